@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds the benchmark and runs it, with scipy and gnuplot where they are; installs nothing.
+#   bench/run.sh [--build FOLDER] [options of sapwood_bench]    default folder: build/release
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=$top/build/release
+out=$top/build/bench
+size=()
+arguments=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --build) build=${2:?--build needs a folder}; shift ;;
+    --out) out=${2:?--out needs a folder}; shift ;;
+    --quick) size=(--quick); arguments+=("$1") ;;
+    *) arguments+=("$1") ;;
+    esac
+    shift
+done
+program=$build/bench/sapwood_bench
+mkdir -p "$out"
+build_it() {
+    if [ ! -f "$build/CMakeCache.txt" ]; then
+        generator=()
+        if command -v ninja >/dev/null; then generator=(-G Ninja); fi
+        cmake -S "$top" -B "$build" -DCMAKE_BUILD_TYPE=Release "${generator[@]}"
+    else
+        # Rivals may have been installed since.
+        cmake "$build"
+    fi && cmake --build "$build" --target sapwood_bench -j "$(nproc)"
+}
+build_it >"$out/build.txt" 2>&1 || { tail -n 40 "$out/build.txt" >&2; exit 1; }
+case " ${arguments[*]-} " in *" --help "* | *" -h "*) exec "$program" --help ;; esac
+
+# Debian's modules are seen by Debian's interpreter only.
+python=
+for candidate in /usr/bin/python3 python3; do
+    if "$candidate" -c 'import scipy.spatial, numpy' 2>/dev/null; then python=$candidate; break; fi
+done
+scipy=()
+beside=yes
+for argument in "${arguments[@]-}"; do case $argument in --only*) beside=no ;; esac; done
+if [ -z "$python" ]; then
+    echo "scipy: not found, its column stays empty"
+elif [ $beside = no ]; then
+    echo "scipy: skipped with --only"
+else
+    clouds=$(mktemp -d)
+    trap 'rm -rf "$clouds"' EXIT
+    "$program" "${size[@]}" --export "$clouds"
+    OMP_NUM_THREADS=1 "$python" "$top/bench/rivals/scipy_times.py" "$clouds" "$out/scipy.csv"
+    scipy=(--scipy "$out/scipy.csv")
+fi
+
+status=0
+"$program" --out "$out" "${scipy[@]}" "${arguments[@]}" || status=$?
+if command -v gnuplot >/dev/null && [ -s "$out/ratios.csv" ] && [ "$(wc -l <"$out/rates.csv")" -gt 1 ]; then
+    gnuplot -e "folder='$out'" "$top/bench/plot.gp" && echo "drew $out/ratios.png and $out/rates.png"
+else
+    echo "plots: skipped (gnuplot is not installed, or no row stands beside nanoflann)"
+fi
+exit $status

@@ -1,0 +1,244 @@
+// The man page and the completions of bash, zsh and fish, made from the option table.
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sap_cli_option* option_at(size_t i, int verb) {
+    const sap_cli_option* option = &sap_cli_option_table[i];
+    return sap_cli_option_shown(option, (sap_cli_verb)verb) ? option : NULL;
+}
+
+static bool takes_file(const sap_cli_option* option) { return option->kind == SAP_KIND_FILE; }
+
+static void print_choices(const sap_cli_option* option, const char* between) {
+    if (option->kind == SAP_KIND_DEVICE) printf("auto%scpu%scuda:0", between, between);
+    for (const sap_cli_choice* c = option->choices; c && c->name; c++)
+        printf("%s%s", c == option->choices ? "" : between, c->name);
+}
+
+static bool has_choices(const sap_cli_option* option) { return option->choices || option->kind == SAP_KIND_DEVICE; }
+
+// ---- The man page.
+
+static void print_roff(const char* text) {
+    for (; *text; text++) {
+        if (*text == '-')
+            fputs("\\-", stdout);
+        else if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '\'')
+            fputs("\\(aq", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+static void print_man_options(int verb) {
+    for (size_t i = 0; i < sap_cli_option_count; i++) {
+        const sap_cli_option* option = option_at(i, verb);
+        if (!option) continue;
+        puts(".TP");
+        fputs(".B ", stdout);
+        if (option->letter) printf("\\-%c, ", option->letter);
+        fputs("\\-\\-", stdout);
+        print_roff(option->name);
+        if (option->argument) {
+            fputs(" \\fI", stdout);
+            if (option->choices)
+                print_choices(option, "|");
+            else
+                print_roff(option->argument);
+            fputs("\\fR", stdout);
+        }
+        putchar('\n');
+        print_roff(option->help);
+        putchar('\n');
+    }
+}
+
+static void print_man(void) {
+    printf(".TH SAPWOOD 1 \"\" \"Sapwood %s\" \"User Commands\"\n.SH NAME\nsapwood \\- %s\n.SH SYNOPSIS\n",
+           sap_version(), sap_cli_verb_table[SAP_VERB_NONE].summary);
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
+        const sap_cli_verb_text* text = &sap_cli_verb_table[v];
+        printf("%s.B sapwood %s\n.I %s\n.RI [ options ]\n", v > 1 ? ".br\n" : "", text->name, text->operands);
+    }
+    puts(
+        ".br\n.B sapwood \\-\\-help\n.br\n.B sapwood \\-\\-version\n.SH DESCRIPTION\n"
+        "Builds k\\-d trees over points of 1 to 16 dimensions, saves them, and finds nearest neighbours and points\n"
+        "within a radius. Answers are exact: neighbours are ordered by squared distance, then id, and are the same on\n"
+        "every processor.\n.PP\n"
+        "Points are read from PLY, XYZ, CSV, NPY and PCD files; \\(aq\\-\\(aq is standard input. A saved tree may "
+        "stand\n"
+        "wherever REFERENCE does.\n.SH VERBS");
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
+        const sap_cli_verb_text* text = &sap_cli_verb_table[v];
+        printf(".SS sapwood %s \"\\fI%s\\fR\"\n", text->name, text->operands);
+        print_roff(text->description);
+        putchar('\n');
+        print_man_options(v);
+    }
+    puts(".SH EXIT STATUS\n.TP\n.B 0\ndone\n.TP\n.B 1\nfailed; the reason is on standard error\n.TP\n.B 2\n"
+         "wrong usage\n.TP\n.B 3\na verification failed\n.SH EXAMPLES\n.nf\n"
+         "sapwood build scan.ply \\-o scan.sap\n"
+         "sapwood nearest scan.sap queries.npy \\-k 8 \\-\\-radius 0.1 \\-o ids.npy \\-\\-distances d2.npy\n"
+         "sapwood radius scan.ply \\-r 0.05 \\-\\-count \\-o neighbours.csv\n.fi");
+}
+
+// ---- bash.
+
+static void print_bash(void) {
+    fputs("# bash completion of sapwood\n_sapwood() {\n    local word=${COMP_WORDS[COMP_CWORD]} verb= i\n"
+          "    local previous=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+          "    for ((i = 1; i < COMP_CWORD; i++)); do\n        case ${COMP_WORDS[i]} in\n        ",
+          stdout);
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++)
+        printf("%s%s", v > 1 ? "|" : "", sap_cli_verb_table[v].name);
+    puts(") verb=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    case $verb$previous in");
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
+        for (size_t i = 0; i < sap_cli_option_count; i++) {
+            const sap_cli_option* option = option_at(i, v);
+            const char* verb = sap_cli_verb_table[v].name;
+            if (!option || !option->argument) continue;
+            if (option->letter)
+                printf("    %s-%c|%s--%s) ", verb, option->letter, verb, option->name);
+            else
+                printf("    %s--%s) ", verb, option->name);
+            if (has_choices(option)) {
+                fputs("COMPREPLY=($(compgen -W '", stdout);
+                print_choices(option, " ");
+                fputs("' -- \"$word\")); ", stdout);
+            } else if (takes_file(option)) {
+                fputs("COMPREPLY=($(compgen -f -- \"$word\")); ", stdout);
+            }
+            puts("return ;;");
+        }
+    }
+    puts("    esac\n    case $verb in");
+    for (int v = SAP_VERB_NONE; v < SAP_VERB_COUNT; v++) {
+        printf("    %s) words='", v ? sap_cli_verb_table[v].name : "''");
+        for (int w = SAP_VERB_NONE + 1; !v && w < SAP_VERB_COUNT; w++) printf("%s ", sap_cli_verb_table[w].name);
+        for (size_t i = 0; i < sap_cli_option_count; i++)
+            if (option_at(i, v)) printf("--%s ", sap_cli_option_table[i].name);
+        puts("' ;;");
+    }
+    puts(
+        "    esac\n    if [[ -n $verb && $word != -* ]]; then COMPREPLY=($(compgen -f -- \"$word\"))\n"
+        "    else COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); fi\n}\ncomplete -o filenames -F _sapwood sapwood");
+}
+
+// ---- zsh.
+
+// Prints help inside a single-quoted string in which brackets and colons have a meaning.
+static void print_zsh_text(const char* text) {
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else if (strchr("[]:\\", *text))
+            printf("\\%c", *text);
+        else
+            putchar(*text);
+    }
+}
+
+static void print_zsh_option(const sap_cli_option* option) {
+    if (option->letter)
+        printf(" \\\n            '(-%c --%s)'{-%c,--%s}'", option->letter, option->name, option->letter, option->name);
+    else
+        printf(" \\\n            '--%s", option->name);
+    putchar('[');
+    print_zsh_text(option->help);
+    putchar(']');
+    if (option->argument) {
+        fputs(":", stdout);
+        print_zsh_text(option->argument);
+        fputs(":", stdout);
+        if (has_choices(option)) {
+            putchar('(');
+            if (option->kind == SAP_KIND_DEVICE)
+                fputs("auto cpu cuda\\:0", stdout);
+            else
+                print_choices(option, " ");
+            putchar(')');
+        } else if (takes_file(option)) {
+            fputs("_files", stdout);
+        }
+    }
+    putchar('\'');
+}
+
+static void print_zsh(void) {
+    puts("#compdef sapwood\n_sapwood() {\n    local -a verbs\n    local state line\n    verbs=(");
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
+        printf("        '%s:", sap_cli_verb_table[v].name);
+        print_zsh_text(sap_cli_verb_table[v].summary);
+        puts("'");
+    }
+    fputs("    )\n    _arguments -C", stdout);
+    for (size_t i = 0; i < sap_cli_option_count; i++)
+        if (option_at(i, SAP_VERB_NONE)) print_zsh_option(&sap_cli_option_table[i]);
+    puts(" \\\n            '1:verb:->verb' '*::argument:->rest'\n    case $state in\n"
+         "    verb) _describe verb verbs ;;\n    rest)\n        case $words[1] in");
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
+        printf("        %s)\n            _arguments", sap_cli_verb_table[v].name);
+        for (size_t i = 0; i < sap_cli_option_count; i++)
+            if (option_at(i, v)) print_zsh_option(&sap_cli_option_table[i]);
+        puts(" \\\n            '*:file:_files' ;;");
+    }
+    puts("        esac ;;\n    esac\n}\n_sapwood \"$@\"");
+}
+
+// ---- fish.
+
+static void print_fish_text(const char* text) {
+    putchar('\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\') putchar('\\');
+        putchar(*text);
+    }
+    putchar('\'');
+}
+
+static void print_fish(void) {
+    puts("# fish completion of sapwood");
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
+        printf("complete -c sapwood -n __fish_use_subcommand -f -a %s -d ", sap_cli_verb_table[v].name);
+        print_fish_text(sap_cli_verb_table[v].summary);
+        putchar('\n');
+    }
+    for (int v = SAP_VERB_NONE; v < SAP_VERB_COUNT; v++) {
+        for (size_t i = 0; i < sap_cli_option_count; i++) {
+            const sap_cli_option* option = option_at(i, v);
+            if (!option) continue;
+            if (v)
+                printf("complete -c sapwood -n '__fish_seen_subcommand_from %s'", sap_cli_verb_table[v].name);
+            else
+                fputs("complete -c sapwood -n __fish_use_subcommand -f", stdout);
+            if (option->letter) printf(" -s %c", option->letter);
+            printf(" -l %s", option->name);
+            if (takes_file(option))
+                fputs(" -r -F", stdout);
+            else if (option->argument)
+                fputs(" -x", stdout);
+            if (has_choices(option)) {
+                fputs(" -a '", stdout);
+                print_choices(option, " ");
+                putchar('\'');
+            }
+            fputs(" -d ", stdout);
+            print_fish_text(option->help);
+            putchar('\n');
+        }
+    }
+}
+
+void sap_cli_print_document(sap_cli_document document) {
+    switch (document) {
+    case SAP_MAN: print_man(); break;
+    case SAP_BASH: print_bash(); break;
+    case SAP_ZSH: print_zsh(); break;
+    case SAP_FISH: print_fish(); break;
+    case SAP_NO_DOCUMENT: break;
+    }
+}

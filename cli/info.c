@@ -1,0 +1,137 @@
+// sapwood info: what a file of points or a saved tree holds.
+#include "input.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// What is said of a file of points besides its size.
+typedef struct description {
+    double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS]; // of the finite coordinates
+    int64_t duplicates, not_finite;                  // points
+} description;
+
+static sap_cli_exit describe_points(sap_cli* cli, const sap_cli_points* points, description* d) {
+    for (int32_t a = 0; a < points->dims; a++) {
+        d->lower[a] = HUGE_VAL;
+        d->upper[a] = -HUGE_VAL;
+    }
+    d->not_finite = 0;
+    for (int64_t i = 0, at = 0; i < points->count; i++) {
+        bool finite = true;
+        for (int32_t a = 0; a < points->dims; a++, at++) {
+            double value = points->real_bits == 64 ? ((const double*)points->coords)[at]
+                                                   : (double)((const float*)points->coords)[at];
+            if (!isfinite(value)) {
+                finite = false;
+                continue;
+            }
+            if (value < d->lower[a]) d->lower[a] = value;
+            if (value > d->upper[a]) d->upper[a] = value;
+        }
+        d->not_finite += !finite;
+    }
+    d->duplicates = sap_cli_duplicates(cli, points, NULL);
+    return d->duplicates < 0 ? SAP_EXIT_FAILED : SAP_EXIT_OK;
+}
+
+static void print_bound(const char* name, const double* values, int32_t dims, int bits) {
+    printf("%-13s", name);
+    for (int32_t a = 0; a < dims; a++) printf(" %s", sap_cli_real(values[a], bits).text);
+    putchar('\n');
+}
+
+static void print_int(const char* name, int64_t value) { printf("%-13s %lld\n", name, (long long)value); }
+static void print_text(const char* name, const char* value) { printf("%-13s %s\n", name, value); }
+
+static void json_bound(sap_json* json, const char* name, const double* values, int32_t dims, int bits) {
+    sap_json_open(json, name, '[');
+    for (int32_t a = 0; a < dims; a++) sap_json_real(json, NULL, values[a], bits);
+    sap_json_close(json, ']');
+}
+
+// The lines or members that points and trees have in common.
+static void report_head(sap_json* json, const char* path, const char* kind, int64_t count, int32_t dims, int32_t bits) {
+    if (json) {
+        sap_json_open(json, NULL, '{');
+        sap_json_text(json, "verb", "info");
+        sap_json_text(json, "file", path);
+        sap_json_text(json, "kind", kind);
+        sap_json_int(json, "points", count);
+        sap_json_int(json, "dims", dims);
+        sap_json_text(json, "precision", sap_cli_precision_name(bits));
+        return;
+    }
+    print_text("file", path);
+    print_text("kind", kind);
+    print_int("points", count);
+    print_int("dims", dims);
+    print_text("precision", sap_cli_precision_name(bits));
+}
+
+static void report_bounds(sap_json* json, const double* lower, const double* upper, int32_t dims, int32_t bits) {
+    if (json) {
+        json_bound(json, "lower", lower, dims, bits);
+        json_bound(json, "upper", upper, dims, bits);
+        return;
+    }
+    print_bound("lower", lower, dims, bits);
+    print_bound("upper", upper, dims, bits);
+}
+
+static void report_int(sap_json* json, const char* name, const char* key, int64_t value) {
+    if (json)
+        sap_json_int(json, key, value);
+    else
+        print_int(name, value);
+}
+
+static sap_cli_exit report_points(sap_cli* cli, sap_json* json, const char* path) {
+    sap_cli_points points = {0};
+    description d;
+    sap_cli_exit result = sap_cli_points_read(cli, path, &points);
+    if (result == SAP_EXIT_OK) result = describe_points(cli, &points, &d);
+    if (result == SAP_EXIT_OK) {
+        report_head(json, path, "points", points.count, points.dims, points.real_bits);
+        report_bounds(json, d.lower, d.upper, points.dims, points.real_bits);
+        report_int(json, "duplicates", "duplicates", d.duplicates);
+        report_int(json, "not finite", "not_finite", d.not_finite);
+        report_int(json, "bytes", "bytes", points.count * points.dims * points.real_bits / 8);
+        if (json) sap_json_close(json, '}');
+    }
+    sap_cli_points_free(&points);
+    return result;
+}
+
+static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) {
+    sap_cli_reference tree;
+    sap_cli_exit result = sap_cli_reference_open(cli, path, &tree);
+    if (result != SAP_EXIT_OK) return result;
+    const sap_tree_info* info = &tree.info;
+    report_head(json, path, "tree", info->count, info->dims, info->real_bits);
+    report_bounds(json, info->lower, info->upper, info->dims, info->real_bits);
+    report_int(json, "dropped", "duplicates_dropped", info->duplicates);
+    if (json) {
+        sap_json_text(json, "split", sap_cli_split_name(info->options.split));
+        sap_json_text(json, "axis", sap_cli_axis_name(info->options.axis));
+    } else {
+        print_text("split", sap_cli_split_name(info->options.split));
+        print_text("axis", sap_cli_axis_name(info->options.axis));
+    }
+    report_int(json, "leaf size", "leaf_size", info->options.leaf_size);
+    report_int(json, "depth", "depth", info->depth);
+    report_int(json, "nodes", "nodes", info->nodes);
+    report_int(json, "leaves", "leaves", info->leaves);
+    report_int(json, "largest leaf", "largest_leaf", info->largest_leaf);
+    report_int(json, "bytes", "bytes", (int64_t)info->bytes);
+    if (json) sap_json_close(json, '}');
+    sap_cli_reference_close(&tree);
+    return SAP_EXIT_OK;
+}
+
+sap_cli_exit sap_cli_info(sap_cli* cli) {
+    const char* path = cli->options->operands[0];
+    sap_json writer = {0}, *json = cli->options->json ? &writer : NULL;
+    return sap_cli_is_tree(path) ? report_tree(cli, json, path) : report_points(cli, json, path);
+}

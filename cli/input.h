@@ -1,0 +1,56 @@
+// What verbs work on: points from files, and the tree that REFERENCE names or becomes.
+#ifndef SAPWOOD_CLI_INPUT_H
+#define SAPWOOD_CLI_INPUT_H
+
+#include "output.h"
+
+// Points of either precision: from a file, converted, or generated. All zero holds none.
+typedef struct sap_cli_points {
+    const void* coords; // [count*dims] float or double
+    int64_t count;
+    int32_t dims, real_bits;
+    sap_point_set* set; // owns coords, unless they are in `owned`
+    void* owned;
+} sap_cli_points;
+
+// REFERENCE. All zero can be closed.
+typedef struct sap_cli_reference {
+    const char* path;
+    sap_tree* tree;
+    sap_tree_info info;
+    bool saved;            // a saved tree: points holds nothing
+    sap_cli_points points; // as the file has them
+    double read_seconds, build_seconds;
+} sap_cli_reference;
+
+// Whether a path names a saved tree, by its suffix or its first bytes.
+bool sap_cli_is_tree(const char* path);
+
+sap_cli_exit sap_cli_points_read(sap_cli* cli, const char* path, sap_cli_points* points);
+// Changes the precision in place; nothing to do if it is that already.
+sap_cli_exit sap_cli_points_convert(sap_cli* cli, sap_cli_points* points, int32_t real_bits);
+void sap_cli_points_free(sap_cli_points* points);
+
+static inline sap_points sap_cli_f32(const sap_cli_points* p) { return (sap_points){p->coords, p->count, p->dims, 0}; }
+static inline sap_points_f64 sap_cli_f64(const sap_cli_points* p) {
+    return (sap_points_f64){p->coords, p->count, p->dims, 0};
+}
+
+// Builds a tree over points with the user's options.
+sap_cli_exit sap_cli_tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree);
+// Loads the saved tree, or reads the points and builds. On failure nothing is left to close.
+sap_cli_exit sap_cli_reference_open(sap_cli* cli, const char* path, sap_cli_reference* reference);
+void sap_cli_reference_close(sap_cli_reference* reference);
+
+// Reads QUERIES, checks their dimensions and converts them to the tree's precision.
+sap_cli_exit sap_cli_queries_read(sap_cli* cli, const char* path, const sap_cli_reference* reference,
+                                  sap_cli_points* queries);
+
+// Which ids a tree holds, one byte for each of source_count; NULL after saying why not.
+bool* sap_cli_present(sap_cli* cli, const sap_cli_reference* reference);
+
+// Marks each point that equals an earlier one in every coordinate; gives how many. Points with a NaN equal none.
+// repeated[count] may be NULL. -1 after saying that memory is missing.
+int64_t sap_cli_duplicates(sap_cli* cli, const sap_cli_points* points, bool* repeated);
+
+#endif

@@ -1,0 +1,104 @@
+// JSON on stdout, and the names of things.
+#include "output.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Bytes of the well-formed UTF-8 character at `text`, or 0.
+static int utf8_length(const unsigned char* text) {
+    int length = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 : *text >= 0xe0 && *text < 0xf0 ? 3 : 4;
+    if ((*text >= 0x80 && *text < 0xc2) || *text > 0xf4) return 0;
+    for (int i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    bool overlong = (*text == 0xe0 && text[1] < 0xa0) || (*text == 0xf0 && text[1] < 0x90);
+    bool beyond = (*text == 0xed && text[1] > 0x9f) || (*text == 0xf4 && text[1] > 0x8f);
+    return overlong || beyond ? 0 : length;
+}
+
+// A quoted string; bytes that are no UTF-8 become U+FFFD.
+static void print_string(const char* value) {
+    const unsigned char* text = (const unsigned char*)value;
+    putchar('"');
+    while (*text) {
+        int length = utf8_length(text);
+        if (length == 0)
+            fputs("\\ufffd", stdout);
+        else if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if (*text < 0x20)
+            printf("\\u%04x", *text);
+        else
+            printf("%.*s", length, (const char*)text);
+        text += length ? length : 1;
+    }
+    putchar('"');
+}
+
+static void begin(sap_json* json, const char* key) {
+    if (json->depth) printf("%s\n%*s", json->filled ? "," : "", 2 * json->depth, "");
+    json->filled = true;
+    if (!key) return;
+    print_string(key);
+    fputs(": ", stdout);
+}
+
+void sap_json_open(sap_json* json, const char* key, char bracket) {
+    begin(json, key);
+    putchar(bracket);
+    json->depth++;
+    json->filled = false;
+}
+
+void sap_json_close(sap_json* json, char bracket) {
+    json->depth--;
+    if (json->filled) printf("\n%*s", 2 * json->depth, "");
+    putchar(bracket);
+    json->filled = true;
+    if (!json->depth) putchar('\n');
+}
+
+void sap_json_text(sap_json* json, const char* key, const char* value) {
+    begin(json, key);
+    if (value)
+        print_string(value);
+    else
+        fputs("null", stdout);
+}
+
+void sap_json_int(sap_json* json, const char* key, int64_t value) {
+    begin(json, key);
+    printf("%lld", (long long)value);
+}
+
+void sap_json_real(sap_json* json, const char* key, double value, int bits) {
+    begin(json, key);
+    fputs(isfinite(value) ? sap_cli_real(value, bits).text : "null", stdout);
+}
+
+void sap_json_bool(sap_json* json, const char* key, bool value) {
+    begin(json, key);
+    fputs(value ? "true" : "false", stdout);
+}
+
+const char* sap_cli_split_name(sap_split split) {
+    return split == SAP_SPLIT_MEDIAN ? "median" : split == SAP_SPLIT_SLIDING_MIDPOINT ? "sliding-midpoint" : "vvh";
+}
+
+const char* sap_cli_axis_name(sap_axis axis) { return axis == SAP_AXIS_WIDEST ? "widest" : "cycle"; }
+
+const char* sap_cli_simd_name(sap_simd simd) {
+    switch (simd) {
+    case SAP_SIMD_AUTO: return "auto";
+    case SAP_SIMD_PORTABLE: return "portable";
+    case SAP_SIMD_AVX2: return "avx2";
+    case SAP_SIMD_AVX512: return "avx512";
+    }
+    return "unknown";
+}
+
+const char* sap_cli_precision_name(int32_t real_bits) { return real_bits == 64 ? "float64" : "float32"; }
+
+const char* sap_cli_device_name(sap_processor processor) {
+    return processor == SAP_CPU ? "cpu" : processor == SAP_CUDA ? "cuda" : processor == SAP_GL ? "gl" : "auto";
+}

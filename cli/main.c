@@ -1,0 +1,80 @@
+// sapwood: the command line of the library.
+#include "verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static sap_cli_exit (*const verbs[SAP_VERB_COUNT])(sap_cli*) = {
+    [SAP_VERB_INFO] = sap_cli_info,     [SAP_VERB_BUILD] = sap_cli_build,   [SAP_VERB_NEAREST] = sap_cli_nearest,
+    [SAP_VERB_RADIUS] = sap_cli_radius, [SAP_VERB_VERIFY] = sap_cli_verify, [SAP_VERB_CONVERT] = sap_cli_convert,
+    [SAP_VERB_BENCH] = sap_cli_bench,
+};
+
+// A file opened later must not take the number of a standard stream that was closed. What is opened instead fails
+// when it is used, as a closed one would.
+static void hold_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+            if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) == -1) return;
+}
+
+// What a device opened with these options turns out to be; false if there is none.
+static bool probe(const sap_device_options* options, sap_device_info* info) {
+    sap_device* device;
+    if (sap_device_open(options, &device) != SAP_OK) return false;
+    bool described = sap_device_describe(device, info) == SAP_OK;
+    sap_device_close(device);
+    return described;
+}
+
+static void print_version(void) {
+    sap_device_info info;
+    printf("sapwood %s\n", sap_version());
+    bool threads = probe(&(sap_device_options){.processor = SAP_CPU, .threads = 2}, &info) && info.threads == 2;
+    printf("OpenMP: %s\n", threads ? "yes" : "no");
+    fputs("SIMD:", stdout);
+    for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++)
+        if (probe(&(sap_device_options){.processor = SAP_CPU, .simd = (sap_simd)simd}, &info))
+            printf(" %s", sap_cli_simd_name((sap_simd)simd));
+    fputs("\ndevices: cpu", stdout);
+    for (int32_t i = 0; probe(&(sap_device_options){.processor = SAP_CUDA, .ordinal = i}, &info); i++)
+        printf(" cuda:%d", (int)i);
+    putchar('\n');
+}
+
+static sap_cli_exit finish_stdout(sap_cli_verb verb) {
+    if (!fflush(stdout) && !ferror(stdout)) return SAP_EXIT_OK;
+    const char* name = sap_cli_verb_table[verb].name;
+    fprintf(stderr, "sapwood%s%s: cannot write to standard output: %s\n", *name ? " " : "", name, strerror(errno));
+    return SAP_EXIT_FAILED;
+}
+
+static sap_cli_exit run(int argc, char** argv) {
+    sap_cli_options options;
+    sap_cli_exit result = sap_cli_parse(argc, argv, &options);
+    if (result != SAP_EXIT_OK) return result;
+    if (options.generate || options.version || options.help) {
+        if (options.generate)
+            sap_cli_print_document(options.generate);
+        else if (options.version)
+            print_version();
+        else
+            sap_cli_print_help(options.verb);
+        return finish_stdout(options.verb);
+    }
+    sap_cli cli;
+    result = sap_cli_open(&cli, &options);
+    if (result == SAP_EXIT_OK) result = verbs[options.verb](&cli);
+    sap_cli_close(&cli);
+    return result == SAP_EXIT_OK ? finish_stdout(options.verb) : result;
+}
+
+int main(int argc, char** argv) {
+    hold_standard_streams();
+    signal(SIGPIPE, SIG_IGN); // a closed pipe is an error like any other
+    return (int)run(argc, argv);
+}

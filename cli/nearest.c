@@ -1,0 +1,140 @@
+// sapwood nearest: the k nearest points of each query.
+#include "check.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The run of the verb. All zero can be freed.
+typedef struct nearest_run {
+    sap_cli_reference reference;
+    sap_cli_points queries;
+    bool asked; // QUERIES was given
+    int64_t rows, found;
+    int32_t* ids;
+    void* distance2;
+    double search_seconds;
+    sap_cli_checked checked;
+} nearest_run;
+
+static sap_cli_exit check_usage(sap_cli* cli) {
+    const sap_cli_options* options = cli->options;
+    const char* paths[] = {options->output, options->distances};
+    if (options->radius == 0)
+        return sap_cli_usage(cli, "--radius must be above 0; 'sapwood radius' finds equal points");
+    if (options->with_self && options->operands[1])
+        return sap_cli_usage(cli, "--with-self is for searches without QUERIES");
+    if (options->operands[1] && !strcmp(options->operands[0], "-") && !strcmp(options->operands[1], "-"))
+        return sap_cli_usage(cli, "only one of REFERENCE and QUERIES can be standard input");
+    sap_cli_exit result = sap_cli_check_possible(cli);
+    return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, paths, 2) : result;
+}
+
+static sap_cli_exit read_inputs(sap_cli* cli, nearest_run* run) {
+    const char* queries = cli->options->operands[1];
+    sap_cli_exit result = sap_cli_reference_open(cli, cli->options->operands[0], &run->reference);
+    run->asked = queries != NULL;
+    if (result == SAP_EXIT_OK && queries) result = sap_cli_queries_read(cli, queries, &run->reference, &run->queries);
+    run->rows = queries ? run->queries.count : run->reference.info.source_count;
+    return result;
+}
+
+static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
+    const sap_cli_options* options = cli->options;
+    const sap_tree* tree = run->reference.tree;
+    bool wide = run->reference.info.real_bits == 64, measured = options->distances || options->verify;
+    sap_search wanted = {.k = options->k, .walk = options->walk, .with_self = options->with_self};
+    if (options->radius > 0 && isfinite(options->radius)) wanted.radius = options->radius;
+    int64_t values;
+    if (__builtin_mul_overflow(run->rows, options->k, &values))
+        return sap_cli_error(cli, "%lld queries of %d neighbours are too many", (long long)run->rows, (int)options->k);
+    run->ids = sap_cli_allocate(cli, values, sizeof *run->ids);
+    if (measured) run->distance2 = sap_cli_allocate(cli, values, wide ? sizeof(double) : sizeof(float));
+    if (!run->ids || (measured && !run->distance2)) return SAP_EXIT_FAILED;
+    sap_status status;
+    sap_cli_stage_begin(cli, "searching");
+    if (run->asked && wide)
+        status = sap_nearest_f64(tree, sap_cli_f64(&run->queries), &wanted, run->ids, run->distance2);
+    else if (run->asked)
+        status = sap_nearest(tree, sap_cli_f32(&run->queries), &wanted, run->ids, run->distance2);
+    else if (wide)
+        status = sap_nearest_self_f64(tree, &wanted, run->ids, run->distance2);
+    else
+        status = sap_nearest_self(tree, &wanted, run->ids, run->distance2);
+    run->search_seconds = sap_cli_stage_end(cli);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
+    for (int64_t i = 0; i < values; i++) run->found += run->ids[i] >= 0;
+    return SAP_EXIT_OK;
+}
+
+static sap_cli_exit verify(sap_cli* cli, nearest_run* run) {
+    sap_cli_check check = {.reference = &run->reference,
+                           .queries = run->asked ? &run->queries : NULL,
+                           .radius = cli->options->radius,
+                           .with_self = cli->options->with_self};
+    sap_cli_exit result = sap_cli_check_nearest(cli, &check, cli->options->k, run->ids, run->distance2, &run->checked);
+    if (result == SAP_EXIT_OK) sap_cli_check_note(cli, &run->checked);
+    return result;
+}
+
+static sap_cli_exit write_outputs(sap_cli* cli, const nearest_run* run) {
+    const sap_cli_options* options = cli->options;
+    sap_table ids = {.values = run->ids, .rows = run->rows, .columns = options->k, .number = SAP_INT32};
+    sap_table distances = ids;
+    distances.values = run->distance2;
+    distances.number = run->reference.info.real_bits == 64 ? SAP_FLOAT64 : SAP_FLOAT32;
+    sap_cli_exit result = SAP_EXIT_OK;
+    if (options->output || (!options->distances && !options->json))
+        result = sap_cli_write(cli, options->output, &ids, "id");
+    if (result == SAP_EXIT_OK && options->distances)
+        result = sap_cli_write(cli, options->distances, &distances, "distance2_");
+    return result;
+}
+
+static void report(sap_cli* cli, const nearest_run* run) {
+    const sap_cli_options* options = cli->options;
+    const sap_cli_reference* reference = &run->reference;
+    sap_json json = {0};
+    sap_json_open(&json, NULL, '{');
+    sap_json_text(&json, "verb", "nearest");
+    sap_json_int(&json, "points", reference->info.count);
+    sap_json_int(&json, "dims", reference->info.dims);
+    sap_json_text(&json, "precision", sap_cli_precision_name(reference->info.real_bits));
+    sap_json_int(&json, "queries", run->rows);
+    sap_json_int(&json, "k", options->k);
+    sap_json_real(&json, "radius", options->radius < 0 ? HUGE_VAL : options->radius, 64);
+    sap_json_int(&json, "found", run->found);
+    sap_json_text(&json, "ids", options->output);
+    sap_json_text(&json, "distances", options->distances);
+    sap_json_open(&json, "seconds", '{');
+    sap_json_real(&json, "read", reference->read_seconds, 32);
+    sap_json_real(&json, "build", reference->build_seconds, 32);
+    sap_json_real(&json, "search", run->search_seconds, 32);
+    sap_json_close(&json, '}');
+    if (options->verify) sap_cli_check_json(&json, &run->checked);
+    sap_json_close(&json, '}');
+}
+
+static void free_run(nearest_run* run) {
+    free(run->ids);
+    free(run->distance2);
+    sap_cli_points_free(&run->queries);
+    sap_cli_reference_close(&run->reference);
+}
+
+sap_cli_exit sap_cli_nearest(sap_cli* cli) {
+    nearest_run run = {0};
+    sap_cli_exit result = check_usage(cli);
+    if (result == SAP_EXIT_OK) result = read_inputs(cli, &run);
+    if (result == SAP_EXIT_OK) result = search(cli, &run);
+    if (result == SAP_EXIT_OK && cli->options->verify) result = verify(cli, &run);
+    if (result == SAP_EXIT_OK) result = write_outputs(cli, &run);
+    if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
+    if (result == SAP_EXIT_OK && (cli->options->output || cli->options->distances))
+        sap_cli_note(cli, "%lld neighbours of %lld queries among %lld points, searched in %.3g s", (long long)run.found,
+                     (long long)run.rows, (long long)run.reference.info.count, run.search_seconds);
+    free_run(&run);
+    return result;
+}

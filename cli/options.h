@@ -1,0 +1,106 @@
+// The command line: one table of verbs and options. Parsing, --help, the man page and the completions of three shells
+// are all made from it.
+#ifndef SAPWOOD_CLI_OPTIONS_H
+#define SAPWOOD_CLI_OPTIONS_H
+
+#include "sapwood/sapwood.h"
+
+typedef enum sap_cli_exit {
+    SAP_EXIT_OK = 0,
+    SAP_EXIT_FAILED = 1,
+    SAP_EXIT_USAGE = 2,
+    SAP_EXIT_UNSOUND = 3 // a verification failed
+} sap_cli_exit;
+
+typedef enum sap_cli_verb {
+    SAP_VERB_NONE = 0,
+    SAP_VERB_INFO,
+    SAP_VERB_BUILD,
+    SAP_VERB_NEAREST,
+    SAP_VERB_RADIUS,
+    SAP_VERB_VERIFY,
+    SAP_VERB_CONVERT,
+    SAP_VERB_BENCH,
+    SAP_VERB_COUNT
+} sap_cli_verb;
+
+typedef enum sap_cli_progress { SAP_PROGRESS_AUTO, SAP_PROGRESS_ALWAYS, SAP_PROGRESS_NEVER } sap_cli_progress;
+typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP_FISH } sap_cli_document;
+
+// What the user asked for, with defaults filled in.
+typedef struct sap_cli_options {
+    sap_cli_verb verb;
+    const char* operands[2]; // NULL where not given
+    bool help, version;
+    sap_cli_document generate;
+    const char *output, *ids, *distances; // paths, NULL where not given
+    sap_format format, input_format;
+    int32_t k;
+    double radius; // negative: not given
+    bool count, pairs, sorted, with_self, verify;
+    sap_tree_options tree;
+    sap_walk walk;
+    sap_processor processor;
+    sap_simd simd;
+    int32_t ordinal, threads;
+    int64_t seed, points, queries;
+    int32_t dims, repeat, precision; // precision 0: as in the file
+    sap_cli_progress progress;
+    bool json, quiet, verbose;
+} sap_cli_options;
+
+typedef enum sap_cli_kind {
+    SAP_KIND_FLAG,   // bool
+    SAP_KIND_FILE,   // const char*
+    SAP_KIND_INT32,  // int32_t
+    SAP_KIND_INT64,  // int64_t
+    SAP_KIND_REAL,   // double
+    SAP_KIND_CHOICE, // an enum or int32_t, one of `choices`
+    SAP_KIND_DEVICE  // processor and ordinal
+} sap_cli_kind;
+
+typedef struct sap_cli_choice {
+    const char* name; // NULL ends a list
+    int value;
+} sap_cli_choice;
+
+typedef struct sap_cli_option {
+    const char* name; // without the dashes
+    char letter;      // 0: none
+    unsigned verbs;   // bit v: belongs to verb v
+    sap_cli_kind kind;
+    size_t offset;          // of its field in sap_cli_options
+    double lowest, highest; // of numbers
+    const char* argument;   // what --help calls its value; NULL for flags
+    const sap_cli_choice* choices;
+    const char* help; // NULL: hidden
+    bool required;
+} sap_cli_option;
+
+typedef struct sap_cli_verb_text {
+    const char* name;
+    const char* operands; // as --help shows them
+    int fewest, most;     // operands
+    const char* summary;  // one line
+    const char* description;
+} sap_cli_verb_text;
+
+extern const sap_cli_option sap_cli_option_table[];
+extern const size_t sap_cli_option_count;
+extern const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT];
+
+// Whether --help of the verb (SAP_VERB_NONE: of the program) shows the option.
+bool sap_cli_option_shown(const sap_cli_option* option, sap_cli_verb verb);
+
+// Reads the arguments. SAP_EXIT_OK, or SAP_EXIT_USAGE after saying on stderr what is wrong.
+sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options);
+
+// ---- help.c
+// Prints the --help of a verb, or of the program, on stdout.
+void sap_cli_print_help(sap_cli_verb verb);
+
+// ---- documents.c
+// Prints the man page or a shell's completion on stdout.
+void sap_cli_print_document(sap_cli_document document);
+
+#endif

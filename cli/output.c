@@ -1,0 +1,234 @@
+// Errors, notes, progress and the files that verbs write.
+#include "output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_WIDTH = 40 };
+
+static const char* verb_name(const sap_cli* cli) { return sap_cli_verb_table[cli->options->verb].name; }
+
+static void erase_bar(sap_cli* cli) {
+    if (!cli->bar_drawn) return;
+    fputs(isatty(STDERR_FILENO) ? "\r\033[K" : "\n", stderr);
+    cli->bar_drawn = false;
+}
+
+static void print_line(sap_cli* cli, const char* format, va_list values) {
+    erase_bar(cli);
+    fprintf(stderr, "sapwood %s: ", verb_name(cli));
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+}
+
+sap_cli_exit sap_cli_error(sap_cli* cli, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    print_line(cli, format, values);
+    va_end(values);
+    return SAP_EXIT_FAILED;
+}
+
+sap_cli_exit sap_cli_usage(sap_cli* cli, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    print_line(cli, format, values);
+    va_end(values);
+    fprintf(stderr, "Try 'sapwood %s --help'.\n", verb_name(cli));
+    return SAP_EXIT_USAGE;
+}
+
+// Whether a sentence names a path already.
+static bool mentions(const char* sentence, const char* path) {
+    size_t length = strlen(path);
+    for (const char* at = sentence; (at = strstr(at, path)); at++)
+        if ((at == sentence || strchr(" '\"", at[-1])) && strchr(" ,:;'\"", at[length])) return true;
+    return false;
+}
+
+// The library begins some sentences with the argument of the call that they are about; users gave no such argument.
+static const char* skip_argument(const char* sentence) {
+    static const char* const arguments[] = {"options.", "search.", "points.", "queries.", "points:", "queries:"};
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+        if (strncmp(sentence, arguments[i], strlen(arguments[i]))) continue;
+        size_t word = strcspn(sentence, " :");
+        if (sentence[word] == ':' && sentence[word + 1] == ' ') return sentence + word + 2;
+    }
+    return sentence;
+}
+
+sap_cli_exit sap_cli_failed(sap_cli* cli, sap_status status, const char* path) {
+    const char* reason = *cli->reason ? skip_argument(cli->reason) : sap_status_string(status);
+    if (path && !strcmp(path, "-")) path = NULL;
+    if (path && !mentions(reason, path)) return sap_cli_error(cli, "%s: %s", path, reason);
+    return sap_cli_error(cli, "%s", reason);
+}
+
+void sap_cli_note(sap_cli* cli, const char* format, ...) {
+    if (cli->options->quiet) return;
+    va_list values;
+    va_start(values, format);
+    print_line(cli, format, values);
+    va_end(values);
+}
+
+void sap_cli_detail(sap_cli* cli, const char* format, ...) {
+    if (!cli->options->verbose || cli->options->quiet) return;
+    va_list values;
+    va_start(values, format);
+    print_line(cli, format, values);
+    va_end(values);
+}
+
+double sap_cli_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static bool bar_wanted(const sap_cli* cli, double now) {
+    if (cli->options->progress != SAP_PROGRESS_AUTO) return cli->options->progress == SAP_PROGRESS_ALWAYS;
+    return !cli->options->quiet && now - cli->stage_start > 1 && isatty(STDERR_FILENO);
+}
+
+void sap_cli_stage_begin(sap_cli* cli, const char* stage) {
+    cli->stage = stage;
+    cli->stage_start = sap_cli_seconds();
+    cli->bar_time = 0;
+    cli->reason[0] = 0;
+}
+
+bool sap_cli_stage_report(void* user, double done) {
+    sap_cli* cli = user;
+    double now = sap_cli_seconds();
+    if (!cli->stage || now - cli->bar_time < 0.1 || !bar_wanted(cli, now)) return true;
+    int filled = (int)(done * BAR_WIDTH);
+    fprintf(stderr, "\rsapwood: %-10s [%.*s%*s] %3d%%", cli->stage, filled,
+            "========================================", BAR_WIDTH - filled, "", (int)(done * 100));
+    fflush(stderr);
+    cli->bar_drawn = true;
+    cli->bar_time = now;
+    return true;
+}
+
+double sap_cli_stage_end(sap_cli* cli) {
+    erase_bar(cli);
+    cli->stage = NULL;
+    return sap_cli_seconds() - cli->stage_start;
+}
+
+static void take_reason(void* user, sap_status status, const char* sentence) {
+    sap_cli* cli = user;
+    (void)status;
+    snprintf(cli->reason, sizeof cli->reason, "%s", sentence);
+}
+
+sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
+    *cli = (sap_cli){.options = options};
+    bool files_only = options->verb == SAP_VERB_INFO || options->verb == SAP_VERB_CONVERT; // no use for a GPU
+    sap_device_options wanted = {.processor = files_only ? SAP_CPU : options->processor,
+                                 .ordinal = options->ordinal,
+                                 .threads = options->threads,
+                                 .simd = options->simd,
+                                 .log = take_reason,
+                                 .log_user = cli,
+                                 .progress = sap_cli_stage_report,
+                                 .progress_user = cli};
+    sap_status status = sap_device_open(&wanted, &cli->device);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, "cannot open the device");
+    sap_device_info info = {0};
+    sap_device_describe(cli->device, &info);
+    sap_cli_detail(cli, "device %s, %s, threads %d", sap_cli_device_name(info.processor), sap_cli_simd_name(info.simd),
+                   (int)info.threads);
+    return SAP_EXIT_OK;
+}
+
+void sap_cli_close(sap_cli* cli) { sap_device_close(cli->device); }
+
+void* sap_cli_allocate(sap_cli* cli, int64_t count, size_t bytes) {
+    size_t size;
+    void* memory = NULL;
+    if (!__builtin_mul_overflow((size_t)count, bytes, &size)) memory = malloc(size ? size : 1);
+    if (!memory) sap_cli_error(cli, "no memory for %lld values of %zu bytes", (long long)count, bytes);
+    return memory;
+}
+
+sap_cli_number sap_cli_real(double value, int bits) {
+    sap_cli_number number = {{0}};
+    for (int digits = bits == 32 ? 6 : 15; digits <= 17; digits++) {
+        snprintf(number.text, sizeof number.text, "%.*g", digits, value);
+        if (bits == 32 ? strtof(number.text, NULL) == (float)value : strtod(number.text, NULL) == value) break;
+    }
+    return number;
+}
+
+sap_cli_exit sap_cli_flush(sap_cli* cli) {
+    if (!fflush(stdout) && !ferror(stdout)) return SAP_EXIT_OK;
+    return sap_cli_error(cli, "cannot write to standard output: %s", strerror(errno));
+}
+
+// The format in which a path is written.
+static sap_format format_of(const sap_cli* cli, const char* path) {
+    if (cli->options->format != SAP_FORMAT_AUTO) return cli->options->format;
+    if (!path) return SAP_FORMAT_XYZ;
+    return strcmp(path, "-") ? sap_format_of(path) : SAP_FORMAT_NPY;
+}
+
+sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const char* const* paths, int count) {
+    int to_stdout = cli->options->json;
+    for (int i = 0; i < count; i++) {
+        if (!paths[i]) continue;
+        if (!strcmp(paths[i], "-") && to_stdout++)
+            return sap_cli_usage(cli, "only one thing can go to standard output; give a file's name instead of '-'");
+        sap_format format = format_of(cli, paths[i]);
+        if (format == SAP_FORMAT_PCD)
+            return sap_cli_usage(cli, "%s: PCD is read but not written; use .npy, .csv, .ply or .xyz", paths[i]);
+        if (format == SAP_FORMAT_AUTO)
+            return sap_cli_usage(cli, "%s: the suffix names no format; use .npy, .csv, .ply or .xyz, or --format",
+                                 paths[i]);
+    }
+    return SAP_EXIT_OK;
+}
+
+// Fills `names` with the columns' names; their characters lie in `letters`.
+static void name_columns(const char** names, char* letters, size_t room, int64_t columns, const char* prefix) {
+    for (int64_t c = 0; c < columns; c++, letters += room) {
+        names[c] = letters;
+        if (columns == 1)
+            snprintf(letters, room, "%s", prefix);
+        else
+            snprintf(letters, room, "%s%lld", prefix, (long long)c);
+    }
+}
+
+sap_cli_exit sap_cli_write(sap_cli* cli, const char* path, const sap_table* table, const char* prefix) {
+    enum { ROOM = 32 };
+    sap_cli_exit result = SAP_EXIT_FAILED;
+    sap_table named = *table;
+    sap_format format = format_of(cli, path);
+    int64_t columns = table->columns ? table->columns : 1;
+    const char** names = NULL;
+    char* letters = NULL;
+    if (prefix && (format == SAP_FORMAT_CSV || format == SAP_FORMAT_PLY)) {
+        names = sap_cli_allocate(cli, columns, sizeof *names);
+        letters = sap_cli_allocate(cli, columns, ROOM);
+        if (!names || !letters) goto done;
+        name_columns(names, letters, ROOM, columns, prefix);
+        named.names = names;
+    }
+    if (sap_cli_flush(cli) != SAP_EXIT_OK) goto done;
+    sap_cli_stage_begin(cli, "writing");
+    sap_status status = sap_table_write(cli->device, path ? path : "-", format, &named);
+    sap_cli_stage_end(cli);
+    result = status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
+done:
+    free(letters);
+    free(names);
+    return result;
+}

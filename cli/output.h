@@ -1,0 +1,74 @@
+// What the program says: errors and notes on stderr, the progress bar, text and JSON on stdout.
+#ifndef SAPWOOD_CLI_OUTPUT_H
+#define SAPWOOD_CLI_OUTPUT_H
+
+#include "options.h"
+
+// One run of the program.
+typedef struct sap_cli {
+    const sap_cli_options* options;
+    sap_device* device;
+    char reason[1024]; // the library's last sentence about a failure, or ""
+    const char* stage; // what the progress bar says; NULL: no bar
+    double stage_start, bar_time;
+    bool bar_drawn;
+} sap_cli;
+
+// Opens the device that the options ask for, with its log and progress leading here.
+sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options);
+void sap_cli_close(sap_cli* cli);
+
+double sap_cli_seconds(void); // of a steady clock
+
+// "sapwood VERB: …" on stderr. Returns SAP_EXIT_FAILED / SAP_EXIT_USAGE.
+__attribute__((format(printf, 2, 3))) sap_cli_exit sap_cli_error(sap_cli* cli, const char* format, ...);
+__attribute__((format(printf, 2, 3))) sap_cli_exit sap_cli_usage(sap_cli* cli, const char* format, ...);
+// Says why the library failed, naming the file (NULL: none) unless its own sentence does.
+sap_cli_exit sap_cli_failed(sap_cli* cli, sap_status status, const char* path);
+// One line on stderr; not with --quiet. The second: only with --verbose.
+__attribute__((format(printf, 2, 3))) void sap_cli_note(sap_cli* cli, const char* format, ...);
+__attribute__((format(printf, 2, 3))) void sap_cli_detail(sap_cli* cli, const char* format, ...);
+
+// Work that a progress bar shows: begin, any number of reports of what is done (0 … 1), end, which gives the seconds.
+void sap_cli_stage_begin(sap_cli* cli, const char* stage);
+bool sap_cli_stage_report(void* cli, double done);
+double sap_cli_stage_end(sap_cli* cli);
+
+// count * bytes of memory, or NULL after saying so.
+void* sap_cli_allocate(sap_cli* cli, int64_t count, size_t bytes);
+
+// The shortest decimals that read back as the same float (bits 32) or double.
+typedef struct sap_cli_number {
+    char text[32];
+} sap_cli_number;
+sap_cli_number sap_cli_real(double value, int bits);
+
+// Flushes stdout; SAP_EXIT_FAILED if anything written there was lost.
+sap_cli_exit sap_cli_flush(sap_cli* cli);
+
+// Writes a table to a path named by an option (NULL: text on stdout). Column names are prefix0, prefix1, … (a lone
+// column: prefix).
+sap_cli_exit sap_cli_write(sap_cli* cli, const char* path, const sap_table* table, const char* prefix);
+// Checks, before work begins, that paths (NULL: not given) can be written: formats known, one stdout at most.
+sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const char* const* paths, int count);
+
+// JSON on stdout, two blanks of indent a level. key NULL: an element of an array.
+typedef struct sap_json {
+    int depth;
+    bool filled; // the innermost open object has members already
+} sap_json;
+void sap_json_open(sap_json* json, const char* key, char bracket);      // '{' or '['
+void sap_json_close(sap_json* json, char bracket);                      // '}' or ']'
+void sap_json_text(sap_json* json, const char* key, const char* value); // NULL: null
+void sap_json_int(sap_json* json, const char* key, int64_t value);
+void sap_json_real(sap_json* json, const char* key, double value, int bits); // not finite: null
+void sap_json_bool(sap_json* json, const char* key, bool value);
+
+// Names as the user writes them.
+const char* sap_cli_split_name(sap_split split);
+const char* sap_cli_axis_name(sap_axis axis);
+const char* sap_cli_simd_name(sap_simd simd);
+const char* sap_cli_precision_name(int32_t real_bits);
+const char* sap_cli_device_name(sap_processor processor);
+
+#endif

@@ -1,0 +1,15 @@
+// The verbs: each does all of its work after options and device are ready.
+#ifndef SAPWOOD_CLI_VERBS_H
+#define SAPWOOD_CLI_VERBS_H
+
+#include "output.h"
+
+sap_cli_exit sap_cli_info(sap_cli* cli);
+sap_cli_exit sap_cli_build(sap_cli* cli);
+sap_cli_exit sap_cli_nearest(sap_cli* cli);
+sap_cli_exit sap_cli_radius(sap_cli* cli);
+sap_cli_exit sap_cli_verify(sap_cli* cli);
+sap_cli_exit sap_cli_convert(sap_cli* cli);
+sap_cli_exit sap_cli_bench(sap_cli* cli);
+
+#endif

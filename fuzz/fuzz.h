@@ -1,0 +1,50 @@
+// What the fuzzers share: a device that lives as long as the process, with memory limited by the size of the input.
+#ifndef SAPWOOD_FUZZ_FUZZ_H
+#define SAPWOOD_FUZZ_FUZZ_H
+
+#include "sapwood/files.h"
+#include <stdlib.h>
+
+// libFuzzer and replay.c call this; always 0.
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+// A block larger than any that an input of so many bytes may lead to stops the process.
+static size_t fuzz_largest_block = SIZE_MAX;
+
+static inline void* fuzz_allocate(void* user, size_t bytes, size_t alignment) {
+    (void)user;
+    if (bytes > fuzz_largest_block) abort();
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static inline void fuzz_release(void* user, void* memory, size_t bytes) {
+    (void)user;
+    (void)bytes;
+    free(memory);
+}
+
+static inline sap_device* fuzz_device(void) {
+    static sap_device* device;
+    sap_device_options options = {.processor = SAP_CPU, .threads = 1};
+    options.allocator = (sap_allocator){fuzz_allocate, fuzz_release, NULL};
+    if (!device && sap_device_open(&options, &device) != SAP_OK) abort();
+    return device;
+}
+
+// Parses the input as a file of this format and looks at every number of the answer.
+static inline void fuzz_points(const uint8_t* data, size_t size, sap_format format) {
+    sap_device* device = fuzz_device();
+    sap_point_set* set = NULL;
+    fuzz_largest_block = 16 * size + 256;
+    sap_status status = sap_points_parse(device, data, size, format, &set);
+    if ((status == SAP_OK) != (set != NULL)) abort();
+    if (!set) return;
+    if (set->count < 0 || set->dims < 1 || set->dims > SAP_MAX_DIMS) abort();
+    volatile double last = 0;
+    for (int64_t i = 0; i < set->count * set->dims; i++)
+        last = set->real_bits == 32 ? (double)set->coords[i] : set->coords_f64[i];
+    (void)last;
+    sap_point_set_free(set);
+}
+
+#endif

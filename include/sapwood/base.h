@@ -1,0 +1,134 @@
+/**
+ * @file base.h
+ * Status codes, devices, and the hooks through which the library meets its host: allocator, log and progress.
+ *
+ * Every function that can fail returns a ::sap_status and gives its result through its last pointer. On failure the
+ * outputs are untouched and nothing leaks. The library keeps no global state; it never aborts, prints or reads the
+ * environment.
+ */
+#ifndef SAPWOOD_BASE_H
+#define SAPWOOD_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define SAP_API
+#else
+#define SAP_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SAP_VERSION_MAJOR 0
+#define SAP_VERSION_MINOR 1
+#define SAP_VERSION_PATCH 0
+
+/** The outcome of a call. The numbers are fixed for ever; new ones are added at the end. */
+typedef enum sap_status {
+    SAP_OK = 0,
+    SAP_ERROR_ARGUMENT = 1,      /**< a NULL, an unknown option, dims outside 1…16, k < 1, a negative radius … */
+    SAP_ERROR_RANGE = 2,         /**< more than 2^31-1 elements, or a size that overflows */
+    SAP_ERROR_NOT_FINITE = 3,    /**< a coordinate is NaN, infinite, or so large that squared distances overflow */
+    SAP_ERROR_MEMORY = 4,        /**< the allocator gave nothing */
+    SAP_ERROR_DEVICE_MEMORY = 5, /**< the device's memory is exhausted; the device stays usable */
+    SAP_ERROR_NO_DEVICE = 6,     /**< the processor asked for is not on this machine or not in this build */
+    SAP_ERROR_DEVICE_LOST = 7,   /**< the device failed for good; close it */
+    SAP_ERROR_UNSUPPORTED = 8,   /**< a valid request that this processor or tree cannot serve */
+    SAP_ERROR_IO = 9,            /**< a file could not be opened, read or written */
+    SAP_ERROR_FORMAT = 10,       /**< a file's bytes are not what they claim to be */
+    SAP_ERROR_CANCELLED = 11     /**< the progress callback returned false */
+} sap_status;
+
+/** A short English phrase for a status, never NULL; static storage. */
+SAP_API const char* sap_status_string(sap_status status);
+
+/** The version of the library that is running, as "major.minor.patch"; static storage. */
+SAP_API const char* sap_version(void);
+
+/** Which kind of machine does the work. */
+typedef enum sap_processor {
+    SAP_AUTO = 0, /**< the best that this build and this machine have */
+    SAP_CPU = 1,  /**< host threads */
+    SAP_CUDA = 2, /**< one NVIDIA GPU */
+    SAP_GL = 3    /**< one OpenGL ES 3.0 context */
+} sap_processor;
+
+/** The vector instructions that a CPU device uses. All of them give the same answers, bit for bit. */
+typedef enum sap_simd {
+    SAP_SIMD_AUTO = 0,     /**< the widest that the machine has */
+    SAP_SIMD_PORTABLE = 1, /**< 16-byte vectors of the compiler: SSE2 on x86-64, NEON on AArch64 */
+    SAP_SIMD_AVX2 = 2,     /**< 32-byte vectors */
+    SAP_SIMD_AVX512 = 3    /**< 64-byte vectors with masks and compression (AVX-512 F, BW, DQ, VL) */
+} sap_simd;
+
+/** Where host memory comes from. Either both functions are given or neither (then the C library's heap is used). */
+typedef struct sap_allocator {
+    /** Returns `bytes` (> 0) of memory aligned to `alignment` (a power of two, at most 4096), or NULL. Any thread. */
+    void* (*allocate)(void* user, size_t bytes, size_t alignment);
+    /** Takes back what `allocate` gave; `bytes` is the size asked for then. Never called with NULL. Any thread. */
+    void (*release)(void* user, void* memory, size_t bytes);
+    void* user; /**< handed to both */
+} sap_allocator;
+
+/** Receives one English sentence about why a call failed, before that call returns. Called on the calling thread. */
+typedef void (*sap_log)(void* user, sap_status status, const char* sentence);
+
+/**
+ * Receives how much of a long call is done, from 0 to 1, at most a few hundred times a call, on the calling thread.
+ * Returning false asks the call to stop; it then returns SAP_ERROR_CANCELLED and the caller's output arrays hold
+ * unspecified values (handles are still not created).
+ */
+typedef bool (*sap_progress)(void* user, double done);
+
+/** How to open a device. All zero is the default for each field. */
+typedef struct sap_device_options {
+    sap_processor processor; /**< default SAP_AUTO */
+    int32_t ordinal;         /**< which GPU, counted from 0 */
+    int32_t threads;         /**< CPU threads a call may use; 0: as many as OpenMP offers; at most 1024 */
+    void* stream;            /**< a CUDA stream to work in; NULL: the device's own */
+    sap_simd simd;           /**< default SAP_SIMD_AUTO */
+    sap_allocator allocator; /**< host memory of the device and of everything made with it */
+    sap_log log;             /**< NULL: silent */
+    void* log_user;          /**< handed to log */
+    sap_progress progress;   /**< NULL: none */
+    void* progress_user;     /**< handed to progress */
+} sap_device_options;
+
+/**
+ * Where work runs, with the memory that calls reuse. Any number of devices may be open. Trees keep a pointer to their
+ * device: close it last. Queries of one or many trees may run on one device from several threads at once.
+ */
+typedef struct sap_device sap_device;
+
+/**
+ * Opens a device. `options` may be NULL (all defaults).
+ * Errors: SAP_ERROR_ARGUMENT (device NULL, unknown option, half an allocator), SAP_ERROR_NO_DEVICE (processor or vector
+ * instructions not present), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_device_open(const sap_device_options* options, sap_device** device);
+
+/** Closes a device and frees its scratch memory. NULL is allowed. Everything made with it must have been freed. */
+SAP_API void sap_device_close(sap_device* device);
+
+/** Gives back the scratch memory that calls have left in the device for the next ones. NULL is allowed. */
+SAP_API void sap_device_trim(sap_device* device);
+
+/** What a device turned out to be. */
+typedef struct sap_device_info {
+    sap_processor processor; /**< never SAP_AUTO */
+    sap_simd simd;           /**< never SAP_SIMD_AUTO on a CPU device */
+    int32_t threads;         /**< what a call may use */
+    size_t scratch_bytes;    /**< memory kept for the next calls */
+} sap_device_info;
+
+/** Describes an open device. Errors: SAP_ERROR_ARGUMENT (a NULL). */
+SAP_API sap_status sap_device_describe(const sap_device* device, sap_device_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,78 @@
+/**
+ * @file files.h
+ * Point files: PLY, XYZ and CSV text, NPY, PCD.
+ *
+ * Readers work on bytes in memory and believe nothing: every count is checked against the bytes present before memory
+ * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
+ * decimal point whatever the locale. Each error gives the byte (or the line) and what to do in the device's log.
+ */
+#ifndef SAPWOOD_FILES_H
+#define SAPWOOD_FILES_H
+
+#include "points.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** File formats. */
+typedef enum sap_format {
+    SAP_FORMAT_AUTO = 0, /**< reading: by the first bytes, then by suffix; writing: by suffix */
+    SAP_FORMAT_PLY = 1,  /**< ascii, little and big endian, read; little endian, written */
+    SAP_FORMAT_XYZ = 2,  /**< numbers separated by blanks, one point a line; '#' begins a comment; read and written */
+    SAP_FORMAT_CSV = 3,  /**< numbers separated by commas or semicolons, with or without a line of names; read, written */
+    SAP_FORMAT_NPY = 4,  /**< NumPy 1.0, 2.0 and 3.0: a matrix of any plain number type, read; 1.0, written */
+    SAP_FORMAT_PCD = 5   /**< PCL's ascii and binary, read */
+} sap_format;
+
+/** The format that a path's suffix names (.ply .xyz .txt .csv .npy .pcd, any case), or SAP_FORMAT_AUTO if none. */
+SAP_API sap_format sap_format_of(const char* path);
+
+/** Points that came from a file; float and double are as in the file (integers become double, or float if exact). */
+typedef struct sap_point_set {
+    int64_t count;           /**< points */
+    int32_t dims;            /**< coordinates a point */
+    int32_t real_bits;       /**< 32: coords is set; 64: coords_f64 is set */
+    const float* coords;     /**< [count*dims] or NULL */
+    const double* coords_f64; /**< [count*dims] or NULL */
+} sap_point_set;
+
+/** Frees a point set. NULL is allowed. */
+SAP_API void sap_point_set_free(sap_point_set* set);
+
+/**
+ * Reads points from bytes in memory. PLY and PCD give the properties named x, y and z (x and y if there is no z);
+ * text and NPY give all columns (1 … 16). CSV with names gives x, y, z where they are named, else all columns.
+ * Values are not checked to be finite here. O(size) time and memory.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT, SAP_ERROR_RANGE (over 2^31-1 points), SAP_ERROR_UNSUPPORTED (a valid
+ * file of a kind not read, such as compressed PCD), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
+                                    sap_point_set** set);
+
+/** Reads a file (path "-": standard input) and parses it. Errors: as sap_points_parse, SAP_ERROR_IO. */
+SAP_API sap_status sap_points_read(sap_device* device, const char* path, sap_format format, sap_point_set** set);
+
+/** What a table of numbers holds. */
+typedef enum sap_number { SAP_INT32 = 0, SAP_INT64 = 1, SAP_FLOAT32 = 2, SAP_FLOAT64 = 3 } sap_number;
+
+/** A row-major table in memory, to be written. */
+typedef struct sap_table {
+    const void* values;        /**< [rows*columns] */
+    int64_t rows;              /**< at least 0 */
+    int64_t columns;           /**< at least 1; 0: a one-dimensional array of `rows` values (NPY shape (rows,)) */
+    sap_number number;         /**< the type of a value */
+    const char* const* names;  /**< column names for CSV and PLY; NULL: x, y, z, then c3, c4, … */
+} sap_table;
+
+/**
+ * Writes a table (path "-": standard output). A file replaces an older one only when it is complete. Text holds the
+ * shortest decimals that read back to the same value. PLY makes a vertex of each row.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD; no format known), SAP_ERROR_IO, SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_table_write(sap_device* device, const char* path, sap_format format, const sap_table* table);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,239 @@
+/**
+ * @file points.h
+ * K-d trees over points: build, save, check, and search by number of neighbours or by radius.
+ *
+ * **One answer, bit for bit.** The squared distance of a query q and a point p is the sum, in axis order, of
+ * (q[a]-p[a])*(q[a]-p[a]) in the tree's own precision, each operation rounded once (never fused). Neighbours are
+ * ordered by (squared distance, id). Every processor, vector width and thread count gives exactly these answers.
+ *
+ * **Coordinates** must be finite and at most half the square root of (largest float / dims) in magnitude, so that no
+ * squared distance of two points overflows (5.3e18 in 3-D float). A query may be anything: one that is not finite has
+ * no neighbours, and neither is a point a neighbour whose squared distance to the query overflows.
+ *
+ * **Ids** are the row numbers of the points that were given to the build.
+ */
+#ifndef SAPWOOD_POINTS_H
+#define SAPWOOD_POINTS_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SAP_MAX_DIMS 16 /**< points have 1 to this many coordinates */
+
+/** `count` points of `dims` coordinates; point i begins at coords[i*stride]. stride in elements, 0 means dims. */
+typedef struct sap_points {
+    const float* coords; /**< may be NULL when count is 0 */
+    int64_t count;       /**< 0 … 2^31-1 */
+    int32_t dims;        /**< 1 … SAP_MAX_DIMS */
+    int64_t stride;      /**< elements between points, at least dims; 0: dims */
+} sap_points;
+
+/** The same in double precision. */
+typedef struct sap_points_f64 {
+    const double* coords; /**< may be NULL when count is 0 */
+    int64_t count;        /**< 0 … 2^31-1 */
+    int32_t dims;         /**< 1 … SAP_MAX_DIMS */
+    int64_t stride;       /**< elements between points, at least dims; 0: dims */
+} sap_points_f64;
+
+/** How a tree divides space. */
+typedef enum sap_split {
+    SAP_SPLIT_MEDIAN = 0,           /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
+    SAP_SPLIT_SLIDING_MIDPOINT = 1, /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
+    SAP_SPLIT_VVH = 2               /**< the voxel volume heuristic (Wald, Günther and Slusallek 2004); not on the CPU */
+} sap_split;
+
+/** Which axis a node divides. */
+typedef enum sap_axis {
+    SAP_AXIS_WIDEST = 0, /**< the widest side (of the tight box with medians, of the cell with midpoints) */
+    SAP_AXIS_CYCLE = 1   /**< depth modulo dims */
+} sap_axis;
+
+/** How to build a tree. All zero is the default for each field; NULL means all defaults. */
+typedef struct sap_tree_options {
+    sap_split split;      /**< default SAP_SPLIT_MEDIAN */
+    sap_axis axis;        /**< default SAP_AXIS_WIDEST */
+    int32_t leaf_size;    /**< points a leaf should hold, 1 … 1024 (balanced trees may hold a quarter more); 0: 32 */
+    bool drop_duplicates; /**< of points equal in every coordinate keep the one with the smallest id */
+} sap_tree_options;
+
+/** A built tree. It never changes, except by ::sap_tree_rebuild. It holds a copy of the points. */
+typedef struct sap_tree sap_tree;
+
+/**
+ * Builds a tree over copies of the points. O(n log n) time, about 18 bytes kept a 3-D float point and 32 more of
+ * scratch, which the device keeps for the next call. The tree is the same, byte for byte, for any number of threads.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE, SAP_ERROR_NOT_FINITE (naming the first bad point in the log),
+ * SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a split rule this processor lacks), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_tree_build(sap_device* device, sap_points points, const sap_tree_options* options,
+                                  sap_tree** tree);
+/** ::sap_tree_build in double precision. */
+SAP_API sap_status sap_tree_build_f64(sap_device* device, sap_points_f64 points, const sap_tree_options* options,
+                                      sap_tree** tree);
+
+/**
+ * Builds the tree anew over other points, with its old options and into its old memory: nothing is allocated unless
+ * there are more points than ever before in this tree. dims and precision must stay. On failure (but for
+ * SAP_ERROR_CANCELLED, after which the tree is empty) the old tree stays. No query may run on the tree meanwhile.
+ * Errors: as sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree mapped from a file.
+ */
+SAP_API sap_status sap_tree_rebuild(sap_tree* tree, sap_points points);
+/** ::sap_tree_rebuild in double precision. */
+SAP_API sap_status sap_tree_rebuild_f64(sap_tree* tree, sap_points_f64 points);
+
+/** Copies a tree to another device (or the same). O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY. */
+SAP_API sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** copy);
+
+/** Frees a tree. NULL is allowed. */
+SAP_API void sap_tree_free(sap_tree* tree);
+
+/**
+ * Checks everything about a tree: that its points are a permutation of what was given, the total order at every split,
+ * boxes, smallest ids, padding and the depth bound. O(n log n).
+ * Errors: SAP_ERROR_ARGUMENT; SAP_ERROR_FORMAT with the first violation named in the log; SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_tree_verify(const sap_tree* tree);
+
+/**
+ * Writes a tree to a file, which replaces an older one only when complete. The bytes are the tree's own arrays.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO (the log names the path and the system's reason), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_tree_save(const sap_tree* tree, const char* path);
+
+/**
+ * Maps a saved tree (or reads it, where files cannot be mapped) and checks all of it before returning: checksum, sizes,
+ * and everything that ::sap_tree_verify checks. The file must not be changed while the tree lives.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO, SAP_ERROR_FORMAT (the log gives the byte), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree);
+
+/** What a tree is. */
+typedef struct sap_tree_info {
+    int64_t count;            /**< points in the tree */
+    int64_t source_count;     /**< points given to the build; ids are below this */
+    int64_t duplicates;       /**< points dropped as duplicates: source_count - count */
+    int64_t leaves;           /**< leaves, empty ones included */
+    int64_t nodes;            /**< inner nodes */
+    int32_t dims;             /**< coordinates a point */
+    int32_t real_bits;        /**< 32 or 64 */
+    int32_t depth;            /**< inner nodes from the root to the deepest leaf */
+    int32_t largest_leaf;     /**< points in the fullest leaf */
+    size_t bytes;             /**< memory kept, the points' copies included */
+    bool mapped;              /**< the arrays lie in a mapped file */
+    sap_tree_options options; /**< as given, defaults filled in */
+    double lower[SAP_MAX_DIMS]; /**< tight box of the points; +infinity in an empty tree */
+    double upper[SAP_MAX_DIMS]; /**< tight box of the points; -infinity in an empty tree */
+} sap_tree_info;
+
+/** Describes a tree. Errors: SAP_ERROR_ARGUMENT (a NULL). */
+SAP_API sap_status sap_tree_describe(const sap_tree* tree, sap_tree_info* info);
+
+/** A node of the classical balanced k-d tree, in which every node holds a point (Bentley 1975). */
+typedef struct sap_tree_node {
+    int32_t point;   /**< id of the point at this node */
+    int32_t axis;    /**< the axis that it divides */
+    int32_t less;    /**< index of the node over the smaller points, or -1 */
+    int32_t greater; /**< index of the node over the greater points, or -1 */
+} sap_tree_node;
+
+/**
+ * Exports the tree's points as a classical balanced tree of linked nodes, in preorder, the root first: at each node
+ * stands the lower median in the total order along the node's axis (chosen by the tree's axis rule). `nodes` holds
+ * info.count nodes. O(n log n) expected time. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_tree_nodes(const sap_tree* tree, sap_tree_node* nodes);
+
+/** How a search goes through a tree. All walks give the same answers. */
+typedef enum sap_walk {
+    SAP_WALK_AUTO = 0,      /**< the fastest: queries ordered inside the call, wide vectors */
+    SAP_WALK_STACK = 1,     /**< one query at a time with a stack; the text that all processors share */
+    SAP_WALK_STACKLESS = 2, /**< no stack, one bit a level of depth; balanced trees only, all others unsupported */
+    SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads; CUDA only */
+    SAP_WALK_PACKET = 4     /**< a packet of queries together; CUDA only */
+} sap_walk;
+
+/** What a search did, summed over its queries. Counts are added to what the struct holds. */
+typedef struct sap_search_stats {
+    int64_t nodes;  /**< nodes (with AUTO on a balanced tree: groups of 16 boxes) whose bounds were computed */
+    int64_t leaves; /**< leaves scanned */
+    int64_t points; /**< points whose distances were computed */
+} sap_search_stats;
+
+/** What to search for. All zero but k is the default for each field. */
+typedef struct sap_search {
+    int32_t k;               /**< neighbours a query, at least 1; may exceed the number of points */
+    double radius;           /**< only points with distance2 <= radius*radius (rounded once); 0: no limit */
+    sap_walk walk;           /**< default SAP_WALK_AUTO */
+    bool ordered;            /**< the queries lie close to their neighbours in the list already: do not order them */
+    bool with_self;          /**< sap_nearest_self: a point is its own neighbour */
+    sap_search_stats* stats; /**< NULL: none; must not be shared by concurrent calls */
+} sap_search;
+
+/**
+ * The k nearest points of each query. ids[count*k] and distance2[count*k] ascend by (distance2, id) in each row;
+ * missing neighbours are id -1 at infinite distance. distance2 may be NULL. Expected O(log n + k) a query; a query
+ * among equal points too. One query at a time allocates nothing.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a walk), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_nearest(const sap_tree* tree, sap_points queries, const sap_search* search, int32_t* ids,
+                               float* distance2);
+/** ::sap_nearest in double precision, on a tree built in double precision. */
+SAP_API sap_status sap_nearest_f64(const sap_tree* tree, sap_points_f64 queries, const sap_search* search, int32_t* ids,
+                                   double* distance2);
+
+/**
+ * ::sap_nearest for every point of the tree: row i is that of the point with id i (source_count rows), itself left out
+ * unless search.with_self. Rows of points that were dropped as duplicates hold no neighbours.
+ */
+SAP_API sap_status sap_nearest_self(const sap_tree* tree, const sap_search* search, int32_t* ids, float* distance2);
+/** ::sap_nearest_self in double precision. */
+SAP_API sap_status sap_nearest_self_f64(const sap_tree* tree, const sap_search* search, int32_t* ids,
+                                        double* distance2);
+
+/** Neighbours in rows: row i is ids[offsets[i]] … ids[offsets[i+1]-1], with the squared distances beside them. */
+typedef struct sap_neighbors {
+    int64_t count;               /**< rows */
+    const int64_t* offsets;      /**< count + 1 of them, offsets[0] = 0 */
+    const int32_t* ids;          /**< offsets[count] of them */
+    const float* distance2;      /**< as many; NULL for a double-precision tree */
+    const double* distance2_f64; /**< as many; NULL for a float tree */
+} sap_neighbors;
+
+/** Frees neighbours. NULL is allowed. */
+SAP_API void sap_neighbors_free(sap_neighbors* neighbors);
+
+/** Sorts each row by (distance2, id). O(m log m) a row of m. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY. */
+SAP_API sap_status sap_neighbors_sort(sap_neighbors* neighbors);
+
+/**
+ * How many points lie within a radius of each query: distance2 <= radius*radius, the product rounded once to the
+ * tree's precision. Subtrees that lie inside the ball are counted without a look at their points. radius may be 0
+ * (equal points) or infinite. Errors: as sap_nearest.
+ */
+SAP_API sap_status sap_radius_count(const sap_tree* tree, sap_points queries, double radius, int64_t* counts);
+/** ::sap_radius_count in double precision. */
+SAP_API sap_status sap_radius_count_f64(const sap_tree* tree, sap_points_f64 queries, double radius, int64_t* counts);
+
+/**
+ * The points within a radius of each query, each row in the tree's own order (the same on every processor; see
+ * ::sap_neighbors_sort). Errors: as sap_nearest.
+ */
+SAP_API sap_status sap_radius(const sap_tree* tree, sap_points queries, double radius, sap_neighbors** found);
+/** ::sap_radius in double precision. */
+SAP_API sap_status sap_radius_f64(const sap_tree* tree, sap_points_f64 queries, double radius, sap_neighbors** found);
+
+/**
+ * All pairs of the tree's points within a radius of one another, each once: row i (source_count rows) holds the ids
+ * greater than i of the points within the radius of point i, in the tree's own order. Both precisions.
+ * Errors: as sap_nearest.
+ */
+SAP_API sap_status sap_pairs(const sap_tree* tree, double radius, sap_neighbors** found);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

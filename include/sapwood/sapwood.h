@@ -1,0 +1,12 @@
+/**
+ * @file sapwood.h
+ * All of Sapwood in one include.
+ */
+#ifndef SAPWOOD_H
+#define SAPWOOD_H
+
+#include "base.h"
+#include "files.h"
+#include "points.h"
+
+#endif

@@ -1,0 +1,32 @@
+# What is used where it is found. Each is looked for quietly; sapwood_report() says what was found.
+
+if(SAPWOOD_OPENMP)
+  find_package(OpenMP QUIET COMPONENTS C)
+endif()
+find_package(CUDAToolkit QUIET)
+find_package(MPI QUIET COMPONENTS C)
+find_package(OpenGL QUIET COMPONENTS EGL)
+find_package(Python3 QUIET COMPONENTS Interpreter Development.Module NumPy)
+find_program(SAPWOOD_EMCC emcc DOC "Emscripten's compiler")
+find_program(SAPWOOD_GLSLANG glslangValidator DOC "The GLSL reference compiler")
+mark_as_advanced(SAPWOOD_EMCC SAPWOOD_GLSLANG)
+
+function(sapwood_report_line found name use)
+  if(found)
+    message(STATUS "  ${name}: found (${use})")
+  else()
+    message(STATUS "  ${name}: not found (${use})")
+  endif()
+endfunction()
+
+function(sapwood_report)
+  message(STATUS "Sapwood ${PROJECT_VERSION}, ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, "
+    "${CMAKE_BUILD_TYPE}, vectors: ${sapwood_simd_sets}")
+  sapwood_report_line("${OpenMP_C_FOUND}" OpenMP "threads; without it every call runs on one")
+  sapwood_report_line("${CUDAToolkit_FOUND}" CUDA "nvcc compiles the shared texts in the tests; no GPU code yet")
+  sapwood_report_line("${SAPWOOD_GLSLANG}" glslangValidator "compiles the shared texts in the tests")
+  sapwood_report_line("${MPI_C_FOUND}" MPI "not used by this version")
+  sapwood_report_line("${OpenGL_EGL_FOUND}" EGL "not used by this version")
+  sapwood_report_line("${Python3_NumPy_FOUND}" "Python with NumPy" "not used by this version")
+  sapwood_report_line("${SAPWOOD_EMCC}" Emscripten "not used by this version")
+endfunction()

@@ -1,0 +1,63 @@
+# Every tests/test_*.c is one program; the other files of tests/ are what they share.
+
+file(GLOB sapwood_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
+file(GLOB sapwood_test_support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.c)
+list(FILTER sapwood_test_support EXCLUDE REGEX "/test_[^/]*$")
+
+if(sapwood_test_support)
+  add_library(sapwood_test_support STATIC ${sapwood_test_support})
+  target_link_libraries(sapwood_test_support PUBLIC sapwood_inside)
+  target_include_directories(sapwood_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+endif()
+
+# What the thread sanitizer is for.
+add_custom_target(threaded_tests)
+
+foreach(source IN LISTS sapwood_tests)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:sapwood_test_support> sapwood_inside sapwood_static m)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  if(name MATCHES "thread")
+    set_tests_properties(${name} PROPERTIES LABELS threads)
+    add_dependencies(threaded_tests ${name})
+  endif()
+endforeach()
+
+# Every fuzz/fuzz_*.c is a libFuzzer program, or, linked with replay.c, one that runs its corpus once.
+file(GLOB sapwood_fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c)
+foreach(source IN LISTS sapwood_fuzzers)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^fuzz_" "" corpus ${name})
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE sapwood_inside sapwood_static m)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  if(SAPWOOD_LIBFUZZER)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/replay.c)
+    add_test(NAME ${name} COMMAND ${name} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${corpus})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS fuzz)
+  endif()
+endforeach()
+
+# The command line: each case's output and exit code, to the letter.
+if(TARGET sapwood_cli)
+  add_test(NAME cli COMMAND ${PROJECT_SOURCE_DIR}/tests/cli/run.sh $<TARGET_FILE:sapwood_cli>)
+  set_tests_properties(cli PROPERTIES TIMEOUT 600)
+endif()
+
+# The texts that several processors share, through every compiler of their languages that is here. Once is enough.
+if(NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVERAGE)
+  add_test(NAME shared_texts COMMAND ${PROJECT_SOURCE_DIR}/tests/shared_texts/check.sh)
+  set_tests_properties(shared_texts PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
+
+# The package, as an outsider meets it. An instrumented library needs instrumented users, so plain builds only.
+if(TARGET sapwood AND UNIX AND NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVERAGE)
+  add_test(NAME package COMMAND ${PROJECT_SOURCE_DIR}/packaging/check.sh ${PROJECT_BINARY_DIR})
+  set_tests_properties(package PROPERTIES TIMEOUT 300)
+endif()

@@ -1,0 +1,90 @@
+#include "base/memory.h"
+#include "device/device.h"
+#include <string.h>
+
+void* sap_memory_allocate(const sap_device* device, size_t bytes) {
+    const sap_allocator* a = &device->options.allocator;
+    return a->allocate(a->user, bytes ? bytes : 1, SAP_ALIGNMENT);
+}
+
+void* sap_memory_allocate_zero(const sap_device* device, size_t bytes) {
+    void* memory = sap_memory_allocate(device, bytes);
+    if (memory) memset(memory, 0, bytes);
+    return memory;
+}
+
+void sap_memory_release(const sap_device* device, void* memory, size_t bytes) {
+    const sap_allocator* a = &device->options.allocator;
+    if (memory) a->release(a->user, memory, bytes ? bytes : 1);
+}
+
+static void lock(sap_device* device) {
+    while (__atomic_exchange_n(&device->lock, 1, __ATOMIC_ACQUIRE)) {}
+}
+
+static void unlock(sap_device* device) { __atomic_store_n(&device->lock, 0, __ATOMIC_RELEASE); }
+
+// The smallest idle block that is large enough, else the largest one to be replaced, else none.
+static int best_idle(const sap_device* device, size_t bytes) {
+    int best = -1;
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
+        if (!device->idle[i].memory) continue;
+        size_t have = device->idle[i].bytes, held = best < 0 ? 0 : device->idle[best].bytes;
+        bool fits = have >= bytes, held_fits = best >= 0 && held >= bytes;
+        if (best < 0 || (fits && (!held_fits || have < held)) || (!fits && !held_fits && have > held)) best = i;
+    }
+    return best;
+}
+
+bool sap_scratch_take(sap_device* device, size_t bytes, sap_scratch* scratch) {
+    sap_scratch found = {NULL, 0};
+    lock(device);
+    int i = best_idle(device, bytes);
+    if (i >= 0) {
+        found = device->idle[i];
+        device->idle[i] = (sap_scratch){NULL, 0};
+    }
+    unlock(device);
+    if (found.memory && found.bytes < bytes) {
+        sap_memory_release(device, found.memory, found.bytes);
+        found.memory = NULL;
+    }
+    if (!found.memory) {
+        found.memory = sap_memory_allocate(device, bytes);
+        found.bytes = bytes;
+    }
+    if (!found.memory) return false;
+    *scratch = found;
+    return true;
+}
+
+void sap_scratch_give(sap_device* device, sap_scratch* scratch) {
+    if (!scratch->memory) return;
+    lock(device);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
+        if (device->idle[i].memory) continue;
+        device->idle[i] = *scratch;
+        *scratch = (sap_scratch){NULL, 0};
+        break;
+    }
+    unlock(device);
+    if (scratch->memory) sap_memory_release(device, scratch->memory, scratch->bytes);
+    *scratch = (sap_scratch){NULL, 0};
+}
+
+void sap_scratch_trim(sap_device* device) {
+    sap_scratch idle[SAP_SCRATCH_BLOCKS];
+    lock(device);
+    memcpy(idle, device->idle, sizeof idle);
+    memset(device->idle, 0, sizeof device->idle);
+    unlock(device);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) sap_memory_release(device, idle[i].memory, idle[i].bytes);
+}
+
+size_t sap_scratch_bytes(sap_device* device) {
+    size_t bytes = 0;
+    lock(device);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) bytes += device->idle[i].bytes;
+    unlock(device);
+    return bytes;
+}

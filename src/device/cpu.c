@@ -1,0 +1,80 @@
+// The CPU as a processor: threads, and the inner loops that suit its vector instructions.
+#include "device/cpu_kernels.h"
+#include "nearest/nearest_cpu.h"
+#include "radius/radius_cpu.h"
+#include "tree/layout.h"
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+typedef struct cpu_state {
+    sap_simd simd;
+    const sap_cpu_kernels* kernels[2]; // for 32 and 64 bits
+} cpu_state;
+
+#define KERNELS(simd, bits)                                                                                            \
+    { &sap_build_kernels_##simd##_f##bits, &sap_nearest_kernels_##simd##_f##bits, &sap_radius_kernels_##simd##_f##bits }
+static const sap_cpu_kernels portable[2] = {KERNELS(portable, 32), KERNELS(portable, 64)};
+#if defined(SAP_HAVE_AVX2)
+static const sap_cpu_kernels avx2[2] = {KERNELS(avx2, 32), KERNELS(avx2, 64)};
+#endif
+#if defined(SAP_HAVE_AVX512)
+static const sap_cpu_kernels avx512[2] = {KERNELS(avx512, 32), KERNELS(avx512, 64)};
+#endif
+
+// The kernels for an instruction set, or NULL if the build or the machine lacks it.
+static const sap_cpu_kernels* kernels_for(sap_simd simd) {
+    if (simd == SAP_SIMD_PORTABLE) return portable;
+#if defined(SAP_HAVE_AVX2)
+    if (simd == SAP_SIMD_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return avx2;
+#endif
+#if defined(SAP_HAVE_AVX512)
+    if (simd == SAP_SIMD_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return avx512;
+#endif
+    return NULL;
+}
+
+static sap_status cpu_open(sap_device* device) {
+    sap_simd simd = device->options.simd;
+    if (simd == SAP_SIMD_AUTO)
+        for (simd = SAP_SIMD_AVX512; simd > SAP_SIMD_PORTABLE && !kernels_for(simd);) simd = (sap_simd)(simd - 1);
+    const sap_cpu_kernels* kernels = kernels_for(simd);
+    if (!kernels)
+        return sap_fail(device, SAP_ERROR_NO_DEVICE,
+                        "options.simd: this machine or build lacks the vector instructions");
+    cpu_state* state = sap_memory_allocate(device, sizeof *state);
+    if (!state) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a device");
+    *state = (cpu_state){simd, {&kernels[0], &kernels[1]}};
+    device->processor_state = state;
+#if defined(_OPENMP)
+    if (!device->options.threads) device->options.threads = omp_get_max_threads();
+#else
+    device->options.threads = 1;
+#endif
+    return SAP_OK;
+}
+
+static void cpu_close(sap_device* device) { sap_memory_release(device, device->processor_state, sizeof(cpu_state)); }
+
+static sap_status cpu_describe(const sap_device* device, sap_device_info* info) {
+    const cpu_state* state = device->processor_state;
+    info->processor = SAP_CPU;
+    info->simd = state->simd;
+    info->threads = device->options.threads;
+    return SAP_OK;
+}
+
+const sap_cpu_kernels* sap_cpu_kernels_of(const sap_device* device, int32_t real_bits) {
+    const cpu_state* state = device->processor_state;
+    return state->kernels[real_bits == 64];
+}
+
+const sap_processor_table sap_cpu_table = {.name = "cpu",
+                                           .open = cpu_open,
+                                           .close = cpu_close,
+                                           .describe = cpu_describe,
+                                           .build = sap_tree_build_cpu,
+                                           .nearest = sap_nearest_cpu,
+                                           .radius = sap_radius_cpu};

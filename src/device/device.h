@@ -1,0 +1,65 @@
+// A device: one table of functions a processor, and what all of them share. Rooms check their arguments, then call
+// through the table; a new processor is a new table and touches no room.
+#ifndef SAPWOOD_DEVICE_DEVICE_H
+#define SAPWOOD_DEVICE_DEVICE_H
+
+#include "base/memory.h"
+#include "sapwood/points.h"
+
+// Points or queries of either precision, as rooms pass them on. coords may be NULL when count is 0.
+typedef struct sap_rows {
+    const void* coords;
+    int64_t count, stride; // stride in elements, never 0
+    int32_t dims, real_bits;
+} sap_rows;
+
+// What a nearest-neighbour search is asked, checked and with its defaults filled in.
+typedef struct sap_nearest_job {
+    sap_rows queries;  // self: coords NULL, count = the tree's source_count
+    sap_search search; // as the caller gave it
+    double limit2;     // largest squared distance that counts, a value of the tree's precision
+    bool self;         // the queries are the tree's own points
+    int32_t* ids;      // [queries.count * k]
+    void* distance2;   // [queries.count * k] or NULL
+} sap_nearest_job;
+
+// What a radius search is asked.
+typedef struct sap_radius_job {
+    sap_rows queries;      // self: coords NULL, count = the tree's source_count
+    double limit2;         // as above
+    bool self;             // pairs: queries are the tree's own points; only greater ids are found
+    int64_t* counts;       // count only: [queries.count], else NULL
+    sap_neighbors** found; // collect, else NULL
+} sap_radius_job;
+
+// One processor. "(optional)" entries may be NULL: the room then answers SAP_ERROR_UNSUPPORTED.
+typedef struct sap_processor_table {
+    const char* name;
+    sap_status (*open)(sap_device* device); // fills device->processor_state; the rest of the device is ready
+    void (*close)(sap_device* device);      // undoes open
+    sap_status (*describe)(const sap_device* device, sap_device_info* info);
+    // Builds into tree, whose device and options are set and whose arrays are empty or of an earlier build.
+    sap_status (*build)(sap_tree* tree, const sap_rows* points);
+    sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
+    sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
+} sap_processor_table;
+
+extern const sap_processor_table sap_cpu_table;
+
+enum { SAP_SCRATCH_BLOCKS = 64 }; // idle scratch blocks that a device keeps at most
+
+struct sap_device {
+    const sap_processor_table* table;
+    sap_device_options options; // defaults filled in; the allocator always set
+    void* processor_state;      // owned by the table's processor
+    int lock;                   // guards idle
+    sap_scratch idle[SAP_SCRATCH_BLOCKS];
+};
+
+// Logs one sentence (printf style) and returns status: `return sap_fail(device, SAP_ERROR_ARGUMENT, "…", …)`.
+__attribute__((format(printf, 3, 4))) sap_status sap_fail(const sap_device* device, sap_status status,
+                                                          const char* format, ...);
+// Tells the progress callback; false if the call is to stop.
+bool sap_progress_report(const sap_device* device, double done);
+
+#endif

@@ -1,0 +1,148 @@
+// CSV: fields separated by commas or semicolons, with or without a line of names. Two passes: the first checks and
+// counts, the second stores.
+#include "files/source.h"
+#include <string.h>
+
+// How the lines of a file are to be taken.
+typedef struct csv_plan {
+    char separator;
+    bool named;                   // the first line holds names
+    int32_t fields;               // in every line
+    int32_t dims;                 // fields that are coordinates
+    int32_t column[SAP_MAX_DIMS]; // which ones, if not all
+    bool all;
+} csv_plan;
+
+// Takes the next field off the line, without blanks and quotes; false behind the last one. A line begins with
+// *more true, and has at least one field.
+static bool next_field(sap_span* line, char separator, bool* more, sap_span* field) {
+    if (!*more) return false;
+    const char *at = line->first, *last = line->last;
+    while (at < last && (*at == ' ' || *at == '\t')) at++;
+    const char* end = at;
+    if (at < last && *at == '"') {
+        // A quote inside is doubled, so quotes come in pairs up to the separator.
+        for (bool inside = false; end < last && (inside || *end != separator); end++) inside ^= *end == '"';
+    } else {
+        end = memchr(at, separator, (size_t)(last - at));
+        if (!end) end = last;
+    }
+    *field = sap_span_trim((sap_span){at, end});
+    if (field->last - field->first >= 2 && *field->first == '"' && field->last[-1] == '"')
+        *field = sap_span_trim((sap_span){field->first + 1, field->last - 1});
+    *more = end < last;
+    line->first = end + *more;
+    return true;
+}
+
+// The next line that is neither empty nor a comment.
+static bool next_row(sap_lines* lines, sap_span* line) {
+    while (sap_line_next(lines, line)) {
+        *line = sap_span_trim(*line);
+        if (line->first < line->last && *line->first != '#') return true;
+    }
+    return false;
+}
+
+// Looks at the first line: separator, fields, and whether they are names.
+static bool plan_fields(sap_span line, csv_plan* plan) {
+    bool more = true;
+    sap_span field, rest = line;
+    sap_decimal decimal;
+    plan->separator = memchr(line.first, ';', (size_t)(line.last - line.first)) ? ';' : ',';
+    while (next_field(&rest, plan->separator, &more, &field)) {
+        if (plan->fields == INT32_MAX) return false;
+        plan->fields++;
+        plan->named |= field.first < field.last && !sap_span_number(field, &decimal);
+    }
+    return true;
+}
+
+// Chooses the fields named x, y and z, or x and y, or all.
+static void plan_columns(sap_span line, csv_plan* plan) {
+    static const char* const names[] = {"x", "y", "z"};
+    int32_t place[3] = {-1, -1, -1}, index = 0;
+    bool more = true;
+    for (sap_span field; plan->named && next_field(&line, plan->separator, &more, &field); index++) {
+        while (field.first < field.last && *field.first == '/') field.first++; // some programs write "//X,Y,Z"
+        for (int axis = 0; axis < 3; axis++)
+            if (place[axis] < 0 && sap_span_equal_any_case(field, names[axis])) place[axis] = index;
+    }
+    plan->all = place[0] < 0 || place[1] < 0;
+    plan->dims = plan->all ? plan->fields : place[2] < 0 ? 2 : 3;
+    memcpy(plan->column, place, sizeof place);
+}
+
+static int32_t coordinate_of(const csv_plan* plan, int32_t field) {
+    if (plan->all) return field;
+    for (int32_t axis = 0; axis < plan->dims; axis++)
+        if (plan->column[axis] == field) return axis;
+    return -1;
+}
+
+static sap_status take_row(const sap_lines* lines, sap_span line, const csv_plan* plan, sap_sink* sink, int64_t index) {
+    bool more = true;
+    int32_t fields = 0;
+    for (sap_span field; next_field(&line, plan->separator, &more, &field); fields++) {
+        if (fields == plan->fields)
+            return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number,
+                                "more than the %d fields of the first line; give all lines the same fields",
+                                (int)plan->fields);
+        int32_t axis = coordinate_of(plan, fields);
+        sap_decimal decimal;
+        char shown[SAP_SHOWN_BYTES];
+        if (axis < 0) continue;
+        if (!sap_span_number(field, &decimal))
+            return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number, "field %d, '%s', is not a number",
+                                (int)fields + 1, sap_span_show(field, shown));
+        sap_sink_put(sink, &decimal, index + axis);
+    }
+    if (fields < plan->fields)
+        return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number,
+                            "%d fields, but %d in the first line; give all lines the same fields", (int)fields,
+                            (int)plan->fields);
+    return SAP_OK;
+}
+
+// One pass over all rows.
+static sap_status pass(const sap_source* source, const csv_plan* plan, sap_sink* sink, int64_t* rows) {
+    sap_lines lines = sap_text_begin(source);
+    int64_t row = 0;
+    sap_span line;
+    if (plan->named) next_row(&lines, &line);
+    for (; next_row(&lines, &line); row++) {
+        sap_status status = take_row(&lines, line, plan, sink, row * plan->dims);
+        if (status != SAP_OK) return status;
+    }
+    *rows = row;
+    return SAP_OK;
+}
+
+static sap_status make_plan(const sap_source* source, csv_plan* plan) {
+    sap_lines lines = sap_text_begin(source);
+    sap_span line;
+    if (!next_row(&lines, &line))
+        return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "no line holds numbers; give one point a line");
+    if (!plan_fields(line, plan))
+        return sap_bad_line(source, SAP_ERROR_RANGE, lines.number, "more than %d fields", INT32_MAX);
+    plan_columns(line, plan);
+    if (plan->dims > SAP_MAX_DIMS)
+        return sap_bad_line(source, SAP_ERROR_UNSUPPORTED, lines.number,
+                            "%d fields, but points have at most %d coordinates; name the wanted ones x, y and z",
+                            (int)plan->dims, SAP_MAX_DIMS);
+    return SAP_OK;
+}
+
+sap_status sap_read_csv(const sap_source* source, sap_point_set** set) {
+    csv_plan plan = {.fields = 0};
+    sap_sink sink = {NULL, NULL, true};
+    int64_t rows = 0;
+    sap_point_set* made = NULL;
+    sap_status status = make_plan(source, &plan);
+    if (status == SAP_OK) status = pass(source, &plan, &sink, &rows);
+    if (status == SAP_OK) status = sap_point_set_make(source, rows, plan.dims, sink.fits_float, &made, &sink);
+    if (status != SAP_OK) return status;
+    pass(source, &plan, &sink, &rows);
+    *set = made;
+    return SAP_OK;
+}

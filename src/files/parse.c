@@ -1,0 +1,66 @@
+// Which format a file has, and its reader.
+#include "device/device.h"
+#include "files/source.h"
+#include <string.h>
+
+sap_format sap_format_of(const char* path) {
+    static const struct {
+        const char* suffix;
+        sap_format format;
+    } known[] = {{"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"txt", SAP_FORMAT_XYZ},
+                 {"csv", SAP_FORMAT_CSV}, {"npy", SAP_FORMAT_NPY}, {"pcd", SAP_FORMAT_PCD}};
+    const char* dot = path ? strrchr(path, '.') : NULL;
+    if (!dot) return SAP_FORMAT_AUTO;
+    sap_span suffix = {dot + 1, dot + strlen(dot)};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (sap_span_equal_any_case(suffix, known[i].suffix)) return known[i].format;
+    return SAP_FORMAT_AUTO;
+}
+
+static bool begins_with(const sap_source* source, const char* text) {
+    size_t length = strlen(text);
+    return source->size >= length && !memcmp(source->bytes, text, length);
+}
+
+// Whether the first line that is neither empty nor a comment has a separator of CSV.
+static bool looks_like_csv(const sap_source* source) {
+    sap_lines lines = sap_text_begin(source);
+    for (sap_span line; sap_line_next(&lines, &line);) {
+        line = sap_span_trim(line);
+        if (line.first == line.last || *line.first == '#') continue;
+        size_t length = (size_t)(line.last - line.first);
+        return memchr(line.first, ',', length) || memchr(line.first, ';', length);
+    }
+    return false;
+}
+
+static sap_format detect(const sap_source* source, sap_format suffix) {
+    static const char* const pcd_starts[] = {"# .PCD", "VERSION ", "FIELDS ", "COLUMNS "};
+    if (begins_with(source, "\x93NUMPY")) return SAP_FORMAT_NPY;
+    if (begins_with(source, "ply\n") || begins_with(source, "ply\r") || begins_with(source, "ply "))
+        return SAP_FORMAT_PLY;
+    for (size_t i = 0; i < sizeof pcd_starts / sizeof *pcd_starts; i++)
+        if (begins_with(source, pcd_starts[i])) return SAP_FORMAT_PCD;
+    // A binary suffix without its first bytes is a broken file, which its reader explains best.
+    if (suffix == SAP_FORMAT_PLY || suffix == SAP_FORMAT_NPY || suffix == SAP_FORMAT_PCD) return suffix;
+    if (looks_like_csv(source)) return SAP_FORMAT_CSV;
+    return suffix == SAP_FORMAT_CSV ? SAP_FORMAT_CSV : SAP_FORMAT_XYZ;
+}
+
+sap_status sap_source_parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set) {
+    static const sap_reader readers[] = {NULL, sap_read_ply, sap_read_xyz, sap_read_csv, sap_read_npy, sap_read_pcd};
+    if (source->size == 0) return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "the file is empty; give one with points");
+    if (format == SAP_FORMAT_AUTO) format = detect(source, suffix);
+    return readers[format](source, set);
+}
+
+sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
+                            sap_point_set** set) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!bytes && size) return sap_fail(device, SAP_ERROR_ARGUMENT, "bytes: is NULL, but size is %zu", size);
+    if (format < SAP_FORMAT_AUTO || format > SAP_FORMAT_PCD)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)format);
+    if (!set) return sap_fail(device, SAP_ERROR_ARGUMENT, "set: is NULL");
+    sap_source source = {device, NULL, bytes, size};
+    return sap_source_parse(&source, format, SAP_FORMAT_AUTO, set);
+}

@@ -1,0 +1,225 @@
+// PCD: a text of keywords that lists the fields, then a point a line or a point a row of numbers.
+#include "base/memory.h"
+#include "files/cells.h"
+#include <string.h>
+
+typedef enum pcd_data { PCD_NONE, PCD_ASCII, PCD_BINARY, PCD_COMPRESSED } pcd_data;
+
+typedef struct pcd_header {
+    sap_span fields, sizes, types, counts; // the values of these lines
+    int64_t fields_line;
+    int64_t width, height, points; // -1: not given
+    pcd_data data;
+    sap_lines lines; // behind the header: where the data begin
+    // What follows from the above.
+    int32_t dims;
+    int64_t numbers; // in a row
+    size_t row_bytes;
+    int64_t place[3]; // which number of a row is x, y, z; -1: none
+    size_t offset[3]; // its byte in a row
+    sap_cell cell[3];
+} pcd_header;
+
+static sap_status bad_header(const pcd_header* h, const char* what, sap_span word) {
+    char shown[SAP_SHOWN_BYTES];
+    return sap_bad_line(h->lines.source, SAP_ERROR_FORMAT, h->lines.number, "%s '%s'; correct the PCD header", what,
+                        sap_span_show(word, shown));
+}
+
+static sap_status take_count(const pcd_header* h, sap_span rest, int64_t* count) {
+    sap_span word = {rest.last, rest.last};
+    if (!sap_word_next(&rest, &word) || !sap_span_count(word, count))
+        return bad_header(h, "not a number of points:", word);
+    return SAP_OK;
+}
+
+static sap_status take_data(pcd_header* h, sap_span rest) {
+    sap_span word = {rest.last, rest.last};
+    sap_word_next(&rest, &word);
+    h->data = sap_span_equal(word, "ascii")               ? PCD_ASCII
+              : sap_span_equal(word, "binary")            ? PCD_BINARY
+              : sap_span_equal(word, "binary_compressed") ? PCD_COMPRESSED
+                                                          : PCD_NONE;
+    return h->data == PCD_NONE ? bad_header(h, "unknown kind of data", word) : SAP_OK;
+}
+
+static sap_status take_line(pcd_header* h, sap_span key, sap_span rest) {
+    if (sap_span_equal(key, "FIELDS") || sap_span_equal(key, "COLUMNS")) {
+        h->fields = rest;
+        h->fields_line = h->lines.number;
+    } else if (sap_span_equal(key, "SIZE")) {
+        h->sizes = rest;
+    } else if (sap_span_equal(key, "TYPE")) {
+        h->types = rest;
+    } else if (sap_span_equal(key, "COUNT")) {
+        h->counts = rest;
+    } else if (sap_span_equal(key, "WIDTH")) {
+        return take_count(h, rest, &h->width);
+    } else if (sap_span_equal(key, "HEIGHT")) {
+        return take_count(h, rest, &h->height);
+    } else if (sap_span_equal(key, "POINTS")) {
+        return take_count(h, rest, &h->points);
+    } else if (sap_span_equal(key, "DATA")) {
+        return take_data(h, rest);
+    } else if (!sap_span_equal(key, "VERSION") && !sap_span_equal(key, "VIEWPOINT")) {
+        return bad_header(h, "this is no PCD file, or it has an unknown word:", key);
+    }
+    return SAP_OK;
+}
+
+static sap_status read_lines(pcd_header* h) {
+    sap_span line, key;
+    while (sap_line_next(&h->lines, &line)) {
+        if (!sap_word_next(&line, &key) || *key.first == '#') continue;
+        sap_status status = take_line(h, key, line);
+        if (status != SAP_OK || h->data != PCD_NONE) return status;
+    }
+    return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
+                        "the file ends within its header; it is cut, or no PCD file");
+}
+
+static bool type_of(sap_span type, int64_t size, sap_cell* cell) {
+    bool f = sap_span_equal(type, "F"), i = sap_span_equal(type, "I"), u = sap_span_equal(type, "U");
+    if (!f && !i && !u) return false;
+    if (size != 1 && size != 2 && size != 4 && size != 8) return false;
+    *cell = (sap_cell){'f', (uint8_t)size, false};
+    if (i) cell->kind = 'i';
+    if (u) cell->kind = 'u';
+    return !f || size >= 4;
+}
+
+// Notes where a field stands, if it is one of x, y and z.
+static sap_status note_field(pcd_header* h, sap_span name, sap_cell cell) {
+    static const char* const axes[] = {"x", "y", "z"};
+    for (int axis = 0; axis < 3; axis++) {
+        if (!sap_span_equal(name, axes[axis])) continue;
+        if (h->place[axis] >= 0) return bad_header(h, "a second field", name);
+        h->place[axis] = h->numbers;
+        h->offset[axis] = h->row_bytes;
+        h->cell[axis] = cell;
+    }
+    return SAP_OK;
+}
+
+// Goes through FIELDS, SIZE, TYPE and COUNT side by side.
+static sap_status read_fields(pcd_header* h) {
+    sap_span fields = h->fields, sizes = h->sizes, types = h->types, counts = h->counts, name, word;
+    while (sap_word_next(&fields, &name)) {
+        sap_span type;
+        int64_t size = 0, count = 1;
+        sap_cell cell;
+        if (!sap_word_next(&sizes, &word) || !sap_span_count(word, &size) || !sap_word_next(&types, &type) ||
+            !type_of(type, size, &cell))
+            return bad_header(h, "no such SIZE and TYPE as those of field", name);
+        if (h->counts.first && (!sap_word_next(&counts, &word) || !sap_span_count(word, &count)))
+            return bad_header(h, "no COUNT for field", name);
+        sap_status status = count > 0 ? note_field(h, name, cell) : SAP_OK;
+        if (status != SAP_OK) return status;
+        size_t bytes;
+        if (count > INT32_MAX || !sap_size_multiply((size_t)count, cell.bytes, &bytes) ||
+            !sap_size_add(h->row_bytes, bytes, &h->row_bytes))
+            return bad_header(h, "rows larger than any memory, by field", name);
+        h->numbers += count;
+    }
+    h->dims = h->place[2] >= 0 ? 3 : h->place[1] >= 0 ? 2 : 1;
+    for (int axis = 0; axis < h->dims; axis++)
+        if (h->place[axis] < 0)
+            return sap_bad_line(h->lines.source, SAP_ERROR_FORMAT, h->fields_line ? h->fields_line : h->lines.number,
+                                "the header has no field '%c', so there are no points", "xyz"[axis]);
+    return SAP_OK;
+}
+
+// The number of points: POINTS, or WIDTH * HEIGHT, which must agree.
+static sap_status check_points(pcd_header* h) {
+    int64_t product = -1;
+    if (h->width >= 0 && __builtin_mul_overflow(h->width, h->height < 0 ? 1 : h->height, &product))
+        return sap_bad_line(h->lines.source, SAP_ERROR_RANGE, h->lines.number, "WIDTH * HEIGHT overflows");
+    if (h->points < 0) h->points = product;
+    if (h->points < 0 || (product >= 0 && h->points != product))
+        return sap_bad_line(h->lines.source, SAP_ERROR_FORMAT, h->lines.number,
+                            "POINTS is not WIDTH * HEIGHT; correct the PCD header");
+    return SAP_OK;
+}
+
+static sap_status too_short(const pcd_header* h) {
+    return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
+                        "the file ends before its %lld points; it is cut, get it again", (long long)h->points);
+}
+
+static sap_status read_binary(const pcd_header* h, sap_point_set** made) {
+    const sap_source* source = h->lines.source;
+    if ((uint64_t)h->points > (source->size - h->lines.offset) / h->row_bytes) return too_short(h);
+    bool fits = true;
+    sap_column columns[3];
+    for (int axis = 0; axis < h->dims; axis++) {
+        size_t first = h->lines.offset + (h->points ? h->offset[axis] : 0);
+        columns[axis] = (sap_column){source->bytes + first, h->row_bytes, h->cell[axis]};
+        fits = fits && sap_column_fits_float(&columns[axis], h->points);
+    }
+    sap_sink sink;
+    sap_status status = sap_point_set_make(source, h->points, h->dims, fits, made, &sink);
+    if (status == SAP_OK) sap_columns_store(columns, h->dims, h->points, &sink);
+    return status;
+}
+
+static sap_status take_row(const pcd_header* h, const sap_lines* lines, sap_span line, sap_sink* sink, int64_t row) {
+    int64_t number = 0;
+    for (sap_span word; sap_word_next(&line, &word); number++) {
+        for (int axis = 0; axis < h->dims; axis++) {
+            sap_decimal decimal;
+            char shown[SAP_SHOWN_BYTES];
+            if (h->place[axis] != number) continue;
+            if (!sap_span_number(word, &decimal))
+                return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number, "'%s' is not a number",
+                                    sap_span_show(word, shown));
+            sap_sink_put(sink, &decimal, row * h->dims + axis);
+        }
+    }
+    if (number != h->numbers)
+        return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number,
+                            "%lld numbers, but the header promises %lld a line", (long long)number,
+                            (long long)h->numbers);
+    return SAP_OK;
+}
+
+static sap_status walk_text(const pcd_header* h, sap_sink* sink) {
+    sap_lines lines = h->lines;
+    sap_span line, word;
+    for (int64_t row = 0; row < h->points;) {
+        if (!sap_line_next(&lines, &line)) return too_short(h);
+        sap_span look = line;
+        if (!sap_word_next(&look, &word)) continue;
+        sap_status status = take_row(h, &lines, line, sink, row++);
+        if (status != SAP_OK) return status;
+    }
+    return SAP_OK;
+}
+
+static sap_status read_text(const pcd_header* h, sap_point_set** made) {
+    sap_sink sink = {NULL, NULL, true};
+    sap_status status = walk_text(h, &sink);
+    if (status != SAP_OK) return status;
+    // A declared float or double says more than the digits do; integers are looked at.
+    bool has_double = false, has_int = false;
+    for (int axis = 0; axis < h->dims; axis++) {
+        has_double |= h->cell[axis].kind == 'f' && h->cell[axis].bytes == 8;
+        has_int |= h->cell[axis].kind != 'f';
+    }
+    bool fits = !has_double && (sink.fits_float || !has_int);
+    status = sap_point_set_make(h->lines.source, h->points, h->dims, fits, made, &sink);
+    return status == SAP_OK ? walk_text(h, &sink) : status;
+}
+
+sap_status sap_read_pcd(const sap_source* source, sap_point_set** set) {
+    pcd_header h = {.lines = {source, 0, 0}, .width = -1, .height = -1, .points = -1, .place = {-1, -1, -1}};
+    sap_point_set* made = NULL;
+    sap_status status = read_lines(&h);
+    if (status == SAP_OK && h.data == PCD_COMPRESSED)
+        return sap_bad_line(source, SAP_ERROR_UNSUPPORTED, h.lines.number,
+                            "compressed PCD is not read; save it as binary (pcl_convert_pcd_ascii_binary IN OUT 1)");
+    if (status == SAP_OK) status = read_fields(&h);
+    if (status == SAP_OK) status = check_points(&h);
+    if (status == SAP_OK) status = h.data == PCD_BINARY ? read_binary(&h, &made) : read_text(&h, &made);
+    if (status == SAP_OK) *set = made;
+    return status;
+}

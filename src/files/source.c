@@ -1,0 +1,144 @@
+#include "files/source.h"
+#include "device/device.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SENTENCE_BYTES = 320 };
+
+static sap_status complain(const sap_source* source, sap_status status, const char* unit, int64_t place,
+                           const char* sentence) {
+    char where[32] = "";
+    if (place >= 0) snprintf(where, sizeof where, "%s %lld", unit, (long long)place);
+    const char* name = source->name ? source->name : "";
+    return sap_fail(source->device, status, "%s%s%s%s%s", name, *name && *where ? ", " : "", where,
+                    *name || *where ? ": " : "", sentence);
+}
+
+sap_status sap_bad_byte(const sap_source* source, sap_status status, int64_t byte, const char* format, ...) {
+    char sentence[SENTENCE_BYTES];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values);
+    va_end(values);
+    return complain(source, status, "byte", byte, sentence);
+}
+
+sap_status sap_bad_line(const sap_source* source, sap_status status, int64_t line, const char* format, ...) {
+    char sentence[SENTENCE_BYTES];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values);
+    va_end(values);
+    return complain(source, status, "line", line, sentence);
+}
+
+static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+sap_lines sap_text_begin(const sap_source* source) {
+    bool mark = source->size >= 3 && !memcmp(source->bytes, "\xef\xbb\xbf", 3);
+    return (sap_lines){source, mark ? 3 : 0, 0};
+}
+
+bool sap_line_next(sap_lines* lines, sap_span* line) {
+    const sap_source* source = lines->source;
+    if (lines->offset >= source->size) return false;
+    const unsigned char* first = source->bytes + lines->offset;
+    size_t left = source->size - lines->offset;
+    const unsigned char* end = memchr(first, '\n', left);
+    size_t length = end ? (size_t)(end - first) : left;
+    lines->offset += length + (end != NULL);
+    lines->number++;
+    if (length && first[length - 1] == '\r') length--;
+    *line = (sap_span){(const char*)first, (const char*)first + length};
+    return true;
+}
+
+bool sap_word_next(sap_span* text, sap_span* word) {
+    const char *at = text->first, *last = text->last;
+    while (at < last && is_blank(*at)) at++;
+    word->first = at;
+    while (at < last && !is_blank(*at)) at++;
+    word->last = text->first = at;
+    return word->first < word->last;
+}
+
+bool sap_span_equal(sap_span span, const char* text) {
+    size_t length = strlen(text);
+    return (size_t)(span.last - span.first) == length && !memcmp(span.first, text, length);
+}
+
+bool sap_span_equal_any_case(sap_span span, const char* text) {
+    for (; span.first < span.last && *text; span.first++, text++) {
+        char c = *span.first;
+        if ((c >= 'A' && c <= 'Z' ? c | 0x20 : c) != *text) return false;
+    }
+    return span.first == span.last && !*text;
+}
+
+sap_span sap_span_trim(sap_span span) {
+    while (span.first < span.last && is_blank(*span.first)) span.first++;
+    while (span.first < span.last && is_blank(span.last[-1])) span.last--;
+    return span;
+}
+
+bool sap_span_number(sap_span span, sap_decimal* decimal) {
+    return sap_decimal_scan(span.first, span.last, decimal) == span.last;
+}
+
+bool sap_span_count(sap_span span, int64_t* count) {
+    int64_t value = 0;
+    if (span.first == span.last) return false;
+    for (const char* at = span.first; at < span.last; at++) {
+        if (*at < '0' || *at > '9' || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *at - '0', &value))
+            return false;
+    }
+    *count = value;
+    return true;
+}
+
+const char* sap_span_show(sap_span span, char shown[SAP_SHOWN_BYTES]) {
+    size_t length = (size_t)(span.last - span.first), most = SAP_SHOWN_BYTES - 4;
+    bool cut = length > most;
+    if (cut) length = most;
+    for (size_t i = 0; i < length; i++) {
+        char c = span.first[i];
+        shown[i] = '?';
+        if (c >= ' ' && c <= '~') shown[i] = c;
+    }
+    memcpy(shown + length, cut ? "..." : "", cut ? 4 : 1);
+    return shown;
+}
+
+// A point set as it is allocated: the coordinates follow at the next multiple of SAP_ALIGNMENT.
+typedef struct owned_set {
+    sap_point_set set;
+    const sap_device* device;
+    size_t bytes;
+} owned_set;
+
+sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t dims, bool fits_float,
+                              sap_point_set** set, sap_sink* sink) {
+    if (count > INT32_MAX)
+        return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld points are more than the 2147483647 that ids can number",
+                            (long long)count);
+    size_t bytes, start = sap_align(sizeof(owned_set));
+    if (!sap_size_multiply((size_t)count, (size_t)dims * (fits_float ? sizeof(float) : sizeof(double)), &bytes) ||
+        !sap_size_add(bytes, start, &bytes))
+        return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld points do not fit the address space", (long long)count);
+    owned_set* owned = sap_memory_allocate(source->device, bytes);
+    if (!owned) return sap_bad_byte(source, SAP_ERROR_MEMORY, -1, "no memory for %lld points", (long long)count);
+    void* coords = (unsigned char*)owned + start;
+    *sink = (sap_sink){fits_float ? coords : NULL, fits_float ? NULL : coords, fits_float};
+    *owned = (owned_set){.device = source->device, .bytes = bytes};
+    owned->set = (sap_point_set){count, dims, fits_float ? 32 : 64, sink->coords, sink->coords_f64};
+    *set = &owned->set;
+    return SAP_OK;
+}
+
+void sap_point_set_free(sap_point_set* set) {
+    if (!set) return;
+    owned_set* owned = (owned_set*)set;
+    sap_memory_release(owned->device, owned, owned->bytes);
+}

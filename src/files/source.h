@@ -1,0 +1,89 @@
+// What all readers share: the bytes of a file, its lines and blank-separated words, complaints about them, and the
+// making of a point set.
+#ifndef SAPWOOD_FILES_SOURCE_H
+#define SAPWOOD_FILES_SOURCE_H
+
+#include "files/text.h"
+#include "sapwood/files.h"
+
+typedef struct sap_source {
+    const sap_device* device;
+    const char* name; // the path, to be named in complaints, or NULL
+    const unsigned char* bytes;
+    size_t size;
+} sap_source;
+
+// A reader of one format: parses all of the source.
+typedef sap_status (*sap_reader)(const sap_source* source, sap_point_set** set);
+
+sap_status sap_read_ply(const sap_source* source, sap_point_set** set);
+sap_status sap_read_pcd(const sap_source* source, sap_point_set** set);
+sap_status sap_read_npy(const sap_source* source, sap_point_set** set);
+sap_status sap_read_xyz(const sap_source* source, sap_point_set** set);
+sap_status sap_read_csv(const sap_source* source, sap_point_set** set);
+
+// Reads a source of any format. `suffix` is the format that its path names, or SAP_FORMAT_AUTO.
+sap_status sap_source_parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set);
+
+// Complaints (printf style): "PATH, byte N: …", "PATH, line N: …", and without a place when N is negative.
+__attribute__((format(printf, 4, 5))) sap_status sap_bad_byte(const sap_source* source, sap_status status, int64_t byte,
+                                                              const char* format, ...);
+__attribute__((format(printf, 4, 5))) sap_status sap_bad_line(const sap_source* source, sap_status status, int64_t line,
+                                                              const char* format, ...);
+
+// A piece of text, not terminated.
+typedef struct sap_span {
+    const char *first, *last;
+} sap_span;
+
+// A place in the text of a source.
+typedef struct sap_lines {
+    const sap_source* source;
+    size_t offset;  // of the next line
+    int64_t number; // of the last line taken, from 1
+} sap_lines;
+
+// The start of a text, after a byte order mark if there is one.
+sap_lines sap_text_begin(const sap_source* source);
+
+// Takes the next line, without its end ("\n" or "\r\n"); false at the end of the source.
+bool sap_line_next(sap_lines* lines, sap_span* line);
+
+// Takes the next word (what lies between blanks) off the front of the text; false if there is none.
+bool sap_word_next(sap_span* text, sap_span* word);
+bool sap_span_equal(sap_span span, const char* text);
+// The same for text in lower case, whatever the case of the span.
+bool sap_span_equal_any_case(sap_span span, const char* text);
+// Without the blanks at both ends.
+sap_span sap_span_trim(sap_span span);
+// A number that is all of the span.
+bool sap_span_number(sap_span span, sap_decimal* decimal);
+// The same for a whole number from 0 to INT64_MAX, digits only.
+bool sap_span_count(sap_span span, int64_t* count);
+
+enum { SAP_SHOWN_BYTES = 28 };
+// The span as it can be shown in a sentence: cut when long, with '?' for what is not plain ASCII. Returns `shown`.
+const char* sap_span_show(sap_span span, char shown[SAP_SHOWN_BYTES]);
+
+// Where numbers go as they are read: to coordinates of one precision, or, if there are none yet, only into the answer
+// whether floats would hold them all.
+typedef struct sap_sink {
+    float* coords;
+    double* coords_f64;
+    bool fits_float;
+} sap_sink;
+
+static inline void sap_sink_put(sap_sink* sink, const sap_decimal* decimal, int64_t index) {
+    if (sink->coords)
+        sink->coords[index] = sap_decimal_float(decimal);
+    else if (sink->coords_f64)
+        sink->coords_f64[index] = sap_decimal_double(decimal);
+    else if (sink->fits_float)
+        sink->fits_float = sap_decimal_fits_float(decimal);
+}
+
+// Allocates a point set and a sink into it. The caller has checked count against the bytes present.
+sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t dims, bool fits_float,
+                              sap_point_set** set, sap_sink* sink);
+
+#endif

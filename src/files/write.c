@@ -1,0 +1,221 @@
+// Tables of numbers as NPY, PLY, CSV and XYZ.
+#include "device/device.h"
+#include "files/output.h"
+#include "files/source.h"
+#include <stdio.h>
+#include <string.h>
+
+// A table as it is written: values in its own type, at least one column.
+typedef struct writing {
+    sap_output* output;
+    const sap_table* table;
+    int64_t columns;
+    size_t value_bytes;
+} writing;
+
+static const size_t number_bytes[] = {4, 8, 4, 8};
+
+static void put_text(const writing* w, const char* text) { sap_output_put(w->output, text, strlen(text)); }
+
+// The name of a column; `name` is room for one that is made up.
+static const char* column_name(const writing* w, int64_t column, char name[SAP_TEXT_BYTES]) {
+    static const char* const axes[] = {"x", "y", "z"};
+    if (w->table->names) return w->table->names[column];
+    if (column < 3) return axes[column];
+    name[0] = 'c';
+    sap_print_int(column, name + 1);
+    return name;
+}
+
+// ---- Text.
+
+static int print_value(const writing* w, int64_t index, char text[SAP_TEXT_BYTES]) {
+    switch (w->table->number) {
+    case SAP_INT32: return sap_print_int(((const int32_t*)w->table->values)[index], text);
+    case SAP_INT64: return sap_print_int(((const int64_t*)w->table->values)[index], text);
+    case SAP_FLOAT32: return sap_print_float(((const float*)w->table->values)[index], text);
+    default: return sap_print_double(((const double*)w->table->values)[index], text);
+    }
+}
+
+static void put_text_rows(const writing* w, char separator) {
+    char text[SAP_TEXT_BYTES];
+    for (int64_t row = 0; row < w->table->rows && !w->output->error; row++) {
+        for (int64_t column = 0; column < w->columns; column++) {
+            int length = print_value(w, row * w->columns + column, text);
+            text[length] = '\n';
+            if (column + 1 < w->columns) text[length] = separator;
+            sap_output_put(w->output, text, (size_t)length + 1);
+        }
+    }
+}
+
+static void put_quoted(const writing* w, const char* name) {
+    put_text(w, "\"");
+    for (; *name; name++) {
+        if (*name == '"') put_text(w, "\"");
+        sap_output_put(w->output, name, 1);
+    }
+    put_text(w, "\"");
+}
+
+static void write_csv(const writing* w) {
+    for (int64_t column = 0; column < w->columns; column++) {
+        char made[SAP_TEXT_BYTES];
+        const char* name = column_name(w, column, made);
+        if (column) put_text(w, ",");
+        if (name[strcspn(name, ",;\"\r\n")])
+            put_quoted(w, name);
+        else
+            put_text(w, name);
+    }
+    put_text(w, "\n");
+    put_text_rows(w, ',');
+}
+
+// ---- Numbers.
+
+// Puts all values in little-endian order.
+static void put_values(const writing* w) {
+    const unsigned char* values = w->table->values;
+    size_t count = (size_t)(w->table->rows * w->columns), bytes = w->value_bytes;
+    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    if (little) sap_output_put(w->output, values, count * bytes);
+    for (size_t i = 0; i < count && !little; i++) {
+        unsigned char turned[8];
+        for (size_t j = 0; j < bytes; j++) turned[j] = values[i * bytes + bytes - 1 - j];
+        sap_output_put(w->output, turned, bytes);
+    }
+}
+
+static void write_npy(const writing* w) {
+    static const char* const types[] = {"<i4", "<i8", "<f4", "<f8"};
+    char shape[64], header[192];
+    long long rows = w->table->rows, columns = w->table->columns;
+    if (columns)
+        snprintf(shape, sizeof shape, "(%lld, %lld)", rows, columns);
+    else
+        snprintf(shape, sizeof shape, "(%lld,)", rows);
+    // Magic, version 1.0 and a length of two bytes; all of it filled with blanks up to a multiple of 64.
+    const size_t start = 10;
+    memcpy(header, "\x93NUMPY\x01\x00", start - 2);
+    int written = snprintf(header + start, sizeof header - start,
+                           "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", types[w->table->number], shape);
+    size_t length = start + (size_t)written, padded = sap_align(length + 1);
+    memset(header + length, ' ', padded - length);
+    header[padded - 1] = '\n';
+    header[start - 2] = (char)((padded - start) & 0xff);
+    header[start - 1] = (char)((padded - start) >> 8);
+    sap_output_put(w->output, header, padded);
+    put_values(w);
+}
+
+// PLY has no integers of 64 bits; small ones go as 32.
+static void put_narrow(const writing* w) {
+    const int64_t* values = w->table->values;
+    int64_t count = w->table->rows * w->columns;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits = (uint32_t)values[i];
+        unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16),
+                                  (unsigned char)(bits >> 24)};
+        sap_output_put(w->output, bytes, sizeof bytes);
+    }
+}
+
+static void write_ply(const writing* w) {
+    static const char* const types[] = {"int", "int", "float", "double"};
+    char text[96], made[SAP_TEXT_BYTES];
+    snprintf(text, sizeof text, "ply\nformat binary_little_endian 1.0\nelement vertex %lld\n",
+             (long long)w->table->rows);
+    put_text(w, text);
+    for (int64_t column = 0; column < w->columns; column++) {
+        put_text(w, "property ");
+        put_text(w, types[w->table->number]);
+        put_text(w, " ");
+        put_text(w, column_name(w, column, made));
+        put_text(w, "\n");
+    }
+    put_text(w, "end_header\n");
+    if (w->table->number == SAP_INT64)
+        put_narrow(w);
+    else
+        put_values(w);
+}
+
+// ---- Checks.
+
+static sap_status check_names(sap_device* device, sap_format format, const sap_table* table, int64_t columns) {
+    for (int64_t column = 0; table->names && column < columns; column++) {
+        const char* name = table->names[column];
+        if (!name || !*name)
+            return sap_fail(device, SAP_ERROR_ARGUMENT, "table.names: column %lld has no name", (long long)column);
+        for (const char* c = name; format == SAP_FORMAT_PLY && *c; c++)
+            if (*c <= ' ')
+                return sap_fail(device, SAP_ERROR_ARGUMENT,
+                                "table.names: '%.64s' has a blank, which PLY does not allow in a name", name);
+    }
+    return SAP_OK;
+}
+
+static sap_status check_range(sap_device* device, const sap_table* table, int64_t count) {
+    const int64_t* values = table->values;
+    for (int64_t i = 0; i < count; i++)
+        if (values[i] < INT32_MIN || values[i] > INT32_MAX)
+            return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                            "PLY has no integers of 64 bits, but value %lld is %lld; write NPY or CSV", (long long)i,
+                            (long long)values[i]);
+    return SAP_OK;
+}
+
+static sap_status check_table(sap_device* device, const sap_table* table) {
+    if (!table) return sap_fail(device, SAP_ERROR_ARGUMENT, "table: is NULL");
+    if (table->number < SAP_INT32 || table->number > SAP_FLOAT64)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "table.number: unknown number type %d", (int)table->number);
+    if (table->rows < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "table.rows: is negative");
+    if (table->columns < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "table.columns: is negative");
+    int64_t columns = table->columns ? table->columns : 1, values;
+    size_t bytes;
+    if (__builtin_mul_overflow(table->rows, columns, &values) || (uint64_t)values > SIZE_MAX ||
+        !sap_size_multiply((size_t)values, number_bytes[table->number], &bytes))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "table.rows: times columns does not fit the address space");
+    if (!table->values && values) return sap_fail(device, SAP_ERROR_ARGUMENT, "table.values: is NULL");
+    return SAP_OK;
+}
+
+static sap_status check_format(sap_device* device, const char* path, sap_format* format) {
+    if (*format < SAP_FORMAT_AUTO || *format > SAP_FORMAT_PCD)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)*format);
+    if (*format == SAP_FORMAT_AUTO) *format = sap_format_of(path);
+    if (*format == SAP_FORMAT_PCD)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "PCD is not written; choose .ply, .npy, .csv or .xyz");
+    if (*format == SAP_FORMAT_AUTO)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        "'%s' names no known format; give one, or end the name in .npy, .ply, .csv or .xyz", path);
+    return SAP_OK;
+}
+
+sap_status sap_table_write(sap_device* device, const char* path, sap_format format, const sap_table* table) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
+    sap_status status = check_table(device, table);
+    if (status == SAP_OK) status = check_format(device, path, &format);
+    if (status != SAP_OK) return status;
+    int64_t columns = table->columns ? table->columns : 1;
+    status = check_names(device, format, table, columns);
+    if (status == SAP_OK && format == SAP_FORMAT_PLY && table->number == SAP_INT64)
+        status = check_range(device, table, table->rows * columns);
+    if (status != SAP_OK) return status;
+    sap_output output;
+    status = sap_output_open(&output, device, path);
+    if (status != SAP_OK) return status;
+    writing w = {&output, table, columns, number_bytes[table->number]};
+    if (format == SAP_FORMAT_PLY)
+        write_ply(&w);
+    else if (format == SAP_FORMAT_NPY)
+        write_npy(&w);
+    else if (format == SAP_FORMAT_CSV)
+        write_csv(&w);
+    else
+        put_text_rows(&w, ' ');
+    return sap_output_close(&output);
+}

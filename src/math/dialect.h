@@ -1,0 +1,87 @@
+// The dialect in which a text is written once and compiled as C17, as CUDA and as GLSL ES 3.00.
+//
+// Functions take values and give values. Five words differ between the three languages and are macros:
+//   SAP_FN            before a function
+//   SAP_STRUCT(name)  before `struct name {…};`, so that `name` alone is the type
+//   SAP_UNROLL        before a loop whose list or vector has to stay in registers
+//   SAP_TREE_PARAM    first among the parameters of a function that reads the tree
+//   SAP_TREE          the same among the arguments of a call (both end with their comma)
+// SAP_UNUSED(name) quiets the compilers about a parameter that one of several texts for a role does not need.
+// Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/adding-a-kernel.md has the rules.
+#ifndef SAPWOOD_MATH_DIALECT_H
+#define SAPWOOD_MATH_DIALECT_H
+
+#ifdef GL_ES
+
+#define SAP_FN
+#define SAP_STRUCT(name)
+#define SAP_UNROLL
+#define SAP_TREE_PARAM
+#define SAP_TREE
+#define SAP_UNUSED(name)
+#define SAP_BITS     uint
+#define SAP_REAL     float
+#define SAP_REAL_MAX 3.402823466e+38
+
+float sap_float_of_bits(uint bits) { return uintBitsToFloat(bits); }
+
+// ES 3.00 has no findLSB: the lowest set bit, as a float, has its position as exponent.
+int sap_trailing_zeros(uint bits) { return (floatBitsToInt(float(bits & (~bits + 1u))) >> 23) - 127; }
+
+#else
+
+#include <float.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define SAP_FN     static __host__ __device__ __forceinline__
+#define SAP_UNROLL _Pragma("unroll")
+#else
+#define SAP_FN static inline __attribute__((always_inline))
+#ifdef __clang__
+#define SAP_UNROLL
+#else
+#define SAP_UNROLL _Pragma("GCC unroll 16")
+#endif
+#endif
+
+#ifdef __cplusplus
+#define SAP_STRUCT(name)
+#else
+#define SAP_STRUCT(name) typedef struct name name;
+#endif
+
+#define SAP_TREE_PARAM   const sap_tree *tree,
+#define SAP_TREE         tree,
+#define SAP_UNUSED(name) (void)(name);
+#define SAP_BITS         uint32_t
+
+SAP_FN float sap_float_of_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+SAP_FN double sap_double_of_bits(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// Of bits that are not all zero.
+SAP_FN int sap_trailing_zeros(uint32_t bits) {
+#ifdef __CUDA_ARCH__
+    return __ffs((int)bits) - 1;
+#else
+    return __builtin_ctz(bits);
+#endif
+}
+
+#endif
+
+// The id of a place without a point: greater than every point's.
+#define SAP_NO_ID 2147483647
+
+#endif

@@ -1,0 +1,61 @@
+// One register of reals and one of int32 ids beside it, the same few operations on every instruction set. A file that
+// includes this is compiled once per instruction set (SAP_SIMD 1, 2, 3 as in sap_simd) and precision (SAP_REAL_BITS).
+//
+// real, LANES; vreal: LANES reals; vid: LANES int32. Masks are the low LANES bits of a uint32_t.
+// "part" loads and stores touch only the first n lanes; lanes not loaded are zero.
+#ifndef SAPWOOD_MATH_SIMD_H
+#define SAPWOOD_MATH_SIMD_H
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+#if SAP_REAL_BITS == 64
+typedef double real;
+typedef uint64_t real_bits;
+#define REAL_MAX DBL_MAX
+#elif SAP_REAL_BITS == 32
+typedef float real;
+typedef uint32_t real_bits;
+#define REAL_MAX FLT_MAX
+#else
+#error "SAP_REAL_BITS must be 32 or 64"
+#endif
+
+// SAP_KERNEL(name): the name of this instruction set's and precision's own version of a function.
+#define SAP_KERNEL_JOIN(name, simd, bits) sap_##name##_##simd##_f##bits
+#define SAP_KERNEL_NAME(name, simd, bits) SAP_KERNEL_JOIN(name, simd, bits)
+#if SAP_SIMD == 1
+#define SAP_KERNEL(name) SAP_KERNEL_NAME(name, portable, SAP_REAL_BITS)
+#include "math/simd_portable.h"
+#elif SAP_SIMD == 2
+#define SAP_KERNEL(name) SAP_KERNEL_NAME(name, avx2, SAP_REAL_BITS)
+#include "math/simd_avx2.h"
+#elif SAP_SIMD == 3
+#define SAP_KERNEL(name) SAP_KERNEL_NAME(name, avx512, SAP_REAL_BITS)
+#include "math/simd_avx512.h"
+#else
+#error "SAP_SIMD must be 1, 2 or 3"
+#endif
+
+enum { ALL_LANES = LANES == 32 ? -1 : (1 << LANES) - 1 };
+
+INLINE uint32_t lanes_below(int64_t n) { return n >= LANES ? ALL_LANES : n <= 0 ? 0 : (1u << n) - 1; }
+
+INLINE int count_bits(uint32_t mask) { return __builtin_popcount(mask); }
+
+INLINE real reduce_min(vreal x) {
+    for (int m = LANES / 2; m; m /= 2) x = v_min(x, v_exchange(x, m));
+    return v_first(x);
+}
+
+INLINE real reduce_max(vreal x) {
+    for (int m = LANES / 2; m; m /= 2) x = v_max(x, v_exchange(x, m));
+    return v_first(x);
+}
+
+#endif

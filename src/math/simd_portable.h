@@ -1,0 +1,129 @@
+// math/simd.h in the compiler's vector extensions: 16-byte registers, SSE2 on x86-64 and NEON on AArch64.
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#if SAP_REAL_BITS == 32
+enum { LANES = 4 };
+typedef int32_t lane_int;
+#else
+enum { LANES = 2 };
+typedef int64_t lane_int;
+#endif
+typedef real vreal __attribute__((vector_size(16)));
+typedef lane_int vlane __attribute__((vector_size(16)));
+typedef int32_t vid __attribute__((vector_size(4 * LANES)));
+
+INLINE uint32_t lane_mask(vlane on) {
+#if defined(__SSE2__) && SAP_REAL_BITS == 32
+    return (uint32_t)_mm_movemask_ps((__m128)on);
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_pd((__m128d)on);
+#else
+    uint32_t mask = 0;
+    for (int i = 0; i < LANES; i++) mask |= (uint32_t)(on[i] & 1) << i;
+    return mask;
+#endif
+}
+
+INLINE vreal v_choose(vlane on, vreal yes, vreal no) { return (vreal)((on & (vlane)yes) | (~on & (vlane)no)); }
+INLINE vreal v_set(real x) {
+    vreal v;
+    for (int i = 0; i < LANES; i++) v[i] = x;
+    return v;
+}
+INLINE vreal v_load(const real* p) {
+    vreal v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+INLINE vreal v_load_part(const real* p, int n) {
+    vreal v = v_set(0);
+    for (int i = 0; i < LANES; i++)
+        if (i < n) v[i] = p[i];
+    return v;
+}
+INLINE void v_store(real* p, vreal x) { memcpy(p, &x, sizeof x); }
+INLINE void v_store_part(real* p, vreal x, int n) {
+    for (int i = 0; i < LANES; i++)
+        if (i < n) p[i] = x[i];
+}
+INLINE real v_first(vreal x) { return x[0]; }
+INLINE vreal v_add(vreal a, vreal b) { return a + b; }
+INLINE vreal v_sub(vreal a, vreal b) { return a - b; }
+INLINE vreal v_mul(vreal a, vreal b) { return a * b; }
+// Where an operand is NaN these give b, as the x86 instructions do.
+INLINE vreal v_min(vreal a, vreal b) {
+#if defined(__SSE2__) && SAP_REAL_BITS == 32
+    return _mm_min_ps(a, b);
+#elif defined(__SSE2__)
+    return _mm_min_pd(a, b);
+#else
+    return v_choose(a < b, a, b);
+#endif
+}
+INLINE vreal v_max(vreal a, vreal b) {
+#if defined(__SSE2__) && SAP_REAL_BITS == 32
+    return _mm_max_ps(a, b);
+#elif defined(__SSE2__)
+    return _mm_max_pd(a, b);
+#else
+    return v_choose(a > b, a, b);
+#endif
+}
+INLINE uint32_t v_less(vreal a, vreal b) { return lane_mask(a < b); }
+INLINE uint32_t v_less_equal(vreal a, vreal b) { return lane_mask(a <= b); }
+INLINE uint32_t v_equal(vreal a, vreal b) { return lane_mask(a == b); }
+INLINE vreal v_select(uint32_t mask, vreal yes, vreal no) {
+    vlane on;
+    for (int i = 0; i < LANES; i++) on[i] = -(lane_int)(mask >> i & 1);
+    return v_choose(on, yes, no);
+}
+INLINE vreal v_compress(uint32_t mask, vreal x) {
+    real kept[LANES + 1] = {0};
+    for (int i = 0, n = 0; i < LANES; n += (int)(mask >> i & 1), i++) kept[n] = x[i];
+    return v_load(kept);
+}
+INLINE vreal v_exchange(vreal x, int m) {
+#if SAP_REAL_BITS == 32
+    if (m == 1) return __builtin_shufflevector(x, x, 1, 0, 3, 2);
+    if (m == 2) return __builtin_shufflevector(x, x, 2, 3, 0, 1);
+    return __builtin_shufflevector(x, x, 3, 2, 1, 0);
+#else
+    (void)m;
+    return __builtin_shufflevector(x, x, 1, 0);
+#endif
+}
+INLINE vid id_set(int32_t x) {
+    vid v;
+    for (int i = 0; i < LANES; i++) v[i] = x;
+    return v;
+}
+INLINE vid id_load(const int32_t* p) {
+    vid v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+INLINE vid id_load_part(const int32_t* p, int n) {
+    vid v = id_set(0);
+    for (int i = 0; i < LANES; i++)
+        if (i < n) v[i] = p[i];
+    return v;
+}
+INLINE void id_store(int32_t* p, vid x) { memcpy(p, &x, sizeof x); }
+INLINE void id_store_part(int32_t* p, vid x, int n) {
+    for (int i = 0; i < LANES; i++)
+        if (i < n) p[i] = x[i];
+}
+INLINE vid id_compress(uint32_t mask, vid x) {
+    int32_t kept[LANES + 1] = {0};
+    for (int i = 0, n = 0; i < LANES; n += (int)(mask >> i & 1), i++) kept[n] = x[i];
+    return id_load(kept);
+}
+INLINE uint32_t id_mask(vid on) {
+    uint32_t mask = 0;
+    for (int i = 0; i < LANES; i++) mask |= (uint32_t)(on[i] & 1) << i;
+    return mask;
+}
+INLINE uint32_t id_less(vid a, vid b) { return id_mask(a < b); }
+INLINE uint32_t id_equal(vid a, vid b) { return id_mask(a == b); }

@@ -1,0 +1,87 @@
+// Compiles the shared texts for one precision and one number of axes, in C and CUDA, as often as a file needs: each
+// name below gets a suffix that says for which. Include after every other header, with these defined:
+//   SAP_REAL_BITS  32 or 64
+//   SAP_AXES       2, 3 or 4: trees of just so many dimensions; SAP_MAX_DIMS (16): trees of any number
+// Names that depend on a list also take SAP_CAPACITY (nearest/candidates.h); those that depend on a visitor,
+// SAP_VISITOR (radius/count.h, radius/collect.h).
+
+#undef SAP_REAL
+#undef SAP_REAL_MAX
+#undef SAP_DIMS
+#if SAP_REAL_BITS == 32
+#define SAP_REAL     float
+#define SAP_REAL_MAX FLT_MAX
+#else
+#define SAP_REAL     double
+#define SAP_REAL_MAX DBL_MAX
+#endif
+#if SAP_AXES == 16
+#define SAP_DIMS tree->shape.dims
+#else
+#define SAP_DIMS SAP_AXES
+#endif
+
+#ifndef SAPWOOD_MATH_SPECIALISE_H
+#define SAPWOOD_MATH_SPECIALISE_H
+
+#define SAP_PASTE_AXES(name, bits, axes)         name##_f##bits##_##axes
+#define SAP_PASTE_ALSO(name, bits, axes, also)   name##_f##bits##_##axes##_##also
+#define SAP_SPECIAL_OF(name, bits, axes)         SAP_PASTE_AXES(name, bits, axes)
+#define SAP_SPECIAL_ALSO(name, bits, axes, also) SAP_PASTE_ALSO(name, bits, axes, also)
+#define SAP_SPECIAL(name)                        SAP_SPECIAL_OF(name, SAP_REAL_BITS, SAP_AXES)
+#define SAP_SPECIAL_LIST(name)                   SAP_SPECIAL_ALSO(name, SAP_REAL_BITS, SAP_AXES, SAP_CAPACITY)
+#define SAP_SPECIAL_VISITOR(name)                SAP_SPECIAL_ALSO(name, SAP_REAL_BITS, SAP_AXES, SAP_VISITOR)
+
+// math/distance.h, math/box.h
+#define sap_point          SAP_SPECIAL(sap_point)
+#define sap_point_of       SAP_SPECIAL(sap_point_of)
+#define sap_point_on       SAP_SPECIAL(sap_point_on)
+#define sap_point_with     SAP_SPECIAL(sap_point_with)
+#define sap_point_finite   SAP_SPECIAL(sap_point_finite)
+#define sap_length2        SAP_SPECIAL(sap_length2)
+#define sap_box            SAP_SPECIAL(sap_box)
+#define sap_box_everything SAP_SPECIAL(sap_box_everything)
+#define sap_box_nearest2   SAP_SPECIAL(sap_box_nearest2)
+#define sap_box_farthest2  SAP_SPECIAL(sap_box_farthest2)
+
+// tree/access.h, tree/leaf.h
+#define sap_inner           SAP_SPECIAL(sap_inner)
+#define sap_inner_at        SAP_SPECIAL(sap_inner_at)
+#define sap_leaf            SAP_SPECIAL(sap_leaf)
+#define sap_leaf_at         SAP_SPECIAL(sap_leaf_at)
+#define sap_leaf_coordinate SAP_SPECIAL(sap_leaf_coordinate)
+#define sap_leaf_id         SAP_SPECIAL(sap_leaf_id)
+#define sap_leaf_distance2  SAP_SPECIAL(sap_leaf_distance2)
+#define sap_smallest_id     SAP_SPECIAL(sap_smallest_id)
+#define sap_count_below     SAP_SPECIAL(sap_count_below)
+#define sap_explicit_node   SAP_SPECIAL(sap_explicit_node)
+#define sap_explicit_stride SAP_SPECIAL(sap_explicit_stride)
+
+// nearest/candidates.h, nearest/candidates_memory.h, nearest/walk.h
+#define sap_candidates          SAP_SPECIAL_LIST(sap_candidates)
+#define sap_candidates_none     SAP_SPECIAL_LIST(sap_candidates_none)
+#define sap_candidates_limit2   SAP_SPECIAL_LIST(sap_candidates_limit2)
+#define sap_candidates_limit_id SAP_SPECIAL_LIST(sap_candidates_limit_id)
+#define sap_candidates_sort     SAP_SPECIAL_LIST(sap_candidates_sort)
+#define sap_candidates_insert   SAP_SPECIAL_LIST(sap_candidates_insert)
+#define sap_candidates_sift     SAP_SPECIAL_LIST(sap_candidates_sift)
+#define sap_candidates_in       SAP_SPECIAL_LIST(sap_candidates_in)
+#define sap_nearest_walked      SAP_SPECIAL_LIST(sap_nearest_walked)
+#define sap_nearest_pending     SAP_SPECIAL_LIST(sap_nearest_pending)
+#define sap_nearest_begin       SAP_SPECIAL_LIST(sap_nearest_begin)
+#define sap_nearest_reaches     SAP_SPECIAL_LIST(sap_nearest_reaches)
+#define sap_nearest_scan        SAP_SPECIAL_LIST(sap_nearest_scan)
+#define sap_nearest_stack       SAP_SPECIAL_LIST(sap_nearest_stack)
+#define sap_nearest_stackless   SAP_SPECIAL_LIST(sap_nearest_stackless)
+
+// radius/count.h, radius/collect.h, radius/walk.h
+#define sap_visits          SAP_SPECIAL_VISITOR(sap_visits)
+#define sap_visits_subtrees SAP_SPECIAL_VISITOR(sap_visits_subtrees)
+#define sap_visit           SAP_SPECIAL_VISITOR(sap_visit)
+#define sap_visit_subtree   SAP_SPECIAL_VISITOR(sap_visit_subtree)
+#define sap_radius_walked   SAP_SPECIAL_VISITOR(sap_radius_walked)
+#define sap_radius_pending  SAP_SPECIAL_VISITOR(sap_radius_pending)
+#define sap_radius_scan     SAP_SPECIAL_VISITOR(sap_radius_scan)
+#define sap_radius_stack    SAP_SPECIAL_VISITOR(sap_radius_stack)
+
+#endif

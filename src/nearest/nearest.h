@@ -1,0 +1,34 @@
+// What the nearest-neighbour kernels are given; they exist once per instruction set and precision.
+#ifndef SAPWOOD_NEAREST_NEAREST_H
+#define SAPWOOD_NEAREST_NEAREST_H
+
+#include "tree/layout.h"
+
+enum { SAP_LIST_MAX = 32 }; // longest k-list that is kept sorted; longer ones are heaps
+
+// A run of queries for one thread.
+typedef struct sap_nearest_run {
+    const sap_tree* tree;
+    const void* queries; // real[count][stride]
+    int64_t count, stride;
+    const int32_t* rows; // the answer's row of each query; NULL: first_row, first_row + 1, …
+    int64_t first_row;
+    const uint32_t* home; // the leaf whose cell holds each query (scanned first); NULL: unknown
+    int32_t k;
+    bool skip_self;         // the point whose id is the query's row does not count
+    double limit2;          // largest squared distance that counts
+    int32_t* ids;           // [rows][k]
+    void* distance2;        // real[rows][k] or NULL
+    void* heap;             // k > SAP_LIST_MAX: k keys of 16 bytes
+    sap_search_stats stats; // counts up
+} sap_nearest_run;
+
+typedef struct sap_nearest_kernels {
+    // Answers a run on a balanced tree.
+    void (*search)(sap_nearest_run* run);
+    // cell[i]: which node of depth `depth` query i falls to by the split planes, counted from the left.
+    void (*find_cells)(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int32_t depth,
+                       uint32_t* cell);
+} sap_nearest_kernels;
+
+#endif

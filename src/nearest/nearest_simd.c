@@ -1,0 +1,297 @@
+// The fast walk over a balanced tree: boxes of 16 siblings tested together, four binary levels a step, and leaves
+// scanned in registers. A sibling of nearest/walk.h, because registers, not single values, are what CPUs are fast at.
+#include "device/cpu_kernels.h"
+#include "nearest/list_simd.h"
+#include "tree/view_simd.h"
+
+typedef struct query {
+    vreal at[SAP_MAX_DIMS];
+    int32_t self; // an id that does not count, or -1
+} query;
+
+// ---- Leaves
+
+INLINE void scan_one_few(const tree_view* t, const int dims, const int vectors, const query* q, const real* block,
+                         list* l) {
+    vreal distance[4], least = v_set(INFINITY);
+    const int32_t* ids = block_ids(t, dims, block);
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        distance[v] = leaf_distance(t, dims, q->at, block, v * LANES);
+        if (v == vectors - 1) distance[v] = v_select(t->last_lanes, distance[v], v_set(INFINITY));
+        least = v_min(least, distance[v]);
+    }
+    if (!v_less_equal(least, v_set(l->worst))) return;
+    if (q->self >= 0) {
+        least = v_set(INFINITY);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+            uint32_t own = id_equal(id_load(ids + v * LANES), id_set(q->self));
+            distance[v] = v_select(own, v_set(INFINITY), distance[v]);
+            least = v_min(least, distance[v]);
+        }
+    }
+    real nearest = reduce_min(least);
+    if (!(nearest <= l->worst)) return;
+    // Ids ascend within a leaf: the first point at this distance has the smallest id.
+    int32_t id = NOBODY;
+#pragma GCC unroll 4
+    for (int v = vectors - 1; v >= 0; v--) {
+        uint32_t equal = v_equal(distance[v], v_set(nearest));
+        if (equal) id = ids[v * LANES + __builtin_ctz(equal)];
+    }
+    if (nearest < l->worst || id < l->worst_id) {
+        l->worst = nearest;
+        l->worst_id = id;
+    }
+}
+
+INLINE void scan_one_many(const tree_view* t, const int dims, const query* q, const real* block, list* l) {
+    const int32_t* ids = block_ids(t, dims, block);
+    for (int v = 0; v < t->vectors; v++) {
+        vreal distance = leaf_distance(t, dims, q->at, block, v * LANES);
+        uint32_t close = v_less_equal(distance, v_set(l->worst)) & lanes_below(t->stride - v * LANES);
+        if (close && q->self >= 0) close &= ~id_equal(id_load(ids + v * LANES), id_set(q->self));
+        if (!close) continue;
+        real nearest = reduce_min(v_select(close, distance, v_set(INFINITY)));
+        int32_t id = ids[v * LANES + __builtin_ctz(v_equal(distance, v_set(nearest)) & close)];
+        if (nearest < l->worst || id < l->worst_id) {
+            l->worst = nearest;
+            l->worst_id = id;
+        }
+    }
+}
+
+INLINE void scan_one(const tree_view* t, const int dims, const query* q, const real* block, list* l) {
+    switch (t->vectors) {
+    case 1: scan_one_few(t, dims, 1, q, block, l); break;
+    case 2: scan_one_few(t, dims, 2, q, block, l); break;
+    case 3: scan_one_few(t, dims, 3, q, block, l); break;
+    case 4: scan_one_few(t, dims, 4, q, block, l); break;
+    default: scan_one_many(t, dims, q, block, l);
+    }
+}
+
+// Writes the keys of the lanes in `close`; returns how many.
+INLINE int collect_keys(vreal distance, const int32_t* ids, uint32_t close, key* keys) {
+#if REGISTER_LISTS
+    const __m512i even = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i odd = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    __m512i id = id_load(ids), bits = _mm512_castps_si512(distance);
+    __m512i low = _mm512_permutex2var_epi32(id, even, bits), high = _mm512_permutex2var_epi32(id, odd, bits);
+    _mm512_storeu_si512(keys, _mm512_maskz_compress_epi64((__mmask8)close, low));
+    _mm512_storeu_si512(keys + count_bits(close & 255), _mm512_maskz_compress_epi64((__mmask8)(close >> 8), high));
+    return count_bits(close);
+#else
+    real distances[LANES];
+    int n = 0;
+    v_store(distances, distance);
+    for (; close; close &= close - 1) {
+        int i = __builtin_ctz(close);
+        keys[n++] = make_key(distances[i], ids[i]);
+    }
+    return n;
+#endif
+}
+
+INLINE void scan_list(const tree_view* t, const int kind, const int dims, const query* q, const real* block, list* l) {
+    const int32_t* ids = block_ids(t, dims, block);
+    for (int v = 0; v < t->vectors; v++) {
+        vreal distance = leaf_distance(t, dims, q->at, block, v * LANES);
+        uint32_t close = v_less_equal(distance, v_set(l->worst));
+        if (v == t->vectors - 1) close &= t->last_lanes;
+        if (close && q->self >= 0) close &= ~id_equal(id_load(ids + v * LANES), id_set(q->self));
+        if (!close) continue;
+        key keys[LANES + 8] __attribute__((aligned(64))); // stores that cross a line are slow to read back
+        int n = collect_keys(distance, ids + v * LANES, close, keys);
+        list_offer(l, kind, keys, n);
+    }
+}
+
+INLINE void scan(const tree_view* t, const int kind, const int dims, const query* q, int64_t leaf, list* l) {
+    const real* block = leaf_block(t, leaf);
+    if (kind == KIND_ONE)
+        scan_one(t, dims, q, block, l);
+    else
+        scan_list(t, kind, dims, q, block, l);
+}
+
+// ---- The walk
+
+// Of the boxes in `todo`, those that may hold a better point: nearer than the worst, or as near with a smaller id
+// below.
+INLINE uint32_t promising(const real* bound, const int32_t* min_ids, uint32_t todo, const list* l) {
+    const vreal worst = v_set(l->worst);
+    uint32_t near = 0, equal = 0;
+#pragma GCC unroll 8
+    for (int v = 0; v < SAP_GROUP / LANES; v++) {
+        vreal b = v_load(bound + v * LANES);
+        near |= v_less_equal(b, worst) << (v * LANES);
+        equal |= v_equal(b, worst) << (v * LANES);
+    }
+    near &= todo;
+    if (__builtin_expect((equal & near) != 0, 0)) {
+        uint32_t smaller = 0;
+        for (int v = 0; v < SAP_GROUP / LANES; v++)
+            smaller |= id_less(id_load(min_ids + v * LANES), id_set(l->worst_id)) << (v * LANES);
+        near &= ~equal | smaller;
+    }
+    return near;
+}
+
+// The nearest of the boxes in `among`; of equally near ones the first.
+INLINE int nearest_box(const real* bound, uint32_t among) {
+    if (!(among & (among - 1))) return __builtin_ctz(among);
+    vreal least = v_set(INFINITY);
+#pragma GCC unroll 8
+    for (int v = 0; v < SAP_GROUP / LANES; v++)
+        least = v_min(least, v_select(among >> (v * LANES) & ALL_LANES, v_load(bound + v * LANES), v_set(INFINITY)));
+    const vreal smallest = v_set(reduce_min(least));
+    uint32_t equal = 0;
+#pragma GCC unroll 8
+    for (int v = 0; v < SAP_GROUP / LANES; v++) equal |= v_equal(v_load(bound + v * LANES), smallest) << (v * LANES);
+    return __builtin_ctz(equal & among);
+}
+
+// A group of which boxes are still to be visited.
+typedef struct pending {
+    real bound[SAP_GROUP] __attribute__((aligned(64)));
+    int64_t group;
+    int level;
+    uint32_t todo;
+} pending;
+
+INLINE void walk(const tree_view* t, const int kind, const int dims, const query* q, int64_t home, list* l,
+                 sap_search_stats* stats) {
+    pending stack[SAP_MAX_LEVELS];
+    int top = 0, level = 0, last = t->levels - 1;
+    int64_t group = 0, nodes = 1, leaves = 0;
+    group_bounds(t, dims, q->at, 0, 0, stack[0].bound);
+    uint32_t near = promising(stack[0].bound, t->min_ids[0], 0xffff, l);
+    for (;;) {
+        if (!near) {
+            if (top == 0) break;
+            top--;
+            level = stack[top].level;
+            group = stack[top].group;
+            near = promising(stack[top].bound, t->min_ids[level] + group * SAP_GROUP, stack[top].todo, l);
+            continue;
+        }
+        int i = nearest_box(stack[top].bound, near);
+        int64_t child = group * SAP_GROUP + i;
+        near &= ~(1u << i);
+        if (near) { // a group without more to visit is not kept: most ways back up need no second look
+            stack[top].group = group;
+            stack[top].level = level;
+            stack[top].todo = near;
+            top++;
+        }
+        if (level < last) {
+            level++;
+            group = child;
+            group_bounds(t, dims, q->at, level, group, stack[top].bound);
+            near = promising(stack[top].bound, t->min_ids[level] + group * SAP_GROUP, 0xffff, l);
+            nodes++;
+        } else {
+            if (child != home) {
+                scan(t, kind, dims, q, child, l);
+                leaves++;
+            }
+            near = 0;
+        }
+    }
+    stats->nodes += nodes;
+    stats->leaves += leaves;
+}
+
+INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
+    tree_view view = view_tree(run->tree);
+    const real* queries = run->queries;
+    list l;
+    key sorted[SAP_LIST_MAX];
+    sap_search_stats stats = {0, 0, 0};
+    for (int64_t i = 0; i < run->count; i++) {
+        const real* at = queries + i * run->stride;
+        int64_t row = run->rows ? run->rows[i] : run->first_row + i;
+        query q;
+        bool finite = load_query(at, dims, q.at);
+        q.self = run->skip_self ? (int32_t)row : -1;
+        list_begin(&l, kind, run->k, (real)run->limit2, kind == KIND_HEAP ? run->heap : sorted);
+        if (finite) {
+            int64_t home = -1;
+            if (run->home) {
+                home = run->home[i];
+                scan(&view, kind, dims, &q, home, &l);
+                stats.leaves++;
+            }
+            walk(&view, kind, dims, &q, home, &l, &stats);
+        }
+        real* distance2 = run->distance2 ? (real*)run->distance2 + row * run->k : NULL;
+        list_write(&l, kind, run->ids + row * run->k, distance2);
+    }
+    run->stats.nodes += stats.nodes;
+    run->stats.leaves += stats.leaves;
+    run->stats.points += stats.leaves * view.points;
+}
+
+// One instance for each usual number of dimensions, and one for all others.
+#define SEARCH(kind)                                                                                                   \
+    static void search_##kind(sap_nearest_run* run) {                                                                  \
+        switch (run->tree->shape.dims) {                                                                               \
+        case 2: search_with(run, KIND_##kind, 2); break;                                                               \
+        case 3: search_with(run, KIND_##kind, 3); break;                                                               \
+        case 4: search_with(run, KIND_##kind, 4); break;                                                               \
+        default: search_with(run, KIND_##kind, run->tree->shape.dims);                                                 \
+        }                                                                                                              \
+    }
+SEARCH(ONE)
+SEARCH(HEAP)
+#if REGISTER_LISTS
+enum { KIND_8 = 1, KIND_16 = 2, KIND_24 = 3, KIND_32 = 4 };
+SEARCH(8)
+SEARCH(16)
+SEARCH(24)
+SEARCH(32)
+static void search_list(sap_nearest_run* run) {
+    if (run->k <= 8)
+        search_8(run);
+    else if (run->k <= 16)
+        search_16(run);
+    else if (run->k <= 24)
+        search_24(run);
+    else
+        search_32(run);
+}
+#else
+SEARCH(SORTED)
+static void search_list(sap_nearest_run* run) { search_SORTED(run); }
+#endif
+
+static void search(sap_nearest_run* run) {
+    if (run->k == 1)
+        search_ONE(run);
+    else if (run->k <= SAP_LIST_MAX)
+        search_list(run);
+    else
+        search_HEAP(run);
+}
+
+// ---- Cells
+
+static void find_cells(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int32_t depth,
+                       uint32_t* cell) {
+    enum { TOGETHER = 16 }; // queries that go down side by side, to hide the latency of each
+    const real* split = (const real*)(const void*)(tree->arrays + tree->shape.split_at);
+    const uint8_t* axis = tree->arrays + tree->shape.axis_at;
+    for (int64_t first = 0; first < count; first += TOGETHER) {
+        int n = count - first < TOGETHER ? (int)(count - first) : TOGETHER;
+        const real* q = (const real*)queries + first * stride;
+        uint32_t node[TOGETHER];
+        for (int i = 0; i < n; i++) node[i] = 1;
+        for (int level = 0; level < depth; level++)
+            for (int i = 0; i < n; i++) node[i] = 2 * node[i] + (q[i * stride + axis[node[i]]] >= split[node[i]]);
+        for (int i = 0; i < n; i++) cell[first + i] = node[i] ^ (1u << depth);
+    }
+}
+
+const sap_nearest_kernels SAP_KERNEL(nearest_kernels) = {search, find_cells};

@@ -1,0 +1,33 @@
+// The walks for one precision and number of axes, with each kind of list. Specialised text for C.
+
+#include "math/specialise.h"
+
+#include "math/distance.h"
+
+#include "tree/access.h"
+
+#include "tree/leaf.h"
+
+#define SAP_CAPACITY 1
+#include "nearest/candidates.h"
+
+#include "nearest/walk.h"
+
+#include "nearest/walks_answer.h"
+#undef SAP_CAPACITY
+
+#define SAP_CAPACITY 16
+#include "nearest/candidates.h"
+
+#include "nearest/walk.h"
+
+#include "nearest/walks_answer.h"
+#undef SAP_CAPACITY
+
+#define SAP_CAPACITY 0
+#include "nearest/candidates_memory.h"
+
+#include "nearest/walk.h"
+
+#include "nearest/walks_answer.h"
+#undef SAP_CAPACITY

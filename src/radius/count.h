@@ -1,0 +1,22 @@
+// A visitor for radius/walk.h that counts.
+// Shared text; needs math/dialect.h.
+
+SAP_STRUCT(sap_visits)
+struct sap_visits {
+    int count;
+};
+
+// Whether the points of a subtree that lies inside the ball may be told by their number.
+SAP_FN bool sap_visits_subtrees(void) { return true; }
+
+SAP_FN sap_visits sap_visit_subtree(sap_visits visits, int count) {
+    visits.count += count;
+    return visits;
+}
+
+SAP_FN sap_visits sap_visit(sap_visits visits, SAP_REAL distance2, int id) {
+    SAP_UNUSED(distance2)
+    SAP_UNUSED(id)
+    visits.count += 1;
+    return visits;
+}

@@ -1,0 +1,137 @@
+#include "radius/neighbors.h"
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+// What a user holds is the first member.
+typedef struct owned_neighbors {
+    sap_neighbors neighbors;
+    sap_device* device;
+    unsigned char* memory; // offsets, ids, distances
+    size_t bytes;
+} owned_neighbors;
+
+sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_bits, const int64_t* counts,
+                                sap_neighbors** out) {
+    int64_t total = 0;
+    for (int64_t i = 0; i < rows; i++) total += counts[i];
+    size_t real = (size_t)real_bits / 8, offsets = sap_align((size_t)(rows + 1) * 8), bytes;
+    if (!sap_size_multiply((size_t)total, real + 4, &bytes) ||
+        !sap_size_add(bytes, offsets + 2 * SAP_ALIGNMENT, &bytes))
+        return sap_fail(device, SAP_ERROR_RANGE, "%lld neighbours are more than can be addressed", (long long)total);
+    owned_neighbors* made = sap_memory_allocate_zero(device, sizeof *made);
+    unsigned char* memory = made ? sap_memory_allocate(device, bytes) : NULL;
+    if (!memory) {
+        sap_memory_release(device, made, sizeof *made);
+        return sap_fail(device, SAP_ERROR_MEMORY, "no memory for %lld neighbours", (long long)total);
+    }
+    made->device = device;
+    made->memory = memory;
+    made->bytes = bytes;
+    int64_t* offset = (int64_t*)(void*)memory;
+    for (int64_t i = 0; i < rows; i++) { offset[i] = i ? offset[i - 1] + counts[i - 1] : 0; }
+    offset[rows] = total;
+    made->neighbors.count = rows;
+    made->neighbors.offsets = offset;
+    made->neighbors.ids = (int32_t*)(void*)(memory + offsets);
+    void* distances = memory + offsets + sap_align((size_t)total * 4);
+    if (real_bits == 32)
+        made->neighbors.distance2 = distances;
+    else
+        made->neighbors.distance2_f64 = distances;
+    *out = &made->neighbors;
+    return SAP_OK;
+}
+
+void sap_neighbors_free(sap_neighbors* neighbors) {
+    if (!neighbors) return;
+    owned_neighbors* owned = (owned_neighbors*)(void*)neighbors;
+    sap_device* device = owned->device;
+    sap_memory_release(device, owned->memory, owned->bytes);
+    sap_memory_release(device, owned, sizeof *owned);
+}
+
+typedef struct pair {
+    double distance2;
+    int32_t id;
+} pair;
+
+static bool pair_less(pair a, pair b) {
+    return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.id < b.id);
+}
+
+// Lets the pair at `at` of a heap with the greatest on top sink to its place.
+static void sink(pair* heap, int64_t count, int64_t at) {
+    pair moving = heap[at];
+    for (int64_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && pair_less(heap[child], heap[child + 1])) child++;
+        if (!pair_less(moving, heap[child])) break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moving;
+}
+
+static void sort_pairs(pair* p, int64_t count) {
+    if (count <= 32) {
+        for (int64_t i = 1; i < count; i++) {
+            pair x = p[i];
+            int64_t j = i;
+            for (; j > 0 && pair_less(x, p[j - 1]); j--) p[j] = p[j - 1];
+            p[j] = x;
+        }
+        return;
+    }
+    for (int64_t i = count / 2; i-- > 0;) sink(p, count, i);
+    for (int64_t end = count - 1; end > 0; end--) {
+        pair last = p[end];
+        p[end] = p[0];
+        p[0] = last;
+        sink(p, end, 0);
+    }
+}
+
+static void sort_row(const sap_neighbors* n, int64_t row, pair* room) {
+    int64_t start = n->offsets[row], count = n->offsets[row + 1] - start;
+    int32_t* ids = (int32_t*)(uintptr_t)n->ids + start;
+    float* narrow = n->distance2 ? (float*)(uintptr_t)n->distance2 + start : NULL;
+    double* wide = n->distance2_f64 ? (double*)(uintptr_t)n->distance2_f64 + start : NULL;
+    for (int64_t i = 0; i < count; i++) room[i] = (pair){narrow ? (double)narrow[i] : wide[i], ids[i]};
+    sort_pairs(room, count);
+    for (int64_t i = 0; i < count; i++) {
+        ids[i] = room[i].id;
+        if (narrow)
+            narrow[i] = (float)room[i].distance2;
+        else
+            wide[i] = room[i].distance2;
+    }
+}
+
+static int thread_number(void) {
+#if defined(_OPENMP)
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
+    if (!neighbors) return SAP_ERROR_ARGUMENT;
+    sap_device* device = ((owned_neighbors*)(void*)neighbors)->device;
+    int64_t longest = 0;
+    for (int64_t i = 0; i < neighbors->count; i++) {
+        int64_t count = neighbors->offsets[i + 1] - neighbors->offsets[i];
+        if (count > longest) longest = count;
+    }
+    int threads = neighbors->count > 1024 ? device->options.threads : 1;
+    size_t room_bytes, all_bytes;
+    sap_scratch room = {NULL, 0};
+    if (!sap_size_multiply((size_t)longest, sizeof(pair), &room_bytes) ||
+        !sap_size_multiply(sap_align(room_bytes), (size_t)threads, &all_bytes) ||
+        !sap_scratch_take(device, all_bytes + 1, &room))
+        return sap_fail(device, SAP_ERROR_MEMORY, "no memory to sort rows of %lld neighbours", (long long)longest);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 256)
+    for (int64_t i = 0; i < neighbors->count; i++)
+        sort_row(neighbors, i, (pair*)(void*)(room.memory + (size_t)thread_number() * sap_align(room_bytes)));
+    sap_scratch_give(device, &room);
+    return SAP_OK;
+}

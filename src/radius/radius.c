@@ -1,0 +1,59 @@
+// The public radius functions: arguments are checked here, once for all processors.
+#include "tree/queries.h"
+
+// Completes and runs a job whose queries and outputs are set.
+static sap_status run(const sap_tree* tree, double radius, sap_radius_job* job) {
+    const sap_device* device = tree->device;
+    if (!(radius >= 0)) return sap_fail(device, SAP_ERROR_ARGUMENT, "radius: %g is not a radius", radius);
+    if (!job->found && !job->counts && job->queries.count)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "counts: is NULL");
+    job->limit2 = sap_limit2(tree, radius);
+    if (!device->table->radius) return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device has no radius search");
+    return device->table->radius(tree, job);
+}
+
+static sap_status count(const sap_tree* tree, const sap_rows* queries, double radius, int64_t* counts) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    sap_status status = sap_queries_check(tree, queries);
+    if (status != SAP_OK) return status;
+    sap_radius_job job = {.queries = *queries, .counts = counts};
+    return run(tree, radius, &job);
+}
+
+static sap_status collect(const sap_tree* tree, const sap_rows* queries, double radius, sap_neighbors** found) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    if (!found) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "found: is NULL");
+    sap_status status = sap_queries_check(tree, queries);
+    if (status != SAP_OK) return status;
+    sap_radius_job job = {.queries = *queries, .found = found};
+    return run(tree, radius, &job);
+}
+
+sap_status sap_radius_count(const sap_tree* tree, sap_points queries, double radius, int64_t* counts) {
+    sap_rows rows = sap_rows_f32(queries);
+    return count(tree, &rows, radius, counts);
+}
+
+sap_status sap_radius_count_f64(const sap_tree* tree, sap_points_f64 queries, double radius, int64_t* counts) {
+    sap_rows rows = sap_rows_f64(queries);
+    return count(tree, &rows, radius, counts);
+}
+
+sap_status sap_radius(const sap_tree* tree, sap_points queries, double radius, sap_neighbors** found) {
+    sap_rows rows = sap_rows_f32(queries);
+    return collect(tree, &rows, radius, found);
+}
+
+sap_status sap_radius_f64(const sap_tree* tree, sap_points_f64 queries, double radius, sap_neighbors** found) {
+    sap_rows rows = sap_rows_f64(queries);
+    return collect(tree, &rows, radius, found);
+}
+
+sap_status sap_pairs(const sap_tree* tree, double radius, sap_neighbors** found) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    if (!found) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "found: is NULL");
+    const sap_tree_shape* s = &tree->shape;
+    sap_radius_job job = {
+        .queries = {NULL, s->source_count, s->dims, s->dims, s->real_bits}, .self = true, .found = found};
+    return run(tree, radius, &job);
+}

@@ -1,0 +1,29 @@
+// What the radius-search kernels are given; they exist once per instruction set and precision.
+#ifndef SAPWOOD_RADIUS_RADIUS_H
+#define SAPWOOD_RADIUS_RADIUS_H
+
+#include "tree/layout.h"
+
+// A run of queries for one thread.
+typedef struct sap_radius_run {
+    const sap_tree* tree;
+    const void* queries; // real[count][stride]
+    int64_t count, stride;
+    const int32_t* rows; // the answer's row of each query; NULL: first_row, first_row + 1, …
+    int64_t first_row;
+    bool greater_only; // only ids above the query's row count
+    double limit2;     // largest squared distance that counts
+    int64_t* counts;   // [rows]
+    // Collecting: hits of the run's queries one after another. The kernel stops early when fewer than `reserve` places
+    // are left, and says how many queries are done.
+    int32_t* ids;    // NULL: count only
+    void* distance2; // real
+    int64_t used, room;
+    int64_t done;
+} sap_radius_run;
+
+typedef struct sap_radius_kernels {
+    void (*search)(sap_radius_run* run);
+} sap_radius_kernels;
+
+#endif

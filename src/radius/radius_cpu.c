@@ -1,0 +1,213 @@
+// The batch radius search on the CPU. Counting writes its answers at once. Collecting writes hits into segments that
+// belong to one thread each, and moves them to their rows when all counts, and so all offsets, are known.
+#include "radius/radius_cpu.h"
+#include "base/progress.h"
+#include "device/cpu_kernels.h"
+#include "radius/neighbors.h"
+#include "tree/queries.h"
+#include <string.h>
+
+enum { SEGMENT_HITS = 1 << 20, SEGMENT_PIECES = 1024 };
+
+// Hits of consecutive queries.
+typedef struct piece {
+    const int32_t* rows; // the queries' rows; NULL: first_row, first_row + 1, …
+    int64_t first_row, count, start;
+} piece;
+
+typedef struct segment {
+    struct segment* next;
+    sap_scratch scratch; // holds this segment too
+    int32_t* ids;
+    unsigned char* distance2;
+    int64_t used, room;
+    int pieces;
+    piece piece[SEGMENT_PIECES];
+} segment;
+
+typedef struct batch {
+    const sap_tree* tree;
+    const sap_radius_job* job;
+    const sap_radius_kernels* kernels;
+    int64_t* counts;
+    segment* segments; // of all threads
+    sap_progress_state progress;
+    int failed; // a thread found no memory
+} batch;
+
+static segment* new_segment(const batch* b, int64_t room) {
+    size_t header = sap_align(sizeof(segment)), real = sap_real_bytes(&b->tree->shape);
+    sap_scratch scratch;
+    // Kernels may write a register beyond the last hit.
+    size_t ids = sap_align((size_t)room * 4) + SAP_ALIGNMENT,
+           distances = sap_align((size_t)room * real) + SAP_ALIGNMENT;
+    if (!sap_scratch_take(b->tree->device, header + ids + distances, &scratch)) return NULL;
+    segment* s = (segment*)(void*)scratch.memory;
+    s->next = NULL;
+    s->scratch = scratch;
+    s->ids = (int32_t*)(void*)(scratch.memory + header);
+    s->distance2 = scratch.memory + header + ids;
+    s->used = 0;
+    s->room = room;
+    s->pieces = 0;
+    return s;
+}
+
+static void give_segments(batch* b) {
+    for (segment* s = b->segments; s;) {
+        segment* next = s->next;
+        sap_scratch scratch = s->scratch;
+        sap_scratch_give(b->tree->device, &scratch);
+        s = next;
+    }
+    b->segments = NULL;
+}
+
+static void publish(batch* b, segment* s) {
+    s->next = __atomic_load_n(&b->segments, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&b->segments, &s->next, s, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
+}
+
+// Collects a run into the thread's segment, going on in a new one when it is full. False if memory is exhausted.
+static bool collect(batch* b, sap_radius_run* run, segment** current) {
+    int64_t wanted = SEGMENT_HITS;
+    while (run->done < run->count) {
+        segment* s = *current;
+        if (!s || s->pieces == SEGMENT_PIECES) {
+            s = new_segment(b, wanted);
+            if (!s) return false;
+            publish(b, s);
+            *current = s;
+        }
+        int64_t before = run->done;
+        run->ids = s->ids;
+        run->distance2 = s->distance2;
+        run->used = s->used;
+        run->room = s->room;
+        b->kernels->search(run);
+        if (run->done > before) {
+            s->piece[s->pieces++] =
+                (piece){run->rows ? run->rows + before : NULL, run->first_row + before, run->done - before, s->used};
+            s->used = run->used;
+        } else if (s->used == 0)
+            wanted = 2 * s->room; // one query has more hits than a whole segment holds
+        if (run->done < run->count) *current = NULL;
+    }
+    return true;
+}
+
+static bool run_one(batch* b, sap_radius_run* run, segment** current) {
+    run->tree = b->tree;
+    run->greater_only = b->job->self;
+    run->limit2 = b->job->limit2;
+    run->counts = b->counts;
+    if (b->job->found) return collect(b, run, current);
+    b->kernels->search(run);
+    return true;
+}
+
+// Runs queries that lie in memory as `whole` says, in short runs dealt out to threads.
+static sap_status run_all(batch* b, const sap_radius_run* whole) {
+    sap_device* device = b->tree->device;
+    int64_t runs = (whole->count + SAP_QUERY_RUN - 1) / SAP_QUERY_RUN;
+    size_t row = (size_t)whole->stride * sap_real_bytes(&b->tree->shape);
+#pragma omp parallel num_threads(device->options.threads) if (runs > 1)
+    {
+        segment* current = NULL;
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < runs; i++) {
+            if (__atomic_load_n(&b->failed, __ATOMIC_RELAXED) || !sap_progress_add(&b->progress, 0)) continue;
+            int64_t from = i * SAP_QUERY_RUN, left = whole->count - from;
+            sap_radius_run run = *whole;
+            run.count = left < SAP_QUERY_RUN ? left : SAP_QUERY_RUN;
+            run.queries = (const unsigned char*)whole->queries + (size_t)from * row;
+            run.first_row = from;
+            if (whole->rows) run.rows = whole->rows + from;
+            if (run_one(b, &run, &current))
+                sap_progress_add(&b->progress, run.count);
+            else
+                __atomic_store_n(&b->failed, 1, __ATOMIC_RELAXED);
+        }
+    }
+    if (b->failed) return sap_fail(device, SAP_ERROR_MEMORY, "no memory to collect the hits");
+    if (b->progress.total > SAP_QUERY_RUN && !sap_progress_finish(&b->progress))
+        return sap_fail(device, SAP_ERROR_CANCELLED, "the search was cancelled");
+    return SAP_OK;
+}
+
+static void move_segment(const segment* s, const batch* b, const sap_neighbors* out) {
+    size_t real = sap_real_bytes(&b->tree->shape);
+    unsigned char* distances =
+        (unsigned char*)(uintptr_t)(real == 4 ? (const void*)out->distance2 : (const void*)out->distance2_f64);
+    int32_t* ids = (int32_t*)(uintptr_t)out->ids;
+    for (int p = 0; p < s->pieces; p++) {
+        int64_t from = s->piece[p].start;
+        for (int64_t i = 0; i < s->piece[p].count; i++) {
+            int64_t row = s->piece[p].rows ? s->piece[p].rows[i] : s->piece[p].first_row + i;
+            int64_t to = out->offsets[row], count = out->offsets[row + 1] - to;
+            memcpy(ids + to, s->ids + from, (size_t)count * 4);
+            memcpy(distances + (size_t)to * real, s->distance2 + (size_t)from * real, (size_t)count * real);
+            from += count;
+        }
+    }
+}
+
+// Makes the rows and moves all hits there.
+static sap_status finish(batch* b) {
+    sap_neighbors* out;
+    sap_status status =
+        sap_neighbors_create(b->tree->device, b->job->queries.count, b->tree->shape.real_bits, b->counts, &out);
+    if (status != SAP_OK) return status;
+#pragma omp parallel num_threads(b->tree->device->options.threads)
+#pragma omp single
+    for (segment* s = b->segments; s; s = s->next) {
+#pragma omp task firstprivate(s)
+        move_segment(s, b, out);
+    }
+    *b->job->found = out;
+    return SAP_OK;
+}
+
+// Orders the queries where that pays, and searches.
+static sap_status search(batch* b) {
+    const sap_rows* q = &b->job->queries;
+    const sap_tree_shape* s = &b->tree->shape;
+    sap_query_order order = {.count = 0};
+    sap_radius_run whole = {.queries = q->coords, .count = q->count, .stride = q->stride};
+    sap_status status = SAP_OK;
+    bool pack = b->job->self || q->count >= SAP_QUERY_FEW;
+    if (pack) status = sap_queries_reserve(b->tree, b->job->self ? s->count : q->count, false, &order);
+    if (pack && status == SAP_OK) {
+        if (b->job->self)
+            sap_queries_of_leaves(b->tree, 0, s->leaves, &order);
+        else
+            sap_queries_order(b->tree, q, 0, q->count, &order);
+        whole = (sap_radius_run){.queries = order.coords, .count = order.count, .stride = s->dims, .rows = order.rows};
+    }
+    if (status == SAP_OK) status = run_all(b, &whole);
+    if (status == SAP_OK && b->job->found) status = finish(b);
+    sap_scratch_give(b->tree->device, &order.scratch);
+    return status;
+}
+
+sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
+    if (!tree->shape.levels) return sap_radius_walks_cpu(tree, job);
+    batch b = {.tree = tree,
+               .job = job,
+               .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->radius,
+               .counts = job->counts,
+               .progress = {.device = tree->device, .total = job->queries.count}};
+    sap_scratch counts = {NULL, 0};
+    if (job->found) {
+        size_t bytes = (size_t)job->queries.count * 8;
+        if (!sap_scratch_take(tree->device, bytes + 1, &counts))
+            return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to count the hits of %lld queries",
+                            (long long)job->queries.count);
+        b.counts = (int64_t*)(void*)counts.memory;
+        memset(b.counts, 0, bytes);
+    }
+    sap_status status = search(&b);
+    give_segments(&b);
+    sap_scratch_give(tree->device, &counts);
+    return status;
+}

@@ -1,0 +1,12 @@
+// The CPU's ways to answer a radius job.
+#ifndef SAPWOOD_RADIUS_RADIUS_CPU_H
+#define SAPWOOD_RADIUS_RADIUS_CPU_H
+
+#include "tree/layout.h"
+
+// radius/radius_cpu.c: any job; the batch search on balanced trees, the shared walk on explicit ones.
+sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job);
+// radius/walks_cpu.c: counts or collects on any tree, through the shared texts.
+sap_status sap_radius_walks_cpu(const sap_tree* tree, const sap_radius_job* job);
+
+#endif

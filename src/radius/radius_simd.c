@@ -1,0 +1,143 @@
+// Radius search in a balanced tree: the walk of nearest/nearest_simd.c with a fixed bound, in the tree's own order, and
+// with subtrees that lie inside the ball counted whole. A sibling of radius/walk.h for the sake of registers.
+#include "device/cpu_kernels.h"
+#include "tree/view_simd.h"
+
+typedef struct hits {
+    int32_t* ids; // NULL: count only
+    real* distance2;
+    int64_t count, room;
+} hits;
+
+// Upper bounds of the squared distances to all points of the 16 boxes of a group; monotonic as group_bounds is.
+INLINE uint32_t boxes_inside(const tree_view* t, const int dims, const vreal* q, int level, int64_t group, real limit) {
+    const real* box = t->boxes[level] + group * dims * 2 * SAP_GROUP;
+    uint32_t inside = 0;
+#pragma GCC unroll 8
+    for (int v = 0; v < SAP_GROUP; v += LANES) {
+        vreal sum = v_set(0);
+        for (int a = 0; a < dims; a++) {
+            vreal below = v_sub(q[a], v_load(box + 2 * a * SAP_GROUP + v));
+            vreal above = v_sub(v_load(box + (2 * a + 1) * SAP_GROUP + v), q[a]);
+            vreal d = v_max(below, above);
+            // Of a box around the query both are positive, of others one is and it is the greater in magnitude.
+            sum = a ? v_add(sum, v_mul(d, d)) : v_mul(d, d);
+        }
+        inside |= v_less_equal(sum, v_set(limit)) << v;
+    }
+    return inside;
+}
+
+INLINE void scan_count(const tree_view* t, const int dims, const vreal* q, const real* block, real limit, int32_t self,
+                       hits* h) {
+    const int32_t* ids = block_ids(t, dims, block);
+    for (int v = 0; v < t->vectors; v++) {
+        uint32_t in = v_less_equal(leaf_distance(t, dims, q, block, v * LANES), v_set(limit));
+        if (v == t->vectors - 1) in &= t->last_lanes;
+        if (self >= 0) in &= id_less(id_set(self), id_load(ids + v * LANES));
+        h->count += count_bits(in);
+    }
+}
+
+INLINE void scan_collect(const tree_view* t, const int dims, const vreal* q, const real* block, real limit,
+                         int32_t self, hits* h) {
+    const int32_t* ids = block_ids(t, dims, block);
+    for (int v = 0; v < t->vectors; v++) {
+        vreal distance = leaf_distance(t, dims, q, block, v * LANES);
+        uint32_t in = v_less_equal(distance, v_set(limit));
+        vid id = id_load(ids + v * LANES);
+        if (v == t->vectors - 1) in &= t->last_lanes;
+        if (self >= 0) in &= id_less(id_set(self), id);
+        id_store(h->ids + h->count, id_compress(in, id));
+        v_store(h->distance2 + h->count, v_compress(in, distance));
+        h->count += count_bits(in);
+    }
+}
+
+// Points below node `index` of a level.
+INLINE int64_t points_below(const sap_tree_shape* s, int level, int64_t index) {
+    int below = s->depth - s->level_depth[level];
+    return sap_leaf_rank(s, (index + 1) << below) - sap_leaf_rank(s, index << below);
+}
+
+// Adds a query's hits; false if there may not be room for them.
+INLINE bool walk(const sap_tree_shape* s, const tree_view* t, const int dims, const bool collect, const vreal* q,
+                 real limit, int32_t self, hits* h) {
+    uint32_t todo[SAP_MAX_LEVELS];
+    int64_t group[SAP_MAX_LEVELS];
+    int j = -1, last = t->levels - 1;
+    int64_t enter = 0; // the group to enter next, or -1
+    for (;;) {
+        if (enter >= 0) {
+            real bound[SAP_GROUP] __attribute__((aligned(64)));
+            j++;
+            group[j] = enter;
+            group_bounds(t, dims, q, j, enter, bound);
+            todo[j] = 0;
+#pragma GCC unroll 8
+            for (int v = 0; v < SAP_GROUP; v += LANES) todo[j] |= v_less_equal(v_load(bound + v), v_set(limit)) << v;
+            if (!collect && self < 0 && todo[j]) {
+                uint32_t inside = todo[j] & boxes_inside(t, dims, q, j, enter, limit);
+                todo[j] &= ~inside;
+                for (; inside; inside &= inside - 1)
+                    h->count += points_below(s, j, enter * SAP_GROUP + __builtin_ctz(inside));
+            }
+            enter = -1;
+        }
+        if (!todo[j]) {
+            if (j-- == 0) return true;
+            continue;
+        }
+        int64_t child = group[j] * SAP_GROUP + __builtin_ctz(todo[j]);
+        todo[j] &= todo[j] - 1;
+        if (j < last)
+            enter = child;
+        else if (!collect)
+            scan_count(t, dims, q, leaf_block(t, child), limit, self, h);
+        else {
+            if (h->room - h->count < (int64_t)t->vectors * LANES) return false;
+            scan_collect(t, dims, q, leaf_block(t, child), limit, self, h);
+        }
+    }
+}
+
+INLINE void search_with(sap_radius_run* run, const int dims, const bool collect) {
+    tree_view view = view_tree(run->tree);
+    const real* queries = run->queries;
+    hits h = {run->ids, run->distance2, run->used, run->room};
+    int64_t i = run->done;
+    for (; i < run->count; i++) {
+        vreal q[SAP_MAX_DIMS];
+        int64_t row = run->rows ? run->rows[i] : run->first_row + i, before = h.count;
+        if (load_query(queries + i * run->stride, dims, q) &&
+            !walk(&run->tree->shape, &view, dims, collect, q, (real)run->limit2, run->greater_only ? (int32_t)row : -1,
+                  &h)) {
+            h.count = before;
+            break;
+        }
+        run->counts[row] = h.count - before;
+    }
+    run->done = i;
+    run->used = h.count;
+}
+
+#define SEARCH(name, collect)                                                                                          \
+    static void name(sap_radius_run* run) {                                                                            \
+        switch (run->tree->shape.dims) {                                                                               \
+        case 2: search_with(run, 2, collect); break;                                                                   \
+        case 3: search_with(run, 3, collect); break;                                                                   \
+        case 4: search_with(run, 4, collect); break;                                                                   \
+        default: search_with(run, run->tree->shape.dims, collect);                                                     \
+        }                                                                                                              \
+    }
+SEARCH(count_hits, false)
+SEARCH(collect_hits, true)
+
+static void search(sap_radius_run* run) {
+    if (run->ids)
+        collect_hits(run);
+    else
+        count_hits(run);
+}
+
+const sap_radius_kernels SAP_KERNEL(radius_kernels) = {search};

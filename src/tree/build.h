@@ -1,0 +1,64 @@
+// What the balanced builder's kernels work on; they exist once per instruction set and precision.
+//
+// Points lie in two scratch buffers as a structure of arrays; a node of even depth lies in buffer 0, of odd depth in
+// buffer 1, and its split moves its points across, stably: so ids ascend within every node.
+#ifndef SAPWOOD_TREE_BUILD_H
+#define SAPWOOD_TREE_BUILD_H
+
+#include "tree/layout.h"
+
+typedef struct sap_build {
+    const sap_tree* tree;
+    const sap_rows* rows;
+    const int32_t* keep; // rows to build over, ascending; NULL: all
+    void* coords[2];     // per buffer: axis a begins at element a*pitch
+    int32_t* ids[2];
+    int64_t pitch; // elements
+} sap_build;
+
+// The first `components` keys of a node's median in the total order of its axis: enough to tell the halves apart.
+typedef struct sap_pivot {
+    double value[SAP_MAX_DIMS]; // coordinate axis, axis+1, … (cyclically)
+    int32_t id;
+    int32_t
+        components; // dims + 1: the id counts too; 0: the node's points are all equal, its first half is the smaller
+} sap_pivot;
+
+// A node being split.
+typedef struct sap_build_node {
+    int64_t index;             // among the nodes of its depth, from the left
+    int64_t low, middle, high; // ranks
+    int32_t depth;
+} sap_build_node;
+
+typedef struct sap_build_kernels {
+    // Copies rows [from, to) into buffer 0; the row number of the first bad point, or -1.
+    int64_t (*load)(const sap_build* build, int64_t from, int64_t to);
+    // Tight box of ranks [from, to) of a buffer into lower[dims], upper[dims] (reals).
+    void (*extent)(const sap_build* build, int buffer, int64_t from, int64_t to, void* lower, void* upper);
+    // Writes the node's box and smallest id where the tree keeps them; chooses and writes its axis.
+    int32_t (*begin_node)(const sap_build* build, const sap_build_node* node, const void* lower, const void* upper);
+    // Finds the median of ranks [low, high) and writes the split value.
+    sap_pivot (*find_pivot)(const sap_build* build, const sap_build_node* node, int32_t axis);
+    // How many of ranks [from, to) are smaller than the pivot.
+    int64_t (*count_smaller)(const sap_build* build, const sap_build_node* node, int32_t axis, const sap_pivot* pivot,
+                             int64_t from, int64_t to);
+    // Moves ranks [from, to) to the other buffer: the smaller from rank `less` on, the others from `greater` on. Room
+    // up to less_end and greater_end belongs to the caller.
+    void (*partition)(const sap_build* build, const sap_build_node* node, int32_t axis, const sap_pivot* pivot,
+                      int64_t from, int64_t to, int64_t less, int64_t less_end, int64_t greater, int64_t greater_end);
+    // Builds everything from this node down.
+    void (*subtree)(const sap_build* build, int32_t depth, int64_t index);
+} sap_build_kernels;
+
+// Ranks of node `index` of `depth` and of its halves.
+static inline sap_build_node sap_build_node_at(const sap_tree_shape* s, int32_t depth, int64_t index) {
+    int32_t below = s->depth - depth;
+    return (sap_build_node){.index = index,
+                            .depth = depth,
+                            .low = sap_leaf_rank(s, index << below),
+                            .middle = below ? sap_leaf_rank(s, ((2 * index + 1) << (below - 1))) : 0,
+                            .high = sap_leaf_rank(s, (index + 1) << below)};
+}
+
+#endif

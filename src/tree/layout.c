@@ -1,0 +1,62 @@
+#include "tree/layout.h"
+#include <string.h>
+
+// Places an array of count*bytes at the end of the arrays so far; false if that overflows.
+static bool place(sap_tree_shape* s, size_t* at, int64_t count, size_t bytes) {
+    size_t size, end;
+    *at = s->bytes;
+    if (!sap_size_multiply((size_t)count, bytes, &size) || !sap_size_add(s->bytes, size, &end)) return false;
+    if (end > SIZE_MAX / 2) return false;
+    s->bytes = sap_align(end);
+    return true;
+}
+
+// The smallest depth at which leaves hold at most leaf_size and a quarter more.
+static int32_t balanced_depth(int64_t count, int32_t leaf_size) {
+    int32_t depth = 0;
+    int64_t most = leaf_size + leaf_size / 4;
+    while (((count + ((int64_t)1 << depth) - 1) >> depth) > most) depth++;
+    return depth;
+}
+
+bool sap_shape_balanced(sap_tree_shape* s, int32_t leaf_size) {
+    size_t real = sap_real_bytes(s);
+    s->depth = balanced_depth(s->count, leaf_size);
+    s->nodes = s->leaves = (int64_t)1 << s->depth;
+    s->capacity = (int32_t)((s->count + s->leaves - 1) >> s->depth);
+    s->stride = sap_leaf_stride(s->capacity, s->real_bits);
+    s->slots = s->leaves * s->stride;
+    s->levels = s->depth ? (s->depth + SAP_GROUP_BITS - 1) / SAP_GROUP_BITS : 1;
+    s->bytes = 0;
+    if (!place(s, &s->split_at, s->nodes, real) || !place(s, &s->axis_at, s->nodes, 1)) return false;
+    for (int32_t j = 0; j < s->levels; j++) {
+        s->level_depth[j] = s->depth - SAP_GROUP_BITS * (s->levels - 1 - j);
+        int64_t groups = sap_level_groups(s, j);
+        if (!place(s, &s->box_at[j], groups, (size_t)s->dims * 2 * SAP_GROUP * real)) return false;
+        if (!place(s, &s->min_id_at[j], groups, SAP_GROUP * sizeof(int32_t))) return false;
+    }
+    return place(s, &s->block_at, s->slots, sap_slot_bytes(s));
+}
+
+bool sap_shape_explicit(sap_tree_shape* s) {
+    s->stride = s->levels = 0;
+    s->bytes = 0;
+    size_t node = s->real_bits == 64 ? sizeof(sap_node_f64) : sizeof(sap_node_f32);
+    return place(s, &s->node_at, s->nodes, node) && place(s, &s->node_min_id_at, s->nodes, sizeof(int32_t)) &&
+           place(s, &s->block_at, s->slots, sap_slot_bytes(s));
+}
+
+sap_status sap_tree_reserve(sap_tree* tree, const sap_tree_shape* shape) {
+    size_t need = shape->bytes + SAP_ALIGNMENT;
+    if (need > tree->allocated) {
+        unsigned char* arrays = sap_memory_allocate(tree->device, need);
+        if (!arrays) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree of %zu bytes", need);
+        sap_memory_release(tree->device, tree->arrays, tree->allocated);
+        tree->arrays = arrays;
+        tree->allocated = need;
+    }
+    tree->shape = *shape;
+    sap_tree_clear_gaps(tree);
+    memset(tree->arrays + shape->bytes, 0, SAP_ALIGNMENT);
+    return SAP_OK;
+}

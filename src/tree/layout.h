@@ -1,0 +1,138 @@
+// The point tree in memory: flat arrays, offsets, no pointers. What is kept is what is saved, mapped and uploaded.
+//
+// Balanced tree. Heap order: root 1, children 2i and 2i+1. Every leaf has depth H = shape.depth; leaf l owns ranks
+// [l*n>>H, (l+1)*n>>H) of the reordered points. A node's smaller half is what lies below its median in the total order
+// of its axis (coordinate a, then a+1, … cyclically, then id). Beside the nodes stand tight boxes at every fourth level
+// counted from the leaves, in groups of 16 siblings, and the smallest id below each of those.
+//
+// Explicit tree. Nodes in preorder: the left child is the next node, the right child is link>>5 further on.
+//
+// Leaves. A block of `stride` slots: x…, y…, …, then ids (int32); ids ascend; unused slots hold +infinity and id -1.
+#ifndef SAPWOOD_TREE_LAYOUT_H
+#define SAPWOOD_TREE_LAYOUT_H
+
+#include "device/device.h"
+
+enum {
+    SAP_GROUP = 16,     // sibling boxes tested together
+    SAP_GROUP_BITS = 4, // levels of the balanced tree that a group spans
+    SAP_MAX_LEVELS = 8, // levels of groups: 31 binary levels, four at a time
+    SAP_MAX_DEPTH = 96, // inner nodes on any path of any tree
+    SAP_LEAF_DEFAULT = 32,
+    SAP_LEAF_MAX = 1024,
+    SAP_NODE_LEAF = 31 // low five bits of an explicit node's link: axis, or this for a leaf
+};
+
+// A node of an explicit float tree. Inner: split value; link = right child's offset << 5 | axis.
+// Leaf: `bits` is the first slot; link = points << 5 | SAP_NODE_LEAF.
+typedef struct sap_node_f32 {
+    uint32_t bits; // the split value's bits, or the first slot
+    uint32_t link;
+} sap_node_f32;
+
+// The same in double precision.
+typedef struct sap_node_f64 {
+    uint64_t bits;
+    uint32_t link;
+    uint32_t zero; // padding, always 0
+} sap_node_f64;
+
+// Everything about a tree but its contents. Offsets are bytes from the start of the arrays, multiples of 64.
+typedef struct sap_tree_shape {
+    int64_t count, source_count; // points in the tree; points given
+    int64_t nodes;               // balanced: 2^depth (index 0 unused); explicit: nodes, leaves included
+    int64_t leaves;              // balanced: 2^depth; explicit: leaf nodes
+    int64_t slots;               // point slots in all blocks together
+    int32_t dims, real_bits;
+    int32_t depth;                       // balanced: of every leaf; explicit: of the deepest
+    int32_t capacity;                    // points in the fullest leaf
+    int32_t stride;                      // balanced: slots a leaf; explicit: 0 (sap_leaf_stride of each leaf's count)
+    int32_t levels;                      // balanced: levels of box groups, at least 1; explicit: 0
+    int32_t level_depth[SAP_MAX_LEVELS]; // binary depth of the boxes of each level; the last is `depth`
+    size_t split_at;                     // balanced: real[nodes]
+    size_t axis_at;                      // balanced: uint8[nodes]
+    size_t node_at;                      // explicit: sap_node_f32/_f64[nodes]
+    size_t node_min_id_at;               // explicit: int32[nodes], smallest id below each node
+    size_t box_at[SAP_MAX_LEVELS];       // per level: groups of real lower[16], upper[16] for each axis
+    size_t min_id_at[SAP_MAX_LEVELS];    // per level: int32[16 * groups]; INT32_MAX where there is no point
+    size_t block_at;                     // leaf blocks
+    size_t bytes;                        // of all arrays; followed by SAP_ALIGNMENT readable bytes
+} sap_tree_shape;
+
+struct sap_tree {
+    sap_device* device;
+    sap_tree_options options; // defaults filled in
+    sap_tree_shape shape;
+    unsigned char* arrays; // shape.bytes of them
+    size_t allocated;      // bytes allocated for arrays; 0 if they lie in a mapped file
+    void* mapping;         // the mapped file, or NULL
+    size_t mapping_bytes;
+};
+
+static inline size_t sap_real_bytes(const sap_tree_shape* s) { return (size_t)s->real_bits / 8; }
+
+// Bytes of one point slot: coordinates and id.
+static inline size_t sap_slot_bytes(const sap_tree_shape* s) { return (size_t)s->dims * sap_real_bytes(s) + 4; }
+
+// Slots of a leaf of `count` points: rounded up so that vectors fit well and doubles stay aligned.
+static inline int32_t sap_leaf_stride(int32_t count, int32_t real_bits) {
+    if (count > 4) return (count + 3) / 4 * 4;
+    return real_bits == 64 ? (count + 1) / 2 * 2 : count;
+}
+
+// First rank of leaf l of a balanced tree.
+static inline int64_t sap_leaf_rank(const sap_tree_shape* s, int64_t leaf) { return leaf * s->count >> s->depth; }
+
+// Start of the block that begins at `slot`.
+static inline unsigned char* sap_block(const sap_tree* t, int64_t slot) {
+    return t->arrays + t->shape.block_at + (size_t)slot * sap_slot_bytes(&t->shape);
+}
+
+// Whether node `node` of an explicit tree is a leaf; then its first slot and how many points it holds.
+static inline bool sap_explicit_leaf(const sap_tree* t, int64_t node, int64_t* slot, int32_t* count) {
+    const unsigned char* nodes = t->arrays + t->shape.node_at;
+    const sap_node_f32* narrow = (const sap_node_f32*)(const void*)nodes + node;
+    const sap_node_f64* wide = (const sap_node_f64*)(const void*)nodes + node;
+    bool is_wide = t->shape.real_bits == 64;
+    uint32_t link = is_wide ? wide->link : narrow->link;
+    if ((link & 31) != SAP_NODE_LEAF) return false;
+    *slot = is_wide ? (int64_t)wide->bits : (int64_t)narrow->bits;
+    *count = (int32_t)(link >> 5);
+    return true;
+}
+
+// Groups of boxes of level j.
+static inline int64_t sap_level_groups(const sap_tree_shape* s, int32_t j) {
+    return s->level_depth[j] <= SAP_GROUP_BITS ? 1 : (int64_t)1 << (s->level_depth[j] - SAP_GROUP_BITS);
+}
+
+// Fills in depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
+// False if a size overflows.
+bool sap_shape_balanced(sap_tree_shape* shape, int32_t leaf_size);
+// The same for an explicit tree from count, source_count, dims, real_bits, nodes, leaves, slots, depth and capacity.
+bool sap_shape_explicit(sap_tree_shape* shape);
+// Makes room for the arrays of `shape` (reusing what is there) and takes it on. SAP_OK or SAP_ERROR_MEMORY.
+sap_status sap_tree_reserve(sap_tree* tree, const sap_tree_shape* shape);
+
+// ---- tree/save.c: gives back the file mapping (or the file's bytes in memory) that a loaded tree lies in.
+void sap_tree_unmap(sap_tree* tree);
+// ---- tree/padding.c: the unused bytes behind each array, all zero.
+enum { SAP_MOST_ARRAYS = 2 * SAP_MAX_LEVELS + 3 };
+typedef struct sap_gap {
+    size_t at, bytes;
+} sap_gap;
+// Fills in the gaps and returns how many there are.
+int32_t sap_shape_gaps(const sap_tree_shape* shape, sap_gap gaps[SAP_MOST_ARRAYS]);
+// Makes them zero, and entry 0 of a balanced tree's splits and axes; sap_tree_reserve does so.
+void sap_tree_clear_gaps(sap_tree* tree);
+// ---- tree/verify_cpu.c: sap_tree_verify's work, also run on every loaded tree.
+sap_status sap_tree_verify_cpu(const sap_tree* tree);
+// Checks counts and sizes that somebody claims, and fills in the shape that follows from them. NULL, or what is wrong.
+const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_shape* claimed, sap_tree_shape* derived);
+// ---- tree/duplicates_cpu.c: the rows to keep, ascending, as int32 ids in keep[rows->count]; *kept of them.
+sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t* keep, int64_t* kept);
+// ---- tree/build_cpu.c, tree/sliding_cpu.c: `keep` names the rows to build over (NULL: all of them, `kept` of them).
+sap_status sap_tree_build_cpu(sap_tree* tree, const sap_rows* points);
+sap_status sap_tree_build_sliding_cpu(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t kept);
+
+#endif

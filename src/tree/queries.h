@@ -1,0 +1,48 @@
+// Queries on their way into a search: checked, and put in an order in which neighbours in the list are neighbours in
+// the tree, so that what one query brings into the caches serves the next.
+#ifndef SAPWOOD_TREE_QUERIES_H
+#define SAPWOOD_TREE_QUERIES_H
+
+#include "tree/layout.h"
+
+// Public points as rows of either precision, the stride filled in.
+static inline sap_rows sap_rows_f32(sap_points p) {
+    return (sap_rows){p.coords, p.count, p.stride ? p.stride : p.dims, p.dims, 32};
+}
+static inline sap_rows sap_rows_f64(sap_points_f64 p) {
+    return (sap_rows){p.coords, p.count, p.stride ? p.stride : p.dims, p.dims, 64};
+}
+
+// Checks points or queries, called `name` in the log.
+sap_status sap_rows_check(const sap_device* device, const sap_rows* rows, const char* name);
+// Checks queries against the tree that they are for.
+sap_status sap_queries_check(const sap_tree* tree, const sap_rows* queries);
+// The largest squared distance within `radius`, rounded to the tree's precision and at most its largest finite value.
+double sap_limit2(const sap_tree* tree, double radius);
+
+// Queries packed for the kernels. All arrays lie in one scratch block.
+typedef struct sap_query_order {
+    unsigned char* coords; // real[count][dims]
+    int32_t* rows;         // the caller's row of each
+    uint32_t* home;        // the leaf whose cell holds each; NULL if not asked for
+    int64_t count;
+    uint32_t* cell; // room to order in
+    uint32_t* next;
+    sap_scratch scratch; // holds all of these
+} sap_query_order;
+
+enum {
+    SAP_QUERY_SLAB = 1 << 21, // queries ordered at a time, which bounds the scratch memory
+    SAP_QUERY_RUN = 1024,     // queries that a thread takes at a time
+    SAP_QUERY_FEW = 512       // below this, ordering costs more than it saves
+};
+
+// Makes room for up to `most` queries at a time, before anything is answered. Hand order->scratch back in the end.
+sap_status sap_queries_reserve(const sap_tree* tree, int64_t most, bool homes, sap_query_order* order);
+// Orders queries [first, first + count) of `queries` by the cells of a balanced tree.
+void sap_queries_order(const sap_tree* tree, const sap_rows* queries, int64_t first, int64_t count,
+                       sap_query_order* order);
+// The points of leaves [first, first + count) of a balanced tree as queries, in leaf order.
+void sap_queries_of_leaves(const sap_tree* tree, int64_t first, int64_t count, sap_query_order* order);
+
+#endif

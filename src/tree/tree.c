@@ -1,0 +1,116 @@
+// The public functions that make, copy, describe and free trees: arguments are checked here, once for all processors.
+#include "tree/queries.h"
+#include <string.h>
+
+// Checks the options and fills in their defaults.
+static sap_status complete_options(const sap_device* device, const sap_tree_options* given, sap_tree_options* options) {
+    memset(options, 0, sizeof *options);
+    if (given) {
+        options->split = given->split;
+        options->axis = given->axis;
+        options->leaf_size = given->leaf_size;
+        options->drop_duplicates = given->drop_duplicates;
+    }
+    if (options->split < SAP_SPLIT_MEDIAN || options->split > SAP_SPLIT_VVH)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.split: unknown split rule %d", (int)options->split);
+    if (options->axis < SAP_AXIS_WIDEST || options->axis > SAP_AXIS_CYCLE)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.axis: unknown axis rule %d", (int)options->axis);
+    if (options->leaf_size < 0 || options->leaf_size > SAP_LEAF_MAX)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.leaf_size: %d is not in 0…%d", (int)options->leaf_size,
+                        SAP_LEAF_MAX);
+    if (options->split == SAP_SPLIT_VVH)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.split: the voxel volume heuristic needs a GPU device");
+    if (!options->leaf_size) options->leaf_size = SAP_LEAF_DEFAULT;
+    return SAP_OK;
+}
+
+static sap_tree* new_tree(sap_device* device) {
+    sap_tree* tree = sap_memory_allocate_zero(device, sizeof *tree);
+    if (tree) tree->device = device;
+    return tree;
+}
+
+static sap_status build(sap_device* device, const sap_rows* points, const sap_tree_options* options, sap_tree** tree) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
+    sap_tree_options complete;
+    sap_status status = sap_rows_check(device, points, "points");
+    if (status == SAP_OK) status = complete_options(device, options, &complete);
+    if (status != SAP_OK) return status;
+    sap_tree* built = new_tree(device);
+    if (!built) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a tree");
+    built->options = complete;
+    status = device->table->build(built, points);
+    if (status != SAP_OK) {
+        sap_tree_free(built);
+        return status;
+    }
+    *tree = built;
+    return SAP_OK;
+}
+
+static sap_status rebuild(sap_tree* tree, const sap_rows* points) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    sap_device* device = tree->device;
+    sap_status status = sap_rows_check(device, points, "points");
+    if (status != SAP_OK) return status;
+    if (points->dims != tree->shape.dims || points->real_bits != tree->shape.real_bits)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "points: the tree holds %d-bit points of %d dimensions",
+                        (int)tree->shape.real_bits, (int)tree->shape.dims);
+    if (tree->mapping)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "tree: lies in a mapped file and cannot be rebuilt");
+    return device->table->build(tree, points);
+}
+
+sap_status sap_tree_build(sap_device* device, sap_points points, const sap_tree_options* options, sap_tree** tree) {
+    sap_rows rows = sap_rows_f32(points);
+    return build(device, &rows, options, tree);
+}
+
+sap_status sap_tree_build_f64(sap_device* device, sap_points_f64 points, const sap_tree_options* options,
+                              sap_tree** tree) {
+    sap_rows rows = sap_rows_f64(points);
+    return build(device, &rows, options, tree);
+}
+
+sap_status sap_tree_rebuild(sap_tree* tree, sap_points points) {
+    sap_rows rows = sap_rows_f32(points);
+    return rebuild(tree, &rows);
+}
+
+sap_status sap_tree_rebuild_f64(sap_tree* tree, sap_points_f64 points) {
+    sap_rows rows = sap_rows_f64(points);
+    return rebuild(tree, &rows);
+}
+
+sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** copy) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    if (!target) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "target: is NULL");
+    if (!copy) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "copy: is NULL");
+    sap_tree* made = new_tree(target);
+    if (!made) return sap_fail(target, SAP_ERROR_MEMORY, "no memory for a tree");
+    made->options = tree->options;
+    sap_status status = sap_tree_reserve(made, &tree->shape);
+    if (status != SAP_OK) {
+        sap_tree_free(made);
+        return status;
+    }
+    memcpy(made->arrays, tree->arrays, tree->shape.bytes);
+    *copy = made;
+    return SAP_OK;
+}
+
+sap_status sap_tree_verify(const sap_tree* tree) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    return sap_tree_verify_cpu(tree);
+}
+
+void sap_tree_free(sap_tree* tree) {
+    if (!tree) return;
+    sap_device* device = tree->device;
+    if (tree->mapping)
+        sap_tree_unmap(tree);
+    else
+        sap_memory_release(device, tree->arrays, tree->allocated);
+    sap_memory_release(device, tree, sizeof *tree);
+}

@@ -1,0 +1,151 @@
+// The whole-structure check. It trusts nothing in the arrays: every value is checked before it is used as an index.
+#include "tree/sliding.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+// The first thing found wrong; what is NULL if nothing is.
+typedef struct violation {
+    const char* what;
+    int64_t where;
+} violation;
+
+enum { TOP_DEPTH = 8 }; // a balanced tree is checked as at most 2^TOP_DEPTH subtrees and what lies above them
+
+#define SAP_REAL_BITS 32
+#include "tree/verify_leaf.h"
+
+#include "tree/verify_balanced.h"
+#include "tree/verify_explicit.h"
+#undef SAP_REAL_BITS
+#define SAP_REAL_BITS 64
+#include "tree/verify_leaf.h"
+
+#include "tree/verify_balanced.h"
+#include "tree/verify_explicit.h"
+
+static sap_status malformed(const sap_tree* tree, const char* what) {
+    return sap_fail(tree->device, SAP_ERROR_FORMAT, "tree: %s", what);
+}
+
+static const char* wrong_options(const sap_tree_options* o) {
+    if (o->split != SAP_SPLIT_MEDIAN && o->split != SAP_SPLIT_SLIDING_MIDPOINT) return "unknown split rule";
+    if (o->axis != SAP_AXIS_WIDEST && o->axis != SAP_AXIS_CYCLE) return "unknown axis rule";
+    if (o->leaf_size < 1 || o->leaf_size > SAP_LEAF_MAX) return "leaf size out of range";
+    return NULL;
+}
+
+static const char* wrong_counts(const sap_tree_options* o, const sap_tree_shape* s) {
+    if (s->dims < 1 || s->dims > SAP_MAX_DIMS) return "number of dimensions out of range";
+    if (s->real_bits != 32 && s->real_bits != 64) return "unknown precision";
+    if (s->source_count < 0 || s->source_count > INT32_MAX) return "number of source points out of range";
+    if (s->count < 0 || s->count > s->source_count) return "number of points out of range";
+    if (s->count != s->source_count && (!o->drop_duplicates || s->count == 0)) return "points are missing";
+    return NULL;
+}
+
+static const char* wrong_explicit_sizes(const sap_tree_options* o, const sap_tree_shape* s) {
+    if (s->leaves < 1 || s->leaves > (s->count ? s->count : 1)) return "number of leaves out of range";
+    if (s->nodes != 2 * s->leaves - 1) return "number of nodes does not fit the number of leaves";
+    if (s->slots < s->count || s->slots > 2 * s->count) return "number of slots out of range";
+    if (s->depth < 0 || s->depth > SAP_MAX_DEPTH) return "depth out of range";
+    if (s->capacity < 0 || s->capacity > o->leaf_size) return "capacity out of range";
+    return NULL;
+}
+
+const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_shape* claimed, sap_tree_shape* derived) {
+    const char* wrong = wrong_options(options);
+    if (!wrong) wrong = wrong_counts(options, claimed);
+    if (wrong) return wrong;
+    memset(derived, 0, sizeof *derived);
+    derived->count = claimed->count;
+    derived->source_count = claimed->source_count;
+    derived->dims = claimed->dims;
+    derived->real_bits = claimed->real_bits;
+    bool fits;
+    if (options->split == SAP_SPLIT_MEDIAN) {
+        fits = sap_shape_balanced(derived, options->leaf_size);
+    } else {
+        wrong = wrong_explicit_sizes(options, claimed);
+        if (wrong) return wrong;
+        derived->nodes = claimed->nodes;
+        derived->leaves = claimed->leaves;
+        derived->slots = claimed->slots;
+        derived->depth = claimed->depth;
+        derived->capacity = claimed->capacity;
+        fits = sap_shape_explicit(derived);
+    }
+    if (!fits) return "more bytes than can be addressed";
+    bool same = derived->nodes == claimed->nodes && derived->leaves == claimed->leaves &&
+                derived->slots == claimed->slots && derived->depth == claimed->depth &&
+                derived->capacity == claimed->capacity && derived->bytes == claimed->bytes;
+    return same ? NULL : "sizes do not follow from the number of points";
+}
+
+static bool same_offsets(const sap_tree_shape* a, const sap_tree_shape* b) {
+    bool same = a->stride == b->stride && a->levels == b->levels && a->split_at == b->split_at &&
+                a->axis_at == b->axis_at && a->node_at == b->node_at && a->node_min_id_at == b->node_min_id_at &&
+                a->block_at == b->block_at;
+    for (int32_t j = 0; same && j < a->levels; j++)
+        same = a->level_depth[j] == b->level_depth[j] && a->box_at[j] == b->box_at[j] &&
+               a->min_id_at[j] == b->min_id_at[j];
+    return same;
+}
+
+static bool gaps_are_zero(const sap_tree* tree) {
+    sap_gap gaps[SAP_MOST_ARRAYS];
+    int32_t count = sap_shape_gaps(&tree->shape, gaps);
+    unsigned char any = 0;
+    for (int32_t i = 0; i < count; i++)
+        for (size_t b = 0; b < gaps[i].bytes; b++) any |= tree->arrays[gaps[i].at + b];
+    return !any;
+}
+
+// Sorts non-negative ids below `bound` by counting digits; *other is as large as *ids, and the two change places.
+static void sort_ids(int32_t** ids, int32_t** other, int64_t count, int64_t bound) {
+    enum { DIGIT = 11 };
+    for (int shift = 0; bound >> shift > 0; shift += DIGIT) {
+        int64_t starts[(1 << DIGIT) + 1] = {0};
+        for (int64_t i = 0; i < count; i++) starts[((*ids)[i] >> shift & ((1 << DIGIT) - 1)) + 1]++;
+        for (int d = 0; d < 1 << DIGIT; d++) starts[d + 1] += starts[d];
+        for (int64_t i = 0; i < count; i++) (*other)[starts[(*ids)[i] >> shift & ((1 << DIGIT) - 1)]++] = (*ids)[i];
+        int32_t* swapped = *ids;
+        *ids = *other;
+        *other = swapped;
+    }
+}
+
+// Ids are in range already. Sorting needs memory by the points present, a bit set by the claimed source_count.
+static violation repeated_id(const sap_tree* tree, int32_t* ids, int32_t* other) {
+    sort_ids(&ids, &other, tree->shape.count, tree->shape.source_count);
+    for (int64_t i = 1; i < tree->shape.count; i++)
+        if (ids[i] == ids[i - 1]) return (violation){"an id stands twice, id", ids[i]};
+    return (violation){NULL, 0};
+}
+
+sap_status sap_tree_verify_cpu(const sap_tree* tree) {
+    sap_tree_shape derived;
+    const char* wrong = sap_shape_derive(&tree->options, &tree->shape, &derived);
+    if (wrong) return malformed(tree, wrong);
+    if (!same_offsets(&derived, &tree->shape)) return malformed(tree, "offsets do not follow from the sizes");
+    if (!gaps_are_zero(tree)) return malformed(tree, "bytes between two arrays are not zero");
+    bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, wide = tree->shape.real_bits == 64;
+    size_t id_bytes = sap_align((size_t)tree->shape.count * sizeof(int32_t));
+    size_t work = !balanced ? 0 : wide ? verify_bytes_f64(tree) : verify_bytes_f32(tree);
+    sap_scratch scratch = {NULL, 0};
+    if (!sap_scratch_take(tree->device, 2 * id_bytes + work, &scratch))
+        return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to check a tree of %lld points",
+                        (long long)tree->shape.count);
+    int32_t* ids = (int32_t*)(void*)scratch.memory;
+    int32_t* other = (int32_t*)(void*)(scratch.memory + id_bytes);
+    void* room = scratch.memory + 2 * id_bytes;
+    violation v;
+    if (balanced)
+        v = wide ? verify_balanced_f64(tree, ids, room) : verify_balanced_f32(tree, ids, room);
+    else
+        v = wide ? verify_explicit_f64(tree, ids) : verify_explicit_f32(tree, ids);
+    if (!v.what) v = repeated_id(tree, ids, other);
+    sap_scratch_give(tree->device, &scratch);
+    if (!v.what) return SAP_OK;
+    return sap_fail(tree->device, SAP_ERROR_FORMAT, "tree: %s %lld", v.what, (long long)v.where);
+}

@@ -1,0 +1,202 @@
+// The check of an explicit tree's nodes in one precision, after verify_leaf.h; included twice by verify_cpu.c.
+//
+// The walk carries each node's cell down, by splits that are not checked yet, and the bounds of its points up; where
+// both meet, the rule says what axis and split must be. A wrong split spoils cells below it only.
+#include "tree/typed.h"
+
+// What is below a node of an explicit tree.
+typedef struct TYPED(bounds) {
+    real lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
+    int64_t count;
+    int32_t min_id;
+} TYPED(bounds);
+
+// An inner node on the path from the root, and its left side once that is done.
+typedef struct TYPED(path_node) {
+    TYPED(bounds) left;
+    double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS]; // its cell
+    int64_t node, right;
+    real split;
+    int32_t axis;
+    bool left_done;
+} TYPED(path_node);
+
+// A walk through the nodes in preorder.
+typedef struct TYPED(preorder) {
+    TYPED(path_node) path[SAP_MAX_DEPTH];
+    double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS]; // the root's cell
+    int64_t node, leaves, slot, rank;
+    int32_t depth, deepest, fullest;
+} TYPED(preorder);
+
+// The cell of the root: the tight box of all points.
+static violation TYPED(root_cell)(const sap_tree* tree, double* lower, double* upper) {
+    const sap_tree_shape* s = &tree->shape;
+    for (int32_t a = 0; a < s->dims; a++) {
+        lower[a] = (double)INFINITY;
+        upper[a] = -(double)INFINITY;
+    }
+    int64_t next = 0;
+    for (int64_t node = 0; node < s->nodes; node++) {
+        int64_t slot;
+        int32_t count;
+        if (!sap_explicit_leaf(tree, node, &slot, &count)) continue;
+        if (slot != next || count > s->capacity || sap_leaf_stride(count, s->real_bits) > s->slots - slot)
+            return (violation){"slots do not follow one another at leaf", node};
+        next += sap_leaf_stride(count, s->real_bits);
+        TYPED(leaf_view) leaf = TYPED(view_leaf)(tree, slot, count, sap_leaf_stride(count, s->real_bits));
+        for (int32_t a = 0; a < s->dims; a++)
+            for (int32_t i = 0; i < count; i++) {
+                double x = (double)leaf.coords[(int64_t)a * leaf.stride + i];
+                lower[a] = x < lower[a] ? x : lower[a];
+                upper[a] = x > upper[a] ? x : upper[a];
+            }
+    }
+    return (violation){NULL, 0};
+}
+
+// Gives the node at the end of the path its cell: the root's, or its parent's on this side of the plane.
+static void TYPED(enter_cell)(const sap_tree* tree, TYPED(preorder) * w, int32_t depth) {
+    TYPED(path_node)* p = &w->path[depth];
+    size_t bytes = (size_t)tree->shape.dims * sizeof(double);
+    if (depth == 0) {
+        memcpy(p->lower, w->lower, bytes);
+        memcpy(p->upper, w->upper, bytes);
+        return;
+    }
+    const TYPED(path_node)* parent = &w->path[depth - 1];
+    memcpy(p->lower, parent->lower, bytes);
+    memcpy(p->upper, parent->upper, bytes);
+    if (parent->left_done)
+        p->lower[parent->axis] = (double)parent->split;
+    else
+        p->upper[parent->axis] = (double)parent->split;
+}
+
+// Walks down to the next leaf.
+static violation TYPED(descend)(const sap_tree* tree, TYPED(preorder) * w) {
+    const sap_tree_shape* s = &tree->shape;
+    for (;; w->node++) {
+        if (w->node >= s->nodes) return (violation){"a child is missing after node", w->node - 1};
+        int64_t slot;
+        int32_t count;
+        if (sap_explicit_leaf(tree, w->node, &slot, &count)) return (violation){NULL, 0};
+        if (w->depth >= SAP_MAX_DEPTH) return (violation){"too deep at node", w->node};
+        TYPED(path_node)* p = &w->path[w->depth];
+        TYPED(enter_cell)(tree, w, w->depth++);
+#if SAP_REAL_BITS == 64
+        const sap_node_f64* n = (const sap_node_f64*)(const void*)(tree->arrays + s->node_at) + w->node;
+        if (n->zero) return (violation){"padding is not zero in node", w->node};
+#else
+        const sap_node_f32* n = (const sap_node_f32*)(const void*)(tree->arrays + s->node_at) + w->node;
+#endif
+        memcpy(&p->split, &n->bits, sizeof p->split);
+        p->node = w->node;
+        p->right = w->node + (n->link >> 5);
+        p->axis = (int32_t)(n->link & 31);
+        p->left_done = false;
+        if (p->axis >= s->dims) return (violation){"axis out of range at node", w->node};
+    }
+}
+
+// Checks the leaf at which the walk stands and leaves its bounds in b.
+static violation TYPED(check_explicit_leaf)(const sap_tree* tree, TYPED(preorder) * w, int32_t* ids,
+                                            TYPED(bounds) * b) {
+    const sap_tree_shape* s = &tree->shape;
+    int64_t slot = 0;
+    int32_t count = 0;
+    sap_explicit_leaf(tree, w->node, &slot, &count);
+    if (count > s->capacity || (count == 0 && s->count > 0)) return (violation){"number of points at leaf", w->node};
+#if SAP_REAL_BITS == 64
+    if (((const sap_node_f64*)(const void*)(tree->arrays + s->node_at))[w->node].zero)
+        return (violation){"padding is not zero in node", w->node};
+#endif
+    int32_t stride = sap_leaf_stride(count, s->real_bits);
+    if (slot != w->slot || stride > s->slots - slot || count > s->count - w->rank)
+        return (violation){"slots do not follow one another at leaf", w->node};
+    TYPED(leaf_view) leaf = TYPED(view_leaf)(tree, slot, count, stride);
+    violation v = TYPED(check_points)(tree, &leaf, ids + w->rank);
+    if (v.what) return v;
+    b->count = count;
+    b->min_id = count ? leaf.ids[0] : INT32_MAX;
+    for (int32_t a = 0; a < s->dims; a++) {
+        b->lower[a] = (real)INFINITY;
+        b->upper[a] = -(real)INFINITY;
+        for (int32_t i = 0; i < count; i++) {
+            real x = leaf.coords[(int64_t)a * stride + i];
+            b->lower[a] = x < b->lower[a] ? x : b->lower[a];
+            b->upper[a] = x > b->upper[a] ? x : b->upper[a];
+        }
+    }
+    w->leaves++;
+    w->slot += stride;
+    w->rank += count;
+    if (w->depth > w->deepest) w->deepest = w->depth;
+    if (count > w->fullest) w->fullest = count;
+    return (violation){NULL, 0};
+}
+
+// Whether the rule gives a finished node, the bounds of whose points are in `both`, this axis and split.
+static bool TYPED(follows_rule)(const sap_tree* tree, TYPED(path_node) * p, int32_t depth, real right_lower,
+                                const TYPED(bounds) * both) {
+    const sap_tree_shape* s = &tree->shape;
+    for (int32_t a = 0; a < s->dims; a++)
+        if (both->lower[a] == both->upper[a]) p->lower[a] = p->upper[a] = (double)both->lower[a];
+    int32_t axis = sap_sliding_axis(&tree->options, s->dims, s->real_bits, depth, p->lower, p->upper);
+    if (p->axis != (axis < 0 ? 0 : axis)) return false;
+    if (axis < 0 || depth >= sap_halving_depth(s->count))
+        return p->left.count == both->count / 2 && TYPED(same)(p->split, right_lower);
+    double middle = sap_sliding_middle(s->real_bits, p->lower[axis], p->upper[axis]);
+    double slid = sap_sliding_slid(s->real_bits, middle, (double)both->lower[axis], (double)both->upper[axis]);
+    return TYPED(same)(p->split, (real)slid) && p->left.upper[axis] < p->split;
+}
+
+// Checks a finished inner node, whose right side is in b; b becomes the bounds of both sides.
+static violation TYPED(check_sides)(const sap_tree* tree, TYPED(path_node) * p, int32_t depth, TYPED(bounds) * b) {
+    const TYPED(bounds)* left = &p->left;
+    real right_lower = b->lower[p->axis];
+    if (!(left->upper[p->axis] <= p->split && p->split <= right_lower))
+        return (violation){"points on the wrong side of node", p->node};
+    for (int32_t a = 0; a < tree->shape.dims; a++) {
+        b->lower[a] = left->lower[a] < b->lower[a] ? left->lower[a] : b->lower[a];
+        b->upper[a] = left->upper[a] > b->upper[a] ? left->upper[a] : b->upper[a];
+    }
+    b->count += left->count;
+    if (left->min_id < b->min_id) b->min_id = left->min_id;
+    if (b->count <= tree->options.leaf_size) return (violation){"should be a leaf: node", p->node};
+    if (!TYPED(follows_rule)(tree, p, depth, right_lower, b))
+        return (violation){"axis or split is not the rule's at node", p->node};
+    return (violation){NULL, 0};
+}
+
+static violation TYPED(verify_explicit)(const sap_tree* tree, int32_t* ids) {
+    const sap_tree_shape* s = &tree->shape;
+    const int32_t* min_ids = (const int32_t*)(const void*)(tree->arrays + s->node_min_id_at);
+    TYPED(preorder) w = {.node = 0};
+    violation bad = TYPED(root_cell)(tree, w.lower, w.upper);
+    if (bad.what) return bad;
+    for (bool more = true; more;) {
+        TYPED(bounds) b;
+        violation v = TYPED(descend)(tree, &w);
+        if (!v.what) v = TYPED(check_explicit_leaf)(tree, &w, ids, &b);
+        if (v.what) return v;
+        if (min_ids[w.node] != b.min_id) return (violation){"wrong smallest id at node", w.node};
+        w.node++;
+        for (; w.depth > 0 && w.path[w.depth - 1].left_done; w.depth--) {
+            TYPED(path_node)* p = &w.path[w.depth - 1];
+            v = TYPED(check_sides)(tree, p, w.depth - 1, &b);
+            if (v.what) return v;
+            if (min_ids[p->node] != b.min_id) return (violation){"wrong smallest id at node", p->node};
+        }
+        more = w.depth > 0;
+        if (!more) break;
+        TYPED(path_node)* p = &w.path[w.depth - 1];
+        if (p->right != w.node) return (violation){"wrong offset to the right child of node", p->node};
+        p->left = b;
+        p->left_done = true;
+    }
+    if (w.node != s->nodes || w.leaves != s->leaves || w.slot != s->slots || w.rank != s->count ||
+        w.deepest != s->depth || w.fullest != s->capacity)
+        return (violation){"nodes, leaves, points or depth are not as many as the header says; nodes", w.node};
+    return (violation){NULL, 0};
+}

@@ -1,0 +1,81 @@
+// The library's calls for clouds of either precision, and one device for each set of vector instructions.
+#ifndef SAPWOOD_TESTS_CALLS_H
+#define SAPWOOD_TESTS_CALLS_H
+
+#include "families.h"
+#include "sapwood/points.h"
+#include <stdlib.h>
+
+static inline sap_points cloud_f32(const cloud* c) {
+    return (sap_points){.coords = c->coords, .count = c->count, .dims = c->dims, .stride = c->stride};
+}
+
+static inline sap_points_f64 cloud_f64(const cloud* c) {
+    return (sap_points_f64){.coords = c->coords, .count = c->count, .dims = c->dims, .stride = c->stride};
+}
+
+static inline sap_status build(sap_device* device, const cloud* points, const sap_tree_options* options,
+                               sap_tree** tree) {
+    return points->real_bits == 64 ? sap_tree_build_f64(device, cloud_f64(points), options, tree)
+                                   : sap_tree_build(device, cloud_f32(points), options, tree);
+}
+
+static inline sap_status rebuild(sap_tree* tree, const cloud* points) {
+    return points->real_bits == 64 ? sap_tree_rebuild_f64(tree, cloud_f64(points))
+                                   : sap_tree_rebuild(tree, cloud_f32(points));
+}
+
+static inline sap_status nearest(const sap_tree* tree, const cloud* queries, const sap_search* search, int32_t* ids,
+                                 void* distance2) {
+    return queries->real_bits == 64 ? sap_nearest_f64(tree, cloud_f64(queries), search, ids, distance2)
+                                    : sap_nearest(tree, cloud_f32(queries), search, ids, distance2);
+}
+
+static inline sap_status nearest_self(const sap_tree* tree, int32_t real_bits, const sap_search* search, int32_t* ids,
+                                      void* distance2) {
+    return real_bits == 64 ? sap_nearest_self_f64(tree, search, ids, distance2)
+                           : sap_nearest_self(tree, search, ids, distance2);
+}
+
+static inline sap_status radius_count(const sap_tree* tree, const cloud* queries, double radius, int64_t* counts) {
+    return queries->real_bits == 64 ? sap_radius_count_f64(tree, cloud_f64(queries), radius, counts)
+                                    : sap_radius_count(tree, cloud_f32(queries), radius, counts);
+}
+
+static inline sap_status radius_collect(const sap_tree* tree, const cloud* queries, double radius,
+                                        sap_neighbors** found) {
+    return queries->real_bits == 64 ? sap_radius_f64(tree, cloud_f64(queries), radius, found)
+                                    : sap_radius(tree, cloud_f32(queries), radius, found);
+}
+
+// A part of a cloud, in the same memory.
+static inline cloud cloud_part(const cloud* whole, int64_t first, int64_t count) {
+    cloud part = *whole;
+    if (whole->coords) part.coords = (char*)whole->coords + first * whole->stride * (whole->real_bits / 8);
+    part.count = count;
+    return part;
+}
+
+// Devices of all vector instructions that this machine has.
+typedef struct devices {
+    sap_device* open[3];
+    int count;
+} devices;
+
+// threads 0: one, two and three threads in turn. Idle OpenMP threads spin, so small cases are better off with one.
+static inline devices devices_open(int32_t threads) {
+    devices all = {{NULL, NULL, NULL}, 0};
+    for (int i = 0; i < 3; i++) {
+        sap_device_options options = {
+            .processor = SAP_CPU, .simd = (sap_simd)(SAP_SIMD_PORTABLE + i), .threads = threads ? threads : 3 - i};
+        if (sap_device_open(&options, &all.open[all.count]) == SAP_OK) all.count++;
+    }
+    return all;
+}
+
+static inline void devices_close(devices* all) {
+    for (int i = 0; i < all->count; i++) sap_device_close(all->open[i]);
+    all->count = 0;
+}
+
+#endif

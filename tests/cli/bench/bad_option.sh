@@ -1,0 +1,1 @@
+sapwood bench --repeat 3

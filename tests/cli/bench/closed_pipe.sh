@@ -1,0 +1,1 @@
+closed_pipe sapwood bench --points 200 --queries 50

@@ -1,0 +1,1 @@
+sapwood bench --points 200 --queries 50 > /dev/full

@@ -1,0 +1,1 @@
+sapwood bench a b c

@@ -1,0 +1,1 @@
+sapwood bench five.xyz -r 1 | mask_bench

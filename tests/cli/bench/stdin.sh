@@ -1,0 +1,1 @@
+sapwood bench - < five.xyz | mask_bench

@@ -1,0 +1,1 @@
+closed_pipe sapwood build five.xyz -q -o five.sap --json

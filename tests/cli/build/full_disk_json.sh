@@ -1,0 +1,1 @@
+sapwood build five.xyz -q -o five.sap --json > /dev/full

@@ -1,0 +1,1 @@
+sapwood build five.xyz -o five.sap --json -q | sed -E 's/("bytes": )[0-9]+/\1N/'

@@ -1,0 +1,1 @@
+sapwood build no.ply -o no.sap

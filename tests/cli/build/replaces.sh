@@ -1,0 +1,2 @@
+echo old > five.sap
+sapwood build five.xyz -q -o five.sap && sapwood verify five.sap && ls

@@ -1,0 +1,1 @@
+sapwood build - -o five.sap < five.xyz && sapwood verify five.sap

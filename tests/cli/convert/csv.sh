@@ -1,0 +1,1 @@
+sapwood convert cube.ply -q -o cube.csv && head -3 cube.csv

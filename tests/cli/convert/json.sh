@@ -1,0 +1,1 @@
+sapwood convert five.xyz -q --json -o five.npy

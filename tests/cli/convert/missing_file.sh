@@ -1,0 +1,1 @@
+sapwood convert no.ply -o no.xyz

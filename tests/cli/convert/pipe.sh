@@ -1,0 +1,1 @@
+sapwood convert five.xyz -o - | sapwood convert - -o - --format ply | sapwood convert -

@@ -1,0 +1,1 @@
+sapwood convert - -o five.npy < five.xyz && show five.npy

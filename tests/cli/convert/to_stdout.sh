@@ -1,0 +1,1 @@
+sapwood convert cube.ply

@@ -1,0 +1,1 @@
+sapwood convert cube.ply -o cube.xyz && cat cube.xyz

@@ -1,0 +1,1 @@
+: > empty.xyz; sapwood info empty.xyz

@@ -1,0 +1,1 @@
+mkdir folder; sapwood info folder

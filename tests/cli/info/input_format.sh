@@ -1,0 +1,1 @@
+cp twice.csv data.bin; sapwood info data.bin --input-format csv

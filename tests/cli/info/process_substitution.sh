@@ -1,0 +1,1 @@
+sapwood info <(cat five.xyz) | tail -n +2

@@ -1,0 +1,1 @@
+head -c 200 cube.ply > cut.ply; sapwood info cut.ply

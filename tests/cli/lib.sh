@@ -1,0 +1,22 @@
+# What the cases share.
+
+sapwood() { "$SAPWOOD" "$@"; }
+
+# The numbers of a file of points or ids, as text.
+show() { "$SAPWOOD" convert "$1" | cat; }
+
+# Runs a command whose stdout is a pipe that nobody reads any more.
+closed_pipe() {
+  mkfifo pipe
+  exec 3<>pipe 4>pipe 3>&-
+  "$@" >&4
+}
+
+# Runs a command that can write no more than 1 KB to any file.
+small_disk() { (trap '' XFSZ; ulimit -f 1; "$@"); }
+
+# lattice N: the points of an N x N x N lattice.
+lattice() { awk -v n="$1" 'BEGIN { for (x = 0; x < n; x++) for (y = 0; y < n; y++) for (z = 0; z < n; z++) print x, y, z }'; }
+
+# What stays the same on every machine of the lines of bench: what was measured.
+mask_bench() { sed -E -e 's/(cpu), [a-z0-9]+, threads [0-9]+/\1, SIMD, threads N/' -e 's/^([a-z ]{14}) .*/\1 TIMES/'; }

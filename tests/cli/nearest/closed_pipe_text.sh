@@ -1,0 +1,1 @@
+closed_pipe sapwood nearest five.xyz queries.xyz

@@ -1,0 +1,1 @@
+sapwood nearest twice.csv -k 2

@@ -1,0 +1,1 @@
+sapwood nearest no.ply queries.xyz

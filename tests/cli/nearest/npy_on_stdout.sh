@@ -1,0 +1,1 @@
+sapwood nearest five.xyz queries.xyz -o - > ids.npy && show ids.npy

@@ -1,0 +1,1 @@
+sapwood nearest - queries.xyz -k 2 < five.xyz

@@ -1,0 +1,1 @@
+sapwood build five.xyz -q -o five.sap && sapwood nearest five.sap queries.xyz -k 2

@@ -1,0 +1,1 @@
+sapwood nearest five.xyz --with-self -k 2

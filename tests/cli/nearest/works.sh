@@ -1,0 +1,1 @@
+sapwood nearest five.xyz queries.xyz -k 2

@@ -1,0 +1,1 @@
+sapwood nearest five.xyz -q -o ids.npy >&- && show ids.npy

@@ -1,0 +1,1 @@
+sapwood --generate fish | grep -e '-l walk'

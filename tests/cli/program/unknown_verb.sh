@@ -1,0 +1,1 @@
+sapwood nearst five.xyz

@@ -1,0 +1,1 @@
+closed_pipe sapwood radius five.xyz queries.xyz -r 2

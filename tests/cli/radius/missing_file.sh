@@ -1,0 +1,1 @@
+sapwood radius no.ply -r 1

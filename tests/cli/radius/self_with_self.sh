@@ -1,0 +1,1 @@
+sapwood radius five.xyz -r 4.5 --with-self --sorted

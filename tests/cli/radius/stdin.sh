@@ -1,0 +1,1 @@
+sapwood radius five.xyz - -r 2 --count < queries.xyz

@@ -1,0 +1,1 @@
+sapwood radius twice.csv -r 0

@@ -1,0 +1,1 @@
+sapwood verify five.sap --all

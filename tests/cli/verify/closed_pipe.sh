@@ -1,0 +1,1 @@
+sapwood build five.xyz -q -o five.sap && closed_pipe sapwood verify five.sap

@@ -1,0 +1,1 @@
+: > empty.sap; sapwood verify empty.sap

@@ -1,0 +1,1 @@
+sapwood verify no.sap

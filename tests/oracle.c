@@ -1,0 +1,131 @@
+#include "oracle.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct candidate {
+    double distance2;
+    int32_t id;
+} candidate;
+
+double oracle_limit2(double radius, int32_t real_bits) {
+    double limit2 = radius * radius;
+    return real_bits == 64 ? limit2 : (double)(float)limit2;
+}
+
+static double distance2_f32(const float* q, const float* p, int32_t dims) {
+    float sum = 0;
+    for (int32_t a = 0; a < dims; a++) {
+        float difference = q[a] - p[a], square = difference * difference;
+        sum = sum + square;
+    }
+    return (double)sum;
+}
+
+static double distance2_f64(const double* q, const double* p, int32_t dims) {
+    double sum = 0;
+    for (int32_t a = 0; a < dims; a++) {
+        double difference = q[a] - p[a], square = difference * difference;
+        sum = sum + square;
+    }
+    return sum;
+}
+
+double oracle_distance2(const cloud* queries, int64_t query, const cloud* points, int64_t point) {
+    int64_t q = query * queries->stride, p = point * points->stride;
+    if (points->real_bits == 64)
+        return distance2_f64((const double*)queries->coords + q, (const double*)points->coords + p, points->dims);
+    return distance2_f32((const float*)queries->coords + q, (const float*)points->coords + p, points->dims);
+}
+
+static bool same_point(const cloud* points, int64_t a, int64_t b) {
+    for (int32_t axis = 0; axis < points->dims; axis++) {
+        if (cloud_get(points, a, axis) != cloud_get(points, b, axis)) return false;
+    }
+    return true;
+}
+
+int64_t oracle_duplicates(const cloud* points, uint8_t* dropped) {
+    int64_t found = 0;
+    for (int64_t i = 0; i < points->count; i++) {
+        dropped[i] = 0;
+        for (int64_t j = 0; j < i && !dropped[i]; j++) dropped[i] = same_point(points, i, j);
+        found += dropped[i];
+    }
+    return found;
+}
+
+static bool comes_before(candidate a, candidate b) {
+    return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.id < b.id);
+}
+
+static int compare_candidates(const void* a, const void* b) {
+    const candidate *x = a, *y = b;
+    return comes_before(*x, *y) ? -1 : comes_before(*y, *x);
+}
+
+// All candidates in no order; how many.
+static int64_t collect(const cloud* points, const cloud* queries, int64_t query, const oracle_rules* rules,
+                       candidate* all) {
+    int64_t found = 0;
+    if (rules->self && rules->dropped && rules->dropped[query]) return 0;
+    for (int64_t i = 0; i < points->count; i++) {
+        if (rules->dropped && rules->dropped[i]) continue;
+        if (rules->self && i == query && !rules->with_self) continue;
+        if (rules->greater_only && i <= query) continue;
+        double distance2 = oracle_distance2(queries, query, points, i);
+        if (isfinite(distance2) && distance2 <= rules->limit2) all[found++] = (candidate){distance2, (int32_t)i};
+    }
+    return found;
+}
+
+// Brings the k first of all candidates to the front, in order. Insertion for few, sorting for many.
+static void order(candidate* all, int64_t count, int64_t k) {
+    if (k > 40) {
+        qsort(all, (size_t)count, sizeof *all, compare_candidates);
+        return;
+    }
+    int64_t kept = 0;
+    for (int64_t i = 0; i < count; i++) {
+        candidate c = all[i];
+        if (kept == k && !comes_before(c, all[k - 1])) continue;
+        int64_t at = kept < k ? kept++ : k - 1;
+        for (; at > 0 && comes_before(c, all[at - 1]); at--) all[at] = all[at - 1];
+        all[at] = c;
+    }
+}
+
+static void put_distance2(void* distance2, int32_t real_bits, int64_t at, double value) {
+    if (!distance2) return;
+    if (real_bits == 64)
+        ((double*)distance2)[at] = value;
+    else
+        ((float*)distance2)[at] = (float)value;
+}
+
+bool oracle_nearest(const cloud* points, const cloud* queries, int64_t query, int32_t k, const oracle_rules* rules,
+                    int32_t* ids, void* distance2) {
+    candidate* all = malloc(sizeof *all * (size_t)(points->count + 1));
+    if (!all) return false;
+    int64_t found = collect(points, queries, query, rules, all);
+    order(all, found, k);
+    for (int64_t i = 0; i < k; i++) {
+        ids[i] = i < found ? all[i].id : -1;
+        put_distance2(distance2, points->real_bits, i, i < found ? all[i].distance2 : (double)INFINITY);
+    }
+    free(all);
+    return true;
+}
+
+int64_t oracle_radius(const cloud* points, const cloud* queries, int64_t query, const oracle_rules* rules, int32_t* ids,
+                      void* distance2) {
+    candidate* all = malloc(sizeof *all * (size_t)(points->count + 1));
+    if (!all) return -1;
+    int64_t found = collect(points, queries, query, rules, all);
+    order(all, found, found);
+    for (int64_t i = 0; i < found; i++) {
+        if (ids) ids[i] = all[i].id;
+        put_distance2(distance2, points->real_bits, i, all[i].distance2);
+    }
+    free(all);
+    return found;
+}

@@ -1,0 +1,339 @@
+// Every allocation of every public function is refused in turn: the call says so, nothing leaks, outputs stay as they
+// were, and the device and its trees go on working.
+#include "allocator.h"
+#include "calls.h"
+#include "folder.h"
+#include "test.h"
+#include <math.h>
+
+enum { POINTS = 3000, FEW = 40, MORE = 5000 };
+
+typedef struct scene {
+    watch w;
+    sap_device* device;
+    cloud points, few, more;
+    sap_tree *tree, *small; // small: of the few points
+    sap_tree_options options;
+    folder files;
+    int32_t* ids;
+    void* distance2;
+    int64_t* counts;
+    sap_tree_node* nodes;
+} scene;
+
+static void open_scene(scene* s, int32_t real_bits, sap_split split) {
+    memset(s, 0, sizeof *s);
+    sap_device_options options = watched(&s->w);
+    options.threads = 2;
+    s->options = (sap_tree_options){.split = split};
+    s->points = cloud_of_family(FAMILY_UNIFORM, POINTS, 3, real_bits, 0, 1);
+    s->few = cloud_of_family(FAMILY_UNIFORM, FEW, 3, real_bits, 0, 2);
+    s->more = cloud_of_family(FAMILY_HALF_DUPLICATES, MORE, 3, real_bits, 0, 3);
+    CHECK(folder_make(&s->files));
+    CHECK_STATUS(sap_device_open(&options, &s->device), SAP_OK);
+    CHECK_STATUS(build(s->device, &s->points, &s->options, &s->tree), SAP_OK);
+    CHECK_STATUS(build(s->device, &s->few, &s->options, &s->small), SAP_OK);
+    CHECK_STATUS(sap_tree_save(s->tree, s->files.file), SAP_OK);
+    s->ids = malloc(POINTS * 40 * sizeof *s->ids);
+    s->distance2 = malloc(POINTS * 40 * sizeof(double));
+    s->counts = malloc(POINTS * sizeof *s->counts);
+    s->nodes = malloc(POINTS * sizeof *s->nodes);
+}
+
+static void close_scene(scene* s) {
+    free(s->ids);
+    free(s->distance2);
+    free(s->counts);
+    free(s->nodes);
+    sap_tree_free(s->tree);
+    sap_tree_free(s->small);
+    sap_device_close(s->device);
+    CHECK_EQUAL(s->w.blocks, 0);
+    CHECK_EQUAL(s->w.bytes, 0);
+    CHECK_EQUAL(s->w.wrong, 0);
+    folder_remove(&s->files);
+    cloud_free(&s->points);
+    cloud_free(&s->few);
+    cloud_free(&s->more);
+}
+
+// A public function called once; what it made is freed. On failure its outputs must be untouched.
+typedef sap_status (*action)(scene* s);
+
+static sap_status keep_or_free_tree(sap_status status, sap_tree* tree) {
+    CHECK((status == SAP_OK) == (tree != NULL));
+    sap_tree_free(tree);
+    return status;
+}
+
+static sap_status keep_or_free_rows(sap_status status, sap_neighbors* found) {
+    CHECK((status == SAP_OK) == (found != NULL));
+    sap_neighbors_free(found);
+    return status;
+}
+
+static sap_status open_device(scene* s) {
+    sap_device* device = NULL;
+    sap_device_options options = watched(&s->w);
+    sap_status status = sap_device_open(&options, &device);
+    CHECK((status == SAP_OK) == (device != NULL));
+    sap_device_close(device);
+    return status;
+}
+
+static sap_status build_tree(scene* s) {
+    sap_tree* tree = NULL;
+    sap_status status = build(s->device, &s->points, &s->options, &tree);
+    return keep_or_free_tree(status, tree);
+}
+
+static sap_status build_without_duplicates(scene* s) {
+    sap_tree* tree = NULL;
+    sap_tree_options options = s->options;
+    options.drop_duplicates = true;
+    sap_status status = build(s->device, &s->more, &options, &tree);
+    return keep_or_free_tree(status, tree);
+}
+
+static sap_status rebuild_larger(scene* s) {
+    sap_tree* fresh = NULL;
+    sap_tree_info info;
+    s->w.paused = true;
+    CHECK_STATUS(sap_tree_copy(s->small, s->device, &fresh), SAP_OK);
+    sap_device_trim(s->device);
+    s->w.paused = false;
+    sap_status status = rebuild(fresh, &s->more);
+    s->w.paused = true;
+    CHECK_STATUS(sap_tree_describe(fresh, &info), SAP_OK);
+    CHECK_EQUAL(info.count, status == SAP_OK ? MORE : FEW);
+    CHECK_STATUS(sap_tree_verify(fresh), SAP_OK);
+    s->w.paused = false;
+    sap_tree_free(fresh);
+    return status;
+}
+
+static sap_status copy_tree(scene* s) {
+    sap_tree* tree = NULL;
+    sap_status status = sap_tree_copy(s->tree, s->device, &tree);
+    return keep_or_free_tree(status, tree);
+}
+
+static sap_status verify_tree(scene* s) { return sap_tree_verify(s->tree); }
+
+static sap_status save_tree(scene* s) {
+    sap_status status = sap_tree_save(s->tree, s->files.file);
+    CHECK_EQUAL(folder_count(&s->files, false), 1);
+    return status;
+}
+
+static sap_status load_tree(scene* s) {
+    sap_tree* tree = NULL;
+    sap_status status = sap_tree_load(s->device, s->files.file, &tree);
+    return keep_or_free_tree(status, tree);
+}
+
+static sap_status export_nodes(scene* s) {
+    memset(s->nodes, 0x11, POINTS * sizeof *s->nodes);
+    sap_status status = sap_tree_nodes(s->tree, s->nodes);
+    CHECK(status == SAP_OK || (s->nodes[0].point == 0x11111111 && s->nodes[POINTS - 1].point == 0x11111111));
+    return status;
+}
+
+static sap_status ask(scene* s, const cloud* queries, sap_search search) {
+    memset(s->ids, 0x11, (size_t)queries->count * (size_t)search.k * sizeof *s->ids);
+    sap_status status = nearest(s->tree, queries, &search, s->ids, s->distance2);
+    for (int64_t i = 0; status != SAP_OK && i < queries->count * search.k; i++) CHECK_EQUAL(s->ids[i], 0x11111111);
+    return status;
+}
+
+static sap_status search_nearest(scene* s) { return ask(s, &s->points, (sap_search){.k = 5}); }
+static sap_status search_first(scene* s) { return ask(s, &s->points, (sap_search){.k = 1}); }
+static sap_status search_many(scene* s) { return ask(s, &s->few, (sap_search){.k = 2000}); }
+static sap_status search_ordered(scene* s) { return ask(s, &s->points, (sap_search){.k = 40, .ordered = true}); }
+static sap_status search_stack(scene* s) { return ask(s, &s->few, (sap_search){.k = 300, .walk = SAP_WALK_STACK}); }
+static sap_status search_stackless(scene* s) {
+    bool balanced = s->options.split == SAP_SPLIT_MEDIAN;
+    return ask(s, &s->few, (sap_search){.k = 300, .walk = balanced ? SAP_WALK_STACKLESS : SAP_WALK_STACK});
+}
+
+static sap_status search_self(scene* s) {
+    sap_search search = {.k = 3};
+    memset(s->ids, 0x11, POINTS * 3 * sizeof *s->ids);
+    sap_status status = nearest_self(s->tree, s->points.real_bits, &search, s->ids, s->distance2);
+    CHECK(status == SAP_OK || (s->ids[0] == 0x11111111 && s->ids[POINTS * 3 - 1] == 0x11111111));
+    return status;
+}
+
+static sap_status count_within(scene* s) {
+    memset(s->counts, 0x11, POINTS * sizeof *s->counts);
+    sap_status status = radius_count(s->tree, &s->points, 0.1, s->counts);
+    CHECK(status == SAP_OK || (s->counts[0] == 0x1111111111111111 && s->counts[POINTS - 1] == 0x1111111111111111));
+    return status;
+}
+
+static sap_status collect_within(scene* s) {
+    sap_neighbors* found = NULL;
+    sap_status status = radius_collect(s->tree, &s->points, 0.1, &found);
+    return keep_or_free_rows(status, found);
+}
+
+static sap_status collect_everything(scene* s) {
+    sap_neighbors* found = NULL;
+    sap_status status = radius_collect(s->tree, &s->few, INFINITY, &found);
+    return keep_or_free_rows(status, found);
+}
+
+static sap_status collect_pairs(scene* s) {
+    sap_neighbors* found = NULL;
+    sap_status status = sap_pairs(s->tree, 0.05, &found);
+    return keep_or_free_rows(status, found);
+}
+
+static sap_status sort_rows(scene* s) {
+    sap_neighbors* found = NULL;
+    s->w.paused = true;
+    CHECK_STATUS(radius_collect(s->tree, &s->few, INFINITY, &found), SAP_OK);
+    sap_device_trim(s->device);
+    s->w.paused = false;
+    sap_status status = sap_neighbors_sort(found);
+    sap_neighbors_free(found);
+    return status;
+}
+
+static const struct {
+    const char* name;
+    action run;
+} actions[] = {
+    {"device_open", open_device},
+    {"tree_build", build_tree},
+    {"drop_duplicates", build_without_duplicates},
+    {"tree_rebuild", rebuild_larger},
+    {"tree_copy", copy_tree},
+    {"tree_verify", verify_tree},
+    {"tree_save", save_tree},
+    {"tree_load", load_tree},
+    {"tree_nodes", export_nodes},
+    {"nearest k 5", search_nearest},
+    {"nearest k 1", search_first},
+    {"nearest k 2000", search_many},
+    {"nearest ordered", search_ordered},
+    {"nearest stack", search_stack},
+    {"nearest stackless", search_stackless},
+    {"nearest_self", search_self},
+    {"radius_count", count_within},
+    {"radius", collect_within},
+    {"radius all", collect_everything},
+    {"pairs", collect_pairs},
+    {"neighbors_sort", sort_rows},
+};
+
+// Refuses request after request until the call needs no more of them.
+static int64_t refuse_each(scene* s, action run, const char* name, bool all_after) {
+    int64_t refusals = 0;
+    for (int64_t n = 1; n < 10000; n++) {
+        NOTE("%s f%d split %d: request %d refused%s", name, s->points.real_bits, (int)s->options.split, (int)n,
+             all_after ? " and all later ones" : "");
+        sap_device_trim(s->device);
+        int64_t blocks = s->w.blocks, bytes = s->w.bytes;
+        s->w.requests = 0;
+        s->w.fail_from = n;
+        s->w.fail_all_after = all_after;
+        s->w.log_calls = 0;
+        sap_status status = run(s);
+        bool reached = s->w.requests >= n;
+        s->w.fail_from = 0;
+        sap_device_trim(s->device);
+        CHECK_EQUAL(s->w.blocks, blocks);
+        CHECK_EQUAL(s->w.bytes, bytes);
+        if (!reached) {
+            CHECK_STATUS(status, SAP_OK);
+            return refusals;
+        }
+        if (status != SAP_OK) {
+            CHECK_STATUS(status, SAP_ERROR_MEMORY);
+            CHECK_EQUAL(s->w.log_calls, 1);
+        }
+        refusals++;
+        CHECK_STATUS(run(s), SAP_OK);
+    }
+    CHECK_EQUAL(refusals, 0); // the call never came to an end of its requests
+    return refusals;
+}
+
+static void refuse_everything(int32_t real_bits, sap_split split) {
+    scene s;
+    int64_t refusals = 0;
+    open_scene(&s, real_bits, split);
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        refusals += refuse_each(&s, actions[i].run, actions[i].name, false);
+        refusals += refuse_each(&s, actions[i].run, actions[i].name, true);
+    }
+    NOTE("%s", "");
+    CHECK(refusals > 40);
+    CHECK_STATUS(sap_tree_verify(s.tree), SAP_OK);
+    close_scene(&s);
+}
+
+TEST(balanced_f32) { refuse_everything(32, SAP_SPLIT_MEDIAN); }
+TEST(balanced_f64) { refuse_everything(64, SAP_SPLIT_MEDIAN); }
+TEST(sliding_f32) { refuse_everything(32, SAP_SPLIT_SLIDING_MIDPOINT); }
+TEST(sliding_f64) { refuse_everything(64, SAP_SPLIT_SLIDING_MIDPOINT); }
+
+// One query a call asks for no memory, not even the first time.
+TEST(single_queries_allocate_nothing) {
+    static const int32_t ks[] = {1, 5, 8, 16, 32, 33, 40};
+    for (int kind = 0; kind < 4; kind++) {
+        scene s;
+        open_scene(&s, kind % 2 ? 64 : 32, (sap_split)(kind / 2));
+        cloud one = cloud_part(&s.points, 7, 1);
+        sap_device_trim(s.device);
+        for (int i = 0; i < 7; i++) {
+            for (int walk = SAP_WALK_AUTO; walk <= SAP_WALK_STACKLESS - kind / 2; walk++) {
+                NOTE("kind %d k %d walk %d", kind, ks[i], walk);
+                int64_t requests = s.w.requests;
+                CHECK_STATUS(ask(&s, &one, (sap_search){.k = ks[i], .walk = (sap_walk)walk}), SAP_OK);
+                CHECK_STATUS(radius_count(s.tree, &one, 0.1, s.counts), SAP_OK);
+                CHECK_EQUAL(s.w.requests, requests);
+            }
+        }
+        close_scene(&s);
+    }
+}
+
+// Rebuilding with no more points than before asks for no memory once the device has its scratch.
+TEST(rebuilding_allocates_nothing) {
+    for (int kind = 0; kind < 8; kind++) {
+        scene s;
+        open_scene(&s, kind % 2 ? 64 : 32, (sap_split)(kind / 2 % 2));
+        sap_tree* tree = NULL;
+        s.options.drop_duplicates = kind / 4;
+        CHECK_STATUS(build(s.device, &s.more, &s.options, &tree), SAP_OK);
+        CHECK_STATUS(rebuild(tree, &s.more), SAP_OK);
+        int64_t requests = s.w.requests;
+        for (int i = 0; i < 3; i++) {
+            NOTE("kind %d time %d", kind, i);
+            cloud part = cloud_part(&s.more, 0, i ? MORE : MORE / 2);
+            CHECK_STATUS(rebuild(tree, &part), SAP_OK);
+            CHECK_EQUAL(s.w.requests, requests);
+            CHECK_STATUS(rebuild(tree, &s.few), SAP_OK);
+            CHECK_EQUAL(s.w.requests, requests);
+        }
+        sap_tree_free(tree);
+        close_scene(&s);
+    }
+}
+
+// A batch call into a warm device asks for no memory either.
+TEST(warm_batches_allocate_nothing) {
+    scene s;
+    open_scene(&s, 32, SAP_SPLIT_MEDIAN);
+    CHECK_STATUS(search_nearest(&s), SAP_OK);
+    CHECK_STATUS(count_within(&s), SAP_OK);
+    int64_t requests = s.w.requests;
+    CHECK_STATUS(search_nearest(&s), SAP_OK);
+    CHECK_STATUS(count_within(&s), SAP_OK);
+    CHECK_EQUAL(s.w.requests, requests);
+    close_scene(&s);
+}
+
+TEST_MAIN()

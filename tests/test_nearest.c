@@ -1,0 +1,246 @@
+// Nearest neighbours: every walk, vector width, precision and split rule gives the oracle's answers, bit for bit.
+#include "cases.h"
+#include "test.h"
+#include "tree/layout.h"
+
+enum { GUARD = 0x5a };
+
+// One question and its rows. The byte after each array is a guard.
+typedef struct rows {
+    int64_t count;
+    int32_t k;
+    size_t id_bytes, distance2_bytes;
+    int32_t* ids;
+    void* distance2;
+} rows;
+
+static rows rows_make(int64_t count, int32_t k, int32_t real_bits) {
+    rows r = {count, k, (size_t)count * (size_t)k * sizeof(int32_t), 0, NULL, NULL};
+    r.distance2_bytes = (size_t)count * (size_t)k * (size_t)(real_bits / 8);
+    r.ids = malloc(r.id_bytes + 1);
+    r.distance2 = malloc(r.distance2_bytes + 1);
+    return r;
+}
+
+static void rows_spoil(rows* r) {
+    memset(r->ids, GUARD, r->id_bytes + 1);
+    memset(r->distance2, GUARD, r->distance2_bytes + 1);
+}
+
+static void rows_free(rows* r) {
+    free(r->ids);
+    free(r->distance2);
+}
+
+static bool rows_guarded(const rows* r) {
+    return ((unsigned char*)r->ids)[r->id_bytes] == GUARD &&
+           ((unsigned char*)r->distance2)[r->distance2_bytes] == GUARD;
+}
+
+static bool rows_equal(const rows* a, const rows* b) {
+    return !memcmp(a->ids, b->ids, a->id_bytes) && !memcmp(a->distance2, b->distance2, a->distance2_bytes);
+}
+
+static void expect_rows(rows* expected, const cloud* points, const cloud* queries, const oracle_rules* rules) {
+    size_t row_bytes = (size_t)expected->k * (size_t)(points->real_bits / 8);
+    for (int64_t q = 0; q < expected->count; q++)
+        CHECK(oracle_nearest(points, queries, q, expected->k, rules, expected->ids + q * expected->k,
+                             (char*)expected->distance2 + (size_t)q * row_bytes));
+}
+
+// Asks with every walk; the answers must be the expected ones.
+static void ask_all_walks(const sap_tree* tree, const cloud* queries, sap_search search, const rows* expected,
+                          const char* where) {
+    rows got = rows_make(expected->count, expected->k, queries->real_bits);
+    for (int walk = SAP_WALK_AUTO; walk <= SAP_WALK_STACKLESS; walk++) {
+        NOTE("%s walk %d k %d queries %d", where, walk, (int)search.k, (int)queries->count);
+        search.walk = (sap_walk)walk;
+        rows_spoil(&got);
+        if (walk == SAP_WALK_STACKLESS && tree->options.split != SAP_SPLIT_MEDIAN) {
+            CHECK_STATUS(nearest(tree, queries, &search, got.ids, got.distance2), SAP_ERROR_UNSUPPORTED);
+            CHECK_EQUAL(*(unsigned char*)got.ids, GUARD);
+            continue;
+        }
+        CHECK_STATUS(nearest(tree, queries, &search, got.ids, got.distance2), SAP_OK);
+        CHECK(rows_equal(expected, &got));
+        CHECK(rows_guarded(&got));
+        rows_spoil(&got);
+        search.ordered = !search.ordered;
+        CHECK_STATUS(nearest(tree, queries, &search, got.ids, NULL), SAP_OK);
+        CHECK(!memcmp(expected->ids, got.ids, got.id_bytes));
+        CHECK(rows_guarded(&got));
+    }
+    rows_free(&got);
+}
+
+// Asks one query a call.
+static void ask_singly(const sap_tree* tree, const cloud* queries, const sap_search* search, const rows* expected) {
+    rows got = rows_make(expected->count, expected->k, queries->real_bits);
+    rows_spoil(&got);
+    for (int64_t q = 0; q < queries->count; q++) {
+        cloud one = cloud_part(queries, q, 1);
+        int64_t at = q * expected->k;
+        CHECK_STATUS(nearest(tree, &one, search, got.ids + at, (char*)got.distance2 + at * (queries->real_bits / 8)),
+                     SAP_OK);
+    }
+    CHECK(rows_equal(expected, &got));
+    CHECK(rows_guarded(&got));
+    rows_free(&got);
+}
+
+static void try_case(const search_case* c, const devices* on, int64_t query_count, int32_t k) {
+    cloud points = case_points(c), queries = case_queries(&points, query_count, c->chance);
+    uint8_t* dropped = malloc((size_t)c->size + 1);
+    sap_search search = {.k = k, .ordered = c->chance >> 20 & 1};
+    if (c->chance >> 21 & 1) search.radius = case_radius(&points, &queries, c->chance);
+    oracle_rules rules = {.limit2 = search.radius > 0 ? oracle_limit2(search.radius, c->real_bits) : (double)INFINITY};
+    if (c->options.drop_duplicates) {
+        oracle_duplicates(&points, dropped);
+        rules.dropped = dropped;
+    }
+    rows expected = rows_make(queries.count, k, c->real_bits);
+    rows_spoil(&expected);
+    expect_rows(&expected, &points, &queries, &rules);
+    for (int d = 0; d < on->count; d++) {
+        char where[160];
+        snprintf(where, sizeof where, "%s n %d dims %d f%d split %d axis %d leaf %d drop %d radius %g device %d",
+                 family_name(c->kind), (int)c->size, c->dims, c->real_bits, (int)c->options.split, (int)c->options.axis,
+                 c->options.leaf_size, c->options.drop_duplicates, search.radius, d);
+        NOTE("%s", where);
+        sap_tree* tree = NULL;
+        if (!CHECK_STATUS(build(on->open[d], &points, &c->options, &tree), SAP_OK)) continue;
+        ask_all_walks(tree, &queries, search, &expected, where);
+        NOTE("%s k %d one by one", where, (int)k);
+        if (d == (int)(c->chance % 3)) ask_singly(tree, &queries, &search, &expected);
+        sap_tree_free(tree);
+    }
+    rows_free(&expected);
+    free(dropped);
+    cloud_free(&points);
+    cloud_free(&queries);
+}
+
+TEST(all_cases_agree_with_the_oracle) {
+    devices on = devices_open(1);
+    search_case c;
+    for (int i = 0; i < CASE_COUNT; i++) {
+        if (!case_choose(i, &c)) continue;
+        int32_t k = case_k[(c.chance >> 32) % CASE_K];
+        if (k < 0) k = (int32_t)c.size + 3;
+        try_case(&c, &on, k > 1000 ? 3 : k > 50 ? 12 : 30, k);
+    }
+    devices_close(&on);
+}
+
+// More queries than a call takes in one piece, in random order.
+TEST(many_queries) {
+    devices on = devices_open(0);
+    static const int32_t ks[] = {1, 8, 20};
+    for (int i = 0; i < FAMILY_COUNT * 4; i++) {
+        search_case c = {.kind = (family)(i / 4), .size = 3000, .dims = 2 + i % 3, .real_bits = i % 4 == 3 ? 64 : 32};
+        c.options.split = i % 7 == 0 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN;
+        c.chance = (uint64_t)i * 4 + 2;
+        if (i % CASE_STEP == 0) try_case(&c, &on, 2500, ks[i % 3]);
+    }
+    devices_close(&on);
+}
+
+static void try_self(const search_case* c, sap_device* device, int32_t k, bool with_self) {
+    cloud points = case_points(c);
+    uint8_t* dropped = malloc((size_t)c->size + 1);
+    sap_search search = {.k = k, .with_self = with_self, .ordered = c->chance >> 20 & 1};
+    if (c->chance >> 21 & 1) search.radius = case_radius(&points, &points, c->chance);
+    oracle_rules rules = {.limit2 = search.radius > 0 ? oracle_limit2(search.radius, c->real_bits) : (double)INFINITY,
+                          .self = true,
+                          .with_self = with_self};
+    if (c->options.drop_duplicates) {
+        oracle_duplicates(&points, dropped);
+        rules.dropped = dropped;
+    }
+    rows expected = rows_make(c->size, k, c->real_bits), got = rows_make(c->size, k, c->real_bits);
+    rows_spoil(&expected);
+    expect_rows(&expected, &points, &points, &rules);
+    sap_tree* tree = NULL;
+    CHECK_STATUS(build(device, &points, &c->options, &tree), SAP_OK);
+    for (int walk = SAP_WALK_AUTO; tree && walk <= SAP_WALK_STACKLESS; walk++) {
+        NOTE("self %s n %d dims %d f%d split %d leaf %d drop %d radius %g walk %d k %d with %d", family_name(c->kind),
+             (int)c->size, c->dims, c->real_bits, (int)c->options.split, c->options.leaf_size,
+             c->options.drop_duplicates, search.radius, walk, (int)k, with_self);
+        search.walk = (sap_walk)walk;
+        bool refused = walk == SAP_WALK_STACKLESS && c->options.split != SAP_SPLIT_MEDIAN;
+        rows_spoil(&got);
+        CHECK_STATUS(nearest_self(tree, c->real_bits, &search, got.ids, got.distance2),
+                     refused ? SAP_ERROR_UNSUPPORTED : SAP_OK);
+        CHECK(refused || rows_equal(&expected, &got));
+        CHECK(rows_guarded(&got));
+        if (!refused) CHECK_STATUS(nearest_self(tree, c->real_bits, &search, got.ids, NULL), SAP_OK);
+        CHECK(refused || !memcmp(expected.ids, got.ids, got.id_bytes));
+    }
+    sap_tree_free(tree);
+    rows_free(&expected);
+    rows_free(&got);
+    free(dropped);
+    cloud_free(&points);
+}
+
+TEST(points_among_themselves) {
+    devices on = devices_open(1);
+    search_case c;
+    for (int i = 0; i < CASE_COUNT; i++) {
+        if (!case_choose(i, &c) || c.size > 1000 || (c.size == 1000 && c.chance >> 40 & 7)) continue;
+        int32_t k = case_k[(c.chance >> 32) % (CASE_K - 1)];
+        try_self(&c, on.open[(c.chance >> 50) % (uint64_t)on.count], c.size < 100 ? k : k % 20 + 1, c.chance >> 22 & 1);
+    }
+    devices_close(&on);
+}
+
+TEST(no_queries) {
+    sap_device* device = NULL;
+    sap_tree* tree = NULL;
+    sap_search search = {.k = 3};
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 10, 3, 32, 0, 1), none = cloud_make(0, 3, 32, 0);
+    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+    int32_t id = 12345;
+    float distance2 = 4;
+    CHECK_STATUS(nearest(tree, &none, &search, &id, &distance2), SAP_OK);
+    CHECK(id == 12345 && distance2 == 4);
+    sap_tree_free(tree);
+    sap_device_close(device);
+    cloud_free(&points);
+}
+
+// The counts are added to what is there, and asking for them changes no answer.
+TEST(statistics) {
+    devices on = devices_open(1);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 4000, 3, 32, 0, 5), queries = case_queries(&points, 500, 9);
+    for (int split = 0; split < 2; split++) {
+        for (int walk = SAP_WALK_AUTO; walk <= SAP_WALK_STACKLESS - split; walk++) {
+            NOTE("split %d walk %d", split, walk);
+            sap_tree_options options = {.split = (sap_split)split};
+            sap_search_stats stats = {0, 0, 0};
+            sap_search search = {.k = 4, .walk = (sap_walk)walk};
+            rows plain = rows_make(queries.count, 4, 32), counted = rows_make(queries.count, 4, 32);
+            sap_tree* tree = NULL;
+            CHECK_STATUS(build(on.open[0], &points, &options, &tree), SAP_OK);
+            CHECK_STATUS(nearest(tree, &queries, &search, plain.ids, plain.distance2), SAP_OK);
+            search.stats = &stats;
+            CHECK_STATUS(nearest(tree, &queries, &search, counted.ids, counted.distance2), SAP_OK);
+            CHECK(rows_equal(&plain, &counted));
+            sap_search_stats first = stats;
+            CHECK(first.nodes > 0 && first.leaves >= 300 && first.points >= first.leaves);
+            CHECK(first.points < 500 * 4000 / 4);
+            CHECK_STATUS(nearest(tree, &queries, &search, counted.ids, counted.distance2), SAP_OK);
+            CHECK(stats.nodes == 2 * first.nodes && stats.leaves == 2 * first.leaves);
+            CHECK_EQUAL(stats.points, 2 * first.points);
+            sap_tree_free(tree);
+            rows_free(&plain);
+            rows_free(&counted);
+        }
+    }
+    cloud_free(&points);
+    cloud_free(&queries);
+    devices_close(&on);
+}
+
+TEST_MAIN()

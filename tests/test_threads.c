@@ -1,0 +1,316 @@
+// Threads: any number of them gives the same bytes, many may ask one tree and one device at once, and the progress
+// callback can stop a call.
+#include "allocator.h"
+#include "cases.h"
+#include "test.h"
+#include "trees.h"
+#include <pthread.h>
+
+enum { HOSTS = 8, POINTS = 6000, QUERIES = 400, ROUNDS = CASE_STEP > 1 ? 3 : 12 };
+
+// What all host threads share, and what they must find.
+typedef struct shared {
+    const sap_tree* tree;
+    cloud queries;
+    int32_t k;
+    int32_t* ids;
+    float* distance2;
+    int64_t* counts;
+    int failures;
+} shared;
+
+// Checks belong to the thread that runs the test: the others count.
+static void expect(shared* s, bool held) {
+    if (!held) __atomic_add_fetch(&s->failures, 1, __ATOMIC_RELAXED);
+}
+
+static void ask_in_batches(shared* s, int round) {
+    size_t answers = QUERIES * (size_t)s->k;
+    int32_t* ids = malloc(answers * sizeof *ids);
+    float* distance2 = malloc(answers * sizeof *distance2);
+    sap_search_stats stats = {0, 0, 0};
+    sap_search search = {.k = s->k, .walk = (sap_walk)(round % 3), .stats = &stats};
+    expect(s, nearest(s->tree, &s->queries, &search, ids, distance2) == SAP_OK && stats.leaves > 0);
+    expect(s, !memcmp(ids, s->ids, answers * sizeof *ids));
+    expect(s, !memcmp(distance2, s->distance2, answers * sizeof *distance2));
+    free(ids);
+    free(distance2);
+}
+
+static void ask_singly(shared* s) {
+    int32_t ids[64];
+    float distance2[64];
+    sap_search search = {.k = s->k};
+    for (int64_t q = 0; q < QUERIES; q++) {
+        cloud one = cloud_part(&s->queries, q, 1);
+        int64_t count = -1;
+        expect(s, nearest(s->tree, &one, &search, ids, distance2) == SAP_OK);
+        expect(s, !memcmp(ids, s->ids + q * s->k, (size_t)s->k * sizeof *ids));
+        expect(s, radius_count(s->tree, &one, 0.1, &count) == SAP_OK && count == s->counts[q]);
+    }
+}
+
+static void ask_by_radius(shared* s) {
+    sap_neighbors *found = NULL, *pairs = NULL;
+    int64_t counts[QUERIES];
+    expect(s, radius_count(s->tree, &s->queries, 0.1, counts) == SAP_OK && !memcmp(counts, s->counts, sizeof counts));
+    expect(s, radius_collect(s->tree, &s->queries, 0.1, &found) == SAP_OK && sap_neighbors_sort(found) == SAP_OK);
+    for (int64_t q = 0; found && q < QUERIES; q++) expect(s, found->offsets[q + 1] - found->offsets[q] == counts[q]);
+    expect(s, sap_pairs(s->tree, 0.01, &pairs) == SAP_OK && pairs->count == POINTS);
+    sap_neighbors_free(found);
+    sap_neighbors_free(pairs);
+}
+
+static void make_trees(shared* s) {
+    cloud points = cloud_of_family(FAMILY_CLUSTERED, 500, 3, 32, 0, 4);
+    sap_tree *tree = NULL, *copy = NULL;
+    sap_tree_info info;
+    expect(s, build(s->tree->device, &points, NULL, &tree) == SAP_OK && sap_tree_verify(tree) == SAP_OK);
+    expect(s, sap_tree_copy(s->tree, s->tree->device, &copy) == SAP_OK);
+    expect(s, sap_tree_describe(copy, &info) == SAP_OK && info.count == POINTS);
+    expect(s, rebuild(tree, &points) == SAP_OK);
+    sap_tree_free(tree);
+    sap_tree_free(copy);
+    sap_device_trim(s->tree->device);
+    cloud_free(&points);
+}
+
+static void* host(void* shared_state) {
+    shared* s = shared_state;
+    for (int round = 0; round < ROUNDS; round++) {
+        ask_in_batches(s, round);
+        if (round % 3 == 0) ask_singly(s);
+        if (round % 3 == 1) ask_by_radius(s);
+        if (round % 3 == 2) make_trees(s);
+    }
+    return NULL;
+}
+
+static void many_hosts(int32_t threads, int32_t k) {
+    watch w;
+    memset(&w, 0, sizeof w);
+    sap_device_options options = watched(&w);
+    options.threads = threads;
+    sap_device* device = NULL;
+    sap_tree* tree = NULL;
+    cloud points = cloud_of_family(FAMILY_UNIFORM, POINTS, 3, 32, 0, 3);
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+    shared s = {.tree = tree, .queries = case_queries(&points, QUERIES, 5), .k = k};
+    s.ids = malloc((size_t)(QUERIES * k) * sizeof *s.ids);
+    s.distance2 = malloc((size_t)(QUERIES * k) * sizeof *s.distance2);
+    s.counts = malloc(QUERIES * sizeof *s.counts);
+    oracle_rules all = {.limit2 = INFINITY}, near_by = {.limit2 = oracle_limit2(0.1, 32)};
+    for (int64_t q = 0; q < QUERIES; q++) {
+        oracle_nearest(&points, &s.queries, q, k, &all, s.ids + q * k, s.distance2 + q * k);
+        s.counts[q] = oracle_radius(&points, &s.queries, q, &near_by, NULL, NULL);
+    }
+    pthread_t hosts[HOSTS];
+    int started = 0;
+    while (started < HOSTS && !pthread_create(&hosts[started], NULL, host, &s)) started++;
+    for (int i = 0; i < started; i++) pthread_join(hosts[i], NULL);
+    CHECK_EQUAL(started, HOSTS);
+    CHECK_EQUAL(s.failures, 0);
+    CHECK_STATUS(sap_tree_verify(tree), SAP_OK);
+    sap_tree_free(tree);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(w.wrong, 0);
+    CHECK_EQUAL(w.log_calls, 0);
+    free(s.ids);
+    free(s.distance2);
+    free(s.counts);
+    cloud_free(&s.queries);
+    cloud_free(&points);
+}
+
+TEST(many_hosts_one_thread_each) { many_hosts(1, 5); }
+TEST(many_hosts_two_threads_each) { many_hosts(2, 40); }
+
+// Builds with several thread counts; all arrays must be those of one thread.
+static void build_with_threads(const cloud* points, const sap_tree_options* options) {
+    static const int32_t counts[] = {1, 2, 3, 4, 7};
+    sap_tree* trees[5] = {NULL, NULL, NULL, NULL, NULL};
+    sap_device* device[5] = {NULL, NULL, NULL, NULL, NULL};
+    for (int i = 0; i < 5; i++) {
+        sap_device_options threads = {.threads = counts[i]};
+        CHECK_STATUS(sap_device_open(&threads, &device[i]), SAP_OK);
+        CHECK_STATUS(build(device[i], points, options, &trees[i]), SAP_OK);
+        if (trees[0] && trees[i]) CHECK(trees_equal(trees[0], trees[i]));
+    }
+    if (trees[0]) CHECK_STATUS(sap_tree_verify(trees[0]), SAP_OK);
+    for (int i = 0; i < 5; i++) {
+        sap_tree_free(trees[i]);
+        sap_device_close(device[i]);
+    }
+}
+
+TEST(any_number_of_threads_builds_the_same_bytes) {
+    static const int64_t sizes[] = {100, 5000, 70000, 300000};
+    for (int i = 0; i < FAMILY_COUNT * 4; i++) {
+        int64_t size = sizes[i % 4];
+        if (i % CASE_STEP || (size > 70000 && i % 3)) continue;
+        cloud points = cloud_of_family((family)(i / 4), size, 1 + i % 4, i % 5 == 4 ? 64 : 32, 0, (uint64_t)i);
+        for (int split = 0; split < 2; split++) {
+            sap_tree_options options = {.split = (sap_split)split, .drop_duplicates = i % 6 == 5};
+            NOTE("%s n %d split %d", family_name((family)(i / 4)), (int)size, split);
+            build_with_threads(&points, &options);
+        }
+        cloud_free(&points);
+    }
+}
+
+// The whole search, large enough to be shared among threads, answers the same for any number of them.
+TEST(any_number_of_threads_answers_the_same) {
+    enum { COUNT = 40000, K = 3 };
+    cloud points = cloud_of_family(FAMILY_SHELL, COUNT, 3, 32, 0, 8);
+    int32_t *first = malloc(COUNT * K * sizeof *first), *ids = malloc(COUNT * K * sizeof *ids);
+    sap_neighbors *rows = NULL, *found = NULL;
+    for (int32_t threads = 1; threads <= 4; threads++) {
+        sap_device_options options = {.threads = threads};
+        sap_device* device = NULL;
+        sap_tree* tree = NULL;
+        sap_search search = {.k = K};
+        NOTE("threads %d", threads);
+        CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+        CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+        CHECK_STATUS(nearest(tree, &points, &search, threads == 1 ? first : ids, NULL), SAP_OK);
+        CHECK(threads == 1 || !memcmp(first, ids, COUNT * K * sizeof *ids));
+        CHECK_STATUS(radius_collect(tree, &points, 0.01, threads == 1 ? &rows : &found), SAP_OK);
+        if (found && rows) {
+            size_t all = (size_t)rows->offsets[COUNT];
+            CHECK(!memcmp(rows->offsets, found->offsets, (COUNT + 1) * sizeof(int64_t)));
+            CHECK(!memcmp(rows->ids, found->ids, all * sizeof(int32_t)));
+        }
+        sap_neighbors_free(found);
+        found = NULL;
+        sap_tree_free(tree);
+        sap_device_close(device);
+    }
+    sap_neighbors_free(rows);
+    free(first);
+    free(ids);
+    cloud_free(&points);
+}
+
+typedef struct progress {
+    int calls, stop_at; // stop_at 0: never
+    double last;
+    bool orderly;
+} progress;
+
+static bool report(void* user, double done) {
+    progress* p = user;
+    if (done < p->last || done < 0 || done > 1) p->orderly = false;
+    p->last = done;
+    return ++p->calls != p->stop_at;
+}
+
+typedef sap_status (*long_call)(sap_device* device, const cloud* points, sap_tree* tree);
+
+static sap_status long_build(sap_device* device, const cloud* points, sap_tree* tree) {
+    (void)tree;
+    sap_tree* built = NULL;
+    sap_status status = build(device, points, NULL, &built);
+    CHECK((status == SAP_OK) == (built != NULL));
+    sap_tree_free(built);
+    return status;
+}
+
+static sap_status long_search(sap_device* device, const cloud* points, sap_tree* tree) {
+    (void)device;
+    int32_t* ids = malloc((size_t)points->count * sizeof *ids * 2);
+    sap_search search = {.k = 2};
+    sap_status status = nearest(tree, points, &search, ids, NULL);
+    free(ids);
+    return status;
+}
+
+static sap_status long_collect(sap_device* device, const cloud* points, sap_tree* tree) {
+    (void)device;
+    sap_neighbors* found = NULL;
+    sap_status status = radius_collect(tree, points, 0.001, &found);
+    CHECK((status == SAP_OK) == (found != NULL));
+    sap_neighbors_free(found);
+    return status;
+}
+
+static sap_status long_count(sap_device* device, const cloud* points, sap_tree* tree) {
+    (void)device;
+    int64_t* counts = malloc((size_t)points->count * sizeof *counts);
+    sap_status status = radius_count(tree, points, 0.001, counts);
+    free(counts);
+    return status;
+}
+
+// Whatever report asks a call to stop, it stops with that status, nothing leaks, and the next call works.
+TEST(progress_and_cancelling) {
+    static const long_call calls[] = {long_build, long_search, long_collect, long_count};
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 100000, 3, 32, 0, 6);
+    for (int i = 0; i < 8; i++) {
+        watch w;
+        memset(&w, 0, sizeof w);
+        progress p = {0, 0, 0, true};
+        sap_device_options options = watched(&w);
+        options.threads = i / 4 ? 3 : 1;
+        options.progress = report;
+        options.progress_user = &p;
+        sap_device* device = NULL;
+        sap_tree* tree = NULL;
+        CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+        CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+        p = (progress){0, 0, 0, true};
+        NOTE("call %d threads %d", i % 4, options.threads);
+        CHECK_STATUS(calls[i % 4](device, &points, tree), SAP_OK);
+        CHECK(p.orderly && p.calls <= 500);
+        int reports = p.calls;
+        CHECK(reports > 0 || i / 4); // with several threads the calling one may have had nothing to do
+        for (int stop = 1; stop <= reports && stop < 40; stop += 1 + stop / 3) {
+            p = (progress){0, stop, 0, true};
+            sap_status status = calls[i % 4](device, &points, tree);
+            CHECK_STATUS(status, p.calls >= stop ? SAP_ERROR_CANCELLED : SAP_OK);
+            CHECK(p.calls <= stop);
+        }
+        p = (progress){0, 0, 0, true};
+        CHECK_STATUS(calls[i % 4](device, &points, tree), SAP_OK);
+        sap_tree_free(tree);
+        sap_device_close(device);
+        CHECK_EQUAL(w.blocks, 0);
+    }
+    cloud_free(&points);
+}
+
+// A rebuild that was stopped leaves an empty tree that is as good as any.
+TEST(a_cancelled_rebuild_leaves_an_empty_tree) {
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 100000, 3, 32, 0, 6);
+    progress p = {0, 0, 0, true};
+    sap_device_options options = {.threads = 1, .progress = report, .progress_user = &p};
+    sap_device* device = NULL;
+    sap_tree* tree = NULL;
+    sap_tree_info info;
+    sap_search search = {.k = 1};
+    int32_t id = 7;
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+    for (int stop = 1; stop < 4; stop++) {
+        cloud one = cloud_part(&points, 0, 1);
+        p = (progress){0, stop, 0, true};
+        sap_status status = rebuild(tree, &points);
+        CHECK_STATUS(status, p.calls == stop ? SAP_ERROR_CANCELLED : SAP_OK);
+        if (status == SAP_OK) break;
+        p = (progress){0, 0, 0, true};
+        CHECK_STATUS(sap_tree_verify(tree), SAP_OK);
+        CHECK_STATUS(sap_tree_describe(tree, &info), SAP_OK);
+        CHECK_EQUAL(info.count, 0);
+        CHECK_STATUS(nearest(tree, &one, &search, &id, NULL), SAP_OK);
+        CHECK_EQUAL(id, -1);
+        CHECK_STATUS(rebuild(tree, &points), SAP_OK);
+        CHECK_STATUS(nearest(tree, &one, &search, &id, NULL), SAP_OK);
+        CHECK_EQUAL(id, 0);
+    }
+    sap_tree_free(tree);
+    sap_device_close(device);
+    cloud_free(&points);
+}
+
+TEST_MAIN()
