@@ -166,14 +166,14 @@ TEST(any_number_of_threads_answers_the_same) {
     cloud points = cloud_of_family(FAMILY_SHELL, COUNT, 3, 32, 0, 8);
     int32_t *first = malloc(COUNT * K * sizeof *first), *ids = malloc(COUNT * K * sizeof *ids);
     sap_neighbors *rows = NULL, *found = NULL;
+    sap_device* opened[5] = {NULL, NULL, NULL, NULL, NULL};
     for (int32_t threads = 1; threads <= 4; threads++) {
         sap_device_options options = {.threads = threads};
-        sap_device* device = NULL;
         sap_tree* tree = NULL;
         sap_search search = {.k = K};
         NOTE("threads %d", threads);
-        CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
-        CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+        CHECK_STATUS(sap_device_open(&options, &opened[threads]), SAP_OK);
+        CHECK_STATUS(build(opened[threads], &points, NULL, &tree), SAP_OK);
         CHECK_STATUS(nearest(tree, &points, &search, threads == 1 ? first : ids, NULL), SAP_OK);
         CHECK(threads == 1 || !memcmp(first, ids, COUNT * K * sizeof *ids));
         CHECK_STATUS(radius_collect(tree, &points, 0.01, threads == 1 ? &rows : &found), SAP_OK);
@@ -185,9 +185,9 @@ TEST(any_number_of_threads_answers_the_same) {
         sap_neighbors_free(found);
         found = NULL;
         sap_tree_free(tree);
-        sap_device_close(device);
     }
     sap_neighbors_free(rows);
+    for (int32_t threads = 1; threads <= 4; threads++) sap_device_close(opened[threads]);
     free(first);
     free(ids);
     cloud_free(&points);

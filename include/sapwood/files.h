@@ -20,7 +20,7 @@ typedef enum sap_format {
     SAP_FORMAT_AUTO = 0, /**< reading: by the first bytes, then by suffix; writing: by suffix */
     SAP_FORMAT_PLY = 1,  /**< ascii, little and big endian, read; little endian, written */
     SAP_FORMAT_XYZ = 2,  /**< numbers separated by blanks, one point a line; '#' begins a comment; read and written */
-    SAP_FORMAT_CSV = 3,  /**< numbers separated by commas or semicolons, with or without a line of names; read, written */
+    SAP_FORMAT_CSV = 3,  /**< numbers separated by commas or semicolons, with or without a line of names; both ways */
     SAP_FORMAT_NPY = 4,  /**< NumPy 1.0, 2.0 and 3.0: a matrix of any plain number type, read; 1.0, written */
     SAP_FORMAT_PCD = 5   /**< PCL's ascii and binary, read */
 } sap_format;
@@ -28,12 +28,13 @@ typedef enum sap_format {
 /** The format that a path's suffix names (.ply .xyz .txt .csv .npy .pcd, any case), or SAP_FORMAT_AUTO if none. */
 SAP_API sap_format sap_format_of(const char* path);
 
-/** Points that came from a file; float and double are as in the file (integers become double, or float if exact). */
+/** Points that came from a file; float and double are as in the file. Numbers of other kinds (text, integers)
+ * become float if every one of them stays what it is, else double. */
 typedef struct sap_point_set {
-    int64_t count;           /**< points */
-    int32_t dims;            /**< coordinates a point */
-    int32_t real_bits;       /**< 32: coords is set; 64: coords_f64 is set */
-    const float* coords;     /**< [count*dims] or NULL */
+    int64_t count;            /**< points */
+    int32_t dims;             /**< coordinates a point */
+    int32_t real_bits;        /**< 32: coords is set; 64: coords_f64 is set */
+    const float* coords;      /**< [count*dims] or NULL */
     const double* coords_f64; /**< [count*dims] or NULL */
 } sap_point_set;
 
@@ -58,11 +59,11 @@ typedef enum sap_number { SAP_INT32 = 0, SAP_INT64 = 1, SAP_FLOAT32 = 2, SAP_FLO
 
 /** A row-major table in memory, to be written. */
 typedef struct sap_table {
-    const void* values;        /**< [rows*columns] */
-    int64_t rows;              /**< at least 0 */
-    int64_t columns;           /**< at least 1; 0: a one-dimensional array of `rows` values (NPY shape (rows,)) */
-    sap_number number;         /**< the type of a value */
-    const char* const* names;  /**< column names for CSV and PLY; NULL: x, y, z, then c3, c4, … */
+    const void* values;       /**< [rows*columns] */
+    int64_t rows;             /**< at least 0 */
+    int64_t columns;          /**< at least 1; 0: a one-dimensional array of `rows` values (NPY shape (rows,)) */
+    sap_number number;        /**< the type of a value */
+    const char* const* names; /**< column names for CSV and PLY; NULL: x, y, z, then c3, c4, … */
 } sap_table;
 
 /**

@@ -43,7 +43,7 @@ typedef struct sap_points_f64 {
 typedef enum sap_split {
     SAP_SPLIT_MEDIAN = 0,           /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
     SAP_SPLIT_SLIDING_MIDPOINT = 1, /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
-    SAP_SPLIT_VVH = 2               /**< the voxel volume heuristic (Wald, Günther and Slusallek 2004); not on the CPU */
+    SAP_SPLIT_VVH = 2               /**< the voxel volume heuristic (Wald et al. 2004); not on the CPU */
 } sap_split;
 
 /** Which axis a node divides. */
@@ -56,7 +56,8 @@ typedef enum sap_axis {
 typedef struct sap_tree_options {
     sap_split split;      /**< default SAP_SPLIT_MEDIAN */
     sap_axis axis;        /**< default SAP_AXIS_WIDEST */
-    int32_t leaf_size;    /**< points a leaf should hold, 1 … 1024 (balanced trees may hold a quarter more); 0: 32 */
+    int32_t leaf_size;    /**< points a leaf should hold, 1 … 1024; 0: 32. Leaves of balanced trees may hold a quarter
+                               more, those of other trees more points that are all equal */
     bool drop_duplicates; /**< of points equal in every coordinate keep the one with the smallest id */
 } sap_tree_options;
 
@@ -99,7 +100,8 @@ SAP_API void sap_tree_free(sap_tree* tree);
 SAP_API sap_status sap_tree_verify(const sap_tree* tree);
 
 /**
- * Writes a tree to a file, which replaces an older one only when complete. The bytes are the tree's own arrays.
+ * Writes a tree to a file, which replaces an older one only when complete; "-" is standard output. The bytes are the
+ * tree's own arrays.
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO (the log names the path and the system's reason), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_tree_save(const sap_tree* tree, const char* path);
@@ -113,18 +115,18 @@ SAP_API sap_status sap_tree_load(sap_device* device, const char* path, sap_tree*
 
 /** What a tree is. */
 typedef struct sap_tree_info {
-    int64_t count;            /**< points in the tree */
-    int64_t source_count;     /**< points given to the build; ids are below this */
-    int64_t duplicates;       /**< points dropped as duplicates: source_count - count */
-    int64_t leaves;           /**< leaves, empty ones included */
-    int64_t nodes;            /**< inner nodes */
-    int32_t dims;             /**< coordinates a point */
-    int32_t real_bits;        /**< 32 or 64 */
-    int32_t depth;            /**< inner nodes from the root to the deepest leaf */
-    int32_t largest_leaf;     /**< points in the fullest leaf */
-    size_t bytes;             /**< memory kept, the points' copies included */
-    bool mapped;              /**< the arrays lie in a mapped file */
-    sap_tree_options options; /**< as given, defaults filled in */
+    int64_t count;              /**< points in the tree */
+    int64_t source_count;       /**< points given to the build; ids are below this */
+    int64_t duplicates;         /**< points dropped as duplicates: source_count - count */
+    int64_t leaves;             /**< leaves, empty ones included */
+    int64_t nodes;              /**< inner nodes */
+    int32_t dims;               /**< coordinates a point */
+    int32_t real_bits;          /**< 32 or 64 */
+    int32_t depth;              /**< inner nodes from the root to the deepest leaf */
+    int32_t largest_leaf;       /**< points in the fullest leaf */
+    size_t bytes;               /**< memory kept, the points' copies included */
+    bool mapped;                /**< the arrays lie in a mapped file */
+    sap_tree_options options;   /**< as given, defaults filled in */
     double lower[SAP_MAX_DIMS]; /**< tight box of the points; +infinity in an empty tree */
     double upper[SAP_MAX_DIMS]; /**< tight box of the points; -infinity in an empty tree */
 } sap_tree_info;

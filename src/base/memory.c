@@ -18,22 +18,28 @@ void sap_memory_release(const sap_device* device, void* memory, size_t bytes) {
     if (memory) a->release(a->user, memory, bytes ? bytes : 1);
 }
 
+enum { SMALL_BLOCK = 1 << 20 }; // blocks up to this size serve any smaller request
+
 static void lock(sap_device* device) {
     while (__atomic_exchange_n(&device->lock, 1, __ATOMIC_ACQUIRE)) {}
 }
 
 static void unlock(sap_device* device) { __atomic_store_n(&device->lock, 0, __ATOMIC_RELEASE); }
 
-// The smallest idle block that is large enough, else the largest one to be replaced, else none.
+// The smallest idle block that fits and is not far too large; else the largest that is too small, to be replaced; else
+// -1.
 static int best_idle(const sap_device* device, size_t bytes) {
-    int best = -1;
+    int fit = -1, small = -1;
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
-        if (!device->idle[i].memory) continue;
-        size_t have = device->idle[i].bytes, held = best < 0 ? 0 : device->idle[best].bytes;
-        bool fits = have >= bytes, held_fits = best >= 0 && held >= bytes;
-        if (best < 0 || (fits && (!held_fits || have < held)) || (!fits && !held_fits && have > held)) best = i;
+        size_t have = device->idle[i].bytes;
+        if (!have) continue;
+        if (have < bytes) {
+            if (small < 0 || have > device->idle[small].bytes) small = i;
+        } else if (have / 8 <= bytes || have <= SMALL_BLOCK) {
+            if (fit < 0 || have < device->idle[fit].bytes) fit = i;
+        }
     }
-    return best;
+    return fit >= 0 ? fit : small;
 }
 
 bool sap_scratch_take(sap_device* device, size_t bytes, sap_scratch* scratch) {

@@ -161,6 +161,12 @@ typedef struct pending {
     uint32_t todo;
 } pending;
 
+INLINE void group_bounds(const tree_view* t, const int dims, const vreal* q, int level, int64_t group, real* bound) {
+    const real* boxes = group_boxes(t, dims, level, group);
+#pragma GCC unroll 8
+    for (int v = 0; v < SAP_GROUP; v += LANES) v_store(bound + v, box_bounds(boxes, dims, q, v));
+}
+
 INLINE void walk(const tree_view* t, const int kind, const int dims, const query* q, int64_t home, list* l,
                  sap_search_stats* stats) {
     pending stack[SAP_MAX_LEVELS];

@@ -7,8 +7,7 @@
 typedef struct owned_neighbors {
     sap_neighbors neighbors;
     sap_device* device;
-    unsigned char* memory; // offsets, ids, distances
-    size_t bytes;
+    sap_scratch memory; // offsets, ids, distances: lent by the device, so that the next result finds it touched
 } owned_neighbors;
 
 sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_bits, const int64_t* counts,
@@ -20,14 +19,12 @@ sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_b
         !sap_size_add(bytes, offsets + 2 * SAP_ALIGNMENT, &bytes))
         return sap_fail(device, SAP_ERROR_RANGE, "%lld neighbours are more than can be addressed", (long long)total);
     owned_neighbors* made = sap_memory_allocate_zero(device, sizeof *made);
-    unsigned char* memory = made ? sap_memory_allocate(device, bytes) : NULL;
-    if (!memory) {
+    if (!made || !sap_scratch_take(device, bytes, &made->memory)) {
         sap_memory_release(device, made, sizeof *made);
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for %lld neighbours", (long long)total);
     }
     made->device = device;
-    made->memory = memory;
-    made->bytes = bytes;
+    unsigned char* memory = made->memory.memory;
     int64_t* offset = (int64_t*)(void*)memory;
     for (int64_t i = 0; i < rows; i++) { offset[i] = i ? offset[i - 1] + counts[i - 1] : 0; }
     offset[rows] = total;
@@ -47,7 +44,7 @@ void sap_neighbors_free(sap_neighbors* neighbors) {
     if (!neighbors) return;
     owned_neighbors* owned = (owned_neighbors*)(void*)neighbors;
     sap_device* device = owned->device;
-    sap_memory_release(device, owned->memory, owned->bytes);
+    sap_scratch_give(device, &owned->memory);
     sap_memory_release(device, owned, sizeof *owned);
 }
 

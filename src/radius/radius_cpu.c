@@ -152,18 +152,22 @@ static void move_segment(const segment* s, const batch* b, const sap_neighbors* 
     }
 }
 
+// Takes the first segment of a list that only shrinks; NULL when none is left.
+static segment* next_segment(segment** left) {
+    segment* s = __atomic_load_n(left, __ATOMIC_ACQUIRE);
+    while (s && !__atomic_compare_exchange_n(left, &s, s->next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
+    return s;
+}
+
 // Makes the rows and moves all hits there.
 static sap_status finish(batch* b) {
     sap_neighbors* out;
     sap_status status =
         sap_neighbors_create(b->tree->device, b->job->queries.count, b->tree->shape.real_bits, b->counts, &out);
     if (status != SAP_OK) return status;
-#pragma omp parallel num_threads(b->tree->device->options.threads)
-#pragma omp single
-    for (segment* s = b->segments; s; s = s->next) {
-#pragma omp task firstprivate(s)
-        move_segment(s, b, out);
-    }
+    segment* left = b->segments;
+#pragma omp parallel num_threads(b->tree->device->options.threads) if (left && left->next)
+    for (segment* s = next_segment(&left); s; s = next_segment(&left)) move_segment(s, b, out);
     *b->job->found = out;
     return SAP_OK;
 }

@@ -9,18 +9,26 @@ typedef struct hits {
     int64_t count, room;
 } hits;
 
-// Upper bounds of the squared distances to all points of the 16 boxes of a group; monotonic as group_bounds is.
-INLINE uint32_t boxes_inside(const tree_view* t, const int dims, const vreal* q, int level, int64_t group, real limit) {
-    const real* box = t->boxes[level] + group * dims * 2 * SAP_GROUP;
+// The boxes of a group that come within the limit.
+INLINE uint32_t boxes_touched(const real* boxes, const int dims, const vreal* q, real limit) {
+    uint32_t touched = 0;
+#pragma GCC unroll 8
+    for (int v = 0; v < SAP_GROUP; v += LANES)
+        touched |= v_less_equal(box_bounds(boxes, dims, q, v), v_set(limit)) << v;
+    return touched;
+}
+
+// The boxes of a group all of whose points are within the limit: the squared distance of the farthest corner is, again
+// by operations that rounding keeps monotonic, no smaller than that of any point inside.
+INLINE uint32_t boxes_inside(const real* boxes, const int dims, const vreal* q, real limit) {
     uint32_t inside = 0;
 #pragma GCC unroll 8
     for (int v = 0; v < SAP_GROUP; v += LANES) {
         vreal sum = v_set(0);
         for (int a = 0; a < dims; a++) {
-            vreal below = v_sub(q[a], v_load(box + 2 * a * SAP_GROUP + v));
-            vreal above = v_sub(v_load(box + (2 * a + 1) * SAP_GROUP + v), q[a]);
-            vreal d = v_max(below, above);
-            // Of a box around the query both are positive, of others one is and it is the greater in magnitude.
+            vreal above_lower = v_sub(q[a], v_load(boxes + 2 * a * SAP_GROUP + v));
+            vreal below_upper = v_sub(v_load(boxes + (2 * a + 1) * SAP_GROUP + v), q[a]);
+            vreal d = v_max(above_lower, below_upper); // at least one is positive and it is the larger in magnitude
             sum = a ? v_add(sum, v_mul(d, d)) : v_mul(d, d);
         }
         inside |= v_less_equal(sum, v_set(limit)) << v;
@@ -60,44 +68,44 @@ INLINE int64_t points_below(const sap_tree_shape* s, int level, int64_t index) {
     return sap_leaf_rank(s, (index + 1) << below) - sap_leaf_rank(s, index << below);
 }
 
+// Takes the boxes that lie inside the ball out of those touched, and adds their points.
+INLINE uint32_t count_whole(const sap_tree_shape* s, const real* boxes, const int dims, const vreal* q, real limit,
+                            int level, int64_t group, uint32_t touched, hits* h) {
+    uint32_t inside = touched & boxes_inside(boxes, dims, q, limit);
+    touched &= ~inside;
+    for (; inside; inside &= inside - 1) h->count += points_below(s, level, group * SAP_GROUP + __builtin_ctz(inside));
+    return touched;
+}
+
 // Adds a query's hits; false if there may not be room for them.
 INLINE bool walk(const sap_tree_shape* s, const tree_view* t, const int dims, const bool collect, const vreal* q,
                  real limit, int32_t self, hits* h) {
-    uint32_t todo[SAP_MAX_LEVELS];
-    int64_t group[SAP_MAX_LEVELS];
-    int j = -1, last = t->levels - 1;
-    int64_t enter = 0; // the group to enter next, or -1
+    uint32_t pending[SAP_MAX_LEVELS];
+    int64_t groups[SAP_MAX_LEVELS], group = 0;
+    int level = 0, last = t->levels - 1;
     for (;;) {
-        if (enter >= 0) {
-            real bound[SAP_GROUP] __attribute__((aligned(64)));
-            j++;
-            group[j] = enter;
-            group_bounds(t, dims, q, j, enter, bound);
-            todo[j] = 0;
-#pragma GCC unroll 8
-            for (int v = 0; v < SAP_GROUP; v += LANES) todo[j] |= v_less_equal(v_load(bound + v), v_set(limit)) << v;
-            if (!collect && self < 0 && todo[j]) {
-                uint32_t inside = todo[j] & boxes_inside(t, dims, q, j, enter, limit);
-                todo[j] &= ~inside;
-                for (; inside; inside &= inside - 1)
-                    h->count += points_below(s, j, enter * SAP_GROUP + __builtin_ctz(inside));
+        const real* boxes = group_boxes(t, dims, level, group);
+        uint32_t todo = boxes_touched(boxes, dims, q, limit);
+        if (!collect && self < 0 && todo) todo = count_whole(s, boxes, dims, q, limit, level, group, todo, h);
+        if (level < last) {
+            groups[level] = group;
+            pending[level] = todo;
+        } else {
+            for (; todo; todo &= todo - 1) {
+                const real* block = leaf_block(t, group * SAP_GROUP + __builtin_ctz(todo));
+                if (collect && h->room - h->count < (int64_t)t->vectors * LANES) return false;
+                if (collect)
+                    scan_collect(t, dims, q, block, limit, self, h);
+                else
+                    scan_count(t, dims, q, block, limit, self, h);
             }
-            enter = -1;
+            level--;
         }
-        if (!todo[j]) {
-            if (j-- == 0) return true;
-            continue;
-        }
-        int64_t child = group[j] * SAP_GROUP + __builtin_ctz(todo[j]);
-        todo[j] &= todo[j] - 1;
-        if (j < last)
-            enter = child;
-        else if (!collect)
-            scan_count(t, dims, q, leaf_block(t, child), limit, self, h);
-        else {
-            if (h->room - h->count < (int64_t)t->vectors * LANES) return false;
-            scan_collect(t, dims, q, leaf_block(t, child), limit, self, h);
-        }
+        while (level >= 0 && !pending[level]) level--;
+        if (level < 0) return true;
+        group = groups[level] * SAP_GROUP + __builtin_ctz(pending[level]);
+        pending[level] &= pending[level] - 1;
+        level++;
     }
 }
 

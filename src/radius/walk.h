@@ -11,11 +11,18 @@ struct sap_radius_walked {
     int points;
 };
 
-// Shows the points of a leaf within limit2 whose ids are greater than `after`.
+// Shows the points of a leaf within limit2 whose ids are greater than `after`. Of equal points, one speaks for all.
 SAP_FN sap_radius_walked sap_radius_scan(SAP_TREE_PARAM SAP_BITS node, sap_point query, SAP_REAL limit2, int after,
                                          sap_radius_walked walked) {
     sap_leaf leaf = sap_leaf_at(SAP_TREE node);
-    for (int slot = 0; slot < leaf.count; ++slot) {
+    int count = leaf.count;
+    if (leaf.is_equal) {
+        bool is_inside = sap_leaf_distance2(SAP_TREE leaf, 0, query) <= limit2;
+        bool by_number = sap_visits_subtrees() && after < 0;
+        if (is_inside && by_number) walked.visits = sap_visit_subtree(walked.visits, count);
+        if (!is_inside || by_number) count = 0;
+    }
+    for (int slot = 0; slot < count; ++slot) {
         SAP_REAL distance2 = sap_leaf_distance2(SAP_TREE leaf, slot, query);
         if (distance2 <= limit2) {
             int id = sap_leaf_id(SAP_TREE leaf, slot);
@@ -23,7 +30,7 @@ SAP_FN sap_radius_walked sap_radius_scan(SAP_TREE_PARAM SAP_BITS node, sap_point
         }
     }
     walked.leaves += 1;
-    walked.points += leaf.count;
+    walked.points += count;
     return walked;
 }
 

@@ -15,6 +15,7 @@ struct sap_inner {
 // The points of a leaf.
 SAP_STRUCT(sap_leaf)
 struct sap_leaf {
+    bool is_equal; // its points, more than leaf_size, are equal in every coordinate
     const SAP_REAL* coords;
     const int32_t* ids;
     int count;
@@ -79,6 +80,7 @@ SAP_FN sap_leaf sap_leaf_at(SAP_TREE_PARAM SAP_BITS node) {
         leaf.stride = sap_explicit_stride(leaf.count);
         slot = (int64_t)at->bits;
     }
+    leaf.is_equal = tree->shape.levels == 0 && leaf.count > tree->options.leaf_size;
     const size_t slot_bytes = (size_t)SAP_DIMS * sizeof(SAP_REAL) + sizeof(int32_t);
     leaf.coords = (const SAP_REAL*)(const void*)(tree->arrays + tree->shape.block_at + (size_t)slot * slot_bytes);
     leaf.ids = (const int32_t*)(const void*)(leaf.coords + (size_t)SAP_DIMS * (size_t)leaf.stride);

@@ -7,6 +7,8 @@
 //
 // Explicit tree. Nodes in preorder: the left child is the next node, the right child is link>>5 further on.
 //
+// A leaf of more than leaf_size points holds points that are equal in every coordinate.
+//
 // Leaves. A block of `stride` slots: x…, y…, …, then ids (int32); ids ascend; unused slots hold +infinity and id -1.
 #ifndef SAPWOOD_TREE_LAYOUT_H
 #define SAPWOOD_TREE_LAYOUT_H
@@ -20,7 +22,8 @@ enum {
     SAP_MAX_DEPTH = 96, // inner nodes on any path of any tree
     SAP_LEAF_DEFAULT = 32,
     SAP_LEAF_MAX = 1024,
-    SAP_NODE_LEAF = 31 // low five bits of an explicit node's link: axis, or this for a leaf
+    SAP_LEAF_MAX_EQUAL = 65536, // most points of an explicit leaf whose points are all equal
+    SAP_NODE_LEAF = 31          // low five bits of an explicit node's link: axis, or this for a leaf
 };
 
 // A node of an explicit float tree. Inner: split value; link = right child's offset << 5 | axis.

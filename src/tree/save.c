@@ -7,19 +7,19 @@
 //
 // The checksum multiplies words of 8 bytes into eight lanes, each by h = (h ^ word) * odd, and the lanes into one.
 // Every step is a bijection of h and of the word alike, so a change within one word never goes unnoticed.
+#include "base/output.h"
 #include "tree/layout.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FORMAT_VERSION = 1, BYTE_ORDER_MARK = 0x01020304, LANES = 8, MOST_NAMES = 100 };
+enum { FORMAT_VERSION = 1, BYTE_ORDER_MARK = 0x01020304, LANES = 8 };
 
 static const char magic[8] = "SAPTREE\n";
-static const size_t longest_write = (size_t)1 << 30; // some systems take no more at once
+static const size_t longest_read = (size_t)1 << 30; // some systems give no more at once
 
 typedef struct file_header {
     char magic[8];
@@ -57,10 +57,6 @@ static uint64_t checksum(const void* bytes, size_t size) {
     return sum;
 }
 
-static sap_status io_error(const sap_device* device, const char* what, const char* path) {
-    return sap_fail(device, SAP_ERROR_IO, "cannot %s '%s': %s", what, path, strerror(errno));
-}
-
 // ---- Saving
 
 static void fill_header(const sap_tree* tree, file_header* h) {
@@ -87,83 +83,26 @@ static void fill_header(const sap_tree* tree, file_header* h) {
     h->header_sum = checksum(h, offsetof(file_header, header_sum));
 }
 
-static bool write_all(int file, const void* bytes, size_t size) {
-    const unsigned char* at = bytes;
-    while (size > 0) {
-        ssize_t written = write(file, at, size < longest_write ? size : longest_write);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        at += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
-static bool write_tree(int file, const sap_tree* tree) {
-    static const unsigned char end[SAP_ALIGNMENT] = {0};
-    file_header header;
-    fill_header(tree, &header);
-    return write_all(file, &header, sizeof header) && write_all(file, tree->arrays, tree->shape.bytes) &&
-           write_all(file, end, sizeof end);
-}
-
-// Makes a file of a new name beside the target; the name goes to `name`. -1 if that fails.
-static int open_beside(const char* path, char* name, size_t name_bytes) {
-    int file = -1;
-    for (int i = 0; file < 0 && i < MOST_NAMES; i++) {
-        snprintf(name, name_bytes, "%s.%ld-%d.part", path, (long)getpid(), i);
-        file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file < 0 && errno != EEXIST) break;
-    }
-    return file;
-}
-
-// Replaces the target only by a file that is complete.
-static sap_status save_beside(const sap_tree* tree, const char* path) {
-    const sap_device* device = tree->device;
-    size_t name_bytes = strlen(path) + 48;
-    char* name = sap_memory_allocate(device, name_bytes);
-    if (!name) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a file name");
-    int file = open_beside(path, name, name_bytes);
-    bool good = file >= 0 && write_tree(file, tree) && fsync(file) == 0;
-    int reason = errno;
-    if (file >= 0 && close(file) != 0 && good) {
-        good = false;
-        reason = errno;
-    }
-    if (good && rename(name, path) != 0) {
-        good = false;
-        reason = errno;
-    }
-    if (!good && file >= 0) unlink(name);
-    sap_memory_release(device, name, name_bytes);
-    errno = reason;
-    return good ? SAP_OK : io_error(device, "write", path);
-}
-
-// What is not a regular file, such as a pipe, cannot be replaced: it is written to.
-static sap_status save_into(const sap_tree* tree, const char* path) {
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) return io_error(tree->device, "write", path);
-    bool good = write_tree(file, tree);
-    int reason = errno;
-    if (close(file) != 0 && good) {
-        good = false;
-        reason = errno;
-    }
-    errno = reason;
-    return good ? SAP_OK : io_error(tree->device, "write", path);
-}
-
 sap_status sap_tree_save(const sap_tree* tree, const char* path) {
+    static const unsigned char end[SAP_ALIGNMENT] = {0};
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    struct stat target;
-    if (stat(path, &target) == 0 && !S_ISREG(target.st_mode)) return save_into(tree, path);
-    return save_beside(tree, path);
+    sap_output output;
+    file_header header;
+    sap_status status = sap_output_open(&output, tree->device, path);
+    if (status != SAP_OK) return status;
+    fill_header(tree, &header);
+    sap_output_put(&output, &header, sizeof header);
+    sap_output_put(&output, tree->arrays, tree->shape.bytes);
+    sap_output_put(&output, end, sizeof end);
+    return sap_output_close(&output);
 }
 
 // ---- Loading
+
+static sap_status unreadable(const sap_device* device, const char* path) {
+    return sap_fail(device, SAP_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
+}
 
 static sap_status bad_byte(const sap_device* device, const char* path, size_t byte, const char* what) {
     return sap_fail(device, SAP_ERROR_FORMAT, "'%s': byte %zu: %s", path, byte, what);
@@ -216,7 +155,7 @@ static sap_status take_header(sap_tree* tree, const char* path, const file_heade
 static int read_all(int file, void* bytes, size_t size) {
     unsigned char* at = bytes;
     while (size > 0) {
-        ssize_t got = read(file, at, size < longest_write ? size : longest_write);
+        ssize_t got = read(file, at, size < longest_read ? size : longest_read);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return got < 0 ? -1 : 0;
         at += got;
@@ -239,7 +178,7 @@ static sap_status map_or_read(sap_tree* tree, const char* path, int file) {
     if (!tree->arrays) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree of %zu bytes", bytes);
     tree->allocated = bytes;
     int got = read_all(file, tree->arrays, bytes);
-    if (got < 0) return io_error(tree->device, "read", path);
+    if (got < 0) return unreadable(tree->device, path);
     return got > 0 ? SAP_OK : bad_byte(tree->device, path, sizeof(file_header), "the file became shorter");
 }
 
@@ -258,10 +197,10 @@ static sap_status load_open(sap_tree* tree, const char* path, int file) {
     const sap_device* device = tree->device;
     struct stat target;
     file_header header;
-    if (fstat(file, &target) != 0) return io_error(device, "read", path);
+    if (fstat(file, &target) != 0) return unreadable(device, path);
     if (!S_ISREG(target.st_mode)) return sap_fail(device, SAP_ERROR_IO, "cannot read '%s': not a regular file", path);
     int got = read_all(file, &header, sizeof header);
-    if (got < 0) return io_error(device, "read", path);
+    if (got < 0) return unreadable(device, path);
     if (got == 0)
         return bad_byte(device, path, (size_t)target.st_size, "the file ends within the header of a saved tree");
     sap_status status = check_header(device, path, &header, (uint64_t)target.st_size);
@@ -277,7 +216,7 @@ sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree) 
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
     // Opening a pipe must not wait for its writer.
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) return io_error(device, "read", path);
+    if (file < 0) return unreadable(device, path);
     sap_tree* loaded = sap_memory_allocate_zero(device, sizeof *loaded);
     sap_status status = SAP_ERROR_MEMORY;
     if (loaded) {

@@ -5,8 +5,9 @@
 // depth % dims on) among the axes along which its points differ. The plane lies in the middle of the side,
 // (lower + upper) / 2 in double precision, rounded to the tree's; the left side holds the coordinates < plane. If the
 // left side would be empty, the plane moves to the next number above the smallest coordinate; if the right one, to the
-// largest coordinate. Children's cells end at the plane. Points equal in every coordinate are halved by id, with axis
-// 0; from sap_halving_depth on, all nodes are halved at their median in the total order, as in a balanced tree.
+// largest coordinate. Children's cells end at the plane. Points equal in every coordinate make a leaf, however many up
+// to SAP_LEAF_MAX_EQUAL: a search need not look at more of them than it returns. More are halved by id, with axis 0.
+// From sap_halving_depth on, all nodes are halved at their median in the total order, as in a balanced tree.
 #ifndef SAPWOOD_TREE_SLIDING_H
 #define SAPWOOD_TREE_SLIDING_H
 
@@ -112,8 +113,9 @@ static inline int64_t sap_sliding_chunk(const sap_sliding_cell* at, int chunk, i
 // Tight box of the points; with `together`, here and below, by all threads.
 void sap_sliding_extent(const sap_sliding* build, const sap_sliding_cell* at, bool together, double* lower,
                         double* upper);
-// Chooses the plane of a node and moves the points to their sides.
-void sap_sliding_split(const sap_sliding* build, sap_sliding_cell* at, bool together, sap_sliding_plane* cut,
+// Chooses the plane of a node and moves the points to their sides. False if the node is to be a leaf, as all its points
+// are equal.
+bool sap_sliding_split(const sap_sliding* build, sap_sliding_cell* at, bool together, sap_sliding_plane* cut,
                        sap_sliding_cell* left, sap_sliding_cell* right);
 
 // ---- tree/sliding_write.c

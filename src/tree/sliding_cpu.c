@@ -86,10 +86,9 @@ static void build_subtree(sap_sliding* b, sap_top_node* root) {
             return;
         }
         sap_draft_node* node = draft_nodes(d) + d->count++;
-        if (at.end - at.begin > b->leaf_size) {
-            sap_sliding_plane cut;
-            sap_sliding_cell left;
-            sap_sliding_split(b, &at, false, &cut, &left, &stack[height].at);
+        sap_sliding_plane cut;
+        sap_sliding_cell left;
+        if (at.end - at.begin > b->leaf_size && sap_sliding_split(b, &at, false, &cut, &left, &stack[height].at)) {
             *node = (sap_draft_node){.split = cut.split, .link = (uint32_t)cut.axis};
             stack[height++].parent = d->count - 1;
             at = left;
@@ -134,7 +133,7 @@ static void build_top(sap_sliding* b, const sap_sliding_cell* root) {
         sap_top_node* node = &b->top[i];
         if (node->at.end - node->at.begin <= cut_above) continue;
         sap_sliding_cell left, right;
-        sap_sliding_split(b, &node->at, true, &node->cut, &left, &right);
+        if (!sap_sliding_split(b, &node->at, true, &node->cut, &left, &right)) continue;
         node->left = b->top_count;
         node->right = b->top_count + 1;
         add_top(b, &left);

@@ -153,9 +153,11 @@ static void child_places(const sap_sliding_cell* at, const sap_sliding_plane* cu
     left->upper[cut->axis] = right->lower[cut->axis] = cut->split;
 }
 
-void sap_sliding_split(const sap_sliding* b, sap_sliding_cell* at, bool together, sap_sliding_plane* cut,
+bool sap_sliding_split(const sap_sliding* b, sap_sliding_cell* at, bool together, sap_sliding_plane* cut,
                        sap_sliding_cell* left, sap_sliding_cell* right) {
     *cut = choose_plane(b, at, together);
+    if (cut->pivot.components == 0 && at->end - at->begin <= SAP_LEAF_MAX_EQUAL) return false;
     if (cut->pivot.components > 0) partition(b, at, together, cut);
     child_places(at, cut, left, right);
+    return true;
 }

@@ -49,7 +49,8 @@ static const char* wrong_explicit_sizes(const sap_tree_options* o, const sap_tre
     if (s->nodes != 2 * s->leaves - 1) return "number of nodes does not fit the number of leaves";
     if (s->slots < s->count || s->slots > 2 * s->count) return "number of slots out of range";
     if (s->depth < 0 || s->depth > SAP_MAX_DEPTH) return "depth out of range";
-    if (s->capacity < 0 || s->capacity > o->leaf_size) return "capacity out of range";
+    if (s->capacity < 0 || (s->capacity > o->leaf_size && s->capacity > SAP_LEAF_MAX_EQUAL))
+        return "capacity out of range";
     return NULL;
 }
 

@@ -127,6 +127,8 @@ static violation TYPED(check_explicit_leaf)(const sap_tree* tree, TYPED(preorder
             b->lower[a] = x < b->lower[a] ? x : b->lower[a];
             b->upper[a] = x > b->upper[a] ? x : b->upper[a];
         }
+        if (count > tree->options.leaf_size && b->lower[a] < b->upper[a])
+            return (violation){"more points than leaf_size, which are not equal, at leaf", w->node};
     }
     w->leaves++;
     w->slot += stride;
@@ -163,7 +165,10 @@ static violation TYPED(check_sides)(const sap_tree* tree, TYPED(path_node) * p, 
     }
     b->count += left->count;
     if (left->min_id < b->min_id) b->min_id = left->min_id;
-    if (b->count <= tree->options.leaf_size) return (violation){"should be a leaf: node", p->node};
+    bool equal = true;
+    for (int32_t a = 0; a < tree->shape.dims; a++) equal = equal && b->lower[a] == b->upper[a];
+    if (b->count <= (equal ? SAP_LEAF_MAX_EQUAL : tree->options.leaf_size))
+        return (violation){"should be a leaf: node", p->node};
     if (!TYPED(follows_rule)(tree, p, depth, right_lower, b))
         return (violation){"axis or split is not the rule's at node", p->node};
     return (violation){NULL, 0};

@@ -60,21 +60,22 @@ INLINE vreal leaf_distance(const tree_view* t, const int dims, const vreal* q, c
     return sum;
 }
 
-// Lower bounds of the squared distances to the 16 boxes of a group. They are made of the same operations in the same
-// order as a distance, each of them monotonic, so rounding never lifts a bound above the distance of a point inside.
-INLINE void group_bounds(const tree_view* t, const int dims, const vreal* q, int level, int64_t group, real* bound) {
-    const real* box = t->boxes[level] + group * dims * 2 * SAP_GROUP;
-#pragma GCC unroll 8
-    for (int v = 0; v < SAP_GROUP; v += LANES) {
-        vreal sum = v_set(0);
-        for (int a = 0; a < dims; a++) {
-            vreal below = v_sub(v_load(box + 2 * a * SAP_GROUP + v), q[a]);
-            vreal above = v_sub(q[a], v_load(box + (2 * a + 1) * SAP_GROUP + v));
-            vreal d = v_max(v_max(below, above), v_set(0));
-            sum = a ? v_add(sum, v_mul(d, d)) : v_mul(d, d);
-        }
-        v_store(bound + v, sum);
+INLINE const real* group_boxes(const tree_view* t, const int dims, int level, int64_t group) {
+    return t->boxes[level] + group * dims * 2 * SAP_GROUP;
+}
+
+// Lower bounds of the squared distances to the boxes of a group from number `first` on. They are made of the same
+// operations in the same order as a distance, each of them monotonic, so rounding never lifts a bound above the
+// distance of a point inside.
+INLINE vreal box_bounds(const real* boxes, const int dims, const vreal* q, int first) {
+    vreal sum = v_set(0);
+    for (int a = 0; a < dims; a++) {
+        vreal below = v_sub(v_load(boxes + 2 * a * SAP_GROUP + first), q[a]);
+        vreal above = v_sub(q[a], v_load(boxes + (2 * a + 1) * SAP_GROUP + first));
+        vreal d = v_max(v_max(below, above), v_set(0));
+        sum = a ? v_add(sum, v_mul(d, d)) : v_mul(d, d);
     }
+    return sum;
 }
 
 #endif

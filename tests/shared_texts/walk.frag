@@ -33,6 +33,7 @@ struct sap_inner {
 };
 
 struct sap_leaf {
+    bool is_equal;
     int first;
     int count;
 };
@@ -54,6 +55,7 @@ sap_inner sap_inner_at(uint node) {
 
 sap_leaf sap_leaf_at(uint node) {
     sap_leaf leaf;
+    leaf.is_equal = false;
     leaf.first = (int(node) - (1 << depth)) * stride;
     leaf.count = int(node_at(node).w);
     return leaf;

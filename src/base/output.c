@@ -1,4 +1,4 @@
-#include "files/output.h"
+#include "base/output.h"
 #include "device/device.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // A file being written: buffered, and put in the place of an older one only when it is complete and on the disk.
-#ifndef SAPWOOD_FILES_OUTPUT_H
-#define SAPWOOD_FILES_OUTPUT_H
+#ifndef SAPWOOD_BASE_OUTPUT_H
+#define SAPWOOD_BASE_OUTPUT_H
 
 #include "sapwood/base.h"
 

@@ -1,0 +1,77 @@
+// Any bytes, read as what follows the checksums of a saved tree: facts about it, then its arrays. They are saved, which
+// gives them checksums that hold, and loaded again. What is loaded must be searched without harm.
+//
+// An input is bytes 16 to 87 of a file that sap_tree_save wrote, then those from 512 on without the last 64.
+#include "fuzz.h"
+#include "sapwood/points.h"
+#include "tree/layout.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct facts {
+    int32_t real_bits, dims, split, axis, leaf_size, drop_duplicates, depth, capacity;
+    int64_t count, source_count, nodes, leaves, slots;
+} facts;
+
+// A file of this process, in memory where the system has such a place.
+static const char* saved_path(void) {
+    static char path[64];
+    struct stat about;
+    if (!path[0])
+        snprintf(path, sizeof path, "%s/sapwood-fuzz-%ld.sap", stat("/dev/shm", &about) ? "/tmp" : "/dev/shm",
+                 (long)getpid());
+    return path;
+}
+
+static void save_claims(const facts* f, const uint8_t* arrays, size_t bytes) {
+    sap_tree tree = {.device = fuzz_device()};
+    tree.options = (sap_tree_options){(sap_split)f->split, (sap_axis)f->axis, f->leaf_size, f->drop_duplicates & 1};
+    tree.shape = (sap_tree_shape){.count = f->count,
+                                  .source_count = f->source_count,
+                                  .nodes = f->nodes,
+                                  .leaves = f->leaves,
+                                  .slots = f->slots,
+                                  .dims = f->dims,
+                                  .real_bits = f->real_bits,
+                                  .depth = f->depth,
+                                  .capacity = f->capacity,
+                                  .bytes = bytes};
+    tree.arrays = (unsigned char*)(uintptr_t)arrays;
+    if (sap_tree_save(&tree, saved_path()) != SAP_OK) abort();
+}
+
+// Asks a tree for the neighbours of its first points.
+static void search(const sap_tree* tree) {
+    enum { K = 3 };
+    int32_t ids[K];
+    int64_t count;
+    double point_f64[SAP_MAX_DIMS] = {0.5};
+    float point[SAP_MAX_DIMS] = {0.5F}, distance2[K];
+    double distance2_f64[K];
+    sap_points one = {point, 1, tree->shape.dims, 0};
+    sap_points_f64 one_f64 = {point_f64, 1, tree->shape.dims, 0};
+    sap_search how = {.k = K};
+    sap_status status = tree->shape.real_bits == 64 ? sap_nearest_f64(tree, one_f64, &how, ids, distance2_f64)
+                                                    : sap_nearest(tree, one, &how, ids, distance2);
+    if (status != SAP_OK) abort();
+    status = tree->shape.real_bits == 64 ? sap_radius_count_f64(tree, one_f64, 0.5, &count)
+                                         : sap_radius_count(tree, one, 0.5, &count);
+    if (status != SAP_OK || count < 0 || count > tree->shape.count) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    facts claimed;
+    if (size < sizeof claimed) return 0;
+    memcpy(&claimed, data, sizeof claimed);
+    fuzz_largest_block = 64 * size + (1 << 17);
+    save_claims(&claimed, data + sizeof claimed, size - sizeof claimed);
+    sap_tree* tree = NULL;
+    sap_status status = sap_tree_load(fuzz_device(), saved_path(), &tree);
+    unlink(saved_path());
+    if ((status == SAP_OK) != (tree != NULL)) abort();
+    if (tree) search(tree);
+    sap_tree_free(tree);
+    return 0;
+}

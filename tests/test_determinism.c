@@ -1,0 +1,89 @@
+// One answer, bit for bit: the bytes of trees and of answers, as numbers that every compiler, optimisation level,
+// instruction set and machine must arrive at. tests/determinism.sh runs this program as several compilers make it.
+#include "calls.h"
+#include "test.h"
+#include "tree/layout.h"
+
+enum { POINTS = 3000, QUERIES = 500, K = 9 };
+
+// FNV-1a, 64 bits, of values as their bytes stand on a little-endian machine.
+static void add_bytes(uint64_t* hash, const void* bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) *hash = (*hash ^ ((const unsigned char*)bytes)[i]) * UINT64_C(0x100000001B3);
+}
+
+static void add_answers(uint64_t* hash, const sap_tree* tree, const cloud* queries, int32_t k, double radius) {
+    size_t real_bytes = (size_t)queries->real_bits / 8, places = QUERIES * (size_t)k;
+    int32_t* ids = malloc(places * sizeof *ids);
+    void* distance2 = malloc(places * real_bytes);
+    int64_t counts[QUERIES];
+    sap_neighbors* found = NULL;
+    CHECK_STATUS(nearest(tree, queries, &(sap_search){.k = k}, ids, distance2), SAP_OK);
+    add_bytes(hash, ids, places * sizeof *ids);
+    add_bytes(hash, distance2, places * real_bytes);
+    CHECK_STATUS(radius_count(tree, queries, radius, counts), SAP_OK);
+    add_bytes(hash, counts, sizeof counts);
+    CHECK_STATUS(radius_collect(tree, queries, radius, &found), SAP_OK);
+    CHECK_STATUS(sap_neighbors_sort(found), SAP_OK);
+    if (found) add_bytes(hash, found->ids, (size_t)found->offsets[QUERIES] * sizeof *found->ids);
+    sap_neighbors_free(found);
+    free(ids);
+    free(distance2);
+}
+
+// The hash of a tree and of its answers to queries among its points.
+static uint64_t hash_of(sap_device* device, family kind, int32_t dims, int32_t real_bits, sap_split split) {
+    uint64_t hash = UINT64_C(0xCBF29CE484222325), state = 5;
+    sap_tree_options options = {.split = split};
+    cloud points = cloud_of_family(kind, POINTS, dims, real_bits, 0, 21);
+    cloud queries = cloud_make(QUERIES, dims, real_bits, 0);
+    for (int64_t q = 0; q < QUERIES; q++)
+        for (int32_t a = 0; a < dims; a++)
+            cloud_set(&queries, q, a, cloud_get(&points, random_below(&state, POINTS), a) * (1 + 0x1p-12));
+    sap_tree* tree = NULL;
+    CHECK_STATUS(build(device, &points, &options, &tree), SAP_OK);
+    if (tree) {
+        add_bytes(&hash, tree->arrays, tree->shape.bytes);
+        add_answers(&hash, tree, &queries, 1, 0.01);
+        add_answers(&hash, tree, &queries, K, 0.1);
+    }
+    sap_tree_free(tree);
+    cloud_free(&points);
+    cloud_free(&queries);
+    return hash;
+}
+
+TEST(the_same_bits_everywhere) {
+    static const struct {
+        family kind;
+        int32_t dims, real_bits;
+        sap_split split;
+        uint64_t expected;
+    } golden[] = {
+        {FAMILY_UNIFORM, 3, 32, SAP_SPLIT_MEDIAN, 0x9DE90BDE322783AE},
+        {FAMILY_UNIFORM, 3, 64, SAP_SPLIT_MEDIAN, 0x20F587CBC1BFA473},
+        {FAMILY_UNIFORM, 3, 32, SAP_SPLIT_SLIDING_MIDPOINT, 0xDDC860CCDA53FCB8},
+        {FAMILY_CLUSTERED, 2, 32, SAP_SPLIT_MEDIAN, 0x16B2C891E4DA328E},
+        {FAMILY_CLUSTERED, 2, 64, SAP_SPLIT_SLIDING_MIDPOINT, 0x18C122E95E0A47FC},
+        {FAMILY_SHELL, 4, 32, SAP_SPLIT_MEDIAN, 0xED885FF4464404FE},
+        {FAMILY_SHELL, 4, 64, SAP_SPLIT_SLIDING_MIDPOINT, 0xD38621882B5C6016},
+        {FAMILY_LATTICE, 3, 32, SAP_SPLIT_MEDIAN, 0x2C68A14842570987},
+        {FAMILY_LATTICE, 3, 32, SAP_SPLIT_SLIDING_MIDPOINT, 0xB1D01910C92E34E9},
+        {FAMILY_HALF_DUPLICATES, 1, 64, SAP_SPLIT_MEDIAN, 0x9A5AA24BF9D77628},
+        {FAMILY_FAR, 3, 32, SAP_SPLIT_MEDIAN, 0x300CB3365F64ED2E},
+        {FAMILY_DENORMAL, 3, 32, SAP_SPLIT_MEDIAN, 0x1EC1385696DED42E},
+        {FAMILY_MIXED, 3, 32, SAP_SPLIT_MEDIAN, 0xB867315328F50D16},
+        {FAMILY_MIXED, 16, 64, SAP_SPLIT_MEDIAN, 0x4FA79F84E3CD896F},
+        {FAMILY_MINUS_ZERO, 5, 32, SAP_SPLIT_MEDIAN, 0x3167016C78066C48},
+    };
+    if (*(const unsigned char*)&(uint16_t){1} != 1) SKIP("the numbers are those of little-endian machines");
+    devices all = devices_open(0);
+    for (int i = 0; i < (int)(sizeof golden / sizeof *golden); i++)
+        for (int d = 0; d < all.count; d++) {
+            uint64_t hash = hash_of(all.open[d], golden[i].kind, golden[i].dims, golden[i].real_bits, golden[i].split);
+            NOTE("row %d device %d: now 0x%016llX", i, d, (unsigned long long)hash);
+            CHECK(hash == golden[i].expected);
+        }
+    devices_close(&all);
+}
+
+TEST_MAIN()
