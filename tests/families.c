@@ -72,7 +72,8 @@ static void place_on_shell(uint64_t* state, int32_t dims, double* p) {
     while (length2 < 0.01) {
         length2 = 0;
         for (int32_t a = 0; a < dims; a++) {
-            p[a] = random_unit(state) + random_unit(state) + random_unit(state) - 1.5;
+            p[a] = -1.5;
+            for (int i = 0; i < 3; i++) p[a] += random_unit(state);
             length2 += p[a] * p[a];
         }
     }
@@ -82,7 +83,8 @@ static void place_on_shell(uint64_t* state, int32_t dims, double* p) {
 // A number of any magnitude that the precision holds and trees take, of either sign.
 static double any_magnitude(uint64_t* state, int32_t real_bits) {
     int smallest = real_bits == 64 ? -1070 : -145, largest = real_bits == 64 ? 500 : 58;
-    double value = ldexp(1 + random_unit(state), smallest + (int)random_below(state, largest - smallest));
+    double fraction = random_unit(state); // one draw a statement: C leaves the order within one to the compiler
+    double value = ldexp(1 + fraction, smallest + (int)random_below(state, largest - smallest));
     return random_below(state, 2) ? value : -value;
 }
 
