@@ -35,11 +35,12 @@ void bench_memory_group(bench_run* run) {
     if (!device) bench_check(SAP_ERROR_NO_DEVICE, "opening a device");
     sap_points given = {.coords = points, .count = million, .dims = 3};
     sap_tree* tree = NULL;
+    int64_t device_bytes = l.live;
     l.peak = l.live;
     bench_check(sap_tree_build(device, given, NULL, &tree), "sap_tree_build");
     sap_tree_info info;
     bench_check(sap_tree_describe(tree, &info), "sap_tree_describe");
-    double kept = (double)info.bytes, scratch = (double)(l.peak - (int64_t)info.bytes);
+    int64_t peak = l.peak;
 
     int64_t before = l.calls;
     bench_check(sap_tree_rebuild(tree, given), "sap_tree_rebuild");
@@ -51,7 +52,10 @@ void bench_memory_group(bench_run* run) {
     before = l.calls;
     bench_check(sap_nearest(tree, query, &search, ids, distance2), "sap_nearest");
     double in_query = (double)(l.calls - before);
+    int64_t tree_bytes = l.live;
     sap_tree_free(tree);
+    tree_bytes -= l.live;
+    double kept = (double)info.bytes, scratch = (double)(peak - device_bytes - tree_bytes);
     sap_device_close(device);
     free(points);
 

@@ -29,6 +29,8 @@ typedef struct sap_build_node {
     int64_t index;             // among the nodes of its depth, from the left
     int64_t low, middle, high; // ranks
     int32_t depth;
+    int32_t axis;
+    bool equal; // all its points, which then lie in the order of their ids
 } sap_build_node;
 
 typedef struct sap_build_kernels {
@@ -36,20 +38,27 @@ typedef struct sap_build_kernels {
     int64_t (*load)(const sap_build* build, int64_t from, int64_t to);
     // Tight box of ranks [from, to) of a buffer into lower[dims], upper[dims] (reals).
     void (*extent)(const sap_build* build, int buffer, int64_t from, int64_t to, void* lower, void* upper);
-    // Writes the node's box and smallest id where the tree keeps them; chooses and writes its axis.
-    int32_t (*begin_node)(const sap_build* build, const sap_build_node* node, const void* lower, const void* upper);
+    // Writes the node's box and smallest id where the tree keeps them; chooses and writes its axis, and sets `equal`.
+    void (*begin_node)(const sap_build* build, sap_build_node* node, const void* lower, const void* upper);
     // Finds the median of ranks [low, high) and writes the split value.
-    sap_pivot (*find_pivot)(const sap_build* build, const sap_build_node* node, int32_t axis);
+    sap_pivot (*find_pivot)(const sap_build* build, const sap_build_node* node);
     // How many of ranks [from, to) are smaller than the pivot.
-    int64_t (*count_smaller)(const sap_build* build, const sap_build_node* node, int32_t axis, const sap_pivot* pivot,
-                             int64_t from, int64_t to);
+    int64_t (*count_smaller)(const sap_build* build, const sap_build_node* node, const sap_pivot* pivot, int64_t from,
+                             int64_t to);
     // Moves ranks [from, to) to the other buffer: the smaller from rank `less` on, the others from `greater` on. Room
     // up to less_end and greater_end belongs to the caller.
-    void (*partition)(const sap_build* build, const sap_build_node* node, int32_t axis, const sap_pivot* pivot,
-                      int64_t from, int64_t to, int64_t less, int64_t less_end, int64_t greater, int64_t greater_end);
+    void (*partition)(const sap_build* build, const sap_build_node* node, const sap_pivot* pivot, int64_t from,
+                      int64_t to, int64_t less, int64_t less_end, int64_t greater, int64_t greater_end);
     // Builds everything from this node down.
     void (*subtree)(const sap_build* build, int32_t depth, int64_t index);
 } sap_build_kernels;
+
+// Elements between columns of coordinates: neighbours begin at different offsets within a page, so that the streams of
+// a partition do not share cache sets.
+static inline int64_t sap_column_pitch(int64_t count, int32_t real_bits) {
+    int64_t pitch = (count + 15) / 16 * 16, within_page = pitch * (real_bits / 8) % 4096;
+    return within_page < 256 || within_page > 4096 - 256 ? pitch + 80 : pitch;
+}
 
 // Ranks of node `index` of `depth` and of its halves.
 static inline sap_build_node sap_build_node_at(const sap_tree_shape* s, int32_t depth, int64_t index) {

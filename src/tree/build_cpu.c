@@ -39,7 +39,7 @@ static void widen(const sap_build* b, box_values* lower, box_values* upper, cons
 }
 
 // Splits one large node with all threads.
-static void split_together(const crew* c, const sap_build_node* node) {
+static void split_together(const crew* c, sap_build_node* node) {
     const sap_build* b = c->build;
     const sap_build_kernels* k = c->kernels;
     int buffer = node->depth & 1, chunks = c->threads;
@@ -50,11 +50,11 @@ static void split_together(const crew* c, const sap_build_node* node) {
         k->extent(b, buffer, chunk_start(node->low, node->high, i, chunks),
                   chunk_start(node->low, node->high, i + 1, chunks), &low[i], &high[i]);
     for (int i = 1; i < chunks; i++) widen(b, &low[0], &high[0], &low[i], &high[i]);
-    int32_t axis = k->begin_node(b, node, &low[0], &high[0]);
-    sap_pivot pivot = k->find_pivot(b, node, axis);
+    k->begin_node(b, node, &low[0], &high[0]);
+    sap_pivot pivot = k->find_pivot(b, node);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < chunks; i++)
-        less[i + 1] = k->count_smaller(b, node, axis, &pivot, chunk_start(node->low, node->high, i, chunks),
+        less[i + 1] = k->count_smaller(b, node, &pivot, chunk_start(node->low, node->high, i, chunks),
                                        chunk_start(node->low, node->high, i + 1, chunks));
     for (int i = 0; i < chunks; i++) less[i + 1] += less[i];
 #pragma omp parallel for num_threads(c->threads) schedule(static)
@@ -62,19 +62,17 @@ static void split_together(const crew* c, const sap_build_node* node) {
         int64_t from = chunk_start(node->low, node->high, i, chunks),
                 to = chunk_start(node->low, node->high, i + 1, chunks);
         int64_t greater = node->middle + from - node->low - less[i], more = to - from - (less[i + 1] - less[i]);
-        k->partition(b, node, axis, &pivot, from, to, node->low + less[i], node->low + less[i + 1], greater,
-                     greater + more);
+        k->partition(b, node, &pivot, from, to, node->low + less[i], node->low + less[i + 1], greater, greater + more);
     }
 }
 
-static void split_alone(const crew* c, const sap_build_node* node) {
+static void split_alone(const crew* c, sap_build_node* node) {
     const sap_build* b = c->build;
     box_values lower, upper;
     c->kernels->extent(b, node->depth & 1, node->low, node->high, &lower, &upper);
-    int32_t axis = c->kernels->begin_node(b, node, &lower, &upper);
-    sap_pivot pivot = c->kernels->find_pivot(b, node, axis);
-    c->kernels->partition(b, node, axis, &pivot, node->low, node->high, node->low, node->middle, node->middle,
-                          node->high);
+    c->kernels->begin_node(b, node, &lower, &upper);
+    sap_pivot pivot = c->kernels->find_pivot(b, node);
+    c->kernels->partition(b, node, &pivot, node->low, node->high, node->low, node->middle, node->middle, node->high);
 }
 
 // The smallest depth with at least `count` nodes.
@@ -153,14 +151,11 @@ static void make_empty(sap_tree* tree) {
     clear_first_boxes(tree);
 }
 
-// Columns begin at different offsets within a page, so that the streams of a partition do not share cache sets.
-static int64_t column_pitch(int64_t count) { return (count + 1023) / 1024 * 1024 + 80; }
-
 static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t count) {
     sap_device* device = tree->device;
     sap_tree_shape shape = {
         .count = count, .source_count = points->count, .dims = points->dims, .real_bits = points->real_bits};
-    int64_t pitch = column_pitch(count);
+    int64_t pitch = sap_column_pitch(count, points->real_bits);
     size_t column, buffer;
     if (!sap_shape_balanced(&shape, tree->options.leaf_size) ||
         !sap_size_multiply((size_t)pitch, sap_slot_bytes(&shape), &buffer) || buffer > SIZE_MAX / 4)

@@ -91,7 +91,7 @@ static void write_box(const sap_tree* t, int level, int64_t index, const real* l
     ((int32_t*)(void*)(t->arrays + s->min_id_at[level]))[index] = least;
 }
 
-static int32_t begin_node(const sap_build* b, const sap_build_node* node, const void* lower, const void* upper) {
+static void begin_node(const sap_build* b, sap_build_node* node, const void* lower, const void* upper) {
     const sap_tree* t = b->tree;
     const sap_tree_shape* s = &t->shape;
     const real *low = lower, *high = upper;
@@ -100,7 +100,10 @@ static int32_t begin_node(const sap_build* b, const sap_build_node* node, const 
         int32_t least = node->high > node->low ? b->ids[node->depth & 1][node->low] : INT32_MAX;
         write_box(t, s->levels - 1 - below / SAP_GROUP_BITS, node->index, low, high, least);
     }
-    if (!below) return 0;
+    node->axis = 0;
+    node->equal = true;
+    for (int32_t a = 0; a < s->dims; a++) node->equal = node->equal && low[a] >= high[a];
+    if (!below) return;
     int32_t axis = 0;
     if (node->high - node->low < 2)
         axis = 0;
@@ -110,7 +113,7 @@ static int32_t begin_node(const sap_build* b, const sap_build_node* node, const 
         for (int32_t a = 1; a < s->dims; a++)
             if (high[a] - low[a] > high[axis] - low[axis]) axis = a;
     t->arrays[s->axis_at + (size_t)(((int64_t)1 << node->depth) + node->index)] = (uint8_t)axis;
-    return axis;
+    node->axis = axis;
 }
 
 // ---- Medians
@@ -128,8 +131,9 @@ INLINE bool equals_pivot(const sap_build* b, int buffer, int32_t axis, const sap
 }
 
 // Goes on through the next keys of the points that tie at the median; `rank` counts among those.
-static void break_ties(const sap_build* b, const sap_build_node* node, int32_t axis, sap_pivot* p, int64_t rank) {
+static void break_ties(const sap_build* b, const sap_build_node* node, sap_pivot* p, int64_t rank) {
     int buffer = node->depth & 1, dims = b->rows->dims;
+    int32_t axis = node->axis;
     real* tied = column(b, buffer ^ 1, 0) + node->low;
     for (int c = 1; c < dims; c++) {
         const real* next = column(b, buffer, (axis + c) % dims);
@@ -153,20 +157,20 @@ static void break_ties(const sap_build* b, const sap_build_node* node, int32_t a
     }
 }
 
-static sap_pivot find_pivot(const sap_build* b, const sap_build_node* node, int32_t axis) {
+static sap_pivot find_pivot(const sap_build* b, const sap_build_node* node) {
     int buffer = node->depth & 1;
     sap_pivot p = {.components = 1};
     int64_t count = node->high - node->low, rank = node->middle - node->low, less;
-    if (count < 2) { // nothing to divide: the halves follow the ranks, and a lone point lies on the plane
-        write_split(b, node, count ? column(b, buffer, 0)[node->low] : 0);
+    if (node->equal) { // nothing to compare: the halves follow the ranks
+        write_split(b, node, count ? column(b, buffer, node->axis)[node->low] : 0);
         p.components = 0;
         return p;
     }
-    real value =
-        select_value(column(b, buffer, axis) + node->low, column(b, buffer ^ 1, 0) + node->low, count, rank, &less);
+    real value = select_value(column(b, buffer, node->axis) + node->low, column(b, buffer ^ 1, 0) + node->low, count,
+                              rank, &less);
     p.value[0] = (double)value;
     write_split(b, node, value);
-    if (less != rank) break_ties(b, node, axis, &p, rank - less);
+    if (less != rank) break_ties(b, node, &p, rank - less);
     return p;
 }
 
@@ -234,9 +238,10 @@ static void copy_ranks(const sap_build* b, int buffer, int64_t from, int64_t to)
     memcpy(b->ids[buffer ^ 1] + from, b->ids[buffer] + from, count * sizeof(int32_t));
 }
 
-static void partition(const sap_build* b, const sap_build_node* node, int32_t axis, const sap_pivot* p, int64_t from,
-                      int64_t to, int64_t less, int64_t less_end, int64_t greater, int64_t greater_end) {
+static void partition(const sap_build* b, const sap_build_node* node, const sap_pivot* p, int64_t from, int64_t to,
+                      int64_t less, int64_t less_end, int64_t greater, int64_t greater_end) {
     int buffer = node->depth & 1, dims = b->rows->dims;
+    int32_t axis = node->axis;
     if (p->components == 0)
         copy_ranks(b, buffer, from, to);
     else if (p->components > 1)
@@ -251,12 +256,12 @@ static void partition(const sap_build* b, const sap_build_node* node, int32_t ax
         partition_with(b, buffer, axis, p, 1, dims, from, to, less, less_end, greater, greater_end);
 }
 
-static int64_t count_smaller(const sap_build* b, const sap_build_node* node, int32_t axis, const sap_pivot* p,
-                             int64_t from, int64_t to) {
+static int64_t count_smaller(const sap_build* b, const sap_build_node* node, const sap_pivot* p, int64_t from,
+                             int64_t to) {
     int64_t count = 0;
     for (int64_t i = from; i < to; i += LANES) {
         int n = to - i < LANES ? (int)(to - i) : LANES;
-        count += count_bits(smaller(b, node->depth & 1, axis, p, p->components, i, n));
+        count += count_bits(smaller(b, node->depth & 1, node->axis, p, p->components, i, n));
     }
     return count;
 }
@@ -290,17 +295,13 @@ static void subtree(const sap_build* b, int32_t depth, int64_t index) {
         sap_build_node node = sap_build_node_at(s, stack[top].depth, stack[top].index);
         real lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
         extent(b, node.depth & 1, node.low, node.high, lower, upper);
-        int32_t axis = begin_node(b, &node, lower, upper);
+        begin_node(b, &node, lower, upper);
         if (node.depth == s->depth) {
             write_leaf(b, &node);
             continue;
         }
-        sap_pivot p = {.components = 0};
-        if (node.high - node.low > 1 && upper[axis] == lower[axis] && b->tree->options.axis == SAP_AXIS_WIDEST)
-            write_split(b, &node, lower[axis]); // all points equal: their order is that of the ids, as they lie
-        else
-            p = find_pivot(b, &node, axis);
-        partition(b, &node, axis, &p, node.low, node.high, node.low, node.middle, node.middle, node.high);
+        sap_pivot p = find_pivot(b, &node);
+        partition(b, &node, &p, node.low, node.high, node.low, node.middle, node.middle, node.high);
         stack[top].index = 2 * node.index + 1;
         stack[top++].depth = node.depth + 1;
         stack[top].index = 2 * node.index;

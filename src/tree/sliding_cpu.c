@@ -178,8 +178,7 @@ static sap_status build_loaded(sap_sliding* b, sap_tree_shape* shape) {
 
 // Lends the memory of a build and points into it; false if there is none.
 static bool take_memory(sap_sliding* b, sap_scratch* scratch) {
-    // Columns begin at different offsets within a page, so that the streams of a partition do not share cache sets.
-    b->build.pitch = (b->count + 1023) / 1024 * 1024 + 80;
+    b->build.pitch = sap_column_pitch(b->count, b->real_bits);
     b->top_capacity = (int64_t)b->threads * TOP_NODES_PER_THREAD;
     size_t column = (size_t)b->build.pitch * ((size_t)b->real_bits / 8), columns, buffer, both;
     size_t drafts = sap_align((size_t)b->threads * sizeof(sap_draft));

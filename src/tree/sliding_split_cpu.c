@@ -17,8 +17,8 @@ static int chunks_of(const sap_sliding* b, const sap_sliding_cell* at, bool toge
 }
 
 // The kernels find the buffer in the parity of a depth.
-static sap_build_node kernel_node(const sap_sliding_cell* at) {
-    return (sap_build_node){.depth = at->buffer, .low = at->begin, .high = at->end};
+static sap_build_node kernel_node(const sap_sliding_cell* at, int32_t axis) {
+    return (sap_build_node){.depth = at->buffer, .low = at->begin, .high = at->end, .axis = axis};
 }
 
 void sap_sliding_extent(const sap_sliding* b, const sap_sliding_cell* at, bool together, double* lower, double* upper) {
@@ -46,37 +46,36 @@ void sap_sliding_extent(const sap_sliding* b, const sap_sliding_cell* at, bool t
 
 static int64_t count_smaller(const sap_sliding* b, const sap_sliding_cell* at, bool together, int32_t axis,
                              const sap_pivot* pivot) {
-    sap_build_node node = kernel_node(at);
+    sap_build_node node = kernel_node(at, axis);
     int chunks = chunks_of(b, at, together);
-    if (chunks == 1) return b->kernels->count_smaller(&b->build, &node, axis, pivot, at->begin, at->end);
+    if (chunks == 1) return b->kernels->count_smaller(&b->build, &node, pivot, at->begin, at->end);
     int64_t count = 0;
 #pragma omp parallel for num_threads(b->threads) schedule(static) reduction(+ : count)
     for (int i = 0; i < chunks; i++)
-        count += b->kernels->count_smaller(&b->build, &node, axis, pivot, sap_sliding_chunk(at, i, chunks),
+        count += b->kernels->count_smaller(&b->build, &node, pivot, sap_sliding_chunk(at, i, chunks),
                                            sap_sliding_chunk(at, i + 1, chunks));
     return count;
 }
 
 static void partition(const sap_sliding* b, const sap_sliding_cell* at, bool together, const sap_sliding_plane* cut) {
-    sap_build_node node = kernel_node(at);
+    sap_build_node node = kernel_node(at, cut->axis);
     int64_t middle = at->begin + cut->left_count;
     int chunks = chunks_of(b, at, together);
     if (chunks == 1) {
-        b->kernels->partition(&b->build, &node, cut->axis, &cut->pivot, at->begin, at->end, at->begin, middle, middle,
-                              at->end);
+        b->kernels->partition(&b->build, &node, &cut->pivot, at->begin, at->end, at->begin, middle, middle, at->end);
         return;
     }
     int64_t less[SAP_MOST_CHUNKS + 1] = {at->begin};
 #pragma omp parallel for num_threads(b->threads) schedule(static)
     for (int i = 0; i < chunks; i++)
-        less[i + 1] = b->kernels->count_smaller(&b->build, &node, cut->axis, &cut->pivot,
-                                                sap_sliding_chunk(at, i, chunks), sap_sliding_chunk(at, i + 1, chunks));
+        less[i + 1] = b->kernels->count_smaller(&b->build, &node, &cut->pivot, sap_sliding_chunk(at, i, chunks),
+                                                sap_sliding_chunk(at, i + 1, chunks));
     for (int i = 0; i < chunks; i++) less[i + 1] += less[i];
 #pragma omp parallel for num_threads(b->threads) schedule(static)
     for (int i = 0; i < chunks; i++) {
         int64_t from = sap_sliding_chunk(at, i, chunks), to = sap_sliding_chunk(at, i + 1, chunks);
         int64_t greater = middle + (from - at->begin) - (less[i] - at->begin);
-        b->kernels->partition(&b->build, &node, cut->axis, &cut->pivot, from, to, less[i], less[i + 1], greater,
+        b->kernels->partition(&b->build, &node, &cut->pivot, from, to, less[i], less[i + 1], greater,
                               greater + (to - from) - (less[i + 1] - less[i]));
     }
 }
@@ -113,10 +112,10 @@ static sap_sliding_plane cut_at_median(const sap_sliding* b, const sap_sliding_c
     sap_tree stand_in = {.arrays = (unsigned char*)splits};
     sap_build build = b->build;
     build.tree = &stand_in;
-    sap_build_node node = kernel_node(at);
+    sap_build_node node = kernel_node(at, axis);
     sap_sliding_plane cut = {.axis = axis, .left_count = (at->end - at->begin) / 2};
     node.middle = at->begin + cut.left_count;
-    cut.pivot = b->kernels->find_pivot(&build, &node, axis);
+    cut.pivot = b->kernels->find_pivot(&build, &node);
     cut.split = cut.pivot.value[0];
     return cut;
 }
