@@ -56,7 +56,7 @@ static cloud take_points(const sap_point_set* set) {
         bool finite = true;
         float* row = c.points + c.count * c.dims;
         for (int a = 0; a < c.dims; a++) {
-            double value = set->coords ? (double)set->coords[i * c.dims + a] : set->coords_f64[i * c.dims + a];
+            double value = set->coords_f64 ? set->coords_f64[i * c.dims + a] : (double)set->coords[i * c.dims + a];
             finite = finite && isfinite(value);
             if (set->coords_f64 && finite && c.count == 0) origin[a] = value;
             row[a] = (float)(value - origin[a]);

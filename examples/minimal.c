@@ -12,5 +12,5 @@ int main(void) {
     if (!status) printf("nearest: point %d, squared distance %g\n", ids[0], (double)distance2[0]);
     sap_tree_free(tree);
     sap_device_close(device);
-    return status;
+    return status != SAP_OK;
 }

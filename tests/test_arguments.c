@@ -6,7 +6,7 @@
 TEST(status_strings) {
     for (int i = SAP_OK; i <= SAP_ERROR_CANCELLED; i++) {
         const char* text = sap_status_string((sap_status)i);
-        CHECK(text && *text);
+        if (!CHECK(text && *text)) continue;
         for (int j = SAP_OK; j < i; j++) CHECK(strcmp(text, sap_status_string((sap_status)j)) != 0);
     }
     CHECK(sap_status_string((sap_status)999) && sap_status_string((sap_status)-1));

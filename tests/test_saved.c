@@ -179,12 +179,7 @@ TEST(headers_of_other_trees) {
 }
 
 TEST(not_saved_trees_at_all) {
-    static const char* const contents[] = {"",
-                                           "S",
-                                           "SAPTREE\n",
-                                           "ply\nformat ascii 1.0\n",
-                                           "\177ELF",
-                                           "<html>"};
+    static const char* const contents[] = {"", "S", "SAPTREE\n", "ply\nformat ascii 1.0\n", "\177ELF", "<html>"};
     scene s;
     open_scene(&s, 20, 2, 32, NULL);
     for (int i = 0; i < 6; i++) {

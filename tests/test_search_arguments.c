@@ -55,6 +55,7 @@ TEST(nearest_f64_and_self_refuse) {
     open_stage(&s);
     int32_t ids[60];
     double distance2[60];
+    float narrow[60];
     memset(ids, 0x11, sizeof ids);
     sap_points_f64 queries = {s.coords_f64, 2, 3, 0};
     sap_search search = {.k = 2}, wrong = {.k = 0};
@@ -63,12 +64,12 @@ TEST(nearest_f64_and_self_refuse) {
     REFUSED(sap_nearest_f64(s.tree_f64, queries, NULL, ids, distance2), SAP_ERROR_ARGUMENT, "search");
     REFUSED(sap_nearest_f64(s.tree_f64, queries, &search, NULL, distance2), SAP_ERROR_ARGUMENT, "ids");
     REFUSED(sap_nearest_f64(s.tree_f64, queries, &wrong, ids, distance2), SAP_ERROR_ARGUMENT, "k");
-    CHECK_STATUS(sap_nearest_self(NULL, &search, ids, (float*)distance2), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_nearest_self(NULL, &search, ids, narrow), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_nearest_self_f64(NULL, &search, ids, distance2), SAP_ERROR_ARGUMENT);
-    REFUSED(sap_nearest_self(s.tree, NULL, ids, (float*)distance2), SAP_ERROR_ARGUMENT, "search");
-    REFUSED(sap_nearest_self(s.tree, &search, NULL, (float*)distance2), SAP_ERROR_ARGUMENT, "ids");
-    REFUSED(sap_nearest_self(s.tree, &wrong, ids, (float*)distance2), SAP_ERROR_ARGUMENT, "k");
-    REFUSED(sap_nearest_self(s.tree_f64, &search, ids, (float*)distance2), SAP_ERROR_ARGUMENT, "");
+    REFUSED(sap_nearest_self(s.tree, NULL, ids, narrow), SAP_ERROR_ARGUMENT, "search");
+    REFUSED(sap_nearest_self(s.tree, &search, NULL, narrow), SAP_ERROR_ARGUMENT, "ids");
+    REFUSED(sap_nearest_self(s.tree, &wrong, ids, narrow), SAP_ERROR_ARGUMENT, "k");
+    REFUSED(sap_nearest_self(s.tree_f64, &search, ids, narrow), SAP_ERROR_ARGUMENT, "");
     REFUSED(sap_nearest_self_f64(s.tree, &search, ids, distance2), SAP_ERROR_ARGUMENT, "");
     REFUSED(sap_nearest_self_f64(s.tree_f64, &wrong, ids, distance2), SAP_ERROR_ARGUMENT, "k");
     for (int i = 0; i < 60; i++) CHECK_EQUAL(ids[i], 0x11111111);

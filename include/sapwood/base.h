@@ -23,9 +23,9 @@
 extern "C" {
 #endif
 
-#define SAP_VERSION_MAJOR 0
-#define SAP_VERSION_MINOR 1
-#define SAP_VERSION_PATCH 0
+#define SAP_VERSION_MAJOR 0 /**< of these headers; ::sap_version tells the library's */
+#define SAP_VERSION_MINOR 1 /**< see SAP_VERSION_MAJOR */
+#define SAP_VERSION_PATCH 0 /**< see SAP_VERSION_MAJOR */
 
 /** The outcome of a call. The numbers are fixed for ever; new ones are added at the end. */
 typedef enum sap_status {

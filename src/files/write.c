@@ -1,6 +1,6 @@
 // Tables of numbers as NPY, PLY, CSV and XYZ.
-#include "device/device.h"
 #include "base/output.h"
+#include "device/device.h"
 #include "files/source.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "radius/neighbors.h"
+#include <assert.h>
 #if defined(_OPENMP)
 #include <omp.h>
 #endif
@@ -92,6 +93,7 @@ static void sort_row(const sap_neighbors* n, int64_t row, pair* room) {
     int32_t* ids = (int32_t*)(uintptr_t)n->ids + start;
     float* narrow = n->distance2 ? (float*)(uintptr_t)n->distance2 + start : NULL;
     double* wide = n->distance2_f64 ? (double*)(uintptr_t)n->distance2_f64 + start : NULL;
+    assert(narrow || wide);
     for (int64_t i = 0; i < count; i++) room[i] = (pair){narrow ? (double)narrow[i] : wide[i], ids[i]};
     sort_pairs(room, count);
     for (int64_t i = 0; i < count; i++) {

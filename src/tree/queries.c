@@ -81,7 +81,7 @@ static void scatter(const sap_rows* q, int64_t first, int64_t from, int64_t to, 
 
 void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, int64_t count, sap_query_order* o) {
     const sap_nearest_kernels* kernels = sap_cpu_kernels_of(tree->device, q->real_bits)->nearest;
-    int threads = tree->device->options.threads, parts = parts_of(tree);
+    int parts = parts_of(tree);
     int depth = o->home || tree->shape.depth < ORDER_BITS ? tree->shape.depth : ORDER_BITS;
     int shift = depth > ORDER_BITS ? depth - ORDER_BITS : 0;
     uint32_t *cell = o->cell, *next = o->next;
@@ -89,7 +89,7 @@ void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, i
         (const unsigned char*)q->coords + (size_t)(first * q->stride) * (size_t)q->real_bits / 8;
     o->count = count;
     memset(next, 0, (size_t)parts * ORDER_CELLS * sizeof *next);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(tree->device->options.threads) schedule(static)
     for (int p = 0; p < parts; p++) {
         int64_t from = count * p / parts, to = count * (p + 1) / parts;
         uint32_t* counts = next + (int64_t)p * ORDER_CELLS;
@@ -105,7 +105,7 @@ void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, i
             *n = start;
             start += here;
         }
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(tree->device->options.threads) schedule(static)
     for (int p = 0; p < parts; p++)
         scatter(q, first, count * p / parts, count * (p + 1) / parts, cell, shift, next + (int64_t)p * ORDER_CELLS, o);
 }

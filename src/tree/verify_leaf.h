@@ -2,7 +2,9 @@
 #include "tree/typed.h"
 
 // To the bit.
-static bool TYPED(same)(real x, real y) { return memcmp(&x, &y, sizeof x) == 0; }
+static bool TYPED(same)(real x, real y) {
+    return memcmp(&x, &y, sizeof x) == 0; // NOLINT(bugprone-suspicious-memory-comparison): bits are meant
+}
 
 // A leaf's points: axis a at coords[a*stride].
 typedef struct TYPED(leaf_view) {
