@@ -2,6 +2,9 @@
 // includes this is compiled once per instruction set (SAP_SIMD 1, 2, 3 as in sap_simd) and precision (SAP_REAL_BITS).
 //
 // real, LANES; vreal: LANES reals; vid: LANES int32. Masks are the low LANES bits of a uint32_t.
+// v_number(x, first): x with its lowest four bits replaced by the lane's number, counted from `first`.
+// v_compress, id_compress: the lanes in the mask, moved down; _store_kept stores them, and may write a whole register.
+// reduce_min, reduce_max: of all lanes; none is NaN.
 // "part" loads and stores touch only the first n lanes; lanes not loaded are zero.
 #ifndef SAPWOOD_MATH_SIMD_H
 #define SAPWOOD_MATH_SIMD_H
@@ -46,16 +49,15 @@ enum { ALL_LANES = LANES == 32 ? -1 : (1 << LANES) - 1 };
 
 INLINE uint32_t lanes_below(int64_t n) { return n >= LANES ? ALL_LANES : n <= 0 ? 0 : (1u << n) - 1; }
 
-INLINE int count_bits(uint32_t mask) { return __builtin_popcount(mask); }
-
-INLINE real reduce_min(vreal x) {
-    for (int m = LANES / 2; m; m /= 2) x = v_min(x, v_exchange(x, m));
-    return v_first(x);
+INLINE int count_bits(uint32_t mask) {
+    // Plain x86-64 has no instruction for it: four bits are counted by a table.
+    return LANES <= 4 ? (int)(UINT64_C(0x4332322132212110) >> 4 * mask & 15) : __builtin_popcount(mask);
 }
 
-INLINE real reduce_max(vreal x) {
-    for (int m = LANES / 2; m; m /= 2) x = v_max(x, v_exchange(x, m));
-    return v_first(x);
+INLINE real_bits bits_of(real x) {
+    real_bits bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
 }
 
 #endif

@@ -31,7 +31,6 @@ INLINE vreal v_load(const real* p) { return _mm256_loadu_ps(p); }
 INLINE vreal v_load_part(const real* p, int n) { return _mm256_maskload_ps(p, first_lanes_32(n)); }
 INLINE void v_store(real* p, vreal x) { _mm256_storeu_ps(p, x); }
 INLINE void v_store_part(real* p, vreal x, int n) { _mm256_maskstore_ps(p, first_lanes_32(n), x); }
-INLINE real v_first(vreal x) { return _mm256_cvtss_f32(x); }
 INLINE vreal v_add(vreal a, vreal b) { return _mm256_add_ps(a, b); }
 INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_ps(a, b); }
 INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_ps(a, b); }
@@ -46,16 +45,31 @@ INLINE vreal v_select(uint32_t mask, vreal yes, vreal no) {
     return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(on));
 }
 INLINE vreal v_compress(uint32_t mask, vreal x) { return _mm256_permutevar8x32_ps(x, kept_index(mask)); }
+INLINE void v_store_kept(real* p, uint32_t mask, vreal x) { v_store(p, v_compress(mask, x)); }
 INLINE vreal v_exchange(vreal x, int m) {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return _mm256_permutevar8x32_ps(x, _mm256_xor_si256(lane, _mm256_set1_epi32(m)));
 }
+INLINE vreal v_number(vreal x, int first) {
+    __m256i number = _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(first));
+    __m256i rest = _mm256_andnot_si256(_mm256_set1_epi32(15), _mm256_castps_si256(x));
+    return _mm256_castsi256_ps(_mm256_or_si256(rest, number));
+}
+#define REDUCE(name, op)                                                                                               \
+    INLINE real name(vreal x) {                                                                                        \
+        __m128 low = op(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));                                       \
+        low = op(low, _mm_movehl_ps(low, low));                                                                        \
+        return _mm_cvtss_f32(op(low, _mm_movehdup_ps(low)));                                                           \
+    }
+REDUCE(reduce_min, _mm_min_ps)
+REDUCE(reduce_max, _mm_max_ps)
 INLINE vid id_set(int32_t x) { return _mm256_set1_epi32(x); }
 INLINE vid id_load(const int32_t* p) { return _mm256_loadu_si256((const __m256i*)(const void*)p); }
 INLINE vid id_load_part(const int32_t* p, int n) { return _mm256_maskload_epi32(p, first_lanes_32(n)); }
 INLINE void id_store(int32_t* p, vid x) { _mm256_storeu_si256((__m256i*)(void*)p, x); }
 INLINE void id_store_part(int32_t* p, vid x, int n) { _mm256_maskstore_epi32(p, first_lanes_32(n), x); }
 INLINE vid id_compress(uint32_t mask, vid x) { return _mm256_permutevar8x32_epi32(x, kept_index(mask)); }
+INLINE void id_store_kept(int32_t* p, uint32_t mask, vid x) { id_store(p, id_compress(mask, x)); }
 INLINE uint32_t id_mask(__m256i on) { return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(on)); }
 INLINE uint32_t id_less(vid a, vid b) { return id_mask(_mm256_cmpgt_epi32(b, a)); }
 INLINE uint32_t id_equal(vid a, vid b) { return id_mask(_mm256_cmpeq_epi32(a, b)); }
@@ -70,7 +84,6 @@ INLINE vreal v_load(const real* p) { return _mm256_loadu_pd(p); }
 INLINE vreal v_load_part(const real* p, int n) { return _mm256_maskload_pd(p, first_lanes_64(n)); }
 INLINE void v_store(real* p, vreal x) { _mm256_storeu_pd(p, x); }
 INLINE void v_store_part(real* p, vreal x, int n) { _mm256_maskstore_pd(p, first_lanes_64(n), x); }
-INLINE real v_first(vreal x) { return _mm256_cvtsd_f64(x); }
 INLINE vreal v_add(vreal a, vreal b) { return _mm256_add_pd(a, b); }
 INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_pd(a, b); }
 INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_pd(a, b); }
@@ -88,10 +101,23 @@ INLINE vreal v_compress(uint32_t mask, vreal x) { // a double is a pair of 4-byt
     uint32_t pairs = ((mask & 1) | (mask & 2) << 1 | (mask & 4) << 2 | (mask & 8) << 3) * 3;
     return _mm256_castsi256_pd(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(x), kept_index(pairs)));
 }
+INLINE void v_store_kept(real* p, uint32_t mask, vreal x) { v_store(p, v_compress(mask, x)); }
 INLINE vreal v_exchange(vreal x, int m) {
     __m256i lane = _mm256_xor_si256(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(2 * m));
     return _mm256_castsi256_pd(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(x), lane));
 }
+INLINE vreal v_number(vreal x, int first) {
+    __m256i number = _mm256_add_epi64(_mm256_setr_epi64x(0, 1, 2, 3), _mm256_set1_epi64x(first));
+    __m256i rest = _mm256_andnot_si256(_mm256_set1_epi64x(15), _mm256_castpd_si256(x));
+    return _mm256_castsi256_pd(_mm256_or_si256(rest, number));
+}
+#define REDUCE(name, op)                                                                                               \
+    INLINE real name(vreal x) {                                                                                        \
+        __m128d low = op(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));                                      \
+        return _mm_cvtsd_f64(op(low, _mm_unpackhi_pd(low, low)));                                                      \
+    }
+REDUCE(reduce_min, _mm_min_pd)
+REDUCE(reduce_max, _mm_max_pd)
 INLINE vid id_set(int32_t x) { return _mm_set1_epi32(x); }
 INLINE vid id_load(const int32_t* p) { return _mm_loadu_si128((const __m128i*)(const void*)p); }
 INLINE vid id_load_part(const int32_t* p, int n) {
@@ -104,6 +130,7 @@ INLINE void id_store_part(int32_t* p, vid x, int n) {
 INLINE vid id_compress(uint32_t mask, vid x) {
     return _mm_castps_si128(_mm_permutevar_ps(_mm_castsi128_ps(x), _mm256_castsi256_si128(kept_index(mask))));
 }
+INLINE void id_store_kept(int32_t* p, uint32_t mask, vid x) { id_store(p, id_compress(mask, x)); }
 INLINE uint32_t id_mask(__m128i on) { return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(on)); }
 INLINE uint32_t id_less(vid a, vid b) { return id_mask(_mm_cmplt_epi32(a, b)); }
 INLINE uint32_t id_equal(vid a, vid b) { return id_mask(_mm_cmpeq_epi32(a, b)); }

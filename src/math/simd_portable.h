@@ -48,7 +48,6 @@ INLINE void v_store_part(real* p, vreal x, int n) {
     for (int i = 0; i < LANES; i++)
         if (i < n) p[i] = x[i];
 }
-INLINE real v_first(vreal x) { return x[0]; }
 INLINE vreal v_add(vreal a, vreal b) { return a + b; }
 INLINE vreal v_sub(vreal a, vreal b) { return a - b; }
 INLINE vreal v_mul(vreal a, vreal b) { return a * b; }
@@ -84,6 +83,10 @@ INLINE vreal v_compress(uint32_t mask, vreal x) {
     for (int i = 0, n = 0; i < LANES; n += (int)(mask >> i & 1), i++) kept[n] = x[i];
     return v_load(kept);
 }
+// Scalar stores: 16-byte registers have no quick compression.
+INLINE void v_store_kept(real* p, uint32_t mask, vreal x) {
+    for (int i = 0; i < LANES; p += mask >> i & 1, i++) *p = x[i];
+}
 INLINE vreal v_exchange(vreal x, int m) {
 #if SAP_REAL_BITS == 32
     if (m == 1) return __builtin_shufflevector(x, x, 1, 0, 3, 2);
@@ -93,6 +96,19 @@ INLINE vreal v_exchange(vreal x, int m) {
     (void)m;
     return __builtin_shufflevector(x, x, 1, 0);
 #endif
+}
+INLINE vreal v_number(vreal x, int first) {
+    vlane number;
+    for (int i = 0; i < LANES; i++) number[i] = first + i;
+    return (vreal)(((vlane)x & ~(lane_int)15) | number);
+}
+INLINE real reduce_min(vreal x) {
+    for (int m = LANES / 2; m; m /= 2) x = v_min(x, v_exchange(x, m));
+    return x[0];
+}
+INLINE real reduce_max(vreal x) {
+    for (int m = LANES / 2; m; m /= 2) x = v_max(x, v_exchange(x, m));
+    return x[0];
 }
 INLINE vid id_set(int32_t x) {
     vid v;
@@ -119,6 +135,9 @@ INLINE vid id_compress(uint32_t mask, vid x) {
     int32_t kept[LANES + 1] = {0};
     for (int i = 0, n = 0; i < LANES; n += (int)(mask >> i & 1), i++) kept[n] = x[i];
     return id_load(kept);
+}
+INLINE void id_store_kept(int32_t* p, uint32_t mask, vid x) {
+    for (int i = 0; i < LANES; p += mask >> i & 1, i++) *p = x[i];
 }
 INLINE uint32_t id_mask(vid on) {
     uint32_t mask = 0;

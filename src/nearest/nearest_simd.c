@@ -124,33 +124,29 @@ INLINE uint32_t promising(const real* bound, const int32_t* min_ids, uint32_t to
     const vreal worst = v_set(l->worst);
     uint32_t near = 0, equal = 0;
 #pragma GCC unroll 8
-    for (int v = 0; v < SAP_GROUP / LANES; v++) {
-        vreal b = v_load(bound + v * LANES);
-        near |= v_less_equal(b, worst) << (v * LANES);
-        equal |= v_equal(b, worst) << (v * LANES);
+    for (int v = 0; v < SAP_GROUP; v += LANES) {
+        vreal b = v_load(bound + v);
+        near |= v_less_equal(b, worst) << v;
+        equal |= v_equal(b, worst) << v;
     }
     near &= todo;
     if (__builtin_expect((equal & near) != 0, 0)) {
         uint32_t smaller = 0;
-        for (int v = 0; v < SAP_GROUP / LANES; v++)
-            smaller |= id_less(id_load(min_ids + v * LANES), id_set(l->worst_id)) << (v * LANES);
+        for (int v = 0; v < SAP_GROUP; v += LANES) smaller |= id_less(id_load(min_ids + v), id_set(l->worst_id)) << v;
         near &= ~equal | smaller;
     }
     return near;
 }
 
-// The nearest of the boxes in `among`; of equally near ones the first.
+// The nearest of the boxes in `among`, none of them infinitely far; of those that differ in the last four bits only,
+// the first. Each bound carries its number there, so that the least one tells which it is.
 INLINE int nearest_box(const real* bound, uint32_t among) {
     if (!(among & (among - 1))) return __builtin_ctz(among);
     vreal least = v_set(INFINITY);
 #pragma GCC unroll 8
-    for (int v = 0; v < SAP_GROUP / LANES; v++)
-        least = v_min(least, v_select(among >> (v * LANES) & ALL_LANES, v_load(bound + v * LANES), v_set(INFINITY)));
-    const vreal smallest = v_set(reduce_min(least));
-    uint32_t equal = 0;
-#pragma GCC unroll 8
-    for (int v = 0; v < SAP_GROUP / LANES; v++) equal |= v_equal(v_load(bound + v * LANES), smallest) << (v * LANES);
-    return __builtin_ctz(equal & among);
+    for (int v = 0; v < SAP_GROUP; v += LANES)
+        least = v_min(least, v_select(among >> v & ALL_LANES, v_number(v_load(bound + v), v), v_set(INFINITY)));
+    return (int)(bits_of(reduce_min(least)) & 15);
 }
 
 // A group of which boxes are still to be visited.

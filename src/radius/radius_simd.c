@@ -56,8 +56,8 @@ INLINE void scan_collect(const tree_view* t, const int dims, const vreal* q, con
         vid id = id_load(ids + v * LANES);
         if (v == t->vectors - 1) in &= t->last_lanes;
         if (self >= 0) in &= id_less(id_set(self), id);
-        id_store(h->ids + h->count, id_compress(in, id));
-        v_store(h->distance2 + h->count, v_compress(in, distance));
+        id_store_kept(h->ids + h->count, in, id);
+        v_store_kept(h->distance2 + h->count, in, distance);
         h->count += count_bits(in);
     }
 }

@@ -209,12 +209,12 @@ INLINE void partition_with(const sap_build* b, int buffer, int32_t axis, const s
         if (__builtin_expect(whole && n == LANES, 1)) {
             for (int a = 0; a < dims; a++) {
                 vreal x = v_load(column(b, buffer, a) + i);
-                v_store(column(b, buffer ^ 1, a) + less, v_compress(low, x));
-                v_store(column(b, buffer ^ 1, a) + greater, v_compress(high, x));
+                v_store_kept(column(b, buffer ^ 1, a) + less, low, x);
+                v_store_kept(column(b, buffer ^ 1, a) + greater, high, x);
             }
             vid x = id_load(b->ids[buffer] + i);
-            id_store(b->ids[buffer ^ 1] + less, id_compress(low, x));
-            id_store(b->ids[buffer ^ 1] + greater, id_compress(high, x));
+            id_store_kept(b->ids[buffer ^ 1] + less, low, x);
+            id_store_kept(b->ids[buffer ^ 1] + greater, high, x);
         } else {
             for (int a = 0; a < dims; a++) {
                 vreal x = v_load_part(column(b, buffer, a) + i, n);

@@ -105,7 +105,7 @@ INLINE int64_t keep_between(const real* values, int64_t count, bracket b, real* 
     for (; i + LANES <= count; i += LANES) {
         vreal x = v_load(values + i);
         uint32_t less = v_less(x, low), in = v_less_equal(x, high) & ~less;
-        v_store(kept + n, v_compress(in, x));
+        v_store_kept(kept + n, in, x);
         n += count_bits(in);
         under += count_bits(less);
     }
