@@ -1,5 +1,5 @@
 // The k best candidates found so far, ordered by (squared distance, id): one value, a sorted list of up to
-// SAP_LIST_MAX, or a heap. With AVX-512 the lists of floats live in registers.
+// SAP_LIST_MAX, or a heap. With AVX2 and AVX-512 the lists of floats live in registers.
 #ifndef SAPWOOD_NEAREST_LIST_SIMD_H
 #define SAPWOOD_NEAREST_LIST_SIMD_H
 
@@ -35,21 +35,43 @@ INLINE int32_t key_id(key k) { return k.id; }
 INLINE real key_distance(key k) { return k.distance; }
 #endif
 
-// How a list is kept: ONE value, SORTED keys in memory, a HEAP, or the number of registers of 8 keys.
-enum { KIND_ONE = 0, KIND_SORTED = -1, KIND_HEAP = -2 };
 #if SAP_SIMD == 3 && SAP_REAL_BITS == 32
 #define REGISTER_LISTS 1
+enum { KEYS = 8 }; // in a register
+typedef __m512i vkey;
+INLINE vkey keys_all(key x) { return _mm512_set1_epi64((long long)x); }
+INLINE vkey keys_load(const key* keys) { return _mm512_loadu_si512(keys); }
+INLINE void keys_store(key* keys, vkey x) { _mm512_storeu_si512(keys, x); }
+// Every key moves one lane up; the lowest lane takes the uppermost key of `below`.
+INLINE vkey keys_up(vkey x, vkey below) { return _mm512_alignr_epi64(x, below, 7); }
+INLINE vkey keys_min(vkey a, vkey b) { return _mm512_min_epu64(a, b); }
+INLINE vkey keys_max(vkey a, vkey b) { return _mm512_max_epu64(a, b); }
+INLINE key keys_last(vkey x) { return (key)_mm_extract_epi64(_mm512_extracti64x2_epi64(x, 3), 1); }
+#elif SAP_SIMD == 2 && SAP_REAL_BITS == 32
+#define REGISTER_LISTS 1
+enum { KEYS = 4 };
+typedef __m256i vkey;
+INLINE vkey keys_all(key x) { return _mm256_set1_epi64x((long long)x); }
+INLINE vkey keys_load(const key* keys) { return _mm256_loadu_si256((const __m256i*)(const void*)keys); }
+INLINE void keys_store(key* keys, vkey x) { _mm256_storeu_si256((__m256i*)(void*)keys, x); }
+INLINE vkey keys_up(vkey x, vkey below) { return _mm256_alignr_epi8(x, _mm256_permute2x128_si256(below, x, 0x21), 8); }
+INLINE vkey keys_min(vkey a, vkey b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
+INLINE vkey keys_max(vkey a, vkey b) { return _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(a, b)); }
+INLINE key keys_last(vkey x) { return (key)_mm_extract_epi64(_mm256_extracti128_si256(x, 1), 1); }
 #else
 #define REGISTER_LISTS 0
 #endif
+
+// How a list is kept: ONE value, SORTED keys in memory, a HEAP, or that many times eight keys in registers.
+enum { KIND_ONE = 0, KIND_SORTED = -1, KIND_HEAP = -2 };
 
 typedef struct list {
     real worst;       // of the k-th best, or the limit
     int32_t worst_id; // its id, or NOBODY
     int32_t k;
-    key* keys;
+    key* keys; // room for the list; for registers, at its end
 #if REGISTER_LISTS
-    __m512i registers[SAP_LIST_MAX / 8]; // ascending through all lanes; the k keys lie at the upper end, 0 below
+    vkey registers[SAP_LIST_MAX / KEYS]; // ascending through all lanes; the k keys lie at the upper end, 0 below
 #endif
 } list;
 
@@ -57,6 +79,11 @@ INLINE void list_set_worst(list* l, key k) {
     l->worst = key_distance(k);
     l->worst_id = key_id(k);
 }
+
+#if REGISTER_LISTS
+#define HIGHEST_8 INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX
+static const key lowest_then_highest[2 * SAP_LIST_MAX] = {[SAP_LIST_MAX] = HIGHEST_8, HIGHEST_8, HIGHEST_8, HIGHEST_8};
+#endif
 
 INLINE void list_begin(list* l, const int kind, int32_t k, real limit, key* keys) {
     l->worst = limit;
@@ -67,12 +94,10 @@ INLINE void list_begin(list* l, const int kind, int32_t k, real limit, key* keys
     if (kind == KIND_ONE) return;
 #if REGISTER_LISTS
     if (kind > 0) {
-        const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-#pragma GCC unroll 4
-        for (int v = 0; v < kind; v++) {
-            __mmask8 used = _mm512_cmpge_epi64_mask(lane, _mm512_set1_epi64(8 * (kind - v) - k));
-            l->registers[v] = _mm512_maskz_set1_epi64(used, (long long)empty);
-        }
+        const key* bounds = lowest_then_highest + SAP_LIST_MAX - (8 * kind - k);
+#pragma GCC unroll 8
+        for (int v = 0; v < 8 * kind / KEYS; v++)
+            l->registers[v] = keys_min(keys_all(empty), keys_load(bounds + v * KEYS));
         return;
     }
 #endif
@@ -105,16 +130,15 @@ INLINE void list_offer(list* l, const int kind, const key* candidates, int n) {
 #if REGISTER_LISTS
     if (kind > 0) {
         for (int i = 0; i < n; i++) { // new[j] = min(old[j], max(old[j-1], x))
-            __m512i x = _mm512_set1_epi64((long long)candidates[i]), below = _mm512_setzero_si512();
-#pragma GCC unroll 4
-            for (int v = 0; v < kind; v++) {
-                __m512i shifted = _mm512_alignr_epi64(l->registers[v], below, 7);
+            vkey x = keys_all(candidates[i]), below = keys_all(0);
+#pragma GCC unroll 8
+            for (int v = 0; v < 8 * kind / KEYS; v++) {
+                vkey shifted = keys_up(l->registers[v], below);
                 below = l->registers[v];
-                l->registers[v] = _mm512_min_epu64(l->registers[v], _mm512_max_epu64(shifted, x));
+                l->registers[v] = keys_min(l->registers[v], keys_max(shifted, x));
             }
         }
-        __m128i top = _mm512_extracti64x2_epi64(l->registers[kind - 1], 3);
-        list_set_worst(l, (key)_mm_extract_epi64(top, 1));
+        list_set_worst(l, keys_last(l->registers[8 * kind / KEYS - 1]));
         return;
     }
 #endif
@@ -140,23 +164,12 @@ INLINE void list_write(list* l, const int kind, int32_t* ids, real* distance2) {
         write_answer(make_key(l->worst, l->worst_id), ids, distance2);
         return;
     }
+    const key* keys = l->keys;
 #if REGISTER_LISTS
     if (kind > 0) {
-        const __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-        const __m256i infinite = _mm256_set1_epi32(0x7f800000);
-#pragma GCC unroll 4
-        for (int v = 0; v < kind; v++) {
-            int first = 8 * v - (8 * kind - l->k); // place in the row of this register's lane 0
-            __mmask8 used = _mm512_cmpge_epi64_mask(lane, _mm512_set1_epi64(-first));
-            __m256i id = _mm512_cvtepi64_epi32(l->registers[v]);
-            __m256i distance = _mm512_cvtepi64_epi32(_mm512_srli_epi64(l->registers[v], 32));
-            __mmask8 free_place = _mm256_cmpeq_epi32_mask(id, _mm256_set1_epi32(NOBODY));
-            id = _mm256_mask_set1_epi32(id, free_place, -1);
-            distance = _mm256_mask_mov_epi32(distance, free_place, infinite);
-            _mm256_mask_storeu_epi32(ids + first, used, id);
-            if (distance2) _mm256_mask_storeu_epi32(distance2 + first, used, distance);
-        }
-        return;
+#pragma GCC unroll 8
+        for (int v = 0; v < 8 * kind / KEYS; v++) keys_store(l->keys + v * KEYS, l->registers[v]);
+        keys += 8 * kind - l->k;
     }
 #endif
     if (kind == KIND_HEAP)
@@ -165,7 +178,7 @@ INLINE void list_write(list* l, const int kind, int32_t* ids, real* distance2) {
             l->keys[end] = l->keys[0];
             heap_replace_top(l->keys, end, last);
         }
-    for (int32_t i = 0; i < l->k; i++) write_answer(l->keys[i], ids + i, distance2 ? distance2 + i : NULL);
+    for (int32_t i = 0; i < l->k; i++) write_answer(keys[i], ids + i, distance2 ? distance2 + i : NULL);
 }
 
 #endif

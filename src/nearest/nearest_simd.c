@@ -74,7 +74,7 @@ INLINE void scan_one(const tree_view* t, const int dims, const query* q, const r
 
 // Writes the keys of the lanes in `close`; returns how many.
 INLINE int collect_keys(vreal distance, const int32_t* ids, uint32_t close, key* keys) {
-#if REGISTER_LISTS
+#if SAP_SIMD == 3 && SAP_REAL_BITS == 32
     const __m512i even = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     const __m512i odd = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     __m512i id = id_load(ids), bits = _mm512_castps_si512(distance);

@@ -123,36 +123,55 @@ static void write_split(const sap_build* b, const sap_build_node* node, real val
     ((real*)(void*)(b->tree->arrays + s->split_at))[((int64_t)1 << node->depth) + node->index] = value;
 }
 
-// Whether the point of rank i has the pivot's first `components` coordinates.
-INLINE bool equals_pivot(const sap_build* b, int buffer, int32_t axis, const sap_pivot* p, int components, int64_t i) {
+INLINE vreal load_lanes(const real* x, int n) { return n == LANES ? v_load(x) : v_load_part(x, n); }
+
+// Which of the points from rank i on (the first n lanes) have the pivot's first `components` coordinates.
+INLINE uint32_t equal_lanes(const sap_build* b, int buffer, int32_t axis, const sap_pivot* p, int components, int64_t i,
+                            int n) {
+    uint32_t equal = lanes_below(n);
     for (int c = 0; c < components; c++)
-        if (column(b, buffer, (axis + c) % b->rows->dims)[i] != (real)p->value[c]) return false;
-    return true;
+        equal &= v_equal(load_lanes(column(b, buffer, (axis + c) % b->rows->dims) + i, n), v_set((real)p->value[c]));
+    return equal;
+}
+
+// Gathers coordinate number `components` (counted from the node's axis) of the points that tie in those before it.
+static int64_t gather_tied(const sap_build* b, const sap_build_node* node, const sap_pivot* p, int components,
+                           real* tied) {
+    int buffer = node->depth & 1;
+    const real* next = column(b, buffer, (node->axis + components) % b->rows->dims);
+    int64_t count = 0;
+    for (int64_t i = node->low; i < node->high; i += LANES) {
+        int n = node->high - i < LANES ? (int)(node->high - i) : LANES;
+        uint32_t equal = equal_lanes(b, buffer, node->axis, p, components, i, n);
+        vreal x = load_lanes(next + i, n);
+        if (n == LANES)
+            v_store_kept(tied + count, equal, x);
+        else
+            v_store_part(tied + count, v_compress(equal, x), count_bits(equal));
+        count += count_bits(equal);
+    }
+    return count;
 }
 
 // Goes on through the next keys of the points that tie at the median; `rank` counts among those.
 static void break_ties(const sap_build* b, const sap_build_node* node, sap_pivot* p, int64_t rank) {
     int buffer = node->depth & 1, dims = b->rows->dims;
-    int32_t axis = node->axis;
     real* tied = column(b, buffer ^ 1, 0) + node->low;
     for (int c = 1; c < dims; c++) {
-        const real* next = column(b, buffer, (axis + c) % dims);
-        int64_t count = 0, less;
-        for (int64_t i = node->low; i < node->high; i++) {
-            tied[count] = next[i];
-            count += equals_pivot(b, buffer, axis, p, c, i);
-        }
-        real value = select_value(tied, column(b, buffer ^ 1, 1) + node->low, count, rank, &less);
-        p->value[c] = (double)value;
+        int64_t less, count = gather_tied(b, node, p, c, tied);
+        p->value[c] = (double)select_value(tied, column(b, buffer ^ 1, 1) + node->low, count, rank, &less);
         p->components = c + 1;
         rank -= less;
         if (rank == 0) return;
     }
     // Equal in every coordinate: ids ascend within a node, so the tied point of this rank is found by counting.
-    for (int64_t i = node->low; i < node->high; i++) {
-        if (!equals_pivot(b, buffer, axis, p, dims, i) || rank-- > 0) continue;
-        p->id = b->ids[buffer][i];
-        p->components = dims + 1;
+    p->components = dims + 1;
+    for (int64_t i = node->low; i < node->high; i += LANES) {
+        int n = node->high - i < LANES ? (int)(node->high - i) : LANES;
+        uint32_t equal = equal_lanes(b, buffer, node->axis, p, dims, i, n);
+        for (; equal && rank > 0; rank--) equal &= equal - 1;
+        if (!equal) continue;
+        p->id = b->ids[buffer][i + __builtin_ctz(equal)];
         return;
     }
 }
@@ -180,13 +199,12 @@ static sap_pivot find_pivot(const sap_build* b, const sap_build_node* node) {
 INLINE uint32_t smaller(const sap_build* b, int buffer, int32_t axis, const sap_pivot* p, const int components,
                         int64_t i, int n) {
     const int dims = b->rows->dims;
-    vreal x = n == LANES ? v_load(column(b, buffer, axis) + i) : v_load_part(column(b, buffer, axis) + i, n);
+    vreal x = load_lanes(column(b, buffer, axis) + i, n);
     uint32_t less = v_less(x, v_set((real)p->value[0]));
     if (components > 1) {
         uint32_t tied = v_equal(x, v_set((real)p->value[0]));
         for (int c = 1; c < components && c < dims; c++) {
-            const real* next = column(b, buffer, (axis + c) % dims) + i;
-            x = n == LANES ? v_load(next) : v_load_part(next, n);
+            x = load_lanes(column(b, buffer, (axis + c) % dims) + i, n);
             less |= tied & v_less(x, v_set((real)p->value[c]));
             tied &= v_equal(x, v_set((real)p->value[c]));
         }
