@@ -91,7 +91,7 @@ static void mesh_rows(bench_run* run, const char* path, const char* name) {
     unsigned char* bytes = unpack(path, &size);
     sap_device* device = bench_device(1, SAP_SIMD_AUTO, NULL);
     sap_point_set* set = NULL;
-    if (bytes) sap_points_parse(device, bytes, size, SAP_FORMAT_PLY, &set);
+    if (bytes) sap_points_parse(device, bytes, size, SAP_FORMAT_PLY, 0, &set);
     free(bytes);
     if (!set || set->real_bits != 32 || set->dims != 3 || set->count == 0) {
         bench_report_note(run->report, "mesh %s: skipped, it could not be read", name);

@@ -38,11 +38,9 @@ static sap_cli_exit check_usage(sap_cli* cli) {
         return sap_cli_usage(cli, "--points, --dims and --precision are for generated points, not beside REFERENCE");
     if (reference && options->queries >= 0)
         return sap_cli_usage(cli, "--queries is for generated queries, not beside REFERENCE");
-    if (reference && queries && !strcmp(reference, "-") && !strcmp(queries, "-"))
-        return sap_cli_usage(cli, "only one of REFERENCE and QUERIES can be standard input");
-    if (reference && !queries && options->radius >= 0 && sap_cli_is_tree(reference))
+    if (reference && !queries && options->radius >= 0 && sap_cli_is_tree(cli, reference))
         return sap_cli_usage(cli, "--radius on a saved tree needs QUERIES");
-    return SAP_EXIT_OK;
+    return sap_cli_check_inputs(cli);
 }
 
 // A number uniform in [0, 1) that is exact in the precision, the same on every machine.
@@ -85,8 +83,9 @@ static sap_cli_exit prepare_generated(sap_cli* cli, bench_run* run) {
 
 static sap_cli_exit prepare_files(sap_cli* cli, bench_run* run) {
     const char *reference = cli->options->operands[0], *queries = cli->options->operands[1];
-    sap_cli_exit result = sap_cli_is_tree(reference) ? sap_cli_reference_open(cli, reference, &run->reference)
-                                                     : sap_cli_points_read(cli, reference, &run->reference.points);
+    sap_cli_exit result = sap_cli_is_tree(cli, reference)
+                              ? sap_cli_reference_open(cli, reference, &run->reference)
+                              : sap_cli_points_read(cli, reference, 0, &run->reference.points);
     run->reference.path = reference;
     if (result != SAP_EXIT_OK || !queries) return result;
     if (!run->reference.saved) {
@@ -100,24 +99,6 @@ static sap_cli_exit prepare_files(sap_cli* cli, bench_run* run) {
 static int compare_seconds(const void* left, const void* right) {
     double a = *(const double*)left, b = *(const double*)right;
     return (a > b) - (a < b);
-}
-
-// Runs a work once to warm up, then as often as it is to be measured.
-static sap_cli_exit measure(sap_cli* cli, bench_run* run, const char* name, int64_t items, work_function function) {
-    int32_t repeat = cli->options->repeat;
-    for (int32_t i = -1; i < repeat; i++) {
-        sap_cli_stage_begin(cli, name);
-        double start = sap_cli_seconds();
-        sap_status status = function(cli, run);
-        double seconds = sap_cli_seconds() - start;
-        sap_cli_stage_end(cli);
-        if (status != SAP_OK) return sap_cli_failed(cli, status, run->reference.path);
-        if (i >= 0) run->seconds[i] = seconds;
-    }
-    qsort(run->seconds, (size_t)repeat, sizeof *run->seconds, compare_seconds);
-    double median = (run->seconds[(repeat - 1) / 2] + run->seconds[repeat / 2]) / 2;
-    run->works[run->work_count++] = (work){name, items, median, run->seconds[0]};
-    return SAP_EXIT_OK;
 }
 
 static sap_status build_fresh(sap_cli* cli, bench_run* run) {
@@ -170,6 +151,25 @@ static sap_status collect(sap_cli* cli, bench_run* run) {
     return status;
 }
 
+// Runs a work once to warm up, then as often as it is to be measured.
+static sap_cli_exit measure(sap_cli* cli, bench_run* run, const char* name, int64_t items, work_function function) {
+    int32_t repeat = cli->options->repeat;
+    for (int32_t i = -1; i < repeat; i++) {
+        sap_cli_stage_begin(cli, name);
+        double start = sap_cli_seconds();
+        sap_status status = function(cli, run);
+        double seconds = sap_cli_seconds() - start;
+        sap_cli_stage_end(cli);
+        if (status != SAP_OK && function == nearest) return sap_cli_nearest_failed(cli, status);
+        if (status != SAP_OK) return sap_cli_failed(cli, status, run->reference.path);
+        if (i >= 0) run->seconds[i] = seconds;
+    }
+    qsort(run->seconds, (size_t)repeat, sizeof *run->seconds, compare_seconds);
+    double median = (run->seconds[(repeat - 1) / 2] + run->seconds[repeat / 2]) / 2;
+    run->works[run->work_count++] = (work){name, items, median, run->seconds[0]};
+    return SAP_EXIT_OK;
+}
+
 static sap_cli_exit measure_builds(sap_cli* cli, bench_run* run) {
     int64_t points = run->reference.points.count;
     run->wide = run->reference.points.real_bits == 64;
@@ -181,14 +181,13 @@ static sap_cli_exit measure_builds(sap_cli* cli, bench_run* run) {
 
 static sap_cli_exit measure_searches(sap_cli* cli, bench_run* run) {
     const sap_cli_options* options = cli->options;
-    int64_t values;
     run->rows = run->asked ? run->queries.count : run->reference.info.source_count;
-    if (__builtin_mul_overflow(run->rows, options->k, &values))
-        return sap_cli_error(cli, "%lld queries of %d neighbours are too many", (long long)run->rows, (int)options->k);
-    run->ids = sap_cli_allocate(cli, values, sizeof *run->ids);
-    run->distance2 = sap_cli_allocate(cli, values, run->wide ? sizeof(double) : sizeof(float));
+    run->ids = sap_cli_allocate_neighbors(cli, run->rows, sizeof *run->ids);
+    if (!run->ids) return SAP_EXIT_FAILED;
+    run->distance2 = sap_cli_allocate_neighbors(cli, run->rows, run->wide ? sizeof(double) : sizeof(float));
+    if (!run->distance2) return SAP_EXIT_FAILED;
     run->counts = sap_cli_allocate(cli, run->rows, sizeof *run->counts);
-    if (!run->ids || !run->distance2 || !run->counts) return SAP_EXIT_FAILED;
+    if (!run->counts) return SAP_EXIT_FAILED;
     sap_cli_exit result = measure(cli, run, "nearest", run->rows, nearest);
     if (result != SAP_EXIT_OK || options->radius < 0) return result;
     result = measure(cli, run, "radius count", run->rows, count);
@@ -231,8 +230,9 @@ static void report_text(sap_cli* cli, const bench_run* run) {
     const sap_tree_info* info = &run->reference.info;
     sap_device_info device = {0};
     sap_device_describe(cli->device, &device);
-    printf("%s: %lld x %d %s; queries %lld%s, k %d; %s, %s, threads %d; medians of %d\n", run->reference.path,
-           (long long)info->count, (int)info->dims, sap_cli_precision_name(info->real_bits), (long long)run->rows,
+    sap_cli_show(stdout, run->reference.path);
+    printf(": %lld x %d %s; queries %lld%s, k %d; %s, %s, threads %d; medians of %d\n", (long long)info->count,
+           (int)info->dims, sap_cli_precision_name(info->real_bits), (long long)run->rows,
            run->asked ? "" : " (its own points)", (int)cli->options->k, sap_cli_device_name(device.processor),
            sap_cli_simd_name(device.simd), (int)device.threads, (int)cli->options->repeat);
     printf("%-14s %12s %12s %14s\n", "work", "median ms", "best ms", "per second");

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void report(sap_cli* cli, const sap_cli_reference* tree, double save_seconds) {
     const sap_tree_info* info = &tree->info;
@@ -12,7 +13,7 @@ static void report(sap_cli* cli, const sap_cli_reference* tree, double save_seco
     sap_json_text(&json, "verb", "build");
     sap_json_text(&json, "output", cli->options->output);
     sap_json_int(&json, "points", info->count);
-    sap_json_int(&json, "duplicates_dropped", info->duplicates);
+    sap_json_int(&json, "duplicates", info->duplicates);
     sap_json_int(&json, "dims", info->dims);
     sap_json_text(&json, "precision", sap_cli_precision_name(info->real_bits));
     sap_json_text(&json, "split", sap_cli_split_name(info->options.split));
@@ -32,10 +33,13 @@ sap_cli_exit sap_cli_build(sap_cli* cli) {
     const sap_cli_options* options = cli->options;
     const char* points = options->operands[0];
     sap_cli_reference tree;
-    if (!strcmp(options->output, "-"))
-        return sap_cli_usage(cli, "a tree cannot be saved to standard output; give a file's name");
-    if (sap_cli_is_tree(points)) return sap_cli_usage(cli, "%s is a tree already; give points", points);
-    sap_cli_exit result = sap_cli_reference_open(cli, points, &tree);
+    bool to_stdout = !strcmp(options->output, "-");
+    sap_cli_exit result = sap_cli_check_distinct(cli, &(sap_cli_output){"-o", options->output}, 1);
+    if (result != SAP_EXIT_OK) return result;
+    if (to_stdout && isatty(STDOUT_FILENO))
+        return sap_cli_usage(cli, "a tree is no text for a terminal; give -o a file's name, or a pipe to '-'");
+    if (sap_cli_is_tree(cli, points)) return sap_cli_usage(cli, "%s is a saved tree already; give points", points);
+    result = sap_cli_reference_open(cli, points, &tree);
     if (result != SAP_EXIT_OK) return result;
     sap_cli_stage_begin(cli, "saving");
     sap_status status = sap_tree_save(tree.tree, options->output);
@@ -45,7 +49,7 @@ sap_cli_exit sap_cli_build(sap_cli* cli) {
     } else {
         if (options->json) report(cli, &tree, seconds);
         sap_cli_note(cli, "%lld points in a tree of depth %d, built in %.3g s: %s", (long long)tree.info.count,
-                     (int)tree.info.depth, tree.build_seconds, options->output);
+                     (int)tree.info.depth, tree.build_seconds, to_stdout ? "standard output" : options->output);
         if (tree.info.duplicates) sap_cli_note(cli, "%lld duplicates dropped", (long long)tree.info.duplicates);
     }
     sap_cli_reference_close(&tree);

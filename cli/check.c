@@ -188,7 +188,7 @@ static sap_cli_exit run(sap_cli* cli, inspection* in, const sap_cli_check* check
 }
 
 sap_cli_exit sap_cli_check_possible(sap_cli* cli) {
-    if (!cli->options->verify || !sap_cli_is_tree(cli->options->operands[0])) return SAP_EXIT_OK;
+    if (!cli->options->verify || !sap_cli_is_tree(cli, cli->options->operands[0])) return SAP_EXIT_OK;
     return sap_cli_usage(cli,
                          "--verify compares with the points themselves; give the points' file as REFERENCE, not %s",
                          cli->options->operands[0]);

@@ -29,11 +29,10 @@ sap_cli_exit sap_cli_convert(sap_cli* cli) {
     const sap_cli_options* options = cli->options;
     const char* path = options->output;
     sap_cli_points points = {0};
-    sap_cli_exit result = sap_cli_check_outputs(cli, &path, 1);
+    sap_cli_exit result = sap_cli_check_outputs(cli, &(sap_cli_output){"-o", path}, 1);
     if (result != SAP_EXIT_OK) return result;
     if (!path && options->json) return sap_cli_usage(cli, "--json needs -o FILE beside it");
-    result = sap_cli_points_read(cli, options->operands[0], &points);
-    if (result == SAP_EXIT_OK && options->precision) result = sap_cli_points_convert(cli, &points, options->precision);
+    result = sap_cli_points_read(cli, options->operands[0], options->precision, &points);
     if (result == SAP_EXIT_OK) result = write_points(cli, path, &points);
     if (result == SAP_EXIT_OK && options->json) report(cli, &points, path);
     if (result == SAP_EXIT_OK && path && strcmp(path, "-"))

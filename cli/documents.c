@@ -57,6 +57,36 @@ static void print_man_options(int verb) {
     }
 }
 
+static void print_man_json(void) {
+    static const char* const keys[][2] = {
+        {"verb", "the verb that ran"},
+        {"file, input, reference", "what was read"},
+        {"output", "what was written"},
+        {"kind", "points or tree"},
+        {"points, dims, precision", "how many points (of a tree: without dropped ones), their coordinates and type"},
+        {"lower, upper", "bounds of the finite coordinates"},
+        {"duplicates", "points that equal an earlier one; of a tree, those dropped"},
+        {"not_finite", "points with a coordinate that is NaN or infinite"},
+        {"bytes", "size of the coordinates or of the tree in memory"},
+        {"split, axis, leaf_size", "how the tree was built"},
+        {"depth, nodes, leaves, largest_leaf", "what the tree became"},
+        {"queries, k, radius", "what was asked; radius is absent if none was given, null if infinite"},
+        {"found", "neighbours of all queries together"},
+        {"ids, distances, offsets, counts", "the files written, null for those not asked for"},
+        {"verified", "how many queries --verify checked, and whether they are a sample"},
+        {"sound, error", "whether the tree is sound, and if not, why"},
+        {"seconds", "what each step took"},
+        {"seed, device, simd, threads, repeats", "how bench measured"},
+        {"works", "of bench: each work with its median and best seconds, and items a second by the median"},
+    };
+    puts(".SH JSON\nThe members that \\-\\-json prints, each where it applies:");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        printf(".TP\n.B %s\n", keys[i][0]);
+        print_roff(keys[i][1]);
+        putchar('\n');
+    }
+}
+
 static void print_man(void) {
     printf(".TH SAPWOOD 1 \"\" \"Sapwood %s\" \"User Commands\"\n.SH NAME\nsapwood \\- %s\n.SH SYNOPSIS\n",
            sap_version(), sap_cli_verb_table[SAP_VERB_NONE].summary);
@@ -65,13 +95,14 @@ static void print_man(void) {
         printf("%s.B sapwood %s\n.I %s\n.RI [ options ]\n", v > 1 ? ".br\n" : "", text->name, text->operands);
     }
     puts(
-        ".br\n.B sapwood \\-\\-help\n.br\n.B sapwood \\-\\-version\n.SH DESCRIPTION\n"
+        ".br\n.B sapwood help\n.RI [ VERB ]\n.br\n.B sapwood \\-\\-help\n.br\n.B sapwood \\-\\-version\n.SH "
+        "DESCRIPTION\n"
         "Builds k\\-d trees over points of 1 to 16 dimensions, saves them, and finds nearest neighbours and points\n"
         "within a radius. Answers are exact: neighbours are ordered by squared distance, then id, and are the same on\n"
-        "every processor.\n.PP\n"
-        "Points are read from PLY, XYZ, CSV, NPY and PCD files; \\(aq\\-\\(aq is standard input. A saved tree may "
-        "stand\n"
-        "wherever REFERENCE does.\n.SH VERBS");
+        "every processor.\n.PP");
+    print_roff(sap_cli_columns_text);
+    puts("\n.PP\nA saved tree may stand wherever REFERENCE does, but not on a pipe. Long options may be shortened to "
+         "any\nstart that only one of them has.\n.SH VERBS");
     for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
         const sap_cli_verb_text* text = &sap_cli_verb_table[v];
         printf(".SS sapwood %s \"\\fI%s\\fR\"\n", text->name, text->operands);
@@ -79,6 +110,7 @@ static void print_man(void) {
         putchar('\n');
         print_man_options(v);
     }
+    print_man_json();
     puts(".SH EXIT STATUS\n.TP\n.B 0\ndone\n.TP\n.B 1\nfailed; the reason is on standard error\n.TP\n.B 2\n"
          "wrong usage\n.TP\n.B 3\na verification failed\n.SH EXAMPLES\n.nf\n"
          "sapwood build scan.ply \\-o scan.sap\n"
@@ -88,14 +120,9 @@ static void print_man(void) {
 
 // ---- bash.
 
-static void print_bash(void) {
-    fputs("# bash completion of sapwood\n_sapwood() {\n    local word=${COMP_WORDS[COMP_CWORD]} verb= i\n"
-          "    local previous=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-          "    for ((i = 1; i < COMP_CWORD; i++)); do\n        case ${COMP_WORDS[i]} in\n        ",
-          stdout);
-    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++)
-        printf("%s%s", v > 1 ? "|" : "", sap_cli_verb_table[v].name);
-    puts(") verb=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    case $verb$previous in");
+// The values of options, by verb and option.
+static void print_bash_values(void) {
+    puts("    case $verb$previous in");
     for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
         for (size_t i = 0; i < sap_cli_option_count; i++) {
             const sap_cli_option* option = option_at(i, v);
@@ -106,26 +133,53 @@ static void print_bash(void) {
             else
                 printf("    %s--%s) ", verb, option->name);
             if (has_choices(option)) {
-                fputs("COMPREPLY=($(compgen -W '", stdout);
+                fputs("COMPREPLY=($(compgen -P \"$before\" -W '", stdout);
                 print_choices(option, " ");
                 fputs("' -- \"$word\")); ", stdout);
             } else if (takes_file(option)) {
-                fputs("COMPREPLY=($(compgen -f -- \"$word\")); ", stdout);
+                fputs("_sapwood_files; ", stdout);
             }
             puts("return ;;");
         }
     }
-    puts("    esac\n    case $verb in");
+    puts("    esac");
+}
+
+// The words that may stand where no value does.
+static void print_bash_words(void) {
+    puts("    case $verb in");
     for (int v = SAP_VERB_NONE; v < SAP_VERB_COUNT; v++) {
         printf("    %s) words='", v ? sap_cli_verb_table[v].name : "''");
         for (int w = SAP_VERB_NONE + 1; !v && w < SAP_VERB_COUNT; w++) printf("%s ", sap_cli_verb_table[w].name);
+        if (!v) fputs("help ", stdout);
         for (size_t i = 0; i < sap_cli_option_count; i++)
             if (option_at(i, v)) printf("--%s ", sap_cli_option_table[i].name);
         puts("' ;;");
     }
-    puts(
-        "    esac\n    if [[ -n $verb && $word != -* ]]; then COMPREPLY=($(compgen -f -- \"$word\"))\n"
-        "    else COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); fi\n}\ncomplete -o filenames -F _sapwood sapwood");
+    fputs("    help) words='", stdout);
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) printf("%s ", sap_cli_verb_table[v].name);
+    puts("' ;;\n    esac");
+}
+
+static void print_bash(void) {
+    // A name a line, so that blanks in names stay; the shell quotes them when it knows that they are names.
+    fputs("# bash completion of sapwood\n_sapwood_files() {\n    local IFS=$'\\n'\n"
+          "    compopt -o filenames 2> /dev/null\n"
+          "    mapfile -t COMPREPLY < <(compgen -P \"$before\" -f -- \"$word\")\n}\n"
+          "_sapwood() {\n    local word=${COMP_WORDS[COMP_CWORD]} verb= before= words= i\n"
+          "    local previous=${COMP_WORDS[COMP_CWORD-1]}\n"
+          // --walk=st is one word or three, as COMP_WORDBREAKS has it
+          "    if [[ $word == --*=* ]]; then previous=${word%%=*} before=$previous= word=${word#*=}\n"
+          "    elif [[ $word == = ]]; then word=\n"
+          "    elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+          "    for ((i = 1; i < COMP_CWORD; i++)); do\n        case ${COMP_WORDS[i]} in\n        ",
+          stdout);
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) printf("%s|", sap_cli_verb_table[v].name);
+    puts("help) verb=${COMP_WORDS[i]}; break ;;\n        esac\n    done");
+    print_bash_values();
+    print_bash_words();
+    puts("    if [[ -n $verb && $verb != help && $word != -* ]]; then _sapwood_files\n"
+         "    else COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); fi\n}\ncomplete -F _sapwood sapwood");
 }
 
 // ---- zsh.
@@ -175,7 +229,7 @@ static void print_zsh(void) {
         print_zsh_text(sap_cli_verb_table[v].summary);
         puts("'");
     }
-    fputs("    )\n    _arguments -C", stdout);
+    fputs("        'help:explain a verb'\n    )\n    _arguments -C", stdout);
     for (size_t i = 0; i < sap_cli_option_count; i++)
         if (option_at(i, SAP_VERB_NONE)) print_zsh_option(&sap_cli_option_table[i]);
     puts(" \\\n            '1:verb:->verb' '*::argument:->rest'\n    case $state in\n"
@@ -186,7 +240,7 @@ static void print_zsh(void) {
             if (option_at(i, v)) print_zsh_option(&sap_cli_option_table[i]);
         puts(" \\\n            '*:file:_files' ;;");
     }
-    puts("        esac ;;\n    esac\n}\n_sapwood \"$@\"");
+    puts("        help) _describe verb verbs ;;\n        esac ;;\n    esac\n}\n_sapwood \"$@\"");
 }
 
 // ---- fish.
@@ -206,7 +260,9 @@ static void print_fish(void) {
         printf("complete -c sapwood -n __fish_use_subcommand -f -a %s -d ", sap_cli_verb_table[v].name);
         print_fish_text(sap_cli_verb_table[v].summary);
         putchar('\n');
+        printf("complete -c sapwood -n '__fish_seen_subcommand_from help' -f -a %s\n", sap_cli_verb_table[v].name);
     }
+    puts("complete -c sapwood -n __fish_use_subcommand -f -a help -d 'explain a verb'");
     for (int v = SAP_VERB_NONE; v < SAP_VERB_COUNT; v++) {
         for (size_t i = 0; i < sap_cli_option_count; i++) {
             const sap_cli_option* option = option_at(i, v);

@@ -58,7 +58,9 @@ void sap_cli_print_help(sap_cli_verb verb) {
         print_wrapped(text->description, 0, 0);
     }
     print_options(verb);
-    puts("\nPoints are read from PLY, XYZ, CSV, NPY and PCD files; '-' is standard input.\n"
+    putchar('\n');
+    if (verb != SAP_VERB_VERIFY) print_wrapped(sap_cli_columns_text, 0, 0);
+    puts("Long options may be shortened to any start that only one of them has.\n"
          "Exit status: 0 done, 1 failed, 2 wrong usage, 3 verification failed.");
-    if (verb == SAP_VERB_NONE) puts("'sapwood VERB --help' explains a verb.");
+    if (verb == SAP_VERB_NONE) puts("'sapwood help VERB' or 'sapwood VERB --help' explains a verb.");
 }

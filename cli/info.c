@@ -43,7 +43,11 @@ static void print_bound(const char* name, const double* values, int32_t dims, in
 }
 
 static void print_int(const char* name, int64_t value) { printf("%-13s %lld\n", name, (long long)value); }
-static void print_text(const char* name, const char* value) { printf("%-13s %s\n", name, value); }
+static void print_text(const char* name, const char* value) {
+    printf("%-13s ", name);
+    sap_cli_show(stdout, value);
+    putchar('\n');
+}
 
 static void json_bound(sap_json* json, const char* name, const double* values, int32_t dims, int bits) {
     sap_json_open(json, name, '[');
@@ -90,7 +94,7 @@ static void report_int(sap_json* json, const char* name, const char* key, int64_
 static sap_cli_exit report_points(sap_cli* cli, sap_json* json, const char* path) {
     sap_cli_points points = {0};
     description d;
-    sap_cli_exit result = sap_cli_points_read(cli, path, &points);
+    sap_cli_exit result = sap_cli_points_read(cli, path, cli->options->precision, &points);
     if (result == SAP_EXIT_OK) result = describe_points(cli, &points, &d);
     if (result == SAP_EXIT_OK) {
         report_head(json, path, "points", points.count, points.dims, points.real_bits);
@@ -111,7 +115,7 @@ static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) 
     const sap_tree_info* info = &tree.info;
     report_head(json, path, "tree", info->count, info->dims, info->real_bits);
     report_bounds(json, info->lower, info->upper, info->dims, info->real_bits);
-    report_int(json, "dropped", "duplicates_dropped", info->duplicates);
+    report_int(json, "duplicates", "duplicates", info->duplicates);
     if (json) {
         sap_json_text(json, "split", sap_cli_split_name(info->options.split));
         sap_json_text(json, "axis", sap_cli_axis_name(info->options.axis));
@@ -133,5 +137,5 @@ static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) 
 sap_cli_exit sap_cli_info(sap_cli* cli) {
     const char* path = cli->options->operands[0];
     sap_json writer = {0}, *json = cli->options->json ? &writer : NULL;
-    return sap_cli_is_tree(path) ? report_tree(cli, json, path) : report_points(cli, json, path);
+    return sap_cli_is_tree(cli, path) ? report_tree(cli, json, path) : report_points(cli, json, path);
 }

@@ -7,27 +7,63 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-bool sap_cli_is_tree(const char* path) {
-    static const char magic[] = "SAPTREE\n";
-    char first[sizeof magic - 1];
+static bool begins_with(const char* bytes, const char* text) { return !strncmp(bytes, text, strlen(text)); }
+
+bool sap_cli_is_tree(const sap_cli* cli, const char* path) {
+    static const char* const of_points[] = {"\x93NUMPY", "ply\n", "ply\r", "ply ", "# .PCD", "VERSION ", "FIELDS "};
+    char first[9] = "";
     size_t length = strlen(path);
     if (!strcmp(path, "-")) return false;
-    if (length >= 4 && !strcasecmp(path + length - 4, ".sap")) return true;
     struct stat status; // a pipe's bytes can be read only once: leave them to the reader
-    if (stat(path, &status) || !S_ISREG(status.st_mode)) return false;
-    FILE* file = fopen(path, "rb");
-    if (!file) return false;
-    bool tree = fread(first, 1, sizeof first, file) == sizeof first && !memcmp(first, magic, sizeof first);
-    fclose(file);
-    return tree;
+    FILE* file = !stat(path, &status) && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
+    if (file) {
+        first[fread(first, 1, sizeof first - 1, file)] = 0;
+        fclose(file);
+    }
+    if (begins_with(first, "SAPTREE\n")) return true;
+    if (cli->options->input_format != SAP_FORMAT_AUTO) return false;
+    for (size_t i = 0; i < sizeof of_points / sizeof *of_points; i++)
+        if (begins_with(first, of_points[i])) return false;
+    return length >= 4 && !strcasecmp(path + length - 4, ".sap");
 }
 
-sap_cli_exit sap_cli_points_read(sap_cli* cli, const char* path, sap_cli_points* points) {
+sap_cli_exit sap_cli_check_inputs(sap_cli* cli) {
+    const sap_cli_options* options = cli->options;
+    const char *reference = options->operands[0], *queries = options->operands[1];
+    if (options->walk == SAP_WALK_STACKLESS && options->tree.split == SAP_SPLIT_SLIDING_MIDPOINT)
+        return sap_cli_usage(cli, "--walk stackless does not go through trees of --split sliding-midpoint");
+    if (!queries) return SAP_EXIT_OK;
+    if (!strcmp(reference, "-") && !strcmp(queries, "-"))
+        return sap_cli_usage(cli, "only one of REFERENCE and QUERIES can be standard input");
+    if (sap_cli_is_tree(cli, queries)) return sap_cli_usage(cli, "%s is a saved tree; QUERIES must be points", queries);
+    return SAP_EXIT_OK;
+}
+
+sap_cli_exit sap_cli_tree_failed(sap_cli* cli, sap_status status, const char* path) {
+    sap_cli_failed(cli, status, path);
+    if (status == SAP_ERROR_FORMAT || status == SAP_ERROR_RANGE)
+        sap_cli_error(cli, "%s is not a sound tree; build it again from its points", path);
+    return SAP_EXIT_FAILED;
+}
+
+sap_cli_exit sap_cli_tree_from_pipe(sap_cli* cli) {
+    return sap_cli_usage(cli, "a saved tree cannot be read from a pipe; give a file's name");
+}
+
+bool sap_cli_is_pipe(const char* path) {
+    struct stat status;
+    return !strcmp(path, "-") || (!stat(path, &status) && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)));
+}
+
+sap_cli_exit sap_cli_points_read(sap_cli* cli, const char* path, int32_t real_bits, sap_cli_points* points) {
     sap_point_set* set = NULL;
-    if (sap_cli_is_tree(path)) return sap_cli_error(cli, "%s is a saved tree; points are needed here", path);
+    if (sap_cli_is_tree(cli, path)) return sap_cli_usage(cli, "%s is a saved tree; points are needed here", path);
     sap_cli_stage_begin(cli, "reading");
-    sap_status status = sap_points_read(cli->device, path, cli->options->input_format, &set);
+    sap_status status = sap_points_read(cli->device, path, cli->options->input_format, real_bits, &set);
     double seconds = sap_cli_stage_end(cli);
+    // A pipe is known to hold a tree only by what its reader stumbled over.
+    if (status == SAP_ERROR_FORMAT && sap_cli_is_pipe(path) && strstr(cli->reason, "'SAPTREE'"))
+        return sap_cli_tree_from_pipe(cli);
     if (status != SAP_OK) return sap_cli_failed(cli, status, path);
     const void* coords = set->real_bits == 64 ? (const void*)set->coords_f64 : (const void*)set->coords;
     *points = (sap_cli_points){coords, set->count, set->dims, set->real_bits, set, NULL};
@@ -72,24 +108,26 @@ sap_cli_exit sap_cli_tree_build(sap_cli* cli, const sap_cli_points* points, cons
 }
 
 static sap_cli_exit load_tree(sap_cli* cli, sap_cli_reference* reference) {
+    static const char* const of_building[] = {"precision", "split", "axis", "leaf-size", "drop-duplicates"};
+    for (size_t i = 0; i < sizeof of_building / sizeof *of_building; i++)
+        if (sap_cli_given(cli->options, of_building[i]))
+            return sap_cli_usage(cli, "%s is a tree built already; --%s does not apply", reference->path,
+                                 of_building[i]);
+    if (sap_cli_is_pipe(reference->path)) return sap_cli_tree_from_pipe(cli);
     sap_cli_stage_begin(cli, "loading");
     sap_status status = sap_tree_load(cli->device, reference->path, &reference->tree);
     reference->read_seconds = sap_cli_stage_end(cli);
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, reference->path);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_tree_failed(cli, status, reference->path);
 }
 
 sap_cli_exit sap_cli_reference_open(sap_cli* cli, const char* path, sap_cli_reference* reference) {
-    *reference = (sap_cli_reference){.path = path, .saved = sap_cli_is_tree(path)};
-    const sap_tree_options* wanted = &cli->options->tree;
+    *reference = (sap_cli_reference){.path = path, .saved = sap_cli_is_tree(cli, path)};
     sap_cli_exit result;
-    if (reference->saved && (wanted->split || wanted->axis || wanted->leaf_size || wanted->drop_duplicates)) {
-        result = sap_cli_usage(
-            cli, "%s is built already; --split, --axis, --leaf-size and --drop-duplicates do not apply", path);
-    } else if (reference->saved) {
+    if (reference->saved) {
         result = load_tree(cli, reference);
     } else {
         double start = sap_cli_seconds();
-        result = sap_cli_points_read(cli, path, &reference->points);
+        result = sap_cli_points_read(cli, path, cli->options->precision, &reference->points);
         double read = sap_cli_seconds();
         if (result == SAP_EXIT_OK) result = sap_cli_tree_build(cli, &reference->points, path, &reference->tree);
         reference->read_seconds = read - start;
@@ -117,7 +155,9 @@ void sap_cli_reference_close(sap_cli_reference* reference) {
 sap_cli_exit sap_cli_queries_read(sap_cli* cli, const char* path, const sap_cli_reference* reference,
                                   sap_cli_points* queries) {
     const sap_tree_info* info = &reference->info;
-    sap_cli_exit result = sap_cli_points_read(cli, path, queries);
+    // Text is rounded once, to the tree's type; what a float32 tree makes of doubles should be known.
+    int32_t real_bits = info->real_bits == 64 ? 64 : cli->options->precision;
+    sap_cli_exit result = sap_cli_points_read(cli, path, real_bits, queries);
     if (result != SAP_EXIT_OK) return result;
     if (queries->dims != info->dims) {
         sap_cli_error(cli, "%s: queries have %d coordinates, but the points of %s have %d; give as many", path,
@@ -125,8 +165,8 @@ sap_cli_exit sap_cli_queries_read(sap_cli* cli, const char* path, const sap_cli_
         return SAP_EXIT_FAILED;
     }
     if (queries->real_bits == info->real_bits) return SAP_EXIT_OK;
-    sap_cli_detail(cli, "%s: converted from %s to the tree's %s", path, sap_cli_precision_name(queries->real_bits),
-                   sap_cli_precision_name(info->real_bits));
+    sap_cli_note(cli, "%s: float64 coordinates are rounded to the float32 of %s%s", path, reference->path,
+                 reference->saved ? "" : "; --precision float64 keeps them");
     return sap_cli_points_convert(cli, queries, info->real_bits);
 }
 

@@ -23,10 +23,20 @@ typedef struct sap_cli_reference {
     double read_seconds, build_seconds;
 } sap_cli_reference;
 
-// Whether a path names a saved tree, by its suffix or its first bytes.
-bool sap_cli_is_tree(const char* path);
+// Whether a path names a saved tree: by its first bytes, then by --input-format, then by its suffix.
+bool sap_cli_is_tree(const sap_cli* cli, const char* path);
+// Refuses, before work begins, inputs of a search that cannot be: a tree as QUERIES, two standard inputs, a walk that
+// the tree to be built has not.
+sap_cli_exit sap_cli_check_inputs(sap_cli* cli);
 
-sap_cli_exit sap_cli_points_read(sap_cli* cli, const char* path, sap_cli_points* points);
+// Says why a tree could not be loaded or is not sound.
+sap_cli_exit sap_cli_tree_failed(sap_cli* cli, sap_status status, const char* path);
+// Whether a path's bytes can be read only once; what to say of a tree there.
+bool sap_cli_is_pipe(const char* path);
+sap_cli_exit sap_cli_tree_from_pipe(sap_cli* cli);
+
+// Reads points as real_bits, 32 or 64, or 0: as the file has them.
+sap_cli_exit sap_cli_points_read(sap_cli* cli, const char* path, int32_t real_bits, sap_cli_points* points);
 // Changes the precision in place; nothing to do if it is that already.
 sap_cli_exit sap_cli_points_convert(sap_cli* cli, sap_cli_points* points, int32_t real_bits);
 void sap_cli_points_free(sap_cli_points* points);

@@ -5,31 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
-// Bytes of the well-formed UTF-8 character at `text`, or 0.
-static int utf8_length(const unsigned char* text) {
-    int length = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 : *text >= 0xe0 && *text < 0xf0 ? 3 : 4;
-    if ((*text >= 0x80 && *text < 0xc2) || *text > 0xf4) return 0;
-    for (int i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80) return 0;
-    bool overlong = (*text == 0xe0 && text[1] < 0xa0) || (*text == 0xf0 && text[1] < 0x90);
-    bool beyond = (*text == 0xed && text[1] > 0x9f) || (*text == 0xf4 && text[1] > 0x8f);
-    return overlong || beyond ? 0 : length;
-}
-
 // A quoted string; bytes that are no UTF-8 become U+FFFD.
-static void print_string(const char* value) {
-    const unsigned char* text = (const unsigned char*)value;
+static void print_string(const char* text) {
     putchar('"');
     while (*text) {
-        int length = utf8_length(text);
+        int length = sap_cli_utf8_length(text);
         if (length == 0)
             fputs("\\ufffd", stdout);
         else if (*text == '"' || *text == '\\')
             printf("\\%c", *text);
-        else if (*text < 0x20)
-            printf("\\u%04x", *text);
+        else if ((unsigned char)*text < 0x20)
+            printf("\\u%04x", (unsigned)*text);
         else
-            printf("%.*s", length, (const char*)text);
+            printf("%.*s", length, text);
         text += length ? length : 1;
     }
     putchar('"');

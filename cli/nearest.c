@@ -21,15 +21,16 @@ typedef struct nearest_run {
 
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* options = cli->options;
-    const char* paths[] = {options->output, options->distances};
+    const sap_cli_output outputs[] = {{"-o", options->output}, {"--distances", options->distances}};
     if (options->radius == 0)
         return sap_cli_usage(cli, "--radius must be above 0; 'sapwood radius' finds equal points");
     if (options->with_self && options->operands[1])
         return sap_cli_usage(cli, "--with-self is for searches without QUERIES");
-    if (options->operands[1] && !strcmp(options->operands[0], "-") && !strcmp(options->operands[1], "-"))
-        return sap_cli_usage(cli, "only one of REFERENCE and QUERIES can be standard input");
-    sap_cli_exit result = sap_cli_check_possible(cli);
-    return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, paths, 2) : result;
+    if (options->format && options->json && !options->output && !options->distances)
+        return sap_cli_usage(cli, "--format is for what -o and --distances write; with --json alone that is nothing");
+    sap_cli_exit result = sap_cli_check_inputs(cli);
+    if (result == SAP_EXIT_OK) result = sap_cli_check_possible(cli);
+    return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, outputs, 2) : result;
 }
 
 static sap_cli_exit read_inputs(sap_cli* cli, nearest_run* run) {
@@ -47,12 +48,10 @@ static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
     bool wide = run->reference.info.real_bits == 64, measured = options->distances || options->verify;
     sap_search wanted = {.k = options->k, .walk = options->walk, .with_self = options->with_self};
     if (options->radius > 0 && isfinite(options->radius)) wanted.radius = options->radius;
-    int64_t values;
-    if (__builtin_mul_overflow(run->rows, options->k, &values))
-        return sap_cli_error(cli, "%lld queries of %d neighbours are too many", (long long)run->rows, (int)options->k);
-    run->ids = sap_cli_allocate(cli, values, sizeof *run->ids);
-    if (measured) run->distance2 = sap_cli_allocate(cli, values, wide ? sizeof(double) : sizeof(float));
-    if (!run->ids || (measured && !run->distance2)) return SAP_EXIT_FAILED;
+    run->ids = sap_cli_allocate_neighbors(cli, run->rows, sizeof *run->ids);
+    if (!run->ids) return SAP_EXIT_FAILED;
+    if (measured) run->distance2 = sap_cli_allocate_neighbors(cli, run->rows, wide ? sizeof(double) : sizeof(float));
+    if (measured && !run->distance2) return SAP_EXIT_FAILED;
     sap_status status;
     sap_cli_stage_begin(cli, "searching");
     if (run->asked && wide)
@@ -64,8 +63,8 @@ static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
     else
         status = sap_nearest_self(tree, &wanted, run->ids, run->distance2);
     run->search_seconds = sap_cli_stage_end(cli);
-    if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
-    for (int64_t i = 0; i < values; i++) run->found += run->ids[i] >= 0;
+    if (status != SAP_OK) return sap_cli_nearest_failed(cli, status);
+    for (int64_t i = 0; i < run->rows * options->k; i++) run->found += run->ids[i] >= 0;
     return SAP_EXIT_OK;
 }
 
@@ -104,7 +103,7 @@ static void report(sap_cli* cli, const nearest_run* run) {
     sap_json_text(&json, "precision", sap_cli_precision_name(reference->info.real_bits));
     sap_json_int(&json, "queries", run->rows);
     sap_json_int(&json, "k", options->k);
-    sap_json_real(&json, "radius", options->radius < 0 ? HUGE_VAL : options->radius, 64);
+    if (options->radius >= 0) sap_json_real(&json, "radius", options->radius, 64);
     sap_json_int(&json, "found", run->found);
     sap_json_text(&json, "ids", options->output);
     sap_json_text(&json, "distances", options->distances);

@@ -1,5 +1,6 @@
 // The table, and parsing by it.
 #include "options.h"
+#include "output.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -14,6 +15,8 @@ enum {
     ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(CONVERT) | V(BENCH),
     ON_DEVICE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(BENCH),
     ON_READ = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(CONVERT) | V(BENCH),
+    ON_READ_ONE = V(INFO) | V(BUILD) | V(CONVERT),
+    ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(BENCH),
     ON_WRITE = V(NEAREST) | V(RADIUS) | V(CONVERT),
     ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS)
@@ -47,8 +50,8 @@ static const sap_cli_choice documents[] = {
 #define CHOICE(field, name, table) SAP_KIND_CHOICE, AT(field), 0, 0, name, table
 
 const sap_cli_option sap_cli_option_table[] = {
-    {"output", 'o', V(BUILD), PATH(output), "the saved tree (.sap); an older file is replaced when it is complete",
-     true},
+    {"output", 'o', V(BUILD), PATH(output),
+     "the saved tree (.sap); an older file is replaced when it is complete; '-' is standard output", true},
     {"output", 'o', V(NEAREST), PATH(output),
      "ids of the neighbours, int32[queries][k], -1 where there are fewer; '-' is standard output (NPY unless --format "
      "says otherwise); without -o, --distances and --json they go to standard output as text",
@@ -79,15 +82,29 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"format", 0, ON_WRITE, CHOICE(format, "FORMAT", formats_written), "format of what is written (default: by suffix)",
      false},
-    {"input-format", 0, ON_READ, CHOICE(input_format, "FORMAT", formats_read),
+    {"input-format", 0, ON_READ_ONE, CHOICE(input_format, "FORMAT", formats_read),
      "format of what is read (default: by the first bytes, then by suffix)", false},
-    {"precision", 0, V(CONVERT), CHOICE(precision, "TYPE", precisions), "convert the coordinates", false},
+    {"input-format", 0, ON_READ_TWO, CHOICE(input_format, "FORMAT", formats_read),
+     "format of what is read, of REFERENCE (unless it is a saved tree) and QUERIES both (default: by the first bytes, "
+     "then by suffix)",
+     false},
+    {"precision", 0, V(INFO) | V(BUILD), CHOICE(precision, "TYPE", precisions),
+     "read the coordinates as this type (default: the file's; text as float32 if that keeps its numbers)", false},
+    {"precision", 0, ON_SEARCH, CHOICE(precision, "TYPE", precisions),
+     "read the coordinates of REFERENCE and QUERIES as this type (default: the file's; text as float32 if that keeps "
+     "its numbers)",
+     false},
+    {"precision", 0, V(CONVERT), CHOICE(precision, "TYPE", precisions),
+     "read, and write, the coordinates as this type (default: the file's; text as float32 if that keeps its numbers)",
+     false},
     {"precision", 0, V(BENCH), CHOICE(precision, "TYPE", precisions), "of generated points (default float32)", false},
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
     {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points a leaf should hold (default 32)", false},
-    {"drop-duplicates", 0, ON_TREE, FLAG(tree.drop_duplicates), "of equal points keep the one with the smallest id",
-     false},
+    {"drop-duplicates", 0, V(BUILD) | V(BENCH), FLAG(tree.drop_duplicates),
+     "of equal points keep the one with the smallest id", false},
+    {"drop-duplicates", 0, ON_SEARCH, FLAG(tree.drop_duplicates),
+     "of equal points keep the one with the smallest id; without QUERIES the rows of the others are empty", false},
     {"walk", 0, V(NEAREST) | V(BENCH), CHOICE(walk, "WALK", walks),
      "how a search goes through the tree; the answers are the same (default auto)", false},
     {"points", 0, V(BENCH), INT64(points, 0, INT32_MAX), "points to generate (default 1000000)", false},
@@ -104,12 +121,13 @@ const sap_cli_option sap_cli_option_table[] = {
     {"progress", 0, ON_ALL, CHOICE(progress, "WHEN", progresses),
      "a progress bar on standard error (default auto: on a terminal, for work over a second)", false},
     {"json", 0, ON_ALL, FLAG(json), "say what was done as one JSON object on standard output", false},
-    {"quiet", 'q', ON_ALL, FLAG(quiet), "nothing on standard error but errors", false},
+    {"quiet", 'q', ON_ALL, FLAG(quiet), "nothing on standard error but errors, no progress bar either", false},
     {"verbose", 'v', ON_ALL, FLAG(verbose), "more on standard error", false},
     {"help", 'h', V(NONE) | ON_ALL, FLAG(help), "print this help and exit", false},
     {"version", 0, V(NONE), FLAG(version), "print version, features and devices and exit", false},
     {"generate", 0, V(NONE), CHOICE(generate, "DOCUMENT", documents), NULL, false},
 };
+_Static_assert(sizeof sap_cli_option_table / sizeof *sap_cli_option_table <= 64, "one bit of `given` for each");
 const size_t sap_cli_option_count = sizeof sap_cli_option_table / sizeof *sap_cli_option_table;
 
 const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
@@ -124,12 +142,14 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
         {"nearest", "REFERENCE [QUERIES]", 1, 2, "find the nearest points of each query",
          "Finds the k points of REFERENCE (points or a saved tree) that are nearest to each of QUERIES. "
          "Neighbours ascend by squared distance, then id; ids count the points of REFERENCE from 0. "
-         "Without QUERIES every point of REFERENCE asks, itself left out unless --with-self."},
+         "Without QUERIES every point of REFERENCE asks, itself left out unless --with-self. "
+         "QUERIES are rounded to the precision of REFERENCE if that is float32."},
     [SAP_VERB_RADIUS] =
         {"radius", "REFERENCE [QUERIES]", 1, 2, "find or count the points within a radius of each query",
          "Finds the points of REFERENCE (points or a saved tree) within a radius of each of QUERIES. "
          "Row i of the answer is ids[offsets[i]] up to ids[offsets[i+1]-1]. Without QUERIES every point "
-         "of REFERENCE asks, itself left out unless --with-self."},
+         "of REFERENCE asks, itself left out unless --with-self. QUERIES are rounded to the precision of "
+         "REFERENCE if that is float32."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},
@@ -141,6 +161,17 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "or over files; medians after a warm-up. A REFERENCE without QUERIES is asked about its own "
          "points."},
 };
+
+const char sap_cli_columns_text[] =
+    "Points are read from PLY, XYZ, CSV, NPY and PCD files; '-' is standard input. PLY, PCD and CSV with a line of "
+    "names give the columns x, y and z; XYZ, NPY and other CSV give all columns, 1 to 16: the XYZ line '1 2 3 255 0 0' "
+    "is a point of 6 dimensions.";
+
+bool sap_cli_given(const sap_cli_options* options, const char* name) {
+    for (size_t i = 0; i < sap_cli_option_count; i++)
+        if ((options->given >> i & 1u) && !strcmp(sap_cli_option_table[i].name, name)) return true;
+    return false;
+}
 
 bool sap_cli_option_shown(const sap_cli_option* option, sap_cli_verb verb) {
     return option->help && (option->verbs >> verb & 1u);
@@ -158,11 +189,18 @@ static void begin_error(sap_cli_verb verb) {
     fprintf(stderr, "sapwood%s%s: ", *name ? " " : "", name);
 }
 
+static void show_word(const char* before, const char* word, const char* after) {
+    fputs(before, stderr);
+    sap_cli_show(stderr, word);
+    fputs(after, stderr);
+}
+
 static bool parse_number(const char* text, bool whole, double lowest, double highest, double* value) {
     char* end;
     if (*text == ' ' || *text == '\t' || *text == '\n' || !*text) return false;
+    if (whole && text[strspn(text, "0123456789")]) return false;
     *value = strtod(text, &end);
-    return !*end && *value >= lowest && *value <= highest && (!whole || *value == floor(*value));
+    return !*end && *value >= lowest && *value <= highest;
 }
 
 static bool parse_device(const char* text, sap_cli_options* options) {
@@ -212,13 +250,14 @@ static bool store(const sap_cli_option* option, const char* text, sap_cli_option
 
 static sap_cli_exit bad_value(const sap_cli_option* option, const char* text, sap_cli_verb verb) {
     begin_error(verb);
-    fprintf(stderr, "'%s' is no value for --%s; it takes ", text, option->name);
+    show_word("'", text, "' is no value for");
+    fprintf(stderr, " --%s; it takes ", option->name);
     if (option->choices) {
         for (const sap_cli_choice* c = option->choices; c->name; c++)
             fprintf(stderr, "%s%s", c == option->choices ? "" : c[1].name ? ", " : " or ", c->name);
         fputs("\n", stderr);
     } else if (option->kind == SAP_KIND_INT32 || option->kind == SAP_KIND_INT64) {
-        fprintf(stderr, "a whole number from %.0f to %.0f\n", option->lowest, option->highest);
+        fprintf(stderr, "a whole number from %.0f to %.0f, in digits\n", option->lowest, option->highest);
     } else if (option->kind == SAP_KIND_REAL) {
         fputs("a number that is not negative\n", stderr);
     } else {
@@ -238,6 +277,17 @@ static const sap_cli_option* option_of_code(int code, sap_cli_verb verb) {
     return NULL;
 }
 
+// Whether "--text" is short for more than one option.
+static bool starts_several(const char* text, sap_cli_verb verb) {
+    int found = 0;
+    if (strncmp(text, "--", 2)) return false;
+    for (size_t i = 0; i < sap_cli_option_count; i++) {
+        const sap_cli_option* option = &sap_cli_option_table[i];
+        found += (option->verbs >> verb & 1u) && !strncmp(option->name, text + 2, strcspn(text + 2, "="));
+    }
+    return found > 1;
+}
+
 static sap_cli_exit bad_option(int code, const char* text, sap_cli_verb verb) {
     const sap_cli_option* option = option_of_code(optopt, verb);
     begin_error(verb);
@@ -246,9 +296,9 @@ static sap_cli_exit bad_option(int code, const char* text, sap_cli_verb verb) {
     else if (option)
         fprintf(stderr, "option --%s takes no value\n", option->name);
     else if (optopt)
-        fprintf(stderr, "unknown option -%c\n", optopt);
+        show_word("unknown option -", (char[]){(char)optopt, 0}, "\n");
     else
-        fprintf(stderr, "unknown option %s\n", text);
+        show_word(starts_several(text, verb) ? "more than one option begins with " : "unknown option ", text, "\n");
     return usage_error(verb);
 }
 
@@ -276,6 +326,7 @@ static sap_cli_exit parse_options(int argc, char** argv, sap_cli_verb verb, sap_
         if (code == ':' || code == '?') return bad_option(code, argv[optind - 1], verb);
         const sap_cli_option* option = option_of_code(code, verb);
         if (!store(option, optarg, options)) return bad_value(option, optarg, verb);
+        options->given |= UINT64_C(1) << (option - sap_cli_option_table);
     }
     return SAP_EXIT_OK;
 }
@@ -301,6 +352,31 @@ static sap_cli_exit parse_operands(int argc, char** argv, sap_cli_options* optio
     return SAP_EXIT_OK;
 }
 
+static sap_cli_verb verb_named(const char* name) {
+    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++)
+        if (!strcmp(name, sap_cli_verb_table[v].name)) return (sap_cli_verb)v;
+    return SAP_VERB_NONE;
+}
+
+static sap_cli_exit unknown_verb(const char* name) {
+    begin_error(SAP_VERB_NONE);
+    show_word("unknown verb '", name, "'\n");
+    return usage_error(SAP_VERB_NONE);
+}
+
+// "sapwood help" and "sapwood help VERB", with argv[0] the "help".
+static sap_cli_exit parse_help(int argc, char** argv, sap_cli_options* options) {
+    options->help = true;
+    if (argc > 2) {
+        begin_error(SAP_VERB_NONE);
+        fputs("too many operands; expected help [VERB]\n", stderr);
+        return usage_error(SAP_VERB_NONE);
+    }
+    if (argc < 2 || !strcmp(argv[1], "help") || !strcmp(argv[1], "--help")) return SAP_EXIT_OK;
+    options->verb = verb_named(argv[1]);
+    return options->verb == SAP_VERB_NONE ? unknown_verb(argv[1]) : SAP_EXIT_OK;
+}
+
 sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options) {
     *options = (sap_cli_options){.k = 1, .radius = -1, .seed = 1, .points = -1, .queries = -1, .repeat = 7};
     sap_cli_exit result = parse_options(argc, argv, SAP_VERB_NONE, options);
@@ -311,13 +387,9 @@ sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options) {
         return usage_error(SAP_VERB_NONE);
     }
     const char* name = argv[optind];
-    for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++)
-        if (!strcmp(name, sap_cli_verb_table[v].name)) options->verb = (sap_cli_verb)v;
-    if (options->verb == SAP_VERB_NONE) {
-        begin_error(SAP_VERB_NONE);
-        fprintf(stderr, "unknown verb '%s'\n", name);
-        return usage_error(SAP_VERB_NONE);
-    }
+    if (!strcmp(name, "help")) return parse_help(argc - optind, argv + optind, options);
+    options->verb = verb_named(name);
+    if (options->verb == SAP_VERB_NONE) return unknown_verb(name);
     int first = optind;
     argc -= first;
     argv += first;

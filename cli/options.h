@@ -47,6 +47,7 @@ typedef struct sap_cli_options {
     int32_t dims, repeat, precision; // precision 0: as in the file
     sap_cli_progress progress;
     bool json, quiet, verbose;
+    uint64_t given; // bit i: entry i of the table was among the arguments
 } sap_cli_options;
 
 typedef enum sap_cli_kind {
@@ -92,8 +93,14 @@ extern const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT];
 // Whether --help of the verb (SAP_VERB_NONE: of the program) shows the option.
 bool sap_cli_option_shown(const sap_cli_option* option, sap_cli_verb verb);
 
+// Whether an option of the verb was given, be it with its default.
+bool sap_cli_given(const sap_cli_options* options, const char* name);
+
 // Reads the arguments. SAP_EXIT_OK, or SAP_EXIT_USAGE after saying on stderr what is wrong.
 sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options);
+
+// Which columns of a file are coordinates, for --help and the man page.
+extern const char sap_cli_columns_text[];
 
 // ---- help.c
 // Prints the --help of a verb, or of the program, on stdout.

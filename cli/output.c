@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,9 +22,16 @@ static void erase_bar(sap_cli* cli) {
 }
 
 static void print_line(sap_cli* cli, const char* format, va_list values) {
+    const sap_cli_options* o = cli->options;
+    const char* const paths[] = {o->operands[0], o->operands[1], o->output, o->ids, o->distances};
+    char* line = NULL;
     erase_bar(cli);
     fprintf(stderr, "sapwood %s: ", verb_name(cli));
-    vfprintf(stderr, format, values);
+    if (vasprintf(&line, format, values) >= 0) {
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) sap_cli_shorten(line, paths[i]);
+        sap_cli_show(stderr, line);
+        free(line);
+    }
     fputc('\n', stderr);
 }
 
@@ -52,6 +60,12 @@ static bool mentions(const char* sentence, const char* path) {
     return false;
 }
 
+// Whether a sentence was cut off within a long path.
+static bool names_start_of(const char* sentence, const char* path) {
+    char start[100];
+    return (size_t)snprintf(start, sizeof start, "%s", path) >= sizeof start && strstr(sentence, start);
+}
+
 // The library begins some sentences with the argument of the call that they are about; users gave no such argument.
 static const char* skip_argument(const char* sentence) {
     static const char* const arguments[] = {"options.", "search.", "points.", "queries.", "points:", "queries:"};
@@ -66,7 +80,10 @@ static const char* skip_argument(const char* sentence) {
 sap_cli_exit sap_cli_failed(sap_cli* cli, sap_status status, const char* path) {
     const char* reason = *cli->reason ? skip_argument(cli->reason) : sap_status_string(status);
     if (path && !strcmp(path, "-")) path = NULL;
-    if (path && !mentions(reason, path)) return sap_cli_error(cli, "%s: %s", path, reason);
+    bool named = path && mentions(reason, path);
+    if (path && !named && names_start_of(reason, path)) // the name left the library's sentence no room for the reason
+        reason = status == SAP_ERROR_IO ? strerror(cli->reason_errno) : sap_status_string(status);
+    if (path && !named) return sap_cli_error(cli, "%s: %s", path, reason);
     return sap_cli_error(cli, "%s", reason);
 }
 
@@ -93,8 +110,9 @@ double sap_cli_seconds(void) {
 }
 
 static bool bar_wanted(const sap_cli* cli, double now) {
+    if (cli->options->quiet) return false;
     if (cli->options->progress != SAP_PROGRESS_AUTO) return cli->options->progress == SAP_PROGRESS_ALWAYS;
-    return !cli->options->quiet && now - cli->stage_start > 1 && isatty(STDERR_FILENO);
+    return now - cli->stage_start > 1 && isatty(STDERR_FILENO);
 }
 
 void sap_cli_stage_begin(sap_cli* cli, const char* stage) {
@@ -126,6 +144,7 @@ double sap_cli_stage_end(sap_cli* cli) {
 static void take_reason(void* user, sap_status status, const char* sentence) {
     sap_cli* cli = user;
     (void)status;
+    cli->reason_errno = errno;
     snprintf(cli->reason, sizeof cli->reason, "%s", sentence);
 }
 
@@ -141,6 +160,8 @@ sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
                                  .progress = sap_cli_stage_report,
                                  .progress_user = cli};
     sap_status status = sap_device_open(&wanted, &cli->device);
+    if (status == SAP_ERROR_NO_DEVICE && options->processor == SAP_CUDA)
+        return sap_cli_error(cli, "cannot open the device: %s; use --device cpu", skip_argument(cli->reason));
     if (status != SAP_OK) return sap_cli_failed(cli, status, "cannot open the device");
     sap_device_info info = {0};
     sap_device_describe(cli->device, &info);
@@ -157,6 +178,23 @@ void* sap_cli_allocate(sap_cli* cli, int64_t count, size_t bytes) {
     if (!__builtin_mul_overflow((size_t)count, bytes, &size)) memory = malloc(size ? size : 1);
     if (!memory) sap_cli_error(cli, "no memory for %lld values of %zu bytes", (long long)count, bytes);
     return memory;
+}
+
+void* sap_cli_allocate_neighbors(sap_cli* cli, int64_t rows, size_t bytes) {
+    int32_t k = cli->options->k;
+    size_t size;
+    void* memory = NULL;
+    if (!__builtin_mul_overflow((size_t)rows * bytes, (size_t)k, &size)) memory = malloc(size ? size : 1);
+    if (!memory)
+        sap_cli_error(cli, "no memory for -k %d neighbours of %lld queries; take a smaller -k", (int)k,
+                      (long long)rows);
+    return memory;
+}
+
+sap_cli_exit sap_cli_nearest_failed(sap_cli* cli, sap_status status) {
+    if (status != SAP_ERROR_MEMORY && status != SAP_ERROR_DEVICE_MEMORY) return sap_cli_failed(cli, status, NULL);
+    const char* reason = *cli->reason ? skip_argument(cli->reason) : sap_status_string(status);
+    return sap_cli_error(cli, "-k %d: %s; take a smaller -k", (int)cli->options->k, reason);
 }
 
 sap_cli_number sap_cli_real(double value, int bits) {
@@ -180,20 +218,54 @@ static sap_format format_of(const sap_cli* cli, const char* path) {
     return strcmp(path, "-") ? sap_format_of(path) : SAP_FORMAT_NPY;
 }
 
-sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const char* const* paths, int count) {
+// Whether two paths lead to one file. Devices such as /dev/null can be shared.
+static bool same_file(const char* left, const char* right) {
+    struct stat a, b;
+    if (stat(left, &a) || stat(right, &b)) return !strcmp(left, right);
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino && !S_ISCHR(a.st_mode);
+}
+
+static const char* operand_name(const sap_cli* cli, int operand) {
+    sap_cli_verb verb = cli->options->verb;
+    if (operand == 1) return "QUERIES";
+    return verb == SAP_VERB_NEAREST || verb == SAP_VERB_RADIUS ? "REFERENCE" : "POINTS";
+}
+
+sap_cli_exit sap_cli_check_distinct(sap_cli* cli, const sap_cli_output* outputs, int count) {
+    const char* const* inputs = cli->options->operands;
     int to_stdout = cli->options->json;
-    for (int i = 0; i < count; i++) {
-        if (!paths[i]) continue;
-        if (!strcmp(paths[i], "-") && to_stdout++)
-            return sap_cli_usage(cli, "only one thing can go to standard output; give a file's name instead of '-'");
-        sap_format format = format_of(cli, paths[i]);
-        if (format == SAP_FORMAT_PCD)
-            return sap_cli_usage(cli, "%s: PCD is read but not written; use .npy, .csv, .ply or .xyz", paths[i]);
-        if (format == SAP_FORMAT_AUTO)
-            return sap_cli_usage(cli, "%s: the suffix names no format; use .npy, .csv, .ply or .xyz, or --format",
-                                 paths[i]);
+    for (const sap_cli_output* output = outputs; output < outputs + count; output++) {
+        if (!output->path) continue;
+        if (!strcmp(output->path, "-")) {
+            if (to_stdout++)
+                return sap_cli_usage(cli,
+                                     "only one thing can go to standard output; give a file's name instead of '-'");
+            continue;
+        }
+        for (const sap_cli_output* other = outputs; other < output; other++)
+            if (other->path && same_file(other->path, output->path))
+                return sap_cli_usage(cli, "%s %s and %s %s are one file; give each its own name", other->option,
+                                     other->path, output->option, output->path);
+        for (int i = 0; i < 2; i++)
+            if (inputs[i] && strcmp(inputs[i], "-") && same_file(inputs[i], output->path))
+                return sap_cli_usage(cli, "%s %s and %s %s are one file; give another name", operand_name(cli, i),
+                                     inputs[i], output->option, output->path);
     }
     return SAP_EXIT_OK;
+}
+
+sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const sap_cli_output* outputs, int count) {
+    sap_cli_exit result = sap_cli_check_distinct(cli, outputs, count);
+    for (int i = 0; i < count && result == SAP_EXIT_OK; i++) {
+        const char* path = outputs[i].path;
+        sap_format format = path ? format_of(cli, path) : SAP_FORMAT_XYZ;
+        if (format == SAP_FORMAT_PCD)
+            result = sap_cli_usage(cli, "%s: PCD is read but not written; use .npy, .csv, .ply or .xyz", path);
+        else if (format == SAP_FORMAT_AUTO)
+            result =
+                sap_cli_usage(cli, "%s: the suffix names no format; use .npy, .csv, .ply or .xyz, or --format", path);
+    }
+    return result;
 }
 
 // Fills `names` with the columns' names; their characters lie in `letters`.

@@ -4,11 +4,14 @@
 
 #include "options.h"
 
+#include <stdio.h>
+
 // One run of the program.
 typedef struct sap_cli {
     const sap_cli_options* options;
     sap_device* device;
     char reason[1024]; // the library's last sentence about a failure, or ""
+    int reason_errno;  // the system's error when it was said
     const char* stage; // what the progress bar says; NULL: no bar
     double stage_start, bar_time;
     bool bar_drawn;
@@ -20,6 +23,15 @@ void sap_cli_close(sap_cli* cli);
 
 double sap_cli_seconds(void); // of a steady clock
 
+// ---- shown.c
+// Bytes of the well-formed UTF-8 character at `at`, or 0.
+int sap_cli_utf8_length(const char* at);
+// Prints text with '?' for each control character and each byte that is no UTF-8.
+void sap_cli_show(FILE* stream, const char* text);
+// Cuts the middle out of a long path (NULL: none) wherever the sentence names it.
+void sap_cli_shorten(char* sentence, const char* path);
+
+// ---- output.c
 // "sapwood VERB: …" on stderr. Returns SAP_EXIT_FAILED / SAP_EXIT_USAGE.
 __attribute__((format(printf, 2, 3))) sap_cli_exit sap_cli_error(sap_cli* cli, const char* format, ...);
 __attribute__((format(printf, 2, 3))) sap_cli_exit sap_cli_usage(sap_cli* cli, const char* format, ...);
@@ -36,6 +48,10 @@ double sap_cli_stage_end(sap_cli* cli);
 
 // count * bytes of memory, or NULL after saying so.
 void* sap_cli_allocate(sap_cli* cli, int64_t count, size_t bytes);
+// -k values for each of `rows` queries, or NULL after saying so.
+void* sap_cli_allocate_neighbors(sap_cli* cli, int64_t rows, size_t bytes);
+// As sap_cli_failed, of a search for -k neighbours.
+sap_cli_exit sap_cli_nearest_failed(sap_cli* cli, sap_status status);
 
 // The shortest decimals that read back as the same float (bits 32) or double.
 typedef struct sap_cli_number {
@@ -49,8 +65,15 @@ sap_cli_exit sap_cli_flush(sap_cli* cli);
 // Writes a table to a path named by an option (NULL: text on stdout). Column names are prefix0, prefix1, … (a lone
 // column: prefix).
 sap_cli_exit sap_cli_write(sap_cli* cli, const char* path, const sap_table* table, const char* prefix);
-// Checks, before work begins, that paths (NULL: not given) can be written: formats known, one stdout at most.
-sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const char* const* paths, int count);
+// An output: the option that names it, as the user writes it, and its path (NULL: not given).
+typedef struct sap_cli_output {
+    const char *option, *path;
+} sap_cli_output;
+
+// Checks, before work begins, that outputs are files of their own: none is another or an input; one stdout at most.
+sap_cli_exit sap_cli_check_distinct(sap_cli* cli, const sap_cli_output* outputs, int count);
+// That, and that they are tables in a known format.
+sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const sap_cli_output* outputs, int count);
 
 // JSON on stdout, two blanks of indent a level. key NULL: an element of an array.
 typedef struct sap_json {

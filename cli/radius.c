@@ -21,19 +21,25 @@ typedef struct radius_run {
     sap_cli_checked checked;
 } radius_run;
 
+static bool writes_files(const sap_cli_options* options) {
+    return options->output || options->ids || options->distances;
+}
+
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* options = cli->options;
-    const char* paths[] = {options->output, options->ids, options->distances};
+    const sap_cli_output outputs[] = {
+        {"-o", options->output}, {"--ids", options->ids}, {"--distances", options->distances}};
     bool asked = options->operands[1] != NULL;
     if (options->count && (options->pairs || options->sorted || options->ids || options->distances))
         return sap_cli_usage(cli, "--count goes with none of --pairs, --sorted, --ids and --distances");
     if (options->pairs && (asked || options->with_self))
         return sap_cli_usage(cli, "--pairs goes with neither QUERIES nor --with-self");
     if (options->with_self && asked) return sap_cli_usage(cli, "--with-self is for searches without QUERIES");
-    if (asked && !strcmp(options->operands[0], "-") && !strcmp(options->operands[1], "-"))
-        return sap_cli_usage(cli, "only one of REFERENCE and QUERIES can be standard input");
-    sap_cli_exit result = sap_cli_check_possible(cli);
-    return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, paths, 3) : result;
+    if (options->format && !writes_files(options) && (options->json || !options->count))
+        return sap_cli_usage(cli, "--format is for what -o, --ids and --distances write; name one of them");
+    sap_cli_exit result = sap_cli_check_inputs(cli);
+    if (result == SAP_EXIT_OK) result = sap_cli_check_possible(cli);
+    return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, outputs, 3) : result;
 }
 
 static sap_cli_exit read_inputs(sap_cli* cli, radius_run* run) {
@@ -143,10 +149,6 @@ static sap_cli_exit verify(sap_cli* cli, radius_run* run) {
                                       : sap_cli_check_rows(cli, &check, &run->rows, &run->checked);
     if (result == SAP_EXIT_OK) sap_cli_check_note(cli, &run->checked);
     return result;
-}
-
-static bool writes_files(const sap_cli_options* options) {
-    return options->output || options->ids || options->distances;
 }
 
 static sap_cli_exit write_outputs(sap_cli* cli, const radius_run* run) {

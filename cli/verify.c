@@ -6,9 +6,17 @@
 #include <string.h>
 
 static sap_cli_exit unsound(sap_cli* cli, const char* path, sap_status status) {
-    sap_cli_exit result = sap_cli_failed(cli, status, path);
+    sap_cli_exit result = sap_cli_tree_failed(cli, status, path);
     if (status != SAP_ERROR_FORMAT && status != SAP_ERROR_RANGE) return result;
-    sap_cli_error(cli, "%s is not a sound tree; build it again from its points", path);
+    if (cli->options->json) {
+        sap_json json = {0};
+        sap_json_open(&json, NULL, '{');
+        sap_json_text(&json, "verb", "verify");
+        sap_json_text(&json, "file", path);
+        sap_json_bool(&json, "sound", false);
+        sap_json_text(&json, "error", *cli->reason ? cli->reason : sap_status_string(status));
+        sap_json_close(&json, '}');
+    }
     return SAP_EXIT_UNSOUND;
 }
 
@@ -16,7 +24,7 @@ sap_cli_exit sap_cli_verify(sap_cli* cli) {
     const char* path = cli->options->operands[0];
     sap_tree* tree = NULL;
     sap_tree_info info;
-    if (!strcmp(path, "-")) return sap_cli_usage(cli, "a tree cannot be read from standard input; give a file's name");
+    if (sap_cli_is_pipe(path)) return sap_cli_tree_from_pipe(cli);
     sap_cli_stage_begin(cli, "verifying");
     sap_status status = sap_tree_load(cli->device, path, &tree);
     if (status == SAP_OK) status = sap_tree_verify(tree);
@@ -36,7 +44,8 @@ sap_cli_exit sap_cli_verify(sap_cli* cli) {
         sap_json_int(&json, "depth", info.depth);
         sap_json_close(&json, '}');
     } else {
-        printf("%s: sound, %lld points, depth %d\n", path, (long long)info.count, (int)info.depth);
+        sap_cli_show(stdout, path);
+        printf(": sound, %lld points, depth %d\n", (long long)info.count, (int)info.depth);
     }
     sap_tree_free(tree);
     return SAP_EXIT_OK;

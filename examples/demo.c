@@ -69,7 +69,7 @@ static cloud take_points(const sap_point_set* set) {
 static cloud read_cloud(const char* path) {
     sap_device* device = open_device(1);
     sap_point_set* set = NULL;
-    must(sap_points_read(device, path, SAP_FORMAT_AUTO, &set));
+    must(sap_points_read(device, path, SAP_FORMAT_AUTO, 0, &set));
     cloud c = take_points(set);
     if (c.count < set->count) {
         printf("left out %lld points that are not finite\n", (long long)(set->count - c.count));

@@ -32,19 +32,24 @@ static inline sap_device* fuzz_device(void) {
 }
 
 // Parses the input as a file of this format and looks at every number of the answer.
-static inline void fuzz_points(const uint8_t* data, size_t size, sap_format format) {
+static inline void fuzz_points_as(const uint8_t* data, size_t size, sap_format format, int32_t real_bits) {
     sap_device* device = fuzz_device();
     sap_point_set* set = NULL;
     fuzz_largest_block = 16 * size + 256;
-    sap_status status = sap_points_parse(device, data, size, format, &set);
+    sap_status status = sap_points_parse(device, data, size, format, real_bits, &set);
     if ((status == SAP_OK) != (set != NULL)) abort();
     if (!set) return;
+    if (real_bits && set->real_bits != real_bits) abort();
     if (set->count < 0 || set->dims < 1 || set->dims > SAP_MAX_DIMS) abort();
     volatile double last = 0;
     for (int64_t i = 0; i < set->count * set->dims; i++)
         last = set->real_bits == 32 ? (double)set->coords[i] : set->coords_f64[i];
     (void)last;
     sap_point_set_free(set);
+}
+
+static inline void fuzz_points(const uint8_t* data, size_t size, sap_format format) {
+    for (int32_t real_bits = 0; real_bits <= 64; real_bits += 32) fuzz_points_as(data, size, format, real_bits);
 }
 
 #endif

@@ -42,13 +42,14 @@ static inline void end(reading* r) {
 }
 
 // Parses a copy of exactly these bytes, so that a sanitizer sees every step beyond them.
-static inline sap_status parse(reading* r, const void* bytes, size_t size, sap_format format, sap_point_set** set) {
+static inline sap_status parse_as(reading* r, const void* bytes, size_t size, sap_format format, int32_t real_bits,
+                                  sap_point_set** set) {
     void* copy = malloc(size ? size : 1);
     if (!copy) return SAP_ERROR_MEMORY;
     memcpy(copy, bytes, size);
     sap_point_set* const untouched = *set;
     r->w.log_calls = 0;
-    sap_status status = sap_points_parse(r->device, copy, size, format, set);
+    sap_status status = sap_points_parse(r->device, copy, size, format, real_bits, set);
     if (status != SAP_OK) {
         CHECK(*set == untouched);
         CHECK_EQUAL(r->w.log_calls, 1);
@@ -56,6 +57,10 @@ static inline sap_status parse(reading* r, const void* bytes, size_t size, sap_f
     }
     free(copy);
     return status;
+}
+
+static inline sap_status parse(reading* r, const void* bytes, size_t size, sap_format format, sap_point_set** set) {
+    return parse_as(r, bytes, size, format, 0, set);
 }
 
 static inline double value_of(const sap_point_set* set, int64_t index) {

@@ -141,20 +141,117 @@ TEST(text_precision_and_names) {
     end(&r);
 }
 
+TEST(names_and_line_ends) {
+    static const struct {
+        sap_format format;
+        const char* text;
+        int count, dims;
+        double values[6];
+    } cases[] = {
+        {SAP_FORMAT_XYZ, "1 2\r3 4\r", 2, 2, {1, 2, 3, 4}},
+        {SAP_FORMAT_XYZ, "\r\r1 2\n3 4\r\n\n5 6\r", 3, 2, {1, 2, 3, 4, 5, 6}},
+        {SAP_FORMAT_CSV, "x,y\r1,2\r3,4", 2, 2, {1, 2, 3, 4}},
+        {SAP_FORMAT_PLY, "ply\rformat ascii 1.0\relement vertex 2\rproperty float x\rend_header\r1\r2\r", 2, 1, {1, 2}},
+        {SAP_FORMAT_PCD, "FIELDS x\rSIZE 4\rTYPE F\rPOINTS 2\rDATA ascii\r1\r2\r", 2, 1, {1, 2}},
+        // Lines that end with CR alone leave an LF behind the last one to the data.
+        {SAP_FORMAT_PLY,
+         "ply\rformat binary_little_endian 1.0\relement vertex 2\rproperty uchar x\rend_header\r\n1",
+         2,
+         1,
+         {10, 49}},
+        {SAP_FORMAT_PLY,
+         "ply\r\nformat binary_little_endian 1.0\r\nelement vertex 2\r\nproperty uchar x\r\nend_header\r\n\n1",
+         2,
+         1,
+         {10, 49}},
+        {SAP_FORMAT_PCD, "FIELDS x\rSIZE 1\rTYPE U\rPOINTS 2\rDATA binary\r\n1", 2, 1, {10, 49}},
+        {SAP_FORMAT_CSV, "c4,x,y,z,c3\n5,1,2,3,4\n", 1, 5, {1, 2, 3, 4, 5}},
+        {SAP_FORMAT_CSV, "x,y,z,c4,c03\n1,2,3,5,4\n", 1, 3, {1, 2, 3}},
+        {SAP_FORMAT_CSV, "X,Y,C3\n1,2,3\n", 1, 2, {1, 2}},
+        {SAP_FORMAT_CSV, "id, X \n", 0, 2, {0}},
+        {SAP_FORMAT_CSV, "a,,b\n1,2,3\n", 1, 3, {1, 2, 3}},
+        {SAP_FORMAT_PLY,
+         "ply\nformat ascii 1.0\nelement vertex 1\nproperty float c3\nproperty float x\nproperty float y\n"
+         "property float z\nproperty float c5\nend_header\n4 1 2 3 9\n",
+         1,
+         4,
+         {1, 2, 3, 4}},
+        {SAP_FORMAT_XYZ, "# x y z c3\n", 0, 4, {0}},
+        {SAP_FORMAT_XYZ, "# x\r\n\r\n", 0, 1, {0}},
+        {SAP_FORMAT_XYZ, "# x y z\n1 2\n", 1, 2, {1, 2}}};
+    reading r;
+    begin(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample s = text_sample(cases[i].text, cases[i].format, cases[i].text);
+        expect(&r, &s, cases[i].format, cases[i].count, cases[i].dims, 32, cases[i].values);
+    }
+    end(&r);
+}
+
+// Reads one number (or two) as floats or doubles, whatever the file holds.
+static void check_real(reading* r, const sample* s, int32_t real_bits, double expected) {
+    sap_point_set* set = NULL;
+    NOTE("%s as %d bits", s->name, (int)real_bits);
+    CHECK_STATUS(parse_as(r, s->bytes, s->size, s->format, real_bits, &set), SAP_OK);
+    if (!CHECK(set != NULL)) return;
+    CHECK_EQUAL(set->real_bits, real_bits);
+    CHECK(value_of(set, 0) == expected);
+    sap_point_set_free(set);
+}
+
+TEST(real_bits_as_wanted) {
+    static const char* const ascii[] = {"0.1",
+                                        "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0.1\n",
+                                        "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA ascii\n0.1\n"};
+    static const sap_format formats[] = {SAP_FORMAT_XYZ, SAP_FORMAT_PLY, SAP_FORMAT_PCD};
+    reading r;
+    begin(&r);
+    for (int i = 0; i < 3; i++) {
+        sample s = text_sample(ascii[i], formats[i], ascii[i]);
+        check_real(&r, &s, 64, 0.1);
+        check_real(&r, &s, 32, (double)0.1f);
+    }
+    sample csv = text_sample("481234.57", SAP_FORMAT_CSV, "x,y\n481234.57,1\n");
+    check_real(&r, &csv, 32, (double)481234.57f);
+    csv = text_sample("nan and inf", SAP_FORMAT_CSV, "inf,nan\n");
+    check_real(&r, &csv, 32, INFINITY);
+    sample npy = npy_sample("double", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }");
+    put_double(&npy, 0.1, false);
+    put_double(&npy, -INFINITY, false);
+    check_real(&r, &npy, 32, (double)0.1f);
+    check_real(&r, &npy, 64, 0.1);
+    npy = npy_sample("float", 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }");
+    put_float(&npy, 0.1f, false);
+    check_real(&r, &npy, 64, (double)0.1f);
+    npy = npy_sample("integer", 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }");
+    put_int(&npy, 16777217, 4, false);
+    check_real(&r, &npy, 32, 16777216);
+    for (int i = 0; i < SAMPLES; i++)
+        for (int32_t real_bits = 32; real_bits <= 64; real_bits += 32) {
+            sample s = sample_number(i);
+            check_real(&r, &s, real_bits, 1);
+        }
+    end(&r);
+}
+
 TEST(arguments) {
     reading r;
     begin(&r);
     sap_point_set* set = NULL;
-    CHECK_STATUS(sap_points_parse(NULL, "1", 1, SAP_FORMAT_XYZ, &set), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_parse(r.device, NULL, 1, SAP_FORMAT_XYZ, &set), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_parse(r.device, NULL, 0, SAP_FORMAT_XYZ, &set), SAP_ERROR_FORMAT);
-    CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)6, &set), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)-1, &set), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_parse(r.device, "1", 1, SAP_FORMAT_XYZ, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_read(NULL, "a.xyz", SAP_FORMAT_AUTO, &set), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_read(r.device, NULL, SAP_FORMAT_AUTO, &set), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_read(r.device, "a.xyz", (sap_format)9, &set), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_read(r.device, "a.xyz", SAP_FORMAT_AUTO, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_parse(NULL, "1", 1, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_parse(r.device, NULL, 1, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_parse(r.device, NULL, 0, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_FORMAT);
+    CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)6, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)-1, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_parse(r.device, "1", 1, SAP_FORMAT_XYZ, 0, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_read(NULL, "a.xyz", SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_read(r.device, NULL, SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_read(r.device, "a.xyz", (sap_format)9, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_read(r.device, "a.xyz", SAP_FORMAT_AUTO, 0, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_parse(r.device, "1", 1, SAP_FORMAT_XYZ, 16, &set), SAP_ERROR_ARGUMENT);
+    CHECK(strstr(r.w.sentence, "real_bits") != NULL);
+    CHECK_STATUS(sap_points_read(r.device, "a.xyz", SAP_FORMAT_AUTO, -64, &set), SAP_ERROR_ARGUMENT);
+    CHECK(strstr(r.w.sentence, "real_bits") != NULL);
     CHECK(set == NULL);
     static const struct {
         const char* path;
@@ -184,18 +281,18 @@ TEST(files_on_disk) {
         CHECK(file && fwrite(s.bytes, 1, s.size, file) == s.size);
         if (file) fclose(file);
         NOTE("%s", s.name);
-        CHECK_STATUS(sap_points_read(r.device, f.file, SAP_FORMAT_AUTO, &set), SAP_OK);
+        CHECK_STATUS(sap_points_read(r.device, f.file, SAP_FORMAT_AUTO, 0, &set), SAP_OK);
         for (int64_t j = 0; set && j < 6; j++) CHECK(value_of(set, j) == two_points[j]);
         sap_point_set_free(set);
     }
     sap_point_set* set = NULL;
     NOTE("%s", "no such file");
-    CHECK_STATUS(sap_points_read(r.device, "/nonexistent/a.ply", SAP_FORMAT_AUTO, &set), SAP_ERROR_IO);
+    CHECK_STATUS(sap_points_read(r.device, "/nonexistent/a.ply", SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_IO);
     CHECK(strstr(r.w.sentence, "/nonexistent/a.ply") != NULL);
     NOTE("%s", "a folder");
-    CHECK_STATUS(sap_points_read(r.device, f.path, SAP_FORMAT_XYZ, &set), SAP_ERROR_IO);
+    CHECK_STATUS(sap_points_read(r.device, f.path, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_IO);
     NOTE("%s", "an endless-looking file that is empty");
-    CHECK_STATUS(sap_points_read(r.device, "/dev/null", SAP_FORMAT_AUTO, &set), SAP_ERROR_FORMAT);
+    CHECK_STATUS(sap_points_read(r.device, "/dev/null", SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_FORMAT);
     CHECK(set == NULL);
     folder_remove(&f);
     end(&r);
@@ -212,7 +309,7 @@ TEST(pipes) {
     for (int i = 0; i < 10000; i++) CHECK(write(ends[1], row, strlen(row)) == (ssize_t)strlen(row));
     close(ends[1]);
     sap_point_set* set = NULL;
-    CHECK_STATUS(sap_points_read(r.device, path, SAP_FORMAT_AUTO, &set), SAP_OK);
+    CHECK_STATUS(sap_points_read(r.device, path, SAP_FORMAT_AUTO, 0, &set), SAP_OK);
     if (set) CHECK_EQUAL(set->count, 10000);
     sap_point_set_free(set);
     close(ends[0]);
@@ -248,14 +345,14 @@ TEST(beyond_4_gigabytes) {
     bool written = file && fseeko(file, hole, SEEK_CUR) == 0 && fwrite("abcd", 1, 4, file) == 4;
     if (file && fclose(file)) written = false;
     sap_point_set* set = NULL;
-    if (written && CHECK_STATUS(sap_points_read(r.device, f.file, SAP_FORMAT_AUTO, &set), SAP_OK) && set) {
+    if (written && CHECK_STATUS(sap_points_read(r.device, f.file, SAP_FORMAT_AUTO, 0, &set), SAP_OK) && set) {
         CHECK_EQUAL(set->count, 2);
         for (int i = 0; i < 4; i++) CHECK(value_of(set, i) == 'a' + i);
     }
     sap_point_set_free(set);
     set = NULL;
     if (written && CHECK(truncate(f.file, length + hole + 3) == 0)) {
-        CHECK_STATUS(sap_points_read(r.device, f.file, SAP_FORMAT_AUTO, &set), SAP_ERROR_FORMAT);
+        CHECK_STATUS(sap_points_read(r.device, f.file, SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_FORMAT);
         CHECK(strstr(r.w.sentence, "5000000") != NULL);
     }
     folder_remove(&f);

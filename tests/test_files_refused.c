@@ -3,86 +3,184 @@
 
 #define PLY_START "ply\nformat ascii 1.0\n"
 
+static const struct {
+    sap_format format;
+    const char* text;
+    sap_status status;
+    const char* word;
+} wrong_texts[] = {
+    {SAP_FORMAT_AUTO, "", SAP_ERROR_FORMAT, "empty"},
+    {SAP_FORMAT_XYZ, "# nothing\n\n", SAP_ERROR_FORMAT, "one point a line"},
+    {SAP_FORMAT_XYZ, "1 2\n3\n", SAP_ERROR_FORMAT, "line 2"},
+    {SAP_FORMAT_XYZ, "1 2\n3 4 5\n", SAP_ERROR_FORMAT, "line 2"},
+    {SAP_FORMAT_XYZ, "1 2\n\n3 4x\n", SAP_ERROR_FORMAT, "line 3: value 2, '4x'"},
+    {SAP_FORMAT_XYZ, "1,2\n", SAP_ERROR_FORMAT, "CSV"},
+    {SAP_FORMAT_XYZ, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n", SAP_ERROR_UNSUPPORTED, "16"},
+    {SAP_FORMAT_XYZ, "\x01\x02\xff\n", SAP_ERROR_FORMAT, "'?"},
+    {SAP_FORMAT_CSV, "\n", SAP_ERROR_FORMAT, "one point a line"},
+    {SAP_FORMAT_CSV, "1,2\n1\n", SAP_ERROR_FORMAT, "line 2: 1 fields"},
+    {SAP_FORMAT_CSV, "1,2\n1,2,3\n", SAP_ERROR_FORMAT, "line 2: more"},
+    {SAP_FORMAT_CSV, "x,y\n1,two\n", SAP_ERROR_FORMAT, "field 2, 'two'"},
+    {SAP_FORMAT_CSV, "1,,3\n", SAP_ERROR_FORMAT, "field 2, ''"},
+    {SAP_FORMAT_CSV, "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n", SAP_ERROR_UNSUPPORTED, "16"},
+    {SAP_FORMAT_PLY, "plx\n", SAP_ERROR_FORMAT, "no PLY"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\n", SAP_ERROR_FORMAT, "within its header"},
+    {SAP_FORMAT_PLY, "ply\nelement vertex 1\nend_header\n", SAP_ERROR_FORMAT, "format"},
+    {SAP_FORMAT_PLY, "ply\nformat utf8 1.0\nend_header\n", SAP_ERROR_FORMAT, "line 2: unknown format 'utf8'"},
+    {SAP_FORMAT_PLY, "ply\nelement vertex 1\nformat ascii 1.0\nend_header\n", SAP_ERROR_FORMAT, "line 3"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex -1\nend_header\n", SAP_ERROR_FORMAT, "'-1'"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 99999999999999999999\nend_header\n", SAP_ERROR_FORMAT, "count"},
+    {SAP_FORMAT_PLY, PLY_START "element\nend_header\n", SAP_ERROR_FORMAT, "without a name"},
+    {SAP_FORMAT_PLY, PLY_START "property float x\nend_header\n", SAP_ERROR_FORMAT, "before any element"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty real x\nend_header\n", SAP_ERROR_FORMAT, "'real'"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float\nend_header\n", SAP_ERROR_FORMAT, "name"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty list float int x\nend_header\n", SAP_ERROR_FORMAT,
+     "list length"},
+    {SAP_FORMAT_PLY, PLY_START "vertex 1\nend_header\n", SAP_ERROR_FORMAT, "unknown word 'vertex'"},
+    {SAP_FORMAT_PLY, PLY_START "element point 0\nend_header\n", SAP_ERROR_FORMAT, "vertex"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 0\nproperty float y\nend_header\n", SAP_ERROR_FORMAT, "'x'"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 0\nproperty float x\nproperty int x\nend_header\n", SAP_ERROR_FORMAT,
+     "it has 2"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 0\nproperty float x\nproperty float z\nend_header\n", SAP_ERROR_FORMAT,
+     "'y'"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 2\nproperty float x\nend_header\n1\n", SAP_ERROR_FORMAT, "cut"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nend_header\n1 2\n", SAP_ERROR_FORMAT,
+     "line 6: the line has too many"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nend_header\none\n", SAP_ERROR_FORMAT, "'one'"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nproperty list int int n\nend_header\n1 2 3\n",
+     SAP_ERROR_FORMAT, "too few"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nproperty list int int n\nend_header\n1 -2 3\n",
+     SAP_ERROR_FORMAT, "negative length -2"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nproperty list int int n\nend_header\n1 1.5 3\n",
+     SAP_ERROR_FORMAT, "broken length '1.5'"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 3\nproperty float x\nend_header\n1\n", SAP_ERROR_FORMAT,
+     "the file ends before vertex 2 of 3; it is cut"},
+    {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nend_header\n1,5\n", SAP_ERROR_FORMAT,
+     "write decimals with a point"},
+    {SAP_FORMAT_PLY,
+     "ply\nformat binary_little_endian 1.0\nelement face 2\nproperty list char char i\nelement vertex 0\n"
+     "property float x\nend_header\n\x01\x01\xff",
+     SAP_ERROR_FORMAT, "byte 124: a list of face 2 has a negative length"},
+    {SAP_FORMAT_PLY, "ply\nformat binary_little_endian 1.0\nelement vertex 9\nproperty ushort x\nend_header\n12345",
+     SAP_ERROR_FORMAT, "before vertex 3 of 9"},
+    {SAP_FORMAT_PLY,
+     PLY_START "element vertex 0\nproperty float x\nproperty float y\nproperty float z\nproperty float c3\n"
+               "property float c3\nend_header\n",
+     SAP_ERROR_FORMAT, "'c3'; it has 2"},
+    {SAP_FORMAT_XYZ, "x y z\n1 2 3\n", SAP_ERROR_FORMAT, "line 1: value 1, 'x', is not a number; if this is a line"},
+    {SAP_FORMAT_XYZ, "1 2 3\nx y z\n", SAP_ERROR_FORMAT, "line 2: value 1, 'x', is not a number"},
+    {SAP_FORMAT_XYZ, "1,5 2\n", SAP_ERROR_FORMAT, "write decimals with a point"},
+    {SAP_FORMAT_XYZ,
+     "\xff\xfe"
+     "1",
+     SAP_ERROR_FORMAT, "UTF-8"},
+    {SAP_FORMAT_XYZ, "# x z y\n", SAP_ERROR_FORMAT, "no line holds numbers"},
+    {SAP_FORMAT_XYZ, "#x y\n", SAP_ERROR_FORMAT, "no line holds numbers"},
+    {SAP_FORMAT_XYZ, "1 2\r3 4 x\r", SAP_ERROR_FORMAT, "line 2: value 3"},
+    {SAP_FORMAT_AUTO, "hello", SAP_ERROR_FORMAT, "'hello', is not a number"},
+    {SAP_FORMAT_CSV, "hello", SAP_ERROR_FORMAT, "no line holds numbers"},
+    {SAP_FORMAT_CSV, "hello,world\n\n", SAP_ERROR_FORMAT, "no line holds numbers"},
+    {SAP_FORMAT_CSV, "<html>\n<body>\n", SAP_ERROR_FORMAT, "line 2: field 1, '<body>'"},
+    {SAP_FORMAT_CSV, "\x80\x81\x82;\xff", SAP_ERROR_FORMAT, "no line holds numbers"},
+    {SAP_FORMAT_CSV, "x,1\n2,3\n", SAP_ERROR_FORMAT, "line 1: field 1, 'x', is not a number"},
+    {SAP_FORMAT_CSV, "1,2,red\n", SAP_ERROR_FORMAT, "line 1: field 3, 'red', is not a number; a line of names"},
+    {SAP_FORMAT_CSV, "1,5;2,5;3,5", SAP_ERROR_FORMAT,
+     "line 1: field 1, '1,5', is not a number; write decimals with a point"},
+    {SAP_FORMAT_CSV, "x;y\n1,5;2,5\n", SAP_ERROR_FORMAT, "decimal comma"},
+    {SAP_FORMAT_CSV, "1\t2\t3\n", SAP_ERROR_FORMAT, "'1?2?3', is not a number; separate by commas"},
+    {SAP_FORMAT_CSV, "1,5 2,5\n", SAP_ERROR_FORMAT, "separate by commas alone"},
+    {SAP_FORMAT_CSV, "x,y,z,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13,c14,c15,c16\n", SAP_ERROR_UNSUPPORTED, "16"},
+    {SAP_FORMAT_NPY, "\x93", SAP_ERROR_FORMAT, "cut"},
+    {SAP_FORMAT_AUTO, "\x93NUMP", SAP_ERROR_FORMAT, "byte 5: the file ends within its first 10 bytes; it is cut"},
+    {SAP_FORMAT_NPY, "\x93NUMPY\x01", SAP_ERROR_FORMAT, "cut"},
+    {SAP_FORMAT_NPY, "\x93NUMBY\x01", SAP_ERROR_FORMAT, "no NPY"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 2\nDATA ascii\n1\n2\n\n3\n", SAP_ERROR_FORMAT,
+     "line 9: the header says 2 points, but more rows follow"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 1\nTYPE U\nPOINTS 5\nDATA binary\n1234", SAP_ERROR_FORMAT, "point 5 of 5"},
+    {SAP_FORMAT_NPY, "1 2 3", SAP_ERROR_FORMAT, "no NPY"},
+    {SAP_FORMAT_PCD, "1 2 3\n", SAP_ERROR_FORMAT, "no PCD"},
+    {SAP_FORMAT_PCD, "VERSION 0.7\n", SAP_ERROR_FORMAT, "within its header"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS one\nDATA ascii\n", SAP_ERROR_FORMAT, "'one'"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA text\n", SAP_ERROR_FORMAT, "'text'"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA binary_compressed\n", SAP_ERROR_UNSUPPORTED,
+     "compressed"},
+    {SAP_FORMAT_PCD, "FIELDS x y\nSIZE 4\nTYPE F F\nPOINTS 1\nDATA ascii\n1 2\n", SAP_ERROR_FORMAT, "'y'"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 2\nTYPE F\nPOINTS 1\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "SIZE and TYPE"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nCOUNT x\nPOINTS 1\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "COUNT"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 8\nTYPE F\nCOUNT 3000000000\nPOINTS 1\nDATA binary\n", SAP_ERROR_FORMAT, "larger"},
+    {SAP_FORMAT_PCD, "FIELDS x x\nSIZE 4 4\nTYPE F F\nPOINTS 1\nDATA ascii\n1 1\n", SAP_ERROR_FORMAT, "second"},
+    {SAP_FORMAT_PCD, "FIELDS y\nSIZE 4\nTYPE F\nPOINTS 1\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "'x'"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "POINTS"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nWIDTH 2\nHEIGHT 2\nPOINTS 3\nDATA ascii\n1\n", SAP_ERROR_FORMAT,
+     "WIDTH"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nWIDTH 9000000000000000000\nHEIGHT 9\nDATA ascii\n", SAP_ERROR_RANGE,
+     "overflows"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 2\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "cut"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 2\nDATA binary\n1234567", SAP_ERROR_FORMAT, "cut"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA ascii\none\n", SAP_ERROR_FORMAT, "line 6: 'one'"},
+    {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA ascii\n1 2\n", SAP_ERROR_FORMAT, "2 numbers"}};
+
 TEST(errors_name_the_place) {
+    reading r;
+    begin(&r);
+    for (size_t i = 0; i < sizeof wrong_texts / sizeof *wrong_texts; i++) {
+        sap_point_set* set = NULL;
+        NOTE("%s", wrong_texts[i].text);
+        CHECK_STATUS(parse(&r, wrong_texts[i].text, strlen(wrong_texts[i].text), wrong_texts[i].format, &set),
+                     wrong_texts[i].status);
+        if (!CHECK(strstr(r.w.sentence, wrong_texts[i].word) != NULL)) printf("  %s\n", r.w.sentence);
+        sap_point_set_free(set);
+    }
+    end(&r);
+}
+
+TEST(numbers_beyond_float) {
     static const struct {
         sap_format format;
-        const char* text;
-        sap_status status;
-        const char* word;
+        const char *text, *word;
     } cases[] = {
-        {SAP_FORMAT_AUTO, "", SAP_ERROR_FORMAT, "empty"},
-        {SAP_FORMAT_XYZ, "# nothing\n\n", SAP_ERROR_FORMAT, "one point a line"},
-        {SAP_FORMAT_XYZ, "1 2\n3\n", SAP_ERROR_FORMAT, "line 2"},
-        {SAP_FORMAT_XYZ, "1 2\n3 4 5\n", SAP_ERROR_FORMAT, "line 2"},
-        {SAP_FORMAT_XYZ, "1 2\n\n3 4x\n", SAP_ERROR_FORMAT, "line 3: value 2, '4x'"},
-        {SAP_FORMAT_XYZ, "1,2\n", SAP_ERROR_FORMAT, "CSV"},
-        {SAP_FORMAT_XYZ, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n", SAP_ERROR_UNSUPPORTED, "16"},
-        {SAP_FORMAT_XYZ, "\x01\x02\xff\n", SAP_ERROR_FORMAT, "'?"},
-        {SAP_FORMAT_CSV, "\n", SAP_ERROR_FORMAT, "one point a line"},
-        {SAP_FORMAT_CSV, "1,2\n1\n", SAP_ERROR_FORMAT, "line 2: 1 fields"},
-        {SAP_FORMAT_CSV, "1,2\n1,2,3\n", SAP_ERROR_FORMAT, "line 2: more"},
-        {SAP_FORMAT_CSV, "x,y\n1,two\n", SAP_ERROR_FORMAT, "field 2, 'two'"},
-        {SAP_FORMAT_CSV, "1,,3\n", SAP_ERROR_FORMAT, "field 2, ''"},
-        {SAP_FORMAT_CSV, "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n", SAP_ERROR_UNSUPPORTED, "16"},
-        {SAP_FORMAT_PLY, "plx\n", SAP_ERROR_FORMAT, "no PLY"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 1\n", SAP_ERROR_FORMAT, "within its header"},
-        {SAP_FORMAT_PLY, "ply\nelement vertex 1\nend_header\n", SAP_ERROR_FORMAT, "format"},
-        {SAP_FORMAT_PLY, "ply\nformat utf8 1.0\nend_header\n", SAP_ERROR_FORMAT, "line 2: unknown format 'utf8'"},
-        {SAP_FORMAT_PLY, "ply\nelement vertex 1\nformat ascii 1.0\nend_header\n", SAP_ERROR_FORMAT, "line 3"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex -1\nend_header\n", SAP_ERROR_FORMAT, "'-1'"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 99999999999999999999\nend_header\n", SAP_ERROR_FORMAT, "count"},
-        {SAP_FORMAT_PLY, PLY_START "element\nend_header\n", SAP_ERROR_FORMAT, "without a name"},
-        {SAP_FORMAT_PLY, PLY_START "property float x\nend_header\n", SAP_ERROR_FORMAT, "before any element"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty real x\nend_header\n", SAP_ERROR_FORMAT, "'real'"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float\nend_header\n", SAP_ERROR_FORMAT, "name"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty list float int x\nend_header\n", SAP_ERROR_FORMAT,
-         "list length"},
-        {SAP_FORMAT_PLY, PLY_START "vertex 1\nend_header\n", SAP_ERROR_FORMAT, "unknown word 'vertex'"},
-        {SAP_FORMAT_PLY, PLY_START "element point 0\nend_header\n", SAP_ERROR_FORMAT, "vertex"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 0\nproperty float y\nend_header\n", SAP_ERROR_FORMAT, "'x'"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 0\nproperty float x\nproperty int x\nend_header\n", SAP_ERROR_FORMAT,
-         "it has 2"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 0\nproperty float x\nproperty float z\nend_header\n",
-         SAP_ERROR_FORMAT, "'y'"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 2\nproperty float x\nend_header\n1\n", SAP_ERROR_FORMAT, "cut"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nend_header\n1 2\n", SAP_ERROR_FORMAT,
-         "line 6: the line has too many"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nend_header\none\n", SAP_ERROR_FORMAT, "'one'"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nproperty list int int n\nend_header\n1 2 3\n",
-         SAP_ERROR_FORMAT, "too few"},
-        {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty float x\nproperty list int int n\nend_header\n1 -2 3\n",
-         SAP_ERROR_FORMAT, "broken length"},
-        {SAP_FORMAT_NPY, "1 2 3", SAP_ERROR_FORMAT, "no NPY"},
-        {SAP_FORMAT_PCD, "1 2 3\n", SAP_ERROR_FORMAT, "no PCD"},
-        {SAP_FORMAT_PCD, "VERSION 0.7\n", SAP_ERROR_FORMAT, "within its header"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS one\nDATA ascii\n", SAP_ERROR_FORMAT, "'one'"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA text\n", SAP_ERROR_FORMAT, "'text'"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA binary_compressed\n", SAP_ERROR_UNSUPPORTED,
-         "compressed"},
-        {SAP_FORMAT_PCD, "FIELDS x y\nSIZE 4\nTYPE F F\nPOINTS 1\nDATA ascii\n1 2\n", SAP_ERROR_FORMAT, "'y'"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 2\nTYPE F\nPOINTS 1\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "SIZE and TYPE"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nCOUNT x\nPOINTS 1\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "COUNT"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 8\nTYPE F\nCOUNT 3000000000\nPOINTS 1\nDATA binary\n", SAP_ERROR_FORMAT,
-         "larger"},
-        {SAP_FORMAT_PCD, "FIELDS x x\nSIZE 4 4\nTYPE F F\nPOINTS 1\nDATA ascii\n1 1\n", SAP_ERROR_FORMAT, "second"},
-        {SAP_FORMAT_PCD, "FIELDS y\nSIZE 4\nTYPE F\nPOINTS 1\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "'x'"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "POINTS"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nWIDTH 2\nHEIGHT 2\nPOINTS 3\nDATA ascii\n1\n", SAP_ERROR_FORMAT,
-         "WIDTH"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nWIDTH 9000000000000000000\nHEIGHT 9\nDATA ascii\n", SAP_ERROR_RANGE,
-         "overflows"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 2\nDATA ascii\n1\n", SAP_ERROR_FORMAT, "cut"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 2\nDATA binary\n1234567", SAP_ERROR_FORMAT, "cut"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA ascii\none\n", SAP_ERROR_FORMAT, "line 6: 'one'"},
-        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 4\nTYPE F\nPOINTS 1\nDATA ascii\n1 2\n", SAP_ERROR_FORMAT, "2 numbers"}};
+        {SAP_FORMAT_XYZ, "1 2\n3 -3.5e38\n", "line 2: '-3.5e38' is beyond the range of a float"},
+        {SAP_FORMAT_CSV, "x,y\n1,1e39\n", "line 2: '1e39'"},
+        {SAP_FORMAT_PLY, PLY_START "element vertex 1\nproperty double x\nend_header\n1e39\n", "line 6: '1e39'"},
+        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 8\nTYPE F\nPOINTS 1\nDATA ascii\n1e39\n", "line 6: '1e39'"},
+        // The bytes ^^^^^^^^ are a double of about 3e146.
+        {SAP_FORMAT_PCD, "FIELDS x\nSIZE 8\nTYPE F\nPOINTS 1\nDATA binary\n^^^^^^^^", "byte 44: "},
+        {SAP_FORMAT_PLY,
+         "ply\nformat binary_little_endian 1.0\nelement vertex 1\nproperty double x\nend_header\n^^^^^^^^",
+         "byte 82: "},
+        {SAP_FORMAT_PLY,
+         "ply\nformat binary_little_endian 1.0\nelement vertex 1\nproperty list char char i\nproperty double x\n"
+         "end_header\n\x01^^^^^^^^^",
+         "byte 110: "}};
     reading r;
     begin(&r);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sap_point_set* set = NULL;
         NOTE("%s", cases[i].text);
-        CHECK_STATUS(parse(&r, cases[i].text, strlen(cases[i].text), cases[i].format, &set), cases[i].status);
+        size_t size = strlen(cases[i].text);
+        CHECK_STATUS(parse_as(&r, cases[i].text, size, cases[i].format, 32, &set), SAP_ERROR_RANGE);
         if (!CHECK(strstr(r.w.sentence, cases[i].word) != NULL)) printf("  %s\n", r.w.sentence);
+        CHECK_STATUS(parse_as(&r, cases[i].text, size, cases[i].format, 64, &set), SAP_OK);
         sap_point_set_free(set);
+    }
+    // The largest float, and infinity, are within it.
+    sample s = text_sample("largest", SAP_FORMAT_XYZ, "3.4028235e38 inf nan\n");
+    sap_point_set* set = NULL;
+    CHECK_STATUS(parse_as(&r, s.bytes, s.size, s.format, 32, &set), SAP_OK);
+    sap_point_set_free(set);
+    end(&r);
+}
+
+// Text of two bytes a character is called so, with its mark and without.
+TEST(wide_characters) {
+    static const char wide[] = "1\0 \0002\0\n";
+    static const sap_format formats[] = {SAP_FORMAT_XYZ, SAP_FORMAT_CSV};
+    reading r;
+    begin(&r);
+    for (int i = 0; i < 2; i++) {
+        sap_point_set* set = NULL;
+        CHECK_STATUS(parse(&r, wide, sizeof wide, formats[i], &set), SAP_ERROR_FORMAT);
+        CHECK(strstr(r.w.sentence, "UTF-8") != NULL);
     }
     end(&r);
 }

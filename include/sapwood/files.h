@@ -4,7 +4,8 @@
  *
  * Readers work on bytes in memory and believe nothing: every count is checked against the bytes present before memory
  * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
- * decimal point whatever the locale. Each error gives the byte (or the line) and what to do in the device's log.
+ * decimal point whatever the locale; its lines end with LF, CR LF or CR. Each error gives the byte (or the line) and
+ * what to do in the device's log.
  */
 #ifndef SAPWOOD_FILES_H
 #define SAPWOOD_FILES_H
@@ -28,8 +29,7 @@ typedef enum sap_format {
 /** The format that a path's suffix names (.ply .xyz .txt .csv .npy .pcd, any case), or SAP_FORMAT_AUTO if none. */
 SAP_API sap_format sap_format_of(const char* path);
 
-/** Points that came from a file; float and double are as in the file. Numbers of other kinds (text, integers)
- * become float if every one of them stays what it is, else double. */
+/** Points that came from a file. */
 typedef struct sap_point_set {
     int64_t count;            /**< points */
     int32_t dims;             /**< coordinates a point */
@@ -43,16 +43,34 @@ SAP_API void sap_point_set_free(sap_point_set* set);
 
 /**
  * Reads points from bytes in memory. PLY and PCD give the properties named x, y and z (x and y if there is no z);
- * text and NPY give all columns (1 … 16). CSV with names gives x, y, z where they are named, else all columns.
+ * text and NPY give all columns (1 … 16). CSV with names gives x, y, z where x and y are named, else all columns.
+ * Where a PLY or CSV has x, y and z, it also gives c3, c4, … as long as they follow without a gap: so tables that
+ * sap_table_write names itself read back whole.
+ *
+ * The first line of a CSV is one of names if none of its fields is a number. Text without any line of numbers is an
+ * error, but for a CSV that names a column x, and for an XYZ that begins with the line "# x y z" (then c3, c4, …; one
+ * name a coordinate): these hold 0 points. More rows than an ascii PCD counts are an error; bytes after the last
+ * number that the header of a PLY, an NPY or a binary PCD counts are not looked at.
+ *
  * Values are not checked to be finite here. O(size) time and memory.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT, SAP_ERROR_RANGE (over 2^31-1 points), SAP_ERROR_UNSUPPORTED (a valid
- * file of a kind not read, such as compressed PCD), SAP_ERROR_MEMORY.
+ *
+ * real_bits: 0: as in the file; text and integers become float if every one of them stays what it is, else double.
+ * 32 or 64: all become that, rounded to the nearest. For text without a declared type (XYZ, CSV) 0 judges by the digits
+ * that are written: a number stays what it is in a float if the nearest float, rounded to as many significant digits
+ * as are written (zeros at the end count), has these digits again; one of more than 12 digits only if the nearest
+ * double is a float. So 0.1 is read as the float 0.1, which is no longer the double 0.1, and 0.1000000000 or 481234.57
+ * as doubles. Pass 64 to keep doubles: text is then rounded once, to double.
+ *
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT, SAP_ERROR_RANGE (over 2^31-1 points; real_bits is 32 and a finite
+ * number is beyond the range of a float), SAP_ERROR_UNSUPPORTED (a valid file of a kind not read, such as compressed
+ * PCD), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
-                                    sap_point_set** set);
+                                    int32_t real_bits, sap_point_set** set);
 
 /** Reads a file (path "-": standard input) and parses it. Errors: as sap_points_parse, SAP_ERROR_IO. */
-SAP_API sap_status sap_points_read(sap_device* device, const char* path, sap_format format, sap_point_set** set);
+SAP_API sap_status sap_points_read(sap_device* device, const char* path, sap_format format, int32_t real_bits,
+                                   sap_point_set** set);
 
 /** What a table of numbers holds. */
 typedef enum sap_number { SAP_INT32 = 0, SAP_INT64 = 1, SAP_FLOAT32 = 2, SAP_FLOAT64 = 3 } sap_number;
@@ -68,7 +86,9 @@ typedef struct sap_table {
 
 /**
  * Writes a table (path "-": standard output). A file replaces an older one only when it is complete. Text holds the
- * shortest decimals that read back to the same value. PLY makes a vertex of each row.
+ * shortest decimals that read back to the same value. PLY makes a vertex of each row. XYZ writes a table without rows
+ * as the line "# x y z" (then c3, c4, …), which reads back as 0 points; CSV does so if a column is named x. Names in
+ * PLY and CSV may not repeat.
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD; no format known), SAP_ERROR_IO, SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_table_write(sap_device* device, const char* path, sap_format format, const sap_table* table);

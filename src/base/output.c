@@ -30,12 +30,14 @@ static void write_all(sap_output* output, const unsigned char* bytes, size_t siz
     }
 }
 
-// Creates a file with a name of its own beside the target.
+// Creates a file with a short name of its own in the target's folder.
 static int create_temporary(sap_output* output) {
     const int attempts = 100;
+    const char* last = strrchr(output->target, '/');
+    int folder = last ? (int)(last - output->target) + 1 : 0;
     for (int i = 0; i < attempts; i++) {
-        int length =
-            snprintf(output->temporary, sizeof output->temporary, "%s.%ld-%d.part", output->target, (long)getpid(), i);
+        int length = snprintf(output->temporary, sizeof output->temporary, "%.*s.sapwood-%ld-%d.part", folder,
+                              output->target, (long)getpid(), i);
         if (length < 0 || (size_t)length >= sizeof output->temporary) {
             errno = ENAMETOOLONG;
             return -1;
@@ -61,7 +63,15 @@ static int open_descriptor(sap_output* output, const char* path) {
     // Closing a copy of standard output tells what the system still has to say about it.
     if (!strcmp(path, "-")) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     struct stat about;
-    if (stat(path, &about)) return set_target(output, path) ? create_temporary(output) : -1;
+    if (!*path) {
+        errno = ENOENT;
+        return -1;
+    }
+    if (stat(path, &about)) {
+        // A link to a file that does not exist yet stays a link.
+        if (!lstat(path, &about)) return open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        return set_target(output, path) ? create_temporary(output) : -1;
+    }
     if (!S_ISREG(about.st_mode)) return open(path, O_WRONLY | O_CLOEXEC);
     // A link to a file stays, and the file it leads to is replaced, which keeps its permissions.
     char resolved[PATH_MAX];

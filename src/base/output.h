@@ -1,4 +1,5 @@
-// A file being written: buffered, and put in the place of an older one only when it is complete and on the disk.
+// A file being written: buffered, and put in the place of an older one only when it is complete and on the disk. Until
+// then it is a hidden file .sapwood-….part beside it, which stays if the process is killed.
 #ifndef SAPWOOD_BASE_OUTPUT_H
 #define SAPWOOD_BASE_OUTPUT_H
 

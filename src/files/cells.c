@@ -101,6 +101,21 @@ bool sap_column_fits_float(const sap_column* column, int64_t count) {
     return column->cell.bytes <= 2 || integers_fit_float(column, count);
 }
 
+sap_status sap_columns_check(const sap_source* source, const sap_column* columns, int32_t dims, int64_t count) {
+    for (int32_t axis = 0; axis < dims && source->real_bits == 32; axis++) {
+        const sap_column* c = &columns[axis];
+        if (c->cell.kind != 'f' || c->cell.bytes < 8) continue; // the others are all within the range
+        for (int64_t row = 0; row < count; row++) {
+            const unsigned char* at = c->first + (size_t)row * c->stride;
+            double value = sap_cell_double(at, c->cell);
+            if (!isfinite(value) || isfinite((float)value)) continue;
+            return sap_bad_byte(source, SAP_ERROR_RANGE, at - source->bytes,
+                                "%g is beyond the range of a float; read the points as double", value);
+        }
+    }
+    return SAP_OK;
+}
+
 // Whether the columns are the very bytes of the points.
 static bool is_plain(const sap_column* columns, int32_t dims, const sap_sink* sink) {
     size_t bytes = sink->coords ? sizeof(float) : sizeof(double);

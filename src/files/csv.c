@@ -7,6 +7,7 @@
 typedef struct csv_plan {
     char separator;
     bool named;                   // the first line holds names
+    bool names_x;                 // one of which is x
     int32_t fields;               // in every line
     int32_t dims;                 // fields that are coordinates
     int32_t column[SAP_MAX_DIMS]; // which ones, if not all
@@ -44,33 +45,48 @@ static bool next_row(sap_lines* lines, sap_span* line) {
     return false;
 }
 
-// Looks at the first line: separator, fields, and whether they are names.
-static bool plan_fields(sap_span line, csv_plan* plan) {
-    bool more = true;
-    sap_span field, rest = line;
+// Whether a field is meant as numbers: one, or several with blanks between, with a decimal point or comma.
+static bool is_numeric(sap_span field) {
+    sap_span word;
     sap_decimal decimal;
+    bool any = false;
+    for (; sap_word_next(&field, &word); any = true)
+        if (!sap_span_number(word, &decimal) && !sap_span_decimal_comma(word)) return false;
+    return any;
+}
+
+// Looks at the first line: separator, fields, and whether they are names. A line with a number is none of names: its
+// words are complained about when it is taken.
+static bool plan_fields(sap_span line, csv_plan* plan) {
+    bool more = true, numbers = false;
+    sap_span field, rest = line;
     plan->separator = memchr(line.first, ';', (size_t)(line.last - line.first)) ? ';' : ',';
     while (next_field(&rest, plan->separator, &more, &field)) {
         if (plan->fields == INT32_MAX) return false;
         plan->fields++;
-        plan->named |= field.first < field.last && !sap_span_number(field, &decimal);
+        bool numeric = is_numeric(field);
+        numbers |= numeric;
+        plan->named |= field.first < field.last && !numeric;
     }
+    plan->named &= !numbers;
     return true;
 }
 
-// Chooses the fields named x, y and z, or x and y, or all.
+// Chooses the fields named x, y, z, c3, c4, … without a gap, or x and y, or all.
 static void plan_columns(sap_span line, csv_plan* plan) {
-    static const char* const names[] = {"x", "y", "z"};
-    int32_t place[3] = {-1, -1, -1}, index = 0;
+    int32_t place[SAP_MAX_DIMS + 1], index = 0;
     bool more = true;
+    for (int32_t axis = 0; axis <= SAP_MAX_DIMS; axis++) place[axis] = -1;
     for (sap_span field; plan->named && next_field(&line, plan->separator, &more, &field); index++) {
         while (field.first < field.last && *field.first == '/') field.first++; // some programs write "//X,Y,Z"
-        for (int axis = 0; axis < 3; axis++)
-            if (place[axis] < 0 && sap_span_equal_any_case(field, names[axis])) place[axis] = index;
+        int32_t axis = sap_axis_named(field, true);
+        if (axis >= 0 && place[axis] < 0) place[axis] = index;
     }
+    plan->names_x = place[0] >= 0;
     plan->all = place[0] < 0 || place[1] < 0;
     plan->dims = plan->all ? plan->fields : place[2] < 0 ? 2 : 3;
-    memcpy(plan->column, place, sizeof place);
+    while (!plan->all && plan->dims >= 3 && plan->dims <= SAP_MAX_DIMS && place[plan->dims] >= 0) plan->dims++;
+    memcpy(plan->column, place, sizeof plan->column);
 }
 
 static int32_t coordinate_of(const csv_plan* plan, int32_t field) {
@@ -78,6 +94,21 @@ static int32_t coordinate_of(const csv_plan* plan, int32_t field) {
     for (int32_t axis = 0; axis < plan->dims; axis++)
         if (plan->column[axis] == field) return axis;
     return -1;
+}
+
+// `first`: in a first line that holds numbers too.
+static sap_status bad_number(const sap_lines* lines, sap_span field, int32_t number, bool first) {
+    char shown[SAP_SHOWN_BYTES];
+    const char* remedy = sap_number_remedy(lines->source, field);
+    size_t length = (size_t)(field.last - field.first);
+    if (!*remedy && memchr(field.first, '\t', length))
+        remedy = "; separate by commas, or name the file .xyz";
+    else if (!*remedy && is_numeric(field))
+        remedy = "; separate by commas alone, or name the file .xyz, and write decimals with a point";
+    else if (!*remedy && first && length)
+        remedy = "; a line of names holds no numbers, and a line of points nothing else";
+    return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number, "field %d, '%s', is not a number%s",
+                        (int)number, sap_span_show(field, shown), remedy);
 }
 
 static sap_status take_row(const sap_lines* lines, sap_span line, const csv_plan* plan, sap_sink* sink, int64_t index) {
@@ -90,12 +121,9 @@ static sap_status take_row(const sap_lines* lines, sap_span line, const csv_plan
                                 (int)plan->fields);
         int32_t axis = coordinate_of(plan, fields);
         sap_decimal decimal;
-        char shown[SAP_SHOWN_BYTES];
         if (axis < 0) continue;
-        if (!sap_span_number(field, &decimal))
-            return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number, "field %d, '%s', is not a number",
-                                (int)fields + 1, sap_span_show(field, shown));
-        sap_sink_put(sink, &decimal, index + axis);
+        if (!sap_span_number(field, &decimal)) return bad_number(lines, field, fields + 1, index == 0 && !plan->named);
+        if (!sap_sink_put(sink, &decimal, index + axis)) return sap_beyond_float(lines->source, lines->number, field);
     }
     if (fields < plan->fields)
         return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number,
@@ -118,28 +146,36 @@ static sap_status pass(const sap_source* source, const csv_plan* plan, sap_sink*
     return SAP_OK;
 }
 
+static sap_status no_numbers(const sap_source* source) {
+    const char* first = (const char*)source->bytes;
+    const char* remedy = sap_number_remedy(source, (sap_span){first, first + source->size});
+    return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "no line holds numbers%s",
+                        *remedy ? remedy : "; give one point a line");
+}
+
 static sap_status make_plan(const sap_source* source, csv_plan* plan) {
     sap_lines lines = sap_text_begin(source);
     sap_span line;
-    if (!next_row(&lines, &line))
-        return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "no line holds numbers; give one point a line");
+    if (!next_row(&lines, &line)) return no_numbers(source);
     if (!plan_fields(line, plan))
         return sap_bad_line(source, SAP_ERROR_RANGE, lines.number, "more than %d fields", INT32_MAX);
     plan_columns(line, plan);
     if (plan->dims > SAP_MAX_DIMS)
-        return sap_bad_line(source, SAP_ERROR_UNSUPPORTED, lines.number,
-                            "%d fields, but points have at most %d coordinates; name the wanted ones x, y and z",
-                            (int)plan->dims, SAP_MAX_DIMS);
+        return sap_bad_line(
+            source, SAP_ERROR_UNSUPPORTED, lines.number,
+            "%d fields, but points have at most %d coordinates; name the wanted ones x, y, z, c3, c4 and so on",
+            (int)plan->dims, SAP_MAX_DIMS);
     return SAP_OK;
 }
 
 sap_status sap_read_csv(const sap_source* source, sap_point_set** set) {
     csv_plan plan = {.fields = 0};
-    sap_sink sink = {NULL, NULL, true};
+    sap_sink sink = {NULL, NULL, true, source->real_bits};
     int64_t rows = 0;
     sap_point_set* made = NULL;
     sap_status status = make_plan(source, &plan);
     if (status == SAP_OK) status = pass(source, &plan, &sink, &rows);
+    if (status == SAP_OK && rows == 0 && !plan.names_x) status = no_numbers(source);
     if (status == SAP_OK) status = sap_point_set_make(source, rows, plan.dims, sink.fits_float, &made, &sink);
     if (status != SAP_OK) return status;
     pass(source, &plan, &sink, &rows);

@@ -147,10 +147,18 @@ static sap_status take_dictionary(npy_text* text, npy_header* header) {
     return SAP_OK;
 }
 
+bool sap_npy_begins(const sap_source* source) {
+    size_t shown = source->size < MAGIC_BYTES ? source->size : MAGIC_BYTES;
+    return shown && !memcmp(source->bytes, "\x93NUMPY", shown);
+}
+
 static sap_status read_header(const sap_source* source, npy_header* header) {
     const unsigned char* bytes = source->bytes;
-    if (source->size < VERSION_BYTES + 2 || memcmp(bytes, "\x93NUMPY", MAGIC_BYTES) != 0)
+    if (!sap_npy_begins(source))
         return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "this is no NPY file: its first bytes are not \\x93NUMPY");
+    if (source->size < VERSION_BYTES + 2)
+        return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
+                            "the file ends within its first 10 bytes; it is cut, get it again");
     unsigned version = bytes[MAGIC_BYTES];
     if (version < 1 || version > 3 || bytes[MAGIC_BYTES + 1] != 0)
         return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, MAGIC_BYTES, "NPY version %u.%u is not one of 1.0, 2.0, 3.0",
@@ -190,6 +198,8 @@ sap_status sap_read_npy(const sap_source* source, sap_point_set** set) {
     }
     sap_point_set* made;
     sap_sink sink;
+    status = sap_columns_check(source, columns, dims, h.rows);
+    if (status != SAP_OK) return status;
     status = sap_point_set_make(source, h.rows, dims, fits, &made, &sink);
     if (status != SAP_OK) return status;
     sap_columns_store(columns, dims, h.rows, &sink);

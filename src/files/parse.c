@@ -36,7 +36,7 @@ static bool looks_like_csv(const sap_source* source) {
 
 static sap_format detect(const sap_source* source, sap_format suffix) {
     static const char* const pcd_starts[] = {"# .PCD", "VERSION ", "FIELDS ", "COLUMNS "};
-    if (begins_with(source, "\x93NUMPY")) return SAP_FORMAT_NPY;
+    if (sap_npy_begins(source)) return SAP_FORMAT_NPY;
     if (begins_with(source, "ply\n") || begins_with(source, "ply\r") || begins_with(source, "ply "))
         return SAP_FORMAT_PLY;
     for (size_t i = 0; i < sizeof pcd_starts / sizeof *pcd_starts; i++)
@@ -54,13 +54,15 @@ sap_status sap_source_parse(const sap_source* source, sap_format format, sap_for
     return readers[format](source, set);
 }
 
-sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
+sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, sap_format format, int32_t real_bits,
                             sap_point_set** set) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!bytes && size) return sap_fail(device, SAP_ERROR_ARGUMENT, "bytes: is NULL, but size is %zu", size);
     if (format < SAP_FORMAT_AUTO || format > SAP_FORMAT_PCD)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)format);
     if (!set) return sap_fail(device, SAP_ERROR_ARGUMENT, "set: is NULL");
-    sap_source source = {device, NULL, bytes, size};
+    sap_status status = sap_real_bits_check(device, real_bits);
+    if (status != SAP_OK) return status;
+    sap_source source = {device, NULL, bytes, size, real_bits};
     return sap_source_parse(&source, format, SAP_FORMAT_AUTO, set);
 }

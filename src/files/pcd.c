@@ -69,9 +69,12 @@ static sap_status take_line(pcd_header* h, sap_span key, sap_span rest) {
 
 static sap_status read_lines(pcd_header* h) {
     sap_span line, key;
+    bool returns = false;
     while (sap_line_next(&h->lines, &line)) {
+        if (h->lines.number == 1) returns = h->lines.line_end == SAP_LINE_END_RETURN;
         if (!sap_word_next(&line, &key) || *key.first == '#') continue;
         sap_status status = take_line(h, key, line);
+        if (h->data == PCD_BINARY && returns) sap_lines_end_at_return(&h->lines);
         if (status != SAP_OK || h->data != PCD_NONE) return status;
     }
     return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
@@ -141,14 +144,17 @@ static sap_status check_points(pcd_header* h) {
     return SAP_OK;
 }
 
-static sap_status too_short(const pcd_header* h) {
+// `row` is the first that is not there, from 0.
+static sap_status too_short(const pcd_header* h, int64_t row) {
     return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
-                        "the file ends before its %lld points; it is cut, get it again", (long long)h->points);
+                        "the file ends before point %lld of %lld; it is cut, get it again", (long long)row + 1,
+                        (long long)h->points);
 }
 
 static sap_status read_binary(const pcd_header* h, sap_point_set** made) {
     const sap_source* source = h->lines.source;
-    if ((uint64_t)h->points > (source->size - h->lines.offset) / h->row_bytes) return too_short(h);
+    size_t rows = (source->size - h->lines.offset) / h->row_bytes;
+    if ((uint64_t)h->points > rows) return too_short(h, (int64_t)rows);
     bool fits = true;
     sap_column columns[3];
     for (int axis = 0; axis < h->dims; axis++) {
@@ -157,7 +163,9 @@ static sap_status read_binary(const pcd_header* h, sap_point_set** made) {
         fits = fits && sap_column_fits_float(&columns[axis], h->points);
     }
     sap_sink sink;
-    sap_status status = sap_point_set_make(source, h->points, h->dims, fits, made, &sink);
+    sap_status status = sap_columns_check(source, columns, h->dims, h->points);
+    if (status != SAP_OK) return status;
+    status = sap_point_set_make(source, h->points, h->dims, fits, made, &sink);
     if (status == SAP_OK) sap_columns_store(columns, h->dims, h->points, &sink);
     return status;
 }
@@ -170,9 +178,10 @@ static sap_status take_row(const pcd_header* h, const sap_lines* lines, sap_span
             char shown[SAP_SHOWN_BYTES];
             if (h->place[axis] != number) continue;
             if (!sap_span_number(word, &decimal))
-                return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number, "'%s' is not a number",
-                                    sap_span_show(word, shown));
-            sap_sink_put(sink, &decimal, row * h->dims + axis);
+                return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number, "'%s' is not a number%s",
+                                    sap_span_show(word, shown), sap_number_remedy(lines->source, word));
+            if (!sap_sink_put(sink, &decimal, row * h->dims + axis))
+                return sap_beyond_float(lines->source, lines->number, word);
         }
     }
     if (number != h->numbers)
@@ -185,18 +194,23 @@ static sap_status take_row(const pcd_header* h, const sap_lines* lines, sap_span
 static sap_status walk_text(const pcd_header* h, sap_sink* sink) {
     sap_lines lines = h->lines;
     sap_span line, word;
-    for (int64_t row = 0; row < h->points;) {
-        if (!sap_line_next(&lines, &line)) return too_short(h);
+    int64_t row = 0;
+    while (sap_line_next(&lines, &line)) {
         sap_span look = line;
         if (!sap_word_next(&look, &word)) continue;
+        if (row == h->points)
+            return sap_bad_line(
+                lines.source, SAP_ERROR_FORMAT, lines.number,
+                "the header says %lld points, but more rows follow; correct POINTS and WIDTH, or remove the rows",
+                (long long)h->points);
         sap_status status = take_row(h, &lines, line, sink, row++);
         if (status != SAP_OK) return status;
     }
-    return SAP_OK;
+    return row < h->points ? too_short(h, row) : SAP_OK;
 }
 
 static sap_status read_text(const pcd_header* h, sap_point_set** made) {
-    sap_sink sink = {NULL, NULL, true};
+    sap_sink sink = {NULL, NULL, true, h->lines.source->real_bits};
     sap_status status = walk_text(h, &sink);
     if (status != SAP_OK) return status;
     // A declared float or double says more than the digits do; integers are looked at.
@@ -211,7 +225,7 @@ static sap_status read_text(const pcd_header* h, sap_point_set** made) {
 }
 
 sap_status sap_read_pcd(const sap_source* source, sap_point_set** set) {
-    pcd_header h = {.lines = {source, 0, 0}, .width = -1, .height = -1, .points = -1, .place = {-1, -1, -1}};
+    pcd_header h = {.lines = {.source = source}, .width = -1, .height = -1, .points = -1, .place = {-1, -1, -1}};
     sap_point_set* made = NULL;
     sap_status status = read_lines(&h);
     if (status == SAP_OK && h.data == PCD_COMPRESSED)

@@ -7,7 +7,7 @@
 typedef struct ply_property {
     sap_cell cell;
     sap_cell count_cell; // of a list's length; kind 0: no list
-    int32_t axis;        // 0, 1, 2: x, y, z of a vertex; else -1
+    int32_t axis;        // which coordinate of a vertex; else -1
 } ply_property;
 
 typedef struct ply_element {
@@ -93,9 +93,7 @@ static sap_status read_property(ply_file* ply, sap_span rest) {
     }
     if (!type_of(word, ply->big_endian, &property->cell)) return bad_header(ply, "a property of unknown type", word);
     if (!sap_word_next(&rest, &word)) return bad_header(ply, "a property without a name", word);
-    static const char* const axes[] = {"x", "y", "z"};
-    for (int axis = 0; axis < 3 && element == ply->vertex && !list; axis++)
-        if (sap_span_equal(word, axes[axis])) property->axis = axis;
+    if (element == ply->vertex && !list) property->axis = sap_axis_named(word, false);
     element->lists |= list;
     element->least_bytes += list ? property->count_cell.bytes : property->cell.bytes;
     element->properties++;
@@ -106,16 +104,17 @@ static sap_status read_property(ply_file* ply, sap_span rest) {
 // Runs over the header; first only to count its elements and properties, then to read them.
 static sap_status read_header(ply_file* ply, bool counting) {
     sap_span line, word;
-    ply->lines = (sap_lines){ply->source, 0, 0};
+    ply->lines = (sap_lines){.source = ply->source};
     ply->element_count = ply->property_count = 0;
     if (!sap_line_next(&ply->lines, &line) || !sap_word_next(&line, &word) || !sap_span_equal(word, "ply"))
         return sap_bad_line(ply->source, SAP_ERROR_FORMAT, 1, "this is no PLY file: it does not begin with 'ply'");
-    bool format = false;
+    bool format = false, returns = ply->lines.line_end == SAP_LINE_END_RETURN;
     while (sap_line_next(&ply->lines, &line)) {
         sap_status status = SAP_OK;
         if (!sap_word_next(&line, &word) || sap_span_equal(word, "comment") || sap_span_equal(word, "obj_info"))
             continue;
         if (sap_span_equal(word, "end_header")) {
+            if (returns && !ply->ascii) sap_lines_end_at_return(&ply->lines);
             if (format || counting) return SAP_OK;
             return sap_bad_line(ply->source, SAP_ERROR_FORMAT, ply->lines.number,
                                 "the header lacks its format line; correct the PLY header");
@@ -141,27 +140,40 @@ static sap_status read_header(ply_file* ply, bool counting) {
                         "the file ends within its header; it is cut, get it again");
 }
 
-// Finds out dims; x, y and z must be there from the first on, each once.
+// Finds out dims; x, y and z must be there from the first on, each once, and c3, c4, … follow without a gap.
 static sap_status check_axes(ply_file* ply) {
     const ply_element* vertex = ply->vertex;
-    int found[3] = {0, 0, 0};
+    int found[SAP_MAX_DIMS + 1] = {0};
     for (size_t i = 0; i < vertex->properties; i++) {
         int32_t axis = ply->all_properties[vertex->first + i].axis;
         if (axis >= 0) found[axis]++;
     }
     ply->dims = found[2] ? 3 : found[1] ? 2 : 1;
-    for (int32_t axis = 0; axis < ply->dims; axis++)
+    while (ply->dims >= 3 && ply->dims <= SAP_MAX_DIMS && found[ply->dims]) ply->dims++;
+    if (ply->dims > SAP_MAX_DIMS)
+        return sap_bad_line(ply->source, SAP_ERROR_UNSUPPORTED, vertex->line,
+                            "element vertex has coordinates up to c%d, but points have at most %d; leave some out",
+                            SAP_MAX_DIMS, SAP_MAX_DIMS);
+    for (int32_t axis = 0; axis < ply->dims; axis++) {
+        char name[SAP_AXIS_BYTES];
         if (found[axis] != 1)
             return sap_bad_line(ply->source, SAP_ERROR_FORMAT, vertex->line,
-                                "element vertex needs one number property '%c'; it has %d", "xyz"[axis], found[axis]);
+                                "element vertex needs one number property '%s'; it has %d", sap_axis_name(axis, name),
+                                found[axis]);
+    }
+    for (size_t i = 0; i < vertex->properties; i++) {
+        ply_property* property = &ply->all_properties[vertex->first + i];
+        if (property->axis >= ply->dims) property->axis = -1; // behind a gap
+    }
     return SAP_OK;
 }
 
-static sap_status too_short(const ply_file* ply, const ply_element* element) {
+// `row` is the first of the element that is not there, from 0.
+static sap_status too_short(const ply_file* ply, const ply_element* element, int64_t row) {
     char shown[SAP_SHOWN_BYTES];
     return sap_bad_byte(ply->source, SAP_ERROR_FORMAT, (int64_t)ply->source->size,
-                        "the file ends before its %lld of element '%s'; it is cut, get it again",
-                        (long long)element->count, sap_span_show(element->name, shown));
+                        "the file ends before %s %lld of %lld; it is cut, get it again",
+                        sap_span_show(element->name, shown), (long long)row + 1, (long long)element->count);
 }
 
 // ---- Text.
@@ -173,8 +185,8 @@ static sap_status take_number(const ply_file* ply, const sap_lines* lines, sap_s
     if (!sap_word_next(line, word))
         return sap_bad_line(ply->source, SAP_ERROR_FORMAT, lines->number, "the line has too few numbers");
     if (!sap_span_number(*word, decimal))
-        return sap_bad_line(ply->source, SAP_ERROR_FORMAT, lines->number, "'%s' is not a number",
-                            sap_span_show(*word, shown));
+        return sap_bad_line(ply->source, SAP_ERROR_FORMAT, lines->number, "'%s' is not a number%s",
+                            sap_span_show(*word, shown), sap_number_remedy(ply->source, *word));
     return SAP_OK;
 }
 
@@ -182,15 +194,20 @@ static sap_status take_text_row(const ply_file* ply, const ply_element* element,
                                 sap_sink* sink, int64_t row) {
     sap_span word;
     sap_decimal decimal;
+    char shown[SAP_SHOWN_BYTES];
     for (size_t i = 0; i < element->properties; i++) {
         const ply_property* property = &ply->all_properties[element->first + i];
         sap_status status = take_number(ply, lines, &line, &decimal, &word);
         if (status != SAP_OK) return status;
-        if (property->axis >= 0) sap_sink_put(sink, &decimal, row * ply->dims + property->axis);
+        if (property->axis >= 0 && !sap_sink_put(sink, &decimal, row * ply->dims + property->axis))
+            return sap_beyond_float(ply->source, lines->number, word);
         if (!property->count_cell.kind) continue;
         int64_t count;
         if (!sap_span_count(word, &count))
-            return sap_bad_line(ply->source, SAP_ERROR_FORMAT, lines->number, "a list has a broken length");
+            return sap_bad_line(ply->source, SAP_ERROR_FORMAT, lines->number,
+                                decimal.negative ? "a list has the negative length %s; correct the line"
+                                                 : "a list has the broken length '%s'; give a whole number",
+                                sap_span_show(word, shown));
         for (; count > 0; count--) {
             status = take_number(ply, lines, &line, &decimal, &word);
             if (status != SAP_OK) return status;
@@ -206,7 +223,7 @@ static sap_status walk_text(const ply_file* ply, const ply_element* element, sap
     sap_span line, word;
     if (element->properties == 0) return SAP_OK;
     for (int64_t row = 0; row < element->count;) {
-        if (!sap_line_next(lines, &line)) return too_short(ply, element);
+        if (!sap_line_next(lines, &line)) return too_short(ply, element, row);
         sap_span look = line;
         if (!sap_word_next(&look, &word)) continue;
         sap_status status = sink ? take_text_row(ply, element, lines, line, sink, row) : SAP_OK;
@@ -217,7 +234,7 @@ static sap_status walk_text(const ply_file* ply, const ply_element* element, sap
 }
 
 static sap_status read_text(const ply_file* ply, sap_point_set** made) {
-    sap_sink sink = {NULL, NULL, true};
+    sap_sink sink = {NULL, NULL, true, ply->source->real_bits};
     const ply_element* vertex = ply->vertex;
     sap_lines lines = ply->lines, at_vertices = lines;
     // A declared float or double says more than the digits do; integers are looked at.
@@ -241,49 +258,62 @@ static sap_status read_text(const ply_file* ply, sap_point_set** made) {
 
 // ---- Numbers.
 
-// Walks one row with lists; where it ends, or NULL if it is cut or a list's length is negative.
-static const unsigned char* walk_row(const ply_file* ply, const ply_element* element, const unsigned char* at,
-                                     const unsigned char* cells[3]) {
+// A step through binary rows: where the next cell stands, and what stopped it.
+typedef struct ply_walk {
+    const unsigned char* at;
+    const unsigned char* cells[SAP_MAX_DIMS]; // the coordinates of the last row
+    int64_t row;                              // rows walked
+    bool negative;                            // the list at `at` has a negative length; else the file is cut
+} ply_walk;
+
+// Walks one row with lists; false if it is cut or a list's length is negative.
+static bool walk_row(const ply_file* ply, const ply_element* element, ply_walk* walk) {
     const unsigned char* end = ply->source->bytes + ply->source->size;
     for (size_t i = 0; i < element->properties; i++) {
         const ply_property* property = &ply->all_properties[element->first + i];
-        size_t left = (size_t)(end - at), bytes = property->cell.bytes;
+        size_t left = (size_t)(end - walk->at), bytes = property->cell.bytes;
         if (property->count_cell.kind) {
-            if (left < property->count_cell.bytes) return NULL;
-            double length = sap_cell_double(at, property->count_cell);
-            at += property->count_cell.bytes;
+            if (left < property->count_cell.bytes) return false;
+            double length = sap_cell_double(walk->at, property->count_cell);
+            walk->negative = length < 0;
+            if (walk->negative) return false;
+            walk->at += property->count_cell.bytes;
             left -= property->count_cell.bytes;
-            if (length < 0 || (size_t)length > left / bytes) return NULL;
+            if ((size_t)length > left / bytes) return false;
             bytes *= (size_t)length;
         }
-        if (left < bytes) return NULL;
-        if (property->axis >= 0) cells[property->axis] = at;
-        at += bytes;
+        if (left < bytes) return false;
+        if (property->axis >= 0) walk->cells[property->axis] = walk->at;
+        walk->at += bytes;
     }
-    return at;
+    walk->row++;
+    return true;
 }
 
-static bool has_rows(const ply_file* ply, const ply_element* element, size_t offset) {
-    size_t least = element->least_bytes, left = ply->source->size - offset;
-    return least == 0 || (uint64_t)element->count <= left / least;
-}
-
-// Steps over an element; false if the file ends within it.
-static bool skip_binary(const ply_file* ply, const ply_element* element, size_t* offset) {
-    const unsigned char* cells[3];
-    if (!has_rows(ply, element, *offset)) return false;
+// Steps over an element.
+static sap_status skip_binary(const ply_file* ply, const ply_element* element, size_t* offset) {
     if (!element->lists) {
-        *offset += element->least_bytes * (element->least_bytes ? (size_t)element->count : 0);
-        return true;
+        size_t least = element->least_bytes, left = ply->source->size - *offset;
+        if (least == 0) return SAP_OK;
+        if ((uint64_t)element->count > left / least) return too_short(ply, element, (int64_t)(left / least));
+        *offset += least * (size_t)element->count;
+        return SAP_OK;
     }
-    const unsigned char* at = ply->source->bytes + *offset;
-    for (int64_t row = 0; row < element->count && at; row++) at = walk_row(ply, element, at, cells);
-    if (at) *offset = (size_t)(at - ply->source->bytes);
-    return at;
+    ply_walk walk = {.at = ply->source->bytes + *offset};
+    while (walk.row < element->count && walk_row(ply, element, &walk)) {}
+    size_t reached = (size_t)(walk.at - ply->source->bytes);
+    char shown[SAP_SHOWN_BYTES];
+    if (walk.negative)
+        return sap_bad_byte(ply->source, SAP_ERROR_FORMAT, (int64_t)reached,
+                            "a list of %s %lld has a negative length; the file is broken, get it again",
+                            sap_span_show(element->name, shown), (long long)walk.row + 1);
+    if (walk.row < element->count) return too_short(ply, element, walk.row);
+    *offset = reached;
+    return SAP_OK;
 }
 
-// The columns of x, y and z. Where they begin is told only if all rows are alike (and there is one).
-static void vertex_columns(const ply_file* ply, const unsigned char* first, sap_column columns[3]) {
+// The columns of the coordinates. Where they begin is told only if all rows are alike (and there is one).
+static void vertex_columns(const ply_file* ply, const unsigned char* first, sap_column columns[SAP_MAX_DIMS]) {
     const ply_element* vertex = ply->vertex;
     size_t offset = 0;
     for (size_t i = 0; i < vertex->properties; i++) {
@@ -295,21 +325,31 @@ static void vertex_columns(const ply_file* ply, const unsigned char* first, sap_
 }
 
 // Vertices with lists: looks at all rows, and stores them if the sink leads anywhere.
-static void walk_list_vertices(const ply_file* ply, const unsigned char* at, sap_sink* sink) {
-    const unsigned char* cells[3] = {NULL, NULL, NULL};
-    sap_column columns[3];
+static sap_status walk_list_vertices(const ply_file* ply, const unsigned char* at, sap_sink* sink) {
+    ply_walk walk = {.at = at};
+    sap_column columns[SAP_MAX_DIMS];
     vertex_columns(ply, at, columns);
+    bool storing = sink->coords || sink->coords_f64;
     for (int64_t row = 0; row < ply->vertex->count; row++) {
-        at = walk_row(ply, ply->vertex, at, cells);
+        walk_row(ply, ply->vertex, &walk);
         for (int32_t axis = 0; axis < ply->dims; axis++) {
-            columns[axis].first = cells[axis];
-            if (!sink->coords && !sink->coords_f64 && sink->fits_float)
-                sink->fits_float = sap_column_fits_float(&columns[axis], 1);
+            columns[axis].first = walk.cells[axis];
+            if (!storing && sink->fits_float) sink->fits_float = sap_column_fits_float(&columns[axis], 1);
         }
+        sap_status status = storing ? SAP_OK : sap_columns_check(ply->source, columns, ply->dims, 1);
+        if (status != SAP_OK) return status;
         sap_sink one = {sink->coords ? sink->coords + row * ply->dims : NULL,
-                        sink->coords_f64 ? sink->coords_f64 + row * ply->dims : NULL, true};
-        if (one.coords || one.coords_f64) sap_columns_store(columns, ply->dims, 1, &one);
+                        sink->coords_f64 ? sink->coords_f64 + row * ply->dims : NULL, true, sink->real_bits};
+        if (storing) sap_columns_store(columns, ply->dims, 1, &one);
     }
+    return SAP_OK;
+}
+
+// Vertices of which all rows are alike: looks at them.
+static sap_status check_vertices(const ply_file* ply, const sap_column* columns, sap_sink* sink) {
+    for (int32_t axis = 0; axis < ply->dims; axis++)
+        sink->fits_float = sink->fits_float && sap_column_fits_float(&columns[axis], ply->vertex->count);
+    return sap_columns_check(ply->source, columns, ply->dims, ply->vertex->count);
 }
 
 static sap_status read_binary(const ply_file* ply, sap_point_set** made) {
@@ -317,23 +357,19 @@ static sap_status read_binary(const ply_file* ply, sap_point_set** made) {
     size_t offset = ply->lines.offset, at_vertices = offset;
     for (size_t i = 0; i < ply->element_count; i++) {
         if (&ply->elements[i] == vertex) at_vertices = offset;
-        if (!skip_binary(ply, &ply->elements[i], &offset)) return too_short(ply, &ply->elements[i]);
+        sap_status status = skip_binary(ply, &ply->elements[i], &offset);
+        if (status != SAP_OK) return status;
     }
     const unsigned char* first = ply->source->bytes + at_vertices;
-    sap_column columns[3];
-    sap_sink sink = {NULL, NULL, true};
+    sap_column columns[SAP_MAX_DIMS];
+    sap_sink sink = {NULL, NULL, true, ply->source->real_bits};
     vertex_columns(ply, first, columns);
-    if (vertex->lists)
-        walk_list_vertices(ply, first, &sink);
-    else
-        for (int32_t axis = 0; axis < ply->dims; axis++)
-            sink.fits_float = sink.fits_float && sap_column_fits_float(&columns[axis], vertex->count);
-    sap_status status = sap_point_set_make(ply->source, vertex->count, ply->dims, sink.fits_float, made, &sink);
+    sap_status status = vertex->lists ? walk_list_vertices(ply, first, &sink) : check_vertices(ply, columns, &sink);
+    if (status == SAP_OK)
+        status = sap_point_set_make(ply->source, vertex->count, ply->dims, sink.fits_float, made, &sink);
     if (status != SAP_OK) return status;
-    if (vertex->lists)
-        walk_list_vertices(ply, first, &sink);
-    else
-        sap_columns_store(columns, ply->dims, vertex->count, &sink);
+    if (vertex->lists) return walk_list_vertices(ply, first, &sink);
+    sap_columns_store(columns, ply->dims, vertex->count, &sink);
     return SAP_OK;
 }
 

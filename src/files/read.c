@@ -66,21 +66,23 @@ static void let_go(const sap_device* device, file_bytes* file) {
         munmap(file->memory, file->size);
 }
 
-sap_status sap_points_read(sap_device* device, const char* path, sap_format format, sap_point_set** set) {
+sap_status sap_points_read(sap_device* device, const char* path, sap_format format, int32_t real_bits,
+                           sap_point_set** set) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
     if (format < SAP_FORMAT_AUTO || format > SAP_FORMAT_PCD)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)format);
     if (!set) return sap_fail(device, SAP_ERROR_ARGUMENT, "set: is NULL");
+    sap_status status = sap_real_bits_check(device, real_bits);
+    if (status != SAP_OK) return status;
     bool standard = !strcmp(path, "-");
     int descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return cannot_read(device, path);
     file_bytes file = {NULL, 0, 0};
     const char* name = standard ? "standard input" : path;
-    sap_status status = SAP_OK;
     if (!map_file(descriptor, &file)) status = drain(device, descriptor, name, &file);
     if (!standard) close(descriptor);
-    sap_source source = {device, name, file.memory, file.size};
+    sap_source source = {device, name, file.memory, file.size, real_bits};
     if (status == SAP_OK) status = sap_source_parse(&source, format, sap_format_of(path), set);
     let_go(device, &file);
     return status;

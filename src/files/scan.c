@@ -195,6 +195,10 @@ float sap_decimal_float(const sap_decimal* d) {
     return d->negative ? -value : value;
 }
 
+bool sap_decimal_in_float_range(const sap_decimal* d) {
+    return d->kind != SAP_DECIMAL_NUMBER || d->exponent + d->digits <= FLT_MAX_10_EXP || !isinf(magnitude_float(d));
+}
+
 static double power_of_ten(int64_t k) {
     double power = 1;
     for (; k > LARGEST_POWER; k -= LARGEST_POWER) power *= powers[LARGEST_POWER];

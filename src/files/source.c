@@ -37,21 +37,39 @@ static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 sap_lines sap_text_begin(const sap_source* source) {
     bool mark = source->size >= 3 && !memcmp(source->bytes, "\xef\xbb\xbf", 3);
-    return (sap_lines){source, mark ? 3 : 0, 0};
+    return (sap_lines){.source = source, .offset = mark ? 3 : 0};
+}
+
+// Where the next such byte stands, or the size of the source. It is looked for only when the last one found has been
+// passed, so that all lines together cost one pass over the bytes.
+static size_t next_byte(const sap_source* source, size_t from, int byte, size_t* behind) {
+    if (*behind <= from) {
+        const unsigned char* found = memchr(source->bytes + from, byte, source->size - from);
+        *behind = (found ? (size_t)(found - source->bytes) : source->size) + 1;
+    }
+    return *behind - 1;
 }
 
 bool sap_line_next(sap_lines* lines, sap_span* line) {
     const sap_source* source = lines->source;
     if (lines->offset >= source->size) return false;
-    const unsigned char* first = source->bytes + lines->offset;
-    size_t left = source->size - lines->offset;
-    const unsigned char* end = memchr(first, '\n', left);
-    size_t length = end ? (size_t)(end - first) : left;
-    lines->offset += length + (end != NULL);
+    const char* text = (const char*)source->bytes;
+    size_t first = lines->offset, feed = next_byte(source, first, '\n', &lines->behind_feed),
+           turn = next_byte(source, first, '\r', &lines->behind_return), end = feed < turn ? feed : turn;
+    *line = (sap_span){text + first, text + end};
     lines->number++;
-    if (length && first[length - 1] == '\r') length--;
-    *line = (sap_span){(const char*)first, (const char*)first + length};
+    lines->line_end = SAP_LINE_END_NONE;
+    if (turn < feed)
+        lines->line_end = feed == turn + 1 && feed < source->size ? SAP_LINE_END_BOTH : SAP_LINE_END_RETURN;
+    else if (feed < source->size)
+        lines->line_end = SAP_LINE_END_FEED;
+    static const size_t end_bytes[] = {0, 1, 1, 2};
+    lines->offset = end + end_bytes[lines->line_end];
     return true;
+}
+
+void sap_lines_end_at_return(sap_lines* lines) {
+    if (lines->line_end == SAP_LINE_END_BOTH) lines->offset--;
 }
 
 bool sap_word_next(sap_span* text, sap_span* word) {
@@ -82,8 +100,46 @@ sap_span sap_span_trim(sap_span span) {
     return span;
 }
 
+int32_t sap_axis_named(sap_span name, bool any_case) {
+    if (name.first == name.last) return -1;
+    char c = *name.first;
+    if (any_case && c >= 'A' && c <= 'Z') c |= 0x20;
+    if (name.last - name.first == 1) return c >= 'x' && c <= 'z' ? c - 'x' : -1;
+    int64_t axis;
+    sap_span digits = {name.first + 1, name.last};
+    if (c != 'c' || *digits.first == '0' || !sap_span_count(digits, &axis)) return -1;
+    return axis >= 3 && axis <= SAP_MAX_DIMS ? (int32_t)axis : -1;
+}
+
+const char* sap_axis_name(int64_t axis, char name[SAP_AXIS_BYTES]) {
+    static const char* const axes[] = {"x", "y", "z"};
+    if (axis < 3) return axes[axis];
+    name[0] = 'c';
+    sap_print_int(axis, name + 1);
+    return name;
+}
+
 bool sap_span_number(sap_span span, sap_decimal* decimal) {
     return sap_decimal_scan(span.first, span.last, decimal) == span.last;
+}
+
+bool sap_span_decimal_comma(sap_span span) {
+    enum { LONGEST = 64 };
+    char text[LONGEST];
+    size_t length = (size_t)(span.last - span.first);
+    char* comma = length && length <= LONGEST ? memchr(memcpy(text, span.first, length), ',', length) : NULL;
+    if (!comma) return false;
+    *comma = '.';
+    sap_decimal decimal;
+    return sap_span_number((sap_span){text, text + length}, &decimal);
+}
+
+const char* sap_number_remedy(const sap_source* source, sap_span text) {
+    const unsigned char* bytes = source->bytes;
+    bool wide = source->size >= 2 && ((bytes[0] == 0xff && bytes[1] == 0xfe) || (bytes[0] == 0xfe && bytes[1] == 0xff));
+    if (wide || memchr(text.first, 0, (size_t)(text.last - text.first))) return "; save the file as UTF-8 text";
+    if (sap_span_decimal_comma(text)) return "; write decimals with a point, not with a decimal comma";
+    return "";
 }
 
 bool sap_span_count(sap_span span, int64_t* count) {
@@ -111,6 +167,18 @@ const char* sap_span_show(sap_span span, char shown[SAP_SHOWN_BYTES]) {
     return shown;
 }
 
+sap_status sap_beyond_float(const sap_source* source, int64_t line, sap_span word) {
+    char shown[SAP_SHOWN_BYTES];
+    return sap_bad_line(source, SAP_ERROR_RANGE, line, "'%s' is beyond the range of a float; read the points as double",
+                        sap_span_show(word, shown));
+}
+
+sap_status sap_real_bits_check(const sap_device* device, int32_t real_bits) {
+    if (real_bits == 0 || real_bits == 32 || real_bits == 64) return SAP_OK;
+    return sap_fail(device, SAP_ERROR_ARGUMENT, "real_bits: is %d; give 32, 64, or 0 for as in the file",
+                    (int)real_bits);
+}
+
 // A point set as it is allocated: the coordinates follow at the next multiple of SAP_ALIGNMENT.
 typedef struct owned_set {
     sap_point_set set;
@@ -123,6 +191,7 @@ sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t d
     if (count > INT32_MAX)
         return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld points are more than the 2147483647 that ids can number",
                             (long long)count);
+    if (source->real_bits) fits_float = source->real_bits == 32;
     size_t bytes, start = sap_align(sizeof(owned_set));
     if (!sap_size_multiply((size_t)count, (size_t)dims * (fits_float ? sizeof(float) : sizeof(double)), &bytes) ||
         !sap_size_add(bytes, start, &bytes))
@@ -130,7 +199,7 @@ sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t d
     owned_set* owned = sap_memory_allocate(source->device, bytes);
     if (!owned) return sap_bad_byte(source, SAP_ERROR_MEMORY, -1, "no memory for %lld points", (long long)count);
     void* coords = (unsigned char*)owned + start;
-    *sink = (sap_sink){fits_float ? coords : NULL, fits_float ? NULL : coords, fits_float};
+    *sink = (sap_sink){fits_float ? coords : NULL, fits_float ? NULL : coords, fits_float, source->real_bits};
     *owned = (owned_set){.device = source->device, .bytes = bytes};
     owned->set = (sap_point_set){count, dims, fits_float ? 32 : 64, sink->coords, sink->coords_f64};
     *set = &owned->set;

@@ -11,6 +11,7 @@ typedef struct sap_source {
     const char* name; // the path, to be named in complaints, or NULL
     const unsigned char* bytes;
     size_t size;
+    int32_t real_bits; // what is wanted: 32, 64, or 0 for what suits the file
 } sap_source;
 
 // A reader of one format: parses all of the source.
@@ -19,6 +20,8 @@ typedef sap_status (*sap_reader)(const sap_source* source, sap_point_set** set);
 sap_status sap_read_ply(const sap_source* source, sap_point_set** set);
 sap_status sap_read_pcd(const sap_source* source, sap_point_set** set);
 sap_status sap_read_npy(const sap_source* source, sap_point_set** set);
+// Whether the bytes, as many as there are, are the first ones of an NPY file.
+bool sap_npy_begins(const sap_source* source);
 sap_status sap_read_xyz(const sap_source* source, sap_point_set** set);
 sap_status sap_read_csv(const sap_source* source, sap_point_set** set);
 
@@ -36,24 +39,42 @@ typedef struct sap_span {
     const char *first, *last;
 } sap_span;
 
+// How a line ends.
+typedef enum sap_line_end {
+    SAP_LINE_END_NONE, // with the source
+    SAP_LINE_END_FEED, // LF
+    SAP_LINE_END_RETURN,
+    SAP_LINE_END_BOTH // CR LF
+} sap_line_end;
+
 // A place in the text of a source.
 typedef struct sap_lines {
     const sap_source* source;
     size_t offset;  // of the next line
     int64_t number; // of the last line taken, from 1
+    sap_line_end line_end;
+    size_t behind_feed, behind_return; // the next LF and CR stand just before these, as far as they were looked for
 } sap_lines;
 
 // The start of a text, after a byte order mark if there is one.
 sap_lines sap_text_begin(const sap_source* source);
 
-// Takes the next line, without its end ("\n" or "\r\n"); false at the end of the source.
+// Takes the next line, without its end (LF, CR or CR LF); false at the end of the source.
 bool sap_line_next(sap_lines* lines, sap_span* line);
+
+// After the last line of a header whose lines end with CR alone: an LF behind it is the first byte of the data.
+void sap_lines_end_at_return(sap_lines* lines);
 
 // Takes the next word (what lies between blanks) off the front of the text; false if there is none.
 bool sap_word_next(sap_span* text, sap_span* word);
 bool sap_span_equal(sap_span span, const char* text);
 // The same for text in lower case, whatever the case of the span.
 bool sap_span_equal_any_case(sap_span span, const char* text);
+enum { SAP_AXIS_BYTES = SAP_TEXT_BYTES };
+// Coordinates by name: x, y, z, then c3, c4, … up to SAP_MAX_DIMS, which is one too many; -1 for other names.
+int32_t sap_axis_named(sap_span name, bool any_case);
+// The name of a coordinate; `name` is room for one that is made up.
+const char* sap_axis_name(int64_t axis, char name[SAP_AXIS_BYTES]);
 // Without the blanks at both ends.
 sap_span sap_span_trim(sap_span span);
 // A number that is all of the span.
@@ -65,24 +86,41 @@ enum { SAP_SHOWN_BYTES = 28 };
 // The span as it can be shown in a sentence: cut when long, with '?' for what is not plain ASCII. Returns `shown`.
 const char* sap_span_show(sap_span span, char shown[SAP_SHOWN_BYTES]);
 
+// What to do about a text that is not a number, as far as it can be guessed: "; …", or nothing.
+const char* sap_number_remedy(const sap_source* source, sap_span text);
+// Whether a point for the comma would make the text a number.
+bool sap_span_decimal_comma(sap_span span);
+
 // Where numbers go as they are read: to coordinates of one precision, or, if there are none yet, only into the answer
 // whether floats would hold them all.
 typedef struct sap_sink {
     float* coords;
     double* coords_f64;
     bool fits_float;
+    int32_t real_bits; // as in the source
 } sap_sink;
 
-static inline void sap_sink_put(sap_sink* sink, const sap_decimal* decimal, int64_t index) {
+// False, before anything is stored, for a number that is beyond the floats which are wanted.
+static inline bool sap_sink_put(sap_sink* sink, const sap_decimal* decimal, int64_t index) {
     if (sink->coords)
         sink->coords[index] = sap_decimal_float(decimal);
     else if (sink->coords_f64)
         sink->coords_f64[index] = sap_decimal_double(decimal);
-    else if (sink->fits_float)
+    else if (sink->real_bits == 32)
+        return sap_decimal_in_float_range(decimal);
+    else if (sink->fits_float && sink->real_bits == 0)
         sink->fits_float = sap_decimal_fits_float(decimal);
+    return true;
 }
 
-// Allocates a point set and a sink into it. The caller has checked count against the bytes present.
+// The complaint about a number that sap_sink_put does not take.
+sap_status sap_beyond_float(const sap_source* source, int64_t line, sap_span word);
+
+// Refuses a number of real bits that is none.
+sap_status sap_real_bits_check(const sap_device* device, int32_t real_bits);
+
+// Allocates a point set and a sink into it, of floats if these are wanted, or if they fit and nothing is wanted. The
+// caller has checked count against the bytes present.
 sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t dims, bool fits_float,
                               sap_point_set** set, sap_sink* sink);
 

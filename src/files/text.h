@@ -27,6 +27,9 @@ const char* sap_decimal_scan(const char* at, const char* end, sap_decimal* decim
 double sap_decimal_double(const sap_decimal* decimal);
 float sap_decimal_float(const sap_decimal* decimal);
 
+// Whether the nearest float is finite, or the number itself is not.
+bool sap_decimal_in_float_range(const sap_decimal* decimal);
+
 // Whether a float holds the number: rounded to as many digits as are written, the nearest float is that number again.
 bool sap_decimal_fits_float(const sap_decimal* decimal);
 

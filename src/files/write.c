@@ -3,6 +3,7 @@
 #include "device/device.h"
 #include "files/source.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // A table as it is written: values in its own type, at least one column.
@@ -18,13 +19,8 @@ static const size_t number_bytes[] = {4, 8, 4, 8};
 static void put_text(const writing* w, const char* text) { sap_output_put(w->output, text, strlen(text)); }
 
 // The name of a column; `name` is room for one that is made up.
-static const char* column_name(const writing* w, int64_t column, char name[SAP_TEXT_BYTES]) {
-    static const char* const axes[] = {"x", "y", "z"};
-    if (w->table->names) return w->table->names[column];
-    if (column < 3) return axes[column];
-    name[0] = 'c';
-    sap_print_int(column, name + 1);
-    return name;
+static const char* column_name(const writing* w, int64_t column, char name[SAP_AXIS_BYTES]) {
+    return w->table->names ? w->table->names[column] : sap_axis_name(column, name);
 }
 
 // ---- Text.
@@ -61,7 +57,7 @@ static void put_quoted(const writing* w, const char* name) {
 
 static void write_csv(const writing* w) {
     for (int64_t column = 0; column < w->columns; column++) {
-        char made[SAP_TEXT_BYTES];
+        char made[SAP_AXIS_BYTES];
         const char* name = column_name(w, column, made);
         if (column) put_text(w, ",");
         if (name[strcspn(name, ",;\"\r\n")])
@@ -71,6 +67,20 @@ static void write_csv(const writing* w) {
     }
     put_text(w, "\n");
     put_text_rows(w, ',');
+}
+
+// A table without rows is a comment that tells the columns, or it would read back as no table at all.
+static void write_xyz(const writing* w) {
+    if (w->table->rows == 0) {
+        put_text(w, "#");
+        for (int64_t column = 0; column < w->columns; column++) {
+            char name[SAP_AXIS_BYTES];
+            put_text(w, " ");
+            put_text(w, sap_axis_name(column, name));
+        }
+        put_text(w, "\n");
+    }
+    put_text_rows(w, ' ');
 }
 
 // ---- Numbers.
@@ -124,7 +134,7 @@ static void put_narrow(const writing* w) {
 
 static void write_ply(const writing* w) {
     static const char* const types[] = {"int", "int", "float", "double"};
-    char text[96], made[SAP_TEXT_BYTES];
+    char text[96], made[SAP_AXIS_BYTES];
     snprintf(text, sizeof text, "ply\nformat binary_little_endian 1.0\nelement vertex %lld\n",
              (long long)w->table->rows);
     put_text(w, text);
@@ -144,6 +154,28 @@ static void write_ply(const writing* w) {
 
 // ---- Checks.
 
+static int compare_names(const void* a, const void* b) {
+    return strcmp(*(const char* const*)a, *(const char* const*)b);
+}
+
+// Refuses names that repeat: readers could not tell the columns apart.
+static sap_status check_repeats(sap_device* device, const sap_table* table, int64_t columns) {
+    size_t bytes;
+    bool fits = sap_size_multiply((size_t)columns, sizeof *table->names, &bytes);
+    const char** sorted = fits ? sap_memory_allocate(device, bytes) : NULL;
+    if (!sorted)
+        return sap_fail(device, SAP_ERROR_MEMORY, "no memory to compare %lld column names", (long long)columns);
+    memcpy(sorted, table->names, bytes);
+    qsort(sorted, (size_t)columns, sizeof *sorted, compare_names);
+    sap_status status = SAP_OK;
+    for (int64_t i = 1; i < columns && status == SAP_OK; i++)
+        if (!strcmp(sorted[i - 1], sorted[i]))
+            status = sap_fail(device, SAP_ERROR_ARGUMENT, "table.names: '%.64s' repeats; give each column its own name",
+                              sorted[i]);
+    sap_memory_release(device, sorted, bytes);
+    return status;
+}
+
 static sap_status check_names(sap_device* device, sap_format format, const sap_table* table, int64_t columns) {
     for (int64_t column = 0; table->names && column < columns; column++) {
         const char* name = table->names[column];
@@ -154,7 +186,8 @@ static sap_status check_names(sap_device* device, sap_format format, const sap_t
                 return sap_fail(device, SAP_ERROR_ARGUMENT,
                                 "table.names: '%.64s' has a blank, which PLY does not allow in a name", name);
     }
-    return SAP_OK;
+    bool written = table->names && (format == SAP_FORMAT_PLY || format == SAP_FORMAT_CSV);
+    return written ? check_repeats(device, table, columns) : SAP_OK;
 }
 
 static sap_status check_range(sap_device* device, const sap_table* table, int64_t count) {
@@ -216,6 +249,6 @@ sap_status sap_table_write(sap_device* device, const char* path, sap_format form
     else if (format == SAP_FORMAT_CSV)
         write_csv(&w);
     else
-        put_text_rows(&w, ' ');
+        write_xyz(&w);
     return sap_output_close(&output);
 }

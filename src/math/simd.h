@@ -20,11 +20,9 @@
 #if SAP_REAL_BITS == 64
 typedef double real;
 typedef uint64_t real_bits;
-#define REAL_MAX DBL_MAX
 #elif SAP_REAL_BITS == 32
 typedef float real;
 typedef uint32_t real_bits;
-#define REAL_MAX FLT_MAX
 #else
 #error "SAP_REAL_BITS must be 32 or 64"
 #endif

@@ -13,12 +13,13 @@ typedef struct sap_nearest_run {
     int64_t count, stride;
     const int32_t* rows; // the answer's row of each query; NULL: first_row, first_row + 1, …
     int64_t first_row;
-    const uint32_t* home; // the leaf whose cell holds each query (scanned first); NULL: unknown
-    int32_t k;
+    const uint32_t* home;   // the leaf whose cell holds each query (scanned first); NULL: unknown
+    int32_t k;              // neighbours looked for, at least 1
+    int32_t row_length;     // neighbours asked for, at least k: the rest of a row is empty
     bool skip_self;         // the point whose id is the query's row does not count
     double limit2;          // largest squared distance that counts
-    int32_t* ids;           // [rows][k]
-    void* distance2;        // real[rows][k] or NULL
+    int32_t* ids;           // [rows][row_length]
+    void* distance2;        // real[rows][row_length] or NULL
     void* heap;             // k > SAP_LIST_MAX: k keys of 16 bytes
     sap_search_stats stats; // counts up
 } sap_nearest_run;

@@ -26,11 +26,18 @@ static int thread_number(void) {
 #endif
 }
 
+// No query has more neighbours than there are points.
+static int32_t sought(const batch* b) {
+    int64_t count = b->tree->shape.count, k = b->job->search.k;
+    return (int32_t)(k < count ? k : count > 0 ? count : 1);
+}
+
 static void run_one(batch* b, sap_nearest_run* run) {
     const sap_nearest_job* job = b->job;
     unsigned char local[LOCAL_KEYS * 16] __attribute__((aligned(16)));
     run->tree = b->tree;
-    run->k = job->search.k;
+    run->k = sought(b);
+    run->row_length = job->search.k;
     run->skip_self = job->self && !job->search.with_self;
     run->limit2 = job->limit2;
     run->ids = job->ids;
@@ -119,7 +126,7 @@ static void search_self(batch* b) {
 static sap_status reserve(batch* b) {
     const sap_nearest_job* job = b->job;
     sap_device* device = b->tree->device;
-    int64_t count = job->queries.count, k = job->search.k, most = count < SAP_QUERY_SLAB ? count : SAP_QUERY_SLAB;
+    int64_t count = job->queries.count, k = sought(b), most = count < SAP_QUERY_SLAB ? count : SAP_QUERY_SLAB;
     bool many = job->self || count > SAP_QUERY_RUN;
     if (k > LOCAL_KEYS || (k > SAP_LIST_MAX && many)) {
         size_t bytes;

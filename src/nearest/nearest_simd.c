@@ -228,8 +228,11 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
             }
             walk(&view, kind, dims, &q, home, &l, &stats);
         }
-        real* distance2 = run->distance2 ? (real*)run->distance2 + row * run->k : NULL;
-        list_write(&l, kind, run->ids + row * run->k, distance2);
+        int32_t* ids = run->ids + row * run->row_length;
+        real* distance2 = run->distance2 ? (real*)run->distance2 + row * run->row_length : NULL;
+        list_write(&l, kind, ids, distance2);
+        for (int32_t j = run->k; j < run->row_length; j++)
+            write_answer(make_key(0, NOBODY), ids + j, distance2 ? distance2 + j : NULL);
     }
     run->stats.nodes += stats.nodes;
     run->stats.leaves += stats.leaves;

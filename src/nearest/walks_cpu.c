@@ -24,37 +24,9 @@ typedef void (*answer_function)(const sap_answer_job* job, const void* query, in
 
 enum { LONGEST_LIST = 16 };
 
-#define SAP_STACK SAP_MAX_DEPTH
-// clang-format off
-#define SAP_REAL_BITS 32
-#define SAP_AXES 2
-#include "nearest/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 3
-#include "nearest/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 4
-#include "nearest/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 16
-#include "nearest/walks_special.h"
-#undef SAP_AXES
-#undef SAP_REAL_BITS
-#define SAP_REAL_BITS 64
-#define SAP_AXES 2
-#include "nearest/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 3
-#include "nearest/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 4
-#include "nearest/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 16
-#include "nearest/walks_special.h"
-#undef SAP_AXES
-#undef SAP_REAL_BITS
-// clang-format on
+#define SAP_STACK        SAP_MAX_DEPTH
+#define SAP_SPECIAL_TEXT "nearest/walks_special.h"
+#include "math/specialise_all.h"
 
 #define ANSWERS(bits, axes)                                                                                            \
     { answer_f##bits##_##axes##_1, answer_f##bits##_##axes##_16, answer_f##bits##_##axes##_0 }

@@ -11,37 +11,9 @@
 typedef int64_t (*answer_function)(const sap_tree* tree, const void* query, double limit2, int32_t after, int32_t* ids,
                                    void* distance2);
 
-#define SAP_STACK SAP_MAX_DEPTH
-// clang-format off
-#define SAP_REAL_BITS 32
-#define SAP_AXES 2
-#include "radius/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 3
-#include "radius/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 4
-#include "radius/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 16
-#include "radius/walks_special.h"
-#undef SAP_AXES
-#undef SAP_REAL_BITS
-#define SAP_REAL_BITS 64
-#define SAP_AXES 2
-#include "radius/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 3
-#include "radius/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 4
-#include "radius/walks_special.h"
-#undef SAP_AXES
-#define SAP_AXES 16
-#include "radius/walks_special.h"
-#undef SAP_AXES
-#undef SAP_REAL_BITS
-// clang-format on
+#define SAP_STACK        SAP_MAX_DEPTH
+#define SAP_SPECIAL_TEXT "radius/walks_special.h"
+#include "math/specialise_all.h"
 
 #define ANSWERS(bits, axes)                                                                                            \
     { answer_f##bits##_##axes##_count, answer_f##bits##_##axes##_collect }

@@ -60,6 +60,9 @@ static inline int64_t sap_column_pitch(int64_t count, int32_t real_bits) {
     return within_page < 256 || within_page > 4096 - 256 ? pitch + 80 : pitch;
 }
 
+// Fails a build over a bad row (its number among all rows), naming the axis and what is wrong.
+sap_status sap_build_refuse(const sap_build* build, int64_t row);
+
 // Ranks of node `index` of `depth` and of its halves.
 static inline sap_build_node sap_build_node_at(const sap_tree_shape* s, int32_t depth, int64_t index) {
     int32_t below = s->depth - depth;

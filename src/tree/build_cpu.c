@@ -142,6 +142,26 @@ static int64_t load_all(const crew* c, int64_t count) {
     return bad == INT64_MAX ? -1 : bad;
 }
 
+sap_status sap_build_refuse(const sap_build* b, int64_t row) {
+    const sap_device* device = b->tree->device;
+    int32_t dims = b->rows->dims;
+    bool wide = b->rows->real_bits == 64;
+    double most = sap_largest_coordinate(b->rows->real_bits, dims), value = 0;
+    int32_t axis = -1;
+    do {
+        int64_t at = row * b->rows->stride + ++axis;
+        value = wide ? ((const double*)b->rows->coords)[at] : (double)((const float*)b->rows->coords)[at];
+    } while (axis < dims - 1 && fabs(value) <= most);
+    if (isfinite(value))
+        return sap_fail(
+            device, SAP_ERROR_NOT_FINITE,
+            "points: coordinate %d of point %lld is %g, too large to square; scale the points to at most %.3g",
+            (int)axis, (long long)row, value, most);
+    return sap_fail(device, SAP_ERROR_NOT_FINITE,
+                    "points: coordinate %d of point %lld is not finite; leave such points out", (int)axis,
+                    (long long)row);
+}
+
 static void make_empty(sap_tree* tree) {
     sap_tree_shape shape = tree->shape;
     shape.count = shape.source_count = 0;
@@ -176,10 +196,7 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
     if (c.threads > MOST_CHUNKS) c.threads = MOST_CHUNKS;
     int64_t bad = load_all(&c, count);
     sap_status status = SAP_OK;
-    if (bad >= 0)
-        status =
-            sap_fail(device, SAP_ERROR_NOT_FINITE,
-                     "points: point %lld has a coordinate that is not finite or too large to square", (long long)bad);
+    if (bad >= 0) status = sap_build_refuse(&build, bad);
     if (status == SAP_OK) status = sap_tree_reserve(tree, &shape);
     if (status == SAP_OK) {
         clear_first_boxes(tree);

@@ -9,12 +9,9 @@ INLINE real* column(const sap_build* b, int buffer, int axis) {
 
 // ---- Loading
 
-// The largest magnitude at which no squared distance of two points overflows.
-static real largest_coordinate(int dims) { return (real)(0.5 * sqrt((double)REAL_MAX / dims)); }
-
 INLINE bool load_rows(const sap_build* b, int64_t from, int64_t to, const int dims, const int64_t stride) {
     const real* rows = b->rows->coords;
-    const real most = largest_coordinate(dims);
+    const real most = (real)sap_largest_coordinate(SAP_REAL_BITS, dims);
     bool good = true;
     for (int64_t i = from; i < to; i++) {
         const real* row = rows + (b->keep ? (int64_t)b->keep[i] : i) * stride;
@@ -30,7 +27,7 @@ INLINE bool load_rows(const sap_build* b, int64_t from, int64_t to, const int di
 
 static int64_t first_bad_row(const sap_build* b, int64_t from, int64_t to) {
     const real* rows = b->rows->coords;
-    const real most = largest_coordinate(b->rows->dims);
+    const real most = (real)sap_largest_coordinate(SAP_REAL_BITS, b->rows->dims);
     for (int64_t i = from; i < to; i++) {
         int64_t row = b->keep ? (int64_t)b->keep[i] : i;
         for (int a = 0; a < b->rows->dims; a++)

@@ -14,6 +14,8 @@
 #define SAPWOOD_TREE_LAYOUT_H
 
 #include "device/device.h"
+#include <float.h>
+#include <math.h>
 
 enum {
     SAP_GROUP = 16,     // sibling boxes tested together
@@ -71,6 +73,12 @@ struct sap_tree {
     void* mapping;         // the mapped file, or NULL
     size_t mapping_bytes;
 };
+
+// The largest magnitude of a coordinate at which no squared distance of two points overflows.
+static inline double sap_largest_coordinate(int32_t real_bits, int32_t dims) {
+    double most = 0.5 * sqrt((real_bits == 32 ? (double)FLT_MAX : DBL_MAX) / dims);
+    return real_bits == 32 ? (double)(float)most : most;
+}
 
 static inline size_t sap_real_bytes(const sap_tree_shape* s) { return (size_t)s->real_bits / 8; }
 

@@ -230,9 +230,7 @@ sap_status sap_tree_build_sliding_cpu(sap_tree* tree, const sap_rows* points, co
         if (bad < 0)
             status = build_loaded(&b, &shape);
         else
-            status = sap_fail(device, SAP_ERROR_NOT_FINITE,
-                              "points: point %lld has a coordinate that is not finite or too large to square",
-                              (long long)bad);
+            status = sap_build_refuse(&b.build, bad);
     }
     give_memory(&b, &scratch);
     return status;

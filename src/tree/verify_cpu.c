@@ -1,6 +1,5 @@
 // The whole-structure check. It trusts nothing in the arrays: every value is checked before it is used as an index.
 #include "tree/sliding.h"
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -23,7 +23,7 @@ static TYPED(leaf_view) TYPED(view_leaf)(const sap_tree* tree, int64_t slot, int
 
 // The points themselves: ids in range and ascending, coordinates within the limit, unused slots as they must be.
 static violation TYPED(check_points)(const sap_tree* tree, const TYPED(leaf_view) * leaf, int32_t* ids) {
-    const real most = (real)(0.5 * sqrt((double)(sizeof(real) == 8 ? DBL_MAX : (double)FLT_MAX) / leaf->dims));
+    const real most = (real)sap_largest_coordinate(SAP_REAL_BITS, leaf->dims);
     for (int32_t i = 0; i < leaf->count; i++) {
         int32_t id = leaf->ids[i];
         if (id < 0 || id >= tree->shape.source_count) return (violation){"id out of range in slot", leaf->slot + i};

@@ -53,7 +53,7 @@ done
 
 if found nvcc "CUDA"; then
     check "CUDA with nvcc: walk.cu" nvcc -arch=sm_90 -fmad=false -Werror all-warnings -I "$root/include" \
-        -I "$root/src" -c "$here/walk.cu" -o "$work/object.o"
+        -I "$root/src" -I "$here" -c "$here/walk.cu" -o "$work/object.o"
 fi
 
 if found glslangValidator "GLSL ES 3.00"; then

@@ -4,23 +4,5 @@
 
 #define SAP_STACK SAP_MAX_DEPTH
 
-#define SAP_REAL_BITS 32
-#define SAP_AXES      2
-#include "walk_kernels.cuh"
-#undef SAP_AXES
-#define SAP_AXES 3
-#include "walk_kernels.cuh"
-#undef SAP_AXES
-#define SAP_AXES 4
-#include "walk_kernels.cuh"
-#undef SAP_AXES
-#define SAP_AXES 16
-#include "walk_kernels.cuh"
-#undef SAP_AXES
-#undef SAP_REAL_BITS
-#define SAP_REAL_BITS 64
-#define SAP_AXES      3
-#include "walk_kernels.cuh"
-#undef SAP_AXES
-#define SAP_AXES 16
-#include "walk_kernels.cuh"
+#define SAP_SPECIAL_TEXT "walk_kernels.cuh"
+#include "math/specialise_all.h"

@@ -1,0 +1,1 @@
+sapwood bench five.xyz --split sliding-midpoint --walk stackless

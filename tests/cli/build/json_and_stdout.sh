@@ -1,0 +1,1 @@
+sapwood build five.xyz -o - --json

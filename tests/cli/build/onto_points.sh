@@ -1,0 +1,1 @@
+cp five.xyz points && sapwood build points -o ./points

@@ -1,0 +1,1 @@
+sapwood nearest five.xyz --json -r 2 | grep radius; sapwood nearest five.xyz --json -r inf | grep radius

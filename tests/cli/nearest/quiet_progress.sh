@@ -1,0 +1,1 @@
+sapwood nearest five.xyz -q --progress always -o ids.npy

@@ -1,0 +1,1 @@
+sapwood nearest five.xyz -o both.npy --distances both.npy
