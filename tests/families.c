@@ -1,4 +1,5 @@
 #include "families.h"
+#include "tree/layout.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -55,9 +56,7 @@ void cloud_set(cloud* points, int64_t point, int32_t axis, double value) {
         ((float*)points->coords)[at] = (float)value;
 }
 
-double cloud_limit(int32_t dims, int32_t real_bits) {
-    return real_bits == 64 ? 0.5 * sqrt(DBL_MAX / dims) : (double)(0.5f * sqrtf(FLT_MAX / (float)dims));
-}
+double cloud_limit(int32_t dims, int32_t real_bits) { return sap_largest_coordinate(real_bits, dims); }
 
 // A number from [0, 1) that depends on the labels only.
 static double scattered(uint64_t seed, int64_t label, int32_t axis) {

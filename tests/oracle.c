@@ -9,7 +9,15 @@ typedef struct candidate {
 
 double oracle_limit2(double radius, int32_t real_bits) {
     double limit2 = radius * radius;
-    return real_bits == 64 ? limit2 : (double)(float)limit2;
+    if (real_bits == 64) return limit2;
+    // Rounded once: the float whose distance to the exact square, limit2 and its error, is smallest.
+    float best = (float)limit2;
+    double error = fma(radius, radius, -limit2);
+    for (int i = -1; i <= 1; i += 2) {
+        float other = nextafterf(best, i < 0 ? 0 : INFINITY);
+        if (fabs(((double)other - limit2) - error) < fabs(((double)best - limit2) - error)) best = other;
+    }
+    return (double)best;
 }
 
 static double distance2_f32(const float* q, const float* p, int32_t dims) {

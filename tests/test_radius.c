@@ -179,4 +179,18 @@ TEST(the_limit_is_inclusive) {
 
 TEST(freeing_nothing) { sap_neighbors_free(NULL); }
 
+// The radius is squared and rounded once: through a double first, this square would lose its last bit and fall short.
+TEST(radius_squared_is_rounded_once) {
+    static const float point[3] = {11, 11, 4096}, query[3] = {0, 0, 0};
+    sap_device* device = NULL;
+    sap_tree* tree = NULL;
+    int64_t count = -1;
+    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_tree_build(device, (sap_points){point, 1, 3, 0}, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_radius_count(tree, (sap_points){query, 1, 3, 0}, 4096.0294188396647, &count), SAP_OK);
+    CHECK_EQUAL(count, 1);
+    sap_tree_free(tree);
+    sap_device_close(device);
+}
+
 TEST_MAIN()

@@ -258,4 +258,57 @@ TEST(memory_kept) {
     cloud_free(&points);
 }
 
+// The smallest numbers of both signs around many zeros: a median among them is plus zero, never minus zero.
+TEST(zeros_between_the_smallest_numbers) {
+    enum { COUNT = 3000 };
+    devices all = devices_open(1);
+    for (int32_t bits = 32; bits <= 64; bits += 32) {
+        cloud points = cloud_make(COUNT, 1, bits, 0);
+        double tiny = bits == 32 ? 0x1p-149 : 0x1p-1074;
+        for (int64_t i = 0; i < COUNT; i++) cloud_set(&points, i, 0, i % 4 == 0 ? -tiny : i % 4 == 3 ? tiny : 0);
+        for (int d = 0; d < all.count; d++) {
+            for (int split = 0; split < 2; split++) {
+                sap_tree* tree = NULL;
+                NOTE("f%d device %d split %d", (int)bits, d, split);
+                CHECK_STATUS(build(all.open[d], &points, &(sap_tree_options){.split = (sap_split)split}, &tree),
+                             SAP_OK);
+                CHECK_STATUS(sap_tree_verify(tree), SAP_OK);
+                sap_tree_free(tree);
+            }
+        }
+        cloud_free(&points);
+    }
+    devices_close(&all);
+}
+
+// Coordinates at the limit are taken, and their distances are finite; the next number up is refused.
+TEST(largest_coordinates) {
+    sap_device* device = NULL;
+    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    for (int i = 0; i < 2 * SAP_MAX_DIMS; i++) {
+        int32_t dims = 1 + i / 2, bits = i % 2 ? 64 : 32;
+        double most = sap_largest_coordinate(bits, dims);
+        cloud points = cloud_make(2, dims, bits, 0);
+        sap_tree* tree = NULL;
+        NOTE("dims %d f%d", (int)dims, (int)bits);
+        for (int32_t a = 0; a < dims; a++) {
+            cloud_set(&points, 0, a, most);
+            cloud_set(&points, 1, a, -most);
+        }
+        CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+        cloud last = cloud_part(&points, 1, 1);
+        int32_t ids[2] = {-1, -1};
+        CHECK_STATUS(nearest(tree, &last, &(sap_search){.k = 2}, ids, NULL), SAP_OK);
+        CHECK(ids[0] == 1 && ids[1] == 0);
+        sap_tree_free(tree);
+        tree = NULL;
+        cloud_set(&points, 1, dims - 1,
+                  bits == 32 ? (double)nextafterf((float)most, INFINITY) : nextafter(most, INFINITY));
+        CHECK_STATUS(build(device, &points, NULL, &tree), SAP_ERROR_NOT_FINITE);
+        CHECK(tree == NULL);
+        cloud_free(&points);
+    }
+    sap_device_close(device);
+}
+
 TEST_MAIN()

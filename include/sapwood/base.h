@@ -78,9 +78,9 @@ typedef struct sap_allocator {
 typedef void (*sap_log)(void* user, sap_status status, const char* sentence);
 
 /**
- * Receives how much of a long call is done, from 0 to 1, at most a few hundred times a call, on the calling thread.
- * Returning false asks the call to stop; it then returns SAP_ERROR_CANCELLED and the caller's output arrays hold
- * unspecified values (handles are still not created).
+ * Receives how much of a long call is done, from 0 to at most 1, a few hundred times a call at most, on the calling
+ * thread. Returning false asks the call to stop; it then returns SAP_ERROR_CANCELLED and the caller's output arrays
+ * hold unspecified values (handles are still not created).
  */
 typedef bool (*sap_progress)(void* user, double done);
 

@@ -6,9 +6,10 @@
  * (q[a]-p[a])*(q[a]-p[a]) in the tree's own precision, each operation rounded once (never fused). Neighbours are
  * ordered by (squared distance, id). Every processor, vector width and thread count gives exactly these answers.
  *
- * **Coordinates** must be finite and at most half the square root of (largest float / dims) in magnitude, so that no
- * squared distance of two points overflows (5.3e18 in 3-D float). A query may be anything: one that is not finite has
- * no neighbours, and neither is a point a neighbour whose squared distance to the query overflows.
+ * **Coordinates** must be finite and at most half the square root of (largest float / dims) in magnitude (a rounding
+ * less where that would overflow), so that every squared distance of two points is finite (5.3e18 in 3-D float). A
+ * query may be anything: one that is not finite has no neighbours, and neither is a point a neighbour whose squared
+ * distance to the query overflows.
  *
  * **Ids** are the row numbers of the points that were given to the build.
  */
@@ -66,9 +67,10 @@ typedef struct sap_tree sap_tree;
 
 /**
  * Builds a tree over copies of the points. O(n log n) time, about 18 bytes kept a 3-D float point and 32 more of
- * scratch, which the device keeps for the next call. The tree is the same, byte for byte, for any number of threads.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE, SAP_ERROR_NOT_FINITE (naming the first bad point in the log),
- * SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a split rule this processor lacks), SAP_ERROR_CANCELLED.
+ * scratch (up to twice that with drop_duplicates or sliding midpoints), which the device keeps for the next call. The
+ * tree is the same, byte for byte, for any number of threads. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE,
+ * SAP_ERROR_NOT_FINITE (naming the first bad point in the log), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a split rule
+ * this processor lacks), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_tree_build(sap_device* device, sap_points points, const sap_tree_options* options,
                                   sap_tree** tree);
@@ -78,8 +80,9 @@ SAP_API sap_status sap_tree_build_f64(sap_device* device, sap_points_f64 points,
 
 /**
  * Builds the tree anew over other points, with its old options and into its old memory: nothing is allocated unless
- * there are more points than ever before in this tree. dims and precision must stay. On failure (but for
- * SAP_ERROR_CANCELLED, after which the tree is empty) the old tree stays. No query may run on the tree meanwhile.
+ * there are more points than ever before in this tree (a sliding-midpoint tree may also need more nodes), or the device
+ * was trimmed. dims and precision must stay. On failure the old tree stays; but after SAP_ERROR_CANCELLED it may be
+ * empty. No query may run on the tree meanwhile.
  * Errors: as sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree mapped from a file.
  */
 SAP_API sap_status sap_tree_rebuild(sap_tree* tree, sap_points points);
@@ -101,14 +104,15 @@ SAP_API sap_status sap_tree_verify(const sap_tree* tree);
 
 /**
  * Writes a tree to a file, which replaces an older one only when complete; "-" is standard output. The bytes are the
- * tree's own arrays.
+ * tree's own arrays. O(n).
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO (the log names the path and the system's reason), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_tree_save(const sap_tree* tree, const char* path);
 
 /**
  * Maps a saved tree (or reads it, where files cannot be mapped) and checks all of it before returning: checksum, sizes,
- * and everything that ::sap_tree_verify checks. The file must not be changed while the tree lives.
+ * and everything that ::sap_tree_verify checks. The file must not be changed while the tree lives. O(n log n). A path
+ * of "-" is a file of that name, for what is not a file cannot be mapped.
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO, SAP_ERROR_FORMAT (the log gives the byte), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree);
@@ -124,7 +128,7 @@ typedef struct sap_tree_info {
     int32_t real_bits;          /**< 32 or 64 */
     int32_t depth;              /**< inner nodes from the root to the deepest leaf */
     int32_t largest_leaf;       /**< points in the fullest leaf */
-    size_t bytes;               /**< memory kept, the points' copies included */
+    size_t bytes;               /**< of the tree's arrays, the points' copies included */
     bool mapped;                /**< the arrays lie in a mapped file */
     sap_tree_options options;   /**< as given, defaults filled in */
     double lower[SAP_MAX_DIMS]; /**< tight box of the points; +infinity in an empty tree */
@@ -162,7 +166,7 @@ typedef enum sap_walk {
 typedef struct sap_search_stats {
     int64_t nodes;  /**< nodes (with AUTO on a balanced tree: groups of 16 boxes) whose bounds were computed */
     int64_t leaves; /**< leaves scanned */
-    int64_t points; /**< points whose distances were computed */
+    int64_t points; /**< distances computed; SAP_WALK_AUTO counts a leaf as the fullest one */
 } sap_search_stats;
 
 /** What to search for. All zero but k is the default for each field. */
@@ -177,8 +181,8 @@ typedef struct sap_search {
 
 /**
  * The k nearest points of each query. ids[count*k] and distance2[count*k] ascend by (distance2, id) in each row;
- * missing neighbours are id -1 at infinite distance. distance2 may be NULL. Expected O(log n + k) a query; a query
- * among equal points too. One query at a time allocates nothing.
+ * missing neighbours are id -1 at infinite distance. distance2 may be NULL. Expected O(log n + k log k) a query; a
+ * query among equal points too. One query at a time allocates nothing for k up to 512.
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a walk), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_nearest(const sap_tree* tree, sap_points queries, const sap_search* search, int32_t* ids,
@@ -190,6 +194,7 @@ SAP_API sap_status sap_nearest_f64(const sap_tree* tree, sap_points_f64 queries,
 /**
  * ::sap_nearest for every point of the tree: row i is that of the point with id i (source_count rows), itself left out
  * unless search.with_self. Rows of points that were dropped as duplicates hold no neighbours.
+ * Cost and errors: as sap_nearest, for source_count queries that need no ordering.
  */
 SAP_API sap_status sap_nearest_self(const sap_tree* tree, const sap_search* search, int32_t* ids, float* distance2);
 /** ::sap_nearest_self in double precision. */
@@ -214,7 +219,7 @@ SAP_API sap_status sap_neighbors_sort(sap_neighbors* neighbors);
 /**
  * How many points lie within a radius of each query: distance2 <= radius*radius, the product rounded once to the
  * tree's precision. Subtrees that lie inside the ball are counted without a look at their points. radius may be 0
- * (equal points) or infinite. Errors: as sap_nearest.
+ * (equal points) or infinite. Expected O(log n + the leaves at the ball's surface) a query. Errors: as sap_nearest.
  */
 SAP_API sap_status sap_radius_count(const sap_tree* tree, sap_points queries, double radius, int64_t* counts);
 /** ::sap_radius_count in double precision. */
@@ -222,7 +227,7 @@ SAP_API sap_status sap_radius_count_f64(const sap_tree* tree, sap_points_f64 que
 
 /**
  * The points within a radius of each query, each row in the tree's own order (the same on every processor; see
- * ::sap_neighbors_sort). Errors: as sap_nearest.
+ * ::sap_neighbors_sort). Expected O(log n + hits) a query. Errors: as sap_nearest.
  */
 SAP_API sap_status sap_radius(const sap_tree* tree, sap_points queries, double radius, sap_neighbors** found);
 /** ::sap_radius in double precision. */
@@ -231,7 +236,7 @@ SAP_API sap_status sap_radius_f64(const sap_tree* tree, sap_points_f64 queries, 
 /**
  * All pairs of the tree's points within a radius of one another, each once: row i (source_count rows) holds the ids
  * greater than i of the points within the radius of point i, in the tree's own order. Both precisions.
- * Errors: as sap_nearest.
+ * Expected O(n (log n + hits)). Errors: as sap_nearest.
  */
 SAP_API sap_status sap_pairs(const sap_tree* tree, double radius, sap_neighbors** found);
 

@@ -91,8 +91,9 @@ sap_status sap_output_open(sap_output* output, const sap_device* device, const c
     if (!output->buffer) return sap_fail(device, SAP_ERROR_MEMORY, "no memory to write '%s'", output->name);
     output->descriptor = open_descriptor(output, path);
     if (output->descriptor >= 0) return SAP_OK;
+    output->error = errno;
     sap_memory_release(device, output->buffer, BUFFER_BYTES);
-    return sap_fail(device, SAP_ERROR_IO, "cannot write '%s': %s", output->name, strerror(errno));
+    return sap_fail(device, SAP_ERROR_IO, "cannot write '%s': %s", output->name, strerror(output->error));
 }
 
 void sap_output_put(sap_output* output, const void* bytes, size_t size) {

@@ -8,8 +8,11 @@ typedef struct sap_progress_state {
     const sap_device* device;
     int64_t total, done, reported;
     int cancelled;
+    int level; // parallel regions around the calling thread
 } sap_progress_state;
 
+// To be called by the thread that the host called.
+sap_progress_state sap_progress_begin(const sap_device* device, int64_t total);
 // Any thread says that `amount` more of the total is done; the calling thread of the job passes it on now and then.
 // False once the host asked to stop.
 bool sap_progress_add(sap_progress_state* progress, int64_t amount);

@@ -25,12 +25,15 @@ static const sap_cpu_kernels avx512[2] = {KERNELS(avx512, 32), KERNELS(avx512, 6
 // The kernels for an instruction set, or NULL if the build or the machine lacks it.
 static const sap_cpu_kernels* kernels_for(sap_simd simd) {
     if (simd == SAP_SIMD_PORTABLE) return portable;
+#if defined(SAP_HAVE_AVX2) || defined(SAP_HAVE_AVX512)
+    bool has_bits = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+#endif
 #if defined(SAP_HAVE_AVX2)
-    if (simd == SAP_SIMD_AVX2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return avx2;
+    if (simd == SAP_SIMD_AVX2 && has_bits && __builtin_cpu_supports("avx2")) return avx2;
 #endif
 #if defined(SAP_HAVE_AVX512)
-    if (simd == SAP_SIMD_AVX512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (simd == SAP_SIMD_AVX512 && has_bits && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return avx512;
 #endif
     return NULL;

@@ -43,7 +43,7 @@ typedef uint32_t real_bits;
 #error "SAP_SIMD must be 1, 2 or 3"
 #endif
 
-enum { ALL_LANES = LANES == 32 ? -1 : (1 << LANES) - 1 };
+enum { ALL_LANES = (1 << LANES) - 1 };
 
 INLINE uint32_t lanes_below(int64_t n) { return n >= LANES ? ALL_LANES : n <= 0 ? 0 : (1u << n) - 1; }
 

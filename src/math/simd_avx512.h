@@ -22,8 +22,8 @@ INLINE uint32_t v_less_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b,
 INLINE uint32_t v_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
 INLINE vreal v_select(uint32_t mask, vreal yes, vreal no) { return _mm512_mask_mov_ps(no, (vmask)mask, yes); }
 INLINE vreal v_compress(uint32_t mask, vreal x) { return _mm512_maskz_compress_ps((vmask)mask, x); }
-// Lane i of the result is lane i^m of x; m < LANES.
 INLINE void v_store_kept(real* p, uint32_t mask, vreal x) { v_store(p, v_compress(mask, x)); }
+// Lane i of the result is lane i^m of x; m < LANES.
 INLINE vreal v_exchange(vreal x, int m) {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     return _mm512_permutexvar_ps(_mm512_xor_si512(lane, _mm512_set1_epi32(m)), x);

@@ -1,11 +1,9 @@
 // The batch search on the CPU: queries are ordered a slab at a time and dealt out to threads in short runs.
 #include "nearest/nearest_cpu.h"
 #include "base/progress.h"
+#include "base/threads.h"
 #include "device/cpu_kernels.h"
 #include "tree/queries.h"
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
 
 enum { LOCAL_KEYS = 512 }; // longest heap that a single run keeps on the stack
 
@@ -17,14 +15,6 @@ typedef struct batch {
     sap_scratch heaps; // k keys of 16 bytes for each thread, or nothing
     sap_progress_state progress;
 } batch;
-
-static int thread_number(void) {
-#if defined(_OPENMP)
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
 
 // No query has more neighbours than there are points.
 static int32_t sought(const batch* b) {
@@ -42,7 +32,7 @@ static void run_one(batch* b, sap_nearest_run* run) {
     run->limit2 = job->limit2;
     run->ids = job->ids;
     run->distance2 = job->distance2;
-    run->heap = b->heaps.memory ? b->heaps.memory + (size_t)thread_number() * (size_t)run->k * 16 : local;
+    run->heap = b->heaps.memory ? b->heaps.memory + (size_t)sap_thread_number() * (size_t)run->k * 16 : local;
     b->kernels->search(run);
     sap_search_stats* stats = job->search.stats;
     if (stats) {
@@ -95,7 +85,7 @@ static void search_queries(batch* b) {
 }
 
 // Rows of points that are not in the tree, because they were duplicates, answer "none".
-static void clear_answers(const sap_tree* tree, const sap_nearest_job* job) {
+void sap_nearest_clear(const sap_tree* tree, const sap_nearest_job* job) {
     int64_t answers = job->queries.count * job->search.k;
     for (int64_t i = 0; i < answers; i++) job->ids[i] = -1;
     if (!job->distance2) return;
@@ -114,7 +104,7 @@ static int64_t slab_leaves(const sap_tree_shape* s) {
 
 static void search_self(batch* b) {
     const sap_tree_shape* s = &b->tree->shape;
-    if (s->count < s->source_count) clear_answers(b->tree, b->job);
+    if (s->count < s->source_count) sap_nearest_clear(b->tree, b->job);
     int64_t step = slab_leaves(s);
     for (int64_t first = 0; first < s->leaves && !b->progress.cancelled; first += step) {
         sap_queries_of_leaves(b->tree, first, s->leaves - first < step ? s->leaves - first : step, &b->order);
@@ -153,7 +143,7 @@ sap_status sap_nearest_cpu(const sap_tree* tree, const sap_nearest_job* job) {
     batch b = {.tree = tree,
                .job = job,
                .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->nearest,
-               .progress = {.device = tree->device, .total = job->queries.count}};
+               .progress = sap_progress_begin(tree->device, job->queries.count)};
     sap_status status = reserve(&b);
     if (status == SAP_OK) {
         if (job->self)

@@ -1,13 +1,11 @@
 // One query at a time through the shared walks, on trees of both kinds: the plain way, and the reference for the fast
 // one. Queries are shared out among threads; each is answered alone.
 #include "base/memory.h"
+#include "base/threads.h"
 #include "math/dialect.h"
 #include "nearest/nearest_cpu.h"
 #include "tree/leaves.h"
 #include <math.h>
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
 
 // What every query of a job has in common.
 typedef struct sap_answer_job {
@@ -56,11 +54,7 @@ static void answer_row(const batch* b, const void* query, int32_t without, int64
     if (b->asked->distance2) {
         distance2 = (unsigned char*)b->asked->distance2 + (size_t)first * real_bytes;
     } else if (b->distance2) {
-        int thread = 0;
-#if defined(_OPENMP)
-        thread = omp_get_thread_num();
-#endif
-        distance2 = b->distance2 + (size_t)thread * (size_t)b->job.row_length * real_bytes;
+        distance2 = b->distance2 + (size_t)sap_thread_number() * (size_t)b->job.row_length * real_bytes;
     }
     b->answer(&b->job, query, without, b->asked->ids + first, distance2, stats);
 }
@@ -79,18 +73,6 @@ static void answer_unit(const batch* b, int64_t unit, sap_search_stats* stats) {
         sap_leaf_point(b->job.tree, &leaf, slot, point);
         const int32_t id = leaf.ids[slot];
         answer_row(b, point, asked->search.with_self ? -1 : id, id, stats);
-    }
-}
-
-// Dropped duplicates stand in no leaf: their rows, and for simplicity all, are first said to be without neighbours.
-static void clear_rows(const sap_nearest_job* job, int32_t real_bits) {
-    const int64_t places = job->queries.count * job->search.k;
-    for (int64_t i = 0; i < places; ++i) job->ids[i] = -1;
-    for (int64_t i = 0; i < places && job->distance2; ++i) {
-        if (real_bits == 64)
-            ((double*)job->distance2)[i] = (double)INFINITY;
-        else
-            ((float*)job->distance2)[i] = INFINITY;
     }
 }
 
@@ -141,7 +123,7 @@ sap_status sap_nearest_walks_cpu(const sap_tree* tree, const sap_nearest_job* jo
                             (int)job->search.k);
         b.distance2 = scratch.memory;
     }
-    if (job->self && shape->count < shape->source_count) clear_rows(job, shape->real_bits);
+    if (job->self && shape->count < shape->source_count) sap_nearest_clear(tree, job);
     const int64_t places = shape->count == 0 ? 0 : sap_leaf_places(tree);
     sap_search_stats total = {0, 0, 0};
     const sap_status status = answer_units(&b, job->self ? places : job->queries.count, &total);

@@ -1,8 +1,6 @@
 #include "radius/neighbors.h"
+#include "base/threads.h"
 #include <assert.h>
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
 
 // What a user holds is the first member.
 typedef struct owned_neighbors {
@@ -105,14 +103,6 @@ static void sort_row(const sap_neighbors* n, int64_t row, pair* room) {
     }
 }
 
-static int thread_number(void) {
-#if defined(_OPENMP)
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
     if (!neighbors) return SAP_ERROR_ARGUMENT;
     sap_device* device = ((owned_neighbors*)(void*)neighbors)->device;
@@ -130,7 +120,7 @@ sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to sort rows of %lld neighbours", (long long)longest);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 256)
     for (int64_t i = 0; i < neighbors->count; i++)
-        sort_row(neighbors, i, (pair*)(void*)(room.memory + (size_t)thread_number() * sap_align(room_bytes)));
+        sort_row(neighbors, i, (pair*)(void*)(room.memory + (size_t)sap_thread_number() * sap_align(room_bytes)));
     sap_scratch_give(device, &room);
     return SAP_OK;
 }

@@ -200,7 +200,7 @@ sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
                .job = job,
                .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->radius,
                .counts = job->counts,
-               .progress = {.device = tree->device, .total = job->queries.count}};
+               .progress = sap_progress_begin(tree->device, job->queries.count)};
     sap_scratch counts = {NULL, 0};
     if (job->found) {
         size_t bytes = (size_t)job->queries.count * 8;

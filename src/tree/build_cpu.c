@@ -3,10 +3,8 @@
 #include "base/progress.h"
 #include "device/cpu_kernels.h"
 #include "tree/build.h"
+#include <math.h>
 #include <string.h>
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
 
 enum { MOST_CHUNKS = 256, SERIAL_BELOW = 65536, SUBTREES_PER_THREAD_BITS = 3, FEWEST_SUBTREES_BITS = 6 };
 
@@ -45,6 +43,8 @@ static void split_together(const crew* c, sap_build_node* node) {
     int buffer = node->depth & 1, chunks = c->threads;
     box_values low[MOST_CHUNKS], high[MOST_CHUNKS];
     int64_t less[MOST_CHUNKS + 1] = {0};
+    memset(&low[0], 0, sizeof low[0]);
+    memset(&high[0], 0, sizeof high[0]);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < chunks; i++)
         k->extent(b, buffer, chunk_start(node->low, node->high, i, chunks),
@@ -89,7 +89,7 @@ static bool build_nodes(const crew* c) {
     if (alone < FEWEST_SUBTREES_BITS) alone = FEWEST_SUBTREES_BITS;
     if (s->count < SERIAL_BELOW || alone > s->depth) together = alone = 0;
     int64_t subtrees = (int64_t)1 << alone;
-    sap_progress_state progress = {.device = c->build->tree->device, .total = subtrees * (s->depth + 1)};
+    sap_progress_state progress = sap_progress_begin(c->build->tree->device, subtrees * (s->depth + 1));
     for (int32_t depth = 0; depth < together; depth++) {
         for (int64_t i = 0; i < (int64_t)1 << depth; i++) {
             sap_build_node node = sap_build_node_at(s, depth, i);

@@ -1,4 +1,6 @@
 #include "tree/layout.h"
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 // Places an array of count*bytes at the end of the arrays so far; false if that overflows.
@@ -59,4 +61,23 @@ sap_status sap_tree_reserve(sap_tree* tree, const sap_tree_shape* shape) {
     sap_tree_clear_gaps(tree);
     memset(tree->arrays + shape->bytes, 0, SAP_ALIGNMENT);
     return SAP_OK;
+}
+
+// Whether the squared distance of two points with all coordinates at plus and minus `most` is finite.
+static bool reaches(int32_t real_bits, int32_t dims, double most) {
+    float narrow = (float)most + (float)most, narrow_sum = 0;
+    double wide = most + most, wide_sum = 0;
+    for (int32_t a = 0; a < dims; a++) {
+        narrow_sum += narrow * narrow;
+        wide_sum += wide * wide;
+    }
+    return real_bits == 32 ? isfinite(narrow_sum) : isfinite(wide_sum);
+}
+
+double sap_largest_coordinate(int32_t real_bits, int32_t dims) {
+    double most = 0.5 * sqrt((real_bits == 32 ? (double)FLT_MAX : DBL_MAX) / dims);
+    if (real_bits == 32) most = (double)(float)most;
+    while (!reaches(real_bits, dims, most))
+        most = real_bits == 32 ? (double)nextafterf((float)most, 0) : nextafter(most, 0);
+    return most;
 }

@@ -14,8 +14,6 @@
 #define SAPWOOD_TREE_LAYOUT_H
 
 #include "device/device.h"
-#include <float.h>
-#include <math.h>
 
 enum {
     SAP_GROUP = 16,     // sibling boxes tested together
@@ -74,12 +72,6 @@ struct sap_tree {
     size_t mapping_bytes;
 };
 
-// The largest magnitude of a coordinate at which no squared distance of two points overflows.
-static inline double sap_largest_coordinate(int32_t real_bits, int32_t dims) {
-    double most = 0.5 * sqrt((real_bits == 32 ? (double)FLT_MAX : DBL_MAX) / dims);
-    return real_bits == 32 ? (double)(float)most : most;
-}
-
 static inline size_t sap_real_bytes(const sap_tree_shape* s) { return (size_t)s->real_bits / 8; }
 
 // Bytes of one point slot: coordinates and id.
@@ -106,7 +98,7 @@ static inline bool sap_explicit_leaf(const sap_tree* t, int64_t node, int64_t* s
     const sap_node_f64* wide = (const sap_node_f64*)(const void*)nodes + node;
     bool is_wide = t->shape.real_bits == 64;
     uint32_t link = is_wide ? wide->link : narrow->link;
-    if ((link & 31) != SAP_NODE_LEAF) return false;
+    if ((link & SAP_NODE_LEAF) != SAP_NODE_LEAF) return false;
     *slot = is_wide ? (int64_t)wide->bits : (int64_t)narrow->bits;
     *count = (int32_t)(link >> 5);
     return true;
@@ -117,6 +109,8 @@ static inline int64_t sap_level_groups(const sap_tree_shape* s, int32_t j) {
     return s->level_depth[j] <= SAP_GROUP_BITS ? 1 : (int64_t)1 << (s->level_depth[j] - SAP_GROUP_BITS);
 }
 
+// The largest magnitude of a coordinate: at it, no squared distance of two points overflows, as it is computed.
+double sap_largest_coordinate(int32_t real_bits, int32_t dims);
 // Fills in depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
 // False if a size overflows.
 bool sap_shape_balanced(sap_tree_shape* shape, int32_t leaf_size);

@@ -27,14 +27,10 @@ static inline sap_leaf_block sap_leaf_block_at(const sap_tree* tree, int64_t pla
         leaf.stride = shape->stride;
         slot = place * shape->stride;
     } else {
-        const void* nodes = tree->arrays + shape->node_at;
-        const sap_node_f32* node32 = (const sap_node_f32*)nodes + place;
-        const sap_node_f64* node64 = (const sap_node_f64*)nodes + place;
-        const uint32_t link = shape->real_bits == 64 ? node64->link : node32->link;
-        const bool is_leaf = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF;
-        leaf.count = is_leaf ? (int32_t)(link >> 5) : 0;
+        slot = 0;
+        leaf.count = 0;
+        sap_explicit_leaf(tree, place, &slot, &leaf.count);
         leaf.stride = sap_leaf_stride(leaf.count, shape->real_bits);
-        slot = !is_leaf ? 0 : shape->real_bits == 64 ? (int64_t)node64->bits : (int64_t)node32->bits;
     }
     leaf.coords = sap_block(tree, slot);
     leaf.ids =

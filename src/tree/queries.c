@@ -36,7 +36,13 @@ sap_status sap_queries_check(const sap_tree* tree, const sap_rows* queries) {
 double sap_limit2(const sap_tree* tree, double radius) {
     double limit2 = radius * radius;
     if (tree->shape.real_bits == 64) return limit2 < DBL_MAX ? limit2 : DBL_MAX;
-    return limit2 < (double)FLT_MAX ? (double)(float)limit2 : (double)FLT_MAX;
+    if (!(limit2 < (double)FLT_MAX)) return (double)FLT_MAX;
+    // Rounded to double first, a product may fall on the middle between two floats: its error tells to which it
+    // belongs.
+    float rounded = (float)limit2, other = nextafterf(rounded, (double)rounded < limit2 ? INFINITY : 0);
+    double error = fma(radius, radius, -limit2), middle = ((double)rounded + (double)other) / 2;
+    if (limit2 == middle && error != 0) rounded = error > 0 ? fmaxf(rounded, other) : fminf(rounded, other);
+    return (double)rounded;
 }
 
 enum { ORDER_BITS = 12, ORDER_CELLS = 1 << ORDER_BITS, MOST_PARTS = 64 };

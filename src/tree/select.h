@@ -6,7 +6,7 @@
 
 #include "math/simd.h"
 
-enum { NETWORK_ROWS = 16, NETWORK_MAX = NETWORK_ROWS * LANES };
+enum { NETWORK_ROWS = 16, NETWORK_MAX = NETWORK_ROWS * LANES, MOST_GUESSES = 24 };
 
 INLINE void order_rows(vreal* a, vreal* b) {
     vreal low = v_min(*a, *b);
@@ -142,23 +142,45 @@ static bracket guess_bracket(const real* values, int64_t count, int64_t rank, bo
     return (bracket){sorted_value(sorted, first, rows), sorted_value(sorted, last, rows)};
 }
 
+// Adding zero makes minus zero, which lies between the smallest numbers, zero.
 static real next_below(real x) {
-    return SAP_REAL_BITS == 64 ? (real)nextafter(x, -INFINITY) : nextafterf((float)x, -INFINITY);
+    return (SAP_REAL_BITS == 64 ? (real)nextafter(x, -INFINITY) : nextafterf((float)x, -INFINITY)) + 0;
 }
 static real next_above(real x) {
-    return SAP_REAL_BITS == 64 ? (real)nextafter(x, INFINITY) : nextafterf((float)x, INFINITY);
+    return (SAP_REAL_BITS == 64 ? (real)nextafter(x, INFINITY) : nextafterf((float)x, INFINITY)) + 0;
+}
+
+// Reals in their order as unsigned numbers, and back.
+static real_bits ordinal(real x) {
+    real_bits bits = bits_of(x), sign = (real_bits)1 << (SAP_REAL_BITS - 1);
+    return bits & sign ? ~bits : bits | sign;
+}
+static real of_ordinal(real_bits n) {
+    real_bits sign = (real_bits)1 << (SAP_REAL_BITS - 1), bits = n & sign ? n ^ sign : ~n;
+    real x;
+    memcpy(&x, &bits, sizeof x);
+    return x + 0;
+}
+
+// The lower half of a bracket, by the numbers that there are.
+static bracket halve_bracket(bracket b) {
+    real_bits low = ordinal(b.low), high = ordinal(b.high);
+    return (bracket){b.low, of_ordinal(low + (high - low) / 2)};
 }
 
 // The value of rank `rank` (from 0) among `total` values (at least 1); *less of them are smaller. `room` has space for
-// `total` values and must not overlap them. Expected O(total).
+// `total` values and must not overlap them. Expected O(total); after as many guesses as no honest input needs, brackets
+// are halved instead, so that an order of points made to mislead the sample costs O(total * bits of a real).
 static real select_value(const real* all, real* room, int64_t total, int64_t rank, int64_t* less) {
     const real* values = all;
     int64_t count = total, smaller = 0;
     uint64_t random = 0x9E3779B97F4A7C15u;
     bracket limits = {-INFINITY, INFINITY}; // the answer lies within
     bool outside = false, single = false;
-    while (count > NETWORK_MAX) {
-        bracket b = outside ? limits : guess_bracket(values, count, rank - smaller, single, &random);
+    for (int round = 0; count > NETWORK_MAX; round++) {
+        bracket b = outside                ? limits
+                    : round < MOST_GUESSES ? guess_bracket(values, count, rank - smaller, single, &random)
+                                           : halve_bracket(limits);
         int64_t below, kept = keep_between(values, count, b, room, &below);
         outside = rank - smaller < below || rank - smaller >= below + kept;
         if (outside) { // the guess missed: start again from what lies on the right side of it
@@ -172,6 +194,7 @@ static real select_value(const real* all, real* room, int64_t total, int64_t ran
             continue;
         }
         smaller += below;
+        limits = b;
         if (b.low == b.high) {
             *less = smaller;
             return b.low;

@@ -48,7 +48,9 @@ static inline double sap_sliding_middle(int32_t real_bits, double lower, double 
 static inline double sap_sliding_slid(int32_t real_bits, double middle, double smallest, double largest) {
     if (middle > largest) return largest;
     if (middle > smallest) return middle;
-    return real_bits == 32 ? (double)nextafterf((float)smallest, INFINITY) : nextafter(smallest, (double)INFINITY);
+    double next =
+        real_bits == 32 ? (double)nextafterf((float)smallest, INFINITY) : nextafter(smallest, (double)INFINITY);
+    return sap_sliding_rounded(real_bits, next);
 }
 
 // Where a node is: its points, its cell, the buffer that holds the points.

@@ -1,25 +1,15 @@
 // The sliding-midpoint builder on the CPU. Large nodes are split breadth-first by all threads together; what remains
 // are subtrees, which one thread each lays out in preorder. Where the subtrees are cut has no influence on the tree.
+#include "base/threads.h"
 #include "device/cpu_kernels.h"
 #include "tree/sliding.h"
 #include <string.h>
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
 
 enum {
     SUBTREES_PER_THREAD = 8,
     SMALLEST_CUT = 65536, // nodes of fewer points are not worth more than one thread
     TOP_NODES_PER_THREAD = 64
 };
-
-static int thread_number(void) {
-#if defined(_OPENMP)
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
 
 static void fail(sap_sliding* b, sap_status status) {
     sap_status none = SAP_OK;
@@ -76,7 +66,7 @@ typedef struct waiting {
 static void build_subtree(sap_sliding* b, sap_top_node* root) {
     waiting stack[SAP_MAX_DEPTH];
     int height = 0;
-    root->draft = thread_number();
+    root->draft = sap_thread_number();
     sap_draft* d = &b->drafts[root->draft];
     root->draft_at = d->count;
     sap_sliding_cell at = root->at;
@@ -114,7 +104,7 @@ static void build_subtrees(sap_sliding* b) {
         if (root->left >= 0 || failed(b)) continue;
         build_subtree(b, root);
         int64_t done = __atomic_add_fetch(&b->done, root->at.end - root->at.begin, __ATOMIC_RELAXED);
-        if (thread_number() == 0 && !sap_progress_report(device, (double)done / ((double)b->count + 1)))
+        if (sap_thread_number() == 0 && !sap_progress_report(device, (double)done / ((double)b->count + 1)))
             fail(b, SAP_ERROR_CANCELLED);
     }
 }

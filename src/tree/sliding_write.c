@@ -37,7 +37,7 @@ static int32_t* min_ids(const sap_sliding* b) {
 }
 
 static void write_node(const sap_sliding* b, int64_t at, double split, int64_t slot, uint32_t link) {
-    bool leaf = (link & 31) == SAP_NODE_LEAF;
+    bool leaf = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF;
     unsigned char* nodes = b->tree->arrays + b->tree->shape.node_at;
     if (b->real_bits == 64) {
         sap_node_f64 node = {.bits = (uint64_t)slot, .link = link};
@@ -78,7 +78,7 @@ static void write_subtree(const sap_sliding* b, const sap_top_node* root) {
     int64_t rank = root->at.begin, slot = root->slot_at;
     for (int64_t i = 0; i < root->nodes; i++) {
         write_node(b, root->node_at + i, nodes[i].split, slot, nodes[i].link);
-        if ((nodes[i].link & 31) != SAP_NODE_LEAF) continue;
+        if ((nodes[i].link & SAP_NODE_LEAF) != SAP_NODE_LEAF) continue;
         int32_t count = (int32_t)(nodes[i].link >> 5);
         write_block(b, slot, rank, count);
         least[i] = count ? b->build.ids[0][rank] : INT32_MAX;
@@ -86,7 +86,7 @@ static void write_subtree(const sap_sliding* b, const sap_top_node* root) {
         slot += sap_leaf_stride(count, b->real_bits);
     }
     for (int64_t i = root->nodes - 1; i >= 0; i--) {
-        if ((nodes[i].link & 31) == SAP_NODE_LEAF) continue;
+        if ((nodes[i].link & SAP_NODE_LEAF) == SAP_NODE_LEAF) continue;
         int32_t left = least[i + 1], right = least[i + (nodes[i].link >> 5)];
         least[i] = left < right ? left : right;
     }

@@ -93,7 +93,7 @@ static violation TYPED(descend)(const sap_tree* tree, TYPED(preorder) * w) {
         memcpy(&p->split, &n->bits, sizeof p->split);
         p->node = w->node;
         p->right = w->node + (n->link >> 5);
-        p->axis = (int32_t)(n->link & 31);
+        p->axis = (int32_t)(n->link & SAP_NODE_LEAF);
         p->left_done = false;
         if (p->axis >= s->dims) return (violation){"axis out of range at node", w->node};
     }
