@@ -38,6 +38,7 @@ static sap_cli_exit check_usage(sap_cli* cli) {
         return sap_cli_usage(cli, "--points, --dims and --precision are for generated points, not beside REFERENCE");
     if (reference && options->queries >= 0)
         return sap_cli_usage(cli, "--queries is for generated queries, not beside REFERENCE");
+    if (reference && !queries && options->ordered) return sap_cli_usage(cli, "--ordered is for searches with QUERIES");
     if (reference && !queries && options->radius >= 0 && sap_cli_is_tree(cli, reference))
         return sap_cli_usage(cli, "--radius on a saved tree needs QUERIES");
     return sap_cli_check_inputs(cli);
@@ -120,7 +121,7 @@ static sap_status rebuild(sap_cli* cli, bench_run* run) {
 
 static sap_status nearest(sap_cli* cli, bench_run* run) {
     const sap_tree* tree = run->reference.tree;
-    sap_search search = {.k = cli->options->k, .walk = cli->options->walk};
+    sap_search search = {.k = cli->options->k, .walk = cli->options->walk, .ordered = cli->options->ordered};
     if (!run->asked)
         return run->wide ? sap_nearest_self_f64(tree, &search, run->ids, run->distance2)
                          : sap_nearest_self(tree, &search, run->ids, run->distance2);
@@ -196,9 +197,7 @@ static sap_cli_exit measure_searches(sap_cli* cli, bench_run* run) {
 
 static void report_json(sap_cli* cli, const bench_run* run) {
     const sap_tree_info* info = &run->reference.info;
-    sap_device_info device = {0};
     sap_json json = {0};
-    sap_device_describe(cli->device, &device);
     sap_json_open(&json, NULL, '{');
     sap_json_text(&json, "verb", "bench");
     sap_json_text(&json, "reference", run->reference.path);
@@ -209,9 +208,9 @@ static void report_json(sap_cli* cli, const bench_run* run) {
     sap_json_int(&json, "k", cli->options->k);
     if (cli->options->radius >= 0) sap_json_real(&json, "radius", cli->options->radius, 64);
     sap_json_int(&json, "seed", cli->options->seed);
-    sap_json_text(&json, "device", sap_cli_device_name(device.processor));
-    sap_json_text(&json, "simd", sap_cli_simd_name(device.simd));
-    sap_json_int(&json, "threads", device.threads);
+    sap_json_processor(&json, cli);
+    sap_json_text(&json, "simd", cli->info.processor == SAP_CPU ? sap_cli_simd_name(cli->info.simd) : NULL);
+    sap_json_int(&json, "threads", cli->info.threads);
     sap_json_int(&json, "repeats", cli->options->repeat);
     sap_json_open(&json, "works", '[');
     for (const work* w = run->works; w < run->works + run->work_count; w++) {
@@ -228,13 +227,10 @@ static void report_json(sap_cli* cli, const bench_run* run) {
 
 static void report_text(sap_cli* cli, const bench_run* run) {
     const sap_tree_info* info = &run->reference.info;
-    sap_device_info device = {0};
-    sap_device_describe(cli->device, &device);
     sap_cli_show(stdout, run->reference.path);
-    printf(": %lld x %d %s; queries %lld%s, k %d; %s, %s, threads %d; medians of %d\n", (long long)info->count,
-           (int)info->dims, sap_cli_precision_name(info->real_bits), (long long)run->rows,
-           run->asked ? "" : " (its own points)", (int)cli->options->k, sap_cli_device_name(device.processor),
-           sap_cli_simd_name(device.simd), (int)device.threads, (int)cli->options->repeat);
+    printf(": %lld x %d %s; queries %lld%s, k %d; %s; medians of %d\n", (long long)info->count, (int)info->dims,
+           sap_cli_precision_name(info->real_bits), (long long)run->rows, run->asked ? "" : " (its own points)",
+           (int)cli->options->k, sap_cli_where(cli).text, (int)cli->options->repeat);
     printf("%-14s %12s %12s %14s\n", "work", "median ms", "best ms", "per second");
     for (const work* w = run->works; w < run->works + run->work_count; w++)
         printf("%-14s %12.3f %12.3f %14.0f\n", w->name, w->median * 1e3, w->best * 1e3, (double)w->items / w->median);

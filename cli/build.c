@@ -21,6 +21,7 @@ static void report(sap_cli* cli, const sap_cli_reference* tree, double save_seco
     sap_json_int(&json, "leaf_size", info->options.leaf_size);
     sap_json_int(&json, "depth", info->depth);
     sap_json_int(&json, "bytes", (int64_t)info->bytes);
+    sap_json_processor(&json, cli);
     sap_json_open(&json, "seconds", '{');
     sap_json_real(&json, "read", tree->read_seconds, 32);
     sap_json_real(&json, "build", tree->build_seconds, 32);

@@ -12,7 +12,7 @@ static const sap_cli_option* option_at(size_t i, int verb) {
 static bool takes_file(const sap_cli_option* option) { return option->kind == SAP_KIND_FILE; }
 
 static void print_choices(const sap_cli_option* option, const char* between) {
-    if (option->kind == SAP_KIND_DEVICE) printf("auto%scpu%scuda:0", between, between);
+    if (option->kind == SAP_KIND_DEVICE) printf("auto%scpu%scuda", between, between);
     for (const sap_cli_choice* c = option->choices; c && c->name; c++)
         printf("%s%s", c == option->choices ? "" : between, c->name);
 }
@@ -76,7 +76,8 @@ static void print_man_json(void) {
         {"verified", "how many queries --verify checked, and whether they are a sample"},
         {"sound, error", "whether the tree is sound, and if not, why"},
         {"seconds", "what each step took"},
-        {"seed, device, simd, threads, repeats", "how bench measured"},
+        {"processor", "where the work ran: cpu or cuda"},
+        {"seed, simd, threads, repeats", "how bench measured; simd is null on a GPU"},
         {"works", "of bench: each work with its median and best seconds, and items a second by the median"},
     };
     puts(".SH JSON\nThe members that \\-\\-json prints, each where it applies:");
@@ -184,12 +185,12 @@ static void print_bash(void) {
 
 // ---- zsh.
 
-// Prints help inside a single-quoted string in which brackets and colons have a meaning.
-static void print_zsh_text(const char* text) {
+// Prints help inside a single-quoted string in which some characters have a meaning.
+static void print_zsh_text(const char* text, const char* special) {
     for (; *text; text++) {
         if (*text == '\'')
             fputs("'\\''", stdout);
-        else if (strchr("[]:\\", *text))
+        else if (strchr(special, *text))
             printf("\\%c", *text);
         else
             putchar(*text);
@@ -202,18 +203,15 @@ static void print_zsh_option(const sap_cli_option* option) {
     else
         printf(" \\\n            '--%s", option->name);
     putchar('[');
-    print_zsh_text(option->help);
+    print_zsh_text(option->help, "[]:\\");
     putchar(']');
     if (option->argument) {
         fputs(":", stdout);
-        print_zsh_text(option->argument);
+        print_zsh_text(option->argument, ":\\");
         fputs(":", stdout);
         if (has_choices(option)) {
             putchar('(');
-            if (option->kind == SAP_KIND_DEVICE)
-                fputs("auto cpu cuda\\:0", stdout);
-            else
-                print_choices(option, " ");
+            print_choices(option, " ");
             putchar(')');
         } else if (takes_file(option)) {
             fputs("_files", stdout);
@@ -226,7 +224,7 @@ static void print_zsh(void) {
     puts("#compdef sapwood\n_sapwood() {\n    local -a verbs\n    local state line\n    verbs=(");
     for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
         printf("        '%s:", sap_cli_verb_table[v].name);
-        print_zsh_text(sap_cli_verb_table[v].summary);
+        print_zsh_text(sap_cli_verb_table[v].summary, "[]:\\");
         puts("'");
     }
     fputs("        'help:explain a verb'\n    )\n    _arguments -C", stdout);

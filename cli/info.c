@@ -91,6 +91,15 @@ static void report_int(sap_json* json, const char* name, const char* key, int64_
         print_int(name, value);
 }
 
+static void report_end(const sap_cli* cli, sap_json* json) {
+    if (json) {
+        sap_json_processor(json, cli);
+        sap_json_close(json, '}');
+    } else {
+        print_text("processor", sap_cli_processor_name(cli->info.processor));
+    }
+}
+
 static sap_cli_exit report_points(sap_cli* cli, sap_json* json, const char* path) {
     sap_cli_points points = {0};
     description d;
@@ -102,7 +111,7 @@ static sap_cli_exit report_points(sap_cli* cli, sap_json* json, const char* path
         report_int(json, "duplicates", "duplicates", d.duplicates);
         report_int(json, "not finite", "not_finite", d.not_finite);
         report_int(json, "bytes", "bytes", points.count * points.dims * points.real_bits / 8);
-        if (json) sap_json_close(json, '}');
+        report_end(cli, json);
     }
     sap_cli_points_free(&points);
     return result;
@@ -129,7 +138,7 @@ static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) 
     report_int(json, "leaves", "leaves", info->leaves);
     report_int(json, "largest leaf", "largest_leaf", info->largest_leaf);
     report_int(json, "bytes", "bytes", (int64_t)info->bytes);
-    if (json) sap_json_close(json, '}');
+    report_end(cli, json);
     sap_cli_reference_close(&tree);
     return SAP_EXIT_OK;
 }

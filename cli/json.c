@@ -69,6 +69,10 @@ void sap_json_bool(sap_json* json, const char* key, bool value) {
     fputs(value ? "true" : "false", stdout);
 }
 
+void sap_json_processor(sap_json* json, const sap_cli* cli) {
+    sap_json_text(json, "processor", sap_cli_processor_name(cli->info.processor));
+}
+
 const char* sap_cli_split_name(sap_split split) {
     return split == SAP_SPLIT_MEDIAN ? "median" : split == SAP_SPLIT_SLIDING_MIDPOINT ? "sliding-midpoint" : "vvh";
 }
@@ -87,6 +91,6 @@ const char* sap_cli_simd_name(sap_simd simd) {
 
 const char* sap_cli_precision_name(int32_t real_bits) { return real_bits == 64 ? "float64" : "float32"; }
 
-const char* sap_cli_device_name(sap_processor processor) {
+const char* sap_cli_processor_name(sap_processor processor) {
     return processor == SAP_CPU ? "cpu" : processor == SAP_CUDA ? "cuda" : processor == SAP_GL ? "gl" : "auto";
 }

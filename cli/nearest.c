@@ -26,6 +26,7 @@ static sap_cli_exit check_usage(sap_cli* cli) {
         return sap_cli_usage(cli, "--radius must be above 0; 'sapwood radius' finds equal points");
     if (options->with_self && options->operands[1])
         return sap_cli_usage(cli, "--with-self is for searches without QUERIES");
+    if (options->ordered && !options->operands[1]) return sap_cli_usage(cli, "--ordered is for searches with QUERIES");
     if (options->format && options->json && !options->output && !options->distances)
         return sap_cli_usage(cli, "--format is for what -o and --distances write; with --json alone that is nothing");
     sap_cli_exit result = sap_cli_check_inputs(cli);
@@ -46,7 +47,8 @@ static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
     const sap_cli_options* options = cli->options;
     const sap_tree* tree = run->reference.tree;
     bool wide = run->reference.info.real_bits == 64, measured = options->distances || options->verify;
-    sap_search wanted = {.k = options->k, .walk = options->walk, .with_self = options->with_self};
+    sap_search wanted = {
+        .k = options->k, .walk = options->walk, .ordered = options->ordered, .with_self = options->with_self};
     if (options->radius > 0 && isfinite(options->radius)) wanted.radius = options->radius;
     run->ids = sap_cli_allocate_neighbors(cli, run->rows, sizeof *run->ids);
     if (!run->ids) return SAP_EXIT_FAILED;
@@ -107,6 +109,7 @@ static void report(sap_cli* cli, const nearest_run* run) {
     sap_json_int(&json, "found", run->found);
     sap_json_text(&json, "ids", options->output);
     sap_json_text(&json, "distances", options->distances);
+    sap_json_processor(&json, cli);
     sap_json_open(&json, "seconds", '{');
     sap_json_real(&json, "read", reference->read_seconds, 32);
     sap_json_real(&json, "build", reference->build_seconds, 32);

@@ -14,6 +14,7 @@
 enum {
     ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(CONVERT) | V(BENCH),
     ON_DEVICE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(BENCH),
+    ON_FILES = V(INFO) | V(CONVERT),
     ON_READ = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(CONVERT) | V(BENCH),
     ON_READ_ONE = V(INFO) | V(BUILD) | V(CONVERT),
     ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(BENCH),
@@ -25,8 +26,9 @@ enum {
 static const sap_cli_choice splits[] = {
     {"median", SAP_SPLIT_MEDIAN}, {"sliding-midpoint", SAP_SPLIT_SLIDING_MIDPOINT}, {0}};
 static const sap_cli_choice axes[] = {{"widest", SAP_AXIS_WIDEST}, {"cycle", SAP_AXIS_CYCLE}, {0}};
-static const sap_cli_choice walks[] = {
-    {"auto", SAP_WALK_AUTO}, {"stack", SAP_WALK_STACK}, {"stackless", SAP_WALK_STACKLESS}, {0}};
+static const sap_cli_choice walks[] = {{"auto", SAP_WALK_AUTO},           {"stack", SAP_WALK_STACK},
+                                       {"stackless", SAP_WALK_STACKLESS}, {"warp", SAP_WALK_WARP},
+                                       {"packet", SAP_WALK_PACKET},       {0}};
 static const sap_cli_choice simds[] = {{"auto", SAP_SIMD_AUTO},
                                        {"portable", SAP_SIMD_PORTABLE},
                                        {"avx2", SAP_SIMD_AVX2},
@@ -47,6 +49,7 @@ static const sap_cli_choice documents[] = {
 #define INT32(field, low, high)    SAP_KIND_INT32, AT(field), low, high, "N", NULL
 #define INT64(field, low, high)    SAP_KIND_INT64, AT(field), low, high, "N", NULL
 #define REAL(field)                SAP_KIND_REAL, AT(field), 0, HUGE_VAL, "R", NULL
+#define DEVICE                     SAP_KIND_DEVICE, AT(processor), 0, 0, "auto|cpu|cuda[:N]", NULL
 #define CHOICE(field, name, table) SAP_KIND_CHOICE, AT(field), 0, 0, name, table
 
 const sap_cli_option sap_cli_option_table[] = {
@@ -106,7 +109,10 @@ const sap_cli_option sap_cli_option_table[] = {
     {"drop-duplicates", 0, ON_SEARCH, FLAG(tree.drop_duplicates),
      "of equal points keep the one with the smallest id; without QUERIES the rows of the others are empty", false},
     {"walk", 0, V(NEAREST) | V(BENCH), CHOICE(walk, "WALK", walks),
-     "how a search goes through the tree; the answers are the same (default auto)", false},
+     "how a search goes through the tree; the answers are the same; warp and packet need a GPU (default auto)", false},
+    {"ordered", 0, V(NEAREST), FLAG(ordered), "QUERIES lie close to their neighbours in the file: do not order them",
+     false},
+    {"ordered", 0, V(BENCH), FLAG(ordered), "take the queries as they come: do not order them", false},
     {"points", 0, V(BENCH), INT64(points, 0, INT32_MAX), "points to generate (default 1000000)", false},
     {"queries", 0, V(BENCH), INT64(queries, 0, INT32_MAX), "queries to generate (default 1000000)", false},
     {"dims", 0, V(BENCH), INT32(dims, 1, SAP_MAX_DIMS), "coordinates of a generated point (default 3)", false},
@@ -114,8 +120,14 @@ const sap_cli_option sap_cli_option_table[] = {
     {"seed", 0, ON_SEARCH, INT64(seed, 0, 9007199254740992.0), "chooses the queries that --verify samples (default 1)",
      false},
     {"seed", 0, V(BENCH), INT64(seed, 0, 9007199254740992.0), "of generated points and queries (default 1)", false},
-    {"device", 0, ON_DEVICE, SAP_KIND_DEVICE, AT(processor), 0, INT32_MAX, "auto|cpu|cuda:N", NULL,
-     "where the work runs (default auto)", false},
+    {"device", 0, ON_DEVICE, DEVICE,
+     "where the work runs; N counts the GPUs from 0 (default auto: a GPU where this build and machine have one, else "
+     "the CPU)",
+     false},
+    {"device", 0, ON_FILES, DEVICE,
+     "the device that is opened; N counts the GPUs from 0 (default auto: the CPU, since files alone are no work for a "
+     "GPU)",
+     false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},
     {"simd", 0, ON_DEVICE, CHOICE(simd, "WIDTH", simds), "vector instructions of the CPU (default auto)", false},
     {"progress", 0, ON_ALL, CHOICE(progress, "WHEN", progresses),
@@ -261,7 +273,9 @@ static sap_cli_exit bad_value(const sap_cli_option* option, const char* text, sa
     } else if (option->kind == SAP_KIND_REAL) {
         fputs("a number that is not negative\n", stderr);
     } else {
-        fprintf(stderr, "%s\n", option->kind == SAP_KIND_DEVICE ? option->argument : "the path of a file");
+        fprintf(stderr, "%s\n",
+                option->kind == SAP_KIND_DEVICE ? "auto, cpu, cuda or cuda:N, where N counts the GPUs from 0"
+                                                : "the path of a file");
     }
     return usage_error(verb);
 }

@@ -37,7 +37,7 @@ typedef struct sap_cli_options {
     sap_format format, input_format;
     int32_t k;
     double radius; // negative: not given
-    bool count, pairs, sorted, with_self, verify;
+    bool count, pairs, sorted, with_self, ordered, verify;
     sap_tree_options tree;
     sap_walk walk;
     sap_processor processor;

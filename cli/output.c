@@ -151,7 +151,8 @@ static void take_reason(void* user, sap_status status, const char* sentence) {
 sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
     *cli = (sap_cli){.options = options};
     bool files_only = options->verb == SAP_VERB_INFO || options->verb == SAP_VERB_CONVERT; // no use for a GPU
-    sap_device_options wanted = {.processor = files_only ? SAP_CPU : options->processor,
+    bool choose_cpu = files_only && options->processor == SAP_AUTO;
+    sap_device_options wanted = {.processor = choose_cpu ? SAP_CPU : options->processor,
                                  .ordinal = options->ordinal,
                                  .threads = options->threads,
                                  .simd = options->simd,
@@ -163,14 +164,25 @@ sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
     if (status == SAP_ERROR_NO_DEVICE && options->processor == SAP_CUDA)
         return sap_cli_error(cli, "cannot open the device: %s; use --device cpu", skip_argument(cli->reason));
     if (status != SAP_OK) return sap_cli_failed(cli, status, "cannot open the device");
-    sap_device_info info = {0};
-    sap_device_describe(cli->device, &info);
-    sap_cli_detail(cli, "device %s, %s, threads %d", sap_cli_device_name(info.processor), sap_cli_simd_name(info.simd),
-                   (int)info.threads);
+    sap_device_describe(cli->device, &cli->info);
+    sap_cli_detail(cli, "device %s", sap_cli_where(cli).text);
     return SAP_EXIT_OK;
 }
 
 void sap_cli_close(sap_cli* cli) { sap_device_close(cli->device); }
+
+sap_cli_place sap_cli_where(const sap_cli* cli) {
+    const sap_device_info* info = &cli->info;
+    const char* processor = sap_cli_processor_name(info->processor);
+    sap_cli_place place;
+    if (info->processor == SAP_CUDA)
+        snprintf(place.text, sizeof place.text, "%s:%d, threads %d", processor, (int)cli->options->ordinal,
+                 (int)info->threads);
+    else
+        snprintf(place.text, sizeof place.text, "%s, %s, threads %d", processor, sap_cli_simd_name(info->simd),
+                 (int)info->threads);
+    return place;
+}
 
 void* sap_cli_allocate(sap_cli* cli, int64_t count, size_t bytes) {
     size_t size;

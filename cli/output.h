@@ -10,9 +10,10 @@
 typedef struct sap_cli {
     const sap_cli_options* options;
     sap_device* device;
-    char reason[1024]; // the library's last sentence about a failure, or ""
-    int reason_errno;  // the system's error when it was said
-    const char* stage; // what the progress bar says; NULL: no bar
+    sap_device_info info; // of the device
+    char reason[1024];    // the library's last sentence about a failure, or ""
+    int reason_errno;     // the system's error when it was said
+    const char* stage;    // what the progress bar says; NULL: no bar
     double stage_start, bar_time;
     bool bar_drawn;
 } sap_cli;
@@ -20,6 +21,11 @@ typedef struct sap_cli {
 // Opens the device that the options ask for, with its log and progress leading here.
 sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options);
 void sap_cli_close(sap_cli* cli);
+// The device as it is said: "cpu, avx2, threads 4" or "cuda:0, threads 4".
+typedef struct sap_cli_place {
+    char text[64];
+} sap_cli_place;
+sap_cli_place sap_cli_where(const sap_cli* cli);
 
 double sap_cli_seconds(void); // of a steady clock
 
@@ -86,12 +92,13 @@ void sap_json_text(sap_json* json, const char* key, const char* value); // NULL:
 void sap_json_int(sap_json* json, const char* key, int64_t value);
 void sap_json_real(sap_json* json, const char* key, double value, int bits); // not finite: null
 void sap_json_bool(sap_json* json, const char* key, bool value);
+void sap_json_processor(sap_json* json, const sap_cli* cli); // where the work ran
 
 // Names as the user writes them.
 const char* sap_cli_split_name(sap_split split);
 const char* sap_cli_axis_name(sap_axis axis);
 const char* sap_cli_simd_name(sap_simd simd);
 const char* sap_cli_precision_name(int32_t real_bits);
-const char* sap_cli_device_name(sap_processor processor);
+const char* sap_cli_processor_name(sap_processor processor);
 
 #endif

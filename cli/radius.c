@@ -186,6 +186,7 @@ static void report(sap_cli* cli, const radius_run* run) {
         sap_json_text(&json, "ids", options->ids);
         sap_json_text(&json, "distances", options->distances);
     }
+    sap_json_processor(&json, cli);
     sap_json_open(&json, "seconds", '{');
     sap_json_real(&json, "read", reference->read_seconds, 32);
     sap_json_real(&json, "build", reference->build_seconds, 32);

@@ -15,6 +15,7 @@ static sap_cli_exit unsound(sap_cli* cli, const char* path, sap_status status) {
         sap_json_text(&json, "file", path);
         sap_json_bool(&json, "sound", false);
         sap_json_text(&json, "error", *cli->reason ? cli->reason : sap_status_string(status));
+        sap_json_processor(&json, cli);
         sap_json_close(&json, '}');
     }
     return SAP_EXIT_UNSOUND;
@@ -42,6 +43,7 @@ sap_cli_exit sap_cli_verify(sap_cli* cli) {
         sap_json_bool(&json, "sound", true);
         sap_json_int(&json, "points", info.count);
         sap_json_int(&json, "depth", info.depth);
+        sap_json_processor(&json, cli);
         sap_json_close(&json, '}');
     } else {
         sap_cli_show(stdout, path);

@@ -27,6 +27,18 @@ foreach(source IN LISTS sapwood_tests)
   endif()
 endforeach()
 
+# What tests of CUDA devices need of device/cuda.h, which is C++.
+if(SAPWOOD_HAVE_CUDA)
+  add_library(sapwood_cuda_tools OBJECT ${PROJECT_SOURCE_DIR}/tests/cuda_tools.cu)
+  target_include_directories(sapwood_cuda_tools PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_features(sapwood_cuda_tools PRIVATE cuda_std_17)
+  target_compile_definitions(sapwood_cuda_tools PRIVATE SAP_HAVE_CUDA)
+  target_sources(test_cuda PRIVATE $<TARGET_OBJECTS:sapwood_cuda_tools>)
+  target_sources(test_cuda_faults PRIVATE $<TARGET_OBJECTS:sapwood_cuda_tools>)
+endif()
+include(packaging/emulated.cmake)
+
 # Every fuzz/fuzz_*.c is a libFuzzer program, or, linked with replay.c, one that runs its corpus once.
 file(GLOB sapwood_fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c)
 foreach(source IN LISTS sapwood_fuzzers)

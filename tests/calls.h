@@ -56,20 +56,34 @@ static inline cloud cloud_part(const cloud* whole, int64_t first, int64_t count)
     return part;
 }
 
-// Devices of all vector instructions that this machine has.
+// Where the CPU plays the GPU, one device is enough to compare with.
+#if defined(SAP_EMULATED)
+enum { CPUS = 1 };
+#else
+enum { CPUS = 3 };
+#endif
+
+// Devices of all vector instructions that this machine has, and after them its GPU.
 typedef struct devices {
-    sap_device* open[3];
+    sap_device* open[4];
     int count;
 } devices;
 
+static inline bool is_gpu(const sap_device* device) {
+    sap_device_info info;
+    return sap_device_describe(device, &info) == SAP_OK && info.processor == SAP_CUDA;
+}
+
 // threads 0: one, two and three threads in turn. Idle OpenMP threads spin, so small cases are better off with one.
 static inline devices devices_open(int32_t threads) {
-    devices all = {{NULL, NULL, NULL}, 0};
-    for (int i = 0; i < 3; i++) {
+    devices all = {{NULL, NULL, NULL, NULL}, 0};
+    for (int i = 0; i < CPUS; i++) {
         sap_device_options options = {
             .processor = SAP_CPU, .simd = (sap_simd)(SAP_SIMD_PORTABLE + i), .threads = threads ? threads : 3 - i};
         if (sap_device_open(&options, &all.open[all.count]) == SAP_OK) all.count++;
     }
+    sap_device_options gpu = {.processor = SAP_CUDA, .threads = threads ? threads : 2};
+    if (sap_device_open(&gpu, &all.open[all.count]) == SAP_OK) all.count++;
     return all;
 }
 

@@ -10,7 +10,7 @@ for compiler in gcc clang; do
   for level in -O0 -O2 -O3; do
     folder=build/determinism/$compiler$level
     cmake -S . -B "$folder" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$level" \
-      -DSAPWOOD_SHARED=OFF -DSAPWOOD_CLI=OFF -DSAPWOOD_EXAMPLES=OFF -DSAPWOOD_BENCH=OFF >/dev/null
+      -DSAPWOOD_SHARED=OFF -DSAPWOOD_CLI=OFF -DSAPWOOD_EXAMPLES=OFF -DSAPWOOD_BENCH=OFF -DSAPWOOD_CUDA=OFF >/dev/null
     cmake --build "$folder" --target test_determinism -j "$(nproc)" >/dev/null
     echo "$compiler $level:"
     "$folder/tests/test_determinism" || status=1

@@ -56,7 +56,7 @@ TEST(absent_processors) {
         if (status == SAP_OK)
             sap_device_close(device);
         else
-            REFUSED(status, SAP_ERROR_NO_DEVICE, "processor");
+            REFUSED(status, SAP_ERROR_NO_DEVICE, "options.");
         device = NULL;
     }
     options.processor = SAP_AUTO;

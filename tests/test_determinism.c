@@ -2,7 +2,7 @@
 // instruction set and machine must arrive at. tests/determinism.sh runs this program as several compilers make it.
 #include "calls.h"
 #include "test.h"
-#include "tree/layout.h"
+#include "tree/host_view.h"
 
 enum { POINTS = 3000, QUERIES = 500, K = 9 };
 
@@ -41,8 +41,10 @@ static uint64_t hash_of(sap_device* device, family kind, int32_t dims, int32_t r
             cloud_set(&queries, q, a, cloud_get(&points, random_below(&state, POINTS), a) * (1 + 0x1p-12));
     sap_tree* tree = NULL;
     CHECK_STATUS(build(device, &points, &options, &tree), SAP_OK);
-    if (tree) {
-        add_bytes(&hash, tree->arrays, tree->shape.bytes);
+    sap_host_view view;
+    if (tree && CHECK_STATUS(sap_host_view_open(tree, &view), SAP_OK)) {
+        add_bytes(&hash, view.tree.arrays, tree->shape.bytes);
+        sap_host_view_close(&view);
         add_answers(&hash, tree, &queries, 1, 0.01);
         add_answers(&hash, tree, &queries, K, 0.1);
     }

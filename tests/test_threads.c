@@ -133,7 +133,7 @@ static void build_with_threads(const cloud* points, const sap_tree_options* opti
     sap_tree* trees[5] = {NULL, NULL, NULL, NULL, NULL};
     sap_device* device[5] = {NULL, NULL, NULL, NULL, NULL};
     for (int i = 0; i < 5; i++) {
-        sap_device_options threads = {.threads = counts[i]};
+        sap_device_options threads = {.processor = SAP_CPU, .threads = counts[i]};
         CHECK_STATUS(sap_device_open(&threads, &device[i]), SAP_OK);
         CHECK_STATUS(build(device[i], points, options, &trees[i]), SAP_OK);
         if (trees[0] && trees[i]) CHECK(trees_equal(trees[0], trees[i]));
@@ -168,7 +168,7 @@ TEST(any_number_of_threads_answers_the_same) {
     sap_neighbors *rows = NULL, *found = NULL;
     sap_device* opened[5] = {NULL, NULL, NULL, NULL, NULL};
     for (int32_t threads = 1; threads <= 4; threads++) {
-        sap_device_options options = {.threads = threads};
+        sap_device_options options = {.processor = SAP_CPU, .threads = threads};
         sap_tree* tree = NULL;
         sap_search search = {.k = K};
         NOTE("threads %d", threads);
@@ -284,7 +284,7 @@ TEST(progress_and_cancelling) {
 TEST(a_cancelled_rebuild_leaves_an_empty_tree) {
     cloud points = cloud_of_family(FAMILY_UNIFORM, 100000, 3, 32, 0, 6);
     progress p = {0, 0, 0, true};
-    sap_device_options options = {.threads = 1, .progress = report, .progress_user = &p};
+    sap_device_options options = {.processor = SAP_CPU, .threads = 1, .progress = report, .progress_user = &p};
     sap_device* device = NULL;
     sap_tree* tree = NULL;
     sap_tree_info info;

@@ -169,7 +169,7 @@ static void check_below(const sap_tree* tree, SAP_BITS node, bool is_root) {
 
 TEST(accessors_agree_with_the_leaves) {
     sap_device* device = NULL;
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int i = 0; i < 60; i++) {
         const sap_tree_options options = {.split = (sap_split)(i % 2), .leaf_size = 1 + i % 3};
         cloud points = cloud_of_family((family)(i % FAMILY_COUNT), 1 + 7 * i, 3, 32, 0, (uint64_t)i);
@@ -294,7 +294,7 @@ static void try_case(sap_device* device, const search_case* c) {
 }
 
 TEST(walks_agree_with_the_oracle) {
-    const sap_device_options options = {.threads = 2};
+    const sap_device_options options = {.processor = SAP_CPU, .threads = 2};
     sap_device* device = NULL;
     search_case c;
     CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
@@ -308,7 +308,7 @@ TEST(equal_points_stay_cheap) {
     sap_device* device = NULL;
     cloud points = cloud_of_family(FAMILY_EQUAL, 100000, 3, 32, 0, 1);
     cloud query = cloud_part(&points, 77777, 1);
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int i = 0; i < 12; i++) {
         const sap_tree_options options = {.split = (sap_split)(i % 2), .leaf_size = i % 4 < 2 ? 1 : 32};
         static const int32_t ks[] = {1, 8, 100};

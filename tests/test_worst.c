@@ -48,7 +48,7 @@ static bool planes_only(int split, int walk) { return split == SAP_SPLIT_MEDIAN 
 TEST(equal_points) {
     static const int32_t ks[] = {1, 8, 40};
     sap_device* device = NULL;
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int i = 0; i < 2 * 2 * 3; i++) {
         int walk = i % 3, split = i / 3 % 2;
         family kind = i / 6 ? FAMILY_TWO_GROUPS : FAMILY_EQUAL;
@@ -78,7 +78,7 @@ TEST(leaves_read_compared_with_uniform) {
                                    FAMILY_OUTLIER,   FAMILY_SORTED,   FAMILY_REVERSED,   FAMILY_FAR,
                                    FAMILY_CLUSTERED, FAMILY_LATTICE,  FAMILY_EXPONENTIAL};
     sap_device* device = NULL;
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int split = 0; split < 2; split++) {
         cloud uniform;
         sap_tree* tree = build_family(device, FAMILY_UNIFORM, MANY, (sap_split)split, &uniform);
@@ -111,7 +111,7 @@ TEST(leaves_read_compared_with_uniform) {
 // Sliding midpoints may go deep, but never deeper than a stack holds. Only points that are equal share a leaf.
 TEST(depth) {
     sap_device* device = NULL;
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int i = 0; i < FAMILY_COUNT * 2; i++) {
         sap_tree_options options = {.split = SAP_SPLIT_SLIDING_MIDPOINT, .leaf_size = 1, .axis = (sap_axis)(i % 2)};
         options.drop_duplicates = i % 4 / 2;
@@ -154,7 +154,7 @@ TEST(golden_counts) {
         {FAMILY_EQUAL, SAP_SPLIT_MEDIAN, 8, SAP_WALK_AUTO, {3000, 1000, 40000}},
     };
     sap_device* device = NULL;
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int i = 0; i < (int)(sizeof golden / sizeof *golden); i++) {
         cloud points;
         sap_tree* tree = build_family(device, golden[i].kind, 20000, golden[i].split, &points);

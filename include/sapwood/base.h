@@ -89,18 +89,26 @@ typedef struct sap_device_options {
     sap_processor processor; /**< default SAP_AUTO */
     int32_t ordinal;         /**< which GPU, counted from 0 */
     int32_t threads;         /**< CPU threads a call may use; 0: as many as OpenMP offers; at most 1024 */
-    void* stream;            /**< a CUDA stream to work in; NULL: the device's own */
+    void* stream;            /**< a CUDA stream (cudaStream_t) to work in; NULL: the device's own. See ::sap_device */
     sap_simd simd;           /**< default SAP_SIMD_AUTO */
     sap_allocator allocator; /**< host memory of the device and of everything made with it */
-    sap_log log;             /**< NULL: silent */
-    void* log_user;          /**< handed to log */
-    sap_progress progress;   /**< NULL: none */
-    void* progress_user;     /**< handed to progress */
+    sap_allocator device_allocator; /**< CUDA: GPU memory (256-byte alignment is asked for); default: a pool that the
+                                       device keeps. Memory is taken back once the GPU no longer uses it */
+    sap_log log;                    /**< NULL: silent */
+    void* log_user;                 /**< handed to log */
+    sap_progress progress;          /**< NULL: none */
+    void* progress_user;            /**< handed to progress */
 } sap_device_options;
 
 /**
  * Where work runs, with the memory that calls reuse. Any number of devices may be open. Trees keep a pointer to their
  * device: close it last. Queries of one or many trees may run on one device from several threads at once.
+ *
+ * **CUDA.** All arrays that calls take may lie in host memory or on the device's GPU; the library finds out which. A
+ * call comes back when its results are there, with one exception: on a device that works in the caller's stream, a
+ * call whose arrays all lie on the GPU only puts its work into the stream. What the GPU finds out later, such as a
+ * point that is not finite, is then reported by ::sap_device_wait; until then such a tree answers "no neighbour". A GPU
+ * calls no progress callback.
  */
 typedef struct sap_device sap_device;
 
@@ -117,12 +125,21 @@ SAP_API void sap_device_close(sap_device* device);
 /** Gives back the scratch memory that calls have left in the device for the next ones. NULL is allowed. */
 SAP_API void sap_device_trim(sap_device* device);
 
+/**
+ * Waits until all work of a device is done, and reports what has gone wrong since the last report in calls that did not
+ * wait. On a CPU nothing is ever left to do.
+ * Errors: SAP_ERROR_ARGUMENT (NULL), SAP_ERROR_NOT_FINITE (a tree's points), SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_device_wait(sap_device* device);
+
 /** What a device turned out to be. */
 typedef struct sap_device_info {
     sap_processor processor; /**< never SAP_AUTO */
     sap_simd simd;           /**< never SAP_SIMD_AUTO on a CPU device */
     int32_t threads;         /**< what a call may use */
-    size_t scratch_bytes;    /**< memory kept for the next calls */
+    size_t scratch_bytes;    /**< memory kept for the next calls, on the host and on the GPU */
+    int32_t ordinal;         /**< which GPU; 0 on a CPU */
+    char name[64];           /**< the GPU's, as its maker calls it; "" on a CPU */
 } sap_device_info;
 
 /** Describes an open device. Errors: SAP_ERROR_ARGUMENT (a NULL). */

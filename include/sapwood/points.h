@@ -44,7 +44,7 @@ typedef struct sap_points_f64 {
 typedef enum sap_split {
     SAP_SPLIT_MEDIAN = 0,           /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
     SAP_SPLIT_SLIDING_MIDPOINT = 1, /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
-    SAP_SPLIT_VVH = 2               /**< the voxel volume heuristic (Wald et al. 2004); not on the CPU */
+    SAP_SPLIT_VVH = 2               /**< the voxel volume heuristic (Wald et al. 2004); unsupported so far */
 } sap_split;
 
 /** Which axis a node divides. */
@@ -70,7 +70,12 @@ typedef struct sap_tree sap_tree;
  * scratch (up to twice that with drop_duplicates or sliding midpoints), which the device keeps for the next call. The
  * tree is the same, byte for byte, for any number of threads. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE,
  * SAP_ERROR_NOT_FINITE (naming the first bad point in the log), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a split rule
- * this processor lacks), SAP_ERROR_CANCELLED.
+ * this processor lacks), SAP_ERROR_CANCELLED; on a GPU also SAP_ERROR_DEVICE_MEMORY and SAP_ERROR_DEVICE_LOST, as with
+ * every call below.
+ *
+ * On a GPU the tree, the same bytes, lies in its memory: about 19 bytes kept a 3-D float point and 16 more of scratch.
+ * The top of a balanced tree is split by all blocks together with exact medians by histogram, subtrees that fit into
+ * shared memory by one block each. Sliding-midpoint trees and dropping duplicates wait once for a count.
  */
 SAP_API sap_status sap_tree_build(sap_device* device, sap_points points, const sap_tree_options* options,
                                   sap_tree** tree);
@@ -89,7 +94,8 @@ SAP_API sap_status sap_tree_rebuild(sap_tree* tree, sap_points points);
 /** ::sap_tree_rebuild in double precision. */
 SAP_API sap_status sap_tree_rebuild_f64(sap_tree* tree, sap_points_f64 points);
 
-/** Copies a tree to another device (or the same). O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY. */
+/** Copies a tree to another device (or the same), of any processor. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
+ */
 SAP_API sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** copy);
 
 /** Frees a tree. NULL is allowed. */
@@ -97,7 +103,8 @@ SAP_API void sap_tree_free(sap_tree* tree);
 
 /**
  * Checks everything about a tree: that its points are a permutation of what was given, the total order at every split,
- * boxes, smallest ids, padding and the depth bound. O(n log n).
+ * boxes, smallest ids, padding and the depth bound. O(n log n). A balanced tree on a GPU is checked there, from the
+ * leaves up (Brown 2015); if anything is wrong, the host finds out what.
  * Errors: SAP_ERROR_ARGUMENT; SAP_ERROR_FORMAT with the first violation named in the log; SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_tree_verify(const sap_tree* tree);
@@ -158,8 +165,8 @@ typedef enum sap_walk {
     SAP_WALK_AUTO = 0,      /**< the fastest: queries ordered inside the call, wide vectors */
     SAP_WALK_STACK = 1,     /**< one query at a time with a stack; the text that all processors share */
     SAP_WALK_STACKLESS = 2, /**< no stack, one bit a level of depth; balanced trees only, all others unsupported */
-    SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads; CUDA only */
-    SAP_WALK_PACKET = 4     /**< a packet of queries together; CUDA only */
+    SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads, which vote; CUDA, balanced trees, k up to 32 */
+    SAP_WALK_PACKET = 4     /**< the same for a block of 128 threads */
 } sap_walk;
 
 /** What a search did, summed over its queries. Counts are added to what the struct holds. */
@@ -201,19 +208,30 @@ SAP_API sap_status sap_nearest_self(const sap_tree* tree, const sap_search* sear
 SAP_API sap_status sap_nearest_self_f64(const sap_tree* tree, const sap_search* search, int32_t* ids,
                                         double* distance2);
 
-/** Neighbours in rows: row i is ids[offsets[i]] … ids[offsets[i+1]-1], with the squared distances beside them. */
+/**
+ * Neighbours in rows: row i is ids[offsets[i]] … ids[offsets[i+1]-1], with the squared distances beside them.
+ *
+ * On a CUDA device the arrays lie where the queries lay: queries in GPU memory get rows in GPU memory, queries in host
+ * memory get rows in host memory. ::sap_pairs has no queries: its rows lie in GPU memory if the device works in the
+ * caller's stream, else in host memory. On the CPU they always lie in host memory. `count` can always be read.
+ */
 typedef struct sap_neighbors {
     int64_t count;               /**< rows */
     const int64_t* offsets;      /**< count + 1 of them, offsets[0] = 0 */
     const int32_t* ids;          /**< offsets[count] of them */
     const float* distance2;      /**< as many; NULL for a double-precision tree */
     const double* distance2_f64; /**< as many; NULL for a float tree */
+    bool on_device;              /**< the arrays lie in GPU memory: to be used in the device's stream, or after
+                                    ::sap_device_wait */
 } sap_neighbors;
 
 /** Frees neighbours. NULL is allowed. */
 SAP_API void sap_neighbors_free(sap_neighbors* neighbors);
 
-/** Sorts each row by (distance2, id). O(m log m) a row of m. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY. */
+/**
+ * Sorts each row by (distance2, id). O(m log m) a row of m (O(m log² m) in GPU memory).
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
 SAP_API sap_status sap_neighbors_sort(sap_neighbors* neighbors);
 
 /**

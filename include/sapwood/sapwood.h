@@ -8,5 +8,6 @@
 #include "base.h"
 #include "files.h"
 #include "points.h"
+#include "stream.h"
 
 #endif

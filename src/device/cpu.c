@@ -13,7 +13,10 @@ typedef struct cpu_state {
 } cpu_state;
 
 #define KERNELS(simd, bits)                                                                                            \
-    { &sap_build_kernels_##simd##_f##bits, &sap_nearest_kernels_##simd##_f##bits, &sap_radius_kernels_##simd##_f##bits }
+    {                                                                                                                  \
+        &sap_build_kernels_##simd##_f##bits, &sap_nearest_kernels_##simd##_f##bits,                                    \
+            &sap_radius_kernels_##simd##_f##bits, &sap_compact_kernels_##simd##_f##bits                                \
+    }
 static const sap_cpu_kernels portable[2] = {KERNELS(portable, 32), KERNELS(portable, 64)};
 #if defined(SAP_HAVE_AVX2)
 static const sap_cpu_kernels avx2[2] = {KERNELS(avx2, 32), KERNELS(avx2, 64)};
@@ -39,6 +42,15 @@ static const sap_cpu_kernels* kernels_for(sap_simd simd) {
     return NULL;
 }
 
+int32_t sap_cpu_threads(int32_t asked) {
+#if defined(_OPENMP)
+    return asked ? asked : omp_get_max_threads();
+#else
+    (void)asked;
+    return 1;
+#endif
+}
+
 static sap_status cpu_open(sap_device* device) {
     sap_simd simd = device->options.simd;
     if (simd == SAP_SIMD_AUTO)
@@ -51,11 +63,7 @@ static sap_status cpu_open(sap_device* device) {
     if (!state) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a device");
     *state = (cpu_state){simd, {&kernels[0], &kernels[1]}};
     device->processor_state = state;
-#if defined(_OPENMP)
-    if (!device->options.threads) device->options.threads = omp_get_max_threads();
-#else
-    device->options.threads = 1;
-#endif
+    device->options.threads = sap_cpu_threads(device->options.threads);
     return SAP_OK;
 }
 
@@ -80,4 +88,5 @@ const sap_processor_table sap_cpu_table = {.name = "cpu",
                                            .describe = cpu_describe,
                                            .build = sap_tree_build_cpu,
                                            .nearest = sap_nearest_cpu,
-                                           .radius = sap_radius_cpu};
+                                           .radius = sap_radius_cpu,
+                                           .compact = sap_compact_cpu};

@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_DEVICE_CPU_KERNELS_H
 #define SAPWOOD_DEVICE_CPU_KERNELS_H
 
+#include "compact/compact.h"
 #include "nearest/nearest.h"
 #include "radius/radius.h"
 #include "tree/build.h"
@@ -10,6 +11,7 @@ typedef struct sap_cpu_kernels {
     const sap_build_kernels* build;
     const sap_nearest_kernels* nearest;
     const sap_radius_kernels* radius;
+    const sap_compact_kernels* compact;
 } sap_cpu_kernels;
 
 // The kernels that a CPU device uses for reals of 32 or 64 bits.
@@ -18,7 +20,8 @@ const sap_cpu_kernels* sap_cpu_kernels_of(const sap_device* device, int32_t real
 #define SAP_DECLARE_KERNELS(simd, bits)                                                                                \
     extern const sap_build_kernels sap_build_kernels_##simd##_f##bits;                                                 \
     extern const sap_nearest_kernels sap_nearest_kernels_##simd##_f##bits;                                             \
-    extern const sap_radius_kernels sap_radius_kernels_##simd##_f##bits;
+    extern const sap_radius_kernels sap_radius_kernels_##simd##_f##bits;                                               \
+    extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
 SAP_DECLARE_KERNELS(portable, 32)
 SAP_DECLARE_KERNELS(portable, 64)
 SAP_DECLARE_KERNELS(avx2, 32)

@@ -46,7 +46,37 @@ static sap_status complete_options(sap_device* device) {
     if (o->ordinal < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.ordinal: %d is negative", (int)o->ordinal);
     if (!o->allocator.allocate != !o->allocator.release)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.allocator: allocate and release must come together");
+    if (!o->device_allocator.allocate != !o->device_allocator.release)
+        return sap_fail(device, SAP_ERROR_ARGUMENT,
+                        "options.device_allocator: allocate and release must come together");
     if (!o->allocator.allocate) o->allocator = (sap_allocator){heap_allocate, heap_release, NULL};
+    return SAP_OK;
+}
+
+// The processors to try for an option, the best first.
+static int tables_for(sap_processor processor, const sap_processor_table* tables[2]) {
+    int count = 0;
+#if defined(SAP_HAVE_CUDA)
+    if (processor == SAP_AUTO || processor == SAP_CUDA) tables[count++] = &sap_cuda_table;
+#endif
+    if (processor == SAP_AUTO || processor == SAP_CPU) tables[count++] = &sap_cpu_table;
+    return count;
+}
+
+// Opens on one processor; SAP_AUTO goes on to the next where there is none of its kind, and says nothing about it.
+static sap_status open_on(const sap_device* options, const sap_processor_table* table, bool last, sap_device** device) {
+    sap_device* opened = sap_memory_allocate(options, sizeof *opened);
+    if (!opened) return sap_fail(options, SAP_ERROR_MEMORY, "no memory for a device");
+    *opened = *options;
+    opened->table = table;
+    if (!last) opened->options.log = NULL;
+    sap_status status = table->open(opened);
+    if (status != SAP_OK) {
+        sap_memory_release(options, opened, sizeof *opened);
+        return status;
+    }
+    opened->options.log = options->options.log;
+    *device = opened;
     return SAP_OK;
 }
 
@@ -57,20 +87,16 @@ sap_status sap_device_open(const sap_device_options* options, sap_device** devic
     if (!device) return sap_fail(&local, SAP_ERROR_ARGUMENT, "device: is NULL");
     sap_status status = complete_options(&local);
     if (status != SAP_OK) return status;
-    if (local.options.processor == SAP_CUDA || local.options.processor == SAP_GL)
+    const sap_processor_table* tables[2];
+    int count = tables_for(local.options.processor, tables);
+    if (count == 0)
         return sap_fail(&local, SAP_ERROR_NO_DEVICE, "options.processor: this build of Sapwood has no %s device",
                         local.options.processor == SAP_CUDA ? "CUDA" : "OpenGL");
-    local.table = &sap_cpu_table;
-    sap_device* opened = sap_memory_allocate(&local, sizeof *opened);
-    if (!opened) return sap_fail(&local, SAP_ERROR_MEMORY, "no memory for a device");
-    *opened = local;
-    status = opened->table->open(opened);
-    if (status != SAP_OK) {
-        sap_memory_release(&local, opened, sizeof *opened);
-        return status;
+    for (int i = 0; i < count; i++) {
+        status = open_on(&local, tables[i], i == count - 1, device);
+        if (status != SAP_ERROR_NO_DEVICE) break;
     }
-    *device = opened;
-    return SAP_OK;
+    return status;
 }
 
 void sap_device_close(sap_device* device) {
@@ -82,7 +108,14 @@ void sap_device_close(sap_device* device) {
 }
 
 void sap_device_trim(sap_device* device) {
-    if (device) sap_scratch_trim(device);
+    if (!device) return;
+    if (device->table->trim) device->table->trim(device);
+    sap_scratch_trim(device);
+}
+
+sap_status sap_device_wait(sap_device* device) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    return device->table->wait ? device->table->wait(device) : SAP_OK;
 }
 
 sap_status sap_device_describe(const sap_device* device, sap_device_info* info) {

@@ -32,19 +32,45 @@ typedef struct sap_radius_job {
     sap_neighbors** found; // collect, else NULL
 } sap_radius_job;
 
+// What a compaction is asked, checked.
+typedef struct sap_compact_job {
+    const void* items;   // [count * item_bytes]
+    const uint8_t* keep; // [count]; NULL: the first of each run of equal items is kept
+    int64_t count;       // 0: the arrays may be NULL
+    size_t item_bytes;
+    void* out;
+    int64_t* out_count;
+} sap_compact_job;
+
 // One processor. "(optional)" entries may be NULL: the room then answers SAP_ERROR_UNSUPPORTED.
 typedef struct sap_processor_table {
     const char* name;
     sap_status (*open)(sap_device* device); // fills device->processor_state; the rest of the device is ready
     void (*close)(sap_device* device);      // undoes open
     sap_status (*describe)(const sap_device* device, sap_device_info* info);
+    void (*trim)(sap_device* device);       // (optional) frees scratch memory of the processor's own
+    sap_status (*wait)(sap_device* device); // (optional) sap_device_wait
+    // (optional) Where tree->arrays is no host memory. `make` gives a tree that has device, options and shape its
+    // arrays and fills them with shape.bytes bytes of host or device memory; `read` copies bytes [at, at + bytes) of
+    // the arrays to host memory; `unmake` frees the arrays and all else that the processor keeps with the tree.
+    sap_status (*make)(sap_tree* tree, const unsigned char* arrays);
+    sap_status (*read)(const sap_tree* tree, size_t at, size_t bytes, void* to);
+    void (*unmake)(sap_tree* tree);
+    // (optional) Whether a tree is right; host code then names what is wrong with one that is not.
+    sap_status (*verify)(const sap_tree* tree, bool* right);
     // Builds into tree, whose device and options are set and whose arrays are empty or of an earlier build.
     sap_status (*build)(sap_tree* tree, const sap_rows* points);
     sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
     sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
+    sap_status (*compact)(sap_device* device, const sap_compact_job* job); // (optional)
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;
+// Host threads that a device uses, when so many were asked for (0: all).
+int32_t sap_cpu_threads(int32_t asked);
+#if defined(SAP_HAVE_CUDA)
+extern const sap_processor_table sap_cuda_table;
+#endif
 
 enum { SAP_SCRATCH_BLOCKS = 64 }; // idle scratch blocks that a device keeps at most
 

@@ -6,13 +6,12 @@
 typedef struct owned_neighbors {
     sap_neighbors neighbors;
     sap_device* device;
-    sap_scratch memory; // offsets, ids, distances: lent by the device, so that the next result finds it touched
+    sap_scratch memory;      // offsets, ids, distances: lent by the device, so that the next result finds it touched
+    sap_neighbors_home home; // or, on_device, a processor's own
 } owned_neighbors;
 
-sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_bits, const int64_t* counts,
-                                sap_neighbors** out) {
-    int64_t total = 0;
-    for (int64_t i = 0; i < rows; i++) total += counts[i];
+sap_status sap_neighbors_reserve(sap_device* device, int64_t rows, int32_t real_bits, int64_t total,
+                                 sap_neighbors** out) {
     size_t real = (size_t)real_bits / 8, offsets = sap_align((size_t)(rows + 1) * 8), bytes;
     if (!sap_size_multiply((size_t)total, real + 4, &bytes) ||
         !sap_size_add(bytes, offsets + 2 * SAP_ALIGNMENT, &bytes))
@@ -24,11 +23,8 @@ sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_b
     }
     made->device = device;
     unsigned char* memory = made->memory.memory;
-    int64_t* offset = (int64_t*)(void*)memory;
-    for (int64_t i = 0; i < rows; i++) { offset[i] = i ? offset[i - 1] + counts[i - 1] : 0; }
-    offset[rows] = total;
     made->neighbors.count = rows;
-    made->neighbors.offsets = offset;
+    made->neighbors.offsets = (int64_t*)(void*)memory;
     made->neighbors.ids = (int32_t*)(void*)(memory + offsets);
     void* distances = memory + offsets + sap_align((size_t)total * 4);
     if (real_bits == 32)
@@ -39,10 +35,38 @@ sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_b
     return SAP_OK;
 }
 
+sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_bits, const int64_t* counts,
+                                sap_neighbors** out) {
+    int64_t total = 0;
+    for (int64_t i = 0; i < rows; i++) total += counts[i];
+    sap_status status = sap_neighbors_reserve(device, rows, real_bits, total, out);
+    if (status != SAP_OK) return status;
+    int64_t* offset = (int64_t*)(uintptr_t)(*out)->offsets;
+    for (int64_t i = 0; i < rows; i++) { offset[i] = i ? offset[i - 1] + counts[i - 1] : 0; }
+    offset[rows] = total;
+    return SAP_OK;
+}
+
+sap_status sap_neighbors_adopt(sap_device* device, const sap_neighbors* rows, const sap_neighbors_home* home,
+                               sap_neighbors** out) {
+    owned_neighbors* made = sap_memory_allocate_zero(device, sizeof *made);
+    if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the rows' owner");
+    made->neighbors = *rows;
+    made->neighbors.on_device = true;
+    made->device = device;
+    made->home = *home;
+    *out = &made->neighbors;
+    return SAP_OK;
+}
+
 void sap_neighbors_free(sap_neighbors* neighbors) {
     if (!neighbors) return;
     owned_neighbors* owned = (owned_neighbors*)(void*)neighbors;
     sap_device* device = owned->device;
+    if (neighbors->on_device) {
+        owned->home.release(device, owned->home.offsets.memory, owned->home.offsets.bytes);
+        owned->home.release(device, owned->home.hits.memory, owned->home.hits.bytes);
+    }
     sap_scratch_give(device, &owned->memory);
     sap_memory_release(device, owned, sizeof *owned);
 }
@@ -105,7 +129,9 @@ static void sort_row(const sap_neighbors* n, int64_t row, pair* room) {
 
 sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
     if (!neighbors) return SAP_ERROR_ARGUMENT;
-    sap_device* device = ((owned_neighbors*)(void*)neighbors)->device;
+    const owned_neighbors* owned = (owned_neighbors*)(void*)neighbors;
+    sap_device* device = owned->device;
+    if (neighbors->on_device) return owned->home.sort(device, neighbors);
     int64_t longest = 0;
     for (int64_t i = 0; i < neighbors->count; i++) {
         int64_t count = neighbors->offsets[i + 1] - neighbors->offsets[i];

@@ -143,23 +143,10 @@ static int64_t load_all(const crew* c, int64_t count) {
 }
 
 sap_status sap_build_refuse(const sap_build* b, int64_t row) {
-    const sap_device* device = b->tree->device;
-    int32_t dims = b->rows->dims;
-    bool wide = b->rows->real_bits == 64;
-    double most = sap_largest_coordinate(b->rows->real_bits, dims), value = 0;
-    int32_t axis = -1;
-    do {
-        int64_t at = row * b->rows->stride + ++axis;
-        value = wide ? ((const double*)b->rows->coords)[at] : (double)((const float*)b->rows->coords)[at];
-    } while (axis < dims - 1 && fabs(value) <= most);
-    if (isfinite(value))
-        return sap_fail(
-            device, SAP_ERROR_NOT_FINITE,
-            "points: coordinate %d of point %lld is %g, too large to square; scale the points to at most %.3g",
-            (int)axis, (long long)row, value, most);
-    return sap_fail(device, SAP_ERROR_NOT_FINITE,
-                    "points: coordinate %d of point %lld is not finite; leave such points out", (int)axis,
-                    (long long)row);
+    const unsigned char* coords = b->rows->coords;
+    size_t real = (size_t)b->rows->real_bits / 8;
+    return sap_point_refuse(b->tree->device, coords + (size_t)(row * b->rows->stride) * real, b->rows->dims,
+                            b->rows->real_bits, row);
 }
 
 static void make_empty(sap_tree* tree) {

@@ -1,5 +1,5 @@
 // What a tree is, for its user.
-#include "tree/layout.h"
+#include "tree/host_view.h"
 
 static double real_at(const sap_tree_shape* s, const unsigned char* reals, int64_t i) {
     return s->real_bits == 32 ? (double)((const float*)(const void*)reals)[i] : ((const double*)(const void*)reals)[i];
@@ -11,13 +11,22 @@ static void widen(double* lower, double* upper, double low, double high) {
 }
 
 // The first level of a balanced tree is one group of boxes.
-static void bounds_of_boxes(const sap_tree* tree, sap_tree_info* info) {
+static sap_status bounds_of_boxes(const sap_tree* tree, sap_tree_info* info) {
     const sap_tree_shape* s = &tree->shape;
-    const unsigned char* box = tree->arrays + s->box_at[0];
+    unsigned char copy[2 * SAP_MAX_DIMS * SAP_GROUP * sizeof(double)] __attribute__((aligned(8)));
+    const unsigned char* box = copy;
+    if (tree->device->table->read) {
+        size_t bytes = 2 * (size_t)s->dims * SAP_GROUP * sap_real_bytes(s);
+        sap_status status = tree->device->table->read(tree, s->box_at[0], bytes, copy);
+        if (status != SAP_OK) return status;
+    } else {
+        box = tree->arrays + s->box_at[0];
+    }
     for (int a = 0; a < s->dims; a++)
         for (int i = 0; i < SAP_GROUP; i++)
             widen(&info->lower[a], &info->upper[a], real_at(s, box, 2 * a * SAP_GROUP + i),
                   real_at(s, box, (2 * a + 1) * SAP_GROUP + i));
+    return SAP_OK;
 }
 
 static void bounds_of_points(const sap_tree* tree, sap_tree_info* info) {
@@ -56,9 +65,11 @@ sap_status sap_tree_describe(const sap_tree* tree, sap_tree_info* info) {
         info->lower[a] = (double)__builtin_inff();
         info->upper[a] = -(double)__builtin_inff();
     }
-    if (s->levels)
-        bounds_of_boxes(tree, info);
-    else
-        bounds_of_points(tree, info);
+    if (s->levels) return bounds_of_boxes(tree, info);
+    sap_host_view view;
+    sap_status status = sap_host_view_open(tree, &view);
+    if (status != SAP_OK) return status;
+    bounds_of_points(&view.tree, info);
+    sap_host_view_close(&view);
     return SAP_OK;
 }

@@ -81,3 +81,20 @@ double sap_largest_coordinate(int32_t real_bits, int32_t dims) {
         most = real_bits == 32 ? (double)nextafterf((float)most, 0) : nextafter(most, 0);
     return most;
 }
+
+sap_status sap_point_refuse(const sap_device* device, const void* point, int32_t dims, int32_t real_bits, int64_t row) {
+    double most = sap_largest_coordinate(real_bits, dims), value = 0;
+    int32_t axis = -1;
+    do {
+        axis++;
+        value = real_bits == 64 ? ((const double*)point)[axis] : (double)((const float*)point)[axis];
+    } while (axis < dims - 1 && fabs(value) <= most);
+    if (isfinite(value))
+        return sap_fail(
+            device, SAP_ERROR_NOT_FINITE,
+            "points: coordinate %d of point %lld is %g, too large to square; scale the points to at most %.3g",
+            (int)axis, (long long)row, value, most);
+    return sap_fail(device, SAP_ERROR_NOT_FINITE,
+                    "points: coordinate %d of point %lld is not finite; leave such points out", (int)axis,
+                    (long long)row);
+}

@@ -70,6 +70,7 @@ struct sap_tree {
     size_t allocated;      // bytes allocated for arrays; 0 if they lie in a mapped file
     void* mapping;         // the mapped file, or NULL
     size_t mapping_bytes;
+    void* beside; // what a processor keeps with the tree beside its arrays, or NULL
 };
 
 static inline size_t sap_real_bytes(const sap_tree_shape* s) { return (size_t)s->real_bits / 8; }
@@ -111,6 +112,8 @@ static inline int64_t sap_level_groups(const sap_tree_shape* s, int32_t j) {
 
 // The largest magnitude of a coordinate: at it, no squared distance of two points overflows, as it is computed.
 double sap_largest_coordinate(int32_t real_bits, int32_t dims);
+// Fails a build over a bad point, naming its row, the axis and what is wrong.
+sap_status sap_point_refuse(const sap_device* device, const void* point, int32_t dims, int32_t real_bits, int64_t row);
 // Fills in depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
 // False if a size overflows.
 bool sap_shape_balanced(sap_tree_shape* shape, int32_t leaf_size);

@@ -1,5 +1,5 @@
 // A tree's points as a classical balanced k-d tree of linked nodes.
-#include "tree/layout.h"
+#include "tree/host_view.h"
 #include "tree/leaves.h"
 
 // A subtree to be made: its points, and the number of its root, which follows from their number in preorder.
@@ -29,10 +29,15 @@ sap_status sap_tree_nodes(const sap_tree* tree, sap_tree_node* nodes) {
     sap_scratch scratch;
     if (!sap_scratch_take(tree->device, coords + 2 * (size_t)s->count * sizeof(int32_t), &scratch))
         return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to export %lld nodes", (long long)s->count);
-    if (s->real_bits == 64)
-        export_nodes_f64(tree, scratch.memory, nodes);
-    else
-        export_nodes_f32(tree, scratch.memory, nodes);
+    sap_host_view view;
+    sap_status status = sap_host_view_open(tree, &view);
+    if (status == SAP_OK) {
+        if (s->real_bits == 64)
+            export_nodes_f64(&view.tree, scratch.memory, nodes);
+        else
+            export_nodes_f32(&view.tree, scratch.memory, nodes);
+        sap_host_view_close(&view);
+    }
     sap_scratch_give(tree->device, &scratch);
-    return SAP_OK;
+    return status;
 }

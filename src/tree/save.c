@@ -8,7 +8,7 @@
 // The checksum multiplies words of 8 bytes into eight lanes, each by h = (h ^ word) * odd, and the lanes into one.
 // Every step is a bijection of h and of the word alike, so a change within one word never goes unnoticed.
 #include "base/output.h"
-#include "tree/layout.h"
+#include "tree/host_view.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -89,13 +89,19 @@ sap_status sap_tree_save(const sap_tree* tree, const char* path) {
     if (!path) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "path: is NULL");
     sap_output output;
     file_header header;
-    sap_status status = sap_output_open(&output, tree->device, path);
+    sap_host_view view;
+    sap_status status = sap_host_view_open(tree, &view);
     if (status != SAP_OK) return status;
-    fill_header(tree, &header);
-    sap_output_put(&output, &header, sizeof header);
-    sap_output_put(&output, tree->arrays, tree->shape.bytes);
-    sap_output_put(&output, end, sizeof end);
-    return sap_output_close(&output);
+    status = sap_output_open(&output, tree->device, path);
+    if (status == SAP_OK) {
+        fill_header(&view.tree, &header);
+        sap_output_put(&output, &header, sizeof header);
+        sap_output_put(&output, view.tree.arrays, view.tree.shape.bytes);
+        sap_output_put(&output, end, sizeof end);
+        status = sap_output_close(&output);
+    }
+    sap_host_view_close(&view);
+    return status;
 }
 
 // ---- Loading
@@ -210,6 +216,26 @@ static sap_status load_open(sap_tree* tree, const char* path, int file) {
     return status;
 }
 
+static void forget_arrays(sap_tree* tree) {
+    if (tree->mapping)
+        sap_tree_unmap(tree);
+    else
+        sap_memory_release(tree->device, tree->arrays, tree->allocated);
+    tree->arrays = NULL;
+    tree->allocated = 0;
+}
+
+// Hands the arrays of a checked tree over to its device.
+static sap_status move_to_device(sap_tree* tree) {
+    sap_tree on_host = *tree;
+    tree->arrays = NULL;
+    tree->allocated = 0;
+    tree->mapping = NULL;
+    sap_status status = tree->device->table->make(tree, on_host.arrays);
+    forget_arrays(&on_host);
+    return status;
+}
+
 sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
@@ -226,6 +252,12 @@ sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree) 
         sap_fail(device, status, "no memory for a tree");
     }
     close(file);
+    if (loaded && device->table->make) {
+        if (status == SAP_OK)
+            status = move_to_device(loaded);
+        else
+            forget_arrays(loaded);
+    }
     if (status == SAP_OK)
         *tree = loaded;
     else

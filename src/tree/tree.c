@@ -1,4 +1,5 @@
 // The public functions that make, copy, describe and free trees: arguments are checked here, once for all processors.
+#include "tree/host_view.h"
 #include "tree/queries.h"
 #include <string.h>
 
@@ -83,6 +84,20 @@ sap_status sap_tree_rebuild_f64(sap_tree* tree, sap_points_f64 points) {
     return rebuild(tree, &rows);
 }
 
+static sap_status copy_to_host(const sap_tree* tree, sap_tree* made) {
+    sap_status status = sap_tree_reserve(made, &tree->shape);
+    if (status != SAP_OK) return status;
+    if (tree->device->table->read) return tree->device->table->read(tree, 0, tree->shape.bytes, made->arrays);
+    memcpy(made->arrays, tree->arrays, tree->shape.bytes);
+    return SAP_OK;
+}
+
+static sap_status copy_to_device(const sap_tree* tree, sap_tree* made) {
+    made->shape = tree->shape;
+    sap_status status = sap_device_wait(tree->device);
+    return status == SAP_OK ? made->device->table->make(made, tree->arrays) : status;
+}
+
 sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** copy) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (!target) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "target: is NULL");
@@ -90,19 +105,27 @@ sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** co
     sap_tree* made = new_tree(target);
     if (!made) return sap_fail(target, SAP_ERROR_MEMORY, "no memory for a tree");
     made->options = tree->options;
-    sap_status status = sap_tree_reserve(made, &tree->shape);
+    sap_status status = target->table->make ? copy_to_device(tree, made) : copy_to_host(tree, made);
     if (status != SAP_OK) {
         sap_tree_free(made);
         return status;
     }
-    memcpy(made->arrays, tree->arrays, tree->shape.bytes);
     *copy = made;
     return SAP_OK;
 }
 
 sap_status sap_tree_verify(const sap_tree* tree) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    return sap_tree_verify_cpu(tree);
+    const sap_processor_table* table = tree->device->table;
+    bool right = false;
+    sap_status status = table->verify ? table->verify(tree, &right) : SAP_OK;
+    if (status != SAP_OK || right) return status;
+    sap_host_view view;
+    status = sap_host_view_open(tree, &view);
+    if (status != SAP_OK) return status;
+    status = sap_tree_verify_cpu(&view.tree);
+    sap_host_view_close(&view);
+    return status;
 }
 
 void sap_tree_free(sap_tree* tree) {
@@ -110,6 +133,8 @@ void sap_tree_free(sap_tree* tree) {
     sap_device* device = tree->device;
     if (tree->mapping)
         sap_tree_unmap(tree);
+    else if (device->table->unmake)
+        device->table->unmake(tree);
     else
         sap_memory_release(device, tree->arrays, tree->allocated);
     sap_memory_release(device, tree, sizeof *tree);

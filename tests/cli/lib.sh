@@ -19,4 +19,4 @@ small_disk() { (trap '' XFSZ; ulimit -f 1; "$@"); }
 lattice() { awk -v n="$1" 'BEGIN { for (x = 0; x < n; x++) for (y = 0; y < n; y++) for (z = 0; z < n; z++) print x, y, z }'; }
 
 # What stays the same on every machine of the lines of bench: what was measured.
-mask_bench() { sed -E -e 's/(cpu), [a-z0-9]+, threads [0-9]+/\1, SIMD, threads N/' -e 's/^([a-z ]{14}) .*/\1 TIMES/'; }
+mask_bench() { sed -E -e 's/(cpu, [a-z0-9]+|cuda:[0-9]+), threads [0-9]+/DEVICE, threads N/' -e 's/^([a-z ]{14}) .*/\1 TIMES/'; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every case FOLDER/NAME.sh against a sapwood program: stdout, stderr and exit status must be exactly what
 # NAME.stdout, NAME.stderr and NAME.exit say (a missing file: nothing, 0). Each case runs in an empty folder with copies
-# of data/. Times are masked. A case may exit with 77 to be skipped.
+# of data/. Times, and the processor in JSON, are masked. A case may exit with 77 to be skipped.
 #   run.sh PROGRAM [--update] [FOLDER/NAME...]      --update writes the files instead; read what changed before keeping it
 set -u
 export LC_ALL=C
@@ -17,7 +17,7 @@ update=
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mask() { sed -E -e 's/ in [0-9.e+-]+ s$/ in TIME s/' -e 's/ in [0-9.e+-]+ s:/ in TIME s:/' \
-  -e 's/^( *"(read|build|save|search)": )[0-9.e+-]+/\1TIME/' "$1"; }
+  -e 's/^( *"(read|build|save|search)": )[0-9.e+-]+/\1TIME/' -e 's/^( *"processor": )"(cpu|cuda)"/\1PROCESSOR/' "$1"; }
 
 # keep WHAT PATH: what a case printed becomes what it must print; nothing needs no file.
 keep() { if [ -s "$1" ]; then cp "$1" "$2"; else rm -f "$2"; fi; }

@@ -1,2 +1,2 @@
 sapwood convert queries.xyz --precision float64 -q -o q.npy
-sapwood nearest five.xyz q.npy --threads 1 --simd portable -v
+sapwood nearest five.xyz q.npy --device cpu --threads 1 --simd portable -v

@@ -1,0 +1,72 @@
+// The CPU's answers beside the GPU's: on the same tree, to be equal with ==.
+#include "gpu.cuh"
+
+#include <vector>
+
+static void compared(gpu_bench* b, int64_t count, int64_t wrong, const char* what) {
+    b->checked += count;
+    b->wrong += wrong;
+    if (wrong) fprintf(stderr, "gpu: %s: %lld of %lld answers are wrong\n", what, (long long)wrong, (long long)count);
+}
+
+sap_tree* gpu_host_tree(gpu_bench* b, const sap_tree* tree) {
+    sap_tree* copy = NULL;
+    GPU_SAP(sap_tree_copy(tree, b->host, &copy));
+    return copy;
+}
+
+void gpu_verify(gpu_bench* b, sap_tree* tree, const char* what) {
+    compared(b, 1, sap_tree_verify(tree) != SAP_OK, what); // the log says what is wrong
+}
+
+// `count` rows of `bytes`, every step-th one of those on the device.
+static void sample(void* to, const void* from, size_t bytes, int64_t step, int64_t count) {
+    GPU_CUDA(cudaMemcpy2D(to, bytes, from, bytes * (size_t)step, bytes, (size_t)count, cudaMemcpyDeviceToHost));
+}
+
+void gpu_check_nearest(gpu_bench* b, const sap_tree* host, const gpu_cloud* queries, int k, const int32_t* ids,
+                       const float* distance2, const gpu_row* row) {
+    int64_t count = std::min<int64_t>(queries->count, GPU_SAMPLED), step = queries->count / count, wrong = 0;
+    size_t width = (size_t)k, answers = (size_t)count * width, dims = (size_t)queries->dims;
+    std::vector<float> coords((size_t)count * dims), far(answers), expected_far(answers);
+    std::vector<int32_t> got(answers), expected(answers);
+    sample(coords.data(), queries->coords, dims * sizeof(float), step, count);
+    sample(got.data(), ids, width * sizeof(int32_t), step, count);
+    sample(far.data(), distance2, width * sizeof(float), step, count);
+    sap_search search = {};
+    search.k = k;
+    GPU_SAP(sap_nearest(host, sap_points{coords.data(), count, queries->dims, 0}, &search, expected.data(),
+                        expected_far.data()));
+    for (size_t i = 0; i < answers; i++) wrong += got[i] != expected[i] || far[i] != expected_far[i];
+    char what[96];
+    snprintf(what, sizeof what, "%s, n %lld, k %d, %s, walk %s, leaf %d", row->work, (long long)row->n, k, row->order,
+             row->walk, row->leaf);
+    compared(b, (int64_t)answers, wrong, what);
+}
+
+void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queries, double radius,
+                      const sap_neighbors* found, const int64_t* counts) {
+    int64_t count = std::min<int64_t>(queries->count, GPU_SAMPLED), wrong = 0;
+    std::vector<float> coords((size_t)count * (size_t)queries->dims);
+    std::vector<int64_t> got((size_t)count), offsets((size_t)count + 1);
+    sample(coords.data(), queries->coords, (size_t)queries->dims * sizeof(float), 1, count);
+    sample(got.data(), counts, sizeof(int64_t), 1, count);
+    sample(offsets.data(), found->offsets, sizeof(int64_t), 1, count + 1);
+    sap_neighbors* expected = NULL;
+    GPU_SAP(sap_radius(host, sap_points{coords.data(), count, queries->dims, 0}, radius, &expected));
+    for (int64_t i = 0; i < count; i++)
+        wrong += got[(size_t)i] != expected->offsets[i + 1] - expected->offsets[i] ||
+                 offsets[(size_t)i + 1] != expected->offsets[i + 1];
+    compared(b, 2 * count, wrong, "radius, counts");
+    if (!wrong) {
+        int64_t hits = expected->offsets[count];
+        std::vector<int32_t> ids((size_t)hits + 1);
+        std::vector<float> far((size_t)hits + 1);
+        sample(ids.data(), found->ids, sizeof(int32_t), 1, hits);
+        sample(far.data(), found->distance2, sizeof(float), 1, hits);
+        for (int64_t i = 0; i < hits; i++)
+            wrong += ids[(size_t)i] != expected->ids[i] || far[(size_t)i] != expected->distance2[i];
+        compared(b, hits, wrong, "radius, neighbours");
+    }
+    sap_neighbors_free(expected);
+}

@@ -1,0 +1,75 @@
+# The tests of devices once more, on a CUDA device that the CPU plays: the kernels are compiled as C++ against the
+# stand-in for CUDA in tests/cuda_on_cpu, so that they are tested where there is no GPU.
+
+include(CheckLanguage)
+check_language(CXX)
+set(why_not)
+if(NOT CMAKE_CXX_COMPILER)
+  set(why_not "there is no C++ compiler")
+elseif(NOT UNIX OR CMAKE_SYSTEM_NAME STREQUAL "Emscripten")
+  set(why_not "the stand-in for CUDA needs a Unix")
+elseif(SAPWOOD_SANITIZE MATCHES "thread")
+  set(why_not "under the thread sanitizer they take too long")
+else()
+  enable_language(CXX)
+  if(SAPWOOD_SANITIZE AND NOT CMAKE_CXX_COMPILER_ID STREQUAL CMAKE_C_COMPILER_ID)
+    set(why_not "sanitizers do not work across ${CMAKE_C_COMPILER_ID} and ${CMAKE_CXX_COMPILER_ID}")
+  endif()
+endif()
+if(why_not)
+  message(STATUS "No tests on an emulated GPU: ${why_not}")
+  return()
+endif()
+
+# A source of C++ for each file of CUDA C: the file itself may be nvcc's in this very build.
+function(sapwood_emulated_sources list)
+  set(sources)
+  foreach(file IN LISTS ARGN)
+    get_filename_component(name ${file} NAME_WE)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/emulated/${name}.cpp CONTENT "#include \"${file}\"\n")
+    list(APPEND sources ${PROJECT_BINARY_DIR}/emulated/${name}.cpp)
+  endforeach()
+  set(${list} ${sources} PARENT_SCOPE)
+endfunction()
+
+file(GLOB sapwood_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.cu)
+sapwood_emulated_sources(sapwood_emulated_kernels ${sapwood_kernels} ${PROJECT_SOURCE_DIR}/tests/cuda_tools.cu)
+file(GLOB sapwood_stand_in CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cuda_on_cpu/*.cpp)
+# A fiber's stack is no object that the undefined-behaviour sanitizer knows.
+if(SAPWOOD_SANITIZE)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/cuda_on_cpu/launches.cpp PROPERTIES
+    COMPILE_OPTIONS -fno-sanitize=null)
+endif()
+
+# Of the C part only device.c, which lists the processors, depends on whether there is CUDA; all else is the library's.
+set(sapwood_c_objects $<FILTER:$<TARGET_OBJECTS:sapwood_objects>,EXCLUDE,device/device\\.c>)
+foreach(set IN LISTS sapwood_simd_sets)
+  list(APPEND sapwood_c_objects $<TARGET_OBJECTS:sapwood_simd_${set}_32> $<TARGET_OBJECTS:sapwood_simd_${set}_64>)
+endforeach()
+add_library(sapwood_emulated STATIC ${sapwood_emulated_kernels} ${sapwood_stand_in}
+  ${PROJECT_SOURCE_DIR}/src/device/device.c ${sapwood_c_objects})
+target_link_libraries(sapwood_emulated PRIVATE sapwood_flags PUBLIC m)
+if(OpenMP_C_FOUND)
+  target_link_libraries(sapwood_emulated PUBLIC OpenMP::OpenMP_C)
+endif()
+target_include_directories(sapwood_emulated BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda_on_cpu
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+target_compile_features(sapwood_emulated PRIVATE cxx_std_17)
+# Lanes without work carry values that nobody has set and nobody looks at; #pragma unroll is nvcc's; g++'s -Wextra
+# dislikes what C does with enumerations.
+set_source_files_properties(${sapwood_emulated_kernels} PROPERTIES COMPILE_OPTIONS
+  "-Wno-unknown-pragmas;$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-extra>")
+target_compile_definitions(sapwood_emulated PRIVATE SAP_HAVE_CUDA
+  $<$<COMPILE_LANGUAGE:CXX>:SAP_CUDA_ON_CPU>)
+set_target_properties(sapwood_emulated PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden)
+
+foreach(name IN ITEMS tree nearest radius walks verify saved nodes compact determinism cuda cuda_faults)
+  add_executable(emulated_test_${name} ${PROJECT_SOURCE_DIR}/tests/test_${name}.c)
+  target_compile_definitions(emulated_test_${name} PRIVATE SAP_HAVE_CUDA SAP_EMULATED)
+  target_include_directories(emulated_test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(emulated_test_${name} PRIVATE sapwood_test_support sapwood_inside sapwood_emulated)
+  set_target_properties(emulated_test_${name} PROPERTIES LINKER_LANGUAGE CXX
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME emulated_test_${name} COMMAND emulated_test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(emulated_test_${name} PROPERTIES TIMEOUT 600 LABELS emulated)
+endforeach()

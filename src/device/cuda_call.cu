@@ -1,0 +1,254 @@
+// Calls on a CUDA device: scratch memory, arrays in and out, launches, and what errors mean.
+#include "device/cuda.h"
+
+// ---- Errors
+
+// Errors that leave the GPU as it was. All others are sticky: every later call of the process on it fails too.
+static bool harmless(cudaError_t error) { return error == cudaErrorMemoryAllocation || error == cudaErrorInvalidValue; }
+
+static void fail(sap_cuda_call* call, cudaError_t error, const char* doing) {
+    if (error == cudaSuccess || call->status != SAP_OK) return;
+    if (error == cudaErrorMemoryAllocation) {
+        call->status =
+            sap_fail(call->device, SAP_ERROR_DEVICE_MEMORY, "no memory on GPU %d while %s", call->cuda->ordinal, doing);
+        return;
+    }
+    if (!harmless(error)) __atomic_store_n(&call->cuda->lost, true, __ATOMIC_RELAXED);
+    call->status = sap_fail(call->device, SAP_ERROR_DEVICE_LOST, "GPU %d failed while %s: %s", call->cuda->ordinal,
+                            doing, cudaGetErrorString(error));
+}
+
+// ---- Scratch memory. Blocks stay with the device; all use of them is in its one stream.
+
+static void lock(sap_cuda* cuda) {
+    while (__atomic_exchange_n(&cuda->lock, 1, __ATOMIC_ACQUIRE)) {}
+}
+static void unlock(sap_cuda* cuda) { __atomic_store_n(&cuda->lock, 0, __ATOMIC_RELEASE); }
+
+// Takes the smallest idle block that is large enough, unless it is much too large.
+static bool take_idle(sap_cuda* cuda, size_t bytes, sap_cuda_block* block) {
+    sap_cuda_block* best = NULL;
+    lock(cuda);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
+        sap_cuda_block* idle = &cuda->idle[i];
+        if (idle->memory && idle->bytes >= bytes && (!best || idle->bytes < best->bytes)) best = idle;
+    }
+    if (best && best->bytes / 4 > bytes && best->bytes > (size_t)1 << 20) best = NULL;
+    if (best) {
+        *block = *best;
+        best->memory = NULL;
+    }
+    unlock(cuda);
+    return best != NULL;
+}
+
+static cudaError_t release(const sap_device* device, void* memory, size_t bytes) {
+    sap_cuda* cuda = sap_cuda_of(device);
+    const sap_allocator* own = &device->options.device_allocator;
+    if (!own->release) return cuda->calls->release(memory, cuda->stream);
+    // The caller's allocator knows nothing of the stream.
+    cudaError_t error = cuda->calls->wait(cuda->stream);
+    own->release(own->user, memory, bytes);
+    return error;
+}
+
+static cudaError_t allocate(const sap_device* device, void** memory, size_t bytes) {
+    sap_cuda* cuda = sap_cuda_of(device);
+    const sap_allocator* own = &device->options.device_allocator;
+    if (!own->allocate) return cuda->calls->allocate(memory, bytes, cuda->pool, cuda->stream);
+    *memory = own->allocate(own->user, bytes, 256);
+    return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+void sap_cuda_trim(sap_device* device) {
+    sap_cuda* cuda = sap_cuda_of(device);
+    lock(cuda);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
+        if (cuda->idle[i].memory) (void)release(device, cuda->idle[i].memory, cuda->idle[i].bytes);
+        cuda->idle[i].memory = NULL;
+    }
+    unlock(cuda);
+}
+
+size_t sap_cuda_idle_bytes(sap_device* device) {
+    sap_cuda* cuda = sap_cuda_of(device);
+    size_t bytes = 0;
+    lock(cuda);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++)
+        if (cuda->idle[i].memory) bytes += cuda->idle[i].bytes;
+    unlock(cuda);
+    return bytes;
+}
+
+// Leaves a block to the calls that follow; where none of the places is free, the smallest block gives way.
+static void give(const sap_device* device, sap_cuda_block block) {
+    sap_cuda* cuda = sap_cuda_of(device);
+    lock(cuda);
+    sap_cuda_block* place = &cuda->idle[0];
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS && place->memory; i++)
+        if (!cuda->idle[i].memory || cuda->idle[i].bytes < place->bytes) place = &cuda->idle[i];
+    sap_cuda_block out = *place;
+    if (out.memory && out.bytes > block.bytes)
+        out = block;
+    else
+        *place = block;
+    unlock(cuda);
+    if (out.memory) (void)release(device, out.memory, out.bytes);
+}
+
+void* sap_cuda_allocate(sap_cuda_call* call, size_t bytes) {
+    if (call->status != SAP_OK) return NULL;
+    void* memory = NULL;
+    cudaError_t error = allocate(call->device, &memory, bytes ? bytes : 1);
+    if (error == cudaErrorMemoryAllocation) { // what lies idle may be in the way
+        sap_cuda_trim(call->device);
+        error = allocate(call->device, &memory, bytes ? bytes : 1);
+    }
+    fail(call, error, "allocating");
+    return error == cudaSuccess ? memory : NULL;
+}
+
+void sap_cuda_release(sap_device* device, void* memory, size_t bytes) {
+    if (!memory) return;
+    sap_cuda* cuda = sap_cuda_of(device);
+    int previous = cuda->ordinal;
+    (void)cuda->calls->current_device(&previous);
+    (void)cuda->calls->use_device(cuda->ordinal);
+    (void)release(device, memory, bytes ? bytes : 1);
+    (void)cuda->calls->use_device(previous);
+}
+
+void* sap_cuda_take(sap_cuda_call* call, size_t bytes) {
+    if (call->status != SAP_OK) return NULL;
+    sap_cuda_block* block = &call->block[call->blocks];
+    block->bytes = (bytes + 4095) / 4096 * 4096 + (bytes ? 0 : 4096);
+    if (!take_idle(call->cuda, block->bytes, block))
+        block->memory = (unsigned char*)sap_cuda_allocate(call, block->bytes);
+    if (block->memory) call->blocks++;
+    return block->memory;
+}
+
+// ---- Begin and end
+
+sap_status sap_cuda_begin(sap_cuda_call* call, const sap_device* device) {
+    memset(call, 0, sizeof *call);
+    call->device = (sap_device*)(uintptr_t)device; // a tree's device is const in searches, its scratch is not
+    call->cuda = sap_cuda_of(device);
+    call->waits = !call->cuda->caller_stream;
+    call->previous = call->cuda->ordinal;
+    if (__atomic_load_n(&call->cuda->lost, __ATOMIC_RELAXED)) {
+        call->status =
+            sap_fail(device, SAP_ERROR_DEVICE_LOST, "GPU %d failed before; close the device", call->cuda->ordinal);
+        return call->status;
+    }
+    fail(call, call->cuda->calls->current_device(&call->previous), "asking for the current GPU");
+    if (call->previous != call->cuda->ordinal)
+        fail(call, call->cuda->calls->use_device(call->cuda->ordinal), "choosing the GPU");
+    return call->status;
+}
+
+sap_status sap_cuda_end(sap_cuda_call* call, sap_status status) {
+    const sap_cuda_calls* calls = call->cuda->calls;
+    if (call->status == SAP_OK) call->status = status;
+    for (int i = 0; i < call->outputs; i++)
+        sap_cuda_copy(call, call->output[i].host, call->output[i].device, call->output[i].bytes);
+    if (call->waits && !call->cuda->lost) {
+        // A failed call waits too: the caller may free his arrays.
+        cudaError_t error = calls->wait(call->cuda->stream);
+        fail(call, error, "waiting for its work");
+    }
+    for (int i = 0; i < call->blocks; i++) give(call->device, call->block[i]);
+    if (call->previous != call->cuda->ordinal) (void)calls->use_device(call->previous);
+    return call->status;
+}
+
+// ---- Arrays in and out
+
+bool sap_cuda_on_device(sap_cuda_call* call, const void* memory) {
+    if (call->status != SAP_OK || !memory) return false;
+    int ordinal = -1;
+    cudaError_t error = call->cuda->calls->on_device(memory, &ordinal);
+    if (error == cudaErrorInvalidValue) { // memory that was freed, say
+        call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "an array is no memory that CUDA knows");
+        return false;
+    }
+    fail(call, error, "asking where an array lies");
+    if (call->status == SAP_OK && ordinal >= 0 && ordinal != call->cuda->ordinal)
+        call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "an array lies on GPU %d, the device is GPU %d",
+                                ordinal, call->cuda->ordinal);
+    return call->status == SAP_OK && ordinal >= 0;
+}
+
+void sap_cuda_copy(sap_cuda_call* call, void* to, const void* from, size_t bytes) {
+    if (call->status != SAP_OK || !bytes) return;
+    fail(call, call->cuda->calls->copy(to, bytes, from, bytes, bytes, 1, call->cuda->stream), "copying");
+}
+
+void sap_cuda_fill(sap_cuda_call* call, void* memory, int byte, size_t bytes) {
+    if (call->status != SAP_OK || !bytes) return;
+    fail(call, call->cuda->calls->fill(memory, byte, bytes, call->cuda->stream), "filling memory");
+}
+
+void sap_cuda_fetch(sap_cuda_call* call, void* host, const void* device_memory, size_t bytes) {
+    sap_cuda_copy(call, host, device_memory, bytes);
+    if (call->status == SAP_OK) fail(call, call->cuda->calls->wait(call->cuda->stream), "fetching a result");
+}
+
+const void* sap_cuda_in(sap_cuda_call* call, const void* memory, size_t bytes) {
+    if (call->status != SAP_OK || !bytes || sap_cuda_on_device(call, memory)) return memory;
+    call->waits = true;
+    void* copy = sap_cuda_take(call, bytes);
+    sap_cuda_copy(call, copy, memory, bytes);
+    return copy;
+}
+
+sap_rows sap_cuda_rows_in(sap_cuda_call* call, const sap_rows* rows) {
+    sap_rows in = *rows;
+    if (call->status != SAP_OK || !rows->count || sap_cuda_on_device(call, rows->coords)) return in;
+    size_t real = (size_t)rows->real_bits / 8, width = (size_t)rows->dims * real;
+    call->waits = true;
+    in.stride = rows->dims;
+    in.coords = sap_cuda_take(call, width * (size_t)rows->count);
+    if (call->status != SAP_OK) return in;
+    void* to = (void*)(uintptr_t)in.coords;
+    if (rows->stride == rows->dims)
+        sap_cuda_copy(call, to, rows->coords, width * (size_t)rows->count);
+    else
+        fail(call,
+             call->cuda->calls->copy(to, width, rows->coords, (size_t)rows->stride * real, width, (size_t)rows->count,
+                                     call->cuda->stream),
+             "copying points");
+    return in;
+}
+
+void* sap_cuda_out(sap_cuda_call* call, void* memory, size_t bytes) {
+    if (call->status != SAP_OK || !memory || !bytes || sap_cuda_on_device(call, memory)) return memory;
+    call->waits = true;
+    sap_cuda_output* output = &call->output[call->outputs];
+    output->host = memory;
+    output->bytes = bytes;
+    output->device = sap_cuda_take(call, bytes);
+    if (output->device) call->outputs++;
+    return output->device;
+}
+
+// ---- Launches
+
+int sap_cuda_resident(sap_cuda_call* call, const void* kernel, int threads, size_t shared) {
+    int blocks = 0;
+    if (call->status != SAP_OK) return 0;
+    if (shared > 48 * 1024) fail(call, call->cuda->calls->allow_shared(kernel, shared), "preparing a kernel");
+    if (call->status != SAP_OK) return 0;
+    fail(call, call->cuda->calls->blocks_at_once(&blocks, kernel, threads, shared), "preparing a kernel");
+    return blocks * call->cuda->multiprocessors;
+}
+
+void sap_cuda_launch_list(sap_cuda_call* call, const void* kernel, sap_cuda_grid grid, void** arguments) {
+    if (call->status != SAP_OK || grid.blocks <= 0) return;
+    if (grid.shared > 48 * 1024) fail(call, call->cuda->calls->allow_shared(kernel, grid.shared), "preparing a kernel");
+    if (call->status != SAP_OK) return;
+    fail(call,
+         call->cuda->calls->launch(kernel, dim3((unsigned)grid.blocks), dim3((unsigned)grid.threads), arguments,
+                                   grid.shared, call->cuda->stream, grid.together),
+         "launching a kernel");
+}

@@ -1,0 +1,100 @@
+// The CUDA runtime behind the table that tests can replace.
+#include "device/cuda.h"
+
+#ifndef SAP_CUDA_ON_CPU // whose stand-in brings its own
+#include <cerrno>
+#include <cstdio>
+#if defined(__linux__)
+#include <sys/uio.h>
+#include <unistd.h>
+#endif
+
+static cudaError_t create_stream(cudaStream_t* stream) {
+    return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+}
+
+// A pool that keeps what it has been given back: asking the driver for memory costs more than most kernels.
+static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
+    cudaMemPoolProps properties = {};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = ordinal;
+    uint64_t keep = UINT64_MAX;
+    cudaError_t error = cudaMemPoolCreate(pool, &properties);
+    if (error != cudaSuccess) return error;
+    return cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep);
+}
+
+static cudaError_t allocate(void** memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    return cudaMallocFromPoolAsync(memory, bytes, pool, stream);
+}
+
+// CUDA takes every address that it does not know for host memory, one on a GPU that was freed too.
+static bool host_can_read(const void* memory) {
+#if defined(__linux__)
+    unsigned char byte;
+    struct iovec here = {&byte, 1}, there = {(void*)memory, 1};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
+#else
+    return memory != nullptr;
+#endif
+}
+
+static cudaError_t on_device(const void* memory, int* ordinal) {
+    cudaPointerAttributes attributes;
+    cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
+    if (error != cudaSuccess) return error;
+    bool device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+    *ordinal = device ? attributes.device : -1;
+    bool unknown = attributes.type == cudaMemoryTypeUnregistered;
+    return unknown && !host_can_read(memory) ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+static cudaError_t copy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
+                        cudaStream_t stream) {
+    if (to_pitch == width && from_pitch == width)
+        return cudaMemcpyAsync(to, from, width * rows, cudaMemcpyDefault, stream);
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, stream);
+}
+
+static cudaError_t allow_shared(const void* kernel, size_t bytes) {
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
+static cudaError_t blocks_at_once(int* blocks, const void* kernel, int threads, size_t shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared);
+}
+
+static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
+                          cudaStream_t stream, bool together) {
+    return together ? cudaLaunchCooperativeKernel(kernel, blocks, threads, arguments, shared, stream)
+                    : cudaLaunchKernel(kernel, blocks, threads, arguments, shared, stream);
+}
+
+static cudaError_t name(char* text, size_t bytes, int ordinal) {
+    cudaDeviceProp properties;
+    cudaError_t error = cudaGetDeviceProperties(&properties, ordinal);
+    if (error == cudaSuccess) snprintf(text, bytes, "%s", properties.name);
+    return error;
+}
+
+extern const sap_cuda_calls sap_cuda_runtime = {cudaGetDeviceCount,
+                                                cudaGetDevice,
+                                                cudaSetDevice,
+                                                cudaDeviceGetAttribute,
+                                                create_stream,
+                                                cudaStreamDestroy,
+                                                cudaStreamSynchronize,
+                                                create_pool,
+                                                cudaMemPoolDestroy,
+                                                allocate,
+                                                cudaFreeAsync,
+                                                on_device,
+                                                copy,
+                                                cudaMemsetAsync,
+                                                allow_shared,
+                                                blocks_at_once,
+                                                launch,
+                                                name};
+
+#endif

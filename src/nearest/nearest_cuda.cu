@@ -1,0 +1,87 @@
+// The nearest-neighbour search on CUDA, its host side: queries in, ordered where that pays, answers out.
+#include "device/cuda_rooms.h"
+#include "nearest/nearest_cuda.h"
+
+static sap_status check_walk(const sap_tree* tree, sap_walk walk, int k) {
+    bool together = walk == SAP_WALK_WARP || walk == SAP_WALK_PACKET;
+    if ((walk == SAP_WALK_STACKLESS || together) && !tree->shape.levels)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "search.walk: only balanced trees can be walked without a stack of one's own");
+    if (together && k > SAP_NEAREST_LIST_MAX_CUDA)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "search.walk: walks together find at most %d neighbours",
+                        SAP_NEAREST_LIST_MAX_CUDA);
+    return SAP_OK;
+}
+
+enum { CLEAR_THREADS = 256 };
+
+// Rows of points that are not in the tree, because they were duplicates, answer "none".
+template <typename real>
+static __global__ void __launch_bounds__(CLEAR_THREADS) clear_rows(int32_t* ids, real* distance2, int64_t count) {
+    int64_t i = (int64_t)blockIdx.x * CLEAR_THREADS + threadIdx.x;
+    if (i >= count) return;
+    ids[i] = -1;
+    if (distance2) distance2[i] = (real)INFINITY;
+}
+
+static void clear(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
+    const sap_tree_shape* s = &tree->shape;
+    int64_t answers = s->source_count * plan->row_length;
+    sap_cuda_grid grid = sap_cuda_grid_for(answers, CLEAR_THREADS);
+    if (s->real_bits == 32)
+        sap_cuda_launch(call, clear_rows<float>, grid, plan->ids, (float*)plan->distance2, answers);
+    else
+        sap_cuda_launch(call, clear_rows<double>, grid, plan->ids, (double*)plan->distance2, answers);
+}
+
+static void run(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
+    if (tree->shape.real_bits == 32)
+        sap_cuda_nearest_f32(call, tree, plan);
+    else
+        sap_cuda_nearest_f64(call, tree, plan);
+}
+
+static void take_stats(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan,
+                       sap_search_stats* stats) {
+    unsigned long long visits[2] = {0, 0};
+    if (!plan->visits) return;
+    sap_cuda_fetch(call, visits, plan->visits, sizeof visits);
+    if (call->status != SAP_OK) return;
+    stats->nodes += (int64_t)visits[0];
+    stats->leaves += (int64_t)visits[1];
+    stats->points += (int64_t)visits[1] * tree->shape.capacity;
+}
+
+sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
+    const sap_tree_shape* s = &tree->shape;
+    sap_nearest_plan plan;
+    sap_cuda_call call;
+    memset(&plan, 0, sizeof plan);
+    plan.walk = job->search.walk;
+    plan.k = job->search.k < s->count ? job->search.k : (int)s->count;
+    plan.row_length = job->search.k;
+    plan.skip_self = job->self && !job->search.with_self;
+    plan.limit2 = job->limit2;
+    sap_status status = check_walk(tree, plan.walk, plan.k);
+    if (status != SAP_OK) return status;
+    sap_cuda_begin(&call, tree->device);
+    size_t answers = (size_t)job->queries.count * (size_t)job->search.k, real = sap_real_bytes(s);
+    plan.ids = (int32_t*)sap_cuda_out(&call, job->ids, answers * sizeof(int32_t));
+    plan.distance2 = sap_cuda_out(&call, job->distance2, answers * real);
+    // A heap needs its distances.
+    if (!plan.distance2 && plan.k > SAP_NEAREST_LIST_MAX_CUDA) plan.distance2 = sap_cuda_take(&call, answers * real);
+    if (job->search.stats) {
+        plan.visits = (unsigned long long*)sap_cuda_take(&call, 2 * sizeof *plan.visits);
+        sap_cuda_fill(&call, plan.visits, 0, 2 * sizeof *plan.visits);
+    }
+    if (job->self) {
+        if (s->count < s->source_count) clear(&call, tree, &plan);
+        plan.queries = sap_cuda_queries_self(&call, tree);
+    } else {
+        sap_rows rows = sap_cuda_rows_in(&call, &job->queries);
+        plan.queries = sap_cuda_queries_order(&call, tree, &rows, job->search.ordered);
+    }
+    if (call.status == SAP_OK) run(&call, tree, &plan);
+    if (job->search.stats) take_stats(&call, tree, &plan, job->search.stats);
+    return sap_cuda_end(&call, SAP_OK);
+}

@@ -1,0 +1,233 @@
+// The radius search on a CUDA device. Collecting takes two passes over the queries: the first counts, the counts become
+// offsets, the second writes the hits to their rows. The host does not wait between them if it can guess from the last
+// search how much room the hits take.
+#include "device/cuda_rooms.h"
+#include "radius/radius_cuda.h"
+#include "radius/radius_kernels_cuda.cuh"
+
+// A guess saves some 10 µs. For more bytes than these that is not worth being wrong.
+static const double GUESS_BYTES = 64 << 20;
+
+typedef struct radius_search {
+    sap_cuda_call call;
+    const sap_tree* tree;
+    const sap_radius_job* job;
+    sap_radius_pass pass;
+    bool on_device; // the rows stay on the GPU
+    sap_neighbors_home home;
+} radius_search;
+
+// ---- Passes
+
+typedef void (*pass_kernel)(const sap_tree tree, const sap_radius_pass pass);
+typedef struct pass_kernels {
+    pass_kernel count, collect;
+    size_t shared; // bytes a block, its stacks aside
+} pass_kernels;
+
+template <typename real, int dims> static pass_kernels kernels_for(void) {
+    const pass_kernels kernels = {sap_radius_kernel<real, dims, false>, sap_radius_kernel<real, dims, true>,
+                                  sizeof(sap_radius_shared<real, dims>)};
+    return kernels;
+}
+
+template <typename real> static pass_kernels choose_kernels(int dims) {
+    switch (dims) {
+    case 2: return kernels_for<real, 2>();
+    case 3: return kernels_for<real, 3>();
+    case 4: return kernels_for<real, 4>();
+    case 8: return kernels_for<real, 8>();
+    default: return kernels_for<real, 0>();
+    }
+}
+
+static void run_pass(radius_search* r, bool collect) {
+    const sap_tree_shape* shape = &r->tree->shape;
+    const pass_kernels kernels =
+        shape->real_bits == 32 ? choose_kernels<float>(shape->dims) : choose_kernels<double>(shape->dims);
+    sap_cuda_grid grid = sap_cuda_grid_for(r->pass.count, SAP_RADIUS_WARPS * r->pass.share);
+    grid.threads = SAP_RADIUS_THREADS;
+    grid.shared = kernels.shared + sizeof(sap_radius_waiting) * SAP_RADIUS_WARPS * (size_t)shape->depth;
+    sap_cuda_launch(&r->call, collect ? kernels.collect : kernels.count, grid, *r->tree, r->pass);
+}
+
+// Sets up the queries and how both passes go about them.
+static void prepare(radius_search* r) {
+    const sap_tree* tree = r->tree;
+    const sap_tree_shape* shape = &tree->shape;
+    const sap_cuda_tree* beside = sap_cuda_tree_of(tree);
+    sap_radius_pass* pass = &r->pass;
+    if (shape->count == 0 || pass->all_rows == 0) return; // no queries, then
+    sap_cuda_queries queries;
+    if (pass->self)
+        queries = sap_cuda_queries_self(&r->call, tree);
+    else {
+        const sap_rows rows = sap_cuda_rows_in(&r->call, &r->job->queries);
+        queries = sap_cuda_queries_order(&r->call, tree, &rows, false);
+    }
+    pass->queries = queries.coords;
+    pass->rows = queries.rows;
+    pass->by_row = queries.by_row;
+    pass->count = queries.count;
+    pass->stride = queries.stride;
+    pass->boxes = beside->boxes;
+    pass->bad = beside->bad;
+    // Few queries are spread over the whole GPU, at least 16 warps a multiprocessor.
+    const int64_t share = pass->count / (16 * (int64_t)r->call.cuda->multiprocessors);
+    pass->share = share < 1 ? 1 : share > SAP_WARP ? SAP_WARP : (int32_t)share;
+    while (shape->levels > 0 && pass->merged < shape->depth && shape->stride << (pass->merged + 1) <= SAP_WARP)
+        pass->merged++;
+}
+
+// Rows to which no query will write.
+static void zero_rows(radius_search* r, int64_t* counts) {
+    const bool covers_all = !r->job->self && r->tree->shape.count > 0;
+    if (!covers_all) sap_cuda_fill(&r->call, counts, 0, (size_t)r->pass.all_rows * sizeof *counts);
+}
+
+static sap_status count(radius_search* r) {
+    r->pass.counts =
+        (int64_t*)sap_cuda_out(&r->call, r->job->counts, (size_t)r->pass.all_rows * sizeof *r->pass.counts);
+    zero_rows(r, r->pass.counts);
+    run_pass(r, false);
+    return sap_cuda_end(&r->call, SAP_OK);
+}
+
+// ---- Room for rows
+
+static void* take(radius_search* r, sap_scratch* block, size_t bytes) {
+    if (!r->on_device) return sap_cuda_take(&r->call, bytes);
+    block->memory = (unsigned char*)sap_cuda_allocate(&r->call, bytes);
+    block->bytes = bytes;
+    return block->memory;
+}
+
+static void give_up(radius_search* r, sap_scratch* block) {
+    sap_cuda_release(r->call.device, block->memory, block->bytes);
+    block->memory = NULL;
+}
+
+// Takes memory for so many hits: ids, and behind them distances.
+static void make_room(radius_search* r, int64_t hits) {
+    const size_t real = sap_real_bytes(&r->tree->shape), ids = ((size_t)hits * 4 + 255) / 256 * 256;
+    size_t bytes;
+    give_up(r, &r->home.hits);
+    if (r->call.status != SAP_OK) return;
+    if (!sap_size_multiply((size_t)hits, 4 + real, &bytes) || !sap_size_add(bytes, 256, &bytes)) {
+        r->call.status = sap_fail(r->call.device, SAP_ERROR_RANGE, "%lld neighbours are more than can be addressed",
+                                  (long long)hits);
+        return;
+    }
+    unsigned char* memory = (unsigned char*)take(r, &r->home.hits, bytes);
+    r->pass.room = hits;
+    r->pass.ids = (int32_t*)(void*)memory;
+    r->pass.distance2 = memory ? memory + ids : NULL;
+}
+
+// What the last search's hits would be for as many rows as this one has, and a quarter more; 0: there is no telling.
+static int64_t guess_hits(const radius_search* r) {
+    const int64_t last = __atomic_load_n(&r->call.cuda->radius_hits, __ATOMIC_RELAXED);
+    const double hits = (double)last * (double)r->pass.all_rows / 1024 * 1.25 + 1024;
+    return last > 0 && hits * 12 <= GUESS_BYTES ? (int64_t)hits : 0;
+}
+
+// Rows that stay are moved to where they just fit, if they take less than half of their room.
+static void tighten(radius_search* r, int64_t total) {
+    if (!r->on_device || r->call.status != SAP_OK || r->pass.room / 2 < total + 65536) return;
+    const sap_scratch loose = r->home.hits;
+    const sap_radius_pass from = r->pass;
+    r->home.hits.memory = NULL;
+    make_room(r, total);
+    sap_cuda_copy(&r->call, r->pass.ids, from.ids, (size_t)total * 4);
+    sap_cuda_copy(&r->call, r->pass.distance2, from.distance2, (size_t)total * sap_real_bytes(&r->tree->shape));
+    sap_cuda_release(r->call.device, loose.memory, loose.bytes);
+}
+
+// ---- Collecting
+
+// Fills rows on the GPU; how many hits there are.
+static int64_t fill_rows(radius_search* r) {
+    const int64_t rows = r->pass.all_rows, guess = guess_hits(r);
+    int64_t total = 0;
+    int64_t* offsets = (int64_t*)take(r, &r->home.offsets, (size_t)(rows + 1) * sizeof *offsets);
+    if (!offsets) return 0;
+    r->pass.counts = offsets + 1;
+    r->pass.offsets = offsets;
+    zero_rows(r, r->pass.counts);
+    run_pass(r, false);
+    sap_cuda_offsets(&r->call, offsets, rows);
+    if (guess > 0) {
+        make_room(r, guess);
+        run_pass(r, true);
+    }
+    sap_cuda_fetch(&r->call, &total, offsets + rows, sizeof total);
+    if (r->call.status != SAP_OK) return 0;
+    if (guess == 0 || total > guess) {
+        make_room(r, total);
+        run_pass(r, true);
+    } else
+        tighten(r, total);
+    if (rows > 0)
+        __atomic_store_n(&r->call.cuda->radius_hits, (int64_t)((double)total / (double)rows * 1024), __ATOMIC_RELAXED);
+    return total;
+}
+
+// Copies rows to host memory.
+static sap_status bring_down(radius_search* r, int64_t total, sap_neighbors** out) {
+    const int64_t rows = r->pass.all_rows;
+    const int32_t real_bits = r->tree->shape.real_bits;
+    const sap_status status = sap_neighbors_reserve(r->call.device, rows, real_bits, total, out);
+    if (status != SAP_OK) return status;
+    const sap_neighbors* made = *out;
+    const void* distance2 = real_bits == 32 ? (const void*)made->distance2 : (const void*)made->distance2_f64;
+    r->call.waits = true;
+    sap_cuda_copy(&r->call, (void*)(uintptr_t)made->offsets, r->pass.offsets, (size_t)(rows + 1) * 8);
+    sap_cuda_copy(&r->call, (void*)(uintptr_t)made->ids, r->pass.ids, (size_t)total * 4);
+    sap_cuda_copy(&r->call, (void*)(uintptr_t)distance2, r->pass.distance2, (size_t)total * (size_t)real_bits / 8);
+    return SAP_OK;
+}
+
+static sap_status keep(radius_search* r, sap_neighbors** out) {
+    sap_neighbors rows = {};
+    rows.count = r->pass.all_rows;
+    rows.offsets = r->pass.offsets;
+    rows.ids = r->pass.ids;
+    if (r->tree->shape.real_bits == 32)
+        rows.distance2 = (const float*)r->pass.distance2;
+    else
+        rows.distance2_f64 = (const double*)r->pass.distance2;
+    r->home.release = sap_cuda_release;
+    r->home.sort = sap_neighbors_sort_cuda;
+    return sap_neighbors_adopt(r->call.device, &rows, &r->home, out);
+}
+
+static sap_status collect(radius_search* r) {
+    sap_neighbors* made = NULL;
+    r->on_device = r->job->self ? r->call.cuda->caller_stream : sap_cuda_on_device(&r->call, r->job->queries.coords);
+    const int64_t total = fill_rows(r);
+    sap_status status = r->call.status;
+    if (status == SAP_OK) status = r->on_device ? keep(r, &made) : bring_down(r, total, &made);
+    status = sap_cuda_end(&r->call, status);
+    if (status == SAP_OK) {
+        *r->job->found = made;
+        return SAP_OK;
+    }
+    if (!made) {
+        give_up(r, &r->home.offsets);
+        give_up(r, &r->home.hits);
+    }
+    sap_neighbors_free(made);
+    return status;
+}
+
+sap_status sap_radius_cuda(const sap_tree* tree, const sap_radius_job* job) {
+    radius_search r = {};
+    r.tree = tree;
+    r.job = job;
+    r.pass.limit2 = job->limit2;
+    r.pass.self = job->self;
+    r.pass.all_rows = job->queries.count;
+    r.pass.share = 1;
+    if (sap_cuda_begin(&r.call, tree->device) == SAP_OK) prepare(&r);
+    return job->found ? collect(&r) : count(&r);
+}

@@ -1,0 +1,35 @@
+// The radius search on CUDA devices: what its files share.
+#ifndef SAPWOOD_RADIUS_RADIUS_CUDA_H
+#define SAPWOOD_RADIUS_RADIUS_CUDA_H
+
+#include "device/cuda.h"
+
+extern "C" {
+#include "radius/neighbors.h"
+}
+
+// One pass over the queries, all of whose arrays lie on the GPU. Without ids it counts, else it collects.
+typedef struct sap_radius_pass {
+    const void* boxes;   // see tree/tree_cuda.h
+    const int64_t* bad;  // the same
+    const void* queries; // real[][stride], see sap_cuda_queries
+    const int32_t* rows; // the answer's row of each, -1: nothing is asked; NULL: its own number
+    int64_t count, stride;
+    double limit2;
+    int32_t share;          // queries a warp, 1 … 32
+    int32_t merged;         // so many levels of a balanced tree, counted from its leaves, are scanned as one leaf
+    bool by_row;            // see sap_cuda_queries
+    bool self;              // only ids above the query's row count
+    int64_t* counts;        // to write: how many there are, by row
+    const int64_t* offsets; // [all_rows + 1]: where each row begins
+    int64_t all_rows, room; // nothing is written if there is no room for offsets[all_rows]
+    int32_t* ids;
+    void* distance2; // real
+} sap_radius_pass;
+
+// ---- radius/offsets_cuda.cu: offsets[1 … rows] hold counts and become sums; offsets[0] is 0.
+void sap_cuda_offsets(sap_cuda_call* call, int64_t* offsets, int64_t rows);
+// ---- radius/neighbors_cuda.cu: sap_neighbors_sort for rows that lie on the GPU.
+sap_status sap_neighbors_sort_cuda(sap_device* device, const sap_neighbors* rows);
+
+#endif

@@ -1,0 +1,326 @@
+// The radius walk on the GPU. A warp takes up to 32 queries through the tree together, with one stack of nodes and
+// of which queries reach each: there the lanes are the queries, every one looking at the same box. In a leaf the lanes
+// are the points: for one query after the other that reaches it, 32 points are looked at at once. Points are read in
+// whole lines, and hits go to their rows in one piece, in the tree's own order, for they are numbered by a vote.
+//
+// Queries that lie close together share nodes and leaves. Where they do not, a node is walked to for one query alone:
+// by a count of instructions that costs some five times as much. Leaves cost the same either way, for there only the
+// queries that reach one are looked at.
+//
+// Bounds are from tight boxes, not from cells. They hold for distances as they are computed: see math/distance.h.
+#ifndef SAPWOOD_RADIUS_RADIUS_KERNELS_CUDA_CUH
+#define SAPWOOD_RADIUS_RADIUS_KERNELS_CUDA_CUH
+
+#include "radius/radius_cuda.h"
+#include "tree/tree_cuda.h"
+
+enum { SAP_RADIUS_WARPS = 4, SAP_RADIUS_THREADS = SAP_RADIUS_WARPS * SAP_WARP };
+
+// A node put by for later.
+typedef struct __align__(16) sap_radius_waiting {
+    uint32_t node;
+    uint32_t end;  // explicit trees: the first node behind those below it
+    uint32_t mask; // the queries that reach it
+    uint32_t unused;
+}
+sap_radius_waiting;
+
+// So many reals that they are read 16 bytes at a time.
+template <typename real, int reals> struct __align__(16) sap_radius_vector { real at[reals]; };
+
+template <typename real, int dims> struct sap_radius_sizes {
+    static const int unit = 16 / (int)sizeof(real);
+    static const int box = (2 * dims + 1 + unit - 1) / unit * unit; // reals of a walk box
+    // Reals between queries in shared memory. Where the number of dimensions is not known, an odd number, so that the
+    // lanes may read one axis at once.
+    static const int query = dims ? (dims + unit - 1) / unit * unit : SAP_MAX_DIMS + 1;
+    static const int point = dims ? dims : 1; // reals that a lane keeps in registers
+};
+
+// The stacks of the block's warps follow, each as high as the tree is deep.
+template <typename real, int dims> struct sap_radius_shared {
+    sap_radius_vector<real, sap_radius_sizes<real, dims>::query * SAP_WARP> queries[SAP_RADIUS_WARPS];
+    int64_t start[SAP_RADIUS_WARPS][SAP_WARP]; // where each query's row begins
+};
+
+// A leaf, or leaves side by side that are scanned as one. Lane l looks at slot l - share * stride of block number
+// `share` after `block`, and at the slots 32, 64, … further on.
+typedef struct sap_radius_leaf {
+    const unsigned char* block;
+    int stride, slots; // slots in all blocks; those of no point are infinitely far away
+    int share;
+} sap_radius_leaf;
+
+// A warp on its way. What differs between lanes is marked.
+template <typename real, int dims> struct sap_radius_walk {
+    static const int kept = sap_radius_sizes<real, dims>::point;
+    const real* queries; // in shared memory
+    const int64_t* start;
+    sap_radius_waiting* stack;
+    real own[kept]; // lane: its query, if the number of dimensions is known
+    real limit2;
+    int lane;  // lane
+    int after; // lane: only ids above this
+    int share; // lane: see sap_radius_leaf
+    int found; // lane: hits of its query so far
+};
+
+// ---- Boxes
+
+// How near and how far the points of a node can be to a lane's query, squared.
+template <typename real> struct sap_radius_bounds { real nearest2, farthest2; };
+
+template <typename real, int dims>
+static __device__ __forceinline__ sap_radius_bounds<real>
+sap_radius_bounds_of(const sap_radius_walk<real, dims>& walk, const void* boxes, uint32_t node, int axes) {
+    typedef sap_radius_sizes<real, dims> sizes;
+    sap_radius_vector<real, sizes::box> box;
+    if (dims) box = ((const sap_radius_vector<real, sizes::box>*)boxes)[node];
+    const real* sides =
+        dims ? box.at : (const real*)boxes + (size_t)node * (size_t)sap_walk_box_reals(axes, (int)sizeof(real) * 8);
+    const real* query = dims ? walk.own : walk.queries + walk.lane * sizes::query;
+    sap_radius_bounds<real> bounds = {0, 0};
+    SAP_UNROLL
+    for (int axis = 0; axis < (dims ? dims : axes); axis++) {
+        const real below = query[axis] - sides[2 * axis], above = sides[2 * axis + 1] - query[axis];
+        const real outside = max(max(-below, -above), (real)0), across = max(below, above);
+        bounds.nearest2 = axis ? bounds.nearest2 + outside * outside : outside * outside;
+        bounds.farthest2 = axis ? bounds.farthest2 + across * across : across * across;
+    }
+    return bounds;
+}
+
+// How many points lie below a node.
+static __device__ __forceinline__ int sap_radius_below(const sap_tree& tree, uint32_t node, uint32_t end, int lane) {
+    const sap_tree_shape& shape = tree.shape;
+    if (shape.levels > 0) {
+        const int below = shape.depth - (31 - __clz((int)node));
+        const int64_t first = ((int64_t)node << below) - shape.leaves, last = first + ((int64_t)1 << below);
+        return (int)((last * shape.count >> shape.depth) - (first * shape.count >> shape.depth));
+    }
+    int count = 0;
+    const unsigned char* nodes = tree.arrays + shape.node_at;
+    for (uint32_t at = node + (uint32_t)lane; at < end; at += SAP_WARP) {
+        const uint32_t link = shape.real_bits == 32 ? ((const sap_node_f32*)(const void*)nodes)[at].link
+                                                    : ((const sap_node_f64*)(const void*)nodes)[at].link;
+        if ((link & SAP_NODE_LEAF) == SAP_NODE_LEAF) count += (int)(link >> 5);
+    }
+    for (int step = SAP_WARP / 2; step; step /= 2) count += __shfl_xor_sync(SAP_ALL_LANES, count, step);
+    return count;
+}
+
+// Which of the queries in `mask` reach a node. Counting, those whose ball holds all of its box are done with it.
+template <typename real, int dims, bool collect>
+static __device__ __forceinline__ uint32_t sap_radius_reach(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
+                                                            const sap_radius_pass& pass, sap_radius_bounds<real> bounds,
+                                                            uint32_t node, uint32_t end, uint32_t mask) {
+    const bool asks = mask >> walk.lane & 1;
+    uint32_t reach = __ballot_sync(SAP_ALL_LANES, asks && bounds.nearest2 <= walk.limit2);
+    if (collect || pass.self || !reach) return reach;
+    const uint32_t inside = __ballot_sync(SAP_ALL_LANES, asks && bounds.farthest2 <= walk.limit2);
+    if (!inside) return reach;
+    const int below = sap_radius_below(tree, node, end, walk.lane);
+    if (inside >> walk.lane & 1) walk.found += below;
+    return reach & ~inside;
+}
+
+// ---- Leaves
+
+// The squared distance of a query in shared memory and a lane's point.
+template <typename real, int dims>
+static __device__ __forceinline__ real sap_radius_distance2(const sap_radius_walk<real, dims>& walk, int number,
+                                                            const real* kept, const real* coords, int stride,
+                                                            int axes) {
+    typedef sap_radius_sizes<real, dims> sizes;
+    sap_radius_vector<real, sizes::query> all;
+    if (dims) all = ((const sap_radius_vector<real, sizes::query>*)(const void*)walk.queries)[number];
+    const real* query = dims ? all.at : walk.queries + number * sizes::query;
+    real sum = 0;
+    SAP_UNROLL
+    for (int axis = 0; axis < (dims ? dims : axes); axis++) {
+        const real offset = query[axis] - (dims ? kept[dims ? axis : 0] : coords[axis * stride]);
+        sum = axis ? sum + offset * offset : offset * offset;
+    }
+    return sum;
+}
+
+template <typename real, int dims, bool collect>
+static __device__ __forceinline__ void sap_radius_scan(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
+                                                       const sap_radius_pass& pass, const sap_radius_leaf& leaf,
+                                                       uint32_t mask) {
+    const int axes = dims ? dims : tree.shape.dims;
+    const size_t block_bytes = (size_t)leaf.stride * ((size_t)axes * sizeof(real) + sizeof(int32_t));
+    const unsigned char* block = leaf.block + (size_t)leaf.share * block_bytes;
+    for (int from = 0; from < leaf.slots; from += SAP_WARP) {
+        const bool is_slot = from + walk.lane < leaf.slots;
+        const int slot = is_slot ? from + walk.lane - leaf.share * leaf.stride : 0;
+        const real* coords = (const real*)(const void*)(is_slot ? block : leaf.block) + slot;
+        const int32_t* ids = (const int32_t*)(const void*)(coords - slot + axes * leaf.stride) + slot;
+        const int id = is_slot && (collect || pass.self) ? *ids : -1;
+        real kept[sap_radius_walk<real, dims>::kept];
+        SAP_UNROLL
+        for (int axis = 0; axis < dims; axis++) kept[axis] = coords[axis * leaf.stride];
+        for (uint32_t left = mask; left; left &= left - 1) {
+            const int number = __ffs((int)left) - 1;
+            const real distance2 = sap_radius_distance2<real, dims>(walk, number, kept, coords, leaf.stride, axes);
+            bool hits = is_slot && distance2 <= walk.limit2;
+            if (pass.self) {
+                const int after = __shfl_sync(SAP_ALL_LANES, walk.after, number);
+                hits = hits && id > after;
+            }
+            const uint32_t votes = __ballot_sync(SAP_ALL_LANES, hits);
+            if (collect && votes) {
+                const int before = __shfl_sync(SAP_ALL_LANES, walk.found, number);
+                const int64_t at = walk.start[number] + before + __popc(votes & ((1u << walk.lane) - 1));
+                if (hits) {
+                    pass.ids[at] = id;
+                    ((real*)pass.distance2)[at] = distance2;
+                }
+            }
+            if (walk.lane == number) walk.found += __popc(votes);
+        }
+    }
+}
+
+// ---- The walk
+
+// A node as the walk needs it.
+typedef struct sap_radius_node {
+    bool is_leaf;
+    uint32_t lower, upper; // of an inner node
+    sap_radius_leaf leaf;  // of a leaf
+} sap_radius_node;
+
+template <typename real>
+static __device__ __forceinline__ sap_radius_node sap_radius_node_at(const sap_tree& tree, const sap_radius_pass& pass,
+                                                                     uint32_t node, int share, int axes) {
+    const sap_tree_shape& shape = tree.shape;
+    const unsigned char* blocks = tree.arrays + shape.block_at;
+    const int64_t slot_bytes = (int64_t)axes * (int)sizeof(real) + (int)sizeof(int32_t);
+    sap_radius_node at;
+    if (shape.levels > 0) {
+        const int depth = shape.depth - pass.merged;
+        at.is_leaf = node >> depth != 0;
+        at.lower = 2 * node;
+        at.upper = 2 * node + 1;
+        at.leaf.stride = shape.stride;
+        at.leaf.slots = shape.stride << pass.merged;
+        at.leaf.share = share;
+        at.leaf.block = blocks + (int64_t)(node - (1u << depth)) * at.leaf.slots * slot_bytes;
+        return at;
+    }
+    const unsigned char* nodes = tree.arrays + shape.node_at;
+    const bool narrow = sizeof(real) == 4;
+    const uint32_t link = narrow ? ((const sap_node_f32*)(const void*)nodes)[node].link
+                                 : ((const sap_node_f64*)(const void*)nodes)[node].link;
+    const int64_t bits = narrow ? (int64_t)((const sap_node_f32*)(const void*)nodes)[node].bits
+                                : (int64_t)((const sap_node_f64*)(const void*)nodes)[node].bits;
+    const int count = (int)(link >> 5), unit = count > 4 ? 4 : (narrow ? 1 : 2); // as sap_leaf_stride
+    at.is_leaf = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF;
+    at.lower = node + 1;
+    at.upper = node + (link >> 5);
+    at.leaf.stride = (count + unit - 1) / unit * unit;
+    at.leaf.slots = count;
+    at.leaf.share = 0;
+    at.leaf.block = blocks + (at.is_leaf ? bits : 0) * slot_bytes;
+    return at;
+}
+
+// Takes the queries in `mask` through the tree, the lower child always first.
+template <typename real, int dims, bool collect>
+static __device__ __forceinline__ void sap_radius_go(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
+                                                     const sap_radius_pass& pass, uint32_t mask) {
+    uint32_t node = tree.shape.levels > 0 ? 1 : 0, end = (uint32_t)tree.shape.nodes;
+    const int axes = dims ? dims : tree.shape.dims;
+    int waiting = 0;
+    if (mask) {
+        const sap_radius_bounds<real> root = sap_radius_bounds_of(walk, pass.boxes, node, axes);
+        mask = sap_radius_reach<real, dims, collect>(walk, tree, pass, root, node, end, mask);
+    }
+    while (mask) {
+        const sap_radius_node at = sap_radius_node_at<real>(tree, pass, node, walk.share, axes);
+        uint32_t lower = 0, upper = 0;
+        if (at.is_leaf) {
+            sap_radius_scan<real, dims, collect>(walk, tree, pass, at.leaf, mask);
+        } else { // both boxes are fetched before anything waits for one of them
+            const sap_radius_bounds<real> below = sap_radius_bounds_of(walk, pass.boxes, at.lower, axes);
+            const sap_radius_bounds<real> above = sap_radius_bounds_of(walk, pass.boxes, at.upper, axes);
+            lower = sap_radius_reach<real, dims, collect>(walk, tree, pass, below, at.lower, at.upper, mask);
+            upper = sap_radius_reach<real, dims, collect>(walk, tree, pass, above, at.upper, end, mask);
+        }
+        node = lower ? at.lower : at.upper;
+        if (lower && upper) {
+            const sap_radius_waiting later = {at.upper, end, upper, 0};
+            if (walk.lane == 0) walk.stack[waiting] = later;
+            waiting++;
+            __syncwarp();
+        }
+        if (lower) end = at.upper;
+        mask = lower ? lower : upper;
+        if (!mask && waiting > 0) {
+            const sap_radius_waiting next = walk.stack[--waiting];
+            node = next.node;
+            end = next.end;
+            mask = next.mask;
+            __syncwarp();
+        }
+    }
+}
+
+// ---- The kernel
+
+// Brings a lane's query into shared memory and its registers; whether it is to be answered.
+template <typename real, int dims>
+static __device__ __forceinline__ bool sap_radius_load(sap_radius_walk<real, dims>& walk, const sap_radius_pass& pass,
+                                                       real* room, int64_t number, int axes) {
+    const real *query = (const real*)pass.queries + number * pass.stride, most = sizeof(real) == 4 ? FLT_MAX : DBL_MAX;
+    bool is_finite = true;
+    SAP_UNROLL
+    for (int axis = 0; axis < (dims ? dims : axes); axis++) {
+        const real value = query[axis];
+        is_finite = is_finite && value >= -most && value <= most;
+        room[axis] = value;
+        if (dims) walk.own[dims ? axis : 0] = value;
+    }
+    return is_finite;
+}
+
+template <typename real, int dims, bool collect>
+static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
+    sap_radius_kernel(const sap_tree tree, const sap_radius_pass pass) {
+    typedef sap_radius_shared<real, dims> all_shared;
+    SAP_CUDA_SHARED(all_shared, shared);
+    const int warp = (int)threadIdx.x / SAP_WARP, lane = (int)threadIdx.x % SAP_WARP;
+    const int64_t first = ((int64_t)blockIdx.x * SAP_RADIUS_WARPS + warp) * pass.share, number = first + lane;
+    const bool is_given = lane < pass.share && number < pass.count, is_bad = *pass.bad != INT64_MAX;
+    if (is_bad && pass.self) return; // ids are not to be trusted then
+    if (collect && pass.offsets[pass.all_rows] > pass.room) return;
+    sap_radius_walk<real, dims> walk;
+    real* room = shared->queries[warp].at;
+    walk.queries = room;
+    walk.start = shared->start[warp];
+    walk.stack = (sap_radius_waiting*)(void*)(shared + 1) + warp * tree.shape.depth;
+    walk.limit2 = (real)pass.limit2;
+    walk.lane = lane;
+    walk.share = pass.merged ? lane / tree.shape.stride : 0;
+    walk.found = 0;
+    const int64_t row = !is_given ? -1 : pass.rows ? pass.rows[number] : number;
+    const bool is_mine = row >= 0;
+    walk.after = pass.self ? (int)row : -1;
+    bool asks = false;
+    SAP_UNROLL
+    for (int axis = 0; axis < dims; axis++) walk.own[dims ? axis : 0] = 0;
+    if (is_mine)
+        asks = sap_radius_load<real, dims>(walk, pass, room + lane * sap_radius_sizes<real, dims>::query,
+                                           pass.by_row ? row : number, tree.shape.dims);
+    if (collect && is_mine) {
+        shared->start[warp][lane] = pass.offsets[row];
+        asks = asks && pass.offsets[row + 1] > pass.offsets[row];
+    }
+    __syncwarp();
+    const uint32_t mask = __ballot_sync(SAP_ALL_LANES, asks && !is_bad);
+    sap_radius_go<real, dims, collect>(walk, tree, pass, mask);
+    if (!collect && is_mine) pass.counts[row] = walk.found;
+}
+
+#endif

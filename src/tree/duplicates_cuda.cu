@@ -1,0 +1,313 @@
+// Which rows are the first of their kind, on a GPU: every row goes into one hash table, whose entries are row numbers,
+// by linear probing. A slot belongs to the kind of the row that came first into it; the smallest row of the kind stays
+// there, and whoever loses against it is marked. So rows of one kind are marked all but one, in whatever order threads
+// run, and rows without equals mark nothing. What is not marked is then packed in ascending order.
+//
+// A row that finds no place within PROBES slots is put aside, with all of its kind, since slots are never freed: those
+// rows are sorted (K. E. Batcher, Sorting networks and their applications, 1968), so that points made to collide cost
+// O(n log² n). Others never get there: at half load a run of 256 slots has a probability below 1e-20.
+//
+// An entry's bits above the row number are bits of the hash, so that other kinds are seldom looked at. The table could
+// be split into parts that fit the L2 cache, but that costs more reading than it saves: a slot's sector comes from
+// memory once either way, and what follows at once hits it in the cache.
+//
+// Rows are compared by their bits, minus zero counting as zero, so that rows that are not finite are met by the build.
+#include "tree/tree_cuda.h"
+
+enum { THREADS = 256, PROBES = 256, MOST_TILES = 1024 };
+#define EMPTY 0xffffffffu
+
+// Numbers that the host asks for.
+typedef struct findings {
+    uint32_t kept, aside;
+} findings;
+
+typedef struct search {
+    const void* coords;
+    int64_t stride;
+    int32_t count, dims;
+    uint32_t size;    // slots
+    int32_t row_bits; // of an entry, enough for `count`
+    uint32_t* entries;
+    uint32_t* duplicates; // a bit a row
+    uint32_t* aside;      // a bit a row: found no place
+    findings* found;
+} search;
+
+// ---- Rows
+
+template <typename word> static __device__ __forceinline__ word word_of(const search& s, int32_t row, int axis) {
+    const word bits = __ldg((const word*)s.coords + row * s.stride + axis);
+    return bits == (word)1 << (8 * sizeof(word) - 1) ? 0 : bits;
+}
+
+// A. Appleby's MurmurHash3, 32 bits.
+static __device__ __forceinline__ uint32_t mix(uint32_t hash, uint32_t word) {
+    word *= 0xcc9e2d51u;
+    hash ^= __funnelshift_l(word, word, 15) * 0x1b873593u;
+    return __funnelshift_l(hash, hash, 13) * 5 + 0xe6546b64u;
+}
+
+template <int fixed_dims, typename word>
+static __device__ __forceinline__ uint32_t hash_of(const search& s, int32_t row) {
+    const int dims = fixed_dims ? fixed_dims : s.dims;
+    uint32_t hash = 0;
+    SAP_UNROLL
+    for (int a = 0; a < dims; ++a) {
+        const word bits = word_of<word>(s, row, a);
+        hash = mix(hash, (uint32_t)bits);
+        if (sizeof(word) == 8) hash = mix(hash, (uint32_t)((uint64_t)bits >> 32));
+    }
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    return hash ^ hash >> 16;
+}
+
+template <int fixed_dims, typename word>
+static __device__ __forceinline__ bool equal_rows(const search& s, int32_t i, int32_t j) {
+    const int dims = fixed_dims ? fixed_dims : s.dims;
+    bool equal = true;
+    SAP_UNROLL
+    for (int a = 0; a < dims; ++a) {
+        equal = word_of<word>(s, i, a) == word_of<word>(s, j, a);
+        if (!equal) break;
+    }
+    return equal;
+}
+
+static __device__ __forceinline__ void mark(uint32_t* bits, uint32_t row) { atomicOr(&bits[row / 32], 1u << row % 32); }
+
+// ---- The table
+
+typedef enum outcome { OUTCOME_FIRST, OUTCOME_DUPLICATE, OUTCOME_ASIDE } outcome;
+
+// At a slot of the row's kind. Where everyone comes to one slot, most only read it.
+static __device__ __forceinline__ outcome meet(const search& s, uint32_t* slot, uint32_t there, uint32_t mine) {
+    if (there > mine) there = atomicMin(slot, mine);
+    if (there < mine) return OUTCOME_DUPLICATE;
+    mark(s.duplicates, there & ((1u << s.row_bits) - 1));
+    return OUTCOME_FIRST;
+}
+
+template <int dims, typename word> static __device__ __forceinline__ outcome insert(const search& s, int32_t row) {
+    const uint32_t hash = hash_of<dims, word>(s, row), mine = hash << s.row_bits | (uint32_t)row;
+    uint32_t at = __umulhi(hash, s.size);
+    for (int probe = 0; probe < PROBES; ++probe) {
+        uint32_t there = __ldcg(&s.entries[at]);
+        if (there == EMPTY) there = atomicCAS(&s.entries[at], EMPTY, mine);
+        if (there == EMPTY) return OUTCOME_FIRST;
+        const int32_t other = (int32_t)(there & ((1u << s.row_bits) - 1));
+        if ((there ^ mine) >> s.row_bits == 0 && equal_rows<dims, word>(s, row, other))
+            return meet(s, &s.entries[at], there, mine);
+        at = at + 1 < s.size ? at + 1 : 0;
+    }
+    return OUTCOME_ASIDE;
+}
+
+template <int dims, typename word> static __global__ void __launch_bounds__(THREADS) insert_rows(const search s) {
+    const int64_t row = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int64_t group = row / SAP_WARP;
+    if (group * SAP_WARP >= s.count) return; // the whole warp
+    const outcome what = row < s.count ? insert<dims, word>(s, (int32_t)row) : OUTCOME_FIRST;
+    const uint32_t duplicates = __ballot_sync(SAP_ALL_LANES, what == OUTCOME_DUPLICATE);
+    const uint32_t aside = __ballot_sync(SAP_ALL_LANES, what == OUTCOME_ASIDE);
+    if (row % SAP_WARP != 0) return;
+    if (duplicates) atomicOr(&s.duplicates[group], duplicates);
+    if (aside) atomicAdd(&s.found->aside, (uint32_t)__popc(aside));
+    s.aside[group] = aside;
+}
+
+// ---- Packing: the numbers of the bits that are set, or of those that are not, ascending. Blocks count what is in
+// their tiles; then each adds up the tiles before its own.
+
+typedef struct packing {
+    const uint32_t* bits;
+    uint32_t flip; // all ones: clear bits are meant
+    int32_t count; // bits
+    int64_t words, tile_words;
+    uint32_t* in_tile; // [tiles]
+    int32_t* out;
+    uint32_t* total; // NULL: is known
+} packing;
+
+typedef struct packing_room {
+    uint32_t warp_sum[THREADS / SAP_WARP];
+} packing_room;
+
+static __device__ __forceinline__ uint32_t chosen_of(const packing& p, int64_t word, int64_t end) {
+    if (word >= end) return 0;
+    const int64_t rest = p.count - word * 32;
+    const uint32_t valid = rest >= 32 ? 0xffffffffu : (1u << rest) - 1;
+    return (p.bits[word] ^ p.flip) & valid;
+}
+
+// The block's sum of a number a thread, and the sum of the threads before.
+static __device__ uint32_t block_sum(packing_room* room, uint32_t number, uint32_t* before) {
+    const int lane = (int)threadIdx.x % SAP_WARP, warp = (int)threadIdx.x / SAP_WARP;
+    uint32_t sum = number, total = 0, ahead = 0;
+    for (int step = 1; step < SAP_WARP; step *= 2) {
+        const uint32_t lower = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned)step);
+        if (lane >= step) sum += lower;
+    }
+    __syncthreads(); // the room may still be read
+    if (lane == SAP_WARP - 1) room->warp_sum[warp] = sum;
+    __syncthreads();
+    for (int w = 0; w < THREADS / SAP_WARP; ++w) {
+        const uint32_t of_warp = room->warp_sum[w];
+        ahead += w < warp ? of_warp : 0;
+        total += of_warp;
+    }
+    *before = ahead + sum - number;
+    return total;
+}
+
+static __device__ __forceinline__ int64_t tile_end(const packing& p) {
+    const int64_t end = ((int64_t)blockIdx.x + 1) * p.tile_words;
+    return end < p.words ? end : p.words;
+}
+
+static __global__ void __launch_bounds__(THREADS) count_tiles(const packing p) {
+    SAP_CUDA_SHARED(packing_room, room);
+    const int64_t end = tile_end(p);
+    uint32_t number = 0, before;
+    for (int64_t word = blockIdx.x * p.tile_words + threadIdx.x; word < end; word += THREADS)
+        number += (uint32_t)__popc(chosen_of(p, word, end));
+    number = block_sum(room, number, &before);
+    if (threadIdx.x == 0) p.in_tile[blockIdx.x] = number;
+}
+
+// A warp writes what its lanes' words choose, a word at a time.
+static __device__ __forceinline__ void write_words(const packing& p, int64_t first, uint32_t chosen, uint32_t at) {
+    const int lane = (int)threadIdx.x % SAP_WARP;
+    for (int i = 0; i < SAP_WARP; ++i) {
+        const uint32_t word = __shfl_sync(SAP_ALL_LANES, chosen, i);
+        const uint32_t to = __shfl_sync(SAP_ALL_LANES, at, i);
+        const uint32_t lower = word & ((1u << lane) - 1);
+        if (word >> lane & 1u) p.out[to + (uint32_t)__popc(lower)] = (int32_t)((first + i) * 32 + lane);
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS) write_tiles(const packing p) {
+    SAP_CUDA_SHARED(packing_room, room);
+    const int64_t end = tile_end(p);
+    uint32_t tiles_before = 0, before;
+    for (unsigned tile = threadIdx.x; tile < blockIdx.x; tile += THREADS) tiles_before += p.in_tile[tile];
+    uint32_t base = block_sum(room, tiles_before, &before);
+    for (int64_t first = blockIdx.x * p.tile_words; first < end; first += THREADS) {
+        const uint32_t chosen = chosen_of(p, first + threadIdx.x, end);
+        const uint32_t total = block_sum(room, (uint32_t)__popc(chosen), &before);
+        write_words(p, first + threadIdx.x / SAP_WARP * SAP_WARP, chosen, base + before);
+        base += total;
+    }
+    if (p.total && blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) *p.total = base;
+}
+
+static void pack(sap_cuda_call* call, packing p) {
+    p.words = ((int64_t)p.count + 31) / 32;
+    p.tile_words = (p.words + MOST_TILES - 1) / MOST_TILES;
+    if (p.tile_words < THREADS) p.tile_words = THREADS;
+    sap_cuda_grid grid = {(p.words + p.tile_words - 1) / p.tile_words, THREADS, sizeof(packing_room), false};
+    p.in_tile = (uint32_t*)sap_cuda_take(call, MOST_TILES * sizeof *p.in_tile);
+    sap_cuda_launch(call, count_tiles, grid, p);
+    sap_cuda_launch(call, write_tiles, grid, p);
+}
+
+// ---- Rows without a place
+
+template <typename word> static __device__ bool comes_after(const search& s, int32_t i, int32_t j) {
+    for (int a = 0; a < s.dims; ++a) {
+        const word x = word_of<word>(s, i, a), y = word_of<word>(s, j, a);
+        if (x != y) return x > y;
+    }
+    return i > j;
+}
+
+// One step of the network: places `distance` apart, or, where sorted runs of that length meet, those that mirror one
+// another. The smaller row always goes to the lower place, so that places beyond the end need not be there.
+template <typename word>
+static __global__ void __launch_bounds__(THREADS)
+    sort_step(const search s, int32_t* rows, int64_t count, int64_t distance, bool mirror) {
+    const int64_t pair = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int64_t lower = pair / distance * 2 * distance + pair % distance;
+    const int64_t upper = mirror ? lower ^ (2 * distance - 1) : lower + distance;
+    if (upper >= count) return;
+    const int32_t i = rows[lower], j = rows[upper];
+    if (!comes_after<word>(s, i, j)) return;
+    rows[lower] = j;
+    rows[upper] = i;
+}
+
+template <typename word>
+static __global__ void __launch_bounds__(THREADS) mark_sorted(const search s, const int32_t* rows, int64_t count) {
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x + 1;
+    if (i < count && equal_rows<0, word>(s, rows[i - 1], rows[i])) mark(s.duplicates, (uint32_t)rows[i]);
+}
+
+template <typename word> static void search_aside(sap_cuda_call* call, const search& s, int64_t count) {
+    int32_t* rows = (int32_t*)sap_cuda_take(call, (size_t)count * sizeof *rows);
+    packing those = {s.aside, 0, s.count, 0, 0, NULL, rows, NULL};
+    pack(call, those);
+    int64_t pairs = 1;
+    while (2 * pairs < count) pairs *= 2;
+    for (int64_t length = 1; length < count; length *= 2)
+        for (int64_t distance = length; distance > 0; distance /= 2)
+            sap_cuda_launch(call, sort_step<word>, sap_cuda_grid_for(pairs, THREADS), s, rows, count, distance,
+                            distance == length);
+    sap_cuda_launch(call, mark_sorted<word>, sap_cuda_grid_for(count - 1, THREADS), s, rows, count);
+}
+
+// ---- The whole
+
+template <typename word> static void insert_all(sap_cuda_call* call, const search& s) {
+    void (*kernel)(search) = s.dims == 2   ? insert_rows<2, word>
+                             : s.dims == 3 ? insert_rows<3, word>
+                             : s.dims == 4 ? insert_rows<4, word>
+                             : s.dims == 8 ? insert_rows<8, word>
+                                           : insert_rows<0, word>;
+    sap_cuda_launch(call, kernel, sap_cuda_grid_for(s.count, THREADS), s);
+}
+
+static void find_duplicates(sap_cuda_call* call, const sap_rows* rows, int32_t* keep, findings* found) {
+    const size_t words = ((size_t)rows->count + 31) / 32, bytes = words * sizeof(uint32_t);
+    search s = {};
+    s.coords = rows->coords;
+    s.stride = rows->stride;
+    s.count = (int32_t)rows->count;
+    s.dims = rows->dims;
+    s.size = 2 * (uint32_t)rows->count;
+    while (rows->count >> s.row_bits) s.row_bits++;
+    s.entries = (uint32_t*)sap_cuda_take(call, s.size * sizeof *s.entries);
+    s.duplicates = (uint32_t*)sap_cuda_take(call, bytes);
+    s.aside = (uint32_t*)sap_cuda_take(call, bytes);
+    s.found = (findings*)sap_cuda_take(call, sizeof *s.found);
+    sap_cuda_fill(call, s.entries, 0xff, s.size * sizeof *s.entries);
+    sap_cuda_fill(call, s.duplicates, 0, bytes);
+    sap_cuda_fill(call, s.found, 0, sizeof *s.found);
+    if (call->status != SAP_OK) return;
+    const bool wide = rows->real_bits == 64;
+    if (wide)
+        insert_all<uint64_t>(call, s);
+    else
+        insert_all<uint32_t>(call, s);
+    packing kept = {s.duplicates, 0xffffffffu, s.count, 0, 0, NULL, keep, &s.found->kept};
+    pack(call, kept);
+    sap_cuda_fetch(call, found, s.found, sizeof *found);
+    if (call->status != SAP_OK || found->aside == 0) return;
+    if (wide)
+        search_aside<uint64_t>(call, s, found->aside);
+    else
+        search_aside<uint32_t>(call, s, found->aside);
+    pack(call, kept);
+    sap_cuda_fetch(call, found, s.found, sizeof *found);
+}
+
+void sap_cuda_duplicates(sap_cuda_call* call, const sap_rows* rows, int32_t* keep, int64_t* kept) {
+    *kept = 0;
+    if (call->status != SAP_OK || rows->count == 0) return;
+    // A call within the call: the build that follows gets its scratch memory.
+    sap_cuda_call own;
+    findings found = {0, 0};
+    if (sap_cuda_begin(&own, call->device) == SAP_OK) find_duplicates(&own, rows, keep, &found);
+    call->status = sap_cuda_end(&own, SAP_OK);
+    if (call->status == SAP_OK) *kept = found.kept;
+}

@@ -1,0 +1,206 @@
+// Queries in the order of the tree, on CUDA: one counting sort by the cells of the tree's top levels.
+//
+// Cells, not a grid or a space-filling curve: they hold equally many points whatever the distribution. Within a cell
+// the order is left to chance; answers do not depend on it.
+#include "tree/order_cuda.cuh"
+#include "tree/tree_cuda.h"
+
+enum {
+    ORDER_THREADS = 256,
+    CELL_THREADS = 512,
+    ORDER_FEW = 4096,    // fewer queries are not worth ordering
+    ORDER_PER_CELL = 16, // queries that a cell should hold
+    ORDER_MOST_BITS = 20,
+    PLACE_THREADS = 1024, // cells that get their places together
+};
+
+// The upper levels of a balanced tree, which every query goes through, in shared memory.
+enum { TOP_LEVELS = 10 };
+template <typename real> struct top_levels {
+    real split[1 << TOP_LEVELS];
+    unsigned char axis[1 << TOP_LEVELS];
+};
+
+// Which cell a query lies in: the number of its node at a depth of a balanced tree; in an explicit tree, that part of
+// all slots in which its leaf begins.
+template <typename real>
+static __device__ int cell_of(const sap_tree& tree, const top_levels<real>* top, const real* query, int bits) {
+    const sap_tree_shape& s = tree.shape;
+    if (s.levels > 0) {
+        const real* split = (const real*)(tree.arrays + s.split_at);
+        const unsigned char* axis = tree.arrays + s.axis_at;
+        int node = 1, level = 0;
+        for (; level < bits && level < TOP_LEVELS; level++)
+            node = 2 * node + !(query[top->axis[node]] <= top->split[node]);
+        for (; level < bits; level++) node = 2 * node + !(query[axis[node]] <= split[node]);
+        return node - (1 << bits);
+    }
+    int64_t node = 0, first;
+    for (;;) {
+        unsigned int link;
+        real split;
+        if (sizeof(real) == 4) {
+            const sap_node_f32 at = ((const sap_node_f32*)(tree.arrays + s.node_at))[node];
+            link = at.link;
+            first = at.bits;
+            split = (real)sap_float_of_bits(at.bits);
+        } else {
+            const sap_node_f64 at = ((const sap_node_f64*)(tree.arrays + s.node_at))[node];
+            link = at.link;
+            first = (int64_t)at.bits;
+            split = (real)sap_double_of_bits(at.bits);
+        }
+        if ((link & SAP_NODE_LEAF) == SAP_NODE_LEAF) break;
+        node = query[link & SAP_NODE_LEAF] <= split ? node + 1 : node + (link >> 5);
+    }
+    return s.slots > 0 ? (int)((first << bits) / s.slots) : 0;
+}
+
+// Queries' cells, and their numbers among those of their cell.
+template <typename real>
+static __global__ void __launch_bounds__(CELL_THREADS)
+    count_cells(sap_tree tree, const int64_t* bad, const real* queries, int64_t count, int64_t stride, int bits,
+                int* cell, int* number, int* cells) {
+    SAP_CUDA_SHARED(top_levels<real>, top);
+    const sap_tree_shape& s = tree.shape;
+    const int64_t kept = s.levels > 0 ? min(s.nodes, (int64_t)1 << TOP_LEVELS) : 0;
+    for (int i = (int)threadIdx.x; i < kept; i += CELL_THREADS) {
+        top->split[i] = ((const real*)(tree.arrays + s.split_at))[i];
+        top->axis[i] = (tree.arrays + s.axis_at)[i];
+    }
+    __syncthreads();
+    const bool good = *bad == INT64_MAX;
+    for (int64_t i = (int64_t)blockIdx.x * CELL_THREADS + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * CELL_THREADS) {
+        int at = good ? cell_of(tree, top, queries + i * stride, bits) : 0;
+        cell[i] = at;
+        number[i] = atomicAdd(&cells[at], 1);
+    }
+}
+
+typedef struct place_shared {
+    int sum[SAP_WARP];
+    int base;
+} place_shared;
+
+// Turns counts into places. Blocks of cells follow one another as they come, which does no harm: neighbours stay
+// neighbours but for one border in PLACE_THREADS.
+static __global__ void __launch_bounds__(PLACE_THREADS) place_cells(int* cells, int count, int* total) {
+    SAP_CUDA_SHARED(place_shared, s);
+    int i = (int)(blockIdx.x * PLACE_THREADS + threadIdx.x), own = i < count ? cells[i] : 0, sum = own;
+    for (int step = 1; step < SAP_WARP; step *= 2) {
+        int other = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned int)step);
+        if (sap_lane() >= step) sum += other;
+    }
+    if (sap_lane() == SAP_WARP - 1) s->sum[threadIdx.x / SAP_WARP] = sum;
+    __syncthreads();
+    int before = 0;
+    for (int warp = 0; warp < (int)threadIdx.x / SAP_WARP; warp++) before += s->sum[warp];
+    if (threadIdx.x == PLACE_THREADS - 1) s->base = atomicAdd(total, before + sum);
+    __syncthreads();
+    if (i < count) cells[i] = s->base + before + sum - own;
+}
+
+// Lists the queries by cell. Their coordinates stay where they are: reading them in this order once costs less than
+// moving them.
+static __global__ void __launch_bounds__(ORDER_THREADS)
+    list_queries(int64_t count, const int* cell, const int* number, const int* cells, int32_t* rows) {
+    int64_t i = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
+    if (i < count) rows[cells[cell[i]] + number[i]] = (int32_t)i;
+}
+
+template <typename real>
+static void order(sap_cuda_call* call, const sap_tree* tree, const sap_rows* q, int bits, sap_cuda_queries* out) {
+    int cells_count = 1 << bits;
+    int* cells = (int*)sap_cuda_take(call, ((size_t)cells_count + 1) * sizeof(int));
+    int* cell = (int*)sap_cuda_take(call, (size_t)q->count * sizeof(int));
+    int* number = (int*)sap_cuda_take(call, (size_t)q->count * sizeof(int));
+    int32_t* rows = (int32_t*)sap_cuda_take(call, (size_t)q->count * sizeof(int32_t));
+    sap_cuda_fill(call, cells, 0, ((size_t)cells_count + 1) * sizeof(int));
+    sap_cuda_grid each = sap_cuda_grid_for(q->count, ORDER_THREADS);
+    sap_cuda_grid place = sap_cuda_grid_for(cells_count, PLACE_THREADS);
+    place.shared = sizeof(place_shared);
+    if (call->status != SAP_OK) return;
+    sap_cuda_grid count = sap_cuda_grid_for(q->count, CELL_THREADS);
+    if (count.blocks > 4 * (int64_t)call->cuda->multiprocessors)
+        count.blocks = 4 * (int64_t)call->cuda->multiprocessors;
+    count.shared = sizeof(top_levels<real>);
+    sap_cuda_launch(call, count_cells<real>, count, *tree, (const int64_t*)sap_cuda_tree_of(tree)->bad,
+                    (const real*)q->coords, q->count, q->stride, bits, cell, number, cells);
+    sap_cuda_launch(call, place_cells, place, cells, cells_count, cells + cells_count);
+    sap_cuda_launch(call, list_queries, each, q->count, (const int*)cell, (const int*)number, (const int*)cells, rows);
+    out->rows = rows;
+    out->by_row = true;
+}
+
+sap_cuda_queries sap_cuda_queries_order(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows, bool ordered) {
+    sap_cuda_queries out = {rows->coords, NULL, rows->count, rows->stride, false};
+    const sap_tree_shape* s = &tree->shape;
+    if (call->status != SAP_OK || ordered || rows->count < ORDER_FEW || s->count == 0) return out;
+    int bits = 0, most = s->levels > 0 ? s->depth : ORDER_MOST_BITS;
+    while (bits < most && bits < ORDER_MOST_BITS && rows->count >> bits > ORDER_PER_CELL) bits++;
+    if (bits == 0) return out;
+    if (rows->real_bits == 32)
+        order<float>(call, tree, rows, bits, &out);
+    else
+        order<double>(call, tree, rows, bits, &out);
+    return out;
+}
+
+// ---- The tree's own points
+
+// A thread a slot of a balanced tree's leaves.
+template <typename real>
+static __global__ void __launch_bounds__(ORDER_THREADS) points_of_leaves(sap_tree tree, real* coords, int32_t* rows) {
+    const sap_tree_shape& s = tree.shape;
+    int64_t slot = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
+    if (slot >= s.slots) return;
+    int64_t leaf = slot / s.stride, at = slot % s.stride, first = leaf * s.count >> s.depth;
+    if (at >= ((leaf + 1) * s.count >> s.depth) - first) return;
+    const size_t slot_bytes = (size_t)s.dims * sizeof(real) + sizeof(int32_t);
+    const real* block = (const real*)(tree.arrays + s.block_at + (size_t)(leaf * s.stride) * slot_bytes);
+    for (int a = 0; a < s.dims; a++) coords[(first + at) * s.dims + a] = block[a * s.stride + at];
+    rows[first + at] = ((const int32_t*)(block + (int64_t)s.dims * s.stride))[at];
+}
+
+// A thread a node of an explicit tree: leaves write their slots, those without a point with row -1.
+template <typename real>
+static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree tree, real* coords, int32_t* rows) {
+    const sap_tree_shape& s = tree.shape;
+    int64_t node = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
+    if (node >= s.nodes) return;
+    const bool wide = sizeof(real) == 8;
+    const sap_node_f32* narrow_nodes = (const sap_node_f32*)(tree.arrays + s.node_at);
+    const sap_node_f64* wide_nodes = (const sap_node_f64*)(tree.arrays + s.node_at);
+    unsigned int link = wide ? wide_nodes[node].link : narrow_nodes[node].link;
+    if ((link & SAP_NODE_LEAF) != SAP_NODE_LEAF) return;
+    int64_t first = wide ? (int64_t)wide_nodes[node].bits : (int64_t)narrow_nodes[node].bits;
+    int count = (int)(link >> 5), unit = count > 4 ? 4 : (wide ? 2 : 1), stride = (count + unit - 1) / unit * unit;
+    const size_t slot_bytes = (size_t)s.dims * sizeof(real) + sizeof(int32_t);
+    const real* block = (const real*)(tree.arrays + s.block_at + (size_t)first * slot_bytes);
+    for (int i = 0; i < stride; i++) {
+        for (int a = 0; a < s.dims; a++) coords[(first + i) * s.dims + a] = block[a * stride + i];
+        rows[first + i] = i < count ? ((const int32_t*)(block + (int64_t)s.dims * stride))[i] : -1;
+    }
+}
+
+sap_cuda_queries sap_cuda_queries_self(sap_cuda_call* call, const sap_tree* tree) {
+    const sap_tree_shape* s = &tree->shape;
+    int64_t count = s->levels > 0 ? s->count : s->slots;
+    sap_cuda_queries out = {NULL, NULL, count, s->dims, false};
+    void* coords = sap_cuda_take(call, (size_t)count * (size_t)s->dims * sap_real_bytes(s));
+    int32_t* rows = (int32_t*)sap_cuda_take(call, (size_t)count * sizeof(int32_t));
+    out.coords = coords;
+    out.rows = rows;
+    if (call->status != SAP_OK || s->count == 0) return out;
+    sap_cuda_grid grid = sap_cuda_grid_for(s->levels > 0 ? s->slots : s->nodes, ORDER_THREADS);
+    if (s->real_bits == 32 && s->levels > 0)
+        sap_cuda_launch(call, points_of_leaves<float>, grid, *tree, (float*)coords, rows);
+    else if (s->real_bits == 32)
+        sap_cuda_launch(call, points_of_nodes<float>, grid, *tree, (float*)coords, rows);
+    else if (s->levels > 0)
+        sap_cuda_launch(call, points_of_leaves<double>, grid, *tree, (double*)coords, rows);
+    else
+        sap_cuda_launch(call, points_of_nodes<double>, grid, *tree, (double*)coords, rows);
+    return out;
+}

@@ -1,0 +1,273 @@
+// Point trees on CUDA devices: their memory, walk boxes, the way to and from host memory, and bad points.
+#include "device/cuda_rooms.h"
+#include "tree/order_cuda.cuh"
+#include "tree/tree_cuda.h"
+
+// ---- Memory
+
+typedef struct gap_list {
+    sap_gap gap[SAP_MOST_ARRAYS + 3];
+    int32_t count;
+} gap_list;
+
+enum { CLEAR_THREADS = 256, EMPTY_BOX_THREADS = 128 };
+
+// Makes gaps zero (a block each) and forgets bad rows.
+static __global__ void __launch_bounds__(CLEAR_THREADS) clear_gaps(unsigned char* arrays, gap_list gaps, int64_t* bad) {
+    sap_gap gap = gaps.gap[blockIdx.x];
+    for (size_t i = threadIdx.x; i < gap.bytes; i += CLEAR_THREADS) arrays[gap.at + i] = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) *bad = INT64_MAX;
+}
+
+// Marks the boxes of a balanced tree's first level as empty; those of nodes are written later.
+template <typename real> static __global__ void __launch_bounds__(EMPTY_BOX_THREADS) empty_boxes(sap_tree tree) {
+    real* box = (real*)(tree.arrays + tree.shape.box_at[0]);
+    int32_t* ids = (int32_t*)(tree.arrays + tree.shape.min_id_at[0]);
+    for (int i = (int)threadIdx.x; i < 2 * tree.shape.dims * SAP_GROUP; i += EMPTY_BOX_THREADS)
+        box[i] = i / SAP_GROUP % 2 ? -(real)INFINITY : (real)INFINITY;
+    for (int i = (int)threadIdx.x; i < SAP_GROUP; i += EMPTY_BOX_THREADS) ids[i] = INT32_MAX;
+}
+
+static void clear(sap_cuda_call* call, const sap_tree* tree) {
+    gap_list gaps;
+    gaps.count = sap_shape_gaps(&tree->shape, gaps.gap);
+    gaps.gap[gaps.count].at = tree->shape.bytes;
+    gaps.gap[gaps.count++].bytes = SAP_ALIGNMENT;
+    if (tree->shape.levels > 0) {
+        gaps.gap[gaps.count].at = tree->shape.split_at;
+        gaps.gap[gaps.count++].bytes = sap_real_bytes(&tree->shape);
+        gaps.gap[gaps.count].at = tree->shape.axis_at;
+        gaps.gap[gaps.count++].bytes = 1;
+    }
+    sap_cuda_grid grid = {gaps.count, CLEAR_THREADS, 0, false}, one = {1, EMPTY_BOX_THREADS, 0, false};
+    sap_cuda_launch(call, clear_gaps, grid, tree->arrays, gaps, sap_cuda_tree_of(tree)->bad);
+    if (tree->shape.levels == 0 || tree->shape.level_depth[0] >= SAP_GROUP_BITS) return;
+    if (tree->shape.real_bits == 32)
+        sap_cuda_launch(call, empty_boxes<float>, one, *tree);
+    else
+        sap_cuda_launch(call, empty_boxes<double>, one, *tree);
+}
+
+static size_t walk_bytes(const sap_tree_shape* s) {
+    int64_t nodes = s->levels > 0 ? 2 * s->leaves : s->nodes;
+    return (size_t)nodes * (size_t)sap_walk_box_reals(s->dims, s->real_bits) * sap_real_bytes(s);
+}
+
+// What is kept beside the arrays, with nothing in it yet.
+static void make_beside(sap_cuda_call* call, sap_tree* tree) {
+    sap_cuda_tree* beside = (sap_cuda_tree*)sap_memory_allocate_zero(call->device, sizeof *beside);
+    if (!beside) {
+        call->status = sap_fail(call->device, SAP_ERROR_MEMORY, "no memory for a tree");
+        return;
+    }
+    beside->bad = (int64_t*)sap_cuda_allocate(call, sizeof(int64_t));
+    if (beside->bad)
+        tree->beside = beside;
+    else
+        sap_memory_release(call->device, beside, sizeof *beside);
+}
+
+// The rows that sap_device_wait is to report.
+static void make_device_bad(sap_cuda_call* call) {
+    sap_cuda* cuda = call->cuda;
+    if (call->waits || cuda->bad) return;
+    int64_t none = INT64_MAX;
+    int64_t* bad = (int64_t*)sap_cuda_allocate(call, sizeof none);
+    sap_cuda_copy(call, bad, &none, sizeof none);
+    cuda->bad = bad;
+}
+
+void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape) {
+    if (call->status != SAP_OK) return;
+    if (!tree->beside) make_beside(call, tree);
+    make_device_bad(call);
+    if (call->status != SAP_OK) return;
+    sap_cuda_tree* beside = sap_cuda_tree_of(tree);
+    size_t need = shape->bytes + SAP_ALIGNMENT, boxes = walk_bytes(shape);
+    void *new_arrays = NULL, *new_boxes = NULL;
+    if (need > tree->allocated) new_arrays = sap_cuda_allocate(call, need);
+    if (boxes > beside->boxes_bytes) new_boxes = sap_cuda_allocate(call, boxes);
+    // Taken now, as long as the old tree is still there.
+    if (shape->levels == 0) beside->links = sap_cuda_take(call, (size_t)shape->nodes * SAP_CUDA_LINK_BYTES);
+    if (call->status != SAP_OK) {
+        sap_cuda_release(call->device, new_arrays, need);
+        sap_cuda_release(call->device, new_boxes, boxes);
+        return;
+    }
+    if (new_arrays) {
+        sap_cuda_release(call->device, tree->arrays, tree->allocated);
+        tree->arrays = (unsigned char*)new_arrays;
+        tree->allocated = need;
+    }
+    if (new_boxes) {
+        sap_cuda_release(call->device, beside->boxes, beside->boxes_bytes);
+        beside->boxes = new_boxes;
+        beside->boxes_bytes = boxes;
+    }
+    tree->shape = *shape;
+    clear(call, tree);
+}
+
+void sap_tree_unmake_cuda(sap_tree* tree) {
+    sap_cuda_tree* beside = sap_cuda_tree_of(tree);
+    sap_cuda_release(tree->device, tree->arrays, tree->allocated);
+    tree->arrays = NULL;
+    if (!beside) return;
+    sap_cuda_release(tree->device, beside->boxes, beside->boxes_bytes);
+    sap_cuda_release(tree->device, beside->bad, sizeof(int64_t));
+    sap_memory_release(tree->device, beside, sizeof *beside);
+    tree->beside = NULL;
+}
+
+// ---- Walk boxes of balanced trees
+
+enum { BOXES_THREADS = 256 };
+
+// One thread a box that the tree keeps. Half a warp holds a group of siblings, from whose boxes those of the levels up
+// to the next that is kept follow. All levels at once.
+template <typename real>
+static __global__ void __launch_bounds__(BOXES_THREADS)
+    walk_boxes(sap_tree tree, real* boxes, int64_t most, const int64_t* bad) {
+    const sap_tree_shape* s = &tree.shape;
+    int64_t i = (int64_t)blockIdx.x * BOXES_THREADS + threadIdx.x;
+    if (i >= most || *bad != INT64_MAX) return; // whole half-warps; a bad build has left no boxes
+    const unsigned int half = 0xffffu << (threadIdx.x & 16);
+    int level = s->levels - 1;
+    for (int64_t size; i >= (size = SAP_GROUP * (s->level_depth[level] <= SAP_GROUP_BITS
+                                                     ? (int64_t)1
+                                                     : (int64_t)1 << (s->level_depth[level] - SAP_GROUP_BITS)));
+         level--)
+        i -= size;
+    const int depth = s->level_depth[level], reals = sap_walk_box_reals(s->dims, s->real_bits);
+    const int lane = (int)(threadIdx.x & 15), up = level == 0 ? depth : SAP_GROUP_BITS - 1;
+    const real* kept = (const real*)(tree.arrays + s->box_at[level]) + i / SAP_GROUP * s->dims * 2 * SAP_GROUP + lane;
+    for (int a = 0; a <= s->dims; a++) {
+        real low = 0, high = 0;
+        int id = a == s->dims ? ((const int32_t*)(tree.arrays + s->min_id_at[level]))[i] : 0;
+        if (a < s->dims) {
+            low = kept[2 * SAP_GROUP * a];
+            high = kept[2 * SAP_GROUP * a + SAP_GROUP];
+        }
+        for (int step = 0; step <= up; step++) {
+            if (step > 0) {
+                unsigned int other = 1u << (step - 1);
+                real below = __shfl_xor_sync(half, low, other), above = __shfl_xor_sync(half, high, other);
+                int least = __shfl_xor_sync(half, id, other);
+                low = below < low ? below : low;
+                high = above > high ? above : high;
+                id = least < id ? least : id;
+            }
+            if (lane >> step << step != lane || i >> depth) continue;
+            real* box = boxes + (((int64_t)1 << (depth - step)) + (i >> step)) * reals;
+            if (a < s->dims) {
+                box[2 * a] = low;
+                box[2 * a + 1] = high;
+            } else {
+                *(int32_t*)(box + 2 * a) = id;
+            }
+        }
+    }
+}
+
+void sap_cuda_tree_boxes(sap_cuda_call* call, sap_tree* tree) {
+    if (call->status != SAP_OK) return;
+    const sap_tree_shape* s = &tree->shape;
+    if (s->levels == 0) {
+        sap_cuda_boxes_explicit(call, tree);
+        return;
+    }
+    int64_t boxes = 0;
+    for (int32_t j = 0; j < s->levels; j++) boxes += SAP_GROUP * sap_level_groups(s, j);
+    sap_cuda_grid grid = sap_cuda_grid_for(boxes, BOXES_THREADS);
+    if (s->real_bits == 32)
+        sap_cuda_launch(call, walk_boxes<float>, grid, *tree, (float*)sap_cuda_tree_of(tree)->boxes, boxes,
+                        (const int64_t*)sap_cuda_tree_of(tree)->bad);
+    else
+        sap_cuda_launch(call, walk_boxes<double>, grid, *tree, (double*)sap_cuda_tree_of(tree)->boxes, boxes,
+                        (const int64_t*)sap_cuda_tree_of(tree)->bad);
+}
+
+// ---- To and from the host
+
+sap_status sap_tree_make_cuda(sap_tree* tree, const unsigned char* arrays) {
+    sap_cuda_call call;
+    sap_tree_shape shape = tree->shape;
+    sap_cuda_begin(&call, tree->device);
+    call.waits = true; // the arrays may be gone right after the call
+    sap_cuda_tree_reserve(&call, tree, &shape);
+    sap_cuda_copy(&call, tree->arrays, arrays, shape.bytes);
+    sap_cuda_tree_boxes(&call, tree);
+    return sap_cuda_end(&call, SAP_OK);
+}
+
+sap_status sap_tree_read_cuda(const sap_tree* tree, size_t at, size_t bytes, void* to) {
+    sap_cuda_call call;
+    sap_cuda_begin(&call, tree->device);
+    call.waits = true;
+    sap_cuda_copy(&call, to, tree->arrays + at, bytes);
+    return sap_cuda_end(&call, SAP_OK);
+}
+
+// ---- Bad points
+
+enum { CHECK_THREADS = 256 };
+
+template <typename real>
+static __global__ void __launch_bounds__(CHECK_THREADS)
+    find_bad(const real* coords, int64_t count, int64_t stride, int dims, real most, int64_t* bad) {
+    for (int64_t i = (int64_t)blockIdx.x * CHECK_THREADS + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * CHECK_THREADS)
+        for (int a = 0; a < dims; a++)
+            if (!(coords[i * stride + a] >= -most && coords[i * stride + a] <= most))
+                atomicMin((unsigned long long*)bad, (unsigned long long)i);
+}
+
+// Names what is wrong with a row on the device.
+static void refuse(sap_cuda_call* call, const sap_rows* rows, int64_t row) {
+    double point[SAP_MAX_DIMS];
+    size_t real = (size_t)rows->real_bits / 8;
+    const unsigned char* at = (const unsigned char*)rows->coords + (size_t)(row * rows->stride) * real;
+    sap_cuda_fetch(call, point, at, (size_t)rows->dims * real);
+    if (call->status == SAP_OK) call->status = sap_point_refuse(call->device, point, rows->dims, rows->real_bits, row);
+}
+
+void sap_cuda_rows_check(sap_cuda_call* call, const sap_rows* rows) {
+    int64_t none = INT64_MAX, row = none;
+    double most = sap_largest_coordinate(rows->real_bits, rows->dims);
+    int64_t* bad = (int64_t*)sap_cuda_take(call, sizeof none);
+    sap_cuda_copy(call, bad, &none, sizeof none);
+    sap_cuda_grid grid = sap_cuda_grid_for(rows->count, CHECK_THREADS);
+    if (call->status == SAP_OK && grid.blocks > 8 * (int64_t)call->cuda->multiprocessors)
+        grid.blocks = 8 * (int64_t)call->cuda->multiprocessors;
+    if (rows->real_bits == 32)
+        sap_cuda_launch(call, find_bad<float>, grid, (const float*)rows->coords, rows->count, rows->stride,
+                        (int)rows->dims, (float)most, bad);
+    else
+        sap_cuda_launch(call, find_bad<double>, grid, (const double*)rows->coords, rows->count, rows->stride,
+                        (int)rows->dims, most, bad);
+    sap_cuda_fetch(call, &row, bad, sizeof row);
+    if (call->status == SAP_OK && row != INT64_MAX) refuse(call, rows, row);
+}
+
+void sap_cuda_tree_built(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows) {
+    int64_t row = INT64_MAX;
+    if (call->status != SAP_OK || !call->waits) return;
+    sap_cuda_fetch(call, &row, sap_cuda_tree_of(tree)->bad, sizeof row);
+    if (call->status == SAP_OK && row != INT64_MAX) refuse(call, rows, row);
+}
+
+sap_status sap_cuda_device_wait(sap_device* device) {
+    sap_cuda_call call;
+    int64_t none = INT64_MAX, row = none;
+    sap_cuda_begin(&call, device);
+    call.waits = true;
+    if (call.status == SAP_OK && call.cuda->bad) {
+        sap_cuda_fetch(&call, &row, call.cuda->bad, sizeof row);
+        if (row != INT64_MAX) sap_cuda_copy(&call, call.cuda->bad, &none, sizeof none);
+    }
+    sap_status status = sap_cuda_end(&call, SAP_OK);
+    if (status != SAP_OK || row == INT64_MAX) return status;
+    return sap_fail(device, SAP_ERROR_NOT_FINITE,
+                    "points: a coordinate of point %lld of an earlier build is not finite or too large to square",
+                    (long long)row);
+}

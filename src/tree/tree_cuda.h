@@ -1,0 +1,73 @@
+// Point trees on CUDA devices: what is kept beside their arrays, and queries in the order of the tree.
+//
+// Kernels take a sap_tree by value: `arrays` points to GPU memory, `device` and `beside` must not be followed there.
+//
+// Walk boxes. For every node of a tree of either kind (balanced: 1 … 2*leaves - 1 in heap order, leaves being nodes
+// leaves … 2*leaves - 1; explicit: 0 … nodes - 1, in preorder) the tight box of its points and the smallest id, in
+// sap_walk_box_reals reals: lower and upper bound of axis 0, of axis 1, …, then the id's bits (int32 in the first four
+// bytes), then padding to 16 bytes. A node without points has lower = +infinity, upper = -infinity, id INT32_MAX. They
+// follow from the arrays and are not part of the tree's bytes.
+#ifndef SAPWOOD_TREE_TREE_CUDA_H
+#define SAPWOOD_TREE_TREE_CUDA_H
+
+#include "device/cuda.h"
+
+typedef struct sap_cuda_tree { // tree->beside
+    void* boxes;               // on the GPU
+    size_t boxes_bytes;        // allocated
+    int64_t* bad;              // on the GPU: the first bad row of the last build, or INT64_MAX. A tree with one is not
+                               // to be looked at: searches answer as an empty tree does
+    void* links;               // scratch of the call that makes an explicit tree, for its walk boxes
+} sap_cuda_tree;
+
+static inline sap_cuda_tree* sap_cuda_tree_of(const sap_tree* tree) { return (sap_cuda_tree*)tree->beside; }
+
+// Reals that a node's walk box takes.
+static __host__ __device__ __forceinline__ int sap_walk_box_reals(int dims, int real_bits) {
+    return real_bits == 32 ? (2 * dims + 1 + 3) / 4 * 4 : (2 * dims + 1 + 1) / 2 * 2;
+}
+
+// ---- tree/tree_cuda.cu
+
+// Makes room for the arrays of `shape` (reusing what is there), takes the shape on and clears the gaps between arrays.
+// sets up tree->beside. Everything in stream order.
+void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape);
+// Computes the walk boxes from the arrays.
+void sap_cuda_tree_boxes(sap_cuda_call* call, sap_tree* tree);
+// Fails the call over the first row with a coordinate that no tree takes (SAP_ERROR_NOT_FINITE). Waits.
+void sap_cuda_rows_check(sap_cuda_call* call, const sap_rows* rows_on_device);
+// Ends a build: a call that waits fails if a bad row was met. A call that does not leaves it to sap_device_wait.
+void sap_cuda_tree_built(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows_on_device);
+
+// ---- tree/boxes_explicit_cuda.cu: the walk boxes of an explicit tree, from its arrays, and what the way there takes
+// of scratch memory a node.
+enum { SAP_CUDA_LINK_BYTES = 8 };
+void sap_cuda_boxes_explicit(sap_cuda_call* call, sap_tree* tree);
+
+// ---- tree/build_cuda.cu, tree/sliding_cuda.cu, tree/duplicates_cuda.cu. Rows are on the device; `keep` (on the
+// device) names those to build over, ascending, `kept` of them; NULL: all.
+void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
+                             int64_t kept);
+void sap_cuda_build_sliding(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
+                            int64_t kept);
+// The first of each set of rows that are equal in every coordinate (minus zero equal to zero; bits are compared, so
+// that rows that are not finite do no harm), ascending, into keep[rows->count]. Waits for their number.
+void sap_cuda_duplicates(sap_cuda_call* call, const sap_rows* rows, int32_t* keep, int64_t* kept);
+
+// ---- tree/queries_cuda.cu
+
+// Queries for a search, on the device.
+typedef struct sap_cuda_queries {
+    const void* coords;  // real[][stride]: that of query i is number rows[i] if by_row, else i
+    const int32_t* rows; // the answer's row of each, -1: nothing is asked; NULL: its own number
+    int64_t count, stride;
+    bool by_row;
+} sap_cuda_queries;
+
+// Puts queries in an order in which neighbours in the list are neighbours in the tree. `rows` is on the device. Where
+// `ordered` or few queries make that not worth the time, they stay as they are.
+sap_cuda_queries sap_cuda_queries_order(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows, bool ordered);
+// The tree's own points, leaf by leaf; rows[] are their ids.
+sap_cuda_queries sap_cuda_queries_self(sap_cuda_call* call, const sap_tree* tree);
+
+#endif

@@ -1,0 +1,1 @@
+sapwood bench five.xyz queries.xyz --ordered | mask_bench

@@ -1,0 +1,1 @@
+sapwood info five.xyz --device gpu

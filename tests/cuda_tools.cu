@@ -1,0 +1,197 @@
+// What tests of CUDA devices need of device/cuda.h. See cuda_tools.h.
+#include "cuda_tools.h"
+#include "device/cuda.h"
+
+cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX};
+
+static const sap_cuda_calls* const gpu = &sap_cuda_runtime;
+
+void cuda_tools_reset(void) {
+    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX};
+    none.blocks = cuda_tools.blocks;
+    none.objects = cuda_tools.objects;
+    cuda_tools = none;
+}
+
+// ---- The table that watches.
+
+static cudaError_t number(cuda_tools_error error) {
+    switch (error) {
+    case CUDA_TOOLS_NO_MEMORY: return cudaErrorMemoryAllocation;
+    case CUDA_TOOLS_OLD_DRIVER: return cudaErrorInsufficientDriver;
+    case CUDA_TOOLS_NO_GPU: return cudaErrorNoDevice;
+    default: return cudaErrorIllegalAddress;
+    }
+}
+
+// Counts a call; whether it is to fail.
+static cudaError_t meet(cuda_tools_kind kind) {
+    cuda_tools_state* s = &cuda_tools;
+    __atomic_add_fetch(&s->calls[kind], 1, __ATOMIC_RELAXED);
+    if (s->failed && s->error == CUDA_TOOLS_ILLEGAL_ADDRESS) return number(s->error);
+    if (!(s->fail_kinds >> kind & 1)) return cudaSuccess;
+    int64_t at = __atomic_add_fetch(&s->seen, 1, __ATOMIC_RELAXED);
+    if (s->fail_at == 0 || at < s->fail_at || (at > s->fail_at && !s->fail_on)) return cudaSuccess;
+    s->failed = true;
+    return number(s->error);
+}
+
+static void count(int64_t* what, bool good, int change) {
+    if (good) __atomic_add_fetch(what, change, __ATOMIC_RELAXED);
+}
+
+static cudaError_t count_devices(int* found) {
+    if (cuda_tools.gpus < 0) return number(cuda_tools.error);
+    cudaError_t error = gpu->count_devices(found);
+    if (*found > cuda_tools.gpus) *found = cuda_tools.gpus;
+    return error;
+}
+
+static cudaError_t create_stream(cudaStream_t* stream) {
+    cudaError_t error = meet(CUDA_TOOLS_CREATE);
+    if (error == cudaSuccess) error = gpu->create_stream(stream);
+    count(&cuda_tools.objects, error == cudaSuccess, 1);
+    return error;
+}
+
+static cudaError_t destroy_stream(cudaStream_t stream) {
+    cudaError_t error = gpu->destroy_stream(stream);
+    count(&cuda_tools.objects, error == cudaSuccess, -1);
+    return error;
+}
+
+static cudaError_t wait_for(cudaStream_t stream) {
+    cudaError_t error = meet(CUDA_TOOLS_WAIT), real = gpu->wait(stream);
+    return error == cudaSuccess ? real : error;
+}
+
+static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
+    cudaError_t error = meet(CUDA_TOOLS_CREATE);
+    if (error == cudaSuccess) error = gpu->create_pool(pool, ordinal);
+    count(&cuda_tools.objects, error == cudaSuccess, 1);
+    return error;
+}
+
+static cudaError_t destroy_pool(cudaMemPool_t pool) {
+    cudaError_t error = gpu->destroy_pool(pool);
+    count(&cuda_tools.objects, error == cudaSuccess, -1);
+    return error;
+}
+
+static cudaError_t allocate(void** memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+    cudaError_t error = meet(CUDA_TOOLS_ALLOCATE);
+    *memory = NULL;
+    if (error == cudaSuccess) error = gpu->allocate(memory, bytes, pool, stream);
+    count(&cuda_tools.blocks, error == cudaSuccess, 1);
+    return error;
+}
+
+// Memory is released even where the call is to fail: what leaks should be the library's fault.
+static cudaError_t release(void* memory, cudaStream_t stream) {
+    cudaError_t error = meet(CUDA_TOOLS_RELEASE), real = gpu->release(memory, stream);
+    count(&cuda_tools.blocks, real == cudaSuccess, -1);
+    return error == cudaSuccess ? real : error;
+}
+
+static cudaError_t copy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
+                        cudaStream_t stream) {
+    cudaError_t error = meet(CUDA_TOOLS_COPY);
+    return error == cudaSuccess ? gpu->copy(to, to_pitch, from, from_pitch, width, rows, stream) : error;
+}
+
+static cudaError_t fill(void* memory, int byte, size_t bytes, cudaStream_t stream) {
+    cudaError_t error = meet(CUDA_TOOLS_FILL);
+    return error == cudaSuccess ? gpu->fill(memory, byte, bytes, stream) : error;
+}
+
+static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
+                          cudaStream_t stream, bool together) {
+    cudaError_t error = meet(CUDA_TOOLS_LAUNCH);
+    return error == cudaSuccess ? gpu->launch(kernel, blocks, threads, arguments, shared, stream, together) : error;
+}
+
+static const sap_cuda_calls* watching(void) {
+    static sap_cuda_calls calls;
+    if (calls.launch) return &calls;
+    calls = *gpu;
+    calls.count_devices = count_devices;
+    calls.create_stream = create_stream;
+    calls.destroy_stream = destroy_stream;
+    calls.wait = wait_for;
+    calls.create_pool = create_pool;
+    calls.destroy_pool = destroy_pool;
+    calls.allocate = allocate;
+    calls.release = release;
+    calls.copy = copy;
+    calls.fill = fill;
+    calls.launch = launch;
+    return &calls;
+}
+
+sap_status cuda_tools_open(const sap_device_options* options, sap_device** device) {
+    sap_device local = {};
+    local.table = &sap_cuda_table;
+    local.options = *options;
+    sap_device* opened = (sap_device*)sap_memory_allocate(&local, sizeof *opened);
+    if (!opened) return SAP_ERROR_MEMORY;
+    *opened = local;
+    sap_status status = sap_cuda_open_with(opened, watching());
+    if (status == SAP_OK)
+        *device = opened;
+    else
+        sap_memory_release(&local, opened, sizeof *opened);
+    return status;
+}
+
+// ---- The caller's own memory and stream, which are there until the program ends.
+
+static struct {
+    cudaStream_t stream;
+    cudaMemPool_t pool;
+} own;
+
+static bool own_ready(void) {
+    if (!own.stream && gpu->create_stream(&own.stream) != cudaSuccess) return false;
+    return own.pool || gpu->create_pool(&own.pool, 0) == cudaSuccess;
+}
+
+void* cuda_tools_allocate(size_t bytes) {
+    void* memory = NULL;
+    if (!own_ready() || gpu->allocate(&memory, bytes ? bytes : 1, own.pool, own.stream) != cudaSuccess) return NULL;
+    return gpu->wait(own.stream) == cudaSuccess ? memory : NULL;
+}
+
+void cuda_tools_release(void* memory) {
+    if (!memory) return;
+    (void)gpu->release(memory, own.stream);
+    (void)gpu->wait(own.stream);
+}
+
+void cuda_tools_copy(void* to, const void* from, size_t bytes) {
+    if (!own_ready() || !bytes) return;
+    (void)gpu->copy(to, bytes, from, bytes, bytes, 1, own.stream);
+    (void)gpu->wait(own.stream);
+}
+
+void* cuda_tools_stream(void) { return own_ready() ? (void*)own.stream : NULL; }
+
+void* cuda_tools_own_allocate(void* user, size_t bytes, size_t alignment) {
+    int64_t* counts = (int64_t*)user;
+    void* memory = alignment == 256 ? cuda_tools_allocate(bytes) : NULL;
+    counts[0]++;
+    if (memory) counts[1]++;
+    return memory;
+}
+
+void cuda_tools_own_release(void* user, void* memory, size_t) {
+    ((int64_t*)user)[1]--;
+    cuda_tools_release(memory);
+}
+
+bool cuda_tools_emulated(void) {
+#ifdef SAP_CUDA_ON_CPU
+    return true;
+#else
+    return false;
+#endif
+}

@@ -1,0 +1,66 @@
+// What tests of CUDA devices need of device/cuda.h, which is C++: devices whose calls are watched and can be made to
+// fail, memory on the GPU, a stream.
+#ifndef SAPWOOD_TESTS_CUDA_TOOLS_H
+#define SAPWOOD_TESTS_CUDA_TOOLS_H
+
+#include "sapwood/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cuda_tools_kind {
+    CUDA_TOOLS_ALLOCATE,
+    CUDA_TOOLS_COPY,
+    CUDA_TOOLS_FILL,
+    CUDA_TOOLS_LAUNCH,
+    CUDA_TOOLS_WAIT,
+    CUDA_TOOLS_RELEASE,
+    CUDA_TOOLS_CREATE, // a stream or a pool
+    CUDA_TOOLS_KINDS
+} cuda_tools_kind;
+
+typedef enum cuda_tools_error {
+    CUDA_TOOLS_NO_MEMORY,       // which leaves the GPU as it was
+    CUDA_TOOLS_ILLEGAL_ADDRESS, // after which every call fails
+    CUDA_TOOLS_OLD_DRIVER,
+    CUDA_TOOLS_NO_GPU
+} cuda_tools_error;
+
+// Of all devices that cuda_tools_open opened.
+typedef struct cuda_tools_state {
+    int64_t calls[CUDA_TOOLS_KINDS]; // so far
+    int64_t blocks;                  // of GPU memory, not yet released
+    int64_t objects;                 // streams and pools, not yet destroyed
+    // Of the calls whose kind is in fail_kinds (bits), number fail_at (from 1) fails, and with fail_on all later ones;
+    // 0: none does.
+    unsigned fail_kinds;
+    int64_t seen, fail_at;
+    bool fail_on;
+    cuda_tools_error error;
+    bool failed; // it has
+    // What counting the GPUs comes to: a number, or, if that is negative, `error`.
+    int gpus;
+} cuda_tools_state;
+
+extern cuda_tools_state cuda_tools;
+
+// Nothing fails, as many GPUs as there are, calls counted from 0.
+void cuda_tools_reset(void);
+// sap_device_open for a CUDA device whose calls are watched. The options must have an allocator.
+sap_status cuda_tools_open(const sap_device_options* options, sap_device** device);
+// GPU memory, in a stream that is the caller's own. These wait.
+void* cuda_tools_allocate(size_t bytes);
+void cuda_tools_release(void* memory);
+void cuda_tools_copy(void* to, const void* from, size_t bytes);
+void* cuda_tools_stream(void);
+// As a device_allocator; user is an int64_t[2] that counts calls and blocks in use.
+void* cuda_tools_own_allocate(void* user, size_t bytes, size_t alignment);
+void cuda_tools_own_release(void* user, void* memory, size_t bytes);
+// Whether the CPU plays the GPU.
+bool cuda_tools_emulated(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

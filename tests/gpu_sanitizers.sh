@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The four compute-sanitizer tools over the test programs that use a GPU: gpu_sanitizers.sh BUILD [SECONDS]
+# SECONDS is what each run may take (default 60); runs share the GPU. One that is stopped has failed only if something
+# was found until then. Logs: BUILD/sanitizers. Exit: 0, 1 if a tool or a test found something, 77 without the tool.
+set -uo pipefail
+build=${1:?"gpu_sanitizers.sh BUILD [SECONDS]"}
+seconds=${2:-60}
+tool=$(command -v compute-sanitizer || true)
+if [ -z "$tool" ] && [ -x /usr/local/cuda/bin/compute-sanitizer ]; then tool=/usr/local/cuda/bin/compute-sanitizer; fi
+[ -n "$tool" ] || { echo "compute-sanitizer is not here"; exit 77; }
+logs=$build/sanitizers
+rm -rf "$logs"
+mkdir -p "$logs"
+
+# Names as the programs take them (parts of tests' names). The second lines of tree, nearest and radius are their longest
+# tests, which reach every kernel.
+jobs_of() {
+  cat <<'LIST'
+test_cuda few arrays_on rows_lie nothing_waits bad_points rebuilding_allocates callers_memory a_gpu_describes
+test_cuda hosts many_hosts
+test_tree few strides rebuilding copies_stand_alone zeros_between largest_coordinates
+test_tree cases every_case
+test_nearest few no_queries points_among statistics
+test_nearest cases all_cases
+test_radius few inclusive freeing radius_squared pairs_agree
+test_radius cases all_cases
+test_compact few small_counts several_parts out_ahead arguments
+LIST
+}
+
+one() {  # one TOOL PROGRAM NAME TEST...
+  local kind=$1 program=$2 name=$1-$2-$3 status=0 options=(--error-exitcode 9) start=$SECONDS
+  shift 3
+  # Tests ask the driver about addresses that are none: refusals are no errors.
+  if [ "$kind" = memcheck ]; then options+=(--leak-check full --report-api-errors no); fi
+  timeout -k 5 "$seconds" "$tool" --tool "$kind" "${options[@]}" "$build/tests/$program" "$@" >"$logs/$name.txt" 2>&1 ||
+    status=$?
+  # What a finding looks like in the log of a run that was stopped before its summary.
+  local found='^========= (Invalid|Error:|Uninitialized|Race|Warning: Race|Barrier|Leaked|Misaligned|Divergent)'
+  case $status in
+  0) verdict=clean ;;
+  124 | 137) if grep -qE "$found" "$logs/$name.txt"; then verdict=FOUND; else verdict="clean until stopped"; fi ;;
+  9) verdict=FOUND ;;
+  *) verdict="FAILED ($status)" ;;
+  esac
+  printf '%-10s %-13s %-6s %-20s %3d s  %s\n' "$kind" "$program" "${name##*-}" "$verdict" $((SECONDS - start)) \
+    "$(sed -nE 's/^([0-9]+ passed, .*)/\1/p' "$logs/$name.txt" | tail -n 1)" >"$logs/$name.line"
+}
+
+running=0
+most=$(nproc 2>/dev/null || echo 2)
+export OMP_NUM_THREADS=2
+for kind in memcheck racecheck initcheck synccheck; do
+  while read -r program name tests; do
+    if [ ! -x "$build/tests/$program" ]; then
+      [ -e "$logs/$program.absent" ] || echo "$program: skipped, not built" | tee "$logs/$program.absent"
+      continue
+    fi
+    if [ "$running" -ge "$most" ]; then wait -n || true; running=$((running - 1)); fi
+    read -ra names <<<"$tests"
+    one "$kind" "$program" "$name" "${names[@]}" &
+    running=$((running + 1))
+  done < <(jobs_of)
+done
+wait
+cat "$logs"/*.line
+if grep -qE 'FOUND|FAILED' "$logs"/*.line; then exit 1; fi
+exit 0
