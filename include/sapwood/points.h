@@ -86,8 +86,8 @@ SAP_API sap_status sap_tree_build_f64(sap_device* device, sap_points_f64 points,
 /**
  * Builds the tree anew over other points, with its old options and into its old memory: nothing is allocated unless
  * there are more points than ever before in this tree (a sliding-midpoint tree may also need more nodes), or the device
- * was trimmed. dims and precision must stay. On failure the old tree stays; but after SAP_ERROR_CANCELLED it may be
- * empty. No query may run on the tree meanwhile.
+ * was trimmed. dims and precision must stay. On failure the old tree stays; but after SAP_ERROR_CANCELLED, or when
+ * a GPU fails in the middle, it may be empty. No query may run on the tree meanwhile.
  * Errors: as sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree mapped from a file.
  */
 SAP_API sap_status sap_tree_rebuild(sap_tree* tree, sap_points points);

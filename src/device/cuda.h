@@ -99,6 +99,7 @@ typedef struct sap_cuda_call {
     sap_status status; // of the first failure; once it is not SAP_OK, everything below does nothing
     int previous;      // the caller's current GPU
     bool waits;        // the host has to wait for the GPU at the end
+    bool reserved;     // a tree's arrays have been taken for what this call builds: its old contents are gone
     int blocks, outputs;
     sap_cuda_block block[SAP_CUDA_CALL_BLOCKS];
     sap_cuda_output output[SAP_CUDA_CALL_OUTPUTS];

@@ -311,8 +311,9 @@ static void launch(sap_cuda_call* call, void (*kernel)(nearest_task<real>), cons
 
 // Queries a warp works on: several times its lanes where there are enough of them for the whole GPU.
 static int share_of(const sap_cuda_call* call, int64_t count) {
-    const int64_t share = count / (call->cuda->multiprocessors * (int64_t)NEAREST_WARPS_EACH) / SAP_WARP * SAP_WARP;
-    return (int)(share < SAP_WARP ? SAP_WARP : share > NEAREST_SHARE_MOST ? NEAREST_SHARE_MOST : share);
+    const int64_t even = count / (call->cuda->multiprocessors * (int64_t)NEAREST_WARPS_EACH) / SAP_WARP * SAP_WARP;
+    const int64_t least = SAP_WARP, most = NEAREST_SHARE_MOST;
+    return (int)(even < least ? least : even > most ? most : even);
 }
 
 template <typename real, int dims, int capacity>

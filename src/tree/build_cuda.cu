@@ -149,6 +149,12 @@ void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows
         build_dims<double>(call, tree, &shape, &b);
 }
 
+// After a failure in the middle of a rebuild the arrays are half of the old tree and half of the new one.
+static void make_empty(sap_tree* tree) {
+    tree->shape.count = tree->shape.source_count = 0;
+    (void)sap_shape_balanced(&tree->shape, tree->options.leaf_size);
+}
+
 sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
@@ -167,5 +173,7 @@ sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
         sap_cuda_build_balanced(&call, tree, &rows, keep, kept);
     sap_cuda_tree_boxes(&call, tree);
     sap_cuda_tree_built(&call, tree, &rows);
-    return sap_cuda_end(&call, SAP_OK);
+    const sap_status status = sap_cuda_end(&call, SAP_OK);
+    if (status != SAP_OK && call.reserved) make_empty(tree);
+    return status;
 }

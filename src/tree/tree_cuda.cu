@@ -105,6 +105,7 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
         beside->boxes_bytes = boxes;
     }
     tree->shape = *shape;
+    call->reserved = true;
     clear(call, tree);
 }
 
