@@ -275,6 +275,7 @@ TEST(nothing_waits_in_the_callers_stream) {
     cuda_tools_copy(got.distance2, distance2, sizeof got.distance2);
     cuda_tools_copy(got.counts, counts, sizeof got.counts);
     CHECK(!memcmp(got.ids, a.ids, sizeof got.ids) && !memcmp(got.counts, a.counts, sizeof got.counts));
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are meant
     CHECK(!memcmp(got.distance2, a.distance2, sizeof(float) * QUERIES * K));
     // One array of the host is enough.
     cuda_tools_reset();

@@ -23,7 +23,7 @@ sap_status sap_fail(const sap_device* device, sap_status status, const char* for
         char sentence[512];
         va_list values;
         va_start(values, format);
-        vsnprintf(sentence, sizeof sentence, format, values);
+        vsnprintf(sentence, sizeof sentence, format, values); // NOLINT(clang-analyzer-valist.Uninitialized): it is
         va_end(values);
         device->options.log(device->options.log_user, status, sentence);
     }
