@@ -161,16 +161,18 @@ sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
     sap_rows rows = sap_cuda_rows_in(&call, points);
     int32_t* keep = NULL;
     int64_t kept = points->count;
-    if (tree->arrays && call.waits) sap_cuda_rows_check(&call, &rows); // a tree that there is already must stay
+    const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN;
+    // A tree that there is already must stay; the sliding builder looks before it touches anything, by itself.
+    if (balanced && tree->arrays && call.waits) sap_cuda_rows_check(&call, &rows);
     if (tree->options.drop_duplicates) {
         keep = (int32_t*)sap_cuda_take(&call, (size_t)points->count * sizeof(int32_t));
         sap_cuda_duplicates(&call, &rows, keep, &kept);
         if (kept == points->count) keep = NULL;
     }
-    if (tree->options.split == SAP_SPLIT_SLIDING_MIDPOINT)
-        sap_cuda_build_sliding(&call, tree, &rows, keep, kept);
-    else
+    if (balanced)
         sap_cuda_build_balanced(&call, tree, &rows, keep, kept);
+    else
+        sap_cuda_build_sliding(&call, tree, &rows, keep, kept);
     sap_cuda_tree_boxes(&call, tree);
     sap_cuda_tree_built(&call, tree, &rows);
     const sap_status status = sap_cuda_end(&call, SAP_OK);
