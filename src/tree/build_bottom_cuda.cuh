@@ -8,7 +8,7 @@
 #ifndef SAPWOOD_TREE_BUILD_BOTTOM_CUDA_CUH
 #define SAPWOOD_TREE_BUILD_BOTTOM_CUDA_CUH
 
-#include "tree/build_cuda.cuh"
+#include "tree/median_cuda.cuh"
 
 enum {
     BOTTOM_THREADS = 1024,
@@ -24,13 +24,9 @@ enum {
 template <typename real> struct bottom_node {
     typedef typename sap_ordinal<real>::type ordinal;
     ordinal lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
-    ordinal low, high;  // keys among which the median lies
-    real origin, scale; // bin of a coordinate in the first round: (x - origin) * scale
-    int bin;            // of the median in that round; -1: it is not over yet
+    sap_median<real> median;
     int start, middle, end;
-    int axis, component;
-    int below, candidates; // points before the candidates; candidates
-    int found, min_id;
+    int axis, found, min_id;  // found: candidates that are listed
     real pivot[SAP_MAX_DIMS]; // the median, from its axis on
     int pivot_id;
     int list[SAP_WARP]; // the candidates' places
@@ -177,17 +173,7 @@ static __device__ void bottom_begin(const bottom_block<real, dims>& k, int level
     for (int i = (int)threadIdx.x; i < nodes; i += BOTTOM_THREADS) {
         bottom_node<real>* n = &k.shared->node[i];
         n->axis = sap_choose_axis<real>(b, depth, n->end - n->start, n->lower, n->upper);
-        n->component = 0;
-        n->low = n->lower[n->axis];
-        n->high = n->upper[n->axis];
-        n->origin = sap_real_of(n->low);
-        const real side = sap_real_of(n->high) - n->origin;
-        // Where the extent is nothing, or so small that its inverse overflows, bins of keys do better.
-        n->scale = (real)BOTTOM_BINS / side;
-        n->bin = n->scale > 0 && n->scale < (real)FLT_MAX ? -1 : 0;
-        if (n->bin == 0) n->scale = 0;
-        n->below = 0;
-        n->candidates = n->end - n->start;
+        sap_median_begin(&n->median, n->lower[n->axis], n->upper[n->axis], n->end - n->start, BOTTOM_BINS);
         n->found = 0;
     }
     if (stored < 0) return;
@@ -201,63 +187,26 @@ static __device__ void bottom_begin(const bottom_block<real, dims>& k, int level
     }
 }
 
-template <typename real> static __device__ __forceinline__ int first_bin(const bottom_node<real>* n, real x) {
-    const int bin = (int)((x - n->origin) * n->scale);
-    return bin < BOTTOM_BINS ? bin : BOTTOM_BINS - 1;
-}
-
 // Whether a point is a candidate, and its key in the component at which the search stands. Points that differ from the
 // pivot found so far in an earlier component are not.
 template <typename real, int dims>
 static __device__ __forceinline__ bool bottom_candidate(const bottom_block<real, dims>& k, const bottom_node<real>* n,
                                                         int i, typename sap_ordinal<real>::type* key) {
-    if (n->bin >= 0 && first_bin(n, k.column(n->axis)[i]) != n->bin) return false;
-    for (int c = 0; c < n->component; c++)
+    const sap_median<real>& m = n->median;
+    for (int c = 0; c < m.component; c++)
         if (k.column(sap_next_axis(n->axis, c, k.axes()))[i] != n->pivot[c]) return false;
-    *key = n->component == k.axes() ? (typename sap_ordinal<real>::type)k.ids[i]
-                                    : sap_ordinal_of(k.column(sap_next_axis(n->axis, n->component, k.axes()))[i]);
-    return *key >= n->low && *key <= n->high;
+    *key = m.component == k.axes() ? (typename sap_ordinal<real>::type)k.ids[i]
+                                   : sap_ordinal_of(k.column(sap_next_axis(n->axis, m.component, k.axes()))[i]);
+    return *key >= m.low && *key <= m.high;
 }
 
-static __device__ __forceinline__ int later_shift(int bits) { return bits > 9 ? bits - 9 : 0; } // 2^9 is BOTTOM_BINS
-
-// Narrows a node's candidates to a bin. After a range of one key that too many points have, the next component decides.
-template <typename real, int dims>
-static __device__ void bottom_take_bin(const bottom_block<real, dims>& k, bottom_node<real>* n, int bin, int before,
-                                       int inside) {
-    typedef typename sap_ordinal<real>::type ordinal;
-    n->below += before;
-    n->candidates = inside;
-    if (n->bin < 0) {
-        // Half a bin more on both sides: rounding is far less.
-        const ordinal first = sap_ordinal_of(n->origin + ((real)bin - (real)0.5) / n->scale);
-        const ordinal last = sap_ordinal_of(n->origin + ((real)bin + (real)1.5) / n->scale);
-        n->bin = bin;
-        n->low = first > n->low ? first : n->low;
-        n->high = last < n->high ? last : n->high;
-    } else {
-        const int shift = later_shift(sap_bits_between(n->low, n->high));
-        const ordinal first = n->low + ((ordinal)bin << shift), last = first + (((ordinal)1 << shift) - 1);
-        n->low = first;
-        n->high = last < n->high ? last : n->high;
-    }
-    if (inside <= SAP_WARP) return;
-    k.shared->unfinished = 1;
-    if (n->low != n->high) return;
-    n->pivot[n->component++] = sap_real_of(n->low);
-    const bool ids = n->component == k.axes();
-    const int axis = sap_next_axis(n->axis, ids ? 0 : n->component, k.axes());
-    n->low = ids ? 0 : n->lower[axis];
-    n->high = ids ? (ordinal)INT32_MAX : n->upper[axis];
-}
-
-// One warp finds the bin in which the median of its node lies.
+// One warp finds the bin in which the median of its node lies, and narrows the candidates to it. Of one key that too
+// many points have, the next component decides.
 template <typename real, int dims>
 static __device__ void bottom_narrow(const bottom_block<real, dims>& k, bottom_node<real>* n, const int* bins) {
     enum { EACH = BOTTOM_BINS / SAP_WARP };
-    // Read before the lanes meet, since the one that goes on writes.
-    const int rank = n->middle - n->start - n->below, lane = sap_lane();
-    __syncwarp();
+    sap_median<real> m = n->median;
+    const int rank = n->middle - n->start - m.below, lane = sap_lane();
     int own[EACH], sum = 0;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
@@ -270,16 +219,29 @@ static __device__ void bottom_narrow(const bottom_block<real, dims>& k, bottom_n
         if (lane >= step) before += other;
     }
     before -= sum;
-    if (rank < before || rank >= before + sum) return; // one lane goes on
-    bool taken = false;
+    const int finder = __ffs((int)__ballot_sync(SAP_ALL_LANES, rank >= before && rank < before + sum)) - 1;
+    int bin = lane * EACH, inside = 0;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
-        if (!taken && rank < before + own[i]) {
-            bottom_take_bin(k, n, lane * EACH + i, before, own[i]);
-            taken = true;
+        if (inside == 0 && rank < before + own[i]) {
+            inside = own[i];
+            bin += i;
         }
-        before += own[i];
+        if (inside == 0) before += own[i];
     }
+    bin = __shfl_sync(SAP_ALL_LANES, bin, finder);
+    before = __shfl_sync(SAP_ALL_LANES, before, finder);
+    inside = __shfl_sync(SAP_ALL_LANES, inside, finder);
+    sap_median_take(&m, bin, BOTTOM_BINS, before, inside);
+    if (inside > SAP_WARP) {
+        if (lane == 0) k.shared->unfinished = 1;
+        if (m.low == m.high) {
+            if (lane == 0) n->pivot[m.component] = sap_real_of(m.low);
+            sap_median_next(&m, n->axis, k.axes(), n->lower, n->upper);
+        }
+    }
+    __syncwarp(); // all have read it
+    if (lane == 0) n->median = m;
 }
 
 // Narrows each node's candidates for the median to at most a warp of points.
@@ -292,20 +254,22 @@ static __device__ void bottom_select(const bottom_block<real, dims>& k, bottom_n
         for (int i = (int)threadIdx.x; i < nodes * BOTTOM_BINS; i += BOTTOM_THREADS) s->bins[i] = 0;
         if (threadIdx.x == 0) s->unfinished = 0;
         __syncthreads();
-        if (n->candidates > SAP_WARP && n->bin < 0) {
+        const sap_median<real> m = n->median;
+        if (m.candidates > SAP_WARP && m.scale > 0) {
             const real* column = k.column(n->axis);
 #pragma unroll 4
-            for (int i = r.start + sap_lane(); i < r.end; i += SAP_WARP) atomicAdd(&bins[first_bin(n, column[i])], 1);
-        } else if (n->candidates > SAP_WARP) {
-            const int shift = later_shift(sap_bits_between(n->low, n->high));
+            for (int i = r.start + sap_lane(); i < r.end; i += SAP_WARP)
+                atomicAdd(&bins[sap_median_bin(m, column[i], BOTTOM_BINS)], 1);
+        } else if (m.candidates > SAP_WARP) {
+            const int shift = sap_median_shift(m, BOTTOM_BINS);
             for (int i = r.start + sap_lane(); i < r.end; i += SAP_WARP) {
                 ordinal key;
-                if (bottom_candidate(k, n, i, &key)) atomicAdd(&bins[(int)((key - n->low) >> shift)], 1);
+                if (bottom_candidate(k, n, i, &key)) atomicAdd(&bins[(int)((key - m.low) >> shift)], 1);
             }
         }
         __syncthreads();
         const int warp = (int)threadIdx.x / SAP_WARP;
-        if (warp < nodes && s->node[warp].candidates > SAP_WARP)
+        if (warp < nodes && s->node[warp].median.candidates > SAP_WARP)
             bottom_narrow(k, &s->node[warp], s->bins + warp * BOTTOM_BINS);
         __syncthreads();
         const bool again = s->unfinished;
@@ -328,7 +292,7 @@ static __device__ void bottom_pivots(const bottom_block<real, dims>& k, bottom_n
     const int warp = (int)threadIdx.x / SAP_WARP, lane = sap_lane();
     if (warp < nodes) {
         bottom_node<real>* own = &k.shared->node[warp];
-        const int target = own->middle - own->start - own->below;
+        const int target = own->middle - own->start - own->median.below;
         int rank = 0, place = -1;
         if (lane < own->found) {
             place = own->list[lane];

@@ -1,6 +1,7 @@
 // The balanced builder on CUDA: its memory and its launches, four of them whatever the points are.
 #include "device/cuda_rooms.h"
 #include "tree/build_bottom_cuda.cuh"
+#include "tree/build_bounds_cuda.cuh"
 #include "tree/build_top_cuda.cuh"
 
 // Points of a subtree that one block builds.
@@ -44,15 +45,15 @@ static size_t lay_out_work(top_work<real>* w, int dims, int levels, int64_t bins
     w->upper = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
     w->min_id = (int*)next_array(&at, nodes, sizeof(int));
     w->axis = (int*)next_array(&at, nodes, sizeof(int));
-    w->start = (top_node<real>*)next_array(&at, wide, sizeof(top_node<real>));
     for (int i = 0; i < 2; i++) {
+        w->start[i] = (top_node<real>*)next_array(&at, wide, sizeof(top_node<real>));
         w->node[i] = (top_node<real>*)next_array(&at, wide, sizeof(top_node<real>));
-        w->moved[i] = (int*)next_array(&at, 3 * wide, sizeof(int));
+        w->moved[i] = (int*)next_array(&at, 4 * wide, sizeof(int));
     }
-    w->pivot = (ordinal*)next_array(&at, wide * dims, sizeof(ordinal));
+    w->pivot = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
     for (int i = 0; i < 3; i++) w->bins[i] = (int*)next_array(&at, bins, sizeof(int));
     w->pending = (int*)next_array(&at, 3, sizeof(int));
-    w->barrier = (unsigned int*)next_array(&at, 2, sizeof(unsigned int));
+    w->arrived = (unsigned int*)next_array(&at, 1, sizeof(unsigned int));
     return (size_t)(at - memory);
 }
 
@@ -65,22 +66,32 @@ template <typename real> static void lay_out_points(sap_cuda_build* b, void* scr
     }
 }
 
-// Launches of the levels above the subtrees, whose work and scratch points lie in the memory given.
+// Launches the levels above the subtrees.
+template <typename real, int dims>
+static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work) {
+    // A ring that this GPU has no room for: the kernel for any number of dimensions has none.
+    if constexpr (dims > 0)
+        if (sizeof(top_shared<real, dims>) > call->cuda->shared_bytes) return launch_top<real, 0>(call, b, work);
+    const size_t shared = sizeof(top_shared<real, dims>);
+    const int64_t most = sap_cuda_resident(call, (const void*)build_top<real, dims>, TOP_THREADS, shared);
+    const int64_t grains = (b.count + TOP_GRAIN - 1) / TOP_GRAIN;
+    sap_cuda_grid grid = {most < grains ? most : grains, TOP_THREADS, shared, true};
+    sap_cuda_launch(call, build_top<real, dims>, grid, b, work);
+}
+
+// Launches of all that comes before the subtrees, with the work and the scratch points in the memory given.
 template <typename real, int dims>
 static void build_levels(sap_cuda_call* call, sap_cuda_build* b, int64_t bins, unsigned char* memory, void* points) {
     top_work<real> work;
     real most = (real)sap_largest_coordinate(b->tree.shape.real_bits, b->dims);
     lay_out_work<real>(&work, b->dims, b->top, bins, memory);
     lay_out_points<real>(b, points);
-    int64_t grains = (b->count + TOP_GRAIN - 1) / TOP_GRAIN;
-    int64_t blocks = sap_cuda_resident(call, (const void*)build_top<real, dims>, TOP_THREADS, sizeof(top_shared<real>));
-    sap_cuda_grid grid = {blocks < grains ? blocks : grains, TOP_THREADS, sizeof(top_shared<real>), true};
     sap_cuda_grid scan = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>), false};
     sap_cuda_launch(call, build_prepare<real>, scan, *b, work);
     sap_cuda_launch(call, build_bounds<real>, scan, *b, work, most);
     if (b->points.keep) // into the buffer that the first level does not write
         sap_cuda_launch(call, build_gather<real>, sap_cuda_grid_for(b->count, BOUNDS_THREADS), *b, b->top & 1);
-    sap_cuda_launch(call, build_top<real, dims>, grid, *b, work);
+    launch_top<real, dims>(call, *b, work);
 }
 
 // Takes all memory first, so that a failure leaves the old tree as it was.
@@ -142,7 +153,9 @@ void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows
     b.points.rows = rows->coords;
     b.points.stride = rows->stride;
     b.points.keep = keep;
-    b.points.pitch = (kept + 3) / 4 * 4;
+    // Columns begin at whole sectors of memory, if the place of the leaves, where one buffer lies, is large enough.
+    const int64_t slots = (int64_t)shape.stride << shape.depth;
+    b.points.pitch = (kept + 7) / 8 * 8 <= slots ? (kept + 7) / 8 * 8 : (kept + 3) / 4 * 4;
     if (rows->real_bits == 32)
         build_dims<float>(call, tree, &shape, &b);
     else

@@ -44,12 +44,7 @@ static __device__ __forceinline__ int warp_count(const ordinal* keys, unsigned i
     int count = 0;
 #pragma unroll
     for (int j = 0; j < items; j++) count += (mask >> j & 1) && keys[j] <= most;
-#if defined(SAP_CUDA_ON_CPU) || __CUDA_ARCH__ >= 800
-    return (int)__reduce_add_sync(SAP_ALL_LANES, (unsigned int)count);
-#else
-    for (int step = 16; step; step /= 2) count += __shfl_xor_sync(SAP_ALL_LANES, count, step);
-    return count;
-#endif
+    return (int)sap_warp_sum((unsigned int)count);
 }
 
 // The key of rank `target` among the `total` keys in the masks, which lie in [low, high]: the range is narrowed, by

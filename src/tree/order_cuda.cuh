@@ -54,6 +54,15 @@ static __device__ __forceinline__ unsigned long long sap_warp_min(unsigned long 
 }
 static __device__ __forceinline__ unsigned long long sap_warp_max(unsigned long long x) { return ~sap_warp_min(~x); }
 
+static __device__ __forceinline__ unsigned int sap_warp_sum(unsigned int x) {
+#if defined(SAP_CUDA_ON_CPU) || __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(SAP_ALL_LANES, x);
+#else
+    for (int step = 16; step; step /= 2) x += __shfl_xor_sync(SAP_ALL_LANES, x, step);
+    return x;
+#endif
+}
+
 static __device__ __forceinline__ int sap_lane(void) { return (int)(threadIdx.x & 31); }
 static __device__ __forceinline__ unsigned int sap_lanes_below(void) { return (1u << (threadIdx.x & 31)) - 1; }
 
