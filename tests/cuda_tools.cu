@@ -104,6 +104,42 @@ static cudaError_t fill(void* memory, int byte, size_t bytes, cudaStream_t strea
     return error == cudaSuccess ? gpu->fill(memory, byte, bytes, stream) : error;
 }
 
+static cudaError_t pin(void** memory, size_t bytes) {
+    cudaError_t error = meet(CUDA_TOOLS_PIN);
+    if (error == cudaSuccess) error = gpu->pin(memory, bytes);
+    count(&cuda_tools.objects, error == cudaSuccess, 1);
+    return error;
+}
+
+static cudaError_t unpin(void* memory) {
+    cudaError_t error = gpu->unpin(memory);
+    count(&cuda_tools.objects, error == cudaSuccess, -1);
+    return error;
+}
+
+static cudaError_t create_event(cudaEvent_t* event) {
+    cudaError_t error = meet(CUDA_TOOLS_CREATE);
+    if (error == cudaSuccess) error = gpu->create_event(event);
+    count(&cuda_tools.objects, error == cudaSuccess, 1);
+    return error;
+}
+
+static cudaError_t destroy_event(cudaEvent_t event) {
+    cudaError_t error = gpu->destroy_event(event);
+    count(&cuda_tools.objects, error == cudaSuccess, -1);
+    return error;
+}
+
+static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
+    cudaError_t error = meet(CUDA_TOOLS_RECORD);
+    return error == cudaSuccess ? gpu->record(event, stream) : error;
+}
+
+static cudaError_t wait_event(cudaEvent_t event) {
+    cudaError_t error = meet(CUDA_TOOLS_WAIT), real = gpu->wait_event(event);
+    return error == cudaSuccess ? real : error;
+}
+
 static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                           cudaStream_t stream, bool together) {
     cudaError_t error = meet(CUDA_TOOLS_LAUNCH);
@@ -124,7 +160,14 @@ static const sap_cuda_calls* watching(void) {
     calls.release = release;
     calls.copy = copy;
     calls.fill = fill;
+    calls.pin = pin;
+    calls.unpin = unpin;
+    calls.create_event = create_event;
+    calls.destroy_event = destroy_event;
+    calls.record = record;
+    calls.wait_event = wait_event;
     calls.launch = launch;
+    calls.chunk_bytes = CUDA_TOOLS_CHUNK;
     return &calls;
 }
 
@@ -174,6 +217,13 @@ void cuda_tools_copy(void* to, const void* from, size_t bytes) {
 }
 
 void* cuda_tools_stream(void) { return own_ready() ? (void*)own.stream : NULL; }
+
+void* cuda_tools_pin(size_t bytes) {
+    void* memory = NULL;
+    return gpu->pin(&memory, bytes) == cudaSuccess ? memory : NULL;
+}
+
+void cuda_tools_unpin(void* memory) { (void)gpu->unpin(memory); }
 
 void* cuda_tools_own_allocate(void* user, size_t bytes, size_t alignment) {
     int64_t* counts = (int64_t*)user;

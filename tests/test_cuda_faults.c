@@ -205,19 +205,20 @@ static sap_tree_options options_of(int tree) {
 
 // ---- Memory that is refused
 
-// Sets up fault number n of a kind: 0 allocations from that one on, 1 one copy, fill or launch.
+// Sets up fault number n of a kind: 0 allocations from that one on, 1 one copy, fill, launch or recorded event.
 static void set_fault(int kind, int n) {
     cuda_tools_reset();
     cuda_tools.error = CUDA_TOOLS_NO_MEMORY;
     cuda_tools.fail_kinds =
-        kind ? 1u << CUDA_TOOLS_COPY | 1u << CUDA_TOOLS_FILL | 1u << CUDA_TOOLS_LAUNCH : 1u << CUDA_TOOLS_ALLOCATE;
+        kind ? 1u << CUDA_TOOLS_COPY | 1u << CUDA_TOOLS_FILL | 1u << CUDA_TOOLS_LAUNCH | 1u << CUDA_TOOLS_RECORD
+             : 1u << CUDA_TOOLS_ALLOCATE;
     cuda_tools.fail_on = kind == 0;
     cuda_tools.fail_at = n;
 }
 
 static void refuse_each(stage* t, const call* c, int kind) {
     sap_device_trim(t->s.gpu);
-    int64_t blocks = cuda_tools.blocks, host_blocks = t->s.w.blocks;
+    int64_t blocks = cuda_tools.blocks, objects = cuda_tools.objects, host_blocks = t->s.w.blocks;
     for (int n = 1; CHECK(n < MOST_FAULTS); n += STEP) {
         NOTE("%s, split %d drop %d: fault %d of kind %d", c->name, (int)t->options.split, t->options.drop_duplicates, n,
              kind);
@@ -228,6 +229,7 @@ static void refuse_each(stage* t, const call* c, int kind) {
         cuda_tools_reset();
         sap_device_trim(t->s.gpu);
         CHECK_EQUAL(cuda_tools.blocks, blocks);
+        CHECK_EQUAL(cuda_tools.objects, objects);
         CHECK_EQUAL(t->s.w.blocks, host_blocks);
         CHECK_STATUS(status, failed ? SAP_ERROR_DEVICE_MEMORY : SAP_OK);
         CHECK_EQUAL(t->s.w.log_calls, failed);

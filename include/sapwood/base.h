@@ -109,6 +109,10 @@ typedef struct sap_device_options {
  * call whose arrays all lie on the GPU only puts its work into the stream. What the GPU finds out later, such as a
  * point that is not finite, is then reported by ::sap_device_wait; until then such a tree answers "no neighbour". A GPU
  * calls no progress callback.
+ *
+ * Arrays of 4 MB and more in pageable host memory are copied through 16 MB of page-locked memory by all threads that
+ * the device may use. CUDA gives that memory, when it is first needed; the device keeps it until ::sap_device_trim.
+ * Page-locked arrays of the caller's are faster still.
  */
 typedef struct sap_device sap_device;
 

@@ -6,7 +6,7 @@
 // Errors that leave the GPU as it was. All others are sticky: every later call of the process on it fails too.
 static bool harmless(cudaError_t error) { return error == cudaErrorMemoryAllocation || error == cudaErrorInvalidValue; }
 
-static void fail(sap_cuda_call* call, cudaError_t error, const char* doing) {
+void sap_cuda_expect(sap_cuda_call* call, cudaError_t error, const char* doing) {
     if (error == cudaSuccess || call->status != SAP_OK) return;
     if (error == cudaErrorMemoryAllocation) {
         call->status =
@@ -60,7 +60,7 @@ static cudaError_t allocate(const sap_device* device, void** memory, size_t byte
     return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-void sap_cuda_trim(sap_device* device) {
+static void release_idle(sap_device* device) {
     sap_cuda* cuda = sap_cuda_of(device);
     lock(cuda);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
@@ -70,9 +70,15 @@ void sap_cuda_trim(sap_device* device) {
     unlock(cuda);
 }
 
+void sap_cuda_trim(sap_device* device) {
+    release_idle(device);
+    sap_cuda_staging_trim(device);
+}
+
 size_t sap_cuda_idle_bytes(sap_device* device) {
     sap_cuda* cuda = sap_cuda_of(device);
-    size_t bytes = 0;
+    size_t bytes =
+        __atomic_load_n(&cuda->staging.ready, __ATOMIC_RELAXED) ? SAP_CUDA_CHUNKS * cuda->calls->chunk_bytes : 0;
     lock(cuda);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++)
         if (cuda->idle[i].memory) bytes += cuda->idle[i].bytes;
@@ -101,10 +107,10 @@ void* sap_cuda_allocate(sap_cuda_call* call, size_t bytes) {
     void* memory = NULL;
     cudaError_t error = allocate(call->device, &memory, bytes ? bytes : 1);
     if (error == cudaErrorMemoryAllocation) { // what lies idle may be in the way
-        sap_cuda_trim(call->device);
+        release_idle(call->device);
         error = allocate(call->device, &memory, bytes ? bytes : 1);
     }
-    fail(call, error, "allocating");
+    sap_cuda_expect(call, error, "allocating");
     return error == cudaSuccess ? memory : NULL;
 }
 
@@ -141,9 +147,9 @@ sap_status sap_cuda_begin(sap_cuda_call* call, const sap_device* device) {
             sap_fail(device, SAP_ERROR_DEVICE_LOST, "GPU %d failed before; close the device", call->cuda->ordinal);
         return call->status;
     }
-    fail(call, call->cuda->calls->current_device(&call->previous), "asking for the current GPU");
+    sap_cuda_expect(call, call->cuda->calls->current_device(&call->previous), "asking for the current GPU");
     if (call->previous != call->cuda->ordinal)
-        fail(call, call->cuda->calls->use_device(call->cuda->ordinal), "choosing the GPU");
+        sap_cuda_expect(call, call->cuda->calls->use_device(call->cuda->ordinal), "choosing the GPU");
     return call->status;
 }
 
@@ -155,7 +161,7 @@ sap_status sap_cuda_end(sap_cuda_call* call, sap_status status) {
     if (call->waits && !call->cuda->lost) {
         // A failed call waits too: the caller may free his arrays.
         cudaError_t error = calls->wait(call->cuda->stream);
-        fail(call, error, "waiting for its work");
+        sap_cuda_expect(call, error, "waiting for its work");
     }
     for (int i = 0; i < call->blocks; i++) give(call->device, call->block[i]);
     if (call->previous != call->cuda->ordinal) (void)calls->use_device(call->previous);
@@ -172,7 +178,7 @@ bool sap_cuda_on_device(sap_cuda_call* call, const void* memory) {
         call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "an array is no memory that CUDA knows");
         return false;
     }
-    fail(call, error, "asking where an array lies");
+    sap_cuda_expect(call, error, "asking where an array lies");
     if (call->status == SAP_OK && ordinal >= 0 && ordinal != call->cuda->ordinal)
         call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "an array lies on GPU %d, the device is GPU %d",
                                 ordinal, call->cuda->ordinal);
@@ -180,18 +186,18 @@ bool sap_cuda_on_device(sap_cuda_call* call, const void* memory) {
 }
 
 void sap_cuda_copy(sap_cuda_call* call, void* to, const void* from, size_t bytes) {
-    if (call->status != SAP_OK || !bytes) return;
-    fail(call, call->cuda->calls->copy(to, bytes, from, bytes, bytes, 1, call->cuda->stream), "copying");
+    if (call->status != SAP_OK || !bytes || sap_cuda_stage(call, to, from, 1, 1, bytes)) return;
+    sap_cuda_expect(call, call->cuda->calls->copy(to, bytes, from, bytes, bytes, 1, call->cuda->stream), "copying");
 }
 
 void sap_cuda_fill(sap_cuda_call* call, void* memory, int byte, size_t bytes) {
     if (call->status != SAP_OK || !bytes) return;
-    fail(call, call->cuda->calls->fill(memory, byte, bytes, call->cuda->stream), "filling memory");
+    sap_cuda_expect(call, call->cuda->calls->fill(memory, byte, bytes, call->cuda->stream), "filling memory");
 }
 
 void sap_cuda_fetch(sap_cuda_call* call, void* host, const void* device_memory, size_t bytes) {
     sap_cuda_copy(call, host, device_memory, bytes);
-    if (call->status == SAP_OK) fail(call, call->cuda->calls->wait(call->cuda->stream), "fetching a result");
+    if (call->status == SAP_OK) sap_cuda_expect(call, call->cuda->calls->wait(call->cuda->stream), "fetching a result");
 }
 
 const void* sap_cuda_in(sap_cuda_call* call, const void* memory, size_t bytes) {
@@ -213,11 +219,11 @@ sap_rows sap_cuda_rows_in(sap_cuda_call* call, const sap_rows* rows) {
     void* to = (void*)(uintptr_t)in.coords;
     if (rows->stride == rows->dims)
         sap_cuda_copy(call, to, rows->coords, width * (size_t)rows->count);
-    else
-        fail(call,
-             call->cuda->calls->copy(to, width, rows->coords, (size_t)rows->stride * real, width, (size_t)rows->count,
-                                     call->cuda->stream),
-             "copying points");
+    else if (!sap_cuda_stage(call, to, rows->coords, (size_t)rows->stride * real, width, (size_t)rows->count))
+        sap_cuda_expect(call,
+                        call->cuda->calls->copy(to, width, rows->coords, (size_t)rows->stride * real, width,
+                                                (size_t)rows->count, call->cuda->stream),
+                        "copying points");
     return in;
 }
 
@@ -237,18 +243,20 @@ void* sap_cuda_out(sap_cuda_call* call, void* memory, size_t bytes) {
 int sap_cuda_resident(sap_cuda_call* call, const void* kernel, int threads, size_t shared) {
     int blocks = 0;
     if (call->status != SAP_OK) return 0;
-    if (shared > 48 * 1024) fail(call, call->cuda->calls->allow_shared(kernel, shared), "preparing a kernel");
+    if (shared > 48 * 1024)
+        sap_cuda_expect(call, call->cuda->calls->allow_shared(kernel, shared), "preparing a kernel");
     if (call->status != SAP_OK) return 0;
-    fail(call, call->cuda->calls->blocks_at_once(&blocks, kernel, threads, shared), "preparing a kernel");
+    sap_cuda_expect(call, call->cuda->calls->blocks_at_once(&blocks, kernel, threads, shared), "preparing a kernel");
     return blocks * call->cuda->multiprocessors;
 }
 
 void sap_cuda_launch_list(sap_cuda_call* call, const void* kernel, sap_cuda_grid grid, void** arguments) {
     if (call->status != SAP_OK || grid.blocks <= 0) return;
-    if (grid.shared > 48 * 1024) fail(call, call->cuda->calls->allow_shared(kernel, grid.shared), "preparing a kernel");
+    if (grid.shared > 48 * 1024)
+        sap_cuda_expect(call, call->cuda->calls->allow_shared(kernel, grid.shared), "preparing a kernel");
     if (call->status != SAP_OK) return;
-    fail(call,
-         call->cuda->calls->launch(kernel, dim3((unsigned)grid.blocks), dim3((unsigned)grid.threads), arguments,
-                                   grid.shared, call->cuda->stream, grid.together),
-         "launching a kernel");
+    sap_cuda_expect(call,
+                    call->cuda->calls->launch(kernel, dim3((unsigned)grid.blocks), dim3((unsigned)grid.threads),
+                                              arguments, grid.shared, call->cuda->stream, grid.together),
+                    "launching a kernel");
 }

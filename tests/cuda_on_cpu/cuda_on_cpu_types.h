@@ -6,6 +6,7 @@
 
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
+typedef struct CUevent_st* cudaEvent_t;
 
 typedef enum cudaError {
     cudaSuccess = 0,
