@@ -103,8 +103,8 @@ SAP_API void sap_tree_free(sap_tree* tree);
 
 /**
  * Checks everything about a tree: that its points are a permutation of what was given, the total order at every split,
- * boxes, smallest ids, padding and the depth bound. O(n log n). A balanced tree on a GPU is checked there, from the
- * leaves up (Brown 2015); if anything is wrong, the host finds out what.
+ * boxes, smallest ids, padding and the depth bound. O(n log n). A tree on a GPU is checked there, from the leaves up
+ * (balanced: Brown 2015; sliding midpoints: Karras 2012); if anything is wrong, the host finds out what.
  * Errors: SAP_ERROR_ARGUMENT; SAP_ERROR_FORMAT with the first violation named in the log; SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_tree_verify(const sap_tree* tree);
