@@ -2,12 +2,12 @@
 #include "cuda_tools.h"
 #include "device/cuda.h"
 
-cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX};
+cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false};
 
 static const sap_cuda_calls* const gpu = &sap_cuda_runtime;
 
 void cuda_tools_reset(void) {
-    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX};
+    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false};
     none.blocks = cuda_tools.blocks;
     none.objects = cuda_tools.objects;
     cuda_tools = none;
@@ -63,6 +63,12 @@ static cudaError_t destroy_stream(cudaStream_t stream) {
 static cudaError_t wait_for(cudaStream_t stream) {
     cudaError_t error = meet(CUDA_TOOLS_WAIT), real = gpu->wait(stream);
     return error == cudaSuccess ? real : error;
+}
+
+static cudaError_t capturing(cudaStream_t stream, bool* yes) {
+    cudaError_t error = gpu->capturing(stream, yes);
+    *yes |= cuda_tools.pretends_capture;
+    return error;
 }
 
 static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
@@ -154,6 +160,7 @@ static const sap_cuda_calls* watching(void) {
     calls.create_stream = create_stream;
     calls.destroy_stream = destroy_stream;
     calls.wait = wait_for;
+    calls.capturing = capturing;
     calls.create_pool = create_pool;
     calls.destroy_pool = destroy_pool;
     calls.allocate = allocate;
@@ -238,10 +245,41 @@ void cuda_tools_own_release(void* user, void* memory, size_t) {
     cuda_tools_release(memory);
 }
 
-bool cuda_tools_emulated(void) {
+// ---- Graphs, which the stand-in has not.
+
 #ifdef SAP_CUDA_ON_CPU
-    return true;
+
+bool cuda_tools_emulated(void) { return true; }
+bool cuda_tools_capture_begin(void*) { return false; }
+void* cuda_tools_capture_end(void*) { return NULL; }
+bool cuda_tools_graph_launch(void*, void*) { return false; }
+void cuda_tools_graph_destroy(void*) {}
+
 #else
-    return false;
-#endif
+
+bool cuda_tools_emulated(void) { return false; }
+
+// Global: the mode that forbids most.
+bool cuda_tools_capture_begin(void* stream) {
+    return cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeGlobal) == cudaSuccess;
 }
+
+void* cuda_tools_capture_end(void* stream) {
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t made = NULL;
+    if (cudaStreamEndCapture((cudaStream_t)stream, &graph) != cudaSuccess || !graph) return NULL;
+    if (cudaGraphInstantiateWithFlags(&made, graph, 0) != cudaSuccess) made = NULL;
+    (void)cudaGraphDestroy(graph);
+    return made;
+}
+
+bool cuda_tools_graph_launch(void* graph, void* stream) {
+    return cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)stream) == cudaSuccess &&
+           cudaStreamSynchronize((cudaStream_t)stream) == cudaSuccess;
+}
+
+void cuda_tools_graph_destroy(void* graph) {
+    if (graph) (void)cudaGraphExecDestroy((cudaGraphExec_t)graph);
+}
+
+#endif

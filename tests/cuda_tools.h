@@ -43,6 +43,7 @@ typedef struct cuda_tools_state {
     bool failed; // it has
     // What counting the GPUs comes to: a number, or, if that is negative, `error`.
     int gpus;
+    bool pretends_capture; // streams say that they are being captured, but do the work at once
 } cuda_tools_state;
 
 extern cuda_tools_state cuda_tools;
@@ -62,6 +63,11 @@ void* cuda_tools_stream(void);
 // Page-locked memory of the host, or NULL.
 void* cuda_tools_pin(size_t bytes);
 void cuda_tools_unpin(void* memory);
+// What is put into a stream from `begin` on goes into a graph, which `end` gives; false or NULL where there are none.
+bool cuda_tools_capture_begin(void* stream);
+void* cuda_tools_capture_end(void* stream);
+bool cuda_tools_graph_launch(void* graph, void* stream); // waits
+void cuda_tools_graph_destroy(void* graph);
 // As a device_allocator; user is an int64_t[2] that counts calls and blocks in use.
 void* cuda_tools_own_allocate(void* user, size_t bytes, size_t alignment);
 void cuda_tools_own_release(void* user, void* memory, size_t bytes);

@@ -34,6 +34,7 @@ typedef struct sap_cuda_calls {
     cudaError_t (*create_stream)(cudaStream_t* stream);
     cudaError_t (*destroy_stream)(cudaStream_t stream);
     cudaError_t (*wait)(cudaStream_t stream);
+    cudaError_t (*capturing)(cudaStream_t stream, bool* yes); // whether work put there goes into a graph
     cudaError_t (*create_pool)(cudaMemPool_t* pool, int ordinal);
     cudaError_t (*destroy_pool)(cudaMemPool_t pool);
     cudaError_t (*allocate)(void** memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
@@ -69,6 +70,7 @@ extern const sap_cuda_calls sap_cuda_runtime;
 typedef struct sap_cuda_block { // of device memory
     unsigned char* memory;
     size_t bytes;
+    bool kept; // a graph may use it whenever it is launched: only sap_device_trim frees it
 } sap_cuda_block;
 
 enum { SAP_CUDA_CHUNKS = 4 };
@@ -123,6 +125,7 @@ typedef struct sap_cuda_call {
     sap_status status; // of the first failure; once it is not SAP_OK, everything below does nothing
     int previous;      // the caller's current GPU
     bool waits;        // the host has to wait for the GPU at the end
+    bool captured;     // the caller makes a graph of it: nothing may wait, and no memory be taken but what lies idle
     bool reserved;     // a tree's arrays have been taken for what this call builds: its old contents are gone
     int blocks, outputs;
     sap_cuda_block block[SAP_CUDA_CALL_BLOCKS];

@@ -13,6 +13,13 @@ static cudaError_t create_stream(cudaStream_t* stream) {
     return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
 }
 
+static cudaError_t capturing(cudaStream_t stream, bool* yes) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t error = cudaStreamIsCapturing(stream, &status);
+    *yes = status != cudaStreamCaptureStatusNone;
+    return error;
+}
+
 // A pool that keeps what it has been given back: asking the driver for memory costs more than most kernels.
 static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
     cudaMemPoolProps properties = {};
@@ -91,6 +98,7 @@ extern const sap_cuda_calls sap_cuda_runtime = {cudaGetDeviceCount,
                                                 create_stream,
                                                 cudaStreamDestroy,
                                                 cudaStreamSynchronize,
+                                                capturing,
                                                 create_pool,
                                                 cudaMemPoolDestroy,
                                                 allocate,

@@ -94,6 +94,11 @@ static cudaError_t create_stream(cudaStream_t* stream) {
 static cudaError_t destroy_stream(cudaStream_t) { return cudaSuccess; }
 static cudaError_t wait_stream(cudaStream_t) { return cudaSuccess; }
 
+static cudaError_t capturing(cudaStream_t, bool* yes) {
+    *yes = false;
+    return cudaSuccess;
+}
+
 static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
     *pool = (cudaMemPool_t)(void*)&pool_dummy;
     return use_device(ordinal);
@@ -228,6 +233,7 @@ const sap_cuda_calls sap_cuda_runtime = {count_devices,
                                          create_stream,
                                          destroy_stream,
                                          wait_stream,
+                                         capturing,
                                          create_pool,
                                          destroy_pool,
                                          allocate,
