@@ -153,6 +153,13 @@ static sap_status call_collect_there(stage* t) {
     return sorted(status, found);
 }
 
+static sap_status call_into(stage* t) {
+    return radius_into(t->tree, &t->queries, 0.3, POINTS, t->counts, t->ids, t->distance2);
+}
+static sap_status call_into_there(stage* t) {
+    return radius_into(t->tree, &t->queries_there, 0.3, POINTS, t->counts_there, t->ids_there, NULL);
+}
+
 static sap_status call_pairs(stage* t) {
     sap_neighbors* found = NULL;
     sap_status status = sap_pairs(t->tree, 0.01, &found);
@@ -193,6 +200,8 @@ static const call calls[] = {{"build", call_build},
                              {"count on the GPU", call_count_there},
                              {"collect", call_collect},
                              {"collect on the GPU", call_collect_there},
+                             {"collect into host memory", call_into},
+                             {"collect into GPU memory", call_into_there},
                              {"pairs", call_pairs},
                              {"compact", call_compact},
                              {"unique", call_unique}};

@@ -112,7 +112,8 @@ typedef struct sap_device_options {
  *
  * **Graphs.** On a device that works in the caller's stream, the caller may capture calls into a CUDA graph and launch
  * that as often as he likes: ::sap_tree_rebuild (balanced, duplicates kept), ::sap_nearest and ::sap_nearest_self
- * (without statistics), ::sap_radius_count, ::sap_compact and ::sap_unique, with all arrays, and the count, on the GPU.
+ * (without statistics), ::sap_radius_count, ::sap_radius_into, ::sap_compact and ::sap_unique, with all arrays, and the
+ * count, on the GPU.
  * Each launch reads anew what is then in the arrays. The same calls must have been made once before the capture, with
  * as many points and queries, for no memory can be taken meanwhile. A call that would take some, or would have to wait,
  * answers SAP_ERROR_UNSUPPORTED; the graph is then of no use. A graph works in the device's scratch memory and in the

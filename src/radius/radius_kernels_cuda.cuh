@@ -172,9 +172,9 @@ static __device__ __forceinline__ void sap_radius_scan(sap_radius_walk<real, dim
             if (collect && votes) {
                 const int before = __shfl_sync(SAP_ALL_LANES, walk.found, number);
                 const int64_t at = walk.start[number] + before + __popc(votes & ((1u << walk.lane) - 1));
-                if (hits) {
+                if (hits && at < pass.room) {
                     pass.ids[at] = id;
-                    ((real*)pass.distance2)[at] = distance2;
+                    if (pass.distance2) ((real*)pass.distance2)[at] = distance2;
                 }
             }
             if (walk.lane == number) walk.found += __popc(votes);
@@ -294,7 +294,7 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     const int64_t first = ((int64_t)blockIdx.x * SAP_RADIUS_WARPS + warp) * pass.share, number = first + lane;
     const bool is_given = lane < pass.share && number < pass.count, is_bad = *pass.bad != INT64_MAX;
     if (is_bad && pass.self) return; // ids are not to be trusted then
-    if (collect && pass.offsets[pass.all_rows] > pass.room) return;
+    if (collect && !pass.cut && pass.offsets[pass.all_rows] > pass.room) return;
     sap_radius_walk<real, dims> walk;
     real* room = shared->queries[warp].at;
     walk.queries = room;
@@ -315,7 +315,7 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
                                            pass.by_row ? row : number, tree.shape.dims);
     if (collect && is_mine) {
         shared->start[warp][lane] = pass.offsets[row];
-        asks = asks && pass.offsets[row + 1] > pass.offsets[row];
+        asks = asks && pass.offsets[row + 1] > pass.offsets[row] && pass.offsets[row] < pass.room;
     }
     __syncwarp();
     const uint32_t mask = __ballot_sync(SAP_ALL_LANES, asks && !is_bad);
