@@ -8,23 +8,27 @@ template <typename real> struct sap_node_of;
 template <> struct sap_node_of<float> { typedef sap_node_f32 type; };
 template <> struct sap_node_of<double> { typedef sap_node_f64 type; };
 
-static __device__ __forceinline__ void sap_node_load(const unsigned char* nodes, int64_t at, sap_node_f32* node) {
-    const uint2 words = ((const uint2*)(const void*)nodes)[at];
+static __device__ __forceinline__ void sap_node_load(const void* nodes, int64_t at, sap_node_f32* node) {
+    const uint2 words = ((const uint2*)nodes)[at];
     node->bits = words.x;
     node->link = words.y;
 }
-static __device__ __forceinline__ void sap_node_load(const unsigned char* nodes, int64_t at, sap_node_f64* node) {
-    const ulonglong2 words = ((const ulonglong2*)(const void*)nodes)[at];
+static __device__ __forceinline__ void sap_node_load(const void* nodes, int64_t at, sap_node_f64* node) {
+    const ulonglong2 words = ((const ulonglong2*)nodes)[at];
     node->bits = words.x;
     node->link = (uint32_t)words.y;
     node->zero = (uint32_t)(words.y >> 32);
 }
 
 template <typename real>
-static __device__ __forceinline__ typename sap_node_of<real>::type sap_node_at(const sap_tree& tree, int64_t at) {
+static __device__ __forceinline__ typename sap_node_of<real>::type sap_node_read(const void* nodes, int64_t at) {
     typename sap_node_of<real>::type node;
-    sap_node_load(tree.arrays + tree.shape.node_at, at, &node);
+    sap_node_load(nodes, at, &node);
     return node;
+}
+template <typename real>
+static __device__ __forceinline__ typename sap_node_of<real>::type sap_node_at(const sap_tree& tree, int64_t at) {
+    return sap_node_read<real>(tree.arrays + tree.shape.node_at, at);
 }
 
 // Of a node's link: whether it is a leaf; of a leaf, its points; of an inner node, how far its right child is.
