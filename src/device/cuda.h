@@ -125,6 +125,7 @@ typedef struct sap_cuda_call {
     sap_status status; // of the first failure; once it is not SAP_OK, everything below does nothing
     int previous;      // the caller's current GPU
     bool waits;        // the host has to wait for the GPU at the end
+    bool quiet;        // failures are not logged
     bool captured;     // the caller makes a graph of it: nothing may wait, and no memory be taken but what lies idle
     bool reserved;     // a tree's arrays have been taken for what this call builds: its old contents are gone
     int blocks, outputs;

@@ -12,20 +12,21 @@ static bool is_of_capture(cudaError_t error) {
 }
 
 void sap_cuda_expect(sap_cuda_call* call, cudaError_t error, const char* doing) {
+    const sap_device* told = call->quiet ? NULL : call->device;
     if (error == cudaSuccess || call->status != SAP_OK) return;
     if (error == cudaErrorMemoryAllocation) {
         call->status =
-            sap_fail(call->device, SAP_ERROR_DEVICE_MEMORY, "no memory on GPU %d while %s", call->cuda->ordinal, doing);
+            sap_fail(told, SAP_ERROR_DEVICE_MEMORY, "no memory on GPU %d while %s", call->cuda->ordinal, doing);
         return;
     }
     if (is_of_capture(error)) {
-        call->status = sap_fail(call->device, SAP_ERROR_UNSUPPORTED, "GPU %d cannot do this while work is captured: %s",
+        call->status = sap_fail(told, SAP_ERROR_UNSUPPORTED, "GPU %d cannot do this while work is captured: %s",
                                 call->cuda->ordinal, cudaGetErrorString(error));
         return;
     }
     if (!harmless(error)) __atomic_store_n(&call->cuda->lost, true, __ATOMIC_RELAXED);
-    call->status = sap_fail(call->device, SAP_ERROR_DEVICE_LOST, "GPU %d failed while %s: %s", call->cuda->ordinal,
-                            doing, cudaGetErrorString(error));
+    call->status = sap_fail(told, SAP_ERROR_DEVICE_LOST, "GPU %d failed while %s: %s", call->cuda->ordinal, doing,
+                            cudaGetErrorString(error));
 }
 
 // Why a call cannot be captured.
