@@ -42,8 +42,10 @@ TEST(halved_nodes_are_right) {
         const int64_t count = kind / 2 ? 400 : SAP_LEAF_MAX_EQUAL + 7;
         const sap_tree_options options = {.split = SAP_SPLIT_SLIDING_MIDPOINT, .leaf_size = 1 + kind % 2};
         cloud points = cloud_of_family(FAMILY_EQUAL, count, 2, bits, 0, 1);
-        for (int64_t i = 0; i < count && kind / 2; i++)
-            cloud_set(&points, i, 1, ldexp(1, (bits == 64 ? -2 : -1) * (int)(i % 100)) * (1 + (double)(i / 100)));
+        for (int64_t i = 0; i < count && kind / 2; i++) {
+            const int64_t row = i / 100;
+            cloud_set(&points, i, 1, ldexp((double)(row + 1), (bits == 64 ? -2 : -1) * (int)(i % 100)));
+        }
         sap_tree* tree = NULL;
         NOTE("kind %d", kind);
         CHECK_STATUS(build(s.gpu, &points, &options, &tree), SAP_OK);

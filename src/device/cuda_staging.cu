@@ -26,8 +26,9 @@ static bool make_chunks(sap_cuda* cuda) {
     sap_cuda_staging* s = &cuda->staging;
     cudaError_t error = cudaSuccess;
     for (int i = 0; i < SAP_CUDA_CHUNKS && error == cudaSuccess; i++) {
-        error = calls->pin((void**)&s->chunk[i].memory, calls->chunk_bytes);
-        if (error != cudaSuccess) s->chunk[i].memory = NULL;
+        void* memory = NULL;
+        error = calls->pin(&memory, calls->chunk_bytes);
+        s->chunk[i].memory = error == cudaSuccess ? (unsigned char*)memory : NULL;
         if (error == cudaSuccess) error = calls->create_event(&s->chunk[i].done);
         if (error != cudaSuccess) s->chunk[i].done = NULL;
     }
