@@ -106,14 +106,11 @@ static void check_into(const sap_tree* tree, const cloud* queries, double radius
     free(untouched);
 }
 
-// As much room as is needed, one less, one more, none, and half.
-static void check_rooms(const sap_tree* tree, const cloud* queries, double radius, const sap_neighbors* found) {
-    const int64_t all = found->offsets[found->count];
-    check_into(tree, queries, radius, all, true, found);
-    check_into(tree, queries, radius, all ? all - 1 : 0, true, found);
-    check_into(tree, queries, radius, all + 1, false, found);
-    check_into(tree, queries, radius, 0, true, found);
-    check_into(tree, queries, radius, all / 2, true, found);
+// As much room as is needed, one less, one more, none, or half.
+static void check_room(const sap_tree* tree, const cloud* queries, double radius, int kind,
+                       const sap_neighbors* found) {
+    const int64_t all = found->offsets[found->count], rooms[] = {all, all ? all - 1 : 0, all + 1, 0, all / 2};
+    check_into(tree, queries, radius, rooms[kind], kind != 2, found);
 }
 
 static void note_case(const search_case* c, double radius, int device) {
@@ -147,7 +144,7 @@ static void try_case(const search_case* c, const devices* on, int64_t query_coun
             continue;
         }
         if (!pairs) check_counts(tree, &queries, radius, found);
-        if (!pairs) check_rooms(tree, &queries, radius, found);
+        if (!pairs) check_room(tree, &queries, radius, (int)((c->chance + (uint64_t)d) % 5), found);
         tree_order(tree, &points, position);
         CHECK(in_tree_order(found, position));
         if (first) CHECK(same_rows(first, found, c->real_bits));
