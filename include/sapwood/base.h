@@ -120,9 +120,9 @@ typedef struct sap_device_options {
  * tree: launch it in the device's stream, and not after ::sap_device_trim, after the tree was freed, or after it was
  * rebuilt from another number of points.
  *
- * Arrays of 4 MB and more in pageable host memory are copied through 16 MB of page-locked memory by all threads that
- * the device may use. CUDA gives that memory, when it is first needed; the device keeps it until ::sap_device_trim.
- * Page-locked arrays of the caller's are faster still.
+ * Arrays of 4 MB and more in pageable host memory are copied through up to 16 MB of page-locked memory by all threads
+ * that the device may use. CUDA gives that memory, when it is first needed; the device keeps it until
+ * ::sap_device_trim. Page-locked arrays of the caller's are faster still.
  */
 typedef struct sap_device sap_device;
 

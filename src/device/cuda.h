@@ -77,8 +77,8 @@ enum { SAP_CUDA_CHUNKS = 4 };
 
 // Page-locked chunks on the way between host memory and the GPU.
 typedef struct sap_cuda_staging {
-    int taken; // by the one call that uses them
-    bool ready;
+    int taken;  // by the one call that uses them
+    int chunks; // that there are
     struct {
         unsigned char* memory;
         cudaEvent_t done; // the GPU no longer uses the chunk

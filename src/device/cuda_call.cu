@@ -99,8 +99,7 @@ void sap_cuda_trim(sap_device* device) {
 
 size_t sap_cuda_idle_bytes(sap_device* device) {
     sap_cuda* cuda = sap_cuda_of(device);
-    size_t bytes =
-        __atomic_load_n(&cuda->staging.ready, __ATOMIC_RELAXED) ? SAP_CUDA_CHUNKS * cuda->calls->chunk_bytes : 0;
+    size_t bytes = (size_t)__atomic_load_n(&cuda->staging.chunks, __ATOMIC_RELAXED) * cuda->calls->chunk_bytes;
     lock(cuda);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++)
         if (cuda->idle[i].memory) bytes += cuda->idle[i].bytes;

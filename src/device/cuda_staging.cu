@@ -9,32 +9,32 @@
 static void free_chunks(sap_cuda* cuda) {
     const sap_cuda_calls* calls = cuda->calls;
     sap_cuda_staging* s = &cuda->staging;
-    for (int i = 0; i < SAP_CUDA_CHUNKS; i++) {
-        if (s->chunk[i].done) {
-            (void)calls->wait_event(s->chunk[i].done);
-            (void)calls->destroy_event(s->chunk[i].done);
-        }
-        if (s->chunk[i].memory) (void)calls->unpin(s->chunk[i].memory);
-        s->chunk[i].memory = NULL;
-        s->chunk[i].done = NULL;
+    for (int i = 0; i < s->chunks; i++) {
+        (void)calls->wait_event(s->chunk[i].done);
+        (void)calls->destroy_event(s->chunk[i].done);
+        (void)calls->unpin(s->chunk[i].memory);
     }
-    __atomic_store_n(&s->ready, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->chunks, 0, __ATOMIC_RELAXED);
 }
 
-static bool make_chunks(sap_cuda* cuda) {
+// Page-locking memory takes time: no more of it than this copy needs. How many chunks there are then; fewer than were
+// asked for serve as well.
+static int make_chunks(sap_cuda* cuda, int64_t wanted) {
     const sap_cuda_calls* calls = cuda->calls;
     sap_cuda_staging* s = &cuda->staging;
-    cudaError_t error = cudaSuccess;
-    for (int i = 0; i < SAP_CUDA_CHUNKS && error == cudaSuccess; i++) {
+    while (s->chunks < SAP_CUDA_CHUNKS && s->chunks < wanted) {
         void* memory = NULL;
-        error = calls->pin(&memory, calls->chunk_bytes);
-        s->chunk[i].memory = error == cudaSuccess ? (unsigned char*)memory : NULL;
-        if (error == cudaSuccess) error = calls->create_event(&s->chunk[i].done);
-        if (error != cudaSuccess) s->chunk[i].done = NULL;
+        cudaEvent_t done = NULL;
+        if (calls->pin(&memory, calls->chunk_bytes) != cudaSuccess) break;
+        if (calls->create_event(&done) != cudaSuccess) {
+            (void)calls->unpin(memory);
+            break;
+        }
+        s->chunk[s->chunks].memory = (unsigned char*)memory;
+        s->chunk[s->chunks].done = done;
+        __atomic_store_n(&s->chunks, s->chunks + 1, __ATOMIC_RELAXED);
     }
-    __atomic_store_n(&s->ready, error == cudaSuccess, __ATOMIC_RELAXED);
-    if (!s->ready) free_chunks(cuda);
-    return s->ready;
+    return s->chunks;
 }
 
 static bool take_chunks(sap_cuda* cuda) { return !__atomic_exchange_n(&cuda->staging.taken, 1, __ATOMIC_ACQUIRE); }
@@ -47,7 +47,7 @@ void sap_cuda_staging_trim(sap_device* device) {
     give_chunks(cuda);
 }
 
-// A copy: part number i of it takes chunk number i % SAP_CUDA_CHUNKS.
+// A copy: part number i of it takes chunk number i % chunks.
 typedef struct transfer {
     sap_cuda_call* call;
     unsigned char* to;
@@ -55,6 +55,7 @@ typedef struct transfer {
     size_t from_pitch, width, rows;
     size_t part_rows;
     int64_t parts;
+    int chunks;
 } transfer;
 
 static size_t rows_of(const transfer* t, int64_t part) {
@@ -63,13 +64,13 @@ static size_t rows_of(const transfer* t, int64_t part) {
 }
 
 static unsigned char* chunk_of(const transfer* t, int64_t part) {
-    return t->call->cuda->staging.chunk[part % SAP_CUDA_CHUNKS].memory;
+    return t->call->cuda->staging.chunk[part % t->chunks].memory;
 }
 
 // Waits until the GPU no longer uses a part's chunk.
 static void wait_for_chunk(const transfer* t, int64_t part) {
     if (t->call->status != SAP_OK) return;
-    const cudaEvent_t done = t->call->cuda->staging.chunk[part % SAP_CUDA_CHUNKS].done;
+    const cudaEvent_t done = t->call->cuda->staging.chunk[part % t->chunks].done;
     sap_cuda_expect(t->call, t->call->cuda->calls->wait_event(done), "copying");
 }
 
@@ -80,7 +81,7 @@ static void start_part(const transfer* t, int64_t part, void* to, const void* fr
     const size_t bytes = rows_of(t, part) * t->width;
     sap_cuda_expect(t->call, cuda->calls->copy(to, bytes, from, bytes, bytes, 1, cuda->stream), "copying");
     if (t->call->status != SAP_OK) return;
-    const cudaEvent_t done = cuda->staging.chunk[part % SAP_CUDA_CHUNKS].done;
+    const cudaEvent_t done = cuda->staging.chunk[part % t->chunks].done;
     sap_cuda_expect(t->call, cuda->calls->record(done, cuda->stream), "copying");
 }
 
@@ -99,8 +100,8 @@ static void upload(const transfer* t) {
 static void download(const transfer* t) {
     const int32_t threads = t->call->device->options.threads;
     const size_t part_bytes = t->part_rows * t->width;
-    for (int64_t next = 0; next < t->parts + SAP_CUDA_CHUNKS && t->call->status == SAP_OK; next++) {
-        const int64_t part = next - SAP_CUDA_CHUNKS;
+    for (int64_t next = 0; next < t->parts + t->chunks && t->call->status == SAP_OK; next++) {
+        const int64_t part = next - t->chunks;
         if (part >= 0 && part < t->parts) {
             wait_for_chunk(t, part);
             if (t->call->status != SAP_OK) return;
@@ -121,10 +122,10 @@ bool sap_cuda_stage(sap_cuda_call* call, void* to, const void* from, size_t from
     const bool up = from_side == SAP_CUDA_PAGEABLE && to_side >= 0, down = to_side == SAP_CUDA_PAGEABLE;
     if (!up && !(down && from_side >= 0 && from_pitch == width)) return false;
     if (!take_chunks(cuda)) return false;
-    const bool ready = cuda->staging.ready || make_chunks(cuda);
-    if (ready) {
-        transfer t = {call, (unsigned char*)to, (const unsigned char*)from, from_pitch, width, rows, chunk / width, 0};
-        t.parts = (int64_t)((rows + t.part_rows - 1) / t.part_rows);
+    transfer t = {call, (unsigned char*)to, (const unsigned char*)from, from_pitch, width, rows, chunk / width, 0, 0};
+    t.parts = (int64_t)((rows + t.part_rows - 1) / t.part_rows);
+    t.chunks = make_chunks(cuda, t.parts);
+    if (t.chunks > 0) {
         if (up)
             upload(&t);
         else
@@ -133,5 +134,5 @@ bool sap_cuda_stage(sap_cuda_call* call, void* to, const void* from, size_t from
         if (call->status != SAP_OK) (void)cuda->calls->wait(cuda->stream);
     }
     give_chunks(cuda);
-    return ready;
+    return t.chunks > 0;
 }

@@ -226,32 +226,19 @@ static cudaError_t name(char* text, size_t bytes, int ordinal) {
     return use_device(ordinal);
 }
 
-const sap_cuda_calls sap_cuda_runtime = {count_devices,
-                                         current_device,
-                                         use_device,
-                                         attribute,
-                                         create_stream,
-                                         destroy_stream,
-                                         wait_stream,
-                                         capturing,
-                                         create_pool,
-                                         destroy_pool,
-                                         allocate,
-                                         release,
-                                         on_device,
-                                         copy,
-                                         fill,
-                                         pin,
-                                         unpin,
-                                         create_event,
-                                         destroy_event,
-                                         record,
-                                         wait_event,
-                                         cuda_on_cpu_allow_shared,
-                                         blocks_at_once,
-                                         cuda_on_cpu_launch,
-                                         name,
-                                         4 << 20};
+const sap_cuda_calls sap_cuda_runtime = {count_devices,  current_device,
+                                         use_device,     attribute,
+                                         create_stream,  destroy_stream,
+                                         wait_stream,    capturing,
+                                         create_pool,    destroy_pool,
+                                         allocate,       release,
+                                         on_device,      copy,
+                                         fill,           pin,
+                                         unpin,          create_event,
+                                         destroy_event,  record,
+                                         wait_event,     cuda_on_cpu_allow_shared,
+                                         blocks_at_once, cuda_on_cpu_launch,
+                                         name,           4 << 20};
 
 long long clock64(void) {
     struct timespec now;
