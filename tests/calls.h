@@ -48,6 +48,13 @@ static inline sap_status radius_collect(const sap_tree* tree, const cloud* queri
                                     : sap_radius(tree, cloud_f32(queries), radius, found);
 }
 
+static inline sap_status radius_into(const sap_tree* tree, const cloud* queries, double radius, int64_t capacity,
+                                     int64_t* offsets, int32_t* ids, void* distance2) {
+    return queries->real_bits == 64
+               ? sap_radius_into_f64(tree, cloud_f64(queries), radius, capacity, offsets, ids, distance2)
+               : sap_radius_into(tree, cloud_f32(queries), radius, capacity, offsets, ids, distance2);
+}
+
 // A part of a cloud, in the same memory.
 static inline cloud cloud_part(const cloud* whole, int64_t first, int64_t count) {
     cloud part = *whole;

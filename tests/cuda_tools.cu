@@ -2,12 +2,12 @@
 #include "cuda_tools.h"
 #include "device/cuda.h"
 
-cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX};
+cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false};
 
 static const sap_cuda_calls* const gpu = &sap_cuda_runtime;
 
 void cuda_tools_reset(void) {
-    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX};
+    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false};
     none.blocks = cuda_tools.blocks;
     none.objects = cuda_tools.objects;
     cuda_tools = none;
@@ -65,6 +65,12 @@ static cudaError_t wait_for(cudaStream_t stream) {
     return error == cudaSuccess ? real : error;
 }
 
+static cudaError_t capturing(cudaStream_t stream, bool* yes) {
+    cudaError_t error = gpu->capturing(stream, yes);
+    *yes |= cuda_tools.pretends_capture;
+    return error;
+}
+
 static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
     cudaError_t error = meet(CUDA_TOOLS_CREATE);
     if (error == cudaSuccess) error = gpu->create_pool(pool, ordinal);
@@ -104,6 +110,42 @@ static cudaError_t fill(void* memory, int byte, size_t bytes, cudaStream_t strea
     return error == cudaSuccess ? gpu->fill(memory, byte, bytes, stream) : error;
 }
 
+static cudaError_t pin(void** memory, size_t bytes) {
+    cudaError_t error = meet(CUDA_TOOLS_PIN);
+    if (error == cudaSuccess) error = gpu->pin(memory, bytes);
+    count(&cuda_tools.objects, error == cudaSuccess, 1);
+    return error;
+}
+
+static cudaError_t unpin(void* memory) {
+    cudaError_t error = gpu->unpin(memory);
+    count(&cuda_tools.objects, error == cudaSuccess, -1);
+    return error;
+}
+
+static cudaError_t create_event(cudaEvent_t* event) {
+    cudaError_t error = meet(CUDA_TOOLS_CREATE);
+    if (error == cudaSuccess) error = gpu->create_event(event);
+    count(&cuda_tools.objects, error == cudaSuccess, 1);
+    return error;
+}
+
+static cudaError_t destroy_event(cudaEvent_t event) {
+    cudaError_t error = gpu->destroy_event(event);
+    count(&cuda_tools.objects, error == cudaSuccess, -1);
+    return error;
+}
+
+static cudaError_t record(cudaEvent_t event, cudaStream_t stream) {
+    cudaError_t error = meet(CUDA_TOOLS_RECORD);
+    return error == cudaSuccess ? gpu->record(event, stream) : error;
+}
+
+static cudaError_t wait_event(cudaEvent_t event) {
+    cudaError_t error = meet(CUDA_TOOLS_WAIT), real = gpu->wait_event(event);
+    return error == cudaSuccess ? real : error;
+}
+
 static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                           cudaStream_t stream, bool together) {
     cudaError_t error = meet(CUDA_TOOLS_LAUNCH);
@@ -118,13 +160,21 @@ static const sap_cuda_calls* watching(void) {
     calls.create_stream = create_stream;
     calls.destroy_stream = destroy_stream;
     calls.wait = wait_for;
+    calls.capturing = capturing;
     calls.create_pool = create_pool;
     calls.destroy_pool = destroy_pool;
     calls.allocate = allocate;
     calls.release = release;
     calls.copy = copy;
     calls.fill = fill;
+    calls.pin = pin;
+    calls.unpin = unpin;
+    calls.create_event = create_event;
+    calls.destroy_event = destroy_event;
+    calls.record = record;
+    calls.wait_event = wait_event;
     calls.launch = launch;
+    calls.chunk_bytes = CUDA_TOOLS_CHUNK;
     return &calls;
 }
 
@@ -175,6 +225,13 @@ void cuda_tools_copy(void* to, const void* from, size_t bytes) {
 
 void* cuda_tools_stream(void) { return own_ready() ? (void*)own.stream : NULL; }
 
+void* cuda_tools_pin(size_t bytes) {
+    void* memory = NULL;
+    return gpu->pin(&memory, bytes) == cudaSuccess ? memory : NULL;
+}
+
+void cuda_tools_unpin(void* memory) { (void)gpu->unpin(memory); }
+
 void* cuda_tools_own_allocate(void* user, size_t bytes, size_t alignment) {
     int64_t* counts = (int64_t*)user;
     void* memory = alignment == 256 ? cuda_tools_allocate(bytes) : NULL;
@@ -188,10 +245,41 @@ void cuda_tools_own_release(void* user, void* memory, size_t) {
     cuda_tools_release(memory);
 }
 
-bool cuda_tools_emulated(void) {
+// ---- Graphs, which the stand-in has not.
+
 #ifdef SAP_CUDA_ON_CPU
-    return true;
+
+bool cuda_tools_emulated(void) { return true; }
+bool cuda_tools_capture_begin(void*) { return false; }
+void* cuda_tools_capture_end(void*) { return NULL; }
+bool cuda_tools_graph_launch(void*, void*) { return false; }
+void cuda_tools_graph_destroy(void*) {}
+
 #else
-    return false;
-#endif
+
+bool cuda_tools_emulated(void) { return false; }
+
+// Global: the mode that forbids most.
+bool cuda_tools_capture_begin(void* stream) {
+    return cudaStreamBeginCapture((cudaStream_t)stream, cudaStreamCaptureModeGlobal) == cudaSuccess;
 }
+
+void* cuda_tools_capture_end(void* stream) {
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t made = NULL;
+    if (cudaStreamEndCapture((cudaStream_t)stream, &graph) != cudaSuccess || !graph) return NULL;
+    if (cudaGraphInstantiateWithFlags(&made, graph, 0) != cudaSuccess) made = NULL;
+    (void)cudaGraphDestroy(graph);
+    return made;
+}
+
+bool cuda_tools_graph_launch(void* graph, void* stream) {
+    return cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)stream) == cudaSuccess &&
+           cudaStreamSynchronize((cudaStream_t)stream) == cudaSuccess;
+}
+
+void cuda_tools_graph_destroy(void* graph) {
+    if (graph) (void)cudaGraphExecDestroy((cudaGraphExec_t)graph);
+}
+
+#endif

@@ -16,7 +16,9 @@ typedef enum cuda_tools_kind {
     CUDA_TOOLS_LAUNCH,
     CUDA_TOOLS_WAIT,
     CUDA_TOOLS_RELEASE,
-    CUDA_TOOLS_CREATE, // a stream or a pool
+    CUDA_TOOLS_CREATE, // a stream, a pool or an event
+    CUDA_TOOLS_PIN,    // page-locked memory
+    CUDA_TOOLS_RECORD, // an event
     CUDA_TOOLS_KINDS
 } cuda_tools_kind;
 
@@ -31,7 +33,7 @@ typedef enum cuda_tools_error {
 typedef struct cuda_tools_state {
     int64_t calls[CUDA_TOOLS_KINDS]; // so far
     int64_t blocks;                  // of GPU memory, not yet released
-    int64_t objects;                 // streams and pools, not yet destroyed
+    int64_t objects;                 // streams, pools, events and page-locked chunks, not yet destroyed
     // Of the calls whose kind is in fail_kinds (bits), number fail_at (from 1) fails, and with fail_on all later ones;
     // 0: none does.
     unsigned fail_kinds;
@@ -41,12 +43,16 @@ typedef struct cuda_tools_state {
     bool failed; // it has
     // What counting the GPUs comes to: a number, or, if that is negative, `error`.
     int gpus;
+    bool pretends_capture; // streams say that they are being captured, but do the work at once
 } cuda_tools_state;
 
 extern cuda_tools_state cuda_tools;
 
 // Nothing fails, as many GPUs as there are, calls counted from 0.
 void cuda_tools_reset(void);
+// What the chunks of page-locked memory hold on devices opened with cuda_tools_open: copies of so many bytes and more
+// go through them.
+enum { CUDA_TOOLS_CHUNK = 16 << 10 };
 // sap_device_open for a CUDA device whose calls are watched. The options must have an allocator.
 sap_status cuda_tools_open(const sap_device_options* options, sap_device** device);
 // GPU memory, in a stream that is the caller's own. These wait.
@@ -54,6 +60,14 @@ void* cuda_tools_allocate(size_t bytes);
 void cuda_tools_release(void* memory);
 void cuda_tools_copy(void* to, const void* from, size_t bytes);
 void* cuda_tools_stream(void);
+// Page-locked memory of the host, or NULL.
+void* cuda_tools_pin(size_t bytes);
+void cuda_tools_unpin(void* memory);
+// What is put into a stream from `begin` on goes into a graph, which `end` gives; false or NULL where there are none.
+bool cuda_tools_capture_begin(void* stream);
+void* cuda_tools_capture_end(void* stream);
+bool cuda_tools_graph_launch(void* graph, void* stream); // waits
+void cuda_tools_graph_destroy(void* graph);
 // As a device_allocator; user is an int64_t[2] that counts calls and blocks in use.
 void* cuda_tools_own_allocate(void* user, size_t bytes, size_t alignment);
 void cuda_tools_own_release(void* user, void* memory, size_t bytes);

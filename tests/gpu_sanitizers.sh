@@ -16,8 +16,12 @@ mkdir -p "$logs"
 # tests, which reach every kernel.
 jobs_of() {
   cat <<'LIST'
-test_cuda few arrays_on rows_lie nothing_waits bad_points rebuilding_allocates callers_memory a_gpu_describes
+test_cuda few arrays_on nothing_waits bad_points rebuilding_allocates callers_memory a_gpu_describes
 test_cuda hosts many_hosts
+test_cuda_copies few sizes_of which_copies
+test_cuda_graph few graphs_give captured_calls
+test_cuda_rows few rows_
+test_cuda_verify few halved_nodes good_trees
 test_tree few strides rebuilding copies_stand_alone zeros_between largest_coordinates
 test_tree cases every_case
 test_nearest few no_queries points_among statistics

@@ -204,53 +204,6 @@ TEST(arrays_on_either_side) {
     close_scene(&s);
 }
 
-// Rows lie where their queries lay.
-static void expect_rows_there(const sap_neighbors* here, const sap_neighbors* there) {
-    const size_t all = (size_t)here->offsets[here->count];
-    int64_t* offsets = malloc((size_t)(here->count + 1) * sizeof *offsets);
-    int32_t* ids = malloc(all * sizeof *ids + 1);
-    float* distance2 = malloc(all * sizeof *distance2 + 1);
-    CHECK(!here->on_device && there->on_device && there->count == here->count && there->distance2_f64 == NULL);
-    cuda_tools_copy(offsets, there->offsets, (size_t)(here->count + 1) * sizeof *offsets);
-    if (CHECK(!memcmp(offsets, here->offsets, (size_t)(here->count + 1) * sizeof *offsets))) {
-        cuda_tools_copy(ids, there->ids, all * sizeof *ids);
-        cuda_tools_copy(distance2, there->distance2, all * sizeof *distance2);
-        CHECK(!memcmp(ids, here->ids, all * sizeof *ids));
-        CHECK(!memcmp(distance2, here->distance2, all * sizeof *distance2));
-    }
-    free(offsets);
-    free(ids);
-    free(distance2);
-}
-
-TEST(rows_lie_where_their_queries_lay) {
-    scene s;
-    OPEN_SCENE(&s, NULL);
-    static const double radii[] = {0.2, 0.05, 0, INFINITY, 0.1}; // guesses of their room are wrong both ways
-    cloud points = cloud_of_family(FAMILY_CLUSTERED, POINTS, 3, 32, 0, 1);
-    cloud queries = case_queries(&points, QUERIES, 3), asked = cloud_on_gpu(&queries);
-    sap_tree* tree = NULL;
-    CHECK_STATUS(build(s.gpu, &points, NULL, &tree), SAP_OK);
-    for (int i = 0; i < 5; i++) {
-        sap_neighbors *here = NULL, *there = NULL;
-        NOTE("radius %g", radii[i]);
-        CHECK_STATUS(radius_collect(tree, &queries, radii[i], &here), SAP_OK);
-        CHECK_STATUS(radius_collect(tree, &asked, radii[i], &there), SAP_OK);
-        if (!CHECK(here && there)) break;
-        expect_rows_there(here, there);
-        CHECK_STATUS(sap_neighbors_sort(here), SAP_OK);
-        CHECK_STATUS(sap_neighbors_sort(there), SAP_OK);
-        expect_rows_there(here, there);
-        sap_neighbors_free(here);
-        sap_neighbors_free(there);
-    }
-    sap_tree_free(tree);
-    cuda_tools_release(asked.coords);
-    cloud_free(&points);
-    cloud_free(&queries);
-    close_scene(&s);
-}
-
 // ---- The caller's stream and memory
 
 TEST(nothing_waits_in_the_callers_stream) {
@@ -272,7 +225,7 @@ TEST(nothing_waits_in_the_callers_stream) {
     CHECK_STATUS(sap_device_wait(s.gpu), SAP_OK);
     CHECK(cuda_tools.calls[CUDA_TOOLS_WAIT] > 0);
     cuda_tools_copy(got.ids, ids, sizeof got.ids);
-    cuda_tools_copy(got.distance2, distance2, sizeof got.distance2);
+    cuda_tools_copy(got.distance2, distance2, sizeof(float) * QUERIES * K); // half of the room
     cuda_tools_copy(got.counts, counts, sizeof got.counts);
     CHECK(!memcmp(got.ids, a.ids, sizeof got.ids) && !memcmp(got.counts, a.counts, sizeof got.counts));
     // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are meant

@@ -177,6 +177,22 @@ static sap_status collect_within(scene* s) {
     return keep_or_free_rows(status, found);
 }
 
+// In the memory of `nearest`; offsets in that of the counts.
+static sap_status collect_into(scene* s) {
+    memset(s->ids, 0x11, 2 * sizeof *s->ids);
+    memset(s->counts, 0x11, (FEW + 1) * sizeof *s->counts);
+    sap_status status = radius_into(s->tree, &s->few, 0.1, 2, s->counts, s->ids, s->distance2);
+    CHECK(status == SAP_OK || (s->ids[0] == 0x11111111 && s->counts[0] == 0x1111111111111111));
+    return status;
+}
+
+static sap_status count_into(scene* s) {
+    memset(s->counts, 0x11, (FEW + 1) * sizeof *s->counts);
+    sap_status status = radius_into(s->tree, &s->few, 0.1, 0, s->counts, NULL, NULL);
+    CHECK(status == SAP_OK || (s->counts[0] == 0x1111111111111111 && s->counts[FEW] == 0x1111111111111111));
+    return status;
+}
+
 static sap_status collect_everything(scene* s) {
     sap_neighbors* found = NULL;
     sap_status status = radius_collect(s->tree, &s->few, INFINITY, &found);
@@ -223,6 +239,8 @@ static const struct {
     {"radius_count", count_within},
     {"radius", collect_within},
     {"radius all", collect_everything},
+    {"radius_into", collect_into},
+    {"radius_into, counting", count_into},
     {"pairs", collect_pairs},
     {"neighbors_sort", sort_rows},
 };

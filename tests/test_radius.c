@@ -78,6 +78,41 @@ static void check_counts(const sap_tree* tree, const cloud* queries, double radi
     free(counts);
 }
 
+// Into memory for so many hits come the rows that a collecting search gives, cut off there, and not a byte more.
+static void check_into(const sap_tree* tree, const cloud* queries, double radius, int64_t capacity, bool distances,
+                       const sap_neighbors* found) {
+    const size_t real = (size_t)queries->real_bits / 8, rows = (size_t)queries->count + 1, room = (size_t)capacity;
+    const int64_t all = found->offsets[found->count];
+    const size_t kept = (size_t)(all < capacity ? all : capacity), tail = (room - kept + 1) * real;
+    int64_t* offsets = malloc((rows + 1) * sizeof *offsets);
+    int32_t* ids = malloc((room + 1) * sizeof *ids);
+    unsigned char *distance2 = malloc((room + 1) * real), *untouched = malloc((room + 1) * 8);
+    memset(offsets, 0x5a, (rows + 1) * sizeof *offsets);
+    memset(ids, 0x5a, (room + 1) * sizeof *ids);
+    memset(distance2, 0x5a, (room + 1) * real);
+    memset(untouched, 0x5a, (room + 1) * 8);
+    CHECK_STATUS(
+        radius_into(tree, queries, radius, capacity, offsets, capacity ? ids : NULL, distances ? distance2 : NULL),
+        SAP_OK);
+    CHECK(!memcmp(offsets, found->offsets, rows * sizeof *offsets));
+    CHECK_EQUAL(offsets[rows], 0x5a5a5a5a5a5a5a5a);
+    CHECK(!kept || !memcmp(ids, found->ids, kept * sizeof *ids));
+    CHECK(!memcmp(ids + kept, untouched, (room - kept + 1) * sizeof *ids));
+    if (distances) CHECK(!kept || !memcmp(distance2, distance2_of(found, queries->real_bits), kept * real));
+    CHECK(!memcmp(distance2 + (distances ? kept * real : 0), untouched, distances ? tail : (room + 1) * real));
+    free(offsets);
+    free(ids);
+    free(distance2);
+    free(untouched);
+}
+
+// As much room as is needed, one less, one more, none, or half.
+static void check_room(const sap_tree* tree, const cloud* queries, double radius, int kind,
+                       const sap_neighbors* found) {
+    const int64_t all = found->offsets[found->count], rooms[] = {all, all ? all - 1 : 0, all + 1, 0, all / 2};
+    check_into(tree, queries, radius, rooms[kind], kind != 2, found);
+}
+
 static void note_case(const search_case* c, double radius, int device) {
     NOTE("%s n %d dims %d f%d split %d axis %d leaf %d drop %d radius %.17g device %d", family_name(c->kind),
          (int)c->size, c->dims, c->real_bits, (int)c->options.split, (int)c->options.axis, c->options.leaf_size,
@@ -109,6 +144,7 @@ static void try_case(const search_case* c, const devices* on, int64_t query_coun
             continue;
         }
         if (!pairs) check_counts(tree, &queries, radius, found);
+        if (!pairs) check_room(tree, &queries, radius, (int)((c->chance + (uint64_t)d) % 5), found);
         tree_order(tree, &points, position);
         CHECK(in_tree_order(found, position));
         if (first) CHECK(same_rows(first, found, c->real_bits));

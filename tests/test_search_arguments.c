@@ -122,6 +122,32 @@ TEST(radius_refuses) {
     close_stage(&s);
 }
 
+TEST(radius_into_refuses) {
+    stage s;
+    open_stage(&s);
+    int64_t offsets[3] = {-9, -9, -9};
+    int32_t ids[4] = {-9, -9, -9, -9};
+    float distance2[4] = {-9, -9, -9, -9};
+    double wide[4] = {-9, -9, -9, -9};
+    sap_points queries = {s.coords, 2, 3, 0}, flat = {s.coords, 2, 2, 0};
+    sap_points_f64 doubles = {s.coords_f64, 2, 3, 0};
+    CHECK_STATUS(sap_radius_into(NULL, queries, 1, 4, offsets, ids, distance2), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_radius_into_f64(NULL, doubles, 1, 4, offsets, ids, wide), SAP_ERROR_ARGUMENT);
+    REFUSED(sap_radius_into(s.tree, queries, -1, 4, offsets, ids, distance2), SAP_ERROR_ARGUMENT, "radius");
+    REFUSED(sap_radius_into_f64(s.tree_f64, doubles, NAN, 4, offsets, ids, wide), SAP_ERROR_ARGUMENT, "radius");
+    REFUSED(sap_radius_into(s.tree, queries, 1, -1, offsets, ids, distance2), SAP_ERROR_ARGUMENT, "capacity");
+    REFUSED(sap_radius_into_f64(s.tree_f64, doubles, 1, -1, offsets, ids, wide), SAP_ERROR_ARGUMENT, "capacity");
+    REFUSED(sap_radius_into(s.tree, queries, 1, 4, NULL, ids, distance2), SAP_ERROR_ARGUMENT, "offsets");
+    REFUSED(sap_radius_into_f64(s.tree_f64, doubles, 1, 4, NULL, ids, wide), SAP_ERROR_ARGUMENT, "offsets");
+    REFUSED(sap_radius_into(s.tree, queries, 1, 4, offsets, NULL, distance2), SAP_ERROR_ARGUMENT, "ids");
+    REFUSED(sap_radius_into_f64(s.tree_f64, doubles, 1, 4, offsets, NULL, wide), SAP_ERROR_ARGUMENT, "ids");
+    REFUSED(sap_radius_into(s.tree, flat, 1, 4, offsets, ids, distance2), SAP_ERROR_ARGUMENT, "dims");
+    REFUSED(sap_radius_into(s.tree_f64, queries, 1, 4, offsets, ids, distance2), SAP_ERROR_ARGUMENT, "");
+    for (int i = 0; i < 4; i++) CHECK(ids[i] == -9 && distance2[i] == -9 && wide[i] == -9);
+    for (int i = 0; i < 3; i++) CHECK_EQUAL(offsets[i], -9);
+    close_stage(&s);
+}
+
 // An empty tree is a tree like any other.
 TEST(empty_trees) {
     stage s;
@@ -132,7 +158,7 @@ TEST(empty_trees) {
         sap_tree_info info;
         int32_t ids[6];
         float distance2[6];
-        int64_t counts[2] = {9, 9};
+        int64_t counts[2] = {9, 9}, offsets[3] = {9, 9, 9};
         sap_search search = {.k = 3};
         sap_neighbors *found = NULL, *pairs = NULL;
         sap_points queries = {s.coords, 2, 3, 0};
@@ -145,6 +171,8 @@ TEST(empty_trees) {
         CHECK_STATUS(sap_nearest_self(tree, &search, ids, distance2), SAP_OK);
         CHECK_STATUS(sap_radius_count(tree, queries, INFINITY, counts), SAP_OK);
         CHECK(counts[0] == 0 && counts[1] == 0);
+        CHECK_STATUS(sap_radius_into(tree, queries, INFINITY, 3, offsets, ids, distance2), SAP_OK);
+        CHECK(offsets[0] == 0 && offsets[1] == 0 && offsets[2] == 0);
         CHECK_STATUS(sap_radius(tree, queries, 1, &found), SAP_OK);
         CHECK(found && found->count == 2 && found->offsets[2] == 0);
         CHECK_STATUS(sap_neighbors_sort(found), SAP_OK);

@@ -109,6 +109,20 @@ typedef struct sap_device_options {
  * call whose arrays all lie on the GPU only puts its work into the stream. What the GPU finds out later, such as a
  * point that is not finite, is then reported by ::sap_device_wait; until then such a tree answers "no neighbour". A GPU
  * calls no progress callback.
+ *
+ * **Graphs.** On a device that works in the caller's stream, the caller may capture calls into a CUDA graph and launch
+ * that as often as he likes: ::sap_tree_rebuild (balanced, duplicates kept), ::sap_nearest and ::sap_nearest_self
+ * (without statistics), ::sap_radius_count, ::sap_radius_into, ::sap_compact and ::sap_unique, with all arrays, and the
+ * count, on the GPU.
+ * Each launch reads anew what is then in the arrays. The same calls must have been made once before the capture, with
+ * as many points and queries, for no memory can be taken meanwhile. A call that would take some, or would have to wait,
+ * answers SAP_ERROR_UNSUPPORTED; the graph is then of no use. A graph works in the device's scratch memory and in the
+ * tree: launch it in the device's stream, and not after ::sap_device_trim, after the tree was freed, or after it was
+ * rebuilt from another number of points.
+ *
+ * Arrays of 4 MB and more in pageable host memory are copied through up to 16 MB of page-locked memory by all threads
+ * that the device may use. CUDA gives that memory, when it is first needed; the device keeps it until
+ * ::sap_device_trim. Page-locked arrays of the caller's are faster still.
  */
 typedef struct sap_device sap_device;
 

@@ -103,8 +103,8 @@ SAP_API void sap_tree_free(sap_tree* tree);
 
 /**
  * Checks everything about a tree: that its points are a permutation of what was given, the total order at every split,
- * boxes, smallest ids, padding and the depth bound. O(n log n). A balanced tree on a GPU is checked there, from the
- * leaves up (Brown 2015); if anything is wrong, the host finds out what.
+ * boxes, smallest ids, padding and the depth bound. O(n log n). A tree on a GPU is checked there, from the leaves up
+ * (balanced: Brown 2015; sliding midpoints: Karras 2012); if anything is wrong, the host finds out what.
  * Errors: SAP_ERROR_ARGUMENT; SAP_ERROR_FORMAT with the first violation named in the log; SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_tree_verify(const sap_tree* tree);
@@ -250,6 +250,24 @@ SAP_API sap_status sap_radius_count_f64(const sap_tree* tree, sap_points_f64 que
 SAP_API sap_status sap_radius(const sap_tree* tree, sap_points queries, double radius, sap_neighbors** found);
 /** ::sap_radius in double precision. */
 SAP_API sap_status sap_radius_f64(const sap_tree* tree, sap_points_f64 queries, double radius, sap_neighbors** found);
+
+/**
+ * ::sap_radius into the caller's memory, so that nothing need be allocated and, on a GPU, nothing be waited for. Row i
+ * is ids[offsets[i]] … ids[offsets[i+1]-1], the squared distances beside them. offsets[count + 1] tells of all hits,
+ * offsets[count] how many they are in all. Of ids[capacity] and distance2[capacity] the first min(offsets[count],
+ * capacity) are written, nothing beyond: where `capacity` was too small, rows are cut off there, and offsets[count]
+ * is what it has to be. distance2 may be NULL, with a capacity of 0 ids too: then this is a count.
+ *
+ * Expected O(log n + hits) a query. On a CPU the hits pass through scratch memory for all of them. On a GPU queries go
+ * through the tree twice; if all arrays lie there and the device works in the caller's stream, the call does not wait
+ * and can be captured (see ::sap_device); ids or distance2 in host memory wait once for the number of hits.
+ * Errors: as sap_nearest; SAP_ERROR_ARGUMENT also for a negative capacity and for offsets NULL.
+ */
+SAP_API sap_status sap_radius_into(const sap_tree* tree, sap_points queries, double radius, int64_t capacity,
+                                   int64_t* offsets, int32_t* ids, float* distance2);
+/** ::sap_radius_into in double precision. */
+SAP_API sap_status sap_radius_into_f64(const sap_tree* tree, sap_points_f64 queries, double radius, int64_t capacity,
+                                       int64_t* offsets, int32_t* ids, double* distance2);
 
 /**
  * All pairs of the tree's points within a radius of one another, each once: row i (source_count rows) holds the ids

@@ -18,6 +18,24 @@ void sap_memory_release(const sap_device* device, void* memory, size_t bytes) {
     if (memory) a->release(a->user, memory, bytes ? bytes : 1);
 }
 
+enum { PACK_SHARE = 256 << 10 }; // bytes that are worth a thread
+
+void sap_memory_pack(void* to, const void* from, size_t from_pitch, size_t width, size_t rows, int32_t threads) {
+    const size_t shares = width * rows / PACK_SHARE;
+    const int workers = (size_t)threads < shares ? threads : shares > 1 ? (int)shares : 1;
+#pragma omp parallel for num_threads(workers) schedule(static) if (workers > 1)
+    for (int i = 0; i < workers; i++) {
+        const size_t first = rows / (size_t)workers * (size_t)i, left = rows - first;
+        const size_t count = i < workers - 1 ? rows / (size_t)workers : left;
+        unsigned char* out = (unsigned char*)to + first * width;
+        const unsigned char* in = (const unsigned char*)from + first * from_pitch;
+        if (width == from_pitch)
+            memcpy(out, in, count * width);
+        else
+            for (size_t row = 0; row < count; row++) memcpy(out + row * width, in + row * from_pitch, width);
+    }
+}
+
 enum { SMALL_BLOCK = 1 << 20 }; // blocks up to this size serve any smaller request
 
 static void lock(sap_device* device) {

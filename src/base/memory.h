@@ -43,4 +43,8 @@ void sap_scratch_trim(sap_device* device);
 // How much idle memory the device keeps.
 size_t sap_scratch_bytes(sap_device* device);
 
+// Copies rows of `width` bytes that begin from_pitch bytes apart to where they lie one behind the other, with up to so
+// many threads. Rows without gaps (width == from_pitch) may be thought of as bytes: any width will do.
+void sap_memory_pack(void* to, const void* from, size_t from_pitch, size_t width, size_t rows, int32_t threads);
+
 #endif

@@ -34,21 +34,33 @@ typedef struct sap_cuda_calls {
     cudaError_t (*create_stream)(cudaStream_t* stream);
     cudaError_t (*destroy_stream)(cudaStream_t stream);
     cudaError_t (*wait)(cudaStream_t stream);
+    cudaError_t (*capturing)(cudaStream_t stream, bool* yes); // whether work put there goes into a graph
     cudaError_t (*create_pool)(cudaMemPool_t* pool, int ordinal);
     cudaError_t (*destroy_pool)(cudaMemPool_t pool);
     cudaError_t (*allocate)(void** memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream);
     cudaError_t (*release)(void* memory, cudaStream_t stream);
-    cudaError_t (*on_device)(const void* memory, int* ordinal); // the GPU that memory belongs to, or -1: the host
+    // The GPU that memory belongs to, or one of sap_cuda_host.
+    cudaError_t (*on_device)(const void* memory, int* ordinal);
     // Rows of `width` bytes, their starts so many bytes apart; either side may be host or device.
     cudaError_t (*copy)(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
                         cudaStream_t stream);
     cudaError_t (*fill)(void* memory, int byte, size_t bytes, cudaStream_t stream);
+    cudaError_t (*pin)(void** memory, size_t bytes); // page-locked host memory
+    cudaError_t (*unpin)(void* memory);
+    cudaError_t (*create_event)(cudaEvent_t* event);
+    cudaError_t (*destroy_event)(cudaEvent_t event);
+    cudaError_t (*record)(cudaEvent_t event, cudaStream_t stream);
+    cudaError_t (*wait_event)(cudaEvent_t event); // one that was never recorded has come
     cudaError_t (*allow_shared)(const void* kernel, size_t bytes);
     cudaError_t (*blocks_at_once)(int* blocks, const void* kernel, int threads, size_t shared); // on a multiprocessor
     cudaError_t (*launch)(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                           cudaStream_t stream, bool together);
     cudaError_t (*name)(char* text, size_t bytes, int ordinal); // of the GPU
+    size_t chunk_bytes; // of page-locked memory, see device/cuda_staging.cu; smaller copies are left to CUDA
 } sap_cuda_calls;
+
+// What the host's memory is: such as CUDA copies by itself, or page-locked, from which a GPU can read at full speed.
+enum sap_cuda_host { SAP_CUDA_PAGEABLE = -1, SAP_CUDA_PINNED = -2 };
 
 // Those of the CUDA runtime, or of its stand-in.
 extern const sap_cuda_calls sap_cuda_runtime;
@@ -58,7 +70,20 @@ extern const sap_cuda_calls sap_cuda_runtime;
 typedef struct sap_cuda_block { // of device memory
     unsigned char* memory;
     size_t bytes;
+    bool kept; // a graph may use it whenever it is launched: only sap_device_trim frees it
 } sap_cuda_block;
+
+enum { SAP_CUDA_CHUNKS = 4 };
+
+// Page-locked chunks on the way between host memory and the GPU.
+typedef struct sap_cuda_staging {
+    int taken;  // by the one call that uses them
+    int chunks; // that there are
+    struct {
+        unsigned char* memory;
+        cudaEvent_t done; // the GPU no longer uses the chunk
+    } chunk[SAP_CUDA_CHUNKS];
+} sap_cuda_staging;
 
 typedef struct sap_cuda {
     const sap_cuda_calls* calls;
@@ -71,6 +96,7 @@ typedef struct sap_cuda {
     size_t shared_bytes; // most that a block may have
     int lock;            // guards idle
     sap_cuda_block idle[SAP_SCRATCH_BLOCKS];
+    sap_cuda_staging staging;
     int64_t* bad;        // on the GPU: lowest bad row of the builds that did not wait, or INT64_MAX
     int64_t radius_hits; // that the last radius search found for 1024 queries; 0: none yet
 } sap_cuda;
@@ -80,7 +106,7 @@ static inline sap_cuda* sap_cuda_of(const sap_device* device) { return (sap_cuda
 // Opens with other calls than the runtime's; sap_cuda_table's `open` uses sap_cuda_runtime.
 extern "C" sap_status sap_cuda_open_with(sap_device* device, const sap_cuda_calls* calls);
 
-// ---- device/cuda_call.cu: the scratch memory that lies idle.
+// ---- device/cuda_call.cu: the memory that lies idle.
 void sap_cuda_trim(sap_device* device);
 size_t sap_cuda_idle_bytes(sap_device* device);
 
@@ -99,6 +125,8 @@ typedef struct sap_cuda_call {
     sap_status status; // of the first failure; once it is not SAP_OK, everything below does nothing
     int previous;      // the caller's current GPU
     bool waits;        // the host has to wait for the GPU at the end
+    bool quiet;        // failures are not logged
+    bool captured;     // the caller makes a graph of it: nothing may wait, and no memory be taken but what lies idle
     bool reserved;     // a tree's arrays have been taken for what this call builds: its old contents are gone
     int blocks, outputs;
     sap_cuda_block block[SAP_CUDA_CALL_BLOCKS];
@@ -127,6 +155,16 @@ void sap_cuda_copy(sap_cuda_call* call, void* to, const void* from, size_t bytes
 void sap_cuda_fill(sap_cuda_call* call, void* memory, int byte, size_t bytes);
 // Copies to the host and waits: for numbers on which the rest of the call depends.
 void sap_cuda_fetch(sap_cuda_call* call, void* host, const void* device_memory, size_t bytes);
+
+// Fails the call over what CUDA said while `doing` something; cudaSuccess is no failure.
+void sap_cuda_expect(sap_cuda_call* call, cudaError_t error, const char* doing);
+
+// ---- device/cuda_staging.cu
+// Copies rows of `width` bytes, from_pitch bytes apart, to where they lie one behind the other, if one side is pageable
+// memory of the host, the other is not, and there are enough of them. False if it did nothing.
+bool sap_cuda_stage(sap_cuda_call* call, void* to, const void* from, size_t from_pitch, size_t width, size_t rows);
+// Frees the chunks, unless a call uses them.
+void sap_cuda_staging_trim(sap_device* device);
 
 // ---- Launching.
 

@@ -6,16 +6,37 @@
 // Errors that leave the GPU as it was. All others are sticky: every later call of the process on it fails too.
 static bool harmless(cudaError_t error) { return error == cudaErrorMemoryAllocation || error == cudaErrorInvalidValue; }
 
-static void fail(sap_cuda_call* call, cudaError_t error, const char* doing) {
+// What CUDA says to work that has no place in a graph.
+static bool is_of_capture(cudaError_t error) {
+    return error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
+}
+
+void sap_cuda_expect(sap_cuda_call* call, cudaError_t error, const char* doing) {
+    const sap_device* told = call->quiet ? NULL : call->device;
     if (error == cudaSuccess || call->status != SAP_OK) return;
     if (error == cudaErrorMemoryAllocation) {
         call->status =
-            sap_fail(call->device, SAP_ERROR_DEVICE_MEMORY, "no memory on GPU %d while %s", call->cuda->ordinal, doing);
+            sap_fail(told, SAP_ERROR_DEVICE_MEMORY, "no memory on GPU %d while %s", call->cuda->ordinal, doing);
+        return;
+    }
+    if (is_of_capture(error)) {
+        call->status = sap_fail(told, SAP_ERROR_UNSUPPORTED, "GPU %d cannot do this while work is captured: %s",
+                                call->cuda->ordinal, cudaGetErrorString(error));
         return;
     }
     if (!harmless(error)) __atomic_store_n(&call->cuda->lost, true, __ATOMIC_RELAXED);
-    call->status = sap_fail(call->device, SAP_ERROR_DEVICE_LOST, "GPU %d failed while %s: %s", call->cuda->ordinal,
-                            doing, cudaGetErrorString(error));
+    call->status = sap_fail(told, SAP_ERROR_DEVICE_LOST, "GPU %d failed while %s: %s", call->cuda->ordinal, doing,
+                            cudaGetErrorString(error));
+}
+
+// Why a call cannot be captured.
+static const char WAITS[] = "the call would have to wait for the GPU, or reads or writes host memory";
+
+// Fails a call that is being captured; whether it is.
+static bool refuse_capture(sap_cuda_call* call, const char* why) {
+    if (call->status == SAP_OK && call->captured)
+        call->status = sap_fail(call->device, SAP_ERROR_UNSUPPORTED, "the stream is being captured, and %s", why);
+    return call->captured;
 }
 
 // ---- Scratch memory. Blocks stay with the device; all use of them is in its one stream.
@@ -25,15 +46,15 @@ static void lock(sap_cuda* cuda) {
 }
 static void unlock(sap_cuda* cuda) { __atomic_store_n(&cuda->lock, 0, __ATOMIC_RELEASE); }
 
-// Takes the smallest idle block that is large enough, unless it is much too large.
-static bool take_idle(sap_cuda* cuda, size_t bytes, sap_cuda_block* block) {
+// Takes the smallest idle block that is large enough, unless it is much too large and memory can be had otherwise.
+static bool take_idle(sap_cuda* cuda, size_t bytes, bool must, sap_cuda_block* block) {
     sap_cuda_block* best = NULL;
     lock(cuda);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
         sap_cuda_block* idle = &cuda->idle[i];
         if (idle->memory && idle->bytes >= bytes && (!best || idle->bytes < best->bytes)) best = idle;
     }
-    if (best && best->bytes / 4 > bytes && best->bytes > (size_t)1 << 20) best = NULL;
+    if (best && !must && best->bytes / 4 > bytes && best->bytes > (size_t)1 << 20) best = NULL;
     if (best) {
         *block = *best;
         best->memory = NULL;
@@ -60,19 +81,25 @@ static cudaError_t allocate(const sap_device* device, void** memory, size_t byte
     return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-void sap_cuda_trim(sap_device* device) {
+static void release_idle(sap_device* device, bool kept_too) {
     sap_cuda* cuda = sap_cuda_of(device);
     lock(cuda);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
+        if (cuda->idle[i].kept && !kept_too) continue;
         if (cuda->idle[i].memory) (void)release(device, cuda->idle[i].memory, cuda->idle[i].bytes);
         cuda->idle[i].memory = NULL;
     }
     unlock(cuda);
 }
 
+void sap_cuda_trim(sap_device* device) {
+    release_idle(device, true);
+    sap_cuda_staging_trim(device);
+}
+
 size_t sap_cuda_idle_bytes(sap_device* device) {
     sap_cuda* cuda = sap_cuda_of(device);
-    size_t bytes = 0;
+    size_t bytes = (size_t)__atomic_load_n(&cuda->staging.chunks, __ATOMIC_RELAXED) * cuda->calls->chunk_bytes;
     lock(cuda);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++)
         if (cuda->idle[i].memory) bytes += cuda->idle[i].bytes;
@@ -84,27 +111,30 @@ size_t sap_cuda_idle_bytes(sap_device* device) {
 static void give(const sap_device* device, sap_cuda_block block) {
     sap_cuda* cuda = sap_cuda_of(device);
     lock(cuda);
-    sap_cuda_block* place = &cuda->idle[0];
-    for (int i = 0; i < SAP_SCRATCH_BLOCKS && place->memory; i++)
-        if (!cuda->idle[i].memory || cuda->idle[i].bytes < place->bytes) place = &cuda->idle[i];
-    sap_cuda_block out = *place;
-    if (out.memory && out.bytes > block.bytes)
-        out = block;
-    else
+    sap_cuda_block *place = NULL, out = block;
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS && !(place && !place->memory); i++) {
+        sap_cuda_block* idle = &cuda->idle[i];
+        if (!idle->memory || (!idle->kept && (!place || idle->bytes < place->bytes))) place = idle;
+    }
+    if (place && (!place->memory || block.kept || place->bytes <= block.bytes)) {
+        out = *place;
         *place = block;
+    }
     unlock(cuda);
     if (out.memory) (void)release(device, out.memory, out.bytes);
 }
 
 void* sap_cuda_allocate(sap_cuda_call* call, size_t bytes) {
-    if (call->status != SAP_OK) return NULL;
+    if (call->status != SAP_OK ||
+        refuse_capture(call, "memory is missing that the same call would have left if it had been made before"))
+        return NULL;
     void* memory = NULL;
     cudaError_t error = allocate(call->device, &memory, bytes ? bytes : 1);
     if (error == cudaErrorMemoryAllocation) { // what lies idle may be in the way
-        sap_cuda_trim(call->device);
+        release_idle(call->device, false);
         error = allocate(call->device, &memory, bytes ? bytes : 1);
     }
-    fail(call, error, "allocating");
+    sap_cuda_expect(call, error, "allocating");
     return error == cudaSuccess ? memory : NULL;
 }
 
@@ -122,7 +152,8 @@ void* sap_cuda_take(sap_cuda_call* call, size_t bytes) {
     if (call->status != SAP_OK) return NULL;
     sap_cuda_block* block = &call->block[call->blocks];
     block->bytes = (bytes + 4095) / 4096 * 4096 + (bytes ? 0 : 4096);
-    if (!take_idle(call->cuda, block->bytes, block))
+    block->kept = false;
+    if (!take_idle(call->cuda, block->bytes, call->captured, block))
         block->memory = (unsigned char*)sap_cuda_allocate(call, block->bytes);
     if (block->memory) call->blocks++;
     return block->memory;
@@ -141,9 +172,12 @@ sap_status sap_cuda_begin(sap_cuda_call* call, const sap_device* device) {
             sap_fail(device, SAP_ERROR_DEVICE_LOST, "GPU %d failed before; close the device", call->cuda->ordinal);
         return call->status;
     }
-    fail(call, call->cuda->calls->current_device(&call->previous), "asking for the current GPU");
+    sap_cuda_expect(call, call->cuda->calls->current_device(&call->previous), "asking for the current GPU");
     if (call->previous != call->cuda->ordinal)
-        fail(call, call->cuda->calls->use_device(call->cuda->ordinal), "choosing the GPU");
+        sap_cuda_expect(call, call->cuda->calls->use_device(call->cuda->ordinal), "choosing the GPU");
+    if (call->status == SAP_OK && call->cuda->caller_stream)
+        sap_cuda_expect(call, call->cuda->calls->capturing(call->cuda->stream, &call->captured),
+                        "looking at its stream");
     return call->status;
 }
 
@@ -152,12 +186,15 @@ sap_status sap_cuda_end(sap_cuda_call* call, sap_status status) {
     if (call->status == SAP_OK) call->status = status;
     for (int i = 0; i < call->outputs; i++)
         sap_cuda_copy(call, call->output[i].host, call->output[i].device, call->output[i].bytes);
-    if (call->waits && !call->cuda->lost) {
+    if (call->waits && !refuse_capture(call, WAITS) && !call->cuda->lost) {
         // A failed call waits too: the caller may free his arrays.
         cudaError_t error = calls->wait(call->cuda->stream);
-        fail(call, error, "waiting for its work");
+        sap_cuda_expect(call, error, "waiting for its work");
     }
-    for (int i = 0; i < call->blocks; i++) give(call->device, call->block[i]);
+    for (int i = 0; i < call->blocks; i++) {
+        call->block[i].kept |= call->captured;
+        give(call->device, call->block[i]);
+    }
     if (call->previous != call->cuda->ordinal) (void)calls->use_device(call->previous);
     return call->status;
 }
@@ -172,7 +209,7 @@ bool sap_cuda_on_device(sap_cuda_call* call, const void* memory) {
         call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "an array is no memory that CUDA knows");
         return false;
     }
-    fail(call, error, "asking where an array lies");
+    sap_cuda_expect(call, error, "asking where an array lies");
     if (call->status == SAP_OK && ordinal >= 0 && ordinal != call->cuda->ordinal)
         call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "an array lies on GPU %d, the device is GPU %d",
                                 ordinal, call->cuda->ordinal);
@@ -181,21 +218,27 @@ bool sap_cuda_on_device(sap_cuda_call* call, const void* memory) {
 
 void sap_cuda_copy(sap_cuda_call* call, void* to, const void* from, size_t bytes) {
     if (call->status != SAP_OK || !bytes) return;
-    fail(call, call->cuda->calls->copy(to, bytes, from, bytes, bytes, 1, call->cuda->stream), "copying");
+    if (call->captured && !(sap_cuda_on_device(call, to) && sap_cuda_on_device(call, from))) {
+        (void)refuse_capture(call, WAITS);
+        return;
+    }
+    if (sap_cuda_stage(call, to, from, 1, 1, bytes)) return;
+    sap_cuda_expect(call, call->cuda->calls->copy(to, bytes, from, bytes, bytes, 1, call->cuda->stream), "copying");
 }
 
 void sap_cuda_fill(sap_cuda_call* call, void* memory, int byte, size_t bytes) {
     if (call->status != SAP_OK || !bytes) return;
-    fail(call, call->cuda->calls->fill(memory, byte, bytes, call->cuda->stream), "filling memory");
+    sap_cuda_expect(call, call->cuda->calls->fill(memory, byte, bytes, call->cuda->stream), "filling memory");
 }
 
 void sap_cuda_fetch(sap_cuda_call* call, void* host, const void* device_memory, size_t bytes) {
     sap_cuda_copy(call, host, device_memory, bytes);
-    if (call->status == SAP_OK) fail(call, call->cuda->calls->wait(call->cuda->stream), "fetching a result");
+    if (call->status == SAP_OK) sap_cuda_expect(call, call->cuda->calls->wait(call->cuda->stream), "fetching a result");
 }
 
 const void* sap_cuda_in(sap_cuda_call* call, const void* memory, size_t bytes) {
-    if (call->status != SAP_OK || !bytes || sap_cuda_on_device(call, memory)) return memory;
+    if (call->status != SAP_OK || !bytes || sap_cuda_on_device(call, memory) || refuse_capture(call, WAITS))
+        return memory;
     call->waits = true;
     void* copy = sap_cuda_take(call, bytes);
     sap_cuda_copy(call, copy, memory, bytes);
@@ -204,7 +247,8 @@ const void* sap_cuda_in(sap_cuda_call* call, const void* memory, size_t bytes) {
 
 sap_rows sap_cuda_rows_in(sap_cuda_call* call, const sap_rows* rows) {
     sap_rows in = *rows;
-    if (call->status != SAP_OK || !rows->count || sap_cuda_on_device(call, rows->coords)) return in;
+    if (call->status != SAP_OK || !rows->count || sap_cuda_on_device(call, rows->coords) || refuse_capture(call, WAITS))
+        return in;
     size_t real = (size_t)rows->real_bits / 8, width = (size_t)rows->dims * real;
     call->waits = true;
     in.stride = rows->dims;
@@ -213,16 +257,17 @@ sap_rows sap_cuda_rows_in(sap_cuda_call* call, const sap_rows* rows) {
     void* to = (void*)(uintptr_t)in.coords;
     if (rows->stride == rows->dims)
         sap_cuda_copy(call, to, rows->coords, width * (size_t)rows->count);
-    else
-        fail(call,
-             call->cuda->calls->copy(to, width, rows->coords, (size_t)rows->stride * real, width, (size_t)rows->count,
-                                     call->cuda->stream),
-             "copying points");
+    else if (!sap_cuda_stage(call, to, rows->coords, (size_t)rows->stride * real, width, (size_t)rows->count))
+        sap_cuda_expect(call,
+                        call->cuda->calls->copy(to, width, rows->coords, (size_t)rows->stride * real, width,
+                                                (size_t)rows->count, call->cuda->stream),
+                        "copying points");
     return in;
 }
 
 void* sap_cuda_out(sap_cuda_call* call, void* memory, size_t bytes) {
-    if (call->status != SAP_OK || !memory || !bytes || sap_cuda_on_device(call, memory)) return memory;
+    if (call->status != SAP_OK || !memory || !bytes || sap_cuda_on_device(call, memory) || refuse_capture(call, WAITS))
+        return memory;
     call->waits = true;
     sap_cuda_output* output = &call->output[call->outputs];
     output->host = memory;
@@ -237,18 +282,20 @@ void* sap_cuda_out(sap_cuda_call* call, void* memory, size_t bytes) {
 int sap_cuda_resident(sap_cuda_call* call, const void* kernel, int threads, size_t shared) {
     int blocks = 0;
     if (call->status != SAP_OK) return 0;
-    if (shared > 48 * 1024) fail(call, call->cuda->calls->allow_shared(kernel, shared), "preparing a kernel");
+    if (shared > 48 * 1024)
+        sap_cuda_expect(call, call->cuda->calls->allow_shared(kernel, shared), "preparing a kernel");
     if (call->status != SAP_OK) return 0;
-    fail(call, call->cuda->calls->blocks_at_once(&blocks, kernel, threads, shared), "preparing a kernel");
+    sap_cuda_expect(call, call->cuda->calls->blocks_at_once(&blocks, kernel, threads, shared), "preparing a kernel");
     return blocks * call->cuda->multiprocessors;
 }
 
 void sap_cuda_launch_list(sap_cuda_call* call, const void* kernel, sap_cuda_grid grid, void** arguments) {
     if (call->status != SAP_OK || grid.blocks <= 0) return;
-    if (grid.shared > 48 * 1024) fail(call, call->cuda->calls->allow_shared(kernel, grid.shared), "preparing a kernel");
+    if (grid.shared > 48 * 1024)
+        sap_cuda_expect(call, call->cuda->calls->allow_shared(kernel, grid.shared), "preparing a kernel");
     if (call->status != SAP_OK) return;
-    fail(call,
-         call->cuda->calls->launch(kernel, dim3((unsigned)grid.blocks), dim3((unsigned)grid.threads), arguments,
-                                   grid.shared, call->cuda->stream, grid.together),
-         "launching a kernel");
+    sap_cuda_expect(call,
+                    call->cuda->calls->launch(kernel, dim3((unsigned)grid.blocks), dim3((unsigned)grid.threads),
+                                              arguments, grid.shared, call->cuda->stream, grid.together),
+                    "launching a kernel");
 }

@@ -13,6 +13,13 @@ static cudaError_t create_stream(cudaStream_t* stream) {
     return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
 }
 
+static cudaError_t capturing(cudaStream_t stream, bool* yes) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t error = cudaStreamIsCapturing(stream, &status);
+    *yes = status != cudaStreamCaptureStatusNone;
+    return error;
+}
+
 // A pool that keeps what it has been given back: asking the driver for memory costs more than most kernels.
 static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
     cudaMemPoolProps properties = {};
@@ -45,7 +52,7 @@ static cudaError_t on_device(const void* memory, int* ordinal) {
     cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
     if (error != cudaSuccess) return error;
     bool device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
-    *ordinal = device ? attributes.device : -1;
+    *ordinal = device ? attributes.device : attributes.type == cudaMemoryTypeHost ? SAP_CUDA_PINNED : SAP_CUDA_PAGEABLE;
     bool unknown = attributes.type == cudaMemoryTypeUnregistered;
     return unknown && !host_can_read(memory) ? cudaErrorInvalidValue : cudaSuccess;
 }
@@ -56,6 +63,12 @@ static cudaError_t copy(void* to, size_t to_pitch, const void* from, size_t from
         return cudaMemcpyAsync(to, from, width * rows, cudaMemcpyDefault, stream);
     return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, stream);
 }
+
+static cudaError_t pin(void** memory, size_t bytes) { return cudaHostAlloc(memory, bytes, cudaHostAllocPortable); }
+
+static cudaError_t create_event(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDisableTiming); }
+
+static cudaError_t record(cudaEvent_t event, cudaStream_t stream) { return cudaEventRecord(event, stream); }
 
 static cudaError_t allow_shared(const void* kernel, size_t bytes) {
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
@@ -85,6 +98,7 @@ extern const sap_cuda_calls sap_cuda_runtime = {cudaGetDeviceCount,
                                                 create_stream,
                                                 cudaStreamDestroy,
                                                 cudaStreamSynchronize,
+                                                capturing,
                                                 create_pool,
                                                 cudaMemPoolDestroy,
                                                 allocate,
@@ -92,9 +106,16 @@ extern const sap_cuda_calls sap_cuda_runtime = {cudaGetDeviceCount,
                                                 on_device,
                                                 copy,
                                                 cudaMemsetAsync,
+                                                pin,
+                                                cudaFreeHost,
+                                                create_event,
+                                                cudaEventDestroy,
+                                                record,
+                                                cudaEventSynchronize,
                                                 allow_shared,
                                                 blocks_at_once,
                                                 launch,
-                                                name};
+                                                name,
+                                                (size_t)4 << 20};
 
 #endif

@@ -23,13 +23,22 @@ typedef struct sap_nearest_job {
     void* distance2;   // [queries.count * k] or NULL
 } sap_nearest_job;
 
+// Rows in the caller's memory.
+typedef struct sap_radius_rows {
+    int64_t* offsets; // [queries.count + 1]
+    int64_t capacity;
+    int32_t* ids;    // [capacity]
+    void* distance2; // real[capacity] or NULL
+} sap_radius_rows;
+
 // What a radius search is asked.
 typedef struct sap_radius_job {
-    sap_rows queries;      // self: coords NULL, count = the tree's source_count
-    double limit2;         // as above
-    bool self;             // pairs: queries are the tree's own points; only greater ids are found
-    int64_t* counts;       // count only: [queries.count], else NULL
-    sap_neighbors** found; // collect, else NULL
+    sap_rows queries;            // self: coords NULL, count = the tree's source_count
+    double limit2;               // as above
+    bool self;                   // pairs: queries are the tree's own points; only greater ids are found
+    int64_t* counts;             // count only: [queries.count], else NULL
+    sap_neighbors** found;       // collect, else NULL
+    const sap_radius_rows* into; // collect into the caller's memory, else NULL
 } sap_radius_job;
 
 // What a compaction is asked, checked.

@@ -195,6 +195,7 @@ static sap_status search(batch* b) {
 }
 
 sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
+    if (job->into) return sap_radius_into_cpu(tree, job);
     if (!tree->shape.levels) return sap_radius_walks_cpu(tree, job);
     batch b = {.tree = tree,
                .job = job,

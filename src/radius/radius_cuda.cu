@@ -1,6 +1,6 @@
 // The radius search on a CUDA device. Collecting takes two passes over the queries: the first counts, the counts become
-// offsets, the second writes the hits to their rows. The host does not wait between them if it can guess from the last
-// search how much room the hits take.
+// offsets, the second writes the hits to their rows. The host does not wait between them if the caller says how much
+// room there is, or if it can guess from the last search how much the hits take.
 #include "device/cuda_rooms.h"
 #include "radius/radius_cuda.h"
 #include "radius/radius_kernels_cuda.cuh"
@@ -220,6 +220,45 @@ static sap_status collect(radius_search* r) {
     return status;
 }
 
+// ---- Collecting into the caller's memory
+
+// Room for rows of the host: as much as they need. False if the hits need not be looked for.
+static bool make_room_there(radius_search* r, const sap_radius_rows* rows, bool ids_there, bool distance2_there) {
+    int64_t total = 0;
+    r->pass.room = rows->capacity;
+    r->pass.ids = rows->ids;
+    r->pass.distance2 = rows->distance2;
+    if (ids_there && (distance2_there || !rows->distance2)) return true;
+    sap_cuda_fetch(&r->call, &total, r->pass.offsets + r->pass.all_rows, sizeof total);
+    if (total < r->pass.room) r->pass.room = total;
+    size_t bytes;
+    if (!sap_size_multiply((size_t)r->pass.room, sap_real_bytes(&r->tree->shape), &bytes)) {
+        r->call.status = sap_fail(r->call.device, SAP_ERROR_RANGE, "%lld neighbours are more than can be addressed",
+                                  (long long)r->pass.room);
+        return false;
+    }
+    if (!ids_there) r->pass.ids = (int32_t*)sap_cuda_out(&r->call, rows->ids, (size_t)r->pass.room * 4);
+    if (!distance2_there) r->pass.distance2 = sap_cuda_out(&r->call, rows->distance2, bytes);
+    return r->call.status == SAP_OK && r->pass.room > 0;
+}
+
+static sap_status collect_into(radius_search* r) {
+    const sap_radius_rows* rows = r->job->into;
+    const bool ids_there = sap_cuda_on_device(&r->call, rows->ids);
+    const bool distance2_there = sap_cuda_on_device(&r->call, rows->distance2);
+    int64_t* offsets =
+        (int64_t*)sap_cuda_out(&r->call, rows->offsets, (size_t)(r->pass.all_rows + 1) * sizeof *offsets);
+    if (r->call.status != SAP_OK) return sap_cuda_end(&r->call, SAP_OK);
+    r->pass.counts = offsets + 1;
+    r->pass.offsets = offsets;
+    r->pass.cut = true;
+    zero_rows(r, r->pass.counts);
+    run_pass(r, false);
+    sap_cuda_offsets(&r->call, offsets, r->pass.all_rows);
+    if (rows->capacity > 0 && make_room_there(r, rows, ids_there, distance2_there)) run_pass(r, true);
+    return sap_cuda_end(&r->call, SAP_OK);
+}
+
 sap_status sap_radius_cuda(const sap_tree* tree, const sap_radius_job* job) {
     radius_search r = {};
     r.tree = tree;
@@ -229,5 +268,6 @@ sap_status sap_radius_cuda(const sap_tree* tree, const sap_radius_job* job) {
     r.pass.all_rows = job->queries.count;
     r.pass.share = 1;
     if (sap_cuda_begin(&r.call, tree->device) == SAP_OK) prepare(&r);
+    if (job->into) return collect_into(&r);
     return job->found ? collect(&r) : count(&r);
 }

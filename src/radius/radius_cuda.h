@@ -22,9 +22,10 @@ typedef struct sap_radius_pass {
     bool self;              // only ids above the query's row count
     int64_t* counts;        // to write: how many there are, by row
     const int64_t* offsets; // [all_rows + 1]: where each row begins
-    int64_t all_rows, room; // nothing is written if there is no room for offsets[all_rows]
-    int32_t* ids;
-    void* distance2; // real
+    int64_t all_rows, room;
+    bool cut;        // hits for which there is no room are left out; otherwise, if there are such, nothing is written
+    int32_t* ids;    // [room]
+    void* distance2; // real[room], or NULL
 } sap_radius_pass;
 
 // ---- radius/offsets_cuda.cu: offsets[1 … rows] hold counts and become sums; offsets[0] is 0.

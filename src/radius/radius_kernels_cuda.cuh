@@ -12,6 +12,7 @@
 #define SAPWOOD_RADIUS_RADIUS_KERNELS_CUDA_CUH
 
 #include "radius/radius_cuda.h"
+#include "tree/explicit_cuda.cuh"
 #include "tree/tree_cuda.h"
 
 enum { SAP_RADIUS_WARPS = 4, SAP_RADIUS_THREADS = SAP_RADIUS_WARPS * SAP_WARP };
@@ -91,6 +92,7 @@ sap_radius_bounds_of(const sap_radius_walk<real, dims>& walk, const void* boxes,
 }
 
 // How many points lie below a node.
+template <typename real>
 static __device__ __forceinline__ int sap_radius_below(const sap_tree& tree, uint32_t node, uint32_t end, int lane) {
     const sap_tree_shape& shape = tree.shape;
     if (shape.levels > 0) {
@@ -99,11 +101,9 @@ static __device__ __forceinline__ int sap_radius_below(const sap_tree& tree, uin
         return (int)((last * shape.count >> shape.depth) - (first * shape.count >> shape.depth));
     }
     int count = 0;
-    const unsigned char* nodes = tree.arrays + shape.node_at;
     for (uint32_t at = node + (uint32_t)lane; at < end; at += SAP_WARP) {
-        const uint32_t link = shape.real_bits == 32 ? ((const sap_node_f32*)(const void*)nodes)[at].link
-                                                    : ((const sap_node_f64*)(const void*)nodes)[at].link;
-        if ((link & SAP_NODE_LEAF) == SAP_NODE_LEAF) count += (int)(link >> 5);
+        const uint32_t link = sap_node_at<real>(tree, at).link;
+        if (sap_link_is_leaf(link)) count += sap_link_count(link);
     }
     for (int step = SAP_WARP / 2; step; step /= 2) count += __shfl_xor_sync(SAP_ALL_LANES, count, step);
     return count;
@@ -119,7 +119,7 @@ static __device__ __forceinline__ uint32_t sap_radius_reach(sap_radius_walk<real
     if (collect || pass.self || !reach) return reach;
     const uint32_t inside = __ballot_sync(SAP_ALL_LANES, asks && bounds.farthest2 <= walk.limit2);
     if (!inside) return reach;
-    const int below = sap_radius_below(tree, node, end, walk.lane);
+    const int below = sap_radius_below<real>(tree, node, end, walk.lane);
     if (inside >> walk.lane & 1) walk.found += below;
     return reach & ~inside;
 }
@@ -172,9 +172,9 @@ static __device__ __forceinline__ void sap_radius_scan(sap_radius_walk<real, dim
             if (collect && votes) {
                 const int before = __shfl_sync(SAP_ALL_LANES, walk.found, number);
                 const int64_t at = walk.start[number] + before + __popc(votes & ((1u << walk.lane) - 1));
-                if (hits) {
+                if (hits && at < pass.room) {
                     pass.ids[at] = id;
-                    ((real*)pass.distance2)[at] = distance2;
+                    if (pass.distance2) ((real*)pass.distance2)[at] = distance2;
                 }
             }
             if (walk.lane == number) walk.found += __popc(votes);
@@ -209,20 +209,14 @@ static __device__ __forceinline__ sap_radius_node sap_radius_node_at(const sap_t
         at.leaf.block = blocks + (int64_t)(node - (1u << depth)) * at.leaf.slots * slot_bytes;
         return at;
     }
-    const unsigned char* nodes = tree.arrays + shape.node_at;
-    const bool narrow = sizeof(real) == 4;
-    const uint32_t link = narrow ? ((const sap_node_f32*)(const void*)nodes)[node].link
-                                 : ((const sap_node_f64*)(const void*)nodes)[node].link;
-    const int64_t bits = narrow ? (int64_t)((const sap_node_f32*)(const void*)nodes)[node].bits
-                                : (int64_t)((const sap_node_f64*)(const void*)nodes)[node].bits;
-    const int count = (int)(link >> 5), unit = count > 4 ? 4 : (narrow ? 1 : 2); // as sap_leaf_stride
-    at.is_leaf = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF;
+    const typename sap_node_of<real>::type read = sap_node_at<real>(tree, node);
+    at.is_leaf = sap_link_is_leaf(read.link);
     at.lower = node + 1;
-    at.upper = node + (link >> 5);
-    at.leaf.stride = (count + unit - 1) / unit * unit;
-    at.leaf.slots = count;
+    at.upper = node + sap_link_right(read.link);
+    at.leaf.slots = sap_link_count(read.link);
+    at.leaf.stride = sap_explicit_slots<real>(at.leaf.slots);
     at.leaf.share = 0;
-    at.leaf.block = blocks + (at.is_leaf ? bits : 0) * slot_bytes;
+    at.leaf.block = blocks + (at.is_leaf ? (int64_t)read.bits : 0) * slot_bytes;
     return at;
 }
 
@@ -294,7 +288,7 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     const int64_t first = ((int64_t)blockIdx.x * SAP_RADIUS_WARPS + warp) * pass.share, number = first + lane;
     const bool is_given = lane < pass.share && number < pass.count, is_bad = *pass.bad != INT64_MAX;
     if (is_bad && pass.self) return; // ids are not to be trusted then
-    if (collect && pass.offsets[pass.all_rows] > pass.room) return;
+    if (collect && !pass.cut && pass.offsets[pass.all_rows] > pass.room) return;
     sap_radius_walk<real, dims> walk;
     real* room = shared->queries[warp].at;
     walk.queries = room;
@@ -315,7 +309,7 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
                                            pass.by_row ? row : number, tree.shape.dims);
     if (collect && is_mine) {
         shared->start[warp][lane] = pass.offsets[row];
-        asks = asks && pass.offsets[row + 1] > pass.offsets[row];
+        asks = asks && pass.offsets[row + 1] > pass.offsets[row] && pass.offsets[row] < pass.room;
     }
     __syncwarp();
     const uint32_t mask = __ballot_sync(SAP_ALL_LANES, asks && !is_bad);

@@ -1,5 +1,6 @@
 // The walk boxes of an explicit tree, from its arrays: a warp for each leaf finds the leaf's box and climbs towards the
 // root. At a node with two children the first to come stops, the second joins their boxes (Karras 2012).
+#include "tree/explicit_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
@@ -10,34 +11,24 @@ typedef struct above {
     int32_t parent, arrived; // -1 above the root; children that have their boxes
 } above;
 
-template <typename real> struct node_of;
-template <> struct node_of<float> { typedef sap_node_f32 type; };
-template <> struct node_of<double> { typedef sap_node_f64 type; };
-
-template <typename real>
-static __device__ __forceinline__ const typename node_of<real>::type* nodes_of(const sap_tree& tree) {
-    return (const typename node_of<real>::type*)(const void*)(tree.arrays + tree.shape.node_at);
-}
-
 // Tells children who is above them.
 template <typename real> static __global__ void __launch_bounds__(THREADS) link_nodes(sap_tree tree, above* links) {
     const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (at >= tree.shape.nodes) return;
     links[at].arrived = 0;
     if (at == 0) links[at].parent = -1;
-    const uint32_t link = nodes_of<real>(tree)[at].link;
-    if ((link & SAP_NODE_LEAF) == SAP_NODE_LEAF) return;
+    const uint32_t link = sap_node_at<real>(tree, at).link;
+    if (sap_link_is_leaf(link)) return;
     links[at + 1].parent = (int32_t)at;
-    links[at + (link >> 5)].parent = (int32_t)at;
+    links[at + sap_link_right(link)].parent = (int32_t)at;
 }
 
 // A lane's bounds of one axis: of the points of a leaf.
 template <typename real>
 static __device__ void leaf_box(const sap_tree& tree, uint64_t slot, int count, real* lower, real* upper) {
-    const int unit = count > 4 ? 4 : (int)sizeof(real) / 4, stride = (count + unit - 1) / unit * unit;
-    const int dims = tree.shape.dims, some = count > tree.options.leaf_size ? 1 : count; // more are all equal
-    const size_t slot_bytes = (size_t)dims * sizeof(real) + sizeof(int32_t);
-    const real* coords = (const real*)(const void*)(tree.arrays + tree.shape.block_at + (size_t)slot * slot_bytes);
+    const int stride = sap_explicit_slots<real>(count), dims = tree.shape.dims;
+    const int some = count > tree.options.leaf_size ? 1 : count; // more are all equal
+    const real* coords = sap_explicit_block<real>(tree, (int64_t)slot);
     for (int a = 0; a < dims; a++, coords += stride) {
         typename sap_ordinal<real>::type low = sap_ordinal_highest<real>(), high = sap_ordinal_lowest<real>();
         for (int i = sap_lane(); i < some; i += SAP_WARP) {
@@ -69,11 +60,10 @@ static __global__ void __launch_bounds__(THREADS) join_boxes(sap_tree tree, abov
     int64_t at = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / SAP_WARP;
     const int lane = sap_lane(), reals = sap_walk_box_reals(tree.shape.dims, tree.shape.real_bits);
     if (at >= tree.shape.nodes) return;
-    const typename node_of<real>::type* nodes = nodes_of<real>(tree);
-    const typename node_of<real>::type leaf = nodes[at];
-    if ((leaf.link & SAP_NODE_LEAF) != SAP_NODE_LEAF) return;
+    const typename sap_node_of<real>::type leaf = sap_node_at<real>(tree, at);
+    if (!sap_link_is_leaf(leaf.link)) return;
     real lower = 0, upper = 0;
-    leaf_box(tree, leaf.bits, (int)(leaf.link >> 5), &lower, &upper);
+    leaf_box(tree, leaf.bits, sap_link_count(leaf.link), &lower, &upper);
     for (;;) {
         write_box(tree, boxes + at * reals, at, lower, upper);
         const int32_t parent = links[at].parent;
@@ -85,7 +75,7 @@ static __global__ void __launch_bounds__(THREADS) join_boxes(sap_tree tree, abov
         before = __shfl_sync(SAP_ALL_LANES, before, 0);
         if (before == 0) return;
         __threadfence();
-        const int64_t right = parent + (int64_t)(nodes[parent].link >> 5);
+        const int64_t right = parent + (int64_t)sap_link_right(sap_node_at<real>(tree, parent).link);
         const real* other = boxes + (at == right ? parent + 1 : right) * reals;
         if (lane < tree.shape.dims) {
             const real low = __ldcg(&other[2 * lane]), high = __ldcg(&other[2 * lane + 1]);

@@ -162,8 +162,27 @@ void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows
         build_dims<double>(call, tree, &shape, &b);
 }
 
-// After a failure in the middle of a rebuild the arrays are half of the old tree and half of the new one.
+static void build_rows(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep, int64_t kept) {
+    if (tree->options.split == SAP_SPLIT_MEDIAN)
+        sap_cuda_build_balanced(call, tree, rows, keep, kept);
+    else
+        sap_cuda_build_sliding(call, tree, rows, keep, kept);
+    sap_cuda_tree_boxes(call, tree);
+}
+
+// After a failure in the middle of a rebuild the arrays are half of the old tree and half of the new one: a tree of no
+// points takes their place. Where the GPU cannot build that either, the shape alone keeps everybody from the arrays.
 static void make_empty(sap_tree* tree) {
+    const sap_rows none = {NULL, 0, tree->shape.dims, tree->shape.dims, tree->shape.real_bits};
+    sap_cuda_call call;
+    sap_status status = SAP_ERROR_DEVICE_LOST;
+    if (!sap_cuda_of(tree->device)->lost) {
+        sap_cuda_begin(&call, tree->device);
+        call.quiet = true; // what failed before has been said
+        build_rows(&call, tree, &none, NULL, 0);
+        status = sap_cuda_end(&call, SAP_OK);
+    }
+    if (status == SAP_OK) return;
     tree->shape.count = tree->shape.source_count = 0;
     (void)sap_shape_balanced(&tree->shape, tree->options.leaf_size);
 }
@@ -174,21 +193,22 @@ sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
     sap_rows rows = sap_cuda_rows_in(&call, points);
     int32_t* keep = NULL;
     int64_t kept = points->count;
-    const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN;
+    const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, had = tree->arrays != NULL;
+    const sap_tree_shape shape = tree->shape;
     // A tree that there is already must stay; the sliding builder looks before it touches anything, by itself.
-    if (balanced && tree->arrays && call.waits) sap_cuda_rows_check(&call, &rows);
+    if (balanced && had && call.waits) sap_cuda_rows_check(&call, &rows);
     if (tree->options.drop_duplicates) {
         keep = (int32_t*)sap_cuda_take(&call, (size_t)points->count * sizeof(int32_t));
         sap_cuda_duplicates(&call, &rows, keep, &kept);
         if (kept == points->count) keep = NULL;
     }
-    if (balanced)
-        sap_cuda_build_balanced(&call, tree, &rows, keep, kept);
-    else
-        sap_cuda_build_sliding(&call, tree, &rows, keep, kept);
-    sap_cuda_tree_boxes(&call, tree);
+    build_rows(&call, tree, &rows, keep, kept);
     sap_cuda_tree_built(&call, tree, &rows);
     const sap_status status = sap_cuda_end(&call, SAP_OK);
-    if (status != SAP_OK && call.reserved) make_empty(tree);
+    if (status == SAP_OK || !had || !call.reserved) return status;
+    if (call.captured) // nothing has run
+        tree->shape = shape;
+    else
+        make_empty(tree);
     return status;
 }

@@ -2,6 +2,7 @@
 //
 // Cells, not a grid or a space-filling curve: they hold equally many points whatever the distribution. Within a cell
 // the order is left to chance; answers do not depend on it.
+#include "tree/explicit_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
@@ -35,25 +36,13 @@ static __device__ int cell_of(const sap_tree& tree, const top_levels<real>* top,
         for (; level < bits; level++) node = 2 * node + !(query[axis[node]] <= split[node]);
         return node - (1 << bits);
     }
-    int64_t node = 0, first;
-    for (;;) {
-        unsigned int link;
-        real split;
-        if (sizeof(real) == 4) {
-            const sap_node_f32 at = ((const sap_node_f32*)(tree.arrays + s.node_at))[node];
-            link = at.link;
-            first = at.bits;
-            split = (real)sap_float_of_bits(at.bits);
-        } else {
-            const sap_node_f64 at = ((const sap_node_f64*)(tree.arrays + s.node_at))[node];
-            link = at.link;
-            first = (int64_t)at.bits;
-            split = (real)sap_double_of_bits(at.bits);
-        }
-        if ((link & SAP_NODE_LEAF) == SAP_NODE_LEAF) break;
-        node = query[link & SAP_NODE_LEAF] <= split ? node + 1 : node + (link >> 5);
+    int64_t number = 0;
+    typename sap_node_of<real>::type node = sap_node_at<real>(tree, number);
+    while (!sap_link_is_leaf(node.link)) {
+        number += query[node.link & SAP_NODE_LEAF] <= sap_node_split(node) ? 1 : sap_link_right(node.link);
+        node = sap_node_at<real>(tree, number);
     }
-    return s.slots > 0 ? (int)((first << bits) / s.slots) : 0;
+    return s.slots > 0 ? (int)(((int64_t)node.bits << bits) / s.slots) : 0;
 }
 
 // Queries' cells, and their numbers among those of their cell.
@@ -169,15 +158,11 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree
     const sap_tree_shape& s = tree.shape;
     int64_t node = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
     if (node >= s.nodes) return;
-    const bool wide = sizeof(real) == 8;
-    const sap_node_f32* narrow_nodes = (const sap_node_f32*)(tree.arrays + s.node_at);
-    const sap_node_f64* wide_nodes = (const sap_node_f64*)(tree.arrays + s.node_at);
-    unsigned int link = wide ? wide_nodes[node].link : narrow_nodes[node].link;
-    if ((link & SAP_NODE_LEAF) != SAP_NODE_LEAF) return;
-    int64_t first = wide ? (int64_t)wide_nodes[node].bits : (int64_t)narrow_nodes[node].bits;
-    int count = (int)(link >> 5), unit = count > 4 ? 4 : (wide ? 2 : 1), stride = (count + unit - 1) / unit * unit;
-    const size_t slot_bytes = (size_t)s.dims * sizeof(real) + sizeof(int32_t);
-    const real* block = (const real*)(tree.arrays + s.block_at + (size_t)first * slot_bytes);
+    const typename sap_node_of<real>::type leaf = sap_node_at<real>(tree, node);
+    if (!sap_link_is_leaf(leaf.link)) return;
+    const int64_t first = (int64_t)leaf.bits;
+    const int count = sap_link_count(leaf.link), stride = sap_explicit_slots<real>(count);
+    const real* block = sap_explicit_block<real>(tree, first);
     for (int i = 0; i < stride; i++) {
         for (int a = 0; a < s.dims; a++) coords[(first + i) * s.dims + a] = block[a * stride + i];
         rows[first + i] = i < count ? ((const int32_t*)(block + (int64_t)s.dims * stride))[i] : -1;

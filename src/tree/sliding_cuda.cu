@@ -63,7 +63,7 @@ static sap_sliding_job<real> job_of(const sap_tree* tree, const sap_rows* rows, 
     j.dims = rows->dims;
     j.leaf_size = tree->options.leaf_size;
     j.small = small;
-    j.halving_depth = 32 + (int32_t)(kept > 0 ? bits_of(kept) - 1 : 0);
+    j.halving_depth = sap_sliding_halving_depth(kept);
     j.cycle = tree->options.axis == SAP_AXIS_CYCLE;
     return j;
 }

@@ -106,6 +106,13 @@ static __device__ __forceinline__ int sap_rank_of(int begin, int count, bool rev
     return reversed ? begin + (count - 1 - i) : begin + i;
 }
 
+// As sap_halving_depth of tree/sliding.h.
+static inline int32_t sap_sliding_halving_depth(int64_t count) {
+    int32_t bits = 0;
+    while (count >> bits > 1) bits++;
+    return 32 + bits;
+}
+
 // ---- The rule, as in tree/sliding.h. A lane stands for an axis; lanes from dims on bring sides of length zero.
 
 static __device__ __forceinline__ float sap_sliding_side(float lower, float upper) {

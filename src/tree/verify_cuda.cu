@@ -1,6 +1,4 @@
-// The whole-structure check of a balanced tree on a GPU, from the leaves up. It says only whether a tree is right; the
-// check in verify_cpu.c names what is wrong. The arrays may hold anything: no value of theirs is an index unless it was
-// checked.
+// The whole-structure check on a GPU; here that of a balanced tree, from the leaves up.
 //
 // Of what lies below a node, two points per axis matter: the first and the last in the axis's total order. They bound
 // its box, and where two halves meet, the last of the left one comes before the first of the right one. A block of
@@ -12,8 +10,7 @@
 enum {
     MOST_ITEM_BITS = 8,
     SHARED_BYTES = 25 << 10,
-    LEAF_BLOCKS = 4, // at once on a multiprocessor
-    GAP_THREADS = 64
+    LEAF_BLOCKS = 4 // at once on a multiprocessor
 };
 
 // ---- Nodes of `depth`, in row `row` of the block's places
@@ -149,31 +146,17 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) check
     end_block(c, p, wrong);
 }
 
-typedef struct gaps {
-    sap_gap gap[SAP_MOST_ARRAYS];
-} gaps;
-
-// What holds nothing: bytes between arrays (a block for each), node 0, boxes beyond a first level's last node.
-template <typename real>
-static __global__ void __launch_bounds__(GAP_THREADS) check_unused(const check<real> c, const gaps unused) {
+// What holds nothing: node 0, boxes beyond a first level's last node. One block.
+template <typename real> static __global__ void __launch_bounds__(GAP_THREADS) check_unused(const check<real> c) {
     const sap_tree_shape* s = &c.tree.shape;
-    const sap_gap gap = unused.gap[blockIdx.x];
-    bool wrong = threadIdx.x < gap.bytes && c.tree.arrays[gap.at + threadIdx.x] != 0;
-    if (blockIdx.x == 0 && threadIdx.x == 0)
+    bool wrong = false;
+    if (threadIdx.x == 0)
         wrong |= c.tree.arrays[s->axis_at] || !same(*(const real*)(const void*)(c.tree.arrays + s->split_at), (real)0);
-    if (blockIdx.x == 0 && threadIdx.x < SAP_GROUP && threadIdx.x >> s->level_depth[0]) {
+    if (threadIdx.x < SAP_GROUP && threadIdx.x >> s->level_depth[0]) {
         const places<real> none = {NULL, NULL, NULL, 2 * s->dims, 0};
         wrong |= wrong_box(c, none, 0, s->level_depth[0], threadIdx.x, true);
     }
     if (wrong) c.found->wrong = 1;
-}
-
-static __global__ void __launch_bounds__(THREADS) count_ids(const uint32_t* ids, int64_t words, verdict* found) {
-    unsigned long long number = 0;
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += (int64_t)gridDim.x * THREADS)
-        number += (unsigned)__popc(ids[i]);
-    for (int step = SAP_WARP / 2; step > 0; step /= 2) number += __shfl_xor_sync(SAP_ALL_LANES, number, step);
-    if (threadIdx.x % SAP_WARP == 0) atomicAdd(&found->ids, number);
 }
 
 // ---- The host's part
@@ -199,16 +182,11 @@ static int32_t item_bits(const sap_tree_shape* s, int32_t depth, int32_t width) 
 
 template <typename real> static void check_tree(sap_cuda_call* call, const sap_tree* tree, verdict* found) {
     const sap_tree_shape* s = &tree->shape;
-    const size_t id_words = ((size_t)s->source_count + 31) / 32;
-    check<real> c = {*tree, (real)sap_largest_coordinate(s->real_bits, s->dims), 1, 0, s->depth, {}, {}, NULL, NULL};
+    check<real> c = {*tree, {}, 1, 0, s->depth, {}, {}, NULL};
     while (c.width < SAP_WARP && c.width < s->stride) c.width *= 2;
-    c.ids = (uint32_t*)sap_cuda_take(call, id_words * sizeof *c.ids);
-    c.found = (verdict*)sap_cuda_take(call, sizeof *c.found);
-    sap_cuda_fill(call, c.ids, 0, id_words * sizeof *c.ids);
-    sap_cuda_fill(call, c.found, 0, sizeof *c.found);
-    gaps unused;
-    sap_cuda_grid grid = {sap_shape_gaps(s, unused.gap), GAP_THREADS, 0, false};
-    sap_cuda_launch(call, check_unused<real>, grid, c, unused);
+    c.points = begin_check<real>(call, tree, &c.found);
+    sap_cuda_grid grid = {1, GAP_THREADS, 0, false};
+    sap_cuda_launch(call, check_unused<real>, grid, c);
     for (bool leaves = true; leaves || c.depth > 0; leaves = false) {
         c.item_bits = item_bits(s, c.depth, c.width);
         const int64_t blocks = (int64_t)1 << (c.depth - c.item_bits);
@@ -218,10 +196,7 @@ template <typename real> static void check_tree(sap_cuda_call* call, const sap_t
         c.depth -= c.item_bits;
         c.lower = c.higher;
     }
-    const int64_t count_blocks = ((int64_t)id_words + THREADS - 1) / THREADS;
-    grid = {count_blocks < 1024 ? count_blocks : 1024, THREADS, 0, false};
-    sap_cuda_launch(call, count_ids, grid, c.ids, (int64_t)id_words, c.found);
-    sap_cuda_fetch(call, found, c.found, sizeof *found);
+    end_check(call, c.points.ids, s->source_count, c.found, found);
 }
 
 // Whether a shape is the derived one, offsets included. What stands behind the last level is of no account.
@@ -239,13 +214,14 @@ sap_status sap_tree_verify_cuda(const sap_tree* tree, bool* right) {
     sap_tree_shape derived;
     // This also finds options that are none of their enumerations.
     if (sap_shape_derive(&tree->options, &tree->shape, &derived) || !same_shape(&derived, &tree->shape)) return SAP_OK;
-    if (tree->options.split != SAP_SPLIT_MEDIAN) return SAP_OK;
     // Ids that are so sparse that their bits would take more memory than the tree are left to the host.
     if ((size_t)derived.source_count / 8 > derived.bytes) return SAP_OK;
     sap_cuda_call call;
     verdict found = {0, 1};
     if (sap_cuda_begin(&call, tree->device) == SAP_OK) {
-        if (derived.real_bits == 64)
+        if (tree->options.split != SAP_SPLIT_MEDIAN)
+            sap_cuda_verify_explicit(&call, tree, &found);
+        else if (derived.real_bits == 64)
             check_tree<double>(&call, tree, &found);
         else
             check_tree<float>(&call, tree, &found);

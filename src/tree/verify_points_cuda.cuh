@@ -3,15 +3,9 @@
 #ifndef SAPWOOD_TREE_VERIFY_POINTS_CUDA_CUH
 #define SAPWOOD_TREE_VERIFY_POINTS_CUDA_CUH
 
-#include "device/cuda.h"
+#include "tree/verify_cuda.cuh"
 
-enum { THREADS = 256 };
 #define NO_SLOT 0xffffffffu
-
-typedef struct verdict {
-    unsigned long long ids; // that differ
-    int32_t wrong;
-} verdict;
 
 // A point where it lies, as a number of its slot, and its coordinate on the axis in question.
 template <typename real> struct place {
@@ -38,22 +32,16 @@ template <typename real> struct places {
 
 template <typename real> struct check {
     sap_tree tree;
-    real most;           // magnitude of a coordinate
+    point_check<real> points;
     int32_t width;       // threads for a leaf
     int32_t item_bits;   // a block takes 2^item_bits nodes of depth `depth`
     int32_t depth;       // of those: the leaves' first
     places<real> lower;  // of the nodes taken, from the kernel before; not for leaves
     places<real> higher; // of their ancestors, for the kernel that follows
-    uint32_t* ids;       // a bit for each
     verdict* found;
 };
 
 // ---- What lies in the arrays
-
-// To the bit; one that is no number is the same as none, since no point of a right tree has it.
-template <typename real> static __device__ __forceinline__ bool same(real x, real y) {
-    return x == y && signbit(x) == signbit(y);
-}
 
 static __device__ __forceinline__ int64_t first_rank(const sap_tree_shape* s, int32_t depth, int64_t index) {
     return index * s->count >> depth;
@@ -105,27 +93,6 @@ static __device__ __forceinline__ place<real> merge(const check<real>& c, int co
 }
 
 // ---- A leaf, by `width` neighbouring threads of a warp
-
-// The points themselves: ids in range and ascending, coordinates within the limit, unused slots as they must be.
-template <typename real>
-static __device__ bool wrong_points(const check<real>& c, const real* coords, int32_t count, int lane) {
-    const sap_tree_shape* s = &c.tree.shape;
-    const int32_t* ids = leaf_ids(c, coords);
-    bool wrong = false;
-    for (int i = lane; i < s->stride; i += c.width) {
-        const bool used = i < count;
-        const int32_t id = ids[i], id_before = i > 0 ? ids[i - 1] : -1;
-        for (int a = 0; a < s->dims; ++a) {
-            const real x = coords[a * s->stride + i];
-            const bool good = x >= -c.most && x <= c.most && !(x == 0 && signbit(x));
-            wrong |= used ? !good : !(isinf(x) && x > 0);
-        }
-        const bool in_range = id >= 0 && id < s->source_count;
-        wrong |= used ? !in_range || id <= id_before : id != -1;
-        if (used && in_range) atomicOr(&c.ids[id / 32], 1u << id % 32);
-    }
-    return wrong;
-}
 
 // The first point of a leaf on an axis (column 2*axis) or the last one (column 2*axis + 1), of what the lanes found in
 // their slots, for the lane that is to write it down. All lanes of the warp take part.
@@ -180,7 +147,7 @@ static __device__ bool take_leaves(const check<real>& c, const places<real>& p, 
         const int64_t leaf = first + (there ? item : 0);
         const int32_t count = there ? count_below(&c.tree.shape, c.depth, leaf) : 0;
         const real* coords = leaf_coords(c, leaf);
-        if (there) wrong |= wrong_points(c, coords, count, lane);
+        if (there) wrong |= wrong_points(c.points, coords, c.tree.shape.stride, count, lane, c.width);
         take_leaf(c, p, there ? item : -1, leaf, coords, count, lane);
     }
     return wrong;

@@ -6,6 +6,7 @@
 
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
+typedef struct CUevent_st* cudaEvent_t;
 
 typedef enum cudaError {
     cudaSuccess = 0,
@@ -50,6 +51,8 @@ typedef enum cudaError {
     cudaErrorSystemNotReady = 802,
     cudaErrorSystemDriverMismatch = 803,
     cudaErrorCompatNotSupportedOnDevice = 804,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureWrongThread = 908,
     cudaErrorUnknown = 999
 } cudaError_t;
 

@@ -14,6 +14,11 @@ static struct {
 } * blocks;
 static int64_t block_count, block_room;
 static size_t bytes_in_use;
+static const int64_t MOST_PINNED = 256;
+static struct {
+    unsigned char* memory;
+    size_t bytes;
+} pinned[MOST_PINNED]; // page-locked memory of the host; free places have none
 
 int64_t cuda_on_cpu_blocks(void) {
     pthread_mutex_lock(&lock);
@@ -89,6 +94,11 @@ static cudaError_t create_stream(cudaStream_t* stream) {
 static cudaError_t destroy_stream(cudaStream_t) { return cudaSuccess; }
 static cudaError_t wait_stream(cudaStream_t) { return cudaSuccess; }
 
+static cudaError_t capturing(cudaStream_t, bool* yes) {
+    *yes = false;
+    return cudaSuccess;
+}
+
 static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
     *pool = (cudaMemPool_t)(void*)&pool_dummy;
     return use_device(ordinal);
@@ -134,12 +144,56 @@ static cudaError_t release(void* memory, cudaStream_t) {
     return cudaSuccess;
 }
 
-static cudaError_t on_device(const void* memory, int* ordinal) {
+// The place of a page-locked byte, or -1. Under the lock.
+static int64_t find_pinned(const void* memory) {
+    for (int64_t i = 0; i < MOST_PINNED; ++i)
+        if ((uintptr_t)memory - (uintptr_t)pinned[i].memory < pinned[i].bytes) return i;
+    return -1;
+}
+
+static cudaError_t pin(void** memory, size_t bytes) {
+    cudaError_t status = cudaErrorMemoryAllocation;
+    *memory = NULL;
     pthread_mutex_lock(&lock);
-    *ordinal = find(memory) >= 0 ? 0 : -1;
+    for (int64_t i = 0; i < MOST_PINNED && !*memory; ++i) {
+        if (pinned[i].memory || posix_memalign(memory, 4096, bytes) != 0) continue;
+        memset(*memory, 0xA5, bytes);
+        pinned[i].memory = (unsigned char*)*memory;
+        pinned[i].bytes = bytes;
+        status = cudaSuccess;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+static cudaError_t unpin(void* memory) {
+    pthread_mutex_lock(&lock);
+    int64_t i = find_pinned(memory);
+    if (i < 0 || pinned[i].memory != memory) cuda_on_cpu_fail("release of %p, which is not page-locked", memory);
+    pinned[i].memory = NULL;
+    pinned[i].bytes = 0;
+    free(memory);
     pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }
+
+static cudaError_t on_device(const void* memory, int* ordinal) {
+    pthread_mutex_lock(&lock);
+    *ordinal = find(memory) >= 0 ? 0 : find_pinned(memory) >= 0 ? SAP_CUDA_PINNED : SAP_CUDA_PAGEABLE;
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
+}
+
+// Everything is done as soon as it is asked for.
+static cudaError_t create_event(cudaEvent_t* event) {
+    static char event_dummy;
+    *event = (cudaEvent_t)(void*)&event_dummy;
+    return cudaSuccess;
+}
+
+static cudaError_t destroy_event(cudaEvent_t) { return cudaSuccess; }
+static cudaError_t record(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+static cudaError_t wait_event(cudaEvent_t) { return cudaSuccess; }
 
 static cudaError_t copy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
                         cudaStream_t) {
@@ -172,11 +226,19 @@ static cudaError_t name(char* text, size_t bytes, int ordinal) {
     return use_device(ordinal);
 }
 
-const sap_cuda_calls sap_cuda_runtime = {
-    count_devices,  current_device,     use_device,  attribute,    create_stream,
-    destroy_stream, wait_stream,        create_pool, destroy_pool, allocate,
-    release,        on_device,          copy,        fill,         cuda_on_cpu_allow_shared,
-    blocks_at_once, cuda_on_cpu_launch, name};
+const sap_cuda_calls sap_cuda_runtime = {count_devices,  current_device,
+                                         use_device,     attribute,
+                                         create_stream,  destroy_stream,
+                                         wait_stream,    capturing,
+                                         create_pool,    destroy_pool,
+                                         allocate,       release,
+                                         on_device,      copy,
+                                         fill,           pin,
+                                         unpin,          create_event,
+                                         destroy_event,  record,
+                                         wait_event,     cuda_on_cpu_allow_shared,
+                                         blocks_at_once, cuda_on_cpu_launch,
+                                         name,           4 << 20};
 
 long long clock64(void) {
     struct timespec now;
