@@ -31,6 +31,14 @@ static __device__ __forceinline__ bool sap_key_before(sap_wide_key a, sap_wide_k
     return a.distance2 < b.distance2 || (a.distance2 == b.distance2 && a.id < b.id);
 }
 
+// Puts two keys in order.
+template <typename key> static __device__ __forceinline__ void sap_key_exchange(key* first, key* second) {
+    const key a = *first, b = *second;
+    const bool swap = sap_key_before(b, a);
+    *first = swap ? b : a;
+    *second = swap ? a : b;
+}
+
 template <typename real> struct sap_key_of;
 template <> struct sap_key_of<float> { typedef unsigned long long type; };
 template <> struct sap_key_of<double> { typedef sap_wide_key type; };
@@ -62,6 +70,34 @@ template <typename real, int capacity> struct sap_list {
             before = before_last;
         }
         if (before) key[0] = x;
+    }
+    // Takes those keys of a batch, in any order, that are among the best. Batch and list are sorted and merged by
+    // networks, whose steps do not depend on the keys: the lanes of a warp stay together.
+    template <int count> __device__ __forceinline__ void take(typename sap_key_of<real>::type (&batch)[count]) {
+        static_assert(capacity % count == 0 && (capacity & (capacity - 1)) == 0, "networks are powers of two wide");
+#pragma unroll
+        for (int size = 1; size < count; size *= 2) { // Batcher's odd-even merge sort
+#pragma unroll
+            for (int step = size; step > 0; step /= 2) {
+#pragma unroll
+                for (int i = 0; i < count - step; i++)
+                    if (i >= step % size && (i - step % size) / step % 2 == 0 &&
+                        i / (2 * size) == (i + step) / (2 * size))
+                        sap_key_exchange(&batch[i], &batch[i + step]);
+            }
+        }
+        // The lower one of each pair: the best of both, first ascending, then descending.
+#pragma unroll
+        for (int i = 0; i < count; i++) {
+            const typename sap_key_of<real>::type x = batch[count - 1 - i];
+            if (sap_key_before(x, key[capacity - count + i])) key[capacity - count + i] = x;
+        }
+#pragma unroll
+        for (int step = capacity / 2; step > 0; step /= 2) {
+#pragma unroll
+            for (int i = 0; i < capacity; i++)
+                if (!(i & step)) sap_key_exchange(&key[i], &key[i + step]);
+        }
     }
 };
 

@@ -39,13 +39,21 @@ static __device__ __forceinline__ void fill_row(const nearest_task<real>& task, 
     }
 }
 
+static __device__ __forceinline__ void store_reals(const float* from, float* to) {
+    *(float4*)to = make_float4(from[0], from[1], from[2], from[3]);
+}
+static __device__ __forceinline__ void store_reals(const double* from, double* to) {
+    *(double2*)to = make_double2(from[0], from[1]);
+}
+
 template <typename real, int capacity>
 static __device__ __forceinline__ void write_row(const nearest_task<real>& task, int64_t row,
                                                  const sap_list<real, capacity>& best) {
     int32_t* ids = task.ids + row * task.row_length;
     real* distance2 = task.distance2 + row * task.row_length;
-    if (capacity % 4 == 0 && task.k == capacity && task.row_length == capacity &&
-        ((uintptr_t)task.ids & 15) == 0) { // whole rows: 16 bytes at a time
+    if (capacity % 4 == 0 && task.k == capacity && task.row_length == capacity && ((uintptr_t)task.ids & 15) == 0 &&
+        ((uintptr_t)task.distance2 & 15) == 0) { // whole rows: 16 bytes at a time
+        enum { WIDTH = 16 / sizeof(real) };
 #pragma unroll
         for (int i = 0; i < capacity; i += 4) {
             int4 four;
@@ -57,20 +65,25 @@ static __device__ __forceinline__ void write_row(const nearest_task<real>& task,
             }
             *(int4*)(ids + i) = four;
         }
-    } else {
+        if (!task.distance2) return;
 #pragma unroll
-        for (int i = 0; i < capacity; i++) {
-            const int at = i - (capacity - task.k), id = sap_key_id(best.key[i]);
-            if (at >= 0) ids[at] = id == SAP_NO_ID ? -1 : id;
+        for (int i = 0; i < capacity; i += WIDTH) {
+            real each[WIDTH];
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++) {
+                const typename sap_key_of<real>::type key = best.key[i + j < capacity ? i + j : 0];
+                each[j] = sap_key_id(key) == SAP_NO_ID ? (real)INFINITY : sap_key_distance2(key);
+            }
+            store_reals(each, distance2 + i);
         }
+        return;
     }
-    if (task.distance2) {
 #pragma unroll
-        for (int i = 0; i < capacity; i++) {
-            const int at = i - (capacity - task.k);
-            const bool found = sap_key_id(best.key[i]) != SAP_NO_ID;
-            if (at >= 0) distance2[at] = found ? sap_key_distance2(best.key[i]) : (real)INFINITY;
-        }
+    for (int i = 0; i < capacity; i++) {
+        const int at = i - (capacity - task.k), id = sap_key_id(best.key[i]);
+        if (at < 0) continue;
+        ids[at] = id == SAP_NO_ID ? -1 : id;
+        if (task.distance2) distance2[at] = id == SAP_NO_ID ? (real)INFINITY : sap_key_distance2(best.key[i]);
     }
     fill_row(task, row, task.k);
 }
@@ -180,9 +193,11 @@ template <typename real, int dims, typename list, typename walk>
 static __device__ __forceinline__ void answer(const nearest_task<real>& task, list* best, walk* way) {
     answer_one<real, dims>(task, warp_number() * SAP_WARP + (threadIdx.x & 31), best, way);
 }
-// Handing out queries pays for one neighbour: longer rows are better written by all lanes at once.
-template <typename real, int dims, typename walk>
-static __device__ __forceinline__ void answer(const nearest_task<real>& task, sap_list<real, 1>* best, walk* way) {
+// Handing out queries pays for one neighbour and walks with a stack. Longer rows are better written by all lanes at
+// once, and walks without a stack begin with a part for which all lanes should be there.
+template <typename real, int dims, bool balanced>
+static __device__ __forceinline__ void answer(const nearest_task<real>& task, sap_list<real, 1>* best,
+                                              walk_stack<real, dims, balanced>* way) {
     const int64_t next = min(warp_number() * task.share, task.count);
     answer_share<real, dims>(task, next, min(next + task.share, task.count), best, way);
 }
@@ -204,8 +219,17 @@ static __device__ __forceinline__ void answer_alone(const nearest_task<real>& ta
     }
 }
 
+// Blocks that a multiprocessor should have registers for: more of them wait less, as long as hardly anything spills.
+// 0: what the compiler thinks best.
+#define NEAREST_NARROW(real, dims, most) (sizeof(real) == 4 && (dims) > 0 && (dims) <= (most))
+#define NEAREST_BLOCKS(real, dims, capacity, walk)                                                                     \
+    ((walk) != WALK_STACKLESS                            ? 0                                                           \
+     : (capacity) == 8 && NEAREST_NARROW(real, dims, 3)  ? 7                                                           \
+     : (capacity) == 16 && NEAREST_NARROW(real, dims, 4) ? 6                                                           \
+                                                         : 1)
+
 template <typename real, int dims, int capacity, int walk>
-static __global__ void __launch_bounds__(NEAREST_THREADS)
+static __global__ void __launch_bounds__(NEAREST_THREADS, NEAREST_BLOCKS(real, dims, capacity, walk))
     nearest_alone(const __grid_constant__ nearest_task<real> task) {
     sap_list<real, capacity> best;
     answer_alone<real, dims, walk>(task, &best);
@@ -374,8 +398,8 @@ static void launch_all(sap_cuda_call* call, const sap_tree* tree, const sap_near
     task.ids = plan->ids;
     task.distance2 = (real*)plan->distance2;
     task.visits = plan->visits;
-    const bool together = plan->walk == SAP_WALK_WARP || plan->walk == SAP_WALK_PACKET;
-    task.share = task.k > 1 || together ? (int)SAP_WARP : share_of(call, task.count);
+    const bool stack = task.tree.stride == 0 || plan->walk == SAP_WALK_STACK;
+    task.share = stack && task.k <= 1 ? share_of(call, task.count) : (int)SAP_WARP;
     switch (tree->shape.dims) {
     case 2: launch_dims<real, 2>(call, task, plan->walk); break;
     case 3: launch_dims<real, 3>(call, task, plan->walk); break;

@@ -46,6 +46,16 @@ template <typename real, int dims> struct walk_query { real at[SAP_AXES_OF(dims)
 
 #define SAP_WALK_DIMS (dims ? dims : t.dims)
 
+// A query's coordinate on one axis. Choosing among all keeps them in registers, where an index would not.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_coordinate(const walk_query<real, dims>& q, int axis) {
+    if constexpr (dims == 0) return q.at[axis];
+    real x = q.at[0];
+#pragma unroll
+    for (int a = 1; a < SAP_AXES_OF(dims); a++) x = a == axis ? q.at[a] : x;
+    return x;
+}
+
 // Reads a query; false if it is not finite.
 template <typename real, int dims>
 static __device__ __forceinline__ bool walk_load(const walk_tree<real>& t, const real* from,
@@ -117,6 +127,10 @@ static __device__ __forceinline__ bool walk_reaches(real bound2, int id, const l
 }
 
 // ---- Leaves
+
+// Whether nothing has been found, or asked for, that rules points out.
+static __device__ __forceinline__ bool walk_unlimited(float limit2) { return limit2 >= FLT_MAX; }
+static __device__ __forceinline__ bool walk_unlimited(double limit2) { return limit2 >= DBL_MAX; }
 
 // Where a leaf's points are.
 template <typename real> struct walk_leaf {
@@ -209,8 +223,27 @@ static __device__ __noinline__ void walk_scan_equal(const walk_tree<real>& t, co
     }
 }
 
-// Which of up to 32 points from `slot` on are at most limit2 away, as a mask. Distances are computed without a branch;
-// what has to be done for the few that are near follows in a loop of its own, so that lanes of a warp meet there.
+// Whether a leaf's columns can be read 16 bytes at a time.
+template <typename real> static __device__ __forceinline__ bool walk_in_vectors(const walk_leaf<real>& leaf) {
+    return leaf.stride % 4 == 0 && ((uintptr_t)leaf.coords & 15) == 0;
+}
+
+// What is left of a limit beyond a squared offset.
+static __device__ __forceinline__ float walk_left(float limit2, float offset) {
+    return __fmaf_rn(-offset, offset, limit2);
+}
+static __device__ __forceinline__ double walk_left(double limit2, double offset) {
+    return __fma_rn(-offset, offset, limit2);
+}
+// Puts the sign of a number below the bits of a mask.
+static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, float x) {
+    return __funnelshift_l(__float_as_uint(x), mask, 1);
+}
+static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, double x) { return mask << 1 | (x < 0); }
+
+// Which of up to 32 points from `slot` on may be at most limit2 away, as a mask. Distances are computed without a
+// branch; what has to be done for the few that are near follows in a loop of its own, so that lanes of a warp meet
+// there. That loop computes them once more, as all processors do; here they are only as exact as it takes to miss none.
 template <typename real, int dims>
 static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& t, const walk_leaf<real>& leaf,
                                                          const walk_query<real, dims>& q, int slot, int end,
@@ -218,15 +251,28 @@ static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& 
     enum { WIDTH = 16 / sizeof(real) };
     unsigned int near = 0;
     if constexpr (dims > 0) {
-        if (leaf.stride % 4 == 0 && ((uintptr_t)leaf.coords & 15) == 0) { // whole vectors
+        if (walk_in_vectors(leaf)) {
+            // Above the limit by several times what all roundings, here and there, can add up to.
+            const real epsilon = sizeof(real) == 4 ? (real)FLT_EPSILON : (real)DBL_EPSILON;
+            const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
+            const real limit = limit2 + (limit2 * (64 * epsilon) + least);
+            const real* column = leaf.coords + slot;
+            const int vectors = (end - slot + WIDTH - 1) / WIDTH;
+            unsigned int far = 0;
 #pragma unroll 2
-            for (int i = slot; i < end; i += WIDTH) {
-                real distance2[WIDTH];
-                walk_distances2<real, dims>(leaf, q, i, distance2);
+            for (int i = 0; i < vectors; i++, column += WIDTH) {
+                real left[WIDTH];
 #pragma unroll
-                for (int j = 0; j < WIDTH; j++) near |= (unsigned int)(distance2[j] <= limit2) << (i - slot + j);
+                for (int a = 0; a < dims; a++) {
+                    real x[WIDTH];
+                    load_reals(column + a * leaf.stride, x);
+#pragma unroll
+                    for (int j = 0; j < WIDTH; j++) left[j] = walk_left(a ? left[j] : limit, q.at[a] - x[j]);
+                }
+#pragma unroll
+                for (int j = 0; j < WIDTH; j++) far = walk_sign(far, left[j]);
             }
-            return near;
+            return __brev(~far) >> (32 - vectors * WIDTH);
         }
     }
     for (int i = slot; i < end; i++)
@@ -270,7 +316,7 @@ static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const
     int nearest = 0;
     bool vectors = false;
     if constexpr (dims > 0) {
-        vectors = without < 0 && leaf.stride % 4 == 0 && ((uintptr_t)leaf.coords & 15) == 0;
+        vectors = without < 0 && walk_in_vectors(leaf);
         for (int slot = 0; vectors && slot < leaf.count; slot += WIDTH) {
             real distance2[WIDTH];
             walk_distances2<real, dims>(leaf, q, slot, distance2);
@@ -290,6 +336,104 @@ static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const
     if (least <= best->limit2()) best->offer(least, leaf.ids[nearest]);
 }
 
+static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[4]) {
+    const int4 four = *(const int4*)from;
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[2]) {
+    const int2 two = *(const int2*)from;
+    to[0] = two.x;
+    to[1] = two.y;
+}
+
+enum {
+    WALK_FILL = 8,    // points that an empty list takes together
+    WALK_BATCH = 4,   // candidates that a list takes together
+    WALK_BATCH_OF = 3 // from how many on that is less work than one by one
+};
+
+// The same for a list that takes whatever it is offered, as nothing has been found yet.
+template <typename real, int dims, int capacity>
+static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
+                                                 int without, sap_list<real, capacity>* best) {
+    enum { WIDTH = 16 / sizeof(real) };
+    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
+    for (int first = 0; first < leaf.count; first += WALK_FILL) {
+        typename sap_key_of<real>::type batch[WALK_FILL];
+#pragma unroll
+        for (int i = 0; i < WALK_FILL; i += WIDTH) {
+            real distance2[WIDTH];
+            int ids[WIDTH];
+            const bool there = first + i < leaf.count;
+            const int slot = there ? first + i : 0;
+            walk_distances2<real, dims>(leaf, q, slot, distance2);
+            load_ids(leaf.ids + slot, ids);
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++)
+                batch[i + j] = there && ids[j] != without ? sap_key(distance2[j], ids[j]) : none;
+        }
+        best->take(batch);
+    }
+}
+
+// ---- Leaves of balanced trees, by all lanes of a warp, those without a leaf (`scans` false) too
+
+// For a list of some length. The lane with the most candidates holds up the others.
+template <typename real, int dims, int capacity>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without,
+                                                       sap_list<real, capacity>* best) {
+    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
+    walk_leaf<real> leaf;
+    if (scans) leaf = walk_balanced_leaf<real, dims>(t, node);
+    bool fills = false;
+    if constexpr (dims > 0) {
+        fills = scans && walk_unlimited(best->limit2()) && walk_in_vectors(leaf);
+        if (fills) walk_fill<real, dims>(leaf, q, without, best);
+    }
+    for (int first = 0; first < t.capacity; first += 32) {
+        unsigned int near = 0;
+        if (scans && !fills)
+            near = walk_near<real, dims>(t, leaf, q, first, min(first + 32, t.capacity), best->limit2());
+        // A few are put in one by one, more of them together.
+        for (unsigned int most; (most = __reduce_max_sync(SAP_ALL_LANES, (unsigned int)__popc(near))) > 0;) {
+            if (!near) continue;
+            if (most < WALK_BATCH_OF) {
+                const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
+                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+                near &= near - 1;
+                if (id != without) best->offer(distance2, id);
+                continue;
+            }
+            typename sap_key_of<real>::type batch[WALK_BATCH];
+#pragma unroll
+            for (int i = 0; i < WALK_BATCH; i++) {
+                const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
+                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+                batch[i] = near && id != without ? sap_key(distance2, id) : none;
+                near &= near - 1;
+            }
+            best->take(batch);
+        }
+    }
+}
+
+// For the other lists, which have nothing to vote about.
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without, list* best) {
+    if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+}
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without,
+                                                       sap_list<real, 1>* best) {
+    if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+}
+
 // ---- The walks of one query a thread
 //
 // A walk goes round by round, a leaf in each, so that lanes of a warp meet in each part of a round: votes keep them
@@ -298,31 +442,71 @@ static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const
 
 static __device__ __forceinline__ bool walk_any(bool yes) { return __any_sync(SAP_ALL_LANES, yes) != 0; }
 
-// Without a stack, on balanced trees: goes to the leaf in whose cell the query lies first, by the planes alone; after
-// that, bit d of `pending` says that, d levels above the node, the sibling of the path's node has not been looked at.
+// Without a stack, on balanced trees: goes to the leaf in whose cell the query lies first, and from there to the
+// siblings of nodes on its path that may hold something nearer. Bit d of `pending` says that, d levels above the node,
+// the sibling of the path's node has still to be looked at.
+//
+// All points of a sibling lie beyond the plane between the two, as seen from the query, so that none is nearer, as
+// computed, than the plane is (math/distance.h). Planes cost much less than boxes and rule out most siblings: boxes
+// are looked at for the rest, and for leaves before they are scanned.
 template <typename real, int dims> struct walk_stackless {
     unsigned int node, pending;
-    bool at_leaf;
-    int nodes, leaves; // visited
+    bool at_leaf, first; // first: the path's planes have not been looked at
+    int nodes, leaves;   // visited
+
+    // Goes two levels down on the query's side, or one where there is but one; how many, and the squared distances of
+    // the planes there. Both children's planes are asked for before the first is known: half as much waiting a level.
+    __device__ __forceinline__ int descend(const walk_tree<real>& t, const walk_query<real, dims>& q, real* upper2,
+                                           real* lower2) {
+        const unsigned int left = 2 * node;
+        const bool last = left >> t.depth != 0;
+        unsigned char axes[2];
+        real planes[2];
+        memcpy(planes, __builtin_assume_aligned(t.split + (last ? 0 : left), 2 * sizeof(real)), sizeof planes);
+        memcpy(axes, __builtin_assume_aligned(t.axis + (last ? 0 : left), 2), sizeof axes);
+        const real x = walk_coordinate<real, dims>(q, t.axis[node]), upper = t.split[node], offset = x - upper;
+        const bool right = !(x <= upper);
+        *upper2 = offset * offset;
+        node = left + right;
+        if (last) return 1;
+        const real y = walk_coordinate<real, dims>(q, right ? axes[1] : axes[0]);
+        const real lower = right ? planes[1] : planes[0], lower_offset = y - lower;
+        *lower2 = lower_offset * lower_offset;
+        node = 2 * node + !(y <= lower);
+        return 2;
+    }
 
     __device__ __forceinline__ void begin(const walk_tree<real>& t, const walk_query<real, dims>& q) {
+        real upper2, lower2;
         node = 1;
-        for (int level = 0; level < t.depth; level++) node = 2 * node + !(q.at[t.axis[node]] <= t.split[node]);
-        pending = (1u << t.depth) - 1;
-        at_leaf = true;
+        for (int level = 0; level < t.depth;) level += descend(t, q, &upper2, &lower2);
+        at_leaf = first = true;
         nodes = t.depth;
         leaves = 0;
+    }
+
+    // Which siblings on the way to the first leaf may hold something nearer than what has been found there.
+    __device__ __forceinline__ void narrow(const walk_tree<real>& t, const walk_query<real, dims>& q, real limit2) {
+        pending = 0;
+#pragma unroll 4
+        for (int level = 0; level < t.depth; level++) {
+            const unsigned int above = node >> (level + 1);
+            const real offset = walk_coordinate<real, dims>(q, t.axis[above]) - t.split[above];
+            pending |= (unsigned int)(offset * offset <= limit2) << level;
+        }
+        first = false;
     }
 
     // Whether the walk goes on.
     template <typename list>
     __device__ __forceinline__ bool round(const walk_tree<real>& t, const walk_query<real, dims>& q, bool asks,
                                           int without, list* best) {
-        if (asks && at_leaf) {
-            walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
-            leaves++;
-        }
+        const bool scans = asks && at_leaf;
+        walk_scan_lanes<real, dims>(t, scans, node, q, without, best);
+        leaves += scans;
+        if (asks && first) narrow(t, q, best->limit2());
         // Back up to the next subtree that reaches …
+        bool reaches = false;
         for (bool up = asks; walk_any(up);) {
             if (!up) continue;
             asks = up = pending != 0;
@@ -332,26 +516,30 @@ template <typename real, int dims> struct walk_stackless {
             node = (node >> levels) ^ 1u;
             pending = (pending >> levels) ^ 1u;
             const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            up = !walk_reaches(bound2, id, *best);
+            reaches = walk_reaches(bound2, id, *best);
+            up = !reaches;
             nodes++;
         }
-        // … and down to its nearest leaf, or to where neither child reaches.
-        at_leaf = asks;
-        for (bool down = asks && node >> t.depth == 0; walk_any(down);) {
+        // … and down by the planes to the leaf on the query's side. A lane whose leaf does not reach waits while the
+        // others scan theirs: looking on at once would cost them more.
+        const bool inner = reaches && node >> t.depth == 0;
+        const real limit2 = best->limit2();
+        for (bool down = inner; walk_any(down);) {
             if (!down) continue;
-            int lower_id, upper_id;
-            const real lower2 = walk_bound2<real, dims>(t, q, 2 * (int64_t)node, &lower_id);
-            const real upper2 = walk_bound2<real, dims>(t, q, 2 * (int64_t)node + 1, &upper_id);
-            const bool lower = walk_reaches(lower2, lower_id, *best), upper = walk_reaches(upper2, upper_id, *best);
-            const bool upper_first = upper && (!lower || upper2 < lower2);
-            nodes += 2;
-            at_leaf = lower || upper;
-            if (at_leaf) {
-                pending = pending << 1 | (lower && upper);
-                node = 2 * node + upper_first;
-            }
-            down = at_leaf && node >> t.depth == 0;
+            real upper2, lower2;
+            const int levels = descend(t, q, &upper2, &lower2);
+            pending = pending << 1 | (upper2 <= limit2);
+            if (levels == 2) pending = pending << 1 | (lower2 <= limit2);
+            nodes += levels;
+            down = node >> t.depth == 0;
         }
+        if (inner) {
+            int id;
+            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
+            reaches = walk_reaches(bound2, id, *best);
+            nodes++;
+        }
+        at_leaf = reaches;
         return asks;
     }
 };
