@@ -7,6 +7,7 @@
 #define SAPWOOD_NEAREST_WALKS_CUDA_CUH
 
 #include "nearest/list_cuda.cuh"
+#include "tree/explicit_cuda.cuh"
 #include "tree/tree_cuda.h"
 
 // Axes a query has room for in registers; `dims` 0 stands for a number known at run time only.
@@ -162,21 +163,11 @@ static __device__ __forceinline__ walk_leaf<real> walk_balanced_leaf(const walk_
 template <typename real, int dims>
 static __device__ __forceinline__ bool walk_explicit(const walk_tree<real>& t, unsigned int node, walk_leaf<real>* leaf,
                                                      unsigned int* right) {
-    unsigned int link;
-    int64_t first;
-    if (sizeof(real) == 4) {
-        const sap_node_f32 at = ((const sap_node_f32*)t.nodes)[node];
-        link = at.link;
-        first = at.bits;
-    } else {
-        const sap_node_f64 at = ((const sap_node_f64*)t.nodes)[node];
-        link = at.link;
-        first = (int64_t)at.bits;
-    }
-    *right = node + (link >> 5);
-    if ((link & SAP_NODE_LEAF) != SAP_NODE_LEAF) return false;
-    const int count = (int)(link >> 5), unit = count > 4 ? 4 : (sizeof(real) == 8 ? 2 : 1);
-    *leaf = walk_leaf_at<real, dims>(t, first, count, (count + unit - 1) / unit * unit);
+    const typename sap_node_of<real>::type at = sap_node_read<real>(t.nodes, node);
+    *right = node + sap_link_right(at.link);
+    if (!sap_link_is_leaf(at.link)) return false;
+    const int count = sap_link_count(at.link);
+    *leaf = walk_leaf_at<real, dims>(t, (int64_t)at.bits, count, sap_explicit_slots<real>(count));
     leaf->equal = count > t.leaf_size;
     return true;
 }
