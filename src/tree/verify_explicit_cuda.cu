@@ -40,11 +40,13 @@ template <typename real> struct explicit_check {
 static __device__ __forceinline__ bool wrong_padding(sap_node_f32) { return false; }
 static __device__ __forceinline__ bool wrong_padding(sap_node_f64 node) { return node.zero != 0; }
 
+// Also of a block that lies where coordinates cannot be read.
 template <typename real>
 static __device__ __forceinline__ bool wrong_leaf(const sap_tree_shape& s, typename sap_node_of<real>::type node) {
     const int64_t count = sap_link_count(node.link), stride = sap_explicit_slots<real>((int)count);
     const uint64_t slots = (uint64_t)s.slots, slot = node.bits;
-    return count > s.capacity || (count == 0 && s.count > 0) || slot > slots || (uint64_t)stride > slots - slot;
+    return count > s.capacity || (count == 0 && s.count > 0) || slot > slots || (uint64_t)stride > slots - slot ||
+           slot % (sizeof(real) / sizeof(int32_t)) != 0;
 }
 
 // Every child is claimed by one parent before it, if there is to be a tree.
