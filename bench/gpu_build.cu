@@ -27,6 +27,31 @@ static void build_row(gpu_bench* b, const char* work, int64_t n, int dims, sap_s
     gpu_cloud_free(&cloud);
 }
 
+// The same, captured once, as one launch of a graph.
+static void graph_row(gpu_bench* b, int64_t n, int dims) {
+    if (!gpu_wanted(b, "build-graph", n)) return;
+    gpu_cloud cloud = gpu_cloud_make(b, GPU_UNIFORM, n, dims, 1);
+    cudaGraph_t graph;
+    cudaGraphExec_t launchable;
+    sap_tree* tree = NULL;
+    GPU_SAP(sap_tree_build(b->device, gpu_points(&cloud), NULL, &tree));
+    GPU_SAP(sap_tree_rebuild(tree, gpu_points(&cloud))); // what a capture may not allocate is there after it
+    GPU_CUDA(cudaStreamBeginCapture(b->stream, cudaStreamCaptureModeThreadLocal));
+    GPU_SAP(sap_tree_rebuild(tree, gpu_points(&cloud)));
+    GPU_CUDA(cudaStreamEndCapture(b->stream, &graph));
+    GPU_CUDA(cudaGraphInstantiate(&launchable, graph, 0));
+    gpu_times times = gpu_measure(b, [&] { GPU_CUDA(cudaGraphLaunch(launchable, b->stream)); });
+    gpu_verify(b, tree, "build-graph");
+    gpu_row row = gpu_row_of("build-graph", "", n, dims);
+    row.floor_ms = gpu_build_floor(b, n, dims);
+    gpu_report(b, row, times);
+    GPU_CUDA(cudaGraphExecDestroy(launchable));
+    GPU_CUDA(cudaGraphDestroy(graph));
+    sap_tree_free(tree);
+    sap_device_trim(b->device);
+    gpu_cloud_free(&cloud);
+}
+
 // ---- First builds: a fresh device each time, so that nothing has been allocated
 
 static void refuse(void*, sap_status status, const char* sentence) {
@@ -64,6 +89,7 @@ static void first_build_row(gpu_bench* b, int64_t n, int dims) {
 void gpu_builds(gpu_bench* b) {
     static const int64_t sizes[] = {1000000, 10000000, 16777216, 100000000};
     for (int64_t n : sizes) build_row(b, "build", n, 3, SAP_SPLIT_MEDIAN);
+    for (int64_t n : {sizes[0], sizes[1]}) graph_row(b, n, 3);
     for (int64_t n : {sizes[0], sizes[1]}) build_row(b, "build-sliding", n, 3, SAP_SPLIT_SLIDING_MIDPOINT);
     for (int64_t n : {sizes[0], sizes[1]}) first_build_row(b, n, 3);
     first_build_row(b, sizes[2], 4);
