@@ -8,6 +8,7 @@
 
 #include "nearest/list_cuda.cuh"
 #include "tree/explicit_cuda.cuh"
+#include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
 // Axes a query has room for in registers; `dims` 0 stands for a number known at run time only.
@@ -390,7 +391,7 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
         if (scans && !fills)
             near = walk_near<real, dims>(t, leaf, q, first, min(first + 32, t.capacity), best->limit2());
         // A few are put in one by one, more of them together.
-        for (unsigned int most; (most = __reduce_max_sync(SAP_ALL_LANES, (unsigned int)__popc(near))) > 0;) {
+        for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
             if (!near) continue;
             if (most < WALK_BATCH_OF) {
                 const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
