@@ -13,9 +13,10 @@ typedef struct sap_array {
 // Makes room for `more` bytes behind those used, at least doubling what there is; false when memory is exhausted.
 bool sap_array_grow(const sap_device* device, sap_array* array, size_t more);
 
-// Takes `more` bytes at the end, to be filled; NULL when memory is exhausted.
+// Takes `more` bytes (or none) at the end, to be filled; NULL when memory is exhausted.
 static inline void* sap_array_add(const sap_device* device, sap_array* array, size_t more) {
-    if (array->allocated - array->used < more && !sap_array_grow(device, array, more)) return NULL;
+    bool room = array->memory && array->allocated - array->used >= more;
+    if (!room && !sap_array_grow(device, array, more)) return NULL;
     void* added = array->memory + array->used;
     array->used += more;
     return added;

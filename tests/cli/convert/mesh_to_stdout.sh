@@ -1,0 +1,1 @@
+sapwood convert quad.obj --format stl
