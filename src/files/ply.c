@@ -121,10 +121,39 @@ static sap_status walk_text(const sap_ply_file* ply, const sap_ply_element* elem
     return SAP_OK;
 }
 
+// Walks all elements; `at_vertices` is where the vertices begin.
+static sap_status walk_elements(sap_ply_file* ply, sap_sink* sink, sap_lines* at_vertices) {
+    sap_lines lines = ply->lines;
+    sap_status status = SAP_OK;
+    *at_vertices = lines;
+    for (size_t i = 0; i < ply->element_count && status == SAP_OK; i++) {
+        const sap_ply_element* element = &ply->elements[i];
+        if (element == ply->vertex) *at_vertices = lines;
+        if (element == ply->face) ply->at_faces = lines;
+        status = walk_text(ply, element, &lines, element == ply->vertex ? sink : NULL);
+    }
+    return status;
+}
+
+// Where the type is known beforehand, one walk does: if the bytes present may hold all vertices, of which each number
+// takes two.
+static bool one_walk_does(const sap_ply_file* ply) {
+    const sap_ply_element* vertex = ply->vertex;
+    size_t left = ply->source->size - ply->lines.offset + 1;
+    return ply->source->real_bits && (uint64_t)vertex->count <= left / (2 * vertex->properties);
+}
+
 static sap_status read_text(sap_ply_file* ply, sap_point_set** made) {
     sap_sink sink = {NULL, NULL, true, ply->source->real_bits};
     const sap_ply_element* vertex = ply->vertex;
-    sap_lines lines = ply->lines, at_vertices = lines;
+    sap_lines at_vertices;
+    sap_point_set* set = NULL;
+    sap_status status = SAP_OK;
+    if (one_walk_does(ply)) status = sap_point_set_make(ply->source, vertex->count, ply->dims, true, &set, &sink);
+    if (status == SAP_OK) status = walk_elements(ply, &sink, &at_vertices);
+    if (set && status == SAP_OK) *made = set;
+    if (set && status != SAP_OK) sap_point_set_free(set);
+    if (set || status != SAP_OK) return status;
     // A declared float or double says more than the digits do; integers are looked at.
     bool has_double = false, has_int = false;
     for (size_t i = 0; i < vertex->properties; i++) {
@@ -132,14 +161,6 @@ static sap_status read_text(sap_ply_file* ply, sap_point_set** made) {
         has_double |= property->axis >= 0 && property->cell.bytes == 8;
         has_int |= property->axis >= 0 && property->cell.kind != 'f';
     }
-    sap_status status = SAP_OK;
-    for (size_t i = 0; i < ply->element_count && status == SAP_OK; i++) {
-        const sap_ply_element* element = &ply->elements[i];
-        if (element == vertex) at_vertices = lines;
-        if (element == ply->face) ply->at_faces = lines;
-        status = walk_text(ply, element, &lines, element == vertex ? &sink : NULL);
-    }
-    if (status != SAP_OK) return status;
     bool fits = !has_double && (sink.fits_float || !has_int);
     status = sap_point_set_make(ply->source, vertex->count, ply->dims, fits, made, &sink);
     return status == SAP_OK ? walk_text(ply, vertex, &at_vertices, &sink) : status;

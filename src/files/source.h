@@ -5,6 +5,7 @@
 
 #include "files/text.h"
 #include "sapwood/files.h"
+#include <math.h>
 
 typedef struct sap_source {
     const sap_device* device;
@@ -111,11 +112,13 @@ typedef struct sap_sink {
     int32_t real_bits; // as in the source
 } sap_sink;
 
-// False, before anything is stored, for a number that is beyond the floats which are wanted.
+// False for a number that is beyond the floats which are wanted.
 static inline bool sap_sink_put(sap_sink* sink, const sap_decimal* decimal, int64_t index) {
-    if (sink->coords)
+    if (sink->coords) {
         sink->coords[index] = sap_decimal_float(decimal);
-    else if (sink->coords_f64)
+        return sink->real_bits != 32 || !isinf(sink->coords[index]) || decimal->kind != SAP_DECIMAL_NUMBER;
+    }
+    if (sink->coords_f64)
         sink->coords_f64[index] = sap_decimal_double(decimal);
     else if (sink->real_bits == 32)
         return sap_decimal_in_float_range(decimal);
