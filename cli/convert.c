@@ -16,7 +16,7 @@ static sap_cli_exit write_points(sap_cli* cli, const char* path, const sap_cli_p
 static sap_cli_exit write_mesh(sap_cli* cli, const char* path, sap_format format, const sap_mesh_file* mesh) {
     if (sap_cli_flush(cli) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
     sap_cli_stage_begin(cli, "writing");
-    sap_status status = sap_mesh_write(cli->device, path, format, mesh, NULL);
+    sap_status status = sap_mesh_write(cli->device, path ? path : "-", format, mesh, NULL);
     sap_cli_stage_end(cli);
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
 }
@@ -41,7 +41,7 @@ static void report_points(sap_cli* cli, const sap_cli_points* points, const char
 
 static void report_mesh(sap_cli* cli, const sap_mesh_file* mesh, const char* path) {
     sap_json json = {0};
-    if (strcmp(path, "-") != 0)
+    if (path && strcmp(path, "-") != 0)
         sap_cli_note(cli, "%lld vertices, %lld triangles: %s", (long long)mesh->mesh.vertex_count,
                      (long long)mesh->mesh.triangle_count, path);
     if (!cli->options->json) return;
@@ -87,7 +87,6 @@ sap_cli_exit sap_cli_convert(sap_cli* cli) {
     if (!path && options->json) return sap_cli_usage(cli, "--json needs -o FILE beside it");
     sap_format format = sap_cli_format_of(cli, path);
     bool to_mesh = sap_cli_holds_meshes_only(format);
-    if (to_mesh && !path) return sap_cli_usage(cli, "a mesh needs -o FILE; '-' is standard output");
     if (sap_cli_is_tree(cli, input)) return convert_points(cli, path); // which says what is wrong
     bool from_mesh = sap_cli_is_mesh(cli, input);
     bool only_mesh =

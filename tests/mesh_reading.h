@@ -17,6 +17,12 @@ static inline bool mesh_is_sound(const sap_mesh_file* file) {
     return sound;
 }
 
+static inline bool same_floats(const float* a, const float* b, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (a[i] != b[i] || signbit(a[i]) != signbit(b[i])) return false;
+    return true;
+}
+
 // Parses a copy of exactly these bytes, so that a sanitizer sees every step beyond them.
 static inline sap_status parse_mesh(reading* r, const void* bytes, size_t size, sap_format format,
                                     const sap_mesh_read_options* options, sap_mesh_file** file) {
@@ -62,7 +68,7 @@ static inline sample ply_mesh_sample(const char* name, bool big) {
     put_float(&s, 0.5f, big);
     for (int i = 0; i < 4; i++) {
         put_double(&s, 0.5, big);
-        put_float(&s, i == 1 || i == 2, big);
+        put_float(&s, i == 1 || i == 2 ? 1 : 0, big);
         put_int(&s, i >= 2, 2, big);
         put_float(&s, 1, big);
     }
@@ -78,7 +84,7 @@ static inline sample stl_sample(const char* name, const char* header) {
     while (s.size < 80) s.bytes[s.size++] = ' ';
     put_int(&s, 2, 4, false);
     for (int i = 0; i < 6; i++) {
-        for (int a = 0; a < 3 && i % 3 == 0; a++) put_float(&s, a == 2, false);
+        for (int a = 0; a < 3 && i % 3 == 0; a++) put_float(&s, a == 2 ? 1 : 0, false);
         put_float(&s, (float)corners[i][0], false);
         put_float(&s, (float)corners[i][1], false);
         put_float(&s, 0.5f, false);

@@ -156,7 +156,7 @@ TEST(colors) {
     begin(&r);
     sap_mesh_file* file = parse_text(&r, SAP_FORMAT_OBJ, "v 0 0 0\nv 0 0 0 .25 .5 1\nv 0 0 0 1\n");
     static const float of_obj[9] = {1, 1, 1, 0.25f, 0.5f, 1, 1, 1, 1};
-    if (file && CHECK(file->colors != NULL)) CHECK(!memcmp(file->colors, of_obj, sizeof of_obj));
+    if (file && CHECK(file->colors != NULL)) CHECK(same_floats(file->colors, of_obj, 9));
     sap_mesh_file_free(file);
     file =
         parse_text(&r, SAP_FORMAT_PLY,
@@ -226,7 +226,8 @@ TEST(stl_vertices) {
     for (int i = 0; i < SIDE * SIDE; i++) {
         unsigned char* at = bytes + 84 + (ptrdiff_t)50 * i + 12;
         for (int corner = 0; corner < 3; corner++) {
-            float place[3] = {(float)(i % SIDE + (corner == 1)), (float)(i / SIDE + (corner == 2)), -0.0f};
+            int column = i % SIDE + (corner == 1), row = i / SIDE + (corner == 2);
+            float place[3] = {(float)column, (float)row, -0.0f};
             memcpy(at + (ptrdiff_t)12 * corner, place, sizeof place);
         }
     }

@@ -6,7 +6,7 @@
 
 // All zero is empty.
 typedef struct sap_array {
-    unsigned char* memory;
+    void* memory;
     size_t used, allocated; // bytes
 } sap_array;
 
@@ -17,7 +17,7 @@ bool sap_array_grow(const sap_device* device, sap_array* array, size_t more);
 static inline void* sap_array_add(const sap_device* device, sap_array* array, size_t more) {
     bool room = array->memory && array->allocated - array->used >= more;
     if (!room && !sap_array_grow(device, array, more)) return NULL;
-    void* added = array->memory + array->used;
+    void* added = (unsigned char*)array->memory + array->used;
     array->used += more;
     return added;
 }

@@ -21,14 +21,15 @@ static uint32_t hash_of(sap_span name) {
 
 // Where the name stands among the slots, or the free slot where it would.
 static int64_t slot_of(const sap_material_table* table, sap_span name, uint32_t hash) {
-    const entry* entries = (const entry*)table->entries.memory;
+    const entry* entries = table->entries.memory;
     size_t length = (size_t)(name.last - name.first);
     int64_t mask = table->slot_count - 1, slot = hash & mask;
     for (;; slot = (slot + 1) & mask) {
         int32_t at = table->slots[slot];
         if (at < 0) return slot;
         const entry* e = &entries[at];
-        if (e->hash == hash && e->length == length && !memcmp(table->names.memory + e->name, name.first, length))
+        if (e->hash == hash && e->length == length &&
+            !memcmp((const char*)table->names.memory + e->name, name.first, length))
             return slot;
     }
 }
@@ -37,7 +38,7 @@ static int64_t slot_of(const sap_material_table* table, sap_span name, uint32_t 
 static bool grow(const sap_device* device, sap_material_table* table) {
     enum { FIRST_SLOTS = 16 };
     int64_t count = table->slot_count ? 2 * table->slot_count : FIRST_SLOTS;
-    const entry* entries = (const entry*)table->entries.memory;
+    const entry* entries = table->entries.memory;
     int32_t* slots = sap_memory_allocate(device, (size_t)count * sizeof *slots);
     if (!slots) return false;
     for (int64_t i = 0; i < count; i++) slots[i] = -1;
@@ -83,7 +84,7 @@ bool sap_material_define(const sap_material_table* table, int32_t material) {
 }
 
 void sap_materials_finish(sap_material_table* table) {
-    const entry* entries = (const entry*)table->entries.memory;
+    const entry* entries = table->entries.memory;
     for (int32_t i = 0; i < table->count; i++)
         sap_material_at(table, i)->name = (const char*)table->names.memory + entries[i].name;
 }

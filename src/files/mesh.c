@@ -3,11 +3,13 @@
 #include "files/mesh_draft.h"
 #include <string.h>
 
+enum { VERTICES, COLORS, TRIANGLES, MATERIAL_IDS, MATERIALS, NAMES, ARRAYS };
+
 // A mesh as it is owned.
 typedef struct owned_mesh {
     sap_mesh_file file;
     const sap_device* device;
-    sap_array vertices, colors, triangles, material_ids, materials, names;
+    sap_array arrays[ARRAYS];
 } owned_mesh;
 
 static sap_format detect(const sap_source* source, sap_format suffix) {
@@ -33,21 +35,19 @@ static sap_status finish(sap_mesh_draft* draft, sap_mesh_file** file) {
     owned_mesh* owned = sap_memory_allocate(draft->source->device, sizeof *owned);
     if (!owned) return sap_draft_no_memory(draft);
     sap_materials_finish(table);
-    *owned = (owned_mesh){.device = draft->source->device,
-                          .vertices = draft->vertices,
-                          .colors = draft->colors,
-                          .triangles = draft->triangles,
-                          .material_ids = draft->material_ids,
-                          .materials = table->materials,
-                          .names = table->names};
-    owned->file = (sap_mesh_file){.mesh = {(const float*)owned->vertices.memory, draft->vertex_count,
-                                           (const int32_t*)owned->triangles.memory, draft->triangle_count},
-                                  .colors = (const float*)owned->colors.memory,
-                                  .material_ids = (const int32_t*)owned->material_ids.memory,
-                                  .materials = (const sap_material*)owned->materials.memory,
+    *owned = (owned_mesh){.device = draft->source->device};
+    sap_array* const from[ARRAYS] = {&draft->vertices,     &draft->colors,    &draft->triangles,
+                                     &draft->material_ids, &table->materials, &table->names};
+    for (int i = 0; i < ARRAYS; i++) {
+        owned->arrays[i] = *from[i];
+        *from[i] = (sap_array){NULL, 0, 0};
+    }
+    owned->file = (sap_mesh_file){.mesh = {owned->arrays[VERTICES].memory, draft->vertex_count,
+                                           owned->arrays[TRIANGLES].memory, draft->triangle_count},
+                                  .colors = owned->arrays[COLORS].memory,
+                                  .material_ids = owned->arrays[MATERIAL_IDS].memory,
+                                  .materials = owned->arrays[MATERIALS].memory,
                                   .material_count = table->count};
-    const sap_array none = {NULL, 0, 0};
-    draft->vertices = draft->colors = draft->triangles = draft->material_ids = table->materials = table->names = none;
     *file = &owned->file;
     return SAP_OK;
 }
@@ -91,9 +91,7 @@ void sap_mesh_file_free(sap_mesh_file* file) {
     if (!file) return;
     owned_mesh* owned = (owned_mesh*)file;
     const sap_device* device = owned->device;
-    sap_array* const arrays[] = {&owned->vertices,     &owned->colors,    &owned->triangles,
-                                 &owned->material_ids, &owned->materials, &owned->names};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sap_array_release(device, arrays[i]);
+    for (int i = 0; i < ARRAYS; i++) sap_array_release(device, &owned->arrays[i]);
     sap_memory_release(device, owned, sizeof *owned);
 }
 

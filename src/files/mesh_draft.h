@@ -52,7 +52,7 @@ sap_status sap_draft_no_memory(const sap_mesh_draft* draft);
 sap_status sap_draft_check_counts(const sap_mesh_draft* draft);
 
 // Adds the n - 2 triangles of a polygon of n >= 3 corners, whose vertices are all there.
-sap_status sap_draft_polygon(sap_mesh_draft* draft, const int32_t* corners, int64_t n);
+sap_status sap_draft_polygon(sap_mesh_draft* draft, const int32_t* vertices, int64_t n);
 
 // Takes `count` new triangles, to be filled; NULL when memory is exhausted.
 static inline int32_t* sap_draft_triangles(sap_mesh_draft* draft, int64_t count) {

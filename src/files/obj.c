@@ -81,8 +81,9 @@ static sap_status add_color(sap_mesh_draft* draft, const float* color) {
     size_t bytes = (size_t)draft->vertex_count * 3 * sizeof(float), white = draft->colors.used;
     float* added = sap_array_add(draft->source->device, &draft->colors, bytes - white);
     if (!added) return sap_draft_no_memory(draft);
-    for (float* end = (float*)(draft->colors.memory + bytes); added < end; added++) *added = 1;
-    if (color) memcpy(added - 3, color, 3 * sizeof *color);
+    size_t count = (bytes - white) / sizeof *added;
+    for (size_t i = 0; i < count; i++) added[i] = 1;
+    if (color) memcpy(added + count - 3, color, 3 * sizeof *color);
     return SAP_OK;
 }
 
@@ -173,7 +174,7 @@ static sap_status read_face(obj_file* obj) {
     }
     obj->at = at;
     int64_t count = (int64_t)(obj->corners.used / sizeof(int32_t));
-    const int32_t* corners = (const int32_t*)obj->corners.memory;
+    const int32_t* corners = obj->corners.memory;
     if (count < 3)
         return sap_bad_text(obj->source, SAP_ERROR_FORMAT, first, "a face has %lld corners; it needs 3 or more",
                             (long long)count);

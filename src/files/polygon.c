@@ -28,7 +28,7 @@ static double turn(const double* a, const double* b, const double* c) {
 // Lays the corners into the plane of the two axes that shows most of their area, so that they run counter-clockwise
 // there. False if there is no area to be seen.
 static bool lay_flat(const sap_mesh_draft* draft, const int32_t* vertices, int32_t n, corner* corners) {
-    const float* all = (const float*)draft->vertices.memory;
+    const float* all = draft->vertices.memory;
     const float* origin = all + (int64_t)3 * vertices[0];
     double normal[3] = {0, 0, 0}, before[3] = {0, 0, 0}, here[3];
     for (int32_t i = 1; i < n; i++) { // Newell's sum, about the first corner

@@ -43,7 +43,7 @@ static bool same_vertex(const float* a, const float* b) {
 
 // Makes so many slots, a power of two, and fills them anew.
 static bool make_slots(stl_file* stl, int64_t count) {
-    const float* vertices = (const float*)stl->draft->vertices.memory;
+    const float* vertices = stl->draft->vertices.memory;
     int32_t* slots = sap_memory_allocate(stl->source->device, (size_t)count * sizeof *slots);
     if (!slots) return false;
     memset(slots, 0xff, (size_t)count * sizeof *slots);
@@ -71,10 +71,10 @@ static sap_status add_vertex(stl_file* stl, const float* corner, int32_t* vertex
 static sap_status vertex_at(stl_file* stl, const float* corner, int32_t* vertex) {
     enum { FIRST_SLOTS = 64 };
     if (stl->keep_apart) return add_vertex(stl, corner, vertex);
-    if (2 * stl->draft->vertex_count >= stl->slot_count &&
+    if ((!stl->slots || 2 * stl->draft->vertex_count >= stl->slot_count) &&
         !make_slots(stl, stl->slot_count ? 2 * stl->slot_count : FIRST_SLOTS))
         return sap_draft_no_memory(stl->draft);
-    const float* vertices = (const float*)stl->draft->vertices.memory;
+    const float* vertices = stl->draft->vertices.memory;
     int64_t mask = stl->slot_count - 1, slot = (int64_t)(hash_of(corner) & (uint64_t)mask);
     for (; stl->slots[slot] >= 0; slot = (slot + 1) & mask) {
         *vertex = stl->slots[slot];

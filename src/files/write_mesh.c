@@ -17,7 +17,7 @@ static void put_word(unsigned char* at, const void* value) {
 // A colour in whole 255ths; what is none is black.
 static unsigned char color_byte(float color) {
     if (!(color > 0)) return 0;
-    return color < 1 ? (unsigned char)(color * 255 + 0.5f) : 255;
+    return color < 1 ? (unsigned char)lroundf(color * 255) : 255;
 }
 
 static void put_ply_header(sap_output* output, const sap_mesh_file* file, bool text) {

@@ -1,6 +1,7 @@
 // Meshes as OBJ, and their materials as MTL.
 #include "device/device.h"
 #include "files/mesh_write.h"
+#include <stdio.h>
 #include <string.h>
 
 static void put_value(sap_output* output, const char* what, const float* values, int count) {
@@ -66,11 +67,8 @@ static bool library_path(const char* path, char library[SAP_PATH_BYTES]) {
     size_t length = strlen(path);
     const char* dot = strrchr(path, '.');
     if (dot && sap_format_of(path) == SAP_FORMAT_OBJ) length = (size_t)(dot - path);
-    static const char suffix[] = ".mtl";
-    if (length + sizeof suffix > SAP_PATH_BYTES) return false;
-    memcpy(library, path, length);
-    memcpy(library + length, suffix, sizeof suffix);
-    return true;
+    if (length >= SAP_PATH_BYTES) return false;
+    return snprintf(library, SAP_PATH_BYTES, "%.*s.mtl", (int)length, path) < SAP_PATH_BYTES;
 }
 
 // Both files come into their places only when both are written; the MTL first, since the OBJ names it.
