@@ -57,7 +57,7 @@ static inline void fuzz_mesh(const uint8_t* data, size_t size, sap_format format
                              const sap_mesh_read_options* options) {
     sap_device* device = fuzz_device();
     sap_mesh_file* file = NULL;
-    // A corner of a face may be one byte; while its polygon is cut into triangles it is 36, in a block twice too large.
+    // A corner of a face may be one byte; while its polygon is cut into triangles it is 48, in a block twice too large.
     fuzz_largest_block = 96 * (size + (options ? options->materials_size : 0)) + 1024;
     sap_status status = sap_mesh_parse(device, data, size, format, options, &file);
     if ((status == SAP_OK) != (file != NULL)) abort();

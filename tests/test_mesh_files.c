@@ -73,7 +73,7 @@ TEST(polygons) {
         const char* triangles;
     } cases[] = {{"square", 4, {{0, 0}, {2, 0}, {2, 2}, {0, 2}}, "0 1 2  0 2 3"},
                  {"square the other way round", 4, {{0, 2}, {2, 2}, {2, 0}, {0, 0}}, "0 1 2  0 2 3"},
-                 {"arrow, the notch first", 4, {{1, 1}, {3, 0}, {1, 4}, {0, 0}}, "0 1 2  2 3 0"},
+                 {"arrow, the notch first", 4, {{1, 1}, {3, 0}, {1, 4}, {0, 0}}, "0 1 2  0 2 3"},
                  {"arrow, the notch second", 4, {{0, 0}, {1, 1}, {3, 0}, {1, 4}}, NULL},
                  {"L", 6, {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}}, NULL},
                  {"comb", 10, {{0, 0}, {9, 0}, {9, 4}, {7, 1}, {6, 4}, {5, 1}, {4, 4}, {3, 1}, {2, 4}, {0, 4}}, NULL},
@@ -113,6 +113,38 @@ TEST(polygons) {
         CHECK(covered2 == area2);
         sap_mesh_file_free(file);
     }
+    end(&r);
+}
+
+// A strip wound up to a spiral has two ears at most, one at each end.
+TEST(spiral) {
+    enum { TURNS = 500, ROOM = 2 * TURNS * 60 };
+    reading r;
+    begin(&r);
+    char* text = malloc(ROOM);
+    size_t length = 0;
+    if (!text) return;
+    for (int i = 0; i < 2 * TURNS; i++) {
+        int step = i < TURNS ? i : 2 * TURNS - 1 - i;
+        double angle = step * 0.125, radius = (1 + step * 0.0625) * (i < TURNS ? 1 : 0.984375);
+        length +=
+            (size_t)snprintf(text + length, ROOM - length, "v 0 %.6f %.6f\n", radius * cos(angle), radius * sin(angle));
+    }
+    length += (size_t)snprintf(text + length, ROOM - length, "f");
+    for (int i = 1; i <= 2 * TURNS; i++) length += (size_t)snprintf(text + length, ROOM - length, " %d", i);
+    sap_mesh_file* file = parse_text(&r, SAP_FORMAT_OBJ, text);
+    free(text);
+    if (file && CHECK_EQUAL(file->mesh.triangle_count, 2 * TURNS - 2)) {
+        bool turned = true; // as the polygon
+        for (const int32_t* t = file->mesh.triangles; t < file->mesh.triangles + 3 * file->mesh.triangle_count;
+             t += 3) {
+            const float *a = file->mesh.vertices + (ptrdiff_t)3 * t[0], *b = file->mesh.vertices + (ptrdiff_t)3 * t[1],
+                        *c = file->mesh.vertices + (ptrdiff_t)3 * t[2];
+            turned &= (b[1] - a[1]) * (c[2] - a[2]) - (b[2] - a[2]) * (c[1] - a[1]) >= 0;
+        }
+        CHECK(turned);
+    }
+    sap_mesh_file_free(file);
     end(&r);
 }
 

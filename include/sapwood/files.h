@@ -136,8 +136,8 @@ SAP_API void sap_mesh_file_free(sap_mesh_file* file);
  *
  * **Polygons.** A face of n corners becomes n - 2 triangles with its orientation: a fan around its first corner if it
  * is convex, else ears are clipped (Meisters 1975) in the plane that it mostly lies in. The same corners always give
- * the same triangles. Where that would take too long (beyond about 5000 corners, depending on the shape), or the
- * polygon cuts itself, the rest of it is clipped without a look at its shape. A face of fewer corners is an error.
+ * the same triangles. A polygon that cuts itself, or takes far more steps to clip than it has corners, is finished
+ * without a look at its shape. A face of fewer than 3 corners is an error.
  *
  * **PLY** gives x, y, z, and red, green, blue (integers stand for 0 … 1) of the element vertex, and the list
  * vertex_indices (or vertex_index) of the element face. All else is skipped, triangle strips too.
