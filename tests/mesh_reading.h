@@ -49,6 +49,22 @@ static inline sap_mesh_file* parse_text(reading* r, sap_format format, const cha
     return file;
 }
 
+// Checks the triangles of a text: "0 1 2  0 2 3".
+static inline void expect_triangles(reading* r, sap_format format, const char* text, const char* expected) {
+    NOTE("%s", text);
+    sap_mesh_file* file = parse_text(r, format, text);
+    if (!file) return;
+    char found[512] = "";
+    for (int64_t i = 0, length = 0; i < 3 * file->mesh.triangle_count; i++)
+        length += snprintf(found + length, sizeof found - (size_t)length, "%s%d",
+                           i == 0  ? ""
+                           : i % 3 ? " "
+                                   : "  ",
+                           (int)file->mesh.triangles[i]);
+    CHECK_TEXT(found, expected);
+    sap_mesh_file_free(file);
+}
+
 #define SQUARE_PLY_ELEMENTS                                                                                            \
     "element vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n"                         \
     "property list uchar int vertex_indices\nend_header\n"

@@ -112,7 +112,7 @@ typedef struct sap_material {
 
 /** A mesh as files hold it: read from one, or to be written. */
 typedef struct sap_mesh_file {
-    sap_mesh mesh;
+    sap_mesh mesh;                 /**< vertices and triangles */
     const float* colors;           /**< [3*vertex_count] red, green, blue of each vertex, 0 … 1; NULL: none */
     const int32_t* material_ids;   /**< [triangle_count] which of `materials`, -1: none; NULL: none has any */
     const sap_material* materials; /**< [material_count]; may be NULL when there are none */
@@ -140,7 +140,8 @@ SAP_API void sap_mesh_file_free(sap_mesh_file* file);
  * without a look at its shape. A face of fewer than 3 corners is an error.
  *
  * **PLY** gives x, y, z, and red, green, blue (integers stand for 0 … 1) of the element vertex, and the list
- * vertex_indices (or vertex_index) of the element face. All else is skipped, triangle strips too.
+ * vertex_indices (or vertex_index) of the element face, or of tristrips if that comes first: triangle strips, -1
+ * between them. All else is skipped.
  *
  * **OBJ** gives `v` (with colours if 6 numbers follow it), `f` and `usemtl`; names of groups and objects, smoothing,
  * texture coordinates, normals, lines and curves are skipped. A face may name only vertices that stand before it.

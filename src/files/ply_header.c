@@ -43,7 +43,11 @@ static sap_status read_element(sap_ply_file* ply, sap_span rest) {
     if (!sap_word_next(&rest, &count) || !sap_span_count(count, &element->count))
         return bad_header(ply, "an element with a broken count", count);
     if (!ply->vertex && sap_span_equal(element->name, "vertex")) ply->vertex = element;
-    if (!ply->face && sap_span_equal(element->name, "face")) ply->face = element;
+    bool face = sap_span_equal(element->name, "face"), strip = sap_span_equal(element->name, "tristrips");
+    if (!ply->face && (face || strip)) {
+        ply->face = element;
+        ply->strips = strip;
+    }
     ply->element_count++;
     return SAP_OK;
 }

@@ -60,7 +60,7 @@ static int32_t* make_corners(ply_mesh* mesh, int64_t count, int64_t byte, int64_
     static const char few[] = "a face has %lld corners; it needs 3 or more";
     mesh->corners.used = 0;
     int32_t* corners = NULL;
-    if (count < 3) {
+    if (count < 3 && !mesh->ply.strips) {
         *status = line < 0 ? sap_bad_byte(source, SAP_ERROR_FORMAT, byte, few, (long long)count)
                            : sap_bad_line(source, SAP_ERROR_FORMAT, line, few, (long long)count);
     } else {
@@ -68,6 +68,28 @@ static int32_t* make_corners(ply_mesh* mesh, int64_t count, int64_t byte, int64_
         if (!corners) *status = sap_draft_no_memory(mesh->draft);
     }
     return corners;
+}
+
+// A strip's triangles share two corners each with the one before; -1 begins another strip. Those with a corner twice
+// only join strips.
+static sap_status add_strip(ply_mesh* mesh, const int32_t* corners, int64_t count) {
+    for (int64_t i = 0, start = 0; i < count; i++) {
+        if (corners[i] < 0) start = i + 1;
+        if (i - start < 2) continue;
+        bool odd = (i - start) % 2;
+        int32_t a = corners[i - 2 + odd], b = corners[i - 1 - odd], c = corners[i];
+        if (a == b || b == c || a == c) continue;
+        int32_t* triangle = sap_draft_triangles(mesh->draft, 1);
+        if (!triangle) return sap_draft_no_memory(mesh->draft);
+        triangle[0] = a;
+        triangle[1] = b;
+        triangle[2] = c;
+    }
+    return SAP_OK;
+}
+
+static sap_status add_faces(ply_mesh* mesh, const int32_t* corners, int64_t count) {
+    return mesh->ply.strips ? add_strip(mesh, corners, count) : sap_draft_polygon(mesh->draft, corners, count);
 }
 
 static sap_status read_binary_list(ply_mesh* mesh, const unsigned char* at, int64_t count) {
@@ -87,6 +109,10 @@ static sap_status read_binary_list(ply_mesh* mesh, const unsigned char* at, int6
             if ((int64_t)bits < vertex_count) continue;
         }
         index = sap_cell_double(at, cell);
+        if (index == -1 && mesh->ply.strips) {
+            corners[i] = -1;
+            continue;
+        }
         if (!(index >= 0 && index < (double)vertex_count))
             return sap_bad_byte(source, SAP_ERROR_RANGE, at - source->bytes,
                                 "a face names vertex %.17g, but there are %lld, counted from 0", index,
@@ -95,7 +121,7 @@ static sap_status read_binary_list(ply_mesh* mesh, const unsigned char* at, int6
             return sap_bad_byte(source, SAP_ERROR_FORMAT, at - source->bytes, "a face names vertex %.17g", index);
         corners[i] = (int32_t)index;
     }
-    return sap_draft_polygon(mesh->draft, corners, count);
+    return add_faces(mesh, corners, count);
 }
 
 // All rows have been walked: they are there.
@@ -137,6 +163,10 @@ static sap_status read_text_list(ply_mesh* mesh, const sap_lines* lines, sap_spa
             sap_span again = {word.first, line->last};
             status = sap_ply_number(&mesh->ply, lines, &again, &decimal, &word);
             if (status != SAP_OK) return status;
+            if (mesh->ply.strips && sap_decimal_double(&decimal) == -1) {
+                corners[i] = -1;
+                continue;
+            }
             if (!decimal.negative)
                 return sap_bad_line(source, SAP_ERROR_FORMAT, lines->number,
                                     "a face names vertex '%s'; give whole numbers", sap_span_show(word, shown));
@@ -147,7 +177,7 @@ static sap_status read_text_list(ply_mesh* mesh, const sap_lines* lines, sap_spa
                                 sap_span_show(word, shown), (long long)mesh->draft->vertex_count);
         corners[i] = (int32_t)index;
     }
-    return corners ? sap_draft_polygon(mesh->draft, corners, count) : status;
+    return corners ? add_faces(mesh, corners, count) : status;
 }
 
 static sap_status read_text_row(ply_mesh* mesh, const sap_lines* lines, sap_span line) {
@@ -193,7 +223,7 @@ static sap_status read_faces(ply_mesh* mesh) {
     }
     if (!mesh->indices)
         return sap_bad_line(ply->source, SAP_ERROR_FORMAT, ply->face->line,
-                            "element face needs a list property 'vertex_indices'");
+                            "element %s needs a list property 'vertex_indices'", ply->strips ? "tristrips" : "face");
     // A row holds a byte at least, so that there are no more faces than bytes.
     if (!sap_array_grow(ply->source->device, &mesh->draft->triangles, (size_t)ply->face->count * 3 * sizeof(int32_t)))
         return sap_draft_no_memory(mesh->draft);
