@@ -145,9 +145,10 @@ SAP_API void sap_mesh_file_free(sap_mesh_file* file);
  *
  * **OBJ** gives `v` (with colours if 6 numbers follow it), `f` and `usemtl`; names of groups and objects, smoothing,
  * texture coordinates, normals, lines and curves are skipped. A face may name only vertices that stand before it.
- * Materials come from the libraries that `mtllib` names, looked up in the OBJ's folder: those of the libraries in their
- * order (of one name the first counts), then those that no library has, with default values. A library that cannot be
- * read is a sentence in the log with SAP_OK, not an error. ::sap_mesh_parse looks up no files.
+ * Materials come from the libraries that `mtllib` names, looked up in the OBJ's folder (for standard input, the current
+ * one): those of the libraries in their order (of one name the first counts), then those that no library has, with
+ * default values. A library that cannot be read is a sentence in the log with SAP_OK, not an error. ::sap_mesh_parse
+ * looks up no files.
  *
  * **STL** gives the triangles of all of its solids; normals and attributes are skipped.
  *
