@@ -1,4 +1,4 @@
-// sapwood convert: points from one format to another.
+// sapwood convert: points or a mesh from one format to another.
 #include "input.h"
 #include "verbs.h"
 
@@ -13,30 +13,87 @@ static sap_cli_exit write_points(sap_cli* cli, const char* path, const sap_cli_p
     return sap_cli_write(cli, path, &table, NULL);
 }
 
-static void report(sap_cli* cli, const sap_cli_points* points, const char* path) {
+static sap_cli_exit write_mesh(sap_cli* cli, const char* path, sap_format format, const sap_mesh_file* mesh) {
+    if (sap_cli_flush(cli) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
+    sap_cli_stage_begin(cli, "writing");
+    sap_status status = sap_mesh_write(cli->device, path ? path : "-", format, mesh, NULL);
+    sap_cli_stage_end(cli);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
+}
+
+static void open_report(const sap_cli* cli, sap_json* json, const char* path) {
+    sap_json_open(json, NULL, '{');
+    sap_json_text(json, "verb", "convert");
+    sap_json_text(json, "input", cli->options->operands[0]);
+    sap_json_text(json, "output", path);
+}
+
+static void report_points(sap_cli* cli, const sap_cli_points* points, const char* path) {
     sap_json json = {0};
-    sap_json_open(&json, NULL, '{');
-    sap_json_text(&json, "verb", "convert");
-    sap_json_text(&json, "input", cli->options->operands[0]);
-    sap_json_text(&json, "output", path);
+    if (path && strcmp(path, "-") != 0) sap_cli_note(cli, "%lld points: %s", (long long)points->count, path);
+    if (!cli->options->json) return;
+    open_report(cli, &json, path);
     sap_json_int(&json, "points", points->count);
     sap_json_int(&json, "dims", points->dims);
     sap_json_text(&json, "precision", sap_cli_precision_name(points->real_bits));
     sap_json_close(&json, '}');
 }
 
+static void report_mesh(sap_cli* cli, const sap_mesh_file* mesh, const char* path) {
+    sap_json json = {0};
+    if (path && strcmp(path, "-") != 0)
+        sap_cli_note(cli, "%lld vertices, %lld triangles: %s", (long long)mesh->mesh.vertex_count,
+                     (long long)mesh->mesh.triangle_count, path);
+    if (!cli->options->json) return;
+    open_report(cli, &json, path);
+    sap_json_int(&json, "vertices", mesh->mesh.vertex_count);
+    sap_json_int(&json, "triangles", mesh->mesh.triangle_count);
+    sap_json_int(&json, "materials", mesh->material_count);
+    sap_json_close(&json, '}');
+}
+
+static sap_cli_exit convert_points(sap_cli* cli, const char* path) {
+    sap_cli_points points = {0};
+    sap_cli_exit result = sap_cli_points_read(cli, cli->options->operands[0], cli->options->precision, &points);
+    if (result == SAP_EXIT_OK) result = write_points(cli, path, &points);
+    if (result == SAP_EXIT_OK) report_points(cli, &points, path);
+    sap_cli_points_free(&points);
+    return result;
+}
+
+// Of a mesh the vertices are points, where the format holds no meshes.
+static sap_cli_exit convert_mesh(sap_cli* cli, const char* path) {
+    sap_format format = sap_cli_format_of(cli, path);
+    sap_mesh_file* mesh = NULL;
+    sap_cli_exit result = sap_cli_mesh_read(cli, cli->options->operands[0], &mesh);
+    if (result != SAP_EXIT_OK) return result;
+    if (format == SAP_FORMAT_PLY || sap_cli_holds_meshes_only(format)) {
+        result = write_mesh(cli, path, format, mesh);
+        if (result == SAP_EXIT_OK) report_mesh(cli, mesh, path);
+    } else {
+        sap_cli_points vertices = sap_cli_vertices(mesh);
+        result = write_points(cli, path, &vertices);
+        if (result == SAP_EXIT_OK) report_points(cli, &vertices, path);
+    }
+    sap_mesh_file_free(mesh);
+    return result;
+}
+
 sap_cli_exit sap_cli_convert(sap_cli* cli) {
     const sap_cli_options* options = cli->options;
-    const char* path = options->output;
-    sap_cli_points points = {0};
+    const char *path = options->output, *input = options->operands[0];
     sap_cli_exit result = sap_cli_check_outputs(cli, &(sap_cli_output){"-o", path}, 1);
     if (result != SAP_EXIT_OK) return result;
     if (!path && options->json) return sap_cli_usage(cli, "--json needs -o FILE beside it");
-    result = sap_cli_points_read(cli, options->operands[0], options->precision, &points);
-    if (result == SAP_EXIT_OK) result = write_points(cli, path, &points);
-    if (result == SAP_EXIT_OK && options->json) report(cli, &points, path);
-    if (result == SAP_EXIT_OK && path && strcmp(path, "-"))
-        sap_cli_note(cli, "%lld points: %s", (long long)points.count, path);
-    sap_cli_points_free(&points);
-    return result;
+    sap_format format = sap_cli_format_of(cli, path);
+    bool to_mesh = sap_cli_holds_meshes_only(format);
+    if (sap_cli_is_tree(cli, input)) return convert_points(cli, path); // which says what is wrong
+    bool from_mesh = sap_cli_is_mesh(cli, input);
+    bool only_mesh =
+        sap_cli_holds_meshes_only(options->input_format) || sap_cli_holds_meshes_only(sap_format_of(input));
+    if (sap_cli_given(options, "precision") && (to_mesh || only_mesh))
+        return sap_cli_usage(cli, "--precision is for points; the vertices of meshes are float32");
+    // A PLY gives points of any precision to formats of points.
+    bool as_mesh = to_mesh || only_mesh || (from_mesh && format == SAP_FORMAT_PLY);
+    return as_mesh ? convert_mesh(cli, path) : convert_points(cli, path);
 }

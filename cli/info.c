@@ -1,4 +1,4 @@
-// sapwood info: what a file of points or a saved tree holds.
+// sapwood info: what a file of points, a mesh or a saved tree holds.
 #include "input.h"
 #include "verbs.h"
 
@@ -91,6 +91,13 @@ static void report_int(sap_json* json, const char* name, const char* key, int64_
         print_int(name, value);
 }
 
+static void report_text(sap_json* json, const char* name, const char* value) {
+    if (json)
+        sap_json_text(json, name, value);
+    else
+        print_text(name, value);
+}
+
 static void report_end(const sap_cli* cli, sap_json* json) {
     if (json) {
         sap_json_processor(json, cli);
@@ -117,6 +124,36 @@ static sap_cli_exit report_points(sap_cli* cli, sap_json* json, const char* path
     return result;
 }
 
+static sap_cli_exit report_mesh(sap_cli* cli, sap_json* json, const char* path) {
+    sap_mesh_file* mesh = NULL;
+    description d;
+    sap_cli_exit result = sap_cli_mesh_read(cli, path, &mesh);
+    if (result != SAP_EXIT_OK) return result;
+    sap_cli_points vertices = sap_cli_vertices(mesh);
+    result = describe_points(cli, &vertices, &d);
+    if (result == SAP_EXIT_OK) {
+        if (json) {
+            sap_json_open(json, NULL, '{');
+            sap_json_text(json, "verb", "info");
+        }
+        report_text(json, "file", path);
+        report_text(json, "kind", "mesh");
+        report_int(json, "vertices", "vertices", vertices.count);
+        report_int(json, "triangles", "triangles", mesh->mesh.triangle_count);
+        report_bounds(json, d.lower, d.upper, 3, 32);
+        report_int(json, "duplicates", "duplicates", d.duplicates);
+        report_int(json, "not finite", "not_finite", d.not_finite);
+        report_int(json, "materials", "materials", mesh->material_count);
+        if (json)
+            sap_json_bool(json, "colors", mesh->colors != NULL);
+        else
+            print_text("colors", mesh->colors ? "yes" : "no");
+        report_end(cli, json);
+    }
+    sap_mesh_file_free(mesh);
+    return result;
+}
+
 static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) {
     sap_cli_reference tree;
     sap_cli_exit result = sap_cli_reference_open(cli, path, &tree);
@@ -125,13 +162,8 @@ static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) 
     report_head(json, path, "tree", info->count, info->dims, info->real_bits);
     report_bounds(json, info->lower, info->upper, info->dims, info->real_bits);
     report_int(json, "duplicates", "duplicates", info->duplicates);
-    if (json) {
-        sap_json_text(json, "split", sap_cli_split_name(info->options.split));
-        sap_json_text(json, "axis", sap_cli_axis_name(info->options.axis));
-    } else {
-        print_text("split", sap_cli_split_name(info->options.split));
-        print_text("axis", sap_cli_axis_name(info->options.axis));
-    }
+    report_text(json, "split", sap_cli_split_name(info->options.split));
+    report_text(json, "axis", sap_cli_axis_name(info->options.axis));
     report_int(json, "leaf size", "leaf_size", info->options.leaf_size);
     report_int(json, "depth", "depth", info->depth);
     report_int(json, "nodes", "nodes", info->nodes);
@@ -146,5 +178,6 @@ static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) 
 sap_cli_exit sap_cli_info(sap_cli* cli) {
     const char* path = cli->options->operands[0];
     sap_json writer = {0}, *json = cli->options->json ? &writer : NULL;
-    return sap_cli_is_tree(cli, path) ? report_tree(cli, json, path) : report_points(cli, json, path);
+    if (sap_cli_is_tree(cli, path)) return report_tree(cli, json, path);
+    return sap_cli_is_mesh(cli, path) ? report_mesh(cli, json, path) : report_points(cli, json, path);
 }

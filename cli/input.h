@@ -46,6 +46,16 @@ static inline sap_points_f64 sap_cli_f64(const sap_cli_points* p) {
     return (sap_points_f64){p->coords, p->count, p->dims, 0};
 }
 
+// ---- mesh.c
+// Whether a path names a mesh: by --input-format, by suffix, or because it is a PLY whose header counts faces.
+bool sap_cli_is_mesh(const sap_cli* cli, const char* path);
+sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** mesh);
+// The vertices of a mesh, which keeps them.
+static inline sap_cli_points sap_cli_vertices(const sap_mesh_file* mesh) {
+    return (sap_cli_points){
+        .coords = mesh->mesh.vertices, .count = mesh->mesh.vertex_count, .dims = 3, .real_bits = 32};
+}
+
 // Builds a tree over points with the user's options.
 sap_cli_exit sap_cli_tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree);
 // Loads the saved tree, or reads the points and builds. On failure nothing is left to close.

@@ -16,9 +16,7 @@ enum {
     ON_DEVICE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(BENCH),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(CONVERT) | V(BENCH),
-    ON_READ_ONE = V(INFO) | V(BUILD) | V(CONVERT),
     ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(BENCH),
-    ON_WRITE = V(NEAREST) | V(RADIUS) | V(CONVERT),
     ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS)
 };
@@ -36,6 +34,16 @@ static const sap_cli_choice simds[] = {{"auto", SAP_SIMD_AUTO},
                                        {0}};
 static const sap_cli_choice formats_read[] = {{"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
                                               {"npy", SAP_FORMAT_NPY}, {"pcd", SAP_FORMAT_PCD}, {0}};
+static const sap_cli_choice formats_read_with_meshes[] = {
+    {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV}, {"npy", SAP_FORMAT_NPY},
+    {"pcd", SAP_FORMAT_PCD}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {0}};
+static const sap_cli_choice formats_written_with_meshes[] = {{"npy", SAP_FORMAT_NPY},
+                                                             {"csv", SAP_FORMAT_CSV},
+                                                             {"ply", SAP_FORMAT_PLY},
+                                                             {"xyz", SAP_FORMAT_XYZ},
+                                                             {"obj", SAP_FORMAT_OBJ},
+                                                             {"stl", SAP_FORMAT_STL},
+                                                             {0}};
 static const sap_cli_choice formats_written[] = {
     {"npy", SAP_FORMAT_NPY}, {"csv", SAP_FORMAT_CSV}, {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {0}};
 static const sap_cli_choice precisions[] = {{"float32", 32}, {"float64", 64}, {0}};
@@ -65,7 +73,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "to standard output as text, a line a query",
      false},
     {"output", 'o', V(CONVERT), PATH(output),
-     "the points; '-' is standard output (NPY unless --format says otherwise); without it text on standard output",
+     "what is written; '-' is standard output (NPY unless --format says otherwise); without it points as text on "
+     "standard output",
      false},
     {"neighbors", 'k', V(NEAREST) | V(BENCH), INT32(k, 1, INT32_MAX), "neighbours a query (default 1)", false},
     {"radius", 'r', V(NEAREST), REAL(radius), "only neighbours at most this far away, above 0", false},
@@ -83,9 +92,13 @@ const sap_cli_option sap_cli_option_table[] = {
      "check the answers against brute force (a sample of the queries above 10^9 distances); needs the points, not a "
      "saved tree",
      false},
-    {"format", 0, ON_WRITE, CHOICE(format, "FORMAT", formats_written), "format of what is written (default: by suffix)",
-     false},
-    {"input-format", 0, ON_READ_ONE, CHOICE(input_format, "FORMAT", formats_read),
+    {"format", 0, ON_SEARCH, CHOICE(format, "FORMAT", formats_written),
+     "format of what is written (default: by suffix)", false},
+    {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
+     "format of what is written (default: by suffix)", false},
+    {"input-format", 0, V(BUILD), CHOICE(input_format, "FORMAT", formats_read),
+     "format of what is read (default: by the first bytes, then by suffix)", false},
+    {"input-format", 0, ON_FILES, CHOICE(input_format, "FORMAT", formats_read_with_meshes),
      "format of what is read (default: by the first bytes, then by suffix)", false},
     {"input-format", 0, ON_READ_TWO, CHOICE(input_format, "FORMAT", formats_read),
      "format of what is read, of REFERENCE (unless it is a saved tree) and QUERIES both (default: by the first bytes, "
@@ -98,7 +111,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "its numbers)",
      false},
     {"precision", 0, V(CONVERT), CHOICE(precision, "TYPE", precisions),
-     "read, and write, the coordinates as this type (default: the file's; text as float32 if that keeps its numbers)",
+     "read, and write, the coordinates of points as this type (default: the file's; text as float32 if that keeps its "
+     "numbers)",
      false},
     {"precision", 0, V(BENCH), CHOICE(precision, "TYPE", precisions), "of generated points (default float32)", false},
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
@@ -144,9 +158,10 @@ const size_t sap_cli_option_count = sizeof sap_cli_option_table / sizeof *sap_cl
 
 const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
     [SAP_VERB_NONE] = {"", "VERB", 0, 0, "build k-d trees over points and search them", ""},
-    [SAP_VERB_INFO] = {"info", "FILE", 1, 1, "describe a file of points or a saved tree",
+    [SAP_VERB_INFO] = {"info", "FILE", 1, 1, "describe a file of points, a mesh or a saved tree",
                        "Prints how many points FILE holds, their dimensions, precision, bounds and duplicates; of a "
-                       "saved tree also how it was built, its depth and its size."},
+                       "mesh (OBJ, STL, PLY with faces) its vertices, triangles and materials; of a saved tree also "
+                       "how it was built, its depth and its size."},
     [SAP_VERB_BUILD] = {"build", "POINTS", 1, 1, "build a tree over points and save it",
                         "Builds a k-d tree over POINTS and saves it, so that later searches map it instead of building "
                         "it again."},
@@ -165,8 +180,12 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},
-    [SAP_VERB_CONVERT] = {"convert", "POINTS", 1, 1, "convert points from one format to another",
-                          "Reads PLY, XYZ, CSV, NPY or PCD and writes PLY, XYZ, CSV or NPY."},
+    [SAP_VERB_CONVERT] =
+        {"convert", "FILE", 1, 1, "convert points or a mesh from one format to another",
+         "Reads points as PLY, XYZ, CSV, NPY or PCD and writes PLY, XYZ, CSV or NPY; reads meshes as "
+         "PLY, OBJ or STL and writes PLY, OBJ or STL. Polygons become triangles. An OBJ with materials "
+         "comes with an MTL. Of a mesh the vertices are written as points where the format holds no "
+         "meshes; a PLY with faces stays a mesh unless --precision is given."},
     [SAP_VERB_BENCH] =
         {"bench", "[REFERENCE [QUERIES]]", 0, 2, "measure building and searching",
          "Times the build of a tree and searches in it, over generated points (uniform in the unit cube) "

@@ -143,8 +143,12 @@ double sap_cli_stage_end(sap_cli* cli) {
 
 static void take_reason(void* user, sap_status status, const char* sentence) {
     sap_cli* cli = user;
-    (void)status;
-    cli->reason_errno = errno;
+    int error = errno;
+    if (status == SAP_OK) {
+        sap_cli_note(cli, "%s", sentence);
+        return;
+    }
+    cli->reason_errno = error;
     snprintf(cli->reason, sizeof cli->reason, "%s", sentence);
 }
 
@@ -223,8 +227,7 @@ sap_cli_exit sap_cli_flush(sap_cli* cli) {
     return sap_cli_error(cli, "cannot write to standard output: %s", strerror(errno));
 }
 
-// The format in which a path is written.
-static sap_format format_of(const sap_cli* cli, const char* path) {
+sap_format sap_cli_format_of(const sap_cli* cli, const char* path) {
     if (cli->options->format != SAP_FORMAT_AUTO) return cli->options->format;
     if (!path) return SAP_FORMAT_XYZ;
     return strcmp(path, "-") ? sap_format_of(path) : SAP_FORMAT_NPY;
@@ -240,6 +243,7 @@ static bool same_file(const char* left, const char* right) {
 static const char* operand_name(const sap_cli* cli, int operand) {
     sap_cli_verb verb = cli->options->verb;
     if (operand == 1) return "QUERIES";
+    if (verb == SAP_VERB_CONVERT) return "FILE";
     return verb == SAP_VERB_NEAREST || verb == SAP_VERB_RADIUS ? "REFERENCE" : "POINTS";
 }
 
@@ -267,15 +271,18 @@ sap_cli_exit sap_cli_check_distinct(sap_cli* cli, const sap_cli_output* outputs,
 }
 
 sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const sap_cli_output* outputs, int count) {
+    bool meshes = cli->options->verb == SAP_VERB_CONVERT;
     sap_cli_exit result = sap_cli_check_distinct(cli, outputs, count);
     for (int i = 0; i < count && result == SAP_EXIT_OK; i++) {
         const char* path = outputs[i].path;
-        sap_format format = path ? format_of(cli, path) : SAP_FORMAT_XYZ;
+        sap_format format = path ? sap_cli_format_of(cli, path) : SAP_FORMAT_XYZ;
         if (format == SAP_FORMAT_PCD)
             result = sap_cli_usage(cli, "%s: PCD is read but not written; use .npy, .csv, .ply or .xyz", path);
+        else if (sap_cli_holds_meshes_only(format) && !meshes)
+            result = sap_cli_usage(cli, "%s: OBJ and STL hold meshes; use .npy, .csv, .ply or .xyz", path);
         else if (format == SAP_FORMAT_AUTO)
-            result =
-                sap_cli_usage(cli, "%s: the suffix names no format; use .npy, .csv, .ply or .xyz, or --format", path);
+            result = sap_cli_usage(cli, "%s: the suffix names no format; use .npy, .csv, .ply%s or .xyz, or --format",
+                                   path, meshes ? ", .obj, .stl" : "");
     }
     return result;
 }
@@ -295,7 +302,7 @@ sap_cli_exit sap_cli_write(sap_cli* cli, const char* path, const sap_table* tabl
     enum { ROOM = 32 };
     sap_cli_exit result = SAP_EXIT_FAILED;
     sap_table named = *table;
-    sap_format format = format_of(cli, path);
+    sap_format format = sap_cli_format_of(cli, path);
     int64_t columns = table->columns ? table->columns : 1;
     const char** names = NULL;
     char* letters = NULL;

@@ -68,6 +68,12 @@ sap_cli_number sap_cli_real(double value, int bits);
 // Flushes stdout; SAP_EXIT_FAILED if anything written there was lost.
 sap_cli_exit sap_cli_flush(sap_cli* cli);
 
+// The format in which a path (NULL: none given) is written; whether it holds nothing but meshes.
+sap_format sap_cli_format_of(const sap_cli* cli, const char* path);
+static inline bool sap_cli_holds_meshes_only(sap_format format) {
+    return format == SAP_FORMAT_OBJ || format == SAP_FORMAT_STL;
+}
+
 // Writes a table to a path named by an option (NULL: text on stdout). Column names are prefix0, prefix1, … (a lone
 // column: prefix).
 sap_cli_exit sap_cli_write(sap_cli* cli, const char* path, const sap_table* table, const char* prefix);

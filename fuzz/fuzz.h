@@ -52,4 +52,27 @@ static inline void fuzz_points(const uint8_t* data, size_t size, sap_format form
     for (int32_t real_bits = 0; real_bits <= 64; real_bits += 32) fuzz_points_as(data, size, format, real_bits);
 }
 
+// Parses the input as a mesh and looks at everything that the answer names. `options` may be NULL.
+static inline void fuzz_mesh(const uint8_t* data, size_t size, sap_format format,
+                             const sap_mesh_read_options* options) {
+    sap_device* device = fuzz_device();
+    sap_mesh_file* file = NULL;
+    // A corner of a face may be one byte; while its polygon is cut into triangles it is 48, in a block twice too large.
+    fuzz_largest_block = 96 * (size + (options ? options->materials_size : 0)) + 1024;
+    sap_status status = sap_mesh_parse(device, data, size, format, options, &file);
+    if ((status == SAP_OK) != (file != NULL)) abort();
+    if (!file) return;
+    const sap_mesh* mesh = &file->mesh;
+    volatile double last = 0;
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
+        last = (double)mesh->vertices[i] + (file->colors ? (double)file->colors[i] : 0);
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
+        if (mesh->triangles[i] < 0 || mesh->triangles[i] >= mesh->vertex_count) abort();
+    for (int64_t i = 0; file->material_ids && i < mesh->triangle_count; i++)
+        if (file->material_ids[i] < -1 || file->material_ids[i] >= file->material_count) abort();
+    for (int32_t i = 0; i < file->material_count; i++) last = (double)file->materials[i].name[0];
+    (void)last;
+    sap_mesh_file_free(file);
+}
+
 #endif

@@ -74,7 +74,10 @@ typedef struct sap_allocator {
     void* user; /**< handed to both */
 } sap_allocator;
 
-/** Receives one English sentence about why a call failed, before that call returns. Called on the calling thread. */
+/**
+ * Receives one English sentence about why a call failed, before that call returns; with SAP_OK, about something that
+ * the call went on without. Called on the calling thread.
+ */
 typedef void (*sap_log)(void* user, sap_status status, const char* sentence);
 
 /**

@@ -1,6 +1,6 @@
 /**
  * @file files.h
- * Point files: PLY, XYZ and CSV text, NPY, PCD.
+ * Point files: PLY, XYZ and CSV text, NPY, PCD. Mesh files: PLY, OBJ with MTL, STL.
  *
  * Readers work on bytes in memory and believe nothing: every count is checked against the bytes present before memory
  * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
@@ -10,6 +10,7 @@
 #ifndef SAPWOOD_FILES_H
 #define SAPWOOD_FILES_H
 
+#include "mesh.h"
 #include "points.h"
 
 #ifdef __cplusplus
@@ -19,14 +20,18 @@ extern "C" {
 /** File formats. */
 typedef enum sap_format {
     SAP_FORMAT_AUTO = 0, /**< reading: by the first bytes, then by suffix; writing: by suffix */
-    SAP_FORMAT_PLY = 1,  /**< ascii, little and big endian, read; little endian, written */
+    SAP_FORMAT_PLY = 1,  /**< points and meshes: ascii, little and big endian, read; little endian and (meshes) ascii,
+                            written */
     SAP_FORMAT_XYZ = 2,  /**< numbers separated by blanks, one point a line; '#' begins a comment; read and written */
     SAP_FORMAT_CSV = 3,  /**< numbers separated by commas or semicolons, with or without a line of names; both ways */
     SAP_FORMAT_NPY = 4,  /**< NumPy 1.0, 2.0 and 3.0: a matrix of any plain number type, read; 1.0, written */
-    SAP_FORMAT_PCD = 5   /**< PCL's ascii and binary, read */
+    SAP_FORMAT_PCD = 5,  /**< PCL's ascii and binary, read */
+    SAP_FORMAT_OBJ = 6,  /**< meshes: Wavefront's text, with its materials in MTL; both ways */
+    SAP_FORMAT_STL = 7   /**< meshes: binary and ascii, both ways */
 } sap_format;
 
-/** The format that a path's suffix names (.ply .xyz .txt .csv .npy .pcd, any case), or SAP_FORMAT_AUTO if none. */
+/** The format that a path's suffix names (.ply .xyz .txt .csv .npy .pcd .obj .stl, any case), or SAP_FORMAT_AUTO if
+ * none. */
 SAP_API sap_format sap_format_of(const char* path);
 
 /** Points that came from a file. */
@@ -63,7 +68,7 @@ SAP_API void sap_point_set_free(sap_point_set* set);
  *
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT, SAP_ERROR_RANGE (over 2^31-1 points; real_bits is 32 and a finite
  * number is beyond the range of a float), SAP_ERROR_UNSUPPORTED (a valid file of a kind not read, such as compressed
- * PCD), SAP_ERROR_MEMORY.
+ * PCD, or a mesh as OBJ or STL), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
                                     int32_t real_bits, sap_point_set** set);
@@ -89,9 +94,96 @@ typedef struct sap_table {
  * shortest decimals that read back to the same value. PLY makes a vertex of each row. XYZ writes a table without rows
  * as the line "# x y z" (then c3, c4, …), which reads back as 0 points; CSV does so if a column is named x. Names in
  * PLY and CSV may not repeat.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD; no format known), SAP_ERROR_IO, SAP_ERROR_MEMORY.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD, OBJ, STL; no format known), SAP_ERROR_IO, SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_table_write(sap_device* device, const char* path, sap_format format, const sap_table* table);
+
+/** How a surface reflects light: a material of an MTL file. What the file leaves out has the value given here. */
+typedef struct sap_material {
+    const char* name;  /**< as in the file; UTF-8 if the file is */
+    float diffuse[3];  /**< Kd: red, green, blue; 0.8 each */
+    float specular[3]; /**< Ks; 0 each */
+    float emission[3]; /**< Ke; 0 each */
+    float shininess;   /**< Ns: the exponent of Phong's highlight; 1 */
+    float opacity;     /**< d, or 1 - Tr: 0 is clear, 1 is opaque; 1 */
+    float refraction;  /**< Ni: the index of refraction; 1 */
+    int32_t illum;     /**< illum: the number of the illumination model; 2 */
+} sap_material;
+
+/** A mesh as files hold it: read from one, or to be written. */
+typedef struct sap_mesh_file {
+    sap_mesh mesh;                 /**< vertices and triangles */
+    const float* colors;           /**< [3*vertex_count] red, green, blue of each vertex, 0 … 1; NULL: none */
+    const int32_t* material_ids;   /**< [triangle_count] which of `materials`, -1: none; NULL: none has any */
+    const sap_material* materials; /**< [material_count]; may be NULL when there are none */
+    int32_t material_count;        /**< materials in the table, used or not */
+} sap_mesh_file;
+
+/** How to read a mesh. All zero is the default for each field; NULL means all defaults. */
+typedef struct sap_mesh_read_options {
+    bool keep_apart;       /**< STL: each triangle keeps three vertices of its own. Default: corners equal in every bit
+                              (-0 being 0) are one vertex */
+    const void* materials; /**< OBJ: the bytes of an MTL file, taken instead of those that the OBJ names; NULL: none */
+    size_t materials_size; /**< how many bytes these are */
+} sap_mesh_read_options;
+
+/** Frees a mesh that was read. NULL is allowed; one that the caller made is not. */
+SAP_API void sap_mesh_file_free(sap_mesh_file* file);
+
+/**
+ * Reads a mesh from bytes in memory: PLY, OBJ or STL. A PLY without faces, and any other file without triangles, is a
+ * mesh without triangles. Vertices keep their order; triangles keep that of their faces.
+ *
+ * **Polygons.** A face of n corners becomes n - 2 triangles with its orientation: a fan around its first corner if it
+ * is convex, else ears are clipped (Meisters 1975) in the plane that it mostly lies in. The same corners always give
+ * the same triangles. A polygon that cuts itself, or takes far more steps to clip than it has corners, is finished
+ * without a look at its shape. A face of fewer than 3 corners is an error.
+ *
+ * **PLY** gives x, y, z, and red, green, blue (integers stand for 0 … 1) of the element vertex, and the list
+ * vertex_indices (or vertex_index) of the element face, or of tristrips if that comes first: triangle strips, -1
+ * between them. All else is skipped.
+ *
+ * **OBJ** gives `v` (with colours if 6 numbers follow it), `f` and `usemtl`; names of groups and objects, smoothing,
+ * texture coordinates, normals, lines and curves are skipped. A face may name only vertices that stand before it.
+ * Materials come from the libraries that `mtllib` names, looked up in the OBJ's folder (for standard input, the current
+ * one): those of the libraries in their order (of one name the first counts), then those that no library has, with
+ * default values. A library that cannot be read is a sentence in the log with SAP_OK, not an error. ::sap_mesh_parse
+ * looks up no files.
+ *
+ * **STL** gives the triangles of all of its solids; normals and attributes are skipped.
+ *
+ * Values are not checked to be finite here. O(size) time and memory.
+ *
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT, SAP_ERROR_RANGE (a face names a vertex that is not there; a finite
+ * number is beyond the range of a float; over 2^31-1 vertices or triangles), SAP_ERROR_UNSUPPORTED (a format that holds
+ * no meshes), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_mesh_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
+                                  const sap_mesh_read_options* options, sap_mesh_file** file);
+
+/** Reads a file (path "-": standard input) and parses it. Errors: as sap_mesh_parse, SAP_ERROR_IO. */
+SAP_API sap_status sap_mesh_read(sap_device* device, const char* path, sap_format format,
+                                 const sap_mesh_read_options* options, sap_mesh_file** file);
+
+/** How to write a mesh. All zero is the default for each field; NULL means all defaults. */
+typedef struct sap_mesh_write_options {
+    bool text; /**< PLY and STL: ascii instead of binary (little endian) */
+} sap_mesh_write_options;
+
+/**
+ * Writes a mesh as PLY, OBJ or STL (path "-": standard output). A file replaces an older one only when it is complete.
+ * Text holds the shortest decimals that read back to the same value. What a format cannot hold is left out: PLY keeps
+ * vertices, triangles and colours (rounded to multiples of 1/255), OBJ keeps everything, STL keeps triangles alone, so
+ * that vertices without any are lost.
+ *
+ * If there are materials, an OBJ comes with an MTL beside it, NAME.mtl for NAME.obj; what is no file, such as
+ * standard output, gets the names alone.
+ * Errors: SAP_ERROR_ARGUMENT (also: a material name that is empty or holds a line end, or has a blank at an end),
+ * SAP_ERROR_RANGE (a triangle names a vertex or a material that is not there), SAP_ERROR_UNSUPPORTED (a format that
+ * holds no meshes; no format known), SAP_ERROR_IO, SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_mesh_write(sap_device* device, const char* path, sap_format format, const sap_mesh_file* file,
+                                  const sap_mesh_write_options* options);
 
 #ifdef __cplusplus
 }

@@ -109,14 +109,26 @@ void sap_output_put(sap_output* output, const void* bytes, size_t size) {
     }
 }
 
-sap_status sap_output_close(sap_output* output) {
-    write_all(output, output->buffer, output->used);
+void sap_output_text(sap_output* output, const char* text) { sap_output_put(output, text, strlen(text)); }
+
+// Lets go of the file: in its place if all went well, else removed.
+static void finish(sap_output* output) {
     bool replaces = output->target[0];
     if (replaces && !output->error && fsync(output->descriptor)) keep_error(output);
     if (close(output->descriptor)) keep_error(output);
     if (replaces && !output->error && rename(output->temporary, output->target)) keep_error(output);
     if (replaces && output->error) unlink(output->temporary);
     sap_memory_release(output->device, output->buffer, BUFFER_BYTES);
+}
+
+sap_status sap_output_close(sap_output* output) {
+    write_all(output, output->buffer, output->used);
+    finish(output);
     if (!output->error) return SAP_OK;
     return sap_fail(output->device, SAP_ERROR_IO, "cannot write '%s': %s", output->name, strerror(output->error));
+}
+
+void sap_output_discard(sap_output* output) {
+    output->error = ECANCELED;
+    finish(output);
 }

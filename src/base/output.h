@@ -23,7 +23,10 @@ typedef struct sap_output {
 sap_status sap_output_open(sap_output* output, const sap_device* device, const char* path);
 // Appends bytes. Failures are kept for the end.
 void sap_output_put(sap_output* output, const void* bytes, size_t size);
+void sap_output_text(sap_output* output, const char* text);
 // Completes the file, or removes it again if anything failed. Errors: SAP_ERROR_IO, naming path and reason.
 sap_status sap_output_close(sap_output* output);
+// Removes the file again, for reasons of the caller's: an older one stays.
+void sap_output_discard(sap_output* output);
 
 #endif

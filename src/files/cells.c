@@ -110,7 +110,7 @@ sap_status sap_columns_check(const sap_source* source, const sap_column* columns
             double value = sap_cell_double(at, c->cell);
             if (!isfinite(value) || isfinite((float)value)) continue;
             return sap_bad_byte(source, SAP_ERROR_RANGE, at - source->bytes,
-                                "%g is beyond the range of a float; read the points as double", value);
+                                "%g is beyond the range of a float; points can be read as double", value);
         }
     }
     return SAP_OK;

@@ -1,5 +1,7 @@
 // Brings a whole file into memory, mapped where that can be done, and has it parsed.
+#include "files/read.h"
 #include "device/device.h"
+#include "files/mesh_draft.h"
 #include "files/source.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,29 +10,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct file_bytes {
-    void* memory;
-    size_t size;
-    size_t allocated; // 0: mapped
-} file_bytes;
-
 static sap_status cannot_read(const sap_device* device, const char* path) {
     return sap_fail(device, SAP_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
 }
 
 // Maps a regular file that is read from its start; false if this is none, or cannot be mapped.
-static bool map_file(int descriptor, file_bytes* file) {
+static bool map_file(int descriptor, sap_file_bytes* file) {
     struct stat about;
     if (fstat(descriptor, &about) || !S_ISREG(about.st_mode) || about.st_size <= 0) return false;
     if ((uintmax_t)about.st_size > SIZE_MAX || lseek(descriptor, 0, SEEK_CUR) != 0) return false;
     void* memory = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (memory == MAP_FAILED) return false;
-    *file = (file_bytes){memory, (size_t)about.st_size, 0};
+    *file = (sap_file_bytes){memory, (size_t)about.st_size, 0};
     return true;
 }
 
 // Doubles the room for bytes to come.
-static bool grow(const sap_device* device, file_bytes* file) {
+static bool grow(const sap_device* device, sap_file_bytes* file) {
     size_t first = (size_t)1 << 16, bytes = first;
     if (file->allocated && !sap_size_multiply(file->allocated, 2, &bytes)) return false;
     void* memory = sap_memory_allocate(device, bytes);
@@ -43,7 +39,7 @@ static bool grow(const sap_device* device, file_bytes* file) {
 }
 
 // Reads to the end, be it a pipe or anything else.
-static sap_status drain(const sap_device* device, int descriptor, const char* path, file_bytes* file) {
+static sap_status drain(const sap_device* device, int descriptor, const char* path, sap_file_bytes* file) {
     const size_t most = (size_t)1 << 30; // one read of more than 2 GiB is refused by some systems
     for (;;) {
         if (file->size == file->allocated && !grow(device, file))
@@ -59,31 +55,71 @@ static sap_status drain(const sap_device* device, int descriptor, const char* pa
     }
 }
 
-static void let_go(const sap_device* device, file_bytes* file) {
+sap_status sap_file_load(const sap_device* device, const char* path, const char** name, sap_file_bytes* file) {
+    bool standard = !strcmp(path, "-");
+    *file = (sap_file_bytes){NULL, 0, 0};
+    *name = standard ? "standard input" : path;
+    int descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return cannot_read(device, path);
+    sap_status status = map_file(descriptor, file) ? SAP_OK : drain(device, descriptor, *name, file);
+    if (!standard) close(descriptor);
+    return status;
+}
+
+bool sap_file_map(const char* path, sap_file_bytes* file) {
+    struct stat about;
+    *file = (sap_file_bytes){NULL, 0, 0};
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return false;
+    bool known = !fstat(descriptor, &about), regular = known && S_ISREG(about.st_mode);
+    bool mapped = regular && (about.st_size == 0 || map_file(descriptor, file));
+    int error = regular ? errno : known && S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
+    close(descriptor);
+    errno = error;
+    return mapped;
+}
+
+void sap_file_release(const sap_device* device, sap_file_bytes* file) {
     if (file->allocated)
         sap_memory_release(device, file->memory, file->allocated);
     else if (file->memory)
         munmap(file->memory, file->size);
+    *file = (sap_file_bytes){NULL, 0, 0};
 }
 
 sap_status sap_points_read(sap_device* device, const char* path, sap_format format, int32_t real_bits,
                            sap_point_set** set) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    if (format < SAP_FORMAT_AUTO || format > SAP_FORMAT_PCD)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)format);
-    if (!set) return sap_fail(device, SAP_ERROR_ARGUMENT, "set: is NULL");
-    sap_status status = sap_real_bits_check(device, real_bits);
+    sap_status status = sap_format_check(device, format);
     if (status != SAP_OK) return status;
-    bool standard = !strcmp(path, "-");
-    int descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return cannot_read(device, path);
-    file_bytes file = {NULL, 0, 0};
-    const char* name = standard ? "standard input" : path;
-    if (!map_file(descriptor, &file)) status = drain(device, descriptor, name, &file);
-    if (!standard) close(descriptor);
-    sap_source source = {device, name, file.memory, file.size, real_bits};
+    if (!set) return sap_fail(device, SAP_ERROR_ARGUMENT, "set: is NULL");
+    status = sap_real_bits_check(device, real_bits);
+    if (status != SAP_OK) return status;
+    sap_file_bytes file;
+    sap_source source = {.device = device, .real_bits = real_bits};
+    status = sap_file_load(device, path, &source.name, &file);
+    source.bytes = file.memory;
+    source.size = file.size;
     if (status == SAP_OK) status = sap_source_parse(&source, format, sap_format_of(path), set);
-    let_go(device, &file);
+    sap_file_release(device, &file);
+    return status;
+}
+
+sap_status sap_mesh_read(sap_device* device, const char* path, sap_format format, const sap_mesh_read_options* options,
+                         sap_mesh_file** file) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
+    sap_status status = sap_format_check(device, format);
+    if (status != SAP_OK) return status;
+    if (!file) return sap_fail(device, SAP_ERROR_ARGUMENT, "file: is NULL");
+    sap_file_bytes bytes;
+    sap_source source = {.device = device, .real_bits = 32};
+    status = sap_file_load(device, path, &source.name, &bytes);
+    source.bytes = bytes.memory;
+    source.size = bytes.size;
+    sap_mesh_job job = {.format = format, .suffix = sap_format_of(path), .options = options, .path = path};
+    if (status == SAP_OK) status = sap_mesh_source_parse(&source, &job, file);
+    sap_file_release(device, &bytes);
     return status;
 }

@@ -46,7 +46,7 @@ static const char* scan_exponent(const char* at, const char* end, int64_t* expon
     return digit;
 }
 
-const char* sap_decimal_scan(const char* at, const char* end, sap_decimal* decimal) {
+static inline const char* scan(const char* at, const char* end, sap_decimal* decimal) {
     sap_decimal d = {.exact = true, .kind = SAP_DECIMAL_NUMBER};
     if (at < end && (*at == '-' || *at == '+')) d.negative = *at++ == '-';
     d.first = at;
@@ -77,6 +77,8 @@ const char* sap_decimal_scan(const char* at, const char* end, sap_decimal* decim
     *decimal = d;
     return at;
 }
+
+const char* sap_decimal_scan(const char* at, const char* end, sap_decimal* decimal) { return scan(at, end, decimal); }
 
 // Writes the digits and the exponent, without a point, for the C library. The text is cut where digits can no longer
 // decide the rounding but for being 0 or not.
@@ -193,6 +195,18 @@ float sap_decimal_float(const sap_decimal* d) {
                   : d->kind == SAP_DECIMAL_INFINITY ? (float)INFINITY
                                                     : (float)NAN;
     return d->negative ? -value : value;
+}
+
+const char* sap_float_scan(const char* at, const char* end, float* value) {
+    sap_decimal decimal;
+    const char* after = scan(at, end, &decimal);
+    if (after) *value = sap_decimal_float(&decimal);
+    return after;
+}
+
+bool sap_float_beyond(const char* at, const char* end, float value) {
+    sap_decimal decimal;
+    return isinf(value) && scan(at, end, &decimal) && decimal.kind == SAP_DECIMAL_NUMBER;
 }
 
 bool sap_decimal_in_float_range(const sap_decimal* d) {

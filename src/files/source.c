@@ -7,12 +7,12 @@
 enum { SENTENCE_BYTES = 320 };
 
 static sap_status complain(const sap_source* source, sap_status status, const char* unit, int64_t place,
-                           const char* sentence) {
+                           const char* between, const char* sentence) {
     char where[32] = "";
     if (place >= 0) snprintf(where, sizeof where, "%s %lld", unit, (long long)place);
     const char* name = source->name ? source->name : "";
     return sap_fail(source->device, status, "%s%s%s%s%s", name, *name && *where ? ", " : "", where,
-                    *name || *where ? ": " : "", sentence);
+                    *name || *where ? between : "", sentence);
 }
 
 sap_status sap_bad_byte(const sap_source* source, sap_status status, int64_t byte, const char* format, ...) {
@@ -21,7 +21,7 @@ sap_status sap_bad_byte(const sap_source* source, sap_status status, int64_t byt
     va_start(values, format);
     vsnprintf(sentence, sizeof sentence, format, values);
     va_end(values);
-    return complain(source, status, "byte", byte, sentence);
+    return complain(source, status, "byte", byte, ": ", sentence);
 }
 
 sap_status sap_bad_line(const sap_source* source, sap_status status, int64_t line, const char* format, ...) {
@@ -30,7 +30,24 @@ sap_status sap_bad_line(const sap_source* source, sap_status status, int64_t lin
     va_start(values, format);
     vsnprintf(sentence, sizeof sentence, format, values);
     va_end(values);
-    return complain(source, status, "line", line, sentence);
+    return complain(source, status, "line", line, ": ", sentence);
+}
+
+// Lines are counted only now that one has to be named.
+sap_status sap_bad_text(const sap_source* source, sap_status status, const char* at, const char* format, ...) {
+    char sentence[SENTENCE_BYTES];
+    int64_t byte = at - (const char*)source->bytes;
+    int length = snprintf(sentence, sizeof sentence, "byte %lld: ", (long long)byte);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence + length, sizeof sentence - (size_t)length, format, values);
+    va_end(values);
+    sap_source before = *source;
+    before.size = (size_t)byte;
+    sap_lines lines = sap_text_begin(&before);
+    for (sap_span line; sap_line_next(&lines, &line);) {}
+    int64_t line = lines.number + (lines.number == 0 || lines.line_end != SAP_LINE_END_NONE);
+    return complain(source, status, "line", line, ", ", sentence);
 }
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -169,7 +186,8 @@ const char* sap_span_show(sap_span span, char shown[SAP_SHOWN_BYTES]) {
 
 sap_status sap_beyond_float(const sap_source* source, int64_t line, sap_span word) {
     char shown[SAP_SHOWN_BYTES];
-    return sap_bad_line(source, SAP_ERROR_RANGE, line, "'%s' is beyond the range of a float; read the points as double",
+    return sap_bad_line(source, SAP_ERROR_RANGE, line,
+                        "'%s' is beyond the range of a float; points can be read as double",
                         sap_span_show(word, shown));
 }
 

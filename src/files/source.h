@@ -5,6 +5,7 @@
 
 #include "files/text.h"
 #include "sapwood/files.h"
+#include <math.h>
 
 typedef struct sap_source {
     const sap_device* device;
@@ -20,6 +21,8 @@ typedef sap_status (*sap_reader)(const sap_source* source, sap_point_set** set);
 sap_status sap_read_ply(const sap_source* source, sap_point_set** set);
 sap_status sap_read_pcd(const sap_source* source, sap_point_set** set);
 sap_status sap_read_npy(const sap_source* source, sap_point_set** set);
+// Whether the bytes are the first ones of a PLY file.
+bool sap_ply_begins(const sap_source* source);
 // Whether the bytes, as many as there are, are the first ones of an NPY file.
 bool sap_npy_begins(const sap_source* source);
 sap_status sap_read_xyz(const sap_source* source, sap_point_set** set);
@@ -28,11 +31,20 @@ sap_status sap_read_csv(const sap_source* source, sap_point_set** set);
 // Reads a source of any format. `suffix` is the format that its path names, or SAP_FORMAT_AUTO.
 sap_status sap_source_parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set);
 
+// Whether the source begins with this text.
+bool sap_source_begins(const sap_source* source, const char* text);
+// What a format is called.
+const char* sap_format_name(sap_format format);
+
 // Complaints (printf style): "PATH, byte N: …", "PATH, line N: …", and without a place when N is negative.
 __attribute__((format(printf, 4, 5))) sap_status sap_bad_byte(const sap_source* source, sap_status status, int64_t byte,
                                                               const char* format, ...);
 __attribute__((format(printf, 4, 5))) sap_status sap_bad_line(const sap_source* source, sap_status status, int64_t line,
                                                               const char* format, ...);
+
+// The same of a text without counted lines: "PATH, line N, byte M: …".
+__attribute__((format(printf, 4, 5))) sap_status sap_bad_text(const sap_source* source, sap_status status,
+                                                              const char* at, const char* format, ...);
 
 // A piece of text, not terminated.
 typedef struct sap_span {
@@ -100,11 +112,13 @@ typedef struct sap_sink {
     int32_t real_bits; // as in the source
 } sap_sink;
 
-// False, before anything is stored, for a number that is beyond the floats which are wanted.
+// False for a number that is beyond the floats which are wanted.
 static inline bool sap_sink_put(sap_sink* sink, const sap_decimal* decimal, int64_t index) {
-    if (sink->coords)
+    if (sink->coords) {
         sink->coords[index] = sap_decimal_float(decimal);
-    else if (sink->coords_f64)
+        return sink->real_bits != 32 || !isinf(sink->coords[index]) || decimal->kind != SAP_DECIMAL_NUMBER;
+    }
+    if (sink->coords_f64)
         sink->coords_f64[index] = sap_decimal_double(decimal);
     else if (sink->real_bits == 32)
         return sap_decimal_in_float_range(decimal);
@@ -116,6 +130,8 @@ static inline bool sap_sink_put(sap_sink* sink, const sap_decimal* decimal, int6
 // The complaint about a number that sap_sink_put does not take.
 sap_status sap_beyond_float(const sap_source* source, int64_t line, sap_span word);
 
+// Refuses a format that is none.
+sap_status sap_format_check(const sap_device* device, sap_format format);
 // Refuses a number of real bits that is none.
 sap_status sap_real_bits_check(const sap_device* device, int32_t real_bits);
 

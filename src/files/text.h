@@ -27,6 +27,11 @@ const char* sap_decimal_scan(const char* at, const char* end, sap_decimal* decim
 double sap_decimal_double(const sap_decimal* decimal);
 float sap_decimal_float(const sap_decimal* decimal);
 
+// Reads a number as a float, at once. Returns where it ends, or NULL if there is none.
+const char* sap_float_scan(const char* at, const char* end, float* value);
+// Whether `value`, which was read so, stands for a finite number beyond the range of a float.
+bool sap_float_beyond(const char* at, const char* end, float value);
+
 // Whether the nearest float is finite, or the number itself is not.
 bool sap_decimal_in_float_range(const sap_decimal* decimal);
 

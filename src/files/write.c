@@ -16,7 +16,7 @@ typedef struct writing {
 
 static const size_t number_bytes[] = {4, 8, 4, 8};
 
-static void put_text(const writing* w, const char* text) { sap_output_put(w->output, text, strlen(text)); }
+static void put_text(const writing* w, const char* text) { sap_output_text(w->output, text); }
 
 // The name of a column; `name` is room for one that is made up.
 static const char* column_name(const writing* w, int64_t column, char name[SAP_AXIS_BYTES]) {
@@ -216,11 +216,14 @@ static sap_status check_table(sap_device* device, const sap_table* table) {
 }
 
 static sap_status check_format(sap_device* device, const char* path, sap_format* format) {
-    if (*format < SAP_FORMAT_AUTO || *format > SAP_FORMAT_PCD)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)*format);
+    sap_status status = sap_format_check(device, *format);
+    if (status != SAP_OK) return status;
     if (*format == SAP_FORMAT_AUTO) *format = sap_format_of(path);
     if (*format == SAP_FORMAT_PCD)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "PCD is not written; choose .ply, .npy, .csv or .xyz");
+    if (*format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds meshes, not tables; choose .ply, .npy, .csv or .xyz",
+                        sap_format_name(*format));
     if (*format == SAP_FORMAT_AUTO)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED,
                         "'%s' names no known format; give one, or end the name in .npy, .ply, .csv or .xyz", path);

@@ -1,0 +1,1 @@
+sapwood convert quad.obj --precision float64 -o quad.ply

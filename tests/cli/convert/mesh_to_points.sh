@@ -1,0 +1,1 @@
+sapwood convert quad.obj -o quad.csv && cat quad.csv; sapwood convert faces.ply

@@ -1,0 +1,1 @@
+sapwood convert quad.obj -q -o new.obj && cat new.obj new.mtl

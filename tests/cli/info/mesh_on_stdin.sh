@@ -1,0 +1,1 @@
+sapwood info - --input-format obj < quad.obj | head -4

@@ -1,0 +1,1 @@
+rm quad.mtl; sapwood info quad.obj | tail -3

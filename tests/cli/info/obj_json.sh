@@ -1,0 +1,1 @@
+sapwood info quad.obj --json
