@@ -1,0 +1,428 @@
+// A tree as the walks of a GPU read it, bounds of its nodes, and the scan of its leaves.
+//
+// Bounds come from walk boxes (tree/tree_cuda.h). They hold for distances as computed: see math/distance.h. A node is
+// looked at if its bound is below the limit, or equal to it while its smallest id is below the limit's id.
+#ifndef SAPWOOD_NEAREST_LEAF_CUDA_CUH
+#define SAPWOOD_NEAREST_LEAF_CUDA_CUH
+
+#include "nearest/list_cuda.cuh"
+#include "tree/explicit_cuda.cuh"
+#include "tree/order_cuda.cuh"
+#include "tree/tree_cuda.h"
+
+// Axes a query has room for in registers; `dims` 0 stands for a number known at run time only.
+#define SAP_AXES_OF(dims) ((dims) ? (dims) : SAP_MAX_DIMS)
+
+// A tree as the walks read it.
+template <typename real> struct walk_tree {
+    const unsigned char* blocks; // leaf blocks
+    const real* boxes;           // walk boxes
+    const real* split;           // balanced trees
+    const unsigned char* axis;
+    const void* nodes; // explicit trees: sap_node_f32 or sap_node_f64
+    const int64_t* bad;
+    int64_t count;
+    int dims, depth, stride, capacity, leaf_size; // depth: of a balanced tree's leaves
+};
+
+template <typename real> static walk_tree<real> walk_tree_of(const sap_tree* tree) {
+    const sap_tree_shape* s = &tree->shape;
+    walk_tree<real> t;
+    t.blocks = tree->arrays + s->block_at;
+    t.boxes = (const real*)sap_cuda_tree_of(tree)->boxes;
+    t.split = (const real*)(tree->arrays + s->split_at);
+    t.axis = tree->arrays + s->axis_at;
+    t.nodes = tree->arrays + s->node_at;
+    t.bad = sap_cuda_tree_of(tree)->bad;
+    t.count = s->count;
+    t.dims = s->dims;
+    t.depth = s->depth;
+    t.stride = s->stride;
+    t.capacity = s->capacity;
+    t.leaf_size = tree->options.leaf_size;
+    return t;
+}
+
+template <typename real, int dims> struct walk_query { real at[SAP_AXES_OF(dims)]; };
+
+#define SAP_WALK_DIMS (dims ? dims : t.dims)
+
+// A query's coordinate on one axis. Choosing among all keeps them in registers, where an index would not.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_coordinate(const walk_query<real, dims>& q, int axis) {
+    if constexpr (dims == 0) return q.at[axis];
+    real x = q.at[0];
+#pragma unroll
+    for (int a = 1; a < SAP_AXES_OF(dims); a++) x = a == axis ? q.at[a] : x;
+    return x;
+}
+
+// Reads a query; false if it is not finite.
+template <typename real, int dims>
+static __device__ __forceinline__ bool walk_load(const walk_tree<real>& t, const real* from,
+                                                 walk_query<real, dims>* q) {
+    const real most = sizeof(real) == 4 ? (real)FLT_MAX : (real)DBL_MAX;
+    bool finite = true;
+#pragma unroll
+    for (int a = 0; a < SAP_WALK_DIMS; a++) {
+        q->at[a] = from[a];
+        finite = finite && q->at[a] >= -most && q->at[a] <= most;
+    }
+    return finite;
+}
+
+// ---- Boxes
+
+static __device__ __forceinline__ void load_reals(const float* from, float* to) {
+    const float4 four = *(const float4*)from;
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+static __device__ __forceinline__ void load_reals(const double* from, double* to) {
+    const double2 two = *(const double2*)from;
+    to[0] = two.x;
+    to[1] = two.y;
+}
+
+// How far a query lies outside of an interval: below it, above it, or not at all.
+static __device__ __forceinline__ float walk_aside(float below, float above) {
+    return fmaxf(fmaxf(below, above), 0.0f);
+}
+static __device__ __forceinline__ double walk_aside(double below, double above) {
+    return fmax(fmax(below, above), 0.0);
+}
+
+// No point of a node has a smaller squared distance. *id: the bits of its smallest id.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_bound2(const walk_tree<real>& t, const walk_query<real, dims>& q,
+                                                   int64_t node, int* id) {
+    enum { WIDTH = 16 / sizeof(real), REALS = dims ? (2 * dims + 1 + WIDTH - 1) / WIDTH * WIDTH : WIDTH };
+    const int reals = dims ? (int)REALS : sap_walk_box_reals(t.dims, (int)sizeof(real) * 8);
+    const real* box = t.boxes + node * reals;
+    real sum = 0;
+    if constexpr (dims > 0) {
+        real bounds[REALS];
+#pragma unroll
+        for (int i = 0; i < REALS; i += WIDTH) load_reals(box + i, bounds + i);
+#pragma unroll
+        for (int a = 0; a < dims; a++) {
+            const real aside = walk_aside(bounds[2 * a] - q.at[a], q.at[a] - bounds[2 * a + 1]);
+            sum = a ? sum + aside * aside : aside * aside;
+        }
+        memcpy(id, &bounds[2 * dims], sizeof *id);
+    } else {
+        for (int a = 0; a < t.dims; a++) {
+            const real aside = walk_aside(box[2 * a] - q.at[a], q.at[a] - box[2 * a + 1]);
+            sum = sum + aside * aside;
+        }
+        *id = *(const int*)(box + 2 * t.dims);
+    }
+    return sum;
+}
+
+template <typename real, typename list>
+static __device__ __forceinline__ bool walk_reaches(real bound2, int id, const list& best) {
+    return best.would_take(bound2, id);
+}
+
+// ---- Leaves
+
+// Whether nothing has been found, or asked for, that rules points out.
+static __device__ __forceinline__ bool walk_unlimited(float limit2) { return limit2 >= FLT_MAX; }
+static __device__ __forceinline__ bool walk_unlimited(double limit2) { return limit2 >= DBL_MAX; }
+
+// Where a leaf's points are.
+template <typename real> struct walk_leaf {
+    const real* coords; // axis a from a*stride
+    const int32_t* ids;
+    int count, stride; // count: what has to be looked at; unused slots of a balanced tree do no harm
+    bool equal;        // all its points, which are more than leaf_size
+};
+
+template <typename real, int dims>
+static __device__ __forceinline__ walk_leaf<real> walk_leaf_at(const walk_tree<real>& t, int64_t slot, int count,
+                                                               int stride) {
+    walk_leaf<real> leaf;
+    leaf.coords = (const real*)(t.blocks + (size_t)slot * ((size_t)SAP_WALK_DIMS * sizeof(real) + sizeof(int32_t)));
+    leaf.ids = (const int32_t*)(leaf.coords + (int64_t)SAP_WALK_DIMS * stride);
+    leaf.count = count;
+    leaf.stride = stride;
+    leaf.equal = false;
+    return leaf;
+}
+
+template <typename real, int dims>
+static __device__ __forceinline__ walk_leaf<real> walk_balanced_leaf(const walk_tree<real>& t, unsigned int node) {
+    int64_t leaf = (int64_t)node - ((int64_t)1 << t.depth);
+    return walk_leaf_at<real, dims>(t, leaf * t.stride, t.capacity, t.stride);
+}
+
+// An explicit tree's node: whether it is a leaf (then which), or how far its right child is.
+template <typename real, int dims>
+static __device__ __forceinline__ bool walk_explicit(const walk_tree<real>& t, unsigned int node, walk_leaf<real>* leaf,
+                                                     unsigned int* right) {
+    const typename sap_node_of<real>::type at = sap_node_read<real>(t.nodes, node);
+    *right = node + sap_link_right(at.link);
+    if (!sap_link_is_leaf(at.link)) return false;
+    const int count = sap_link_count(at.link);
+    *leaf = walk_leaf_at<real, dims>(t, (int64_t)at.bits, count, sap_explicit_slots<real>(count));
+    leaf->equal = count > t.leaf_size;
+    return true;
+}
+
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_distance2(const walk_tree<real>& t, const walk_leaf<real>& leaf,
+                                                      const walk_query<real, dims>& q, int slot) {
+    real offset = q.at[0] - leaf.coords[slot];
+    real sum = offset * offset;
+#pragma unroll
+    for (int a = 1; a < SAP_WALK_DIMS; a++) {
+        offset = q.at[a] - leaf.coords[a * leaf.stride + slot];
+        sum = sum + offset * offset;
+    }
+    return sum;
+}
+
+// Squared distances of as many points as fit into 16 bytes.
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_distances2(const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
+                                                       int slot, real* distance2) {
+    enum { WIDTH = 16 / sizeof(real) };
+#pragma unroll
+    for (int a = 0; a < dims; a++) {
+        real x[WIDTH];
+        load_reals(leaf.coords + a * leaf.stride + slot, x);
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++) {
+            const real offset = q.at[a] - x[i];
+            distance2[i] = a ? distance2[i] + offset * offset : offset * offset;
+        }
+    }
+}
+
+// Of points that are all equal, in the order of their ids: offers no more than are taken.
+template <typename real, int dims, typename list>
+static __device__ __noinline__ void walk_scan_equal(const walk_tree<real>& t, const walk_leaf<real>& leaf,
+                                                    const walk_query<real, dims>& q, int without, list* best) {
+    const real distance2 = walk_distance2<real, dims>(t, leaf, q, 0);
+    for (int slot = 0; slot < leaf.count; slot++) {
+        const int id = leaf.ids[slot];
+        if (!walk_reaches(distance2, id, *best)) return;
+        if (id != without) best->offer(distance2, id);
+    }
+}
+
+// Whether a leaf's columns can be read 16 bytes at a time.
+template <typename real> static __device__ __forceinline__ bool walk_in_vectors(const walk_leaf<real>& leaf) {
+    return leaf.stride % 4 == 0 && ((uintptr_t)leaf.coords & 15) == 0;
+}
+
+// What is left of a limit beyond a squared offset.
+static __device__ __forceinline__ float walk_left(float limit2, float offset) {
+    return __fmaf_rn(-offset, offset, limit2);
+}
+static __device__ __forceinline__ double walk_left(double limit2, double offset) {
+    return __fma_rn(-offset, offset, limit2);
+}
+// Puts the sign of a number below the bits of a mask.
+static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, float x) {
+    return __funnelshift_l(__float_as_uint(x), mask, 1);
+}
+static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, double x) { return mask << 1 | (x < 0); }
+
+// Which of up to 32 points from `slot` on may be at most limit2 away, as a mask. Distances are computed without a
+// branch; what has to be done for the few that are near follows in a loop of its own, so that lanes of a warp meet
+// there. That loop computes them once more, as all processors do; here they are only as exact as it takes to miss none.
+template <typename real, int dims>
+static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& t, const walk_leaf<real>& leaf,
+                                                         const walk_query<real, dims>& q, int slot, int end,
+                                                         real limit2) {
+    enum { WIDTH = 16 / sizeof(real) };
+    unsigned int near = 0;
+    if constexpr (dims > 0) {
+        if (walk_in_vectors(leaf)) {
+            // Above the limit by several times what all roundings, here and there, can add up to.
+            const real epsilon = sizeof(real) == 4 ? (real)FLT_EPSILON : (real)DBL_EPSILON;
+            const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
+            const real limit = limit2 + (limit2 * (64 * epsilon) + least);
+            const real* column = leaf.coords + slot;
+            const int vectors = (end - slot + WIDTH - 1) / WIDTH;
+            unsigned int far = 0;
+#pragma unroll 2
+            for (int i = 0; i < vectors; i++, column += WIDTH) {
+                real left[WIDTH];
+#pragma unroll
+                for (int a = 0; a < dims; a++) {
+                    real x[WIDTH];
+                    load_reals(column + a * leaf.stride, x);
+#pragma unroll
+                    for (int j = 0; j < WIDTH; j++) left[j] = walk_left(a ? left[j] : limit, q.at[a] - x[j]);
+                }
+#pragma unroll
+                for (int j = 0; j < WIDTH; j++) far = walk_sign(far, left[j]);
+            }
+            return __brev(~far) >> (32 - vectors * WIDTH);
+        }
+    }
+    for (int i = slot; i < end; i++)
+        near |= (unsigned int)(walk_distance2<real, dims>(t, leaf, q, i) <= limit2) << (i - slot);
+    return near;
+}
+
+// Offers the points of a leaf, but for the one with the id `without`.
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const walk_leaf<real>& leaf,
+                                                 const walk_query<real, dims>& q, int without, list* best) {
+    if (leaf.equal) {
+        walk_scan_equal<real, dims>(t, leaf, q, without, best);
+        return;
+    }
+    for (int first = 0; first < leaf.count; first += 32) {
+        const int end = first + 32 < leaf.count ? first + 32 : leaf.count;
+        unsigned int near = walk_near<real, dims>(t, leaf, q, first, end, best->limit2());
+        while (near) {
+            const int slot = first + __ffs((int)near) - 1;
+            near &= near - 1;
+            const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+            if (!(distance2 <= best->limit2())) continue;
+            const int id = leaf.ids[slot];
+            if (id != without) best->offer(distance2, id);
+        }
+    }
+}
+
+// The same for one neighbour: as ids ascend in a leaf, the first of the nearest is the one.
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const walk_leaf<real>& leaf,
+                                                 const walk_query<real, dims>& q, int without,
+                                                 sap_list<real, 1>* best) {
+    enum { WIDTH = 16 / sizeof(real) };
+    if (leaf.equal) {
+        walk_scan_equal<real, dims>(t, leaf, q, without, best);
+        return;
+    }
+    real least = (real)INFINITY;
+    int nearest = 0;
+    bool vectors = false;
+    if constexpr (dims > 0) {
+        vectors = without < 0 && walk_in_vectors(leaf);
+        for (int slot = 0; vectors && slot < leaf.count; slot += WIDTH) {
+            real distance2[WIDTH];
+            walk_distances2<real, dims>(leaf, q, slot, distance2);
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++) {
+                nearest = distance2[j] < least ? slot + j : nearest;
+                least = distance2[j] < least ? distance2[j] : least;
+            }
+        }
+    }
+    for (int slot = 0; !vectors && slot < leaf.count; slot++) {
+        const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+        if (!(distance2 < least) || leaf.ids[slot] == without) continue;
+        nearest = slot;
+        least = distance2;
+    }
+    if (least <= best->limit2()) best->offer(least, leaf.ids[nearest]);
+}
+
+static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[4]) {
+    const int4 four = *(const int4*)from;
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[2]) {
+    const int2 two = *(const int2*)from;
+    to[0] = two.x;
+    to[1] = two.y;
+}
+
+enum {
+    WALK_FILL = 8,    // points that an empty list takes together
+    WALK_BATCH = 4,   // candidates that a list takes together
+    WALK_BATCH_OF = 3 // from how many on that is less work than one by one
+};
+
+// The same for a list that takes whatever it is offered, as nothing has been found yet.
+template <typename real, int dims, int capacity>
+static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
+                                                 int without, sap_list<real, capacity>* best) {
+    enum { WIDTH = 16 / sizeof(real) };
+    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
+    for (int first = 0; first < leaf.count; first += WALK_FILL) {
+        typename sap_key_of<real>::type batch[WALK_FILL];
+#pragma unroll
+        for (int i = 0; i < WALK_FILL; i += WIDTH) {
+            real distance2[WIDTH];
+            int ids[WIDTH];
+            const bool there = first + i < leaf.count;
+            const int slot = there ? first + i : 0;
+            walk_distances2<real, dims>(leaf, q, slot, distance2);
+            load_ids(leaf.ids + slot, ids);
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++)
+                batch[i + j] = there && ids[j] != without ? sap_key(distance2[j], ids[j]) : none;
+        }
+        best->take(batch);
+    }
+}
+
+// ---- Leaves of balanced trees, by all lanes of a warp, those without a leaf (`scans` false) too
+
+// For a list of some length. The lane with the most candidates holds up the others.
+template <typename real, int dims, int capacity>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without,
+                                                       sap_list<real, capacity>* best) {
+    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
+    walk_leaf<real> leaf;
+    if (scans) leaf = walk_balanced_leaf<real, dims>(t, node);
+    bool fills = false;
+    if constexpr (dims > 0) {
+        fills = scans && walk_unlimited(best->limit2()) && walk_in_vectors(leaf);
+        if (fills) walk_fill<real, dims>(leaf, q, without, best);
+    }
+    for (int first = 0; first < t.capacity; first += 32) {
+        unsigned int near = 0;
+        if (scans && !fills)
+            near = walk_near<real, dims>(t, leaf, q, first, min(first + 32, t.capacity), best->limit2());
+        // A few are put in one by one, more of them together.
+        for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
+            if (!near) continue;
+            if (most < WALK_BATCH_OF) {
+                const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
+                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+                near &= near - 1;
+                if (id != without) best->offer(distance2, id);
+                continue;
+            }
+            typename sap_key_of<real>::type batch[WALK_BATCH];
+#pragma unroll
+            for (int i = 0; i < WALK_BATCH; i++) {
+                const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
+                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+                batch[i] = near && id != without ? sap_key(distance2, id) : none;
+                near &= near - 1;
+            }
+            best->take(batch);
+        }
+    }
+}
+
+// For the other lists, which have nothing to vote about.
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without, list* best) {
+    if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+}
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without,
+                                                       sap_list<real, 1>* best) {
+    if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+}
+
+#endif
