@@ -1,6 +1,9 @@
 /**
  * @file mesh.h
- * Triangle meshes.
+ * Triangle meshes, k-d trees over them, and rays.
+ *
+ * A tree over triangles cuts space, not the list of triangles: its leaves do not overlap, a triangle stands in every
+ * leaf that it reaches into, and the first hit inside a leaf is the first of all.
  */
 #ifndef SAPWOOD_MESH_H
 #define SAPWOOD_MESH_H
@@ -22,6 +25,150 @@ typedef struct sap_mesh {
     const int32_t* triangles; /**< [3*triangle_count] */
     int64_t triangle_count;   /**< 0 … 2^31-1 */
 } sap_mesh;
+
+/** A k-d tree over the triangles of a mesh. It keeps a copy of them: the mesh may be freed. Never changes once built,
+ * but by ::sap_mesh_tree_rebuild: any number of threads may search it at once. */
+typedef struct sap_mesh_tree sap_mesh_tree;
+
+/** How much work goes into a tree. Answers are the same. */
+typedef enum sap_quality {
+    SAP_QUALITY_HIGH =
+        0,           /**< at every node the cheapest plane of all, triangles clipped exactly (Wald and Havran 2006) */
+    SAP_QUALITY_FAST /**< large nodes halved in space, the cheapest planes only below them (Zhou et al. 2008) */
+} sap_quality;
+
+/** What makes a plane cheap. */
+typedef enum sap_cost {
+    SAP_COST_SURFACE = 0, /**< surface area heuristic: for rays (MacDonald and Booth 1990) */
+    SAP_COST_VOXELS       /**< voxel volume heuristic: for points near the mesh, within `radius` (Wald et al. 2004) */
+} sap_cost;
+
+/** How to build a tree over triangles. All zero is the default for each field. */
+typedef struct sap_mesh_tree_options {
+    sap_quality quality;  /**< default SAP_QUALITY_HIGH */
+    sap_cost cost;        /**< default SAP_COST_SURFACE */
+    float radius;         /**< SAP_COST_VOXELS: how far searches reach, in units of the mesh; 0: an eighth of a percent
+                               of the mesh's diagonal */
+    float traversal_cost; /**< of a step from a node to a child; 0: 5 */
+    float intersection_cost; /**< of a test of a triangle; 0: 1 */
+    float empty_space;  /**< FAST: the part of a node's side that has to be empty to be cut off, below 1; 0: 0.25 */
+    int32_t small_node; /**< FAST: nodes of so many triangles or fewer are small, 1 … 64; 0: 64 */
+    int32_t depth; /**< inner nodes from the root to a leaf, at most, 1 … 64; 0: 8 + 2 log2(triangles), at most 64 */
+    size_t memory; /**< bytes of scratch memory for the build, which it stays within by finishing part of a level
+                        at a time; 0: no bound. SAP_ERROR_RANGE if it is too little for any order of work */
+} sap_mesh_tree_options;
+
+/**
+ * Builds a tree. The same mesh and options give the same tree, byte for byte, for any number of threads. Triangles
+ * without area stand in the tree, though no ray hits them. O(n log n) expected. options NULL: all defaults. Errors:
+ * SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (an index that is no vertex's, naming the triangle; too many references),
+ * SAP_ERROR_NOT_FINITE (naming the first bad vertex that a triangle uses), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (the
+ * device), SAP_ERROR_CANCELLED. On failure *tree is untouched.
+ */
+SAP_API sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh_tree_options* options,
+                                       sap_mesh_tree** tree);
+
+/**
+ * Builds anew over another mesh, or one that has moved, with the same options, into the memory of the tree, which grows
+ * as needed and is kept: rebuilding over meshes of one size allocates nothing. Nobody may search the tree meanwhile.
+ * Errors: as ::sap_mesh_tree_build; the tree is then as it was.
+ */
+SAP_API sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh);
+
+/** Copies a tree to another device, or the same. O(bytes). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY,
+ * SAP_ERROR_UNSUPPORTED. */
+SAP_API sap_status sap_mesh_tree_copy(const sap_mesh_tree* tree, sap_device* target, sap_mesh_tree** copy);
+
+/**
+ * Checks a whole tree: links, bounds, order of references, and that every triangle stands in each leaf that its part
+ * inside the leaf's cell reaches. O(references * depth).
+ * Errors: SAP_ERROR_FORMAT (logging what is wrong), SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree);
+
+/** Saves a tree; loads one, which is checked completely first. As ::sap_tree_save and ::sap_tree_load. */
+SAP_API sap_status sap_mesh_tree_save(const sap_mesh_tree* tree, const char* path);
+/** See ::sap_mesh_tree_save. */
+SAP_API sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tree** tree);
+
+/** Frees a tree. NULL is allowed. */
+SAP_API void sap_mesh_tree_free(sap_mesh_tree* tree);
+
+/** What a tree over triangles is made of. */
+typedef struct sap_mesh_tree_info {
+    int64_t triangles;      /**< of the mesh */
+    int64_t nodes;          /**< inner nodes */
+    int64_t leaves;         /**< empty ones included */
+    int64_t empty_leaves;   /**< leaves without triangles */
+    int64_t references;     /**< triangles in leaves, each counted in every leaf that it stands in */
+    int32_t depth;          /**< inner nodes from the root to the deepest leaf */
+    int32_t largest_leaf;   /**< triangles in the fullest leaf */
+    double cost;            /**< expected cost of a ray by the surface area heuristic, with the costs of the options */
+    size_t bytes;           /**< of the tree's arrays, the copy of the triangles included */
+    size_t structure_bytes; /**< of nodes and references alone */
+    bool mapped;            /**< the arrays lie in a mapped file */
+    float lower[3], upper[3];      /**< tight box of the triangles; +infinity and -infinity without any */
+    sap_mesh_tree_options options; /**< as given, defaults filled in */
+} sap_mesh_tree_info;
+
+/** Describes a tree. Errors: SAP_ERROR_ARGUMENT (a NULL). */
+SAP_API sap_status sap_mesh_tree_describe(const sap_mesh_tree* tree, sap_mesh_tree_info* info);
+
+/** A ray: the points origin + t * direction, t_min <= t <= t_max. The direction need not have length 1. */
+typedef struct sap_ray {
+    float origin[3], t_min, direction[3], t_max;
+} sap_ray;
+
+/** Where a ray meets a triangle: at corner0 * (1-u-v) + corner1 * u + corner2 * v. A miss: triangle -1, t infinite, u =
+ * v = 0. */
+typedef struct sap_hit {
+    float t, u, v;
+    int32_t triangle; /**< its number in the mesh */
+} sap_hit;
+
+/**
+ * The first hit of each ray: the one with the smallest (t, triangle), found by the watertight test of Woop, Benthin and
+ * Wald (2013): no ray slips between triangles that share an edge or a vertex. Both sides of triangles are hit. Rays
+ * with a NaN or an infinity, without a direction, or with t_min > t_max hit nothing; t_max may be infinite. Rays may
+ * come in any order; they are put into a good one inside the call. Same bits for any number of threads and any
+ * instruction set. A few rays a call allocate nothing. Expected O(log n) a ray. Errors: SAP_ERROR_ARGUMENT,
+ * SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_trace(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, sap_hit* hits);
+
+/** Whether each ray hits anything at all: occluded[i] is 1 or 0. Otherwise as ::sap_trace, and faster. */
+SAP_API sap_status sap_occluded(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, uint8_t* occluded);
+
+/**
+ * The first `limit` hits of each ray in the order of (t, triangle): hits[limit*i] … of ray i, the rest misses;
+ * counts[i] is how many there are, at most limit. counts may be NULL. Otherwise as ::sap_trace. limit at least 1.
+ */
+SAP_API sap_status sap_trace_all(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, int32_t limit,
+                                 sap_hit* hits, int32_t* counts);
+
+/** ::sap_trace that also tells how many nodes each ray has looked at, leaves included. For pictures of a tree's
+ * quality. */
+SAP_API sap_status sap_trace_visits(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, sap_hit* hits,
+                                    int32_t* visits);
+
+/** The point of a mesh nearest to a query. Without triangles, or for a query that is not finite: triangle -1, distance2
+ * infinite. */
+typedef struct sap_closest {
+    float point[3], distance2; /**< squared, in units of the mesh squared */
+    float u, v;                /**< as in ::sap_hit */
+    int32_t triangle;          /**< of equal distances, the smallest number */
+} sap_closest;
+
+/** The nearest points on the mesh to points[3*count]. Errors: as ::sap_trace. */
+SAP_API sap_status sap_closest_point(const sap_mesh_tree* tree, const float* points, int64_t count,
+                                     sap_closest* closest);
+
+/**
+ * Whether each of points[3*count] lies inside a closed mesh: whether a ray from it crosses the surface an odd number of
+ * times. Crossings through shared edges and vertices count once. Points on the surface may be told either way; points
+ * that are not finite lie outside. Errors: as ::sap_trace.
+ */
+SAP_API sap_status sap_inside(const sap_mesh_tree* tree, const float* points, int64_t count, uint8_t* inside);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #define SAPWOOD_DEVICE_CPU_KERNELS_H
 
 #include "compact/compact.h"
+#include "mesh/build.h"
 #include "nearest/nearest.h"
 #include "radius/radius.h"
 #include "tree/build.h"
@@ -12,6 +13,7 @@ typedef struct sap_cpu_kernels {
     const sap_nearest_kernels* nearest;
     const sap_radius_kernels* radius;
     const sap_compact_kernels* compact;
+    const sap_mesh_kernels* mesh; // of floats, whatever the precision
 } sap_cpu_kernels;
 
 // The kernels that a CPU device uses for reals of 32 or 64 bits.
@@ -28,5 +30,6 @@ SAP_DECLARE_KERNELS(avx2, 32)
 SAP_DECLARE_KERNELS(avx2, 64)
 SAP_DECLARE_KERNELS(avx512, 32)
 SAP_DECLARE_KERNELS(avx512, 64)
+extern const sap_mesh_kernels sap_mesh_kernels_portable, sap_mesh_kernels_avx2, sap_mesh_kernels_avx512;
 
 #endif

@@ -4,6 +4,7 @@
 #define SAPWOOD_DEVICE_DEVICE_H
 
 #include "base/memory.h"
+#include "sapwood/mesh.h"
 #include "sapwood/points.h"
 
 // Points or queries of either precision, as rooms pass them on. coords may be NULL when count is 0.
@@ -72,6 +73,8 @@ typedef struct sap_processor_table {
     sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
     sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
     sap_status (*compact)(sap_device* device, const sap_compact_job* job); // (optional)
+    // (optional) As build, over triangles. On failure the tree is as it was.
+    sap_status (*mesh_build)(sap_mesh_tree* tree, const sap_mesh* mesh);
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;

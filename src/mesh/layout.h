@@ -1,0 +1,76 @@
+// How a tree over triangles lies in memory: flat arrays without pointers, the same bytes in memory, in files and on
+// GPUs.
+//
+// Nodes are 8 bytes, in preorder: an inner node's left child follows it. Its `link` holds (offset of the right child)
+// << 2 | axis, and `bits` the plane; a leaf's link holds (references << 2) | 3, and `bits` the place of its first
+// reference, but of a single one the reference itself. References are places in the array of triangles, ascending
+// within a leaf. Triangles stand in the order in which preorder first meets them in a leaf (then those in no leaf), 9
+// floats each: corner, x y z.
+#ifndef SAPWOOD_MESH_LAYOUT_H
+#define SAPWOOD_MESH_LAYOUT_H
+
+#include "device/device.h"
+#include "sapwood/mesh.h"
+
+enum {
+    SAP_MESH_DEPTH_MAX = 64, // inner nodes above a leaf
+    SAP_MESH_LEAF = 3,       // the axis that says leaf
+    SAP_TRIANGLE_FLOATS = 9,
+    SAP_TRIANGLE_PADDING = 64 // floats that may be read behind the last triangle
+};
+
+typedef struct sap_mesh_node {
+    uint32_t bits; // of a float: the plane; or a leaf's first reference
+    uint32_t link;
+} sap_mesh_node;
+
+// Everything about a tree but its contents. Offsets are bytes from the start of the arrays, multiples of 64.
+typedef struct sap_mesh_tree_shape {
+    int64_t triangles, nodes, leaves, empty_leaves, references; // nodes: all, leaves included
+    int64_t listed; // references that stand in the array: those of leaves with two or more
+    int32_t depth, largest_leaf;
+    float lower[3], upper[3]; // tight box of all triangles
+    size_t node_at;           // sap_mesh_node[nodes]; one empty leaf if there are no triangles
+    size_t reference_at;      // int32_t[listed]
+    size_t corner_at;         // float[9 * triangles + SAP_TRIANGLE_PADDING]
+    size_t id_at;             // int32_t[triangles]: the triangle's number in the mesh
+    size_t bytes;             // of all arrays
+} sap_mesh_tree_shape;
+
+struct sap_mesh_tree {
+    sap_device* device;
+    sap_mesh_tree_options options; // defaults filled in
+    sap_mesh_tree_shape shape;
+    unsigned char* arrays; // shape.bytes of them
+    size_t allocated;      // bytes allocated for arrays; 0 if they lie in a mapped file
+    void* mapping;         // of a loaded tree, or NULL
+    size_t mapping_bytes;
+};
+
+// Works out where the arrays lie, from the counts. False if they need more memory than can be addressed.
+bool sap_mesh_shape_places(sap_mesh_tree_shape* shape);
+// Gives a tree arrays of this shape, in the memory it has if that suffices. Contents are undefined but for the bytes
+// between arrays, which are zero. On failure the tree is as it was. Errors: SAP_ERROR_MEMORY.
+sap_status sap_mesh_tree_reserve(sap_mesh_tree* tree, const sap_mesh_tree_shape* shape);
+
+// Checks a whole tree on the host. Errors: SAP_ERROR_FORMAT, SAP_ERROR_MEMORY.
+sap_status sap_mesh_verify_cpu(const sap_mesh_tree* tree);
+// Lets go of the file that a loaded tree lies in.
+void sap_mesh_tree_unmap(sap_mesh_tree* tree);
+// What is wrong with options, or NULL.
+const char* sap_mesh_options_wrong(const sap_mesh_tree_options* options);
+
+static inline const sap_mesh_node* sap_mesh_nodes(const sap_mesh_tree* t) {
+    return (const sap_mesh_node*)(const void*)(t->arrays + t->shape.node_at);
+}
+static inline const int32_t* sap_mesh_references(const sap_mesh_tree* t) {
+    return (const int32_t*)(const void*)(t->arrays + t->shape.reference_at);
+}
+static inline const float* sap_mesh_corners(const sap_mesh_tree* t) {
+    return (const float*)(const void*)(t->arrays + t->shape.corner_at);
+}
+static inline const int32_t* sap_mesh_ids(const sap_mesh_tree* t) {
+    return (const int32_t*)(const void*)(t->arrays + t->shape.id_at);
+}
+
+#endif
