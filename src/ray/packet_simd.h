@@ -69,9 +69,8 @@ INLINE void packet_axes(packet* p, const vreal* d) {
     v_store(p->shear[2], v_divide(v_set(1), along));
 }
 
-// Prepares rays[numbers[0 … n)], all of one octant. As sap_ray_prepare.
-INLINE void packet_load(packet* p, const sap_ray* rays, const uint32_t* numbers, int n, uint32_t octant,
-                        real magnitude) {
+// Fills a packet with the rays of `numbers`, n of them; the lanes behind repeat the first.
+INLINE void packet_gather(packet* p, vreal* d, const sap_ray* rays, const uint32_t* numbers, int n) {
     real direction[3][LANES] __attribute__((aligned(64)));
     for (int i = 0; i < LANES; i++) {
         const sap_ray* ray = rays + numbers[i < n ? i : 0];
@@ -82,10 +81,25 @@ INLINE void packet_load(packet* p, const sap_ray* rays, const uint32_t* numbers,
         p->t_min[i] = ray->t_min;
         p->t_max[i] = ray->t_max;
     }
-    vreal d[3], largest = v_set(0);
+    for (int k = 0; k < 3; k++) d[k] = v_load(direction[k]);
+}
+
+// Fills it with one ray.
+INLINE void packet_repeat(packet* p, vreal* d, const sap_ray* ray) {
+    for (int k = 0; k < 3; k++) {
+        v_store(p->origin[k], v_set(ray->origin[k]));
+        d[k] = v_set(ray->direction[k]);
+    }
+    v_store(p->t_min, v_set(ray->t_min));
+    v_store(p->t_max, v_set(ray->t_max));
+}
+
+// Prepares the first n rays, all of one octant, with the directions d. As sap_ray_prepare.
+INLINE void packet_prepare(packet* p, vreal* d, int n, uint32_t octant, real magnitude) {
+    vreal largest = v_set(0);
 #pragma GCC unroll 3
     for (int k = 0; k < 3; k++) {
-        d[k] = v_add(v_load(direction[k]), v_set(0)); // -0 becomes 0
+        d[k] = v_add(d[k], v_set(0)); // -0 becomes 0
         largest = v_max(v_magnitude(v_load(p->origin[k])), largest);
     }
     p->backward = octant;

@@ -42,7 +42,7 @@ static inline uint32_t sap_ray_class(const sap_ray* ray) {
 
 // The inner loops of the CPU, one set per instruction set. Those for 64 bits are empty: rays are floats.
 typedef struct sap_ray_kernels {
-    // One ray at a time. For first hits and occlusion.
+    // One ray at a time.
     void (*few)(const sap_ray_run* run);
     // Rays [first, first + count) at once, if they are alike; else false. count is at most SAP_RAY_BLOCK.
     bool (*block)(const sap_ray_run* run, int64_t first, int count);

@@ -63,8 +63,6 @@ static void trace_part(batch* b, int64_t first) {
     }
     if (run.job.visits)
         trace_visits(&run);
-    else if (b->whole.job.count < SAP_RAY_FEW)
-        b->kernels->few(&run);
     else
         trace_blocks(b, &run, keys, other);
     sap_progress_add(&b->progress, run.job.count);
@@ -95,7 +93,10 @@ sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job) {
     batch b = {.whole = {tree, *job, sap_mesh_magnitude(tree)},
                .kernels = sap_cpu_kernels_of(tree->device, 32)->ray,
                .progress = sap_progress_begin(tree->device, job->count)};
-    if (!job->count) return SAP_OK;
+    if (job->count < SAP_RAY_FEW && !job->visits) {
+        b.kernels->few(&b.whole);
+        return SAP_OK;
+    }
     if (!reserve(&b)) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to order rays");
     trace_all_parts(&b);
     sap_scratch_give(tree->device, &b.keys);

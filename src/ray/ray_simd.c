@@ -179,7 +179,9 @@ INLINE void trace(const sap_ray_run* run, const uint32_t* numbers, int n, uint32
     mesh_view mesh = view_mesh(run->tree);
     packet p;
     found f;
-    packet_load(&p, run->job.rays, numbers, n, octant, run->magnitude);
+    vreal direction[3];
+    packet_gather(&p, direction, run->job.rays, numbers, n);
+    packet_prepare(&p, direction, n, octant, run->magnitude);
     begin(run, &p, numbers, n, &f);
     if (run->job.occluded)
         walk(&mesh, &p, &f, FIND_ANY, coherent);
@@ -308,7 +310,9 @@ static void trace_few(const sap_ray_run* run) {
     for (uint32_t i = 0; i < run->job.count; i++) {
         packet p;
         found f;
-        packet_load(&p, run->job.rays, &i, 1, sap_ray_class(run->job.rays + i) & 7, run->magnitude);
+        vreal direction[3];
+        packet_repeat(&p, direction, run->job.rays + i);
+        packet_prepare(&p, direction, 1, sap_ray_class(run->job.rays + i) & 7, run->magnitude);
         p.mixed = true; // a leaf's triangles side by side, always
         begin(run, &p, &i, 1, &f);
         if (run->job.occluded)
