@@ -138,8 +138,12 @@ static void trace_few(const sap_ray_run* run) {
     }
 }
 
-const sap_ray_kernels SAP_KERNEL(ray_kernels) = {trace_few, trace_block, trace_ordered};
+#if SAP_SIMD == 1
+const sap_ray_kernels sap_ray_kernels_portable = {trace_few, trace_block, trace_ordered};
+#elif SAP_SIMD == 2
+const sap_ray_kernels sap_ray_kernels_avx2 = {trace_few, trace_block, trace_ordered};
 #else
-#include "math/simd.h"
-const sap_ray_kernels SAP_KERNEL(ray_kernels) = {NULL, NULL, NULL};
+const sap_ray_kernels sap_ray_kernels_avx512 = {trace_few, trace_block, trace_ordered};
+#endif
+
 #endif
