@@ -15,7 +15,8 @@ typedef struct cpu_state {
 #define KERNELS(simd, bits)                                                                                            \
     {                                                                                                                  \
         &sap_build_kernels_##simd##_f##bits, &sap_nearest_kernels_##simd##_f##bits,                                    \
-            &sap_radius_kernels_##simd##_f##bits, &sap_compact_kernels_##simd##_f##bits                                \
+            &sap_radius_kernels_##simd##_f##bits, &sap_compact_kernels_##simd##_f##bits,                               \
+            &sap_ray_kernels_##simd##_f##bits                                                                          \
     }
 static const sap_cpu_kernels portable[2] = {KERNELS(portable, 32), KERNELS(portable, 64)};
 #if defined(SAP_HAVE_AVX2)
@@ -89,4 +90,7 @@ const sap_processor_table sap_cpu_table = {.name = "cpu",
                                            .build = sap_tree_build_cpu,
                                            .nearest = sap_nearest_cpu,
                                            .radius = sap_radius_cpu,
-                                           .compact = sap_compact_cpu};
+                                           .compact = sap_compact_cpu,
+                                           .trace = sap_trace_cpu,
+                                           .closest = sap_closest_point_cpu,
+                                           .inside = sap_inside_cpu};

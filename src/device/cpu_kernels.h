@@ -5,6 +5,7 @@
 #include "compact/compact.h"
 #include "nearest/nearest.h"
 #include "radius/radius.h"
+#include "ray/ray.h"
 #include "tree/build.h"
 
 typedef struct sap_cpu_kernels {
@@ -12,6 +13,7 @@ typedef struct sap_cpu_kernels {
     const sap_nearest_kernels* nearest;
     const sap_radius_kernels* radius;
     const sap_compact_kernels* compact;
+    const sap_ray_kernels* ray; // of 32 bits; those of 64 are empty
 } sap_cpu_kernels;
 
 // The kernels that a CPU device uses for reals of 32 or 64 bits.
@@ -21,7 +23,8 @@ const sap_cpu_kernels* sap_cpu_kernels_of(const sap_device* device, int32_t real
     extern const sap_build_kernels sap_build_kernels_##simd##_f##bits;                                                 \
     extern const sap_nearest_kernels sap_nearest_kernels_##simd##_f##bits;                                             \
     extern const sap_radius_kernels sap_radius_kernels_##simd##_f##bits;                                               \
-    extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
+    extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;                                             \
+    extern const sap_ray_kernels sap_ray_kernels_##simd##_f##bits;
 SAP_DECLARE_KERNELS(portable, 32)
 SAP_DECLARE_KERNELS(portable, 64)
 SAP_DECLARE_KERNELS(avx2, 32)

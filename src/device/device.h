@@ -4,6 +4,7 @@
 #define SAPWOOD_DEVICE_DEVICE_H
 
 #include "base/memory.h"
+#include "sapwood/mesh.h"
 #include "sapwood/points.h"
 
 // Points or queries of either precision, as rooms pass them on. coords may be NULL when count is 0.
@@ -51,6 +52,30 @@ typedef struct sap_compact_job {
     int64_t* out_count;
 } sap_compact_job;
 
+// What rays are asked, checked: first hits, all of them in order, or whether there is any.
+typedef struct sap_ray_job {
+    const sap_ray* rays;
+    int64_t count;
+    sap_hit* hits;     // [count], or [count * limit] where limit is not 0; NULL: occluded is asked for
+    int32_t limit;     // all hits: how many of each ray; else 0
+    int32_t* counts;   // all hits: [count] or NULL
+    uint8_t* occluded; // [count], else NULL
+    int32_t* visits;   // first hits: [count], else NULL
+} sap_ray_job;
+
+// What is asked about points and a mesh, checked.
+typedef struct sap_closest_job {
+    const float* points; // [3 * count]
+    int64_t count;
+    sap_closest* closest; // [count]
+} sap_closest_job;
+
+typedef struct sap_inside_job {
+    const float* points; // [3 * count]
+    int64_t count;
+    uint8_t* inside; // [count]
+} sap_inside_job;
+
 // One processor. "(optional)" entries may be NULL: the room then answers SAP_ERROR_UNSUPPORTED.
 typedef struct sap_processor_table {
     const char* name;
@@ -72,6 +97,10 @@ typedef struct sap_processor_table {
     sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
     sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
     sap_status (*compact)(sap_device* device, const sap_compact_job* job); // (optional)
+    // (optional) Rays, and points about a mesh.
+    sap_status (*trace)(const sap_mesh_tree* tree, const sap_ray_job* job);
+    sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job);
+    sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;

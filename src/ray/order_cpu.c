@@ -1,0 +1,55 @@
+// The order in which rays that come in none are traced: those that start close to each other and go the same way
+// follow each other. Where a ray starts matters most.
+#include "ray/ray.h"
+#include <string.h>
+
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, KEY_BITS = 24 };
+
+// The cell of x among 2^bits, `scale` to a unit from `low` on; 0 for NaN.
+static uint32_t cell_of(float x, float low, float scale, int bits) {
+    float cell = (x - low) * scale, last = (float)((1 << bits) - 1);
+    cell = cell > 0 ? cell : 0;
+    return (uint32_t)(cell < last ? cell : last);
+}
+
+// Bit i of 5 goes to bit 3*i: three such numbers make a Morton code.
+static uint32_t spread_3(uint32_t x) {
+    x = (x | x << 8) & 0x100f;
+    x = (x | x << 4) & 0x10c3;
+    return (x | x << 2) & 0x1249;
+}
+
+static uint32_t spread_2(uint32_t x) { return (x | x << 1) & 5; }
+
+sap_ray_key sap_ray_key_of(const sap_ray_run* run, uint32_t i) {
+    const sap_ray* ray = run->job.rays + i;
+    const sap_mesh_tree_shape* s = &run->tree->shape;
+    uint32_t class_of = sap_ray_class(ray), z = class_of >> 3, x = z == 2 ? 0 : z + 1, y = x == 2 ? 0 : x + 1;
+    float along = (float)(1 << SAP_RAY_DIRECTION_BITS) / __builtin_fabsf(ray->direction[z]), side = 0;
+    uint32_t direction = spread_2(cell_of(__builtin_fabsf(ray->direction[x]), 0, along, SAP_RAY_DIRECTION_BITS)) |
+                         spread_2(cell_of(__builtin_fabsf(ray->direction[y]), 0, along, SAP_RAY_DIRECTION_BITS)) << 1;
+    uint32_t origin = 0;
+    for (int k = 0; k < 3; k++) side = s->upper[k] - s->lower[k] > side ? s->upper[k] - s->lower[k] : side;
+    float scale = (float)(1 << SAP_RAY_ORIGIN_BITS) / side;
+    for (int k = 0; k < 3; k++)
+        origin |= spread_3(cell_of(ray->origin[k], s->lower[k], scale, SAP_RAY_ORIGIN_BITS)) << k;
+    uint32_t order = (origin << 3 | (class_of & 7)) << SAP_RAY_BELOW_OCTANT;
+    return (sap_ray_key){order | z << (2 * SAP_RAY_DIRECTION_BITS) | direction, i};
+}
+
+sap_ray_key* sap_ray_keys_sort(sap_ray_key* keys, sap_ray_key* other, int64_t count) {
+    for (int shift = 0; shift < KEY_BITS; shift += DIGIT_BITS) {
+        uint32_t place[DIGITS] = {0}, sum = 0;
+        for (int64_t i = 0; i < count; i++) place[keys[i].order >> shift & (DIGITS - 1)]++;
+        for (int d = 0; d < DIGITS; d++) {
+            uint32_t next = sum + place[d];
+            place[d] = sum;
+            sum = next;
+        }
+        for (int64_t i = 0; i < count; i++) other[place[keys[i].order >> shift & (DIGITS - 1)]++] = keys[i];
+        sap_ray_key* swap = keys;
+        keys = other;
+        other = swap;
+    }
+    return keys;
+}

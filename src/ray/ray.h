@@ -1,0 +1,87 @@
+// Rays: what the room's files share.
+#ifndef SAPWOOD_RAY_RAY_H
+#define SAPWOOD_RAY_RAY_H
+
+#include "mesh/layout.h"
+
+enum {
+    SAP_RAY_BLOCK = 64, // rays that are looked at together
+    SAP_RAY_FEW = 8     // fewer are traced one by one
+};
+
+// What one thread is to trace: a part of a job, its arrays moved to where the part begins.
+typedef struct sap_ray_run {
+    const sap_mesh_tree* tree;
+    sap_ray_job job;
+    float magnitude; // the largest coordinate of the tree's box
+} sap_ray_run;
+
+// A ray to be traced later: its place in an order that brings like rays together, and its number in the run.
+typedef struct sap_ray_key {
+    uint32_t order, ray;
+} sap_ray_key;
+
+// Keys hold, from their highest bit down: the cell of the origin, the octant of the direction, its longest axis, and a
+// cell of the direction.
+enum {
+    SAP_RAY_ORIGIN_BITS = 5,    // an axis
+    SAP_RAY_DIRECTION_BITS = 2, // an axis
+    SAP_RAY_BELOW_OCTANT = 2 + 2 * SAP_RAY_DIRECTION_BITS
+};
+
+// The octant of a direction in the low three bits, above them its longest axis.
+static inline uint32_t sap_ray_class(const sap_ray* ray) {
+    const float* d = ray->direction;
+    float x = __builtin_fabsf(d[0]), y = __builtin_fabsf(d[1]), z = __builtin_fabsf(d[2]);
+    uint32_t axis = !(x > y);
+    float longest = axis ? y : x;
+    // Without branches: nobody can foretell the class of a reflected ray.
+    axis = longest > z ? axis : 2;
+    return axis << 3 | (uint32_t)(d[0] < 0) | (uint32_t)(d[1] < 0) << 1 | (uint32_t)(d[2] < 0) << 2;
+}
+
+// The inner loops of the CPU, one set per instruction set. Those for 64 bits are empty: rays are floats.
+typedef struct sap_ray_kernels {
+    // One ray at a time.
+    void (*few)(const sap_ray_run* run);
+    // Rays [first, first + count) at once, if they are alike; else false. count is at most SAP_RAY_BLOCK.
+    bool (*block)(const sap_ray_run* run, int64_t first, int count);
+    // Rays in the order of their keys.
+    void (*ordered)(const sap_ray_run* run, const sap_ray_key* keys, int64_t count);
+} sap_ray_kernels;
+
+// Places a hit into a row of `count` hits, ascending by (t, triangle) and at most `limit` long, unless it is there
+// already: a triangle may be met in several leaves. Returns how many there are now.
+static inline int32_t sap_hits_insert(sap_hit* row, int32_t count, int32_t limit, sap_hit hit) {
+    int32_t i = count;
+    while (i > 0 && (row[i - 1].t > hit.t || (row[i - 1].t == hit.t && row[i - 1].triangle > hit.triangle))) i--;
+    bool is_known = i > 0 && row[i - 1].t == hit.t && row[i - 1].triangle == hit.triangle;
+    if (is_known || i >= limit) return count;
+    if (count == limit) count--;
+    for (int32_t j = count; j > i; j--) row[j] = row[j - 1];
+    row[i] = hit;
+    return count + 1;
+}
+
+// The largest magnitude of a coordinate of a tree's box.
+static inline float sap_mesh_magnitude(const sap_mesh_tree* tree) {
+    float largest = 0;
+    for (int k = 0; k < 3; k++) {
+        float low = __builtin_fabsf(tree->shape.lower[k]), high = __builtin_fabsf(tree->shape.upper[k]);
+        float both = low > high ? low : high;
+        largest = both > largest ? both : largest;
+    }
+    return largest;
+}
+
+// ray/order_cpu.c: the key of ray number i of a run, and the keys in ascending order; `other` is as long as `keys`.
+// Which of the two holds the result is returned.
+sap_ray_key sap_ray_key_of(const sap_ray_run* run, uint32_t i);
+sap_ray_key* sap_ray_keys_sort(sap_ray_key* keys, sap_ray_key* other, int64_t count);
+
+// ray/ray_cpu.c, ray/closest_point.c, ray/inside.c: the CPU's ways to answer the jobs.
+sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job);
+sap_status sap_closest_point_cpu(const sap_mesh_tree* tree, const sap_closest_job* job);
+sap_status sap_inside_cpu(const sap_mesh_tree* tree, const sap_inside_job* job);
+
+#endif

@@ -1,0 +1,107 @@
+// Rays in batches on the CPU: parts of a call are dealt out to threads. In a part, blocks of rays that are alike are
+// traced as they come; the others are put in order and traced after them.
+#include "base/progress.h"
+#include "base/threads.h"
+#include "device/cpu_kernels.h"
+#include "ray/walks_cpu.h"
+
+enum {
+    PART_MOST = 1 << 16, // rays that a thread orders at once: longer parts are hardly in better order
+    PART_LEAST = 1 << 12,
+    PARTS_PER_THREAD = 4,
+    LOCAL_KEYS = 256 // calls of so many rays or fewer allocate nothing
+};
+
+typedef struct batch {
+    sap_ray_run whole;
+    const sap_ray_kernels* kernels;
+    int64_t part; // rays in a part
+    sap_scratch keys;
+    sap_progress_state progress;
+} batch;
+
+static sap_ray_run run_part(const batch* b, int64_t first) {
+    sap_ray_run run = b->whole;
+    sap_ray_job* job = &run.job;
+    int64_t left = job->count - first;
+    job->rays += first;
+    job->count = left < b->part ? left : b->part;
+    if (job->hits) job->hits += first * (job->limit ? job->limit : 1);
+    if (job->counts) job->counts += first;
+    if (job->occluded) job->occluded += first;
+    if (job->visits) job->visits += first;
+    return run;
+}
+
+// The shared walk, which counts what it looks at.
+static void trace_visits(const sap_ray_run* run) {
+    for (int64_t i = 0; i < run->job.count; i++) {
+        sap_walked found = sap_ray_walk_cpu(run->tree, run->job.rays + i, run->magnitude, false);
+        run->job.hits[i] = found.triangle < 0 ? (sap_hit){__builtin_inff(), 0, 0, -1}
+                                              : (sap_hit){found.t, found.u, found.v, found.triangle};
+        run->job.visits[i] = found.visits;
+    }
+}
+
+// Both arrays of keys have room for the run's rays.
+static void trace_blocks(const batch* b, const sap_ray_run* run, sap_ray_key* keys, sap_ray_key* other) {
+    int64_t count = run->job.count, later = 0;
+    for (int64_t first = 0; first < count; first += SAP_RAY_BLOCK) {
+        int n = count - first < SAP_RAY_BLOCK ? (int)(count - first) : SAP_RAY_BLOCK;
+        if (b->kernels->block(run, first, n)) continue;
+        for (int i = 0; i < n; i++) keys[later++] = sap_ray_key_of(run, (uint32_t)(first + i));
+    }
+    if (later) b->kernels->ordered(run, sap_ray_keys_sort(keys, other, later), later);
+}
+
+static void trace_part(batch* b, int64_t first) {
+    sap_ray_run run = run_part(b, first);
+    sap_ray_key local[2 * LOCAL_KEYS], *keys = local, *other = local + LOCAL_KEYS;
+    if (b->keys.memory) {
+        keys = (sap_ray_key*)(void*)b->keys.memory + (size_t)sap_thread_number() * 2 * (size_t)b->part;
+        other = keys + b->part;
+    }
+    if (run.job.visits)
+        trace_visits(&run);
+    else
+        trace_blocks(b, &run, keys, other);
+    sap_progress_add(&b->progress, run.job.count);
+}
+
+static void trace_all_parts(batch* b) {
+    int64_t parts = (b->whole.job.count + b->part - 1) / b->part;
+#pragma omp parallel for num_threads(b->whole.tree->device->options.threads) schedule(dynamic) if (parts > 1)
+    for (int64_t i = 0; i < parts; i++)
+        if (sap_progress_add(&b->progress, 0)) trace_part(b, i * b->part);
+}
+
+// Chooses how long parts are, and takes all memory that they need.
+static bool reserve(batch* b) {
+    sap_device* device = b->whole.tree->device;
+    int64_t count = b->whole.job.count, threads = device->options.threads;
+    int64_t even = (count + threads * PARTS_PER_THREAD - 1) / (threads * PARTS_PER_THREAD);
+    b->part = even > PART_MOST || threads == 1 ? PART_MOST : even < PART_LEAST ? PART_LEAST : even;
+    if (b->part > count) b->part = count;
+    if (count <= LOCAL_KEYS || b->whole.job.visits) return true;
+    int64_t parts = (count + b->part - 1) / b->part;
+    size_t bytes, most = (size_t)(parts < threads ? parts : threads);
+    return sap_size_multiply(most * 2 * sizeof(sap_ray_key), (size_t)b->part, &bytes) &&
+           sap_scratch_take(device, bytes, &b->keys);
+}
+
+sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job) {
+    batch b = {.whole = {tree, *job, sap_mesh_magnitude(tree)},
+               .kernels = sap_cpu_kernels_of(tree->device, 32)->ray,
+               .progress = sap_progress_begin(tree->device, job->count)};
+    if (job->count < SAP_RAY_FEW && !job->visits) {
+        b.kernels->few(&b.whole);
+        return SAP_OK;
+    }
+    if (!reserve(&b)) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to order rays");
+    trace_all_parts(&b);
+    sap_scratch_give(tree->device, &b.keys);
+    // A few rays are not worth a report.
+    if (job->count > LOCAL_KEYS && !sap_progress_finish(&b.progress))
+        return sap_fail(tree->device, SAP_ERROR_CANCELLED, "the rays were cancelled");
+    return SAP_OK;
+}

@@ -1,0 +1,274 @@
+// Rays: every way to trace finds what brute force finds, bit for bit, and nothing slips through a closed mesh.
+#include "cases.h"
+#include "mesh_trees.h"
+#include "ray_oracle.h"
+#include "test.h"
+
+enum { RAYS = CASE_STEP > 1 ? 600 : 3000, SIZE = CASE_STEP > 1 ? 150 : 700, ROW = 5 };
+
+// A device, a mesh with its tree, and rays about it with the hits that brute force finds.
+typedef struct scene {
+    sap_device* device;
+    scene_mesh mesh;
+    sap_mesh_tree* tree;
+    int64_t count;
+    sap_ray* rays;
+    sap_hit* expected; // ROW of each ray
+    int32_t* counts;
+    float lower[3], upper[3];
+} scene;
+
+static void open_scene(scene* s, mesh_family kind, int64_t rays, sap_simd simd, int32_t threads) {
+    memset(s, 0, sizeof *s);
+    sap_device_options options = {.processor = SAP_CPU, .simd = simd, .threads = threads};
+    uint64_t state = 5;
+    if (sap_device_open(&options, &s->device) != SAP_OK) return;
+    s->mesh = mesh_of_family(kind, SIZE);
+    s->count = rays;
+    s->tree = mesh_tree(s->device, &s->mesh.mesh, SAP_QUALITY_HIGH);
+    s->rays = malloc((size_t)rays * sizeof *s->rays);
+    s->expected = malloc((size_t)rays * ROW * sizeof *s->expected);
+    s->counts = malloc((size_t)rays * sizeof *s->counts);
+    oracle_box(&s->mesh.mesh, s->lower, s->upper);
+    for (int64_t i = 0; i < rays; i++) s->rays[i] = oracle_ray(&s->mesh.mesh, s->lower, s->upper, i, &state);
+}
+
+static void expect_hits(scene* s) {
+    for (int64_t i = 0; i < s->count; i++)
+        s->counts[i] = oracle_trace(&s->mesh.mesh, s->rays + i, ROW, s->expected + i * ROW);
+}
+
+static void close_scene(scene* s) {
+    mesh_tree_free(s->tree);
+    scene_mesh_free(&s->mesh);
+    sap_device_close(s->device);
+    free(s->rays);
+    free(s->expected);
+    free(s->counts);
+}
+
+static bool same_hit(const sap_hit* a, const sap_hit* b) { return !memcmp(a, b, sizeof *a); }
+
+static void check_hit(const scene* s, const sap_hit* got, int64_t i, const char* way) {
+    const sap_hit* expected = s->expected + i * ROW;
+    if (same_hit(got, expected)) return;
+    NOTE("%s: ray %lld of kind %d: %.9g %.9g %.9g %d, not %.9g %.9g %.9g %d", way, (long long)i, (int)(i % RAY_KINDS),
+         (double)got->t, (double)got->u, (double)got->v, got->triangle, (double)expected->t, (double)expected->u,
+         (double)expected->v, expected->triangle);
+    CHECK(same_hit(got, expected));
+}
+
+// All ways to ask, for rays [first, first + count).
+static void check_part(const scene* s, int64_t first, int64_t count) {
+    sap_hit* hits = malloc((size_t)count * ROW * sizeof *hits);
+    uint8_t* occluded = malloc((size_t)count);
+    int32_t* numbers = malloc((size_t)count * sizeof *numbers);
+    const sap_ray* rays = s->rays + first;
+    CHECK_STATUS(sap_trace(s->tree, rays, count, hits), SAP_OK);
+    CHECK_STATUS(sap_occluded(s->tree, rays, count, occluded), SAP_OK);
+    for (int64_t i = 0; i < count; i++) {
+        check_hit(s, hits + i, first + i, "first hits");
+        CHECK_EQUAL(occluded[i], s->counts[first + i] > 0);
+    }
+    CHECK_STATUS(sap_trace_visits(s->tree, rays, count, hits, numbers), SAP_OK);
+    for (int64_t i = 0; i < count; i++) {
+        check_hit(s, hits + i, first + i, "visits");
+        CHECK(s->counts[first + i] == 0 ? numbers[i] >= 0 : numbers[i] > 0);
+    }
+    CHECK_STATUS(sap_trace_all(s->tree, rays, count, ROW, hits, numbers), SAP_OK);
+    for (int64_t i = 0; i < count; i++) {
+        NOTE("all hits of ray %lld of kind %d", (long long)(first + i), (int)((first + i) % RAY_KINDS));
+        CHECK_EQUAL(numbers[i], s->counts[first + i]);
+        CHECK(!memcmp(hits + i * ROW, s->expected + (first + i) * ROW, ROW * sizeof *hits));
+    }
+    CHECK_STATUS(sap_trace_all(s->tree, rays, count, 1, hits, NULL), SAP_OK);
+    for (int64_t i = 0; i < count; i++) check_hit(s, hits + i, first + i, "all, one each");
+    free(hits);
+    free(occluded);
+    free(numbers);
+}
+
+TEST(hits_are_those_of_brute_force) {
+    for (int kind = 0; kind < MESH_FAMILIES; kind++)
+        for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++) {
+            scene s;
+            open_scene(&s, (mesh_family)kind, RAYS, (sap_simd)simd, 2);
+            if (!s.device) continue;
+            NOTE("family %d, instruction set %d", kind, simd);
+            expect_hits(&s);
+            check_part(&s, 0, RAYS);
+            for (int64_t i = 0; i < RAYS; i += 1 + i % 13 * 17) check_part(&s, i, 1);
+            check_part(&s, 3, 100);
+            close_scene(&s);
+        }
+}
+
+// Rays as cameras make them: many alike.
+static void set_camera(scene* s) {
+    int64_t side = (int64_t)sqrt((double)s->count);
+    for (int64_t i = 0; i < s->count; i++) {
+        float x = (float)(i % side) / (float)side - 0.5f, y = (float)(i / side) / (float)side - 0.5f;
+        s->rays[i] = (sap_ray){{2.5f, 0.3f, 1.25f}, 0, {-1, x - 0.1f, y - 0.5f}, INFINITY};
+    }
+}
+
+TEST(cameras_see_what_brute_force_sees) {
+    for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++) {
+        scene s;
+        open_scene(&s, MESH_TORUS, RAYS, (sap_simd)simd, 2);
+        if (!s.device) continue;
+        set_camera(&s);
+        expect_hits(&s);
+        check_part(&s, 0, RAYS);
+        close_scene(&s);
+    }
+}
+
+TEST(threads_batches_and_instruction_sets_do_not_matter) {
+    enum { MANY = CASE_STEP > 1 ? 20000 : 150000 };
+    sap_hit *first = malloc(MANY * sizeof *first), *hits = malloc(MANY * sizeof *hits);
+    bool known = false;
+    for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++)
+        for (int32_t threads = 1; threads <= 3; threads++) {
+            scene s;
+            open_scene(&s, MESH_SOUP, MANY, (sap_simd)simd, threads);
+            if (!s.device) continue;
+            NOTE("instruction set %d, %d threads", simd, threads);
+            CHECK_STATUS(sap_trace(s.tree, s.rays, MANY, hits), SAP_OK);
+            if (!known) memcpy(first, hits, MANY * sizeof *hits);
+            known = true;
+            CHECK(!memcmp(first, hits, MANY * sizeof *hits));
+            for (int64_t at = 0, n = 1; at < MANY; at += n, n = n * 3 + 1)
+                CHECK_STATUS(sap_trace(s.tree, s.rays + at, n < MANY - at ? n : MANY - at, hits + at), SAP_OK);
+            CHECK(!memcmp(first, hits, MANY * sizeof *hits));
+            close_scene(&s);
+        }
+    free(first);
+    free(hits);
+}
+
+// From the middle, or from within the tube of a torus, to a point of a closed mesh.
+static sap_ray outward(const scene* s, mesh_family kind, int64_t i, bool aimed, uint64_t* state) {
+    float from[3], to[3];
+    const int32_t* t = s->mesh.triangles + 3 * random_below(state, s->mesh.mesh.triangle_count);
+    double turn = random_unit(state) * 6.283185307179586;
+    float part = i % 3 ? 0.5f : 0;
+    for (int k = 0; k < 3; k++) {
+        const float* v = s->mesh.vertices + k;
+        to[k] = aimed ? v[3 * t[0]] * (1 - part) + v[3 * t[1]] * part : (float)random_unit(state) - 0.5f;
+        from[k] =
+            kind == MESH_CUBE ? 0.25f + 0.5f * (float)random_unit(state) : 0.2f * (float)random_unit(state) - 0.1f;
+    }
+    if (kind == MESH_TORUS) {
+        from[0] += (float)cos(turn);
+        from[1] += (float)sin(turn);
+    }
+    sap_ray ray = {{from[0], from[1], from[2]}, 0, {to[0], to[1], to[2]}, INFINITY};
+    for (int k = 0; k < 3 && aimed; k++) ray.direction[k] -= from[k];
+    return ray;
+}
+
+TEST(nothing_leaks_from_closed_meshes) {
+    enum { PART = 10000, PARTS = CASE_STEP > 1 ? 3 : 44 };
+    static const mesh_family kinds[] = {MESH_CUBE, MESH_SPHERE, MESH_TORUS};
+    for (int k = 0; k < 3; k++) {
+        scene s;
+        open_scene(&s, kinds[k], PART, SAP_SIMD_AUTO, 2);
+        sap_hit* hits = malloc(PART * sizeof *hits);
+        uint64_t state = 77;
+        int64_t leaks = 0;
+        for (int part = 0; part < PARTS; part++) {
+            for (int64_t i = 0; i < PART; i++) s.rays[i] = outward(&s, kinds[k], i, part % 4 == 3, &state);
+            CHECK_STATUS(sap_trace(s.tree, s.rays, PART, hits), SAP_OK);
+            for (int64_t i = 0; i < PART; i++) leaks += hits[i].triangle < 0;
+        }
+        NOTE("family %d", kinds[k]);
+        CHECK_EQUAL(leaks, 0);
+        free(hits);
+        close_scene(&s);
+    }
+}
+
+TEST(nearest_points_are_those_of_brute_force) {
+    for (int kind = 0; kind < MESH_FAMILIES; kind++) {
+        scene s;
+        open_scene(&s, (mesh_family)kind, RAYS, SAP_SIMD_AUTO, 2);
+        float* points = malloc(RAYS * 3 * sizeof *points);
+        sap_closest* closest = malloc(RAYS * sizeof *closest);
+        for (int64_t i = 0; i < RAYS; i++)
+            for (int k = 0; k < 3; k++)
+                points[3 * i + k] = s.rays[i].origin[k] + (i % 5 ? 0.0f : 0.3f * s.rays[i].direction[k]);
+        CHECK_STATUS(sap_closest_point(s.tree, points, RAYS, closest), SAP_OK);
+        for (int64_t i = 0; i < RAYS; i++) {
+            sap_closest expected = oracle_closest(&s.mesh.mesh, points + 3 * i);
+            NOTE("family %d, point %lld: %.9g %d, not %.9g %d", kind, (long long)i, (double)closest[i].distance2,
+                 closest[i].triangle, (double)expected.distance2, expected.triangle);
+            CHECK(!memcmp(&closest[i].point[0], &expected.point[0], sizeof expected));
+        }
+        free(points);
+        free(closest);
+        close_scene(&s);
+    }
+}
+
+// Whether a point lies inside a family's mesh by its formula; -1 if it is too close to the surface to say.
+static int truly_inside(mesh_family kind, const float* p) {
+    double ring = sqrt((double)p[0] * p[0] + (double)p[1] * p[1]), z2 = (double)p[2] * p[2], slack = 0.03;
+    double away = kind == MESH_SPHERE ? sqrt(ring * ring + z2) - 1 : sqrt((ring - 1) * (ring - 1) + z2) - 0.4;
+    if (kind == MESH_CUBE) {
+        away = -1;
+        slack = 0;
+        for (int k = 0; k < 3; k++) away = fmax(away, fabs((double)p[k] - 0.5) - 0.5);
+        if (away == 0) return -1;
+    }
+    return away < -slack ? 1 : away > slack ? 0 : -1;
+}
+
+TEST(parity_tells_inside_from_outside) {
+    enum { POINTS = RAYS * 4 };
+    static const mesh_family kinds[] = {MESH_CUBE, MESH_SPHERE, MESH_TORUS};
+    for (int k = 0; k < 3; k++) {
+        scene s;
+        open_scene(&s, kinds[k], 1, SAP_SIMD_AUTO, 2);
+        float* points = malloc(POINTS * 3 * sizeof *points);
+        uint8_t* inside = malloc(POINTS);
+        uint64_t state = 9;
+        for (int64_t i = 0; i < POINTS * 3; i++) {
+            // Every other point lies on a lattice: its rays would meet edges if they ran along the axes.
+            double unit = i / 3 % 2 ? random_unit(&state) : (double)random_below(&state, 17) / 16;
+            points[i] = (float)(unit * 3 - 1.5);
+        }
+        points[0] = NAN;
+        points[4] = INFINITY;
+        CHECK_STATUS(sap_inside(s.tree, points, POINTS, inside), SAP_OK);
+        CHECK(!inside[0] && !inside[1]);
+        for (int64_t i = 2; i < POINTS; i++) {
+            int expected = truly_inside(kinds[k], points + 3 * i);
+            NOTE("family %d, point %g %g %g", kinds[k], (double)points[3 * i], (double)points[3 * i + 1],
+                 (double)points[3 * i + 2]);
+            CHECK(expected < 0 || inside[i] == expected);
+        }
+        free(points);
+        free(inside);
+        close_scene(&s);
+    }
+}
+
+// A step of the walk that gets worse shows here, without a clock.
+TEST(walks_look_at_no_more_nodes_than_they_did) {
+    scene s;
+    open_scene(&s, MESH_TORUS, RAYS, SAP_SIMD_AUTO, 1);
+    sap_hit* hits = malloc(RAYS * sizeof *hits);
+    int32_t* visits = malloc(RAYS * sizeof *visits);
+    int64_t sum = 0;
+    set_camera(&s);
+    CHECK_STATUS(sap_trace_visits(s.tree, s.rays, RAYS, hits, visits), SAP_OK);
+    for (int64_t i = 0; i < RAYS; i++) sum += visits[i];
+    NOTE("%lld nodes for %d rays", (long long)sum, RAYS);
+    CHECK(sum > 0 && sum < 20 * RAYS);
+    free(hits);
+    free(visits);
+    close_scene(&s);
+}
+
+TEST_MAIN()
