@@ -3,6 +3,7 @@
 #define SAPWOOD_DEVICE_CPU_KERNELS_H
 
 #include "compact/compact.h"
+#include "mesh/build.h"
 #include "nearest/nearest.h"
 #include "radius/radius.h"
 #include "ray/ray.h"
@@ -14,6 +15,7 @@ typedef struct sap_cpu_kernels {
     const sap_radius_kernels* radius;
     const sap_compact_kernels* compact;
     const sap_ray_kernels* ray; // of 32 bits; those of 64 are empty
+    const sap_mesh_kernels* mesh; // of floats, whatever the precision
 } sap_cpu_kernels;
 
 // The kernels that a CPU device uses for reals of 32 or 64 bits.
@@ -31,5 +33,6 @@ SAP_DECLARE_KERNELS(avx2, 32)
 SAP_DECLARE_KERNELS(avx2, 64)
 SAP_DECLARE_KERNELS(avx512, 32)
 SAP_DECLARE_KERNELS(avx512, 64)
+extern const sap_mesh_kernels sap_mesh_kernels_portable, sap_mesh_kernels_avx2, sap_mesh_kernels_avx512;
 
 #endif

@@ -101,6 +101,8 @@ typedef struct sap_processor_table {
     sap_status (*trace)(const sap_mesh_tree* tree, const sap_ray_job* job);
     sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job);
     sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);
+    // (optional) As build, over triangles. On failure the tree is as it was.
+    sap_status (*mesh_build)(sap_mesh_tree* tree, const sap_mesh* mesh);
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;

@@ -47,6 +47,15 @@ struct sap_mesh_tree {
     size_t mapping_bytes;
 };
 
+// Works out where the arrays lie, from the counts. False if they need more memory than can be addressed.
+bool sap_mesh_shape_places(sap_mesh_tree_shape* shape);
+// Gives a tree arrays of this shape, in the memory it has if that suffices. Contents are undefined but for the bytes
+// between arrays, which are zero. On failure the tree is as it was. Errors: SAP_ERROR_MEMORY.
+sap_status sap_mesh_tree_reserve(sap_mesh_tree* tree, const sap_mesh_tree_shape* shape);
+
+// What is wrong with options, or NULL.
+const char* sap_mesh_options_wrong(const sap_mesh_tree_options* options);
+
 static inline const sap_mesh_node* sap_mesh_nodes(const sap_mesh_tree* t) {
     return (const sap_mesh_node*)(const void*)(t->arrays + t->shape.node_at);
 }

@@ -1,0 +1,99 @@
+// Building trees over triangles on the CPU: what the driver (build_cpu.c) and the inner loops (build_simd.c) share.
+#ifndef SAPWOOD_MESH_BUILD_H
+#define SAPWOOD_MESH_BUILD_H
+
+#include "mesh/layout.h"
+
+enum {
+    SAP_MESH_SUBTREE = 4096, // triangles below which one thread builds the whole subtree
+    SAP_MESH_SMALL = 64,     // triangles of a small node: a word has a bit for each
+    SAP_MESH_FEWEST = 256,   // triangles of the smallest subtree that memory is laid out for
+    SAP_MESH_STAGED = 24,    // nodes, references and parts that a subtree may need for each of its triangles
+    SAP_MESH_FRAME_ROWS = 7, // of a small node's frame: lower x y z, upper x y z, triangle
+    SAP_MESH_FRAMES = SAP_MESH_FRAME_ROWS * (SAP_MESH_SMALL + 16) * 2 * (SAP_MESH_DEPTH_MAX + 2) // floats
+};
+
+typedef struct sap_mesh_box {
+    float lower[3], upper[3];
+} sap_mesh_box;
+
+// The part of a triangle inside a cell, by its bounds, which are never too small.
+typedef struct sap_mesh_part {
+    float lower[3];
+    int32_t triangle;
+    float upper[3];
+    int32_t unused; // zero
+} sap_mesh_part;
+
+typedef struct sap_mesh_split {
+    float cost, plane;
+    int32_t axis;        // -1: the node is to be a leaf
+    bool planar_left;    // where triangles in the plane go
+    int64_t left, right; // parts on each side before clipping, which may take some away
+} sap_mesh_split;
+
+// A node to be worked on.
+typedef struct sap_mesh_job {
+    sap_mesh_box cell, tight; // tight: of the parts
+    int64_t first, count;     // parts
+    int32_t depth;
+} sap_mesh_job;
+
+// What all of a build goes by.
+typedef struct sap_mesh_rules {
+    const float* corners;                               // [9 * triangles] in the mesh's order
+    float traversal, intersection, empty_space, radius; // radius: below 0 for surfaces
+    int32_t depth, small_node;
+    // Nodes, references and parts that a subtree has room for: when that is used up, nodes become leaves. Far more than
+    // a sensible mesh needs.
+    int64_t staged;
+    bool fast;
+} sap_mesh_rules;
+
+// A thread's own memory: the subtree it builds, in preorder, links and places counted from the subtree's start.
+// References are triangles of the mesh.
+typedef struct sap_mesh_workshop {
+    sap_mesh_node* nodes; // [rules.staged]
+    int32_t* references;  // [rules.staged]
+    sap_mesh_part* parts; // [rules.staged]
+    float* events;        // [SAP_MESH_EVENTS(SAP_MESH_SUBTREE)]
+    float* frames;        // [SAP_MESH_FRAMES]
+    int64_t node_count, reference_count;
+    int64_t pending_nodes, pending_references; // of nodes that still wait: at least so much more will come
+} sap_mesh_workshop;
+
+// Floats of scratch memory that find() needs for a node of so many parts.
+#define SAP_MESH_EVENTS(count) (6 * (size_t)(count))
+
+typedef struct sap_mesh_kernels {
+    // Picks the plane of a node, or none.
+    sap_mesh_split (*find)(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
+                           float* events);
+    // Clips the parts against the plane; counts, cells, tight boxes and depths of both sides are filled in.
+    void (*divide)(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
+                   const sap_mesh_split* split, sap_mesh_part* left_parts, sap_mesh_part* right_parts,
+                   sap_mesh_job* left, sap_mesh_job* right);
+    // Builds a whole subtree of at most SAP_MESH_SUBTREE parts.
+    void (*subtree)(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
+                    sap_mesh_workshop* shop);
+} sap_mesh_kernels;
+
+// A finished piece of the tree, or an inner node above such pieces.
+typedef struct sap_mesh_record {
+    float plane;
+    int32_t axis;         // -1: a piece
+    int64_t left, right;  // records
+    sap_mesh_node* nodes; // of a piece
+    int32_t* references;  // of a piece
+    int64_t node_count, reference_count;
+    int64_t node_at, reference_at; // where the piece goes
+} sap_mesh_record;
+
+// Joins the pieces to the tree's arrays. records[0] is the root; corners: as in the rules. On failure the tree is as it
+// was. Errors: SAP_ERROR_MEMORY, SAP_ERROR_RANGE.
+sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t record_count, const float* corners,
+                         int64_t triangles, const sap_mesh_box* bounds);
+
+sap_status sap_mesh_build_cpu(sap_mesh_tree* tree, const sap_mesh* mesh);
+
+#endif

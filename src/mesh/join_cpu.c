@@ -1,0 +1,217 @@
+// The end of a build: pieces are put one behind the other in preorder, and triangles into the order in which the leaves
+// meet them, so that a leaf's triangles lie close together.
+#include "mesh/build.h"
+#include <string.h>
+
+enum { PREORDER_STACK = 2 * SAP_MESH_DEPTH_MAX, SORT_BY_INSERTION = 32, COPY_CHUNK = 4096 };
+
+static const int64_t most_nodes = (int64_t)1 << 30; // a link has 30 bits for a place or a count
+
+// Gives each record its places; the places of pieces end at the totals that are returned in the shape.
+static bool place_records(sap_mesh_record* records, sap_mesh_tree_shape* shape) {
+    int64_t stack[PREORDER_STACK];
+    int waiting = 0;
+    stack[waiting++] = 0;
+    while (waiting > 0) {
+        sap_mesh_record* r = &records[stack[--waiting]];
+        r->node_at = shape->nodes;
+        r->reference_at = shape->references;
+        shape->nodes += r->axis < 0 ? r->node_count : 1;
+        shape->references += r->axis < 0 ? r->reference_count : 0;
+        if (shape->nodes >= most_nodes || shape->references > INT32_MAX) return false;
+        if (r->axis < 0) continue;
+        stack[waiting++] = r->right;
+        stack[waiting++] = r->left;
+    }
+    return true;
+}
+
+// Counts what the shape says of the leaves; a single reference stands in its node and is not listed.
+static void count_leaves(const sap_mesh_record* records, int64_t count, sap_mesh_tree_shape* shape) {
+    int64_t leaves = 0, empty = 0, listed = 0, largest = 0;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; records[i].axis < 0 && k < records[i].node_count; k++) {
+            uint32_t link = records[i].nodes[k].link;
+            int64_t in_leaf = link >> 2;
+            if ((link & 3) != SAP_MESH_LEAF) continue;
+            leaves++;
+            empty += in_leaf == 0;
+            listed += in_leaf > 1 ? in_leaf : 0;
+            if (in_leaf > largest) largest = in_leaf;
+        }
+    shape->leaves = leaves;
+    shape->empty_leaves = empty;
+    shape->listed = listed;
+    shape->largest_leaf = (int32_t)largest;
+}
+
+static void sift(int32_t* x, int64_t root, int64_t count) {
+    for (int64_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && x[child + 1] > x[child]) child++;
+        if (x[root] >= x[child]) return;
+        int32_t swapped = x[root];
+        x[root] = x[child];
+        x[child] = swapped;
+    }
+}
+
+static void sort_places(int32_t* x, int64_t count) {
+    if (count > SORT_BY_INSERTION) {
+        for (int64_t i = count / 2; i-- > 0;) sift(x, i, count);
+        for (int64_t last = count - 1; last > 0; last--) {
+            int32_t swapped = x[0];
+            x[0] = x[last];
+            x[last] = swapped;
+            sift(x, 0, last);
+        }
+        return;
+    }
+    for (int64_t i = 1; i < count; i++) {
+        int32_t moved = x[i];
+        int64_t k = i;
+        for (; k > 0 && x[k - 1] > moved; k--) x[k] = x[k - 1];
+        x[k] = moved;
+    }
+}
+
+// Turns the references of a piece into places, meeting triangles as preorder does.
+static int32_t meet_triangles(const sap_mesh_record* r, int32_t* place_of, int32_t* ids, int32_t met) {
+    for (int64_t k = 0; k < r->reference_count; k++) {
+        int32_t id = r->references[k];
+        if (place_of[id] < 0) {
+            ids[met] = id;
+            place_of[id] = met++;
+        }
+        r->references[k] = place_of[id];
+    }
+    return met;
+}
+
+// What the join works with: a copy of where things are to go, until nothing can fail any more.
+typedef struct joint {
+    sap_mesh_tree* tree;
+    const sap_mesh_record* records;
+    int64_t record_count;
+    const float* corners;
+    int64_t* listed_before; // of each record: listed references of the pieces before it
+} joint;
+
+static void write_inner(const joint* j, const sap_mesh_record* r) {
+    sap_mesh_node* node = (sap_mesh_node*)(void*)(j->tree->arrays + j->tree->shape.node_at) + r->node_at;
+    memcpy(&node->bits, &r->plane, sizeof r->plane);
+    node->link = (uint32_t)j->records[r->right].node_at << 2 | (uint32_t)r->axis;
+}
+
+static void write_piece(const joint* j, const sap_mesh_record* r, int64_t listed) {
+    const sap_mesh_tree_shape* s = &j->tree->shape;
+    sap_mesh_node* nodes = (sap_mesh_node*)(void*)(j->tree->arrays + s->node_at) + r->node_at;
+    int32_t* references = (int32_t*)(void*)(j->tree->arrays + s->reference_at);
+    for (int64_t k = 0; k < r->node_count; k++) {
+        sap_mesh_node node = r->nodes[k];
+        int64_t count = node.link >> 2;
+        if ((node.link & 3) != SAP_MESH_LEAF) {
+            node.link += (uint32_t)r->node_at << 2;
+        } else if (count < 2) {
+            node.bits = count ? (uint32_t)r->references[node.bits] : 0;
+        } else {
+            memcpy(references + listed, r->references + node.bits, (size_t)count * sizeof *references);
+            sort_places(references + listed, count);
+            node.bits = (uint32_t)listed;
+            listed += count;
+        }
+        nodes[k] = node;
+    }
+}
+
+static void write_tree(const joint* j, const int32_t* ids) {
+    sap_mesh_tree* t = j->tree;
+    const int threads = t->device->options.threads;
+    const int64_t triangles = t->shape.triangles;
+    float* corners = (float*)(void*)(t->arrays + t->shape.corner_at);
+    memcpy(t->arrays + t->shape.id_at, ids, (size_t)triangles * sizeof *ids);
+#pragma omp parallel for num_threads(threads) schedule(dynamic) if (j->record_count > 1)
+    for (int64_t i = 0; i < j->record_count; i++) {
+        if (j->records[i].axis < 0)
+            write_piece(j, &j->records[i], j->listed_before[i]);
+        else
+            write_inner(j, &j->records[i]);
+    }
+#pragma omp parallel for num_threads(threads) schedule(static, COPY_CHUNK) if (triangles > COPY_CHUNK)
+    for (int64_t i = 0; i < triangles; i++)
+        memcpy(corners + SAP_TRIANGLE_FLOATS * i, j->corners + (int64_t)SAP_TRIANGLE_FLOATS * ids[i],
+               SAP_TRIANGLE_FLOATS * sizeof *corners);
+}
+
+// Records in preorder: triangles are met in that order, and listed references follow it.
+static int32_t walk_records(joint* j, int32_t* place_of, int32_t* ids) {
+    int64_t stack[PREORDER_STACK], listed = 0;
+    int32_t met = 0;
+    int waiting = 0;
+    stack[waiting++] = 0;
+    while (waiting > 0) {
+        int64_t number = stack[--waiting];
+        const sap_mesh_record* r = &j->records[number];
+        j->listed_before[number] = listed;
+        if (r->axis >= 0) {
+            stack[waiting++] = r->right;
+            stack[waiting++] = r->left;
+            continue;
+        }
+        met = meet_triangles(r, place_of, ids, met);
+        for (int64_t k = 0; k < r->node_count; k++) {
+            uint32_t link = r->nodes[k].link;
+            if ((link & 3) == SAP_MESH_LEAF && link >> 2 > 1) listed += link >> 2;
+        }
+    }
+    return met;
+}
+
+static int32_t depth_of(const sap_mesh_tree* t) {
+    int64_t ends[SAP_MESH_DEPTH_MAX + 2]; // the right children that wait, and how deep they are
+    int32_t depths[SAP_MESH_DEPTH_MAX + 2], depth = 0, deepest = 0;
+    int waiting = 0;
+    const sap_mesh_node* nodes = sap_mesh_nodes(t);
+    for (int64_t at = 0;;) {
+        if ((nodes[at].link & 3) != SAP_MESH_LEAF) {
+            depth++;
+            ends[waiting] = nodes[at].link >> 2;
+            depths[waiting++] = depth;
+            at++;
+            continue;
+        }
+        if (depth > deepest) deepest = depth;
+        if (waiting == 0) return deepest;
+        at = ends[--waiting];
+        depth = depths[waiting];
+    }
+}
+
+sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t record_count, const float* corners,
+                         int64_t triangles, const sap_mesh_box* bounds) {
+    sap_device* device = tree->device;
+    sap_mesh_tree_shape shape = {.triangles = triangles};
+    memcpy(shape.lower, bounds->lower, sizeof shape.lower);
+    memcpy(shape.upper, bounds->upper, sizeof shape.upper);
+    if (!place_records(records, &shape))
+        return sap_fail(device, SAP_ERROR_RANGE, "mesh: the tree has more than 2^30 nodes or 2^31 references");
+    count_leaves(records, record_count, &shape);
+    if (!sap_mesh_shape_places(&shape))
+        return sap_fail(device, SAP_ERROR_RANGE, "mesh: the tree needs more memory than can be addressed");
+    size_t places = sap_align((size_t)triangles * sizeof(int32_t));
+    sap_scratch scratch = {NULL, 0};
+    if (!sap_scratch_take(device, 2 * places + (size_t)record_count * sizeof(int64_t), &scratch))
+        return sap_fail(device, SAP_ERROR_MEMORY, "no memory to order %lld triangles", (long long)triangles);
+    int32_t *place_of = (int32_t*)(void*)scratch.memory, *ids = (int32_t*)(void*)(scratch.memory + places);
+    joint j = {tree, records, record_count, corners, (int64_t*)(void*)(scratch.memory + 2 * places)};
+    memset(place_of, 0xff, (size_t)triangles * sizeof *place_of);
+    int32_t met = walk_records(&j, place_of, ids);
+    for (int32_t id = 0; met < triangles; id++)
+        if (place_of[id] < 0) ids[met++] = id;
+    sap_status status = sap_mesh_tree_reserve(tree, &shape);
+    if (status == SAP_OK) {
+        write_tree(&j, ids);
+        tree->shape.depth = depth_of(tree);
+    }
+    sap_scratch_give(device, &scratch);
+    return status;
+}

@@ -1,0 +1,88 @@
+// The start of a build: the mesh is checked, and its triangles copied corner by corner.
+#include "mesh/load.h"
+#include "tree/layout.h"
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 4096, NOTHING_BAD = -1 };
+
+static bool is_good_vertex(const float* v, float most) {
+    return fabsf(v[0]) <= most && fabsf(v[1]) <= most && fabsf(v[2]) <= most;
+}
+
+// Loads one triangle; false if an index or a vertex is bad.
+static bool load_triangle(const sap_mesh* mesh, int64_t i, float most, float* corners, sap_mesh_part* part) {
+    for (int k = 0; k < 3; k++) {
+        int32_t vertex = mesh->triangles[3 * i + k];
+        if (vertex < 0 || vertex >= mesh->vertex_count) return false;
+        const float* v = mesh->vertices + 3 * (int64_t)vertex;
+        if (!is_good_vertex(v, most)) return false;
+        memcpy(corners + (int64_t)SAP_TRIANGLE_FLOATS * i + 3 * k, v, 3 * sizeof *v);
+    }
+    const float* c = corners + (int64_t)SAP_TRIANGLE_FLOATS * i;
+    for (int k = 0; k < 3; k++) {
+        float x = c[k], y = c[3 + k], z = c[6 + k], low = x < y ? x : y, high = x < y ? y : x;
+        part->lower[k] = low < z ? low : z;
+        part->upper[k] = high > z ? high : z;
+    }
+    part->triangle = (int32_t)i;
+    part->unused = 0;
+    return true;
+}
+
+static void widen(sap_mesh_box* box, const float lower[3], const float upper[3]) {
+    for (int k = 0; k < 3; k++) {
+        if (lower[k] < box->lower[k]) box->lower[k] = lower[k];
+        if (upper[k] > box->upper[k]) box->upper[k] = upper[k];
+    }
+}
+
+static sap_mesh_box no_box(void) {
+    return (sap_mesh_box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+}
+
+// Loads a stretch; the number of its first bad triangle, or NOTHING_BAD.
+static int64_t load_stretch(const sap_mesh* mesh, int64_t from, int64_t to, float* corners, sap_mesh_part* parts,
+                            sap_mesh_box* box) {
+    const float most = (float)sap_largest_coordinate(32, 3);
+    for (int64_t i = from; i < to; i++) {
+        if (!load_triangle(mesh, i, most, corners, &parts[i])) return i;
+        widen(box, parts[i].lower, parts[i].upper);
+    }
+    return NOTHING_BAD;
+}
+
+static sap_status refuse(const sap_device* device, const sap_mesh* mesh, int64_t triangle) {
+    const float most = (float)sap_largest_coordinate(32, 3);
+    for (int k = 0; k < 3; k++) {
+        int32_t vertex = mesh->triangles[3 * triangle + k];
+        if (vertex < 0 || vertex >= mesh->vertex_count)
+            return sap_fail(device, SAP_ERROR_RANGE, "mesh: triangle %lld names vertex %d, but there are %lld",
+                            (long long)triangle, (int)vertex, (long long)mesh->vertex_count);
+        const float* v = mesh->vertices + 3 * (int64_t)vertex;
+        if (is_good_vertex(v, most)) continue;
+        bool finite = isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
+        return sap_fail(device, SAP_ERROR_NOT_FINITE, "mesh: vertex %d of triangle %lld is %s", (int)vertex,
+                        (long long)triangle, finite ? "too far away to square its distance" : "not finite");
+    }
+    return SAP_OK;
+}
+
+sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, int threads, float* corners,
+                         sap_mesh_part* parts, sap_mesh_box* bounds) {
+    const int64_t chunks = (mesh->triangle_count + CHUNK - 1) / CHUNK;
+    int64_t bad = INT64_MAX;
+    sap_mesh_box all = no_box();
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : bad) if (chunks > 1)
+    for (int64_t i = 0; i < chunks; i++) {
+        sap_mesh_box box = no_box();
+        int64_t end = (i + 1) * CHUNK < mesh->triangle_count ? (i + 1) * CHUNK : mesh->triangle_count;
+        int64_t found = load_stretch(mesh, i * CHUNK, end, corners, parts, &box);
+        if (found != NOTHING_BAD && found < bad) bad = found;
+#pragma omp critical(sap_mesh_bounds)
+        widen(&all, box.lower, box.upper);
+    }
+    if (bad != INT64_MAX) return refuse(device, mesh, bad);
+    *bounds = all;
+    return SAP_OK;
+}

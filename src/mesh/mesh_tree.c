@@ -1,0 +1,100 @@
+// The public functions that make, copy, check and free trees over triangles: arguments are checked here, once for all
+// processors.
+#include "mesh/layout.h"
+#include <math.h>
+#include <string.h>
+
+static sap_status check_mesh(const sap_device* device, const sap_mesh* mesh) {
+    const int64_t most = INT32_MAX;
+    if (mesh->vertex_count < 0 || mesh->triangle_count < 0)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "mesh: a count is negative");
+    if (mesh->vertex_count > most || mesh->triangle_count > most)
+        return sap_fail(device, SAP_ERROR_RANGE, "mesh: more than 2^31-1 vertices or triangles");
+    if (!mesh->vertices && mesh->vertex_count) return sap_fail(device, SAP_ERROR_ARGUMENT, "mesh.vertices: is NULL");
+    if (!mesh->triangles && mesh->triangle_count)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "mesh.triangles: is NULL");
+    return SAP_OK;
+}
+
+static bool is_cost(float cost) { return cost >= 0 && cost <= 1e6F; }
+
+const char* sap_mesh_options_wrong(const sap_mesh_tree_options* o) {
+    if (o->quality < SAP_QUALITY_HIGH || o->quality > SAP_QUALITY_FAST) return "options.quality: is unknown";
+    if (o->cost < SAP_COST_SURFACE || o->cost > SAP_COST_VOXELS) return "options.cost: is unknown";
+    if (!(o->radius >= 0) || isinf(o->radius)) return "options.radius: is negative or not finite";
+    if (!is_cost(o->traversal_cost)) return "options.traversal_cost: is not in 0…1e6";
+    if (!is_cost(o->intersection_cost)) return "options.intersection_cost: is not in 0…1e6";
+    if (!(o->empty_space >= 0 && o->empty_space < 1)) return "options.empty_space: is not in 0…1";
+    if (o->small_node < 0 || o->small_node > 64) return "options.small_node: is not in 0…64";
+    if (o->depth < 0 || o->depth > SAP_MESH_DEPTH_MAX) return "options.depth: is not in 0…64";
+    return NULL;
+}
+
+static sap_status complete_options(const sap_device* device, const sap_mesh_tree_options* given,
+                                   sap_mesh_tree_options* options) {
+    memset(options, 0, sizeof *options);
+    if (given) {
+        options->quality = given->quality;
+        options->cost = given->cost;
+        options->radius = given->radius;
+        options->traversal_cost = given->traversal_cost;
+        options->intersection_cost = given->intersection_cost;
+        options->empty_space = given->empty_space;
+        options->small_node = given->small_node;
+        options->depth = given->depth;
+        options->memory = given->memory;
+    }
+    const char* wrong = sap_mesh_options_wrong(options);
+    if (wrong) return sap_fail(device, SAP_ERROR_ARGUMENT, "%s", wrong);
+    if (options->traversal_cost == 0) options->traversal_cost = 5;
+    if (options->intersection_cost == 0) options->intersection_cost = 1;
+    if (options->empty_space == 0) options->empty_space = 0.25F;
+    if (options->small_node == 0) options->small_node = 64;
+    return SAP_OK;
+}
+
+static sap_mesh_tree* new_tree(sap_device* device) {
+    sap_mesh_tree* tree = sap_memory_allocate_zero(device, sizeof *tree);
+    if (tree)
+        tree->device = device;
+    else
+        sap_fail(device, SAP_ERROR_MEMORY, "no memory for a tree");
+    return tree;
+}
+
+sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh_tree_options* options,
+                               sap_mesh_tree** tree) {
+    sap_mesh_tree_options complete;
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
+    sap_status status = check_mesh(device, &mesh);
+    if (status == SAP_OK) status = complete_options(device, options, &complete);
+    if (status != SAP_OK) return status;
+    if (!device->table->mesh_build)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "trees over triangles are built on CPU devices only");
+    sap_mesh_tree* built = new_tree(device);
+    if (!built) return SAP_ERROR_MEMORY;
+    built->options = complete;
+    status = device->table->mesh_build(built, &mesh);
+    if (status == SAP_OK)
+        *tree = built;
+    else
+        sap_mesh_tree_free(built);
+    return status;
+}
+
+sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    sap_status status = check_mesh(tree->device, &mesh);
+    if (status != SAP_OK) return status;
+    if (tree->mapping)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: lies in a mapped file and cannot be rebuilt");
+    return tree->device->table->mesh_build(tree, &mesh);
+}
+
+void sap_mesh_tree_free(sap_mesh_tree* tree) {
+    if (!tree) return;
+    sap_device* device = tree->device;
+    sap_memory_release(device, tree->arrays, tree->allocated);
+    sap_memory_release(device, tree, sizeof *tree);
+}

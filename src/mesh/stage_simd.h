@@ -1,0 +1,41 @@
+// A subtree on its way into a thread's workshop, in preorder.
+#ifndef SAPWOOD_MESH_STAGE_SIMD_H
+#define SAPWOOD_MESH_STAGE_SIMD_H
+
+#include "mesh/build.h"
+#include <string.h>
+
+enum { NO_PARENT = -1 };
+
+// Whether a node may get two children of so many parts: the workshop must hold them, and all that waits, as leaves.
+INLINE bool may_split(const sap_mesh_rules* rules, const sap_mesh_workshop* w, int64_t left, int64_t right) {
+    return w->node_count + w->pending_nodes + 3 <= rules->staged &&
+           w->reference_count + w->pending_references + left + right <= rules->staged;
+}
+
+INLINE void note_waiting(sap_mesh_workshop* w, int64_t nodes, int64_t references) {
+    w->pending_nodes += nodes;
+    w->pending_references += references;
+}
+
+// A right child comes when its left sibling's subtree is complete: now its parent learns where it is.
+INLINE void arrive(sap_mesh_workshop* w, int64_t parent) {
+    if (parent != NO_PARENT) w->nodes[parent].link |= (uint32_t)w->node_count << 2;
+}
+
+INLINE int64_t put_inner(sap_mesh_workshop* w, int axis, float plane) {
+    sap_mesh_node* node = &w->nodes[w->node_count];
+    memcpy(&node->bits, &plane, sizeof plane);
+    node->link = (uint32_t)axis;
+    return w->node_count++;
+}
+
+// The caller fills in the references, from the place that this gives.
+INLINE int32_t* put_leaf(sap_mesh_workshop* w, int64_t count) {
+    w->nodes[w->node_count++] = (sap_mesh_node){(uint32_t)w->reference_count, (uint32_t)count << 2 | SAP_MESH_LEAF};
+    int32_t* place = w->references + w->reference_count;
+    w->reference_count += count;
+    return place;
+}
+
+#endif
