@@ -96,7 +96,7 @@ sap_status sap_light_surfaces(sap_picture* picture, sap_batch* batch, int32_t bo
 }
 
 sap_vector sap_sky(const sap_picture* picture, sap_vector direction) {
-    static const sap_vector ground = {0.32f, 0.31f, 0.30f}, horizon = {0.82f, 0.87f, 0.93f},
+    static const sap_vector ground = {0.60f, 0.59f, 0.57f}, horizon = {0.82f, 0.87f, 0.93f},
                             zenith = {0.25f, 0.42f, 0.72f};
     float height = sap_dot(sap_unit(direction), picture->sky_up);
     sap_vector end = height < 0 ? ground : zenith;
