@@ -72,7 +72,9 @@ static void print_man_json(void) {
         {"split, axis, leaf_size", "how the tree was built"},
         {"depth, nodes, leaves, largest_leaf", "what the tree became"},
         {"queries, k, radius", "what was asked; radius is absent if none was given, null if infinite"},
-        {"found", "neighbours of all queries together"},
+        {"found", "neighbours of all queries together; rays that hit something"},
+        {"rays", "how many were traced"},
+        {"width, height, frames", "of pictures"},
         {"ids, distances, offsets, counts", "the files written, null for those not asked for"},
         {"verified", "how many queries --verify checked, and whether they are a sample"},
         {"sound, error", "whether the tree is sound, and if not, why"},
@@ -96,12 +98,11 @@ static void print_man(void) {
         const sap_cli_verb_text* text = &sap_cli_verb_table[v];
         printf("%s.B sapwood %s\n.I %s\n.RI [ options ]\n", v > 1 ? ".br\n" : "", text->name, text->operands);
     }
-    puts(
-        ".br\n.B sapwood help\n.RI [ VERB ]\n.br\n.B sapwood \\-\\-help\n.br\n.B sapwood \\-\\-version\n.SH "
-        "DESCRIPTION\n"
-        "Builds k\\-d trees over points of 1 to 16 dimensions, saves them, and finds nearest neighbours and points\n"
-        "within a radius. Answers are exact: neighbours are ordered by squared distance, then id, and are the same on\n"
-        "every processor.\n.PP");
+    puts(".br\n.B sapwood help\n.RI [ VERB ]\n.br\n.B sapwood \\-\\-help\n.br\n.B sapwood \\-\\-version\n.SH "
+         "DESCRIPTION\n"
+         "Builds k\\-d trees over points of 1 to 16 dimensions, saves them, and finds nearest neighbours and points\n"
+         "within a radius; builds them over meshes, traces rays and draws pictures. Answers are exact: neighbours are\n"
+         "ordered by squared distance, then id, and are the same on every processor.\n.PP");
     print_roff(sap_cli_columns_text);
     puts("\n.PP\nA saved tree may stand wherever REFERENCE does, but not on a pipe. Long options may be shortened to "
          "any\nstart that only one of them has.\n.SH VERBS");

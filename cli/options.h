@@ -21,11 +21,18 @@ typedef enum sap_cli_verb {
     SAP_VERB_VERIFY,
     SAP_VERB_CONVERT,
     SAP_VERB_BENCH,
+    SAP_VERB_RENDER,
+    SAP_VERB_TRACE,
     SAP_VERB_COUNT
 } sap_cli_verb;
 
 typedef enum sap_cli_progress { SAP_PROGRESS_AUTO, SAP_PROGRESS_ALWAYS, SAP_PROGRESS_NEVER } sap_cli_progress;
 typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP_FISH } sap_cli_document;
+
+enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_GIVEN_WORDS = 2 };
+typedef struct sap_cli_light {
+    float position[3], side, color[3]; // side 0: a point light
+} sap_cli_light;
 
 // What the user asked for, with defaults filled in.
 typedef struct sap_cli_options {
@@ -47,7 +54,14 @@ typedef struct sap_cli_options {
     int32_t dims, repeat, precision; // precision 0: as in the file
     sap_cli_progress progress;
     bool json, quiet, verbose;
-    uint64_t given; // bit i: entry i of the table was among the arguments
+    int32_t size[2], samples, bounces, orbit; // pixels; samples and orbit 0: not given
+    float eye[3], at[3], up[3], background[3];
+    double fov, ambient, exposure;
+    bool flat, heat;
+    sap_quality quality;
+    sap_cli_light lights[SAP_CLI_MOST_LIGHTS];
+    int32_t light_count;
+    uint64_t given[SAP_CLI_GIVEN_WORDS]; // bit i: entry i of the table was among the arguments
 } sap_cli_options;
 
 typedef enum sap_cli_kind {
@@ -57,7 +71,10 @@ typedef enum sap_cli_kind {
     SAP_KIND_INT64,  // int64_t
     SAP_KIND_REAL,   // double
     SAP_KIND_CHOICE, // an enum or int32_t, one of `choices`
-    SAP_KIND_DEVICE  // processor and ordinal
+    SAP_KIND_DEVICE, // processor and ordinal
+    SAP_KIND_SIZE,   // int32_t[2]
+    SAP_KIND_VECTOR, // float[3]
+    SAP_KIND_LIGHT   // one more of `lights`; `lowest` numbers are needed
 } sap_cli_kind;
 
 typedef struct sap_cli_choice {

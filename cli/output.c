@@ -68,7 +68,8 @@ static bool names_start_of(const char* sentence, const char* path) {
 
 // The library begins some sentences with the argument of the call that they are about; users gave no such argument.
 static const char* skip_argument(const char* sentence) {
-    static const char* const arguments[] = {"options.", "search.", "points.", "queries.", "points:", "queries:"};
+    static const char* const arguments[] = {"options.", "scene.",  "search.", "points.",
+                                            "queries.", "points:", "queries:"};
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
         if (strncmp(sentence, arguments[i], strlen(arguments[i]))) continue;
         size_t word = strcspn(sentence, " :");
@@ -154,8 +155,10 @@ static void take_reason(void* user, sap_status status, const char* sentence) {
 
 sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
     *cli = (sap_cli){.options = options};
-    bool files_only = options->verb == SAP_VERB_INFO || options->verb == SAP_VERB_CONVERT; // no use for a GPU
-    bool choose_cpu = files_only && options->processor == SAP_AUTO;
+    sap_cli_verb verb = options->verb;
+    bool files_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT; // no use for a GPU
+    bool meshes = verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE;     // which GPUs do not search
+    bool choose_cpu = (files_only || meshes) && options->processor == SAP_AUTO;
     sap_device_options wanted = {.processor = choose_cpu ? SAP_CPU : options->processor,
                                  .ordinal = options->ordinal,
                                  .threads = options->threads,
@@ -242,7 +245,8 @@ static bool same_file(const char* left, const char* right) {
 
 static const char* operand_name(const sap_cli* cli, int operand) {
     sap_cli_verb verb = cli->options->verb;
-    if (operand == 1) return "QUERIES";
+    if (operand == 1) return verb == SAP_VERB_TRACE ? "RAYS" : "QUERIES";
+    if (verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE) return "MESH";
     if (verb == SAP_VERB_CONVERT) return "FILE";
     return verb == SAP_VERB_NEAREST || verb == SAP_VERB_RADIUS ? "REFERENCE" : "POINTS";
 }

@@ -11,5 +11,7 @@ sap_cli_exit sap_cli_radius(sap_cli* cli);
 sap_cli_exit sap_cli_verify(sap_cli* cli);
 sap_cli_exit sap_cli_convert(sap_cli* cli);
 sap_cli_exit sap_cli_bench(sap_cli* cli);
+sap_cli_exit sap_cli_render(sap_cli* cli);
+sap_cli_exit sap_cli_trace(sap_cli* cli);
 
 #endif

@@ -9,6 +9,7 @@
 #include "files.h"
 #include "mesh.h"
 #include "points.h"
+#include "render.h"
 #include "stream.h"
 
 #endif

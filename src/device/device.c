@@ -30,8 +30,16 @@ sap_status sap_fail(const sap_device* device, sap_status status, const char* for
     return status;
 }
 
-bool sap_progress_report(const sap_device* device, double done) {
+bool sap_progress_tell(const sap_device* device, double done) {
     return !device->options.progress || device->options.progress(device->options.progress_user, done);
+}
+
+bool sap_progress_report(const sap_device* device, double done) {
+    return __atomic_load_n(&device->muted, __ATOMIC_RELAXED) > 0 || sap_progress_tell(device, done);
+}
+
+void sap_progress_mute(sap_device* device, bool muted) {
+    __atomic_add_fetch(&device->muted, muted ? 1 : -1, __ATOMIC_RELAXED);
 }
 
 // Checks and completes the options in place.

@@ -119,6 +119,7 @@ struct sap_device {
     sap_device_options options; // defaults filled in; the allocator always set
     void* processor_state;      // owned by the table's processor
     int lock;                   // guards idle
+    int muted;                  // calls that tell progress for those that they make
     sap_scratch idle[SAP_SCRATCH_BLOCKS];
 };
 
@@ -127,5 +128,8 @@ __attribute__((format(printf, 3, 4))) sap_status sap_fail(const sap_device* devi
                                                           const char* format, ...);
 // Tells the progress callback; false if the call is to stop.
 bool sap_progress_report(const sap_device* device, double done);
+// A long call that is made of many others mutes their reports and tells of itself instead.
+void sap_progress_mute(sap_device* device, bool muted);
+bool sap_progress_tell(const sap_device* device, double done);
 
 #endif

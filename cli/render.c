@@ -1,0 +1,253 @@
+// sapwood render: pictures of a mesh.
+#include "file.h"
+#include "input.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The run of the verb. All zero can be freed.
+typedef struct render_run {
+    sap_mesh_file* file;
+    sap_mesh_file shown; // what is drawn: the file, or its mesh as it moves
+    sap_mesh_tree* tree;
+    sap_camera camera;
+    float middle[3];
+    sap_light lights[SAP_CLI_MOST_LIGHTS];
+    float* moved; // vertices
+    uint8_t* pixels;
+    int64_t rays;
+    float hottest;
+    double read_seconds, build_seconds, render_seconds;
+} render_run;
+
+static sap_cli_exit check_usage(sap_cli* cli) {
+    const sap_cli_options* o = cli->options;
+    sap_cli_exit result = sap_cli_picture_check(cli, o->output);
+    if (result != SAP_EXIT_OK) return result;
+    if (o->orbit && !strcmp(o->output, "-")) return sap_cli_usage(cli, "--orbit needs -o FILE, not standard output");
+    for (int a = 0; sap_cli_given(o, "up") && a < 4; a++) {
+        if (a == 3) return sap_cli_usage(cli, "--up 0,0,0 is no direction");
+        if (o->up[a] != 0) break;
+    }
+    return sap_cli_check_distinct(cli, &(sap_cli_output){"-o", o->output}, 1);
+}
+
+static sap_cli_exit build_tree(sap_cli* cli, render_run* run) {
+    sap_mesh_tree_options options = {.quality = cli->options->quality};
+    sap_cli_stage_begin(cli, "building");
+    sap_status status = sap_mesh_tree_build(cli->device, run->file->mesh, &options, &run->tree);
+    run->build_seconds = sap_cli_stage_end(cli);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, cli->options->operands[0]);
+}
+
+// ---- Camera and lights.
+
+static sap_cli_exit place_camera(sap_cli* cli, render_run* run) {
+    const sap_cli_options* o = cli->options;
+    sap_camera framed = {.fov = (float)o->fov};
+    memcpy(framed.up, o->up, sizeof framed.up);
+    if (sap_camera_frame(run->tree, o->size[0], o->size[1], &framed) != SAP_OK)
+        return sap_cli_error(cli, "the camera cannot be placed");
+    run->camera = framed;
+    memcpy(run->middle, framed.at, sizeof run->middle);
+    if (sap_cli_given(o, "at"))
+        for (int a = 0; a < 3; a++) {
+            run->camera.at[a] = o->at[a];
+            run->camera.eye[a] = framed.eye[a] - framed.at[a] + o->at[a];
+        }
+    if (sap_cli_given(o, "eye")) memcpy(run->camera.eye, o->eye, sizeof o->eye);
+    if (!memcmp(run->camera.eye, run->camera.at, sizeof run->camera.eye))
+        return sap_cli_usage(cli, "the camera stands where it looks; --eye and --at must differ");
+    return SAP_EXIT_OK;
+}
+
+// Two sides of a square that faces the middle.
+static void face_middle(const float middle[3], float side, sap_light* light) {
+    double to[3], first[3], length = 0;
+    for (int a = 0; a < 3; a++) to[a] = (double)middle[a] - (double)light->position[a];
+    int least = fabs(to[0]) < fabs(to[1]) ? 0 : 1;
+    if (fabs(to[2]) < fabs(to[least])) least = 2;
+    for (int i = 0; i < 2; i++) {
+        double axis[3] = {0}, across[3];
+        if (i == 0) axis[least] = 1;
+        const double* with = i == 0 ? axis : first;
+        for (int a = 0; a < 3; a++)
+            across[a] = to[(a + 1) % 3] * with[(a + 2) % 3] - to[(a + 2) % 3] * with[(a + 1) % 3];
+        length = sqrt(across[0] * across[0] + across[1] * across[1] + across[2] * across[2]);
+        for (int a = 0; a < 3; a++) {
+            first[a] = length > 0 ? across[a] / length : 0;
+            light->side[i][a] = (float)(first[a] * (double)side);
+        }
+    }
+}
+
+static void place_lights(const sap_cli_options* o, render_run* run) {
+    for (int32_t i = 0; i < o->light_count; i++) {
+        const sap_cli_light* given = &o->lights[i];
+        sap_light* light = &run->lights[i];
+        memcpy(light->position, given->position, sizeof light->position);
+        memcpy(light->color, given->color, sizeof light->color);
+        if (given->side > 0) face_middle(run->middle, given->side, light);
+    }
+}
+
+// ---- Pictures.
+
+static sap_cli_exit draw(sap_cli* cli, render_run* run, const char* path) {
+    const sap_cli_options* o = cli->options;
+    sap_scene scene = {.tree = run->tree, .file = &run->shown, .camera = run->camera};
+    sap_render_options options = {.width = o->size[0],
+                                  .height = o->size[1],
+                                  .samples = o->samples,
+                                  .bounces = o->bounces ? o->bounces : -1,
+                                  .ambient = o->ambient > 0 ? (float)o->ambient : -1,
+                                  .exposure = (float)o->exposure,
+                                  .flat = o->flat,
+                                  .heat = o->heat,
+                                  .hottest = run->hottest};
+    sap_render_info info;
+    if (o->light_count) {
+        scene.lights = run->lights;
+        scene.light_count = o->light_count;
+    }
+    if (sap_cli_given(o, "background")) options.background = o->background;
+    sap_cli_stage_begin(cli, "drawing");
+    sap_status status = sap_render(cli->device, &scene, &options, run->pixels, &info);
+    run->render_seconds = sap_cli_stage_end(cli);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
+    run->rays += info.rays;
+    if (o->heat && run->hottest == 0) {
+        run->hottest = info.hottest; // the same scale for all pictures of an orbit
+        sap_cli_note(cli, "the brightest is %.4g nodes a ray", (double)info.hottest);
+    }
+    return sap_cli_picture_write(cli, path, run->pixels, o->size[0], o->size[1]);
+}
+
+// A point turned around an axis of length 1 through the middle (Rodrigues).
+static void turn(const float middle[3], const float axis[3], double angle, const float from[3], float to[3]) {
+    double p[3], along = 0, cosine = cos(angle), sine = sin(angle);
+    for (int a = 0; a < 3; a++) {
+        p[a] = (double)from[a] - (double)middle[a];
+        along += p[a] * (double)axis[a];
+    }
+    for (int a = 0; a < 3; a++) {
+        int b = (a + 1) % 3, c = (a + 2) % 3;
+        double across = (double)axis[b] * p[c] - (double)axis[c] * p[b];
+        to[a] = (float)(p[a] * cosine + across * sine + (double)axis[a] * along * (1 - cosine) + (double)middle[a]);
+    }
+}
+
+static const double full_turn = 6.283185307179586;
+
+// The mesh twisted by a wave that runs along the upward axis, once a round.
+static void twist(const render_run* run, double radius, double phase) {
+    const float* up = run->camera.up;
+    const sap_mesh* mesh = &run->file->mesh;
+    for (int64_t i = 0; i < mesh->vertex_count; i++) {
+        const float* from = mesh->vertices + 3 * i;
+        double height = 0;
+        for (int a = 0; a < 3; a++) height += ((double)from[a] - (double)run->middle[a]) * (double)up[a];
+        double angle = 0.4 * (sin(full_turn * (phase + height / radius / 4)) - sin(full_turn * height / radius / 4));
+        turn(run->middle, up, angle, from, run->moved + 3 * i);
+    }
+}
+
+static sap_cli_exit name_frame(sap_cli* cli, int32_t frame, char** path) {
+    const char *output = cli->options->output, *suffix = strrchr(output, '.');
+    if (asprintf(path, "%.*s-%03d%s", (int)(suffix - output), output, (int)frame, suffix) >= 0) return SAP_EXIT_OK;
+    *path = NULL;
+    return sap_cli_error(cli, "no memory for the name of a picture");
+}
+
+static sap_cli_exit draw_frame(sap_cli* cli, render_run* run, int32_t frame, double radius) {
+    const sap_cli_options* o = cli->options;
+    double phase = (double)frame / o->orbit;
+    char* path;
+    sap_cli_exit result = name_frame(cli, frame, &path);
+    if (result != SAP_EXIT_OK) return result;
+    twist(run, radius, phase);
+    sap_cli_stage_begin(cli, "building");
+    sap_status status = sap_mesh_tree_rebuild(run->tree, run->shown.mesh);
+    run->build_seconds = sap_cli_stage_end(cli);
+    sap_camera camera = run->camera;
+    turn(run->camera.at, run->camera.up, full_turn * phase, camera.eye, run->camera.eye);
+    result = status == SAP_OK ? draw(cli, run, path) : sap_cli_failed(cli, status, o->operands[0]);
+    run->camera = camera;
+    if (result == SAP_EXIT_OK && !o->json && !o->quiet) {
+        printf("%s  build %.1f ms  trace %.1f ms\n", path, run->build_seconds * 1e3, run->render_seconds * 1e3);
+        result = sap_cli_flush(cli);
+    }
+    free(path);
+    return result;
+}
+
+static sap_cli_exit draw_orbit(sap_cli* cli, render_run* run) {
+    sap_mesh_tree_info info;
+    double radius = 0;
+    run->moved = sap_cli_allocate(cli, run->file->mesh.vertex_count, 3 * sizeof(float));
+    if (!run->moved) return SAP_EXIT_FAILED;
+    run->shown.mesh.vertices = run->moved;
+    sap_mesh_tree_describe(run->tree, &info);
+    for (int a = 0; a < 3; a++) radius += fabs((double)info.upper[a] - (double)info.lower[a]) / 2;
+    if (!(radius > 0) || !isfinite(radius)) radius = 1;
+    sap_cli_exit result = SAP_EXIT_OK;
+    for (int32_t frame = 0; frame < cli->options->orbit && result == SAP_EXIT_OK; frame++)
+        result = draw_frame(cli, run, frame, radius);
+    return result;
+}
+
+static void report(sap_cli* cli, const render_run* run) {
+    const sap_cli_options* o = cli->options;
+    sap_json json = {0};
+    sap_json_open(&json, NULL, '{');
+    sap_json_text(&json, "verb", "render");
+    sap_json_text(&json, "input", o->operands[0]);
+    sap_json_text(&json, "output", o->output);
+    sap_json_int(&json, "triangles", run->file->mesh.triangle_count);
+    sap_json_int(&json, "width", o->size[0]);
+    sap_json_int(&json, "height", o->size[1]);
+    sap_json_int(&json, "frames", o->orbit ? o->orbit : 1);
+    sap_json_int(&json, "rays", run->rays);
+    sap_json_processor(&json, cli);
+    sap_json_open(&json, "seconds", '{');
+    sap_json_real(&json, "read", run->read_seconds, 32);
+    sap_json_real(&json, "build", run->build_seconds, 32);
+    sap_json_real(&json, "render", run->render_seconds, 32);
+    sap_json_close(&json, '}');
+    sap_json_close(&json, '}');
+}
+
+static void free_run(render_run* run) {
+    free(run->pixels);
+    free(run->moved);
+    sap_mesh_tree_free(run->tree);
+    sap_mesh_file_free(run->file);
+}
+
+sap_cli_exit sap_cli_render(sap_cli* cli) {
+    const sap_cli_options* o = cli->options;
+    render_run run = {0};
+    sap_cli_exit result = check_usage(cli);
+    double start = sap_cli_seconds();
+    if (result == SAP_EXIT_OK) result = sap_cli_mesh_read(cli, o->operands[0], &run.file);
+    run.read_seconds = sap_cli_seconds() - start;
+    if (result == SAP_EXIT_OK) {
+        run.shown = *run.file;
+        run.pixels = sap_cli_allocate(cli, (int64_t)o->size[0] * o->size[1], 3);
+        result = run.pixels ? build_tree(cli, &run) : SAP_EXIT_FAILED;
+    }
+    if (result == SAP_EXIT_OK) result = place_camera(cli, &run);
+    if (result == SAP_EXIT_OK) {
+        place_lights(o, &run);
+        result = o->orbit ? draw_orbit(cli, &run) : draw(cli, &run, o->output);
+    }
+    if (result == SAP_EXIT_OK && o->json) report(cli, &run);
+    if (result == SAP_EXIT_OK && !o->orbit && strcmp(o->output, "-") != 0)
+        sap_cli_note(cli, "%lld triangles, tree built in %.3g s: %s, %lld rays traced in %.3g s",
+                     (long long)run.file->mesh.triangle_count, run.build_seconds, o->output, (long long)run.rays,
+                     run.render_seconds);
+    free_run(&run);
+    return result;
+}

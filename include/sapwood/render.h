@@ -1,0 +1,94 @@
+/**
+ * @file render.h
+ * Pictures of meshes: rays from a camera through a tree over triangles, with shadows, mirrors, glass and light from the
+ * sky.
+ */
+#ifndef SAPWOOD_RENDER_H
+#define SAPWOOD_RENDER_H
+
+#include "files.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A pinhole camera. */
+typedef struct sap_camera {
+    float eye[3]; /**< where it stands */
+    float at[3];  /**< what it looks at; eye and at equal: ::sap_camera_frame places it */
+    float up[3];  /**< which way is up in the picture; zeros: y. The sky is up, too */
+    float fov;    /**< degrees from the picture's lower edge to its upper, below 180; 0: 35 */
+} sap_camera;
+
+/** A light. It is not seen itself, only what it shines on. Its light falls off with the square of the distance. */
+typedef struct sap_light {
+    float position[3]; /**< of a point light; the middle of an area light */
+    float color[3];    /**< red, green, blue, 1 and above: how bright it makes a white surface that faces it in the
+                          middle of the mesh's box; so it needs no thought about units */
+    float side[2][3];  /**< area light: the two sides of its parallelogram; zeros: a point light with sharp shadows */
+} sap_light;
+
+/** What is drawn. */
+typedef struct sap_scene {
+    const sap_mesh_tree* tree;
+    const sap_mesh_file* file; /**< the mesh that the tree was built over, with its colours and materials */
+    sap_camera camera;         /**< all zero: a view of the whole mesh, a little from above and from one side */
+    const sap_light* lights;   /**< [light_count]; NULL: one soft light above the camera's shoulder */
+    int32_t light_count;       /**< lights, 0 if `lights` is NULL; 0 beside lights: the sky alone */
+} sap_scene;
+
+/** How to draw. All zero is the default for each field, but for the size. */
+typedef struct sap_render_options {
+    int32_t width, height;   /**< pixels, 1 … 65536 each */
+    int32_t samples;         /**< rays through a pixel, at most 65536; 0: 16 */
+    int32_t bounces;         /**< how often light may be mirrored, refracted or scattered on its way, at most 64; 0: 5;
+                                below 0: never */
+    float ambient;           /**< strength of the light that the sky sheds on surfaces; 0: 1; below 0: none */
+    float exposure;          /**< factor of all light; 0: 1 */
+    const float* background; /**< [3] what is seen past the mesh, linear; NULL: the sky */
+    bool flat;               /**< show triangles as they are. Default: normals are smoothed over edges that are blunt */
+    bool heat;               /**< draw instead how many nodes of the tree the camera's rays look at */
+    float hottest;           /**< heat: what is drawn brightest; 0: the most of the picture */
+} sap_render_options;
+
+/** What a picture took. */
+typedef struct sap_render_info {
+    int64_t rays;  /**< traced, shadows included */
+    float hottest; /**< heat: the most nodes that a pixel's rays looked at, on average; else 0 */
+} sap_render_info;
+
+/**
+ * Gives a camera its place: looks along camera->at - camera->eye (both equal: from a third of the way round and a
+ * little above), at camera->at (eye and at equal: the middle of the tree's box), from so far that the whole box is in a
+ * picture of width x height pixels. Fills in up and fov where they are zero. A tree without triangles is looked at as
+ * if it were a cube of side 1 around the origin.
+ * Errors: SAP_ERROR_ARGUMENT (a NULL; a size below 1; a field that is not finite; fov outside 0 … 179).
+ */
+SAP_API sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, int32_t height, sap_camera* camera);
+
+/**
+ * Draws a mesh: pixels[3*width*height] become red, green, blue in sRGB, rows from top to bottom.
+ *
+ * Paths are followed from the camera. A surface is lit by each light, whose shadows are those of whatever stands
+ * between, glass included; by what one ray into its cosine lobe finds, the sky at last: so corners are darker; and by
+ * what it mirrors or lets through. Materials (vertex colours take the place of Kd where a triangle has no material):
+ * Kd scatters; Ks with illum below 3 is Phong's highlight of exponent Ns, with 3 and above also a mirror, with 5 one
+ * that is stronger at grazing angles (Schlick 1994); 1 - d is clear glass of the index Ni, whose inside is where its
+ * triangles are seen from behind; Ke shines, but is found by scattered rays only.
+ *
+ * Samples are those of a scrambled Sobol sequence, seeded by the pixel (Burley 2020). The same bits for any number of
+ * threads and any instruction set. Rays are traced in batches of 64 x 64 pixels. O(samples * bounces * lights) rays a
+ * pixel. `device` is the tree's: its log, memory, threads and progress serve this call; other calls on it report no
+ * progress meanwhile. The GPU is only used to trace, where the tree lies on one. `info` may be NULL.
+ *
+ * Errors: SAP_ERROR_ARGUMENT (a NULL; an option out of range; numbers that are not finite in camera, lights or
+ * background; a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a material that is
+ * not there; light_count), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace.
+ */
+SAP_API sap_status sap_render(sap_device* device, const sap_scene* scene, const sap_render_options* options,
+                              uint8_t* pixels, sap_render_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

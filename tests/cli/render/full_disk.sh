@@ -1,0 +1,1 @@
+ln -s /dev/full a.ppm; sapwood render quad.obj -o a.ppm --size 4x4

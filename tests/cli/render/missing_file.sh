@@ -1,0 +1,1 @@
+sapwood render none.obj -o a.ppm

@@ -1,0 +1,1 @@
+sapwood render quad.obj -o none/a.ppm --size 4x4

@@ -1,0 +1,1 @@
+sapwood render -o a.ppm

@@ -1,0 +1,1 @@
+sapwood render quad.obj

@@ -1,0 +1,1 @@
+sapwood render quad.obj -q -o a.ppm --size 9x7 --eye 1,-2,3 --at 0,0,.5 --up 0,0,1 --fov 50 --light 1,2,3 --light 1,2,3,.5,.5,1 --area-light -1,2,3,.5 --samples 2 --bounces 0 --ambient 0 --exposure 2 --background 0,0,0 --flat && wc -c < a.ppm

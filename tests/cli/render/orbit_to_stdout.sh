@@ -1,0 +1,1 @@
+sapwood render faces.ply -o - --orbit 3

@@ -1,0 +1,1 @@
+sapwood convert five.xyz -q -o a.csv; echo "# x y z" > r.xyz; sapwood trace quad.obj r.xyz

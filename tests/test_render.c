@@ -1,0 +1,304 @@
+// Pictures: the same pixels everywhere, what materials and lights do, and calls that are refused.
+#include "allocator.h"
+#include "meshes.h"
+#include "sapwood/render.h"
+#include "test.h"
+
+enum { WIDTH = 70, HEIGHT = 40, BYTES = 3 * WIDTH * HEIGHT };
+
+// A floor, a box of glass or mirror above it, a torus beside that.
+typedef struct studio {
+    watch w;
+    sap_device* device;
+    scene_mesh mesh;
+    int32_t material_ids[2048];
+    sap_material materials[3];
+    sap_mesh_file file;
+    sap_scene scene;
+    sap_mesh_tree* tree;
+    int reports, stop_at;
+    double last;
+    uint8_t pixels[BYTES];
+} studio;
+
+static bool report(void* user, double done) {
+    studio* s = user;
+    CHECK(done >= s->last && done <= 1);
+    s->last = done;
+    return ++s->reports != s->stop_at;
+}
+
+static void make_mesh(studio* s) {
+    scene_mesh torus = mesh_torus(20, 1, 0.4);
+    int64_t v = torus.mesh.vertex_count, t = torus.mesh.triangle_count;
+    s->mesh = scene_mesh_make(v + 8, t + 4);
+    memcpy(s->mesh.vertices, torus.vertices, (size_t)v * 3 * sizeof(float));
+    memcpy(s->mesh.triangles, torus.triangles, (size_t)t * 3 * sizeof(int32_t));
+    scene_mesh_free(&torus);
+    for (int i = 0; i < 4; i++) {
+        double x = i == 0 || i == 3 ? -3 : 3, z = i < 2 ? 3 : -3;
+        set_vertex(&s->mesh, v + i, x, -1.5, z);
+        set_vertex(&s->mesh, v + 4 + i, x * 0.3 - 1.9, z * 0.4, -2.5);
+    }
+    for (int i = 0; i < 2; i++) {
+        set_triangle(&s->mesh, t + 2 * i, v + 4 * i, v + 4 * i + 1, v + 4 * i + 2);
+        set_triangle(&s->mesh, t + 2 * i + 1, v + 4 * i, v + 4 * i + 2, v + 4 * i + 3);
+    }
+    sap_material plain = {"clay", {0.7f, 0.3f, 0.2f}, {0.2f, 0.2f, 0.2f}, {0, 0, 0}, 30, 1, 1, 2};
+    sap_material glass = {"glass", {0, 0, 0}, {0.5f, 0.5f, 0.5f}, {0, 0, 0}, 500, 0.1f, 1.5f, 7};
+    sap_material mirror = {"mirror", {0.1f, 0.1f, 0.1f}, {0.8f, 0.8f, 0.8f}, {0, 0, 0.1f}, 500, 1, 1, 5};
+    s->materials[0] = plain;
+    s->materials[1] = glass;
+    s->materials[2] = mirror;
+    for (int64_t i = 0; i < t + 4; i++) s->material_ids[i] = i < t / 2 ? 0 : i < t ? 1 : i < t + 2 ? -1 : 2;
+}
+
+static void open_studio(studio* s, int32_t threads, sap_simd simd) {
+    memset(s, 0, sizeof *s);
+    make_mesh(s);
+    s->file = (sap_mesh_file){s->mesh.mesh, NULL, s->material_ids, s->materials, 3};
+    sap_device_options options = watched(&s->w);
+    options.threads = threads;
+    options.simd = simd;
+    options.progress = report;
+    options.progress_user = s;
+    CHECK_STATUS(sap_device_open(&options, &s->device), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_build(s->device, s->mesh.mesh, NULL, &s->tree), SAP_OK);
+    s->scene = (sap_scene){.tree = s->tree, .file = &s->file};
+    s->reports = 0;
+    s->last = 0;
+}
+
+static void close_studio(studio* s) {
+    sap_mesh_tree_free(s->tree);
+    sap_device_close(s->device);
+    scene_mesh_free(&s->mesh);
+    CHECK_EQUAL(s->w.blocks, 0);
+    CHECK_EQUAL(s->w.wrong, 0);
+}
+
+static const sap_render_options small = {.width = WIDTH, .height = HEIGHT, .samples = 4};
+
+static sap_status draw(studio* s, const sap_render_options* options) {
+    s->last = 0;
+    memset(s->pixels, 0xee, sizeof s->pixels);
+    return sap_render(s->device, &s->scene, options, s->pixels, NULL);
+}
+
+static uint32_t checksum(const studio* s) { // FNV-1a
+    uint32_t sum = 2166136261u;
+    for (int i = 0; i < BYTES; i++) sum = (sum ^ s->pixels[i]) * 16777619u;
+    return sum;
+}
+
+static double brightness(const studio* s) {
+    double sum = 0;
+    for (int i = 0; i < BYTES; i++) sum += s->pixels[i];
+    return sum / BYTES;
+}
+
+static const float background[3] = {1, 0, 0.5f};
+static const sap_light lamps[2] = {{{2, 6, 3}, {0.5f, 0.8f, 0.9f}, {{0, 0, 0}, {0, 0, 0}}},
+                                   {{-4, 4, 3}, {0.9f, 0.5f, 0.3f}, {{1, 0, 0}, {0, 0, 1}}}};
+
+// What is drawn in one way after the other.
+static sap_render_options option_set(studio* s, int which) {
+    sap_render_options o = small;
+    s->scene.lights = which >= 2 ? lamps : NULL;
+    s->scene.light_count = which >= 2 ? 2 : 0;
+    s->scene.camera = (sap_camera){.fov = 0};
+    if (which == 1) o.flat = true;
+    if (which == 3) o.background = background;
+    if (which == 3) s->scene.camera = (sap_camera){{0, 3, 6}, {0, -0.5f, 0}, {0, 1, 0.2f}, 50};
+    if (which == 4) o.heat = true;
+    if (which == 5) o.samples = 19;
+    return o;
+}
+
+TEST(pictures_stay_the_same) {
+    uint32_t sums[6] = {1453422346u, 1464525316u, 523149459u, 4058867446u, 0, 3646421796u};
+    for (int run = 0; run < 4; run++) {
+        studio s;
+        sap_simd simd = run == 3 ? SAP_SIMD_PORTABLE : SAP_SIMD_AUTO;
+        open_studio(&s, run == 3 ? 1 : run + 1, simd);
+        for (int which = 0; which < 6; which++) {
+            NOTE("run %d, picture %d", run, which);
+            sap_render_options o = option_set(&s, which);
+            CHECK_STATUS(draw(&s, &o), SAP_OK);
+            if (run == 0 && o.heat) sums[which] = checksum(&s); // that of the tree, which may get better
+            CHECK_EQUAL(checksum(&s), sums[which]);
+            CHECK(s.last == 1);
+        }
+        close_studio(&s);
+    }
+}
+
+TEST(light_and_shadow) {
+    studio s;
+    open_studio(&s, 2, SAP_SIMD_AUTO);
+    sap_render_options o = small;
+    sap_render_info info;
+    o.ambient = -1;
+    s.scene.lights = lamps; // none of which is used
+    o.background = (const float[3]){0, 0, 0};
+    CHECK_STATUS(draw(&s, &o), SAP_OK);
+    double night = brightness(&s);
+    s.scene.light_count = 1;
+    CHECK_STATUS(draw(&s, &o), SAP_OK);
+    double one = brightness(&s);
+    s.scene.light_count = 2;
+    CHECK_STATUS(draw(&s, &o), SAP_OK);
+    double two = brightness(&s);
+    o.exposure = 2;
+    CHECK_STATUS(draw(&s, &o), SAP_OK);
+    CHECK(night < one && one < two && two < brightness(&s));
+    o.bounces = -1;
+    s.last = 0;
+    CHECK_STATUS(sap_render(s.device, &s.scene, &o, s.pixels, &info), SAP_OK);
+    CHECK(info.rays >= (int64_t)WIDTH * HEIGHT * o.samples && info.hottest == 0);
+    o.heat = true;
+    s.last = 0;
+    CHECK_STATUS(sap_render(s.device, &s.scene, &o, s.pixels, &info), SAP_OK);
+    CHECK_EQUAL(info.rays, (int64_t)WIDTH * HEIGHT * o.samples);
+    CHECK(info.hottest >= 1);
+    close_studio(&s);
+}
+
+// A camera that places itself sees all of the mesh: the picture's edge shows none of it.
+TEST(camera_sees_the_whole_mesh) {
+    static const float ups[5][3] = {{0, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 0, 0}, {1, 2, 3}};
+    studio s;
+    open_studio(&s, 1, SAP_SIMD_AUTO);
+    for (int i = 0; i < 10; i++) {
+        NOTE("camera %d", i);
+        sap_camera camera = {.fov = i < 5 ? 0 : 100};
+        memcpy(camera.up, ups[i % 5], sizeof camera.up);
+        if (i == 7) camera.eye[2] = 1;
+        s.scene.camera = camera;
+        CHECK_STATUS(sap_camera_frame(s.tree, WIDTH, HEIGHT, &camera), SAP_OK);
+        CHECK(camera.fov > 0 && memcmp(camera.eye, camera.at, sizeof camera.eye) != 0);
+        s.scene.camera = camera;
+        sap_render_options o = small;
+        o.background = background;
+        o.bounces = -1;
+        CHECK_STATUS(draw(&s, &o), SAP_OK);
+        int strange = 0;
+        for (int at = 0; at < WIDTH * HEIGHT; at++) {
+            int x = at % WIDTH, y = at / WIDTH;
+            bool edge = x == 0 || y == 0 || x == WIDTH - 1 || y == HEIGHT - 1;
+            if (edge) strange += s.pixels[3 * at] != 255 || s.pixels[3 * at + 1] != 0;
+        }
+        CHECK_EQUAL(strange, 0);
+    }
+    CHECK_STATUS(sap_camera_frame(NULL, 1, 1, &s.scene.camera), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_camera_frame(s.tree, 0, 1, &s.scene.camera), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_camera_frame(s.tree, 1, 1, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_camera_frame(s.tree, 1, 1, &(sap_camera){.eye = {NAN, 0, 0}}), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_camera_frame(s.tree, 1, 1, &(sap_camera){.fov = 180}), SAP_ERROR_ARGUMENT);
+    close_studio(&s);
+}
+
+TEST(empty_mesh_is_all_sky) {
+    studio s;
+    open_studio(&s, 1, SAP_SIMD_AUTO);
+    s.file.mesh = (sap_mesh){NULL, 0, NULL, 0};
+    CHECK_STATUS(sap_mesh_tree_rebuild(s.tree, s.file.mesh), SAP_OK);
+    sap_render_options o = small;
+    o.background = background;
+    CHECK_STATUS(draw(&s, &o), SAP_OK);
+    for (int i = 0; i < BYTES; i++) CHECK_EQUAL(s.pixels[i], i % 3 == 0 ? 255 : i % 3 == 1 ? 0 : 188);
+    close_studio(&s);
+}
+
+TEST(cancelled) {
+    for (int stop = 1; stop <= 2; stop++) {
+        studio s;
+        open_studio(&s, 2, SAP_SIMD_AUTO);
+        s.stop_at = stop;
+        sap_render_options o = small;
+        o.samples = 33;
+        CHECK_STATUS(draw(&s, &o), SAP_ERROR_CANCELLED);
+        CHECK_EQUAL(s.reports, stop);
+        s.stop_at = 0;
+        CHECK_STATUS(draw(&s, &o), SAP_OK);
+        close_studio(&s);
+    }
+}
+
+TEST(bad_arguments) {
+    studio s;
+    open_studio(&s, 1, SAP_SIMD_AUTO);
+    const sap_render_options bad[] = {{.width = 0, .height = 1},
+                                      {.width = 1, .height = 65537},
+                                      {.width = 1, .height = 1, .samples = -1},
+                                      {.width = 1, .height = 1, .bounces = 65},
+                                      {.width = 1, .height = 1, .ambient = NAN},
+                                      {.width = 1, .height = 1, .exposure = -1},
+                                      {.width = 1, .height = 1, .hottest = INFINITY},
+                                      {.width = 1, .height = 1, .background = (const float[3]){0, NAN, 0}}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        NOTE("options %d", (int)i);
+        s.w.log_calls = 0;
+        CHECK_STATUS(sap_render(s.device, &s.scene, &bad[i], s.pixels, NULL), SAP_ERROR_ARGUMENT);
+        CHECK_EQUAL(s.w.log_calls, 1);
+    }
+    CHECK_STATUS(sap_render(NULL, &s.scene, &small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(s.device, NULL, &small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(s.device, &s.scene, NULL, s.pixels, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(s.device, &s.scene, &small, NULL, NULL), SAP_ERROR_ARGUMENT);
+    close_studio(&s);
+}
+
+// Changes one thing of the scene, sees it refused, and puts it back.
+#define REFUSED(field, value, status)                                                                                  \
+    do {                                                                                                               \
+        __typeof__(field) kept = field;                                                                                \
+        field = value;                                                                                                 \
+        s.w.log_calls = 0;                                                                                             \
+        CHECK_STATUS(draw(&s, &small), status);                                                                        \
+        CHECK_EQUAL(s.w.log_calls, 1);                                                                                 \
+        CHECK_EQUAL(s.pixels[0], 0xee);                                                                                \
+        field = kept;                                                                                                  \
+    } while (0)
+
+TEST(bad_scenes) {
+    studio s;
+    open_studio(&s, 1, SAP_SIMD_AUTO);
+    sap_light light = {{0, 5, 0}, {1, 1, 1}, {{0, 0, 0}, {0, 0, 0}}};
+    s.scene.lights = &light;
+    s.scene.light_count = 1;
+    REFUSED(s.scene.tree, NULL, SAP_ERROR_ARGUMENT);
+    REFUSED(s.scene.file, NULL, SAP_ERROR_ARGUMENT);
+    REFUSED(s.scene.lights, NULL, SAP_ERROR_ARGUMENT);
+    REFUSED(s.scene.light_count, -1, SAP_ERROR_RANGE);
+    REFUSED(s.scene.camera.fov, 180, SAP_ERROR_ARGUMENT);
+    REFUSED(s.scene.camera.eye[1], INFINITY, SAP_ERROR_ARGUMENT);
+    REFUSED(light.position[2], NAN, SAP_ERROR_ARGUMENT);
+    REFUSED(s.file.mesh.triangle_count, 3, SAP_ERROR_ARGUMENT);
+    REFUSED(s.file.mesh.triangles, NULL, SAP_ERROR_ARGUMENT);
+    REFUSED(s.file.mesh.vertex_count, 100, SAP_ERROR_RANGE);
+    REFUSED(s.file.materials, NULL, SAP_ERROR_ARGUMENT);
+    REFUSED(s.material_ids[7], 3, SAP_ERROR_RANGE);
+    REFUSED(s.mesh.triangles[5], -1, SAP_ERROR_RANGE);
+    CHECK_STATUS(draw(&s, &small), SAP_OK);
+    close_studio(&s);
+}
+
+TEST(refused_memory) {
+    studio s;
+    open_studio(&s, 1, SAP_SIMD_AUTO);
+    bool drawn = false;
+    for (int64_t fail = 1; fail < 100 && !drawn; fail++) {
+        sap_device_trim(s.device);
+        s.w.requests = 0;
+        s.w.fail_from = fail;
+        sap_status status = draw(&s, &small);
+        drawn = status == SAP_OK;
+        if (!drawn) CHECK_STATUS(status, SAP_ERROR_MEMORY);
+        s.w.fail_from = 0;
+    }
+    CHECK(drawn);
+    close_studio(&s);
+}
+
+TEST_MAIN()
