@@ -16,12 +16,29 @@ running_on() { # running_on [FILE]
     echo "running on: $where"
     case $where in cuda*) "$cli" bench -k 16 "$@" && echo "and on the CPU, with a check and a picture:" ;; esac
 }
+# The second half: a mesh, drawn with shadows and mirrors.
+draw_mesh() {
+    local scene=$folder/scene.obj cli=$top/build/release/sapwood
+    [ -x "$cli" ] && [ -x "$built/scene" ] || return 0
+    echo
+    echo "a mesh: a knot, balls of glass, mirror and clay, polished tiles"
+    "$built/scene" "$scene"
+    "$cli" render "$scene" -o "$folder/mesh.png" --size 640x400 --samples 9 --eye 3.2,2.6,6.4 --at 0,0.75,0.2 --fov 38 \
+        --exposure 0.85
+    echo "picture, with shadows, mirrors and glass: $folder/mesh.png"
+}
+# Runs the demo, then draws.
+demo() {
+    "$built/demo" "${picture[@]}" "$@"
+    draw_mesh
+    exit
+}
 given=
 for argument in "$@"; do
     case $given$argument in
     --data | --generate) given=$argument= ;;
-    --data=*) running_on "${argument#--data=}"; exec "$built/demo" "${picture[@]}" "$@" ;;
-    --generate=*) running_on; exec "$built/demo" "${picture[@]}" "$@" ;;
+    --data=*) running_on "${argument#--data=}"; demo "$@" ;;
+    --generate=*) running_on; demo "$@" ;;
     esac
 done
 if [ ! -s "$scan" ]; then
@@ -29,9 +46,9 @@ if [ ! -s "$scan" ]; then
     if ! "$top/examples/fetch_scan.sh" "$built/scan_surface" "$scan"; then
         echo "no real scan could be had: apt-get did not reach the package; going on with a generated scan"
         running_on
-        exec "$built/demo" "${picture[@]}" --name "generated (yard, 8 scanner stops of 64 beams, 4 mm noise)" "$@"
+        demo --name "generated (yard, 8 scanner stops of 64 beams, 4 mm noise)" "$@"
     fi
 fi
 running_on "$scan"
-exec "$built/demo" "${picture[@]}" --data "$scan" --view 195,8 \
+demo --data "$scan" --view 195,8 \
     --name "CT of a head, surface of bone (Debian invesalius-examples, GPL-2)" "$@"
