@@ -26,7 +26,7 @@ typedef struct mask_node {
 // Bits of the lanes of four vectors of 16, one for each of 64 floats.
 INLINE uint64_t bits_of_lanes(const wide_int lanes[SAP_MESH_SMALL / WIDE]) {
     uint64_t bits = 0;
-    for (int i = 0; i < SAP_MESH_SMALL / WIDE; i++) bits |= (uint64_t)wide_bits(lanes[i]) << (WIDE * i);
+    for (int i = 0; i < SAP_MESH_SMALL / WIDE; i++) bits |= (uint64_t)wide_bits(&lanes[i]) << (WIDE * i);
     return bits;
 }
 

@@ -12,7 +12,8 @@ typedef float wide __attribute__((vector_size(64), aligned(4)));
 typedef int32_t wide_int __attribute__((vector_size(64), aligned(4)));
 
 // A bit of each lane of a comparison.
-INLINE uint32_t wide_bits(wide_int lanes) {
+INLINE uint32_t wide_bits(const wide_int* at) {
+    const wide_int lanes = *at;
 #if SAP_SIMD == 3
     return _mm512_movepi32_mask((__m512i)lanes);
 #elif SAP_SIMD == 2
