@@ -99,4 +99,57 @@ TEST(the_same_bytes_for_any_threads_and_instructions) {
     }
 }
 
+// What trees are made of, and their bytes: a change of either is a change of the trees that everyone builds.
+TEST(golden_trees) {
+    static const struct {
+        mesh_family kind;
+        int way;
+        int64_t nodes, references;
+        double cost;
+        uint64_t hash; // FNV-1a, 64 bits, of a little-endian machine's arrays
+    } expected[] = {
+        {MESH_SOUP, 0, 421, 3555, 194.7, UINT64_C(0x1FC65452A112A8ED)},
+        {MESH_SOUP, 1, 462, 3880, 201.4, UINT64_C(0xE8ADB98A63D1066E)},
+        {MESH_SOUP, 2, 554, 3597, 199.2, UINT64_C(0x95799BCC0AF574E4)},
+        {MESH_SOUP, 3, 602, 3934, 205.0, UINT64_C(0x7BAFC1372936F956)},
+        {MESH_BALL, 0, 948, 5182, 184.7, UINT64_C(0x8A68E989117C7C7E)},
+        {MESH_BALL, 1, 903, 5638, 191.3, UINT64_C(0x6493B65B04AFC20C)},
+        {MESH_BALL, 2, 1349, 5852, 192.1, UINT64_C(0xB817145F07F42EB9)},
+        {MESH_BALL, 3, 1253, 6472, 194.1, UINT64_C(0xCFB0288451F12D14)},
+        {MESH_HILLS, 0, 338, 2888, 108.3, UINT64_C(0xAD3B83EB5B4A5816)},
+        {MESH_HILLS, 1, 583, 4008, 125.7, UINT64_C(0xB6A3AE679EC1EDAE)},
+        {MESH_HILLS, 2, 372, 2888, 113.1, UINT64_C(0x2B2B791F0CBB8692)},
+        {MESH_HILLS, 3, 708, 4010, 124.8, UINT64_C(0x8BE679EEE64C613B)},
+        {MESH_ROOMS, 0, 761, 5823, 180.3, UINT64_C(0x5233E29532B6A58A)},
+        {MESH_ROOMS, 1, 1059, 7651, 190.9, UINT64_C(0x99BF618FC72CABF0)},
+        {MESH_ROOMS, 2, 1137, 6911, 190.1, UINT64_C(0x9C00CEF83139B58A)},
+        {MESH_ROOMS, 3, 1462, 8761, 193.0, UINT64_C(0x610F5889850ACA02)},
+        {MESH_NEEDLES, 0, 408, 3023, 354.0, UINT64_C(0x2FA6A707BDF92445)},
+        {MESH_NEEDLES, 1, 1097, 9536, 274.0, UINT64_C(0x1979654F81CE63EC)},
+        {MESH_NEEDLES, 2, 465, 3000, 344.3, UINT64_C(0x7F6AEBCFC206E57F)},
+        {MESH_NEEDLES, 3, 2745, 18259, 298.1, UINT64_C(0x651F9F02D030E7C7)},
+    };
+    watch w = {0};
+    sap_device* device = open_device(&w, 2, SAP_SIMD_AUTO);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        sap_mesh mesh = mesh_of_family(expected[i].kind, 3000, 1);
+        sap_mesh_tree* tree = NULL;
+        sap_mesh_tree_info info = {0};
+        sap_mesh_tree_options options = way_of(expected[i].way);
+        uint64_t hash = UINT64_C(0xCBF29CE484222325);
+        NOTE("%s, way %d", mesh_family_name(expected[i].kind), expected[i].way);
+        CHECK_STATUS(sap_mesh_tree_build(device, mesh, &options, &tree), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_describe(tree, &info), SAP_OK);
+        CHECK_EQUAL(info.nodes, expected[i].nodes);
+        CHECK_EQUAL(info.references, expected[i].references);
+        CHECK(fabs(info.cost - expected[i].cost) <= 0.051);
+        for (size_t k = 0; tree && k < tree->shape.bytes; k++)
+            hash = (hash ^ tree->arrays[k]) * UINT64_C(0x100000001B3);
+        CHECK(hash == expected[i].hash);
+        sap_mesh_tree_free(tree);
+        mesh_free(&mesh);
+    }
+    close_device(&w, device);
+}
+
 TEST_MAIN()

@@ -107,4 +107,5 @@ extern "C" const sap_processor_table sap_cuda_table = {"cuda",
                                                        sap_tree_build_cuda,
                                                        sap_nearest_cuda,
                                                        sap_radius_cuda,
-                                                       sap_compact_cuda};
+                                                       sap_compact_cuda,
+                                                       NULL}; // mesh_build

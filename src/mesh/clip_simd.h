@@ -7,6 +7,9 @@
 
 #include "mesh/build.h"
 #include <string.h>
+#if defined(__SSE__)
+#include <immintrin.h>
+#endif
 
 typedef double vertex __attribute__((vector_size(32)));
 typedef int64_t vertex_mask __attribute__((vector_size(32)));
@@ -18,10 +21,21 @@ enum { POLYGON = 12 }; // corners of a triangle cut by six planes, and some to s
 static const vertex_mask axis_masks[3] = {{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, -1, 0}};
 
 #define PICK(mask, yes, no) (((mask) & (yes)) | (~(mask) & (no)))
-#define VERTEX_MIN(a, b)    ((vertex)PICK((a) < (b), (vertex_mask)(a), (vertex_mask)(b)))
-#define VERTEX_MAX(a, b)    ((vertex)PICK((a) > (b), (vertex_mask)(a), (vertex_mask)(b)))
-#define CORNER_MIN(a, b)    ((corner4)PICK((a) < (b), (corner4_mask)(a), (corner4_mask)(b)))
-#define CORNER_MAX(a, b)    ((corner4)PICK((a) > (b), (corner4_mask)(a), (corner4_mask)(b)))
+// Of equal or unordered ones the second, as the instructions have it.
+#if defined(__AVX__)
+#define VERTEX_MIN(a, b) ((vertex)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
+#define VERTEX_MAX(a, b) ((vertex)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
+#else
+#define VERTEX_MIN(a, b) ((vertex)PICK((a) < (b), (vertex_mask)(a), (vertex_mask)(b)))
+#define VERTEX_MAX(a, b) ((vertex)PICK((a) > (b), (vertex_mask)(a), (vertex_mask)(b)))
+#endif
+#if defined(__SSE__)
+#define CORNER_MIN(a, b) ((corner4)_mm_min_ps((__m128)(a), (__m128)(b)))
+#define CORNER_MAX(a, b) ((corner4)_mm_max_ps((__m128)(a), (__m128)(b)))
+#else
+#define CORNER_MIN(a, b) ((corner4)PICK((a) < (b), (corner4_mask)(a), (corner4_mask)(b)))
+#define CORNER_MAX(a, b) ((corner4)PICK((a) > (b), (corner4_mask)(a), (corner4_mask)(b)))
+#endif
 
 // A part's bounds are read and written four floats at a time: the fourth is its triangle, or unused.
 #define LOAD_4(to, from)  memcpy(&(to), (from), sizeof(corner4))

@@ -8,9 +8,6 @@
 
 enum { CANDIDATES = 8 }; // of a triangle: lower x y z, upper x y z, and two that are none
 
-typedef float eight __attribute__((vector_size(32)));
-typedef int32_t eight_int __attribute__((vector_size(32)));
-
 #define EIGHT_PICK(mask, yes, no) ((eight)PICK(mask, (eight_int)(yes), (eight_int)(no)))
 
 typedef struct mask_room {
@@ -29,7 +26,7 @@ typedef struct mask_node {
 // Bits of the lanes of four vectors of 16, one for each of 64 floats.
 INLINE uint64_t bits_of_lanes(const wide_int lanes[SAP_MESH_SMALL / WIDE]) {
     uint64_t bits = 0;
-    for (int i = 0; i < SAP_MESH_SMALL / WIDE; i++) bits |= (uint64_t)wide_bits(lanes[i]) << (WIDE * i);
+    for (int i = 0; i < SAP_MESH_SMALL / WIDE; i++) bits |= (uint64_t)wide_bits(&lanes[i]) << (WIDE * i);
     return bits;
 }
 
@@ -74,15 +71,6 @@ static void fill_room(const sap_mesh_part* parts, int count, mask_room* room) {
         room->triangle[i] = parts[i].triangle;
     }
     for (int a = 0; a < 3; a++) fill_axis(lower[a], upper[a], count, a, room);
-}
-
-// How many of the node's triangles are in each word.
-INLINE void count_eight(const uint64_t words[CANDIDATES], uint64_t node, eight* counts) {
-    int32_t bits[CANDIDATES];
-    eight_int all;
-    for (int k = 0; k < CANDIDATES; k++) bits[k] = count_word(words[k] & node);
-    memcpy(&all, bits, sizeof all);
-    *counts = __builtin_convertvector(all, eight);
 }
 
 typedef struct mask_rule {
@@ -142,7 +130,7 @@ static void mask_leaf(sap_mesh_workshop* w, const mask_room* room, uint64_t tria
     for (; triangles; triangles &= triangles - 1) *place++ = room->triangle[__builtin_ctzll(triangles)];
 }
 
-INLINE void masks_below(const sap_mesh_rules* rules, const mask_room* room, const sap_mesh_job* job,
+static void masks_below(const sap_mesh_rules* rules, const mask_room* room, const sap_mesh_job* job,
                         sap_mesh_workshop* w) {
     mask_node stack[SAP_MESH_DEPTH_MAX + 2];
     int waiting = 0;
@@ -172,30 +160,11 @@ INLINE void masks_below(const sap_mesh_rules* rules, const mask_room* room, cons
     }
 }
 
-#if SAP_SIMD == 3
-// Counting the bits of eight words is one instruction, where there is one.
-__attribute__((target("avx512vpopcntdq"))) static void
-masks_below_counted(const sap_mesh_rules* rules, const mask_room* room, const sap_mesh_job* job, sap_mesh_workshop* w) {
-    masks_below(rules, room, job, w);
-}
-#endif
-
-static void masks_below_plain(const sap_mesh_rules* rules, const mask_room* room, const sap_mesh_job* job,
-                              sap_mesh_workshop* w) {
-    masks_below(rules, room, job, w);
-}
-
 static void small_fast(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                        sap_mesh_workshop* w) {
     mask_room room;
     fill_room(parts, (int)job->count, &room);
-#if SAP_SIMD == 3
-    if (__builtin_cpu_supports("avx512vpopcntdq")) {
-        masks_below_counted(rules, &room, job, w);
-        return;
-    }
-#endif
-    masks_below_plain(rules, &room, job, w);
+    masks_below(rules, &room, job, w);
 }
 
 #endif

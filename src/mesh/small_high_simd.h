@@ -37,14 +37,14 @@ static int collect_candidates(const axis_rule* r, const float* lower, const floa
     return found;
 }
 
-INLINE void keep_cheaper(const axis_rule* r, const wide* plane, const wide* left, const wide* right, wide_int live,
-                         int choice, best_lanes* best) {
+INLINE void keep_cheaper(const axis_rule* r, const wide* plane, const wide* left, const wide* right,
+                         const wide_int* live, int choice, best_lanes* best) {
     const wide zero = {0};
     const wide_int none = {0};
     wide left_part = r->base + r->per * (*plane - r->lower), right_part = r->base + r->per * (r->upper - *plane);
     wide cost = r->rules->traversal + r->rules->intersection * (left_part * *left + right_part * *right);
     cost = WIDE_PICK((*left == zero) | (*right == zero), cost * 0.8F, cost);
-    wide_int cheaper = live & (cost < best->cost);
+    wide_int cheaper = *live & (cost < best->cost);
     best->cost = WIDE_PICK(cheaper, cost, best->cost);
     best->plane = WIDE_PICK(cheaper, *plane, best->plane);
     best->choice = PICK(cheaper, none + choice, best->choice);
@@ -67,8 +67,8 @@ INLINE void try_candidates(const axis_rule* r, const float* lower, const float* 
     wide in_left = __builtin_convertvector(left, wide), in_right = __builtin_convertvector(right, wide);
     wide with_left = __builtin_convertvector(left + in_plane, wide);
     wide with_right = __builtin_convertvector(right + in_plane, wide);
-    keep_cheaper(r, &plane, &in_left, &with_right, live, 2 * r->axis, best);
-    if (planar) keep_cheaper(r, &plane, &with_left, &in_right, live, 2 * r->axis + 1, best);
+    keep_cheaper(r, &plane, &in_left, &with_right, &live, 2 * r->axis, best);
+    if (planar) keep_cheaper(r, &plane, &with_left, &in_right, &live, 2 * r->axis + 1, best);
 }
 
 // The cheapest of all lanes; of equal ones the first choice, then the lowest plane.
