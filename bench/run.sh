@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # Builds the benchmark and runs it, with scipy and gnuplot where they are; installs nothing.
-#   bench/run.sh [--build FOLDER] [options of sapwood_bench]    default folder: build/release
+#   bench/run.sh [--build FOLDER] [options of sapwood_bench]              default folder: build/release
+#   bench/run.sh rays [--build FOLDER] [options of sapwood_rays_bench]    rays, beside Embree
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build/release
 out=$top/build/bench
 size=()
 arguments=()
+target=sapwood_bench
+if [ "${1-}" = rays ]; then
+    target=sapwood_rays_bench
+    shift
+fi
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=${2:?--build needs a folder}; shift ;;
@@ -16,7 +22,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-program=$build/bench/sapwood_bench
+program=$build/bench/$target
 mkdir -p "$out"
 build_it() {
     if [ ! -f "$build/CMakeCache.txt" ]; then
@@ -26,9 +32,10 @@ build_it() {
     else
         # Rivals may have been installed since.
         cmake "$build"
-    fi && cmake --build "$build" --target sapwood_bench -j "$(nproc)"
+    fi && cmake --build "$build" --target "$target" -j "$(nproc)"
 }
 build_it >"$out/build.txt" 2>&1 || { tail -n 40 "$out/build.txt" >&2; exit 1; }
+if [ "$target" = sapwood_rays_bench ]; then exec "$program" "${arguments[@]}"; fi
 case " ${arguments[*]-} " in *" --help "* | *" -h "*) exec "$program" --help ;; esac
 
 # Debian's modules are seen by Debian's interpreter only.

@@ -2,8 +2,8 @@
 #ifndef SAPWOOD_TESTS_RAY_ORACLE_H
 #define SAPWOOD_TESTS_RAY_ORACLE_H
 
-#include "meshes.h"
 #include "ray/walks_cpu.h"
+#include "ray_meshes.h"
 
 static inline sap_triangle oracle_triangle(const sap_mesh* mesh, int64_t i) {
     const int32_t* t = mesh->triangles + 3 * i;

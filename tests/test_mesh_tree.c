@@ -40,6 +40,15 @@ static void expect_whole(const sap_mesh_tree* tree, const sap_mesh* mesh) {
     CHECK_EQUAL(references, info.references);
     CHECK_EQUAL(met, info.triangles);
     free(seen);
+    CHECK_STATUS(sap_mesh_tree_verify(tree), SAP_OK);
+}
+
+// Each quality by each cost.
+enum { WAYS = 4 };
+
+static sap_mesh_tree_options way_of(int way) {
+    return (sap_mesh_tree_options){.quality = way % 2 ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH,
+                                   .cost = way / 2 ? SAP_COST_VOXELS : SAP_COST_SURFACE};
 }
 
 static bool same_trees(const sap_mesh_tree* a, const sap_mesh_tree* b) {
@@ -47,15 +56,16 @@ static bool same_trees(const sap_mesh_tree* a, const sap_mesh_tree* b) {
 }
 
 TEST(every_family) {
-    static const int64_t counts[] = {0, 1, 2, 12, 65, 3000, 30000};
+    static const int64_t counts[] = {0, 1, 2, 12, 65, 1000, 6000};
     watch w = {0};
     sap_device* device = open_device(&w, 2, SAP_SIMD_AUTO);
     for (int kind = 0; kind < MESH_FAMILIES; kind++)
-        for (int i = 0; i < 7; i++) {
-            NOTE("%s, %d triangles", mesh_family_name((mesh_family)kind), (int)counts[i]);
-            sap_mesh mesh = mesh_of_family((mesh_family)kind, counts[i], 7);
+        for (int i = 0; i < 7 * WAYS; i++) {
+            NOTE("%s, %d triangles, way %d", mesh_family_name((mesh_family)kind), (int)counts[i / WAYS], i % WAYS);
+            sap_mesh mesh = mesh_of_family((mesh_family)kind, counts[i / WAYS], 7);
+            sap_mesh_tree_options options = way_of(i % WAYS);
             sap_mesh_tree* tree = NULL;
-            if (CHECK_STATUS(sap_mesh_tree_build(device, mesh, NULL, &tree), SAP_OK)) expect_whole(tree, &mesh);
+            if (CHECK_STATUS(sap_mesh_tree_build(device, mesh, &options, &tree), SAP_OK)) expect_whole(tree, &mesh);
             sap_mesh_tree_free(tree);
             mesh_free(&mesh);
         }
@@ -63,8 +73,10 @@ TEST(every_family) {
 }
 
 TEST(the_same_bytes_for_any_threads_and_instructions) {
-    for (int kind = 0; kind < MESH_FAMILIES; kind++) {
-        sap_mesh mesh = mesh_of_family((mesh_family)kind, 30000, 3);
+    for (int n = 0; n < WAYS * MESH_FAMILIES; n++) {
+        int kind = n / WAYS;
+        sap_mesh_tree_options options = way_of(n % WAYS);
+        sap_mesh mesh = mesh_of_family((mesh_family)kind, 6000, 3);
         sap_mesh_tree* first = NULL;
         watch w[8] = {{0}};
         sap_device* devices[8] = {NULL};
@@ -74,7 +86,7 @@ TEST(the_same_bytes_for_any_threads_and_instructions) {
             devices[i] = open_device(&w[i], threads[i], (sap_simd)(i % 4));
             sap_mesh_tree* tree = NULL;
             if (!devices[i]) continue; // this machine lacks the instructions
-            CHECK_STATUS(sap_mesh_tree_build(devices[i], mesh, NULL, &tree), SAP_OK);
+            CHECK_STATUS(sap_mesh_tree_build(devices[i], mesh, &options, &tree), SAP_OK);
             if (first) CHECK(same_trees(tree, first));
             if (first)
                 sap_mesh_tree_free(tree);

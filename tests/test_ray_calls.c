@@ -1,7 +1,6 @@
 // The calls about rays and meshes as such: bad arguments, refused memory, progress, empty meshes.
 #include "allocator.h"
-#include "mesh_trees.h"
-#include "meshes.h"
+#include "ray_meshes.h"
 #include "test.h"
 
 enum { RAYS = 5000, LIMIT = 3 };
@@ -24,15 +23,15 @@ static bool report(void* user, double done) {
     return ++s->reports != s->stop_at;
 }
 
-static void open_scene(scene* s, mesh_family kind, int32_t threads) {
+static void open_scene(scene* s, ray_mesh kind, int32_t threads) {
     memset(s, 0, sizeof *s);
     sap_device_options options = watched(&s->w);
     options.threads = threads;
     options.progress = report;
     options.progress_user = s;
     CHECK_STATUS(sap_device_open(&options, &s->device), SAP_OK);
-    s->mesh = mesh_of_family(kind, 300);
-    s->tree = mesh_tree(s->device, &s->mesh.mesh, SAP_QUALITY_FAST);
+    s->mesh = ray_mesh_of(kind, 300);
+    s->tree = ray_tree(s->device, &s->mesh.mesh, SAP_QUALITY_FAST);
     s->rays = malloc(RAYS * sizeof *s->rays);
     s->points = malloc(RAYS * 3 * sizeof *s->points);
     s->answers = malloc(RAYS * sizeof(sap_closest) * LIMIT);
@@ -49,7 +48,7 @@ static void open_scene(scene* s, mesh_family kind, int32_t threads) {
 }
 
 static void close_scene(scene* s) {
-    mesh_tree_free(s->tree);
+    sap_mesh_tree_free(s->tree);
     sap_device_close(s->device);
     scene_mesh_free(&s->mesh);
     free(s->rays);
@@ -89,7 +88,7 @@ TEST(bad_arguments_are_refused) {
     sap_closest closest;
     uint8_t flag;
     int32_t number;
-    open_scene(&s, MESH_CUBE, 1);
+    open_scene(&s, RAY_MESH_CUBE, 1);
     CHECK_STATUS(sap_trace(NULL, s.rays, 1, &hit), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_occluded(NULL, s.rays, 1, &flag), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_trace_all(NULL, s.rays, 1, 1, &hit, &number), SAP_ERROR_ARGUMENT);
@@ -118,7 +117,7 @@ TEST(bad_arguments_are_refused) {
 
 TEST(nothing_asked_is_nothing_answered) {
     scene s;
-    open_scene(&s, MESH_CUBE, 1);
+    open_scene(&s, RAY_MESH_CUBE, 1);
     CHECK_STATUS(sap_trace(s.tree, NULL, 0, NULL), SAP_OK);
     CHECK_STATUS(sap_occluded(s.tree, NULL, 0, NULL), SAP_OK);
     CHECK_STATUS(sap_trace_all(s.tree, NULL, 0, 1, NULL, NULL), SAP_OK);
@@ -130,7 +129,7 @@ TEST(nothing_asked_is_nothing_answered) {
 
 TEST(empty_meshes_are_missed) {
     scene s;
-    open_scene(&s, MESH_NONE, 2);
+    open_scene(&s, RAY_MESH_NONE, 2);
     const sap_hit* hits = s.answers;
     const sap_closest* closest = s.answers;
     const uint8_t* flags = s.answers;
@@ -151,7 +150,7 @@ TEST(empty_meshes_are_missed) {
 
 TEST(refused_memory_is_reported_and_leaves_answers_alone) {
     scene s;
-    open_scene(&s, MESH_TORUS, 2);
+    open_scene(&s, RAY_MESH_TORUS, 2);
     int64_t refusals = 0;
     for (int number = 0; number < CALLS; number++)
         for (int64_t n = 1; n < 100; n++) {
@@ -181,7 +180,7 @@ TEST(refused_memory_is_reported_and_leaves_answers_alone) {
 
 TEST(few_rays_allocate_nothing) {
     scene s;
-    open_scene(&s, MESH_TORUS, 2);
+    open_scene(&s, RAY_MESH_TORUS, 2);
     sap_device_trim(s.device);
     int64_t requests = s.w.requests;
     for (int number = 0; number < CALLS; number++)
@@ -194,7 +193,7 @@ TEST(few_rays_allocate_nothing) {
 TEST(progress_and_cancelling) {
     for (int32_t threads = 1; threads <= 2; threads++) {
         scene s;
-        open_scene(&s, MESH_TORUS, threads);
+        open_scene(&s, RAY_MESH_TORUS, threads);
         for (int number = 0; number < CALLS; number++) {
             NOTE("call %d, %d threads", number, threads);
             s.reports = s.stop_at = 0;

@@ -1,6 +1,6 @@
 // Pictures: the same pixels everywhere, what materials and lights do, and calls that are refused.
 #include "allocator.h"
-#include "meshes.h"
+#include "ray_meshes.h"
 #include "sapwood/render.h"
 #include "test.h"
 

@@ -15,8 +15,8 @@ typedef struct cpu_state {
 #define KERNELS(simd, bits)                                                                                            \
     {                                                                                                                  \
         &sap_build_kernels_##simd##_f##bits, &sap_nearest_kernels_##simd##_f##bits,                                    \
-            &sap_radius_kernels_##simd##_f##bits, &sap_compact_kernels_##simd##_f##bits,                               \
-            &sap_ray_kernels_##simd##_f##bits, &sap_mesh_kernels_##simd                                                \
+            &sap_radius_kernels_##simd##_f##bits, &sap_compact_kernels_##simd##_f##bits, &sap_mesh_kernels_##simd,     \
+            &sap_ray_kernels_##simd                                                                                    \
     }
 static const sap_cpu_kernels portable[2] = {KERNELS(portable, 32), KERNELS(portable, 64)};
 #if defined(SAP_HAVE_AVX2)
@@ -91,7 +91,7 @@ const sap_processor_table sap_cpu_table = {.name = "cpu",
                                            .nearest = sap_nearest_cpu,
                                            .radius = sap_radius_cpu,
                                            .compact = sap_compact_cpu,
+                                           .mesh_build = sap_mesh_build_cpu,
                                            .trace = sap_trace_cpu,
                                            .closest = sap_closest_point_cpu,
-                                           .inside = sap_inside_cpu,
-                                           .mesh_build = sap_mesh_build_cpu};
+                                           .inside = sap_inside_cpu};

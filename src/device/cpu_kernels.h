@@ -14,8 +14,8 @@ typedef struct sap_cpu_kernels {
     const sap_nearest_kernels* nearest;
     const sap_radius_kernels* radius;
     const sap_compact_kernels* compact;
-    const sap_ray_kernels* ray; // of 32 bits; those of 64 are empty
     const sap_mesh_kernels* mesh; // of floats, whatever the precision
+    const sap_ray_kernels* ray;   // likewise
 } sap_cpu_kernels;
 
 // The kernels that a CPU device uses for reals of 32 or 64 bits.
@@ -25,8 +25,7 @@ const sap_cpu_kernels* sap_cpu_kernels_of(const sap_device* device, int32_t real
     extern const sap_build_kernels sap_build_kernels_##simd##_f##bits;                                                 \
     extern const sap_nearest_kernels sap_nearest_kernels_##simd##_f##bits;                                             \
     extern const sap_radius_kernels sap_radius_kernels_##simd##_f##bits;                                               \
-    extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;                                             \
-    extern const sap_ray_kernels sap_ray_kernels_##simd##_f##bits;
+    extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
 SAP_DECLARE_KERNELS(portable, 32)
 SAP_DECLARE_KERNELS(portable, 64)
 SAP_DECLARE_KERNELS(avx2, 32)
@@ -34,5 +33,6 @@ SAP_DECLARE_KERNELS(avx2, 64)
 SAP_DECLARE_KERNELS(avx512, 32)
 SAP_DECLARE_KERNELS(avx512, 64)
 extern const sap_mesh_kernels sap_mesh_kernels_portable, sap_mesh_kernels_avx2, sap_mesh_kernels_avx512;
+extern const sap_ray_kernels sap_ray_kernels_portable, sap_ray_kernels_avx2, sap_ray_kernels_avx512;
 
 #endif

@@ -97,12 +97,12 @@ typedef struct sap_processor_table {
     sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
     sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
     sap_status (*compact)(sap_device* device, const sap_compact_job* job); // (optional)
+    // (optional) As build, over triangles. On failure the tree is as it was.
+    sap_status (*mesh_build)(sap_mesh_tree* tree, const sap_mesh* mesh);
     // (optional) Rays, and points about a mesh.
     sap_status (*trace)(const sap_mesh_tree* tree, const sap_ray_job* job);
     sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job);
     sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);
-    // (optional) As build, over triangles. On failure the tree is as it was.
-    sap_status (*mesh_build)(sap_mesh_tree* tree, const sap_mesh* mesh);
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;

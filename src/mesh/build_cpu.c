@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "mesh/crew.h"
 #include "mesh/load.h"
+#include <math.h>
 #include <string.h>
 
 // Parts that find() needs scratch memory of, for a node of so many.
@@ -147,12 +148,25 @@ static bool work(sap_mesh_crew* c, int side) {
     return true;
 }
 
+// How far searches by the voxel volume heuristic reach: by default an eighth of a percent of the diagonal.
+static float reach_of(const sap_mesh_tree_options* options, const sap_mesh_box* bounds) {
+    double squared = 0;
+    if (options->cost != SAP_COST_VOXELS) return -1;
+    if (options->radius > 0) return options->radius;
+    for (int a = 0; a < 3; a++) {
+        double side = (double)bounds->upper[a] - (double)bounds->lower[a];
+        squared += side > 0 ? side * side : 0;
+    }
+    return (float)(sqrt(squared) / 800);
+}
+
 static void begin(sap_mesh_crew* c, const sap_mesh_box* bounds, int64_t triangles) {
     sap_mesh_top* root = sap_mesh_crew_tops(c, 0);
     *root = (sap_mesh_top){
         .job = {.cell = *bounds, .tight = *bounds, .count = triangles}, .reserved = triangles, .share = 1};
     c->used[0] = triangles;
     c->waiting[0] = c->record_count = 1;
+    c->rules.radius = reach_of(&c->tree->options, bounds);
     c->progress = sap_progress_begin(c->device, SAP_MESH_PROGRESS);
 }
 

@@ -12,7 +12,7 @@
 
 #include "math/sah.h"
 
-#include "mesh/small_high_simd.h"
+#include "mesh/small_fast_simd.h"
 
 // A large node of the subtree that waits.
 typedef struct waiting_node {
@@ -27,7 +27,10 @@ static void large_leaf(sap_mesh_workshop* w, const sap_mesh_part* parts, int64_t
 
 static void small_subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                           sap_mesh_workshop* w) {
-    small_high(rules, parts, job, w);
+    if (rules->fast && job->count > 0)
+        small_fast(rules, parts, job, w);
+    else
+        small_high(rules, parts, job, w);
 }
 
 // Parts of the nodes that wait lie one behind the other; what lies behind the topmost node is free.

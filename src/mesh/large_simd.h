@@ -166,7 +166,9 @@ static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh
 static bool cut_empty(const sap_mesh_rules* rules, const sap_mesh_job* job, sap_mesh_split* split) {
     for (int a = 0; a < 3; a++) {
         float lower = job->cell.lower[a], upper = job->cell.upper[a], enough = rules->empty_space * (upper - lower);
-        bool below = job->tight.lower[a] - lower > enough, above = upper - job->tight.upper[a] > enough;
+        // A plane in a face of the cell cuts nothing off.
+        bool below = job->tight.lower[a] - lower > enough && job->tight.lower[a] < upper;
+        bool above = upper - job->tight.upper[a] > enough && job->tight.upper[a] > lower;
         if (!below && !above) continue;
         *split = (sap_mesh_split){.axis = a,
                                   .plane = below ? job->tight.lower[a] : job->tight.upper[a],

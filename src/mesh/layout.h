@@ -53,6 +53,10 @@ bool sap_mesh_shape_places(sap_mesh_tree_shape* shape);
 // between arrays, which are zero. On failure the tree is as it was. Errors: SAP_ERROR_MEMORY.
 sap_status sap_mesh_tree_reserve(sap_mesh_tree* tree, const sap_mesh_tree_shape* shape);
 
+// Checks a whole tree on the host. Errors: SAP_ERROR_FORMAT, SAP_ERROR_MEMORY.
+sap_status sap_mesh_verify_cpu(const sap_mesh_tree* tree);
+// Lets go of the file that a loaded tree lies in.
+void sap_mesh_tree_unmap(sap_mesh_tree* tree);
 // What is wrong with options, or NULL.
 const char* sap_mesh_options_wrong(const sap_mesh_tree_options* options);
 

@@ -92,9 +92,35 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
     return tree->device->table->mesh_build(tree, &mesh);
 }
 
+sap_status sap_mesh_tree_copy(const sap_mesh_tree* tree, sap_device* target, sap_mesh_tree** copy) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    if (!target) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "target: is NULL");
+    if (!copy) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "copy: is NULL");
+    if (!target->table->mesh_build)
+        return sap_fail(target, SAP_ERROR_UNSUPPORTED, "trees over triangles are copied to CPU devices only");
+    sap_mesh_tree* made = new_tree(target);
+    if (!made) return SAP_ERROR_MEMORY;
+    made->options = tree->options;
+    sap_status status = sap_mesh_tree_reserve(made, &tree->shape);
+    if (status != SAP_OK) {
+        sap_mesh_tree_free(made);
+        return status;
+    }
+    memcpy(made->arrays, tree->arrays, tree->shape.bytes);
+    *copy = made;
+    return SAP_OK;
+}
+
+sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree) {
+    return tree ? sap_mesh_verify_cpu(tree) : SAP_ERROR_ARGUMENT;
+}
+
 void sap_mesh_tree_free(sap_mesh_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
-    sap_memory_release(device, tree->arrays, tree->allocated);
+    if (tree->mapping)
+        sap_mesh_tree_unmap(tree);
+    else
+        sap_memory_release(device, tree->arrays, tree->allocated);
     sap_memory_release(device, tree, sizeof *tree);
 }

@@ -7,10 +7,7 @@
 
 #include "mesh/large_simd.h"
 #include "mesh/stage_simd.h"
-
-enum { WIDE = 16 };
-typedef float wide __attribute__((vector_size(64), aligned(4)));
-typedef int32_t wide_int __attribute__((vector_size(64), aligned(4)));
+#include "mesh/wide_simd.h"
 
 #define WIDE_PICK(mask, yes, no) ((wide)PICK(mask, (wide_int)(yes), (wide_int)(no)))
 

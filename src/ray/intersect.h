@@ -107,10 +107,10 @@ SAP_FN sap_span sap_ray_clip(sap_prepared_ray ray, sap_vector lower, sap_vector 
     span.to = ray.t_max;
     for (int axis = 0; axis < 3; ++axis) {
         bool is_backward = sap_is_backward(ray, axis);
-        float in = sap_plane_early(ray, axis, is_backward ? sap_pick(upper, axis) : sap_pick(lower, axis));
-        float out = sap_plane_late(ray, axis, is_backward ? sap_pick(lower, axis) : sap_pick(upper, axis));
-        span.from = in > span.from ? in : span.from;
-        span.to = out < span.to ? out : span.to;
+        float enters = sap_plane_early(ray, axis, is_backward ? sap_pick(upper, axis) : sap_pick(lower, axis));
+        float leaves = sap_plane_late(ray, axis, is_backward ? sap_pick(lower, axis) : sap_pick(upper, axis));
+        span.from = enters > span.from ? enters : span.from;
+        span.to = leaves < span.to ? leaves : span.to;
     }
     return span;
 }

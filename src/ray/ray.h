@@ -40,7 +40,7 @@ static inline uint32_t sap_ray_class(const sap_ray* ray) {
     return axis << 3 | (uint32_t)(d[0] < 0) | (uint32_t)(d[1] < 0) << 1 | (uint32_t)(d[2] < 0) << 2;
 }
 
-// The inner loops of the CPU, one set per instruction set. Those for 64 bits are empty: rays are floats.
+// The inner loops of the CPU, one set per instruction set.
 typedef struct sap_ray_kernels {
     // One ray at a time.
     void (*few)(const sap_ray_run* run);

@@ -6,7 +6,7 @@
 #include "ray/walks_cpu.h"
 
 enum {
-    PART_MOST = 1 << 16, // rays that a thread orders at once: longer parts are hardly in better order
+    PART_MOST = 1 << 18, // rays that a thread orders at once: longer parts are hardly in better order
     PART_LEAST = 1 << 12,
     PARTS_PER_THREAD = 4,
     LOCAL_KEYS = 256 // calls of so many rays or fewer allocate nothing

@@ -4,10 +4,8 @@
 // read beyond the arrays. Numbers are in the byte order and the sizes of struct file_header; arrays begin at byte 512,
 // hence aligned to 64 bytes in a mapped file. What the arrays are and where each begins follows from the header's
 // counts (tree/layout.h). Loading checks all of it: both checksums, every size, then the tree itself.
-//
-// The checksum multiplies words of 8 bytes into eight lanes, each by h = (h ^ word) * odd, and the lanes into one.
-// Every step is a bijection of h and of the word alike, so a change within one word never goes unnoticed.
 #include "base/output.h"
+#include "base/saved.h"
 #include "tree/host_view.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FORMAT_VERSION = 1, BYTE_ORDER_MARK = 0x01020304, LANES = 8 };
+enum { FORMAT_VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
 
 static const char magic[8] = "SAPTREE\n";
-static const size_t longest_read = (size_t)1 << 30; // some systems give no more at once
 
 typedef struct file_header {
     char magic[8];
@@ -33,29 +30,6 @@ typedef struct file_header {
 } file_header;
 
 _Static_assert(sizeof(file_header) == 512, "the header's size is part of the format");
-
-// Of whole words.
-static uint64_t checksum(const void* bytes, size_t size) {
-    const uint64_t odd = UINT64_C(0x9E3779B97F4A7C15);
-    const unsigned char* at = bytes;
-    uint64_t lanes[LANES], words[LANES];
-    for (int i = 0; i < LANES; i++) lanes[i] = odd * (uint64_t)(i + 1);
-    size_t left = size;
-    for (; left >= sizeof words; left -= sizeof words, at += sizeof words) {
-        memcpy(words, at, sizeof words);
-        for (int i = 0; i < LANES; i++) lanes[i] = (lanes[i] ^ words[i]) * odd;
-    }
-    for (int i = 0; left >= sizeof words[0]; i++, left -= sizeof words[0], at += sizeof words[0]) {
-        memcpy(words, at, sizeof words[0]);
-        lanes[i] = (lanes[i] ^ words[0]) * odd;
-    }
-    uint64_t sum = size;
-    for (int i = 0; i < LANES; i++) {
-        sum = (sum ^ lanes[i]) * odd;
-        sum ^= sum >> 29;
-    }
-    return sum;
-}
 
 // ---- Saving
 
@@ -79,8 +53,8 @@ static void fill_header(const sap_tree* tree, file_header* h) {
     h->leaves = s->leaves;
     h->slots = s->slots;
     h->bytes = s->bytes;
-    h->arrays_sum = checksum(tree->arrays, s->bytes);
-    h->header_sum = checksum(h, offsetof(file_header, header_sum));
+    h->arrays_sum = sap_saved_sum(tree->arrays, s->bytes);
+    h->header_sum = sap_saved_sum(h, offsetof(file_header, header_sum));
 }
 
 sap_status sap_tree_save(const sap_tree* tree, const char* path) {
@@ -123,7 +97,7 @@ static sap_status check_header(const sap_device* device, const char* path, const
     if (h->version != FORMAT_VERSION)
         return bad_byte(device, path, offsetof(file_header, version),
                         "the tree was saved by another version of Sapwood; build it anew");
-    if (checksum(h, offsetof(file_header, header_sum)) != h->header_sum)
+    if (sap_saved_sum(h, offsetof(file_header, header_sum)) != h->header_sum)
         return bad_byte(device, path, offsetof(file_header, header_sum), "the header is damaged");
     if (h->bytes > SIZE_MAX / 2 || size != sizeof *h + h->bytes + SAP_ALIGNMENT)
         return sap_fail(device, SAP_ERROR_FORMAT, "'%s': byte %llu: the file ends here, but should have %llu bytes",
@@ -157,19 +131,6 @@ static sap_status take_header(sap_tree* tree, const char* path, const file_heade
     return wrong ? bad_byte(tree->device, path, offsetof(file_header, real_bits), wrong) : SAP_OK;
 }
 
-// Reads exactly `size` bytes; 1 if they are there, 0 if the file ends before, -1 on an error.
-static int read_all(int file, void* bytes, size_t size) {
-    unsigned char* at = bytes;
-    while (size > 0) {
-        ssize_t got = read(file, at, size < longest_read ? size : longest_read);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return got < 0 ? -1 : 0;
-        at += got;
-        size -= (size_t)got;
-    }
-    return 1;
-}
-
 // Maps the file; where it cannot be mapped, reads the arrays, before which the file stands.
 static sap_status map_or_read(sap_tree* tree, const char* path, int file) {
     size_t bytes = tree->shape.bytes + SAP_ALIGNMENT;
@@ -183,14 +144,14 @@ static sap_status map_or_read(sap_tree* tree, const char* path, int file) {
     tree->arrays = sap_memory_allocate(tree->device, bytes);
     if (!tree->arrays) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree of %zu bytes", bytes);
     tree->allocated = bytes;
-    int got = read_all(file, tree->arrays, bytes);
+    int got = sap_saved_read(file, tree->arrays, bytes);
     if (got < 0) return unreadable(tree->device, path);
     return got > 0 ? SAP_OK : bad_byte(tree->device, path, sizeof(file_header), "the file became shorter");
 }
 
 static sap_status check_arrays(const sap_tree* tree, const char* path, const file_header* h) {
     size_t bytes = tree->shape.bytes;
-    if (checksum(tree->arrays, bytes) != h->arrays_sum)
+    if (sap_saved_sum(tree->arrays, bytes) != h->arrays_sum)
         return sap_fail(tree->device, SAP_ERROR_FORMAT, "'%s': bytes %zu to %zu: the arrays are damaged", path,
                         sizeof *h, sizeof *h + bytes - 1);
     for (size_t i = bytes; i < bytes + SAP_ALIGNMENT; i++)
@@ -205,7 +166,7 @@ static sap_status load_open(sap_tree* tree, const char* path, int file) {
     file_header header;
     if (fstat(file, &target) != 0) return unreadable(device, path);
     if (!S_ISREG(target.st_mode)) return sap_fail(device, SAP_ERROR_IO, "cannot read '%s': not a regular file", path);
-    int got = read_all(file, &header, sizeof header);
+    int got = sap_saved_read(file, &header, sizeof header);
     if (got < 0) return unreadable(device, path);
     if (got == 0)
         return bad_byte(device, path, (size_t)target.st_size, "the file ends within the header of a saved tree");

@@ -44,7 +44,7 @@ expand() {
 
 for compiler in gcc clang; do
     found "$compiler" "C17 with $compiler" || continue
-    for text in nearest/walks_cpu.c radius/walks_cpu.c; do
+    for text in nearest/walks_cpu.c radius/walks_cpu.c ray/ray_cpu.c ray/closest_point.c; do
         check "C17 with $compiler: src/$text" "$compiler" -std=c17 -D_GNU_SOURCE -O1 -ffp-contract=off -Wall -Wextra \
             -Wpedantic -Wshadow -Wconversion -Wno-unknown-pragmas -Werror -I "$root/include" -I "$root/src" \
             -c "$root/src/$text" -o "$work/object.o"
@@ -52,8 +52,10 @@ for compiler in gcc clang; do
 done
 
 if found nvcc "CUDA"; then
-    check "CUDA with nvcc: walk.cu" nvcc -arch=sm_90 -fmad=false -Werror all-warnings -I "$root/include" \
-        -I "$root/src" -I "$here" -c "$here/walk.cu" -o "$work/object.o"
+    for text in walk rays; do
+        check "CUDA with nvcc: $text.cu" nvcc -arch=sm_90 -fmad=false -Werror all-warnings -I "$root/include" \
+            -I "$root/src" -I "$here" -c "$here/$text.cu" -o "$work/object.o"
+    done
 fi
 
 if found glslangValidator "GLSL ES 3.00"; then
@@ -64,6 +66,11 @@ if found glslangValidator "GLSL ES 3.00"; then
             failed=$((failed + 1))
         fi
     done
+    if { echo '#version 300 es' && expand "$here/rays.frag"; } >"$work/rays.frag"; then
+        check "GLSL ES 3.00 with glslangValidator: rays.frag" glslangValidator "$work/rays.frag"
+    else
+        failed=$((failed + 1))
+    fi
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,29 +1,30 @@
 // Meshes that rays are tried on.
-#ifndef SAPWOOD_TESTS_MESHES_H
-#define SAPWOOD_TESTS_MESHES_H
+#ifndef SAPWOOD_TESTS_RAY_MESHES_H
+#define SAPWOOD_TESTS_RAY_MESHES_H
 
 #include "families.h"
-#include "sapwood/mesh.h"
+#include "mesh_families.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum mesh_family {
-    MESH_NONE,
-    MESH_ONE,
-    MESH_CUBE,
-    MESH_SPHERE,
-    MESH_TORUS,
-    MESH_SOUP,       // triangles of all sizes anywhere
-    MESH_COPLANAR,   // overlapping triangles in one plane
-    MESH_DUPLICATES, // each triangle several times
-    MESH_NEEDLES,    // long and thin, and some without area
-    MESH_POINTS,     // without area all of them
-    MESH_LATTICE,    // many walls along the axes
-    MESH_FAR,        // a torus 1e7 away
-    MESH_TINY,       // a torus 0.15 across
-    MESH_FAMILIES
-} mesh_family;
+typedef enum ray_mesh {
+    RAY_MESH_NONE,
+    RAY_MESH_ONE,
+    RAY_MESH_CUBE,
+    RAY_MESH_SPHERE,
+    RAY_MESH_TORUS,
+    RAY_MESH_SOUP,       // triangles of all sizes anywhere
+    RAY_MESH_COPLANAR,   // overlapping triangles in one plane
+    RAY_MESH_DUPLICATES, // each triangle several times
+    RAY_MESH_NEEDLES,    // long and thin, and some without area
+    RAY_MESH_POINTS,     // without area all of them
+    RAY_MESH_LATTICE,    // many walls along the axes
+    RAY_MESH_FAR,        // a torus 1e7 away
+    RAY_MESH_TINY,       // a torus 0.15 across
+    RAY_MESH_OTHERS,     // from here on: the families of mesh_families.h
+    RAY_MESHES = RAY_MESH_OTHERS + MESH_FAMILIES
+} ray_mesh;
 
 // A mesh that owns its arrays.
 typedef struct scene_mesh {
@@ -103,7 +104,7 @@ static inline scene_mesh mesh_cube(void) {
 }
 
 // n triangles that share no vertex. Their corners: see the families.
-static inline scene_mesh mesh_soup(mesh_family kind, int n, uint64_t seed) {
+static inline scene_mesh mesh_soup(ray_mesh kind, int n, uint64_t seed) {
     scene_mesh m = scene_mesh_make(3 * (int64_t)n, n);
     uint64_t state = seed;
     for (int i = 0; i < n; i++) {
@@ -116,36 +117,52 @@ static inline scene_mesh mesh_soup(mesh_family kind, int n, uint64_t seed) {
             for (int k = 0; k < 3; k++) {
                 double offset = random_unit(&state) - 0.5;
                 v[k] = at[k] + offset * size;
-                if (kind == MESH_NEEDLES) v[k] = c < 2 ? at[k] * c : at[k] * 0.5 + (i % 3 ? offset * 1e-5 : 0);
-                if (kind == MESH_POINTS) v[k] = c < 2 ? at[k] : at[k] + (i & 1) * k;
-                if (kind == MESH_COPLANAR && k == 2) v[k] = 0.25;
-                if (kind == MESH_LATTICE) v[k] = k == wall ? level : (double)random_below(&state, 9) / 4 - 1;
+                if (kind == RAY_MESH_NEEDLES) v[k] = c < 2 ? at[k] * c : at[k] * 0.5 + (i % 3 ? offset * 1e-5 : 0);
+                if (kind == RAY_MESH_POINTS) v[k] = c < 2 ? at[k] : at[k] + (i & 1) * k;
+                if (kind == RAY_MESH_COPLANAR && k == 2) v[k] = 0.25;
+                if (kind == RAY_MESH_LATTICE) v[k] = k == wall ? level : (double)random_below(&state, 9) / 4 - 1;
             }
             set_vertex(&m, 3 * i + c, v[0], v[1], v[2]);
         }
-        int64_t first = kind == MESH_DUPLICATES ? 3 * random_below(&state, i / 4 + 1) : 3 * (int64_t)i;
+        int64_t first = kind == RAY_MESH_DUPLICATES ? 3 * random_below(&state, i / 4 + 1) : 3 * (int64_t)i;
         set_triangle(&m, i, first, first + 1, first + 2);
     }
     return m;
 }
 
-static inline scene_mesh mesh_of_family(mesh_family kind, int size) {
+static inline scene_mesh mesh_copy(sap_mesh from) {
+    scene_mesh m = scene_mesh_make(from.vertex_count, from.triangle_count);
+    if (from.vertex_count) memcpy(m.vertices, from.vertices, (size_t)from.vertex_count * 3 * sizeof(float));
+    if (from.triangle_count) memcpy(m.triangles, from.triangles, (size_t)from.triangle_count * 3 * sizeof(int32_t));
+    mesh_free(&from);
+    return m;
+}
+
+static inline scene_mesh ray_mesh_of(ray_mesh kind, int size) {
     int side = 3;
+    if (kind >= RAY_MESH_OTHERS) return mesh_copy(mesh_of_family((mesh_family)(kind - RAY_MESH_OTHERS), size, 5));
     while (2 * side * side < size) side++;
     switch (kind) {
-    case MESH_NONE: return scene_mesh_make(0, 0);
-    case MESH_ONE: return mesh_soup(MESH_SOUP, 1, 3);
-    case MESH_CUBE: return mesh_cube();
-    case MESH_SPHERE: return mesh_sphere(side, 1);
-    case MESH_TORUS: return mesh_torus(side, 1, 0.4);
-    case MESH_TINY: return mesh_torus(side, 0.06, 0.015);
-    case MESH_FAR: {
+    case RAY_MESH_NONE: return scene_mesh_make(0, 0);
+    case RAY_MESH_ONE: return mesh_soup(RAY_MESH_SOUP, 1, 3);
+    case RAY_MESH_CUBE: return mesh_cube();
+    case RAY_MESH_SPHERE: return mesh_sphere(side, 1);
+    case RAY_MESH_TORUS: return mesh_torus(side, 1, 0.4);
+    case RAY_MESH_TINY: return mesh_torus(side, 0.06, 0.015);
+    case RAY_MESH_FAR: {
         scene_mesh m = mesh_torus(side, 1000, 400);
         for (int64_t i = 0; i < 3 * m.mesh.vertex_count; i++) m.vertices[i] += 1e7f;
         return m;
     }
     default: return mesh_soup(kind, size, 11 + (uint64_t)kind);
     }
+}
+
+// A tree over a mesh, or NULL.
+static inline sap_mesh_tree* ray_tree(sap_device* device, const sap_mesh* mesh, sap_quality quality) {
+    sap_mesh_tree_options options = {.quality = quality};
+    sap_mesh_tree* tree = NULL;
+    return sap_mesh_tree_build(device, *mesh, &options, &tree) == SAP_OK ? tree : NULL;
 }
 
 #endif

@@ -1,0 +1,201 @@
+// FAST below 64 triangles: the small-node stage of Zhou, Hou, Wang and Guo 2008. Each triangle gives six candidates,
+// the bounds of its part, and each candidate has a word for the triangles on either side, made once. Below that a node
+// is a word too: what a candidate leaves on its sides is two ANDs and two counts of bits. Nothing is clipped any more.
+#ifndef SAPWOOD_MESH_SMALL_FAST_SIMD_H
+#define SAPWOOD_MESH_SMALL_FAST_SIMD_H
+
+#include "mesh/small_high_simd.h"
+
+enum { CANDIDATES = 8 }; // of a triangle: lower x y z, upper x y z, and two that are none
+
+typedef float eight __attribute__((vector_size(32)));
+typedef int32_t eight_int __attribute__((vector_size(32)));
+
+#define EIGHT_PICK(mask, yes, no) ((eight)PICK(mask, (eight_int)(yes), (eight_int)(no)))
+
+typedef struct mask_room {
+    uint64_t left[SAP_MESH_SMALL][CANDIDATES], right[SAP_MESH_SMALL][CANDIDATES];
+    float plane[SAP_MESH_SMALL][CANDIDATES];
+    int32_t triangle[SAP_MESH_SMALL];
+} mask_room;
+
+typedef struct mask_node {
+    sap_mesh_box cell;
+    uint64_t triangles;
+    int64_t parent;
+    int depth;
+} mask_node;
+
+// Bits of the lanes of four vectors of 16, one for each of 64 floats.
+INLINE uint64_t bits_of_lanes(const wide_int lanes[SAP_MESH_SMALL / WIDE]) {
+    uint64_t bits = 0;
+    for (int i = 0; i < SAP_MESH_SMALL / WIDE; i++) bits |= (uint64_t)wide_bits(lanes[i]) << (WIDE * i);
+    return bits;
+}
+
+// Fills the words of one axis.
+static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_MESH_SMALL], int count, int axis,
+                      mask_room* room) {
+    const int vectors = (count + WIDE - 1) / WIDE;
+    const uint64_t all = count == SAP_MESH_SMALL ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+    const wide zero = {0};
+    wide low[SAP_MESH_SMALL / WIDE], high[SAP_MESH_SMALL / WIDE];
+    wide_int below[SAP_MESH_SMALL / WIDE] = {{0}}, above[SAP_MESH_SMALL / WIDE] = {{0}};
+    memcpy(low, lower, sizeof low);
+    memcpy(high, upper, sizeof high);
+    for (int v = 0; v < vectors; v++) below[v] = low[v] == high[v];
+    const uint64_t flat = bits_of_lanes(below) & all;
+    for (int end = 0; end < 2; end++)
+        for (int i = 0; i < count; i++) {
+            float plane = end ? upper[i] : lower[i];
+            for (int v = 0; v < vectors; v++) {
+                below[v] = low[v] < (plane - zero);
+                above[v] = high[v] > (plane - zero);
+            }
+            uint64_t left = bits_of_lanes(below) & all, right = bits_of_lanes(above) & all;
+            uint64_t in_plane = flat & ~(left | right); // right of a start, left of an end
+            room->left[i][3 * end + axis] = end ? left | in_plane : left;
+            room->right[i][3 * end + axis] = end ? right : right | in_plane;
+            room->plane[i][3 * end + axis] = plane;
+        }
+}
+
+static void fill_room(const sap_mesh_part* parts, int count, mask_room* room) {
+    float lower[3][SAP_MESH_SMALL] = {{0}}, upper[3][SAP_MESH_SMALL] = {{0}};
+    for (int i = 0; i < count; i++) {
+        for (int a = 0; a < 3; a++) {
+            lower[a][i] = parts[i].lower[a];
+            upper[a][i] = parts[i].upper[a];
+        }
+        for (int k = 6; k < CANDIDATES; k++) {
+            room->left[i][k] = room->right[i][k] = 0;
+            room->plane[i][k] = 0;
+        }
+        room->triangle[i] = parts[i].triangle;
+    }
+    for (int a = 0; a < 3; a++) fill_axis(lower[a], upper[a], count, a, room);
+}
+
+// How many of the node's triangles are in each word.
+INLINE void count_eight(const uint64_t words[CANDIDATES], uint64_t node, eight* counts) {
+    int32_t bits[CANDIDATES];
+    eight_int all;
+    for (int k = 0; k < CANDIDATES; k++) bits[k] = count_word(words[k] & node);
+    memcpy(&all, bits, sizeof all);
+    *counts = __builtin_convertvector(all, eight);
+}
+
+typedef struct mask_rule {
+    eight base, per, lower, upper; // of the axis of each candidate
+} mask_rule;
+
+INLINE void fill_mask_rule(const sap_mesh_rules* rules, const sap_mesh_box* cell, mask_rule* rule) {
+    sap_measure m = measure_of(rules, cell);
+    float base[CANDIDATES] = {0}, per[CANDIDATES] = {0}, lower[CANDIDATES] = {0}, upper[CANDIDATES] = {0};
+    for (int k = 0; k < 6; k++) {
+        int a = k % 3;
+        base[k] = m.base[a];
+        per[k] = m.split[a] ? m.per[a] : 0;
+        lower[k] = cell->lower[a];
+        upper[k] = m.split[a] ? cell->upper[a] : cell->lower[a];
+    }
+    memcpy(&rule->base, base, sizeof base);
+    memcpy(&rule->per, per, sizeof per);
+    memcpy(&rule->lower, lower, sizeof lower);
+    memcpy(&rule->upper, upper, sizeof upper);
+}
+
+// The cheapest candidate: of equal ones that of the first triangle for each bound, then the first bound.
+INLINE float cheapest_candidate(const sap_mesh_rules* rules, const mask_room* room, const mask_node* node,
+                                int* triangle, int* bound) {
+    mask_rule r;
+    const eight zero = {0};
+    const eight_int none = {0};
+    eight best = zero + INFINITY;
+    eight_int best_triangle = none - 1;
+    fill_mask_rule(rules, &node->cell, &r);
+    for (uint64_t left_over = node->triangles; left_over; left_over &= left_over - 1) {
+        int i = __builtin_ctzll(left_over);
+        eight plane, left, right;
+        count_eight(room->left[i], node->triangles, &left);
+        count_eight(room->right[i], node->triangles, &right);
+        memcpy(&plane, room->plane[i], sizeof plane);
+        eight left_part = r.base + r.per * (plane - r.lower), right_part = r.base + r.per * (r.upper - plane);
+        eight cost = rules->traversal + rules->intersection * (left_part * left + right_part * right);
+        cost = EIGHT_PICK((left == zero) | (right == zero), cost * 0.8F, cost);
+        eight_int cheaper = (plane > r.lower) & (plane < r.upper) & (cost < best);
+        best = EIGHT_PICK(cheaper, cost, best);
+        best_triangle = PICK(cheaper, none + i, best_triangle);
+    }
+    float cost = INFINITY;
+    for (int k = 0; k < 6; k++)
+        if (best_triangle[k] >= 0 && best[k] < cost) {
+            cost = best[k];
+            *triangle = best_triangle[k];
+            *bound = k;
+        }
+    return cost;
+}
+
+static void mask_leaf(sap_mesh_workshop* w, const mask_room* room, uint64_t triangles) {
+    int32_t* place = put_leaf(w, count_word(triangles));
+    for (; triangles; triangles &= triangles - 1) *place++ = room->triangle[__builtin_ctzll(triangles)];
+}
+
+INLINE void masks_below(const sap_mesh_rules* rules, const mask_room* room, const sap_mesh_job* job,
+                        sap_mesh_workshop* w) {
+    mask_node stack[SAP_MESH_DEPTH_MAX + 2];
+    int waiting = 0;
+    const uint64_t all = job->count == SAP_MESH_SMALL ? ~UINT64_C(0) : (UINT64_C(1) << job->count) - 1;
+    stack[waiting++] = (mask_node){job->cell, all, NO_PARENT, job->depth};
+    note_waiting(w, 1, job->count);
+    while (waiting > 0) {
+        mask_node node = stack[--waiting];
+        int count = count_word(node.triangles), triangle = -1, bound = 0;
+        float cost = INFINITY;
+        note_waiting(w, -1, -count);
+        arrive(w, node.parent);
+        if (count > 1 && node.depth < rules->depth) cost = cheapest_candidate(rules, room, &node, &triangle, &bound);
+        if (!(cost < rules->intersection * (float)count) || !may_split(rules, w, count, count)) {
+            mask_leaf(w, room, node.triangles);
+            continue;
+        }
+        int axis = bound % 3;
+        float plane = room->plane[triangle][bound];
+        mask_node left = {node.cell, node.triangles & room->left[triangle][bound], NO_PARENT, node.depth + 1};
+        mask_node right = {node.cell, node.triangles & room->right[triangle][bound], put_inner(w, axis, plane),
+                           node.depth + 1};
+        left.cell.upper[axis] = right.cell.lower[axis] = plane;
+        note_waiting(w, 2, count_word(left.triangles) + count_word(right.triangles));
+        stack[waiting++] = right;
+        stack[waiting++] = left;
+    }
+}
+
+#if SAP_SIMD == 3
+// Counting the bits of eight words is one instruction, where there is one.
+__attribute__((target("avx512vpopcntdq"))) static void
+masks_below_counted(const sap_mesh_rules* rules, const mask_room* room, const sap_mesh_job* job, sap_mesh_workshop* w) {
+    masks_below(rules, room, job, w);
+}
+#endif
+
+static void masks_below_plain(const sap_mesh_rules* rules, const mask_room* room, const sap_mesh_job* job,
+                              sap_mesh_workshop* w) {
+    masks_below(rules, room, job, w);
+}
+
+static void small_fast(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
+                       sap_mesh_workshop* w) {
+    mask_room room;
+    fill_room(parts, (int)job->count, &room);
+#if SAP_SIMD == 3
+    if (__builtin_cpu_supports("avx512vpopcntdq")) {
+        masks_below_counted(rules, &room, job, w);
+        return;
+    }
+#endif
+    masks_below_plain(rules, &room, job, w);
+}
+
+#endif
