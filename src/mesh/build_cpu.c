@@ -178,8 +178,7 @@ static sap_status build(sap_mesh_crew* c, const sap_mesh* mesh) {
     sap_mesh_box bounds;
     sap_status status = sap_mesh_crew_open(c, mesh);
     if (status == SAP_OK)
-        status = sap_mesh_load(c->device, mesh, c->threads, (float*)(void*)c->corners.memory, sap_mesh_crew_parts(c),
-                               &bounds);
+        status = sap_mesh_load(c->device, mesh, (float*)(void*)c->corners.memory, sap_mesh_crew_parts(c), &bounds);
     if (status != SAP_OK) return status;
     begin(c, &bounds, mesh->triangle_count);
     for (int side = 0; c->waiting[0] + c->waiting[1] > 0;) {

@@ -125,18 +125,18 @@ static void write_piece(const joint* j, const sap_mesh_record* r, int64_t listed
 
 static void write_tree(const joint* j, const int32_t* ids) {
     sap_mesh_tree* t = j->tree;
-    const int threads = t->device->options.threads;
     const int64_t triangles = t->shape.triangles;
     float* corners = (float*)(void*)(t->arrays + t->shape.corner_at);
     memcpy(t->arrays + t->shape.id_at, ids, (size_t)triangles * sizeof *ids);
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (j->record_count > 1)
+#pragma omp parallel for num_threads(t->device->options.threads) schedule(dynamic) if (j->record_count > 1)
     for (int64_t i = 0; i < j->record_count; i++) {
         if (j->records[i].axis < 0)
             write_piece(j, &j->records[i], j->listed_before[i]);
         else
             write_inner(j, &j->records[i]);
     }
-#pragma omp parallel for num_threads(threads) schedule(static, COPY_CHUNK) if (triangles > COPY_CHUNK)
+#pragma omp parallel for num_threads(t->device->options.threads)                                                       \
+    schedule(static, COPY_CHUNK) if (triangles > COPY_CHUNK)
     for (int64_t i = 0; i < triangles; i++)
         memcpy(corners + SAP_TRIANGLE_FLOATS * i, j->corners + (int64_t)SAP_TRIANGLE_FLOATS * ids[i],
                SAP_TRIANGLE_FLOATS * sizeof *corners);

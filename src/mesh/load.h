@@ -6,7 +6,7 @@
 
 // Fills corners[9 * triangles], parts[triangles] and their box. Errors: SAP_ERROR_RANGE, SAP_ERROR_NOT_FINITE, naming
 // the first bad triangle.
-sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, int threads, float* corners,
-                         sap_mesh_part* parts, sap_mesh_box* bounds);
+sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, float* corners, sap_mesh_part* parts,
+                         sap_mesh_box* bounds);
 
 #endif

@@ -68,12 +68,12 @@ static sap_status refuse(const sap_device* device, const sap_mesh* mesh, int64_t
     return SAP_OK;
 }
 
-sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, int threads, float* corners,
-                         sap_mesh_part* parts, sap_mesh_box* bounds) {
+sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, float* corners, sap_mesh_part* parts,
+                         sap_mesh_box* bounds) {
     const int64_t chunks = (mesh->triangle_count + CHUNK - 1) / CHUNK;
     int64_t bad = INT64_MAX;
     sap_mesh_box all = no_box();
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : bad) if (chunks > 1)
+#pragma omp parallel for num_threads(device->options.threads) schedule(static) reduction(min : bad) if (chunks > 1)
     for (int64_t i = 0; i < chunks; i++) {
         sap_mesh_box box = no_box();
         int64_t end = (i + 1) * CHUNK < mesh->triangle_count ? (i + 1) * CHUNK : mesh->triangle_count;

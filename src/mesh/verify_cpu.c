@@ -217,8 +217,9 @@ static sap_status check_reach(const sap_mesh_tree* t) {
     int64_t bad = INT64_MAX;
     for (int k = 0; k < 3; k++) largest = fmax(largest, fmax(fabs((double)s->lower[k]), fabs((double)s->upper[k])));
     const double margin = largest * 0x1p-40; // far more than double rounds, far less than floats tell apart
-    const int threads = t->device->options.threads > 0 ? t->device->options.threads : 1;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) reduction(min : bad) if (s->triangles > 1024)
+#pragma omp parallel for num_threads(t->device->options.threads > 0 ? t->device->options.threads : 1)                  \
+    schedule(dynamic, 1024) reduction(min                                                                              \
+                                      : bad) if (s->triangles > 1024)
     for (int64_t i = 0; i < s->triangles; i++)
         if (i < bad && missing_in(t, (int32_t)i, margin) >= 0) bad = i;
     return bad == INT64_MAX ? SAP_OK : wrong(t, "a leaf lacks triangle", bad);
