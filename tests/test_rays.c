@@ -156,6 +156,20 @@ TEST(threads_batches_and_instruction_sets_do_not_matter) {
     free(hits);
 }
 
+// Whichever threads take the few parts of a small call, each has memory of its own.
+TEST(more_threads_than_work) {
+    enum { COUNT = 6000, CALLS = 200 };
+    static sap_hit first[COUNT], hits[COUNT];
+    scene s;
+    open_scene(&s, RAY_MESH_SOUP, COUNT, SAP_SIMD_AUTO, 16);
+    CHECK_STATUS(sap_trace(s.tree, s.rays, COUNT, first), SAP_OK);
+    for (int call = 0; call < CALLS; call++) {
+        CHECK_STATUS(sap_trace(s.tree, s.rays, COUNT, hits), SAP_OK);
+        CHECK(!memcmp(first, hits, sizeof hits));
+    }
+    close_scene(&s);
+}
+
 // From the middle, or from within the tube of a torus, to a point of a closed mesh.
 static sap_ray outward(const scene* s, ray_mesh kind, int64_t i, bool aimed, uint64_t* state) {
     float from[3], to[3];

@@ -232,6 +232,13 @@ static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, floa
 }
 static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, double x) { return mask << 1 | (x < 0); }
 
+// A limit above by several times what all roundings of a filter, and of the distances that decide, can add up to.
+template <typename real> static __device__ __forceinline__ real walk_limit_above(real limit2) {
+    const real epsilon = sizeof(real) == 4 ? (real)FLT_EPSILON : (real)DBL_EPSILON;
+    const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
+    return limit2 + (limit2 * (64 * epsilon) + least);
+}
+
 // Which of up to 32 points from `slot` on may be at most limit2 away, as a mask. Distances are computed without a
 // branch; what has to be done for the few that are near follows in a loop of its own, so that lanes of a warp meet
 // there. That loop computes them once more, as all processors do; here they are only as exact as it takes to miss none.
@@ -243,10 +250,7 @@ static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& 
     unsigned int near = 0;
     if constexpr (dims > 0) {
         if (walk_in_vectors(leaf)) {
-            // Above the limit by several times what all roundings, here and there, can add up to.
-            const real epsilon = sizeof(real) == 4 ? (real)FLT_EPSILON : (real)DBL_EPSILON;
-            const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
-            const real limit = limit2 + (limit2 * (64 * epsilon) + least);
+            const real limit = walk_limit_above(limit2);
             const real* column = leaf.coords + slot;
             const int vectors = (end - slot + WIDTH - 1) / WIDTH;
             unsigned int far = 0;
@@ -271,6 +275,21 @@ static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& 
     return near;
 }
 
+// Offers those of a leaf's points from `first` on that a mask names, but for the one with the id `without`.
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ void walk_offer(const walk_tree<real>& t, const walk_leaf<real>& leaf,
+                                                  const walk_query<real, dims>& q, int first, unsigned int near,
+                                                  int without, list* best) {
+    while (near) {
+        const int slot = first + __ffs((int)near) - 1;
+        near &= near - 1;
+        const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+        if (!(distance2 <= best->limit2())) continue;
+        const int id = leaf.ids[slot];
+        if (id != without) best->offer(distance2, id);
+    }
+}
+
 // Offers the points of a leaf, but for the one with the id `without`.
 template <typename real, int dims, typename list>
 static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const walk_leaf<real>& leaf,
@@ -281,15 +300,8 @@ static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const
     }
     for (int first = 0; first < leaf.count; first += 32) {
         const int end = first + 32 < leaf.count ? first + 32 : leaf.count;
-        unsigned int near = walk_near<real, dims>(t, leaf, q, first, end, best->limit2());
-        while (near) {
-            const int slot = first + __ffs((int)near) - 1;
-            near &= near - 1;
-            const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-            if (!(distance2 <= best->limit2())) continue;
-            const int id = leaf.ids[slot];
-            if (id != without) best->offer(distance2, id);
-        }
+        const unsigned int near = walk_near<real, dims>(t, leaf, q, first, end, best->limit2());
+        walk_offer<real, dims>(t, leaf, q, first, near, without, best);
     }
 }
 
@@ -325,104 +337,6 @@ static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const
         least = distance2;
     }
     if (least <= best->limit2()) best->offer(least, leaf.ids[nearest]);
-}
-
-static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[4]) {
-    const int4 four = *(const int4*)from;
-    to[0] = four.x;
-    to[1] = four.y;
-    to[2] = four.z;
-    to[3] = four.w;
-}
-static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[2]) {
-    const int2 two = *(const int2*)from;
-    to[0] = two.x;
-    to[1] = two.y;
-}
-
-enum {
-    WALK_FILL = 8,    // points that an empty list takes together
-    WALK_BATCH = 4,   // candidates that a list takes together
-    WALK_BATCH_OF = 3 // from how many on that is less work than one by one
-};
-
-// The same for a list that takes whatever it is offered, as nothing has been found yet.
-template <typename real, int dims, int capacity>
-static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
-                                                 int without, sap_list<real, capacity>* best) {
-    enum { WIDTH = 16 / sizeof(real) };
-    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
-    for (int first = 0; first < leaf.count; first += WALK_FILL) {
-        typename sap_key_of<real>::type batch[WALK_FILL];
-#pragma unroll
-        for (int i = 0; i < WALK_FILL; i += WIDTH) {
-            real distance2[WIDTH];
-            int ids[WIDTH];
-            const bool there = first + i < leaf.count;
-            const int slot = there ? first + i : 0;
-            walk_distances2<real, dims>(leaf, q, slot, distance2);
-            load_ids(leaf.ids + slot, ids);
-#pragma unroll
-            for (int j = 0; j < WIDTH; j++)
-                batch[i + j] = there && ids[j] != without ? sap_key(distance2[j], ids[j]) : none;
-        }
-        best->take(batch);
-    }
-}
-
-// ---- Leaves of balanced trees, by all lanes of a warp, those without a leaf (`scans` false) too
-
-// For a list of some length. The lane with the most candidates holds up the others.
-template <typename real, int dims, int capacity>
-static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
-                                                       const walk_query<real, dims>& q, int without,
-                                                       sap_list<real, capacity>* best) {
-    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
-    walk_leaf<real> leaf;
-    if (scans) leaf = walk_balanced_leaf<real, dims>(t, node);
-    bool fills = false;
-    if constexpr (dims > 0) {
-        fills = scans && walk_unlimited(best->limit2()) && walk_in_vectors(leaf);
-        if (fills) walk_fill<real, dims>(leaf, q, without, best);
-    }
-    for (int first = 0; first < t.capacity; first += 32) {
-        unsigned int near = 0;
-        if (scans && !fills)
-            near = walk_near<real, dims>(t, leaf, q, first, min(first + 32, t.capacity), best->limit2());
-        // A few are put in one by one, more of them together.
-        for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
-            if (!near) continue;
-            if (most < WALK_BATCH_OF) {
-                const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
-                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-                near &= near - 1;
-                if (id != without) best->offer(distance2, id);
-                continue;
-            }
-            typename sap_key_of<real>::type batch[WALK_BATCH];
-#pragma unroll
-            for (int i = 0; i < WALK_BATCH; i++) {
-                const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
-                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-                batch[i] = near && id != without ? sap_key(distance2, id) : none;
-                near &= near - 1;
-            }
-            best->take(batch);
-        }
-    }
-}
-
-// For the other lists, which have nothing to vote about.
-template <typename real, int dims, typename list>
-static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
-                                                       const walk_query<real, dims>& q, int without, list* best) {
-    if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
-}
-template <typename real, int dims>
-static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
-                                                       const walk_query<real, dims>& q, int without,
-                                                       sap_list<real, 1>* best) {
-    if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
 }
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_NEAREST_WALKS_CUDA_CUH
 #define SAPWOOD_NEAREST_WALKS_CUDA_CUH
 
-#include "nearest/leaf_cuda.cuh"
+#include "nearest/leaf_lanes_cuda.cuh"
 
 // ---- The walks of one query a thread
 //

@@ -16,6 +16,7 @@ typedef struct batch {
     sap_ray_run whole;
     const sap_ray_kernels* kernels;
     int64_t part; // rays in a part
+    int threads;  // no more than there are parts: each has room for its keys
     sap_scratch keys;
     sap_progress_state progress;
 } batch;
@@ -70,7 +71,7 @@ static void trace_part(batch* b, int64_t first) {
 
 static void trace_all_parts(batch* b) {
     int64_t parts = (b->whole.job.count + b->part - 1) / b->part;
-#pragma omp parallel for num_threads(b->whole.tree->device->options.threads) schedule(dynamic) if (parts > 1)
+#pragma omp parallel for num_threads(b->threads) schedule(dynamic) if (parts > 1)
     for (int64_t i = 0; i < parts; i++)
         if (sap_progress_add(&b->progress, 0)) trace_part(b, i * b->part);
 }
@@ -82,10 +83,11 @@ static bool reserve(batch* b) {
     int64_t even = (count + threads * PARTS_PER_THREAD - 1) / (threads * PARTS_PER_THREAD);
     b->part = even > PART_MOST || threads == 1 ? PART_MOST : even < PART_LEAST ? PART_LEAST : even;
     if (b->part > count) b->part = count;
-    if (count <= LOCAL_KEYS || b->whole.job.visits) return true;
     int64_t parts = (count + b->part - 1) / b->part;
-    size_t bytes, most = (size_t)(parts < threads ? parts : threads);
-    return sap_size_multiply(most * 2 * sizeof(sap_ray_key), (size_t)b->part, &bytes) &&
+    b->threads = (int)(parts < threads ? parts : threads);
+    if (count <= LOCAL_KEYS || b->whole.job.visits) return true;
+    size_t bytes;
+    return sap_size_multiply((size_t)b->threads * 2 * sizeof(sap_ray_key), (size_t)b->part, &bytes) &&
            sap_scratch_take(device, bytes, &b->keys);
 }
 

@@ -1,0 +1,187 @@
+// The scan of balanced trees' leaves by the lanes of a warp, each with a query of its own. All lanes take part, those
+// without a leaf (`scans` false) too.
+#ifndef SAPWOOD_NEAREST_LEAF_LANES_CUDA_CUH
+#define SAPWOOD_NEAREST_LEAF_LANES_CUDA_CUH
+
+#include "nearest/heap_cuda.cuh"
+#include "nearest/leaf_cuda.cuh"
+
+// ---- Which points of their leaves may be near
+
+// walk_near of the lanes that scan, by all lanes of a warp: teams of lanes look at the leaf of one query each, 16 bytes
+// of a column a lane, so that a team reads whole lines of memory. Less work than a leaf a lane, as long as few lanes
+// scan.
+template <typename real, int dims>
+static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                               const walk_query<real, dims>& q, int first,
+                                                               real limit2) {
+    enum { EACH = 16 / sizeof(real), TEAM = 32 / EACH, TEAMS = SAP_WARP / TEAM };
+    const int lane = sap_lane(), part = lane % TEAM * EACH;
+    const real limit = walk_limit_above(limit2);
+    unsigned int waiting = __ballot_sync(SAP_ALL_LANES, scans), near = 0;
+    int before = __popc(waiting & sap_lanes_below()); // lanes whose leaves come first
+    for (; waiting; before -= TEAMS) {
+        int owner = -1; // of the leaf that the team looks at
+#pragma unroll
+        for (int team = 0; team < TEAMS; team++) {
+            if (team == lane / TEAM) owner = __ffs((int)waiting) - 1;
+            waiting &= waiting - 1;
+        }
+        const bool looks = owner >= 0 && first + part < t.stride;
+        const int from = owner < 0 ? 0 : owner;
+        const unsigned int its_node = __shfl_sync(SAP_ALL_LANES, node, from);
+        const real its_limit = __shfl_sync(SAP_ALL_LANES, limit, from);
+        const walk_leaf<real> leaf = walk_balanced_leaf<real, dims>(t, looks ? its_node : 1u << t.depth);
+        const real* column = leaf.coords + (looks ? first + part : 0);
+        real left[EACH];
+#pragma unroll
+        for (int a = 0; a < dims; a++) {
+            const real at = __shfl_sync(SAP_ALL_LANES, q.at[a], from);
+            real x[EACH];
+            load_reals(column + a * leaf.stride, x);
+#pragma unroll
+            for (int j = 0; j < EACH; j++) left[j] = walk_left(a ? left[j] : its_limit, at - x[j]);
+        }
+        unsigned int far = 0;
+#pragma unroll
+        for (int j = EACH - 1; j >= 0; j--) far = walk_sign(far, left[j]);
+        unsigned int found = looks ? (~far & ((1u << EACH) - 1)) << part : 0;
+#pragma unroll
+        for (int step = 1; step < TEAM; step *= 2) found |= __shfl_xor_sync(SAP_ALL_LANES, found, step);
+        found = __shfl_sync(SAP_ALL_LANES, found, (before * TEAM) & (SAP_WARP - 1));
+        if (scans && before >= 0 && before < TEAMS) near = found;
+    }
+    return near;
+}
+
+enum { WALK_FEW = 12 }; // lanes, as measured
+
+// Whether teams do better than a leaf a lane. The same for all lanes.
+template <typename real, int dims>
+static __device__ __forceinline__ bool walk_in_teams(const walk_tree<real>& t, bool scans) {
+    return dims > 0 && t.stride % 4 == 0 && __popc(__ballot_sync(SAP_ALL_LANES, scans)) <= WALK_FEW;
+}
+
+// Which of up to 32 points from `first` on of a lane's leaf may be at most limit2 away, as a mask.
+template <typename real, int dims>
+static __device__ __forceinline__ unsigned int walk_near_lanes(const walk_tree<real>& t, bool in_teams, bool scans,
+                                                               unsigned int node, const walk_query<real, dims>& q,
+                                                               int first, real limit2) {
+    if constexpr (dims > 0) {
+        if (in_teams) return walk_near_teams(t, scans, node, q, first, limit2);
+    }
+    if (!scans) return 0;
+    return walk_near<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, first, min(first + 32, t.capacity),
+                                 limit2);
+}
+
+// ---- Lists of some length
+
+static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[4]) {
+    const int4 four = *(const int4*)from;
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[2]) {
+    const int2 two = *(const int2*)from;
+    to[0] = two.x;
+    to[1] = two.y;
+}
+
+enum {
+    WALK_FILL = 8,    // points that an empty list takes together
+    WALK_BATCH = 4,   // candidates that a list takes together
+    WALK_BATCH_OF = 3 // from how many on that is less work than one by one
+};
+
+// Offers a leaf's points to a list that takes whatever it is offered, as nothing has been found yet.
+template <typename real, int dims, int capacity>
+static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
+                                                 int without, sap_list<real, capacity>* best) {
+    enum { WIDTH = 16 / sizeof(real) };
+    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
+    for (int first = 0; first < leaf.count; first += WALK_FILL) {
+        typename sap_key_of<real>::type batch[WALK_FILL];
+#pragma unroll
+        for (int i = 0; i < WALK_FILL; i += WIDTH) {
+            real distance2[WIDTH];
+            int ids[WIDTH];
+            const bool there = first + i < leaf.count;
+            const int slot = there ? first + i : 0;
+            walk_distances2<real, dims>(leaf, q, slot, distance2);
+            load_ids(leaf.ids + slot, ids);
+#pragma unroll
+            for (int j = 0; j < WIDTH; j++)
+                batch[i + j] = there && ids[j] != without ? sap_key(distance2[j], ids[j]) : none;
+        }
+        best->take(batch);
+    }
+}
+
+// Offers the points of a lane's leaf, but for the one with the id `without`. The lane with the most candidates holds up
+// the others.
+template <typename real, int dims, int capacity>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without,
+                                                       sap_list<real, capacity>* best) {
+    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
+    walk_leaf<real> leaf;
+    if (scans) leaf = walk_balanced_leaf<real, dims>(t, node);
+    bool fills = false;
+    if constexpr (dims > 0) {
+        fills = scans && walk_unlimited(best->limit2()) && walk_in_vectors(leaf);
+        if (fills) walk_fill<real, dims>(leaf, q, without, best);
+    }
+    const bool looks = scans && !fills, in_teams = walk_in_teams<real, dims>(t, looks);
+    for (int first = 0; first < t.capacity; first += 32) {
+        unsigned int near = walk_near_lanes(t, in_teams, looks, node, q, first, best->limit2());
+        // A few are put in one by one, more of them together.
+        for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
+            if (!near) continue;
+            if (most < WALK_BATCH_OF) {
+                const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
+                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+                near &= near - 1;
+                if (id != without) best->offer(distance2, id);
+                continue;
+            }
+            typename sap_key_of<real>::type batch[WALK_BATCH];
+#pragma unroll
+            for (int i = 0; i < WALK_BATCH; i++) {
+                const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
+                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+                batch[i] = near && id != without ? sap_key(distance2, id) : none;
+                near &= near - 1;
+            }
+            best->take(batch);
+        }
+    }
+}
+
+// ---- One neighbour, and heaps
+
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without,
+                                                       sap_list<real, 1>* best) {
+    if (!walk_in_teams<real, dims>(t, scans)) {
+        if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+        return;
+    }
+    for (int first = 0; first < t.capacity; first += 32) {
+        const unsigned int near = walk_near_lanes(t, true, scans, node, q, first, best->limit2());
+        if (!near) continue;
+        const walk_leaf<real> leaf = walk_balanced_leaf<real, dims>(t, node);
+        walk_offer<real, dims>(t, leaf, q, first, near, without, best);
+    }
+}
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
+                                                       const walk_query<real, dims>& q, int without,
+                                                       sap_heap<real>* best) {
+    if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+}
+
+#endif
