@@ -166,16 +166,13 @@ template <typename real, int dims>
 static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
                                                        const walk_query<real, dims>& q, int without,
                                                        sap_list<real, 1>* best) {
-    if (!walk_in_teams<real, dims>(t, scans)) {
+    // Larger leaves would need a loop, which costs what teams gain here.
+    if (t.capacity > 32 || !walk_in_teams<real, dims>(t, scans)) {
         if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
         return;
     }
-    for (int first = 0; first < t.capacity; first += 32) {
-        const unsigned int near = walk_near_lanes(t, true, scans, node, q, first, best->limit2());
-        if (!near) continue;
-        const walk_leaf<real> leaf = walk_balanced_leaf<real, dims>(t, node);
-        walk_offer<real, dims>(t, leaf, q, first, near, without, best);
-    }
+    const unsigned int near = walk_near_lanes(t, true, scans, node, q, 0, best->limit2());
+    if (near) walk_offer<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, 0, near, without, best);
 }
 template <typename real, int dims>
 static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,

@@ -141,11 +141,13 @@ static __global__ void __launch_bounds__(BOXES_THREADS)
         i -= size;
     const int depth = s->level_depth[level], reals = sap_walk_box_reals(s->dims, s->real_bits);
     const int lane = (int)(threadIdx.x & 15), up = level == 0 ? depth : SAP_GROUP_BITS - 1;
+    const bool is_node = i >> depth == 0; // the first level may have fewer than a group holds
     const real* kept = (const real*)(tree.arrays + s->box_at[level]) + i / SAP_GROUP * s->dims * 2 * SAP_GROUP + lane;
     for (int a = 0; a <= s->dims; a++) {
         real low = 0, high = 0;
-        int id = a == s->dims ? ((const int32_t*)(tree.arrays + s->min_id_at[level]))[i] : 0;
-        if (a < s->dims) {
+        int id = 0;
+        if (is_node && a == s->dims) id = ((const int32_t*)(tree.arrays + s->min_id_at[level]))[i];
+        if (is_node && a < s->dims) {
             low = kept[2 * SAP_GROUP * a];
             high = kept[2 * SAP_GROUP * a + SAP_GROUP];
         }
@@ -158,7 +160,7 @@ static __global__ void __launch_bounds__(BOXES_THREADS)
                 high = above > high ? above : high;
                 id = least < id ? least : id;
             }
-            if (lane >> step << step != lane || i >> depth) continue;
+            if (lane >> step << step != lane || !is_node) continue;
             real* box = boxes + (((int64_t)1 << (depth - step)) + (i >> step)) * reals;
             if (a < s->dims) {
                 box[2 * a] = low;
