@@ -210,12 +210,7 @@ static void report(sap_cli* cli, const render_run* run) {
     sap_json_int(&json, "height", o->size[1]);
     sap_json_int(&json, "frames", o->orbit ? o->orbit : 1);
     sap_json_int(&json, "rays", run->rays);
-    sap_json_processor(&json, cli);
-    sap_json_open(&json, "seconds", '{');
-    sap_json_real(&json, "read", run->read_seconds, 32);
-    sap_json_real(&json, "build", run->build_seconds, 32);
-    sap_json_real(&json, "render", run->render_seconds, 32);
-    sap_json_close(&json, '}');
+    sap_json_effort(&json, cli, run->read_seconds, run->build_seconds, "render", run->render_seconds);
     sap_json_close(&json, '}');
 }
 
