@@ -66,8 +66,8 @@ static bool names_start_of(const char* sentence, const char* path) {
 
 // The library begins some sentences with the argument of the call that they are about; users gave no such argument.
 static const char* skip_argument(const char* sentence) {
-    static const char* const arguments[] = {"options.", "scene.",  "search.", "points.",
-                                            "queries.", "points:", "queries:"};
+    static const char* const arguments[] = {"options.", "scene.",  "search.",  "points.",
+                                            "queries.", "points:", "queries:", "mesh:"};
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
         if (strncmp(sentence, arguments[i], strlen(arguments[i]))) continue;
         size_t word = strcspn(sentence, " :");
