@@ -81,14 +81,14 @@ TEST(the_same_bytes_for_any_threads_and_instructions) {
         sap_mesh mesh = mesh_of_family((mesh_family)kind, MANY, 3);
         sap_mesh_tree* first = NULL;
         watch w[8] = {{0}};
-        sap_device* devices[8] = {NULL};
+        sap_device* opened[8] = {NULL};
         NOTE("%s", mesh_family_name((mesh_family)kind));
         for (int i = 0; i < 8; i++) {
             static const int32_t threads[] = {1, 2, 3, 1, 7, 1, 2, 5};
-            devices[i] = open_device(&w[i], threads[i], (sap_simd)(i % 4));
+            opened[i] = open_device(&w[i], threads[i], (sap_simd)(i % 4));
             sap_mesh_tree* tree = NULL;
-            if (!devices[i]) continue; // this machine lacks the instructions
-            CHECK_STATUS(sap_mesh_tree_build(devices[i], mesh, &options, &tree), SAP_OK);
+            if (!opened[i]) continue; // this machine lacks the instructions
+            CHECK_STATUS(sap_mesh_tree_build(opened[i], mesh, &options, &tree), SAP_OK);
             if (first) CHECK(same_trees(tree, first));
             if (first)
                 sap_mesh_tree_free(tree);
@@ -96,7 +96,7 @@ TEST(the_same_bytes_for_any_threads_and_instructions) {
                 first = tree;
         }
         sap_mesh_tree_free(first);
-        for (int i = 0; i < 8; i++) close_device(&w[i], devices[i]);
+        for (int i = 0; i < 8; i++) close_device(&w[i], opened[i]);
         mesh_free(&mesh);
     }
 }
