@@ -58,7 +58,8 @@ static sap_cli_exit place_camera(sap_cli* cli, render_run* run) {
             run->camera.eye[a] = framed.eye[a] - framed.at[a] + o->at[a];
         }
     if (sap_cli_given(o, "eye")) memcpy(run->camera.eye, o->eye, sizeof o->eye);
-    if (!memcmp(run->camera.eye, run->camera.at, sizeof run->camera.eye))
+    const float *eye = run->camera.eye, *at = run->camera.at;
+    if (eye[0] == at[0] && eye[1] == at[1] && eye[2] == at[2])
         return sap_cli_usage(cli, "the camera stands where it looks; --eye and --at must differ");
     return SAP_EXIT_OK;
 }
