@@ -63,7 +63,7 @@ static sap_status check_scene(sap_device* device, const sap_scene* scene, sap_me
 static sap_status place_camera(sap_picture* picture, const sap_scene* scene) {
     sap_camera camera = scene->camera;
     const sap_render_options* o = &picture->options;
-    bool placed = memcmp(camera.eye, camera.at, sizeof camera.eye) != 0;
+    bool placed = camera.eye[0] != camera.at[0] || camera.eye[1] != camera.at[1] || camera.eye[2] != camera.at[2];
     sap_camera framed = camera;
     if (sap_camera_frame(scene->tree, o->width, o->height, &framed) != SAP_OK)
         return bad(picture->device, "scene.camera: a number is not finite, or fov is not in 0…179");

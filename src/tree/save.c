@@ -96,7 +96,8 @@ sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree) 
         loaded->device = device;
         status = load_on_host(loaded, &file, &f);
     } else {
-        status = sap_fail(device, SAP_ERROR_MEMORY, "no memory for a tree");
+        status = SAP_ERROR_MEMORY;
+        sap_fail(device, status, "no memory for a tree");
     }
     sap_saved_close(&file);
     if (status == SAP_OK && device->table->make) status = move_to_device(loaded);
