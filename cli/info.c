@@ -1,4 +1,4 @@
-// sapwood info: what a file of points, a mesh or a saved tree holds.
+// sapwood info: what a file of points, a mesh or a saved tree over either holds.
 #include "input.h"
 #include "verbs.h"
 
@@ -55,25 +55,6 @@ static void json_bound(sap_json* json, const char* name, const double* values, i
     sap_json_close(json, ']');
 }
 
-// The lines or members that points and trees have in common.
-static void report_head(sap_json* json, const char* path, const char* kind, int64_t count, int32_t dims, int32_t bits) {
-    if (json) {
-        sap_json_open(json, NULL, '{');
-        sap_json_text(json, "verb", "info");
-        sap_json_text(json, "file", path);
-        sap_json_text(json, "kind", kind);
-        sap_json_int(json, "points", count);
-        sap_json_int(json, "dims", dims);
-        sap_json_text(json, "precision", sap_cli_precision_name(bits));
-        return;
-    }
-    print_text("file", path);
-    print_text("kind", kind);
-    print_int("points", count);
-    print_int("dims", dims);
-    print_text("precision", sap_cli_precision_name(bits));
-}
-
 static void report_bounds(sap_json* json, const double* lower, const double* upper, int32_t dims, int32_t bits) {
     if (json) {
         json_bound(json, "lower", lower, dims, bits);
@@ -96,6 +77,23 @@ static void report_text(sap_json* json, const char* name, const char* value) {
         sap_json_text(json, name, value);
     else
         print_text(name, value);
+}
+
+static void report_start(sap_json* json, const char* path, const char* kind) {
+    if (json) {
+        sap_json_open(json, NULL, '{');
+        sap_json_text(json, "verb", "info");
+    }
+    report_text(json, "file", path);
+    report_text(json, "kind", kind);
+}
+
+// The lines or members that points and trees over them have in common.
+static void report_head(sap_json* json, const char* path, const char* kind, int64_t count, int32_t dims, int32_t bits) {
+    report_start(json, path, kind);
+    report_int(json, "points", "points", count);
+    report_int(json, "dims", "dims", dims);
+    report_text(json, "precision", sap_cli_precision_name(bits));
 }
 
 static void report_end(const sap_cli* cli, sap_json* json) {
@@ -132,12 +130,7 @@ static sap_cli_exit report_mesh(sap_cli* cli, sap_json* json, const char* path) 
     sap_cli_points vertices = sap_cli_vertices(mesh);
     result = describe_points(cli, &vertices, &d);
     if (result == SAP_EXIT_OK) {
-        if (json) {
-            sap_json_open(json, NULL, '{');
-            sap_json_text(json, "verb", "info");
-        }
-        report_text(json, "file", path);
-        report_text(json, "kind", "mesh");
+        report_start(json, path, "mesh");
         report_int(json, "vertices", "vertices", vertices.count);
         report_int(json, "triangles", "triangles", mesh->mesh.triangle_count);
         report_bounds(json, d.lower, d.upper, 3, 32);
@@ -175,9 +168,37 @@ static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) 
     return SAP_EXIT_OK;
 }
 
+static sap_cli_exit report_mesh_tree(sap_cli* cli, sap_json* json, const char* path) {
+    sap_mesh_tree* tree = NULL;
+    sap_mesh_tree_info info;
+    double lower[3], upper[3];
+    sap_status status = sap_mesh_tree_load(cli->device, path, &tree);
+    if (status == SAP_OK) status = sap_mesh_tree_describe(tree, &info);
+    if (status != SAP_OK) return sap_cli_tree_failed(cli, status, path);
+    for (int a = 0; a < 3; a++) {
+        lower[a] = (double)info.lower[a];
+        upper[a] = (double)info.upper[a];
+    }
+    report_start(json, path, "tree over triangles");
+    report_int(json, "triangles", "triangles", info.triangles);
+    report_bounds(json, lower, upper, 3, 32);
+    report_text(json, "quality", info.options.quality == SAP_QUALITY_HIGH ? "high" : "fast");
+    report_int(json, "depth", "depth", info.depth);
+    report_int(json, "nodes", "nodes", info.nodes);
+    report_int(json, "leaves", "leaves", info.leaves);
+    report_int(json, "empty leaves", "empty_leaves", info.empty_leaves);
+    report_int(json, "references", "references", info.references);
+    report_int(json, "largest leaf", "largest_leaf", info.largest_leaf);
+    report_int(json, "bytes", "bytes", (int64_t)info.bytes);
+    report_end(cli, json);
+    sap_mesh_tree_free(tree);
+    return SAP_EXIT_OK;
+}
+
 sap_cli_exit sap_cli_info(sap_cli* cli) {
     const char* path = cli->options->operands[0];
     sap_json writer = {0}, *json = cli->options->json ? &writer : NULL;
+    if (sap_cli_is_mesh_tree(path)) return report_mesh_tree(cli, json, path);
     if (sap_cli_is_tree(cli, path)) return report_tree(cli, json, path);
     return sap_cli_is_mesh(cli, path) ? report_mesh(cli, json, path) : report_points(cli, json, path);
 }

@@ -9,18 +9,29 @@
 
 static bool begins_with(const char* bytes, const char* text) { return !strncmp(bytes, text, strlen(text)); }
 
+// The first 8 bytes of a file as text; "" of a pipe: its bytes can be read only once, so they are left to the reader.
+static void read_first(const char* path, char first[9]) {
+    struct stat status;
+    FILE* file = !stat(path, &status) && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
+    first[0] = 0;
+    if (!file) return;
+    first[fread(first, 1, 8, file)] = 0;
+    fclose(file);
+}
+
+bool sap_cli_is_mesh_tree(const char* path) {
+    char first[9];
+    read_first(path, first);
+    return begins_with(first, "SAPMESH\n");
+}
+
 bool sap_cli_is_tree(const sap_cli* cli, const char* path) {
     static const char* const of_points[] = {"\x93NUMPY", "ply\n", "ply\r", "ply ", "# .PCD", "VERSION ", "FIELDS "};
-    char first[9] = "";
+    char first[9];
     size_t length = strlen(path);
     if (!strcmp(path, "-")) return false;
-    struct stat status; // a pipe's bytes can be read only once: leave them to the reader
-    FILE* file = !stat(path, &status) && S_ISREG(status.st_mode) ? fopen(path, "rb") : NULL;
-    if (file) {
-        first[fread(first, 1, sizeof first - 1, file)] = 0;
-        fclose(file);
-    }
-    if (begins_with(first, "SAPTREE\n")) return true;
+    read_first(path, first);
+    if (begins_with(first, "SAPTREE\n") || begins_with(first, "SAPMESH\n")) return true;
     if (cli->options->input_format != SAP_FORMAT_AUTO) return false;
     for (size_t i = 0; i < sizeof of_points / sizeof *of_points; i++)
         if (begins_with(first, of_points[i])) return false;
@@ -42,7 +53,7 @@ sap_cli_exit sap_cli_check_inputs(sap_cli* cli) {
 sap_cli_exit sap_cli_tree_failed(sap_cli* cli, sap_status status, const char* path) {
     sap_cli_failed(cli, status, path);
     if (status == SAP_ERROR_FORMAT || status == SAP_ERROR_RANGE)
-        sap_cli_error(cli, "%s is not a sound tree; build it again from its points", path);
+        sap_cli_error(cli, "%s is not a sound tree; build it again", path);
     return SAP_EXIT_FAILED;
 }
 
@@ -114,6 +125,9 @@ static sap_cli_exit load_tree(sap_cli* cli, sap_cli_reference* reference) {
             return sap_cli_usage(cli, "%s is a tree built already; --%s does not apply", reference->path,
                                  of_building[i]);
     if (sap_cli_is_pipe(reference->path)) return sap_cli_tree_from_pipe(cli);
+    if (sap_cli_is_mesh_tree(reference->path))
+        return sap_cli_usage(cli, "%s is a saved tree over triangles; points or a tree over points are needed here",
+                             reference->path);
     sap_cli_stage_begin(cli, "loading");
     sap_status status = sap_tree_load(cli->device, reference->path, &reference->tree);
     reference->read_seconds = sap_cli_stage_end(cli);

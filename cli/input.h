@@ -25,6 +25,8 @@ typedef struct sap_cli_reference {
 
 // Whether a path names a saved tree: by its first bytes, then by --input-format, then by its suffix.
 bool sap_cli_is_tree(const sap_cli* cli, const char* path);
+// Whether it is one over triangles, by its first bytes.
+bool sap_cli_is_mesh_tree(const char* path);
 // Refuses, before work begins, inputs of a search that cannot be: a tree as QUERIES, two standard inputs, a walk that
 // the tree to be built has not.
 sap_cli_exit sap_cli_check_inputs(sap_cli* cli);

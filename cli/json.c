@@ -73,6 +73,15 @@ void sap_json_processor(sap_json* json, const sap_cli* cli) {
     sap_json_text(json, "processor", sap_cli_processor_name(cli->info.processor));
 }
 
+void sap_json_effort(sap_json* json, const sap_cli* cli, double read, double build, const char* work, double seconds) {
+    sap_json_processor(json, cli);
+    sap_json_open(json, "seconds", '{');
+    sap_json_real(json, "read", read, 32);
+    sap_json_real(json, "build", build, 32);
+    sap_json_real(json, work, seconds, 32);
+    sap_json_close(json, '}');
+}
+
 const char* sap_cli_split_name(sap_split split) {
     return split == SAP_SPLIT_MEDIAN ? "median" : split == SAP_SPLIT_SLIDING_MIDPOINT ? "sliding-midpoint" : "vvh";
 }

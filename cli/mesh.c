@@ -32,6 +32,7 @@ bool sap_cli_is_mesh(const sap_cli* cli, const char* path) {
 }
 
 sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** mesh) {
+    if (sap_cli_is_tree(cli, path)) return sap_cli_usage(cli, "%s is a saved tree; a mesh is needed here", path);
     sap_cli_stage_begin(cli, "reading");
     sap_status status = sap_mesh_read(cli->device, path, cli->options->input_format, NULL, mesh);
     double seconds = sap_cli_stage_end(cli);

@@ -109,12 +109,7 @@ static void report(sap_cli* cli, const nearest_run* run) {
     sap_json_int(&json, "found", run->found);
     sap_json_text(&json, "ids", options->output);
     sap_json_text(&json, "distances", options->distances);
-    sap_json_processor(&json, cli);
-    sap_json_open(&json, "seconds", '{');
-    sap_json_real(&json, "read", reference->read_seconds, 32);
-    sap_json_real(&json, "build", reference->build_seconds, 32);
-    sap_json_real(&json, "search", run->search_seconds, 32);
-    sap_json_close(&json, '}');
+    sap_json_effort(&json, cli, reference->read_seconds, reference->build_seconds, "search", run->search_seconds);
     if (options->verify) sap_cli_check_json(&json, &run->checked);
     sap_json_close(&json, '}');
 }

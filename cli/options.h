@@ -5,6 +5,8 @@
 
 #include "sapwood/sapwood.h"
 
+#include <stdio.h>
+
 typedef enum sap_cli_exit {
     SAP_EXIT_OK = 0,
     SAP_EXIT_FAILED = 1,
@@ -118,6 +120,12 @@ sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options);
 
 // Which columns of a file are coordinates, for --help and the man page.
 extern const char sap_cli_columns_text[];
+
+// ---- values.c
+// Takes an option's value into its field; false if it is none.
+bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_options* options);
+// Prints what an option takes.
+void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option);
 
 // ---- help.c
 // Prints the --help of a verb, or of the program, on stdout.

@@ -1,13 +1,11 @@
-// Errors, notes, progress and the files that verbs write.
-#include "output.h"
+// Errors, notes, progress, and the device that all of them lead from.
+#include "input.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,8 +66,8 @@ static bool names_start_of(const char* sentence, const char* path) {
 
 // The library begins some sentences with the argument of the call that they are about; users gave no such argument.
 static const char* skip_argument(const char* sentence) {
-    static const char* const arguments[] = {"options.", "scene.",  "search.", "points.",
-                                            "queries.", "points:", "queries:"};
+    static const char* const arguments[] = {"options.", "scene.",  "search.",  "points.",
+                                            "queries.", "points:", "queries:", "mesh:"};
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
         if (strncmp(sentence, arguments[i], strlen(arguments[i]))) continue;
         size_t word = strcspn(sentence, " :");
@@ -157,7 +155,8 @@ sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
     *cli = (sap_cli){.options = options};
     sap_cli_verb verb = options->verb;
     bool files_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT; // no use for a GPU
-    bool meshes = verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE;     // which GPUs do not search
+    bool meshes = verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE ||   // which GPUs do not search
+                  (verb == SAP_VERB_VERIFY && sap_cli_is_mesh_tree(options->operands[0]));
     bool choose_cpu = (files_only || meshes) && options->processor == SAP_AUTO;
     sap_device_options wanted = {.processor = choose_cpu ? SAP_CPU : options->processor,
                                  .ordinal = options->ordinal,
@@ -228,102 +227,4 @@ sap_cli_number sap_cli_real(double value, int bits) {
 sap_cli_exit sap_cli_flush(sap_cli* cli) {
     if (!fflush(stdout) && !ferror(stdout)) return SAP_EXIT_OK;
     return sap_cli_error(cli, "cannot write to standard output: %s", strerror(errno));
-}
-
-sap_format sap_cli_format_of(const sap_cli* cli, const char* path) {
-    if (cli->options->format != SAP_FORMAT_AUTO) return cli->options->format;
-    if (!path) return SAP_FORMAT_XYZ;
-    return strcmp(path, "-") ? sap_format_of(path) : SAP_FORMAT_NPY;
-}
-
-// Whether two paths lead to one file. Devices such as /dev/null can be shared.
-static bool same_file(const char* left, const char* right) {
-    struct stat a, b;
-    if (stat(left, &a) || stat(right, &b)) return !strcmp(left, right);
-    return a.st_dev == b.st_dev && a.st_ino == b.st_ino && !S_ISCHR(a.st_mode);
-}
-
-static const char* operand_name(const sap_cli* cli, int operand) {
-    sap_cli_verb verb = cli->options->verb;
-    if (operand == 1) return verb == SAP_VERB_TRACE ? "RAYS" : "QUERIES";
-    if (verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE) return "MESH";
-    if (verb == SAP_VERB_CONVERT) return "FILE";
-    return verb == SAP_VERB_NEAREST || verb == SAP_VERB_RADIUS ? "REFERENCE" : "POINTS";
-}
-
-sap_cli_exit sap_cli_check_distinct(sap_cli* cli, const sap_cli_output* outputs, int count) {
-    const char* const* inputs = cli->options->operands;
-    int to_stdout = cli->options->json;
-    for (const sap_cli_output* output = outputs; output < outputs + count; output++) {
-        if (!output->path) continue;
-        if (!strcmp(output->path, "-")) {
-            if (to_stdout++)
-                return sap_cli_usage(cli,
-                                     "only one thing can go to standard output; give a file's name instead of '-'");
-            continue;
-        }
-        for (const sap_cli_output* other = outputs; other < output; other++)
-            if (other->path && same_file(other->path, output->path))
-                return sap_cli_usage(cli, "%s %s and %s %s are one file; give each its own name", other->option,
-                                     other->path, output->option, output->path);
-        for (int i = 0; i < 2; i++)
-            if (inputs[i] && strcmp(inputs[i], "-") && same_file(inputs[i], output->path))
-                return sap_cli_usage(cli, "%s %s and %s %s are one file; give another name", operand_name(cli, i),
-                                     inputs[i], output->option, output->path);
-    }
-    return SAP_EXIT_OK;
-}
-
-sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const sap_cli_output* outputs, int count) {
-    bool meshes = cli->options->verb == SAP_VERB_CONVERT;
-    sap_cli_exit result = sap_cli_check_distinct(cli, outputs, count);
-    for (int i = 0; i < count && result == SAP_EXIT_OK; i++) {
-        const char* path = outputs[i].path;
-        sap_format format = path ? sap_cli_format_of(cli, path) : SAP_FORMAT_XYZ;
-        if (format == SAP_FORMAT_PCD)
-            result = sap_cli_usage(cli, "%s: PCD is read but not written; use .npy, .csv, .ply or .xyz", path);
-        else if (sap_cli_holds_meshes_only(format) && !meshes)
-            result = sap_cli_usage(cli, "%s: OBJ and STL hold meshes; use .npy, .csv, .ply or .xyz", path);
-        else if (format == SAP_FORMAT_AUTO)
-            result = sap_cli_usage(cli, "%s: the suffix names no format; use .npy, .csv, .ply%s or .xyz, or --format",
-                                   path, meshes ? ", .obj, .stl" : "");
-    }
-    return result;
-}
-
-// Fills `names` with the columns' names; their characters lie in `letters`.
-static void name_columns(const char** names, char* letters, size_t room, int64_t columns, const char* prefix) {
-    for (int64_t c = 0; c < columns; c++, letters += room) {
-        names[c] = letters;
-        if (columns == 1)
-            snprintf(letters, room, "%s", prefix);
-        else
-            snprintf(letters, room, "%s%lld", prefix, (long long)c);
-    }
-}
-
-sap_cli_exit sap_cli_write(sap_cli* cli, const char* path, const sap_table* table, const char* prefix) {
-    enum { ROOM = 32 };
-    sap_cli_exit result = SAP_EXIT_FAILED;
-    sap_table named = *table;
-    sap_format format = sap_cli_format_of(cli, path);
-    int64_t columns = table->columns ? table->columns : 1;
-    const char** names = NULL;
-    char* letters = NULL;
-    if (prefix && (format == SAP_FORMAT_CSV || format == SAP_FORMAT_PLY)) {
-        names = sap_cli_allocate(cli, columns, sizeof *names);
-        letters = sap_cli_allocate(cli, columns, ROOM);
-        if (!names || !letters) goto done;
-        name_columns(names, letters, ROOM, columns, prefix);
-        named.names = names;
-    }
-    if (sap_cli_flush(cli) != SAP_EXIT_OK) goto done;
-    sap_cli_stage_begin(cli, "writing");
-    sap_status status = sap_table_write(cli->device, path ? path : "-", format, &named);
-    sap_cli_stage_end(cli);
-    result = status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
-done:
-    free(letters);
-    free(names);
-    return result;
 }

@@ -68,6 +68,7 @@ sap_cli_number sap_cli_real(double value, int bits);
 // Flushes stdout; SAP_EXIT_FAILED if anything written there was lost.
 sap_cli_exit sap_cli_flush(sap_cli* cli);
 
+// ---- written.c
 // The format in which a path (NULL: none given) is written; whether it holds nothing but meshes.
 sap_format sap_cli_format_of(const sap_cli* cli, const char* path);
 static inline bool sap_cli_holds_meshes_only(sap_format format) {
@@ -99,6 +100,8 @@ void sap_json_int(sap_json* json, const char* key, int64_t value);
 void sap_json_real(sap_json* json, const char* key, double value, int bits); // not finite: null
 void sap_json_bool(sap_json* json, const char* key, bool value);
 void sap_json_processor(sap_json* json, const sap_cli* cli); // where the work ran
+// Where the work ran and how many seconds it took: reading, building a tree, and what the verb is for, as it calls it.
+void sap_json_effort(sap_json* json, const sap_cli* cli, double read, double build, const char* work, double seconds);
 
 // Names as the user writes them.
 const char* sap_cli_split_name(sap_split split);

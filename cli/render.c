@@ -58,7 +58,8 @@ static sap_cli_exit place_camera(sap_cli* cli, render_run* run) {
             run->camera.eye[a] = framed.eye[a] - framed.at[a] + o->at[a];
         }
     if (sap_cli_given(o, "eye")) memcpy(run->camera.eye, o->eye, sizeof o->eye);
-    if (!memcmp(run->camera.eye, run->camera.at, sizeof run->camera.eye))
+    const float *eye = run->camera.eye, *at = run->camera.at;
+    if (eye[0] == at[0] && eye[1] == at[1] && eye[2] == at[2])
         return sap_cli_usage(cli, "the camera stands where it looks; --eye and --at must differ");
     return SAP_EXIT_OK;
 }
@@ -210,12 +211,7 @@ static void report(sap_cli* cli, const render_run* run) {
     sap_json_int(&json, "height", o->size[1]);
     sap_json_int(&json, "frames", o->orbit ? o->orbit : 1);
     sap_json_int(&json, "rays", run->rays);
-    sap_json_processor(&json, cli);
-    sap_json_open(&json, "seconds", '{');
-    sap_json_real(&json, "read", run->read_seconds, 32);
-    sap_json_real(&json, "build", run->build_seconds, 32);
-    sap_json_real(&json, "render", run->render_seconds, 32);
-    sap_json_close(&json, '}');
+    sap_json_effort(&json, cli, run->read_seconds, run->build_seconds, "render", run->render_seconds);
     sap_json_close(&json, '}');
 }
 

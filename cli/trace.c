@@ -123,12 +123,7 @@ static void report(sap_cli* cli, const trace_run* run) {
     sap_json_int(&json, "triangles", run->file->mesh.triangle_count);
     sap_json_int(&json, "rays", run->count);
     sap_json_int(&json, "found", run->found);
-    sap_json_processor(&json, cli);
-    sap_json_open(&json, "seconds", '{');
-    sap_json_real(&json, "read", run->read_seconds, 32);
-    sap_json_real(&json, "build", run->build_seconds, 32);
-    sap_json_real(&json, "trace", run->trace_seconds, 32);
-    sap_json_close(&json, '}');
+    sap_json_effort(&json, cli, run->read_seconds, run->build_seconds, "trace", run->trace_seconds);
     sap_json_close(&json, '}');
 }
 

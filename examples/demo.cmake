@@ -6,7 +6,7 @@ if(NOT PNG_FOUND)
   return()
 endif()
 add_executable(demo demo.c demo_picture.c ${PROJECT_SOURCE_DIR}/bench/clock.c ${PROJECT_SOURCE_DIR}/bench/data.c)
-target_include_directories(demo PRIVATE ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/bench/rivals)
+target_include_directories(demo PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/bench/rivals)
 # The benchmark's folder comes after this one, if it comes at all.
 target_compile_definitions(demo PRIVATE $<$<TARGET_EXISTS:sapwood_rivals>:DEMO_HAS_RIVALS>)
 target_link_libraries(demo PRIVATE sapwood_flags ${sapwood_default} $<TARGET_NAME_IF_EXISTS:sapwood_rivals> PNG::PNG m)

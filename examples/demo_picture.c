@@ -1,4 +1,5 @@
 #include "demo_picture.h"
+#include "render/color.h"
 
 #include <float.h>
 #include <math.h>
@@ -146,33 +147,14 @@ static float light_at(const canvas* c, int column, int row) {
     return expf(-0.11f * hidden);
 }
 
-// A scale of even steps to the eye: lightness rises steadily in OKLab (Ottosson 2020) from deep blue over red to straw.
+// A scale of even steps to the eye: lightness rises steadily in Oklab from deep blue over red to straw.
 static void colour_of(float value, float linear[3]) {
     static const float scale[][3] = {{0.30f, 0.005f, -0.115f},
                                      {0.46f, 0.105f, -0.085f},
                                      {0.60f, 0.165f, 0.045f},
                                      {0.76f, 0.075f, 0.135f},
                                      {0.95f, -0.015f, 0.100f}};
-    enum { LAST = sizeof scale / sizeof scale[0] - 1 };
-    float place = value * LAST;
-    int below = (int)place < LAST ? (int)place : LAST - 1;
-    float part = place - (float)below, lab[3];
-    for (int i = 0; i < 3; i++) lab[i] = scale[below][i] + part * (scale[below + 1][i] - scale[below][i]);
-    float l = lab[0] + 0.3963377774f * lab[1] + 0.2158037573f * lab[2];
-    float m = lab[0] - 0.1055613458f * lab[1] - 0.0638541728f * lab[2];
-    float s = lab[0] - 0.0894841775f * lab[1] - 1.2914855480f * lab[2];
-    l = l * l * l;
-    m = m * m * m;
-    s = s * s * s;
-    linear[0] = 4.0767416621f * l - 3.3077115913f * m + 0.2309699292f * s;
-    linear[1] = -1.2684380046f * l + 2.6097574011f * m - 0.3413193965f * s;
-    linear[2] = -0.0041960863f * l - 0.7034186147f * m + 1.7076147010f * s;
-}
-
-static png_byte encoded(float linear) {
-    float x = fminf(fmaxf(linear, 0), 1);
-    float y = x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
-    return (png_byte)(255 * y + 0.5f);
+    sap_scale_color(scale, sizeof scale / sizeof scale[0], value, linear);
 }
 
 static void shade_row(const canvas* c, int row, int width, png_byte* pixels) {
@@ -189,7 +171,7 @@ static void shade_row(const canvas* c, int row, int width, png_byte* pixels) {
             }
             for (int a = 0; a < 3; a++) sum[a] += light * fmaxf(colour[a], 0);
         }
-        for (int a = 0; a < 3; a++) pixels[3 * column + a] = encoded(sum[a] / (SUPERSAMPLE * SUPERSAMPLE));
+        for (int a = 0; a < 3; a++) pixels[3 * column + a] = sap_srgb(sum[a] / (SUPERSAMPLE * SUPERSAMPLE));
     }
 }
 

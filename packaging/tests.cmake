@@ -10,8 +10,9 @@ if(sapwood_test_support)
   target_include_directories(sapwood_test_support PUBLIC ${PROJECT_SOURCE_DIR}/tests)
 endif()
 
-# What the thread sanitizer is for.
+# What the thread sanitizer is for; and test_determinism, at the optimisation level of that preset.
 add_custom_target(threaded_tests)
+set(sapwood_threaded threads determinism mesh_tree rays ray_calls render)
 
 foreach(source IN LISTS sapwood_tests)
   get_filename_component(name ${source} NAME_WE)
@@ -21,7 +22,8 @@ foreach(source IN LISTS sapwood_tests)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
-  if(name MATCHES "thread")
+  string(REGEX REPLACE "^test_" "" room ${name})
+  if(room IN_LIST sapwood_threaded)
     set_tests_properties(${name} PROPERTIES LABELS threads)
     add_dependencies(threaded_tests ${name})
   endif()

@@ -22,8 +22,8 @@ typedef struct search_case {
     uint64_t chance; // random bits of this case's own
 } search_case;
 
-// Sanitizers make everything several times slower: then every fifth case is tried. A GPU that the CPU plays is slower
-// still.
+// Sanitizers make everything several times slower, and a GPU that the CPU plays is slower still: there one case of
+// CASE_PART is tried, and of what large clouds are used for, one of CASE_STEP. So it is where CASES_FEWER is defined.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define CASES_SANITIZED 1
 #elif defined(__has_feature)
@@ -32,13 +32,13 @@ typedef struct search_case {
 #endif
 #endif
 #if defined(SAP_EMULATED) && defined(CASES_SANITIZED)
-enum { CASE_STEP = 47 };
+enum { CASE_STEP = 47, CASE_PART = 97 };
 #elif defined(SAP_EMULATED)
-enum { CASE_STEP = 23 };
-#elif defined(CASES_SANITIZED)
-enum { CASE_STEP = 5 };
+enum { CASE_STEP = 23, CASE_PART = 23 };
+#elif defined(CASES_SANITIZED) || defined(CASES_FEWER)
+enum { CASE_STEP = 5, CASE_PART = 11 };
 #else
-enum { CASE_STEP = 1 };
+enum { CASE_STEP = 1, CASE_PART = 1 };
 #endif
 
 enum { CASE_COUNT = FAMILY_COUNT * CASE_SIZES * CASE_DIMS * 4 };
@@ -48,7 +48,7 @@ enum { CASE_COUNT = FAMILY_COUNT * CASE_SIZES * CASE_DIMS * 4 };
 static inline bool case_choose(int i, search_case* c) {
     uint64_t state = (uint64_t)i;
     random_next(&state);
-    if (random_next(&state) % CASE_STEP != 0) return false;
+    if (random_next(&state) % CASE_PART != 0) return false;
     c->real_bits = i % 2 ? 64 : 32;
     c->options = (sap_tree_options){.split = i / 2 % 2 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN};
     i /= 4;

@@ -1,10 +1,10 @@
 // Compaction and the removal of equal neighbours: every item size, alignment and place, against one loop.
 #include "allocator.h"
-#include "calls.h"
+#include "cases.h"
 #include "sapwood/stream.h"
 #include "test.h"
 
-enum { GUARD = 64 };
+enum { GUARD = 64, SHARED_BYTES = CASE_STEP > 5 ? 500000 : 3000000 };
 
 static uint64_t state = 1;
 
@@ -172,7 +172,7 @@ TEST(threads_share) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             for (int kind = 0; kind < 4; kind++) {
                 sample s = {.item_bytes = sizes[i],
-                            .count = (int64_t)(3000000 / (sizes[i] + 1)),
+                            .count = (int64_t)(SHARED_BYTES / (sizes[i] + 1)),
                             .keeps = sizes[i] % 2 ? MOST : HALF,
                             .unique = kind & 1,
                             .in_place = kind & 2};

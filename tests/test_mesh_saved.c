@@ -1,68 +1,56 @@
 // Saved trees over triangles that are not what they were: every flipped bit, every missing end, bytes too many, and
 // trees that were damaged before they were saved, so that all checksums hold. None of them is loaded.
-#include "allocator.h"
-#include "folder.h"
 #include "mesh/layout.h"
 #include "mesh_families.h"
-#include "test.h"
-#include <fcntl.h>
+#include "saved_file.h"
 
 typedef struct scene {
     watch w;
     sap_device* device;
     sap_mesh mesh;
     sap_mesh_tree* tree;
-    folder files;
-    int file; // the saved tree, open for writing
-    size_t size;
-    unsigned char* bytes;
+    saved_file file;
 } scene;
 
 static void save_again(scene* s) {
-    if (s->file >= 0) close(s->file);
-    CHECK_STATUS(sap_mesh_tree_save(s->tree, s->files.file), SAP_OK);
-    s->file = open(s->files.file, O_RDWR);
-    CHECK(s->file >= 0);
+    CHECK_STATUS(sap_mesh_tree_save(s->tree, s->file.files.file), SAP_OK);
+    saved_file_open(&s->file);
 }
 
 static void open_scene(scene* s, int64_t triangles) {
     memset(s, 0, sizeof *s);
-    s->file = -1;
+    s->file.open = -1;
     sap_device_options device = watched(&s->w);
     device.threads = 1;
     s->mesh = mesh_of_family(MESH_ROOMS, triangles, 11);
-    CHECK(folder_make(&s->files));
+    CHECK(folder_make(&s->file.files));
     CHECK_STATUS(sap_device_open(&device, &s->device), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_build(s->device, s->mesh, NULL, &s->tree), SAP_OK);
     save_again(s);
-    s->size = (size_t)lseek(s->file, 0, SEEK_END);
-    s->bytes = malloc(s->size);
-    CHECK(pread(s->file, s->bytes, s->size, 0) == (ssize_t)s->size);
+    saved_file_keep(&s->file);
 }
 
 static void close_scene(scene* s) {
-    close(s->file);
-    free(s->bytes);
     sap_mesh_tree_free(s->tree);
     sap_device_close(s->device);
-    folder_remove(&s->files);
+    saved_file_remove(&s->file);
     mesh_free(&s->mesh);
     CHECK(s->w.blocks == 0 && s->w.wrong == 0);
 }
 
-static void expect_refused(scene* s) {
+static void expect_refused(void* in) {
+    scene* s = in;
     sap_mesh_tree* tree = NULL;
     s->w.log_calls = 0;
-    CHECK_STATUS(sap_mesh_tree_load(s->device, s->files.file, &tree), SAP_ERROR_FORMAT);
-    CHECK(tree == NULL && s->w.log_calls == 1 && s->w.logged == SAP_ERROR_FORMAT);
-    CHECK(strpbrk(s->w.sentence, "0123456789")); // the byte or the node
+    expect_one_sentence(&s->w, sap_mesh_tree_load(s->device, s->file.files.file, &tree), tree);
     sap_mesh_tree_free(tree);
 }
 
-static void expect_loaded(scene* s) {
+static void expect_loaded(void* in) {
+    scene* s = in;
     sap_mesh_tree* tree = NULL;
     sap_mesh_tree_info info, saved;
-    if (!CHECK_STATUS(sap_mesh_tree_load(s->device, s->files.file, &tree), SAP_OK)) return;
+    if (!CHECK_STATUS(sap_mesh_tree_load(s->device, s->file.files.file, &tree), SAP_OK)) return;
     CHECK(!memcmp(tree->arrays, s->tree->arrays, s->tree->shape.bytes));
     CHECK_STATUS(sap_mesh_tree_describe(tree, &info), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_describe(s->tree, &saved), SAP_OK);
@@ -83,33 +71,12 @@ TEST(what_is_saved_is_loaded) {
     }
 }
 
-TEST(flipped_bits) {
+TEST(every_bit_and_end) {
     scene s;
     open_scene(&s, 24);
-    for (size_t bit = 0; bit < s.size * 8; bit++) {
-        unsigned char flipped = (unsigned char)(s.bytes[bit / 8] ^ 1 << bit % 8);
-        NOTE("bit %zu", bit);
-        CHECK(pwrite(s.file, &flipped, 1, (off_t)(bit / 8)) == 1);
-        expect_refused(&s);
-        CHECK(pwrite(s.file, &s.bytes[bit / 8], 1, (off_t)(bit / 8)) == 1);
-    }
-    expect_loaded(&s);
-    close_scene(&s);
-}
-
-TEST(missing_ends) {
-    scene s;
-    open_scene(&s, 24);
-    for (size_t size = s.size + 1; size-- > 0;) {
-        if (size == s.size) continue;
-        NOTE("%zu bytes", size);
-        CHECK(!ftruncate(s.file, (off_t)size));
-        expect_refused(&s);
-    }
-    CHECK(pwrite(s.file, s.bytes, s.size, 0) == (ssize_t)s.size);
-    expect_loaded(&s);
-    CHECK(pwrite(s.file, "", 1, (off_t)s.size) == 1);
-    expect_refused(&s);
+    const saved_checks expect = {&s, expect_refused, expect_loaded};
+    flip_every_bit(&s.file, expect);
+    cut_and_extend(&s.file, expect);
     close_scene(&s);
 }
 
@@ -127,7 +94,7 @@ TEST(damaged_before_saving) {
             s.tree->arrays[bit / 8] ^= (unsigned char)(1 << bit % 8);
             save_again(&s);
             sap_mesh_tree* tree = NULL;
-            sap_status status = sap_mesh_tree_load(s.device, s.files.file, &tree);
+            sap_status status = sap_mesh_tree_load(s.device, s.file.files.file, &tree);
             // A plane may lie elsewhere as long as no triangle reaches across.
             if (status == SAP_OK)
                 accepted++;

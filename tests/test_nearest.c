@@ -148,7 +148,7 @@ TEST(many_queries) {
         search_case c = {.kind = (family)(i / 4), .size = 3000, .dims = 2 + i % 3, .real_bits = i % 4 == 3 ? 64 : 32};
         c.options.split = i % 7 == 0 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN;
         c.chance = (uint64_t)i * 4 + 2;
-        if (i % CASE_STEP == 0) try_case(&c, &on, 2500, ks[i % 3]);
+        if (i % CASE_PART == 0) try_case(&c, &on, 2500, ks[i % 3]);
     }
     devices_close(&on);
 }

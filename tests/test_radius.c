@@ -173,7 +173,7 @@ TEST(all_cases_agree_with_the_oracle) {
 
 TEST(many_queries) {
     devices on = devices_open(0);
-    for (int i = 0; i < FAMILY_COUNT * 4; i += CASE_STEP) {
+    for (int i = 0; i < FAMILY_COUNT * 4; i += CASE_PART) {
         search_case c = {.kind = (family)(i / 4), .size = 2000, .dims = 2 + i % 3, .real_bits = i % 4 == 3 ? 64 : 32};
         c.options.split = i % 7 == 0 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN;
         c.chance = (uint64_t)i * 4 + 3;

@@ -116,7 +116,8 @@ TEST(hits_are_those_of_brute_force) {
 static void set_camera(scene* s) {
     int64_t side = (int64_t)sqrt((double)s->count);
     for (int64_t i = 0; i < s->count; i++) {
-        float x = (float)(i % side) / (float)side - 0.5f, y = (float)(i / side) / (float)side - 0.5f;
+        int64_t column = i % side, row = i / side;
+        float x = (float)column / (float)side - 0.5f, y = (float)row / (float)side - 0.5f;
         s->rays[i] = (sap_ray){{2.5f, 0.3f, 1.25f}, 0, {-1, x - 0.1f, y - 0.5f}, INFINITY};
     }
 }

@@ -252,13 +252,13 @@ TEST(bad_arguments) {
 // Changes one thing of the scene, sees it refused, and puts it back.
 #define REFUSED(field, value, status)                                                                                  \
     do {                                                                                                               \
-        __typeof__(field) kept = field;                                                                                \
-        field = value;                                                                                                 \
+        __typeof__(field) kept = (field);                                                                              \
+        (field) = (value);                                                                                             \
         s.w.log_calls = 0;                                                                                             \
         CHECK_STATUS(draw(&s, &small), status);                                                                        \
         CHECK_EQUAL(s.w.log_calls, 1);                                                                                 \
         CHECK_EQUAL(s.pixels[0], 0xee);                                                                                \
-        field = kept;                                                                                                  \
+        (field) = kept;                                                                                                \
     } while (0)
 
 TEST(bad_scenes) {

@@ -1,98 +1,57 @@
 // Saved trees that are not what they were: every flipped bit, every missing end, bytes too many, and trees that were
 // damaged before they were saved, so that all checksums hold. None of them is loaded, and none does harm.
-#include "allocator.h"
 #include "calls.h"
-#include "folder.h"
-#include "test.h"
+#include "saved_file.h"
 #include "trees.h"
-#include <fcntl.h>
 
 typedef struct scene {
     watch w;
     sap_device* device;
     cloud points;
     sap_tree* tree;
-    folder files;
-    int file; // the saved tree, open for writing
-    size_t size;
-    unsigned char* bytes;
+    saved_file file;
 } scene;
 
 static void save_again(scene* s) {
-    if (s->file >= 0) close(s->file);
-    CHECK_STATUS(sap_tree_save(s->tree, s->files.file), SAP_OK);
-    s->file = open(s->files.file, O_RDWR);
-    CHECK(s->file >= 0);
+    CHECK_STATUS(sap_tree_save(s->tree, s->file.files.file), SAP_OK);
+    saved_file_open(&s->file);
 }
 
 static void open_scene(scene* s, int64_t count, int32_t dims, int32_t real_bits, const sap_tree_options* options) {
     memset(s, 0, sizeof *s);
-    s->file = -1;
+    s->file.open = -1;
     sap_device_options device = watched(&s->w);
     device.threads = 1;
     s->points = cloud_of_family(FAMILY_CLUSTERED, count, dims, real_bits, 0, 11);
-    CHECK(folder_make(&s->files));
+    CHECK(folder_make(&s->file.files));
     CHECK_STATUS(sap_device_open(&device, &s->device), SAP_OK);
     CHECK_STATUS(build(s->device, &s->points, options, &s->tree), SAP_OK);
     save_again(s);
-    s->size = (size_t)lseek(s->file, 0, SEEK_END);
-    s->bytes = malloc(s->size);
-    CHECK(pread(s->file, s->bytes, s->size, 0) == (ssize_t)s->size);
+    saved_file_keep(&s->file);
 }
 
 static void close_scene(scene* s) {
-    close(s->file);
-    free(s->bytes);
     sap_tree_free(s->tree);
     sap_device_close(s->device);
-    folder_remove(&s->files);
+    saved_file_remove(&s->file);
     cloud_free(&s->points);
     CHECK(s->w.blocks == 0 && s->w.wrong == 0);
 }
 
-static void expect_refused(scene* s) {
+static void expect_refused(void* in) {
+    scene* s = in;
     sap_tree* tree = NULL;
     s->w.log_calls = 0;
-    CHECK_STATUS(sap_tree_load(s->device, s->files.file, &tree), SAP_ERROR_FORMAT);
-    CHECK(tree == NULL && s->w.log_calls == 1 && s->w.logged == SAP_ERROR_FORMAT);
-    CHECK(strpbrk(s->w.sentence, "0123456789")); // the byte or the node
+    expect_one_sentence(&s->w, sap_tree_load(s->device, s->file.files.file, &tree), tree);
     sap_tree_free(tree);
 }
 
-static void expect_loaded(scene* s) {
+static void expect_loaded(void* in) {
+    const scene* s = in;
     sap_tree* tree = NULL;
-    CHECK_STATUS(sap_tree_load(s->device, s->files.file, &tree), SAP_OK);
+    CHECK_STATUS(sap_tree_load(s->device, s->file.files.file, &tree), SAP_OK);
     CHECK(tree && trees_equal(tree, s->tree));
     sap_tree_free(tree);
-}
-
-static void flip_every_bit(scene* s) {
-    for (size_t bit = 0; bit < s->size * 8; bit++) {
-        unsigned char byte = (unsigned char)(s->bytes[bit / 8] ^ 1 << bit % 8);
-        NOTE("byte %zu of %zu, bit %zu", bit / 8, s->size, bit % 8);
-        if (pwrite(s->file, &byte, 1, (off_t)(bit / 8)) != 1) break;
-        expect_refused(s);
-        if (pwrite(s->file, &s->bytes[bit / 8], 1, (off_t)(bit / 8)) != 1) break;
-    }
-    expect_loaded(s);
-}
-
-static void cut_and_extend(scene* s) {
-    for (size_t size = s->size; size-- > 0;) {
-        NOTE("the first %zu of %zu bytes", size, s->size);
-        if (ftruncate(s->file, (off_t)size)) break;
-        expect_refused(s);
-    }
-    CHECK(pwrite(s->file, s->bytes, s->size, 0) == (ssize_t)s->size);
-    expect_loaded(s);
-    static const size_t more[] = {1, 8, 64, 512, 100000};
-    for (int i = 0; i < 5; i++) {
-        NOTE("%zu bytes too many", more[i]);
-        CHECK(!ftruncate(s->file, (off_t)(s->size + more[i])));
-        expect_refused(s);
-    }
-    CHECK(!ftruncate(s->file, (off_t)s->size));
-    expect_loaded(s);
 }
 
 static void spoil_file(int32_t real_bits, sap_split split) {
@@ -101,8 +60,9 @@ static void spoil_file(int32_t real_bits, sap_split split) {
         scene s;
         sap_tree_options options = {.split = split, .leaf_size = 4, .drop_duplicates = i == 2};
         open_scene(&s, counts[i], 2, real_bits, &options);
-        flip_every_bit(&s);
-        cut_and_extend(&s);
+        const saved_checks expect = {&s, expect_refused, expect_loaded};
+        flip_every_bit(&s.file, expect);
+        cut_and_extend(&s.file, expect);
         close_scene(&s);
     }
 }
@@ -123,7 +83,7 @@ static void save_damaged(scene* s) {
         save_again(s);
         s->tree->arrays[byte] ^= changed;
         sap_tree* tree = NULL;
-        sap_status status = sap_tree_load(s->device, s->files.file, &tree);
+        sap_status status = sap_tree_load(s->device, s->file.files.file, &tree);
         if (status == SAP_OK) {
             int64_t found[20];
             CHECK_STATUS(radius_count(tree, &s->points, 0.01, found), SAP_OK);
@@ -184,11 +144,11 @@ TEST(not_saved_trees_at_all) {
     open_scene(&s, 20, 2, 32, NULL);
     for (int i = 0; i < 6; i++) {
         NOTE("contents %d", i);
-        CHECK(!ftruncate(s.file, 0));
+        CHECK(!ftruncate(s.file.open, 0));
         size_t length = strlen(contents[i]);
-        CHECK(pwrite(s.file, contents[i], length, 0) == (ssize_t)length);
+        CHECK(pwrite(s.file.open, contents[i], length, 0) == (ssize_t)length);
         expect_refused(&s);
-        CHECK(!ftruncate(s.file, (off_t)s.size)); // then zeros
+        CHECK(!ftruncate(s.file.open, (off_t)s.file.size)); // then zeros
         expect_refused(&s);
     }
     close_scene(&s);
@@ -202,7 +162,7 @@ TEST(full_disk) {
     s.w.log_calls = 0;
     CHECK_STATUS(sap_tree_save(s.tree, "/dev/full"), SAP_ERROR_IO);
     CHECK(s.w.log_calls == 1 && strstr(s.w.sentence, "/dev/full"));
-    CHECK_STATUS(sap_tree_save(s.tree, s.files.path), SAP_ERROR_IO); // a folder
+    CHECK_STATUS(sap_tree_save(s.tree, s.file.files.path), SAP_ERROR_IO); // a folder
     expect_loaded(&s);
     close_scene(&s);
 }

@@ -107,23 +107,28 @@ typedef struct sap_mesh_tree_info {
     size_t bytes;           /**< of the tree's arrays, the copy of the triangles included */
     size_t structure_bytes; /**< of nodes and references alone */
     bool mapped;            /**< the arrays lie in a mapped file */
-    float lower[3], upper[3];      /**< tight box of the triangles; +infinity and -infinity without any */
+    float lower[3];         /**< least corner of the triangles' tight box; +infinity without any */
+    float upper[3];         /**< its greatest corner; -infinity without any */
     sap_mesh_tree_options options; /**< as given, defaults filled in */
 } sap_mesh_tree_info;
 
 /** Describes a tree. Errors: SAP_ERROR_ARGUMENT (a NULL). */
 SAP_API sap_status sap_mesh_tree_describe(const sap_mesh_tree* tree, sap_mesh_tree_info* info);
 
-/** A ray: the points origin + t * direction, t_min <= t <= t_max. The direction need not have length 1. */
+/** A ray: the points origin + t * direction, t_min <= t <= t_max. */
 typedef struct sap_ray {
-    float origin[3], t_min, direction[3], t_max;
+    float origin[3];    /**< x, y, z of t = 0 */
+    float t_min;        /**< where it begins */
+    float direction[3]; /**< need not have length 1 */
+    float t_max;        /**< where it ends; may be infinite */
 } sap_ray;
 
-/** Where a ray meets a triangle: at corner0 * (1-u-v) + corner1 * u + corner2 * v. A miss: triangle -1, t infinite, u =
- * v = 0. */
+/** Where a ray meets a triangle: at corner0 * (1-u-v) + corner1 * u + corner2 * v. */
 typedef struct sap_hit {
-    float t, u, v;
-    int32_t triangle; /**< its number in the mesh */
+    float t;          /**< along the ray; infinite for a miss */
+    float u;          /**< the part of the second corner; 0 for a miss */
+    float v;          /**< the part of the third corner; 0 for a miss */
+    int32_t triangle; /**< its number in the mesh; -1 for a miss */
 } sap_hit;
 
 /**
@@ -154,9 +159,11 @@ SAP_API sap_status sap_trace_visits(const sap_mesh_tree* tree, const sap_ray* ra
 /** The point of a mesh nearest to a query. Without triangles, or for a query that is not finite: triangle -1, distance2
  * infinite. */
 typedef struct sap_closest {
-    float point[3], distance2; /**< squared, in units of the mesh squared */
-    float u, v;                /**< as in ::sap_hit */
-    int32_t triangle;          /**< of equal distances, the smallest number */
+    float point[3];   /**< where it lies */
+    float distance2;  /**< squared, in units of the mesh squared */
+    float u;          /**< as in ::sap_hit */
+    float v;          /**< as in ::sap_hit */
+    int32_t triangle; /**< of equal distances, the smallest number */
 } sap_closest;
 
 /** The nearest points on the mesh to points[3*count]. Errors: as ::sap_trace. */

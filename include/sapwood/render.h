@@ -30,7 +30,7 @@ typedef struct sap_light {
 
 /** What is drawn. */
 typedef struct sap_scene {
-    const sap_mesh_tree* tree;
+    const sap_mesh_tree* tree; /**< which rays go through */
     const sap_mesh_file* file; /**< the mesh that the tree was built over, with its colours and materials */
     sap_camera camera;         /**< all zero: a view of the whole mesh, a little from above and from one side */
     const sap_light* lights;   /**< [light_count]; NULL: one soft light above the camera's shoulder */
@@ -39,7 +39,8 @@ typedef struct sap_scene {
 
 /** How to draw. All zero is the default for each field, but for the size. */
 typedef struct sap_render_options {
-    int32_t width, height;   /**< pixels, 1 … 65536 each */
+    int32_t width;           /**< pixels, 1 … 65536 */
+    int32_t height;          /**< pixels, 1 … 65536 */
     int32_t samples;         /**< rays through a pixel, at most 65536; 0: 16 */
     int32_t bounces;         /**< how often light may be mirrored, refracted or scattered on its way, at most 64; 0: 5;
                                 below 0: never */

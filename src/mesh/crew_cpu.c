@@ -13,17 +13,17 @@ sap_status sap_mesh_crew_fail(sap_mesh_crew* crew, sap_status status) {
 
 // Borrows scratch memory, within the bound.
 static bool lend(sap_mesh_crew* c, size_t bytes, sap_scratch* scratch) {
-    sap_status status = SAP_OK;
-    if (c->limit && (bytes > c->limit || c->lent > c->limit - bytes))
-        status =
-            sap_fail(c->device, SAP_ERROR_RANGE, "options.memory: %zu bytes are too little for this mesh", c->limit);
-    else if (!sap_scratch_take(c->device, bytes, scratch))
-        status = sap_fail(c->device, SAP_ERROR_MEMORY, "no memory to build over triangles");
-    if (status == SAP_OK)
-        c->lent += bytes;
-    else
-        sap_mesh_crew_fail(c, status);
-    return status == SAP_OK;
+    if (c->limit && (bytes > c->limit || c->lent > c->limit - bytes)) {
+        sap_mesh_crew_fail(c, sap_fail(c->device, SAP_ERROR_RANGE,
+                                       "options.memory: %zu bytes are too little for this mesh", c->limit));
+        return false;
+    }
+    if (!sap_scratch_take(c->device, bytes, scratch)) {
+        sap_mesh_crew_fail(c, sap_fail(c->device, SAP_ERROR_MEMORY, "no memory to build over triangles"));
+        return false;
+    }
+    c->lent += bytes;
+    return true;
 }
 
 bool sap_mesh_crew_grow(sap_mesh_crew* c, sap_scratch* list, size_t used, size_t bytes) {

@@ -62,7 +62,7 @@ sap_status sap_mesh_tree_describe(const sap_mesh_tree* tree, sap_mesh_tree_info*
                                  .bytes = sizeof *tree + s->bytes + SAP_ALIGNMENT,
                                  .structure_bytes =
                                      (size_t)s->nodes * sizeof(sap_mesh_node) + (size_t)s->listed * sizeof(int32_t),
-                                 .mapped = tree->mapping != NULL,
+                                 .mapped = tree->memory.mapping != NULL,
                                  .options = tree->options};
     memcpy(info->lower, s->lower, sizeof info->lower);
     memcpy(info->upper, s->upper, sizeof info->upper);

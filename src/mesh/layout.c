@@ -36,14 +36,8 @@ bool sap_mesh_shape_places(sap_mesh_tree_shape* s) {
 }
 
 sap_status sap_mesh_tree_reserve(sap_mesh_tree* tree, const sap_mesh_tree_shape* shape) {
-    const size_t bytes = shape->bytes + SAP_ALIGNMENT; // searches may read a vector beyond the arrays
-    if (tree->allocated < bytes) {
-        unsigned char* memory = sap_memory_allocate(tree->device, bytes);
-        if (!memory) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree of %zu bytes", bytes);
-        sap_memory_release(tree->device, tree->arrays, tree->allocated);
-        tree->arrays = memory;
-        tree->allocated = bytes;
-    }
+    sap_status status = sap_tree_memory_grow(tree->device, &tree->memory, &tree->arrays, shape->bytes);
+    if (status != SAP_OK) return status;
     tree->shape = *shape;
     array_place arrays[ARRAYS];
     arrays_of(shape, arrays);

@@ -9,6 +9,7 @@
 #ifndef SAPWOOD_MESH_LAYOUT_H
 #define SAPWOOD_MESH_LAYOUT_H
 
+#include "base/saved.h"
 #include "device/device.h"
 #include "sapwood/mesh.h"
 
@@ -41,12 +42,12 @@ struct sap_mesh_tree {
     sap_device* device;
     sap_mesh_tree_options options; // defaults filled in
     sap_mesh_tree_shape shape;
-    unsigned char* arrays; // shape.bytes of them
-    size_t allocated;      // bytes allocated for arrays; 0 if they lie in a mapped file
-    void* mapping;         // of a loaded tree, or NULL
-    size_t mapping_bytes;
+    unsigned char* arrays;  // shape.bytes of them
+    sap_tree_memory memory; // which the arrays lie in
 };
 
+// A tree without anything in it, to be freed with sap_mesh_tree_free; NULL, and so logged, if there is no memory.
+sap_mesh_tree* sap_mesh_tree_new(sap_device* device);
 // Works out where the arrays lie, from the counts. False if they need more memory than can be addressed.
 bool sap_mesh_shape_places(sap_mesh_tree_shape* shape);
 // Gives a tree arrays of this shape, in the memory it has if that suffices. Contents are undefined but for the bytes
@@ -55,8 +56,6 @@ sap_status sap_mesh_tree_reserve(sap_mesh_tree* tree, const sap_mesh_tree_shape*
 
 // Checks a whole tree on the host. Errors: SAP_ERROR_FORMAT, SAP_ERROR_MEMORY.
 sap_status sap_mesh_verify_cpu(const sap_mesh_tree* tree);
-// Lets go of the file that a loaded tree lies in.
-void sap_mesh_tree_unmap(sap_mesh_tree* tree);
 // What is wrong with options, or NULL.
 const char* sap_mesh_options_wrong(const sap_mesh_tree_options* options);
 

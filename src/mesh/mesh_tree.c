@@ -53,7 +53,7 @@ static sap_status complete_options(const sap_device* device, const sap_mesh_tree
     return SAP_OK;
 }
 
-static sap_mesh_tree* new_tree(sap_device* device) {
+sap_mesh_tree* sap_mesh_tree_new(sap_device* device) {
     sap_mesh_tree* tree = sap_memory_allocate_zero(device, sizeof *tree);
     if (tree)
         tree->device = device;
@@ -72,7 +72,7 @@ sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh
     if (status != SAP_OK) return status;
     if (!device->table->mesh_build)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "trees over triangles are built on CPU devices only");
-    sap_mesh_tree* built = new_tree(device);
+    sap_mesh_tree* built = sap_mesh_tree_new(device);
     if (!built) return SAP_ERROR_MEMORY;
     built->options = complete;
     status = device->table->mesh_build(built, &mesh);
@@ -87,7 +87,7 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     sap_status status = check_mesh(tree->device, &mesh);
     if (status != SAP_OK) return status;
-    if (tree->mapping)
+    if (tree->memory.mapping)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: lies in a mapped file and cannot be rebuilt");
     return tree->device->table->mesh_build(tree, &mesh);
 }
@@ -98,7 +98,7 @@ sap_status sap_mesh_tree_copy(const sap_mesh_tree* tree, sap_device* target, sap
     if (!copy) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "copy: is NULL");
     if (!target->table->mesh_build)
         return sap_fail(target, SAP_ERROR_UNSUPPORTED, "trees over triangles are copied to CPU devices only");
-    sap_mesh_tree* made = new_tree(target);
+    sap_mesh_tree* made = sap_mesh_tree_new(target);
     if (!made) return SAP_ERROR_MEMORY;
     made->options = tree->options;
     sap_status status = sap_mesh_tree_reserve(made, &tree->shape);
@@ -118,9 +118,6 @@ sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree) {
 void sap_mesh_tree_free(sap_mesh_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
-    if (tree->mapping)
-        sap_mesh_tree_unmap(tree);
-    else
-        sap_memory_release(device, tree->arrays, tree->allocated);
+    sap_tree_memory_release(device, &tree->memory, &tree->arrays);
     sap_memory_release(device, tree, sizeof *tree);
 }

@@ -1,191 +1,74 @@
-// Saved trees over triangles.
-//
-// A file is a header of 512 bytes, the tree's arrays just as they lie in memory, and 64 zero bytes, which searches may
-// read beyond the arrays. Numbers are in the byte order and the sizes of struct file_header; arrays begin at byte 512,
-// hence aligned to 64 bytes in a mapped file. Where each array begins follows from the header's counts (layout.h).
-// Loading checks all of it: both checksums, every size, then the tree itself.
-#include "base/output.h"
-#include "base/saved.h"
+// Saved trees over triangles (base/saved.h). Where each array begins follows from the counts among the facts
+// (layout.h). Loading checks all of it: both checksums, every size, then the tree itself.
 #include "mesh/layout.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { FORMAT_VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
-
-static const char magic[8] = "SAPMESH\n";
-
-typedef struct file_header {
-    char magic[8];
-    uint32_t version, byte_order;
+typedef struct facts {
     int32_t quality, cost, small_node, depth_option, depth, largest_leaf;
     float radius, traversal_cost, intersection_cost, empty_space, lower[3], upper[3];
     int64_t triangles, nodes, leaves, empty_leaves, references, listed;
-    uint64_t memory;     // option
-    uint64_t bytes;      // of the arrays
-    uint64_t arrays_sum; // their checksum
-    uint64_t zero[44];
-    uint64_t header_sum; // checksum of all of the header before it
-} file_header;
+    uint64_t memory; // option
+} facts;
 
-_Static_assert(sizeof(file_header) == 512, "the header's size is part of the format");
+_Static_assert(sizeof(facts) == 120, "the facts are part of the format");
 
-// ---- Saving
-
-static void fill_header(const sap_mesh_tree* tree, file_header* h) {
-    const sap_mesh_tree_shape* s = &tree->shape;
-    const sap_mesh_tree_options* o = &tree->options;
-    memset(h, 0, sizeof *h);
-    memcpy(h->magic, magic, sizeof magic);
-    h->version = FORMAT_VERSION;
-    h->byte_order = BYTE_ORDER_MARK;
-    h->quality = (int32_t)o->quality;
-    h->cost = (int32_t)o->cost;
-    h->small_node = o->small_node;
-    h->depth_option = o->depth;
-    h->depth = s->depth;
-    h->largest_leaf = s->largest_leaf;
-    h->radius = o->radius;
-    h->traversal_cost = o->traversal_cost;
-    h->intersection_cost = o->intersection_cost;
-    h->empty_space = o->empty_space;
-    memcpy(h->lower, s->lower, sizeof h->lower);
-    memcpy(h->upper, s->upper, sizeof h->upper);
-    h->triangles = s->triangles;
-    h->nodes = s->nodes;
-    h->leaves = s->leaves;
-    h->empty_leaves = s->empty_leaves;
-    h->references = s->references;
-    h->listed = s->listed;
-    h->memory = o->memory;
-    h->bytes = s->bytes;
-    h->arrays_sum = sap_saved_sum(tree->arrays, s->bytes);
-    h->header_sum = sap_saved_sum(h, offsetof(file_header, header_sum));
-}
+static const sap_saved_form form = {"SAPMESH\n", 1, sizeof(facts), "a saved tree over triangles"};
 
 sap_status sap_mesh_tree_save(const sap_mesh_tree* tree, const char* path) {
-    static const unsigned char end[SAP_ALIGNMENT] = {0};
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    sap_output output;
-    file_header header;
-    sap_status status = sap_output_open(&output, tree->device, path);
-    if (status != SAP_OK) return status;
-    fill_header(tree, &header);
-    sap_output_put(&output, &header, sizeof header);
-    sap_output_put(&output, tree->arrays, tree->shape.bytes);
-    sap_output_put(&output, end, sizeof end);
-    return sap_output_close(&output);
+    const sap_mesh_tree_shape* s = &tree->shape;
+    const sap_mesh_tree_options* o = &tree->options;
+    facts f = {.quality = (int32_t)o->quality,
+               .cost = (int32_t)o->cost,
+               .small_node = o->small_node,
+               .depth_option = o->depth,
+               .depth = s->depth,
+               .largest_leaf = s->largest_leaf,
+               .radius = o->radius,
+               .traversal_cost = o->traversal_cost,
+               .intersection_cost = o->intersection_cost,
+               .empty_space = o->empty_space,
+               .triangles = s->triangles,
+               .nodes = s->nodes,
+               .leaves = s->leaves,
+               .empty_leaves = s->empty_leaves,
+               .references = s->references,
+               .listed = s->listed,
+               .memory = o->memory};
+    memcpy(f.lower, s->lower, sizeof f.lower);
+    memcpy(f.upper, s->upper, sizeof f.upper);
+    return sap_saved_write(tree->device, path, &form, &f, tree->arrays, s->bytes);
 }
 
-// ---- Loading
-
-static sap_status unreadable(const sap_device* device, const char* path) {
-    return sap_fail(device, SAP_ERROR_IO, "cannot read '%s': %s", path, strerror(errno));
-}
-
-static sap_status bad_byte(const sap_device* device, const char* path, size_t byte, const char* what) {
-    return sap_fail(device, SAP_ERROR_FORMAT, "'%s': byte %zu: %s", path, byte, what);
-}
-
-// Checks what the header says of itself and of the file's size.
-static sap_status check_header(const sap_device* device, const char* path, const file_header* h, uint64_t size) {
-    if (memcmp(h->magic, magic, sizeof magic) != 0)
-        return bad_byte(device, path, 0, "this is not a saved tree over triangles");
-    if (h->byte_order != BYTE_ORDER_MARK)
-        return bad_byte(device, path, offsetof(file_header, byte_order),
-                        "the tree was saved on a machine of another byte order; build it anew");
-    if (h->version != FORMAT_VERSION)
-        return bad_byte(device, path, offsetof(file_header, version),
-                        "the tree was saved by another version of Sapwood; build it anew");
-    if (sap_saved_sum(h, offsetof(file_header, header_sum)) != h->header_sum)
-        return bad_byte(device, path, offsetof(file_header, header_sum), "the header is damaged");
-    if (h->bytes > SIZE_MAX / 2 || size != sizeof *h + h->bytes + SAP_ALIGNMENT)
-        return sap_fail(device, SAP_ERROR_FORMAT, "'%s': byte %llu: the file ends here, but should have %llu bytes",
-                        path, (unsigned long long)size,
-                        (unsigned long long)sizeof *h + (unsigned long long)h->bytes + SAP_ALIGNMENT);
-    for (size_t i = 0; i < sizeof h->zero / sizeof h->zero[0]; i++)
-        if (h->zero[i]) return bad_byte(device, path, offsetof(file_header, zero), "reserved bytes are not zero");
-    return SAP_OK;
-}
-
-// Takes on options and shape from a checked header.
-static sap_status take_header(sap_mesh_tree* tree, const char* path, const file_header* h) {
-    tree->options = (sap_mesh_tree_options){.quality = (sap_quality)h->quality,
-                                            .cost = (sap_cost)h->cost,
-                                            .radius = h->radius,
-                                            .traversal_cost = h->traversal_cost,
-                                            .intersection_cost = h->intersection_cost,
-                                            .empty_space = h->empty_space,
-                                            .small_node = h->small_node,
-                                            .depth = h->depth_option,
-                                            .memory = (size_t)h->memory};
+// Takes on options and shape from the facts.
+static sap_status take_facts(sap_mesh_tree* tree, const sap_saved_file* file, const facts* f) {
+    tree->options = (sap_mesh_tree_options){.quality = (sap_quality)f->quality,
+                                            .cost = (sap_cost)f->cost,
+                                            .radius = f->radius,
+                                            .traversal_cost = f->traversal_cost,
+                                            .intersection_cost = f->intersection_cost,
+                                            .empty_space = f->empty_space,
+                                            .small_node = f->small_node,
+                                            .depth = f->depth_option,
+                                            .memory = (size_t)f->memory};
     sap_mesh_tree_shape* s = &tree->shape;
-    *s = (sap_mesh_tree_shape){.triangles = h->triangles,
-                               .nodes = h->nodes,
-                               .leaves = h->leaves,
-                               .empty_leaves = h->empty_leaves,
-                               .references = h->references,
-                               .listed = h->listed,
-                               .depth = h->depth,
-                               .largest_leaf = h->largest_leaf};
-    memcpy(s->lower, h->lower, sizeof s->lower);
-    memcpy(s->upper, h->upper, sizeof s->upper);
+    *s = (sap_mesh_tree_shape){.triangles = f->triangles,
+                               .nodes = f->nodes,
+                               .leaves = f->leaves,
+                               .empty_leaves = f->empty_leaves,
+                               .references = f->references,
+                               .listed = f->listed,
+                               .depth = f->depth,
+                               .largest_leaf = f->largest_leaf};
+    memcpy(s->lower, f->lower, sizeof s->lower);
+    memcpy(s->upper, f->upper, sizeof s->upper);
     const char* wrong = sap_mesh_options_wrong(&tree->options);
-    if (wrong) return bad_byte(tree->device, path, offsetof(file_header, quality), wrong);
+    if (wrong) return sap_saved_refuse(file, SAP_SAVED_FACTS + offsetof(facts, quality), wrong);
     if (s->triangles < 0 || s->triangles > INT32_MAX || s->nodes < 1 || s->nodes >= (int64_t)1 << 30 || s->listed < 0 ||
-        s->listed > INT32_MAX || !sap_mesh_shape_places(s) || s->bytes != h->bytes)
-        return bad_byte(tree->device, path, offsetof(file_header, triangles), "the counts do not fit the size");
+        s->listed > INT32_MAX || !sap_mesh_shape_places(s) || s->bytes != file->bytes)
+        return sap_saved_refuse(file, SAP_SAVED_FACTS + offsetof(facts, triangles), "the counts do not fit the size");
     return SAP_OK;
-}
-
-// Maps the file; where it cannot be mapped, reads the arrays, before which the file stands.
-static sap_status map_or_read(sap_mesh_tree* tree, const char* path, int file) {
-    size_t bytes = tree->shape.bytes + SAP_ALIGNMENT;
-    void* mapping = mmap(NULL, sizeof(file_header) + bytes, PROT_READ, MAP_PRIVATE, file, 0);
-    if (mapping != MAP_FAILED) {
-        tree->mapping = mapping;
-        tree->mapping_bytes = sizeof(file_header) + bytes;
-        tree->arrays = (unsigned char*)mapping + sizeof(file_header);
-        return SAP_OK;
-    }
-    tree->arrays = sap_memory_allocate(tree->device, bytes);
-    if (!tree->arrays) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree of %zu bytes", bytes);
-    tree->allocated = bytes;
-    int got = sap_saved_read(file, tree->arrays, bytes);
-    if (got < 0) return unreadable(tree->device, path);
-    return got > 0 ? SAP_OK : bad_byte(tree->device, path, sizeof(file_header), "the file became shorter");
-}
-
-static sap_status check_arrays(const sap_mesh_tree* tree, const char* path, const file_header* h) {
-    size_t bytes = tree->shape.bytes;
-    if (sap_saved_sum(tree->arrays, bytes) != h->arrays_sum)
-        return sap_fail(tree->device, SAP_ERROR_FORMAT, "'%s': bytes %zu to %zu: the arrays are damaged", path,
-                        sizeof *h, sizeof *h + bytes - 1);
-    for (size_t i = bytes; i < bytes + SAP_ALIGNMENT; i++)
-        if (tree->arrays[i]) return bad_byte(tree->device, path, sizeof *h + i, "the last bytes are not zero");
-    return sap_mesh_verify_cpu(tree);
-}
-
-// Loads from an open file into a tree that has its device only.
-static sap_status load_open(sap_mesh_tree* tree, const char* path, int file) {
-    const sap_device* device = tree->device;
-    struct stat target;
-    file_header header;
-    if (fstat(file, &target) != 0) return unreadable(device, path);
-    if (!S_ISREG(target.st_mode)) return sap_fail(device, SAP_ERROR_IO, "cannot read '%s': not a regular file", path);
-    int got = sap_saved_read(file, &header, sizeof header);
-    if (got < 0) return unreadable(device, path);
-    if (got == 0)
-        return bad_byte(device, path, (size_t)target.st_size, "the file ends within the header of a saved tree");
-    sap_status status = check_header(device, path, &header, (uint64_t)target.st_size);
-    if (status == SAP_OK) status = take_header(tree, path, &header);
-    if (status == SAP_OK) status = map_or_read(tree, path, file);
-    if (status == SAP_OK) status = check_arrays(tree, path, &header);
-    return status;
 }
 
 sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tree** tree) {
@@ -194,27 +77,19 @@ sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tre
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
     if (!device->table->mesh_build)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "trees over triangles are loaded on CPU devices only");
-    // Opening a pipe must not wait for its writer.
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) return unreadable(device, path);
-    sap_mesh_tree* loaded = sap_memory_allocate_zero(device, sizeof *loaded);
-    sap_status status = SAP_ERROR_MEMORY;
-    if (loaded) {
-        loaded->device = device;
-        status = load_open(loaded, path, file);
-    } else {
-        sap_fail(device, status, "no memory for a tree");
-    }
-    close(file);
+    sap_saved_file file;
+    facts f;
+    sap_status status = sap_saved_open(&file, device, path, &form, &f);
+    if (status != SAP_OK) return status;
+    sap_mesh_tree* loaded = sap_mesh_tree_new(device);
+    if (!loaded) status = SAP_ERROR_MEMORY;
+    if (status == SAP_OK) status = take_facts(loaded, &file, &f);
+    if (status == SAP_OK) status = sap_saved_load(&file, &loaded->memory, &loaded->arrays);
+    sap_saved_close(&file);
+    if (status == SAP_OK) status = sap_mesh_verify_cpu(loaded);
     if (status == SAP_OK)
         *tree = loaded;
     else
         sap_mesh_tree_free(loaded);
     return status;
-}
-
-void sap_mesh_tree_unmap(sap_mesh_tree* tree) {
-    munmap(tree->mapping, tree->mapping_bytes);
-    tree->mapping = NULL;
-    tree->arrays = NULL;
 }

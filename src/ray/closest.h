@@ -65,14 +65,20 @@ SAP_FN sap_near_point sap_nearer(sap_near_point best, sap_vector query, sap_vect
     return best;
 }
 
+// None so far.
+SAP_FN sap_near_point sap_no_near_point(sap_vector query, float infinite) {
+    sap_near_point none;
+    none.triangle = -1;
+    none.distance2 = infinite;
+    none.point = query;
+    none.u = 0.0f;
+    none.v = 0.0f;
+    return none;
+}
+
 // The nearest point of one triangle, infinitely far if its coordinates overflow.
 SAP_FN sap_near_point sap_triangle_nearest(sap_triangle t, sap_vector query, float infinite) {
-    sap_near_point best;
-    best.triangle = -1;
-    best.distance2 = infinite;
-    best.point = query;
-    best.u = 0.0f;
-    best.v = 0.0f;
+    sap_near_point best = sap_no_near_point(query, infinite);
     sap_vector b = sap_difference(t.b, t.a);
     sap_vector c = sap_difference(t.c, t.a);
     sap_vector q = sap_difference(query, t.a);
@@ -128,12 +134,7 @@ SAP_FN sap_near_point sap_leaf_nearest(SAP_MESH_PARAM sap_mesh_step leaf, sap_ve
 // `query` is finite; `infinite` is infinity, which has no name in all languages.
 SAP_FN sap_near_point sap_mesh_nearest(SAP_MESH_PARAM sap_vector query, sap_vector lower, sap_vector upper,
                                        float infinite) {
-    sap_near_point best;
-    best.triangle = -1;
-    best.distance2 = infinite;
-    best.point = query;
-    best.u = 0.0f;
-    best.v = 0.0f;
+    sap_near_point best = sap_no_near_point(query, infinite);
     float magnitude = sap_largest_magnitude(lower);
     float other = sap_largest_magnitude(upper);
     float margin = sap_margin((magnitude > other ? magnitude : other) + sap_largest_magnitude(query));

@@ -85,10 +85,8 @@ sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene);
 sap_status sap_light_surfaces(sap_picture* picture, sap_batch* batch, int32_t bounce);
 sap_vector sap_sky(const sap_picture* picture, sap_vector direction);
 
-// ---- color.c
-// 8-bit sRGB of linear light.
-uint8_t sap_srgb(float linear);
-// The colour of a value 0 … 1 in a picture of heat, as sRGB.
-void sap_heat_color(float value, uint8_t rgb[3]);
+// ---- color.c: sRGB pixels of the summed light of all samples, and of counts as heat; the latter returns the largest.
+void sap_develop(const sap_picture* picture, const float* light, uint8_t* pixels);
+float sap_develop_heat(const sap_picture* picture, const float* light, uint8_t* pixels);
 
 #endif

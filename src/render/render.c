@@ -63,7 +63,7 @@ static sap_status check_scene(sap_device* device, const sap_scene* scene, sap_me
 static sap_status place_camera(sap_picture* picture, const sap_scene* scene) {
     sap_camera camera = scene->camera;
     const sap_render_options* o = &picture->options;
-    bool placed = memcmp(camera.eye, camera.at, sizeof camera.eye) != 0;
+    bool placed = camera.eye[0] != camera.at[0] || camera.eye[1] != camera.at[1] || camera.eye[2] != camera.at[2];
     sap_camera framed = camera;
     if (sap_camera_frame(scene->tree, o->width, o->height, &framed) != SAP_OK)
         return bad(picture->device, "scene.camera: a number is not finite, or fov is not in 0…179");
@@ -204,27 +204,6 @@ static sap_status trace_picture(sap_picture* picture, sap_batch* b, float* light
     return SAP_OK;
 }
 
-static void develop(sap_picture* picture, const float* light, uint8_t* pixels) {
-    const sap_render_options* o = &picture->options;
-    int64_t count = (int64_t)o->width * o->height;
-    float factor = o->exposure / (float)o->samples;
-#pragma omp parallel for schedule(static) num_threads(picture->threads)
-    for (int64_t i = 0; i < 3 * count; i++) pixels[i] = sap_srgb(light[i] * factor);
-}
-
-static float develop_heat(const sap_picture* picture, const float* light, uint8_t* pixels) {
-    const sap_render_options* o = &picture->options;
-    int64_t count = (int64_t)o->width * o->height;
-    float most = 0;
-    for (int64_t i = 0; i < count; i++)
-        if (light[3 * i] > most) most = light[3 * i];
-    most /= (float)o->samples;
-    float full = o->hottest > 0 ? o->hottest : most > 0 ? most : 1;
-#pragma omp parallel for schedule(static) num_threads(picture->threads)
-    for (int64_t i = 0; i < count; i++) sap_heat_color(light[3 * i] / (float)o->samples / full, pixels + 3 * i);
-    return most;
-}
-
 static sap_status draw(sap_picture* picture, uint8_t* pixels, sap_render_info* info) {
     const sap_render_options* o = &picture->options;
     sap_device* device = picture->device;
@@ -243,8 +222,8 @@ static sap_status draw(sap_picture* picture, uint8_t* pixels, sap_render_info* i
         status = trace_picture(picture, &batch, light);
         sap_progress_mute(device, false);
         float most = 0;
-        if (status == SAP_OK && o->heat) most = develop_heat(picture, light, pixels);
-        if (status == SAP_OK && !o->heat) develop(picture, light, pixels);
+        if (status == SAP_OK && o->heat) most = sap_develop_heat(picture, light, pixels);
+        if (status == SAP_OK && !o->heat) sap_develop(picture, light, pixels);
         if (status == SAP_OK && info) *info = (sap_render_info){picture->rays, most};
     } else {
         sap_fail(device, status, "no memory for a picture of %d x %d pixels", (int)o->width, (int)o->height);

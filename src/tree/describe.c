@@ -59,7 +59,7 @@ sap_status sap_tree_describe(const sap_tree* tree, sap_tree_info* info) {
                             .depth = s->depth,
                             .largest_leaf = s->capacity,
                             .bytes = sizeof *tree + s->bytes + SAP_ALIGNMENT,
-                            .mapped = tree->mapping != NULL,
+                            .mapped = tree->memory.mapping != NULL,
                             .options = tree->options};
     for (int a = 0; a < SAP_MAX_DIMS; a++) {
         info->lower[a] = (double)__builtin_inff();

@@ -49,14 +49,8 @@ bool sap_shape_explicit(sap_tree_shape* s) {
 }
 
 sap_status sap_tree_reserve(sap_tree* tree, const sap_tree_shape* shape) {
-    size_t need = shape->bytes + SAP_ALIGNMENT;
-    if (need > tree->allocated) {
-        unsigned char* arrays = sap_memory_allocate(tree->device, need);
-        if (!arrays) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree of %zu bytes", need);
-        sap_memory_release(tree->device, tree->arrays, tree->allocated);
-        tree->arrays = arrays;
-        tree->allocated = need;
-    }
+    sap_status status = sap_tree_memory_grow(tree->device, &tree->memory, &tree->arrays, shape->bytes);
+    if (status != SAP_OK) return status;
     tree->shape = *shape;
     sap_tree_clear_gaps(tree);
     memset(tree->arrays + shape->bytes, 0, SAP_ALIGNMENT);

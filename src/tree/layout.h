@@ -13,6 +13,7 @@
 #ifndef SAPWOOD_TREE_LAYOUT_H
 #define SAPWOOD_TREE_LAYOUT_H
 
+#include "base/saved.h"
 #include "device/device.h"
 
 enum {
@@ -66,11 +67,9 @@ struct sap_tree {
     sap_device* device;
     sap_tree_options options; // defaults filled in
     sap_tree_shape shape;
-    unsigned char* arrays; // shape.bytes of them
-    size_t allocated;      // bytes allocated for arrays; 0 if they lie in a mapped file
-    void* mapping;         // the mapped file, or NULL
-    size_t mapping_bytes;
-    void* beside; // what a processor keeps with the tree beside its arrays, or NULL
+    unsigned char* arrays;  // shape.bytes of them
+    sap_tree_memory memory; // which the arrays lie in
+    void* beside;           // what a processor keeps with the tree beside its arrays, or NULL
 };
 
 static inline size_t sap_real_bytes(const sap_tree_shape* s) { return (size_t)s->real_bits / 8; }
@@ -122,8 +121,6 @@ bool sap_shape_explicit(sap_tree_shape* shape);
 // Makes room for the arrays of `shape` (reusing what is there) and takes it on. SAP_OK or SAP_ERROR_MEMORY.
 sap_status sap_tree_reserve(sap_tree* tree, const sap_tree_shape* shape);
 
-// ---- tree/save.c: gives back the file mapping (or the file's bytes in memory) that a loaded tree lies in.
-void sap_tree_unmap(sap_tree* tree);
 // ---- tree/padding.c: the unused bytes behind each array, all zero.
 enum { SAP_MOST_ARRAYS = 2 * SAP_MAX_LEVELS + 3 };
 typedef struct sap_gap {

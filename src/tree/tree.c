@@ -58,7 +58,7 @@ static sap_status rebuild(sap_tree* tree, const sap_rows* points) {
     if (points->dims != tree->shape.dims || points->real_bits != tree->shape.real_bits)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "points: the tree holds %d-bit points of %d dimensions",
                         (int)tree->shape.real_bits, (int)tree->shape.dims);
-    if (tree->mapping)
+    if (tree->memory.mapping)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "tree: lies in a mapped file and cannot be rebuilt");
     return device->table->build(tree, points);
 }
@@ -131,11 +131,9 @@ sap_status sap_tree_verify(const sap_tree* tree) {
 void sap_tree_free(sap_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
-    if (tree->mapping)
-        sap_tree_unmap(tree);
-    else if (device->table->unmake)
+    if (device->table->unmake)
         device->table->unmake(tree);
     else
-        sap_memory_release(device, tree->arrays, tree->allocated);
+        sap_tree_memory_release(device, &tree->memory, &tree->arrays);
     sap_memory_release(device, tree, sizeof *tree);
 }

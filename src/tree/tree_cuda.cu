@@ -85,7 +85,7 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
     sap_cuda_tree* beside = sap_cuda_tree_of(tree);
     size_t need = shape->bytes + SAP_ALIGNMENT, boxes = walk_bytes(shape);
     void *new_arrays = NULL, *new_boxes = NULL;
-    if (need > tree->allocated) new_arrays = sap_cuda_allocate(call, need);
+    if (need > tree->memory.allocated) new_arrays = sap_cuda_allocate(call, need);
     if (boxes > beside->boxes_bytes) new_boxes = sap_cuda_allocate(call, boxes);
     // Taken now, as long as the old tree is still there.
     if (shape->levels == 0) beside->links = sap_cuda_take(call, (size_t)shape->nodes * SAP_CUDA_LINK_BYTES);
@@ -95,9 +95,9 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
         return;
     }
     if (new_arrays) {
-        sap_cuda_release(call->device, tree->arrays, tree->allocated);
+        sap_cuda_release(call->device, tree->arrays, tree->memory.allocated);
         tree->arrays = (unsigned char*)new_arrays;
-        tree->allocated = need;
+        tree->memory.allocated = need;
     }
     if (new_boxes) {
         sap_cuda_release(call->device, beside->boxes, beside->boxes_bytes);
@@ -111,7 +111,7 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
 
 void sap_tree_unmake_cuda(sap_tree* tree) {
     sap_cuda_tree* beside = sap_cuda_tree_of(tree);
-    sap_cuda_release(tree->device, tree->arrays, tree->allocated);
+    sap_cuda_release(tree->device, tree->arrays, tree->memory.allocated);
     tree->arrays = NULL;
     if (!beside) return;
     sap_cuda_release(tree->device, beside->boxes, beside->boxes_bytes);

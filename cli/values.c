@@ -1,0 +1,136 @@
+// The values of options: what the user wrote becomes what the program works with.
+#include "options.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse_number(const char* text, bool whole, double lowest, double highest, double* value) {
+    char* end;
+    if (*text == ' ' || *text == '\t' || *text == '\n' || !*text) return false;
+    if (whole && text[strspn(text, "0123456789")]) return false;
+    *value = strtod(text, &end);
+    return !*end && *value >= lowest && *value <= highest;
+}
+
+static bool parse_device(const char* text, sap_cli_options* options) {
+    double ordinal = 0;
+    if (!strcmp(text, "auto"))
+        options->processor = SAP_AUTO;
+    else if (!strcmp(text, "cpu"))
+        options->processor = SAP_CPU;
+    else if (!strcmp(text, "cuda") || (!strncmp(text, "cuda:", 5) && parse_number(text + 5, true, 0, 1023, &ordinal)))
+        options->processor = SAP_CUDA;
+    else
+        return false;
+    options->ordinal = (int32_t)ordinal;
+    return true;
+}
+
+static bool parse_choice(const char* text, const sap_cli_choice* choices, void* field) {
+    _Static_assert(sizeof(sap_format) == sizeof(int), "choices are stored as int");
+    for (; choices->name; choices++) {
+        if (strcmp(text, choices->name)) continue;
+        memcpy(field, &choices->value, sizeof(int));
+        return true;
+    }
+    return false;
+}
+
+// Numbers with commas between them: how many there are, or 0 if they are not that or more than `most`.
+static int parse_numbers(const char* text, int most, double* values) {
+    char word[64];
+    int count = 0;
+    for (;; text++) {
+        size_t length = strcspn(text, ",");
+        if (count == most || length >= sizeof word) return 0;
+        memcpy(word, text, length);
+        word[length] = 0;
+        if (!parse_number(word, false, -FLT_MAX, FLT_MAX, &values[count++])) return 0;
+        text += length;
+        if (!*text) return count;
+    }
+}
+
+static bool parse_vector(const char* text, float vector[3]) {
+    double values[3];
+    if (parse_numbers(text, 3, values) != 3) return false;
+    for (int a = 0; a < 3; a++) vector[a] = (float)values[a];
+    return true;
+}
+
+static bool parse_size(const sap_cli_option* option, const char* text, int32_t size[2]) {
+    char width[16];
+    double values[2];
+    size_t length = strcspn(text, "x");
+    if (length >= sizeof width || !text[length]) return false;
+    memcpy(width, text, length);
+    width[length] = 0;
+    if (!parse_number(width, true, option->lowest, option->highest, &values[0]) ||
+        !parse_number(text + length + 1, true, option->lowest, option->highest, &values[1]))
+        return false;
+    for (int i = 0; i < 2; i++) size[i] = (int32_t)values[i];
+    return true;
+}
+
+// Position, for an area light its side, and perhaps a colour.
+static bool parse_light(const sap_cli_option* option, const char* text, sap_cli_options* options) {
+    double values[7];
+    int needed = (int)option->lowest, count = parse_numbers(text, needed + 3, values);
+    sap_cli_light light = {.color = {1, 1, 1}};
+    if (options->light_count == SAP_CLI_MOST_LIGHTS || (count != needed && count != needed + 3)) return false;
+    for (int a = 0; a < 3; a++) light.position[a] = (float)values[a];
+    if (needed > 3) light.side = (float)values[3];
+    for (int a = 0; a < count - needed; a++) light.color[a] = (float)values[needed + a];
+    options->lights[options->light_count++] = light;
+    return light.side >= 0;
+}
+
+bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_options* options) {
+    void* field = (char*)options + option->offset;
+    double number = 0;
+    bool whole = option->kind != SAP_KIND_REAL;
+    switch (option->kind) {
+    case SAP_KIND_FLAG: *(bool*)field = true; return true;
+    case SAP_KIND_FILE: *(const char**)field = text; return *text != 0;
+    case SAP_KIND_CHOICE: return parse_choice(text, option->choices, field);
+    case SAP_KIND_DEVICE: return parse_device(text, options);
+    case SAP_KIND_SIZE: return parse_size(option, text, field);
+    case SAP_KIND_VECTOR: return parse_vector(text, field);
+    case SAP_KIND_LIGHT: return parse_light(option, text, options);
+    default: break;
+    }
+    if (!parse_number(text, whole, option->lowest, option->highest, &number)) return false;
+    if (option->kind == SAP_KIND_INT32)
+        *(int32_t*)field = (int32_t)number;
+    else if (option->kind == SAP_KIND_INT64)
+        *(int64_t*)field = (int64_t)number;
+    else
+        *(double*)field = number;
+    return true;
+}
+
+void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
+    if (option->choices) {
+        for (const sap_cli_choice* c = option->choices; c->name; c++)
+            fprintf(stream, "%s%s", c == option->choices ? "" : c[1].name ? ", " : " or ", c->name);
+    } else if (option->kind == SAP_KIND_INT32 || option->kind == SAP_KIND_INT64) {
+        fprintf(stream, "a whole number from %.0f to %.0f, in digits", option->lowest, option->highest);
+    } else if (option->kind == SAP_KIND_REAL && option->highest < HUGE_VAL) {
+        fprintf(stream, "a number from %g to %g", option->lowest, option->highest);
+    } else if (option->kind == SAP_KIND_REAL) {
+        fputs("a number that is not negative", stream);
+    } else if (option->kind == SAP_KIND_SIZE) {
+        fprintf(stream, "width and height from %.0f to %.0f, as 800x500", option->lowest, option->highest);
+    } else if (option->kind == SAP_KIND_VECTOR) {
+        fprintf(stream, "three numbers with commas between them: %s", option->argument);
+    } else if (option->kind == SAP_KIND_LIGHT) {
+        fprintf(stream, "%s, at most %d lights in all", option->argument, SAP_CLI_MOST_LIGHTS);
+    } else {
+        fprintf(stream, "%s",
+                option->kind == SAP_KIND_DEVICE ? "auto, cpu, cuda or cuda:N, where N counts the GPUs from 0"
+                                                : "the path of a file");
+    }
+}

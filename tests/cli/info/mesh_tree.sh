@@ -1,0 +1,1 @@
+sapwood info tetrahedron.tree; sapwood info tetrahedron.tree --json

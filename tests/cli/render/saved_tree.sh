@@ -1,0 +1,1 @@
+sapwood render tetrahedron.tree -o picture.ppm

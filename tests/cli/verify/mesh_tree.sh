@@ -1,0 +1,2 @@
+sapwood verify tetrahedron.tree
+sapwood verify tetrahedron.tree --json
