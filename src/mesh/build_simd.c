@@ -11,6 +11,7 @@
 #include "math/dialect.h"
 
 #include "math/sah.h"
+#include "mesh/planes.h"
 
 #include "mesh/small_fast_simd.h"
 

@@ -190,8 +190,9 @@ static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, 
         sides s;
         note_waiting(w, -1, -node.count);
         arrive(w, node.parent);
-        if (node.count > 0 && node.depth < rules->depth) split = small_split(rules, node.frame, node.count, &node.cell);
-        if (split.axis < 0 || !(split.cost < rules->intersection * (float)node.count) ||
+        if (node.depth < rules->depth && sap_may_be_worth(rules->traversal, rules->intersection, (float)node.count))
+            split = small_split(rules, node.frame, node.count, &node.cell);
+        if (split.axis < 0 || !sap_is_worth(split.cost, rules->intersection, (float)node.count) ||
             !may_split(rules, w, node.count, node.count)) {
             small_leaf(w, node.frame, node.count);
             continue;
