@@ -35,6 +35,13 @@ static const vertex_mask axis_masks[3] = {{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, -
 #define CORNER_MAX(a, b) ((corner4)PICK((a) > (b), (corner4_mask)(a), (corner4_mask)(b)))
 #endif
 
+// The signs of the first lanes: bit i of lane i.
+#if defined(__SSE__)
+#define CORNER_BITS(mask) _mm_movemask_ps((__m128)(mask))
+#else
+#define CORNER_BITS(mask) (((mask)[0] & 1) | ((mask)[1] & 2) | ((mask)[2] & 4))
+#endif
+
 // A part's bounds are read and written four floats at a time: the fourth is its triangle, or unused.
 #define LOAD_4(to, from)  memcpy(&(to), (from), sizeof(corner4))
 #define STORE_4(to, from) memcpy((to), &(from), sizeof(corner4))
@@ -137,7 +144,8 @@ INLINE bool settle(const extent* e, const sap_mesh_part* part, sap_mesh_part* si
     upper = (corner4)PICK(three, (corner4_mask)upper, (corner4_mask)part_upper);
     STORE_4(side->lower, lower);
     STORE_4(side->upper, upper);
-    return (side->lower[0] <= side->upper[0]) & (side->lower[1] <= side->upper[1]) & (side->lower[2] <= side->upper[2]);
+    const corner4_mask empty = lower > upper;
+    return !(CORNER_BITS(empty) & 7);
 }
 
 enum { HAS_LEFT = 1, HAS_RIGHT = 2 };

@@ -142,8 +142,8 @@ INLINE float cheapest_candidate(const sap_mesh_rules* rules, const mask_room* ro
     return cost;
 }
 
-static void mask_leaf(sap_mesh_workshop* w, const mask_room* room, uint64_t triangles) {
-    int32_t* place = put_leaf(w, count_word(triangles));
+static void mask_leaf(sap_mesh_workshop* w, const mask_room* room, uint64_t triangles, int depth) {
+    int32_t* place = put_leaf(w, count_word(triangles), depth);
     for (; triangles; triangles &= triangles - 1) *place++ = room->triangle[__builtin_ctzll(triangles)];
 }
 
@@ -164,7 +164,7 @@ static void masks_below(const sap_mesh_rules* rules, const mask_room* room, cons
             sap_may_be_worth(rules->traversal, rules->intersection, (float)count))
             cost = cheapest_candidate(rules, room, &node, &triangle, &bound);
         if (!sap_is_worth(cost, rules->intersection, (float)count) || !may_split(rules, w, count, count)) {
-            mask_leaf(w, room, node.triangles);
+            mask_leaf(w, room, node.triangles, node.depth);
             continue;
         }
         int axis = bound % 3;
