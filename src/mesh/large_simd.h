@@ -3,6 +3,7 @@
 #define SAPWOOD_MESH_LARGE_SIMD_H
 
 #include "mesh/sweep_simd.h"
+#include "mesh/wide_simd.h"
 
 enum { BINS = 64, CHOSEN = 6 };
 
@@ -27,6 +28,16 @@ INLINE corner4_mask bin_of(const bins* b, corner4 x) {
     return PICK(bin < last, bin, last);
 }
 
+// The bins where a part starts and ends; lane 3: 0.
+INLINE void bins_of(const bins* b, const sap_mesh_part* part, corner4_mask* from, corner4_mask* to) {
+    corner4 lower, upper;
+    LOAD_4(lower, part->lower);
+    LOAD_4(upper, part->upper);
+    lower[3] = upper[3] = 0;
+    *from = bin_of(b, lower);
+    *to = bin_of(b, upper);
+}
+
 static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_mesh_part* parts, int64_t count,
                       bins* b) {
     memset(b, 0, sizeof *b);
@@ -36,11 +47,8 @@ static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_
         b->scale[a] = m->split[a] && scale <= FLT_MAX ? scale : 0;
     }
     for (int64_t i = 0; i < count; i++) {
-        corner4 lower, upper;
-        LOAD_4(lower, parts[i].lower);
-        LOAD_4(upper, parts[i].upper);
-        lower[3] = upper[3] = 0;
-        corner4_mask from = bin_of(b, lower), to = bin_of(b, upper);
+        corner4_mask from, to;
+        bins_of(b, &parts[i], &from, &to);
         for (int a = 0; a < 3; a++) {
             b->starts[a][from[a]]++;
             b->ends[a][to[a]]++;
@@ -101,27 +109,42 @@ static int place_bins(chosen_bin* chosen, int have, int64_t count, float* events
     return have;
 }
 
-// Collects the ends of parts in the chosen bins of one axis.
-static void gather_axis(const bins* b, const sap_mesh_part* parts, int64_t count, chosen_bin* chosen, int have,
-                        int axis) {
-    chosen_bin* of[BINS] = {NULL};
-    bool any = false;
-    for (int j = 0; j < have; j++)
-        if (chosen[j].axis == axis) {
-            of[chosen[j].bin] = &chosen[j];
-            any = true;
+// Which ends of a part lie in wanted bins: a bit an axis. wanted: of each axis, a bit a bin.
+INLINE int in_wanted(const vertex_mask* wanted, const corner4_mask* bin) {
+    const vertex_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
+    const vertex_mask at = *wanted << (last - __builtin_convertvector(*bin, vertex_mask)); // its bit is the sign
+#if defined(__AVX__)
+    return _mm256_movemask_pd((__m256d)at);
+#else
+    return (at[0] < 0) | (at[1] < 0) << 1 | (at[2] < 0) << 2;
+#endif
+}
+
+// Collects the ends of parts in the chosen bins.
+static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count, chosen_bin* chosen, int have) {
+    chosen_bin* of[3][BINS];
+    vertex_mask wanted = {0};
+    for (int j = 0; j < have; j++) {
+        of[chosen[j].axis][chosen[j].bin] = &chosen[j];
+        wanted[chosen[j].axis] |= (int64_t)(UINT64_C(1) << chosen[j].bin);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const sap_mesh_part* part = &parts[i];
+        corner4_mask from, to;
+        bins_of(b, part, &from, &to);
+        int starts = in_wanted(&wanted, &from), ends = in_wanted(&wanted, &to);
+        for (; starts; starts &= starts - 1) {
+            int a = __builtin_ctz((unsigned)starts);
+            chosen_bin* bin = of[a][from[a]];
+            float at = part->lower[a];
+            bin->at[STARTS][bin->count[STARTS]++] = at;
+            if (at == part->upper[a]) bin->at[PLANAR][bin->count[PLANAR]++] = at;
         }
-    float low = b->lower[axis], scale = b->scale[axis];
-    for (int64_t i = 0; any && i < count; i++) {
-        float lower = parts[i].lower[axis], upper = parts[i].upper[axis];
-        int from = (int)((lower - low) * scale), to = (int)((upper - low) * scale);
-        chosen_bin* start = of[from < BINS ? from : BINS - 1];
-        chosen_bin* end = of[to < BINS ? to : BINS - 1];
-        if (start) {
-            start->at[STARTS][start->count[STARTS]++] = lower;
-            if (lower == upper) start->at[PLANAR][start->count[PLANAR]++] = lower;
+        for (; ends; ends &= ends - 1) {
+            int a = __builtin_ctz((unsigned)ends);
+            chosen_bin* bin = of[a][to[a]];
+            bin->at[ENDS][bin->count[ENDS]++] = part->upper[a];
         }
-        if (end) end->at[ENDS][end->count[ENDS]++] = upper;
     }
 }
 
@@ -143,7 +166,7 @@ static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh
     for (int a = 0; a < 3; a++)
         if (b.scale[a] > 0) have = choose_bins(&along[a], &b, job->count, &best, chosen, have);
     have = place_bins(chosen, have, job->count, events);
-    for (int a = 0; a < 3; a++) gather_axis(&b, parts, job->count, chosen, have, a);
+    if (have) gather_ends(&b, parts, job->count, chosen, have);
     for (int j = 0; j < have && chosen[j].bound < best.cost; j++) {
         const axis_rule* r = &along[chosen[j].axis];
         stretch s = {.before = chosen[j].before,
@@ -164,37 +187,22 @@ static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh
 
 // Cuts off empty space, if there is a side with enough of it. false: there is none.
 static bool cut_empty(const sap_mesh_rules* rules, const sap_mesh_job* job, sap_mesh_split* split) {
-    for (int a = 0; a < 3; a++) {
-        float lower = job->cell.lower[a], upper = job->cell.upper[a], enough = rules->empty_space * (upper - lower);
-        // A plane in a face of the cell cuts nothing off.
-        bool below = job->tight.lower[a] - lower > enough && job->tight.lower[a] < upper;
-        bool above = upper - job->tight.upper[a] > enough && job->tight.upper[a] > lower;
-        if (!below && !above) continue;
-        *split = (sap_mesh_split){.axis = a,
-                                  .plane = below ? job->tight.lower[a] : job->tight.upper[a],
-                                  .planar_left = !below,
-                                  .left = below ? 0 : job->count,
-                                  .right = below ? job->count : 0};
-        return true;
-    }
-    return false;
-}
-
-INLINE bool goes_left(const sap_mesh_part* part, const sap_mesh_split* s) {
-    float lower = part->lower[s->axis], upper = part->upper[s->axis];
-    return lower < s->plane || (s->planar_left && lower == s->plane && upper == s->plane);
-}
-
-INLINE bool goes_right(const sap_mesh_part* part, const sap_mesh_split* s) {
-    float lower = part->lower[s->axis], upper = part->upper[s->axis];
-    return upper > s->plane || (!s->planar_left && lower == s->plane && upper == s->plane);
+    const sap_plane plane = sap_cut_empty(job->cell, job->tight, rules->empty_space);
+    if (plane.axis < 0) return false;
+    *split = (sap_mesh_split){.axis = plane.axis,
+                              .plane = plane.at,
+                              .planar_left = plane.planar_left,
+                              .left = plane.planar_left ? job->count : 0,
+                              .right = plane.planar_left ? 0 : job->count};
+    return true;
 }
 
 static void count_sides(const sap_mesh_part* parts, int64_t count, sap_mesh_split* split) {
     int64_t left = 0, right = 0;
     for (int64_t i = 0; i < count; i++) {
-        left += goes_left(&parts[i], split);
-        right += goes_right(&parts[i], split);
+        const float lower = parts[i].lower[split->axis], upper = parts[i].upper[split->axis];
+        left += sap_reaches_left(lower, upper, split->plane, split->planar_left);
+        right += sap_reaches_right(lower, upper, split->plane, split->planar_left);
     }
     split->left = left;
     split->right = right;
@@ -203,17 +211,14 @@ static void count_sides(const sap_mesh_part* parts, int64_t count, sap_mesh_spli
 // The middle of the longest side; false if it does not pay, as where most triangles are as large as the node.
 static bool halve_longest(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                           sap_mesh_split* split) {
-    int a = 0;
-    for (int k = 1; k < 3; k++)
-        if (job->cell.upper[k] - job->cell.lower[k] > job->cell.upper[a] - job->cell.lower[a]) a = k;
-    sap_measure m = measure_of(rules, &job->cell);
-    axis_rule r = rule_of(rules, &job->cell, &m, a);
-    float middle = 0.5F * (r.lower + r.upper);
-    if (!m.split[a] || !(middle > r.lower && middle < r.upper)) return false;
-    *split = (sap_mesh_split){.axis = a, .plane = middle};
+    const sap_measure m = measure_of(rules, &job->cell);
+    const sap_plane plane = sap_cut_middle(job->cell, m);
+    if (plane.axis < 0) return false;
+    *split = (sap_mesh_split){.axis = plane.axis, .plane = plane.at};
     count_sides(parts, job->count, split);
-    split->cost = plane_cost(&r, left_share(&r, middle), right_share(&r, middle), split->left, split->right);
-    return split->cost < rules->intersection * (float)job->count;
+    split->cost = sap_cell_cost(job->cell, m, plane.axis, plane.at, rules->traversal, rules->intersection,
+                                (float)split->left, (float)split->right);
+    return sap_is_worth(split->cost, rules->intersection, (float)job->count);
 }
 
 // ---- Both
@@ -224,72 +229,114 @@ static sap_mesh_split find(const sap_mesh_rules* rules, const sap_mesh_part* par
     if (job->depth >= rules->depth) return split;
     if (rules->fast && (cut_empty(rules, job, &split) || halve_longest(rules, parts, job, &split))) return split;
     split = cheapest_plane(rules, parts, job, events);
-    if (split.axis >= 0 && split.cost < rules->intersection * (float)job->count)
+    if (split.axis >= 0 && sap_is_worth(split.cost, rules->intersection, (float)job->count))
         count_sides(parts, job->count, &split);
     else
         split.axis = -1;
     return split;
 }
 
-// Bounds of parts, four floats at a time.
-typedef struct tight_box {
-    corner4 lower, upper;
-} tight_box;
+// A part's bounds, the upper ones with their signs turned: of both the lowest are kept. Lanes 3 and 7 are of no
+// meaning.
+typedef struct part_bounds {
+    some lanes[SOMES];
+} part_bounds;
 
-INLINE void tighten(tight_box* t, const sap_mesh_part* part) {
-    corner4 lower, upper;
-    LOAD_4(lower, part->lower);
-    LOAD_4(upper, part->upper);
-    t->lower = CORNER_MIN(t->lower, lower);
-    t->upper = CORNER_MAX(t->upper, upper);
+INLINE void load_bounds(const sap_mesh_part* part, part_bounds* bounds) {
+    static const uint32_t signs[8] = {0, 0, 0, 0, 0x80000000U, 0x80000000U, 0x80000000U, 0x80000000U};
+    some_int loaded[SOMES], turned[SOMES];
+    memcpy(loaded, part, sizeof loaded);
+    memcpy(turned, signs, sizeof turned);
+    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = (some)(loaded[k] ^ turned[k]);
 }
 
-INLINE void begin_side(const sap_mesh_job* job, sap_mesh_job* side) {
+// Widens bounds by others.
+INLINE void widen(part_bounds* bounds, const part_bounds* others) {
+    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = SOME_MIN(bounds->lanes[k], others->lanes[k]);
+}
+
+// Widens bounds by others if `on` is 1, not if it is 0.
+INLINE void widen_if(part_bounds* bounds, const part_bounds* others, int on) {
+    const some none = (some){0} + INFINITY;
+    const some_int all = (some_int){0} - on;
+    for (int k = 0; k < SOMES; k++)
+        bounds->lanes[k] = SOME_MIN(bounds->lanes[k], SOME_PICK(all, others->lanes[k], none));
+}
+
+INLINE void no_bounds(part_bounds* bounds) {
+    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = (some){0} + INFINITY;
+}
+
+INLINE void begin_side(const sap_mesh_job* job, int64_t count, sap_mesh_job* side) {
     side->cell = job->cell;
     side->depth = job->depth + 1;
-    side->count = 0;
+    side->count = count;
 }
 
-INLINE void end_side(const tight_box* t, sap_mesh_job* side) {
+INLINE void end_side(const part_bounds* tight, sap_mesh_job* side) {
+    float bounds[8];
+    memcpy(bounds, tight, sizeof bounds);
     for (int k = 0; k < 3; k++) {
-        side->tight.lower[k] = t->lower[k];
-        side->tight.upper[k] = t->upper[k];
+        side->tight.lower[k] = bounds[k];
+        side->tight.upper[k] = -bounds[4 + k];
+    }
+}
+
+// The two sides of a node as they fill: 0 the right, 1 the left one.
+typedef struct sides_so_far {
+    sap_mesh_part* to[2];
+    part_bounds tight[2];
+} sides_so_far;
+
+// Copies parts that lie on one side of the plane, up to the first on both; which that is. Which part goes where cannot
+// be foretold: there are no branches.
+INLINE int64_t copy_parts(const sap_mesh_part* parts, int64_t from, int64_t count, const sap_mesh_split* split,
+                          sides_so_far* sides) {
+    const float plane = split->plane;
+    const int planar_left = split->planar_left;
+    part_bounds right = sides->tight[0], left = sides->tight[1], bounds;
+    for (; from < count; from++) {
+        const sap_mesh_part* part = &parts[from];
+        const int below = part->lower[split->axis]<plane, above = part->upper[split->axis]> plane;
+        if (below & above) break;
+        const int in_left = below | (planar_left & ~above);
+        load_bounds(part, &bounds);
+        *sides->to[in_left]++ = *part;
+        widen_if(&right, &bounds, 1 - in_left);
+        widen_if(&left, &bounds, in_left);
+    }
+    sides->tight[0] = right;
+    sides->tight[1] = left;
+    return from;
+}
+
+static void clip_part(const sap_mesh_rules* rules, const sap_mesh_part* part, const sap_mesh_split* split,
+                      sides_so_far* sides) {
+    const float* triangle = rules->corners + (int64_t)SAP_TRIANGLE_FLOATS * part->triangle;
+    const int reached = rules->fast
+                            ? clip_cheaply(triangle, part, split->axis, split->plane, sides->to[1], sides->to[0])
+                            : clip_exactly(triangle, part, split->axis, split->plane, sides->to[1], sides->to[0]);
+    for (int side = 0; side < 2; side++) {
+        part_bounds bounds;
+        if (!(reached & (side ? HAS_LEFT : HAS_RIGHT))) continue;
+        load_bounds(sides->to[side]++, &bounds);
+        widen(&sides->tight[side], &bounds);
     }
 }
 
 static void divide(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                    const sap_mesh_split* split, sap_mesh_part* left_parts, sap_mesh_part* right_parts,
                    sap_mesh_job* left, sap_mesh_job* right) {
-    const corner4 none = {INFINITY, INFINITY, INFINITY, INFINITY};
-    tight_box tight_left = {none, -none}, tight_right = {none, -none};
-    int64_t in_left = 0, in_right = 0;
-    for (int64_t i = 0; i < job->count; i++) {
-        const sap_mesh_part* part = &parts[i];
-        bool to_left = goes_left(part, split), to_right = goes_right(part, split);
-        if (to_left && to_right) {
-            const float* triangle = rules->corners + (int64_t)SAP_TRIANGLE_FLOATS * part->triangle;
-            sap_mesh_part sides[2];
-            int reached = rules->fast ? clip_cheaply(triangle, part, split->axis, split->plane, &sides[0], &sides[1])
-                                      : clip_exactly(triangle, part, split->axis, split->plane, &sides[0], &sides[1]);
-            to_left = reached & HAS_LEFT;
-            to_right = reached & HAS_RIGHT;
-            if (to_left) left_parts[in_left] = sides[0];
-            if (to_right) right_parts[in_right] = sides[1];
-        } else if (to_left) {
-            left_parts[in_left] = *part;
-        } else {
-            right_parts[in_right] = *part;
-        }
-        if (to_left) tighten(&tight_left, &left_parts[in_left++]);
-        if (to_right) tighten(&tight_right, &right_parts[in_right++]);
-    }
-    begin_side(job, left);
-    begin_side(job, right);
+    sides_so_far sides = {.to = {right_parts, left_parts}};
+    no_bounds(&sides.tight[0]);
+    no_bounds(&sides.tight[1]);
+    for (int64_t i = 0; (i = copy_parts(parts, i, job->count, split, &sides)) < job->count; i++)
+        clip_part(rules, &parts[i], split, &sides);
+    begin_side(job, sides.to[0] - right_parts, right);
+    begin_side(job, sides.to[1] - left_parts, left);
     left->cell.upper[split->axis] = right->cell.lower[split->axis] = split->plane;
-    left->count = in_left;
-    right->count = in_right;
-    end_side(&tight_left, left);
-    end_side(&tight_right, right);
+    end_side(&sides.tight[0], right);
+    end_side(&sides.tight[1], left);
 }
 
 #endif

@@ -5,10 +5,9 @@
 #define SAPWOOD_MESH_SMALL_FAST_SIMD_H
 
 #include "mesh/small_high_simd.h"
+#include <stddef.h>
 
 enum { CANDIDATES = 8 }; // of a triangle: lower x y z, upper x y z, and two that are none
-
-#define EIGHT_PICK(mask, yes, no) ((eight)PICK(mask, (eight_int)(yes), (eight_int)(no)))
 
 typedef struct mask_room {
     uint64_t left[SAP_MESH_SMALL][CANDIDATES], right[SAP_MESH_SMALL][CANDIDATES];
@@ -23,13 +22,6 @@ typedef struct mask_node {
     int depth;
 } mask_node;
 
-// Bits of the lanes of four vectors of 16, one for each of 64 floats.
-INLINE uint64_t bits_of_lanes(const wide_int lanes[SAP_MESH_SMALL / WIDE]) {
-    uint64_t bits = 0;
-    for (int i = 0; i < SAP_MESH_SMALL / WIDE; i++) bits |= (uint64_t)wide_bits(&lanes[i]) << (WIDE * i);
-    return bits;
-}
-
 // Fills the words of one axis.
 static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_MESH_SMALL], int count, int axis,
                       mask_room* room) {
@@ -37,23 +29,23 @@ static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_M
     const uint64_t all = count == SAP_MESH_SMALL ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
     const wide zero = {0};
     wide low[SAP_MESH_SMALL / WIDE], high[SAP_MESH_SMALL / WIDE];
-    wide_int below[SAP_MESH_SMALL / WIDE] = {{0}}, above[SAP_MESH_SMALL / WIDE] = {{0}};
+    uint64_t flat = 0;
     memcpy(low, lower, sizeof low);
     memcpy(high, upper, sizeof high);
-    for (int v = 0; v < vectors; v++) below[v] = low[v] == high[v];
-    const uint64_t flat = bits_of_lanes(below) & all;
+    for (int v = 0; v < vectors; v++) flat |= (uint64_t)(uint16_t)~wide_less(&low[v], &high[v]) << (WIDE * v);
     for (int end = 0; end < 2; end++)
         for (int i = 0; i < count; i++) {
-            float plane = end ? upper[i] : lower[i];
+            const float at = end ? upper[i] : lower[i];
+            const wide plane = at - zero;
+            uint64_t left = 0, right = 0;
             for (int v = 0; v < vectors; v++) {
-                below[v] = low[v] < (plane - zero);
-                above[v] = high[v] > (plane - zero);
+                left |= (uint64_t)wide_less(&low[v], &plane) << (WIDE * v);
+                right |= (uint64_t)wide_less(&plane, &high[v]) << (WIDE * v);
             }
-            uint64_t left = bits_of_lanes(below) & all, right = bits_of_lanes(above) & all;
-            uint64_t in_plane = flat & ~(left | right); // right of a start, left of an end
-            room->left[i][3 * end + axis] = end ? left | in_plane : left;
-            room->right[i][3 * end + axis] = end ? right : right | in_plane;
-            room->plane[i][3 * end + axis] = plane;
+            const uint64_t in_plane = flat & ~(left | right); // right of a start, left of an end
+            room->left[i][3 * end + axis] = (end ? left | in_plane : left) & all;
+            room->right[i][3 * end + axis] = (end ? right : right | in_plane) & all;
+            room->plane[i][3 * end + axis] = at + 0.0F; // -0 becomes 0
         }
 }
 
@@ -74,59 +66,99 @@ static void fill_room(const sap_mesh_part* parts, int count, mask_room* room) {
 }
 
 typedef struct mask_rule {
-    eight base, per, lower, upper; // of the axis of each candidate
+    some base[SOMES], per[SOMES], lower[SOMES], upper[SOMES]; // of the axis of each candidate
 } mask_rule;
 
-INLINE void fill_mask_rule(const sap_mesh_rules* rules, const sap_mesh_box* cell, mask_rule* rule) {
-    sap_measure m = measure_of(rules, cell);
-    float base[CANDIDATES] = {0}, per[CANDIDATES] = {0}, lower[CANDIDATES] = {0}, upper[CANDIDATES] = {0};
-    for (int k = 0; k < 6; k++) {
-        int a = k % 3;
-        base[k] = m.base[a];
-        per[k] = m.split[a] ? m.per[a] : 0;
-        lower[k] = cell->lower[a];
-        upper[k] = m.split[a] ? cell->upper[a] : cell->lower[a];
-    }
-    memcpy(&rule->base, base, sizeof base);
-    memcpy(&rule->per, per, sizeof per);
-    memcpy(&rule->lower, lower, sizeof lower);
-    memcpy(&rule->upper, upper, sizeof upper);
+// An axis' number for each of the six candidates; 0 in the last two lanes.
+INLINE void for_candidates(const corner4* of_axes, some candidates[SOMES]) {
+    const corner4 none = {0}, first = __builtin_shufflevector(*of_axes, none, 0, 1, 2, 0),
+                  last = __builtin_shufflevector(*of_axes, none, 1, 2, 4, 4);
+    memcpy(candidates, &first, sizeof first);
+    memcpy((float*)candidates + 4, &last, sizeof last);
 }
 
-// The cheapest candidate: of equal ones that of the first triangle for each bound, then the first bound.
+// As sap_measure_of, for surfaces and a cell that has one, the axes side by side.
+INLINE bool measure_surface(const corner4* lengths, corner4* base, corner4* per) {
+    const vertex side = __builtin_convertvector(*lengths, vertex);
+    const vertex next = __builtin_shufflevector(side, side, 1, 2, 0, 3);
+    const vertex last = __builtin_shufflevector(side, side, 2, 0, 1, 3), area = next * last, length = next + last;
+    const double whole = area[2] + area[0] + area[1];
+    const vertex all = {whole, whole, whole, whole};
+    if (!(whole > 0)) return false;
+    *base = __builtin_convertvector(area / all, corner4);
+    *per = __builtin_convertvector(length / all, corner4);
+    return true;
+}
+
+// Lane 3 of the axes' vectors is of no meaning.
+INLINE void fill_mask_rule(const sap_mesh_rules* rules, const mask_node* node, mask_rule* rule) {
+    const corner4 no_four = {0}, largest = {FLT_MAX, FLT_MAX, FLT_MAX, FLT_MAX};
+    corner4 lower, upper, base, per;
+    LOAD_4(lower, node->cell.lower);
+    memcpy(&upper, (const char*)node + offsetof(mask_node, cell.upper), sizeof upper);
+    const corner4 lengths = upper - lower;
+    if (rules->radius >= 0 || !measure_surface(&lengths, &base, &per)) {
+        const sap_measure m = measure_of(rules, &node->cell);
+        for (int a = 0; a < 3; a++) {
+            base[a] = m.base[a];
+            per[a] = m.per[a];
+        }
+        base[3] = per[3] = 0;
+    }
+    const corner4_mask can_cut = (lengths > no_four) & (per <= largest);
+    per = (corner4)(can_cut & (corner4_mask)per);
+    upper = (corner4)PICK(can_cut, (corner4_mask)upper, (corner4_mask)lower);
+    for_candidates(&base, rule->base);
+    for_candidates(&per, rule->per);
+    for_candidates(&lower, rule->lower);
+    for_candidates(&upper, rule->upper);
+}
+
+// The cheapest candidate, as sap_candidate_precedes has it.
 INLINE float cheapest_candidate(const sap_mesh_rules* rules, const mask_room* room, const mask_node* node,
                                 int* triangle, int* bound) {
     mask_rule r;
-    const eight zero = {0};
-    const eight_int none = {0};
-    eight best = zero + INFINITY;
-    eight_int best_triangle = none - 1;
-    fill_mask_rule(rules, &node->cell, &r);
-    for (uint64_t left_over = node->triangles; left_over; left_over &= left_over - 1) {
-        int i = __builtin_ctzll(left_over);
-        eight plane, left, right;
-        count_eight(room->left[i], node->triangles, &left);
-        count_eight(room->right[i], node->triangles, &right);
-        memcpy(&plane, room->plane[i], sizeof plane);
-        eight left_part = r.base + r.per * (plane - r.lower), right_part = r.base + r.per * (r.upper - plane);
-        eight cost = rules->traversal + rules->intersection * (left_part * left + right_part * right);
-        cost = EIGHT_PICK((left == zero) | (right == zero), cost * 0.8F, cost);
-        eight_int cheaper = (plane > r.lower) & (plane < r.upper) & (cost < best);
-        best = EIGHT_PICK(cheaper, cost, best);
-        best_triangle = PICK(cheaper, none + i, best_triangle);
+    const some zero = {0};
+    const some_int none = {0};
+    float cheapest[CANDIDATES];
+    int32_t of[CANDIDATES];
+    some best[SOMES];
+    some_int best_triangle[SOMES];
+    for (int k = 0; k < SOMES; k++) {
+        best[k] = zero + INFINITY;
+        best_triangle[k] = none - 1;
     }
+    fill_mask_rule(rules, node, &r);
+    for (uint64_t left_over = node->triangles; left_over; left_over &= left_over - 1) {
+        const int i = __builtin_ctzll(left_over);
+        some planes[SOMES], left[SOMES], right[SOMES];
+        count_eight(room->left[i], node->triangles, left);
+        count_eight(room->right[i], node->triangles, right);
+        memcpy(planes, room->plane[i], sizeof planes);
+        for (int k = 0; k < SOMES; k++) {
+            const some plane = planes[k], left_part = r.base[k] + r.per[k] * (plane - r.lower[k]),
+                       right_part = r.base[k] + r.per[k] * (r.upper[k] - plane);
+            some cost = rules->traversal + rules->intersection * (left_part * left[k] + right_part * right[k]);
+            cost = SOME_PICK((left[k] == zero) | (right[k] == zero), cost * 0.8F, cost);
+            const some_int cheaper = (plane > r.lower[k]) & (plane < r.upper[k]) & (cost < best[k]);
+            best[k] = SOME_PICK(cheaper, cost, best[k]);
+            best_triangle[k] = PICK(cheaper, none + i, best_triangle[k]);
+        }
+    }
+    memcpy(cheapest, best, sizeof cheapest);
+    memcpy(of, best_triangle, sizeof of);
     float cost = INFINITY;
     for (int k = 0; k < 6; k++)
-        if (best_triangle[k] >= 0 && best[k] < cost) {
-            cost = best[k];
-            *triangle = best_triangle[k];
+        if (of[k] >= 0 && cheapest[k] < cost) {
+            cost = cheapest[k];
+            *triangle = of[k];
             *bound = k;
         }
     return cost;
 }
 
-static void mask_leaf(sap_mesh_workshop* w, const mask_room* room, uint64_t triangles) {
-    int32_t* place = put_leaf(w, count_word(triangles));
+static void mask_leaf(sap_mesh_workshop* w, const mask_room* room, uint64_t triangles, int depth) {
+    int32_t* place = put_leaf(w, count_word(triangles), depth);
     for (; triangles; triangles &= triangles - 1) *place++ = room->triangle[__builtin_ctzll(triangles)];
 }
 
@@ -143,9 +175,11 @@ static void masks_below(const sap_mesh_rules* rules, const mask_room* room, cons
         float cost = INFINITY;
         note_waiting(w, -1, -count);
         arrive(w, node.parent);
-        if (count > 1 && node.depth < rules->depth) cost = cheapest_candidate(rules, room, &node, &triangle, &bound);
-        if (!(cost < rules->intersection * (float)count) || !may_split(rules, w, count, count)) {
-            mask_leaf(w, room, node.triangles);
+        if (count > 1 && node.depth < rules->depth &&
+            sap_may_be_worth(rules->traversal, rules->intersection, (float)count))
+            cost = cheapest_candidate(rules, room, &node, &triangle, &bound);
+        if (!sap_is_worth(cost, rules->intersection, (float)count) || !may_split(rules, w, count, count)) {
+            mask_leaf(w, room, node.triangles, node.depth);
             continue;
         }
         int axis = bound % 3;
