@@ -24,6 +24,7 @@
 #define SAP_REAL_MAX 3.402823466e+38
 
 float sap_float_of_bits(uint bits) { return uintBitsToFloat(bits); }
+uint sap_bits_of_float(float value) { return floatBitsToUint(value); }
 
 // ES 3.00 has no findLSB: the lowest set bit, as a float, has its position as exponent.
 int sap_trailing_zeros(uint bits) { return (floatBitsToInt(float(bits & (~bits + 1u))) >> 23) - 127; }
@@ -62,6 +63,12 @@ SAP_FN float sap_float_of_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+SAP_FN uint32_t sap_bits_of_float(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 SAP_FN double sap_double_of_bits(uint64_t bits) {

@@ -52,6 +52,9 @@ SAP_FN sap_measure sap_measure_of(float side_x, float side_y, float side_z, floa
     return m;
 }
 
+// The share of a part of a length, from an axis' two numbers.
+SAP_FN float sap_share(float base, float per, float part) { return base + per * part; }
+
 // Of a plane that leaves parts of the measures `left` and `right` with so many triangles. A side without any makes it
 // cheaper: empty space is passed in one step.
 SAP_FN float sap_split_cost(float traversal, float intersection, float left, float right, float in_left,

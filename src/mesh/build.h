@@ -50,6 +50,22 @@ typedef struct sap_mesh_rules {
     bool fast;
 } sap_mesh_rules;
 
+// What the leaves of a piece come to.
+typedef struct sap_mesh_leaves {
+    int64_t count, empty;
+    int64_t listed; // references of leaves with two or more
+    int64_t largest;
+    int32_t depth; // of the deepest
+} sap_mesh_leaves;
+
+static inline void sap_mesh_leaves_add(sap_mesh_leaves* leaves, int64_t triangles, int32_t depth) {
+    leaves->count++;
+    leaves->empty += triangles == 0;
+    leaves->listed += triangles > 1 ? triangles : 0;
+    leaves->largest = triangles > leaves->largest ? triangles : leaves->largest;
+    leaves->depth = depth > leaves->depth ? depth : leaves->depth;
+}
+
 // A thread's own memory: the subtree it builds, in preorder, links and places counted from the subtree's start.
 // References are triangles of the mesh.
 typedef struct sap_mesh_workshop {
@@ -59,6 +75,7 @@ typedef struct sap_mesh_workshop {
     float* events;        // [SAP_MESH_EVENTS(SAP_MESH_SUBTREE)]
     float* frames;        // [SAP_MESH_FRAMES]
     int64_t node_count, reference_count;
+    sap_mesh_leaves leaves;
     int64_t pending_nodes, pending_references; // of nodes that still wait: at least so much more will come
 } sap_mesh_workshop;
 
@@ -86,6 +103,7 @@ typedef struct sap_mesh_record {
     sap_mesh_node* nodes; // of a piece
     int32_t* references;  // of a piece
     int64_t node_count, reference_count;
+    sap_mesh_leaves leaves;        // of a piece
     int64_t node_at, reference_at; // where the piece goes
 } sap_mesh_record;
 

@@ -49,10 +49,13 @@ static void finish(sap_mesh_crew* c, sap_mesh_top* top, const sap_mesh_workshop*
     top->done = true;
     if (!sap_mesh_crew_piece(c, record, shop ? shop->node_count : 1, shop ? shop->reference_count : top->job.count))
         return;
+    record->leaves = (sap_mesh_leaves){0};
     if (shop) {
+        record->leaves = shop->leaves;
         memcpy(record->nodes, shop->nodes, (size_t)shop->node_count * sizeof *record->nodes);
         memcpy(record->references, shop->references, (size_t)shop->reference_count * sizeof *record->references);
     } else {
+        sap_mesh_leaves_add(&record->leaves, top->job.count, top->job.depth);
         record->nodes[0] = (sap_mesh_node){0, (uint32_t)top->job.count << 2 | SAP_MESH_LEAF};
         for (int64_t i = 0; i < top->job.count; i++) record->references[i] = parts[i].triangle;
     }
@@ -180,6 +183,10 @@ static sap_status build(sap_mesh_crew* c, const sap_mesh* mesh) {
     if (status == SAP_OK)
         status = sap_mesh_load(c->device, mesh, (float*)(void*)c->corners.memory, sap_mesh_crew_parts(c), &bounds);
     if (status != SAP_OK) return status;
+    for (int k = 0; k < 3; k++) { // -0 becomes 0, whichever came first
+        bounds.lower[k] += 0.0F;
+        bounds.upper[k] += 0.0F;
+    }
     begin(c, &bounds, mesh->triangle_count);
     for (int side = 0; c->waiting[0] + c->waiting[1] > 0;) {
         if (!work(c, side)) return c->status == SAP_OK ? cancelled(c) : c->status;

@@ -11,6 +11,7 @@
 #include "math/dialect.h"
 
 #include "math/sah.h"
+#include "mesh/planes.h"
 
 #include "mesh/small_fast_simd.h"
 
@@ -20,8 +21,8 @@ typedef struct waiting_node {
     int64_t parent;
 } waiting_node;
 
-static void large_leaf(sap_mesh_workshop* w, const sap_mesh_part* parts, int64_t count) {
-    int32_t* place = put_leaf(w, count);
+static void large_leaf(sap_mesh_workshop* w, const sap_mesh_part* parts, int64_t count, int32_t depth) {
+    int32_t* place = put_leaf(w, count, depth);
     for (int64_t i = 0; i < count; i++) place[i] = parts[i].triangle;
 }
 
@@ -42,6 +43,7 @@ static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, con
     stack[0].job.first = 0;
     memcpy(w->parts, parts, (size_t)job->count * sizeof *parts);
     w->node_count = w->reference_count = w->pending_nodes = w->pending_references = 0;
+    w->leaves = (sap_mesh_leaves){0};
     note_waiting(w, 1, job->count);
     while (waiting > 0) {
         waiting_node node = stack[--waiting];
@@ -58,7 +60,7 @@ static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, con
             if (small)
                 small_subtree(rules, own, &node.job, w);
             else
-                large_leaf(w, own, count);
+                large_leaf(w, own, count, node.job.depth);
             continue;
         }
         waiting_node left = {.parent = NO_PARENT}, right = {.parent = put_inner(w, split.axis, split.plane)};

@@ -26,23 +26,17 @@ static bool place_records(sap_mesh_record* records, sap_mesh_tree_shape* shape) 
     return true;
 }
 
-// Counts what the shape says of the leaves; a single reference stands in its node and is not listed.
+// Sums up what the shape says of the leaves; a single reference stands in its node and is not listed.
 static void count_leaves(const sap_mesh_record* records, int64_t count, sap_mesh_tree_shape* shape) {
-    int64_t leaves = 0, empty = 0, listed = 0, largest = 0;
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t k = 0; records[i].axis < 0 && k < records[i].node_count; k++) {
-            uint32_t link = records[i].nodes[k].link;
-            int64_t in_leaf = link >> 2;
-            if ((link & 3) != SAP_MESH_LEAF) continue;
-            leaves++;
-            empty += in_leaf == 0;
-            listed += in_leaf > 1 ? in_leaf : 0;
-            if (in_leaf > largest) largest = in_leaf;
-        }
-    shape->leaves = leaves;
-    shape->empty_leaves = empty;
-    shape->listed = listed;
-    shape->largest_leaf = (int32_t)largest;
+    for (int64_t i = 0; i < count; i++) {
+        const sap_mesh_leaves* leaves = &records[i].leaves;
+        if (records[i].axis >= 0) continue;
+        shape->leaves += leaves->count;
+        shape->empty_leaves += leaves->empty;
+        shape->listed += leaves->listed;
+        if (leaves->largest > shape->largest_leaf) shape->largest_leaf = (int32_t)leaves->largest;
+        if (leaves->depth > shape->depth) shape->depth = leaves->depth;
+    }
 }
 
 static void sift(int32_t* x, int64_t root, int64_t count) {
@@ -55,22 +49,24 @@ static void sift(int32_t* x, int64_t root, int64_t count) {
     }
 }
 
-static void sort_places(int32_t* x, int64_t count) {
+// Copies places in ascending order.
+static void sort_places(const int32_t* from, int64_t count, int32_t* to) {
     if (count > SORT_BY_INSERTION) {
-        for (int64_t i = count / 2; i-- > 0;) sift(x, i, count);
+        memcpy(to, from, (size_t)count * sizeof *to);
+        for (int64_t i = count / 2; i-- > 0;) sift(to, i, count);
         for (int64_t last = count - 1; last > 0; last--) {
-            int32_t swapped = x[0];
-            x[0] = x[last];
-            x[last] = swapped;
-            sift(x, 0, last);
+            int32_t swapped = to[0];
+            to[0] = to[last];
+            to[last] = swapped;
+            sift(to, 0, last);
         }
         return;
     }
-    for (int64_t i = 1; i < count; i++) {
-        int32_t moved = x[i];
+    for (int64_t i = 0; i < count; i++) {
+        int32_t place = from[i];
         int64_t k = i;
-        for (; k > 0 && x[k - 1] > moved; k--) x[k] = x[k - 1];
-        x[k] = moved;
+        for (; k > 0 && to[k - 1] > place; k--) to[k] = to[k - 1];
+        to[k] = place;
     }
 }
 
@@ -114,8 +110,7 @@ static void write_piece(const joint* j, const sap_mesh_record* r, int64_t listed
         } else if (count < 2) {
             node.bits = count ? (uint32_t)r->references[node.bits] : 0;
         } else {
-            memcpy(references + listed, r->references + node.bits, (size_t)count * sizeof *references);
-            sort_places(references + listed, count);
+            sort_places(r->references + node.bits, count, references + listed);
             node.bits = (uint32_t)listed;
             listed += count;
         }
@@ -158,32 +153,9 @@ static int32_t walk_records(joint* j, int32_t* place_of, int32_t* ids) {
             continue;
         }
         met = meet_triangles(r, place_of, ids, met);
-        for (int64_t k = 0; k < r->node_count; k++) {
-            uint32_t link = r->nodes[k].link;
-            if ((link & 3) == SAP_MESH_LEAF && link >> 2 > 1) listed += link >> 2;
-        }
+        listed += r->leaves.listed;
     }
     return met;
-}
-
-static int32_t depth_of(const sap_mesh_tree* t) {
-    int64_t ends[SAP_MESH_DEPTH_MAX + 2]; // the right children that wait, and how deep they are
-    int32_t depths[SAP_MESH_DEPTH_MAX + 2], depth = 0, deepest = 0;
-    int waiting = 0;
-    const sap_mesh_node* nodes = sap_mesh_nodes(t);
-    for (int64_t at = 0;;) {
-        if ((nodes[at].link & 3) != SAP_MESH_LEAF) {
-            depth++;
-            ends[waiting] = nodes[at].link >> 2;
-            depths[waiting++] = depth;
-            at++;
-            continue;
-        }
-        if (depth > deepest) deepest = depth;
-        if (waiting == 0) return deepest;
-        at = ends[--waiting];
-        depth = depths[waiting];
-    }
 }
 
 sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t record_count, const float* corners,
@@ -208,10 +180,7 @@ sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t 
     for (int32_t id = 0; met < triangles; id++)
         if (place_of[id] < 0) ids[met++] = id;
     sap_status status = sap_mesh_tree_reserve(tree, &shape);
-    if (status == SAP_OK) {
-        write_tree(&j, ids);
-        tree->shape.depth = depth_of(tree);
-    }
+    if (status == SAP_OK) write_tree(&j, ids);
     sap_scratch_give(device, &scratch);
     return status;
 }

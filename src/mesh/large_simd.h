@@ -3,6 +3,7 @@
 #define SAPWOOD_MESH_LARGE_SIMD_H
 
 #include "mesh/sweep_simd.h"
+#include "mesh/wide_simd.h"
 
 enum { BINS = 64, CHOSEN = 6 };
 
@@ -164,37 +165,22 @@ static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh
 
 // Cuts off empty space, if there is a side with enough of it. false: there is none.
 static bool cut_empty(const sap_mesh_rules* rules, const sap_mesh_job* job, sap_mesh_split* split) {
-    for (int a = 0; a < 3; a++) {
-        float lower = job->cell.lower[a], upper = job->cell.upper[a], enough = rules->empty_space * (upper - lower);
-        // A plane in a face of the cell cuts nothing off.
-        bool below = job->tight.lower[a] - lower > enough && job->tight.lower[a] < upper;
-        bool above = upper - job->tight.upper[a] > enough && job->tight.upper[a] > lower;
-        if (!below && !above) continue;
-        *split = (sap_mesh_split){.axis = a,
-                                  .plane = below ? job->tight.lower[a] : job->tight.upper[a],
-                                  .planar_left = !below,
-                                  .left = below ? 0 : job->count,
-                                  .right = below ? job->count : 0};
-        return true;
-    }
-    return false;
-}
-
-INLINE bool goes_left(const sap_mesh_part* part, const sap_mesh_split* s) {
-    float lower = part->lower[s->axis], upper = part->upper[s->axis];
-    return lower < s->plane || (s->planar_left && lower == s->plane && upper == s->plane);
-}
-
-INLINE bool goes_right(const sap_mesh_part* part, const sap_mesh_split* s) {
-    float lower = part->lower[s->axis], upper = part->upper[s->axis];
-    return upper > s->plane || (!s->planar_left && lower == s->plane && upper == s->plane);
+    const sap_plane plane = sap_cut_empty(job->cell, job->tight, rules->empty_space);
+    if (plane.axis < 0) return false;
+    *split = (sap_mesh_split){.axis = plane.axis,
+                              .plane = plane.at,
+                              .planar_left = plane.planar_left,
+                              .left = plane.planar_left ? job->count : 0,
+                              .right = plane.planar_left ? 0 : job->count};
+    return true;
 }
 
 static void count_sides(const sap_mesh_part* parts, int64_t count, sap_mesh_split* split) {
     int64_t left = 0, right = 0;
     for (int64_t i = 0; i < count; i++) {
-        left += goes_left(&parts[i], split);
-        right += goes_right(&parts[i], split);
+        const float lower = parts[i].lower[split->axis], upper = parts[i].upper[split->axis];
+        left += sap_reaches_left(lower, upper, split->plane, split->planar_left);
+        right += sap_reaches_right(lower, upper, split->plane, split->planar_left);
     }
     split->left = left;
     split->right = right;
@@ -203,17 +189,14 @@ static void count_sides(const sap_mesh_part* parts, int64_t count, sap_mesh_spli
 // The middle of the longest side; false if it does not pay, as where most triangles are as large as the node.
 static bool halve_longest(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                           sap_mesh_split* split) {
-    int a = 0;
-    for (int k = 1; k < 3; k++)
-        if (job->cell.upper[k] - job->cell.lower[k] > job->cell.upper[a] - job->cell.lower[a]) a = k;
-    sap_measure m = measure_of(rules, &job->cell);
-    axis_rule r = rule_of(rules, &job->cell, &m, a);
-    float middle = 0.5F * (r.lower + r.upper);
-    if (!m.split[a] || !(middle > r.lower && middle < r.upper)) return false;
-    *split = (sap_mesh_split){.axis = a, .plane = middle};
+    const sap_measure m = measure_of(rules, &job->cell);
+    const sap_plane plane = sap_cut_middle(job->cell, m);
+    if (plane.axis < 0) return false;
+    *split = (sap_mesh_split){.axis = plane.axis, .plane = plane.at};
     count_sides(parts, job->count, split);
-    split->cost = plane_cost(&r, left_share(&r, middle), right_share(&r, middle), split->left, split->right);
-    return split->cost < rules->intersection * (float)job->count;
+    split->cost = sap_cell_cost(job->cell, m, plane.axis, plane.at, rules->traversal, rules->intersection,
+                                (float)split->left, (float)split->right);
+    return sap_is_worth(split->cost, rules->intersection, (float)job->count);
 }
 
 // ---- Both
@@ -224,72 +207,92 @@ static sap_mesh_split find(const sap_mesh_rules* rules, const sap_mesh_part* par
     if (job->depth >= rules->depth) return split;
     if (rules->fast && (cut_empty(rules, job, &split) || halve_longest(rules, parts, job, &split))) return split;
     split = cheapest_plane(rules, parts, job, events);
-    if (split.axis >= 0 && split.cost < rules->intersection * (float)job->count)
+    if (split.axis >= 0 && sap_is_worth(split.cost, rules->intersection, (float)job->count))
         count_sides(parts, job->count, &split);
     else
         split.axis = -1;
     return split;
 }
 
-// Bounds of parts, four floats at a time.
-typedef struct tight_box {
-    corner4 lower, upper;
-} tight_box;
-
-INLINE void tighten(tight_box* t, const sap_mesh_part* part) {
-    corner4 lower, upper;
-    LOAD_4(lower, part->lower);
-    LOAD_4(upper, part->upper);
-    t->lower = CORNER_MIN(t->lower, lower);
-    t->upper = CORNER_MAX(t->upper, upper);
+// A part's bounds in one vector, the upper ones with their signs turned: of both the lowest are kept. Lanes 3 and 7 are
+// of no meaning.
+INLINE void load_bounds(const sap_mesh_part* part, eight* bounds) {
+    const eight_int turned = {0, 0, 0, 0, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN};
+    eight_int loaded;
+    memcpy(&loaded, part, sizeof loaded);
+    *bounds = (eight)(loaded ^ turned);
 }
 
-INLINE void begin_side(const sap_mesh_job* job, sap_mesh_job* side) {
+INLINE void begin_side(const sap_mesh_job* job, int64_t count, sap_mesh_job* side) {
     side->cell = job->cell;
     side->depth = job->depth + 1;
-    side->count = 0;
+    side->count = count;
 }
 
-INLINE void end_side(const tight_box* t, sap_mesh_job* side) {
+INLINE void end_side(const eight* tight, sap_mesh_job* side) {
     for (int k = 0; k < 3; k++) {
-        side->tight.lower[k] = t->lower[k];
-        side->tight.upper[k] = t->upper[k];
+        side->tight.lower[k] = (*tight)[k];
+        side->tight.upper[k] = -(*tight)[4 + k];
+    }
+}
+
+// The two sides of a node as they fill: 0 the right, 1 the left one.
+typedef struct sides_so_far {
+    sap_mesh_part* to[2];
+    eight tight[2];
+} sides_so_far;
+
+// Copies parts that lie on one side of the plane, up to the first on both; which that is. Which part goes where cannot
+// be foretold: there are no branches.
+INLINE int64_t copy_parts(const sap_mesh_part* parts, int64_t from, int64_t count, const sap_mesh_split* split,
+                          sides_so_far* sides) {
+    const eight none = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+    const eight_int no_lane = {0};
+    const float plane = split->plane;
+    const int planar_left = split->planar_left;
+    eight right = sides->tight[0], left = sides->tight[1], bounds;
+    for (; from < count; from++) {
+        const sap_mesh_part* part = &parts[from];
+        const int below = part->lower[split->axis]<plane, above = part->upper[split->axis]> plane;
+        if (below & above) break;
+        const int in_left = below | (planar_left & ~above);
+        const eight_int goes_left = no_lane - in_left;
+        load_bounds(part, &bounds);
+        *sides->to[in_left]++ = *part;
+        right = EIGHT_MIN(right, EIGHT_PICK(goes_left, none, bounds));
+        left = EIGHT_MIN(left, EIGHT_PICK(goes_left, bounds, none));
+    }
+    sides->tight[0] = right;
+    sides->tight[1] = left;
+    return from;
+}
+
+static void clip_part(const sap_mesh_rules* rules, const sap_mesh_part* part, const sap_mesh_split* split,
+                      sides_so_far* sides) {
+    const float* triangle = rules->corners + (int64_t)SAP_TRIANGLE_FLOATS * part->triangle;
+    const int reached = rules->fast
+                            ? clip_cheaply(triangle, part, split->axis, split->plane, sides->to[1], sides->to[0])
+                            : clip_exactly(triangle, part, split->axis, split->plane, sides->to[1], sides->to[0]);
+    for (int side = 0; side < 2; side++) {
+        eight bounds;
+        if (!(reached & (side ? HAS_LEFT : HAS_RIGHT))) continue;
+        load_bounds(sides->to[side]++, &bounds);
+        sides->tight[side] = EIGHT_MIN(sides->tight[side], bounds);
     }
 }
 
 static void divide(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                    const sap_mesh_split* split, sap_mesh_part* left_parts, sap_mesh_part* right_parts,
                    sap_mesh_job* left, sap_mesh_job* right) {
-    const corner4 none = {INFINITY, INFINITY, INFINITY, INFINITY};
-    tight_box tight_left = {none, -none}, tight_right = {none, -none};
-    int64_t in_left = 0, in_right = 0;
-    for (int64_t i = 0; i < job->count; i++) {
-        const sap_mesh_part* part = &parts[i];
-        bool to_left = goes_left(part, split), to_right = goes_right(part, split);
-        if (to_left && to_right) {
-            const float* triangle = rules->corners + (int64_t)SAP_TRIANGLE_FLOATS * part->triangle;
-            sap_mesh_part sides[2];
-            int reached = rules->fast ? clip_cheaply(triangle, part, split->axis, split->plane, &sides[0], &sides[1])
-                                      : clip_exactly(triangle, part, split->axis, split->plane, &sides[0], &sides[1]);
-            to_left = reached & HAS_LEFT;
-            to_right = reached & HAS_RIGHT;
-            if (to_left) left_parts[in_left] = sides[0];
-            if (to_right) right_parts[in_right] = sides[1];
-        } else if (to_left) {
-            left_parts[in_left] = *part;
-        } else {
-            right_parts[in_right] = *part;
-        }
-        if (to_left) tighten(&tight_left, &left_parts[in_left++]);
-        if (to_right) tighten(&tight_right, &right_parts[in_right++]);
-    }
-    begin_side(job, left);
-    begin_side(job, right);
+    const eight none = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+    sides_so_far sides = {{right_parts, left_parts}, {none, none}};
+    for (int64_t i = 0; (i = copy_parts(parts, i, job->count, split, &sides)) < job->count; i++)
+        clip_part(rules, &parts[i], split, &sides);
+    begin_side(job, sides.to[0] - right_parts, right);
+    begin_side(job, sides.to[1] - left_parts, left);
     left->cell.upper[split->axis] = right->cell.lower[split->axis] = split->plane;
-    left->count = in_left;
-    right->count = in_right;
-    end_side(&tight_left, left);
-    end_side(&tight_right, right);
+    end_side(&sides.tight[0], right);
+    end_side(&sides.tight[1], left);
 }
 
 #endif

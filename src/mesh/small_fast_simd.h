@@ -8,8 +8,6 @@
 
 enum { CANDIDATES = 8 }; // of a triangle: lower x y z, upper x y z, and two that are none
 
-#define EIGHT_PICK(mask, yes, no) ((eight)PICK(mask, (eight_int)(yes), (eight_int)(no)))
-
 typedef struct mask_room {
     uint64_t left[SAP_MESH_SMALL][CANDIDATES], right[SAP_MESH_SMALL][CANDIDATES];
     float plane[SAP_MESH_SMALL][CANDIDATES];
@@ -23,13 +21,6 @@ typedef struct mask_node {
     int depth;
 } mask_node;
 
-// Bits of the lanes of four vectors of 16, one for each of 64 floats.
-INLINE uint64_t bits_of_lanes(const wide_int lanes[SAP_MESH_SMALL / WIDE]) {
-    uint64_t bits = 0;
-    for (int i = 0; i < SAP_MESH_SMALL / WIDE; i++) bits |= (uint64_t)wide_bits(&lanes[i]) << (WIDE * i);
-    return bits;
-}
-
 // Fills the words of one axis.
 static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_MESH_SMALL], int count, int axis,
                       mask_room* room) {
@@ -37,23 +28,23 @@ static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_M
     const uint64_t all = count == SAP_MESH_SMALL ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
     const wide zero = {0};
     wide low[SAP_MESH_SMALL / WIDE], high[SAP_MESH_SMALL / WIDE];
-    wide_int below[SAP_MESH_SMALL / WIDE] = {{0}}, above[SAP_MESH_SMALL / WIDE] = {{0}};
+    uint64_t flat = 0;
     memcpy(low, lower, sizeof low);
     memcpy(high, upper, sizeof high);
-    for (int v = 0; v < vectors; v++) below[v] = low[v] == high[v];
-    const uint64_t flat = bits_of_lanes(below) & all;
+    for (int v = 0; v < vectors; v++) flat |= (uint64_t)(uint16_t)~wide_less(&low[v], &high[v]) << (WIDE * v);
     for (int end = 0; end < 2; end++)
         for (int i = 0; i < count; i++) {
-            float plane = end ? upper[i] : lower[i];
+            const float at = end ? upper[i] : lower[i];
+            const wide plane = at - zero;
+            uint64_t left = 0, right = 0;
             for (int v = 0; v < vectors; v++) {
-                below[v] = low[v] < (plane - zero);
-                above[v] = high[v] > (plane - zero);
+                left |= (uint64_t)wide_less(&low[v], &plane) << (WIDE * v);
+                right |= (uint64_t)wide_less(&plane, &high[v]) << (WIDE * v);
             }
-            uint64_t left = bits_of_lanes(below) & all, right = bits_of_lanes(above) & all;
-            uint64_t in_plane = flat & ~(left | right); // right of a start, left of an end
-            room->left[i][3 * end + axis] = end ? left | in_plane : left;
-            room->right[i][3 * end + axis] = end ? right : right | in_plane;
-            room->plane[i][3 * end + axis] = plane;
+            const uint64_t in_plane = flat & ~(left | right); // right of a start, left of an end
+            room->left[i][3 * end + axis] = (end ? left | in_plane : left) & all;
+            room->right[i][3 * end + axis] = (end ? right : right | in_plane) & all;
+            room->plane[i][3 * end + axis] = at + 0.0F; // -0 becomes 0
         }
 }
 
@@ -77,20 +68,46 @@ typedef struct mask_rule {
     eight base, per, lower, upper; // of the axis of each candidate
 } mask_rule;
 
-INLINE void fill_mask_rule(const sap_mesh_rules* rules, const sap_mesh_box* cell, mask_rule* rule) {
-    sap_measure m = measure_of(rules, cell);
-    float base[CANDIDATES] = {0}, per[CANDIDATES] = {0}, lower[CANDIDATES] = {0}, upper[CANDIDATES] = {0};
-    for (int k = 0; k < 6; k++) {
-        int a = k % 3;
-        base[k] = m.base[a];
-        per[k] = m.split[a] ? m.per[a] : 0;
-        lower[k] = cell->lower[a];
-        upper[k] = m.split[a] ? cell->upper[a] : cell->lower[a];
+// Two numbers of each axis for the six candidates; none for the last two lanes.
+#define FOR_CANDIDATES(x) __builtin_shufflevector(x, no_four, 0, 1, 2, 0, 1, 2, 4, 4)
+
+// As sap_measure_of, for surfaces and a cell that has one, the axes side by side.
+INLINE bool measure_surface(const corner4* lengths, corner4* base, corner4* per) {
+    const vertex side = __builtin_convertvector(*lengths, vertex);
+    const vertex next = __builtin_shufflevector(side, side, 1, 2, 0, 3);
+    const vertex last = __builtin_shufflevector(side, side, 2, 0, 1, 3), area = next * last, length = next + last;
+    const double whole = area[2] + area[0] + area[1];
+    const vertex all = {whole, whole, whole, whole};
+    if (!(whole > 0)) return false;
+    *base = __builtin_convertvector(area / all, corner4);
+    *per = __builtin_convertvector(length / all, corner4);
+    return true;
+}
+
+// A node starts with its cell, and is longer than eight floats.
+INLINE void fill_mask_rule(const sap_mesh_rules* rules, const mask_node* node, mask_rule* rule) {
+    const corner4 no_four = {0}, largest = {FLT_MAX, FLT_MAX, FLT_MAX, FLT_MAX};
+    eight cell;
+    corner4 base, per;
+    memcpy(&cell, node, sizeof cell);
+    const corner4 lower = __builtin_shufflevector(cell, cell, 0, 1, 2, 2);
+    corner4 upper = __builtin_shufflevector(cell, cell, 3, 4, 5, 2);
+    const corner4 lengths = upper - lower;
+    if (rules->radius >= 0 || !measure_surface(&lengths, &base, &per)) {
+        const sap_measure m = measure_of(rules, &node->cell);
+        for (int a = 0; a < 3; a++) {
+            base[a] = m.base[a];
+            per[a] = m.per[a];
+        }
+        base[3] = per[3] = 0;
     }
-    memcpy(&rule->base, base, sizeof base);
-    memcpy(&rule->per, per, sizeof per);
-    memcpy(&rule->lower, lower, sizeof lower);
-    memcpy(&rule->upper, upper, sizeof upper);
+    const corner4_mask can_cut = (lengths > no_four) & (per <= largest);
+    per = (corner4)(can_cut & (corner4_mask)per);
+    upper = (corner4)PICK(can_cut, (corner4_mask)upper, (corner4_mask)lower);
+    rule->base = FOR_CANDIDATES(base);
+    rule->per = FOR_CANDIDATES(per);
+    rule->lower = FOR_CANDIDATES(lower);
+    rule->upper = FOR_CANDIDATES(upper);
 }
 
 // The cheapest candidate: of equal ones that of the first triangle for each bound, then the first bound.
@@ -101,7 +118,7 @@ INLINE float cheapest_candidate(const sap_mesh_rules* rules, const mask_room* ro
     const eight_int none = {0};
     eight best = zero + INFINITY;
     eight_int best_triangle = none - 1;
-    fill_mask_rule(rules, &node->cell, &r);
+    fill_mask_rule(rules, node, &r);
     for (uint64_t left_over = node->triangles; left_over; left_over &= left_over - 1) {
         int i = __builtin_ctzll(left_over);
         eight plane, left, right;
@@ -125,8 +142,8 @@ INLINE float cheapest_candidate(const sap_mesh_rules* rules, const mask_room* ro
     return cost;
 }
 
-static void mask_leaf(sap_mesh_workshop* w, const mask_room* room, uint64_t triangles) {
-    int32_t* place = put_leaf(w, count_word(triangles));
+static void mask_leaf(sap_mesh_workshop* w, const mask_room* room, uint64_t triangles, int depth) {
+    int32_t* place = put_leaf(w, count_word(triangles), depth);
     for (; triangles; triangles &= triangles - 1) *place++ = room->triangle[__builtin_ctzll(triangles)];
 }
 
@@ -143,9 +160,11 @@ static void masks_below(const sap_mesh_rules* rules, const mask_room* room, cons
         float cost = INFINITY;
         note_waiting(w, -1, -count);
         arrive(w, node.parent);
-        if (count > 1 && node.depth < rules->depth) cost = cheapest_candidate(rules, room, &node, &triangle, &bound);
-        if (!(cost < rules->intersection * (float)count) || !may_split(rules, w, count, count)) {
-            mask_leaf(w, room, node.triangles);
+        if (count > 1 && node.depth < rules->depth &&
+            sap_may_be_worth(rules->traversal, rules->intersection, (float)count))
+            cost = cheapest_candidate(rules, room, &node, &triangle, &bound);
+        if (!sap_is_worth(cost, rules->intersection, (float)count) || !may_split(rules, w, count, count)) {
+            mask_leaf(w, room, node.triangles, node.depth);
             continue;
         }
         int axis = bound % 3;

@@ -173,8 +173,8 @@ static void fill_frame(const small_node* node, const int* places, int count, con
         if (places[i] < 0) write_part(frame, to, i, &clipped[-1 - places[i]]);
 }
 
-static void small_leaf(sap_mesh_workshop* w, const float* frame, int count) {
-    memcpy(put_leaf(w, count), frame + 6 * row_width(count), (size_t)count * sizeof(int32_t));
+static void small_leaf(sap_mesh_workshop* w, const float* frame, int count, int depth) {
+    memcpy(put_leaf(w, count, depth), frame + 6 * row_width(count), (size_t)count * sizeof(int32_t));
 }
 
 static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
@@ -190,10 +190,11 @@ static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, 
         sides s;
         note_waiting(w, -1, -node.count);
         arrive(w, node.parent);
-        if (node.count > 0 && node.depth < rules->depth) split = small_split(rules, node.frame, node.count, &node.cell);
-        if (split.axis < 0 || !(split.cost < rules->intersection * (float)node.count) ||
+        if (node.depth < rules->depth && sap_may_be_worth(rules->traversal, rules->intersection, (float)node.count))
+            split = small_split(rules, node.frame, node.count, &node.cell);
+        if (split.axis < 0 || !sap_is_worth(split.cost, rules->intersection, (float)node.count) ||
             !may_split(rules, w, node.count, node.count)) {
-            small_leaf(w, node.frame, node.count);
+            small_leaf(w, node.frame, node.count, node.depth);
             continue;
         }
         take_sides(rules, &node, &split, &s);

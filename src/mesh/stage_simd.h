@@ -31,7 +31,8 @@ INLINE int64_t put_inner(sap_mesh_workshop* w, int axis, float plane) {
 }
 
 // The caller fills in the references, from the place that this gives.
-INLINE int32_t* put_leaf(sap_mesh_workshop* w, int64_t count) {
+INLINE int32_t* put_leaf(sap_mesh_workshop* w, int64_t count, int32_t depth) {
+    sap_mesh_leaves_add(&w->leaves, count, depth);
     w->nodes[w->node_count++] = (sap_mesh_node){(uint32_t)w->reference_count, (uint32_t)count << 2 | SAP_MESH_LEAF};
     int32_t* place = w->references + w->reference_count;
     w->reference_count += count;

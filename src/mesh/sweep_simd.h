@@ -13,8 +13,8 @@ typedef struct axis_rule {
     int axis;
 } axis_rule;
 
-INLINE float left_share(const axis_rule* r, float plane) { return r->base + r->per * (plane - r->lower); }
-INLINE float right_share(const axis_rule* r, float plane) { return r->base + r->per * (r->upper - plane); }
+INLINE float left_share(const axis_rule* r, float plane) { return sap_share(r->base, r->per, plane - r->lower); }
+INLINE float right_share(const axis_rule* r, float plane) { return sap_share(r->base, r->per, r->upper - plane); }
 
 INLINE float plane_cost(const axis_rule* r, float left, float right, int64_t in_left, int64_t in_right) {
     return sap_split_cost(r->rules->traversal, r->rules->intersection, left, right, (float)in_left, (float)in_right);

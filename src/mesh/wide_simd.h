@@ -3,7 +3,7 @@
 #define SAPWOOD_MESH_WIDE_SIMD_H
 
 #include <stdint.h>
-#if SAP_SIMD > 1
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -11,25 +11,41 @@ enum { WIDE = 16 };
 typedef float wide __attribute__((vector_size(64), aligned(4)));
 typedef int32_t wide_int __attribute__((vector_size(64), aligned(4)));
 
-// A bit of each lane of a comparison.
-INLINE uint32_t wide_bits(const wide_int* at) {
-    const wide_int lanes = *at;
+// Bits of the lanes where a is less than b. Masks made by the compiler's own comparisons go the long way, through
+// vectors.
+INLINE uint32_t wide_less(const wide* a, const wide* b) {
 #if SAP_SIMD == 3
-    return _mm512_movepi32_mask((__m512i)lanes);
-#elif SAP_SIMD == 2
-    __m256 low, high;
-    memcpy(&low, &lanes, sizeof low);
-    memcpy(&high, (const char*)&lanes + sizeof low, sizeof high);
-    return (uint32_t)_mm256_movemask_ps(low) | (uint32_t)_mm256_movemask_ps(high) << 8;
+    return _mm512_cmp_ps_mask((__m512)*a, (__m512)*b, _CMP_LT_OQ);
+#elif defined(__SSE2__)
+    enum { FLOATS = SAP_SIMD == 2 ? 8 : 4 };
+    uint32_t bits = 0;
+    for (int i = 0; i < WIDE; i += FLOATS) {
+#if SAP_SIMD == 2
+        __m256 x = _mm256_loadu_ps((const float*)a + i), y = _mm256_loadu_ps((const float*)b + i);
+        bits |= (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_LT_OQ)) << i;
+#else
+        __m128 x = _mm_loadu_ps((const float*)a + i), y = _mm_loadu_ps((const float*)b + i);
+        bits |= (uint32_t)_mm_movemask_ps(_mm_cmplt_ps(x, y)) << i;
+#endif
+    }
+    return bits;
 #else
     uint32_t bits = 0;
-    for (int i = 0; i < WIDE; i++) bits |= (uint32_t)(lanes[i] & 1) << i;
+    for (int i = 0; i < WIDE; i++) bits |= (uint32_t)((*a)[i] < (*b)[i]) << i;
     return bits;
 #endif
 }
 
 typedef float eight __attribute__((vector_size(32)));
 typedef int32_t eight_int __attribute__((vector_size(32)));
+
+#define EIGHT_PICK(mask, yes, no) ((eight)PICK(mask, (eight_int)(yes), (eight_int)(no)))
+// Of equal or unordered ones the second, as the instructions have it.
+#if defined(__AVX__)
+#define EIGHT_MIN(a, b) ((eight)_mm256_min_ps((__m256)(a), (__m256)(b)))
+#else
+#define EIGHT_MIN(a, b) EIGHT_PICK((a) < (b), a, b)
+#endif
 
 // Bits set in a word.
 INLINE int count_word(uint64_t word) {
