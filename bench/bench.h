@@ -12,21 +12,31 @@
 enum {
     BENCH_MAX_REPS = 99,
     BENCH_MAX_SIDES = 6, // of one comparison: Sapwood, the rivals
-    BENCH_OTHERS = 3,    // rivals that stand beside, without a target: FLANN, CGAL, scipy
-    BENCH_MAX_ROWS = 160
+    BENCH_OTHERS = 3,    // rivals that stand beside, without a target
+    BENCH_MAX_ROWS = 320
 };
 
 typedef struct bench_options {
-    bool quick;          // smaller sizes and fewer passes: for a look, not for a record
-    int reps;            // passes a side
-    int threads;         // of the scaling rows, over one
-    bool cpu_time;       // one-thread passes are timed by the processor time they used: for busy machines
-    const char* only;    // comma-separated beginnings of row keys; NULL: all rows
-    const char* data;    // folder of real data, or NULL
-    const char* out;     // folder for CSV files
-    const char* scipy;   // times of scipy, measured beforehand, or NULL
-    const char* program; // this program's path, for fresh processes
+    bool quick;                       // smaller sizes and fewer passes: for a look, not for a record
+    int reps;                         // passes a side
+    int threads;                      // of the scaling rows, over one
+    bool cpu_time;                    // one-thread passes are timed by the processor time they used: for busy machines
+    const char* only;                 // comma-separated beginnings of row keys; NULL: all rows
+    const char* data;                 // folder of real data, or NULL
+    const char* out;                  // folder for CSV files
+    const char* scipy;                // times of scipy, measured beforehand, or NULL
+    const char* export_folder;        // instead of a benchmark, clouds are written there
+    const char* program;              // this program's path, for fresh processes
+    const char* rival;                // what the rows stand beside
+    const char* others[BENCH_OTHERS]; // and what stands beside them without a target
 } bench_options;
+
+// ---- options.c: the command line.
+
+// Reads the words into options. Ends the program where they are wrong or ask for help.
+void bench_read_options(bench_options* options, int argc, char** argv, const char* usage);
+// Ends the program with a sentence if the text is no such number.
+int bench_whole_number(const char* text, int least, int most);
 
 // ---- clock.c: time, and passes in turn.
 
@@ -56,11 +66,13 @@ double bench_median(const bench_side* side);
 // How a row's numbers are shown. Rates show more-is-better numbers made from seconds and `operations`.
 typedef enum bench_unit {
     BENCH_RATE,         // seconds of a pass, shown in millions of operations a second
+    BENCH_LEAST_RATE,   // the same; the target is a rate at least, not a ratio
     BENCH_SECONDS,      // seconds of a pass
     BENCH_MICROSECONDS, // seconds an operation, shown in microseconds; no rival: the target is an upper limit
     BENCH_NANOSECONDS,  // seconds an operation, shown in nanoseconds
     BENCH_MEGABYTES,    // bytes, shown in 10^6; the target is an upper limit
-    BENCH_COUNT         // a number; the target is an upper limit
+    BENCH_COUNT,        // a number; the target is an upper limit
+    BENCH_NUMBER        // the same, with decimals; 0: no target
 } bench_unit;
 
 typedef struct bench_row {
@@ -86,11 +98,12 @@ void bench_report_samples(bench_report* report, const char* key, const char* who
 // A line between rows: what was skipped and why.
 void bench_report_note(bench_report* report, const char* format, ...) __attribute__((format(printf, 2, 3)));
 // Counts a wrong answer: the program will fail.
-void bench_report_wrong(bench_report* report, const char* key, double subject, double rival);
+void bench_report_wrong(bench_report* report, const char* key, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
 // Prints the rivals beside, the sums of verdicts; writes the CSV files. Returns the number of wrong answers.
 int bench_report_close(bench_report* report);
 // Column of a rival beside, or -1.
-int bench_report_other(const char* name);
+int bench_report_other(const bench_report* report, const char* name);
 
 // ---- data.c: points, always the same.
 
@@ -124,6 +137,44 @@ typedef struct bench_rates {
 
 bench_rates bench_measure_rates(void);
 
+// ---- device.c: the library's device, and the machine.
+
+// Opens a device; ends the program with a sentence when that fails, but returns NULL for SAP_ERROR_NO_DEVICE.
+sap_device* bench_device(int threads, sap_simd simd, const sap_allocator* allocator);
+// Ends the program with a sentence unless status is SAP_OK.
+void bench_check(sap_status status, const char* what);
+// Prints a line about the library, the processor and the compiler.
+void bench_print_machine(void);
+
+// ---- folder.c: real data.
+
+typedef struct bench_file {
+    char path[1280], name[48]; // name: without folders and suffix
+} bench_file;
+
+typedef struct bench_folder {
+    bench_file* files; // to be freed
+    int count;
+} bench_folder;
+
+// The files *.ply and *.ply.xz of FOLDER/meshes, or of FOLDER if that is no folder, by name.
+bench_folder bench_mesh_files(const char* folder);
+// The bytes of a file, unpacked by the xz program if xz has compressed it, or NULL.
+unsigned char* bench_unpack(const char* path, size_t* size);
+
+// ---- first.c: first builds in processes of their own.
+
+// What the process builds: the words after --first-build.
+typedef struct bench_first {
+    const bench_options* options;
+    const char* words[3];
+} bench_first;
+
+// Starts this program again for one first build; returns the seconds that it measured.
+double bench_first_pass(void* state);
+// In that process: builds, and prints the seconds that it took.
+void bench_first_timed(void (*build)(void* state), void* state);
+
 // ---- work.c: one cloud, its queries, and an index of each library.
 
 typedef struct bench_work {
@@ -145,10 +196,6 @@ enum { BENCH_MAX_K = 16 };
 
 sap_points bench_points(const bench_work* work);
 sap_points bench_queries(const bench_work* work);
-// Opens a device; ends the program with a sentence when that fails, but returns NULL for SAP_ERROR_NO_DEVICE.
-sap_device* bench_device(int threads, sap_simd simd, const sap_allocator* allocator);
-// Ends the program with a sentence unless status is SAP_OK.
-void bench_check(sap_status status, const char* what);
 // Takes points and queries over, builds the tree (one thread) and the main rival's index, and all others' on request.
 void bench_work_open(bench_work* work, float* points, int64_t count, float* queries, int64_t query_count, int dims,
                      bool others);

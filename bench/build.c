@@ -1,12 +1,9 @@
 // Builds: into kept memory, in turn with the rival in this process; and in fresh memory, each in a process of its own.
 #include "bench.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 typedef struct rebuild_state {
     bench_work* work;
@@ -47,88 +44,60 @@ void bench_rebuild_row(bench_run* run, bench_work* work, const char* key, const 
     bench_report_row(run->report, &row);
 }
 
-int bench_first_build(const char* who, int64_t count, int dims) {
-    float* points = bench_uniform(count, dims, 31);
-    double seconds = -1, cpu_seconds = 0;
-    if (strcmp(who, "sapwood") == 0) {
-        sap_device* device = bench_device(1, SAP_SIMD_AUTO, NULL);
-        sap_tree* tree = NULL;
-        sap_points given = {.coords = points, .count = count, .dims = dims};
-        double start = bench_seconds(), cpu_start = bench_cpu_seconds();
-        bench_check(sap_tree_build(device, given, NULL, &tree), "sap_tree_build");
-        cpu_seconds = bench_cpu_seconds() - cpu_start;
-        seconds = bench_seconds() - start;
-        sap_tree_free(tree);
-        sap_device_close(device);
-    }
-    for (int i = 0; i < bench_rival_count; i++) {
-        if (strcmp(who, bench_rivals[i]->name) != 0) continue;
-        double start = bench_seconds(), cpu_start = bench_cpu_seconds();
-        void* index = bench_rivals[i]->build(points, (size_t)count, dims);
-        cpu_seconds = bench_cpu_seconds() - cpu_start;
-        seconds = bench_seconds() - start;
-        if (index)
-            bench_rivals[i]->release(index);
-        else
-            seconds = -1;
-    }
-    free(points);
-    if (seconds < 0) return 1;
-    printf("%.9f %.9f\n", seconds, cpu_seconds);
-    return 0;
-}
-
-typedef struct first_state {
-    const char* program;
-    const char* who;
+typedef struct first_index {
+    const float* points;
     int64_t count;
     int dims;
-    bool cpu_time;
-} first_state;
+    const bench_rival* rival; // NULL: Sapwood
+    sap_device* device;
+    sap_tree* tree;
+    void* index;
+} first_index;
 
-static void run_first_build(const first_state* s) {
-    char count[32], dims[32];
-    snprintf(count, sizeof count, "%lld", (long long)s->count);
-    snprintf(dims, sizeof dims, "%d", s->dims);
-    execl(s->program, s->program, "--first-build", s->who, count, dims, (char*)NULL);
-    fprintf(stderr, "bench: cannot start %s: %s\n", s->program, strerror(errno));
-    _exit(127);
+static void first_index_build(void* state) {
+    first_index* s = state;
+    sap_points given = {.coords = s->points, .count = s->count, .dims = s->dims};
+    if (s->rival)
+        s->index = s->rival->build(s->points, (size_t)s->count, s->dims);
+    else
+        bench_check(sap_tree_build(s->device, given, NULL, &s->tree), "sap_tree_build");
 }
 
-// Starts this program again for one first build and reads the seconds that it measured.
-static double first_pass(void* state) {
-    const first_state* s = state;
-    int ends[2];
-    fflush(stdout);
-    pid_t child = pipe(ends) == 0 ? fork() : -1;
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        run_first_build(s);
-    }
-    double seconds = -1, cpu_seconds = 0;
-    int status = -1;
-    if (child > 0) {
-        close(ends[1]);
-        FILE* answer = fdopen(ends[0], "r");
-        if (answer && fscanf(answer, "%lf %lf", &seconds, &cpu_seconds) != 2) seconds = -1;
-        if (answer) fclose(answer);
-        waitpid(child, &status, 0);
-    }
-    if (status != 0 || seconds < 0) {
-        fprintf(stderr, "bench: a first build by %s in a process of its own failed\n", s->who);
-        exit(1);
-    }
-    return s->cpu_time ? cpu_seconds : seconds;
+int bench_first_build(const char* who, int64_t count, int dims) {
+    float* points = bench_uniform(count, dims, 31);
+    first_index s = {.points = points, .count = count, .dims = dims};
+    bool is_sapwood = strcmp(who, "sapwood") == 0;
+    for (int i = 0; i < bench_rival_count; i++)
+        if (strcmp(who, bench_rivals[i]->name) == 0) s.rival = bench_rivals[i];
+    if (is_sapwood) s.device = bench_device(1, SAP_SIMD_AUTO, NULL);
+    if (is_sapwood || s.rival) bench_first_timed(first_index_build, &s);
+    if (s.index) s.rival->release(s.index);
+    bool built = s.tree || s.index;
+    sap_tree_free(s.tree);
+    sap_device_close(s.device);
+    free(points);
+    return built ? 0 : 1;
+}
+
+// The words by which a process builds one index over `count` points.
+typedef struct first_words {
+    char count[32], dims[32];
+} first_words;
+
+static bench_first first_of(const bench_run* run, const char* who, first_words* words, int64_t count, int dims) {
+    snprintf(words->count, sizeof words->count, "%lld", (long long)count);
+    snprintf(words->dims, sizeof words->dims, "%d", dims);
+    return (bench_first){run->options, {who, words->count, words->dims}};
 }
 
 static void first_row(bench_run* run, const char* key, const char* text, int64_t count, int dims, double target) {
     if (!bench_wanted(run, key)) return;
     const bench_rival* rival = bench_main_rival();
-    first_state states[2] = {{run->options->program, "sapwood", count, dims, run->options->cpu_time},
-                             {run->options->program, rival ? rival->name : "", count, dims, run->options->cpu_time}};
-    bench_side sides[2] = {{.timed = first_pass, .state = &states[0]}, {.timed = first_pass, .state = &states[1]}};
+    first_words words;
+    bench_first states[2] = {first_of(run, "sapwood", &words, count, dims),
+                             first_of(run, rival ? rival->name : "", &words, count, dims)};
+    bench_side sides[2] = {{.timed = bench_first_pass, .state = &states[0]},
+                           {.timed = bench_first_pass, .state = &states[1]}};
     bench_take_cold_turns(sides, rival ? 2 : 1, run->options);
     bench_row row = {.key = key, .work = text, .unit = BENCH_SECONDS, .target = target};
     row.subject = bench_median(&sides[0]);
@@ -154,11 +123,12 @@ static void beside_rows(bench_run* run, int64_t count) {
     bench_row row = {.key = "build-beside", .work = "uniform 1M 3-D, first build", .unit = BENCH_SECONDS};
     for (int i = 0; i <= bench_rival_count; i++) {
         const char* who = i < bench_rival_count ? bench_rivals[i]->name : "sapwood";
-        first_state state = {run->options->program, who, count, 3, run->options->cpu_time};
-        bench_side side = {.timed = first_pass, .state = &state, .most = 3};
+        first_words words;
+        bench_first state = first_of(run, who, &words, count, 3);
+        bench_side side = {.timed = bench_first_pass, .state = &state, .most = 3};
         bench_take_cold_turns(&side, 1, run->options);
         double seconds = bench_median(&side);
-        int place = bench_report_other(who);
+        int place = bench_report_other(run->report, who);
         if (i == bench_rival_count)
             row.subject = seconds;
         else if (place >= 0)

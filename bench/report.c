@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char* const OTHER_NAMES[BENCH_OTHERS] = {"FLANN", "CGAL", "scipy"};
-
 typedef struct scipy_time {
     char key[48];
     double seconds;
@@ -58,16 +56,17 @@ bench_report* bench_report_open(const bench_options* options) {
     return report;
 }
 
-int bench_report_other(const char* name) {
+int bench_report_other(const bench_report* report, const char* name) {
     for (int i = 0; i < BENCH_OTHERS; i++) {
-        if (strcmp(name, OTHER_NAMES[i]) == 0) return i;
+        if (strcmp(name, report->options->others[i]) == 0) return i;
     }
     return -1;
 }
 
 static double shown(const bench_row* row, double value) {
     switch (row->unit) {
-    case BENCH_RATE: return row->operations / value * 1e-6;
+    case BENCH_RATE:
+    case BENCH_LEAST_RATE: return row->operations / value * 1e-6;
     case BENCH_MICROSECONDS: return value * 1e6;
     case BENCH_NANOSECONDS: return value * 1e9;
     case BENCH_MEGABYTES: return value * 1e-6;
@@ -77,7 +76,8 @@ static double shown(const bench_row* row, double value) {
 
 static const char* suffix(const bench_row* row) {
     switch (row->unit) {
-    case BENCH_RATE: return "M/s";
+    case BENCH_RATE:
+    case BENCH_LEAST_RATE: return "M/s";
     case BENCH_SECONDS: return "s";
     case BENCH_MICROSECONDS: return "us";
     case BENCH_NANOSECONDS: return "ns";
@@ -101,20 +101,24 @@ static cell value_cell(const bench_row* row, double value) {
 }
 
 static bool is_limit(const bench_row* row) {
-    return row->unit == BENCH_MICROSECONDS || row->unit == BENCH_MEGABYTES || row->unit == BENCH_COUNT;
+    return row->unit == BENCH_MICROSECONDS || row->unit == BENCH_MEGABYTES || row->unit == BENCH_COUNT ||
+           row->unit == BENCH_NUMBER;
 }
+
+static bool is_least(const bench_row* row) { return row->unit == BENCH_LEAST_RATE; }
 
 static double ratio_of(const bench_row* row) {
     return row->rival > 0 && row->subject > 0 ? row->rival / row->subject : 0;
 }
 
 static bool has_target(const bench_row* row) {
-    return row->unit == BENCH_COUNT || (row->target > 0 && (is_limit(row) || row->rival > 0));
+    return row->unit == BENCH_COUNT || (row->target > 0 && (is_limit(row) || is_least(row) || row->rival > 0));
 }
 
 static const char* verdict_of(const bench_report* report, const bench_row* row) {
     if (report->options->quick || !has_target(row)) return "";
-    bool reached = is_limit(row) ? shown(row, row->subject) <= row->target : ratio_of(row) >= row->target;
+    double reaches = is_least(row) ? shown(row, row->subject) : ratio_of(row);
+    bool reached = is_limit(row) ? shown(row, row->subject) <= row->target : reaches >= row->target;
     return reached ? "ok" : "missed";
 }
 
@@ -131,7 +135,7 @@ void bench_report_row(bench_report* report, const bench_row* given) {
     row->key = report->keys[at];
     row->work = report->works[at];
     for (int i = 0; i < report->scipy_count; i++) {
-        int place = bench_report_other("scipy");
+        int place = bench_report_other(report, "scipy");
         if (strcmp(report->scipy[i].key, row->key) == 0) row->others[place] = report->scipy[i].seconds;
     }
     const char* verdict = verdict_of(report, row);
@@ -139,7 +143,8 @@ void bench_report_row(bench_report* report, const bench_row* given) {
     report->missed += strcmp(verdict, "missed") == 0;
     cell ratio = {"-"}, target = {"-"};
     if (ratio_of(row) > 0) snprintf(ratio.text, sizeof ratio.text, "%.2f", ratio_of(row));
-    if (has_target(row)) { snprintf(target.text, sizeof target.text, "%s%g", is_limit(row) ? "<= " : "", row->target); }
+    const char* sign = is_limit(row) ? "<= " : is_least(row) ? ">= " : "";
+    if (has_target(row)) snprintf(target.text, sizeof target.text, "%s%g", sign, row->target);
     cell rival = row->rival > 0 ? value_cell(row, row->rival) : (cell){"-"};
     cell floor = row->floor > 0 ? value_cell(row, row->floor) : (cell){"-"};
     printf("%-50s %11s %11s %8s %8s %-7s %11s\n", row->work, value_cell(row, row->subject).text, rival.text, ratio.text,
@@ -165,9 +170,14 @@ void bench_report_note(bench_report* report, const char* format, ...) {
     fflush(stdout);
 }
 
-void bench_report_wrong(bench_report* report, const char* key, double subject, double rival) {
+void bench_report_wrong(bench_report* report, const char* key, const char* format, ...) {
+    va_list arguments;
     report->wrong++;
-    printf("  WRONG ANSWER in %s: Sapwood's sum is %.12g, the rival's %.12g\n", key, subject, rival);
+    va_start(arguments, format);
+    printf("  WRONG ANSWER in %s: ", key);
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
     fflush(stdout);
 }
 
@@ -179,16 +189,16 @@ static void print_beside(const bench_report* report) {
         for (int j = 0; j < BENCH_OTHERS; j++) has = has || row->others[j] > 0;
         if (!has) continue;
         if (!any) {
-            printf("\n%-50s %11s %11s", "beside them (fewer passes, part of the queries)", "sapwood", "nanoflann");
-            for (int j = 0; j < BENCH_OTHERS; j++) printf(" %11s", OTHER_NAMES[j]);
+            printf("\n%-50s %11s %13s", "beside them", "sapwood", report->options->rival);
+            for (int j = 0; j < BENCH_OTHERS; j++) printf(" %13s", report->options->others[j]);
             printf("\n");
             any = true;
         }
         cell rival = row->rival > 0 ? value_cell(row, row->rival) : (cell){"-"};
-        printf("%-50s %11s %11s", row->work, value_cell(row, row->subject).text, rival.text);
+        printf("%-50s %11s %13s", row->work, value_cell(row, row->subject).text, rival.text);
         for (int j = 0; j < BENCH_OTHERS; j++) {
             cell other = row->others[j] > 0 ? value_cell(row, row->others[j]) : (cell){"-"};
-            printf(" %11s", other.text);
+            printf(" %13s", other.text);
         }
         printf("\n");
     }
@@ -197,12 +207,12 @@ static void print_beside(const bench_report* report) {
 static void write_rows(const bench_report* report) {
     FILE* file = open_csv(report->options, "results.csv");
     fprintf(file, "key,work,versus,unit,sapwood,rival,ratio,target,verdict,floor");
-    for (int j = 0; j < BENCH_OTHERS; j++) fprintf(file, ",%s", OTHER_NAMES[j]);
+    for (int j = 0; j < BENCH_OTHERS; j++) fprintf(file, ",%s", report->options->others[j]);
     fprintf(file, "\n");
     for (int i = 0; i < report->row_count; i++) {
         const bench_row* row = &report->rows[i];
-        fprintf(file, "%s,\"%s\",%s,%s,%.6g", row->key, row->work, row->versus ? row->versus : "nanoflann", suffix(row),
-                shown(row, row->subject));
+        fprintf(file, "%s,\"%s\",%s,%s,%.6g", row->key, row->work, row->versus ? row->versus : report->options->rival,
+                suffix(row), shown(row, row->subject));
         const double values[2] = {row->rival, row->floor};
         for (int j = 0; j < 2; j++) {
             fprintf(file, ",");
@@ -227,8 +237,8 @@ static void write_rows(const bench_report* report) {
 static void write_plots(const bench_report* report) {
     FILE* ratios = open_csv(report->options, "ratios.csv");
     FILE* rates = open_csv(report->options, "rates.csv");
-    fprintf(rates, "key,Sapwood,nanoflann");
-    for (int j = 0; j < BENCH_OTHERS; j++) fprintf(rates, ",%s", OTHER_NAMES[j]);
+    fprintf(rates, "key,Sapwood,%s", report->options->rival);
+    for (int j = 0; j < BENCH_OTHERS; j++) fprintf(rates, ",%s", report->options->others[j]);
     fprintf(rates, "\n");
     for (int i = 0; i < report->row_count; i++) {
         const bench_row* row = &report->rows[i];

@@ -35,8 +35,12 @@ build_it() {
     fi && cmake --build "$build" --target "$target" -j "$(nproc)"
 }
 build_it >"$out/build.txt" 2>&1 || { tail -n 40 "$out/build.txt" >&2; exit 1; }
-if [ "$target" = sapwood_rays_bench ]; then exec "$program" "${arguments[@]}"; fi
 case " ${arguments[*]-} " in *" --help "* | *" -h "*) exec "$program" --help ;; esac
+
+if [ "$target" = sapwood_rays_bench ]; then
+    mkdir -p "$out/rays"
+    exec "$program" --out "$out/rays" "${arguments[@]}"
+fi
 
 # Debian's modules are seen by Debian's interpreter only.
 python=

@@ -84,7 +84,7 @@ static void fill_in(const bench_run* run, const contest* c, bench_row* row) {
     for (int i = 1; i < c->count; i++) {
         const bench_rival* rival = c->states[i].rival;
         double seconds = bench_median(&c->sides[i]);
-        int place = bench_report_other(rival->name);
+        int place = bench_report_other(run->report, rival->name);
         if (rival == bench_main_rival())
             row->rival = seconds;
         else if (place >= 0)
@@ -120,7 +120,8 @@ void bench_nearest_row(bench_run* run, bench_work* work, const char* key, const 
         nearest_pass(s);
         double ours = bench_checksum(work, k, (const uint32_t*)work->ids, s->queries);
         double theirs = bench_checksum(work, k, work->rival_ids, s->queries);
-        if (!agree(ours, theirs)) bench_report_wrong(run->report, key, ours, theirs);
+        if (!agree(ours, theirs))
+            bench_report_wrong(run->report, key, "Sapwood's sum is %.12g, the rival's %.12g", ours, theirs);
     }
     free(c);
 }
@@ -158,7 +159,8 @@ void bench_radius_row(bench_run* run, bench_work* work, const char* key, const c
     for (int i = 1; i < c->count; i++) {
         if (c->states[i].queries != work->query_count) continue;
         double ours = (double)c->states[0].hits, theirs = (double)c->states[i].hits;
-        if (!agree(ours, theirs)) bench_report_wrong(run->report, key, ours, theirs);
+        if (!agree(ours, theirs))
+            bench_report_wrong(run->report, key, "Sapwood's sum is %.12g, the rival's %.12g", ours, theirs);
     }
     free(c);
 }

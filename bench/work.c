@@ -1,31 +1,8 @@
 #include "bench.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void complain(void* user, sap_status status, const char* sentence) {
-    (void)user;
-    fprintf(stderr, "bench: %s: %s\n", sap_status_string(status), sentence);
-}
-
-void bench_check(sap_status status, const char* what) {
-    if (status == SAP_OK) return;
-    fprintf(stderr, "bench: %s failed: %s\n", what, sap_status_string(status));
-    exit(1);
-}
-
-sap_device* bench_device(int threads, sap_simd simd, const sap_allocator* allocator) {
-    sap_device_options options = {.processor = SAP_CPU, .threads = threads, .simd = simd, .log = complain};
-    if (simd != SAP_SIMD_AUTO) options.log = NULL;
-    if (allocator) options.allocator = *allocator;
-    sap_device* device = NULL;
-    sap_status status = sap_device_open(&options, &device);
-    if (status == SAP_ERROR_NO_DEVICE) return NULL;
-    bench_check(status, "opening a device");
-    return device;
-}
 
 sap_points bench_points(const bench_work* work) {
     return (sap_points){.coords = work->points, .count = work->count, .dims = work->dims};

@@ -17,12 +17,12 @@ typedef struct scene {
     float lower[3], upper[3];
 } scene;
 
-static void open_scene(scene* s, ray_mesh kind, int64_t rays, sap_simd simd, int32_t threads) {
+static void open_sized(scene* s, ray_mesh kind, int size, int64_t rays, sap_simd simd, int32_t threads) {
     memset(s, 0, sizeof *s);
     sap_device_options options = {.processor = SAP_CPU, .simd = simd, .threads = threads};
     uint64_t state = 5;
     if (sap_device_open(&options, &s->device) != SAP_OK) return;
-    s->mesh = ray_mesh_of(kind, SIZE);
+    s->mesh = ray_mesh_of(kind, size);
     s->count = rays;
     s->tree = ray_tree(s->device, &s->mesh.mesh, SAP_QUALITY_HIGH);
     CHECK(s->tree != NULL);
@@ -31,6 +31,10 @@ static void open_scene(scene* s, ray_mesh kind, int64_t rays, sap_simd simd, int
     s->counts = malloc((size_t)rays * sizeof *s->counts);
     oracle_box(&s->mesh.mesh, s->lower, s->upper);
     for (int64_t i = 0; i < rays; i++) s->rays[i] = oracle_ray(&s->mesh.mesh, s->lower, s->upper, i, &state);
+}
+
+static void open_scene(scene* s, ray_mesh kind, int64_t rays, sap_simd simd, int32_t threads) {
+    open_sized(s, kind, SIZE, rays, simd, threads);
 }
 
 static void expect_hits(scene* s) {
@@ -110,6 +114,24 @@ TEST(hits_are_those_of_brute_force) {
             check_part(&s, 0, RAYS);
             close_scene(&s);
         }
+}
+
+// Few ways to ask, but a million rays; of RAY_KINDS a third are aimed at edges and vertices.
+TEST(a_million_hits_are_those_of_brute_force) {
+    enum { MANY = (CASE_STEP > 1 ? 10000 : 1000000) / RAY_MESHES + 1 };
+    for (int kind = 0; kind < RAY_MESHES; kind++) {
+        scene s;
+        open_sized(&s, (ray_mesh)kind, 250, MANY, SAP_SIMD_AUTO, 2);
+        sap_hit* hits = malloc(MANY * sizeof *hits);
+        NOTE("family %d", kind);
+        CHECK_STATUS(sap_trace(s.tree, s.rays, MANY, hits), SAP_OK);
+#pragma omp parallel for
+        for (int64_t i = 0; i < MANY; i++)
+            s.counts[i] = oracle_trace(&s.mesh.mesh, s.rays + i, 1, s.expected + i * ROW);
+        for (int64_t i = 0; i < MANY; i++) check_hit(&s, hits + i, i, "first hits");
+        free(hits);
+        close_scene(&s);
+    }
 }
 
 // Rays as cameras make them: many alike.
@@ -193,7 +215,8 @@ static sap_ray outward(const scene* s, ray_mesh kind, int64_t i, bool aimed, uin
 }
 
 TEST(nothing_leaks_from_closed_meshes) {
-    enum { PART = 10000, PARTS = CASE_STEP > 1 ? 3 : 44 };
+    // A million rays anywhere, and a third of a million at edges and vertices.
+    enum { PART = 10000, PARTS = CASE_STEP > 1 ? 3 : 46 };
     static const ray_mesh kinds[] = {RAY_MESH_CUBE, RAY_MESH_SPHERE, RAY_MESH_TORUS};
     for (int k = 0; k < 3; k++) {
         scene s;
@@ -213,87 +236,33 @@ TEST(nothing_leaks_from_closed_meshes) {
     }
 }
 
-TEST(nearest_points_are_those_of_brute_force) {
-    for (int kind = 0; kind < RAY_MESHES; kind++) {
-        scene s;
-        open_scene(&s, (ray_mesh)kind, RAYS, SAP_SIMD_AUTO, 2);
-        float* points = malloc(RAYS * 3 * sizeof *points);
-        sap_closest* closest = malloc(RAYS * sizeof *closest);
-        for (int64_t i = 0; i < RAYS; i++)
-            for (int k = 0; k < 3; k++)
-                points[3 * i + k] = s.rays[i].origin[k] + (i % 5 ? 0.0f : 0.3f * s.rays[i].direction[k]);
-        CHECK_STATUS(sap_closest_point(s.tree, points, RAYS, closest), SAP_OK);
-        for (int64_t i = 0; i < RAYS; i++) {
-            sap_closest expected = oracle_closest(&s.mesh.mesh, points + 3 * i);
-            NOTE("family %d, point %lld: %.9g %d, not %.9g %d", kind, (long long)i, (double)closest[i].distance2,
-                 closest[i].triangle, (double)expected.distance2, expected.triangle);
-            CHECK(!memcmp(&closest[i].point[0], &expected.point[0], sizeof expected));
-        }
-        free(points);
-        free(closest);
-        close_scene(&s);
-    }
-}
-
-// Whether a point lies inside a family's mesh by its formula; -1 if it is too close to the surface to say.
-static int truly_inside(ray_mesh kind, const float* p) {
-    double ring = sqrt((double)p[0] * p[0] + (double)p[1] * p[1]), z2 = (double)p[2] * p[2],
-           slack = CASE_STEP > 1 ? 0.15 : 0.03;
-    double away = kind == RAY_MESH_SPHERE ? sqrt(ring * ring + z2) - 1 : sqrt((ring - 1) * (ring - 1) + z2) - 0.4;
-    if (kind == RAY_MESH_CUBE) {
-        away = -1;
-        slack = 0;
-        for (int k = 0; k < 3; k++) away = fmax(away, fabs((double)p[k] - 0.5) - 0.5);
-        if (away == 0) return -1;
-    }
-    return away < -slack ? 1 : away > slack ? 0 : -1;
-}
-
-TEST(parity_tells_inside_from_outside) {
-    enum { POINTS = RAYS * 4 };
-    static const ray_mesh kinds[] = {RAY_MESH_CUBE, RAY_MESH_SPHERE, RAY_MESH_TORUS};
-    for (int k = 0; k < 3; k++) {
-        scene s;
-        open_scene(&s, kinds[k], 1, SAP_SIMD_AUTO, 2);
-        float* points = malloc(POINTS * 3 * sizeof *points);
-        uint8_t* inside = malloc(POINTS);
-        uint64_t state = 9;
-        for (int64_t i = 0; i < POINTS * 3; i++) {
-            // Every other point lies on a lattice: its rays would meet edges if they ran along the axes.
-            double unit = i / 3 % 2 ? random_unit(&state) : (double)random_below(&state, 17) / 16;
-            points[i] = (float)(unit * 3 - 1.5);
-        }
-        points[0] = NAN;
-        points[4] = INFINITY;
-        CHECK_STATUS(sap_inside(s.tree, points, POINTS, inside), SAP_OK);
-        CHECK(!inside[0] && !inside[1]);
-        for (int64_t i = 2; i < POINTS; i++) {
-            int expected = truly_inside(kinds[k], points + 3 * i);
-            NOTE("family %d, point %g %g %g", kinds[k], (double)points[3 * i], (double)points[3 * i + 1],
-                 (double)points[3 * i + 2]);
-            CHECK(expected < 0 || inside[i] == expected);
-        }
-        free(points);
-        free(inside);
-        close_scene(&s);
-    }
-}
-
 // A step of the walk that gets worse shows here, without a clock.
-TEST(walks_look_at_no_more_nodes_than_they_did) {
-    scene s;
-    open_scene(&s, RAY_MESH_TORUS, RAYS, SAP_SIMD_AUTO, 1);
-    sap_hit* hits = malloc(RAYS * sizeof *hits);
-    int32_t* visits = malloc(RAYS * sizeof *visits);
-    int64_t sum = 0;
-    set_camera(&s);
-    CHECK_STATUS(sap_trace_visits(s.tree, s.rays, RAYS, hits, visits), SAP_OK);
-    for (int64_t i = 0; i < RAYS; i++) sum += visits[i];
-    NOTE("%lld nodes for %d rays", (long long)sum, RAYS);
-    CHECK(sum > RAYS && sum < 10 * RAYS);
+TEST(golden_visits) {
+    enum { COUNT = 2000 };
+    static const struct {
+        mesh_family kind;
+        int64_t visits[2]; // of the rays together, in trees of either quality
+    } expected[] = {
+        {MESH_SOUP, {52408, 59251}},  {MESH_BALL, {42904, 45198}},    {MESH_HILLS, {31426, 34473}},
+        {MESH_ROOMS, {29731, 38690}}, {MESH_NEEDLES, {67314, 88715}},
+    };
+    sap_hit* hits = malloc(COUNT * sizeof *hits);
+    int32_t* visits = malloc(COUNT * sizeof *visits);
+    for (size_t k = 0; k < sizeof expected / sizeof expected[0]; k++) {
+        scene s;
+        open_sized(&s, (ray_mesh)(RAY_MESH_OTHERS + expected[k].kind), 3000, COUNT, SAP_SIMD_AUTO, 1);
+        for (int quality = 0; quality < 2; quality++) {
+            int64_t sum = 0;
+            if (quality) use_fast_tree(&s);
+            NOTE("%s, quality %d", mesh_family_name(expected[k].kind), quality);
+            CHECK_STATUS(sap_trace_visits(s.tree, s.rays, COUNT, hits, visits), SAP_OK);
+            for (int64_t i = 0; i < COUNT; i++) sum += visits[i];
+            CHECK_EQUAL(sum, expected[k].visits[quality]);
+        }
+        close_scene(&s);
+    }
     free(hits);
     free(visits);
-    close_scene(&s);
 }
 
 TEST_MAIN()

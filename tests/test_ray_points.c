@@ -1,0 +1,113 @@
+// Points about a mesh: the nearest on it and inside or outside are those of brute force.
+#include "cases.h"
+#include "ray_oracle.h"
+#include "test.h"
+
+enum { POINTS = CASE_STEP > 1 ? 600 : 3000, SIZE = CASE_STEP > 1 ? 150 : 700 };
+
+typedef struct scene {
+    sap_device* device;
+    scene_mesh mesh;
+    sap_mesh_tree* tree;
+} scene;
+
+static scene open_scene(ray_mesh kind) {
+    scene s = {.mesh = ray_mesh_of(kind, SIZE)};
+    sap_device_options options = {.processor = SAP_CPU, .threads = 2};
+    CHECK_STATUS(sap_device_open(&options, &s.device), SAP_OK);
+    s.tree = ray_tree(s.device, &s.mesh.mesh, SAP_QUALITY_HIGH);
+    CHECK(s.tree != NULL);
+    return s;
+}
+
+static void close_scene(scene* s) {
+    sap_mesh_tree_free(s->tree);
+    scene_mesh_free(&s->mesh);
+    sap_device_close(s->device);
+}
+
+TEST(nearest_points_are_those_of_brute_force) {
+    for (int kind = 0; kind < RAY_MESHES; kind++) {
+        scene s = open_scene((ray_mesh)kind);
+        float lower[3], upper[3];
+        uint64_t state = 5;
+        float* points = malloc(POINTS * 3 * sizeof *points);
+        sap_closest* closest = malloc(POINTS * sizeof *closest);
+        oracle_box(&s.mesh.mesh, lower, upper);
+        for (int64_t i = 0; i < POINTS; i++) {
+            sap_ray ray = oracle_ray(&s.mesh.mesh, lower, upper, i, &state);
+            for (int k = 0; k < 3; k++) points[3 * i + k] = ray.origin[k] + (i % 5 ? 0.0f : 0.3f * ray.direction[k]);
+        }
+        CHECK_STATUS(sap_closest_point(s.tree, points, POINTS, closest), SAP_OK);
+        for (int64_t i = 0; i < POINTS; i++) {
+            sap_closest expected = oracle_closest(&s.mesh.mesh, points + 3 * i);
+            NOTE("family %d, point %lld: %.9g %d, not %.9g %d", kind, (long long)i, (double)closest[i].distance2,
+                 closest[i].triangle, (double)expected.distance2, expected.triangle);
+            CHECK(!memcmp(&closest[i].point[0], &expected.point[0], sizeof expected));
+        }
+        free(points);
+        free(closest);
+        close_scene(&s);
+    }
+}
+
+// Whether a point lies inside a closed mesh: whether its triangles fill the sphere around the point (van Oosterom and
+// Strackee 1983). -1 if it lies on the surface, or so close to it that rounding decides.
+static int oracle_inside(const sap_mesh* mesh, const float* p) {
+    double sum = 0;
+    if (oracle_closest(mesh, p).distance2 < 1e-10f) return -1;
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        double v[3][3], length[3], dot[3];
+        for (int c = 0; c < 3; c++)
+            for (int k = 0; k < 3; k++)
+                v[c][k] = (double)mesh->vertices[3 * mesh->triangles[3 * i + c] + k] - (double)p[k];
+        for (int c = 0; c < 3; c++) {
+            const double *a = v[c], *b = v[(c + 1) % 3];
+            length[c] = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+            dot[c] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        }
+        double volume = 0, below = length[0] * length[1] * length[2];
+        for (int k = 0; k < 3; k++) {
+            int l = (k + 1) % 3, m = (k + 2) % 3;
+            volume += v[0][k] * (v[1][l] * v[2][m] - v[1][m] * v[2][l]);
+            below += dot[k] * length[m];
+        }
+        sum += 2 * atan2(volume, below);
+    }
+    return fabs(sum) > 6.283185307179586;
+}
+
+TEST(parity_tells_inside_from_outside) {
+    enum { MANY = POINTS * 4, DOUBTFUL_MOST = MANY / 10 };
+    static const ray_mesh kinds[] = {RAY_MESH_CUBE, RAY_MESH_SPHERE, RAY_MESH_TORUS};
+    for (int k = 0; k < 3; k++) {
+        scene s = open_scene(kinds[k]);
+        float* points = malloc(MANY * 3 * sizeof *points);
+        uint8_t* inside = malloc(MANY);
+        uint64_t state = 9;
+        for (int64_t i = 0; i < MANY * 3; i++) {
+            // Every other point lies on a lattice: its rays would meet edges if they ran along the axes.
+            double unit = i / 3 % 2 ? random_unit(&state) : (double)random_below(&state, 17) / 16;
+            points[i] = (float)(unit * 3 - 1.5);
+        }
+        points[0] = NAN;
+        points[4] = INFINITY;
+        CHECK_STATUS(sap_inside(s.tree, points, MANY, inside), SAP_OK);
+        CHECK(!inside[0] && !inside[1]);
+        int64_t doubtful = 0, within = 0;
+        for (int64_t i = 2; i < MANY; i++) {
+            int expected = oracle_inside(&s.mesh.mesh, points + 3 * i);
+            doubtful += expected < 0;
+            within += expected > 0;
+            NOTE("family %d, point %g %g %g", kinds[k], (double)points[3 * i], (double)points[3 * i + 1],
+                 (double)points[3 * i + 2]);
+            CHECK(expected < 0 || inside[i] == expected);
+        }
+        CHECK(doubtful < DOUBTFUL_MOST && within > 0);
+        free(points);
+        free(inside);
+        close_scene(&s);
+    }
+}
+
+TEST_MAIN()
