@@ -108,4 +108,10 @@ extern "C" const sap_processor_table sap_cuda_table = {"cuda",
                                                        sap_nearest_cuda,
                                                        sap_radius_cuda,
                                                        sap_compact_cuda,
-                                                       NULL}; // mesh_build
+                                                       sap_mesh_make_cuda,
+                                                       sap_mesh_read_cuda,
+                                                       sap_mesh_unmake_cuda,
+                                                       NULL, // mesh_build
+                                                       sap_trace_cuda,
+                                                       sap_closest_point_cuda,
+                                                       sap_inside_cuda};

@@ -17,6 +17,15 @@ sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points);
 sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job);
 // ---- radius/radius_cuda.cu
 sap_status sap_radius_cuda(const sap_tree* tree, const sap_radius_job* job);
+// ---- mesh/mesh_cuda.cu
+sap_status sap_mesh_make_cuda(sap_mesh_tree* tree, const unsigned char* arrays);
+sap_status sap_mesh_read_cuda(const sap_mesh_tree* tree, void* to);
+void sap_mesh_unmake_cuda(sap_mesh_tree* tree);
+// ---- ray/ray_cuda.cu
+sap_status sap_trace_cuda(const sap_mesh_tree* tree, const sap_ray_job* job);
+// ---- ray/about_cuda.cu
+sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_job* job);
+sap_status sap_inside_cuda(const sap_mesh_tree* tree, const sap_inside_job* job);
 // ---- compact/compact_cuda.cu
 extern "C" sap_status sap_compact_cuda(sap_device* device, const sap_compact_job* job);
 

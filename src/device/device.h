@@ -97,6 +97,10 @@ typedef struct sap_processor_table {
     sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
     sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
     sap_status (*compact)(sap_device* device, const sap_compact_job* job); // (optional)
+    // (optional) The same as make, read (of all arrays) and unmake, for trees over triangles.
+    sap_status (*mesh_make)(sap_mesh_tree* tree, const unsigned char* arrays);
+    sap_status (*mesh_read)(const sap_mesh_tree* tree, void* to);
+    void (*mesh_unmake)(sap_mesh_tree* tree);
     // (optional) As build, over triangles. On failure the tree is as it was.
     sap_status (*mesh_build)(sap_mesh_tree* tree, const sap_mesh* mesh);
     // (optional) Rays, and points about a mesh.

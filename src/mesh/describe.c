@@ -1,5 +1,5 @@
 // What a tree over triangles is, for its user.
-#include "mesh/layout.h"
+#include "mesh/host_view.h"
 #include <string.h>
 
 // A cell that waits, with half its surface.
@@ -51,6 +51,9 @@ sap_status sap_mesh_tree_describe(const sap_mesh_tree* tree, sap_mesh_tree_info*
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (!info) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "info: is NULL");
     const sap_mesh_tree_shape* s = &tree->shape;
+    sap_mesh_view view;
+    sap_status status = sap_mesh_view_open(tree, &view);
+    if (status != SAP_OK) return status;
     *info = (sap_mesh_tree_info){.triangles = s->triangles,
                                  .nodes = s->nodes - s->leaves,
                                  .leaves = s->leaves,
@@ -58,12 +61,13 @@ sap_status sap_mesh_tree_describe(const sap_mesh_tree* tree, sap_mesh_tree_info*
                                  .references = s->references,
                                  .depth = s->depth,
                                  .largest_leaf = s->largest_leaf,
-                                 .cost = expected_cost(tree),
+                                 .cost = expected_cost(&view.tree),
                                  .bytes = sizeof *tree + s->bytes + SAP_ALIGNMENT,
                                  .structure_bytes =
                                      (size_t)s->nodes * sizeof(sap_mesh_node) + (size_t)s->listed * sizeof(int32_t),
                                  .mapped = tree->memory.mapping != NULL,
                                  .options = tree->options};
+    sap_mesh_view_close(&view);
     memcpy(info->lower, s->lower, sizeof info->lower);
     memcpy(info->upper, s->upper, sizeof info->upper);
     return SAP_OK;

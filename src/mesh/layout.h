@@ -42,8 +42,9 @@ struct sap_mesh_tree {
     sap_device* device;
     sap_mesh_tree_options options; // defaults filled in
     sap_mesh_tree_shape shape;
-    unsigned char* arrays;  // shape.bytes of them
-    sap_tree_memory memory; // which the arrays lie in
+    unsigned char* arrays;  // shape.bytes of them, where the device has its memory
+    sap_tree_memory memory; // which the arrays lie in; of a device's, only how many bytes
+    void* beside;           // what the device's processor keeps with the tree, or NULL
 };
 
 // A tree without anything in it, to be freed with sap_mesh_tree_free; NULL, and so logged, if there is no memory.

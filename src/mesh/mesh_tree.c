@@ -1,6 +1,6 @@
 // The public functions that make, copy, check and free trees over triangles: arguments are checked here, once for all
 // processors.
-#include "mesh/layout.h"
+#include "mesh/host_view.h"
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh
     if (status == SAP_OK) status = complete_options(device, options, &complete);
     if (status != SAP_OK) return status;
     if (!device->table->mesh_build)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "trees over triangles are built on CPU devices only");
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "trees over triangles are built on CPU devices; copy one here");
     sap_mesh_tree* built = sap_mesh_tree_new(device);
     if (!built) return SAP_ERROR_MEMORY;
     built->options = complete;
@@ -89,35 +89,61 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
     if (status != SAP_OK) return status;
     if (tree->memory.mapping)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: lies in a mapped file and cannot be rebuilt");
+    if (!tree->device->table->mesh_build)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "trees over triangles are rebuilt on CPU devices only");
     return tree->device->table->mesh_build(tree, &mesh);
+}
+
+// Fills a tree that has device, options and shape.
+static sap_status fill(sap_mesh_tree* tree, const unsigned char* arrays) {
+    if (tree->device->table->mesh_make) return tree->device->table->mesh_make(tree, arrays);
+    const sap_mesh_tree_shape shape = tree->shape;
+    sap_status status = sap_mesh_tree_reserve(tree, &shape);
+    if (status == SAP_OK) memcpy(tree->arrays, arrays, shape.bytes);
+    return status;
 }
 
 sap_status sap_mesh_tree_copy(const sap_mesh_tree* tree, sap_device* target, sap_mesh_tree** copy) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (!target) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "target: is NULL");
     if (!copy) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "copy: is NULL");
-    if (!target->table->mesh_build)
-        return sap_fail(target, SAP_ERROR_UNSUPPORTED, "trees over triangles are copied to CPU devices only");
+    if (!target->table->trace)
+        return sap_fail(target, SAP_ERROR_UNSUPPORTED, "this device has no trees over triangles");
+    sap_mesh_view view;
+    sap_status status = sap_mesh_view_open(tree, &view);
+    if (status != SAP_OK) return status;
     sap_mesh_tree* made = sap_mesh_tree_new(target);
-    if (!made) return SAP_ERROR_MEMORY;
-    made->options = tree->options;
-    sap_status status = sap_mesh_tree_reserve(made, &tree->shape);
-    if (status != SAP_OK) {
-        sap_mesh_tree_free(made);
-        return status;
+    if (made) {
+        made->options = tree->options;
+        made->shape = tree->shape;
+        status = fill(made, view.tree.arrays);
+    } else {
+        status = SAP_ERROR_MEMORY;
     }
-    memcpy(made->arrays, tree->arrays, tree->shape.bytes);
-    *copy = made;
-    return SAP_OK;
+    sap_mesh_view_close(&view);
+    if (status == SAP_OK)
+        *copy = made;
+    else
+        sap_mesh_tree_free(made);
+    return status;
 }
 
 sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree) {
-    return tree ? sap_mesh_verify_cpu(tree) : SAP_ERROR_ARGUMENT;
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    sap_mesh_view view;
+    sap_status status = sap_mesh_view_open(tree, &view);
+    if (status != SAP_OK) return status;
+    status = sap_mesh_verify_cpu(&view.tree);
+    sap_mesh_view_close(&view);
+    return status;
 }
 
 void sap_mesh_tree_free(sap_mesh_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
-    sap_tree_memory_release(device, &tree->memory, &tree->arrays);
+    if (device->table->mesh_unmake)
+        device->table->mesh_unmake(tree);
+    else
+        sap_tree_memory_release(device, &tree->memory, &tree->arrays);
     sap_memory_release(device, tree, sizeof *tree);
 }

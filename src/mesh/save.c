@@ -1,6 +1,6 @@
 // Saved trees over triangles (base/saved.h). Where each array begins follows from the counts among the facts
 // (layout.h). Loading checks all of it: both checksums, every size, then the tree itself.
-#include "mesh/layout.h"
+#include "mesh/host_view.h"
 #include <string.h>
 
 typedef struct facts {
@@ -38,7 +38,12 @@ sap_status sap_mesh_tree_save(const sap_mesh_tree* tree, const char* path) {
                .memory = o->memory};
     memcpy(f.lower, s->lower, sizeof f.lower);
     memcpy(f.upper, s->upper, sizeof f.upper);
-    return sap_saved_write(tree->device, path, &form, &f, tree->arrays, s->bytes);
+    sap_mesh_view view;
+    sap_status status = sap_mesh_view_open(tree, &view);
+    if (status != SAP_OK) return status;
+    status = sap_saved_write(tree->device, path, &form, &f, view.tree.arrays, s->bytes);
+    sap_mesh_view_close(&view);
+    return status;
 }
 
 // Takes on options and shape from the facts.
@@ -71,22 +76,40 @@ static sap_status take_facts(sap_mesh_tree* tree, const sap_saved_file* file, co
     return SAP_OK;
 }
 
+// Loads from an open file into a tree that has its device only. Its arrays stay on the host.
+static sap_status load_on_host(sap_mesh_tree* tree, const sap_saved_file* file, const facts* f) {
+    sap_status status = take_facts(tree, file, f);
+    if (status == SAP_OK) status = sap_saved_load(file, &tree->memory, &tree->arrays);
+    if (status != SAP_OK) return status;
+    status = sap_mesh_verify_cpu(tree);
+    if (status != SAP_OK) sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
+    return status;
+}
+
+// Hands the arrays of a checked tree over to its device.
+static sap_status move_to_device(sap_mesh_tree* tree) {
+    sap_mesh_tree on_host = *tree;
+    tree->arrays = NULL;
+    tree->memory = (sap_tree_memory){0};
+    sap_status status = tree->device->table->mesh_make(tree, on_host.arrays);
+    sap_tree_memory_release(tree->device, &on_host.memory, &on_host.arrays);
+    return status;
+}
+
 sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tree** tree) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
-    if (!device->table->mesh_build)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "trees over triangles are loaded on CPU devices only");
+    if (!device->table->trace)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device has no trees over triangles");
     sap_saved_file file;
     facts f;
     sap_status status = sap_saved_open(&file, device, path, &form, &f);
     if (status != SAP_OK) return status;
     sap_mesh_tree* loaded = sap_mesh_tree_new(device);
-    if (!loaded) status = SAP_ERROR_MEMORY;
-    if (status == SAP_OK) status = take_facts(loaded, &file, &f);
-    if (status == SAP_OK) status = sap_saved_load(&file, &loaded->memory, &loaded->arrays);
+    status = loaded ? load_on_host(loaded, &file, &f) : SAP_ERROR_MEMORY;
     sap_saved_close(&file);
-    if (status == SAP_OK) status = sap_mesh_verify_cpu(loaded);
+    if (status == SAP_OK && device->table->mesh_make) status = move_to_device(loaded);
     if (status == SAP_OK)
         *tree = loaded;
     else

@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_RAY_RAY_H
 #define SAPWOOD_RAY_RAY_H
 
+#include "math/dialect.h"
 #include "mesh/layout.h"
 
 enum {
@@ -52,7 +53,7 @@ typedef struct sap_ray_kernels {
 
 // Places a hit into a row of `count` hits, ascending by (t, triangle) and at most `limit` long, unless it is there
 // already: a triangle may be met in several leaves. Returns how many there are now.
-static inline int32_t sap_hits_insert(sap_hit* row, int32_t count, int32_t limit, sap_hit hit) {
+SAP_FN int32_t sap_hits_insert(sap_hit* row, int32_t count, int32_t limit, sap_hit hit) {
     int32_t i = count;
     while (i > 0 && (row[i - 1].t > hit.t || (row[i - 1].t == hit.t && row[i - 1].triangle > hit.triangle))) i--;
     bool is_known = i > 0 && row[i - 1].t == hit.t && row[i - 1].triangle == hit.triangle;

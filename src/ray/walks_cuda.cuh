@@ -1,0 +1,28 @@
+// The shared texts of rays as CUDA compiles them, and a tree as the kernels read it.
+//
+// Kernels that call shared texts take a sap_mesh_tree by value: `arrays` points to GPU memory, `device` and `beside`
+// must not be followed there.
+#ifndef SAPWOOD_RAY_WALKS_CUDA_CUH
+#define SAPWOOD_RAY_WALKS_CUDA_CUH
+
+#include "mesh/mesh_cuda.h"
+#include "ray/access.h"
+#include "ray/ray.h"
+
+#define SAP_MESH_STACK SAP_MESH_DEPTH_MAX
+#include "ray/intersect.h"
+
+#include "ray/closest.h"
+#include "ray/walk.h"
+
+#include "ray/inside.h"
+
+static __host__ __device__ __forceinline__ sap_vector sap_vector_of(const float* v) {
+    sap_vector to;
+    to.x = v[0];
+    to.y = v[1];
+    to.z = v[2];
+    return to;
+}
+
+#endif

@@ -1,0 +1,239 @@
+// Trees over triangles on CUDA devices: rays, nearest points and insides are those of the CPU, bit for bit.
+#include "test.h"
+
+#if defined(SAP_HAVE_CUDA)
+#include "cuda_scene.h"
+#include "folder.h"
+#include "ray_oracle.h"
+
+enum { RAYS = CASE_STEP == 1 ? 20000 : 1000, MOST = 40, SIZE = 400 };
+
+// A mesh, its tree on both processors, and what is asked.
+typedef struct stage {
+    scene s;
+    scene_mesh mesh;
+    sap_mesh_tree *here, *there;
+    sap_ray* rays;
+    float* points;
+} stage;
+
+static void open_stage_on(stage* t, ray_mesh kind, sap_quality quality) {
+    float lower[3], upper[3];
+    uint64_t state = (uint64_t)kind + 1;
+    t->mesh = ray_mesh_of(kind, SIZE);
+    t->here = ray_tree(t->s.cpu, &t->mesh.mesh, quality);
+    t->there = NULL;
+    CHECK(t->here != NULL);
+    CHECK_STATUS(sap_mesh_tree_copy(t->here, t->s.gpu, &t->there), SAP_OK);
+    t->rays = malloc(RAYS * sizeof *t->rays);
+    t->points = malloc(RAYS * 3 * sizeof *t->points);
+    oracle_box(&t->mesh.mesh, lower, upper);
+    for (int64_t i = 0; i < RAYS; i++) {
+        t->rays[i] = oracle_ray(&t->mesh.mesh, lower, upper, i, &state);
+        memcpy(t->points + 3 * i, t->rays[i].origin, sizeof t->rays[i].origin);
+    }
+}
+
+static void close_stage_on(stage* t) {
+    sap_mesh_tree_free(t->here);
+    sap_mesh_tree_free(t->there);
+    scene_mesh_free(&t->mesh);
+    free(t->rays);
+    free(t->points);
+}
+
+// ---- The calls, by number.
+
+enum { CALLS = 8 };
+
+static const int32_t limit_of[CALLS] = {[2] = 1, [3] = 3, [4] = MOST};
+
+static sap_status ask(const sap_mesh_tree* tree, int call, int64_t count, const void* from, void* answers,
+                      int32_t* numbers) {
+    switch (call) {
+    case 0: return sap_trace(tree, from, count, answers);
+    case 1: return sap_occluded(tree, from, count, answers);
+    case 2:
+    case 3:
+    case 4: return sap_trace_all(tree, from, count, limit_of[call], answers, numbers);
+    case 5: return sap_trace_visits(tree, from, count, answers, numbers);
+    case 6: return sap_closest_point(tree, from, count, answers);
+    default: return sap_inside(tree, from, count, answers);
+    }
+}
+
+static size_t answer_bytes(int call, int64_t count) {
+    size_t each = call == 1 || call == 7 ? 1
+                  : call == 6            ? sizeof(sap_closest)
+                                         : sizeof(sap_hit) * (size_t)(limit_of[call] ? limit_of[call] : 1);
+    return each * (size_t)count;
+}
+static bool has_numbers(int call) { return call >= 2 && call <= 5; }
+
+// Answers into host memory, and into memory on the GPU `shift` bytes behind where a block of it begins.
+static void expect_same(stage* t, int call, int64_t count, size_t shift) {
+    const size_t bytes = answer_bytes(call, count), number_bytes = (size_t)count * sizeof(int32_t);
+    const void* from = call < 6 ? (const void*)t->rays : t->points;
+    const size_t from_bytes = (size_t)count * (call < 6 ? sizeof(sap_ray) : 3 * sizeof(float));
+    unsigned char *expected = calloc(1, bytes + 1), *got = calloc(1, bytes + 1);
+    int32_t *expected_numbers = calloc(1, number_bytes + 1), *numbers = calloc(1, number_bytes + 1);
+    CHECK_STATUS(ask(t->here, call, count, from, expected, expected_numbers), SAP_OK);
+    CHECK_STATUS(ask(t->there, call, count, from, got, numbers), SAP_OK);
+    CHECK(!memcmp(expected, got, bytes) && !memcmp(expected_numbers, numbers, number_bytes));
+    unsigned char *from_there = on_gpu(NULL, from_bytes + shift + 1), *got_there = on_gpu(NULL, bytes + shift + 1);
+    int32_t* numbers_there = on_gpu(NULL, number_bytes + 1);
+    cuda_tools_copy(from_there + shift, from, from_bytes);
+    CHECK_STATUS(ask(t->there, call, count, from_there + shift, got_there + shift, numbers_there), SAP_OK);
+    memset(got, 0, bytes);
+    cuda_tools_copy(got, got_there + shift, bytes);
+    CHECK(!memcmp(expected, got, bytes));
+    if (has_numbers(call)) {
+        memset(numbers, 0, number_bytes);
+        cuda_tools_copy(numbers, numbers_there, number_bytes);
+        CHECK(!memcmp(expected_numbers, numbers, number_bytes));
+    }
+    cuda_tools_release(from_there);
+    cuda_tools_release(got_there);
+    cuda_tools_release(numbers_there);
+    free(expected);
+    free(got);
+    free(expected_numbers);
+    free(numbers);
+}
+
+TEST(answers_are_those_of_the_cpu) {
+    stage t;
+    OPEN_SCENE(&t.s, NULL);
+    for (int kind = 0; kind < RAY_MESHES; kind++) {
+        open_stage_on(&t, (ray_mesh)kind, kind % 2 ? SAP_QUALITY_HIGH : SAP_QUALITY_FAST);
+        for (int call = 0; call < CALLS; call++) {
+            NOTE("mesh %d, call %d", kind, call);
+            expect_same(&t, call, RAYS, (size_t)(kind % 2) * 4);
+        }
+        close_stage_on(&t);
+    }
+    close_scene(&t.s);
+}
+
+TEST(few_rays_and_none) {
+    stage t;
+    OPEN_SCENE(&t.s, NULL);
+    open_stage_on(&t, RAY_MESH_SOUP, SAP_QUALITY_FAST);
+    for (int call = 0; call < CALLS; call++) {
+        NOTE("call %d", call);
+        for (int64_t count = 1; count <= 129; count *= 43 - (count > 1) * 40) expect_same(&t, call, count, 0);
+        CHECK_STATUS(ask(t.there, call, 0, NULL, NULL, NULL), SAP_OK);
+    }
+    close_stage_on(&t);
+    close_scene(&t.s);
+}
+
+// ---- Trees
+
+static bool same_tree(const sap_mesh_tree* a, const sap_mesh_tree* b, sap_device* host) {
+    sap_mesh_tree *first = NULL, *second = NULL;
+    CHECK_STATUS(sap_mesh_tree_copy(a, host, &first), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_copy(b, host, &second), SAP_OK);
+    bool same = first && second && first->shape.bytes == second->shape.bytes &&
+                !memcmp(&first->options, &second->options, sizeof first->options) &&
+                !memcmp(first->arrays, second->arrays, first->shape.bytes);
+    sap_mesh_tree_free(first);
+    sap_mesh_tree_free(second);
+    return same;
+}
+
+TEST(trees_come_and_go) {
+    stage t;
+    folder files;
+    OPEN_SCENE(&t.s, NULL);
+    CHECK(folder_make(&files));
+    for (int kind = 0; kind < RAY_MESHES; kind += 3) {
+        sap_mesh_tree *loaded = NULL, *again = NULL;
+        sap_mesh_tree_info here, there;
+        NOTE("mesh %d", kind);
+        open_stage_on(&t, (ray_mesh)kind, SAP_QUALITY_HIGH);
+        CHECK_STATUS(sap_mesh_tree_verify(t.there), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_describe(t.here, &here), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_describe(t.there, &there), SAP_OK);
+        CHECK(here.cost == there.cost && here.nodes == there.nodes && here.bytes == there.bytes && !there.mapped);
+        CHECK_STATUS(sap_mesh_tree_save(t.there, files.file), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_load(t.s.gpu, files.file, &loaded), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_copy(loaded, t.s.gpu, &again), SAP_OK);
+        CHECK(same_tree(t.here, t.there, t.s.cpu) && same_tree(t.here, loaded, t.s.cpu) &&
+              same_tree(t.here, again, t.s.cpu));
+        sap_mesh_tree_free(loaded);
+        sap_mesh_tree_free(again);
+        close_stage_on(&t);
+    }
+    folder_remove(&files);
+    close_scene(&t.s);
+}
+
+TEST(trees_are_built_on_the_host) {
+    stage t;
+    OPEN_SCENE(&t.s, NULL);
+    open_stage_on(&t, RAY_MESH_CUBE, SAP_QUALITY_HIGH);
+    sap_mesh_tree* built = NULL;
+    CHECK_STATUS(sap_mesh_tree_build(t.s.gpu, t.mesh.mesh, NULL, &built), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_mesh_tree_rebuild(t.there, t.mesh.mesh), SAP_ERROR_UNSUPPORTED);
+    CHECK(!built);
+    expect_same(&t, 0, RAYS, 0);
+    close_stage_on(&t);
+    close_scene(&t.s);
+}
+
+// ---- Faults
+
+static sap_status work(stage* t, folder* files) {
+    sap_hit hits[8];
+    sap_closest closest[8];
+    uint8_t inside[8];
+    sap_mesh_tree *copy = NULL, *loaded = NULL;
+    sap_status status = sap_mesh_tree_copy(t->here, t->s.gpu, &copy);
+    if (status == SAP_OK) status = sap_trace(copy, t->rays, 8, hits);
+    if (status == SAP_OK) status = sap_closest_point(copy, t->points, 8, closest);
+    if (status == SAP_OK) status = sap_inside(copy, t->points, 8, inside);
+    if (status == SAP_OK) status = sap_mesh_tree_save(copy, files->file);
+    if (status == SAP_OK) status = sap_mesh_tree_load(t->s.gpu, files->file, &loaded);
+    sap_mesh_tree_free(copy);
+    sap_mesh_tree_free(loaded);
+    return status;
+}
+
+TEST(every_call_of_cuda_fails) {
+    stage t;
+    folder files;
+    CHECK(folder_make(&files));
+    for (int kind = CUDA_TOOLS_ALLOCATE; kind <= CUDA_TOOLS_WAIT; kind++) {
+        bool lost = kind != CUDA_TOOLS_ALLOCATE, over = false;
+        for (int64_t at = 1; !over; at++) {
+            OPEN_SCENE(&t.s, NULL);
+            open_stage_on(&t, RAY_MESH_TORUS, SAP_QUALITY_FAST);
+            sap_device_trim(t.s.gpu);
+            cuda_tools.seen = 0;
+            cuda_tools.failed = false;
+            cuda_tools.fail_kinds = 1u << kind;
+            cuda_tools.fail_at = at;
+            cuda_tools.fail_on = lost;
+            cuda_tools.error = lost ? CUDA_TOOLS_ILLEGAL_ADDRESS : CUDA_TOOLS_NO_MEMORY;
+            sap_status status = work(&t, &files);
+            NOTE("kind %d, call %d", kind, (int)at);
+            over = !cuda_tools.failed;
+            if (over || (!lost && status == SAP_OK)) // a second try succeeds where idle memory was in the way
+                CHECK_STATUS(status, SAP_OK);
+            else
+                CHECK_STATUS(status, lost ? SAP_ERROR_DEVICE_LOST : SAP_ERROR_DEVICE_MEMORY);
+            cuda_tools.fail_at = 0;
+            if (!lost) CHECK_STATUS(work(&t, &files), SAP_OK);
+            close_stage_on(&t);
+            close_scene(&t.s);
+        }
+    }
+    folder_remove(&files);
+}
+
+#else
+TEST(rays_on_cuda_devices) { SKIP("this build has no CUDA device"); }
+#endif
+
+TEST_MAIN()
