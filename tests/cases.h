@@ -34,7 +34,7 @@ typedef struct search_case {
 #if defined(SAP_EMULATED) && defined(CASES_SANITIZED)
 enum { CASE_STEP = 47, CASE_PART = 97 };
 #elif defined(SAP_EMULATED)
-enum { CASE_STEP = 23, CASE_PART = 23 };
+enum { CASE_STEP = 23, CASE_PART = 47 };
 #elif defined(CASES_SANITIZED) || defined(CASES_FEWER)
 enum { CASE_STEP = 5, CASE_PART = 11 };
 #else

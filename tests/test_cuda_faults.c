@@ -162,7 +162,7 @@ enum {
     MOST_FAULTS = 400,
     TREES = 4,
     STEP = CASE_STEP > 23 ? 2 : 1,
-    TREE_STEP = CASE_STEP > 23 ? 3 : 1
+    TREE_STEP = CASE_STEP > 5 ? 3 : 1
 };
 
 static sap_status run(const call* c, stage* t) {
