@@ -141,6 +141,44 @@ TEST(bounded_memory) {
     close_scene(&s);
 }
 
+static bool builds_within(scene* s, sap_mesh_tree_options options, size_t memory, const sap_mesh_tree* tree) {
+    sap_mesh_tree* bounded = NULL;
+    options.memory = memory;
+    sap_status status = sap_mesh_tree_build(s->device, s->mesh, &options, &bounded);
+    if (status != SAP_OK) {
+        CHECK_STATUS(status, SAP_ERROR_RANGE);
+        CHECK(!bounded);
+        return false;
+    }
+    CHECK(tree->shape.bytes == bounded->shape.bytes && !memcmp(tree->arrays, bounded->arrays, tree->shape.bytes));
+    sap_mesh_tree_free(bounded);
+    return true;
+}
+
+// One byte refuses every mesh; the least that suffices gives the tree that any other bound gives.
+TEST(memory_that_just_suffices) {
+    for (int way = 0; way < 2; way++) {
+        scene s;
+        open_scene(&s, MESH_ROOMS, 12000);
+        sap_mesh_tree* tree = NULL;
+        sap_mesh_tree_options options = {.quality = way ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH};
+        CHECK_STATUS(sap_mesh_tree_build(s.device, s.mesh, &options, &tree), SAP_OK);
+        size_t little = 1, enough = (size_t)256 << 20;
+        CHECK(!builds_within(&s, options, little, tree));
+        CHECK(builds_within(&s, options, enough, tree));
+        while (enough - little > 4096) {
+            size_t middle = little + (enough - little) / 2;
+            if (builds_within(&s, options, middle, tree))
+                enough = middle;
+            else
+                little = middle;
+        }
+        CHECK(enough < (size_t)32 << 20);
+        sap_mesh_tree_free(tree);
+        close_scene(&s);
+    }
+}
+
 typedef struct patience {
     int calls, most;
 } patience;
@@ -172,6 +210,24 @@ TEST(cancelled) {
         CHECK(w.blocks == 0 && w.wrong == 0);
     }
     mesh_free(&mesh);
+}
+
+// Inputs that other builders break on: trees stay as large as those of sensible meshes.
+TEST(hard_meshes_stay_small) {
+    static const mesh_family kinds[] = {MESH_GRID, MESH_LINE, MESH_POINT, MESH_TINY, MESH_FAR, MESH_COPIES};
+    for (int n = 0; n < 12; n++) {
+        scene s;
+        open_scene(&s, kinds[n / 2], 100000);
+        sap_mesh_tree_options options = {.quality = n % 2 ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH};
+        sap_mesh_tree* tree = NULL;
+        sap_mesh_tree_info info = {0};
+        NOTE("%s, quality %d", mesh_family_name(kinds[n / 2]), n % 2);
+        CHECK_STATUS(sap_mesh_tree_build(s.device, s.mesh, &options, &tree), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_describe(tree, &info), SAP_OK);
+        CHECK(info.references <= 24 * info.triangles && info.bytes < (size_t)400 * (size_t)info.triangles);
+        sap_mesh_tree_free(tree);
+        close_scene(&s);
+    }
 }
 
 // A leaf of all of them is as good as anything: no depth, little memory.

@@ -72,7 +72,7 @@ static void look_at(sap_mesh_crew* c, sap_mesh_top* top, float* events) {
         finish(c, top, &shop);
     } else {
         top->split = c->kernels->find(&c->rules, parts, &top->job, events);
-        if (top->split.axis < 0) finish(c, top, NULL);
+        if (top->split.axis < 0 || top->split.left + top->split.right > top->job.most) finish(c, top, NULL);
     }
     top->found = true;
 }
@@ -89,6 +89,13 @@ static void look_at_all(sap_mesh_crew* c, int side, int64_t from) {
     }
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic) if (to - from > 1)
     for (int64_t i = from; i < to; i++) look_at(c, &tops[i], room + floats * (size_t)tops[i].scratch);
+}
+
+// References that a subtree with so much of the work may have, in a tree of so many triangles: each node hands its own
+// number down in parts. So no mesh, however its triangles overlap, needs more than so many for each triangle.
+static int64_t references_for(int64_t triangles, double share) {
+    const int64_t at_least = triangles > SAP_MESH_FEWEST ? triangles : SAP_MESH_FEWEST;
+    return (int64_t)(share * (double)(SAP_MESH_STAGED * at_least));
 }
 
 // Gives the children of the nodes from `from` on their places on the other stack.
@@ -115,6 +122,7 @@ static bool place_children(sap_mesh_crew* c, int side, int64_t from) {
             double part = (double)counts[k] / (double)(counts[0] + counts[1]);
             sap_mesh_top* child = &children[c->waiting[other]++];
             *child = (sap_mesh_top){.reserved = counts[k], .record = c->record_count++, .share = top->share * part};
+            child->job.most = references_for(c->triangles, child->share);
             child->job.first = other ? c->capacity - c->used[1] - counts[k] : c->used[0];
             c->used[other] += counts[k];
         }
@@ -166,8 +174,10 @@ static float reach_of(const sap_mesh_tree_options* options, const sap_mesh_box* 
 static void begin(sap_mesh_crew* c, const sap_mesh_box* bounds, int64_t triangles) {
     sap_mesh_top* root = sap_mesh_crew_tops(c, 0);
     *root = (sap_mesh_top){
-        .job = {.cell = *bounds, .tight = *bounds, .count = triangles}, .reserved = triangles, .share = 1};
-    c->used[0] = triangles;
+        .job = {.cell = *bounds, .tight = *bounds, .count = triangles, .most = references_for(triangles, 1)},
+        .reserved = triangles,
+        .share = 1};
+    c->triangles = c->used[0] = triangles;
     c->waiting[0] = c->record_count = 1;
     c->rules.radius = reach_of(&c->tree->options, bounds);
     c->progress = sap_progress_begin(c->device, SAP_MESH_PROGRESS);
@@ -194,7 +204,7 @@ static sap_status build(sap_mesh_crew* c, const sap_mesh* mesh) {
     }
     if (!sap_progress_finish(&c->progress)) return cancelled(c);
     return sap_mesh_join(c->tree, sap_mesh_crew_records(c), c->record_count, c->rules.corners, mesh->triangle_count,
-                         &bounds);
+                         &bounds, &c->parts);
 }
 
 sap_status sap_mesh_build_cpu(sap_mesh_tree* tree, const sap_mesh* mesh) {

@@ -45,6 +45,7 @@ static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, con
     memcpy(w->parts, parts, (size_t)job->count * sizeof *parts);
     w->node_count = w->reference_count = w->pending_nodes = w->pending_references = 0;
     w->leaves = (sap_mesh_leaves){0};
+    w->most = job->most < rules->staged ? job->most : rules->staged;
     note_waiting(w, 1, job->count);
     while (waiting > 0) {
         waiting_node node = stack[--waiting];

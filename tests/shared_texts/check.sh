@@ -52,7 +52,7 @@ for compiler in gcc clang; do
 done
 
 if found nvcc "CUDA"; then
-    for text in walk rays; do
+    for text in walk rays mesh; do
         check "CUDA with nvcc: $text.cu" nvcc -arch=sm_90 -fmad=false -Werror all-warnings -I "$root/include" \
             -I "$root/src" -I "$here" -c "$here/$text.cu" -o "$work/object.o"
     done

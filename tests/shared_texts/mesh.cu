@@ -1,0 +1,48 @@
+// The shared texts of building over triangles as CUDA: every thread clips a part, or prices a plane. This program is
+// compiled, not run.
+#include "mesh/build.h"
+#include "ray/access.h"
+
+#define SAP_TO_FLOAT(x) ((float)(x))
+#include "math/sah.h"
+#include "mesh/clip.h"
+#include "mesh/planes.h"
+
+__global__ void clip(sap_mesh_tree mesh, const sap_mesh_box* parts, int count, bool exactly, float empty_space,
+                     sap_halves* halves) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count) return;
+    sap_mesh_box cell = sap_box_join(parts[0], parts[i]);
+    sap_measure measure = sap_measure_of(cell.upper[0] - cell.lower[0], cell.upper[1] - cell.lower[1],
+                                         cell.upper[2] - cell.lower[2], -1.0f);
+    sap_plane plane = sap_cut_empty(cell, parts[i], empty_space);
+    if (plane.axis < 0) plane = sap_cut_middle(cell, measure);
+    if (plane.axis < 0) return;
+    sap_triangle triangle = sap_mesh_triangle(&mesh, (SAP_BITS)i);
+    halves[i] = exactly ? sap_clip_exactly(triangle, parts[i], plane.axis, plane.at)
+                        : sap_clip_cheaply(triangle, parts[i], plane.axis, plane.at);
+}
+
+__global__ void price(const sap_mesh_box* parts, int count, sap_mesh_box cell, float traversal, float intersection,
+                      float* costs, bool* first) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count || !sap_may_be_worth(traversal, intersection, (float)count)) return;
+    sap_measure measure = sap_measure_of(cell.upper[0] - cell.lower[0], cell.upper[1] - cell.lower[1],
+                                         cell.upper[2] - cell.lower[2], -1.0f);
+    sap_plane plane;
+    plane.axis = i % 3;
+    plane.at = parts[i].lower[plane.axis];
+    plane.planar_left = false;
+    float left = 0.0f;
+    float right = 0.0f;
+    for (int k = 0; k < count; ++k) {
+        float lower = parts[k].lower[plane.axis];
+        float upper = parts[k].upper[plane.axis];
+        left += sap_reaches_left(lower, upper, plane.at, plane.planar_left) ? 1.0f : 0.0f;
+        right += sap_reaches_right(lower, upper, plane.at, plane.planar_left) ? 1.0f : 0.0f;
+    }
+    if (!sap_is_candidate(cell, measure, plane.axis, plane.at)) return;
+    costs[i] = sap_cell_cost(cell, measure, plane.axis, plane.at, traversal, intersection, left, right);
+    first[i] = sap_candidate_precedes(costs[i], plane.axis, i, costs[0], 0, 0) &&
+               sap_plane_precedes(costs[i], plane, costs[0], plane);
+}
