@@ -6,7 +6,8 @@
 
 #if SAP_REAL_BITS == 32
 
-#define INLINE          static inline __attribute__((always_inline))
+#include "math/simd.h"
+
 #define SAP_TO_FLOAT(x) ((float)(x))
 #include "math/dialect.h"
 

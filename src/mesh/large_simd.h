@@ -28,6 +28,16 @@ INLINE corner4_mask bin_of(const bins* b, corner4 x) {
     return PICK(bin < last, bin, last);
 }
 
+// The bins where a part starts and ends; lane 3: 0.
+INLINE void bins_of(const bins* b, const sap_mesh_part* part, corner4_mask* from, corner4_mask* to) {
+    corner4 lower, upper;
+    LOAD_4(lower, part->lower);
+    LOAD_4(upper, part->upper);
+    lower[3] = upper[3] = 0;
+    *from = bin_of(b, lower);
+    *to = bin_of(b, upper);
+}
+
 static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_mesh_part* parts, int64_t count,
                       bins* b) {
     memset(b, 0, sizeof *b);
@@ -37,11 +47,8 @@ static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_
         b->scale[a] = m->split[a] && scale <= FLT_MAX ? scale : 0;
     }
     for (int64_t i = 0; i < count; i++) {
-        corner4 lower, upper;
-        LOAD_4(lower, parts[i].lower);
-        LOAD_4(upper, parts[i].upper);
-        lower[3] = upper[3] = 0;
-        corner4_mask from = bin_of(b, lower), to = bin_of(b, upper);
+        corner4_mask from, to;
+        bins_of(b, &parts[i], &from, &to);
         for (int a = 0; a < 3; a++) {
             b->starts[a][from[a]]++;
             b->ends[a][to[a]]++;
@@ -102,27 +109,42 @@ static int place_bins(chosen_bin* chosen, int have, int64_t count, float* events
     return have;
 }
 
-// Collects the ends of parts in the chosen bins of one axis.
-static void gather_axis(const bins* b, const sap_mesh_part* parts, int64_t count, chosen_bin* chosen, int have,
-                        int axis) {
-    chosen_bin* of[BINS] = {NULL};
-    bool any = false;
-    for (int j = 0; j < have; j++)
-        if (chosen[j].axis == axis) {
-            of[chosen[j].bin] = &chosen[j];
-            any = true;
+// Which ends of a part lie in wanted bins: a bit an axis. wanted: of each axis, a bit a bin.
+INLINE int in_wanted(const vertex_mask* wanted, const corner4_mask* bin) {
+    const vertex_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
+    const vertex_mask at = *wanted << (last - __builtin_convertvector(*bin, vertex_mask)); // its bit is the sign
+#if defined(__AVX__)
+    return _mm256_movemask_pd((__m256d)at);
+#else
+    return (at[0] < 0) | (at[1] < 0) << 1 | (at[2] < 0) << 2;
+#endif
+}
+
+// Collects the ends of parts in the chosen bins.
+static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count, chosen_bin* chosen, int have) {
+    chosen_bin* of[3][BINS];
+    vertex_mask wanted = {0};
+    for (int j = 0; j < have; j++) {
+        of[chosen[j].axis][chosen[j].bin] = &chosen[j];
+        wanted[chosen[j].axis] |= (int64_t)(UINT64_C(1) << chosen[j].bin);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const sap_mesh_part* part = &parts[i];
+        corner4_mask from, to;
+        bins_of(b, part, &from, &to);
+        int starts = in_wanted(&wanted, &from), ends = in_wanted(&wanted, &to);
+        for (; starts; starts &= starts - 1) {
+            int a = __builtin_ctz((unsigned)starts);
+            chosen_bin* bin = of[a][from[a]];
+            float at = part->lower[a];
+            bin->at[STARTS][bin->count[STARTS]++] = at;
+            if (at == part->upper[a]) bin->at[PLANAR][bin->count[PLANAR]++] = at;
         }
-    float low = b->lower[axis], scale = b->scale[axis];
-    for (int64_t i = 0; any && i < count; i++) {
-        float lower = parts[i].lower[axis], upper = parts[i].upper[axis];
-        int from = (int)((lower - low) * scale), to = (int)((upper - low) * scale);
-        chosen_bin* start = of[from < BINS ? from : BINS - 1];
-        chosen_bin* end = of[to < BINS ? to : BINS - 1];
-        if (start) {
-            start->at[STARTS][start->count[STARTS]++] = lower;
-            if (lower == upper) start->at[PLANAR][start->count[PLANAR]++] = lower;
+        for (; ends; ends &= ends - 1) {
+            int a = __builtin_ctz((unsigned)ends);
+            chosen_bin* bin = of[a][to[a]];
+            bin->at[ENDS][bin->count[ENDS]++] = part->upper[a];
         }
-        if (end) end->at[ENDS][end->count[ENDS]++] = upper;
     }
 }
 
@@ -144,7 +166,7 @@ static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh
     for (int a = 0; a < 3; a++)
         if (b.scale[a] > 0) have = choose_bins(&along[a], &b, job->count, &best, chosen, have);
     have = place_bins(chosen, have, job->count, events);
-    for (int a = 0; a < 3; a++) gather_axis(&b, parts, job->count, chosen, have, a);
+    if (have) gather_ends(&b, parts, job->count, chosen, have);
     for (int j = 0; j < have && chosen[j].bound < best.cost; j++) {
         const axis_rule* r = &along[chosen[j].axis];
         stretch s = {.before = chosen[j].before,
@@ -214,13 +236,35 @@ static sap_mesh_split find(const sap_mesh_rules* rules, const sap_mesh_part* par
     return split;
 }
 
-// A part's bounds in one vector, the upper ones with their signs turned: of both the lowest are kept. Lanes 3 and 7 are
-// of no meaning.
-INLINE void load_bounds(const sap_mesh_part* part, eight* bounds) {
-    const eight_int turned = {0, 0, 0, 0, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN};
-    eight_int loaded;
-    memcpy(&loaded, part, sizeof loaded);
-    *bounds = (eight)(loaded ^ turned);
+// A part's bounds, the upper ones with their signs turned: of both the lowest are kept. Lanes 3 and 7 are of no
+// meaning.
+typedef struct part_bounds {
+    some lanes[SOMES];
+} part_bounds;
+
+INLINE void load_bounds(const sap_mesh_part* part, part_bounds* bounds) {
+    static const uint32_t signs[8] = {0, 0, 0, 0, 0x80000000U, 0x80000000U, 0x80000000U, 0x80000000U};
+    some_int loaded[SOMES], turned[SOMES];
+    memcpy(loaded, part, sizeof loaded);
+    memcpy(turned, signs, sizeof turned);
+    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = (some)(loaded[k] ^ turned[k]);
+}
+
+// Widens bounds by others.
+INLINE void widen(part_bounds* bounds, const part_bounds* others) {
+    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = SOME_MIN(bounds->lanes[k], others->lanes[k]);
+}
+
+// Widens bounds by others if `on` is 1, not if it is 0.
+INLINE void widen_if(part_bounds* bounds, const part_bounds* others, int on) {
+    const some none = (some){0} + INFINITY;
+    const some_int all = (some_int){0} - on;
+    for (int k = 0; k < SOMES; k++)
+        bounds->lanes[k] = SOME_MIN(bounds->lanes[k], SOME_PICK(all, others->lanes[k], none));
+}
+
+INLINE void no_bounds(part_bounds* bounds) {
+    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = (some){0} + INFINITY;
 }
 
 INLINE void begin_side(const sap_mesh_job* job, int64_t count, sap_mesh_job* side) {
@@ -229,38 +273,37 @@ INLINE void begin_side(const sap_mesh_job* job, int64_t count, sap_mesh_job* sid
     side->count = count;
 }
 
-INLINE void end_side(const eight* tight, sap_mesh_job* side) {
+INLINE void end_side(const part_bounds* tight, sap_mesh_job* side) {
+    float bounds[8];
+    memcpy(bounds, tight, sizeof bounds);
     for (int k = 0; k < 3; k++) {
-        side->tight.lower[k] = (*tight)[k];
-        side->tight.upper[k] = -(*tight)[4 + k];
+        side->tight.lower[k] = bounds[k];
+        side->tight.upper[k] = -bounds[4 + k];
     }
 }
 
 // The two sides of a node as they fill: 0 the right, 1 the left one.
 typedef struct sides_so_far {
     sap_mesh_part* to[2];
-    eight tight[2];
+    part_bounds tight[2];
 } sides_so_far;
 
 // Copies parts that lie on one side of the plane, up to the first on both; which that is. Which part goes where cannot
 // be foretold: there are no branches.
 INLINE int64_t copy_parts(const sap_mesh_part* parts, int64_t from, int64_t count, const sap_mesh_split* split,
                           sides_so_far* sides) {
-    const eight none = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
-    const eight_int no_lane = {0};
     const float plane = split->plane;
     const int planar_left = split->planar_left;
-    eight right = sides->tight[0], left = sides->tight[1], bounds;
+    part_bounds right = sides->tight[0], left = sides->tight[1], bounds;
     for (; from < count; from++) {
         const sap_mesh_part* part = &parts[from];
         const int below = part->lower[split->axis]<plane, above = part->upper[split->axis]> plane;
         if (below & above) break;
         const int in_left = below | (planar_left & ~above);
-        const eight_int goes_left = no_lane - in_left;
         load_bounds(part, &bounds);
         *sides->to[in_left]++ = *part;
-        right = EIGHT_MIN(right, EIGHT_PICK(goes_left, none, bounds));
-        left = EIGHT_MIN(left, EIGHT_PICK(goes_left, bounds, none));
+        widen_if(&right, &bounds, 1 - in_left);
+        widen_if(&left, &bounds, in_left);
     }
     sides->tight[0] = right;
     sides->tight[1] = left;
@@ -274,18 +317,19 @@ static void clip_part(const sap_mesh_rules* rules, const sap_mesh_part* part, co
                             ? clip_cheaply(triangle, part, split->axis, split->plane, sides->to[1], sides->to[0])
                             : clip_exactly(triangle, part, split->axis, split->plane, sides->to[1], sides->to[0]);
     for (int side = 0; side < 2; side++) {
-        eight bounds;
+        part_bounds bounds;
         if (!(reached & (side ? HAS_LEFT : HAS_RIGHT))) continue;
         load_bounds(sides->to[side]++, &bounds);
-        sides->tight[side] = EIGHT_MIN(sides->tight[side], bounds);
+        widen(&sides->tight[side], &bounds);
     }
 }
 
 static void divide(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                    const sap_mesh_split* split, sap_mesh_part* left_parts, sap_mesh_part* right_parts,
                    sap_mesh_job* left, sap_mesh_job* right) {
-    const eight none = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
-    sides_so_far sides = {{right_parts, left_parts}, {none, none}};
+    sides_so_far sides = {.to = {right_parts, left_parts}};
+    no_bounds(&sides.tight[0]);
+    no_bounds(&sides.tight[1]);
     for (int64_t i = 0; (i = copy_parts(parts, i, job->count, split, &sides)) < job->count; i++)
         clip_part(rules, &parts[i], split, &sides);
     begin_side(job, sides.to[0] - right_parts, right);

@@ -5,6 +5,7 @@
 #define SAPWOOD_MESH_SMALL_FAST_SIMD_H
 
 #include "mesh/small_high_simd.h"
+#include <stddef.h>
 
 enum { CANDIDATES = 8 }; // of a triangle: lower x y z, upper x y z, and two that are none
 
@@ -65,11 +66,16 @@ static void fill_room(const sap_mesh_part* parts, int count, mask_room* room) {
 }
 
 typedef struct mask_rule {
-    eight base, per, lower, upper; // of the axis of each candidate
+    some base[SOMES], per[SOMES], lower[SOMES], upper[SOMES]; // of the axis of each candidate
 } mask_rule;
 
-// Two numbers of each axis for the six candidates; none for the last two lanes.
-#define FOR_CANDIDATES(x) __builtin_shufflevector(x, no_four, 0, 1, 2, 0, 1, 2, 4, 4)
+// An axis' number for each of the six candidates; 0 in the last two lanes.
+INLINE void for_candidates(const corner4* of_axes, some candidates[SOMES]) {
+    const corner4 none = {0}, first = __builtin_shufflevector(*of_axes, none, 0, 1, 2, 0),
+                  last = __builtin_shufflevector(*of_axes, none, 1, 2, 4, 4);
+    memcpy(candidates, &first, sizeof first);
+    memcpy((float*)candidates + 4, &last, sizeof last);
+}
 
 // As sap_measure_of, for surfaces and a cell that has one, the axes side by side.
 INLINE bool measure_surface(const corner4* lengths, corner4* base, corner4* per) {
@@ -84,14 +90,12 @@ INLINE bool measure_surface(const corner4* lengths, corner4* base, corner4* per)
     return true;
 }
 
-// A node starts with its cell, and is longer than eight floats.
+// Lane 3 of the axes' vectors is of no meaning.
 INLINE void fill_mask_rule(const sap_mesh_rules* rules, const mask_node* node, mask_rule* rule) {
     const corner4 no_four = {0}, largest = {FLT_MAX, FLT_MAX, FLT_MAX, FLT_MAX};
-    eight cell;
-    corner4 base, per;
-    memcpy(&cell, node, sizeof cell);
-    const corner4 lower = __builtin_shufflevector(cell, cell, 0, 1, 2, 2);
-    corner4 upper = __builtin_shufflevector(cell, cell, 3, 4, 5, 2);
+    corner4 lower, upper, base, per;
+    LOAD_4(lower, node->cell.lower);
+    memcpy(&upper, (const char*)node + offsetof(mask_node, cell.upper), sizeof upper);
     const corner4 lengths = upper - lower;
     if (rules->radius >= 0 || !measure_surface(&lengths, &base, &per)) {
         const sap_measure m = measure_of(rules, &node->cell);
@@ -104,39 +108,50 @@ INLINE void fill_mask_rule(const sap_mesh_rules* rules, const mask_node* node, m
     const corner4_mask can_cut = (lengths > no_four) & (per <= largest);
     per = (corner4)(can_cut & (corner4_mask)per);
     upper = (corner4)PICK(can_cut, (corner4_mask)upper, (corner4_mask)lower);
-    rule->base = FOR_CANDIDATES(base);
-    rule->per = FOR_CANDIDATES(per);
-    rule->lower = FOR_CANDIDATES(lower);
-    rule->upper = FOR_CANDIDATES(upper);
+    for_candidates(&base, rule->base);
+    for_candidates(&per, rule->per);
+    for_candidates(&lower, rule->lower);
+    for_candidates(&upper, rule->upper);
 }
 
-// The cheapest candidate: of equal ones that of the first triangle for each bound, then the first bound.
+// The cheapest candidate, as sap_candidate_precedes has it.
 INLINE float cheapest_candidate(const sap_mesh_rules* rules, const mask_room* room, const mask_node* node,
                                 int* triangle, int* bound) {
     mask_rule r;
-    const eight zero = {0};
-    const eight_int none = {0};
-    eight best = zero + INFINITY;
-    eight_int best_triangle = none - 1;
+    const some zero = {0};
+    const some_int none = {0};
+    float cheapest[CANDIDATES];
+    int32_t of[CANDIDATES];
+    some best[SOMES];
+    some_int best_triangle[SOMES];
+    for (int k = 0; k < SOMES; k++) {
+        best[k] = zero + INFINITY;
+        best_triangle[k] = none - 1;
+    }
     fill_mask_rule(rules, node, &r);
     for (uint64_t left_over = node->triangles; left_over; left_over &= left_over - 1) {
-        int i = __builtin_ctzll(left_over);
-        eight plane, left, right;
-        count_eight(room->left[i], node->triangles, &left);
-        count_eight(room->right[i], node->triangles, &right);
-        memcpy(&plane, room->plane[i], sizeof plane);
-        eight left_part = r.base + r.per * (plane - r.lower), right_part = r.base + r.per * (r.upper - plane);
-        eight cost = rules->traversal + rules->intersection * (left_part * left + right_part * right);
-        cost = EIGHT_PICK((left == zero) | (right == zero), cost * 0.8F, cost);
-        eight_int cheaper = (plane > r.lower) & (plane < r.upper) & (cost < best);
-        best = EIGHT_PICK(cheaper, cost, best);
-        best_triangle = PICK(cheaper, none + i, best_triangle);
+        const int i = __builtin_ctzll(left_over);
+        some planes[SOMES], left[SOMES], right[SOMES];
+        count_eight(room->left[i], node->triangles, left);
+        count_eight(room->right[i], node->triangles, right);
+        memcpy(planes, room->plane[i], sizeof planes);
+        for (int k = 0; k < SOMES; k++) {
+            const some plane = planes[k], left_part = r.base[k] + r.per[k] * (plane - r.lower[k]),
+                       right_part = r.base[k] + r.per[k] * (r.upper[k] - plane);
+            some cost = rules->traversal + rules->intersection * (left_part * left[k] + right_part * right[k]);
+            cost = SOME_PICK((left[k] == zero) | (right[k] == zero), cost * 0.8F, cost);
+            const some_int cheaper = (plane > r.lower[k]) & (plane < r.upper[k]) & (cost < best[k]);
+            best[k] = SOME_PICK(cheaper, cost, best[k]);
+            best_triangle[k] = PICK(cheaper, none + i, best_triangle[k]);
+        }
     }
+    memcpy(cheapest, best, sizeof cheapest);
+    memcpy(of, best_triangle, sizeof of);
     float cost = INFINITY;
     for (int k = 0; k < 6; k++)
-        if (best_triangle[k] >= 0 && best[k] < cost) {
-            cost = best[k];
-            *triangle = best_triangle[k];
+        if (of[k] >= 0 && cheapest[k] < cost) {
+            cost = cheapest[k];
+            *triangle = of[k];
             *bound = k;
         }
     return cost;

@@ -1,7 +1,8 @@
-// HIGH below 64 triangles: every bound of a part is a candidate, 16 of them a vector are counted against each part. No
+// HIGH below 64 triangles: every bound of a part is a candidate, a vector of them is counted against each part. No
 // sorting, and each part is clipped exactly at every plane.
 //
-// A node's parts lie in a frame: seven rows of floats, rounded up to vectors.
+// A node's parts lie in a frame: seven rows of floats, rounded up to vectors; what lies behind the parts in a row is of
+// no meaning.
 #ifndef SAPWOOD_MESH_SMALL_HIGH_SIMD_H
 #define SAPWOOD_MESH_SMALL_HIGH_SIMD_H
 
@@ -20,20 +21,24 @@ typedef struct best_lanes {
 } best_lanes;
 
 // The bounds along an axis that lie inside the cell, those of planar parts once; the rest of the last vector is zero.
-static int collect_candidates(const axis_rule* r, const float* lower, const float* upper, int count, float* candidates,
+INLINE int collect_candidates(const axis_rule* r, const float* lower, const float* upper, int count, float* candidates,
                               bool* planar) {
+    const vreal low = v_set(r->lower), high = v_set(r->upper);
     int found = 0;
-    *planar = false;
-    for (int i = 0; i < count; i++) {
-        float x = lower[i], y = upper[i];
-        bool start = x > r->lower && x<r->upper, end = y> r->lower && y < r->upper, flat = x == y;
-        *planar |= flat && start;
-        candidates[found] = x;
-        found += start;
-        candidates[found] = y;
-        found += end && !flat;
+    uint32_t any_flat = 0;
+    for (int i = 0; i < count; i += WIDE) {
+        const vreal x = v_load(lower + i), y = v_load(upper + i);
+        const uint32_t flat = v_equal(x, y), parts = lanes_below(count - i);
+        const uint32_t starts = v_less(low, x) & v_less(x, high) & parts;
+        const uint32_t ends = v_less(low, y) & v_less(y, high) & parts & ~flat;
+        any_flat |= flat & starts;
+        v_store_kept(candidates + found, starts, x);
+        found += count_bits(starts);
+        v_store_kept(candidates + found, ends, y);
+        found += count_bits(ends);
     }
-    memset(candidates + found, 0, WIDE * sizeof *candidates);
+    v_store(candidates + found, v_set(0));
+    *planar = any_flat != 0;
     return found;
 }
 
@@ -41,26 +46,31 @@ INLINE void keep_cheaper(const axis_rule* r, const wide* plane, const wide* left
                          const wide_int* live, int choice, best_lanes* best) {
     const wide zero = {0};
     const wide_int none = {0};
-    wide left_part = r->base + r->per * (*plane - r->lower), right_part = r->base + r->per * (r->upper - *plane);
+    const wide left_part = r->base + r->per * (*plane - r->lower), right_part = r->base + r->per * (r->upper - *plane);
     wide cost = r->rules->traversal + r->rules->intersection * (left_part * *left + right_part * *right);
     cost = WIDE_PICK((*left == zero) | (*right == zero), cost * 0.8F, cost);
-    wide_int cheaper = *live & (cost < best->cost);
+    // As sap_plane_precedes.
+    const wide_int same = (choice < best->choice) | ((choice == best->choice) & (*plane < best->plane));
+    const wide_int cheaper = *live & ((cost < best->cost) | ((cost == best->cost) & same));
     best->cost = WIDE_PICK(cheaper, cost, best->cost);
     best->plane = WIDE_PICK(cheaper, *plane, best->plane);
     best->choice = PICK(cheaper, none + choice, best->choice);
 }
 
-// Tries 16 candidates: what each leaves on its sides is counted.
+// Tries a vector of candidates: what each leaves on its sides is counted.
 INLINE void try_candidates(const axis_rule* r, const float* lower, const float* upper, int count,
                            const float* candidates, int live_count, bool planar, best_lanes* best) {
-    const wide_int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const int32_t numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const wide zero = {0};
+    wide_int lane;
     wide plane;
+    memcpy(&lane, numbers, sizeof lane);
     memcpy(&plane, candidates, sizeof plane);
     wide_int left = {0}, right = {0}, in_plane = {0}, live = lane < live_count;
     for (int j = 0; j < count; j++) {
-        left -= (lower[j] - zero) < plane;
-        right -= (upper[j] - zero) > plane;
+        const wide start = lower[j] - zero, end = upper[j] - zero;
+        wide_count_less(&left, &start, &plane);
+        wide_count_less(&right, &plane, &end);
     }
     for (int j = 0; planar && j < count; j++)
         if (lower[j] == upper[j]) in_plane -= (lower[j] - zero) == plane;
@@ -71,18 +81,21 @@ INLINE void try_candidates(const axis_rule* r, const float* lower, const float* 
     if (planar) keep_cheaper(r, &plane, &with_left, &in_right, &live, 2 * r->axis + 1, best);
 }
 
-// The cheapest of all lanes; of equal ones the first choice, then the lowest plane.
+// The cheapest of all lanes.
 static sap_mesh_split best_of_lanes(const best_lanes* lanes) {
     sap_mesh_split best = {.cost = INFINITY, .axis = -1};
-    int chosen = INT32_MAX;
+    sap_plane chosen = {.axis = -1};
     for (int i = 0; i < WIDE; i++) {
-        float cost = lanes->cost[i], plane = lanes->plane[i];
-        int choice = lanes->choice[i];
-        bool tie = cost == best.cost && (choice < chosen || (choice == chosen && plane < best.plane));
-        if (choice < 0 || !(cost < best.cost || tie)) continue;
-        best = (sap_mesh_split){.cost = cost, .plane = plane, .axis = choice >> 1, .planar_left = choice & 1};
-        chosen = choice;
+        const int choice = lanes->choice[i];
+        const sap_plane plane = {choice >> 1, lanes->plane[i] + 0.0F, choice & 1};
+        if (choice < 0) continue;
+        if (chosen.axis >= 0 && !sap_plane_precedes(lanes->cost[i], plane, best.cost, chosen)) continue;
+        chosen = plane;
+        best.cost = lanes->cost[i];
     }
+    best.axis = chosen.axis;
+    best.plane = chosen.at;
+    best.planar_left = chosen.planar_left;
     return best;
 }
 
@@ -129,48 +142,55 @@ INLINE void write_part(float* frame, int width, int i, const sap_mesh_part* part
     memcpy(&frame[6 * width + i], &part->triangle, sizeof part->triangle);
 }
 
-// Which parts are on each side, by their places in the parent's frame; of both sides: clipped.
+// The parts on each side of a plane, a bit for each place in the parent's frame; those on both sides are clipped.
 typedef struct sides {
-    int left[SAP_MESH_SMALL], right[SAP_MESH_SMALL], lefts, rights; // place, or -1 - place of a clipped one
-    sap_mesh_part clipped[2][SAP_MESH_SMALL];
+    uint64_t left, right, clipped;
+    sap_mesh_part halves[2][SAP_MESH_SMALL]; // 0: right
 } sides;
 
 static void take_sides(const sap_mesh_rules* rules, const small_node* node, const sap_mesh_split* split, sides* s) {
-    int width = row_width(node->count);
-    s->lefts = s->rights = 0;
-    for (int i = 0; i < node->count; i++) {
-        float lower = node->frame[split->axis * width + i], upper = node->frame[(3 + split->axis) * width + i];
-        bool flat = lower == split->plane && upper == split->plane;
-        bool left = lower < split->plane || (flat && split->planar_left);
-        bool right = upper > split->plane || (flat && !split->planar_left);
-        int place = i;
-        if (left && right) {
-            sap_mesh_part part;
-            read_part(node->frame, width, i, &part);
-            const float* triangle = rules->corners + (int64_t)SAP_TRIANGLE_FLOATS * part.triangle;
-            int reached =
-                clip_exactly(triangle, &part, split->axis, split->plane, &s->clipped[0][i], &s->clipped[1][i]);
-            left = reached & HAS_LEFT;
-            right = reached & HAS_RIGHT;
-            place = -1 - i;
-        }
-        s->left[s->lefts] = place;
-        s->lefts += left;
-        s->right[s->rights] = place;
-        s->rights += right;
+    const int width = row_width(node->count);
+    const float *lower = node->frame + split->axis * width, *upper = lower + 3 * width;
+    const vreal plane = v_set(split->plane);
+    uint64_t below = 0, above = 0;
+    for (int i = 0; i < node->count; i += WIDE) {
+        const uint32_t parts = lanes_below(node->count - i);
+        const uint32_t starts = v_less(v_load(lower + i), plane), ends = v_less(plane, v_load(upper + i));
+        const uint32_t flat = parts & ~(starts | ends);
+        below |= (uint64_t)((starts | (split->planar_left ? flat : 0)) & parts) << i;
+        above |= (uint64_t)((ends | (split->planar_left ? 0 : flat)) & parts) << i;
+    }
+    s->left = below;
+    s->right = above;
+    s->clipped = below & above;
+    for (uint64_t both = s->clipped; both; both &= both - 1) {
+        const int i = __builtin_ctzll(both);
+        const uint64_t bit = UINT64_C(1) << i;
+        sap_mesh_part part;
+        read_part(node->frame, width, i, &part);
+        const float* triangle = rules->corners + (int64_t)SAP_TRIANGLE_FLOATS * part.triangle;
+        int reached = clip_exactly(triangle, &part, split->axis, split->plane, &s->halves[1][i], &s->halves[0][i]);
+        if (!(reached & HAS_LEFT)) s->left &= ~bit;
+        if (!(reached & HAS_RIGHT)) s->right &= ~bit;
     }
 }
 
-static void fill_frame(const small_node* node, const int* places, int count, const sap_mesh_part* clipped,
+// Copies the parts of one side. A row may be written a vector too long: the next one follows.
+static void fill_frame(const small_node* node, uint64_t places, uint64_t clipped, const sap_mesh_part* halves,
                        float* frame) {
-    int from = row_width(node->count), to = row_width(count);
-    for (int row = 0; row < SAP_MESH_FRAME_ROWS; row++)
-        for (int i = 0; i < count; i++) {
-            int place = places[i];
-            memcpy(&frame[row * to + i], &node->frame[row * from + (place < 0 ? -1 - place : place)], sizeof *frame);
+    const int from = row_width(node->count), to = row_width(count_word(places));
+    for (int row = 0; row < SAP_MESH_FRAME_ROWS; row++) {
+        float* at = frame + row * to;
+        for (int i = 0; i < node->count; i += WIDE) {
+            const uint32_t kept = (uint32_t)(places >> i) & ALL_LANES;
+            v_store_kept(at, kept, v_load(node->frame + row * from + i));
+            at += count_bits(kept);
         }
-    for (int i = 0; i < count; i++)
-        if (places[i] < 0) write_part(frame, to, i, &clipped[-1 - places[i]]);
+    }
+    for (clipped &= places; clipped; clipped &= clipped - 1) {
+        const int i = __builtin_ctzll(clipped);
+        write_part(frame, to, count_word(places & ((UINT64_C(1) << i) - 1)), &halves[i]);
+    }
 }
 
 static void small_leaf(sap_mesh_workshop* w, const float* frame, int count, int depth) {
@@ -200,11 +220,11 @@ static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, 
         take_sides(rules, &node, &split, &s);
         // The right frame below the left one, which is done with first.
         small_node right = {node.cell, node.frame + SAP_MESH_FRAME_ROWS * row_width(node.count),
-                            put_inner(w, split.axis, split.plane), s.rights, node.depth + 1};
-        small_node left = {node.cell, right.frame + SAP_MESH_FRAME_ROWS * row_width(right.count), NO_PARENT, s.lefts,
-                           node.depth + 1};
-        fill_frame(&node, s.right, s.rights, s.clipped[1], right.frame);
-        fill_frame(&node, s.left, s.lefts, s.clipped[0], left.frame);
+                            put_inner(w, split.axis, split.plane), count_word(s.right), node.depth + 1};
+        small_node left = {node.cell, right.frame + SAP_MESH_FRAME_ROWS * row_width(right.count), NO_PARENT,
+                           count_word(s.left), node.depth + 1};
+        fill_frame(&node, s.right, s.clipped, s.halves[0], right.frame);
+        fill_frame(&node, s.left, s.clipped, s.halves[1], left.frame);
         left.cell.upper[split.axis] = right.cell.lower[split.axis] = split.plane;
         note_waiting(w, 2, left.count + right.count);
         stack[waiting++] = right;

@@ -26,10 +26,11 @@ INLINE void try_plane(const axis_rule* r, float plane, int64_t left, int64_t in_
     if (!(plane > r->lower && plane < r->upper)) return;
     float left_part = left_share(r, plane), right_part = right_share(r, plane);
     float to_left = plane_cost(r, left_part, right_part, left + in_plane, right);
-    float to_right = plane_cost(r, left_part, right_part, left, right + in_plane);
     if (to_left < best->cost)
-        *best = (sap_mesh_split){.cost = to_left, .plane = plane, .axis = r->axis, .planar_left = true};
-    if (to_right < best->cost) *best = (sap_mesh_split){.cost = to_right, .plane = plane, .axis = r->axis};
+        *best = (sap_mesh_split){.cost = to_left, .plane = plane + 0.0F, .axis = r->axis, .planar_left = true};
+    if (in_plane == 0) return; // as cheap on either side
+    float to_right = plane_cost(r, left_part, right_part, left, right + in_plane);
+    if (to_right < best->cost) *best = (sap_mesh_split){.cost = to_right, .plane = plane + 0.0F, .axis = r->axis};
 }
 
 static void sort_by_insertion(float* x, int64_t count) {
