@@ -107,10 +107,10 @@ typedef struct sap_mesh_record {
     int64_t node_at, reference_at; // where the piece goes
 } sap_mesh_record;
 
-// Joins the pieces to the tree's arrays. records[0] is the root; corners: as in the rules. On failure the tree is as it
-// was. Errors: SAP_ERROR_MEMORY, SAP_ERROR_RANGE.
+// Joins the pieces to the tree's arrays. records[0] is the root; corners: as in the rules; room: memory that may be used,
+// if it is large enough. On failure the tree is as it was. Errors: SAP_ERROR_MEMORY, SAP_ERROR_RANGE.
 sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t record_count, const float* corners,
-                         int64_t triangles, const sap_mesh_box* bounds);
+                         int64_t triangles, const sap_mesh_box* bounds, const sap_scratch* room);
 
 sap_status sap_mesh_build_cpu(sap_mesh_tree* tree, const sap_mesh* mesh);
 

@@ -194,7 +194,7 @@ static sap_status build(sap_mesh_crew* c, const sap_mesh* mesh) {
     }
     if (!sap_progress_finish(&c->progress)) return cancelled(c);
     return sap_mesh_join(c->tree, sap_mesh_crew_records(c), c->record_count, c->rules.corners, mesh->triangle_count,
-                         &bounds);
+                         &bounds, &c->parts);
 }
 
 sap_status sap_mesh_build_cpu(sap_mesh_tree* tree, const sap_mesh* mesh) {

@@ -159,7 +159,7 @@ static int32_t walk_records(joint* j, int32_t* place_of, int32_t* ids) {
 }
 
 sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t record_count, const float* corners,
-                         int64_t triangles, const sap_mesh_box* bounds) {
+                         int64_t triangles, const sap_mesh_box* bounds, const sap_scratch* room) {
     sap_device* device = tree->device;
     sap_mesh_tree_shape shape = {.triangles = triangles};
     memcpy(shape.lower, bounds->lower, sizeof shape.lower);
@@ -169,12 +169,14 @@ sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t 
     count_leaves(records, record_count, &shape);
     if (!sap_mesh_shape_places(&shape))
         return sap_fail(device, SAP_ERROR_RANGE, "mesh: the tree needs more memory than can be addressed");
-    size_t places = sap_align((size_t)triangles * sizeof(int32_t));
+    const size_t places = sap_align((size_t)triangles * sizeof(int32_t));
+    const size_t bytes = 2 * places + (size_t)record_count * sizeof(int64_t);
     sap_scratch scratch = {NULL, 0};
-    if (!sap_scratch_take(device, 2 * places + (size_t)record_count * sizeof(int64_t), &scratch))
+    if (room->bytes < bytes && !sap_scratch_take(device, bytes, &scratch))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to order %lld triangles", (long long)triangles);
-    int32_t *place_of = (int32_t*)(void*)scratch.memory, *ids = (int32_t*)(void*)(scratch.memory + places);
-    joint j = {tree, records, record_count, corners, (int64_t*)(void*)(scratch.memory + 2 * places)};
+    unsigned char* memory = scratch.memory ? scratch.memory : room->memory;
+    int32_t *place_of = (int32_t*)(void*)memory, *ids = (int32_t*)(void*)(memory + places);
+    joint j = {tree, records, record_count, corners, (int64_t*)(void*)(memory + 2 * places)};
     memset(place_of, 0xff, (size_t)triangles * sizeof *place_of);
     int32_t met = walk_records(&j, place_of, ids);
     for (int32_t id = 0; met < triangles; id++)

@@ -6,9 +6,9 @@
 #ifndef SAPWOOD_MESH_SMALL_HIGH_SIMD_H
 #define SAPWOOD_MESH_SMALL_HIGH_SIMD_H
 
+#include "mesh/divide_simd.h"
 #include "mesh/large_simd.h"
 #include "mesh/stage_simd.h"
-#include "mesh/wide_simd.h"
 
 #define WIDE_PICK(mask, yes, no) ((wide)PICK(mask, (wide_int)(yes), (wide_int)(no)))
 
