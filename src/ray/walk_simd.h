@@ -170,6 +170,7 @@ INLINE void walk_one(const mesh_view* mesh, const packet* p, found* f, const int
         for (int axis; (axis = (int)(node->link & 3)) != SAP_MESH_LEAF;) {
             const sap_mesh_node *left = node + 1, *right = mesh->nodes + (node->link >> 2);
             bool backward = p->backward >> axis & 1;
+            __builtin_prefetch(right);
             real early = plane_time(p, p->early, axis, plane_of(node));
             real late = plane_time(p, p->late, axis, plane_of(node));
             real near_to = late < to ? late : to, far_from = early > from ? early : from;
