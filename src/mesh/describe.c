@@ -62,7 +62,7 @@ sap_status sap_mesh_tree_describe(const sap_mesh_tree* tree, sap_mesh_tree_info*
                                  .depth = s->depth,
                                  .largest_leaf = s->largest_leaf,
                                  .cost = expected_cost(&view.tree),
-                                 .bytes = sizeof *tree + s->bytes + SAP_ALIGNMENT,
+                                 .bytes = s->bytes + SAP_ALIGNMENT,
                                  .structure_bytes =
                                      (size_t)s->nodes * sizeof(sap_mesh_node) + (size_t)s->listed * sizeof(int32_t),
                                  .mapped = tree->memory.mapping != NULL,
