@@ -13,6 +13,7 @@ typedef double vertex __attribute__((vector_size(32)));
 typedef int64_t vertex_mask __attribute__((vector_size(32)));
 typedef float corner4 __attribute__((vector_size(16)));
 typedef int32_t corner4_mask __attribute__((vector_size(16)));
+typedef uint32_t corner4_bits __attribute__((vector_size(16)));
 
 enum { POLYGON = 12 }; // corners of a triangle cut by six planes, and some to spare
 
@@ -125,7 +126,8 @@ INLINE void round_four(const vertex* x, int32_t direction, corner4* rounded) {
     vertex back = __builtin_convertvector(f, vertex);
     vertex_mask beyond = direction < 0 ? back > *x : back < *x;
     corner4_mask moved = __builtin_convertvector(beyond, corner4_mask), bits = (corner4_mask)f, sign = bits >> 31;
-    corner4_mask next = bits + (direction < 0 ? ~sign | one : sign | one);
+    const corner4_bits ahead = (corner4_bits)(direction < 0 ? ~sign | one : sign | one);
+    corner4_mask next = (corner4_mask)((corner4_bits)bits + ahead);
     next = PICK(f == zero, direction < 0 ? smallest | one : none + one, next);
     *rounded = (corner4)PICK(moved, next, bits) + zero; // -0 becomes 0
 }
