@@ -1,4 +1,4 @@
-// sapwood build: points to a saved tree.
+// sapwood build: points, or the triangles of a mesh, to a saved tree.
 #include "input.h"
 #include "verbs.h"
 
@@ -21,14 +21,57 @@ static void report(sap_cli* cli, const sap_cli_reference* tree, double save_seco
     sap_json_int(&json, "leaf_size", info->options.leaf_size);
     sap_json_int(&json, "depth", info->depth);
     sap_json_int(&json, "bytes", (int64_t)info->bytes);
-    sap_json_processor(&json, cli);
-    sap_json_open(&json, "seconds", '{');
-    sap_json_real(&json, "read", tree->read_seconds, 32);
-    sap_json_real(&json, "build", tree->build_seconds, 32);
-    sap_json_real(&json, "save", save_seconds, 32);
-    sap_json_close(&json, '}');
+    sap_json_effort(&json, cli, tree->read_seconds, tree->build_seconds, "save", save_seconds);
     sap_json_close(&json, '}');
 }
+
+// ---- Over triangles
+
+static void report_triangles(sap_cli* cli, const sap_mesh_tree_info* info, double read, double build, double save) {
+    sap_json json = {0};
+    sap_json_open(&json, NULL, '{');
+    sap_json_text(&json, "verb", "build");
+    sap_json_text(&json, "output", cli->options->output);
+    sap_json_int(&json, "triangles", info->triangles);
+    sap_json_text(&json, "quality", info->options.quality == SAP_QUALITY_HIGH ? "high" : "fast");
+    sap_json_int(&json, "depth", info->depth);
+    sap_json_int(&json, "bytes", (int64_t)info->bytes);
+    sap_json_effort(&json, cli, read, build, "save", save);
+    sap_json_close(&json, '}');
+}
+
+static sap_cli_exit build_over_triangles(sap_cli* cli, const char* path) {
+    static const char* const of_points[] = {"precision", "split", "axis", "leaf-size", "drop-duplicates"};
+    const char* output = cli->options->output;
+    sap_mesh_file* mesh = NULL;
+    sap_mesh_tree* tree = NULL;
+    sap_mesh_tree_info info;
+    double start = sap_cli_seconds(), read = 0, built = 0;
+    sap_cli_exit result =
+        sap_cli_refuse_given(cli, of_points, sizeof of_points / sizeof *of_points, path, "taken as a mesh");
+    if (result == SAP_EXIT_OK) result = sap_cli_mesh_read(cli, path, &mesh);
+    read = sap_cli_seconds();
+    if (result == SAP_EXIT_OK) result = sap_cli_mesh_tree_build(cli, mesh, path, &tree);
+    built = sap_cli_seconds();
+    if (result == SAP_EXIT_OK) {
+        sap_cli_stage_begin(cli, "saving");
+        sap_status status = sap_mesh_tree_save(tree, output);
+        double save = sap_cli_stage_end(cli);
+        if (status == SAP_OK) status = sap_mesh_tree_describe(tree, &info);
+        if (status != SAP_OK) {
+            result = sap_cli_failed(cli, status, output);
+        } else {
+            if (cli->options->json) report_triangles(cli, &info, read - start, built - read, save);
+            sap_cli_note(cli, "%lld triangles in a tree of depth %d, built in %.3g s: %s", (long long)info.triangles,
+                         (int)info.depth, built - read, strcmp(output, "-") ? output : "standard output");
+        }
+    }
+    sap_mesh_tree_free(tree);
+    sap_mesh_file_free(mesh);
+    return result;
+}
+
+// ---- The verb
 
 sap_cli_exit sap_cli_build(sap_cli* cli) {
     const sap_cli_options* options = cli->options;
@@ -40,6 +83,9 @@ sap_cli_exit sap_cli_build(sap_cli* cli) {
     if (to_stdout && isatty(STDOUT_FILENO))
         return sap_cli_usage(cli, "a tree is no text for a terminal; give -o a file's name, or a pipe to '-'");
     if (sap_cli_is_tree(cli, points)) return sap_cli_usage(cli, "%s is a saved tree already; give points", points);
+    if (options->triangles) return build_over_triangles(cli, points);
+    if (sap_cli_given(options, "quality"))
+        return sap_cli_usage(cli, "--quality is of trees over triangles; give --triangles too");
     result = sap_cli_reference_open(cli, points, &tree);
     if (result != SAP_EXIT_OK) return result;
     sap_cli_stage_begin(cli, "saving");

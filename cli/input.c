@@ -118,12 +118,19 @@ sap_cli_exit sap_cli_tree_build(sap_cli* cli, const sap_cli_points* points, cons
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
 }
 
+sap_cli_exit sap_cli_refuse_given(sap_cli* cli, const char* const* names, size_t count, const char* path,
+                                  const char* why) {
+    for (size_t i = 0; i < count; i++)
+        if (sap_cli_given(cli->options, names[i]))
+            return sap_cli_usage(cli, "%s is %s; --%s does not apply", path, why, names[i]);
+    return SAP_EXIT_OK;
+}
+
 static sap_cli_exit load_tree(sap_cli* cli, sap_cli_reference* reference) {
     static const char* const of_building[] = {"precision", "split", "axis", "leaf-size", "drop-duplicates"};
-    for (size_t i = 0; i < sizeof of_building / sizeof *of_building; i++)
-        if (sap_cli_given(cli->options, of_building[i]))
-            return sap_cli_usage(cli, "%s is a tree built already; --%s does not apply", reference->path,
-                                 of_building[i]);
+    sap_cli_exit result = sap_cli_refuse_given(cli, of_building, sizeof of_building / sizeof *of_building,
+                                               reference->path, "a tree built already");
+    if (result != SAP_EXIT_OK) return result;
     if (sap_cli_is_pipe(reference->path)) return sap_cli_tree_from_pipe(cli);
     if (sap_cli_is_mesh_tree(reference->path))
         return sap_cli_usage(cli, "%s is a saved tree over triangles; points or a tree over points are needed here",

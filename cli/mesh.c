@@ -41,3 +41,11 @@ sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** m
                    (long long)(*mesh)->mesh.vertex_count, (long long)(*mesh)->mesh.triangle_count, seconds);
     return SAP_EXIT_OK;
 }
+
+sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, const sap_mesh_file* mesh, const char* path, sap_mesh_tree** tree) {
+    sap_mesh_tree_options options = {.quality = cli->options->quality};
+    sap_cli_stage_begin(cli, "building");
+    sap_status status = sap_mesh_tree_build(cli->device, mesh->mesh, &options, tree);
+    sap_cli_stage_end(cli);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
+}

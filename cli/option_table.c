@@ -116,7 +116,9 @@ const sap_cli_option sap_cli_option_table[] = {
     {"heat", 0, V(RENDER), FLAG(heat), "draw how many nodes of the tree each ray looks at", false},
     {"orbit", 0, V(RENDER), INT32(orbit, 1, 9999),
      "so many pictures around the mesh, which twists in a wave meanwhile; the tree is built anew for each", false},
-    {"quality", 0, ON_MESH, CHOICE(quality, "QUALITY", qualities),
+    {"triangles", 0, V(BUILD), FLAG(triangles),
+     "build over the triangles of a mesh (OBJ, STL or PLY with faces), for trace", false},
+    {"quality", 0, V(BUILD) | ON_MESH, CHOICE(quality, "QUALITY", qualities),
      "how much work goes into the tree; the answers are the same (default high)", false},
     {"neighbors", 'k', V(NEAREST) | V(BENCH), INT32(k, 1, INT32_MAX), "neighbours a query (default 1)", false},
     {"radius", 'r', V(NEAREST), REAL(radius), "only neighbours at most this far away, above 0", false},
@@ -142,9 +144,7 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"input-format", 0, ON_MESH, CHOICE(input_format, "FORMAT", formats_of_meshes),
      "format of MESH (default: by the first bytes, then by suffix)", false},
-    {"input-format", 0, V(BUILD), CHOICE(input_format, "FORMAT", formats_read),
-     "format of what is read (default: by the first bytes, then by suffix)", false},
-    {"input-format", 0, ON_FILES, CHOICE(input_format, "FORMAT", formats_read_with_meshes),
+    {"input-format", 0, V(BUILD) | ON_FILES, CHOICE(input_format, "FORMAT", formats_read_with_meshes),
      "format of what is read (default: by the first bytes, then by suffix)", false},
     {"input-format", 0, ON_READ_TWO, CHOICE(input_format, "FORMAT", formats_read),
      "format of what is read, of REFERENCE (unless it is a saved tree) and QUERIES both (default: by the first bytes, "
@@ -210,9 +210,9 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
                        "Prints how many points FILE holds, their dimensions, precision, bounds and duplicates; of a "
                        "mesh (OBJ, STL, PLY with faces) its vertices, triangles and materials; of a saved tree also "
                        "how it was built, its depth and its size."},
-    [SAP_VERB_BUILD] = {"build", "POINTS", 1, 1, "build a tree over points and save it",
-                        "Builds a k-d tree over POINTS and saves it, so that later searches map it instead of building "
-                        "it again."},
+    [SAP_VERB_BUILD] = {"build", "POINTS", 1, 1, "build a tree over points, or triangles, and save it",
+                        "Builds a k-d tree over POINTS, or with --triangles over a mesh, and saves it, so that later "
+                        "searches map it instead of building it again."},
     [SAP_VERB_NEAREST] =
         {"nearest", "REFERENCE [QUERIES]", 1, 2, "find the nearest points of each query",
          "Finds the k points of REFERENCE (points or a saved tree) that are nearest to each of QUERIES. "
@@ -246,8 +246,9 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "have illum 3, glass has d below 1), or the colours of its vertices. The same picture for any number of "
          "threads."},
     [SAP_VERB_TRACE] = {"trace", "MESH RAYS", 2, 2, "find where rays first meet a mesh",
-                        "Finds the first triangle of MESH (OBJ, STL or PLY with faces) that each of RAYS hits. RAYS is "
-                        "a file of numbers (NPY, CSV or text), a ray a row: 6 columns are origin and direction, 8 are "
+                        "Finds the first triangle of MESH (OBJ, STL, PLY with faces, or a tree saved by build "
+                        "--triangles) that each of RAYS hits. RAYS is a file of numbers (NPY, CSV or text), a ray a "
+                        "row: 6 columns are origin and direction, 8 are "
                         "origin, t_min, direction, t_max. The hit lies at origin + t * direction, and at "
                         "(1-u-v) * a + u * b + v * c for the corners a, b and c of the triangle; triangles count from "
                         "0. A miss has triangle -1, t inf, u and v 0."},

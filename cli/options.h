@@ -59,7 +59,7 @@ typedef struct sap_cli_options {
     int32_t size[2], samples, bounces, orbit; // pixels; samples and orbit 0: not given
     float eye[3], at[3], up[3], background[3];
     double fov, ambient, exposure;
-    bool flat, heat;
+    bool flat, heat, triangles;
     sap_quality quality;
     sap_cli_light lights[SAP_CLI_MOST_LIGHTS];
     int32_t light_count;
