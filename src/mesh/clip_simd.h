@@ -125,7 +125,7 @@ INLINE void round_four(const vertex* x, int32_t direction, corner4* rounded) {
     corner4 f = __builtin_convertvector(*x, corner4);
     vertex back = __builtin_convertvector(f, vertex);
     vertex_mask beyond = direction < 0 ? back > *x : back < *x;
-    corner4_mask moved = __builtin_convertvector(beyond, corner4_mask), bits = (corner4_mask)f, sign = bits >> 31;
+    corner4_mask moved = __builtin_convertvector(beyond, corner4_mask), bits = (corner4_mask)f, sign = bits < none;
     const corner4_bits ahead = (corner4_bits)(direction < 0 ? ~sign | one : sign | one);
     corner4_mask next = (corner4_mask)((corner4_bits)bits + ahead);
     next = PICK(f == zero, direction < 0 ? smallest | one : none + one, next);
