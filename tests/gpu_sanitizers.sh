@@ -63,12 +63,6 @@ for kind in memcheck racecheck initcheck synccheck; do
       continue
     fi
     if [ "$running" -ge "$most" ]; then wait -n || true; running=$((running - 1)); fi
-    # With several hosts, initcheck marks new memory as uninitialised while the first kernels already write it: it then
-    # reports words whose values the test has seen to be right.
-    if [ "$kind $name" = "initcheck hosts" ]; then
-      echo "initcheck  $program $name: skipped, that tool cannot follow several hosts"
-      continue
-    fi
     read -ra names <<<"$tests"
     one "$kind" "$program" "$name" "${names[@]}" &
     running=$((running + 1))
