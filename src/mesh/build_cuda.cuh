@@ -17,10 +17,12 @@
 extern "C" {
 #define SAP_TO_FLOAT(x) ((float)(x))
 #include "math/sah.h"
+
 #include "mesh/build.h"
+#include "ray/access.h"
+
 #include "mesh/clip.h"
 #include "mesh/planes.h"
-#include "ray/access.h"
 }
 
 enum {

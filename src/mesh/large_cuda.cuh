@@ -325,7 +325,9 @@ static __global__ void __launch_bounds__(SAP_MESH_THREADS)
     const int64_t first = (int64_t)blockIdx.x * SAP_MESH_WARPS + warp, warps = (int64_t)gridDim.x * SAP_MESH_WARPS;
     unsigned int meetings = 0;
     if (state->bad != ~0ull) return;
-    if (first == 0 && !state->begun) sap_mesh_begin(b);
+    const bool begins = first == 0 && !state->begun;
+    __syncthreads();
+    if (begins) sap_mesh_begin(b);
     for (;;) {
         sap_mesh_meet<sap_mesh_close_level>(b, s, &meetings);
         if (state->over) return;
