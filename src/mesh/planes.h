@@ -1,6 +1,6 @@
-// Where nodes of a tree over triangles are cut, and which triangles go where. Shared text; needs math/sah.h and
-// sap_mesh_box (mesh/build.h). A plane at zero is +0, never -0, so that it does not matter in which order bounds were
-// joined.
+// Where nodes of a tree over triangles are cut, and which triangles go where. Shared text of C and CUDA; needs
+// math/sah.h and mesh/build.h. A plane at zero is +0, never -0, so that it does not matter in which order bounds were
+// joined. Nothing here depends on the order in which nodes, or the planes of a node, are looked at.
 
 SAP_STRUCT(sap_plane)
 struct sap_plane {
@@ -75,6 +75,98 @@ SAP_FN bool sap_may_be_worth(float traversal, float intersection, float count) {
     return sap_is_worth(sap_split_cost(traversal, intersection, 0.0f, 0.0f, 0.0f, 0.0f), intersection, count);
 }
 
+// HIGH, and where FAST's middle does not pay: of equally cheap planes the first axis is chosen, of that triangles in
+// the plane on the right, of that the lowest plane.
+SAP_FN bool sap_plane_precedes(float cost, sap_plane plane, float other_cost, sap_plane other) {
+    if (cost != other_cost) return cost < other_cost;
+    if (plane.axis != other.axis) return plane.axis < other.axis;
+    return plane.planar_left != other.planar_left ? !plane.planar_left : plane.at < other.at;
+}
+
+// ---- How far a tree may grow
+//
+// Each node has a number of references that its subtree may have, and hands it down in parts. So no mesh, however its
+// triangles overlap, needs more than SAP_MESH_STAGED for each triangle, and no subtree's shape depends on another's. An
+// empty leaf counts as one reference, so that there are fewer than twice as many nodes.
+
+// What a node of so many parts is given at most; what the root is given.
+SAP_FN int64_t sap_most_references(int64_t count) {
+    return SAP_MESH_STAGED * (count > SAP_MESH_FEWEST ? count : SAP_MESH_FEWEST);
+}
+
+// Whether a node may be cut by a plane that leaves so many parts on its sides before they are clipped.
+SAP_FN bool sap_may_cut(int64_t most, int64_t left, int64_t right) {
+    return left + right + (left == 0 || right == 0 ? 1 : 0) <= most;
+}
+
+// What the side that takes `part` of the parts is given, `count` of them once they are clipped.
+SAP_FN int64_t sap_hand_down(int64_t most, int64_t left, int64_t right, int64_t part, int64_t count) {
+    int64_t given = (int64_t)((double)most * (double)part / (double)(left + right));
+    int64_t limit = sap_most_references(count);
+    if (left == 0 || right == 0) given = given - 1;
+    if (given > limit) given = limit;
+    return given > count ? given : count;
+}
+
+// At most 64 triangles: their node's number is used up in preorder. `spare` are references that neither leaves nor
+// nodes that wait have need of, one for each without triangles.
+SAP_FN int64_t sap_spare_at_first(int64_t most, int64_t count) { return most - (count > 0 ? count : 1); }
+SAP_FN bool sap_may_cut_small(int64_t spare, int64_t count) { return count <= spare; }
+SAP_FN int64_t sap_spare_after(int64_t spare, int64_t count, int64_t left, int64_t right) {
+    return spare + count - (left > 0 ? left : 1) - (right > 0 ? right : 1);
+}
+
+// ---- Nodes of more triangles: bins
+//
+// Each axis has 64 bins, counting the parts that start and end in each. What starts in the bins below an edge is left
+// of it, what ends in the bins above is right of it. FAST takes the cheapest of the inner edges, triangles in its plane
+// to the right. HIGH tries the ends of parts, too, that lie in the few bins which may hold the cheapest plane.
+
+// Bins a unit of length: 0 if the axis cannot be cut.
+SAP_FN float sap_bin_scale(sap_mesh_box cell, sap_measure measure, int axis) {
+    float scale = 64.0f / (cell.upper[axis] - cell.lower[axis]);
+    return measure.split[axis] && scale <= 3.402823466e+38f ? scale : 0.0f;
+}
+SAP_FN int sap_bin_of(float x, float lower, float scale) {
+    int bin = (int)((x - lower) * scale);
+    return bin < 63 ? bin : 63;
+}
+SAP_FN float sap_bin_edge(sap_mesh_box cell, int axis, int bin) {
+    return cell.lower[axis] + (cell.upper[axis] - cell.lower[axis]) * (float)bin / 64.0f;
+}
+
+// A bin that is searched for planes; bound: what they cost at least, about.
+SAP_STRUCT(sap_bin)
+struct sap_bin {
+    float bound;
+    int axis;
+    int number;
+};
+
+// before: parts that start in lower bins; after: parts that end in higher ones.
+SAP_FN sap_bin sap_bin_with_bound(sap_mesh_box cell, sap_measure measure, int axis, int number, float traversal,
+                                  float intersection, float before, float after) {
+    sap_bin bin;
+    float low = sap_bin_edge(cell, axis, number);
+    float high = sap_bin_edge(cell, axis, number + 1);
+    float left = sap_share(measure.base[axis], measure.per[axis], low - cell.lower[axis]);
+    float right = sap_share(measure.base[axis], measure.per[axis], cell.upper[axis] - high);
+    bin.bound = sap_split_cost(traversal, intersection, left, right, before, after);
+    bin.axis = axis;
+    bin.number = number;
+    return bin;
+}
+
+// Of the bins with an end of a part and a bound below the cost of the cheapest edge the first SAP_MESH_CHOSEN are
+// searched, as far as there is room for their ends: for three times as many as the node has parts.
+SAP_FN bool sap_bin_precedes(sap_bin bin, sap_bin other) {
+    if (bin.bound != other.bound) return bin.bound < other.bound;
+    return bin.axis != other.axis ? bin.axis < other.axis : bin.number < other.number;
+}
+SAP_FN int64_t sap_room_for_bin(int64_t starts, int64_t ends) {
+    return starts + ends + (starts < ends ? starts : ends);
+}
+
 // ---- Nodes of at most 64 triangles
 //
 // FAST: candidates are the bounds of the parts of triangles, `bound` 0…2 the lower and 3…5 the upper ones; those that
@@ -90,10 +182,4 @@ SAP_FN bool sap_candidate_precedes(float cost, int bound, int triangle, float ot
     return bound != other_bound ? bound < other_bound : triangle < other_triangle;
 }
 
-// HIGH: every bound inside the cell is tried with triangles in its plane on the right and on the left. Of equally cheap
-// ones the first axis is chosen, of that the right, of that the lowest plane.
-SAP_FN bool sap_plane_precedes(float cost, sap_plane plane, float other_cost, sap_plane other) {
-    if (cost != other_cost) return cost < other_cost;
-    if (plane.axis != other.axis) return plane.axis < other.axis;
-    return plane.planar_left != other.planar_left ? !plane.planar_left : plane.at < other.at;
-}
+// HIGH: every bound inside the cell is tried with triangles in its plane on the right and on the left.
