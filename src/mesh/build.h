@@ -8,7 +8,8 @@ enum {
     SAP_MESH_SUBTREE = 4096, // triangles below which one thread builds the whole subtree
     SAP_MESH_SMALL = 64,     // triangles of a small node: a word has a bit for each
     SAP_MESH_FEWEST = 256,   // triangles of the smallest subtree that memory is laid out for
-    SAP_MESH_STAGED = 24,    // nodes, references and parts that a subtree may need for each of its triangles
+    SAP_MESH_STAGED = 24,    // references that a subtree may need for each of its triangles
+    SAP_MESH_CHOSEN = 6,     // bins that HIGH searches for the plane of a large node
     SAP_MESH_FRAME_ROWS = 7, // of a small node's frame: lower x y z, upper x y z, triangle
     SAP_MESH_FRAMES = SAP_MESH_FRAME_ROWS * (SAP_MESH_SMALL + 16) * 2 * (SAP_MESH_DEPTH_MAX + 2) // floats
 };
@@ -45,9 +46,9 @@ typedef struct sap_mesh_rules {
     const float* corners;                               // [9 * triangles] in the mesh's order
     float traversal, intersection, empty_space, radius; // radius: below 0 for surfaces
     int32_t depth, small_node;
-    // Nodes, references and parts that a subtree has room for: when that is used up, nodes become leaves. Far more than
-    // a sensible mesh needs.
-    int64_t staged;
+    // Of a thread's workshop, which has room for every subtree of at most SAP_MESH_SUBTREE parts: references, half as
+    // many as nodes, and parts.
+    int64_t staged, part_room;
     bool fast;
 } sap_mesh_rules;
 
@@ -74,25 +75,24 @@ static inline void sap_mesh_leaves_add(sap_mesh_leaves* leaves, int64_t triangle
 // A thread's own memory: the subtree it builds, in preorder, links and places counted from the subtree's start.
 // References are triangles of the mesh.
 typedef struct sap_mesh_workshop {
-    sap_mesh_node* nodes; // [rules.staged]
+    sap_mesh_node* nodes; // [2 * rules.staged]
     int32_t* references;  // [rules.staged]
-    sap_mesh_part* parts; // [rules.staged]
+    sap_mesh_part* parts; // [rules.part_room]
     float* events;        // [SAP_MESH_EVENTS(SAP_MESH_SUBTREE)]
     float* frames;        // [SAP_MESH_FRAMES]
     int64_t node_count, reference_count;
     sap_mesh_leaves leaves;
-    int64_t most;                              // references that the subtree may have
-    int64_t pending_nodes, pending_references; // of nodes that still wait: at least so much more will come
+    int64_t spare; // references that the small nodes at hand may have beyond those they need (mesh/planes.h)
 } sap_mesh_workshop;
 
 // Floats of scratch memory that find() needs for a node of so many parts.
 #define SAP_MESH_EVENTS(count) (6 * (size_t)(count))
 
 typedef struct sap_mesh_kernels {
-    // Picks the plane of a node, or none.
+    // Picks the plane of a node that it may be cut by, or none.
     sap_mesh_split (*find)(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                            float* events);
-    // Clips the parts against the plane; counts, cells, tight boxes and depths of both sides are filled in.
+    // Clips the parts against the plane; both sides are filled in but for their places.
     void (*divide)(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                    const sap_mesh_split* split, sap_mesh_part* left_parts, sap_mesh_part* right_parts,
                    sap_mesh_job* left, sap_mesh_job* right);

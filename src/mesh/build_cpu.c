@@ -11,6 +11,12 @@
 #include <math.h>
 #include <string.h>
 
+#define SAP_TO_FLOAT(x) ((float)(x))
+#include "math/dialect.h"
+
+#include "math/sah.h"
+#include "mesh/planes.h"
+
 // Parts that find() needs scratch memory of, for a node of so many.
 static int64_t room_to_find(const sap_mesh_top* top) {
     return top->found || top->job.count <= SAP_MESH_SUBTREE
@@ -72,7 +78,7 @@ static void look_at(sap_mesh_crew* c, sap_mesh_top* top, float* events) {
         finish(c, top, &shop);
     } else {
         top->split = c->kernels->find(&c->rules, parts, &top->job, events);
-        if (top->split.axis < 0 || top->split.left + top->split.right > top->job.most) finish(c, top, NULL);
+        if (top->split.axis < 0) finish(c, top, NULL);
     }
     top->found = true;
 }
@@ -89,13 +95,6 @@ static void look_at_all(sap_mesh_crew* c, int side, int64_t from) {
     }
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic) if (to - from > 1)
     for (int64_t i = from; i < to; i++) look_at(c, &tops[i], room + floats * (size_t)tops[i].scratch);
-}
-
-// References that a subtree with so much of the work may have, in a tree of so many triangles: each node hands its own
-// number down in parts. So no mesh, however its triangles overlap, needs more than so many for each triangle.
-static int64_t references_for(int64_t triangles, double share) {
-    const int64_t at_least = triangles > SAP_MESH_FEWEST ? triangles : SAP_MESH_FEWEST;
-    return (int64_t)(share * (double)(SAP_MESH_STAGED * at_least));
 }
 
 // Gives the children of the nodes from `from` on their places on the other stack.
@@ -122,7 +121,6 @@ static bool place_children(sap_mesh_crew* c, int side, int64_t from) {
             double part = (double)counts[k] / (double)(counts[0] + counts[1]);
             sap_mesh_top* child = &children[c->waiting[other]++];
             *child = (sap_mesh_top){.reserved = counts[k], .record = c->record_count++, .share = top->share * part};
-            child->job.most = references_for(c->triangles, child->share);
             child->job.first = other ? c->capacity - c->used[1] - counts[k] : c->used[0];
             c->used[other] += counts[k];
         }
@@ -174,10 +172,10 @@ static float reach_of(const sap_mesh_tree_options* options, const sap_mesh_box* 
 static void begin(sap_mesh_crew* c, const sap_mesh_box* bounds, int64_t triangles) {
     sap_mesh_top* root = sap_mesh_crew_tops(c, 0);
     *root = (sap_mesh_top){
-        .job = {.cell = *bounds, .tight = *bounds, .count = triangles, .most = references_for(triangles, 1)},
+        .job = {.cell = *bounds, .tight = *bounds, .count = triangles, .most = sap_most_references(triangles)},
         .reserved = triangles,
         .share = 1};
-    c->triangles = c->used[0] = triangles;
+    c->used[0] = triangles;
     c->waiting[0] = c->record_count = 1;
     c->rules.radius = reach_of(&c->tree->options, bounds);
     c->progress = sap_progress_begin(c->device, SAP_MESH_PROGRESS);

@@ -29,10 +29,41 @@ static void large_leaf(sap_mesh_workshop* w, const sap_mesh_part* parts, int64_t
 
 static void small_subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                           sap_mesh_workshop* w) {
+    w->spare = sap_spare_at_first(job->most, job->count);
     if (rules->fast && job->count > 0)
         small_fast(rules, parts, job, w);
     else
         small_high(rules, parts, job, w);
+}
+
+// Moves the parts of the nodes that wait together, so that there is room for those of a node's sides.
+static void squeeze(sap_mesh_part* parts, waiting_node* stack, int waiting) {
+    int64_t used = 0;
+    for (int i = 0; i < waiting; i++) {
+        memmove(parts + used, parts + stack[i].job.first, (size_t)stack[i].job.count * sizeof *parts);
+        stack[i].job.first = used;
+        used += stack[i].job.count;
+    }
+}
+
+// Divides the topmost node: its parts, behind which the workshop is free, become those of its sides.
+static void divide_topmost(const sap_mesh_rules* rules, const sap_mesh_split* split, waiting_node* stack, int* waiting,
+                           sap_mesh_workshop* w) {
+    if (stack[*waiting - 1].job.first + stack[*waiting - 1].job.count + split->left + split->right > rules->part_room)
+        squeeze(w->parts, stack, *waiting);
+    const sap_mesh_job job = stack[--*waiting].job;
+    waiting_node left = {.parent = NO_PARENT}, right = {.parent = put_inner(w, split->axis, split->plane)};
+    if (split->left == 0 || split->right == 0) {
+        left.job = right.job = job;
+        share_out(&job, split, split->left, split->right, &left.job, &right.job);
+    } else {
+        right.job.first = job.first + job.count;
+        left.job.first = right.job.first + split->right;
+        divide(rules, w->parts + job.first, &job, split, w->parts + left.job.first, w->parts + right.job.first,
+               &left.job, &right.job);
+    }
+    stack[(*waiting)++] = right;
+    stack[(*waiting)++] = left;
 }
 
 // Parts of the nodes that wait lie one behind the other; what lies behind the topmost node is free.
@@ -43,36 +74,23 @@ static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, con
     stack[waiting++] = (waiting_node){*job, NO_PARENT};
     stack[0].job.first = 0;
     memcpy(w->parts, parts, (size_t)job->count * sizeof *parts);
-    w->node_count = w->reference_count = w->pending_nodes = w->pending_references = 0;
+    w->node_count = w->reference_count = 0;
     w->leaves = (sap_mesh_leaves){0};
-    w->most = job->most < rules->staged ? job->most : rules->staged;
-    note_waiting(w, 1, job->count);
     while (waiting > 0) {
-        waiting_node node = stack[--waiting];
-        const sap_mesh_part* own = w->parts + node.job.first;
-        int64_t count = node.job.count, free_at = node.job.first + count;
-        note_waiting(w, -1, -count);
-        arrive(w, node.parent);
-        sap_mesh_split split = {.axis = -1};
-        bool small = count <= rules->small_node;
-        if (!small) split = find(rules, own, &node.job, w->events);
-        if (small && rules->fast && count > 0 && node.job.depth < rules->depth) cut_empty(rules, &node.job, &split);
-        if (split.axis < 0 || !may_split(rules, w, split.left, split.right) ||
-            free_at + split.left + split.right > rules->staged) {
-            if (small)
-                small_subtree(rules, own, &node.job, w);
-            else
-                large_leaf(w, own, count, node.job.depth);
+        const waiting_node* node = &stack[waiting - 1];
+        const sap_mesh_part* own = w->parts + node->job.first;
+        const bool small = node->job.count <= rules->small_node;
+        arrive(w, node->parent);
+        const sap_mesh_split split = small ? empty_side(rules, &node->job) : find(rules, own, &node->job, w->events);
+        if (split.axis >= 0) {
+            divide_topmost(rules, &split, stack, &waiting, w);
             continue;
         }
-        waiting_node left = {.parent = NO_PARENT}, right = {.parent = put_inner(w, split.axis, split.plane)};
-        right.job.first = free_at;
-        left.job.first = free_at + split.right;
-        divide(rules, own, &node.job, &split, w->parts + left.job.first, w->parts + right.job.first, &left.job,
-               &right.job);
-        note_waiting(w, 2, left.job.count + right.job.count);
-        stack[waiting++] = right;
-        stack[waiting++] = left;
+        waiting--;
+        if (small)
+            small_subtree(rules, own, &node->job, w);
+        else
+            large_leaf(w, own, node->job.count, node->job.depth);
     }
 }
 

@@ -31,7 +31,6 @@ typedef struct sap_mesh_crew {
 
     sap_scratch corners, workshops, parts, tops[2], records;
     size_t workshop_bytes;
-    int64_t triangles;
     int64_t capacity, used[2]; // parts: in all, in either stack
     int64_t waiting[2];        // nodes in either stack
     int64_t record_count;

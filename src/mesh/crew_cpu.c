@@ -57,21 +57,21 @@ bool sap_mesh_crew_make_room(sap_mesh_crew* c, int64_t parts) {
 }
 
 static size_t workshop_bytes(const sap_mesh_rules* rules, int64_t subtree) {
-    const size_t staged = (size_t)rules->staged;
-    return sap_align(staged * sizeof(sap_mesh_node)) + sap_align(staged * sizeof(int32_t)) +
-           sap_align(staged * sizeof(sap_mesh_part)) + sap_align(SAP_MESH_EVENTS(subtree) * sizeof(float)) +
+    const size_t staged = (size_t)rules->staged, parts = (size_t)rules->part_room;
+    return sap_align(2 * staged * sizeof(sap_mesh_node)) + sap_align(staged * sizeof(int32_t)) +
+           sap_align(parts * sizeof(sap_mesh_part)) + sap_align(SAP_MESH_EVENTS(subtree) * sizeof(float)) +
            sap_align(SAP_MESH_FRAMES * sizeof(float));
 }
 
 sap_mesh_workshop sap_mesh_crew_workshop(const sap_mesh_crew* c, int thread) {
-    const size_t staged = (size_t)c->rules.staged;
+    const size_t staged = (size_t)c->rules.staged, parts = (size_t)c->rules.part_room;
     unsigned char* at = c->workshops.memory + c->workshop_bytes * (size_t)thread;
     sap_mesh_workshop w = {.nodes = (sap_mesh_node*)(void*)at};
-    at += sap_align(staged * sizeof *w.nodes);
+    at += sap_align(2 * staged * sizeof *w.nodes);
     w.references = (int32_t*)(void*)at;
     at += sap_align(staged * sizeof *w.references);
     w.parts = (sap_mesh_part*)(void*)at;
-    at += sap_align(staged * sizeof *w.parts);
+    at += sap_align(parts * sizeof *w.parts);
     w.frames = (float*)(void*)at;
     w.events = w.frames + sap_align(SAP_MESH_FRAMES * sizeof(float)) / sizeof(float);
     return w;
@@ -125,6 +125,7 @@ static void set_rules(sap_mesh_crew* c, int64_t triangles) {
                                 .depth = o->depth ? o->depth : default_depth(triangles),
                                 .small_node = o->quality == SAP_QUALITY_FAST ? o->small_node : SAP_MESH_SMALL,
                                 .staged = SAP_MESH_STAGED * subtree,
+                                .part_room = SAP_MESH_STAGED * subtree + subtree,
                                 .fast = o->quality == SAP_QUALITY_FAST};
     c->workshop_bytes = workshop_bytes(&c->rules, subtree);
 }

@@ -36,10 +36,16 @@ INLINE void no_bounds(part_bounds* bounds) {
     for (int k = 0; k < SOMES; k++) bounds->lanes[k] = (some){0} + INFINITY;
 }
 
-INLINE void begin_side(const sap_mesh_job* job, int64_t count, sap_mesh_job* side) {
-    side->cell = job->cell;
-    side->depth = job->depth + 1;
-    side->count = count;
+// Fills in both sides but for their parts' places and bounds.
+static void share_out(const sap_mesh_job* job, const sap_mesh_split* split, int64_t in_left, int64_t in_right,
+                      sap_mesh_job* left, sap_mesh_job* right) {
+    left->cell = right->cell = job->cell;
+    left->cell.upper[split->axis] = right->cell.lower[split->axis] = split->plane;
+    left->depth = right->depth = job->depth + 1;
+    left->count = in_left;
+    right->count = in_right;
+    left->most = sap_hand_down(job->most, split->left, split->right, split->left, in_left);
+    right->most = sap_hand_down(job->most, split->left, split->right, split->right, in_right);
 }
 
 INLINE void end_side(const part_bounds* tight, sap_mesh_job* side) {
@@ -101,9 +107,7 @@ static void divide(const sap_mesh_rules* rules, const sap_mesh_part* parts, cons
     no_bounds(&sides.tight[1]);
     for (int64_t i = 0; (i = copy_parts(parts, i, job->count, split, &sides)) < job->count; i++)
         clip_part(rules, &parts[i], split, &sides);
-    begin_side(job, sides.to[0] - right_parts, right);
-    begin_side(job, sides.to[1] - left_parts, left);
-    left->cell.upper[split->axis] = right->cell.lower[split->axis] = split->plane;
+    share_out(job, split, sides.to[1] - left_parts, sides.to[0] - right_parts, left, right);
     end_side(&sides.tight[0], right);
     end_side(&sides.tight[1], left);
 }

@@ -4,7 +4,7 @@
 
 #include "mesh/sweep_simd.h"
 
-enum { BINS = 64, CHOSEN = 6 };
+enum { BINS = 64 };
 
 INLINE sap_measure measure_of(const sap_mesh_rules* rules, const sap_mesh_box* cell) {
     return sap_measure_of(cell->upper[0] - cell->lower[0], cell->upper[1] - cell->lower[1],
@@ -15,12 +15,13 @@ INLINE axis_rule rule_of(const sap_mesh_rules* rules, const sap_mesh_box* cell, 
     return (axis_rule){rules, cell->lower[axis], cell->upper[axis], m->base[axis], m->per[axis], axis};
 }
 
-// How many parts start and end in each of the bins of an axis.
+// How many parts start and end in each of the bins of an axis (mesh/planes.h).
 typedef struct bins {
     corner4 lower, scale; // scale 0: the axis cannot be cut
     int32_t starts[3][BINS], ends[3][BINS];
 } bins;
 
+// As sap_bin_of.
 INLINE corner4_mask bin_of(const bins* b, corner4 x) {
     const corner4_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
     corner4_mask bin = __builtin_convertvector((x - b->lower) * b->scale, corner4_mask);
@@ -41,9 +42,8 @@ static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_
                       bins* b) {
     memset(b, 0, sizeof *b);
     for (int a = 0; a < 3; a++) {
-        float scale = BINS / (cell->upper[a] - cell->lower[a]);
         b->lower[a] = cell->lower[a];
-        b->scale[a] = m->split[a] && scale <= FLT_MAX ? scale : 0;
+        b->scale[a] = sap_bin_scale(*cell, *m, a);
     }
     for (int64_t i = 0; i < count; i++) {
         corner4_mask from, to;
@@ -55,41 +55,40 @@ static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_
     }
 }
 
-// A bin that may hold the cheapest plane.
+// The costs at the bins' inner edges.
+static void try_bin_edges(const sap_mesh_box* cell, const axis_rule* r, const bins* b, int64_t count,
+                          sap_mesh_split* best) {
+    int64_t left = 0, right = count;
+    for (int bin = 1; bin < BINS; bin++) {
+        left += b->starts[r->axis][bin - 1];
+        right -= b->ends[r->axis][bin - 1];
+        try_plane(r, sap_bin_edge(*cell, r->axis, bin), left, 0, right, best);
+    }
+}
+
+// A bin that is searched.
 typedef struct chosen_bin {
-    float bound;
-    int axis, bin;
+    sap_bin bin;
     int64_t before, after;
     float* at[KINDS]; // its ends of parts
     int64_t count[KINDS];
 } chosen_bin;
 
-INLINE float edge_of(const axis_rule* r, int bin) { return r->lower + (r->upper - r->lower) * (float)bin / BINS; }
-
-// The costs at the bins' edges are known at once.
-static void try_bin_edges(const axis_rule* r, const bins* b, int64_t count, sap_mesh_split* best) {
+// Keeps the first bins by sap_bin_precedes.
+static int choose_bins(const sap_mesh_rules* rules, const sap_mesh_box* cell, const sap_measure* m, int axis,
+                       const bins* b, int64_t count, float best_edge, chosen_bin chosen[SAP_MESH_CHOSEN], int have) {
     int64_t left = 0, right = count;
-    for (int bin = 1; bin < BINS; bin++) {
-        left += b->starts[r->axis][bin - 1];
-        right -= b->ends[r->axis][bin - 1];
-        try_plane(r, edge_of(r, bin), left, 0, right, best);
-    }
-}
-
-// Keeps the bins with the lowest bounds below the best cost, the most promising first.
-static int choose_bins(const axis_rule* r, const bins* b, int64_t count, const sap_mesh_split* best,
-                       chosen_bin chosen[CHOSEN], int have) {
-    int64_t left = 0, right = count;
-    int a = r->axis;
-    for (int bin = 0; bin < BINS; left += b->starts[a][bin++]) {
-        right -= b->ends[a][bin];
-        if (!(b->starts[a][bin] | b->ends[a][bin])) continue;
-        float bound = plane_cost(r, left_share(r, edge_of(r, bin)), right_share(r, edge_of(r, bin + 1)), left, right);
-        if (!(bound < best->cost) || (have == CHOSEN && !(bound < chosen[CHOSEN - 1].bound))) continue;
-        int place = have < CHOSEN ? have++ : CHOSEN - 1;
-        for (; place > 0 && chosen[place - 1].bound > bound; place--) chosen[place] = chosen[place - 1];
-        int64_t starts = b->starts[a][bin], ends = b->ends[a][bin];
-        chosen[place] = (chosen_bin){bound, a, bin, left, right, {NULL}, {starts, ends, starts < ends ? starts : ends}};
+    for (int bin = 0; bin < BINS; left += b->starts[axis][bin++]) {
+        const int64_t starts = b->starts[axis][bin], ends = b->ends[axis][bin];
+        right -= ends;
+        if (!(starts | ends)) continue;
+        const sap_bin it =
+            sap_bin_with_bound(*cell, *m, axis, bin, rules->traversal, rules->intersection, (float)left, (float)right);
+        if (!(it.bound < best_edge)) continue;
+        if (have == SAP_MESH_CHOSEN && !sap_bin_precedes(it, chosen[have - 1].bin)) continue;
+        int place = have < SAP_MESH_CHOSEN ? have++ : SAP_MESH_CHOSEN - 1;
+        for (; place > 0 && sap_bin_precedes(it, chosen[place - 1].bin); place--) chosen[place] = chosen[place - 1];
+        chosen[place] = (chosen_bin){it, left, right, {NULL}, {starts, ends, starts < ends ? starts : ends}};
     }
     return have;
 }
@@ -98,7 +97,7 @@ static int choose_bins(const axis_rule* r, const bins* b, int64_t count, const s
 static int place_bins(chosen_bin* chosen, int have, int64_t count, float* events) {
     int64_t used = 0, room = 3 * count;
     for (int j = 0; j < have; j++) {
-        if (used + chosen[j].count[STARTS] + chosen[j].count[ENDS] + chosen[j].count[PLANAR] > room) return j;
+        if (used + sap_room_for_bin(chosen[j].count[STARTS], chosen[j].count[ENDS]) > room) return j;
         for (int k = 0; k < KINDS; k++) {
             chosen[j].at[k] = events + used;
             used += chosen[j].count[k];
@@ -124,8 +123,8 @@ static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count
     chosen_bin* of[3][BINS];
     vertex_mask wanted = {0};
     for (int j = 0; j < have; j++) {
-        of[chosen[j].axis][chosen[j].bin] = &chosen[j];
-        wanted[chosen[j].axis] |= (int64_t)(UINT64_C(1) << chosen[j].bin);
+        of[chosen[j].bin.axis][chosen[j].bin.number] = &chosen[j];
+        wanted[chosen[j].bin.axis] |= (int64_t)(UINT64_C(1) << chosen[j].bin.number);
     }
     for (int64_t i = 0; i < count; i++) {
         const sap_mesh_part* part = &parts[i];
@@ -147,38 +146,44 @@ static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count
     }
 }
 
-// The cheapest plane of all, by branch and bound (after Wald and Havran 2006, without sorting what cannot matter): bins
-// tell the cost at their edges, and a bound for the planes inside; only the promising ones are swept.
+// The ends of parts in a chosen bin.
+static void search_bin(const sap_mesh_box* cell, const axis_rule* r, const chosen_bin* chosen, int64_t count,
+                       sap_mesh_split* best) {
+    stretch s = {.before = chosen->before,
+                 .after = chosen->after,
+                 .from = sap_bin_edge(*cell, r->axis, chosen->bin.number),
+                 .to = sap_bin_edge(*cell, r->axis, chosen->bin.number + 1)};
+    s.bound = bound_between(r, s.from, s.to, s.before, s.after);
+    for (int k = 0; k < KINDS; k++) {
+        s.at[k] = chosen->at[k];
+        s.spare[k] = chosen->at[k] + 3 * count;
+        s.count[k] = chosen->count[k];
+    }
+    search_stretch(r, &s, best);
+}
+
+// The cheapest plane by bins: of their edges only, or by branch and bound (after Wald and Havran 2006, without sorting
+// what cannot matter), too, of the ends of parts in the few promising ones. What a bound skips could not have been
+// chosen, so the order of the search does not show.
 static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
-                                     float* events) {
+                                     bool only_edges, float* events) {
     sap_mesh_split best = {.cost = INFINITY, .axis = -1};
     sap_measure m = measure_of(rules, &job->cell);
     axis_rule along[3];
-    chosen_bin chosen[CHOSEN];
+    chosen_bin chosen[SAP_MESH_CHOSEN];
     bins b;
     int have = 0;
     fill_bins(&job->cell, &m, parts, job->count, &b);
     for (int a = 0; a < 3; a++) {
         along[a] = rule_of(rules, &job->cell, &m, a);
-        if (b.scale[a] > 0) try_bin_edges(&along[a], &b, job->count, &best);
+        if (b.scale[a] > 0) try_bin_edges(&job->cell, &along[a], &b, job->count, &best);
     }
+    if (only_edges) return best;
     for (int a = 0; a < 3; a++)
-        if (b.scale[a] > 0) have = choose_bins(&along[a], &b, job->count, &best, chosen, have);
+        if (b.scale[a] > 0) have = choose_bins(rules, &job->cell, &m, a, &b, job->count, best.cost, chosen, have);
     have = place_bins(chosen, have, job->count, events);
     if (have) gather_ends(&b, parts, job->count, chosen, have);
-    for (int j = 0; j < have && chosen[j].bound < best.cost; j++) {
-        const axis_rule* r = &along[chosen[j].axis];
-        stretch s = {.before = chosen[j].before,
-                     .after = chosen[j].after,
-                     .from = edge_of(r, chosen[j].bin),
-                     .to = edge_of(r, chosen[j].bin + 1)};
-        for (int k = 0; k < KINDS; k++) {
-            s.at[k] = chosen[j].at[k];
-            s.spare[k] = chosen[j].at[k] + 3 * job->count;
-            s.count[k] = chosen[j].count[k];
-        }
-        search_stretch(r, &s, &best);
-    }
+    for (int j = 0; j < have; j++) search_bin(&job->cell, &along[chosen[j].bin.axis], &chosen[j], job->count, &best);
     return best;
 }
 
@@ -196,28 +201,44 @@ static bool cut_empty(const sap_mesh_rules* rules, const sap_mesh_job* job, sap_
     return true;
 }
 
-static void count_sides(const sap_mesh_part* parts, int64_t count, sap_mesh_split* split) {
+INLINE void count_sides(const sap_mesh_part* parts, int64_t count, bool planar_left, sap_mesh_split* split) {
+    const float plane = split->plane;
+    const int axis = split->axis;
     int64_t left = 0, right = 0;
     for (int64_t i = 0; i < count; i++) {
-        const float lower = parts[i].lower[split->axis], upper = parts[i].upper[split->axis];
-        left += sap_reaches_left(lower, upper, split->plane, split->planar_left);
-        right += sap_reaches_right(lower, upper, split->plane, split->planar_left);
+        const float lower = parts[i].lower[axis], upper = parts[i].upper[axis];
+        left += sap_reaches_left(lower, upper, plane, planar_left);
+        right += sap_reaches_right(lower, upper, plane, planar_left);
     }
     split->left = left;
     split->right = right;
 }
 
-// The middle of the longest side; false if it does not pay, as where most triangles are as large as the node.
-static bool halve_longest(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
-                          sap_mesh_split* split) {
-    const sap_measure m = measure_of(rules, &job->cell);
-    const sap_plane plane = sap_cut_middle(job->cell, m);
-    if (plane.axis < 0) return false;
-    *split = (sap_mesh_split){.axis = plane.axis, .plane = plane.at};
-    count_sides(parts, job->count, split);
-    split->cost = sap_cell_cost(job->cell, m, plane.axis, plane.at, rules->traversal, rules->intersection,
-                                (float)split->left, (float)split->right);
+// Whether a plane pays, by the parts on its sides.
+static bool pays(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
+                 sap_mesh_split* split) {
+    if (split->axis < 0) return false;
+    if (split->planar_left)
+        count_sides(parts, job->count, true, split);
+    else
+        count_sides(parts, job->count, false, split);
+    split->cost = sap_cell_cost(job->cell, measure_of(rules, &job->cell), split->axis, split->plane, rules->traversal,
+                                rules->intersection, (float)split->left, (float)split->right);
     return sap_is_worth(split->cost, rules->intersection, (float)job->count);
+}
+
+static sap_mesh_split middle_plane(const sap_mesh_rules* rules, const sap_mesh_job* job) {
+    const sap_plane plane = sap_cut_middle(job->cell, measure_of(rules, &job->cell));
+    return (sap_mesh_split){.axis = plane.axis, .plane = plane.at, .planar_left = plane.planar_left};
+}
+
+// FAST's first look at a small node: empty space, if it is to be cut off.
+static sap_mesh_split empty_side(const sap_mesh_rules* rules, const sap_mesh_job* job) {
+    sap_mesh_split split = {.axis = -1};
+    if (!rules->fast || job->count == 0 || job->depth >= rules->depth || !cut_empty(rules, job, &split) ||
+        !sap_may_cut(job->most, split.left, split.right))
+        split.axis = -1;
+    return split;
 }
 
 // ---- Both
@@ -226,12 +247,14 @@ static sap_mesh_split find(const sap_mesh_rules* rules, const sap_mesh_part* par
                            float* events) {
     sap_mesh_split split = {.axis = -1};
     if (job->depth >= rules->depth) return split;
-    if (rules->fast && (cut_empty(rules, job, &split) || halve_longest(rules, parts, job, &split))) return split;
-    split = cheapest_plane(rules, parts, job, events);
-    if (split.axis >= 0 && sap_is_worth(split.cost, rules->intersection, (float)job->count))
-        count_sides(parts, job->count, &split);
-    else
-        split.axis = -1;
+    if (!rules->fast || !cut_empty(rules, job, &split)) {
+        if (rules->fast) split = middle_plane(rules, job);
+        if (!pays(rules, parts, job, &split)) { // as where most triangles are as large as the node
+            split = cheapest_plane(rules, parts, job, rules->fast, events);
+            if (!pays(rules, parts, job, &split)) split.axis = -1;
+        }
+    }
+    if (split.axis >= 0 && !sap_may_cut(job->most, split.left, split.right)) split.axis = -1;
     return split;
 }
 

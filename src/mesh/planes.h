@@ -75,8 +75,8 @@ SAP_FN bool sap_may_be_worth(float traversal, float intersection, float count) {
     return sap_is_worth(sap_split_cost(traversal, intersection, 0.0f, 0.0f, 0.0f, 0.0f), intersection, count);
 }
 
-// HIGH, and where FAST's middle does not pay: of equally cheap planes the first axis is chosen, of that triangles in the
-// plane on the right, of that the lowest plane.
+// HIGH, and where FAST's middle does not pay: of equally cheap planes the first axis is chosen, of that triangles in
+// the plane on the right, of that the lowest plane.
 SAP_FN bool sap_plane_precedes(float cost, sap_plane plane, float other_cost, sap_plane other) {
     if (cost != other_cost) return cost < other_cost;
     if (plane.axis != other.axis) return plane.axis < other.axis;
@@ -108,8 +108,8 @@ SAP_FN int64_t sap_hand_down(int64_t most, int64_t left, int64_t right, int64_t 
     return given > count ? given : count;
 }
 
-// At most 64 triangles: their node's number is used up in preorder. `spare` are references that neither leaves nor nodes
-// that wait have need of, one for each without triangles.
+// At most 64 triangles: their node's number is used up in preorder. `spare` are references that neither leaves nor
+// nodes that wait have need of, one for each without triangles.
 SAP_FN int64_t sap_spare_at_first(int64_t most, int64_t count) { return most - (count > 0 ? count : 1); }
 SAP_FN bool sap_may_cut_small(int64_t spare, int64_t count) { return count <= spare; }
 SAP_FN int64_t sap_spare_after(int64_t spare, int64_t count, int64_t left, int64_t right) {
@@ -118,9 +118,9 @@ SAP_FN int64_t sap_spare_after(int64_t spare, int64_t count, int64_t left, int64
 
 // ---- Nodes of more triangles: bins
 //
-// Each axis has 64 bins, counting the parts that start and end in each. What starts in the bins below an edge is left of
-// it, what ends in the bins above is right of it. FAST takes the cheapest of the inner edges, triangles in its plane to
-// the right. HIGH tries the ends of parts, too, that lie in the few bins which may hold the cheapest plane.
+// Each axis has 64 bins, counting the parts that start and end in each. What starts in the bins below an edge is left
+// of it, what ends in the bins above is right of it. FAST takes the cheapest of the inner edges, triangles in its plane
+// to the right. HIGH tries the ends of parts, too, that lie in the few bins which may hold the cheapest plane.
 
 // Bins a unit of length: 0 if the axis cannot be cut.
 SAP_FN float sap_bin_scale(sap_mesh_box cell, sap_measure measure, int axis) {

@@ -168,17 +168,15 @@ static void masks_below(const sap_mesh_rules* rules, const mask_room* room, cons
     int waiting = 0;
     const uint64_t all = job->count == SAP_MESH_SMALL ? ~UINT64_C(0) : (UINT64_C(1) << job->count) - 1;
     stack[waiting++] = (mask_node){job->cell, all, NO_PARENT, job->depth};
-    note_waiting(w, 1, job->count);
     while (waiting > 0) {
         mask_node node = stack[--waiting];
         int count = count_word(node.triangles), triangle = -1, bound = 0;
         float cost = INFINITY;
-        note_waiting(w, -1, -count);
         arrive(w, node.parent);
         if (count > 1 && node.depth < rules->depth &&
             sap_may_be_worth(rules->traversal, rules->intersection, (float)count))
             cost = cheapest_candidate(rules, room, &node, &triangle, &bound);
-        if (!sap_is_worth(cost, rules->intersection, (float)count) || !may_split(rules, w, count, count)) {
+        if (!sap_is_worth(cost, rules->intersection, (float)count) || !sap_may_cut_small(w->spare, count)) {
             mask_leaf(w, room, node.triangles, node.depth);
             continue;
         }
@@ -188,7 +186,7 @@ static void masks_below(const sap_mesh_rules* rules, const mask_room* room, cons
         mask_node right = {node.cell, node.triangles & room->right[triangle][bound], put_inner(w, axis, plane),
                            node.depth + 1};
         left.cell.upper[axis] = right.cell.lower[axis] = plane;
-        note_waiting(w, 2, count_word(left.triangles) + count_word(right.triangles));
+        w->spare = sap_spare_after(w->spare, count, count_word(left.triangles), count_word(right.triangles));
         stack[waiting++] = right;
         stack[waiting++] = left;
     }

@@ -203,17 +203,15 @@ static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, 
     int waiting = 0;
     stack[waiting++] = (small_node){job->cell, w->frames, NO_PARENT, (int)job->count, job->depth};
     for (int i = 0; i < job->count; i++) write_part(w->frames, row_width(job->count), i, &parts[i]);
-    note_waiting(w, 1, job->count);
     while (waiting > 0) {
         small_node node = stack[--waiting];
         sap_mesh_split split = {.cost = INFINITY, .axis = -1};
         sides s;
-        note_waiting(w, -1, -node.count);
         arrive(w, node.parent);
         if (node.depth < rules->depth && sap_may_be_worth(rules->traversal, rules->intersection, (float)node.count))
             split = small_split(rules, node.frame, node.count, &node.cell);
         if (split.axis < 0 || !sap_is_worth(split.cost, rules->intersection, (float)node.count) ||
-            !may_split(rules, w, node.count, node.count)) {
+            !sap_may_cut_small(w->spare, node.count)) {
             small_leaf(w, node.frame, node.count, node.depth);
             continue;
         }
@@ -226,7 +224,7 @@ static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, 
         fill_frame(&node, s.right, s.clipped, s.halves[0], right.frame);
         fill_frame(&node, s.left, s.clipped, s.halves[1], left.frame);
         left.cell.upper[split.axis] = right.cell.lower[split.axis] = split.plane;
-        note_waiting(w, 2, left.count + right.count);
+        w->spare = sap_spare_after(w->spare, node.count, left.count, right.count);
         stack[waiting++] = right;
         stack[waiting++] = left;
     }

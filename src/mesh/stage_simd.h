@@ -7,17 +7,6 @@
 
 enum { NO_PARENT = -1 };
 
-// Whether a node may get two children of so many parts: the workshop must hold them, and all that waits, as leaves.
-INLINE bool may_split(const sap_mesh_rules* rules, const sap_mesh_workshop* w, int64_t left, int64_t right) {
-    return w->node_count + w->pending_nodes + 3 <= rules->staged &&
-           w->reference_count + w->pending_references + left + right <= w->most;
-}
-
-INLINE void note_waiting(sap_mesh_workshop* w, int64_t nodes, int64_t references) {
-    w->pending_nodes += nodes;
-    w->pending_references += references;
-}
-
 // A right child comes when its left sibling's subtree is complete: now its parent learns where it is.
 INLINE void arrive(sap_mesh_workshop* w, int64_t parent) {
     if (parent != NO_PARENT) w->nodes[parent].link |= (uint32_t)w->node_count << 2;

@@ -20,17 +20,22 @@ INLINE float plane_cost(const axis_rule* r, float left, float right, int64_t in_
     return sap_split_cost(r->rules->traversal, r->rules->intersection, left, right, (float)in_left, (float)in_right);
 }
 
-// Keeps the cheaper of the best so far and a plane; triangles in the plane go to the cheaper side.
+// Keeps the better of the best so far and a plane, as sap_plane_precedes has it.
+INLINE void keep_better(const axis_rule* r, float cost, float plane, bool planar_left, sap_mesh_split* best) {
+    if (cost > best->cost) return;
+    const sap_plane other = {best->axis, best->plane, best->planar_left};
+    const sap_plane it = {r->axis, plane + 0.0F, planar_left};
+    if (sap_plane_precedes(cost, it, best->cost, other))
+        *best = (sap_mesh_split){.cost = cost, .plane = it.at, .axis = r->axis, .planar_left = planar_left};
+}
+
+// Tries a plane with the triangles in it on the right, and on the left.
 INLINE void try_plane(const axis_rule* r, float plane, int64_t left, int64_t in_plane, int64_t right,
                       sap_mesh_split* best) {
     if (!(plane > r->lower && plane < r->upper)) return;
     float left_part = left_share(r, plane), right_part = right_share(r, plane);
-    float to_left = plane_cost(r, left_part, right_part, left + in_plane, right);
-    if (to_left < best->cost)
-        *best = (sap_mesh_split){.cost = to_left, .plane = plane + 0.0F, .axis = r->axis, .planar_left = true};
-    if (in_plane == 0) return; // as cheap on either side
-    float to_right = plane_cost(r, left_part, right_part, left, right + in_plane);
-    if (to_right < best->cost) *best = (sap_mesh_split){.cost = to_right, .plane = plane + 0.0F, .axis = r->axis};
+    keep_better(r, plane_cost(r, left_part, right_part, left, right + in_plane), plane, false, best);
+    if (in_plane > 0) keep_better(r, plane_cost(r, left_part, right_part, left + in_plane, right), plane, true, best);
 }
 
 static void sort_by_insertion(float* x, int64_t count) {
@@ -87,7 +92,8 @@ typedef struct stretch {
     float* spare[KINDS]; // as large
     int64_t count[KINDS];
     int64_t before, after; // parts that start below the stretch, that end above it
-    float from, to;
+    float from, to;        // rounded: its ends of parts may lie a little beyond
+    float bound;           // of the costs of its planes
     int level;
 } stretch;
 
@@ -113,73 +119,97 @@ INLINE int sub_bin(float x, float from, float scale) {
     return bin < 0 ? 0 : bin > SUB_BINS - 1 ? SUB_BINS - 1 : bin;
 }
 
-INLINE float bin_edge(const stretch* s, int bin) { return s->from + (s->to - s->from) * (float)bin / SUB_BINS; }
+// No plane between two places costs less. They are moved apart by more than rounding may have moved them.
+INLINE float bound_between(const axis_rule* r, float from, float to, int64_t before, int64_t after) {
+    float margin = (to - from) / SUB_BINS;
+    return plane_cost(r, left_share(r, from - margin), right_share(r, to + margin), before, after);
+}
+
+// The range of floats.
+static void widen_range(const float* x, int64_t count, float* from, float* to) {
+    corner4 low, high;
+    int64_t i = 0;
+    for (int k = 0; k < 4; k++) {
+        low[k] = *from;
+        high[k] = *to;
+    }
+    for (; i + 4 <= count; i += 4) {
+        corner4 next;
+        LOAD_4(next, x + i);
+        low = CORNER_MIN(low, next);
+        high = CORNER_MAX(high, next);
+    }
+    for (; i < count; i++) {
+        low[0] = x[i] < low[0] ? x[i] : low[0];
+        high[0] = x[i] > high[0] ? x[i] : high[0];
+    }
+    for (int k = 0; k < 4; k++) {
+        *from = low[k] < *from ? low[k] : *from;
+        *to = high[k] > *to ? high[k] : *to;
+    }
+}
 
 typedef int64_t bin_starts[KINDS][SUB_BINS + 1];
 
-// No plane inside the bin costs less: it leaves at least the parts and the room at the bin's edges.
-INLINE float bin_bound(const axis_rule* r, const stretch* s, const bin_starts starts, int bin) {
-    return plane_cost(r, left_share(r, bin_edge(s, bin)), right_share(r, bin_edge(s, bin + 1)),
-                      s->before + starts[STARTS][bin], s->after + s->count[ENDS] - starts[ENDS][bin + 1]);
-}
-
-// Tries the inner edges of the bins; the bins that may hold a cheaper plane, as bits.
-static uint64_t try_edges(const axis_rule* r, const stretch* s, const bin_starts starts, sap_mesh_split* best) {
-    uint64_t wanted = 0;
-    for (int bin = 1; bin < SUB_BINS; bin++)
-        try_plane(r, bin_edge(s, bin), s->before + starts[STARTS][bin], 0,
-                  s->after + s->count[ENDS] - starts[ENDS][bin], best);
-    for (int bin = 0; bin < SUB_BINS; bin++) {
-        bool any = starts[STARTS][bin + 1] > starts[STARTS][bin] || starts[ENDS][bin + 1] > starts[ENDS][bin];
-        if (any && bin_bound(r, s, starts, bin) < best->cost) wanted |= UINT64_C(1) << bin;
+// Puts the part of a stretch in one of its bins on the stack, if it has any ends and may hold the best plane. The stack
+// is in descending order of bounds from `bottom` on.
+static int put_bin(const axis_rule* r, const stretch* s, const bin_starts starts, int bin, const sap_mesh_split* best,
+                   stretch* bottom, int have) {
+    const float width = (s->to - s->from) / SUB_BINS;
+    stretch part = {.before = s->before + starts[STARTS][bin],
+                    .after = s->after + s->count[ENDS] - starts[ENDS][bin + 1],
+                    .from = s->from + width * (float)bin,
+                    .to = s->from + width * (float)(bin + 1),
+                    .level = s->level + 1};
+    for (int k = 0; k < KINDS; k++) {
+        part.at[k] = s->spare[k] + starts[k][bin];
+        part.spare[k] = s->at[k] + starts[k][bin];
+        part.count[k] = starts[k][bin + 1] - starts[k][bin];
     }
-    return wanted;
+    if (part.count[STARTS] + part.count[ENDS] == 0) return have;
+    part.bound = bound_between(r, part.from, part.to, part.before, part.after);
+    if (part.bound > best->cost) return have;
+    int place = have;
+    for (; place > 0 && bottom[place - 1].bound < part.bound; place--) bottom[place] = bottom[place - 1];
+    bottom[place] = part;
+    return have + 1;
 }
 
-// Divides a crowded stretch into bins; those that are wanted go on the stack. false: it cannot be divided.
-static bool divide_stretch(const axis_rule* r, const stretch* s, stretch* stack, int* waiting, sap_mesh_split* best) {
-    float scale = SUB_BINS / (s->to - s->from);
-    if (s->count[STARTS] + s->count[ENDS] <= 4 * SUB_BINS || s->level >= SUB_BIN_LEVELS || !(s->to > s->from) ||
-        !(scale <= FLT_MAX))
-        return false;
+// Divides a crowded stretch into bins; those that may hold the best plane go on the stack, the most promising on top.
+// false: it cannot be divided.
+static bool divide_stretch(const axis_rule* r, stretch* s, stretch* stack, int* waiting, const sap_mesh_split* best) {
+    if (s->count[STARTS] + s->count[ENDS] <= 4 * SUB_BINS || s->level >= SUB_BIN_LEVELS) return false;
+    s->from = s->count[STARTS] ? s->at[STARTS][0] : s->at[ENDS][0];
+    s->to = s->from;
+    for (int k = STARTS; k <= ENDS; k++) widen_range(s->at[k], s->count[k], &s->from, &s->to);
+    const float scale = SUB_BINS / (s->to - s->from);
+    if (!(s->to > s->from) || !(scale <= FLT_MAX)) return false;
     bin_starts starts, next;
     memset(starts, 0, sizeof starts);
     for (int k = 0; k < KINDS; k++) {
         for (int64_t i = 0; i < s->count[k]; i++) starts[k][sub_bin(s->at[k][i], s->from, scale) + 1]++;
         for (int bin = 0; bin < SUB_BINS; bin++) starts[k][bin + 1] += starts[k][bin];
     }
-    uint64_t wanted = try_edges(r, s, (const int64_t(*)[SUB_BINS + 1]) starts, best);
-    if (!wanted) return true;
+    int have = 0;
+    for (int bin = 0; bin < SUB_BINS; bin++)
+        have = put_bin(r, s, (const int64_t(*)[SUB_BINS + 1]) starts, bin, best, stack + *waiting, have);
+    if (have == 0) return true;
+    *waiting += have;
     memcpy(next, starts, sizeof next);
     for (int k = 0; k < KINDS; k++)
         for (int64_t i = 0; i < s->count[k]; i++)
             s->spare[k][next[k][sub_bin(s->at[k][i], s->from, scale)]++] = s->at[k][i];
-    for (int bin = SUB_BINS - 1; bin >= 0; bin--) { // the first one ends on top
-        if (!(wanted >> bin & 1)) continue;
-        stretch* part = &stack[(*waiting)++];
-        *part = (stretch){.before = s->before + starts[STARTS][bin],
-                          .after = s->after + s->count[ENDS] - starts[ENDS][bin + 1],
-                          .from = bin_edge(s, bin),
-                          .to = bin_edge(s, bin + 1),
-                          .level = s->level + 1};
-        for (int k = 0; k < KINDS; k++) {
-            part->at[k] = s->spare[k] + starts[k][bin];
-            part->spare[k] = s->at[k] + starts[k][bin];
-            part->count[k] = starts[k][bin + 1] - starts[k][bin];
-        }
-    }
     return true;
 }
 
-// The cheapest plane of a stretch, if it is cheaper than the best so far.
+// The best plane of a stretch, if it precedes the best so far.
 static void search_stretch(const axis_rule* r, const stretch* whole, sap_mesh_split* best) {
     stretch stack[SUB_BINS * SUB_BIN_LEVELS + 1];
     int waiting = 0;
     stack[waiting++] = *whole;
     while (waiting > 0) {
         stretch s = stack[--waiting];
-        float bound = plane_cost(r, left_share(r, s.from), right_share(r, s.to), s.before, s.after);
-        if (bound >= best->cost) continue;
+        if (s.bound > best->cost) continue;
         if (!divide_stretch(r, &s, stack, &waiting, best)) sweep(r, &s, best);
     }
 }

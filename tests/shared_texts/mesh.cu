@@ -46,3 +46,18 @@ __global__ void price(const sap_mesh_box* parts, int count, sap_mesh_box cell, f
     first[i] = sap_candidate_precedes(costs[i], plane.axis, i, costs[0], 0, 0) &&
                sap_plane_precedes(costs[i], plane, costs[0], plane);
 }
+
+__global__ void divide(const sap_mesh_box* parts, int count, sap_mesh_box cell, int64_t most, float cheapest_edge,
+                       int64_t* given, sap_bin* chosen) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count || !sap_may_cut(most, i, count - i)) return;
+    sap_measure measure = sap_measure_of(cell.upper[0] - cell.lower[0], cell.upper[1] - cell.lower[1],
+                                         cell.upper[2] - cell.lower[2], -1.0f);
+    float scale = sap_bin_scale(cell, measure, 0);
+    int number = sap_bin_of(parts[i].lower[0], cell.lower[0], scale);
+    sap_bin bin = sap_bin_with_bound(cell, measure, 0, number, 1.0f, 1.0f, (float)i, (float)(count - i));
+    int64_t left = sap_hand_down(most, i, count - i, i, i);
+    int64_t spare = sap_spare_at_first(left, i);
+    if (sap_may_cut_small(spare, i)) given[i] = sap_spare_after(spare, i, i, sap_room_for_bin(i, count));
+    if (bin.bound < cheapest_edge && sap_bin_precedes(bin, chosen[i])) chosen[i] = bin;
+}
