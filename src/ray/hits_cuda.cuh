@@ -40,23 +40,12 @@ static __device__ __forceinline__ sap_hit_row sap_hit_row_of(const sap_ray_job& 
     return row;
 }
 
-// A whole warp completes the rows of its lanes, those of the rays from `first` on: hits from shared memory, then
-// misses. All lanes write side by side.
-static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job, const sap_hit* shared, int64_t first,
-                                                          int rays, int count, bool wide) {
-    const int lane = (int)(threadIdx.x % SAP_WARP), limit = job.limit;
-    const bool is_shared = limit <= SAP_HITS_SHARED;
-    sap_hit* to = job.hits + first * limit;
-    __syncwarp();
-    for (int64_t at = lane; at < (int64_t)SAP_WARP * limit; at += SAP_WARP) {
-        const int ray = (int)(at / limit), place = (int)(at % limit);
-        const int found = __shfl_sync(SAP_ALL_LANES, count, ray);
-        if (ray >= rays || (place < found && !is_shared)) continue;
-        const sap_hit hit = place < found ? shared[place * (int)blockDim.x + (int)threadIdx.x - lane + ray]
-                                          : sap_hit_of(INFINITY, 0, 0, -1);
-        sap_hit_write(to + at, hit, wide);
-    }
-    __syncwarp();
+// Completes a ray's row: its hits if they lie in shared memory, then misses.
+static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job, const sap_hit_row& row, int64_t i,
+                                                         bool wide) {
+    sap_hit* to = job.hits + i * job.limit;
+    for (int j = job.limit <= SAP_HITS_SHARED ? 0 : row.count; j < job.limit; j++)
+        sap_hit_write(to + j, j < row.count ? row.hits[j * row.stride] : sap_hit_of(INFINITY, 0, 0, -1), wide);
 }
 
 #endif

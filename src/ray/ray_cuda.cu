@@ -68,11 +68,12 @@ static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task,
                            task.magnitude);
 }
 
-// What a lane has found. Rows of hits are written by whole warps.
+// What a lane has found.
 template <int mode> static __device__ __forceinline__ void answer(const ray_task& task, const ray_lane& lane) {
     if (lane.number < 0) return;
     const bool is_hit = lane.triangle >= 0;
     if (mode == FIND_ALL) {
+        sap_hit_row_write(task.job, lane.row, lane.number, task.wide);
         if (task.job.counts) task.job.counts[lane.number] = lane.row.count;
     } else if (mode == FIND_ANY) {
         task.job.occluded[lane.number] = is_hit;
@@ -118,7 +119,6 @@ static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
 template <int mode>
 static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
                                              sap_hit* shared, ray_lane* lane) {
-    if (mode == FIND_ALL) sap_hit_rows_write(task.job, shared, chunk->first, chunk->count, lane->row.count, task.wide);
     if (chunk->begun == chunk->count) *chunk = take_chunk(task);
     const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
     const int place = chunk->begun + __popc(idle & below);
@@ -130,7 +130,7 @@ static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle
     }
     chunk->begun += __popc(idle);
     if (chunk->begun > chunk->count) chunk->begun = chunk->count;
-    if (mode == FIND_ALL || idle != SAP_ALL_LANES) return enough;
+    if (idle != SAP_ALL_LANES) return enough;
     const unsigned octant = octant_of(lane->ray), first = __shfl_sync(SAP_ALL_LANES, octant, 0);
     return __all_sync(SAP_ALL_LANES, !begins || octant == first) ? (int)SAP_WARP : (int)RAY_FEW_IDLE;
 }
