@@ -322,11 +322,10 @@ void join(build* w) {
 
 // An array of the mesh on the GPU; a copy counts as scratch memory.
 const void* bring(build* w, const void* array, size_t bytes) {
-    if (!bytes) return array;
-    const void* there = sap_cuda_in(&w->call, array, bytes);
-    if (there != array) w->lent += bytes;
+    if (!bytes || sap_cuda_on_device(&w->call, array)) return array;
+    w->lent += (bytes + PAGE - 1) / PAGE * PAGE;
     if (w->limit && w->lent > w->limit) too_little(w);
-    return there;
+    return sap_cuda_in(&w->call, array, bytes);
 }
 
 void build_tree(build* w) {
