@@ -2,19 +2,19 @@
 #ifndef SAPWOOD_RENDER_SAMPLE_H
 #define SAPWOOD_RENDER_SAMPLE_H
 
-#include <stdint.h>
+#include "math/dialect.h"
 
 typedef struct sap_pair {
     float x, y; // 0 … 1, 1 excluded
 } sap_pair;
 
-static inline uint32_t sap_hash(uint32_t x) {
+SAP_FN uint32_t sap_hash(uint32_t x) {
     x = (x ^ x >> 16) * 0x7feb352du;
     x = (x ^ x >> 15) * 0x846ca68bu;
     return x ^ x >> 16;
 }
 
-static inline uint32_t sap_reverse_bits(uint32_t x) {
+SAP_FN uint32_t sap_reverse_bits(uint32_t x) {
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
     x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
     x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
@@ -23,7 +23,7 @@ static inline uint32_t sap_reverse_bits(uint32_t x) {
 }
 
 // Owen's scrambling of a number whose bits are reversed: each bit is flipped by a hash of those below it.
-static inline uint32_t sap_scramble_reversed(uint32_t x, uint32_t seed) {
+SAP_FN uint32_t sap_scramble_reversed(uint32_t x, uint32_t seed) {
     x += seed;
     x ^= x * 0x6c50b47cu;
     x ^= x * 0xb82f1e52u;
@@ -31,25 +31,27 @@ static inline uint32_t sap_scramble_reversed(uint32_t x, uint32_t seed) {
     return x ^ x * 0x8d22f6e6u;
 }
 
-static inline uint32_t sap_scramble(uint32_t x, uint32_t seed) {
+SAP_FN uint32_t sap_scramble(uint32_t x, uint32_t seed) {
     return sap_reverse_bits(sap_scramble_reversed(sap_reverse_bits(x), seed));
 }
 
-static inline uint32_t sap_sobol_second(uint32_t index) {
+SAP_FN uint32_t sap_sobol_second(uint32_t index) {
     uint32_t sum = 0;
     for (uint32_t direction = 0x80000000u; index; index >>= 1, direction ^= direction >> 1)
         if (index & 1u) sum ^= direction;
     return sum;
 }
 
-static inline float sap_fraction(uint32_t bits) { return (float)(bits >> 8) * 0x1p-24f; }
+SAP_FN float sap_fraction(uint32_t bits) { return (float)(bits >> 8) * 0x1p-24f; }
 
 // The pair number `sample` of the sequence for one pixel and one purpose.
-static inline sap_pair sap_sample(uint32_t pixel, uint32_t sample, uint32_t purpose) {
+SAP_FN sap_pair sap_sample(uint32_t pixel, uint32_t sample, uint32_t purpose) {
     uint32_t seed = sap_hash(pixel ^ sap_hash(purpose));
     uint32_t index = sap_scramble(sample, seed);
-    return (sap_pair){sap_fraction(sap_scramble(sap_reverse_bits(index), sap_hash(seed ^ 0x68bc21ebu))),
-                      sap_fraction(sap_scramble(sap_sobol_second(index), sap_hash(seed ^ 0x02e5be93u)))};
+    sap_pair pair;
+    pair.x = sap_fraction(sap_scramble(sap_reverse_bits(index), sap_hash(seed ^ 0x68bc21ebu)));
+    pair.y = sap_fraction(sap_scramble(sap_sobol_second(index), sap_hash(seed ^ 0x02e5be93u)));
+    return pair;
 }
 
 #endif
