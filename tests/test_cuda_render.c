@@ -67,6 +67,16 @@ TEST(pictures_are_those_of_the_cpu) {
     close_scene(&t.s);
 }
 
+// Calls on the caller's stream do not wait for rays; pictures do.
+TEST(pictures_in_the_callers_stream) {
+    stage t;
+    OPEN_SCENE(&t.s, cuda_tools_stream());
+    open_stage_on(&t);
+    expect_same(&t, &render_small);
+    close_stage_on(&t);
+    close_scene(&t.s);
+}
+
 // What the sets leave out: colours of vertices, no materials at all, no lamps, odd sizes, no bounces and many.
 TEST(other_pictures) {
     static const int32_t sizes[][2] = {{1, 1}, {80, 1}, {1, 60}, {13, 29}};

@@ -53,6 +53,7 @@ typedef struct sap_render_steps {
     // of the view to where the work is done.
     sap_status (*begin)(sap_picture* picture);
     sap_status (*end)(sap_picture* picture);
+    sap_status (*wait)(sap_picture* picture); // until rays have been traced
     sap_status (*send)(sap_picture* picture); // a path for each sample of each pixel of batch.tile
     sap_status (*shade)(sap_picture* picture, int32_t bounce, bool last);
     // Rays to a lamp; and what it sheds where these meet nothing.
@@ -81,7 +82,7 @@ void sap_lens_aim(const sap_camera* camera, int32_t width, int32_t height, sap_l
 void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double* radius);
 
 // ---- normals.c: the sum of those of the triangles around each vertex by area, unit or zero, into [3*vertex_count].
-void sap_normals_fill(const sap_mesh* mesh, float* normals);
+void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals);
 
 // ---- light.c: the lamps of a scene, into picture->lamps.
 sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene);

@@ -14,7 +14,7 @@ SAP_FN sap_path sap_path_begin(const sap_view* view, const sap_tile* tile, int32
     path.slot = slot;
     path.pixel = sap_hash((uint32_t)x ^ sap_hash((uint32_t)y));
     path.sample = (uint32_t)(tile->first + slot % tile->samples);
-    path.scattered = false;
+    path.scattered = 0;
     sap_pair at = sap_sample(path.pixel, path.sample, 0);
     double across = 2 * ((double)x + (double)at.x) / view->width - 1;
     double up = 1 - 2 * ((double)y + (double)at.y) / view->height;

@@ -87,7 +87,7 @@ static double seconds_now(void) {
 // Rays through the tree, which are counted and timed: first hits, whether there are any, or first hits and visits.
 typedef enum rays_kind { RAYS_FIRST, RAYS_SHADOW, RAYS_VISITS } rays_kind;
 
-static sap_status trace(sap_picture* picture, rays_kind kind) {
+static sap_status trace(sap_picture* picture, const sap_render_steps* steps, rays_kind kind) {
     const sap_batch* b = &picture->batch;
     const double start = seconds_now();
     sap_status status;
@@ -96,6 +96,7 @@ static sap_status trace(sap_picture* picture, rays_kind kind) {
     case RAYS_VISITS: status = sap_trace_visits(picture->tree, b->rays, b->live, b->hits, b->visits); break;
     default: status = sap_trace(picture->tree, b->rays, b->live, b->hits);
     }
+    if (status == SAP_OK) status = steps->wait(picture);
     picture->trace_seconds += seconds_now() - start;
     picture->rays += b->live;
     return status;
@@ -107,7 +108,7 @@ static sap_status light_surfaces(sap_picture* picture, const sap_render_steps* s
     for (int32_t number = 0; number < picture->lamp_count && status == SAP_OK; number++) {
         // Purposes of paths are below 4 * 65, see sap_shade.
         status = steps->ask_lamp(picture, number, 1024 + (uint32_t)number * 128 + (uint32_t)bounce);
-        if (status == SAP_OK) status = trace(picture, RAYS_SHADOW);
+        if (status == SAP_OK) status = trace(picture, steps, RAYS_SHADOW);
         if (status == SAP_OK) status = steps->take_light(picture);
     }
     return status;
@@ -128,7 +129,7 @@ static sap_status follow_paths(sap_picture* picture, const sap_render_steps* ste
     const int32_t bounces = picture->options.bounces;
     sap_status status = SAP_OK;
     for (int32_t bounce = 0; bounce <= bounces && picture->batch.live && status == SAP_OK; bounce++) {
-        status = trace(picture, RAYS_FIRST);
+        status = trace(picture, steps, RAYS_FIRST);
         if (status == SAP_OK) status = steps->shade(picture, bounce, bounce == bounces);
         if (status == SAP_OK) status = light_surfaces(picture, steps, bounce);
         if (status == SAP_OK && bounce < bounces) status = keep_live(picture);
@@ -137,7 +138,7 @@ static sap_status follow_paths(sap_picture* picture, const sap_render_steps* ste
 }
 
 static sap_status count_visits(sap_picture* picture, const sap_render_steps* steps) {
-    sap_status status = trace(picture, RAYS_VISITS);
+    sap_status status = trace(picture, steps, RAYS_VISITS);
     return status == SAP_OK ? steps->take_visits(picture) : status;
 }
 
@@ -224,7 +225,7 @@ static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene,
         status = sap_lamps_prepare(picture, scene);
         if (status == SAP_OK && smooth) {
             float* filled = (float*)(void*)normals.memory;
-            sap_normals_fill(mesh, filled);
+            sap_normals_fill(mesh, picture->threads, filled);
             picture->view.normals = filled;
         }
         fill_view(picture);

@@ -27,6 +27,11 @@ static sap_status cpu_end(sap_picture* p) {
     return SAP_OK;
 }
 
+static sap_status cpu_wait(sap_picture* p) {
+    (void)p; // calls return when their work is done
+    return SAP_OK;
+}
+
 static sap_status cpu_send(sap_picture* p) {
     sap_batch* b = &p->batch;
 #pragma omp parallel for schedule(static) num_threads(p->threads)
@@ -101,6 +106,7 @@ static sap_status cpu_develop_heat(sap_picture* p, uint8_t* pixels, float* most)
 
 const sap_render_steps sap_render_steps_cpu = {.begin = cpu_begin,
                                                .end = cpu_end,
+                                               .wait = cpu_wait,
                                                .send = cpu_send,
                                                .shade = cpu_shade,
                                                .ask_lamp = cpu_ask_lamp,

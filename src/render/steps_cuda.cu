@@ -160,6 +160,9 @@ static sap_status finish(sap_cuda_call* call) {
     return call->status;
 }
 
+// Rays on the caller's stream do not wait.
+static sap_status wait_for_rays(sap_picture* p) { return finish(&drawing_of(p)->call); }
+
 static sap_cuda_grid grid_of(int64_t items) { return sap_cuda_grid_for(items, PATH_THREADS); }
 
 static int64_t pixels_of(const sap_picture* p) { return (int64_t)p->view.width * p->view.height; }
@@ -221,5 +224,5 @@ static sap_status heat(sap_picture* p, uint8_t* pixels, float* most) {
     return d->call.status;
 }
 
-extern "C" const sap_render_steps sap_render_steps_cuda = {begin, end,    send,   shade,   ask,
-                                                           light, visits, gather, develop, heat};
+extern "C" const sap_render_steps sap_render_steps_cuda = {begin, end,    wait_for_rays, send,    shade, ask,
+                                                           light, visits, gather,        develop, heat};

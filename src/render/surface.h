@@ -173,7 +173,7 @@ SAP_FN bool sap_go_on(const sap_meeting* m, sap_pair choice, sap_pair direction,
         *ray = sap_send_mirrored(m);
     } else {
         path->weight = sap_times(sap_filter(path->weight, m->diffuse), all / dull);
-        path->scattered = true;
+        path->scattered = 1;
         *ray = sap_send_scattered(m, direction);
     }
     return sap_largest(path->weight) > too_little;

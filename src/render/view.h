@@ -41,7 +41,7 @@ typedef struct sap_path {
     int32_t slot;      // pixel * samples + sample in the batch
     uint32_t pixel;    // seed
     uint32_t sample;
-    bool scattered; // by a dull surface
+    uint32_t scattered; // by a dull surface: 1, else 0; no bool, so that paths have no padding
 } sap_path;
 
 // Where a path has met a surface: what lights need to know.
