@@ -244,14 +244,15 @@ sap_status sap_render(sap_device* device, const sap_scene* scene, const sap_rend
     if (!scene || !options || !pixels)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", !scene ? "scene" : !options ? "options" : "pixels");
     const double start = seconds_now();
-    sap_device_info machine;
     float most = 0;
     sap_status status = check_options(device, options);
     if (status == SAP_OK) status = check_scene(device, scene);
-    if (status == SAP_OK) status = sap_device_describe(device, &machine);
     if (status != SAP_OK) return status;
-    sap_picture picture = {
-        .device = device, .tree = scene->tree, .file = scene->file, .options = *options, .threads = machine.threads};
+    sap_picture picture = {.device = device,
+                           .tree = scene->tree,
+                           .file = scene->file,
+                           .options = *options,
+                           .threads = device->options.threads};
     fill_defaults(&picture.options);
     sap_box_around(&scene->tree->shape, &picture.middle, &picture.radius);
     status = place_camera(&picture, scene);
