@@ -77,6 +77,21 @@ TEST(pictures_in_the_callers_stream) {
     close_scene(&t.s);
 }
 
+// The tree says where the work is done, whatever device serves the call.
+TEST(trees_decide_where) {
+    stage t;
+    OPEN_SCENE(&t.s, NULL);
+    open_stage_on(&t);
+    CHECK_STATUS(draw_here(&t, &render_small, NULL), SAP_OK);
+    t.scene.tree = t.there;
+    int64_t launches = cuda_tools.calls[CUDA_TOOLS_LAUNCH];
+    CHECK_STATUS(sap_render(t.s.cpu, &t.scene, &render_small, t.got, NULL), SAP_OK);
+    CHECK(cuda_tools.calls[CUDA_TOOLS_LAUNCH] > launches + 10);
+    CHECK(!memcmp(t.expected, t.got, 3 * RENDER_WIDTH * RENDER_HEIGHT));
+    close_stage_on(&t);
+    close_scene(&t.s);
+}
+
 // What the sets leave out: colours of vertices, no materials at all, no lamps, odd sizes, no bounces and many.
 TEST(other_pictures) {
     static const int32_t sizes[][2] = {{1, 1}, {80, 1}, {1, 60}, {13, 29}};
