@@ -86,10 +86,10 @@ SAP_API sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, in
  *
  * The picture is made where the tree lies, in batches of paths that are traced, shaded and lit together; after each
  * bounce ::sap_compact closes the gaps of those that have ended. On a CPU device a batch is 64 x 64 pixels with up to
- * 16 samples each. On a CUDA device it is up to 4 million paths, of about 200 bytes each, or fewer where memory is
- * short; the mesh, its materials and lights go there once a picture, everything else stays there, and the pixels come
- * back. Host code checks the scene and works out the normals of its vertices. `pixels` and the arrays of the scene are
- * host memory.
+ * 16 samples each, more with many threads or few samples. On a CUDA device it is up to 4 million paths, of about 200
+ * bytes each, or fewer where memory is short; the mesh, its materials and lights go there once a picture, everything
+ * else stays there, and the pixels come back. Host code checks the scene and works out the normals of its vertices.
+ * `pixels` and the arrays of the scene are host memory.
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL; an option out of range; numbers that are not finite in camera, lights or
  * background; a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a material that is

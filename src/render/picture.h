@@ -46,14 +46,14 @@ typedef struct sap_picture {
     void* state;
 } sap_picture;
 
-// What a processor does between the rays of a picture. `end` always follows `begin`, whatever that gave. Steps return
-// when their work is done.
+// What a processor does between the rays of a picture. `end` always follows `begin`, whatever that gave. What is ahead
+// of rays (send, ask_lamp) and the pixels are ready when the step returns; other work may still be under way.
 typedef struct sap_render_steps {
     // Chooses how large tiles are, takes memory for a batch and for the light, which is set to 0, and brings the arrays
     // of the view to where the work is done.
     sap_status (*begin)(sap_picture* picture);
     sap_status (*end)(sap_picture* picture);
-    sap_status (*wait)(sap_picture* picture); // until rays have been traced
+    sap_status (*wait)(sap_picture* picture); // until all is done, rays too
     sap_status (*send)(sap_picture* picture); // a path for each sample of each pixel of batch.tile
     sap_status (*shade)(sap_picture* picture, int32_t bounce, bool last);
     // Rays to a lamp; and what it sheds where these meet nothing.

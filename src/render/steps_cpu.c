@@ -6,17 +6,18 @@
 #include <string.h>
 
 enum {
-    TILE = 64, // pixels a side at least: the paths of a thread should stay in its caches
-    TILE_MOST = 4096,
-    THREAD_PATHS = 1 << 14 // of a batch: enough work for a thread at all bounces
+    TILE = 64,             // pixels a side at least: the paths of a thread should stay in its caches
+    TILE_MOST = 4096,      // pixels a side at most
+    THREAD_PATHS = 1 << 14 // of a batch: enough for a thread, after some bounces too
 };
 
 static sap_status cpu_begin(sap_picture* p) {
     const sap_render_options* o = &p->options;
     const size_t light_bytes = (size_t)o->width * (size_t)o->height * 3 * sizeof(float);
-    int32_t side = TILE;
-    do sap_tiles_set(p, side, side);
-    while (p->batch.room < (int64_t)p->threads * THREAD_PATHS && (side *= 2) <= TILE_MOST);
+    for (int32_t side = TILE; side <= TILE_MOST; side *= 2) {
+        sap_tiles_set(p, side, side);
+        if (p->batch.room >= (int64_t)p->threads * THREAD_PATHS) break;
+    }
     if (!sap_scratch_take(p->device, sap_batch_places(&p->batch, NULL), &p->scratch[0]) ||
         !sap_scratch_take(p->device, light_bytes, &p->scratch[1]))
         return sap_fail(p->device, SAP_ERROR_MEMORY, "no memory for a picture of %d x %d pixels", (int)o->width,

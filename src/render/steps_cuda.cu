@@ -154,7 +154,7 @@ static sap_status end(sap_picture* p) {
 
 // ---- Steps
 
-// Waits, so that the time of rays is theirs alone.
+// Waits: ahead of rays, so that their time is theirs alone.
 static sap_status finish(sap_cuda_call* call) {
     if (call->status == SAP_OK) sap_cuda_expect(call, call->cuda->calls->wait(call->cuda->stream), "drawing");
     return call->status;
@@ -176,7 +176,7 @@ static sap_status send(sap_picture* p) {
 static sap_status shade(sap_picture* p, int32_t bounce, bool last) {
     sap_cuda_call* call = &drawing_of(p)->call;
     sap_cuda_launch(call, shade_paths, grid_of(p->batch.live), p->view, p->batch, bounce, last);
-    return finish(call);
+    return call->status;
 }
 
 static sap_status ask(sap_picture* p, int32_t number, uint32_t purpose) {
@@ -188,20 +188,20 @@ static sap_status ask(sap_picture* p, int32_t number, uint32_t purpose) {
 static sap_status light(sap_picture* p) {
     sap_cuda_call* call = &drawing_of(p)->call;
     sap_cuda_launch(call, take_light, grid_of(p->batch.live), p->batch);
-    return finish(call);
+    return call->status;
 }
 
 static sap_status visits(sap_picture* p) {
     sap_cuda_call* call = &drawing_of(p)->call;
     sap_cuda_launch(call, take_visits, grid_of(p->batch.live), p->batch);
-    return finish(call);
+    return call->status;
 }
 
 static sap_status gather(sap_picture* p) {
     sap_cuda_call* call = &drawing_of(p)->call;
     const int64_t pixels = (int64_t)p->batch.tile.width * p->batch.tile.height;
     sap_cuda_launch(call, gather_pixels, grid_of(pixels), p->view, p->batch, p->light);
-    return finish(call);
+    return call->status;
 }
 
 static sap_status develop(sap_picture* p, uint8_t* pixels) {
