@@ -8,9 +8,10 @@
 
 #include "mesh/divide_cuda.cuh"
 
-// A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory, and static find(build, job,
-// shared), by which a block finds the plane of a job whose task is SAP_MESH_FIND: it sets axis, plane and planar_left,
-// and the task to SAP_MESH_COUNT; or it calls sap_mesh_end_job. FAST never gets there.
+// A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory; and, unless it is fast, static
+// find(build, shared memory, meetings), by which all blocks find the planes of the batch's jobs, whose task is
+// SAP_MESH_FIND, and meet: it sets axis, plane and planar_left, and the task to SAP_MESH_COUNT; or it calls
+// sap_mesh_end_job.
 union sap_mesh_warp_shared {
     uint32_t bins[6 * SAP_MESH_BINS];
     sap_mesh_cut cuts[SAP_MESH_TILE];
@@ -154,7 +155,7 @@ static __device__ void sap_mesh_list_units(const sap_mesh_cuda_build& b, sap_mes
     }
 }
 
-// What the last block does: at the end of a level, of a round of counting, and where there is nothing to do.
+// What the last block does at the end of a level, and at the end of a round of counting.
 struct sap_mesh_close_level {
     const sap_mesh_cuda_build& b;
     __device__ void operator()(sap_mesh_cuda_state* state) const {
@@ -169,9 +170,6 @@ struct sap_mesh_close_round {
         state->batch.more = state->again;
         state->again = 0;
     }
-};
-struct sap_mesh_close_nothing {
-    __device__ void operator()(sap_mesh_cuda_state*) const {}
 };
 
 // ---- Jobs of several warps
@@ -418,14 +416,7 @@ static __global__ void __launch_bounds__(SAP_MESH_THREADS)
         sap_mesh_meet(b, s, &meetings, sap_mesh_close_level{b});
         const sap_mesh_cuda_batch batch = s->batch;
         if (batch.over) return;
-        if (!b.rules.fast) {
-            for (uint32_t i = batch.from + blockIdx.x; i < batch.to; i += gridDim.x) {
-                sap_mesh_cuda_job* job = &b.jobs[sap_mesh_slot(b, batch.side, i)];
-                if (job->task == SAP_MESH_FIND) quality::find(b, job, &s->of.find);
-                __syncthreads();
-            }
-            sap_mesh_meet(b, s, &meetings, sap_mesh_close_nothing());
-        }
+        if constexpr (!quality::fast) quality::find(b, s, &meetings);
         const int2* units = b.units[batch.parity];
         for (bool more = batch.units > 0; more; more = s->batch.more > 0) {
             for (int64_t i = first; i < batch.units; i += warps)
