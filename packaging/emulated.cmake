@@ -67,7 +67,7 @@ target_compile_definitions(sapwood_emulated PRIVATE SAP_HAVE_CUDA
   $<$<COMPILE_LANGUAGE:CXX>:SAP_CUDA_ON_CPU>)
 set_target_properties(sapwood_emulated PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden)
 
-foreach(name IN ITEMS tree nearest radius walks verify saved nodes compact determinism cuda cuda_copies cuda_faults cuda_graph cuda_rays cuda_rows cuda_verify)
+foreach(name IN ITEMS tree nearest radius walks verify saved nodes compact determinism cuda cuda_copies cuda_faults cuda_graph cuda_mesh cuda_rays cuda_rows cuda_verify)
   add_executable(emulated_test_${name} ${PROJECT_SOURCE_DIR}/tests/test_${name}.c)
   target_compile_definitions(emulated_test_${name} PRIVATE SAP_HAVE_CUDA SAP_EMULATED)
   target_include_directories(emulated_test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)

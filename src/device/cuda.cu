@@ -111,7 +111,7 @@ extern "C" const sap_processor_table sap_cuda_table = {"cuda",
                                                        sap_mesh_make_cuda,
                                                        sap_mesh_read_cuda,
                                                        sap_mesh_unmake_cuda,
-                                                       NULL, // mesh_build
+                                                       sap_mesh_build_cuda,
                                                        sap_trace_cuda,
                                                        sap_closest_point_cuda,
                                                        sap_inside_cuda};

@@ -21,6 +21,8 @@ sap_status sap_radius_cuda(const sap_tree* tree, const sap_radius_job* job);
 sap_status sap_mesh_make_cuda(sap_mesh_tree* tree, const unsigned char* arrays);
 sap_status sap_mesh_read_cuda(const sap_mesh_tree* tree, void* to);
 void sap_mesh_unmake_cuda(sap_mesh_tree* tree);
+// ---- mesh/mesh_build_cuda.cu
+sap_status sap_mesh_build_cuda(sap_mesh_tree* tree, const sap_mesh* mesh);
 // ---- ray/ray_cuda.cu
 sap_status sap_trace_cuda(const sap_mesh_tree* tree, const sap_ray_job* job);
 // ---- ray/about_cuda.cu

@@ -14,7 +14,7 @@ static bool is_good_vertex(const float* v, float most) {
 static bool load_triangle(const sap_mesh* mesh, int64_t i, float most, float* corners, sap_mesh_part* part) {
     for (int k = 0; k < 3; k++) {
         int32_t vertex = mesh->triangles[3 * i + k];
-        if (vertex < 0 || vertex >= mesh->vertex_count) return false;
+        if (!sap_mesh_has_vertex(mesh, vertex)) return false;
         const float* v = mesh->vertices + 3 * (int64_t)vertex;
         if (!is_good_vertex(v, most)) return false;
         memcpy(corners + (int64_t)SAP_TRIANGLE_FLOATS * i + 3 * k, v, 3 * sizeof *v);
@@ -52,20 +52,29 @@ static int64_t load_stretch(const sap_mesh* mesh, int64_t from, int64_t to, floa
     return NOTHING_BAD;
 }
 
-static sap_status refuse(const sap_device* device, const sap_mesh* mesh, int64_t triangle) {
+sap_status sap_mesh_refuse(const sap_device* device, const sap_mesh* mesh, const int32_t corners[3],
+                           const float vertices[3][3], int64_t triangle) {
     const float most = (float)sap_largest_coordinate(32, 3);
     for (int k = 0; k < 3; k++) {
-        int32_t vertex = mesh->triangles[3 * triangle + k];
-        if (vertex < 0 || vertex >= mesh->vertex_count)
+        if (!sap_mesh_has_vertex(mesh, corners[k]))
             return sap_fail(device, SAP_ERROR_RANGE, "mesh: triangle %lld names vertex %d, but there are %lld",
-                            (long long)triangle, (int)vertex, (long long)mesh->vertex_count);
-        const float* v = mesh->vertices + 3 * (int64_t)vertex;
+                            (long long)triangle, (int)corners[k], (long long)mesh->vertex_count);
+        const float* v = vertices[k];
         if (is_good_vertex(v, most)) continue;
         bool finite = isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
-        return sap_fail(device, SAP_ERROR_NOT_FINITE, "mesh: vertex %d of triangle %lld is %s", (int)vertex,
+        return sap_fail(device, SAP_ERROR_NOT_FINITE, "mesh: vertex %d of triangle %lld is %s", (int)corners[k],
                         (long long)triangle, finite ? "too far away to square its distance" : "not finite");
     }
     return SAP_OK;
+}
+
+static sap_status refuse(const sap_device* device, const sap_mesh* mesh, int64_t triangle) {
+    float vertices[3][3] = {{0}};
+    const int32_t* corners = mesh->triangles + 3 * triangle;
+    for (int k = 0; k < 3; k++)
+        if (sap_mesh_has_vertex(mesh, corners[k]))
+            memcpy(vertices[k], mesh->vertices + 3 * (int64_t)corners[k], sizeof vertices[k]);
+    return sap_mesh_refuse(device, mesh, corners, vertices, triangle);
 }
 
 sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, float* corners, sap_mesh_part* parts,

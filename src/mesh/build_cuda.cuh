@@ -1,0 +1,284 @@
+// Building trees over triangles on CUDA devices: what the kernels share.
+//
+// The way of a build: load_cuda.cu checks the mesh and makes the parts of the root; large_cuda.cuh divides nodes of
+// many parts level by level, all blocks together; small_fast_cuda.cu and its sibling of HIGH build each small node's
+// whole subtree by a warp, into staging; join_cuda.cu puts everything where it belongs in preorder. mesh_build_cuda.cu
+// is the host's side.
+//
+// Parts of nodes that wait lie in two stacks that grow towards each other, jobs beside them; a level takes as many of
+// the last jobs of a stack as the room between surely suffices for and puts their children on the other one. Parts are
+// divided stably, so that triangles ascend in every node. Several warps that divide a node write at places counted
+// before clipping, which may take parts away: what is left over is filled with holes, which reach no side of any plane.
+#ifndef SAPWOOD_MESH_BUILD_CUDA_CUH
+#define SAPWOOD_MESH_BUILD_CUDA_CUH
+
+#include "device/cuda.h"
+#include "tree/order_cuda.cuh"
+extern "C" {
+#define SAP_TO_FLOAT(x) ((float)(x))
+#include "math/sah.h"
+
+#include "mesh/build.h"
+#include "ray/access.h"
+
+#include "mesh/clip.h"
+#include "mesh/planes.h"
+}
+
+enum {
+    SAP_MESH_THREADS = 256,                       // of a block of the large-node kernel
+    SAP_MESH_WARPS = SAP_MESH_THREADS / SAP_WARP, // in it
+    SAP_MESH_ALONE = 512,                         // parts of a node that one warp divides in one go
+    SAP_MESH_UNIT = 256,                          // parts of a larger node for one warp, at least
+    SAP_MESH_UNITS = 1024,                        // warps that divide a node, at most
+    SAP_MESH_BINS = 64,                           // along an axis
+    SAP_MESH_HOLE = -1                            // the triangle of a place without a part
+};
+
+// 32 bytes that two loads take; lower.w has the bits of the triangle's number. A hole's box is empty: lower > upper.
+typedef struct sap_mesh_cuda_part {
+    float4 lower, upper;
+} sap_mesh_cuda_part;
+
+// What is to be done with a job.
+enum sap_mesh_task {
+    SAP_MESH_FIND,  // HIGH: a plane has to be found
+    SAP_MESH_HALVE, // FAST: the plane is the middle, if that is worth it
+    SAP_MESH_BIN,   // FAST: it is not; the parts are to be counted in bins
+    SAP_MESH_COUNT, // the plane is chosen; parts on its sides are to be counted
+    SAP_MESH_SPLIT, // counted; parts are to be divided
+    SAP_MESH_ENDS,  // the node is to be a leaf: its triangles are to be copied
+    SAP_MESH_GONE   // nothing: what was to be a job became something else
+};
+
+// A node of more than small_node parts that waits or is being divided.
+typedef struct sap_mesh_cuda_job {
+    sap_mesh_box cell, tight;
+    int64_t first, most; // place of its parts; references that its subtree may have
+    int64_t below;       // parts that its stack has below its own
+    int32_t room, count; // places, holes among them; parts
+    int32_t depth, top;
+    int32_t task; // sap_mesh_task
+    float plane;
+    int32_t axis; // -1: none yet
+    int32_t planar_left;
+    int32_t first_unit, units, unit_parts; // of several warps; units 0: one warp does it alone
+    uint32_t sides[2];                     // parts left and right of the plane, before clipping
+    uint32_t arrived;                      // units that are done
+    int64_t child_first[2];
+    int64_t child_number;     // among the other stack's jobs: of the first child that is there
+    int64_t child_below;      // parts below its own
+    uint32_t child_count[2];  // after clipping
+    uint32_t child_box[2][6]; // ordinals: lower x y z, upper x y z
+} sap_mesh_cuda_job;
+
+// A node of at most small_node parts, whose subtree a warp builds.
+typedef struct sap_mesh_cuda_root {
+    sap_mesh_box cell;
+    int64_t first, most;
+    int32_t room, count, depth, top;
+} sap_mesh_cuda_root;
+
+// A node of the tree above and at the small roots: an inner one, or a piece, which is a leaf or a staged subtree.
+typedef struct sap_mesh_cuda_top {
+    float plane;
+    int32_t axis;                            // -1: a piece
+    int32_t parent, children;                // children: the left one, the right one follows
+    uint32_t arrived;                        // children that are complete
+    int32_t count;                           // of a piece that is a leaf: its references; -1: staged nodes
+    int64_t nodes, positions, listed;        // of all below, itself included; positions: references and holes
+    int64_t node_at, position_at, listed_at; // its place in the tree
+    int64_t staged_node, staged_position;    // of a piece
+} sap_mesh_cuda_top;
+
+// Why the large-node kernel has stopped.
+enum sap_mesh_stop {
+    SAP_MESH_DONE = 1,
+    SAP_MESH_FULL,  // small roots have to be built before there is room for more
+    SAP_MESH_TIGHT, // not one job fits
+    SAP_MESH_TOPS   // too few tops
+};
+
+// Numbers that all share; zero at the start but for the bounds and the bad triangle.
+typedef struct sap_mesh_cuda_state {
+    unsigned long long bad;        // lowest triangle that cannot be in a tree, or all ones
+    uint32_t bounds[6];            // ordinals
+    uint32_t arrivals, generation; // at the barrier; zero at each launch
+    int32_t begun;
+    int32_t stop;               // sap_mesh_stop, whenever there is reason to
+    int32_t over;               // the same, once all blocks are to see it
+    unsigned long long used[2]; // of the stacks: parts << 28 | jobs
+    int32_t side;               // the batch: jobs from … to of this stack
+    uint32_t from, to;
+    uint32_t fresh; // jobs on the other stack when the batch was chosen: those behind are its children
+    int32_t listed; // the batch is what the one before it left, whose units are listed
+    int32_t parity; // of the list of units that belongs to the batch
+    uint32_t units[2];
+    uint32_t again; // jobs that have to be counted once more
+    uint32_t more;  // the same, read by all
+    uint32_t tops;
+    uint32_t roots, taken;
+    unsigned long long small_parts;
+    unsigned long long staged_nodes, staged_positions; // used, and what was refused
+    unsigned long long refused_nodes, refused_positions;
+    unsigned long long leaves, empty, references;
+    int32_t largest, deepest;
+    float radius;
+} sap_mesh_cuda_state;
+
+// A build, as kernels see it.
+typedef struct sap_mesh_cuda_build {
+    sap_mesh_rules rules; // corners, staged: not set; radius: as the options say, its value is in the state
+    int64_t triangles;
+    sap_mesh_cuda_state* state;
+    const float4* corners; // [3 * triangles], in the mesh's order: x y z and nothing
+    // Both stacks. side 1: place `capacity - 1 - i`.
+    sap_mesh_cuda_part* parts;
+    int64_t capacity;
+    sap_mesh_cuda_job* jobs;
+    int64_t job_capacity;
+    int2* units[2];    // job (place in `jobs`), number within it
+    uint2* unit_sides; // of the batch's units: parts on the sides, then those before
+    int64_t unit_capacity;
+    uint32_t* bins; // [unit_capacity / 2][2][3][SAP_MESH_BINS]: starts, ends; zero where not in use
+    // Small roots.
+    sap_mesh_cuda_part* small;
+    int64_t small_capacity;
+    sap_mesh_cuda_root* roots;
+    int64_t root_capacity;
+    // The tree so far.
+    sap_mesh_cuda_top* tops;
+    int64_t top_capacity;
+    sap_mesh_node* staged_nodes;
+    int64_t staged_node_capacity;
+    int32_t* staged; // triangles, or SAP_MESH_HOLE
+    int64_t staged_capacity;
+} sap_mesh_cuda_build;
+
+// How far searches reach, for the voxel volume heuristic: below 0 surfaces are measured; 0 stands for an eighth of a
+// percent of the diagonal.
+static __host__ __device__ __forceinline__ float sap_mesh_reach(float radius, const sap_mesh_box& bounds) {
+    double squared = 0;
+    if (radius != 0) return radius;
+    for (int a = 0; a < 3; a++) {
+        const double side = (double)bounds.upper[a] - (double)bounds.lower[a];
+        squared += side > 0 ? side * side : 0;
+    }
+    return (float)(sqrt(squared) / 800);
+}
+
+// ---- The stages; each fails the call.
+
+// mesh/load_cuda.cu. state->bad, bounds; the root's parts.
+void sap_mesh_cuda_load(sap_cuda_call* call, const sap_mesh_cuda_build* b, const float* vertices, int64_t vertex_count,
+                        const int32_t* triangles);
+// mesh/large_fast_cuda.cu, mesh/large_high_cuda.cu: until state->stop.
+void sap_mesh_cuda_large_fast(sap_cuda_call* call, const sap_mesh_cuda_build* b);
+void sap_mesh_cuda_large_high(sap_cuda_call* call, const sap_mesh_cuda_build* b);
+// mesh/small_fast_cuda.cu, mesh/small_high_cuda.cu: all roots that are listed.
+void sap_mesh_cuda_small_fast(sap_cuda_call* call, const sap_mesh_cuda_build* b);
+void sap_mesh_cuda_small_high(sap_cuda_call* call, const sap_mesh_cuda_build* b);
+
+// ---- In kernels
+
+static __device__ __forceinline__ sap_mesh_cuda_part sap_mesh_part_load(const sap_mesh_cuda_part* at) {
+    sap_mesh_cuda_part part;
+    part.lower = at->lower;
+    part.upper = at->upper;
+    return part;
+}
+
+static __device__ __forceinline__ sap_mesh_cuda_part sap_mesh_hole(void) {
+    sap_mesh_cuda_part part;
+    part.lower = make_float4(INFINITY, INFINITY, INFINITY, __int_as_float(SAP_MESH_HOLE));
+    part.upper = make_float4(-INFINITY, -INFINITY, -INFINITY, 0.0f);
+    return part;
+}
+
+static __device__ __forceinline__ int sap_mesh_part_triangle(const sap_mesh_cuda_part& part) {
+    return __float_as_int(part.lower.w);
+}
+
+static __device__ __forceinline__ float sap_mesh_along(float4 v, int axis) {
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
+
+static __device__ __forceinline__ sap_mesh_box sap_mesh_part_box(const sap_mesh_cuda_part& part) {
+    sap_mesh_box box;
+    box.lower[0] = part.lower.x;
+    box.lower[1] = part.lower.y;
+    box.lower[2] = part.lower.z;
+    box.upper[0] = part.upper.x;
+    box.upper[1] = part.upper.y;
+    box.upper[2] = part.upper.z;
+    return box;
+}
+
+static __device__ __forceinline__ sap_mesh_cuda_part sap_mesh_part_of(const sap_mesh_box& box, int triangle) {
+    sap_mesh_cuda_part part;
+    part.lower = make_float4(box.lower[0], box.lower[1], box.lower[2], __int_as_float(triangle));
+    part.upper = make_float4(box.upper[0], box.upper[1], box.upper[2], 0.0f);
+    return part;
+}
+
+static __device__ __forceinline__ sap_triangle sap_mesh_corners_of(const float4* corners, int triangle) {
+    const float4 a = corners[3 * (int64_t)triangle], b = corners[3 * (int64_t)triangle + 1],
+                 c = corners[3 * (int64_t)triangle + 2];
+    sap_triangle t;
+    t.a.x = a.x, t.a.y = a.y, t.a.z = a.z;
+    t.b.x = b.x, t.b.y = b.y, t.b.z = b.z;
+    t.c.x = c.x, t.c.y = c.y, t.c.z = c.z;
+    return t;
+}
+
+static __device__ __forceinline__ sap_measure sap_mesh_measure(const sap_mesh_box& cell, float radius) {
+    return sap_measure_of(cell.upper[0] - cell.lower[0], cell.upper[1] - cell.lower[1], cell.upper[2] - cell.lower[2],
+                          radius);
+}
+
+// What leaves come to; each warp sums up its own and adds them at its end.
+typedef struct sap_mesh_cuda_leaves {
+    unsigned long long leaves, empty, references;
+    int32_t largest, deepest;
+} sap_mesh_cuda_leaves;
+
+static __device__ __forceinline__ void sap_mesh_count_leaf(sap_mesh_cuda_leaves* sum, int32_t count, int32_t depth) {
+    sum->leaves++;
+    sum->empty += count == 0;
+    sum->references += (unsigned long long)count;
+    sum->largest = count > sum->largest ? count : sum->largest;
+    sum->deepest = depth > sum->deepest ? depth : sum->deepest;
+}
+
+// One thread does this.
+static __device__ __forceinline__ void sap_mesh_publish_leaves(sap_mesh_cuda_state* state,
+                                                               const sap_mesh_cuda_leaves* sum) {
+    if (!sum->leaves) return;
+    atomicAdd(&state->leaves, sum->leaves);
+    if (sum->empty) atomicAdd(&state->empty, sum->empty);
+    atomicAdd(&state->references, sum->references);
+    atomicMax(&state->largest, sum->largest);
+    atomicMax(&state->deepest, sum->deepest);
+}
+
+// A piece is complete, by one thread: it and all inner tops above that are now complete learn what they come to.
+static __device__ __forceinline__ void sap_mesh_complete(const sap_mesh_cuda_build& b, int32_t piece, int64_t nodes,
+                                                         int64_t positions, int64_t listed) {
+    for (int32_t at = piece;;) {
+        sap_mesh_cuda_top* top = &b.tops[at];
+        top->nodes = nodes;
+        top->positions = positions;
+        top->listed = listed;
+        at = top->parent;
+        if (at < 0) return;
+        __threadfence();
+        if (atomicAdd(&b.tops[at].arrived, 1u) == 0) return; // the sibling will go on
+        __threadfence();
+        volatile sap_mesh_cuda_top* child = &b.tops[b.tops[at].children];
+        nodes = 1 + child[0].nodes + child[1].nodes;
+        positions = child[0].positions + child[1].positions;
+        listed = child[0].listed + child[1].listed;
+    }
+}
+
+#endif

@@ -1,0 +1,249 @@
+// A warp counts or divides the parts of a job, or of one of its units.
+#ifndef SAPWOOD_MESH_DIVIDE_CUDA_CUH
+#define SAPWOOD_MESH_DIVIDE_CUDA_CUH
+
+#include "mesh/plan_cuda.cuh"
+
+// ---- Counting
+
+static __device__ uint2 sap_mesh_count_sides(const sap_mesh_cuda_part* parts, int32_t count, int axis, float plane,
+                                             bool planar_left) {
+    uint32_t left = 0, right = 0;
+    for (int32_t i = sap_lane(); i < count; i += SAP_WARP) {
+        const float lower = sap_mesh_along(parts[i].lower, axis), upper = sap_mesh_along(parts[i].upper, axis);
+        left += sap_reaches_left(lower, upper, plane, planar_left);
+        right += sap_reaches_right(lower, upper, plane, planar_left);
+    }
+    return make_uint2(sap_warp_sum(left), sap_warp_sum(right));
+}
+
+// One thread: a job's sides have been counted.
+static __device__ void sap_mesh_decide(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
+    sap_mesh_cuda_state* state = b.state;
+    const uint32_t left = job->sides[0], right = job->sides[1], small = (uint32_t)b.rules.small_node;
+    const float cost = sap_cell_cost(job->cell, sap_mesh_measure(job->cell, state->radius), job->axis, job->plane,
+                                     b.rules.traversal, b.rules.intersection, (float)left, (float)right);
+    if (!sap_is_worth(cost, b.rules.intersection, (float)job->count)) {
+        if (job->task == SAP_MESH_HALVE)
+            job->task = SAP_MESH_BIN;
+        else
+            sap_mesh_end_job(b, job);
+        return;
+    }
+    if (!sap_may_cut(job->most, left, right)) {
+        sap_mesh_end_job(b, job);
+        return;
+    }
+    job->task = sap_mesh_add_tops(b, job->top, job->axis, job->plane) ? SAP_MESH_SPLIT : SAP_MESH_GONE;
+    const uint32_t far[2] = {left > small ? left : 0, right > small ? right : 0};
+    const unsigned long long near = (unsigned long long)(left - far[0]) + (right - far[1]);
+    const int64_t room = (int64_t)far[0] + far[1];
+    int64_t at = near ? (int64_t)atomicAdd(&state->small_parts, near) : 0;
+    if (!far[0]) job->child_first[0] = at;
+    if (!far[1]) job->child_first[1] = at + (far[0] ? 0 : left);
+    if (!room) return;
+    const int other = !state->side;
+    const unsigned long long old = atomicAdd(&state->used[other], (unsigned long long)room << SAP_MESH_JOB_BITS |
+                                                                      (unsigned)((far[0] > 0) + (far[1] > 0)));
+    job->child_number = (int64_t)(old & ((1ull << SAP_MESH_JOB_BITS) - 1));
+    job->child_below = at = (int64_t)(old >> SAP_MESH_JOB_BITS);
+    if (other) at = b.capacity - at - room;
+    // In the second stack whatever comes later lies lower.
+    if (far[0]) job->child_first[0] = at + (other ? far[1] : 0);
+    if (far[1]) job->child_first[1] = at + (other ? 0 : far[0]);
+}
+
+// ---- Bins: where halving a node does not pay
+
+// Adds parts to the warp's histogram: [starts, ends][axis][bin].
+static __device__ void sap_mesh_fill_bins(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
+                                          const sap_mesh_cuda_part* parts, int32_t count, uint32_t* bins) {
+    const sap_mesh_box cell = job->cell;
+    const sap_measure m = sap_mesh_measure(cell, b.state->radius);
+    float scale[3];
+    for (int a = 0; a < 3; a++) scale[a] = sap_bin_scale(cell, m, a);
+    for (int i = sap_lane(); i < 6 * SAP_MESH_BINS; i += SAP_WARP) bins[i] = 0;
+    __syncwarp();
+    for (int32_t i = sap_lane(); i < count; i += SAP_WARP) {
+        const sap_mesh_cuda_part part = parts[i];
+        if (sap_mesh_part_triangle(part) == SAP_MESH_HOLE) continue;
+        for (int a = 0; a < 3; a++) {
+            const float lower = sap_mesh_along(part.lower, a), upper = sap_mesh_along(part.upper, a);
+            atomicAdd(&bins[a * SAP_MESH_BINS + sap_bin_of(lower, cell.lower[a], scale[a])], 1u);
+            atomicAdd(&bins[(3 + a) * SAP_MESH_BINS + sap_bin_of(upper, cell.lower[a], scale[a])], 1u);
+        }
+    }
+    __syncwarp();
+}
+
+// The cheapest edge of bins, a lane an axis; then the job's sides are to be counted anew.
+static __device__ void sap_mesh_choose_edge(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
+                                            const uint32_t* bins) {
+    const int a = sap_lane();
+    float best_cost = INFINITY;
+    sap_plane best;
+    best.axis = -1;
+    best.at = 0;
+    best.planar_left = false;
+    if (a < 3) {
+        const sap_mesh_box cell = job->cell;
+        const sap_measure m = sap_mesh_measure(cell, b.state->radius);
+        const bool can = sap_bin_scale(cell, m, a) > 0;
+        uint32_t left = 0, right = (uint32_t)job->count;
+        for (int bin = 1; bin < SAP_MESH_BINS && can; bin++) {
+            left += bins[a * SAP_MESH_BINS + bin - 1];
+            right -= bins[(3 + a) * SAP_MESH_BINS + bin - 1];
+            const float at = sap_bin_edge(cell, a, bin);
+            if (!sap_is_candidate(cell, m, a, at)) continue;
+            const float cost =
+                sap_cell_cost(cell, m, a, at, b.rules.traversal, b.rules.intersection, (float)left, (float)right);
+            if (!(cost < best_cost)) continue;
+            best_cost = cost;
+            best.axis = a;
+            best.at = at + 0.0f;
+        }
+    }
+    for (int other = 1; other < 3; other++) { // lane 0 is to know the best of all; of equal ones the first axis
+        const float cost = __shfl_sync(SAP_ALL_LANES, best_cost, other),
+                    at = __shfl_sync(SAP_ALL_LANES, best.at, other);
+        const int axis = __shfl_sync(SAP_ALL_LANES, best.axis, other);
+        if (axis < 0 || !(cost < best_cost)) continue;
+        best_cost = cost;
+        best.axis = axis;
+        best.at = at;
+    }
+    if (a == 0) {
+        job->axis = best.axis;
+        job->plane = best.at;
+        job->planar_left = 0;
+        job->sides[0] = job->sides[1] = job->arrived = 0;
+        job->task = SAP_MESH_COUNT;
+        if (best.axis < 0) sap_mesh_end_job(b, job);
+    }
+    __syncwarp();
+}
+
+// ---- Dividing
+
+// The bounds of what a lane has put on a side.
+typedef struct sap_mesh_extent {
+    float lower[3], upper[3];
+} sap_mesh_extent;
+
+static __device__ __forceinline__ sap_mesh_extent sap_mesh_no_extent(void) {
+    sap_mesh_extent e;
+    for (int k = 0; k < 3; k++) e.lower[k] = INFINITY, e.upper[k] = -INFINITY;
+    return e;
+}
+
+static __device__ __forceinline__ void sap_mesh_widen(sap_mesh_extent* e, const sap_mesh_box& box) {
+    for (int k = 0; k < 3; k++) {
+        e->lower[k] = fminf(e->lower[k], box.lower[k]);
+        e->upper[k] = fmaxf(e->upper[k], box.upper[k]);
+    }
+}
+
+// Not inlined thrice: the axis is a constant in each, so that all stays in registers.
+static __device__ sap_halves sap_mesh_clip(const sap_mesh_cuda_build& b, int triangle, const sap_mesh_box& part,
+                                           int axis, float plane) {
+    const sap_triangle t = sap_mesh_corners_of(b.corners, triangle);
+    if (!b.rules.fast) return sap_clip_exactly(t, part, axis, plane);
+    switch (axis) {
+    case 0: return sap_clip_cheaply(t, part, 0, plane);
+    case 1: return sap_clip_cheaply(t, part, 1, plane);
+    default: return sap_clip_cheaply(t, part, 2, plane);
+    }
+}
+
+// Where the sides of a job go, and how far they have come.
+typedef struct sap_mesh_sides {
+    sap_mesh_cuda_part *left_to, *right_to;
+    uint32_t left, right;
+    sap_mesh_extent left_box, right_box;
+} sap_mesh_sides;
+
+// Divides parts by a plane, in their order.
+static __device__ void sap_mesh_divide(const sap_mesh_cuda_build& b, const sap_mesh_cuda_part* parts, int32_t count,
+                                       int axis, float plane, bool planar_left, sap_mesh_sides* sides) {
+    for (int32_t i = sap_lane(); i - sap_lane() < count; i += SAP_WARP) {
+        const sap_mesh_cuda_part part = i < count ? sap_mesh_part_load(&parts[i]) : sap_mesh_hole();
+        const float lower = sap_mesh_along(part.lower, axis), upper = sap_mesh_along(part.upper, axis);
+        bool left = sap_reaches_left(lower, upper, plane, planar_left);
+        bool right = sap_reaches_right(lower, upper, plane, planar_left);
+        sap_mesh_box left_box = sap_mesh_part_box(part), right_box = left_box;
+        const int triangle = sap_mesh_part_triangle(part);
+        if (left && right) {
+            const sap_halves halves = sap_mesh_clip(b, triangle, left_box, axis, plane);
+            left = halves.has_left;
+            right = halves.has_right;
+            left_box = halves.left;
+            right_box = halves.right;
+        }
+        const unsigned int all_left = __ballot_sync(SAP_ALL_LANES, left),
+                           all_right = __ballot_sync(SAP_ALL_LANES, right);
+        if (left) {
+            sides->left_to[sides->left + __popc(all_left & sap_lanes_below())] = sap_mesh_part_of(left_box, triangle);
+            sap_mesh_widen(&sides->left_box, left_box);
+        }
+        if (right) {
+            sides->right_to[sides->right + __popc(all_right & sap_lanes_below())] =
+                sap_mesh_part_of(right_box, triangle);
+            sap_mesh_widen(&sides->right_box, right_box);
+        }
+        sides->left += __popc(all_left);
+        sides->right += __popc(all_right);
+    }
+}
+
+// Adds what a warp has put on a side to the job's numbers of it.
+static __device__ void sap_mesh_add_side(sap_mesh_cuda_job* job, int side, uint32_t count, const sap_mesh_extent& box,
+                                         bool wanted) {
+    const int lane = sap_lane();
+    uint32_t bound = 0;
+    if (lane == 0) atomicAdd(&job->child_count[side], count);
+    if (!wanted) return; // a small root's box is not looked at
+    for (int k = 0; k < 3; k++) {
+        const uint32_t least = sap_warp_min(sap_ordinal_of(box.lower[k])),
+                       most = sap_warp_max(sap_ordinal_of(box.upper[k]));
+        if (lane == k) bound = least;
+        if (lane == 3 + k) bound = most;
+    }
+    if (lane < 3) atomicMin(&job->child_box[side][lane], bound);
+    if (lane >= 3 && lane < 6) atomicMax(&job->child_box[side][lane], bound);
+}
+
+static __device__ void sap_mesh_clear_children(sap_mesh_cuda_job* job) {
+    const int lane = sap_lane();
+    if (lane < 2) job->child_count[lane] = 0;
+    if (lane < 12) job->child_box[lane / 6][lane % 6] = sap_ordinal_of(lane % 6 < 3 ? INFINITY : -INFINITY);
+    __syncwarp();
+}
+
+static __device__ __forceinline__ sap_mesh_cuda_part* sap_mesh_child_parts(const sap_mesh_cuda_build& b,
+                                                                           const sap_mesh_cuda_job* job, int side) {
+    const bool near = job->sides[side] <= (uint32_t)b.rules.small_node;
+    return (near ? b.small : b.parts) + job->child_first[side];
+}
+
+// Divides some of a job's parts; `before`: those that warps before this one reserve.
+static __device__ sap_mesh_sides sap_mesh_divide_some(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
+                                                      const sap_mesh_cuda_part* parts, int32_t count, uint2 before) {
+    const uint32_t small = (uint32_t)b.rules.small_node;
+    sap_mesh_sides sides;
+    sides.left_to = sap_mesh_child_parts(b, job, 0) + before.x;
+    sides.right_to = sap_mesh_child_parts(b, job, 1) + before.y;
+    sides.left = sides.right = 0;
+    sides.left_box = sides.right_box = sap_mesh_no_extent();
+    sap_mesh_divide(b, parts, count, job->axis, job->plane, job->planar_left != 0, &sides);
+    sap_mesh_add_side(job, 0, sides.left, sides.left_box, job->sides[0] > small);
+    sap_mesh_add_side(job, 1, sides.right, sides.right_box, job->sides[1] > small);
+    return sides;
+}
+
+static __device__ void sap_mesh_copy_leaf(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int32_t from,
+                                          int32_t to) {
+    for (int32_t i = from + sap_lane(); i < to; i += SAP_WARP)
+        b.staged[job->child_first[0] + i] = sap_mesh_part_triangle(b.parts[job->first + i]);
+}
+
+#endif
