@@ -52,8 +52,7 @@ typedef struct sap_mesh_rules {
     bool fast;
 } sap_mesh_rules;
 
-// Those of a mesh of so many triangles; corners and room are left to the builder, and a radius of 0 to
-// sap_mesh_reach.
+// Those of a mesh of so many triangles; left to the builder: corners, room, and the radius if it is 0 (mesh/reach.h).
 sap_mesh_rules sap_mesh_rules_of(const sap_mesh_tree_options* options, int64_t triangles);
 
 // What the leaves of a piece come to.

@@ -8,7 +8,6 @@
 #include "base/threads.h"
 #include "mesh/crew.h"
 #include "mesh/load.h"
-#include <math.h>
 #include <string.h>
 
 #define SAP_TO_FLOAT(x) ((float)(x))
@@ -16,6 +15,7 @@
 
 #include "math/sah.h"
 #include "mesh/planes.h"
+#include "mesh/reach.h"
 
 // Parts that find() needs scratch memory of, for a node of so many.
 static int64_t room_to_find(const sap_mesh_top* top) {
@@ -157,18 +157,6 @@ static bool work(sap_mesh_crew* c, int side) {
     return true;
 }
 
-// How far searches by the voxel volume heuristic reach: by default an eighth of a percent of the diagonal.
-static float reach_of(const sap_mesh_tree_options* options, const sap_mesh_box* bounds) {
-    double squared = 0;
-    if (options->cost != SAP_COST_VOXELS) return -1;
-    if (options->radius > 0) return options->radius;
-    for (int a = 0; a < 3; a++) {
-        double side = (double)bounds->upper[a] - (double)bounds->lower[a];
-        squared += side > 0 ? side * side : 0;
-    }
-    return (float)(sqrt(squared) / 800);
-}
-
 static void begin(sap_mesh_crew* c, const sap_mesh_box* bounds, int64_t triangles) {
     sap_mesh_top* root = sap_mesh_crew_tops(c, 0);
     *root = (sap_mesh_top){
@@ -177,7 +165,7 @@ static void begin(sap_mesh_crew* c, const sap_mesh_box* bounds, int64_t triangle
         .share = 1};
     c->used[0] = triangles;
     c->waiting[0] = c->record_count = 1;
-    c->rules.radius = reach_of(&c->tree->options, bounds);
+    c->rules.radius = sap_mesh_reach(c->rules.radius, *bounds);
     c->progress = sap_progress_begin(c->device, SAP_MESH_PROGRESS);
 }
 

@@ -23,6 +23,7 @@ extern "C" {
 
 #include "mesh/clip.h"
 #include "mesh/planes.h"
+#include "mesh/reach.h"
 }
 
 enum {
@@ -154,18 +155,6 @@ typedef struct sap_mesh_cuda_build {
     int32_t* staged; // triangles, or SAP_MESH_HOLE
     int64_t staged_capacity;
 } sap_mesh_cuda_build;
-
-// How far searches reach, for the voxel volume heuristic: below 0 surfaces are measured; 0 stands for an eighth of a
-// percent of the diagonal.
-static __host__ __device__ __forceinline__ float sap_mesh_reach(float radius, const sap_mesh_box& bounds) {
-    double squared = 0;
-    if (radius != 0) return radius;
-    for (int a = 0; a < 3; a++) {
-        const double side = (double)bounds.upper[a] - (double)bounds.lower[a];
-        squared += side > 0 ? side * side : 0;
-    }
-    return (float)(sqrt(squared) / 800);
-}
 
 // ---- The stages; each fails the call.
 

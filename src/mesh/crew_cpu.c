@@ -108,25 +108,12 @@ bool sap_mesh_crew_piece(sap_mesh_crew* c, sap_mesh_record* record, int64_t node
     return some;
 }
 
-static int32_t default_depth(int64_t triangles) {
-    uint64_t square = (uint64_t)triangles * (uint64_t)triangles;
-    int32_t depth = 8 + (square ? 63 - __builtin_clzll(square) : 0);
-    return depth < SAP_MESH_DEPTH_MAX ? depth : SAP_MESH_DEPTH_MAX;
-}
-
 static void set_rules(sap_mesh_crew* c, int64_t triangles) {
-    const sap_mesh_tree_options* o = &c->tree->options;
     int64_t subtree = triangles < SAP_MESH_FEWEST ? SAP_MESH_FEWEST : triangles;
     if (subtree > SAP_MESH_SUBTREE) subtree = SAP_MESH_SUBTREE;
-    c->rules = (sap_mesh_rules){.traversal = o->traversal_cost,
-                                .intersection = o->intersection_cost,
-                                .empty_space = o->empty_space,
-                                .radius = -1,
-                                .depth = o->depth ? o->depth : default_depth(triangles),
-                                .small_node = o->quality == SAP_QUALITY_FAST ? o->small_node : SAP_MESH_SMALL,
-                                .staged = SAP_MESH_STAGED * subtree,
-                                .part_room = SAP_MESH_STAGED * subtree + subtree,
-                                .fast = o->quality == SAP_QUALITY_FAST};
+    c->rules = sap_mesh_rules_of(&c->tree->options, triangles);
+    c->rules.staged = SAP_MESH_STAGED * subtree;
+    c->rules.part_room = c->rules.staged + subtree;
     c->workshop_bytes = workshop_bytes(&c->rules, subtree);
 }
 

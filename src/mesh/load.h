@@ -14,6 +14,6 @@ sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, float* 
                          sap_mesh_box* bounds);
 // Says why a triangle cannot be in a tree. vertices: of those corners that are vertices.
 sap_status sap_mesh_refuse(const sap_device* device, const sap_mesh* mesh, const int32_t corners[3],
-                           const float vertices[3][3], int64_t triangle);
+                           float vertices[3][3], int64_t triangle);
 
 #endif

@@ -53,7 +53,7 @@ static int64_t load_stretch(const sap_mesh* mesh, int64_t from, int64_t to, floa
 }
 
 sap_status sap_mesh_refuse(const sap_device* device, const sap_mesh* mesh, const int32_t corners[3],
-                           const float vertices[3][3], int64_t triangle) {
+                           float vertices[3][3], int64_t triangle) {
     const float most = (float)sap_largest_coordinate(32, 3);
     for (int k = 0; k < 3; k++) {
         if (!sap_mesh_has_vertex(mesh, corners[k]))

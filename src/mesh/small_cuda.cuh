@@ -121,9 +121,9 @@ static __device__ __forceinline__ void sap_mesh_add_leaves(sap_mesh_cuda_leaves*
     sum->deepest = some.deepest > sum->deepest ? some.deepest : sum->deepest;
 }
 
-// Builds the small roots, a warp each. A quality has `shared`, a warp's shared memory with a member `held`; `work`,
-// what lanes know of a root; and static prepare(build, root, shared, work) and build(build, root, work, shared, stage),
-// which may be called twice.
+// Builds the small roots, a warp each. A quality has `shared`, a warp's shared memory; `work`, what lanes know of a
+// root; and static prepare(build, root, shared, work), then build(build, root, work, shared, stage), which may be
+// called twice, with what held(shared) gives to stage in.
 template <typename quality>
 static __device__ void sap_mesh_build_roots(const sap_mesh_cuda_build& b, typename quality::shared* s) {
     sap_mesh_cuda_leaves sum = {};
@@ -133,7 +133,7 @@ static __device__ void sap_mesh_build_roots(const sap_mesh_cuda_build& b, typena
         sap_mesh_stage stage;
         if (root.top < 0) continue; // it was built before, but another was refused memory
         quality::prepare(b, root, s, &work);
-        sap_mesh_stage_begin(&stage, &s->held);
+        sap_mesh_stage_begin(&stage, quality::held(s));
         sap_mesh_stage_clear(&stage);
         quality::build(b, root, work, s, &stage);
         if (!sap_mesh_stage_end(b, root.top, &stage)) {

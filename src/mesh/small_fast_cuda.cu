@@ -21,14 +21,14 @@ struct part_bounds {
     int32_t triangle;
 };
 
-struct fast_shared {
-    union {
-        part_bounds parts[SAP_MESH_SMALL];
-        struct {
-            sap_mesh_held held;
-            mask_node stack[SAP_MESH_DEPTH_MAX + 2];
-        };
-    };
+// A warp's; the parts are needed first, the rest later.
+struct fast_later {
+    sap_mesh_held held;
+    mask_node stack[SAP_MESH_DEPTH_MAX + 2];
+};
+union fast_shared {
+    part_bounds parts[SAP_MESH_SMALL];
+    fast_later later;
 };
 
 // A lane's triangles.
@@ -175,7 +175,7 @@ __device__ __forceinline__ void put_leaf(const fast_work& work, const mask_node&
 }
 
 __device__ __forceinline__ void push(fast_shared* s, int* waiting, const mask_node& node) {
-    if (sap_lane() == 0) s->stack[*waiting] = node;
+    if (sap_lane() == 0) s->later.stack[*waiting] = node;
     ++*waiting;
 }
 
@@ -217,6 +217,8 @@ __device__ int64_t cut_empty_sides(const sap_mesh_cuda_build& b, const sap_mesh_
 struct small_fast {
     typedef fast_shared shared;
     typedef fast_work work;
+
+    static __device__ __forceinline__ sap_mesh_held* held(fast_shared* s) { return &s->later.held; }
 
     static __device__ __forceinline__ void prepare(const sap_mesh_cuda_build& b, const sap_mesh_cuda_root& root,
                                                    fast_shared* s, fast_work* work) {
@@ -265,7 +267,7 @@ struct small_fast {
             put_leaf(work, node, count, stage);
             if (waiting == 0) return;
             __syncwarp();
-            node = s->stack[--waiting];
+            node = s->later.stack[--waiting];
             __syncwarp();
         }
     }
