@@ -303,6 +303,8 @@ struct small_high {
     typedef high_shared shared;
     struct work {};
 
+    static __device__ __forceinline__ sap_mesh_held* held(high_shared* s) { return &s->held; }
+
     static __device__ __forceinline__ void prepare(const sap_mesh_cuda_build&, const sap_mesh_cuda_root&, high_shared*,
                                                    work*) {}
 
