@@ -6,7 +6,7 @@
 #include "mesh/layout.h"
 #include "mesh_families.h"
 
-enum { MANY = CASE_STEP > 1 ? 2500 : 6000 };
+enum { MANY = CASE_STEP > 1 ? 2500 : 6000, FEW = CASE_STEP > 1 ? 700 : 3000 };
 
 static bool same_trees(const sap_mesh_tree* there, const sap_mesh_tree* here, sap_device* host) {
     sap_mesh_tree* copy = NULL;
@@ -16,18 +16,6 @@ static bool same_trees(const sap_mesh_tree* there, const sap_mesh_tree* here, sa
                 CHECK(!memcmp(copy->arrays, here->arrays, here->shape.bytes));
     sap_mesh_tree_free(copy);
     return same;
-}
-
-static sap_mesh mesh_there(const sap_mesh* mesh) {
-    sap_mesh there = *mesh;
-    there.vertices = on_gpu(mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(float) + 1);
-    there.triangles = on_gpu(mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(int32_t) + 1);
-    return there;
-}
-
-static void free_there(sap_mesh* mesh) {
-    cuda_tools_release((void*)(uintptr_t)mesh->vertices);
-    cuda_tools_release((void*)(uintptr_t)mesh->triangles);
 }
 
 static void expect_same(scene* s, const sap_mesh* mesh, const sap_mesh_tree_options* options) {
@@ -53,6 +41,335 @@ TEST(trees_of_every_family) {
                 mesh_free(&mesh);
             }
     close_scene(&s);
+}
+
+// Options that lead to nodes of other sizes, to the bound of the depth, and to that of the references.
+TEST(options_are_followed) {
+    static const sap_mesh_tree_options ways[] = {{.small_node = 1},
+                                                 {.small_node = 7, .empty_space = 0.01F},
+                                                 {.depth = 1},
+                                                 {.depth = 9, .empty_space = 0.9F},
+                                                 {.traversal_cost = 0.001F},
+                                                 {.traversal_cost = 0.001F, .small_node = 33, .depth = 64},
+                                                 {.traversal_cost = 50, .intersection_cost = 3},
+                                                 {.cost = SAP_COST_VOXELS, .radius = 0.3F}};
+    static const mesh_family kinds[] = {MESH_BIG_SOUP, MESH_ROOMS, MESH_NEEDLES, MESH_COPLANAR, MESH_NO_AREA};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    for (int kind = 0; kind < 5; kind++)
+        for (int way = 0; way < 8; way++) {
+            sap_mesh_tree_options options = ways[way];
+            options.quality = SAP_QUALITY_FAST;
+            sap_mesh mesh = mesh_of_family(kinds[kind], FEW, 2);
+            NOTE("%s, way %d", mesh_family_name(kinds[kind]), way);
+            expect_same(&s, &mesh, &options);
+            mesh_free(&mesh);
+        }
+    close_scene(&s);
+}
+
+// Leaves too long to be sorted in one go.
+TEST(long_leaves) {
+    static const int64_t counts[] = {100, 4096, 4097, 9000};
+    const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    for (int i = 0; i < 4; i++) {
+        sap_mesh mesh = mesh_of_family(MESH_COPIES, counts[i], 1);
+        NOTE("%d copies", (int)counts[i]);
+        expect_same(&s, &mesh, &options);
+        mesh_free(&mesh);
+    }
+    close_scene(&s);
+}
+
+// ---- Rebuilding
+
+static sap_mesh mesh_there(const sap_mesh* mesh) {
+    sap_mesh there = *mesh;
+    there.vertices = on_gpu(mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(float));
+    there.triangles = on_gpu(mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(int32_t));
+    return there;
+}
+
+static void free_there(sap_mesh* mesh) {
+    cuda_tools_release((void*)(uintptr_t)mesh->vertices);
+    cuda_tools_release((void*)(uintptr_t)mesh->triangles);
+}
+
+// Meshes one after the other in one tree, from the host or, if there is a stream of the caller's, from the GPU.
+static void rebuild_on(void* stream) {
+    static const struct {
+        mesh_family kind;
+        int64_t count;
+        uint64_t seed;
+    } meshes[] = {{MESH_HILLS, FEW, 1}, {MESH_HILLS, FEW, 2}, {MESH_BALL, MANY, 1},    {MESH_POINT, 90, 1},
+                  {MESH_SOUP, 0, 1},    {MESH_SOUP, 30, 1},   {MESH_BIG_SOUP, FEW, 1}, {MESH_HILLS, FEW, 1}};
+    const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
+    scene s;
+    OPEN_SCENE(&s, stream);
+    sap_mesh_tree* tree = NULL;
+    for (int i = 0; i < 8; i++) {
+        sap_mesh_tree* here = NULL;
+        sap_mesh mesh = mesh_of_family(meshes[i].kind, meshes[i].count, meshes[i].seed);
+        sap_mesh there = stream ? mesh_there(&mesh) : mesh;
+        NOTE("mesh %d%s", i, stream ? ", on the GPU" : "");
+        CHECK_STATUS(sap_mesh_tree_build(s.cpu, mesh, &options, &here), SAP_OK);
+        if (tree)
+            CHECK_STATUS(sap_mesh_tree_rebuild(tree, there), SAP_OK);
+        else
+            CHECK_STATUS(sap_mesh_tree_build(s.gpu, there, &options, &tree), SAP_OK);
+        CHECK(same_trees(tree, here, s.cpu));
+        CHECK_STATUS(sap_mesh_tree_verify(tree), SAP_OK);
+        sap_mesh_tree_free(here);
+        if (stream) free_there(&there);
+        mesh_free(&mesh);
+    }
+    sap_mesh_tree_free(tree);
+    close_scene(&s);
+}
+
+TEST(rebuilt_trees_are_new_ones) { rebuild_on(NULL); }
+
+TEST(rebuilt_trees_are_new_ones_in_a_stream_of_the_caller) {
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    close_scene(&s);
+    rebuild_on(cuda_tools_stream());
+}
+
+TEST(rebuilding_allocates_nothing_there) {
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    static const mesh_family kinds[] = {MESH_HILLS, MESH_BIG_SOUP}; // the second needs more room than most
+    for (int i = 0; i < 2; i++) {
+        const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST, .traversal_cost = 0.01F};
+        sap_mesh_tree* tree = NULL;
+        sap_mesh mesh = mesh_of_family(kinds[i], FEW, 5);
+        CHECK_STATUS(sap_mesh_tree_build(s.gpu, mesh, &options, &tree), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_rebuild(tree, mesh), SAP_OK);
+        const int64_t calls = cuda_tools.calls[CUDA_TOOLS_ALLOCATE], requests = s.w.requests;
+        CHECK_STATUS(sap_mesh_tree_rebuild(tree, mesh), SAP_OK);
+        CHECK_EQUAL(cuda_tools.calls[CUDA_TOOLS_ALLOCATE], calls);
+        CHECK_EQUAL(s.w.requests, requests);
+        sap_mesh_tree_free(tree);
+        mesh_free(&mesh);
+    }
+    close_scene(&s);
+}
+
+// ---- What cannot be built
+
+TEST(bad_meshes_are_refused_in_the_same_words) {
+    static const float corners[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, NAN, 0, 0, 0, INFINITY, 0, 3e38F, 0, 0};
+    static const int32_t triangles[][6] = {
+        {0, 1, 2, 2, 6, 1}, {0, 1, 2, 0, -1, 2}, {0, 1, 2, 0, 1, 3}, {0, 4, 2, 0, 6, 2}, {5, 1, 2, 0, 1, 2}};
+    const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
+    scene s;
+    watch w = {0};
+    sap_device* host = NULL;
+    sap_device_options watched_host = watched(&w);
+    OPEN_SCENE(&s, NULL);
+    CHECK_STATUS(sap_device_open(&watched_host, &host), SAP_OK);
+    sap_mesh good = mesh_of_family(MESH_BALL, 300, 1);
+    sap_mesh_tree *here = NULL, *there = NULL;
+    CHECK_STATUS(sap_mesh_tree_build(s.cpu, good, &options, &here), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_build(s.gpu, good, &options, &there), SAP_OK);
+    for (int i = 0; i < 5; i++) {
+        const sap_mesh bad = {corners, 6, triangles[i], 2};
+        sap_mesh_tree* tree = NULL;
+        NOTE("mesh %d", i);
+        const sap_status status = sap_mesh_tree_build(host, bad, &options, &tree);
+        CHECK(status == SAP_ERROR_RANGE || status == SAP_ERROR_NOT_FINITE);
+        CHECK_STATUS(sap_mesh_tree_build(s.gpu, bad, &options, &tree), status);
+        CHECK(!tree && !strcmp(s.w.sentence, w.sentence));
+        CHECK_STATUS(sap_mesh_tree_rebuild(there, bad), status);
+        CHECK(same_trees(there, here, s.cpu));
+    }
+    sap_mesh_tree_free(here);
+    sap_mesh_tree_free(there);
+    mesh_free(&good);
+    sap_device_close(host);
+    close_scene(&s);
+}
+
+// A bound on memory changes the order of the work, not the tree.
+TEST(memory_is_bounded) {
+    static const mesh_family kinds[] = {MESH_HILLS, MESH_NEEDLES, MESH_COPIES};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    for (int kind = 0; kind < 3; kind++) {
+        sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
+        sap_mesh mesh = mesh_of_family(kinds[kind], MANY, 1);
+        sap_mesh_tree* here = NULL;
+        int built = 0, refused = 0;
+        CHECK_STATUS(sap_mesh_tree_build(s.cpu, mesh, &options, &here), SAP_OK);
+        for (options.memory = (size_t)1 << 18; options.memory < (size_t)1 << 25; options.memory += options.memory / 5) {
+            sap_mesh_tree* there = NULL;
+            sap_device_info info = {0};
+            sap_device_trim(s.gpu);
+            NOTE("%s, %zu bytes", mesh_family_name(kinds[kind]), options.memory);
+            sap_status status = sap_mesh_tree_build(s.gpu, mesh, &options, &there);
+            CHECK_STATUS(sap_device_describe(s.gpu, &info), SAP_OK);
+            CHECK(info.scratch_bytes <= options.memory + CUDA_TOOLS_CHUNK * 4);
+            here->options.memory = options.memory;
+            if (status == SAP_OK) CHECK(same_trees(there, here, s.cpu));
+            if (status != SAP_OK) CHECK_STATUS(status, SAP_ERROR_RANGE);
+            built += status == SAP_OK;
+            refused += status != SAP_OK;
+            sap_mesh_tree_free(there);
+        }
+        CHECK(built > 0 && refused > 0);
+        sap_mesh_tree_free(here);
+        mesh_free(&mesh);
+    }
+    close_scene(&s);
+}
+
+// ---- Hosts that lose patience
+
+typedef struct patience {
+    int64_t reports, stop_at; // stop_at: 0: never
+    double last;
+} patience;
+
+static bool report(void* user, double done) {
+    patience* p = user;
+    CHECK(done >= p->last && done <= 1);
+    p->last = done;
+    return ++p->reports != p->stop_at;
+}
+
+TEST(a_cancelled_build_leaves_the_tree) {
+    const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    sap_mesh mesh = mesh_of_family(MESH_BALL, 300, 1), other = mesh_of_family(MESH_HILLS, FEW, 1);
+    sap_mesh_tree *here = NULL, *tree = NULL;
+    CHECK_STATUS(sap_mesh_tree_build(s.cpu, mesh, &options, &here), SAP_OK);
+    for (int stop_at = 1; stop_at >= 0; stop_at--) {
+        patience p = {.stop_at = stop_at};
+        sap_device* device = NULL;
+        sap_device_options asking = scene_options(&s.w);
+        asking.progress = report;
+        asking.progress_user = &p;
+        CHECK_STATUS(cuda_tools_open(&asking, &device), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_copy(here, device, &tree), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_rebuild(tree, other), stop_at ? SAP_ERROR_CANCELLED : SAP_OK);
+        CHECK(stop_at ? p.reports == 1 : p.last == 1);
+        if (stop_at) CHECK(same_trees(tree, here, s.cpu));
+        sap_mesh_tree_free(tree);
+        sap_device_close(device);
+    }
+    sap_mesh_tree_free(here);
+    mesh_free(&mesh);
+    mesh_free(&other);
+    close_scene(&s);
+}
+
+// ---- Faults
+
+typedef struct fault_case {
+    scene s;
+    sap_mesh mesh, other;
+    sap_mesh_tree *here, *other_here;
+} fault_case;
+
+static const sap_mesh_tree_options fast = {.quality = SAP_QUALITY_FAST};
+
+static void open_case(fault_case* f) {
+    f->mesh = mesh_of_family(MESH_BALL, 300, 1);
+    f->other = mesh_of_family(MESH_NEEDLES, FEW, 1);
+    f->here = f->other_here = NULL;
+    CHECK_STATUS(sap_mesh_tree_build(f->s.cpu, f->mesh, &fast, &f->here), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_build(f->s.cpu, f->other, &fast, &f->other_here), SAP_OK);
+}
+
+static void close_case(fault_case* f) {
+    sap_mesh_tree_free(f->here);
+    sap_mesh_tree_free(f->other_here);
+    mesh_free(&f->mesh);
+    mesh_free(&f->other);
+    close_scene(&f->s);
+}
+
+static void set_fault(int kind, int64_t at, bool lost) {
+    cuda_tools_reset();
+    cuda_tools.error = lost ? CUDA_TOOLS_ILLEGAL_ADDRESS : CUDA_TOOLS_NO_MEMORY;
+    cuda_tools.fail_kinds = 1u << kind;
+    cuda_tools.fail_on = lost || kind == CUDA_TOOLS_ALLOCATE;
+    cuda_tools.fail_at = at;
+}
+
+// Memory that is refused in turn: the tree is as it was, or, where it is too late for that, empty.
+TEST(refused_memory_leaves_the_tree) {
+    static const int kinds[] = {CUDA_TOOLS_ALLOCATE, CUDA_TOOLS_COPY, CUDA_TOOLS_FILL, CUDA_TOOLS_LAUNCH};
+    fault_case f;
+    OPEN_SCENE(&f.s, NULL);
+    open_case(&f);
+    for (int kind = 0; kind < 4; kind++) {
+        bool failed = true;
+        for (int64_t at = 1; failed && CHECK(at < 100); at++) {
+            sap_mesh_tree* tree = NULL;
+            NOTE("kind %d, call %d", kinds[kind], (int)at);
+            CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &fast, &tree), SAP_OK);
+            sap_device_trim(f.s.gpu);
+            f.s.w.log_calls = 0;
+            set_fault(kinds[kind], at, false);
+            const sap_status status = sap_mesh_tree_rebuild(tree, f.other);
+            failed = cuda_tools.failed;
+            cuda_tools_reset();
+            CHECK_STATUS(status, failed ? SAP_ERROR_DEVICE_MEMORY : SAP_OK);
+            CHECK_EQUAL(f.s.w.log_calls, failed);
+            CHECK_STATUS(sap_mesh_tree_verify(tree), SAP_OK);
+            if (!(failed && kind && tree->shape.triangles == 0))
+                CHECK(same_trees(tree, failed ? f.here : f.other_here, f.s.cpu));
+            CHECK_STATUS(sap_mesh_tree_rebuild(tree, f.other), SAP_OK);
+            CHECK(same_trees(tree, f.other_here, f.s.cpu));
+            sap_mesh_tree_free(tree);
+        }
+    }
+    close_case(&f);
+}
+
+// The host's own memory.
+TEST(refused_host_memory) {
+    fault_case f;
+    OPEN_SCENE(&f.s, NULL);
+    open_case(&f);
+    sap_status status = SAP_ERROR_MEMORY;
+    for (int64_t at = 1; status != SAP_OK && CHECK(at < 100); at++) {
+        sap_mesh_tree* tree = NULL;
+        f.s.w.requests = 0;
+        f.s.w.fail_from = at;
+        status = sap_mesh_tree_build(f.s.gpu, f.mesh, &fast, &tree);
+        f.s.w.fail_from = 0;
+        if (status != SAP_OK) CHECK_STATUS(status, SAP_ERROR_MEMORY);
+        CHECK((status == SAP_OK) == (tree != NULL));
+        sap_mesh_tree_free(tree);
+    }
+    close_case(&f);
+}
+
+TEST(lost_gpus_build_nothing) {
+    bool failed = true;
+    for (int64_t at = 1; failed && CHECK(at < 300); at += 3) {
+        fault_case f;
+        sap_mesh_tree *tree = NULL, *another = NULL;
+        OPEN_SCENE(&f.s, NULL);
+        open_case(&f);
+        CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &fast, &tree), SAP_OK);
+        set_fault(CUDA_TOOLS_COPY, at, true);
+        cuda_tools.fail_kinds = (1u << CUDA_TOOLS_KINDS) - 1 - (1u << CUDA_TOOLS_RELEASE);
+        NOTE("call %d", (int)at);
+        const sap_status status = sap_mesh_tree_rebuild(tree, f.other);
+        failed = cuda_tools.failed;
+        CHECK_STATUS(status, failed ? SAP_ERROR_DEVICE_LOST : SAP_OK);
+        if (failed) CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &fast, &another), SAP_ERROR_DEVICE_LOST);
+        CHECK(!another);
+        sap_mesh_tree_free(tree);
+        close_case(&f);
+    }
 }
 
 #else

@@ -125,6 +125,7 @@ typedef struct sap_mesh_cuda_state {
     unsigned long long leaves, empty, references;
     int32_t largest, deepest;
     float radius;
+    sap_mesh_box box; // the bounds
 } sap_mesh_cuda_state;
 
 // A build, as kernels see it.

@@ -298,7 +298,7 @@ static __device__ void sap_mesh_begin(const sap_mesh_cuda_build& b) {
             root.cell.lower[k] = sap_real_of(state->bounds[k]) + 0.0f;
             root.cell.upper[k] = sap_real_of(state->bounds[3 + k]) + 0.0f;
         }
-        root.tight = root.cell;
+        root.tight = state->box = root.cell;
         root.room = root.count = (int32_t)b.triangles;
         root.most = sap_most_references(b.triangles);
         root.axis = -1;

@@ -12,7 +12,12 @@ extern "C" {
 
 namespace {
 
-enum { STEPS = 2, NO_BOUND_STEPS = 32 }; // of progress; STEPS: the tree so far, and the rest
+enum {
+    STEPS = 2,        // of progress: the pieces, the tree
+    SHARE_STEPS = 32, // of the search for the largest share
+    PAGE = 4096,      // bytes that memory is lent by
+    LISTS = 16        // at most
+};
 
 // How many of everything there is room for.
 typedef struct rooms {
@@ -72,6 +77,7 @@ void too_little(build* w) {
 
 // Scratch memory within the bound.
 void* lend(build* w, size_t bytes) {
+    bytes = (bytes + PAGE - 1) / PAGE * PAGE;
     if (w->limit && (bytes > w->limit || w->lent > w->limit - bytes)) {
         too_little(w);
         return NULL;
@@ -95,10 +101,10 @@ void choose_rooms(build* w) {
     double low = 0, high = 1;
     w->room = rooms_for(triangles, 1, small_node);
     if (w->limit && rooms_bytes(&w->room, triangles) > w->limit - w->lent) {
-        for (int i = 0; i < NO_BOUND_STEPS; i++) {
+        for (int i = 0; i < SHARE_STEPS; i++) {
             const double share = 0.5 * (low + high);
             const rooms r = rooms_for(triangles, share, small_node);
-            (rooms_bytes(&r, triangles) + 16 * 4096 > w->limit - w->lent ? high : low) = share;
+            (rooms_bytes(&r, triangles) + LISTS * PAGE > w->limit - w->lent ? high : low) = share;
         }
         w->room = rooms_for(triangles, low, small_node);
     } else if (!w->limit) {
@@ -272,10 +278,8 @@ bool make_shape(build* w, const sap_mesh_cuda_top* root, sap_mesh_tree_shape* sh
     shape->references = (int64_t)s->references;
     shape->depth = s->deepest;
     shape->largest_leaf = s->largest;
-    for (int k = 0; k < 3; k++) { // -0 becomes 0
-        shape->lower[k] = sap_real_of(s->bounds[k]) + 0.0f;
-        shape->upper[k] = sap_real_of(s->bounds[3 + k]) + 0.0f;
-    }
+    memcpy(shape->lower, s->box.lower, sizeof shape->lower);
+    memcpy(shape->upper, s->box.upper, sizeof shape->upper);
     if (shape->nodes >= (int64_t)1 << 30 || root->positions > INT32_MAX)
         w->call.status =
             sap_fail(w->tree->device, SAP_ERROR_RANGE, "mesh: the tree has more than 2^30 nodes or 2^31 references");
