@@ -267,11 +267,6 @@ void divide(build* w) {
 
 // ---- The end
 
-// As sap_real_of.
-float number_of(uint32_t ordinal) {
-    return sap_float_of_bits(ordinal & 0x80000000u ? ordinal ^ 0x80000000u : ~ordinal);
-}
-
 bool make_shape(build* w, const sap_mesh_cuda_top* root, sap_mesh_tree_shape* shape) {
     const sap_mesh_cuda_state* s = &w->state;
     memset(shape, 0, sizeof *shape);
