@@ -66,6 +66,7 @@ typedef struct sap_mesh_cuda_job {
     int32_t first_unit, units, unit_parts; // of several warps; units 0: one warp does it alone
     uint32_t sides[2];                     // parts left and right of the plane, before clipping
     uint32_t arrived;                      // units that are done
+    int32_t children;                      // tops: the left one
     int64_t child_first[2];
     int64_t child_number;     // among the other stack's jobs: of the first child that is there
     int64_t child_below;      // parts below its own

@@ -2,17 +2,43 @@
 #ifndef SAPWOOD_MESH_DIVIDE_CUDA_CUH
 #define SAPWOOD_MESH_DIVIDE_CUDA_CUH
 
+#include "mesh/clip_cuda.cuh"
 #include "mesh/plan_cuda.cuh"
+
+enum {
+    SAP_MESH_LOADS = 8,   // of parts that a lane has under way while it counts
+    SAP_MESH_AT_ONCE = 4, // parts that a lane divides at once
+    SAP_MESH_TILE = SAP_WARP * SAP_MESH_AT_ONCE
+};
+
+// A part that a plane cuts: first its bounds and triangle, then what is left of it on the sides.
+typedef struct sap_mesh_cut {
+    float left[6], right[6]; // lower x y z, upper x y z
+    int32_t sides;           // bits: left, right; at first the triangle
+} sap_mesh_cut;
 
 // ---- Counting
 
 static __device__ uint2 sap_mesh_count_sides(const sap_mesh_cuda_part* parts, int32_t count, int axis, float plane,
                                              bool planar_left) {
+    const float* at = &parts->lower.x + axis;
     uint32_t left = 0, right = 0;
-    for (int32_t i = sap_lane(); i < count; i += SAP_WARP) {
-        const float lower = sap_mesh_along(parts[i].lower, axis), upper = sap_mesh_along(parts[i].upper, axis);
-        left += sap_reaches_left(lower, upper, plane, planar_left);
-        right += sap_reaches_right(lower, upper, plane, planar_left);
+    for (int32_t i = sap_lane(); i - sap_lane() < count; i += SAP_WARP * SAP_MESH_LOADS) {
+        float lower[SAP_MESH_LOADS], upper[SAP_MESH_LOADS];
+        SAP_UNROLL
+        for (int k = 0; k < SAP_MESH_LOADS; k++) {
+            const int32_t own = i + k * SAP_WARP;
+            lower[k] = INFINITY;
+            upper[k] = -INFINITY;
+            if (own >= count) continue;
+            lower[k] = at[(int64_t)own * 8];
+            upper[k] = at[(int64_t)own * 8 + 4];
+        }
+        SAP_UNROLL
+        for (int k = 0; k < SAP_MESH_LOADS; k++) {
+            left += sap_reaches_left(lower[k], upper[k], plane, planar_left);
+            right += sap_reaches_right(lower[k], upper[k], plane, planar_left);
+        }
     }
     return make_uint2(sap_warp_sum(left), sap_warp_sum(right));
 }
@@ -34,7 +60,8 @@ static __device__ void sap_mesh_decide(const sap_mesh_cuda_build& b, sap_mesh_cu
         sap_mesh_end_job(b, job);
         return;
     }
-    job->task = sap_mesh_add_tops(b, job->top, job->axis, job->plane) ? SAP_MESH_SPLIT : SAP_MESH_GONE;
+    job->children = sap_mesh_add_tops(b, job->top, job->axis, job->plane);
+    job->task = job->children ? SAP_MESH_SPLIT : SAP_MESH_GONE;
     const uint32_t far[2] = {left > small ? left : 0, right > small ? right : 0};
     const unsigned long long near = (unsigned long long)(left - far[0]) + (right - far[1]);
     const int64_t room = (int64_t)far[0] + far[1];
@@ -143,16 +170,39 @@ static __device__ __forceinline__ void sap_mesh_widen(sap_mesh_extent* e, const 
     }
 }
 
-// Not inlined thrice: the axis is a constant in each, so that all stays in registers.
-static __device__ sap_halves sap_mesh_clip(const sap_mesh_cuda_build& b, int triangle, const sap_mesh_box& part,
-                                           int axis, float plane) {
-    const sap_triangle t = sap_mesh_corners_of(b.corners, triangle);
-    if (!b.rules.fast) return sap_clip_exactly(t, part, axis, plane);
-    switch (axis) {
-    case 0: return sap_clip_cheaply(t, part, 0, plane);
-    case 1: return sap_clip_cheaply(t, part, 1, plane);
-    default: return sap_clip_cheaply(t, part, 2, plane);
+// A box in six floats.
+static __device__ __forceinline__ void sap_mesh_box_put(float* to, const sap_mesh_box& box) {
+    SAP_UNROLL
+    for (int k = 0; k < 3; k++) {
+        to[k] = box.lower[k];
+        to[3 + k] = box.upper[k];
     }
+}
+static __device__ __forceinline__ sap_mesh_box sap_mesh_box_get(const float* from) {
+    sap_mesh_box box;
+    SAP_UNROLL
+    for (int k = 0; k < 3; k++) {
+        box.lower[k] = from[k];
+        box.upper[k] = from[3 + k];
+    }
+    return box;
+}
+
+// Clips the parts that a warp has listed.
+template <bool fast>
+static __device__ __forceinline__ void sap_mesh_clip_listed(const sap_mesh_cuda_build& b, sap_mesh_cut* cuts,
+                                                            uint32_t count, int axis, float plane) {
+    __syncwarp();
+    for (uint32_t i = (uint32_t)sap_lane(); i < count; i += SAP_WARP) {
+        const sap_triangle triangle = sap_mesh_corners_of(b.corners, cuts[i].sides);
+        const sap_mesh_box part = sap_mesh_box_get(cuts[i].left);
+        const sap_halves halves =
+            fast ? sap_mesh_clip_cheaply(triangle, part, axis, plane) : sap_clip_exactly(triangle, part, axis, plane);
+        sap_mesh_box_put(cuts[i].left, halves.left);
+        sap_mesh_box_put(cuts[i].right, halves.right);
+        cuts[i].sides = (halves.has_left ? 1 : 0) | (halves.has_right ? 2 : 0);
+    }
+    __syncwarp();
 }
 
 // Where the sides of a job go, and how far they have come.
@@ -162,36 +212,58 @@ typedef struct sap_mesh_sides {
     sap_mesh_extent left_box, right_box;
 } sap_mesh_sides;
 
-// Divides parts by a plane, in their order.
-static __device__ void sap_mesh_divide(const sap_mesh_cuda_build& b, const sap_mesh_cuda_part* parts, int32_t count,
-                                       int axis, float plane, bool planar_left, sap_mesh_sides* sides) {
-    for (int32_t i = sap_lane(); i - sap_lane() < count; i += SAP_WARP) {
-        const sap_mesh_cuda_part part = i < count ? sap_mesh_part_load(&parts[i]) : sap_mesh_hole();
-        const float lower = sap_mesh_along(part.lower, axis), upper = sap_mesh_along(part.upper, axis);
-        bool left = sap_reaches_left(lower, upper, plane, planar_left);
-        bool right = sap_reaches_right(lower, upper, plane, planar_left);
-        sap_mesh_box left_box = sap_mesh_part_box(part), right_box = left_box;
-        const int triangle = sap_mesh_part_triangle(part);
-        if (left && right) {
-            const sap_halves halves = sap_mesh_clip(b, triangle, left_box, axis, plane);
-            left = halves.has_left;
-            right = halves.has_right;
-            left_box = halves.left;
-            right_box = halves.right;
+// Puts a part on a side, if the lane has one for it.
+static __device__ __forceinline__ void sap_mesh_append(sap_mesh_cuda_part* to, uint32_t* count, sap_mesh_extent* extent,
+                                                       bool some, const sap_mesh_box& box, int triangle) {
+    const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
+    if (some) {
+        to[*count + __popc(all & sap_lanes_below())] = sap_mesh_part_of(box, triangle);
+        sap_mesh_widen(extent, box);
+    }
+    *count += __popc(all);
+}
+
+// Divides parts by a plane, in their order. Those that the plane cuts are few: they are listed, so that no lane idles
+// while they are clipped.
+template <bool fast>
+static __device__ __forceinline__ void sap_mesh_divide(const sap_mesh_cuda_build& b, const sap_mesh_cuda_part* parts,
+                                                       int32_t count, int axis, float plane, bool planar_left,
+                                                       sap_mesh_cut* cuts, sap_mesh_sides* sides) {
+    for (int32_t first = 0; first < count; first += SAP_MESH_TILE) {
+        sap_mesh_cuda_part part[SAP_MESH_AT_ONCE];
+        uint32_t listed = 0, place[SAP_MESH_AT_ONCE];
+        int reached[SAP_MESH_AT_ONCE]; // 1 left, 2 right
+        SAP_UNROLL
+        for (int k = 0; k < SAP_MESH_AT_ONCE; k++) {
+            const int32_t i = first + k * SAP_WARP + sap_lane();
+            part[k] = i < count ? sap_mesh_part_load(&parts[i]) : sap_mesh_hole();
         }
-        const unsigned int all_left = __ballot_sync(SAP_ALL_LANES, left),
-                           all_right = __ballot_sync(SAP_ALL_LANES, right);
-        if (left) {
-            sides->left_to[sides->left + __popc(all_left & sap_lanes_below())] = sap_mesh_part_of(left_box, triangle);
-            sap_mesh_widen(&sides->left_box, left_box);
+        SAP_UNROLL
+        for (int k = 0; k < SAP_MESH_AT_ONCE; k++) {
+            const float lower = sap_mesh_along(part[k].lower, axis), upper = sap_mesh_along(part[k].upper, axis);
+            reached[k] = (sap_reaches_left(lower, upper, plane, planar_left) ? 1 : 0) |
+                         (sap_reaches_right(lower, upper, plane, planar_left) ? 2 : 0);
+            const unsigned int both = __ballot_sync(SAP_ALL_LANES, reached[k] == 3);
+            place[k] = listed + (uint32_t)__popc(both & sap_lanes_below());
+            listed += (uint32_t)__popc(both);
+            if (reached[k] != 3) continue;
+            sap_mesh_box_put(cuts[place[k]].left, sap_mesh_part_box(part[k]));
+            cuts[place[k]].sides = sap_mesh_part_triangle(part[k]);
         }
-        if (right) {
-            sides->right_to[sides->right + __popc(all_right & sap_lanes_below())] =
-                sap_mesh_part_of(right_box, triangle);
-            sap_mesh_widen(&sides->right_box, right_box);
+        if (listed) sap_mesh_clip_listed<fast>(b, cuts, listed, axis, plane);
+        SAP_UNROLL
+        for (int k = 0; k < SAP_MESH_AT_ONCE; k++) {
+            sap_mesh_box left = sap_mesh_part_box(part[k]), right = left;
+            if (reached[k] == 3) {
+                reached[k] = cuts[place[k]].sides;
+                left = sap_mesh_box_get(cuts[place[k]].left);
+                right = sap_mesh_box_get(cuts[place[k]].right);
+            }
+            const int triangle = sap_mesh_part_triangle(part[k]);
+            sap_mesh_append(sides->left_to, &sides->left, &sides->left_box, reached[k] & 1, left, triangle);
+            sap_mesh_append(sides->right_to, &sides->right, &sides->right_box, reached[k] & 2, right, triangle);
         }
-        sides->left += __popc(all_left);
-        sides->right += __popc(all_right);
+        __syncwarp();
     }
 }
 
@@ -226,15 +298,18 @@ static __device__ __forceinline__ sap_mesh_cuda_part* sap_mesh_child_parts(const
 }
 
 // Divides some of a job's parts; `before`: those that warps before this one reserve.
-static __device__ sap_mesh_sides sap_mesh_divide_some(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
-                                                      const sap_mesh_cuda_part* parts, int32_t count, uint2 before) {
+template <bool fast>
+static __device__ __forceinline__ sap_mesh_sides sap_mesh_divide_some(const sap_mesh_cuda_build& b,
+                                                                      sap_mesh_cuda_job* job,
+                                                                      const sap_mesh_cuda_part* parts, int32_t count,
+                                                                      sap_mesh_cut* cuts, uint2 before) {
     const uint32_t small = (uint32_t)b.rules.small_node;
     sap_mesh_sides sides;
     sides.left_to = sap_mesh_child_parts(b, job, 0) + before.x;
     sides.right_to = sap_mesh_child_parts(b, job, 1) + before.y;
     sides.left = sides.right = 0;
     sides.left_box = sides.right_box = sap_mesh_no_extent();
-    sap_mesh_divide(b, parts, count, job->axis, job->plane, job->planar_left != 0, &sides);
+    sap_mesh_divide<fast>(b, parts, count, job->axis, job->plane, job->planar_left != 0, cuts, &sides);
     sap_mesh_add_side(job, 0, sides.left, sides.left_box, job->sides[0] > small);
     sap_mesh_add_side(job, 1, sides.right, sides.right_box, job->sides[1] > small);
     return sides;

@@ -8,13 +8,15 @@
 
 #include "mesh/divide_cuda.cuh"
 
-// A quality has `shared`, shared memory, and static find(build, job, shared), by which a block finds the plane of a job
-// whose task is SAP_MESH_FIND: it sets axis, plane and planar_left, and the task to SAP_MESH_COUNT; or it calls
-// sap_mesh_end_job. FAST never gets there.
+// A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory, and static find(build, job,
+// shared), by which a block finds the plane of a job whose task is SAP_MESH_FIND: it sets axis, plane and planar_left,
+// and the task to SAP_MESH_COUNT; or it calls sap_mesh_end_job. FAST never gets there.
 template <typename quality> struct sap_mesh_large_shared {
     bool last; // to come to a meeting
+    sap_mesh_cuda_job job[SAP_MESH_WARPS];
     union {
         uint32_t bins[SAP_MESH_WARPS][6 * SAP_MESH_BINS];
+        sap_mesh_cut cuts[SAP_MESH_WARPS][SAP_MESH_TILE];
         typename quality::shared find;
     } of;
 };
@@ -243,7 +245,9 @@ static __device__ void sap_mesh_fill_holes(sap_mesh_cuda_part* to, uint32_t from
     for (uint32_t i = from + (uint32_t)sap_lane(); i < count; i += SAP_WARP) to[i] = sap_mesh_hole();
 }
 
-static __device__ void sap_mesh_divide_unit(const sap_mesh_cuda_build& b, int64_t unit) {
+template <bool fast>
+static __device__ __forceinline__ void sap_mesh_divide_unit(const sap_mesh_cuda_build& b, int64_t unit,
+                                                            sap_mesh_cut* cuts) {
     const int2 entry = b.units[b.state->parity][unit];
     sap_mesh_cuda_job* job = &b.jobs[entry.x];
     int32_t from, count = sap_mesh_unit_parts(job, entry.y, &from);
@@ -253,7 +257,7 @@ static __device__ void sap_mesh_divide_unit(const sap_mesh_cuda_build& b, int64_
     const bool is_last = entry.y + 1 == job->units;
     const uint2 before = b.unit_sides[number];
     const uint2 behind = is_last ? make_uint2(job->sides[0], job->sides[1]) : b.unit_sides[number + 1];
-    const sap_mesh_sides sides = sap_mesh_divide_some(b, job, b.parts + job->first + from, count, before);
+    const sap_mesh_sides sides = sap_mesh_divide_some<fast>(b, job, b.parts + job->first + from, count, cuts, before);
     sap_mesh_fill_holes(sides.left_to, sides.left, behind.x - before.x);
     sap_mesh_fill_holes(sides.right_to, sides.right, behind.y - before.y);
     if (sap_mesh_is_last_unit(job)) sap_mesh_plan_children(b, job);
@@ -261,7 +265,17 @@ static __device__ void sap_mesh_divide_unit(const sap_mesh_cuda_build& b, int64_
 
 // ---- Jobs of one warp
 
-static __device__ void sap_mesh_work_alone(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, uint32_t* bins) {
+// A warp's copy of a job, which nobody else looks at.
+static __device__ __forceinline__ void sap_mesh_copy_job(const sap_mesh_cuda_job* from, sap_mesh_cuda_job* to) {
+    __syncwarp();
+    for (int i = sap_lane(); i < (int)(sizeof *from / sizeof(int32_t)); i += SAP_WARP)
+        ((int32_t*)to)[i] = ((const int32_t*)from)[i];
+    __syncwarp();
+}
+
+template <bool fast>
+static __device__ __forceinline__ void sap_mesh_work_alone(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
+                                                           uint32_t* bins, sap_mesh_cut* cuts) {
     const sap_mesh_cuda_part* parts = b.parts + job->first;
     while (sap_mesh_is_to_count(job) || job->task == SAP_MESH_BIN) {
         if (job->task == SAP_MESH_BIN) {
@@ -281,7 +295,7 @@ static __device__ void sap_mesh_work_alone(const sap_mesh_cuda_build& b, sap_mes
     if (job->task == SAP_MESH_ENDS) sap_mesh_copy_leaf(b, job, 0, job->room);
     if (job->task != SAP_MESH_SPLIT) return;
     sap_mesh_clear_children(job);
-    sap_mesh_divide_some(b, job, parts, job->room, make_uint2(0, 0));
+    sap_mesh_divide_some<fast>(b, job, parts, job->room, cuts, make_uint2(0, 0));
     __syncwarp();
     sap_mesh_plan_children(b, job);
 }
@@ -317,7 +331,7 @@ static __device__ void sap_mesh_begin(const sap_mesh_cuda_build& b) {
 }
 
 template <typename quality>
-static __global__ void __launch_bounds__(SAP_MESH_THREADS)
+static __global__ void __launch_bounds__(SAP_MESH_THREADS, 2)
     sap_mesh_large(const __grid_constant__ sap_mesh_cuda_build b) {
     SAP_CUDA_SHARED(sap_mesh_large_shared<quality>, s);
     sap_mesh_cuda_state* state = b.state;
@@ -344,10 +358,12 @@ static __global__ void __launch_bounds__(SAP_MESH_THREADS)
             for (int64_t i = first; i < units; i += warps) sap_mesh_look_at_unit(b, i, s->of.bins[warp]);
             sap_mesh_meet<sap_mesh_close_round>(b, s, &meetings);
         }
-        for (int64_t i = first; i < units; i += warps) sap_mesh_divide_unit(b, i);
+        for (int64_t i = first; i < units; i += warps) sap_mesh_divide_unit<quality::fast>(b, i, s->of.cuts[warp]);
         for (int64_t i = state->from + first; i < state->to; i += warps) {
-            sap_mesh_cuda_job* job = &b.jobs[sap_mesh_slot(b, state->side, i)];
-            if (!job->units && job->task != SAP_MESH_GONE) sap_mesh_work_alone(b, job, s->of.bins[warp]);
+            const sap_mesh_cuda_job* job = &b.jobs[sap_mesh_slot(b, state->side, i)];
+            if (job->units || job->task == SAP_MESH_GONE) continue;
+            sap_mesh_copy_job(job, &s->job[warp]);
+            sap_mesh_work_alone<quality::fast>(b, &s->job[warp], s->of.bins[warp], s->of.cuts[warp]);
         }
     }
 }

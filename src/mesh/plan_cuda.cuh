@@ -52,7 +52,12 @@ static __device__ bool sap_mesh_cut_off(const sap_mesh_cuda_build& b, sap_mesh_c
     const int32_t left = sap_mesh_add_tops(b, job->top, plane.axis, plane.at);
     if (!left) return false;
     job->depth++;
-    sap_mesh_add_leaf(b, left + 1 - full, 0, 0, job->depth, 0);
+    // Nobody can come to the new inner node yet: the empty leaf arrives without ceremony.
+    sap_mesh_cuda_leaves leaf = {};
+    sap_mesh_count_leaf(&leaf, 0, job->depth);
+    sap_mesh_publish_leaves(b.state, &leaf);
+    b.tops[left + 1 - full].nodes = 1;
+    b.tops[job->top].arrived = 1;
     job->top = left + full;
     job->most = sap_hand_down(job->most, plane.planar_left ? job->count : 0, plane.planar_left ? 0 : job->count,
                               job->count, job->count);
@@ -189,7 +194,7 @@ static __device__ void sap_mesh_plan_children(const sap_mesh_cuda_build& b, cons
         child.count = (int32_t)parent->child_count[k];
         child.most = sap_hand_down(parent->most, parent->sides[0], parent->sides[1], parent->sides[k], child.count);
         child.depth = parent->depth + 1;
-        child.top = b.tops[parent->top].children + k;
+        child.top = parent->children + k;
         child.axis = -1;
         plan = sap_mesh_plan_node(b, &child, slot);
     }
