@@ -5,6 +5,7 @@
 namespace {
 
 struct sap_mesh_high {
+    enum { fast = 0 };
     typedef sap_mesh_find_shared shared;
 
     // While planes are found, the room for the parts of the batch's children is scratch memory.
