@@ -7,10 +7,11 @@
 #include "mesh/divide_cuda.cuh"
 
 enum {
-    SAP_MESH_ENDS_HELD = 1024, // ends of parts that are counted at once
+    SAP_MESH_ENDS_HELD = 2048, // ends of parts that are counted at once
     SAP_MESH_SUBS = 256,       // bins of a histogram of ordinals, a thread each
     SAP_MESH_SUB_BITS = 8,
     SAP_MESH_SUB_LEVELS = 4, // 32 bits
+    SAP_MESH_FIND_LOADS = 4, // of parts that a thread has under way
     SAP_MESH_EDGES = 3 * SAP_MESH_BINS
 };
 
@@ -23,10 +24,17 @@ typedef struct sap_mesh_ends {
 } sap_mesh_ends;
 
 typedef struct sap_mesh_chosen_bin {
-    int axis;
+    int axis, number;
     uint32_t before, after;
     uint32_t at[SAP_MESH_KINDS], count[SAP_MESH_KINDS]; // room for its ends; then how many there are
 } sap_mesh_chosen_bin;
+
+// The bins that are searched, the first first.
+typedef struct sap_mesh_choice {
+    int count;
+    int8_t number[SAP_MESH_EDGES]; // of each bin, or -1
+    sap_mesh_chosen_bin bins[SAP_MESH_CHOSEN];
+} sap_mesh_choice;
 
 // Ordinals of one axis, low … high, in bins of 1 << shift.
 typedef struct sap_mesh_range {
@@ -38,11 +46,10 @@ typedef struct sap_mesh_range {
 
 typedef struct sap_mesh_find_shared {
     unsigned long long of_warps[SAP_MESH_WARPS];
-    uint32_t bins[2][SAP_MESH_EDGES]; // starts, ends; then those before and behind
-    int number[SAP_MESH_EDGES];       // of the chosen bin, or -1
-    sap_bin bounds[SAP_MESH_EDGES];
-    sap_mesh_chosen_bin chosen[SAP_MESH_CHOSEN];
-    int chosen_count;
+    uint32_t bins[2][SAP_MESH_EDGES]; // starts, ends
+    sap_mesh_choice choice;
+    uint32_t room; // for the ends of parts in chosen bins
+    bool taken[SAP_MESH_SUBS];
     float held[SAP_MESH_ENDS_HELD];
     uint32_t held_count[SAP_MESH_KINDS];
     sap_mesh_range ranges[SAP_MESH_SUB_LEVELS];
@@ -158,113 +165,145 @@ static __device__ void sap_mesh_count_end(sap_mesh_finder* f, const sap_mesh_end
 
 // ---- Bins
 
+static __device__ __forceinline__ int sap_mesh_edge_of(const sap_mesh_box& cell, const float scale[3], float4 end,
+                                                       int axis) {
+    return axis * SAP_MESH_BINS + sap_bin_of(sap_mesh_along(end, axis), cell.lower[axis], scale[axis]);
+}
+
+static __device__ __forceinline__ void sap_mesh_load_some(const sap_mesh_cuda_part* parts, int32_t from, int32_t count,
+                                                          int32_t step, sap_mesh_cuda_part* part) {
+    SAP_UNROLL
+    for (int k = 0; k < SAP_MESH_FIND_LOADS; k++) {
+        const int32_t i = from + k * step;
+        part[k] = i < count ? sap_mesh_part_load(&parts[i]) : sap_mesh_hole();
+    }
+}
+
 static __device__ void sap_mesh_fill_find_bins(sap_mesh_finder* f, const sap_mesh_cuda_part* parts, int32_t room,
                                                const float scale[3]) {
     sap_mesh_find_shared* s = f->s;
     for (int i = (int)threadIdx.x; i < 2 * SAP_MESH_EDGES; i += SAP_MESH_THREADS) (&s->bins[0][0])[i] = 0;
     __syncthreads();
-    for (int32_t i = (int32_t)threadIdx.x; i < room; i += SAP_MESH_THREADS) {
-        const sap_mesh_cuda_part part = sap_mesh_part_load(&parts[i]);
-        if (sap_mesh_part_triangle(part) == SAP_MESH_HOLE) continue;
+    for (int32_t i = (int32_t)threadIdx.x; i < room; i += SAP_MESH_THREADS * SAP_MESH_FIND_LOADS) {
+        sap_mesh_cuda_part part[SAP_MESH_FIND_LOADS];
+        sap_mesh_load_some(parts, i, room, SAP_MESH_THREADS, part);
         SAP_UNROLL
-        for (int a = 0; a < 3; a++) {
-            const float low = f->cell.lower[a];
-            atomicAdd(&s->bins[0][a * SAP_MESH_BINS + sap_bin_of(sap_mesh_along(part.lower, a), low, scale[a])], 1u);
-            atomicAdd(&s->bins[1][a * SAP_MESH_BINS + sap_bin_of(sap_mesh_along(part.upper, a), low, scale[a])], 1u);
+        for (int k = 0; k < SAP_MESH_FIND_LOADS; k++) {
+            if (sap_mesh_part_triangle(part[k]) == SAP_MESH_HOLE) continue;
+            SAP_UNROLL
+            for (int a = 0; a < 3; a++) {
+                atomicAdd(&s->bins[0][sap_mesh_edge_of(f->cell, scale, part[k].lower, a)], 1u);
+                atomicAdd(&s->bins[1][sap_mesh_edge_of(f->cell, scale, part[k].upper, a)], 1u);
+            }
         }
     }
     __syncthreads();
+}
+
+// The sums of a row's bins before each of two that a lane has; the sum of all.
+static __device__ __forceinline__ uint2 sap_mesh_scan_row(const uint32_t* row) {
+    const uint32_t first = row[2 * sap_lane()], second = row[2 * sap_lane() + 1];
+    uint32_t sum = first + second;
+    for (int step = 1; step < SAP_WARP; step *= 2) {
+        const uint32_t other = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned)step);
+        if (sap_lane() >= step) sum += other;
+    }
+    return make_uint2(sum - first - second, sum - second);
 }
 
 // Tries the bins' edges and chooses the bins that are searched.
 static __device__ void sap_mesh_choose_bins(sap_mesh_finder* f, uint32_t count, const float scale[3]) {
     sap_mesh_find_shared* s = f->s;
-    const int i = (int)threadIdx.x, axis = i / SAP_MESH_BINS, bin = i % SAP_MESH_BINS;
-    uint32_t starts = 0, stops = 0, left = 0, right = count;
-    sap_bin own;
-    own.bound = INFINITY;
+    const int i = (int)threadIdx.x, axis = i / SAP_MESH_BINS, bin = i % SAP_MESH_BINS, warp = i / SAP_WARP;
+    uint32_t starts = 0, stops = 0, left = 0, right = 0;
     const bool can = i < SAP_MESH_EDGES && (axis == 0 ? scale[0] : axis == 1 ? scale[1] : scale[2]) > 0;
-    if (can) {
-        for (int k = axis * SAP_MESH_BINS; k < i; k++) {
-            left += s->bins[0][k];
-            right -= s->bins[1][k];
-        }
+    if (i < SAP_MESH_EDGES) {
         starts = s->bins[0][i];
         stops = s->bins[1][i];
+    }
+    __syncthreads();
+    if (warp < 6) { // a row each
+        uint32_t* row = &s->bins[0][0] + warp * SAP_MESH_BINS;
+        const uint2 before = sap_mesh_scan_row(row);
+        row[2 * sap_lane()] = before.x;
+        row[2 * sap_lane() + 1] = before.y;
+    }
+    __syncthreads();
+    if (can) {
+        left = s->bins[0][i];
+        right = count - s->bins[1][i];
         const float at = sap_bin_edge(f->cell, axis, bin);
         if (bin && sap_is_candidate(f->cell, f->measure, axis, at)) sap_mesh_offer(f, axis, at, false, left, right);
     }
+    if (i < SAP_MESH_EDGES) s->choice.number[i] = -1;
     sap_mesh_agree(f);
-    if (can && (starts || stops))
-        own = sap_bin_with_bound(f->cell, f->measure, axis, bin, f->traversal, f->intersection, (float)left,
-                                 (float)(right - stops));
-    const bool is_wanted = own.bound < f->best.cost;
-    if (i < SAP_MESH_EDGES) {
-        s->bounds[i] = own;
-        s->number[i] = -1;
+    unsigned long long key = ~0ull; // as sap_bin_precedes
+    if (can && (starts || stops)) {
+        const float bound = sap_bin_with_bound(f->cell, f->measure, axis, bin, f->traversal, f->intersection,
+                                               (float)left, (float)(right - stops))
+                                .bound;
+        if (bound < f->best.cost) key = (unsigned long long)sap_ordinal_of(bound) << 32 | (unsigned)i;
     }
-    if (i == 0) s->chosen_count = 0;
-    __syncthreads();
-    if (is_wanted) {
-        int rank = 0;
-        for (int k = 0; k < SAP_MESH_EDGES; k++)
-            rank += s->bounds[k].bound < INFINITY && sap_bin_precedes(s->bounds[k], own);
-        if (rank < SAP_MESH_CHOSEN) {
-            s->chosen[rank] = {axis, left, right - stops, {0, 0, 0}, {starts, stops, starts < stops ? starts : stops}};
-            s->number[i] = rank;
-            atomicAdd(&s->chosen_count, 1);
+    int chosen = 0;
+    uint32_t used = 0; // of the room for ends
+    for (; chosen < SAP_MESH_CHOSEN; chosen++) {
+        const unsigned long long first = sap_mesh_block_min(s, key);
+        if (first == ~0ull) break;
+        if (key == first) {
+            key = ~0ull;
+            sap_mesh_chosen_bin* own = &s->choice.bins[chosen];
+            const uint32_t flat = starts < stops ? starts : stops;
+            *own = {
+                axis, bin, left, right - stops, {used, used + starts, used + starts + stops}, {starts, stops, flat}};
+            s->choice.number[i] = (int8_t)chosen;
         }
+        __syncthreads();
+        const sap_mesh_chosen_bin* last = &s->choice.bins[chosen];
+        const int64_t room = sap_room_for_bin(last->count[SAP_MESH_STARTS], last->count[SAP_MESH_STOPS]);
+        if (used + room > 3 * (int64_t)count) break;
+        used += (uint32_t)room;
     }
+    __syncthreads();
+    if (i < chosen)
+        for (int k = 0; k < SAP_MESH_KINDS; k++) s->choice.bins[i].count[k] = 0;
+    if (i == 0) s->choice.count = chosen;
+    s->room = used;
     __syncthreads();
 }
 
-// Gives the chosen bins room for their ends, as far as it goes; how much that is.
-static __device__ uint32_t sap_mesh_place_bins(sap_mesh_find_shared* s, uint32_t count) {
-    uint32_t used = 0;
-    int have = 0;
-    for (; have < s->chosen_count; have++) {
-        const sap_mesh_chosen_bin* bin = &s->chosen[have];
-        const uint32_t room = (uint32_t)sap_room_for_bin(bin->count[SAP_MESH_STARTS], bin->count[SAP_MESH_STOPS]);
-        if (used + (int64_t)room > 3 * (int64_t)count) break;
-        used += room;
+// Shows the ends of a part that lie in chosen bins to put(bin, kind, end).
+template <typename visitor>
+static __device__ __forceinline__ void sap_mesh_visit_ends(const sap_mesh_box& cell, const float scale[3],
+                                                           const int8_t* number, int chosen,
+                                                           const sap_mesh_cuda_part& part, visitor put) {
+    if (sap_mesh_part_triangle(part) == SAP_MESH_HOLE) return;
+    SAP_UNROLL
+    for (int a = 0; a < 3; a++) {
+        const float lower = sap_mesh_along(part.lower, a), upper = sap_mesh_along(part.upper, a);
+        const int from = number[sap_mesh_edge_of(cell, scale, part.lower, a)];
+        const int to = number[sap_mesh_edge_of(cell, scale, part.upper, a)];
+        if (from >= 0 && from < chosen) {
+            put(from, SAP_MESH_STARTS, lower);
+            if (lower == upper) put(from, SAP_MESH_FLAT, lower);
+        }
+        if (to >= 0 && to < chosen) put(to, SAP_MESH_STOPS, upper);
     }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        uint32_t at = 0;
-        s->chosen_count = have;
-        for (int j = 0; j < have; j++)
-            for (int k = 0; k < SAP_MESH_KINDS; k++) {
-                s->chosen[j].at[k] = at;
-                at += s->chosen[j].count[k];
-                s->chosen[j].count[k] = 0;
-            }
-    }
-    __syncthreads();
-    return used;
-}
-
-static __device__ __forceinline__ void sap_mesh_put_end(sap_mesh_chosen_bin* bin, int kind, float at, float* ends) {
-    ends[bin->at[kind] + atomicAdd(&bin->count[kind], 1u)] = at + 0.0f; // a zero has one ordinal
 }
 
 // Collects the ends of parts in the chosen bins.
 static __device__ void sap_mesh_gather_ends(sap_mesh_finder* f, const sap_mesh_cuda_part* parts, int32_t room,
                                             const float scale[3], float* ends) {
-    sap_mesh_find_shared* s = f->s;
-    for (int32_t i = (int32_t)threadIdx.x; i < room; i += SAP_MESH_THREADS) {
-        const sap_mesh_cuda_part part = sap_mesh_part_load(&parts[i]);
-        if (sap_mesh_part_triangle(part) == SAP_MESH_HOLE) continue;
+    sap_mesh_choice* choice = &f->s->choice;
+    for (int32_t i = (int32_t)threadIdx.x; i < room; i += SAP_MESH_THREADS * SAP_MESH_FIND_LOADS) {
+        sap_mesh_cuda_part part[SAP_MESH_FIND_LOADS];
+        sap_mesh_load_some(parts, i, room, SAP_MESH_THREADS, part);
         SAP_UNROLL
-        for (int a = 0; a < 3; a++) {
-            const float lower = sap_mesh_along(part.lower, a), upper = sap_mesh_along(part.upper, a);
-            const int from = s->number[a * SAP_MESH_BINS + sap_bin_of(lower, f->cell.lower[a], scale[a])];
-            const int to = s->number[a * SAP_MESH_BINS + sap_bin_of(upper, f->cell.lower[a], scale[a])];
-            if (from >= 0 && from < s->chosen_count) {
-                sap_mesh_put_end(&s->chosen[from], SAP_MESH_STARTS, lower, ends);
-                if (lower == upper) sap_mesh_put_end(&s->chosen[from], SAP_MESH_FLAT, lower, ends);
-            }
-            if (to >= 0 && to < s->chosen_count) sap_mesh_put_end(&s->chosen[to], SAP_MESH_STOPS, upper, ends);
-        }
+        for (int k = 0; k < SAP_MESH_FIND_LOADS; k++)
+            sap_mesh_visit_ends(f->cell, scale, choice->number, choice->count, part[k],
+                                [=](int bin, int kind, float end) {
+                                    sap_mesh_chosen_bin* to = &choice->bins[bin];
+                                    ends[to->at[kind] + atomicAdd(&to->count[kind], 1u)] = end + 0.0f; // -0 becomes 0
+                                });
     }
     __syncthreads();
 }
@@ -279,11 +318,11 @@ static __device__ __forceinline__ sap_mesh_ends sap_mesh_ends_of(const sap_mesh_
 }
 
 // Few ends: all are tried.
-static __device__ void sap_mesh_try_held(sap_mesh_finder* f, uint32_t used) {
+static __device__ void sap_mesh_try_held(sap_mesh_finder* f) {
     const sap_mesh_find_shared* s = f->s;
-    for (uint32_t i = threadIdx.x; i < used; i += SAP_MESH_THREADS)
-        for (int j = 0; j < s->chosen_count; j++) {
-            const sap_mesh_chosen_bin& bin = s->chosen[j];
+    for (uint32_t i = threadIdx.x; i < s->room; i += SAP_MESH_THREADS)
+        for (int j = 0; j < s->choice.count; j++) {
+            const sap_mesh_chosen_bin& bin = s->choice.bins[j];
             const bool start = i - bin.at[SAP_MESH_STARTS] < bin.count[SAP_MESH_STARTS];
             const bool stop = i - bin.at[SAP_MESH_STOPS] < bin.count[SAP_MESH_STOPS];
             if (start || stop)
@@ -310,13 +349,12 @@ static __device__ __forceinline__ uint32_t sap_mesh_after(const sap_mesh_range* 
     return r->after + r->stops[SAP_MESH_SUBS] - r->stops[sub + 1];
 }
 
-static __device__ __forceinline__ float sap_mesh_range_bound(const sap_mesh_finder* f, int axis,
-                                                             const sap_mesh_range* r, uint32_t sub) {
-    const float from = sap_real_of(sap_mesh_first_of(r, sub)), to = sap_real_of(sap_mesh_last_of(r, sub));
+// No plane between two places costs less.
+static __device__ __forceinline__ float sap_mesh_bound_between(const sap_mesh_finder* f, int axis, float from, float to,
+                                                               uint32_t before, uint32_t after) {
     const float base = f->measure.base[axis], per = f->measure.per[axis];
     return sap_split_cost(f->traversal, f->intersection, sap_share(base, per, from - f->cell.lower[axis]),
-                          sap_share(base, per, f->cell.upper[axis] - to), (float)sap_mesh_before(r, sub),
-                          (float)sap_mesh_after(r, sub));
+                          sap_share(base, per, f->cell.upper[axis] - to), (float)before, (float)after);
 }
 
 // Counts the ends of a range in its bins.
@@ -398,7 +436,9 @@ static __device__ int sap_mesh_search_range(sap_mesh_finder* f, const sap_mesh_e
         bool wanted = false;
         float bound = INFINITY;
         if (!r->done[i]) {
-            bound = sap_mesh_range_bound(f, axis, r, (uint32_t)i);
+            bound = sap_mesh_bound_between(f, axis, sap_real_of(sap_mesh_first_of(r, (uint32_t)i)),
+                                           sap_real_of(sap_mesh_last_of(r, (uint32_t)i)),
+                                           sap_mesh_before(r, (uint32_t)i), sap_mesh_after(r, (uint32_t)i));
             wanted = !(bound > f->best.cost);
         }
         const unsigned long long key = (unsigned long long)sap_ordinal_of(bound) << 32 | (unsigned)i;
@@ -422,16 +462,14 @@ static __device__ int sap_mesh_search_range(sap_mesh_finder* f, const sap_mesh_e
 static __device__ void sap_mesh_search_bin(sap_mesh_finder* f, const sap_mesh_chosen_bin& bin, const float* all) {
     sap_mesh_find_shared* s = f->s;
     const sap_mesh_ends ends = sap_mesh_ends_of(bin, all);
-    bool* taken = (bool*)s->bounds; // which are no longer needed
-    uint32_t low = UINT32_MAX, high = 0;
-    for (int kind = SAP_MESH_STARTS; kind <= SAP_MESH_STOPS; kind++)
-        for (uint32_t k = threadIdx.x; k < ends.count[kind]; k += SAP_MESH_THREADS) {
-            const uint32_t ordinal = sap_ordinal_of(ends.at[kind][k]);
-            low = ordinal < low ? ordinal : low;
-            high = ordinal > high ? ordinal : high;
-        }
-    low = (uint32_t)sap_mesh_block_min(s, low);
-    high = ~(uint32_t)sap_mesh_block_min(s, (uint32_t)~high);
+    bool* taken = s->taken;
+    // The bin's edges, moved apart by more than rounding may have moved them.
+    const float from = sap_bin_edge(f->cell, bin.axis, bin.number),
+                to = sap_bin_edge(f->cell, bin.axis, bin.number + 1);
+    const float margin = (to - from) / SAP_MESH_BINS;
+    uint32_t low = sap_ordinal_of(from - margin);
+    const uint32_t high = sap_ordinal_of(to + margin);
+    if (sap_mesh_bound_between(f, bin.axis, from - margin, to + margin, bin.before, bin.after) > f->best.cost) return;
     sap_mesh_fill_range(f, ends, &s->ranges[0], low, high, bin.before, bin.after);
     for (int level = 0; level >= 0;) {
         sap_mesh_range* r = &s->ranges[level];
@@ -451,34 +489,41 @@ static __device__ void sap_mesh_search_bin(sap_mesh_finder* f, const sap_mesh_ch
 
 // ---- The plane
 
+static __device__ void sap_mesh_finder_begin(const sap_mesh_cuda_build& b, const sap_mesh_box& cell,
+                                             sap_mesh_find_shared* s, sap_mesh_finder* f, float scale[3]) {
+    f->traversal = b.rules.traversal;
+    f->intersection = b.rules.intersection;
+    f->cell = cell;
+    f->measure = sap_mesh_measure(cell, b.state->radius);
+    f->s = s;
+    f->best.cost = INFINITY;
+    f->best.plane.axis = -1;
+    f->best.plane.at = 0.0f;
+    f->best.plane.planar_left = false;
+    for (int a = 0; a < 3; a++) scale[a] = sap_bin_scale(cell, f->measure, a);
+}
+
+static __device__ void sap_mesh_search_bins(sap_mesh_finder* f, const float* ends) {
+    for (int j = 0; j < f->s->choice.count; j++) sap_mesh_search_bin(f, f->s->choice.bins[j], ends);
+}
+
 // A block finds the plane of a node of so many places; `scratch`: memory for three floats for each part. Without a
 // plane the axis is -1.
-static __device__ sap_plane sap_mesh_find_plane(const sap_mesh_cuda_build& b, const sap_mesh_box& cell,
-                                                const sap_mesh_cuda_part* parts, int32_t room, int32_t count,
+static __device__ sap_plane sap_mesh_find_plane(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
                                                 float* scratch, sap_mesh_find_shared* s) {
+    const sap_mesh_cuda_part* parts = b.parts + job->first;
     sap_mesh_finder f;
     float scale[3];
-    f.traversal = b.rules.traversal;
-    f.intersection = b.rules.intersection;
-    f.cell = cell;
-    f.measure = sap_mesh_measure(cell, b.state->radius);
-    f.s = s;
-    f.best.cost = INFINITY;
-    f.best.plane.axis = -1;
-    f.best.plane.at = 0.0f;
-    f.best.plane.planar_left = false;
-    for (int a = 0; a < 3; a++) scale[a] = sap_bin_scale(cell, f.measure, a);
-    sap_mesh_fill_find_bins(&f, parts, room, scale);
-    sap_mesh_choose_bins(&f, (uint32_t)count, scale);
-    const uint32_t used = sap_mesh_place_bins(s, (uint32_t)count);
-    if (s->chosen_count == 0) return f.best.plane;
-    const bool few = used <= SAP_MESH_ENDS_HELD;
-    sap_mesh_gather_ends(&f, parts, room, scale, few ? s->held : scratch);
-    if (few) {
-        sap_mesh_try_held(&f, used);
-        return f.best.plane;
-    }
-    for (int j = 0; j < s->chosen_count; j++) sap_mesh_search_bin(&f, s->chosen[j], scratch);
+    sap_mesh_finder_begin(b, job->cell, s, &f, scale);
+    sap_mesh_fill_find_bins(&f, parts, job->room, scale);
+    sap_mesh_choose_bins(&f, (uint32_t)job->count, scale);
+    if (s->choice.count == 0) return f.best.plane;
+    const bool few = s->room <= SAP_MESH_ENDS_HELD;
+    sap_mesh_gather_ends(&f, parts, job->room, scale, few ? s->held : scratch);
+    if (few)
+        sap_mesh_try_held(&f);
+    else
+        sap_mesh_search_bins(&f, scratch);
     return f.best.plane;
 }
 
