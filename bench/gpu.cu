@@ -9,10 +9,11 @@ static void usage(FILE* to) {
             "                  [--rivals FILE]\n"
             "  --quick   sizes up to a million only\n"
             "  --only    works whose names begin so: ceiling, build, table, peak, search, whole, leaf, cpu, radius, "
-            "compact\n"
+            "compact,\n"
+            "            rays, occluded, all, visits, closest, inside\n"
             "  --reps    measurements of a work, %d to %d (default 9)\n"
             "  --cpu     the CPU beside the GPU, with all its threads\n"
-            "  --data    a folder of point clouds\n"
+            "  --data    a folder of point clouds and meshes\n"
             "  --csv     all rows as CSV\n"
             "  --rivals  other programs' figures (default: bench/gpu_rivals.csv where this was built)\n"
             "Exit: 0, 1 if an answer is wrong or a call fails, 2 for a wrong option, %d without a GPU.\n",
@@ -141,6 +142,7 @@ int main(int count, char** arguments) {
     gpu_leaves(b);
     gpu_radii(b);
     gpu_compaction(b);
+    gpu_rays(b);
     close_devices(b);
     printf("\n%d rows; targets: %d reached, %d missed; %lld answers and trees checked against the CPU's, %lld wrong\n",
            b->rows, b->reached, b->missed, (long long)b->checked, (long long)b->wrong);

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <string>
+#include <vector>
 
 #include "sapwood/sapwood.h"
 
@@ -94,6 +96,8 @@ static inline sap_points gpu_points(const gpu_cloud* c) { return sap_points{c->c
 // ---- gpu_scan.cu: the clouds of a folder, and queries for them; false if it has none that can be read
 
 bool gpu_scan_read(gpu_bench* b, gpu_cloud* points, gpu_cloud* queries);
+// The bytes of a file, unpacked if its name ends in .xz; empty if it cannot be read.
+std::vector<char> gpu_read_bytes(const std::string& path);
 
 // ---- gpu_report.cu
 
@@ -108,6 +112,8 @@ double gpu_rival_ms(const gpu_bench* b, const gpu_row* row, const char* beginnin
 
 // ---- gpu_check.cu: the CPU's answers
 
+// Counts answers that were compared with the CPU's.
+void gpu_compared(gpu_bench* b, int64_t count, int64_t wrong, const char* what);
 // The same tree on the CPU.
 sap_tree* gpu_host_tree(gpu_bench* b, const sap_tree* tree);
 void gpu_verify(gpu_bench* b, sap_tree* tree, const char* what);
@@ -127,6 +133,7 @@ void gpu_large(gpu_bench* b);
 void gpu_leaves(gpu_bench* b);
 void gpu_radii(gpu_bench* b);
 void gpu_compaction(gpu_bench* b);
+void gpu_rays(gpu_bench* b);
 double gpu_build_floor(const gpu_bench* b, int64_t n, int dims);
 
 // ---- Time

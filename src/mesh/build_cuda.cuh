@@ -84,13 +84,13 @@ typedef struct sap_mesh_cuda_root {
 // A node of the tree above and at the small roots: an inner one, or a piece, which is a leaf or a staged subtree.
 typedef struct sap_mesh_cuda_top {
     float plane;
-    int32_t axis;                            // -1: a piece
-    int32_t parent, children;                // children: the left one, the right one follows
-    uint32_t arrived;                        // children that are complete
-    int32_t count;                           // of a piece that is a leaf: its references; -1: staged nodes
-    int64_t nodes, positions, listed;        // of all below, itself included; positions: references and holes
-    int64_t node_at, position_at, listed_at; // its place in the tree
-    int64_t staged_node, staged_position;    // of a piece
+    int32_t axis;                                      // -1: a piece
+    int32_t parent, children;                          // children: the left one, the right one follows
+    uint32_t arrived;                                  // children that are complete
+    int32_t count;                                     // of a piece that is a leaf: its references; -1: staged nodes
+    int64_t nodes, positions, listed;                  // of all below, itself included; positions: references and holes
+    int64_t node_at, inner_at, position_at, listed_at; // its place in the tree; inner_at: inner nodes before it
+    int64_t staged_node, staged_position;              // of a piece
 } sap_mesh_cuda_top;
 
 // Why the large-node kernel has stopped.

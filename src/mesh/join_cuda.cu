@@ -1,6 +1,7 @@
 // The end of a build over triangles on CUDA devices: every top learns its place in preorder from those above it, nodes
 // and references go there, and triangles into the order in which the leaves meet them.
 #include "mesh/join_cuda.cuh"
+#include "mesh/mesh_cuda.h"
 
 namespace {
 
@@ -24,6 +25,11 @@ __device__ __forceinline__ sap_mesh_node node_of(uint32_t bits, int64_t above, u
     return node;
 }
 
+// What mesh/mesh_cuda.h calls a side.
+__device__ __forceinline__ uint32_t side_of(bool is_inner, bool is_some, int64_t inner, int64_t position) {
+    return is_inner ? (uint32_t)inner : is_some ? SAP_MESH_SIDE_LEAF | (uint32_t)position : SAP_MESH_SIDE_EMPTY;
+}
+
 // One thread a top. The bytes between the arrays become zero.
 __global__ void __launch_bounds__(JOIN_THREADS) place_tops(const sap_mesh_cuda_build b, const join j) {
     const int64_t i = (int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x;
@@ -32,21 +38,29 @@ __global__ void __launch_bounds__(JOIN_THREADS) place_tops(const sap_mesh_cuda_b
             for (size_t k = j.gap[gap].from + threadIdx.x; k < j.gap[gap].to; k += JOIN_THREADS) j.arrays[k] = 0;
     if (i >= j.tops) return;
     sap_mesh_cuda_top* top = &b.tops[i];
-    int64_t node_at = 0, position_at = 0, listed_at = 0;
+    int64_t node_at = 0, inner_at = 0, position_at = 0, listed_at = 0;
     for (int32_t at = (int32_t)i, above; (above = b.tops[at].parent) >= 0; at = above) {
         const int32_t left = b.tops[above].children;
         node_at++;
+        inner_at++;
         if (at == left) continue;
         node_at += b.tops[left].nodes;
+        inner_at += (b.tops[left].nodes - 1) / 2;
         position_at += b.tops[left].positions;
         listed_at += b.tops[left].listed;
     }
     top->node_at = node_at;
+    top->inner_at = inner_at;
     top->position_at = position_at;
     top->listed_at = listed_at;
-    if (top->axis >= 0)
-        j.nodes[node_at] =
-            node_of(__float_as_uint(top->plane), node_at + 1 + b.tops[top->children].nodes, (uint32_t)top->axis);
+    if (top->axis < 0) return;
+    const sap_mesh_cuda_top *left = &b.tops[top->children], *right = left + 1;
+    const uint32_t plane = __float_as_uint(top->plane), axis = (uint32_t)top->axis;
+    j.nodes[node_at] = node_of(plane, node_at + 1 + left->nodes, axis);
+    j.inner[inner_at] = make_uint4(plane, side_of(left->nodes > 1, left->positions > 0, inner_at + 1, position_at),
+                                   side_of(right->nodes > 1, right->positions > 0, inner_at + 1 + (left->nodes - 1) / 2,
+                                           position_at + left->positions),
+                                   axis);
 }
 
 // ---- The order of triangles
@@ -124,57 +138,82 @@ __global__ void __launch_bounds__(JOIN_THREADS) rank_met(const join j) {
 
 // ---- Leaves
 
-__device__ __forceinline__ void sort_by_lane(const join& j, int64_t position, int count, int32_t* to) {
-    for (int i = 0; i < count; i++) {
-        const int32_t place = j.place[j.met[position + i]];
-        int k = i;
-        for (; k > 0 && to[k - 1] > place; k--) to[k] = to[k - 1];
-        to[k] = place;
-    }
+// Puts a triangle into the order of its leaf.
+__device__ __forceinline__ void put_met(const join& j, int64_t position, int32_t triangle, bool is_last) {
+    j.met[position] = (int32_t)((uint32_t)triangle | (is_last ? SAP_MESH_LAST : 0));
 }
 
-// Each of up to 64 places goes where as many are less.
-__device__ __forceinline__ void sort_by_warp(const join& j, int64_t position, int room, int32_t* to) {
-    int32_t own[2];
+__device__ __forceinline__ void sort_by_lane(const join& j, int64_t position, int count, int32_t* to) {
+    int32_t* met = j.met + position;
+    for (int i = 0; i < count; i++) {
+        const int32_t triangle = met[i], place = j.place[triangle];
+        int k = i;
+        for (; k > 0 && to[k - 1] > place; k--) {
+            to[k] = to[k - 1];
+            met[k] = met[k - 1];
+        }
+        to[k] = place;
+        met[k] = triangle;
+    }
+    put_met(j, position + count - 1, met[count - 1], true);
+}
+
+// Each of up to 64 places goes where as many are less; holes go last. to: not written for a single one, whose place
+// is the result.
+__device__ __forceinline__ int32_t sort_by_warp(const join& j, int64_t position, int room, int count, int32_t* to) {
+    int32_t triangle[2], own[2], single = 0;
     int rank[2] = {0, 0};
     for (int t = 0; t < 2; t++) {
         const int i = sap_lane() + SAP_WARP * t;
-        const int32_t triangle = i < room ? j.met[position + i] : SAP_MESH_HOLE;
-        own[t] = triangle == SAP_MESH_HOLE ? INT32_MAX : j.place[triangle];
+        triangle[t] = i < room ? j.met[position + i] : SAP_MESH_HOLE;
+        own[t] = triangle[t] == SAP_MESH_HOLE ? INT32_MAX : j.place[triangle[t]];
     }
     for (int i = 0; i < room; i++) {
         const int32_t other = __shfl_sync(SAP_ALL_LANES, i < SAP_WARP ? own[0] : own[1], i & (SAP_WARP - 1));
         rank[0] += other < own[0];
         rank[1] += other < own[1];
     }
-    for (int t = 0; t < 2; t++)
-        if (own[t] != INT32_MAX) to[rank[t]] = own[t];
+    __syncwarp();
+    for (int t = 0; t < 2; t++) {
+        const int i = sap_lane() + SAP_WARP * t;
+        if (i >= count && i < room) j.met[position + i] = SAP_MESH_HOLE;
+        if (own[t] == INT32_MAX) continue;
+        if (count > 1) to[rank[t]] = own[t];
+        put_met(j, position + rank[t], triangle[t], rank[t] + 1 == count);
+        single = own[t];
+    }
+    return (int32_t)sap_warp_max((uint32_t)single);
 }
 
 // A piece that is a leaf. Large ones are sorted elsewhere.
 __device__ void write_leaf(const join& j, const sap_mesh_cuda_top* top) {
-    int32_t single = 0;
     const int room = (int)top->positions;
-    for (int i = sap_lane(); top->count == 1 && i < room; i += SAP_WARP) {
-        const int32_t triangle = j.met[top->position_at + i];
-        if (triangle != SAP_MESH_HOLE) single = j.place[triangle] + 1;
+    uint32_t bits = top->count ? (uint32_t)top->listed_at : 0;
+    if (room > 0 && room <= SAP_MESH_SMALL) {
+        const int32_t place = sort_by_warp(j, top->position_at, room, top->count, j.references + top->listed_at);
+        if (top->count == 1) bits = (uint32_t)place;
     }
-    single = (int32_t)sap_warp_max((uint32_t)single);
-    if (top->count > 1 && room <= SAP_MESH_SMALL)
-        sort_by_warp(j, top->position_at, room, j.references + top->listed_at);
-    const uint32_t bits = top->count > 1 ? (uint32_t)top->listed_at : top->count == 1 ? (uint32_t)single - 1 : 0;
     if (sap_lane() == 0) j.nodes[top->node_at] = node_of(bits, top->count, SAP_MESH_LEAF);
+}
+
+// The second child of a staged inner node, with so many nodes between them, as a side.
+__device__ __forceinline__ uint32_t right_side(const sap_mesh_node* from, int64_t number, int64_t between,
+                                               int64_t inner, int64_t position_at) {
+    const sap_mesh_node node = from[number];
+    const bool is_inner = (node.link & 3) != SAP_MESH_LEAF;
+    return side_of(is_inner, node.link >> 2, inner + 1 + (between - 1) / 2, position_at + node.bits);
 }
 
 // A staged subtree.
 __device__ void write_subtree(const sap_mesh_cuda_build& b, const join& j, const sap_mesh_cuda_top* top) {
     const sap_mesh_node* from = b.staged_nodes + top->staged_node;
     const int64_t nodes = top->nodes, node_at = top->node_at, position_at = top->position_at;
-    int64_t listed = top->listed_at;
+    int64_t listed = top->listed_at, inner_at = top->inner_at;
     for (int64_t k = sap_lane(); k - sap_lane() < nodes; k += SAP_WARP) {
         sap_mesh_node node = node_of(0, 0, SAP_MESH_LEAF);
         if (k < nodes) node = from[k];
         const bool is_leaf = (node.link & 3) == SAP_MESH_LEAF;
+        const unsigned int inner = __ballot_sync(SAP_ALL_LANES, !is_leaf);
         const int count = is_leaf ? (int)(node.link >> 2) : 0;
         const int64_t position = position_at + node.bits;
         int sum = count > 1 ? count : 0;
@@ -184,15 +223,22 @@ __device__ void write_subtree(const sap_mesh_cuda_build& b, const join& j, const
         }
         const int64_t at = listed + sum - count; // of a leaf with a list
         listed += __shfl_sync(SAP_ALL_LANES, sum, SAP_WARP - 1);
-        if (!is_leaf) node.link += (uint32_t)node_at << 2;
+        if (!is_leaf) {
+            const int64_t number = inner_at + __popc(inner & sap_lanes_below()), right = node.link >> 2;
+            j.inner[number] = make_uint4(node.bits, right_side(from, k + 1, 1, number, position_at),
+                                         right_side(from, right, right - k - 1, number, position_at), node.link & 3);
+            node.link += (uint32_t)node_at << 2;
+        }
+        inner_at += __popc(inner);
         if (is_leaf) node.bits = count > 1 ? (uint32_t)at : count == 1 ? (uint32_t)j.place[j.met[position]] : 0;
+        if (count == 1) put_met(j, position, j.met[position], true);
         if (count > 1 && count <= SORTED_BY_LANE) sort_by_lane(j, position, count, j.references + at);
         if (k < nodes) j.nodes[node_at + k] = node;
         for (unsigned int longer = __ballot_sync(SAP_ALL_LANES, count > SORTED_BY_LANE); longer; longer &= longer - 1) {
-            const int lane = __ffs((int)longer) - 1;
+            const int lane = __ffs((int)longer) - 1, its_count = __shfl_sync(SAP_ALL_LANES, count, lane);
             const int64_t its_position = __shfl_sync(SAP_ALL_LANES, (long long)position, lane);
             const int64_t its_place = __shfl_sync(SAP_ALL_LANES, (long long)at, lane);
-            sort_by_warp(j, its_position, __shfl_sync(SAP_ALL_LANES, count, lane), j.references + its_place);
+            (void)sort_by_warp(j, its_position, its_count, its_count, j.references + its_place);
         }
     }
 }
@@ -282,6 +328,13 @@ __global__ void __launch_bounds__(JOIN_THREADS) sort_large_leaves(const sap_mesh
             sort_by_block(j, top, (int32_t*)s->words, to);
         else
             sort_by_bits(j, top, s->words, s->sums, to);
+        __syncthreads();
+        for (int64_t k = threadIdx.x; k < top->positions; k += JOIN_THREADS) {
+            if (k < top->count)
+                put_met(j, top->position_at + k, j.ids[to[k]], k + 1 == top->count);
+            else
+                j.met[top->position_at + k] = SAP_MESH_HOLE;
+        }
     }
 }
 
@@ -291,16 +344,26 @@ __global__ void __launch_bounds__(JOIN_THREADS) sort_large_leaves(const sap_mesh
 __global__ void __launch_bounds__(JOIN_THREADS) write_triangles(const sap_mesh_cuda_build b, const join j) {
     const int64_t i = (int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x;
     if (i >= j.triangles) return;
-    const int32_t id = j.ids[i];
+    const float4* from = b.corners + 3 * (int64_t)j.ids[i];
+    float* to = j.corners + i * SAP_TRIANGLE_FLOATS;
     for (int k = 0; k < 3; k++) {
-        float4 corner = b.corners[3 * (int64_t)id + k];
-        float* to = j.corners + i * SAP_TRIANGLE_FLOATS + 3 * k;
-        to[0] = corner.x;
-        to[1] = corner.y;
-        to[2] = corner.z;
-        corner.w = __int_as_float(id);
-        j.packed[3 * i + k] = corner;
+        const float4 corner = from[k];
+        to[3 * k] = corner.x;
+        to[3 * k + 1] = corner.y;
+        to[3 * k + 2] = corner.z;
     }
+}
+
+// One thread a reference.
+__global__ void __launch_bounds__(JOIN_THREADS) pack_triangles(const sap_mesh_cuda_build b, const join j) {
+    const int64_t i = (int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x;
+    if (i >= j.positions || j.met[i] == SAP_MESH_HOLE) return;
+    const uint32_t id = (uint32_t)j.met[i];
+    const float4* from = b.corners + 3 * (int64_t)(id & ~SAP_MESH_LAST);
+    const float4 u = from[0], v = from[1], w = from[2];
+    j.packed[3 * i] = make_float4(u.x, v.x, w.x, __uint_as_float(id));
+    j.packed[3 * i + 1] = make_float4(u.y, v.y, w.y, __uint_as_float(id));
+    j.packed[3 * i + 2] = make_float4(u.z, v.z, w.z, __uint_as_float(id));
 }
 
 sap_cuda_grid filling(sap_cuda_call* call, const void* kernel, size_t shared, int64_t work) {
@@ -337,4 +400,5 @@ void sap_mesh_cuda_join_all(sap_cuda_call* call, const sap_mesh_cuda_build* b, s
         sap_cuda_launch(call, sort_large_leaves,
                         filling(call, (const void*)sort_large_leaves, sizeof(large_shared), j->tops), *b, *j);
     sap_cuda_launch(call, write_triangles, sap_cuda_grid_for(j->triangles, JOIN_THREADS), *b, *j);
+    sap_cuda_launch(call, pack_triangles, sap_cuda_grid_for(j->positions, JOIN_THREADS), *b, *j);
 }

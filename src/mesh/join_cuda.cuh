@@ -17,13 +17,15 @@ typedef struct sap_mesh_cuda_join {
     int32_t* references;
     float* corners;
     int32_t* ids;
+    // What stands beside them (mesh/mesh_cuda.h): triangles stand at their references' positions.
+    uint4* inner;
     float4* packed;
     // Filled in by sap_mesh_cuda_join_all.
     int64_t tile;    // positions of a block
     uint32_t* sums;  // of the tiles
     uint32_t* first; // [triangles]: the position where preorder meets a triangle
     int32_t* place;  // [triangles]
-    int32_t* met;    // [positions]: triangles, or SAP_MESH_HOLE
+    int32_t* met;    // [positions]: triangles, or SAP_MESH_HOLE; in the end, as they are packed
 } sap_mesh_cuda_join;
 
 // Scratch memory that the join needs.

@@ -11,12 +11,16 @@
 // A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory, and static find(build, job,
 // shared), by which a block finds the plane of a job whose task is SAP_MESH_FIND: it sets axis, plane and planar_left,
 // and the task to SAP_MESH_COUNT; or it calls sap_mesh_end_job. FAST never gets there.
+union sap_mesh_warp_shared {
+    uint32_t bins[6 * SAP_MESH_BINS];
+    sap_mesh_cut cuts[SAP_MESH_TILE];
+};
+
 template <typename quality> struct sap_mesh_large_shared {
     bool last; // to come to a meeting
     sap_mesh_cuda_job job[SAP_MESH_WARPS];
     union {
-        uint32_t bins[SAP_MESH_WARPS][6 * SAP_MESH_BINS];
-        sap_mesh_cut cuts[SAP_MESH_WARPS][SAP_MESH_TILE];
+        sap_mesh_warp_shared warp[SAP_MESH_WARPS];
         typename quality::shared find;
     } of;
 };
@@ -355,15 +359,15 @@ static __global__ void __launch_bounds__(SAP_MESH_THREADS, 2)
             sap_mesh_meet<sap_mesh_close_nothing>(b, s, &meetings);
         }
         for (bool more = units > 0; more; more = state->more > 0) {
-            for (int64_t i = first; i < units; i += warps) sap_mesh_look_at_unit(b, i, s->of.bins[warp]);
+            for (int64_t i = first; i < units; i += warps) sap_mesh_look_at_unit(b, i, s->of.warp[warp].bins);
             sap_mesh_meet<sap_mesh_close_round>(b, s, &meetings);
         }
-        for (int64_t i = first; i < units; i += warps) sap_mesh_divide_unit<quality::fast>(b, i, s->of.cuts[warp]);
+        for (int64_t i = first; i < units; i += warps) sap_mesh_divide_unit<quality::fast>(b, i, s->of.warp[warp].cuts);
         for (int64_t i = state->from + first; i < state->to; i += warps) {
             const sap_mesh_cuda_job* job = &b.jobs[sap_mesh_slot(b, state->side, i)];
             if (job->units || job->task == SAP_MESH_GONE) continue;
             sap_mesh_copy_job(job, &s->job[warp]);
-            sap_mesh_work_alone<quality::fast>(b, &s->job[warp], s->of.bins[warp], s->of.cuts[warp]);
+            sap_mesh_work_alone<quality::fast>(b, &s->job[warp], s->of.warp[warp].bins, s->of.warp[warp].cuts);
         }
     }
 }

@@ -301,6 +301,7 @@ sap_mesh_cuda_join join_of(const build* w, int64_t positions) {
     j.references = (int32_t*)(tree->arrays + s->reference_at);
     j.corners = (float*)(tree->arrays + s->corner_at);
     j.ids = (int32_t*)(tree->arrays + s->id_at);
+    j.inner = sap_mesh_cuda_of(tree)->nodes;
     j.packed = sap_mesh_cuda_of(tree)->triangles;
     j.gap[0] = {s->node_at + (size_t)s->nodes * sizeof(sap_mesh_node), s->reference_at};
     j.gap[1] = {s->reference_at + (size_t)s->listed * sizeof(int32_t), s->corner_at};
@@ -318,7 +319,7 @@ void join(build* w) {
     const size_t bytes = sap_mesh_join_bytes(shape.triangles, root.positions);
     void* memory = w->on_gpu.parts;
     if (bytes > (size_t)w->room.parts * sizeof(sap_mesh_cuda_part)) memory = lend(w, bytes);
-    sap_mesh_cuda_reserve(&w->call, w->tree, &shape);
+    sap_mesh_cuda_reserve(&w->call, w->tree, &shape, root.positions);
     if (w->call.status != SAP_OK) return;
     sap_mesh_cuda_join j = join_of(w, root.positions);
     sap_mesh_cuda_join_all(&w->call, &w->on_gpu, &j, memory, shape.largest_leaf > SAP_MESH_SMALL);
@@ -362,6 +363,7 @@ void make_empty(sap_mesh_tree* tree) {
     s->nodes = s->leaves = s->empty_leaves = 1;
     for (int k = 0; k < 3; k++) s->lower[k] = INFINITY, s->upper[k] = -INFINITY;
     (void)sap_mesh_shape_places(s);
+    sap_mesh_cuda_of(tree)->root = SAP_MESH_SIDE_EMPTY;
     if (sap_cuda_of(tree->device)->lost) return;
     sap_cuda_begin(&call, tree->device);
     call.quiet = call.waits = true; // what failed before has been said
