@@ -8,9 +8,10 @@
 
 #include "mesh/divide_cuda.cuh"
 
-// A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory, and static find(build, job,
-// shared), by which a block finds the plane of a job whose task is SAP_MESH_FIND: it sets axis, plane and planar_left,
-// and the task to SAP_MESH_COUNT; or it calls sap_mesh_end_job. FAST never gets there.
+// A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory; and, unless it is fast, static
+// find(build, shared memory, meetings), by which all blocks find the planes of the batch's jobs, whose task is
+// SAP_MESH_FIND, and meet: it sets axis, plane and planar_left, and the task to SAP_MESH_COUNT; or it calls
+// sap_mesh_end_job.
 union sap_mesh_warp_shared {
     uint32_t bins[6 * SAP_MESH_BINS];
     sap_mesh_cut cuts[SAP_MESH_TILE];
@@ -148,8 +149,6 @@ static __device__ void sap_mesh_close_round(const sap_mesh_cuda_build& b) {
     b.state->more = b.state->again;
     b.state->again = 0;
 }
-
-static __device__ void sap_mesh_close_nothing(const sap_mesh_cuda_build&) {}
 
 // ---- Jobs of several warps
 
@@ -350,14 +349,7 @@ static __global__ void __launch_bounds__(SAP_MESH_THREADS, 2)
         sap_mesh_meet<sap_mesh_close_level>(b, s, &meetings);
         if (state->over) return;
         const int64_t units = state->units[state->parity];
-        if (!b.rules.fast) {
-            for (uint32_t i = state->from + blockIdx.x; i < state->to; i += gridDim.x) {
-                sap_mesh_cuda_job* job = &b.jobs[sap_mesh_slot(b, state->side, i)];
-                if (job->task == SAP_MESH_FIND) quality::find(b, job, &s->of.find);
-                __syncthreads();
-            }
-            sap_mesh_meet<sap_mesh_close_nothing>(b, s, &meetings);
-        }
+        if (!quality::fast) quality::find(b, s, &meetings);
         for (bool more = units > 0; more; more = state->more > 0) {
             for (int64_t i = first; i < units; i += warps) sap_mesh_look_at_unit(b, i, s->of.warp[warp].bins);
             sap_mesh_meet<sap_mesh_close_round>(b, s, &meetings);

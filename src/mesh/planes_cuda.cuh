@@ -266,8 +266,10 @@ static __device__ void sap_mesh_choose_bins(sap_mesh_finder* f, uint32_t count, 
     __syncthreads();
     if (i < chosen)
         for (int k = 0; k < SAP_MESH_KINDS; k++) s->choice.bins[i].count[k] = 0;
-    if (i == 0) s->choice.count = chosen;
-    s->room = used;
+    if (i == 0) {
+        s->choice.count = chosen;
+        s->room = used;
+    }
     __syncthreads();
 }
 
