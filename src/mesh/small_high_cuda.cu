@@ -4,11 +4,12 @@
 // The parts of the node at hand lie in a frame, of which each lane works on two. The parts of a right side wait in a
 // pool until the left side's subtree is complete. Where the pool has no room they are made again when it is their turn:
 // from the root's, by the planes of the nodes above.
+#include "mesh/clip_exactly_cuda.cuh"
 #include "mesh/small_cuda.cuh"
 
 namespace {
 
-enum { SMALL_THREADS = 128, SMALL_WARPS = SMALL_THREADS / SAP_WARP, OWN = 2, POOL = 144 };
+enum { SMALL_THREADS = 128, SMALL_WARPS = SMALL_THREADS / SAP_WARP, OWN = 2, POOL = 400 };
 
 // Parts, a row a bound.
 template <int width> struct part_rows {
@@ -84,11 +85,6 @@ struct own_sides {
     unsigned int left[OWN], right[OWN]; // of all lanes
 };
 
-__device__ __noinline__ sap_halves clip(const float4* corners, int triangle, const sap_mesh_box& box, int axis,
-                                        float plane) {
-    return sap_clip_exactly(sap_mesh_corners_of(corners, triangle), box, axis, plane);
-}
-
 __device__ __forceinline__ void take_sides(const sap_mesh_cuda_build& b, const high_shared* s, int count,
                                            const high_step& step, own_sides* own) {
     SAP_UNROLL
@@ -105,7 +101,8 @@ __device__ __forceinline__ void take_sides(const sap_mesh_cuda_build& b, const h
             own->triangle[t] = s->frame.triangle[i];
             h->has_left = sap_reaches_left(lower, upper, step.plane, step.planar_left);
             h->has_right = sap_reaches_right(lower, upper, step.plane, step.planar_left);
-            if (h->has_left && h->has_right) *h = clip(b.corners, own->triangle[t], h->left, step.axis, step.plane);
+            if (h->has_left && h->has_right)
+                *h = sap_mesh_clip_exactly(b.corners, own->triangle[t], h->left, step.axis, step.plane);
         }
         own->left[t] = __ballot_sync(SAP_ALL_LANES, h->has_left);
         own->right[t] = __ballot_sync(SAP_ALL_LANES, h->has_right);
@@ -348,7 +345,7 @@ struct small_high {
     }
 };
 
-__global__ void __launch_bounds__(SMALL_THREADS) build_small(const __grid_constant__ sap_mesh_cuda_build b) {
+__global__ void __launch_bounds__(SMALL_THREADS, 3) build_small(const __grid_constant__ sap_mesh_cuda_build b) {
     SAP_CUDA_SHARED(high_shared, s);
     sap_mesh_build_roots<small_high>(b, s + threadIdx.x / SAP_WARP);
 }
