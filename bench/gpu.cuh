@@ -98,6 +98,7 @@ static inline sap_points gpu_points(const gpu_cloud* c) { return sap_points{c->c
 bool gpu_scan_read(gpu_bench* b, gpu_cloud* points, gpu_cloud* queries);
 // The bytes of a file, unpacked if its name ends in .xz; empty if it cannot be read.
 std::vector<char> gpu_read_bytes(const std::string& path);
+sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name); // a PLY, its name without the suffix; NULL: not there
 
 // ---- gpu_report.cu
 
@@ -121,6 +122,11 @@ void gpu_check_nearest(gpu_bench* b, const sap_tree* host, const gpu_cloud* quer
                        const float* distance2, const gpu_row* row);
 void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queries, double radius,
                       const sap_neighbors* found, const int64_t* counts);
+void gpu_check_bytes(gpu_bench* b, int64_t count, size_t bytes, const void* got, const void* expected,
+                     const char* what);
+// First hits of the rays, and whether the shadow rays meet anything. All arrays lie on the device.
+void gpu_check_rays(gpu_bench* b, const sap_mesh_tree* tree, int64_t count, const sap_ray* rays, const sap_hit* hits,
+                    const sap_ray* shadows, const uint8_t* dark);
 
 // ---- The groups of rows
 
@@ -134,6 +140,7 @@ void gpu_leaves(gpu_bench* b);
 void gpu_radii(gpu_bench* b);
 void gpu_compaction(gpu_bench* b);
 void gpu_rays(gpu_bench* b);
+void gpu_frames(gpu_bench* b);
 double gpu_build_floor(const gpu_bench* b, int64_t n, int dims);
 
 // ---- Time

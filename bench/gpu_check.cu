@@ -70,3 +70,32 @@ void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queri
     }
     sap_neighbors_free(expected);
 }
+
+void gpu_check_bytes(gpu_bench* b, int64_t count, size_t bytes, const void* got, const void* expected,
+                     const char* what) {
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < count; i++)
+        wrong += memcmp((const char*)got + (size_t)i * bytes, (const char*)expected + (size_t)i * bytes, bytes) != 0;
+    compared(b, count, wrong, what);
+}
+
+template <typename type> static std::vector<type> fetched(const type* from, int64_t count) {
+    std::vector<type> to((size_t)count);
+    GPU_CUDA(cudaMemcpy(to.data(), from, to.size() * sizeof(type), cudaMemcpyDeviceToHost));
+    return to;
+}
+
+void gpu_check_rays(gpu_bench* b, const sap_mesh_tree* tree, int64_t count, const sap_ray* rays, const sap_hit* hits,
+                    const sap_ray* shadows, const uint8_t* dark) {
+    sap_mesh_tree* host = NULL;
+    std::vector<sap_ray> asked = fetched(rays, count), shadowed = fetched(shadows, count);
+    std::vector<sap_hit> expected((size_t)count), got = fetched(hits, count);
+    std::vector<uint8_t> expected_dark((size_t)count), got_dark = fetched(dark, count);
+    GPU_SAP(sap_mesh_tree_copy(tree, b->host, &host));
+    GPU_SAP(sap_mesh_tree_verify(host));
+    GPU_SAP(sap_trace(host, asked.data(), count, expected.data()));
+    GPU_SAP(sap_occluded(host, shadowed.data(), count, expected_dark.data()));
+    gpu_check_bytes(b, count, sizeof(sap_hit), got.data(), expected.data(), "first hits");
+    gpu_check_bytes(b, count, 1, got_dark.data(), expected_dark.data(), "shadows");
+    sap_mesh_tree_free(host);
+}

@@ -28,6 +28,7 @@ static const gpu_target targets[] = {
     {"whole-uniform", 1000000, 3, 16, "random", 2.2, 1.7},
     {"whole-uniform", 10000000, 3, 16, "random", 30, 18},
     {"radius-collect", 1000000, 3, 0, "random", 3, 1.5},
+    {"frame-fairy", 171949, 3, 0, "fast", 5, 3},
     {"peak-build", 10000000, 3, 0, "coords+id", 2.2, 0},
     {"peak-build", 16777216, 4, 0, "coords+id", 2.2, 0},
 };

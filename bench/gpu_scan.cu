@@ -1,5 +1,6 @@
-// A scan from a folder: every tenth point of the airborne one, with a million others asking; else the largest cloud
-// that can be read, its own points asking. What xz compressed is unpacked by the xz program.
+// What a folder of data holds. A mesh by its name. A scan: every tenth point of the airborne one, with a million others
+// asking; else the largest cloud that can be read, its own points asking. What xz compressed is unpacked by the xz
+// program.
 #include "gpu.cuh"
 
 #include <dirent.h>
@@ -100,4 +101,16 @@ bool gpu_scan_read(gpu_bench* b, gpu_cloud* points, gpu_cloud* queries) {
     *queries = gpu_cloud_upload(largest.data(), count, 3);
     printf("scan: %lld points of %s, asking for their own neighbours\n", (long long)count, from.c_str());
     return true;
+}
+
+sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name) {
+    sap_mesh_file* mesh = NULL;
+    for (const char* inner : {"", "/meshes"})
+        for (const char* end : {".ply", ".ply.xz"}) {
+            if (mesh || !b->data) continue;
+            std::vector<char> bytes = read_bytes(std::string(b->data) + inner + "/" + name + end);
+            if (!bytes.empty())
+                GPU_SAP(sap_mesh_parse(b->host, bytes.data(), bytes.size(), SAP_FORMAT_PLY, NULL, &mesh));
+        }
+    return mesh;
 }

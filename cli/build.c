@@ -46,13 +46,12 @@ static sap_cli_exit build_over_triangles(sap_cli* cli, const char* path) {
     sap_mesh_file* mesh = NULL;
     sap_mesh_tree* tree = NULL;
     sap_mesh_tree_info info;
-    double start = sap_cli_seconds(), read = 0, built = 0;
+    double start = sap_cli_seconds(), read = 0, build = 0;
     sap_cli_exit result =
         sap_cli_refuse_given(cli, of_points, sizeof of_points / sizeof *of_points, path, "taken as a mesh");
     if (result == SAP_EXIT_OK) result = sap_cli_mesh_read(cli, path, &mesh);
-    read = sap_cli_seconds();
-    if (result == SAP_EXIT_OK) result = sap_cli_mesh_tree_build(cli, mesh, path, &tree);
-    built = sap_cli_seconds();
+    read = sap_cli_seconds() - start;
+    if (result == SAP_EXIT_OK) result = sap_cli_mesh_tree_build(cli, mesh->mesh, path, &tree, &build);
     if (result == SAP_EXIT_OK) {
         sap_cli_stage_begin(cli, "saving");
         sap_status status = sap_mesh_tree_save(tree, output);
@@ -61,9 +60,9 @@ static sap_cli_exit build_over_triangles(sap_cli* cli, const char* path) {
         if (status != SAP_OK) {
             result = sap_cli_failed(cli, status, output);
         } else {
-            if (cli->options->json) report_triangles(cli, &info, read - start, built - read, save);
+            if (cli->options->json) report_triangles(cli, &info, read, build, save);
             sap_cli_note(cli, "%lld triangles in a tree of depth %d, built in %.3g s: %s", (long long)info.triangles,
-                         (int)info.depth, built - read, strcmp(output, "-") ? output : "standard output");
+                         (int)info.depth, build, strcmp(output, "-") ? output : "standard output");
         }
     }
     sap_mesh_tree_free(tree);

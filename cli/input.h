@@ -52,8 +52,9 @@ static inline sap_points_f64 sap_cli_f64(const sap_cli_points* p) {
 // Whether a path names a mesh: by --input-format, by suffix, or because it is a PLY whose header counts faces.
 bool sap_cli_is_mesh(const sap_cli* cli, const char* path);
 sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** mesh);
-// Builds a tree over the triangles of a mesh with the user's options.
-sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, const sap_mesh_file* mesh, const char* path, sap_mesh_tree** tree);
+// Builds a tree over the triangles of a mesh with the user's options: a new one if *tree is NULL, else that one anew.
+sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree** tree,
+                                     double* seconds);
 // Refuses the options of this list, which say how something is built that is there already, or is not built so.
 sap_cli_exit sap_cli_refuse_given(sap_cli* cli, const char* const* names, size_t count, const char* path,
                                   const char* why);

@@ -115,7 +115,9 @@ const sap_cli_option sap_cli_option_table[] = {
     {"flat", 0, V(RENDER), FLAG(flat), "show each triangle as it is: no smoothed normals", false},
     {"heat", 0, V(RENDER), FLAG(heat), "draw how many nodes of the tree each ray looks at", false},
     {"orbit", 0, V(RENDER), INT32(orbit, 1, 9999),
-     "so many pictures around the mesh, which twists in a wave meanwhile; the tree is built anew for each", false},
+     "so many pictures around the mesh, which twists in a wave meanwhile; the tree is built anew for each; prints the "
+     "milliseconds that building the tree, tracing rays and shading took",
+     false},
     {"triangles", 0, V(BUILD), FLAG(triangles),
      "build over the triangles of a mesh (OBJ, STL or PLY with faces), for trace", false},
     {"quality", 0, V(BUILD) | ON_MESH, CHOICE(quality, "QUALITY", qualities),
@@ -180,7 +182,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"seed", 0, ON_SEARCH, INT64(seed, 0, 9007199254740992.0), "chooses the queries that --verify samples (default 1)",
      false},
     {"seed", 0, V(BENCH), INT64(seed, 0, 9007199254740992.0), "of generated points and queries (default 1)", false},
-    {"device", 0, ON_DEVICE, DEVICE,
+    {"device", 0, ON_DEVICE | ON_MESH, DEVICE,
      "where the work runs; N counts the GPUs from 0 (default auto: a GPU where this build and machine have one, else "
      "the CPU)",
      false},
@@ -244,7 +246,7 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Draws MESH (OBJ with MTL, STL or PLY with faces) by tracing rays through a k-d tree over its triangles: "
          "shadows, mirrors, glass, light from the sky. Kd, Ks, Ns, Ke, d, Ni and illum of its materials count (mirrors "
          "have illum 3, glass has d below 1), or the colours of its vertices. The same picture for any number of "
-         "threads."},
+         "threads, and on any device."},
     [SAP_VERB_TRACE] = {"trace", "MESH RAYS", 2, 2, "find where rays first meet a mesh",
                         "Finds the first triangle of MESH (OBJ, STL, PLY with faces, or a tree saved by build "
                         "--triangles) that each of RAYS hits. RAYS is a file of numbers (NPY, CSV or text), a ray a "

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What one picture took.
+typedef struct frame_seconds {
+    double build, trace, shade;
+} frame_seconds;
+
 // The run of the verb. All zero can be freed.
 typedef struct render_run {
     sap_mesh_file* file;
@@ -19,7 +24,8 @@ typedef struct render_run {
     uint8_t* pixels;
     int64_t rays;
     float hottest;
-    double read_seconds, build_seconds, render_seconds;
+    frame_seconds* frames; // of each picture
+    double read_seconds;
 } render_run;
 
 static sap_cli_exit check_usage(sap_cli* cli) {
@@ -32,14 +38,6 @@ static sap_cli_exit check_usage(sap_cli* cli) {
         if (o->up[a] != 0) break;
     }
     return sap_cli_check_distinct(cli, &(sap_cli_output){"-o", o->output}, 1);
-}
-
-static sap_cli_exit build_tree(sap_cli* cli, render_run* run) {
-    sap_mesh_tree_options options = {.quality = cli->options->quality};
-    sap_cli_stage_begin(cli, "building");
-    sap_status status = sap_mesh_tree_build(cli->device, run->file->mesh, &options, &run->tree);
-    run->build_seconds = sap_cli_stage_end(cli);
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, cli->options->operands[0]);
 }
 
 // ---- Camera and lights.
@@ -96,7 +94,7 @@ static void place_lights(const sap_cli_options* o, render_run* run) {
 
 // ---- Pictures.
 
-static sap_cli_exit draw(sap_cli* cli, render_run* run, const char* path) {
+static sap_cli_exit draw(sap_cli* cli, render_run* run, const char* path, frame_seconds* seconds) {
     const sap_cli_options* o = cli->options;
     sap_scene scene = {.tree = run->tree, .file = &run->shown, .camera = run->camera};
     sap_render_options options = {.width = o->size[0],
@@ -116,8 +114,10 @@ static sap_cli_exit draw(sap_cli* cli, render_run* run, const char* path) {
     if (sap_cli_given(o, "background")) options.background = o->background;
     sap_cli_stage_begin(cli, "drawing");
     sap_status status = sap_render(cli->device, &scene, &options, run->pixels, &info);
-    run->render_seconds = sap_cli_stage_end(cli);
+    sap_cli_stage_end(cli);
     if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
+    seconds->trace = info.trace_seconds;
+    seconds->shade = info.shade_seconds;
     run->rays += info.rays;
     if (o->heat && run->hottest == 0) {
         run->hottest = info.hottest; // the same scale for all pictures of an orbit
@@ -165,19 +165,19 @@ static sap_cli_exit name_frame(sap_cli* cli, int32_t frame, char** path) {
 static sap_cli_exit draw_frame(sap_cli* cli, render_run* run, int32_t frame, double radius) {
     const sap_cli_options* o = cli->options;
     double phase = (double)frame / o->orbit;
+    frame_seconds* seconds = &run->frames[frame];
     char* path;
     sap_cli_exit result = name_frame(cli, frame, &path);
     if (result != SAP_EXIT_OK) return result;
     twist(run, radius, phase);
-    sap_cli_stage_begin(cli, "building");
-    sap_status status = sap_mesh_tree_rebuild(run->tree, run->shown.mesh);
-    run->build_seconds = sap_cli_stage_end(cli);
+    result = sap_cli_mesh_tree_build(cli, run->shown.mesh, o->operands[0], &run->tree, &seconds->build);
     sap_camera camera = run->camera;
     turn(run->camera.at, run->camera.up, full_turn * phase, camera.eye, run->camera.eye);
-    result = status == SAP_OK ? draw(cli, run, path) : sap_cli_failed(cli, status, o->operands[0]);
+    if (result == SAP_EXIT_OK) result = draw(cli, run, path, seconds);
     run->camera = camera;
     if (result == SAP_EXIT_OK && !o->json && !o->quiet) {
-        printf("%s  build %.1f ms  trace %.1f ms\n", path, run->build_seconds * 1e3, run->render_seconds * 1e3);
+        printf("%s  build %.1f ms  trace %.1f ms  shade %.1f ms\n", path, seconds->build * 1e3, seconds->trace * 1e3,
+               seconds->shade * 1e3);
         result = sap_cli_flush(cli);
     }
     free(path);
@@ -199,8 +199,29 @@ static sap_cli_exit draw_orbit(sap_cli* cli, render_run* run) {
     return result;
 }
 
-static void report(sap_cli* cli, const render_run* run) {
+// ---- What is said of it.
+
+static frame_seconds sum_of(const render_run* run, int32_t frames) {
+    frame_seconds sum = {0};
+    for (int32_t i = 0; i < frames; i++) {
+        sum.build += run->frames[i].build;
+        sum.trace += run->frames[i].trace;
+        sum.shade += run->frames[i].shade;
+    }
+    return sum;
+}
+
+static void report_seconds(sap_json* json, const frame_seconds* seconds) {
+    sap_json_real(json, "build", seconds->build, 32);
+    sap_json_real(json, "trace", seconds->trace, 32);
+    sap_json_real(json, "shade", seconds->shade, 32);
+}
+
+static sap_cli_exit report(sap_cli* cli, const render_run* run) {
     const sap_cli_options* o = cli->options;
+    const int32_t frames = o->orbit ? o->orbit : 1;
+    const frame_seconds sum = sum_of(run, frames);
+    sap_cli_exit result = SAP_EXIT_OK;
     sap_json json = {0};
     sap_json_open(&json, NULL, '{');
     sap_json_text(&json, "verb", "render");
@@ -209,13 +230,40 @@ static void report(sap_cli* cli, const render_run* run) {
     sap_json_int(&json, "triangles", run->file->mesh.triangle_count);
     sap_json_int(&json, "width", o->size[0]);
     sap_json_int(&json, "height", o->size[1]);
-    sap_json_int(&json, "frames", o->orbit ? o->orbit : 1);
+    sap_json_int(&json, "frames", frames);
     sap_json_int(&json, "rays", run->rays);
-    sap_json_effort(&json, cli, run->read_seconds, run->build_seconds, "render", run->render_seconds);
+    sap_json_processor(&json, cli);
+    sap_json_open(&json, "seconds", '{');
+    sap_json_real(&json, "read", run->read_seconds, 32);
+    report_seconds(&json, &sum);
+    sap_json_real(&json, "render", sum.trace + sum.shade, 32);
     sap_json_close(&json, '}');
+    if (o->orbit) sap_json_open(&json, "orbit", '[');
+    for (int32_t i = 0; i < o->orbit && result == SAP_EXIT_OK; i++) {
+        char* path;
+        result = name_frame(cli, i, &path);
+        sap_json_open(&json, NULL, '{');
+        sap_json_text(&json, "output", path);
+        report_seconds(&json, &run->frames[i]);
+        sap_json_close(&json, '}');
+        free(path);
+    }
+    if (o->orbit) sap_json_close(&json, ']');
+    sap_json_close(&json, '}');
+    return result;
+}
+
+static void note(sap_cli* cli, const render_run* run) {
+    const sap_cli_options* o = cli->options;
+    const frame_seconds* seconds = &run->frames[0];
+    if (o->orbit || !strcmp(o->output, "-")) return;
+    sap_cli_note(cli, "%lld triangles, tree built in %.3g s: %s, %lld rays traced in %.3g s",
+                 (long long)run->file->mesh.triangle_count, seconds->build, o->output, (long long)run->rays,
+                 seconds->trace + seconds->shade);
 }
 
 static void free_run(render_run* run) {
+    free(run->frames);
     free(run->pixels);
     free(run->moved);
     sap_mesh_tree_free(run->tree);
@@ -232,18 +280,18 @@ sap_cli_exit sap_cli_render(sap_cli* cli) {
     if (result == SAP_EXIT_OK) {
         run.shown = *run.file;
         run.pixels = sap_cli_allocate(cli, (int64_t)o->size[0] * o->size[1], 3);
-        result = run.pixels ? build_tree(cli, &run) : SAP_EXIT_FAILED;
+        run.frames = sap_cli_allocate(cli, o->orbit ? o->orbit : 1, sizeof *run.frames);
+        result = SAP_EXIT_FAILED;
+        if (run.pixels && run.frames)
+            result = sap_cli_mesh_tree_build(cli, run.file->mesh, o->operands[0], &run.tree, &run.frames[0].build);
     }
     if (result == SAP_EXIT_OK) result = place_camera(cli, &run);
     if (result == SAP_EXIT_OK) {
         place_lights(o, &run);
-        result = o->orbit ? draw_orbit(cli, &run) : draw(cli, &run, o->output);
+        result = o->orbit ? draw_orbit(cli, &run) : draw(cli, &run, o->output, &run.frames[0]);
     }
-    if (result == SAP_EXIT_OK && o->json) report(cli, &run);
-    if (result == SAP_EXIT_OK && !o->orbit && strcmp(o->output, "-") != 0)
-        sap_cli_note(cli, "%lld triangles, tree built in %.3g s: %s, %lld rays traced in %.3g s",
-                     (long long)run.file->mesh.triangle_count, run.build_seconds, o->output, (long long)run.rays,
-                     run.render_seconds);
+    if (result == SAP_EXIT_OK && o->json) result = report(cli, &run);
+    if (result == SAP_EXIT_OK) note(cli, &run);
     free_run(&run);
     return result;
 }

@@ -72,11 +72,10 @@ static sap_cli_exit read_mesh(sap_cli* cli, trace_run* run) {
 
 static sap_cli_exit trace(sap_cli* cli, trace_run* run) {
     sap_mesh_tree_info info;
-    double start = sap_cli_seconds();
     if (!run->tree) {
-        sap_cli_exit result = sap_cli_mesh_tree_build(cli, run->file, cli->options->operands[0], &run->tree);
+        sap_cli_exit result =
+            sap_cli_mesh_tree_build(cli, run->file->mesh, cli->options->operands[0], &run->tree, &run->build_seconds);
         if (result != SAP_EXIT_OK) return result;
-        run->build_seconds = sap_cli_seconds() - start;
     }
     sap_status status = sap_mesh_tree_describe(run->tree, &info);
     if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);

@@ -24,7 +24,7 @@ draw_mesh() {
     echo "a mesh: a knot, balls of glass, mirror and clay, polished tiles"
     "$built/scene" "$scene"
     "$cli" render "$scene" -o "$folder/mesh.png" --size 640x400 --samples 9 --eye 3.2,2.6,6.4 --at 0,0.75,0.2 --fov 38 \
-        --exposure 0.85
+        --exposure 0.85 -v # says where: a GPU if there is one
     echo "picture, with shadows, mirrors and glass: $folder/mesh.png"
 }
 # Runs the demo, then draws.

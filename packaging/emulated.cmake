@@ -67,7 +67,17 @@ target_compile_definitions(sapwood_emulated PRIVATE SAP_HAVE_CUDA
   $<$<COMPILE_LANGUAGE:CXX>:SAP_CUDA_ON_CPU>)
 set_target_properties(sapwood_emulated PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden)
 
-foreach(name IN ITEMS tree nearest radius walks verify saved nodes compact determinism cuda cuda_copies cuda_faults cuda_graph cuda_mesh cuda_rays cuda_rows cuda_verify)
+# The command line, for what it says and does where there is a GPU.
+if(SAPWOOD_CLI AND sapwood_cli_sources)
+  add_executable(emulated_sapwood ${sapwood_cli_sources})
+  target_link_libraries(emulated_sapwood PRIVATE sapwood_inside sapwood_emulated)
+  set_target_properties(emulated_sapwood PROPERTIES LINKER_LANGUAGE CXX)
+  add_test(NAME emulated_cli COMMAND ${PROJECT_SOURCE_DIR}/tests/cli/run.sh $<TARGET_FILE:emulated_sapwood>
+    program/cuda render/gpu_same_bytes render/orbit render/orbit_json render/works trace/gpu_same_bytes trace/works)
+  set_tests_properties(emulated_cli PROPERTIES TIMEOUT 600 LABELS emulated)
+endif()
+
+foreach(name IN ITEMS tree nearest radius walks verify saved nodes compact determinism cuda cuda_copies cuda_faults cuda_graph cuda_mesh cuda_rays cuda_render cuda_rows cuda_verify)
   add_executable(emulated_test_${name} ${PROJECT_SOURCE_DIR}/tests/test_${name}.c)
   target_compile_definitions(emulated_test_${name} PRIVATE SAP_HAVE_CUDA SAP_EMULATED)
   target_include_directories(emulated_test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)

@@ -22,6 +22,8 @@ test_cuda_copies few sizes_of which_copies
 test_cuda_graph few graphs_give captured_calls
 test_cuda_rays few few_rays trees_come trees_are
 test_cuda_rays all answers
+test_cuda_render few callers_stream other_pictures empty short_of progress
+test_cuda_render all pictures_are
 test_cuda_rows few rows_
 test_cuda_verify few halved_nodes good_trees
 test_tree few strides rebuilding copies_stand_alone zeros_between largest_coordinates

@@ -1,19 +1,14 @@
 // Pictures: the same pixels everywhere, what materials and lights do, and calls that are refused.
 #include "allocator.h"
-#include "ray_meshes.h"
-#include "sapwood/render.h"
+#include "render_set.h"
 #include "test.h"
 
-enum { WIDTH = 70, HEIGHT = 40, BYTES = 3 * WIDTH * HEIGHT };
+enum { WIDTH = RENDER_WIDTH, HEIGHT = RENDER_HEIGHT, BYTES = 3 * WIDTH * HEIGHT };
 
-// A floor, a box of glass or mirror above it, a torus beside that.
 typedef struct studio {
     watch w;
     sap_device* device;
-    scene_mesh mesh;
-    int32_t material_ids[2048];
-    sap_material materials[3];
-    sap_mesh_file file;
+    render_set set;
     sap_scene scene;
     sap_mesh_tree* tree;
     int reports, stop_at;
@@ -28,43 +23,17 @@ static bool report(void* user, double done) {
     return ++s->reports != s->stop_at;
 }
 
-static void make_mesh(studio* s) {
-    scene_mesh torus = mesh_torus(20, 1, 0.4);
-    int64_t v = torus.mesh.vertex_count, t = torus.mesh.triangle_count;
-    s->mesh = scene_mesh_make(v + 8, t + 4);
-    memcpy(s->mesh.vertices, torus.vertices, (size_t)v * 3 * sizeof(float));
-    memcpy(s->mesh.triangles, torus.triangles, (size_t)t * 3 * sizeof(int32_t));
-    scene_mesh_free(&torus);
-    for (int i = 0; i < 4; i++) {
-        double x = i == 0 || i == 3 ? -3 : 3, z = i < 2 ? 3 : -3;
-        set_vertex(&s->mesh, v + i, x, -1.5, z);
-        set_vertex(&s->mesh, v + 4 + i, x * 0.3 - 1.9, z * 0.4, -2.5);
-    }
-    for (int i = 0; i < 2; i++) {
-        set_triangle(&s->mesh, t + 2 * i, v + 4 * i, v + 4 * i + 1, v + 4 * i + 2);
-        set_triangle(&s->mesh, t + 2 * i + 1, v + 4 * i, v + 4 * i + 2, v + 4 * i + 3);
-    }
-    sap_material plain = {"clay", {0.7f, 0.3f, 0.2f}, {0.2f, 0.2f, 0.2f}, {0, 0, 0}, 30, 1, 1, 2};
-    sap_material glass = {"glass", {0, 0, 0}, {0.5f, 0.5f, 0.5f}, {0, 0, 0}, 500, 0.1f, 1.5f, 7};
-    sap_material mirror = {"mirror", {0.1f, 0.1f, 0.1f}, {0.8f, 0.8f, 0.8f}, {0, 0, 0.1f}, 500, 1, 1, 5};
-    s->materials[0] = plain;
-    s->materials[1] = glass;
-    s->materials[2] = mirror;
-    for (int64_t i = 0; i < t + 4; i++) s->material_ids[i] = i < t / 2 ? 0 : i < t ? 1 : i < t + 2 ? -1 : 2;
-}
-
 static void open_studio(studio* s, int32_t threads, sap_simd simd) {
     memset(s, 0, sizeof *s);
-    make_mesh(s);
-    s->file = (sap_mesh_file){s->mesh.mesh, NULL, s->material_ids, s->materials, 3};
+    render_set_make(&s->set);
     sap_device_options options = watched(&s->w);
     options.threads = threads;
     options.simd = simd;
     options.progress = report;
     options.progress_user = s;
     CHECK_STATUS(sap_device_open(&options, &s->device), SAP_OK);
-    CHECK_STATUS(sap_mesh_tree_build(s->device, s->mesh.mesh, NULL, &s->tree), SAP_OK);
-    s->scene = (sap_scene){.tree = s->tree, .file = &s->file};
+    CHECK_STATUS(sap_mesh_tree_build(s->device, s->set.mesh.mesh, NULL, &s->tree), SAP_OK);
+    s->scene = (sap_scene){.tree = s->tree, .file = &s->set.file};
     s->reports = 0;
     s->last = 0;
 }
@@ -72,12 +41,10 @@ static void open_studio(studio* s, int32_t threads, sap_simd simd) {
 static void close_studio(studio* s) {
     sap_mesh_tree_free(s->tree);
     sap_device_close(s->device);
-    scene_mesh_free(&s->mesh);
+    scene_mesh_free(&s->set.mesh);
     CHECK_EQUAL(s->w.blocks, 0);
     CHECK_EQUAL(s->w.wrong, 0);
 }
-
-static const sap_render_options small = {.width = WIDTH, .height = HEIGHT, .samples = 4};
 
 static sap_status draw(studio* s, const sap_render_options* options) {
     s->last = 0;
@@ -97,33 +64,15 @@ static double brightness(const studio* s) {
     return sum / BYTES;
 }
 
-static const float background[3] = {1, 0, 0.5f};
-static const sap_light lamps[2] = {{{2, 6, 3}, {0.5f, 0.8f, 0.9f}, {{0, 0, 0}, {0, 0, 0}}},
-                                   {{-4, 4, 3}, {0.9f, 0.5f, 0.3f}, {{1, 0, 0}, {0, 0, 1}}}};
-
-// What is drawn in one way after the other.
-static sap_render_options option_set(studio* s, int which) {
-    sap_render_options o = small;
-    s->scene.lights = which >= 2 ? lamps : NULL;
-    s->scene.light_count = which >= 2 ? 2 : 0;
-    s->scene.camera = (sap_camera){.fov = 0};
-    if (which == 1) o.flat = true;
-    if (which == 3) o.background = background;
-    if (which == 3) s->scene.camera = (sap_camera){{0, 3, 6}, {0, -0.5f, 0}, {0, 1, 0.2f}, 50};
-    if (which == 4) o.heat = true;
-    if (which == 5) o.samples = 19;
-    return o;
-}
-
 TEST(pictures_stay_the_same) {
-    uint32_t sums[6] = {1453422346u, 1464525316u, 523149459u, 4058867446u, 0, 3646421796u};
+    uint32_t sums[RENDER_SETS] = {1453422346u, 1464525316u, 523149459u, 4058867446u, 0, 3646421796u};
     for (int run = 0; run < 4; run++) {
         studio s;
         sap_simd simd = run == 3 ? SAP_SIMD_PORTABLE : SAP_SIMD_AUTO;
         open_studio(&s, run == 3 ? 1 : run + 1, simd);
-        for (int which = 0; which < 6; which++) {
+        for (int which = 0; which < RENDER_SETS; which++) {
             NOTE("run %d, picture %d", run, which);
-            sap_render_options o = option_set(&s, which);
+            sap_render_options o = render_set_options(&s.scene, which);
             CHECK_STATUS(draw(&s, &o), SAP_OK);
             if (run == 0 && o.heat) sums[which] = checksum(&s); // that of the tree, which may get better
             CHECK_EQUAL(checksum(&s), sums[which]);
@@ -136,10 +85,10 @@ TEST(pictures_stay_the_same) {
 TEST(light_and_shadow) {
     studio s;
     open_studio(&s, 2, SAP_SIMD_AUTO);
-    sap_render_options o = small;
+    sap_render_options o = render_small;
     sap_render_info info;
     o.ambient = -1;
-    s.scene.lights = lamps; // none of which is used
+    s.scene.lights = render_lamps; // none of which is used
     o.background = (const float[3]){0, 0, 0};
     CHECK_STATUS(draw(&s, &o), SAP_OK);
     double night = brightness(&s);
@@ -178,8 +127,8 @@ TEST(camera_sees_the_whole_mesh) {
         CHECK_STATUS(sap_camera_frame(s.tree, WIDTH, HEIGHT, &camera), SAP_OK);
         CHECK(camera.fov > 0 && memcmp(camera.eye, camera.at, sizeof camera.eye) != 0);
         s.scene.camera = camera;
-        sap_render_options o = small;
-        o.background = background;
+        sap_render_options o = render_small;
+        o.background = render_background;
         o.bounces = -1;
         CHECK_STATUS(draw(&s, &o), SAP_OK);
         int strange = 0;
@@ -201,10 +150,10 @@ TEST(camera_sees_the_whole_mesh) {
 TEST(empty_mesh_is_all_sky) {
     studio s;
     open_studio(&s, 1, SAP_SIMD_AUTO);
-    s.file.mesh = (sap_mesh){NULL, 0, NULL, 0};
-    CHECK_STATUS(sap_mesh_tree_rebuild(s.tree, s.file.mesh), SAP_OK);
-    sap_render_options o = small;
-    o.background = background;
+    s.set.file.mesh = (sap_mesh){NULL, 0, NULL, 0};
+    CHECK_STATUS(sap_mesh_tree_rebuild(s.tree, s.set.file.mesh), SAP_OK);
+    sap_render_options o = render_small;
+    o.background = render_background;
     CHECK_STATUS(draw(&s, &o), SAP_OK);
     for (int i = 0; i < BYTES; i++) CHECK_EQUAL(s.pixels[i], i % 3 == 0 ? 255 : i % 3 == 1 ? 0 : 188);
     close_studio(&s);
@@ -215,7 +164,7 @@ TEST(cancelled) {
         studio s;
         open_studio(&s, 2, SAP_SIMD_AUTO);
         s.stop_at = stop;
-        sap_render_options o = small;
+        sap_render_options o = render_small;
         o.samples = 33;
         CHECK_STATUS(draw(&s, &o), SAP_ERROR_CANCELLED);
         CHECK_EQUAL(s.reports, stop);
@@ -242,10 +191,10 @@ TEST(bad_arguments) {
         CHECK_STATUS(sap_render(s.device, &s.scene, &bad[i], s.pixels, NULL), SAP_ERROR_ARGUMENT);
         CHECK_EQUAL(s.w.log_calls, 1);
     }
-    CHECK_STATUS(sap_render(NULL, &s.scene, &small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_render(s.device, NULL, &small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(NULL, &s.scene, &render_small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(s.device, NULL, &render_small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_render(s.device, &s.scene, NULL, s.pixels, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_render(s.device, &s.scene, &small, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(s.device, &s.scene, &render_small, NULL, NULL), SAP_ERROR_ARGUMENT);
     close_studio(&s);
 }
 
@@ -255,7 +204,7 @@ TEST(bad_arguments) {
         __typeof__(field) kept = (field);                                                                              \
         (field) = (value);                                                                                             \
         s.w.log_calls = 0;                                                                                             \
-        CHECK_STATUS(draw(&s, &small), status);                                                                        \
+        CHECK_STATUS(draw(&s, &render_small), status);                                                                 \
         CHECK_EQUAL(s.w.log_calls, 1);                                                                                 \
         CHECK_EQUAL(s.pixels[0], 0xee);                                                                                \
         (field) = kept;                                                                                                \
@@ -274,13 +223,13 @@ TEST(bad_scenes) {
     REFUSED(s.scene.camera.fov, 180, SAP_ERROR_ARGUMENT);
     REFUSED(s.scene.camera.eye[1], INFINITY, SAP_ERROR_ARGUMENT);
     REFUSED(light.position[2], NAN, SAP_ERROR_ARGUMENT);
-    REFUSED(s.file.mesh.triangle_count, 3, SAP_ERROR_ARGUMENT);
-    REFUSED(s.file.mesh.triangles, NULL, SAP_ERROR_ARGUMENT);
-    REFUSED(s.file.mesh.vertex_count, 100, SAP_ERROR_RANGE);
-    REFUSED(s.file.materials, NULL, SAP_ERROR_ARGUMENT);
-    REFUSED(s.material_ids[7], 3, SAP_ERROR_RANGE);
-    REFUSED(s.mesh.triangles[5], -1, SAP_ERROR_RANGE);
-    CHECK_STATUS(draw(&s, &small), SAP_OK);
+    REFUSED(s.set.file.mesh.triangle_count, 3, SAP_ERROR_ARGUMENT);
+    REFUSED(s.set.file.mesh.triangles, NULL, SAP_ERROR_ARGUMENT);
+    REFUSED(s.set.file.mesh.vertex_count, 100, SAP_ERROR_RANGE);
+    REFUSED(s.set.file.materials, NULL, SAP_ERROR_ARGUMENT);
+    REFUSED(s.set.material_ids[7], 3, SAP_ERROR_RANGE);
+    REFUSED(s.set.mesh.triangles[5], -1, SAP_ERROR_RANGE);
+    CHECK_STATUS(draw(&s, &render_small), SAP_OK);
     close_studio(&s);
 }
 
@@ -292,7 +241,7 @@ TEST(refused_memory) {
         sap_device_trim(s.device);
         s.w.requests = 0;
         s.w.fail_from = fail;
-        sap_status status = draw(&s, &small);
+        sap_status status = draw(&s, &render_small);
         drawn = status == SAP_OK;
         if (!drawn) CHECK_STATUS(status, SAP_ERROR_MEMORY);
         s.w.fail_from = 0;

@@ -54,8 +54,10 @@ typedef struct sap_render_options {
 
 /** What a picture took. */
 typedef struct sap_render_info {
-    int64_t rays;  /**< traced, shadows included */
-    float hottest; /**< heat: the most nodes that a pixel's rays looked at, on average; else 0 */
+    int64_t rays;         /**< traced, shadows included */
+    float hottest;        /**< heat: the most nodes that a pixel's rays looked at, on average; else 0 */
+    double trace_seconds; /**< spent on rays through the tree */
+    double shade_seconds; /**< spent on all else: normals, cameras, surfaces, lights, pixels, and copies to a GPU */
 } sap_render_info;
 
 /**
@@ -78,13 +80,20 @@ SAP_API sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, in
  * triangles are seen from behind; Ke shines, but is found by scattered rays only.
  *
  * Samples are those of a scrambled Sobol sequence, seeded by the pixel (Burley 2020). The same bits for any number of
- * threads and any instruction set. Rays are traced in batches of 64 x 64 pixels. O(samples * bounces * lights) rays a
- * pixel. `device` is the tree's: its log, memory, threads and progress serve this call; other calls on it report no
- * progress meanwhile. The GPU is only used to trace, where the tree lies on one. `info` may be NULL.
+ * threads, any instruction set, and on any device. O(samples * bounces * lights) rays a pixel. `device` is the tree's:
+ * its log, memory, threads and progress serve this call; other calls on it report no progress meanwhile. `info` may be
+ * NULL.
+ *
+ * The picture is made where the tree lies, in batches of paths that are traced, shaded and lit together; after each
+ * bounce ::sap_compact closes the gaps of those that have ended. On a CPU device a batch is 64 x 64 pixels with up to
+ * 16 samples each, more with many threads or few samples. On a CUDA device it is up to 4 million paths, of about 200
+ * bytes each, or fewer where memory is short; the mesh, its materials and lights go there once a picture, everything
+ * else stays there, and the pixels come back. Host code checks the scene and works out the normals of its vertices.
+ * `pixels` and the arrays of the scene are host memory.
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL; an option out of range; numbers that are not finite in camera, lights or
  * background; a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a material that is
- * not there; light_count), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace.
+ * not there; light_count), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace and ::sap_compact.
  */
 SAP_API sap_status sap_render(sap_device* device, const sap_scene* scene, const sap_render_options* options,
                               uint8_t* pixels, sap_render_info* info);

@@ -2,6 +2,7 @@
 #include "device/cpu_kernels.h"
 #include "nearest/nearest_cpu.h"
 #include "radius/radius_cpu.h"
+#include "render/picture.h"
 #include "tree/layout.h"
 #if defined(_OPENMP)
 #include <omp.h>
@@ -94,4 +95,5 @@ const sap_processor_table sap_cpu_table = {.name = "cpu",
                                            .mesh_build = sap_mesh_build_cpu,
                                            .trace = sap_trace_cpu,
                                            .closest = sap_closest_point_cpu,
-                                           .inside = sap_inside_cpu};
+                                           .inside = sap_inside_cpu,
+                                           .render = &sap_render_steps_cpu};

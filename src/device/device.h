@@ -107,6 +107,7 @@ typedef struct sap_processor_table {
     sap_status (*trace)(const sap_mesh_tree* tree, const sap_ray_job* job);
     sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job);
     sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);
+    const struct sap_render_steps* render; // (where there is trace) pictures, see render/picture.h
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;

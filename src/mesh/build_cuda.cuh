@@ -29,8 +29,8 @@ extern "C" {
 enum {
     SAP_MESH_THREADS = 256,                       // of a block of the large-node kernel
     SAP_MESH_WARPS = SAP_MESH_THREADS / SAP_WARP, // in it
-    SAP_MESH_ALONE = 512,                         // parts of a node that one warp divides in one go
-    SAP_MESH_UNIT = 256,                          // parts of a larger node for one warp, at least
+    SAP_MESH_ALONE = 256,                         // parts of a node that one warp divides in one go
+    SAP_MESH_UNIT = 128,                          // parts of a larger node for one warp, at least
     SAP_MESH_UNITS = 1024,                        // warps that divide a node, at most
     SAP_MESH_BINS = 64,                           // along an axis
     SAP_MESH_HOLE = -1                            // the triangle of a place without a part
@@ -68,11 +68,18 @@ typedef struct sap_mesh_cuda_job {
     uint32_t arrived;                      // units that are done
     int32_t children;                      // tops: the left one
     int64_t child_first[2];
-    int64_t child_number;     // among the other stack's jobs: of the first child that is there
-    int64_t child_below;      // parts below its own
-    uint32_t child_count[2];  // after clipping
-    uint32_t child_box[2][6]; // ordinals: lower x y z, upper x y z
+    int64_t child_number;    // among the other stack's jobs: of the first child that is there
+    int64_t child_below;     // parts below its own
+    uint32_t child_count[2]; // after clipping
+    float child_box[2][6];   // lower x y z, upper x y z
 } sap_mesh_cuda_job;
+
+// What a warp says of its part of a job.
+typedef struct sap_mesh_cuda_unit {
+    uint2 sides;     // parts left and right of the plane, before clipping; then those of the units before
+    uint2 kept;      // after clipping
+    float box[2][6]; // as child_box
+} sap_mesh_cuda_unit;
 
 // A node of at most small_node parts, whose subtree a warp builds.
 typedef struct sap_mesh_cuda_root {
@@ -101,23 +108,30 @@ enum sap_mesh_stop {
     SAP_MESH_TOPS   // too few tops
 };
 
+// The jobs that are being worked on, from … to of a stack.
+typedef struct __align__(32) sap_mesh_cuda_batch {
+    int32_t over; // sap_mesh_stop: there are none
+    int32_t side;
+    uint32_t from, to;
+    uint32_t units; // in the list of the batch's
+    uint32_t more;  // jobs that have to be counted once more
+    int32_t parity; // of the list of units
+    int32_t listed; // the batch is what the one before it left, whose units are listed
+}
+sap_mesh_cuda_batch;
+
 // Numbers that all share; zero at the start but for the bounds and the bad triangle.
 typedef struct sap_mesh_cuda_state {
     unsigned long long bad;        // lowest triangle that cannot be in a tree, or all ones
     uint32_t bounds[6];            // ordinals
     uint32_t arrivals, generation; // at the barrier; zero at each launch
     int32_t begun;
-    int32_t stop;               // sap_mesh_stop, whenever there is reason to
-    int32_t over;               // the same, once all blocks are to see it
+    int32_t stop; // sap_mesh_stop, whenever there is reason to
+    sap_mesh_cuda_batch batch;
     unsigned long long used[2]; // of the stacks: parts << 28 | jobs
-    int32_t side;               // the batch: jobs from … to of this stack
-    uint32_t from, to;
-    uint32_t fresh; // jobs on the other stack when the batch was chosen: those behind are its children
-    int32_t listed; // the batch is what the one before it left, whose units are listed
-    int32_t parity; // of the list of units that belongs to the batch
-    uint32_t units[2];
-    uint32_t again; // jobs that have to be counted once more
-    uint32_t more;  // the same, read by all
+    uint32_t fresh;             // jobs on the other stack when the batch was chosen: those behind are its children
+    uint32_t units[2];          // in the lists
+    uint32_t again;             // jobs that have to be counted once more
     uint32_t tops;
     uint32_t roots, taken;
     unsigned long long small_parts;
@@ -140,8 +154,8 @@ typedef struct sap_mesh_cuda_build {
     int64_t capacity;
     sap_mesh_cuda_job* jobs;
     int64_t job_capacity;
-    int2* units[2];    // job (place in `jobs`), number within it
-    uint2* unit_sides; // of the batch's units: parts on the sides, then those before
+    int2* units[2];           // job (place in `jobs`), number within it
+    sap_mesh_cuda_unit* said; // by the units of the batch
     int64_t unit_capacity;
     uint32_t* bins; // [unit_capacity / 2][2][3][SAP_MESH_BINS]: starts, ends; zero where not in use
     // Small roots.

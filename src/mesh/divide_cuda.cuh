@@ -60,24 +60,22 @@ static __device__ void sap_mesh_decide(const sap_mesh_cuda_build& b, sap_mesh_cu
         sap_mesh_end_job(b, job);
         return;
     }
-    job->children = sap_mesh_add_tops(b, job->top, job->axis, job->plane);
-    job->task = job->children ? SAP_MESH_SPLIT : SAP_MESH_GONE;
     const uint32_t far[2] = {left > small ? left : 0, right > small ? right : 0};
     const unsigned long long near = (unsigned long long)(left - far[0]) + (right - far[1]);
     const int64_t room = (int64_t)far[0] + far[1];
-    int64_t at = near ? (int64_t)atomicAdd(&state->small_parts, near) : 0;
-    if (!far[0]) job->child_first[0] = at;
-    if (!far[1]) job->child_first[1] = at + (far[0] ? 0 : left);
-    if (!room) return;
-    const int other = !state->side;
-    const unsigned long long old = atomicAdd(&state->used[other], (unsigned long long)room << SAP_MESH_JOB_BITS |
-                                                                      (unsigned)((far[0] > 0) + (far[1] > 0)));
+    const int other = !state->batch.side;
+    const unsigned long long jobs = (unsigned)((far[0] > 0) + (far[1] > 0));
+    // All answers are under way before one is looked at.
+    const unsigned long long old = atomicAdd(&state->used[other], (unsigned long long)room << SAP_MESH_JOB_BITS | jobs);
+    const int64_t near_at = (int64_t)atomicAdd(&state->small_parts, near);
+    job->children = sap_mesh_add_tops(b, job->top, job->axis, job->plane);
+    job->task = job->children ? SAP_MESH_SPLIT : SAP_MESH_GONE;
     job->child_number = (int64_t)(old & ((1ull << SAP_MESH_JOB_BITS) - 1));
-    job->child_below = at = (int64_t)(old >> SAP_MESH_JOB_BITS);
-    if (other) at = b.capacity - at - room;
+    job->child_below = (int64_t)(old >> SAP_MESH_JOB_BITS);
     // In the second stack whatever comes later lies lower.
-    if (far[0]) job->child_first[0] = at + (other ? far[1] : 0);
-    if (far[1]) job->child_first[1] = at + (other ? 0 : far[0]);
+    const int64_t far_at = other ? b.capacity - job->child_below - room : job->child_below;
+    job->child_first[0] = far[0] ? far_at + (other ? far[1] : 0) : near_at;
+    job->child_first[1] = far[1] ? far_at + (other ? 0 : far[0]) : near_at + (far[0] ? 0 : left);
 }
 
 // ---- Bins: where halving a node does not pay
@@ -267,51 +265,58 @@ static __device__ __forceinline__ void sap_mesh_divide(const sap_mesh_cuda_build
     }
 }
 
-// Adds what a warp has put on a side to the job's numbers of it.
-static __device__ void sap_mesh_add_side(sap_mesh_cuda_job* job, int side, uint32_t count, const sap_mesh_extent& box,
-                                         bool wanted) {
-    const int lane = sap_lane();
-    uint32_t bound = 0;
-    if (lane == 0) atomicAdd(&job->child_count[side], count);
-    if (!wanted) return; // a small root's box is not looked at
-    for (int k = 0; k < 3; k++) {
-        const uint32_t least = sap_warp_min(sap_ordinal_of(box.lower[k])),
-                       most = sap_warp_max(sap_ordinal_of(box.upper[k]));
-        if (lane == k) bound = least;
-        if (lane == 3 + k) bound = most;
-    }
-    if (lane < 3) atomicMin(&job->child_box[side][lane], bound);
-    if (lane >= 3 && lane < 6) atomicMax(&job->child_box[side][lane], bound);
+// Whether a side's box will be looked at.
+static __device__ __forceinline__ bool sap_mesh_is_far(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
+                                                       int side) {
+    return job->sides[side] > (uint32_t)b.rules.small_node;
 }
 
-static __device__ void sap_mesh_clear_children(sap_mesh_cuda_job* job) {
-    const int lane = sap_lane();
-    if (lane < 2) job->child_count[lane] = 0;
-    if (lane < 12) job->child_box[lane / 6][lane % 6] = sap_ordinal_of(lane % 6 < 3 ? INFINITY : -INFINITY);
+// The bounds of what a warp has put on the sides, a bound a lane: those of child_box, 12 in a row.
+static __device__ __forceinline__ float sap_mesh_bounds(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
+                                                        const sap_mesh_sides& sides) {
+    float bound = 0;
+    SAP_UNROLL
+    for (int side = 0; side < 2; side++) {
+        const sap_mesh_extent& e = side ? sides.right_box : sides.left_box;
+        if (!sap_mesh_is_far(b, job, side)) continue;
+        SAP_UNROLL
+        for (int k = 0; k < 3; k++) {
+            const float least = sap_real_of(sap_warp_min(sap_ordinal_of(e.lower[k])));
+            const float most = sap_real_of(sap_warp_max(sap_ordinal_of(e.upper[k])));
+            if (sap_lane() == 6 * side + k) bound = least;
+            if (sap_lane() == 6 * side + 3 + k) bound = most;
+        }
+    }
+    return bound;
+}
+
+// A job's children are known: counts after clipping, and the bounds of what lanes have of them.
+static __device__ __forceinline__ void sap_mesh_know_children(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
+                                                              const sap_mesh_sides& sides) {
+    const float bound = sap_mesh_bounds(b, job, sides);
+    if (sap_lane() < 12) job->child_box[sap_lane() / 6][sap_lane() % 6] = bound;
+    if (sap_lane() == 0) job->child_count[0] = sides.left;
+    if (sap_lane() == 0) job->child_count[1] = sides.right;
     __syncwarp();
 }
 
 static __device__ __forceinline__ sap_mesh_cuda_part* sap_mesh_child_parts(const sap_mesh_cuda_build& b,
                                                                            const sap_mesh_cuda_job* job, int side) {
-    const bool near = job->sides[side] <= (uint32_t)b.rules.small_node;
-    return (near ? b.small : b.parts) + job->child_first[side];
+    return (sap_mesh_is_far(b, job, side) ? b.parts : b.small) + job->child_first[side];
 }
 
 // Divides some of a job's parts; `before`: those that warps before this one reserve.
 template <bool fast>
 static __device__ __forceinline__ sap_mesh_sides sap_mesh_divide_some(const sap_mesh_cuda_build& b,
-                                                                      sap_mesh_cuda_job* job,
+                                                                      const sap_mesh_cuda_job* job,
                                                                       const sap_mesh_cuda_part* parts, int32_t count,
                                                                       sap_mesh_cut* cuts, uint2 before) {
-    const uint32_t small = (uint32_t)b.rules.small_node;
     sap_mesh_sides sides;
     sides.left_to = sap_mesh_child_parts(b, job, 0) + before.x;
     sides.right_to = sap_mesh_child_parts(b, job, 1) + before.y;
     sides.left = sides.right = 0;
     sides.left_box = sides.right_box = sap_mesh_no_extent();
     sap_mesh_divide<fast>(b, parts, count, job->axis, job->plane, job->planar_left != 0, cuts, &sides);
-    sap_mesh_add_side(job, 0, sides.left, sides.left_box, job->sides[0] > small);
-    sap_mesh_add_side(job, 1, sides.right, sides.right_box, job->sides[1] > small);
     return sides;
 }
 

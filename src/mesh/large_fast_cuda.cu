@@ -7,7 +7,6 @@ struct sap_mesh_fast {
     enum { fast = 1 };
     typedef struct {
     } shared;
-    static __device__ void find(const sap_mesh_cuda_build&, void*, unsigned int*) {}
 };
 
 } // namespace

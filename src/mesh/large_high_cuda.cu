@@ -9,7 +9,11 @@ namespace {
 
 enum { CROWD_UNITS = 32 }; // a node of more is for all warps
 
-__device__ void close_nothing(const sap_mesh_cuda_build&) {}
+typedef sap_mesh_cuda_batch batch;
+
+struct close_nothing {
+    __device__ void operator()(sap_mesh_cuda_state*) const {}
+};
 
 // What is known of such a node between the steps, where its bins were.
 struct crowd {
@@ -29,10 +33,10 @@ __device__ __forceinline__ bool is_crowd(const sap_mesh_cuda_job* job) {
 }
 
 // While planes are found, the room for the parts of the batch's children is scratch memory.
-__device__ __forceinline__ float* scratch_of(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
-    const sap_mesh_cuda_state* state = b.state;
-    const int64_t before = job->below - sap_mesh_parts_below(b, state->side, state->from);
-    return (float*)(b.parts + (state->used[0] >> SAP_MESH_JOB_BITS) + 2 * before);
+__device__ __forceinline__ float* scratch_of(const sap_mesh_cuda_build& b, const batch& at,
+                                             const sap_mesh_cuda_job* job) {
+    const int64_t before = job->below - sap_mesh_parts_below(b, b.state, at.side, at.from);
+    return (float*)(b.parts + (__ldcg(&b.state->used[0]) >> SAP_MESH_JOB_BITS) + 2 * before);
 }
 
 __device__ __forceinline__ void set_plane(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
@@ -86,13 +90,13 @@ struct unit_ends {
 };
 
 // A warp collects a unit's ends: it counts them, takes room for them, and puts them there.
-__device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int number, unit_ends* own) {
+__device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int number, float* scratch,
+                            unit_ends* own) {
     int32_t from, count = sap_mesh_unit_parts(job, number, &from);
     const sap_mesh_cuda_part* parts = b.parts + job->first + from;
     sap_mesh_choice* choice = &crowd_of(b, job)->choice;
     const int lane = sap_lane(), kinds = choice->count * SAP_MESH_KINDS;
     const sap_measure m = sap_mesh_measure(job->cell, b.state->radius);
-    float* scratch = scratch_of(b, job);
     float scale[3];
     for (int a = 0; a < 3; a++) scale[a] = sap_bin_scale(job->cell, m, a);
     for (int i = lane; i < SAP_MESH_EDGES; i += SAP_WARP) own->number[i] = choice->number[i];
@@ -122,7 +126,8 @@ __device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_jo
 }
 
 // A block searches what has been collected.
-__device__ void search_crowd(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, sap_mesh_find_shared* s) {
+__device__ void search_crowd(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, const float* scratch,
+                             sap_mesh_find_shared* s) {
     uint32_t* all = bins_of(b, job);
     sap_mesh_finder f;
     float scale[3];
@@ -132,7 +137,7 @@ __device__ void search_crowd(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* jo
         ((uint32_t*)&s->choice)[i] = __ldcg((const uint32_t*)&crowd_of(b, job)->choice + i);
     __syncthreads();
     for (int i = (int)threadIdx.x; i < 2 * SAP_MESH_EDGES; i += SAP_MESH_THREADS) all[i] = 0;
-    sap_mesh_search_bins(&f, scratch_of(b, job));
+    sap_mesh_search_bins(&f, scratch);
     set_plane(b, job, f.best.plane);
 }
 
@@ -141,48 +146,49 @@ struct sap_mesh_high {
     typedef sap_mesh_find_shared shared;
 
     // Shows each job to a block, or each unit of a node of very many parts to a warp.
-    template <typename work> static __device__ __forceinline__ void each_job(const sap_mesh_cuda_build& b, work with) {
-        for (uint32_t i = b.state->from + blockIdx.x; i < b.state->to; i += gridDim.x) {
-            with(&b.jobs[sap_mesh_slot(b, b.state->side, i)]);
+    template <typename work>
+    static __device__ __forceinline__ void each_job(const sap_mesh_cuda_build& b, const batch& at, work with) {
+        for (uint32_t i = at.from + blockIdx.x; i < at.to; i += gridDim.x) {
+            with(&b.jobs[sap_mesh_slot(b, at.side, i)]);
             __syncthreads();
         }
     }
     template <typename work>
-    static __device__ __forceinline__ void each_crowd_unit(const sap_mesh_cuda_build& b, uint32_t units, work with) {
+    static __device__ __forceinline__ void each_crowd_unit(const sap_mesh_cuda_build& b, const batch& at, work with) {
         const uint32_t warp = blockIdx.x * SAP_MESH_WARPS + threadIdx.x / SAP_WARP;
-        for (uint32_t i = warp; i < units; i += gridDim.x * SAP_MESH_WARPS) {
-            const int2 entry = b.units[b.state->parity][i];
+        for (uint32_t i = warp; i < at.units; i += gridDim.x * SAP_MESH_WARPS) {
+            const int2 entry = b.units[at.parity][i];
             if (is_crowd(&b.jobs[entry.x])) with(&b.jobs[entry.x], entry.y);
         }
     }
 
     static __device__ void find(const sap_mesh_cuda_build& b, sap_mesh_large_shared<sap_mesh_high>* s,
                                 unsigned int* meetings) {
-        const uint32_t units = b.state->units[b.state->parity];
-        const int warp = (int)threadIdx.x / SAP_WARP;
+        const batch at = s->batch;
+        const bool crowds = at.units > CROWD_UNITS;
+        sap_mesh_warp_shared* own = &s->of.warp[threadIdx.x / SAP_WARP];
         sap_mesh_find_shared* find = &s->of.find;
-        const bool crowds = units > CROWD_UNITS;
         if (crowds) {
-            uint32_t* bins = s->of.warp[warp].bins;
-            each_crowd_unit(b, units, [&](sap_mesh_cuda_job* job, int number) { fill_unit(b, job, number, bins); });
-            sap_mesh_meet<close_nothing>(b, s, meetings);
+            each_crowd_unit(b, at, [&](sap_mesh_cuda_job* job, int number) { fill_unit(b, job, number, own->bins); });
+            sap_mesh_meet(b, s, meetings, close_nothing());
         }
-        each_job(b, [&](sap_mesh_cuda_job* job) {
+        each_job(b, at, [&](sap_mesh_cuda_job* job) {
             if (is_crowd(job))
                 choose_of_crowd(b, job, find);
             else if (job->task == SAP_MESH_FIND)
-                set_plane(b, job, sap_mesh_find_plane(b, job, scratch_of(b, job), find));
+                set_plane(b, job, sap_mesh_find_plane(b, job, scratch_of(b, at, job), find));
         });
         if (crowds) {
-            unit_ends* ends = (unit_ends*)&s->of.warp[warp];
-            sap_mesh_meet<close_nothing>(b, s, meetings);
-            each_crowd_unit(b, units, [&](sap_mesh_cuda_job* job, int number) { gather_unit(b, job, number, ends); });
-            sap_mesh_meet<close_nothing>(b, s, meetings);
-            each_job(b, [&](sap_mesh_cuda_job* job) {
-                if (is_crowd(job)) search_crowd(b, job, find);
+            sap_mesh_meet(b, s, meetings, close_nothing());
+            each_crowd_unit(b, at, [&](sap_mesh_cuda_job* job, int number) {
+                gather_unit(b, job, number, scratch_of(b, at, job), (unit_ends*)own);
+            });
+            sap_mesh_meet(b, s, meetings, close_nothing());
+            each_job(b, at, [&](sap_mesh_cuda_job* job) {
+                if (is_crowd(job)) search_crowd(b, job, scratch_of(b, at, job), find);
             });
         }
-        sap_mesh_meet<close_nothing>(b, s, meetings);
+        sap_mesh_meet(b, s, meetings, close_nothing());
     }
 };
 

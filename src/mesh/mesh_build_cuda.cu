@@ -64,7 +64,7 @@ size_t bins_bytes(const rooms* r) { return (size_t)(r->units / 2 + 1) * 6 * SAP_
 size_t rooms_bytes(const rooms* r, int64_t triangles) {
     return (size_t)triangles * 3 * sizeof(float4) + (size_t)(r->parts + r->small) * sizeof(sap_mesh_cuda_part) +
            (size_t)r->roots * sizeof(sap_mesh_cuda_root) + (size_t)r->jobs * sizeof(sap_mesh_cuda_job) +
-           (size_t)r->units * (2 * sizeof(int2) + sizeof(uint2)) + bins_bytes(r) +
+           (size_t)r->units * (2 * sizeof(int2) + sizeof(sap_mesh_cuda_unit)) + bins_bytes(r) +
            (size_t)r->tops * sizeof(sap_mesh_cuda_top) + (size_t)r->nodes * sizeof(sap_mesh_node) +
            (size_t)r->positions * sizeof(int32_t) + sizeof(sap_mesh_cuda_state);
 }
@@ -123,7 +123,7 @@ void lend_parts(build* w) {
     lend_list(w, &g->jobs, r->jobs);
     lend_list(w, &g->units[0], r->units);
     lend_list(w, &g->units[1], r->units);
-    lend_list(w, &g->unit_sides, r->units);
+    lend_list(w, &g->said, r->units);
     g->bins = (uint32_t*)lend(w, bins_bytes(r));
     g->capacity = r->parts;
     g->job_capacity = r->jobs;
@@ -250,15 +250,15 @@ void divide(build* w) {
         build_small(w);
         if (w->call.status != SAP_OK) return;
         if (w->state.bad != ~0ull) return refuse(w);
-        if (w->state.over == SAP_MESH_DONE) return;
-        if (w->state.over == SAP_MESH_TOPS) {
+        if (w->state.batch.over == SAP_MESH_DONE) return;
+        if (w->state.batch.over == SAP_MESH_TOPS) {
             w->room.tops *= 2;
             lend_tops(w);
             begin(w);
-        } else if (w->state.over == SAP_MESH_TIGHT) {
+        } else if (w->state.batch.over == SAP_MESH_TIGHT) {
             make_room(w);
         }
-        if (w->state.over == SAP_MESH_FULL) {
+        if (w->state.batch.over == SAP_MESH_FULL) {
             sap_cuda_fill(&w->call, &g->state->roots, 0, sizeof g->state->roots);
             sap_cuda_fill(&w->call, &g->state->small_parts, 0, sizeof g->state->small_parts);
         }
@@ -328,11 +328,10 @@ void join(build* w) {
 
 // An array of the mesh on the GPU; a copy counts as scratch memory.
 const void* bring(build* w, const void* array, size_t bytes) {
-    if (!bytes) return array;
-    const void* there = sap_cuda_in(&w->call, array, bytes);
-    if (there != array) w->lent += bytes;
+    if (!bytes || sap_cuda_on_device(&w->call, array)) return array;
+    w->lent += (bytes + PAGE - 1) / PAGE * PAGE;
     if (w->limit && w->lent > w->limit) too_little(w);
-    return there;
+    return sap_cuda_in(&w->call, array, bytes);
 }
 
 void build_tree(build* w) {

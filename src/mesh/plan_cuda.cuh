@@ -136,10 +136,11 @@ static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b,
         sap_mesh_plan_job(b, job);
         if (job->room > SAP_MESH_ALONE && job->task != SAP_MESH_GONE) {
             int32_t most = (job->room + SAP_MESH_UNITS - 1) / SAP_MESH_UNITS;
-            job->unit_parts = most > SAP_MESH_UNIT ? (most + SAP_WARP - 1) / SAP_WARP * SAP_WARP : SAP_MESH_UNIT;
+            job->unit_parts =
+                most > SAP_MESH_UNIT ? (most + SAP_MESH_UNIT - 1) / SAP_MESH_UNIT * SAP_MESH_UNIT : SAP_MESH_UNIT;
             job->units = plan.units = (job->room + job->unit_parts - 1) / job->unit_parts;
             job->first_unit = plan.first_unit =
-                (int32_t)atomicAdd(&state->units[state->parity ^ 1], (uint32_t)plan.units);
+                (int32_t)atomicAdd(&state->units[state->batch.parity ^ 1], (uint32_t)plan.units);
             plan.slot = slot;
         }
     }
@@ -154,7 +155,7 @@ static __device__ void sap_mesh_settle(const sap_mesh_cuda_build& b, const sap_m
     const int32_t first_unit = __shfl_sync(SAP_ALL_LANES, plan.first_unit, of);
     const int32_t units = __shfl_sync(SAP_ALL_LANES, plan.units, of);
     const int32_t room = __shfl_sync(SAP_ALL_LANES, plan.room, of);
-    int2* list = b.units[b.state->parity ^ 1];
+    int2* list = b.units[b.state->batch.parity ^ 1];
     for (int32_t i = lane; i < units; i += SAP_WARP) list[first_unit + i] = make_int2((int)slot, i);
     if (!room) return;
     const int64_t from = __shfl_sync(SAP_ALL_LANES, (long long)plan.from, of);
@@ -179,14 +180,14 @@ static __device__ void sap_mesh_plan_children(const sap_mesh_cuda_build& b, cons
         const uint32_t small = (uint32_t)b.rules.small_node;
         if (parent->sides[k] > small) {
             const bool second = k == 1 && parent->sides[0] > small;
-            slot = sap_mesh_slot(b, !b.state->side, parent->child_number + second);
+            slot = sap_mesh_slot(b, !b.state->batch.side, parent->child_number + second);
             child.below = parent->child_below + (second ? parent->sides[0] : 0);
         }
         child.cell = parent->cell;
         (k ? child.cell.lower : child.cell.upper)[parent->axis] = parent->plane;
         for (int a = 0; a < 3; a++) {
-            child.tight.lower[a] = sap_real_of(parent->child_box[k][a]);
-            child.tight.upper[a] = sap_real_of(parent->child_box[k][3 + a]);
+            child.tight.lower[a] = parent->child_box[k][a];
+            child.tight.upper[a] = parent->child_box[k][3 + a];
         }
         child.first = parent->child_first[k];
         // A warp on its own leaves no holes.

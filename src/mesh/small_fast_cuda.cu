@@ -1,11 +1,12 @@
-// FAST's small roots: the small-node stage of Zhou, Hou, Wang and Guo 2008, a warp each. A lane has two triangles, each
-// of which gives six candidates, the bounds of its part; a candidate has a word for the triangles on either side. Below
-// that a node is a word too: what a candidate leaves on its sides is two ANDs and two counts of bits.
+// FAST's small roots: the small-node stage of Zhou, Hou, Wang and Guo 2008, a warp each. Each triangle gives six
+// candidates, the bounds of its part, and each candidate has a word for the triangles on either side. Below that a node
+// is a word too: what a candidate leaves on its sides is two ANDs and two counts of bits. Lanes share out the
+// candidates of the triangles that a node has.
 #include "mesh/small_cuda.cuh"
 
 namespace {
 
-enum { CANDIDATES = 6, SMALL_THREADS = 128, SMALL_WARPS = SMALL_THREADS / SAP_WARP, OWN = 2 };
+enum { CANDIDATES = 6, SMALL_THREADS = 64, SMALL_WARPS = SMALL_THREADS / SAP_WARP };
 
 // A node that waits.
 struct mask_node {
@@ -21,21 +22,28 @@ struct part_bounds {
     int32_t triangle;
 };
 
-// A warp's; the parts are needed first, the rest later.
+// What a candidate leaves on its sides.
+struct __align__(16) side_words {
+    uint64_t left, right;
+};
+
+// A warp's. The parts are needed first, the rest later.
 struct fast_later {
     sap_mesh_held held;
     mask_node stack[SAP_MESH_DEPTH_MAX + 2];
 };
-union fast_shared {
-    part_bounds parts[SAP_MESH_SMALL];
-    fast_later later;
+struct fast_shared {
+    side_words words[SAP_MESH_SMALL][CANDIDATES];
+    float plane[SAP_MESH_SMALL][CANDIDATES];
+    int32_t triangle[SAP_MESH_SMALL];
+    uint8_t own[SAP_MESH_SMALL]; // triangles of the node at hand
+    union {
+        part_bounds parts[SAP_MESH_SMALL];
+        fast_later later;
+    };
 };
 
-// A lane's triangles.
 struct fast_work {
-    uint64_t left[OWN][CANDIDATES], right[OWN][CANDIDATES];
-    float plane[OWN][CANDIDATES];
-    int32_t triangle[OWN];
     sap_mesh_box tight;
 };
 
@@ -91,21 +99,23 @@ __device__ __forceinline__ void fill_half(const part_bounds* parts, int count, c
     }
 }
 
-__device__ __forceinline__ void fill_words(const part_bounds* parts, int count, int own, fast_work* work, int t) {
-    const part_bounds mine = parts[own < count ? own : 0];
-    work->triangle[t] = mine.triangle;
+__device__ __forceinline__ void fill_words(fast_shared* s, int count, int own) {
+    const part_bounds mine = s->parts[own];
+    float plane[CANDIDATES];
+    uint32_t left[2][CANDIDATES], right[2][CANDIDATES];
     SAP_UNROLL
     for (int k = 0; k < 3; k++) {
-        work->plane[t][k] = mine.lower[k] + 0.0f; // -0 becomes 0
-        work->plane[t][3 + k] = mine.upper[k] + 0.0f;
+        plane[k] = mine.lower[k] + 0.0f; // -0 becomes 0
+        plane[3 + k] = mine.upper[k] + 0.0f;
     }
-    uint32_t left[2][CANDIDATES], right[2][CANDIDATES];
-    fill_half(parts, count < SAP_WARP ? count : SAP_WARP, work->plane[t], left[0], right[0]);
-    fill_half(parts + SAP_WARP, count - SAP_WARP, work->plane[t], left[1], right[1]);
+    fill_half(s->parts, count < SAP_WARP ? count : SAP_WARP, plane, left[0], right[0]);
+    fill_half(s->parts + SAP_WARP, count - SAP_WARP, plane, left[1], right[1]);
+    s->triangle[own] = mine.triangle;
     SAP_UNROLL
     for (int c = 0; c < CANDIDATES; c++) {
-        work->left[t][c] = (uint64_t)left[1][c] << 32 | left[0][c];
-        work->right[t][c] = (uint64_t)right[1][c] << 32 | right[0][c];
+        s->plane[own][c] = plane[c];
+        s->words[own][c].left = (uint64_t)left[1][c] << 32 | left[0][c];
+        s->words[own][c].right = (uint64_t)right[1][c] << 32 | right[0][c];
     }
 }
 
@@ -118,60 +128,77 @@ struct chosen {
     int axis;
 };
 
-__device__ __forceinline__ chosen cheapest_candidate(const sap_mesh_rules& rules, const fast_work& work,
-                                                     const mask_node& node, float radius) {
-    const sap_measure m = sap_mesh_measure(node.cell, radius);
+// As sap_measure_of; of a cell that has a surface, a lane divides for all.
+__device__ __forceinline__ sap_measure measure_by_lanes(const sap_mesh_box& cell, float radius) {
+    double side[3];
+    float length[3];
+    SAP_UNROLL
+    for (int k = 0; k < 3; k++) side[k] = length[k] = cell.upper[k] - cell.lower[k];
+    const double whole = side[0] * side[1] + side[1] * side[2] + side[2] * side[0];
+    if (radius >= 0.0f || !(whole > 0.0)) return sap_measure_of(length[0], length[1], length[2], radius);
+    const int axis = sap_lane() % 3;
+    const double u = axis == 0 ? side[1] : axis == 1 ? side[2] : side[0];
+    const double w = axis == 0 ? side[2] : axis == 1 ? side[0] : side[1];
+    const float share = (float)((sap_lane() < 3 ? u * w : u + w) / whole);
+    sap_measure m;
+    SAP_UNROLL
+    for (int k = 0; k < 3; k++) {
+        m.base[k] = __shfl_sync(SAP_ALL_LANES, share, k);
+        m.per[k] = __shfl_sync(SAP_ALL_LANES, share, 3 + k);
+        m.split[k] = side[k] > 0.0 && m.per[k] <= FLT_MAX;
+    }
+    return m;
+}
+
+// Lists a node's triangles.
+__device__ __forceinline__ void list_triangles(fast_shared* s, uint64_t triangles) {
+    __syncwarp();
+    SAP_UNROLL
+    for (int bit = sap_lane(); bit < SAP_MESH_SMALL; bit += SAP_WARP)
+        if (triangles >> bit & 1) s->own[__popcll(triangles & ((UINT64_C(1) << bit) - 1))] = (uint8_t)bit;
+    __syncwarp();
+}
+
+__device__ __forceinline__ chosen cheapest_candidate(const sap_mesh_rules& rules, const fast_shared* s,
+                                                     const mask_node& node, int count, float radius) {
+    const sap_measure m = measure_by_lanes(node.cell, radius);
     float cost = INFINITY;
     int bound = CANDIDATES, of = 0;
-    SAP_UNROLL
-    for (int t = 0; t < OWN; t++) {
-        if (!(node.triangles >> (sap_lane() + SAP_WARP * t) & 1)) continue;
-        SAP_UNROLL
-        for (int c = 0; c < CANDIDATES; c++) {
-            const float plane = work.plane[t][c];
-            if (!sap_is_candidate(node.cell, m, c % 3, plane)) continue;
-            const float one = sap_cell_cost(node.cell, m, c % 3, plane, rules.traversal, rules.intersection,
-                                            (float)__popcll(work.left[t][c] & node.triangles),
-                                            (float)__popcll(work.right[t][c] & node.triangles));
-            if (!(one < INFINITY) || !sap_candidate_precedes(one, c, t, cost, bound, of)) continue;
-            cost = one;
-            bound = c;
-            of = t;
-        }
+    for (int i = sap_lane(); i < CANDIDATES * count; i += SAP_WARP) {
+        const int t = s->own[i / CANDIDATES], c = i % CANDIDATES, axis = c < 3 ? c : c - 3;
+        const float plane = s->plane[t][c];
+        const side_words words = s->words[t][c];
+        const float lower = axis == 0 ? node.cell.lower[0] : axis == 1 ? node.cell.lower[1] : node.cell.lower[2];
+        const float upper = axis == 0 ? node.cell.upper[0] : axis == 1 ? node.cell.upper[1] : node.cell.upper[2];
+        const float base = axis == 0 ? m.base[0] : axis == 1 ? m.base[1] : m.base[2];
+        const float per = axis == 0 ? m.per[0] : axis == 1 ? m.per[1] : m.per[2];
+        const bool can = axis == 0 ? m.split[0] : axis == 1 ? m.split[1] : m.split[2];
+        if (!(can && plane > lower && plane < upper)) continue; // as sap_is_candidate, sap_cell_cost
+        const float one =
+            sap_split_cost(rules.traversal, rules.intersection, sap_share(base, per, plane - lower),
+                           sap_share(base, per, upper - plane), (float)__popcll(words.left & node.triangles),
+                           (float)__popcll(words.right & node.triangles));
+        if (!(one < INFINITY) || !sap_candidate_precedes(one, c, t, cost, bound, of)) continue;
+        cost = one;
+        bound = c;
+        of = t;
     }
     chosen best;
     best.cost = __uint_as_float(sap_warp_min(__float_as_uint(cost))); // costs are positive
-    const uint32_t key = cost == best.cost ? (uint32_t)(bound << 6 | of << 5 | sap_lane()) : UINT32_MAX;
-    const uint32_t first = sap_warp_min(key);
-    const int lane = (int)(first & 31), which = (int)(first >> 5);
-    best.left = best.right = 0;
-    best.plane = 0;
-    SAP_UNROLL
-    for (int c = 0; c < CANDIDATES; c++) // so that the lists stay in registers
-        SAP_UNROLL
-    for (int t = 0; t < OWN; t++)
-        if (which == (c << 1 | t)) {
-            best.left = work.left[t][c];
-            best.right = work.right[t][c];
-            best.plane = work.plane[t][c];
-        }
-    best.left = __shfl_sync(SAP_ALL_LANES, (unsigned long long)best.left, lane) & node.triangles;
-    best.right = __shfl_sync(SAP_ALL_LANES, (unsigned long long)best.right, lane) & node.triangles;
-    best.plane = __shfl_sync(SAP_ALL_LANES, best.plane, lane);
-    best.axis = (which >> 1) % 3;
+    const uint32_t first = sap_warp_min(cost == best.cost ? (uint32_t)(bound << 6 | of) : UINT32_MAX);
+    const int t = (int)(first & 63), c = (int)(first >> 6) % CANDIDATES;
+    best.left = s->words[t][c].left & node.triangles;
+    best.right = s->words[t][c].right & node.triangles;
+    best.plane = s->plane[t][c];
+    best.axis = c % 3;
     return best;
 }
 
-__device__ __forceinline__ void put_leaf(const fast_work& work, const mask_node& node, int count,
+// The node's triangles are listed.
+__device__ __forceinline__ void put_leaf(const fast_shared* s, const mask_node& node, int count,
                                          sap_mesh_stage* stage) {
     const int32_t at = sap_mesh_stage_leaf(stage, count, node.depth);
-    SAP_UNROLL
-    for (int t = 0; t < OWN; t++) {
-        const int bit = sap_lane() + SAP_WARP * t;
-        if (node.triangles >> bit & 1)
-            sap_mesh_stage_reference(stage, at + __popcll(node.triangles & ((UINT64_C(1) << bit) - 1)),
-                                     work.triangle[t]);
-    }
+    for (int i = sap_lane(); i < count; i += SAP_WARP) sap_mesh_stage_reference(stage, at + i, s->triangle[s->own[i]]);
 }
 
 __device__ __forceinline__ void push(fast_shared* s, int* waiting, const mask_node& node) {
@@ -201,7 +228,7 @@ __device__ int64_t cut_empty_sides(const sap_mesh_cuda_build& b, const sap_mesh_
             push(s, waiting, empty);
             node->parent = SAP_MESH_NO_PARENT;
         } else {
-            put_leaf(work, empty, 0, stage);
+            put_leaf(s, empty, 0, stage);
             node->parent = inner;
         }
         SAP_UNROLL
@@ -223,8 +250,7 @@ struct small_fast {
     static __device__ __forceinline__ void prepare(const sap_mesh_cuda_build& b, const sap_mesh_cuda_root& root,
                                                    fast_shared* s, fast_work* work) {
         gather_parts(b, root, s, &work->tight);
-        fill_words(s->parts, root.count, sap_lane(), work, 0);
-        if (root.count > SAP_WARP) fill_words(s->parts, root.count, SAP_WARP + sap_lane(), work, 1);
+        for (int own = sap_lane(); own < root.count; own += SAP_WARP) fill_words(s, root.count, own);
         __syncwarp();
     }
 
@@ -243,11 +269,12 @@ struct small_fast {
         for (;;) {
             const int count = __popcll(node.triangles);
             sap_mesh_stage_arrive(stage, node.parent);
+            list_triangles(s, node.triangles);
             chosen best;
             best.cost = INFINITY;
             if (count > 1 && node.depth < rules.depth &&
                 sap_may_be_worth(rules.traversal, rules.intersection, (float)count))
-                best = cheapest_candidate(rules, work, node, radius);
+                best = cheapest_candidate(rules, s, node, count, radius);
             if (sap_is_worth(best.cost, rules.intersection, (float)count) && sap_may_cut_small(spare, count)) {
                 spare = sap_spare_after(spare, count, __popcll(best.left), __popcll(best.right));
                 mask_node right = node;
@@ -264,7 +291,7 @@ struct small_fast {
                 push(s, &waiting, right);
                 continue;
             }
-            put_leaf(work, node, count, stage);
+            put_leaf(s, node, count, stage);
             if (waiting == 0) return;
             __syncwarp();
             node = s->later.stack[--waiting];

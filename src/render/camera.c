@@ -34,11 +34,11 @@ void sap_lens_aim(const sap_camera* camera, int32_t width, int32_t height, sap_l
     lens->up = sap_times(above, (float)half);
 }
 
-void sap_box_around(const sap_mesh_tree_info* info, sap_vector* middle, double* radius) {
+void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double* radius) {
     sap_vector low = {-0.5f, -0.5f, -0.5f}, high = {0.5f, 0.5f, 0.5f};
-    if (info->lower[0] <= info->upper[0]) {
-        low = sap_vector_of(info->lower);
-        high = sap_vector_of(info->upper);
+    if (shape->lower[0] <= shape->upper[0]) {
+        low = sap_vector_of(shape->lower);
+        high = sap_vector_of(shape->upper);
     }
     // Halved first: the sum of two large coordinates may be no float any more.
     *middle = sap_plus(sap_times(low, 0.5f), sap_times(high, 0.5f));
@@ -47,14 +47,14 @@ void sap_box_around(const sap_mesh_tree_info* info, sap_vector* middle, double* 
 }
 
 // How far from `at` the eye has to be to see the whole box.
-static double distance_to_see(const sap_mesh_tree_info* info, sap_vector at, const sap_lens* lens) {
+static double distance_to_see(const sap_mesh_tree_shape* shape, sap_vector at, const sap_lens* lens) {
     sap_vector right = sap_unit(lens->right), above = sap_unit(lens->up);
     double wide = sap_length(lens->right), high = sap_length(lens->up), most = 0;
-    bool any = info->lower[0] <= info->upper[0];
+    bool any = shape->lower[0] <= shape->upper[0];
     for (int corner = 0; corner < 8; corner++) {
         float place[3];
         for (int a = 0; a < 3; a++)
-            place[a] = corner >> a & 1 ? (any ? info->upper[a] : 0.5f) : (any ? info->lower[a] : -0.5f);
+            place[a] = corner >> a & 1 ? (any ? shape->upper[a] : 0.5f) : (any ? shape->lower[a] : -0.5f);
         sap_vector from = sap_minus(sap_vector_of(place), at);
         double depth = (double)sap_dot(from, lens->forward);
         double x = (double)sap_magnitude(sap_dot(from, right)) / wide;
@@ -70,15 +70,12 @@ static bool good_camera(const sap_camera* c) {
 }
 
 sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, int32_t height, sap_camera* camera) {
-    sap_mesh_tree_info info;
     if (!tree || !camera || width < 1 || height < 1 || !good_camera(camera)) return SAP_ERROR_ARGUMENT;
-    sap_status status = sap_mesh_tree_describe(tree, &info);
-    if (status != SAP_OK) return status;
     const double margin = 1.06;
     double radius;
     sap_vector middle, up = sap_camera_up(camera), at = sap_vector_of(camera->at);
     sap_vector forward = sap_unit(sap_minus(at, sap_vector_of(camera->eye)));
-    sap_box_around(&info, &middle, &radius);
+    sap_box_around(&tree->shape, &middle, &radius);
     if (!(sap_dot(forward, forward) > 0)) {
         sap_vector u, v;
         at = middle;
@@ -90,7 +87,7 @@ sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, int32_t he
     *camera = (sap_camera){.up = {up.x, up.y, up.z}, .fov = camera->fov, .at = {forward.x, forward.y, forward.z}};
     sap_lens lens;
     sap_lens_aim(camera, width, height, &lens);
-    double distance = distance_to_see(&info, at, &lens) * margin;
+    double distance = distance_to_see(&tree->shape, at, &lens) * margin;
     if (!(distance > 0)) distance = radius;
     sap_vector eye = sap_minus(at, sap_times(forward, (float)distance));
     *camera = (sap_camera){{eye.x, eye.y, eye.z}, {at.x, at.y, at.z}, {up.x, up.y, up.z}, camera->fov};

@@ -1,61 +1,18 @@
-// A picture in the making: the scene with everything worked out that rays need, and the paths of one batch.
+// A picture in the making: the scene with everything worked out that rays need, the paths of one batch, and the steps
+// between the rays, which each processor has its own loops for.
 #ifndef SAPWOOD_RENDER_PICTURE_H
 #define SAPWOOD_RENDER_PICTURE_H
 
-#include "render/sample.h"
-#include "render/vector.h"
-#include "sapwood/render.h"
+#include "device/device.h"
+#include "mesh/layout.h"
+#include "render/view.h"
 
-enum { SAP_TILE = 64, SAP_PASS = 16 }; // pixels a side; samples of a pixel that are traced together
+enum { SAP_PASS = 16 }; // samples of a pixel that are traced together
 
-// A camera ready to send rays: through (x, y), -1 … 1 across the picture, goes forward + x * right + y * up.
-typedef struct sap_lens {
-    sap_vector eye, forward, right, up;
-} sap_lens;
-
-typedef struct sap_lamp {
-    sap_vector position, color, side[2];
-    double reach2; // the squared distance at which it shines with `color`
-} sap_lamp;
-
-typedef struct sap_picture {
-    sap_device* device;
-    const sap_mesh_tree* tree;
-    const sap_mesh_file* file;
-    sap_render_options options; // defaults filled in
-    int32_t threads;
-    sap_lens lens;
-    sap_vector sky_up;
-    sap_vector middle; // of the mesh's box
-    double radius;     // half its diagonal
-    sap_lamp* lamps;
-    int32_t lamp_count;
-    float* normals; // [3*vertex_count] unit or zero; NULL: flat
-    int64_t rays;
-} sap_picture;
-
-// A path that goes on with rays[i].
-typedef struct sap_path {
-    sap_vector weight; // how much of what is found arrives at the camera
-    int32_t slot;      // pixel * samples + sample in the batch
-    uint32_t pixel;    // seed
-    uint32_t sample;
-    bool scattered; // by a dull surface
-} sap_path;
-
-// Where a path has met a surface: what lights need to know.
-typedef struct sap_surface {
-    sap_vector point;              // a little off the surface, on the side where the ray came from
-    sap_vector normal, view;       // towards that side; to where the ray came from
-    sap_vector diffuse, highlight; // weights; both zero: nothing to light
-    int32_t exponent;
-} sap_surface;
-
-// A batch: one tile, some samples of each of its pixels. Arrays hold `room` entries.
+// The paths of a tile, in memory of the processor that traces them. Arrays hold `room` entries.
 typedef struct sap_batch {
-    int32_t x, y, width, height; // the tile
-    int32_t first, samples;      // of each pixel
-    int64_t room, live;          // paths
+    sap_tile tile;
+    int64_t room, live; // paths
     sap_path* paths;
     sap_ray* rays;
     sap_hit* hits;
@@ -63,30 +20,78 @@ typedef struct sap_batch {
     sap_ray* shadows;
     sap_vector* lit; // what a lamp sheds on a surface if nothing is between
     uint8_t* dark;
+    uint8_t* goes_on; // whether a path does
     int32_t* visits;
     sap_vector* found; // [room] light by slot
 } sap_batch;
+
+typedef struct sap_picture {
+    sap_device* device; // the caller's: log, host memory, progress
+    const sap_mesh_tree* tree;
+    const sap_mesh_file* file;
+    sap_render_options options; // defaults filled in
+    int32_t threads;
+    sap_vector middle; // of the mesh's box
+    double radius;     // half its diagonal
+    sap_lamp* lamps;
+    int32_t lamp_count;
+    sap_view view; // arrays: the host's until `begin`
+    int64_t rays;
+    double trace_seconds;
+    // Of the steps, from `begin` to `end`.
+    int32_t tile_width, tile_height, pass; // the most of a tile's width, height and samples of a pixel
+    sap_batch batch;
+    float* light; // [3 * width * height] the sum over all samples
+    sap_scratch scratch[2];
+    void* state;
+} sap_picture;
+
+// What a processor does between the rays of a picture. `end` always follows `begin`, whatever that gave. What is ahead
+// of rays (send, ask_lamp) and the pixels are ready when the step returns; other work may still be under way.
+typedef struct sap_render_steps {
+    // Chooses how large tiles are, takes memory for a batch and for the light, which is set to 0, and brings the arrays
+    // of the view to where the work is done.
+    sap_status (*begin)(sap_picture* picture);
+    sap_status (*end)(sap_picture* picture);
+    sap_status (*wait)(sap_picture* picture); // until all is done, rays too
+    sap_status (*send)(sap_picture* picture); // a path for each sample of each pixel of batch.tile
+    sap_status (*shade)(sap_picture* picture, int32_t bounce, bool last);
+    // Rays to a lamp; and what it sheds where these meet nothing.
+    sap_status (*ask_lamp)(sap_picture* picture, int32_t number, uint32_t purpose);
+    sap_status (*take_light)(sap_picture* picture);
+    sap_status (*take_visits)(sap_picture* picture); // as what was found
+    sap_status (*gather)(sap_picture* picture);      // what was found, to the light of the tile's pixels
+    sap_status (*develop)(sap_picture* picture, uint8_t* pixels);
+    // Counts as heat. *most becomes the largest of a pixel, on average over its samples.
+    sap_status (*develop_heat)(sap_picture* picture, uint8_t* pixels, float* most);
+} sap_render_steps;
+
+extern const sap_render_steps sap_render_steps_cpu;
+
+// ---- batch.c
+// Where the arrays of a batch lie in its block of memory, which is aligned; with memory NULL, only how many bytes it
+// takes.
+size_t sap_batch_places(sap_batch* batch, unsigned char* memory);
+// Sets how large tiles are at most, in pixels, and with it the batch's room.
+void sap_tiles_set(sap_picture* picture, int32_t width, int32_t height);
 
 // ---- camera.c
 sap_vector sap_camera_up(const sap_camera* camera);
 void sap_lens_aim(const sap_camera* camera, int32_t width, int32_t height, sap_lens* lens);
 // The box's middle and half its diagonal; a cube around the origin for a tree without triangles.
-void sap_box_around(const sap_mesh_tree_info* info, sap_vector* middle, double* radius);
+void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double* radius);
 
-// ---- surface.c
-// Normals of the vertices, the sum of those of the triangles around each by area; NULL when memory is missing.
-void sap_normals_fill(const sap_mesh* mesh, float* normals);
-// Meets the surfaces of hits: adds what shines, readies what lamps need, and sends the paths on; `last`: not any more.
-void sap_shade(const sap_picture* picture, sap_batch* batch, int32_t bounce, bool last);
+// ---- normals.c: the sum of those of the triangles around each vertex by area, unit or zero, into [3*vertex_count].
+void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals);
 
-// ---- light.c
+// ---- light.c: the lamps of a scene, into picture->lamps.
 sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene);
-// Adds the light of all lamps to the surfaces of a batch.
-sap_status sap_light_surfaces(sap_picture* picture, sap_batch* batch, int32_t bounce);
-sap_vector sap_sky(const sap_picture* picture, sap_vector direction);
 
-// ---- color.c: sRGB pixels of the summed light of all samples, and of counts as heat; the latter returns the largest.
-void sap_develop(const sap_picture* picture, const float* light, uint8_t* pixels);
-float sap_develop_heat(const sap_picture* picture, const float* light, uint8_t* pixels);
+static inline bool sap_finite(sap_vector a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
+
+// What is drawn brightest in a picture of heat.
+static inline float sap_heat_full(const sap_picture* picture, float most) {
+    return picture->options.hottest > 0 ? picture->options.hottest : most > 0 ? most : 1;
+}
 
 #endif

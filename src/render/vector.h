@@ -1,49 +1,53 @@
 // Vectors of three floats, and a circle without the C library's functions, whose last bits differ between machines.
+// C and CUDA share this text and those that include it (math/dialect.h says how).
 #ifndef SAPWOOD_RENDER_VECTOR_H
 #define SAPWOOD_RENDER_VECTOR_H
 
+#include "math/dialect.h"
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 typedef struct sap_vector {
     float x, y, z;
 } sap_vector;
 
-static inline sap_vector sap_vector_of(const float* v) { return (sap_vector){v[0], v[1], v[2]}; }
-static inline sap_vector sap_plus(sap_vector a, sap_vector b) { return (sap_vector){a.x + b.x, a.y + b.y, a.z + b.z}; }
-static inline sap_vector sap_minus(sap_vector a, sap_vector b) { return (sap_vector){a.x - b.x, a.y - b.y, a.z - b.z}; }
-static inline sap_vector sap_times(sap_vector a, float s) { return (sap_vector){a.x * s, a.y * s, a.z * s}; }
-static inline sap_vector sap_filter(sap_vector a, sap_vector b) {
-    return (sap_vector){a.x * b.x, a.y * b.y, a.z * b.z};
+SAP_FN sap_vector sap_vector_make(float x, float y, float z) {
+    sap_vector v;
+    v.x = x;
+    v.y = y;
+    v.z = z;
+    return v;
 }
-static inline float sap_dot(sap_vector a, sap_vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static inline sap_vector sap_cross(sap_vector a, sap_vector b) {
-    return (sap_vector){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+SAP_FN sap_vector sap_vector_of(const float* v) { return sap_vector_make(v[0], v[1], v[2]); }
+SAP_FN sap_vector sap_plus(sap_vector a, sap_vector b) { return sap_vector_make(a.x + b.x, a.y + b.y, a.z + b.z); }
+SAP_FN sap_vector sap_minus(sap_vector a, sap_vector b) { return sap_vector_make(a.x - b.x, a.y - b.y, a.z - b.z); }
+SAP_FN sap_vector sap_times(sap_vector a, float s) { return sap_vector_make(a.x * s, a.y * s, a.z * s); }
+SAP_FN sap_vector sap_filter(sap_vector a, sap_vector b) { return sap_vector_make(a.x * b.x, a.y * b.y, a.z * b.z); }
+SAP_FN float sap_dot(sap_vector a, sap_vector b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+SAP_FN sap_vector sap_cross(sap_vector a, sap_vector b) {
+    return sap_vector_make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
-static inline float sap_largest(sap_vector a) {
+SAP_FN float sap_largest(sap_vector a) {
     float m = a.x > a.y ? a.x : a.y;
     return m > a.z ? m : a.z;
 }
-static inline float sap_magnitude(float x) { return x < 0 ? -x : x; }
-static inline float sap_largest_magnitude(sap_vector a) {
-    return sap_largest((sap_vector){sap_magnitude(a.x), sap_magnitude(a.y), sap_magnitude(a.z)});
+SAP_FN float sap_magnitude(float x) { return x < 0 ? -x : x; }
+SAP_FN float sap_largest_magnitude(sap_vector a) {
+    return sap_largest(sap_vector_make(sap_magnitude(a.x), sap_magnitude(a.y), sap_magnitude(a.z)));
 }
-static inline bool sap_finite(sap_vector a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 
-static inline double sap_length(sap_vector a) {
+SAP_FN double sap_length(sap_vector a) {
     return sqrt((double)a.x * (double)a.x + (double)a.y * (double)a.y + (double)a.z * (double)a.z);
 }
 
 // Length 1, whatever the magnitude; zeros stay zeros.
-static inline sap_vector sap_unit(sap_vector a) {
+SAP_FN sap_vector sap_unit(sap_vector a) {
     double length = sap_length(a);
-    if (!(length > 0)) return (sap_vector){0, 0, 0};
-    return (sap_vector){(float)((double)a.x / length), (float)((double)a.y / length), (float)((double)a.z / length)};
+    if (!(length > 0)) return sap_vector_make(0, 0, 0);
+    return sap_vector_make((float)((double)a.x / length), (float)((double)a.y / length), (float)((double)a.z / length));
 }
 
 // The sine of a quarter turn times f, 0 <= f <= 1: Taylor's series, good to a few billionths.
-static inline double sap_quarter_sine(double f) {
+SAP_FN double sap_quarter_sine(double f) {
     double x = f * 1.5707963267948966, x2 = x * x;
     double tail = 1 - x2 / 156;
     tail = 1 - x2 / 110 * tail;
@@ -54,20 +58,20 @@ static inline double sap_quarter_sine(double f) {
 }
 
 // Cosine and sine of `turns` of a circle, 0 <= turns < 1.
-static inline void sap_circle(double turns, float* cosine, float* sine) {
+SAP_FN void sap_circle(double turns, float* cosine, float* sine) {
     double place = turns * 4;
     int quarter = (int)place;
     double f = place - quarter, s = sap_quarter_sine(f), c = sap_quarter_sine(1 - f);
-    double cosines[4] = {c, -s, -c, s}, sines[4] = {s, c, -s, -c};
-    *cosine = (float)cosines[quarter & 3];
-    *sine = (float)sines[quarter & 3];
+    double x = quarter & 1 ? s : c, y = quarter & 1 ? c : s;
+    *cosine = (float)(quarter == 1 || quarter == 2 ? -x : x);
+    *sine = (float)(quarter & 2 ? -y : y);
 }
 
 // Two directions that stand upright on a unit vector and on each other (Duff and others 2017).
-static inline void sap_frame_of(sap_vector n, sap_vector* u, sap_vector* v) {
+SAP_FN void sap_frame_of(sap_vector n, sap_vector* u, sap_vector* v) {
     float sign = n.z < 0 ? -1.0f : 1.0f, a = -1 / (sign + n.z), b = n.x * n.y * a;
-    *u = (sap_vector){1 + sign * n.x * n.x * a, sign * b, -sign * n.x};
-    *v = (sap_vector){b, sign + n.y * n.y * a, -n.y};
+    *u = sap_vector_make(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+    *v = sap_vector_make(b, sign + n.y * n.y * a, -n.y);
 }
 
 #endif

@@ -1,0 +1,349 @@
+// Frames of a mesh that moves: its vertices are twisted on the device, a tree is built over them, one ray goes through
+// each pixel and one from what it hits to a light. And whole pictures by sap_render.
+#include "gpu.cuh"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+enum { SIDE = 1024, RAYS = SIDE * SIDE, THREADS = 128, TILE_WIDTH = 8, TILE_HEIGHT = 4, TILE_PIXELS = 32, SAMPLES = 4 };
+
+typedef struct frame_view { // a camera and a light
+    float eye[3], forward[3], right[3], up[3], light[3];
+    float lift; // how far off surfaces shadow rays begin
+} frame_view;
+
+typedef struct frame_stage {
+    std::string name;
+    sap_mesh mesh;  // of the host, at rest
+    sap_mesh moved; // of the device
+    float* rest;    // its vertices at rest, on the device
+    frame_view view;
+    sap_quality quality;
+    sap_mesh_tree *tree, *host; // of the moved mesh; host: where the device cannot build
+    sap_ray *rays, *shadows;    // of the device, as is all below
+    sap_hit* hits;
+    uint8_t *dark, *pixels; // pixels: [SIDE * SIDE], rows from top to bottom
+    float wave;             // of the twist, radians a unit: once over the height of the mesh
+    int moves;
+} frame_stage;
+
+// ---- Kernels
+
+static __device__ int64_t thread_number() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+
+// A twist around the upward axis through the origin.
+static __global__ void move_vertices(const float* rest, float* moved, int64_t count, float phase, float per_unit) {
+    const int64_t i = thread_number();
+    if (i >= count) return;
+    const float* v = rest + 3 * i;
+    const float turn = 0.05f * sinf(phase + v[1] * per_unit), cosine = cosf(turn), sine = sinf(turn);
+    moved[3 * i] = v[0] * cosine - v[2] * sine;
+    moved[3 * i + 1] = v[1];
+    moved[3 * i + 2] = v[0] * sine + v[2] * cosine;
+}
+
+// Rays come in tiles of as many pixels as a warp has threads.
+static __device__ void pixel_of(int64_t i, int* x, int* y) {
+    const int tile = (int)(i / TILE_PIXELS), in_tile = (int)(i % TILE_PIXELS), row = SIDE / TILE_WIDTH;
+    *x = tile % row * TILE_WIDTH + in_tile % TILE_WIDTH;
+    *y = tile / row * TILE_HEIGHT + in_tile / TILE_WIDTH;
+}
+
+static __global__ void send_rays(frame_view view, sap_ray* rays) {
+    const int64_t i = thread_number();
+    if (i >= RAYS) return;
+    int x, y;
+    pixel_of(i, &x, &y);
+    const float across = 2 * ((float)x + 0.5f) / SIDE - 1, above = 1 - 2 * ((float)y + 0.5f) / SIDE;
+    sap_ray ray;
+    for (int a = 0; a < 3; a++) {
+        ray.origin[a] = view.eye[a];
+        ray.direction[a] = view.forward[a] + across * view.right[a] + above * view.up[a];
+    }
+    ray.t_min = 0;
+    ray.t_max = INFINITY;
+    rays[i] = ray;
+}
+
+static __device__ void normal_of(const sap_mesh& mesh, int triangle, const float* towards, float* normal) {
+    const float* corner[3];
+    for (int k = 0; k < 3; k++) corner[k] = mesh.vertices + 3 * (int64_t)mesh.triangles[3 * (int64_t)triangle + k];
+    float along = 0;
+    for (int a = 0; a < 3; a++) {
+        const int p = (a + 1) % 3, q = (a + 2) % 3;
+        normal[a] = (corner[1][p] - corner[0][p]) * (corner[2][q] - corner[0][q]) -
+                    (corner[1][q] - corner[0][q]) * (corner[2][p] - corner[0][p]);
+    }
+    const float length = sqrtf(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    for (int a = 0; a < 3; a++) along += normal[a] * towards[a];
+    for (int a = 0; a < 3; a++) normal[a] *= length > 0 ? (along > 0 ? -1 : 1) / length : 0;
+}
+
+static __global__ void send_shadows(frame_view view, sap_mesh mesh, const sap_ray* rays, const sap_hit* hits,
+                                    sap_ray* shadows) {
+    const int64_t i = thread_number();
+    if (i >= RAYS) return;
+    const sap_ray ray = rays[i];
+    const sap_hit hit = hits[i];
+    sap_ray shadow = {};
+    shadow.t_max = -1; // hits nothing
+    if (hit.triangle >= 0) {
+        float normal[3];
+        normal_of(mesh, hit.triangle, ray.direction, normal);
+        for (int a = 0; a < 3; a++) {
+            shadow.origin[a] = ray.origin[a] + hit.t * ray.direction[a] + view.lift * normal[a];
+            shadow.direction[a] = view.light[a] - shadow.origin[a];
+        }
+        shadow.t_max = 1;
+    }
+    shadows[i] = shadow;
+}
+
+static __global__ void put_pixels(sap_mesh mesh, const sap_ray* rays, const sap_hit* hits, const sap_ray* shadows,
+                                  const uint8_t* dark, uint8_t* pixels) {
+    const int64_t i = thread_number();
+    if (i >= RAYS) return;
+    int x, y;
+    pixel_of(i, &x, &y);
+    float light = 1;
+    if (hits[i].triangle >= 0) {
+        float normal[3], cosine = 0, length2 = 0;
+        normal_of(mesh, hits[i].triangle, rays[i].direction, normal);
+        for (int a = 0; a < 3; a++) {
+            const float d = shadows[i].direction[a];
+            cosine += normal[a] * d;
+            length2 += d * d;
+        }
+        light = 0.2f + (dark[i] || cosine < 0 ? 0 : 0.8f * cosine * rsqrtf(length2));
+    }
+    pixels[y * SIDE + x] = (uint8_t)(255 * fminf(light, 1));
+}
+
+// ---- The mesh
+
+// A bumpy torus of as many triangles as Fairy Forest, within a thousandth.
+static sap_mesh make_torus(std::vector<float>* vertices, std::vector<int32_t>* triangles) {
+    enum { N = 293 };
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            const double turn = 6.283185307179586 / N, a = i * turn, b = j * turn;
+            const double tube = 1 + 0.1 * sin(9 * a) * cos(7 * b), ring = 2.2 + tube * cos(b);
+            for (double v : {ring * cos(a), tube * sin(b), ring * sin(a)}) vertices->push_back((float)v);
+            const int at = i * N + j, side = (i + 1) % N * N + j, up = i * N + (j + 1) % N,
+                      both = (i + 1) % N * N + (j + 1) % N;
+            for (int corner : {at, side, both, at, both, up}) triangles->push_back(corner);
+        }
+    return sap_mesh{vertices->data(), N * N, triangles->data(), 2 * N * N};
+}
+
+static void cross(const float* a, const float* b, float length, float* to) {
+    float size = 0;
+    for (int k = 0; k < 3; k++) {
+        to[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+        size += to[k] * to[k];
+    }
+    for (int k = 0; k < 3; k++) to[k] *= length / sqrtf(size);
+}
+
+// The camera sees the whole mesh; the light stands above it.
+static void place_view(frame_stage* s) {
+    sap_camera camera = {};
+    sap_mesh_tree_info info;
+    frame_view* v = &s->view;
+    float size2 = 0, length2 = 0;
+    GPU_SAP(sap_camera_frame(s->tree, SIDE, SIDE, &camera));
+    GPU_SAP(sap_mesh_tree_describe(s->tree, &info));
+    for (int a = 0; a < 3; a++) {
+        v->eye[a] = camera.eye[a];
+        v->forward[a] = camera.at[a] - camera.eye[a];
+        length2 += v->forward[a] * v->forward[a];
+        size2 += (info.upper[a] - info.lower[a]) * (info.upper[a] - info.lower[a]);
+        v->light[a] = info.lower[a] + (a == 1 ? 1.5f : 0.6f) * (info.upper[a] - info.lower[a]);
+    }
+    const float half = sqrtf(length2) * tanf(camera.fov * 0.5f * 3.14159265f / 180);
+    cross(v->forward, camera.up, half, v->right);
+    cross(v->right, v->forward, half, v->up);
+    v->lift = 1e-4f * sqrtf(size2);
+}
+
+static void* upload(const void* from, size_t bytes) {
+    void* to = gpu_memory(bytes);
+    GPU_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return to;
+}
+
+static void open_stage(frame_stage* s) {
+    const size_t vertices = (size_t)s->mesh.vertex_count * 3, corners = (size_t)s->mesh.triangle_count * 3;
+    float low = s->mesh.vertices[1], high = low;
+    for (size_t i = 1; i < vertices; i += 3) {
+        low = std::min(low, s->mesh.vertices[i]);
+        high = std::max(high, s->mesh.vertices[i]);
+    }
+    s->wave = high > low ? 6.2831853f / (high - low) : 0;
+    s->rest = (float*)upload(s->mesh.vertices, vertices * sizeof(float));
+    s->moved = s->mesh;
+    s->moved.vertices = (const float*)upload(s->mesh.vertices, vertices * sizeof(float));
+    s->moved.triangles = (const int32_t*)upload(s->mesh.triangles, corners * sizeof(int32_t));
+    s->rays = (sap_ray*)gpu_memory(RAYS * sizeof(sap_ray));
+    s->shadows = (sap_ray*)gpu_memory(RAYS * sizeof(sap_ray));
+    s->hits = (sap_hit*)gpu_memory(RAYS * sizeof(sap_hit));
+    s->dark = (uint8_t*)gpu_memory(RAYS);
+    s->pixels = (uint8_t*)gpu_memory(RAYS);
+}
+
+static void close_stage(gpu_bench* b, frame_stage* s) {
+    const void* const arrays[] = {s->rest, s->moved.vertices, s->moved.triangles, s->rays, s->shadows,
+                                  s->hits, s->dark,           s->pixels};
+    for (const void* array : arrays) GPU_CUDA(cudaFree((void*)(uintptr_t)array));
+    sap_device_trim(b->device);
+}
+
+// ---- A frame
+
+template <typename... types, typename... values>
+static void launch(gpu_bench* b, int64_t items, void (*kernel)(types...), values... arguments) {
+    kernel<<<(unsigned)((items + THREADS - 1) / THREADS), THREADS, 0, b->stream>>>(arguments...);
+    GPU_CUDA(cudaGetLastError());
+}
+
+static void move_mesh(gpu_bench* b, frame_stage* s) {
+    launch(b, s->moved.vertex_count, move_vertices, s->rest, (float*)(uintptr_t)s->moved.vertices,
+           s->moved.vertex_count, 0.3f * (float)s->moves++, s->wave);
+}
+
+// On the device; false where it builds none.
+static bool build_there(gpu_bench* b, frame_stage* s) {
+    sap_mesh_tree_options options = {};
+    options.quality = s->quality;
+    const sap_status status = s->tree ? sap_mesh_tree_rebuild(s->tree, s->moved)
+                                      : sap_mesh_tree_build(b->device, s->moved, &options, &s->tree);
+    if (status == SAP_ERROR_UNSUPPORTED) return false;
+    GPU_SAP(status);
+    return true;
+}
+
+// On the CPU, from the moved vertices and back.
+static void build_here(gpu_bench* b, frame_stage* s) {
+    std::vector<float> vertices((size_t)s->mesh.vertex_count * 3);
+    sap_mesh moved = s->mesh;
+    sap_mesh_tree_options options = {};
+    options.quality = s->quality;
+    GPU_CUDA(cudaMemcpy(vertices.data(), s->moved.vertices, vertices.size() * sizeof(float), cudaMemcpyDeviceToHost));
+    moved.vertices = vertices.data();
+    if (s->host)
+        GPU_SAP(sap_mesh_tree_rebuild(s->host, moved));
+    else
+        GPU_SAP(sap_mesh_tree_build(b->host, moved, &options, &s->host));
+    sap_mesh_tree_free(s->tree);
+    GPU_SAP(sap_mesh_tree_copy(s->host, b->device, &s->tree));
+}
+
+static void shade(gpu_bench* b, frame_stage* s) {
+    launch(b, RAYS, put_pixels, s->moved, s->rays, s->hits, s->shadows, s->dark, s->pixels);
+}
+
+static void draw(gpu_bench* b, frame_stage* s) {
+    launch(b, RAYS, send_rays, s->view, s->rays);
+    GPU_SAP(sap_trace(s->tree, s->rays, RAYS, s->hits));
+    launch(b, RAYS, send_shadows, s->view, s->moved, s->rays, s->hits, s->shadows);
+    GPU_SAP(sap_occluded(s->tree, s->shadows, RAYS, s->dark));
+    shade(b, s);
+}
+
+static gpu_row row_of(const frame_stage* s, const char* work, double floor_bytes, const gpu_bench* b) {
+    gpu_row row = gpu_row_of(work, s->name.c_str(), s->mesh.triangle_count, 3);
+    row.queries = floor_bytes > 0 ? RAYS : 0;
+    row.floor_ms = floor_bytes / b->bytes_a_ms;
+    snprintf(row.order, sizeof row.order, "%s", s->quality == SAP_QUALITY_FAST ? "fast" : "high");
+    return row;
+}
+
+// What a ray and its answer take.
+static const double first_bytes = (double)RAYS * (sizeof(sap_ray) + sizeof(sap_hit)),
+                    any_bytes = (double)RAYS * (sizeof(sap_ray) + 1);
+
+static void frame_rows(gpu_bench* b, frame_stage* s) {
+    move_mesh(b, s);
+    const bool there = build_there(b, s);
+    if (!there) build_here(b, s);
+    place_view(s);
+    if (there) {
+        gpu_report(b, row_of(s, "frame", first_bytes + any_bytes, b), gpu_measure(b, [&] {
+                       move_mesh(b, s);
+                       (void)build_there(b, s);
+                       draw(b, s);
+                   }));
+        gpu_report(b, row_of(s, "frame-build", 0, b), gpu_measure(b, [&] { (void)build_there(b, s); }));
+    } else {
+        gpu_report(b, row_of(s, "frame-build-on-cpu", 0, b),
+                   gpu_measure_on_host(
+                       b, GPU_WARM_UPS, [&] { build_here(b, s); }, [&] { move_mesh(b, s); }));
+        build_here(b, s); // over the vertices of the last move
+    }
+    gpu_report(b, row_of(s, "frame-rays", first_bytes + any_bytes, b), gpu_measure(b, [&] { draw(b, s); }));
+    GPU_SAP(sap_device_wait(b->device));
+    gpu_check_rays(b, s->tree, RAYS, s->rays, s->hits, s->shadows, s->dark);
+    gpu_report(b, row_of(s, "frame-primary", first_bytes, b),
+               gpu_measure(b, [&] { GPU_SAP(sap_trace(s->tree, s->rays, RAYS, s->hits)); }));
+    gpu_report(b, row_of(s, "frame-shadow", any_bytes, b),
+               gpu_measure(b, [&] { GPU_SAP(sap_occluded(s->tree, s->shadows, RAYS, s->dark)); }));
+    sap_mesh_tree_free(s->tree);
+    sap_mesh_tree_free(s->host);
+    s->tree = s->host = NULL;
+}
+
+// ---- Whole pictures: on the GPU, and the CPU's, with which it must agree
+
+static void picture_rows(gpu_bench* b, frame_stage* s, const sap_mesh_file* file) {
+    sap_scene scene = {};
+    sap_render_options options = {};
+    std::vector<uint8_t> here((size_t)RAYS * 3), there((size_t)RAYS * 3);
+    sap_mesh_tree *tree = NULL, *copy = NULL;
+    options.width = options.height = SIDE;
+    options.samples = SAMPLES;
+    GPU_SAP(sap_mesh_tree_build(b->host, s->mesh, NULL, &tree));
+    GPU_SAP(sap_mesh_tree_copy(tree, b->device, &copy));
+    scene.file = file;
+    scene.tree = copy;
+    sap_render_info info = {};
+    gpu_times times = gpu_measure_on_host(
+        b, GPU_WARM_UPS, [&] { GPU_SAP(sap_render(b->device, &scene, &options, there.data(), &info)); }, [] {});
+    gpu_row row = row_of(s, "render", 0, b);
+    row.queries = info.rays;
+    gpu_report(b, row, times);
+    const double traced = 1e3 * info.trace_seconds;
+    row = row_of(s, "render-trace", 0, b);
+    row.queries = info.rays;
+    gpu_report(b, row, gpu_times{traced, traced, traced}); // of the last picture
+    scene.tree = tree;
+    const auto start = std::chrono::steady_clock::now();
+    GPU_SAP(sap_render(b->host, &scene, &options, here.data(), NULL));
+    const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
+    gpu_check_bytes(b, RAYS, 3, there.data(), here.data(), "pixels of a picture");
+    row = row_of(s, "cpu-render", 0, b);
+    row.queries = info.rays;
+    if (b->cpu) gpu_report(b, row, gpu_times{ms.count(), ms.count(), ms.count()});
+    sap_mesh_tree_free(tree);
+    sap_mesh_tree_free(copy);
+}
+
+void gpu_frames(gpu_bench* b) {
+    const bool frames = gpu_wanted(b, "frame", 0), pictures = gpu_wanted(b, "render", 0);
+    if (!frames && !pictures) return;
+    std::vector<float> vertices;
+    std::vector<int32_t> triangles;
+    frame_stage s = {};
+    sap_mesh_file *read = gpu_mesh_read(b, "fairy_forest"), made = {};
+    s.name = read ? "fairy" : "torus";
+    s.mesh = read ? read->mesh : make_torus(&vertices, &triangles);
+    made.mesh = s.mesh;
+    open_stage(&s);
+    for (sap_quality quality : {SAP_QUALITY_FAST, SAP_QUALITY_HIGH}) {
+        s.quality = quality;
+        if (frames) frame_rows(b, &s);
+    }
+    if (pictures) picture_rows(b, &s, read ? read : &made);
+    close_stage(b, &s);
+    sap_mesh_file_free(read);
+}

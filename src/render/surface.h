@@ -1,0 +1,213 @@
+// Where paths meet the mesh: its materials, and where light goes on from there.
+#ifndef SAPWOOD_RENDER_SURFACE_H
+#define SAPWOOD_RENDER_SURFACE_H
+
+#include "render/lighting.h"
+
+// A triangle of the mesh.
+typedef struct sap_facet {
+    sap_vector corners[3];
+    const int32_t* vertices;
+} sap_facet;
+
+SAP_FN sap_facet sap_facet_of(const float* vertices, const int32_t* triangles, int32_t number) {
+    sap_facet facet;
+    facet.vertices = triangles + 3 * (int64_t)number;
+    for (int i = 0; i < 3; i++) facet.corners[i] = sap_vector_of(vertices + 3 * (int64_t)facet.vertices[i]);
+    return facet;
+}
+
+// Twice the area long. In doubles, which hold the products of any two floats.
+SAP_FN void sap_area_normal(const sap_facet* facet, double normal[3]) {
+    const sap_vector a = facet->corners[0], b = facet->corners[1], c = facet->corners[2];
+    double ux = (double)b.x - (double)a.x, uy = (double)b.y - (double)a.y, uz = (double)b.z - (double)a.z;
+    double vx = (double)c.x - (double)a.x, vy = (double)c.y - (double)a.y, vz = (double)c.z - (double)a.z;
+    normal[0] = uy * vz - uz * vy;
+    normal[1] = uz * vx - ux * vz;
+    normal[2] = ux * vy - uy * vx;
+}
+
+SAP_FN sap_vector sap_unit_of(const double v[3]) {
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    if (!(length > 0)) return sap_vector_make(0, 0, 0);
+    return sap_vector_make((float)(v[0] / length), (float)(v[1] / length), (float)(v[2] / length));
+}
+
+// A hit worked out.
+typedef struct sap_meeting {
+    sap_vector in, face, normal; // unit; both normals are turned to where the ray came from
+    sap_vector point;
+    float reach; // how far rays begin off the surface
+    bool inside; // the ray came from behind
+    // The material, named as in sap_material.
+    sap_vector diffuse, specular, emission;
+    float shininess, opacity, refraction;
+    int32_t illum;
+} sap_meeting;
+
+SAP_FN sap_vector sap_blend(const sap_vector v[3], const sap_hit* hit) {
+    return sap_plus(sap_times(v[0], 1 - hit->u - hit->v), sap_plus(sap_times(v[1], hit->u), sap_times(v[2], hit->v)));
+}
+
+SAP_FN void sap_find_material(const sap_view* view, const sap_hit* hit, const sap_facet* facet, sap_meeting* m) {
+    int32_t number = view->material_ids ? view->material_ids[hit->triangle] : -1;
+    if (number >= 0) {
+        const sap_material* material = &view->materials[number];
+        m->diffuse = sap_vector_of(material->diffuse);
+        m->specular = sap_vector_of(material->specular);
+        m->emission = sap_vector_of(material->emission);
+        m->shininess = material->shininess;
+        m->opacity = material->opacity;
+        m->refraction = material->refraction;
+        m->illum = material->illum;
+        return;
+    }
+    m->diffuse = sap_vector_make(0.8f, 0.8f, 0.8f);
+    m->specular = m->emission = sap_vector_make(0, 0, 0);
+    m->shininess = m->opacity = m->refraction = 1;
+    m->illum = 2;
+    if (view->colors) {
+        sap_vector colors[3];
+        for (int i = 0; i < 3; i++) colors[i] = sap_vector_of(view->colors + 3 * (int64_t)facet->vertices[i]);
+        m->diffuse = sap_blend(colors, hit);
+    }
+}
+
+SAP_FN sap_meeting sap_meet(const sap_view* view, sap_vector direction, const sap_hit* hit) {
+    const float blunt = 0.8f; // normals over an edge are smoothed if each face stands less than about 37 degrees off
+    sap_meeting m;
+    m.in = sap_unit(direction);
+    sap_facet facet = sap_facet_of(view->vertices, view->triangles, hit->triangle);
+    double normal[3];
+    sap_area_normal(&facet, normal);
+    m.face = sap_unit_of(normal);
+    m.normal = m.face;
+    if (view->normals) {
+        sap_vector corners[3];
+        for (int i = 0; i < 3; i++) {
+            corners[i] = sap_vector_of(view->normals + 3 * (int64_t)facet.vertices[i]);
+            if (!(sap_dot(corners[i], m.face) > blunt)) corners[i] = m.face;
+        }
+        m.normal = sap_unit(sap_blend(corners, hit));
+    }
+    m.inside = sap_dot(m.face, m.in) > 0;
+    if (m.inside) {
+        m.face = sap_times(m.face, -1);
+        m.normal = sap_times(m.normal, -1);
+    }
+    m.point = sap_blend(facet.corners, hit);
+    // A few of the last bits of the largest number that goes into the point: that is how far off it may lie.
+    m.reach = 0;
+    for (int i = 0; i < 3; i++) {
+        float size = sap_largest_magnitude(facet.corners[i]);
+        if (size > m.reach) m.reach = size;
+    }
+    m.reach *= 0x1p-19f;
+    sap_find_material(view, hit, &facet, &m);
+    return m;
+}
+
+// ---- Where a path goes on.
+
+SAP_FN sap_ray sap_send(const sap_meeting* m, sap_vector direction, bool through) {
+    sap_vector from = sap_plus(m->point, sap_times(m->face, through ? -m->reach : m->reach));
+    return sap_ray_make(from, direction, INFINITY);
+}
+
+SAP_FN sap_ray sap_send_mirrored(const sap_meeting* m) {
+    sap_vector out = sap_minus(m->in, sap_times(m->normal, 2 * sap_dot(m->in, m->normal)));
+    // A smoothed normal may point it into the surface.
+    if (!(sap_dot(out, m->face) > 0)) out = sap_minus(m->in, sap_times(m->face, 2 * sap_dot(m->in, m->face)));
+    return sap_send(m, out, false);
+}
+
+SAP_FN sap_ray sap_send_scattered(const sap_meeting* m, sap_pair at) {
+    sap_vector u, v;
+    float cosine, sine, radius = sqrtf(at.x), height = sqrtf(1 - at.x);
+    sap_circle((double)at.y, &cosine, &sine);
+    sap_frame_of(m->normal, &u, &v);
+    sap_vector out = sap_plus(sap_times(u, radius * cosine), sap_times(v, radius * sine));
+    out = sap_plus(out, sap_times(m->normal, height));
+    float depth = sap_dot(out, m->face);
+    if (depth <= 0) out = sap_minus(out, sap_times(m->face, 2 * depth));
+    return sap_send(m, out, false);
+}
+
+// Glass: Snell's law, and Fresnel's equations for how much is mirrored.
+SAP_FN sap_ray sap_send_through(const sap_meeting* m, float choice) {
+    float index = m->refraction > 0 ? m->refraction : 1, ratio = m->inside ? index : 1 / index;
+    float in = -sap_dot(m->in, m->normal);
+    if (in < 0) in = 0;
+    float sine2 = ratio * ratio * (1 - in * in);
+    if (sine2 >= 1) return sap_send_mirrored(m);
+    float out = sqrtf(1 - sine2);
+    float parallel = (in - ratio * out) / (in + ratio * out), upright = (ratio * in - out) / (ratio * in + out);
+    if (choice < (parallel * parallel + upright * upright) / 2) return sap_send_mirrored(m);
+    sap_vector direction = sap_plus(sap_times(m->in, ratio), sap_times(m->normal, ratio * in - out));
+    if (sap_dot(direction, m->face) >= 0) direction = m->in;
+    return sap_send(m, direction, true);
+}
+
+// What the material mirrors: nothing with illum below 3, more at grazing angles with 5.
+SAP_FN sap_vector sap_mirrored_part(const sap_meeting* m) {
+    if (m->illum < 3) return sap_vector_make(0, 0, 0);
+    if (m->illum != 5) return m->specular;
+    float away = 1 + sap_dot(m->in, m->normal), power = away > 0 ? away * away * away * away * away : 0;
+    sap_vector rest = sap_minus(sap_vector_make(1, 1, 1), m->specular);
+    return sap_plus(m->specular, sap_times(rest, power < 1 ? power : 1));
+}
+
+// Chooses where the path goes on. False: nowhere.
+SAP_FN bool sap_go_on(const sap_meeting* m, sap_pair choice, sap_pair direction, sap_path* path, sap_ray* ray) {
+    const float too_little = 0x1p-11f; // paths of less weight are of no account in 8 bits
+    float clear = 1 - m->opacity;
+    if (clear > 0 && choice.x < clear) {
+        *ray = sap_send_through(m, choice.y);
+        return true;
+    }
+    sap_vector mirrored = sap_mirrored_part(m);
+    float dull = sap_largest(m->diffuse), bright = sap_largest(mirrored), all = dull + bright;
+    if (!(all > 0)) return false;
+    if (choice.y * all < bright) {
+        path->weight = sap_times(sap_filter(path->weight, mirrored), all / bright);
+        *ray = sap_send_mirrored(m);
+    } else {
+        path->weight = sap_times(sap_filter(path->weight, m->diffuse), all / dull);
+        path->scattered = 1;
+        *ray = sap_send_scattered(m, direction);
+    }
+    return sap_largest(path->weight) > too_little;
+}
+
+SAP_FN sap_surface sap_surface_of(const sap_meeting* m, const sap_path* path) {
+    sap_surface s;
+    s.point = sap_plus(m->point, sap_times(m->face, m->reach));
+    s.normal = m->normal;
+    s.view = sap_times(m->in, -1);
+    s.diffuse = sap_times(sap_filter(path->weight, m->diffuse), m->opacity);
+    // After a dull surface the highlight of another is a rare bright dot: noise.
+    s.highlight = path->scattered ? sap_vector_make(0, 0, 0) : sap_filter(path->weight, m->specular);
+    s.exponent = m->shininess > 1 ? (int32_t)(m->shininess < 10000 ? m->shininess : 10000) : 1;
+    return s;
+}
+
+// A path has met a surface, or nothing: adds what shines there to `found`, readies what lamps need, and sends the path
+// on; `last`: not any more. Whether it goes on.
+SAP_FN bool sap_shade(const sap_view* view, const sap_hit* hit, int32_t bounce, bool last, sap_path* path, sap_ray* ray,
+                      sap_surface* surface, sap_vector* found) {
+    sap_vector direction = sap_vector_of(ray->direction);
+    if (hit->triangle < 0) {
+        *found = sap_plus(*found, sap_filter(path->weight, sap_past_mesh(view, path, bounce, direction)));
+        surface->diffuse = surface->highlight = sap_vector_make(0, 0, 0);
+        return false;
+    }
+    const uint32_t purpose = 4 * (uint32_t)bounce; // 0 is the place in the pixel, 1 and 2 are for this
+    const sap_meeting m = sap_meet(view, direction, hit);
+    *found = sap_plus(*found, sap_filter(path->weight, m.emission));
+    *surface = sap_surface_of(&m, path);
+    if (last) return false;
+    return sap_go_on(&m, sap_sample(path->pixel, path->sample, purpose + 1),
+                     sap_sample(path->pixel, path->sample, purpose + 2), path, ray);
+}
+
+#endif

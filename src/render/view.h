@@ -1,0 +1,74 @@
+// What the arithmetic of a picture reads and writes, as C and CUDA see it: the scene, and what is known of each path.
+// On a GPU kernels take a sap_view by value; its arrays lie there.
+#ifndef SAPWOOD_RENDER_VIEW_H
+#define SAPWOOD_RENDER_VIEW_H
+
+#include "render/sample.h"
+#include "render/vector.h"
+#include "sapwood/render.h"
+
+// A camera ready to send rays: through (x, y), -1 … 1 across the picture, goes forward + x * right + y * up.
+typedef struct sap_lens {
+    sap_vector eye, forward, right, up;
+} sap_lens;
+
+typedef struct sap_lamp {
+    sap_vector position, color, side[2];
+    double reach2; // the squared distance at which it shines with `color`
+} sap_lamp;
+
+typedef struct sap_view {
+    sap_lens lens;
+    sap_vector sky_up;
+    int32_t width, height, samples; // of the whole picture
+    float ambient, exposure;
+    bool heat;
+    bool has_background; // else the sky is seen past the mesh
+    sap_vector background;
+    // The mesh. As in sap_mesh_file, but for the normals: [3*vertices] unit or zero; NULL: flat.
+    const float* vertices;
+    const int32_t* triangles;
+    const float* normals;
+    const float* colors;
+    const int32_t* material_ids;
+    const sap_material* materials;
+    const sap_lamp* lamps;
+} sap_view;
+
+// A path that goes on with the ray of the same number.
+typedef struct sap_path {
+    sap_vector weight; // how much of what is found arrives at the camera
+    int32_t slot;      // pixel * samples + sample in the batch
+    uint32_t pixel;    // seed
+    uint32_t sample;
+    uint32_t scattered; // by a dull surface: 1, else 0; no bool, so that paths have no padding
+} sap_path;
+
+// Where a path has met a surface: what lights need to know.
+typedef struct sap_surface {
+    sap_vector point;              // a little off the surface, on the side where the ray came from
+    sap_vector normal, view;       // towards that side; to where the ray came from
+    sap_vector diffuse, highlight; // weights; both zero: nothing to light
+    int32_t exponent;
+} sap_surface;
+
+// The part of a picture that is traced at once: a tile, and some samples of each of its pixels.
+typedef struct sap_tile {
+    int32_t x, y, width, height;
+    int32_t first, samples; // of each pixel
+} sap_tile;
+
+SAP_FN sap_ray sap_ray_make(sap_vector origin, sap_vector direction, float t_max) {
+    sap_ray ray;
+    ray.origin[0] = origin.x;
+    ray.origin[1] = origin.y;
+    ray.origin[2] = origin.z;
+    ray.t_min = 0;
+    ray.direction[0] = direction.x;
+    ray.direction[1] = direction.y;
+    ray.direction[2] = direction.z;
+    ray.t_max = t_max;
+    return ray;
+}
+
+#endif
