@@ -42,12 +42,16 @@ static void expect_same_answers(const sap_mesh_tree* there, const sap_mesh_tree*
 }
 
 static void expect_same(scene* s, const sap_mesh* mesh, const sap_mesh_tree_options* options) {
-    sap_mesh_tree *here = NULL, *there = NULL;
-    CHECK_STATUS(sap_mesh_tree_build(s->cpu, *mesh, options, &here), SAP_OK);
-    CHECK_STATUS(sap_mesh_tree_build(s->gpu, *mesh, options, &there), SAP_OK);
-    if (CHECK(same_trees(there, here, s->cpu))) expect_same_answers(there, here, mesh);
-    sap_mesh_tree_free(here);
-    sap_mesh_tree_free(there);
+    for (int quality = 0; quality < 2; quality++) {
+        sap_mesh_tree *here = NULL, *there = NULL;
+        sap_mesh_tree_options own = *options;
+        own.quality = (sap_quality)quality;
+        CHECK_STATUS(sap_mesh_tree_build(s->cpu, *mesh, &own, &here), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_build(s->gpu, *mesh, &own, &there), SAP_OK);
+        if (CHECK(same_trees(there, here, s->cpu))) expect_same_answers(there, here, mesh);
+        sap_mesh_tree_free(here);
+        sap_mesh_tree_free(there);
+    }
 }
 
 TEST(trees_of_every_family) {
@@ -57,7 +61,7 @@ TEST(trees_of_every_family) {
     for (int kind = 0; kind < MESH_FAMILIES; kind++)
         for (int i = 0; i < 8; i++)
             for (int cost = 0; cost < 2; cost++) {
-                const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST, .cost = (sap_cost)cost};
+                const sap_mesh_tree_options options = {.cost = (sap_cost)cost};
                 sap_mesh mesh = mesh_of_family((mesh_family)kind, counts[i], 7);
                 NOTE("%s, %d triangles, cost %d", mesh_family_name((mesh_family)kind), (int)counts[i], cost);
                 expect_same(&s, &mesh, &options);
@@ -81,8 +85,7 @@ TEST(options_are_followed) {
     OPEN_SCENE(&s, NULL);
     for (int kind = 0; kind < 5; kind++)
         for (int way = 0; way < 8; way++) {
-            sap_mesh_tree_options options = ways[way];
-            options.quality = SAP_QUALITY_FAST;
+            const sap_mesh_tree_options options = ways[way];
             sap_mesh mesh = mesh_of_family(kinds[kind], FEW, 2);
             NOTE("%s, way %d", mesh_family_name(kinds[kind]), way);
             expect_same(&s, &mesh, &options);
@@ -91,10 +94,25 @@ TEST(options_are_followed) {
     close_scene(&s);
 }
 
+// Nodes of so many parts that all warps look for their planes.
+TEST(crowded_nodes) {
+    static const mesh_family kinds[] = {MESH_HILLS, MESH_ROOMS, MESH_COPLANAR, MESH_LINE, MESH_FAR};
+    const sap_mesh_tree_options options = {.cost = SAP_COST_SURFACE};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    for (int kind = 0; kind<5; kind += CASE_STEP> 1 ? 2 : 1) {
+        sap_mesh mesh = mesh_of_family(kinds[kind], 12000, 4);
+        NOTE("%s", mesh_family_name(kinds[kind]));
+        expect_same(&s, &mesh, &options);
+        mesh_free(&mesh);
+    }
+    close_scene(&s);
+}
+
 // Leaves too long to be sorted in one go.
 TEST(long_leaves) {
     static const int64_t counts[] = {100, 4096, 4097, 9000};
-    const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
+    const sap_mesh_tree_options options = {.cost = SAP_COST_SURFACE};
     scene s;
     OPEN_SCENE(&s, NULL);
     for (int i = 0; i < 4; i++) {

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_MESH_DIVIDE_CUDA_CUH
 #define SAPWOOD_MESH_DIVIDE_CUDA_CUH
 
-#include "mesh/clip_cuda.cuh"
+#include "mesh/clip_exactly_cuda.cuh"
 #include "mesh/plan_cuda.cuh"
 
 enum {
@@ -192,10 +192,10 @@ static __device__ __forceinline__ void sap_mesh_clip_listed(const sap_mesh_cuda_
                                                             uint32_t count, int axis, float plane) {
     __syncwarp();
     for (uint32_t i = (uint32_t)sap_lane(); i < count; i += SAP_WARP) {
-        const sap_triangle triangle = sap_mesh_corners_of(b.corners, cuts[i].sides);
         const sap_mesh_box part = sap_mesh_box_get(cuts[i].left);
         const sap_halves halves =
-            fast ? sap_mesh_clip_cheaply(triangle, part, axis, plane) : sap_clip_exactly(triangle, part, axis, plane);
+            fast ? sap_mesh_clip_cheaply(sap_mesh_corners_of(b.corners, cuts[i].sides), part, axis, plane)
+                 : sap_mesh_clip_exactly(b.corners, cuts[i].sides, part, axis, plane);
         sap_mesh_box_put(cuts[i].left, halves.left);
         sap_mesh_box_put(cuts[i].right, halves.right);
         cuts[i].sides = (halves.has_left ? 1 : 0) | (halves.has_right ? 2 : 0);

@@ -208,7 +208,10 @@ void refuse(build* w) {
 void build_small(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     for (;;) {
-        sap_mesh_cuda_small_fast(&w->call, g);
+        if (g->rules.fast)
+            sap_mesh_cuda_small_fast(&w->call, g);
+        else
+            sap_mesh_cuda_small_high(&w->call, g);
         fetch_state(w);
         const sap_mesh_cuda_state* s = &w->state;
         if (w->call.status != SAP_OK || !(s->refused_nodes || s->refused_positions)) return;
@@ -240,7 +243,10 @@ void divide(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     begin(w);
     while (w->call.status == SAP_OK) {
-        sap_mesh_cuda_large_fast(&w->call, g);
+        if (g->rules.fast)
+            sap_mesh_cuda_large_fast(&w->call, g);
+        else
+            sap_mesh_cuda_large_high(&w->call, g);
         build_small(w);
         if (w->call.status != SAP_OK) return;
         if (w->state.bad != ~0ull) return refuse(w);
@@ -334,9 +340,6 @@ void build_tree(build* w) {
     w->limit = w->tree->options.memory;
     w->on_gpu.rules = sap_mesh_rules_of(&w->tree->options, mesh->triangle_count);
     w->on_gpu.triangles = mesh->triangle_count;
-    if (!w->on_gpu.rules.fast && w->call.status == SAP_OK)
-        w->call.status = sap_fail(w->tree->device, SAP_ERROR_UNSUPPORTED,
-                                  "options.quality: trees of SAP_QUALITY_HIGH are built on CPU devices; copy one here");
     w->vertices = (const float*)bring(w, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(float));
     w->triangles = (const int32_t*)bring(w, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(int32_t));
     lend_all(w);
