@@ -29,6 +29,7 @@ typedef struct ray_task {
 typedef struct ray_chunk {
     int64_t first;
     int count, begun;
+    unsigned next; // the first lane's: the number of the 32 after them
 } ray_chunk;
 
 // A lane's ray and where it stands.
@@ -41,7 +42,8 @@ typedef struct ray_lane {
     int waiting;
     float t, u, v; // hits beyond t are of no interest
     int triangle;
-    sap_hit_row row; // FIND_ALL
+    sap_hit* row; // FIND_ALL
+    int count;    // FIND_ALL: hits in the row
 } ray_lane;
 
 typedef struct ray_stack {
@@ -68,16 +70,19 @@ static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task,
                            task.magnitude);
 }
 
-// What a lane has found.
-template <int mode> static __device__ __forceinline__ void answer(const ray_task& task, const ray_lane& lane) {
-    if (lane.number < 0) return;
+// What some lanes of a warp have found.
+template <int mode>
+static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, sap_hit* shared,
+                                              const ray_lane& lane) {
+    is_one = is_one && lane.number >= 0;
     const bool is_hit = lane.triangle >= 0;
     if (mode == FIND_ALL) {
-        sap_hit_row_write(task.job, lane.row, lane.number, task.wide);
-        if (task.job.counts) task.job.counts[lane.number] = lane.row.count;
-    } else if (mode == FIND_ANY) {
+        const unsigned lanes = __ballot_sync(SAP_ALL_LANES, is_one);
+        sap_hit_rows_write(task.job, shared, lanes, lane.number, lane.count, task.wide);
+        if (is_one && task.job.counts) task.job.counts[lane.number] = lane.count;
+    } else if (is_one && mode == FIND_ANY) {
         task.job.occluded[lane.number] = is_hit;
-    } else {
+    } else if (is_one) {
         const sap_hit hit = sap_hit_of(is_hit ? lane.t : INFINITY, lane.u, lane.v, lane.triangle);
         sap_hit_write(task.job.hits + lane.number, hit, task.wide);
     }
@@ -103,30 +108,32 @@ static __device__ __forceinline__ unsigned octant_of(const sap_prepared_ray& ray
     return (unsigned)(ray.inverse.x < 0) | (unsigned)(ray.inverse.y < 0) << 1 | (unsigned)(ray.inverse.z < 0) << 2;
 }
 
-// The warp's next 32 rays; none if all are taken.
-static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
-    unsigned chunk = 0;
-    if (threadIdx.x % SAP_WARP == 0) chunk = atomicAdd(task.taken, 1u);
-    ray_chunk c;
-    c.first = (int64_t)__shfl_sync(SAP_ALL_LANES, chunk, 0) * SAP_WARP;
-    const int64_t left = task.job.count - c.first;
-    c.count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
-    c.begun = 0;
-    return c;
+static __device__ __forceinline__ unsigned next_chunk(const ray_task& task) {
+    return threadIdx.x % SAP_WARP == 0 ? atomicAdd(task.taken, 1u) : 0;
+}
+
+// The warp's next 32 rays; none if all are taken. It already asks for those after them.
+static __device__ __forceinline__ void take_chunk(const ray_task& task, ray_chunk* chunk) {
+    chunk->first = (int64_t)__shfl_sync(SAP_ALL_LANES, chunk->next, 0) * SAP_WARP;
+    const int64_t left = task.job.count - chunk->first;
+    chunk->count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
+    chunk->begun = 0;
+    if (chunk->count) chunk->next = next_chunk(task);
 }
 
 // Gives rays to idle lanes. How many lanes have to be idle before that is done again.
 template <int mode>
 static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
                                              sap_hit* shared, ray_lane* lane) {
-    if (chunk->begun == chunk->count) *chunk = take_chunk(task);
+    if (chunk->begun == chunk->count) take_chunk(task, chunk);
     const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
     const int place = chunk->begun + __popc(idle & below);
     const bool begins = lane->side == NOWHERE && place < chunk->count;
-    if (begins) {
-        answer<mode>(task, *lane);
-        begin(task, chunk->first + place, lane);
-        if (mode == FIND_ALL) lane->row = sap_hit_row_of(task.job, shared, lane->number);
+    answer<mode>(task, begins, shared, *lane);
+    if (begins) begin(task, chunk->first + place, lane);
+    if (mode == FIND_ALL && begins) {
+        lane->row = sap_hit_row_of(task.job, shared, threadIdx.x, lane->number);
+        lane->count = 0;
     }
     chunk->begun += __popc(idle);
     if (chunk->begun > chunk->count) chunk->begun = chunk->count;
@@ -180,7 +187,8 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
 static __device__ __forceinline__ void descend(const ray_task& task, int rays, ray_stack* stack, ray_lane* lane) {
     const int few = rays / 4;
     bool is_inner;
-    do {
+    do { // two steps a vote
+        if ((int32_t)lane->side >= 0) step(task, stack, lane);
         if ((int32_t)lane->side >= 0) step(task, stack, lane);
         is_inner = (int32_t)lane->side >= 0;
     } while (__popc(__ballot_sync(SAP_ALL_LANES, is_inner)) > few);
@@ -192,10 +200,9 @@ template <int mode>
 static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_crossing& hit, int triangle,
                                                 ray_lane* lane) {
     if (mode == FIND_ALL) {
-        sap_hit_row* row = &lane->row;
-        row->count = sap_hits_insert(row->hits, row->stride, row->count, task.job.limit,
-                                     sap_hit_of(hit.t, hit.u, hit.v, triangle));
-        if (row->count == task.job.limit) lane->t = row->hits[(row->count - 1) * row->stride].t;
+        lane->count =
+            sap_hits_insert(lane->row, lane->count, task.job.limit, sap_hit_of(hit.t, hit.u, hit.v, triangle));
+        if (lane->count == task.job.limit) lane->t = lane->row[lane->count - 1].t;
     } else if (hit.t < lane->t || lane->triangle < 0 || triangle < lane->triangle) {
         lane->t = hit.t;
         lane->u = hit.u;
@@ -242,11 +249,11 @@ static __global__ void __launch_bounds__(RAY_THREADS, RAY_BLOCKS) trace_rays(con
     SAP_CUDA_SHARED(sap_hit, shared);
     ray_stack stack;
     ray_lane lane;
-    ray_chunk chunk = {0, 0, 0};
+    ray_chunk chunk = {0, 0, 0, next_chunk(task)};
     int enough = SAP_WARP;
     lane.number = -1;
     lane.side = NOWHERE;
-    lane.row.count = 0;
+    lane.count = 0;
     for (;;) {
         unsigned idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         if (__popc(idle) >= enough) {
@@ -261,7 +268,7 @@ static __global__ void __launch_bounds__(RAY_THREADS, RAY_BLOCKS) trace_rays(con
             break;
         }
     }
-    answer<mode>(task, lane);
+    answer<mode>(task, true, shared, lane);
 }
 
 // The shared walk, which counts what it looks at.
@@ -291,8 +298,7 @@ static ray_task task_of(const sap_mesh_tree* tree, const sap_ray_job* job) {
 
 static void launch(sap_cuda_call* call, void (*kernel)(const ray_task), ray_task task) {
     sap_cuda_grid grid = sap_cuda_grid_for(task.job.count, RAY_THREADS);
-    if (task.job.limit && task.job.limit <= SAP_HITS_SHARED)
-        grid.shared = (size_t)task.job.limit * RAY_THREADS * sizeof(sap_hit);
+    if (task.job.limit) grid.shared = sap_hit_rows_shared(task.job.limit, RAY_THREADS);
     const int64_t resident = sap_cuda_resident(call, (const void*)kernel, RAY_THREADS, grid.shared);
     if (grid.blocks > resident) grid.blocks = resident;
     task.taken = (unsigned*)sap_cuda_take(call, sizeof *task.taken);
