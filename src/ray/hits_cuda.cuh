@@ -7,11 +7,11 @@
 
 enum { SAP_HITS_SHARED = 8 }; // rows of so many hits or fewer stay in shared memory until they are complete
 
-// Bytes of shared memory for the rows of `threads`. A row begins an odd number of hits behind the one before: lanes
-// that look at the same place of their rows are not in each other's way.
-static __host__ __device__ __forceinline__ size_t sap_hit_rows_shared(int limit, int threads) {
-    return limit <= SAP_HITS_SHARED ? (size_t)(limit | 1) * (size_t)threads * sizeof(sap_hit) : 0;
-}
+// A lane's hits so far. In shared memory those of the block's threads lie side by side.
+typedef struct sap_hit_row {
+    sap_hit* hits;
+    int stride, count;
+} sap_hit_row;
 
 static __device__ __forceinline__ sap_hit sap_hit_of(float t, float u, float v, int triangle) {
     sap_hit hit;
@@ -30,24 +30,35 @@ static __device__ __forceinline__ void sap_hit_write(sap_hit* to, sap_hit hit, b
         *to = hit;
 }
 
-// Where a thread gathers the hits of ray number i.
-static __device__ __forceinline__ sap_hit* sap_hit_row_of(const sap_ray_job& job, sap_hit* shared, unsigned thread,
-                                                          int64_t i) {
-    return job.limit <= SAP_HITS_SHARED ? shared + thread * (unsigned)(job.limit | 1) : job.hits + i * job.limit;
+// An empty row for ray number i.
+static __device__ __forceinline__ sap_hit_row sap_hit_row_of(const sap_ray_job& job, sap_hit* shared, int64_t i) {
+    sap_hit_row row;
+    const bool is_shared = job.limit <= SAP_HITS_SHARED;
+    row.hits = is_shared ? shared + threadIdx.x : job.hits + i * job.limit;
+    row.stride = is_shared ? (int)blockDim.x : 1;
+    row.count = 0;
+    return row;
 }
 
-// A whole warp completes the rows of some of its lanes, one after the other: `count` hits of ray `number`, then misses.
-static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job, sap_hit* shared, unsigned lanes,
-                                                          int64_t number, int count, bool wide) {
+// A lane completes its ray's row: its hits if they lie in shared memory, then misses.
+static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job, const sap_hit_row& row, int64_t ray,
+                                                         bool wide) {
+    sap_hit* to = job.hits + ray * job.limit;
+    for (int j = job.limit <= SAP_HITS_SHARED ? 0 : row.count; j < job.limit; j++)
+        sap_hit_write(to + j, j < row.count ? row.hits[j * row.stride] : sap_hit_of(INFINITY, 0, 0, -1), wide);
+}
+
+// The same for 32 rays that follow each other, `first` the first lane's: all lanes write side by side.
+static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job, const sap_hit* shared, int count,
+                                                          int64_t first, bool wide) {
     const int lane = (int)(threadIdx.x % SAP_WARP);
+    const sap_hit* warp = shared + (threadIdx.x - (unsigned)lane);
+    sap_hit* to = job.hits + first * job.limit;
     __syncwarp();
-    for (; lanes; lanes &= lanes - 1) {
-        const int from = __ffs((int)lanes) - 1;
-        const int64_t ray = __shfl_sync(SAP_ALL_LANES, number, from);
-        const int found = __shfl_sync(SAP_ALL_LANES, count, from);
-        const sap_hit* row = sap_hit_row_of(job, shared, threadIdx.x - (unsigned)(lane - from), ray);
-        for (int j = lane; j < job.limit; j += SAP_WARP)
-            sap_hit_write(job.hits + ray * job.limit + j, j < found ? row[j] : sap_hit_of(INFINITY, 0, 0, -1), wide);
+    for (int at = lane; at < SAP_WARP * job.limit; at += SAP_WARP) {
+        const int ray = at / job.limit, place = at % job.limit, found = __shfl_sync(SAP_ALL_LANES, count, ray);
+        const sap_hit hit = place < found ? warp[place * (int)blockDim.x + ray] : sap_hit_of(INFINITY, 0, 0, -1);
+        sap_hit_write(to + at, hit, wide);
     }
     __syncwarp();
 }

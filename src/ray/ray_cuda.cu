@@ -29,7 +29,6 @@ typedef struct ray_task {
 typedef struct ray_chunk {
     int64_t first;
     int count, begun;
-    unsigned next; // the first lane's: the number of the 32 after them
 } ray_chunk;
 
 // A lane's ray and where it stands.
@@ -42,8 +41,7 @@ typedef struct ray_lane {
     int waiting;
     float t, u, v; // hits beyond t are of no interest
     int triangle;
-    sap_hit* row; // FIND_ALL
-    int count;    // FIND_ALL: hits in the row
+    sap_hit_row row; // FIND_ALL
 } ray_lane;
 
 typedef struct ray_stack {
@@ -70,16 +68,26 @@ static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task,
                            task.magnitude);
 }
 
+// All hits of some lanes of a warp.
+static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is_one, const sap_hit* shared,
+                                                   const ray_lane& lane) {
+    const int64_t first = __shfl_sync(SAP_ALL_LANES, lane.number, 0);
+    const bool is_next = is_one && lane.number == first + (int64_t)(threadIdx.x % SAP_WARP);
+    if (__all_sync(SAP_ALL_LANES, is_next) && task.job.limit <= SAP_HITS_SHARED)
+        sap_hit_rows_write(task.job, shared, lane.row.count, first, task.wide);
+    else if (is_one)
+        sap_hit_row_write(task.job, lane.row, lane.number, task.wide);
+    if (is_one && task.job.counts) task.job.counts[lane.number] = lane.row.count;
+}
+
 // What some lanes of a warp have found.
 template <int mode>
-static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, sap_hit* shared,
+static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, const sap_hit* shared,
                                               const ray_lane& lane) {
     is_one = is_one && lane.number >= 0;
     const bool is_hit = lane.triangle >= 0;
     if (mode == FIND_ALL) {
-        const unsigned lanes = __ballot_sync(SAP_ALL_LANES, is_one);
-        sap_hit_rows_write(task.job, shared, lanes, lane.number, lane.count, task.wide);
-        if (is_one && task.job.counts) task.job.counts[lane.number] = lane.count;
+        answer_rows(task, is_one, shared, lane);
     } else if (is_one && mode == FIND_ANY) {
         task.job.occluded[lane.number] = is_hit;
     } else if (is_one) {
@@ -108,33 +116,29 @@ static __device__ __forceinline__ unsigned octant_of(const sap_prepared_ray& ray
     return (unsigned)(ray.inverse.x < 0) | (unsigned)(ray.inverse.y < 0) << 1 | (unsigned)(ray.inverse.z < 0) << 2;
 }
 
-static __device__ __forceinline__ unsigned next_chunk(const ray_task& task) {
-    return threadIdx.x % SAP_WARP == 0 ? atomicAdd(task.taken, 1u) : 0;
-}
-
-// The warp's next 32 rays; none if all are taken. It already asks for those after them.
-static __device__ __forceinline__ void take_chunk(const ray_task& task, ray_chunk* chunk) {
-    chunk->first = (int64_t)__shfl_sync(SAP_ALL_LANES, chunk->next, 0) * SAP_WARP;
-    const int64_t left = task.job.count - chunk->first;
-    chunk->count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
-    chunk->begun = 0;
-    if (chunk->count) chunk->next = next_chunk(task);
+// The warp's next 32 rays; none if all are taken.
+static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
+    unsigned number = 0;
+    if (threadIdx.x % SAP_WARP == 0) number = atomicAdd(task.taken, 1u);
+    ray_chunk chunk;
+    chunk.first = (int64_t)__shfl_sync(SAP_ALL_LANES, number, 0) * SAP_WARP;
+    const int64_t left = task.job.count - chunk.first;
+    chunk.count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
+    chunk.begun = 0;
+    return chunk;
 }
 
 // Gives rays to idle lanes. How many lanes have to be idle before that is done again.
 template <int mode>
 static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
                                              sap_hit* shared, ray_lane* lane) {
-    if (chunk->begun == chunk->count) take_chunk(task, chunk);
+    if (chunk->begun == chunk->count) *chunk = take_chunk(task);
     const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
     const int place = chunk->begun + __popc(idle & below);
     const bool begins = lane->side == NOWHERE && place < chunk->count;
     answer<mode>(task, begins, shared, *lane);
     if (begins) begin(task, chunk->first + place, lane);
-    if (mode == FIND_ALL && begins) {
-        lane->row = sap_hit_row_of(task.job, shared, threadIdx.x, lane->number);
-        lane->count = 0;
-    }
+    if (mode == FIND_ALL && begins) lane->row = sap_hit_row_of(task.job, shared, lane->number);
     chunk->begun += __popc(idle);
     if (chunk->begun > chunk->count) chunk->begun = chunk->count;
     if (idle != SAP_ALL_LANES) return enough;
@@ -200,9 +204,10 @@ template <int mode>
 static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_crossing& hit, int triangle,
                                                 ray_lane* lane) {
     if (mode == FIND_ALL) {
-        lane->count =
-            sap_hits_insert(lane->row, lane->count, task.job.limit, sap_hit_of(hit.t, hit.u, hit.v, triangle));
-        if (lane->count == task.job.limit) lane->t = lane->row[lane->count - 1].t;
+        sap_hit_row* row = &lane->row;
+        row->count = sap_hits_insert(row->hits, row->stride, row->count, task.job.limit,
+                                     sap_hit_of(hit.t, hit.u, hit.v, triangle));
+        if (row->count == task.job.limit) lane->t = row->hits[(row->count - 1) * row->stride].t;
     } else if (hit.t < lane->t || lane->triangle < 0 || triangle < lane->triangle) {
         lane->t = hit.t;
         lane->u = hit.u;
@@ -249,11 +254,11 @@ static __global__ void __launch_bounds__(RAY_THREADS, RAY_BLOCKS) trace_rays(con
     SAP_CUDA_SHARED(sap_hit, shared);
     ray_stack stack;
     ray_lane lane;
-    ray_chunk chunk = {0, 0, 0, next_chunk(task)};
+    ray_chunk chunk = {0, 0, 0};
     int enough = SAP_WARP;
     lane.number = -1;
     lane.side = NOWHERE;
-    lane.count = 0;
+    lane.row.count = 0;
     for (;;) {
         unsigned idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         if (__popc(idle) >= enough) {
@@ -298,7 +303,7 @@ static ray_task task_of(const sap_mesh_tree* tree, const sap_ray_job* job) {
 
 static void launch(sap_cuda_call* call, void (*kernel)(const ray_task), ray_task task) {
     sap_cuda_grid grid = sap_cuda_grid_for(task.job.count, RAY_THREADS);
-    if (task.job.limit) grid.shared = sap_hit_rows_shared(task.job.limit, RAY_THREADS);
+    if (task.job.limit <= SAP_HITS_SHARED) grid.shared = (size_t)task.job.limit * RAY_THREADS * sizeof(sap_hit);
     const int64_t resident = sap_cuda_resident(call, (const void*)kernel, RAY_THREADS, grid.shared);
     if (grid.blocks > resident) grid.blocks = resident;
     task.taken = (unsigned*)sap_cuda_take(call, sizeof *task.taken);
