@@ -149,8 +149,7 @@ void gpu_ray_scene_aim(gpu_bench* b, gpu_ray_scene* s, const sap_mesh_tree* tree
     sap_mesh_tree_info info;
     GPU_SAP(sap_mesh_tree_describe(tree, &info));
     const float3 lower = make_float3(info.lower[0], info.lower[1], info.lower[2]);
-    const float3 size =
-        make_float3(info.upper[0] - lower.x, info.upper[1] - lower.y, info.upper[2] - lower.z);
+    const float3 size = make_float3(info.upper[0] - lower.x, info.upper[1] - lower.y, info.upper[2] - lower.z);
     const float3 middle = moved(lower, 0.5f, size);
     const float radius = 0.5f * sqrtf(dot(size, size));
     s->rays[0] = (sap_ray*)gpu_memory(GPU_RAYS * sizeof(sap_ray));

@@ -87,8 +87,8 @@ static void visits(gpu_bench* b, rays_stage* s, int set) {
     const sap_ray* rays = s->scene.rays[set];
     gpu_row row = row_of(s, "visits", sets[set], GPU_RAYS);
     if (!gpu_wanted(b, row.work, 0)) return;
-    const gpu_times times = gpu_measure(
-        b, [&] { GPU_SAP(sap_trace_visits(s->tree, rays, GPU_RAYS, (sap_hit*)s->answers, s->numbers)); });
+    const gpu_times times =
+        gpu_measure(b, [&] { GPU_SAP(sap_trace_visits(s->tree, rays, GPU_RAYS, (sap_hit*)s->answers, s->numbers)); });
     double nodes = 0;
     for (int32_t n : sampled(s->numbers, GPU_RAYS, 1)) nodes += n;
     row.k = (int)(nodes / GPU_RAYS + 0.5);
