@@ -8,7 +8,8 @@
 
 enum {
     RAY_THREADS = 128,
-    RAY_BLOCKS = 8, // on a multiprocessor at once: 64 registers a thread
+    RAY_BLOCKS = 9, // on a multiprocessor at once: 56 registers a thread
+    ROW_BLOCKS = 8, // the same, of all hits
     RAY_FEW_IDLE = 8
 };
 enum { FIND_FIRST, FIND_ANY, FIND_ALL };
@@ -34,6 +35,7 @@ typedef struct ray_chunk {
 // A lane's ray and where it stands.
 typedef struct ray_lane {
     sap_prepared_ray ray;
+    float margin;
     sap_vector turned; // its origin, the axes in the order of the sheared triangles
     int64_t number;    // -1: none yet
     uint32_t side;     // of mesh/mesh_cuda.h, or NOWHERE
@@ -102,6 +104,7 @@ static __device__ __forceinline__ void begin(const ray_task& task, int64_t numbe
     lane->turned.x = sap_pick(ray.origin, ray.axis_x);
     lane->turned.y = sap_pick(ray.origin, ray.axis_y);
     lane->turned.z = sap_pick(ray.origin, ray.axis_z);
+    lane->margin = sap_margin(task.magnitude + sap_largest_magnitude(ray.origin));
     lane->number = number;
     lane->span = sap_ray_clip(ray, task.lower, task.upper);
     lane->waiting = 0;
@@ -167,11 +170,14 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
     const uint4 node = __ldg(task.tree.nodes + lane->side);
     const int axis = (int)node.w;
     const float plane = sap_float_of_bits(node.x);
-    const bool is_backward = sap_is_backward(lane->ray, axis);
+    const float inverse = sap_pick(lane->ray.inverse, axis), origin = sap_pick(lane->ray.origin, axis);
+    const bool is_backward = inverse < 0;
     const uint32_t near_side = is_backward ? node.z : node.y, far_side = is_backward ? node.y : node.z;
-    // NaN leaves the span as it is, and both sides are visited.
-    const float near_to = fminf(sap_plane_late(lane->ray, axis, plane), lane->span.to);
-    const float far_from = fmaxf(sap_plane_early(lane->ray, axis, plane), lane->span.from);
+    // sap_plane_early and sap_plane_late, bit for bit, with fewer numbers to keep. NaN leaves the span as it is, and
+    // both sides are visited.
+    const float margin = copysignf(lane->margin, inverse);
+    const float near_to = fminf((plane - (origin - margin)) * inverse, lane->span.to);
+    const float far_from = fmaxf((plane - (origin + margin)) * inverse, lane->span.from);
     const bool is_near = lane->span.from <= near_to && near_side != SAP_MESH_SIDE_EMPTY;
     const bool is_far = far_from <= lane->span.to && far_side != SAP_MESH_SIDE_EMPTY;
     if (is_near && is_far) {
@@ -250,7 +256,8 @@ static __device__ __forceinline__ void look_into_leaf(const ray_task& task, cons
 // ---- Kernels
 
 template <int mode>
-static __global__ void __launch_bounds__(RAY_THREADS, RAY_BLOCKS) trace_rays(const __grid_constant__ ray_task task) {
+static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLOCKS : RAY_BLOCKS)
+    trace_rays(const __grid_constant__ ray_task task) {
     SAP_CUDA_SHARED(sap_hit, shared);
     ray_stack stack;
     ray_lane lane;
