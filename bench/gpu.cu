@@ -9,7 +9,8 @@ static void usage(FILE* to) {
             "                  [--rivals FILE]\n"
             "  --quick   sizes up to a million only\n"
             "  --only    works whose names begin so: ceiling, build, table, peak, search, whole, leaf, cpu, radius, "
-            "compact, frame, render\n"
+            "compact,\n"
+            "            rays, occluded, all, visits, closest, inside, frame, render\n"
             "  --reps    measurements of a work, %d to %d (default 9)\n"
             "  --cpu     the CPU beside the GPU, with all its threads\n"
             "  --data    a folder of point clouds and meshes\n"
@@ -141,6 +142,7 @@ int main(int count, char** arguments) {
     gpu_leaves(b);
     gpu_radii(b);
     gpu_compaction(b);
+    gpu_rays(b);
     gpu_frames(b);
     close_devices(b);
     printf("\n%d rows; targets: %d reached, %d missed; %lld answers and trees checked against the CPU's, %lld wrong\n",

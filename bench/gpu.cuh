@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <string>
+#include <vector>
 
 #include "sapwood/sapwood.h"
 
@@ -95,6 +97,8 @@ static inline sap_points gpu_points(const gpu_cloud* c) { return sap_points{c->c
 
 bool gpu_scan_read(gpu_bench* b, gpu_cloud* points, gpu_cloud* queries);
 sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name); // a PLY, its name without the suffix; NULL: not there
+// The bytes of a file, unpacked if its name ends in .xz; empty if it cannot be read.
+std::vector<char> gpu_read_bytes(const std::string& path);
 
 // ---- gpu_report.cu
 
@@ -109,6 +113,8 @@ double gpu_rival_ms(const gpu_bench* b, const gpu_row* row, const char* beginnin
 
 // ---- gpu_check.cu: the CPU's answers
 
+// Counts answers that were compared with the CPU's.
+void gpu_compared(gpu_bench* b, int64_t count, int64_t wrong, const char* what);
 // The same tree on the CPU.
 sap_tree* gpu_host_tree(gpu_bench* b, const sap_tree* tree);
 void gpu_verify(gpu_bench* b, sap_tree* tree, const char* what);
@@ -133,6 +139,7 @@ void gpu_large(gpu_bench* b);
 void gpu_leaves(gpu_bench* b);
 void gpu_radii(gpu_bench* b);
 void gpu_compaction(gpu_bench* b);
+void gpu_rays(gpu_bench* b);
 void gpu_frames(gpu_bench* b);
 double gpu_build_floor(const gpu_bench* b, int64_t n, int dims);
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-static void compared(gpu_bench* b, int64_t count, int64_t wrong, const char* what) {
+void gpu_compared(gpu_bench* b, int64_t count, int64_t wrong, const char* what) {
     b->checked += count;
     b->wrong += wrong;
     if (wrong) fprintf(stderr, "gpu: %s: %lld of %lld answers are wrong\n", what, (long long)wrong, (long long)count);
@@ -16,7 +16,7 @@ sap_tree* gpu_host_tree(gpu_bench* b, const sap_tree* tree) {
 }
 
 void gpu_verify(gpu_bench* b, sap_tree* tree, const char* what) {
-    compared(b, 1, sap_tree_verify(tree) != SAP_OK, what); // the log says what is wrong
+    gpu_compared(b, 1, sap_tree_verify(tree) != SAP_OK, what); // the log says what is wrong
 }
 
 // `count` rows of `bytes`, every step-th one of those on the device.
@@ -41,7 +41,7 @@ void gpu_check_nearest(gpu_bench* b, const sap_tree* host, const gpu_cloud* quer
     char what[96];
     snprintf(what, sizeof what, "%s, n %lld, k %d, %s, walk %s, leaf %d", row->work, (long long)row->n, k, row->order,
              row->walk, row->leaf);
-    compared(b, (int64_t)answers, wrong, what);
+    gpu_compared(b, (int64_t)answers, wrong, what);
 }
 
 void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queries, double radius,
@@ -57,7 +57,7 @@ void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queri
     for (int64_t i = 0; i < count; i++)
         wrong += got[(size_t)i] != expected->offsets[i + 1] - expected->offsets[i] ||
                  offsets[(size_t)i + 1] != expected->offsets[i + 1];
-    compared(b, 2 * count, wrong, "radius, counts");
+    gpu_compared(b, 2 * count, wrong, "radius, counts");
     if (!wrong) {
         int64_t hits = expected->offsets[count];
         std::vector<int32_t> ids((size_t)hits + 1);
@@ -66,7 +66,7 @@ void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queri
         sample(far.data(), found->distance2, sizeof(float), 1, hits);
         for (int64_t i = 0; i < hits; i++)
             wrong += ids[(size_t)i] != expected->ids[i] || far[(size_t)i] != expected->distance2[i];
-        compared(b, hits, wrong, "radius, neighbours");
+        gpu_compared(b, hits, wrong, "radius, neighbours");
     }
     sap_neighbors_free(expected);
 }
@@ -76,7 +76,7 @@ void gpu_check_bytes(gpu_bench* b, int64_t count, size_t bytes, const void* got,
     int64_t wrong = 0;
     for (int64_t i = 0; i < count; i++)
         wrong += memcmp((const char*)got + (size_t)i * bytes, (const char*)expected + (size_t)i * bytes, bytes) != 0;
-    compared(b, count, wrong, what);
+    gpu_compared(b, count, wrong, what);
 }
 
 template <typename type> static std::vector<type> fetched(const type* from, int64_t count) {

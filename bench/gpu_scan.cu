@@ -14,8 +14,7 @@ static bool ends_in(const std::string& text, const char* end) {
     return text.size() >= length && !text.compare(text.size() - length, length, end);
 }
 
-// The bytes of a file, unpacked if its name ends in .xz; empty if it cannot be read.
-static std::vector<char> read_bytes(const std::string& path) {
+std::vector<char> gpu_read_bytes(const std::string& path) {
     std::vector<char> bytes;
     bool packed = ends_in(path, ".xz");
     if (path.find('\'') != std::string::npos) return bytes; // no name for a shell
@@ -43,7 +42,7 @@ static void shuffle(std::vector<float>* coords, uint64_t seed) {
 
 static bool read_airborne(const std::string& folder, gpu_cloud* points, gpu_cloud* queries) {
     enum { STEP = 10 };
-    std::vector<char> bytes = read_bytes(folder + "/" + airborne);
+    std::vector<char> bytes = gpu_read_bytes(folder + "/" + airborne);
     size_t count = bytes.size() / 12, kept = std::min<size_t>(count / STEP, 1000000);
     if (!kept) return false;
     const int32_t* planes = (const int32_t*)(const void*)bytes.data();
@@ -64,7 +63,7 @@ static std::vector<float> read_cloud(gpu_bench* b, const std::string& path) {
     std::vector<float> coords;
     std::string name = ends_in(path, ".xz") ? path.substr(0, path.size() - 3) : path;
     sap_format format = sap_format_of(name.c_str());
-    std::vector<char> bytes = format == SAP_FORMAT_AUTO ? std::vector<char>() : read_bytes(path);
+    std::vector<char> bytes = format == SAP_FORMAT_AUTO ? std::vector<char>() : gpu_read_bytes(path);
     sap_point_set* set = NULL;
     if (bytes.empty() || sap_points_parse(b->host, bytes.data(), bytes.size(), format, 32, &set) != SAP_OK)
         return coords;
@@ -109,7 +108,7 @@ sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name) {
     for (const char* inner : {"", "/meshes"})
         for (const char* end : {".ply", ".ply.xz"}) {
             if (mesh || !b->data) continue;
-            std::vector<char> bytes = read_bytes(std::string(b->data) + inner + "/" + name + end);
+            std::vector<char> bytes = gpu_read_bytes(std::string(b->data) + inner + "/" + name + end);
             if (!bytes.empty())
                 GPU_SAP(sap_mesh_parse(b->host, bytes.data(), bytes.size(), SAP_FORMAT_PLY, NULL, &mesh));
         }

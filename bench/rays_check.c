@@ -82,7 +82,7 @@ static int32_t brute_force(const planes* p, const sap_ray* given, int32_t limit,
                                  sap_vector_of(mesh->vertices + 3 * (int64_t)t[1]),
                                  sap_vector_of(mesh->vertices + 3 * (int64_t)t[2])};
         sap_crossing hit = sap_triangle_cross(ray, triangle);
-        if (hit.is_hit) count = sap_hits_insert(hits, count, limit, (sap_hit){hit.t, hit.u, hit.v, (int32_t)i});
+        if (hit.is_hit) count = sap_hits_insert(hits, 1, count, limit, (sap_hit){hit.t, hit.u, hit.v, (int32_t)i});
     }
     for (int32_t i = count; i < limit; i++) hits[i] = (sap_hit){INFINITY, 0, 0, -1};
     return count;

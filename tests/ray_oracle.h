@@ -30,7 +30,7 @@ static inline int32_t oracle_trace(const sap_mesh* mesh, const sap_ray* ray, int
     int32_t count = 0;
     for (int64_t i = 0; i < mesh->triangle_count && prepared.is_ray; i++) {
         sap_crossing hit = sap_triangle_cross(prepared, oracle_triangle(mesh, i));
-        if (hit.is_hit) count = sap_hits_insert(hits, count, limit, (sap_hit){hit.t, hit.u, hit.v, (int32_t)i});
+        if (hit.is_hit) count = sap_hits_insert(hits, 1, count, limit, (sap_hit){hit.t, hit.u, hit.v, (int32_t)i});
     }
     for (int32_t i = count; i < limit; i++) hits[i] = (sap_hit){INFINITY, 0, 0, -1};
     return count;

@@ -1,41 +1,113 @@
-// Trees over triangles on CUDA devices: their memory, and the way to and from the host.
+// Trees over triangles on CUDA devices: their memory, the way to and from the host, and the form that rays walk.
 #include "device/cuda_rooms.h"
 #include "mesh/mesh_cuda.h"
+#include "radius/radius_cuda.h"
 
-enum { PACK_THREADS = 256 };
+enum { PACK_THREADS = 256, LEAF_BITS = 31 };
 
-// One thread a triangle.
-static __global__ void __launch_bounds__(PACK_THREADS)
-    pack_triangles(const float* corners, const int32_t* ids, int64_t count, float4* to) {
+// A tree on the device, and how many inner nodes (above LEAF_BITS) and references (below) stand before each node.
+typedef struct pack_task {
+    const sap_mesh_node* nodes;
+    const int32_t *references, *ids;
+    const float* corners;
+    int64_t count; // of nodes
+    int64_t* before;
+    uint4* inner;
+    float4* triangles;
+} pack_task;
+
+static __device__ __forceinline__ bool is_leaf(sap_mesh_node node) { return (node.link & 3) == SAP_MESH_LEAF; }
+
+static __global__ void __launch_bounds__(PACK_THREADS) count_nodes(const __grid_constant__ pack_task task) {
     const int64_t i = (int64_t)blockIdx.x * PACK_THREADS + threadIdx.x;
-    if (i >= count) return;
-    const float* v = corners + i * SAP_TRIANGLE_FLOATS;
-    const float id = __int_as_float(ids[i]);
-    for (int corner = 0; corner < 3; corner++, v += 3) to[3 * i + corner] = make_float4(v[0], v[1], v[2], id);
+    if (i >= task.count) return;
+    const sap_mesh_node node = task.nodes[i];
+    task.before[i + 1] = is_leaf(node) ? (int64_t)(node.link >> 2) : (int64_t)1 << LEAF_BITS;
+}
+
+static __device__ __forceinline__ uint32_t first_of(const pack_task& task, int64_t i) {
+    return (uint32_t)task.before[i] & ((1u << LEAF_BITS) - 1);
+}
+
+static __device__ __forceinline__ uint32_t side_of(const pack_task& task, int64_t i) {
+    const sap_mesh_node node = task.nodes[i];
+    if (!is_leaf(node)) return (uint32_t)(task.before[i] >> LEAF_BITS);
+    return node.link >> 2 ? SAP_MESH_SIDE_LEAF | first_of(task, i) : SAP_MESH_SIDE_EMPTY;
+}
+
+static __device__ void pack_leaf(const pack_task& task, int64_t i) {
+    const sap_mesh_node node = task.nodes[i];
+    const uint32_t count = node.link >> 2;
+    float4* to = task.triangles + 3 * (size_t)first_of(task, i);
+    for (uint32_t j = 0; j < count; j++) {
+        const uint32_t place = count == 1 ? node.bits : (uint32_t)task.references[node.bits + j];
+        const float* v = task.corners + (size_t)place * SAP_TRIANGLE_FLOATS;
+        const float id = sap_float_of_bits((uint32_t)task.ids[place] | (j + 1 == count ? SAP_MESH_LAST : 0));
+        for (int axis = 0; axis < 3; axis++) *to++ = make_float4(v[axis], v[3 + axis], v[6 + axis], id);
+    }
+}
+
+// One thread a node.
+static __global__ void __launch_bounds__(PACK_THREADS) pack_nodes(const __grid_constant__ pack_task task) {
+    const int64_t i = (int64_t)blockIdx.x * PACK_THREADS + threadIdx.x;
+    if (i >= task.count) return;
+    const sap_mesh_node node = task.nodes[i];
+    if (is_leaf(node)) {
+        pack_leaf(task, i);
+    } else {
+        task.inner[task.before[i] >> LEAF_BITS] =
+            make_uint4(node.bits, side_of(task, i + 1), side_of(task, node.link >> 2), node.link & 3);
+    }
+}
+
+static void release_beside(sap_device* device, sap_mesh_cuda* beside) {
+    sap_cuda_release(device, beside->nodes, beside->node_bytes);
+    sap_cuda_release(device, beside->triangles, beside->triangle_bytes);
+    memset((void*)beside, 0, sizeof *beside);
+}
+
+void sap_mesh_cuda_prepare(sap_cuda_call* call, sap_mesh_tree* tree) {
+    const sap_mesh_tree_shape* s = &tree->shape;
+    sap_mesh_cuda* beside = (sap_mesh_cuda*)tree->beside;
+    const int64_t inner = s->nodes - s->leaves;
+    release_beside(tree->device, beside);
+    beside->root = inner ? 0 : s->references ? SAP_MESH_SIDE_LEAF : SAP_MESH_SIDE_EMPTY;
+    beside->node_bytes = (size_t)(inner ? inner : 1) * sizeof(uint4);
+    beside->triangle_bytes = (size_t)(s->references ? s->references : 1) * 3 * sizeof(float4);
+    beside->nodes = (uint4*)sap_cuda_allocate(call, beside->node_bytes);
+    beside->triangles = (float4*)sap_cuda_allocate(call, beside->triangle_bytes);
+    pack_task task;
+    task.nodes = (const sap_mesh_node*)(tree->arrays + s->node_at);
+    task.references = (const int32_t*)(tree->arrays + s->reference_at);
+    task.ids = (const int32_t*)(tree->arrays + s->id_at);
+    task.corners = (const float*)(tree->arrays + s->corner_at);
+    task.count = s->nodes;
+    task.before = (int64_t*)sap_cuda_take(call, (size_t)(s->nodes + 1) * sizeof(int64_t));
+    task.inner = beside->nodes;
+    task.triangles = beside->triangles;
+    if (call->status != SAP_OK) return;
+    const sap_cuda_grid grid = sap_cuda_grid_for(s->nodes, PACK_THREADS);
+    sap_cuda_launch(call, count_nodes, grid, task);
+    sap_cuda_offsets(call, task.before, s->nodes);
+    sap_cuda_launch(call, pack_nodes, grid, task);
 }
 
 sap_status sap_mesh_make_cuda(sap_mesh_tree* tree, const unsigned char* arrays) {
-    const sap_mesh_tree_shape* s = &tree->shape;
-    const size_t bytes = s->bytes + SAP_ALIGNMENT;
+    const size_t bytes = tree->shape.bytes + SAP_ALIGNMENT;
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
     call.waits = true; // the arrays may be gone right after the call
-    sap_mesh_cuda* beside = (sap_mesh_cuda*)sap_memory_allocate_zero(tree->device, sizeof *beside);
-    if (!beside && call.status == SAP_OK)
+    tree->beside = sap_memory_allocate_zero(tree->device, sizeof(sap_mesh_cuda));
+    if (!tree->beside && call.status == SAP_OK)
         call.status = sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree");
-    if (beside) {
-        tree->beside = beside;
+    if (tree->beside) {
         tree->arrays = (unsigned char*)sap_cuda_allocate(&call, bytes);
         tree->memory.allocated = bytes;
-        beside->bytes = (size_t)s->triangles * 3 * sizeof(float4);
-        beside->triangles = (float4*)sap_cuda_allocate(&call, beside->bytes);
     }
     if (call.status == SAP_OK) {
-        sap_cuda_copy(&call, tree->arrays, arrays, s->bytes);
-        sap_cuda_fill(&call, tree->arrays + s->bytes, 0, SAP_ALIGNMENT);
-        sap_cuda_launch(&call, pack_triangles, sap_cuda_grid_for(s->triangles, PACK_THREADS),
-                        (const float*)(tree->arrays + s->corner_at), (const int32_t*)(tree->arrays + s->id_at),
-                        s->triangles, beside->triangles);
+        sap_cuda_copy(&call, tree->arrays, arrays, tree->shape.bytes);
+        sap_cuda_fill(&call, tree->arrays + tree->shape.bytes, 0, SAP_ALIGNMENT);
+        sap_mesh_cuda_prepare(&call, tree);
     }
     return sap_cuda_end(&call, SAP_OK);
 }
@@ -53,7 +125,7 @@ void sap_mesh_unmake_cuda(sap_mesh_tree* tree) {
     sap_cuda_release(tree->device, tree->arrays, tree->memory.allocated);
     tree->arrays = NULL;
     if (!beside) return;
-    sap_cuda_release(tree->device, beside->triangles, beside->bytes);
+    release_beside(tree->device, beside);
     sap_memory_release(tree->device, beside, sizeof *beside);
     tree->beside = NULL;
 }

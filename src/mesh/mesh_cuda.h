@@ -1,19 +1,36 @@
-// What a CUDA device keeps with a tree over triangles beside its arrays.
+// What a CUDA device keeps with a tree over triangles beside its arrays: the tree once more, in the form in which rays
+// walk fastest. The tree's own nodes and triangles are for everything else.
+//
+// A side is a word that says what lies on one side of a plane: an inner node's number among the inner nodes, in
+// preorder; or SAP_MESH_SIDE_LEAF and the place of a leaf's first triangle; or SAP_MESH_SIDE_EMPTY. An inner node is 16
+// bytes, one load: the bits of its plane, its left side, its right side, its axis. A walk never loads a leaf, and steps
+// over empty ones.
+//
+// The triangles of a leaf follow each other: one that reaches into several leaves stands in each. A triangle is three
+// times 16 bytes: the x of its corners, their y, their z, each with the bits of the triangle's number in the mesh,
+// which has SAP_MESH_LAST set in a leaf's last triangle. A ray reads the three in the order of its own axes.
 #ifndef SAPWOOD_MESH_MESH_CUDA_H
 #define SAPWOOD_MESH_MESH_CUDA_H
 
 #include "device/cuda.h"
 #include "mesh/layout.h"
 
-// The triangles once more, in the order of the tree's array, in the form that a thread loads fastest: three times 16
-// bytes. Of each corner x, y, z; then the bits of the triangle's number in the mesh, and two floats that say nothing.
+#define SAP_MESH_SIDE_LEAF  0x80000000u
+#define SAP_MESH_SIDE_EMPTY 0xffffffffu
+#define SAP_MESH_LAST       0x80000000u
+
 typedef struct sap_mesh_cuda {
-    float4* triangles; // [3 * triangles]
-    size_t bytes;
+    uint4* nodes;      // [inner nodes]
+    float4* triangles; // [3 * references]
+    uint32_t root;     // the side that is the whole tree
+    size_t node_bytes, triangle_bytes;
 } sap_mesh_cuda;
 
 static inline const sap_mesh_cuda* sap_mesh_cuda_of(const sap_mesh_tree* tree) {
     return (const sap_mesh_cuda*)tree->beside;
 }
+
+// Makes what stands beside the tree's arrays, which lie on the device; what stood there before goes.
+void sap_mesh_cuda_prepare(sap_cuda_call* call, sap_mesh_tree* tree);
 
 #endif

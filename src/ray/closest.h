@@ -112,6 +112,16 @@ SAP_FN float sap_cell_distance2(sap_vector outside) {
     return sap_dot(outside, outside) * 0.99999905f; // 1 - 2^-20
 }
 
+SAP_FN float sap_least_of(float a, float b, float c) {
+    float least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+SAP_FN float sap_most_of(float a, float b, float c) {
+    float most = a > b ? a : b;
+    return most > c ? most : c;
+}
+
 SAP_FN float sap_outside(float query, float lower, float upper, float margin) {
     float below = (lower - query) - margin;
     float above = (query - upper) - margin;
@@ -119,14 +129,26 @@ SAP_FN float sap_outside(float query, float lower, float upper, float margin) {
     return outside > 0.0f ? outside : 0.0f;
 }
 
-SAP_FN sap_near_point sap_leaf_nearest(SAP_MESH_PARAM sap_mesh_step leaf, sap_vector query, float infinite,
-                                       sap_near_point best) {
+// The same for a triangle, by its box.
+SAP_FN float sap_triangle_distance2(sap_triangle t, sap_vector query, float margin) {
+    sap_vector outside;
+    outside.x = sap_outside(query.x, sap_least_of(t.a.x, t.b.x, t.c.x), sap_most_of(t.a.x, t.b.x, t.c.x), margin);
+    outside.y = sap_outside(query.y, sap_least_of(t.a.y, t.b.y, t.c.y), sap_most_of(t.a.y, t.b.y, t.c.y), margin);
+    outside.z = sap_outside(query.z, sap_least_of(t.a.z, t.b.z, t.c.z), sap_most_of(t.a.z, t.b.z, t.c.z), margin);
+    return sap_cell_distance2(outside);
+}
+
+SAP_FN sap_near_point sap_leaf_nearest(SAP_MESH_PARAM sap_mesh_step leaf, sap_vector query, float margin,
+                                       float infinite, sap_near_point best) {
     for (int i = 0; i < leaf.count; ++i) {
         SAP_BITS place = sap_mesh_place(SAP_MESH leaf, i);
-        sap_near_point found = sap_triangle_nearest(sap_mesh_triangle(SAP_MESH place), query, infinite);
-        found.triangle = sap_mesh_id(SAP_MESH place);
-        bool is_first = found.distance2 == best.distance2 && found.triangle < best.triangle;
-        if (found.distance2 < best.distance2 || is_first) best = found;
+        sap_triangle triangle = sap_mesh_triangle(SAP_MESH place);
+        if (sap_triangle_distance2(triangle, query, margin) <= best.distance2) {
+            sap_near_point found = sap_triangle_nearest(triangle, query, infinite);
+            found.triangle = sap_mesh_id(SAP_MESH place);
+            bool is_first = found.distance2 == best.distance2 && found.triangle < best.triangle;
+            if (found.distance2 < best.distance2 || is_first) best = found;
+        }
     }
     return best;
 }
@@ -163,7 +185,7 @@ SAP_FN sap_near_point sap_mesh_nearest(SAP_MESH_PARAM sap_vector query, sap_vect
             }
             at.node = is_below ? at.node + 1u : step.right;
         } else {
-            best = sap_leaf_nearest(SAP_MESH step, query, infinite, best);
+            best = sap_leaf_nearest(SAP_MESH step, query, margin, infinite, best);
             bool searching = true;
             while (searching) {
                 going = top > 0;

@@ -66,7 +66,7 @@ SAP_FN void sap_cross_leaf(SAP_MESH_PARAM sap_crossings* c, sap_mesh_step leaf) 
         hit.v = 0;
         hit.triangle = sap_mesh_id(SAP_MESH place);
         bool is_next = hit.t > c->after_t || (hit.t == c->after_t && hit.triangle > c->after_triangle);
-        if (crossing.is_hit && is_next) c->count = sap_hits_insert(c->found, c->count, SAP_CROSSINGS, hit);
+        if (crossing.is_hit && is_next) c->count = sap_hits_insert(c->found, 1, c->count, SAP_CROSSINGS, hit);
     }
 }
 

@@ -150,6 +150,13 @@ SAP_FN sap_sheared sap_triangle_shear(sap_prepared_ray ray, sap_triangle triangl
     return s;
 }
 
+// Whether the ray's line passes beside a triangle.
+SAP_FN bool sap_is_beside(sap_sheared s) {
+    bool is_left = s.of_a < 0.0f || s.of_b < 0.0f || s.of_c < 0.0f;
+    bool is_right = s.of_a > 0.0f || s.of_b > 0.0f || s.of_c > 0.0f;
+    return is_left && is_right;
+}
+
 // Where a ray's line meets a triangle.
 SAP_STRUCT(sap_crossing)
 struct sap_crossing {
@@ -161,14 +168,12 @@ struct sap_crossing {
 
 SAP_FN sap_crossing sap_sheared_cross(sap_prepared_ray ray, sap_sheared s) {
     sap_crossing hit;
-    bool is_left = s.of_a < 0.0f || s.of_b < 0.0f || s.of_c < 0.0f;
-    bool is_right = s.of_a > 0.0f || s.of_b > 0.0f || s.of_c > 0.0f;
     float sum = (s.of_a + s.of_b) + s.of_c;
     float scaled = (s.of_a * (ray.shear_z * s.a.z) + s.of_b * (ray.shear_z * s.b.z)) + s.of_c * (ray.shear_z * s.c.z);
     hit.t = scaled / sum;
     hit.u = s.of_b / sum;
     hit.v = s.of_c / sum;
-    hit.is_hit = !(is_left && is_right) && sum != 0.0f && hit.t >= ray.t_min && hit.t <= ray.t_max;
+    hit.is_hit = !sap_is_beside(s) && sum != 0.0f && hit.t >= ray.t_min && hit.t <= ray.t_max;
     return hit;
 }
 

@@ -80,7 +80,7 @@ INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shea
 
 // All hits: lane `lane` has met a triangle.
 INLINE void add_hit(found* f, int lane, real t, real u, real v, real sum, int32_t id) {
-    int32_t count = sap_hits_insert(f->row[lane], f->count[lane], f->limit, (sap_hit){t, u / sum, v / sum, id});
+    int32_t count = sap_hits_insert(f->row[lane], 1, f->count[lane], f->limit, (sap_hit){t, u / sum, v / sum, id});
     f->count[lane] = count;
     if (count == f->limit) f->t[lane] = f->row[lane][count - 1].t;
 }

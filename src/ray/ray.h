@@ -52,15 +52,18 @@ typedef struct sap_ray_kernels {
 } sap_ray_kernels;
 
 // Places a hit into a row of `count` hits, ascending by (t, triangle) and at most `limit` long, unless it is there
-// already: a triangle may be met in several leaves. Returns how many there are now.
-SAP_FN int32_t sap_hits_insert(sap_hit* row, int32_t count, int32_t limit, sap_hit hit) {
+// already: a triangle may be met in several leaves. The row's hits lie `stride` apart. Returns how many there are now.
+SAP_FN int32_t sap_hits_insert(sap_hit* row, int32_t stride, int32_t count, int32_t limit, sap_hit hit) {
     int32_t i = count;
-    while (i > 0 && (row[i - 1].t > hit.t || (row[i - 1].t == hit.t && row[i - 1].triangle > hit.triangle))) i--;
-    bool is_known = i > 0 && row[i - 1].t == hit.t && row[i - 1].triangle == hit.triangle;
+    for (; i > 0; i--) {
+        const sap_hit* before = row + (i - 1) * stride;
+        if (!(before->t > hit.t || (before->t == hit.t && before->triangle > hit.triangle))) break;
+    }
+    bool is_known = i > 0 && row[(i - 1) * stride].t == hit.t && row[(i - 1) * stride].triangle == hit.triangle;
     if (is_known || i >= limit) return count;
     if (count == limit) count--;
-    for (int32_t j = count; j > i; j--) row[j] = row[j - 1];
-    row[i] = hit;
+    for (int32_t j = count; j > i; j--) row[j * stride] = row[(j - 1) * stride];
+    row[i * stride] = hit;
     return count + 1;
 }
 

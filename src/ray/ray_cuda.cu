@@ -1,111 +1,57 @@
-// Rays on CUDA devices: a ray a thread. Descend to a leaf, test its triangles, take what waits on the thread's stack.
+// Rays on CUDA devices: a ray a lane. Rays differ in length, and a warp is as slow as its longest: lanes that are done
+// take further rays as soon as there are a few of them (Aila and Laine 2009), if those that the warp began with went
+// different ways. Rays that go the same way stay together: they end at about the same time, and new ones among them
+// would look into other parts of the tree. Warps take rays 32 at a time; as many warps run as the GPU holds.
 #include "device/cuda_rooms.h"
+#include "ray/hits_cuda.cuh"
 #include "ray/walks_cuda.cuh"
 
-enum { RAY_THREADS = 128 };
+enum {
+    RAY_THREADS = 128,
+    RAY_BLOCKS = 9, // on a multiprocessor at once: 56 registers a thread
+    ROW_BLOCKS = 8, // the same, of all hits
+    RAY_FEW_IDLE = 8
+};
 enum { FIND_FIRST, FIND_ANY, FIND_ALL };
+
+#define NOWHERE SAP_MESH_SIDE_EMPTY // a lane without a ray
 
 // A tree and what is asked of it, on the device.
 typedef struct ray_task {
-    const sap_mesh_node* nodes;
-    const int32_t* references;
-    const float4* triangles; // as mesh/mesh_cuda.h says
+    sap_mesh_cuda tree;
     sap_vector lower, upper;
     float magnitude;
-    bool wide; // rays and hits begin at multiples of 16 bytes
+    bool wide;       // rays and hits begin at multiples of 16 bytes
+    unsigned* taken; // 32 rays each; starts as zero
     sap_ray_job job;
 } ray_task;
 
-// What a ray has met. Hits beyond t are of no interest.
-typedef struct ray_found {
-    float t, u, v;
+// The rays that a warp has taken: their first, and how many a lane has begun or ended with.
+typedef struct ray_chunk {
+    int64_t first;
+    int count, begun;
+} ray_chunk;
+
+// A lane's ray and where it stands.
+typedef struct ray_lane {
+    sap_prepared_ray ray;
+    float margin;
+    sap_vector turned; // its origin, the axes in the order of the sheared triangles
+    int64_t number;    // -1: none yet
+    uint32_t side;     // of mesh/mesh_cuda.h, or NOWHERE
+    sap_span span;
+    int waiting;
+    float t, u, v; // hits beyond t are of no interest
     int triangle;
-    sap_hit* row; // FIND_ALL
-    int count;    // FIND_ALL
-} ray_found;
+    sap_hit_row row; // FIND_ALL
+} ray_lane;
 
-template <int mode>
-static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_crossing& hit, int triangle,
-                                                ray_found* found) {
-    if (mode == FIND_ALL) {
-        sap_hit in_row;
-        in_row.t = hit.t;
-        in_row.u = hit.u;
-        in_row.v = hit.v;
-        in_row.triangle = triangle;
-        found->count = sap_hits_insert(found->row, found->count, task.job.limit, in_row);
-        if (found->count == task.job.limit) found->t = found->row[found->count - 1].t;
-    } else if (hit.t < found->t || found->triangle < 0 || triangle < found->triangle) {
-        found->t = hit.t;
-        found->u = hit.u;
-        found->v = hit.v;
-        found->triangle = triangle;
-    }
-}
+typedef struct ray_stack {
+    uint32_t side[SAP_MESH_STACK];
+    float from[SAP_MESH_STACK], to[SAP_MESH_STACK];
+} ray_stack;
 
-template <int mode>
-static __device__ __forceinline__ void test_triangle(const ray_task& task, const sap_prepared_ray& ray, uint32_t place,
-                                                     ray_found* found) {
-    const float4* corner = task.triangles + 3 * (size_t)place;
-    const float4 a = corner[0], b = corner[1], c = corner[2];
-    sap_triangle triangle;
-    triangle.a.x = a.x;
-    triangle.a.y = a.y;
-    triangle.a.z = a.z;
-    triangle.b.x = b.x;
-    triangle.b.y = b.y;
-    triangle.b.z = b.z;
-    triangle.c.x = c.x;
-    triangle.c.y = c.y;
-    triangle.c.z = c.z;
-    const sap_crossing hit = sap_triangle_cross(ray, triangle);
-    if (hit.is_hit && hit.t <= found->t) take_hit<mode>(task, hit, __float_as_int(a.w), found);
-}
-
-// The same way as ray/walk.h goes.
-template <int mode>
-static __device__ __forceinline__ void walk(const ray_task& task, const sap_prepared_ray& ray, ray_found* found) {
-    uint32_t waiting[SAP_MESH_STACK];
-    float waiting_from[SAP_MESH_STACK], waiting_to[SAP_MESH_STACK];
-    int top = 0;
-    uint32_t node = 0;
-    sap_span span = sap_ray_clip(ray, task.lower, task.upper);
-    if (!ray.is_ray || !(span.from <= span.to)) return;
-    for (;;) {
-        sap_mesh_node at = task.nodes[node];
-        for (int axis; (axis = (int)(at.link & 3)) != SAP_MESH_LEAF; at = task.nodes[node]) {
-            const float plane = sap_float_of_bits(at.bits), inverse = sap_pick(ray.inverse, axis);
-            const float early = (plane - sap_pick(ray.early, axis)) * inverse;
-            const float late = (plane - sap_pick(ray.late, axis)) * inverse;
-            const uint32_t left = node + 1, right = at.link >> 2;
-            const bool is_backward = inverse < 0;
-            // NaN leaves the span as it is, and both sides are visited.
-            const float near_to = late < span.to ? late : span.to, far_from = early > span.from ? early : span.from;
-            const bool is_near = span.from <= near_to;
-            if (is_near && far_from <= span.to) {
-                waiting[top] = is_backward ? left : right;
-                waiting_from[top] = far_from;
-                waiting_to[top] = span.to;
-                top++;
-            }
-            node = is_near == is_backward ? right : left;
-            span.from = is_near ? span.from : far_from;
-            span.to = is_near ? near_to : span.to;
-        }
-        const int count = (int)(at.link >> 2);
-        for (int i = 0; i < count; i++)
-            test_triangle<mode>(task, ray, count == 1 ? at.bits : (uint32_t)task.references[at.bits + (uint32_t)i],
-                                found);
-        if (mode == FIND_ANY && found->triangle >= 0) return;
-        do {
-            if (top == 0) return;
-            top--;
-            node = waiting[top];
-            span.from = waiting_from[top];
-            span.to = waiting_to[top] < found->t ? waiting_to[top] : found->t;
-        } while (!(span.from <= span.to));
-    }
-}
+// ---- Rays in, answers out
 
 static __device__ __forceinline__ sap_ray read_ray(const ray_task& task, int64_t i) {
     sap_ray ray;
@@ -119,40 +65,222 @@ static __device__ __forceinline__ sap_ray read_ray(const ray_task& task, int64_t
     return ray;
 }
 
-static __device__ __forceinline__ void write_hit(const ray_task& task, int64_t i, float t, float u, float v,
-                                                 int triangle) {
-    sap_hit* to = task.job.hits + i;
-    if (task.wide) {
-        *(float4*)to = make_float4(t, u, v, __int_as_float(triangle));
-    } else {
-        to->t = t;
-        to->u = u;
-        to->v = v;
-        to->triangle = triangle;
-    }
-}
-
 static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task, const sap_ray& ray) {
     return sap_ray_prepare(sap_vector_of(ray.origin), sap_vector_of(ray.direction), ray.t_min, ray.t_max,
                            task.magnitude);
 }
 
+// All hits of some lanes of a warp.
+static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is_one, const sap_hit* shared,
+                                                   const ray_lane& lane) {
+    const int64_t first = __shfl_sync(SAP_ALL_LANES, lane.number, 0);
+    const bool is_next = is_one && lane.number == first + (int64_t)(threadIdx.x % SAP_WARP);
+    if (__all_sync(SAP_ALL_LANES, is_next) && task.job.limit <= SAP_HITS_SHARED)
+        sap_hit_rows_write(task.job, shared, lane.row.count, first, task.wide);
+    else if (is_one)
+        sap_hit_row_write(task.job, lane.row, lane.number, task.wide);
+    if (is_one && task.job.counts) task.job.counts[lane.number] = lane.row.count;
+}
+
+// What some lanes of a warp have found.
 template <int mode>
-static __global__ void __launch_bounds__(RAY_THREADS) trace_rays(const __grid_constant__ ray_task task) {
-    const int64_t i = (int64_t)blockIdx.x * RAY_THREADS + threadIdx.x;
-    if (i >= task.job.count) return;
-    const sap_prepared_ray ray = prepare(task, read_ray(task, i));
-    ray_found found = {ray.t_max, 0, 0, -1, NULL, 0};
-    if (mode == FIND_ALL) found.row = task.job.hits + i * task.job.limit;
-    walk<mode>(task, ray, &found);
+static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, const sap_hit* shared,
+                                              const ray_lane& lane) {
+    is_one = is_one && lane.number >= 0;
+    const bool is_hit = lane.triangle >= 0;
     if (mode == FIND_ALL) {
-        if (task.job.counts) task.job.counts[i] = found.count;
-        for (int j = found.count; j < task.job.limit; j++) write_hit(task, i * task.job.limit + j, INFINITY, 0, 0, -1);
-    } else if (mode == FIND_ANY) {
-        task.job.occluded[i] = found.triangle >= 0;
-    } else {
-        write_hit(task, i, found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle);
+        answer_rows(task, is_one, shared, lane);
+    } else if (is_one && mode == FIND_ANY) {
+        task.job.occluded[lane.number] = is_hit;
+    } else if (is_one) {
+        const sap_hit hit = sap_hit_of(is_hit ? lane.t : INFINITY, lane.u, lane.v, lane.triangle);
+        sap_hit_write(task.job.hits + lane.number, hit, task.wide);
     }
+}
+
+static __device__ __forceinline__ void begin(const ray_task& task, int64_t number, ray_lane* lane) {
+    const sap_prepared_ray ray = prepare(task, read_ray(task, number));
+    lane->ray = ray;
+    lane->turned.x = sap_pick(ray.origin, ray.axis_x);
+    lane->turned.y = sap_pick(ray.origin, ray.axis_y);
+    lane->turned.z = sap_pick(ray.origin, ray.axis_z);
+    lane->margin = sap_margin(task.magnitude + sap_largest_magnitude(ray.origin));
+    lane->number = number;
+    lane->span = sap_ray_clip(ray, task.lower, task.upper);
+    lane->waiting = 0;
+    lane->t = ray.t_max;
+    lane->u = 0;
+    lane->v = 0;
+    lane->triangle = -1;
+    if (ray.is_ray && lane->span.from <= lane->span.to) lane->side = task.tree.root;
+}
+
+static __device__ __forceinline__ unsigned octant_of(const sap_prepared_ray& ray) {
+    return (unsigned)(ray.inverse.x < 0) | (unsigned)(ray.inverse.y < 0) << 1 | (unsigned)(ray.inverse.z < 0) << 2;
+}
+
+// The warp's next 32 rays; none if all are taken.
+static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
+    unsigned number = 0;
+    if (threadIdx.x % SAP_WARP == 0) number = atomicAdd(task.taken, 1u);
+    ray_chunk chunk;
+    chunk.first = (int64_t)__shfl_sync(SAP_ALL_LANES, number, 0) * SAP_WARP;
+    const int64_t left = task.job.count - chunk.first;
+    chunk.count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
+    chunk.begun = 0;
+    return chunk;
+}
+
+// Gives rays to idle lanes. How many lanes have to be idle before that is done again.
+template <int mode>
+static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
+                                             sap_hit* shared, ray_lane* lane) {
+    if (chunk->begun == chunk->count) *chunk = take_chunk(task);
+    const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
+    const int place = chunk->begun + __popc(idle & below);
+    const bool begins = lane->side == NOWHERE && place < chunk->count;
+    answer<mode>(task, begins, shared, *lane);
+    if (begins) begin(task, chunk->first + place, lane);
+    if (mode == FIND_ALL && begins) lane->row = sap_hit_row_of(task.job, shared, lane->number);
+    chunk->begun += __popc(idle);
+    if (chunk->begun > chunk->count) chunk->begun = chunk->count;
+    if (idle != SAP_ALL_LANES) return enough;
+    const unsigned octant = octant_of(lane->ray), first = __shfl_sync(SAP_ALL_LANES, octant, 0);
+    return __all_sync(SAP_ALL_LANES, !begins || octant == first) ? (int)SAP_WARP : (int)RAY_FEW_IDLE;
+}
+
+// ---- Down the tree
+
+// To the nearest side that waits and begins before what was found; to none if none does.
+static __device__ __forceinline__ void take_waiting(const ray_stack& stack, ray_lane* lane) {
+    do {
+        if (lane->waiting == 0) {
+            lane->side = NOWHERE;
+            return;
+        }
+        lane->waiting--;
+        lane->side = stack.side[lane->waiting];
+        lane->span.from = stack.from[lane->waiting];
+        lane->span.to = fminf(stack.to[lane->waiting], lane->t);
+    } while (!(lane->span.from <= lane->span.to));
+}
+
+// Past an inner node's plane, as ray/walk.h goes; no way leads to an empty side.
+static __device__ __forceinline__ void step(const ray_task& task, ray_stack* stack, ray_lane* lane) {
+    const uint4 node = __ldg(task.tree.nodes + lane->side);
+    const int axis = (int)node.w;
+    const float plane = sap_float_of_bits(node.x);
+    const float inverse = sap_pick(lane->ray.inverse, axis), origin = sap_pick(lane->ray.origin, axis);
+    const bool is_backward = inverse < 0;
+    const uint32_t near_side = is_backward ? node.z : node.y, far_side = is_backward ? node.y : node.z;
+    // sap_plane_early and sap_plane_late, bit for bit, with fewer numbers to keep. NaN leaves the span as it is, and
+    // both sides are visited.
+    const float margin = copysignf(lane->margin, inverse);
+    const float near_to = fminf((plane - (origin - margin)) * inverse, lane->span.to);
+    const float far_from = fmaxf((plane - (origin + margin)) * inverse, lane->span.from);
+    const bool is_near = lane->span.from <= near_to && near_side != SAP_MESH_SIDE_EMPTY;
+    const bool is_far = far_from <= lane->span.to && far_side != SAP_MESH_SIDE_EMPTY;
+    if (is_near && is_far) {
+        stack->side[lane->waiting] = far_side;
+        stack->from[lane->waiting] = far_from;
+        stack->to[lane->waiting] = lane->span.to;
+        lane->waiting++;
+    }
+    lane->side = is_near ? near_side : far_side;
+    lane->span.to = is_near ? near_to : lane->span.to;
+    lane->span.from = is_near ? lane->span.from : far_from;
+    if (!is_near && !is_far) take_waiting(*stack, lane);
+}
+
+// Lanes go down until most of the warp's rays stand at a leaf or are done. A warp that waits for the last has few
+// lanes at work.
+static __device__ __forceinline__ void descend(const ray_task& task, int rays, ray_stack* stack, ray_lane* lane) {
+    const int few = rays / 4;
+    bool is_inner;
+    do { // two steps a vote
+        if ((int32_t)lane->side >= 0) step(task, stack, lane);
+        if ((int32_t)lane->side >= 0) step(task, stack, lane);
+        is_inner = (int32_t)lane->side >= 0;
+    } while (__popc(__ballot_sync(SAP_ALL_LANES, is_inner)) > few);
+}
+
+// ---- Leaves
+
+template <int mode>
+static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_crossing& hit, int triangle,
+                                                ray_lane* lane) {
+    if (mode == FIND_ALL) {
+        sap_hit_row* row = &lane->row;
+        row->count = sap_hits_insert(row->hits, row->stride, row->count, task.job.limit,
+                                     sap_hit_of(hit.t, hit.u, hit.v, triangle));
+        if (row->count == task.job.limit) lane->t = row->hits[(row->count - 1) * row->stride].t;
+    } else if (hit.t < lane->t || lane->triangle < 0 || triangle < lane->triangle) {
+        lane->t = hit.t;
+        lane->u = hit.u;
+        lane->v = hit.v;
+        lane->triangle = triangle;
+    }
+}
+
+// Whether that was the last triangle of the leaf.
+template <int mode>
+static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint32_t place, ray_lane* lane) {
+    const float4* rows = task.tree.triangles + 3 * (size_t)place;
+    const float4 x = __ldg(rows + lane->ray.axis_x), y = __ldg(rows + lane->ray.axis_y),
+                 z = __ldg(rows + lane->ray.axis_z);
+    const uint32_t id = (uint32_t)__float_as_int(x.w);
+    sap_prepared_ray ray = lane->ray;
+    ray.origin = lane->turned;
+    ray.axis_x = 0;
+    ray.axis_y = 1;
+    ray.axis_z = 2;
+    const sap_triangle triangle = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
+    const sap_sheared sheared = sap_triangle_shear(ray, triangle);
+    if (!sap_is_beside(sheared)) {
+        const sap_crossing hit = sap_sheared_cross(ray, sheared);
+        if (hit.is_hit && hit.t <= lane->t) take_hit<mode>(task, hit, (int)(id & ~SAP_MESH_LAST), lane);
+    }
+    return (id & SAP_MESH_LAST) != 0;
+}
+
+template <int mode>
+static __device__ __forceinline__ void look_into_leaf(const ray_task& task, const ray_stack& stack, ray_lane* lane) {
+    uint32_t place = lane->side & ~SAP_MESH_SIDE_LEAF;
+    while (!test_triangle<mode>(task, place, lane)) place++;
+    if (mode == FIND_ANY && lane->triangle >= 0)
+        lane->side = NOWHERE;
+    else
+        take_waiting(stack, lane);
+}
+
+// ---- Kernels
+
+template <int mode>
+static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLOCKS : RAY_BLOCKS)
+    trace_rays(const __grid_constant__ ray_task task) {
+    SAP_CUDA_SHARED(sap_hit, shared);
+    ray_stack stack;
+    ray_lane lane;
+    ray_chunk chunk = {0, 0, 0};
+    int enough = SAP_WARP;
+    lane.number = -1;
+    lane.side = NOWHERE;
+    lane.row.count = 0;
+    for (;;) {
+        unsigned idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
+        if (__popc(idle) >= enough) {
+            enough = refill<mode>(task, idle, enough, &chunk, shared, &lane);
+            if (chunk.count == 0) enough = SAP_WARP + 1; // none are left
+            idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
+        }
+        if (idle != SAP_ALL_LANES) {
+            descend(task, SAP_WARP - __popc(idle), &stack, &lane);
+            if (lane.side != NOWHERE && (int32_t)lane.side < 0) look_into_leaf<mode>(task, stack, &lane);
+        } else if (enough > SAP_WARP) {
+            break;
+        }
+    }
+    answer<mode>(task, true, shared, lane);
 }
 
 // The shared walk, which counts what it looks at.
@@ -161,22 +289,33 @@ static __global__ void __launch_bounds__(RAY_THREADS)
     const int64_t i = (int64_t)blockIdx.x * RAY_THREADS + threadIdx.x;
     if (i >= task.job.count) return;
     const sap_walked found = sap_ray_walk(&tree, prepare(task, read_ray(task, i)), task.lower, task.upper, false);
-    write_hit(task, i, found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle);
+    const sap_hit hit = sap_hit_of(found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle);
+    sap_hit_write(task.job.hits + i, hit, task.wide);
     task.job.visits[i] = found.visits;
 }
+
+// ---- The call
 
 static ray_task task_of(const sap_mesh_tree* tree, const sap_ray_job* job) {
     ray_task task;
     memset((void*)&task, 0, sizeof task);
-    task.nodes = (const sap_mesh_node*)(tree->arrays + tree->shape.node_at);
-    task.references = (const int32_t*)(tree->arrays + tree->shape.reference_at);
-    task.triangles = sap_mesh_cuda_of(tree)->triangles;
+    task.tree = *sap_mesh_cuda_of(tree);
     task.lower = sap_mesh_lower(tree);
     task.upper = sap_mesh_upper(tree);
     task.magnitude = sap_mesh_magnitude(tree);
     task.wide = (((uintptr_t)job->rays | (uintptr_t)job->hits) & 15) == 0;
     task.job = *job;
     return task;
+}
+
+static void launch(sap_cuda_call* call, void (*kernel)(const ray_task), ray_task task) {
+    sap_cuda_grid grid = sap_cuda_grid_for(task.job.count, RAY_THREADS);
+    if (task.job.limit <= SAP_HITS_SHARED) grid.shared = (size_t)task.job.limit * RAY_THREADS * sizeof(sap_hit);
+    const int64_t resident = sap_cuda_resident(call, (const void*)kernel, RAY_THREADS, grid.shared);
+    if (grid.blocks > resident) grid.blocks = resident;
+    task.taken = (unsigned*)sap_cuda_take(call, sizeof *task.taken);
+    sap_cuda_fill(call, task.taken, 0, sizeof *task.taken);
+    sap_cuda_launch(call, kernel, grid, task);
 }
 
 sap_status sap_trace_cuda(const sap_mesh_tree* tree, const sap_ray_job* job) {
@@ -190,14 +329,13 @@ sap_status sap_trace_cuda(const sap_mesh_tree* tree, const sap_ray_job* job) {
     on_device.occluded = (uint8_t*)sap_cuda_out(&call, job->occluded, count);
     on_device.visits = (int32_t*)sap_cuda_out(&call, job->visits, count * sizeof(int32_t));
     const ray_task task = task_of(tree, &on_device);
-    const sap_cuda_grid grid = sap_cuda_grid_for(job->count, RAY_THREADS);
     if (job->visits)
-        sap_cuda_launch(&call, trace_visits, grid, *tree, task);
+        sap_cuda_launch(&call, trace_visits, sap_cuda_grid_for(job->count, RAY_THREADS), *tree, task);
     else if (job->occluded)
-        sap_cuda_launch(&call, trace_rays<FIND_ANY>, grid, task);
+        launch(&call, trace_rays<FIND_ANY>, task);
     else if (job->limit)
-        sap_cuda_launch(&call, trace_rays<FIND_ALL>, grid, task);
+        launch(&call, trace_rays<FIND_ALL>, task);
     else
-        sap_cuda_launch(&call, trace_rays<FIND_FIRST>, grid, task);
+        launch(&call, trace_rays<FIND_FIRST>, task);
     return sap_cuda_end(&call, SAP_OK);
 }

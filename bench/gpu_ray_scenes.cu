@@ -1,0 +1,175 @@
+// Meshes and rays about them, on the device: those of a folder that are known here, or else a torus made by a formula.
+//
+// Primary rays are a camera's, 8 x 4 pixels a warp. A bounce ray leaves where a primary ray hits, in a direction drawn
+// uniformly from the hemisphere about the triangle's normal, which is not turned towards the camera; where the primary
+// ray misses, it comes from a sphere of twice the scene's radius and goes through the centre.
+#include "gpu_rays.cuh"
+
+#include <cmath>
+#include <string>
+
+static const gpu_ray_view views[GPU_RAY_VIEWS] = {
+    {"sponza_dabrovic", "sponza", false, {0}, {0}},
+    {"sponza_dabrovic", "sponza in", true, {0.16f, 0.22f, 0.47f}, {0.80f, 0.35f, 0.52f}},
+    {"fairy_forest", "fairy", false, {0}, {0}},
+    {"dragon", "dragon", false, {0}, {0}},
+    {"bunny", "bunny", false, {0}, {0}},
+    {"ct_head_surface", "ct head", false, {0}, {0}},
+};
+static const gpu_ray_view torus = {"", "torus", false, {0}, {0}};
+
+// ---- Meshes
+
+// A bumpy torus of 2 * 360 * 360 triangles.
+static void make_torus(gpu_ray_scene* s) {
+    enum { N = 360 };
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            const double turn = 6.283185307179586 / N, a = i * turn, b = j * turn;
+            const double tube = 14 + 1.5 * sin(9 * a) * cos(7 * b), ring = 30 + tube * cos(b);
+            const int at = i * N + j, side = (i + 1) % N * N + j, up = i * N + (j + 1) % N,
+                      both = (i + 1) % N * N + (j + 1) % N;
+            for (double x : {ring * cos(a), tube * sin(b), ring * sin(a)}) s->made_vertices.push_back((float)x);
+            for (int corner : {at, side, both, at, both, up}) s->made_triangles.push_back(corner);
+        }
+    s->mesh = sap_mesh{s->made_vertices.data(), N * N, s->made_triangles.data(), 2 * N * N};
+}
+
+static bool read_mesh(gpu_bench* b, gpu_ray_scene* s, const std::string& folder) {
+    for (const char* inner : {"/", "/meshes/"})
+        for (const char* end : {".ply", ".ply.xz"}) {
+            std::vector<char> bytes = gpu_read_bytes(folder + inner + s->view->file + end);
+            if (!bytes.empty() &&
+                sap_mesh_parse(b->host, bytes.data(), bytes.size(), SAP_FORMAT_PLY, NULL, &s->file) == SAP_OK) {
+                s->mesh = s->file->mesh;
+                return s->mesh.triangle_count > 0;
+            }
+        }
+    return false;
+}
+
+// ---- Rays
+
+static __device__ float3 vector_of(const float* v) { return make_float3(v[0], v[1], v[2]); }
+static __host__ __device__ float3 moved(float3 a, float by, float3 d) {
+    return make_float3(a.x + by * d.x, a.y + by * d.y, a.z + by * d.z);
+}
+static __host__ __device__ float dot(float3 a, float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static __host__ __device__ float3 cross(float3 a, float3 b) {
+    return make_float3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+static __host__ __device__ float3 unit(float3 a) {
+    const float length = sqrtf(dot(a, a));
+    return length > 0 ? moved(make_float3(0, 0, 0), 1 / length, a) : a;
+}
+static __device__ sap_ray ray_of(float3 from, float3 to) {
+    return sap_ray{{from.x, from.y, from.z}, 0, {to.x, to.y, to.z}, INFINITY};
+}
+
+typedef struct camera {
+    float3 eye, look, right, up;
+    float open; // half the picture's side, at distance 1
+} camera;
+
+static __global__ void make_primary(camera c, sap_ray* rays) {
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), tile = i / 32;
+    const int x = tile % (GPU_RAY_SIDE / 8) * 8 + i % 8, y = tile / (GPU_RAY_SIDE / 8) * 4 + i % 32 / 8;
+    const float a = c.open * (2 * ((float)x + 0.5f) / GPU_RAY_SIDE - 1);
+    const float b = c.open * (1 - 2 * ((float)y + 0.5f) / GPU_RAY_SIDE);
+    rays[i] = ray_of(c.eye, unit(moved(moved(c.look, a, c.right), b, c.up)));
+}
+
+static __device__ float random_of(uint32_t i, uint32_t kind) {
+    uint32_t x = i * 2654435761u ^ kind * 0x9e3779b9u;
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return (float)((x ^ x >> 16) >> 8) * (1.0f / 16777216);
+}
+
+static __device__ float3 random_direction(uint32_t i) {
+    const float z = 2 * random_of(i, 1) - 1, turn = 6.2831853f * random_of(i, 2), out = sqrtf(1 - z * z);
+    return make_float3(out * cosf(turn), out * sinf(turn), z);
+}
+
+static __global__ void make_bounce(const sap_ray* primary, const sap_hit* hits, const float* vertices,
+                                   const int32_t* triangles, float3 middle, float radius, sap_ray* rays) {
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float3 direction = random_direction(i);
+    const sap_hit hit = hits[i];
+    if (hit.triangle < 0) {
+        rays[i] = ray_of(moved(middle, -2 * radius, direction), direction);
+        return;
+    }
+    const int32_t* t = triangles + 3 * (int64_t)hit.triangle;
+    const float3 a = vector_of(vertices + 3 * (int64_t)t[0]), b = vector_of(vertices + 3 * (int64_t)t[1]),
+                 c = vector_of(vertices + 3 * (int64_t)t[2]);
+    const float3 normal = unit(cross(moved(b, -1, a), moved(c, -1, a)));
+    const float3 to = dot(normal, direction) < 0 ? moved(make_float3(0, 0, 0), -1, direction) : direction;
+    const float3 at = moved(vector_of(primary[i].origin), hit.t, vector_of(primary[i].direction));
+    rays[i] = ray_of(moved(at, 2e-5f * radius, normal), to);
+}
+
+static __global__ void make_points(float3 lower, float3 size, float* points) {
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    points[3 * i] = lower.x + size.x * random_of(i, 3);
+    points[3 * i + 1] = lower.y + size.y * random_of(i, 4);
+    points[3 * i + 2] = lower.z + size.z * random_of(i, 5);
+}
+
+static void* uploaded(const void* from, size_t bytes) {
+    void* to = gpu_memory(bytes);
+    GPU_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return to;
+}
+
+static camera camera_of(const gpu_ray_view* view, float3 lower, float3 size, float3 middle, float radius) {
+    camera c;
+    float3 target = middle;
+    c.eye = moved(middle, 2 * radius, make_float3(0.55f, 0.35f, 0.75f));
+    c.open = view->inside ? 0.7f : 0.32f;
+    if (view->inside) {
+        const float *e = view->eye, *t = view->target;
+        c.eye = make_float3(lower.x + e[0] * size.x, lower.y + e[1] * size.y, lower.z + e[2] * size.z);
+        target = make_float3(lower.x + t[0] * size.x, lower.y + t[1] * size.y, lower.z + t[2] * size.z);
+    }
+    c.look = unit(moved(target, -1, c.eye));
+    c.right = unit(cross(c.look, make_float3(0, 1, 0)));
+    c.up = cross(c.right, c.look);
+    return c;
+}
+
+bool gpu_ray_scene_read(gpu_bench* b, int number, gpu_ray_scene* s) {
+    s->view = number < GPU_RAY_VIEWS ? &views[number] : &torus;
+    if (number >= GPU_RAY_VIEWS) make_torus(s);
+    return number >= GPU_RAY_VIEWS || (b->data && read_mesh(b, s, b->data));
+}
+
+void gpu_ray_scene_aim(gpu_bench* b, gpu_ray_scene* s, const sap_mesh_tree* tree) {
+    enum { THREADS = 256 };
+    sap_mesh_tree_info info;
+    GPU_SAP(sap_mesh_tree_describe(tree, &info));
+    const float3 lower = make_float3(info.lower[0], info.lower[1], info.lower[2]);
+    const float3 size = make_float3(info.upper[0] - lower.x, info.upper[1] - lower.y, info.upper[2] - lower.z);
+    const float3 middle = moved(lower, 0.5f, size);
+    const float radius = 0.5f * sqrtf(dot(size, size));
+    s->rays[0] = (sap_ray*)gpu_memory(GPU_RAYS * sizeof(sap_ray));
+    s->rays[1] = (sap_ray*)gpu_memory(GPU_RAYS * sizeof(sap_ray));
+    s->points = (float*)gpu_memory(GPU_RAY_POINTS * 3 * sizeof(float));
+    sap_hit* hits = (sap_hit*)gpu_memory(GPU_RAYS * sizeof(sap_hit));
+    void* vertices = uploaded(s->mesh.vertices, (size_t)s->mesh.vertex_count * 3 * sizeof(float));
+    void* triangles = uploaded(s->mesh.triangles, (size_t)s->mesh.triangle_count * 3 * sizeof(int32_t));
+    make_primary<<<GPU_RAYS / THREADS, THREADS, 0, b->stream>>>(camera_of(s->view, lower, size, middle, radius),
+                                                                s->rays[0]);
+    GPU_SAP(sap_trace(tree, s->rays[0], GPU_RAYS, hits));
+    make_bounce<<<GPU_RAYS / THREADS, THREADS, 0, b->stream>>>(s->rays[0], hits, (const float*)vertices,
+                                                               (const int32_t*)triangles, middle, radius, s->rays[1]);
+    make_points<<<GPU_RAY_POINTS / THREADS, THREADS, 0, b->stream>>>(lower, size, s->points);
+    GPU_CUDA(cudaGetLastError());
+    GPU_CUDA(cudaStreamSynchronize(b->stream));
+    for (void* memory : {(void*)hits, vertices, triangles}) GPU_CUDA(cudaFree(memory));
+}
+
+void gpu_ray_scene_close(gpu_ray_scene* s) {
+    for (void* memory : {(void*)s->rays[0], (void*)s->rays[1], (void*)s->points}) GPU_CUDA(cudaFree(memory));
+    sap_mesh_file_free(s->file);
+}
