@@ -96,9 +96,9 @@ static inline sap_points gpu_points(const gpu_cloud* c) { return sap_points{c->c
 // ---- gpu_scan.cu: the clouds of a folder, and queries for them; false if it has none that can be read
 
 bool gpu_scan_read(gpu_bench* b, gpu_cloud* points, gpu_cloud* queries);
-sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name); // a PLY, its name without the suffix; NULL: not there
 // The bytes of a file, unpacked if its name ends in .xz; empty if it cannot be read.
 std::vector<char> gpu_read_bytes(const std::string& path);
+sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name); // a PLY, its name without the suffix; NULL: not there
 
 // ---- gpu_report.cu
 
