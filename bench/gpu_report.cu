@@ -35,6 +35,14 @@ static const gpu_target targets[] = {
     {"frame-fairy", 171949, 3, 0, "fast", 5, 3},
     {"peak-build", 10000000, 3, 0, "coords+id", 2.2, 0},
     {"peak-build", 16777216, 4, 0, "coords+id", 2.2, 0},
+    // 4,194,304 rays, at 8, 12 and 4.5, and at 2.5, 2.2 and 1 Grays/s; the stretch: at cuBQL's rates when the targets
+    // were set
+    {"rays-primary", 171949, 3, 0, "fairy", 0.5243, 0.3920},
+    {"rays-primary", 76154, 3, 0, "sponza", 0.3495, 0.2558},
+    {"rays-primary", 871414, 3, 0, "dragon", 0.9321, 0.6168},
+    {"rays-bounce", 171949, 3, 0, "fairy", 1.6777, 1.3530},
+    {"rays-bounce", 76154, 3, 0, "sponza", 1.9065, 1.4980},
+    {"rays-bounce", 871414, 3, 0, "dragon", 4.1943, 2.9959},
 };
 
 bool gpu_wanted(const gpu_bench* b, const char* work, int64_t n) {

@@ -1,6 +1,8 @@
 // Trees over triangles on CUDA devices: rays, nearest points and insides are those of the CPU, bit for bit.
 #include "test.h"
 
+#include <math.h>
+
 #if defined(SAP_HAVE_CUDA)
 #include "cuda_scene.h"
 #include "folder.h"
@@ -46,7 +48,7 @@ static void close_stage_on(stage* t) {
 
 enum { CALLS = 8 };
 
-static const int32_t limit_of[CALLS] = {[2] = 1, [3] = 3, [4] = MOST};
+static const int32_t limit_of[CALLS] = {[2] = 1, [3] = 8, [4] = MOST};
 
 static sap_status ask(const sap_mesh_tree* tree, int call, int64_t count, const void* from, void* answers,
                       int32_t* numbers) {
@@ -112,6 +114,22 @@ TEST(answers_are_those_of_the_cpu) {
         }
         close_stage_on(&t);
     }
+    close_scene(&t.s);
+}
+
+// Such rays stay together, and their rows of hits are written by whole warps.
+TEST(rays_that_go_the_same_way) {
+    stage t;
+    OPEN_SCENE(&t.s, NULL);
+    open_stage_on(&t, RAY_MESH_TORUS, SAP_QUALITY_HIGH);
+    for (int64_t i = 0; i < RAYS; i++)
+        for (int k = 0; k < 3; k++) t.rays[i].direction[k] = fabsf(t.rays[i].direction[k]);
+    for (int call = 0; call < 6; call++) {
+        NOTE("call %d", call);
+        expect_same(&t, call, RAYS, 0);
+        expect_same(&t, call, RAYS - 5, 4);
+    }
+    close_stage_on(&t);
     close_scene(&t.s);
 }
 

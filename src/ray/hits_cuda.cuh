@@ -7,7 +7,7 @@
 
 enum { SAP_HITS_SHARED = 8 }; // rows of so many hits or fewer stay in shared memory until they are complete
 
-// A lane's hits so far: in shared memory those of the block's threads lie side by side.
+// A lane's hits so far. In shared memory those of the block's threads lie side by side.
 typedef struct sap_hit_row {
     sap_hit* hits;
     int stride, count;
@@ -40,12 +40,27 @@ static __device__ __forceinline__ sap_hit_row sap_hit_row_of(const sap_ray_job& 
     return row;
 }
 
-// Completes a ray's row: its hits if they lie in shared memory, then misses.
-static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job, const sap_hit_row& row, int64_t i,
+// A lane completes its ray's row: its hits if they lie in shared memory, then misses.
+static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job, const sap_hit_row& row, int64_t ray,
                                                          bool wide) {
-    sap_hit* to = job.hits + i * job.limit;
+    sap_hit* to = job.hits + ray * job.limit;
     for (int j = job.limit <= SAP_HITS_SHARED ? 0 : row.count; j < job.limit; j++)
         sap_hit_write(to + j, j < row.count ? row.hits[j * row.stride] : sap_hit_of(INFINITY, 0, 0, -1), wide);
+}
+
+// The same for 32 rays that follow each other, `first` the first lane's: all lanes write side by side.
+static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job, const sap_hit* shared, int count,
+                                                          int64_t first, bool wide) {
+    const int lane = (int)(threadIdx.x % SAP_WARP);
+    const sap_hit* warp = shared + (threadIdx.x - (unsigned)lane);
+    sap_hit* to = job.hits + first * job.limit;
+    __syncwarp();
+    for (int at = lane; at < SAP_WARP * job.limit; at += SAP_WARP) {
+        const int ray = at / job.limit, place = at % job.limit, found = __shfl_sync(SAP_ALL_LANES, count, ray);
+        const sap_hit hit = place < found ? warp[place * (int)blockDim.x + ray] : sap_hit_of(INFINITY, 0, 0, -1);
+        sap_hit_write(to + at, hit, wide);
+    }
+    __syncwarp();
 }
 
 #endif

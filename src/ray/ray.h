@@ -56,11 +56,11 @@ typedef struct sap_ray_kernels {
 SAP_FN int32_t sap_hits_insert(sap_hit* row, int32_t stride, int32_t count, int32_t limit, sap_hit hit) {
     int32_t i = count;
     for (; i > 0; i--) {
-        const sap_hit before = row[(i - 1) * stride];
-        if (before.t == hit.t && before.triangle == hit.triangle) return count;
-        if (before.t < hit.t || (before.t == hit.t && before.triangle < hit.triangle)) break;
+        const sap_hit* before = row + (i - 1) * stride;
+        if (!(before->t > hit.t || (before->t == hit.t && before->triangle > hit.triangle))) break;
     }
-    if (i >= limit) return count;
+    bool is_known = i > 0 && row[(i - 1) * stride].t == hit.t && row[(i - 1) * stride].triangle == hit.triangle;
+    if (is_known || i >= limit) return count;
     if (count == limit) count--;
     for (int32_t j = count; j > i; j--) row[j * stride] = row[(j - 1) * stride];
     row[i * stride] = hit;

@@ -8,7 +8,8 @@
 
 enum {
     RAY_THREADS = 128,
-    RAY_BLOCKS = 8, // on a multiprocessor at once: 64 registers a thread
+    RAY_BLOCKS = 9, // on a multiprocessor at once: 56 registers a thread
+    ROW_BLOCKS = 8, // the same, of all hits
     RAY_FEW_IDLE = 8
 };
 enum { FIND_FIRST, FIND_ANY, FIND_ALL };
@@ -34,6 +35,7 @@ typedef struct ray_chunk {
 // A lane's ray and where it stands.
 typedef struct ray_lane {
     sap_prepared_ray ray;
+    float margin;
     sap_vector turned; // its origin, the axes in the order of the sheared triangles
     int64_t number;    // -1: none yet
     uint32_t side;     // of mesh/mesh_cuda.h, or NOWHERE
@@ -68,16 +70,29 @@ static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task,
                            task.magnitude);
 }
 
-// What a lane has found.
-template <int mode> static __device__ __forceinline__ void answer(const ray_task& task, const ray_lane& lane) {
-    if (lane.number < 0) return;
+// All hits of some lanes of a warp.
+static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is_one, const sap_hit* shared,
+                                                   const ray_lane& lane) {
+    const int64_t first = __shfl_sync(SAP_ALL_LANES, lane.number, 0);
+    const bool is_next = is_one && lane.number == first + (int64_t)(threadIdx.x % SAP_WARP);
+    if (__all_sync(SAP_ALL_LANES, is_next) && task.job.limit <= SAP_HITS_SHARED)
+        sap_hit_rows_write(task.job, shared, lane.row.count, first, task.wide);
+    else if (is_one)
+        sap_hit_row_write(task.job, lane.row, lane.number, task.wide);
+    if (is_one && task.job.counts) task.job.counts[lane.number] = lane.row.count;
+}
+
+// What some lanes of a warp have found.
+template <int mode>
+static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, const sap_hit* shared,
+                                              const ray_lane& lane) {
+    is_one = is_one && lane.number >= 0;
     const bool is_hit = lane.triangle >= 0;
     if (mode == FIND_ALL) {
-        sap_hit_row_write(task.job, lane.row, lane.number, task.wide);
-        if (task.job.counts) task.job.counts[lane.number] = lane.row.count;
-    } else if (mode == FIND_ANY) {
+        answer_rows(task, is_one, shared, lane);
+    } else if (is_one && mode == FIND_ANY) {
         task.job.occluded[lane.number] = is_hit;
-    } else {
+    } else if (is_one) {
         const sap_hit hit = sap_hit_of(is_hit ? lane.t : INFINITY, lane.u, lane.v, lane.triangle);
         sap_hit_write(task.job.hits + lane.number, hit, task.wide);
     }
@@ -89,6 +104,7 @@ static __device__ __forceinline__ void begin(const ray_task& task, int64_t numbe
     lane->turned.x = sap_pick(ray.origin, ray.axis_x);
     lane->turned.y = sap_pick(ray.origin, ray.axis_y);
     lane->turned.z = sap_pick(ray.origin, ray.axis_z);
+    lane->margin = sap_margin(task.magnitude + sap_largest_magnitude(ray.origin));
     lane->number = number;
     lane->span = sap_ray_clip(ray, task.lower, task.upper);
     lane->waiting = 0;
@@ -105,14 +121,14 @@ static __device__ __forceinline__ unsigned octant_of(const sap_prepared_ray& ray
 
 // The warp's next 32 rays; none if all are taken.
 static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
-    unsigned chunk = 0;
-    if (threadIdx.x % SAP_WARP == 0) chunk = atomicAdd(task.taken, 1u);
-    ray_chunk c;
-    c.first = (int64_t)__shfl_sync(SAP_ALL_LANES, chunk, 0) * SAP_WARP;
-    const int64_t left = task.job.count - c.first;
-    c.count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
-    c.begun = 0;
-    return c;
+    unsigned number = 0;
+    if (threadIdx.x % SAP_WARP == 0) number = atomicAdd(task.taken, 1u);
+    ray_chunk chunk;
+    chunk.first = (int64_t)__shfl_sync(SAP_ALL_LANES, number, 0) * SAP_WARP;
+    const int64_t left = task.job.count - chunk.first;
+    chunk.count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
+    chunk.begun = 0;
+    return chunk;
 }
 
 // Gives rays to idle lanes. How many lanes have to be idle before that is done again.
@@ -123,11 +139,9 @@ static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle
     const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
     const int place = chunk->begun + __popc(idle & below);
     const bool begins = lane->side == NOWHERE && place < chunk->count;
-    if (begins) {
-        answer<mode>(task, *lane);
-        begin(task, chunk->first + place, lane);
-        if (mode == FIND_ALL) lane->row = sap_hit_row_of(task.job, shared, lane->number);
-    }
+    answer<mode>(task, begins, shared, *lane);
+    if (begins) begin(task, chunk->first + place, lane);
+    if (mode == FIND_ALL && begins) lane->row = sap_hit_row_of(task.job, shared, lane->number);
     chunk->begun += __popc(idle);
     if (chunk->begun > chunk->count) chunk->begun = chunk->count;
     if (idle != SAP_ALL_LANES) return enough;
@@ -156,11 +170,14 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
     const uint4 node = __ldg(task.tree.nodes + lane->side);
     const int axis = (int)node.w;
     const float plane = sap_float_of_bits(node.x);
-    const bool is_backward = sap_is_backward(lane->ray, axis);
+    const float inverse = sap_pick(lane->ray.inverse, axis), origin = sap_pick(lane->ray.origin, axis);
+    const bool is_backward = inverse < 0;
     const uint32_t near_side = is_backward ? node.z : node.y, far_side = is_backward ? node.y : node.z;
-    // NaN leaves the span as it is, and both sides are visited.
-    const float near_to = fminf(sap_plane_late(lane->ray, axis, plane), lane->span.to);
-    const float far_from = fmaxf(sap_plane_early(lane->ray, axis, plane), lane->span.from);
+    // sap_plane_early and sap_plane_late, bit for bit, with fewer numbers to keep. NaN leaves the span as it is, and
+    // both sides are visited.
+    const float margin = copysignf(lane->margin, inverse);
+    const float near_to = fminf((plane - (origin - margin)) * inverse, lane->span.to);
+    const float far_from = fmaxf((plane - (origin + margin)) * inverse, lane->span.from);
     const bool is_near = lane->span.from <= near_to && near_side != SAP_MESH_SIDE_EMPTY;
     const bool is_far = far_from <= lane->span.to && far_side != SAP_MESH_SIDE_EMPTY;
     if (is_near && is_far) {
@@ -180,7 +197,8 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
 static __device__ __forceinline__ void descend(const ray_task& task, int rays, ray_stack* stack, ray_lane* lane) {
     const int few = rays / 4;
     bool is_inner;
-    do {
+    do { // two steps a vote
+        if ((int32_t)lane->side >= 0) step(task, stack, lane);
         if ((int32_t)lane->side >= 0) step(task, stack, lane);
         is_inner = (int32_t)lane->side >= 0;
     } while (__popc(__ballot_sync(SAP_ALL_LANES, is_inner)) > few);
@@ -238,7 +256,8 @@ static __device__ __forceinline__ void look_into_leaf(const ray_task& task, cons
 // ---- Kernels
 
 template <int mode>
-static __global__ void __launch_bounds__(RAY_THREADS, RAY_BLOCKS) trace_rays(const __grid_constant__ ray_task task) {
+static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLOCKS : RAY_BLOCKS)
+    trace_rays(const __grid_constant__ ray_task task) {
     SAP_CUDA_SHARED(sap_hit, shared);
     ray_stack stack;
     ray_lane lane;
@@ -261,7 +280,7 @@ static __global__ void __launch_bounds__(RAY_THREADS, RAY_BLOCKS) trace_rays(con
             break;
         }
     }
-    answer<mode>(task, lane);
+    answer<mode>(task, true, shared, lane);
 }
 
 // The shared walk, which counts what it looks at.
@@ -291,8 +310,7 @@ static ray_task task_of(const sap_mesh_tree* tree, const sap_ray_job* job) {
 
 static void launch(sap_cuda_call* call, void (*kernel)(const ray_task), ray_task task) {
     sap_cuda_grid grid = sap_cuda_grid_for(task.job.count, RAY_THREADS);
-    if (task.job.limit && task.job.limit <= SAP_HITS_SHARED)
-        grid.shared = (size_t)task.job.limit * RAY_THREADS * sizeof(sap_hit);
+    if (task.job.limit <= SAP_HITS_SHARED) grid.shared = (size_t)task.job.limit * RAY_THREADS * sizeof(sap_hit);
     const int64_t resident = sap_cuda_resident(call, (const void*)kernel, RAY_THREADS, grid.shared);
     if (grid.blocks > resident) grid.blocks = resident;
     task.taken = (unsigned*)sap_cuda_take(call, sizeof *task.taken);
