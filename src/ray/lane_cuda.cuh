@@ -1,0 +1,145 @@
+// A ray's way through a tree over triangles on CUDA devices: down to leaves, and through the triangles of a leaf.
+#ifndef SAPWOOD_RAY_LANE_CUDA_CUH
+#define SAPWOOD_RAY_LANE_CUDA_CUH
+
+#include "ray/hits_cuda.cuh"
+#include "ray/walks_cuda.cuh"
+
+enum { FIND_FIRST, FIND_ANY, FIND_ALL };
+
+#define NOWHERE SAP_MESH_SIDE_EMPTY // a lane without a ray
+
+// A tree and what is asked of it, on the device.
+typedef struct ray_task {
+    sap_mesh_cuda tree;
+    sap_vector lower, upper;
+    float magnitude;
+    bool wide;       // rays and hits begin at multiples of 16 bytes
+    unsigned* taken; // 32 rays each; starts as zero
+    sap_ray_job job;
+} ray_task;
+
+// A lane's ray and where it stands.
+typedef struct ray_lane {
+    sap_prepared_ray ray;
+    float margin;
+    sap_vector turned; // its origin, the axes in the order of the sheared triangles
+    int64_t number;    // -1: none yet
+    uint32_t side;     // of mesh/mesh_cuda.h, or NOWHERE
+    sap_span span;
+    int waiting;
+    float t, u, v; // hits beyond t are of no interest
+    int triangle;
+    sap_hit_row row; // FIND_ALL
+} ray_lane;
+
+typedef struct ray_stack {
+    uint32_t side[SAP_MESH_STACK];
+    float from[SAP_MESH_STACK], to[SAP_MESH_STACK];
+} ray_stack;
+
+// ---- Down the tree
+
+// To the nearest side that waits and begins before what was found; to none if none does.
+static __device__ __forceinline__ void take_waiting(const ray_stack& stack, ray_lane* lane) {
+    do {
+        if (lane->waiting == 0) {
+            lane->side = NOWHERE;
+            return;
+        }
+        lane->waiting--;
+        lane->side = stack.side[lane->waiting];
+        lane->span.from = stack.from[lane->waiting];
+        lane->span.to = fminf(stack.to[lane->waiting], lane->t);
+    } while (!(lane->span.from <= lane->span.to));
+}
+
+// Past an inner node's plane, as ray/walk.h goes; no way leads to an empty side.
+static __device__ __forceinline__ void step(const ray_task& task, ray_stack* stack, ray_lane* lane) {
+    const uint4 node = __ldg(task.tree.nodes + lane->side);
+    const int axis = (int)node.w;
+    const float plane = sap_float_of_bits(node.x);
+    const float inverse = sap_pick(lane->ray.inverse, axis), origin = sap_pick(lane->ray.origin, axis);
+    const bool is_backward = inverse < 0;
+    const uint32_t near_side = is_backward ? node.z : node.y, far_side = is_backward ? node.y : node.z;
+    // sap_plane_early and sap_plane_late, bit for bit, with fewer numbers to keep. NaN leaves the span as it is, and
+    // both sides are visited.
+    const float margin = copysignf(lane->margin, inverse);
+    const float near_to = fminf((plane - (origin - margin)) * inverse, lane->span.to);
+    const float far_from = fmaxf((plane - (origin + margin)) * inverse, lane->span.from);
+    const bool is_near = lane->span.from <= near_to && near_side != SAP_MESH_SIDE_EMPTY;
+    const bool is_far = far_from <= lane->span.to && far_side != SAP_MESH_SIDE_EMPTY;
+    if (is_near && is_far) {
+        stack->side[lane->waiting] = far_side;
+        stack->from[lane->waiting] = far_from;
+        stack->to[lane->waiting] = lane->span.to;
+        lane->waiting++;
+    }
+    lane->side = is_near ? near_side : far_side;
+    lane->span.to = is_near ? near_to : lane->span.to;
+    lane->span.from = is_near ? lane->span.from : far_from;
+    if (!is_near && !is_far) take_waiting(*stack, lane);
+}
+
+// Lanes go down until most of the warp's rays stand at a leaf or are done. A warp that waits for the last has few
+// lanes at work.
+static __device__ __forceinline__ void descend(const ray_task& task, int rays, ray_stack* stack, ray_lane* lane) {
+    const int few = rays / 4;
+    bool is_inner;
+    do { // two steps a vote
+        if ((int32_t)lane->side >= 0) step(task, stack, lane);
+        if ((int32_t)lane->side >= 0) step(task, stack, lane);
+        is_inner = (int32_t)lane->side >= 0;
+    } while (__popc(__ballot_sync(SAP_ALL_LANES, is_inner)) > few);
+}
+
+// ---- Leaves
+
+template <int mode>
+static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_crossing& hit, int triangle,
+                                                ray_lane* lane) {
+    if (mode == FIND_ALL) {
+        sap_hit_row* row = &lane->row;
+        row->count = sap_hits_insert(row->hits, row->stride, row->count, task.job.limit,
+                                     sap_hit_of(hit.t, hit.u, hit.v, triangle));
+        if (row->count == task.job.limit) lane->t = row->hits[(row->count - 1) * row->stride].t;
+    } else if (hit.t < lane->t || lane->triangle < 0 || triangle < lane->triangle) {
+        lane->t = hit.t;
+        lane->u = hit.u;
+        lane->v = hit.v;
+        lane->triangle = triangle;
+    }
+}
+
+// Whether that was the last triangle of the leaf.
+template <int mode>
+static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint32_t place, ray_lane* lane) {
+    const float4* rows = task.tree.triangles + 3 * (size_t)place;
+    const float4 x = __ldg(rows + lane->ray.axis_x), y = __ldg(rows + lane->ray.axis_y),
+                 z = __ldg(rows + lane->ray.axis_z);
+    const uint32_t id = (uint32_t)__float_as_int(x.w);
+    sap_prepared_ray ray = lane->ray;
+    ray.origin = lane->turned;
+    ray.axis_x = 0;
+    ray.axis_y = 1;
+    ray.axis_z = 2;
+    const sap_triangle triangle = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
+    const sap_sheared sheared = sap_triangle_shear(ray, triangle);
+    if (!sap_is_beside(sheared)) {
+        const sap_crossing hit = sap_sheared_cross(ray, sheared);
+        if (hit.is_hit && hit.t <= lane->t) take_hit<mode>(task, hit, (int)(id & ~SAP_MESH_LAST), lane);
+    }
+    return (id & SAP_MESH_LAST) != 0;
+}
+
+template <int mode>
+static __device__ __forceinline__ void look_into_leaf(const ray_task& task, const ray_stack& stack, ray_lane* lane) {
+    uint32_t place = lane->side & ~SAP_MESH_SIDE_LEAF;
+    while (!test_triangle<mode>(task, place, lane)) place++;
+    if (mode == FIND_ANY && lane->triangle >= 0)
+        lane->side = NOWHERE;
+    else
+        take_waiting(stack, lane);
+}
+
+#endif
