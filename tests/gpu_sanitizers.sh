@@ -39,10 +39,12 @@ LIST
 }
 
 one() {  # one TOOL PROGRAM NAME TEST...
-  local kind=$1 program=$2 name=$1-$2-$3 status=0 options=(--error-exitcode 9) start=$SECONDS
+  local kind=$1 program=$2 job=$3 name=$1-$2-$3 status=0 options=(--error-exitcode 9) start=$SECONDS
   shift 3
   # Tests ask the driver about addresses that are none: refusals are no errors.
   if [ "$kind" = memcheck ]; then options+=(--leak-check full --report-api-errors no); fi
+  # Of host threads that launch at once initcheck reports what is not so: see the control below.
+  if [ "$kind $job" = "initcheck hosts" ]; then options+=(--force-blocking-launches); fi
   timeout -k 5 "$seconds" "$tool" --tool "$kind" "${options[@]}" "$build/tests/$program" "$@" >"$logs/$name.txt" 2>&1 ||
     status=$?
   # What a finding looks like in the log of a run that was stopped before its summary.
@@ -53,7 +55,7 @@ one() {  # one TOOL PROGRAM NAME TEST...
   9) verdict=FOUND ;;
   *) verdict="FAILED ($status)" ;;
   esac
-  printf '%-10s %-13s %-6s %-20s %3d s  %s\n' "$kind" "$program" "${name##*-}" "$verdict" $((SECONDS - start)) \
+  printf '%-10s %-13s %-6s %-20s %3d s  %s\n' "$kind" "$program" "$job" "$verdict" $((SECONDS - start)) \
     "$(sed -nE 's/^([0-9]+ passed, .*)/\1/p' "$logs/$name.txt" | tail -n 1)" >"$logs/$name.line"
 }
 
@@ -74,5 +76,26 @@ for kind in memcheck racecheck initcheck synccheck; do
 done
 wait
 cat "$logs"/*.line
+
+# How often initcheck reports a program without fault, of one thread and of several: why jobs of several hosts are given
+# blocking launches. A finding here is no failure.
+control() {  # control THREADS RUNS
+  local reported=0 run
+  for run in $(seq 1 "$2"); do
+    "$tool" --tool initcheck "$logs/control" "$1" >"$logs/control-$1-$run.txt" 2>&1 &
+  done
+  wait
+  for run in $(seq 1 "$2"); do
+    if grep -q '^========= Uninitialized' "$logs/control-$1-$run.txt"; then reported=$((reported + 1)); fi
+  done
+  echo "initcheck  control, $1 host threads: reported in $reported of $2 runs"
+}
+if nvcc -cudart static -arch=native -o "$logs/control" tests/initcheck_control.cu >"$logs/control.txt" 2>&1; then
+  control 1 12
+  control 8 24
+else
+  echo "control: skipped, not built"
+fi
+
 if grep -qE 'FOUND|FAILED' "$logs"/*.line; then exit 1; fi
 exit 0
