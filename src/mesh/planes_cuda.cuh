@@ -7,8 +7,10 @@
 #include "mesh/divide_cuda.cuh"
 
 enum {
-    SAP_MESH_ENDS_HELD = 2048, // ends of parts that are counted at once
-    SAP_MESH_SUBS = 256,       // bins of a histogram of ordinals, a thread each
+    SAP_MESH_ENDS_HELD = 2048, // ends of parts, of all bins, that are looked at at once
+    SAP_MESH_ENDS_TRIED = 512, // of one bin, each of which is counted against the others
+    SAP_MESH_HALVINGS = 8,
+    SAP_MESH_SUBS = 256, // bins of a histogram of ordinals, a thread each
     SAP_MESH_SUB_BITS = 8,
     SAP_MESH_SUB_LEVELS = 4, // 32 bits
     SAP_MESH_FIND_LOADS = 4, // of parts that a thread has under way
@@ -25,8 +27,8 @@ typedef struct sap_mesh_ends {
 
 typedef struct sap_mesh_chosen_bin {
     int axis, number;
-    uint32_t before, after;
-    uint32_t at[SAP_MESH_KINDS], count[SAP_MESH_KINDS]; // room for its ends; then how many there are
+    uint32_t before, after, room;
+    uint32_t at[SAP_MESH_KINDS], count[SAP_MESH_KINDS]; // of its ends: where they are, and how many
 } sap_mesh_chosen_bin;
 
 // The bins that are searched, the first first.
@@ -252,20 +254,16 @@ static __device__ void sap_mesh_choose_bins(sap_mesh_finder* f, uint32_t count, 
         if (key == first) {
             key = ~0ull;
             sap_mesh_chosen_bin* own = &s->choice.bins[chosen];
-            const uint32_t flat = starts < stops ? starts : stops;
-            *own = {
-                axis, bin, left, right - stops, {used, used + starts, used + starts + stops}, {starts, stops, flat}};
+            const uint32_t room = (uint32_t)sap_room_for_bin(starts, stops);
+            *own = {axis, bin, left, right - stops, room, {used, used + starts, used + starts + stops}, {0, 0, 0}};
             s->choice.number[i] = (int8_t)chosen;
         }
         __syncthreads();
-        const sap_mesh_chosen_bin* last = &s->choice.bins[chosen];
-        const int64_t room = sap_room_for_bin(last->count[SAP_MESH_STARTS], last->count[SAP_MESH_STOPS]);
-        if (used + room > 3 * (int64_t)count) break;
-        used += (uint32_t)room;
+        const uint32_t room = s->choice.bins[chosen].room;
+        if ((int64_t)used + room > 3 * (int64_t)count) break;
+        used += room;
     }
     __syncthreads();
-    if (i < chosen)
-        for (int k = 0; k < SAP_MESH_KINDS; k++) s->choice.bins[i].count[k] = 0;
     if (i == 0) {
         s->choice.count = chosen;
         s->room = used;
@@ -446,11 +444,18 @@ static __device__ int sap_mesh_search_range(sap_mesh_finder* f, const sap_mesh_e
         const unsigned long long key = (unsigned long long)sap_ordinal_of(bound) << 32 | (unsigned)i;
         const unsigned long long first = sap_mesh_block_min(f->s, wanted ? key : ~0ull);
         if (first == ~0ull) return -1;
+        // The most promising, and as many more as can be counted against each other.
+        const float least = sap_real_of((uint32_t)(first >> 32));
         const int leader = (int)(first & 0xffffffffu);
-        // All that are wanted, if there is room for them; else the most promising.
-        const bool all = sap_mesh_block_sum(f->s, wanted ? room : 0) <= SAP_MESH_ENDS_HELD;
-        const bool own = all ? wanted : i == leader;
-        const bool crowded = sap_mesh_block_sum(f->s, i == leader ? room : 0) > SAP_MESH_ENDS_HELD;
+        float limit = f->best.cost;
+        bool own = wanted, many = true;
+        for (int k = 0; k < SAP_MESH_HALVINGS && many; k++) {
+            own = wanted && !(bound > limit);
+            many = sap_mesh_block_sum(f->s, own ? room : 0) > SAP_MESH_ENDS_TRIED;
+            limit = 0.5f * (least + limit);
+        }
+        if (many) own = i == leader;
+        const bool crowded = many && sap_mesh_block_sum(f->s, own ? room : 0) > SAP_MESH_ENDS_TRIED;
         taken[i] = own;
         if (own) r->done[i] = true;
         const uint32_t all_starts = sap_mesh_block_sum(f->s, own ? starts : 0);
@@ -458,6 +463,21 @@ static __device__ int sap_mesh_search_range(sap_mesh_finder* f, const sap_mesh_e
         if (crowded) return leader;
         sap_mesh_try_some(f, ends, axis, r, taken, all_starts, all_stops);
     }
+}
+
+// A bin of few ends: all are tried.
+static __device__ void sap_mesh_try_bin(sap_mesh_finder* f, const sap_mesh_chosen_bin& bin, sap_mesh_ends ends) {
+    uint32_t at = 0;
+    for (int kind = 0; kind < SAP_MESH_KINDS; kind++) {
+        float* held = f->s->held + at;
+        for (uint32_t k = threadIdx.x; k < ends.count[kind]; k += SAP_MESH_THREADS) held[k] = ends.at[kind][k];
+        ends.at[kind] = held;
+        at += ends.count[kind];
+    }
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < ends.count[SAP_MESH_STARTS] + ends.count[SAP_MESH_STOPS]; i += SAP_MESH_THREADS)
+        sap_mesh_count_end(f, ends, bin.axis, f->s->held[i], -INFINITY, INFINITY, bin.before, bin.after);
+    sap_mesh_agree(f);
 }
 
 // The ends of one bin of the node: the most promising first, crowded ones narrowed down.
@@ -472,6 +492,10 @@ static __device__ void sap_mesh_search_bin(sap_mesh_finder* f, const sap_mesh_ch
     uint32_t low = sap_ordinal_of(from - margin);
     const uint32_t high = sap_ordinal_of(to + margin);
     if (sap_mesh_bound_between(f, bin.axis, from - margin, to + margin, bin.before, bin.after) > f->best.cost) return;
+    if (bin.room <= SAP_MESH_ENDS_TRIED) {
+        sap_mesh_try_bin(f, bin, ends);
+        return;
+    }
     sap_mesh_fill_range(f, ends, &s->ranges[0], low, high, bin.before, bin.after);
     for (int level = 0; level >= 0;) {
         sap_mesh_range* r = &s->ranges[level];
@@ -520,7 +544,8 @@ static __device__ sap_plane sap_mesh_find_plane(const sap_mesh_cuda_build& b, co
     sap_mesh_fill_find_bins(&f, parts, job->room, scale);
     sap_mesh_choose_bins(&f, (uint32_t)job->count, scale);
     if (s->choice.count == 0) return f.best.plane;
-    const bool few = s->room <= SAP_MESH_ENDS_HELD;
+    bool few = s->room <= SAP_MESH_ENDS_HELD;
+    for (int j = 0; j < s->choice.count; j++) few = few && s->choice.bins[j].room <= SAP_MESH_ENDS_TRIED;
     sap_mesh_gather_ends(&f, parts, job->room, scale, few ? s->held : scratch);
     if (few)
         sap_mesh_try_held(&f);
