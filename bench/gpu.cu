@@ -10,7 +10,7 @@ static void usage(FILE* to) {
             "  --quick   sizes up to a million only\n"
             "  --only    works whose names begin so: ceiling, build, table, peak, search, whole, leaf, cpu, radius, "
             "compact,\n"
-            "            rays, occluded, all, visits, closest, inside, frame, render\n"
+            "            rays, occluded, all, visits, closest, inside, mesh, frame, render\n"
             "  --reps    measurements of a work, %d to %d (default 9)\n"
             "  --cpu     the CPU beside the GPU, with all its threads\n"
             "  --data    a folder of point clouds and meshes\n"
@@ -142,6 +142,7 @@ int main(int count, char** arguments) {
     gpu_leaves(b);
     gpu_radii(b);
     gpu_compaction(b);
+    gpu_meshes(b);
     gpu_rays(b);
     gpu_frames(b);
     close_devices(b);

@@ -20,8 +20,8 @@ typedef struct frame_stage {
     float* rest;    // its vertices at rest, on the device
     frame_view view;
     sap_quality quality;
-    sap_mesh_tree *tree, *host; // of the moved mesh; host: where the device cannot build
-    sap_ray *rays, *shadows;    // of the device, as is all below
+    sap_mesh_tree* tree;     // of the moved mesh
+    sap_ray *rays, *shadows; // of the device, as is all below
     sap_hit* hits;
     uint8_t *dark, *pixels; // pixels: [SIDE * SIDE], rows from top to bottom
     float wave;             // of the twist, radians a unit: once over the height of the mesh
@@ -212,31 +212,13 @@ static void move_mesh(gpu_bench* b, frame_stage* s) {
            s->moved.vertex_count, 0.3f * (float)s->moves++, s->wave);
 }
 
-// On the device; false where it builds none.
-static bool build_there(gpu_bench* b, frame_stage* s) {
+static void build(gpu_bench* b, frame_stage* s) {
     sap_mesh_tree_options options = {};
     options.quality = s->quality;
-    const sap_status status = s->tree ? sap_mesh_tree_rebuild(s->tree, s->moved)
-                                      : sap_mesh_tree_build(b->device, s->moved, &options, &s->tree);
-    if (status == SAP_ERROR_UNSUPPORTED) return false;
-    GPU_SAP(status);
-    return true;
-}
-
-// On the CPU, from the moved vertices and back.
-static void build_here(gpu_bench* b, frame_stage* s) {
-    std::vector<float> vertices((size_t)s->mesh.vertex_count * 3);
-    sap_mesh moved = s->mesh;
-    sap_mesh_tree_options options = {};
-    options.quality = s->quality;
-    GPU_CUDA(cudaMemcpy(vertices.data(), s->moved.vertices, vertices.size() * sizeof(float), cudaMemcpyDeviceToHost));
-    moved.vertices = vertices.data();
-    if (s->host)
-        GPU_SAP(sap_mesh_tree_rebuild(s->host, moved));
+    if (s->tree)
+        GPU_SAP(sap_mesh_tree_rebuild(s->tree, s->moved));
     else
-        GPU_SAP(sap_mesh_tree_build(b->host, moved, &options, &s->host));
-    sap_mesh_tree_free(s->tree);
-    GPU_SAP(sap_mesh_tree_copy(s->host, b->device, &s->tree));
+        GPU_SAP(sap_mesh_tree_build(b->device, s->moved, &options, &s->tree));
 }
 
 static void shade(gpu_bench* b, frame_stage* s) {
@@ -265,22 +247,14 @@ static const double first_bytes = (double)RAYS * (sizeof(sap_ray) + sizeof(sap_h
 
 static void frame_rows(gpu_bench* b, frame_stage* s) {
     move_mesh(b, s);
-    const bool there = build_there(b, s);
-    if (!there) build_here(b, s);
+    build(b, s);
     place_view(s);
-    if (there) {
-        gpu_report(b, row_of(s, "frame", first_bytes + any_bytes, b), gpu_measure(b, [&] {
-                       move_mesh(b, s);
-                       (void)build_there(b, s);
-                       draw(b, s);
-                   }));
-        gpu_report(b, row_of(s, "frame-build", 0, b), gpu_measure(b, [&] { (void)build_there(b, s); }));
-    } else {
-        gpu_report(b, row_of(s, "frame-build-on-cpu", 0, b),
-                   gpu_measure_on_host(
-                       b, GPU_WARM_UPS, [&] { build_here(b, s); }, [&] { move_mesh(b, s); }));
-        build_here(b, s); // over the vertices of the last move
-    }
+    gpu_report(b, row_of(s, "frame", first_bytes + any_bytes, b), gpu_measure(b, [&] {
+                   move_mesh(b, s);
+                   build(b, s);
+                   draw(b, s);
+               }));
+    gpu_report(b, row_of(s, "frame-build", 0, b), gpu_measure(b, [&] { build(b, s); }));
     gpu_report(b, row_of(s, "frame-rays", first_bytes + any_bytes, b), gpu_measure(b, [&] { draw(b, s); }));
     GPU_SAP(sap_device_wait(b->device));
     gpu_check_rays(b, s->tree, RAYS, s->rays, s->hits, s->shadows, s->dark);
@@ -289,8 +263,7 @@ static void frame_rows(gpu_bench* b, frame_stage* s) {
     gpu_report(b, row_of(s, "frame-shadow", any_bytes, b),
                gpu_measure(b, [&] { GPU_SAP(sap_occluded(s->tree, s->shadows, RAYS, s->dark)); }));
     sap_mesh_tree_free(s->tree);
-    sap_mesh_tree_free(s->host);
-    s->tree = s->host = NULL;
+    s->tree = NULL;
 }
 
 // ---- Whole pictures: on the GPU, and the CPU's, with which it must agree
@@ -303,7 +276,7 @@ static void picture_rows(gpu_bench* b, frame_stage* s, const sap_mesh_file* file
     options.width = options.height = SIDE;
     options.samples = SAMPLES;
     GPU_SAP(sap_mesh_tree_build(b->host, s->mesh, NULL, &tree));
-    GPU_SAP(sap_mesh_tree_copy(tree, b->device, &copy));
+    GPU_SAP(sap_mesh_tree_build(b->device, s->mesh, NULL, &copy));
     scene.file = file;
     scene.tree = copy;
     sap_render_info info = {};

@@ -35,17 +35,10 @@ static void make_torus(gpu_ray_scene* s) {
     s->mesh = sap_mesh{s->made_vertices.data(), N * N, s->made_triangles.data(), 2 * N * N};
 }
 
-static bool read_mesh(gpu_bench* b, gpu_ray_scene* s, const std::string& folder) {
-    for (const char* inner : {"/", "/meshes/"})
-        for (const char* end : {".ply", ".ply.xz"}) {
-            std::vector<char> bytes = gpu_read_bytes(folder + inner + s->view->file + end);
-            if (!bytes.empty() &&
-                sap_mesh_parse(b->host, bytes.data(), bytes.size(), SAP_FORMAT_PLY, NULL, &s->file) == SAP_OK) {
-                s->mesh = s->file->mesh;
-                return s->mesh.triangle_count > 0;
-            }
-        }
-    return false;
+static bool read_mesh(gpu_bench* b, gpu_ray_scene* s) {
+    s->file = gpu_mesh_read(b, s->view->file);
+    if (s->file) s->mesh = s->file->mesh;
+    return s->mesh.triangle_count > 0;
 }
 
 // ---- Rays
@@ -141,7 +134,7 @@ static camera camera_of(const gpu_ray_view* view, float3 lower, float3 size, flo
 bool gpu_ray_scene_read(gpu_bench* b, int number, gpu_ray_scene* s) {
     s->view = number < GPU_RAY_VIEWS ? &views[number] : &torus;
     if (number >= GPU_RAY_VIEWS) make_torus(s);
-    return number >= GPU_RAY_VIEWS || (b->data && read_mesh(b, s, b->data));
+    return number >= GPU_RAY_VIEWS || (b->data && read_mesh(b, s));
 }
 
 void gpu_ray_scene_aim(gpu_bench* b, gpu_ray_scene* s, const sap_mesh_tree* tree) {
@@ -149,8 +142,7 @@ void gpu_ray_scene_aim(gpu_bench* b, gpu_ray_scene* s, const sap_mesh_tree* tree
     sap_mesh_tree_info info;
     GPU_SAP(sap_mesh_tree_describe(tree, &info));
     const float3 lower = make_float3(info.lower[0], info.lower[1], info.lower[2]);
-    const float3 size =
-        make_float3(info.upper[0] - lower.x, info.upper[1] - lower.y, info.upper[2] - lower.z);
+    const float3 size = make_float3(info.upper[0] - lower.x, info.upper[1] - lower.y, info.upper[2] - lower.z);
     const float3 middle = moved(lower, 0.5f, size);
     const float radius = 0.5f * sqrtf(dot(size, size));
     s->rays[0] = (sap_ray*)gpu_memory(GPU_RAYS * sizeof(sap_ray));

@@ -108,7 +108,7 @@ sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name) {
     for (const char* inner : {"", "/meshes"})
         for (const char* end : {".ply", ".ply.xz"}) {
             if (mesh || !b->data) continue;
-            std::vector<char> bytes = read_bytes(std::string(b->data) + inner + "/" + name + end);
+            std::vector<char> bytes = gpu_read_bytes(std::string(b->data) + inner + "/" + name + end);
             if (!bytes.empty())
                 GPU_SAP(sap_mesh_parse(b->host, bytes.data(), bytes.size(), SAP_FORMAT_PLY, NULL, &mesh));
         }

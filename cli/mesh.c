@@ -42,31 +42,12 @@ sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** m
     return SAP_EXIT_OK;
 }
 
-// Builds on the CPU and copies the tree to a device that builds none.
-static sap_status build_on_host(sap_cli* cli, sap_mesh mesh, const sap_mesh_tree_options* options,
-                                sap_mesh_tree** tree) {
-    sap_device_options wanted = {.processor = SAP_CPU, .threads = cli->options->threads, .simd = cli->options->simd};
-    sap_device* host = NULL;
-    sap_mesh_tree *built = NULL, *copy = NULL;
-    sap_status status = sap_device_open(&wanted, &host);
-    if (status == SAP_OK) status = sap_mesh_tree_build(host, mesh, options, &built);
-    if (status == SAP_OK) status = sap_mesh_tree_copy(built, cli->device, &copy);
-    if (status == SAP_OK) {
-        sap_mesh_tree_free(*tree);
-        *tree = copy;
-    }
-    sap_mesh_tree_free(built);
-    sap_device_close(host);
-    return status;
-}
-
 sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree** tree,
                                      double* seconds) {
     sap_mesh_tree_options options = {.quality = cli->options->quality};
     sap_cli_stage_begin(cli, "building");
     sap_status status =
         *tree ? sap_mesh_tree_rebuild(*tree, mesh) : sap_mesh_tree_build(cli->device, mesh, &options, tree);
-    if (status == SAP_ERROR_UNSUPPORTED) status = build_on_host(cli, mesh, &options, tree);
     *seconds = sap_cli_stage_end(cli);
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
 }

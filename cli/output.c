@@ -154,10 +154,9 @@ static void take_reason(void* user, sap_status status, const char* sentence) {
 sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
     *cli = (sap_cli){.options = options};
     sap_cli_verb verb = options->verb;
-    bool files_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT; // no use for a GPU
-    bool meshes = (verb == SAP_VERB_BUILD && options->triangles) ||      // which the CPU builds and checks
-                  (verb == SAP_VERB_VERIFY && sap_cli_is_mesh_tree(options->operands[0]));
-    bool choose_cpu = (files_only || meshes) && options->processor == SAP_AUTO;
+    bool files_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT;                      // no use for a GPU
+    bool checks_mesh = verb == SAP_VERB_VERIFY && sap_cli_is_mesh_tree(options->operands[0]); // which the CPU does
+    bool choose_cpu = (files_only || checks_mesh) && options->processor == SAP_AUTO;
     sap_device_options wanted = {.processor = choose_cpu ? SAP_CPU : options->processor,
                                  .ordinal = options->ordinal,
                                  .threads = options->threads,

@@ -20,7 +20,9 @@ test_cuda few arrays_on nothing_waits bad_points rebuilding_allocates callers_me
 test_cuda hosts many_hosts
 test_cuda_copies few sizes_of which_copies
 test_cuda_graph few graphs_give captured_calls
-test_cuda_rays few few_rays trees_come trees_are
+test_cuda_mesh few options rebuilt_trees_are_new_ones_in long_leaves bad_meshes
+test_cuda_mesh all trees_of
+test_cuda_rays few few_rays trees_come
 test_cuda_rays all answers
 test_cuda_render few callers_stream other_pictures empty short_of progress
 test_cuda_render all pictures_are

@@ -5,6 +5,7 @@
 #include "cuda_scene.h"
 #include "mesh/layout.h"
 #include "mesh_families.h"
+#include "ray_oracle.h"
 
 enum { MANY = CASE_STEP > 1 ? 2500 : 6000, FEW = CASE_STEP > 1 ? 700 : 3000 };
 
@@ -18,6 +19,28 @@ static bool same_trees(const sap_mesh_tree* there, const sap_mesh_tree* here, sa
     return same;
 }
 
+// Rays, nearest points and insides go by what stands beside the arrays.
+static void expect_same_answers(const sap_mesh_tree* there, const sap_mesh_tree* here, const sap_mesh* mesh) {
+    enum { RAYS = 60 };
+    sap_ray rays[RAYS];
+    sap_hit hits[2][RAYS];
+    sap_closest closest[2][RAYS];
+    float lower[3], upper[3], points[3 * RAYS];
+    uint64_t state = 1;
+    if (!mesh->triangle_count) return;
+    oracle_box(mesh, lower, upper);
+    for (int i = 0; i < RAYS; i++) {
+        rays[i] = oracle_ray(mesh, lower, upper, i, &state);
+        memcpy(points + 3 * i, rays[i].origin, sizeof rays[i].origin);
+    }
+    for (int k = 0; k < 2; k++) {
+        CHECK_STATUS(sap_trace(k ? here : there, rays, RAYS, hits[k]), SAP_OK);
+        CHECK_STATUS(sap_closest_point(k ? here : there, points, RAYS, closest[k]), SAP_OK);
+    }
+    CHECK(!memcmp(hits[0], hits[1], sizeof hits[0]));
+    CHECK(!memcmp(closest[0], closest[1], sizeof closest[0]));
+}
+
 static void expect_same(scene* s, const sap_mesh* mesh, const sap_mesh_tree_options* options) {
     for (int quality = 0; quality < 2; quality++) {
         sap_mesh_tree *here = NULL, *there = NULL;
@@ -25,7 +48,7 @@ static void expect_same(scene* s, const sap_mesh* mesh, const sap_mesh_tree_opti
         own.quality = (sap_quality)quality;
         CHECK_STATUS(sap_mesh_tree_build(s->cpu, *mesh, &own, &here), SAP_OK);
         CHECK_STATUS(sap_mesh_tree_build(s->gpu, *mesh, &own, &there), SAP_OK);
-        CHECK(same_trees(there, here, s->cpu));
+        if (CHECK(same_trees(there, here, s->cpu))) expect_same_answers(there, here, mesh);
         sap_mesh_tree_free(here);
         sap_mesh_tree_free(there);
     }
@@ -137,7 +160,7 @@ static void rebuild_on(void* stream) {
             CHECK_STATUS(sap_mesh_tree_rebuild(tree, there), SAP_OK);
         else
             CHECK_STATUS(sap_mesh_tree_build(s.gpu, there, &options, &tree), SAP_OK);
-        CHECK(same_trees(tree, here, s.cpu));
+        if (CHECK(same_trees(tree, here, s.cpu))) expect_same_answers(tree, here, &mesh);
         CHECK_STATUS(sap_mesh_tree_verify(tree), SAP_OK);
         sap_mesh_tree_free(here);
         if (stream) free_there(&there);

@@ -169,19 +169,6 @@ TEST(trees_come_and_go) {
     close_scene(&t.s);
 }
 
-TEST(trees_are_built_on_the_host) {
-    stage t;
-    OPEN_SCENE(&t.s, NULL);
-    open_stage_on(&t, RAY_MESH_CUBE, SAP_QUALITY_HIGH);
-    sap_mesh_tree* built = NULL;
-    CHECK_STATUS(sap_mesh_tree_build(t.s.gpu, t.mesh.mesh, NULL, &built), SAP_ERROR_UNSUPPORTED);
-    CHECK_STATUS(sap_mesh_tree_rebuild(t.there, t.mesh.mesh), SAP_ERROR_UNSUPPORTED);
-    CHECK(!built);
-    expect_same(&t, 0, RAYS, 0);
-    close_stage_on(&t);
-    close_scene(&t.s);
-}
-
 // ---- Faults
 
 static sap_status work(stage* t, folder* files) {

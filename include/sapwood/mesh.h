@@ -59,11 +59,13 @@ typedef struct sap_mesh_tree_options {
 } sap_mesh_tree_options;
 
 /**
- * Builds a tree. The same mesh and options give the same tree, byte for byte, for any number of threads. Triangles
- * without area stand in the tree, though no ray hits them. O(n log n) expected. options NULL: all defaults. Errors:
- * SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (an index that is no vertex's, naming the triangle; too many references),
- * SAP_ERROR_NOT_FINITE (naming the first bad vertex that a triangle uses), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (the
- * device), SAP_ERROR_CANCELLED. On failure *tree is untouched.
+ * Builds a tree. The same mesh and options give the same tree, byte for byte, on every device and for any number of
+ * threads. On a CUDA device the mesh may lie in host memory or on the GPU; the call waits for the tree's size, and in
+ * the caller's stream, with a mesh on the GPU, for nothing else. Triangles without area stand in the tree, though no
+ * ray hits them. O(n log n) expected. options NULL: all defaults. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (an index
+ * that is no vertex's, naming the triangle; too many references), SAP_ERROR_NOT_FINITE (naming the first bad vertex
+ * that a triangle uses), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, SAP_ERROR_UNSUPPORTED (the
+ * device, or a stream that is being captured), SAP_ERROR_CANCELLED. On failure *tree is untouched.
  */
 SAP_API sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh_tree_options* options,
                                        sap_mesh_tree** tree);
@@ -71,7 +73,7 @@ SAP_API sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const 
 /**
  * Builds anew over another mesh, or one that has moved, with the same options, into the memory of the tree, which grows
  * as needed and is kept: rebuilding over meshes of one size allocates nothing. Nobody may search the tree meanwhile.
- * Errors: as ::sap_mesh_tree_build; the tree is then as it was.
+ * Errors: as ::sap_mesh_tree_build; the tree is then as it was, or, where a GPU has failed on the way, empty.
  */
 SAP_API sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh);
 

@@ -30,7 +30,7 @@ enum {
     SAP_MESH_THREADS = 256,                       // of a block of the large-node kernel
     SAP_MESH_WARPS = SAP_MESH_THREADS / SAP_WARP, // in it
     SAP_MESH_ALONE = 256,                         // parts of a node that one warp divides in one go
-    SAP_MESH_UNIT = 128,                          // parts of a larger node for one warp, at least
+    SAP_MESH_UNIT = 256,                          // parts of a larger node for one warp, at least
     SAP_MESH_UNITS = 1024,                        // warps that divide a node, at most
     SAP_MESH_BINS = 64,                           // along an axis
     SAP_MESH_HOLE = -1                            // the triangle of a place without a part

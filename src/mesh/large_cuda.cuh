@@ -155,7 +155,7 @@ static __device__ void sap_mesh_list_units(const sap_mesh_cuda_build& b, sap_mes
     }
 }
 
-// What the last block does: at the end of a level, and of a round of counting.
+// What the last block does at the end of a level, and at the end of a round of counting.
 struct sap_mesh_close_level {
     const sap_mesh_cuda_build& b;
     __device__ void operator()(sap_mesh_cuda_state* state) const {

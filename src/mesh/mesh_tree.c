@@ -71,7 +71,7 @@ sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh
     if (status == SAP_OK) status = complete_options(device, options, &complete);
     if (status != SAP_OK) return status;
     if (!device->table->mesh_build)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "trees over triangles are built on CPU devices; copy one here");
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device builds no trees over triangles; copy one here");
     sap_mesh_tree* built = sap_mesh_tree_new(device);
     if (!built) return SAP_ERROR_MEMORY;
     built->options = complete;
@@ -90,7 +90,7 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
     if (tree->memory.mapping)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: lies in a mapped file and cannot be rebuilt");
     if (!tree->device->table->mesh_build)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "trees over triangles are rebuilt on CPU devices only");
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device rebuilds no trees over triangles");
     return tree->device->table->mesh_build(tree, &mesh);
 }
 

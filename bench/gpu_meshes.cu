@@ -1,0 +1,101 @@
+// Trees over triangles, from a mesh on the device: built anew into a tree's own memory, and for the first time. Every
+// tree is compared with the CPU's, byte for byte, as it would be saved.
+#include "gpu.cuh"
+#include <unistd.h>
+
+typedef struct mesh_stage {
+    const char* name;
+    sap_quality quality;
+    sap_mesh mesh, there; // on the host, on the device
+} mesh_stage;
+
+static gpu_row row_of(const mesh_stage* s, const char* work) {
+    gpu_row row = gpu_row_of(work, s->name, s->mesh.triangle_count, 3);
+    snprintf(row.order, sizeof row.order, "%s", s->quality == SAP_QUALITY_FAST ? "fast" : "high");
+    return row;
+}
+
+static sap_mesh_tree* build(const mesh_stage* s, sap_device* device, const sap_mesh* mesh) {
+    sap_mesh_tree_options options = {};
+    sap_mesh_tree* tree = NULL;
+    options.quality = s->quality;
+    GPU_SAP(sap_mesh_tree_build(device, *mesh, &options, &tree));
+    return tree;
+}
+
+// What a tree is as a file.
+static std::vector<char> saved(const sap_mesh_tree* tree) {
+    char path[] = "/tmp/sapwood-bench-XXXXXX";
+    const int opened = mkstemp(path);
+    if (opened < 0) return {};
+    close(opened);
+    GPU_SAP(sap_mesh_tree_save(tree, path));
+    std::vector<char> bytes = gpu_read_bytes(path);
+    (void)remove(path);
+    return bytes;
+}
+
+static void compare(gpu_bench* b, const sap_mesh_tree* tree, const sap_mesh_tree* host, const char* work) {
+    const std::vector<char> got = saved(tree), expected = saved(host);
+    gpu_compared(b, 1, got.empty() || got != expected, work);
+}
+
+// The CPU with so many threads, 0: all; from the mesh on the host.
+static void on_cpu(gpu_bench* b, const mesh_stage* s, int threads, const char* work) {
+    sap_device_options options = {};
+    sap_device* device = NULL;
+    options.processor = SAP_CPU;
+    options.threads = threads;
+    GPU_SAP(sap_device_open(&options, &device));
+    sap_mesh_tree* tree = build(s, device, &s->mesh);
+    gpu_report(b, row_of(s, work),
+               gpu_measure_on_host(
+                   b, 1, [&] { GPU_SAP(sap_mesh_tree_rebuild(tree, s->mesh)); }, [] {}));
+    sap_mesh_tree_free(tree);
+    sap_device_close(device);
+}
+
+static void rows_of(gpu_bench* b, const mesh_stage* s) {
+    sap_mesh_tree *tree = build(s, b->device, &s->there), *host = build(s, b->host, &s->mesh), *again = NULL;
+    const gpu_times times = gpu_measure(b, [&] { GPU_SAP(sap_mesh_tree_rebuild(tree, s->there)); });
+    compare(b, tree, host, "mesh-rebuild");
+    gpu_report(b, row_of(s, "mesh-rebuild"), times);
+    gpu_report(
+        b, row_of(s, "mesh-build"),
+        gpu_measure_on_host(
+            b, GPU_WARM_UPS, [&] { again = build(s, b->device, &s->there); }, [&] { sap_mesh_tree_free(again); }));
+    if (b->cpu) {
+        on_cpu(b, s, 1, "mesh-cpu-1");
+        on_cpu(b, s, 0, "mesh-cpu-all");
+    }
+    sap_mesh_tree_free(tree);
+    sap_mesh_tree_free(host);
+}
+
+static void* uploaded(const void* from, size_t bytes) {
+    void* to = gpu_memory(bytes);
+    GPU_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return to;
+}
+
+void gpu_meshes(gpu_bench* b) {
+    static const char* const meshes[][2] = {
+        {"bunny", "bunny"},           {"sponza_dabrovic", "sponza"},  {"fairy_forest", "fairy"},
+        {"turbine_blade", "turbine"}, {"ct_head_surface", "ct head"}, {"dragon", "dragon"}};
+    if (!gpu_wanted(b, "mesh-rebuild", 0) && !gpu_wanted(b, "mesh-build", 0)) return;
+    for (const auto& names : meshes) {
+        sap_mesh_file* file = gpu_mesh_read(b, names[0]);
+        if (!file) continue;
+        mesh_stage s = {names[1], SAP_QUALITY_FAST, file->mesh, file->mesh};
+        s.there.vertices = (float*)uploaded(s.mesh.vertices, (size_t)s.mesh.vertex_count * 3 * sizeof(float));
+        s.there.triangles = (int32_t*)uploaded(s.mesh.triangles, (size_t)s.mesh.triangle_count * 3 * sizeof(int32_t));
+        for (sap_quality quality : {SAP_QUALITY_FAST, SAP_QUALITY_HIGH}) {
+            s.quality = quality;
+            rows_of(b, &s);
+        }
+        GPU_CUDA(cudaFree((void*)(uintptr_t)s.there.vertices));
+        GPU_CUDA(cudaFree((void*)(uintptr_t)s.there.triangles));
+        sap_mesh_file_free(file);
+        sap_device_trim(b->device);
+    }
+}
