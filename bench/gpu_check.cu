@@ -76,7 +76,7 @@ void gpu_check_bytes(gpu_bench* b, int64_t count, size_t bytes, const void* got,
     int64_t wrong = 0;
     for (int64_t i = 0; i < count; i++)
         wrong += memcmp((const char*)got + (size_t)i * bytes, (const char*)expected + (size_t)i * bytes, bytes) != 0;
-    compared(b, count, wrong, what);
+    gpu_compared(b, count, wrong, what);
 }
 
 template <typename type> static std::vector<type> fetched(const type* from, int64_t count) {
