@@ -99,6 +99,8 @@ bool gpu_scan_read(gpu_bench* b, gpu_cloud* points, gpu_cloud* queries);
 // The bytes of a file, unpacked if its name ends in .xz; empty if it cannot be read.
 std::vector<char> gpu_read_bytes(const std::string& path);
 sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name); // a PLY, its name without the suffix; NULL: not there
+// A bumpy torus of 2 * side * side triangles, whose memory the lists hold.
+sap_mesh gpu_torus(int side, std::vector<float>* vertices, std::vector<int32_t>* triangles);
 
 // ---- gpu_report.cu
 

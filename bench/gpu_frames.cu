@@ -122,21 +122,6 @@ static __global__ void put_pixels(sap_mesh mesh, const sap_ray* rays, const sap_
 
 // ---- The mesh
 
-// A bumpy torus of as many triangles as Fairy Forest, within a thousandth.
-static sap_mesh make_torus(std::vector<float>* vertices, std::vector<int32_t>* triangles) {
-    enum { N = 293 };
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
-            const double turn = 6.283185307179586 / N, a = i * turn, b = j * turn;
-            const double tube = 1 + 0.1 * sin(9 * a) * cos(7 * b), ring = 2.2 + tube * cos(b);
-            for (double v : {ring * cos(a), tube * sin(b), ring * sin(a)}) vertices->push_back((float)v);
-            const int at = i * N + j, side = (i + 1) % N * N + j, up = i * N + (j + 1) % N,
-                      both = (i + 1) % N * N + (j + 1) % N;
-            for (int corner : {at, side, both, at, both, up}) triangles->push_back(corner);
-        }
-    return sap_mesh{vertices->data(), N * N, triangles->data(), 2 * N * N};
-}
-
 static void cross(const float* a, const float* b, float length, float* to) {
     float size = 0;
     for (int k = 0; k < 3; k++) {
@@ -309,7 +294,8 @@ void gpu_frames(gpu_bench* b) {
     frame_stage s = {};
     sap_mesh_file *read = gpu_mesh_read(b, "fairy_forest"), made = {};
     s.name = read ? "fairy" : "torus";
-    s.mesh = read ? read->mesh : make_torus(&vertices, &triangles);
+    // As many triangles as Fairy Forest has, nearly.
+    s.mesh = read ? read->mesh : gpu_torus(293, &vertices, &triangles);
     made.mesh = s.mesh;
     open_stage(&s);
     for (sap_quality quality : {SAP_QUALITY_FAST, SAP_QUALITY_HIGH}) {

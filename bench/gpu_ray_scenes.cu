@@ -20,21 +20,6 @@ static const gpu_ray_view torus = {"", "torus", false, {0}, {0}};
 
 // ---- Meshes
 
-// A bumpy torus of 2 * 360 * 360 triangles.
-static void make_torus(gpu_ray_scene* s) {
-    enum { N = 360 };
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
-            const double turn = 6.283185307179586 / N, a = i * turn, b = j * turn;
-            const double tube = 14 + 1.5 * sin(9 * a) * cos(7 * b), ring = 30 + tube * cos(b);
-            const int at = i * N + j, side = (i + 1) % N * N + j, up = i * N + (j + 1) % N,
-                      both = (i + 1) % N * N + (j + 1) % N;
-            for (double x : {ring * cos(a), tube * sin(b), ring * sin(a)}) s->made_vertices.push_back((float)x);
-            for (int corner : {at, side, both, at, both, up}) s->made_triangles.push_back(corner);
-        }
-    s->mesh = sap_mesh{s->made_vertices.data(), N * N, s->made_triangles.data(), 2 * N * N};
-}
-
 static bool read_mesh(gpu_bench* b, gpu_ray_scene* s) {
     s->file = gpu_mesh_read(b, s->view->file);
     if (s->file) s->mesh = s->file->mesh;
@@ -133,7 +118,7 @@ static camera camera_of(const gpu_ray_view* view, float3 lower, float3 size, flo
 
 bool gpu_ray_scene_read(gpu_bench* b, int number, gpu_ray_scene* s) {
     s->view = number < GPU_RAY_VIEWS ? &views[number] : &torus;
-    if (number >= GPU_RAY_VIEWS) make_torus(s);
+    if (number >= GPU_RAY_VIEWS) s->mesh = gpu_torus(360, &s->made_vertices, &s->made_triangles);
     return number >= GPU_RAY_VIEWS || (b->data && read_mesh(b, s));
 }
 

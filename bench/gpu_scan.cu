@@ -3,6 +3,7 @@
 // program.
 #include "gpu.cuh"
 
+#include <cmath>
 #include <dirent.h>
 #include <string>
 #include <vector>
@@ -113,4 +114,17 @@ sap_mesh_file* gpu_mesh_read(gpu_bench* b, const char* name) {
                 GPU_SAP(sap_mesh_parse(b->host, bytes.data(), bytes.size(), SAP_FORMAT_PLY, NULL, &mesh));
         }
     return mesh;
+}
+
+sap_mesh gpu_torus(int side, std::vector<float>* vertices, std::vector<int32_t>* triangles) {
+    for (int i = 0; i < side; i++)
+        for (int j = 0; j < side; j++) {
+            const double turn = 6.283185307179586 / side, a = i * turn, b = j * turn;
+            const double tube = 1 + 0.1 * sin(9 * a) * cos(7 * b), ring = 2.2 + tube * cos(b);
+            const int at = i * side + j, over = (i + 1) % side * side + j, up = i * side + (j + 1) % side,
+                      both = (i + 1) % side * side + (j + 1) % side;
+            for (double x : {ring * cos(a), tube * sin(b), ring * sin(a)}) vertices->push_back((float)x);
+            for (int corner : {at, over, both, at, both, up}) triangles->push_back(corner);
+        }
+    return sap_mesh{vertices->data(), (int64_t)side * side, triangles->data(), 2 * (int64_t)side * side};
 }

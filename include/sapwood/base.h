@@ -111,7 +111,7 @@ typedef struct sap_device_options {
  * call comes back when its results are there, with one exception: on a device that works in the caller's stream, a
  * call whose arrays all lie on the GPU only puts its work into the stream. What the GPU finds out later, such as a
  * point that is not finite, is then reported by ::sap_device_wait; until then such a tree answers "no neighbour". A GPU
- * calls no progress callback.
+ * calls no progress callback, but for ::sap_render, whose arrays are host memory throughout.
  *
  * **Graphs.** On a device that works in the caller's stream, the caller may capture calls into a CUDA graph and launch
  * that as often as he likes: ::sap_tree_rebuild (balanced, duplicates kept), ::sap_nearest and ::sap_nearest_self

@@ -71,7 +71,8 @@ static sap_status take_facts(sap_mesh_tree* tree, const sap_saved_file* file, co
     const char* wrong = sap_mesh_options_wrong(&tree->options);
     if (wrong) return sap_saved_refuse(file, SAP_SAVED_FACTS + offsetof(facts, quality), wrong);
     if (s->triangles < 0 || s->triangles > INT32_MAX || s->nodes < 1 || s->nodes >= (int64_t)1 << 30 || s->listed < 0 ||
-        s->listed > INT32_MAX || !sap_mesh_shape_places(s) || s->bytes != file->bytes)
+        s->listed > INT32_MAX || s->references < s->listed || s->references > INT32_MAX || !sap_mesh_shape_places(s) ||
+        s->bytes != file->bytes)
         return sap_saved_refuse(file, SAP_SAVED_FACTS + offsetof(facts, triangles), "the counts do not fit the size");
     return SAP_OK;
 }

@@ -5,9 +5,14 @@
 #include "device/cuda_rooms.h"
 #include "ray/lane_cuda.cuh"
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+enum { RAY_BLOCKS = 8 }; // on a multiprocessor at once: Turing has room for 1024 threads
+#else
+enum { RAY_BLOCKS = 9 }; // 56 registers a thread
+#endif
+
 enum {
     RAY_THREADS = 128,
-    RAY_BLOCKS = 9, // on a multiprocessor at once: 56 registers a thread
     ROW_BLOCKS = 8, // the same, of all hits
     RAY_FEW_IDLE = 8
 };

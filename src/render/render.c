@@ -207,7 +207,7 @@ static void fill_view(sap_picture* picture) {
     view->triangles = file->mesh.triangles;
     view->colors = file->colors;
     view->material_ids = file->material_ids;
-    view->materials = file->materials;
+    view->materials = file->material_ids ? file->materials : NULL;
     view->lamps = picture->lamps;
 }
 
