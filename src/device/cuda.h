@@ -112,7 +112,11 @@ size_t sap_cuda_idle_bytes(sap_device* device);
 
 // ---- A call.
 
-enum { SAP_CUDA_CALL_BLOCKS = 32, SAP_CUDA_CALL_OUTPUTS = 8 };
+enum {
+    SAP_CUDA_CALL_BLOCKS = 32,
+    SAP_CUDA_CALL_OUTPUTS = 8,
+    SAP_CUDA_SHARED_EVERYWHERE = 64 << 10 // bytes of shared memory that a block can have on any GPU since Turing
+};
 
 typedef struct sap_cuda_output { // to be copied to the host when the call ends
     void *host, *device;
@@ -140,6 +144,8 @@ sap_status sap_cuda_begin(sap_cuda_call* call, const sap_device* device);
 sap_status sap_cuda_end(sap_cuda_call* call, sap_status status);
 // Scratch memory of at least `bytes`, aligned to 256, until the end of the call. NULL on failure.
 void* sap_cuda_take(sap_cuda_call* call, size_t bytes);
+// Frees scratch memory before the end of the call, whose work so far may still use it. NULL is fine.
+void sap_cuda_give(sap_cuda_call* call, const void* memory);
 // Device memory that outlives the call, to be released by sap_cuda_release. NULL on failure.
 void* sap_cuda_allocate(sap_cuda_call* call, size_t bytes);
 void sap_cuda_release(sap_device* device, void* memory, size_t bytes);
@@ -176,7 +182,7 @@ typedef struct sap_cuda_grid {
 } sap_cuda_grid;
 
 void sap_cuda_launch_list(sap_cuda_call* call, const void* kernel, sap_cuda_grid grid, void** arguments);
-// How many blocks of a kernel run at once on the whole GPU; 0 on failure.
+// How many blocks of a kernel run at once on the whole GPU; none is a failure. 0 on failure.
 int sap_cuda_resident(sap_cuda_call* call, const void* kernel, int threads, size_t shared);
 
 template <typename type> struct sap_cuda_plain { typedef type as; };

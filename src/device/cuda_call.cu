@@ -149,6 +149,9 @@ void sap_cuda_release(sap_device* device, void* memory, size_t bytes) {
 }
 
 void* sap_cuda_take(sap_cuda_call* call, size_t bytes) {
+    if (call->status == SAP_OK && call->blocks == SAP_CUDA_CALL_BLOCKS)
+        call->status = sap_fail(call->device, SAP_ERROR_UNSUPPORTED, "the call needs more than %d blocks of memory",
+                                SAP_CUDA_CALL_BLOCKS);
     if (call->status != SAP_OK) return NULL;
     sap_cuda_block* block = &call->block[call->blocks];
     block->bytes = (bytes + 4095) / 4096 * 4096 + (bytes ? 0 : 4096);
@@ -157,6 +160,19 @@ void* sap_cuda_take(sap_cuda_call* call, size_t bytes) {
         block->memory = (unsigned char*)sap_cuda_allocate(call, block->bytes);
     if (block->memory) call->blocks++;
     return block->memory;
+}
+
+void sap_cuda_give(sap_cuda_call* call, const void* memory) {
+    int i = 0;
+    while (i < call->blocks && call->block[i].memory != memory) i++;
+    if (i == call->blocks) return;
+    sap_cuda_block block = call->block[i];
+    call->block[i] = call->block[--call->blocks];
+    block.kept |= call->captured;
+    if (block.kept)
+        give(call->device, block);
+    else
+        sap_cuda_expect(call, release(call->device, block.memory, block.bytes), "freeing memory");
 }
 
 // ---- Begin and end
@@ -286,6 +302,10 @@ int sap_cuda_resident(sap_cuda_call* call, const void* kernel, int threads, size
         sap_cuda_expect(call, call->cuda->calls->allow_shared(kernel, shared), "preparing a kernel");
     if (call->status != SAP_OK) return 0;
     sap_cuda_expect(call, call->cuda->calls->blocks_at_once(&blocks, kernel, threads, shared), "preparing a kernel");
+    if (call->status == SAP_OK && blocks == 0)
+        call->status = sap_fail(call->device, SAP_ERROR_UNSUPPORTED,
+                                "GPU %d has no room for %d threads with %zu bytes of shared memory",
+                                call->cuda->ordinal, threads, shared);
     return blocks * call->cuda->multiprocessors;
 }
 

@@ -156,8 +156,7 @@ typedef struct sap_mesh_cuda_build {
     int64_t job_capacity;
     int2* units[2];           // job (place in `jobs`), number within it
     sap_mesh_cuda_unit* said; // by the units of the batch
-    int64_t unit_capacity;
-    uint32_t* bins; // [unit_capacity / 2][2][3][SAP_MESH_BINS]: starts, ends; zero where not in use
+    uint32_t* bins;           // [units / 2][2][3][SAP_MESH_BINS]: starts, ends; zero where not in use
     // Small roots.
     sap_mesh_cuda_part* small;
     int64_t small_capacity;

@@ -316,6 +316,7 @@ struct large_shared {
     uint32_t sums[JOIN_WARPS];
     uint32_t words[WINDOW];
 };
+static_assert(sizeof(large_shared) <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can sort large leaves");
 
 // A block a large leaf.
 __global__ void __launch_bounds__(JOIN_THREADS) sort_large_leaves(const sap_mesh_cuda_build b, const join j) {

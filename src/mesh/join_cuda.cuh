@@ -30,7 +30,8 @@ typedef struct sap_mesh_cuda_join {
 
 // Scratch memory that the join needs.
 size_t sap_mesh_join_bytes(int64_t triangles, int64_t positions);
-// Writes the tree. large_leaves: there are leaves of more triangles than a small root has.
+// Writes the tree. large_leaves: there are leaves of more triangles than a small root has; only those may take more
+// than SAP_MESH_SMALL places, holes among them.
 void sap_mesh_cuda_join_all(sap_cuda_call* call, const sap_mesh_cuda_build* b, sap_mesh_cuda_join* j, void* memory,
                             bool large_leaves);
 

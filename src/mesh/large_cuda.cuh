@@ -435,6 +435,7 @@ static __global__ void __launch_bounds__(SAP_MESH_THREADS)
 
 template <typename quality> static void sap_mesh_launch_large(sap_cuda_call* call, const sap_mesh_cuda_build* b) {
     const size_t shared = sizeof(sap_mesh_large_shared<quality>);
+    static_assert(shared <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can divide large nodes");
     int64_t blocks = sap_cuda_resident(call, (const void*)sap_mesh_large<quality>, SAP_MESH_THREADS, shared);
     const int64_t useful = b->triangles / SAP_MESH_SMALL / SAP_MESH_WARPS + 1;
     sap_cuda_grid grid = {blocks < useful ? blocks : useful, SAP_MESH_THREADS, shared, true};

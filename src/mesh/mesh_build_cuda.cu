@@ -75,9 +75,11 @@ void too_little(build* w) {
                                   "options.memory: %zu bytes are too little for this mesh", w->limit);
 }
 
+size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+
 // Scratch memory within the bound.
 void* lend(build* w, size_t bytes) {
-    bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    bytes = whole_pages(bytes);
     if (w->limit && (bytes > w->limit || w->lent > w->limit - bytes)) {
         too_little(w);
         return NULL;
@@ -86,7 +88,15 @@ void* lend(build* w, size_t bytes) {
     return sap_cuda_take(&w->call, bytes);
 }
 
-template <typename type> void lend_list(build* w, type** list, int64_t count) {
+void take_back(build* w, void* memory, size_t bytes) {
+    if (!memory) return;
+    w->lent -= whole_pages(bytes);
+    sap_cuda_give(&w->call, memory);
+}
+
+// A list in the place of one, if there is one, that is no longer used.
+template <typename type> void lend_list(build* w, type** list, int64_t old_count, int64_t count) {
+    take_back(w, *list, (size_t)old_count * sizeof(type));
     *list = (type*)lend(w, (size_t)count * sizeof(type));
 }
 
@@ -100,7 +110,7 @@ void choose_rooms(build* w) {
     const sap_mesh_cuda_rooms known = w->tree->beside ? sap_mesh_cuda_of(w->tree)->rooms : none;
     double low = 0, high = 1;
     w->room = rooms_for(triangles, 1, small_node);
-    if (w->limit && rooms_bytes(&w->room, triangles) > w->limit - w->lent) {
+    if (w->limit && rooms_bytes(&w->room, triangles) + LISTS * PAGE > w->limit - w->lent) {
         for (int i = 0; i < SHARE_STEPS; i++) {
             const double share = 0.5 * (low + high);
             const rooms r = rooms_for(triangles, share, small_node);
@@ -116,38 +126,40 @@ void choose_rooms(build* w) {
     follow_parts(&w->room, small_node);
 }
 
-void lend_parts(build* w) {
+// old: the rooms before, if there were any.
+void lend_parts(build* w, const rooms* old) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     const rooms* r = &w->room;
-    lend_list(w, &g->parts, r->parts);
-    lend_list(w, &g->jobs, r->jobs);
-    lend_list(w, &g->units[0], r->units);
-    lend_list(w, &g->units[1], r->units);
-    lend_list(w, &g->said, r->units);
+    lend_list(w, &g->parts, old->parts, r->parts);
+    lend_list(w, &g->jobs, old->jobs, r->jobs);
+    lend_list(w, &g->units[0], old->units, r->units);
+    lend_list(w, &g->units[1], old->units, r->units);
+    lend_list(w, &g->said, old->units, r->units);
+    take_back(w, g->bins, bins_bytes(old));
     g->bins = (uint32_t*)lend(w, bins_bytes(r));
     g->capacity = r->parts;
     g->job_capacity = r->jobs;
-    g->unit_capacity = r->units;
 }
 
 void lend_tops(build* w) {
-    lend_list(w, &w->on_gpu.tops, w->room.tops);
+    lend_list(w, &w->on_gpu.tops, w->on_gpu.top_capacity, w->room.tops);
     w->on_gpu.top_capacity = w->room.tops;
 }
 
 void lend_all(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     const rooms* r = &w->room;
+    const rooms none = {};
     float4* corners = NULL;
     choose_rooms(w);
-    lend_list(w, &g->state, 1);
-    lend_list(w, &corners, 3 * w->mesh->triangle_count);
-    lend_parts(w);
+    lend_list(w, &g->state, 0, 1);
+    lend_list(w, &corners, 0, 3 * w->mesh->triangle_count);
+    lend_parts(w, &none);
     lend_tops(w);
-    lend_list(w, &g->small, r->small);
-    lend_list(w, &g->roots, r->roots);
-    lend_list(w, &g->staged_nodes, r->nodes);
-    lend_list(w, &g->staged, r->positions);
+    lend_list(w, &g->small, 0, r->small);
+    lend_list(w, &g->roots, 0, r->roots);
+    lend_list(w, &g->staged_nodes, 0, r->nodes);
+    lend_list(w, &g->staged, 0, r->positions);
     g->corners = corners;
     g->small_capacity = r->small;
     g->root_capacity = r->roots;
@@ -155,20 +167,19 @@ void lend_all(build* w) {
     g->staged_capacity = r->positions;
 }
 
-// Makes a list longer, with what is in it.
+// Makes a list longer, with what is in it: by half more than it has to be, lest that be needed often. Under a bound
+// that must leave half of what is left to other lists.
 template <typename type> void lengthen(build* w, type** list, int64_t* capacity, int64_t* room, int64_t count) {
     type* longer = NULL;
-    if (w->limit) { // what is left is shared evenly with the list that may have to grow next
-        const int64_t most = (int64_t)((w->limit - w->lent) / 2 / sizeof(type));
-        if (count > most) {
-            too_little(w);
-            return;
-        }
-    } else {
-        count += count / 8;
+    int64_t most = count + count / 2;
+    if (w->limit) {
+        const int64_t half = (int64_t)((w->limit - w->lent) / 2 / sizeof(type));
+        if (most > half) most = half;
     }
-    lend_list(w, &longer, count);
+    count = at_least(count, most);
+    lend_list(w, &longer, 0, count);
     sap_cuda_copy(&w->call, longer, *list, (size_t)*capacity * sizeof(type));
+    take_back(w, *list, (size_t)*capacity * sizeof(type));
     *list = longer;
     *capacity = *room = count;
 }
@@ -232,10 +243,31 @@ void make_room(build* w) {
         lengthen(w, &g->staged, &g->staged_capacity, &w->room.positions, positions);
         return;
     }
+    const rooms old = w->room;
     w->room.parts *= 2;
     follow_parts(&w->room, g->rules.small_node);
-    lend_parts(w);
+    lend_parts(w, &old);
     begin(w);
+}
+
+// Has the kernel that has stopped go on, or begin anew.
+void go_on(build* w) {
+    sap_mesh_cuda_state* there = w->on_gpu.state;
+    switch (w->state.batch.over) {
+    case SAP_MESH_FULL:
+        sap_cuda_fill(&w->call, &there->roots, 0, sizeof there->roots);
+        sap_cuda_fill(&w->call, &there->small_parts, 0, sizeof there->small_parts);
+        break;
+    case SAP_MESH_TIGHT: make_room(w); break;
+    case SAP_MESH_TOPS:
+        w->room.tops *= 2;
+        lend_tops(w);
+        begin(w);
+        break;
+    default:
+        w->call.status = sap_fail(w->tree->device, SAP_ERROR_DEVICE_LOST, "GPU %d has not done what it was asked to do",
+                                  w->call.cuda->ordinal);
+    }
 }
 
 // Everything up to the pieces of the tree.
@@ -251,17 +283,7 @@ void divide(build* w) {
         if (w->call.status != SAP_OK) return;
         if (w->state.bad != ~0ull) return refuse(w);
         if (w->state.batch.over == SAP_MESH_DONE) return;
-        if (w->state.batch.over == SAP_MESH_TOPS) {
-            w->room.tops *= 2;
-            lend_tops(w);
-            begin(w);
-        } else if (w->state.batch.over == SAP_MESH_TIGHT) {
-            make_room(w);
-        }
-        if (w->state.batch.over == SAP_MESH_FULL) {
-            sap_cuda_fill(&w->call, &g->state->roots, 0, sizeof g->state->roots);
-            sap_cuda_fill(&w->call, &g->state->small_parts, 0, sizeof g->state->small_parts);
-        }
+        go_on(w);
     }
 }
 
@@ -282,7 +304,8 @@ bool make_shape(build* w, const sap_mesh_cuda_top* root, sap_mesh_tree_shape* sh
     memcpy(shape->upper, s->box.upper, sizeof shape->upper);
     if (shape->nodes >= (int64_t)1 << 30 || root->positions > INT32_MAX)
         w->call.status =
-            sap_fail(w->tree->device, SAP_ERROR_RANGE, "mesh: the tree has more than 2^30 nodes or 2^31 references");
+            sap_fail(w->tree->device, SAP_ERROR_RANGE,
+                     "mesh: the tree has more than 2^30 nodes, or its references need more than 2^31 places");
     else if (!sap_mesh_shape_places(shape))
         w->call.status =
             sap_fail(w->tree->device, SAP_ERROR_RANGE, "mesh: the tree needs more memory than can be addressed");
@@ -317,19 +340,23 @@ void join(build* w) {
     if (w->call.status != SAP_OK || !make_shape(w, &root, &shape)) return;
     // The parts are no longer needed.
     const size_t bytes = sap_mesh_join_bytes(shape.triangles, root.positions);
+    const size_t part_bytes = (size_t)w->room.parts * sizeof(sap_mesh_cuda_part);
     void* memory = w->on_gpu.parts;
-    if (bytes > (size_t)w->room.parts * sizeof(sap_mesh_cuda_part)) memory = lend(w, bytes);
+    if (bytes > part_bytes) {
+        if (w->limit) take_back(w, memory, part_bytes); // otherwise the next build is spared the allocation
+        memory = lend(w, bytes);
+    }
     sap_mesh_cuda_reserve(&w->call, w->tree, &shape, root.positions);
     if (w->call.status != SAP_OK) return;
     sap_mesh_cuda_join j = join_of(w, root.positions);
-    sap_mesh_cuda_join_all(&w->call, &w->on_gpu, &j, memory, shape.largest_leaf > SAP_MESH_SMALL);
+    sap_mesh_cuda_join_all(&w->call, &w->on_gpu, &j, memory, shape.largest_leaf > w->on_gpu.rules.small_node);
     sap_mesh_cuda_of(w->tree)->rooms = {w->room.parts, w->room.tops, w->room.nodes, w->room.positions};
 }
 
 // An array of the mesh on the GPU; a copy counts as scratch memory.
 const void* bring(build* w, const void* array, size_t bytes) {
     if (!bytes || sap_cuda_on_device(&w->call, array)) return array;
-    w->lent += (bytes + PAGE - 1) / PAGE * PAGE;
+    w->lent += whole_pages(bytes);
     if (w->limit && w->lent > w->limit) too_little(w);
     return sap_cuda_in(&w->call, array, bytes);
 }

@@ -354,6 +354,7 @@ __global__ void __launch_bounds__(SMALL_THREADS, 3) build_small(const __grid_con
 
 void sap_mesh_cuda_small_high(sap_cuda_call* call, const sap_mesh_cuda_build* b) {
     const size_t shared = SMALL_WARPS * sizeof(high_shared);
+    static_assert(shared <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
     int64_t blocks = sap_cuda_resident(call, (const void*)build_small, SMALL_THREADS, shared);
     if (blocks > b->root_capacity) blocks = b->root_capacity;
     sap_cuda_grid grid = {blocks, SMALL_THREADS, shared, false};
