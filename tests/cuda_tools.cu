@@ -2,12 +2,12 @@
 #include "cuda_tools.h"
 #include "device/cuda.h"
 
-cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false};
+cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false, false, false};
 
 static const sap_cuda_calls* const gpu = &sap_cuda_runtime;
 
 void cuda_tools_reset(void) {
-    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false};
+    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false, false, false};
     none.blocks = cuda_tools.blocks;
     none.objects = cuda_tools.objects;
     cuda_tools = none;
@@ -146,9 +146,16 @@ static cudaError_t wait_event(cudaEvent_t event) {
     return error == cudaSuccess ? real : error;
 }
 
+static cudaError_t blocks_at_once(int* blocks, const void* kernel, int threads, size_t shared) {
+    cudaError_t error = gpu->blocks_at_once(blocks, kernel, threads, shared);
+    if (cuda_tools.has_no_room) *blocks = 0;
+    return error;
+}
+
 static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                           cudaStream_t stream, bool together) {
     cudaError_t error = meet(CUDA_TOOLS_LAUNCH);
+    if (cuda_tools.launches_nothing) return error;
     return error == cudaSuccess ? gpu->launch(kernel, blocks, threads, arguments, shared, stream, together) : error;
 }
 
@@ -173,6 +180,7 @@ static const sap_cuda_calls* watching(void) {
     calls.destroy_event = destroy_event;
     calls.record = record;
     calls.wait_event = wait_event;
+    calls.blocks_at_once = blocks_at_once;
     calls.launch = launch;
     calls.chunk_bytes = CUDA_TOOLS_CHUNK;
     return &calls;
@@ -191,6 +199,13 @@ sap_status cuda_tools_open(const sap_device_options* options, sap_device** devic
     else
         sap_memory_release(&local, opened, sizeof *opened);
     return status;
+}
+
+sap_status cuda_tools_take(sap_device* device, int blocks) {
+    sap_cuda_call call;
+    sap_cuda_begin(&call, device);
+    for (int i = 0; i < blocks; i++) (void)sap_cuda_take(&call, 1);
+    return sap_cuda_end(&call, SAP_OK);
 }
 
 // ---- The caller's own memory and stream, which are there until the program ends.

@@ -44,6 +44,8 @@ typedef struct cuda_tools_state {
     // What counting the GPUs comes to: a number, or, if that is negative, `error`.
     int gpus;
     bool pretends_capture; // streams say that they are being captured, but do the work at once
+    bool has_no_room;      // not one block of a kernel fits on a multiprocessor
+    bool launches_nothing; // though launches succeed
 } cuda_tools_state;
 
 extern cuda_tools_state cuda_tools;
@@ -55,6 +57,8 @@ void cuda_tools_reset(void);
 enum { CUDA_TOOLS_CHUNK = 16 << 10 };
 // sap_device_open for a CUDA device whose calls are watched. The options must have an allocator.
 sap_status cuda_tools_open(const sap_device_options* options, sap_device** device);
+// A call that takes so many blocks of scratch memory.
+sap_status cuda_tools_take(sap_device* device, int blocks);
 // GPU memory, in a stream that is the caller's own. These wait.
 void* cuda_tools_allocate(size_t bytes);
 void cuda_tools_release(void* memory);

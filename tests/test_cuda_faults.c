@@ -290,6 +290,17 @@ static void refuse_rebuilds(stage* t, int kind, const cloud* other) {
     }
 }
 
+// A call that takes more blocks of memory than it has places for fails, and gives back those that it took.
+TEST(calls_of_too_many_blocks) {
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    CHECK_STATUS(cuda_tools_take(s.gpu, 16), SAP_OK);
+    CHECK_STATUS(cuda_tools_take(s.gpu, 1000), SAP_ERROR_UNSUPPORTED);
+    CHECK_EQUAL(s.w.log_calls, 1);
+    CHECK_STATUS(cuda_tools_take(s.gpu, 16), SAP_OK);
+    close_scene(&s);
+}
+
 TEST(refused_rebuilds) {
     for (int tree = 0; tree < TREES; tree += TREE_STEP) {
         stage t;

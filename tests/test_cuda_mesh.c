@@ -124,6 +124,37 @@ TEST(long_leaves) {
     close_scene(&s);
 }
 
+// Rods through the whole length, and small triangles between: nearly every plane cuts nearly all.
+static sap_mesh mesh_of_rods(int64_t triangles) {
+    const sap_mesh mesh = mesh_of_family(MESH_SOUP, triangles, 7);
+    CHECK_EQUAL(mesh.vertex_count, 3 * triangles);
+    for (int64_t i = 0; i < triangles; i++) {
+        float* corners = (float*)(uintptr_t)mesh.vertices + 9 * i;
+        const float x = corners[0], y = corners[1], z = corners[2];
+        for (int c = 0; c < 3; c++) {
+            corners[3 * c] = i % 20 == 0 ? 1000 * x + 0.1F * (float)c : c == 0 ? 0.0F : 1000.0F;
+            corners[3 * c + 1] = y + (c == 2 ? 0.001F : 0.0F);
+            corners[3 * c + 2] = z + (c == 1 ? 0.001F : 0.0F);
+        }
+    }
+    return mesh;
+}
+
+// Lists that have to grow again and again.
+TEST(rods_need_more_room_than_most) {
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    sap_mesh mesh = mesh_of_rods(150);
+    for (int cost = 0; cost < 2; cost++) {
+        const sap_mesh_tree_options options = {
+            .cost = (sap_cost)cost, .small_node = 1, .depth = 64, .traversal_cost = 0.001F};
+        NOTE("cost %d", cost);
+        expect_same(&s, &mesh, &options);
+    }
+    mesh_free(&mesh);
+    close_scene(&s);
+}
+
 // ---- Rebuilding
 
 static sap_mesh mesh_there(const sap_mesh* mesh) {
@@ -234,36 +265,61 @@ TEST(bad_meshes_are_refused_in_the_same_words) {
     close_scene(&s);
 }
 
-// A bound on memory changes the order of the work, not the tree.
+// A bound on memory changes the order of the work, not the tree: builds under bounds from … to, each larger than the
+// one before by a part of that. Once one suffices, all that are larger do. How many do not.
+static int count_refused(scene* s, const sap_mesh* mesh, sap_mesh_tree_options options, size_t from, size_t to,
+                         size_t part) {
+    sap_mesh_tree* here = NULL;
+    int built = 0, refused = 0;
+    CHECK_STATUS(sap_mesh_tree_build(s->cpu, *mesh, &options, &here), SAP_OK);
+    for (options.memory = from; options.memory < to; options.memory += options.memory / part) {
+        sap_mesh_tree* there = NULL;
+        sap_device_info info = {0};
+        sap_device_trim(s->gpu);
+        NOTE("%d triangles, quality %d, %zu bytes", (int)mesh->triangle_count, (int)options.quality, options.memory);
+        sap_status status = sap_mesh_tree_build(s->gpu, *mesh, &options, &there);
+        CHECK_STATUS(sap_device_describe(s->gpu, &info), SAP_OK);
+        CHECK(info.scratch_bytes <= options.memory + CUDA_TOOLS_CHUNK * 4);
+        here->options.memory = options.memory;
+        if (status == SAP_OK) CHECK(same_trees(there, here, s->cpu));
+        if (status != SAP_OK) CHECK_STATUS(status, SAP_ERROR_RANGE);
+        built += status == SAP_OK;
+        refused += status != SAP_OK;
+        CHECK(status == SAP_OK || built == 0);
+        sap_mesh_tree_free(there);
+    }
+    CHECK(built > 0);
+    sap_mesh_tree_free(here);
+    return refused;
+}
+
 TEST(memory_is_bounded) {
     static const mesh_family kinds[] = {MESH_HILLS, MESH_NEEDLES, MESH_COPIES};
     scene s;
     OPEN_SCENE(&s, NULL);
-    for (int kind = 0; kind < 3; kind++) {
-        sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
-        sap_mesh mesh = mesh_of_family(kinds[kind], MANY, 1);
-        sap_mesh_tree* here = NULL;
-        int built = 0, refused = 0;
-        CHECK_STATUS(sap_mesh_tree_build(s.cpu, mesh, &options, &here), SAP_OK);
-        for (options.memory = (size_t)1 << 18; options.memory < (size_t)1 << 25; options.memory += options.memory / 5) {
-            sap_mesh_tree* there = NULL;
-            sap_device_info info = {0};
-            sap_device_trim(s.gpu);
-            NOTE("%s, %zu bytes", mesh_family_name(kinds[kind]), options.memory);
-            sap_status status = sap_mesh_tree_build(s.gpu, mesh, &options, &there);
-            CHECK_STATUS(sap_device_describe(s.gpu, &info), SAP_OK);
-            CHECK(info.scratch_bytes <= options.memory + CUDA_TOOLS_CHUNK * 4);
-            here->options.memory = options.memory;
-            if (status == SAP_OK) CHECK(same_trees(there, here, s.cpu));
-            if (status != SAP_OK) CHECK_STATUS(status, SAP_ERROR_RANGE);
-            built += status == SAP_OK;
-            refused += status != SAP_OK;
-            sap_mesh_tree_free(there);
+    for (int kind = 0; kind < 3; kind++)
+        for (int quality = 0; quality < 2; quality++) {
+            const sap_mesh_tree_options options = {.quality = (sap_quality)quality};
+            sap_mesh mesh = mesh_of_family(kinds[kind], MANY, 1);
+            CHECK(count_refused(&s, &mesh, options, (size_t)1 << 18, (size_t)1 << 25, 5) > 0);
+            mesh_free(&mesh);
         }
-        CHECK(built > 0 && refused > 0);
-        sap_mesh_tree_free(here);
-        mesh_free(&mesh);
-    }
+    close_scene(&s);
+}
+
+// Around the bound that suffices for what a build without one takes, and where lists have to grow.
+TEST(more_memory_is_never_too_little) {
+    const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
+    const sap_mesh_tree_options growing = {
+        .quality = SAP_QUALITY_FAST, .small_node = 1, .depth = 64, .traversal_cost = 0.001F};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    sap_mesh hills = mesh_of_family(MESH_HILLS, 3000, 1), rods = mesh_of_rods(60);
+    CHECK_EQUAL(count_refused(&s, &hills, options, 2560000, 2610000, 400), 0);
+    CHECK(count_refused(&s, &rods, growing, 1000000, 2000000, 20) >
+          0); // 3100000, were lists kept that have been replaced
+    mesh_free(&hills);
+    mesh_free(&rods);
     close_scene(&s);
 }
 
@@ -281,8 +337,8 @@ static bool report(void* user, double done) {
     return ++p->reports != p->stop_at;
 }
 
-TEST(a_cancelled_build_leaves_the_tree) {
-    const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST};
+static void cancel(sap_quality quality) {
+    const sap_mesh_tree_options options = {.quality = quality};
     scene s;
     OPEN_SCENE(&s, NULL);
     sap_mesh mesh = mesh_of_family(MESH_BALL, 300, 1), other = mesh_of_family(MESH_HILLS, FEW, 1);
@@ -308,22 +364,27 @@ TEST(a_cancelled_build_leaves_the_tree) {
     close_scene(&s);
 }
 
+TEST(a_cancelled_build_leaves_the_tree) {
+    cancel(SAP_QUALITY_FAST);
+    cancel(SAP_QUALITY_HIGH);
+}
+
 // ---- Faults
 
 typedef struct fault_case {
     scene s;
+    sap_mesh_tree_options options;
     sap_mesh mesh, other;
     sap_mesh_tree *here, *other_here;
 } fault_case;
 
-static const sap_mesh_tree_options fast = {.quality = SAP_QUALITY_FAST};
-
-static void open_case(fault_case* f) {
+static void open_case(fault_case* f, sap_quality quality) {
+    f->options = (sap_mesh_tree_options){.quality = quality};
     f->mesh = mesh_of_family(MESH_BALL, 300, 1);
     f->other = mesh_of_family(MESH_NEEDLES, FEW, 1);
     f->here = f->other_here = NULL;
-    CHECK_STATUS(sap_mesh_tree_build(f->s.cpu, f->mesh, &fast, &f->here), SAP_OK);
-    CHECK_STATUS(sap_mesh_tree_build(f->s.cpu, f->other, &fast, &f->other_here), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_build(f->s.cpu, f->mesh, &f->options, &f->here), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_build(f->s.cpu, f->other, &f->options, &f->other_here), SAP_OK);
 }
 
 static void close_case(fault_case* f) {
@@ -343,17 +404,17 @@ static void set_fault(int kind, int64_t at, bool lost) {
 }
 
 // Memory that is refused in turn: the tree is as it was, or, where it is too late for that, empty.
-TEST(refused_memory_leaves_the_tree) {
+static void refuse_memory(sap_quality quality) {
     static const int kinds[] = {CUDA_TOOLS_ALLOCATE, CUDA_TOOLS_COPY, CUDA_TOOLS_FILL, CUDA_TOOLS_LAUNCH};
     fault_case f;
     OPEN_SCENE(&f.s, NULL);
-    open_case(&f);
+    open_case(&f, quality);
     for (int kind = 0; kind < 4; kind++) {
         bool failed = true;
         for (int64_t at = 1; failed && CHECK(at < 100); at++) {
             sap_mesh_tree* tree = NULL;
             NOTE("kind %d, call %d", kinds[kind], (int)at);
-            CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &fast, &tree), SAP_OK);
+            CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &tree), SAP_OK);
             sap_device_trim(f.s.gpu);
             f.s.w.log_calls = 0;
             set_fault(kinds[kind], at, false);
@@ -373,17 +434,22 @@ TEST(refused_memory_leaves_the_tree) {
     close_case(&f);
 }
 
+TEST(refused_memory_leaves_the_tree) {
+    refuse_memory(SAP_QUALITY_FAST);
+    refuse_memory(SAP_QUALITY_HIGH);
+}
+
 // The host's own memory.
 TEST(refused_host_memory) {
     fault_case f;
     OPEN_SCENE(&f.s, NULL);
-    open_case(&f);
+    open_case(&f, SAP_QUALITY_FAST);
     sap_status status = SAP_ERROR_MEMORY;
     for (int64_t at = 1; status != SAP_OK && CHECK(at < 100); at++) {
         sap_mesh_tree* tree = NULL;
         f.s.w.requests = 0;
         f.s.w.fail_from = at;
-        status = sap_mesh_tree_build(f.s.gpu, f.mesh, &fast, &tree);
+        status = sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &tree);
         f.s.w.fail_from = 0;
         if (status != SAP_OK) CHECK_STATUS(status, SAP_ERROR_MEMORY);
         CHECK((status == SAP_OK) == (tree != NULL));
@@ -392,22 +458,48 @@ TEST(refused_host_memory) {
     close_case(&f);
 }
 
-TEST(lost_gpus_build_nothing) {
+static void lose_gpus(sap_quality quality) {
     bool failed = true;
     for (int64_t at = 1; failed && CHECK(at < 300); at += 3) {
         fault_case f;
         sap_mesh_tree *tree = NULL, *another = NULL;
         OPEN_SCENE(&f.s, NULL);
-        open_case(&f);
-        CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &fast, &tree), SAP_OK);
+        open_case(&f, quality);
+        CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &tree), SAP_OK);
         set_fault(CUDA_TOOLS_COPY, at, true);
         cuda_tools.fail_kinds = (1u << CUDA_TOOLS_KINDS) - 1 - (1u << CUDA_TOOLS_RELEASE);
         NOTE("call %d", (int)at);
         const sap_status status = sap_mesh_tree_rebuild(tree, f.other);
         failed = cuda_tools.failed;
         CHECK_STATUS(status, failed ? SAP_ERROR_DEVICE_LOST : SAP_OK);
-        if (failed) CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &fast, &another), SAP_ERROR_DEVICE_LOST);
+        if (failed) CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &another), SAP_ERROR_DEVICE_LOST);
         CHECK(!another);
+        sap_mesh_tree_free(tree);
+        close_case(&f);
+    }
+}
+
+TEST(lost_gpus_build_nothing) {
+    lose_gpus(SAP_QUALITY_FAST);
+    lose_gpus(SAP_QUALITY_HIGH);
+}
+
+// GPUs on which no kernel fits, and that do nothing though they say that all went well.
+TEST(idle_gpus_build_nothing) {
+    for (int quality = 0; quality < 2; quality++) {
+        fault_case f;
+        sap_mesh_tree* tree = NULL;
+        OPEN_SCENE(&f.s, NULL);
+        open_case(&f, (sap_quality)quality);
+        cuda_tools.has_no_room = true;
+        CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &tree), SAP_ERROR_UNSUPPORTED);
+        cuda_tools_reset();
+        cuda_tools.launches_nothing = true;
+        CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &tree), SAP_ERROR_DEVICE_LOST);
+        cuda_tools_reset();
+        CHECK(!tree);
+        CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &tree), SAP_OK);
+        CHECK(same_trees(tree, f.here, f.s.cpu));
         sap_mesh_tree_free(tree);
         close_case(&f);
     }
