@@ -25,7 +25,7 @@ static sap_mesh_tree* build(const mesh_stage* s, sap_device* device, const sap_m
 
 // What a tree is as a file.
 static std::vector<char> saved(const sap_mesh_tree* tree) {
-    char path[] = "/tmp/sapwood-bench-XXXXXX";
+    char path[] = P_tmpdir "/sapwood-bench-XXXXXX";
     const int opened = mkstemp(path);
     if (opened < 0) return {};
     close(opened);

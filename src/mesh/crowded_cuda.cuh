@@ -35,12 +35,13 @@ static __device__ void sap_mesh_fill_range(sap_mesh_finder* f, const sap_mesh_en
     const int shift = bits > SAP_MESH_SUB_BITS ? bits - SAP_MESH_SUB_BITS : 0;
     r->starts[i] = r->stops[i] = 0;
     __syncthreads();
-    for (int kind = SAP_MESH_STARTS; kind <= SAP_MESH_STOPS; kind++)
+    for (int kind = SAP_MESH_STARTS; kind <= SAP_MESH_STOPS; kind++) {
+        uint32_t* bins = kind == SAP_MESH_STARTS ? r->starts : r->stops;
         for (uint32_t k = threadIdx.x; k < ends.count[kind]; k += SAP_MESH_THREADS) {
             const uint32_t ordinal = sap_ordinal_of(ends.at[kind][k]);
-            if (ordinal < low || ordinal > high) continue;
-            atomicAdd(&(kind == SAP_MESH_STARTS ? r->starts : r->stops)[(ordinal - low) >> shift], 1u);
+            if (ordinal >= low && ordinal <= high) atomicAdd(&bins[(ordinal - low) >> shift], 1u);
         }
+    }
     __syncthreads();
     uint32_t starts, stops;
     const uint32_t own_starts = r->starts[i], own_stops = r->stops[i];

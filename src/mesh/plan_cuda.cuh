@@ -184,7 +184,8 @@ static __device__ void sap_mesh_plan_children(const sap_mesh_cuda_build& b, cons
             child.below = parent->child_below + (second ? parent->sides[0] : 0);
         }
         child.cell = parent->cell;
-        (k ? child.cell.lower : child.cell.upper)[parent->axis] = parent->plane;
+        float* bounds = k ? child.cell.lower : child.cell.upper;
+        bounds[parent->axis] = parent->plane;
         for (int a = 0; a < 3; a++) {
             child.tight.lower[a] = parent->child_box[k][a];
             child.tight.upper[a] = parent->child_box[k][3 + a];

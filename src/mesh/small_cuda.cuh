@@ -148,4 +148,17 @@ static __device__ void sap_mesh_build_roots(const sap_mesh_cuda_build& b, typena
     if (sap_lane() == 0) sap_mesh_publish_leaves(b.state, &sum);
 }
 
+// Launches a quality's kernel, whose warps each call sap_mesh_build_roots.
+template <typename shared_of_a_warp>
+static void sap_mesh_launch_small(sap_cuda_call* call, const sap_mesh_cuda_build* b,
+                                  void (*kernel)(const sap_mesh_cuda_build), int warps) {
+    const size_t shared = (size_t)warps * sizeof(shared_of_a_warp);
+    const int threads = warps * SAP_WARP;
+    int64_t blocks = sap_cuda_resident(call, (const void*)kernel, threads, shared);
+    if (blocks > b->root_capacity) blocks = b->root_capacity;
+    sap_cuda_grid grid = {blocks, threads, shared, false};
+    sap_cuda_fill(call, &b->state->taken, 0, sizeof b->state->taken);
+    sap_cuda_launch(call, kernel, grid, *b);
+}
+
 #endif

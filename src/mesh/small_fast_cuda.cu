@@ -234,7 +234,7 @@ __device__ int64_t cut_empty_sides(const sap_mesh_cuda_build& b, const sap_mesh_
         SAP_UNROLL
         for (int k = 0; k < 3; k++) {
             if (k != plane.axis) continue;
-            (plane.planar_left ? node->cell.upper : node->cell.lower)[k] = plane.at;
+            *(plane.planar_left ? &node->cell.upper[k] : &node->cell.lower[k]) = plane.at;
         }
     }
     return most;
@@ -308,11 +308,6 @@ __global__ void __launch_bounds__(SMALL_THREADS) build_small(const __grid_consta
 } // namespace
 
 void sap_mesh_cuda_small_fast(sap_cuda_call* call, const sap_mesh_cuda_build* b) {
-    const size_t shared = SMALL_WARPS * sizeof(fast_shared);
-    static_assert(shared <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
-    int64_t blocks = sap_cuda_resident(call, (const void*)build_small, SMALL_THREADS, shared);
-    if (blocks > b->root_capacity) blocks = b->root_capacity;
-    sap_cuda_grid grid = {blocks, SMALL_THREADS, shared, false};
-    sap_cuda_fill(call, &b->state->taken, 0, sizeof b->state->taken);
-    sap_cuda_launch(call, build_small, grid, *b);
+    static_assert(SMALL_WARPS * sizeof(fast_shared) <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
+    sap_mesh_launch_small<fast_shared>(call, b, build_small, SMALL_WARPS);
 }

@@ -159,7 +159,7 @@ __device__ __forceinline__ sap_mesh_box cell_of(const sap_mesh_cuda_root& root, 
         const high_step step = s->steps[k];
         SAP_UNROLL
         for (int a = 0; a < 3; a++)
-            if (a == step.axis) (step.right ? cell.lower : cell.upper)[a] = step.plane;
+            if (a == step.axis) *(step.right ? &cell.lower[a] : &cell.upper[a]) = step.plane;
     }
     return cell;
 }
@@ -211,7 +211,8 @@ __device__ __forceinline__ void try_axis(const sap_mesh_rules& rules, const high
     bool flat = false;
     SAP_UNROLL
     for (int c = 0; c < 2 * own; c++) {
-        at[c] = (c & 1 ? upper : lower)[sap_lane() + c / 2 * SAP_WARP];
+        const float* bounds = c & 1 ? upper : lower;
+        at[c] = bounds[sap_lane() + c / 2 * SAP_WARP];
         left[c] = right[c] = in_plane[c] = 0;
         if (c & 1) flat = flat || at[c] == at[c - 1];
     }
@@ -353,11 +354,6 @@ __global__ void __launch_bounds__(SMALL_THREADS, 3) build_small(const __grid_con
 } // namespace
 
 void sap_mesh_cuda_small_high(sap_cuda_call* call, const sap_mesh_cuda_build* b) {
-    const size_t shared = SMALL_WARPS * sizeof(high_shared);
-    static_assert(shared <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
-    int64_t blocks = sap_cuda_resident(call, (const void*)build_small, SMALL_THREADS, shared);
-    if (blocks > b->root_capacity) blocks = b->root_capacity;
-    sap_cuda_grid grid = {blocks, SMALL_THREADS, shared, false};
-    sap_cuda_fill(call, &b->state->taken, 0, sizeof b->state->taken);
-    sap_cuda_launch(call, build_small, grid, *b);
+    static_assert(SMALL_WARPS * sizeof(high_shared) <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
+    sap_mesh_launch_small<high_shared>(call, b, build_small, SMALL_WARPS);
 }

@@ -21,12 +21,10 @@ size_t sap_batch_places(sap_batch* b, unsigned char* memory) {
     return at;
 }
 
-static int32_t lesser(int32_t a, int32_t b) { return a < b ? a : b; }
-
 void sap_tiles_set(sap_picture* picture, int32_t width, int32_t height) {
     const sap_render_options* o = &picture->options;
-    picture->pass = lesser(o->samples, SAP_PASS);
-    picture->tile_width = lesser(o->width, width);
-    picture->tile_height = lesser(o->height, height);
+    picture->pass = sap_lesser(o->samples, SAP_PASS);
+    picture->tile_width = sap_lesser(o->width, width);
+    picture->tile_height = sap_lesser(o->height, height);
     picture->batch.room = (int64_t)picture->tile_width * picture->tile_height * picture->pass;
 }

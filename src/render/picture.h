@@ -87,6 +87,7 @@ void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals);
 // ---- light.c: the lamps of a scene, into picture->lamps.
 sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene);
 
+static inline int32_t sap_lesser(int32_t a, int32_t b) { return a < b ? a : b; }
 static inline bool sap_finite(sap_vector a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 
 // What is drawn brightest in a picture of heat.

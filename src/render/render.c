@@ -152,8 +152,6 @@ static sap_status draw_tile(sap_picture* picture, const sap_render_steps* steps)
 
 // ---- The picture.
 
-static int32_t lesser(int32_t a, int32_t b) { return a < b ? a : b; }
-
 static sap_status draw_tiles(sap_picture* picture, const sap_render_steps* steps) {
     const sap_render_options* o = &picture->options;
     const int32_t wide = picture->tile_width, high = picture->tile_height, pass = picture->pass;
@@ -163,10 +161,10 @@ static sap_status draw_tiles(sap_picture* picture, const sap_render_steps* steps
         sap_tile* tile = &picture->batch.tile;
         tile->x = (int32_t)(i / passes % columns) * wide;
         tile->y = (int32_t)(i / passes / columns) * high;
-        tile->width = lesser(o->width - tile->x, wide);
-        tile->height = lesser(o->height - tile->y, high);
+        tile->width = sap_lesser(o->width - tile->x, wide);
+        tile->height = sap_lesser(o->height - tile->y, high);
         tile->first = (int32_t)(i % passes) * pass;
-        tile->samples = lesser(o->samples - tile->first, pass);
+        tile->samples = sap_lesser(o->samples - tile->first, pass);
         sap_status status = draw_tile(picture, steps);
         if (status != SAP_OK) return status;
         bool due = i + 1 == all || (i + 1 - told) * 200 >= all;
