@@ -167,9 +167,11 @@ void lend_all(build* w) {
     g->staged_capacity = r->positions;
 }
 
-// Makes a list longer, with what is in it: by half more than it has to be, lest that be needed often. Under a bound
-// that must leave half of what is left to other lists.
-template <typename type> void lengthen(build* w, type** list, int64_t* capacity, int64_t* room, int64_t count) {
+// Makes a list longer, with what is in it, of which so many places were taken: by half more than it has to be, lest
+// that be needed often. Under a bound that must leave half of what is left to other lists.
+template <typename type>
+void lengthen(build* w, type** list, int64_t* capacity, int64_t* room, uint64_t taken, int64_t count) {
+    const int64_t used = (int64_t)taken < *capacity ? (int64_t)taken : *capacity;
     type* longer = NULL;
     int64_t most = count + count / 2;
     if (w->limit) {
@@ -178,7 +180,7 @@ template <typename type> void lengthen(build* w, type** list, int64_t* capacity,
     }
     count = at_least(count, most);
     lend_list(w, &longer, 0, count);
-    sap_cuda_copy(&w->call, longer, *list, (size_t)*capacity * sizeof(type));
+    sap_cuda_copy(&w->call, longer, *list, (size_t)used * sizeof(type));
     take_back(w, *list, (size_t)*capacity * sizeof(type));
     *list = longer;
     *capacity = *room = count;
@@ -229,8 +231,9 @@ void build_small(build* w) {
         const int64_t nodes = (int64_t)(s->staged_nodes + s->refused_nodes);
         const int64_t positions = (int64_t)(s->staged_positions + s->refused_positions);
         if (nodes > g->staged_node_capacity)
-            lengthen(w, &g->staged_nodes, &g->staged_node_capacity, &w->room.nodes, nodes);
-        if (positions > g->staged_capacity) lengthen(w, &g->staged, &g->staged_capacity, &w->room.positions, positions);
+            lengthen(w, &g->staged_nodes, &g->staged_node_capacity, &w->room.nodes, s->staged_nodes, nodes);
+        if (positions > g->staged_capacity)
+            lengthen(w, &g->staged, &g->staged_capacity, &w->room.positions, s->staged_positions, positions);
         sap_cuda_fill(&w->call, &g->state->refused_nodes, 0, 2 * sizeof s->refused_nodes);
     }
 }
@@ -240,7 +243,7 @@ void make_room(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     const int64_t positions = (int64_t)w->state.staged_positions + w->mesh->triangle_count;
     if (positions > g->staged_capacity) {
-        lengthen(w, &g->staged, &g->staged_capacity, &w->room.positions, positions);
+        lengthen(w, &g->staged, &g->staged_capacity, &w->room.positions, w->state.staged_positions, positions);
         return;
     }
     const rooms old = w->room;

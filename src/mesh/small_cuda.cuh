@@ -85,6 +85,12 @@ static __device__ bool sap_mesh_stage_end(const sap_mesh_cuda_build& b, int32_t 
     if ((int64_t)node_at + nodes > b.staged_node_capacity || (int64_t)at + references > b.staged_capacity) {
         if (lane == 0) atomicAdd(&state->refused_nodes, (unsigned long long)nodes);
         if (lane == 0) atomicAdd(&state->refused_positions, (unsigned long long)references);
+        // What it took stays a hole, which is copied with the rest when the lists are made longer.
+        for (int64_t i = (int64_t)node_at + lane; i < (int64_t)node_at + nodes && i < b.staged_node_capacity;
+             i += SAP_WARP)
+            b.staged_nodes[i] = {};
+        for (int64_t i = (int64_t)at + lane; i < (int64_t)at + references && i < b.staged_capacity; i += SAP_WARP)
+            b.staged[i] = 0;
         stage->node_room = stage->reference_room = 0;
         return false;
     }
