@@ -17,14 +17,6 @@
 
 #include "ray/inside.h"
 
-static __host__ __device__ __forceinline__ sap_vector sap_vector_of(const float* v) {
-    sap_vector to;
-    to.x = v[0];
-    to.y = v[1];
-    to.z = v[2];
-    return to;
-}
-
 // A tree as kernels take it that walk by the nodes and triangles of mesh/mesh_cuda.h.
 typedef struct sap_mesh_on_cuda {
     const uint4* nodes;
