@@ -74,7 +74,7 @@ static inline void gpu_sap_check(sap_status status, const char* what) {
 #define GPU_CUDA(call) gpu_cuda_check(call, #call)
 #define GPU_SAP(call)  gpu_sap_check(call, #call)
 
-// ---- gpu_data.cu: points on the device
+// ---- gpu_data.cu: points and meshes on the device
 
 typedef enum gpu_kind { GPU_UNIFORM, GPU_CLUSTERED, GPU_SURFACE } gpu_kind;
 extern const char* const gpu_kind_names[3];
@@ -86,6 +86,9 @@ typedef struct gpu_cloud {
 } gpu_cloud;
 
 void* gpu_memory(size_t bytes); // on the device
+void* gpu_upload(const void* from, size_t bytes);
+sap_mesh gpu_mesh_upload(const sap_mesh* mesh);
+void gpu_mesh_free(const sap_mesh* mesh); // on the device
 gpu_cloud gpu_cloud_make(gpu_bench* b, gpu_kind kind, int64_t count, int dims, unsigned seed);
 gpu_cloud gpu_cloud_upload(const float* coords, int64_t count, int dims);
 float* gpu_cloud_download(const gpu_cloud* cloud);   // to be freed
@@ -115,6 +118,17 @@ double gpu_rival_ms(const gpu_bench* b, const gpu_row* row, const char* beginnin
 
 // ---- gpu_check.cu: the CPU's answers
 
+// `count` rows of `width` on the device, each the step-th after the one before.
+template <typename type>
+static std::vector<type> gpu_sampled(const type* from, int64_t count, int64_t step = 1, size_t width = 1) {
+    std::vector<type> to((size_t)count * width);
+    const size_t bytes = width * sizeof(type);
+    if (count)
+        GPU_CUDA(
+            cudaMemcpy2D(to.data(), bytes, from, bytes * (size_t)step, bytes, (size_t)count, cudaMemcpyDeviceToHost));
+    return to;
+}
+
 // Counts answers that were compared with the CPU's.
 void gpu_compared(gpu_bench* b, int64_t count, int64_t wrong, const char* what);
 // The same tree on the CPU.
@@ -126,6 +140,11 @@ void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queri
                       const sap_neighbors* found, const int64_t* counts);
 void gpu_check_bytes(gpu_bench* b, int64_t count, size_t bytes, const void* got, const void* expected,
                      const char* what);
+template <typename type>
+static void gpu_check_same(gpu_bench* b, const std::vector<type>& got, const std::vector<type>& expected,
+                           const char* what) {
+    gpu_check_bytes(b, (int64_t)got.size(), sizeof(type), got.data(), expected.data(), what);
+}
 // First hits of the rays, and whether the shadow rays meet anything. All arrays lie on the device.
 void gpu_check_rays(gpu_bench* b, const sap_mesh_tree* tree, int64_t count, const sap_ray* rays, const sap_hit* hits,
                     const sap_ray* shadows, const uint8_t* dark);

@@ -19,20 +19,15 @@ void gpu_verify(gpu_bench* b, sap_tree* tree, const char* what) {
     gpu_compared(b, 1, sap_tree_verify(tree) != SAP_OK, what); // the log says what is wrong
 }
 
-// `count` rows of `bytes`, every step-th one of those on the device.
-static void sample(void* to, const void* from, size_t bytes, int64_t step, int64_t count) {
-    GPU_CUDA(cudaMemcpy2D(to, bytes, from, bytes * (size_t)step, bytes, (size_t)count, cudaMemcpyDeviceToHost));
-}
-
 void gpu_check_nearest(gpu_bench* b, const sap_tree* host, const gpu_cloud* queries, int k, const int32_t* ids,
                        const float* distance2, const gpu_row* row) {
     int64_t count = std::min<int64_t>(queries->count, GPU_SAMPLED), step = queries->count / count, wrong = 0;
-    size_t width = (size_t)k, answers = (size_t)count * width, dims = (size_t)queries->dims;
-    std::vector<float> coords((size_t)count * dims), far(answers), expected_far(answers);
-    std::vector<int32_t> got(answers), expected(answers);
-    sample(coords.data(), queries->coords, dims * sizeof(float), step, count);
-    sample(got.data(), ids, width * sizeof(int32_t), step, count);
-    sample(far.data(), distance2, width * sizeof(float), step, count);
+    const size_t width = (size_t)k, answers = (size_t)count * width;
+    const std::vector<float> coords = gpu_sampled(queries->coords, count, step, (size_t)queries->dims),
+                             far = gpu_sampled(distance2, count, step, width);
+    const std::vector<int32_t> got = gpu_sampled(ids, count, step, width);
+    std::vector<float> expected_far(answers);
+    std::vector<int32_t> expected(answers);
     sap_search search = {};
     search.k = k;
     GPU_SAP(sap_nearest(host, sap_points{coords.data(), count, queries->dims, 0}, &search, expected.data(),
@@ -47,11 +42,8 @@ void gpu_check_nearest(gpu_bench* b, const sap_tree* host, const gpu_cloud* quer
 void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queries, double radius,
                       const sap_neighbors* found, const int64_t* counts) {
     int64_t count = std::min<int64_t>(queries->count, GPU_SAMPLED), wrong = 0;
-    std::vector<float> coords((size_t)count * (size_t)queries->dims);
-    std::vector<int64_t> got((size_t)count), offsets((size_t)count + 1);
-    sample(coords.data(), queries->coords, (size_t)queries->dims * sizeof(float), 1, count);
-    sample(got.data(), counts, sizeof(int64_t), 1, count);
-    sample(offsets.data(), found->offsets, sizeof(int64_t), 1, count + 1);
+    const std::vector<float> coords = gpu_sampled(queries->coords, count, 1, (size_t)queries->dims);
+    const std::vector<int64_t> got = gpu_sampled(counts, count), offsets = gpu_sampled(found->offsets, count + 1);
     sap_neighbors* expected = NULL;
     GPU_SAP(sap_radius(host, sap_points{coords.data(), count, queries->dims, 0}, radius, &expected));
     for (int64_t i = 0; i < count; i++)
@@ -60,10 +52,8 @@ void gpu_check_radius(gpu_bench* b, const sap_tree* host, const gpu_cloud* queri
     gpu_compared(b, 2 * count, wrong, "radius, counts");
     if (!wrong) {
         int64_t hits = expected->offsets[count];
-        std::vector<int32_t> ids((size_t)hits + 1);
-        std::vector<float> far((size_t)hits + 1);
-        sample(ids.data(), found->ids, sizeof(int32_t), 1, hits);
-        sample(far.data(), found->distance2, sizeof(float), 1, hits);
+        const std::vector<int32_t> ids = gpu_sampled(found->ids, hits);
+        const std::vector<float> far = gpu_sampled(found->distance2, hits);
         for (int64_t i = 0; i < hits; i++)
             wrong += ids[(size_t)i] != expected->ids[i] || far[(size_t)i] != expected->distance2[i];
         gpu_compared(b, hits, wrong, "radius, neighbours");
@@ -79,23 +69,17 @@ void gpu_check_bytes(gpu_bench* b, int64_t count, size_t bytes, const void* got,
     gpu_compared(b, count, wrong, what);
 }
 
-template <typename type> static std::vector<type> fetched(const type* from, int64_t count) {
-    std::vector<type> to((size_t)count);
-    GPU_CUDA(cudaMemcpy(to.data(), from, to.size() * sizeof(type), cudaMemcpyDeviceToHost));
-    return to;
-}
-
 void gpu_check_rays(gpu_bench* b, const sap_mesh_tree* tree, int64_t count, const sap_ray* rays, const sap_hit* hits,
                     const sap_ray* shadows, const uint8_t* dark) {
     sap_mesh_tree* host = NULL;
-    std::vector<sap_ray> asked = fetched(rays, count), shadowed = fetched(shadows, count);
-    std::vector<sap_hit> expected((size_t)count), got = fetched(hits, count);
-    std::vector<uint8_t> expected_dark((size_t)count), got_dark = fetched(dark, count);
+    const std::vector<sap_ray> asked = gpu_sampled(rays, count), shadowed = gpu_sampled(shadows, count);
+    std::vector<sap_hit> expected((size_t)count);
+    std::vector<uint8_t> expected_dark((size_t)count);
     GPU_SAP(sap_mesh_tree_copy(tree, b->host, &host));
     GPU_SAP(sap_mesh_tree_verify(host));
     GPU_SAP(sap_trace(host, asked.data(), count, expected.data()));
     GPU_SAP(sap_occluded(host, shadowed.data(), count, expected_dark.data()));
-    gpu_check_bytes(b, count, sizeof(sap_hit), got.data(), expected.data(), "first hits");
-    gpu_check_bytes(b, count, 1, got_dark.data(), expected_dark.data(), "shadows");
+    gpu_check_same(b, gpu_sampled(hits, count), expected, "first hits");
+    gpu_check_same(b, gpu_sampled(dark, count), expected_dark, "shadows");
     sap_mesh_tree_free(host);
 }

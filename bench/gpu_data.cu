@@ -1,4 +1,4 @@
-// Points on the device: made there from a seed, or brought there.
+// Points on the device, made there from a seed; points and meshes that are brought there.
 #include "gpu.cuh"
 
 const char* const gpu_kind_names[3] = {"uniform", "clustered", "surface"};
@@ -7,6 +7,24 @@ void* gpu_memory(size_t bytes) {
     void* memory = NULL;
     GPU_CUDA(cudaMalloc(&memory, bytes ? bytes : 1));
     return memory;
+}
+
+void* gpu_upload(const void* from, size_t bytes) {
+    void* to = gpu_memory(bytes);
+    GPU_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return to;
+}
+
+sap_mesh gpu_mesh_upload(const sap_mesh* mesh) {
+    sap_mesh there = *mesh;
+    there.vertices = (const float*)gpu_upload(mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(float));
+    there.triangles = (const int32_t*)gpu_upload(mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(int32_t));
+    return there;
+}
+
+void gpu_mesh_free(const sap_mesh* mesh) {
+    GPU_CUDA(cudaFree((void*)(uintptr_t)mesh->vertices));
+    GPU_CUDA(cudaFree((void*)(uintptr_t)mesh->triangles));
 }
 
 static __device__ unsigned scramble(unsigned x) {
@@ -58,9 +76,7 @@ gpu_cloud gpu_cloud_make(gpu_bench* b, gpu_kind kind, int64_t count, int dims, u
 
 gpu_cloud gpu_cloud_upload(const float* coords, int64_t count, int dims) {
     size_t bytes = (size_t)count * (size_t)dims * sizeof(float);
-    gpu_cloud cloud = {(float*)gpu_memory(bytes), count, dims};
-    GPU_CUDA(cudaMemcpy(cloud.coords, coords, bytes, cudaMemcpyHostToDevice));
-    return cloud;
+    return gpu_cloud{(float*)gpu_upload(coords, bytes), count, dims};
 }
 
 float* gpu_cloud_download(const gpu_cloud* cloud) {

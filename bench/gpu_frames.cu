@@ -1,15 +1,14 @@
 // Frames of a mesh that moves: its vertices are twisted on the device, a tree is built over them, one ray goes through
 // each pixel and one from what it hits to a light. And whole pictures by sap_render.
-#include "gpu.cuh"
+#include "gpu_vector.cuh"
 
-#include <cmath>
 #include <string>
 #include <vector>
 
 enum { SIDE = 1024, RAYS = SIDE * SIDE, THREADS = 128, TILE_WIDTH = 8, TILE_HEIGHT = 4, TILE_PIXELS = 32, SAMPLES = 4 };
 
 typedef struct frame_view { // a camera and a light
-    float eye[3], forward[3], right[3], up[3], light[3];
+    float3 eye, forward, right, up, light;
     float lift; // how far off surfaces shadow rays begin
 } frame_view;
 
@@ -56,48 +55,29 @@ static __global__ void send_rays(frame_view view, sap_ray* rays) {
     int x, y;
     pixel_of(i, &x, &y);
     const float across = 2 * ((float)x + 0.5f) / SIDE - 1, above = 1 - 2 * ((float)y + 0.5f) / SIDE;
-    sap_ray ray;
-    for (int a = 0; a < 3; a++) {
-        ray.origin[a] = view.eye[a];
-        ray.direction[a] = view.forward[a] + across * view.right[a] + above * view.up[a];
-    }
-    ray.t_min = 0;
-    ray.t_max = INFINITY;
-    rays[i] = ray;
+    const float3 direction = gpu_moved(gpu_moved(view.forward, across, view.right), above, view.up);
+    rays[i] = gpu_ray_of(view.eye, direction, INFINITY);
 }
 
-static __device__ void normal_of(const sap_mesh& mesh, int triangle, const float* towards, float* normal) {
-    const float* corner[3];
-    for (int k = 0; k < 3; k++) corner[k] = mesh.vertices + 3 * (int64_t)mesh.triangles[3 * (int64_t)triangle + k];
-    float along = 0;
-    for (int a = 0; a < 3; a++) {
-        const int p = (a + 1) % 3, q = (a + 2) % 3;
-        normal[a] = (corner[1][p] - corner[0][p]) * (corner[2][q] - corner[0][q]) -
-                    (corner[1][q] - corner[0][q]) * (corner[2][p] - corner[0][p]);
-    }
-    const float length = sqrtf(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
-    for (int a = 0; a < 3; a++) along += normal[a] * towards[a];
-    for (int a = 0; a < 3; a++) normal[a] *= length > 0 ? (along > 0 ? -1 : 1) / length : 0;
+// Towards where a ray in this direction comes from.
+static __device__ float3 facing_normal(const sap_mesh& mesh, int32_t triangle, float3 direction) {
+    const float3 normal = gpu_normal_of(mesh, triangle);
+    return gpu_dot(normal, direction) > 0 ? gpu_moved(make_float3(0, 0, 0), -1, normal) : normal;
 }
 
 static __global__ void send_shadows(frame_view view, sap_mesh mesh, const sap_ray* rays, const sap_hit* hits,
                                     sap_ray* shadows) {
     const int64_t i = thread_number();
     if (i >= RAYS) return;
-    const sap_ray ray = rays[i];
+    const float3 zero = make_float3(0, 0, 0), direction = gpu_vector_of(rays[i].direction);
     const sap_hit hit = hits[i];
-    sap_ray shadow = {};
-    shadow.t_max = -1; // hits nothing
-    if (hit.triangle >= 0) {
-        float normal[3];
-        normal_of(mesh, hit.triangle, ray.direction, normal);
-        for (int a = 0; a < 3; a++) {
-            shadow.origin[a] = ray.origin[a] + hit.t * ray.direction[a] + view.lift * normal[a];
-            shadow.direction[a] = view.light[a] - shadow.origin[a];
-        }
-        shadow.t_max = 1;
+    if (hit.triangle < 0) {
+        shadows[i] = gpu_ray_of(zero, zero, -1); // hits nothing
+        return;
     }
-    shadows[i] = shadow;
+    const float3 at = gpu_moved(gpu_vector_of(rays[i].origin), hit.t, direction);
+    const float3 from = gpu_moved(at, view.lift, facing_normal(mesh, hit.triangle, direction));
+    shadows[i] = gpu_ray_of(from, gpu_moved(view.light, -1, from), 1);
 }
 
 static __global__ void put_pixels(sap_mesh mesh, const sap_ray* rays, const sap_hit* hits, const sap_ray* shadows,
@@ -108,68 +88,43 @@ static __global__ void put_pixels(sap_mesh mesh, const sap_ray* rays, const sap_
     pixel_of(i, &x, &y);
     float light = 1;
     if (hits[i].triangle >= 0) {
-        float normal[3], cosine = 0, length2 = 0;
-        normal_of(mesh, hits[i].triangle, rays[i].direction, normal);
-        for (int a = 0; a < 3; a++) {
-            const float d = shadows[i].direction[a];
-            cosine += normal[a] * d;
-            length2 += d * d;
-        }
-        light = 0.2f + (dark[i] || cosine < 0 ? 0 : 0.8f * cosine * rsqrtf(length2));
+        const float3 normal = facing_normal(mesh, hits[i].triangle, gpu_vector_of(rays[i].direction));
+        const float3 to_light = gpu_vector_of(shadows[i].direction);
+        const float cosine = gpu_dot(normal, to_light);
+        light = 0.2f + (dark[i] || cosine < 0 ? 0 : 0.8f * cosine * rsqrtf(gpu_dot(to_light, to_light)));
     }
     pixels[y * SIDE + x] = (uint8_t)(255 * fminf(light, 1));
 }
 
 // ---- The mesh
 
-static void cross(const float* a, const float* b, float length, float* to) {
-    float size = 0;
-    for (int k = 0; k < 3; k++) {
-        to[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-        size += to[k] * to[k];
-    }
-    for (int k = 0; k < 3; k++) to[k] *= length / sqrtf(size);
-}
-
 // The camera sees the whole mesh; the light stands above it.
 static void place_view(frame_stage* s) {
     sap_camera camera = {};
     sap_mesh_tree_info info;
     frame_view* v = &s->view;
-    float size2 = 0, length2 = 0;
     GPU_SAP(sap_camera_frame(s->tree, SIDE, SIDE, &camera));
     GPU_SAP(sap_mesh_tree_describe(s->tree, &info));
-    for (int a = 0; a < 3; a++) {
-        v->eye[a] = camera.eye[a];
-        v->forward[a] = camera.at[a] - camera.eye[a];
-        length2 += v->forward[a] * v->forward[a];
-        size2 += (info.upper[a] - info.lower[a]) * (info.upper[a] - info.lower[a]);
-        v->light[a] = info.lower[a] + (a == 1 ? 1.5f : 0.6f) * (info.upper[a] - info.lower[a]);
-    }
-    const float half = sqrtf(length2) * tanf(camera.fov * 0.5f * 3.14159265f / 180);
-    cross(v->forward, camera.up, half, v->right);
-    cross(v->right, v->forward, half, v->up);
-    v->lift = 1e-4f * sqrtf(size2);
-}
-
-static void* upload(const void* from, size_t bytes) {
-    void* to = gpu_memory(bytes);
-    GPU_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
-    return to;
+    const float3 lower = gpu_vector_of(info.lower), size = gpu_moved(gpu_vector_of(info.upper), -1, lower);
+    v->eye = gpu_vector_of(camera.eye);
+    v->forward = gpu_moved(gpu_vector_of(camera.at), -1, v->eye);
+    v->light = make_float3(lower.x + 0.6f * size.x, lower.y + 1.5f * size.y, lower.z + 0.6f * size.z);
+    const float half = sqrtf(gpu_dot(v->forward, v->forward)) * tanf(camera.fov * 0.5f * 3.14159265f / 180);
+    v->right = gpu_with_length(gpu_cross(v->forward, gpu_vector_of(camera.up)), half);
+    v->up = gpu_with_length(gpu_cross(v->right, v->forward), half);
+    v->lift = 1e-4f * sqrtf(gpu_dot(size, size));
 }
 
 static void open_stage(frame_stage* s) {
-    const size_t vertices = (size_t)s->mesh.vertex_count * 3, corners = (size_t)s->mesh.triangle_count * 3;
+    const size_t vertices = (size_t)s->mesh.vertex_count * 3;
     float low = s->mesh.vertices[1], high = low;
     for (size_t i = 1; i < vertices; i += 3) {
         low = std::min(low, s->mesh.vertices[i]);
         high = std::max(high, s->mesh.vertices[i]);
     }
     s->wave = high > low ? 6.2831853f / (high - low) : 0;
-    s->rest = (float*)upload(s->mesh.vertices, vertices * sizeof(float));
-    s->moved = s->mesh;
-    s->moved.vertices = (const float*)upload(s->mesh.vertices, vertices * sizeof(float));
-    s->moved.triangles = (const int32_t*)upload(s->mesh.triangles, corners * sizeof(int32_t));
+    s->rest = (float*)gpu_upload(s->mesh.vertices, vertices * sizeof(float));
+    s->moved = gpu_mesh_upload(&s->mesh);
     s->rays = (sap_ray*)gpu_memory(RAYS * sizeof(sap_ray));
     s->shadows = (sap_ray*)gpu_memory(RAYS * sizeof(sap_ray));
     s->hits = (sap_hit*)gpu_memory(RAYS * sizeof(sap_hit));
@@ -178,9 +133,9 @@ static void open_stage(frame_stage* s) {
 }
 
 static void close_stage(gpu_bench* b, frame_stage* s) {
-    const void* const arrays[] = {s->rest, s->moved.vertices, s->moved.triangles, s->rays, s->shadows,
-                                  s->hits, s->dark,           s->pixels};
-    for (const void* array : arrays) GPU_CUDA(cudaFree((void*)(uintptr_t)array));
+    void* const arrays[] = {s->rest, s->rays, s->shadows, s->hits, s->dark, s->pixels};
+    for (void* array : arrays) GPU_CUDA(cudaFree(array));
+    gpu_mesh_free(&s->moved);
     sap_device_trim(b->device);
 }
 

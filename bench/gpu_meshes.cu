@@ -82,12 +82,6 @@ static void rows_of(gpu_bench* b, const mesh_stage* s) {
     sap_mesh_tree_free(host);
 }
 
-static void* uploaded(const void* from, size_t bytes) {
-    void* to = gpu_memory(bytes);
-    GPU_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
-    return to;
-}
-
 void gpu_meshes(gpu_bench* b) {
     static const char* const meshes[][2] = {
         {"bunny", "bunny"},           {"sponza_dabrovic", "sponza"},  {"fairy_forest", "fairy"},
@@ -96,15 +90,12 @@ void gpu_meshes(gpu_bench* b) {
     for (const auto& names : meshes) {
         sap_mesh_file* file = gpu_mesh_read(b, names[0]);
         if (!file) continue;
-        mesh_stage s = {names[1], SAP_QUALITY_FAST, file->mesh, file->mesh};
-        s.there.vertices = (float*)uploaded(s.mesh.vertices, (size_t)s.mesh.vertex_count * 3 * sizeof(float));
-        s.there.triangles = (int32_t*)uploaded(s.mesh.triangles, (size_t)s.mesh.triangle_count * 3 * sizeof(int32_t));
+        mesh_stage s = {names[1], SAP_QUALITY_FAST, file->mesh, gpu_mesh_upload(&file->mesh)};
         for (sap_quality quality : {SAP_QUALITY_FAST, SAP_QUALITY_HIGH}) {
             s.quality = quality;
             rows_of(b, &s);
         }
-        GPU_CUDA(cudaFree((void*)(uintptr_t)s.there.vertices));
-        GPU_CUDA(cudaFree((void*)(uintptr_t)s.there.triangles));
+        gpu_mesh_free(&s.there);
         sap_mesh_file_free(file);
         sap_device_trim(b->device);
     }

@@ -4,6 +4,7 @@
 // uniformly from the hemisphere about the triangle's normal, which is not turned towards the camera; where the primary
 // ray misses, it comes from a sphere of twice the scene's radius and goes through the centre.
 #include "gpu_rays.cuh"
+#include "gpu_vector.cuh"
 
 #include <cmath>
 #include <string>
@@ -28,22 +29,6 @@ static bool read_mesh(gpu_bench* b, gpu_ray_scene* s) {
 
 // ---- Rays
 
-static __device__ float3 vector_of(const float* v) { return make_float3(v[0], v[1], v[2]); }
-static __host__ __device__ float3 moved(float3 a, float by, float3 d) {
-    return make_float3(a.x + by * d.x, a.y + by * d.y, a.z + by * d.z);
-}
-static __host__ __device__ float dot(float3 a, float3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static __host__ __device__ float3 cross(float3 a, float3 b) {
-    return make_float3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-static __host__ __device__ float3 unit(float3 a) {
-    const float length = sqrtf(dot(a, a));
-    return length > 0 ? moved(make_float3(0, 0, 0), 1 / length, a) : a;
-}
-static __device__ sap_ray ray_of(float3 from, float3 to) {
-    return sap_ray{{from.x, from.y, from.z}, 0, {to.x, to.y, to.z}, INFINITY};
-}
-
 typedef struct camera {
     float3 eye, look, right, up;
     float open; // half the picture's side, at distance 1
@@ -54,7 +39,7 @@ static __global__ void make_primary(camera c, sap_ray* rays) {
     const int x = tile % (GPU_RAY_SIDE / 8) * 8 + i % 8, y = tile / (GPU_RAY_SIDE / 8) * 4 + i % 32 / 8;
     const float a = c.open * (2 * ((float)x + 0.5f) / GPU_RAY_SIDE - 1);
     const float b = c.open * (1 - 2 * ((float)y + 0.5f) / GPU_RAY_SIDE);
-    rays[i] = ray_of(c.eye, unit(moved(moved(c.look, a, c.right), b, c.up)));
+    rays[i] = gpu_ray_of(c.eye, gpu_unit(gpu_moved(gpu_moved(c.look, a, c.right), b, c.up)), INFINITY);
 }
 
 static __device__ float random_of(uint32_t i, uint32_t kind) {
@@ -69,22 +54,19 @@ static __device__ float3 random_direction(uint32_t i) {
     return make_float3(out * cosf(turn), out * sinf(turn), z);
 }
 
-static __global__ void make_bounce(const sap_ray* primary, const sap_hit* hits, const float* vertices,
-                                   const int32_t* triangles, float3 middle, float radius, sap_ray* rays) {
+static __global__ void make_bounce(sap_mesh mesh, const sap_ray* primary, const sap_hit* hits, float3 middle,
+                                   float radius, sap_ray* rays) {
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     const float3 direction = random_direction(i);
     const sap_hit hit = hits[i];
     if (hit.triangle < 0) {
-        rays[i] = ray_of(moved(middle, -2 * radius, direction), direction);
+        rays[i] = gpu_ray_of(gpu_moved(middle, -2 * radius, direction), direction, INFINITY);
         return;
     }
-    const int32_t* t = triangles + 3 * (int64_t)hit.triangle;
-    const float3 a = vector_of(vertices + 3 * (int64_t)t[0]), b = vector_of(vertices + 3 * (int64_t)t[1]),
-                 c = vector_of(vertices + 3 * (int64_t)t[2]);
-    const float3 normal = unit(cross(moved(b, -1, a), moved(c, -1, a)));
-    const float3 to = dot(normal, direction) < 0 ? moved(make_float3(0, 0, 0), -1, direction) : direction;
-    const float3 at = moved(vector_of(primary[i].origin), hit.t, vector_of(primary[i].direction));
-    rays[i] = ray_of(moved(at, 2e-5f * radius, normal), to);
+    const float3 normal = gpu_normal_of(mesh, hit.triangle);
+    const float3 to = gpu_dot(normal, direction) < 0 ? gpu_moved(make_float3(0, 0, 0), -1, direction) : direction;
+    const float3 at = gpu_moved(gpu_vector_of(primary[i].origin), hit.t, gpu_vector_of(primary[i].direction));
+    rays[i] = gpu_ray_of(gpu_moved(at, 2e-5f * radius, normal), to, INFINITY);
 }
 
 static __global__ void make_points(float3 lower, float3 size, float* points) {
@@ -94,25 +76,19 @@ static __global__ void make_points(float3 lower, float3 size, float* points) {
     points[3 * i + 2] = lower.z + size.z * random_of(i, 5);
 }
 
-static void* uploaded(const void* from, size_t bytes) {
-    void* to = gpu_memory(bytes);
-    GPU_CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
-    return to;
-}
-
 static camera camera_of(const gpu_ray_view* view, float3 lower, float3 size, float3 middle, float radius) {
     camera c;
     float3 target = middle;
-    c.eye = moved(middle, 2 * radius, make_float3(0.55f, 0.35f, 0.75f));
+    c.eye = gpu_moved(middle, 2 * radius, make_float3(0.55f, 0.35f, 0.75f));
     c.open = view->inside ? 0.7f : 0.32f;
     if (view->inside) {
         const float *e = view->eye, *t = view->target;
         c.eye = make_float3(lower.x + e[0] * size.x, lower.y + e[1] * size.y, lower.z + e[2] * size.z);
         target = make_float3(lower.x + t[0] * size.x, lower.y + t[1] * size.y, lower.z + t[2] * size.z);
     }
-    c.look = unit(moved(target, -1, c.eye));
-    c.right = unit(cross(c.look, make_float3(0, 1, 0)));
-    c.up = cross(c.right, c.look);
+    c.look = gpu_unit(gpu_moved(target, -1, c.eye));
+    c.right = gpu_unit(gpu_cross(c.look, make_float3(0, 1, 0)));
+    c.up = gpu_cross(c.right, c.look);
     return c;
 }
 
@@ -128,23 +104,22 @@ void gpu_ray_scene_aim(gpu_bench* b, gpu_ray_scene* s, const sap_mesh_tree* tree
     GPU_SAP(sap_mesh_tree_describe(tree, &info));
     const float3 lower = make_float3(info.lower[0], info.lower[1], info.lower[2]);
     const float3 size = make_float3(info.upper[0] - lower.x, info.upper[1] - lower.y, info.upper[2] - lower.z);
-    const float3 middle = moved(lower, 0.5f, size);
-    const float radius = 0.5f * sqrtf(dot(size, size));
+    const float3 middle = gpu_moved(lower, 0.5f, size);
+    const float radius = 0.5f * sqrtf(gpu_dot(size, size));
     s->rays[0] = (sap_ray*)gpu_memory(GPU_RAYS * sizeof(sap_ray));
     s->rays[1] = (sap_ray*)gpu_memory(GPU_RAYS * sizeof(sap_ray));
     s->points = (float*)gpu_memory(GPU_RAY_POINTS * 3 * sizeof(float));
     sap_hit* hits = (sap_hit*)gpu_memory(GPU_RAYS * sizeof(sap_hit));
-    void* vertices = uploaded(s->mesh.vertices, (size_t)s->mesh.vertex_count * 3 * sizeof(float));
-    void* triangles = uploaded(s->mesh.triangles, (size_t)s->mesh.triangle_count * 3 * sizeof(int32_t));
+    const sap_mesh there = gpu_mesh_upload(&s->mesh);
     make_primary<<<GPU_RAYS / THREADS, THREADS, 0, b->stream>>>(camera_of(s->view, lower, size, middle, radius),
                                                                 s->rays[0]);
     GPU_SAP(sap_trace(tree, s->rays[0], GPU_RAYS, hits));
-    make_bounce<<<GPU_RAYS / THREADS, THREADS, 0, b->stream>>>(s->rays[0], hits, (const float*)vertices,
-                                                               (const int32_t*)triangles, middle, radius, s->rays[1]);
+    make_bounce<<<GPU_RAYS / THREADS, THREADS, 0, b->stream>>>(there, s->rays[0], hits, middle, radius, s->rays[1]);
     make_points<<<GPU_RAY_POINTS / THREADS, THREADS, 0, b->stream>>>(lower, size, s->points);
     GPU_CUDA(cudaGetLastError());
     GPU_CUDA(cudaStreamSynchronize(b->stream));
-    for (void* memory : {(void*)hits, vertices, triangles}) GPU_CUDA(cudaFree(memory));
+    GPU_CUDA(cudaFree(hits));
+    gpu_mesh_free(&there);
 }
 
 void gpu_ray_scene_close(gpu_ray_scene* s) {

@@ -12,26 +12,9 @@ typedef struct rays_stage {
 
 static const char* const sets[2] = {"primary", "bounce"};
 
-// Every `step`-th row of `bytes`, of `rows` on the device.
-template <typename type>
-static std::vector<type> sampled(const type* from, int64_t rows, int64_t step, size_t width = 1) {
-    std::vector<type> to((size_t)(rows / step) * width);
-    const size_t bytes = width * sizeof(type);
-    GPU_CUDA(cudaMemcpy2D(to.data(), bytes, from, bytes * (size_t)step, bytes, (size_t)(rows / step),
-                          cudaMemcpyDeviceToHost));
-    return to;
-}
-
-template <typename type>
-static void compare(gpu_bench* b, const std::vector<type>& got, const std::vector<type>& expected, const char* what) {
-    int64_t wrong = 0;
-    for (size_t i = 0; i < got.size(); i++) wrong += memcmp(&got[i], &expected[i], sizeof(type)) != 0;
-    gpu_compared(b, (int64_t)got.size(), wrong, what);
-}
-
 static gpu_row row_of(const rays_stage* s, const char* work, const char* set, int64_t queries) {
     gpu_row row = gpu_row_of(work, set, s->scene.mesh.triangle_count, 3);
-    snprintf(row.order, sizeof row.order, "%s", s->name);
+    memcpy(row.order, s->name, sizeof row.order);
     row.queries = queries;
     return row;
 }
@@ -43,8 +26,8 @@ static void first_hits(gpu_bench* b, rays_stage* s, int set) {
     if (!gpu_wanted(b, row.work, 0)) return;
     const gpu_times times = gpu_measure(b, [&] { GPU_SAP(sap_trace(s->tree, rays, GPU_RAYS, hits)); });
     std::vector<sap_hit> expected(GPU_RAYS);
-    GPU_SAP(sap_trace(s->host, sampled(rays, GPU_RAYS, 1).data(), GPU_RAYS, expected.data()));
-    compare(b, sampled(hits, GPU_RAYS, 1), expected, row.work);
+    GPU_SAP(sap_trace(s->host, gpu_sampled(rays, GPU_RAYS).data(), GPU_RAYS, expected.data()));
+    gpu_check_same(b, gpu_sampled(hits, GPU_RAYS), expected, row.work);
     s->first_ms[set] = times.median;
     gpu_report(b, row, times);
 }
@@ -55,8 +38,8 @@ static void any_hit(gpu_bench* b, rays_stage* s, int set) {
     if (!gpu_wanted(b, row.work, 0)) return;
     const gpu_times times = gpu_measure(b, [&] { GPU_SAP(sap_occluded(s->tree, rays, GPU_RAYS, s->answers)); });
     std::vector<uint8_t> expected(GPU_RAYS);
-    GPU_SAP(sap_occluded(s->host, sampled(rays, GPU_RAYS, 1).data(), GPU_RAYS, expected.data()));
-    compare(b, sampled(s->answers, GPU_RAYS, 1), expected, row.work);
+    GPU_SAP(sap_occluded(s->host, gpu_sampled(rays, GPU_RAYS).data(), GPU_RAYS, expected.data()));
+    gpu_check_same(b, gpu_sampled(s->answers, GPU_RAYS), expected, row.work);
     gpu_report(b, row, times);
 }
 
@@ -75,10 +58,10 @@ static void all_hits(gpu_bench* b, rays_stage* s, int set) {
         gpu_measure(b, [&] { GPU_SAP(sap_trace_all(s->tree, rays, GPU_RAYS, GPU_RAY_LIMIT, hits, s->numbers)); });
     std::vector<sap_hit> expected((size_t)SAMPLED * GPU_RAY_LIMIT);
     std::vector<int32_t> numbers(SAMPLED);
-    GPU_SAP(sap_trace_all(s->host, sampled(rays, GPU_RAYS, STEP).data(), SAMPLED, GPU_RAY_LIMIT, expected.data(),
+    GPU_SAP(sap_trace_all(s->host, gpu_sampled(rays, SAMPLED, STEP).data(), SAMPLED, GPU_RAY_LIMIT, expected.data(),
                           numbers.data()));
-    compare(b, sampled(hits, GPU_RAYS, STEP, GPU_RAY_LIMIT), expected, row.work);
-    compare(b, sampled(s->numbers, GPU_RAYS, STEP), numbers, row.work);
+    gpu_check_same(b, gpu_sampled(hits, SAMPLED, STEP, GPU_RAY_LIMIT), expected, row.work);
+    gpu_check_same(b, gpu_sampled(s->numbers, SAMPLED, STEP), numbers, row.work);
     gpu_report(b, row, times);
 }
 
@@ -90,14 +73,14 @@ static void visits(gpu_bench* b, rays_stage* s, int set) {
     const gpu_times times =
         gpu_measure(b, [&] { GPU_SAP(sap_trace_visits(s->tree, rays, GPU_RAYS, (sap_hit*)s->answers, s->numbers)); });
     double nodes = 0;
-    for (int32_t n : sampled(s->numbers, GPU_RAYS, 1)) nodes += n;
+    for (int32_t n : gpu_sampled(s->numbers, GPU_RAYS)) nodes += n;
     row.k = (int)(nodes / GPU_RAYS + 0.5);
     gpu_report(b, row, times);
 }
 
 static void about_points(gpu_bench* b, rays_stage* s) {
     enum { STEP = 16, SAMPLED = GPU_RAY_POINTS / STEP };
-    const std::vector<float> points = sampled(s->scene.points, GPU_RAY_POINTS, STEP, 3);
+    const std::vector<float> points = gpu_sampled(s->scene.points, SAMPLED, STEP, 3);
     const gpu_row closest = row_of(s, "closest", "", GPU_RAY_POINTS), inside = row_of(s, "inside", "", GPU_RAY_POINTS);
     if (gpu_wanted(b, closest.work, 0)) {
         sap_closest* to = (sap_closest*)s->answers;
@@ -105,7 +88,7 @@ static void about_points(gpu_bench* b, rays_stage* s) {
             gpu_measure(b, [&] { GPU_SAP(sap_closest_point(s->tree, s->scene.points, GPU_RAY_POINTS, to)); });
         std::vector<sap_closest> expected(SAMPLED);
         GPU_SAP(sap_closest_point(s->host, points.data(), SAMPLED, expected.data()));
-        compare(b, sampled(to, GPU_RAY_POINTS, STEP), expected, closest.work);
+        gpu_check_same(b, gpu_sampled(to, SAMPLED, STEP), expected, closest.work);
         gpu_report(b, closest, times);
     }
     if (gpu_wanted(b, inside.work, 0)) {
@@ -113,7 +96,7 @@ static void about_points(gpu_bench* b, rays_stage* s) {
             gpu_measure(b, [&] { GPU_SAP(sap_inside(s->tree, s->scene.points, GPU_RAY_POINTS, s->answers)); });
         std::vector<uint8_t> expected(SAMPLED);
         GPU_SAP(sap_inside(s->host, points.data(), SAMPLED, expected.data()));
-        compare(b, sampled(s->answers, GPU_RAY_POINTS, STEP), expected, inside.work);
+        gpu_check_same(b, gpu_sampled(s->answers, SAMPLED, STEP), expected, inside.work);
         gpu_report(b, inside, times);
     }
 }

@@ -52,6 +52,21 @@ static inline void close_scene(scene* s) {
         if (!open_scene(s, stream)) SKIP("there is no NVIDIA GPU");                                                    \
     } while (0)
 
+// Nothing fails any more but this: of the calls whose kind is in `kinds` (bits), number `at` (from 1; 0: none), and
+// with `on` all later ones.
+static inline void fail_calls(unsigned kinds, int64_t at, bool on, cuda_tools_error error) {
+    cuda_tools_reset();
+    cuda_tools.fail_kinds = kinds;
+    cuda_tools.fail_at = at;
+    cuda_tools.fail_on = on;
+    cuda_tools.error = error;
+}
+
+// The GPU is lost at call number `at` of all kinds but releasing memory.
+static inline void lose_gpu(int64_t at) {
+    fail_calls((1u << CUDA_TOOLS_KINDS) - 1 - (1u << CUDA_TOOLS_RELEASE), at, true, CUDA_TOOLS_ILLEGAL_ADDRESS);
+}
+
 // A copy of host memory on the GPU.
 static inline void* on_gpu(const void* host, size_t bytes) {
     void* memory = cuda_tools_allocate(bytes);

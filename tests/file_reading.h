@@ -41,12 +41,17 @@ static inline void end(reading* r) {
     CHECK_EQUAL(r->w.wrong, 0);
 }
 
-// Parses a copy of exactly these bytes, so that a sanitizer sees every step beyond them.
+// A copy of exactly these bytes, so that a sanitizer sees every step beyond them; to be freed.
+static inline void* exact_copy(const void* bytes, size_t size) {
+    void* copy = malloc(size ? size : 1);
+    if (!copy) abort();
+    memcpy(copy, bytes, size);
+    return copy;
+}
+
 static inline sap_status parse_as(reading* r, const void* bytes, size_t size, sap_format format, int32_t real_bits,
                                   sap_point_set** set) {
-    void* copy = malloc(size ? size : 1);
-    if (!copy) return SAP_ERROR_MEMORY;
-    memcpy(copy, bytes, size);
+    void* copy = exact_copy(bytes, size);
     sap_point_set* const untouched = *set;
     r->w.log_calls = 0;
     sap_status status = sap_points_parse(r->device, copy, size, format, real_bits, set);

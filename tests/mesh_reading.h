@@ -23,12 +23,9 @@ static inline bool same_floats(const float* a, const float* b, int64_t count) {
     return true;
 }
 
-// Parses a copy of exactly these bytes, so that a sanitizer sees every step beyond them.
 static inline sap_status parse_mesh(reading* r, const void* bytes, size_t size, sap_format format,
                                     const sap_mesh_read_options* options, sap_mesh_file** file) {
-    void* copy = malloc(size ? size : 1);
-    if (!copy) return SAP_ERROR_MEMORY;
-    memcpy(copy, bytes, size);
+    void* copy = exact_copy(bytes, size);
     sap_mesh_file* const untouched = *file;
     r->w.log_calls = 0;
     sap_status status = sap_mesh_parse(r->device, copy, size, format, options, file);

@@ -86,10 +86,8 @@ TEST(refused_while_opening) {
             sap_device_options options = scene_options(&w);
             sap_device* device = NULL;
             NOTE("kind %d request %d", kind, n);
-            cuda_tools_reset();
-            cuda_tools.fail_kinds = 1u << CUDA_TOOLS_CREATE;
-            cuda_tools.fail_at = kind ? n : 0;
-            cuda_tools.error = kind == 1 ? CUDA_TOOLS_NO_MEMORY : CUDA_TOOLS_ILLEGAL_ADDRESS;
+            fail_calls(1u << CUDA_TOOLS_CREATE, kind ? n : 0, false,
+                       kind == 1 ? CUDA_TOOLS_NO_MEMORY : CUDA_TOOLS_ILLEGAL_ADDRESS);
             sap_status status = cuda_tools_open(&options, &device);
             bool refused = kind ? cuda_tools.failed : w.requests >= n;
             if (!refused) {

@@ -87,11 +87,7 @@ TEST(without_page_locked_memory) {
             NOTE("kind %d, refused number %d", kind, n);
             sap_device_trim(s.gpu);
             const int64_t objects = cuda_tools.objects;
-            cuda_tools_reset();
-            cuda_tools.error = CUDA_TOOLS_NO_MEMORY;
-            cuda_tools.fail_kinds = 1u << (kind ? CUDA_TOOLS_CREATE : CUDA_TOOLS_PIN);
-            cuda_tools.fail_at = n;
-            cuda_tools.fail_on = true;
+            fail_calls(1u << (kind ? CUDA_TOOLS_CREATE : CUDA_TOOLS_PIN), n, true, CUDA_TOOLS_NO_MEMORY);
             sap_tree *tree = NULL, *expected = NULL;
             CHECK_STATUS(build(s.cpu, &points, NULL, &expected), SAP_OK);
             CHECK_STATUS(build(s.gpu, &points, NULL, &tree), SAP_OK);

@@ -189,13 +189,9 @@ static sap_tree_options options_of(int tree) {
 
 // Sets up fault number n of a kind: 0 allocations from that one on, 1 one copy, fill, launch or recorded event.
 static void set_fault(int kind, int n) {
-    cuda_tools_reset();
-    cuda_tools.error = CUDA_TOOLS_NO_MEMORY;
-    cuda_tools.fail_kinds =
-        kind ? 1u << CUDA_TOOLS_COPY | 1u << CUDA_TOOLS_FILL | 1u << CUDA_TOOLS_LAUNCH | 1u << CUDA_TOOLS_RECORD
-             : 1u << CUDA_TOOLS_ALLOCATE;
-    cuda_tools.fail_on = kind == 0;
-    cuda_tools.fail_at = n;
+    const unsigned others =
+        1u << CUDA_TOOLS_COPY | 1u << CUDA_TOOLS_FILL | 1u << CUDA_TOOLS_LAUNCH | 1u << CUDA_TOOLS_RECORD;
+    fail_calls(kind ? others : 1u << CUDA_TOOLS_ALLOCATE, n, kind == 0, CUDA_TOOLS_NO_MEMORY);
 }
 
 static void refuse_each(stage* t, const call* c, int kind) {
@@ -320,10 +316,7 @@ static bool lose(const call* c, int tree, int n) {
     stage t;
     if (!open_scene(&t.s, NULL)) return false;
     open_stage_on(&t, options_of(tree));
-    cuda_tools_reset();
-    cuda_tools.error = CUDA_TOOLS_ILLEGAL_ADDRESS;
-    cuda_tools.fail_kinds = (1u << CUDA_TOOLS_KINDS) - 1 - (1u << CUDA_TOOLS_RELEASE);
-    cuda_tools.fail_at = n;
+    lose_gpu(n);
     t.s.w.log_calls = 0;
     sap_status status = run(c, &t);
     bool failed = cuda_tools.failed;

@@ -243,9 +243,7 @@ TEST(memory_of_graphs_is_kept) {
     CHECK_STATUS(calls_there(&t), SAP_OK);
     cuda_tools_reset();
     CHECK_STATUS(sap_device_describe(t.s.gpu, &before), SAP_OK);
-    cuda_tools.fail_kinds = 1u << CUDA_TOOLS_ALLOCATE;
-    cuda_tools.fail_at = 1;
-    cuda_tools.fail_on = true;
+    fail_calls(1u << CUDA_TOOLS_ALLOCATE, 1, true, CUDA_TOOLS_NO_MEMORY);
     CHECK_STATUS(build(t.s.gpu, &t.points_there, NULL, &tree), SAP_ERROR_DEVICE_MEMORY);
     CHECK_EQUAL(cuda_tools.calls[CUDA_TOOLS_RELEASE], 0);
     CHECK_STATUS(sap_device_describe(t.s.gpu, &after), SAP_OK);

@@ -5,6 +5,7 @@
 #include "cuda_scene.h"
 #include "mesh/layout.h"
 #include "mesh_families.h"
+#include "patience.h"
 #include "ray_oracle.h"
 
 enum { MANY = CASE_STEP > 1 ? 2500 : 6000, FEW = CASE_STEP > 1 ? 700 : 3000 };
@@ -325,18 +326,6 @@ TEST(more_memory_is_never_too_little) {
 
 // ---- Hosts that lose patience
 
-typedef struct patience {
-    int64_t reports, stop_at; // stop_at: 0: never
-    double last;
-} patience;
-
-static bool report(void* user, double done) {
-    patience* p = user;
-    CHECK(done >= p->last && done <= 1);
-    p->last = done;
-    return ++p->reports != p->stop_at;
-}
-
 static void cancel(sap_quality quality) {
     const sap_mesh_tree_options options = {.quality = quality};
     scene s;
@@ -348,7 +337,7 @@ static void cancel(sap_quality quality) {
         patience p = {.stop_at = stop_at};
         sap_device* device = NULL;
         sap_device_options asking = scene_options(&s.w);
-        asking.progress = report;
+        asking.progress = patience_report;
         asking.progress_user = &p;
         CHECK_STATUS(cuda_tools_open(&asking, &device), SAP_OK);
         CHECK_STATUS(sap_mesh_tree_copy(here, device, &tree), SAP_OK);
@@ -395,14 +384,6 @@ static void close_case(fault_case* f) {
     close_scene(&f->s);
 }
 
-static void set_fault(int kind, int64_t at, bool lost) {
-    cuda_tools_reset();
-    cuda_tools.error = lost ? CUDA_TOOLS_ILLEGAL_ADDRESS : CUDA_TOOLS_NO_MEMORY;
-    cuda_tools.fail_kinds = 1u << kind;
-    cuda_tools.fail_on = lost || kind == CUDA_TOOLS_ALLOCATE;
-    cuda_tools.fail_at = at;
-}
-
 // Memory that is refused in turn: the tree is as it was, or, where it is too late for that, empty.
 static void refuse_memory(sap_quality quality) {
     static const int kinds[] = {CUDA_TOOLS_ALLOCATE, CUDA_TOOLS_COPY, CUDA_TOOLS_FILL, CUDA_TOOLS_LAUNCH};
@@ -417,7 +398,7 @@ static void refuse_memory(sap_quality quality) {
             CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &tree), SAP_OK);
             sap_device_trim(f.s.gpu);
             f.s.w.log_calls = 0;
-            set_fault(kinds[kind], at, false);
+            fail_calls(1u << kinds[kind], at, kind == 0, CUDA_TOOLS_NO_MEMORY);
             const sap_status status = sap_mesh_tree_rebuild(tree, f.other);
             failed = cuda_tools.failed;
             cuda_tools_reset();
@@ -466,8 +447,7 @@ static void lose_gpus(sap_quality quality) {
         OPEN_SCENE(&f.s, NULL);
         open_case(&f, quality);
         CHECK_STATUS(sap_mesh_tree_build(f.s.gpu, f.mesh, &f.options, &tree), SAP_OK);
-        set_fault(CUDA_TOOLS_COPY, at, true);
-        cuda_tools.fail_kinds = (1u << CUDA_TOOLS_KINDS) - 1 - (1u << CUDA_TOOLS_RELEASE);
+        lose_gpu(at);
         NOTE("call %d", (int)at);
         const sap_status status = sap_mesh_tree_rebuild(tree, f.other);
         failed = cuda_tools.failed;

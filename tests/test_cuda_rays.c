@@ -215,12 +215,7 @@ TEST(every_call_of_cuda_fails) {
             OPEN_SCENE(&t.s, NULL);
             open_stage_on(&t, RAY_MESH_TORUS, SAP_QUALITY_FAST);
             sap_device_trim(t.s.gpu);
-            cuda_tools.seen = 0;
-            cuda_tools.failed = false;
-            cuda_tools.fail_kinds = 1u << kind;
-            cuda_tools.fail_at = at;
-            cuda_tools.fail_on = lost;
-            cuda_tools.error = lost ? CUDA_TOOLS_ILLEGAL_ADDRESS : CUDA_TOOLS_NO_MEMORY;
+            fail_calls(1u << kind, at, lost, lost ? CUDA_TOOLS_ILLEGAL_ADDRESS : CUDA_TOOLS_NO_MEMORY);
             sap_status status = work(&t, &files);
             NOTE("kind %d, call %d", kind, (int)at);
             over = !cuda_tools.failed;

@@ -3,6 +3,7 @@
 
 #if defined(SAP_HAVE_CUDA)
 #include "cuda_scene.h"
+#include "patience.h"
 #include "render_set.h"
 
 enum { MOST_PIXELS = 80 * 60 };
@@ -24,11 +25,18 @@ static void open_stage_on(stage* t) {
     t->scene = (sap_scene){.file = &t->set.file};
 }
 
-static void close_stage_on(stage* t) {
+static void close_stage(stage* t) {
     sap_mesh_tree_free(t->here);
     sap_mesh_tree_free(t->there);
     scene_mesh_free(&t->set.mesh);
+    close_scene(&t->s);
 }
+
+#define OPEN_STAGE(t, stream)                                                                                          \
+    do {                                                                                                               \
+        OPEN_SCENE(&(t)->s, stream);                                                                                   \
+        open_stage_on(t);                                                                                              \
+    } while (0)
 
 static sap_status draw_here(stage* t, const sap_render_options* o, sap_render_info* info) {
     memset(t->expected, 0xee, sizeof t->expected);
@@ -56,48 +64,41 @@ static void expect_same(stage* t, const sap_render_options* o) {
 
 TEST(pictures_are_those_of_the_cpu) {
     stage t;
-    OPEN_SCENE(&t.s, NULL);
-    open_stage_on(&t);
+    OPEN_STAGE(&t, NULL);
     for (int which = 0; which < RENDER_SETS; which++) {
         NOTE("picture %d", which);
         sap_render_options o = render_set_options(&t.scene, which);
         expect_same(&t, &o);
     }
-    close_stage_on(&t);
-    close_scene(&t.s);
+    close_stage(&t);
 }
 
 // Calls on the caller's stream do not wait for rays; pictures do.
 TEST(pictures_in_the_callers_stream) {
     stage t;
-    OPEN_SCENE(&t.s, cuda_tools_stream());
-    open_stage_on(&t);
+    OPEN_STAGE(&t, cuda_tools_stream());
     expect_same(&t, &render_small);
-    close_stage_on(&t);
-    close_scene(&t.s);
+    close_stage(&t);
 }
 
 // The tree says where the work is done, whatever device serves the call.
 TEST(trees_decide_where) {
     stage t;
-    OPEN_SCENE(&t.s, NULL);
-    open_stage_on(&t);
+    OPEN_STAGE(&t, NULL);
     CHECK_STATUS(draw_here(&t, &render_small, NULL), SAP_OK);
     t.scene.tree = t.there;
     int64_t launches = cuda_tools.calls[CUDA_TOOLS_LAUNCH];
     CHECK_STATUS(sap_render(t.s.cpu, &t.scene, &render_small, t.got, NULL), SAP_OK);
     CHECK(cuda_tools.calls[CUDA_TOOLS_LAUNCH] > launches + 10);
     CHECK(!memcmp(t.expected, t.got, 3 * RENDER_WIDTH * RENDER_HEIGHT));
-    close_stage_on(&t);
-    close_scene(&t.s);
+    close_stage(&t);
 }
 
 // What the sets leave out: colours of vertices, no materials at all, no lamps, odd sizes, no bounces and many.
 TEST(other_pictures) {
     static const int32_t sizes[][2] = {{1, 1}, {80, 1}, {1, 60}, {13, 29}};
     stage t;
-    OPEN_SCENE(&t.s, NULL);
-    open_stage_on(&t);
+    OPEN_STAGE(&t, NULL);
     sap_render_options o = {.width = 20, .height = 17, .samples = 3};
     float* colors = malloc((size_t)t.set.mesh.mesh.vertex_count * 3 * sizeof *colors);
     for (int64_t i = 0; i < 3 * t.set.mesh.mesh.vertex_count; i++) colors[i] = (float)(i * 37 % 101) / 100;
@@ -121,22 +122,42 @@ TEST(other_pictures) {
         expect_same(&t, &o);
     }
     free(colors);
-    close_stage_on(&t);
-    close_scene(&t.s);
+    close_stage(&t);
 }
 
 TEST(empty_mesh) {
     stage t;
-    OPEN_SCENE(&t.s, NULL);
-    open_stage_on(&t);
+    OPEN_STAGE(&t, NULL);
     sap_mesh_tree_free(t.here);
     sap_mesh_tree_free(t.there);
     t.set.file = (sap_mesh_file){{NULL, 0, NULL, 0}, NULL, NULL, NULL, 0};
     CHECK_STATUS(sap_mesh_tree_build(t.s.cpu, t.set.file.mesh, NULL, &t.here), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_copy(t.here, t.s.gpu, &t.there), SAP_OK);
     expect_same(&t, &render_small);
-    close_stage_on(&t);
-    close_scene(&t.s);
+    close_stage(&t);
+}
+
+// ---- Other devices
+
+// What a stage used before it moved.
+typedef struct usual {
+    sap_device* gpu;
+    sap_mesh_tree* there;
+} usual;
+
+// To another device, which is closed when the stage moves back.
+static usual move_stage(stage* t, const sap_device_options* options) {
+    const usual before = {t->s.gpu, t->there};
+    CHECK_STATUS(cuda_tools_open(options, &t->s.gpu), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_copy(t->here, t->s.gpu, &t->there), SAP_OK);
+    return before;
+}
+
+static void move_stage_back(stage* t, usual before) {
+    sap_mesh_tree_free(t->there);
+    sap_device_close(t->s.gpu);
+    t->there = before.there;
+    t->s.gpu = before.gpu;
 }
 
 // ---- Memory
@@ -162,15 +183,11 @@ static void short_release(void* user, void* memory, size_t bytes) {
 // Where memory is short, batches are smaller: tiles of some rows, at last of parts of rows.
 TEST(short_of_memory) {
     stage t;
-    OPEN_SCENE(&t.s, NULL);
-    open_stage_on(&t);
+    OPEN_STAGE(&t, NULL);
     short_memory m = {.most = (size_t)1 << 20};
     sap_device_options options = scene_options(&t.s.w);
     options.device_allocator = (sap_allocator){short_allocate, short_release, &m};
-    sap_device* usual = t.s.gpu;
-    CHECK_STATUS(cuda_tools_open(&options, &t.s.gpu), SAP_OK);
-    sap_mesh_tree* large = t.there;
-    CHECK_STATUS(sap_mesh_tree_copy(t.here, t.s.gpu, &t.there), SAP_OK);
+    const usual before = move_stage(&t, &options);
     sap_render_options o = render_small;
     o.samples = 17;
     o.bounces = 2;
@@ -182,19 +199,14 @@ TEST(short_of_memory) {
     CHECK_STATUS(draw_there(&t, &o, NULL), SAP_ERROR_DEVICE_MEMORY);
     CHECK_EQUAL(t.s.w.log_calls, 1);
     CHECK_EQUAL(t.got[0], 0xee);
-    sap_mesh_tree_free(t.there);
-    sap_device_close(t.s.gpu);
+    move_stage_back(&t, before);
     CHECK_EQUAL(m.counts[1], 0);
-    t.there = large;
-    t.s.gpu = usual;
-    close_stage_on(&t);
-    close_scene(&t.s);
+    close_stage(&t);
 }
 
 TEST(refused_host_memory) {
     stage t;
-    OPEN_SCENE(&t.s, NULL);
-    open_stage_on(&t);
+    OPEN_STAGE(&t, NULL);
     bool drawn = false;
     for (int64_t fail = 1; fail < 100 && !drawn; fail++) {
         sap_device_trim(t.s.gpu);
@@ -206,8 +218,7 @@ TEST(refused_host_memory) {
         t.s.w.fail_from = 0;
     }
     CHECK(drawn);
-    close_stage_on(&t);
-    close_scene(&t.s);
+    close_stage(&t);
 }
 
 // Every call of CUDA fails once, and all after it.
@@ -217,16 +228,10 @@ TEST(every_call_of_cuda_fails) {
     for (int kind = CUDA_TOOLS_ALLOCATE; kind <= CUDA_TOOLS_WAIT; kind++) {
         bool lost = kind != CUDA_TOOLS_ALLOCATE, over = false;
         for (int64_t at = 1; !over; at++) {
-            OPEN_SCENE(&t.s, NULL);
-            open_stage_on(&t);
+            OPEN_STAGE(&t, NULL);
             CHECK_STATUS(draw_here(&t, &o, NULL), SAP_OK);
             sap_device_trim(t.s.gpu);
-            cuda_tools.seen = 0;
-            cuda_tools.failed = false;
-            cuda_tools.fail_kinds = 1u << kind;
-            cuda_tools.fail_at = at;
-            cuda_tools.fail_on = true;
-            cuda_tools.error = lost ? CUDA_TOOLS_ILLEGAL_ADDRESS : CUDA_TOOLS_NO_MEMORY;
+            fail_calls(1u << kind, at, true, lost ? CUDA_TOOLS_ILLEGAL_ADDRESS : CUDA_TOOLS_NO_MEMORY);
             NOTE("kind %d, call %d", kind, (int)at);
             sap_status status = draw_there(&t, &o, NULL);
             over = !cuda_tools.failed;
@@ -234,50 +239,29 @@ TEST(every_call_of_cuda_fails) {
             cuda_tools.fail_at = 0;
             if (!lost) CHECK_STATUS(draw_there(&t, &o, NULL), SAP_OK);
             if (!lost || over) CHECK(is_same(&t));
-            close_stage_on(&t);
-            close_scene(&t.s);
+            close_stage(&t);
         }
     }
 }
 
 // ---- Progress
 
-typedef struct progress {
-    int reports, stop_at;
-    double last;
-} progress;
-
-static bool report(void* user, double done) {
-    progress* p = user;
-    CHECK(done >= p->last && done <= 1);
-    p->last = done;
-    return ++p->reports != p->stop_at;
-}
-
 TEST(progress_and_cancelling) {
     stage t;
-    OPEN_SCENE(&t.s, NULL);
-    open_stage_on(&t);
-    progress p = {0};
+    OPEN_STAGE(&t, NULL);
+    patience p = {0};
     sap_device_options options = scene_options(&t.s.w);
-    options.progress = report;
+    options.progress = patience_report;
     options.progress_user = &p;
-    sap_device* usual = t.s.gpu;
-    sap_mesh_tree* large = t.there;
-    CHECK_STATUS(cuda_tools_open(&options, &t.s.gpu), SAP_OK);
-    CHECK_STATUS(sap_mesh_tree_copy(t.here, t.s.gpu, &t.there), SAP_OK);
+    const usual before = move_stage(&t, &options);
     sap_render_options o = {.width = 6, .height = 4, .samples = 33};
     for (int stop = 0; stop <= 3; stop++) {
-        p = (progress){.stop_at = stop};
+        p = (patience){.stop_at = stop};
         CHECK_STATUS(draw_there(&t, &o, NULL), stop ? SAP_ERROR_CANCELLED : SAP_OK);
         CHECK_EQUAL(p.reports, stop ? stop : 3);
     }
-    sap_mesh_tree_free(t.there);
-    sap_device_close(t.s.gpu);
-    t.there = large;
-    t.s.gpu = usual;
-    close_stage_on(&t);
-    close_scene(&t.s);
+    move_stage_back(&t, before);
+    close_stage(&t);
 }
 
 #else

@@ -418,39 +418,34 @@ static const sap_mesh_tree_options plain = {.traversal_cost = 5,
                                             .depth = DEPTH,
                                             .radius = 0.01F};
 
-TEST(fast_trees_are_of_shared_texts) {
+static sap_mesh_tree_options options_of(sap_quality quality, sap_cost cost) {
+    sap_mesh_tree_options options = plain;
+    options.quality = quality;
+    options.cost = cost;
+    return options;
+}
+
+// Meshes of every family, of so many triangles for each cost.
+static void compare_families(sap_quality quality, const int64_t triangles[2], uint64_t seed) {
     int cut_short = 0;
-    for (int n = 0; n < 2 * MESH_FAMILIES; n++) {
-        sap_mesh_tree_options options = plain;
-        options.quality = SAP_QUALITY_FAST;
-        options.cost = n % 2 ? SAP_COST_VOXELS : SAP_COST_SURFACE;
-        NOTE("%s, cost %d", mesh_family_name((mesh_family)(n / 2)), n % 2);
-        sap_mesh mesh = mesh_of_family((mesh_family)(n / 2), 6000, 11);
-        cut_short += compare(&mesh, &options);
-        mesh_free(&mesh);
-    }
+    for (int kind = 0; kind < MESH_FAMILIES; kind++)
+        for (int cost = 0; cost < 2; cost++) {
+            const sap_mesh_tree_options options = options_of(quality, (sap_cost)cost);
+            NOTE("%s, cost %d", mesh_family_name((mesh_family)kind), cost);
+            sap_mesh mesh = mesh_of_family((mesh_family)kind, triangles[cost], seed);
+            cut_short += compare(&mesh, &options);
+            mesh_free(&mesh);
+        }
     CHECK(cut_short > 0 && cut_short < MESH_FAMILIES);
 }
 
-TEST(high_trees_are_of_shared_texts) {
-    int cut_short = 0;
-    for (int n = 0; n < 2 * MESH_FAMILIES; n++) {
-        sap_mesh_tree_options options = plain;
-        options.quality = SAP_QUALITY_HIGH;
-        options.cost = n % 2 ? SAP_COST_VOXELS : SAP_COST_SURFACE;
-        NOTE("%s, cost %d", mesh_family_name((mesh_family)(n / 2)), n % 2);
-        sap_mesh mesh = mesh_of_family((mesh_family)(n / 2), n % 2 ? 500 : 1500, 12);
-        cut_short += compare(&mesh, &options);
-        mesh_free(&mesh);
-    }
-    CHECK(cut_short > 0 && cut_short < MESH_FAMILIES);
-}
+TEST(fast_trees_are_of_shared_texts) { compare_families(SAP_QUALITY_FAST, (const int64_t[]){6000, 6000}, 11); }
+
+TEST(high_trees_are_of_shared_texts) { compare_families(SAP_QUALITY_HIGH, (const int64_t[]){1500, 500}, 12); }
 
 TEST(small_high_trees_are_of_shared_texts) {
     for (int n = 0; n < 20 * MESH_FAMILIES; n++) {
-        sap_mesh_tree_options options = plain;
-        options.quality = SAP_QUALITY_HIGH;
-        options.cost = n % 2 ? SAP_COST_VOXELS : SAP_COST_SURFACE;
+        sap_mesh_tree_options options = options_of(SAP_QUALITY_HIGH, n % 2 ? SAP_COST_VOXELS : SAP_COST_SURFACE);
         options.traversal_cost = n % 3 ? 0.5F : 5;
         NOTE("%s, number %d", mesh_family_name((mesh_family)(n / 20)), n);
         sap_mesh mesh = mesh_of_family((mesh_family)(n / 20), 3 * (n % 20) + 1, (uint64_t)n);
@@ -475,8 +470,7 @@ TEST(a_crowd_at_the_end_of_a_row) {
         }
     const sap_mesh mesh = {vertices, 3 * ALL, triangles, ALL};
     for (int n = 0; n < 2; n++) {
-        sap_mesh_tree_options options = plain;
-        options.quality = n ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH;
+        sap_mesh_tree_options options = options_of(n ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH, SAP_COST_SURFACE);
         options.empty_space = 0.95F;
         NOTE("quality %d", n);
         compare(&mesh, &options);

@@ -1,5 +1,6 @@
 // Pictures: the same pixels everywhere, what materials and lights do, and calls that are refused.
 #include "allocator.h"
+#include "patience.h"
 #include "render_set.h"
 #include "test.h"
 
@@ -11,17 +12,9 @@ typedef struct studio {
     render_set set;
     sap_scene scene;
     sap_mesh_tree* tree;
-    int reports, stop_at;
-    double last;
+    patience patience;
     uint8_t pixels[BYTES];
 } studio;
-
-static bool report(void* user, double done) {
-    studio* s = user;
-    CHECK(done >= s->last && done <= 1);
-    s->last = done;
-    return ++s->reports != s->stop_at;
-}
 
 static void open_studio(studio* s, int32_t threads, sap_simd simd) {
     memset(s, 0, sizeof *s);
@@ -29,13 +22,12 @@ static void open_studio(studio* s, int32_t threads, sap_simd simd) {
     sap_device_options options = watched(&s->w);
     options.threads = threads;
     options.simd = simd;
-    options.progress = report;
-    options.progress_user = s;
+    options.progress = patience_report;
+    options.progress_user = &s->patience;
     CHECK_STATUS(sap_device_open(&options, &s->device), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_build(s->device, s->set.mesh.mesh, NULL, &s->tree), SAP_OK);
     s->scene = (sap_scene){.tree = s->tree, .file = &s->set.file};
-    s->reports = 0;
-    s->last = 0;
+    s->patience = (patience){0};
 }
 
 static void close_studio(studio* s) {
@@ -47,7 +39,7 @@ static void close_studio(studio* s) {
 }
 
 static sap_status draw(studio* s, const sap_render_options* options) {
-    s->last = 0;
+    s->patience.last = 0;
     memset(s->pixels, 0xee, sizeof s->pixels);
     return sap_render(s->device, &s->scene, options, s->pixels, NULL);
 }
@@ -76,7 +68,7 @@ TEST(pictures_stay_the_same) {
             CHECK_STATUS(draw(&s, &o), SAP_OK);
             if (run == 0 && o.heat) sums[which] = checksum(&s); // that of the tree, which may get better
             CHECK_EQUAL(checksum(&s), sums[which]);
-            CHECK(s.last == 1);
+            CHECK(s.patience.last == 1);
         }
         close_studio(&s);
     }
@@ -102,11 +94,11 @@ TEST(light_and_shadow) {
     CHECK_STATUS(draw(&s, &o), SAP_OK);
     CHECK(night < one && one < two && two < brightness(&s));
     o.bounces = -1;
-    s.last = 0;
+    s.patience.last = 0;
     CHECK_STATUS(sap_render(s.device, &s.scene, &o, s.pixels, &info), SAP_OK);
     CHECK(info.rays >= (int64_t)WIDTH * HEIGHT * o.samples && info.hottest == 0);
     o.heat = true;
-    s.last = 0;
+    s.patience.last = 0;
     CHECK_STATUS(sap_render(s.device, &s.scene, &o, s.pixels, &info), SAP_OK);
     CHECK_EQUAL(info.rays, (int64_t)WIDTH * HEIGHT * o.samples);
     CHECK(info.hottest >= 1);
@@ -163,12 +155,12 @@ TEST(cancelled) {
     for (int stop = 1; stop <= 2; stop++) {
         studio s;
         open_studio(&s, 2, SAP_SIMD_AUTO);
-        s.stop_at = stop;
+        s.patience.stop_at = stop;
         sap_render_options o = render_small;
         o.samples = 33;
         CHECK_STATUS(draw(&s, &o), SAP_ERROR_CANCELLED);
-        CHECK_EQUAL(s.reports, stop);
-        s.stop_at = 0;
+        CHECK_EQUAL(s.patience.reports, stop);
+        s.patience.stop_at = 0;
         CHECK_STATUS(draw(&s, &o), SAP_OK);
         close_studio(&s);
     }

@@ -161,35 +161,39 @@ static int print_special(double value, char* text) {
     return (int)length;
 }
 
-int sap_print_double(double value, char* text) {
-    if (!isfinite(value)) return print_special(value, text);
-    uint64_t bits, hidden = (uint64_t)1 << (DBL_MANT_DIG - 1);
-    memcpy(&bits, &value, sizeof bits);
-    int biased = (int)(bits >> (DBL_MANT_DIG - 1) & 0x7ff);
-    binary b = {.mantissa = bits & (hidden - 1), .exponent = 1 - 1023 - 52, .most_digits = 17, .value = fabs(value)};
+// The parts of a number with so many bits of mantissa, the first of which is hidden, and an exponent that is biased by
+// half its largest.
+static binary binary_of(uint64_t bits, int mantissa_bits, int largest_exponent) {
+    const uint64_t hidden = (uint64_t)1 << (mantissa_bits - 1);
+    const int biased = (int)(bits >> (mantissa_bits - 1)) & largest_exponent;
+    binary b = {.mantissa = bits & (hidden - 1), .exponent = 2 - largest_exponent / 2 - mantissa_bits};
     b.normal = biased > 0;
     if (b.normal) {
         b.lowest = b.mantissa == 0 && biased > 1;
         b.mantissa |= hidden;
         b.exponent += biased - 1;
     }
+    return b;
+}
+
+int sap_print_double(double value, char* text) {
+    if (!isfinite(value)) return print_special(value, text);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    binary b = binary_of(bits, DBL_MANT_DIG, 0x7ff);
+    b.most_digits = 17;
+    b.value = fabs(value);
     return print_binary(b, bits >> 63, text);
 }
 
 int sap_print_float(float value, char* text) {
     if (!isfinite(value)) return print_special((double)value, text);
-    uint32_t bits, hidden = (uint32_t)1 << (FLT_MANT_DIG - 1);
+    uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    int biased = (int)(bits >> (FLT_MANT_DIG - 1) & 0xff);
-    binary b = {.mantissa = bits & (hidden - 1), .exponent = 1 - 127 - 23, .most_digits = 9};
+    binary b = binary_of(bits, FLT_MANT_DIG, 0xff);
+    b.most_digits = 9;
     b.single = true;
     b.value = (double)fabsf(value);
-    b.normal = biased > 0;
-    if (b.normal) {
-        b.lowest = b.mantissa == 0 && biased > 1;
-        b.mantissa |= hidden;
-        b.exponent += biased - 1;
-    }
     return print_binary(b, bits >> 31, text);
 }
 

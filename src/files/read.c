@@ -1,6 +1,7 @@
 // Brings a whole file into memory, mapped where that can be done, and has it parsed.
 #include "files/read.h"
 #include "device/device.h"
+#include "files/array.h"
 #include "files/mesh_draft.h"
 #include "files/source.h"
 #include <errno.h>
@@ -27,14 +28,10 @@ static bool map_file(int descriptor, sap_file_bytes* file) {
 
 // Doubles the room for bytes to come.
 static bool grow(const sap_device* device, sap_file_bytes* file) {
-    size_t first = (size_t)1 << 16, bytes = first;
-    if (file->allocated && !sap_size_multiply(file->allocated, 2, &bytes)) return false;
-    void* memory = sap_memory_allocate(device, bytes);
-    if (!memory) return false;
-    if (file->size) memcpy(memory, file->memory, file->size);
-    sap_memory_release(device, file->memory, file->allocated);
-    file->memory = memory;
-    file->allocated = bytes;
+    const size_t least = (size_t)1 << 16;
+    sap_array array = {file->memory, file->size, file->allocated};
+    if (!sap_array_grow(device, &array, least)) return false;
+    *file = (sap_file_bytes){array.memory, array.used, array.allocated};
     return true;
 }
 

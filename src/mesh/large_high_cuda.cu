@@ -103,17 +103,13 @@ __device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_jo
     if (lane < kinds) (&own->at[0][0])[lane] = 0;
     __syncwarp();
     for (int pass = 0; pass < 2; pass++) {
-        for (int32_t i = lane; i < count; i += SAP_WARP * SAP_MESH_FIND_LOADS) {
-            sap_mesh_cuda_part part[SAP_MESH_FIND_LOADS];
-            sap_mesh_load_some(parts, i, count, SAP_WARP, part);
-            SAP_UNROLL
-            for (int k = 0; k < SAP_MESH_FIND_LOADS; k++)
-                sap_mesh_visit_ends(job->cell, scale, own->number, choice->count, part[k],
-                                    [=](int bin, int kind, float end) {
-                                        const uint32_t at = atomicAdd(&own->at[bin][kind], 1u);
-                                        if (pass) scratch[at] = end + 0.0f; // -0 becomes 0
-                                    });
-        }
+        const auto put = [=](int bin, int kind, float end) {
+            const uint32_t at = atomicAdd(&own->at[bin][kind], 1u);
+            if (pass) scratch[at] = end + 0.0f; // -0 becomes 0
+        };
+        sap_mesh_each_part(parts, count, lane, SAP_WARP, [&](const sap_mesh_cuda_part& part) {
+            sap_mesh_visit_ends(job->cell, scale, own->number, choice->count, part, put);
+        });
         __syncwarp();
         if (pass == 0 && lane < kinds) {
             sap_mesh_chosen_bin* bin = &choice->bins[lane / SAP_MESH_KINDS];

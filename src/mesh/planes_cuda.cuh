@@ -12,12 +12,20 @@ static __device__ __forceinline__ int sap_mesh_edge_of(const sap_mesh_box& cell,
     return axis * SAP_MESH_BINS + sap_bin_of(sap_mesh_along(end, axis), cell.lower[axis], scale[axis]);
 }
 
-static __device__ __forceinline__ void sap_mesh_load_some(const sap_mesh_cuda_part* parts, int32_t from, int32_t count,
-                                                          int32_t step, sap_mesh_cuda_part* part) {
-    SAP_UNROLL
-    for (int k = 0; k < SAP_MESH_FIND_LOADS; k++) {
-        const int32_t i = from + k * step;
-        part[k] = i < count ? sap_mesh_part_load(&parts[i]) : sap_mesh_hole();
+// Shows a thread's share of so many parts, every step-th from `first` on, to visit(part): holes too, and in the end
+// holes that are not there. Some are loaded at once.
+template <typename visitor>
+static __device__ __forceinline__ void sap_mesh_each_part(const sap_mesh_cuda_part* parts, int32_t count, int32_t first,
+                                                          int32_t step, visitor visit) {
+    for (int32_t from = first; from < count; from += step * SAP_MESH_FIND_LOADS) {
+        sap_mesh_cuda_part part[SAP_MESH_FIND_LOADS];
+        SAP_UNROLL
+        for (int k = 0; k < SAP_MESH_FIND_LOADS; k++) {
+            const int32_t i = from + k * step;
+            part[k] = i < count ? sap_mesh_part_load(&parts[i]) : sap_mesh_hole();
+        }
+        SAP_UNROLL
+        for (int k = 0; k < SAP_MESH_FIND_LOADS; k++) visit(part[k]);
     }
 }
 
@@ -26,19 +34,15 @@ static __device__ void sap_mesh_fill_find_bins(sap_mesh_finder* f, const sap_mes
     sap_mesh_find_shared* s = f->s;
     for (int i = (int)threadIdx.x; i < 2 * SAP_MESH_EDGES; i += SAP_MESH_THREADS) (&s->bins[0][0])[i] = 0;
     __syncthreads();
-    for (int32_t i = (int32_t)threadIdx.x; i < room; i += SAP_MESH_THREADS * SAP_MESH_FIND_LOADS) {
-        sap_mesh_cuda_part part[SAP_MESH_FIND_LOADS];
-        sap_mesh_load_some(parts, i, room, SAP_MESH_THREADS, part);
+    const auto count = [&](const sap_mesh_cuda_part& part) {
+        if (sap_mesh_part_triangle(part) == SAP_MESH_HOLE) return;
         SAP_UNROLL
-        for (int k = 0; k < SAP_MESH_FIND_LOADS; k++) {
-            if (sap_mesh_part_triangle(part[k]) == SAP_MESH_HOLE) continue;
-            SAP_UNROLL
-            for (int a = 0; a < 3; a++) {
-                atomicAdd(&s->bins[0][sap_mesh_edge_of(f->cell, scale, part[k].lower, a)], 1u);
-                atomicAdd(&s->bins[1][sap_mesh_edge_of(f->cell, scale, part[k].upper, a)], 1u);
-            }
+        for (int a = 0; a < 3; a++) {
+            atomicAdd(&s->bins[0][sap_mesh_edge_of(f->cell, scale, part.lower, a)], 1u);
+            atomicAdd(&s->bins[1][sap_mesh_edge_of(f->cell, scale, part.upper, a)], 1u);
         }
-    }
+    };
+    sap_mesh_each_part(parts, room, (int32_t)threadIdx.x, SAP_MESH_THREADS, count);
     __syncthreads();
 }
 
@@ -134,17 +138,13 @@ static __device__ __forceinline__ void sap_mesh_visit_ends(const sap_mesh_box& c
 static __device__ void sap_mesh_gather_ends(sap_mesh_finder* f, const sap_mesh_cuda_part* parts, int32_t room,
                                             const float scale[3], float* ends) {
     sap_mesh_choice* choice = &f->s->choice;
-    for (int32_t i = (int32_t)threadIdx.x; i < room; i += SAP_MESH_THREADS * SAP_MESH_FIND_LOADS) {
-        sap_mesh_cuda_part part[SAP_MESH_FIND_LOADS];
-        sap_mesh_load_some(parts, i, room, SAP_MESH_THREADS, part);
-        SAP_UNROLL
-        for (int k = 0; k < SAP_MESH_FIND_LOADS; k++)
-            sap_mesh_visit_ends(f->cell, scale, choice->number, choice->count, part[k],
-                                [=](int bin, int kind, float end) {
-                                    sap_mesh_chosen_bin* to = &choice->bins[bin];
-                                    ends[to->at[kind] + atomicAdd(&to->count[kind], 1u)] = end + 0.0f; // -0 becomes 0
-                                });
-    }
+    const auto put = [=](int bin, int kind, float end) {
+        sap_mesh_chosen_bin* to = &choice->bins[bin];
+        ends[to->at[kind] + atomicAdd(&to->count[kind], 1u)] = end + 0.0f; // -0 becomes 0
+    };
+    sap_mesh_each_part(parts, room, (int32_t)threadIdx.x, SAP_MESH_THREADS, [&](const sap_mesh_cuda_part& part) {
+        sap_mesh_visit_ends(f->cell, scale, choice->number, choice->count, part, put);
+    });
     __syncthreads();
 }
 

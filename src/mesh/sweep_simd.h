@@ -127,12 +127,8 @@ INLINE float bound_between(const axis_rule* r, float from, float to, int64_t bef
 
 // The range of floats.
 static void widen_range(const float* x, int64_t count, float* from, float* to) {
-    corner4 low, high;
+    corner4 low = {*from, *from, *from, *from}, high = {*to, *to, *to, *to};
     int64_t i = 0;
-    for (int k = 0; k < 4; k++) {
-        low[k] = *from;
-        high[k] = *to;
-    }
     for (; i + 4 <= count; i += 4) {
         corner4 next;
         LOAD_4(next, x + i);

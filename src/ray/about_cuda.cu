@@ -7,9 +7,7 @@ enum { ABOUT_THREADS = 128 };
 
 // A tree and the points asked about, on the device.
 typedef struct closest_task {
-    sap_mesh_cuda tree;
-    sap_vector lower, upper;
-    float magnitude;
+    sap_mesh_on_cuda mesh;
     sap_closest_job job;
 } closest_task;
 
@@ -28,7 +26,7 @@ static __device__ __forceinline__ bool is_inner(float4 place) { return (int32_t)
 // Past an inner node's plane. The other side, if anything there may be near enough, waits.
 static __device__ __forceinline__ void step(const closest_task& task, sap_vector query, float margin, float distance2,
                                             float4* stack, int* waiting, float4* at) {
-    const uint4 node = __ldg(task.tree.nodes + side_of(*at));
+    const uint4 node = __ldg(task.mesh.nodes + side_of(*at));
     const float plane = sap_float_of_bits(node.x), q = sap_pick(query, (int)node.w);
     const bool is_below = q < plane;
     const float gap = (is_below ? plane - q : q - plane) - margin;
@@ -50,7 +48,7 @@ static __device__ __forceinline__ void look_into_leaf(const closest_task& task, 
                                                       float margin, sap_near_point* best) {
     uint32_t place = side & ~SAP_MESH_SIDE_LEAF, id;
     do {
-        const float4* rows = task.tree.triangles + 3 * (size_t)place++;
+        const float4* rows = task.mesh.triangles + 3 * (size_t)place++;
         const float4 x = __ldg(rows), y = __ldg(rows + 1), z = __ldg(rows + 2);
         const sap_triangle triangle = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
         id = (uint32_t)__float_as_int(x.w);
@@ -64,14 +62,14 @@ static __device__ __forceinline__ void look_into_leaf(const closest_task& task, 
 
 // As sap_mesh_nearest in ray/closest.h.
 static __device__ __forceinline__ sap_near_point nearest_of(const closest_task& task, sap_vector query) {
-    const float margin = sap_margin(task.magnitude + sap_largest_magnitude(query));
+    const float margin = sap_margin(task.mesh.magnitude + sap_largest_magnitude(query));
     sap_near_point best = sap_no_near_point(query, INFINITY);
     float4 stack[SAP_MESH_STACK];
     int waiting = 0;
-    float4 at =
-        make_float4(sap_outside(query.x, task.lower.x, task.upper.x, margin),
-                    sap_outside(query.y, task.lower.y, task.upper.y, margin),
-                    sap_outside(query.z, task.lower.z, task.upper.z, margin), sap_float_of_bits(task.tree.root));
+    float4 at = make_float4(sap_outside(query.x, task.mesh.lower.x, task.mesh.upper.x, margin),
+                            sap_outside(query.y, task.mesh.lower.y, task.mesh.upper.y, margin),
+                            sap_outside(query.z, task.mesh.lower.z, task.mesh.upper.z, margin),
+                            sap_float_of_bits(task.mesh.root));
     for (;;) {
         while (is_inner(at)) step(task, query, margin, best.distance2, stack, &waiting, &at);
         if (side_of(at) != SAP_MESH_SIDE_EMPTY) look_into_leaf(task, side_of(at), query, margin, &best);
@@ -108,10 +106,7 @@ sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_j
     sap_cuda_begin(&call, tree->device);
     closest_task task;
     memset((void*)&task, 0, sizeof task);
-    task.tree = *sap_mesh_cuda_of(tree);
-    task.lower = sap_mesh_lower(tree);
-    task.upper = sap_mesh_upper(tree);
-    task.magnitude = sap_mesh_magnitude(tree);
+    task.mesh = sap_mesh_on_cuda_of(tree);
     task.job = *job;
     task.job.points = (const float*)sap_cuda_in(&call, job->points, (size_t)job->count * 3 * sizeof(float));
     task.job.closest = (sap_closest*)sap_cuda_out(&call, job->closest, (size_t)job->count * sizeof(sap_closest));

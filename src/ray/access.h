@@ -16,6 +16,14 @@ struct sap_vector {
     float z;
 };
 
+SAP_FN sap_vector sap_vector_of(const float* v) {
+    sap_vector to;
+    to.x = v[0];
+    to.y = v[1];
+    to.z = v[2];
+    return to;
+}
+
 SAP_STRUCT(sap_triangle)
 struct sap_triangle {
     sap_vector a;
@@ -56,15 +64,9 @@ SAP_FN sap_triangle sap_mesh_triangle(SAP_MESH_PARAM SAP_BITS place) {
     const float* v =
         (const float*)(const void*)(mesh->arrays + mesh->shape.corner_at) + (size_t)place * SAP_TRIANGLE_FLOATS;
     sap_triangle triangle;
-    triangle.a.x = v[0];
-    triangle.a.y = v[1];
-    triangle.a.z = v[2];
-    triangle.b.x = v[3];
-    triangle.b.y = v[4];
-    triangle.b.z = v[5];
-    triangle.c.x = v[6];
-    triangle.c.y = v[7];
-    triangle.c.z = v[8];
+    triangle.a = sap_vector_of(v);
+    triangle.b = sap_vector_of(v + 3);
+    triangle.c = sap_vector_of(v + 6);
     return triangle;
 }
 
@@ -72,21 +74,8 @@ SAP_FN int sap_mesh_id(SAP_MESH_PARAM SAP_BITS place) {
     return ((const int*)(const void*)(mesh->arrays + mesh->shape.id_at))[place];
 }
 
-SAP_FN sap_vector sap_mesh_lower(const sap_mesh_tree* mesh) {
-    sap_vector v;
-    v.x = mesh->shape.lower[0];
-    v.y = mesh->shape.lower[1];
-    v.z = mesh->shape.lower[2];
-    return v;
-}
-
-SAP_FN sap_vector sap_mesh_upper(const sap_mesh_tree* mesh) {
-    sap_vector v;
-    v.x = mesh->shape.upper[0];
-    v.y = mesh->shape.upper[1];
-    v.z = mesh->shape.upper[2];
-    return v;
-}
+SAP_FN sap_vector sap_mesh_lower(const sap_mesh_tree* mesh) { return sap_vector_of(mesh->shape.lower); }
+SAP_FN sap_vector sap_mesh_upper(const sap_mesh_tree* mesh) { return sap_vector_of(mesh->shape.upper); }
 
 // a*b - c*d with the products exact.
 SAP_FN float sap_product_difference(float a, float b, float c, float d) {

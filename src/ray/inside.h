@@ -21,11 +21,7 @@ SAP_FN sap_vector sap_inside_direction(int i) {
         {-0.6131f, -0.3947f, 0.6843f}, {0.8699f, -0.2713f, -0.4121f},  {0.4391f, 0.6277f, -0.6428f},
         {-0.7919f, 0.3343f, -0.5111f}, {-0.2239f, -0.9371f, -0.2677f}, {0.5857f, -0.7457f, 0.3179f},
         {-0.1733f, 0.2477f, 0.9532f},  {0.9467f, 0.1931f, 0.2579f},    {-0.4817f, 0.1291f, -0.8668f}};
-    sap_vector direction;
-    direction.x = all[i][0];
-    direction.y = all[i][1];
-    direction.z = all[i][2];
-    return direction;
+    return sap_vector_of(all[i]);
 }
 
 SAP_STRUCT(sap_crossings)
@@ -70,6 +66,16 @@ SAP_FN void sap_cross_leaf(SAP_MESH_PARAM sap_crossings* c, sap_mesh_step leaf) 
     }
 }
 
+// Before the first crossing.
+SAP_FN void sap_crossings_begin(sap_crossings* c, sap_prepared_ray ray, bool strict) {
+    c->ray = ray;
+    c->count = 0;
+    c->after_t = -1;
+    c->after_triangle = -1;
+    c->strict = strict;
+    c->touches = false;
+}
+
 // Fills c->found with the next crossings.
 SAP_FN void sap_next_crossings(SAP_MESH_PARAM sap_crossings* c) {
     sap_far_side waiting[SAP_MESH_STACK];
@@ -111,11 +117,7 @@ SAP_FN void sap_next_crossings(SAP_MESH_PARAM sap_crossings* c) {
 SAP_FN bool sap_crosses_oddly(SAP_MESH_PARAM sap_prepared_ray ray, bool strict, bool* touches) {
     sap_crossings c;
     bool is_odd = false;
-    c.ray = ray;
-    c.after_t = -1;
-    c.after_triangle = -1;
-    c.strict = strict;
-    c.touches = false;
+    sap_crossings_begin(&c, ray, strict);
     do {
         sap_next_crossings(SAP_MESH & c);
         is_odd = is_odd != ((c.count & 1) != 0);

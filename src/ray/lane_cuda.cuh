@@ -11,9 +11,7 @@ enum { FIND_FIRST, FIND_ANY, FIND_ALL };
 
 // A tree and what is asked of it, on the device.
 typedef struct ray_task {
-    sap_mesh_cuda tree;
-    sap_vector lower, upper;
-    float magnitude;
+    sap_mesh_on_cuda mesh;
     bool wide;       // rays and hits begin at multiples of 16 bytes
     unsigned* taken; // 32 rays each; starts as zero
     sap_ray_job job;
@@ -56,7 +54,7 @@ static __device__ __forceinline__ void take_waiting(const ray_stack& stack, ray_
 
 // Past an inner node's plane, as ray/walk.h goes; no way leads to an empty side.
 static __device__ __forceinline__ void step(const ray_task& task, ray_stack* stack, ray_lane* lane) {
-    const uint4 node = __ldg(task.tree.nodes + lane->side);
+    const uint4 node = __ldg(task.mesh.nodes + lane->side);
     const int axis = (int)node.w;
     const float plane = sap_float_of_bits(node.x);
     const float inverse = sap_pick(lane->ray.inverse, axis), origin = sap_pick(lane->ray.origin, axis);
@@ -114,7 +112,7 @@ static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_
 // Whether that was the last triangle of the leaf.
 template <int mode>
 static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint32_t place, ray_lane* lane) {
-    const float4* rows = task.tree.triangles + 3 * (size_t)place;
+    const float4* rows = task.mesh.triangles + 3 * (size_t)place;
     const float4 x = __ldg(rows + lane->ray.axis_x), y = __ldg(rows + lane->ray.axis_y),
                  z = __ldg(rows + lane->ray.axis_z);
     const uint32_t id = (uint32_t)__float_as_int(x.w);

@@ -39,7 +39,7 @@ static __device__ __forceinline__ sap_ray read_ray(const ray_task& task, int64_t
 
 static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task, const sap_ray& ray) {
     return sap_ray_prepare(sap_vector_of(ray.origin), sap_vector_of(ray.direction), ray.t_min, ray.t_max,
-                           task.magnitude);
+                           task.mesh.magnitude);
 }
 
 // All hits of some lanes of a warp.
@@ -76,15 +76,15 @@ static __device__ __forceinline__ void begin(const ray_task& task, int64_t numbe
     lane->turned.x = sap_pick(ray.origin, ray.axis_x);
     lane->turned.y = sap_pick(ray.origin, ray.axis_y);
     lane->turned.z = sap_pick(ray.origin, ray.axis_z);
-    lane->margin = sap_margin(task.magnitude + sap_largest_magnitude(ray.origin));
+    lane->margin = sap_margin(task.mesh.magnitude + sap_largest_magnitude(ray.origin));
     lane->number = number;
-    lane->span = sap_ray_clip(ray, task.lower, task.upper);
+    lane->span = sap_ray_clip(ray, task.mesh.lower, task.mesh.upper);
     lane->waiting = 0;
     lane->t = ray.t_max;
     lane->u = 0;
     lane->v = 0;
     lane->triangle = -1;
-    if (ray.is_ray && lane->span.from <= lane->span.to) lane->side = task.tree.root;
+    if (ray.is_ray && lane->span.from <= lane->span.to) lane->side = task.mesh.root;
 }
 
 static __device__ __forceinline__ unsigned octant_of(const sap_prepared_ray& ray) {
@@ -156,7 +156,8 @@ static __global__ void __launch_bounds__(RAY_THREADS)
     trace_visits(const __grid_constant__ sap_mesh_tree tree, const __grid_constant__ ray_task task) {
     const int64_t i = (int64_t)blockIdx.x * RAY_THREADS + threadIdx.x;
     if (i >= task.job.count) return;
-    const sap_walked found = sap_ray_walk(&tree, prepare(task, read_ray(task, i)), task.lower, task.upper, false);
+    const sap_walked found =
+        sap_ray_walk(&tree, prepare(task, read_ray(task, i)), task.mesh.lower, task.mesh.upper, false);
     const sap_hit hit = sap_hit_of(found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle);
     sap_hit_write(task.job.hits + i, hit, task.wide);
     task.job.visits[i] = found.visits;
@@ -167,10 +168,7 @@ static __global__ void __launch_bounds__(RAY_THREADS)
 static ray_task task_of(const sap_mesh_tree* tree, const sap_ray_job* job) {
     ray_task task;
     memset((void*)&task, 0, sizeof task);
-    task.tree = *sap_mesh_cuda_of(tree);
-    task.lower = sap_mesh_lower(tree);
-    task.upper = sap_mesh_upper(tree);
-    task.magnitude = sap_mesh_magnitude(tree);
+    task.mesh = sap_mesh_on_cuda_of(tree);
     task.wide = (((uintptr_t)job->rays | (uintptr_t)job->hits) & 15) == 0;
     task.job = *job;
     return task;

@@ -11,8 +11,6 @@
 #include "ray/closest.h"
 #include "ray/walk.h"
 
-static inline sap_vector sap_vector_of(const float* v) { return (sap_vector){v[0], v[1], v[2]}; }
-
 static inline sap_prepared_ray sap_ray_prepare_cpu(const sap_ray* ray, float magnitude) {
     return sap_ray_prepare(sap_vector_of(ray->origin), sap_vector_of(ray->direction), ray->t_min, ray->t_max,
                            magnitude);

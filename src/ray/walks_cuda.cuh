@@ -17,12 +17,25 @@
 
 #include "ray/inside.h"
 
-static __host__ __device__ __forceinline__ sap_vector sap_vector_of(const float* v) {
-    sap_vector to;
-    to.x = v[0];
-    to.y = v[1];
-    to.z = v[2];
-    return to;
+// A tree as kernels take it that walk by the nodes and triangles of mesh/mesh_cuda.h.
+typedef struct sap_mesh_on_cuda {
+    const uint4* nodes;
+    const float4* triangles;
+    uint32_t root;
+    sap_vector lower, upper;
+    float magnitude;
+} sap_mesh_on_cuda;
+
+static inline sap_mesh_on_cuda sap_mesh_on_cuda_of(const sap_mesh_tree* tree) {
+    const sap_mesh_cuda* beside = sap_mesh_cuda_of(tree);
+    sap_mesh_on_cuda mesh;
+    mesh.nodes = beside->nodes;
+    mesh.triangles = beside->triangles;
+    mesh.root = beside->root;
+    mesh.lower = sap_mesh_lower(tree);
+    mesh.upper = sap_mesh_upper(tree);
+    mesh.magnitude = sap_mesh_magnitude(tree);
+    return mesh;
 }
 
 #endif

@@ -1,0 +1,16 @@
+// Includes the text that SAP_SPECIAL_TEXT names once for each number of axes, for one precision (specialise_all.h).
+
+// clang-format off
+#define SAP_AXES 2
+#include SAP_SPECIAL_TEXT
+#undef SAP_AXES
+#define SAP_AXES 3
+#include SAP_SPECIAL_TEXT
+#undef SAP_AXES
+#define SAP_AXES 4
+#include SAP_SPECIAL_TEXT
+#undef SAP_AXES
+#define SAP_AXES 16
+#include SAP_SPECIAL_TEXT
+#undef SAP_AXES
+// clang-format on
