@@ -6,7 +6,7 @@ set -euo pipefail
 status=0
 cd "$(dirname "$0")/.."
 
-for way in "gcc -O0" "gcc -O2" "clang -O0" "clang -O3"; do
+for way in "gcc -O0" "clang -O3"; do
   read -r compiler level <<<"$way"
   command -v "$compiler" >/dev/null || { echo "skipped: no $compiler here"; continue; }
   folder=build/determinism/$compiler$level
