@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The four compute-sanitizer tools over the test programs that use a GPU: gpu_sanitizers.sh BUILD [SECONDS]
-# SECONDS is what each run may take (default 60); runs share the GPU. One that is stopped has failed only if something
+# SECONDS is what each run may take (default 25); runs share the GPU. One that is stopped has failed only if something
 # was found until then. Logs: BUILD/sanitizers. Exit: 0, 1 if a tool or a test found something, 77 without the tool.
 set -uo pipefail
 build=${1:?"gpu_sanitizers.sh BUILD [SECONDS]"}
-seconds=${2:-60}
+seconds=${2:-25}
 tool=$(command -v compute-sanitizer || true)
 if [ -z "$tool" ] && [ -x /usr/local/cuda/bin/compute-sanitizer ]; then tool=/usr/local/cuda/bin/compute-sanitizer; fi
 [ -n "$tool" ] || { echo "compute-sanitizer is not here"; exit 77; }
@@ -38,6 +38,18 @@ test_compact few small_counts several_parts out_ahead arguments
 LIST
 }
 
+# run LOG COMMAND...: for so many seconds at most. A tool that is stopped may leave its test program behind: what has the
+# log's name in its environment goes with it.
+run() {
+  local log=$1 status=0 place
+  shift
+  { env SANITIZED="$log" timeout -k 5 "$seconds" "$@" >"$log" 2>&1; } 2>/dev/null || status=$?
+  for place in /proc/[0-9]*; do
+    if grep -qzxF "SANITIZED=$log" "$place/environ" 2>/dev/null; then kill -KILL "${place#/proc/}" 2>/dev/null; fi
+  done
+  return "$status"
+}
+
 one() {  # one TOOL PROGRAM NAME TEST...
   local kind=$1 program=$2 job=$3 name=$1-$2-$3 status=0 options=(--error-exitcode 9) start=$SECONDS
   shift 3
@@ -45,8 +57,7 @@ one() {  # one TOOL PROGRAM NAME TEST...
   if [ "$kind" = memcheck ]; then options+=(--leak-check full --report-api-errors no); fi
   # Of host threads that launch at once initcheck reports what is not so: see the control below.
   if [ "$kind $job" = "initcheck hosts" ]; then options+=(--force-blocking-launches); fi
-  timeout -k 5 "$seconds" "$tool" --tool "$kind" "${options[@]}" "$build/tests/$program" "$@" >"$logs/$name.txt" 2>&1 ||
-    status=$?
+  run "$logs/$name.txt" "$tool" --tool "$kind" "${options[@]}" "$build/tests/$program" "$@" || status=$?
   # What a finding looks like in the log of a run that was stopped before its summary.
   local found='^========= (Invalid|Error:|Uninitialized|Race|Warning: Race|Barrier|Leaked|Misaligned|Divergent)'
   case $status in
@@ -80,13 +91,11 @@ cat "$logs"/*.line
 # How often initcheck reports a program without fault, of one thread and of several: why jobs of several hosts are given
 # blocking launches. A finding here is no failure.
 control() {  # control THREADS RUNS
-  local reported=0 run
-  for run in $(seq 1 "$2"); do
-    "$tool" --tool initcheck "$logs/control" "$1" >"$logs/control-$1-$run.txt" 2>&1 &
-  done
+  local reported=0 i
+  for i in $(seq 1 "$2"); do run "$logs/control-$1-$i.txt" "$tool" --tool initcheck "$logs/control" "$1" & done
   wait
-  for run in $(seq 1 "$2"); do
-    if grep -q '^========= Uninitialized' "$logs/control-$1-$run.txt"; then reported=$((reported + 1)); fi
+  for i in $(seq 1 "$2"); do
+    if grep -q '^========= Uninitialized' "$logs/control-$1-$i.txt"; then reported=$((reported + 1)); fi
   done
   echo "initcheck  control, $1 host threads: reported in $reported of $2 runs"
 }
