@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "files.h"
+#include "gl.h"
 #include "mesh.h"
 #include "points.h"
 #include "render.h"

@@ -108,6 +108,7 @@ typedef struct sap_processor_table {
     sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job);
     sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);
     const struct sap_render_steps* render; // (where there is trace) pictures, see render/picture.h
+    const struct sap_gl_functions* gl;     // (optional) what only OpenGL can do, see device/opengl.h
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;
@@ -115,6 +116,9 @@ extern const sap_processor_table sap_cpu_table;
 int32_t sap_cpu_threads(int32_t asked);
 #if defined(SAP_HAVE_CUDA)
 extern const sap_processor_table sap_cuda_table;
+#endif
+#if defined(SAP_HAVE_GL)
+extern const sap_processor_table sap_gl_table;
 #endif
 
 enum { SAP_SCRATCH_BLOCKS = 64 }; // idle scratch blocks that a device keeps at most

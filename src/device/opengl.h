@@ -1,0 +1,16 @@
+// What only an OpenGL device can do: the functions behind sapwood/gl.h, as the device's table lists them. This header
+// and opengl.c, which checks arguments, are there in every build; what does the work is not.
+#ifndef SAPWOOD_DEVICE_OPENGL_H
+#define SAPWOOD_DEVICE_OPENGL_H
+
+#include "device/device.h"
+#include "sapwood/gl.h"
+
+typedef struct sap_gl_functions {
+    void (*describe)(const sap_device* device, sap_gl_info* info);
+} sap_gl_functions;
+
+// The functions of a device; NULL, and a sentence in the log, if it is none of OpenGL's.
+const sap_gl_functions* sap_gl_functions_of(const sap_device* device);
+
+#endif
