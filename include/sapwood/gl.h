@@ -27,6 +27,106 @@ typedef struct sap_gl_info {
 /** Describes the context of a device. Errors: SAP_ERROR_ARGUMENT (a NULL, or a device that is not SAP_GL). */
 SAP_API sap_status sap_gl_describe(const sap_device* device, sap_gl_info* info);
 
+/**
+ * @name Compaction
+ * Histopyramids (Ziegler, Tevs, Theobalt and Seidel 2006; in the vec4 form Dyken, Ziegler, Theobalt and Seidel 2008):
+ * of the texels of a texture those that are wanted, as a list, made by fragment shaders alone. A cell may also have
+ * several outputs, such as the triangles of a cell of a volume: it is then listed so often.
+ *
+ * **Cells** are the texels of the base texture in the order of its rows, as far as `count` goes; the list has them in
+ * the same order, as ::sap_compact keeps its items. Published pyramids reduce two by two texels and list in that order
+ * of theirs, in squares with sides of powers of two; these reduce four of a row to one, and take any size.
+ * @{
+ */
+
+/** How sums are kept. The list is the same in all of them. */
+typedef enum sap_gl_form {
+    SAP_GL_VEC4 = 0,  /**< running sums in four channels, one texel read a level; whole numbers, exact */
+    SAP_GL_PLAIN = 1, /**< a sum a texel, three texels read a level; whole numbers, exact */
+    SAP_GL_FLOAT = 2  /**< shaders of GLSL ES 1.00, as for WebGL 1: the vec4 form in floats, or, where a context cannot
+                         write these, the plain form with sums as bytes. count * most is at most 2^24 - 1 */
+} sap_gl_form;
+
+/** What a texel of the base texture holds. */
+typedef enum sap_gl_cells {
+    SAP_GL_CELLS_UINT = 0,  /**< a cell: unsigned integers, of whichever size, in red (not in ::SAP_GL_FLOAT) */
+    SAP_GL_CELLS_UINT4 = 1, /**< four cells in a row: red, green, blue, alpha, unsigned integers (nor there); the
+                               fastest: it is read as it is the lowest level of the vec4 form */
+    SAP_GL_CELLS_FLOAT = 2, /**< a cell: floats in red, rounded; what is below 0.5, or a NaN, counts 0 */
+    SAP_GL_CELLS_BYTE = 3   /**< a cell: normalised bytes (R8, RGBA8) in red, counting 0 ... 255 */
+} sap_gl_cells;
+
+/** What a pyramid stands on. All zero but the sizes is the default. */
+typedef struct sap_gl_pyramid_options {
+    sap_gl_form form;      /**< default ::SAP_GL_VEC4 */
+    sap_gl_cells cells;    /**< default ::SAP_GL_CELLS_UINT */
+    int32_t width, height; /**< of base textures, in texels */
+    int64_t count;         /**< cells that count; 0: all that there are */
+    uint32_t most; /**< outputs that a cell has at most: cells that say more count so many. 0: 1, so that cells are
+                        flags. Sums that must fit are kept in 8 or 16 bits */
+} sap_gl_pyramid_options;
+
+/** A pyramid: textures and what they are for. It may be used again for other cells of the same kind and size. */
+typedef struct sap_gl_pyramid sap_gl_pyramid;
+
+/** Where the list goes. Output i is the texel (i % width, i / width). */
+typedef struct sap_gl_list {
+    uint32_t texture; /**< unsigned integers of 32 bits: with one channel the cell; with two also which of its outputs
+                         (0 ...); with four also its column and row in the base. ::SAP_GL_FLOAT: RGBA32F the four, or
+                         RGBA8 the cell as four bytes, lowest first, as ::sap_gl_pyramid_info says. 0: a texture of the
+                         pyramid's, with one channel if most is 1, else with two; it is the caller's to read until the
+                         pyramid is used again or freed, and its width and height are filled in here */
+    int32_t width, height; /**< of the caller's texture */
+    int64_t expected;      /**< outputs that are listed at most; 0: as many as there is room for */
+} sap_gl_list;
+
+/** What a pyramid is made of, to be looked at. */
+typedef struct sap_gl_pyramid_info {
+    int32_t levels;      /**< above the cells, 4 at least */
+    uint32_t texture[4]; /**< integers: levels 1, 2, 3, and all above as the levels of one (0: the base serves as level
+                            1). ::SAP_GL_FLOAT: all levels in the first */
+    bool bytes;          /**< ::SAP_GL_FLOAT where floats cannot be written */
+} sap_gl_pyramid_info;
+
+/**
+ * Makes a pyramid: 1.4 bytes a cell for flags in the vec4 form, 0.4 in the plain one, and at most 5.4. Errors:
+ * SAP_ERROR_ARGUMENT (a NULL, a device that is not SAP_GL, an unknown form or kind of cells, one that does not go with
+ * the form, a size or count that is not positive, or a count beyond the size), SAP_ERROR_RANGE (textures beyond the
+ * context's limit, naming it; count * most of 2^32 or more, or of 2^24 or more in ::SAP_GL_FLOAT),
+ * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options* options,
+                                       sap_gl_pyramid** pyramid);
+
+/**
+ * Lists the cells of a base texture. `total` is how many outputs there are, listed or not; reading it waits for the
+ * GPU. With `total` NULL nothing waits, if `list` names a texture or expects a number of outputs: the shaders know the
+ * total. So a program that expects enough (it may ask ::sap_gl_pyramid_total a frame later) never waits. Of more
+ * outputs than are expected, or than there is room for, the first are listed; texels beyond the last output are left as
+ * they are, in a texture of the pyramid's 0xffffffff (floats: -1; bytes: 255). `list` NULL: the pyramid is made, and
+ * nothing listed. O(cells) for the pyramid, O(log cells) for each output: only rows that have outputs are drawn.
+ *
+ * Errors: SAP_ERROR_ARGUMENT (a NULL pyramid, base 0, negative sizes), SAP_ERROR_RANGE (a list beyond the context's
+ * limit of textures, naming it), SAP_ERROR_UNSUPPORTED (a texture that cannot be written so), SAP_ERROR_DEVICE_MEMORY,
+ * SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* list, int64_t* total);
+
+/** How many outputs the last base had; waits for the GPU. In ::SAP_GL_FLOAT it is packed into a texel of bytes and
+ * read from there, as WebGL 1 has to. Errors: as ::sap_gl_compact; SAP_ERROR_ARGUMENT if there was no base yet. */
+SAP_API sap_status sap_gl_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total);
+
+/** Reads the sums of a level: sums[ceil(count / 4^level)], level 1 ... levels. Errors: as ::sap_gl_pyramid_total, and
+ * SAP_ERROR_MEMORY. */
+SAP_API sap_status sap_gl_pyramid_sums(sap_gl_pyramid* pyramid, int32_t level, uint32_t* sums);
+
+/** Describes a pyramid. Errors: SAP_ERROR_ARGUMENT (a NULL). */
+SAP_API sap_status sap_gl_pyramid_describe(const sap_gl_pyramid* pyramid, sap_gl_pyramid_info* info);
+
+/** Frees a pyramid and its textures. NULL is allowed. */
+SAP_API void sap_gl_pyramid_free(sap_gl_pyramid* pyramid);
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

@@ -126,7 +126,8 @@ bool sap_gl_check_pass(sap_gl_call* call, const char* doing);
 // which the build makes into arrays (packaging/shaders.cmake): declare `extern const char sap_glsl_NAME[];`. They have
 // no #version line and no precisions: GLSL ES 3.00 with everything highp stands before them, and after that `defines`
 // ("#define …\n", at most 191 characters; "" for none), or GLSL ES 1.00 if those begin with SAP_GLSL_100. A text must
-// not assume anything about varyings: gl_FragCoord tells it where it is. 0 on failure.
+// not assume anything about varyings: gl_FragCoord tells it where it is, and in GLSL ES 1.00, where that has medium
+// precision only, `covered`, which is 0 ... 1 over the rectangle that is drawn. 0 on failure.
 #define SAP_GLSL_100 "#define SAP_GLSL 100\n"
 GLuint sap_gl_program(sap_gl_call* call, const char* text, const char* defines);
 // Uniforms of a program, by name; the program becomes the current one. A name that the compiler removed is fine.

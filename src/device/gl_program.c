@@ -5,9 +5,14 @@
 static const char* const vertex_300 = "#version 300 es\n"
                                       "layout(location = 0) in vec2 corner;\n"
                                       "void main() { gl_Position = vec4(corner, 0.0, 1.0); }\n";
+// GLSL ES 1.00 has gl_FragCoord in medium precision, which Mesa makes 16 bits: texels beyond 1024 are not told apart.
 static const char* const vertex_100 = "#version 100\n"
                                       "attribute vec2 corner;\n"
-                                      "void main() { gl_Position = vec4(corner, 0.0, 1.0); }\n";
+                                      "varying highp vec2 covered;\n"
+                                      "void main() {\n"
+                                      "    covered = 0.5 * corner + 0.5;\n"
+                                      "    gl_Position = vec4(corner, 0.0, 1.0);\n"
+                                      "}\n";
 static const char* const before_300 = "#version 300 es\n"
                                       "precision highp float;\n"
                                       "precision highp int;\n"
@@ -20,7 +25,8 @@ static const char* const before_300 = "#version 300 es\n"
 static const char* const before_100 = "#version 100\n"
                                       "precision highp float;\n"
                                       "precision highp int;\n"
-                                      "precision highp sampler2D;\n";
+                                      "precision highp sampler2D;\n"
+                                      "varying highp vec2 covered;\n";
 
 static GLuint compile(sap_gl_call* call, GLenum type, const char* const texts[3]) {
     const sap_gl_calls* f = call->f;
