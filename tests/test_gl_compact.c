@@ -412,6 +412,204 @@ TEST(the_list_of_sap_compact) {
     free(kept);
     free(texels);
 }
+
+// ---- Bad input
+
+static sap_status make(sap_device* device, sap_gl_pyramid_options options) {
+    sap_gl_pyramid* pyramid = NULL;
+    sap_status status = sap_gl_pyramid_make(device, &options, &pyramid);
+    CHECK((status == SAP_OK) == (pyramid != NULL));
+    sap_gl_pyramid_free(pyramid);
+    return status;
+}
+
+TEST(pyramids_refuse) {
+    watch w = {0};
+    sap_device *device = NULL, *cpu = NULL;
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    gl_tools_reset();
+    gl_tools.max_texture_size = 2048;
+    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    sap_gl_pyramid* pyramid = NULL;
+    sap_gl_pyramid_options good = {.width = 4, .height = 4}, o = good;
+    CHECK_STATUS(sap_gl_pyramid_make(NULL, &good, &pyramid), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_make(device, NULL, &pyramid), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_make(device, &good, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
+    CHECK_STATUS(sap_gl_pyramid_make(cpu, &good, &pyramid), SAP_ERROR_ARGUMENT);
+    sap_device_close(cpu);
+    o.form = (sap_gl_form)3;
+    CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "options.form: unknown form 3");
+    o = good;
+    o.cells = (sap_gl_cells)-1;
+    CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
+    o = good;
+    o.form = SAP_GL_FLOAT;
+    CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "options.cells: GLSL ES 1.00 reads no textures of integers");
+    o = good;
+    o.width = 0;
+    CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
+    o = good;
+    o.count = 17;
+    CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "options.count: 17 is not in 0...16");
+    o.count = -1;
+    CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
+    o = good;
+    o.width = 2049;
+    CHECK_STATUS(make(device, o), SAP_ERROR_RANGE);
+    CHECK_TEXT(w.sentence, "options: a base of 2049 x 4 texels; GL_MAX_TEXTURE_SIZE here is 2048");
+    o = (sap_gl_pyramid_options){.width = 2048, .height = 2048, .most = 1024};
+    CHECK_STATUS(make(device, o), SAP_ERROR_RANGE);
+    CHECK_TEXT(w.sentence, "4194304 cells with up to 1024 outputs are more than 4294967295");
+    o = (sap_gl_pyramid_options){.form = SAP_GL_FLOAT, .cells = SAP_GL_CELLS_BYTE, .width = 2048, .height = 2048};
+    o.most = 4;
+    CHECK_STATUS(make(device, o), SAP_ERROR_RANGE);
+    CHECK_TEXT(w.sentence, "4194304 cells with up to 4 outputs are more than 16777215");
+    CHECK_STATUS(sap_gl_pyramid_make(device, &good, &pyramid), SAP_OK);
+    sap_gl_list list = {.expected = INT64_C(2048) * 2048 + 1};
+    int64_t total = 5;
+    uint32_t sums[16];
+    sap_gl_pyramid_info info;
+    CHECK_STATUS(sap_gl_pyramid_total(pyramid, &total), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "pyramid: has had no base yet");
+    CHECK_STATUS(sap_gl_pyramid_total(NULL, &total), SAP_ERROR_ARGUMENT);
+    GLuint base = make_texture(device, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, 4, 4, "0123456789abcdef");
+    CHECK_STATUS(sap_gl_compact(NULL, base, &list, &total), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_compact(pyramid, 0, &list, &total), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_compact(pyramid, base, &list, NULL), SAP_ERROR_RANGE);
+    CHECK_TEXT(w.sentence, "a list of 4194305 outputs needs 2049 rows; GL_MAX_TEXTURE_SIZE here is 2048");
+    list.expected = -1;
+    CHECK_STATUS(sap_gl_compact(pyramid, base, &list, &total), SAP_ERROR_ARGUMENT);
+    list = (sap_gl_list){.texture = base};
+    CHECK_STATUS(sap_gl_compact(pyramid, base, &list, &total), SAP_ERROR_ARGUMENT);
+    CHECK_EQUAL(total, 5);
+    CHECK_STATUS(sap_gl_compact(pyramid, base, NULL, &total), SAP_OK);
+    CHECK_EQUAL(total, 16);
+    CHECK_STATUS(sap_gl_pyramid_total(pyramid, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_sums(pyramid, 0, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_sums(pyramid, 5, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_sums(pyramid, 1, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_sums(NULL, 1, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_describe(pyramid, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_describe(NULL, &info), SAP_ERROR_ARGUMENT);
+    sap_gl_pyramid_free(NULL);
+    sap_gl_pyramid_free(pyramid);
+    free_texture(device, base);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+    gl_tools_reset();
+}
+
+// Everything that a pyramid does, once; the first status that is not good. Calls until it is freed are told.
+static int64_t calls_in_use;
+
+static sap_status use_all(sap_device* device, GLuint base, const sap_gl_pyramid_options* options) {
+    sap_gl_pyramid* pyramid = NULL;
+    sap_gl_list list = {.texture = 0};
+    int64_t total = 0;
+    uint32_t sums[256];
+    sap_status status = sap_gl_pyramid_make(device, options, &pyramid);
+    if (status == SAP_OK) status = sap_gl_compact(pyramid, base, &list, &total);
+    if (status == SAP_OK) status = sap_gl_pyramid_sums(pyramid, 2, sums);
+    if (status == SAP_OK && total != 16) status = SAP_ERROR_FORMAT;
+    calls_in_use = gl_tools.calls;
+    sap_gl_pyramid_free(pyramid);
+    return status;
+}
+
+// A device, a base and everything again for each n; what is to fail is `*at`.
+static void fail_each(int64_t* at, const int64_t* counted, sap_status failure, const sap_gl_pyramid_options* options) {
+    int64_t last = INT64_MAX;
+    for (int64_t n = 0; n <= last; n++) {
+        watch w = {0};
+        sap_device* device = NULL;
+        gl_tools_reset();
+        NOTE("form %d, failing the %lldth", (int)options->form, (long long)n);
+        if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+        bool bytes = options->cells == SAP_GL_CELLS_BYTE;
+        GLuint base = make_texture(device, bytes ? GL_R8 : GL_R8UI, bytes ? GL_RED : GL_RED_INTEGER, GL_UNSIGNED_BYTE,
+                                   16, 1, "0123456789abcdef");
+        int64_t before = *counted;
+        *at = n ? before + n : 0;
+        sap_status status = use_all(device, base, options);
+        *at = 0;
+        if (!n) last = (counted == &gl_tools.calls ? calls_in_use : *counted) - before;
+        CHECK_STATUS(status, n ? failure : SAP_OK);
+        if (failure != SAP_ERROR_DEVICE_LOST) {
+            CHECK_STATUS(use_all(device, base, options), SAP_OK); // the device stays usable
+            free_texture(device, base);
+            CHECK_EQUAL(gl_tools.textures, 0);
+        }
+        sap_device_close(device);
+        CHECK_EQUAL(w.blocks, 0);
+        if (n && last > 60) n += (int64_t)draw(last > 600 ? 40 : 6);
+    }
+    gl_tools_reset();
+}
+
+TEST(a_context_lost_at_any_call) {
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    sap_gl_pyramid_options options = {.width = 16, .height = 1};
+    fail_each(&gl_tools.lose_at, &gl_tools.calls, SAP_ERROR_DEVICE_LOST, &options);
+    options = (sap_gl_pyramid_options){.form = SAP_GL_FLOAT, .cells = SAP_GL_CELLS_BYTE, .width = 16, .height = 1};
+    fail_each(&gl_tools.lose_at, &gl_tools.calls, SAP_ERROR_DEVICE_LOST, &options);
+}
+
+TEST(no_memory_for_a_texture) {
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    sap_gl_pyramid_options options = {.width = 16, .height = 1};
+    fail_each(&gl_tools.fail_memory_at, &gl_tools.memory_calls, SAP_ERROR_DEVICE_MEMORY, &options);
+    options = (sap_gl_pyramid_options){.form = SAP_GL_FLOAT, .cells = SAP_GL_CELLS_BYTE, .width = 16, .height = 1};
+    fail_each(&gl_tools.fail_memory_at, &gl_tools.memory_calls, SAP_ERROR_DEVICE_MEMORY, &options);
+}
+
+TEST(no_memory_on_the_host) {
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    sap_gl_pyramid_options options = {.width = 16, .height = 1};
+    watch w = {0};
+    sap_device* device = NULL;
+    gl_tools_reset();
+    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    GLuint base = make_texture(device, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, 16, 1, "0123456789abcdef");
+    int64_t before = w.requests;
+    CHECK_STATUS(use_all(device, base, &options), SAP_OK);
+    int64_t last = w.requests - before;
+    CHECK(last >= 2);
+    for (int64_t n = 1; n <= last; n++) {
+        sap_device_trim(device);
+        w.fail_from = w.requests + n;
+        CHECK_STATUS(use_all(device, base, &options), SAP_ERROR_MEMORY);
+        w.fail_from = 0;
+    }
+    free_texture(device, base);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+}
+
+// In a context of the caller's, whose state is put back.
+TEST(in_the_callers_context) {
+    watch w = {0};
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    gl_tools_reset();
+    if (!gl_tools_enter_own()) SKIP("no context");
+    sap_device* device = NULL;
+    sap_device_options options = watched(&w);
+    options.processor = SAP_GL;
+    options.current_context = true;
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    gl_tools_set_state();
+    GLuint base = make_texture(device, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, 16, 1, "0123456789abcdef");
+    CHECK_STATUS(use_all(device, base, &(sap_gl_pyramid_options){.width = 16, .height = 1}), SAP_OK);
+    CHECK(gl_tools_state_kept());
+    free_texture(device, base);
+    sap_device_close(device);
+    gl_tools_leave_own();
+}
 #endif
 
 TEST_MAIN()
