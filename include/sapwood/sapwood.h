@@ -11,5 +11,6 @@
 #include "points.h"
 #include "render.h"
 #include "stream.h"
+#include "surface.h"
 
 #endif
