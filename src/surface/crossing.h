@@ -1,5 +1,5 @@
 // Where the surface crosses an edge of the lattice, and which way it faces there. Shared text; needs the dialect and
-// surface/lattice.h's accessor: float sap_sample(SAP_VOLUME x, y, z), the value of a sample.
+// surface/lattice.h's accessor: float sap_voxel_value(SAP_VOLUME x, y, z), the value of a sample.
 //
 // Values are at most 2^126 in magnitude, so that no difference of two overflows.
 
@@ -28,8 +28,8 @@ SAP_FN float sap_lattice_slope(SAP_VOLUME_PARAM sap_lattice lattice, int x, int 
     int to_x = axis == 0 ? 1 : 0;
     int to_y = axis == 1 ? 1 : 0;
     int to_z = axis == 2 ? 1 : 0;
-    float low = sap_sample(SAP_VOLUME x - before * to_x, y - before * to_y, z - before * to_z);
-    float high = sap_sample(SAP_VOLUME x + behind * to_x, y + behind * to_y, z + behind * to_z);
+    float low = sap_voxel_value(SAP_VOLUME x - before * to_x, y - before * to_y, z - before * to_z);
+    float high = sap_voxel_value(SAP_VOLUME x + behind * to_x, y + behind * to_y, z + behind * to_z);
     float slope = (high - low) * lattice.slopes[axis];
     return before + behind == 2 ? 0.5f * slope : slope;
 }
@@ -42,8 +42,8 @@ SAP_FN sap_crossing sap_crossing_on(SAP_VOLUME_PARAM sap_lattice lattice, int x,
     int end_x = axis == 0 ? x + 1 : x;
     int end_y = axis == 1 ? y + 1 : y;
     int end_z = axis == 2 ? z + 1 : z;
-    float from = sap_sample(SAP_VOLUME x, y, z);
-    float to = sap_sample(SAP_VOLUME end_x, end_y, end_z);
+    float from = sap_voxel_value(SAP_VOLUME x, y, z);
+    float to = sap_voxel_value(SAP_VOLUME end_x, end_y, end_z);
     float part = (lattice.level - from) / (to - from); // 0 ... 1
     float rest = 1.0f - part;
     float largest = 0.0f;

@@ -17,7 +17,7 @@ struct sap_voxels {
 };
 
 // Where the type is a constant, nothing is left of the choice.
-SAP_FN float sap_sample(SAP_VOLUME_PARAM int x, int y, int z) {
+SAP_FN float sap_voxel_value(SAP_VOLUME_PARAM int x, int y, int z) {
     int64_t at = x + y * voxels.row + z * voxels.slice;
     switch (voxels.type) {
     case SAP_VOXEL_U8: return (float)((const uint8_t*)voxels.values)[at];

@@ -18,7 +18,7 @@ uniform float level;
 uniform float facing;
 uniform bool asks_edge;
 
-float sap_sample(int x, int y, int z) { return texelFetch(volume, ivec3(x, y, z), 0).x; }
+float sap_voxel_value(int x, int y, int z) { return texelFetch(volume, ivec3(x, y, z), 0).x; }
 
 #include "surface/cases.h"
 #include "surface/crossing.h"
