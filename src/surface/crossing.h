@@ -13,8 +13,8 @@ struct sap_lattice {
     float facing; // of normals: -1 towards lower values, 1 towards higher ones
 };
 
-SAP_STRUCT(sap_crossing)
-struct sap_crossing {
+SAP_STRUCT(sap_surface_vertex)
+struct sap_surface_vertex {
     float position[3];
     float normal[3]; // of length 1; all 0 where the values do not change
 };
@@ -37,8 +37,8 @@ SAP_FN float sap_lattice_slope(SAP_VOLUME_PARAM sap_lattice lattice, int x, int 
 // The vertex on the edge from the sample (x, y, z) along an axis: one of its ends is inside, the other is not. The
 // level is met where a straight line between their values would; the normal is the gradient's, mixed from both ends
 // alike.
-SAP_FN sap_crossing sap_crossing_on(SAP_VOLUME_PARAM sap_lattice lattice, int x, int y, int z, int axis) {
-    sap_crossing crossing;
+SAP_FN sap_surface_vertex sap_surface_vertex_on(SAP_VOLUME_PARAM sap_lattice lattice, int x, int y, int z, int axis) {
+    sap_surface_vertex vertex;
     int end_x = axis == 0 ? x + 1 : x;
     int end_y = axis == 1 ? y + 1 : y;
     int end_z = axis == 2 ? z + 1 : z;
@@ -58,20 +58,20 @@ SAP_FN sap_crossing sap_crossing_on(SAP_VOLUME_PARAM sap_lattice lattice, int x,
         float there = sap_lattice_slope(SAP_VOLUME lattice, end_x, end_y, end_z, i);
         float slope = (here * rest + there * part) * lattice.facing;
         float size = slope < 0.0f ? -slope : slope;
-        crossing.position[i] = lattice.origin[i] + lattice.spacing[i] * place[i];
-        crossing.normal[i] = slope;
+        vertex.position[i] = lattice.origin[i] + lattice.spacing[i] * place[i];
+        vertex.normal[i] = slope;
         largest = size > largest ? size : largest;
     }
     // By the largest component first: squares neither overflow nor vanish.
     float square = 0.0f;
     SAP_UNROLL
     for (int i = 0; i < 3; i++) {
-        float slope = largest > 0.0f ? crossing.normal[i] / largest : 0.0f;
-        crossing.normal[i] = slope;
+        float slope = largest > 0.0f ? vertex.normal[i] / largest : 0.0f;
+        vertex.normal[i] = slope;
         square = square + slope * slope;
     }
     float length = largest > 0.0f ? sap_square_root(square) : 1.0f;
     SAP_UNROLL
-    for (int i = 0; i < 3; i++) crossing.normal[i] = crossing.normal[i] / length;
-    return crossing;
+    for (int i = 0; i < 3; i++) vertex.normal[i] = vertex.normal[i] / length;
+    return vertex;
 }

@@ -43,6 +43,6 @@ void main() {
     }
     lattice.level = level;
     lattice.facing = facing;
-    sap_crossing crossing = sap_crossing_on(lattice, at.x, at.y, at.x + at.y, at.x % 3);
-    answer = vec4(crossing.position[0], crossing.position[1], crossing.normal[0], crossing.normal[2]);
+    sap_surface_vertex vertex = sap_surface_vertex_on(lattice, at.x, at.y, at.x + at.y, at.x % 3);
+    answer = vec4(vertex.position[0], vertex.position[1], vertex.normal[0], vertex.normal[2]);
 }
