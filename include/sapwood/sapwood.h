@@ -12,5 +12,6 @@
 #include "points.h"
 #include "render.h"
 #include "stream.h"
+#include "surface.h"
 
 #endif

@@ -76,6 +76,8 @@ typedef struct sap_inside_job {
     uint8_t* inside; // [count]
 } sap_inside_job;
 
+struct sap_surface_job;
+
 // One processor. "(optional)" entries may be NULL: the room then answers SAP_ERROR_UNSUPPORTED.
 typedef struct sap_processor_table {
     const char* name;
@@ -97,6 +99,8 @@ typedef struct sap_processor_table {
     sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
     sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
     sap_status (*compact)(sap_device* device, const sap_compact_job* job); // (optional)
+    // (optional) See surface/surface.h.
+    sap_status (*surface)(sap_device* device, const struct sap_surface_job* job);
     // (optional) The same as make, read (of all arrays) and unmake, for trees over triangles.
     sap_status (*mesh_make)(sap_mesh_tree* tree, const unsigned char* arrays);
     sap_status (*mesh_read)(const sap_mesh_tree* tree, void* to);

@@ -66,11 +66,13 @@ if found glslangValidator "GLSL ES 3.00"; then
             failed=$((failed + 1))
         fi
     done
-    if { echo '#version 300 es' && expand "$here/rays.frag"; } >"$work/rays.frag"; then
-        check "GLSL ES 3.00 with glslangValidator: rays.frag" glslangValidator "$work/rays.frag"
-    else
-        failed=$((failed + 1))
-    fi
+    for text in rays surface; do
+        if { echo '#version 300 es' && expand "$here/$text.frag"; } >"$work/$text.frag"; then
+            check "GLSL ES 3.00 with glslangValidator: $text.frag" glslangValidator "$work/$text.frag"
+        else
+            failed=$((failed + 1))
+        fi
+    done
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
