@@ -202,7 +202,7 @@ sap_status sap_pyramid_sums(sap_gl_pyramid* p, int32_t level, uint32_t* sums) {
 // The pyramid's own texture for so many outputs, empty.
 static void take_list(sap_gl_call* call, sap_gl_pyramid* p, int64_t outputs, sap_gl_list* list) {
     bool is_float = p->options.form == SAP_GL_FLOAT;
-    int64_t width = call->gl->most_texture < 4096 ? call->gl->most_texture : 4096;
+    int64_t most = call->gl->most_texture, width = most < SAP_PYRAMID_LIST_WIDTH ? most : SAP_PYRAMID_LIST_WIDTH;
     int64_t height = outputs > width ? (outputs + width - 1) / width : 1;
     if (height > call->gl->most_texture) {
         sap_gl_fail(call, SAP_ERROR_RANGE, "a list of %lld outputs needs %lld rows; GL_MAX_TEXTURE_SIZE here is %d",

@@ -5,7 +5,10 @@
 #include "compact/pyramid.h"
 #include "device/gl.h"
 
-enum { SAP_PYRAMID_INPUTS = 5 }; // textures that compact/levels.h reads
+enum {
+    SAP_PYRAMID_INPUTS = 5,       // textures that compact/levels.h reads
+    SAP_PYRAMID_LIST_WIDTH = 4096 // of the pyramid's own list, at most
+};
 
 // Makes the levels over a base: the vec4 form or the plain one.
 void sap_pyramid_reduce(sap_gl_call* call, sap_gl_pyramid* pyramid, GLuint base);

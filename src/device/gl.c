@@ -148,4 +148,5 @@ const sap_processor_table sap_gl_table = {.name = "gl",
                                           .describe = gl_describe,
                                           .trim = gl_trim,
                                           .wait = gl_wait,
+                                          .surface = sap_surface_gl,
                                           .gl = &functions};

@@ -204,5 +204,6 @@ void sap_tree_unmake_gl(sap_tree* tree);
 sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points);
 sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job);
 sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
+sap_status sap_surface_gl(sap_device* device, const struct sap_surface_job* job);
 
 #endif

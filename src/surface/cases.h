@@ -25,7 +25,10 @@
 // The table has two words for each of the 256 cases, the lower first: nibble i of the 60 lowest bits is the edge of
 // corner i; the highest nibble is the number of triangles, 0 ... 5.
 
-// Word i of them.
+// Word i of them; from elsewhere where SAP_CUBE_WORD(i) says from where.
+#ifdef SAP_CUBE_WORD
+SAP_FN SAP_BITS sap_cube_word(SAP_BITS i) { return SAP_CUBE_WORD(i); }
+#else
 SAP_FN SAP_BITS sap_cube_word(SAP_BITS i) {
     SAP_TABLE(SAP_BITS, words, 512)
     // clang-format off
@@ -97,6 +100,7 @@ SAP_FN SAP_BITS sap_cube_word(SAP_BITS i) {
         SAP_TABLE_END;
     return words[i];
 }
+#endif
 
 // How many triangles a cell has.
 SAP_FN SAP_BITS sap_cube_triangles(SAP_BITS inside) { return sap_cube_word(2u * inside + 1u) >> 28u; }
