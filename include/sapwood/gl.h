@@ -83,8 +83,8 @@ typedef struct sap_gl_list {
 /** What a pyramid is made of, to be looked at. */
 typedef struct sap_gl_pyramid_info {
     int32_t levels;      /**< above the cells, 4 at least */
-    uint32_t texture[4]; /**< integers: levels 1, 2, 3, and all above as the levels of one (0: the base serves as level
-                            1). ::SAP_GL_FLOAT: all levels in the first */
+    uint32_t texture[4]; /**< integers: levels 1, 2, 3, and all above in one, the top first (0: the base serves as
+                            level 1). ::SAP_GL_FLOAT: all levels in the first */
     bool bytes;          /**< ::SAP_GL_FLOAT where floats cannot be written */
 } sap_gl_pyramid_info;
 

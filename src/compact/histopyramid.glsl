@@ -16,13 +16,14 @@ uniform int own_shift;
 uniform usampler2D below;
 uniform int below_shift;
 uniform uint below_nodes;
+uniform int below_row;
 
 uint child_sum(uint node) {
 #if SAP_PASS == 1
     return sap_running(sap_cell_counts(node)).w;
 #else
     if (node >= below_nodes) return 0u;
-    uvec4 sums = texelFetch(below, sap_node_place(node, below_shift), 0);
+    uvec4 sums = texelFetch(below, sap_node_place(node, below_shift) + ivec2(0, below_row), 0);
 #if SAP_VEC4
     return sums.w;
 #else

@@ -66,16 +66,20 @@ ivec2 sap_node_place(uint node, int shift) {
 uniform usampler2D level_1; // unused where it is the base: vec4 form, four cells a texel
 uniform usampler2D level_2;
 uniform usampler2D level_3;
-uniform usampler2D level_4; // and on, one texture: level 4 + i is its level i
+uniform usampler2D level_4; // and on, one texture: the top first, and each level begins a row
 uniform ivec4 shifts;       // their widths' logarithms
-uniform int top;            // the last level of level_4
+uniform int high_depth;     // of level 4 below the top
+uniform int high_row;       // where level 4 begins
 
-uvec4 sap_high_node(uint node, int level) {
-    return texelFetch(level_4, sap_node_place(node, max(shifts.w - level, 0)), level);
+// How many rows the level at a depth below the top takes.
+int sap_high_rows(int depth) { return max(1, (1 << (2 * depth)) >> shifts.w); }
+
+uvec4 sap_high_node(uint node, int row) {
+    return texelFetch(level_4, sap_node_place(node, shifts.w) + ivec2(0, row), 0);
 }
 
 uint sap_pyramid_total() {
-    uvec4 sums = sap_high_node(0u, top);
+    uvec4 sums = texelFetch(level_4, ivec2(0, 0), 0);
 #if SAP_VEC4
     return sums.w;
 #else
@@ -83,9 +87,9 @@ uint sap_pyramid_total() {
 #endif
 }
 
-// The running sums of a node's children, for one of each of the levels.
+// The running sums of a node's children, for one of each of the levels; a high one by its depth and first row.
 #if SAP_VEC4
-uvec4 sap_high_ends(uint node, int level) { return sap_high_node(node, level); }
+uvec4 sap_high_ends(uint node, int depth, int row) { return sap_high_node(node, row); }
 uvec4 sap_ends_3(uint node) { return texelFetch(level_3, sap_node_place(node, shifts.z), 0); }
 uvec4 sap_ends_2(uint node) { return texelFetch(level_2, sap_node_place(node, shifts.y), 0); }
 #if SAP_CELLS == 1
@@ -99,10 +103,11 @@ uvec4 sap_ends_1(uint node) { return texelFetch(level_1, sap_node_place(node, sh
     sap_running(uvec4(texelFetch(level, sap_node_place(4u * node, shift), 0).x,                                        \
                       texelFetch(level, sap_node_place(4u * node + 1u, shift), 0).x,                                   \
                       texelFetch(level, sap_node_place(4u * node + 2u, shift), 0).x, 0u))
-uvec4 sap_high_ends(uint node, int level) {
-    if (level == 0) return SAP_THREE(level_3, shifts.z);
-    return sap_running(uvec4(sap_high_node(4u * node, level - 1).x, sap_high_node(4u * node + 1u, level - 1).x,
-                             sap_high_node(4u * node + 2u, level - 1).x, 0u));
+uvec4 sap_high_ends(uint node, int depth, int row) {
+    if (depth == high_depth) return SAP_THREE(level_3, shifts.z);
+    int below = row + sap_high_rows(depth);
+    return sap_running(uvec4(sap_high_node(4u * node, below).x, sap_high_node(4u * node + 1u, below).x,
+                             sap_high_node(4u * node + 2u, below).x, 0u));
 }
 uvec4 sap_ends_3(uint node) { return SAP_THREE(level_2, shifts.y); }
 uvec4 sap_ends_2(uint node) { return SAP_THREE(level_1, shifts.x); }
@@ -114,9 +119,11 @@ sap_key sap_pyramid_find(uint number) {
     sap_key key;
     key.node = 0u;
     key.rest = number;
-    for (int level = top; level >= 0; level--) {
-        uvec4 ends = sap_high_ends(key.node, level);
+    int row = 0;
+    for (int depth = 0; depth <= high_depth; depth++) {
+        uvec4 ends = sap_high_ends(key.node, depth, row);
         key = sap_key_down(key, ends.x, ends.y, ends.z);
+        row += sap_high_rows(depth);
     }
     uvec4 ends = sap_ends_3(key.node);
     key = sap_key_down(key, ends.x, ends.y, ends.z);
@@ -135,10 +142,12 @@ uint sap_pyramid_first_key(uint cell) {
     ends = sap_ends_3(cell >> 6);
     key += sap_key_ahead(cell >> 4, ends.x, ends.y, ends.z);
     uint node = cell >> 6;
-    for (int level = 0; level <= top; level++) {
-        ends = sap_high_ends(node >> 2, level);
+    int row = high_row;
+    for (int depth = high_depth; depth >= 0; depth--) {
+        ends = sap_high_ends(node >> 2, depth, row);
         key += sap_key_ahead(node, ends.x, ends.y, ends.z);
         node = node >> 2;
+        row -= depth > 0 ? sap_high_rows(depth - 1) : 0;
     }
     return key;
 }

@@ -20,8 +20,9 @@ struct sap_gl_pyramid {
     // Integers: of the levels 1, 2, 3 and, in one, all above. Floats: all levels, one level while it is made, the
     // total.
     uint32_t texture[4];
+    uint32_t work;                       // integers: a high level while it is made
     int32_t shift[4];                    // their widths' logarithms
-    int32_t row[SAP_PYRAMID_LEVELS + 1]; // floats: where each level begins in the first
+    int32_t row[SAP_PYRAMID_LEVELS + 1]; // where each level begins in its texture
     uint32_t list;                       // the pyramid's own
     int32_t list_size[2];
 };

@@ -4,13 +4,12 @@
 
 extern const char sap_glsl_histopyramid[];
 
-// The textures of sap_gl_pyramid for a level above the cells, and the level of the texture.
-static int texture_of(int32_t level) { return level > SAP_PYRAMID_SEPARATE ? SAP_PYRAMID_SEPARATE : level - 1; }
-static int32_t mip_of(int32_t level) { return level > SAP_PYRAMID_SEPARATE ? level - SAP_PYRAMID_SEPARATE - 1 : 0; }
-
-static int32_t shift_of(const sap_gl_pyramid* p, int32_t level) {
-    int32_t shift = p->shift[texture_of(level)] - mip_of(level);
-    return shift > 0 ? shift : 0;
+// Levels above the separate ones share a texture.
+static bool is_high(int32_t level) { return level > SAP_PYRAMID_SEPARATE; }
+static int texture_of(int32_t level) { return is_high(level) ? SAP_PYRAMID_SEPARATE : level - 1; }
+static int32_t shift_of(const sap_gl_pyramid* p, int32_t level) { return p->shift[texture_of(level)]; }
+static int32_t rows_of(const sap_gl_pyramid* p, int32_t level) {
+    return (int32_t)((p->nodes[level] - 1) >> shift_of(p, level)) + 1;
 }
 
 // Whether the base serves as the lowest level.
@@ -24,28 +23,38 @@ static bool is_base(const sap_gl_pyramid* p, int32_t level) {
 static GLenum format_of(const sap_gl_pyramid* p, int32_t level) {
     static const GLenum formats[2][3] = {{GL_RGBA8UI, GL_RGBA16UI, GL_RGBA32UI}, {GL_R8UI, GL_R16UI, GL_R32UI}};
     uint64_t bound = (uint64_t)p->options.most << (2 * level);
-    if (level > SAP_PYRAMID_SEPARATE) bound = UINT32_MAX; // one texture for all of these
+    if (is_high(level)) bound = UINT32_MAX;
     return formats[p->options.form == SAP_GL_PLAIN][bound <= 255 ? 0 : bound <= 65535 ? 1 : 2];
 }
 
-// A level's texture is about as wide as high, and its sides are powers of two, so that levels of one texture halve
-// both.
+// A texture is about as wide as high.
 static void make_level(sap_gl_call* call, sap_gl_pyramid* p, int32_t level) {
     if (is_base(p, level)) return;
-    int bits = 0;
-    while ((UINT64_C(1) << bits) < p->nodes[level]) bits++;
-    int32_t shift = (bits + 1) / 2;
-    bool many = level > SAP_PYRAMID_SEPARATE;
-    uint32_t width = UINT32_C(1) << shift;
-    uint32_t height = many ? UINT32_C(1) << (bits - shift) : (p->nodes[level] - 1) / width + 1;
-    p->shift[texture_of(level)] = shift;
+    int32_t* shift = &p->shift[texture_of(level)];
+    while ((UINT64_C(1) << (2 * *shift)) < p->nodes[level]) ++*shift;
     p->texture[texture_of(level)] =
-        sap_gl_texture_levels(call, format_of(p, level), (int32_t)width, (int32_t)height,
-                              many ? p->levels - SAP_PYRAMID_SEPARATE : 1, "a histopyramid");
+        sap_gl_texture_levels(call, format_of(p, level), 1 << *shift, rows_of(p, level), 1, "a histopyramid");
+}
+
+// The high levels stand below one another from the top on, each in as many rows as its depth below the top could take,
+// so that shaders find them by counting.
+static void make_high_levels(sap_gl_call* call, sap_gl_pyramid* p) {
+    const int32_t lowest = SAP_PYRAMID_SEPARATE + 1, depth = p->levels - lowest;
+    int32_t row = 0;
+    p->shift[SAP_PYRAMID_SEPARATE] = depth;
+    for (int32_t i = 0; i <= depth; i++) {
+        int64_t rows = (INT64_C(1) << (2 * i)) >> depth;
+        p->row[p->levels - i] = row;
+        row += i == depth ? rows_of(p, lowest) : rows ? (int32_t)rows : 1;
+    }
+    GLenum format = format_of(p, lowest);
+    p->texture[SAP_PYRAMID_SEPARATE] = sap_gl_texture_levels(call, format, 1 << depth, row, 1, "a histopyramid");
+    p->work = sap_gl_texture_levels(call, format, 1 << depth, rows_of(p, lowest), 1, "a level of a histopyramid");
 }
 
 void sap_pyramid_free_textures(sap_gl_call* call, sap_gl_pyramid* p) {
     for (int i = 0; i < 4; i++) sap_gl_texture_free(call, p->texture[i]);
+    sap_gl_texture_free(call, p->work);
     sap_gl_texture_free(call, p->list);
 }
 
@@ -60,10 +69,12 @@ sap_status sap_pyramid_make(sap_gl_pyramid* p) {
     sap_gl_call call;
     if (sap_gl_begin(&call, p->device) == SAP_OK) {
         check_base(&call, p);
-        if (p->options.form == SAP_GL_FLOAT)
+        if (p->options.form == SAP_GL_FLOAT) {
             sap_pyramid_make_100(&call, p);
-        else
-            for (int32_t level = 1; level <= SAP_PYRAMID_SEPARATE + 1; level++) make_level(&call, p, level);
+        } else {
+            for (int32_t level = 1; level <= SAP_PYRAMID_SEPARATE; level++) make_level(&call, p, level);
+            make_high_levels(&call, p);
+        }
         if (call.status != SAP_OK) sap_pyramid_free_textures(&call, p);
     }
     return sap_gl_end(&call, SAP_OK);
@@ -98,7 +109,8 @@ static void set_cells(sap_gl_call* call, const sap_gl_pyramid* p, GLuint program
 void sap_pyramid_uniforms(sap_gl_call* call, const sap_gl_pyramid* p, GLuint program) {
     set_cells(call, p, program);
     sap_gl_set_ints(call, program, "shifts", 4, p->shift);
-    sap_gl_set_int(call, program, "top", mip_of(p->levels));
+    sap_gl_set_int(call, program, "high_depth", p->levels - SAP_PYRAMID_SEPARATE - 1);
+    sap_gl_set_int(call, program, "high_row", p->row[SAP_PYRAMID_SEPARATE + 1]);
 }
 
 void sap_pyramid_inputs(const sap_gl_pyramid* p, GLuint base, sap_gl_input input[SAP_PYRAMID_INPUTS]) {
@@ -107,23 +119,23 @@ void sap_pyramid_inputs(const sap_gl_pyramid* p, GLuint base, sap_gl_input input
     for (int i = 0; i < 4; i++) input[i + 1] = (sap_gl_input){names[i], p->texture[i], 0};
 }
 
-// The levels of the texture of the high levels that shaders see: a pass that writes one must see only the one below.
-static void show_levels(sap_gl_call* call, const sap_gl_pyramid* p, int32_t first, int32_t last) {
+// A pass must not read the texture that it writes: high levels are drawn elsewhere. The pass has left them in the
+// framebuffer.
+static void copy_level(sap_gl_call* call, const sap_gl_pyramid* p, int32_t level) {
     if (call->status != SAP_OK) return;
     call->f->ActiveTexture(GL_TEXTURE0);
     call->f->BindTexture(GL_TEXTURE_2D, p->texture[SAP_PYRAMID_SEPARATE]);
-    call->f->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_BASE_LEVEL, first);
-    call->f->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, last);
+    call->f->ReadBuffer(GL_COLOR_ATTACHMENT0);
+    call->f->CopyTexSubImage2D(GL_TEXTURE_2D, 0, 0, p->row[level], 0, 0, 1 << shift_of(p, level), rows_of(p, level));
+    sap_gl_check_pass(call, "copying a level of a histopyramid");
 }
 
 static void reduce_to(sap_gl_call* call, const sap_gl_pyramid* p, int32_t level, GLuint base) {
     bool from_cells = level == 1 || is_base(p, level - 1);
-    int32_t shift = shift_of(p, level), width = 1 << shift;
     GLuint program = program_of(call, p, level == 1 ? 0 : from_cells ? 1 : 2);
     sap_gl_pass pass = {.program = program,
-                        .target = {p->texture[texture_of(level)]},
-                        .level = mip_of(level),
-                        .rectangle = {0, 0, width, (int32_t)((p->nodes[level] - 1) >> shift) + 1},
+                        .target = {is_high(level) ? p->work : p->texture[texture_of(level)]},
+                        .rectangle = {0, 0, 1 << shift_of(p, level), rows_of(p, level)},
                         .name = "reducing a histopyramid"};
     if (from_cells) {
         pass.input[0] = (sap_gl_input){"base", base, 0};
@@ -132,22 +144,22 @@ static void reduce_to(sap_gl_call* call, const sap_gl_pyramid* p, int32_t level,
         pass.input[0] = (sap_gl_input){"below", p->texture[texture_of(level - 1)], 0};
         sap_gl_set_int(call, program, "below_shift", shift_of(p, level - 1));
         sap_gl_set_uint(call, program, "below_nodes", p->nodes[level - 1]);
-        if (mip_of(level)) show_levels(call, p, mip_of(level) - 1, mip_of(level) - 1);
+        sap_gl_set_int(call, program, "below_row", p->row[level - 1]);
     }
-    sap_gl_set_int(call, program, "own_shift", shift);
+    sap_gl_set_int(call, program, "own_shift", shift_of(p, level));
     sap_gl_draw(call, &pass);
+    if (is_high(level)) copy_level(call, p, level);
 }
 
 void sap_pyramid_reduce(sap_gl_call* call, sap_gl_pyramid* p, GLuint base) {
     for (int32_t level = is_base(p, 1) ? 2 : 1; level <= p->levels; level++) reduce_to(call, p, level, base);
-    show_levels(call, p, 0, mip_of(p->levels));
     p->filled = call->status == SAP_OK;
 }
 
 int64_t sap_pyramid_read_total(sap_gl_call* call, sap_gl_pyramid* p) {
     if (p->options.form == SAP_GL_FLOAT) return sap_pyramid_read_total_100(call, p);
     uint32_t sums[4] = {0, 0, 0, 0};
-    sap_gl_read(call, p->texture[SAP_PYRAMID_SEPARATE], GL_RGBA32UI, mip_of(p->levels), (int32_t[4]){0, 0, 1, 1}, sums);
+    sap_gl_read(call, p->texture[SAP_PYRAMID_SEPARATE], GL_RGBA32UI, 0, (int32_t[4]){0, 0, 1, 1}, sums);
     return sums[p->options.form == SAP_GL_VEC4 ? 3 : 0];
 }
 
@@ -168,9 +180,8 @@ static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint3
     uint32_t nodes = p->nodes[from];
     for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += (uint32_t)width) {
         uint32_t count = nodes - first < (uint32_t)width ? nodes - first : (uint32_t)width;
-        int32_t row = (int32_t)(first >> shift_of(p, from));
-        sap_gl_read(call, p->texture[texture_of(from)], GL_RGBA32UI, mip_of(from),
-                    (int32_t[4]){0, row, (int32_t)count, 1}, rows);
+        int32_t row = p->row[from] + (int32_t)(first >> shift_of(p, from));
+        sap_gl_read(call, p->texture[texture_of(from)], GL_RGBA32UI, 0, (int32_t[4]){0, row, (int32_t)count, 1}, rows);
         for (uint32_t i = 0; i < count && call->status == SAP_OK; i++) {
             const uint32_t* node = rows + 4 * (size_t)i;
             if (!above) sums[first + i] = node[channel];
