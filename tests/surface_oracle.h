@@ -59,8 +59,9 @@ static inline void oracle_cell(oracle_surface* s, const sap_volume* v, const sap
     for (SAP_BITS t = 0; t < sap_cube_triangles(inside); t++, s->triangle_count++) {
         for (SAP_BITS i = 0; i < 3; i++) {
             SAP_BITS edge = sap_cube_edge(inside, 3 * t + (o->low_inside ? (3 - i) % 3 : i));
-            int64_t owner = x + sap_edge_step(edge, 0) +
-                            v->size[0] * (y + sap_edge_step(edge, 1) + v->size[1] * (z + sap_edge_step(edge, 2)));
+            int64_t at[3];
+            for (SAP_BITS a = 0; a < 3; a++) at[a] = sap_edge_step(edge, a);
+            int64_t owner = x + at[0] + v->size[0] * (y + at[1] + v->size[1] * (z + at[2]));
             s->triangles[3 * s->triangle_count + i] = s->numbers[3 * owner + sap_edge_axis(edge)];
         }
     }

@@ -1,5 +1,5 @@
 // Surfaces on the CPU: a bit for each sample by vectors, then the vertices and triangles of a row from the bits.
-#include "device/cpu_kernels.h"
+#include "surface/surface.h"
 
 #if SAP_REAL_BITS == 32
 #include "math/simd.h"
