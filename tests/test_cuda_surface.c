@@ -67,6 +67,7 @@ static bool fail_at(unsigned kinds, int64_t n, cuda_tools_error error, bool on_d
     cuda_tools.failed = false;
     cuda_tools.error = error;
     cuda_tools.fail_kinds = kinds;
+    cuda_tools.fail_on = error == CUDA_TOOLS_NO_MEMORY; // else what lies idle would be given up for it
     cuda_tools.fail_at = n;
     sap_status status = sap_isosurface_extract(s.gpu, v, &level, &got);
     bool failed = cuda_tools.failed;
