@@ -60,13 +60,19 @@ static sap_cli_exit write_mesh(sap_cli* cli, surface_run* run) {
 static sap_cli_exit draw(sap_cli* cli, surface_run* run) {
     const sap_cli_options* o = cli->options;
     const sap_mesh_file file = {.mesh = run->surface->mesh};
-    const sap_render_options options = {.width = o->size[0], .height = o->size[1]};
+    const sap_render_options options = {
+        .width = o->size[0], .height = o->size[1], .samples = o->samples, .exposure = (float)o->exposure};
+    static const float z_axis[3] = {0, 0, 1};
+    sap_camera camera = {.fov = 0};
+    float middle[3];
     sap_mesh_tree* tree = NULL;
     uint8_t* pixels = sap_cli_allocate(cli, (int64_t)o->size[0] * o->size[1], 3);
     double building = 0;
     sap_cli_exit result = pixels ? sap_cli_mesh_tree_build(cli, file.mesh, NULL, &tree, &building) : SAP_EXIT_FAILED;
+    if (result == SAP_EXIT_OK)
+        result = sap_cli_camera_place(cli, tree, sap_cli_given(o, "up") ? o->up : z_axis, &camera, middle);
     if (result == SAP_EXIT_OK) {
-        const sap_scene scene = {.tree = tree, .file = &file, .camera = {.up = {0, 0, 1}}};
+        const sap_scene scene = {.tree = tree, .file = &file, .camera = camera};
         sap_cli_stage_begin(cli, "drawing");
         sap_status status = sap_render(cli->device, &scene, &options, pixels, NULL);
         run->render = building + sap_cli_stage_end(cli);

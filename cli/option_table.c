@@ -17,6 +17,7 @@ enum {
     ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
     ON_MESH = V(RENDER) | V(TRACE),
+    ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_ANY_DEVICE = ON_DEVICE | ON_MESH | V(ISOSURFACE)
 };
 
@@ -110,11 +111,12 @@ const sap_cli_option sap_cli_option_table[] = {
     {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
      false},
     {"size", 0, V(RENDER), SIZE(size), "width and height of the picture in pixels (default 800x500)", false},
-    {"eye", 0, V(RENDER), VECTOR(eye, "X,Y,Z"),
+    {"eye", 0, ON_PICTURE, VECTOR(eye, "X,Y,Z"),
      "where the camera stands (default: where it sees the whole mesh, a little from above)", false},
-    {"at", 0, V(RENDER), VECTOR(at, "X,Y,Z"), "what it looks at (default: the middle of the mesh)", false},
+    {"at", 0, ON_PICTURE, VECTOR(at, "X,Y,Z"), "what it looks at (default: the middle of the mesh)", false},
     {"up", 0, V(RENDER), VECTOR(up, "X,Y,Z"), "which way is up (default 0,1,0)", false},
-    {"fov", 0, V(RENDER), REAL_IN(fov, 1, 179), "degrees from the lower edge of the picture to the upper (default 35)",
+    {"up", 0, V(ISOSURFACE), VECTOR(up, "X,Y,Z"), "which way is up in the picture (default 0,0,1)", false},
+    {"fov", 0, ON_PICTURE, REAL_IN(fov, 1, 179), "degrees from the lower edge of the picture to the upper (default 35)",
      false},
     {"light", 0, V(RENDER), LIGHT(3, "X,Y,Z[,R,G,B]"),
      "a point light, and how bright it makes the middle of the mesh (default 1,1,1); may be repeated (default: one "
@@ -124,10 +126,10 @@ const sap_cli_option sap_cli_option_table[] = {
     {"area-light", 0, V(RENDER), LIGHT(4, "X,Y,Z,SIDE[,R,G,B]"),
      "a square light that faces the middle of the mesh: soft shadows; may be repeated", false},
     {"ambient", 0, V(RENDER), REAL(ambient), "strength of the light from the sky (default 1)", false},
-    {"exposure", 0, V(RENDER), REAL(exposure), "factor of all light (default 1)", false},
+    {"exposure", 0, ON_PICTURE, REAL(exposure), "factor of all light (default 1)", false},
     {"background", 0, V(RENDER), VECTOR(background, "R,G,B"), "colour past the mesh, 0 to 1 each (default: the sky)",
      false},
-    {"samples", 0, V(RENDER), INT32(samples, 1, 65536), "rays through each pixel (default 16)", false},
+    {"samples", 0, ON_PICTURE, INT32(samples, 1, 65536), "rays through each pixel (default 16)", false},
     {"bounces", 0, V(RENDER), INT32(bounces, 0, 64),
      "how often light is mirrored, refracted or scattered on its way (default 5)", false},
     {"flat", 0, V(RENDER), FLAG(flat), "show each triangle as it is: no smoothed normals", false},

@@ -149,6 +149,7 @@ INLINE void make_vertices(const sap_surface_job* job, sap_voxel type, const uint
         sap_word_edges edges = sap_edges_at(&about, w);
         for (uint64_t left = edges.along[0] | edges.along[1] | edges.along[2]; left; left &= left - 1) {
             int i = __builtin_ctzll(left);
+            SAP_UNROLL
             for (int axis = 0; axis < 3; axis++) {
                 if (!(edges.along[axis] >> i & 1)) continue;
                 put_edge(&waiting,
