@@ -257,7 +257,10 @@ static sap_status extract(sap_cuda_call* call, const sap_surface_job* job, sap_i
     if (status == SAP_OK) status = sap_surface_reserve(call->device, summary[0], summary[1], made);
     if (status != SAP_OK) return status;
     call->waits = true;
-    sap_cuda_copy(call, (void*)(uintptr_t)(*made)->mesh.vertices, memory.memory, bytes);
+    const size_t vertices = (size_t)summary[0] * 12, triangles = (size_t)summary[1] * 12;
+    sap_cuda_copy(call, (void*)(uintptr_t)(*made)->mesh.vertices, e.positions, vertices);
+    sap_cuda_copy(call, (void*)(uintptr_t)(*made)->normals, e.normals, vertices);
+    sap_cuda_copy(call, (void*)(uintptr_t)(*made)->mesh.triangles, e.corners, triangles);
     return call->status;
 }
 
