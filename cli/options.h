@@ -25,6 +25,7 @@ typedef enum sap_cli_verb {
     SAP_VERB_BENCH,
     SAP_VERB_RENDER,
     SAP_VERB_TRACE,
+    SAP_VERB_ISOSURFACE,
     SAP_VERB_COUNT
 } sap_cli_verb;
 
@@ -63,6 +64,12 @@ typedef struct sap_cli_options {
     sap_quality quality;
     sap_cli_light lights[SAP_CLI_MOST_LIGHTS];
     int32_t light_count;
+    int64_t sides[3], skip; // of a volume
+    sap_voxel voxel;
+    float spacing[3];
+    double level;
+    bool big_endian, low_inside;
+    const char* picture;
     uint64_t given[SAP_CLI_GIVEN_WORDS]; // bit i: entry i of the table was among the arguments
 } sap_cli_options;
 
@@ -76,6 +83,7 @@ typedef enum sap_cli_kind {
     SAP_KIND_DEVICE, // processor and ordinal
     SAP_KIND_SIZE,   // int32_t[2]
     SAP_KIND_VECTOR, // float[3]
+    SAP_KIND_SIDES,  // int64_t[3]
     SAP_KIND_LIGHT   // one more of `lights`; `lowest` numbers are needed
 } sap_cli_kind;
 

@@ -61,6 +61,16 @@ static bool parse_vector(const char* text, float vector[3]) {
     return true;
 }
 
+static bool parse_sides(const char* text, int64_t sides[3]) {
+    double values[3];
+    if (parse_numbers(text, 3, values) != 3) return false;
+    for (int a = 0; a < 3; a++) {
+        if (!(values[a] >= 0 && values[a] <= INT32_MAX) || values[a] != floor(values[a])) return false;
+        sides[a] = (int64_t)values[a];
+    }
+    return true;
+}
+
 static bool parse_size(const sap_cli_option* option, const char* text, int32_t size[2]) {
     char width[16];
     double values[2];
@@ -99,6 +109,7 @@ bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_
     case SAP_KIND_DEVICE: return parse_device(text, options);
     case SAP_KIND_SIZE: return parse_size(option, text, field);
     case SAP_KIND_VECTOR: return parse_vector(text, field);
+    case SAP_KIND_SIDES: return parse_sides(text, field);
     case SAP_KIND_LIGHT: return parse_light(option, text, options);
     default: break;
     }
@@ -126,6 +137,8 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
         fprintf(stream, "width and height from %.0f to %.0f, as 800x500", option->lowest, option->highest);
     } else if (option->kind == SAP_KIND_VECTOR) {
         fprintf(stream, "three numbers with commas between them: %s", option->argument);
+    } else if (option->kind == SAP_KIND_SIDES) {
+        fprintf(stream, "three whole numbers from 0 to 2147483647 with commas between them, as 256,256,108");
     } else if (option->kind == SAP_KIND_LIGHT) {
         fprintf(stream, "%s, at most %d lights in all", option->argument, SAP_CLI_MOST_LIGHTS);
     } else {

@@ -34,44 +34,69 @@ SAP_FN float sap_lattice_slope(SAP_VOLUME_PARAM sap_lattice lattice, int x, int 
     return before + behind == 2 ? 0.5f * slope : slope;
 }
 
-// The vertex on the edge from the sample (x, y, z) along an axis: one of its ends is inside, the other is not. The
-// level is met where a straight line between their values would; the normal is the gradient's, mixed from both ends
-// alike.
-SAP_FN sap_surface_vertex sap_surface_vertex_on(SAP_VOLUME_PARAM sap_lattice lattice, int x, int y, int z, int axis) {
-    sap_surface_vertex vertex;
+// What a vertex is made of.
+SAP_STRUCT(sap_surface_edge)
+struct sap_surface_edge {
+    int axis;
+    float place[3]; // of the sample from which it leads
+    float from;     // the values of its ends: one is inside, the other is not
+    float to;
+    float here[3]; // slopes at its ends
+    float there[3];
+};
+
+// The edge from the sample (x, y, z) along an axis.
+SAP_FN sap_surface_edge sap_surface_edge_at(SAP_VOLUME_PARAM sap_lattice lattice, int x, int y, int z, int axis) {
+    sap_surface_edge edge;
     int end_x = axis == 0 ? x + 1 : x;
     int end_y = axis == 1 ? y + 1 : y;
     int end_z = axis == 2 ? z + 1 : z;
-    float from = sap_voxel_value(SAP_VOLUME x, y, z);
-    float to = sap_voxel_value(SAP_VOLUME end_x, end_y, end_z);
-    float part = (lattice.level - from) / (to - from); // 0 ... 1
-    float rest = 1.0f - part;
-    float largest = 0.0f;
-    float place[3];
-    place[0] = sap_float_of_int(x);
-    place[1] = sap_float_of_int(y);
-    place[2] = sap_float_of_int(z);
-    place[axis] = place[axis] + part;
+    edge.axis = axis;
+    edge.place[0] = sap_float_of_int(x);
+    edge.place[1] = sap_float_of_int(y);
+    edge.place[2] = sap_float_of_int(z);
+    edge.from = sap_voxel_value(SAP_VOLUME x, y, z);
+    edge.to = sap_voxel_value(SAP_VOLUME end_x, end_y, end_z);
     SAP_UNROLL
     for (int i = 0; i < 3; i++) {
-        float here = sap_lattice_slope(SAP_VOLUME lattice, x, y, z, i);
-        float there = sap_lattice_slope(SAP_VOLUME lattice, end_x, end_y, end_z, i);
-        float slope = (here * rest + there * part) * lattice.facing;
+        edge.here[i] = sap_lattice_slope(SAP_VOLUME lattice, x, y, z, i);
+        edge.there[i] = sap_lattice_slope(SAP_VOLUME lattice, end_x, end_y, end_z, i);
+    }
+    return edge;
+}
+
+// The vertex on an edge: where a straight line between the values of its ends meets the level. The normal is the
+// gradient's, mixed from both ends alike.
+SAP_FN sap_surface_vertex sap_surface_vertex_of(sap_lattice lattice, sap_surface_edge edge) {
+    sap_surface_vertex vertex;
+    float part = (lattice.level - edge.from) / (edge.to - edge.from); // 0 ... 1
+    float rest = 1.0f - part;
+    float largest = 0.0f;
+    SAP_UNROLL
+    for (int i = 0; i < 3; i++) {
+        float slope = (edge.here[i] * rest + edge.there[i] * part) * lattice.facing;
         float size = slope < 0.0f ? -slope : slope;
-        vertex.position[i] = lattice.origin[i] + lattice.spacing[i] * place[i];
+        float place = edge.place[i] + (i == edge.axis ? part : 0.0f);
+        vertex.position[i] = lattice.origin[i] + lattice.spacing[i] * place;
         vertex.normal[i] = slope;
         largest = size > largest ? size : largest;
     }
     // By the largest component first: squares neither overflow nor vanish.
-    float square = 0.0f;
+    float square = largest > 0.0f ? 0.0f : 1.0f;
+    float divisor = largest > 0.0f ? largest : 1.0f;
     SAP_UNROLL
     for (int i = 0; i < 3; i++) {
-        float slope = largest > 0.0f ? vertex.normal[i] / largest : 0.0f;
+        float slope = vertex.normal[i] / divisor;
         vertex.normal[i] = slope;
         square = square + slope * slope;
     }
-    float length = largest > 0.0f ? sap_square_root(square) : 1.0f;
+    float length = sap_square_root(square);
     SAP_UNROLL
     for (int i = 0; i < 3; i++) vertex.normal[i] = vertex.normal[i] / length;
     return vertex;
+}
+
+SAP_FN sap_surface_vertex sap_surface_vertex_on(SAP_VOLUME_PARAM sap_lattice lattice, int x, int y, int z, int axis) {
+    sap_surface_edge edge = sap_surface_edge_at(SAP_VOLUME lattice, x, y, z, axis);
+    return sap_surface_vertex_of(lattice, edge);
 }

@@ -11,9 +11,13 @@
 
 #ifdef __cplusplus
 typedef uint32_t sap_word;
-#define SAP_COUNT_BITS(word) __popc(word)
 #else
 typedef uint64_t sap_word;
+#endif
+
+#if defined(__CUDA_ARCH__)
+#define SAP_COUNT_BITS(word) __popc(word)
+#else
 #define SAP_COUNT_BITS(word) __builtin_popcountll(word)
 #endif
 

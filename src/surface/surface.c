@@ -14,7 +14,7 @@ typedef struct owned_surface {
 
 enum { ARRAY_ALIGNMENT = 256 };
 
-static size_t array_bytes(int64_t count) {
+size_t sap_surface_array_bytes(int64_t count) {
     size_t bytes = (size_t)count * 3 * sizeof(float);
     return (bytes + ARRAY_ALIGNMENT - 1) / ARRAY_ALIGNMENT * ARRAY_ALIGNMENT;
 }
@@ -24,7 +24,7 @@ sap_status sap_surface_bytes(const sap_device* device, int64_t vertices, int64_t
     if (many || triangles > INT32_MAX)
         return sap_fail(device, SAP_ERROR_RANGE, "the surface has %lld %s, more than the 2147483647 that a mesh can",
                         (long long)(many ? vertices : triangles), many ? "vertices" : "triangles");
-    *bytes = 2 * array_bytes(vertices) + array_bytes(triangles);
+    *bytes = 2 * sap_surface_array_bytes(vertices) + sap_surface_array_bytes(triangles);
     return SAP_OK;
 }
 
@@ -38,7 +38,7 @@ static owned_surface* make(sap_device* device, int64_t vertices, int64_t triangl
 }
 
 static void place(owned_surface* made, sap_scratch memory) {
-    size_t each = array_bytes(made->surface.mesh.vertex_count);
+    size_t each = sap_surface_array_bytes(made->surface.mesh.vertex_count);
     made->memory = memory;
     made->surface.mesh.vertices = (const float*)(const void*)memory.memory;
     made->surface.normals = (const float*)(const void*)(memory.memory + each);

@@ -26,7 +26,10 @@ typedef void (*sap_surface_release)(sap_device* device, void* memory, size_t byt
 sap_status sap_surface_adopt(sap_device* device, int64_t vertices, int64_t triangles, sap_scratch memory,
                              sap_surface_release release, sap_isosurface** surface);
 
-// How many bytes the arrays take together; SAP_ERROR_RANGE as above.
+// How many bytes of a surface's memory an array with so many rows of three takes: positions stand first, then normals,
+// then triangles.
+size_t sap_surface_array_bytes(int64_t rows);
+// How many the arrays take together; SAP_ERROR_RANGE as above.
 sap_status sap_surface_bytes(const sap_device* device, int64_t vertices, int64_t triangles, size_t* bytes);
 
 // The inner loops of the CPU, a set for each instruction set. Rows are those of rows.h.

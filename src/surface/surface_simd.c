@@ -1,5 +1,5 @@
 // Surfaces on the CPU: a bit for each sample by vectors, then the vertices and triangles of a row from the bits.
-#include "device/cpu_kernels.h"
+#include "surface/surface.h"
 
 #if SAP_REAL_BITS == 32
 #include "math/simd.h"
@@ -78,26 +78,88 @@ static void count(const sap_surface_job* job, const uint64_t* bits, int64_t y, i
     counts[1] = triangles;
 }
 
+// Edges wait until there are so many: then their vertices are made by vectors, into which the compiler turns the loop
+// over them, since all that a step reads and writes lies in a row.
+enum { EDGES = 32 };
+
+typedef struct waiting_edges {
+    int count;
+    int32_t axis[EDGES];
+    float place[3][EDGES], from[EDGES], to[EDGES], here[3][EDGES], there[3][EDGES];
+} waiting_edges;
+
+INLINE void put_edge(waiting_edges* w, sap_surface_edge edge) {
+    int n = w->count++;
+    w->axis[n] = edge.axis;
+    w->from[n] = edge.from;
+    w->to[n] = edge.to;
+    for (int i = 0; i < 3; i++) {
+        w->place[i][n] = edge.place[i];
+        w->here[i][n] = edge.here[i];
+        w->there[i][n] = edge.there[i];
+    }
+}
+
+typedef struct made_vertices {
+    float position[3][EDGES], normal[3][EDGES];
+} made_vertices;
+
+static void make_waiting(const sap_lattice* of, const waiting_edges* w, made_vertices* made) {
+    const sap_lattice lattice = *of;
+    for (int n = 0; n < EDGES; n++) {
+        sap_surface_edge edge;
+        edge.axis = w->axis[n];
+        edge.from = w->from[n];
+        edge.to = w->to[n];
+        for (int i = 0; i < 3; i++) {
+            edge.place[i] = w->place[i][n];
+            edge.here[i] = w->here[i][n];
+            edge.there[i] = w->there[i][n];
+        }
+        sap_surface_vertex vertex = sap_surface_vertex_of(lattice, edge);
+        for (int i = 0; i < 3; i++) {
+            made->position[i][n] = vertex.position[i];
+            made->normal[i][n] = vertex.normal[i];
+        }
+    }
+}
+
+// Writes the vertices of all edges that wait; how many numbers these are.
+static int64_t write_waiting(const sap_lattice* lattice, waiting_edges* w, float* vertices, float* normals) {
+    made_vertices made;
+    int count = w->count;
+    make_waiting(lattice, w, &made);
+    for (int n = 0; n < count; n++) {
+        for (int i = 0; i < 3; i++) {
+            vertices[3 * n + i] = made.position[i][n];
+            normals[3 * n + i] = made.normal[i][n];
+        }
+    }
+    w->count = 0;
+    return 3 * (int64_t)count;
+}
+
 INLINE void make_vertices(const sap_surface_job* job, sap_voxel type, const uint64_t* bits, int64_t y, int64_t z,
                           float* vertices, float* normals) {
     const sap_rows_about about = sap_rows_at(bits, job->lattice.sides, y, z);
-    sap_voxels voxels = {job->voxels.values, job->voxels.row, job->voxels.slice, type};
-    int64_t words = sap_row_words(about.side);
+    const sap_voxels voxels = {job->voxels.values, job->voxels.row, job->voxels.slice, type};
+    int64_t words = sap_row_words(about.side), written = 0;
+    waiting_edges waiting = {0};
     for (int64_t w = 0; w < words; w++) {
         sap_word_edges edges = sap_edges_at(&about, w);
         for (uint64_t left = edges.along[0] | edges.along[1] | edges.along[2]; left; left &= left - 1) {
             int i = __builtin_ctzll(left);
+            SAP_UNROLL
             for (int axis = 0; axis < 3; axis++) {
                 if (!(edges.along[axis] >> i & 1)) continue;
-                sap_surface_vertex vertex =
-                    sap_surface_vertex_on(voxels, job->lattice, (int)(w * SAP_WORD_BITS) + i, (int)y, (int)z, axis);
-                memcpy(vertices, vertex.position, sizeof vertex.position);
-                memcpy(normals, vertex.normal, sizeof vertex.normal);
-                vertices += 3;
-                normals += 3;
+                put_edge(&waiting,
+                         sap_surface_edge_at(voxels, job->lattice, (int)(w * SAP_WORD_BITS) + i, (int)y, (int)z, axis));
+                if (waiting.count == EDGES)
+                    written += write_waiting(&job->lattice, &waiting, vertices + written, normals + written);
             }
         }
     }
+    if (waiting.count) write_waiting(&job->lattice, &waiting, vertices + written, normals + written);
 }
 
 static void vertices_of_row(const sap_surface_job* job, const uint64_t* bits, int64_t y, int64_t z, float* vertices,
