@@ -198,10 +198,10 @@ bool sap_gl_draw_any(sap_gl_call* call, const sap_gl_pass* pass);
 
 // ---- What the table of device/gl.c names.
 sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays);
-sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to);
 void sap_tree_unmake_gl(sap_tree* tree);
 sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points);
 sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job);
 sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
+sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job);
 
 #endif

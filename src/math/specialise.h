@@ -72,6 +72,9 @@
 #define sap_nearest_reaches     SAP_SPECIAL_LIST(sap_nearest_reaches)
 #define sap_nearest_scan        SAP_SPECIAL_LIST(sap_nearest_scan)
 #define sap_nearest_stack       SAP_SPECIAL_LIST(sap_nearest_stack)
+#define sap_nearest_place       SAP_SPECIAL_LIST(sap_nearest_place)
+#define sap_nearest_from        SAP_SPECIAL_LIST(sap_nearest_from)
+#define sap_nearest_resume      SAP_SPECIAL_LIST(sap_nearest_resume)
 #define sap_nearest_stackless   SAP_SPECIAL_LIST(sap_nearest_stackless)
 
 // radius/count.h, radius/collect.h, radius/walk.h

@@ -75,6 +75,8 @@ int sap_count_below(uint node) { return int(node_at(node).w); }
 
 #include "tree/leaf.h"
 #include "nearest/candidates.h"
+#include "nearest/walked.h"
+#include "nearest/scan.h"
 #include "nearest/walk.h"
 #include "radius/count.h"
 #include "radius/walk.h"

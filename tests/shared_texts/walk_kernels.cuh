@@ -19,6 +19,10 @@ static __device__ sap_point SAP_SPECIAL(load_query)(const sap_tree* tree, const 
 #define SAP_CAPACITY 8
 #include "nearest/candidates.h"
 
+#include "nearest/walked.h"
+
+#include "nearest/scan.h"
+
 #include "nearest/walk.h"
 
 __global__ void SAP_SPECIAL(nearest)(sap_tree tree, const SAP_REAL* queries, int count, int k, SAP_REAL limit2,
