@@ -44,7 +44,7 @@
 #define sap_box_nearest2   SAP_SPECIAL(sap_box_nearest2)
 #define sap_box_farthest2  SAP_SPECIAL(sap_box_farthest2)
 
-// tree/access.h, tree/leaf.h
+// tree/access.h, tree/leaf.h, nearest/bound.h
 #define sap_inner           SAP_SPECIAL(sap_inner)
 #define sap_inner_at        SAP_SPECIAL(sap_inner_at)
 #define sap_leaf            SAP_SPECIAL(sap_leaf)
@@ -54,6 +54,7 @@
 #define sap_leaf_distance2  SAP_SPECIAL(sap_leaf_distance2)
 #define sap_smallest_id     SAP_SPECIAL(sap_smallest_id)
 #define sap_count_below     SAP_SPECIAL(sap_count_below)
+#define sap_node_bound2     SAP_SPECIAL(sap_node_bound2)
 #define sap_explicit_node   SAP_SPECIAL(sap_explicit_node)
 #define sap_explicit_stride SAP_SPECIAL(sap_explicit_stride)
 

@@ -62,7 +62,7 @@ SAP_FN sap_nearest_walked sap_nearest_stack(SAP_TREE_PARAM sap_point query, int 
 #endif
 
 // Where a walk without a stack stands. Bit d of `pending` says that, d levels above the node, the sibling of the path's
-// node may have to be looked at. Its bound is the plane between the two, read again from their parent.
+// node may have to be looked at.
 SAP_STRUCT(sap_nearest_place)
 struct sap_nearest_place {
     SAP_BITS node;
@@ -100,9 +100,8 @@ SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place pla
             int levels = sap_trailing_zeros(place.pending);
             place.node = (place.node >> levels) ^ 1u;
             place.pending = (place.pending >> levels) ^ 1u;
-            inner = sap_inner_at(SAP_TREE place.node >> 1);
-            SAP_REAL aside = sap_point_on(query, inner.axis) - inner.split;
-            place.going = sap_nearest_reaches(SAP_TREE place.node, aside * aside, place.walked.list);
+            place.going = sap_nearest_reaches(SAP_TREE place.node, sap_node_bound2(SAP_TREE place.node, query),
+                                              place.walked.list);
             place.walked.nodes += 1;
         }
     }

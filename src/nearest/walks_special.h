@@ -8,6 +8,8 @@
 
 #include "tree/leaf.h"
 
+#include "nearest/bound.h"
+
 #define SAP_CAPACITY 1
 #include "nearest/candidates.h"
 

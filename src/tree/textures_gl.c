@@ -38,6 +38,32 @@ static void pack_smallest(const sap_tree* tree, int32_t* smallest) {
         smallest[i] = smallest[2 * i] < smallest[2 * i + 1] ? smallest[2 * i] : smallest[2 * i + 1];
 }
 
+static float lesser(float a, float b) { return a < b ? a : b; }
+static float greater(float a, float b) { return a > b ? a : b; }
+
+// The tight box of every node, from the leaves up: 4 floats in 2-D, 4 and 4 in 3-D.
+static void pack_boxes(const sap_tree* tree, float* boxes) {
+    const sap_tree_shape* s = &tree->shape;
+    const int32_t dims = s->dims, upper = dims == 2 ? 2 : 4, size = 4 * (dims - 1);
+    const float* groups = (const float*)(const void*)(tree->arrays + s->box_at[s->levels - 1]);
+    memset(boxes, 0, (size_t)size * 2 * (size_t)s->leaves * sizeof *boxes);
+    for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
+        float* box = boxes + (s->leaves + leaf) * size;
+        const float* group = groups + leaf / SAP_GROUP * dims * 2 * SAP_GROUP + leaf % SAP_GROUP;
+        for (int32_t a = 0; a < dims; a++) {
+            box[a] = group[(2 * a) * SAP_GROUP];
+            box[upper + a] = group[(2 * a + 1) * SAP_GROUP];
+        }
+    }
+    for (int64_t i = s->leaves - 1; i > 0; i--) {
+        const float *left = boxes + 2 * i * size, *right = left + size;
+        for (int32_t a = 0; a < dims; a++) {
+            boxes[i * size + a] = lesser(left[a], right[a]);
+            boxes[i * size + upper + a] = greater(left[upper + a], right[upper + a]);
+        }
+    }
+}
+
 // Blocks whose coordinates begin at multiples of four slots; the slots that this adds hold no point either.
 static void pad_blocks(const sap_tree* tree, int32_t quads, uint32_t* padded) {
     static const uint32_t nowhere = 0x7f800000u; // infinity
@@ -61,21 +87,22 @@ static GLuint upload_blocks(sap_gl_call* call, const sap_tree* tree, sap_gl_tree
         blocks = scratch;
     }
     return upload(call, GL_RGBA32UI, s->leaves * textures->quads * (s->dims + 1), blocks, "the points of a tree",
-                  &textures->shifts[2]);
+                  &textures->shifts[3]);
 }
 
 static void free_textures(sap_gl_call* call, sap_gl_tree* textures) {
     sap_gl_texture_free(call, textures->nodes);
     sap_gl_texture_free(call, textures->smallest);
+    sap_gl_texture_free(call, textures->boxes);
     sap_gl_texture_free(call, textures->blocks);
-    textures->nodes = textures->smallest = textures->blocks = 0;
+    textures->nodes = textures->smallest = textures->boxes = textures->blocks = 0;
 }
 
 static void make_textures(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* textures) {
     const sap_tree_shape* s = &tree->shape;
     textures->quads = (s->stride + 3) / 4;
     int64_t padded = s->stride % 4 ? s->leaves * textures->quads * 4 * (s->dims + 1) : 0;
-    int64_t words = 2 * s->nodes > padded ? 2 * s->nodes : padded;
+    int64_t boxes = 8 * s->leaves * (s->dims - 1), words = boxes > padded ? boxes : padded;
     sap_scratch scratch = {NULL, 0};
     if (!sap_scratch_take(call->device, (size_t)words * 4, &scratch)) {
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for a tree's textures");
@@ -86,6 +113,9 @@ static void make_textures(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* 
     textures->nodes = upload(call, GL_RG32UI, s->nodes, values, "the nodes of a tree", &textures->shifts[0]);
     pack_smallest(tree, (int32_t*)(void*)values);
     textures->smallest = upload(call, GL_R32I, 2 * s->leaves, values, "the ids of a tree", &textures->shifts[1]);
+    pack_boxes(tree, (float*)(void*)values);
+    textures->boxes =
+        upload(call, GL_RGBA32F, 2 * s->leaves * (s->dims - 1), values, "the boxes of a tree", &textures->shifts[2]);
     textures->blocks = upload_blocks(call, tree, textures, values);
     sap_scratch_give(call->device, &scratch);
     if (call->status != SAP_OK) free_textures(call, textures);
@@ -100,11 +130,12 @@ const sap_gl_tree* sap_gl_tree_of(sap_gl_call* call, const sap_tree* tree) {
 int sap_gl_tree_bind(sap_gl_call* call, const sap_tree* tree, const sap_gl_tree* textures, sap_gl_pass* pass) {
     pass->input[0] = (sap_gl_input){.sampler = "tree_nodes", .texture = textures->nodes};
     pass->input[1] = (sap_gl_input){.sampler = "tree_smallest", .texture = textures->smallest};
-    pass->input[2] = (sap_gl_input){.sampler = "tree_blocks", .texture = textures->blocks};
+    pass->input[2] = (sap_gl_input){.sampler = "tree_boxes", .texture = textures->boxes};
+    pass->input[3] = (sap_gl_input){.sampler = "tree_blocks", .texture = textures->blocks};
     sap_gl_set_int(call, pass->program, "tree_depth", tree->shape.depth);
     sap_gl_set_int(call, pass->program, "tree_quads", textures->quads);
-    sap_gl_set_ints(call, pass->program, "tree_shifts", 3, textures->shifts);
-    return 3;
+    sap_gl_set_ints(call, pass->program, "tree_shifts", 4, textures->shifts);
+    return 4;
 }
 
 // What shaders can walk through.

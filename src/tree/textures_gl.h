@@ -7,9 +7,9 @@
 
 // What a GL device keeps beside a tree's arrays, which lie in host memory.
 typedef struct sap_gl_tree {
-    GLuint nodes, smallest, blocks; // 0: not made yet
+    GLuint nodes, smallest, boxes, blocks; // 0: not made yet
     int32_t quads;                  // texels of one coordinate of a leaf
-    int32_t shifts[3];              // logarithms of the textures' widths
+    int32_t shifts[4];              // logarithms of the textures' widths
 } sap_gl_tree;
 
 // The tree's textures, made if they are not there. NULL on failure.
