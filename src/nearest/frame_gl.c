@@ -30,14 +30,14 @@ void sap_gl_frame_make(sap_gl_call* call, const sap_tree* tree, const int32_t si
             frame->state[i][j] = sap_gl_texture(call, GL_RGBA32UI, size[0], size[1], NULL, "walks");
 }
 
-void sap_gl_frame_free(sap_gl_call* call, sap_gl_frame* frame) {
+void sap_gl_frame_drop(sap_gl_call* call, sap_gl_frame* frame) {
     sap_gl_texture_free(call, frame->columns);
     sap_gl_texture_free(call, frame->rows);
     sap_gl_texture_free(call, frame->queries);
     sap_gl_texture_free(call, frame->hints);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j <= SAP_GL_FRAME_LISTS; j++) sap_gl_texture_free(call, frame->state[i][j]);
-    memset(frame, 0, sizeof *frame);
+    *frame = (sap_gl_frame){.tree = frame->tree};
 }
 
 // One side of the grid: the part of each place that belongs to its column, or to its row.

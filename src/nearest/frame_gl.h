@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_NEAREST_FRAME_GL_H
 #define SAPWOOD_NEAREST_FRAME_GL_H
 
-#include "sapwood/grid.h"
+#include "sapwood/gl.h"
 #include "tree/textures_gl.h"
 
 enum {
@@ -11,7 +11,7 @@ enum {
 };
 
 struct sap_gl_frame {
-    const sap_tree* tree;
+    const sap_tree* tree; // first: nearest/frames.c finds the device by it
     int32_t width, height;
     int32_t k, capacity; // neighbours asked for, and kept; 0: points are counted
     float limit2;
@@ -23,9 +23,7 @@ struct sap_gl_frame {
     GLuint state[2][1 + SAP_GL_FRAME_LISTS]; // places, and lists when more than one neighbour is asked for
 };
 
-typedef struct sap_gl_frame sap_gl_frame;
-
-// Textures for width * height walks; queries are still to be given. On failure sap_gl_frame_free is still due.
+// Textures for width * height walks; queries are still to be given. On failure sap_gl_frame_drop is still due.
 void sap_gl_frame_make(sap_gl_call* call, const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
                        sap_gl_frame* frame);
 // The walks of a part of a grid that begins at column and row `first`; all begin anew.
@@ -36,6 +34,6 @@ void sap_gl_frame_ask(sap_gl_call* call, sap_gl_frame* frame, const float* queri
 void sap_gl_frame_go(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves);
 // Whether any walk has not ended, which waits for the passes so far.
 bool sap_gl_frame_left(sap_gl_call* call, sap_gl_frame* frame);
-void sap_gl_frame_free(sap_gl_call* call, sap_gl_frame* frame);
+void sap_gl_frame_drop(sap_gl_call* call, sap_gl_frame* frame);
 
 #endif

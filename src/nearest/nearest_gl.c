@@ -91,14 +91,14 @@ sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
             int32_t size[2] = {at_most(width, grid->width - x), at_most(height, grid->height - y)};
             answers to = {job->k, job->ids, job->distance2, job->counts, (int64_t)y * grid->width + x, grid->width};
             if (frame.width != size[0] || frame.height != size[1]) {
-                sap_gl_frame_free(&call, &frame);
+                sap_gl_frame_drop(&call, &frame);
                 sap_gl_frame_make(&call, tree, size, job->k, job->limit2, &frame);
             }
             sap_gl_frame_look(&call, &frame, grid, (int32_t[2]){x, y});
             finish(&call, &frame, &to, (uint32_t*)(void*)scratch.memory);
         }
     }
-    sap_gl_frame_free(&call, &frame);
+    sap_gl_frame_drop(&call, &frame);
     sap_scratch_give(tree->device, &scratch);
     return sap_gl_end(&call, SAP_OK);
 }
@@ -125,7 +125,7 @@ static sap_status ask(const sap_tree* tree, const sap_rows* rows, float limit2, 
         int32_t size[2] = {left < width ? (int32_t)left : width, (int32_t)(lines < width ? lines : width)};
         int64_t room = (int64_t)size[0] * size[1];
         if (frame.width != size[0] || frame.height != size[1]) {
-            sap_gl_frame_free(&call, &frame);
+            sap_gl_frame_drop(&call, &frame);
             sap_gl_frame_make(&call, tree, size, to->k, limit2, &frame);
         }
         if (scratch.bytes < (size_t)room * WORDS * 4) {
@@ -144,7 +144,7 @@ static sap_status ask(const sap_tree* tree, const sap_rows* rows, float limit2, 
         first += room;
         status = call.status;
     }
-    sap_gl_frame_free(&call, &frame);
+    sap_gl_frame_drop(&call, &frame);
     sap_scratch_give(tree->device, &scratch);
     return sap_gl_end(&call, SAP_OK);
 }

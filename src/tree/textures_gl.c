@@ -196,3 +196,20 @@ void sap_tree_unmake_gl(sap_tree* tree) {
     }
     sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
 }
+
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* names) {
+    sap_gl_call call;
+    sap_gl_begin(&call, tree->device);
+    const sap_gl_tree* t = sap_gl_tree_of(&call, tree);
+    if (t)
+        *names = (sap_gl_tree_textures){
+            .nodes = t->nodes,
+            .smallest = t->smallest,
+            .boxes = t->boxes,
+            .blocks = t->blocks,
+            .widths = {1 << t->shifts[0], 1 << t->shifts[1], 1 << t->shifts[2], 1 << t->shifts[3]},
+            .dims = tree->shape.dims,
+            .depth = tree->shape.depth,
+            .quads = t->quads};
+    return sap_gl_end(&call, SAP_OK);
+}
