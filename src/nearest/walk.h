@@ -81,17 +81,21 @@ SAP_FN sap_nearest_place sap_nearest_from(SAP_BITS node, sap_candidates list) {
     return place;
 }
 
-// Goes on until `leaves` more have been looked at, or there is nothing left to look at.
+// Goes on until `leaves` more have been looked at, or there is nothing left to look at. Among points that tie, which a
+// node was entered for, it goes to the smallest id first: so few of many equal points are looked at.
 SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place place, sap_point query, int without,
                                             int leaves) {
     int last = place.walked.leaves + leaves;
+    bool tied = false;
     while (place.going && place.walked.leaves < last) {
         sap_inner inner = sap_inner_at(SAP_TREE place.node);
         while (!inner.is_leaf) {
             SAP_REAL aside = sap_point_on(query, inner.axis) - inner.split;
-            place.node = aside <= 0.0f ? inner.lower : inner.upper;
-            place.pending =
-                (place.pending << 1) | (aside * aside <= sap_candidates_limit2(place.walked.list) ? 1u : 0u);
+            bool is_lower = aside <= 0.0f;
+            if (tied) is_lower = sap_smallest_id(SAP_TREE inner.lower) < sap_smallest_id(SAP_TREE inner.upper);
+            bool reaches = tied || aside * aside <= sap_candidates_limit2(place.walked.list);
+            place.node = is_lower ? inner.lower : inner.upper;
+            place.pending = (place.pending << 1) | (reaches ? 1u : 0u);
             inner = sap_inner_at(SAP_TREE place.node);
         }
         place.walked = sap_nearest_scan(SAP_TREE place.node, query, without, place.walked);
@@ -100,8 +104,9 @@ SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place pla
             int levels = sap_trailing_zeros(place.pending);
             place.node = (place.node >> levels) ^ 1u;
             place.pending = (place.pending >> levels) ^ 1u;
-            place.going = sap_nearest_reaches(SAP_TREE place.node, sap_node_bound2(SAP_TREE place.node, query),
-                                              place.walked.list);
+            SAP_REAL bound2 = sap_node_bound2(SAP_TREE place.node, query);
+            place.going = sap_nearest_reaches(SAP_TREE place.node, bound2, place.walked.list);
+            tied = bound2 == sap_candidates_limit2(place.walked.list);
             place.walked.nodes += 1;
         }
     }
