@@ -110,6 +110,17 @@ static sap_gl_platform platform;
 
 static sap_status open_platform(sap_device* device) { return sap_gl_open_with(device, &platform); }
 
+static void* heap_allocate(void* user, size_t bytes, size_t alignment) {
+    (void)user;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void heap_release(void* user, void* memory, size_t bytes) {
+    (void)user;
+    (void)bytes;
+    free(memory);
+}
+
 // As sap_device_open, with a table of ours. The table is the device's until it is closed.
 static sap_status open_with(const sap_device_options* options, const char* library, sap_device** device) {
     static sap_processor_table table;
@@ -121,6 +132,7 @@ static sap_status open_with(const sap_device_options* options, const char* libra
     sap_device local;
     memset(&local, 0, sizeof local);
     local.options = *options;
+    if (!local.options.allocator.allocate) local.options.allocator = (sap_allocator){heap_allocate, heap_release, NULL};
     sap_device* opened = sap_memory_allocate(&local, sizeof *opened);
     if (!opened) return SAP_ERROR_MEMORY;
     *opened = local;

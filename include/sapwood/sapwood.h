@@ -8,6 +8,7 @@
 #include "base.h"
 #include "files.h"
 #include "gl.h"
+#include "grid.h"
 #include "mesh.h"
 #include "points.h"
 #include "render.h"

@@ -117,4 +117,6 @@ extern "C" const sap_processor_table sap_cuda_table = {"cuda",
                                                        sap_closest_point_cuda,
                                                        sap_inside_cuda,
                                                        &sap_render_steps_cuda,
+                                                       false,
+                                                       NULL,
                                                        NULL};

@@ -4,6 +4,7 @@
 #define SAPWOOD_DEVICE_DEVICE_H
 
 #include "base/memory.h"
+#include "sapwood/grid.h"
 #include "sapwood/mesh.h"
 #include "sapwood/points.h"
 
@@ -23,6 +24,16 @@ typedef struct sap_nearest_job {
     int32_t* ids;      // [queries.count * k]
     void* distance2;   // [queries.count * k] or NULL
 } sap_nearest_job;
+
+// What a grid of queries is asked, checked and with its defaults filled in.
+typedef struct sap_grid_job {
+    const sap_grid* grid;
+    int32_t k; // neighbours; 0: points within the limit are counted
+    float limit2;
+    int32_t* ids;     // [width * height * k]
+    float* distance2; // [width * height * k] or NULL
+    int64_t* counts;  // [width * height] when k is 0
+} sap_grid_job;
 
 // Rows in the caller's memory.
 typedef struct sap_radius_rows {
@@ -112,7 +123,9 @@ typedef struct sap_processor_table {
     sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job);
     sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);
     const struct sap_render_steps* render; // (where there is trace) pictures, see render/picture.h
-    const struct sap_gl_functions* gl;     // (optional) what only OpenGL can do, see device/opengl.h
+    bool makes_from_host;                  // `make` takes host memory only
+    sap_status (*grid)(const sap_tree* tree, const sap_grid_job* job); // (optional) else as rows of queries
+    const struct sap_gl_functions* gl; // (optional) what only OpenGL can do, see device/opengl.h
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;

@@ -140,7 +140,13 @@ static void describe_context(const sap_device* device, sap_gl_info* info) {
     *info = (sap_gl_info){gl->most_texture, gl->most_targets, gl->float_targets};
 }
 
-static const sap_gl_functions functions = {.describe = describe_context};
+static const sap_gl_functions functions = {.describe = describe_context,
+                                           .tree_describe = sap_gl_tree_name,
+                                           .frame_create = sap_gl_frame_new,
+                                           .frame_begin = sap_gl_frame_restart,
+                                           .frame_step = sap_gl_frame_advance,
+                                           .frame_describe = sap_gl_frame_name,
+                                           .frame_free = sap_gl_frame_delete};
 
 const sap_processor_table sap_gl_table = {.name = "gl",
                                           .open = gl_open,
@@ -148,5 +154,12 @@ const sap_processor_table sap_gl_table = {.name = "gl",
                                           .describe = gl_describe,
                                           .trim = gl_trim,
                                           .wait = gl_wait,
+                                          .make = sap_tree_make_gl,
+                                          .unmake = sap_tree_unmake_gl,
+                                          .build = sap_tree_build_gl,
+                                          .nearest = sap_nearest_gl,
+                                          .radius = sap_radius_gl,
+                                          .makes_from_host = true,
+                                          .grid = sap_grid_gl,
                                           .surface = sap_surface_gl,
                                           .gl = &functions};

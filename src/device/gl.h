@@ -13,6 +13,7 @@
 
 #include "device/device.h"
 #include "device/gl_functions.h"
+#include "sapwood/gl.h"
 #include <GLES3/gl3.h>
 
 #ifndef GL_CONTEXT_LOST
@@ -199,11 +200,17 @@ bool sap_gl_draw_any(sap_gl_call* call, const sap_gl_pass* pass);
 
 // ---- What the table of device/gl.c names.
 sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays);
-sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to);
 void sap_tree_unmake_gl(sap_tree* tree);
 sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points);
 sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job);
 sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
+sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job);
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* textures);
+sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_gl_frame** frame);
+sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid);
+sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done);
+sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+void sap_gl_frame_delete(sap_gl_frame* frame);
 sap_status sap_surface_gl(sap_device* device, const struct sap_surface_job* job);
 
 #endif

@@ -7,8 +7,10 @@
 
 #define EGL_EACH(F)                                                                                                    \
     F(BindAPI)                                                                                                         \
-    F(ChooseConfig) F(CreateContext) F(DestroyContext) F(GetCurrentContext) F(GetCurrentDisplay) F(GetCurrentSurface)  \
-        F(GetDisplay) F(GetProcAddress) F(Initialize) F(MakeCurrent) F(QueryAPI) F(QueryString)
+    F(ChooseConfig)                                                                                                    \
+    F(CreateContext)                                                                                                   \
+    F(DestroyContext) F(GetCurrentContext) F(GetCurrentDisplay) F(GetCurrentSurface) F(GetDisplay) F(GetProcAddress)   \
+        F(Initialize) F(MakeCurrent) F(QueryAPI) F(QueryString)
 
 typedef struct egl_calls {
 #define DECLARE(name) __typeof__(&egl##name) name;

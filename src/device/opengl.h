@@ -8,6 +8,13 @@
 
 typedef struct sap_gl_functions {
     void (*describe)(const sap_device* device, sap_gl_info* info);
+    sap_status (*tree_describe)(const sap_tree* tree, sap_gl_tree_textures* textures);
+    sap_status (*frame_create)(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
+                               sap_gl_frame** frame);
+    sap_status (*frame_begin)(sap_gl_frame* frame, const sap_grid* grid);
+    sap_status (*frame_step)(sap_gl_frame* frame, int32_t leaves, bool* done);
+    sap_status (*frame_describe)(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+    void (*frame_free)(sap_gl_frame* frame);
 } sap_gl_functions;
 
 // The functions of a device; NULL, and a sentence in the log, if it is none of OpenGL's.
