@@ -9,7 +9,7 @@
 
 enum {
     ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) |
-             V(ISOSURFACE),
+             V(ISOSURFACE) | V(COMPACT),
     ON_DEVICE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(BENCH),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(CONVERT) | V(BENCH),
@@ -18,7 +18,8 @@ enum {
     ON_SEARCH = V(NEAREST) | V(RADIUS),
     ON_MESH = V(RENDER) | V(TRACE),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
-    ON_ANY_DEVICE = ON_DEVICE | ON_MESH | V(ISOSURFACE)
+    ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
+    ON_ANY_DEVICE = ON_DEVICE | ON_MESH | ON_VOLUME
 };
 
 static const sap_cli_choice splits[] = {
@@ -100,13 +101,24 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"output", 'o', V(ISOSURFACE), PATH(output),
      "the mesh, .ply (with normals), .obj or .stl; '-' is standard output (PLY unless --format says otherwise)", false},
-    {"size", 0, V(ISOSURFACE), SIDES(sides), "samples along x, y and z, x being the fastest; raw files need it", false},
-    {"type", 0, V(ISOSURFACE), CHOICE(voxel, "TYPE", voxels), "of raw samples (default f32)", false},
+    {"size", 0, ON_VOLUME, SIDES(sides), "samples along x, y and z, x being the fastest; raw files need it", false},
+    {"type", 0, ON_VOLUME, CHOICE(voxel, "TYPE", voxels), "of raw samples (default f32)", false},
     {"level", 0, V(ISOSURFACE), REAL_IN(level, -FLT_MAX, FLT_MAX), "samples of at least this value are inside", true},
+    {"level", 0, V(COMPACT), REAL_IN(level, -FLT_MAX, FLT_MAX), "samples of at least this value are kept", true},
+    {"output", 'o', V(COMPACT), PATH(output),
+     "the numbers of the samples that are kept, int64, x being the fastest; '-' is standard output (NPY unless "
+     "--format "
+     "says otherwise)",
+     false},
+    {"picture", 0, V(COMPACT), PATH(picture),
+     "a picture, .png (if this build has libpng) or .ppm: the samples that are kept, in the colours of their places, "
+     "scattered over the slices and compacted; beside them the levels of the histopyramid that leads from one to the "
+     "other",
+     false},
     {"spacing", 0, V(ISOSURFACE), VECTOR(spacing, "X,Y,Z"), "from one sample to the next (default 1,1,1)", false},
-    {"skip", 0, V(ISOSURFACE), INT64(skip, 0, 9007199254740992.0),
+    {"skip", 0, ON_VOLUME, INT64(skip, 0, 9007199254740992.0),
      "bytes of a raw file ahead of the first sample: 352 of most NIfTI files (default 0)", false},
-    {"big-endian", 0, V(ISOSURFACE), FLAG(big_endian), "raw samples have their highest byte first", false},
+    {"big-endian", 0, ON_VOLUME, FLAG(big_endian), "raw samples have their highest byte first", false},
     {"low-inside", 0, V(ISOSURFACE), FLAG(low_inside), "fronts and normals face higher values", false},
     {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
      false},
@@ -164,8 +176,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(ISOSURFACE), CHOICE(format, "FORMAT", formats_of_meshes),
      "format of what is written (default: by suffix)", false},
-    {"format", 0, V(TRACE), CHOICE(format, "FORMAT", formats_of_hits), "format of what is written (default: by suffix)",
-     false},
+    {"format", 0, V(TRACE) | V(COMPACT), CHOICE(format, "FORMAT", formats_of_hits),
+     "format of what is written (default: by suffix)", false},
     {"input-format", 0, ON_MESH, CHOICE(input_format, "FORMAT", formats_of_meshes),
      "format of MESH (default: by the first bytes, then by suffix)", false},
     {"input-format", 0, V(BUILD) | ON_FILES, CHOICE(input_format, "FORMAT", formats_read_with_meshes),
@@ -281,6 +293,11 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "surface stays within the volume it is closed. VOLUME is an NPY array of up to three axes, the last one (the "
          "first one of a Fortran array) being x, or a raw file of samples, x fastest. The same mesh for any number of "
          "threads, and on any device."},
+    [SAP_VERB_COMPACT] =
+        {"compact", "VOLUME", 1, 1, "list the samples of a volume that reach a level",
+         "Lists the samples of VOLUME that are at least a level, in their order: stream compaction, as the library's "
+         "sap_compact does it, on OpenGL by histopyramids. VOLUME is an NPY array of up to three axes or a raw "
+         "file of samples, as for isosurface. The same list for any number of threads, and on any device."},
 };
 
 const char sap_cli_columns_text[] =

@@ -26,6 +26,7 @@ typedef enum sap_cli_verb {
     SAP_VERB_RENDER,
     SAP_VERB_TRACE,
     SAP_VERB_ISOSURFACE,
+    SAP_VERB_COMPACT,
     SAP_VERB_COUNT
 } sap_cli_verb;
 

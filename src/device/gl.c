@@ -161,5 +161,6 @@ const sap_processor_table sap_gl_table = {.name = "gl",
                                           .radius = sap_radius_gl,
                                           .makes_from_host = true,
                                           .grid = sap_grid_gl,
+                                          .compact = sap_compact_gl,
                                           .surface = sap_surface_gl,
                                           .gl = &functions};
