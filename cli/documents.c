@@ -13,6 +13,7 @@ static bool takes_file(const sap_cli_option* option) { return option->kind == SA
 
 static void print_choices(const sap_cli_option* option, const char* between) {
     if (option->kind == SAP_KIND_DEVICE) printf("auto%scpu%scuda", between, between);
+    if (option->kind == SAP_KIND_DEVICE && option->highest > 0) printf("%sgl", between);
     for (const sap_cli_choice* c = option->choices; c && c->name; c++)
         printf("%s%s", c == option->choices ? "" : between, c->name);
 }
@@ -80,7 +81,7 @@ static void print_man_json(void) {
         {"verified", "how many queries --verify checked, and whether they are a sample"},
         {"sound, error", "whether the tree is sound, and if not, why"},
         {"seconds", "what each step took"},
-        {"processor", "where the work ran: cpu or cuda"},
+        {"processor", "where the work ran: cpu, cuda or gl"},
         {"seed, simd, threads, repeats", "how bench measured; simd is null on a GPU"},
         {"works", "of bench: each work with its median and best seconds, and items a second by the median"},
     };

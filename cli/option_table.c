@@ -9,7 +9,7 @@
 
 enum {
     ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) |
-             V(ISOSURFACE) | V(COMPACT),
+             V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
     ON_DEVICE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(BENCH),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(CONVERT) | V(BENCH),
@@ -57,6 +57,11 @@ static const sap_cli_choice formats_written[] = {
 static const sap_cli_choice precisions[] = {{"float32", 32}, {"float64", 64}, {0}};
 static const sap_cli_choice progresses[] = {
     {"auto", SAP_PROGRESS_AUTO}, {"always", SAP_PROGRESS_ALWAYS}, {"never", SAP_PROGRESS_NEVER}, {0}};
+static const sap_cli_choice styles[] = {{"cells", SAP_STYLE_CELLS},
+                                        {"distances", SAP_STYLE_DISTANCES},
+                                        {"edges", SAP_STYLE_EDGES},
+                                        {"depth", SAP_STYLE_DEPTH},
+                                        {0}};
 static const sap_cli_choice documents[] = {
     {"man", SAP_MAN}, {"bash", SAP_BASH}, {"zsh", SAP_ZSH}, {"fish", SAP_FISH}, {0}};
 
@@ -71,6 +76,7 @@ static const sap_cli_choice documents[] = {
 #define SIDES(field)               SAP_KIND_SIDES, AT(field), 0, 0, "X,Y,Z", NULL
 #define LIGHT(numbers, name)       SAP_KIND_LIGHT, AT(lights), numbers, 0, name, NULL
 #define DEVICE                     SAP_KIND_DEVICE, AT(processor), 0, 0, "auto|cpu|cuda[:N]", NULL
+#define DEVICE_OR_GL               SAP_KIND_DEVICE, AT(processor), 0, 1, "auto|cpu|cuda[:N]|gl", NULL
 #define CHOICE(field, name, table) SAP_KIND_CHOICE, AT(field), 0, 0, name, table
 
 const sap_cli_option sap_cli_option_table[] = {
@@ -122,7 +128,19 @@ const sap_cli_option sap_cli_option_table[] = {
     {"low-inside", 0, V(ISOSURFACE), FLAG(low_inside), "fronts and normals face higher values", false},
     {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
      false},
-    {"size", 0, V(RENDER), SIZE(size), "width and height of the picture in pixels (default 800x500)", false},
+    {"output", 'o', V(VORONOI), PATH(output),
+     "the picture, .png (if this build has libpng) or .ppm; '-' is standard output, as PPM", true},
+    {"style", 0, V(VORONOI), CHOICE(style, "STYLE", styles),
+     "cells in colours with their sites; how far the nearest site is; the edges of cells; or how deep the search goes: "
+     "leaves of the tree that each pixel looks at (default cells)",
+     false},
+    {"slice", 0, V(VORONOI), REAL_IN(slice, -HUGE_VAL, HUGE_VAL),
+     "of sites with three coordinates: the z of the slice (default: the middle)", false},
+    {"distances", 0, V(VORONOI), PATH(distances), "squared distances to the nearest site, float32[height][width]",
+     false},
+    {"ids", 0, V(VORONOI), PATH(ids), "ids of the nearest sites, int32[height][width]", false},
+    {"size", 0, V(RENDER) | V(VORONOI), SIZE(size), "width and height of the picture in pixels (default 800x500)",
+     false},
     {"eye", 0, ON_PICTURE, VECTOR(eye, "X,Y,Z"),
      "where the camera stands (default: where it sees the whole mesh, a little from above)", false},
     {"at", 0, ON_PICTURE, VECTOR(at, "X,Y,Z"), "what it looks at (default: the middle of the mesh)", false},
@@ -170,6 +188,14 @@ const sap_cli_option sap_cli_option_table[] = {
      "check the answers against brute force (a sample of the queries above 10^9 distances); needs the points, not a "
      "saved tree",
      false},
+    {"input-format", 0, V(VORONOI), CHOICE(input_format, "FORMAT", formats_read),
+     "format of SITES (default: by the first bytes, then by suffix)", false},
+    {"leaf-size", 0, V(VORONOI), INT32(tree.leaf_size, 1, 1024),
+     "points a leaf of the tree should hold (default 32; with --device gl 8)", false},
+    {"device", 0, V(VORONOI) | ON_VOLUME, DEVICE_OR_GL,
+     "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
+     "machine have one, else the CPU)",
+     false},
     {"format", 0, ON_SEARCH, CHOICE(format, "FORMAT", formats_written),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
@@ -216,7 +242,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"seed", 0, ON_SEARCH, INT64(seed, 0, 9007199254740992.0), "chooses the queries that --verify samples (default 1)",
      false},
     {"seed", 0, V(BENCH), INT64(seed, 0, 9007199254740992.0), "of generated points and queries (default 1)", false},
-    {"device", 0, ON_ANY_DEVICE, DEVICE,
+    {"device", 0, ON_DEVICE | ON_MESH, DEVICE,
      "where the work runs; N counts the GPUs from 0 (default auto: a GPU where this build and machine have one, else "
      "the CPU)",
      false},
@@ -225,7 +251,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "GPU)",
      false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},
-    {"simd", 0, ON_ANY_DEVICE, CHOICE(simd, "WIDTH", simds), "vector instructions of the CPU (default auto)", false},
+    {"simd", 0, ON_ANY_DEVICE | V(VORONOI), CHOICE(simd, "WIDTH", simds),
+     "vector instructions of the CPU (default auto)", false},
     {"progress", 0, ON_ALL, CHOICE(progress, "WHEN", progresses),
      "a progress bar on standard error (default auto: on a terminal, for work over a second)", false},
     {"json", 0, ON_ALL, FLAG(json), "say what was done as one JSON object on standard output", false},
@@ -298,6 +325,11 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Lists the samples of VOLUME that are at least a level, in their order: stream compaction, as the library's "
          "sap_compact does it, on OpenGL by histopyramids. VOLUME is an NPY array of up to three axes or a raw "
          "file of samples, as for isosurface. The same list for any number of threads, and on any device."},
+    [SAP_VERB_VORONOI] =
+        {"voronoi", "SITES", 1, 1, "draw which of the sites is nearest to each pixel",
+         "Draws the Voronoi cells of SITES, points with two coordinates, or with three, of which a slice is drawn, by "
+         "asking a k-d tree from every pixel. The picture shows all sites and a little margin, x to the right and y "
+         "up. The ids are the same on every device; the leaves that --style depth shows are counted on the CPU."},
 };
 
 const char sap_cli_columns_text[] =

@@ -27,11 +27,14 @@ typedef enum sap_cli_verb {
     SAP_VERB_TRACE,
     SAP_VERB_ISOSURFACE,
     SAP_VERB_COMPACT,
+    SAP_VERB_VORONOI,
     SAP_VERB_COUNT
 } sap_cli_verb;
 
 typedef enum sap_cli_progress { SAP_PROGRESS_AUTO, SAP_PROGRESS_ALWAYS, SAP_PROGRESS_NEVER } sap_cli_progress;
 typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP_FISH } sap_cli_document;
+
+typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
 
 enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_GIVEN_WORDS = 2 };
 typedef struct sap_cli_light {
@@ -62,6 +65,8 @@ typedef struct sap_cli_options {
     float eye[3], at[3], up[3], background[3];
     double fov, ambient, exposure;
     bool flat, heat, triangles;
+    int32_t style; // a sap_cli_style
+    double slice;
     sap_quality quality;
     sap_cli_light lights[SAP_CLI_MOST_LIGHTS];
     int32_t light_count;

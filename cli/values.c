@@ -15,7 +15,7 @@ static bool parse_number(const char* text, bool whole, double lowest, double hig
     return !*end && *value >= lowest && *value <= highest;
 }
 
-static bool parse_device(const char* text, sap_cli_options* options) {
+static bool parse_device(const char* text, bool with_gl, sap_cli_options* options) {
     double ordinal = 0;
     if (!strcmp(text, "auto"))
         options->processor = SAP_AUTO;
@@ -23,6 +23,8 @@ static bool parse_device(const char* text, sap_cli_options* options) {
         options->processor = SAP_CPU;
     else if (!strcmp(text, "cuda") || (!strncmp(text, "cuda:", 5) && parse_number(text + 5, true, 0, 1023, &ordinal)))
         options->processor = SAP_CUDA;
+    else if (with_gl && !strcmp(text, "gl"))
+        options->processor = SAP_GL;
     else
         return false;
     options->ordinal = (int32_t)ordinal;
@@ -106,7 +108,7 @@ bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_
     case SAP_KIND_FLAG: *(bool*)field = true; return true;
     case SAP_KIND_FILE: *(const char**)field = text; return *text != 0;
     case SAP_KIND_CHOICE: return parse_choice(text, option->choices, field);
-    case SAP_KIND_DEVICE: return parse_device(text, options);
+    case SAP_KIND_DEVICE: return parse_device(text, option->highest > 0, options);
     case SAP_KIND_SIZE: return parse_size(option, text, field);
     case SAP_KIND_VECTOR: return parse_vector(text, field);
     case SAP_KIND_SIDES: return parse_sides(text, field);
@@ -143,7 +145,8 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
         fprintf(stream, "%s, at most %d lights in all", option->argument, SAP_CLI_MOST_LIGHTS);
     } else {
         fprintf(stream, "%s",
-                option->kind == SAP_KIND_DEVICE ? "auto, cpu, cuda or cuda:N, where N counts the GPUs from 0"
-                                                : "the path of a file");
+                option->kind != SAP_KIND_DEVICE ? "the path of a file"
+                : option->highest > 0           ? "auto, cpu, gl, cuda or cuda:N, where N counts the GPUs from 0"
+                                                : "auto, cpu, cuda or cuda:N, where N counts the GPUs from 0");
     }
 }

@@ -15,5 +15,6 @@ sap_cli_exit sap_cli_render(sap_cli* cli);
 sap_cli_exit sap_cli_trace(sap_cli* cli);
 sap_cli_exit sap_cli_isosurface(sap_cli* cli);
 sap_cli_exit sap_cli_compact(sap_cli* cli);
+sap_cli_exit sap_cli_voronoi(sap_cli* cli);
 
 #endif
