@@ -110,6 +110,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"low-inside", 0, V(ISOSURFACE), FLAG(low_inside), "fronts and normals face higher values", false},
     {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
      false},
+    {"picture-size", 0, V(ISOSURFACE), SIZE(size), "its width and height in pixels (default 800x500)", false},
     {"size", 0, V(RENDER), SIZE(size), "width and height of the picture in pixels (default 800x500)", false},
     {"eye", 0, ON_PICTURE, VECTOR(eye, "X,Y,Z"),
      "where the camera stands (default: where it sees the whole mesh, a little from above)", false},
