@@ -128,6 +128,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"low-inside", 0, V(ISOSURFACE), FLAG(low_inside), "fronts and normals face higher values", false},
     {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
      false},
+    {"picture-size", 0, V(ISOSURFACE), SIZE(size), "its width and height in pixels (default 800x500)", false},
     {"output", 'o', V(VORONOI), PATH(output),
      "the picture, .png (if this build has libpng) or .ppm; '-' is standard output, as PPM", true},
     {"style", 0, V(VORONOI), CHOICE(style, "STYLE", styles),
