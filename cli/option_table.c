@@ -113,8 +113,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"level", 0, V(COMPACT), REAL_IN(level, -FLT_MAX, FLT_MAX), "samples of at least this value are kept", true},
     {"output", 'o', V(COMPACT), PATH(output),
      "the numbers of the samples that are kept, int64, x being the fastest; '-' is standard output (NPY unless "
-     "--format "
-     "says otherwise)",
+     "--format says otherwise)",
      false},
     {"picture", 0, V(COMPACT), PATH(picture),
      "a picture, .png (if this build has libpng) or .ppm: the samples that are kept, in the colours of their places, "

@@ -413,6 +413,42 @@ TEST(the_list_of_sap_compact) {
     free(texels);
 }
 
+// Items of any size, in place too, in more flags than one part has, and runs of equal items, which the host looks for.
+TEST(sap_compact_on_opengl) {
+    watch w = {0};
+    sap_device *device = NULL, *cpu = NULL;
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    enum { MOST = (1 << 22) + 4099 };
+    gl_tools_reset();
+    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
+    static const int64_t counts[] = {0, 1, 5, 4095, 4096, 40000, MOST};
+    uint8_t* keep = malloc(MOST);
+    char *items = malloc(MOST * 3), *here = malloc(MOST * 3), *there = malloc(MOST * 3);
+    for (int i = 0; i < MOST; i++) keep[i] = (uint8_t)(draw(9) ? 0 : 1 + draw(255));
+    for (int i = 0; i < MOST * 3; i++) items[i] = (char)draw(2);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        int64_t a = -1, b = -1, c = -1;
+        NOTE("%lld items", (long long)counts[i]);
+        memcpy(here, items, MOST * 3);
+        CHECK_STATUS(sap_compact(device, here, counts[i], 3, keep, here, &a), SAP_OK);
+        CHECK_STATUS(sap_compact(cpu, items, counts[i], 3, keep, there, &b), SAP_OK);
+        CHECK_EQUAL(a, b);
+        CHECK(a == b && !memcmp(here, there, (size_t)b * 3));
+        CHECK_STATUS(sap_unique(device, items, counts[i], 1, here, &a), SAP_OK);
+        CHECK_STATUS(sap_unique(cpu, items, counts[i], 1, there, &c), SAP_OK);
+        CHECK(a == c && !memcmp(here, there, (size_t)c));
+    }
+    free(keep);
+    free(items);
+    free(here);
+    free(there);
+    sap_device_close(device);
+    sap_device_close(cpu);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+}
+
 // ---- Bad input
 
 static sap_status make(sap_device* device, sap_gl_pyramid_options options) {

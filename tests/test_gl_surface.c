@@ -7,6 +7,7 @@
 #include "test.h"
 
 #if defined(SAP_HAVE_GL)
+#include "device/gl.h"
 #include <math.h>
 
 static uint64_t state = 1;
@@ -15,6 +16,8 @@ static uint32_t draw(uint32_t below) {
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)((state >> 32) * below >> 32);
 }
+
+static int64_t most_side(const sap_device* device) { return sap_gl_of(device)->most_3d; }
 
 static sap_status open_watched(watch* w, sap_device** device) {
     sap_device_options options = watched(w);
@@ -93,6 +96,157 @@ TEST(the_mesh_of_the_cpu) {
     free(values);
     sap_device_close(device);
     sap_device_close(cpu);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+}
+
+// ---- Bad input
+
+enum { SIDE = 6 };
+
+static sap_volume small_volume(float* values) {
+    sap_volume volume = {.size = {SIDE, SIDE, SIDE}};
+    fill(&volume, values, true);
+    return volume;
+}
+
+TEST(surfaces_refuse) {
+    watch w = {0};
+    sap_device* device = NULL;
+    float values[SIDE * SIDE * SIDE];
+    sap_isosurface* surface = NULL;
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    gl_tools_reset();
+    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    sap_volume volume = small_volume(values);
+    static const float bad[] = {NAN, INFINITY, -INFINITY, 3e38f};
+    for (int i = 0; i < 4; i++) {
+        float kept = values[100];
+        values[100] = bad[i];
+        values[200] = NAN;
+        CHECK_STATUS(sap_isosurface_extract(device, volume, NULL, &surface), SAP_ERROR_NOT_FINITE);
+        CHECK(strstr(w.sentence, "sample 100 (x 4, y 4, z 2)") != NULL);
+        values[100] = kept;
+    }
+    CHECK(!surface);
+    volume.size[2] = most_side(device) + 1;
+    void* many = calloc((size_t)volume.size[2] * 4, 1);
+    volume.size[0] = volume.size[1] = 2;
+    volume.type = SAP_VOXEL_U8;
+    volume.values = many;
+    CHECK_STATUS(sap_isosurface_extract(device, volume, NULL, &surface), SAP_ERROR_RANGE);
+    CHECK(strstr(w.sentence, "GL_MAX_3D_TEXTURE_SIZE") != NULL);
+    free(many);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+}
+
+// Where nothing crosses there is nothing, and it is no failure.
+TEST(a_volume_without_a_surface) {
+    watch w = {0};
+    sap_device* device = NULL;
+    float values[SIDE * SIDE * SIDE];
+    sap_isosurface* surface = NULL;
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    gl_tools_reset();
+    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    CHECK_STATUS(
+        sap_isosurface_extract(device, small_volume(values), &(sap_isosurface_options){.level = 1e6f}, &surface),
+        SAP_OK);
+    if (surface) CHECK(!surface->mesh.vertex_count && !surface->mesh.triangle_count);
+    sap_isosurface_free(surface);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+}
+
+// The status of an extraction in which something fails.
+static sap_status extract_once(sap_device* device) {
+    float values[SIDE * SIDE * SIDE];
+    sap_isosurface* surface = NULL;
+    sap_status status = sap_isosurface_extract(device, small_volume(values), NULL, &surface);
+    CHECK((status == SAP_OK) == (surface != NULL));
+    sap_isosurface_free(surface);
+    return status;
+}
+
+TEST(a_context_lost_at_any_call) {
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    int64_t last = INT64_MAX, lost = 0;
+    for (int64_t n = 0; n < last; n += 1 + (int64_t)draw(40)) {
+        watch w = {0};
+        sap_device* device = NULL;
+        gl_tools_reset();
+        NOTE("call %lld", (long long)n);
+        if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+        int64_t before = gl_tools.calls;
+        gl_tools.lose_at = n ? before + n : 0;
+        sap_status status = extract_once(device);
+        if (!n) last = gl_tools.calls - before;
+        // Once the mesh is here, what is lost is only what was to be freed.
+        CHECK(status == SAP_ERROR_DEVICE_LOST || (status == SAP_OK && (!n || n > last / 2)));
+        lost += status == SAP_ERROR_DEVICE_LOST;
+        sap_device_close(device);
+        CHECK_EQUAL(w.blocks, 0);
+    }
+    CHECK(lost > 10);
+    gl_tools_reset();
+}
+
+TEST(no_memory_anywhere) {
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    watch w = {0};
+    sap_device* device = NULL;
+    gl_tools_reset();
+    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    int64_t before = gl_tools.memory_calls, requests = w.requests;
+    CHECK_STATUS(extract_once(device), SAP_OK);
+    int64_t textures = gl_tools.memory_calls - before, blocks = w.requests - requests;
+    CHECK(textures > 8 && blocks > 3);
+    for (int64_t n = 1; n <= textures; n++) {
+        NOTE("texture %lld", (long long)n);
+        gl_tools.fail_memory_at = gl_tools.memory_calls + n;
+        CHECK_STATUS(extract_once(device), SAP_ERROR_DEVICE_MEMORY);
+    }
+    gl_tools.fail_memory_at = 0;
+    for (int64_t n = 1; n <= blocks; n++) {
+        NOTE("block %lld", (long long)n);
+        sap_device_trim(device);
+        w.fail_from = w.requests + n;
+        CHECK_STATUS(extract_once(device), SAP_ERROR_MEMORY);
+        w.fail_from = 0;
+    }
+    CHECK_STATUS(extract_once(device), SAP_OK);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+}
+
+static bool stop_at(void* user, double done) {
+    (void)done;
+    return --*(int*)user > 0;
+}
+
+TEST(cancelled_at_any_report) {
+    watch w = {0};
+    sap_device* device = NULL;
+    int left = 1000;
+    if (!gl_tools_present()) SKIP("no OpenGL ES");
+    gl_tools_reset();
+    sap_device_options options = watched(&w);
+    options.processor = SAP_GL;
+    options.progress = stop_at;
+    options.progress_user = &left;
+    if (!CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK)) return;
+    CHECK_STATUS(extract_once(device), SAP_OK);
+    int reports = 1000 - left;
+    CHECK(reports >= 5);
+    for (int n = 1; n <= reports; n++) {
+        left = n;
+        CHECK_STATUS(extract_once(device), SAP_ERROR_CANCELLED);
+    }
+    sap_device_close(device);
     CHECK_EQUAL(w.blocks, 0);
     CHECK_EQUAL(gl_tools.textures, 0);
 }
