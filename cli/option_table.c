@@ -191,7 +191,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"input-format", 0, V(VORONOI), CHOICE(input_format, "FORMAT", formats_read),
      "format of SITES (default: by the first bytes, then by suffix)", false},
     {"leaf-size", 0, V(VORONOI), INT32(tree.leaf_size, 1, 1024),
-     "points a leaf of the tree should hold (default 32; with --device gl 8)", false},
+     "points a leaf of the tree should hold (default 32; with --device gl or --style depth 8)", false},
     {"device", 0, V(VORONOI) | ON_VOLUME, DEVICE_OR_GL,
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",

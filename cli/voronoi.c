@@ -39,9 +39,10 @@ static sap_cli_exit read_sites(sap_cli* cli, voronoi_run* run) {
         return sap_cli_usage(cli, "%s has %d columns; sites have two or three", o->operands[0], (int)run->sites.dims);
     if (sap_cli_given(o, "slice") && run->sites.dims == 2)
         return sap_cli_usage(cli, "--slice is for sites with three coordinates");
-    // Shaders scan leaves a texel at a time: there small ones are faster.
+    // Shaders scan leaves a texel at a time: there small ones are faster. --style depth shows one tree on all devices.
     sap_tree_options options = {.leaf_size = o->tree.leaf_size};
-    if (!options.leaf_size && cli->info.processor == SAP_GL) options.leaf_size = 8;
+    bool small = cli->info.processor == SAP_GL || o->style == SAP_STYLE_DEPTH;
+    if (!options.leaf_size && small) options.leaf_size = 8;
     start = sap_cli_seconds();
     sap_cli_stage_begin(cli, "building");
     sap_status status = sap_tree_build(cli->device, sap_cli_f32(&run->sites), &options, &run->tree);

@@ -94,6 +94,40 @@ SAP_API sap_status sap_gl_frame_describe(const sap_gl_frame* frame, sap_gl_frame
 SAP_API void sap_gl_frame_free(sap_gl_frame* frame);
 
 /**
+ * A tree in four bytes a node, for shaders in GLSL ES 1.00 (WebGL 1), which have neither integers nor floats in
+ * textures. From the highest bit: 1 leaf, 15 x, 1 axis, 15 y. Inner nodes hold their split in the field of its axis,
+ * leaves a site, both in units of 1/32767 of the domain's side, so that sites closer than that are drawn as one. One
+ * site a leaf.
+ */
+typedef struct sap_rgba8_tree {
+    int32_t width;        /**< of the textures, a power of two: node i is texel (i % width, i / width), the root 1 */
+    int32_t height;       /**< of the textures */
+    double lower[2];      /**< the domain's lower corner */
+    double scale;         /**< units for a length of 1 */
+    unsigned char* nodes; /**< [height][width] RGBA, the highest byte first */
+    unsigned char* ids;   /**< [height][width] RGBA: the ids of the leaves' sites, the highest byte first */
+    sap_device* device;   /**< that the memory is of */
+} sap_rgba8_tree;
+
+/**
+ * Makes the compact form of a balanced 2-D tree of floats with leaf_size 1, on any device, for the square domain of
+ * `side` from `lower` on; sites beyond are moved to its border. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED
+ * (another tree, or an empty one), SAP_ERROR_RANGE (more than 2^22 sites), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_tree_to_rgba8(const sap_tree* tree, const double lower[2], double side, sap_rgba8_tree** form);
+/** Frees a compact form. NULL is allowed. */
+SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
+
+/**
+ * The nearest site of every place of a grid by the shader for GLSL ES 1.00: ids[height][width], and distances (not
+ * squared; to 1/65536 of a unit, at most 65535 units) or NULL. Exact for the rounded sites; where sites are equally far
+ * any of them. A pixel takes at most 2^24 steps through the tree. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (beyond
+ * the largest texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid,
+                                        int32_t* ids, float* distances);
+
+/**
  * @name Compaction
  * Histopyramids (Ziegler, Tevs, Theobalt and Seidel 2006; in the vec4 form Dyken, Ziegler, Theobalt and Seidel 2008):
  * of the texels of a texture those that are wanted, as a list, made by fragment shaders alone. A cell may also have

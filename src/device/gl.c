@@ -146,7 +146,8 @@ static const sap_gl_functions functions = {.describe = describe_context,
                                            .frame_begin = sap_gl_frame_restart,
                                            .frame_step = sap_gl_frame_advance,
                                            .frame_describe = sap_gl_frame_name,
-                                           .frame_free = sap_gl_frame_delete};
+                                           .frame_free = sap_gl_frame_delete,
+                                           .nearest_rgba8 = sap_gl_rgba8_answer};
 
 const sap_processor_table sap_gl_table = {.name = "gl",
                                           .open = gl_open,

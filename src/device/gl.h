@@ -211,6 +211,8 @@ sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid);
 sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done);
 sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
 void sap_gl_frame_delete(sap_gl_frame* frame);
+sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
+                               float* distances);
 sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job);
 sap_status sap_surface_gl(sap_device* device, const struct sap_surface_job* job);
 

@@ -15,6 +15,8 @@ typedef struct sap_gl_functions {
     sap_status (*frame_step)(sap_gl_frame* frame, int32_t leaves, bool* done);
     sap_status (*frame_describe)(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
     void (*frame_free)(sap_gl_frame* frame);
+    sap_status (*nearest_rgba8)(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
+                                float* distances);
 } sap_gl_functions;
 
 // The functions of a device; NULL, and a sentence in the log, if it is none of OpenGL's.

@@ -73,3 +73,15 @@ sap_status sap_gl_frame_describe(const sap_gl_frame* frame, sap_gl_frame_texture
 void sap_gl_frame_free(sap_gl_frame* frame) {
     if (frame) functions_of(frame)->frame_free(frame);
 }
+
+sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
+                                float* distances) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    const sap_gl_functions* functions = sap_gl_functions_of(device);
+    if (!functions) return SAP_ERROR_ARGUMENT;
+    if (!form || !grid || !ids)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", !form ? "form" : !grid ? "grid" : "ids");
+    if (grid->width < 1 || grid->height < 1)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d is no size", (int)grid->width, (int)grid->height);
+    return functions->nearest_rgba8(device, form, grid, ids, distances);
+}
