@@ -12,7 +12,8 @@
 static const char USAGE[] =
     "usage: run.sh pyramids [--quick] [--only KEYS] [--reps N] [--out FOLDER]\n"
     "  --quick         fewer cells and three passes: a look, not a record\n"
-    "  --only KEYS     only rows whose keys begin with one of KEYS (comma-separated): keep-, surface\n"
+    "  --only KEYS     only rows whose keys begin with one of KEYS (comma-separated): keep-1, keep-50,\n"
+    "                  surface ...\n"
     "  --reps N        passes a side after the warm-up, default 7\n"
     "  --out FOLDER    where CSV files go, default build/bench/pyramids\n";
 
@@ -92,10 +93,16 @@ static void check_list(const cells_run* run, const way* w, const char* key) {
     free(texels);
 }
 
+static bool wanted(const bench_options* options, const char* key) {
+    const bench_run group = {.options = options};
+    return bench_wanted(&group, key);
+}
+
 static void keep_row(cells_run* run, int percent) {
     char key[48], work[96];
     bench_random random = {7};
     snprintf(key, sizeof key, "keep-%d", percent);
+    if (!wanted(run->options, key)) return;
     snprintf(work, sizeof work, "2^%d cells, %d %% kept", run->options->quick ? 20 : 24, percent);
     for (int64_t i = 0; i < run->cells; i++) run->keep[i] = bench_random_unit(&random) * 100 < percent;
     list_on_cpu(run);
@@ -167,11 +174,6 @@ static void surface_row(const cells_run* cells) {
     free(values);
 }
 
-static bool wanted(const bench_options* options, const char* key) {
-    const bench_run group = {.options = options};
-    return bench_wanted(&group, key);
-}
-
 int main(int argc, char** argv) {
     static const int percents[] = {1, 2, 5, 10, 25, 50, 100};
     bench_options options = {
@@ -202,8 +204,7 @@ int main(int argc, char** argv) {
     run.numbers = plenty(run.cells, sizeof *run.numbers);
     run.list = plenty(run.cells, sizeof *run.list);
     for (int64_t i = 0; i < run.cells; i++) run.numbers[i] = (uint32_t)i;
-    for (size_t i = 0; i < sizeof percents / sizeof *percents; i++)
-        if (wanted(&options, "keep-")) keep_row(&run, percents[i]);
+    for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) keep_row(&run, percents[i]);
     if (wanted(&options, "surface")) surface_row(&run);
     free(run.keep);
     free(run.numbers);

@@ -58,6 +58,34 @@ if found nvcc "CUDA"; then
     done
 fi
 
+# shader VERSION DEFINES FILE: a shader of src after the lines that the library puts before it.
+shader() {
+    highp='precision highp float;\nprecision highp int;\nprecision highp sampler2D;\n'
+    case $1 in
+    300) before="#version 300 es\n${highp}precision highp usampler2D;\nprecision highp sampler3D;\n" ;;
+    *) before="#version 100\n${highp}varying highp vec2 covered;\n" ;;
+    esac
+    if { printf "$before" && printf '#define %s\n' $2 | tr = ' ' && expand "$root/src/$3"; } >"$work/shader.frag"; then
+        check "GLSL ES $1 with glslangValidator: $3, $2" glslangValidator "$work/shader.frag"
+    else
+        failed=$((failed + 1))
+    fi
+}
+
+if command -v glslangValidator >"$work/where" 2>&1; then
+    for pass in 0 1 2 3; do
+        for form in 0 1; do
+            for cells in 0 1 2 3; do
+                shader 300 "SAP_PASS=$pass SAP_VEC4=$form SAP_CELLS=$cells" compact/histopyramid.glsl
+            done
+            for cells in 2 3; do
+                shader 100 "SAP_PASS=$pass SAP_BYTES=$form SAP_CELLS=$cells" compact/histopyramid_100.glsl
+            done
+        done
+    done
+    for pass in 0 1 2; do shader 300 "SAP_PASS=$pass SAP_VEC4=1 SAP_CELLS=1" surface/surface.glsl; done
+fi
+
 if found glslangValidator "GLSL ES 3.00"; then
     for axes in 2 3 4; do
         if { printf '#version 300 es\n#define SAP_AXES %d\n' "$axes" && expand "$here/walk.frag"; } >"$work/walk.frag"; then
