@@ -15,6 +15,7 @@ static sap_device* shared(void) {
     static sap_device* device;
     if (!device && gl_tools_present()) {
         gl_tools_reset();
+        gl_tools.no_float_targets = true; // OpenGL ES 3.0: fragment shaders
         CHECK_STATUS(gl_tools_open(&(sap_device_options){.threads = 1}, &device), SAP_OK);
     }
     return device;
@@ -84,6 +85,25 @@ TEST(several_neighbours_and_counts) {
         sap_tree_free(tree);
         cloud_free(&points);
     }
+}
+
+TEST(compute_shaders_where_there_are_any) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    sap_device* device = NULL;
+    gl_tools_reset();
+    CHECK_STATUS(gl_tools_open(&(sap_device_options){.threads = 1}, &device), SAP_OK);
+    for (int which = 0; which < FAMILY_COUNT; which++) {
+        cloud points = cloud_of_family((family)which, 400, 2 + which % 2, 32, 0, 9);
+        sap_tree* tree = NULL;
+        CHECK_STATUS(build(device, &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
+        for (int32_t k = 0; k <= 8; k += k ? 7 : 1) {
+            NOTE("%s in %d-D, k %d", family_name((family)which), (int)points.dims, (int)k);
+            try_grid(tree, &points, 29, 13, k, k ? 0 : some_radius(&points));
+        }
+        sap_tree_free(tree);
+        cloud_free(&points);
+    }
+    sap_device_close(device);
 }
 
 TEST(fewer_points_than_neighbours) {

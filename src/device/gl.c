@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MAX_COMPUTE_IMAGE_UNIFORMS = 0x91BD };
+
 bool sap_gl_has(const sap_gl* gl, const char* extension) {
     GLint count = 0;
     gl->calls.GetIntegerv(GL_NUM_EXTENSIONS, &count);
@@ -56,6 +58,8 @@ static void explore(sap_gl_call* call) {
     gl->most_targets = buffers < attachments ? buffers : attachments;
     if (gl->most_targets > SAP_GL_TARGETS) gl->most_targets = SAP_GL_TARGETS;
     gl->float_targets = version >= 32 || sap_gl_has(gl, "GL_EXT_color_buffer_float");
+    bool computes = gl->calls.BindImageTexture && gl->calls.DispatchCompute && gl->calls.MemoryBarrier;
+    if (version >= 31 && computes) gl->most_images = limit_of(gl, MAX_COMPUTE_IMAGE_UNIFORMS);
     const char* name = (const char*)gl->calls.GetString(GL_RENDERER);
     snprintf(gl->name, sizeof gl->name, "%s", name ? name : "");
     make_corners(gl);

@@ -27,6 +27,11 @@ typedef struct sap_gl_calls {
     SAP_GL_EACH(SAP_GL_DECLARE)
     SAP_GL_EACH_VALUED(SAP_GL_DECLARE)
 #undef SAP_GL_DECLARE
+    // Compute shaders, of OpenGL ES 3.1; NULL where there are none.
+    void(GL_APIENTRY* BindImageTexture)(GLuint unit, GLuint texture, GLint level, GLboolean layered, GLint layer,
+                                        GLenum access, GLenum format);
+    void(GL_APIENTRY* DispatchCompute)(GLuint x, GLuint y, GLuint z);
+    void(GL_APIENTRY* MemoryBarrier)(GLbitfield barriers);
     bool check_passes; // look for errors after every pass and transfer, not only at the end of a call
 } sap_gl_calls;
 
@@ -54,7 +59,9 @@ extern const sap_gl_platform sap_gl_egl;
 enum {
     SAP_GL_PROGRAMS = 64, // programs that a device keeps
     SAP_GL_UNITS = 12,    // most textures that a pass reads
-    SAP_GL_TARGETS = 8    // most textures that a pass writes
+    SAP_GL_GROUP_X = 8,   // invocations of a group of compute shaders
+    SAP_GL_GROUP_Y = 8,
+    SAP_GL_TARGETS = 8 // most textures that a pass writes
 };
 
 // A program that has been linked: of one text with one set of definitions.
@@ -71,6 +78,7 @@ struct sap_gl {
     bool own_context;
     bool lost;            // for good
     bool float_targets;   // textures of 16- and 32-bit floats can be written
+    int32_t most_images;  // textures that a compute shader can write at once; 0: there are no compute shaders
     int32_t most_texture; // texels on a side, at most
     int32_t most_3d;      // the same of 3-D textures
     int32_t most_targets; // textures written at once, at most SAP_GL_TARGETS
@@ -130,6 +138,9 @@ bool sap_gl_check_pass(sap_gl_call* call, const char* doing);
 // not assume anything about varyings: gl_FragCoord tells it where it is, and in GLSL ES 1.00, where that has medium
 // precision only, `covered`, which is 0 ... 1 over the rectangle that is drawn. 0 on failure.
 #define SAP_GLSL_100 "#define SAP_GLSL 100\n"
+// Defines that begin with this make a compute shader of GLSL ES 3.10 of a text, which then writes images called as its
+// outputs would be, in groups of SAP_GL_GROUP_X x SAP_GL_GROUP_Y invocations.
+#define SAP_GLSL_COMPUTE "#define SAP_COMPUTE\n"
 GLuint sap_gl_program(sap_gl_call* call, const char* text, const char* defines);
 // Uniforms of a program, by name; the program becomes the current one. A name that the compiler removed is fine.
 void sap_gl_set_int(sap_gl_call* call, GLuint program, const char* name, int32_t value);
@@ -189,6 +200,7 @@ typedef struct sap_gl_pass {
     GLuint target[SAP_GL_TARGETS]; // in order of `layout(location = …)`; 0: no more
     int32_t level;                 // of the targets
     int32_t rectangle[4];          // of the targets: x, y, width, height
+    bool compute;                  // the program is a compute shader; targets are its images, RGBA32UI all
     bool masked;                   // writes nothing: sap_gl_draw_any counts what it would have written
     const char* name;              // for the sentence if it fails
 } sap_gl_pass;

@@ -9,8 +9,9 @@
     F(BindAPI)                                                                                                         \
     F(ChooseConfig)                                                                                                    \
     F(CreateContext)                                                                                                   \
-    F(DestroyContext) F(GetCurrentContext) F(GetCurrentDisplay) F(GetCurrentSurface) F(GetDisplay) F(GetProcAddress)   \
-        F(Initialize) F(MakeCurrent) F(QueryAPI) F(QueryString)
+    F(DestroyContext)                                                                                                  \
+    F(GetCurrentContext) F(GetCurrentDisplay) F(GetCurrentSurface) F(GetDisplay) F(GetProcAddress) F(Initialize)       \
+        F(MakeCurrent) F(QueryAPI) F(QueryString)
 
 typedef struct egl_calls {
 #define DECLARE(name) __typeof__(&egl##name) name;
@@ -59,6 +60,9 @@ static const char* find_functions(const egl_calls* egl, sap_gl_calls* calls) {
     SAP_GL_EACH(FIND)
     SAP_GL_EACH_VALUED(FIND)
 #undef FIND
+    find_function(egl, "glBindImageTexture", (void*)&calls->BindImageTexture);
+    find_function(egl, "glDispatchCompute", (void*)&calls->DispatchCompute);
+    find_function(egl, "glMemoryBarrier", (void*)&calls->MemoryBarrier);
     return missing;
 }
 

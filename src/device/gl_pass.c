@@ -38,7 +38,25 @@ static void bind_inputs(sap_gl_call* call, const sap_gl_pass* pass) {
     }
 }
 
+// A compute shader over the rectangle, which begins at (0, 0).
+static void dispatch(sap_gl_call* call, const sap_gl_pass* pass) {
+    enum { WRITE_ONLY = 0x88B9 };
+    const sap_gl_calls* f = call->f;
+    f->UseProgram(pass->program);
+    bind_inputs(call, pass);
+    for (GLuint i = 0; i < SAP_GL_TARGETS && pass->target[i]; i++)
+        f->BindImageTexture(i, pass->target[i], 0, GL_FALSE, 0, WRITE_ONLY, GL_RGBA32UI);
+    f->DispatchCompute((GLuint)(pass->rectangle[2] + SAP_GL_GROUP_X - 1) / SAP_GL_GROUP_X,
+                       (GLuint)(pass->rectangle[3] + SAP_GL_GROUP_Y - 1) / SAP_GL_GROUP_Y, 1);
+    f->MemoryBarrier(0xFFFFFFFFu); // whoever reads the textures next
+    sap_gl_check_pass(call, pass->name);
+}
+
 void sap_gl_draw(sap_gl_call* call, const sap_gl_pass* pass) {
+    if (call->status == SAP_OK && pass->compute) {
+        dispatch(call, pass);
+        return;
+    }
     if (call->status != SAP_OK || !attach(call, pass)) return;
     const sap_gl_calls* f = call->f;
     f->UseProgram(pass->program);

@@ -28,6 +28,18 @@ static const char* const before_100 = "#version 100\n"
                                       "precision highp sampler2D;\n"
                                       "varying highp vec2 covered;\n";
 
+static const char* const before_310 = "#version 310 es\n"
+                                      "precision highp float;\n"
+                                      "precision highp int;\n"
+                                      "precision highp sampler2D;\n"
+                                      "precision highp isampler2D;\n"
+                                      "precision highp usampler2D;\n"
+                                      "precision highp uimage2D;\n"
+                                      "layout(local_size_x = 8, local_size_y = 8) in;\n";
+_Static_assert(SAP_GL_GROUP_X == 8 && SAP_GL_GROUP_Y == 8, "as before_310 says");
+
+enum { COMPUTE_SHADER = 0x91B9 };
+
 static GLuint compile(sap_gl_call* call, GLenum type, const char* const texts[3]) {
     const sap_gl_calls* f = call->f;
     GLuint shader = f->CreateShader(type);
@@ -48,7 +60,7 @@ static GLuint link(sap_gl_call* call, GLuint vertex, GLuint fragment) {
     const sap_gl_calls* f = call->f;
     GLuint program = f->CreateProgram();
     GLint linked = 0;
-    f->AttachShader(program, vertex);
+    if (vertex) f->AttachShader(program, vertex);
     f->AttachShader(program, fragment);
     f->BindAttribLocation(program, 0, "corner");
     f->LinkProgram(program);
@@ -60,6 +72,14 @@ static GLuint link(sap_gl_call* call, GLuint vertex, GLuint fragment) {
     if (sap_gl_check(call, "linking a program"))
         sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "the driver refuses a program: %s", log);
     return 0;
+}
+
+static GLuint make_compute(sap_gl_call* call, const char* text, const char* defines) {
+    const char* const texts[3] = {before_310, defines, text};
+    GLuint shader = compile(call, COMPUTE_SHADER, texts);
+    GLuint program = shader ? link(call, 0, shader) : 0;
+    if (shader) call->f->DeleteShader(shader);
+    return program;
 }
 
 static GLuint make(sap_gl_call* call, const char* text, const char* defines) {
@@ -85,7 +105,8 @@ GLuint sap_gl_program(sap_gl_call* call, const char* text, const char* defines) 
         sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "a device keeps at most %d programs", SAP_GL_PROGRAMS);
         return 0;
     }
-    GLuint program = make(call, text, defines);
+    bool computes = !strncmp(defines, SAP_GLSL_COMPUTE, strlen(SAP_GLSL_COMPUTE));
+    GLuint program = (computes ? make_compute : make)(call, text, defines);
     if (!program || !sap_gl_check_pass(call, "making a program")) return 0;
     sap_gl_program_entry* entry = &gl->program[gl->programs++];
     entry->text = text;

@@ -56,7 +56,9 @@ GLuint sap_gl_texture(sap_gl_call* call, GLenum internal, int32_t width, int32_t
     GLuint texture = begin_texture(call, width, height, what);
     if (call->status != SAP_OK) return 0;
     const sap_gl_format* format = sap_gl_format_of(internal);
-    call->f->TexImage2D(GL_TEXTURE_2D, 0, (GLint)internal, width, height, 0, format->format, format->type, data);
+    call->f->TexStorage2D(GL_TEXTURE_2D, 1, internal, width, height);
+    if (data && sap_gl_check(call, what))
+        call->f->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, format->format, format->type, data);
     return end_texture(call, texture, what);
 }
 

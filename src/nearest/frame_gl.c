@@ -93,13 +93,19 @@ void sap_gl_frame_ask(sap_gl_call* call, sap_gl_frame* frame, const float* queri
 
 typedef enum step { STEP_HINTS, STEP_BEGIN, STEP_RESUME, STEP_LEFT } step;
 
+// Compute shaders do what they can: on some GPUs they have many times the processors that fragments are given.
+static bool computes(const sap_gl_call* call, const sap_gl_frame* frame, step which) {
+    return which != STEP_LEFT && 1 + lists_of(frame) <= call->gl->most_images;
+}
+
 static GLuint program_of(sap_gl_call* call, const sap_gl_frame* frame, step which) {
     char defines[192];
     int hints = which == STEP_HINTS ? 1 : which == STEP_BEGIN && frame->hints ? 2 : 0;
     int capacity = which == STEP_LEFT ? 1 : frame->capacity;
-    snprintf(defines, sizeof defines, "#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s",
-             (int)frame->tree->shape.dims, capacity, hints, frame->columns ? "#define SAP_GRID\n" : "",
-             which >= STEP_RESUME ? "#define SAP_RESUMED\n" : "", which == STEP_LEFT ? "#define SAP_LEFT\n" : "");
+    snprintf(defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s",
+             computes(call, frame, which) ? SAP_GLSL_COMPUTE : "", (int)frame->tree->shape.dims, capacity, hints,
+             frame->columns ? "#define SAP_GRID\n" : "", which >= STEP_RESUME ? "#define SAP_RESUMED\n" : "",
+             which == STEP_LEFT ? "#define SAP_LEFT\n" : "");
     return sap_gl_program(call, sap_glsl_nearest, defines);
 }
 
@@ -108,6 +114,7 @@ static int prepare(sap_gl_call* call, const sap_gl_frame* frame, step which, int
     memset(pass, 0, sizeof *pass);
     pass->name = "searching a tree";
     pass->program = program_of(call, frame, which);
+    pass->compute = computes(call, frame, which);
     const sap_gl_tree* textures = sap_gl_tree_of(call, frame->tree);
     if (call->status != SAP_OK) return 0;
     int inputs = sap_gl_tree_bind(call, frame->tree, textures, pass);

@@ -6,6 +6,7 @@
 // SAP_GRID       queries are a column's point plus a row's; else they stand in a texture, a texel each
 // SAP_RESUMED    the walks go on from where the pass before left them
 // SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin; 2: pixels begin there
+// SAP_COMPUTE    a compute shader, which some GPUs run on more of their processors than fragment shaders
 // SAP_LEFT       this pass writes something only where a walk has not ended
 #include "math/dialect.h"
 #include "math/distance.h"
@@ -49,17 +50,26 @@ uniform usampler2D list3;
 #endif
 
 // Node (0: the walk has ended), pending; of one neighbour id and squared distance, or the count; else of the rest two to a
-// texel.
-layout(location = 0) out uvec4 out_place;
+// texel. Fragment shaders write outputs, compute shaders images.
+#ifdef SAP_COMPUTE
+#define SAP_OUT(number, name)  layout(rgba32ui, binding = number) writeonly uniform uimage2D name;
+#define SAP_PUT(name, texel)   imageStore(name, ivec2(gl_GlobalInvocationID.xy), texel)
+#define SAP_HERE               ivec2(gl_GlobalInvocationID.xy)
+#else
+#define SAP_OUT(number, name)  layout(location = number) out uvec4 name;
+#define SAP_PUT(name, texel)   name = texel
+#define SAP_HERE               ivec2(gl_FragCoord.xy)
+#endif
+SAP_OUT(0, out_place)
 #if SAP_CAPACITY > 1 && SAP_HINTS != 1
-layout(location = 1) out uvec4 out_list0;
+SAP_OUT(1, out_list0)
 #endif
 #if SAP_CAPACITY > 2 && SAP_HINTS != 1
-layout(location = 2) out uvec4 out_list1;
+SAP_OUT(2, out_list1)
 #endif
 #if SAP_CAPACITY > 4 && SAP_HINTS != 1
-layout(location = 3) out uvec4 out_list2;
-layout(location = 4) out uvec4 out_list3;
+SAP_OUT(3, out_list2)
+SAP_OUT(4, out_list3)
 #endif
 
 sap_point query_at(ivec2 at) {
@@ -83,28 +93,29 @@ uvec4 two(sap_candidates list, int i) {
 }
 
 void put(sap_nearest_place walk) {
-    out_place = uvec4(walk.going ? walk.node : 0u, walk.pending, 0u, uint(walk.walked.leaves));
+    uvec4 texel = uvec4(walk.going ? walk.node : 0u, walk.pending, 0u, uint(walk.walked.leaves));
 #if SAP_CAPACITY == 0
-    out_place.z = uint(walk.walked.list.count);
+    texel.z = uint(walk.walked.list.count);
 #elif SAP_CAPACITY == 1
-    out_place.z = uint(walk.walked.list.id[0]);
-    out_place.w = sap_bits_of_float(walk.walked.list.distance2[0]);
+    texel.z = uint(walk.walked.list.id[0]);
+    texel.w = sap_bits_of_float(walk.walked.list.distance2[0]);
 #elif SAP_HINTS != 1
-    out_list0 = two(walk.walked.list, 0);
+    SAP_PUT(out_list0, two(walk.walked.list, 0));
 #if SAP_CAPACITY > 2
-    out_list1 = two(walk.walked.list, 2);
+    SAP_PUT(out_list1, two(walk.walked.list, 2));
 #endif
 #if SAP_CAPACITY > 4
-    out_list2 = two(walk.walked.list, 4);
-    out_list3 = two(walk.walked.list, 6);
+    SAP_PUT(out_list2, two(walk.walked.list, 4));
+    SAP_PUT(out_list3, two(walk.walked.list, 6));
 #endif
 #endif
+    SAP_PUT(out_place, texel);
 }
 
 #ifdef SAP_RESUMED
 #if SAP_CAPACITY > 1
 #define TAKE(which, i)                                                                                                 \
-    at = texelFetch(which, ivec2(gl_FragCoord.xy), 0);                                                                 \
+    at = texelFetch(which, SAP_HERE, 0);                                                                 \
     walk.walked.list.id[i] = int(at.x);                                                                                \
     walk.walked.list.distance2[i] = sap_float_of_bits(at.y);                                                           \
     walk.walked.list.id[i + 1] = int(at.z);                                                                            \
@@ -159,15 +170,18 @@ void hint(sap_point middle) {
         }
     }
     float far2 = found2 < 1e37 ? min(far * far * 1.00001 + 1e-37, limit2) : limit2;
-    out_place = uvec4(node, sap_bits_of_float(far2), 0u, 0u);
+    SAP_PUT(out_place, uvec4(node, sap_bits_of_float(far2), 0u, 0u));
 }
 #endif
 
 void main() {
-    ivec2 here = ivec2(gl_FragCoord.xy);
+    ivec2 here = SAP_HERE;
+#ifdef SAP_COMPUTE
+    if (any(greaterThanEqual(here, imageSize(out_place)))) return;
+#endif
 #ifdef SAP_LEFT
     if (texelFetch(place, here, 0).x == 0u) discard;
-    out_place = uvec4(0u);
+    SAP_PUT(out_place, uvec4(0u));
 #else
 #if SAP_HINTS == 1
     hint(query_at(min(here * block + block / 2, size - 1)));
