@@ -14,11 +14,12 @@ typedef struct extraction {
     const sap_surface_job* job;
     const sap_surface_kernels* kernels;
     sap_device* device;
-    int64_t rows, words; // of the lattice; of a row
-    int64_t block;       // rows of a block
-    uint64_t* bits;      // [rows][words]
-    int64_t* first[2];   // [rows + 1]: vertices, triangles before a row
-    int64_t bad;         // the first sample that is no number, INT64_MAX: none
+    int64_t rows, words;   // of the lattice; of a row
+    int64_t block, blocks; // rows of a block; how many there are
+    int threads;
+    uint64_t* bits;    // [rows][words]
+    int64_t* first[2]; // [rows + 1]: vertices, triangles before a row
+    int64_t bad;       // the first sample that is no number, INT64_MAX: none
     sap_progress_state progress;
     sap_isosurface* made;
 } extraction;
@@ -57,10 +58,8 @@ static void make_row(extraction* e, int64_t row) {
 
 // Calls a function for each row; false if the host asked to stop.
 static bool pass(extraction* e, void (*of_row)(extraction* e, int64_t row)) {
-    int64_t blocks = (e->rows + e->block - 1) / e->block;
-    int threads = blocks < e->device->options.threads ? (int)blocks : e->device->options.threads;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int64_t b = 0; b < blocks; b++) {
+#pragma omp parallel for num_threads(e->threads) schedule(dynamic, 1) if (e->threads > 1)
+    for (int64_t b = 0; b < e->blocks; b++) {
         int64_t row = b * e->block, end = row + e->block < e->rows ? row + e->block : e->rows;
         if (!sap_progress_add(&e->progress, 0)) continue;
         for (int64_t r = row; r < end; r++) of_row(e, r);
@@ -98,6 +97,8 @@ sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job) {
     e.rows = (int64_t)sides[1] * sides[2];
     e.words = sap_row_words(sides[0]);
     e.block = BLOCK_SAMPLES / sides[0] + 1;
+    e.blocks = (e.rows + e.block - 1) / e.block;
+    e.threads = e.blocks < device->options.threads ? (int)e.blocks : device->options.threads;
     e.progress = sap_progress_begin(device, PASSES * e.rows);
     // Smaller than the volume's bytes, but for rows of two samples: those are below 2^63, and so is this.
     size_t bits = sap_align((size_t)(e.rows * e.words) * sizeof *e.bits);
