@@ -13,7 +13,8 @@ uniform int base_width;
 uniform uint cells; // that count
 uniform uint most;  // that a cell counts
 
-// The row of an item in a texture so many texels wide, both below 2^30: a division of floats, put right where it rounds.
+// The row of an item in a texture so many texels wide, both below 2^30: a division of floats, put right where it
+// rounds.
 ivec2 sap_row_place(uint item, int width) {
     int row = int(float(item) / float(width));
     int column = int(item) - row * width;
