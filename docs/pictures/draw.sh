@@ -12,3 +12,6 @@ view=(--size 520x325 --eye 3.2,2.6,6.4 --at 0,0.75,0.2 --fov 38)
 "$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 16 --heat -o "$here/heat.png"
 "$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 25 --exposure 0.85 --orbit 8 -o "$work/orbit.png"
 cp "$work/orbit-003.png" "$here/orbit.png"
+# Sites as the seeds of a sunflower lie.
+awk 'BEGIN { for (i = 1; i <= 1200; i++) { r = sqrt(i); a = i * 2.399963; print 1.6 * r * cos(a), r * sin(a) } }' >"$work/seeds.xyz"
+"$built/sapwood" voronoi "$work/seeds.xyz" --size 520x325 -o "$here/voronoi.png"
