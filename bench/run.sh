@@ -3,6 +3,7 @@
 #   bench/run.sh [--build FOLDER] [options of sapwood_bench]              default folder: build/release
 #   bench/run.sh rays [--build FOLDER] [options of sapwood_rays_bench]    rays, beside Embree
 #   bench/run.sh pyramids [--build FOLDER] [options of sapwood_pyramids_bench]    compaction on OpenGL ES
+#   bench/run.sh gl [--build FOLDER] [options of sapwood_gl_bench]        pictures in shaders of OpenGL ES
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build/release
@@ -15,6 +16,9 @@ if [ "${1-}" = rays ]; then
     shift
 elif [ "${1-}" = pyramids ]; then
     target=sapwood_pyramids_bench
+    shift
+elif [ "${1-}" = gl ]; then
+    target=sapwood_gl_bench
     shift
 fi
 while [ $# -gt 0 ]; do
@@ -49,6 +53,8 @@ if [ "$target" = sapwood_pyramids_bench ]; then
     mkdir -p "$out/pyramids"
     exec "$program" --out "$out/pyramids" "${arguments[@]}"
 fi
+
+if [ "$target" = sapwood_gl_bench ]; then exec "$program" --csv "$out/gl.csv" "${arguments[@]}"; fi
 
 # Debian's modules are seen by Debian's interpreter only.
 python=

@@ -44,12 +44,24 @@ draw_volume() {
             --exposure 0.6
     fi
     echo "picture of its surface: $picture"
+# And cells: which of 100,000 sites is nearest to each pixel; in shaders of OpenGL ES where there is one.
+draw_cells() {
+    local cli=$top/build/release/sapwood sites=$folder/sites.xyz
+    [ -x "$cli" ] || return 0
+    echo
+    echo "Voronoi cells of 100,000 sites that lie as the seeds of a sunflower do"
+    awk 'BEGIN { for (i = 1; i <= 100000; i++) { r = sqrt(i); a = i * 2.39996323; printf "%.5f %.5f\n", 1.6 * r * cos(a), r * sin(a) } }' \
+        >"$sites"
+    "$cli" voronoi "$sites" -o "$folder/cells.png" --size 1280x800 --device gl -v ||
+        "$cli" voronoi "$sites" -o "$folder/cells.png" --size 1280x800 -v
+    echo "picture: $folder/cells.png"
 }
 # Runs the demo, then draws.
 demo() {
     "$built/demo" "${picture[@]}" "$@"
     draw_mesh
     draw_volume
+    draw_cells
     exit
 }
 given=
