@@ -226,6 +226,7 @@ void bench_build_group(bench_run* run);    // build.c: rebuilds and first builds
 void bench_ways_group(bench_run* run);     // ways.c: one query at a time, threads, vector widths
 void bench_memory_group(bench_run* run);   // memory.c: bytes kept, scratch, allocations
 void bench_families_group(bench_run* run); // families.c: equal points, lines, lattices …
+void bench_surface_group(bench_run* run);  // surface.c: isosurfaces of volumes
 void bench_real_group(bench_run* run);     // real.c: LiDAR points and meshes
 // build.c: one first build in this process, timed and printed; what a fresh process runs.
 int bench_first_build(const char* who, int64_t count, int dims);

@@ -37,6 +37,7 @@ static int run_all(const bench_options* options) {
     bench_ways_group(&run);
     bench_memory_group(&run);
     bench_families_group(&run);
+    bench_surface_group(&run);
     bench_real_group(&run);
     return bench_report_close(run.report) > 0 ? 1 : 0;
 }

@@ -2,6 +2,8 @@
 # Builds the benchmark and runs it, with scipy and gnuplot where they are; installs nothing.
 #   bench/run.sh [--build FOLDER] [options of sapwood_bench]              default folder: build/release
 #   bench/run.sh rays [--build FOLDER] [options of sapwood_rays_bench]    rays, beside Embree
+#   bench/run.sh pyramids [--build FOLDER] [options of sapwood_pyramids_bench]    compaction on OpenGL ES
+#   bench/run.sh gl [--build FOLDER] [options of sapwood_gl_bench]        pictures in shaders of OpenGL ES
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build/release
@@ -11,6 +13,12 @@ arguments=()
 target=sapwood_bench
 if [ "${1-}" = rays ]; then
     target=sapwood_rays_bench
+    shift
+elif [ "${1-}" = pyramids ]; then
+    target=sapwood_pyramids_bench
+    shift
+elif [ "${1-}" = gl ]; then
+    target=sapwood_gl_bench
     shift
 fi
 while [ $# -gt 0 ]; do
@@ -41,6 +49,12 @@ if [ "$target" = sapwood_rays_bench ]; then
     mkdir -p "$out/rays"
     exec "$program" --out "$out/rays" "${arguments[@]}"
 fi
+if [ "$target" = sapwood_pyramids_bench ]; then
+    mkdir -p "$out/pyramids"
+    exec "$program" --out "$out/pyramids" "${arguments[@]}"
+fi
+
+if [ "$target" = sapwood_gl_bench ]; then exec "$program" --csv "$out/gl.csv" "${arguments[@]}"; fi
 
 # Debian's modules are seen by Debian's interpreter only.
 python=

@@ -13,6 +13,7 @@ static bool takes_file(const sap_cli_option* option) { return option->kind == SA
 
 static void print_choices(const sap_cli_option* option, const char* between) {
     if (option->kind == SAP_KIND_DEVICE) printf("auto%scpu%scuda", between, between);
+    if (option->kind == SAP_KIND_DEVICE && option->highest > 0) printf("%sgl", between);
     for (const sap_cli_choice* c = option->choices; c && c->name; c++)
         printf("%s%s", c == option->choices ? "" : between, c->name);
 }
@@ -75,11 +76,12 @@ static void print_man_json(void) {
         {"found", "neighbours of all queries together; rays that hit something"},
         {"rays", "how many were traced"},
         {"width, height, frames", "of pictures"},
+        {"size, type, level, picture", "of isosurface: the volume, its level, and the picture if there is one"},
         {"ids, distances, offsets, counts", "the files written, null for those not asked for"},
         {"verified", "how many queries --verify checked, and whether they are a sample"},
         {"sound, error", "whether the tree is sound, and if not, why"},
         {"seconds", "what each step took"},
-        {"processor", "where the work ran: cpu or cuda"},
+        {"processor", "where the work ran: cpu, cuda or gl"},
         {"seed, simd, threads, repeats", "how bench measured; simd is null on a GPU"},
         {"works", "of bench: each work with its median and best seconds, and items a second by the median"},
     };
@@ -101,8 +103,9 @@ static void print_man(void) {
     puts(".br\n.B sapwood help\n.RI [ VERB ]\n.br\n.B sapwood \\-\\-help\n.br\n.B sapwood \\-\\-version\n.SH "
          "DESCRIPTION\n"
          "Builds k\\-d trees over points of 1 to 16 dimensions, saves them, and finds nearest neighbours and points\n"
-         "within a radius; builds them over meshes, traces rays and draws pictures. Answers are exact: neighbours are\n"
-         "ordered by squared distance, then id, and are the same on every processor.\n.PP");
+         "within a radius; builds them over meshes, traces rays and draws pictures; extracts surfaces of volumes. "
+         "Answers\n"
+         "are exact: neighbours are ordered by squared distance, then id, and are the same on every processor.\n.PP");
     print_roff(sap_cli_columns_text);
     puts("\n.PP\nA saved tree may stand wherever REFERENCE does, but not on a pipe. Long options may be shortened to "
          "any\nstart that only one of them has.\n.SH VERBS");

@@ -4,6 +4,8 @@
 
 #include "output.h"
 
+#include "sapwood/render.h"
+
 // A file being written, which takes the place of an older one only when it is complete. All zero can be discarded.
 typedef struct sap_cli_file {
     FILE* stream;
@@ -20,6 +22,9 @@ void sap_cli_file_discard(sap_cli_file* file);
 // ---- picture.c
 // Refuses a path that names no kind of picture that this build writes.
 sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path);
+// The camera that the options ask for, looking at a tree; `middle` is that of the tree.
+sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const float up[3], sap_camera* camera,
+                                  float middle[3]);
 // Writes pixels[3*width*height], sRGB: PNG or, to other paths, PPM.
 sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
                                    int32_t height);

@@ -1,20 +1,25 @@
 // The table of verbs and options.
 #include "options.h"
 
+#include <float.h>
 #include <math.h>
 
 #define V(verb)   (1u << SAP_VERB_##verb)
 #define AT(field) offsetof(sap_cli_options, field)
 
 enum {
-    ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE),
+    ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) |
+             V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
     ON_DEVICE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(BENCH),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(CONVERT) | V(BENCH),
     ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(BENCH),
     ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
-    ON_MESH = V(RENDER) | V(TRACE)
+    ON_MESH = V(RENDER) | V(TRACE),
+    ON_PICTURE = V(RENDER) | V(ISOSURFACE),
+    ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
+    ON_ANY_DEVICE = ON_DEVICE | ON_MESH | ON_VOLUME
 };
 
 static const sap_cli_choice splits[] = {
@@ -42,6 +47,8 @@ static const sap_cli_choice formats_written_with_meshes[] = {{"npy", SAP_FORMAT_
                                                              {0}};
 static const sap_cli_choice formats_of_meshes[] = {
     {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {0}};
+static const sap_cli_choice voxels[] = {
+    {"u8", SAP_VOXEL_U8}, {"i16", SAP_VOXEL_I16}, {"u16", SAP_VOXEL_U16}, {"f32", SAP_VOXEL_F32}, {0}};
 static const sap_cli_choice formats_of_hits[] = {
     {"npy", SAP_FORMAT_NPY}, {"csv", SAP_FORMAT_CSV}, {"xyz", SAP_FORMAT_XYZ}, {0}};
 static const sap_cli_choice qualities[] = {{"high", SAP_QUALITY_HIGH}, {"fast", SAP_QUALITY_FAST}, {0}};
@@ -50,6 +57,11 @@ static const sap_cli_choice formats_written[] = {
 static const sap_cli_choice precisions[] = {{"float32", 32}, {"float64", 64}, {0}};
 static const sap_cli_choice progresses[] = {
     {"auto", SAP_PROGRESS_AUTO}, {"always", SAP_PROGRESS_ALWAYS}, {"never", SAP_PROGRESS_NEVER}, {0}};
+static const sap_cli_choice styles[] = {{"cells", SAP_STYLE_CELLS},
+                                        {"distances", SAP_STYLE_DISTANCES},
+                                        {"edges", SAP_STYLE_EDGES},
+                                        {"depth", SAP_STYLE_DEPTH},
+                                        {0}};
 static const sap_cli_choice documents[] = {
     {"man", SAP_MAN}, {"bash", SAP_BASH}, {"zsh", SAP_ZSH}, {"fish", SAP_FISH}, {0}};
 
@@ -61,8 +73,10 @@ static const sap_cli_choice documents[] = {
 #define REAL_IN(field, low, high)  SAP_KIND_REAL, AT(field), low, high, "R", NULL
 #define SIZE(field)                SAP_KIND_SIZE, AT(field), 1, 65536, "WxH", NULL
 #define VECTOR(field, name)        SAP_KIND_VECTOR, AT(field), 0, 0, name, NULL
+#define SIDES(field)               SAP_KIND_SIDES, AT(field), 0, 0, "X,Y,Z", NULL
 #define LIGHT(numbers, name)       SAP_KIND_LIGHT, AT(lights), numbers, 0, name, NULL
 #define DEVICE                     SAP_KIND_DEVICE, AT(processor), 0, 0, "auto|cpu|cuda[:N]", NULL
+#define DEVICE_OR_GL               SAP_KIND_DEVICE, AT(processor), 0, 1, "auto|cpu|cuda[:N]|gl", NULL
 #define CHOICE(field, name, table) SAP_KIND_CHOICE, AT(field), 0, 0, name, table
 
 const sap_cli_option sap_cli_option_table[] = {
@@ -91,12 +105,48 @@ const sap_cli_option sap_cli_option_table[] = {
      "and "
      "--json as text on standard output",
      false},
-    {"size", 0, V(RENDER), SIZE(size), "width and height of the picture in pixels (default 800x500)", false},
-    {"eye", 0, V(RENDER), VECTOR(eye, "X,Y,Z"),
+    {"output", 'o', V(ISOSURFACE), PATH(output),
+     "the mesh, .ply (with normals), .obj or .stl; '-' is standard output (PLY unless --format says otherwise)", false},
+    {"size", 0, ON_VOLUME, SIDES(sides), "samples along x, y and z, x being the fastest; raw files need it", false},
+    {"type", 0, ON_VOLUME, CHOICE(voxel, "TYPE", voxels), "of raw samples (default f32)", false},
+    {"level", 0, V(ISOSURFACE), REAL_IN(level, -FLT_MAX, FLT_MAX), "samples of at least this value are inside", true},
+    {"level", 0, V(COMPACT), REAL_IN(level, -FLT_MAX, FLT_MAX), "samples of at least this value are kept", true},
+    {"output", 'o', V(COMPACT), PATH(output),
+     "the numbers of the samples that are kept, int64, x being the fastest; '-' is standard output (NPY unless "
+     "--format says otherwise)",
+     false},
+    {"picture", 0, V(COMPACT), PATH(picture),
+     "a picture, .png (if this build has libpng) or .ppm: the samples that are kept, in the colours of their places, "
+     "scattered over the slices and compacted; beside them the levels of the histopyramid that leads from one to the "
+     "other",
+     false},
+    {"spacing", 0, V(ISOSURFACE), VECTOR(spacing, "X,Y,Z"), "from one sample to the next (default 1,1,1)", false},
+    {"skip", 0, ON_VOLUME, INT64(skip, 0, 9007199254740992.0),
+     "bytes of a raw file ahead of the first sample: 352 of most NIfTI files (default 0)", false},
+    {"big-endian", 0, ON_VOLUME, FLAG(big_endian), "raw samples have their highest byte first", false},
+    {"low-inside", 0, V(ISOSURFACE), FLAG(low_inside), "fronts and normals face higher values", false},
+    {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
+     false},
+    {"picture-size", 0, V(ISOSURFACE), SIZE(size), "its width and height in pixels (default 800x500)", false},
+    {"output", 'o', V(VORONOI), PATH(output),
+     "the picture, .png (if this build has libpng) or .ppm; '-' is standard output, as PPM", true},
+    {"style", 0, V(VORONOI), CHOICE(style, "STYLE", styles),
+     "cells in colours with their sites; how far the nearest site is; the edges of cells; or how deep the search goes: "
+     "leaves of the tree that each pixel looks at (default cells)",
+     false},
+    {"slice", 0, V(VORONOI), REAL_IN(slice, -HUGE_VAL, HUGE_VAL),
+     "of sites with three coordinates: the z of the slice (default: the middle)", false},
+    {"distances", 0, V(VORONOI), PATH(distances), "squared distances to the nearest site, float32[height][width]",
+     false},
+    {"ids", 0, V(VORONOI), PATH(ids), "ids of the nearest sites, int32[height][width]", false},
+    {"size", 0, V(RENDER) | V(VORONOI), SIZE(size), "width and height of the picture in pixels (default 800x500)",
+     false},
+    {"eye", 0, ON_PICTURE, VECTOR(eye, "X,Y,Z"),
      "where the camera stands (default: where it sees the whole mesh, a little from above)", false},
-    {"at", 0, V(RENDER), VECTOR(at, "X,Y,Z"), "what it looks at (default: the middle of the mesh)", false},
+    {"at", 0, ON_PICTURE, VECTOR(at, "X,Y,Z"), "what it looks at (default: the middle of the mesh)", false},
     {"up", 0, V(RENDER), VECTOR(up, "X,Y,Z"), "which way is up (default 0,1,0)", false},
-    {"fov", 0, V(RENDER), REAL_IN(fov, 1, 179), "degrees from the lower edge of the picture to the upper (default 35)",
+    {"up", 0, V(ISOSURFACE), VECTOR(up, "X,Y,Z"), "which way is up in the picture (default 0,0,1)", false},
+    {"fov", 0, ON_PICTURE, REAL_IN(fov, 1, 179), "degrees from the lower edge of the picture to the upper (default 35)",
      false},
     {"light", 0, V(RENDER), LIGHT(3, "X,Y,Z[,R,G,B]"),
      "a point light, and how bright it makes the middle of the mesh (default 1,1,1); may be repeated (default: one "
@@ -106,10 +156,10 @@ const sap_cli_option sap_cli_option_table[] = {
     {"area-light", 0, V(RENDER), LIGHT(4, "X,Y,Z,SIDE[,R,G,B]"),
      "a square light that faces the middle of the mesh: soft shadows; may be repeated", false},
     {"ambient", 0, V(RENDER), REAL(ambient), "strength of the light from the sky (default 1)", false},
-    {"exposure", 0, V(RENDER), REAL(exposure), "factor of all light (default 1)", false},
+    {"exposure", 0, ON_PICTURE, REAL(exposure), "factor of all light (default 1)", false},
     {"background", 0, V(RENDER), VECTOR(background, "R,G,B"), "colour past the mesh, 0 to 1 each (default: the sky)",
      false},
-    {"samples", 0, V(RENDER), INT32(samples, 1, 65536), "rays through each pixel (default 16)", false},
+    {"samples", 0, ON_PICTURE, INT32(samples, 1, 65536), "rays through each pixel (default 16)", false},
     {"bounces", 0, V(RENDER), INT32(bounces, 0, 64),
      "how often light is mirrored, refracted or scattered on its way (default 5)", false},
     {"flat", 0, V(RENDER), FLAG(flat), "show each triangle as it is: no smoothed normals", false},
@@ -138,12 +188,22 @@ const sap_cli_option sap_cli_option_table[] = {
      "check the answers against brute force (a sample of the queries above 10^9 distances); needs the points, not a "
      "saved tree",
      false},
+    {"input-format", 0, V(VORONOI), CHOICE(input_format, "FORMAT", formats_read),
+     "format of SITES (default: by the first bytes, then by suffix)", false},
+    {"leaf-size", 0, V(VORONOI), INT32(tree.leaf_size, 1, 1024),
+     "points a leaf of the tree should hold (default 32; with --device gl or --style depth 8)", false},
+    {"device", 0, V(VORONOI) | ON_VOLUME, DEVICE_OR_GL,
+     "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
+     "machine have one, else the CPU)",
+     false},
     {"format", 0, ON_SEARCH, CHOICE(format, "FORMAT", formats_written),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
-    {"format", 0, V(TRACE), CHOICE(format, "FORMAT", formats_of_hits), "format of what is written (default: by suffix)",
-     false},
+    {"format", 0, V(ISOSURFACE), CHOICE(format, "FORMAT", formats_of_meshes),
+     "format of what is written (default: by suffix)", false},
+    {"format", 0, V(TRACE) | V(COMPACT), CHOICE(format, "FORMAT", formats_of_hits),
+     "format of what is written (default: by suffix)", false},
     {"input-format", 0, ON_MESH, CHOICE(input_format, "FORMAT", formats_of_meshes),
      "format of MESH (default: by the first bytes, then by suffix)", false},
     {"input-format", 0, V(BUILD) | ON_FILES, CHOICE(input_format, "FORMAT", formats_read_with_meshes),
@@ -191,8 +251,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "GPU)",
      false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},
-    {"simd", 0, ON_DEVICE | ON_MESH, CHOICE(simd, "WIDTH", simds), "vector instructions of the CPU (default auto)",
-     false},
+    {"simd", 0, ON_ANY_DEVICE | V(VORONOI), CHOICE(simd, "WIDTH", simds),
+     "vector instructions of the CPU (default auto)", false},
     {"progress", 0, ON_ALL, CHOICE(progress, "WHEN", progresses),
      "a progress bar on standard error (default auto: on a terminal, for work over a second)", false},
     {"json", 0, ON_ALL, FLAG(json), "say what was done as one JSON object on standard output", false},
@@ -254,6 +314,22 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
                         "origin, t_min, direction, t_max. The hit lies at origin + t * direction, and at "
                         "(1-u-v) * a + u * b + v * c for the corners a, b and c of the triangle; triangles count from "
                         "0. A miss has triangle -1, t inf, u and v 0."},
+    [SAP_VERB_ISOSURFACE] =
+        {"isosurface", "VOLUME", 1, 1, "extract the surface of a volume at a level",
+         "Writes the surface of VOLUME at a level as a mesh (marching cubes): vertices are shared, and where the "
+         "surface stays within the volume it is closed. VOLUME is an NPY array of up to three axes, the last one (the "
+         "first one of a Fortran array) being x, or a raw file of samples, x fastest. The same mesh for any number of "
+         "threads, and on any device."},
+    [SAP_VERB_COMPACT] =
+        {"compact", "VOLUME", 1, 1, "list the samples of a volume that reach a level",
+         "Lists the samples of VOLUME that are at least a level, in their order: stream compaction, as the library's "
+         "sap_compact does it, on OpenGL by histopyramids. VOLUME is an NPY array of up to three axes or a raw "
+         "file of samples, as for isosurface. The same list for any number of threads, and on any device."},
+    [SAP_VERB_VORONOI] =
+        {"voronoi", "SITES", 1, 1, "draw which of the sites is nearest to each pixel",
+         "Draws the Voronoi cells of SITES, points with two coordinates, or with three, of which a slice is drawn, by "
+         "asking a k-d tree from every pixel. The picture shows all sites and a little margin, x to the right and y "
+         "up. The ids are the same on every device; the leaves that --style depth shows are counted on the CPU."},
 };
 
 const char sap_cli_columns_text[] =

@@ -124,9 +124,8 @@ static sap_cli_exit parse_operands(int argc, char** argv, sap_cli_options* optio
     for (int i = 0; i < given; i++) options->operands[i] = argv[optind + i];
     for (size_t i = 0; i < sap_cli_option_count; i++) {
         const sap_cli_option* option = &sap_cli_option_table[i];
-        const void* field = (const char*)options + option->offset;
         if (!option->required || !(option->verbs >> options->verb & 1u)) continue;
-        if (option->kind == SAP_KIND_REAL ? *(const double*)field >= 0 : *(const char* const*)field != NULL) continue;
+        if (options->given[i / 64] >> i % 64 & 1u) continue;
         begin_error(options->verb);
         fprintf(stderr, "option --%s %s is needed\n", option->name, option->argument);
         return usage_error(options->verb);

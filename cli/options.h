@@ -25,11 +25,16 @@ typedef enum sap_cli_verb {
     SAP_VERB_BENCH,
     SAP_VERB_RENDER,
     SAP_VERB_TRACE,
+    SAP_VERB_ISOSURFACE,
+    SAP_VERB_COMPACT,
+    SAP_VERB_VORONOI,
     SAP_VERB_COUNT
 } sap_cli_verb;
 
 typedef enum sap_cli_progress { SAP_PROGRESS_AUTO, SAP_PROGRESS_ALWAYS, SAP_PROGRESS_NEVER } sap_cli_progress;
 typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP_FISH } sap_cli_document;
+
+typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
 
 enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_GIVEN_WORDS = 2 };
 typedef struct sap_cli_light {
@@ -60,9 +65,17 @@ typedef struct sap_cli_options {
     float eye[3], at[3], up[3], background[3];
     double fov, ambient, exposure;
     bool flat, heat, triangles;
+    int32_t style; // a sap_cli_style
+    double slice;
     sap_quality quality;
     sap_cli_light lights[SAP_CLI_MOST_LIGHTS];
     int32_t light_count;
+    int64_t sides[3], skip; // of a volume
+    sap_voxel voxel;
+    float spacing[3];
+    double level;
+    bool big_endian, low_inside;
+    const char* picture;
     uint64_t given[SAP_CLI_GIVEN_WORDS]; // bit i: entry i of the table was among the arguments
 } sap_cli_options;
 
@@ -76,6 +89,7 @@ typedef enum sap_cli_kind {
     SAP_KIND_DEVICE, // processor and ordinal
     SAP_KIND_SIZE,   // int32_t[2]
     SAP_KIND_VECTOR, // float[3]
+    SAP_KIND_SIDES,  // int64_t[3]
     SAP_KIND_LIGHT   // one more of `lights`; `lowest` numbers are needed
 } sap_cli_kind;
 

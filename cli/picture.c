@@ -1,4 +1,4 @@
-// Pictures as files: PNG where the build has libpng, and PPM.
+// Pictures: where the camera stands, and files, PNG where the build has libpng, and PPM.
 #include "file.h"
 
 #include <string.h>
@@ -49,4 +49,27 @@ sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t
     result = sap_cli_file_close(cli, &file); // which says what is wrong
     if (result == SAP_EXIT_OK && !written) return sap_cli_error(cli, "%s: libpng could not write the picture", path);
     return result;
+}
+
+sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const float up[3], sap_camera* camera,
+                                  float middle[3]) {
+    const sap_cli_options* o = cli->options;
+    sap_camera framed = {.fov = (float)o->fov};
+    if (sap_cli_given(o, "up") && up[0] == 0 && up[1] == 0 && up[2] == 0)
+        return sap_cli_usage(cli, "--up 0,0,0 is no direction");
+    memcpy(framed.up, up, sizeof framed.up);
+    if (sap_camera_frame(tree, o->size[0], o->size[1], &framed) != SAP_OK)
+        return sap_cli_error(cli, "the camera cannot be placed");
+    *camera = framed;
+    memcpy(middle, framed.at, sizeof framed.at);
+    if (sap_cli_given(o, "at"))
+        for (int a = 0; a < 3; a++) {
+            camera->at[a] = o->at[a];
+            camera->eye[a] = framed.eye[a] - framed.at[a] + o->at[a];
+        }
+    if (sap_cli_given(o, "eye")) memcpy(camera->eye, o->eye, sizeof o->eye);
+    const float *eye = camera->eye, *at = camera->at;
+    if (eye[0] == at[0] && eye[1] == at[1] && eye[2] == at[2])
+        return sap_cli_usage(cli, "the camera stands where it looks; --eye and --at must differ");
+    return SAP_EXIT_OK;
 }

@@ -33,34 +33,10 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     sap_cli_exit result = sap_cli_picture_check(cli, o->output);
     if (result != SAP_EXIT_OK) return result;
     if (o->orbit && !strcmp(o->output, "-")) return sap_cli_usage(cli, "--orbit needs -o FILE, not standard output");
-    for (int a = 0; sap_cli_given(o, "up") && a < 4; a++) {
-        if (a == 3) return sap_cli_usage(cli, "--up 0,0,0 is no direction");
-        if (o->up[a] != 0) break;
-    }
     return sap_cli_check_distinct(cli, &(sap_cli_output){"-o", o->output}, 1);
 }
 
-// ---- Camera and lights.
-
-static sap_cli_exit place_camera(sap_cli* cli, render_run* run) {
-    const sap_cli_options* o = cli->options;
-    sap_camera framed = {.fov = (float)o->fov};
-    memcpy(framed.up, o->up, sizeof framed.up);
-    if (sap_camera_frame(run->tree, o->size[0], o->size[1], &framed) != SAP_OK)
-        return sap_cli_error(cli, "the camera cannot be placed");
-    run->camera = framed;
-    memcpy(run->middle, framed.at, sizeof run->middle);
-    if (sap_cli_given(o, "at"))
-        for (int a = 0; a < 3; a++) {
-            run->camera.at[a] = o->at[a];
-            run->camera.eye[a] = framed.eye[a] - framed.at[a] + o->at[a];
-        }
-    if (sap_cli_given(o, "eye")) memcpy(run->camera.eye, o->eye, sizeof o->eye);
-    const float *eye = run->camera.eye, *at = run->camera.at;
-    if (eye[0] == at[0] && eye[1] == at[1] && eye[2] == at[2])
-        return sap_cli_usage(cli, "the camera stands where it looks; --eye and --at must differ");
-    return SAP_EXIT_OK;
-}
+// ---- Lights.
 
 // Two sides of a square that faces the middle.
 static void face_middle(const float middle[3], float side, sap_light* light) {
@@ -285,7 +261,7 @@ sap_cli_exit sap_cli_render(sap_cli* cli) {
         if (run.pixels && run.frames)
             result = sap_cli_mesh_tree_build(cli, run.file->mesh, o->operands[0], &run.tree, &run.frames[0].build);
     }
-    if (result == SAP_EXIT_OK) result = place_camera(cli, &run);
+    if (result == SAP_EXIT_OK) result = sap_cli_camera_place(cli, run.tree, o->up, &run.camera, run.middle);
     if (result == SAP_EXIT_OK) {
         place_lights(o, &run);
         result = o->orbit ? draw_orbit(cli, &run) : draw(cli, &run, o->output, &run.frames[0]);

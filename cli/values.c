@@ -15,7 +15,7 @@ static bool parse_number(const char* text, bool whole, double lowest, double hig
     return !*end && *value >= lowest && *value <= highest;
 }
 
-static bool parse_device(const char* text, sap_cli_options* options) {
+static bool parse_device(const char* text, bool with_gl, sap_cli_options* options) {
     double ordinal = 0;
     if (!strcmp(text, "auto"))
         options->processor = SAP_AUTO;
@@ -23,6 +23,8 @@ static bool parse_device(const char* text, sap_cli_options* options) {
         options->processor = SAP_CPU;
     else if (!strcmp(text, "cuda") || (!strncmp(text, "cuda:", 5) && parse_number(text + 5, true, 0, 1023, &ordinal)))
         options->processor = SAP_CUDA;
+    else if (with_gl && !strcmp(text, "gl"))
+        options->processor = SAP_GL;
     else
         return false;
     options->ordinal = (int32_t)ordinal;
@@ -61,6 +63,16 @@ static bool parse_vector(const char* text, float vector[3]) {
     return true;
 }
 
+static bool parse_sides(const char* text, int64_t sides[3]) {
+    double values[3];
+    if (parse_numbers(text, 3, values) != 3) return false;
+    for (int a = 0; a < 3; a++) {
+        if (!(values[a] >= 0 && values[a] <= INT32_MAX) || values[a] != floor(values[a])) return false;
+        sides[a] = (int64_t)values[a];
+    }
+    return true;
+}
+
 static bool parse_size(const sap_cli_option* option, const char* text, int32_t size[2]) {
     char width[16];
     double values[2];
@@ -96,9 +108,10 @@ bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_
     case SAP_KIND_FLAG: *(bool*)field = true; return true;
     case SAP_KIND_FILE: *(const char**)field = text; return *text != 0;
     case SAP_KIND_CHOICE: return parse_choice(text, option->choices, field);
-    case SAP_KIND_DEVICE: return parse_device(text, options);
+    case SAP_KIND_DEVICE: return parse_device(text, option->highest > 0, options);
     case SAP_KIND_SIZE: return parse_size(option, text, field);
     case SAP_KIND_VECTOR: return parse_vector(text, field);
+    case SAP_KIND_SIDES: return parse_sides(text, field);
     case SAP_KIND_LIGHT: return parse_light(option, text, options);
     default: break;
     }
@@ -126,11 +139,14 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
         fprintf(stream, "width and height from %.0f to %.0f, as 800x500", option->lowest, option->highest);
     } else if (option->kind == SAP_KIND_VECTOR) {
         fprintf(stream, "three numbers with commas between them: %s", option->argument);
+    } else if (option->kind == SAP_KIND_SIDES) {
+        fprintf(stream, "three whole numbers from 0 to 2147483647 with commas between them, as 256,256,108");
     } else if (option->kind == SAP_KIND_LIGHT) {
         fprintf(stream, "%s, at most %d lights in all", option->argument, SAP_CLI_MOST_LIGHTS);
     } else {
         fprintf(stream, "%s",
-                option->kind == SAP_KIND_DEVICE ? "auto, cpu, cuda or cuda:N, where N counts the GPUs from 0"
-                                                : "the path of a file");
+                option->kind != SAP_KIND_DEVICE ? "the path of a file"
+                : option->highest > 0           ? "auto, cpu, gl, cuda or cuda:N, where N counts the GPUs from 0"
+                                                : "auto, cpu, cuda or cuda:N, where N counts the GPUs from 0");
     }
 }

@@ -13,5 +13,8 @@ sap_cli_exit sap_cli_convert(sap_cli* cli);
 sap_cli_exit sap_cli_bench(sap_cli* cli);
 sap_cli_exit sap_cli_render(sap_cli* cli);
 sap_cli_exit sap_cli_trace(sap_cli* cli);
+sap_cli_exit sap_cli_isosurface(sap_cli* cli);
+sap_cli_exit sap_cli_compact(sap_cli* cli);
+sap_cli_exit sap_cli_voronoi(sap_cli* cli);
 
 #endif

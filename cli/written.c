@@ -23,6 +23,8 @@ static const char* operand_name(const sap_cli* cli, int operand) {
     sap_cli_verb verb = cli->options->verb;
     if (operand == 1) return verb == SAP_VERB_TRACE ? "RAYS" : "QUERIES";
     if (verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE) return "MESH";
+    if (verb == SAP_VERB_ISOSURFACE || verb == SAP_VERB_COMPACT) return "VOLUME";
+    if (verb == SAP_VERB_VORONOI) return "SITES";
     if (verb == SAP_VERB_CONVERT) return "FILE";
     return verb == SAP_VERB_NEAREST || verb == SAP_VERB_RADIUS ? "REFERENCE" : "POINTS";
 }

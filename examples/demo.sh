@@ -27,10 +27,41 @@ draw_mesh() {
         --exposure 0.85 -v # says where: a GPU if there is one
     echo "picture, with shadows, mirrors and glass: $folder/mesh.png"
 }
+# The third: the surface of a volume, from a Debian package, or, where that cannot be reached, of one that is made up.
+draw_volume() {
+    local volume=$folder/brain.nii cli=$top/build/release/sapwood picture=$folder/surface.png
+    [ -x "$cli" ] && [ -x "$built/surface" ] || return 0
+    echo
+    [ -s "$volume" ] || echo "fetching a volume (Debian package mricron-data, 16 MB)"
+    if [ -s "$volume" ] || "$top/examples/fetch_volume.sh" "$volume"; then
+        echo "a volume: MRI of a brain (Debian mricron-data, BSD; Colin 27, Montreal Neurological Institute)"
+        "$cli" isosurface "$volume" --skip 352 --size 181,217,181 --type u8 --level 70.5 -o "$folder/brain.ply" \
+            --render "$picture" --picture-size 640x400 --samples 9 --eye 330,430,250 --fov 21 --exposure 0.55
+    else
+        echo "no volume could be had: apt-get did not reach the package; a gyroid in a ball instead"
+        "$built/surface" "$folder/surface.ply"
+        "$cli" render "$folder/surface.ply" -o "$picture" --size 640x400 --samples 9 --up 0,0,1 --eye 2.2,3,1.8 --fov 30 \
+            --exposure 0.6
+    fi
+    echo "picture of its surface: $picture"
+# And cells: which of 100,000 sites is nearest to each pixel; in shaders of OpenGL ES where there is one.
+draw_cells() {
+    local cli=$top/build/release/sapwood sites=$folder/sites.xyz
+    [ -x "$cli" ] || return 0
+    echo
+    echo "Voronoi cells of 100,000 sites that lie as the seeds of a sunflower do"
+    awk 'BEGIN { for (i = 1; i <= 100000; i++) { r = sqrt(i); a = i * 2.39996323; printf "%.5f %.5f\n", 1.6 * r * cos(a), r * sin(a) } }' \
+        >"$sites"
+    "$cli" voronoi "$sites" -o "$folder/cells.png" --size 1280x800 --device gl -v ||
+        "$cli" voronoi "$sites" -o "$folder/cells.png" --size 1280x800 -v
+    echo "picture: $folder/cells.png"
+}
 # Runs the demo, then draws.
 demo() {
     "$built/demo" "${picture[@]}" "$@"
     draw_mesh
+    draw_volume
+    draw_cells
     exit
 }
 given=

@@ -36,6 +36,9 @@ install(FILES ${PROJECT_BINARY_DIR}/sapwoodConfig.cmake ${PROJECT_BINARY_DIR}/sa
 
 file(RELATIVE_PATH sapwood_pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 set(sapwood_pc_private -lm)
+if(SAPWOOD_HAVE_GL AND CMAKE_DL_LIBS)
+  list(APPEND sapwood_pc_private -l${CMAKE_DL_LIBS})
+endif()
 if(OpenMP_C_FOUND)
   list(APPEND sapwood_pc_private ${OpenMP_C_FLAGS})
 endif()

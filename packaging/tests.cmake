@@ -12,7 +12,7 @@ endif()
 
 # What the thread sanitizer is for; and test_determinism, at the optimisation level of that preset.
 add_custom_target(threaded_tests)
-set(sapwood_threaded threads determinism mesh_tree rays ray_calls render)
+set(sapwood_threaded threads determinism mesh_tree rays ray_calls render surface)
 
 foreach(source IN LISTS sapwood_tests)
   get_filename_component(name ${source} NAME_WE)
@@ -36,7 +36,7 @@ if(SAPWOOD_HAVE_CUDA)
     ${PROJECT_SOURCE_DIR}/tests)
   target_compile_features(sapwood_cuda_tools PRIVATE cuda_std_17)
   target_compile_definitions(sapwood_cuda_tools PRIVATE SAP_HAVE_CUDA)
-  foreach(name IN ITEMS cuda cuda_copies cuda_faults cuda_graph cuda_mesh cuda_rays cuda_render cuda_rows cuda_verify)
+  foreach(name IN ITEMS cuda cuda_copies cuda_faults cuda_graph cuda_mesh cuda_rays cuda_render cuda_rows cuda_surface cuda_verify)
     target_sources(test_${name} PRIVATE $<TARGET_OBJECTS:sapwood_cuda_tools>)
   endforeach()
 endif()

@@ -27,6 +27,8 @@ test_cuda_rays all answers
 test_cuda_render few callers_stream other_pictures empty short_of progress
 test_cuda_render all pictures_are
 test_cuda_rows few rows_
+test_cuda_surface few surfaces_lie captures
+test_surface few single_cells noise
 test_cuda_verify few halved_nodes good_trees
 test_tree few strides rebuilding copies_stand_alone zeros_between largest_coordinates
 test_tree cases every_case

@@ -56,7 +56,7 @@ static const int32_t triangles[9] = {0, 1, 2, 2, 1, 3, 3, 3, 0};
 static const int32_t material_ids[3] = {1, -1, 0};
 static const sap_material materials[2] = {{"dull red", {1, 0.25f, 0}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2},
                                           {"glass", {0, 0, 0}, {1, 1, 1}, {0.5f, 0, 2}, 96.5f, 0.125f, 1.5f, 7}};
-static const sap_mesh_file full = {{vertices, 5, triangles, 3}, colors, material_ids, materials, 2};
+static const sap_mesh_file full = {{vertices, 5, triangles, 3}, colors, material_ids, materials, 2, NULL};
 
 static void check_same_mesh(const sap_mesh_file* file, bool with_colors) {
     if (!file) return;
@@ -113,7 +113,7 @@ TEST(round_trips) {
 
 TEST(empty_meshes) {
     static const char* const names[] = {"a.ply", "a.obj", "a.stl"};
-    static const sap_mesh_file none = {{NULL, 0, NULL, 0}, NULL, NULL, NULL, 0};
+    static const sap_mesh_file none = {{NULL, 0, NULL, 0}, NULL, NULL, NULL, 0, NULL};
     writing_test t;
     if (!start(&t)) return;
     for (int i = 0; i < 6; i++) {
@@ -131,7 +131,7 @@ TEST(empty_meshes) {
 TEST(exact_bytes) {
     static const float corners[9] = {0, 0, 0, 2, 0, 0, 0, 0.5f, 0}, red[9] = {1, 0, 0, 1, 0, 0, 2, -1, 0.5f};
     static const int32_t triangle[3] = {0, 1, 2}, no_material[1] = {0};
-    static const sap_mesh_file one = {{corners, 3, triangle, 1}, red, no_material, materials, 1};
+    static const sap_mesh_file one = {{corners, 3, triangle, 1}, red, no_material, materials, 1, NULL};
     writing_test t;
     if (!start(&t)) return;
     CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, "b.obj"), SAP_FORMAT_AUTO, &one, NULL), SAP_OK);

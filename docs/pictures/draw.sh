@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Draws the pictures of this folder anew: draw.sh [BUILD], where BUILD (default build/release) holds a build with
-# libpng. They are the same on every machine, but for heat.png, which shows the tree.
+# libpng. surface.png is drawn only where examples/fetch_volume.sh reaches Debian's archive. They are the same on every machine, but for heat.png, which shows the tree.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 built=$(cd "${1:-$here/../../build/release}" && pwd)
@@ -12,3 +12,10 @@ view=(--size 520x325 --eye 3.2,2.6,6.4 --at 0,0.75,0.2 --fov 38)
 "$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 16 --heat -o "$here/heat.png"
 "$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 25 --exposure 0.85 --orbit 8 -o "$work/orbit.png"
 cp "$work/orbit-003.png" "$here/orbit.png"
+if "$here/../../examples/fetch_volume.sh" "$work/brain.nii"; then
+    "$built/sapwood" isosurface "$work/brain.nii" --skip 352 --size 181,217,181 --type u8 --level 70.5 \
+        --render "$here/surface.png" --picture-size 520x325 --samples 36 --eye 330,430,250 --fov 21 --exposure 0.55
+fi
+# Sites as the seeds of a sunflower lie.
+awk 'BEGIN { for (i = 1; i <= 1200; i++) { r = sqrt(i); a = i * 2.399963; print 1.6 * r * cos(a), r * sin(a) } }' >"$work/seeds.xyz"
+"$built/sapwood" voronoi "$work/seeds.xyz" --size 520x325 -o "$here/voronoi.png"

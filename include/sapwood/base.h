@@ -54,7 +54,7 @@ typedef enum sap_processor {
     SAP_AUTO = 0, /**< the best that this build and this machine have */
     SAP_CPU = 1,  /**< host threads */
     SAP_CUDA = 2, /**< one NVIDIA GPU */
-    SAP_GL = 3    /**< one OpenGL ES 3.0 context */
+    SAP_GL = 3    /**< one OpenGL ES 3.0 context; only when asked for by name */
 } sap_processor;
 
 /** The vector instructions that a CPU device uses. All of them give the same answers, bit for bit. */
@@ -90,7 +90,7 @@ typedef bool (*sap_progress)(void* user, double done);
 /** How to open a device. All zero is the default for each field. */
 typedef struct sap_device_options {
     sap_processor processor; /**< default SAP_AUTO */
-    int32_t ordinal;         /**< which GPU, counted from 0 */
+    int32_t ordinal;         /**< which GPU, counted from 0; SAP_GL: which of EGL's devices, 0: the first that can */
     int32_t threads;         /**< CPU threads a call may use; 0: as many as OpenMP offers; at most 1024 */
     void* stream;            /**< a CUDA stream (cudaStream_t) to work in; NULL: the device's own. See ::sap_device */
     sap_simd simd;           /**< default SAP_SIMD_AUTO */
@@ -101,6 +101,8 @@ typedef struct sap_device_options {
     void* log_user;                 /**< handed to log */
     sap_progress progress;          /**< NULL: none */
     void* progress_user;            /**< handed to progress */
+    bool current_context; /**< SAP_GL: work in the caller's context, the one that is current on the calling thread now
+                             and must be so in every call, instead of in a context of the device's own */
 } sap_device_options;
 
 /**
@@ -122,6 +124,11 @@ typedef struct sap_device_options {
  * answers SAP_ERROR_UNSUPPORTED; the graph is then of no use. A graph works in the device's scratch memory and in the
  * tree: launch it in the device's stream, and not after ::sap_device_trim, after the tree was freed, or after it was
  * rebuilt from another number of points.
+ *
+ * **OpenGL ES.** A context of the device's own, from EGL and without a window, or the caller's: see
+ * ::sap_device_options and gl.h. Calls take host memory. A context serves one call at a time: calls from several
+ * threads wait for one another. A context that was lost (a driver that was reset, a browser that took it away) answers
+ * SAP_ERROR_DEVICE_LOST from then on; what was built in it can still be copied to another device.
  *
  * Arrays of 4 MB and more in pageable host memory are copied through up to 16 MB of page-locked memory by all threads
  * that the device may use. CUDA gives that memory, when it is first needed; the device keeps it until
@@ -156,7 +163,7 @@ typedef struct sap_device_info {
     int32_t threads;         /**< what a call may use */
     size_t scratch_bytes;    /**< memory kept for the next calls, on the host and on the GPU */
     int32_t ordinal;         /**< which GPU; 0 on a CPU */
-    char name[64];           /**< the GPU's, as its maker calls it; "" on a CPU */
+    char name[64];           /**< the GPU's or the renderer's, as its maker calls it; "" on a CPU */
 } sap_device_info;
 
 /** Describes an open device. Errors: SAP_ERROR_ARGUMENT (a NULL). */

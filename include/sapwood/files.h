@@ -1,6 +1,6 @@
 /**
  * @file files.h
- * Point files: PLY, XYZ and CSV text, NPY, PCD. Mesh files: PLY, OBJ with MTL, STL.
+ * Point files: PLY, XYZ and CSV text, NPY, PCD. Mesh files: PLY, OBJ with MTL, STL. Volumes: NPY and raw samples.
  *
  * Readers work on bytes in memory and believe nothing: every count is checked against the bytes present before memory
  * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
@@ -12,6 +12,7 @@
 
 #include "mesh.h"
 #include "points.h"
+#include "surface.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -117,6 +118,7 @@ typedef struct sap_mesh_file {
     const int32_t* material_ids;   /**< [triangle_count] which of `materials`, -1: none; NULL: none has any */
     const sap_material* materials; /**< [material_count]; may be NULL when there are none */
     int32_t material_count;        /**< materials in the table, used or not */
+    const float* normals;          /**< [3*vertex_count] to be written with the vertices; NULL: none. Not read */
 } sap_mesh_file;
 
 /** How to read a mesh. All zero is the default for each field; NULL means all defaults. */
@@ -173,8 +175,8 @@ typedef struct sap_mesh_write_options {
 /**
  * Writes a mesh as PLY, OBJ or STL (path "-": standard output). A file replaces an older one only when it is complete.
  * Text holds the shortest decimals that read back to the same value. What a format cannot hold is left out: PLY keeps
- * vertices, triangles and colours (rounded to multiples of 1/255), OBJ keeps everything, STL keeps triangles alone, so
- * that vertices without any are lost.
+ * vertices, triangles, normals and colours (rounded to multiples of 1/255), OBJ keeps everything but normals, STL keeps
+ * triangles alone, so that vertices without any are lost.
  *
  * If there are materials, an OBJ comes with an MTL beside it, NAME.mtl for NAME.obj; what is no file, such as
  * standard output, gets the names alone.
@@ -184,6 +186,49 @@ typedef struct sap_mesh_write_options {
  */
 SAP_API sap_status sap_mesh_write(sap_device* device, const char* path, sap_format format, const sap_mesh_file* file,
                                   const sap_mesh_write_options* options);
+
+/** How to read a volume. All zero is the default for each field; NULL means all defaults. */
+typedef struct sap_volume_read_options {
+    int64_t size[3];  /**< samples along x, y, z; a raw file does not say, an NPY must then have this size */
+    sap_voxel type;   /**< of raw samples */
+    bool big_endian;  /**< raw samples have their highest byte first */
+    int64_t skip;     /**< bytes of a raw file ahead of the first sample: 352 of most NIfTI files */
+    float spacing[3]; /**< from one sample to the next; 0: 1 */
+} sap_volume_read_options;
+
+/** A volume that came from a file. */
+typedef struct sap_volume_file {
+    sap_volume volume; /**< in host memory */
+} sap_volume_file;
+
+/** Frees a volume that was read. NULL is allowed. */
+SAP_API void sap_volume_file_free(sap_volume_file* file);
+
+/**
+ * Reads a volume from bytes in memory: NPY if they begin as one, else raw samples, x fastest.
+ *
+ * **NPY** is an array of up to three axes; the axis along which neighbours lie next to each other in the file is x: the
+ * last one, of a shape (z, y, x), or the first one if fortran_order is True. Numbers of 8 bits (unsigned), 16 bits and
+ * float32 stay what they are, bools become 8 bits, all others become floats, rounded to the nearest.
+ *
+ * **Raw** files must be just as long as options.skip and the samples together.
+ *
+ * Values are not checked to be finite here. O(size) time and memory.
+ *
+ * Errors: SAP_ERROR_ARGUMENT (a NULL, an unknown type, a negative size or skip; a raw file without options.size),
+ * SAP_ERROR_FORMAT (what should be there and what is there differ: the log names both), SAP_ERROR_RANGE (a side of more
+ * than 2^31-1 samples; a finite number is beyond the range of a float), SAP_ERROR_UNSUPPORTED (an NPY of other than
+ * plain numbers or of more axes), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_volume_parse(sap_device* device, const void* bytes, size_t size,
+                                    const sap_volume_read_options* options, sap_volume_file** file);
+
+/**
+ * Reads a file (path "-": standard input) and parses it. Samples that can be used as they lie in the file are mapped:
+ * it must not shrink before the volume is freed. Errors: as sap_volume_parse, SAP_ERROR_IO.
+ */
+SAP_API sap_status sap_volume_read(sap_device* device, const char* path, const sap_volume_read_options* options,
+                                   sap_volume_file** file);
 
 #ifdef __cplusplus
 }

@@ -7,9 +7,12 @@
 
 #include "base.h"
 #include "files.h"
+#include "gl.h"
+#include "grid.h"
 #include "mesh.h"
 #include "points.h"
 #include "render.h"
 #include "stream.h"
+#include "surface.h"
 
 #endif

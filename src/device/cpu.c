@@ -17,7 +17,7 @@ typedef struct cpu_state {
     {                                                                                                                  \
         &sap_build_kernels_##simd##_f##bits, &sap_nearest_kernels_##simd##_f##bits,                                    \
             &sap_radius_kernels_##simd##_f##bits, &sap_compact_kernels_##simd##_f##bits, &sap_mesh_kernels_##simd,     \
-            &sap_ray_kernels_##simd                                                                                    \
+            &sap_ray_kernels_##simd, &sap_surface_kernels_##simd                                                       \
     }
 static const sap_cpu_kernels portable[2] = {KERNELS(portable, 32), KERNELS(portable, 64)};
 #if defined(SAP_HAVE_AVX2)
@@ -92,6 +92,7 @@ const sap_processor_table sap_cpu_table = {.name = "cpu",
                                            .nearest = sap_nearest_cpu,
                                            .radius = sap_radius_cpu,
                                            .compact = sap_compact_cpu,
+                                           .surface = sap_surface_cpu,
                                            .mesh_build = sap_mesh_build_cpu,
                                            .trace = sap_trace_cpu,
                                            .closest = sap_closest_point_cpu,

@@ -7,6 +7,7 @@
 #include "nearest/nearest.h"
 #include "radius/radius.h"
 #include "ray/ray.h"
+#include "surface/surface.h"
 #include "tree/build.h"
 
 typedef struct sap_cpu_kernels {
@@ -16,6 +17,7 @@ typedef struct sap_cpu_kernels {
     const sap_compact_kernels* compact;
     const sap_mesh_kernels* mesh; // of floats, whatever the precision
     const sap_ray_kernels* ray;   // likewise
+    const sap_surface_kernels* surface;
 } sap_cpu_kernels;
 
 // The kernels that a CPU device uses for reals of 32 or 64 bits.
@@ -34,5 +36,6 @@ SAP_DECLARE_KERNELS(avx512, 32)
 SAP_DECLARE_KERNELS(avx512, 64)
 extern const sap_mesh_kernels sap_mesh_kernels_portable, sap_mesh_kernels_avx2, sap_mesh_kernels_avx512;
 extern const sap_ray_kernels sap_ray_kernels_portable, sap_ray_kernels_avx2, sap_ray_kernels_avx512;
+extern const sap_surface_kernels sap_surface_kernels_portable, sap_surface_kernels_avx2, sap_surface_kernels_avx512;
 
 #endif

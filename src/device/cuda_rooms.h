@@ -30,6 +30,8 @@ sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_j
 sap_status sap_inside_cuda(const sap_mesh_tree* tree, const sap_inside_job* job);
 // ---- compact/compact_cuda.cu
 extern "C" sap_status sap_compact_cuda(sap_device* device, const sap_compact_job* job);
+// ---- surface/surface_cuda.cu
+extern "C" sap_status sap_surface_cuda(sap_device* device, const struct sap_surface_job* job);
 // ---- render/steps_cuda.cu
 extern "C" const struct sap_render_steps sap_render_steps_cuda;
 

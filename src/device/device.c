@@ -67,6 +67,9 @@ static int tables_for(sap_processor processor, const sap_processor_table* tables
 #if defined(SAP_HAVE_CUDA)
     if (processor == SAP_AUTO || processor == SAP_CUDA) tables[count++] = &sap_cuda_table;
 #endif
+#if defined(SAP_HAVE_GL)
+    if (processor == SAP_GL) tables[count++] = &sap_gl_table;
+#endif
     if (processor == SAP_AUTO || processor == SAP_CPU) tables[count++] = &sap_cpu_table;
     return count;
 }

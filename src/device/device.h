@@ -4,6 +4,7 @@
 #define SAPWOOD_DEVICE_DEVICE_H
 
 #include "base/memory.h"
+#include "sapwood/grid.h"
 #include "sapwood/mesh.h"
 #include "sapwood/points.h"
 
@@ -23,6 +24,16 @@ typedef struct sap_nearest_job {
     int32_t* ids;      // [queries.count * k]
     void* distance2;   // [queries.count * k] or NULL
 } sap_nearest_job;
+
+// What a grid of queries is asked, checked and with its defaults filled in.
+typedef struct sap_grid_job {
+    const sap_grid* grid;
+    int32_t k; // neighbours; 0: points within the limit are counted
+    float limit2;
+    int32_t* ids;     // [width * height * k]
+    float* distance2; // [width * height * k] or NULL
+    int64_t* counts;  // [width * height] when k is 0
+} sap_grid_job;
 
 // Rows in the caller's memory.
 typedef struct sap_radius_rows {
@@ -76,6 +87,8 @@ typedef struct sap_inside_job {
     uint8_t* inside; // [count]
 } sap_inside_job;
 
+struct sap_surface_job;
+
 // One processor. "(optional)" entries may be NULL: the room then answers SAP_ERROR_UNSUPPORTED.
 typedef struct sap_processor_table {
     const char* name;
@@ -97,6 +110,8 @@ typedef struct sap_processor_table {
     sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
     sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
     sap_status (*compact)(sap_device* device, const sap_compact_job* job); // (optional)
+    // (optional) See surface/surface.h.
+    sap_status (*surface)(sap_device* device, const struct sap_surface_job* job);
     // (optional) The same as make, read (of all arrays) and unmake, for trees over triangles.
     sap_status (*mesh_make)(sap_mesh_tree* tree, const unsigned char* arrays);
     sap_status (*mesh_read)(const sap_mesh_tree* tree, void* to);
@@ -108,6 +123,9 @@ typedef struct sap_processor_table {
     sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job);
     sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);
     const struct sap_render_steps* render; // (where there is trace) pictures, see render/picture.h
+    bool makes_from_host;                  // `make` takes host memory only
+    sap_status (*grid)(const sap_tree* tree, const sap_grid_job* job); // (optional) else as rows of queries
+    const struct sap_gl_functions* gl; // (optional) what only OpenGL can do, see device/opengl.h
 } sap_processor_table;
 
 extern const sap_processor_table sap_cpu_table;
@@ -115,6 +133,9 @@ extern const sap_processor_table sap_cpu_table;
 int32_t sap_cpu_threads(int32_t asked);
 #if defined(SAP_HAVE_CUDA)
 extern const sap_processor_table sap_cuda_table;
+#endif
+#if defined(SAP_HAVE_GL)
+extern const sap_processor_table sap_gl_table;
 #endif
 
 enum { SAP_SCRATCH_BLOCKS = 64 }; // idle scratch blocks that a device keeps at most

@@ -1,15 +1,8 @@
 // NPY 1.0, 2.0 and 3.0: a line of Python (a dictionary of three entries), then the numbers.
-#include "files/cells.h"
+#include "files/npy.h"
 #include <string.h>
 
 enum { MAGIC_BYTES = 6, VERSION_BYTES = 8 };
-
-typedef struct npy_header {
-    sap_cell cell;
-    bool fortran_order;
-    int64_t rows, columns;
-    size_t data; // byte at which the numbers begin
-} npy_header;
 
 // Reads the dictionary; `at` moves along, and stays where the text is not as it must be.
 typedef struct npy_text {
@@ -53,7 +46,7 @@ static bool take_quoted(npy_text* text, sap_span* value) {
     return true;
 }
 
-static sap_status take_type(npy_text* text, npy_header* header) {
+static sap_status take_type(npy_text* text, sap_npy_header* header) {
     const char* start = text->at;
     sap_span type;
     if (!take_quoted(text, &type))
@@ -81,10 +74,10 @@ static sap_status take_type(npy_text* text, npy_header* header) {
     return SAP_OK;
 }
 
-// "(rows,)" or "(rows, columns)".
-static sap_status take_shape(npy_text* text, npy_header* header) {
-    int64_t sides[2] = {0, 1};
+// "(rows,)", "(rows, columns)" and so on.
+static sap_status take_shape(npy_text* text, sap_npy_header* header) {
     int count = 0;
+    for (int i = 0; i < SAP_NPY_AXES; i++) header->sides[i] = i > 0;
     if (!take(text, '(')) return bad_text(text, SAP_ERROR_FORMAT, "the shape is not a tuple; save the array again");
     while (!take(text, ')')) {
         skip_blanks(text);
@@ -94,31 +87,32 @@ static sap_status take_shape(npy_text* text, npy_header* header) {
         if (!sap_span_count(number, &side))
             return bad_text(text, SAP_ERROR_FORMAT, "the shape holds no such number; save the array again");
         text->at = number.last;
-        if (count == 2)
-            return bad_text(text, SAP_ERROR_UNSUPPORTED, "the array has more than two axes; reshape it to a matrix");
-        sides[count++] = side;
+        if (count == header->most_axes)
+            return bad_text(text, SAP_ERROR_UNSUPPORTED,
+                            count == 2 ? "the array has more than two axes; reshape it to a matrix"
+                                       : "the array has more than three axes; save one volume of it");
+        header->sides[count++] = side;
         if (take(text, ',')) continue;
         if (take(text, ')')) break;
         return bad_text(text, SAP_ERROR_FORMAT, "the shape does not end; save the array again");
     }
     if (count == 0)
         return bad_text(text, SAP_ERROR_UNSUPPORTED, "the array is a single number; reshape it to a matrix");
-    header->rows = sides[0];
-    header->columns = sides[1];
+    header->axes = count;
     return SAP_OK;
 }
 
-static sap_status take_order(npy_text* text, npy_header* header) {
+static sap_status take_order(npy_text* text, sap_npy_header* header) {
     header->fortran_order = take_word(text, "True");
     if (!header->fortran_order && !take_word(text, "False"))
         return bad_text(text, SAP_ERROR_FORMAT, "fortran_order is neither True nor False; save the array again");
     return SAP_OK;
 }
 
-static sap_status take_dictionary(npy_text* text, npy_header* header) {
+static sap_status take_dictionary(npy_text* text, sap_npy_header* header) {
     static const struct {
         const char* key;
-        sap_status (*take)(npy_text* text, npy_header* header);
+        sap_status (*take)(npy_text* text, sap_npy_header* header);
     } entries[] = {{"descr", take_type}, {"fortran_order", take_order}, {"shape", take_shape}};
     unsigned found = 0;
     if (!take(text, '{')) return bad_text(text, SAP_ERROR_FORMAT, "the header is no dictionary; save the array again");
@@ -152,7 +146,7 @@ bool sap_npy_begins(const sap_source* source) {
     return shown && !memcmp(source->bytes, "\x93NUMPY", shown);
 }
 
-static sap_status read_header(const sap_source* source, npy_header* header) {
+sap_status sap_npy_header_read(const sap_source* source, int most_axes, sap_npy_header* header) {
     const unsigned char* bytes = source->bytes;
     if (!sap_npy_begins(source))
         return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "this is no NPY file: its first bytes are not \\x93NUMPY");
@@ -170,39 +164,41 @@ static sap_status read_header(const sap_source* source, npy_header* header) {
         return sap_bad_byte(source, SAP_ERROR_FORMAT, VERSION_BYTES,
                             "the header is longer than the file; the file is cut, get it again");
     header->data = start + length;
+    header->most_axes = most_axes;
     npy_text text = {source, (const char*)bytes + start, (const char*)bytes + header->data};
     return take_dictionary(&text, header);
 }
 
 sap_status sap_read_npy(const sap_source* source, sap_point_set** set) {
-    npy_header h = {.rows = 0};
-    sap_status status = read_header(source, &h);
+    sap_npy_header h = {.axes = 0};
+    sap_status status = sap_npy_header_read(source, 2, &h);
     if (status != SAP_OK) return status;
-    if (h.columns < 1 || h.columns > SAP_MAX_DIMS)
+    const int64_t rows = h.sides[0], width = h.sides[1];
+    if (width < 1 || width > SAP_MAX_DIMS)
         return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, VERSION_BYTES,
-                            "%lld columns, but points have 1 to %d coordinates", (long long)h.columns, SAP_MAX_DIMS);
-    size_t left = source->size - h.data, row = (size_t)h.columns * h.cell.bytes;
-    if ((uint64_t)h.rows > left / row)
+                            "%lld columns, but points have 1 to %d coordinates", (long long)width, SAP_MAX_DIMS);
+    size_t left = source->size - h.data, row = (size_t)width * h.cell.bytes;
+    if ((uint64_t)rows > left / row)
         return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
                             "the file ends, but its header promises %lld rows of %zu bytes; it is cut, get it again",
-                            (long long)h.rows, row);
+                            (long long)rows, row);
     sap_column columns[SAP_MAX_DIMS];
-    int32_t dims = (int32_t)h.columns;
+    int32_t dims = (int32_t)width;
     bool fits = true;
     for (int32_t axis = 0; axis < dims; axis++) {
-        size_t cells_before = (size_t)axis * (h.fortran_order ? (size_t)h.rows : 1);
+        size_t cells_before = (size_t)axis * (h.fortran_order ? (size_t)rows : 1);
         columns[axis].first = source->bytes + h.data + cells_before * h.cell.bytes;
         columns[axis].stride = h.fortran_order ? h.cell.bytes : row;
         columns[axis].cell = h.cell;
-        fits = fits && sap_column_fits_float(&columns[axis], h.rows);
+        fits = fits && sap_column_fits_float(&columns[axis], rows);
     }
     sap_point_set* made;
     sap_sink sink;
-    status = sap_columns_check(source, columns, dims, h.rows);
+    status = sap_columns_check(source, columns, dims, rows);
     if (status != SAP_OK) return status;
-    status = sap_point_set_make(source, h.rows, dims, fits, &made, &sink);
+    status = sap_point_set_make(source, rows, dims, fits, &made, &sink);
     if (status != SAP_OK) return status;
-    sap_columns_store(columns, dims, h.rows, &sink);
+    sap_columns_store(columns, dims, rows, &sink);
     *set = made;
     return SAP_OK;
 }

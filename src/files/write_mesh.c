@@ -26,6 +26,7 @@ static void put_ply_header(sap_output* output, const sap_mesh_file* file, bool t
              (long long)file->mesh.vertex_count);
     sap_output_text(output, line);
     sap_output_text(output, "property float x\nproperty float y\nproperty float z\n");
+    if (file->normals) sap_output_text(output, "property float nx\nproperty float ny\nproperty float nz\n");
     if (file->colors) sap_output_text(output, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
     snprintf(line, sizeof line, "element face %lld\nproperty list uchar int vertex_indices\nend_header\n",
              (long long)file->mesh.triangle_count);
@@ -38,6 +39,7 @@ static void put_ply_text(sap_output* output, const sap_mesh_file* file) {
     for (int64_t i = 0; i < mesh->vertex_count && !output->error; i++) {
         sap_output_put(output, text, (size_t)sap_print_float(mesh->vertices[3 * i], text));
         sap_put_floats(output, mesh->vertices + 3 * i + 1, 2);
+        if (file->normals) sap_put_floats(output, file->normals + 3 * i, 3);
         for (int a = 0; a < 3 && file->colors; a++) sap_put_int(output, color_byte(file->colors[3 * i + a]));
         sap_output_text(output, "\n");
     }
@@ -50,12 +52,14 @@ static void put_ply_text(sap_output* output, const sap_mesh_file* file) {
 
 static void put_ply_binary(sap_output* output, const sap_mesh_file* file) {
     const sap_mesh* mesh = &file->mesh;
-    const size_t place = 12, color = 3, face = 13;
-    unsigned char row[16];
+    const size_t face = 13;
+    unsigned char row[27];
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
-        for (int a = 0; a < 3; a++) put_word(row + 4 * (size_t)a, &mesh->vertices[3 * i + a]);
-        for (int a = 0; a < 3 && file->colors; a++) row[place + (size_t)a] = color_byte(file->colors[3 * i + a]);
-        sap_output_put(output, row, file->colors ? place + color : place);
+        size_t bytes = 0;
+        for (int a = 0; a < 3; a++, bytes += 4) put_word(row + bytes, &mesh->vertices[3 * i + a]);
+        for (int a = 0; a < 3 && file->normals; a++, bytes += 4) put_word(row + bytes, &file->normals[3 * i + a]);
+        for (int a = 0; a < 3 && file->colors; a++) row[bytes++] = color_byte(file->colors[3 * i + a]);
+        sap_output_put(output, row, bytes);
     }
     row[0] = 3;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {

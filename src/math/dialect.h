@@ -7,6 +7,7 @@
 //   SAP_TREE_PARAM    first among the parameters of a function that reads the tree
 //   SAP_TREE          the same among the arguments of a call (both end with their comma)
 // SAP_UNUSED(name) quiets the compilers about a parameter that one of several texts for a role does not need.
+// SAP_TABLE(type, name, count) begins a table of constants in a function, SAP_TABLE_END ends it.
 // Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/adding-a-kernel.md has the rules.
 #ifndef SAPWOOD_MATH_DIALECT_H
 #define SAPWOOD_MATH_DIALECT_H
@@ -23,6 +24,11 @@
 #define SAP_REAL     float
 #define SAP_REAL_MAX 3.402823466e+38
 
+#define SAP_TABLE(type, name, count) const type name[count] = type[count](
+#define SAP_TABLE_END                )
+
+float sap_float_of_int(int value) { return float(value); }
+float sap_square_root(float value) { return sqrt(value); }
 float sap_float_of_bits(uint bits) { return uintBitsToFloat(bits); }
 uint sap_bits_of_float(float value) { return floatBitsToUint(value); }
 
@@ -32,6 +38,7 @@ int sap_trailing_zeros(uint bits) { return (floatBitsToInt(float(bits & (~bits +
 #else
 
 #include <float.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -54,10 +61,15 @@ int sap_trailing_zeros(uint bits) { return (floatBitsToInt(float(bits & (~bits +
 #define SAP_STRUCT(name) typedef struct name name;
 #endif
 
-#define SAP_TREE_PARAM   const sap_tree *tree,
-#define SAP_TREE         tree,
-#define SAP_UNUSED(name) (void)(name);
-#define SAP_BITS         uint32_t
+#define SAP_TREE_PARAM               const sap_tree *tree,
+#define SAP_TREE                     tree,
+#define SAP_UNUSED(name)             (void)(name);
+#define SAP_BITS                     uint32_t
+#define SAP_TABLE(type, name, count) static const type name[count] = {
+#define SAP_TABLE_END                }
+
+SAP_FN float sap_float_of_int(int value) { return (float)value; }
+SAP_FN float sap_square_root(float value) { return sqrtf(value); }
 
 SAP_FN float sap_float_of_bits(uint32_t bits) {
     float value;

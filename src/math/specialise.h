@@ -44,7 +44,7 @@
 #define sap_box_nearest2   SAP_SPECIAL(sap_box_nearest2)
 #define sap_box_farthest2  SAP_SPECIAL(sap_box_farthest2)
 
-// tree/access.h, tree/leaf.h
+// tree/access.h, tree/leaf.h, nearest/bound.h
 #define sap_inner           SAP_SPECIAL(sap_inner)
 #define sap_inner_at        SAP_SPECIAL(sap_inner_at)
 #define sap_leaf            SAP_SPECIAL(sap_leaf)
@@ -54,6 +54,7 @@
 #define sap_leaf_distance2  SAP_SPECIAL(sap_leaf_distance2)
 #define sap_smallest_id     SAP_SPECIAL(sap_smallest_id)
 #define sap_count_below     SAP_SPECIAL(sap_count_below)
+#define sap_node_bound2     SAP_SPECIAL(sap_node_bound2)
 #define sap_explicit_node   SAP_SPECIAL(sap_explicit_node)
 #define sap_explicit_stride SAP_SPECIAL(sap_explicit_stride)
 
@@ -72,6 +73,9 @@
 #define sap_nearest_reaches     SAP_SPECIAL_LIST(sap_nearest_reaches)
 #define sap_nearest_scan        SAP_SPECIAL_LIST(sap_nearest_scan)
 #define sap_nearest_stack       SAP_SPECIAL_LIST(sap_nearest_stack)
+#define sap_nearest_place       SAP_SPECIAL_LIST(sap_nearest_place)
+#define sap_nearest_from        SAP_SPECIAL_LIST(sap_nearest_from)
+#define sap_nearest_resume      SAP_SPECIAL_LIST(sap_nearest_resume)
 #define sap_nearest_stackless   SAP_SPECIAL_LIST(sap_nearest_stackless)
 
 // radius/count.h, radius/collect.h, radius/walk.h

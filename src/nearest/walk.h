@@ -1,27 +1,10 @@
 // Nearest neighbours of one query: two walks through a tree, the nearer child first.
-// Shared text; needs math/dialect.h, math/distance.h, the accessors (tree/access.h in C and CUDA), tree/leaf.h, a list
-// of candidates, and SAP_STACK, the most inner nodes on a path.
+// Shared text; needs math/dialect.h, math/distance.h, the accessors (tree/access.h in C and CUDA), nearest/walked.h and
+// a scan of leaves (nearest/scan.h), and SAP_STACK, the most inner nodes on a path (undefined: only the walk without a
+// stack).
 //
 // A child is skipped if every point in it must come after the k-th best: its bound is greater, or equal while the
 // child's smallest id is greater. The second rule keeps a query among many equal points short.
-
-// A list of candidates, and what the walk did to find them.
-SAP_STRUCT(sap_nearest_walked)
-struct sap_nearest_walked {
-    sap_candidates list;
-    int nodes;
-    int leaves;
-    int points;
-};
-
-SAP_FN sap_nearest_walked sap_nearest_begin(sap_candidates list) {
-    sap_nearest_walked walked;
-    walked.list = list;
-    walked.nodes = 0;
-    walked.leaves = 0;
-    walked.points = 0;
-    return walked;
-}
 
 // Whether a node whose points are at least bound2 away may hold one of the k nearest.
 SAP_FN bool sap_nearest_reaches(SAP_TREE_PARAM SAP_BITS node, SAP_REAL bound2, sap_candidates list) {
@@ -29,27 +12,7 @@ SAP_FN bool sap_nearest_reaches(SAP_TREE_PARAM SAP_BITS node, SAP_REAL bound2, s
     return bound2 < limit2 || (bound2 == limit2 && sap_smallest_id(SAP_TREE node) < sap_candidates_limit_id(list));
 }
 
-// Looks at the points of a leaf, but for the one with the id `without` (-1: at all). Where all are equal, the first
-// that is turned away is the last to be looked at, since ids ascend.
-SAP_FN sap_nearest_walked sap_nearest_scan(SAP_TREE_PARAM SAP_BITS node, sap_point query, int without,
-                                           sap_nearest_walked walked) {
-    sap_leaf leaf = sap_leaf_at(SAP_TREE node);
-    int count = leaf.count;
-    for (int slot = 0; slot < count; ++slot) {
-        SAP_REAL distance2 = sap_leaf_distance2(SAP_TREE leaf, slot, query);
-        SAP_REAL limit2 = sap_candidates_limit2(walked.list);
-        if (distance2 <= limit2) {
-            int id = sap_leaf_id(SAP_TREE leaf, slot);
-            if (leaf.is_equal && distance2 == limit2 && id > sap_candidates_limit_id(walked.list)) count = slot + 1;
-            if (id != without) walked.list = sap_candidates_insert(walked.list, distance2, id);
-        } else if (leaf.is_equal) {
-            count = slot + 1;
-        }
-    }
-    walked.leaves += 1;
-    walked.points += count;
-    return walked;
-}
+#ifdef SAP_STACK
 
 // A child that may have to be visited: its bound, and per axis how far the query is from its cell.
 SAP_STRUCT(sap_nearest_pending)
@@ -96,32 +59,61 @@ SAP_FN sap_nearest_walked sap_nearest_stack(SAP_TREE_PARAM sap_point query, int 
     return walked;
 }
 
-// The walk without a stack, on balanced trees. Bit d of `pending` says that, d levels above the node, the sibling of
-// the path's node has not been looked at. Its bound is the plane between the two, read again from their parent.
-SAP_FN sap_nearest_walked sap_nearest_stackless(SAP_TREE_PARAM sap_point query, int without, sap_candidates list) {
-    sap_nearest_walked walked = sap_nearest_begin(list);
-    SAP_BITS pending = 0u;
-    SAP_BITS node = SAP_ROOT;
-    bool going = true;
-    while (going) {
-        sap_inner inner = sap_inner_at(SAP_TREE node);
+#endif
+
+// Where a walk without a stack stands. Bit d of `pending` says that, d levels above the node, the sibling of the path's
+// node may have to be looked at.
+SAP_STRUCT(sap_nearest_place)
+struct sap_nearest_place {
+    SAP_BITS node;
+    SAP_BITS pending;
+    bool going; // there is more to look at
+    sap_nearest_walked walked;
+};
+
+// A walk that begins at a node of a balanced tree: only what lies below it is looked at.
+SAP_FN sap_nearest_place sap_nearest_from(SAP_BITS node, sap_candidates list) {
+    sap_nearest_place place;
+    place.node = node;
+    place.pending = 0u;
+    place.going = true;
+    place.walked = sap_nearest_begin(list);
+    return place;
+}
+
+// Goes on until `leaves` more have been looked at, or there is nothing left to look at. Among points that tie, which a
+// node was entered for, it goes to the smallest id first: so few of many equal points are looked at.
+SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place place, sap_point query, int without,
+                                            int leaves) {
+    int last = place.walked.leaves + leaves;
+    bool tied = false;
+    while (place.going && place.walked.leaves < last) {
+        sap_inner inner = sap_inner_at(SAP_TREE place.node);
         while (!inner.is_leaf) {
             SAP_REAL aside = sap_point_on(query, inner.axis) - inner.split;
-            node = aside <= 0.0f ? inner.lower : inner.upper;
-            pending = (pending << 1) | 1u;
-            inner = sap_inner_at(SAP_TREE node);
+            bool is_lower = aside <= 0.0f;
+            if (tied) is_lower = sap_smallest_id(SAP_TREE inner.lower) < sap_smallest_id(SAP_TREE inner.upper);
+            bool reaches = tied || aside * aside <= sap_candidates_limit2(place.walked.list);
+            place.node = is_lower ? inner.lower : inner.upper;
+            place.pending = (place.pending << 1) | (reaches ? 1u : 0u);
+            inner = sap_inner_at(SAP_TREE place.node);
         }
-        walked = sap_nearest_scan(SAP_TREE node, query, without, walked);
-        going = false;
-        while (pending != 0u && !going) {
-            int levels = sap_trailing_zeros(pending);
-            node = (node >> levels) ^ 1u;
-            pending = (pending >> levels) ^ 1u;
-            inner = sap_inner_at(SAP_TREE node >> 1);
-            SAP_REAL aside = sap_point_on(query, inner.axis) - inner.split;
-            going = sap_nearest_reaches(SAP_TREE node, aside * aside, walked.list);
-            walked.nodes += 1;
+        place.walked = sap_nearest_scan(SAP_TREE place.node, query, without, place.walked);
+        place.going = false;
+        while (place.pending != 0u && !place.going) {
+            int levels = sap_trailing_zeros(place.pending);
+            place.node = (place.node >> levels) ^ 1u;
+            place.pending = (place.pending >> levels) ^ 1u;
+            SAP_REAL bound2 = sap_node_bound2(SAP_TREE place.node, query);
+            place.going = sap_nearest_reaches(SAP_TREE place.node, bound2, place.walked.list);
+            tied = bound2 == sap_candidates_limit2(place.walked.list);
+            place.walked.nodes += 1;
         }
     }
-    return walked;
+    return place;
+}
+
+// The walk without a stack, on balanced trees.
+SAP_FN sap_nearest_walked sap_nearest_stackless(SAP_TREE_PARAM sap_point query, int without, sap_candidates list) {
+    return sap_nearest_resume(SAP_TREE sap_nearest_from(SAP_ROOT, list), query, without, SAP_NO_ID).walked;
 }

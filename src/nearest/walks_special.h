@@ -8,8 +8,14 @@
 
 #include "tree/leaf.h"
 
+#include "nearest/bound.h"
+
 #define SAP_CAPACITY 1
 #include "nearest/candidates.h"
+
+#include "nearest/walked.h"
+
+#include "nearest/scan.h"
 
 #include "nearest/walk.h"
 
@@ -19,6 +25,10 @@
 #define SAP_CAPACITY 16
 #include "nearest/candidates.h"
 
+#include "nearest/walked.h"
+
+#include "nearest/scan.h"
+
 #include "nearest/walk.h"
 
 #include "nearest/walks_answer.h"
@@ -26,6 +36,10 @@
 
 #define SAP_CAPACITY 0
 #include "nearest/candidates_memory.h"
+
+#include "nearest/walked.h"
+
+#include "nearest/scan.h"
 
 #include "nearest/walk.h"
 

@@ -94,6 +94,14 @@ static sap_status copy_to_host(const sap_tree* tree, sap_tree* made) {
 
 static sap_status copy_to_device(const sap_tree* tree, sap_tree* made) {
     made->shape = tree->shape;
+    if (made->device->table->makes_from_host) {
+        sap_host_view view;
+        sap_status opened = sap_host_view_open(tree, &view);
+        if (opened != SAP_OK) return opened;
+        opened = made->device->table->make(made, view.tree.arrays);
+        sap_host_view_close(&view);
+        return opened;
+    }
     sap_status status = sap_device_wait(tree->device);
     return status == SAP_OK ? made->device->table->make(made, tree->arrays) : status;
 }

@@ -20,3 +20,6 @@ lattice() { awk -v n="$1" 'BEGIN { for (x = 0; x < n; x++) for (y = 0; y < n; y+
 
 # What stays the same on every machine of the lines of bench: what was measured.
 mask_bench() { sed -E -e 's/(cpu, [a-z0-9]+|cuda:[0-9]+), threads [0-9]+/DEVICE, threads N/' -e 's/^([a-z ]{14}) .*/\1 TIMES/'; }
+
+# volume SIDE: raw samples of 8 bits, a ball of 200 in the middle of zeros.
+volume() { awk -v n="$1" 'BEGIN { for (z = 0; z < n; z++) for (y = 0; y < n; y++) for (x = 0; x < n; x++) { m = (n - 1) / 2; d = (x - m) ^ 2 + (y - m) ^ 2 + (z - m) ^ 2; printf "%s", d < (m - 1) ^ 2 ? "\310" : "." } }' | tr . '\0'; }

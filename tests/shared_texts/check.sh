@@ -58,6 +58,34 @@ if found nvcc "CUDA"; then
     done
 fi
 
+# shader VERSION DEFINES FILE: a shader of src after the lines that the library puts before it.
+shader() {
+    highp='precision highp float;\nprecision highp int;\nprecision highp sampler2D;\n'
+    case $1 in
+    300) before="#version 300 es\n${highp}precision highp usampler2D;\nprecision highp sampler3D;\n" ;;
+    *) before="#version 100\n${highp}varying highp vec2 covered;\n" ;;
+    esac
+    if { printf "$before" && printf '#define %s\n' $2 | tr = ' ' && expand "$root/src/$3"; } >"$work/shader.frag"; then
+        check "GLSL ES $1 with glslangValidator: $3, $2" glslangValidator "$work/shader.frag"
+    else
+        failed=$((failed + 1))
+    fi
+}
+
+if command -v glslangValidator >"$work/where" 2>&1; then
+    for pass in 0 1 2 3; do
+        for form in 0 1; do
+            for cells in 0 1 2 3; do
+                shader 300 "SAP_PASS=$pass SAP_VEC4=$form SAP_CELLS=$cells" compact/histopyramid.glsl
+            done
+            for cells in 2 3; do
+                shader 100 "SAP_PASS=$pass SAP_BYTES=$form SAP_CELLS=$cells" compact/histopyramid_100.glsl
+            done
+        done
+    done
+    for pass in 0 1 2; do shader 300 "SAP_PASS=$pass SAP_VEC4=1 SAP_CELLS=1" surface/surface.glsl; done
+fi
+
 if found glslangValidator "GLSL ES 3.00"; then
     for axes in 2 3 4; do
         if { printf '#version 300 es\n#define SAP_AXES %d\n' "$axes" && expand "$here/walk.frag"; } >"$work/walk.frag"; then
@@ -66,11 +94,45 @@ if found glslangValidator "GLSL ES 3.00"; then
             failed=$((failed + 1))
         fi
     done
-    if { echo '#version 300 es' && expand "$here/rays.frag"; } >"$work/rays.frag"; then
-        check "GLSL ES 3.00 with glslangValidator: rays.frag" glslangValidator "$work/rays.frag"
-    else
-        failed=$((failed + 1))
-    fi
+    for text in rays surface; do
+        if { echo '#version 300 es' && expand "$here/$text.frag"; } >"$work/$text.frag"; then
+            check "GLSL ES 3.00 with glslangValidator: $text.frag" glslangValidator "$work/$text.frag"
+        else
+            failed=$((failed + 1))
+        fi
+    done
+    # nearest.glsl as nearest/frame_gl.c compiles it.
+    high='precision highp float; precision highp int; precision highp sampler2D; precision highp usampler2D;
+precision highp isampler2D;'
+    for axes in 2 3; do
+        for capacity in 0 1 2 4 8; do
+            for way in "0" "0;#define SAP_GRID" "2;#define SAP_GRID" "1;#define SAP_GRID" "0;#define SAP_RESUMED" \
+                "0;#define SAP_GRID;#define SAP_RESUMED" "0;#define SAP_RESUMED;#define SAP_LEFT"; do
+                for stage in frag comp; do
+                    case $stage$way in comp*SAP_LEFT) continue ;; esac # a pass that discards
+                    {
+                        [ $stage = frag ] && printf '#version 300 es\n%s\n' "$high"
+                        [ $stage = comp ] && printf '#version 310 es\n%s precision highp uimage2D;\n%s\n%s\n' "$high" \
+                            'layout(local_size_x = 8, local_size_y = 8) in;' '#define SAP_COMPUTE'
+                        printf '#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS ' "$axes" "$capacity"
+                        echo "$way" | tr ';' '\n'
+                        expand "$root/src/nearest/nearest.glsl"
+                    } >"$work/nearest.$stage"
+                    glslangValidator "$work/nearest.$stage" >"$work/one" 2>&1 || { cat "$work/one"; echo "$axes $capacity $way"; }
+                done
+            done
+        done
+    done >"$work/refused"
+    check "GLSL ES 3.00 and 3.10 with glslangValidator: nearest.glsl in all its forms" sh -c \
+        "cat '$work/refused'; ! test -s '$work/refused'"
+    for output in 0 1; do
+        {
+            printf '#version 100\nprecision highp float; precision highp int; precision highp sampler2D;\n'
+            printf '#define SAP_GLSL 100\n#define SAP_OUTPUT %d\n' $output
+            expand "$root/src/nearest/nearest_rgba8.glsl"
+        } >"$work/rgba8.frag"
+        check "GLSL ES 1.00 with glslangValidator: nearest_rgba8.glsl, output $output" glslangValidator "$work/rgba8.frag"
+    done
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

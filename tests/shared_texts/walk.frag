@@ -74,7 +74,10 @@ int sap_smallest_id(uint node) { return int(node_at(node).z); }
 int sap_count_below(uint node) { return int(node_at(node).w); }
 
 #include "tree/leaf.h"
+#include "nearest/bound.h"
 #include "nearest/candidates.h"
+#include "nearest/walked.h"
+#include "nearest/scan.h"
 #include "nearest/walk.h"
 #include "radius/count.h"
 #include "radius/walk.h"

@@ -10,6 +10,8 @@
 
 #include "tree/leaf.h"
 
+#include "nearest/bound.h"
+
 static __device__ sap_point SAP_SPECIAL(load_query)(const sap_tree* tree, const SAP_REAL* queries, int number) {
     sap_point query = sap_point_of(0.0f);
     for (int axis = 0; axis < SAP_DIMS; ++axis) query.at[axis] = queries[number * tree->shape.dims + axis];
@@ -18,6 +20,10 @@ static __device__ sap_point SAP_SPECIAL(load_query)(const sap_tree* tree, const 
 
 #define SAP_CAPACITY 8
 #include "nearest/candidates.h"
+
+#include "nearest/walked.h"
+
+#include "nearest/scan.h"
 
 #include "nearest/walk.h"
 

@@ -1,0 +1,198 @@
+// Voronoi pictures in a fragment shader: the time of a frame, with and without its way to host memory, beside the
+// CPU's, and frames of points that move and whose tree is built anew each time. Every pixel is compared with the CPU.
+//
+//   sapwood_gl_bench [--size WxH] [--leaf N] [--frames N] [--csv FILE] [COUNT…]
+#include <sapwood/sapwood.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_FRAMES = 64, WHOLE = 1 << 30 };
+
+typedef struct settings {
+    int32_t width, height, leaf_size, frames;
+    FILE* csv;
+} settings;
+
+typedef struct devices {
+    sap_device *gl, *cpu, *cuda; // cuda: NULL where there is no GPU
+} devices;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void say(void* user, sap_status status, const char* sentence) {
+    (void)user;
+    fprintf(stderr, "%s: %s\n", sap_status_string(status), sentence);
+}
+
+static void expect(sap_status status, const char* doing) {
+    if (status == SAP_OK) return;
+    fprintf(stderr, "%s: %s\n", doing, sap_status_string(status));
+    exit(1);
+}
+
+static int by_size(const void* a, const void* b) {
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double* times, int count) {
+    qsort(times, (size_t)count, sizeof *times, by_size);
+    return times[count / 2];
+}
+
+static void report(const settings* s, const char* what, int64_t points, double ms, int64_t wrong) {
+    printf("%-44s %9lld points %10.2f ms %8.1f frames/s", what, (long long)points, ms, 1e3 / ms);
+    if (wrong >= 0) printf("  wrong pixels: %lld", (long long)wrong);
+    printf("\n");
+    fflush(stdout);
+    if (s->csv)
+        fprintf(s->csv, "%s,%lld,%d,%d,%.4f,%lld\n", what, (long long)points, (int)s->width, (int)s->height, ms,
+                (long long)wrong);
+}
+
+static float* scatter(int64_t count) {
+    float* points = malloc((size_t)count * 2 * sizeof *points);
+    if (!points) exit(1);
+    uint32_t state = 12345;
+    for (int64_t i = 0; i < 2 * count; i++) {
+        state = state * 1664525u + 1013904223u;
+        points[i] = (float)(state >> 8) * 0x1p-24f;
+    }
+    return points;
+}
+
+static void move(float* points, int64_t count, int step) {
+    float by = step % 2 ? 1e-4f : -1e-4f;
+    for (int64_t i = 0; i < 2 * count; i++) points[i] += i % 4 < 2 ? by : -by;
+}
+
+static void pictures(const settings* s, const devices* d, const sap_grid* grid, const float* points, int64_t count) {
+    size_t pixels = (size_t)s->width * (size_t)s->height;
+    int32_t *ids = malloc(pixels * sizeof *ids), *truth = malloc(pixels * sizeof *truth);
+    float *distance2 = malloc(pixels * sizeof *distance2), *least = malloc(pixels * sizeof *least);
+    double times[MOST_FRAMES], begun;
+    sap_tree *tree = NULL, *copy = NULL;
+    sap_search search = {.k = 1};
+    if (!ids || !truth || !distance2 || !least) exit(1);
+    sap_points cloud = {points, count, 2, 0};
+    expect(sap_tree_build(d->cpu, cloud, &(sap_tree_options){.leaf_size = s->leaf_size}, &tree), "building");
+    begun = now();
+    expect(sap_tree_copy(tree, d->gl, &copy), "copying");
+    report(s, "a tree copied to textures", count, now() - begun, -1);
+    sap_gl_frame* frame = NULL;
+    bool done = false;
+    expect(sap_gl_frame_create(copy, s->width, s->height, &search, &frame), "making a frame");
+    for (int i = -2; i < s->frames; i++) {
+        begun = now();
+        expect(sap_gl_frame_begin(frame, grid), "beginning");
+        expect(sap_gl_frame_step(frame, WHOLE, &done), "drawing");
+        if (i >= 0) times[i] = now() - begun;
+    }
+    report(s, "a frame, its answers in a texture", count, median(times, s->frames), -1);
+    sap_gl_frame_free(frame);
+    for (int i = -1; i < s->frames; i++) {
+        begun = now();
+        expect(sap_nearest_grid(copy, grid, &search, ids, distance2), "searching");
+        if (i >= 0) times[i] = now() - begun;
+    }
+    double here = median(times, s->frames);
+    sap_tree_free(tree);
+    expect(sap_tree_build(d->cpu, cloud, NULL, &tree), "building");
+    for (int i = -1; i < 3; i++) {
+        begun = now();
+        expect(sap_nearest_grid(tree, grid, &search, truth, least), "searching");
+        if (i >= 0) times[i] = now() - begun;
+    }
+    int64_t wrong = 0;
+    for (size_t i = 0; i < pixels; i++) wrong += ids[i] != truth[i] && distance2[i] > least[i] * (1 + 4 * 0x1p-23f);
+    report(s, "a frame, its answers in host memory", count, here, wrong);
+    report(s, "the same on the CPU", count, median(times, 3), -1);
+    sap_tree_free(copy);
+    sap_tree_free(tree);
+    free(ids);
+    free(truth);
+    free(distance2);
+    free(least);
+}
+
+static void moving(const settings* s, const devices* d, const sap_grid* grid, float* points, int64_t count) {
+    double rebuild[MOST_FRAMES], update[MOST_FRAMES], whole[MOST_FRAMES];
+    sap_tree *tree = NULL, *copy = NULL;
+    sap_gl_frame* frame = NULL;
+    bool done = false;
+    sap_device* builder = d->cuda ? d->cuda : d->cpu;
+    sap_points cloud = {points, count, 2, 0};
+    expect(sap_tree_build(builder, cloud, &(sap_tree_options){.leaf_size = s->leaf_size}, &tree), "building");
+    expect(sap_tree_copy(tree, d->gl, &copy), "copying");
+    expect(sap_gl_frame_create(copy, s->width, s->height, &(sap_search){.k = 1}, &frame), "making a frame");
+    for (int i = -2; i < s->frames; i++) {
+        move(points, count, i);
+        double begun = now();
+        expect(sap_tree_rebuild(tree, cloud), "rebuilding");
+        double built = now();
+        expect(sap_gl_tree_update(copy, tree), "updating");
+        double updated = now();
+        expect(sap_gl_frame_begin(frame, grid), "beginning");
+        expect(sap_gl_frame_step(frame, WHOLE, &done), "drawing");
+        if (i < 0) continue;
+        rebuild[i] = built - begun;
+        update[i] = updated - built;
+        whole[i] = now() - begun;
+    }
+    const char* by = d->cuda ? "moved: built by CUDA from host memory" : "moved: built by the CPU";
+    report(s, by, count, median(rebuild, s->frames), -1);
+    report(s, "moved: to textures", count, median(update, s->frames), -1);
+    report(s, "moved: built, to textures, drawn", count, median(whole, s->frames), -1);
+    sap_gl_frame_free(frame);
+    sap_tree_free(copy);
+    sap_tree_free(tree);
+}
+
+int main(int argc, char** argv) {
+    settings s = {1900, 1200, 8, 9, NULL};
+    int64_t counts[8] = {10000, 100000, 1000000};
+    int known = 3, given = 0;
+    for (int i = 1; i < argc; i++) {
+        const char* value = i + 1 < argc ? argv[i + 1] : "";
+        if (!strcmp(argv[i], "--size") && sscanf(value, "%dx%d", &s.width, &s.height) == 2)
+            i++;
+        else if (!strcmp(argv[i], "--leaf"))
+            s.leaf_size = atoi(value), i++;
+        else if (!strcmp(argv[i], "--frames"))
+            s.frames = atoi(value), i++;
+        else if (!strcmp(argv[i], "--csv"))
+            s.csv = fopen(value, "w"), i++;
+        else if (given < 8)
+            counts[given++] = atoll(argv[i]);
+    }
+    if (given) known = given;
+    if (s.frames < 1 || s.frames > MOST_FRAMES) s.frames = 9;
+    devices d = {NULL, NULL, NULL};
+    sap_device_info info;
+    expect(sap_device_open(&(sap_device_options){.processor = SAP_GL, .log = say}, &d.gl), "opening OpenGL ES");
+    expect(sap_device_open(&(sap_device_options){.processor = SAP_CPU, .log = say}, &d.cpu), "opening the CPU");
+    if (sap_device_open(&(sap_device_options){.processor = SAP_CUDA}, &d.cuda) != SAP_OK) d.cuda = NULL;
+    expect(sap_device_describe(d.gl, &info), "describing");
+    printf("%s, %dx%d, leaves of %d, %d CPU threads\n", info.name, (int)s.width, (int)s.height, (int)s.leaf_size,
+           (int)info.threads);
+    sap_grid grid = {s.width, s.height, {0}, {0}, {0}};
+    grid.right[0] = 1.0 / s.width;
+    grid.down[1] = 1.0 / s.height;
+    for (int i = 0; i < known; i++) {
+        float* points = scatter(counts[i]);
+        pictures(&s, &d, &grid, points, counts[i]);
+        moving(&s, &d, &grid, points, counts[i]);
+        free(points);
+    }
+    if (s.csv) fclose(s.csv);
+    sap_device_close(d.cuda);
+    sap_device_close(d.cpu);
+    sap_device_close(d.gl);
+    return 0;
+}

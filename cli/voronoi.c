@@ -1,0 +1,224 @@
+// sapwood voronoi: which of the sites is nearest to each pixel.
+#include "file.h"
+#include "input.h"
+#include "verbs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The run of the verb. All zero can be freed.
+typedef struct voronoi_run {
+    sap_cli_points sites;
+    sap_tree* tree;
+    sap_tree_info info;
+    sap_grid grid;
+    int32_t* ids;
+    float* distance2;
+    int32_t* leaves; // looked at, for --style depth
+    uint8_t* pixels;
+    double read_seconds, build_seconds, search_seconds;
+} voronoi_run;
+
+static int64_t pixel_count(const voronoi_run* run) { return (int64_t)run->grid.width * run->grid.height; }
+
+static sap_cli_exit check_usage(sap_cli* cli) {
+    const sap_cli_options* o = cli->options;
+    const sap_cli_output outputs[] = {{"-o", o->output}, {"--ids", o->ids}, {"--distances", o->distances}};
+    sap_cli_exit result = sap_cli_picture_check(cli, o->output);
+    return result == SAP_EXIT_OK ? sap_cli_check_distinct(cli, outputs, 3) : result;
+}
+
+static sap_cli_exit read_sites(sap_cli* cli, voronoi_run* run) {
+    const sap_cli_options* o = cli->options;
+    double start = sap_cli_seconds();
+    sap_cli_exit result = sap_cli_points_read(cli, o->operands[0], 32, &run->sites);
+    if (result != SAP_EXIT_OK) return result;
+    run->read_seconds = sap_cli_seconds() - start;
+    if (run->sites.dims != 2 && run->sites.dims != 3)
+        return sap_cli_usage(cli, "%s has %d columns; sites have two or three", o->operands[0], (int)run->sites.dims);
+    if (sap_cli_given(o, "slice") && run->sites.dims == 2)
+        return sap_cli_usage(cli, "--slice is for sites with three coordinates");
+    // Shaders scan leaves a texel at a time: there small ones are faster. --style depth shows one tree on all devices.
+    sap_tree_options options = {.leaf_size = o->tree.leaf_size};
+    bool small = cli->info.processor == SAP_GL || o->style == SAP_STYLE_DEPTH;
+    if (!options.leaf_size && small) options.leaf_size = 8;
+    start = sap_cli_seconds();
+    sap_cli_stage_begin(cli, "building");
+    sap_status status = sap_tree_build(cli->device, sap_cli_f32(&run->sites), &options, &run->tree);
+    sap_cli_stage_end(cli);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, o->operands[0]);
+    run->build_seconds = sap_cli_seconds() - start;
+    sap_tree_describe(run->tree, &run->info);
+    return SAP_EXIT_OK;
+}
+
+// A view of all sites with a margin, x to the right and y up, pixels square.
+static void place_view(const sap_cli_options* o, voronoi_run* run) {
+    const sap_tree_info* info = &run->info;
+    double middle[3] = {0.5, 0.5, 0}, size[2] = {1, 1};
+    for (int a = 0; a < info->dims && info->count; a++) {
+        middle[a] = 0.5 * (info->lower[a] + info->upper[a]);
+        if (a < 2) size[a] = info->upper[a] - info->lower[a];
+    }
+    double step = fmax(size[0] / o->size[0], size[1] / o->size[1]) * 1.04;
+    if (!(step > 0)) step = 1.0 / o->size[0];
+    run->grid = (sap_grid){.width = o->size[0], .height = o->size[1]};
+    run->grid.origin[0] = middle[0] - 0.5 * step * o->size[0];
+    run->grid.origin[1] = middle[1] + 0.5 * step * o->size[1];
+    run->grid.origin[2] = sap_cli_given(o, "slice") ? o->slice : middle[2];
+    run->grid.right[0] = step;
+    run->grid.down[1] = -step;
+}
+
+static sap_cli_exit search(sap_cli* cli, voronoi_run* run) {
+    int64_t pixels = pixel_count(run);
+    run->ids = sap_cli_allocate(cli, pixels, sizeof *run->ids);
+    run->distance2 = run->ids ? sap_cli_allocate(cli, pixels, sizeof *run->distance2) : NULL;
+    run->pixels = run->distance2 ? sap_cli_allocate(cli, pixels, 3) : NULL;
+    if (!run->pixels) return SAP_EXIT_FAILED;
+    sap_cli_stage_begin(cli, "searching");
+    sap_status status = sap_nearest_grid(run->tree, &run->grid, &(sap_search){.k = 1}, run->ids, run->distance2);
+    run->search_seconds = sap_cli_stage_end(cli);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+}
+
+// The leaves that the walk without a stack looks at from each pixel, asked one by one on a CPU.
+static sap_cli_exit count_leaves(sap_cli* cli, voronoi_run* run) {
+    const sap_grid* grid = &run->grid;
+    sap_device* cpu = NULL;
+    sap_tree* tree = NULL;
+    run->leaves = sap_cli_allocate(cli, pixel_count(run), sizeof *run->leaves);
+    if (!run->leaves) return SAP_EXIT_FAILED;
+    sap_status status = sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu);
+    if (status == SAP_OK) status = sap_tree_copy(run->tree, cpu, &tree);
+    for (int64_t i = 0; status == SAP_OK && i < pixel_count(run); i++) {
+        sap_search_stats stats = {0};
+        int32_t id;
+        float query[3] = {(float)(grid->origin[0] + ((double)(i % grid->width) + 0.5) * grid->right[0]),
+                          (float)(grid->origin[1] + ((double)(i / grid->width) + 0.5) * grid->down[1]),
+                          (float)grid->origin[2]};
+        status = sap_nearest(tree, (sap_points){query, 1, run->info.dims, 0},
+                             &(sap_search){.k = 1, .walk = SAP_WALK_STACKLESS, .stats = &stats}, &id, NULL);
+        run->leaves[i] = (int32_t)stats.leaves;
+    }
+    sap_tree_free(tree);
+    sap_device_close(cpu);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+}
+
+// ---- Colours.
+
+static void set(uint8_t* pixel, double red, double green, double blue) {
+    const double color[3] = {red, green, blue};
+    for (int c = 0; c < 3; c++) {
+        double value = color[c] < 0 ? 0 : color[c] > 1 ? 1 : color[c];
+        pixel[c] = (uint8_t)(value * 255 + 0.5);
+    }
+}
+
+// A colour that belongs to an id, neither dark nor pale.
+static void color_of(int32_t id, double color[3]) {
+    uint32_t bits = (uint32_t)id * 2654435761u;
+    for (int c = 0; c < 3; c++) {
+        bits = (bits ^ (bits >> 15)) * 2246822519u;
+        color[c] = 0.3 + 0.6 * (double)(bits >> 8) * 0x1p-24;
+    }
+}
+
+// From dark blue over green to yellow.
+static void set_heat(uint8_t* pixel, double heat) {
+    set(pixel, heat * heat * 0.98, 0.05 + 0.85 * heat, 0.33 + 0.9 * heat * (1 - heat) - 0.2 * heat);
+}
+
+static bool is_edge(const voronoi_run* run, int64_t i) {
+    int64_t width = run->grid.width, x = i % width;
+    int32_t id = run->ids[i];
+    return (x + 1 < width && run->ids[i + 1] != id) || (i + width < pixel_count(run) && run->ids[i + width] != id);
+}
+
+static double largest_distance(const voronoi_run* run) {
+    float largest = 0;
+    for (int64_t i = 0; i < pixel_count(run); i++)
+        if (run->ids[i] >= 0 && run->distance2[i] > largest) largest = run->distance2[i];
+    return sqrt((double)largest);
+}
+
+static void paint(const sap_cli_options* o, voronoi_run* run) {
+    double largest = largest_distance(run), pixel_size = run->grid.right[0];
+    int32_t most = 1;
+    for (int64_t i = 0; run->leaves && i < pixel_count(run); i++) most = run->leaves[i] > most ? run->leaves[i] : most;
+    for (int64_t i = 0; i < pixel_count(run); i++) {
+        uint8_t* pixel = run->pixels + 3 * i;
+        double color[3] = {1, 1, 1}, distance = sqrt((double)run->distance2[i]);
+        if (o->style == SAP_STYLE_DEPTH) {
+            set_heat(pixel, log(1.0 + run->leaves[i]) / log(1.0 + most));
+        } else if (run->ids[i] < 0) {
+            set(pixel, 1, 1, 1);
+        } else if (o->style == SAP_STYLE_DISTANCES) {
+            set_heat(pixel, largest > 0 ? distance / largest : 0);
+        } else if (o->style == SAP_STYLE_EDGES) {
+            double shade = is_edge(run, i) ? 0.1 : 1;
+            set(pixel, shade, shade, shade);
+        } else {
+            color_of(run->ids[i], color);
+            double shade = distance < 1.5 * pixel_size && run->info.dims == 2 ? 0.15 : is_edge(run, i) ? 0.6 : 1;
+            set(pixel, color[0] * shade, color[1] * shade, color[2] * shade);
+        }
+    }
+}
+
+static sap_cli_exit write_arrays(sap_cli* cli, const voronoi_run* run) {
+    const sap_cli_options* o = cli->options;
+    sap_table ids = {.values = run->ids, .rows = run->grid.height, .columns = run->grid.width, .number = SAP_INT32};
+    sap_table distances = ids;
+    distances.values = run->distance2;
+    distances.number = SAP_FLOAT32;
+    sap_cli_exit result = o->ids ? sap_cli_write(cli, o->ids, &ids, "id") : SAP_EXIT_OK;
+    if (result == SAP_EXIT_OK && o->distances) result = sap_cli_write(cli, o->distances, &distances, "distance2_");
+    return result;
+}
+
+static void report(sap_cli* cli, const voronoi_run* run) {
+    const sap_cli_options* o = cli->options;
+    sap_json json = {0};
+    sap_json_open(&json, NULL, '{');
+    sap_json_text(&json, "verb", "voronoi");
+    sap_json_text(&json, "input", o->operands[0]);
+    sap_json_text(&json, "output", o->output);
+    sap_json_int(&json, "sites", run->info.count);
+    sap_json_int(&json, "width", run->grid.width);
+    sap_json_int(&json, "height", run->grid.height);
+    sap_json_effort(&json, cli, run->read_seconds, run->build_seconds, "search", run->search_seconds);
+    sap_json_close(&json, '}');
+}
+
+static void free_run(voronoi_run* run) {
+    free(run->ids);
+    free(run->distance2);
+    free(run->leaves);
+    free(run->pixels);
+    sap_tree_free(run->tree);
+    sap_cli_points_free(&run->sites);
+}
+
+sap_cli_exit sap_cli_voronoi(sap_cli* cli) {
+    const sap_cli_options* o = cli->options;
+    voronoi_run run = {0};
+    sap_cli_exit result = check_usage(cli);
+    if (result == SAP_EXIT_OK) result = read_sites(cli, &run);
+    if (result == SAP_EXIT_OK) place_view(o, &run);
+    if (result == SAP_EXIT_OK) result = search(cli, &run);
+    if (result == SAP_EXIT_OK && o->style == SAP_STYLE_DEPTH) result = count_leaves(cli, &run);
+    if (result == SAP_EXIT_OK) {
+        paint(o, &run);
+        result = sap_cli_picture_write(cli, o->output, run.pixels, run.grid.width, run.grid.height);
+    }
+    if (result == SAP_EXIT_OK) result = write_arrays(cli, &run);
+    if (result == SAP_EXIT_OK && o->json) report(cli, &run);
+    if (result == SAP_EXIT_OK && strcmp(o->output, "-"))
+        sap_cli_note(cli, "%lld sites, %d x %d pixels: %s, searched in %.3g s", (long long)run.info.count,
+                     (int)run.grid.width, (int)run.grid.height, o->output, run.search_seconds);
+    free_run(&run);
+    return result;
+}

@@ -1,0 +1,233 @@
+/**
+ * @file gl.h
+ * OpenGL ES: the textures of trees, searches for every pixel and compaction inside a context, so that programs that
+ * draw with OpenGL ES can use them without a detour through host memory.
+ *
+ * A device is opened with `processor = SAP_GL`, in a context of its own or, with `current_context`, in the caller's
+ * (see
+ * ::sap_device_options): only there do texture names mean the same on both sides. In the caller's context every call
+ * puts back the state that it changes; the context must be current in every call, ::sap_device_close included.
+ */
+#ifndef SAPWOOD_GL_H
+#define SAPWOOD_GL_H
+
+#include "grid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a context can do. */
+typedef struct sap_gl_info {
+    int32_t max_texture_size; /**< texels on a side of a texture, at most */
+    int32_t max_draw_buffers; /**< textures that one pass can write */
+    bool float_targets;       /**< textures of floats can be written; else integers and bytes stand in for them */
+} sap_gl_info;
+
+/** Describes the context of a device. Errors: SAP_ERROR_ARGUMENT (a NULL, or a device that is not SAP_GL). */
+SAP_API sap_status sap_gl_describe(const sap_device* device, sap_gl_info* info);
+
+/**
+ * A tree's textures, as shaders read them. They belong to the tree and change when it is rebuilt. Texel i of a texture
+ * is (i % width, i / width), its width the power of two that stands here. The tree is balanced, in heap order: root 1,
+ * children 2i and 2i + 1, every leaf at the same depth.
+ */
+typedef struct sap_gl_tree_textures {
+    uint32_t nodes; /**< RG32UI, a texel an inner node: the bits of its split value; its axis */
+    uint32_t
+        smallest;    /**< R32I, a texel a node, leaves included: the smallest id below it, 2^31-1 where there is none */
+    uint32_t boxes;  /**< RGBA32F, in 2-D a texel a node, leaves included: lower x, y, upper x, y of its tight box; in
+                        3-D two: lower x, y, z and upper x, y, z */
+    uint32_t blocks; /**< RGBA32UI, the points: for each leaf `quads` texels of the bits of x, as many of y (and z), as
+                        many of ids; four points a texel; places without a point lie at infinity */
+    int32_t widths[4]; /**< of the four, in texels */
+    int32_t dims;      /**< 2 or 3 */
+    int32_t depth;     /**< of every leaf: leaf l is node 2^depth + l */
+    int32_t quads;     /**< texels of one coordinate of a leaf */
+} sap_gl_tree_textures;
+
+/** Names a tree's textures. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_DEVICE_LOST, SAP_ERROR_DEVICE_MEMORY. */
+SAP_API sap_status sap_gl_tree_describe(const sap_tree* tree, sap_gl_tree_textures* textures);
+
+/**
+ * Makes a tree on an OpenGL device equal to another tree, from any device, in the memory and the textures that it has
+ * (they grow where they must): for points that move and are built elsewhere, frame by frame. O(n). dims must be the
+ * same. Errors: as ::sap_tree_copy; after a failure the tree may be empty.
+ */
+SAP_API sap_status sap_gl_tree_update(sap_tree* copy, const sap_tree* tree);
+
+/**
+ * A picture's worth of searches, a query a pixel, whose answers stay in textures. It is drawn in steps: each lets every
+ * pixel's walk through the tree look at so many more leaves, so that no step keeps a GPU busy for too long.
+ */
+typedef struct sap_gl_frame sap_gl_frame;
+
+/** Where the answers of a frame are: RGBA32UI textures of its size, after the last step. */
+typedef struct sap_gl_frame_textures {
+    int32_t width;  /**< of the textures */
+    int32_t height; /**< of the textures */
+    uint32_t place; /**< x: 0 once the pixel's walk has ended. Where 1 neighbour is sought, z is its id (2^31-1: none)
+                       and w the bits of its squared distance; where points are counted, z is their number */
+    uint32_t lists[4]; /**< k > 1: texture j holds neighbours 2j and 2j + 1 of a list of `capacity`: id, bits of the
+                          squared distance, id, bits; 0 beyond. Only the last k of the list are used */
+    int32_t capacity;  /**< 2, 4 or 8, the first of these that is at least k; else k */
+} sap_gl_frame_textures;
+
+/**
+ * Makes a frame of so many pixels. Of the search, k (1 to 8; 0: the points within the radius are counted) and radius
+ * count. The frame must be freed before its tree. 32 bytes of GPU memory a pixel and 32 more for two neighbours.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (more neighbours than shaders keep), SAP_ERROR_RANGE (larger than a
+ * texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t height, const sap_search* search,
+                                       sap_gl_frame** frame);
+/** Begins anew with the places of a grid, whose size is the frame's. Errors: as sap_gl_frame_create. */
+SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid);
+/**
+ * Lets every walk look at `leaves` more leaves. *done, unless NULL, tells whether all have ended, and waits for that.
+ * Errors: SAP_ERROR_ARGUMENT (leaves < 1, nothing begun), SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done);
+/** Names the textures of the last step. Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun). */
+SAP_API sap_status sap_gl_frame_describe(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+/** Frees a frame. NULL is allowed. */
+SAP_API void sap_gl_frame_free(sap_gl_frame* frame);
+
+/**
+ * A tree in four bytes a node, for shaders in GLSL ES 1.00 (WebGL 1), which have neither integers nor floats in
+ * textures. From the highest bit: 1 leaf, 15 x, 1 axis, 15 y. Inner nodes hold their split in the field of its axis,
+ * leaves a site, both in units of 1/32767 of the domain's side, so that sites closer than that are drawn as one. One
+ * site a leaf.
+ */
+typedef struct sap_rgba8_tree {
+    int32_t width;        /**< of the textures, a power of two: node i is texel (i % width, i / width), the root 1 */
+    int32_t height;       /**< of the textures */
+    double lower[2];      /**< the domain's lower corner */
+    double scale;         /**< units for a length of 1 */
+    unsigned char* nodes; /**< [height][width] RGBA, the highest byte first */
+    unsigned char* ids;   /**< [height][width] RGBA: the ids of the leaves' sites, the highest byte first */
+    sap_device* device;   /**< that the memory is of */
+} sap_rgba8_tree;
+
+/**
+ * Makes the compact form of a balanced 2-D tree of floats with leaf_size 1, on any device, for the square domain of
+ * `side` from `lower` on; sites beyond are moved to its border. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED
+ * (another tree, or an empty one), SAP_ERROR_RANGE (more than 2^22 sites), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_tree_to_rgba8(const sap_tree* tree, const double lower[2], double side, sap_rgba8_tree** form);
+/** Frees a compact form. NULL is allowed. */
+SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
+
+/**
+ * The nearest site of every place of a grid by the shader for GLSL ES 1.00: ids[height][width], and distances (not
+ * squared; to 1/65536 of a unit, at most 65535 units) or NULL. Exact for the rounded sites; where sites are equally far
+ * any of them. A pixel takes at most 2^24 steps through the tree. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (beyond
+ * the largest texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid,
+                                        int32_t* ids, float* distances);
+
+/**
+ * @name Compaction
+ * Histopyramids (Ziegler, Tevs, Theobalt and Seidel 2006; in the vec4 form Dyken, Ziegler, Theobalt and Seidel 2008):
+ * of the texels of a texture those that are wanted, as a list, made by fragment shaders alone. A cell may also have
+ * several outputs, such as the triangles of a cell of a volume: it is then listed so often.
+ *
+ * **Cells** are the texels of the base texture in the order of its rows, as far as `count` goes; the list has them in
+ * the same order, as ::sap_compact keeps its items. Published pyramids reduce two by two texels and list in that order
+ * of theirs, in squares with sides of powers of two; these reduce four of a row to one, and take any size.
+ * @{
+ */
+
+/** How sums are kept. The list is the same in all of them. */
+typedef enum sap_gl_form {
+    SAP_GL_VEC4 = 0,  /**< running sums in four channels, one texel read a level; whole numbers, exact */
+    SAP_GL_PLAIN = 1, /**< a sum a texel, three texels read a level; whole numbers, exact */
+    SAP_GL_FLOAT = 2  /**< shaders of GLSL ES 1.00, as for WebGL 1: the vec4 form in floats, or, where a context cannot
+                         write these, the plain form with sums as bytes. count * most is at most 2^24 - 1 */
+} sap_gl_form;
+
+/** What a texel of the base texture holds. */
+typedef enum sap_gl_cells {
+    SAP_GL_CELLS_UINT = 0,  /**< a cell: unsigned integers, of whichever size, in red (not in ::SAP_GL_FLOAT) */
+    SAP_GL_CELLS_UINT4 = 1, /**< four cells in a row: red, green, blue, alpha, unsigned integers (nor there); the
+                               fastest: it is read as it is the lowest level of the vec4 form */
+    SAP_GL_CELLS_FLOAT = 2, /**< a cell: floats in red, rounded; what is below 0.5, or a NaN, counts 0 */
+    SAP_GL_CELLS_BYTE = 3   /**< a cell: normalised bytes (R8, RGBA8) in red, counting 0 ... 255 */
+} sap_gl_cells;
+
+/** What a pyramid stands on. All zero but the sizes is the default. */
+typedef struct sap_gl_pyramid_options {
+    sap_gl_form form;      /**< default ::SAP_GL_VEC4 */
+    sap_gl_cells cells;    /**< default ::SAP_GL_CELLS_UINT */
+    int32_t width, height; /**< of base textures, in texels */
+    int64_t count;         /**< cells that count; 0: all that there are */
+    uint32_t most; /**< outputs that a cell has at most: cells that say more count so many. 0: 1, so that cells are
+                        flags. Sums that must fit are kept in 8 or 16 bits */
+} sap_gl_pyramid_options;
+
+/** A pyramid: textures and what they are for. It may be used again for other cells of the same kind and size. */
+typedef struct sap_gl_pyramid sap_gl_pyramid;
+
+/** Where the list goes. Output i is the texel (i % width, i / width). */
+typedef struct sap_gl_list {
+    uint32_t texture; /**< unsigned integers of 32 bits: with one channel the cell; with two also which of its outputs
+                         (0 ...); with four also its column and row in the base. ::SAP_GL_FLOAT: RGBA32F the four, or
+                         RGBA8 the cell as four bytes, lowest first, as ::sap_gl_pyramid_info says. 0: a texture of the
+                         pyramid's, with one channel if most is 1, else with two; it is the caller's to read until the
+                         pyramid is used again or freed, and its width and height are filled in here */
+    int32_t width, height; /**< of the caller's texture */
+    int64_t expected;      /**< outputs that are listed at most; 0: as many as there is room for */
+} sap_gl_list;
+
+/** What a pyramid is made of, to be looked at. */
+typedef struct sap_gl_pyramid_info {
+    int32_t levels;      /**< above the cells, 4 at least */
+    uint32_t texture[4]; /**< integers: levels 1, 2, 3, and all above in one, the top first (0: the base serves as
+                            level 1). ::SAP_GL_FLOAT: all levels in the first */
+    bool bytes;          /**< ::SAP_GL_FLOAT where floats cannot be written */
+} sap_gl_pyramid_info;
+
+/**
+ * Makes a pyramid: 1.4 bytes a cell for flags in the vec4 form, 0.4 in the plain one, and at most 5.4. Errors:
+ * SAP_ERROR_ARGUMENT (a NULL, a device that is not SAP_GL, an unknown form or kind of cells, one that does not go with
+ * the form, a size or count that is not positive, or a count beyond the size), SAP_ERROR_RANGE (textures beyond the
+ * context's limit, naming it; count * most of 2^32 or more, or of 2^24 or more in ::SAP_GL_FLOAT),
+ * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options* options,
+                                       sap_gl_pyramid** pyramid);
+
+/**
+ * Lists the cells of a base texture. `total` is how many outputs there are, listed or not; reading it waits for the
+ * GPU. With `total` NULL nothing waits, if `list` names a texture or expects a number of outputs: the shaders know the
+ * total. So a program that expects enough (it may ask ::sap_gl_pyramid_total a frame later) never waits. Of more
+ * outputs than are expected, or than there is room for, the first are listed; texels beyond the last output are left as
+ * they are, in a texture of the pyramid's 0xffffffff (floats: -1; bytes: 255). `list` NULL: the pyramid is made, and
+ * nothing listed. O(cells) for the pyramid, O(log cells) for each output: only rows that have outputs are drawn.
+ *
+ * Errors: SAP_ERROR_ARGUMENT (a NULL pyramid, base 0, negative sizes), SAP_ERROR_RANGE (a list beyond the context's
+ * limit of textures, naming it), SAP_ERROR_UNSUPPORTED (a texture that cannot be written so), SAP_ERROR_DEVICE_MEMORY,
+ * SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* list, int64_t* total);
+
+/** How many outputs the last base had; waits for the GPU. In ::SAP_GL_FLOAT it is packed into a texel of bytes and
+ * read from there, as WebGL 1 has to. Errors: as ::sap_gl_compact; SAP_ERROR_ARGUMENT if there was no base yet. */
+SAP_API sap_status sap_gl_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total);
+
+/** Reads the sums of a level: sums[ceil(count / 4^level)], level 1 ... levels. Errors: as ::sap_gl_pyramid_total, and
+ * SAP_ERROR_MEMORY. */
+SAP_API sap_status sap_gl_pyramid_sums(sap_gl_pyramid* pyramid, int32_t level, uint32_t* sums);
+
+/** Describes a pyramid. Errors: SAP_ERROR_ARGUMENT (a NULL). */
+SAP_API sap_status sap_gl_pyramid_describe(const sap_gl_pyramid* pyramid, sap_gl_pyramid_info* info);
+
+/** Frees a pyramid and its textures. NULL is allowed. */
+SAP_API void sap_gl_pyramid_free(sap_gl_pyramid* pyramid);
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,131 @@
+// Histopyramids' face: checks, in every build.
+#include "compact/pyramid.h"
+#include "device/opengl.h"
+
+// Without OpenGL there is no device to make a pyramid with.
+#if !defined(SAP_HAVE_GL)
+sap_status sap_pyramid_make(sap_gl_pyramid* pyramid) {
+    (void)pyramid;
+    return SAP_ERROR_UNSUPPORTED;
+}
+sap_status sap_pyramid_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* list, int64_t* total) {
+    (void)pyramid, (void)base, (void)list, (void)total;
+    return SAP_ERROR_UNSUPPORTED;
+}
+sap_status sap_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total) {
+    (void)pyramid, (void)total;
+    return SAP_ERROR_UNSUPPORTED;
+}
+sap_status sap_pyramid_sums(sap_gl_pyramid* pyramid, int32_t level, uint32_t* sums) {
+    (void)pyramid, (void)level, (void)sums;
+    return SAP_ERROR_UNSUPPORTED;
+}
+void sap_pyramid_unmake(sap_gl_pyramid* pyramid) { (void)pyramid; }
+#endif
+
+static sap_status check(const sap_device* device, const sap_gl_pyramid_options* o) {
+    if (o->form < SAP_GL_VEC4 || o->form > SAP_GL_FLOAT)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.form: unknown form %d", (int)o->form);
+    if (o->cells < SAP_GL_CELLS_UINT || o->cells > SAP_GL_CELLS_BYTE)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.cells: unknown kind %d", (int)o->cells);
+    if (o->form == SAP_GL_FLOAT && o->cells < SAP_GL_CELLS_FLOAT)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.cells: GLSL ES 1.00 reads no textures of integers");
+    if (o->width < 1 || o->height < 1)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options: a base of %d x %d texels", (int)o->width, (int)o->height);
+    int64_t all = (int64_t)o->width * o->height;
+    if (o->cells == SAP_GL_CELLS_UINT4) all = all > INT64_MAX / 4 ? INT64_MAX : 4 * all;
+    if (o->count < 0 || o->count > all)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.count: %lld is not in 0...%lld", (long long)o->count,
+                        (long long)all);
+    return SAP_OK;
+}
+
+static void complete(sap_gl_pyramid* p) {
+    sap_gl_pyramid_options* o = &p->options;
+    if (!o->count) o->count = (int64_t)o->width * o->height * (o->cells == SAP_GL_CELLS_UINT4 ? 4 : 1);
+    if (!o->most) o->most = 1;
+}
+
+// Levels up to the one that is one node; those that have textures of their own are always there.
+static void plan(sap_gl_pyramid* p) {
+    p->nodes[0] = (uint32_t)p->options.count;
+    while (p->levels <= SAP_PYRAMID_SEPARATE || p->nodes[p->levels] > 1) {
+        p->nodes[p->levels + 1] = p->nodes[p->levels] / 4 + (p->nodes[p->levels] % 4 != 0);
+        p->levels++;
+    }
+}
+
+sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options* options, sap_gl_pyramid** pyramid) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!options) return sap_fail(device, SAP_ERROR_ARGUMENT, "options: is NULL");
+    if (!pyramid) return sap_fail(device, SAP_ERROR_ARGUMENT, "pyramid: is NULL");
+    if (!sap_gl_functions_of(device)) return SAP_ERROR_ARGUMENT;
+    sap_status status = check(device, options);
+    if (status != SAP_OK) return status;
+    sap_gl_pyramid* made = sap_memory_allocate_zero(device, sizeof *made);
+    if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a pyramid");
+    made->device = device;
+    made->options = *options;
+    complete(made);
+    double most = options->form == SAP_GL_FLOAT ? 16777215.0 : 4294967295.0;
+    if ((double)made->options.count * made->options.most > most) {
+        status = sap_fail(device, SAP_ERROR_RANGE, "%lld cells with up to %lu outputs are more than %.0f",
+                          (long long)made->options.count, (unsigned long)made->options.most, most);
+    } else {
+        plan(made);
+        status = sap_pyramid_make(made);
+    }
+    if (status == SAP_OK)
+        *pyramid = made;
+    else
+        sap_memory_release(device, made, sizeof *made);
+    return status;
+}
+
+void sap_gl_pyramid_free(sap_gl_pyramid* pyramid) {
+    if (!pyramid) return;
+    sap_pyramid_unmake(pyramid);
+    sap_memory_release(pyramid->device, pyramid, sizeof *pyramid);
+}
+
+sap_status sap_gl_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* list, int64_t* total) {
+    if (!pyramid) return SAP_ERROR_ARGUMENT;
+    const sap_device* device = pyramid->device;
+    if (!base) return sap_fail(device, SAP_ERROR_ARGUMENT, "base: is 0");
+    if (list && list->expected < 0)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "list.expected: %lld is negative", (long long)list->expected);
+    if (list && list->texture && (list->width < 1 || list->height < 1))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "list: a texture of %d x %d texels", (int)list->width,
+                        (int)list->height);
+    return sap_pyramid_compact(pyramid, base, list, total);
+}
+
+static sap_status check_filled(const sap_gl_pyramid* pyramid) {
+    return pyramid->filled ? SAP_OK : sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "pyramid: has had no base yet");
+}
+
+sap_status sap_gl_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total) {
+    if (!pyramid) return SAP_ERROR_ARGUMENT;
+    if (!total) return sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "total: is NULL");
+    sap_status status = check_filled(pyramid);
+    return status == SAP_OK ? sap_pyramid_total(pyramid, total) : status;
+}
+
+sap_status sap_gl_pyramid_sums(sap_gl_pyramid* pyramid, int32_t level, uint32_t* sums) {
+    if (!pyramid) return SAP_ERROR_ARGUMENT;
+    if (!sums) return sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "sums: is NULL");
+    if (level < 1 || level > pyramid->levels)
+        return sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "level: %d is not in 1...%d", (int)level,
+                        (int)pyramid->levels);
+    sap_status status = check_filled(pyramid);
+    return status == SAP_OK ? sap_pyramid_sums(pyramid, level, sums) : status;
+}
+
+sap_status sap_gl_pyramid_describe(const sap_gl_pyramid* pyramid, sap_gl_pyramid_info* info) {
+    if (!pyramid) return SAP_ERROR_ARGUMENT;
+    if (!info) return sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "info: is NULL");
+    *info = (sap_gl_pyramid_info){.levels = pyramid->levels, .bytes = pyramid->bytes};
+    int textures = pyramid->options.form == SAP_GL_FLOAT ? 1 : 4;
+    for (int i = 0; i < textures; i++) info->texture[i] = pyramid->texture[i];
+    return SAP_OK;
+}

@@ -1,0 +1,171 @@
+// OpenGL ES contexts as a processor: opening, closing, and the table of what they can do.
+#include "device/gl.h"
+#include "device/opengl.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_COMPUTE_IMAGE_UNIFORMS = 0x91BD };
+
+bool sap_gl_has(const sap_gl* gl, const char* extension) {
+    GLint count = 0;
+    gl->calls.GetIntegerv(GL_NUM_EXTENSIONS, &count);
+    for (GLint i = 0; i < count; i++) {
+        const GLubyte* name = gl->calls.GetStringi(GL_EXTENSIONS, (GLuint)i);
+        if (name && !strcmp((const char*)name, extension)) return true;
+    }
+    return false;
+}
+
+// The version as 10 * major + minor; 0: no OpenGL ES.
+static int version_of(const sap_gl* gl) {
+    const char* text = (const char*)gl->calls.GetString(GL_VERSION);
+    int major = 0, minor = 0;
+    if (!text || sscanf(text, "OpenGL ES %d.%d", &major, &minor) != 2) return 0; // NOLINT(cert-err34-c): checked below
+    return major >= 0 && major < 100 && minor >= 0 && minor < 10 ? 10 * major + minor : 0;
+}
+
+static int32_t limit_of(const sap_gl* gl, GLenum which) {
+    GLint value = 0;
+    gl->calls.GetIntegerv(which, &value);
+    return value;
+}
+
+static void make_corners(sap_gl* gl) {
+    static const float corners[6] = {-1, -1, 3, -1, -1, 3};
+    const sap_gl_calls* f = &gl->calls;
+    f->GenVertexArrays(1, &gl->vertices);
+    f->GenBuffers(1, &gl->corners);
+    f->GenFramebuffers(1, &gl->framebuffer);
+    f->BindVertexArray(gl->vertices);
+    f->BindBuffer(GL_ARRAY_BUFFER, gl->corners);
+    f->BufferData(GL_ARRAY_BUFFER, sizeof corners, corners, GL_STATIC_DRAW);
+    f->EnableVertexAttribArray(0);
+    f->VertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
+}
+
+// Asks an entered context what it can do, and makes what all passes need.
+static void explore(sap_gl_call* call) {
+    sap_gl* gl = call->gl;
+    int version = version_of(gl);
+    const char* text = (const char*)gl->calls.GetString(GL_VERSION);
+    if (version < 30) {
+        sap_gl_fail(call, SAP_ERROR_NO_DEVICE, "the context is not OpenGL ES 3.0 but %.60s", text ? text : "unknown");
+        return;
+    }
+    gl->most_texture = limit_of(gl, GL_MAX_TEXTURE_SIZE);
+    gl->most_3d = limit_of(gl, GL_MAX_3D_TEXTURE_SIZE);
+    int32_t buffers = limit_of(gl, GL_MAX_DRAW_BUFFERS), attachments = limit_of(gl, GL_MAX_COLOR_ATTACHMENTS);
+    gl->most_targets = buffers < attachments ? buffers : attachments;
+    if (gl->most_targets > SAP_GL_TARGETS) gl->most_targets = SAP_GL_TARGETS;
+    gl->float_targets = version >= 32 || sap_gl_has(gl, "GL_EXT_color_buffer_float");
+    bool computes = gl->calls.BindImageTexture && gl->calls.DispatchCompute && gl->calls.MemoryBarrier;
+    if (version >= 31 && computes) gl->most_images = limit_of(gl, MAX_COMPUTE_IMAGE_UNIFORMS);
+    const char* name = (const char*)gl->calls.GetString(GL_RENDERER);
+    snprintf(gl->name, sizeof gl->name, "%s", name ? name : "");
+    make_corners(gl);
+    if (sap_gl_check(call, "opening a device") && !gl->float_targets)
+        sap_fail(call->device, SAP_OK,
+                 "this context cannot write textures of floats (GL_EXT_color_buffer_float): floats travel in textures "
+                 "of integers or bytes");
+}
+
+static void gl_close(sap_device* device) {
+    sap_gl* gl = sap_gl_of(device);
+    sap_gl_call call;
+    if (gl->context && sap_gl_begin(&call, device) == SAP_OK) {
+        for (int i = 0; i < gl->programs; i++) call.f->DeleteProgram(gl->program[i].program);
+        call.f->DeleteVertexArrays(1, &gl->vertices);
+        call.f->DeleteBuffers(1, &gl->corners);
+        call.f->DeleteFramebuffers(1, &gl->framebuffer);
+        gl->vertices = gl->corners = gl->framebuffer = 0;
+    }
+    if (gl->context) (void)sap_gl_end(&call, SAP_OK);
+    gl->platform->close(device, gl);
+    sap_device_close(gl->host);
+    sap_memory_release(device, gl, sizeof *gl);
+    device->processor_state = NULL;
+}
+
+// What a context does not do is done by a CPU device of the same options.
+static sap_status open_host(sap_device* device, sap_gl* gl) {
+    sap_device_options options = device->options;
+    options.processor = SAP_CPU;
+    options.ordinal = 0;
+    sap_status status = sap_device_open(&options, &gl->host);
+    sap_device_info info;
+    if (status == SAP_OK) status = sap_device_describe(gl->host, &info);
+    if (status == SAP_OK) device->options.threads = info.threads;
+    return status;
+}
+
+sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform) {
+    sap_gl* gl = sap_memory_allocate_zero(device, sizeof *gl);
+    if (!gl) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a device");
+    device->processor_state = gl;
+    gl->platform = platform;
+    gl->own_context = !device->options.current_context;
+    sap_status status = open_host(device, gl);
+    if (status == SAP_OK) status = platform->open(device, gl);
+    if (status == SAP_OK) {
+        sap_gl_call call;
+        if (sap_gl_begin(&call, device) == SAP_OK) explore(&call);
+        status = sap_gl_end(&call, SAP_OK);
+        if (status == SAP_ERROR_DEVICE_LOST) status = SAP_ERROR_NO_DEVICE;
+    } else {
+        gl->context = NULL;
+    }
+    if (status != SAP_OK) gl_close(device);
+    return status;
+}
+
+static sap_status gl_open(sap_device* device) { return sap_gl_open_with(device, &sap_gl_egl); }
+
+static sap_status gl_describe(const sap_device* device, sap_device_info* info) {
+    const sap_gl* gl = sap_gl_of(device);
+    info->processor = SAP_GL;
+    info->simd = SAP_SIMD_AUTO;
+    info->threads = device->options.threads;
+    info->ordinal = device->options.ordinal;
+    info->scratch_bytes += sap_scratch_bytes(gl->host);
+    memcpy(info->name, gl->name, sizeof info->name);
+    return SAP_OK;
+}
+
+static void gl_trim(sap_device* device) { sap_device_trim(sap_gl_of(device)->host); }
+
+static sap_status gl_wait(sap_device* device) {
+    sap_gl_call call;
+    if (sap_gl_begin(&call, device) == SAP_OK) call.f->Finish();
+    return sap_gl_end(&call, SAP_OK);
+}
+
+static void describe_context(const sap_device* device, sap_gl_info* info) {
+    const sap_gl* gl = sap_gl_of(device);
+    *info = (sap_gl_info){gl->most_texture, gl->most_targets, gl->float_targets};
+}
+
+static const sap_gl_functions functions = {.describe = describe_context,
+                                           .tree_describe = sap_gl_tree_name,
+                                           .frame_create = sap_gl_frame_new,
+                                           .frame_begin = sap_gl_frame_restart,
+                                           .frame_step = sap_gl_frame_advance,
+                                           .frame_describe = sap_gl_frame_name,
+                                           .frame_free = sap_gl_frame_delete,
+                                           .nearest_rgba8 = sap_gl_rgba8_answer};
+
+const sap_processor_table sap_gl_table = {.name = "gl",
+                                          .open = gl_open,
+                                          .close = gl_close,
+                                          .describe = gl_describe,
+                                          .trim = gl_trim,
+                                          .wait = gl_wait,
+                                          .make = sap_tree_make_gl,
+                                          .unmake = sap_tree_unmake_gl,
+                                          .build = sap_tree_build_gl,
+                                          .nearest = sap_nearest_gl,
+                                          .radius = sap_radius_gl,
+                                          .makes_from_host = true,
+                                          .grid = sap_grid_gl,
+                                          .compact = sap_compact_gl,
+                                          .surface = sap_surface_gl,
+                                          .gl = &functions};

@@ -1,0 +1,231 @@
+// OpenGL ES 3.0 contexts for the rooms: programs, textures, passes and readback, through a table that tests can
+// replace.
+//
+// A room's function opens a sap_gl_call, draws passes into textures, reads them back and closes the call. Everything a
+// pass computes is a function of its texel: one triangle covers a rectangle of the target. OpenGL's errors are looked
+// for once at the end of a call, or after every pass where the table says so (tests do): what failed first stands
+// in call->status, and nothing below does anything once that is not SAP_OK.
+//
+// A device has a context of its own, current only during a call, or works in the caller's. In the caller's, a
+// call puts back what it changes: program, framebuffers, vertex array, buffers, textures, viewport, masks and tests.
+#ifndef SAPWOOD_DEVICE_GL_H
+#define SAPWOOD_DEVICE_GL_H
+
+#include "device/device.h"
+#include "device/gl_functions.h"
+#include "sapwood/gl.h"
+#include <GLES3/gl3.h>
+
+#ifndef GL_CONTEXT_LOST
+#define GL_CONTEXT_LOST 0x0507
+#endif
+
+// ---- What tests replace.
+
+typedef struct sap_gl_calls {
+#define SAP_GL_DECLARE(type, name, parameters, arguments) type(GL_APIENTRY* name) parameters;
+    SAP_GL_EACH(SAP_GL_DECLARE)
+    SAP_GL_EACH_VALUED(SAP_GL_DECLARE)
+#undef SAP_GL_DECLARE
+    // Compute shaders, of OpenGL ES 3.1; NULL where there are none.
+    void(GL_APIENTRY* BindImageTexture)(GLuint unit, GLuint texture, GLint level, GLboolean layered, GLint layer,
+                                        GLenum access, GLenum format);
+    void(GL_APIENTRY* DispatchCompute)(GLuint x, GLuint y, GLuint z);
+    void(GL_APIENTRY* MemoryBarrier)(GLbitfield barriers);
+    bool check_passes; // look for errors after every pass and transfer, not only at the end of a call
+} sap_gl_calls;
+
+typedef struct sap_gl sap_gl;
+
+// Where contexts come from: EGL, or another in tests. `open` fills gl->calls and gl->context, or says in the log why
+// there is none (SAP_ERROR_NO_DEVICE); `close` follows in either case. `enter` makes the context current on this thread
+// and remembers in `before` what was; false: it cannot, and `*status` says whether it is lost. `leave` undoes that.
+typedef struct sap_gl_before {
+    void *display, *draw, *read, *context;
+} sap_gl_before;
+
+typedef struct sap_gl_platform {
+    const char* library; // of EGL
+    sap_status (*open)(sap_device* device, sap_gl* gl);
+    void (*close)(sap_device* device, sap_gl* gl);
+    bool (*enter)(sap_gl* gl, sap_gl_before* before, sap_status* status);
+    void (*leave)(sap_gl* gl, const sap_gl_before* before);
+} sap_gl_platform;
+
+extern const sap_gl_platform sap_gl_egl;
+
+// ---- The device.
+
+enum {
+    SAP_GL_PROGRAMS = 64, // programs that a device keeps
+    SAP_GL_UNITS = 12,    // most textures that a pass reads
+    SAP_GL_GROUP_X = 8,   // invocations of a group of compute shaders
+    SAP_GL_GROUP_Y = 8,
+    SAP_GL_TARGETS = 8 // most textures that a pass writes
+};
+
+// A program that has been linked: of one text with one set of definitions.
+typedef struct sap_gl_program_entry {
+    const char* text;
+    char defines[192];
+    GLuint program;
+} sap_gl_program_entry;
+
+struct sap_gl {
+    sap_gl_calls calls;
+    const sap_gl_platform* platform;
+    void *display, *context, *library; // the platform's
+    bool own_context;
+    bool lost;            // for good
+    bool float_targets;   // textures of 16- and 32-bit floats can be written
+    int32_t most_images;  // textures that a compute shader can write at once; 0: there are no compute shaders
+    int32_t most_texture; // texels on a side, at most
+    int32_t most_3d;      // the same of 3-D textures
+    int32_t most_targets; // textures written at once, at most SAP_GL_TARGETS
+    char name[64];
+    int lock; // a context serves one call at a time
+    GLuint vertices, corners, framebuffer;
+    int programs;
+    sap_gl_program_entry program[SAP_GL_PROGRAMS];
+    sap_device* host; // a CPU device that does what a context cannot, with this one's allocator, log and progress
+};
+
+static inline sap_gl* sap_gl_of(const sap_device* device) { return (sap_gl*)device->processor_state; }
+
+// Opens over another platform than EGL; sap_gl_table's `open` uses sap_gl_egl.
+sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform);
+// Whether the context has an extension, by its full name.
+bool sap_gl_has(const sap_gl* gl, const char* extension);
+
+// ---- A call (device/gl_call.c).
+
+// What a call found in the caller's context.
+typedef struct sap_gl_found {
+    GLint program, draw_framebuffer, read_framebuffer, vertices, corners, pack_buffer, unpack_buffer, unit;
+    GLint texture[SAP_GL_UNITS], texture_3d[SAP_GL_UNITS], sampler[SAP_GL_UNITS];
+    GLint viewport[4], pack[4], unpack[6];
+    GLboolean tests[8], mask[4];
+} sap_gl_found;
+
+typedef struct sap_gl_call {
+    sap_device* device;
+    sap_gl* gl;
+    const sap_gl_calls* f; // the functions of OpenGL
+    sap_status status;     // of the first failure
+    bool entered;
+    sap_gl_before before;
+    sap_gl_found found;
+} sap_gl_call;
+
+// Begins a call; SAP_ERROR_DEVICE_LOST if the context is lost, SAP_ERROR_ARGUMENT if the caller's context is not
+// current. sap_gl_end must follow in either case.
+sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device);
+// Looks for errors and leaves the context: the call's status, or `status` if it is an error that the room found.
+sap_status sap_gl_end(sap_gl_call* call, sap_status status);
+// Fails the call with a sentence (printf style), unless it has failed already.
+__attribute__((format(printf, 3, 4))) void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...);
+// Looks for errors of OpenGL now; `doing` ("drawing …") goes into the sentence. Whether the call is still good.
+bool sap_gl_check(sap_gl_call* call, const char* doing);
+// The same, but only where the table asks for a look after every pass.
+bool sap_gl_check_pass(sap_gl_call* call, const char* doing);
+
+// ---- Programs (device/gl_program.c).
+
+// The program of a fragment shader's text, compiled when it is first asked for. Texts are files src/ROOM/NAME.glsl,
+// which the build makes into arrays (packaging/shaders.cmake): declare `extern const char sap_glsl_NAME[];`. They have
+// no #version line and no precisions: GLSL ES 3.00 with everything highp stands before them, and after that `defines`
+// ("#define …\n", at most 191 characters; "" for none), or GLSL ES 1.00 if those begin with SAP_GLSL_100. A text must
+// not assume anything about varyings: gl_FragCoord tells it where it is, and in GLSL ES 1.00, where that has medium
+// precision only, `covered`, which is 0 ... 1 over the rectangle that is drawn. 0 on failure.
+#define SAP_GLSL_100 "#define SAP_GLSL 100\n"
+// Defines that begin with this make a compute shader of GLSL ES 3.10 of a text, which then writes images called as its
+// outputs would be, in groups of SAP_GL_GROUP_X x SAP_GL_GROUP_Y invocations.
+#define SAP_GLSL_COMPUTE "#define SAP_COMPUTE\n"
+GLuint sap_gl_program(sap_gl_call* call, const char* text, const char* defines);
+// Uniforms of a program, by name; the program becomes the current one. A name that the compiler removed is fine.
+void sap_gl_set_int(sap_gl_call* call, GLuint program, const char* name, int32_t value);
+void sap_gl_set_uint(sap_gl_call* call, GLuint program, const char* name, uint32_t value);
+void sap_gl_set_float(sap_gl_call* call, GLuint program, const char* name, float value);
+void sap_gl_set_ints(sap_gl_call* call, GLuint program, const char* name, int count, const int32_t* values);
+void sap_gl_set_floats(sap_gl_call* call, GLuint program, const char* name, int count, const float* values);
+
+// ---- Textures (device/gl_texture.c).
+
+// How a sized internal format is transferred.
+typedef struct sap_gl_format {
+    GLenum internal, format, type;
+    int32_t bytes;                 // a texel
+    GLenum read_format, read_type; // that always may be read; 0: it cannot be a target
+    int32_t read_bytes;
+} sap_gl_format;
+
+// Of R8, RGBA8, R8UI, R32UI, RG32UI, RGBA32UI, R32I, RGBA32I, R32F, RG32F, RGBA32F, R16UI, R16I. NULL for others.
+const sap_gl_format* sap_gl_format_of(GLenum internal);
+
+// A 2-D texture of one level, nearest filter, clamped; `data` (rows without gaps) or NULL. `what` names it in a
+// sentence. 0 on failure: SAP_ERROR_RANGE beyond the context's limit, SAP_ERROR_DEVICE_MEMORY.
+GLuint sap_gl_texture(sap_gl_call* call, GLenum internal, int32_t width, int32_t height, const void* data,
+                      const char* what);
+// The same with so many levels, each half the size of the one before, without data.
+GLuint sap_gl_texture_levels(sap_gl_call* call, GLenum internal, int32_t width, int32_t height, int32_t levels,
+                             const char* what);
+// Writes a rectangle of a texture's level.
+void sap_gl_write(sap_gl_call* call, GLuint texture, GLenum internal, int32_t level, const int32_t rectangle[4],
+                  const void* data);
+// Deletes a texture; 0 is fine. It may be called on a call that has failed.
+void sap_gl_texture_free(sap_gl_call* call, GLuint texture);
+
+// A linear array of `count` texels as a 2-D texture: texel i is (i % width, i / width), and width is a power of two.
+// Sizes of it: false (and the call fails with SAP_ERROR_RANGE) if the context's limit is too low.
+bool sap_gl_array_size(sap_gl_call* call, int64_t count, const char* what, int32_t* width, int32_t* height);
+// The texture of such an array: data[count] texels.
+GLuint sap_gl_array(sap_gl_call* call, GLenum internal, int64_t count, const void* data, const char* what);
+
+// Reads a rectangle (x, y, width, height) of a level of a texture, as rows without gaps of texels of the format's
+// read_format and read_type: RGBA_INTEGER of 32 bits for integers, RGBA of floats for floats, RGBA bytes for the rest.
+void sap_gl_read(sap_gl_call* call, GLuint texture, GLenum internal, int32_t level, const int32_t rectangle[4],
+                 void* to);
+
+// ---- Passes (device/gl_pass.c).
+
+typedef struct sap_gl_input {
+    const char* sampler; // its name in the text; NULL: no more inputs
+    GLuint texture;
+    GLenum kind; // 0: GL_TEXTURE_2D
+} sap_gl_input;
+
+typedef struct sap_gl_pass {
+    GLuint program;
+    sap_gl_input input[SAP_GL_UNITS];
+    GLuint target[SAP_GL_TARGETS]; // in order of `layout(location = …)`; 0: no more
+    int32_t level;                 // of the targets
+    int32_t rectangle[4];          // of the targets: x, y, width, height
+    bool compute;                  // the program is a compute shader; targets are its images, RGBA32UI all
+    bool masked;                   // writes nothing: sap_gl_draw_any counts what it would have written
+    const char* name;              // for the sentence if it fails
+} sap_gl_pass;
+
+// Draws a rectangle: every texel of it is computed by the program (set its uniforms before).
+void sap_gl_draw(sap_gl_call* call, const sap_gl_pass* pass);
+// The same; whether any texel of it was written (not discarded), which waits for the answer.
+bool sap_gl_draw_any(sap_gl_call* call, const sap_gl_pass* pass);
+
+// ---- What the table of device/gl.c names.
+sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays);
+void sap_tree_unmake_gl(sap_tree* tree);
+sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points);
+sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job);
+sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
+sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job);
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* textures);
+sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_gl_frame** frame);
+sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid);
+sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done);
+sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+void sap_gl_frame_delete(sap_gl_frame* frame);
+sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
+                               float* distances);
+sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job);
+sap_status sap_surface_gl(sap_device* device, const struct sap_surface_job* job);
+
+#endif

@@ -1,0 +1,145 @@
+// Calls on OpenGL ES contexts: entering and leaving them, the caller's state, and what OpenGL says went wrong.
+#include "device/gl.h"
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const GLenum tests[8] = {GL_BLEND,        GL_CULL_FACE,    GL_DEPTH_TEST,         GL_DITHER,
+                                GL_SCISSOR_TEST, GL_STENCIL_TEST, GL_RASTERIZER_DISCARD, GL_SAMPLE_COVERAGE};
+static const GLenum packs[4] = {GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS, GL_PACK_SKIP_PIXELS};
+static const GLenum unpacks[6] = {GL_UNPACK_ALIGNMENT,   GL_UNPACK_ROW_LENGTH,   GL_UNPACK_SKIP_ROWS,
+                                  GL_UNPACK_SKIP_PIXELS, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_SKIP_IMAGES};
+
+static GLuint name_of(GLint value) { return (GLuint)value; }
+
+static void save(const sap_gl_calls* f, sap_gl_found* found) {
+    f->GetIntegerv(GL_CURRENT_PROGRAM, &found->program);
+    f->GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &found->draw_framebuffer);
+    f->GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &found->read_framebuffer);
+    f->GetIntegerv(GL_VERTEX_ARRAY_BINDING, &found->vertices);
+    f->GetIntegerv(GL_ARRAY_BUFFER_BINDING, &found->corners);
+    f->GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &found->pack_buffer);
+    f->GetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &found->unpack_buffer);
+    f->GetIntegerv(GL_ACTIVE_TEXTURE, &found->unit);
+    f->GetIntegerv(GL_VIEWPORT, found->viewport);
+    f->GetBooleanv(GL_COLOR_WRITEMASK, found->mask);
+    for (int i = 0; i < 4; i++) f->GetIntegerv(packs[i], &found->pack[i]);
+    for (int i = 0; i < 6; i++) f->GetIntegerv(unpacks[i], &found->unpack[i]);
+    for (int i = 0; i < 8; i++) found->tests[i] = f->IsEnabled(tests[i]);
+    for (int i = 0; i < SAP_GL_UNITS; i++) {
+        f->ActiveTexture(GL_TEXTURE0 + (GLenum)i);
+        f->GetIntegerv(GL_TEXTURE_BINDING_2D, &found->texture[i]);
+        f->GetIntegerv(GL_TEXTURE_BINDING_3D, &found->texture_3d[i]);
+        f->GetIntegerv(GL_SAMPLER_BINDING, &found->sampler[i]);
+    }
+}
+
+static void restore(const sap_gl_calls* f, const sap_gl_found* found) {
+    f->UseProgram(name_of(found->program));
+    f->BindFramebuffer(GL_DRAW_FRAMEBUFFER, name_of(found->draw_framebuffer));
+    f->BindFramebuffer(GL_READ_FRAMEBUFFER, name_of(found->read_framebuffer));
+    f->BindVertexArray(name_of(found->vertices));
+    f->BindBuffer(GL_ARRAY_BUFFER, name_of(found->corners));
+    f->BindBuffer(GL_PIXEL_PACK_BUFFER, name_of(found->pack_buffer));
+    f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, name_of(found->unpack_buffer));
+    f->Viewport(found->viewport[0], found->viewport[1], found->viewport[2], found->viewport[3]);
+    f->ColorMask(found->mask[0], found->mask[1], found->mask[2], found->mask[3]);
+    for (int i = 0; i < 4; i++) f->PixelStorei(packs[i], found->pack[i]);
+    for (int i = 0; i < 6; i++) f->PixelStorei(unpacks[i], found->unpack[i]);
+    for (int i = 0; i < 8; i++) (found->tests[i] ? f->Enable : f->Disable)(tests[i]);
+    for (int i = 0; i < SAP_GL_UNITS; i++) {
+        f->ActiveTexture(GL_TEXTURE0 + (GLenum)i);
+        f->BindTexture(GL_TEXTURE_2D, name_of(found->texture[i]));
+        f->BindTexture(GL_TEXTURE_3D, name_of(found->texture_3d[i]));
+        f->BindSampler((GLuint)i, name_of(found->sampler[i]));
+    }
+    f->ActiveTexture((GLenum)found->unit);
+}
+
+// The state that all passes want.
+static void prepare(const sap_gl* gl) {
+    const sap_gl_calls* f = &gl->calls;
+    f->BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    f->ColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    for (int i = 0; i < 4; i++) f->PixelStorei(packs[i], i == 0);
+    for (int i = 0; i < 6; i++) f->PixelStorei(unpacks[i], i == 0);
+    for (int i = 0; i < 8; i++) f->Disable(tests[i]);
+    for (GLuint i = 0; i < SAP_GL_UNITS; i++) f->BindSampler(i, 0);
+}
+
+void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...) {
+    if (call->status != SAP_OK) return;
+    char sentence[512];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values); // NOLINT(clang-analyzer-valist.Uninitialized): it is
+    va_end(values);
+    call->status = sap_fail(call->device, status, "%s", sentence);
+}
+
+static void lose(sap_gl_call* call, const char* doing) {
+    call->gl->lost = true;
+    sap_gl_fail(call, SAP_ERROR_DEVICE_LOST, "the OpenGL context was lost while %s", doing);
+}
+
+bool sap_gl_check(sap_gl_call* call, const char* doing) {
+    if (!call->entered || call->gl->lost) return call->status == SAP_OK;
+    // A context that is lost may tell so for ever.
+    for (int i = 0; i < 16; i++) {
+        GLenum error = call->f->GetError();
+        if (error == GL_NO_ERROR) break;
+        if (error == GL_CONTEXT_LOST) {
+            lose(call, doing);
+            break;
+        }
+        if (error == GL_OUT_OF_MEMORY)
+            sap_gl_fail(call, SAP_ERROR_DEVICE_MEMORY, "OpenGL has no memory for %s", doing);
+        else
+            sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "OpenGL refused with error 0x%04x while %s", (unsigned)error,
+                        doing);
+    }
+    return call->status == SAP_OK;
+}
+
+bool sap_gl_check_pass(sap_gl_call* call, const char* doing) {
+    return call->f->check_passes ? sap_gl_check(call, doing) : call->status == SAP_OK;
+}
+
+sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
+    memset(call, 0, sizeof *call);
+    sap_gl* gl = sap_gl_of(device);
+    call->device = (sap_device*)(uintptr_t)device;
+    call->gl = gl;
+    call->f = &gl->calls;
+    while (__atomic_exchange_n(&gl->lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+    sap_status why_not = SAP_OK;
+    if (gl->lost) {
+        sap_gl_fail(call, SAP_ERROR_DEVICE_LOST, "the OpenGL context was lost; close the device");
+    } else if (!gl->platform->enter(gl, &call->before, &why_not)) {
+        if (why_not == SAP_ERROR_DEVICE_LOST)
+            lose(call, "becoming current");
+        else
+            sap_gl_fail(call, why_not, "the context that was current when the device was opened is not current here");
+    } else {
+        call->entered = true;
+        if (!gl->own_context) {
+            for (int i = 0; i < 16 && gl->calls.GetError() != GL_NO_ERROR;) i++; // of the caller's
+            save(call->f, &call->found);
+        }
+        prepare(gl);
+    }
+    return call->status;
+}
+
+sap_status sap_gl_end(sap_gl_call* call, sap_status status) {
+    sap_gl* gl = call->gl;
+    if (call->entered) {
+        sap_gl_check(call, "working");
+        if (!gl->own_context && !gl->lost) restore(call->f, &call->found);
+        gl->platform->leave(gl, &call->before);
+    }
+    __atomic_store_n(&gl->lock, 0, __ATOMIC_RELEASE);
+    return call->status != SAP_OK ? call->status : status;
+}

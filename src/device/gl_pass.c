@@ -1,0 +1,82 @@
+// Passes: one triangle over a rectangle of the targets.
+#include "device/gl.h"
+
+// The framebuffer with the pass's targets. False: they do not fit together, or the context cannot write them.
+static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
+    const sap_gl_calls* f = call->f;
+    GLenum buffers[SAP_GL_TARGETS];
+    int count = 0;
+    f->BindFramebuffer(GL_FRAMEBUFFER, call->gl->framebuffer);
+    while (count < SAP_GL_TARGETS && pass->target[count]) count++;
+    if (count > call->gl->most_targets) {
+        sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: writes %d textures at once; GL_MAX_DRAW_BUFFERS here is %d",
+                    pass->name, count, (int)call->gl->most_targets);
+        return false;
+    }
+    for (int i = 0; i < call->gl->most_targets; i++) {
+        GLuint texture = i < count ? pass->target[i] : 0;
+        f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0 + (GLenum)i, GL_TEXTURE_2D, texture,
+                                texture ? pass->level : 0);
+        buffers[i] = GL_COLOR_ATTACHMENT0 + (GLenum)i;
+    }
+    f->DrawBuffers(count, buffers);
+    if (!call->f->check_passes) return true;
+    GLenum status = f->CheckFramebufferStatus(GL_FRAMEBUFFER);
+    if (status == GL_FRAMEBUFFER_COMPLETE || !sap_gl_check(call, pass->name)) return call->status == SAP_OK;
+    sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: OpenGL cannot write these textures (0x%04x)", pass->name,
+                (unsigned)status);
+    return false;
+}
+
+static void bind_inputs(sap_gl_call* call, const sap_gl_pass* pass) {
+    const sap_gl_calls* f = call->f;
+    for (int i = 0; i < SAP_GL_UNITS && pass->input[i].sampler; i++) {
+        const sap_gl_input* input = &pass->input[i];
+        f->ActiveTexture(GL_TEXTURE0 + (GLenum)i);
+        f->BindTexture(input->kind ? input->kind : GL_TEXTURE_2D, input->texture);
+        f->Uniform1i(f->GetUniformLocation(pass->program, input->sampler), i);
+    }
+}
+
+// A compute shader over the rectangle, which begins at (0, 0).
+static void dispatch(sap_gl_call* call, const sap_gl_pass* pass) {
+    enum { WRITE_ONLY = 0x88B9 };
+    const sap_gl_calls* f = call->f;
+    f->UseProgram(pass->program);
+    bind_inputs(call, pass);
+    for (GLuint i = 0; i < SAP_GL_TARGETS && pass->target[i]; i++)
+        f->BindImageTexture(i, pass->target[i], 0, GL_FALSE, 0, WRITE_ONLY, GL_RGBA32UI);
+    f->DispatchCompute((GLuint)(pass->rectangle[2] + SAP_GL_GROUP_X - 1) / SAP_GL_GROUP_X,
+                       (GLuint)(pass->rectangle[3] + SAP_GL_GROUP_Y - 1) / SAP_GL_GROUP_Y, 1);
+    f->MemoryBarrier(0xFFFFFFFFu); // whoever reads the textures next
+    sap_gl_check_pass(call, pass->name);
+}
+
+void sap_gl_draw(sap_gl_call* call, const sap_gl_pass* pass) {
+    if (call->status == SAP_OK && pass->compute) {
+        dispatch(call, pass);
+        return;
+    }
+    if (call->status != SAP_OK || !attach(call, pass)) return;
+    const sap_gl_calls* f = call->f;
+    f->UseProgram(pass->program);
+    bind_inputs(call, pass);
+    f->BindVertexArray(call->gl->vertices);
+    f->Viewport(pass->rectangle[0], pass->rectangle[1], pass->rectangle[2], pass->rectangle[3]);
+    const GLboolean written = pass->masked ? GL_FALSE : GL_TRUE;
+    f->ColorMask(written, written, written, written);
+    f->DrawArrays(GL_TRIANGLES, 0, 3);
+    sap_gl_check_pass(call, pass->name);
+}
+
+bool sap_gl_draw_any(sap_gl_call* call, const sap_gl_pass* pass) {
+    if (call->status != SAP_OK) return false;
+    GLuint query = 0, any = 0;
+    call->f->GenQueries(1, &query);
+    call->f->BeginQuery(GL_ANY_SAMPLES_PASSED, query);
+    sap_gl_draw(call, pass);
+    call->f->EndQuery(GL_ANY_SAMPLES_PASSED);
+    call->f->GetQueryObjectuiv(query, GL_QUERY_RESULT, &any);
+    call->f->DeleteQueries(1, &query);
+    return sap_gl_check(call, pass->name) && any;
+}

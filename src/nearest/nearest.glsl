@@ -1,0 +1,207 @@
+// Nearest neighbours and counts within a radius, a query a texel: one walk of nearest/walk.h, which may stop after some
+// leaves and go on in the next pass.
+//
+// SAP_AXES       2 or 3, the tree's dimensions
+// SAP_CAPACITY   1, 2, 4 or 8 neighbours, or 0: points within the radius are counted
+// SAP_GRID       queries are a column's point plus a row's; else they stand in a texture, a texel each
+// SAP_RESUMED    the walks go on from where the pass before left them
+// SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin; 2: pixels begin there
+// SAP_COMPUTE    a compute shader, which some GPUs run on more of their processors than fragment shaders
+// SAP_LEFT       this pass writes something only where a walk has not ended
+#include "math/dialect.h"
+#include "math/distance.h"
+#include "tree/texture.h"
+#if SAP_CAPACITY > 0
+#include "nearest/candidates.h"
+#else
+#include "nearest/candidates_count.h"
+#endif
+#include "nearest/walked.h"
+#include "nearest/scan_texture.h"
+#include "nearest/walk.h"
+
+uniform int wanted;  // neighbours
+uniform float limit2;
+uniform int leaves;  // to be looked at in this pass, at most
+#ifdef SAP_GRID
+uniform sampler2D columns; // a texel a column
+uniform sampler2D rows;    // a texel a row
+uniform ivec2 size;        // columns and rows
+#else
+uniform sampler2D queries;
+#endif
+#if SAP_HINTS > 0
+uniform int block;    // pixels on a side of a block of the grid
+uniform float reach;  // no pixel of a block is farther from its middle
+uniform usampler2D hints;
+#endif
+#ifdef SAP_RESUMED
+uniform usampler2D place;
+#if SAP_CAPACITY > 1
+uniform usampler2D list0;
+#endif
+#if SAP_CAPACITY > 2
+uniform usampler2D list1;
+#endif
+#if SAP_CAPACITY > 4
+uniform usampler2D list2;
+uniform usampler2D list3;
+#endif
+#endif
+
+// Node (0: the walk has ended), pending; of one neighbour id and squared distance, or the count; else of the rest two to a
+// texel. Fragment shaders write outputs, compute shaders images.
+#ifdef SAP_COMPUTE
+#define SAP_OUT(number, name)  layout(rgba32ui, binding = number) writeonly uniform uimage2D name;
+#define SAP_PUT(name, texel)   imageStore(name, ivec2(gl_GlobalInvocationID.xy), texel)
+#define SAP_HERE               ivec2(gl_GlobalInvocationID.xy)
+#else
+#define SAP_OUT(number, name)  layout(location = number) out uvec4 name;
+#define SAP_PUT(name, texel)   name = texel
+#define SAP_HERE               ivec2(gl_FragCoord.xy)
+#endif
+SAP_OUT(0, out_place)
+#if SAP_CAPACITY > 1 && SAP_HINTS != 1
+SAP_OUT(1, out_list0)
+#endif
+#if SAP_CAPACITY > 2 && SAP_HINTS != 1
+SAP_OUT(2, out_list1)
+#endif
+#if SAP_CAPACITY > 4 && SAP_HINTS != 1
+SAP_OUT(3, out_list2)
+SAP_OUT(4, out_list3)
+#endif
+
+sap_point query_at(ivec2 at) {
+#ifdef SAP_GRID
+    vec4 asked = texelFetch(columns, ivec2(at.x, 0), 0) + texelFetch(rows, ivec2(at.y, 0), 0);
+#else
+    vec4 asked = texelFetch(queries, at, 0);
+#endif
+    sap_point query;
+    for (int axis = 0; axis < SAP_AXES; ++axis) query.at[axis] = asked[axis];
+    return query;
+}
+
+uvec4 two(sap_candidates list, int i) {
+#if SAP_CAPACITY > 1
+    return uvec4(uint(list.id[i]), sap_bits_of_float(list.distance2[i]), uint(list.id[i + 1]),
+                 sap_bits_of_float(list.distance2[i + 1]));
+#else
+    return uvec4(0u);
+#endif
+}
+
+void put(sap_nearest_place walk) {
+    uvec4 texel = uvec4(walk.going ? walk.node : 0u, walk.pending, 0u, uint(walk.walked.leaves));
+#if SAP_CAPACITY == 0
+    texel.z = uint(walk.walked.list.count);
+#elif SAP_CAPACITY == 1
+    texel.z = uint(walk.walked.list.id[0]);
+    texel.w = sap_bits_of_float(walk.walked.list.distance2[0]);
+#elif SAP_HINTS != 1
+    SAP_PUT(out_list0, two(walk.walked.list, 0));
+#if SAP_CAPACITY > 2
+    SAP_PUT(out_list1, two(walk.walked.list, 2));
+#endif
+#if SAP_CAPACITY > 4
+    SAP_PUT(out_list2, two(walk.walked.list, 4));
+    SAP_PUT(out_list3, two(walk.walked.list, 6));
+#endif
+#endif
+    SAP_PUT(out_place, texel);
+}
+
+#ifdef SAP_RESUMED
+#if SAP_CAPACITY > 1
+#define TAKE(which, i)                                                                                                 \
+    at = texelFetch(which, SAP_HERE, 0);                                                                 \
+    walk.walked.list.id[i] = int(at.x);                                                                                \
+    walk.walked.list.distance2[i] = sap_float_of_bits(at.y);                                                           \
+    walk.walked.list.id[i + 1] = int(at.z);                                                                            \
+    walk.walked.list.distance2[i + 1] = sap_float_of_bits(at.w);
+#endif
+
+sap_nearest_place taken(uvec4 at) {
+    sap_nearest_place walk = sap_nearest_from(at.x, sap_candidates_none(wanted, limit2));
+    walk.pending = at.y;
+    walk.going = at.x != 0u;
+#if SAP_CAPACITY == 0
+    walk.walked.list.count = int(at.z);
+#elif SAP_CAPACITY == 1
+    walk.walked.list.id[0] = int(at.z);
+    walk.walked.list.distance2[0] = sap_float_of_bits(at.w);
+#else
+    TAKE(list0, 0)
+#if SAP_CAPACITY > 2
+    TAKE(list1, 2)
+#endif
+#if SAP_CAPACITY > 4
+    TAKE(list2, 4)
+    TAKE(list3, 6)
+#endif
+#endif
+    return walk;
+}
+#endif
+
+#if SAP_HINTS == 1
+// No pixel of the block is farther from a k-th neighbour than the middle is, plus the way to the middle; so all that its
+// pixels look for lies in a ball about the middle. The deepest node whose cell holds that ball is where they begin.
+void hint(sap_point middle) {
+#if SAP_CAPACITY > 0
+    sap_nearest_place walk = sap_nearest_from(SAP_ROOT, sap_candidates_none(wanted, limit2));
+    float found2 = sap_candidates_limit2(sap_nearest_resume(walk, middle, -1, leaves).walked.list);
+#else
+    float found2 = limit2;
+#endif
+    // Square roots are not exact: a little more does no harm.
+    float far = (sqrt(found2) + reach) * 1.00001;
+    float ball = (far + reach) * 1.00001;
+    uint node = SAP_ROOT;
+    sap_inner inner = sap_inner_at(node);
+    bool inside = found2 < 1e37;
+    while (inside && !inner.is_leaf) {
+        float aside = sap_point_on(middle, inner.axis) - inner.split;
+        inside = abs(aside) > ball;
+        if (inside) {
+            node = aside <= 0.0 ? inner.lower : inner.upper;
+            inner = sap_inner_at(node);
+        }
+    }
+    float far2 = found2 < 1e37 ? min(far * far * 1.00001 + 1e-37, limit2) : limit2;
+    SAP_PUT(out_place, uvec4(node, sap_bits_of_float(far2), 0u, 0u));
+}
+#endif
+
+void main() {
+    ivec2 here = SAP_HERE;
+#ifdef SAP_COMPUTE
+    if (any(greaterThanEqual(here, imageSize(out_place)))) return;
+#endif
+#ifdef SAP_LEFT
+    if (texelFetch(place, here, 0).x == 0u) discard;
+    SAP_PUT(out_place, uvec4(0u));
+#else
+#if SAP_HINTS == 1
+    hint(query_at(min(here * block + block / 2, size - 1)));
+#else
+    sap_point query = query_at(here);
+#ifdef SAP_RESUMED
+    uvec4 at = texelFetch(place, here, 0);
+    sap_nearest_place walk = taken(at);
+#else
+    uint root = SAP_ROOT;
+    float from2 = limit2;
+#if SAP_HINTS == 2
+    uvec4 begin = texelFetch(hints, here / block, 0);
+    root = begin.x;
+    from2 = sap_float_of_bits(begin.y);
+#endif
+    sap_nearest_place walk = sap_nearest_from(root, sap_candidates_none(wanted, from2));
+    walk.going = sap_point_finite(query);
+#endif
+    put(sap_nearest_resume(walk, query, -1, leaves));
+#endif
+#endif
+}

@@ -1,0 +1,170 @@
+// Searches on OpenGL devices for answers in host memory: rectangles of walks, drawn, read back and unpacked.
+#include "nearest/frame_gl.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    TILE = 1024,   // pixels on a side of a rectangle
+    LEAVES = 2048, // that a walk looks at in one pass: a GPU that draws for seconds is reset by its driver
+    WORDS = 4
+};
+
+// Where the answers of a rectangle go: that of its pixel (x, y) to row first + y * stride + x.
+typedef struct answers {
+    int32_t k; // 0: counts
+    int32_t* ids;
+    float* distance2;
+    int64_t* counts;
+    int64_t first, stride;
+} answers;
+
+static void put(const answers* to, int64_t row, int32_t which, int32_t id, uint32_t bits) {
+    float distance2 = INFINITY;
+    if (id != INT32_MAX && id >= 0) memcpy(&distance2, &bits, sizeof distance2);
+    to->ids[row * to->k + which] = id == INT32_MAX ? -1 : id;
+    if (to->distance2) to->distance2[row * to->k + which] = distance2;
+}
+
+// Unpacks a rectangle of places (list < 0) or of one list.
+static void unpack(const sap_gl_frame* frame, const answers* to, int list, const uint32_t* texels) {
+    for (int32_t y = 0; y < frame->height; y++) {
+        for (int32_t x = 0; x < frame->width; x++) {
+            const uint32_t* at = texels + WORDS * ((int64_t)y * frame->width + x);
+            int64_t row = to->first + y * to->stride + x;
+            if (to->k == 0) {
+                to->counts[row] = (int64_t)at[2];
+            } else if (list < 0) {
+                put(to, row, 0, (int32_t)at[2], at[3]);
+            } else {
+                // A list that is longer than k begins with places that stay empty.
+                int32_t which = 2 * list - (frame->capacity - to->k);
+                if (which >= 0) put(to, row, which, (int32_t)at[0], at[1]);
+                if (which >= -1) put(to, row, which + 1, (int32_t)at[2], at[3]);
+            }
+        }
+    }
+}
+
+static bool any_left(const sap_gl_frame* frame, const uint32_t* texels) {
+    int64_t count = (int64_t)frame->width * frame->height;
+    uint32_t left = 0;
+    for (int64_t i = 0; i < count; i++) left |= texels[WORDS * i];
+    return left != 0;
+}
+
+// Draws a frame whose queries are given until all its walks have ended, and unpacks the answers.
+static void finish(sap_gl_call* call, sap_gl_frame* frame, const answers* to, uint32_t* texels) {
+    const int32_t whole[4] = {0, 0, frame->width, frame->height};
+    do {
+        sap_gl_frame_go(call, frame, LEAVES);
+        sap_gl_read(call, frame->state[frame->now][0], GL_RGBA32UI, 0, whole, texels);
+    } while (call->status == SAP_OK && any_left(frame, texels));
+    if (call->status == SAP_OK && frame->capacity <= 1) unpack(frame, to, -1, texels);
+    for (int i = 0; frame->capacity > 1 && i < frame->capacity / 2; i++) {
+        sap_gl_read(call, frame->state[frame->now][1 + i], GL_RGBA32UI, 0, whole, texels);
+        if (call->status == SAP_OK) unpack(frame, to, i, texels);
+    }
+}
+
+static sap_status refuse_k(const sap_tree* tree, int64_t k) {
+    return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "search.k: shaders find at most %d neighbours, not %lld",
+                    SAP_GL_MOST_K, (long long)k);
+}
+
+static int32_t at_most(int32_t value, int32_t most) { return value < most ? value : most; }
+
+sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
+    const sap_grid* grid = job->grid;
+    sap_gl_call call;
+    sap_gl_frame frame;
+    sap_scratch scratch = {NULL, 0};
+    if (job->k > SAP_GL_MOST_K) return refuse_k(tree, job->k);
+    memset(&frame, 0, sizeof frame);
+    sap_gl_begin(&call, tree->device);
+    int32_t tile = at_most(TILE, call.gl->most_texture);
+    int32_t width = at_most(tile, grid->width), height = at_most(tile, grid->height);
+    if (call.status == SAP_OK &&
+        !sap_scratch_take(tree->device, (size_t)width * (size_t)height * WORDS * sizeof(uint32_t), &scratch))
+        sap_gl_fail(&call, SAP_ERROR_MEMORY, "no memory for answers");
+    for (int32_t y = 0; y < grid->height && call.status == SAP_OK; y += height) {
+        for (int32_t x = 0; x < grid->width && call.status == SAP_OK; x += width) {
+            int32_t size[2] = {at_most(width, grid->width - x), at_most(height, grid->height - y)};
+            answers to = {job->k, job->ids, job->distance2, job->counts, (int64_t)y * grid->width + x, grid->width};
+            if (frame.width != size[0] || frame.height != size[1]) {
+                sap_gl_frame_drop(&call, &frame);
+                sap_gl_frame_make(&call, tree, size, job->k, job->limit2, &frame);
+            }
+            sap_gl_frame_look(&call, &frame, grid, (int32_t[2]){x, y});
+            finish(&call, &frame, &to, (uint32_t*)(void*)scratch.memory);
+        }
+    }
+    sap_gl_frame_drop(&call, &frame);
+    sap_scratch_give(tree->device, &scratch);
+    return sap_gl_end(&call, SAP_OK);
+}
+
+// Queries as texels of four floats.
+static void place_queries(const sap_rows* rows, int64_t first, int64_t count, float* queries) {
+    const float* coords = rows->coords;
+    for (int64_t i = 0; i < count; i++)
+        for (int32_t a = 0; a < 4; a++)
+            queries[4 * i + a] = a < rows->dims ? coords[(first + i) * rows->stride + a] : 0;
+}
+
+// Asks for rows of queries: full rectangles of at most TILE * TILE of them, the last of a single line.
+static sap_status ask(const sap_tree* tree, const sap_rows* rows, float limit2, const answers* to) {
+    sap_gl_call call;
+    sap_gl_frame frame;
+    sap_scratch scratch = {NULL, 0};
+    sap_status status = sap_gl_begin(&call, tree->device);
+    int32_t width = at_most(TILE, call.gl->most_texture);
+    if (rows->count < width) width = rows->count > 0 ? (int32_t)rows->count : 1;
+    memset(&frame, 0, sizeof frame);
+    for (int64_t first = 0; first < rows->count && status == SAP_OK;) {
+        int64_t left = rows->count - first, lines = left / width > 0 ? left / width : 1;
+        int32_t size[2] = {left < width ? (int32_t)left : width, (int32_t)(lines < width ? lines : width)};
+        int64_t room = (int64_t)size[0] * size[1];
+        if (frame.width != size[0] || frame.height != size[1]) {
+            sap_gl_frame_drop(&call, &frame);
+            sap_gl_frame_make(&call, tree, size, to->k, limit2, &frame);
+        }
+        if (scratch.bytes < (size_t)room * WORDS * 4) {
+            sap_scratch_give(tree->device, &scratch);
+            if (!sap_scratch_take(tree->device, (size_t)room * WORDS * 4, &scratch))
+                sap_gl_fail(&call, SAP_ERROR_MEMORY, "no memory for queries");
+        }
+        if (call.status == SAP_OK) {
+            place_queries(rows, first, room, (float*)(void*)scratch.memory);
+            sap_gl_frame_ask(&call, &frame, (const float*)(const void*)scratch.memory);
+            answers part = *to;
+            part.first = first;
+            part.stride = size[0];
+            finish(&call, &frame, &part, (uint32_t*)(void*)scratch.memory);
+        }
+        first += room;
+        status = call.status;
+    }
+    sap_gl_frame_drop(&call, &frame);
+    sap_scratch_give(tree->device, &scratch);
+    return sap_gl_end(&call, SAP_OK);
+}
+
+sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job) {
+    sap_device* device = tree->device;
+    if (job->search.k > SAP_GL_MOST_K) return refuse_k(tree, job->search.k);
+    if (job->search.walk != SAP_WALK_AUTO && job->search.walk != SAP_WALK_STACKLESS)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "search.walk: shaders walk without a stack");
+    if (job->self || job->search.stats)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s: an OpenGL device has none",
+                        job->self ? "searches from the tree's own points" : "search.stats");
+    answers to = {.k = job->search.k, .ids = job->ids, .distance2 = job->distance2};
+    return ask(tree, &job->queries, (float)job->limit2, &to);
+}
+
+sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job) {
+    if (job->self || !job->counts)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "an OpenGL device counts the points within a radius, but does not list them");
+    answers to = {.counts = job->counts};
+    return ask(tree, &job->queries, (float)job->limit2, &to);
+}

@@ -1,0 +1,116 @@
+// Surfaces on the CPU in three passes, each over blocks of rows that threads share: bits, counts, and, once it is known
+// where each row's vertices and triangles go, these themselves.
+#include "base/progress.h"
+#include "device/cpu_kernels.h"
+#include "surface/rows.h"
+#include "surface/surface.h"
+
+enum {
+    BLOCK_SAMPLES = 1 << 15, // of a block of rows, about
+    PASSES = 3
+};
+
+typedef struct extraction {
+    const sap_surface_job* job;
+    const sap_surface_kernels* kernels;
+    sap_device* device;
+    int64_t rows, words;   // of the lattice; of a row
+    int64_t block, blocks; // rows of a block; how many there are
+    int threads;
+    uint64_t* bits;    // [rows][words]
+    int64_t* first[2]; // [rows + 1]: vertices, triangles before a row
+    int64_t bad;       // the first sample that is no number, INT64_MAX: none
+    sap_progress_state progress;
+    sap_isosurface* made;
+} extraction;
+
+static void lower_bad(extraction* e, int64_t sample) {
+    int64_t seen = __atomic_load_n(&e->bad, __ATOMIC_RELAXED);
+    while (sample < seen &&
+           !__atomic_compare_exchange_n(&e->bad, &seen, sample, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+static void classify_row(extraction* e, int64_t row) {
+    int64_t side = e->job->lattice.sides[1];
+    int64_t bad = e->kernels->classify(e->job, row % side, row / side, e->bits + row * e->words);
+    if (bad >= 0) lower_bad(e, row * e->job->voxels.row + bad);
+}
+
+static void count_row(extraction* e, int64_t row) {
+    int64_t side = e->job->lattice.sides[1], counts[2];
+    e->kernels->count(e->job, e->bits, row % side, row / side, counts);
+    e->first[0][row + 1] = counts[0];
+    e->first[1][row + 1] = counts[1];
+}
+
+static void make_row(extraction* e, int64_t row) {
+    int64_t side = e->job->lattice.sides[1], y = row % side, z = row / side;
+    const int64_t *vertex = e->first[0], *triangle = e->first[1];
+    const sap_mesh* mesh = &e->made->mesh;
+    if (vertex[row] < vertex[row + 1])
+        e->kernels->vertices(e->job, e->bits, y, z, (float*)(uintptr_t)mesh->vertices + 3 * vertex[row],
+                             (float*)(uintptr_t)e->made->normals + 3 * vertex[row]);
+    if (triangle[row] < triangle[row + 1]) { // there are rows above, then
+        const int64_t before[4] = {vertex[row], vertex[row + 1], vertex[row + side], vertex[row + side + 1]};
+        e->kernels->triangles(e->job, e->bits, y, z, before, (int32_t*)(uintptr_t)mesh->triangles + 3 * triangle[row]);
+    }
+}
+
+// Calls a function for each row; false if the host asked to stop.
+static bool pass(extraction* e, void (*of_row)(extraction* e, int64_t row)) {
+#pragma omp parallel for num_threads(e->threads) schedule(dynamic, 1) if (e->threads > 1)
+    for (int64_t b = 0; b < e->blocks; b++) {
+        int64_t row = b * e->block, end = row + e->block < e->rows ? row + e->block : e->rows;
+        if (!sap_progress_add(&e->progress, 0)) continue;
+        for (int64_t r = row; r < end; r++) of_row(e, r);
+        sap_progress_add(&e->progress, end - row);
+    }
+    return sap_progress_add(&e->progress, 0);
+}
+
+// Counts of rows become what comes before each.
+static void sum_up(int64_t* first, int64_t rows) {
+    first[0] = 0;
+    for (int64_t r = 0; r < rows; r++) first[r + 1] += first[r];
+}
+
+static sap_status run(extraction* e) {
+    bool goes_on = pass(e, classify_row);
+    if (goes_on && e->bad < INT64_MAX) return sap_surface_not_finite(e->device, e->job, e->bad);
+    if (goes_on) goes_on = pass(e, count_row);
+    if (goes_on) {
+        sum_up(e->first[0], e->rows);
+        sum_up(e->first[1], e->rows);
+        sap_status status = sap_surface_reserve(e->device, e->first[0][e->rows], e->first[1][e->rows], &e->made);
+        if (status != SAP_OK) return status;
+        goes_on = pass(e, make_row) && sap_progress_finish(&e->progress);
+    }
+    if (!goes_on) return sap_fail(e->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+    *e->job->surface = e->made;
+    return SAP_OK;
+}
+
+sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job) {
+    const int* sides = job->lattice.sides;
+    extraction e = {.job = job, .device = device, .bad = INT64_MAX};
+    e.kernels = sap_cpu_kernels_of(device, 32)->surface;
+    e.rows = (int64_t)sides[1] * sides[2];
+    e.words = sap_row_words(sides[0]);
+    e.block = BLOCK_SAMPLES / sides[0] + 1;
+    e.blocks = (e.rows + e.block - 1) / e.block;
+    e.threads = e.blocks < device->options.threads ? (int)e.blocks : device->options.threads;
+    e.progress = sap_progress_begin(device, PASSES * e.rows);
+    // Smaller than the volume's bytes, but for rows of two samples: those are below 2^63, and so is this.
+    size_t bits = sap_align((size_t)(e.rows * e.words) * sizeof *e.bits);
+    size_t offsets = sap_align((size_t)(e.rows + 1) * sizeof(int64_t)), bytes;
+    sap_scratch scratch;
+    if (!sap_size_add(bits, 2 * offsets, &bytes) || !sap_scratch_take(device, bytes, &scratch))
+        return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the bits of %lld rows", (long long)e.rows);
+    e.bits = (uint64_t*)(void*)scratch.memory;
+    e.first[0] = (int64_t*)(void*)(scratch.memory + bits);
+    e.first[1] = (int64_t*)(void*)(scratch.memory + bits + offsets);
+    sap_status status = run(&e);
+    if (status != SAP_OK) sap_isosurface_free(e.made);
+    sap_scratch_give(device, &scratch);
+    return status;
+}

@@ -1,0 +1,215 @@
+// Trees on OpenGL devices: the arrays stay in host memory, where a lost context cannot take them, and go up as
+// textures.
+#include "tree/textures_gl.h"
+#include <string.h>
+
+static int32_t logarithm(int32_t width) { return 31 - __builtin_clz((uint32_t)width); }
+
+// A linear array as a texture, and the logarithm of its width.
+static GLuint upload(sap_gl_call* call, GLenum internal, int64_t count, const void* data, const char* what,
+                     int32_t* shift) {
+    int32_t width = 1, height = 1;
+    if (!sap_gl_array_size(call, count, what, &width, &height)) return 0;
+    *shift = logarithm(width);
+    return sap_gl_array(call, internal, count, data, what);
+}
+
+// Each inner node's split and axis side by side.
+static void pack_nodes(const sap_tree* tree, uint32_t* nodes) {
+    const float* splits = (const float*)(const void*)(tree->arrays + tree->shape.split_at);
+    const unsigned char* axes = tree->arrays + tree->shape.axis_at;
+    for (int64_t i = 0; i < tree->shape.nodes; i++) {
+        memcpy(&nodes[2 * i], &splits[i], sizeof *nodes);
+        nodes[2 * i + 1] = axes[i];
+    }
+}
+
+// The smallest id below every node, from the leaves up. The ids of a leaf ascend.
+static void pack_smallest(const sap_tree* tree, int32_t* smallest) {
+    const sap_tree_shape* s = &tree->shape;
+    smallest[0] = INT32_MAX;
+    for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
+        const unsigned char* ids = sap_block(tree, leaf * s->stride) + (size_t)s->stride * (size_t)s->dims * 4;
+        bool empty = sap_leaf_rank(s, leaf) == sap_leaf_rank(s, leaf + 1);
+        smallest[s->leaves + leaf] = INT32_MAX;
+        if (!empty) memcpy(&smallest[s->leaves + leaf], ids, sizeof *smallest);
+    }
+    for (int64_t i = s->leaves - 1; i > 0; i--)
+        smallest[i] = smallest[2 * i] < smallest[2 * i + 1] ? smallest[2 * i] : smallest[2 * i + 1];
+}
+
+static float lesser(float a, float b) { return a < b ? a : b; }
+static float greater(float a, float b) { return a > b ? a : b; }
+
+// The tight box of every node, from the leaves up: 4 floats in 2-D, 4 and 4 in 3-D.
+static void pack_boxes(const sap_tree* tree, float* boxes) {
+    const sap_tree_shape* s = &tree->shape;
+    const int32_t dims = s->dims, upper = dims == 2 ? 2 : 4, size = 4 * (dims - 1);
+    const float* groups = (const float*)(const void*)(tree->arrays + s->box_at[s->levels - 1]);
+    memset(boxes, 0, (size_t)size * 2 * (size_t)s->leaves * sizeof *boxes);
+    for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
+        float* box = boxes + (s->leaves + leaf) * size;
+        const float* group = groups + leaf / SAP_GROUP * dims * 2 * SAP_GROUP + leaf % SAP_GROUP;
+        for (int32_t a = 0; a < dims; a++) {
+            box[a] = group[(2 * a) * SAP_GROUP];
+            box[upper + a] = group[(2 * a + 1) * SAP_GROUP];
+        }
+    }
+    for (int64_t i = s->leaves - 1; i > 0; i--) {
+        const float *left = boxes + 2 * i * size, *right = left + size;
+        for (int32_t a = 0; a < dims; a++) {
+            boxes[i * size + a] = lesser(left[a], right[a]);
+            boxes[i * size + upper + a] = greater(left[upper + a], right[upper + a]);
+        }
+    }
+}
+
+// Blocks whose coordinates begin at multiples of four slots; the slots that this adds hold no point either.
+static void pad_blocks(const sap_tree* tree, int32_t quads, uint32_t* padded) {
+    static const uint32_t nowhere = 0x7f800000u; // infinity
+    const sap_tree_shape* s = &tree->shape;
+    for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
+        const unsigned char* block = sap_block(tree, leaf * s->stride);
+        for (int32_t row = 0; row <= s->dims; row++) {
+            memcpy(padded, block, (size_t)s->stride * 4);
+            for (int32_t i = s->stride; i < 4 * quads; i++) padded[i] = row < s->dims ? nowhere : UINT32_MAX;
+            padded += 4 * quads;
+            block += (size_t)s->stride * 4;
+        }
+    }
+}
+
+static GLuint upload_blocks(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* textures, uint32_t* scratch) {
+    const sap_tree_shape* s = &tree->shape;
+    const void* blocks = sap_block(tree, 0);
+    if (s->stride % 4) {
+        pad_blocks(tree, textures->quads, scratch);
+        blocks = scratch;
+    }
+    return upload(call, GL_RGBA32UI, s->leaves * textures->quads * (s->dims + 1), blocks, "the points of a tree",
+                  &textures->shifts[3]);
+}
+
+static void free_textures(sap_gl_call* call, sap_gl_tree* textures) {
+    sap_gl_texture_free(call, textures->nodes);
+    sap_gl_texture_free(call, textures->smallest);
+    sap_gl_texture_free(call, textures->boxes);
+    sap_gl_texture_free(call, textures->blocks);
+    textures->nodes = textures->smallest = textures->boxes = textures->blocks = 0;
+}
+
+static void make_textures(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* textures) {
+    const sap_tree_shape* s = &tree->shape;
+    textures->quads = (s->stride + 3) / 4;
+    int64_t padded = s->stride % 4 ? s->leaves * textures->quads * 4 * (s->dims + 1) : 0;
+    int64_t boxes = 8 * s->leaves * (s->dims - 1), words = boxes > padded ? boxes : padded;
+    sap_scratch scratch = {NULL, 0};
+    if (!sap_scratch_take(call->device, (size_t)words * 4, &scratch)) {
+        sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for a tree's textures");
+        return;
+    }
+    uint32_t* values = (uint32_t*)(void*)scratch.memory;
+    pack_nodes(tree, values);
+    textures->nodes = upload(call, GL_RG32UI, s->nodes, values, "the nodes of a tree", &textures->shifts[0]);
+    pack_smallest(tree, (int32_t*)(void*)values);
+    textures->smallest = upload(call, GL_R32I, 2 * s->leaves, values, "the ids of a tree", &textures->shifts[1]);
+    pack_boxes(tree, (float*)(void*)values);
+    textures->boxes =
+        upload(call, GL_RGBA32F, 2 * s->leaves * (s->dims - 1), values, "the boxes of a tree", &textures->shifts[2]);
+    textures->blocks = upload_blocks(call, tree, textures, values);
+    sap_scratch_give(call->device, &scratch);
+    if (call->status != SAP_OK) free_textures(call, textures);
+}
+
+const sap_gl_tree* sap_gl_tree_of(sap_gl_call* call, const sap_tree* tree) {
+    sap_gl_tree* textures = tree->beside;
+    if (call->status == SAP_OK && !textures->nodes) make_textures(call, tree, textures);
+    return call->status == SAP_OK ? textures : NULL;
+}
+
+int sap_gl_tree_bind(sap_gl_call* call, const sap_tree* tree, const sap_gl_tree* textures, sap_gl_pass* pass) {
+    pass->input[0] = (sap_gl_input){.sampler = "tree_nodes", .texture = textures->nodes};
+    pass->input[1] = (sap_gl_input){.sampler = "tree_smallest", .texture = textures->smallest};
+    pass->input[2] = (sap_gl_input){.sampler = "tree_boxes", .texture = textures->boxes};
+    pass->input[3] = (sap_gl_input){.sampler = "tree_blocks", .texture = textures->blocks};
+    sap_gl_set_int(call, pass->program, "tree_depth", tree->shape.depth);
+    sap_gl_set_int(call, pass->program, "tree_quads", textures->quads);
+    sap_gl_set_ints(call, pass->program, "tree_shifts", 4, textures->shifts);
+    return 4;
+}
+
+// What shaders can walk through.
+static sap_status check(const sap_tree* tree) {
+    const sap_tree_shape* s = &tree->shape;
+    if (s->levels == 0)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: shaders walk through balanced trees only");
+    if (s->real_bits != 32 || s->dims < 2 || s->dims > 3)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "tree: shaders know float points of 2 or 3 dimensions, not %d-bit points of %d",
+                        (int)s->real_bits, (int)s->dims);
+    return SAP_OK;
+}
+
+// Puts the arrays, which are new, into textures; old ones go.
+static sap_status refresh(sap_tree* tree) {
+    sap_status status = check(tree);
+    if (status != SAP_OK) return status;
+    if (!tree->beside) tree->beside = sap_memory_allocate_zero(tree->device, sizeof(sap_gl_tree));
+    if (!tree->beside) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree");
+    sap_gl_call call;
+    if (sap_gl_begin(&call, tree->device) == SAP_OK) {
+        free_textures(&call, tree->beside);
+        (void)sap_gl_tree_of(&call, tree);
+    }
+    return sap_gl_end(&call, SAP_OK);
+}
+
+sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays) {
+    const sap_tree_shape shape = tree->shape;
+    sap_status status = check(tree);
+    if (status == SAP_OK) status = sap_tree_reserve(tree, &shape);
+    if (status != SAP_OK) return status;
+    memcpy(tree->arrays, arrays, shape.bytes);
+    return refresh(tree);
+}
+
+sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points) {
+    sap_device* device = tree->device;
+    if (points->real_bits != 32 || points->dims < 2 || points->dims > 3 || tree->options.split != SAP_SPLIT_MEDIAN)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        "points: shaders walk through balanced trees of float points of 2 or 3 dimensions only");
+    tree->device = sap_gl_of(device)->host;
+    sap_status status = sap_tree_build_cpu(tree, points);
+    tree->device = device;
+    return status == SAP_OK ? refresh(tree) : status;
+}
+
+void sap_tree_unmake_gl(sap_tree* tree) {
+    if (tree->beside) {
+        sap_gl_call call;
+        sap_gl_tree* textures = tree->beside;
+        if (textures->nodes && !sap_gl_of(tree->device)->lost) {
+            if (sap_gl_begin(&call, tree->device) == SAP_OK) free_textures(&call, textures);
+            (void)sap_gl_end(&call, SAP_OK);
+        }
+        sap_memory_release(tree->device, textures, sizeof *textures);
+    }
+    sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
+}
+
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* names) {
+    sap_gl_call call;
+    sap_gl_begin(&call, tree->device);
+    const sap_gl_tree* t = sap_gl_tree_of(&call, tree);
+    if (t)
+        *names = (sap_gl_tree_textures){
+            .nodes = t->nodes,
+            .smallest = t->smallest,
+            .boxes = t->boxes,
+            .blocks = t->blocks,
+            .widths = {1 << t->shifts[0], 1 << t->shifts[1], 1 << t->shifts[2], 1 << t->shifts[3]},
+            .dims = tree->shape.dims,
+            .depth = tree->shape.depth,
+            .quads = t->quads};
+    return sap_gl_end(&call, SAP_OK);
+}

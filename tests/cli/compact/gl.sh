@@ -1,0 +1,1 @@
+volume 40 > v.raw; sapwood compact v.raw --size 40,40,40 --type u8 --level 100 --device gl -o gl.npy --picture gl.ppm -q 2>err || exit 77; sapwood compact v.raw --size 40,40,40 --type u8 --level 100 --device cpu -o cpu.npy --picture cpu.ppm && cmp gl.npy cpu.npy && cmp gl.ppm cpu.ppm

@@ -1,0 +1,1 @@
+volume 7 > v.raw; sapwood compact v.raw --size 7,7,7 --type u8 --level 100 -o - | "$SAPWOOD" convert - | md5sum; sapwood compact v.raw --size 7,7,7 --type u8 --level 201 -o none.npy; sapwood compact v.raw --size 7,7,7 --type u8 --level -1 -o all.csv; tail -n 2 all.csv

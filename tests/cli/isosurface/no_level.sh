@@ -1,0 +1,1 @@
+volume 7 > v.raw; sapwood isosurface v.raw --size 7,7,7 --type u8 -o a.ply

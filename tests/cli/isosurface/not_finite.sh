@@ -1,0 +1,1 @@
+printf "\0\0\0\0\0\0\300\177" > v.raw; sapwood isosurface v.raw --size 2,1,1 --level 0 -o a.ply; printf "\0\0\0\0\0\0\300\177\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" > v.raw; sapwood isosurface v.raw --size 2,2,2 --level 0 -o a.ply

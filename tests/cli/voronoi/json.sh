@@ -1,0 +1,1 @@
+echo "1 2" | sapwood voronoi - --size 4x3 -o one.ppm --json --device cpu -q

@@ -1,0 +1,97 @@
+// Grids over clouds, and whether answers from a shader are those of brute force: the same ids but for ties within 4
+// units in the last place of a squared distance, and but for numbers below the smallest normal one, which GPUs may take
+// for 0.
+#ifndef SAPWOOD_TESTS_GL_PICTURES_H
+#define SAPWOOD_TESTS_GL_PICTURES_H
+
+#include "calls.h"
+#include "oracle.h"
+#include "sapwood/sapwood.h"
+#include "test.h"
+#include <float.h>
+#include <math.h>
+
+enum { TOLERANCE = 4 }; // units in the last place
+
+static inline bool near_enough(double a, double b) {
+    double larger = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    return a == b || fabs(a - b) <= TOLERANCE * (double)FLT_EPSILON * larger || larger <= 4 * (double)FLT_MIN;
+}
+
+// A grid over the cloud's box and a little beyond; in 3-D a slice askew through it.
+static inline sap_grid grid_over(const cloud* points, int32_t width, int32_t height) {
+    sap_grid grid = {width, height, {0}, {0}, {0}};
+    for (int32_t a = 0; a < points->dims; a++) {
+        double lower = INFINITY, upper = -INFINITY;
+        for (int64_t i = 0; i < points->count; i++) {
+            lower = fmin(lower, cloud_get(points, i, a));
+            upper = fmax(upper, cloud_get(points, i, a));
+        }
+        if (!points->count) lower = 0;
+        double size = upper > lower ? upper - lower : 1;
+        grid.origin[a] = lower - 0.07 * size;
+        if (a == 0) grid.right[a] = 1.13 * size / width;
+        if (a == 1) grid.down[a] = 1.11 * size / height;
+        if (a == 2) grid.down[a] = 0.7 * size / height;
+        if (a == 2) grid.right[a] = 0.4 * size / width;
+    }
+    return grid;
+}
+
+// The places of a grid as queries, by the formula of its manual.
+static inline cloud places_of(const sap_grid* grid, int32_t dims) {
+    cloud queries = cloud_make((int64_t)grid->width * grid->height, dims, 32, 0);
+    for (int32_t y = 0; y < grid->height; y++)
+        for (int32_t x = 0; x < grid->width; x++)
+            for (int32_t a = 0; a < dims; a++) {
+                float column = (float)(grid->origin[a] + (x + 0.5) * grid->right[a]);
+                float row = (float)((y + 0.5) * grid->down[a]);
+                cloud_set(&queries, (int64_t)y * grid->width + x, a, (double)(column + row));
+            }
+    return queries;
+}
+
+// Checks rows of k answers against the oracle's.
+static inline void check_rows(const cloud* points, const cloud* queries, int32_t k, double limit2, const int32_t* ids,
+                              const float* distance2) {
+    int32_t* expected_ids = malloc((size_t)k * sizeof *expected_ids);
+    float* expected = malloc((size_t)k * sizeof *expected);
+    oracle_rules rules = {.limit2 = limit2};
+    for (int64_t q = 0; q < queries->count; q++) {
+        CHECK(oracle_nearest(points, queries, q, k, &rules, expected_ids, expected));
+        for (int32_t j = 0; j < k; j++) {
+            int32_t id = ids[q * k + j];
+            float found = distance2[q * k + j];
+            bool none = id < 0 && expected_ids[j] < 0 && isinf(found);
+            bool one = id >= 0 && id < points->count && expected_ids[j] >= 0;
+            for (int32_t i = 0; i < j && one; i++) one = ids[q * k + i] != id;
+            if (!none && one) {
+                double truth = oracle_distance2(queries, q, points, id);
+                one = near_enough(truth, (double)expected[j]) && near_enough(truth, (double)found);
+            }
+            if (!CHECK(none || one)) {
+                printf("  query %lld, neighbour %d: %d at %g, expected %d at %g\n", (long long)q, (int)j, (int)id,
+                       (double)found, (int)expected_ids[j], (double)expected[j]);
+                j = k;
+                q = queries->count - 1;
+            }
+        }
+    }
+    free(expected_ids);
+    free(expected);
+}
+
+// Checks counts: points within the limit, those at the limit by a rounding more or less.
+static inline void check_counts(const cloud* points, const cloud* queries, double limit2, const int64_t* counts) {
+    oracle_rules fewer = {.limit2 = limit2 * (1 - TOLERANCE * (double)FLT_EPSILON) - 4 * (double)FLT_MIN};
+    oracle_rules more = {.limit2 = limit2 * (1 + TOLERANCE * (double)FLT_EPSILON) + 4 * (double)FLT_MIN};
+    int32_t* ids = malloc((size_t)(points->count + 1) * sizeof *ids);
+    float* distance2 = malloc((size_t)(points->count + 1) * sizeof *distance2);
+    for (int64_t q = 0; q < queries->count; q++)
+        CHECK(counts[q] >= oracle_radius(points, queries, q, &fewer, ids, distance2) &&
+              counts[q] <= oracle_radius(points, queries, q, &more, ids, distance2));
+    free(ids);
+    free(distance2);
+}
+
+#endif

@@ -1,0 +1,182 @@
+// OpenGL devices: opened in a context of their own and in the caller's, refused, and lost.
+#include "allocator.h"
+#include "gl_tools.h"
+#include "sapwood/gl.h"
+#include "test.h"
+
+#if defined(SAP_HAVE_GL)
+#include "calls.h"
+
+static const char* const no_gl = "no OpenGL ES here";
+
+TEST(opens_a_context_of_its_own) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    options.processor = SAP_GL;
+    sap_device* device = NULL;
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    sap_device_info info;
+    CHECK_STATUS(sap_device_describe(device, &info), SAP_OK);
+    CHECK(info.processor == SAP_GL && info.name[0] && info.threads > 0);
+    sap_gl_info context;
+    CHECK_STATUS(sap_gl_describe(device, &context), SAP_OK);
+    CHECK(context.max_texture_size >= 2048 && context.max_draw_buffers >= 4);
+    CHECK_STATUS(sap_gl_describe(device, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_describe(NULL, &context), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_device_wait(device), SAP_OK);
+    sap_device_trim(device);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(w.wrong, 0);
+}
+
+TEST(describing_a_context_needs_one) {
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    sap_device* device = NULL;
+    sap_gl_info context;
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    CHECK_STATUS(sap_gl_describe(device, &context), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "device: is not an OpenGL device");
+    sap_device_close(device);
+}
+
+TEST(refuses_to_open) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    options.processor = SAP_GL;
+    sap_device* device = NULL;
+    CHECK_STATUS(gl_tools_open_without_egl(&options, &device), SAP_ERROR_NO_DEVICE);
+    CHECK_TEXT(w.sentence, "this machine has no EGL (libSapwoodHasNoSuchEGL.so.1)");
+    options.ordinal = 1000;
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_ERROR_NO_DEVICE);
+    CHECK_TEXT(w.sentence, "options.ordinal: EGL has no such device with OpenGL ES 3.0");
+    options.ordinal = 0;
+    options.current_context = true;
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_ERROR_NO_DEVICE);
+    CHECK_TEXT(w.sentence, "options.current_context: no context is current here");
+    CHECK(!device);
+    CHECK_EQUAL(w.blocks, 0);
+}
+
+TEST(opening_survives_every_failed_allocation) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    for (int n = 1;; n++) {
+        NOTE("allocation %d", n);
+        watch w = {.fail_from = n};
+        sap_device_options options = watched(&w);
+        options.processor = SAP_GL;
+        sap_device* device = NULL;
+        sap_status status = sap_device_open(&options, &device);
+        sap_device_close(device);
+        CHECK_EQUAL(w.blocks, 0);
+        if (status == SAP_OK && w.requests < n) break;
+        CHECK_STATUS(status, SAP_ERROR_MEMORY);
+        if (!CHECK(n < 50)) break;
+    }
+}
+
+TEST(works_in_the_callers_context_and_leaves_it_as_it_was) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    options.processor = SAP_GL;
+    options.current_context = true;
+    sap_device* device = NULL;
+    if (!CHECK(gl_tools_enter_own())) return;
+    gl_tools_set_state();
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    CHECK(gl_tools_state_kept());
+    CHECK_STATUS(sap_device_wait(device), SAP_OK);
+    CHECK(gl_tools_state_kept());
+    sap_device_close(device);
+    CHECK(gl_tools_state_kept());
+    CHECK_EQUAL(w.blocks, 0);
+    gl_tools_leave_own();
+}
+
+TEST(a_device_in_a_context_that_is_not_current_says_so) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    options.processor = SAP_GL;
+    options.current_context = true;
+    sap_device* device = NULL;
+    if (!CHECK(gl_tools_enter_own())) return;
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    gl_tools_leave_own();
+    CHECK_STATUS(sap_device_wait(device), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "the context that was current when the device was opened is not current here");
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+}
+
+TEST(a_lost_context_stays_lost) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    options.processor = SAP_GL;
+    sap_device* device = NULL;
+    gl_tools_reset();
+    CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK);
+    CHECK_STATUS(sap_device_wait(device), SAP_OK);
+    gl_tools.lose_at = gl_tools.calls + 1;
+    CHECK_STATUS(sap_device_wait(device), SAP_ERROR_DEVICE_LOST);
+    CHECK_TEXT(w.sentence, "the OpenGL context was lost while working");
+    gl_tools.lose_at = 0;
+    CHECK_STATUS(sap_device_wait(device), SAP_ERROR_DEVICE_LOST);
+    CHECK_TEXT(w.sentence, "the OpenGL context was lost; close the device");
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+}
+
+TEST(a_context_may_be_lost_at_any_call_of_opening) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    gl_tools_reset();
+    for (int64_t n = 1;; n++) {
+        NOTE("call %d", (int)n);
+        watch w = {0};
+        sap_device_options options = watched(&w);
+        options.processor = SAP_GL;
+        sap_device* device = NULL;
+        gl_tools_reset();
+        gl_tools.lose_at = n;
+        sap_status status = gl_tools_open(&options, &device);
+        bool all = gl_tools.calls < n;
+        sap_device_close(device);
+        CHECK_EQUAL(w.blocks, 0);
+        CHECK(status == (all ? SAP_OK : SAP_ERROR_NO_DEVICE));
+        if (all || !CHECK(n < 2000)) break;
+    }
+}
+
+TEST(says_what_a_context_lacks) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    options.processor = SAP_GL;
+    sap_device* device = NULL;
+    gl_tools_reset();
+    gl_tools.no_float_targets = true;
+    CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK);
+    sap_gl_info context;
+    CHECK_STATUS(sap_gl_describe(device, &context), SAP_OK);
+    CHECK(!context.float_targets);
+    CHECK_EQUAL(w.logged, SAP_OK);
+    CHECK(strstr(w.sentence, "GL_EXT_color_buffer_float"));
+    sap_device_close(device);
+}
+
+#else
+
+TEST(no_opengl) {
+    sap_device* device = NULL;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_GL}, &device), SAP_ERROR_NO_DEVICE);
+    SKIP("this build has no OpenGL ES");
+}
+
+#endif
+
+TEST_MAIN()

@@ -1,0 +1,535 @@
+// Searches in shaders: every pixel's ids and distances are brute force's, over all families; trees that are copied,
+// rebuilt and lost.
+#include "test.h"
+
+#if defined(SAP_HAVE_GL)
+#include "allocator.h"
+#include "gl_pictures.h"
+#include "gl_tools.h"
+#include "trees.h"
+
+static const char* const no_gl = "no OpenGL ES here";
+
+// One device for the tests that leave it whole: shaders are compiled once.
+static sap_device* shared(void) {
+    static sap_device* device;
+    if (!device && gl_tools_present()) {
+        gl_tools_reset();
+        gl_tools.no_float_targets = true; // OpenGL ES 3.0: fragment shaders
+        CHECK_STATUS(gl_tools_open(&(sap_device_options){.threads = 1}, &device), SAP_OK);
+    }
+    return device;
+}
+__attribute__((destructor)) static void close_shared(void) { sap_device_close(shared()); }
+
+// Asks a tree from a grid over its points, and checks all answers. k 0: counts within the radius.
+static void try_grid(const sap_tree* tree, const cloud* points, int32_t width, int32_t height, int32_t k,
+                     double radius) {
+    sap_grid grid = grid_over(points, width, height);
+    cloud places = places_of(&grid, points->dims);
+    size_t answers = (size_t)places.count * (size_t)(k ? k : 1);
+    int32_t* ids = malloc(answers * sizeof *ids);
+    float* distance2 = malloc(answers * sizeof *distance2);
+    int64_t* counts = malloc(answers * sizeof *counts);
+    double limit2 = radius > 0 || !k ? oracle_limit2(radius, 32) : (double)FLT_MAX;
+    if (k) {
+        sap_search search = {.k = k, .radius = radius};
+        CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, distance2), SAP_OK);
+        check_rows(points, &places, k, limit2, ids, distance2);
+    } else {
+        CHECK_STATUS(sap_radius_count_grid(tree, &grid, radius, counts), SAP_OK);
+        check_counts(points, &places, limit2, counts);
+    }
+    free(ids);
+    free(distance2);
+    free(counts);
+    cloud_free(&places);
+}
+
+static double some_radius(const cloud* points) {
+    sap_grid grid = grid_over(points, 1, 1);
+    double radius = 0.1 * (grid.right[0] + grid.down[1]);
+    return radius < 1e17 ? radius : 1e17;
+}
+
+TEST(every_pixel_of_every_family) {
+    if (!shared()) SKIP(no_gl);
+    static const int64_t sizes[] = {0, 1, 2, 3, 33, 700};
+    static const int32_t leaf_sizes[] = {0, 1, 3, 8, 5, 13};
+    for (int which = 0; which < FAMILY_COUNT; which++) {
+        for (int i = 0; i < 12; i++) {
+            int64_t size = sizes[i / 2];
+            int32_t dims = 2 + i % 2, leaf_size = leaf_sizes[(i + which) % 6];
+            NOTE("%s of %d in %d-D, leaves of %d", family_name((family)which), (int)size, (int)dims, (int)leaf_size);
+            cloud points = cloud_of_family((family)which, size, dims, 32, which % 3 ? 0 : dims + 1, 7);
+            sap_tree* tree = NULL;
+            CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = leaf_size}, &tree), SAP_OK);
+            try_grid(tree, &points, 37, 21, 1, i % 4 == 3 ? some_radius(&points) : 0);
+            sap_tree_free(tree);
+            cloud_free(&points);
+        }
+    }
+}
+
+TEST(several_neighbours_and_counts) {
+    if (!shared()) SKIP(no_gl);
+    static const family kinds[] = {FAMILY_UNIFORM, FAMILY_LATTICE, FAMILY_HALF_DUPLICATES, FAMILY_CLUSTERED};
+    for (int i = 0; i < 8; i++) {
+        cloud points = cloud_of_family(kinds[i / 2], 300, 2 + i % 2, 32, 0, 5);
+        sap_tree* tree = NULL;
+        CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 6}, &tree), SAP_OK);
+        for (int32_t k = 0; k <= 8; k++) {
+            NOTE("%s in %d-D, k %d", family_name(kinds[i / 2]), (int)points.dims, (int)k);
+            try_grid(tree, &points, 30, 17, k, k % 3 ? 0 : some_radius(&points));
+        }
+        sap_tree_free(tree);
+        cloud_free(&points);
+    }
+}
+
+TEST(compute_shaders_where_there_are_any) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    sap_device* device = NULL;
+    gl_tools_reset();
+    CHECK_STATUS(gl_tools_open(&(sap_device_options){.threads = 1}, &device), SAP_OK);
+    for (int which = 0; which < FAMILY_COUNT; which++) {
+        cloud points = cloud_of_family((family)which, 400, 2 + which % 2, 32, 0, 9);
+        sap_tree* tree = NULL;
+        CHECK_STATUS(build(device, &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
+        for (int32_t k = 0; k <= 8; k += k ? 7 : 1) {
+            NOTE("%s in %d-D, k %d", family_name((family)which), (int)points.dims, (int)k);
+            try_grid(tree, &points, 29, 13, k, k ? 0 : some_radius(&points));
+        }
+        sap_tree_free(tree);
+        cloud_free(&points);
+    }
+    sap_device_close(device);
+}
+
+TEST(fewer_points_than_neighbours) {
+    if (!shared()) SKIP(no_gl);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 3, 2, 32, 0, 5);
+    sap_tree* tree = NULL;
+    CHECK_STATUS(build(shared(), &points, NULL, &tree), SAP_OK);
+    try_grid(tree, &points, 9, 9, 7, 0);
+    sap_tree_free(tree);
+    cloud_free(&points);
+}
+
+TEST(larger_pictures_equal_the_cpu) {
+    if (!shared()) SKIP(no_gl);
+    sap_device* cpu = NULL;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
+    static const family kinds[] = {FAMILY_UNIFORM, FAMILY_CLUSTERED, FAMILY_SHELL, FAMILY_EQUAL};
+    enum { WIDTH = 1100, HEIGHT = 60 };
+    int32_t *ids = malloc(sizeof(int32_t) * WIDTH * HEIGHT), *expected = malloc(sizeof(int32_t) * WIDTH * HEIGHT);
+    float *distance2 = malloc(sizeof(float) * WIDTH * HEIGHT), *truth = malloc(sizeof(float) * WIDTH * HEIGHT);
+    for (int i = 0; i < 8; i++) {
+        NOTE("%s in %d-D", family_name(kinds[i / 2]), 2 + i % 2);
+        cloud points = cloud_of_family(kinds[i / 2], 30000, 2 + i % 2, 32, 0, 3);
+        sap_grid grid = grid_over(&points, WIDTH, HEIGHT);
+        sap_tree *tree = NULL, *copy = NULL;
+        CHECK_STATUS(build(cpu, &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
+        CHECK_STATUS(sap_tree_copy(tree, shared(), &copy), SAP_OK);
+        CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, expected, truth), SAP_OK);
+        CHECK_STATUS(sap_nearest_grid(copy, &grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+        int64_t wrong = 0;
+        for (int p = 0; p < WIDTH * HEIGHT; p++)
+            wrong += !(near_enough((double)distance2[p], (double)truth[p]) &&
+                       (ids[p] == expected[p] || distance2[p] <= truth[p] * (1 + TOLERANCE * FLT_EPSILON)));
+        CHECK_EQUAL(wrong, 0);
+        sap_tree_free(copy);
+        sap_tree_free(tree);
+        cloud_free(&points);
+    }
+    free(ids);
+    free(expected);
+    free(distance2);
+    free(truth);
+    sap_device_close(cpu);
+}
+
+// The published walk gave up after 500 steps.
+TEST(points_on_a_circle_in_steps_of_one_leaf) {
+    if (!shared()) SKIP(no_gl);
+    enum { POINTS = 5000, SIZE = 40 };
+    cloud points = cloud_make(POINTS, 2, 32, 0);
+    for (int i = 0; i < POINTS; i++) {
+        cloud_set(&points, i, 0, 0.5 + 0.45 * cos(6.283185307179586 * i / POINTS));
+        cloud_set(&points, i, 1, 0.5 + 0.45 * sin(6.283185307179586 * i / POINTS));
+    }
+    sap_tree* tree = NULL;
+    CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
+    try_grid(tree, &points, SIZE, SIZE, 1, 0);
+    sap_grid grid = grid_over(&points, SIZE, SIZE);
+    for (int32_t k = 0; k <= 8; k += 2) {
+        sap_gl_frame* frame = NULL;
+        sap_gl_frame_textures textures;
+        bool done = false;
+        int steps = 0;
+        CHECK_STATUS(sap_gl_frame_create(tree, SIZE, SIZE, &(sap_search){.k = k, .radius = 0.05}, &frame), SAP_OK);
+        CHECK_STATUS(sap_gl_frame_step(frame, 1, &done), SAP_ERROR_ARGUMENT);
+        CHECK_STATUS(sap_gl_frame_describe(frame, &textures), SAP_ERROR_ARGUMENT);
+        CHECK_STATUS(sap_gl_frame_begin(frame, &grid), SAP_OK);
+        for (; !done && steps < 3000; steps++) CHECK_STATUS(sap_gl_frame_step(frame, 1, &done), SAP_OK);
+        CHECK(done && steps > 3);
+        CHECK_STATUS(sap_gl_frame_describe(frame, &textures), SAP_OK);
+        CHECK(textures.width == SIZE && textures.place && (k > 1) == (textures.lists[0] != 0));
+        sap_gl_frame_free(frame);
+    }
+    sap_tree_free(tree);
+    cloud_free(&points);
+}
+
+TEST(queries_from_a_list) {
+    if (!shared()) SKIP(no_gl);
+    cloud points = cloud_of_family(FAMILY_CLUSTERED, 900, 3, 32, 4, 5);
+    sap_tree* tree = NULL;
+    CHECK_STATUS(build(shared(), &points, NULL, &tree), SAP_OK);
+    for (int64_t count = 0; count <= 1500; count += 1 + count * 2) {
+        NOTE("%d queries", (int)count);
+        cloud queries = cloud_of_family(FAMILY_UNIFORM, count, 3, 32, 5, 11);
+        if (count > 3) cloud_set(&queries, 2, 1, NAN), cloud_set(&queries, 3, 0, INFINITY);
+        int32_t* ids = malloc((size_t)(3 * count + 1) * sizeof *ids);
+        float* distance2 = malloc((size_t)(3 * count + 1) * sizeof *distance2);
+        int64_t* counts = malloc((size_t)(count + 1) * sizeof *counts);
+        CHECK_STATUS(nearest(tree, &queries, &(sap_search){.k = 3}, ids, distance2), SAP_OK);
+        check_rows(&points, &queries, 3, (double)FLT_MAX, ids, distance2);
+        CHECK_STATUS(radius_count(tree, &queries, 0.2, counts), SAP_OK);
+        check_counts(&points, &queries, oracle_limit2(0.2, 32), counts);
+        free(ids);
+        free(distance2);
+        free(counts);
+        cloud_free(&queries);
+    }
+    sap_tree_free(tree);
+    cloud_free(&points);
+}
+
+TEST(places_that_are_nowhere_have_no_neighbour) {
+    if (!shared()) SKIP(no_gl);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 50, 2, 32, 0, 5);
+    sap_tree* tree = NULL;
+    int32_t ids[6];
+    float distance2[6];
+    CHECK_STATUS(build(shared(), &points, NULL, &tree), SAP_OK);
+    sap_grid grid = {3, 2, {(double)NAN, 0}, {1, 0}, {0, 1}};
+    CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+    for (int i = 0; i < 6; i++) CHECK(ids[i] == -1 && isinf(distance2[i]));
+    grid.origin[0] = 1e30;
+    CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+    for (int i = 0; i < 6; i++) CHECK(ids[i] == -1 && isinf(distance2[i]));
+    sap_tree_free(tree);
+    cloud_free(&points);
+}
+
+TEST(refuses_what_shaders_cannot) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    sap_device* device = NULL;
+    gl_tools_reset();
+    CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 40, 2, 32, 0, 5), wide = cloud_of_family(0, 40, 2, 64, 0, 5);
+    cloud four = cloud_of_family(FAMILY_UNIFORM, 40, 4, 32, 0, 5);
+    sap_tree *tree = NULL, *none = NULL;
+    CHECK_STATUS(build(device, &wide, NULL, &none), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(build(device, &four, NULL, &none), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(build(device, &points, &(sap_tree_options){.split = SAP_SPLIT_SLIDING_MIDPOINT}, &none),
+                 SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+    int32_t ids[40 * 9];
+    sap_grid grid = grid_over(&points, 4, 4);
+    sap_search search = {.k = 9};
+    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, NULL), SAP_ERROR_UNSUPPORTED);
+    CHECK_TEXT(w.sentence, "search.k: shaders find at most 8 neighbours, not 9");
+    search.k = 0;
+    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
+    search.k = 1;
+    CHECK_STATUS(sap_nearest_grid(tree, NULL, &search, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_nearest_grid(NULL, &grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_radius_count_grid(tree, &grid, -1, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_radius_count_grid(tree, &grid, 1, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_radius_count_grid(NULL, &grid, 1, NULL), SAP_ERROR_ARGUMENT);
+    grid.width = 0;
+    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
+    search.walk = SAP_WALK_STACK;
+    CHECK_STATUS(nearest(tree, &points, &search, ids, NULL), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_nearest_self(tree, &(sap_search){.k = 1}, ids, NULL), SAP_ERROR_UNSUPPORTED);
+    sap_neighbors* found = NULL;
+    CHECK_STATUS(radius_collect(tree, &points, 1, &found), SAP_ERROR_UNSUPPORTED);
+    cloud_set(&points, 7, 1, NAN);
+    CHECK_STATUS(build(device, &points, NULL, &none), SAP_ERROR_NOT_FINITE);
+    CHECK(!none);
+    sap_tree_free(tree);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+    cloud_free(&points);
+    cloud_free(&wide);
+    cloud_free(&four);
+}
+
+TEST(textures_beyond_the_limit_are_refused_by_its_name) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    sap_device* device = NULL;
+    gl_tools_reset();
+    gl_tools.max_texture_size = 16;
+    CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 3000, 2, 32, 0, 5), few = cloud_of_family(0, 60, 2, 32, 0, 5);
+    sap_tree* tree = NULL;
+    CHECK_STATUS(build(device, &points, NULL, &tree), SAP_ERROR_RANGE);
+    CHECK(strstr(w.sentence, "GL_MAX_TEXTURE_SIZE here is 16"));
+    CHECK_STATUS(build(device, &few, NULL, &tree), SAP_OK);
+    try_grid(tree, &few, 50, 40, 1, 0); // in rectangles of the limit
+    sap_gl_frame* frame = NULL;
+    CHECK_STATUS(sap_gl_frame_create(tree, 17, 4, &(sap_search){.k = 1}, &frame), SAP_ERROR_RANGE);
+    sap_tree_free(tree);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(gl_tools.textures, 0);
+    cloud_free(&points);
+    cloud_free(&few);
+}
+
+TEST(needs_no_float_targets) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    sap_device* device = NULL;
+    gl_tools_reset();
+    gl_tools.no_float_targets = true;
+    gl_tools.max_draw_buffers = 4;
+    CHECK_STATUS(gl_tools_open(&(sap_device_options){.threads = 1}, &device), SAP_OK);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 500, 2, 32, 0, 5);
+    sap_tree* tree = NULL;
+    CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+    try_grid(tree, &points, 20, 20, 4, 0);
+    int32_t ids[8];
+    sap_grid grid = grid_over(&points, 1, 1);
+    CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 8}, ids, NULL), SAP_ERROR_UNSUPPORTED);
+    sap_tree_free(tree);
+    sap_device_close(device);
+    cloud_free(&points);
+}
+
+// The form of four bytes a node: every pixel is right for the rounded sites.
+TEST(trees_in_bytes) {
+    if (!shared()) SKIP(no_gl);
+    enum { WIDTH = 530, HEIGHT = 23 };
+    static int32_t ids[WIDTH * HEIGHT];
+    static float distances[WIDTH * HEIGHT];
+    for (int which = 0; which < FAMILY_COUNT; which++) {
+        for (int64_t size = 1; size < 900; size = size * 3 + 1) {
+            if (which == FAMILY_MIXED || which == FAMILY_DENORMAL || which == FAMILY_EXPONENTIAL) continue;
+            NOTE("%s of %d", family_name((family)which), (int)size);
+            cloud points = cloud_of_family((family)which, size, 2, 32, 0, 5);
+            sap_grid grid = grid_over(&points, WIDTH, HEIGHT);
+            double side = fmax(grid.right[0] * WIDTH, grid.down[1] * HEIGHT), worst = 0;
+            sap_tree* tree = NULL;
+            sap_rgba8_tree* form = NULL;
+            CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &tree), SAP_OK);
+            CHECK_STATUS(sap_tree_to_rgba8(tree, grid.origin, side, &form), SAP_OK);
+            CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, ids, distances), SAP_OK);
+            for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
+                double x = (i % WIDTH + 0.5) * grid.right[0] * form->scale;
+                double y = (i / WIDTH + 0.5) * grid.down[1] * form->scale, least = INFINITY, found = INFINITY;
+                for (int64_t p = 0; p < size; p++) {
+                    double u = floor((cloud_get(&points, p, 0) - grid.origin[0]) * form->scale + 0.5) - x;
+                    double v = floor((cloud_get(&points, p, 1) - grid.origin[1]) * form->scale + 0.5) - y;
+                    double distance = sqrt(u * u + v * v);
+                    least = fmin(least, distance);
+                    if (p == ids[i]) found = distance;
+                }
+                worst = fmax(worst, fmax(found - least, fabs((double)distances[i] * form->scale - least)));
+            }
+            if (!CHECK(worst < 0.05)) printf("  worst: %g units\n", worst);
+            sap_rgba8_tree_free(form);
+            sap_tree_free(tree);
+            cloud_free(&points);
+        }
+    }
+}
+
+TEST(what_the_form_in_bytes_refuses) {
+    if (!shared()) SKIP(no_gl);
+    const double lower[2] = {0, 0};
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 50, 2, 32, 0, 5);
+    sap_tree *tree = NULL, *fine = NULL, *empty = NULL;
+    sap_rgba8_tree* form = NULL;
+    sap_grid grid = grid_over(&points, 2, 2);
+    int32_t ids[4];
+    CHECK_STATUS(build(shared(), &points, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_tree_to_rgba8(tree, lower, 1, &form), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &fine), SAP_OK);
+    CHECK_STATUS(sap_tree_to_rgba8(NULL, lower, 1, &form), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_tree_to_rgba8(fine, NULL, 1, &form), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_tree_to_rgba8(fine, lower, 0, &form), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_tree_to_rgba8(fine, lower, 1, NULL), SAP_ERROR_ARGUMENT);
+    points.count = 0;
+    CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &empty), SAP_OK);
+    CHECK_STATUS(sap_tree_to_rgba8(empty, lower, 1, &form), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_tree_to_rgba8(fine, lower, 1, &form), SAP_OK);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), NULL, &grid, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, NULL, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(NULL, form, &grid, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, ids, NULL), SAP_OK);
+    grid.height = 0;
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, ids, NULL), SAP_ERROR_ARGUMENT);
+    sap_rgba8_tree_free(form);
+    sap_tree_free(empty);
+    sap_tree_free(fine);
+    sap_tree_free(tree);
+    points.count = 50;
+    cloud_free(&points);
+}
+
+// Copies, rebuilds and updates keep host arrays and textures the same.
+TEST(trees_come_and_go) {
+    if (!shared()) SKIP(no_gl);
+    sap_device* cpu = NULL;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 800, 2, 32, 0, 5), other = cloud_of_family(0, 1500, 2, 32, 0, 6);
+    sap_tree *tree = NULL, *there = NULL, *back = NULL;
+    CHECK_STATUS(build(cpu, &points, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_tree_copy(tree, shared(), &there), SAP_OK);
+    CHECK(trees_equal(tree, there));
+    CHECK_STATUS(sap_tree_verify(there), SAP_OK);
+    sap_tree_info info;
+    CHECK_STATUS(sap_tree_describe(there, &info), SAP_OK);
+    CHECK_EQUAL(info.count, 800);
+    CHECK_STATUS(rebuild(there, &other), SAP_OK);
+    try_grid(there, &other, 20, 20, 1, 0);
+    CHECK_STATUS(rebuild(tree, &other), SAP_OK);
+    CHECK(trees_equal(tree, there));
+    CHECK_STATUS(rebuild(tree, &points), SAP_OK);
+    CHECK_STATUS(sap_gl_tree_update(there, tree), SAP_OK);
+    CHECK(trees_equal(tree, there));
+    try_grid(there, &points, 20, 20, 1, 0);
+    CHECK_STATUS(sap_gl_tree_update(tree, there), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_tree_update(there, there), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_tree_update(there, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_tree_copy(there, cpu, &back), SAP_OK);
+    CHECK(trees_equal(tree, back));
+    sap_gl_tree_textures textures;
+    CHECK_STATUS(sap_gl_tree_describe(there, &textures), SAP_OK);
+    CHECK(textures.nodes && textures.smallest && textures.boxes && textures.blocks && textures.dims == 2);
+    CHECK_STATUS(sap_gl_tree_describe(tree, &textures), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_tree_describe(there, NULL), SAP_ERROR_ARGUMENT);
+    sap_tree_free(back);
+    sap_tree_free(there);
+    sap_tree_free(tree);
+    sap_device_close(cpu);
+    cloud_free(&points);
+    cloud_free(&other);
+}
+
+// Calls of OpenGL until nothing is left to do but to give back.
+static int64_t calls_that_matter;
+
+// What is tried with everything failing in turn: a tree, a grid, a frame.
+static sap_status scene(sap_device* device, const cloud* points, sap_tree** tree) {
+    int32_t ids[64 * 2];
+    float distance2[64 * 2];
+    sap_gl_frame* frame = NULL;
+    sap_grid grid = grid_over(points, 8, 8);
+    bool done = false;
+    sap_status status = build(device, points, NULL, tree);
+    if (status == SAP_OK) status = sap_nearest_grid(*tree, &grid, &(sap_search){.k = 2}, ids, distance2);
+    if (status == SAP_OK) status = nearest(*tree, points, &(sap_search){.k = 1}, ids, distance2);
+    if (status == SAP_OK) status = sap_gl_frame_create(*tree, 8, 8, &(sap_search){.k = 1}, &frame);
+    if (status == SAP_OK) status = sap_gl_frame_begin(frame, &grid);
+    while (status == SAP_OK && !done) status = sap_gl_frame_step(frame, 1, &done);
+    calls_that_matter = gl_tools.calls;
+    sap_gl_frame_free(frame);
+    return status;
+}
+
+enum { EVERY = 3 }; // so many calls apart a context is lost
+
+TEST(a_context_may_be_lost_at_any_call) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 60, 2, 32, 0, 5);
+    sap_device* cpu = NULL;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
+    int64_t last = 0; // call of all that is tried
+    for (int64_t n = 0; n <= last; n += n ? EVERY : 1) {
+        watch w = {0};
+        sap_device_options options = watched(&w);
+        sap_device* device = NULL;
+        sap_tree *tree = NULL, *rescued = NULL;
+        gl_tools_reset();
+        CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK);
+        int64_t opening = gl_tools.calls;
+        gl_tools.lose_at = n ? opening + n : 0;
+        NOTE("call %d of %d", (int)n, (int)last);
+        sap_status status = scene(device, &points, &tree);
+        if (n == 0) {
+            CHECK_STATUS(status, SAP_OK);
+            last = calls_that_matter - opening;
+        } else {
+            CHECK_STATUS(status, SAP_ERROR_DEVICE_LOST);
+            if (tree) CHECK_STATUS(sap_tree_copy(tree, cpu, &rescued), SAP_OK);
+        }
+        sap_tree_free(rescued);
+        sap_tree_free(tree);
+        sap_device_close(device);
+        CHECK_EQUAL(w.blocks, 0);
+    }
+    sap_device_close(cpu);
+    cloud_free(&points);
+}
+
+TEST(memory_may_be_missing_anywhere) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 60, 2, 32, 0, 5);
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    sap_device* device = NULL;
+    gl_tools_reset();
+    CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK);
+    for (int on_host = 0; on_host < 2; on_host++) {
+        for (int64_t n = 1;; n++) {
+            NOTE("%s allocation %d", on_host ? "host" : "texture", (int)n);
+            sap_tree* tree = NULL;
+            sap_device_trim(device);
+            w.requests = gl_tools.memory_calls = 0;
+            w.fail_from = on_host ? n : 0;
+            gl_tools.fail_memory_at = on_host ? 0 : n;
+            sap_status status = scene(device, &points, &tree);
+            sap_tree_free(tree);
+            w.fail_from = gl_tools.fail_memory_at = 0;
+            CHECK_EQUAL(gl_tools.textures, 0);
+            if (status == SAP_OK) break;
+            CHECK_STATUS(status, on_host ? SAP_ERROR_MEMORY : SAP_ERROR_DEVICE_MEMORY);
+            if (!CHECK(n < 200)) break;
+        }
+    }
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    cloud_free(&points);
+}
+
+TEST(leaves_the_callers_context_as_it_was) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 60, 2, 32, 0, 5);
+    sap_device* device = NULL;
+    sap_tree* tree = NULL;
+    if (!CHECK(gl_tools_enter_own())) return;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_GL, .current_context = true}, &device), SAP_OK);
+    gl_tools_set_state();
+    CHECK_STATUS(scene(device, &points, &tree), SAP_OK);
+    CHECK(gl_tools_state_kept());
+    sap_tree_free(tree);
+    sap_device_close(device);
+    gl_tools_leave_own();
+    cloud_free(&points);
+}
+
+#else
+TEST(no_opengl) { SKIP("this build has no OpenGL ES"); }
+#endif
+
+TEST_MAIN()
