@@ -1,6 +1,7 @@
 // One answer, bit for bit: the bytes of trees and of answers, as numbers that every compiler, optimisation level,
 // instruction set and machine must arrive at. tests/determinism.sh runs this program as several compilers make it.
 #include "calls.h"
+#include "sapwood/surface.h"
 #include "test.h"
 #include "tree/host_view.h"
 
@@ -85,6 +86,42 @@ TEST(the_same_bits_everywhere) {
             NOTE("row %d device %d: now 0x%016llX", i, d, (unsigned long long)hash);
             CHECK(hash == golden[i].expected);
         }
+    devices_close(&all);
+}
+
+// A surface's vertices, normals and triangles: noise, smooth or not at all.
+static uint64_t hash_of_surface(sap_device* device, bool smooth) {
+    enum { SIDE = 40 };
+    static float values[SIDE * SIDE * SIDE];
+    uint64_t hash = UINT64_C(0xCBF29CE484222325), state = 9;
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        float noise = (float)(random_next(&state) >> 40);
+        values[i] = smooth && i > SIDE ? 0.5f * values[i - 1] + 0.45f * values[i - SIDE] + 0.05f * noise : noise;
+    }
+    const sap_volume volume = {
+        .values = values, .size = {SIDE, SIDE, SIDE}, .spacing = {1, 0.3f, 0.7f}, .origin = {0.1f, -5, 1e3f}};
+    sap_isosurface* surface = NULL;
+    CHECK_STATUS(sap_isosurface_extract(device, volume, &(sap_isosurface_options){.level = 8e6f}, &surface), SAP_OK);
+    if (!surface) return 0;
+    CHECK(surface->mesh.triangle_count > 1000);
+    add_bytes(&hash, surface->mesh.vertices, (size_t)surface->mesh.vertex_count * 12);
+    add_bytes(&hash, surface->normals, (size_t)surface->mesh.vertex_count * 12);
+    add_bytes(&hash, surface->mesh.triangles, (size_t)surface->mesh.triangle_count * 12);
+    sap_isosurface_free(surface);
+    return hash;
+}
+
+TEST(the_same_surfaces_everywhere) {
+    static const uint64_t expected[2] = {0x94BB66DEF79B96E7, 0x3A57F6E9E14EF747};
+    if (*(const unsigned char*)&(uint16_t){1} != 1) SKIP("the numbers are those of little-endian machines");
+    devices all = devices_open(0);
+    for (int smooth = 0; smooth < 2; smooth++) {
+        for (int d = 0; d < all.count; d++) {
+            uint64_t hash = hash_of_surface(all.open[d], smooth);
+            NOTE("smooth %d device %d: now 0x%016llX", smooth, d, (unsigned long long)hash);
+            CHECK(hash == expected[smooth]);
+        }
+    }
     devices_close(&all);
 }
 

@@ -6,7 +6,9 @@
 #include "surface/surface.h"
 
 enum {
-    BLOCK_SAMPLES = 1 << 15, // of a block of rows, about
+    LEAST_SAMPLES = 1 << 15, // of a block of rows, about
+    MOST_SAMPLES = 1 << 18,  // a few slices: neighbouring rows are looked at together, while they are in the cache
+    BLOCKS = 32,             // a thread, so that all end at about the same time
     PASSES = 3
 };
 
@@ -96,7 +98,10 @@ sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job) {
     e.kernels = sap_cpu_kernels_of(device, 32)->surface;
     e.rows = (int64_t)sides[1] * sides[2];
     e.words = sap_row_words(sides[0]);
-    e.block = BLOCK_SAMPLES / sides[0] + 1;
+    int64_t share = e.rows * sides[0] / BLOCKS / device->options.threads;
+    if (share < LEAST_SAMPLES) share = LEAST_SAMPLES;
+    if (share > MOST_SAMPLES) share = MOST_SAMPLES;
+    e.block = share / sides[0] + 1;
     e.blocks = (e.rows + e.block - 1) / e.block;
     e.threads = e.blocks < device->options.threads ? (int)e.blocks : device->options.threads;
     e.progress = sap_progress_begin(device, PASSES * e.rows);

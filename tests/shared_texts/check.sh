@@ -44,7 +44,7 @@ expand() {
 
 for compiler in gcc clang; do
     found "$compiler" "C17 with $compiler" || continue
-    for text in nearest/walks_cpu.c radius/walks_cpu.c ray/ray_cpu.c ray/closest_point.c; do
+    for text in nearest/walks_cpu.c radius/walks_cpu.c ray/ray_cpu.c ray/closest_point.c surface/surface_cpu.c; do
         check "C17 with $compiler: src/$text" "$compiler" -std=c17 -D_GNU_SOURCE -fsyntax-only -Wall -Wextra \
             -Wpedantic -Wshadow -Wconversion -Wno-unknown-pragmas -Werror -I "$root/include" -I "$root/src" \
             "$root/src/$text"
