@@ -38,7 +38,10 @@ sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done)
     bool left = false;
     if (sap_gl_begin(&call, device_of(frame)) == SAP_OK) {
         sap_gl_frame_go(&call, frame, leaves);
-        left = done && sap_gl_frame_left(&call, frame);
+        // A walk looks at no leaf twice.
+        bool whole = leaves >= frame->tree->shape.leaves;
+        left = done && !whole && sap_gl_frame_left(&call, frame);
+        if (done && whole) call.f->Finish();
     }
     sap_status status = sap_gl_end(&call, SAP_OK);
     if (status == SAP_OK && done) *done = !left;
