@@ -72,6 +72,14 @@ static void move(float* points, int64_t count, int step) {
     for (int64_t i = 0; i < 2 * count; i++) points[i] += i % 4 < 2 ? by : -by;
 }
 
+// Pixels whose site is another, and farther by more than rounding.
+static int64_t wrong_pixels(size_t pixels, const int32_t* ids, const float* distance2, const int32_t* truth,
+                            const float* least) {
+    int64_t wrong = 0;
+    for (size_t i = 0; i < pixels; i++) wrong += ids[i] != truth[i] && distance2[i] > least[i] * (1 + 4 * 0x1p-23f);
+    return wrong;
+}
+
 static void pictures(const settings* s, const devices* d, const sap_grid* grid, const float* points, int64_t count) {
     size_t pixels = (size_t)s->width * (size_t)s->height;
     int32_t *ids = malloc(pixels * sizeof *ids), *truth = malloc(pixels * sizeof *truth);
@@ -109,8 +117,7 @@ static void pictures(const settings* s, const devices* d, const sap_grid* grid, 
         expect(sap_nearest_grid(tree, grid, &search, truth, least), "searching");
         if (i >= 0) times[i] = now() - begun;
     }
-    int64_t wrong = 0;
-    for (size_t i = 0; i < pixels; i++) wrong += ids[i] != truth[i] && distance2[i] > least[i] * (1 + 4 * 0x1p-23f);
+    int64_t wrong = wrong_pixels(pixels, ids, distance2, truth, least);
     report(s, "a frame, its answers in host memory", count, here, wrong);
     report(s, "the same on the CPU", count, median(times, 3), -1);
     sap_tree_free(copy);
@@ -145,10 +152,21 @@ static void moving(const settings* s, const devices* d, const sap_grid* grid, fl
         update[i] = updated - built;
         whole[i] = now() - begun;
     }
+    size_t pixels = (size_t)s->width * (size_t)s->height;
+    int32_t *ids = malloc(pixels * sizeof *ids), *truth = malloc(pixels * sizeof *truth);
+    float *distance2 = malloc(pixels * sizeof *distance2), *least = malloc(pixels * sizeof *least);
+    if (!ids || !truth || !distance2 || !least) exit(1);
+    expect(sap_nearest_grid(copy, grid, &(sap_search){.k = 1}, ids, distance2), "searching");
+    expect(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, truth, least), "searching");
+    int64_t wrong = wrong_pixels(pixels, ids, distance2, truth, least);
+    free(ids);
+    free(truth);
+    free(distance2);
+    free(least);
     const char* by = d->cuda ? "moved: built by CUDA from host memory" : "moved: built by the CPU";
     report(s, by, count, median(rebuild, s->frames), -1);
     report(s, "moved: to textures", count, median(update, s->frames), -1);
-    report(s, "moved: built, to textures, drawn", count, median(whole, s->frames), -1);
+    report(s, "moved: built, to textures, drawn", count, median(whole, s->frames), wrong);
     sap_gl_frame_free(frame);
     sap_tree_free(copy);
     sap_tree_free(tree);

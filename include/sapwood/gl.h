@@ -52,7 +52,11 @@ SAP_API sap_status sap_gl_tree_describe(const sap_tree* tree, sap_gl_tree_textur
 /**
  * Makes a tree on an OpenGL device equal to another tree, from any device, in the memory and the textures that it has
  * (they grow where they must): for points that move and are built elsewhere, frame by frame. O(n). dims must be the
- * same. Errors: as ::sap_tree_copy; after a failure the tree may be empty.
+ * same.
+ *
+ * A tree that CUDA built on the GPU that draws goes straight into the textures, where the two share memory; the copy
+ * then has no arrays on the host: it can be searched and drawn, but not described, copied, saved or verified. Errors:
+ * as ::sap_tree_copy; after a failure the copy may hold neither tree.
  */
 SAP_API sap_status sap_gl_tree_update(sap_tree* copy, const sap_tree* tree);
 

@@ -9,6 +9,7 @@
 typedef struct sap_gl_functions {
     void (*describe)(const sap_device* device, sap_gl_info* info);
     sap_status (*tree_describe)(const sap_tree* tree, sap_gl_tree_textures* textures);
+    sap_status (*tree_update)(sap_tree* copy, const sap_tree* tree);
     sap_status (*frame_create)(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
                                sap_gl_frame** frame);
     sap_status (*frame_begin)(sap_gl_frame* frame, const sap_grid* grid);

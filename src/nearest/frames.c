@@ -1,6 +1,5 @@
 // The public functions for frames and textures of trees: arguments are checked here, then the device's table is asked.
 #include "device/opengl.h"
-#include "tree/host_view.h"
 #include "tree/queries.h"
 #include <math.h>
 #include <string.h>
@@ -26,16 +25,8 @@ sap_status sap_gl_tree_update(sap_tree* copy, const sap_tree* tree) {
     if (tree->shape.dims != copy->shape.dims || copy == tree)
         return sap_fail(copy->device, SAP_ERROR_ARGUMENT, "tree: must be another tree of %d dimensions",
                         (int)copy->shape.dims);
-    sap_host_view view;
-    sap_status status = sap_host_view_open(tree, &view);
-    if (status != SAP_OK) return status;
-    status = sap_tree_reserve(copy, &tree->shape);
-    if (status == SAP_OK) {
-        copy->options = tree->options;
-        status = copy->device->table->make(copy, view.tree.arrays);
-    }
-    sap_host_view_close(&view);
-    return status;
+    sap_status status = sap_device_wait(tree->device);
+    return status == SAP_OK ? copy->device->table->gl->tree_update(copy, tree) : status;
 }
 
 sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t height, const sap_search* search,

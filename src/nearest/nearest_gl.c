@@ -27,6 +27,8 @@ static void put(const answers* to, int64_t row, int32_t which, int32_t id, uint3
 
 // Unpacks a rectangle of places (list < 0) or of one list.
 static void unpack(const sap_gl_frame* frame, const answers* to, int list, const uint32_t* texels) {
+#pragma omp parallel for num_threads(frame->tree->device->options.threads)                                             \
+    schedule(static) if (frame->height * (int64_t)frame->width > 4096)
     for (int32_t y = 0; y < frame->height; y++) {
         for (int32_t x = 0; x < frame->width; x++) {
             const uint32_t* at = texels + WORDS * ((int64_t)y * frame->width + x);

@@ -5,13 +5,38 @@
 
 static int32_t logarithm(int32_t width) { return 31 - __builtin_clz((uint32_t)width); }
 
-// A linear array as a texture, and the logarithm of its width.
-static GLuint upload(sap_gl_call* call, GLenum internal, int64_t count, const void* data, const char* what,
-                     int32_t* shift) {
+static const GLenum formats[SAP_TEXTURES] = {GL_RG32UI, GL_R32I, GL_RGBA32F, GL_RGBA32UI};
+static const char* const names[SAP_TEXTURES] = {"the nodes of a tree", "the ids of a tree", "the boxes of a tree",
+                                                "the points of a tree"};
+
+static int64_t texels_of(const sap_tree_shape* s, int which) {
+    const int64_t counts[SAP_TEXTURES] = {s->nodes, 2 * s->leaves, 2 * s->leaves * (s->dims - 1),
+                                          s->leaves * ((s->stride + 3) / 4) * (s->dims + 1)};
+    return counts[which];
+}
+
+// A texture for so many texels: the old one, if it is just as large.
+static void make_room(sap_gl_call* call, sap_gl_tree* textures, int which, int64_t texels) {
     int32_t width = 1, height = 1;
-    if (!sap_gl_array_size(call, count, what, &width, &height)) return 0;
-    *shift = logarithm(width);
-    return sap_gl_array(call, internal, count, data, what);
+    if (textures->texture[which] && textures->texels[which] == texels) return;
+    sap_gl_texture_free(call, textures->texture[which]);
+    textures->texture[which] = 0;
+    if (!sap_gl_array_size(call, texels, names[which], &width, &height)) return;
+    textures->texture[which] = sap_gl_texture(call, formats[which], width, height, NULL, names[which]);
+    textures->texels[which] = texels;
+    textures->shifts[which] = logarithm(width);
+}
+
+// Writes all texels, from memory or from the buffer that is bound (data: where in it).
+static void fill(sap_gl_call* call, const sap_gl_tree* textures, int which, const void* data) {
+    if (call->status != SAP_OK) return;
+    int32_t width = 1 << textures->shifts[which];
+    int32_t rows = (int32_t)(textures->texels[which] / width), rest = (int32_t)(textures->texels[which] % width);
+    size_t row_bytes = (size_t)width * (size_t)sap_gl_format_of(formats[which])->bytes;
+    const void* last = (const void*)((uintptr_t)data + (size_t)rows * row_bytes);
+    GLuint texture = textures->texture[which];
+    if (rows) sap_gl_write(call, texture, formats[which], 0, (int32_t[4]){0, 0, width, rows}, data);
+    if (rest) sap_gl_write(call, texture, formats[which], 0, (int32_t[4]){0, rows, rest, 1}, last);
 }
 
 // Each inner node's split and axis side by side.
@@ -79,23 +104,11 @@ static void pad_blocks(const sap_tree* tree, int32_t quads, uint32_t* padded) {
     }
 }
 
-static GLuint upload_blocks(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* textures, uint32_t* scratch) {
-    const sap_tree_shape* s = &tree->shape;
-    const void* blocks = sap_block(tree, 0);
-    if (s->stride % 4) {
-        pad_blocks(tree, textures->quads, scratch);
-        blocks = scratch;
-    }
-    return upload(call, GL_RGBA32UI, s->leaves * textures->quads * (s->dims + 1), blocks, "the points of a tree",
-                  &textures->shifts[3]);
-}
-
 static void free_textures(sap_gl_call* call, sap_gl_tree* textures) {
-    sap_gl_texture_free(call, textures->nodes);
-    sap_gl_texture_free(call, textures->smallest);
-    sap_gl_texture_free(call, textures->boxes);
-    sap_gl_texture_free(call, textures->blocks);
-    textures->nodes = textures->smallest = textures->boxes = textures->blocks = 0;
+    for (int i = 0; i < SAP_TEXTURES; i++) {
+        sap_gl_texture_free(call, textures->texture[i]);
+        textures->texture[i] = 0;
+    }
 }
 
 static void make_textures(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* textures) {
@@ -109,29 +122,35 @@ static void make_textures(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* 
         return;
     }
     uint32_t* values = (uint32_t*)(void*)scratch.memory;
+    for (int i = 0; i < SAP_TEXTURES; i++) make_room(call, textures, i, texels_of(s, i));
     pack_nodes(tree, values);
-    textures->nodes = upload(call, GL_RG32UI, s->nodes, values, "the nodes of a tree", &textures->shifts[0]);
+    fill(call, textures, SAP_TEXTURE_NODES, values);
     pack_smallest(tree, (int32_t*)(void*)values);
-    textures->smallest = upload(call, GL_R32I, 2 * s->leaves, values, "the ids of a tree", &textures->shifts[1]);
+    fill(call, textures, SAP_TEXTURE_SMALLEST, values);
     pack_boxes(tree, (float*)(void*)values);
-    textures->boxes =
-        upload(call, GL_RGBA32F, 2 * s->leaves * (s->dims - 1), values, "the boxes of a tree", &textures->shifts[2]);
-    textures->blocks = upload_blocks(call, tree, textures, values);
+    fill(call, textures, SAP_TEXTURE_BOXES, values);
+    if (s->stride % 4) pad_blocks(tree, textures->quads, values);
+    fill(call, textures, SAP_TEXTURE_BLOCKS, s->stride % 4 ? (const void*)values : sap_block(tree, 0));
     sap_scratch_give(call->device, &scratch);
     if (call->status != SAP_OK) free_textures(call, textures);
 }
 
 const sap_gl_tree* sap_gl_tree_of(sap_gl_call* call, const sap_tree* tree) {
     sap_gl_tree* textures = tree->beside;
-    if (call->status == SAP_OK && !textures->nodes) make_textures(call, tree, textures);
+    if (call->status == SAP_OK && !textures->texture[0]) {
+        if (textures->on_gpu_only)
+            sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "tree: has lost its textures; update it again");
+        else
+            make_textures(call, tree, textures);
+    }
     return call->status == SAP_OK ? textures : NULL;
 }
 
 int sap_gl_tree_bind(sap_gl_call* call, const sap_tree* tree, const sap_gl_tree* textures, sap_gl_pass* pass) {
-    pass->input[0] = (sap_gl_input){.sampler = "tree_nodes", .texture = textures->nodes};
-    pass->input[1] = (sap_gl_input){.sampler = "tree_smallest", .texture = textures->smallest};
-    pass->input[2] = (sap_gl_input){.sampler = "tree_boxes", .texture = textures->boxes};
-    pass->input[3] = (sap_gl_input){.sampler = "tree_blocks", .texture = textures->blocks};
+    pass->input[0] = (sap_gl_input){.sampler = "tree_nodes", .texture = textures->texture[SAP_TEXTURE_NODES]};
+    pass->input[1] = (sap_gl_input){.sampler = "tree_smallest", .texture = textures->texture[SAP_TEXTURE_SMALLEST]};
+    pass->input[2] = (sap_gl_input){.sampler = "tree_boxes", .texture = textures->texture[SAP_TEXTURE_BOXES]};
+    pass->input[3] = (sap_gl_input){.sampler = "tree_blocks", .texture = textures->texture[SAP_TEXTURE_BLOCKS]};
     sap_gl_set_int(call, pass->program, "tree_depth", tree->shape.depth);
     sap_gl_set_int(call, pass->program, "tree_quads", textures->quads);
     sap_gl_set_ints(call, pass->program, "tree_shifts", 4, textures->shifts);
@@ -157,11 +176,19 @@ static sap_status refresh(sap_tree* tree) {
     if (!tree->beside) tree->beside = sap_memory_allocate_zero(tree->device, sizeof(sap_gl_tree));
     if (!tree->beside) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree");
     sap_gl_call call;
-    if (sap_gl_begin(&call, tree->device) == SAP_OK) {
-        free_textures(&call, tree->beside);
-        (void)sap_gl_tree_of(&call, tree);
-    }
+    sap_gl_tree* textures = tree->beside;
+    textures->on_gpu_only = false;
+    if (sap_gl_begin(&call, tree->device) == SAP_OK) make_textures(&call, tree, textures);
     return sap_gl_end(&call, SAP_OK);
+}
+
+sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to) {
+    const sap_gl_tree* textures = tree->beside;
+    if (textures->on_gpu_only)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "tree: came from CUDA to OpenGL without a copy on the host; ask the tree it was made from");
+    memcpy(to, tree->arrays + at, bytes);
+    return SAP_OK;
 }
 
 sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays) {
@@ -184,12 +211,23 @@ sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points) {
     return status == SAP_OK ? refresh(tree) : status;
 }
 
+static void free_buffers(sap_gl_call* call, sap_gl_tree* textures) {
+#if defined(SAP_HAVE_CUDA)
+    sap_buffers_forget_cuda(textures->resource);
+#endif
+    if (call->entered && !call->gl->lost) call->f->DeleteBuffers(SAP_TEXTURES, textures->buffer);
+    memset(textures->buffer, 0, sizeof textures->buffer);
+}
+
 void sap_tree_unmake_gl(sap_tree* tree) {
     if (tree->beside) {
         sap_gl_call call;
         sap_gl_tree* textures = tree->beside;
-        if (textures->nodes && !sap_gl_of(tree->device)->lost) {
-            if (sap_gl_begin(&call, tree->device) == SAP_OK) free_textures(&call, textures);
+        if (!sap_gl_of(tree->device)->lost) {
+            if (sap_gl_begin(&call, tree->device) == SAP_OK) {
+                free_textures(&call, textures);
+                if (textures->buffer[0]) free_buffers(&call, textures);
+            }
             (void)sap_gl_end(&call, SAP_OK);
         }
         sap_memory_release(tree->device, textures, sizeof *textures);
@@ -197,16 +235,81 @@ void sap_tree_unmake_gl(sap_tree* tree) {
     sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
 }
 
-sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* names) {
+#if defined(SAP_HAVE_CUDA)
+// Buffers that CUDA can fill with a tree of this shape.
+static void make_buffers(sap_gl_call* call, const sap_tree_shape* s, sap_gl_tree* textures) {
+    bool fit = textures->buffer[0] != 0;
+    for (int i = 0; i < SAP_TEXTURES; i++) {
+        int64_t bytes = texels_of(s, i) * sap_gl_format_of(formats[i])->bytes;
+        fit = fit && textures->buffer_bytes[i] == bytes;
+        textures->buffer_bytes[i] = bytes;
+    }
+    if (fit) return;
+    if (textures->buffer[0]) free_buffers(call, textures);
+    call->f->GenBuffers(SAP_TEXTURES, textures->buffer);
+    for (int i = 0; i < SAP_TEXTURES; i++) {
+        call->f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, textures->buffer[i]);
+        call->f->BufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)textures->buffer_bytes[i], NULL, GL_STREAM_DRAW);
+    }
+    call->f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    if (!sap_gl_check(call, "making buffers for a tree")) free_buffers(call, textures);
+}
+
+// Takes a tree over from CUDA on the same GPU. SAP_ERROR_UNSUPPORTED: they share no memory.
+static sap_status take_over(sap_tree* copy, const sap_tree* tree) {
+    sap_gl_call call;
+    sap_gl_tree* textures = copy->beside;
+    sap_status shared = SAP_OK;
+    if (sap_gl_begin(&call, copy->device) == SAP_OK) make_buffers(&call, &tree->shape, textures);
+    if (call.status == SAP_OK) shared = sap_tree_to_buffers_cuda(tree, textures->buffer, textures->resource);
+    if (call.status == SAP_OK && shared == SAP_OK) {
+        textures->on_gpu_only = true;
+        copy->shape = tree->shape;
+        textures->quads = tree->shape.stride / 4;
+        for (int i = 0; i < SAP_TEXTURES; i++) {
+            make_room(&call, textures, i, texels_of(&tree->shape, i));
+            call.f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, textures->buffer[i]);
+            fill(&call, textures, i, NULL);
+        }
+        call.f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        if (call.status != SAP_OK) free_textures(&call, textures);
+    } else if (call.status == SAP_OK && textures->buffer[0]) {
+        free_buffers(&call, textures);
+    }
+    return sap_gl_end(&call, shared);
+}
+#endif
+
+sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree) {
+    sap_status status = check(tree);
+    if (status != SAP_OK) return status;
+    const sap_processor_table* from = tree->device->table;
+    copy->options = tree->options;
+#if defined(SAP_HAVE_CUDA)
+    if (from == &sap_cuda_table && tree->shape.count > 0 && tree->shape.stride % 4 == 0) {
+        status = take_over(copy, tree);
+        if (status != SAP_ERROR_UNSUPPORTED) return status;
+    }
+#endif
+    status = sap_tree_reserve(copy, &tree->shape);
+    if (status != SAP_OK) return status;
+    if (from->read)
+        status = from->read(tree, 0, tree->shape.bytes, copy->arrays);
+    else
+        memcpy(copy->arrays, tree->arrays, tree->shape.bytes);
+    return status == SAP_OK ? refresh(copy) : status;
+}
+
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* result) {
     sap_gl_call call;
     sap_gl_begin(&call, tree->device);
     const sap_gl_tree* t = sap_gl_tree_of(&call, tree);
     if (t)
-        *names = (sap_gl_tree_textures){
-            .nodes = t->nodes,
-            .smallest = t->smallest,
-            .boxes = t->boxes,
-            .blocks = t->blocks,
+        *result = (sap_gl_tree_textures){
+            .nodes = t->texture[SAP_TEXTURE_NODES],
+            .smallest = t->texture[SAP_TEXTURE_SMALLEST],
+            .boxes = t->texture[SAP_TEXTURE_BOXES],
+            .blocks = t->texture[SAP_TEXTURE_BLOCKS],
             .widths = {1 << t->shifts[0], 1 << t->shifts[1], 1 << t->shifts[2], 1 << t->shifts[3]},
             .dims = tree->shape.dims,
             .depth = tree->shape.depth,

@@ -4,12 +4,18 @@
 
 #include "device/gl.h"
 #include "tree/layout.h"
+#include "tree/textures_cuda.h"
 
 // What a GL device keeps beside a tree's arrays, which lie in host memory.
 typedef struct sap_gl_tree {
-    GLuint nodes, smallest, boxes, blocks; // 0: not made yet
-    int32_t quads;                  // texels of one coordinate of a leaf
-    int32_t shifts[4];              // logarithms of the textures' widths
+    GLuint texture[SAP_TEXTURES]; // 0: not made yet
+    int64_t texels[SAP_TEXTURES];
+    int32_t shifts[SAP_TEXTURES]; // logarithms of the textures' widths
+    int32_t quads;                // texels of one coordinate of a leaf
+    bool on_gpu_only;             // the arrays are those of an older tree: the textures came from CUDA
+    GLuint buffer[SAP_TEXTURES];  // that CUDA fills
+    int64_t buffer_bytes[SAP_TEXTURES];
+    void* resource[SAP_TEXTURES]; // what CUDA calls them by
 } sap_gl_tree;
 
 // The tree's textures, made if they are not there. NULL on failure.

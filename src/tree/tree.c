@@ -94,7 +94,7 @@ static sap_status copy_to_host(const sap_tree* tree, sap_tree* made) {
 
 static sap_status copy_to_device(const sap_tree* tree, sap_tree* made) {
     made->shape = tree->shape;
-    if (made->device->table->makes_from_host) {
+    if (made->device->table->makes_from_host || tree->device->table->makes_from_host) {
         sap_host_view view;
         sap_status opened = sap_host_view_open(tree, &view);
         if (opened != SAP_OK) return opened;
