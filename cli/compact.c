@@ -131,7 +131,8 @@ static void draw_levels(const compact_run* run, const panel* p, uint32_t* sums, 
             for (int64_t column = 0; column < columns && left + column < p->full; column++) {
                 int64_t cell = row * p->step * p->width + column * p->width / columns;
                 if (cell >= run->samples) continue;
-                double share = (double)sums[cell / cells] / (double)cells;
+                int64_t node = cell / cells;
+                double share = (double)sums[node] / (double)cells;
                 uint8_t shade = (uint8_t)(30 + 225 * sqrt(share < 1 ? share : 1));
                 memset(pixels + 3 * (row * p->full + left + column), shade, 3);
             }

@@ -77,6 +77,7 @@ static void print_man_json(void) {
         {"rays", "how many were traced"},
         {"width, height, frames", "of pictures"},
         {"size, type, level, picture", "of isosurface: the volume, its level, and the picture if there is one"},
+        {"samples, kept", "of compact: how many there are, and how many reach the level"},
         {"ids, distances, offsets, counts", "the files written, null for those not asked for"},
         {"verified", "how many queries --verify checked, and whether they are a sample"},
         {"sound, error", "whether the tree is sound, and if not, why"},

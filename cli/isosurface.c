@@ -18,6 +18,8 @@ static sap_cli_exit check_usage(sap_cli* cli, surface_run* run) {
     const sap_cli_options* o = cli->options;
     const sap_cli_output outputs[] = {{"-o", o->output}, {"--render", o->picture}};
     if (!o->output && !o->picture) return sap_cli_usage(cli, "-o FILE or --render FILE says where the surface goes");
+    if (o->picture && o->processor == SAP_GL)
+        return sap_cli_usage(cli, "--render draws on the CPU or a CUDA GPU: not with --device gl");
     sap_cli_exit result = sap_cli_check_distinct(cli, outputs, 2);
     if (result == SAP_EXIT_OK && o->picture) result = sap_cli_picture_check(cli, o->picture);
     if (result != SAP_EXIT_OK || !o->output) return result;

@@ -44,6 +44,7 @@ draw_volume() {
             --exposure 0.6
     fi
     echo "picture of its surface: $picture"
+}
 # And cells: which of 100,000 sites is nearest to each pixel; in shaders of OpenGL ES where there is one.
 draw_cells() {
     local cli=$top/build/release/sapwood sites=$folder/sites.xyz

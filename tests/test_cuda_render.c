@@ -130,7 +130,7 @@ TEST(empty_mesh) {
     OPEN_STAGE(&t, NULL);
     sap_mesh_tree_free(t.here);
     sap_mesh_tree_free(t.there);
-    t.set.file = (sap_mesh_file){{NULL, 0, NULL, 0}, NULL, NULL, NULL, 0};
+    t.set.file = (sap_mesh_file){{NULL, 0, NULL, 0}, NULL, NULL, NULL, 0, NULL};
     CHECK_STATUS(sap_mesh_tree_build(t.s.cpu, t.set.file.mesh, NULL, &t.here), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_copy(t.here, t.s.gpu, &t.there), SAP_OK);
     expect_same(&t, &render_small);

@@ -162,12 +162,13 @@ typedef enum sap_gl_cells {
 
 /** What a pyramid stands on. All zero but the sizes is the default. */
 typedef struct sap_gl_pyramid_options {
-    sap_gl_form form;      /**< default ::SAP_GL_VEC4 */
-    sap_gl_cells cells;    /**< default ::SAP_GL_CELLS_UINT */
-    int32_t width, height; /**< of base textures, in texels */
-    int64_t count;         /**< cells that count; 0: all that there are */
-    uint32_t most; /**< outputs that a cell has at most: cells that say more count so many. 0: 1, so that cells are
-                        flags. Sums that must fit are kept in 8 or 16 bits */
+    sap_gl_form form;   /**< default ::SAP_GL_VEC4 */
+    sap_gl_cells cells; /**< default ::SAP_GL_CELLS_UINT */
+    int32_t width;      /**< of base textures, in texels */
+    int32_t height;     /**< of base textures, in texels */
+    int64_t count;      /**< cells that count; 0: all that there are */
+    uint32_t most;      /**< outputs that a cell has at most: cells that say more count so many. 0: 1, so that cells are
+                             flags. Sums that must fit are kept in 8 or 16 bits */
 } sap_gl_pyramid_options;
 
 /** A pyramid: textures and what they are for. It may be used again for other cells of the same kind and size. */
@@ -180,8 +181,9 @@ typedef struct sap_gl_list {
                          RGBA8 the cell as four bytes, lowest first, as ::sap_gl_pyramid_info says. 0: a texture of the
                          pyramid's, with one channel if most is 1, else with two; it is the caller's to read until the
                          pyramid is used again or freed, and its width and height are filled in here */
-    int32_t width, height; /**< of the caller's texture */
-    int64_t expected;      /**< outputs that are listed at most; 0: as many as there is room for */
+    int32_t width;    /**< of the caller's texture */
+    int32_t height;   /**< of the caller's texture */
+    int64_t expected; /**< outputs that are listed at most; 0: as many as there is room for */
 } sap_gl_list;
 
 /** What a pyramid is made of, to be looked at. */
@@ -193,7 +195,8 @@ typedef struct sap_gl_pyramid_info {
 } sap_gl_pyramid_info;
 
 /**
- * Makes a pyramid: 1.4 bytes a cell for flags in the vec4 form, 0.4 in the plain one, and at most 5.4. Errors:
+ * Makes a pyramid: about 1.5 bytes of GPU memory a cell for flags in the vec4 form (0.5 where cells come four a texel),
+ * 0.4 in the plain one; up to 5.5 where cells have many outputs; in ::SAP_GL_FLOAT 9.5, in bytes 2.5. Errors:
  * SAP_ERROR_ARGUMENT (a NULL, a device that is not SAP_GL, an unknown form or kind of cells, one that does not go with
  * the form, a size or count that is not positive, or a count beyond the size), SAP_ERROR_RANGE (textures beyond the
  * context's limit, naming it; count * most of 2^32 or more, or of 2^24 or more in ::SAP_GL_FLOAT),

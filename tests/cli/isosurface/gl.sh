@@ -1,0 +1,1 @@
+volume 24 > v.raw; for d in gl cpu; do sapwood isosurface v.raw --size 24,24,24 --type u8 --level 100 --device $d -o $d.ply -q 2>err || exit 77; done; for d in gl cpu; do sapwood info $d.ply | grep -E 'vertices|triangles' > $d.txt; done; cmp gl.txt cpu.txt && cat gl.txt
