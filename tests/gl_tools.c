@@ -106,6 +106,18 @@ static sap_status open_watched(sap_device* device, sap_gl* gl) {
     return SAP_OK;
 }
 
+// What a context had begun before it was "lost" still goes on.
+static void close_watched(sap_device* device, sap_gl* gl) {
+    sap_gl_before before;
+    sap_status status;
+    if (gl->context && gl->own_context && sap_gl_egl.enter(gl, &before, &status)) {
+        real.EndQuery(GL_ANY_SAMPLES_PASSED);
+        real.Finish();
+        sap_gl_egl.leave(gl, &before);
+    }
+    sap_gl_egl.close(device, gl);
+}
+
 static sap_gl_platform platform;
 
 static sap_status open_platform(sap_device* device) { return sap_gl_open_with(device, &platform); }
@@ -129,6 +141,7 @@ static sap_status open_with(const sap_device_options* options, const char* libra
     platform = sap_gl_egl;
     platform.library = library;
     platform.open = open_watched;
+    platform.close = close_watched;
     sap_device local;
     memset(&local, 0, sizeof local);
     local.options = *options;

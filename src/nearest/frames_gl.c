@@ -38,8 +38,8 @@ sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done)
     bool left = false;
     if (sap_gl_begin(&call, device_of(frame)) == SAP_OK) {
         sap_gl_frame_go(&call, frame, leaves);
-        // A walk looks at no leaf twice.
-        bool whole = leaves >= frame->tree->shape.leaves;
+        // A walk looks at no leaf twice; but Mesa's software ends every loop after 65535 rounds.
+        bool whole = leaves >= frame->tree->shape.leaves && frame->tree->shape.leaves < 65535;
         left = done && !whole && sap_gl_frame_left(&call, frame);
         if (done && whole) call.f->Finish();
     }
