@@ -1,5 +1,6 @@
-// The points of a leaf as candidates, four to a texel. A sibling of nearest/scan.h, because a texel holds one coordinate of
-// four points. Text for GLSL ES 3.00; needs tree/texture.h and nearest/walked.h. Unused slots are infinitely far.
+// The points of a leaf as candidates, four to a texel. A sibling of nearest/scan.h, because a texel holds one
+// coordinate of four points. Text for GLSL ES 3.00; needs tree/texture.h and nearest/walked.h. Unused slots are
+// infinitely far.
 
 sap_nearest_walked sap_nearest_scan(uint node, sap_point query, int without, sap_nearest_walked walked) {
     int at = sap_block_at(node);

@@ -1,13 +1,13 @@
 // How shaders read a balanced tree of floats: the accessors of tree/access.h over textures (tree/textures_gl.c makes
 // them). Text for GLSL ES 3.00; needs math/dialect.h and math/distance.h.
 
-uniform usampler2D tree_nodes;     // RG32UI, a texel an inner node in heap order: the split's bits, the axis
-uniform isampler2D tree_smallest;  // R32I, a texel a node, leaves included, in heap order: the smallest id below it
-uniform sampler2D tree_boxes;      // RGBA32F, SAP_AXES - 1 texels a node, leaves included: the tight box, lower and upper
-uniform usampler2D tree_blocks;    // RGBA32UI: the leaves' blocks as they lie in memory, four slots a texel
-uniform int tree_depth;            // of every leaf
-uniform int tree_quads;            // texels of one coordinate of one leaf
-uniform ivec4 tree_shifts;         // the logarithms of the textures' widths
+uniform usampler2D tree_nodes;    // RG32UI, a texel an inner node in heap order: the split's bits, the axis
+uniform isampler2D tree_smallest; // R32I, a texel a node, leaves included, in heap order: the smallest id below it
+uniform sampler2D tree_boxes;   // RGBA32F, SAP_AXES - 1 texels a node, leaves included: the tight box, lower and upper
+uniform usampler2D tree_blocks; // RGBA32UI: the leaves' blocks as they lie in memory, four slots a texel
+uniform int tree_depth;         // of every leaf
+uniform int tree_quads;         // texels of one coordinate of one leaf
+uniform ivec4 tree_shifts;      // the logarithms of the textures' widths
 
 #define SAP_ROOT 1u
 
