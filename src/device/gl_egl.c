@@ -11,8 +11,8 @@
     F(CreateContext)                                                                                                   \
     F(DestroyContext)                                                                                                  \
     F(GetCurrentContext)                                                                                               \
-    F(GetCurrentDisplay) F(GetCurrentSurface) F(GetDisplay) F(GetProcAddress) F(Initialize) F(MakeCurrent) F(QueryAPI) \
-        F(QueryString)
+    F(GetCurrentDisplay)                                                                                               \
+    F(GetCurrentSurface) F(GetDisplay) F(GetProcAddress) F(Initialize) F(MakeCurrent) F(QueryAPI) F(QueryString)
 
 typedef struct egl_calls {
 #define DECLARE(name) __typeof__(&egl##name) name;
