@@ -53,8 +53,13 @@ draw_cells() {
     echo "Voronoi cells of 100,000 sites that lie as the seeds of a sunflower do"
     awk 'BEGIN { for (i = 1; i <= 100000; i++) { r = sqrt(i); a = i * 2.39996323; printf "%.5f %.5f\n", 1.6 * r * cos(a), r * sin(a) } }' \
         >"$sites"
-    "$cli" voronoi "$sites" -o "$folder/cells.png" --size 1280x800 --device gl -v ||
+    local said
+    if said=$("$cli" voronoi "$sites" -o "$folder/cells.png" --size 1280x800 --device gl -v 2>&1); then
+        echo "$said"
+    else
+        echo "no OpenGL ES in this build or on this machine; on another processor:"
         "$cli" voronoi "$sites" -o "$folder/cells.png" --size 1280x800 -v
+    fi
     echo "picture: $folder/cells.png"
 }
 # Runs the demo, then draws.
