@@ -87,6 +87,16 @@ static void GL_APIENTRY delete_textures(GLsizei count, const GLuint* names) {
     gl_tools.textures -= count;
 }
 
+#define WATCH_COMPUTE(name, parameters, arguments)                                                                     \
+    static void GL_APIENTRY watch_##name parameters {                                                                  \
+        if (!lost()) real.name arguments;                                                                              \
+    }
+WATCH_COMPUTE(BindImageTexture,
+              (GLuint unit, GLuint texture, GLint level, GLboolean layered, GLint layer, GLenum access, GLenum format),
+              (unit, texture, level, layered, layer, access, format))
+WATCH_COMPUTE(DispatchCompute, (GLuint x, GLuint y, GLuint z), (x, y, z))
+WATCH_COMPUTE(MemoryBarrier, (GLbitfield barriers), (barriers))
+
 static sap_status open_watched(sap_device* device, sap_gl* gl) {
     sap_status status = sap_gl_egl.open(device, gl);
     if (status != SAP_OK) return status;
@@ -102,6 +112,11 @@ static sap_status open_watched(sap_device* device, sap_gl* gl) {
     gl->calls.BufferData = buffer;
     gl->calls.GenTextures = make_textures;
     gl->calls.DeleteTextures = delete_textures;
+    if (real.BindImageTexture && real.DispatchCompute && real.MemoryBarrier) {
+        gl->calls.BindImageTexture = watch_BindImageTexture;
+        gl->calls.DispatchCompute = watch_DispatchCompute;
+        gl->calls.MemoryBarrier = watch_MemoryBarrier;
+    }
     gl->calls.check_passes = true;
     return SAP_OK;
 }

@@ -231,10 +231,12 @@ static void check_callers_list(sap_device* device, const sample* s, sap_gl_pyram
 }
 
 // The pyramid's own list: what lies behind the last output says so.
+// `kept` is what the call before has filled in.
 static void check_own_list(sap_device* device, const sample* s, sap_gl_pyramid* pyramid, GLuint base, const expected* e,
-                           int64_t most) {
+                           int64_t most, sap_gl_list* kept) {
     sap_gl_pyramid_info info = {0};
-    sap_gl_list list = {.expected = most};
+    sap_gl_list list = *kept;
+    list.expected = most;
     int64_t total = -5, wrong = 0;
     CHECK_STATUS(sap_gl_pyramid_describe(pyramid, &info), SAP_OK);
     if (!CHECK_STATUS(sap_gl_compact(pyramid, base, &list, most ? NULL : &total), SAP_OK)) return;
@@ -252,6 +254,7 @@ static void check_own_list(sap_device* device, const sample* s, sap_gl_pyramid* 
     }
     CHECK_EQUAL(wrong, 0);
     free(texels);
+    *kept = list;
 }
 
 static void check_sample(sap_device* device, const sample* s) {
@@ -271,9 +274,10 @@ static void check_sample(sap_device* device, const sample* s) {
             check_callers_list(device, s, pyramid, base, &e, e.total, e.total + 10, true);
             check_callers_list(device, s, pyramid, base, &e, e.total / 3, 0, true);
         }
-        check_own_list(device, s, pyramid, base, &e, 0);
-        check_own_list(device, s, pyramid, base, &e, e.total + 5);
-        check_own_list(device, s, pyramid, base, &e, e.total / 2 + 1);
+        sap_gl_list kept = {0};
+        check_own_list(device, s, pyramid, base, &e, e.total / 2 + 1, &kept);
+        check_own_list(device, s, pyramid, base, &e, 0, &kept);
+        check_own_list(device, s, pyramid, base, &e, e.total + 5, &kept);
         check_sums(pyramid, &e);
         sap_gl_pyramid_free(pyramid);
     }
@@ -356,6 +360,7 @@ TEST(totals_beyond_2_to_the_24) {
     uint32_t* counts = malloc(SIDE * SIDE * 4);
     int64_t exact = 0;
     for (int i = 0; i < SIDE * SIDE; i++) exact += counts[i] = 10000 + draw(30000);
+    if (exact % 2 == 0) exact++, counts[0]++; // no float beyond 2^24 is odd
     GLuint base = make_texture(device, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, SIDE, SIDE, counts);
     for (int form = 0; form < 2; form++) {
         sap_gl_pyramid_options options = {.form = (sap_gl_form)form, .width = SIDE, .height = SIDE, .most = 40000};
@@ -365,7 +370,7 @@ TEST(totals_beyond_2_to_the_24) {
         CHECK_STATUS(sap_gl_pyramid_make(device, &options, &pyramid), SAP_OK);
         CHECK_STATUS(sap_gl_compact(pyramid, base, NULL, &total), SAP_OK);
         CHECK_EQUAL(total, exact);
-        CHECK(total > 1 << 24 && total % 2 + exact % 2 != 1);
+        CHECK(total > 1 << 24 && total % 2 == 1);
         sap_gl_pyramid_free(pyramid);
     }
     free_texture(device, base);
@@ -397,7 +402,7 @@ TEST(the_list_of_sap_compact) {
     CHECK_STATUS(sap_gl_pyramid_make(device, &options, &pyramid), SAP_OK);
     CHECK_STATUS(sap_gl_compact(pyramid, base, &list, &total), SAP_OK);
     CHECK_EQUAL(total, count);
-    if (list.texture && (int64_t)list.width * list.height <= CELLS) {
+    if (CHECK(list.texture && (int64_t)list.width * list.height <= CELLS)) {
         read_texture(device, list.texture, GL_R32UI, list.width, list.height, texels);
         for (int64_t i = 0; i < count; i++) wrong += texels[4 * i] != kept[i];
     }
@@ -646,6 +651,8 @@ TEST(in_the_callers_context) {
     sap_device_close(device);
     gl_tools_leave_own();
 }
+#else
+TEST(no_opengl) { SKIP("this build has no OpenGL ES"); }
 #endif
 
 TEST_MAIN()

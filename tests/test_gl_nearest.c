@@ -181,6 +181,36 @@ TEST(points_on_a_circle_in_steps_of_one_leaf) {
     cloud_free(&points);
 }
 
+// From the middle of a circle all points are as far, and within one radius: walks look at all leaves, which are many or
+// long; no driver may end them before.
+TEST(the_middle_of_a_circle) {
+    if (!shared()) SKIP(no_gl);
+    enum { POINTS = 400000, SIZE = 5 };
+    static const int32_t leaf_sizes[] = {8, 1024};
+    cloud points = cloud_make(POINTS, 2, 32, 0);
+    for (int i = 0; i < POINTS; i++) {
+        cloud_set(&points, i, 0, 0.5 + 0.45 * cos(6.283185307179586 * i / POINTS));
+        cloud_set(&points, i, 1, 0.5 + 0.45 * sin(6.283185307179586 * i / POINTS));
+    }
+    const sap_grid grid = {SIZE, SIZE, {0.5 - 3e-7, 0.5 - 3e-7, 0}, {12e-8, 0, 0}, {0, 12e-8, 0}};
+    cloud queries = places_of(&grid, 2);
+    for (int i = 0; i < 2; i++) {
+        sap_tree* tree = NULL;
+        int32_t ids[SIZE * SIZE];
+        float distance2[SIZE * SIZE];
+        int64_t counts[SIZE * SIZE];
+        NOTE("leaf size %d", (int)leaf_sizes[i]);
+        CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = leaf_sizes[i]}, &tree), SAP_OK);
+        CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+        check_rows(&points, &queries, 1, (double)FLT_MAX, ids, distance2);
+        CHECK_STATUS(sap_radius_count_grid(tree, &grid, 0.46, counts), SAP_OK);
+        for (int j = 0; j < SIZE * SIZE; j++) CHECK_EQUAL(counts[j], POINTS);
+        sap_tree_free(tree);
+    }
+    cloud_free(&queries);
+    cloud_free(&points);
+}
+
 TEST(queries_from_a_list) {
     if (!shared()) SKIP(no_gl);
     cloud points = cloud_of_family(FAMILY_CLUSTERED, 900, 3, 32, 4, 5);

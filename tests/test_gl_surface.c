@@ -251,6 +251,8 @@ TEST(cancelled_at_any_report) {
     CHECK_EQUAL(w.blocks, 0);
     CHECK_EQUAL(gl_tools.textures, 0);
 }
+#else
+TEST(no_opengl) { SKIP("this build has no OpenGL ES"); }
 #endif
 
 TEST_MAIN()

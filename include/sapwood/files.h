@@ -61,11 +61,11 @@ SAP_API void sap_point_set_free(sap_point_set* set);
  * Values are not checked to be finite here. O(size) time and memory.
  *
  * real_bits: 0: as in the file; text and integers become float if every one of them stays what it is, else double.
- * 32 or 64: all become that, rounded to the nearest. For text without a declared type (XYZ, CSV) 0 judges by the digits
- * that are written: a number stays what it is in a float if the nearest float, rounded to as many significant digits
- * as are written (zeros at the end count), has these digits again; one of more than 12 digits only if the nearest
- * double is a float. So 0.1 is read as the float 0.1, which is no longer the double 0.1, and 0.1000000000 or 481234.57
- * as doubles. Pass 64 to keep doubles: text is then rounded once, to double.
+ * 32 or 64: all become that, rounded to the nearest (those of 64 bits by way of a double). For text without a declared
+ * type (XYZ, CSV) 0 judges by the digits that are written: a number stays what it is in a float if the nearest float,
+ * rounded to as many significant digits as are written (zeros at the end count), has these digits again; one of more
+ * than 12 digits only if the nearest double is a float. So 0.1 is read as the float 0.1, which is no longer the double
+ * 0.1, and 0.1000000000 or 481234.57 as doubles. Pass 64 to keep doubles: text is then rounded once, to double.
  *
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT, SAP_ERROR_RANGE (over 2^31-1 points; real_bits is 32 and a finite
  * number is beyond the range of a float), SAP_ERROR_UNSUPPORTED (a valid file of a kind not read, such as compressed
@@ -209,7 +209,8 @@ SAP_API void sap_volume_file_free(sap_volume_file* file);
  *
  * **NPY** is an array of up to three axes; the axis along which neighbours lie next to each other in the file is x: the
  * last one, of a shape (z, y, x), or the first one if fortran_order is True. Numbers of 8 bits (unsigned), 16 bits and
- * float32 stay what they are, bools become 8 bits, all others become floats, rounded to the nearest.
+ * float32 stay what they are, bools become 8 bits, all others become floats, rounded to the nearest (those of 64 bits
+ * by way of a double).
  *
  * **Raw** files must be just as long as options.skip and the samples together.
  *

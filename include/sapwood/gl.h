@@ -6,7 +6,8 @@
  * A device is opened with `processor = SAP_GL`, in a context of its own or, with `current_context`, in the caller's
  * (see
  * ::sap_device_options): only there do texture names mean the same on both sides. In the caller's context every call
- * puts back the state that it changes; the context must be current in every call, ::sap_device_close included.
+ * puts back the state that it changes; the context must be current in every call, ::sap_device_close included, and
+ * no query and no transform feedback may be active.
  */
 #ifndef SAPWOOD_GL_H
 #define SAPWOOD_GL_H
@@ -125,8 +126,10 @@ SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
 /**
  * The nearest site of every place of a grid by the shader for GLSL ES 1.00: ids[height][width], and distances (not
  * squared; to 1/65536 of a unit, at most 65535 units) or NULL. Exact for the rounded sites; where sites are equally far
- * any of them. A pixel takes at most 2^24 steps through the tree. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (beyond
- * the largest texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ * any of them. A pixel takes at most 2^24 steps through the tree (with Mesa's software 2^16). Errors:
+ * SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (beyond the largest texture), SAP_ERROR_UNSUPPORTED (a pixel that would take
+ * more steps), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST. After a failure some answers may have
+ * been written.
  */
 SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid,
                                         int32_t* ids, float* distances);
@@ -180,7 +183,8 @@ typedef struct sap_gl_list {
                          (0 ...); with four also its column and row in the base. ::SAP_GL_FLOAT: RGBA32F the four, or
                          RGBA8 the cell as four bytes, lowest first, as ::sap_gl_pyramid_info says. 0: a texture of the
                          pyramid's, with one channel if most is 1, else with two; it is the caller's to read until the
-                         pyramid is used again or freed, and its width and height are filled in here */
+                         pyramid is used again or freed, and its width and height are filled in here; the struct
+                            may be passed again as it is */
     int32_t width;    /**< of the caller's texture */
     int32_t height;   /**< of the caller's texture */
     int64_t expected; /**< outputs that are listed at most; 0: as many as there is room for */
@@ -188,7 +192,7 @@ typedef struct sap_gl_list {
 
 /** What a pyramid is made of, to be looked at. */
 typedef struct sap_gl_pyramid_info {
-    int32_t levels;      /**< above the cells, 4 at least */
+    int32_t levels;      /**< above the cells: 4 at least, in ::SAP_GL_FLOAT 1 */
     uint32_t texture[4]; /**< integers: levels 1, 2, 3, and all above in one, the top first (0: the base serves as
                             level 1). ::SAP_GL_FLOAT: all levels in the first */
     bool bytes;          /**< ::SAP_GL_FLOAT where floats cannot be written */

@@ -5,14 +5,16 @@
  * **Volumes** are samples on a lattice, x fastest: sample (x, y, z) is values[x + size[0] * (y + size[1] * z)] and lies
  * at origin + spacing * (x, y, z).
  *
- * **The mesh** is the same on every processor, whatever the number of threads and the vector width: the same vertices
- * in the same order, bit for bit, and the same triangles. A sample is inside if its value is at least the level; a
- * vertex lies on each edge between an inside sample and its neighbour outside, where a straight line between their
- * values meets the level, and is shared by all triangles that meet there. Vertices come in the order of the samples
- * from which their edges start, x fastest, and of one sample by axis; triangles in the order of their cells. Where
- * neighbouring samples allow for two surfaces, inside parts that touch in a diagonal are kept apart, in both cells that
- * share the face: there are no cracks. Every side of a triangle is that of just one other, run through the other way,
- * but on the outer faces of the volume, where the mesh ends.
+ * **The mesh** is the same on CPUs and CUDA GPUs, whatever the number of threads and the vector width: the same
+ * vertices in the same order, bit for bit, and the same triangles. On OpenGL the order and the triangles are the same
+ * too; positions are within 1e-6 of their size and normals within 1e-4, and shaders may take numbers and differences
+ * below 2^-126 for 0: scale such volumes. A sample is inside if its value is at least the level; a vertex lies on each
+ * edge between an inside sample and its neighbour outside, where a straight line between their values meets the level,
+ * and is shared by all triangles that meet there. Vertices come in the order of the samples from which their edges
+ * start, x fastest, and of one sample by axis; triangles in the order of their cells. Where neighbouring samples allow
+ * for two surfaces, inside parts that touch in a diagonal are kept apart, in both cells that share the face: there are
+ * no cracks. Every side of a triangle is that of just one other, run through the other way, but on the outer faces of
+ * the volume, where the mesh ends.
  *
  * **Values equal to the level.** A vertex may then lie on a sample itself, several vertices at one place, and a
  * triangle between them without area. They stay in the mesh, which is closed through them. A level that no sample has,
@@ -73,8 +75,10 @@ typedef struct sap_isosurface {
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL, an unknown type, a negative size, a spacing that is not above 0, an origin,
  * spacing or level that is not finite or that would put samples beyond the range of a float), SAP_ERROR_NOT_FINITE (a
- * sample that is NaN, infinite or above 2^126 in magnitude, naming the first), SAP_ERROR_RANGE (a side of more than
- * 2^31-1 samples, more samples than memory can be, more than 2^31-1 vertices or triangles), SAP_ERROR_MEMORY,
+ * sample that is NaN, infinite or above 2^126 in magnitude, naming the first; of a volume with fewer than 2 along an
+ * axis none is looked at, and its empty surface lies in host memory), SAP_ERROR_RANGE (a side of more than 2^31-1
+ * samples, more samples than memory can be, more than 2^31-1 vertices or triangles; on OpenGL more than 858,993,459
+ * samples, a side beyond GL_MAX_3D_TEXTURE_SIZE, a list beyond GL_MAX_TEXTURE_SIZE), SAP_ERROR_MEMORY,
  * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, SAP_ERROR_UNSUPPORTED (the device, or a stream that is being
  * captured), SAP_ERROR_CANCELLED. On failure *surface is untouched.
  */

@@ -27,7 +27,9 @@ uint sap_cell_count(ivec2 place) {
     return min(texelFetch(base, place, 0).x, most);
 #elif SAP_CELLS == 2
     float count = texelFetch(base, place, 0).x;
-    return count >= 0.5 ? min(uint(min(count, 16777216.0) + 0.5), most) : 0u;
+    // From 2^23 on a half more would be rounded to even.
+    if (count >= 8388608.0) return min(uint(min(count, 16777216.0)), most);
+    return count >= 0.5 ? min(uint(count + 0.5), most) : 0u;
 #elif SAP_CELLS == 3
     return min(uint(texelFetch(base, place, 0).x * 255.0 + 0.5), most);
 #else

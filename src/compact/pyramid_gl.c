@@ -267,7 +267,7 @@ static void draw_list(sap_gl_call* call, const sap_gl_pyramid* p, GLuint base, c
 
 // `total` is negative where nobody knows it.
 static void make_list(sap_gl_call* call, sap_gl_pyramid* p, GLuint base, sap_gl_list* list, int64_t total) {
-    bool own = !list->texture;
+    bool own = !list->texture || list->texture == p->list; // as an earlier call has filled it in
     int64_t outputs = total;
     if (list->expected && (outputs < 0 || outputs > list->expected)) outputs = list->expected;
     if (own) take_list(call, p, outputs, list);
@@ -294,7 +294,8 @@ sap_status sap_pyramid_compact(sap_gl_pyramid* p, uint32_t base, sap_gl_list* li
             sap_pyramid_reduce_100(&call, p, base);
         else
             sap_pyramid_reduce(&call, p, base);
-        if (total || (list && !list->texture && !list->expected)) read = sap_pyramid_read_total(&call, p);
+        bool own = list && (!list->texture || list->texture == p->list);
+        if (total || (own && !list->expected)) read = sap_pyramid_read_total(&call, p);
         if (list && call.status == SAP_OK) make_list(&call, p, base, &made, read);
     }
     sap_status status = sap_gl_end(&call, SAP_OK);

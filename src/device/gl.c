@@ -62,6 +62,9 @@ static void explore(sap_gl_call* call) {
     if (version >= 31 && computes) gl->most_images = limit_of(gl, MAX_COMPUTE_IMAGE_UNIFORMS);
     const char* name = (const char*)gl->calls.GetString(GL_RENDERER);
     snprintf(gl->name, sizeof gl->name, "%s", name ? name : "");
+    // Mesa's software ends all loops of a shader after 65535 rounds of them together (its lp_bld_limits.h).
+    bool ends = strstr(gl->name, "llvmpipe") || strstr(gl->name, "softpipe");
+    gl->most_rounds = ends ? 65000 : INT32_MAX;
     make_corners(gl);
     if (sap_gl_check(call, "opening a device") && !gl->float_targets)
         sap_fail(call->device, SAP_OK,

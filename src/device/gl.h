@@ -57,9 +57,9 @@ extern const sap_gl_platform sap_gl_egl;
 // ---- The device.
 
 enum {
-    SAP_GL_PROGRAMS = 64, // programs that a device keeps
-    SAP_GL_UNITS = 12,    // most textures that a pass reads
-    SAP_GL_GROUP_X = 8,   // invocations of a group of compute shaders
+    SAP_GL_PROGRAMS = 256, // programs that a device keeps: more than there are
+    SAP_GL_UNITS = 12,     // most textures that a pass reads
+    SAP_GL_GROUP_X = 8,    // invocations of a group of compute shaders
     SAP_GL_GROUP_Y = 8,
     SAP_GL_TARGETS = 8 // most textures that a pass writes
 };
@@ -82,6 +82,7 @@ struct sap_gl {
     int32_t most_texture; // texels on a side, at most
     int32_t most_3d;      // the same of 3-D textures
     int32_t most_targets; // textures written at once, at most SAP_GL_TARGETS
+    int32_t most_rounds;  // of all loops of a shader together, after which some drivers end them; INT32_MAX: any number
     char name[64];
     int lock; // a context serves one call at a time
     GLuint vertices, corners, framebuffer;

@@ -79,6 +79,9 @@ void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...) 
     call->status = sap_fail(call->device, status, "%s", sentence);
 }
 
+// OpenGL's error and WebGL's, which says it just once.
+static bool tells_loss(GLenum error) { return error == GL_CONTEXT_LOST || error == 0x9242; }
+
 static void lose(sap_gl_call* call, const char* doing) {
     call->gl->lost = true;
     sap_gl_fail(call, SAP_ERROR_DEVICE_LOST, "the OpenGL context was lost while %s", doing);
@@ -90,7 +93,7 @@ bool sap_gl_check(sap_gl_call* call, const char* doing) {
     for (int i = 0; i < 16; i++) {
         GLenum error = call->f->GetError();
         if (error == GL_NO_ERROR) break;
-        if (error == GL_CONTEXT_LOST) {
+        if (tells_loss(error)) {
             lose(call, doing);
             break;
         }
@@ -121,14 +124,22 @@ sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
         if (why_not == SAP_ERROR_DEVICE_LOST)
             lose(call, "becoming current");
         else
-            sap_gl_fail(call, why_not, "the context that was current when the device was opened is not current here");
+            sap_gl_fail(call, why_not, "%s",
+                        gl->own_context
+                            ? "the device's context cannot become current on this thread; perhaps another one is"
+                            : "the context that was current when the device was opened is not current here");
     } else {
         call->entered = true;
         if (!gl->own_context) {
-            for (int i = 0; i < 16 && gl->calls.GetError() != GL_NO_ERROR;) i++; // of the caller's
-            save(call->f, &call->found);
+            GLenum error = GL_NO_ERROR; // of the caller's calls
+            for (int i = 0; i < 16 && !tells_loss(error); i++)
+                if ((error = gl->calls.GetError()) == GL_NO_ERROR) break;
+            if (tells_loss(error))
+                lose(call, "becoming current");
+            else
+                save(call->f, &call->found);
         }
-        prepare(gl);
+        if (!gl->lost) prepare(gl);
     }
     return call->status;
 }

@@ -12,7 +12,8 @@
     F(DestroyContext)                                                                                                  \
     F(GetCurrentContext)                                                                                               \
     F(GetCurrentDisplay)                                                                                               \
-    F(GetCurrentSurface) F(GetDisplay) F(GetProcAddress) F(Initialize) F(MakeCurrent) F(QueryAPI) F(QueryString)
+    F(GetCurrentSurface)                                                                                               \
+    F(GetDisplay) F(GetError) F(GetProcAddress) F(Initialize) F(MakeCurrent) F(QueryAPI) F(QueryString)
 
 typedef struct egl_calls {
 #define DECLARE(name) __typeof__(&egl##name) name;
@@ -170,7 +171,7 @@ static bool egl_enter(sap_gl* gl, sap_gl_before* before, sap_status* status) {
     before->draw = egl->GetCurrentSurface(EGL_DRAW);
     before->read = egl->GetCurrentSurface(EGL_READ);
     if (egl->MakeCurrent(gl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, gl->context)) return true;
-    *status = SAP_ERROR_DEVICE_LOST;
+    *status = egl->GetError() == EGL_CONTEXT_LOST ? SAP_ERROR_DEVICE_LOST : SAP_ERROR_ARGUMENT;
     return false;
 }
 

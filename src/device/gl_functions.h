@@ -48,6 +48,7 @@
     F(void, GenTextures, (GLsizei count, GLuint* names), (count, names))                                               \
     F(void, GenVertexArrays, (GLsizei count, GLuint* names), (count, names))                                           \
     F(void, GetBooleanv, (GLenum what, GLboolean* value), (what, value))                                               \
+    F(void, GetIntegeri_v, (GLenum what, GLuint number, GLint* value), (what, number, value))                          \
     F(void, GetIntegerv, (GLenum what, GLint* value), (what, value))                                                   \
     F(void, GetProgramInfoLog, (GLuint program, GLsizei room, GLsizei* length, GLchar* text), (program, room, length, text)) \
     F(void, GetProgramiv, (GLuint program, GLenum what, GLint* value), (program, what, value))                         \

@@ -38,17 +38,36 @@ static void bind_inputs(sap_gl_call* call, const sap_gl_pass* pass) {
     }
 }
 
+// What an image unit is bound to: texture, level, layered, layer, access and format, as OpenGL ES 3.1 numbers them.
+typedef struct image_unit {
+    GLint value[6];
+} image_unit;
+
+static void save_image_unit(const sap_gl_calls* f, GLuint unit, image_unit* found) {
+    static const GLenum what[6] = {0x8F3A, 0x8F3B, 0x8F3C, 0x8F3D, 0x8F3E, 0x906E};
+    for (int i = 0; i < 6; i++) f->GetIntegeri_v(what[i], unit, &found->value[i]);
+}
+
+static void restore_image_unit(const sap_gl_calls* f, GLuint unit, const image_unit* found) {
+    const GLint* v = found->value;
+    f->BindImageTexture(unit, (GLuint)v[0], v[1], (GLboolean)v[2], v[3], (GLenum)v[4], (GLenum)v[5]);
+}
+
 // A compute shader over the rectangle, which begins at (0, 0).
 static void dispatch(sap_gl_call* call, const sap_gl_pass* pass) {
     enum { WRITE_ONLY = 0x88B9 };
     const sap_gl_calls* f = call->f;
+    image_unit found[SAP_GL_TARGETS]; // the caller's
+    GLuint units = 0;
     f->UseProgram(pass->program);
     bind_inputs(call, pass);
-    for (GLuint i = 0; i < SAP_GL_TARGETS && pass->target[i]; i++)
-        f->BindImageTexture(i, pass->target[i], 0, GL_FALSE, 0, WRITE_ONLY, GL_RGBA32UI);
+    while (units < SAP_GL_TARGETS && pass->target[units]) units++;
+    for (GLuint i = 0; i < units && !call->gl->own_context; i++) save_image_unit(f, i, &found[i]);
+    for (GLuint i = 0; i < units; i++) f->BindImageTexture(i, pass->target[i], 0, GL_FALSE, 0, WRITE_ONLY, GL_RGBA32UI);
     f->DispatchCompute((GLuint)(pass->rectangle[2] + SAP_GL_GROUP_X - 1) / SAP_GL_GROUP_X,
                        (GLuint)(pass->rectangle[3] + SAP_GL_GROUP_Y - 1) / SAP_GL_GROUP_Y, 1);
     f->MemoryBarrier(0xFFFFFFFFu); // whoever reads the textures next
+    for (GLuint i = 0; i < units && !call->gl->own_context; i++) restore_image_unit(f, i, &found[i]);
     sap_gl_check_pass(call, pass->name);
 }
 
@@ -74,6 +93,10 @@ bool sap_gl_draw_any(sap_gl_call* call, const sap_gl_pass* pass) {
     GLuint query = 0, any = 0;
     call->f->GenQueries(1, &query);
     call->f->BeginQuery(GL_ANY_SAMPLES_PASSED, query);
+    if (!sap_gl_check(call, "asking what is drawn, perhaps within a query of the caller's")) {
+        call->f->DeleteQueries(1, &query);
+        return false;
+    }
     sap_gl_draw(call, pass);
     call->f->EndQuery(GL_ANY_SAMPLES_PASSED);
     call->f->GetQueryObjectuiv(query, GL_QUERY_RESULT, &any);

@@ -74,6 +74,7 @@ static float reach_of(const sap_grid* grid, int32_t dims) {
 
 void sap_gl_frame_look(sap_gl_call* call, sap_gl_frame* frame, const sap_grid* grid, const int32_t first[2]) {
     const int32_t dims = frame->tree->shape.dims;
+    frame->placed = false;
     put_side(call, &frame->columns, grid, dims, true, first[0], frame->width);
     put_side(call, &frame->rows, grid, dims, false, first[1], frame->height);
     frame->reach = reach_of(grid, dims);
@@ -82,6 +83,7 @@ void sap_gl_frame_look(sap_gl_call* call, sap_gl_frame* frame, const sap_grid* g
     if (isfinite(frame->reach) && !frame->hints)
         frame->hints = sap_gl_texture(call, GL_RGBA32UI, (frame->width + BLOCK - 1) / BLOCK,
                                       (frame->height + BLOCK - 1) / BLOCK, NULL, "hints");
+    frame->placed = call->status == SAP_OK;
 }
 
 void sap_gl_frame_ask(sap_gl_call* call, sap_gl_frame* frame, const float* queries) {
@@ -109,6 +111,13 @@ static GLuint program_of(sap_gl_call* call, const sap_gl_frame* frame, step whic
     return sap_gl_program(call, sap_glsl_nearest, defines);
 }
 
+// A leaf takes one round, one for each texel of its points and, on the way to it and from it, two for each level.
+int32_t sap_gl_frame_most(const sap_gl_call* call, const sap_gl_frame* frame) {
+    const sap_tree_shape* s = &frame->tree->shape;
+    int32_t rounds = 2 * s->depth + (s->stride + 3) / 4 + 5, most = call->gl->most_rounds;
+    return most == INT32_MAX ? most : most / rounds > 1 ? most / rounds : 1;
+}
+
 // A pass of a step with the inputs and uniforms that all steps have; how many inputs it has.
 static int prepare(sap_gl_call* call, const sap_gl_frame* frame, step which, int32_t leaves, sap_gl_pass* pass) {
     memset(pass, 0, sizeof *pass);
@@ -120,7 +129,8 @@ static int prepare(sap_gl_call* call, const sap_gl_frame* frame, step which, int
     int inputs = sap_gl_tree_bind(call, frame->tree, textures, pass);
     sap_gl_set_int(call, pass->program, "wanted", frame->k);
     sap_gl_set_float(call, pass->program, "limit2", frame->limit2);
-    sap_gl_set_int(call, pass->program, "leaves", leaves);
+    int32_t most = sap_gl_frame_most(call, frame);
+    sap_gl_set_int(call, pass->program, "leaves", leaves < most ? leaves : most);
     if (frame->columns) {
         pass->input[inputs++] = (sap_gl_input){.sampler = "columns", .texture = frame->columns};
         pass->input[inputs++] = (sap_gl_input){.sampler = "rows", .texture = frame->rows};
@@ -162,7 +172,7 @@ void sap_gl_frame_go(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
     frame->now = 1 - frame->now;
     for (int i = 0; i <= lists_of(frame); i++) pass.target[i] = frame->state[frame->now][i];
     sap_gl_draw(call, &pass);
-    frame->begun = true;
+    frame->begun = call->status == SAP_OK;
 }
 
 bool sap_gl_frame_left(sap_gl_call* call, sap_gl_frame* frame) {

@@ -18,6 +18,7 @@ struct sap_gl_frame {
     GLuint columns, rows, hints; // of a grid
     GLuint queries;              // else
     float reach;                 // of a block of pixels
+    bool placed;                 // the grid or the queries are in the textures
     bool begun;
     int now;                                 // which of the two states was written last
     GLuint state[2][1 + SAP_GL_FRAME_LISTS]; // places, and lists when more than one neighbour is asked for
@@ -30,7 +31,9 @@ void sap_gl_frame_make(sap_gl_call* call, const sap_tree* tree, const int32_t si
 void sap_gl_frame_look(sap_gl_call* call, sap_gl_frame* frame, const sap_grid* grid, const int32_t first[2]);
 // Queries that stand one behind the other, four floats each, width * height of them; all begin anew.
 void sap_gl_frame_ask(sap_gl_call* call, sap_gl_frame* frame, const float* queries);
-// Lets every walk look at so many more leaves.
+// How many leaves a pass can look at, since the driver may end loops.
+int32_t sap_gl_frame_most(const sap_gl_call* call, const sap_gl_frame* frame);
+// Lets every walk look at so many more leaves, or at as many as a pass can.
 void sap_gl_frame_go(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves);
 // Whether any walk has not ended, which waits for the passes so far.
 bool sap_gl_frame_left(sap_gl_call* call, sap_gl_frame* frame);

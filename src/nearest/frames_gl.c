@@ -29,21 +29,26 @@ sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid) {
         return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "grid: %d x %d; the frame is %d x %d", (int)grid->width,
                         (int)grid->height, (int)frame->width, (int)frame->height);
     if (sap_gl_begin(&call, device_of(frame)) == SAP_OK) sap_gl_frame_look(&call, frame, grid, (int32_t[2]){0, 0});
-    return sap_gl_end(&call, SAP_OK);
+    sap_status status = sap_gl_end(&call, SAP_OK);
+    if (status != SAP_OK) frame->placed = false;
+    return status;
 }
 
 sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done) {
     sap_gl_call call;
-    if (!frame->columns) return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "frame: has not begun");
+    if (!frame->placed) return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "frame: has not begun");
     bool left = false;
     if (sap_gl_begin(&call, device_of(frame)) == SAP_OK) {
+        const int32_t all = (int32_t)frame->tree->shape.leaves, most = sap_gl_frame_most(&call, frame);
+        bool whole = leaves >= all; // a walk looks at no leaf twice
+        if (whole) leaves = all;
+        for (; leaves > most && call.status == SAP_OK; leaves -= most) sap_gl_frame_go(&call, frame, most);
         sap_gl_frame_go(&call, frame, leaves);
-        // A walk looks at no leaf twice; but Mesa's software ends every loop after 65535 rounds.
-        bool whole = leaves >= frame->tree->shape.leaves && frame->tree->shape.leaves < 65535;
         left = done && !whole && sap_gl_frame_left(&call, frame);
         if (done && whole) call.f->Finish();
     }
     sap_status status = sap_gl_end(&call, SAP_OK);
+    if (status != SAP_OK) frame->placed = frame->begun = false;
     if (status == SAP_OK && done) *done = !left;
     return status;
 }

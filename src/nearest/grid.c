@@ -51,8 +51,8 @@ static sap_status ask_by_rows(const sap_tree* tree, const sap_grid_job* job, con
         return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for queries");
     float* queries = (float*)(void*)scratch.memory;
     sap_status status = SAP_OK;
-    for (int32_t first = 0; first < grid->height && status == SAP_OK; first += step) {
-        int32_t count = grid->height - first < step ? grid->height - first : step;
+    for (int64_t next = 0; next < grid->height && status == SAP_OK; next += step) {
+        int32_t first = (int32_t)next, count = grid->height - first < step ? grid->height - first : step;
         place(tree, grid, first, count, queries);
         sap_rows rows = {queries, (int64_t)count * grid->width, dims, dims, 32};
         status = ask(tree, job, search, &rows, (int64_t)first * grid->width);

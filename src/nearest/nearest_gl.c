@@ -88,10 +88,11 @@ sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
     if (call.status == SAP_OK &&
         !sap_scratch_take(tree->device, (size_t)width * (size_t)height * WORDS * sizeof(uint32_t), &scratch))
         sap_gl_fail(&call, SAP_ERROR_MEMORY, "no memory for answers");
-    for (int32_t y = 0; y < grid->height && call.status == SAP_OK; y += height) {
-        for (int32_t x = 0; x < grid->width && call.status == SAP_OK; x += width) {
+    for (int64_t top = 0; top < grid->height && call.status == SAP_OK; top += height) {
+        for (int64_t side = 0; side < grid->width && call.status == SAP_OK; side += width) {
+            const int32_t x = (int32_t)side, y = (int32_t)top;
             int32_t size[2] = {at_most(width, grid->width - x), at_most(height, grid->height - y)};
-            answers to = {job->k, job->ids, job->distance2, job->counts, (int64_t)y * grid->width + x, grid->width};
+            answers to = {job->k, job->ids, job->distance2, job->counts, top * grid->width + x, grid->width};
             if (frame.width != size[0] || frame.height != size[1]) {
                 sap_gl_frame_drop(&call, &frame);
                 sap_gl_frame_make(&call, tree, size, job->k, job->limit2, &frame);

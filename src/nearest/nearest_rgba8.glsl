@@ -62,7 +62,7 @@ void main() {
         if (level < 1.0) break;
     }
 #if SAP_OUTPUT == 0
-    gl_FragColor = bytes_at(ids, best) / 255.0;
+    gl_FragColor = level < 1.0 ? bytes_at(ids, best) / 255.0 : vec4(1.0); // no id: the walk was cut short
 #else
     float length = min(sqrt(best2), 65535.0);
     float whole = floor(length);

@@ -43,6 +43,10 @@ static void answer(sap_gl_call* call, const sap_rgba8_tree* form, const sap_grid
             for (int32_t x = 0; x < width; x++) {
                 int64_t row = (int64_t)(from[1] + y) * grid->width + from[0] + x;
                 uint32_t word = word_of(bytes + 4 * ((int64_t)y * width + x));
+                if (which == 0 && word == UINT32_MAX) {
+                    sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: this driver ends walks before their end", pass->name);
+                    return;
+                }
                 if (which == 0)
                     ids[row] = (int32_t)word;
                 else
@@ -63,8 +67,9 @@ sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, c
     pass.target[0] = sap_gl_texture(&call, GL_RGBA8, TILE, TILE, NULL, "a picture");
     pass.input[0] = (sap_gl_input){.sampler = "nodes", .texture = nodes};
     pass.input[1] = (sap_gl_input){.sampler = "ids", .texture = names};
-    for (int32_t y = 0; y < grid->height && call.status == SAP_OK; y += TILE) {
-        for (int32_t x = 0; x < grid->width && call.status == SAP_OK; x += TILE) {
+    for (int64_t top = 0; top < grid->height && call.status == SAP_OK; top += TILE) {
+        for (int64_t side = 0; side < grid->width && call.status == SAP_OK; side += TILE) {
+            const int32_t x = (int32_t)side, y = (int32_t)top;
             pass.rectangle[2] = grid->width - x < TILE ? grid->width - x : TILE;
             pass.rectangle[3] = grid->height - y < TILE ? grid->height - y : TILE;
             answer(&call, form, grid, (int32_t[2]){x, y}, &pass, scratch.memory, ids, distances);

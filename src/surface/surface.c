@@ -24,6 +24,13 @@ sap_status sap_surface_bytes(const sap_device* device, int64_t vertices, int64_t
     if (many || triangles > INT32_MAX)
         return sap_fail(device, SAP_ERROR_RANGE, "the surface has %lld %s, more than the 2147483647 that a mesh can",
                         (long long)(many ? vertices : triangles), many ? "vertices" : "triangles");
+    size_t of_vertices, of_triangles, sum;
+    if (!sap_size_multiply((size_t)vertices, 6 * sizeof(float), &of_vertices) ||
+        !sap_size_multiply((size_t)triangles, 3 * sizeof(int32_t), &of_triangles) ||
+        !sap_size_add(of_vertices, of_triangles, &sum) || sum > PTRDIFF_MAX - 4 * ARRAY_ALIGNMENT)
+        return sap_fail(device, SAP_ERROR_RANGE,
+                        "a surface of %lld vertices and %lld triangles is more than memory can be", (long long)vertices,
+                        (long long)triangles);
     *bytes = 2 * sap_surface_array_bytes(vertices) + sap_surface_array_bytes(triangles);
     return SAP_OK;
 }

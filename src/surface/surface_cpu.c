@@ -105,12 +105,15 @@ sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job) {
     e.blocks = (e.rows + e.block - 1) / e.block;
     e.threads = e.blocks < device->options.threads ? (int)e.blocks : device->options.threads;
     e.progress = sap_progress_begin(device, PASSES * e.rows);
-    // Smaller than the volume's bytes, but for rows of two samples: those are below 2^63, and so is this.
-    size_t bits = sap_align((size_t)(e.rows * e.words) * sizeof *e.bits);
-    size_t offsets = sap_align((size_t)(e.rows + 1) * sizeof(int64_t)), bytes;
+    // Rows of two samples need more for their bits than the volume has bytes.
+    size_t row_bytes = (size_t)e.words * sizeof *e.bits + 2 * sizeof(int64_t), bytes;
     sap_scratch scratch;
-    if (!sap_size_add(bits, 2 * offsets, &bytes) || !sap_scratch_take(device, bytes, &scratch))
+    if (!sap_size_multiply((size_t)e.rows, row_bytes, &bytes) ||
+        !sap_size_add(bytes, 2 * sizeof(int64_t) + 3 * SAP_ALIGNMENT, &bytes) ||
+        !sap_scratch_take(device, bytes, &scratch))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the bits of %lld rows", (long long)e.rows);
+    size_t bits = sap_align((size_t)(e.rows * e.words) * sizeof *e.bits);
+    size_t offsets = sap_align((size_t)(e.rows + 1) * sizeof(int64_t));
     e.bits = (uint64_t*)(void*)scratch.memory;
     e.first[0] = (int64_t*)(void*)(scratch.memory + bits);
     e.first[1] = (int64_t*)(void*)(scratch.memory + bits + offsets);

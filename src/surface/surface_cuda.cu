@@ -39,17 +39,18 @@ template <sap_voxel type> static __global__ void __launch_bounds__(ROW_THREADS) 
     const int64_t row = row_of_warp(), y = row % e.lattice.sides[1], z = row / e.lattice.sides[1];
     if (row >= e.rows) return;
     const sap_voxels voxels = {e.voxels.values, e.voxels.row, e.voxels.slice, type};
-    const int lane = lane_of(), side = e.lattice.sides[0];
-    for (int x = 0; x < side; x += LOADS * SAP_WARP) {
+    // An int would overflow behind the last step.
+    const unsigned lane = (unsigned)lane_of(), side = (unsigned)e.lattice.sides[0];
+    for (unsigned x = 0; x < side; x += LOADS * SAP_WARP) {
         float value[LOADS];
         SAP_UNROLL
         for (int i = 0; i < LOADS; i++) {
-            const int at = x + i * SAP_WARP + lane;
-            value[i] = at < side ? sap_voxel_value(voxels, at, (int)y, (int)z) : 0.0f;
+            const unsigned at = x + (unsigned)(i * SAP_WARP) + lane;
+            value[i] = at < side ? sap_voxel_value(voxels, (int)at, (int)y, (int)z) : 0.0f;
         }
         SAP_UNROLL
         for (int i = 0; i < LOADS; i++) {
-            const int first = x + i * SAP_WARP;
+            const unsigned first = x + (unsigned)(i * SAP_WARP);
             const bool is_there = first + lane < side;
             const unsigned inside = __ballot_sync(SAP_ALL_LANES, is_there && value[i] >= e.lattice.level);
             const unsigned bad = __ballot_sync(SAP_ALL_LANES, !(fabsf(value[i]) <= 0x1p126f));

@@ -46,12 +46,6 @@ static int64_t convert_slice(const sap_surface_job* job, int z, float* values) {
 static sap_status upload(sap_gl_call* call, extraction* e) {
     const int* sides = e->job->lattice.sides;
     const sap_gl_calls* f = call->f;
-    for (int i = 0; i < 3; i++)
-        if (sides[i] > call->gl->most_3d) {
-            sap_gl_fail(call, SAP_ERROR_RANGE, "volume.size[%d]: %d samples; GL_MAX_3D_TEXTURE_SIZE here is %d", i,
-                        sides[i], (int)call->gl->most_3d);
-            return call->status;
-        }
     f->GenTextures(1, &e->volume);
     f->ActiveTexture(GL_TEXTURE0);
     f->BindTexture(GL_TEXTURE_3D, e->volume);
@@ -214,6 +208,11 @@ sap_status sap_surface_gl(sap_device* device, const sap_surface_job* job) {
     if (e.samples > UINT32_MAX / 5)
         return sap_fail(device, SAP_ERROR_RANGE, "volume.size: %d x %d x %d samples; in OpenGL 858993459 at most",
                         sides[0], sides[1], sides[2]);
+    const int32_t most = sap_gl_of(device)->most_3d;
+    for (int i = 0; i < 3; i++)
+        if (sides[i] > most)
+            return sap_fail(device, SAP_ERROR_RANGE, "volume.size[%d]: %d samples; GL_MAX_3D_TEXTURE_SIZE here is %d",
+                            i, sides[i], (int)most);
     if (!sap_scratch_take(device, texels > slice ? texels : slice, &e.scratch))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to read a surface");
     sap_status status = run(&e);

@@ -132,12 +132,13 @@ static void make_textures(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* 
     if (s->stride % 4) pad_blocks(tree, textures->quads, values);
     fill(call, textures, SAP_TEXTURE_BLOCKS, s->stride % 4 ? (const void*)values : sap_block(tree, 0));
     sap_scratch_give(call->device, &scratch);
-    if (call->status != SAP_OK) free_textures(call, textures);
+    textures->stale = call->status != SAP_OK;
+    if (textures->stale) free_textures(call, textures);
 }
 
 const sap_gl_tree* sap_gl_tree_of(sap_gl_call* call, const sap_tree* tree) {
     sap_gl_tree* textures = tree->beside;
-    if (call->status == SAP_OK && !textures->texture[0]) {
+    if (call->status == SAP_OK && (textures->stale || !textures->texture[0])) {
         if (textures->on_gpu_only)
             sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "tree: has lost its textures; update it again");
         else
@@ -178,6 +179,7 @@ static sap_status refresh(sap_tree* tree) {
     sap_gl_call call;
     sap_gl_tree* textures = tree->beside;
     textures->on_gpu_only = false;
+    textures->stale = true;
     if (sap_gl_begin(&call, tree->device) == SAP_OK) make_textures(&call, tree, textures);
     return sap_gl_end(&call, SAP_OK);
 }
@@ -272,7 +274,8 @@ static sap_status take_over(sap_tree* copy, const sap_tree* tree) {
             fill(&call, textures, i, NULL);
         }
         call.f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-        if (call.status != SAP_OK) free_textures(&call, textures);
+        textures->stale = call.status != SAP_OK;
+        if (textures->stale) free_textures(&call, textures);
     } else if (call.status == SAP_OK && textures->buffer[0]) {
         free_buffers(&call, textures);
     }
@@ -297,7 +300,11 @@ sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree) {
         status = from->read(tree, 0, tree->shape.bytes, copy->arrays);
     else
         memcpy(copy->arrays, tree->arrays, tree->shape.bytes);
-    return status == SAP_OK ? refresh(copy) : status;
+    if (status == SAP_OK) return refresh(copy);
+    // Neither the old tree nor the new one: only another update helps.
+    sap_gl_tree* textures = copy->beside;
+    if (textures) textures->on_gpu_only = textures->stale = true;
+    return status;
 }
 
 sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* result) {

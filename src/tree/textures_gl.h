@@ -12,6 +12,7 @@ typedef struct sap_gl_tree {
     int64_t texels[SAP_TEXTURES];
     int32_t shifts[SAP_TEXTURES]; // logarithms of the textures' widths
     int32_t quads;                // texels of one coordinate of a leaf
+    bool stale;                   // the textures are those of an older tree
     bool on_gpu_only;             // the arrays are those of an older tree: the textures came from CUDA
     GLuint buffer[SAP_TEXTURES];  // that CUDA fills
     int64_t buffer_bytes[SAP_TEXTURES];
