@@ -23,6 +23,7 @@
 // ---- What tests replace.
 
 typedef struct sap_gl_calls {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define SAP_GL_DECLARE(type, name, parameters, arguments) type(GL_APIENTRY* name) parameters;
     SAP_GL_EACH(SAP_GL_DECLARE)
     SAP_GL_EACH_VALUED(SAP_GL_DECLARE)
