@@ -78,12 +78,17 @@ TEST(opening_survives_every_failed_allocation) {
     }
 }
 
+static sap_device_options in_current_context(watch* w) {
+    sap_device_options options = watched(w);
+    options.processor = SAP_GL;
+    options.current_context = true;
+    return options;
+}
+
 TEST(works_in_the_callers_context_and_leaves_it_as_it_was) {
     if (!gl_tools_present()) SKIP(no_gl);
     watch w = {0};
-    sap_device_options options = watched(&w);
-    options.processor = SAP_GL;
-    options.current_context = true;
+    const sap_device_options options = in_current_context(&w);
     sap_device* device = NULL;
     if (!CHECK(gl_tools_enter_own())) return;
     gl_tools_set_state();
@@ -100,9 +105,7 @@ TEST(works_in_the_callers_context_and_leaves_it_as_it_was) {
 TEST(a_device_in_a_context_that_is_not_current_says_so) {
     if (!gl_tools_present()) SKIP(no_gl);
     watch w = {0};
-    sap_device_options options = watched(&w);
-    options.processor = SAP_GL;
-    options.current_context = true;
+    const sap_device_options options = in_current_context(&w);
     sap_device* device = NULL;
     if (!CHECK(gl_tools_enter_own())) return;
     CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);

@@ -40,6 +40,12 @@ _Static_assert(SAP_GL_GROUP_X == 8 && SAP_GL_GROUP_Y == 8, "as before_310 says")
 
 enum { COMPUTE_SHADER = 0x91B9 };
 
+// What the driver says of a text that it does not take.
+static GLuint refuse(sap_gl_call* call, const char* doing, const char* what, const char* log) {
+    if (sap_gl_check(call, doing)) sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "the driver refuses a %s: %s", what, log);
+    return 0;
+}
+
 static GLuint compile(sap_gl_call* call, GLenum type, const char* const texts[3]) {
     const sap_gl_calls* f = call->f;
     GLuint shader = f->CreateShader(type);
@@ -51,9 +57,7 @@ static GLuint compile(sap_gl_call* call, GLenum type, const char* const texts[3]
     char log[300] = "";
     f->GetShaderInfoLog(shader, sizeof log, NULL, log);
     f->DeleteShader(shader);
-    if (sap_gl_check(call, "compiling a shader"))
-        sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "the driver refuses a shader: %s", log);
-    return 0;
+    return refuse(call, "compiling a shader", "shader", log);
 }
 
 static GLuint link(sap_gl_call* call, GLuint vertex, GLuint fragment) {
@@ -69,9 +73,7 @@ static GLuint link(sap_gl_call* call, GLuint vertex, GLuint fragment) {
     char log[300] = "";
     f->GetProgramInfoLog(program, sizeof log, NULL, log);
     f->DeleteProgram(program);
-    if (sap_gl_check(call, "linking a program"))
-        sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "the driver refuses a program: %s", log);
-    return 0;
+    return refuse(call, "linking a program", "program", log);
 }
 
 static GLuint make_compute(sap_gl_call* call, const char* text, const char* defines) {
