@@ -5,7 +5,7 @@ if(SAPWOOD_OPENMP)
 endif()
 # The runtime is C++; without a C++ compiler there is no CUDA device.
 set(SAPWOOD_HAVE_CUDA OFF)
-if(SAPWOOD_CUDA AND NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVERAGE) # instrumented builds test the kernels on the CPU
+if(SAPWOOD_CUDA AND NOT EMSCRIPTEN AND NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVERAGE) # instrumented builds test the kernels on the CPU
   include(CheckLanguage)
   check_language(CUDA)
   check_language(CXX)
@@ -32,7 +32,7 @@ find_package(PNG QUIET)
 find_package(MPI QUIET COMPONENTS C)
 # Headers are all that OpenGL ES takes: the libraries are loaded when a device is opened.
 set(SAPWOOD_HAVE_GL OFF)
-if(SAPWOOD_GL AND UNIX AND NOT CMAKE_SYSTEM_NAME STREQUAL "Emscripten")
+if(SAPWOOD_GL AND UNIX)
   find_path(SAPWOOD_EGL_HEADERS EGL/egl.h DOC "Where EGL/egl.h is")
   find_path(SAPWOOD_GLES_HEADERS GLES3/gl3.h DOC "Where GLES3/gl3.h is")
   mark_as_advanced(SAPWOOD_EGL_HEADERS SAPWOOD_GLES_HEADERS)

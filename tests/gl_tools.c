@@ -98,7 +98,7 @@ WATCH_COMPUTE(DispatchCompute, (GLuint x, GLuint y, GLuint z), (x, y, z))
 WATCH_COMPUTE(MemoryBarrier, (GLbitfield barriers), (barriers))
 
 static sap_status open_watched(sap_device* device, sap_gl* gl) {
-    sap_status status = sap_gl_egl.open(device, gl);
+    sap_status status = sap_gl_native.open(device, gl);
     if (status != SAP_OK) return status;
     real = gl->calls;
 #define REPLACE(type, name, parameters, arguments) gl->calls.name = watch_##name;
@@ -125,12 +125,12 @@ static sap_status open_watched(sap_device* device, sap_gl* gl) {
 static void close_watched(sap_device* device, sap_gl* gl) {
     sap_gl_before before;
     sap_status status;
-    if (gl->context && gl->own_context && sap_gl_egl.enter(gl, &before, &status)) {
+    if (gl->context && gl->own_context && sap_gl_native.enter(gl, &before, &status)) {
         real.EndQuery(GL_ANY_SAMPLES_PASSED);
         real.Finish();
-        sap_gl_egl.leave(gl, &before);
+        sap_gl_native.leave(gl, &before);
     }
-    sap_gl_egl.close(device, gl);
+    sap_gl_native.close(device, gl);
 }
 
 static sap_gl_platform platform;
@@ -153,7 +153,7 @@ static sap_status open_with(const sap_device_options* options, const char* libra
     static sap_processor_table table;
     table = sap_gl_table;
     table.open = open_platform;
-    platform = sap_gl_egl;
+    platform = sap_gl_native;
     platform.library = library;
     platform.open = open_watched;
     platform.close = close_watched;
@@ -174,7 +174,7 @@ static sap_status open_with(const sap_device_options* options, const char* libra
 }
 
 sap_status gl_tools_open(const sap_device_options* options, sap_device** device) {
-    return open_with(options, sap_gl_egl.library, device);
+    return open_with(options, sap_gl_native.library, device);
 }
 
 sap_status gl_tools_open_without_egl(const sap_device_options* options, sap_device** device) {
@@ -197,12 +197,12 @@ static GLuint own_texture;
 bool gl_tools_enter_own(void) {
     if (sap_device_open(&(sap_device_options){.processor = SAP_GL}, &own) != SAP_OK) return false;
     sap_status status;
-    return sap_gl_egl.enter(sap_gl_of(own), &before_own, &status);
+    return sap_gl_native.enter(sap_gl_of(own), &before_own, &status);
 }
 
 void gl_tools_leave_own(void) {
     if (!own) return;
-    sap_gl_egl.leave(sap_gl_of(own), &before_own);
+    sap_gl_native.leave(sap_gl_of(own), &before_own);
     sap_device_close(own);
     own = NULL;
 }

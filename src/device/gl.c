@@ -121,7 +121,7 @@ sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform)
     return status;
 }
 
-static sap_status gl_open(sap_device* device) { return sap_gl_open_with(device, &sap_gl_egl); }
+static sap_status gl_open(sap_device* device) { return sap_gl_open_with(device, &sap_gl_native); }
 
 static sap_status gl_describe(const sap_device* device, sap_device_info* info) {
     const sap_gl* gl = sap_gl_of(device);

@@ -46,14 +46,14 @@ typedef struct sap_gl_before {
 } sap_gl_before;
 
 typedef struct sap_gl_platform {
-    const char* library; // of EGL
+    const char* library; // that the contexts are of
     sap_status (*open)(sap_device* device, sap_gl* gl);
     void (*close)(sap_device* device, sap_gl* gl);
     bool (*enter)(sap_gl* gl, sap_gl_before* before, sap_status* status);
     void (*leave)(sap_gl* gl, const sap_gl_before* before);
 } sap_gl_platform;
 
-extern const sap_gl_platform sap_gl_egl;
+extern const sap_gl_platform sap_gl_native; // of EGL, or in a browser of WebGL
 
 // ---- The device.
 
@@ -94,7 +94,7 @@ struct sap_gl {
 
 static inline sap_gl* sap_gl_of(const sap_device* device) { return (sap_gl*)device->processor_state; }
 
-// Opens over another platform than EGL; sap_gl_table's `open` uses sap_gl_egl.
+// Opens over another platform; sap_gl_table's `open` uses sap_gl_native.
 sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform);
 // Whether the context has an extension, by its full name.
 bool sap_gl_has(const sap_gl* gl, const char* extension);

@@ -184,5 +184,5 @@ static void egl_leave(sap_gl* gl, const sap_gl_before* before) {
         (void)egl->MakeCurrent(gl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
 }
 
-const sap_gl_platform sap_gl_egl = {
+const sap_gl_platform sap_gl_native = {
     .library = "libEGL.so.1", .open = egl_open, .close = egl_close, .enter = egl_enter, .leave = egl_leave};

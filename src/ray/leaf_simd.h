@@ -57,7 +57,7 @@ INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shea
     s.of_b = v_sub(v_mul(s.a[0], s.c[1]), v_mul(s.a[1], s.c[0]));
     s.of_c = v_sub(v_mul(s.b[0], s.a[1]), v_mul(s.b[1], s.a[0]));
     uint32_t edges = among & (v_equal(s.of_a, zero) | v_equal(s.of_b, zero) | v_equal(s.of_c, zero));
-    if (__builtin_expect(edges, 0)) {
+    if (__builtin_expect(edges != 0, 0)) {
         sheared refined = s; // a copy: `s` itself stays in registers
         refine_edges(&refined, edges);
         s.of_a = refined.of_a;
