@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /** Builds a tree; its address is then integers[0]. */
-WEB_EXPORT sap_status web_mesh_build(const float* vertices, int32_t vertex_count, const int32_t* triangles,
+SAP_EXPORT sap_status web_mesh_build(const float* vertices, int32_t vertex_count, const int32_t* triangles,
                                      int32_t triangle_count, int32_t quality) {
     const sap_mesh_tree_options options = {.quality = (sap_quality)quality};
     sap_mesh_tree* tree = NULL;
@@ -15,15 +15,15 @@ WEB_EXPORT sap_status web_mesh_build(const float* vertices, int32_t vertex_count
     return status;
 }
 
-WEB_EXPORT sap_status web_mesh_rebuild(sap_mesh_tree* tree, const float* vertices, int32_t vertex_count,
+SAP_EXPORT sap_status web_mesh_rebuild(sap_mesh_tree* tree, const float* vertices, int32_t vertex_count,
                                        const int32_t* triangles, int32_t triangle_count) {
     return sap_mesh_tree_rebuild(tree, (sap_mesh){vertices, vertex_count, triangles, triangle_count});
 }
 
-WEB_EXPORT void web_mesh_free(sap_mesh_tree* tree) { sap_mesh_tree_free(tree); }
+SAP_EXPORT void web_mesh_free(sap_mesh_tree* tree) { sap_mesh_tree_free(tree); }
 
 /** integers: triangles, nodes, leaves, references, depth; numbers: bytes, expected cost of a ray, lower, upper. */
-WEB_EXPORT sap_status web_mesh_describe(const sap_mesh_tree* tree) {
+SAP_EXPORT sap_status web_mesh_describe(const sap_mesh_tree* tree) {
     sap_mesh_tree_info info;
     const sap_status status = sap_mesh_tree_describe(tree, &info);
     if (status != SAP_OK) return status;
@@ -50,7 +50,7 @@ static sap_ray shared_ray(void) {
 }
 
 /** The first hit: integers[0] the triangle or -1, numbers[0 … 2] t, u, v. */
-WEB_EXPORT sap_status web_mesh_trace(const sap_mesh_tree* tree) {
+SAP_EXPORT sap_status web_mesh_trace(const sap_mesh_tree* tree) {
     const sap_ray ray = shared_ray();
     sap_hit hit = {.triangle = -1};
     const sap_status status = sap_trace(tree, &ray, 1, &hit);
@@ -62,7 +62,7 @@ WEB_EXPORT sap_status web_mesh_trace(const sap_mesh_tree* tree) {
 }
 
 /** Whether the ray hits anything: integers[0]. */
-WEB_EXPORT sap_status web_mesh_occluded(const sap_mesh_tree* tree) {
+SAP_EXPORT sap_status web_mesh_occluded(const sap_mesh_tree* tree) {
     const sap_ray ray = shared_ray();
     uint8_t occluded = 0;
     const sap_status status = sap_occluded(tree, &ray, 1, &occluded);
@@ -72,9 +72,9 @@ WEB_EXPORT sap_status web_mesh_occluded(const sap_mesh_tree* tree) {
 
 // ---- Many rays.
 
-/** The first `limit` hits of each ray: t, u, v and triangles hold [count*limit], counts[count] how many there are (NULL:
- * not told). */
-WEB_EXPORT sap_status web_mesh_trace_all(const sap_mesh_tree* tree, const sap_ray* rays, int32_t count, int32_t limit,
+/** The first `limit` hits of each ray: t, u, v and triangles hold [count*limit], counts[count] how many there are
+ * (NULL: not told). */
+SAP_EXPORT sap_status web_mesh_trace_all(const sap_mesh_tree* tree, const sap_ray* rays, int32_t count, int32_t limit,
                                          float* t, float* u, float* v, int32_t* triangles, int32_t* counts) {
     const size_t rows = (size_t)count * (size_t)limit;
     if (limit > 0 && rows / (size_t)limit != (size_t)count)
@@ -92,13 +92,13 @@ WEB_EXPORT sap_status web_mesh_trace_all(const sap_mesh_tree* tree, const sap_ra
     return status;
 }
 
-WEB_EXPORT sap_status web_mesh_occluded_all(const sap_mesh_tree* tree, const sap_ray* rays, int32_t count,
+SAP_EXPORT sap_status web_mesh_occluded_all(const sap_mesh_tree* tree, const sap_ray* rays, int32_t count,
                                             uint8_t* occluded) {
     return sap_occluded(tree, rays, count, occluded);
 }
 
 /** The nearest points of the mesh: places[3*count], distances[count] (squared if asked) and triangles[count]. */
-WEB_EXPORT sap_status web_mesh_closest_all(const sap_mesh_tree* tree, const float* points, int32_t count, float* places,
+SAP_EXPORT sap_status web_mesh_closest_all(const sap_mesh_tree* tree, const float* points, int32_t count, float* places,
                                            float* distances, int32_t* triangles, int32_t squared) {
     if ((size_t)count > SIZE_MAX / sizeof(sap_closest) - 1)
         return web_fail(SAP_ERROR_MEMORY, "no memory for the nearest points");
@@ -114,7 +114,7 @@ WEB_EXPORT sap_status web_mesh_closest_all(const sap_mesh_tree* tree, const floa
     return status;
 }
 
-WEB_EXPORT sap_status web_mesh_inside_all(const sap_mesh_tree* tree, const float* points, int32_t count,
+SAP_EXPORT sap_status web_mesh_inside_all(const sap_mesh_tree* tree, const float* points, int32_t count,
                                           uint8_t* inside) {
     return sap_inside(tree, points, count, inside);
 }

@@ -19,20 +19,21 @@ static void listen(void* user, sap_status status, const char* text) {
 }
 
 /** Opens the device: once, before anything else. threads as in sap_device_options. */
-WEB_EXPORT sap_status web_open(int32_t threads) {
+SAP_EXPORT sap_status web_open(int32_t threads) {
     const sap_device_options options = {.processor = SAP_CPU, .threads = threads, .log = listen};
     return sap_device_open(&options, &web_device);
 }
 
 /** Where the last sentence stands, ended by a 0. */
-WEB_EXPORT const char* web_sentence(void) { return sentence; }
+SAP_EXPORT const char* web_sentence(void) { return sentence; }
 
 /** Where web_exchange lies. */
-WEB_EXPORT web_exchange* web_block(void) { return &web_shared; }
+SAP_EXPORT web_exchange* web_block(void) { return &web_shared; }
 
-/** Memory for arrays, aligned to 16 bytes; NULL if there is none. */
-WEB_EXPORT void* web_allocate(size_t bytes) { return malloc(bytes ? bytes : 1); }
-WEB_EXPORT void web_release(void* memory) { free(memory); }
+/** Memory for a saved tree, which is used where it lies: aligned to 64 bytes, NULL if there is none; for free. */
+SAP_EXPORT void* web_allocate_saved(size_t bytes) {
+    return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
 
 /** Gives back the scratch memory that calls have left for the next ones. */
-WEB_EXPORT void web_trim(void) { sap_device_trim(web_device); }
+SAP_EXPORT void web_trim(void) { sap_device_trim(web_device); }

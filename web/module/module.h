@@ -6,10 +6,8 @@
 #ifndef WEB_MODULE_H
 #define WEB_MODULE_H
 
+#include "export.h"
 #include <sapwood/sapwood.h>
-
-/** Exported from the module under its own name. */
-#define WEB_EXPORT __attribute__((used, visibility("default")))
 
 /** Numbers that go to a call and come from it. */
 typedef struct web_exchange {

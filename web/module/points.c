@@ -12,31 +12,32 @@ static sap_points_f64 doubles(const void* coords, int32_t count, int32_t dims) {
 }
 
 /** Builds a tree; its address is then integers[0]. */
-WEB_EXPORT sap_status web_tree_build(const void* coords, int32_t count, int32_t dims, int32_t bits, int32_t split,
+SAP_EXPORT sap_status web_tree_build(const void* coords, int32_t count, int32_t dims, int32_t bits, int32_t split,
                                      int32_t axis, int32_t leaf_size, int32_t drop_duplicates) {
     const sap_tree_options options = {(sap_split)split, (sap_axis)axis, leaf_size, drop_duplicates != 0};
     sap_tree* tree = NULL;
-    const sap_status status =
-        bits == 32 ? sap_tree_build(web_device, floats(coords, count, dims), &options, &tree)
-                   : sap_tree_build_f64(web_device, doubles(coords, count, dims), &options, &tree);
+    const sap_status status = bits == 32
+                                  ? sap_tree_build(web_device, floats(coords, count, dims), &options, &tree)
+                                  : sap_tree_build_f64(web_device, doubles(coords, count, dims), &options, &tree);
     web_shared.integers[0] = web_address(tree);
     return status;
 }
 
-WEB_EXPORT sap_status web_tree_rebuild(sap_tree* tree, const void* coords, int32_t count, int32_t dims, int32_t bits) {
+SAP_EXPORT sap_status web_tree_rebuild(sap_tree* tree, const void* coords, int32_t count, int32_t dims, int32_t bits) {
     return bits == 32 ? sap_tree_rebuild(tree, floats(coords, count, dims))
                       : sap_tree_rebuild_f64(tree, doubles(coords, count, dims));
 }
 
-WEB_EXPORT void web_tree_free(sap_tree* tree) { sap_tree_free(tree); }
+SAP_EXPORT void web_tree_free(sap_tree* tree) { sap_tree_free(tree); }
 
-/** integers: points, points given, dims, bits, depth, leaves; numbers: bytes, then lower and upper, SAP_MAX_DIMS each. */
-WEB_EXPORT sap_status web_tree_describe(const sap_tree* tree) {
+/** integers: points, points given, dims, bits, depth, leaves; numbers: bytes, then lower and upper, SAP_MAX_DIMS each.
+ */
+SAP_EXPORT sap_status web_tree_describe(const sap_tree* tree) {
     sap_tree_info info;
     const sap_status status = sap_tree_describe(tree, &info);
     if (status != SAP_OK) return status;
-    const int32_t integers[] = {(int32_t)info.count, (int32_t)info.source_count, info.dims,
-                                info.real_bits,      info.depth,                 (int32_t)info.leaves};
+    const int32_t integers[] = {(int32_t)info.count, (int32_t)info.source_count, info.dims, info.real_bits,
+                                info.depth,          (int32_t)info.leaves};
     for (int i = 0; i < 6; i++) web_shared.integers[i] = integers[i];
     web_shared.numbers[0] = (double)info.bytes;
     for (int a = 0; a < SAP_MAX_DIMS; a++) {
@@ -78,7 +79,7 @@ static sap_points one_float(float* query, int32_t dims) {
 }
 
 /** The nearest point: integers[0] its id, numbers[0] its distance. */
-WEB_EXPORT sap_status web_tree_nearest(const sap_tree* tree, int32_t dims, int32_t bits) {
+SAP_EXPORT sap_status web_tree_nearest(const sap_tree* tree, int32_t dims, int32_t bits) {
     const sap_search search = {.k = 1};
     sap_status status;
     if (bits == 32) {
@@ -94,7 +95,7 @@ WEB_EXPORT sap_status web_tree_nearest(const sap_tree* tree, int32_t dims, int32
 }
 
 /** The k nearest points within a radius (0: any): integers[0] how many, [1] where their ids, [2] their distances. */
-WEB_EXPORT sap_status web_tree_knn(const sap_tree* tree, int32_t dims, int32_t bits, int32_t k, double radius) {
+SAP_EXPORT sap_status web_tree_knn(const sap_tree* tree, int32_t dims, int32_t bits, int32_t k, double radius) {
     const sap_search search = {.k = k, .radius = radius};
     sap_status status = make_room(k);
     if (status != SAP_OK) return status;
@@ -102,8 +103,7 @@ WEB_EXPORT sap_status web_tree_knn(const sap_tree* tree, int32_t dims, int32_t b
         float query[SAP_MAX_DIMS];
         status = sap_nearest(tree, one_float(query, dims), &search, answers.ids, answers.distance2);
     } else {
-        status =
-            sap_nearest_f64(tree, doubles(web_shared.numbers, 1, dims), &search, answers.ids, answers.distance2);
+        status = sap_nearest_f64(tree, doubles(web_shared.numbers, 1, dims), &search, answers.ids, answers.distance2);
     }
     if (status != SAP_OK) return status;
     const float* single = answers.distance2;
@@ -118,7 +118,7 @@ WEB_EXPORT sap_status web_tree_knn(const sap_tree* tree, int32_t dims, int32_t b
 }
 
 /** The points within a radius, in no order: integers[0] how many, [1] where their ids stand. */
-WEB_EXPORT sap_status web_tree_within(const sap_tree* tree, int32_t dims, int32_t bits, double radius) {
+SAP_EXPORT sap_status web_tree_within(const sap_tree* tree, int32_t dims, int32_t bits, double radius) {
     float query[SAP_MAX_DIMS];
     int64_t offsets[2] = {0, 0};
     if (bits == 32) one_float(query, dims);
@@ -137,12 +137,12 @@ WEB_EXPORT sap_status web_tree_within(const sap_tree* tree, int32_t dims, int32_
 }
 
 /** How many points lie within a radius: integers[0]. */
-WEB_EXPORT sap_status web_tree_within_count(const sap_tree* tree, int32_t dims, int32_t bits, double radius) {
+SAP_EXPORT sap_status web_tree_within_count(const sap_tree* tree, int32_t dims, int32_t bits, double radius) {
     float query[SAP_MAX_DIMS];
     int64_t count = 0;
-    const sap_status status =
-        bits == 32 ? sap_radius_count(tree, one_float(query, dims), radius, &count)
-                   : sap_radius_count_f64(tree, doubles(web_shared.numbers, 1, dims), radius, &count);
+    const sap_status status = bits == 32
+                                  ? sap_radius_count(tree, one_float(query, dims), radius, &count)
+                                  : sap_radius_count_f64(tree, doubles(web_shared.numbers, 1, dims), radius, &count);
     web_shared.integers[0] = (int32_t)count;
     return status;
 }
@@ -160,19 +160,19 @@ static void take_roots(void* distances, size_t count, int32_t bits) {
 }
 
 /** ids[count*k] and distances[count*k] (squared if asked; NULL: none) as sap_nearest. */
-WEB_EXPORT sap_status web_tree_knn_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
+SAP_EXPORT sap_status web_tree_knn_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
                                        int32_t bits, int32_t k, double radius, int32_t* ids, void* distances,
                                        int32_t squared) {
     const sap_search search = {.k = k, .radius = radius};
-    const sap_status status =
-        bits == 32 ? sap_nearest(tree, floats(queries, count, dims), &search, ids, distances)
-                   : sap_nearest_f64(tree, doubles(queries, count, dims), &search, ids, distances);
+    const sap_status status = bits == 32
+                                  ? sap_nearest(tree, floats(queries, count, dims), &search, ids, distances)
+                                  : sap_nearest_f64(tree, doubles(queries, count, dims), &search, ids, distances);
     if (status == SAP_OK && distances && !squared) take_roots(distances, (size_t)count * (size_t)k, bits);
     return status;
 }
 
 /** The same for every point of the tree, `count` of which were given to its build. */
-WEB_EXPORT sap_status web_tree_knn_self(const sap_tree* tree, int32_t count, int32_t bits, int32_t k, double radius,
+SAP_EXPORT sap_status web_tree_knn_self(const sap_tree* tree, int32_t count, int32_t bits, int32_t k, double radius,
                                         int32_t* ids, void* distances, int32_t squared) {
     const sap_search search = {.k = k, .radius = radius};
     const sap_status status = bits == 32 ? sap_nearest_self(tree, &search, ids, distances)
@@ -182,13 +182,12 @@ WEB_EXPORT sap_status web_tree_knn_self(const sap_tree* tree, int32_t count, int
 }
 
 /** counts[count]: how many points lie within a radius of each query. */
-WEB_EXPORT sap_status web_tree_within_count_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
+SAP_EXPORT sap_status web_tree_within_count_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
                                                 int32_t bits, double radius, int32_t* counts) {
     int64_t* wide = malloc(((size_t)count + 1) * sizeof *wide);
     if (!wide) return web_fail(SAP_ERROR_MEMORY, "no memory for the counts");
-    const sap_status status =
-        bits == 32 ? sap_radius_count(tree, floats(queries, count, dims), radius, wide)
-                   : sap_radius_count_f64(tree, doubles(queries, count, dims), radius, wide);
+    const sap_status status = bits == 32 ? sap_radius_count(tree, floats(queries, count, dims), radius, wide)
+                                         : sap_radius_count_f64(tree, doubles(queries, count, dims), radius, wide);
     for (int32_t i = 0; status == SAP_OK && i < count; i++) counts[i] = (int32_t)wide[i];
     free(wide);
     return status;
@@ -197,7 +196,7 @@ WEB_EXPORT sap_status web_tree_within_count_all(const sap_tree* tree, const void
 /** Rows of the points within a radius of each query: integers[0] is the rows' owner, for web_rows_free, [1] how many
  * points all rows have together, [2] where their ids, [3] where their distances (squared if asked) stand. offsets[count
  * + 1] says where rows begin. */
-WEB_EXPORT sap_status web_tree_within_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
+SAP_EXPORT sap_status web_tree_within_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
                                           int32_t bits, double radius, int32_t* offsets, int32_t sorted,
                                           int32_t squared) {
     sap_neighbors* rows = NULL;
@@ -219,4 +218,4 @@ WEB_EXPORT sap_status web_tree_within_all(const sap_tree* tree, const void* quer
     return SAP_OK;
 }
 
-WEB_EXPORT void web_rows_free(sap_neighbors* rows) { sap_neighbors_free(rows); }
+SAP_EXPORT void web_rows_free(sap_neighbors* rows) { sap_neighbors_free(rows); }

@@ -4,7 +4,7 @@
 /** Extracts a surface; spacing stands in numbers[0 … 2], origin in [3 … 5]. integers[0] is then the surface, for
  * web_surface_free, [1] the vertices and [2] the triangles that it has, [3 … 5] where vertices, normals and triangles
  * stand. */
-WEB_EXPORT sap_status web_surface(const void* values, int32_t type, int32_t width, int32_t height, int32_t depth,
+SAP_EXPORT sap_status web_surface(const void* values, int32_t type, int32_t width, int32_t height, int32_t depth,
                                   float level, int32_t low_inside) {
     const double* n = web_shared.numbers;
     const sap_volume volume = {.values = values,
@@ -25,4 +25,4 @@ WEB_EXPORT sap_status web_surface(const void* values, int32_t type, int32_t widt
     return SAP_OK;
 }
 
-WEB_EXPORT void web_surface_free(sap_isosurface* surface) { sap_isosurface_free(surface); }
+SAP_EXPORT void web_surface_free(sap_isosurface* surface) { sap_isosurface_free(surface); }
