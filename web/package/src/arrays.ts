@@ -41,7 +41,6 @@ export class Allocation<T extends TypedArray> {
     this.length = length;
     this.type = type;
     watch(this, () => module.free(address));
-    this.array.fill(0);
   }
 
   /** The array, to be filled or read. */
@@ -62,7 +61,8 @@ export class Allocation<T extends TypedArray> {
   }
 }
 
-/** An array inside WebAssembly's memory, filled with zeros, for arguments and answers that shall not be copied. */
+/** An array inside WebAssembly's memory, for arguments and answers that shall not be copied. Its elements are whatever
+ * lay there before. */
 export function allocate<T extends TypedArray>(type: TypedArrayConstructor<T>, length: number): Allocation<T> {
   return new Allocation(type, length);
 }
