@@ -235,8 +235,8 @@ export class PointTree {
     const tree = this.#ask(query);
     check(wasm!.web_tree_within!(tree, this.#dims, this.#bits, radiusOf(radius)));
     const ids = u32[integers + 1]! / 4;
-    const found: number[] = [];
-    for (let i = 0, n = i32[integers]!; i < n; i++) found.push(i32[ids + i]!);
+    const found = new Array<number>(i32[integers]!);
+    for (let i = 0; i < found.length; i++) found[i] = i32[ids + i]!;
     return found;
   }
 
