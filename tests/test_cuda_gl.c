@@ -62,7 +62,7 @@ TEST(trees_go_from_cuda_to_textures) {
     both b;
     const char* missing = open_both(&b);
     if (missing) SKIP(missing);
-    static const family kinds[] = {FAMILY_UNIFORM, FAMILY_CLUSTERED, FAMILY_LATTICE, FAMILY_ALL_EQUAL,
+    static const family kinds[] = {FAMILY_UNIFORM, FAMILY_CLUSTERED, FAMILY_LATTICE, FAMILY_EQUAL,
                                    FAMILY_HALF_DUPLICATES};
     static const int64_t counts[] = {900, 901, 1, 5000, 33, 0, 900};
     static const int32_t leaf_sizes[] = {8, 8, 8, 5, 8, 8, 13};
