@@ -31,8 +31,8 @@ endforeach()
 
 # In a browser: web/tests/library.test.mjs opens a page for each of these.
 if(EMSCRIPTEN)
-  foreach(name IN ITEMS test_gl test_gl_compact test_gl_nearest test_gl_surface)
-    target_link_options(${name} PRIVATE -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sALLOW_MEMORY_GROWTH=1)
+  foreach(name IN ITEMS test_gl test_gl_compact test_gl_nearest test_gl_old test_gl_surface)
+    target_link_options(${name} PRIVATE -O1 -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sALLOW_MEMORY_GROWTH=1)
   endforeach()
 endif()
 
