@@ -19,7 +19,7 @@ export interface PageModule {
   };
   _malloc(bytes: number): number;
   _free(at: number): void;
-  _page_job(): number;
+  _page_job_begin(): number;
   _page_sentence(): number;
   [exported: `_${string}`]: (...numbers: number[]) => number;
 }
@@ -58,7 +58,7 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
                        buffers: readonly (ArrayBuffer | ArrayBufferView)[] = []): Answer {
   const run = module[`_job_${name}`];
   if (!run) throw new SceneError(`The module has no job "${name}".`);
-  const job = module._page_job();
+  const job = module._page_job_begin();
   const words = (job >> 2) + 2 * NUMBERS; // input places, input sizes, output places, output sizes
   const taken: number[] = [];
   try {

@@ -101,6 +101,7 @@ export interface Scene {
   readonly keys: readonly (readonly [string, string])[]; // keys on the canvas and what they do, for the help
   readonly accepts: string; // what may be dropped, in words: "CSV, PLY or NPY points"
   readonly suffixes: string; // the same for a file dialogue: ".csv,.ply"
+  readonly webgl1: boolean; // can do with a context of WebGL 1
   readonly animated: boolean; // has something that moves by itself: the shell shows a button to pause
   readonly controls: readonly Control[];
 
