@@ -5,6 +5,7 @@
 
 #include "page.h"
 #include <sapwood/gl.h>
+sap_status sap_tree_save_memory(const sap_tree*, void**, size_t*); sap_status sap_tree_load_memory(sap_device*, const void*, size_t, sap_tree**); void sap_bytes_free(sap_device*, void*, size_t); // SCRATCH
 
 enum {
     VORONOI_LEAF = 8,       // sites a leaf: shaders scan leaves a texel, four sites, at a time

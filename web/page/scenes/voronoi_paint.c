@@ -21,10 +21,10 @@ static void set_view(GLuint program) {
 
 static double spacing_of(void) { return sqrt(voronoi.field[0] * voronoi.field[1] / (double)(voronoi.count > 0 ? voronoi.count : 1)); }
 
-// How many nodes walks look at, about: for the colours of the work.
-static void set_work(GLuint program) {
+// How many nodes walks look at, about: the least (end 0) and the most (1) that colours of the work tell apart.
+PAGE_EXPORT double voronoi_work(int end) {
     double levels = log2(fmax(2, (double)voronoi.count / VORONOI_LEAF)) + 1;
-    glUniform2f(page_uniform(program, "work"), (float)log2(levels * 0.5), (float)log2(levels * 9));
+    return levels * (end ? 9 : 0.5);
 }
 
 static void set_colors(GLuint program) {
@@ -48,7 +48,7 @@ static sap_status draw_cells(const int32_t r[4]) {
     }
     set_view(program);
     set_colors(program);
-    set_work(program);
+    glUniform2f(page_uniform(program, "work"), (float)log2(voronoi_work(0)), (float)log2(voronoi_work(1)));
     glUniform1f(page_uniform(program, "spacing"), (float)spacing_of());
     glUniform2f(page_uniform(program, "field"), (float)(1 / voronoi.field[0]), (float)(1 / voronoi.field[1]));
     glUniform1i(page_uniform(program, "view"), voronoi.view);

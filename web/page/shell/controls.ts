@@ -23,7 +23,7 @@ export class Controls {
   ) {
     place.replaceChildren();
     let group: string | undefined;
-    let section = element('div', { class: 'group' });
+    let section: HTMLElement = element('section');
     for (const control of controls) {
       if (control.kind === 'hidden') continue;
       if (control.group !== group || !section.parentElement) {

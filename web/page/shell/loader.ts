@@ -13,14 +13,14 @@ export interface Program {
 export async function compile(base: string): Promise<Program> {
   if (typeof WebAssembly !== 'object')
     throw new SceneError('This page computes in WebAssembly, which this browser does not offer or has switched off.');
-  const name = WebAssembly.validate(vectors) ? 'page-simd' : 'page';
+  const name = WebAssembly.validate(vectors) ? 'page' : 'page-plain';
   const response = await fetch(new URL(`${name}.wasm`, base));
   if (!response.ok) throw new SceneError(`The page's program could not be fetched (${name}.wasm: ${response.status}).`);
   const typed = response.headers.get('content-type') === 'application/wasm';
   const code = typed
     ? await WebAssembly.compileStreaming(response)
     : await WebAssembly.compile(await response.arrayBuffer());
-  return { code, glue: new URL('page.js', base).href };
+  return { code, glue: new URL(`${name}.js`, base).href };
 }
 
 export async function instantiate(program: Program): Promise<PageModule> {

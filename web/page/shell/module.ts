@@ -17,12 +17,13 @@ export interface PageModule {
     stringiCache?: Record<number, number[]>;
     textures: (WebGLTexture | null)[]; // by the names that C knows
   };
-  _malloc(bytes: number): number;
-  _free(at: number): void;
-  _page_job_begin(): number;
-  _page_sentence(): number;
-  [exported: `_${string}`]: (...numbers: number[]) => number;
+  _malloc: Exported;
+  _free: Exported;
+  _page_job_begin: Exported;
+  _page_sentence: Exported;
+  [exported: `_${string}`]: Exported;
 }
+type Exported = (...numbers: number[]) => number;
 
 export interface JobOptions {
   buffers?: readonly (ArrayBuffer | ArrayBufferView)[]; // copied into WASM memory

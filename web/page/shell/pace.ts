@@ -19,7 +19,7 @@ export class Pace {
   private open: WebGLQuery | null = null;
 
   constructor(
-    private readonly gl: WebGL2RenderingContext | WebGLRenderingContext,
+    gl: WebGL2RenderingContext | WebGLRenderingContext,
     private readonly limits: { first: number; least: number; most: number },
   ) {
     this.share = limits.first;

@@ -76,22 +76,22 @@ export class Shell implements Host {
       }
       return;
     }
-    await this.start(next, initialValues(next.controls, values), 2);
+    await this.start(next, initialValues(next.controls, values));
   }
 
-  restart(version: 1 | 2): void {
-    void this.start(this.scene, this.values, version);
+  restart(): void {
+    void this.start(this.scene, this.values);
   }
 
-  private async start(scene: Scene, values: Values, version: 1 | 2): Promise<void> {
+  private async start(scene: Scene, values: Values): Promise<void> {
     const generation = ++this.generation;
     this.stop();
     this.scene = scene;
     this.values = values;
     this.present();
     this.cover('Loading …');
-    if (!this.makeContext(version)) return;
     try {
+      if (!this.makeContext(scene.version?.(values) ?? 2)) return;
       await scene.start(this);
       if (generation !== this.generation) return;
       this.running = true;
@@ -108,6 +108,7 @@ export class Shell implements Host {
       try {
         this.scene.stop();
       } finally {
+        this.module._page_context_close!();
         this.module.GL.deleteContext(this.context);
         this.context = 0;
         this.gl.getExtension('WEBGL_lose_context')?.loseContext(); // frees its memory now, not some day
@@ -146,9 +147,9 @@ export class Shell implements Host {
       'aria-describedby': 'about',
     });
     const options = { alpha: false, antialias: false, depth: false, stencil: false, preserveDrawingBuffer: true };
-    let gl: WebGL2RenderingContext | WebGLRenderingContext | null = version === 2 ? canvas.getContext('webgl2', options) : null;
+    let gl: WebGL2RenderingContext | WebGLRenderingContext | null = version === 2 ? (canvas.getContext('webgl2', options) as WebGL2RenderingContext | null) : null;
     if (!gl && scene.webgl1) {
-      gl = element('canvas') && canvas.getContext('webgl', options);
+      gl = canvas.getContext('webgl', options) as WebGLRenderingContext | null;
       version = 1;
     }
     if (!gl) {
@@ -171,6 +172,7 @@ export class Shell implements Host {
       this.running = false;
       this.uploads = [];
       scene.contextLost();
+      this.module._page_context_close!();
       this.cover('The graphics context was lost. The picture comes back as soon as the browser gives a new one.');
     });
     canvas.addEventListener('webglcontextrestored', () => {
@@ -185,6 +187,7 @@ export class Shell implements Host {
     GL.stringiCache = {};
     this.context = GL.registerContext(this.gl, { majorVersion: this.version });
     GL.makeContextCurrent(this.context);
+    this.check(this.module._page_context_open!(this.version));
     this.pace = new Pace(this.gl, this.scene.share);
     this.measured = true;
   }
