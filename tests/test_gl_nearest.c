@@ -379,39 +379,16 @@ TEST(needs_no_float_targets) {
     cloud_free(&points);
 }
 
-// The form of four bytes a node: every pixel is right for the rounded sites.
 TEST(trees_in_bytes) {
     if (!shared()) SKIP(no_gl);
-    enum { WIDTH = 530, HEIGHT = 23 };
-    static int32_t ids[WIDTH * HEIGHT];
-    static float distances[WIDTH * HEIGHT];
     for (int which = 0; which < FAMILY_COUNT; which++) {
         for (int64_t size = 1; size < 900; size = size * 3 + 1) {
             if (which == FAMILY_MIXED || which == FAMILY_DENORMAL || which == FAMILY_EXPONENTIAL) continue;
             NOTE("%s of %d", family_name((family)which), (int)size);
             cloud points = cloud_of_family((family)which, size, 2, 32, 0, 5);
-            sap_grid grid = grid_over(&points, WIDTH, HEIGHT);
-            double side = fmax(grid.right[0] * WIDTH, grid.down[1] * HEIGHT), worst = 0;
             sap_tree* tree = NULL;
-            sap_rgba8_tree* form = NULL;
             CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &tree), SAP_OK);
-            CHECK_STATUS(sap_tree_to_rgba8(tree, grid.origin, side, &form), SAP_OK);
-            CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, ids, distances), SAP_OK);
-            for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
-                int column = i % WIDTH, row = i / WIDTH;
-                double x = (column + 0.5) * grid.right[0] * form->scale;
-                double y = (row + 0.5) * grid.down[1] * form->scale, least = INFINITY, found = INFINITY;
-                for (int64_t p = 0; p < size; p++) {
-                    double u = floor((cloud_get(&points, p, 0) - grid.origin[0]) * form->scale + 0.5) - x;
-                    double v = floor((cloud_get(&points, p, 1) - grid.origin[1]) * form->scale + 0.5) - y;
-                    double distance = sqrt(u * u + v * v);
-                    least = fmin(least, distance);
-                    if (p == ids[i]) found = distance;
-                }
-                worst = fmax(worst, fmax(found - least, fabs((double)distances[i] * form->scale - least)));
-            }
-            if (!CHECK(worst < 0.05)) printf("  worst: %g units\n", worst);
-            sap_rgba8_tree_free(form);
+            check_sites(shared(), tree, &points);
             sap_tree_free(tree);
             cloud_free(&points);
         }
