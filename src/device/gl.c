@@ -1,6 +1,7 @@
 // OpenGL ES contexts as a processor: opening, closing, and the table of what they can do.
 #include "device/gl.h"
 #include "device/opengl.h"
+#include "render/picture.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -173,4 +174,9 @@ const sap_processor_table sap_gl_table = {.name = "gl",
                                           .grid = sap_grid_gl,
                                           .compact = sap_compact_gl,
                                           .surface = sap_surface_gl,
+                                          .mesh_make = sap_mesh_make_gl,
+                                          .mesh_unmake = sap_mesh_unmake_gl,
+                                          .mesh_build = sap_mesh_build_gl,
+                                          .trace = sap_trace_gl,
+                                          .render = &sap_render_steps_cpu,
                                           .gl = &functions};

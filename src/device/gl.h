@@ -229,6 +229,10 @@ sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* t
 void sap_gl_frame_delete(sap_gl_frame* frame);
 sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
                                float* distances);
+sap_status sap_mesh_make_gl(sap_mesh_tree* tree, const unsigned char* arrays);
+void sap_mesh_unmake_gl(sap_mesh_tree* tree);
+sap_status sap_mesh_build_gl(sap_mesh_tree* tree, const sap_mesh* mesh);
+sap_status sap_trace_gl(const sap_mesh_tree* tree, const sap_ray_job* job);
 sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job);
 sap_status sap_surface_gl(sap_device* device, const struct sap_surface_job* job);
 
