@@ -153,7 +153,14 @@ static const sap_gl_functions functions = {.describe = describe_context,
                                            .frame_step = sap_gl_frame_advance,
                                            .frame_describe = sap_gl_frame_name,
                                            .frame_free = sap_gl_frame_delete,
-                                           .nearest_rgba8 = sap_gl_rgba8_answer};
+                                           .nearest_rgba8 = sap_gl_rgba8_answer,
+                                           .view_create = sap_gl_view_new,
+                                           .view_begin = sap_gl_view_restart,
+                                           .view_step = sap_gl_view_advance,
+                                           .view_show = sap_gl_view_put,
+                                           .view_read = sap_gl_view_take,
+                                           .view_describe = sap_gl_view_tell,
+                                           .view_free = sap_gl_view_delete};
 
 const sap_processor_table sap_gl_table = {.name = "gl",
                                           .open = gl_open,

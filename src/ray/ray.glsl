@@ -4,7 +4,8 @@
 // SAP_MESH_STACK  the most inner nodes above a leaf
 // SAP_LISTED      rays stand in one texture, two texels each; else in two of them, a texel each
 // SAP_RESUMED     the walks go on from where the pass before left them
-// SAP_LEFT        this pass writes something only where a walk has not ended
+// SAP_OUTCOME     this pass finds, for a block of rays, whether a walk has not ended and whether any has met something:
+//                 x and y, not 0
 #include "math/dialect.h"
 #include "mesh/texture.h"
 #include "ray/rounding.h"
@@ -20,16 +21,20 @@ uniform usampler2D rays;
 uniform usampler2D origins;
 uniform usampler2D directions;
 #endif
-#ifdef SAP_RESUMED
+#if defined(SAP_RESUMED) || defined(SAP_OUTCOME)
 uniform usampler2D place;
 uniform usampler2D found;
+#endif
+#ifdef SAP_OUTCOME
+uniform int block;  // rays on a side
+uniform ivec2 size; // rays
 #endif
 uniform float magnitude; // the largest coordinate of the tree's box
 uniform bool any_hit;
 uniform int rounds; // nodes and triangles to be looked at in this pass
 
 layout(location = 0) out uvec4 out_place; // node, next triangle, place of what was found, nodes visited
-#ifndef SAP_LEFT
+#ifndef SAP_OUTCOME
 layout(location = 1) out uvec4 out_found; // t, u, v, triangle: once the walk has ended, a hit as in memory
 
 sap_prepared_ray ray_at(ivec2 at) {
@@ -79,9 +84,15 @@ void put(sap_ray_place walk) {
 
 void main() {
     ivec2 here = ivec2(gl_FragCoord.xy);
-#ifdef SAP_LEFT
-    if (texelFetch(place, here, 0).x == ENDED) discard;
-    out_place = uvec4(0u);
+#ifdef SAP_OUTCOME
+    ivec2 end = min((here + 1) * block, size);
+    uvec4 outcome = uvec4(0u);
+    for (int y = here.y * block; y < end.y; ++y)
+        for (int x = here.x * block; x < end.x; ++x) {
+            outcome.x |= ~texelFetch(place, ivec2(x, y), 0).x;
+            outcome.y |= ~texelFetch(found, ivec2(x, y), 0).w;
+        }
+    out_place = outcome;
 #else
     sap_prepared_ray ray = ray_at(here);
     sap_vector lower = sap_vector_of(mesh_lower);
