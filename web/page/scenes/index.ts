@@ -1,0 +1,5 @@
+// The scenes, in the order of their tabs.
+import type { Scene } from '../shell/scene.js';
+import { voronoi } from './voronoi.js';
+
+export const scenes: readonly (() => Scene)[] = [voronoi];
