@@ -62,7 +62,7 @@ static void make_base(void) {
 
 // Takes over samples (malloc's) of a volume and puts them into the context. The slices stand in rows, as many as make
 // the base as high as wide or half as high.
-PAGE_EXPORT int compaction_volume(float* values, int side) {
+PAGE_EXPORT sap_status compaction_volume(float* values, int side) {
     compaction* c = &compaction_scene;
     free_base();
     forget();
@@ -84,7 +84,7 @@ PAGE_EXPORT int compaction_volume(float* values, int side) {
 
 // ---- The pyramid
 
-PAGE_EXPORT int compaction_make(int form) {
+PAGE_EXPORT sap_status compaction_make(int form) {
     compaction* c = &compaction_scene;
     sap_gl_pyramid_options options = {
         .form = (sap_gl_form)form, .cells = SAP_GL_CELLS_BYTE, .width = c->width, .height = c->height};
@@ -97,7 +97,7 @@ PAGE_EXPORT int compaction_make(int form) {
     return status == SAP_OK ? sap_gl_pyramid_describe(c->pyramid, &c->info) : status;
 }
 
-static int mark_cells(void) {
+static sap_status mark_cells(void) {
     compaction* c = &compaction_scene;
     if (!base_program) base_program = page_program(NULL, sap_glsl_compaction, "#define SAP_PASS 0\n");
     if (!base_program) return SAP_ERROR_UNSUPPORTED;
@@ -113,12 +113,12 @@ static int mark_cells(void) {
 
 // Marks the cells and lists them. `expected` 0: the total is read, which waits for the GPU; else at most so many are
 // listed, and nothing waits.
-PAGE_EXPORT int compaction_run(double level, double expected) {
+PAGE_EXPORT sap_status compaction_run(double level, double expected) {
     compaction* c = &compaction_scene;
     c->level = (float)level;
     c->total = -1;
     forget();
-    int status = mark_cells();
+    sap_status status = mark_cells();
     c->list.expected = (int64_t)expected;
     if (status == SAP_OK) status = sap_gl_compact(c->pyramid, c->base, &c->list, expected > 0 ? NULL : &c->total);
     c->listed = c->total >= 0 ? c->total : (int64_t)expected;
@@ -155,7 +155,7 @@ static uint8_t* read_flags(void) {
     return texels;
 }
 
-PAGE_EXPORT int compaction_read(void) {
+PAGE_EXPORT sap_status compaction_read(void) {
     compaction* c = &compaction_scene;
     if (!c->pyramid) return SAP_ERROR_ARGUMENT;
     if (c->flags) return SAP_OK;
@@ -307,7 +307,7 @@ PAGE_EXPORT void compaction_stop(void) {
 PAGE_EXPORT void compaction_lost(void) { leave(); }
 
 // In a new context, with the samples there were.
-PAGE_EXPORT int compaction_restore(void) {
+PAGE_EXPORT sap_status compaction_restore(void) {
     if (!compaction_scene.values) return SAP_OK;
     make_base();
     return SAP_OK;

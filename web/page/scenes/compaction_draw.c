@@ -56,14 +56,16 @@ static float fitting(float width, float height, float ratio, bool below) {
     return least;
 }
 
-// How many cells a row of the list has, and how large they are: as large as those of the slices if there is room.
+// How many cells a row of the list has, and how large they are: up to three times as large as those of the slices, as
+// far as there is room.
 static void place_list(void) {
-    const compaction* c = &compaction_scene;
-    float scale = placed.scale;
-    for (int i = 0; i < 8; i++, scale *= 0.75f) {
+    static const float steps[] = {3, 2, 1.5f, 1, 0.75f, 0.5f, 0.375f, 0.25f, 0.125f};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        float scale = placed.scale * steps[i];
         placed.list_scale = scale;
         placed.list_columns = (int32_t)fmaxf(1, floorf(placed.list.width / scale));
-        if (floorf(placed.list.height / scale) * (float)placed.list_columns >= (float)c->listed) break;
+        float room = floorf(placed.list.height / scale) * (float)placed.list_columns;
+        if (room >= (float)compaction_scene.listed && scale <= 16 * placed.ratio) break;
     }
 }
 
@@ -88,28 +90,25 @@ PAGE_EXPORT float* compaction_layout(int width, int height, double ratio) {
         placed.level[i].height = tall;
     }
     float right = left + levels;
-    if (below)
-        placed.list = (box){margin, margin + 2 * title + tall + foot, right - margin, 0};
-    else
-        placed.list = (box){right + gap, margin + title, (float)width - margin - right - gap, tall};
-    if (below) placed.list.height = fmaxf((float)height - margin - placed.list.y, 4 * r);
-    // In the middle of what room there is.
-    float spare = below ? 0.5f * ((float)width - 2 * margin - placed.list.width)
-                        : fmaxf(0, 0.5f * ((float)height - 2 * margin - title - foot - tall));
+    placed.list = below ? (box){margin, margin + 2 * title + tall + foot, right - margin, 0.3f * tall}
+                        : (box){right + gap, margin + title, (float)width - margin - right - gap, tall};
+    // In the middle of what room there is; a list below may go on to the edge.
+    float spare_x = below ? 0.5f * ((float)width - margin - right) : 0;
+    float spare_y = 0.5f * ((float)height - margin - placed.list.height - placed.list.y - (below ? 0 : foot));
     box* all[COMPACTION_LEVELS + 2];
     int count = 0;
     all[count++] = &placed.slices;
     for (int32_t i = 1; i <= c->info.levels; i++) all[count++] = &placed.level[i];
     all[count++] = &placed.list;
     for (int i = 0; i < count; i++) {
-        *(below ? &all[i]->x : &all[i]->y) += floorf(spare);
-        all[i]->x = floorf(all[i]->x);
-        all[i]->y = floorf(all[i]->y);
+        all[i]->x = floorf(all[i]->x + fmaxf(0, spare_x));
+        all[i]->y = floorf(all[i]->y + fmaxf(0, spare_y));
         numbers[4 * i] = all[i]->x;
         numbers[4 * i + 1] = all[i]->y;
         numbers[4 * i + 2] = all[i]->width;
         numbers[4 * i + 3] = all[i]->height;
     }
+    if (below) placed.list.height = fmaxf((float)height - margin - placed.list.y, 4 * r);
     place_list();
     return numbers;
 }
@@ -241,6 +240,15 @@ static void draw_level(int32_t level) {
     fill(program, b, placed.scale);
 }
 
+// As much of the list's room as so many outputs take.
+static box list_box(int64_t outputs) {
+    int64_t rows = (outputs + placed.list_columns - 1) / placed.list_columns;
+    box b = placed.list;
+    b.height = fminf(b.height, fmaxf(1, (float)rows) * placed.list_scale);
+    b.width = (float)placed.list_columns * placed.list_scale;
+    return b;
+}
+
 static void draw_list(void) {
     const compaction* c = &compaction_scene;
     bool real = c->form == SAP_GL_FLOAT;
@@ -249,7 +257,7 @@ static void draw_list(void) {
     page_texture(program, "list", 0, 0, c->list.texture);
     int64_t outputs = c->total >= 0 && c->total < c->listed ? c->total : c->listed;
     glUniform4i(page_uniform(program, "room"), c->list.width, (int)outputs, placed.list_columns, c->width);
-    fill(program, placed.list, placed.list_scale);
+    fill(program, list_box(outputs), placed.list_scale);
 }
 
 static void draw_line(const float color[3], float width, bool frame, float x0, float y0, float x1, float y1) {
@@ -322,7 +330,7 @@ PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
     for (int32_t i = levels < 0 ? 1 : levels + 1; i <= c->info.levels; i++) draw_empty(placed.level[i]);
-    if (!listed) draw_empty(placed.list);
+    if (!listed) draw_empty(list_box(c->listed));
     if (key >= 0 && c->flags) draw_way((int64_t)key, way);
     if (level == -1 || (level >= 0 && level <= levels))
         for (int edge = 0; edge < 2; edge++)

@@ -127,7 +127,7 @@ PAGE_EXPORT sap_status job_isosurface_samples(page_job* job) {
 }
 
 // Takes over samples (malloc's) on the page's thread.
-PAGE_EXPORT int isosurface_hold(void* values, int x, int y, int z, int type) {
+PAGE_EXPORT sap_status isosurface_hold(void* values, int x, int y, int z, int type) {
     return hold(values, (int64_t[3]){x, y, z}, (sap_voxel)type);
 }
 

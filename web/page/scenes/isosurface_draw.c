@@ -56,8 +56,8 @@ static bool start(void) {
 }
 
 // Puts a mesh into the context. The arrays may be freed afterwards. The volume ends at x, y, z.
-PAGE_EXPORT int isosurface_mesh(const float* positions, const float* normals, const int32_t* triangles, double vertices,
-                                double triangle_count, double x, double y, double z) {
+PAGE_EXPORT sap_status isosurface_mesh(const float* positions, const float* normals, const int32_t* triangles,
+                                       double vertices, double triangle_count, double x, double y, double z) {
     if (!start()) return SAP_ERROR_UNSUPPORTED;
     scene.vertices = (int64_t)vertices;
     scene.triangles = (int64_t)triangle_count;
@@ -107,7 +107,7 @@ static void look(float yaw, float pitch, float zoom, float shift_x, float shift_
     }
     radius = sqrtf(radius);
     const float aspect = (float)scene.width / (float)scene.height, tangent = 0.28675f;
-    const float fit = tangent * fminf(1, aspect), distance = 0.78f * radius / (zoom * fit) + 0.35f * radius;
+    const float fit = tangent * fminf(1, aspect), distance = 0.72f * radius / (zoom * fit) + 0.3f * radius;
     const float cp = cosf(pitch), sp = sinf(pitch), cy = cosf(yaw), sy = sinf(yaw);
     const float back[3] = {cp * cy, cp * sy, sp}, right[3] = {-sy, cy, 0}, up[3] = {-sp * cy, -sp * sy, cp};
     for (int i = 0; i < 3; i++) {

@@ -4,7 +4,12 @@
 
 static float place_of(int i, int side) { return -1 + 2 * (float)i / (float)(side - 1); }
 
-static float least_of(float a, float b) { return a < b ? a : b; }
+// The smaller of two, but rounded where they are about equal: a sharp edge would be ragged in a mesh.
+static float least_of(float a, float b) {
+    const float width = 0.25f;
+    float near = fmaxf(width - fabsf(a - b), 0) / width;
+    return (a < b ? a : b) - near * near * width * 0.25f;
+}
 
 // How deep a place is inside a ball about the middle.
 static float ball(const float at[3], float radius) {
@@ -31,9 +36,9 @@ static float metaballs(const float at[3]) {
     for (int i = 0; i < 9; i++) {
         float d2 = 0;
         for (int a = 0; a < 3; a++) d2 += (at[a] - balls[i][a]) * (at[a] - balls[i][a]);
-        sum += expf(-d2 / (balls[i][3] * balls[i][3]) * 1.6f);
+        sum += expf(-d2 / (balls[i][3] * balls[i][3]) * 1.05f);
     }
-    return least_of(1.6f * sum - 0.75f, 8 * ball(at, 0.96f));
+    return least_of(1.5f * sum - 0.8f, 8 * ball(at, 0.96f));
 }
 
 static float noise_at(int32_t x, int32_t y, int32_t z) {
@@ -85,6 +90,6 @@ void page_volume_fill(page_shape shape, int side, float* values) {
         for (int y = 0; y < side; y++)
             for (int x = 0; x < side; x++) {
                 float at[3] = {place_of(x, side), place_of(y, side), place_of(z, side)};
-                *values++ = shapes[shape](at);
+                *values++ = fmaxf(-1, fminf(1, shapes[shape](at)));
             }
 }
