@@ -29,6 +29,13 @@ foreach(source IN LISTS sapwood_tests)
   endif()
 endforeach()
 
+# In a browser: web/tests/library.test.mjs opens a page for each of these.
+if(EMSCRIPTEN)
+  foreach(name IN ITEMS test_gl test_gl_compact test_gl_nearest test_gl_surface)
+    target_link_options(${name} PRIVATE -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sALLOW_MEMORY_GROWTH=1)
+  endforeach()
+endif()
+
 # What tests of CUDA devices need of device/cuda.h, which is C++.
 if(SAPWOOD_HAVE_CUDA)
   add_library(sapwood_cuda_tools OBJECT ${PROJECT_SOURCE_DIR}/tests/cuda_tools.cu)

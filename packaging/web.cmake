@@ -30,7 +30,7 @@ function(sapwood_web_modules name folder suffix sources)
       set(library sapwood_static)
     endif()
     add_executable(${target} ${sources})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/web/page ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${target} PRIVATE sapwood_flags ${library} m)
     target_link_options(${target} PRIVATE ${sapwood_web_memory} ${ARGN})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}${vectors} SUFFIX ${suffix}
@@ -54,6 +54,8 @@ endif()
 # The page: one module for the thread that draws and for the worker that builds trees.
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)
 if(sapwood_page_sources)
+  sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)
+  list(APPEND sapwood_page_sources ${sapwood_page_shaders})
   sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
     -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFORCE_FILESYSTEM=1 -sINVOKE_RUN=0
     -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=ccall,GL,FS,UTF8ToString,stringToUTF8,lengthBytesUTF8)

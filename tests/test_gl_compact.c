@@ -64,7 +64,7 @@ static GLuint make_texture(sap_device* device, GLenum internal, GLenum format, G
     sap_gl_call call;
     GLuint texture = 0;
     if (CHECK_STATUS(sap_gl_begin(&call, device), SAP_OK)) {
-        texture = sap_gl_texture_levels(&call, internal, width, height, 1, "a texture of the test");
+        texture = sap_gl_texture(&call, internal, width, height, NULL, "a texture of the test");
         call.f->BindTexture(GL_TEXTURE_2D, texture);
         if (data) call.f->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, format, type, data);
     }

@@ -23,6 +23,7 @@ typedef struct sap_gl_info {
     int32_t max_texture_size; /**< texels on a side of a texture, at most */
     int32_t max_draw_buffers; /**< textures that one pass can write */
     bool float_targets;       /**< textures of floats can be written; else integers and bytes stand in for them */
+    int32_t version;          /**< of OpenGL ES, 10 * major + minor: 20 is WebGL 1, 30 WebGL 2 */
 } sap_gl_info;
 
 /** Describes the context of a device. Errors: SAP_ERROR_ARGUMENT (a NULL, or a device that is not SAP_GL). */

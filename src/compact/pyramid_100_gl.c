@@ -30,9 +30,9 @@ void sap_pyramid_make_100(sap_gl_call* call, sap_gl_pyramid* p) {
         rows += rows_of(p, level);
     }
     int32_t width = 1 << p->shift[0];
-    p->texture[LEVELS] = sap_gl_texture_levels(call, format_of(p), width, rows, 1, "a histopyramid");
-    p->texture[WORK] = sap_gl_texture_levels(call, format_of(p), width, rows_of(p, 1), 1, "a level of a histopyramid");
-    p->texture[TOTAL] = sap_gl_texture_levels(call, GL_RGBA8, 1, 1, 1, "the total of a histopyramid");
+    p->texture[LEVELS] = sap_gl_texture(call, format_of(p), width, rows, NULL, "a histopyramid");
+    p->texture[WORK] = sap_gl_texture(call, format_of(p), width, rows_of(p, 1), NULL, "a level of a histopyramid");
+    p->texture[TOTAL] = sap_gl_texture(call, GL_RGBA8, 1, 1, NULL, "the total of a histopyramid");
 }
 
 static GLuint program_of(sap_gl_call* call, const sap_gl_pyramid* p, int pass, int32_t width, int32_t height) {
@@ -56,7 +56,6 @@ static void copy_level(sap_gl_call* call, const sap_gl_pyramid* p, int32_t level
     if (call->status != SAP_OK) return;
     call->f->ActiveTexture(GL_TEXTURE0);
     call->f->BindTexture(GL_TEXTURE_2D, p->texture[LEVELS]);
-    call->f->ReadBuffer(GL_COLOR_ATTACHMENT0);
     call->f->CopyTexSubImage2D(GL_TEXTURE_2D, 0, 0, p->row[level], 0, 0, 1 << p->shift[0], rows_of(p, level));
     sap_gl_check_pass(call, "copying a level of a histopyramid");
 }
@@ -90,6 +89,14 @@ void sap_pyramid_list_100(sap_gl_call* call, sap_gl_pyramid* p, GLuint base, con
                         .rectangle = {0, 0, list->width, rows},
                         .input = {{"base", base, 0}, {"levels", p->texture[LEVELS], 0}},
                         .name = "listing the outputs of a histopyramid in GLSL ES 1.00"};
+    sap_gl_draw(call, &pass);
+}
+
+void sap_pyramid_clear_100(sap_gl_call* call, const sap_gl_pyramid* p) {
+    sap_gl_pass pass = {.program = program_of(call, p, 4, p->list_size[0], p->list_size[1]),
+                        .target = {p->list},
+                        .rectangle = {0, 0, p->list_size[0], p->list_size[1]},
+                        .name = "clearing a list"};
     sap_gl_draw(call, &pass);
 }
 

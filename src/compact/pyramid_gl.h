@@ -28,6 +28,7 @@ void sap_pyramid_make_100(sap_gl_call* call, sap_gl_pyramid* pyramid);
 void sap_pyramid_reduce_100(sap_gl_call* call, sap_gl_pyramid* pyramid, GLuint base);
 void sap_pyramid_list_100(sap_gl_call* call, sap_gl_pyramid* pyramid, GLuint base, const sap_gl_list* list,
                           int32_t rows, uint32_t room);
+void sap_pyramid_clear_100(sap_gl_call* call, const sap_gl_pyramid* pyramid);
 int64_t sap_pyramid_read_total_100(sap_gl_call* call, sap_gl_pyramid* pyramid);
 void sap_pyramid_sums_100(sap_gl_call* call, sap_gl_pyramid* pyramid, int32_t level, uint32_t* texels, uint32_t* sums);
 

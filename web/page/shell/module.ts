@@ -17,12 +17,13 @@ export interface PageModule {
     stringiCache?: Record<number, number[]>;
     textures: (WebGLTexture | null)[]; // by the names that C knows
   };
-  _malloc(bytes: number): number;
-  _free(at: number): void;
-  _page_job(): number;
-  _page_sentence(): number;
-  [exported: `_${string}`]: (...numbers: number[]) => number;
+  _malloc: Exported;
+  _free: Exported;
+  _page_job_begin: Exported;
+  _page_sentence: Exported;
+  [exported: `_${string}`]: Exported;
 }
+type Exported = (...numbers: number[]) => number;
 
 export interface JobOptions {
   buffers?: readonly (ArrayBuffer | ArrayBufferView)[]; // copied into WASM memory
@@ -58,7 +59,7 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
                        buffers: readonly (ArrayBuffer | ArrayBufferView)[] = []): Answer {
   const run = module[`_job_${name}`];
   if (!run) throw new SceneError(`The module has no job "${name}".`);
-  const job = module._page_job();
+  const job = module._page_job_begin();
   const words = (job >> 2) + 2 * NUMBERS; // input places, input sizes, output places, output sizes
   const taken: number[] = [];
   try {

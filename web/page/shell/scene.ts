@@ -78,8 +78,8 @@ export interface Host {
   upload<T>(work: () => T): T;
   // Runs job_NAME of C in the worker (page.h). Rejects with a SceneError carrying the sentence.
   job(name: string, numbers: readonly number[], options?: JobOptions): Promise<Answer>;
-  // The context cannot do more than version 1, or back: start() follows on another canvas.
-  restart(version: 1 | 2): void;
+  // Another context, because version() changed: stop() and start() follow.
+  restart(): void;
 }
 
 export interface ScenePointer {
@@ -101,12 +101,14 @@ export interface Scene {
   readonly keys: readonly (readonly [string, string])[]; // keys on the canvas and what they do, for the help
   readonly accepts: string; // what may be dropped, in words: "CSV, PLY or NPY points"
   readonly suffixes: string; // the same for a file dialogue: ".csv,.ply"
+  readonly webgl1: boolean; // can do with a context of WebGL 1
   readonly animated: boolean; // has something that moves by itself: the shell shows a button to pause
   readonly controls: readonly Control[];
 
-  // With a context that is new; values are set. All that follows is called between start() and stop().
+  version?(values: Values): 1 | 2; // of WebGL that is wanted; without it 2
+  // With a context that is new (page_gl() is its device); values are set. All that follows is called between start() and stop().
   start(host: Host): Promise<void> | void;
-  stop(): void; // frees all of it, also after a lost context
+  stop(): void; // frees all that is the device's
   change(id: string, value: Value): void; // of a control, by the user; buttons too
   resize(width: number, height: number, ratio: number): void; // of the drawing buffer; called once after start()
   // Draws about `share` units of work, whatever a unit is: the shell learns how many the GPU takes in a slice of a frame,
@@ -119,8 +121,8 @@ export interface Scene {
   drop(name: string, bytes: ArrayBuffer): Promise<void>; // rejects with a sentence
   verify(): Promise<string>; // compares with brute force; the result in words
   themeChanged?(): void;
-  contextLost(): void; // GL objects are gone; the C side closes its device
-  contextRestored(): Promise<void> | void; // makes them again
+  contextLost(): void; // GL objects are gone: frees all that is the device's, which the shell then closes
+  contextRestored(): Promise<void> | void; // with a new device: makes them again
 }
 
 // An error whose message is a sentence for the user.
