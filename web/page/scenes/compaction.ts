@@ -1,6 +1,7 @@
 // Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
 // sums over them, and what a key meets on its way down.
 import './compaction.css';
+import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
 import type { PageModule } from '../shell/module.js';
 import { SceneError } from '../shell/scene.js';
@@ -67,11 +68,8 @@ export function compaction(): Scene {
     const turn = ++making;
     const side = Number(text('size'));
     const shape = shapes.findIndex((s) => s.value === text('shape'));
-    const answer = await host.job('compaction', [shape, side], { newest: 'compaction' }).catch((error: unknown) => {
-      if (turn === making) throw error;
-      return null;
-    });
-    if (!answer || turn !== making) return;
+    const answer = await host.job('compaction', [shape, side], { newest: 'compaction' });
+    if (turn !== making) return;
     host.time('build', answer.milliseconds);
     host.upload(() => {
       const bytes = new Uint8Array(answer.buffers[0]!);
@@ -209,7 +207,7 @@ export function compaction(): Scene {
       bar.className = 'way-bar';
       at.children.forEach((child, j) => {
         const part = bar.appendChild(document.createElement('span'));
-        part.style.flexGrow = String(Math.max(child, 0.06 * sum));
+        if (child) part.style.flexGrow = String(Math.max(child, 0.08 * sum));
         part.textContent = child ? count(child) : '';
         part.className = j === at.taken ? 'way-taken' : child ? '' : 'way-none';
       });
@@ -309,7 +307,9 @@ export function compaction(): Scene {
     change(id: string, value: Value) {
       if (host.version < 2) return;
       if (id === 'shape' || id === 'size') {
-        void makeVolume().catch((error: unknown) => host.nothing(error instanceof Error ? error.message : String(error)));
+        makeVolume().catch((error: unknown) => {
+          if (!(error instanceof Superseded)) host.nothing(error instanceof Error ? error.message : String(error));
+        });
         return;
       }
       if (!ready) return;

@@ -2,10 +2,11 @@
 import './isosurface.css';
 import { shapes } from './compaction.js';
 import { bytesOf, form, guess, type RawForm } from './raw.js';
+import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
 import type { Answer, PageModule } from '../shell/module.js';
 import { SceneError } from '../shell/scene.js';
-import type { Host, Scene, ScenePointer, Value } from '../shell/scene.js';
+import type { Host, Scene, ScenePointer } from '../shell/scene.js';
 
 const SMALL = 0.002; // a step of the slider, of the whole range
 const count = (n: number): string => n.toLocaleString('en').replaceAll(',', '\u202f');
@@ -32,7 +33,6 @@ export function isosurface(): Scene {
   let module: PageModule;
   let size = { width: 1, height: 1 };
   let volume: Volume | undefined;
-  let dropped: { name: string; bytes: ArrayBuffer } | undefined;
   let counts = { vertices: 0, triangles: 0 };
   let meshed = false; // a mesh is in the context
   let stale = false; // the GPU is to make a surface of another level
@@ -198,7 +198,7 @@ export function isosurface(): Scene {
   function offer(file: { name: string; bytes: ArrayBuffer }, guessed: RawForm): void {
     host.details.querySelector('.raw')?.remove();
     host.details.prepend(form(file.name, file.bytes.byteLength, guessed, (raw) => {
-      readVolume(file, raw).catch((error: unknown) => host.say(error instanceof Error ? error.message : String(error)));
+      readVolume(file, raw).catch(failed);
     }));
   }
 
@@ -224,9 +224,9 @@ export function isosurface(): Scene {
     camera = all.every((n) => Number.isFinite(n)) && zoom! > 0 ? { yaw: yaw!, pitch: pitch!, zoom: zoom!, x: x!, y: y! } : { ...INITIAL };
   }
 
+  // A job that a newer one replaced is no failure.
   function failed(error: unknown): void {
-    if (error instanceof SceneError && /place|chosen/.test(error.message) && error.constructor !== SceneError) return;
-    host.say(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof Superseded)) host.say(error instanceof Error ? error.message : String(error));
   }
 
   return {
@@ -275,12 +275,10 @@ export function isosurface(): Scene {
       meshed = false;
       module._isosurface_stop!();
       module._isosurface_forget!();
-      dropped = undefined;
     },
-    change(id: string, value: Value) {
+    change(id: string) {
       if (id === 'shape' || id === 'size') {
-        dropped = undefined;
-        host.details.querySelector('.raw')?.remove();
+          host.details.querySelector('.raw')?.remove();
         makeVolume().catch(failed);
       } else if (id === 'level' || id === 'low' || id === 'by') {
         extract().catch(failed);
@@ -288,7 +286,6 @@ export function isosurface(): Scene {
         if (id === 'camera') readCamera();
         draw();
       }
-      void value;
     },
     resize(width, height) {
       size = { width, height };
@@ -377,7 +374,6 @@ export function isosurface(): Scene {
           throw new SceneError(`Neither the name nor the length of ${name} says its size: please fill in the form beside the picture.`);
         await readVolume(file, guessed);
       }
-      dropped = file;
     },
     async verify() {
       if (!volume || !meshed) throw new SceneError('There is no surface yet.');

@@ -21,7 +21,7 @@ export function bytesOf(form: RawForm): number {
 // The best guess: exact if bytesOf() is the file's length.
 export function guess(name: string, bytes: number): RawForm {
   const lower = name.toLowerCase();
-  const named = types.findLastIndex((type) => type.pattern.test(lower));
+  const named = [3, 2, 1, 0].find((type) => types[type]!.pattern.test(lower)) ?? -1;
   const sides = /(\d+)[x×_](\d+)[x×_](\d+)/.exec(lower)?.slice(1, 4).map(Number);
   const bigEndian = /big|[_.-]be\b/.test(lower);
   if (sides) {

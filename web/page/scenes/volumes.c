@@ -6,7 +6,7 @@ static float place_of(int i, int side) { return -1 + 2 * (float)i / (float)(side
 
 // The smaller of two, but rounded where they are about equal: a sharp edge would be ragged in a mesh.
 static float least_of(float a, float b) {
-    const float width = 0.25f;
+    const float width = 0.4f;
     float near = fmaxf(width - fabsf(a - b), 0) / width;
     return (a < b ? a : b) - near * near * width * 0.25f;
 }
@@ -24,7 +24,7 @@ static float gyroid(const float at[3]) {
         c[i] = cosf(waves * at[i]);
     }
     float sheet = s[0] * c[1] + s[1] * c[2] + s[2] * c[0];
-    return least_of(0.55f - fabsf(sheet), 5 * ball(at, 0.93f));
+    return least_of(0.55f - fabsf(sheet), 4 * ball(at, 0.95f));
 }
 
 static float metaballs(const float at[3]) {
