@@ -48,6 +48,7 @@ export function compaction(): Scene {
   let direction = 1;
   let before = 0; // seconds at the last step of the animation
   let making = 0; // volumes that were asked for
+  let last = 21; // the last step, of the pyramid before
 
   const check = (status: number) => {
     if (status !== 0) throw new SceneError(sentence(module));
@@ -82,10 +83,13 @@ export function compaction(): Scene {
   }
 
   function makePyramid() {
+    const wasWhole = number('step') >= last;
     ready = false;
     check(module._compaction_make!(forms.indexOf(text('form') as (typeof forms)[number])));
     ready = true;
-    host.range('step', 0, lastStep());
+    last = lastStep();
+    host.range('step', 0, last);
+    if (wasWhole || number('step') > last) host.set('step', last);
     outdated();
     resized();
   }
@@ -189,7 +193,8 @@ export function compaction(): Scene {
     }
     words.textContent = tellPointed() || tellStep();
     const key = keyNow();
-    list.replaceChildren(...(key < 0 || !readable() ? [] : wayItems(key)));
+    const begun = !steps() || pointed.level !== NOTHING || shown().way > 0;
+    list.replaceChildren(...(key < 0 || !begun || !readable() ? [] : wayItems(key)));
   }
 
   function wayItems(key: number): HTMLElement[] {
@@ -278,11 +283,11 @@ export function compaction(): Scene {
     share: { first: 1, least: 1, most: 1 },
     controls: [
       { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or the whole at once while the level moves.' },
-      { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 19, initial: 19, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
+      { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: 21, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
       { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 1000, initial: 200, help: 'The entry of the list whose way is shown.' },
       { kind: 'slider', id: 'level', label: 'Level', least: -0.9, most: 0.9, step: 0.01, initial: 0, text: (v) => v.toFixed(2), help: 'Samples of at least this value are inside.' },
-      { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'metaballs', options: shapes, group: 'Volume' },
-      { kind: 'choice', id: 'size', label: 'Samples', initial: '32', group: 'Volume', options: ['16', '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
+      { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'asteroid', options: shapes, group: 'Volume' },
+      { kind: 'choice', id: 'size', label: 'Samples', initial: '64', group: 'Volume', options: ['16', '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
       { kind: 'choice', id: 'form', label: 'Form', key: 'f', initial: 'vec4', group: 'Pyramid', help: 'Running sums of four children in a texel, one sum a texel, or floats for GLSL ES 1.00.', options: [{ value: 'vec4', label: 'vec4' }, { value: 'plain', label: 'Plain' }, { value: 'float', label: 'Float' }] },
       { kind: 'choice', id: 'total', label: 'Total', initial: 'read', group: 'Pyramid', help: 'Read back, which waits for the GPU; or so many expected as there were last and half as many again, which waits for nothing.', options: [{ value: 'read', label: 'Read' }, { value: 'expected', label: 'Expected' }] },
     ],

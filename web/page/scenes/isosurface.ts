@@ -9,6 +9,7 @@ import { SceneError } from '../shell/scene.js';
 import type { Host, Scene, ScenePointer } from '../shell/scene.js';
 
 const SMALL = 0.002; // a step of the slider, of the whole range
+const QUICK = 40; // milliseconds
 const count = (n: number): string => n.toLocaleString('en').replaceAll(',', '\u202f');
 
 interface Volume {
@@ -41,6 +42,10 @@ export function isosurface(): Scene {
   let camera = { ...INITIAL };
   let drawing = false; // a picture has been begun
   let wanted = false; // another picture than the one being drawn
+  let fine = false; // that picture is multisampled
+  let begun = 0; // when it was
+  let finished = false; // it is drawn, and nobody has looked how long that took
+  let fineTakes = Infinity; // milliseconds
   let direction = 1;
   let before = 0;
 
@@ -218,6 +223,12 @@ export function isosurface(): Scene {
     draw();
   }
 
+  // The shell calls again when the GPU has done what it was given.
+  function look(): void {
+    if (finished && fine) fineTakes = performance.now() - begun;
+    finished = false;
+  }
+
   function readCamera(): void {
     const [yaw, pitch, zoom, x, y] = text('camera').split(',').map(Number);
     const all = [yaw, pitch, zoom, x, y];
@@ -265,7 +276,8 @@ export function isosurface(): Scene {
       module = given.module;
       volume = undefined;
       held = 0;
-      meshed = stale = drawing = wanted = false;
+      meshed = stale = drawing = wanted = finished = false;
+      fineTakes = Infinity;
       first = true;
       readCamera();
       await makeVolume();
@@ -295,19 +307,25 @@ export function isosurface(): Scene {
     frame(share) {
       if (stale) extractOnGpu();
       if (!meshed) return false;
+      look();
       if (!drawing) {
+        // While it moves a picture has edges of whole pixels, unless the GPU is quick; at rest it is drawn anew.
+        fine = !wanted || fineTakes < QUICK;
         wanted = false;
         drawing = true;
-        module._isosurface_begin!(size.width, size.height, camera.yaw, camera.pitch, camera.zoom, camera.x, camera.y, on('box') ? 1 : 0);
+        begun = performance.now();
+        module._isosurface_begin!(size.width, size.height, camera.yaw, camera.pitch, camera.zoom, camera.x, camera.y, on('box') ? 1 : 0, fine ? 1 : 0);
       }
       const more = module._isosurface_frame!(share, on('facets') ? 1 : 0, text('color') === 'normals' ? 1 : 0) !== 0;
       drawing = more;
-      return more || wanted;
+      finished = !more;
+      return more || wanted || !fine;
     },
     animate() {
       const passed = Math.min(0.1, Math.max(0, host.seconds - before));
       before = host.seconds;
       if (!meshed || passed === 0) return false;
+      look();
       if (on('wander') && !stale) {
         const share = Number(host.values['level']) + direction * 0.12 * passed;
         if (share > 0.72 || share < 0.28) direction = share > 0.5 ? -1 : 1;

@@ -13,13 +13,14 @@ enum { POSITIONS, NORMALS, TRIANGLES, BOX, BUFFERS };
 static struct {
     GLuint buffer[BUFFERS], arrays[2]; // arrays: of the mesh, of the box
     GLuint program, lines, copy;
-    GLuint framebuffer, resolved;      // multisampled; and what it becomes
-    GLuint color, depth, texture;      // of them
-    int32_t width, height;             // of the framebuffers
-    int64_t vertices, triangles, next; // drawn so far
-    float from[3], to[3];              // corners of the volume
-    float project[16], eye[3];         // of the picture that is being drawn
-    sap_isosurface* made;              // by the GPU, in host memory
+    GLuint framebuffer, resolved;            // multisampled; and what it becomes
+    GLuint color, depth, texture, one_depth; // of them
+    int32_t width, height;                   // of the framebuffers
+    int64_t vertices, triangles, next;       // drawn so far
+    float from[3], to[3];                    // corners of the volume
+    float project[16], eye[3];               // of the picture that is being drawn
+    bool fine;                               // that picture is multisampled
+    sap_isosurface* made;                    // by the GPU, in host memory
 } scene;
 
 // ---- The mesh
@@ -133,11 +134,12 @@ static void look(float yaw, float pitch, float zoom, float shift_x, float shift_
 // ---- Drawing
 
 static void free_targets(void) {
-    const GLuint framebuffers[2] = {scene.framebuffer, scene.resolved}, renderbuffers[2] = {scene.color, scene.depth};
+    const GLuint framebuffers[2] = {scene.framebuffer, scene.resolved},
+                 renderbuffers[3] = {scene.color, scene.depth, scene.one_depth};
     glDeleteFramebuffers(2, framebuffers);
-    glDeleteRenderbuffers(2, renderbuffers);
+    glDeleteRenderbuffers(3, renderbuffers);
     glDeleteTextures(1, &scene.texture);
-    scene.framebuffer = scene.resolved = scene.color = scene.depth = scene.texture = 0;
+    scene.framebuffer = scene.resolved = scene.color = scene.depth = scene.texture = scene.one_depth = 0;
     scene.width = scene.height = 0;
 }
 
@@ -150,6 +152,7 @@ static void make_targets(int32_t width, int32_t height) {
     glGenFramebuffers(1, &scene.resolved);
     glGenRenderbuffers(1, &scene.color);
     glGenRenderbuffers(1, &scene.depth);
+    glGenRenderbuffers(1, &scene.one_depth);
     glGenTextures(1, &scene.texture);
     GLint most = 1;
     glGetIntegerv(GL_MAX_SAMPLES, &most);
@@ -158,6 +161,8 @@ static void make_targets(int32_t width, int32_t height) {
     glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_RGBA8, width, height);
     glBindRenderbuffer(GL_RENDERBUFFER, scene.depth);
     glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, GL_DEPTH_COMPONENT24, width, height);
+    glBindRenderbuffer(GL_RENDERBUFFER, scene.one_depth);
+    glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT24, width, height);
     glBindRenderbuffer(GL_RENDERBUFFER, 0);
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, scene.texture);
@@ -169,7 +174,10 @@ static void make_targets(int32_t width, int32_t height) {
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, scene.depth);
     glBindFramebuffer(GL_FRAMEBUFFER, scene.resolved);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, scene.texture, 0);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, scene.one_depth);
 }
+
+static GLuint target(void) { return scene.fine ? scene.framebuffer : scene.resolved; }
 
 static void use(GLuint program, bool facets, int colors) {
     float size = 0;
@@ -187,7 +195,7 @@ static void use(GLuint program, bool facets, int colors) {
 }
 
 static void begin(bool box) {
-    glBindFramebuffer(GL_FRAMEBUFFER, scene.framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, target());
     glViewport(0, 0, scene.width, scene.height);
     glEnable(GL_DEPTH_TEST);
     glDepthMask(GL_TRUE);
@@ -202,34 +210,38 @@ static void begin(bool box) {
 }
 
 static void show(void) {
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, scene.framebuffer);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, scene.resolved);
-    glBlitFramebuffer(0, 0, scene.width, scene.height, 0, 0, scene.width, scene.height, GL_COLOR_BUFFER_BIT,
-                      GL_NEAREST);
+    if (scene.fine) {
+        glBindFramebuffer(GL_READ_FRAMEBUFFER, scene.framebuffer);
+        glBindFramebuffer(GL_DRAW_FRAMEBUFFER, scene.resolved);
+        glBlitFramebuffer(0, 0, scene.width, scene.height, 0, 0, scene.width, scene.height, GL_COLOR_BUFFER_BIT,
+                          GL_NEAREST);
+    }
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     page_texture(scene.copy, "picture", 0, 0, scene.texture);
     page_rectangle(scene.copy, (int32_t[4]){0, 0, scene.width, scene.height});
 }
 
-// Begins a picture. Colours: 0 the body's, 1 of normals.
+// Begins a picture, multisampled if it is to be fine.
 PAGE_EXPORT void isosurface_begin(int width, int height, double yaw, double pitch, double zoom, double shift_x,
-                                  double shift_y, int box) {
+                                  double shift_y, int box, int fine) {
     if (!start()) return;
     make_targets(width, height);
     look((float)yaw, (float)pitch, (float)zoom, (float)shift_x, (float)shift_y);
     scene.next = 0;
+    scene.fine = fine != 0;
     glDisable(GL_BLEND);
     begin(box != 0);
     glBindVertexArray(0);
     glDisable(GL_DEPTH_TEST);
 }
 
-// Draws so many triangles more; whether there are others. When there are none the canvas gets the picture.
+// Draws so many triangles more, in colours 0 of the body, 1 of normals; whether there are others. When there are none
+// the canvas gets the picture.
 PAGE_EXPORT int isosurface_frame(double share, int facets, int colors) {
     if (!scene.program || !scene.framebuffer) return 0;
     int64_t count = scene.triangles - scene.next;
     if (count > (int64_t)share) count = (int64_t)share;
-    glBindFramebuffer(GL_FRAMEBUFFER, scene.framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, target());
     glViewport(0, 0, scene.width, scene.height);
     glDisable(GL_BLEND);
     glEnable(GL_DEPTH_TEST);
