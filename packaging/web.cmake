@@ -2,7 +2,7 @@
 # 16 bytes (SIMD128) and without; a browser's or Node's WebAssembly.validate says which may be loaded.
 #
 #   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of Emscripten's JavaScript
-#   build/web/package/sapwood-points.wasm, ...-plain     of these points and compaction only
+#   build/web/package/points.wasm, points-plain.wasm     of these points and compaction only
 #   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device, through Emscripten's glue
 
 # The library with vectors: only the inner loops are compiled anew.
@@ -30,7 +30,7 @@ function(sapwood_web_modules name folder suffix sources)
       set(library sapwood_static)
     endif()
     add_executable(${target} ${sources})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/web/page ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${target} PRIVATE sapwood_flags ${library} m)
     target_link_options(${target} PRIVATE ${sapwood_web_memory} ${ARGN})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}${vectors} SUFFIX ${suffix}
@@ -56,12 +56,14 @@ set(sapwood_points_sources ${sapwood_package_sources})
 list(FILTER sapwood_points_sources EXCLUDE REGEX "/(mesh|surface)\\.c$")
 sapwood_web_modules(sapwood package .wasm "${sapwood_package_sources};$<TARGET_OBJECTS:sapwood_package_device>"
   ${sapwood_bare})
-sapwood_web_modules(sapwood-points package .wasm "${sapwood_points_sources};$<TARGET_OBJECTS:sapwood_points_device>"
+sapwood_web_modules(points package .wasm "${sapwood_points_sources};$<TARGET_OBJECTS:sapwood_points_device>"
   ${sapwood_bare})
 
 # The page: one module for the thread that draws and for the worker that builds trees.
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)
 if(sapwood_page_sources)
+  sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)
+  list(APPEND sapwood_page_sources ${sapwood_page_shaders})
   sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
     -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFORCE_FILESYSTEM=1 -sINVOKE_RUN=0
     -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=ccall,GL,FS,UTF8ToString,stringToUTF8,lengthBytesUTF8)
