@@ -17,9 +17,10 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# Lists the arrays' sources, and says how they are made. A text may take in any header of src.
+# Lists the sources of arrays of the texts in some folders, and says how they are made. A text may take in any header of src.
 function(sapwood_shaders list)
-  file(GLOB texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.glsl)
+  list(TRANSFORM ARGN APPEND /*.glsl OUTPUT_VARIABLE patterns)
+  file(GLOB texts CONFIGURE_DEPENDS ${patterns})
   file(GLOB shared CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*/*.h)
   set(arrays)
   foreach(text IN LISTS texts)

@@ -29,6 +29,13 @@ foreach(source IN LISTS sapwood_tests)
   endif()
 endforeach()
 
+# In a browser: web/tests/library.test.mjs opens a page for each of these.
+if(EMSCRIPTEN)
+  foreach(name IN ITEMS test_gl test_gl_compact test_gl_nearest test_gl_old test_gl_surface)
+    target_link_options(${name} PRIVATE -O1 -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sALLOW_MEMORY_GROWTH=1)
+  endforeach()
+endif()
+
 # What tests of CUDA devices need of device/cuda.h, which is C++.
 if(SAPWOOD_HAVE_CUDA)
   add_library(sapwood_cuda_tools OBJECT ${PROJECT_SOURCE_DIR}/tests/cuda_tools.cu)
@@ -36,7 +43,7 @@ if(SAPWOOD_HAVE_CUDA)
     ${PROJECT_SOURCE_DIR}/tests)
   target_compile_features(sapwood_cuda_tools PRIVATE cuda_std_17)
   target_compile_definitions(sapwood_cuda_tools PRIVATE SAP_HAVE_CUDA)
-  foreach(name IN ITEMS cuda cuda_copies cuda_faults cuda_graph cuda_mesh cuda_rays cuda_render cuda_rows cuda_surface cuda_verify)
+  foreach(name IN ITEMS cuda cuda_copies cuda_faults cuda_gl cuda_graph cuda_mesh cuda_rays cuda_render cuda_rows cuda_surface cuda_verify)
     target_sources(test_${name} PRIVATE $<TARGET_OBJECTS:sapwood_cuda_tools>)
   endforeach()
 endif()

@@ -4,6 +4,10 @@
 #include "device/gl.h"
 #include <stdlib.h>
 #include <string.h>
+#if defined(__EMSCRIPTEN__)
+#include <emscripten/html5.h>
+#include <emscripten/html5_webgl.h>
+#endif
 
 gl_tools_state gl_tools;
 
@@ -11,9 +15,15 @@ static sap_gl_calls real;
 static bool out_of_memory; // to be told by GetError
 
 void gl_tools_reset(void) {
-    memset(&gl_tools, 0, sizeof gl_tools);
+    gl_tools = (gl_tools_state){.old = gl_tools.old};
     out_of_memory = false;
 }
+
+#if defined(__EMSCRIPTEN__)
+static bool claims_to_be_old(void) { return false; } // it is
+#else
+static bool claims_to_be_old(void) { return gl_tools.old; }
+#endif
 
 static bool lost(void) {
     gl_tools.calls++;
@@ -53,13 +63,19 @@ static void GL_APIENTRY get_integer(GLenum what, GLint* value) {
     real.GetIntegerv(what, value);
     if (what == GL_MAX_TEXTURE_SIZE && gl_tools.max_texture_size) *value = gl_tools.max_texture_size;
     if (what == GL_MAX_DRAW_BUFFERS && gl_tools.max_draw_buffers) *value = gl_tools.max_draw_buffers;
-    if (what == GL_NUM_EXTENSIONS && gl_tools.no_float_targets) *value = 0;
 }
 
 static const GLubyte* GL_APIENTRY get_string(GLenum what) {
     if (lost()) return NULL;
+    if (what == GL_VERSION && claims_to_be_old()) return (const GLubyte*)"OpenGL ES 2.0 of the tests";
     if (what == GL_VERSION && gl_tools.no_float_targets) return (const GLubyte*)"OpenGL ES 3.0 of the tests";
     return real.GetString(what);
+}
+
+static bool has(const sap_gl* gl, const char* extension) {
+    if (claims_to_be_old()) return !strcmp(extension, "GL_OES_vertex_array_object");
+    if (lost() || gl_tools.no_float_targets) return false;
+    return sap_gl_native.has(gl, extension);
 }
 
 static void GL_APIENTRY image(GLenum target, GLint level, GLint internal, GLsizei width, GLsizei height, GLint border,
@@ -121,12 +137,10 @@ static sap_status open_watched(sap_device* device, sap_gl* gl) {
     return SAP_OK;
 }
 
-// What a context had begun before it was "lost" still goes on.
 static void close_watched(sap_device* device, sap_gl* gl) {
     sap_gl_before before;
     sap_status status;
     if (gl->context && gl->own_context && sap_gl_native.enter(gl, &before, &status)) {
-        real.EndQuery(GL_ANY_SAMPLES_PASSED);
         real.Finish();
         sap_gl_native.leave(gl, &before);
     }
@@ -155,6 +169,7 @@ static sap_status open_with(const sap_device_options* options, const char* libra
     table.open = open_platform;
     platform = sap_gl_native;
     platform.library = library;
+    platform.has = has;
     platform.open = open_watched;
     platform.close = close_watched;
     sap_device local;
@@ -207,6 +222,26 @@ void gl_tools_leave_own(void) {
     own = NULL;
 }
 
+uint32_t gl_tools_make_framebuffer(int32_t width, int32_t height) {
+    const sap_gl_calls* f = &sap_gl_of(own)->calls;
+    GLuint texture = 0, framebuffer = 0;
+    f->GenTextures(1, &texture);
+    f->BindTexture(GL_TEXTURE_2D, texture);
+    f->TexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, width, height);
+    f->GenFramebuffers(1, &framebuffer);
+    f->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    f->BindFramebuffer(GL_FRAMEBUFFER, 0);
+    return framebuffer;
+}
+
+void gl_tools_read_framebuffer(uint32_t framebuffer, int32_t width, int32_t height, uint8_t* pixels) {
+    const sap_gl_calls* f = &sap_gl_of(own)->calls;
+    f->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    f->PixelStorei(GL_PACK_ALIGNMENT, 4);
+    f->ReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+}
+
 void gl_tools_set_state(void) {
     const sap_gl_calls* f = &sap_gl_of(own)->calls;
     f->GenTextures(1, &own_texture);
@@ -235,6 +270,49 @@ bool gl_tools_state_kept(void) {
            viewport[2] == 3 && viewport[3] == 4 && alignment == 8 && !program && !framebuffer && !vertices &&
            f->IsEnabled(GL_BLEND) && !mask[0] && mask[1] && !mask[2] && mask[3] && f->GetError() == GL_NO_ERROR;
 }
+
+#if defined(__EMSCRIPTEN__)
+
+// In a browser devices take the context that is current: all tests share one, for there are few at a time.
+static EMSCRIPTEN_WEBGL_CONTEXT_HANDLE make_context(const char* canvas, int version) {
+    EmscriptenWebGLContextAttributes attributes;
+    emscripten_webgl_init_context_attributes(&attributes);
+    attributes.majorVersion = version;
+    return emscripten_webgl_create_context(canvas, &attributes);
+}
+
+static EMSCRIPTEN_WEBGL_CONTEXT_HANDLE new, old;
+
+__attribute__((constructor)) static void enter_new(void) {
+    if (!new) new = make_context("#new", 2);
+    (void)emscripten_webgl_make_context_current(new);
+}
+
+bool gl_tools_in_browser(void) { return true; }
+
+bool gl_tools_enter_old(void) {
+    if (!old) old = make_context("#old", 1);
+    gl_tools.old = old > 0 && emscripten_webgl_make_context_current(old) == EMSCRIPTEN_RESULT_SUCCESS;
+    return gl_tools.old;
+}
+
+void gl_tools_leave_old(void) {
+    gl_tools.old = false;
+    enter_new();
+}
+
+#else
+
+bool gl_tools_in_browser(void) { return false; }
+
+bool gl_tools_enter_old(void) {
+    gl_tools.old = gl_tools_present();
+    return gl_tools.old;
+}
+
+void gl_tools_leave_old(void) { gl_tools.old = false; }
+
+#endif
 
 #else
 

@@ -13,6 +13,7 @@ typedef struct gl_tools_state {
     int32_t max_texture_size; // what GL_MAX_TEXTURE_SIZE claims to be; 0: the truth
     int32_t max_draw_buffers; // the same of GL_MAX_DRAW_BUFFERS
     bool no_float_targets;    // OpenGL ES 3.0 without GL_EXT_color_buffer_float
+    bool old;                 // OpenGL ES 2.0: see gl_tools_enter_old
     int64_t textures;         // made and not yet deleted
 } gl_tools_state;
 
@@ -30,6 +31,15 @@ sap_status gl_tools_open_without_egl(const sap_device_options* options, sap_devi
 // A context of the caller's own, current on this thread until it is left. False: there is none.
 bool gl_tools_enter_own(void);
 void gl_tools_leave_own(void);
+// Whether this is a browser: devices take the context that is current, and one is.
+bool gl_tools_in_browser(void);
+// From here on gl_tools_open gives devices of OpenGL ES 2.0: in a browser in a context of WebGL 1, elsewhere in one
+// that claims to be that old. False: there is none.
+bool gl_tools_enter_old(void);
+void gl_tools_leave_old(void);
+// A framebuffer there of RGBA8, and what is in it, rows from bottom to top.
+uint32_t gl_tools_make_framebuffer(int32_t width, int32_t height);
+void gl_tools_read_framebuffer(uint32_t framebuffer, int32_t width, int32_t height, uint8_t* pixels);
 // State of the current context that calls must put back: sets some; whether it is still so.
 void gl_tools_set_state(void);
 bool gl_tools_state_kept(void);

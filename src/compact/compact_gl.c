@@ -68,7 +68,7 @@ static sap_status compact_all(sap_device* device, const sap_compact_job* job, ui
     sap_status status = sap_gl_pyramid_make(device, &options, &pyramid);
     if (status != SAP_OK) return status;
     if (sap_gl_begin(&call, device) == SAP_OK)
-        flags = sap_gl_texture_levels(&call, GL_RGBA8UI, options.width, options.height, 1, "flags");
+        flags = sap_gl_texture(&call, GL_RGBA8UI, options.width, options.height, NULL, "flags");
     status = sap_gl_end(&call, SAP_OK);
     for (int64_t first = 0; first < job->count && status == SAP_OK; first += PART)
         status = compact_part(pyramid, flags, job, first, texels, &kept);

@@ -134,3 +134,7 @@ void main() {
 #if SAP_PASS == 3
 void main() { gl_FragColor = bytes_of(sum_at(0.0, 0.0)); }
 #endif
+
+#if SAP_PASS == 4
+void main() { gl_FragColor = vec4(SAP_BYTES == 1 ? 1.0 : -1.0); }
+#endif

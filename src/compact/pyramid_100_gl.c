@@ -30,9 +30,9 @@ void sap_pyramid_make_100(sap_gl_call* call, sap_gl_pyramid* p) {
         rows += rows_of(p, level);
     }
     int32_t width = 1 << p->shift[0];
-    p->texture[LEVELS] = sap_gl_texture_levels(call, format_of(p), width, rows, 1, "a histopyramid");
-    p->texture[WORK] = sap_gl_texture_levels(call, format_of(p), width, rows_of(p, 1), 1, "a level of a histopyramid");
-    p->texture[TOTAL] = sap_gl_texture_levels(call, GL_RGBA8, 1, 1, 1, "the total of a histopyramid");
+    p->texture[LEVELS] = sap_gl_texture(call, format_of(p), width, rows, NULL, "a histopyramid");
+    p->texture[WORK] = sap_gl_texture(call, format_of(p), width, rows_of(p, 1), NULL, "a level of a histopyramid");
+    p->texture[TOTAL] = sap_gl_texture(call, GL_RGBA8, 1, 1, NULL, "the total of a histopyramid");
 }
 
 static GLuint program_of(sap_gl_call* call, const sap_gl_pyramid* p, int pass, int32_t width, int32_t height) {
@@ -56,7 +56,6 @@ static void copy_level(sap_gl_call* call, const sap_gl_pyramid* p, int32_t level
     if (call->status != SAP_OK) return;
     call->f->ActiveTexture(GL_TEXTURE0);
     call->f->BindTexture(GL_TEXTURE_2D, p->texture[LEVELS]);
-    call->f->ReadBuffer(GL_COLOR_ATTACHMENT0);
     call->f->CopyTexSubImage2D(GL_TEXTURE_2D, 0, 0, p->row[level], 0, 0, 1 << p->shift[0], rows_of(p, level));
     sap_gl_check_pass(call, "copying a level of a histopyramid");
 }
@@ -93,6 +92,14 @@ void sap_pyramid_list_100(sap_gl_call* call, sap_gl_pyramid* p, GLuint base, con
     sap_gl_draw(call, &pass);
 }
 
+void sap_pyramid_clear_100(sap_gl_call* call, const sap_gl_pyramid* p) {
+    sap_gl_pass pass = {.program = program_of(call, p, 4, p->list_size[0], p->list_size[1]),
+                        .target = {p->list},
+                        .rectangle = {0, 0, p->list_size[0], p->list_size[1]},
+                        .name = "clearing a list"};
+    sap_gl_draw(call, &pass);
+}
+
 int64_t sap_pyramid_read_total_100(sap_gl_call* call, sap_gl_pyramid* p) {
     unsigned char bytes[4] = {0, 0, 0, 0};
     sap_gl_pass pass = {.program = program_of(call, p, 3, 1, 1),
@@ -105,14 +112,15 @@ int64_t sap_pyramid_read_total_100(sap_gl_call* call, sap_gl_pyramid* p) {
     return bytes[0] + 256 * (int64_t)bytes[1] + 65536 * (int64_t)bytes[2] + 16777216 * (int64_t)bytes[3];
 }
 
-void sap_pyramid_sums_100(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* row, uint32_t* sums) {
-    uint32_t width = UINT32_C(1) << p->shift[0], nodes = p->nodes[level];
-    for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += width) {
-        uint32_t count = nodes - first < width ? nodes - first : width;
-        int32_t at = p->row[level] + (int32_t)(first >> p->shift[0]);
-        sap_gl_read(call, p->texture[LEVELS], format_of(p), 0, (int32_t[4]){0, at, (int32_t)count, 1}, row);
-        const unsigned char* bytes = (const unsigned char*)row;
-        const float* floats = (const float*)(const void*)row;
+void sap_pyramid_sums_100(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* texels, uint32_t* sums) {
+    int32_t shift = p->shift[0];
+    uint32_t at_once = (uint32_t)SAP_PYRAMID_READ >> shift << shift, nodes = p->nodes[level];
+    for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += at_once) {
+        uint32_t count = nodes - first < at_once ? nodes - first : at_once;
+        int32_t row = p->row[level] + (int32_t)(first >> shift), rows = (int32_t)((count - 1) >> shift) + 1;
+        sap_gl_read(call, p->texture[LEVELS], format_of(p), 0, (int32_t[4]){0, row, 1 << shift, rows}, texels);
+        const unsigned char* bytes = (const unsigned char*)texels;
+        const float* floats = (const float*)(const void*)texels;
         for (uint32_t i = 0; i < count && call->status == SAP_OK; i++)
             sums[first + i] = p->bytes ? bytes[4 * i] + 256u * bytes[4 * i + 1] + 65536u * bytes[4 * i + 2]
                                        : (uint32_t)floats[4 * i + 3];

@@ -33,7 +33,7 @@ static void make_level(sap_gl_call* call, sap_gl_pyramid* p, int32_t level) {
     int32_t* shift = &p->shift[texture_of(level)];
     while ((UINT64_C(1) << (2 * *shift)) < p->nodes[level]) ++*shift;
     p->texture[texture_of(level)] =
-        sap_gl_texture_levels(call, format_of(p, level), 1 << *shift, rows_of(p, level), 1, "a histopyramid");
+        sap_gl_texture(call, format_of(p, level), 1 << *shift, rows_of(p, level), NULL, "a histopyramid");
 }
 
 // The high levels stand below one another from the top on, each in as many rows as its depth below the top could take,
@@ -48,8 +48,8 @@ static void make_high_levels(sap_gl_call* call, sap_gl_pyramid* p) {
         row += i == depth ? rows_of(p, lowest) : rows ? (int32_t)rows : 1;
     }
     GLenum format = format_of(p, lowest);
-    p->texture[SAP_PYRAMID_SEPARATE] = sap_gl_texture_levels(call, format, 1 << depth, row, 1, "a histopyramid");
-    p->work = sap_gl_texture_levels(call, format, 1 << depth, rows_of(p, lowest), 1, "a level of a histopyramid");
+    p->texture[SAP_PYRAMID_SEPARATE] = sap_gl_texture(call, format, 1 << depth, row, NULL, "a histopyramid");
+    p->work = sap_gl_texture(call, format, 1 << depth, rows_of(p, lowest), NULL, "a level of a histopyramid");
 }
 
 void sap_pyramid_free_textures(sap_gl_call* call, sap_gl_pyramid* p) {
@@ -125,7 +125,6 @@ static void copy_level(sap_gl_call* call, const sap_gl_pyramid* p, int32_t level
     if (call->status != SAP_OK) return;
     call->f->ActiveTexture(GL_TEXTURE0);
     call->f->BindTexture(GL_TEXTURE_2D, p->texture[SAP_PYRAMID_SEPARATE]);
-    call->f->ReadBuffer(GL_COLOR_ATTACHMENT0);
     call->f->CopyTexSubImage2D(GL_TEXTURE_2D, 0, 0, p->row[level], 0, 0, 1 << shift_of(p, level), rows_of(p, level));
     sap_gl_check_pass(call, "copying a level of a histopyramid");
 }
@@ -172,18 +171,18 @@ sap_status sap_pyramid_total(sap_gl_pyramid* p, int64_t* total) {
     return status;
 }
 
-// The sums of a level, row by row; of the level that the base is, by its cells.
-static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* rows, uint32_t* sums) {
+// The sums of a level, some rows at a time; of the level that the base is, by its cells.
+static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* texels, uint32_t* sums) {
     int channel = p->options.form == SAP_GL_VEC4 ? 3 : 0;
     bool above = is_base(p, level); // its sums are the differences of what the level above runs up to
-    int32_t from = above ? level + 1 : level, width = 1 << shift_of(p, from);
-    uint32_t nodes = p->nodes[from];
-    for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += (uint32_t)width) {
-        uint32_t count = nodes - first < (uint32_t)width ? nodes - first : (uint32_t)width;
-        int32_t row = p->row[from] + (int32_t)(first >> shift_of(p, from));
-        sap_gl_read(call, p->texture[texture_of(from)], GL_RGBA32UI, 0, (int32_t[4]){0, row, (int32_t)count, 1}, rows);
+    int32_t from = above ? level + 1 : level, shift = shift_of(p, from);
+    uint32_t nodes = p->nodes[from], at_once = (uint32_t)SAP_PYRAMID_READ >> shift << shift;
+    for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += at_once) {
+        uint32_t count = nodes - first < at_once ? nodes - first : at_once;
+        int32_t row = p->row[from] + (int32_t)(first >> shift), rows = (int32_t)((count - 1) >> shift) + 1;
+        sap_gl_read(call, p->texture[texture_of(from)], GL_RGBA32UI, 0, (int32_t[4]){0, row, 1 << shift, rows}, texels);
         for (uint32_t i = 0; i < count && call->status == SAP_OK; i++) {
-            const uint32_t* node = rows + 4 * (size_t)i;
+            const uint32_t* node = texels + 4 * (size_t)i;
             if (!above) sums[first + i] = node[channel];
             for (uint32_t c = 0; above && c < 4 && 4 * (first + i) + c < p->nodes[level]; c++)
                 sums[4 * (first + i) + c] = node[c] - (c ? node[c - 1] : 0);
@@ -193,18 +192,17 @@ static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint3
 
 sap_status sap_pyramid_sums(sap_gl_pyramid* p, int32_t level, uint32_t* sums) {
     sap_gl_call call;
-    sap_scratch rows = {NULL, 0};
-    size_t bytes = (size_t)16 << (p->options.form == SAP_GL_FLOAT ? p->shift[0] : 15);
-    if (!sap_scratch_take(p->device, bytes, &rows))
+    sap_scratch texels = {NULL, 0};
+    if (!sap_scratch_take(p->device, (size_t)16 * SAP_PYRAMID_READ, &texels))
         return sap_fail(p->device, SAP_ERROR_MEMORY, "no memory to read a level");
     if (sap_gl_begin(&call, p->device) == SAP_OK) {
         if (p->options.form == SAP_GL_FLOAT)
-            sap_pyramid_sums_100(&call, p, level, (uint32_t*)(void*)rows.memory, sums);
+            sap_pyramid_sums_100(&call, p, level, (uint32_t*)(void*)texels.memory, sums);
         else
-            read_sums(&call, p, level, (uint32_t*)(void*)rows.memory, sums);
+            read_sums(&call, p, level, (uint32_t*)(void*)texels.memory, sums);
     }
     sap_status status = sap_gl_end(&call, SAP_OK);
-    sap_scratch_give(p->device, &rows);
+    sap_scratch_give(p->device, &texels);
     return status;
 }
 
@@ -223,7 +221,7 @@ static void take_list(sap_gl_call* call, sap_gl_pyramid* p, int64_t outputs, sap
     if (p->list_size[1] < height) {
         GLenum format = p->options.most > 1 ? GL_RG32UI : GL_R32UI;
         if (is_float) format = p->bytes ? GL_RGBA8 : GL_RGBA32F;
-        GLuint texture = sap_gl_texture_levels(call, format, (int32_t)width, (int32_t)height, 1, "a list");
+        GLuint texture = sap_gl_texture(call, format, (int32_t)width, (int32_t)height, NULL, "a list");
         if (!texture) return;
         sap_gl_texture_free(call, p->list);
         p->list = texture;
@@ -237,17 +235,17 @@ static void take_list(sap_gl_call* call, sap_gl_pyramid* p, int64_t outputs, sap
 
 static void clear_list(sap_gl_call* call, const sap_gl_pyramid* p) {
     static const GLuint none[4] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-    static const GLfloat no_floats[4] = {-1, -1, -1, -1}, no_bytes[4] = {1, 1, 1, 1};
     static const GLenum buffer = GL_COLOR_ATTACHMENT0;
     if (call->status != SAP_OK) return;
+    if (p->options.form == SAP_GL_FLOAT) {
+        sap_pyramid_clear_100(call, p);
+        return;
+    }
     call->f->BindFramebuffer(GL_FRAMEBUFFER, call->gl->framebuffer);
     for (GLenum i = 0; i < (GLenum)call->gl->most_targets; i++)
         call->f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0 + i, GL_TEXTURE_2D, i ? 0 : p->list, 0);
     call->f->DrawBuffers(1, &buffer);
-    if (p->options.form == SAP_GL_FLOAT)
-        call->f->ClearBufferfv(GL_COLOR, 0, p->bytes ? no_bytes : no_floats);
-    else
-        call->f->ClearBufferuiv(GL_COLOR, 0, none);
+    call->f->ClearBufferuiv(GL_COLOR, 0, none);
     sap_gl_check_pass(call, "clearing a list");
 }
 

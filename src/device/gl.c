@@ -1,28 +1,11 @@
 // OpenGL ES contexts as a processor: opening, closing, and the table of what they can do.
 #include "device/gl.h"
 #include "device/opengl.h"
+#include "render/picture.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_COMPUTE_IMAGE_UNIFORMS = 0x91BD };
-
-bool sap_gl_has(const sap_gl* gl, const char* extension) {
-    GLint count = 0;
-    gl->calls.GetIntegerv(GL_NUM_EXTENSIONS, &count);
-    for (GLint i = 0; i < count; i++) {
-        const GLubyte* name = gl->calls.GetStringi(GL_EXTENSIONS, (GLuint)i);
-        if (name && !strcmp((const char*)name, extension)) return true;
-    }
-    return false;
-}
-
-// The version as 10 * major + minor; 0: no OpenGL ES.
-static int version_of(const sap_gl* gl) {
-    const char* text = (const char*)gl->calls.GetString(GL_VERSION);
-    int major = 0, minor = 0;
-    if (!text || sscanf(text, "OpenGL ES %d.%d", &major, &minor) != 2) return 0; // NOLINT(cert-err34-c): checked below
-    return major >= 0 && major < 100 && minor >= 0 && minor < 10 ? 10 * major + minor : 0;
-}
 
 static int32_t limit_of(const sap_gl* gl, GLenum which) {
     GLint value = 0;
@@ -43,27 +26,42 @@ static void make_corners(sap_gl* gl) {
     f->VertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
 }
 
+// Whether a context has what is called of OpenGL ES 2.0.
+static bool is_old_enough(sap_gl_call* call) {
+    if (call->gl->version >= 30) return true;
+    if (call->gl->version < 20)
+        sap_gl_fail(call, SAP_ERROR_NO_DEVICE, "the context is not of OpenGL ES 2.0 or later");
+    else if (!call->gl->platform->has(call->gl, "GL_OES_vertex_array_object"))
+        sap_gl_fail(call, SAP_ERROR_NO_DEVICE, "the context has no GL_OES_vertex_array_object");
+    return call->status == SAP_OK;
+}
+
+static bool writes_floats(const sap_gl* gl) {
+    if (gl->version >= 32) return true;
+    if (gl->version >= 30) return gl->platform->has(gl, "GL_EXT_color_buffer_float");
+    return gl->platform->has(gl, "GL_OES_texture_float") && gl->platform->has(gl, "GL_WEBGL_color_buffer_float");
+}
+
 // Asks an entered context what it can do, and makes what all passes need.
 static void explore(sap_gl_call* call) {
     sap_gl* gl = call->gl;
-    int version = version_of(gl);
-    const char* text = (const char*)gl->calls.GetString(GL_VERSION);
-    if (version < 30) {
-        sap_gl_fail(call, SAP_ERROR_NO_DEVICE, "the context is not OpenGL ES 3.0 but %.60s", text ? text : "unknown");
-        return;
-    }
+    if (!is_old_enough(call)) return;
     gl->most_texture = limit_of(gl, GL_MAX_TEXTURE_SIZE);
-    gl->most_3d = limit_of(gl, GL_MAX_3D_TEXTURE_SIZE);
-    int32_t buffers = limit_of(gl, GL_MAX_DRAW_BUFFERS), attachments = limit_of(gl, GL_MAX_COLOR_ATTACHMENTS);
-    gl->most_targets = buffers < attachments ? buffers : attachments;
-    if (gl->most_targets > SAP_GL_TARGETS) gl->most_targets = SAP_GL_TARGETS;
-    gl->float_targets = version >= 32 || sap_gl_has(gl, "GL_EXT_color_buffer_float");
+    gl->most_targets = 1;
+    gl->float_targets = writes_floats(gl);
+    if (gl->version >= 30) {
+        int32_t buffers = limit_of(gl, GL_MAX_DRAW_BUFFERS), attachments = limit_of(gl, GL_MAX_COLOR_ATTACHMENTS);
+        gl->most_3d = limit_of(gl, GL_MAX_3D_TEXTURE_SIZE);
+        gl->most_targets = buffers < attachments ? buffers : attachments;
+        if (gl->most_targets > SAP_GL_TARGETS) gl->most_targets = SAP_GL_TARGETS;
+    }
     bool computes = gl->calls.BindImageTexture && gl->calls.DispatchCompute && gl->calls.MemoryBarrier;
-    if (version >= 31 && computes) gl->most_images = limit_of(gl, MAX_COMPUTE_IMAGE_UNIFORMS);
-    const char* name = (const char*)gl->calls.GetString(GL_RENDERER);
-    snprintf(gl->name, sizeof gl->name, "%s", name ? name : "");
-    // Mesa's software ends all loops of a shader after 65535 rounds of them together (its lp_bld_limits.h).
-    bool ends = strstr(gl->name, "llvmpipe") || strstr(gl->name, "softpipe");
+    if (gl->version >= 31 && computes) gl->most_images = limit_of(gl, MAX_COMPUTE_IMAGE_UNIFORMS);
+    const char* name = gl->name[0] ? NULL : (const char*)gl->calls.GetString(GL_RENDERER);
+    if (name) snprintf(gl->name, sizeof gl->name, "%s", name);
+    // Mesa's software ends all loops of a shader after 65535 rounds of them together (its lp_bld_limits.h). Browsers
+    // may hide that it is theirs.
+    bool ends = strstr(gl->name, "llvmpipe") || strstr(gl->name, "softpipe") || gl->platform->lost;
     gl->most_rounds = ends ? 65000 : INT32_MAX;
     make_corners(gl);
     if (sap_gl_check(call, "opening a device") && !gl->float_targets)
@@ -144,7 +142,7 @@ static sap_status gl_wait(sap_device* device) {
 
 static void describe_context(const sap_device* device, sap_gl_info* info) {
     const sap_gl* gl = sap_gl_of(device);
-    *info = (sap_gl_info){gl->most_texture, gl->most_targets, gl->float_targets};
+    *info = (sap_gl_info){gl->most_texture, gl->most_targets, gl->float_targets, gl->version};
 }
 
 static const sap_gl_functions functions = {.describe = describe_context,
@@ -154,8 +152,16 @@ static const sap_gl_functions functions = {.describe = describe_context,
                                            .frame_begin = sap_gl_frame_restart,
                                            .frame_step = sap_gl_frame_advance,
                                            .frame_describe = sap_gl_frame_name,
+                                           .frame_read = sap_gl_frame_get,
                                            .frame_free = sap_gl_frame_delete,
-                                           .nearest_rgba8 = sap_gl_rgba8_answer};
+                                           .nearest_rgba8 = sap_gl_rgba8_answer,
+                                           .view_create = sap_gl_view_new,
+                                           .view_begin = sap_gl_view_restart,
+                                           .view_step = sap_gl_view_advance,
+                                           .view_show = sap_gl_view_put,
+                                           .view_read = sap_gl_view_take,
+                                           .view_describe = sap_gl_view_tell,
+                                           .view_free = sap_gl_view_delete};
 
 const sap_processor_table sap_gl_table = {.name = "gl",
                                           .open = gl_open,
@@ -173,4 +179,9 @@ const sap_processor_table sap_gl_table = {.name = "gl",
                                           .grid = sap_grid_gl,
                                           .compact = sap_compact_gl,
                                           .surface = sap_surface_gl,
+                                          .mesh_make = sap_mesh_make_gl,
+                                          .mesh_unmake = sap_mesh_unmake_gl,
+                                          .mesh_build = sap_mesh_build_gl,
+                                          .trace = sap_trace_gl,
+                                          .render = &sap_render_steps_cpu,
                                           .gl = &functions};

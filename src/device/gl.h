@@ -1,4 +1,4 @@
-// OpenGL ES 3.0 contexts for the rooms: programs, textures, passes and readback, through a table that tests can
+// OpenGL ES contexts for the rooms: programs, textures, passes and readback, through a table that tests can
 // replace.
 //
 // A room's function opens a sap_gl_call, draws passes into textures, reads them back and closes the call. Everything a
@@ -8,6 +8,9 @@
 //
 // A device has a context of its own, current only during a call, or works in the caller's. In the caller's, a
 // call puts back what it changes: program, framebuffers, vertex array, buffers, textures, viewport, masks and tests.
+//
+// Contexts of OpenGL ES 2.0 (WebGL 1) have textures RGBA8 and, where they can be written, RGBA32F, one target and
+// shaders in GLSL ES 1.00: a room that asks for more is told SAP_ERROR_UNSUPPORTED.
 #ifndef SAPWOOD_DEVICE_GL_H
 #define SAPWOOD_DEVICE_GL_H
 
@@ -41,6 +44,8 @@ typedef struct sap_gl sap_gl;
 // Where contexts come from: EGL, or another in tests. `open` fills gl->calls and gl->context, or says in the log why
 // there is none (SAP_ERROR_NO_DEVICE); `close` follows in either case. `enter` makes the context current on this thread
 // and remembers in `before` what was; false: it cannot, and `*status` says whether it is lost. `leave` undoes that.
+// `has` tells whether the entered context has an extension, by its full name, and `lost` whether it is lost, where that
+// can be asked at any time (else NULL).
 typedef struct sap_gl_before {
     void *display, *draw, *read, *context;
 } sap_gl_before;
@@ -51,6 +56,8 @@ typedef struct sap_gl_platform {
     void (*close)(sap_device* device, sap_gl* gl);
     bool (*enter)(sap_gl* gl, sap_gl_before* before, sap_status* status);
     void (*leave)(sap_gl* gl, const sap_gl_before* before);
+    bool (*has)(const sap_gl* gl, const char* extension);
+    bool (*lost)(const sap_gl* gl);
 } sap_gl_platform;
 
 extern const sap_gl_platform sap_gl_native; // of EGL, or in a browser of WebGL
@@ -60,6 +67,7 @@ extern const sap_gl_platform sap_gl_native; // of EGL, or in a browser of WebGL
 enum {
     SAP_GL_PROGRAMS = 256, // programs that a device keeps: more than there are
     SAP_GL_UNITS = 12,     // most textures that a pass reads
+    SAP_GL_OLD_UNITS = 2,  // the same of passes in GLSL ES 1.00
     SAP_GL_GROUP_X = 8,    // invocations of a group of compute shaders
     SAP_GL_GROUP_Y = 8,
     SAP_GL_TARGETS = 8 // most textures that a pass writes
@@ -76,9 +84,11 @@ struct sap_gl {
     sap_gl_calls calls;
     const sap_gl_platform* platform;
     void *display, *context, *library; // the platform's
-    bool own_context;
-    bool lost;            // for good
-    bool float_targets;   // textures of 16- and 32-bit floats can be written
+    bool own_context;                  // or the device's alone
+    bool made_context;                 // in a browser: the context is the device's to delete
+    bool lost;                         // for good
+    int32_t version;                   // of OpenGL ES, 10 * major + minor; 20 in WebGL 1
+    bool float_targets;                // textures of 16- and 32-bit floats can be written
     int32_t most_images;  // textures that a compute shader can write at once; 0: there are no compute shaders
     int32_t most_texture; // texels on a side, at most
     int32_t most_3d;      // the same of 3-D textures
@@ -96,8 +106,6 @@ static inline sap_gl* sap_gl_of(const sap_device* device) { return (sap_gl*)devi
 
 // Opens over another platform; sap_gl_table's `open` uses sap_gl_native.
 sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform);
-// Whether the context has an extension, by its full name.
-bool sap_gl_has(const sap_gl* gl, const char* extension);
 
 // ---- A call (device/gl_call.c).
 
@@ -165,12 +173,10 @@ typedef struct sap_gl_format {
 const sap_gl_format* sap_gl_format_of(GLenum internal);
 
 // A 2-D texture of one level, nearest filter, clamped; `data` (rows without gaps) or NULL. `what` names it in a
-// sentence. 0 on failure: SAP_ERROR_RANGE beyond the context's limit, SAP_ERROR_DEVICE_MEMORY.
+// sentence. 0 on failure: SAP_ERROR_RANGE beyond the context's limit, SAP_ERROR_UNSUPPORTED (a format that OpenGL
+// ES 2.0 has not), SAP_ERROR_DEVICE_MEMORY.
 GLuint sap_gl_texture(sap_gl_call* call, GLenum internal, int32_t width, int32_t height, const void* data,
                       const char* what);
-// The same with so many levels, each half the size of the one before, without data.
-GLuint sap_gl_texture_levels(sap_gl_call* call, GLenum internal, int32_t width, int32_t height, int32_t levels,
-                             const char* what);
 // Writes a rectangle of a texture's level.
 void sap_gl_write(sap_gl_call* call, GLuint texture, GLenum internal, int32_t level, const int32_t rectangle[4],
                   const void* data);
@@ -200,17 +206,16 @@ typedef struct sap_gl_pass {
     GLuint program;
     sap_gl_input input[SAP_GL_UNITS];
     GLuint target[SAP_GL_TARGETS]; // in order of `layout(location = …)`; 0: no more
+    bool is_shown;                 // draws into `framebuffer` instead
+    GLuint framebuffer;
     int32_t level;                 // of the targets
     int32_t rectangle[4];          // of the targets: x, y, width, height
     bool compute;                  // the program is a compute shader; targets are its images, RGBA32UI all
-    bool masked;                   // writes nothing: sap_gl_draw_any counts what it would have written
     const char* name;              // for the sentence if it fails
 } sap_gl_pass;
 
 // Draws a rectangle: every texel of it is computed by the program (set its uniforms before).
 void sap_gl_draw(sap_gl_call* call, const sap_gl_pass* pass);
-// The same; whether any texel of it was written (not discarded), which waits for the answer.
-bool sap_gl_draw_any(sap_gl_call* call, const sap_gl_pass* pass);
 
 // ---- What the table of device/gl.c names.
 sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays);
@@ -221,14 +226,26 @@ sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
 sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job);
 sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree);
 sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to);
-sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* textures);
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* result);
 sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_gl_frame** frame);
 sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid);
 sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done);
 sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+sap_status sap_gl_frame_get(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2);
 void sap_gl_frame_delete(sap_gl_frame* frame);
 sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
                                float* distances);
+sap_status sap_mesh_make_gl(sap_mesh_tree* tree, const unsigned char* arrays);
+void sap_mesh_unmake_gl(sap_mesh_tree* tree);
+sap_status sap_mesh_build_gl(sap_mesh_tree* tree, const sap_mesh* mesh);
+sap_status sap_trace_gl(const sap_mesh_tree* tree, const sap_ray_job* job);
+sap_status sap_gl_view_new(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
+sap_status sap_gl_view_restart(sap_gl_view* view, const sap_gl_view_options* options);
+sap_status sap_gl_view_advance(sap_gl_view* view, int32_t side, bool* done);
+sap_status sap_gl_view_put(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]);
+sap_status sap_gl_view_take(const sap_gl_view* view, uint8_t* pixels);
+sap_status sap_gl_view_tell(const sap_gl_view* view, sap_gl_view_info* info);
+void sap_gl_view_delete(sap_gl_view* view);
 sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job);
 sap_status sap_surface_gl(sap_device* device, const struct sap_surface_job* job);
 

@@ -5,54 +5,73 @@
 #include <stdio.h>
 #include <string.h>
 
-static const GLenum tests[8] = {GL_BLEND,        GL_CULL_FACE,    GL_DEPTH_TEST,         GL_DITHER,
-                                GL_SCISSOR_TEST, GL_STENCIL_TEST, GL_RASTERIZER_DISCARD, GL_SAMPLE_COVERAGE};
+static const GLenum tests[8] = {GL_BLEND,        GL_CULL_FACE,    GL_DEPTH_TEST,      GL_DITHER,
+                                GL_SCISSOR_TEST, GL_STENCIL_TEST, GL_SAMPLE_COVERAGE, GL_RASTERIZER_DISCARD};
 static const GLenum packs[4] = {GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS, GL_PACK_SKIP_PIXELS};
 static const GLenum unpacks[6] = {GL_UNPACK_ALIGNMENT,   GL_UNPACK_ROW_LENGTH,   GL_UNPACK_SKIP_ROWS,
                                   GL_UNPACK_SKIP_PIXELS, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_SKIP_IMAGES};
 
+// How much of that state there is: OpenGL ES 2.0 has one framebuffer bound, no buffers of pixels, no samplers and no
+// 3-D textures.
+typedef struct extent {
+    int tests, packs, unpacks, units;
+    bool whole;
+} extent;
+
+static extent extent_of(const sap_gl* gl) {
+    return gl->version < 30 ? (extent){7, 1, 1, SAP_GL_OLD_UNITS, false} : (extent){8, 4, 6, SAP_GL_UNITS, true};
+}
+
 static GLuint name_of(GLint value) { return (GLuint)value; }
 
-static void save(const sap_gl_calls* f, sap_gl_found* found) {
+static void save(const sap_gl* gl, sap_gl_found* found) {
+    const sap_gl_calls* f = &gl->calls;
+    const extent has = extent_of(gl);
     f->GetIntegerv(GL_CURRENT_PROGRAM, &found->program);
-    f->GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &found->draw_framebuffer);
-    f->GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &found->read_framebuffer);
+    f->GetIntegerv(GL_FRAMEBUFFER_BINDING, &found->draw_framebuffer);
     f->GetIntegerv(GL_VERTEX_ARRAY_BINDING, &found->vertices);
     f->GetIntegerv(GL_ARRAY_BUFFER_BINDING, &found->corners);
-    f->GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &found->pack_buffer);
-    f->GetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &found->unpack_buffer);
     f->GetIntegerv(GL_ACTIVE_TEXTURE, &found->unit);
     f->GetIntegerv(GL_VIEWPORT, found->viewport);
     f->GetBooleanv(GL_COLOR_WRITEMASK, found->mask);
-    for (int i = 0; i < 4; i++) f->GetIntegerv(packs[i], &found->pack[i]);
-    for (int i = 0; i < 6; i++) f->GetIntegerv(unpacks[i], &found->unpack[i]);
-    for (int i = 0; i < 8; i++) found->tests[i] = f->IsEnabled(tests[i]);
-    for (int i = 0; i < SAP_GL_UNITS; i++) {
+    for (int i = 0; i < has.packs; i++) f->GetIntegerv(packs[i], &found->pack[i]);
+    for (int i = 0; i < has.unpacks; i++) f->GetIntegerv(unpacks[i], &found->unpack[i]);
+    for (int i = 0; i < has.tests; i++) found->tests[i] = f->IsEnabled(tests[i]);
+    if (has.whole) {
+        f->GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &found->read_framebuffer);
+        f->GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &found->pack_buffer);
+        f->GetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &found->unpack_buffer);
+    }
+    for (int i = 0; i < has.units; i++) {
         f->ActiveTexture(GL_TEXTURE0 + (GLenum)i);
         f->GetIntegerv(GL_TEXTURE_BINDING_2D, &found->texture[i]);
-        f->GetIntegerv(GL_TEXTURE_BINDING_3D, &found->texture_3d[i]);
-        f->GetIntegerv(GL_SAMPLER_BINDING, &found->sampler[i]);
+        if (has.whole) f->GetIntegerv(GL_TEXTURE_BINDING_3D, &found->texture_3d[i]);
+        if (has.whole) f->GetIntegerv(GL_SAMPLER_BINDING, &found->sampler[i]);
     }
 }
 
-static void restore(const sap_gl_calls* f, const sap_gl_found* found) {
+static void restore(const sap_gl* gl, const sap_gl_found* found) {
+    const sap_gl_calls* f = &gl->calls;
+    const extent has = extent_of(gl);
     f->UseProgram(name_of(found->program));
-    f->BindFramebuffer(GL_DRAW_FRAMEBUFFER, name_of(found->draw_framebuffer));
-    f->BindFramebuffer(GL_READ_FRAMEBUFFER, name_of(found->read_framebuffer));
+    f->BindFramebuffer(GL_FRAMEBUFFER, name_of(found->draw_framebuffer));
     f->BindVertexArray(name_of(found->vertices));
     f->BindBuffer(GL_ARRAY_BUFFER, name_of(found->corners));
-    f->BindBuffer(GL_PIXEL_PACK_BUFFER, name_of(found->pack_buffer));
-    f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, name_of(found->unpack_buffer));
     f->Viewport(found->viewport[0], found->viewport[1], found->viewport[2], found->viewport[3]);
     f->ColorMask(found->mask[0], found->mask[1], found->mask[2], found->mask[3]);
-    for (int i = 0; i < 4; i++) f->PixelStorei(packs[i], found->pack[i]);
-    for (int i = 0; i < 6; i++) f->PixelStorei(unpacks[i], found->unpack[i]);
-    for (int i = 0; i < 8; i++) (found->tests[i] ? f->Enable : f->Disable)(tests[i]);
-    for (int i = 0; i < SAP_GL_UNITS; i++) {
+    for (int i = 0; i < has.packs; i++) f->PixelStorei(packs[i], found->pack[i]);
+    for (int i = 0; i < has.unpacks; i++) f->PixelStorei(unpacks[i], found->unpack[i]);
+    for (int i = 0; i < has.tests; i++) (found->tests[i] ? f->Enable : f->Disable)(tests[i]);
+    if (has.whole) {
+        f->BindFramebuffer(GL_READ_FRAMEBUFFER, name_of(found->read_framebuffer));
+        f->BindBuffer(GL_PIXEL_PACK_BUFFER, name_of(found->pack_buffer));
+        f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, name_of(found->unpack_buffer));
+    }
+    for (int i = 0; i < has.units; i++) {
         f->ActiveTexture(GL_TEXTURE0 + (GLenum)i);
         f->BindTexture(GL_TEXTURE_2D, name_of(found->texture[i]));
-        f->BindTexture(GL_TEXTURE_3D, name_of(found->texture_3d[i]));
-        f->BindSampler((GLuint)i, name_of(found->sampler[i]));
+        if (has.whole) f->BindTexture(GL_TEXTURE_3D, name_of(found->texture_3d[i]));
+        if (has.whole) f->BindSampler((GLuint)i, name_of(found->sampler[i]));
     }
     f->ActiveTexture((GLenum)found->unit);
 }
@@ -60,13 +79,22 @@ static void restore(const sap_gl_calls* f, const sap_gl_found* found) {
 // The state that all passes want.
 static void prepare(const sap_gl* gl) {
     const sap_gl_calls* f = &gl->calls;
-    f->BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    const extent has = extent_of(gl);
+    if (has.whole) f->BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    if (has.whole) f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     f->ColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-    for (int i = 0; i < 4; i++) f->PixelStorei(packs[i], i == 0);
-    for (int i = 0; i < 6; i++) f->PixelStorei(unpacks[i], i == 0);
-    for (int i = 0; i < 8; i++) f->Disable(tests[i]);
-    for (GLuint i = 0; i < SAP_GL_UNITS; i++) f->BindSampler(i, 0);
+    for (int i = 0; i < has.packs; i++) f->PixelStorei(packs[i], i == 0);
+    for (int i = 0; i < has.unpacks; i++) f->PixelStorei(unpacks[i], i == 0);
+    for (int i = 0; i < has.tests; i++) f->Disable(tests[i]);
+    for (GLuint i = 0; i < SAP_GL_UNITS && has.whole; i++) f->BindSampler(i, 0);
+}
+
+// The version as 10 * major + minor; 0: no OpenGL ES.
+static int version_of(const sap_gl* gl) {
+    const char* text = (const char*)gl->calls.GetString(GL_VERSION);
+    int major = 0, minor = 0;
+    if (!text || sscanf(text, "OpenGL ES %d.%d", &major, &minor) != 2) return 0; // NOLINT(cert-err34-c): checked below
+    return major >= 0 && major < 100 && minor >= 0 && minor < 10 ? 10 * major + minor : 0;
 }
 
 void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...) {
@@ -103,6 +131,8 @@ bool sap_gl_check(sap_gl_call* call, const char* doing) {
             sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "OpenGL refused with error 0x%04x while %s", (unsigned)error,
                         doing);
     }
+    // Browsers tell a loss by GetError just once, and perhaps the program has asked.
+    if (!call->gl->lost && call->gl->platform->lost && call->gl->platform->lost(call->gl)) lose(call, doing);
     return call->status == SAP_OK;
 }
 
@@ -130,6 +160,7 @@ sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
                             : "the context that was current when the device was opened is not current here");
     } else {
         call->entered = true;
+        if (!gl->version) gl->version = version_of(gl);
         if (!gl->own_context) {
             GLenum error = GL_NO_ERROR; // of the caller's calls
             for (int i = 0; i < 16 && !tells_loss(error); i++)
@@ -137,7 +168,7 @@ sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
             if (tells_loss(error))
                 lose(call, "becoming current");
             else
-                save(call->f, &call->found);
+                save(gl, &call->found);
         }
         if (!gl->lost) prepare(gl);
     }
@@ -148,7 +179,7 @@ sap_status sap_gl_end(sap_gl_call* call, sap_status status) {
     sap_gl* gl = call->gl;
     if (call->entered) {
         sap_gl_check(call, "working");
-        if (!gl->own_context && !gl->lost) restore(call->f, &call->found);
+        if (!gl->own_context && !gl->lost) restore(gl, &call->found);
         gl->platform->leave(gl, &call->before);
     }
     __atomic_store_n(&gl->lock, 0, __ATOMIC_RELEASE);

@@ -16,6 +16,7 @@
     F(GetDisplay) F(GetError) F(GetProcAddress) F(Initialize) F(MakeCurrent) F(QueryAPI) F(QueryString)
 
 typedef struct egl_calls {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define DECLARE(name) __typeof__(&egl##name) name;
     EGL_EACH(DECLARE)
 #undef DECLARE
@@ -184,5 +185,20 @@ static void egl_leave(sap_gl* gl, const sap_gl_before* before) {
         (void)egl->MakeCurrent(gl->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
 }
 
-const sap_gl_platform sap_gl_native = {
-    .library = "libEGL.so.1", .open = egl_open, .close = egl_close, .enter = egl_enter, .leave = egl_leave};
+static bool egl_has(const sap_gl* gl, const char* extension) {
+    if (gl->version < 30) return names((const char*)gl->calls.GetString(GL_EXTENSIONS), extension);
+    GLint count = 0;
+    gl->calls.GetIntegerv(GL_NUM_EXTENSIONS, &count);
+    for (GLint i = 0; i < count; i++) {
+        const GLubyte* name = gl->calls.GetStringi(GL_EXTENSIONS, (GLuint)i);
+        if (name && !strcmp((const char*)name, extension)) return true;
+    }
+    return false;
+}
+
+const sap_gl_platform sap_gl_native = {.library = "libEGL.so.1",
+                                       .open = egl_open,
+                                       .close = egl_close,
+                                       .enter = egl_enter,
+                                       .leave = egl_leave,
+                                       .has = egl_has};

@@ -8,7 +8,6 @@
 #define SAP_GL_EACH(F)                                                                                                 \
     F(void, ActiveTexture, (GLenum unit), (unit))                                                                      \
     F(void, AttachShader, (GLuint program, GLuint shader), (program, shader))                                          \
-    F(void, BeginQuery, (GLenum target, GLuint query), (target, query))                                                \
     F(void, BindAttribLocation, (GLuint program, GLuint at, const GLchar* name), (program, at, name))                  \
     F(void, BindBuffer, (GLenum target, GLuint buffer), (target, buffer))                                              \
     F(void, BindFramebuffer, (GLenum target, GLuint framebuffer), (target, framebuffer))                               \
@@ -26,7 +25,6 @@
     F(void, DeleteBuffers, (GLsizei count, const GLuint* names), (count, names))                                       \
     F(void, DeleteFramebuffers, (GLsizei count, const GLuint* names), (count, names))                                  \
     F(void, DeleteProgram, (GLuint program), (program))                                                                \
-    F(void, DeleteQueries, (GLsizei count, const GLuint* names), (count, names))                                       \
     F(void, DeleteShader, (GLuint shader), (shader))                                                                   \
     F(void, DeleteTextures, (GLsizei count, const GLuint* names), (count, names))                                      \
     F(void, DeleteVertexArrays, (GLsizei count, const GLuint* names), (count, names))                                  \
@@ -37,14 +35,12 @@
     F(void, DrawBuffers, (GLsizei count, const GLenum* buffers), (count, buffers))                                     \
     F(void, Enable, (GLenum what), (what))                                                                             \
     F(void, EnableVertexAttribArray, (GLuint at), (at))                                                                \
-    F(void, EndQuery, (GLenum target), (target))                                                                       \
     F(void, Finish, (void), ())                                                                                        \
     F(void, Flush, (void), ())                                                                                         \
     F(void, FramebufferTexture2D, (GLenum target, GLenum attachment, GLenum kind, GLuint texture, GLint level), (target, attachment, kind, texture, level)) \
     F(void, FramebufferTextureLayer, (GLenum target, GLenum attachment, GLuint texture, GLint level, GLint layer), (target, attachment, texture, level, layer)) \
     F(void, GenBuffers, (GLsizei count, GLuint* names), (count, names))                                                \
     F(void, GenFramebuffers, (GLsizei count, GLuint* names), (count, names))                                           \
-    F(void, GenQueries, (GLsizei count, GLuint* names), (count, names))                                                \
     F(void, GenTextures, (GLsizei count, GLuint* names), (count, names))                                               \
     F(void, GenVertexArrays, (GLsizei count, GLuint* names), (count, names))                                           \
     F(void, GetBooleanv, (GLenum what, GLboolean* value), (what, value))                                               \
@@ -52,12 +48,10 @@
     F(void, GetIntegerv, (GLenum what, GLint* value), (what, value))                                                   \
     F(void, GetProgramInfoLog, (GLuint program, GLsizei room, GLsizei* length, GLchar* text), (program, room, length, text)) \
     F(void, GetProgramiv, (GLuint program, GLenum what, GLint* value), (program, what, value))                         \
-    F(void, GetQueryObjectuiv, (GLuint query, GLenum what, GLuint* value), (query, what, value))                       \
     F(void, GetShaderInfoLog, (GLuint shader, GLsizei room, GLsizei* length, GLchar* text), (shader, room, length, text)) \
     F(void, GetShaderiv, (GLuint shader, GLenum what, GLint* value), (shader, what, value))                            \
     F(void, LinkProgram, (GLuint program), (program))                                                                  \
     F(void, PixelStorei, (GLenum what, GLint value), (what, value))                                                    \
-    F(void, ReadBuffer, (GLenum buffer), (buffer))                                                                     \
     F(void, ReadPixels, (GLint x, GLint y, GLsizei width, GLsizei height, GLenum format, GLenum type, void* to), (x, y, width, height, format, type, to)) \
     F(void, Scissor, (GLint x, GLint y, GLsizei width, GLsizei height), (x, y, width, height))                         \
     F(void, ShaderSource, (GLuint shader, GLsizei count, const GLchar* const* texts, const GLint* lengths), (shader, count, texts, lengths)) \

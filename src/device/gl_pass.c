@@ -6,7 +6,8 @@ static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
     const sap_gl_calls* f = call->f;
     GLenum buffers[SAP_GL_TARGETS];
     int count = 0;
-    f->BindFramebuffer(GL_FRAMEBUFFER, call->gl->framebuffer);
+    f->BindFramebuffer(GL_FRAMEBUFFER, pass->is_shown ? pass->framebuffer : call->gl->framebuffer);
+    if (pass->is_shown) return true;
     while (count < SAP_GL_TARGETS && pass->target[count]) count++;
     if (count > call->gl->most_targets) {
         sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: writes %d textures at once; GL_MAX_DRAW_BUFFERS here is %d",
@@ -19,7 +20,7 @@ static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
                                 texture ? pass->level : 0);
         buffers[i] = GL_COLOR_ATTACHMENT0 + (GLenum)i;
     }
-    f->DrawBuffers(count, buffers);
+    if (call->gl->version >= 30) f->DrawBuffers(count, buffers);
     if (!call->f->check_passes) return true;
     GLenum status = f->CheckFramebufferStatus(GL_FRAMEBUFFER);
     if (status == GL_FRAMEBUFFER_COMPLETE || !sap_gl_check(call, pass->name)) return call->status == SAP_OK;
@@ -82,24 +83,6 @@ void sap_gl_draw(sap_gl_call* call, const sap_gl_pass* pass) {
     bind_inputs(call, pass);
     f->BindVertexArray(call->gl->vertices);
     f->Viewport(pass->rectangle[0], pass->rectangle[1], pass->rectangle[2], pass->rectangle[3]);
-    const GLboolean written = pass->masked ? GL_FALSE : GL_TRUE;
-    f->ColorMask(written, written, written, written);
     f->DrawArrays(GL_TRIANGLES, 0, 3);
     sap_gl_check_pass(call, pass->name);
-}
-
-bool sap_gl_draw_any(sap_gl_call* call, const sap_gl_pass* pass) {
-    if (call->status != SAP_OK) return false;
-    GLuint query = 0, any = 0;
-    call->f->GenQueries(1, &query);
-    call->f->BeginQuery(GL_ANY_SAMPLES_PASSED, query);
-    if (!sap_gl_check(call, "asking what is drawn, perhaps within a query of the caller's")) {
-        call->f->DeleteQueries(1, &query);
-        return false;
-    }
-    sap_gl_draw(call, pass);
-    call->f->EndQuery(GL_ANY_SAMPLES_PASSED);
-    call->f->GetQueryObjectuiv(query, GL_QUERY_RESULT, &any);
-    call->f->DeleteQueries(1, &query);
-    return sap_gl_check(call, pass->name) && any;
 }

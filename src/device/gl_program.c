@@ -107,6 +107,10 @@ GLuint sap_gl_program(sap_gl_call* call, const char* text, const char* defines) 
         sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "a device keeps at most %d programs", SAP_GL_PROGRAMS);
         return 0;
     }
+    if (gl->version < 30 && strncmp(defines, SAP_GLSL_100, strlen(SAP_GLSL_100)) != 0) {
+        sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "OpenGL ES 2.0 (WebGL 1) has no shaders in GLSL ES 3.00");
+        return 0;
+    }
     bool computes = !strncmp(defines, SAP_GLSL_COMPUTE, strlen(SAP_GLSL_COMPUTE));
     GLuint program = (computes ? make_compute : make)(call, text, defines);
     if (!program || !sap_gl_check_pass(call, "making a program")) return 0;

@@ -56,18 +56,14 @@ GLuint sap_gl_texture(sap_gl_call* call, GLenum internal, int32_t width, int32_t
     GLuint texture = begin_texture(call, width, height, what);
     if (call->status != SAP_OK) return 0;
     const sap_gl_format* format = sap_gl_format_of(internal);
-    call->f->TexStorage2D(GL_TEXTURE_2D, 1, internal, width, height);
+    if (call->gl->version >= 30)
+        call->f->TexStorage2D(GL_TEXTURE_2D, 1, internal, width, height);
+    else if (internal == GL_RGBA8 || (internal == GL_RGBA32F && call->gl->float_targets))
+        call->f->TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_RGBA, format->type, NULL);
+    else
+        sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: OpenGL ES 2.0 (WebGL 1) has no such textures", what);
     if (data && sap_gl_check(call, what))
         call->f->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, format->format, format->type, data);
-    return end_texture(call, texture, what);
-}
-
-GLuint sap_gl_texture_levels(sap_gl_call* call, GLenum internal, int32_t width, int32_t height, int32_t levels,
-                             const char* what) {
-    GLuint texture = begin_texture(call, width, height, what);
-    if (call->status != SAP_OK) return 0;
-    call->f->TexStorage2D(GL_TEXTURE_2D, levels, internal, width, height);
-    call->f->TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
     return end_texture(call, texture, what);
 }
 
@@ -125,7 +121,6 @@ void sap_gl_read(sap_gl_call* call, GLuint texture, GLenum internal, int32_t lev
     f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, level);
     for (GLenum i = 1; i < (GLenum)call->gl->most_targets; i++)
         f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0 + i, GL_TEXTURE_2D, 0, 0);
-    f->ReadBuffer(GL_COLOR_ATTACHMENT0);
     f->ReadPixels(rectangle[0], rectangle[1], rectangle[2], rectangle[3], format->read_format, format->read_type, to);
     sap_gl_check(call, "reading a texture");
 }

@@ -9,7 +9,8 @@
 extern const char sap_glsl_nearest[];
 
 enum {
-    BLOCK = 8,        // pixels on a side of those that share a hint
+    BLOCK = 8,        // pixels on a side of those that share a hint: an even number
+    LEFT_BLOCK = 32,  // the same of those of which one is told whether their walks have ended
     HINT_LEAVES = 256 // that the walk for a hint looks at: what it has found by then bounds the answer as well
 };
 
@@ -35,6 +36,7 @@ void sap_gl_frame_drop(sap_gl_call* call, sap_gl_frame* frame) {
     sap_gl_texture_free(call, frame->rows);
     sap_gl_texture_free(call, frame->queries);
     sap_gl_texture_free(call, frame->hints);
+    sap_gl_texture_free(call, frame->left);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j <= SAP_GL_FRAME_LISTS; j++) sap_gl_texture_free(call, frame->state[i][j]);
     *frame = (sap_gl_frame){.tree = frame->tree};
@@ -68,7 +70,7 @@ static float reach_of(const sap_grid* grid, int32_t dims) {
                       2 * fabs(grid->down[a]) * (grid->height + 1.0);
         if (!(most <= largest)) largest = most;
     }
-    double reach = (BLOCK / 2) * (sqrt(right2) + sqrt(down2)) * 1.00001 + 16 * largest * (double)FLT_EPSILON;
+    double reach = 0.5 * BLOCK * (sqrt(right2) + sqrt(down2)) * 1.00001 + 16 * largest * (double)FLT_EPSILON;
     return reach < 1e18 ? (float)reach : INFINITY;
 }
 
@@ -175,11 +177,26 @@ void sap_gl_frame_go(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
     frame->begun = call->status == SAP_OK;
 }
 
+// A query of OpenGL's would tell it too, but browsers answer none before the program has let go of them.
 bool sap_gl_frame_left(sap_gl_call* call, sap_gl_frame* frame) {
     sap_gl_pass pass;
+    sap_scratch scratch = {NULL, 0};
+    const int32_t whole[4] = {0, 0, (frame->width + LEFT_BLOCK - 1) / LEFT_BLOCK,
+                              (frame->height + LEFT_BLOCK - 1) / LEFT_BLOCK};
+    const size_t texels = (size_t)whole[2] * (size_t)whole[3];
+    uint32_t left = 0;
+    if (!frame->left) frame->left = sap_gl_texture(call, GL_RGBA32UI, whole[2], whole[3], NULL, "walks that go on");
     int inputs = prepare(call, frame, STEP_LEFT, 0, &pass);
+    sap_gl_set_int(call, pass.program, "block", LEFT_BLOCK);
     pass.input[inputs] = (sap_gl_input){.sampler = "place", .texture = frame->state[frame->now][0]};
-    pass.target[0] = frame->state[1 - frame->now][0];
-    pass.masked = true;
-    return sap_gl_draw_any(call, &pass);
+    pass.target[0] = frame->left;
+    memcpy(pass.rectangle, whole, sizeof whole);
+    sap_gl_draw(call, &pass);
+    if (!sap_scratch_take(call->device, texels * 16, &scratch))
+        sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory to ask which walks go on");
+    sap_gl_read(call, frame->left, GL_RGBA32UI, 0, whole, scratch.memory);
+    for (size_t i = 0; i < texels && call->status == SAP_OK; i++)
+        left |= ((const uint32_t*)(const void*)scratch.memory)[4 * i];
+    sap_scratch_give(call->device, &scratch);
+    return left != 0;
 }

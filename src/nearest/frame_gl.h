@@ -17,6 +17,7 @@ struct sap_gl_frame {
     float limit2;
     GLuint columns, rows, hints; // of a grid
     GLuint queries;              // else
+    GLuint left;                 // for blocks of pixels, whether a walk has not ended
     float reach;                 // of a block of pixels
     bool placed;                 // the grid or the queries are in the textures
     bool begun;

@@ -7,7 +7,7 @@
 // SAP_RESUMED    the walks go on from where the pass before left them
 // SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin; 2: pixels begin there
 // SAP_COMPUTE    a compute shader, which some GPUs run on more of their processors than fragment shaders
-// SAP_LEFT       this pass writes something only where a walk has not ended
+// SAP_LEFT       this pass finds, for a block of the grid, whether a walk in it has not ended: x, not 0
 #include "math/dialect.h"
 #include "math/distance.h"
 #include "tree/texture.h"
@@ -30,8 +30,10 @@ uniform ivec2 size;        // columns and rows
 #else
 uniform sampler2D queries;
 #endif
-#if SAP_HINTS > 0
+#if SAP_HINTS > 0 || defined(SAP_LEFT)
 uniform int block;    // pixels on a side of a block of the grid
+#endif
+#if SAP_HINTS > 0
 uniform float reach;  // no pixel of a block is farther from its middle
 uniform usampler2D hints;
 #endif
@@ -180,8 +182,11 @@ void main() {
     if (any(greaterThanEqual(here, imageSize(out_place)))) return;
 #endif
 #ifdef SAP_LEFT
-    if (texelFetch(place, here, 0).x == 0u) discard;
-    SAP_PUT(out_place, uvec4(0u));
+    ivec2 end = min((here + 1) * block, textureSize(place, 0));
+    uint left = 0u;
+    for (int y = here.y * block; y < end.y; ++y)
+        for (int x = here.x * block; x < end.x; ++x) left |= texelFetch(place, ivec2(x, y), 0).x;
+    SAP_PUT(out_place, uvec4(left));
 #else
 #if SAP_HINTS == 1
     hint(query_at(min(here * block + block / 2, size - 1)));

@@ -95,8 +95,7 @@ static void count(sap_gl_call* call, extraction* e) {
     int32_t* size = e->counts_size;
     if (!sap_gl_array_size(call, (e->samples + 3) / 4, "the counts of a volume's cells", &size[0], &size[1])) return;
     for (int kind = 0; kind < KINDS; kind++)
-        e->counts[kind] =
-            sap_gl_texture_levels(call, GL_RGBA8UI, size[0], size[1], 1, "the counts of a volume's cells");
+        e->counts[kind] = sap_gl_texture(call, GL_RGBA8UI, size[0], size[1], NULL, "the counts of a volume's cells");
     sap_gl_pass pass = {.program = program_of(call, e, 0),
                         .target = {e->counts[VERTICES], e->counts[TRIANGLES]},
                         .rectangle = {0, 0, size[0], size[1]},
@@ -143,7 +142,7 @@ static void make_all(sap_gl_call* call, extraction* e, int kind) {
         {(uint32_t*)(uintptr_t)mesh->triangles, NULL}};
     int64_t width = e->list[kind].width, rows = width ? (e->total[kind] + width - 1) / width : 0;
     for (int i = 0; i < 2 && !e->made[i] && width; i++)
-        e->made[i] = sap_gl_texture_levels(call, GL_RGBA32UI, (int32_t)width, ROWS, 1, "rows of a surface");
+        e->made[i] = sap_gl_texture(call, GL_RGBA32UI, (int32_t)width, ROWS, NULL, "rows of a surface");
     for (int64_t row = 0; row < rows && call->status == SAP_OK; row += ROWS)
         make_rows(call, e, kind, (int32_t)row, (int32_t)(rows - row < ROWS ? rows - row : ROWS), arrays[kind]);
 }
@@ -209,6 +208,8 @@ sap_status sap_surface_gl(sap_device* device, const sap_surface_job* job) {
         return sap_fail(device, SAP_ERROR_RANGE, "volume.size: %d x %d x %d samples; in OpenGL 858993459 at most",
                         sides[0], sides[1], sides[2]);
     const int32_t most = sap_gl_of(device)->most_3d;
+    if (!most)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "volume: OpenGL ES 2.0 (WebGL 1) has no textures of volumes");
     for (int i = 0; i < 3; i++)
         if (sides[i] > most)
             return sap_fail(device, SAP_ERROR_RANGE, "volume.size[%d]: %d samples; GL_MAX_3D_TEXTURE_SIZE here is %d",

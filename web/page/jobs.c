@@ -1,0 +1,46 @@
+// Calls from JavaScript: arguments, answers and sentences.
+#include "page.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static page_job job;
+static char sentence[600];
+
+// The one job of this instance, emptied.
+PAGE_EXPORT page_job* page_job_begin(void) {
+    memset(&job, 0, sizeof job);
+    sentence[0] = 0;
+    return &job;
+}
+
+PAGE_EXPORT const char* page_sentence(void) {
+    return sentence[0] ? sentence : "It failed without a word.";
+}
+
+sap_status page_fail(sap_status status, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    vsnprintf(sentence, sizeof sentence, format, values);
+    va_end(values);
+    return status;
+}
+
+void page_log(void* user, sap_status status, const char* text) {
+    (void)user;
+    if (status != SAP_OK) snprintf(sentence, sizeof sentence, "%s: %s.", sap_status_string(status), text);
+}
+
+void* page_answer(page_job* answered, size_t bytes) {
+    int i = 0;
+    while (i < PAGE_BUFFERS && answered->out[i]) i++;
+    void* memory = i < PAGE_BUFFERS && bytes <= UINT32_MAX ? malloc(bytes ? bytes : 1) : NULL;
+    if (!memory) {
+        page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f MB.", (double)bytes / 1e6);
+        return NULL;
+    }
+    answered->out[i] = memory;
+    answered->out_bytes[i] = (uint32_t)bytes;
+    return memory;
+}

@@ -1,0 +1,60 @@
+// The C side of the page: what its scenes share. The module runs twice, on the page's thread with a context of WebGL,
+// and in a worker without one. JavaScript calls functions marked PAGE_EXPORT, one call at a time.
+//
+// A scene draws by functions NAME_… of its own; what takes long is a job, which runs in the worker: a function
+// `sap_status job_NAME(page_job*)`. Both keep what they have made in static memory of their file.
+#ifndef SAPWOOD_PAGE_H
+#define SAPWOOD_PAGE_H
+
+#include <GLES3/gl3.h>
+#include <emscripten.h>
+#include <sapwood/sapwood.h>
+
+#define PAGE_EXPORT EMSCRIPTEN_KEEPALIVE
+
+// ---- Jobs (jobs.c).
+
+enum { PAGE_NUMBERS = 64, PAGE_BUFFERS = 8 };
+
+// A call's input and answer; shell/module.ts knows the layout. Input buffers are freed after the call, but for those
+// whose `in` the job sets to NULL: they are its own then (malloc's). What stands in `out` is copied away and freed.
+typedef struct page_job {
+    double number[PAGE_NUMBERS]; // arguments; afterwards the answer's
+    void* in[PAGE_BUFFERS];
+    uint32_t in_bytes[PAGE_BUFFERS];
+    void* out[PAGE_BUFFERS];
+    uint32_t out_bytes[PAGE_BUFFERS];
+} page_job;
+
+// Room for the next answer of so many bytes; NULL (and a sentence) if there is none.
+void* page_answer(page_job* job, size_t bytes);
+// Fails with a sentence for the user, printf style; returns the status.
+__attribute__((format(printf, 2, 3))) sap_status page_fail(sap_status status, const char* format, ...);
+// The library's log: give it to devices that are opened elsewhere. Sentences with SAP_OK are passed over.
+void page_log(void* user, sap_status status, const char* text);
+
+// ---- Devices (devices.c).
+
+// The CPU device of this instance, opened when it is first asked for; NULL: there is no memory.
+sap_device* page_cpu(void);
+// The device of the current context; NULL while there is none.
+sap_device* page_gl(void);
+// 1 or 2: the version of WebGL of the current context.
+int page_gl_version(void);
+
+// ---- Drawing (draw.c).
+
+// A program of a fragment shader in the manner of src: its text without #version, `defines` ahead of it. In WebGL 2 it is
+// GLSL ES 3.00, `out vec4 color` being declared; in WebGL 1 GLSL ES 1.00 with SAP_GLSL 100. `vertex` NULL: a triangle
+// over the viewport. 0, and a sentence, on failure.
+GLuint page_program(const char* vertex, const char* fragment, const char* defines);
+// Draws the program over a rectangle (x, y from below, width, height) of the framebuffer that is bound.
+void page_rectangle(GLuint program, const int32_t rectangle[4]);
+// Binds a texture to a unit and names it to the program, which becomes the current one. kind 0: GL_TEXTURE_2D.
+void page_texture(GLuint program, const char* name, int unit, GLenum kind, GLuint texture);
+// A place for a uniform, of the current program.
+GLint page_uniform(GLuint program, const char* name);
+// The theme: red, green, blue of paper, ink, muted, accent; 0 … 1.
+extern float page_colors[4][3];
+
+#endif

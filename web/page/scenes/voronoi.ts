@@ -1,0 +1,487 @@
+// Voronoi: which of many sites is nearest to each pixel.
+import './voronoi.css';
+import { element } from '../shell/element.js';
+import { runJob, sentence, type Answer } from '../shell/module.js';
+import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
+import { Superseded } from '../shell/jobs.js';
+
+const families = ['uniform', 'clusters', 'circle', 'grid', 'duplicates'];
+const views = ['cells', 'distance', 'edges', 'work'];
+const REACH = 14; // CSS pixels from a site within which it is taken hold of
+const exact = (values: Values): boolean => values['form'] === 'exact';
+const count = (value: number): string => value.toLocaleString('en');
+
+const controls: readonly Control[] = [
+  { kind: 'slider', id: 'sites', label: 'Sites', least: 100, most: 4000000, initial: 3000, logarithmic: true, group: 'Sites',
+    help: 'How many points there are' },
+  { kind: 'choice', id: 'family', label: 'Distribution', initial: 'clusters', group: 'Sites', help: 'Where the points lie',
+    options: [{ value: 'uniform', label: 'Uniform' }, { value: 'clusters', label: 'Clusters' }, { value: 'circle', label: 'Circle' },
+      { value: 'grid', label: 'Grid' }, { value: 'duplicates', label: 'Duplicates' }] },
+  { kind: 'slider', id: 'motion', label: 'Motion', least: 0, most: 4, step: 0.25, initial: 0.5, group: 'Sites',
+    text: (v) => (v ? `${v} ×` : 'still'), help: 'How fast the points move; the tree is built anew for every picture' },
+  { kind: 'choice', id: 'tool', label: 'Pointer', initial: 'move', group: 'Sites', key: 't',
+    help: 'What pressing does. Move drags a site, or the view; Shift adds and the right button deletes whatever is chosen here',
+    options: [{ value: 'move', label: 'Move' }, { value: 'add', label: 'Add' }, { value: 'delete', label: 'Delete' }] },
+  { kind: 'button', id: 'again', label: 'Other sites', key: 'n', group: 'Sites' },
+  { kind: 'choice', id: 'view', label: 'Show', initial: 'cells', group: 'Picture', key: 'c',
+    help: 'Work is how many nodes of the tree a pixel’s walk looks at',
+    options: [{ value: 'cells', label: 'Cells' }, { value: 'distance', label: 'Distance' }, { value: 'edges', label: 'Edges' }, { value: 'work', label: 'Work' }] },
+  { kind: 'slider', id: 'near', label: 'Neighbours', least: 0, most: 7, initial: 5, group: 'Picture',
+    help: 'How many more sites than the nearest one are shown where the pointer is' },
+  { kind: 'slider', id: 'levels', label: 'Levels of the tree', least: 0, most: 14, initial: 0, group: 'Picture', shown: exact,
+    text: (v) => (v ? String(v) : 'none'), help: 'The planes of the tree’s upper nodes, drawn over the picture' },
+  { kind: 'switch', id: 'dots', label: 'Sites as dots', initial: true, group: 'Picture', key: 'd' },
+  { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture', shown: (v) => v['zoom'] !== 1 || v['x'] !== 0.5 || v['y'] !== 0.5 },
+  { kind: 'choice', id: 'walk', label: 'Walk', initial: 'stackless', group: 'Search', key: 'k', shown: exact,
+    help: 'How shaders remember where to go back to: with a stack, or with one bit a level',
+    options: [{ value: 'stackless', label: 'Stackless' }, { value: 'stack', label: 'Stack' }] },
+  { kind: 'choice', id: 'form', label: 'Tree', initial: 'exact', group: 'Search', key: 'x',
+    help: 'Floats and integers, or four bytes a node with sites rounded to 15 bits',
+    options: [{ value: 'exact', label: 'Exact' }, { value: 'compact', label: 'Compact' }] },
+  { kind: 'choice', id: 'webgl', label: 'WebGL', initial: '2', group: 'Search', key: 'w',
+    help: 'WebGL 1 draws the compact form only, in GLSL ES 1.00',
+    options: [{ value: '2', label: '2' }, { value: '1', label: '1' }] },
+  { kind: 'hidden', id: 'x', initial: 0.5 },
+  { kind: 'hidden', id: 'y', initial: 0.5 },
+  { kind: 'hidden', id: 'zoom', initial: 1 },
+  { kind: 'hidden', id: 'seed', initial: 1 },
+];
+
+interface Chosen {
+  id: number;
+  away: number;
+  x: number;
+  y: number;
+}
+
+class Voronoi implements Scene {
+  readonly name = 'voronoi';
+  readonly title = 'Voronoi';
+  readonly about = 'Every pixel looks for its nearest point in a k-d tree, in a fragment shader. The tree is built in the background, for each picture anew while points move.';
+  readonly keys = [
+    ['drag', 'a site, or the view'], ['wheel, pinch', 'zoom'], ['Shift + click', 'add a site'], ['right click', 'delete a site'],
+    ['arrows', 'move the cross hairs'], ['Enter', 'add a site there'], ['Delete', 'delete the nearest'],
+    ['Space', 'take hold of the nearest, let go'], ['+  −', 'zoom'], ['Shift + arrows', 'move the view'],
+  ] as const;
+  readonly accepts = 'CSV, PLY, XYZ or NPY points';
+  readonly suffixes = '.csv,.txt,.xyz,.ply,.npy,.pcd';
+  readonly webgl1 = true;
+  readonly animated = true;
+  readonly controls = controls;
+  readonly share = { first: 512 * 512, least: 64 * 64, most: 4096 * 4096 };
+
+  private host!: Host;
+  private clock = 0; // seconds that sites have moved
+  private last = 0; // of the host's
+  private aspect = 0;
+  private total = 0; // sites
+  private width = 1;
+  private height = 1;
+  private ratio = 1;
+  private fresh = true; // the picture has to be searched anew
+  private searching = false;
+  private building = false;
+  private still = false; // while it is verified
+  private cursor: { x: number; y: number } | null = null;
+  private keyboard = false; // the pointer is moved by keys
+  private asked = false; // the pointer has moved since its sites were asked for
+  private chosen: Chosen[] = [];
+  private held = -1; // the site that is dragged
+  private panning = false;
+  private label!: HTMLElement;
+  private cross!: HTMLElement;
+  private legend!: HTMLElement;
+  private sayTimer = 0;
+
+  version(values: Values): 1 | 2 {
+    return values['webgl'] === '1' ? 1 : 2;
+  }
+
+  async start(host: Host): Promise<void> {
+    this.host = host;
+    if (host.version === 1) {
+      host.set('webgl', '1');
+      host.set('form', 'compact');
+    }
+    this.label = element('p', { class: 'chip', hidden: true });
+    this.cross = element('div', { class: 'cross', hidden: true });
+    this.legend = element('p', { class: 'chip legend', hidden: true });
+    host.overlay.append(this.label, this.cross, this.legend);
+    if (!this.aspect) {
+      const box = host.canvas.getBoundingClientRect();
+      this.aspect = Math.min(3, Math.max(0.4, box.width / (box.height || 1)));
+    }
+    this.last = host.seconds;
+    this.cursor = null;
+    this.held = -1;
+    await (this.total ? this.ask('voronoi_move', []) : this.make());
+    this.report();
+  }
+
+  stop(): void {
+    clearTimeout(this.sayTimer);
+    this.contextLost();
+  }
+
+  contextLost(): void {
+    this.host.module._voronoi_stop!();
+    this.chosen = [];
+    this.searching = false;
+  }
+
+  async contextRestored(): Promise<void> {
+    await this.ask('voronoi_move', []);
+  }
+
+  // ---- Sites
+
+  private get compact(): boolean {
+    return this.host.values['form'] === 'compact' || this.host.version === 1;
+  }
+
+  private async make(): Promise<void> {
+    const { values } = this.host;
+    await this.ask('voronoi_make', [families.indexOf(values['family'] as string), values['sites'] as number, this.aspect, values['seed'] as number]);
+  }
+
+  // A job of voronoi_sites.c, whose answer are the sites and what to search them with.
+  private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = []): Promise<void> {
+    const compact = this.compact;
+    this.building = true;
+    try {
+      const answer = await this.host.job(name, [this.clock, compact ? 1 : 0, ...numbers], { buffers, transfer: buffers, newest: name });
+      this.take(answer, compact);
+    } finally {
+      this.building = false;
+    }
+  }
+
+  private take(answer: Answer, compact: boolean): void {
+    const { host } = this;
+    if (host.gl.isContextLost() || compact !== this.compact) return;
+    host.time('build', answer.numbers[0]!);
+    this.total = answer.numbers[1]!;
+    host.upload(() => {
+      if (!compact) runJob(host.module, 'voronoi_tree', [], answer.buffers);
+      else if (this.total) runJob(host.module, 'voronoi_form', [...answer.numbers.subarray(8, 13)], answer.buffers);
+    });
+    if (!this.total) host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
+    this.again();
+  }
+
+  private again(): void {
+    this.fresh = true;
+    this.asked = true;
+    this.host.begin();
+  }
+
+  // What there is to see, in words.
+  private report(): void {
+    const { values } = this.host;
+    const how = this.compact ? 'compact form' : `${values['walk'] as string} walk`;
+    this.host.say(`${count(this.total)} sites, ${how}, WebGL ${this.host.version}.`);
+  }
+
+  private run(name: string, numbers: number[], buffers: ArrayBuffer[] = []): void {
+    this.ask(name, numbers, buffers).then(() => this.total && this.report(), (error: unknown) => {
+      if (!(error instanceof Superseded)) this.tell(error);
+    });
+  }
+  private tell(error: unknown): void {
+    this.host.say(error instanceof Error ? error.message : String(error));
+  }
+
+  private edit(what: 0 | 1 | 2, id: number, x: number, y: number): void {
+    this.run('voronoi_edit', [what, id, x, y]);
+  }
+
+  change(id: string, _value: Value): void {
+    const { host } = this;
+    if (id === 'again') host.set('seed', (host.values['seed'] as number) + 1);
+    if (id === 'sites' || id === 'family' || id === 'again' || id === 'seed') {
+      void this.make().then(() => this.report(), (error: unknown) => {
+        if (!(error instanceof Superseded)) this.tell(error);
+      });
+    } else if (id === 'home') {
+      this.look(0.5, 0.5, 1);
+    } else if (id === 'webgl') {
+      if (host.values['webgl'] === '2') host.set('form', 'exact');
+      host.restart();
+    } else if (id === 'form') {
+      if (host.version === 1 && host.values['form'] === 'exact') {
+        host.set('webgl', '2');
+        host.restart();
+      } else {
+        this.run('voronoi_move', []);
+      }
+    } else if (id === 'walk' || id === 'view') {
+      this.again();
+      if (id === 'walk') this.report();
+      if (this.compact && host.values['view'] === 'work') host.say('The compact search counts no nodes: its work is not shown.');
+    } else if (id === 'x' || id === 'y' || id === 'zoom' || id === 'near') {
+      this.again();
+    } else if (id !== 'motion' && id !== 'tool') {
+      host.redraw();
+    }
+  }
+
+  // ---- Where we look
+
+  private step(): number { // of the field, from pixel to pixel
+    return Math.max(this.aspect / this.width, 1 / this.height) / (this.host.values['zoom'] as number);
+  }
+  private corner(): [number, number] {
+    const { values } = this.host;
+    const step = this.step();
+    return [(values['x'] as number) * this.aspect - 0.5 * step * this.width, (values['y'] as number) - 0.5 * step * this.height];
+  }
+  private place(x: number, y: number): [number, number] {
+    const [left, top] = this.corner();
+    return [left + x * this.step(), top + y * this.step()];
+  }
+  private look(x: number, y: number, zoom: number): void {
+    const round = (v: number): number => Number(v.toPrecision(7));
+    this.host.set('x', round(Math.min(2, Math.max(-1, x))));
+    this.host.set('y', round(Math.min(2, Math.max(-1, y))));
+    this.host.set('zoom', round(Math.min(100000, Math.max(0.2, zoom))));
+    this.again();
+  }
+  private zoom(x: number, y: number, by: number, dx = 0, dy = 0): void {
+    const { values } = this.host;
+    const before = this.place(x - dx, y - dy);
+    const zoom = Math.min(100000, Math.max(0.2, (values['zoom'] as number) * by));
+    const step = Math.max(this.aspect / this.width, 1 / this.height) / zoom;
+    this.look((before[0] + (0.5 * this.width - x) * step) / this.aspect, before[1] + (0.5 * this.height - y) * step, zoom);
+  }
+
+  resize(width: number, height: number, ratio: number): void {
+    Object.assign(this, { width, height, ratio });
+    this.again();
+  }
+
+  // ---- Pictures
+
+  animate(): boolean {
+    const { host } = this;
+    const passed = (host.seconds - this.last) * (host.values['motion'] as number);
+    this.last = host.seconds;
+    if (this.still || passed <= 0) return false;
+    this.clock += passed;
+    if (!this.building && !this.searching && this.total && this.held < 0)
+      this.ask('voronoi_move', []).catch((error: unknown) => {
+        if (!(error instanceof Superseded)) this.tell(error);
+      });
+    return false;
+  }
+
+  frame(share: number): boolean {
+    const { module, values } = this.host;
+    const view = this.compact && values['view'] === 'work' ? 'cells' : (values['view'] as string);
+    const [left, top] = this.corner();
+    module._voronoi_show!(views.indexOf(view), values['levels'] as number, values['dots'] ? 1 : 0);
+    if (this.fresh) {
+      module._voronoi_look!(this.width, this.height, this.ratio, left, top, this.step(), this.aspect);
+      module._voronoi_begin!(share, values['walk'] === 'stack' ? 1 : 0, view === 'work' ? 1 : 0);
+      this.fresh = false;
+    }
+    if (this.asked) this.choose();
+    const left_over = module._voronoi_frame!(share);
+    if (left_over < 0) throw new SceneError(sentence(module));
+    this.searching = left_over === 1;
+    this.showLegend(view);
+    return this.searching;
+  }
+
+  private showLegend(view: string): void {
+    this.legend.hidden = view !== 'work';
+    if (view !== 'work') return;
+    const { module } = this.host;
+    const bar = element('span', { class: 'heat' });
+    this.legend.replaceChildren(`${Math.round(module._voronoi_work!(0))}`, bar, `${Math.round(module._voronoi_work!(1))} nodes`);
+  }
+
+  themeChanged(): void {
+    this.host.redraw();
+  }
+
+  // ---- What is pointed at
+
+  // Asks the GPU for the sites nearest to the pointer, and says so beside it.
+  private choose(): void {
+    this.asked = false;
+    const { module, values } = this.host;
+    const [x, y] = this.cursor ? this.place(this.cursor.x, this.cursor.y) : [0, 0];
+    const { numbers } = runJob(module, 'voronoi_choose', [x, y, this.cursor ? 1 + (values['near'] as number) : 0]);
+    this.chosen = Array.from({ length: numbers[0]! }, (_, i) => {
+      const [id = 0, away = 0, siteX = 0, siteY = 0] = numbers.subarray(1 + 4 * i, 5 + 4 * i);
+      return { id, away, x: siteX, y: siteY };
+    });
+    const [nearest, ...others] = this.chosen;
+    this.label.hidden = !nearest;
+    this.cross.hidden = !this.keyboard || !this.cursor;
+    if (this.cursor) this.cross.style.translate = `${this.cursor.x / this.ratio}px ${this.cursor.y / this.ratio}px`;
+    if (!nearest) return;
+    const text = `Site ${count(nearest.id)}, ${(nearest.away / this.step() / this.ratio).toFixed(1)} px away`;
+    const rest = others.length ? ` · then ${others.map((o) => count(o.id)).join(', ')}` : '';
+    this.label.textContent = text + rest;
+    if (this.keyboard) {
+      clearTimeout(this.sayTimer);
+      this.sayTimer = window.setTimeout(() => this.host.say(`${text}${rest}.`), 400);
+    }
+  }
+
+  private point(at: { x: number; y: number } | null, keyboard: boolean): void {
+    this.cursor = at;
+    this.keyboard = keyboard;
+    this.asked = true;
+    this.host.redraw();
+  }
+
+  private nearest(x: number, y: number): Chosen | undefined {
+    this.cursor = { x, y };
+    this.choose();
+    return this.chosen[0];
+  }
+
+  private press(event: ScenePointer): void {
+    const nearest = this.nearest(event.x, event.y);
+    const within = nearest && nearest.away / this.step() <= REACH * this.ratio * (event.touch ? 1.7 : 1);
+    const moves = this.host.values['tool'] === 'move' && !event.shift;
+    this.held = within && moves ? nearest.id : -1;
+    this.panning = this.held < 0;
+    this.host.canvas.classList.toggle('holding', this.held >= 0);
+    this.host.redraw();
+  }
+
+  pointer(event: ScenePointer): boolean {
+    const { values } = this.host;
+    const [x, y] = this.place(event.x, event.y);
+    switch (event.type) {
+      case 'down':
+        this.press(event);
+        break;
+      case 'move':
+        if (event.held && this.held >= 0) this.edit(2, this.held, x, y);
+        else if (event.held && this.panning) this.zoom(event.x, event.y, 1, event.dx, event.dy);
+        this.point({ x: event.x, y: event.y }, false);
+        break;
+      case 'click':
+        if (values['tool'] === 'add' || event.shift) this.edit(0, -1, x, y);
+        else if (values['tool'] === 'delete') this.remove(event.x, event.y);
+        else this.point({ x: event.x, y: event.y }, false);
+        break;
+      case 'menu':
+        this.remove(event.x, event.y);
+        break;
+      case 'wheel':
+        this.zoom(event.x, event.y, event.scale);
+        this.point({ x: event.x, y: event.y }, false);
+        break;
+      case 'pinch':
+        this.zoom(event.x, event.y, event.scale, event.dx, event.dy);
+        break;
+      case 'leave':
+        if (!this.keyboard) this.point(null, false);
+        break;
+      default:
+        break;
+    }
+    if (event.type === 'up' || event.type === 'cancel') {
+      this.held = -1;
+      this.panning = false;
+      this.host.canvas.classList.remove('holding');
+    }
+    return true;
+  }
+
+  private remove(x: number, y: number): void {
+    const nearest = this.nearest(x, y);
+    if (nearest) this.edit(1, nearest.id, 0, 0);
+  }
+
+  key(event: KeyboardEvent): boolean {
+    const { key } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey) return false;
+    const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key] as [number, number] | undefined;
+    const at = this.cursor ?? { x: this.width / 2, y: this.height / 2 };
+    if (arrow && event.shiftKey) {
+      this.zoom(at.x, at.y, 1, -arrow[0] * 0.1 * this.width, -arrow[1] * 0.1 * this.height);
+    } else if (arrow) {
+      const by = 12 * this.ratio;
+      const to = { x: Math.min(this.width - 1, Math.max(0, at.x + arrow[0] * by)), y: Math.min(this.height - 1, Math.max(0, at.y + arrow[1] * by)) };
+      if (this.held >= 0) this.edit(2, this.held, ...this.place(to.x, to.y));
+      this.point(to, true);
+    } else if (key === '+' || key === '=' || key === '-' || key === '−') {
+      this.zoom(this.width / 2, this.height / 2, key === '+' || key === '=' ? 1.25 : 0.8);
+    } else if (key === 'Enter') {
+      this.edit(0, -1, ...this.place(at.x, at.y));
+      this.point(at, true);
+    } else if (key === 'Delete' || key === 'Backspace') {
+      this.remove(at.x, at.y);
+      this.point(at, true);
+    } else if (key === ' ') {
+      const nearest = this.held < 0 ? this.nearest(at.x, at.y) : undefined;
+      this.held = nearest ? nearest.id : -1;
+      this.host.say(nearest ? `Holding site ${count(nearest.id)}: the arrows move it, the space bar lets it go.` : 'Let go.');
+      this.point(at, true);
+    } else if (key === 'Escape' && this.cursor) {
+      this.held = -1;
+      this.point(null, false);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  async drop(name: string, bytes: ArrayBuffer): Promise<void> {
+    const text = new TextEncoder().encode(`${name}\0`);
+    this.clock = 0;
+    try {
+      await this.ask('voronoi_read', [this.aspect], [bytes, text.buffer as ArrayBuffer]);
+    } catch (error) {
+      if (error instanceof Superseded) throw error;
+      throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.look(0.5, 0.5, 1);
+    this.host.say(`${name}: ${count(this.total)} points.`);
+  }
+
+  // ---- Verifying
+
+  // Waits for the picture of the sites that the worker has now.
+  private async settle(): Promise<void> {
+    this.host.redraw();
+    do await new Promise((resolve) => setTimeout(resolve, 20));
+    while (this.building || this.searching || this.fresh);
+  }
+
+  async verify(): Promise<string> {
+    if (!this.total) return 'There are no sites to compare with.';
+    this.still = true;
+    try {
+      await this.settle();
+      const samples = Math.round(Math.min(1000, Math.max(100, 4e8 / this.total)));
+      const pixels = new Int32Array(2 * samples);
+      for (let i = 0; i < samples; i++) {
+        pixels[2 * i] = Math.floor(Math.random() * this.width);
+        pixels[2 * i + 1] = Math.floor(Math.random() * this.height);
+      }
+      const shown = runJob(this.host.module, 'voronoi_answers', [], [pixels]);
+      const allowed = this.compact ? (1.6 * 1.1 * Math.max(1, this.aspect)) / 32767 : 2e-7;
+      const { numbers } = await this.host.job('voronoi_check', [0, 0, allowed], { buffers: shown.buffers, transfer: shown.buffers });
+      const [right = 0, near = 0, all = 0, worst = 0] = numbers;
+      const sites = `the nearest of ${count(this.total)} sites`;
+      if (right === all) return `Verified: all ${count(all)} sampled pixels name ${sites}, as brute force does.`;
+      const rounded = this.compact ? 'for rounding to 15 bits' : 'within rounding of a tie';
+      if (right + near === all)
+        return `Verified: of ${count(all)} sampled pixels ${count(right)} name ${sites}, the other ${count(near)} one as near ${rounded}.`;
+      return `Wrong: of ${count(all)} sampled pixels ${count(all - right - near)} do not name ${sites}; the worst is ${(worst / this.step()).toPrecision(2)} pixels farther away.`;
+    } finally {
+      this.still = false;
+    }
+  }
+}
+
+export function voronoi(): Scene {
+  return new Voronoi();
+}

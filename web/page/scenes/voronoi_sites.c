@@ -1,0 +1,296 @@
+// Sites in the worker: made, read from files, moved and edited; their tree built anew after each change.
+#include "scenes/voronoi.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum family { UNIFORM, CLUSTERS, CIRCLE, GRID, DUPLICATES } family;
+
+static struct {
+    float* still; // [2*count] where sites are at the time 0
+    float* moved; // [2*count] where they are now
+    int64_t count;
+    int64_t room;   // sites that both have room for
+    double aspect;  // of the field [0, aspect] x [0, 1]
+    double seconds; // of the animation
+    sap_tree* tree;
+    int32_t leaf; // of the tree
+} field;
+
+// ---- Chance: splitmix64, so that a seed gives the same sites everywhere.
+
+static uint64_t mixed(uint64_t value) {
+    value += 0x9e3779b97f4a7c15u;
+    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31);
+}
+static double part(uint64_t* state) { return (double)(mixed(++*state) >> 11) * 0x1p-53; }
+static double normal(uint64_t* state) {
+    double radius = sqrt(-2 * log(1 - part(state)));
+    return radius * cos(6.283185307179586 * part(state));
+}
+
+static void put(int64_t i, double x, double y) {
+    field.still[2 * i] = (float)x;
+    field.still[2 * i + 1] = (float)y;
+}
+
+static bool make_room(int64_t count) {
+    if (count <= field.room) return true;
+    size_t bytes = (size_t)count * 8;
+    float* still = realloc(field.still, bytes);
+    if (still) field.still = still;
+    float* moved = still ? realloc(field.moved, bytes) : NULL;
+    if (moved) field.moved = moved;
+    if (moved) field.room = count;
+    return moved != NULL;
+}
+
+static void put_clusters(uint64_t* chance) {
+    enum { CLUSTER_COUNT = 14 };
+    double center[CLUSTER_COUNT][3];
+    for (int i = 0; i < CLUSTER_COUNT; i++) {
+        center[i][0] = field.aspect * (0.1 + 0.8 * part(chance));
+        center[i][1] = 0.1 + 0.8 * part(chance);
+        center[i][2] = 0.012 + 0.09 * part(chance) * part(chance);
+    }
+    for (int64_t i = 0; i < field.count; i++) {
+        const double* c = center[(int)(part(chance) * CLUSTER_COUNT)];
+        double x = c[0] + c[2] * normal(chance);
+        put(i, x, c[1] + c[2] * normal(chance));
+    }
+}
+
+static void put_family(family which, uint64_t seed) {
+    uint64_t chance = mixed(seed) + (uint64_t)which;
+    const int64_t columns = (int64_t)fmax(1, ceil(sqrt((double)field.count * field.aspect)));
+    const int64_t rows = (field.count + columns - 1) / columns;
+    if (which == CLUSTERS) {
+        put_clusters(&chance);
+        return;
+    }
+    for (int64_t i = 0; i < field.count; i++) {
+        double x = field.aspect * part(&chance), y = part(&chance);
+        if (which == CIRCLE) {
+            double angle = 6.283185307179586 * (double)i / (double)field.count;
+            double radius = 0.4 * fmin(1, field.aspect);
+            x = 0.5 * field.aspect + radius * cos(angle);
+            y = 0.5 + radius * sin(angle);
+        } else if (which == GRID) {
+            x = field.aspect * ((double)(i % columns) + 0.5) / (double)columns;
+            y = ((double)(i / columns) + 0.5) / (double)rows;
+        }
+        put(i, x, y);
+        if (which == DUPLICATES && i >= (field.count + 7) / 8) { // every place eight times
+            int64_t first = i % ((field.count + 7) / 8);
+            put(i, (double)field.still[2 * first], (double)field.still[2 * first + 1]);
+        }
+    }
+}
+
+// Sites go round in circles, each at its own pace, from where they are at the time 0.
+static void displacement(int64_t i, double by[2]) {
+    uint64_t bits = mixed((uint64_t)i);
+    double angle = (double)(bits & 0xffff) * 9.587379924285257e-5; // 2 pi / 65536
+    double turned = angle + field.seconds * (0.35 + (double)((bits >> 16) & 0xffff) * 1e-5) * (bits >> 63 ? 1 : -1);
+    double radius = 1.6 * sqrt(field.aspect / (double)(field.count > 0 ? field.count : 1));
+    if (radius > 0.08) radius = 0.08;
+    by[0] = radius * (cos(turned) - cos(angle));
+    by[1] = radius * (sin(turned) - sin(angle));
+}
+
+static void move_all(void) {
+    if (field.seconds == 0) {
+        memcpy(field.moved, field.still, (size_t)field.count * 8);
+        return;
+    }
+    for (int64_t i = 0; i < field.count; i++) {
+        double by[2];
+        displacement(i, by);
+        for (int a = 0; a < 2; a++) field.moved[2 * i + a] = (float)((double)field.still[2 * i + a] + by[a]);
+    }
+}
+
+// ---- Answers
+
+// The tree in four bytes a node, of the square about the field: number[8...] width, height, lower, scale.
+static sap_status answer_form(page_job* job) {
+    const double side = fmax(1, field.aspect) * 1.1;
+    const double lower[2] = {0.5 * field.aspect - 0.5 * side, 0.5 - 0.5 * side};
+    sap_rgba8_tree* form = NULL;
+    sap_status status = sap_tree_to_rgba8(field.tree, lower, side, &form);
+    if (status != SAP_OK) return status;
+    size_t bytes = (size_t)form->width * (size_t)form->height * 4;
+    void* nodes = page_answer(job, bytes);
+    void* ids = nodes ? page_answer(job, bytes) : NULL;
+    if (ids) {
+        memcpy(nodes, form->nodes, bytes);
+        memcpy(ids, form->ids, bytes);
+        const double facts[5] = {form->width, form->height, form->lower[0], form->lower[1], form->scale};
+        memcpy(job->number + 8, facts, sizeof facts);
+    }
+    sap_rgba8_tree_free(form);
+    return ids ? SAP_OK : SAP_ERROR_MEMORY;
+}
+
+static sap_status answer_tree(page_job* job) {
+    void* bytes = NULL;
+    size_t size = 0;
+    sap_status status = sap_tree_save_memory(field.tree, &bytes, &size);
+    if (status != SAP_OK) return status;
+    void* answer = page_answer(job, size);
+    if (answer) memcpy(answer, bytes, size);
+    sap_bytes_free(page_cpu(), bytes, size);
+    return answer ? SAP_OK : SAP_ERROR_MEMORY;
+}
+
+// Moves the sites to number[0] seconds, builds, and answers: buffer 0 the sites, then the tree, or, if number[1], its
+// compact form. number[0]: milliseconds of the build, number[1]: sites.
+static sap_status answer(page_job* job) {
+    const bool compact = job->number[1] != 0;
+    sap_device* cpu = page_cpu();
+    if (!cpu) return page_fail(SAP_ERROR_MEMORY, "There is no memory here.");
+    field.seconds = job->number[0];
+    move_all();
+    const sap_points sites = {field.moved, field.count, 2, 0};
+    const sap_tree_options options = {.leaf_size = compact ? 1 : VORONOI_LEAF};
+    double begun = emscripten_get_now();
+    sap_status status = SAP_OK;
+    if (field.tree && field.leaf == options.leaf_size) {
+        status = sap_tree_rebuild(field.tree, sites);
+    } else {
+        sap_tree_free(field.tree);
+        field.tree = NULL;
+        status = sap_tree_build(cpu, sites, &options, &field.tree);
+        field.leaf = options.leaf_size;
+    }
+    job->number[0] = emscripten_get_now() - begun;
+    job->number[1] = (double)field.count;
+    float* copy = status == SAP_OK ? page_answer(job, (size_t)field.count * 8) : NULL;
+    if (status != SAP_OK) return status;
+    if (!copy) return SAP_ERROR_MEMORY;
+    memcpy(copy, field.moved, (size_t)field.count * 8);
+    if (compact && field.count == 0) return SAP_OK;
+    return compact ? answer_form(job) : answer_tree(job);
+}
+
+// ---- Jobs. All begin with seconds and whether the compact form is wanted.
+
+PAGE_EXPORT sap_status job_voronoi_move(page_job* job) { return answer(job); }
+
+// number[2...]: family, sites, aspect, seed.
+PAGE_EXPORT sap_status job_voronoi_make(page_job* job) {
+    const double* number = job->number;
+    int64_t count = (int64_t)number[3];
+    if (!make_room(count)) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f sites.", number[3]);
+    field.count = count;
+    field.aspect = number[4];
+    put_family((family)(int)number[2], (uint64_t)number[5]);
+    return answer(job);
+}
+
+// number[2...]: what (0 add, 1 delete, 2 move), the site's id, x, y.
+PAGE_EXPORT sap_status job_voronoi_edit(page_job* job) {
+    const double* number = job->number;
+    const int what = (int)number[2];
+    int64_t id = what == 0 ? field.count : (int64_t)number[3];
+    if (what == 0 && field.count == VORONOI_MOST)
+        return page_fail(SAP_ERROR_RANGE, "There are %d sites already, as many as the page takes.", VORONOI_MOST);
+    if (what == 0 && !make_room(field.count + 1 + field.count / 8))
+        return page_fail(SAP_ERROR_MEMORY, "There is no memory here for another site.");
+    if (id < 0 || (what != 0 && id >= field.count))
+        return page_fail(SAP_ERROR_ARGUMENT, "There is no site %.0f.", number[3]);
+    if (what == 0) field.count++;
+    if (what == 1) {
+        memmove(field.still + 2 * id, field.still + 2 * id + 2, (size_t)(field.count - id - 1) * 8);
+        field.count--;
+    } else {
+        double by[2];
+        field.seconds = number[0];
+        displacement(id, by);
+        put(id, number[4] - by[0], number[5] - by[1]);
+    }
+    return answer(job);
+}
+
+// How a file's points come to lie in the field: as large as fits, y upwards.
+static sap_status take_points(const sap_point_set* set) {
+    double lower[2] = {INFINITY, INFINITY}, upper[2] = {-INFINITY, -INFINITY};
+    if (set->count > VORONOI_MOST)
+        return page_fail(SAP_ERROR_RANGE, "It holds %lld points; the page takes up to %d.", (long long)set->count,
+                         VORONOI_MOST);
+    if (set->count == 0) return page_fail(SAP_ERROR_FORMAT, "It holds no points.");
+    if (set->dims < 2) return page_fail(SAP_ERROR_FORMAT, "It has one column; sites have two coordinates.");
+    for (int64_t i = 0; i < set->count; i++)
+        for (int a = 0; a < 2; a++) {
+            double value = set->coords_f64[i * set->dims + a];
+            if (!isfinite(value)) return page_fail(SAP_ERROR_NOT_FINITE, "Point %lld is not a number.", (long long)i);
+            lower[a] = fmin(lower[a], value);
+            upper[a] = fmax(upper[a], value);
+        }
+    if (!make_room(set->count)) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for so many points.");
+    double step = fmax((upper[0] - lower[0]) / field.aspect, upper[1] - lower[1]) * 1.06;
+    if (!(step > 0) || !isfinite(step)) step = 1;
+    field.count = set->count;
+    for (int64_t i = 0; i < set->count; i++) {
+        const double* row = set->coords_f64 + i * set->dims;
+        put(i, 0.5 * field.aspect + (row[0] - 0.5 * (lower[0] + upper[0])) / step,
+            0.5 - (row[1] - 0.5 * (lower[1] + upper[1])) / step);
+    }
+    return SAP_OK;
+}
+
+// in[0]: a file's bytes, in[1]: its name, 0 at the end. number[2]: the field's aspect.
+PAGE_EXPORT sap_status job_voronoi_read(page_job* job) {
+    sap_point_set* set = NULL;
+    sap_format format = sap_format_of(job->in[1]);
+    sap_status status =
+        page_cpu() ? sap_points_parse(page_cpu(), job->in[0], job->in_bytes[0], format, 64, &set) : SAP_ERROR_MEMORY;
+    if (status != SAP_OK) return status;
+    double before = field.aspect;
+    field.aspect = job->number[2];
+    status = take_points(set);
+    sap_point_set_free(set);
+    if (status != SAP_OK) {
+        field.aspect = before;
+        return status;
+    }
+    return answer(job);
+}
+
+// Brute force over the sites as they are now. in[0]: places [2*n], in[1]: ids that a GPU gave for them [n]. number[2]:
+// how much farther than the nearest site a place's site may be and not count as wrong. Answers number[0]: right ones,
+// [1]: as far, [2]: places, [3]: the worst excess.
+PAGE_EXPORT sap_status job_voronoi_check(page_job* job) {
+    const float* places = job->in[0];
+    const int32_t* ids = job->in[1];
+    const int64_t count = job->in_bytes[1] / 4;
+    const double allowed = job->number[2];
+    double right = 0, near = 0, worst = 0;
+    for (int64_t i = 0; i < count; i++) {
+        float best2 = INFINITY;
+        int64_t best = -1;
+        const float x = places[2 * i], y = places[2 * i + 1];
+        for (int64_t s = 0; s < field.count; s++) {
+            float dx = x - field.moved[2 * s], dy = y - field.moved[2 * s + 1], d2 = dx * dx + dy * dy;
+            if (d2 < best2) {
+                best2 = d2;
+                best = s;
+            }
+        }
+        right += ids[i] == best;
+        if (ids[i] == best) continue;
+        double far = INFINITY;
+        if (ids[i] >= 0 && ids[i] < field.count) {
+            double dx = (double)x - (double)field.moved[2 * ids[i]],
+                   dy = (double)y - (double)field.moved[2 * ids[i] + 1];
+            far = sqrt(dx * dx + dy * dy) - sqrt((double)best2);
+        }
+        if (far <= allowed) near++;
+        worst = fmax(worst, far);
+    }
+    const double answers[4] = {right, near, (double)count, worst};
+    memcpy(job->number, answers, sizeof answers);
+    return SAP_OK;
+}

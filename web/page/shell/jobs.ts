@@ -1,0 +1,73 @@
+// The page's end of the worker. One job is with the worker at a time, so that of those that wait only the newest run.
+import { SceneError } from './scene.js';
+import type { Answer, JobOptions } from './module.js';
+import type { Program } from './loader.js';
+import type { Report, Task } from '../worker.js';
+
+interface Waiting {
+  task: Task;
+  options: JobOptions;
+  resolve(answer: Answer): void;
+  reject(reason: Error): void;
+}
+
+// A job that a newer one, or another scene, made pointless.
+export class Superseded extends SceneError {}
+
+export class Jobs {
+  private readonly worker: Worker;
+  private readonly waiting: Waiting[] = [];
+  private running: Waiting | undefined;
+  private count = 0;
+
+  constructor(address: URL, program: Program) {
+    this.worker = new Worker(address, { type: 'module' });
+    this.worker.onmessage = ({ data }: MessageEvent<Report>) => this.take(data);
+    this.worker.onerror = (event) => {
+      event.preventDefault();
+      this.running?.reject(new SceneError(`The worker has failed: ${event.message || 'it could not be loaded'}.`));
+      this.running = undefined;
+      this.next();
+    };
+    this.worker.postMessage(program);
+  }
+
+  get busy(): boolean {
+    return this.running !== undefined || this.waiting.length > 0;
+  }
+
+  run(name: string, numbers: readonly number[], options: JobOptions = {}): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (options.newest) this.drop((old) => old.options.newest === options.newest);
+      this.waiting.push({ task: { id: ++this.count, name, numbers, buffers: options.buffers ?? [] }, options, resolve, reject });
+      this.next();
+    });
+  }
+
+  // Jobs that have not begun are given up, and answers that are still to come are thrown away.
+  clear(): void {
+    this.drop(() => true);
+    this.running?.reject(new Superseded('Another scene was chosen.'));
+  }
+
+  private drop(which: (waiting: Waiting) => boolean): void {
+    for (const old of this.waiting.filter(which)) {
+      this.waiting.splice(this.waiting.indexOf(old), 1);
+      old.reject(new Superseded('A newer job took its place.'));
+    }
+  }
+
+  private next(): void {
+    if (this.running || !this.waiting.length) return;
+    this.running = this.waiting.shift()!;
+    this.worker.postMessage(this.running.task, [...(this.running.options.transfer ?? [])]);
+  }
+
+  private take(report: Report): void {
+    const { resolve, reject } = this.running!;
+    this.running = undefined;
+    if (report.wrong !== undefined) reject(new SceneError(report.wrong));
+    else resolve({ numbers: report.numbers!, buffers: report.buffers!, milliseconds: report.milliseconds! });
+    this.next();
+  }
+}

@@ -1,0 +1,34 @@
+// The module: compiled once, with vector instructions where the browser has them, and instantiated on both threads.
+import { SceneError } from './scene.js';
+import type { PageModule } from './module.js';
+
+// A function that splats a vector: valid only where SIMD128 is.
+const vectors = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
+
+export interface Program {
+  code: WebAssembly.Module;
+  glue: string; // address of Emscripten's part
+}
+
+export async function compile(base: string): Promise<Program> {
+  if (typeof WebAssembly !== 'object')
+    throw new SceneError('This page computes in WebAssembly, which this browser does not offer or has switched off.');
+  const name = WebAssembly.validate(vectors) ? 'page' : 'page-plain';
+  const response = await fetch(new URL(`${name}.wasm`, base));
+  if (!response.ok) throw new SceneError(`The page's program could not be fetched (${name}.wasm: ${response.status}).`);
+  const typed = response.headers.get('content-type') === 'application/wasm';
+  const code = typed
+    ? await WebAssembly.compileStreaming(response)
+    : await WebAssembly.compile(await response.arrayBuffer());
+  return { code, glue: new URL(`${name}.js`, base).href };
+}
+
+export async function instantiate(program: Program): Promise<PageModule> {
+  const { default: create } = await import(program.glue);
+  return create({
+    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, code: WebAssembly.Module) => void) {
+      void WebAssembly.instantiate(program.code, imports).then((instance) => done(instance, program.code));
+      return {};
+    },
+  });
+}

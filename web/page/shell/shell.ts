@@ -1,0 +1,476 @@
+// The shell: one scene at a time, on a canvas and in a context of its own, and everything around it.
+import { initialValues, readAddress, valueOf, writeAddress } from './address.js';
+import { Controls } from './controls.js';
+import { element } from './element.js';
+import { read } from './files.js';
+import { Jobs, Superseded } from './jobs.js';
+import { sentence, type Answer, type JobOptions, type PageModule } from './module.js';
+import { Pace } from './pace.js';
+import { listen as listenToPointers } from './pointers.js';
+import { SceneError, type Colors, type Host, type Scene, type Value, type Values } from './scene.js';
+import { Theme } from './theme.js';
+
+const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
+const MOST_SIDE = 4096; // pixels of a drawing buffer
+
+function milliseconds(time: number | null): string {
+  if (time === null) return 'n/a';
+  return `${time >= 100 ? time.toFixed(0) : time >= 10 ? time.toFixed(1) : time.toFixed(2)} ms`;
+}
+
+export class Shell implements Host {
+  scene!: Scene;
+  values: Values = {};
+  canvas!: HTMLCanvasElement;
+  gl!: WebGL2RenderingContext | WebGLRenderingContext;
+  version: 1 | 2 = 2;
+  colors!: Colors;
+  paused = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  seconds = 0;
+  readonly details = $('details');
+  readonly overlay = $('overlay');
+
+  private controls!: Controls;
+  private pace!: Pace;
+  private context = 0; // Emscripten's handle
+  private running = false; // a scene has started and its context is there
+  private dirty = false;
+  private more = false;
+  private frameAsked = false;
+  private lastTick = 0;
+  private uploads: { fence: WebGLSync | null; begun: number }[] = [];
+  private fresh = false; // a new picture begins with the next frame
+  private timing = false; // the picture's frames are timed
+  private measured = true; // the search's time is on show
+  private generation = 0; // of starts: what an older one does late is not wanted
+  private addressTimer = 0;
+  private idlers: (() => void)[] = [];
+  private readonly place = $('canvas-place');
+  private readonly status = $('status');
+  private readonly veil = $('veil');
+  private readonly theme: Theme;
+
+  constructor(
+    readonly module: PageModule,
+    private readonly jobs: Jobs,
+    private readonly scenes: readonly Scene[],
+  ) {
+    this.theme = new Theme(() => this.themeChanged());
+    new ResizeObserver(() => this.measure()).observe(this.place);
+    addEventListener('hashchange', () => void this.go());
+    document.addEventListener('visibilitychange', () => this.ask());
+  }
+
+  // ---- Scenes
+
+  // Goes where the address says.
+  async go(): Promise<void> {
+    const { scene: name, values } = readAddress(location.hash);
+    const next = this.scenes.find((s) => s.name === name) ?? this.scenes[0]!;
+    if (next === this.scene && this.running) {
+      for (const control of next.controls) {
+        if (control.kind === 'button') continue;
+        const value = valueOf(control, values[control.id]);
+        if (this.values[control.id] === value) continue;
+        this.values[control.id] = value;
+        this.controls.put(control.id, value);
+        next.change(control.id, value);
+      }
+      return;
+    }
+    await this.start(next, initialValues(next.controls, values));
+  }
+
+  restart(): void {
+    void this.start(this.scene, this.values);
+  }
+
+  private async start(scene: Scene, values: Values): Promise<void> {
+    const generation = ++this.generation;
+    this.stop();
+    this.scene = scene;
+    this.values = values;
+    this.present();
+    this.cover('Loading …');
+    try {
+      if (!this.makeContext(scene.version?.(values) ?? 2)) return;
+      await scene.start(this);
+      if (generation !== this.generation) return;
+      this.running = true;
+      this.measure(true);
+      this.begin();
+    } catch (error) {
+      if (generation === this.generation) this.fail(error, true);
+    }
+  }
+
+  private stop(): void {
+    this.jobs.clear();
+    if (this.context) {
+      try {
+        this.scene.stop();
+      } finally {
+        this.module._page_context_close!();
+        this.module.GL.deleteContext(this.context);
+        this.context = 0;
+        this.gl.getExtension('WEBGL_lose_context')?.loseContext(); // frees its memory now, not some day
+      }
+    }
+    this.running = this.dirty = this.more = this.fresh = this.timing = false;
+    this.uploads = [];
+    this.canvas?.remove();
+    this.details.replaceChildren();
+    this.overlay.replaceChildren();
+    for (const what of ['build', 'upload', 'search'] as const) this.put(what, '–');
+  }
+
+  // Texts and controls of the scene.
+  private present(): void {
+    const { scene } = this;
+    document.title = `${scene.title} · Sapwood`;
+    document.querySelector('h1')!.textContent = scene.title;
+    $('about').textContent = scene.about;
+    for (const link of document.querySelectorAll<HTMLAnchorElement>('nav a')) {
+      if (link.hash === `#${scene.name}`) link.setAttribute('aria-current', 'page');
+      else link.removeAttribute('aria-current');
+    }
+    $('pause').hidden = !scene.animated;
+    $('open').hidden = !scene.accepts;
+    $('open').title = scene.accepts && `Reads ${scene.accepts}; files can be dropped as well`;
+    $<HTMLInputElement>('file').accept = scene.suffixes;
+    this.showPaused();
+    this.controls = new Controls($('controls'), scene.controls, this.values, (id, value) => this.change(id, value));
+  }
+
+  private makeContext(version: 1 | 2): boolean {
+    const { scene } = this;
+    const canvas = element('canvas', {
+      tabindex: 0, role: 'application', 'aria-label': `${scene.title} picture`, 'data-testid': 'canvas',
+      'aria-describedby': 'about',
+    });
+    const options = { alpha: false, antialias: false, depth: false, stencil: false, preserveDrawingBuffer: true };
+    let gl: WebGL2RenderingContext | WebGLRenderingContext | null = version === 2 ? (canvas.getContext('webgl2', options) as WebGL2RenderingContext | null) : null;
+    if (!gl && scene.webgl1) {
+      gl = canvas.getContext('webgl', options) as WebGLRenderingContext | null;
+      version = 1;
+    }
+    if (!gl) {
+      this.cover(`${scene.title} draws with WebGL ${scene.webgl1 ? '' : '2'}, which this browser does not offer here. Perhaps it is switched off, or the graphics driver is blocked.`);
+      this.speak('No picture: this browser offers no suitable WebGL.', true);
+      return false;
+    }
+    this.canvas = canvas;
+    this.gl = gl;
+    this.version = version;
+    this.place.prepend(canvas);
+    this.register();
+    listenToPointers(canvas, (event) => this.running && scene.pointer(event));
+    canvas.addEventListener('keydown', (event) => {
+      if (this.running && scene.key(event)) event.preventDefault();
+    });
+    canvas.addEventListener('webglcontextlost', (event) => {
+      event.preventDefault();
+      if (canvas !== this.canvas || !this.context) return;
+      this.running = false;
+      this.uploads = [];
+      scene.contextLost();
+      this.module._page_context_close!();
+      this.cover('The graphics context was lost. The picture comes back as soon as the browser gives a new one.');
+    });
+    canvas.addEventListener('webglcontextrestored', () => {
+      if (canvas === this.canvas && this.context) void this.restore();
+    });
+    return true;
+  }
+
+  private register(): void {
+    const { GL } = this.module;
+    GL.stringCache = {}; // Emscripten keeps what the first context said
+    GL.stringiCache = {};
+    this.context = GL.registerContext(this.gl, { majorVersion: this.version });
+    GL.makeContextCurrent(this.context);
+    this.check(this.module._page_context_open!(this.version));
+    this.pace = new Pace(this.gl, this.scene.share);
+    this.measured = true;
+  }
+
+  private async restore(): Promise<void> {
+    const generation = this.generation;
+    try {
+      this.module.GL.deleteContext(this.context);
+      this.register();
+      await this.scene.contextRestored();
+      if (generation !== this.generation) return;
+      this.running = true;
+      this.measure(true);
+      this.say('The graphics context is back.');
+      this.redraw();
+    } catch (error) {
+      this.fail(error, true);
+    }
+  }
+
+  // ---- What scenes ask for
+
+  set(id: string, value: Value): void {
+    this.values[id] = value;
+    this.controls.put(id, value);
+    this.remember();
+  }
+  range(id: string, least: number, most: number): void {
+    this.controls.range(id, least, most);
+  }
+  redraw(): void {
+    this.dirty = true;
+    this.ask();
+  }
+  begin(): void {
+    this.fresh = true;
+    this.redraw();
+  }
+  say(text: string): void {
+    this.uncover();
+    this.speak(text, false);
+  }
+  nothing(text: string): void {
+    this.cover(text);
+    this.speak(text, false);
+  }
+  time(what: 'build' | 'upload', time: number | null): void {
+    this.put(what, milliseconds(time));
+  }
+  upload<T>(work: () => T): T {
+    const begun = performance.now();
+    const result = work();
+    if ('fenceSync' in this.gl) {
+      this.uploads.push({ fence: this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0), begun });
+      this.gl.flush();
+      this.ask();
+    } else {
+      this.time('upload', null);
+    }
+    return result;
+  }
+  job(name: string, numbers: readonly number[], options?: JobOptions): Promise<Answer> {
+    const generation = this.generation;
+    return this.jobs.run(name, numbers, options).then((answer) => {
+      if (generation !== this.generation) throw new Superseded('Another scene was chosen.');
+      return answer;
+    }).finally(() => this.rest());
+  }
+
+  // ---- What the reader does
+
+  private change(id: string, value: Value): void {
+    if (value !== true || id in this.values) this.values[id] = value;
+    this.remember();
+    if (this.running) this.attempt(() => this.scene.change(id, value));
+  }
+
+  key(event: KeyboardEvent): boolean {
+    const { key } = event;
+    if (/^[1-9]$/.test(key) && this.scenes[Number(key) - 1]) {
+      location.hash = this.scenes[Number(key) - 1]!.name;
+      return true;
+    }
+    const button = { p: 'pause', v: 'verify', s: 'save', '?': 'help' }[key];
+    if (button && !$(button).hidden) {
+      $(button).click();
+      return true;
+    }
+    return this.controls.key(key);
+  }
+
+  pause(): void {
+    this.paused = !this.paused;
+    this.showPaused();
+    this.ask();
+  }
+
+  toggleTheme(): void {
+    this.theme.toggle();
+  }
+
+  async verify(): Promise<void> {
+    if (!this.running) return;
+    const button = $<HTMLButtonElement>('verify');
+    button.disabled = true;
+    this.speak('Comparing with brute force …', false);
+    try {
+      this.say(await this.scene.verify());
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  async take(files: readonly File[]): Promise<void> {
+    if (!files.length) return;
+    try {
+      if (!this.scene.accepts) throw new SceneError('This scene reads no files.');
+      const file = await read(files, this.scene.suffixes, this.scene.accepts);
+      this.speak(`Reading ${file.name} …`, false);
+      await this.scene.drop(file.name, file.bytes);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  save(): void {
+    this.canvas.toBlob((blob) => {
+      if (!blob) {
+        this.speak('The browser could not make a picture of the canvas.', true);
+        return;
+      }
+      const link = element('a', { href: URL.createObjectURL(blob), download: `sapwood-${this.scene.name}.png` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+      this.speak(`Saved as ${link.download}, ${this.canvas.width} × ${this.canvas.height} pixels.`, false);
+    });
+  }
+
+  // ---- The loop
+
+  // Resolves when there is nothing left to do: for tests and for the impatient.
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.idlers.push(resolve);
+      this.rest();
+    });
+  }
+
+  private rest(): void {
+    if (this.jobs.busy || this.dirty || this.more || this.uploads.length || !this.measured || (this.running && !this.pace.ready())) return;
+    this.idlers.splice(0).forEach((resolve) => resolve());
+  }
+
+  private ask(): void {
+    if (this.frameAsked || document.hidden) return;
+    this.frameAsked = true;
+    requestAnimationFrame((now) => {
+      this.frameAsked = false;
+      this.tick(now);
+    });
+  }
+
+  private tick(now: number): void {
+    const moving = this.running && this.scene.animated && !this.paused && this.scene.animate !== undefined;
+    if (moving) this.seconds += Math.min(0.1, Math.max(0, (now - this.lastTick) / 1000));
+    this.lastTick = now;
+    if (!this.running) return;
+    this.checkUploads();
+    if (this.pace.ready()) {
+      this.attempt(() => {
+        if (moving && this.scene.animate!()) this.dirty = true;
+        if (this.dirty || this.more) {
+          if (this.fresh) this.pace.restart();
+          if (this.fresh) this.timing = true;
+          this.dirty = this.fresh = false;
+          this.more = this.pace.slice(this.timing, (share) => this.scene.frame(share));
+          if (this.timing) this.measured = false;
+          this.timing &&= this.more;
+          this.uncover();
+        }
+      });
+    }
+    if (!this.more && !this.measured) this.showSearch();
+    if (moving || this.dirty || this.more || this.uploads.length || !this.measured || !this.pace.ready()) this.ask();
+    else this.rest();
+  }
+
+  private showSearch(): void {
+    const elapsed = this.pace.elapsed();
+    if (elapsed === undefined) return;
+    this.put('search', milliseconds(elapsed));
+    this.measured = true;
+  }
+
+  private checkUploads(): void {
+    const gl = this.gl as WebGL2RenderingContext;
+    while (this.uploads.length) {
+      const { fence, begun } = this.uploads[0]!;
+      if (fence && gl.getSyncParameter(fence, gl.SYNC_STATUS) !== gl.SIGNALED) break;
+      gl.deleteSync(fence);
+      this.uploads.shift();
+      this.time('upload', performance.now() - begun);
+    }
+  }
+
+  // Runs a scene's code; what goes wrong in it is told.
+  private attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.more = false;
+      if (!this.gl.isContextLost()) this.fail(error);
+    }
+  }
+
+  // ---- What is shown
+
+  fail(error: unknown, cover = false): void {
+    if (error instanceof Superseded) return;
+    const text = error instanceof SceneError ? error.message : `Something went wrong: ${error instanceof Error ? error.message : String(error)}.`;
+    if (!(error instanceof SceneError)) console.error(error);
+    if (cover) this.cover(text);
+    this.speak(text, true);
+  }
+
+  // Throws the sentence of the call of C that returned this status.
+  check(status: number): void {
+    if (status !== 0) throw new SceneError(sentence(this.module));
+  }
+
+  private speak(text: string, wrong: boolean): void {
+    this.status.textContent = text;
+    this.status.classList.toggle('wrong', wrong);
+  }
+  private cover(text: string): void {
+    this.veil.textContent = text;
+    this.veil.hidden = false;
+  }
+  private uncover(): void {
+    this.veil.hidden = true;
+  }
+  private put(what: 'build' | 'upload' | 'search', text: string): void {
+    document.querySelector(`[data-testid="${what}"]`)!.textContent = text;
+  }
+  private showPaused(): void {
+    $('pause').textContent = this.paused ? 'Go on' : 'Pause';
+  }
+
+  private measure(always = false): void {
+    if (!this.running) return;
+    const box = this.place.getBoundingClientRect();
+    const ratio = Math.min(devicePixelRatio || 1, MOST_SIDE / Math.max(1, box.width, box.height));
+    const width = Math.max(1, Math.round(box.width * ratio));
+    const height = Math.max(1, Math.round(box.height * ratio));
+    if (!always && width === this.canvas.width && height === this.canvas.height) return;
+    this.canvas.width = width;
+    this.canvas.height = height;
+    this.attempt(() => this.scene.resize(width, height, ratio));
+    this.redraw();
+  }
+
+  private themeChanged(): void {
+    if (!this.theme) {
+      queueMicrotask(() => this.themeChanged()); // called while it is being made
+      return;
+    }
+    this.colors = this.theme.colors();
+    const { paper, ink, muted, accent } = this.colors;
+    [paper, ink, muted, accent].forEach((color, i) => this.module._page_color!(i, ...color));
+    if (this.running) {
+      this.scene.themeChanged?.();
+      this.redraw();
+    }
+  }
+
+  private remember(): void {
+    clearTimeout(this.addressTimer);
+    this.addressTimer = window.setTimeout(() => {
+      history.replaceState(null, '', writeAddress(this.scene.name, this.scene.controls, this.values));
+    }, 200);
+  }
+}
