@@ -27,7 +27,6 @@ typedef struct voronoi_scene {
     sap_rgba8_tree form;       // its arrays are malloc's
     GLuint answers[2];         // of the picture: RGBA32UI in the first; in WebGL 1 RGBA8 ids and distances
     int32_t answered[2];       // their width and height
-    int32_t done[4];           // rectangle (x, y from above, width, height) that the last search has finished
     int32_t chosen[VORONOI_CHOSEN];
     int chosen_count;
     double pointer[2];         // where the sites were asked for
