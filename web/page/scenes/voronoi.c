@@ -281,13 +281,14 @@ static void advance(double share) {
 
 // What has been found, now and then, so that something is seen to happen: drawing takes its time as well.
 static sap_status draw_so_far(void) {
-    enum { EVERY = 250 }; // milliseconds
+    enum { EVERY = 400 }; // milliseconds
     const double now = emscripten_get_now();
     const int32_t bottom = search.at[1] + search.tile < voronoi.height ? search.at[1] + search.tile : voronoi.height;
     const int32_t rows[4] = {0, search.drawn, voronoi.width, bottom - search.drawn};
     if (now - search.drawn_at < EVERY) return SAP_OK;
     search.drawn_at = now;
     search.drawn = search.at[1];
+    search.pixels = NAN;
     return voronoi_draw(rows, false);
 }
 
@@ -305,7 +306,7 @@ PAGE_EXPORT void voronoi_begin(double share, int stack, int counted) {
     begin_row(0, share);
 }
 
-// The part of `share` that the last call of voronoi_frame began to search.
+// The part of `share` that the last call of voronoi_frame searched; NaN: it went on with a tile or drew.
 PAGE_EXPORT double voronoi_part(double share) { return search.pixels / share; }
 
 // Searches about `share` pixels and draws them. 0: the picture is there; 1: there is more; else minus a status.
@@ -313,7 +314,7 @@ PAGE_EXPORT int voronoi_frame(double share) {
     const bool nothing = voronoi.compact ? !voronoi.form.nodes : !voronoi.tree;
     const int32_t all[4] = {0, 0, voronoi.width, voronoi.height};
     sap_status status = SAP_OK;
-    search.pixels = 0;
+    search.pixels = NAN;
     if (nothing || voronoi.width < 1) return 0;
     make_answers();
     if (search.more && search.asked) {

@@ -76,7 +76,7 @@ export class Pace {
     return more;
   }
 
-  // What the call that runs did was only a part of its share.
+  // What the call that runs did was only a part of its share; NaN: nothing that the share measures.
   did(part: number): void {
     this.part = part;
   }
@@ -84,8 +84,11 @@ export class Pace {
   // From what a timer query says, or else from the time until the fence was seen, less what passes in any case.
   private learn(milliseconds: number): void {
     this.idle = Math.min(this.idle * 1.05, milliseconds);
-    const cost = this.last() ?? Math.max(4, milliseconds - 0.8 * this.idle);
-    const factor = Math.min(2, Math.max(0.35, (this.part * SLICE) / cost));
+    const seen = milliseconds - 0.8 * this.idle;
+    const late = seen > 4 * SLICE; // whatever the query says
+    const cost = this.timer && !late ? this.last() : Math.max(4, seen);
+    if (cost === undefined || (Number.isNaN(this.part) && !late)) return;
+    const factor = Math.min(1.6, Math.max(0.35, ((this.part || 1) * SLICE) / cost));
     if (factor > 1 || cost > SLICE) this.share = Math.min(this.limits.most, Math.max(this.limits.least, this.share * factor));
   }
 
