@@ -50,6 +50,9 @@ int page_gl_version(void);
 // GLSL ES 3.00, `out vec4 color` being declared; in WebGL 1 GLSL ES 1.00 with SAP_GLSL 100. `vertex` NULL: a triangle
 // over the viewport. 0, and a sentence, on failure.
 GLuint page_program(const char* vertex, const char* fragment, const char* defines);
+// Vertex attribute 0, `corner`, is so many floats from a buffer. The library keeps its own in a vertex array object: bind
+// none (glBindVertexArray(0) in WebGL 2), as this does, before attributes are touched.
+void page_vertices(GLuint buffer, int axes);
 // Draws the program over a rectangle (x, y from below, width, height) of the framebuffer that is bound.
 void page_rectangle(GLuint program, const int32_t rectangle[4]);
 // Binds a texture to a unit and names it to the program, which becomes the current one. kind 0: GL_TEXTURE_2D.

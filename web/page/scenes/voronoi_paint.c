@@ -81,6 +81,7 @@ static sap_status draw_tree(void) {
     const bool on_cells = voronoi.view == VORONOI_CELLS || voronoi.view == VORONOI_WORK;
     const float white[3] = {1, 0.98f, 0.94f};
     glUniform3fv(page_uniform(drawn.tree, "paint"), 1, on_cells ? white : page_colors[ACCENT]);
+    glBindVertexArray(0);
     glDrawArrays(GL_TRIANGLES, 0, 6 * ((1 << levels) - 1));
     return SAP_OK;
 }
@@ -95,9 +96,7 @@ static void begin_marks(float diameter, const float paint[3], float alpha, const
 }
 
 static void draw_buffer(GLuint buffer, GLenum what, int count) {
-    glBindBuffer(GL_ARRAY_BUFFER, buffer);
-    glEnableVertexAttribArray(0);
-    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
+    page_vertices(buffer, 2);
     glDrawArrays(what, 0, count);
     glDisableVertexAttribArray(0);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
