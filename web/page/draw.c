@@ -1,5 +1,5 @@
-// What scenes draw with: programs, rectangles, textures. All state that a pass needs is set anew, for the library and the
-// scenes share the context.
+// What scenes draw with: programs, rectangles, textures. All state that a pass needs is set anew, for the library and
+// the scenes share the context.
 #include "page.h"
 #include <stdio.h>
 #include <string.h>

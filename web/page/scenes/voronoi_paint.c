@@ -19,7 +19,9 @@ static void set_view(GLuint program) {
     glUniform1f(page_uniform(program, "step_size"), (float)voronoi.step);
 }
 
-static double spacing_of(void) { return sqrt(voronoi.field[0] * voronoi.field[1] / (double)(voronoi.count > 0 ? voronoi.count : 1)); }
+static double spacing_of(void) {
+    return sqrt(voronoi.field[0] * voronoi.field[1] / (double)(voronoi.count > 0 ? voronoi.count : 1));
+}
 
 // How many nodes walks look at, about: the least (end 0) and the most (1) that colours of the work tell apart.
 PAGE_EXPORT double voronoi_work(int end) {
@@ -53,7 +55,7 @@ static sap_status draw_cells(const int32_t r[4]) {
     glUniform2f(page_uniform(program, "field"), (float)(1 / voronoi.field[0]), (float)(1 / voronoi.field[1]));
     glUniform1i(page_uniform(program, "view"), voronoi.view);
     glUniform1fv(page_uniform(program, "chosen"), VORONOI_CHOSEN, chosen);
-    glUniform1f(page_uniform(program, "dimmed"), voronoi.chosen_count > 1 ? 0.28f : 0);
+    glUniform1f(page_uniform(program, "dimmed"), voronoi.chosen_count > 1 ? 0.14f : 0);
     // The rectangle's neighbours change their edges with it.
     const int32_t left = r[0] > 0 ? r[0] - 1 : 0, top = r[1] > 0 ? r[1] - 1 : 0;
     const int32_t right = r[0] + r[2], bottom = r[1] + r[3];
