@@ -74,14 +74,13 @@ export function isosurface(): Scene {
     const side = Number(text('size'));
     host.say(`Making ${side}³ samples …`);
     await take(await host.job('isosurface_make', [shape, side], { newest: 'volume' }), shapes[shape]!.label, mine);
-    if (mine === turn) host.say(`${shapes[shape]!.label}: ${side}³ samples.`);
   }
 
   async function readVolume(file: { name: string; bytes: ArrayBuffer }, raw: RawForm): Promise<void> {
     const mine = ++turn;
     const numbers = [...raw.size, raw.type, raw.bigEndian ? 1 : 0, raw.skip];
     await take(await host.job('isosurface_read', numbers, { buffers: [file.bytes] }), file.name, mine);
-    if (mine === turn) host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}.`);
+    if (mine === turn) host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}; ${count(counts.triangles)} triangles at level ${levelText(Number(host.values['level']))}.`);
   }
 
   async function take(answer: Answer, name: string, mine: number): Promise<void> {
@@ -195,9 +194,10 @@ export function isosurface(): Scene {
         const place = host.overlay.appendChild(document.createElement('p'));
         place.className = 'nothing';
         place.textContent = words;
-        host.say(words);
       }
     }
+    // Told anew with every surface, but not while the level moves by itself.
+    if (!on('wander') || host.paused) host.say(empty ? words : `${volume!.name}, level ${levelText(Number(host.values['level']))}: ${count(counts.triangles)} triangles.`);
   }
 
   function offer(file: { name: string; bytes: ArrayBuffer }, guessed: RawForm): void {
@@ -400,6 +400,7 @@ export function isosurface(): Scene {
       const copy = (at: number, bytes: number): ArrayBuffer => module.HEAPU8.slice(at, at + bytes).buffer as ArrayBuffer;
       const answer = await host.job('isosurface_check', [level(), low()], { buffers: [copy(positions, 12 * vertices), copy(triangles, 12 * faces)] });
       const [closed, outer, open, cpuVertices, cpuTriangles, wrong, apart] = answer.numbers as unknown as [number, number, number, number, number, number, number];
+      if (!cpuTriangles && !faces) return 'There is no surface at this level, neither by the CPU nor by the GPU.';
       const whole = open === 0
         ? `The mesh is closed: each of ${count(closed)} edges is run once each way${outer ? `, but for ${count(outer)} on the volume’s faces, where it ends` : ''}.`
         : `The mesh is not closed: ${count(open)} edges have only one side.`;
