@@ -423,6 +423,7 @@ export function compaction(): Scene {
       total = found;
       host.redraw();
       if (wrong || kept !== found) return `Wrong: ${count(wrong)} of ${count(listed)} entries differ from the CPU’s list of ${count(kept)}; the pyramid’s total is ${count(found)}.`;
+      if (!kept) return 'The list is empty, and so is that of sap_compact on the CPU.';
       if (listed < kept) return `The first ${count(listed)} of ${count(kept)} cells, as many as were expected, are those of sap_compact on the CPU, in the same order.`;
       return `All ${count(kept)} entries are those of sap_compact on the CPU, in the same order, and so is the total.`;
     },
