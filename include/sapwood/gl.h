@@ -96,6 +96,15 @@ SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid)
 SAP_API sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done);
 /** Names the textures of the last step. Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun). */
 SAP_API sap_status sap_gl_frame_describe(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+/**
+ * Reads the answers of a rectangle of pixels, {x, y, width, height}, as far as the steps have come; waits for them.
+ * ids[height][width][k] and distance2 alike (NULL: not wanted) as from ::sap_nearest; where points are counted, ids
+ * holds a number a pixel, and distance2 must be NULL. O(pixels). Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun, a
+ * rectangle that is not within the frame), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_LOST; some answers may then have been
+ * written.
+ */
+SAP_API sap_status sap_gl_frame_read(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids,
+                                     float* distance2);
 /** Frees a frame. NULL is allowed. */
 SAP_API void sap_gl_frame_free(sap_gl_frame* frame);
 

@@ -151,6 +151,7 @@ static const sap_gl_functions functions = {.describe = describe_context,
                                            .frame_begin = sap_gl_frame_restart,
                                            .frame_step = sap_gl_frame_advance,
                                            .frame_describe = sap_gl_frame_name,
+                                           .frame_read = sap_gl_frame_get,
                                            .frame_free = sap_gl_frame_delete,
                                            .nearest_rgba8 = sap_gl_rgba8_answer};
 

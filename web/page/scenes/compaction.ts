@@ -77,7 +77,7 @@ export function compaction(): Scene {
     host.time('build', answer.milliseconds);
     host.upload(() => {
       const bytes = new Uint8Array(answer.buffers[0]!);
-      const at = module._malloc(bytes.length) >>> 0;
+      const at = module._page_allocate(bytes.length) >>> 0;
       if (!at) throw new SceneError('There is no memory for the volume.');
       module.HEAPU8.set(bytes, at);
       check(module._compaction_volume!(at, side));
@@ -101,7 +101,7 @@ export function compaction(): Scene {
     stale = true;
     marking = NaN;
     pointed = { level: NOTHING, node: 0 };
-    host.redraw();
+    host.begin();
   }
 
   // Marks about so many cells, and lists them when all are marked, if that has not been done for this level. Whether more
@@ -346,6 +346,7 @@ export function compaction(): Scene {
     },
     frame(cells) {
       if (!ready) return false;
+      host.did(stale ? 1 : NaN);
       if (run(cells)) return true;
       if (host.paused && total < 0) total = module._compaction_total!();
       const known = readable();

@@ -44,6 +44,7 @@ export function isosurface(): Scene {
   let wanted = false; // another picture than the one being drawn
   let fine = false; // that picture is multisampled
   let begun = 0; // when it was
+  let remaining = 0; // triangles that were left before
   let finished = false; // it is drawn, and nobody has looked how long that took
   let fineTakes = Infinity; // milliseconds
   let direction = 1;
@@ -112,7 +113,7 @@ export function isosurface(): Scene {
     if (mine !== turn || onGpu()) return;
     host.time('build', answer.milliseconds);
     const places = answer.buffers.map((buffer) => {
-      const at = module._malloc(buffer.byteLength || 1) >>> 0;
+      const at = module._page_allocate(buffer.byteLength || 1) >>> 0;
       if (at) module.HEAPU8.set(new Uint8Array(buffer), at);
       return at;
     });
@@ -132,7 +133,7 @@ export function isosurface(): Scene {
     if (mine !== turn) return;
     const [x, y, z, type] = answer.numbers as unknown as [number, number, number, number];
     const bytes = new Uint8Array(answer.buffers[0]!);
-    const at = module._malloc(bytes.length) >>> 0;
+    const at = module._page_allocate(bytes.length) >>> 0;
     if (!at) throw new SceneError('There is no memory for a second copy of this volume.');
     module.HEAPU8.set(bytes, at);
     module._isosurface_hold!(at, x, y, z, type);
@@ -211,7 +212,8 @@ export function isosurface(): Scene {
 
   function draw(): void {
     wanted = true;
-    host.redraw();
+    if (drawing) host.redraw();
+    else host.begin();
   }
 
   function moved(): void {
@@ -314,12 +316,16 @@ export function isosurface(): Scene {
         wanted = false;
         drawing = true;
         begun = performance.now();
+        remaining = counts.triangles;
         module._isosurface_begin!(size.width, size.height, camera.yaw, camera.pitch, camera.zoom, camera.x, camera.y, on('box') ? 1 : 0, fine ? 1 : 0);
       }
-      const more = module._isosurface_frame!(share, on('facets') ? 1 : 0, text('color') === 'normals' ? 1 : 0) !== 0;
-      drawing = more;
-      finished = !more;
-      return more || wanted || !fine;
+      const left = module._isosurface_frame!(share, on('facets') ? 1 : 0, text('color') === 'normals' ? 1 : 0);
+      drawing = left > 0;
+      finished = !drawing;
+      host.did(Math.min(1, (remaining - left) / share));
+      remaining = left;
+      if (finished && (wanted || !fine)) host.redraw();
+      return drawing;
     },
     animate() {
       const passed = Math.min(0.1, Math.max(0, host.seconds - before));

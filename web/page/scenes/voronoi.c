@@ -1,5 +1,5 @@
-// The picture's search, a tile after the other: by the library's frames, by the page's own walks where nodes are
-// counted or a stack is wanted, or by the compact search in bytes.
+// The picture's search, a tile after the other: by the library's frames, by the page's own walks where nodes are counted
+// or a stack is wanted, or by the compact search in bytes.
 #include "scenes/voronoi.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,18 +13,21 @@ enum { FIRST_LEAVES = 32, MOST_LEAVES = 256, LEAST_TILE = 64, MOST_SIDE = 8192 }
 enum { WALK_BEGIN, WALK_RESUME, WALK_PROGRAMS };
 
 static struct {
-    bool stack, counted; // which walk
-    sap_gl_frame* frame; // the library's, of one tile
-    GLuint states[2][2]; // of the page's own: place and counts, from one into the other
-    GLuint sides;        // of its tile: where columns and rows lie
+    bool stack, counted;      // which walk
+    sap_gl_frame* frame;      // the library's, of one tile
+    GLuint states[2][2];      // of the page's own: place and counts, from one into the other
+    GLuint sides;             // of its tile: where columns and rows lie
     GLuint walks[2][WALK_PROGRAMS], keep, left, framebuffer, query;
-    int now, made;              // which of the states; their size
-    int32_t tile;               // size of tiles in this row of them
-    int32_t at[2];              // the tile that is searched
-    int32_t leaves;             // of the next step
-    bool begun, asked;          // the tile; whether any of its walks goes on
-    bool more;                  // tiles are left
-    int32_t row_of[MOST_SIDE];  // where the row of tiles begins that pixel y lies in
+    int now, made;            // which of the states; their size
+    int32_t tile;             // size of tiles in this row of them
+    int32_t at[2];            // the tile that is searched
+    int32_t leaves;           // of the next step
+    double pixels;            // that the last call began to search
+    int32_t drawn;            // rows above this one have been drawn
+    double drawn_at;          // milliseconds: when
+    bool begun, asked;        // the tile; whether any of its walks goes on
+    bool more;                // tiles are left
+    int32_t row_of[MOST_SIDE]; // where the row of tiles begins that pixel y lies in
     int32_t tile_of[MOST_SIDE]; // how large its tiles are
 } search;
 
@@ -59,10 +62,8 @@ static sap_grid grid_of(int32_t x, int32_t y, int32_t width, int32_t height) {
 // The place that pixel (x, y) of a tile from `corner` asks about, as sap_grid says.
 static void place_in(const int32_t corner[2], int32_t x, int32_t y, float place[2]) {
     const sap_grid grid = grid_of(corner[0], corner[1], 1, 1);
-    place[0] =
-        (float)(grid.origin[0] + (x - corner[0] + 0.5) * voronoi.step) + (float)((y - corner[1] + 0.5) * grid.down[0]);
-    place[1] =
-        (float)(grid.origin[1] + (x - corner[0] + 0.5) * grid.right[1]) + (float)((y - corner[1] + 0.5) * voronoi.step);
+    place[0] = (float)(grid.origin[0] + (x - corner[0] + 0.5) * voronoi.step) + (float)((y - corner[1] + 0.5) * grid.down[0]);
+    place[1] = (float)(grid.origin[1] + (x - corner[0] + 0.5) * grid.right[1]) + (float)((y - corner[1] + 0.5) * voronoi.step);
 }
 
 static void tile_rectangle(int32_t rectangle[4]) {
@@ -94,9 +95,8 @@ static void make_answers(void) {
     memset(voronoi.answers, 0, sizeof voronoi.answers);
     const bool old = page_gl_version() == 1;
     for (int i = 0; i < (old ? 2 : 1); i++)
-        voronoi.answers[i] =
-            old ? make_texture(GL_RGBA, GL_RGBA, GL_UNSIGNED_BYTE, voronoi.width, voronoi.height)
-                : make_texture(GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, voronoi.width, voronoi.height);
+        voronoi.answers[i] = old ? make_texture(GL_RGBA, GL_RGBA, GL_UNSIGNED_BYTE, voronoi.width, voronoi.height)
+                                 : make_texture(GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, voronoi.width, voronoi.height);
     voronoi.answered[0] = voronoi.width;
     voronoi.answered[1] = voronoi.height;
 }
@@ -113,8 +113,7 @@ static void make_states(void) {
     if (search.made == search.tile) return;
     free_states();
     for (int i = 0; i < 4; i++)
-        search.states[i / 2][i % 2] =
-            make_texture(GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, search.tile, search.tile);
+        search.states[i / 2][i % 2] = make_texture(GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, search.tile, search.tile);
     search.sides = make_texture(GL_RG32F, GL_RG, GL_FLOAT, search.tile, 1);
     search.made = search.tile;
 }
@@ -140,8 +139,7 @@ static sap_status step_library(void) {
             search.frame = NULL;
         }
     }
-    if (!search.frame)
-        status = sap_gl_frame_create(voronoi.tree, search.tile, search.tile, &(sap_search){.k = 1}, &search.frame);
+    if (!search.frame) status = sap_gl_frame_create(voronoi.tree, search.tile, search.tile, &(sap_search){.k = 1}, &search.frame);
     const sap_grid grid = grid_of(search.at[0], search.at[1], search.tile, search.tile);
     if (status == SAP_OK && !search.begun) status = sap_gl_frame_begin(search.frame, &grid);
     return status == SAP_OK ? sap_gl_frame_step(search.frame, search.leaves, NULL) : status;
@@ -173,8 +171,7 @@ static sap_status step_own(void) {
     if (!*program) {
         static const char* const defines[2][2] = {
             {"#define PAGE_OUTPUTS\n", "#define PAGE_OUTPUTS\n#define PAGE_RESUMED\n"},
-            {"#define PAGE_OUTPUTS\n#define PAGE_STACK 24\n",
-             "#define PAGE_OUTPUTS\n#define PAGE_STACK 24\n#define PAGE_RESUMED\n"}};
+            {"#define PAGE_OUTPUTS\n#define PAGE_STACK 24\n", "#define PAGE_OUTPUTS\n#define PAGE_STACK 24\n#define PAGE_RESUMED\n"}};
         *program = page_program(NULL, sap_glsl_voronoi_walk, defines[search.stack][search.begun]);
     }
     if (!*program) return SAP_ERROR_UNSUPPORTED;
@@ -193,8 +190,7 @@ static sap_status step_own(void) {
     glUniform1i(page_uniform(*program, "tree_depth"), textures.depth);
     glUniform1i(page_uniform(*program, "tree_quads"), textures.quads);
     // nodes, smallest, boxes, blocks
-    glUniform4i(page_uniform(*program, "tree_shifts"), logarithm(w[0]), logarithm(w[1]), logarithm(w[2]),
-                logarithm(w[3]));
+    glUniform4i(page_uniform(*program, "tree_shifts"), logarithm(w[0]), logarithm(w[1]), logarithm(w[2]), logarithm(w[3]));
     glUniform1i(page_uniform(*program, "leaves"), search.leaves);
     search.now = 1 - search.now;
     aim(search.states[search.now], 2);
@@ -213,8 +209,7 @@ static sap_status keep_tile(void) {
         place = counts = textures.place;
     }
     if (!search.keep) search.keep = page_program(NULL, sap_glsl_voronoi_keep, "#define PAGE_OUTPUTS\n");
-    if (!search.left)
-        search.left = page_program(NULL, sap_glsl_voronoi_keep, "#define PAGE_OUTPUTS\n#define PAGE_LEFT\n");
+    if (!search.left) search.left = page_program(NULL, sap_glsl_voronoi_keep, "#define PAGE_OUTPUTS\n#define PAGE_LEFT\n");
     if (!search.keep || !search.left) return SAP_ERROR_UNSUPPORTED;
     if (!search.query) glGenQueries(1, &search.query);
     tile_rectangle(rectangle);
@@ -245,8 +240,7 @@ static sap_status search_compact(void) {
     int32_t* ids = malloc(pixels * 4);
     float* away = malloc(pixels * 4);
     uint32_t* texels = malloc(pixels * 16);
-    sap_status status =
-        ids && away && texels ? SAP_OK : page_fail(SAP_ERROR_MEMORY, "There is no memory here for a picture.");
+    sap_status status = ids && away && texels ? SAP_OK : page_fail(SAP_ERROR_MEMORY, "There is no memory here for a picture.");
     if (status == SAP_OK) status = sap_gl_nearest_rgba8(page_gl(), &voronoi.form, &grid, ids, away);
     for (int i = 0; i < 2 && status == SAP_OK; i++) {
         const bool old = page_gl_version() == 1;
@@ -254,8 +248,7 @@ static sap_status search_compact(void) {
             float away2 = away[p] * away[p];
             if (old) {
                 double units = (double)away[p] * voronoi.form.scale * 65536 + 0.5;
-                bytes_of(i ? (units < 4294967295.0 ? (uint32_t)units : UINT32_MAX) : (uint32_t)ids[p],
-                         (unsigned char*)(texels + p));
+                bytes_of(i ? (units < 4294967295.0 ? (uint32_t)units : UINT32_MAX) : (uint32_t)ids[p], (unsigned char*)(texels + p));
             } else {
                 texels[4 * p] = (uint32_t)ids[p];
                 memcpy(&texels[4 * p + 1], &away2, 4);
@@ -276,7 +269,6 @@ static sap_status search_compact(void) {
 
 // The next tile; after the last one nothing is left.
 static void advance(double share) {
-    tile_rectangle(voronoi.done);
     search.begun = search.asked = false;
     search.leaves = FIRST_LEAVES;
     search.at[0] += search.tile;
@@ -285,6 +277,19 @@ static void advance(double share) {
         search.more = next < voronoi.height;
         if (search.more) begin_row(next, share);
     }
+}
+
+// What has been found, now and then, so that something is seen to happen: drawing takes its time as well.
+static sap_status draw_so_far(void) {
+    enum { EVERY = 400 }; // milliseconds
+    const double now = emscripten_get_now();
+    const int32_t bottom = search.at[1] + search.tile < voronoi.height ? search.at[1] + search.tile : voronoi.height;
+    const int32_t rows[4] = {0, search.drawn, voronoi.width, bottom - search.drawn};
+    if (now - search.drawn_at < EVERY) return SAP_OK;
+    search.drawn_at = now;
+    search.drawn = search.at[1];
+    search.pixels = NAN;
+    return voronoi_draw(rows, false);
 }
 
 // ---- What the page calls
@@ -296,39 +301,39 @@ PAGE_EXPORT void voronoi_begin(double share, int stack, int counted) {
     search.begun = search.asked = false;
     search.leaves = FIRST_LEAVES;
     search.more = voronoi.width > 0 && voronoi.height > 0;
+    search.drawn = 0;
+    search.drawn_at = emscripten_get_now();
     begin_row(0, share);
 }
+
+// The part of `share` that the last call of voronoi_frame searched; NaN: it went on with a tile or drew.
+PAGE_EXPORT double voronoi_part(double share) { return search.pixels / share; }
 
 // Searches about `share` pixels and draws them. 0: the picture is there; 1: there is more; else minus a status.
 PAGE_EXPORT int voronoi_frame(double share) {
     const bool nothing = voronoi.compact ? !voronoi.form.nodes : !voronoi.tree;
     const int32_t all[4] = {0, 0, voronoi.width, voronoi.height};
     sap_status status = SAP_OK;
+    search.pixels = NAN;
     if (nothing || voronoi.width < 1) return 0;
     make_answers();
     if (search.more && search.asked) {
         GLuint left = 0;
         glGetQueryObjectuiv(search.query, GL_QUERY_RESULT, &left);
         search.asked = false;
-        if (!left)
-            advance(share);
-        else if (search.leaves < MOST_LEAVES)
-            search.leaves *= 2;
+        if (!left) advance(share);
+        else if (search.leaves < MOST_LEAVES) search.leaves *= 2;
     }
+    if (search.more && !search.begun) search.pixels = (double)search.tile * search.tile;
     if (search.more && voronoi.compact) {
         status = search_compact();
-        if (status == SAP_OK) {
-            advance(share);
-            status = voronoi_draw(voronoi.done, false);
-        }
+        if (status == SAP_OK) advance(share);
+        if (status == SAP_OK && search.more) status = draw_so_far();
     } else if (search.more) {
         status = search.counted || search.stack ? step_own() : step_library();
         search.begun = true;
         if (status == SAP_OK) status = keep_tile();
-        tile_rectangle(voronoi.done);
-        bool whole = voronoi.done[2] == voronoi.width && voronoi.done[3] == voronoi.height;
-        if (status == SAP_OK) status = voronoi_draw(voronoi.done, whole);
-        if (status == SAP_OK) return 1;
+        if (status == SAP_OK) status = draw_so_far();
     }
     if (status == SAP_OK && !search.more) status = voronoi_draw(all, true);
     return status != SAP_OK ? -(int)status : search.more ? 1 : 0;
@@ -371,8 +376,7 @@ PAGE_EXPORT sap_status job_voronoi_tree(page_job* job) {
     sap_device* cpu = page_cpu();
     sap_status status = cpu ? sap_tree_load_memory(cpu, job->in[1], job->in_bytes[1], &loaded) : SAP_ERROR_MEMORY;
     if (status == SAP_OK)
-        status =
-            voronoi.tree ? sap_gl_tree_update(voronoi.tree, loaded) : sap_tree_copy(loaded, page_gl(), &voronoi.tree);
+        status = voronoi.tree ? sap_gl_tree_update(voronoi.tree, loaded) : sap_tree_copy(loaded, page_gl(), &voronoi.tree);
     sap_tree_free(loaded);
     if (status != SAP_OK) return status;
     take_sites(job);
@@ -385,13 +389,8 @@ PAGE_EXPORT sap_status job_voronoi_tree(page_job* job) {
 PAGE_EXPORT sap_status job_voronoi_form(page_job* job) {
     const double* number = job->number;
     free_form();
-    voronoi.form = (sap_rgba8_tree){.width = (int32_t)number[0],
-                                    .height = (int32_t)number[1],
-                                    .lower = {number[2], number[3]},
-                                    .scale = number[4],
-                                    .nodes = job->in[1],
-                                    .ids = job->in[2],
-                                    .device = page_gl()};
+    voronoi.form = (sap_rgba8_tree){.width = (int32_t)number[0], .height = (int32_t)number[1], .lower = {number[2], number[3]},
+                                    .scale = number[4], .nodes = job->in[1], .ids = job->in[2], .device = page_gl()};
     job->in[1] = job->in[2] = NULL;
     take_sites(job);
     voronoi.compact = true;
@@ -416,8 +415,7 @@ static void choose_of_all(const float place[2], int k) {
     voronoi.chosen_count = found;
 }
 
-// number[0...]: x, y, how many (0: none are chosen). Answers number[0]: how many there are, then their ids and
-// distances.
+// number[0...]: x, y, how many (0: none are chosen). Answers number[0]: how many there are, then their ids and distances.
 PAGE_EXPORT sap_status job_voronoi_choose(page_job* job) {
     double* number = job->number;
     const float place[2] = {(float)number[0], (float)number[1]};
@@ -464,8 +462,7 @@ PAGE_EXPORT sap_status job_voronoi_answers(page_job* job) {
         uint32_t texel[4] = {0};
         glReadPixels(x, y, 1, 1, old ? GL_RGBA : GL_RGBA_INTEGER, old ? GL_UNSIGNED_BYTE : GL_UNSIGNED_INT, texel);
         const unsigned char* b = (const unsigned char*)texel;
-        ids[i] = old ? (int32_t)((uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3])
-                     : (int32_t)texel[0];
+        ids[i] = old ? (int32_t)((uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3]) : (int32_t)texel[0];
         place_in((int32_t[2]){x / size * size, search.row_of[y]}, x, y, places + 2 * i);
     }
     glBindFramebuffer(GL_FRAMEBUFFER, 0);

@@ -19,9 +19,7 @@ static void set_view(GLuint program) {
     glUniform1f(page_uniform(program, "step_size"), (float)voronoi.step);
 }
 
-static double spacing_of(void) {
-    return sqrt(voronoi.field[0] * voronoi.field[1] / (double)(voronoi.count > 0 ? voronoi.count : 1));
-}
+static double spacing_of(void) { return sqrt(voronoi.field[0] * voronoi.field[1] / (double)(voronoi.count > 0 ? voronoi.count : 1)); }
 
 // How many nodes walks look at, about: the least (end 0) and the most (1) that colours of the work tell apart.
 PAGE_EXPORT double voronoi_work(int end) {
