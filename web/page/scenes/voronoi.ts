@@ -172,7 +172,7 @@ class Voronoi implements Scene {
   private again(): void {
     this.fresh = true;
     this.asked = true;
-    this.host.redraw();
+    this.host.begin();
   }
 
   // What there is to see, in words.
@@ -256,7 +256,7 @@ class Voronoi implements Scene {
 
   resize(width: number, height: number, ratio: number): void {
     Object.assign(this, { width, height, ratio });
-    this.fresh = true;
+    this.again();
   }
 
   // ---- Pictures

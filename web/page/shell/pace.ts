@@ -45,11 +45,11 @@ export class Pace {
     return true;
   }
 
-  // Runs one call and marks its end. `work` says whether there is more.
-  slice(work: (share: number) => boolean): boolean {
+  // Runs one call and marks its end. `work` says whether there is more. `timed`: its time counts.
+  slice(timed: boolean, work: (share: number) => boolean): boolean {
     const gl = this.gl2;
     this.begun = performance.now();
-    if (gl && this.timer) {
+    if (timed && gl && this.timer) {
       this.open = gl.createQuery();
       if (this.open) gl.beginQuery(this.timer.TIME_ELAPSED_EXT, this.open);
     }
