@@ -127,7 +127,7 @@ PAGE_EXPORT void rays_show(int shadows, int bounces, int soft, int flat, int hea
 }
 
 // Begins a picture: of every `coarse`-th pixel, plain and with one sample, unless that is 1.
-PAGE_EXPORT int rays_begin(int coarse) {
+PAGE_EXPORT sap_status rays_begin(int coarse) {
     if (!rays.view) return page_fail(SAP_ERROR_ARGUMENT, "There is no mesh.");
     rays.picture.width = (rays.canvas[0] + coarse - 1) / coarse;
     rays.picture.height = (rays.canvas[1] + coarse - 1) / coarse;
@@ -154,7 +154,7 @@ PAGE_EXPORT int rays_step(int side) {
     return !done;
 }
 
-PAGE_EXPORT int rays_put(void) {
+PAGE_EXPORT sap_status rays_put(void) {
     return rays.view ? sap_gl_view_show(rays.view, 0, (int32_t[4]){0, 0, rays.canvas[0], rays.canvas[1]}) : SAP_OK;
 }
 

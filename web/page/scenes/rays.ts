@@ -50,6 +50,7 @@ class Rays implements Scene {
   ] as const;
   readonly accepts = 'PLY, OBJ or STL meshes';
   readonly suffixes = '.ply,.obj,.stl';
+  readonly webgl1 = false;
   readonly animated = false;
   readonly controls = controls;
   readonly share = { first: 160, least: 32, most: 1024 }; // pixels on the side of a tile
