@@ -92,6 +92,12 @@ SAP_API sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree);
 SAP_API sap_status sap_mesh_tree_save(const sap_mesh_tree* tree, const char* path);
 /** See ::sap_mesh_tree_save. */
 SAP_API sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tree** tree);
+/** The same in memory: as ::sap_tree_saved_size, ::sap_tree_save_memory and ::sap_tree_load_memory. */
+SAP_API sap_status sap_mesh_tree_saved_size(const sap_mesh_tree* tree, int64_t* size);
+/** See ::sap_mesh_tree_saved_size. */
+SAP_API sap_status sap_mesh_tree_save_memory(const sap_mesh_tree* tree, void* bytes, int64_t size);
+/** See ::sap_mesh_tree_saved_size. */
+SAP_API sap_status sap_mesh_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_mesh_tree** tree);
 
 /** Frees a tree. NULL is allowed. */
 SAP_API void sap_mesh_tree_free(sap_mesh_tree* tree);
@@ -108,7 +114,7 @@ typedef struct sap_mesh_tree_info {
     double cost;            /**< expected cost of a ray by the surface area heuristic, with the costs of the options */
     size_t bytes;           /**< of the arrays, triangles included; a GPU adds 16 an inner node, 48 a reference */
     size_t structure_bytes; /**< of nodes and references alone */
-    bool mapped;            /**< the arrays lie in a mapped file */
+    bool mapped;            /**< the arrays lie as they were saved: in a mapped file or in bytes of the caller's */
     float lower[3];         /**< least corner of the triangles' tight box; +infinity without any */
     float upper[3];         /**< its greatest corner; -infinity without any */
     sap_mesh_tree_options options; /**< as given, defaults filled in */

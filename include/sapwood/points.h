@@ -88,7 +88,7 @@ SAP_API sap_status sap_tree_build_f64(sap_device* device, sap_points_f64 points,
  * there are more points than ever before in this tree (a sliding-midpoint tree may also need more nodes), or the device
  * was trimmed. dims and precision must stay. On failure the old tree stays; but after SAP_ERROR_CANCELLED, or when
  * a GPU fails in the middle, it may be empty. No query may run on the tree meanwhile.
- * Errors: as sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree mapped from a file.
+ * Errors: as sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree that was loaded and lies as it was saved.
  */
 SAP_API sap_status sap_tree_rebuild(sap_tree* tree, sap_points points);
 /** ::sap_tree_rebuild in double precision. */
@@ -124,6 +124,26 @@ SAP_API sap_status sap_tree_save(const sap_tree* tree, const char* path);
  */
 SAP_API sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree);
 
+/**
+ * How many bytes ::sap_tree_save_memory writes: those of a file that ::sap_tree_save writes. O(1).
+ * Errors: SAP_ERROR_ARGUMENT.
+ */
+SAP_API sap_status sap_tree_saved_size(const sap_tree* tree, int64_t* size);
+
+/**
+ * Writes what ::sap_tree_save writes into memory: bytes[size], with the size that ::sap_tree_saved_size tells,
+ * beginning at a multiple of 64. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_tree_save_memory(const sap_tree* tree, void* bytes, int64_t size);
+
+/**
+ * Takes a saved tree that lies in memory, and checks all of it as ::sap_tree_load does. Nothing is copied: bytes[size],
+ * which begin at a multiple of 64, must stay and must not be changed while the tree lives, unless it is on a GPU. Such
+ * a tree cannot be rebuilt, but its copy can. O(n log n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT (the log gives
+ * the byte), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_tree** tree);
+
 /** What a tree is. */
 typedef struct sap_tree_info {
     int64_t count;              /**< points in the tree */
@@ -136,7 +156,7 @@ typedef struct sap_tree_info {
     int32_t depth;              /**< inner nodes from the root to the deepest leaf */
     int32_t largest_leaf;       /**< points in the fullest leaf */
     size_t bytes;               /**< of the tree's arrays, the points' copies included */
-    bool mapped;                /**< the arrays lie in a mapped file */
+    bool mapped;                /**< the arrays lie as they were saved: in a mapped file or in bytes of the caller's */
     sap_tree_options options;   /**< as given, defaults filled in */
     double lower[SAP_MAX_DIMS]; /**< tight box of the points; +infinity in an empty tree */
     double upper[SAP_MAX_DIMS]; /**< tight box of the points; -infinity in an empty tree */

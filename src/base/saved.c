@@ -51,9 +51,9 @@ sap_status sap_tree_memory_grow(const sap_device* device, sap_tree_memory* memor
 }
 
 void sap_tree_memory_release(const sap_device* device, sap_tree_memory* memory, unsigned char** arrays) {
-    if (memory->mapping)
+    if (memory->mapping_bytes)
         munmap(memory->mapping, memory->mapping_bytes);
-    else
+    else if (!memory->mapping)
         sap_memory_release(device, *arrays, memory->allocated);
     *memory = (sap_tree_memory){0};
     *arrays = NULL;
@@ -61,15 +61,20 @@ void sap_tree_memory_release(const sap_device* device, sap_tree_memory* memory, 
 
 // ---- Saving
 
-sap_status sap_saved_write(const sap_device* device, const char* path, const sap_saved_form* form, const void* facts,
-                           const void* arrays, size_t bytes) {
-    static const unsigned char end[SAP_ALIGNMENT] = {0};
+sap_status sap_saved_place_check(const sap_device* device, const sap_saved_place* place) {
+    if (place->path) return SAP_OK;
+    if (!place->bytes) return sap_fail(device, SAP_ERROR_ARGUMENT, "bytes: is NULL");
+    if (place->size < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "size: %lld is negative", (long long)place->size);
+    if ((uintptr_t)place->bytes % SAP_ALIGNMENT)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "bytes: do not begin at a multiple of %d", SAP_ALIGNMENT);
+    return SAP_OK;
+}
+
+static void make_header(header_bytes header, const sap_saved_form* form, const void* facts, const void* arrays,
+                        size_t bytes) {
     const uint32_t byte_order = BYTE_ORDER_MARK;
-    sap_output output;
-    sap_status status = sap_output_open(&output, device, path);
-    if (status != SAP_OK) return status;
-    header_bytes header = {0};
     const uint64_t sizes[2] = {bytes, sap_saved_sum(arrays, bytes)};
+    memset(header, 0, SAP_SAVED_HEADER);
     memcpy(header, form->magic, sizeof form->magic);
     memcpy(header + VERSION_AT, &form->version, sizeof form->version);
     memcpy(header + BYTE_ORDER_AT, &byte_order, sizeof byte_order);
@@ -77,20 +82,43 @@ sap_status sap_saved_write(const sap_device* device, const char* path, const sap
     memcpy(header + SAP_SAVED_FACTS + form->facts, sizes, sizeof sizes);
     const uint64_t sum = sap_saved_sum(header, SUM_AT);
     memcpy(header + SUM_AT, &sum, sizeof sum);
-    sap_output_put(&output, header, sizeof header);
+}
+
+static sap_status write_file(const sap_device* device, const char* path, const header_bytes header, const void* arrays,
+                             size_t bytes) {
+    static const unsigned char end[SAP_ALIGNMENT] = {0};
+    sap_output output;
+    sap_status status = sap_output_open(&output, device, path);
+    if (status != SAP_OK) return status;
+    sap_output_put(&output, header, SAP_SAVED_HEADER);
     sap_output_put(&output, arrays, bytes);
     sap_output_put(&output, end, sizeof end);
     return sap_output_close(&output);
 }
 
+sap_status sap_saved_write(const sap_device* device, const sap_saved_place* place, const sap_saved_form* form,
+                           const void* facts, const void* arrays, size_t bytes) {
+    header_bytes header;
+    if (!place->path && place->size != sap_saved_size(bytes))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "size: is %lld, but the saved tree has %lld bytes",
+                        (long long)place->size, (long long)sap_saved_size(bytes));
+    make_header(header, form, facts, arrays, bytes);
+    if (place->path) return write_file(device, place->path, header, arrays, bytes);
+    unsigned char* to = place->bytes;
+    memcpy(to, header, sizeof header);
+    if (bytes) memmove(to + SAP_SAVED_HEADER, arrays, bytes); // which may be those that were loaded from here
+    memset(to + SAP_SAVED_HEADER + bytes, 0, SAP_ALIGNMENT);
+    return SAP_OK;
+}
+
 // ---- Loading
 
 sap_status sap_saved_refuse(const sap_saved_file* file, size_t byte, const char* what) {
-    return sap_fail(file->device, SAP_ERROR_FORMAT, "'%s': byte %zu: %s", file->path, byte, what);
+    return sap_fail(file->device, SAP_ERROR_FORMAT, "'%s': byte %zu: %s", file->name, byte, what);
 }
 
 static sap_status unreadable(const sap_saved_file* file, const char* why) {
-    return sap_fail(file->device, SAP_ERROR_IO, "cannot read '%s': %s", file->path, why);
+    return sap_fail(file->device, SAP_ERROR_IO, "cannot read '%s': %s", file->name, why);
 }
 
 // Reads exactly `size` bytes. `missing`: at which byte what is wrong if the file ends before.
@@ -118,7 +146,7 @@ static sap_status check_header(sap_saved_file* file, const sap_saved_form* form,
     memcpy(sizes, header + SAP_SAVED_FACTS + form->facts, sizeof sizes);
     memcpy(&sum, header + SUM_AT, sizeof sum);
     if (memcmp(header, form->magic, sizeof form->magic) != 0)
-        return sap_fail(file->device, SAP_ERROR_FORMAT, "'%s': byte 0: this is not %s", file->path, form->what);
+        return sap_fail(file->device, SAP_ERROR_FORMAT, "'%s': byte 0: this is not %s", file->name, form->what);
     if (byte_order != BYTE_ORDER_MARK)
         return sap_saved_refuse(file, BYTE_ORDER_AT,
                                 "the tree was saved on a machine of another byte order; build it anew");
@@ -127,7 +155,7 @@ static sap_status check_header(sap_saved_file* file, const sap_saved_form* form,
     if (sap_saved_sum(header, SUM_AT) != sum) return sap_saved_refuse(file, SUM_AT, "the header is damaged");
     if (sizes[0] > SIZE_MAX / 2 || file_size != SAP_SAVED_HEADER + sizes[0] + SAP_ALIGNMENT)
         return sap_fail(file->device, SAP_ERROR_FORMAT,
-                        "'%s': byte %llu: the file ends here, but should have %llu bytes", file->path,
+                        "'%s': byte %llu: the file ends here, but should have %llu bytes", file->name,
                         (unsigned long long)file_size, SAP_SAVED_HEADER + (unsigned long long)sizes[0] + SAP_ALIGNMENT);
     for (size_t i = zero_at; i < SUM_AT; i++)
         if (header[i]) return sap_saved_refuse(file, zero_at, "reserved bytes are not zero");
@@ -136,32 +164,47 @@ static sap_status check_header(sap_saved_file* file, const sap_saved_form* form,
     return SAP_OK;
 }
 
-static sap_status read_header(sap_saved_file* file, const sap_saved_form* form, void* facts) {
+static sap_status read_header(sap_saved_file* file, int64_t size, header_bytes header, uint64_t* whole) {
+    static const char missing[] = "the file ends within the header of a saved tree";
+    if (file->start) {
+        *whole = (uint64_t)size;
+        if (size < SAP_SAVED_HEADER) return sap_saved_refuse(file, (size_t)size, missing);
+        memcpy(header, file->start, SAP_SAVED_HEADER);
+        return SAP_OK;
+    }
     struct stat target;
-    header_bytes header;
     if (fstat(file->descriptor, &target) != 0) return unreadable(file, strerror(errno));
     if (!S_ISREG(target.st_mode)) return unreadable(file, "not a regular file");
-    sap_status status = read_all(file, header, sizeof header, (size_t)target.st_size,
-                                 "the file ends within the header of a saved tree");
-    if (status == SAP_OK) status = check_header(file, form, header, (uint64_t)target.st_size);
-    if (status == SAP_OK) memcpy(facts, header + SAP_SAVED_FACTS, form->facts);
-    return status;
+    *whole = (uint64_t)target.st_size;
+    return read_all(file, header, SAP_SAVED_HEADER, (size_t)target.st_size, missing);
 }
 
-sap_status sap_saved_open(sap_saved_file* file, const sap_device* device, const char* path, const sap_saved_form* form,
-                          void* facts) {
-    // Opening a pipe must not wait for its writer.
-    *file =
-        (sap_saved_file){.device = device, .path = path, .descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file->descriptor < 0) return unreadable(file, strerror(errno));
-    sap_status status = read_header(file, form, facts);
+sap_status sap_saved_open(sap_saved_file* file, const sap_device* device, const sap_saved_place* place,
+                          const sap_saved_form* form, void* facts) {
+    *file = (sap_saved_file){.device = device, .name = "(memory)", .start = place->bytes, .descriptor = -1};
+    if (place->path) {
+        file->name = place->path;
+        file->descriptor = open(place->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe's writer is not waited for
+        if (file->descriptor < 0) return unreadable(file, strerror(errno));
+    }
+    header_bytes header;
+    uint64_t whole = 0;
+    sap_status status = read_header(file, place->size, header, &whole);
+    if (status == SAP_OK) status = check_header(file, form, header, whole);
+    if (status == SAP_OK) memcpy(facts, header + SAP_SAVED_FACTS, form->facts);
     if (status != SAP_OK) sap_saved_close(file);
     return status;
 }
 
 // Maps the file; where it cannot be mapped, reads the arrays, before which the file stands.
 static sap_status map_or_read(const sap_saved_file* file, sap_tree_memory* memory, unsigned char** arrays) {
-    const size_t size = SAP_SAVED_HEADER + file->bytes + SAP_ALIGNMENT;
+    if (file->start) {
+        unsigned char* start = (unsigned char*)(uintptr_t)file->start;
+        *memory = (sap_tree_memory){.mapping = start};
+        *arrays = start + SAP_SAVED_HEADER;
+        return SAP_OK;
+    }
+    const size_t size = (size_t)sap_saved_size(file->bytes);
     void* mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file->descriptor, 0);
     if (mapping != MAP_FAILED) {
         *memory = (sap_tree_memory){.mapping = mapping, .mapping_bytes = size};
@@ -176,7 +219,7 @@ static sap_status map_or_read(const sap_saved_file* file, sap_tree_memory* memor
 static sap_status check_arrays(const sap_saved_file* file, const unsigned char* arrays) {
     const size_t end = SAP_SAVED_HEADER + file->bytes;
     if (sap_saved_sum(arrays, file->bytes) != file->sum)
-        return sap_fail(file->device, SAP_ERROR_FORMAT, "'%s': bytes %d to %zu: the arrays are damaged", file->path,
+        return sap_fail(file->device, SAP_ERROR_FORMAT, "'%s': bytes %d to %zu: the arrays are damaged", file->name,
                         SAP_SAVED_HEADER, end - 1);
     for (size_t i = 0; i < SAP_ALIGNMENT; i++)
         if (arrays[file->bytes + i]) return sap_saved_refuse(file, end + i, "the last bytes are not zero");
@@ -192,4 +235,6 @@ sap_status sap_saved_load(const sap_saved_file* file, sap_tree_memory* memory, u
     return status;
 }
 
-void sap_saved_close(sap_saved_file* file) { close(file->descriptor); }
+void sap_saved_close(sap_saved_file* file) {
+    if (!file->start) close(file->descriptor);
+}

@@ -1,6 +1,8 @@
 // Includes the text that SAP_SPECIAL_TEXT names once for each number of axes, for one precision (specialise_all.h).
+// With SAP_FEW_INSTANCES, where code must travel, the text for any number serves all.
 
 // clang-format off
+#if !defined(SAP_FEW_INSTANCES)
 #define SAP_AXES 2
 #include SAP_SPECIAL_TEXT
 #undef SAP_AXES
@@ -10,6 +12,7 @@
 #define SAP_AXES 4
 #include SAP_SPECIAL_TEXT
 #undef SAP_AXES
+#endif
 #define SAP_AXES 16
 #include SAP_SPECIAL_TEXT
 #undef SAP_AXES

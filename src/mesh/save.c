@@ -14,9 +14,7 @@ _Static_assert(sizeof(facts) == 120, "the facts are part of the format");
 
 static const sap_saved_form form = {"SAPMESH\n", 1, sizeof(facts), "a saved tree over triangles"};
 
-sap_status sap_mesh_tree_save(const sap_mesh_tree* tree, const char* path) {
-    if (!tree) return SAP_ERROR_ARGUMENT;
-    if (!path) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "path: is NULL");
+static sap_status save(const sap_mesh_tree* tree, const sap_saved_place* place) {
     const sap_mesh_tree_shape* s = &tree->shape;
     const sap_mesh_tree_options* o = &tree->options;
     facts f = {.quality = (int32_t)o->quality,
@@ -41,9 +39,29 @@ sap_status sap_mesh_tree_save(const sap_mesh_tree* tree, const char* path) {
     sap_mesh_view view;
     sap_status status = sap_mesh_view_open(tree, &view);
     if (status != SAP_OK) return status;
-    status = sap_saved_write(tree->device, path, &form, &f, view.tree.arrays, s->bytes);
+    status = sap_saved_write(tree->device, place, &form, &f, view.tree.arrays, s->bytes);
     sap_mesh_view_close(&view);
     return status;
+}
+
+sap_status sap_mesh_tree_save(const sap_mesh_tree* tree, const char* path) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    if (!path) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "path: is NULL");
+    return save(tree, &(sap_saved_place){.path = path});
+}
+
+sap_status sap_mesh_tree_saved_size(const sap_mesh_tree* tree, int64_t* size) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    if (!size) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "size: is NULL");
+    *size = sap_saved_size(tree->shape.bytes);
+    return SAP_OK;
+}
+
+sap_status sap_mesh_tree_save_memory(const sap_mesh_tree* tree, void* bytes, int64_t size) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    const sap_saved_place place = {.bytes = bytes, .size = size};
+    sap_status status = sap_saved_place_check(tree->device, &place);
+    return status == SAP_OK ? save(tree, &place) : status;
 }
 
 // Takes on options and shape from the facts.
@@ -97,15 +115,13 @@ static sap_status move_to_device(sap_mesh_tree* tree) {
     return status;
 }
 
-sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tree** tree) {
-    if (!device) return SAP_ERROR_ARGUMENT;
-    if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
+static sap_status load(sap_device* device, const sap_saved_place* place, sap_mesh_tree** tree) {
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
     if (!device->table->trace)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device has no trees over triangles");
     sap_saved_file file;
     facts f;
-    sap_status status = sap_saved_open(&file, device, path, &form, &f);
+    sap_status status = sap_saved_open(&file, device, place, &form, &f);
     if (status != SAP_OK) return status;
     sap_mesh_tree* loaded = sap_mesh_tree_new(device);
     status = loaded ? load_on_host(loaded, &file, &f) : SAP_ERROR_MEMORY;
@@ -116,4 +132,17 @@ sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tre
     else
         sap_mesh_tree_free(loaded);
     return status;
+}
+
+sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tree** tree) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
+    return load(device, &(sap_saved_place){.path = path}, tree);
+}
+
+sap_status sap_mesh_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_mesh_tree** tree) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    const sap_saved_place place = {.bytes = (void*)(uintptr_t)bytes, .size = size};
+    sap_status status = sap_saved_place_check(device, &place);
+    return status == SAP_OK ? load(device, &place, tree) : status;
 }

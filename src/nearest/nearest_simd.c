@@ -239,46 +239,54 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
     run->stats.points += stats.leaves * view.points;
 }
 
-// One instance for each usual number of dimensions, and one for all others.
-#define SEARCH(kind)                                                                                                   \
-    static void search_##kind(sap_nearest_run* run) {                                                                  \
-        switch (run->tree->shape.dims) {                                                                               \
-        case 2: search_with(run, KIND_##kind, 2); break;                                                               \
-        case 3: search_with(run, KIND_##kind, 3); break;                                                               \
-        case 4: search_with(run, KIND_##kind, 4); break;                                                               \
-        default: search_with(run, KIND_##kind, run->tree->shape.dims);                                                 \
-        }                                                                                                              \
-    }
-SEARCH(ONE)
-SEARCH(HEAP)
+// One instance for each usual number of dimensions, and one for all others. They are called through a table, so that no
+// compiler makes them one huge function. SAP_FEW_INSTANCES: where code must travel, it is kept to the most usual ones.
+typedef void (*search_function)(sap_nearest_run* run);
+
+#define INSTANCE(kind, name, dims)                                                                                     \
+    static void search_##kind##_##name(sap_nearest_run* run) { search_with(run, KIND_##kind, dims); }
+#if defined(SAP_FEW_INSTANCES)
+#define INSTANCES(kind)                                                                                                \
+    INSTANCE(kind, 2, 2)                                                                                               \
+    INSTANCE(kind, 3, 3)                                                                                               \
+    INSTANCE(kind, any, run->tree->shape.dims)
+#define EACH(kind)                                                                                                     \
+    { search_##kind##_2, search_##kind##_3, search_##kind##_any, search_##kind##_any }
+#else
+#define INSTANCES(kind)                                                                                                \
+    INSTANCE(kind, 2, 2)                                                                                               \
+    INSTANCE(kind, 3, 3)                                                                                               \
+    INSTANCE(kind, 4, 4)                                                                                               \
+    INSTANCE(kind, any, run->tree->shape.dims)
+#define EACH(kind)                                                                                                     \
+    { search_##kind##_2, search_##kind##_3, search_##kind##_4, search_##kind##_any }
+#endif
+INSTANCES(ONE)
 #if REGISTER_LISTS
 enum { KIND_8 = 1, KIND_16 = 2, KIND_24 = 3, KIND_32 = 4 };
-SEARCH(8)
-SEARCH(16)
-SEARCH(24)
-SEARCH(32)
-static void search_list(sap_nearest_run* run) {
-    if (run->k <= 8)
-        search_8(run);
-    else if (run->k <= 16)
-        search_16(run);
-    else if (run->k <= 24)
-        search_24(run);
-    else
-        search_32(run);
-}
+INSTANCES(8)
+INSTANCES(16)
+INSTANCES(24)
+INSTANCES(32)
+#define EACH_LIST EACH(8), EACH(16), EACH(24), EACH(32)
 #else
-SEARCH(SORTED)
-static void search_list(sap_nearest_run* run) { search_SORTED(run); }
+INSTANCES(SORTED)
+#define EACH_LIST EACH(SORTED), EACH(SORTED), EACH(SORTED), EACH(SORTED)
+#endif
+#if defined(SAP_FEW_INSTANCES)
+INSTANCE(HEAP, any, run->tree->shape.dims)
+#define EACH_HEAP                                                                                                      \
+    { search_HEAP_any, search_HEAP_any, search_HEAP_any, search_HEAP_any }
+#else
+INSTANCES(HEAP)
+#define EACH_HEAP EACH(HEAP)
 #endif
 
 static void search(sap_nearest_run* run) {
-    if (run->k == 1)
-        search_ONE(run);
-    else if (run->k <= SAP_LIST_MAX)
-        search_list(run);
-    else
-        search_HEAP(run);
+    static const search_function functions[6][4] = {EACH(ONE), EACH_LIST, EACH_HEAP};
+    const int32_t dims = run->tree->shape.dims;
+    const int kind = run->k == 1 ? 0 : run->k <= SAP_LIST_MAX ? (run->k + 7) / 8 : 5;
+    functions[kind][dims >= 2 && dims <= 4 ? dims - 2 : 3](run);
 }
 
 // ---- Cells

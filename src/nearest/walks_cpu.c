@@ -31,8 +31,8 @@ enum { LONGEST_LIST = 16 };
 
 static answer_function choose_answer(const sap_tree_shape* shape, int32_t k) {
     static const answer_function answers[2][4][3] = {
-        {ANSWERS(32, 2), ANSWERS(32, 3), ANSWERS(32, 4), ANSWERS(32, 16)},
-        {ANSWERS(64, 2), ANSWERS(64, 3), ANSWERS(64, 4), ANSWERS(64, 16)},
+        {SAP_EACH_AXES(ANSWERS, 32)},
+        {SAP_EACH_AXES(ANSWERS, 64)},
     };
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
     const int list = k <= 1 ? 0 : k <= LONGEST_LIST ? 1 : 2;

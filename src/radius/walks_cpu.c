@@ -20,8 +20,8 @@ typedef int64_t (*answer_function)(const sap_tree* tree, const void* query, doub
 
 static answer_function choose_answer(const sap_tree_shape* shape, bool collect) {
     static const answer_function answers[2][4][2] = {
-        {ANSWERS(32, 2), ANSWERS(32, 3), ANSWERS(32, 4), ANSWERS(32, 16)},
-        {ANSWERS(64, 2), ANSWERS(64, 3), ANSWERS(64, 4), ANSWERS(64, 16)},
+        {SAP_EACH_AXES(ANSWERS, 32)},
+        {SAP_EACH_AXES(ANSWERS, 64)},
     };
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
     return answers[shape->real_bits == 64][axes][collect];

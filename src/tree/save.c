@@ -11,7 +11,7 @@ _Static_assert(sizeof(facts) == 72, "the facts are part of the format");
 
 static const sap_saved_form form = {"SAPTREE\n", 1, sizeof(facts), "a saved tree"};
 
-static sap_status save_view(const sap_tree* tree, const char* path) {
+static sap_status save_view(const sap_tree* tree, const sap_saved_place* place) {
     const sap_tree_shape* s = &tree->shape;
     const facts f = {.real_bits = s->real_bits,
                      .dims = s->dims,
@@ -26,18 +26,36 @@ static sap_status save_view(const sap_tree* tree, const char* path) {
                      .nodes = s->nodes,
                      .leaves = s->leaves,
                      .slots = s->slots};
-    return sap_saved_write(tree->device, path, &form, &f, tree->arrays, s->bytes);
+    return sap_saved_write(tree->device, place, &form, &f, tree->arrays, s->bytes);
+}
+
+static sap_status save(const sap_tree* tree, const sap_saved_place* place) {
+    sap_host_view view;
+    sap_status status = sap_host_view_open(tree, &view);
+    if (status != SAP_OK) return status;
+    status = save_view(&view.tree, place);
+    sap_host_view_close(&view);
+    return status;
 }
 
 sap_status sap_tree_save(const sap_tree* tree, const char* path) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    sap_host_view view;
-    sap_status status = sap_host_view_open(tree, &view);
-    if (status != SAP_OK) return status;
-    status = save_view(&view.tree, path);
-    sap_host_view_close(&view);
-    return status;
+    return save(tree, &(sap_saved_place){.path = path});
+}
+
+sap_status sap_tree_saved_size(const sap_tree* tree, int64_t* size) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    if (!size) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "size: is NULL");
+    *size = sap_saved_size(tree->shape.bytes);
+    return SAP_OK;
+}
+
+sap_status sap_tree_save_memory(const sap_tree* tree, void* bytes, int64_t size) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    const sap_saved_place place = {.bytes = bytes, .size = size};
+    sap_status status = sap_saved_place_check(tree->device, &place);
+    return status == SAP_OK ? save(tree, &place) : status;
 }
 
 // Takes on options and shape from the facts.
@@ -83,13 +101,11 @@ static sap_status move_to_device(sap_tree* tree) {
     return status;
 }
 
-sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree) {
-    if (!device) return SAP_ERROR_ARGUMENT;
-    if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
+static sap_status load(sap_device* device, const sap_saved_place* place, sap_tree** tree) {
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
     sap_saved_file file;
     facts f;
-    sap_status status = sap_saved_open(&file, device, path, &form, &f);
+    sap_status status = sap_saved_open(&file, device, place, &form, &f);
     if (status != SAP_OK) return status;
     sap_tree* loaded = sap_memory_allocate_zero(device, sizeof *loaded);
     if (loaded) {
@@ -106,4 +122,17 @@ sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree) 
     else
         sap_tree_free(loaded);
     return status;
+}
+
+sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
+    return load(device, &(sap_saved_place){.path = path}, tree);
+}
+
+sap_status sap_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_tree** tree) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    const sap_saved_place place = {.bytes = (void*)(uintptr_t)bytes, .size = size};
+    sap_status status = sap_saved_place_check(device, &place);
+    return status == SAP_OK ? load(device, &place, tree) : status;
 }

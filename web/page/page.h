@@ -17,7 +17,7 @@
 enum { PAGE_NUMBERS = 64, PAGE_BUFFERS = 8 };
 
 // A call's input and answer; shell/module.ts knows the layout. Input buffers are freed after the call, but for those
-// whose `in` the job sets to NULL: they are its own then (malloc's). What stands in `out` is copied away and freed.
+// whose `in` the job sets to NULL: they are its own then (page_allocate's). What stands in `out` is copied away and freed.
 typedef struct page_job {
     double number[PAGE_NUMBERS]; // arguments; afterwards the answer's
     void* in[PAGE_BUFFERS];
@@ -26,7 +26,9 @@ typedef struct page_job {
     uint32_t out_bytes[PAGE_BUFFERS];
 } page_job;
 
-// Room for the next answer of so many bytes; NULL (and a sentence) if there is none.
+// Memory at a multiple of 64, as saved trees want it, for free(); NULL: there is none.
+void* page_allocate(size_t bytes);
+// Room for the next answer of so many bytes, from page_allocate; NULL (and a sentence) if there is none.
 void* page_answer(page_job* job, size_t bytes);
 // Fails with a sentence for the user, printf style; returns the status.
 __attribute__((format(printf, 2, 3))) sap_status page_fail(sap_status status, const char* format, ...);

@@ -22,6 +22,9 @@ static struct {
     int32_t tile;             // size of tiles in this row of them
     int32_t at[2];            // the tile that is searched
     int32_t leaves;           // of the next step
+    double pixels;            // that the last call began to search
+    int32_t drawn;            // rows above this one have been drawn
+    double drawn_at;          // milliseconds: when
     bool begun, asked;        // the tile; whether any of its walks goes on
     bool more;                // tiles are left
     int32_t row_of[MOST_SIDE]; // where the row of tiles begins that pixel y lies in
@@ -266,7 +269,6 @@ static sap_status search_compact(void) {
 
 // The next tile; after the last one nothing is left.
 static void advance(double share) {
-    tile_rectangle(voronoi.done);
     search.begun = search.asked = false;
     search.leaves = FIRST_LEAVES;
     search.at[0] += search.tile;
@@ -275,6 +277,19 @@ static void advance(double share) {
         search.more = next < voronoi.height;
         if (search.more) begin_row(next, share);
     }
+}
+
+// What has been found, now and then, so that something is seen to happen: drawing takes its time as well.
+static sap_status draw_so_far(void) {
+    enum { EVERY = 400 }; // milliseconds
+    const double now = emscripten_get_now();
+    const int32_t bottom = search.at[1] + search.tile < voronoi.height ? search.at[1] + search.tile : voronoi.height;
+    const int32_t rows[4] = {0, search.drawn, voronoi.width, bottom - search.drawn};
+    if (now - search.drawn_at < EVERY) return SAP_OK;
+    search.drawn_at = now;
+    search.drawn = search.at[1];
+    search.pixels = NAN;
+    return voronoi_draw(rows, false);
 }
 
 // ---- What the page calls
@@ -286,14 +301,20 @@ PAGE_EXPORT void voronoi_begin(double share, int stack, int counted) {
     search.begun = search.asked = false;
     search.leaves = FIRST_LEAVES;
     search.more = voronoi.width > 0 && voronoi.height > 0;
+    search.drawn = 0;
+    search.drawn_at = emscripten_get_now();
     begin_row(0, share);
 }
+
+// The part of `share` that the last call of voronoi_frame searched; NaN: it went on with a tile or drew.
+PAGE_EXPORT double voronoi_part(double share) { return search.pixels / share; }
 
 // Searches about `share` pixels and draws them. 0: the picture is there; 1: there is more; else minus a status.
 PAGE_EXPORT int voronoi_frame(double share) {
     const bool nothing = voronoi.compact ? !voronoi.form.nodes : !voronoi.tree;
     const int32_t all[4] = {0, 0, voronoi.width, voronoi.height};
     sap_status status = SAP_OK;
+    search.pixels = NAN;
     if (nothing || voronoi.width < 1) return 0;
     make_answers();
     if (search.more && search.asked) {
@@ -303,20 +324,16 @@ PAGE_EXPORT int voronoi_frame(double share) {
         if (!left) advance(share);
         else if (search.leaves < MOST_LEAVES) search.leaves *= 2;
     }
+    if (search.more && !search.begun) search.pixels = (double)search.tile * search.tile;
     if (search.more && voronoi.compact) {
         status = search_compact();
-        if (status == SAP_OK) {
-            advance(share);
-            status = voronoi_draw(voronoi.done, false);
-        }
+        if (status == SAP_OK) advance(share);
+        if (status == SAP_OK && search.more) status = draw_so_far();
     } else if (search.more) {
         status = search.counted || search.stack ? step_own() : step_library();
         search.begun = true;
         if (status == SAP_OK) status = keep_tile();
-        tile_rectangle(voronoi.done);
-        bool whole = voronoi.done[2] == voronoi.width && voronoi.done[3] == voronoi.height;
-        if (status == SAP_OK) status = voronoi_draw(voronoi.done, whole);
-        if (status == SAP_OK) return 1;
+        if (status == SAP_OK) status = draw_so_far();
     }
     if (status == SAP_OK && !search.more) status = voronoi_draw(all, true);
     return status != SAP_OK ? -(int)status : search.more ? 1 : 0;

@@ -5,7 +5,6 @@
 
 #include "page.h"
 #include <sapwood/gl.h>
-sap_status sap_tree_save_memory(const sap_tree*, void**, size_t*); sap_status sap_tree_load_memory(sap_device*, const void*, size_t, sap_tree**); void sap_bytes_free(sap_device*, void*, size_t); // SCRATCH
 
 enum {
     VORONOI_LEAF = 8,       // sites a leaf: shaders scan leaves a texel, four sites, at a time
@@ -24,10 +23,9 @@ typedef struct voronoi_scene {
     int64_t count;
     bool compact;              // the form in four bytes a node is shown, else the tree
     sap_tree* tree;            // on the device of the context
-    sap_rgba8_tree form;       // its arrays are malloc's
+    sap_rgba8_tree form;       // its arrays are the scene's
     GLuint answers[2];         // of the picture: RGBA32UI in the first; in WebGL 1 RGBA8 ids and distances
     int32_t answered[2];       // their width and height
-    int32_t done[4];           // rectangle (x, y from above, width, height) that the last search has finished
     int32_t chosen[VORONOI_CHOSEN];
     int chosen_count;
     double pointer[2];         // where the sites were asked for

@@ -172,7 +172,7 @@ class Voronoi implements Scene {
   private again(): void {
     this.fresh = true;
     this.asked = true;
-    this.host.redraw();
+    this.host.begin();
   }
 
   // What there is to see, in words.
@@ -256,7 +256,7 @@ class Voronoi implements Scene {
 
   resize(width: number, height: number, ratio: number): void {
     Object.assign(this, { width, height, ratio });
-    this.fresh = true;
+    this.again();
   }
 
   // ---- Pictures
@@ -287,6 +287,7 @@ class Voronoi implements Scene {
     if (this.asked) this.choose();
     const left_over = module._voronoi_frame!(share);
     if (left_over < 0) throw new SceneError(sentence(module));
+    this.host.did(Math.min(1, module._voronoi_part!(share)));
     this.searching = left_over === 1;
     this.showLegend(view);
     return this.searching;

@@ -105,8 +105,8 @@ static void draw_buffer(GLuint buffer, GLenum what, int count) {
 
 static void draw_sites(void) {
     const double cell = spacing_of() / voronoi.step; // pixels from site to site
-    const double diameter = fmin(7, cell * 0.28 / voronoi.ratio) * voronoi.ratio;
-    if (!voronoi.dots || diameter < 1.6 || !voronoi.count) return;
+    const double diameter = fmin(7, cell * 0.2 / voronoi.ratio) * voronoi.ratio;
+    if (!voronoi.dots || diameter < 1.2 || !voronoi.count) return;
     if (!drawn.sites) glGenBuffers(1, &drawn.sites);
     if (drawn.sent != voronoi.sites) {
         glBindBuffer(GL_ARRAY_BUFFER, drawn.sites);

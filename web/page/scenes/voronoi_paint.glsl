@@ -65,10 +65,11 @@ vec3 tint(float id, vec2 place) {
 
 float edge_at(vec2 pixel, float id) {
     float different = 0.0;
-    for (int y = -1; y <= 1; ++y)
-        for (int x = -1; x <= 1; ++x)
-            if (at_pixel(pixel + vec2(float(x), float(y))).id != id) different += (x == 0 || y == 0) ? 0.2 : 0.1;
-    return min(different * 1.5, 1.0);
+    if (at_pixel(pixel + vec2(1.0, 0.0)).id != id) different += 0.34;
+    if (at_pixel(pixel - vec2(1.0, 0.0)).id != id) different += 0.34;
+    if (at_pixel(pixel + vec2(0.0, 1.0)).id != id) different += 0.34;
+    if (at_pixel(pixel - vec2(0.0, 1.0)).id != id) different += 0.34;
+    return min(different, 1.0);
 }
 
 void main() {

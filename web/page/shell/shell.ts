@@ -39,6 +39,8 @@ export class Shell implements Host {
   private frameAsked = false;
   private lastTick = 0;
   private uploads: { fence: WebGLSync | null; begun: number }[] = [];
+  private fresh = false; // a new picture begins with the next frame
+  private timing = false; // the picture's frames are timed
   private measured = true; // the search's time is on show
   private generation = 0; // of starts: what an older one does late is not wanted
   private addressTimer = 0;
@@ -96,7 +98,7 @@ export class Shell implements Host {
       if (generation !== this.generation) return;
       this.running = true;
       this.measure(true);
-      this.redraw();
+      this.begin();
     } catch (error) {
       if (generation === this.generation) this.fail(error, true);
     }
@@ -114,7 +116,7 @@ export class Shell implements Host {
         this.gl.getExtension('WEBGL_lose_context')?.loseContext(); // frees its memory now, not some day
       }
     }
-    this.running = this.dirty = this.more = false;
+    this.running = this.dirty = this.more = this.fresh = this.timing = false;
     this.uploads = [];
     this.canvas?.remove();
     this.details.replaceChildren();
@@ -221,6 +223,13 @@ export class Shell implements Host {
   redraw(): void {
     this.dirty = true;
     this.ask();
+  }
+  did(part: number): void {
+    this.pace.did(part);
+  }
+  begin(): void {
+    this.fresh = true;
+    this.redraw();
   }
   say(text: string): void {
     this.uncover();
@@ -339,13 +348,16 @@ export class Shell implements Host {
     this.idlers.splice(0).forEach((resolve) => resolve());
   }
 
+  // The next turn: with the next frame, or sooner where a picture is not yet finished.
   private ask(): void {
     if (this.frameAsked || document.hidden) return;
     this.frameAsked = true;
-    requestAnimationFrame((now) => {
+    const turn = (now: number): void => {
       this.frameAsked = false;
       this.tick(now);
-    });
+    };
+    if (this.more) setTimeout(() => turn(performance.now()), 3);
+    else requestAnimationFrame(turn);
   }
 
   private tick(now: number): void {
@@ -358,10 +370,12 @@ export class Shell implements Host {
       this.attempt(() => {
         if (moving && this.scene.animate!()) this.dirty = true;
         if (this.dirty || this.more) {
-          if (this.dirty) this.pace.restart();
-          this.dirty = false;
-          this.measured = false;
-          this.more = this.pace.slice((share) => this.scene.frame(share));
+          if (this.fresh) this.pace.restart();
+          if (this.fresh) this.timing = true;
+          this.dirty = this.fresh = false;
+          this.more = this.pace.slice(this.timing, (share) => this.scene.frame(share));
+          if (this.timing) this.measured = false;
+          this.timing &&= this.more;
           this.uncover();
         }
       });
