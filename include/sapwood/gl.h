@@ -200,12 +200,18 @@ typedef struct sap_gl_list {
     int64_t expected; /**< outputs that are listed at most; 0: as many as there is room for */
 } sap_gl_list;
 
-/** What a pyramid is made of, to be looked at. */
+/**
+ * What a pyramid is made of, to be looked at: node j of a level is texel (j % width, first_row + j / width) of the
+ * level's texture. Its sum is alpha in the vec4 form (the sums of its first child, of two and of three are ahead of it)
+ * and in floats, red in the plain form, and red + 256 green + 65536 blue in bytes.
+ */
 typedef struct sap_gl_pyramid_info {
-    int32_t levels;      /**< above the cells: 4 at least, in ::SAP_GL_FLOAT 1 */
-    uint32_t texture[4]; /**< integers: levels 1, 2, 3, and all above in one, the top first (0: the base serves as
-                            level 1). ::SAP_GL_FLOAT: all levels in the first */
-    bool bytes;          /**< ::SAP_GL_FLOAT where floats cannot be written */
+    int32_t levels;        /**< above the cells: 4 at least, in ::SAP_GL_FLOAT 1 */
+    uint32_t texture[4];   /**< integers: levels 1, 2, 3, and all above in one, the top first (0: the base serves as
+                              level 1). ::SAP_GL_FLOAT: all levels in the first */
+    bool bytes;            /**< ::SAP_GL_FLOAT where floats cannot be written */
+    int32_t width[4];      /**< of the textures, in texels, powers of two */
+    int32_t first_row[17]; /**< of each level, by its number */
 } sap_gl_pyramid_info;
 
 /**

@@ -1,5 +1,7 @@
 // The scenes, in the order of their tabs.
 import type { Scene } from '../shell/scene.js';
+import { compaction } from './compaction.js';
+import { isosurface } from './isosurface.js';
 import { voronoi } from './voronoi.js';
 
-export const scenes: readonly (() => Scene)[] = [voronoi];
+export const scenes: readonly (() => Scene)[] = [voronoi, compaction, isosurface];
