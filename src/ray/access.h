@@ -77,6 +77,13 @@ SAP_FN int sap_mesh_id(SAP_MESH_PARAM SAP_BITS place) {
 SAP_FN sap_vector sap_mesh_lower(const sap_mesh_tree* mesh) { return sap_vector_of(mesh->shape.lower); }
 SAP_FN sap_vector sap_mesh_upper(const sap_mesh_tree* mesh) { return sap_vector_of(mesh->shape.upper); }
 
+// In C and CUDA these are rounded correctly, and never fused with what stands beside them (ray/rounding.h says what
+// GLSL needs for that).
+SAP_FN float sap_product(float a, float b) { return a * b; }
+SAP_FN float sap_quotient(float a, float b) { return a / b; }
+
+SAP_FN float sap_without_sign_of_zero(float value) { return value + 0.0f; }
+
 // a*b - c*d with the products exact.
 SAP_FN float sap_product_difference(float a, float b, float c, float d) {
     return (float)((double)a * b - (double)c * d);

@@ -53,9 +53,9 @@ SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction,
                                         float magnitude) {
     sap_prepared_ray ray;
     sap_vector d;
-    d.x = direction.x + 0.0f; // -0 becomes 0
-    d.y = direction.y + 0.0f;
-    d.z = direction.z + 0.0f;
+    d.x = sap_without_sign_of_zero(direction.x);
+    d.y = sap_without_sign_of_zero(direction.y);
+    d.z = sap_without_sign_of_zero(direction.z);
     bool is_long = sap_largest_magnitude(d) > 0.0f;
     ray.is_ray =
         sap_is_finite(origin) && sap_is_finite(d) && is_long && sap_magnitude(t_min) <= SAP_FLOAT_MAX && t_min <= t_max;
@@ -67,13 +67,13 @@ SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction,
     ray.axis_x = is_swapped ? last : next;
     ray.axis_y = is_swapped ? next : last;
     float along = sap_pick(d, ray.axis_z);
-    ray.shear_x = sap_pick(d, ray.axis_x) / along;
-    ray.shear_y = sap_pick(d, ray.axis_y) / along;
-    ray.shear_z = 1.0f / along;
+    ray.shear_x = sap_quotient(sap_pick(d, ray.axis_x), along);
+    ray.shear_y = sap_quotient(sap_pick(d, ray.axis_y), along);
+    ray.shear_z = sap_quotient(1.0f, along);
     ray.origin = origin;
-    ray.inverse.x = 1.0f / d.x;
-    ray.inverse.y = 1.0f / d.y;
-    ray.inverse.z = 1.0f / d.z;
+    ray.inverse.x = sap_quotient(1.0f, d.x);
+    ray.inverse.y = sap_quotient(1.0f, d.y);
+    ray.inverse.z = sap_quotient(1.0f, d.z);
     float margin = sap_margin(magnitude + sap_largest_magnitude(origin));
     ray.early.x = d.x < 0.0f ? origin.x - margin : origin.x + margin;
     ray.early.y = d.y < 0.0f ? origin.y - margin : origin.y + margin;
@@ -129,8 +129,8 @@ struct sap_sheared {
 SAP_FN sap_vector sap_shear(sap_prepared_ray ray, sap_vector corner) {
     sap_vector v;
     v.z = sap_pick(corner, ray.axis_z) - sap_pick(ray.origin, ray.axis_z);
-    v.x = (sap_pick(corner, ray.axis_x) - sap_pick(ray.origin, ray.axis_x)) - ray.shear_x * v.z;
-    v.y = (sap_pick(corner, ray.axis_y) - sap_pick(ray.origin, ray.axis_y)) - ray.shear_y * v.z;
+    v.x = (sap_pick(corner, ray.axis_x) - sap_pick(ray.origin, ray.axis_x)) - sap_product(ray.shear_x, v.z);
+    v.y = (sap_pick(corner, ray.axis_y) - sap_pick(ray.origin, ray.axis_y)) - sap_product(ray.shear_y, v.z);
     return v;
 }
 
@@ -139,9 +139,9 @@ SAP_FN sap_sheared sap_triangle_shear(sap_prepared_ray ray, sap_triangle triangl
     s.a = sap_shear(ray, triangle.a);
     s.b = sap_shear(ray, triangle.b);
     s.c = sap_shear(ray, triangle.c);
-    s.of_a = s.c.x * s.b.y - s.c.y * s.b.x;
-    s.of_b = s.a.x * s.c.y - s.a.y * s.c.x;
-    s.of_c = s.b.x * s.a.y - s.b.y * s.a.x;
+    s.of_a = sap_product(s.c.x, s.b.y) - sap_product(s.c.y, s.b.x);
+    s.of_b = sap_product(s.a.x, s.c.y) - sap_product(s.a.y, s.c.x);
+    s.of_c = sap_product(s.b.x, s.a.y) - sap_product(s.b.y, s.a.x);
     if (s.of_a == 0.0f || s.of_b == 0.0f || s.of_c == 0.0f) {
         s.of_a = sap_product_difference(s.c.x, s.b.y, s.c.y, s.b.x);
         s.of_b = sap_product_difference(s.a.x, s.c.y, s.a.y, s.c.x);
@@ -169,10 +169,11 @@ struct sap_crossing {
 SAP_FN sap_crossing sap_sheared_cross(sap_prepared_ray ray, sap_sheared s) {
     sap_crossing hit;
     float sum = (s.of_a + s.of_b) + s.of_c;
-    float scaled = (s.of_a * (ray.shear_z * s.a.z) + s.of_b * (ray.shear_z * s.b.z)) + s.of_c * (ray.shear_z * s.c.z);
-    hit.t = scaled / sum;
-    hit.u = s.of_b / sum;
-    hit.v = s.of_c / sum;
+    float scaled = (sap_product(s.of_a, ray.shear_z * s.a.z) + sap_product(s.of_b, ray.shear_z * s.b.z)) +
+                   sap_product(s.of_c, ray.shear_z * s.c.z);
+    hit.t = sap_quotient(scaled, sum);
+    hit.u = sap_quotient(s.of_b, sum);
+    hit.v = sap_quotient(s.of_c, sum);
     hit.is_hit = !sap_is_beside(s) && sum != 0.0f && hit.t >= ray.t_min && hit.t <= ray.t_max;
     return hit;
 }

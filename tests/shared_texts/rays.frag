@@ -80,8 +80,7 @@ sap_triangle sap_mesh_triangle(uint place) {
 
 int sap_mesh_id(uint place) { return texelFetch(ids, texel(int(place), textureSize(ids, 0).x), 0).x; }
 
-// Without doubles: an edge that a ray meets to the last bit may be told one bit off.
-float sap_product_difference(float a, float b, float c, float d) { return a * b - c * d; }
+#include "ray/rounding.h"
 
 #include "ray/intersect.h"
 #include "ray/walk.h"
