@@ -65,6 +65,12 @@ if(sapwood_page_sources)
   sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)
   list(APPEND sapwood_page_sources ${sapwood_page_shaders})
   sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
-    -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFORCE_FILESYSTEM=1 -sINVOKE_RUN=0
-    -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=ccall,GL,FS,UTF8ToString,stringToUTF8,lengthBytesUTF8)
+    -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
+    -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString)
 endif()
+
+# bench/gl_voronoi.c in a browser, for web/bench/voronoi.mjs.
+add_executable(web_voronoi EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/gl_voronoi.c)
+target_link_libraries(web_voronoi PRIVATE sapwood_flags sapwood_static_simd128 m)
+target_link_options(web_voronoi PRIVATE ${sapwood_web_memory} -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
+set_target_properties(web_voronoi PROPERTIES OUTPUT_NAME voronoi RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
