@@ -106,6 +106,7 @@ PAGE_EXPORT sap_status compaction_mark(double level, int first_row, int rows) {
     if (!base_program) base_program = page_program(NULL, sap_glsl_compaction, "#define SAP_PASS 0\n");
     if (!base_program) return SAP_ERROR_UNSUPPORTED;
     if (rows > c->height - first_row) rows = c->height - first_row;
+    glBindVertexArray(0); // not the library's
     glBindFramebuffer(GL_FRAMEBUFFER, c->target);
     glDisable(GL_BLEND);
     page_texture(base_program, "volume", 0, GL_TEXTURE_3D, c->volume);

@@ -57,7 +57,7 @@ interface Chosen {
 class Voronoi implements Scene {
   readonly name = 'voronoi';
   readonly title = 'Voronoi';
-  readonly about = 'Every pixel looks for its nearest point in a k-d tree, in a fragment shader. The tree is built in the background, for each picture anew while points move.';
+  readonly about = 'Every pixel looks for its nearest point in a k‑d tree, in a fragment shader. The tree is built in the background, for each picture anew while points move.';
   readonly keys = [
     ['drag', 'a site, or the view'], ['wheel, pinch', 'zoom'], ['Shift + click', 'add a site'], ['right click', 'delete a site'],
     ['arrows', 'move the cross hairs'], ['Enter', 'add a site there'], ['Delete', 'delete the nearest'],
