@@ -1,5 +1,6 @@
 // Voronoi pictures in a fragment shader: the time of a frame, with and without its way to host memory, beside the
-// CPU's, and frames of points that move and whose tree is built anew each time. Every pixel is compared with the CPU.
+// CPU's, and frames of points that move and whose tree is built anew each time. Every pixel that was drawn is compared
+// with the CPU's.
 //
 //   sapwood_gl_bench [--size WxH] [--leaf N] [--frames N] [--csv FILE] [COUNT…]
 #include <sapwood/sapwood.h>
@@ -72,67 +73,91 @@ static void move(float* points, int64_t count, int step) {
     for (int64_t i = 0; i < 2 * count; i++) points[i] += i % 4 < 2 ? by : -by;
 }
 
+// A picture's answers in host memory.
+typedef struct answers {
+    int32_t* ids;
+    float* distance2;
+} answers;
+
+static answers make_answers(const settings* s) {
+    size_t pixels = (size_t)s->width * (size_t)s->height;
+    answers made = {malloc(pixels * sizeof *made.ids), malloc(pixels * sizeof *made.distance2)};
+    if (!made.ids || !made.distance2) exit(1);
+    return made;
+}
+
+static void free_answers(answers* a) {
+    free(a->ids);
+    free(a->distance2);
+}
+
 // Pixels whose site is another, and farther by more than rounding.
-static int64_t wrong_pixels(size_t pixels, const int32_t* ids, const float* distance2, const int32_t* truth,
-                            const float* least) {
+static int64_t wrong_pixels(const settings* s, const answers* got, const answers* truth) {
     int64_t wrong = 0;
-    for (size_t i = 0; i < pixels; i++) wrong += ids[i] != truth[i] && distance2[i] > least[i] * (1 + 4 * 0x1p-23f);
+    for (size_t i = 0; i < (size_t)s->width * (size_t)s->height; i++)
+        wrong += got->ids[i] != truth->ids[i] && got->distance2[i] > truth->distance2[i] * (1 + 4 * 0x1p-23f);
+    return wrong;
+}
+
+// Draws a whole picture, until every pixel is done.
+static void draw(sap_gl_frame* frame, const sap_grid* grid) {
+    bool done = false;
+    expect(sap_gl_frame_begin(frame, grid), "beginning");
+    while (!done) expect(sap_gl_frame_step(frame, WHOLE, &done), "drawing");
+}
+
+// The wrong pixels of what was drawn last.
+static int64_t wrong_drawn(const settings* s, const sap_gl_frame* frame, const answers* truth) {
+    answers drawn = make_answers(s);
+    expect(sap_gl_frame_read(frame, (int32_t[4]){0, 0, s->width, s->height}, drawn.ids, drawn.distance2), "reading");
+    int64_t wrong = wrong_pixels(s, &drawn, truth);
+    free_answers(&drawn);
     return wrong;
 }
 
 static void pictures(const settings* s, const devices* d, const sap_grid* grid, const float* points, int64_t count) {
-    size_t pixels = (size_t)s->width * (size_t)s->height;
-    int32_t *ids = malloc(pixels * sizeof *ids), *truth = malloc(pixels * sizeof *truth);
-    float *distance2 = malloc(pixels * sizeof *distance2), *least = malloc(pixels * sizeof *least);
-    double times[MOST_FRAMES], begun;
+    double frames[MOST_FRAMES], here[MOST_FRAMES], on_cpu[3], begun;
+    answers got = make_answers(s), truth = make_answers(s);
     sap_tree *tree = NULL, *copy = NULL;
+    sap_gl_frame* frame = NULL;
     sap_search search = {.k = 1};
-    if (!ids || !truth || !distance2 || !least) exit(1);
     sap_points cloud = {points, count, 2, 0};
     expect(sap_tree_build(d->cpu, cloud, &(sap_tree_options){.leaf_size = s->leaf_size}, &tree), "building");
     begun = now();
     expect(sap_tree_copy(tree, d->gl, &copy), "copying");
     report(s, "a tree copied to textures", count, now() - begun, -1);
-    sap_gl_frame* frame = NULL;
-    bool done = false;
-    expect(sap_gl_frame_create(copy, s->width, s->height, &search, &frame), "making a frame");
-    for (int i = -2; i < s->frames; i++) {
-        begun = now();
-        expect(sap_gl_frame_begin(frame, grid), "beginning");
-        expect(sap_gl_frame_step(frame, WHOLE, &done), "drawing");
-        if (i >= 0) times[i] = now() - begun;
-    }
-    report(s, "a frame, its answers in a texture", count, median(times, s->frames), -1);
-    sap_gl_frame_free(frame);
-    for (int i = -1; i < s->frames; i++) {
-        begun = now();
-        expect(sap_nearest_grid(copy, grid, &search, ids, distance2), "searching");
-        if (i >= 0) times[i] = now() - begun;
-    }
-    double here = median(times, s->frames);
     sap_tree_free(tree);
     expect(sap_tree_build(d->cpu, cloud, NULL, &tree), "building");
     for (int i = -1; i < 3; i++) {
         begun = now();
-        expect(sap_nearest_grid(tree, grid, &search, truth, least), "searching");
-        if (i >= 0) times[i] = now() - begun;
+        expect(sap_nearest_grid(tree, grid, &search, truth.ids, truth.distance2), "searching");
+        if (i >= 0) on_cpu[i] = now() - begun;
     }
-    int64_t wrong = wrong_pixels(pixels, ids, distance2, truth, least);
-    report(s, "a frame, its answers in host memory", count, here, wrong);
-    report(s, "the same on the CPU", count, median(times, 3), -1);
+    expect(sap_gl_frame_create(copy, s->width, s->height, &search, &frame), "making a frame");
+    for (int i = -2; i < s->frames; i++) {
+        begun = now();
+        draw(frame, grid);
+        if (i >= 0) frames[i] = now() - begun;
+    }
+    report(s, "a frame, its answers in a texture", count, median(frames, s->frames), wrong_drawn(s, frame, &truth));
+    sap_gl_frame_free(frame);
+    for (int i = -1; i < s->frames; i++) {
+        begun = now();
+        expect(sap_nearest_grid(copy, grid, &search, got.ids, got.distance2), "searching");
+        if (i >= 0) here[i] = now() - begun;
+    }
+    report(s, "a frame, its answers in host memory", count, median(here, s->frames), wrong_pixels(s, &got, &truth));
+    report(s, "the same on the CPU", count, median(on_cpu, 3), -1);
     sap_tree_free(copy);
     sap_tree_free(tree);
-    free(ids);
-    free(truth);
-    free(distance2);
-    free(least);
+    free_answers(&got);
+    free_answers(&truth);
 }
 
 static void moving(const settings* s, const devices* d, const sap_grid* grid, float* points, int64_t count) {
     double rebuild[MOST_FRAMES], update[MOST_FRAMES], whole[MOST_FRAMES];
     sap_tree *tree = NULL, *copy = NULL;
     sap_gl_frame* frame = NULL;
-    bool done = false;
     sap_device* builder = d->cuda ? d->cuda : d->cpu;
     sap_points cloud = {points, count, 2, 0};
     expect(sap_tree_build(builder, cloud, &(sap_tree_options){.leaf_size = s->leaf_size}, &tree), "building");
@@ -145,28 +170,19 @@ static void moving(const settings* s, const devices* d, const sap_grid* grid, fl
         double built = now();
         expect(sap_gl_tree_update(copy, tree), "updating");
         double updated = now();
-        expect(sap_gl_frame_begin(frame, grid), "beginning");
-        expect(sap_gl_frame_step(frame, WHOLE, &done), "drawing");
+        draw(frame, grid);
         if (i < 0) continue;
         rebuild[i] = built - begun;
         update[i] = updated - built;
         whole[i] = now() - begun;
     }
-    size_t pixels = (size_t)s->width * (size_t)s->height;
-    int32_t *ids = malloc(pixels * sizeof *ids), *truth = malloc(pixels * sizeof *truth);
-    float *distance2 = malloc(pixels * sizeof *distance2), *least = malloc(pixels * sizeof *least);
-    if (!ids || !truth || !distance2 || !least) exit(1);
-    expect(sap_nearest_grid(copy, grid, &(sap_search){.k = 1}, ids, distance2), "searching");
-    expect(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, truth, least), "searching");
-    int64_t wrong = wrong_pixels(pixels, ids, distance2, truth, least);
-    free(ids);
-    free(truth);
-    free(distance2);
-    free(least);
+    answers truth = make_answers(s);
+    expect(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, truth.ids, truth.distance2), "searching");
     const char* by = d->cuda ? "moved: built by CUDA from host memory" : "moved: built by the CPU";
     report(s, by, count, median(rebuild, s->frames), -1);
     report(s, "moved: to textures", count, median(update, s->frames), -1);
-    report(s, "moved: built, to textures, drawn", count, median(whole, s->frames), wrong);
+    report(s, "moved: built, to textures, drawn", count, median(whole, s->frames), wrong_drawn(s, frame, &truth));
+    free_answers(&truth);
     sap_gl_frame_free(frame);
     sap_tree_free(copy);
     sap_tree_free(tree);

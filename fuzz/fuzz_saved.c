@@ -5,27 +5,15 @@
 #include "fuzz.h"
 #include "sapwood/points.h"
 #include "tree/layout.h"
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct facts {
     int32_t real_bits, dims, split, axis, leaf_size, drop_duplicates, depth, capacity;
     int64_t count, source_count, nodes, leaves, slots;
 } facts;
 
-// A file of this process, in memory where the system has such a place.
-static const char* saved_path(void) {
-    static char path[64];
-    struct stat about;
-    if (!path[0])
-        snprintf(path, sizeof path, "%s/sapwood-fuzz-%ld.sap", stat("/dev/shm", &about) ? "/tmp" : "/dev/shm",
-                 (long)getpid());
-    return path;
-}
-
-static void save_claims(const facts* f, const uint8_t* arrays, size_t bytes) {
+// Saved bytes of a tree that claims this of itself.
+static unsigned char* save_claims(const facts* f, const uint8_t* arrays, size_t bytes, int64_t* size) {
     sap_tree tree = {.device = fuzz_device()};
     tree.options = (sap_tree_options){(sap_split)f->split, (sap_axis)f->axis, f->leaf_size, f->drop_duplicates & 1};
     tree.shape = (sap_tree_shape){.count = f->count,
@@ -39,7 +27,10 @@ static void save_claims(const facts* f, const uint8_t* arrays, size_t bytes) {
                                   .capacity = f->capacity,
                                   .bytes = bytes};
     tree.arrays = (unsigned char*)(uintptr_t)arrays;
-    if (sap_tree_save(&tree, saved_path()) != SAP_OK) abort();
+    if (sap_tree_saved_size(&tree, size) != SAP_OK) abort();
+    unsigned char* saved = aligned_alloc(64, ((size_t)*size + 63) / 64 * 64);
+    if (!saved || sap_tree_save_memory(&tree, saved, *size) != SAP_OK) abort();
+    return saved;
 }
 
 // Asks a tree for the neighbours of its first points.
@@ -66,12 +57,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size < sizeof claimed) return 0;
     memcpy(&claimed, data, sizeof claimed);
     fuzz_largest_block = 64 * size + (1 << 17);
-    save_claims(&claimed, data + sizeof claimed, size - sizeof claimed);
+    int64_t saved_size;
+    unsigned char* saved = save_claims(&claimed, data + sizeof claimed, size - sizeof claimed, &saved_size);
     sap_tree* tree = NULL;
-    sap_status status = sap_tree_load(fuzz_device(), saved_path(), &tree);
-    unlink(saved_path());
+    sap_status status = sap_tree_load_memory(fuzz_device(), saved, saved_size, &tree);
     if ((status == SAP_OK) != (tree != NULL)) abort();
     if (tree) search(tree);
     sap_tree_free(tree);
+    free(saved);
     return 0;
 }

@@ -68,6 +68,7 @@ if(NOT SAPWOOD_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 set_source_files_properties(${sapwood_emulated_kernels} PROPERTIES COMPILE_OPTIONS "${sapwood_kernel_options}")
 target_compile_definitions(sapwood_emulated PRIVATE SAP_HAVE_CUDA
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${SAPWOOD_HAVE_GL}>>:SAP_HAVE_GL>
   $<$<COMPILE_LANGUAGE:CXX>:SAP_CUDA_ON_CPU>)
 set_target_properties(sapwood_emulated PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden)
 
@@ -81,7 +82,7 @@ if(SAPWOOD_CLI AND sapwood_cli_sources)
   set_tests_properties(emulated_cli PROPERTIES TIMEOUT 600 LABELS emulated)
 endif()
 
-foreach(name IN ITEMS tree nearest radius walks verify saved nodes compact surface determinism cuda cuda_copies cuda_faults cuda_graph cuda_mesh cuda_rays cuda_render cuda_rows cuda_surface cuda_verify)
+foreach(name IN ITEMS tree nearest radius walks verify saved nodes compact surface determinism cuda cuda_copies cuda_faults cuda_gl cuda_graph cuda_mesh cuda_rays cuda_render cuda_rows cuda_surface cuda_verify)
   add_executable(emulated_test_${name} ${PROJECT_SOURCE_DIR}/tests/test_${name}.c)
   target_compile_definitions(emulated_test_${name} PRIVATE SAP_HAVE_CUDA SAP_EMULATED)
   target_include_directories(emulated_test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)

@@ -94,4 +94,30 @@ static inline void check_counts(const cloud* points, const cloud* queries, doubl
     free(distance2);
 }
 
+// Checks the picture of a tree in the form of four bytes a node: every pixel is right for the rounded sites.
+static inline void check_sites(sap_device* device, const sap_tree* tree, const cloud* points) {
+    enum { WIDTH = 530, HEIGHT = 23 };
+    static int32_t ids[WIDTH * HEIGHT];
+    static float distances[WIDTH * HEIGHT];
+    sap_grid grid = grid_over(points, WIDTH, HEIGHT);
+    double side = fmax(grid.right[0] * WIDTH, grid.down[1] * HEIGHT), worst = 0;
+    sap_rgba8_tree* form = NULL;
+    if (!CHECK_STATUS(sap_tree_to_rgba8(tree, grid.origin, side, &form), SAP_OK)) return;
+    CHECK_STATUS(sap_gl_nearest_rgba8(device, form, &grid, ids, distances), SAP_OK);
+    for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
+        double x = (i % WIDTH + 0.5) * grid.right[0] * form->scale;
+        double y = (i / WIDTH + 0.5) * grid.down[1] * form->scale, least = INFINITY, found = INFINITY;
+        for (int64_t p = 0; p < points->count; p++) {
+            double u = floor((cloud_get(points, p, 0) - grid.origin[0]) * form->scale + 0.5) - x;
+            double v = floor((cloud_get(points, p, 1) - grid.origin[1]) * form->scale + 0.5) - y;
+            double distance = sqrt(u * u + v * v);
+            least = fmin(least, distance);
+            if (p == ids[i]) found = distance;
+        }
+        worst = fmax(worst, fmax(found - least, fabs((double)distances[i] * form->scale - least)));
+    }
+    if (!CHECK(worst < 0.05)) printf("  worst: %g units\n", worst);
+    sap_rgba8_tree_free(form);
+}
+
 #endif

@@ -288,6 +288,8 @@ __attribute__((constructor)) static void enter_new(void) {
     (void)emscripten_webgl_make_context_current(new);
 }
 
+bool gl_tools_in_browser(void) { return true; }
+
 bool gl_tools_enter_old(void) {
     if (!old) old = make_context("#old", 1);
     gl_tools.old = old > 0 && emscripten_webgl_make_context_current(old) == EMSCRIPTEN_RESULT_SUCCESS;
@@ -300,6 +302,8 @@ void gl_tools_leave_old(void) {
 }
 
 #else
+
+bool gl_tools_in_browser(void) { return false; }
 
 bool gl_tools_enter_old(void) {
     gl_tools.old = gl_tools_present();

@@ -145,7 +145,24 @@ static void free_expected(expected* e) {
 
 // ---- Checks
 
-static void check_sums(sap_gl_pyramid* pyramid, const expected* e) {
+// A node's sum as a shader of the caller's would read it.
+static uint32_t sum_in_texture(sap_device* device, const sap_gl_pyramid_info* info, sap_gl_form form, int32_t level,
+                               int64_t node) {
+    int texture = form == SAP_GL_FLOAT ? 0 : level < 4 ? level - 1 : 3;
+    int32_t width = info->width[texture];
+    int32_t place[4] = {(int32_t)(node % width), info->first_row[level] + (int32_t)(node / width), 1, 1};
+    GLenum internal = form != SAP_GL_FLOAT ? GL_RGBA32UI : info->bytes ? GL_RGBA8 : GL_RGBA32F;
+    uint32_t texel[4] = {0, 0, 0, 0};
+    float real;
+    sap_gl_call call;
+    if (sap_gl_begin(&call, device) == SAP_OK) sap_gl_read(&call, info->texture[texture], internal, 0, place, texel);
+    CHECK_STATUS(sap_gl_end(&call, SAP_OK), SAP_OK);
+    memcpy(&real, texel + 3, sizeof real);
+    if (form == SAP_GL_FLOAT) return info->bytes ? texel[0] & 0xffffff : (uint32_t)real;
+    return texel[form == SAP_GL_VEC4 ? 3 : 0];
+}
+
+static void check_sums(sap_device* device, const sample* s, sap_gl_pyramid* pyramid, const expected* e) {
     sap_gl_pyramid_info info;
     if (!CHECK_STATUS(sap_gl_pyramid_describe(pyramid, &info), SAP_OK)) return;
     uint32_t* sums = malloc((size_t)e->cells * 4 + 4);
@@ -158,6 +175,11 @@ static void check_sums(sap_gl_pyramid* pyramid, const expected* e) {
             for (int64_t i = first; i < first + size && i < e->cells; i++) sum += e->counts[i];
             wrong += sums[node] != sum;
         }
+        int64_t last = (e->cells - 1) / size;
+        bool has_texture = s->options.form == SAP_GL_FLOAT || level > 3 || info.texture[level - 1];
+        if (has_texture)
+            wrong += sum_in_texture(device, &info, s->options.form, level, last) != sums[last] ||
+                     sum_in_texture(device, &info, s->options.form, level, last / 2) != sums[last / 2];
     }
     CHECK(size >= e->cells);
     CHECK_EQUAL(wrong, 0);
@@ -278,7 +300,7 @@ static void check_sample(sap_device* device, const sample* s) {
         check_own_list(device, s, pyramid, base, &e, e.total / 2 + 1, &kept);
         check_own_list(device, s, pyramid, base, &e, 0, &kept);
         check_own_list(device, s, pyramid, base, &e, e.total + 5, &kept);
-        check_sums(pyramid, &e);
+        check_sums(device, s, pyramid, &e);
         sap_gl_pyramid_free(pyramid);
     }
     free_texture(device, base);

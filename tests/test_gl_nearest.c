@@ -149,6 +149,39 @@ TEST(larger_pictures_equal_the_cpu) {
     sap_device_close(cpu);
 }
 
+// Reads a frame that is done, whole and in part, and checks all of it. The grid is SIZE x SIZE pixels or less.
+static void check_frame(const sap_gl_frame* frame, const cloud* points, const sap_grid* grid, int32_t k,
+                        double radius) {
+    enum { MOST = 40 * 40, X = 3, Y = 5, WIDTH = 7, HEIGHT = 2 };
+    static int32_t ids[MOST * 8], part_ids[WIDTH * HEIGHT * 8];
+    static float distance2[MOST * 8], part_distance2[WIDTH * HEIGHT * 8];
+    const int32_t whole[4] = {0, 0, grid->width, grid->height}, part[4] = {X, Y, WIDTH, HEIGHT};
+    const int32_t beyond[4] = {0, 1, grid->width, grid->height}, none[4] = {0, 0, 0, 1};
+    const int32_t wanted = k ? k : 1;
+    CHECK_STATUS(sap_gl_frame_read(frame, whole, ids, k ? distance2 : NULL), SAP_OK);
+    CHECK_STATUS(sap_gl_frame_read(frame, part, part_ids, k ? part_distance2 : NULL), SAP_OK);
+    CHECK_STATUS(sap_gl_frame_read(frame, beyond, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_frame_read(frame, none, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_frame_read(frame, NULL, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_frame_read(frame, whole, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_frame_read(NULL, whole, ids, NULL), SAP_ERROR_ARGUMENT);
+    if (!k) CHECK_STATUS(sap_gl_frame_read(frame, whole, ids, distance2), SAP_ERROR_ARGUMENT);
+    cloud queries = places_of(grid, points->dims);
+    if (k) {
+        check_rows(points, &queries, k, oracle_limit2(radius, 32), ids, distance2);
+    } else {
+        static int64_t counts[MOST];
+        for (int32_t i = 0; i < grid->width * grid->height; i++) counts[i] = ids[i];
+        check_counts(points, &queries, oracle_limit2(radius, 32), counts);
+    }
+    for (int32_t y = 0; y < HEIGHT; y++) {
+        size_t in = (size_t)((Y + y) * grid->width + X) * (size_t)wanted, at = (size_t)(y * WIDTH * wanted);
+        CHECK(!memcmp(part_ids + at, ids + in, (size_t)(WIDTH * wanted) * sizeof *ids));
+        if (k) CHECK(!memcmp(part_distance2 + at, distance2 + in, (size_t)(WIDTH * wanted) * sizeof *distance2));
+    }
+    cloud_free(&queries);
+}
+
 // The published walk gave up after 500 steps.
 TEST(points_on_a_circle_in_steps_of_one_leaf) {
     if (!shared()) SKIP(no_gl);
@@ -162,7 +195,7 @@ TEST(points_on_a_circle_in_steps_of_one_leaf) {
     CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
     try_grid(tree, &points, SIZE, SIZE, 1, 0);
     sap_grid grid = grid_over(&points, SIZE, SIZE);
-    for (int32_t k = 0; k <= 8; k += 2) {
+    for (int32_t k = 0; k <= 8; k++) {
         sap_gl_frame* frame = NULL;
         sap_gl_frame_textures textures;
         bool done = false;
@@ -170,11 +203,13 @@ TEST(points_on_a_circle_in_steps_of_one_leaf) {
         CHECK_STATUS(sap_gl_frame_create(tree, SIZE, SIZE, &(sap_search){.k = k, .radius = 0.05}, &frame), SAP_OK);
         CHECK_STATUS(sap_gl_frame_step(frame, 1, &done), SAP_ERROR_ARGUMENT);
         CHECK_STATUS(sap_gl_frame_describe(frame, &textures), SAP_ERROR_ARGUMENT);
+        CHECK_STATUS(sap_gl_frame_read(frame, (int32_t[4]){0, 0, 1, 1}, &steps, NULL), SAP_ERROR_ARGUMENT);
         CHECK_STATUS(sap_gl_frame_begin(frame, &grid), SAP_OK);
         for (; !done && steps < 3000; steps++) CHECK_STATUS(sap_gl_frame_step(frame, 1, &done), SAP_OK);
         CHECK(done && steps > 3);
         CHECK_STATUS(sap_gl_frame_describe(frame, &textures), SAP_OK);
         CHECK(textures.width == SIZE && textures.place && (k > 1) == (textures.lists[0] != 0));
+        check_frame(frame, &points, &grid, k, 0.05);
         sap_gl_frame_free(frame);
     }
     sap_tree_free(tree);
@@ -344,38 +379,16 @@ TEST(needs_no_float_targets) {
     cloud_free(&points);
 }
 
-// The form of four bytes a node: every pixel is right for the rounded sites.
 TEST(trees_in_bytes) {
     if (!shared()) SKIP(no_gl);
-    enum { WIDTH = 530, HEIGHT = 23 };
-    static int32_t ids[WIDTH * HEIGHT];
-    static float distances[WIDTH * HEIGHT];
     for (int which = 0; which < FAMILY_COUNT; which++) {
         for (int64_t size = 1; size < 900; size = size * 3 + 1) {
             if (which == FAMILY_MIXED || which == FAMILY_DENORMAL || which == FAMILY_EXPONENTIAL) continue;
             NOTE("%s of %d", family_name((family)which), (int)size);
             cloud points = cloud_of_family((family)which, size, 2, 32, 0, 5);
-            sap_grid grid = grid_over(&points, WIDTH, HEIGHT);
-            double side = fmax(grid.right[0] * WIDTH, grid.down[1] * HEIGHT), worst = 0;
             sap_tree* tree = NULL;
-            sap_rgba8_tree* form = NULL;
             CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &tree), SAP_OK);
-            CHECK_STATUS(sap_tree_to_rgba8(tree, grid.origin, side, &form), SAP_OK);
-            CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, ids, distances), SAP_OK);
-            for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
-                double x = (i % WIDTH + 0.5) * grid.right[0] * form->scale;
-                double y = (i / WIDTH + 0.5) * grid.down[1] * form->scale, least = INFINITY, found = INFINITY;
-                for (int64_t p = 0; p < size; p++) {
-                    double u = floor((cloud_get(&points, p, 0) - grid.origin[0]) * form->scale + 0.5) - x;
-                    double v = floor((cloud_get(&points, p, 1) - grid.origin[1]) * form->scale + 0.5) - y;
-                    double distance = sqrt(u * u + v * v);
-                    least = fmin(least, distance);
-                    if (p == ids[i]) found = distance;
-                }
-                worst = fmax(worst, fmax(found - least, fabs((double)distances[i] * form->scale - least)));
-            }
-            if (!CHECK(worst < 0.05)) printf("  worst: %g units\n", worst);
-            sap_rgba8_tree_free(form);
+            check_sites(shared(), tree, &points);
             sap_tree_free(tree);
             cloud_free(&points);
         }
@@ -472,6 +485,7 @@ static sap_status scene(sap_device* device, const cloud* points, sap_tree** tree
     if (status == SAP_OK) status = sap_gl_frame_create(*tree, 8, 8, &(sap_search){.k = 1}, &frame);
     if (status == SAP_OK) status = sap_gl_frame_begin(frame, &grid);
     while (status == SAP_OK && !done) status = sap_gl_frame_step(frame, 1, &done);
+    if (status == SAP_OK) status = sap_gl_frame_read(frame, (int32_t[4]){1, 2, 3, 4}, ids, NULL);
     calls_that_matter = gl_tools.calls;
     sap_gl_frame_free(frame);
     return status;

@@ -97,6 +97,15 @@ SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid)
 SAP_API sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done);
 /** Names the textures of the last step. Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun). */
 SAP_API sap_status sap_gl_frame_describe(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+/**
+ * Reads the answers of a rectangle of pixels, {x, y, width, height}, as far as the steps have come; waits for them.
+ * ids[height][width][k] and distance2 alike (NULL: not wanted) as from ::sap_nearest; where points are counted, ids
+ * holds a number a pixel, and distance2 must be NULL. O(pixels). Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun, a
+ * rectangle that is not within the frame), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_LOST; some answers may then have been
+ * written.
+ */
+SAP_API sap_status sap_gl_frame_read(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids,
+                                     float* distance2);
 /** Frees a frame. NULL is allowed. */
 SAP_API void sap_gl_frame_free(sap_gl_frame* frame);
 
@@ -261,12 +270,18 @@ typedef struct sap_gl_list {
     int64_t expected; /**< outputs that are listed at most; 0: as many as there is room for */
 } sap_gl_list;
 
-/** What a pyramid is made of, to be looked at. */
+/**
+ * What a pyramid is made of, to be looked at: node j of a level is texel (j % width, first_row + j / width) of the
+ * level's texture. Its sum is alpha in the vec4 form (the sums of its first child, of two and of three are ahead of it)
+ * and in floats, red in the plain form, and red + 256 green + 65536 blue in bytes.
+ */
 typedef struct sap_gl_pyramid_info {
-    int32_t levels;      /**< above the cells: 4 at least, in ::SAP_GL_FLOAT 1 */
-    uint32_t texture[4]; /**< integers: levels 1, 2, 3, and all above in one, the top first (0: the base serves as
-                            level 1). ::SAP_GL_FLOAT: all levels in the first */
-    bool bytes;          /**< ::SAP_GL_FLOAT where floats cannot be written */
+    int32_t levels;        /**< above the cells: 4 at least, in ::SAP_GL_FLOAT 1 */
+    uint32_t texture[4];   /**< integers: levels 1, 2, 3, and all above in one, the top first (0: the base serves as
+                              level 1). ::SAP_GL_FLOAT: all levels in the first */
+    bool bytes;            /**< ::SAP_GL_FLOAT where floats cannot be written */
+    int32_t width[4];      /**< of the textures, in texels, powers of two */
+    int32_t first_row[17]; /**< of each level, by its number */
 } sap_gl_pyramid_info;
 
 /**

@@ -1,6 +1,7 @@
 // Histopyramids' face: checks, in every build.
 #include "compact/pyramid.h"
 #include "device/opengl.h"
+#include <string.h>
 
 // Without OpenGL there is no device to make a pyramid with.
 #if !defined(SAP_HAVE_GL)
@@ -126,6 +127,10 @@ sap_status sap_gl_pyramid_describe(const sap_gl_pyramid* pyramid, sap_gl_pyramid
     if (!info) return sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "info: is NULL");
     *info = (sap_gl_pyramid_info){.levels = pyramid->levels, .bytes = pyramid->bytes};
     int textures = pyramid->options.form == SAP_GL_FLOAT ? 1 : 4;
-    for (int i = 0; i < textures; i++) info->texture[i] = pyramid->texture[i];
+    for (int i = 0; i < textures; i++) {
+        info->texture[i] = pyramid->texture[i];
+        info->width[i] = 1 << pyramid->shift[i];
+    }
+    memcpy(info->first_row, pyramid->row, sizeof info->first_row);
     return SAP_OK;
 }

@@ -112,14 +112,15 @@ int64_t sap_pyramid_read_total_100(sap_gl_call* call, sap_gl_pyramid* p) {
     return bytes[0] + 256 * (int64_t)bytes[1] + 65536 * (int64_t)bytes[2] + 16777216 * (int64_t)bytes[3];
 }
 
-void sap_pyramid_sums_100(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* row, uint32_t* sums) {
-    uint32_t width = UINT32_C(1) << p->shift[0], nodes = p->nodes[level];
-    for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += width) {
-        uint32_t count = nodes - first < width ? nodes - first : width;
-        int32_t at = p->row[level] + (int32_t)(first >> p->shift[0]);
-        sap_gl_read(call, p->texture[LEVELS], format_of(p), 0, (int32_t[4]){0, at, (int32_t)count, 1}, row);
-        const unsigned char* bytes = (const unsigned char*)row;
-        const float* floats = (const float*)(const void*)row;
+void sap_pyramid_sums_100(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* texels, uint32_t* sums) {
+    int32_t shift = p->shift[0];
+    uint32_t at_once = (uint32_t)SAP_PYRAMID_READ >> shift << shift, nodes = p->nodes[level];
+    for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += at_once) {
+        uint32_t count = nodes - first < at_once ? nodes - first : at_once;
+        int32_t row = p->row[level] + (int32_t)(first >> shift), rows = (int32_t)((count - 1) >> shift) + 1;
+        sap_gl_read(call, p->texture[LEVELS], format_of(p), 0, (int32_t[4]){0, row, 1 << shift, rows}, texels);
+        const unsigned char* bytes = (const unsigned char*)texels;
+        const float* floats = (const float*)(const void*)texels;
         for (uint32_t i = 0; i < count && call->status == SAP_OK; i++)
             sums[first + i] = p->bytes ? bytes[4 * i] + 256u * bytes[4 * i + 1] + 65536u * bytes[4 * i + 2]
                                        : (uint32_t)floats[4 * i + 3];

@@ -171,18 +171,18 @@ sap_status sap_pyramid_total(sap_gl_pyramid* p, int64_t* total) {
     return status;
 }
 
-// The sums of a level, row by row; of the level that the base is, by its cells.
-static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* rows, uint32_t* sums) {
+// The sums of a level, some rows at a time; of the level that the base is, by its cells.
+static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* texels, uint32_t* sums) {
     int channel = p->options.form == SAP_GL_VEC4 ? 3 : 0;
     bool above = is_base(p, level); // its sums are the differences of what the level above runs up to
-    int32_t from = above ? level + 1 : level, width = 1 << shift_of(p, from);
-    uint32_t nodes = p->nodes[from];
-    for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += (uint32_t)width) {
-        uint32_t count = nodes - first < (uint32_t)width ? nodes - first : (uint32_t)width;
-        int32_t row = p->row[from] + (int32_t)(first >> shift_of(p, from));
-        sap_gl_read(call, p->texture[texture_of(from)], GL_RGBA32UI, 0, (int32_t[4]){0, row, (int32_t)count, 1}, rows);
+    int32_t from = above ? level + 1 : level, shift = shift_of(p, from);
+    uint32_t nodes = p->nodes[from], at_once = (uint32_t)SAP_PYRAMID_READ >> shift << shift;
+    for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += at_once) {
+        uint32_t count = nodes - first < at_once ? nodes - first : at_once;
+        int32_t row = p->row[from] + (int32_t)(first >> shift), rows = (int32_t)((count - 1) >> shift) + 1;
+        sap_gl_read(call, p->texture[texture_of(from)], GL_RGBA32UI, 0, (int32_t[4]){0, row, 1 << shift, rows}, texels);
         for (uint32_t i = 0; i < count && call->status == SAP_OK; i++) {
-            const uint32_t* node = rows + 4 * (size_t)i;
+            const uint32_t* node = texels + 4 * (size_t)i;
             if (!above) sums[first + i] = node[channel];
             for (uint32_t c = 0; above && c < 4 && 4 * (first + i) + c < p->nodes[level]; c++)
                 sums[4 * (first + i) + c] = node[c] - (c ? node[c - 1] : 0);
@@ -192,18 +192,17 @@ static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint3
 
 sap_status sap_pyramid_sums(sap_gl_pyramid* p, int32_t level, uint32_t* sums) {
     sap_gl_call call;
-    sap_scratch rows = {NULL, 0};
-    size_t bytes = (size_t)16 << (p->options.form == SAP_GL_FLOAT ? p->shift[0] : 15);
-    if (!sap_scratch_take(p->device, bytes, &rows))
+    sap_scratch texels = {NULL, 0};
+    if (!sap_scratch_take(p->device, (size_t)16 * SAP_PYRAMID_READ, &texels))
         return sap_fail(p->device, SAP_ERROR_MEMORY, "no memory to read a level");
     if (sap_gl_begin(&call, p->device) == SAP_OK) {
         if (p->options.form == SAP_GL_FLOAT)
-            sap_pyramid_sums_100(&call, p, level, (uint32_t*)(void*)rows.memory, sums);
+            sap_pyramid_sums_100(&call, p, level, (uint32_t*)(void*)texels.memory, sums);
         else
-            read_sums(&call, p, level, (uint32_t*)(void*)rows.memory, sums);
+            read_sums(&call, p, level, (uint32_t*)(void*)texels.memory, sums);
     }
     sap_status status = sap_gl_end(&call, SAP_OK);
-    sap_scratch_give(p->device, &rows);
+    sap_scratch_give(p->device, &texels);
     return status;
 }
 

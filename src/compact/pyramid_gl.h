@@ -6,8 +6,9 @@
 #include "device/gl.h"
 
 enum {
-    SAP_PYRAMID_INPUTS = 5,       // textures that compact/levels.h reads
-    SAP_PYRAMID_LIST_WIDTH = 4096 // of the pyramid's own list, at most
+    SAP_PYRAMID_INPUTS = 5,        // textures that compact/levels.h reads
+    SAP_PYRAMID_LIST_WIDTH = 4096, // of the pyramid's own list, at most
+    SAP_PYRAMID_READ = 1 << 15     // texels that are read at a time: a row at least
 };
 
 // Makes the levels over a base: the vec4 form or the plain one.
@@ -29,6 +30,6 @@ void sap_pyramid_list_100(sap_gl_call* call, sap_gl_pyramid* pyramid, GLuint bas
                           int32_t rows, uint32_t room);
 void sap_pyramid_clear_100(sap_gl_call* call, const sap_gl_pyramid* pyramid);
 int64_t sap_pyramid_read_total_100(sap_gl_call* call, sap_gl_pyramid* pyramid);
-void sap_pyramid_sums_100(sap_gl_call* call, sap_gl_pyramid* pyramid, int32_t level, uint32_t* row, uint32_t* sums);
+void sap_pyramid_sums_100(sap_gl_call* call, sap_gl_pyramid* pyramid, int32_t level, uint32_t* texels, uint32_t* sums);
 
 #endif

@@ -231,6 +231,7 @@ sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t
 sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid);
 sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done);
 sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+sap_status sap_gl_frame_get(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2);
 void sap_gl_frame_delete(sap_gl_frame* frame);
 sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
                                float* distances);

@@ -15,6 +15,7 @@ typedef struct sap_gl_functions {
     sap_status (*frame_begin)(sap_gl_frame* frame, const sap_grid* grid);
     sap_status (*frame_step)(sap_gl_frame* frame, int32_t leaves, bool* done);
     sap_status (*frame_describe)(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
+    sap_status (*frame_read)(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2);
     void (*frame_free)(sap_gl_frame* frame);
     sap_status (*nearest_rgba8)(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
                                 float* distances);

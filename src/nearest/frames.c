@@ -61,6 +61,12 @@ sap_status sap_gl_frame_describe(const sap_gl_frame* frame, sap_gl_frame_texture
     return textures ? functions_of(frame)->frame_describe(frame, textures) : refuse(frame, "textures: is NULL");
 }
 
+sap_status sap_gl_frame_read(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2) {
+    if (!frame) return SAP_ERROR_ARGUMENT;
+    if (!rectangle || !ids) return refuse(frame, rectangle ? "ids: is NULL" : "rectangle: is NULL");
+    return functions_of(frame)->frame_read(frame, rectangle, ids, distance2);
+}
+
 void sap_gl_frame_free(sap_gl_frame* frame) {
     if (frame) functions_of(frame)->frame_free(frame);
 }

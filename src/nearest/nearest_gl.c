@@ -11,7 +11,7 @@ enum {
 
 // Where the answers of a rectangle go: that of its pixel (x, y) to row first + y * stride + x.
 typedef struct answers {
-    int32_t k; // 0: counts
+    int32_t k; // 0: counts, which go to `counts`, or else to `ids`
     int32_t* ids;
     float* distance2;
     int64_t* counts;
@@ -26,15 +26,19 @@ static void put(const answers* to, int64_t row, int32_t which, int32_t id, uint3
 }
 
 // Unpacks a rectangle of places (list < 0) or of one list.
-static void unpack(const sap_gl_frame* frame, const answers* to, int list, const uint32_t* texels) {
+static void unpack(const sap_gl_frame* frame, const int32_t size[2], const answers* to, int list,
+                   const uint32_t* texels) {
 #pragma omp parallel for num_threads(frame->tree->device->options.threads)                                             \
-    schedule(static) if (frame->height * (int64_t)frame->width > 4096)
-    for (int32_t y = 0; y < frame->height; y++) {
-        for (int32_t x = 0; x < frame->width; x++) {
-            const uint32_t* at = texels + WORDS * ((int64_t)y * frame->width + x);
+    schedule(static) if (size[1] * (int64_t)size[0] > 4096)
+    for (int32_t y = 0; y < size[1]; y++) {
+        for (int32_t x = 0; x < size[0]; x++) {
+            const uint32_t* at = texels + WORDS * ((int64_t)y * size[0] + x);
             int64_t row = to->first + y * to->stride + x;
             if (to->k == 0) {
-                to->counts[row] = (int64_t)at[2];
+                if (to->counts)
+                    to->counts[row] = (int64_t)at[2];
+                else
+                    to->ids[row] = (int32_t)at[2];
             } else if (list < 0) {
                 put(to, row, 0, (int32_t)at[2], at[3]);
             } else {
@@ -54,6 +58,15 @@ static bool any_left(const sap_gl_frame* frame, const uint32_t* texels) {
     return left != 0;
 }
 
+// Reads and unpacks a rectangle of the lists of a frame, where more than one neighbour was asked for.
+static void read_lists(sap_gl_call* call, const sap_gl_frame* frame, const int32_t rectangle[4], const answers* to,
+                       uint32_t* texels) {
+    for (int i = 0; frame->capacity > 1 && i < frame->capacity / 2; i++) {
+        sap_gl_read(call, frame->state[frame->now][1 + i], GL_RGBA32UI, 0, rectangle, texels);
+        if (call->status == SAP_OK) unpack(frame, rectangle + 2, to, i, texels);
+    }
+}
+
 // Draws a frame whose queries are given until all its walks have ended, and unpacks the answers.
 static void finish(sap_gl_call* call, sap_gl_frame* frame, const answers* to, uint32_t* texels) {
     const int32_t whole[4] = {0, 0, frame->width, frame->height};
@@ -61,11 +74,34 @@ static void finish(sap_gl_call* call, sap_gl_frame* frame, const answers* to, ui
         sap_gl_frame_go(call, frame, LEAVES);
         sap_gl_read(call, frame->state[frame->now][0], GL_RGBA32UI, 0, whole, texels);
     } while (call->status == SAP_OK && any_left(frame, texels));
-    if (call->status == SAP_OK && frame->capacity <= 1) unpack(frame, to, -1, texels);
-    for (int i = 0; frame->capacity > 1 && i < frame->capacity / 2; i++) {
-        sap_gl_read(call, frame->state[frame->now][1 + i], GL_RGBA32UI, 0, whole, texels);
-        if (call->status == SAP_OK) unpack(frame, to, i, texels);
+    if (call->status == SAP_OK && frame->capacity <= 1) unpack(frame, whole + 2, to, -1, texels);
+    read_lists(call, frame, whole, to, texels);
+}
+
+sap_status sap_gl_frame_get(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2) {
+    sap_gl_call call;
+    sap_scratch scratch = {NULL, 0};
+    sap_device* device = frame->tree->device;
+    const int32_t *at = rectangle, *size = rectangle + 2;
+    if (!frame->begun) return sap_fail(device, SAP_ERROR_ARGUMENT, "frame: has not begun");
+    if (at[0] < 0 || at[1] < 0 || size[0] < 1 || size[1] < 1 || size[0] > frame->width - at[0] ||
+        size[1] > frame->height - at[1])
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "rectangle: %d x %d at (%d, %d) is not within %d x %d",
+                        (int)size[0], (int)size[1], (int)at[0], (int)at[1], (int)frame->width, (int)frame->height);
+    if (distance2 && !frame->k) return sap_fail(device, SAP_ERROR_ARGUMENT, "distance2: points were counted");
+    sap_gl_begin(&call, device);
+    size_t bytes = (size_t)size[0] * (size_t)size[1] * WORDS * sizeof(uint32_t);
+    if (call.status == SAP_OK && !sap_scratch_take(device, bytes, &scratch))
+        sap_gl_fail(&call, SAP_ERROR_MEMORY, "no memory for answers");
+    uint32_t* texels = (uint32_t*)(void*)scratch.memory;
+    const answers to = {.k = frame->k, .ids = ids, .distance2 = distance2, .stride = size[0]};
+    if (call.status == SAP_OK && frame->capacity <= 1) {
+        sap_gl_read(&call, frame->state[frame->now][0], GL_RGBA32UI, 0, rectangle, texels);
+        if (call.status == SAP_OK) unpack(frame, size, &to, -1, texels);
     }
+    if (call.status == SAP_OK) read_lists(&call, frame, rectangle, &to, texels);
+    sap_scratch_give(device, &scratch);
+    return sap_gl_end(&call, SAP_OK);
 }
 
 static sap_status refuse_k(const sap_tree* tree, int64_t k) {

@@ -27,13 +27,13 @@
 #define __host__
 #define __constant__
 #define __grid_constant__
-#define __shared__      static // one for all blocks: wrong in cooperative launches, where blocks live side by side
+#define __shared__ static // one for all blocks: wrong in cooperative launches, where blocks live side by side
 #ifdef __SANITIZE_ADDRESS__
 #define __forceinline__ inline // what sanitizers add makes compiling large functions slow
 #else
 #define __forceinline__ inline __attribute__((always_inline))
 #endif
-#define __noinline__    __attribute__((noinline))
+#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 

@@ -1,1 +1,1 @@
-volume 7 > v.raw; sapwood isosurface v.raw --size 7,7,7 --type u8 --level 100 --device gl --render a.ppm
+volume 7 > v.raw; sapwood isosurface v.raw --size 7,7,7 --type u8 --level 100 --device gl -o a.ply -q 2>err || exit 77; sapwood isosurface v.raw --size 7,7,7 --type u8 --level 100 --device gl --render a.ppm

@@ -7,8 +7,8 @@
 typedef enum family { UNIFORM, CLUSTERS, CIRCLE, GRID, DUPLICATES } family;
 
 static struct {
-    float* still;   // [2*count] where sites are at the time 0
-    float* moved;   // [2*count] where they are now
+    float* still; // [2*count] where sites are at the time 0
+    float* moved; // [2*count] where they are now
     int64_t count;
     int64_t room;   // sites that both have room for
     double aspect;  // of the field [0, aspect] x [0, 1]
@@ -135,14 +135,11 @@ static sap_status answer_form(page_job* job) {
 }
 
 static sap_status answer_tree(page_job* job) {
-    void* bytes = NULL;
-    size_t size = 0;
-    sap_status status = sap_tree_save_memory(field.tree, &bytes, &size);
+    int64_t size = 0;
+    sap_status status = sap_tree_saved_size(field.tree, &size);
     if (status != SAP_OK) return status;
-    void* answer = page_answer(job, size);
-    if (answer) memcpy(answer, bytes, size);
-    sap_bytes_free(page_cpu(), bytes, size);
-    return answer ? SAP_OK : SAP_ERROR_MEMORY;
+    void* bytes = page_answer(job, (size_t)size);
+    return bytes ? sap_tree_save_memory(field.tree, bytes, size) : SAP_ERROR_MEMORY;
 }
 
 // Moves the sites to number[0] seconds, builds, and answers: buffer 0 the sites, then the tree, or, if number[1], its
@@ -197,8 +194,10 @@ PAGE_EXPORT sap_status job_voronoi_edit(page_job* job) {
     int64_t id = what == 0 ? field.count : (int64_t)number[3];
     if (what == 0 && field.count == VORONOI_MOST)
         return page_fail(SAP_ERROR_RANGE, "There are %d sites already, as many as the page takes.", VORONOI_MOST);
-    if (what == 0 && !make_room(field.count + 1 + field.count / 8)) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for another site.");
-    if (id < 0 || (what != 0 && id >= field.count)) return page_fail(SAP_ERROR_ARGUMENT, "There is no site %.0f.", number[3]);
+    if (what == 0 && !make_room(field.count + 1 + field.count / 8))
+        return page_fail(SAP_ERROR_MEMORY, "There is no memory here for another site.");
+    if (id < 0 || (what != 0 && id >= field.count))
+        return page_fail(SAP_ERROR_ARGUMENT, "There is no site %.0f.", number[3]);
     if (what == 0) field.count++;
     if (what == 1) {
         memmove(field.still + 2 * id, field.still + 2 * id + 2, (size_t)(field.count - id - 1) * 8);
@@ -216,7 +215,8 @@ PAGE_EXPORT sap_status job_voronoi_edit(page_job* job) {
 static sap_status take_points(const sap_point_set* set) {
     double lower[2] = {INFINITY, INFINITY}, upper[2] = {-INFINITY, -INFINITY};
     if (set->count > VORONOI_MOST)
-        return page_fail(SAP_ERROR_RANGE, "It holds %lld points; the page takes up to %d.", (long long)set->count, VORONOI_MOST);
+        return page_fail(SAP_ERROR_RANGE, "It holds %lld points; the page takes up to %d.", (long long)set->count,
+                         VORONOI_MOST);
     if (set->count == 0) return page_fail(SAP_ERROR_FORMAT, "It holds no points.");
     if (set->dims < 2) return page_fail(SAP_ERROR_FORMAT, "It has one column; sites have two coordinates.");
     for (int64_t i = 0; i < set->count; i++)
@@ -232,7 +232,8 @@ static sap_status take_points(const sap_point_set* set) {
     field.count = set->count;
     for (int64_t i = 0; i < set->count; i++) {
         const double* row = set->coords_f64 + i * set->dims;
-        put(i, 0.5 * field.aspect + (row[0] - 0.5 * (lower[0] + upper[0])) / step, 0.5 - (row[1] - 0.5 * (lower[1] + upper[1])) / step);
+        put(i, 0.5 * field.aspect + (row[0] - 0.5 * (lower[0] + upper[0])) / step,
+            0.5 - (row[1] - 0.5 * (lower[1] + upper[1])) / step);
     }
     return SAP_OK;
 }
@@ -241,7 +242,8 @@ static sap_status take_points(const sap_point_set* set) {
 PAGE_EXPORT sap_status job_voronoi_read(page_job* job) {
     sap_point_set* set = NULL;
     sap_format format = sap_format_of(job->in[1]);
-    sap_status status = page_cpu() ? sap_points_parse(page_cpu(), job->in[0], job->in_bytes[0], format, 64, &set) : SAP_ERROR_MEMORY;
+    sap_status status =
+        page_cpu() ? sap_points_parse(page_cpu(), job->in[0], job->in_bytes[0], format, 64, &set) : SAP_ERROR_MEMORY;
     if (status != SAP_OK) return status;
     double before = field.aspect;
     field.aspect = job->number[2];
@@ -254,9 +256,9 @@ PAGE_EXPORT sap_status job_voronoi_read(page_job* job) {
     return answer(job);
 }
 
-// Brute force over the sites as they are now. in[0]: places [2*n], in[1]: ids that a GPU gave for them [n]. number[2]: how
-// much farther than the nearest site a place's site may be and not count as wrong. Answers number[0]: right ones, [1]: as
-// far, [2]: places, [3]: the worst excess.
+// Brute force over the sites as they are now. in[0]: places [2*n], in[1]: ids that a GPU gave for them [n]. number[2]:
+// how much farther than the nearest site a place's site may be and not count as wrong. Answers number[0]: right ones,
+// [1]: as far, [2]: places, [3]: the worst excess.
 PAGE_EXPORT sap_status job_voronoi_check(page_job* job) {
     const float* places = job->in[0];
     const int32_t* ids = job->in[1];
@@ -278,7 +280,8 @@ PAGE_EXPORT sap_status job_voronoi_check(page_job* job) {
         if (ids[i] == best) continue;
         double far = INFINITY;
         if (ids[i] >= 0 && ids[i] < field.count) {
-            double dx = (double)x - (double)field.moved[2 * ids[i]], dy = (double)y - (double)field.moved[2 * ids[i] + 1];
+            double dx = (double)x - (double)field.moved[2 * ids[i]],
+                   dy = (double)y - (double)field.moved[2 * ids[i] + 1];
             far = sqrt(dx * dx + dy * dy) - sqrt((double)best2);
         }
         if (far <= allowed) near++;

@@ -1,0 +1,37 @@
+// Makes the npm package: node build.mjs MODULES FOLDER. MODULES holds sapwood.wasm and sapwood-plain.wasm; FOLDER is
+// then what `npm pack` packs.
+import { build } from "esbuild";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const root = join(here, "..", "..");
+const [modules, folder] = process.argv.slice(2).map((path) => resolve(path));
+if (!folder) throw new Error("usage: node build.mjs MODULES FOLDER");
+
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(join(folder, "types", "cjs"), { recursive: true });
+
+// Types, for both kinds of modules: a package.json says of a folder which it is.
+const tsc = join(here, "..", "node_modules", "typescript", "bin", "tsc");
+for (const types of ["types", "types/cjs"])
+  execFileSync(process.execPath, [tsc, "-p", here, "--outDir", join(folder, types)], { stdio: "inherit" });
+writeFileSync(join(folder, "types", "cjs", "package.json"), '{ "type": "commonjs" }\n');
+
+const version = readFileSync(join(root, "VERSION"), "utf8").trim();
+const banner = { js: `// Sapwood ${version}, MIT licence` };
+const common = { bundle: true, target: "es2022", banner, logLevel: "warning" };
+await build({ ...common, entryPoints: [join(here, "src", "sapwood.ts")], format: "esm", minify: true,
+  outfile: join(folder, "sapwood.js") });
+await build({ ...common, entryPoints: [join(here, "src", "node.ts")], format: "cjs", platform: "node",
+  outfile: join(folder, "sapwood.cjs") });
+// One instance for both kinds of modules in Node.
+writeFileSync(join(folder, "node.js"), 'export * from "./sapwood.cjs";\n');
+
+for (const file of ["sapwood.wasm", "sapwood-plain.wasm"]) cpSync(join(modules, file), join(folder, file));
+cpSync(join(here, "README.md"), join(folder, "README.md"));
+cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+const described = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+writeFileSync(join(folder, "package.json"), JSON.stringify({ ...described, version }, undefined, 2) + "\n");

@@ -1,0 +1,226 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// How arrays get into the module's memory and out of it, with as few copies as can be.
+import { refuse, SapwoodError } from "./errors.js";
+import { allocate as allocateBytes, isMemory, memoryBuffer, need, unwatch, wasm, watch } from "./wasm.js";
+
+/** The typed arrays of numbers. */
+export type TypedArray =
+  | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array
+  | Float32Array | Float64Array;
+
+/** A constructor of typed arrays. */
+export interface TypedArrayConstructor<T> {
+  readonly BYTES_PER_ELEMENT: number;
+  readonly name: string;
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): T;
+  new (length: number): T;
+}
+
+/** Numbers in any array. Typed arrays of the type that is wanted are copied fastest; an `Allocation` is not copied. */
+export type Numbers = ArrayLike<number> | Allocation<TypedArray>;
+
+/**
+ * An array inside WebAssembly's memory, made by `allocate`: calls read it and write it where it lies, without a copy.
+ *
+ * Take `array` anew after every call of this package: when the memory grows, views taken before become empty.
+ */
+export class Allocation<T extends TypedArray> {
+  #address: number;
+  #view: T | undefined;
+  /** How many elements it has. */
+  readonly length: number;
+  /** The constructor of `array`. */
+  readonly type: TypedArrayConstructor<T>;
+
+  /** Use `allocate` instead. */
+  constructor(type: TypedArrayConstructor<T>, length: number) {
+    if (!Number.isInteger(length) || length < 0) refuse(`length: ${String(length)} is not a number of elements`);
+    const module = need();
+    const address = allocateBytes(length * type.BYTES_PER_ELEMENT);
+    this.#address = address;
+    this.length = length;
+    this.type = type;
+    watch(this, () => module.free(address));
+  }
+
+  /** The array, to be filled or read. */
+  get array(): T {
+    const address = this.#address;
+    if (!address) throw new SapwoodError("FREED", "The allocation was used after free().");
+    if (!this.#view || !isMemory(this.#view.buffer)) this.#view = new this.type(memoryBuffer(), address, this.length);
+    return this.#view;
+  }
+
+  /** Gives the memory back. Further calls do nothing. */
+  free(): void {
+    if (!this.#address) return;
+    unwatch(this);
+    wasm!.free(this.#address);
+    this.#address = 0;
+    this.#view = undefined;
+  }
+}
+
+/** An array inside WebAssembly's memory, for arguments and answers that shall not be copied. Its elements are whatever
+ * lay there before. */
+export function allocate<T extends TypedArray>(type: TypedArrayConstructor<T>, length: number): Allocation<T> {
+  return new Allocation(type, length);
+}
+
+/** An answer on its way: where the module writes it, and how it comes to the caller. */
+export interface Answer<T> {
+  readonly address: number;
+  take(): T;
+}
+
+function isDetached(array: ArrayBufferView): boolean {
+  if (array.byteLength > 0) return false;
+  try {
+    new Uint8Array(array.buffer);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** The array that an argument holds, checked to be one. */
+export function arrayOf(source: unknown, what: string): ArrayLike<number> {
+  if (source instanceof Allocation) return source.array;
+  if (ArrayBuffer.isView(source)) {
+    if (source instanceof DataView || source instanceof BigInt64Array || source instanceof BigUint64Array)
+      refuse(`${what}: is a ${source.constructor.name}, not an array of numbers`);
+    if (isDetached(source)) refuse(`${what}: its buffer is detached; take a fresh view of it`);
+    return source as TypedArray;
+  }
+  if (Array.isArray(source)) return source;
+  return refuse(`${what}: is ${source === null ? "null" : `a ${typeof source}`}, not an array of numbers`);
+}
+
+/** Memory that a call borrows, for arguments and answers that lie elsewhere. */
+export class Borrowed {
+  #addresses: number[] = [];
+
+  room(bytes: number): number {
+    const address = allocateBytes(bytes);
+    this.#addresses.push(address);
+    return address;
+  }
+
+  /** The address of a source's numbers as elements of one type: its own where it lies in the module's memory already. */
+  put<T extends TypedArray>(source: ArrayLike<number>, type: TypedArrayConstructor<T>): number {
+    if (ArrayBuffer.isView(source) && isMemory(source.buffer)) {
+      const { byteOffset, length, constructor } = source as TypedArray;
+      if ((constructor as unknown) === type) return byteOffset;
+      const address = this.room(length * type.BYTES_PER_ELEMENT);
+      const again = new (constructor as unknown as TypedArrayConstructor<TypedArray>)(memoryBuffer(), byteOffset, length);
+      new type(memoryBuffer(), address, length).set(again);
+      return address;
+    }
+    const address = this.room(source.length * type.BYTES_PER_ELEMENT);
+    try {
+      new type(memoryBuffer(), address, source.length).set(source);
+    } catch (error) {
+      refuse(`an array of numbers holds something else: ${(error as Error).message}`);
+    }
+    return address;
+  }
+
+  /** Where an answer of `length` elements is written: into `out`, if there is one, else into a new array. */
+  answer<T extends TypedArray>(
+    out: T | Allocation<T> | undefined, type: TypedArrayConstructor<T>, length: number, what: string,
+  ): Answer<T> {
+    if (out === undefined) {
+      const address = this.room(length * type.BYTES_PER_ELEMENT);
+      return {
+        address,
+        take: () => {
+          const copy = new type(length);
+          copy.set(new type(memoryBuffer(), address, length));
+          return copy;
+        },
+      };
+    }
+    const target = arrayOf(out, what) as T;
+    if ((target.constructor as unknown) !== type) refuse(`${what}: is a ${target.constructor.name}, not a ${type.name}`);
+    if (target.length < length) refuse(`${what}: has ${target.length} elements, fewer than the ${length} that are needed`);
+    if (isMemory(target.buffer)) {
+      const address = target.byteOffset;
+      return { address, take: () => (out instanceof Allocation ? out.array : new type(memoryBuffer(), address, target.length)) };
+    }
+    const address = this.room(length * type.BYTES_PER_ELEMENT);
+    return {
+      address,
+      take: () => {
+        target.set(new type(memoryBuffer(), address, length));
+        return target;
+      },
+    };
+  }
+
+  /** Whether an address is one of room(): what lies there is a copy, or an answer. */
+  owns(address: number): boolean {
+    return this.#addresses.includes(address);
+  }
+
+  giveBack(): void {
+    for (const address of this.#addresses) wasm!.free(address);
+  }
+}
+
+/** Runs a call with borrowed memory, and gives that back however the call ends. */
+export function borrow<R>(call: (borrowed: Borrowed) => R): R {
+  need();
+  const borrowed = new Borrowed();
+  try {
+    return call(borrowed);
+  } finally {
+    borrowed.giveBack();
+  }
+}
+
+/** Copies elements out of the module's memory. */
+export function copyOut<T extends TypedArray>(type: TypedArrayConstructor<T>, address: number, length: number): T {
+  const copy = new type(length);
+  copy.set(new type(memoryBuffer(), address, length));
+  return copy;
+}
+
+/** Lets `using` free objects, where the language has that. */
+export function disposable(made: { prototype: { free(): void } }): void {
+  const symbol: symbol | undefined = (Symbol as { dispose?: symbol }).dispose;
+  if (symbol) Object.defineProperty(made.prototype, symbol, { value: made.prototype.free, configurable: true, writable: true });
+}
+/** Freed at the end of its block, if declared by `using`. */
+export interface Allocation<T extends TypedArray> extends Disposable {}
+disposable(Allocation);
+
+// ---- Checks of single arguments.
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+/** The options of a call: an object, or nothing. */
+export function optionsOf<T extends object>(options: T | undefined, what = "options"): T {
+  if (options === undefined) return {} as T;
+  if (!isObject(options)) refuse(`${what}: is not an object`);
+  return options;
+}
+
+export function integer(value: unknown, least: number, most: number, what: string): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most)
+    refuse(`${what}: ${String(value)} is not an integer from ${least} to ${most}`);
+  return value;
+}
+
+export function radiusOf(value: unknown, what = "radius"): number {
+  if (typeof value !== "number" || !(value >= 0)) refuse(`${what}: ${String(value)} is not a radius`);
+  return value;
+}
+
+/** The place of a name in a list of names. */
+export function choice(value: unknown, names: readonly string[], what: string): number {
+  const place = value === undefined ? 0 : names.indexOf(value as string);
+  if (place < 0) refuse(`${what}: ${JSON.stringify(value)} is none of ${names.map((name) => `"${name}"`).join(", ")}`);
+  return place;
+}

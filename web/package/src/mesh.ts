@@ -1,0 +1,337 @@
+// Trees over triangles.
+import {
+  type Allocation, arrayOf, borrow, Borrowed, choice, copyOut, disposable, integer, isObject, type Numbers, optionsOf,
+} from "./arrays.js";
+import { refuse, SapwoodError } from "./errors.js";
+import { bytesOf, type Point, savedRoom } from "./points.js";
+import { check, f64, i32, integers, memoryBuffer, numbers, u32, unwatch, wasm, watch } from "./wasm.js";
+
+/** How to build a tree over triangles. */
+export interface MeshTreeOptions {
+  /** The best tree for tracing (default), or one that is built faster. Answers are the same. */
+  quality?: "high" | "fast";
+}
+
+/** Where a ray meets a triangle: at origin + t * direction, which is corner0 * (1-u-v) + corner1 * u + corner2 * v. */
+export interface Hit {
+  t: number;
+  u: number;
+  v: number;
+  triangle: number;
+}
+
+/** The first hit of each of many rays. A miss is triangle -1 at t = Infinity. */
+export interface Hits {
+  t: Float32Array;
+  u: Float32Array;
+  v: Float32Array;
+  triangles: Int32Array;
+}
+
+/** Hits of each of many rays: those of ray i are at i*limit … i*limit + counts[i] - 1, the nearest first. */
+export interface AllHits extends Hits {
+  counts: Int32Array;
+}
+
+/** The point of a mesh that is nearest to a place. Without triangles: triangle -1 at Infinity. */
+export interface Closest {
+  point: [x: number, y: number, z: number];
+  distance: number;
+  triangle: number;
+}
+
+/** The nearest points of a mesh to many places. */
+export interface ClosestPoints {
+  /** x, y, z of each. */
+  points: Float32Array;
+  distances: Float32Array;
+  triangles: Int32Array;
+}
+
+/** Arrays to write hits into instead of new ones. */
+export interface HitsOut {
+  t?: Float32Array | Allocation<Float32Array>;
+  u?: Float32Array | Allocation<Float32Array>;
+  v?: Float32Array | Allocation<Float32Array>;
+  triangles?: Int32Array | Allocation<Int32Array>;
+}
+
+const RAY = 8; // numbers: origin, t_min, direction, t_max
+
+function gone(): never {
+  throw new SapwoodError("FREED", "The tree was used after free().");
+}
+
+interface Held {
+  tree: number;
+  saved: number;
+}
+
+function release(held: Held): void {
+  wasm!.web_mesh_free!(held.tree);
+  wasm!.free(held.saved);
+  held.tree = held.saved = 0;
+}
+
+class Loaded {
+  constructor(readonly held: Held) {}
+}
+
+// A mesh in the module's memory.
+function putMesh(borrowed: Borrowed, vertices: Numbers, triangles: Numbers | undefined | null) {
+  const corners = arrayOf(vertices, "vertices");
+  if (corners.length % 3 !== 0) refuse(`vertices: ${corners.length} numbers are no whole number of points in space`);
+  const vertexCount = corners.length / 3;
+  const numbersOf = triangles == null ? Int32Array.from({ length: vertexCount }, (_, i) => i) : arrayOf(triangles, "triangles");
+  if (numbersOf.length % 3 !== 0)
+    refuse(`${triangles == null ? "vertices" : "triangles"}: ${numbersOf.length} corners are no whole number of triangles`);
+  const place = borrowed.put(corners, Float32Array);
+  // As 32 bits both are the same; an index that no Int32Array holds is negative then, and out of range.
+  const indices = numbersOf instanceof Uint32Array ? borrowed.put(numbersOf, Uint32Array) : borrowed.put(numbersOf, Int32Array);
+  return [place, vertexCount, indices, numbersOf.length / 3] as const;
+}
+
+/**
+ * A k-d tree over the triangles of a mesh, for rays and for nearest points. Triangles are numbered as they were given.
+ * The tree keeps a copy of them in WebAssembly's memory, until `free()`, or until the tree is collected as garbage.
+ */
+export class MeshTree {
+  #tree = 0;
+  #count = 0;
+  readonly #held: Held;
+
+  /**
+   * Builds a tree. `vertices` are x, y, z of each; `triangles` three numbers of vertices each; without `triangles` each
+   * three vertices are one. O(n log n).
+   * Throws ARGUMENT, RANGE (naming the triangle whose vertex does not exist), NOT_FINITE (naming the vertex), MEMORY.
+   */
+  constructor(vertices: Numbers, triangles?: Numbers | null, options?: MeshTreeOptions) {
+    if ((vertices as unknown) instanceof Loaded) {
+      this.#held = (vertices as unknown as Loaded).held;
+    } else {
+      const quality = choice(optionsOf(options).quality, ["high", "fast"], "quality");
+      const tree = borrow((borrowed) => {
+        check(wasm!.web_mesh_build!(...putMesh(borrowed, vertices, triangles), quality));
+        return u32[integers]!;
+      });
+      this.#held = { tree, saved: 0 };
+    }
+    this.#tree = this.#held.tree;
+    this.#learn();
+    watch(this, release.bind(undefined, this.#held));
+  }
+
+  /** A tree from what `save()` gave. All of it is checked first. Throws FORMAT, MEMORY. */
+  static load(bytes: Uint8Array | ArrayBuffer): MeshTree {
+    const source = bytesOf(bytes);
+    const held: Held = { tree: 0, saved: savedRoom(source.length) };
+    try {
+      new Uint8Array(memoryBuffer(), held.saved, source.length).set(source);
+      check(wasm!.web_mesh_load!(held.saved, source.length));
+    } catch (error) {
+      release(held);
+      throw error;
+    }
+    held.tree = u32[integers]!;
+    return new MeshTree(new Loaded(held) as unknown as Numbers);
+  }
+
+  #learn(): void {
+    check(wasm!.web_mesh_describe!(this.#tree));
+    this.#count = i32[integers]!;
+  }
+
+  #alive(): number {
+    return this.#tree || gone();
+  }
+
+  /** Triangles in the tree. */
+  get count(): number {
+    this.#alive();
+    return this.#count;
+  }
+  /** Memory that the tree takes, in bytes. */
+  get bytes(): number {
+    check(wasm!.web_mesh_describe!(this.#alive()));
+    return f64[numbers]!;
+  }
+  /** The tight box of all triangles; from Infinity to -Infinity without any. */
+  get bounds(): { lower: number[]; upper: number[] } {
+    check(wasm!.web_mesh_describe!(this.#alive()));
+    const corner = (first: number): number[] => Array.from(f64.subarray(numbers + first, numbers + first + 3));
+    return { lower: corner(2), upper: corner(5) };
+  }
+
+  // Puts a ray where the module looks for it; gives the tree.
+  #ask(origin: Point, direction: Point, tMin: number, tMax: number): number {
+    const tree = this.#alive();
+    if (!isObject(origin) || origin.length !== 3) refuse("origin: is not an array of 3 numbers");
+    if (!isObject(direction) || direction.length !== 3) refuse("direction: is not an array of 3 numbers");
+    for (let a = 0; a < 3; a++) {
+      f64[numbers + a] = origin[a] as number;
+      f64[numbers + 4 + a] = direction[a] as number;
+    }
+    f64[numbers + 3] = tMin;
+    f64[numbers + 7] = tMax;
+    return tree;
+  }
+
+  #rays(borrowed: Borrowed, rays: Numbers): [address: number, count: number] {
+    this.#alive();
+    const array = arrayOf(rays, "rays");
+    if (array.length % RAY !== 0) refuse(`rays: ${array.length} numbers are no whole number of rays, of ${RAY} each`);
+    return [borrowed.put(array, Float32Array), array.length / RAY];
+  }
+
+  /** The first hit of a ray between tMin and tMax, which are in lengths of `direction`; null for a miss. */
+  trace(origin: Point, direction: Point, tMin?: number, tMax?: number): Hit | null;
+  /** The first hit of each ray: 8 numbers each, origin, tMin, direction, tMax. */
+  trace(rays: Numbers, options?: { out?: HitsOut }): Hits;
+  trace(first: Point | Numbers, second?: unknown, tMin: number = 0, tMax: number = Infinity): Hit | null | Hits {
+    if (!isOne(second)) {
+      const { t, u, v, triangles } = this.#hits(first as Numbers, 1, optionsOf(second as { out?: HitsOut } | undefined).out, false);
+      return { t, u, v, triangles };
+    }
+    check(wasm!.web_mesh_trace!(this.#ask(first as Point, second, tMin, tMax)));
+    const triangle = i32[integers]!;
+    return triangle < 0 ? null : { t: f64[numbers]!, u: f64[numbers + 1]!, v: f64[numbers + 2]!, triangle };
+  }
+
+  /** Whether a ray hits anything between tMin and tMax. Faster than `trace`. */
+  occluded(origin: Point, direction: Point, tMin?: number, tMax?: number): boolean;
+  /** 1 for each ray that hits anything, else 0. */
+  occluded(rays: Numbers, options?: { out?: Uint8Array | Allocation<Uint8Array> }): Uint8Array;
+  occluded(first: Point | Numbers, second?: unknown, tMin: number = 0, tMax: number = Infinity): boolean | Uint8Array {
+    if (isOne(second)) {
+      check(wasm!.web_mesh_occluded!(this.#ask(first as Point, second, tMin, tMax)));
+      return i32[integers] !== 0;
+    }
+    const { out } = optionsOf(second as { out?: Uint8Array } | undefined);
+    return borrow((borrowed) => {
+      const [address, count] = this.#rays(borrowed, first as Numbers);
+      const occluded = borrowed.answer(out, Uint8Array, count, "out");
+      check(wasm!.web_mesh_occluded_all!(this.#tree, address, count, occluded.address));
+      return occluded.take();
+    });
+  }
+
+  /** All hits of a ray, the nearest first, at most `limit` of them. */
+  traceAll(origin: Point, direction: Point, options?: { limit?: number; tMin?: number; tMax?: number }): Hit[];
+  /** The first `limit` hits of each ray: 8 numbers each, origin, tMin, direction, tMax. */
+  traceAll(rays: Numbers, limit: number, options?: { out?: HitsOut }): AllHits;
+  traceAll(first: Point | Numbers, second: unknown, third?: object): Hit[] | AllHits {
+    if (!isOne(second)) {
+      const limit = integer(second, 1, 2147483647, "limit");
+      return this.#hits(first as Numbers, limit, optionsOf(third as { out?: HitsOut } | undefined).out, true);
+    }
+    const o = optionsOf(third as { limit?: number; tMin?: number; tMax?: number } | undefined);
+    const origin = arrayOf(first, "origin");
+    const direction = arrayOf(second, "direction");
+    if (origin.length !== 3 || direction.length !== 3) refuse("origin, direction: are not arrays of 3 numbers");
+    const ray = Float32Array.of(
+      origin[0]!, origin[1]!, origin[2]!, o.tMin ?? 0, direction[0]!, direction[1]!, direction[2]!, o.tMax ?? Infinity);
+    const most = o.limit === undefined ? Infinity : integer(o.limit, 1, 2147483647, "limit");
+    // Few hits are usual: more room is made only where they fill what there is.
+    for (let room = Math.min(most, 16); ; room = Math.min(most, room * 8)) {
+      const { t, u, v, triangles, counts } = this.#hits(ray, room, undefined, true);
+      const count = counts[0]!;
+      if (count === room && room < most && room < this.#count) continue;
+      return Array.from({ length: count }, (_, i) => ({ t: t[i]!, u: u[i]!, v: v[i]!, triangle: triangles[i]! }));
+    }
+  }
+
+  #hits(rays: Numbers, limit: number, out: HitsOut | undefined, all: boolean): AllHits {
+    return borrow((borrowed) => {
+      const [address, count] = this.#rays(borrowed, rays);
+      const rows = count * limit;
+      const t = borrowed.answer(out?.t, Float32Array, rows, "out.t");
+      const u = borrowed.answer(out?.u, Float32Array, rows, "out.u");
+      const v = borrowed.answer(out?.v, Float32Array, rows, "out.v");
+      const triangles = borrowed.answer(out?.triangles, Int32Array, rows, "out.triangles");
+      const counts = borrowed.answer(undefined, Int32Array, all ? count : 0, "counts");
+      check(wasm!.web_mesh_trace_all!(
+        this.#tree, address, count, limit, t.address, u.address, v.address, triangles.address, all ? counts.address : 0));
+      return { t: t.take(), u: u.take(), v: v.take(), triangles: triangles.take(), counts: counts.take() };
+    });
+  }
+
+  #places(borrowed: Borrowed, places: Numbers): [address: number, count: number] {
+    this.#alive();
+    const array = arrayOf(places, "points");
+    if (array.length % 3 !== 0) refuse(`points: ${array.length} numbers are no whole number of points in space`);
+    return [borrowed.put(array, Float32Array), array.length / 3];
+  }
+
+  /** The point of the mesh that is nearest to a place. */
+  closestPoint(place: Point): Closest {
+    if (arrayOf(place, "point").length !== 3) refuse("point: is not an array of 3 numbers");
+    const { points, distances, triangles } = this.closestPoints(place);
+    return { point: [points[0]!, points[1]!, points[2]!], distance: distances[0]!, triangle: triangles[0]! };
+  }
+
+  /** The points of the mesh that are nearest to places: x, y, z of each. */
+  closestPoints(places: Numbers, options?: { squared?: boolean }): ClosestPoints {
+    const squared = +!!optionsOf(options).squared;
+    return borrow((borrowed) => {
+      const [address, count] = this.#places(borrowed, places);
+      const points = borrowed.answer(undefined, Float32Array, 3 * count, "points");
+      const distances = borrowed.answer(undefined, Float32Array, count, "distances");
+      const triangles = borrowed.answer(undefined, Int32Array, count, "triangles");
+      check(wasm!.web_mesh_closest_all!(
+        this.#tree, address, count, points.address, distances.address, triangles.address, squared));
+      return { points: points.take(), distances: distances.take(), triangles: triangles.take() };
+    });
+  }
+
+  /** Whether a place lies inside the mesh, which should be closed. */
+  inside(place: Point): boolean {
+    if (arrayOf(place, "point").length !== 3) refuse("point: is not an array of 3 numbers");
+    return this.insideAll(place)[0] === 1;
+  }
+
+  /** 1 for each place, x, y, z, that lies inside the mesh, else 0. */
+  insideAll(places: Numbers): Uint8Array {
+    return borrow((borrowed) => {
+      const [address, count] = this.#places(borrowed, places);
+      const inside = borrowed.answer(undefined, Uint8Array, count, "inside");
+      check(wasm!.web_mesh_inside_all!(this.#tree, address, count, inside.address));
+      return inside.take();
+    });
+  }
+
+  /** Builds the tree anew, as the constructor does, into the memory that it has. If it fails, the tree stays as it was.
+   * UNSUPPORTED for a tree that was loaded. */
+  rebuild(vertices: Numbers, triangles?: Numbers | null): void {
+    const tree = this.#alive();
+    borrow((borrowed) => check(wasm!.web_mesh_rebuild!(tree, ...putMesh(borrowed, vertices, triangles))));
+    this.#learn();
+  }
+
+  /** The tree as bytes, for `MeshTree.load` and for the C library. */
+  save(): Uint8Array {
+    const tree = this.#alive();
+    check(wasm!.web_mesh_saved_size!(tree));
+    const size = f64[numbers]!;
+    return borrow((borrowed) => {
+      const address = borrowed.room(size);
+      check(wasm!.web_mesh_save!(tree, address, size));
+      return copyOut(Uint8Array, address, size);
+    });
+  }
+
+  /** Gives the memory back. The tree cannot be used after that; further calls of `free` do nothing. */
+  free(): void {
+    if (!this.#tree) return;
+    this.#tree = 0;
+    unwatch(this);
+    release(this.#held);
+  }
+}
+/** Freed at the end of its block, if declared by `using`. */
+export interface MeshTree extends Disposable {}
+disposable(MeshTree);
+
+// Whether the second argument is the direction of a single ray.
+function isOne(second: unknown): second is Point {
+  return Array.isArray(second) || ArrayBuffer.isView(second);
+}

@@ -1,0 +1,103 @@
+// The module: its functions, its memory, and views of that. One instance serves everything.
+import { SapwoodError, statusOf } from "./errors.js";
+
+/** The functions of web/module/*.c: numbers and addresses in, mostly a status out. */
+export interface Exports {
+  readonly memory: WebAssembly.Memory;
+  _initialize(): void;
+  malloc(bytes: number): number;
+  free(address: number): void;
+  readonly [name: `web_${string}`]: (...args: number[]) => number;
+}
+
+export let wasm: Exports | undefined;
+let memory: WebAssembly.Memory;
+
+// Views of all of the memory, renewed whenever it grows: growing detaches the old ones.
+export let i32: Int32Array;
+export let u32: Uint32Array;
+export let f64: Float64Array;
+
+/** Where web_exchange's numbers and integers begin, as indices of f64 and of i32. */
+export let numbers = 0;
+export let integers = 0;
+
+function renew(): void {
+  const buffer = memory.buffer;
+  i32 = new Int32Array(buffer);
+  u32 = new Uint32Array(buffer);
+  f64 = new Float64Array(buffer);
+}
+
+/** What the module asks of its host: nothing but to hear that memory has grown. */
+export const imports: WebAssembly.Imports = { env: { emscripten_notify_memory_growth: renew } };
+
+/** Takes a new instance into use. */
+export function adopt(instance: WebAssembly.Instance): void {
+  const made = instance.exports as unknown as Exports;
+  memory = made.memory;
+  made._initialize();
+  const status = made.web_open!(1);
+  if (status !== 0) throw new SapwoodError(statusOf(status), "The WebAssembly module could not be started.");
+  renew();
+  const block = made.web_block!() >>> 0;
+  numbers = block / 8;
+  integers = block / 4 + 2 * 64;
+  wasm = made;
+}
+
+/** In Node the module is loaded when it is first needed; set by that entry. */
+let loadNow: (() => void) | undefined;
+export function loadOnDemand(load: () => void): void {
+  loadNow = load;
+}
+
+/** The module's functions; loads it, where that can be done at once. */
+export function need(): Exports {
+  if (!wasm) {
+    if (!loadNow) throw new SapwoodError("NOT_LOADED", "Sapwood is not loaded yet: `await load()` first.");
+    loadNow();
+  }
+  return wasm!;
+}
+
+/** Throws what a call's status tells, with the library's own sentence about it. */
+export function check(status: number): void {
+  if (status !== 0) throw failure(status);
+}
+
+function failure(status: number): SapwoodError {
+  const start = wasm!.web_sentence!() >>> 0;
+  const bytes = new Uint8Array(memory.buffer, start, 512);
+  const sentence = new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
+  return new SapwoodError(statusOf(status), sentence);
+}
+
+/** Whether a buffer is the module's memory as it is now. */
+export function isMemory(buffer: ArrayBufferLike): boolean {
+  return memory !== undefined && buffer === memory.buffer;
+}
+
+export function memoryBuffer(): ArrayBuffer {
+  return memory.buffer;
+}
+
+/** Room in the module's memory. */
+export function allocate(bytes: number): number {
+  // A hair below 4 GB is all that 32 bits address; beyond it the number would wrap.
+  const address = bytes < 0xffff0000 ? need().malloc(bytes || 1) >>> 0 : 0;
+  if (!address) throw new SapwoodError("MEMORY", `WebAssembly's memory has no room for ${bytes} bytes.`);
+  return address;
+}
+
+// Memory of objects that were collected before they were freed.
+const forgotten =
+  typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((release) => release());
+
+/** Has `release` run when `owner` is collected; it must not refer to the owner. */
+export function watch(owner: object, release: () => void): void {
+  forgotten?.register(owner, release, owner);
+}
+export function unwatch(owner: object): void {
+  forgotten?.unregister(owner);
+}

@@ -1,0 +1,318 @@
+#include "compaction.h"
+#include "volumes.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char sap_glsl_compaction[];
+
+compaction compaction_scene;
+
+static GLuint base_program;
+
+// ---- The volume
+
+// Job: the samples of a shape. Numbers: shape, side.
+PAGE_EXPORT sap_status job_compaction(page_job* job) {
+    int side = (int)job->number[1];
+    float* values = page_answer(job, sizeof *values * (size_t)side * (size_t)side * (size_t)side);
+    if (!values) return SAP_ERROR_MEMORY;
+    page_volume_fill((page_shape)job->number[0], side, values);
+    return SAP_OK;
+}
+
+static void forget(void) {
+    compaction* c = &compaction_scene;
+    free(c->flags);
+    c->flags = NULL;
+    for (int i = 0; i < COMPACTION_LEVELS; i++) {
+        free(c->sums[i]);
+        c->sums[i] = NULL;
+    }
+}
+
+static void free_base(void) {
+    compaction* c = &compaction_scene;
+    const GLuint textures[2] = {c->volume, c->base};
+    glDeleteTextures(2, textures);
+    glDeleteFramebuffers(1, &c->target);
+    c->volume = c->base = c->target = 0;
+}
+
+static void make_base(void) {
+    compaction* c = &compaction_scene;
+    glGenTextures(1, &c->volume);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_3D, c->volume);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexStorage3D(GL_TEXTURE_3D, 1, GL_R32F, c->side, c->side, c->side);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, 0, c->side, c->side, c->side, GL_RED, GL_FLOAT, c->values);
+    glGenTextures(1, &c->base);
+    glBindTexture(GL_TEXTURE_2D, c->base);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_R8, c->width, c->height);
+    glGenFramebuffers(1, &c->target);
+    glBindFramebuffer(GL_FRAMEBUFFER, c->target);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, c->base, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+}
+
+// Takes over samples (malloc's) of a volume and puts them into the context. The slices stand in rows, as many as make
+// the base as high as wide or half as high.
+PAGE_EXPORT sap_status compaction_volume(float* values, int side) {
+    compaction* c = &compaction_scene;
+    free_base();
+    forget();
+    free(c->values);
+    c->values = values;
+    c->side = side;
+    c->columns = 1;
+    while (c->columns * c->columns < side) c->columns *= 2;
+    c->width = c->columns * side;
+    c->height = side / c->columns * side;
+    c->total = -1;
+    make_base();
+    GLint most = 0;
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
+    return c->width <= most ? SAP_OK
+                            : page_fail(SAP_ERROR_RANGE, "The slices are %d cells wide, and textures here %d at most.",
+                                        (int)c->width, (int)most);
+}
+
+// ---- The pyramid
+
+PAGE_EXPORT sap_status compaction_make(int form) {
+    compaction* c = &compaction_scene;
+    sap_gl_pyramid_options options = {
+        .form = (sap_gl_form)form, .cells = SAP_GL_CELLS_BYTE, .width = c->width, .height = c->height};
+    sap_gl_pyramid_free(c->pyramid);
+    c->pyramid = NULL;
+    forget();
+    c->form = options.form;
+    c->list = (sap_gl_list){.texture = 0};
+    sap_status status = sap_gl_pyramid_make(page_gl(), &options, &c->pyramid);
+    return status == SAP_OK ? sap_gl_pyramid_describe(c->pyramid, &c->info) : status;
+}
+
+// Marks some rows of cells: those through which the surface at a level runs. All rows must have the same level before
+// they are listed.
+PAGE_EXPORT sap_status compaction_mark(double level, int first_row, int rows) {
+    compaction* c = &compaction_scene;
+    c->level = (float)level;
+    forget();
+    if (!base_program) base_program = page_program(NULL, sap_glsl_compaction, "#define SAP_PASS 0\n");
+    if (!base_program) return SAP_ERROR_UNSUPPORTED;
+    if (rows > c->height - first_row) rows = c->height - first_row;
+    glBindVertexArray(0); // not the library's
+    glBindFramebuffer(GL_FRAMEBUFFER, c->target);
+    glDisable(GL_BLEND);
+    page_texture(base_program, "volume", 0, GL_TEXTURE_3D, c->volume);
+    glUniform2i(page_uniform(base_program, "slices"), c->side, c->columns);
+    glUniform1f(page_uniform(base_program, "level"), c->level);
+    page_rectangle(base_program, (int32_t[4]){0, first_row, c->width, rows});
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    return SAP_OK;
+}
+
+// Lists the cells that are marked. `expected` 0: the total is read, which waits for the GPU; else at most so many are
+// listed, and nothing waits.
+PAGE_EXPORT sap_status compaction_run(double expected) {
+    compaction* c = &compaction_scene;
+    c->total = -1;
+    forget();
+    c->list.expected = (int64_t)expected;
+    sap_status status = sap_gl_compact(c->pyramid, c->base, &c->list, expected > 0 ? NULL : &c->total);
+    c->listed = c->total >= 0 ? c->total : (int64_t)expected;
+    return status;
+}
+
+// How many cells are kept; asks the GPU if nobody has yet. -1 on failure.
+PAGE_EXPORT double compaction_total(void) {
+    compaction* c = &compaction_scene;
+    if (c->total < 0 && c->pyramid && sap_gl_pyramid_total(c->pyramid, &c->total) == SAP_OK && c->total < c->listed)
+        c->listed = c->total;
+    return (double)c->total;
+}
+
+int64_t compaction_nodes(int32_t level) {
+    int64_t nodes = (int64_t)compaction_scene.width * compaction_scene.height;
+    for (int32_t i = 0; i < level; i++) nodes = (nodes + 3) / 4;
+    return nodes;
+}
+
+// ---- What is read back, to show numbers
+
+// Reads the base: a byte a cell, 1 where it is kept. NULL: there is no memory.
+static uint8_t* read_flags(void) {
+    compaction* c = &compaction_scene;
+    size_t cells = (size_t)c->width * (size_t)c->height;
+    uint8_t* texels = malloc(4 * cells);
+    if (!texels) return NULL;
+    glBindFramebuffer(GL_FRAMEBUFFER, c->target);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    glReadPixels(0, 0, c->width, c->height, GL_RGBA, GL_UNSIGNED_BYTE, texels);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    for (size_t i = 0; i < cells; i++) texels[i] = texels[4 * i] > 127;
+    return texels;
+}
+
+PAGE_EXPORT sap_status compaction_read(void) {
+    compaction* c = &compaction_scene;
+    if (!c->pyramid) return SAP_ERROR_ARGUMENT;
+    if (c->flags) return SAP_OK;
+    sap_status status = compaction_total() < 0 ? SAP_ERROR_DEVICE_LOST : SAP_OK;
+    for (int32_t level = 1; level <= c->info.levels && status == SAP_OK; level++) {
+        c->sums[level] = malloc((size_t)compaction_nodes(level) * sizeof **c->sums);
+        status = c->sums[level] ? sap_gl_pyramid_sums(c->pyramid, level, c->sums[level]) : SAP_ERROR_MEMORY;
+    }
+    if (status == SAP_OK && !(c->flags = read_flags())) status = SAP_ERROR_MEMORY;
+    if (status != SAP_OK) forget();
+    return status;
+}
+
+uint32_t compaction_sum(int32_t level, int64_t node) {
+    const compaction* c = &compaction_scene;
+    if (!c->flags || node < 0 || node >= compaction_nodes(level)) return 0;
+    return level ? c->sums[level][node] : c->flags[node];
+}
+
+void compaction_walk(int64_t key, compaction_step steps[COMPACTION_LEVELS]) {
+    int32_t level = compaction_scene.info.levels;
+    steps[level] = (compaction_step){0, key};
+    for (; level > 0; level--) {
+        compaction_step at = {4 * steps[level].node, steps[level].rest};
+        for (int child = 0; child < 3 && at.rest >= compaction_sum(level - 1, at.node); child++)
+            at.rest -= compaction_sum(level - 1, at.node++);
+        steps[level - 1] = at;
+    }
+}
+
+// For JavaScript. Of a key, for each level from the top to 1: the node, what is left of the key, and the sums of its
+// four children; behind these the cell.
+PAGE_EXPORT double* compaction_way(double key) {
+    static double numbers[6 * COMPACTION_LEVELS + 1];
+    compaction_step steps[COMPACTION_LEVELS];
+    double* to = numbers;
+    compaction_walk((int64_t)key, steps);
+    for (int32_t level = compaction_scene.info.levels; level > 0; level--) {
+        *to++ = (double)steps[level].node;
+        *to++ = (double)steps[level].rest;
+        for (int child = 0; child < 4; child++) *to++ = compaction_sum(level - 1, 4 * steps[level].node + child);
+    }
+    *to = (double)steps[0].node;
+    return numbers;
+}
+
+// How many cells ahead of a node are kept: the first key that leads to it.
+PAGE_EXPORT double compaction_ahead(int level, double node) {
+    double ahead = 0;
+    for (int64_t at = (int64_t)node; level < compaction_scene.info.levels; level++, at /= 4)
+        for (int64_t sibling = at / 4 * 4; sibling < at; sibling++) ahead += compaction_sum(level, sibling);
+    return ahead;
+}
+
+PAGE_EXPORT double compaction_sum_of(int level, double node) { return compaction_sum(level, (int64_t)node); }
+PAGE_EXPORT int compaction_levels(void) { return compaction_scene.info.levels; }
+PAGE_EXPORT int compaction_width(void) { return compaction_scene.width; }
+PAGE_EXPORT int compaction_height(void) { return compaction_scene.height; }
+PAGE_EXPORT int compaction_columns(void) { return compaction_scene.columns; }
+
+// ---- The check: the same by sap_compact, from the samples, without a context
+
+static uint8_t crosses(const compaction* c, int64_t cell) {
+    int64_t x = cell % c->width, y = cell / c->width, side = c->side;
+    int64_t at[3] = {x % side, y % side, y / side * c->columns + x / side};
+    int inside = 0;
+    if (at[0] + 1 >= side || at[1] + 1 >= side || at[2] + 1 >= side) return 0;
+    for (int64_t i = 0; i < 8; i++) {
+        int64_t sample = at[0] + (i & 1) + side * (at[1] + (i >> 1 & 1) + side * (at[2] + (i >> 2)));
+        inside += c->values[sample] >= c->level;
+    }
+    return inside > 0 && inside < 8;
+}
+
+// The cells of the list, as numbers, to[listed].
+static void read_list(const compaction* c, int64_t listed, int32_t* to) {
+    int32_t rows = (int32_t)((listed + c->list.width - 1) / c->list.width);
+    size_t texels = (size_t)rows * (size_t)c->list.width;
+    uint32_t* read = malloc(16 * texels);
+    GLuint framebuffer = 0;
+    bool bytes = c->form == SAP_GL_FLOAT && c->info.bytes;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, c->list.texture, 0);
+    if (read && c->form != SAP_GL_FLOAT)
+        glReadPixels(0, 0, c->list.width, rows, GL_RGBA_INTEGER, GL_UNSIGNED_INT, read);
+    else if (read)
+        glReadPixels(0, 0, c->list.width, rows, GL_RGBA, bytes ? GL_UNSIGNED_BYTE : GL_FLOAT, read);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &framebuffer);
+    for (int64_t i = 0; i < listed; i++) {
+        float real = -1;
+        if (read) memcpy(&real, read + 4 * i, sizeof real);
+        to[i] = !read                     ? -1
+                : c->form != SAP_GL_FLOAT ? (int32_t)read[4 * i]
+                : bytes                   ? (int32_t)(read[i] & 0xffffff)
+                                          : (int32_t)real;
+    }
+    free(read);
+}
+
+// Compares the list and the total with the CPU's. Answer: listed, wrong ones among them, the CPU's total, the GPU's.
+PAGE_EXPORT double* compaction_check(void) {
+    static double answer[4];
+    compaction* c = &compaction_scene;
+    int64_t cells = compaction_nodes(0), kept = 0, wrong = 0, total = (int64_t)compaction_total();
+    uint8_t* keep = malloc((size_t)cells);
+    int32_t* numbers = malloc(2 * sizeof *numbers * (size_t)cells);
+    bool done = false;
+    int64_t listed = c->listed < cells ? c->listed : cells;
+    if (keep && numbers && total >= 0) {
+        for (int64_t i = 0; i < cells; i++) {
+            keep[i] = crosses(c, i);
+            numbers[i] = (int32_t)i;
+        }
+        done = sap_compact(page_cpu(), numbers, cells, sizeof *numbers, keep, numbers, &kept) == SAP_OK;
+        read_list(c, listed, numbers + cells);
+        for (int64_t i = 0; i < listed; i++) wrong += i >= kept || numbers[i] != numbers[cells + i];
+    }
+    free(keep);
+    free(numbers);
+    answer[0] = (double)listed;
+    answer[1] = (double)wrong;
+    answer[2] = (double)kept;
+    answer[3] = (double)total;
+    return done ? answer : NULL;
+}
+
+// ---- The end
+
+static void leave(void) {
+    compaction* c = &compaction_scene;
+    sap_gl_pyramid_free(c->pyramid);
+    c->pyramid = NULL;
+    free_base();
+    glDeleteProgram(base_program);
+    base_program = 0;
+    compaction_draw_stop();
+    forget();
+}
+
+PAGE_EXPORT void compaction_stop(void) {
+    leave();
+    free(compaction_scene.values);
+    memset(&compaction_scene, 0, sizeof compaction_scene);
+}
+
+// After the context was lost: names mean nothing any more, but the samples remain.
+PAGE_EXPORT void compaction_lost(void) { leave(); }
+
+// In a new context, with the samples there were.
+PAGE_EXPORT sap_status compaction_restore(void) {
+    if (!compaction_scene.values) return SAP_OK;
+    make_base();
+    return SAP_OK;
+}

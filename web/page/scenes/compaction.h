@@ -1,0 +1,40 @@
+// The scene Compaction: the cells of a volume through which its surface runs, as a list made by a histopyramid.
+#ifndef SAPWOOD_PAGE_COMPACTION_H
+#define SAPWOOD_PAGE_COMPACTION_H
+
+#include "../page.h"
+
+enum { COMPACTION_LEVELS = 17 };
+
+typedef struct compaction {
+    int32_t side, columns;       // samples on a side of the volume; slices in a row of the base
+    int32_t width, height;       // of the base, in cells
+    float level;                 // that the last run had
+    float* values;               // [side^3]
+    GLuint volume, base, target; // textures, and the framebuffer of the base
+    sap_gl_form form;
+    sap_gl_pyramid* pyramid;
+    sap_gl_pyramid_info info;
+    sap_gl_list list;
+    int64_t total;  // -1: nobody has asked yet
+    int64_t listed; // outputs that the list was drawn for
+    // What has been read back of the last run, NULL if nothing: the flags of the cells and the sums of each level.
+    uint8_t* flags;
+    uint32_t* sums[COMPACTION_LEVELS];
+} compaction;
+
+extern compaction compaction_scene;
+
+// The number of nodes of a level; of level 0 the cells.
+int64_t compaction_nodes(int32_t level);
+// A node's sum, of what has been read; 0 beyond the last node.
+uint32_t compaction_sum(int32_t level, int64_t node);
+// What a key meets on its way down: at level L the node and what is left of the key. Level 0 is the cell.
+typedef struct compaction_step {
+    int64_t node, rest;
+} compaction_step;
+void compaction_walk(int64_t key, compaction_step steps[COMPACTION_LEVELS]);
+// Frees the programs of the pictures.
+void compaction_draw_stop(void);
+
+#endif

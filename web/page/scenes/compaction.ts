@@ -1,0 +1,440 @@
+// Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
+// sums over them, and what a key meets on its way down.
+import './compaction.css';
+import { Superseded } from '../shell/jobs.js';
+import { sentence } from '../shell/module.js';
+import type { PageModule } from '../shell/module.js';
+import { SceneError } from '../shell/scene.js';
+import type { Host, Scene, ScenePointer, Value } from '../shell/scene.js';
+
+export const shapes = [
+  { value: 'gyroid', label: 'Gyroid' },
+  { value: 'metaballs', label: 'Metaballs' },
+  { value: 'asteroid', label: 'Asteroid' },
+  { value: 'sextic', label: 'Barth’s sextic' },
+] as const;
+const forms = ['vec4', 'plain', 'float'] as const;
+
+const LIST = -1; // for a level, where C tells what is pointed at
+const NOTHING = -2;
+const SECONDS_A_STEP = 1.2;
+const count = (n: number) => n.toLocaleString('en').replaceAll(',', '\u202f');
+const plural = (n: number, one: string) => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+interface Step {
+  level: number;
+  node: number;
+  rest: number;
+  children: number[];
+  taken: number;
+}
+
+export function compaction(): Scene {
+  let host: Host;
+  let module: PageModule;
+  let size = { width: 1, height: 1, ratio: 1 };
+  let ready = false; // a volume and a pyramid are there
+  let stale = true; // the list is of another level
+  let marking = NaN; // the level at which cells are being marked
+  let marked = 0; // rows of them
+  let total = -1;
+  let told = -1; // the total that was told last
+  let expected = 0;
+  let pointed = { level: NOTHING, node: 0 };
+  let direction = 1;
+  let before = 0; // seconds at the last step of the animation
+  let making = 0; // volumes that were asked for
+  let last = 21; // the last step, of the pyramid before
+
+  const check = (status: number) => {
+    if (status !== 0) throw new SceneError(sentence(module));
+  };
+  const text = (id: string) => String(host.values[id]);
+  const number = (id: string) => Number(host.values[id]);
+  const steps = () => text('view') === 'steps';
+  const levels = () => module._compaction_levels!();
+  const lastStep = () => 2 * levels() + 3;
+
+  // How much of the picture is there at the present step.
+  function shown() {
+    const step = steps() ? number('step') : lastStep();
+    return { levels: Math.min(step - 1, levels()), way: step - levels() - 1, listed: step >= lastStep(), step };
+  }
+
+  async function makeVolume() {
+    const turn = ++making;
+    const side = Number(text('size'));
+    const shape = shapes.findIndex((s) => s.value === text('shape'));
+    const answer = await host.job('compaction', [shape, side], { newest: 'compaction' });
+    if (turn !== making) return;
+    host.time('build', answer.milliseconds);
+    host.upload(() => {
+      const bytes = new Uint8Array(answer.buffers[0]!);
+      const at = module._page_allocate(bytes.length) >>> 0;
+      if (!at) throw new SceneError('There is no memory for the volume.');
+      module.HEAPU8.set(bytes, at);
+      check(module._compaction_volume!(at, side));
+    });
+    makePyramid();
+  }
+
+  function makePyramid() {
+    const wasWhole = number('step') >= last;
+    ready = false;
+    check(module._compaction_make!(forms.indexOf(text('form') as (typeof forms)[number])));
+    ready = true;
+    last = lastStep();
+    host.range('step', 0, last);
+    if (wasWhole || number('step') > last) host.set('step', last);
+    outdated();
+    resized();
+  }
+
+  function outdated() {
+    stale = true;
+    marking = NaN;
+    pointed = { level: NOTHING, node: 0 };
+    host.begin();
+  }
+
+  // Marks about so many cells, and lists them when all are marked, if that has not been done for this level. Whether more
+  // of them are to be marked.
+  function run(cells = Infinity): boolean {
+    if (!stale) return false;
+    const [width, height] = [module._compaction_width!(), module._compaction_height!()];
+    if (marking !== number('level')) [marking, marked] = [number('level'), 0];
+    const rows = Math.max(1, Math.min(height, Math.floor(cells / width)));
+    check(module._compaction_mark!(marking, marked, rows));
+    marked += rows;
+    if (marked < height) return true;
+    const reads = text('total') === 'read';
+    // Half as many again as there were last: what comes beyond is cut off.
+    if (!reads && !expected) expected = Math.max(256, total >= 0 ? Math.ceil(1.5 * total) : Math.ceil((width * height) / 4));
+    check(module._compaction_run!(reads ? 0 : expected));
+    stale = false;
+    marking = NaN;
+    if (reads || host.paused) total = module._compaction_total!();
+    if (reads) expected = 0;
+    if (total > 0) host.range('key', 0, total - 1);
+    return false;
+  }
+
+  function way(key: number): Step[] {
+    const at = (module._compaction_way!(key) >>> 0) / 8;
+    const found: Step[] = [];
+    for (let level = levels(), i = at; level > 0; level--, i += 6) {
+      const [node, rest, ...children] = module.HEAPF64.subarray(i, i + 6) as unknown as [number, number, ...number[]];
+      let taken = 0;
+      for (let ahead = children[0]!; taken < 3 && rest >= ahead; ahead += children[taken]!) taken++;
+      found.push({ level, node, rest, children, taken });
+    }
+    return found;
+  }
+  const cellOf = (key: number) => module.HEAPF64[(module._compaction_way!(key) >>> 0) / 8 + 6 * levels()]!;
+
+  function placeOf(cell: number): string {
+    const width = module._compaction_width!();
+    const columns = module._compaction_columns!();
+    const side = width / columns;
+    const [x, y] = [cell % width, Math.floor(cell / width)];
+    const slice = Math.floor(y / side) * columns + Math.floor(x / side);
+    return `slice ${slice}, column ${x % side}, row ${y % side}`;
+  }
+
+  // The key whose way is drawn: what is pointed at, else the slider's. -1: there is none.
+  function keyNow(): number {
+    if (total <= 0) return -1;
+    if (pointed.level === LIST) return pointed.node;
+    if (pointed.level === 0 && module._compaction_sum_of!(0, pointed.node)) return module._compaction_ahead!(0, pointed.node);
+    return Math.min(number('key'), total - 1);
+  }
+
+  // ---- Words
+
+  function tellPointed(): string {
+    const { level, node } = pointed;
+    if (level === NOTHING) return '';
+    if (level === LIST) return `Entry ${count(node)} of the list: cell ${count(cellOf(node))}, ${placeOf(cellOf(node))}.`;
+    const sum = module._compaction_sum_of!(level, node);
+    const ahead = module._compaction_ahead!(level, node);
+    if (level === 0)
+      return `Cell ${count(node)}, ${placeOf(node)}: ${sum ? `the surface runs through it; entry ${count(ahead)} of the list` : 'not kept'}.`;
+    const cells = 4 ** level;
+    return `Level ${level}, node ${count(node)}: of cells ${count(node * cells)} to ${count((node + 1) * cells - 1)} ${count(sum)} are kept; ${count(ahead)} are ahead of them.`;
+  }
+
+  function tellStep(): string {
+    const { step, way: passed } = shown();
+    const top = levels();
+    if (!steps()) return `${plural(total, 'cell')} kept. The level moves, and the list follows within a picture; ${text('total') === 'read' ? 'of all that only its length is read back' : 'nothing is read back'}.`;
+    if (step === 0) return 'A volume as slices, side by side in one texture. Bright samples are inside: at or above the level.';
+    if (step === 1) return 'Each cell asks whether the surface runs through it: whether some of its eight corners are inside, and not all. These cells are wanted, and scattered; their colour is their place in space.';
+    if (step === 2) return 'Level 1: every node is the sum of four cells in a row. The more of them are kept, the stronger its colour.';
+    if (step <= top) return `Level ${step - 1}: sums of four nodes of level ${step - 2}, so of ${count(4 ** (step - 1))} cells.`;
+    if (step === top + 1) return `Level ${top} is a single node, the total: ${plural(total, 'cell')}. So long is the list.`;
+    const key = keyNow();
+    if (key < 0) return 'No cell is kept at this level: there is no key to follow.';
+    if (step === top + 2) return `Now every entry of the list looks for its cell, all at once. Entry ${count(key)} starts at the total with its number as key.`;
+    if (step < lastStep() && passed <= top + 1) {
+      const steps = way(key);
+      const at = steps[passed - 2]!;
+      const from = at.children.slice(0, at.taken).reduce((a, b) => a + b, 0);
+      const ends = from + at.children[at.taken]!;
+      return `Of level ${at.level}’s four children the key ${count(at.rest)} falls into number ${at.taken + 1}, which has ${count(from)} to ${count(ends - 1)}. Left of the key: ${count(at.rest - from)}.`;
+    }
+    return `Cell ${count(cellOf(key))} is found, and so is every other: the list, in the order of the cells, without a gap. Nothing was scattered; every entry read its way down.`;
+  }
+
+  function showWords() {
+    const details = host.details;
+    let words = details.querySelector<HTMLElement>('.way-text');
+    let list = details.querySelector<HTMLElement>('.way');
+    if (!words || !list) {
+      details.replaceChildren();
+      words = details.appendChild(document.createElement('p'));
+      words.className = 'way-text';
+      list = details.appendChild(document.createElement('ol'));
+      list.className = 'way';
+      list.setAttribute('aria-label', 'A key’s way down the pyramid');
+    }
+    words.textContent = tellPointed() || tellStep();
+    const key = keyNow();
+    const begun = !steps() || pointed.level !== NOTHING || shown().way > 0;
+    list.replaceChildren(...(key < 0 || !begun || !readable() ? [] : wayItems(key)));
+  }
+
+  function wayItems(key: number): HTMLElement[] {
+    const { way: passed, step } = shown();
+    return way(key).map((at, i) => {
+      const item = document.createElement('li');
+      const ordinal = ['first', 'second', 'third', 'fourth'][at.taken]!;
+      const from = at.children.slice(0, at.taken).reduce((a, b) => a + b, 0);
+      const sum = at.children.reduce((a, b) => a + b, 0);
+      item.setAttribute('aria-label', `Level ${at.level}: children ${at.children.join(', ')}; key ${at.rest} falls into the ${ordinal}, ${at.rest - from} left`);
+      const name = item.appendChild(document.createElement('span'));
+      name.className = 'way-name';
+      name.textContent = `Level ${at.level}`;
+      const bar = item.appendChild(document.createElement('span'));
+      bar.className = 'way-bar';
+      at.children.forEach((child, j) => {
+        const part = bar.appendChild(document.createElement('span'));
+        if (child) part.style.flexGrow = String(Math.max(child, 0.08 * sum));
+        part.textContent = child ? count(child) : '';
+        part.className = j === at.taken ? 'way-taken' : child ? '' : 'way-none';
+      });
+      const rest = item.appendChild(document.createElement('span'));
+      rest.className = 'way-rest';
+      rest.textContent = `key ${count(at.rest)}`;
+      const late = steps() && pointed.level === NOTHING && step < lastStep() && i + 1 >= passed;
+      if (late) item.className = 'way-hidden';
+      for (const part of item.children) part.setAttribute('aria-hidden', 'true');
+      return item;
+    });
+  }
+
+  // Numbers take a readback, which waits for the GPU: not while a large volume's level moves.
+  function readable(): boolean {
+    if (stale || total < 0) return false;
+    const small = Number(text('size')) <= 32;
+    if (!small && !steps() && !host.paused) return false;
+    check(module._compaction_read!());
+    return true;
+  }
+
+  function label(box: Box, words: string, where: 'above' | 'below' | 'middle') {
+    const element = host.overlay.appendChild(document.createElement('div'));
+    element.className = `compaction-label${where === 'middle' ? ' compaction-middle' : ''}`;
+    element.innerHTML = words;
+    const { ratio } = size;
+    element.style.left = `${(where === 'middle' ? box.x + box.width / 2 : box.x) / ratio}px`;
+    element.style.top = `${where === 'above' ? box.y / ratio - 20 : (box.y + box.height) / ratio + 4}px`;
+  }
+
+  function showLabels() {
+    const at = (module._compaction_layout!(size.width, size.height, size.ratio) >>> 0) / 4;
+    const boxes = Array.from({ length: levels() + 2 }, (_, i) => {
+      const [x, y, width, height] = module.HEAPF32.subarray(at + 4 * i, at + 4 * i + 4);
+      return { x: x!, y: y!, width: width!, height: height! };
+    });
+    host.overlay.replaceChildren();
+    const side = Number(text('size'));
+    label(boxes[0]!, `<b>Slices</b> ${count(side ** 3)} cells`, 'above');
+    label(boxes[1]!, '<b>Pyramid</b>', 'above');
+    const kept = shown().step > levels() && total >= 0;
+    label(boxes[levels() + 1]!, kept ? `<b>List</b> ${count(total)} cells` : '<b>List</b>', 'above');
+    for (let i = 1; i <= levels(); i++) label(boxes[i]!, String(i), 'middle');
+  }
+
+  function resized() {
+    if (!ready) return;
+    showLabels();
+    host.redraw();
+  }
+
+  // ---- What the shell calls
+
+  return {
+    name: 'compaction',
+    title: 'Compaction',
+    about: 'A histopyramid makes a list of the cells that a surface runs through, in fragment shaders that cannot append to a list.',
+    keys: [
+      ['← →', 'the entry ahead of this one, the next one'],
+      ['↑ ↓', 'a hundred entries back, on'],
+      ['[ ]', 'a step back, on'],
+    ],
+    accepts: '',
+    suffixes: '',
+    webgl1: false,
+    animated: true,
+    share: { first: 1 << 19, least: 1 << 16, most: 1 << 24 }, // cells to mark
+    controls: [
+      { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or the whole at once while the level moves.' },
+      { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: 21, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
+      { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 1000, initial: 200, help: 'The entry of the list whose way is shown.' },
+      { kind: 'slider', id: 'level', label: 'Level', least: -0.9, most: 0.9, step: 0.01, initial: 0, text: (v) => v.toFixed(2), help: 'Samples of at least this value are inside.' },
+      { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'asteroid', options: shapes, group: 'Volume' },
+      { kind: 'choice', id: 'size', label: 'Samples', initial: '64', group: 'Volume', options: ['16', '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
+      { kind: 'choice', id: 'form', label: 'Form', key: 'f', initial: 'vec4', group: 'Pyramid', help: 'Running sums of four children in a texel, one sum a texel, or floats for GLSL ES 1.00.', options: [{ value: 'vec4', label: 'vec4' }, { value: 'plain', label: 'Plain' }, { value: 'float', label: 'Float' }] },
+      { kind: 'choice', id: 'total', label: 'Total', initial: 'read', group: 'Pyramid', help: 'Read back, which waits for the GPU; or so many expected as there were last and half as many again, which waits for nothing.', options: [{ value: 'read', label: 'Read' }, { value: 'expected', label: 'Expected' }] },
+    ],
+
+    async start(given) {
+      host = given;
+      module = given.module;
+      ready = false;
+      if (host.version < 2) {
+        host.nothing('Compaction is drawn with WebGL 2, which this browser does not offer here.');
+        return;
+      }
+      await makeVolume();
+    },
+    stop() {
+      making++;
+      ready = false;
+      module._compaction_stop!();
+      host.details.replaceChildren();
+      host.overlay.replaceChildren();
+    },
+    change(id: string, value: Value) {
+      if (host.version < 2) return;
+      if (id === 'shape' || id === 'size') {
+        makeVolume().catch((error: unknown) => {
+          if (!(error instanceof Superseded)) host.nothing(error instanceof Error ? error.message : String(error));
+        });
+        return;
+      }
+      if (!ready) return;
+      if (id === 'form') makePyramid();
+      if (id === 'level' || id === 'total') outdated();
+      if (id === 'step' || id === 'key' || id === 'view') host.redraw();
+      pointed = { level: NOTHING, node: 0 };
+      if (id === 'step' && typeof value === 'number') {
+        run();
+        if (readable()) host.say(tellStep());
+      }
+    },
+    resize(width, height, ratio) {
+      size = { width, height, ratio };
+      resized();
+    },
+    frame(cells) {
+      if (!ready) return false;
+      host.did(stale ? 1 : NaN);
+      if (run(cells)) return true;
+      if (host.paused && total < 0) total = module._compaction_total!();
+      const known = readable();
+      const { levels: revealed, way: passed, listed } = shown();
+      const follows = steps() || pointed.level !== NOTHING;
+      const key = known && follows && (passed > 0 || pointed.level !== NOTHING) ? keyNow() : -1;
+      showLabels();
+      showWords();
+      const whole = pointed.level !== NOTHING || !steps();
+      module._compaction_frame!(size.height, revealed, listed ? 1 : 0, key, whole ? levels() + 1 : passed - 1, pointed.level, pointed.node);
+      if (told !== total && (steps() || host.paused)) host.say(total ? `${plural(total, 'cell')} of ${count(Number(text('size')) ** 3)} kept at level ${number('level').toFixed(2)}.` : 'No cell is kept: no surface runs through this volume at this level. The list is empty.');
+      told = total;
+      return false;
+    },
+    animate() {
+      if (!ready) return false;
+      const passed = host.seconds - before;
+      if (steps()) {
+        const last = lastStep();
+        const step = number('step');
+        if (passed >= 0 && passed < SECONDS_A_STEP * (step >= last ? 3 : 1)) return false;
+        before = host.seconds;
+        host.set('step', step >= last ? 0 : step + 1);
+        return true;
+      }
+      if (passed >= 0 && passed < 0.03) return false;
+      before = host.seconds;
+      let level = number('level') + direction * 0.01 * Math.max(1, Math.min(5, Math.round(passed / 0.05)));
+      if (Math.abs(level) > 0.7) direction = level > 0 ? -1 : 1;
+      level = Math.round(100 * level) / 100;
+      host.set('level', level);
+      outdated();
+      return true;
+    },
+    pointer(event: ScenePointer) {
+      if (!ready || event.type === 'wheel' || event.type === 'pinch' || event.type === 'menu') return false;
+      const gone = event.type === 'leave' || event.type === 'cancel';
+      if (!gone && !readable()) return false;
+      const at = gone ? 0 : (module._compaction_at!(event.x, event.y) >>> 0) / 8;
+      pointed = gone ? { level: NOTHING, node: 0 } : { level: module.HEAPF64[at]!, node: module.HEAPF64[at + 1]! };
+      if (event.type === 'click' && pointed.level !== NOTHING) {
+        const key = keyNow();
+        if (key >= 0 && (pointed.level === LIST || pointed.level === 0)) host.set('key', key);
+        host.say(tellPointed());
+      }
+      host.redraw();
+      return pointed.level !== NOTHING;
+    },
+    key(event) {
+      const moves: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -100, ArrowDown: 100 };
+      const move = moves[event.key];
+      const turn = event.key === '[' ? -1 : event.key === ']' ? 1 : 0;
+      if (!ready || (move === undefined && !turn)) return false;
+      pointed = { level: NOTHING, node: 0 };
+      if (move !== undefined && total > 0) {
+        host.set('key', Math.max(0, Math.min(total - 1, number('key') + move)));
+        if (readable()) host.say(`Entry ${count(number('key'))}: cell ${count(cellOf(number('key')))}, ${placeOf(cellOf(number('key')))}.`);
+      }
+      if (turn && steps()) {
+        host.set('step', Math.max(0, Math.min(lastStep(), number('step') + turn)));
+        if (readable()) host.say(tellStep());
+      }
+      host.redraw();
+      return true;
+    },
+    drop() {
+      return Promise.reject(new SceneError('This scene takes no files; Isosurface takes volumes.'));
+    },
+    async verify() {
+      if (!ready) throw new SceneError('There is no list yet.');
+      run();
+      const at = module._compaction_check!() >>> 0;
+      if (!at) throw new SceneError('There is no memory for the check, or the context is lost.');
+      const [listed, wrong, kept, found] = module.HEAPF64.subarray(at / 8, at / 8 + 4) as unknown as [number, number, number, number];
+      total = found;
+      host.redraw();
+      if (wrong || kept !== found) return `Wrong: ${count(wrong)} of ${count(listed)} entries differ from the CPU’s list of ${count(kept)}; the pyramid’s total is ${count(found)}.`;
+      if (!kept) return 'The list is empty, and so is that of sap_compact on the CPU.';
+      if (listed < kept) return `The first ${count(listed)} of ${count(kept)} cells, as many as were expected, are those of sap_compact on the CPU, in the same order.`;
+      return `All ${count(kept)} entries are those of sap_compact on the CPU, in the same order, and so is the total.`;
+    },
+    contextLost() {
+      ready = false;
+      module._compaction_lost!();
+    },
+    contextRestored() {
+      check(module._compaction_restore!());
+      if (module._compaction_width!()) makePyramid();
+    },
+  };
+}

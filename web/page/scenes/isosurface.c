@@ -1,0 +1,263 @@
+// Volumes and their surfaces: the jobs of the scene Isosurface, and what the page's thread does with the GPU instead.
+#include "isosurface.h"
+#include "volumes.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+isosurface_volume isosurface_held;
+
+// ---- Volumes
+
+PAGE_EXPORT void isosurface_forget(void) {
+    sap_volume_file_free(isosurface_held.file);
+    free(isosurface_held.values);
+    memset(&isosurface_held, 0, sizeof isosurface_held);
+}
+
+size_t isosurface_bytes(const sap_volume* volume) {
+    static const size_t bytes[] = {4, 1, 2, 2};
+    return bytes[volume->type] * (size_t)volume->size[0] * (size_t)volume->size[1] * (size_t)volume->size[2];
+}
+
+static double value_of(const sap_volume* volume, size_t i) {
+    switch (volume->type) {
+    case SAP_VOXEL_U8: return ((const uint8_t*)volume->values)[i];
+    case SAP_VOXEL_I16: return ((const int16_t*)volume->values)[i];
+    case SAP_VOXEL_U16: return ((const uint16_t*)volume->values)[i];
+    default: return (double)((const float*)volume->values)[i];
+    }
+}
+
+enum { BINS = 256 };
+
+// The level that tells two kinds of samples apart best (Otsu 1979).
+static double parting(const int64_t bins[BINS], int64_t count) {
+    double all = 0, below = 0, best = -1, level = 0.5;
+    int64_t ahead = 0;
+    for (int i = 0; i < BINS; i++) all += (double)i * (double)bins[i];
+    for (int i = 0; i < BINS - 1; i++) {
+        ahead += bins[i];
+        below += (double)i * (double)bins[i];
+        if (!ahead || ahead == count) continue;
+        double apart = all / (double)count * (double)ahead - below;
+        double variance = apart * apart / ((double)ahead * (double)(count - ahead));
+        if (variance > best) {
+            best = variance;
+            level = (i + 1.0) / BINS;
+        }
+    }
+    return level;
+}
+
+// The first sample that is no number to go by, or -1.
+static int64_t first_bad(const sap_volume* volume, size_t count) {
+    for (size_t i = 0; volume->type == SAP_VOXEL_F32 && i < count; i++)
+        if (!(fabs(value_of(volume, i)) <= 0x1p126)) return (int64_t)i;
+    return -1;
+}
+
+// Answer: size, type, the least and the greatest value, and a level to begin with. A volume that can have no surface is
+// an error.
+static sap_status describe(page_job* job, const sap_volume* volume) {
+    static int64_t bins[BINS];
+    const int64_t* size = volume->size;
+    size_t count = (size_t)size[0] * (size_t)size[1] * (size_t)size[2];
+    if (size[0] < 2 || size[1] < 2 || size[2] < 2)
+        return page_fail(SAP_ERROR_FORMAT,
+                         "This volume has %lld x %lld x %lld samples: fewer than two along an axis have no surface.",
+                         (long long)size[0], (long long)size[1], (long long)size[2]);
+    int64_t bad = first_bad(volume, count);
+    if (bad >= 0)
+        return page_fail(SAP_ERROR_NOT_FINITE, "Sample %lld of this volume is not finite (x %lld, y %lld, z %lld).",
+                         (long long)bad, (long long)(bad % size[0]), (long long)(bad / size[0] % size[1]),
+                         (long long)(bad / size[0] / size[1]));
+    double least = value_of(volume, 0), most = least;
+    for (size_t i = 1; i < count; i++) {
+        double value = value_of(volume, i);
+        least = fmin(least, value);
+        most = fmax(most, value);
+    }
+    if (least == most)
+        return page_fail(SAP_ERROR_FORMAT, "Every sample of this volume is %g: it has no surface at any level.", least);
+    memset(bins, 0, sizeof bins);
+    for (size_t i = 0; i < count; i++) {
+        double share = (value_of(volume, i) - least) / (most - least);
+        bins[share < 1 ? (int)(share * BINS) : BINS - 1]++;
+    }
+    for (int i = 0; i < 3; i++) job->number[i] = (double)size[i];
+    job->number[3] = volume->type;
+    job->number[4] = least;
+    job->number[5] = most;
+    job->number[6] = least + (most - least) * parting(bins, (int64_t)count);
+    return SAP_OK;
+}
+
+static void hold(void* values, const int64_t size[3], sap_voxel type) {
+    isosurface_forget();
+    isosurface_held.values = values;
+    isosurface_held.volume = (sap_volume){.values = values, .type = type, .size = {size[0], size[1], size[2]}};
+}
+
+// Job: makes a volume of a formula. Numbers: shape, side.
+PAGE_EXPORT sap_status job_isosurface_make(page_job* job) {
+    int64_t side = (int64_t)job->number[1];
+    float* values = malloc(sizeof *values * (size_t)(side * side * side));
+    if (!values) return page_fail(SAP_ERROR_MEMORY, "There is no memory for %lld samples cubed.", (long long)side);
+    page_volume_fill((page_shape)job->number[0], (int)side, values);
+    hold(values, (int64_t[3]){side, side, side}, SAP_VOXEL_F32);
+    return describe(job, &isosurface_held.volume);
+}
+
+// Job: reads a volume from a file's bytes, NPY or raw. Numbers: size, type, whether the highest byte comes first, bytes
+// ahead of the first sample.
+PAGE_EXPORT sap_status job_isosurface_read(page_job* job) {
+    sap_volume_read_options options = {
+        .type = (sap_voxel)job->number[3], .big_endian = job->number[4] != 0, .skip = (int64_t)job->number[5]};
+    for (int i = 0; i < 3; i++) options.size[i] = (int64_t)job->number[i];
+    sap_volume_file* file = NULL;
+    sap_status status = sap_volume_parse(page_cpu(), job->in[0], job->in_bytes[0], &options, &file);
+    if (status == SAP_OK) status = describe(job, &file->volume);
+    if (status != SAP_OK) {
+        sap_volume_file_free(file); // the volume that there was stays
+        return status;
+    }
+    isosurface_forget();
+    isosurface_held.file = file;
+    isosurface_held.volume = file->volume;
+    return SAP_OK;
+}
+
+// Job: the samples themselves, for the instance on the page's thread. Answer: size and type as above.
+PAGE_EXPORT sap_status job_isosurface_samples(page_job* job) {
+    const sap_volume* volume = &isosurface_held.volume;
+    size_t bytes = isosurface_bytes(volume);
+    void* to = page_answer(job, bytes);
+    if (!to) return SAP_ERROR_MEMORY;
+    memcpy(to, volume->values, bytes);
+    for (int i = 0; i < 3; i++) job->number[i] = (double)volume->size[i];
+    job->number[3] = volume->type;
+    return SAP_OK;
+}
+
+// Takes over samples (malloc's) on the page's thread.
+PAGE_EXPORT void isosurface_hold(void* values, int x, int y, int z, int type) {
+    hold(values, (int64_t[3]){x, y, z}, (sap_voxel)type);
+}
+
+// ---- Surfaces
+
+sap_status isosurface_extract(sap_device* device, double level, bool low_inside, sap_isosurface** surface) {
+    sap_isosurface_options options = {.level = (float)level, .low_inside = low_inside};
+    return sap_isosurface_extract(device, isosurface_held.volume, &options, surface);
+}
+
+// Job: the surface on the CPU. Numbers: level, whether low values are inside. Buffers: positions, normals, triangles.
+PAGE_EXPORT sap_status job_isosurface(page_job* job) {
+    sap_isosurface* surface = NULL;
+    sap_status status = isosurface_extract(page_cpu(), job->number[0], job->number[1] != 0, &surface);
+    if (status != SAP_OK) return status;
+    const sap_mesh* mesh = &surface->mesh;
+    size_t vertices = 3 * sizeof(float) * (size_t)mesh->vertex_count;
+    const void* from[3] = {mesh->vertices, surface->normals, mesh->triangles};
+    const size_t bytes[3] = {vertices, vertices, 3 * sizeof(int32_t) * (size_t)mesh->triangle_count};
+    for (int i = 0; i < 3 && status == SAP_OK; i++) {
+        void* to = page_answer(job, bytes[i]);
+        if (to && bytes[i]) memcpy(to, from[i], bytes[i]);
+        if (!to) status = SAP_ERROR_MEMORY;
+    }
+    sap_isosurface_free(surface);
+    return status;
+}
+
+// ---- The check
+
+typedef struct edges {
+    int64_t closed, open,
+        outer; // that two triangles share, run both ways; that one has; of these on the volume's faces
+} edges;
+
+static bool on_outer_face(const sap_volume* volume, const float* a, const float* b) {
+    for (int axis = 0; axis < 3; axis++) {
+        float last = (float)(volume->size[axis] - 1);
+        if ((a[axis] <= 0 && b[axis] <= 0) || (a[axis] >= last && b[axis] >= last)) return true;
+    }
+    return false;
+}
+
+// Sides of triangles by their smaller vertex: starts[v] … starts[v + 1] of `others`, which are the larger one, as ~ of
+// it where the side runs down.
+static void list_sides(const sap_mesh* mesh, int32_t* starts, int32_t* others) {
+    const int64_t sides = 3 * mesh->triangle_count;
+    memset(starts, 0, sizeof *starts * (size_t)(mesh->vertex_count + 2));
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = 0; i < sides; i++) {
+            int32_t a = mesh->triangles[i], b = mesh->triangles[i % 3 == 2 ? i - 2 : i + 1];
+            int32_t low = a < b ? a : b;
+            if (pass)
+                others[starts[low + 1]++] = a < b ? b : ~a;
+            else
+                starts[low + 2]++;
+        }
+        for (int64_t v = 2; !pass && v < mesh->vertex_count + 2; v++) starts[v] += starts[v - 1];
+    }
+}
+
+static sap_status count_edges(const sap_mesh* mesh, edges* found) {
+    int32_t* starts = malloc(sizeof *starts * (size_t)(mesh->vertex_count + 2));
+    int32_t* others = malloc(sizeof *others * (size_t)(3 * mesh->triangle_count + 1));
+    bool ready = starts && others;
+    if (ready) list_sides(mesh, starts, others);
+    for (int64_t v = 0; ready && v < mesh->vertex_count; v++)
+        for (int32_t i = starts[v]; i < starts[v + 1]; i++) {
+            int32_t same = 0, back = 0;
+            for (int32_t j = starts[v]; j < starts[v + 1]; j++) {
+                same += others[j] == others[i];
+                back += others[j] == ~others[i];
+            }
+            int32_t other = others[i] < 0 ? ~others[i] : others[i];
+            if (same == 1 && back == 1)
+                found->closed += others[i] >= 0; // once, of its two sides
+            else if (same == 1 && back == 0 &&
+                     on_outer_face(&isosurface_held.volume, mesh->vertices + 3 * v,
+                                   mesh->vertices + 3 * (int64_t)other))
+                found->outer++;
+            else
+                found->open++;
+        }
+    free(starts);
+    free(others);
+    return ready ? SAP_OK
+                 : page_fail(SAP_ERROR_MEMORY, "There is no memory to check %lld triangles.",
+                             (long long)mesh->triangle_count);
+}
+
+// Job: whether the surface is closed, and whether another mesh is the same. Numbers: level, whether low values are
+// inside. Input: the other mesh's positions and triangles, if there is one. Answer: closed, outer and open edges;
+// vertices and triangles of the CPU; triangles that differ; the largest difference of positions.
+PAGE_EXPORT sap_status job_isosurface_check(page_job* job) {
+    sap_isosurface* surface = NULL;
+    edges found = {0, 0, 0};
+    sap_status status = isosurface_extract(page_cpu(), job->number[0], job->number[1] != 0, &surface);
+    if (status != SAP_OK) return status;
+    const sap_mesh* mesh = &surface->mesh;
+    status = count_edges(mesh, &found);
+    int64_t wrong = 0;
+    float apart = 0;
+    const float* positions = job->in[0];
+    const int32_t* triangles = job->in[1];
+    if (triangles) {
+        bool as_many = job->in_bytes[0] == 12 * mesh->vertex_count && job->in_bytes[1] == 12 * mesh->triangle_count;
+        for (int64_t i = 0; as_many && i < mesh->triangle_count; i++)
+            wrong += memcmp(triangles + 3 * i, mesh->triangles + 3 * i, 12) != 0;
+        for (int64_t i = 0; as_many && i < 3 * mesh->vertex_count; i++)
+            apart = fmaxf(apart, fabsf(positions[i] - mesh->vertices[i]));
+        if (!as_many) wrong = mesh->triangle_count > 0 ? mesh->triangle_count : 1;
+    }
+    const double answer[7] = {
+        (double)found.closed,         (double)found.outer, (double)found.open, (double)mesh->vertex_count,
+        (double)mesh->triangle_count, (double)wrong,       (double)apart};
+    memcpy(job->number, answer, sizeof answer);
+    sap_isosurface_free(surface);
+    return status;
+}

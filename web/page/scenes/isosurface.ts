@@ -1,0 +1,428 @@
+// Isosurface: the surface of a volume at a level that moves, by marching cubes in the worker or on the GPU.
+import './isosurface.css';
+import { shapes } from './compaction.js';
+import { bytesOf, form, guess, type RawForm } from './raw.js';
+import { Superseded } from '../shell/jobs.js';
+import { sentence } from '../shell/module.js';
+import type { Answer, PageModule } from '../shell/module.js';
+import { SceneError } from '../shell/scene.js';
+import type { Host, Scene, ScenePointer } from '../shell/scene.js';
+
+const SMALL = 0.002; // a step of the slider, of the whole range
+const QUICK = 40; // milliseconds
+const count = (n: number): string => n.toLocaleString('en').replaceAll(',', '\u202f');
+
+interface Volume {
+  name: string;
+  size: [number, number, number];
+  type: number;
+  least: number;
+  most: number;
+}
+interface Camera {
+  yaw: number;
+  pitch: number;
+  zoom: number;
+  x: number;
+  y: number;
+}
+
+const INITIAL: Camera = { yaw: 0.7, pitch: 0.36, zoom: 1, x: 0, y: 0 };
+
+export function isosurface(): Scene {
+  let host: Host;
+  let module: PageModule;
+  let size = { width: 1, height: 1 };
+  let volume: Volume | undefined;
+  let counts = { vertices: 0, triangles: 0 };
+  let meshed = false; // a mesh is in the context
+  let stale = false; // the GPU is to make a surface of another level
+  let held = 0; // the volume that the page's thread holds: its turn
+  let turn = 0; // of volumes that were asked for
+  let camera = { ...INITIAL };
+  let drawing = false; // a picture has been begun
+  let wanted = false; // another picture than the one being drawn
+  let fine = false; // that picture is multisampled
+  let begun = 0; // when it was
+  let remaining = 0; // triangles that were left before
+  let finished = false; // it is drawn, and nobody has looked how long that took
+  let fineTakes = Infinity; // milliseconds
+  let direction = 1;
+  let before = 0;
+
+  const check = (status: number): void => {
+    if (status !== 0) throw new SceneError(sentence(module));
+  };
+  const text = (id: string): string => String(host.values[id]);
+  const on = (id: string): boolean => host.values[id] === true;
+  const low = (): number => (on('low') ? 1 : 0);
+  const onGpu = (): boolean => text('by') === 'gpu';
+  // The slider goes through the volume's range of values.
+  const levelAt = (share: number): number => (volume ? volume.least + share * (volume.most - volume.least) : share);
+  const shareOf = (level: number): number => Math.round((level - volume!.least) / (volume!.most - volume!.least) / SMALL) * SMALL;
+  const level = (): number => levelAt(Number(host.values['level']));
+  const levelText = (share: number): string => {
+    if (!volume) return share.toFixed(3);
+    const range = volume.most - volume.least;
+    return levelAt(share).toFixed(range > 500 ? 0 : range > 20 ? 1 : range > 2 ? 2 : 3);
+  };
+
+  // ---- Volumes
+
+  async function makeVolume(): Promise<void> {
+    const mine = ++turn;
+    const shape = shapes.findIndex((s) => s.value === text('shape'));
+    const side = Number(text('size'));
+    host.say(`Making ${side}³ samples …`);
+    await take(await host.job('isosurface_make', [shape, side], { newest: 'volume' }), shapes[shape]!.label, mine);
+  }
+
+  async function readVolume(file: { name: string; bytes: ArrayBuffer }, raw: RawForm): Promise<void> {
+    const mine = ++turn;
+    const numbers = [...raw.size, raw.type, raw.bigEndian ? 1 : 0, raw.skip];
+    await take(await host.job('isosurface_read', numbers, { buffers: [file.bytes] }), file.name, mine);
+    if (mine === turn) host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}; ${count(counts.triangles)} triangles at level ${levelText(Number(host.values['level']))}.`);
+  }
+
+  async function take(answer: Answer, name: string, mine: number): Promise<void> {
+    if (mine !== turn) return;
+    const [x, y, z, type, least, most, good] = answer.numbers as unknown as [number, number, number, number, number, number, number];
+    const fresh = volume?.name !== name;
+    // What is built in goes from -1 to 1 and is meant to be seen at 0; of a file the level parts the values in two.
+    const builtIn = shapes.some((s) => s.label === name);
+    volume = { name, size: [x, y, z], type, least: builtIn ? -1 : least, most: builtIn ? 1 : most };
+    if (fresh && !(first && builtIn)) host.set('level', shareOf(builtIn ? 0 : good));
+    else host.set('level', Number(host.values['level'])); // says the value anew
+    first = false;
+    return extract();
+  }
+  let first = true; // the address may say another level than the volume's own
+
+  // ---- Surfaces
+
+  async function extract(): Promise<void> {
+    if (!volume) return;
+    if (onGpu()) {
+      await holdVolume();
+      stale = true;
+      host.redraw();
+      return;
+    }
+    const mine = turn;
+    const answer = await host.job('isosurface', [level(), low()], { newest: 'surface' });
+    if (mine !== turn || onGpu()) return;
+    host.time('build', answer.milliseconds);
+    const places = answer.buffers.map((buffer) => {
+      const at = module._page_allocate(buffer.byteLength || 1) >>> 0;
+      if (at) module.HEAPU8.set(new Uint8Array(buffer), at);
+      return at;
+    });
+    try {
+      if (!places.every((at) => at)) throw new SceneError('There is no memory for this surface: a smaller volume has less of it.');
+      put(places, answer.buffers[0]!.byteLength / 12, answer.buffers[2]!.byteLength / 12);
+    } finally {
+      for (const at of places) if (at) module._free(at);
+    }
+  }
+
+  // Gives the page's thread a copy of the volume, for the GPU.
+  async function holdVolume(): Promise<void> {
+    if (held === turn) return;
+    const mine = turn;
+    const answer = await host.job('isosurface_samples', []);
+    if (mine !== turn) return;
+    const [x, y, z, type] = answer.numbers as unknown as [number, number, number, number];
+    const bytes = new Uint8Array(answer.buffers[0]!);
+    const at = module._page_allocate(bytes.length) >>> 0;
+    if (!at) throw new SceneError('There is no memory for a second copy of this volume.');
+    module.HEAPU8.set(bytes, at);
+    module._isosurface_hold!(at, x, y, z, type);
+    held = mine;
+  }
+
+  function onGpuNow(): [number, number, number, number, number] {
+    const at = module._isosurface_on_gpu!(level(), low()) >>> 0;
+    if (!at) throw new SceneError(sentence(module));
+    return [...module.HEAPF64.subarray(at / 8, at / 8 + 5)] as [number, number, number, number, number];
+  }
+
+  function extractOnGpu(): void {
+    stale = false;
+    if (held !== turn) return;
+    const begun = performance.now();
+    const [positions, normals, triangles, vertices, faces] = onGpuNow();
+    host.time('build', performance.now() - begun);
+    put([positions, normals, triangles], vertices, faces);
+  }
+
+  function put(places: number[], vertices: number, triangles: number): void {
+    const [x, y, z] = volume!.size;
+    host.upload(() => check(module._isosurface_mesh!(places[0]!, places[1]!, places[2]!, vertices, triangles, x - 1, y - 1, z - 1)));
+    counts = { vertices, triangles };
+    meshed = true;
+    drawing = false;
+    tell();
+    draw();
+  }
+
+  // ---- What is told
+
+  function tell(): void {
+    const samples = volume!.size.every((s) => s === volume!.size[0]) ? `${volume!.size[0]}³` : volume!.size.join(' × ');
+    const rows: [string, string][] = [
+      ['Volume', volume!.name],
+      ['Samples', samples],
+      ['Level', levelText(Number(host.values['level']))],
+      ['Vertices', count(counts.vertices)],
+      ['Triangles', count(counts.triangles)],
+    ];
+    let list = host.details.querySelector('.facts');
+    if (!list) {
+      list = host.details.appendChild(document.createElement('dl'));
+      list.className = 'facts';
+    }
+    list.replaceChildren(...rows.flatMap(([name, value]) => {
+      const [dt, dd] = [document.createElement('dt'), document.createElement('dd')];
+      dt.textContent = name;
+      dd.textContent = value;
+      return [dt, dd];
+    }));
+    const empty = counts.triangles === 0;
+    const words = `No sample ${on('low') ? 'is below' : 'reaches'} ${levelText(Number(host.values['level']))}, or all do: at this level there is no surface. Move the level.`;
+    if (empty !== !!host.overlay.querySelector('.nothing')) {
+      host.overlay.replaceChildren();
+      if (empty) {
+        const place = host.overlay.appendChild(document.createElement('p'));
+        place.className = 'nothing';
+        place.textContent = words;
+      }
+    }
+    // Told anew with every surface, but not while the level moves by itself.
+    if (!on('wander') || host.paused) host.say(empty ? words : `${volume!.name}, level ${levelText(Number(host.values['level']))}: ${count(counts.triangles)} triangles.`);
+  }
+
+  function offer(file: { name: string; bytes: ArrayBuffer }, guessed: RawForm): void {
+    host.details.querySelector('.raw')?.remove();
+    host.details.prepend(form(file.name, file.bytes.byteLength, guessed, (raw) => {
+      readVolume(file, raw).catch(failed);
+    }));
+  }
+
+  // ---- The camera
+
+  function draw(): void {
+    wanted = true;
+    if (drawing) host.redraw();
+    else host.begin();
+  }
+
+  function moved(): void {
+    camera.pitch = Math.max(-1.5, Math.min(1.5, camera.pitch));
+    camera.yaw = ((camera.yaw + 3 * Math.PI) % (2 * Math.PI)) - Math.PI;
+    camera.zoom = Math.max(0.3, Math.min(20, camera.zoom));
+    const text = [camera.yaw, camera.pitch, camera.zoom, camera.x, camera.y].map((n) => Number(n.toFixed(3))).join(',');
+    host.set('camera', text);
+    draw();
+  }
+
+  // The shell calls again when the GPU has done what it was given.
+  function look(): void {
+    if (finished && fine) fineTakes = performance.now() - begun;
+    finished = false;
+  }
+
+  function readCamera(): void {
+    const [yaw, pitch, zoom, x, y] = text('camera').split(',').map(Number);
+    const all = [yaw, pitch, zoom, x, y];
+    camera = all.every((n) => Number.isFinite(n)) && zoom! > 0 ? { yaw: yaw!, pitch: pitch!, zoom: zoom!, x: x!, y: y! } : { ...INITIAL };
+  }
+
+  // A job that a newer one replaced is no failure.
+  function failed(error: unknown): void {
+    if (!(error instanceof Superseded)) host.say(error instanceof Error ? error.message : String(error));
+  }
+
+  return {
+    name: 'isosurface',
+    title: 'Isosurface',
+    about: 'Where a volume’s values pass a level: marching cubes over the cells that a compaction leaves. Drop a volume of your own.',
+    keys: [
+      ['drag', 'turn; with shift or two fingers move'],
+      ['wheel, pinch', 'nearer, farther'],
+      ['← → ↑ ↓', 'turn'],
+      ['+ −', 'nearer, farther'],
+      ['[ ]', 'level down, up'],
+      ['0', 'look from where it began'],
+    ],
+    accepts: 'NPY or raw volumes',
+    suffixes: '.npy,.raw,.vol,.bin,.nii',
+    webgl1: false,
+    animated: true,
+    share: { first: 150000, least: 20000, most: 8e6 },
+    controls: [
+      { kind: 'slider', id: 'level', label: 'Level', least: 0, most: 1, step: SMALL, initial: 0.5, text: levelText, help: 'The surface runs where the samples’ values pass this one.' },
+      { kind: 'switch', id: 'turn', label: 'Turn slowly', initial: true, help: 'The camera goes round, unless the page is paused.' },
+      { kind: 'switch', id: 'wander', label: 'Move the level', key: 'm', initial: false, help: 'The level goes up and down, unless the page is paused.' },
+      { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'gyroid', options: shapes, group: 'Volume' },
+      { kind: 'choice', id: 'size', label: 'Samples', initial: '128', group: 'Volume', options: ['64', '128', '192', '256'].map((value) => ({ value, label: `${value}³` })) },
+      { kind: 'switch', id: 'low', label: 'Low values are inside', initial: false, group: 'Volume', help: 'As of signed distances; else high values are.' },
+      { kind: 'choice', id: 'by', label: 'Made by', key: 'g', initial: 'cpu', group: 'Mesh', options: [{ value: 'cpu', label: 'CPU, worker' }, { value: 'gpu', label: 'GPU, shaders' }], help: 'Marching cubes in WebAssembly, which was the quicker wherever it was measured, or by histopyramids in fragment shaders.' },
+      { kind: 'choice', id: 'color', label: 'Colour', key: 'c', initial: 'body', group: 'Mesh', options: [{ value: 'body', label: 'Body' }, { value: 'normals', label: 'Normals' }] },
+      { kind: 'switch', id: 'facets', label: 'Facets', key: 'f', initial: false, group: 'Mesh', help: 'Every triangle by itself.' },
+      { kind: 'switch', id: 'box', label: 'Edges of the volume', key: 'b', initial: false, group: 'Mesh' },
+      { kind: 'hidden', id: 'camera', initial: '' },
+    ],
+
+    async start(given) {
+      host = given;
+      module = given.module;
+      volume = undefined;
+      held = 0;
+      meshed = stale = drawing = wanted = finished = false;
+      fineTakes = Infinity;
+      first = true;
+      readCamera();
+      await makeVolume();
+    },
+    stop() {
+      turn++;
+      meshed = false;
+      module._isosurface_stop!();
+      module._isosurface_forget!();
+    },
+    change(id: string) {
+      if (id === 'shape' || id === 'size') {
+          host.details.querySelector('.raw')?.remove();
+        makeVolume().catch(failed);
+      } else if (id === 'level' || id === 'low' || id === 'by') {
+        extract().catch(failed);
+      } else {
+        if (id === 'camera') readCamera();
+        draw();
+      }
+    },
+    resize(width, height) {
+      size = { width, height };
+      drawing = false;
+      wanted = true;
+    },
+    frame(share) {
+      if (stale) extractOnGpu();
+      if (!meshed) return false;
+      look();
+      if (!drawing) {
+        // While it moves a picture has edges of whole pixels, unless the GPU is quick; at rest it is drawn anew.
+        fine = !wanted || fineTakes < QUICK;
+        wanted = false;
+        drawing = true;
+        begun = performance.now();
+        remaining = counts.triangles;
+        module._isosurface_begin!(size.width, size.height, camera.yaw, camera.pitch, camera.zoom, camera.x, camera.y, on('box') ? 1 : 0, fine ? 1 : 0);
+      }
+      const left = module._isosurface_frame!(share, on('facets') ? 1 : 0, text('color') === 'normals' ? 1 : 0);
+      drawing = left > 0;
+      finished = !drawing;
+      host.did(Math.min(1, (remaining - left) / share));
+      remaining = left;
+      if (finished && (wanted || !fine)) host.redraw();
+      return drawing;
+    },
+    animate() {
+      const passed = Math.min(0.1, Math.max(0, host.seconds - before));
+      before = host.seconds;
+      if (!meshed || passed === 0) return false;
+      look();
+      if (on('wander') && !stale) {
+        const share = Number(host.values['level']) + direction * 0.12 * passed;
+        if (share > 0.72 || share < 0.28) direction = share > 0.5 ? -1 : 1;
+        host.set('level', Math.max(0, Math.min(1, share)));
+        extract().catch(failed);
+      }
+      if (!on('turn') || drawing) return false;
+      camera.yaw += 0.22 * passed;
+      moved();
+      return true;
+    },
+    pointer(event: ScenePointer) {
+      if (event.type === 'wheel' || event.type === 'pinch') {
+        camera.zoom *= event.scale;
+        if (event.type === 'pinch') {
+          camera.x += (2 * event.dx) / size.height;
+          camera.y -= (2 * event.dy) / size.height;
+        }
+        moved();
+        return true;
+      }
+      if (event.type === 'down') return true;
+      if (event.type !== 'move' || !event.held) return false;
+      const unit = 1 / Math.min(size.width, size.height);
+      if (event.shift) {
+        camera.x += (1.2 * event.dx * unit) / camera.zoom;
+        camera.y -= (1.2 * event.dy * unit) / camera.zoom;
+      } else {
+        camera.yaw -= 4 * event.dx * unit;
+        camera.pitch += 4 * event.dy * unit;
+      }
+      moved();
+      return true;
+    },
+    key(event) {
+      const turns: Record<string, [number, number]> = { ArrowLeft: [0.08, 0], ArrowRight: [-0.08, 0], ArrowUp: [0, -0.08], ArrowDown: [0, 0.08] };
+      const by = turns[event.key];
+      if (by) {
+        camera.yaw += by[0];
+        camera.pitch += by[1];
+      } else if (event.key === '+' || event.key === '=') camera.zoom *= 1.12;
+      else if (event.key === '-' || event.key === '−') camera.zoom /= 1.12;
+      else if (event.key === '0') camera = { ...INITIAL };
+      else if (event.key === '[' || event.key === ']') {
+        const share = Number(host.values['level']) + (event.key === '[' ? -5 : 5) * SMALL;
+        host.set('level', Math.max(0, Math.min(1, share)));
+        extract().catch(failed);
+        return true;
+      } else return false;
+      moved();
+      return true;
+    },
+    async drop(name, bytes) {
+      const file = { name, bytes };
+      const isNpy = new Uint8Array(bytes, 0, Math.min(6, bytes.byteLength)).join() === '147,78,85,77,80,89';
+      if (name.toLowerCase().endsWith('.npy') && !isNpy) throw new SceneError(`${name} is called NPY, but does not begin like one.`);
+      if (isNpy) {
+        host.details.querySelector('.raw')?.remove();
+        await readVolume(file, { size: [0, 0, 0], type: 0, bigEndian: false, skip: 0 });
+      } else {
+        const guessed = guess(name, bytes.byteLength);
+        offer(file, guessed);
+        if (bytesOf(guessed) !== bytes.byteLength)
+          throw new SceneError(`Neither the name nor the length of ${name} says its size: please fill in the form beside the picture.`);
+        await readVolume(file, guessed);
+      }
+    },
+    async verify() {
+      if (!volume || !meshed) throw new SceneError('There is no surface yet.');
+      await holdVolume();
+      const [positions, , triangles, vertices, faces] = onGpuNow();
+      const copy = (at: number, bytes: number): ArrayBuffer => module.HEAPU8.slice(at, at + bytes).buffer as ArrayBuffer;
+      const answer = await host.job('isosurface_check', [level(), low()], { buffers: [copy(positions, 12 * vertices), copy(triangles, 12 * faces)] });
+      const [closed, outer, open, cpuVertices, cpuTriangles, wrong, apart] = answer.numbers as unknown as [number, number, number, number, number, number, number];
+      if (!cpuTriangles && !faces) return 'There is no surface at this level, neither by the CPU nor by the GPU.';
+      const whole = open === 0
+        ? `The mesh is closed: each of ${count(closed)} edges is run once each way${outer ? `, but for ${count(outer)} on the volume’s faces, where it ends` : ''}.`
+        : `The mesh is not closed: ${count(open)} edges have only one side.`;
+      const same = wrong
+        ? ` The GPU’s differs in ${count(wrong)} of ${count(cpuTriangles)} triangles.`
+        : ` The GPU’s ${count(cpuVertices)} vertices and ${count(cpuTriangles)} triangles are the CPU’s, ${apart === 0 ? 'bit for bit' : `positions to ${apart.toExponential(0)} of a sample`}.`;
+      return whole + same;
+    },
+    contextLost() {
+      meshed = stale = drawing = false;
+      module._isosurface_stop!();
+    },
+    async contextRestored() {
+      drawing = false;
+      if (volume) await extract();
+      else await makeVolume();
+    },
+  };
+}

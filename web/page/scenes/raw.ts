@@ -1,0 +1,77 @@
+// Raw volumes say neither their size nor their type: both are guessed from the file's name and length, and asked for.
+
+export interface RawForm {
+  size: [number, number, number];
+  type: number; // as sap_voxel: float, 8 bits, 16 bits with a sign, without
+  bigEndian: boolean;
+  skip: number; // bytes ahead of the samples
+}
+
+export const types = [
+  { label: 'float, 32 bits', bytes: 4, pattern: /f(?:loat)?_?32|float/ },
+  { label: '8 bits', bytes: 1, pattern: /u(?:int)?_?8|byte|uchar/ },
+  { label: '16 bits, with a sign', bytes: 2, pattern: /(?<!u)i(?:nt)?_?16|short/ },
+  { label: '16 bits', bytes: 2, pattern: /u(?:int)?_?16|ushort/ },
+] as const;
+
+export function bytesOf(form: RawForm): number {
+  return form.size[0] * form.size[1] * form.size[2] * types[form.type]!.bytes + form.skip;
+}
+
+// The best guess: exact if bytesOf() is the file's length.
+export function guess(name: string, bytes: number): RawForm {
+  const lower = name.toLowerCase();
+  const named = [3, 2, 1, 0].find((type) => types[type]!.pattern.test(lower)) ?? -1;
+  const sides = /(\d+)[x×_](\d+)[x×_](\d+)/.exec(lower)?.slice(1, 4).map(Number);
+  const bigEndian = /big|[_.-]be\b/.test(lower);
+  if (sides) {
+    const samples = sides[0]! * sides[1]! * sides[2]!;
+    const width = [1, 2, 4].find((w) => samples * w === bytes);
+    const type = named >= 0 ? named : width === 4 ? 0 : width === 2 ? 3 : 1;
+    return { size: sides as [number, number, number], type, bigEndian, skip: Math.max(0, bytes - samples * types[type]!.bytes) };
+  }
+  for (const type of named >= 0 ? [named] : [1, 3, 0]) {
+    const samples = bytes / types[type]!.bytes;
+    const side = Math.round(Math.cbrt(samples));
+    if (side ** 3 === samples) return { size: [side, side, side], type, bigEndian, skip: 0 };
+    for (const square of [1024, 512, 256, 128, 64])
+      if (samples % (square * square) === 0 && samples / (square * square) >= 2)
+        return { size: [square, square, samples / (square * square)], type, bigEndian, skip: 0 };
+  }
+  return { size: [0, 0, 0], type: named >= 0 ? named : 1, bigEndian, skip: 0 };
+}
+
+// A form with the guess filled in; `read` gets what the reader makes of it.
+export function form(name: string, bytes: number, guessed: RawForm, read: (form: RawForm) => void): HTMLFormElement {
+  const element = document.createElement('form');
+  element.className = 'raw';
+  element.setAttribute('aria-label', `Size of ${name}`);
+  const note = element.appendChild(document.createElement('p'));
+  const number = (label: string, value: number): string =>
+    `<label>${label}<input type="number" min="0" step="1" value="${value}" required></label>`;
+  element.insertAdjacentHTML('beforeend', `
+    <fieldset aria-label="Samples">${['x', 'y', 'z'].map((axis, i) => number(axis, guessed.size[i]!)).join('')}</fieldset>
+    <label>Type<select>${types.map((type, i) => `<option value="${i}"${i === guessed.type ? ' selected' : ''}>${type.label}</option>`).join('')}</select></label>
+    ${number('Bytes ahead of the samples', guessed.skip)}
+    <label>Byte order<select><option value="0">lowest first</option><option value="1"${guessed.bigEndian ? ' selected' : ''}>highest first</option></select></label>
+    <button>Read it so</button>`);
+  const [x, y, z, skip] = [...element.querySelectorAll('input')] as [HTMLInputElement, HTMLInputElement, HTMLInputElement, HTMLInputElement];
+  const [type, order] = [...element.querySelectorAll('select')] as [HTMLSelectElement, HTMLSelectElement];
+  const now = (): RawForm => ({
+    size: [x.valueAsNumber || 0, y.valueAsNumber || 0, z.valueAsNumber || 0],
+    type: Number(type.value),
+    bigEndian: order.value === '1',
+    skip: skip.valueAsNumber || 0,
+  });
+  const tell = (): void => {
+    const needed = bytesOf(now());
+    note.textContent = `${name} has ${bytes.toLocaleString('en')} bytes; this size takes ${needed.toLocaleString('en')}${needed === bytes ? '.' : ': they must be equal.'}`;
+  };
+  element.addEventListener('input', tell);
+  element.addEventListener('submit', (event) => {
+    event.preventDefault();
+    read(now());
+  });
+  tell();
+  return element;
+}
