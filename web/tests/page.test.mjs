@@ -48,7 +48,7 @@ const controls = (page) =>
       .filter((c) => c.kind !== 'hidden' && !(c.shown && !c.shown(window.sapwood.values)))
       .map(({ id, kind, label, options }) => ({ id, kind, label, options })));
 const valueOf = (page, id) => page.evaluate((name) => window.sapwood.values[name], id);
-const running = (page) => page.waitForFunction(() => window.sapwood.running, null, { timeout: 30e3 });
+const running = (page) => page.waitForFunction(() => window.sapwood?.running, null, { timeout: 30e3 });
 
 // Uses a control; whether its value has to be another then.
 async function use(page, control, by) {
@@ -73,10 +73,12 @@ async function use(page, control, by) {
     return true;
   }
   const now = await valueOf(page, id);
-  const other = options[(options.findIndex((option) => option.value === now) + 1) % options.length];
+  const choices = options.filter((option) => option.value !== 'file'); // which asks for one
+  const other = choices[(choices.findIndex((option) => option.value === now) + 1) % choices.length];
+  if (other.value === now) return false;
   if (await one.count()) {
-    if (by === 'keys') await one.press('ArrowDown').then(() => one.press('Enter'));
-    if ((await valueOf(page, id)) === now) await one.selectOption(other.value);
+    await one.focus();
+    await one.selectOption(other.value); // menus are the browser's own
   } else if (by === 'keys') {
     await page.locator(`#control-${id}-${now}`).press('ArrowRight');
   } else {
@@ -138,6 +140,16 @@ async function loseOften(page) {
 
 // ---- Tests
 
+// What every scene has to stand.
+function tryScene(tab, scene) {
+  tab(`${scene}: every control by mouse and by keyboard`, scene, {}, async (page) => {
+    await useAll(page, 'click');
+    await useAll(page, 'keys');
+  });
+  tab(`${scene}: every control by touch`, scene, { hasTouch: true }, (page) => useAll(page, 'tap'));
+  tab(`${scene}: contexts are lost and come back`, scene, {}, loseOften);
+}
+
 inBrowser('swiftshader', (tab) => {
   for (const scene of scenes) {
     tab(`${scene} is drawn, right, and no wider than a phone`, scene, { width: 390, height: 700, isMobile: true, hasTouch: true }, async (page) => {
@@ -145,16 +157,11 @@ inBrowser('swiftshader', (tab) => {
       const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
       assert.ok(wide <= window, `${wide} pixels beside one another`);
     });
-    tab(`${scene}: every control by mouse and by keyboard`, scene, {}, async (page) => {
-      await useAll(page, 'click');
-      await useAll(page, 'keys');
-    });
-    tab(`${scene}: every control by touch`, scene, { hasTouch: true }, (page) => useAll(page, 'tap'));
-    tab(`${scene}: contexts are lost and come back`, scene, {}, loseOften);
     tab(`${scene} without WebGL says so`, scene, { before: () => { HTMLCanvasElement.prototype.getContext = () => null; } }, async (page) => {
       await page.waitForFunction(() => /WebGL/.test(document.getElementById('veil').textContent));
       assert.match(await veil(page), /browser does not offer/);
     });
+    if (scene !== 'rays') tryScene(tab, scene);
   }
 
   tab('sites are dragged, added and deleted by mouse', 'voronoi', {}, async (page) => {
@@ -191,8 +198,8 @@ inBrowser('swiftshader', (tab) => {
     for (let i = 0; i < 60 && !(await page.evaluate(() => document.activeElement === window.sapwood.canvas)); i++) {
       await page.keyboard.press('Tab');
       const seen = await page.evaluate(() => {
-        const { outlineStyle, boxShadow } = getComputedStyle(document.activeElement);
-        return document.activeElement === document.body || outlineStyle !== 'none' || boxShadow !== 'none' || document.activeElement.matches('.segments input, .skip');
+        const { outlineStyle } = getComputedStyle(document.activeElement);
+        return document.activeElement === document.body || outlineStyle !== 'none' || document.activeElement.matches('.segments input, canvas'); // their neighbours have it
       });
       assert.ok(seen, `no ring about ${await page.evaluate(() => document.activeElement.outerHTML)}`);
     }
@@ -243,6 +250,7 @@ inBrowser('swiftshader', (tab) => {
 
   tab('two tabs, one hidden', 'voronoi', { values: { sites: 500 }, motion: 'no-preference' }, async (page, context) => {
     const other = await open(null, address, 'voronoi', { context, values: small.voronoi });
+    await other.page.getByRole('button', { name: 'Pause' }).click();
     await isRight(other.page);
     await running(page);
     assert.equal(await page.locator('#pause').textContent(), 'Pause');
@@ -287,7 +295,11 @@ inBrowser('swiftshader', (tab) => {
     await refuses(page, bad);
     await isRight(page);
   });
+});
 
+// The other implementation, where a driver is stricter. SwiftShader takes seconds to compile what Rays draws with.
+inBrowser('llvmpipe', (tab) => {
+  tryScene(tab, 'rays');
   tab('meshes that are dropped', 'rays', {}, async (page) => {
     await idle(page);
     const square = 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n';
@@ -303,10 +315,6 @@ inBrowser('swiftshader', (tab) => {
     ]);
     await isRight(page);
   });
-});
-
-// The other implementation: where a driver is stricter, or its precision is less.
-inBrowser('llvmpipe', (tab) => {
   for (const scene of scenes) tab(`${scene} is drawn and right`, scene, {}, isRight);
   tab('the compact form, in WebGL 1', 'voronoi', { values: { sites: 1000, motion: 0, webgl: 1, form: 'compact' } }, isRight);
 });
