@@ -79,7 +79,7 @@ class Voronoi implements Scene {
     this.cursor = null;
     this.held = -1;
     await (this.total ? this.ask('voronoi_move', []) : this.make());
-    this.report();
+    if (this.total) this.report();
   }
 
   stop(): void {
@@ -110,10 +110,12 @@ class Voronoi implements Scene {
 
   // A job of voronoi_sites.c, whose answer are the sites and what to search them with.
   private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = []): Promise<void> {
-    const compact = this.compact;
+    const { compact } = this;
+    // Of pictures only the newest counts, but each site that is added or deleted.
+    const newest = name !== 'voronoi_edit' || numbers[0] === 2 ? name : undefined;
     this.building = true;
     try {
-      const answer = await this.host.job(name, [this.clock, compact ? 1 : 0, ...numbers], { buffers, transfer: buffers, newest: name });
+      const answer = await this.host.job(name, [this.clock, compact ? 1 : 0, ...numbers], { buffers, transfer: buffers, ...(newest && { newest }) });
       this.take(answer, compact);
     } finally {
       this.building = false;
@@ -129,11 +131,16 @@ class Voronoi implements Scene {
       if (!compact) runJob(host.module, 'voronoi_tree', [], answer.buffers);
       else if (this.total) runJob(host.module, 'voronoi_form', [...answer.numbers.subarray(8, 13)], answer.buffers);
     });
-    if (!this.total) host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
     this.again();
   }
 
   private again(): void {
+    if (!this.total) {
+      clearTimeout(this.sayTimer);
+      this.label.hidden = this.cross.hidden = true;
+      this.host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
+      return;
+    }
     this.fresh = true;
     this.asked = true;
     this.host.begin();
@@ -143,7 +150,7 @@ class Voronoi implements Scene {
   private report(): void {
     const { values } = this.host;
     const how = this.compact ? 'compact form' : `${values['walk'] as string} walk`;
-    this.host.say(`${count(this.total)} sites, ${how}, WebGL ${this.host.version}.`);
+    this.host.say(`${this.total === 1 ? 'One site' : `${count(this.total)} sites`}, ${how}, WebGL ${this.host.version}.`);
   }
 
   private run(name: string, numbers: number[], buffers: ArrayBuffer[] = []): void {
@@ -298,6 +305,7 @@ class Voronoi implements Scene {
   private point(at: { x: number; y: number } | null, keyboard: boolean): void {
     this.cursor = at;
     this.keyboard = keyboard;
+    if (!this.total) return;
     this.asked = true;
     this.host.redraw();
   }
@@ -408,7 +416,7 @@ class Voronoi implements Scene {
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.look(0.5, 0.5, 1);
-    this.host.say(`${name}: ${count(this.total)} points.`);
+    this.host.say(`${name}: ${this.total === 1 ? 'one point' : `${count(this.total)} points`}.`);
   }
 
   // ---- Verifying

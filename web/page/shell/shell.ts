@@ -36,6 +36,7 @@ export class Shell implements Host {
   private frameAsked = false;
   private lastTick = 0;
   private uploads: { fence: WebGLSync | null; begun: number }[] = [];
+  private empty = false; // there is a sentence instead of a picture
   private fresh = false; // a new picture begins with the next frame
   private timing = false; // the picture's frames are timed
   private measured = true; // the search's time is on show
@@ -91,10 +92,7 @@ export class Shell implements Host {
     try {
       this.makeContext(scene.version?.(values) ?? 2);
       await scene.start(this);
-      if (generation !== this.generation) return;
-      this.running = true;
-      this.measure(true);
-      this.begin();
+      if (generation === this.generation) this.enter();
     } catch (error) {
       if (generation === this.generation) this.fail(error, true);
     }
@@ -112,7 +110,7 @@ export class Shell implements Host {
         this.gl.getExtension('WEBGL_lose_context')?.loseContext(); // frees its memory now, not some day
       }
     }
-    this.running = this.dirty = this.more = this.fresh = this.timing = false;
+    this.running = this.dirty = this.more = this.fresh = this.timing = this.empty = false;
     this.uploads = [];
     this.canvas?.remove();
     this.details.replaceChildren();
@@ -175,6 +173,14 @@ export class Shell implements Host {
     this.measured = true;
   }
 
+  // The scene has what it needs. Where the context was lost meanwhile, restore() comes here.
+  private enter(): void {
+    if (this.gl.isContextLost()) return;
+    this.running = true;
+    this.measure(true);
+    if (!this.empty) this.begin();
+  }
+
   private async restore(): Promise<void> {
     const generation = this.generation;
     try {
@@ -182,10 +188,8 @@ export class Shell implements Host {
       this.register();
       await this.scene.contextRestored();
       if (generation !== this.generation) return;
-      this.running = true;
-      this.measure(true);
-      this.say('The graphics context is back.');
-      this.redraw();
+      if (!this.empty) this.say('The graphics context is back.');
+      this.enter();
     } catch (error) {
       this.fail(error, true);
     }
@@ -209,14 +213,17 @@ export class Shell implements Host {
     this.pace.did(part);
   }
   begin(): void {
+    this.empty = false;
     this.fresh = true;
     this.redraw();
   }
   say(text: string): void {
+    this.empty = false;
     this.display.uncover();
     this.display.speak(text);
   }
   nothing(text: string): void {
+    this.empty = true;
     this.display.cover(text);
     this.display.speak(text);
   }
@@ -281,7 +288,7 @@ export class Shell implements Host {
     button.disabled = true;
     this.display.speak('Comparing with brute force …');
     try {
-      this.say(await this.scene.verify());
+      this.display.speak(await this.scene.verify());
     } catch (error) {
       this.fail(error);
     } finally {
@@ -357,7 +364,7 @@ export class Shell implements Host {
           this.more = this.pace.slice(this.timing, (share) => this.scene.frame(share));
           if (this.timing) this.measured = false;
           this.timing &&= this.more;
-          this.display.uncover();
+          if (!this.empty) this.display.uncover();
         }
       });
     }
