@@ -192,7 +192,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of SITES (default: by the first bytes, then by suffix)", false},
     {"leaf-size", 0, V(VORONOI), INT32(tree.leaf_size, 1, 1024),
      "points a leaf of the tree should hold (default 32; with --device gl or --style depth 8)", false},
-    {"device", 0, V(VORONOI) | ON_VOLUME, DEVICE_OR_GL,
+    {"device", 0, V(VORONOI) | ON_VOLUME | ON_MESH, DEVICE_OR_GL,
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
@@ -242,7 +242,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"seed", 0, ON_SEARCH, INT64(seed, 0, 9007199254740992.0), "chooses the queries that --verify samples (default 1)",
      false},
     {"seed", 0, V(BENCH), INT64(seed, 0, 9007199254740992.0), "of generated points and queries (default 1)", false},
-    {"device", 0, ON_DEVICE | ON_MESH, DEVICE,
+    {"device", 0, ON_DEVICE, DEVICE,
      "where the work runs; N counts the GPUs from 0 (default auto: a GPU where this build and machine have one, else "
      "the CPU)",
      false},

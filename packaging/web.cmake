@@ -68,3 +68,9 @@ if(sapwood_page_sources)
     -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
     -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString)
 endif()
+
+# bench/gl_voronoi.c in a browser, for web/bench/voronoi.mjs.
+add_executable(web_voronoi EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/gl_voronoi.c)
+target_link_libraries(web_voronoi PRIVATE sapwood_flags sapwood_static_simd128 m)
+target_link_options(web_voronoi PRIVATE ${sapwood_web_memory} -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
+set_target_properties(web_voronoi PROPERTIES OUTPUT_NAME voronoi RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)

@@ -222,6 +222,26 @@ void gl_tools_leave_own(void) {
     own = NULL;
 }
 
+uint32_t gl_tools_make_framebuffer(int32_t width, int32_t height) {
+    const sap_gl_calls* f = &sap_gl_of(own)->calls;
+    GLuint texture = 0, framebuffer = 0;
+    f->GenTextures(1, &texture);
+    f->BindTexture(GL_TEXTURE_2D, texture);
+    f->TexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, width, height);
+    f->GenFramebuffers(1, &framebuffer);
+    f->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    f->BindFramebuffer(GL_FRAMEBUFFER, 0);
+    return framebuffer;
+}
+
+void gl_tools_read_framebuffer(uint32_t framebuffer, int32_t width, int32_t height, uint8_t* pixels) {
+    const sap_gl_calls* f = &sap_gl_of(own)->calls;
+    f->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    f->PixelStorei(GL_PACK_ALIGNMENT, 4);
+    f->ReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+}
+
 void gl_tools_set_state(void) {
     const sap_gl_calls* f = &sap_gl_of(own)->calls;
     f->GenTextures(1, &own_texture);

@@ -37,6 +37,9 @@ bool gl_tools_in_browser(void);
 // that claims to be that old. False: there is none.
 bool gl_tools_enter_old(void);
 void gl_tools_leave_old(void);
+// A framebuffer there of RGBA8, and what is in it, rows from bottom to top.
+uint32_t gl_tools_make_framebuffer(int32_t width, int32_t height);
+void gl_tools_read_framebuffer(uint32_t framebuffer, int32_t width, int32_t height, uint8_t* pixels);
 // State of the current context that calls must put back: sets some; whether it is still so.
 void gl_tools_set_state(void);
 bool gl_tools_state_kept(void);

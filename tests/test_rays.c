@@ -237,6 +237,32 @@ TEST(nothing_leaks_from_closed_meshes) {
 }
 
 // A step of the walk that gets worse shows here, without a clock.
+// Walks in parts, of any length, end where a walk in one go does, having looked at as much.
+TEST(walks_in_parts) {
+    static const int rounds[] = {1, 2, 3, 17, 400};
+    for (int kind = 0; kind < RAY_MESHES; kind += CASE_STEP) {
+        scene s;
+        open_sized(&s, (ray_mesh)kind, SIZE / 4, 320, SAP_SIMD_AUTO, 1);
+        const float magnitude = sap_mesh_magnitude(s.tree);
+        const sap_vector lower = sap_mesh_lower(s.tree), upper = sap_mesh_upper(s.tree);
+        int64_t wrong = 0, endless = 0;
+        for (int64_t i = 0; i < s.count; i++) {
+            const sap_prepared_ray ray = sap_ray_prepare_cpu(&s.rays[i], magnitude);
+            const sap_walked whole = sap_ray_walk(s.tree, ray, lower, upper, i % 2);
+            sap_ray_place walk = sap_ray_from(ray, lower, upper);
+            int parts = 0;
+            for (; walk.going && parts < 100000; parts++)
+                walk = sap_ray_resume(s.tree, walk, ray, lower, upper, i % 2, rounds[i % 5]);
+            wrong += memcmp(&walk.found, &whole, sizeof whole) != 0;
+            endless += walk.going;
+        }
+        NOTE("mesh %d", kind);
+        CHECK_EQUAL(wrong, 0);
+        CHECK_EQUAL(endless, 0);
+        close_scene(&s);
+    }
+}
+
 TEST(golden_visits) {
     enum { COUNT = 2000 };
     static const struct {

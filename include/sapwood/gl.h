@@ -13,6 +13,7 @@
 #define SAPWOOD_GL_H
 
 #include "grid.h"
+#include "render.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -143,6 +144,75 @@ SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
  */
 SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid,
                                         int32_t* ids, float* distances);
+
+/**
+ * @name Pictures of meshes
+ * Those of ::sap_render, drawn by fragment shaders: camera, surfaces, shadows, mirrors, glass and light from the sky, a
+ * sample of every pixel after the other. A picture is drawn in steps, each of them a pass of rays for a part of the
+ * pixels, so that no step keeps a GPU busy for too long; rays that need more than a pass go on in the next, however
+ * many that takes.
+ * @{
+ */
+
+/** A mesh on an OpenGL device, and the picture of it that is being drawn. */
+typedef struct sap_gl_view sap_gl_view;
+
+/** What is drawn, and how. All zero is the default for each field, but for picture.width and picture.height. */
+typedef struct sap_gl_view_options {
+    sap_render_options picture; /**< as for ::sap_render. `hottest` 0 stands for 128 nodes; the light of smoothed normals
+                                     needs no more time than that of flat ones */
+    sap_camera camera;          /**< as in ::sap_scene */
+    const sap_light* lights;    /**< [light_count], as in ::sap_scene; read by this call only */
+    int32_t light_count;        /**< lights */
+    bool plain;      /**< nothing is left to chance (Whitted 1980): the middle of a light lights, the sky shines
+                          unhindered, surfaces either let through or mirror. One sample is a picture without noise; more
+                          smooth its edges */
+    bool no_shadows; /**< light goes through everything */
+} sap_gl_view_options;
+
+/** How far a picture is. */
+typedef struct sap_gl_view_info {
+    int32_t width;    /**< pixels */
+    int32_t height;   /**< pixels */
+    uint32_t picture; /**< RGBA8 texture, rows from top to bottom; alpha 0 where no sample has come so far */
+    uint32_t sum;     /**< RGBA32UI texture of the last whole sample's: bits of the sums of linear red, green, blue (or
+                           of nodes visited), and how many samples; 0: there is none */
+    int32_t samples;  /**< that all pixels have */
+    double done;      /**< part of all samples, 0 … 1 */
+    int64_t rays;     /**< traced so far, shadows included */
+} sap_gl_view_info;
+
+/**
+ * Brings what shaders need of a mesh to the tree's device: normals, colours, materials. The file may be freed
+ * afterwards, the tree only after the view. 64 bytes of GPU memory a triangle. Errors: SAP_ERROR_ARGUMENT (a NULL, a
+ * tree that is not on an OpenGL device, a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a
+ * vertex or a material that is not there; textures beyond the context's limit, naming it), SAP_ERROR_UNSUPPORTED (a
+ * context of less than OpenGL ES 3.0), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_view_create(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
+/** Begins a picture; the one before is dropped. 36 bytes of GPU memory a pixel. Errors: as ::sap_render and
+ * sap_gl_view_create; the view then has no picture. */
+SAP_API sap_status sap_gl_view_begin(sap_gl_view* view, const sap_gl_view_options* options);
+/**
+ * Draws on: a pass of rays through at most side * side pixels, side 1 … 2048, and what goes before and after it. It
+ * does not wait for the GPU, but for the pass before. 350 bytes of GPU memory for each of these pixels. *done, unless
+ * NULL, tells whether all samples are drawn; more steps then do nothing. Errors: SAP_ERROR_ARGUMENT (side, or nothing
+ * begun), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_view_step(sap_gl_view* view, int32_t side, bool* done);
+/**
+ * Shows the picture in a rectangle (x, y, width, height; y upwards) of a framebuffer of the caller's (0: the default
+ * one), larger or smaller as need be; pixels that have no sample so far are left as they are. Errors:
+ * SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (a framebuffer that cannot be drawn to), SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_view_show(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]);
+/** Reads the picture: pixels[3*width*height] as from ::sap_render; waits for the GPU. Errors: as sap_gl_view_step. */
+SAP_API sap_status sap_gl_view_read(const sap_gl_view* view, uint8_t* pixels);
+/** Tells how far a picture is. Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun). */
+SAP_API sap_status sap_gl_view_describe(const sap_gl_view* view, sap_gl_view_info* info);
+/** Frees a view. NULL is allowed. */
+SAP_API void sap_gl_view_free(sap_gl_view* view);
+/** @} */
 
 /**
  * @name Compaction

@@ -1,6 +1,7 @@
 // OpenGL ES contexts as a processor: opening, closing, and the table of what they can do.
 #include "device/gl.h"
 #include "device/opengl.h"
+#include "render/picture.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -153,7 +154,14 @@ static const sap_gl_functions functions = {.describe = describe_context,
                                            .frame_describe = sap_gl_frame_name,
                                            .frame_read = sap_gl_frame_get,
                                            .frame_free = sap_gl_frame_delete,
-                                           .nearest_rgba8 = sap_gl_rgba8_answer};
+                                           .nearest_rgba8 = sap_gl_rgba8_answer,
+                                           .view_create = sap_gl_view_new,
+                                           .view_begin = sap_gl_view_restart,
+                                           .view_step = sap_gl_view_advance,
+                                           .view_show = sap_gl_view_put,
+                                           .view_read = sap_gl_view_take,
+                                           .view_describe = sap_gl_view_tell,
+                                           .view_free = sap_gl_view_delete};
 
 const sap_processor_table sap_gl_table = {.name = "gl",
                                           .open = gl_open,
@@ -171,4 +179,9 @@ const sap_processor_table sap_gl_table = {.name = "gl",
                                           .grid = sap_grid_gl,
                                           .compact = sap_compact_gl,
                                           .surface = sap_surface_gl,
+                                          .mesh_make = sap_mesh_make_gl,
+                                          .mesh_unmake = sap_mesh_unmake_gl,
+                                          .mesh_build = sap_mesh_build_gl,
+                                          .trace = sap_trace_gl,
+                                          .render = &sap_render_steps_cpu,
                                           .gl = &functions};

@@ -206,6 +206,8 @@ typedef struct sap_gl_pass {
     GLuint program;
     sap_gl_input input[SAP_GL_UNITS];
     GLuint target[SAP_GL_TARGETS]; // in order of `layout(location = …)`; 0: no more
+    bool is_shown;                 // draws into `framebuffer` instead
+    GLuint framebuffer;
     int32_t level;                 // of the targets
     int32_t rectangle[4];          // of the targets: x, y, width, height
     bool compute;                  // the program is a compute shader; targets are its images, RGBA32UI all
@@ -233,6 +235,17 @@ sap_status sap_gl_frame_get(const sap_gl_frame* frame, const int32_t rectangle[4
 void sap_gl_frame_delete(sap_gl_frame* frame);
 sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
                                float* distances);
+sap_status sap_mesh_make_gl(sap_mesh_tree* tree, const unsigned char* arrays);
+void sap_mesh_unmake_gl(sap_mesh_tree* tree);
+sap_status sap_mesh_build_gl(sap_mesh_tree* tree, const sap_mesh* mesh);
+sap_status sap_trace_gl(const sap_mesh_tree* tree, const sap_ray_job* job);
+sap_status sap_gl_view_new(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
+sap_status sap_gl_view_restart(sap_gl_view* view, const sap_gl_view_options* options);
+sap_status sap_gl_view_advance(sap_gl_view* view, int32_t side, bool* done);
+sap_status sap_gl_view_put(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]);
+sap_status sap_gl_view_take(const sap_gl_view* view, uint8_t* pixels);
+sap_status sap_gl_view_tell(const sap_gl_view* view, sap_gl_view_info* info);
+void sap_gl_view_delete(sap_gl_view* view);
 sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job);
 sap_status sap_surface_gl(sap_device* device, const struct sap_surface_job* job);
 

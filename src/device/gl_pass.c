@@ -6,7 +6,8 @@ static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
     const sap_gl_calls* f = call->f;
     GLenum buffers[SAP_GL_TARGETS];
     int count = 0;
-    f->BindFramebuffer(GL_FRAMEBUFFER, call->gl->framebuffer);
+    f->BindFramebuffer(GL_FRAMEBUFFER, pass->is_shown ? pass->framebuffer : call->gl->framebuffer);
+    if (pass->is_shown) return true;
     while (count < SAP_GL_TARGETS && pass->target[count]) count++;
     if (count > call->gl->most_targets) {
         sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: writes %d textures at once; GL_MAX_DRAW_BUFFERS here is %d",

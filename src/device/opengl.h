@@ -19,6 +19,13 @@ typedef struct sap_gl_functions {
     void (*frame_free)(sap_gl_frame* frame);
     sap_status (*nearest_rgba8)(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
                                 float* distances);
+    sap_status (*view_create)(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
+    sap_status (*view_begin)(sap_gl_view* view, const sap_gl_view_options* options);
+    sap_status (*view_step)(sap_gl_view* view, int32_t side, bool* done);
+    sap_status (*view_show)(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]);
+    sap_status (*view_read)(const sap_gl_view* view, uint8_t* pixels);
+    sap_status (*view_describe)(const sap_gl_view* view, sap_gl_view_info* info);
+    void (*view_free)(sap_gl_view* view);
 } sap_gl_functions;
 
 // The functions of a device; NULL, and a sentence in the log, if it is none of OpenGL's.

@@ -8,6 +8,8 @@
 
 #define SAP_MESH_PARAM const sap_mesh_tree *mesh,
 #define SAP_MESH       mesh,
+#define SAP_RAY_PARAM  sap_prepared_ray ray,
+#define SAP_RAY        ray,
 
 SAP_STRUCT(sap_vector)
 struct sap_vector {
@@ -76,6 +78,13 @@ SAP_FN int sap_mesh_id(SAP_MESH_PARAM SAP_BITS place) {
 
 SAP_FN sap_vector sap_mesh_lower(const sap_mesh_tree* mesh) { return sap_vector_of(mesh->shape.lower); }
 SAP_FN sap_vector sap_mesh_upper(const sap_mesh_tree* mesh) { return sap_vector_of(mesh->shape.upper); }
+
+// In C and CUDA these are rounded correctly, and never fused with what stands beside them (ray/rounding.h says what
+// GLSL needs for that).
+SAP_FN float sap_product(float a, float b) { return a * b; }
+SAP_FN float sap_quotient(float a, float b) { return a / b; }
+
+SAP_FN float sap_without_sign_of_zero(float value) { return value + 0.0f; }
 
 // a*b - c*d with the products exact.
 SAP_FN float sap_product_difference(float a, float b, float c, float d) {

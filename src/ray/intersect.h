@@ -46,16 +46,20 @@ struct sap_prepared_ray {
     float t_max;
 };
 
-SAP_FN bool sap_is_backward(sap_prepared_ray ray, int axis) { return sap_pick(ray.inverse, axis) < 0.0f; }
+#ifdef SAP_RAY_IS_GLOBAL
+sap_prepared_ray ray; // which SAP_RAY then does not name
+#endif
+
+SAP_FN bool sap_is_backward(SAP_RAY_PARAM int axis) { return sap_pick(ray.inverse, axis) < 0.0f; }
 
 // magnitude: the largest coordinate of the tree's box.
 SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction, float t_min, float t_max,
                                         float magnitude) {
     sap_prepared_ray ray;
     sap_vector d;
-    d.x = direction.x + 0.0f; // -0 becomes 0
-    d.y = direction.y + 0.0f;
-    d.z = direction.z + 0.0f;
+    d.x = sap_without_sign_of_zero(direction.x);
+    d.y = sap_without_sign_of_zero(direction.y);
+    d.z = sap_without_sign_of_zero(direction.z);
     bool is_long = sap_largest_magnitude(d) > 0.0f;
     ray.is_ray =
         sap_is_finite(origin) && sap_is_finite(d) && is_long && sap_magnitude(t_min) <= SAP_FLOAT_MAX && t_min <= t_max;
@@ -67,13 +71,13 @@ SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction,
     ray.axis_x = is_swapped ? last : next;
     ray.axis_y = is_swapped ? next : last;
     float along = sap_pick(d, ray.axis_z);
-    ray.shear_x = sap_pick(d, ray.axis_x) / along;
-    ray.shear_y = sap_pick(d, ray.axis_y) / along;
-    ray.shear_z = 1.0f / along;
+    ray.shear_x = sap_quotient(sap_pick(d, ray.axis_x), along);
+    ray.shear_y = sap_quotient(sap_pick(d, ray.axis_y), along);
+    ray.shear_z = sap_quotient(1.0f, along);
     ray.origin = origin;
-    ray.inverse.x = 1.0f / d.x;
-    ray.inverse.y = 1.0f / d.y;
-    ray.inverse.z = 1.0f / d.z;
+    ray.inverse.x = sap_quotient(1.0f, d.x);
+    ray.inverse.y = sap_quotient(1.0f, d.y);
+    ray.inverse.z = sap_quotient(1.0f, d.z);
     float margin = sap_margin(magnitude + sap_largest_magnitude(origin));
     ray.early.x = d.x < 0.0f ? origin.x - margin : origin.x + margin;
     ray.early.y = d.y < 0.0f ? origin.y - margin : origin.y + margin;
@@ -87,10 +91,10 @@ SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction,
 }
 
 // When a plane is met: not later than `early`, not before `late`. NaN: the ray runs within it.
-SAP_FN float sap_plane_early(sap_prepared_ray ray, int axis, float plane) {
+SAP_FN float sap_plane_early(SAP_RAY_PARAM int axis, float plane) {
     return (plane - sap_pick(ray.early, axis)) * sap_pick(ray.inverse, axis);
 }
-SAP_FN float sap_plane_late(sap_prepared_ray ray, int axis, float plane) {
+SAP_FN float sap_plane_late(SAP_RAY_PARAM int axis, float plane) {
     return (plane - sap_pick(ray.late, axis)) * sap_pick(ray.inverse, axis);
 }
 
@@ -101,14 +105,14 @@ struct sap_span {
     float to;
 };
 
-SAP_FN sap_span sap_ray_clip(sap_prepared_ray ray, sap_vector lower, sap_vector upper) {
+SAP_FN sap_span sap_ray_clip(SAP_RAY_PARAM sap_vector lower, sap_vector upper) {
     sap_span span;
     span.from = ray.t_min;
     span.to = ray.t_max;
     for (int axis = 0; axis < 3; ++axis) {
-        bool is_backward = sap_is_backward(ray, axis);
-        float enters = sap_plane_early(ray, axis, is_backward ? sap_pick(upper, axis) : sap_pick(lower, axis));
-        float leaves = sap_plane_late(ray, axis, is_backward ? sap_pick(lower, axis) : sap_pick(upper, axis));
+        bool is_backward = sap_is_backward(SAP_RAY axis);
+        float enters = sap_plane_early(SAP_RAY axis, is_backward ? sap_pick(upper, axis) : sap_pick(lower, axis));
+        float leaves = sap_plane_late(SAP_RAY axis, is_backward ? sap_pick(lower, axis) : sap_pick(upper, axis));
         span.from = enters > span.from ? enters : span.from;
         span.to = leaves < span.to ? leaves : span.to;
     }
@@ -126,22 +130,22 @@ struct sap_sheared {
     float of_c;
 };
 
-SAP_FN sap_vector sap_shear(sap_prepared_ray ray, sap_vector corner) {
+SAP_FN sap_vector sap_shear(SAP_RAY_PARAM sap_vector corner) {
     sap_vector v;
     v.z = sap_pick(corner, ray.axis_z) - sap_pick(ray.origin, ray.axis_z);
-    v.x = (sap_pick(corner, ray.axis_x) - sap_pick(ray.origin, ray.axis_x)) - ray.shear_x * v.z;
-    v.y = (sap_pick(corner, ray.axis_y) - sap_pick(ray.origin, ray.axis_y)) - ray.shear_y * v.z;
+    v.x = (sap_pick(corner, ray.axis_x) - sap_pick(ray.origin, ray.axis_x)) - sap_product(ray.shear_x, v.z);
+    v.y = (sap_pick(corner, ray.axis_y) - sap_pick(ray.origin, ray.axis_y)) - sap_product(ray.shear_y, v.z);
     return v;
 }
 
-SAP_FN sap_sheared sap_triangle_shear(sap_prepared_ray ray, sap_triangle triangle) {
+SAP_FN sap_sheared sap_triangle_shear(SAP_RAY_PARAM sap_triangle triangle) {
     sap_sheared s;
-    s.a = sap_shear(ray, triangle.a);
-    s.b = sap_shear(ray, triangle.b);
-    s.c = sap_shear(ray, triangle.c);
-    s.of_a = s.c.x * s.b.y - s.c.y * s.b.x;
-    s.of_b = s.a.x * s.c.y - s.a.y * s.c.x;
-    s.of_c = s.b.x * s.a.y - s.b.y * s.a.x;
+    s.a = sap_shear(SAP_RAY triangle.a);
+    s.b = sap_shear(SAP_RAY triangle.b);
+    s.c = sap_shear(SAP_RAY triangle.c);
+    s.of_a = sap_product(s.c.x, s.b.y) - sap_product(s.c.y, s.b.x);
+    s.of_b = sap_product(s.a.x, s.c.y) - sap_product(s.a.y, s.c.x);
+    s.of_c = sap_product(s.b.x, s.a.y) - sap_product(s.b.y, s.a.x);
     if (s.of_a == 0.0f || s.of_b == 0.0f || s.of_c == 0.0f) {
         s.of_a = sap_product_difference(s.c.x, s.b.y, s.c.y, s.b.x);
         s.of_b = sap_product_difference(s.a.x, s.c.y, s.a.y, s.c.x);
@@ -166,17 +170,18 @@ struct sap_crossing {
     float v;
 };
 
-SAP_FN sap_crossing sap_sheared_cross(sap_prepared_ray ray, sap_sheared s) {
+SAP_FN sap_crossing sap_sheared_cross(SAP_RAY_PARAM sap_sheared s) {
     sap_crossing hit;
     float sum = (s.of_a + s.of_b) + s.of_c;
-    float scaled = (s.of_a * (ray.shear_z * s.a.z) + s.of_b * (ray.shear_z * s.b.z)) + s.of_c * (ray.shear_z * s.c.z);
-    hit.t = scaled / sum;
-    hit.u = s.of_b / sum;
-    hit.v = s.of_c / sum;
+    float scaled = (sap_product(s.of_a, ray.shear_z * s.a.z) + sap_product(s.of_b, ray.shear_z * s.b.z)) +
+                   sap_product(s.of_c, ray.shear_z * s.c.z);
+    hit.t = sap_quotient(scaled, sum);
+    hit.u = sap_quotient(s.of_b, sum);
+    hit.v = sap_quotient(s.of_c, sum);
     hit.is_hit = !sap_is_beside(s) && sum != 0.0f && hit.t >= ray.t_min && hit.t <= ray.t_max;
     return hit;
 }
 
-SAP_FN sap_crossing sap_triangle_cross(sap_prepared_ray ray, sap_triangle triangle) {
-    return sap_sheared_cross(ray, sap_triangle_shear(ray, triangle));
+SAP_FN sap_crossing sap_triangle_cross(SAP_RAY_PARAM sap_triangle triangle) {
+    return sap_sheared_cross(SAP_RAY sap_triangle_shear(SAP_RAY triangle));
 }

@@ -1,4 +1,4 @@
-// The first hit of one ray, or any. Shared text; needs ray/intersect.h and SAP_MESH_STACK, the most inner nodes above a
+// The first hit of one ray, or any, in one go or in parts. Shared text; needs ray/intersect.h and SAP_MESH_STACK, the most inner nodes above a
 // leaf. The reference for all other walks.
 //
 // Cells do not overlap: the walk takes leaves in the order in which the ray meets them, and ends at the first leaf that
@@ -10,7 +10,8 @@ struct sap_walked {
     float t;
     float u;
     float v;
-    int visits; // nodes looked at, leaves included
+    SAP_BITS place; // of the triangle, as accessors know it
+    int visits;     // nodes looked at, leaves included
 };
 
 // The far side of a plane that the ray crosses.
@@ -20,75 +21,119 @@ struct sap_far_side {
     sap_span span;
 };
 
-// The better of what was found and what the triangles of a leaf hold.
-SAP_FN sap_walked sap_leaf_trace(SAP_MESH_PARAM sap_mesh_step leaf, sap_prepared_ray ray, sap_walked found) {
-    for (int i = 0; i < leaf.count; ++i) {
-        SAP_BITS place = sap_mesh_place(SAP_MESH leaf, i);
-        sap_crossing hit = sap_triangle_cross(ray, sap_mesh_triangle(SAP_MESH place));
-        if (hit.is_hit && hit.t <= found.t) {
-            int id = sap_mesh_id(SAP_MESH place);
-            if (hit.t < found.t || found.triangle < 0 || id < found.triangle) {
-                found.triangle = id;
-                found.t = hit.t;
-                found.u = hit.u;
-                found.v = hit.v;
-            }
+// The better of what was found and a triangle.
+SAP_FN sap_walked sap_place_trace(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM sap_walked found) {
+    sap_crossing hit = sap_triangle_cross(SAP_RAY sap_mesh_triangle(SAP_MESH place));
+    if (hit.is_hit && hit.t <= found.t) {
+        int id = sap_mesh_id(SAP_MESH place);
+        if (hit.t < found.t || found.triangle < 0 || id < found.triangle) {
+            found.triangle = id;
+            found.t = hit.t;
+            found.u = hit.u;
+            found.v = hit.v;
+            found.place = place;
         }
     }
     return found;
 }
 
-// `any`: the walk ends with the first leaf that holds a hit.
-SAP_FN sap_walked sap_ray_walk(SAP_MESH_PARAM sap_prepared_ray ray, sap_vector lower, sap_vector upper, bool any) {
+// Where a walk stands, so that it can go on later. The way to a node follows from its number, since nodes stand in
+// preorder; so what waits on that way need not be kept, but is found again.
+SAP_STRUCT(sap_ray_place)
+struct sap_ray_place {
+    bool going;    // there is more to look at
+    SAP_BITS node; // to be looked at next
+    int next;      // of a leaf: the first triangle that has not been tested
     sap_walked found;
-    found.triangle = -1;
-    found.t = ray.t_max;
-    found.u = 0.0f;
-    found.v = 0.0f;
-    found.visits = 0;
+};
+
+SAP_FN sap_ray_place sap_ray_from(SAP_RAY_PARAM sap_vector lower, sap_vector upper) {
+    sap_ray_place walk;
+    sap_span span = sap_ray_clip(SAP_RAY lower, upper);
+    walk.going = ray.is_ray && span.from <= span.to;
+    walk.node = 0u;
+    walk.next = 0;
+    walk.found.triangle = -1;
+    walk.found.t = ray.t_max;
+    walk.found.u = 0.0f;
+    walk.found.v = 0.0f;
+    walk.found.place = 0u;
+    walk.found.visits = 0;
+    return walk;
+}
+
+// Goes on for about so many nodes and triangles (below 1: to the end); at most one way down the tree more. `any`: the
+// walk ends with the first leaf that holds a hit.
+SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_PARAM sap_vector lower,
+                                    sap_vector upper, bool any, int rounds) {
     sap_far_side waiting[SAP_MESH_STACK];
     int top = 0;
+    int cost = rounds > 0 ? 1 : 0;
+    int left = rounds > 0 ? rounds : 1;
+    int next = walk.next;
+    SAP_BITS begin = walk.node; // nodes before it have been looked at: they are on the way to it
     SAP_BITS node = 0u;
-    sap_span span = sap_ray_clip(ray, lower, upper);
-    bool going = ray.is_ray && span.from <= span.to;
-    while (going) {
+    sap_span span = sap_ray_clip(SAP_RAY lower, upper);
+    span.to = walk.found.t < span.to ? walk.found.t : span.to;
+    bool searching = walk.going;
+    while (searching) {
         sap_mesh_step step = sap_mesh_step_at(SAP_MESH node);
-        found.visits += 1;
-        if (!step.is_leaf) {
-            bool is_backward = sap_is_backward(ray, step.axis);
+        while (!step.is_leaf) {
+            bool is_backward = sap_is_backward(SAP_RAY step.axis);
             SAP_BITS near_side = is_backward ? step.right : node + 1u;
             SAP_BITS far_side = is_backward ? node + 1u : step.right;
-            float early = sap_plane_early(ray, step.axis, step.split);
-            float late = sap_plane_late(ray, step.axis, step.split);
+            float early = sap_plane_early(SAP_RAY step.axis, step.split);
+            float late = sap_plane_late(SAP_RAY step.axis, step.split);
             float near_to = late < span.to ? late : span.to;
             float far_from = early > span.from ? early : span.from;
-            bool is_near = span.from <= near_to;
-            bool is_far = far_from <= span.to;
-            if (is_near && is_far) {
+            bool is_known = node < begin;
+            bool is_near = is_known ? (begin < step.right) != is_backward : span.from <= near_to;
+            if (is_near && far_from <= span.to) {
                 waiting[top].node = far_side;
                 waiting[top].span.from = far_from;
                 waiting[top].span.to = span.to;
                 top += 1;
             }
+            walk.found.visits += is_known ? 0 : 1;
             node = is_near ? near_side : far_side;
             span.from = is_near ? span.from : far_from;
             span.to = is_near ? near_to : span.to;
-        } else {
-            found = sap_leaf_trace(SAP_MESH step, ray, found);
-            going = !(any && found.triangle >= 0);
-            bool searching = going;
-            while (searching) {
-                going = top > 0;
-                searching = going;
-                if (going) {
+            left -= is_known ? 0 : cost;
+            step = sap_mesh_step_at(SAP_MESH node);
+        }
+        while (next < step.count && left > 0) {
+            walk.found = sap_place_trace(SAP_MESH sap_mesh_place(SAP_MESH step, next), SAP_RAY walk.found);
+            next += 1;
+            left -= cost;
+        }
+        walk.node = node;
+        walk.next = next;
+        searching = next >= step.count;
+        if (searching) {
+            walk.found.visits += 1;
+            walk.going = !(any && walk.found.triangle >= 0);
+            bool popping = walk.going;
+            while (popping) {
+                walk.going = top > 0;
+                popping = walk.going;
+                if (walk.going) {
                     top -= 1;
                     node = waiting[top].node;
                     span = waiting[top].span;
-                    span.to = found.t < span.to ? found.t : span.to;
-                    searching = !(span.from <= span.to);
+                    span.to = walk.found.t < span.to ? walk.found.t : span.to;
+                    popping = !(span.from <= span.to);
                 }
             }
+            next = 0;
+            begin = 0u;
+            searching = walk.going && left > 0;
+            walk.node = node;
+            walk.next = 0;
         }
     }
-    return found;
+    return walk;
+}
+
+SAP_FN sap_walked sap_ray_walk(SAP_MESH_PARAM SAP_RAY_PARAM sap_vector lower, sap_vector upper, bool any) {
+    return sap_ray_resume(SAP_MESH sap_ray_from(SAP_RAY lower, upper), SAP_RAY lower, upper, any, 0).found;
 }

@@ -68,6 +68,13 @@ typedef struct sap_render_steps {
 
 extern const sap_render_steps sap_render_steps_cpu;
 
+// ---- asked.c
+// Begins a picture: options and camera. The file of the scene is not looked at.
+sap_status sap_picture_ask(sap_picture* picture, sap_device* device, const sap_scene* scene,
+                           const sap_render_options* options);
+// Whether a mesh has so many triangles, of vertices and materials that are there.
+sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* file, int64_t triangles);
+
 // ---- batch.c
 // Where the arrays of a batch lie in its block of memory, which is aligned; with memory NULL, only how many bytes it
 // takes.

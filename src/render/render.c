@@ -1,80 +1,8 @@
-// Pictures: what is asked is checked, tiles of pixels are traced bounce by bounce, light becomes pixels.
+// Pictures: tiles of pixels are traced bounce by bounce, light becomes pixels.
 #include "render/picture.h"
 #include "sapwood/stream.h"
 
 #include <time.h>
-
-enum { MOST_PIXELS = 65536, MOST_SAMPLES = 65536, MOST_BOUNCES = 64, MOST_LIGHTS = 65536 };
-
-// ---- What is asked.
-
-static sap_status bad(sap_device* device, const char* sentence) {
-    return sap_fail(device, SAP_ERROR_ARGUMENT, "%s", sentence);
-}
-
-static sap_status check_options(sap_device* device, const sap_render_options* o) {
-    if (o->width < 1 || o->width > MOST_PIXELS || o->height < 1 || o->height > MOST_PIXELS)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.width and .height: %d x %d is not in 1…65536 each",
-                        (int)o->width, (int)o->height);
-    if (o->samples < 0 || o->samples > MOST_SAMPLES) return bad(device, "options.samples: not in 0…65536");
-    if (o->bounces > MOST_BOUNCES) return bad(device, "options.bounces: more than 64");
-    if (!isfinite(o->ambient)) return bad(device, "options.ambient: not finite");
-    if (!(o->exposure >= 0 && isfinite(o->exposure))) return bad(device, "options.exposure: negative or not finite");
-    if (!(o->hottest >= 0 && isfinite(o->hottest))) return bad(device, "options.hottest: negative or not finite");
-    if (o->background && !sap_finite(sap_vector_of(o->background)))
-        return bad(device, "options.background: not finite");
-    return SAP_OK;
-}
-
-static sap_status check_file(sap_device* device, const sap_mesh_file* file, int64_t triangles) {
-    const sap_mesh* mesh = &file->mesh;
-    if (mesh->triangle_count != triangles)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "scene.file: has %lld triangles, but the tree has %lld",
-                        (long long)mesh->triangle_count, (long long)triangles);
-    if (mesh->triangle_count && (!mesh->triangles || !mesh->vertices))
-        return bad(device, "scene.file: triangles or vertices are NULL");
-    if (file->material_ids && file->material_count && !file->materials)
-        return bad(device, "scene.file: materials are NULL");
-    for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
-        if (mesh->triangles[i] < 0 || mesh->triangles[i] >= mesh->vertex_count)
-            return sap_fail(device, SAP_ERROR_RANGE, "scene.file: triangle %lld names vertex %d, which is not there",
-                            (long long)(i / 3), (int)mesh->triangles[i]);
-    for (int64_t i = 0; file->material_ids && i < mesh->triangle_count; i++)
-        if (file->material_ids[i] < -1 || file->material_ids[i] >= file->material_count)
-            return sap_fail(device, SAP_ERROR_RANGE, "scene.file: triangle %lld names material %d, which is not there",
-                            (long long)i, (int)file->material_ids[i]);
-    return SAP_OK;
-}
-
-static sap_status check_scene(sap_device* device, const sap_scene* scene) {
-    if (!scene->tree) return bad(device, "scene.tree: is NULL");
-    if (!scene->file) return bad(device, "scene.file: is NULL");
-    if (scene->light_count < 0 || scene->light_count > MOST_LIGHTS)
-        return sap_fail(device, SAP_ERROR_RANGE, "scene.light_count: %d is not in 0…65536", (int)scene->light_count);
-    if (scene->light_count && !scene->lights) return bad(device, "scene.lights: is NULL");
-    return check_file(device, scene->file, scene->tree->shape.triangles);
-}
-
-static sap_status place_camera(sap_picture* picture, const sap_scene* scene) {
-    sap_camera camera = scene->camera;
-    const sap_render_options* o = &picture->options;
-    bool placed = camera.eye[0] != camera.at[0] || camera.eye[1] != camera.at[1] || camera.eye[2] != camera.at[2];
-    sap_camera framed = camera;
-    if (sap_camera_frame(scene->tree, o->width, o->height, &framed) != SAP_OK)
-        return bad(picture->device, "scene.camera: a number is not finite, or fov is not in 0…179");
-    sap_lens_aim(placed ? &camera : &framed, o->width, o->height, &picture->view.lens);
-    picture->view.sky_up = sap_camera_up(&camera);
-    return SAP_OK;
-}
-
-static void fill_defaults(sap_render_options* o) {
-    if (o->samples == 0) o->samples = 16;
-    if (o->bounces == 0) o->bounces = 5;
-    if (o->bounces < 0) o->bounces = 0;
-    if (o->ambient == 0) o->ambient = 1;
-    if (o->ambient < 0) o->ambient = 0;
-    if (o->exposure == 0) o->exposure = 1;
-}
 
 // ---- One batch.
 
@@ -243,17 +171,9 @@ sap_status sap_render(sap_device* device, const sap_scene* scene, const sap_rend
         return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", !scene ? "scene" : !options ? "options" : "pixels");
     const double start = seconds_now();
     float most = 0;
-    sap_status status = check_options(device, options);
-    if (status == SAP_OK) status = check_scene(device, scene);
-    if (status != SAP_OK) return status;
-    sap_picture picture = {.device = device,
-                           .tree = scene->tree,
-                           .file = scene->file,
-                           .options = *options,
-                           .threads = device->options.threads};
-    fill_defaults(&picture.options);
-    sap_box_around(&scene->tree->shape, &picture.middle, &picture.radius);
-    status = place_camera(&picture, scene);
+    sap_picture picture;
+    sap_status status = sap_picture_ask(&picture, device, scene, options);
+    if (status == SAP_OK) status = sap_mesh_file_check(device, scene->file, scene->tree->shape.triangles);
     if (status == SAP_OK) status = prepare_and_draw(&picture, scene, pixels, &most);
     if (status == SAP_OK && info)
         *info =

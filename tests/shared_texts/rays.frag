@@ -8,6 +8,8 @@ precision highp usampler2D;
 
 #define SAP_MESH_PARAM
 #define SAP_MESH
+#define SAP_RAY_PARAM sap_prepared_ray ray,
+#define SAP_RAY ray,
 #define SAP_MESH_STACK 64
 
 #include "math/dialect.h"
@@ -80,8 +82,7 @@ sap_triangle sap_mesh_triangle(uint place) {
 
 int sap_mesh_id(uint place) { return texelFetch(ids, texel(int(place), textureSize(ids, 0).x), 0).x; }
 
-// Without doubles: an edge that a ray meets to the last bit may be told one bit off.
-float sap_product_difference(float a, float b, float c, float d) { return a * b - c * d; }
+#include "ray/rounding.h"
 
 #include "ray/intersect.h"
 #include "ray/walk.h"

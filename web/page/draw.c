@@ -102,7 +102,7 @@ void page_texture(GLuint program, const char* name, int unit, GLenum kind, GLuin
 }
 
 void page_vertices(GLuint buffer, int axes) {
-    if (page_gl_version() == 2) glBindVertexArray(0);
+    glBindVertexArray(0); // in WebGL 1 by an extension that all browsers have
     glBindBuffer(GL_ARRAY_BUFFER, buffer);
     glEnableVertexAttribArray(0);
     glVertexAttribPointer(0, axes, GL_FLOAT, GL_FALSE, 0, NULL);

@@ -52,7 +52,7 @@ int page_gl_version(void);
 // triangle over the viewport. 0, and a sentence, on failure.
 GLuint page_program(const char* vertex, const char* fragment, const char* defines);
 // Vertex attribute 0, `corner`, is so many floats from a buffer. The library keeps its own in a vertex array object:
-// bind none (glBindVertexArray(0) in WebGL 2), as this does, before attributes are touched.
+// bind none (glBindVertexArray(0)), as this does, before attributes are touched.
 void page_vertices(GLuint buffer, int axes);
 // Draws the program over a rectangle (x, y from below, width, height) of the framebuffer that is bound.
 void page_rectangle(GLuint program, const int32_t rectangle[4]);

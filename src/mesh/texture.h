@@ -1,0 +1,74 @@
+// How shaders read a tree over triangles: the accessors of ray/access.h over textures (mesh/textures_gl.c makes them).
+// Text for GLSL ES 3.00; needs math/dialect.h.
+
+#define SAP_MESH_PARAM
+#define SAP_MESH
+// A ray is a variable of the shader: compilers of browsers copy what is passed, a word at a time.
+#define SAP_RAY_IS_GLOBAL
+#define SAP_RAY_PARAM
+#define SAP_RAY
+
+uniform usampler2D mesh_nodes;     // RG32UI, a texel a node: bits and link, but a leaf's bits are its first reference
+uniform usampler2D mesh_triangles; // RGBA32UI, three texels a reference, leaf by leaf: x y z of a corner, the number
+uniform ivec2 mesh_shifts;         // the logarithms of the textures' widths
+uniform vec3 mesh_lower;           // the tree's box
+uniform vec3 mesh_upper;
+
+struct sap_vector {
+    float x;
+    float y;
+    float z;
+};
+
+struct sap_triangle {
+    sap_vector a;
+    sap_vector b;
+    sap_vector c;
+};
+
+struct sap_mesh_step {
+    bool is_leaf;
+    int axis;
+    float split;
+    uint right;
+    uint first;
+    int count;
+};
+
+ivec2 sap_mesh_texel(int number, int shift) { return ivec2(number & ((1 << shift) - 1), number >> shift); }
+
+sap_vector sap_vector_of(vec3 v) {
+    sap_vector w;
+    w.x = v.x;
+    w.y = v.y;
+    w.z = v.z;
+    return w;
+}
+
+sap_mesh_step sap_mesh_step_at(uint node) {
+    uvec2 at = texelFetch(mesh_nodes, sap_mesh_texel(int(node), mesh_shifts.x), 0).xy;
+    sap_mesh_step step;
+    step.axis = int(at.y & 3u);
+    step.is_leaf = step.axis == 3;
+    step.split = sap_float_of_bits(at.x);
+    step.right = at.y >> 2;
+    step.first = at.x;
+    step.count = int(at.y >> 2);
+    return step;
+}
+
+uint sap_mesh_place(sap_mesh_step leaf, int i) { return leaf.first + uint(i); }
+
+uvec4 sap_mesh_corner(uint place, int which) {
+    return texelFetch(mesh_triangles, sap_mesh_texel(3 * int(place) + which, mesh_shifts.y), 0);
+}
+
+sap_triangle sap_mesh_triangle(uint place) {
+    sap_triangle triangle;
+    triangle.a = sap_vector_of(uintBitsToFloat(sap_mesh_corner(place, 0).xyz));
+    triangle.b = sap_vector_of(uintBitsToFloat(sap_mesh_corner(place, 1).xyz));
+    triangle.c = sap_vector_of(uintBitsToFloat(sap_mesh_corner(place, 2).xyz));
+    return triangle;
+}
+
+int sap_mesh_id(uint place) { return int(sap_mesh_corner(place, 0).w); }

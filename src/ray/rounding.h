@@ -1,0 +1,67 @@
+// Arithmetic that GLSL ES leaves open, rounded as C does it: products that are not fused with the sum beside them,
+// quotients that are right in the last bit, and the difference of two exact products without doubles. Text for GLSL
+// ES 3.00.
+
+uniform uint nothing; // 0, which no compiler knows: it cannot rewrite what has passed through
+
+float sap_kept(float value) { return uintBitsToFloat(floatBitsToUint(value) ^ nothing); }
+
+float sap_without_sign_of_zero(float value) { return uintBitsToFloat(floatBitsToUint(value) == 0x80000000u ? 0u : floatBitsToUint(value)); }
+
+float sap_product(float a, float b) { return sap_kept(a * b); }
+
+// The upper 12 of the 24 bits of a number: products of such halves are exact.
+float sap_upper_half(float value) { return uintBitsToFloat(floatBitsToUint(value) & 0xfffff000u); }
+
+// a * b - product, exactly (Dekker 1971), unless it is too small for a float.
+float sap_product_rest(float a, float b, float product) {
+    float upper_a = sap_upper_half(a);
+    float upper_b = sap_upper_half(b);
+    float lower_a = a - upper_a;
+    float lower_b = b - upper_b;
+    float rest = sap_kept(sap_product(upper_a, upper_b) - product);
+    rest = sap_kept(rest + sap_product(upper_a, lower_b));
+    rest = sap_kept(rest + sap_product(lower_a, upper_b));
+    return sap_kept(rest + sap_product(lower_a, lower_b));
+}
+
+// Whether neither squares nor rests of products of a number leave the range of floats.
+bool sap_is_ordinary(float value) {
+    uint exponent = floatBitsToUint(value) >> 23 & 255u;
+    return exponent > 67u && exponent < 187u;
+}
+
+// GLSL's own quotient may be off by 2.5 units in the last place; what is left of a says by how much.
+float sap_quotient(float a, float b) {
+    float guess = sap_kept(a / b);
+    float product = sap_product(guess, b);
+    float rest = sap_kept(a - product) - sap_product_rest(guess, b, product);
+    bool is_ordinary = sap_is_ordinary(a) && sap_is_ordinary(b) && sap_is_ordinary(guess);
+    return is_ordinary ? guess + rest / b : guess;
+}
+
+// A power of two that brings numbers of a magnitude near 1.
+float sap_scale_of(float magnitude) {
+    uint exponent = floatBitsToUint(magnitude) >> 23;
+    return uintBitsToFloat((exponent < 1u ? 253u : exponent > 253u ? 1u : 254u - exponent) << 23);
+}
+
+float sap_inverse_of_power(float power) { return uintBitsToFloat((254u << 23) - floatBitsToUint(power)); }
+
+// a*b - c*d of exact products. Not rounded twice, as C's doubles are: one time in 2^29 that shows.
+float sap_product_difference(float a, float b, float c, float d) {
+    float of_ac = sap_scale_of(max(abs(a), abs(c)));
+    float of_bd = sap_scale_of(max(abs(b), abs(d)));
+    float x = a * of_ac;
+    float y = b * of_bd;
+    float z = c * of_ac;
+    float w = d * of_bd;
+    float p = sap_product(x, y);
+    float q = sap_product(z, w);
+    float difference = sap_kept(p - q);
+    float back = sap_kept(difference - p);
+    float lost = sap_kept(p - sap_kept(difference - back)) - sap_kept(q + back);
+    float rests = sap_kept(lost + (sap_product_rest(x, y, p) - sap_product_rest(z, w, q)));
+    float sum = rests == 0.0 ? difference : difference + rests; // -0 stays
+    return sap_kept(sum * sap_inverse_of_power(of_ac)) * sap_inverse_of_power(of_bd);
+}
