@@ -1,8 +1,8 @@
 # WebAssembly: modules of what web/module and web/page export to JavaScript (web/module/export.h), each with vectors of
 # 16 bytes (SIMD128) and without; a browser's or Node's WebAssembly.validate says which may be loaded.
 #
-#   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of JavaScript: of the imports
-#                                                        that a module lists none does more than answer "no"
+#   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of Emscripten's JavaScript
+#   build/web/package/points.wasm, points-plain.wasm     of these points and compaction only
 #   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device, through Emscripten's glue
 
 # The library with vectors: only the inner loops are compiled anew.
@@ -10,7 +10,7 @@ set(sapwood_simd128_objects $<TARGET_OBJECTS:sapwood_objects>)
 foreach(bits IN ITEMS 32 64)
   add_library(sapwood_simd128_${bits} OBJECT ${sapwood_simd_sources})
   target_link_libraries(sapwood_simd128_${bits} PRIVATE sapwood_inside)
-  target_compile_options(sapwood_simd128_${bits} PRIVATE ${sapwood_simd_portable} -msimd128 -DSAP_REAL_BITS=${bits})
+  target_compile_options(sapwood_simd128_${bits} PRIVATE ${sapwood_simd_portable} -O3 -msimd128 -DSAP_REAL_BITS=${bits})
   list(APPEND sapwood_simd128_objects $<TARGET_OBJECTS:sapwood_simd128_${bits}>)
 endforeach()
 add_library(sapwood_static_simd128 STATIC ${sapwood_simd128_objects})
@@ -40,16 +40,24 @@ function(sapwood_web_modules name folder suffix sources)
 endfunction()
 add_custom_target(web_modules)
 
-# The package: a device of the CPU is all that it opens, so device.c comes first, without the GL device.
+# The package: a device of the CPU is all that it opens, so device.c comes first, without the GL device; and for the
+# module of points alone a device that has no more to offer.
 file(GLOB sapwood_package_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/module/*.c)
-if(sapwood_package_sources)
-  add_library(sapwood_package_device OBJECT ${PROJECT_SOURCE_DIR}/src/device/device.c)
-  target_link_libraries(sapwood_package_device PRIVATE sapwood_inside)
-  target_compile_options(sapwood_package_device PRIVATE -USAP_HAVE_GL)
-  list(APPEND sapwood_package_sources $<TARGET_OBJECTS:sapwood_package_device>)
-  sapwood_web_modules(sapwood package .wasm "${sapwood_package_sources}" -sSTANDALONE_WASM=1 --no-entry -sFILESYSTEM=0
-    -sEXPORTED_FUNCTIONS=_malloc,_free)
-endif()
+add_library(sapwood_package_device OBJECT ${PROJECT_SOURCE_DIR}/src/device/device.c)
+add_library(sapwood_points_device OBJECT ${PROJECT_SOURCE_DIR}/src/device/device.c ${PROJECT_SOURCE_DIR}/src/device/cpu.c)
+target_compile_options(sapwood_points_device PRIVATE -DSAP_POINTS_ONLY)
+foreach(device IN ITEMS sapwood_package_device sapwood_points_device)
+  target_link_libraries(${device} PRIVATE sapwood_inside)
+  target_compile_options(${device} PRIVATE -USAP_HAVE_GL -Os)
+endforeach()
+set(sapwood_bare -sSTANDALONE_WASM=1 --no-entry -sFILESYSTEM=0 -sEXPORTED_FUNCTIONS=_malloc,_free
+  -sINITIAL_MEMORY=2MB -sTOTAL_STACK=256KB -Wl,--stack-first)
+set(sapwood_points_sources ${sapwood_package_sources})
+list(FILTER sapwood_points_sources EXCLUDE REGEX "/(mesh|surface)\\.c$")
+sapwood_web_modules(sapwood package .wasm "${sapwood_package_sources};$<TARGET_OBJECTS:sapwood_package_device>"
+  ${sapwood_bare})
+sapwood_web_modules(points package .wasm "${sapwood_points_sources};$<TARGET_OBJECTS:sapwood_points_device>"
+  ${sapwood_bare})
 
 # The page: one module for the thread that draws and for the worker that builds trees.
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)
@@ -57,6 +65,12 @@ if(sapwood_page_sources)
   sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)
   list(APPEND sapwood_page_sources ${sapwood_page_shaders})
   sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
-    -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFORCE_FILESYSTEM=1 -sINVOKE_RUN=0
-    -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=ccall,GL,FS,UTF8ToString,stringToUTF8,lengthBytesUTF8)
+    -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
+    -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString)
 endif()
+
+# bench/gl_voronoi.c in a browser, for web/bench/voronoi.mjs.
+add_executable(web_voronoi EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/gl_voronoi.c)
+target_link_libraries(web_voronoi PRIVATE sapwood_flags sapwood_static_simd128 m)
+target_link_options(web_voronoi PRIVATE ${sapwood_web_memory} -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
+set_target_properties(web_voronoi PROPERTIES OUTPUT_NAME voronoi RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)

@@ -13,11 +13,18 @@ typedef struct cpu_state {
     const sap_cpu_kernels* kernels[2]; // for 32 and 64 bits
 } cpu_state;
 
+// SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
+#if defined(SAP_POINTS_ONLY)
+#define MESH_KERNELS(simd) .mesh = NULL
+#else
+#define MESH_KERNELS(simd)                                                                                             \
+    .mesh = &sap_mesh_kernels_##simd, .ray = &sap_ray_kernels_##simd, .surface = &sap_surface_kernels_##simd
+#endif
 #define KERNELS(simd, bits)                                                                                            \
     {                                                                                                                  \
-        &sap_build_kernels_##simd##_f##bits, &sap_nearest_kernels_##simd##_f##bits,                                    \
-            &sap_radius_kernels_##simd##_f##bits, &sap_compact_kernels_##simd##_f##bits, &sap_mesh_kernels_##simd,     \
-            &sap_ray_kernels_##simd, &sap_surface_kernels_##simd                                                       \
+        .build = &sap_build_kernels_##simd##_f##bits, .nearest = &sap_nearest_kernels_##simd##_f##bits,                \
+        .radius = &sap_radius_kernels_##simd##_f##bits, .compact = &sap_compact_kernels_##simd##_f##bits,              \
+        MESH_KERNELS(simd)                                                                                             \
     }
 static const sap_cpu_kernels portable[2] = {KERNELS(portable, 32), KERNELS(portable, 64)};
 #if defined(SAP_HAVE_AVX2)
@@ -91,10 +98,12 @@ const sap_processor_table sap_cpu_table = {.name = "cpu",
                                            .build = sap_tree_build_cpu,
                                            .nearest = sap_nearest_cpu,
                                            .radius = sap_radius_cpu,
-                                           .compact = sap_compact_cpu,
+#if !defined(SAP_POINTS_ONLY)
                                            .surface = sap_surface_cpu,
                                            .mesh_build = sap_mesh_build_cpu,
                                            .trace = sap_trace_cpu,
                                            .closest = sap_closest_point_cpu,
                                            .inside = sap_inside_cpu,
-                                           .render = &sap_render_steps_cpu};
+                                           .render = &sap_render_steps_cpu,
+#endif
+                                           .compact = sap_compact_cpu};

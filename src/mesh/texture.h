@@ -3,6 +3,10 @@
 
 #define SAP_MESH_PARAM
 #define SAP_MESH
+// A ray is a variable of the shader: compilers of browsers copy what is passed, a word at a time.
+#define SAP_RAY_IS_GLOBAL
+#define SAP_RAY_PARAM
+#define SAP_RAY
 
 uniform usampler2D mesh_nodes;     // RG32UI, a texel a node: bits and link, but a leaf's bits are its first reference
 uniform usampler2D mesh_triangles; // RGBA32UI, three texels a reference, leaf by leaf: x y z of a corner, the number

@@ -42,9 +42,14 @@ sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done)
         const int32_t all = (int32_t)frame->tree->shape.leaves, most = sap_gl_frame_most(&call, frame);
         bool whole = leaves >= all; // a walk looks at no leaf twice
         if (whole) leaves = all;
-        for (; leaves > most && call.status == SAP_OK; leaves -= most) sap_gl_frame_go(&call, frame, most);
-        sap_gl_frame_go(&call, frame, leaves);
-        left = done && !whole && sap_gl_frame_left(&call, frame);
+        left = true;
+        // Most walks end in the first of several passes.
+        for (; leaves > most && left && call.status == SAP_OK; leaves -= most) {
+            sap_gl_frame_go(&call, frame, most);
+            left = sap_gl_frame_left(&call, frame);
+        }
+        if (left) sap_gl_frame_go(&call, frame, leaves);
+        left = left && done && !whole && sap_gl_frame_left(&call, frame);
         if (done && whole) call.f->Finish();
     }
     sap_status status = sap_gl_end(&call, SAP_OK);

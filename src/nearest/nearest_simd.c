@@ -11,6 +11,7 @@ typedef struct query {
 
 // ---- Leaves
 
+#if !defined(SAP_FEW_INSTANCES)
 INLINE void scan_one_few(const tree_view* t, const int dims, const int vectors, const query* q, const real* block,
                          list* l) {
     vreal distance[4], least = v_set(INFINITY);
@@ -45,6 +46,7 @@ INLINE void scan_one_few(const tree_view* t, const int dims, const int vectors, 
         l->worst_id = id;
     }
 }
+#endif
 
 INLINE void scan_one_many(const tree_view* t, const int dims, const query* q, const real* block, list* l) {
     const int32_t* ids = block_ids(t, dims, block);
@@ -63,6 +65,9 @@ INLINE void scan_one_many(const tree_view* t, const int dims, const query* q, co
 }
 
 INLINE void scan_one(const tree_view* t, const int dims, const query* q, const real* block, list* l) {
+#if defined(SAP_FEW_INSTANCES)
+    scan_one_many(t, dims, q, block, l);
+#else
     switch (t->vectors) {
     case 1: scan_one_few(t, dims, 1, q, block, l); break;
     case 2: scan_one_few(t, dims, 2, q, block, l); break;
@@ -70,6 +75,7 @@ INLINE void scan_one(const tree_view* t, const int dims, const query* q, const r
     case 4: scan_one_few(t, dims, 4, q, block, l); break;
     default: scan_one_many(t, dims, q, block, l);
     }
+#endif
 }
 
 // Writes the keys of the lanes in `close`; returns how many.
@@ -221,7 +227,7 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
         list_begin(&l, kind, run->k, (real)run->limit2, kind == KIND_HEAP ? run->heap : sorted);
         if (finite) {
             int64_t home = -1;
-            if (run->home) {
+            if (kind == KIND_ONE && run->home) {
                 home = run->home[i];
                 scan(&view, kind, dims, &q, home, &l);
                 stats.leaves++;

@@ -8,6 +8,8 @@
 
 #define SAP_MESH_PARAM const sap_mesh_tree *mesh,
 #define SAP_MESH       mesh,
+#define SAP_RAY_PARAM  sap_prepared_ray ray,
+#define SAP_RAY        ray,
 
 SAP_STRUCT(sap_vector)
 struct sap_vector {

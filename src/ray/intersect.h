@@ -46,7 +46,11 @@ struct sap_prepared_ray {
     float t_max;
 };
 
-SAP_FN bool sap_is_backward(sap_prepared_ray ray, int axis) { return sap_pick(ray.inverse, axis) < 0.0f; }
+#ifdef SAP_RAY_IS_GLOBAL
+sap_prepared_ray ray; // which SAP_RAY then does not name
+#endif
+
+SAP_FN bool sap_is_backward(SAP_RAY_PARAM int axis) { return sap_pick(ray.inverse, axis) < 0.0f; }
 
 // magnitude: the largest coordinate of the tree's box.
 SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction, float t_min, float t_max,
@@ -87,10 +91,10 @@ SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction,
 }
 
 // When a plane is met: not later than `early`, not before `late`. NaN: the ray runs within it.
-SAP_FN float sap_plane_early(sap_prepared_ray ray, int axis, float plane) {
+SAP_FN float sap_plane_early(SAP_RAY_PARAM int axis, float plane) {
     return (plane - sap_pick(ray.early, axis)) * sap_pick(ray.inverse, axis);
 }
-SAP_FN float sap_plane_late(sap_prepared_ray ray, int axis, float plane) {
+SAP_FN float sap_plane_late(SAP_RAY_PARAM int axis, float plane) {
     return (plane - sap_pick(ray.late, axis)) * sap_pick(ray.inverse, axis);
 }
 
@@ -101,14 +105,14 @@ struct sap_span {
     float to;
 };
 
-SAP_FN sap_span sap_ray_clip(sap_prepared_ray ray, sap_vector lower, sap_vector upper) {
+SAP_FN sap_span sap_ray_clip(SAP_RAY_PARAM sap_vector lower, sap_vector upper) {
     sap_span span;
     span.from = ray.t_min;
     span.to = ray.t_max;
     for (int axis = 0; axis < 3; ++axis) {
-        bool is_backward = sap_is_backward(ray, axis);
-        float enters = sap_plane_early(ray, axis, is_backward ? sap_pick(upper, axis) : sap_pick(lower, axis));
-        float leaves = sap_plane_late(ray, axis, is_backward ? sap_pick(lower, axis) : sap_pick(upper, axis));
+        bool is_backward = sap_is_backward(SAP_RAY axis);
+        float enters = sap_plane_early(SAP_RAY axis, is_backward ? sap_pick(upper, axis) : sap_pick(lower, axis));
+        float leaves = sap_plane_late(SAP_RAY axis, is_backward ? sap_pick(lower, axis) : sap_pick(upper, axis));
         span.from = enters > span.from ? enters : span.from;
         span.to = leaves < span.to ? leaves : span.to;
     }
@@ -126,7 +130,7 @@ struct sap_sheared {
     float of_c;
 };
 
-SAP_FN sap_vector sap_shear(sap_prepared_ray ray, sap_vector corner) {
+SAP_FN sap_vector sap_shear(SAP_RAY_PARAM sap_vector corner) {
     sap_vector v;
     v.z = sap_pick(corner, ray.axis_z) - sap_pick(ray.origin, ray.axis_z);
     v.x = (sap_pick(corner, ray.axis_x) - sap_pick(ray.origin, ray.axis_x)) - sap_product(ray.shear_x, v.z);
@@ -134,11 +138,11 @@ SAP_FN sap_vector sap_shear(sap_prepared_ray ray, sap_vector corner) {
     return v;
 }
 
-SAP_FN sap_sheared sap_triangle_shear(sap_prepared_ray ray, sap_triangle triangle) {
+SAP_FN sap_sheared sap_triangle_shear(SAP_RAY_PARAM sap_triangle triangle) {
     sap_sheared s;
-    s.a = sap_shear(ray, triangle.a);
-    s.b = sap_shear(ray, triangle.b);
-    s.c = sap_shear(ray, triangle.c);
+    s.a = sap_shear(SAP_RAY triangle.a);
+    s.b = sap_shear(SAP_RAY triangle.b);
+    s.c = sap_shear(SAP_RAY triangle.c);
     s.of_a = sap_product(s.c.x, s.b.y) - sap_product(s.c.y, s.b.x);
     s.of_b = sap_product(s.a.x, s.c.y) - sap_product(s.a.y, s.c.x);
     s.of_c = sap_product(s.b.x, s.a.y) - sap_product(s.b.y, s.a.x);
@@ -166,7 +170,7 @@ struct sap_crossing {
     float v;
 };
 
-SAP_FN sap_crossing sap_sheared_cross(sap_prepared_ray ray, sap_sheared s) {
+SAP_FN sap_crossing sap_sheared_cross(SAP_RAY_PARAM sap_sheared s) {
     sap_crossing hit;
     float sum = (s.of_a + s.of_b) + s.of_c;
     float scaled = (sap_product(s.of_a, ray.shear_z * s.a.z) + sap_product(s.of_b, ray.shear_z * s.b.z)) +
@@ -178,6 +182,6 @@ SAP_FN sap_crossing sap_sheared_cross(sap_prepared_ray ray, sap_sheared s) {
     return hit;
 }
 
-SAP_FN sap_crossing sap_triangle_cross(sap_prepared_ray ray, sap_triangle triangle) {
-    return sap_sheared_cross(ray, sap_triangle_shear(ray, triangle));
+SAP_FN sap_crossing sap_triangle_cross(SAP_RAY_PARAM sap_triangle triangle) {
+    return sap_sheared_cross(SAP_RAY sap_triangle_shear(SAP_RAY triangle));
 }

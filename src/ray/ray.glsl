@@ -45,7 +45,7 @@ sap_prepared_ray ray_at(ivec2 at) {
     uvec4 from = texelFetch(origins, at, 0);
     uvec4 to = texelFetch(directions, at, 0);
 #endif
-    sap_prepared_ray ray =
+    sap_prepared_ray asked =
         sap_ray_prepare(sap_vector_of(uintBitsToFloat(from.xyz)), sap_vector_of(uintBitsToFloat(to.xyz)),
                         sap_float_of_bits(from.w), sap_float_of_bits(to.w), magnitude);
     // Comparisons of GLSL need not be false for what is no number.
@@ -53,8 +53,8 @@ sap_prepared_ray ray_at(ivec2 at) {
     uvec4 from_size = from & 0x7fffffffu;
     uvec4 to_size = to & 0x7fffffffu;
     bool is_finite = all(lessThan(from_size, uvec4(infinite))) && all(lessThan(to_size.xyz, uvec3(infinite)));
-    ray.is_ray = ray.is_ray && is_finite && to_size.w <= infinite;
-    return ray;
+    asked.is_ray = asked.is_ray && is_finite && to_size.w <= infinite;
+    return asked;
 }
 
 #ifdef SAP_RESUMED
@@ -94,14 +94,14 @@ void main() {
         }
     out_place = outcome;
 #else
-    sap_prepared_ray ray = ray_at(here);
+    ray = ray_at(here);
     sap_vector lower = sap_vector_of(mesh_lower);
     sap_vector upper = sap_vector_of(mesh_upper);
 #ifdef SAP_RESUMED
     sap_ray_place walk = taken(texelFetch(place, here, 0), texelFetch(found, here, 0));
 #else
-    sap_ray_place walk = sap_ray_from(ray, lower, upper);
+    sap_ray_place walk = sap_ray_from(lower, upper);
 #endif
-    put(sap_ray_resume(walk, ray, lower, upper, any_hit, rounds));
+    put(sap_ray_resume(walk, lower, upper, any_hit, rounds));
 #endif
 }

@@ -22,8 +22,8 @@ struct sap_far_side {
 };
 
 // The better of what was found and a triangle.
-SAP_FN sap_walked sap_place_trace(SAP_MESH_PARAM SAP_BITS place, sap_prepared_ray ray, sap_walked found) {
-    sap_crossing hit = sap_triangle_cross(ray, sap_mesh_triangle(SAP_MESH place));
+SAP_FN sap_walked sap_place_trace(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM sap_walked found) {
+    sap_crossing hit = sap_triangle_cross(SAP_RAY sap_mesh_triangle(SAP_MESH place));
     if (hit.is_hit && hit.t <= found.t) {
         int id = sap_mesh_id(SAP_MESH place);
         if (hit.t < found.t || found.triangle < 0 || id < found.triangle) {
@@ -47,9 +47,9 @@ struct sap_ray_place {
     sap_walked found;
 };
 
-SAP_FN sap_ray_place sap_ray_from(sap_prepared_ray ray, sap_vector lower, sap_vector upper) {
+SAP_FN sap_ray_place sap_ray_from(SAP_RAY_PARAM sap_vector lower, sap_vector upper) {
     sap_ray_place walk;
-    sap_span span = sap_ray_clip(ray, lower, upper);
+    sap_span span = sap_ray_clip(SAP_RAY lower, upper);
     walk.going = ray.is_ray && span.from <= span.to;
     walk.node = 0u;
     walk.next = 0;
@@ -64,7 +64,7 @@ SAP_FN sap_ray_place sap_ray_from(sap_prepared_ray ray, sap_vector lower, sap_ve
 
 // Goes on for about so many nodes and triangles (below 1: to the end); at most one way down the tree more. `any`: the
 // walk ends with the first leaf that holds a hit.
-SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, sap_prepared_ray ray, sap_vector lower,
+SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_PARAM sap_vector lower,
                                     sap_vector upper, bool any, int rounds) {
     sap_far_side waiting[SAP_MESH_STACK];
     int top = 0;
@@ -73,17 +73,17 @@ SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, sap_prepa
     int next = walk.next;
     SAP_BITS begin = walk.node; // nodes before it have been looked at: they are on the way to it
     SAP_BITS node = 0u;
-    sap_span span = sap_ray_clip(ray, lower, upper);
+    sap_span span = sap_ray_clip(SAP_RAY lower, upper);
     span.to = walk.found.t < span.to ? walk.found.t : span.to;
     bool searching = walk.going;
     while (searching) {
         sap_mesh_step step = sap_mesh_step_at(SAP_MESH node);
         while (!step.is_leaf) {
-            bool is_backward = sap_is_backward(ray, step.axis);
+            bool is_backward = sap_is_backward(SAP_RAY step.axis);
             SAP_BITS near_side = is_backward ? step.right : node + 1u;
             SAP_BITS far_side = is_backward ? node + 1u : step.right;
-            float early = sap_plane_early(ray, step.axis, step.split);
-            float late = sap_plane_late(ray, step.axis, step.split);
+            float early = sap_plane_early(SAP_RAY step.axis, step.split);
+            float late = sap_plane_late(SAP_RAY step.axis, step.split);
             float near_to = late < span.to ? late : span.to;
             float far_from = early > span.from ? early : span.from;
             bool is_known = node < begin;
@@ -102,7 +102,7 @@ SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, sap_prepa
             step = sap_mesh_step_at(SAP_MESH node);
         }
         while (next < step.count && left > 0) {
-            walk.found = sap_place_trace(SAP_MESH sap_mesh_place(SAP_MESH step, next), ray, walk.found);
+            walk.found = sap_place_trace(SAP_MESH sap_mesh_place(SAP_MESH step, next), SAP_RAY walk.found);
             next += 1;
             left -= cost;
         }
@@ -134,6 +134,6 @@ SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, sap_prepa
     return walk;
 }
 
-SAP_FN sap_walked sap_ray_walk(SAP_MESH_PARAM sap_prepared_ray ray, sap_vector lower, sap_vector upper, bool any) {
-    return sap_ray_resume(SAP_MESH sap_ray_from(ray, lower, upper), ray, lower, upper, any, 0).found;
+SAP_FN sap_walked sap_ray_walk(SAP_MESH_PARAM SAP_RAY_PARAM sap_vector lower, sap_vector upper, bool any) {
+    return sap_ray_resume(SAP_MESH sap_ray_from(SAP_RAY lower, upper), SAP_RAY lower, upper, any, 0).found;
 }

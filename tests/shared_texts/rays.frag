@@ -8,6 +8,8 @@ precision highp usampler2D;
 
 #define SAP_MESH_PARAM
 #define SAP_MESH
+#define SAP_RAY_PARAM sap_prepared_ray ray,
+#define SAP_RAY ray,
 #define SAP_MESH_STACK 64
 
 #include "math/dialect.h"

@@ -10,9 +10,10 @@ sap_device* page_cpu(void) {
     return cpu;
 }
 
-// Opens the device of the context that is now the current one.
+// Opens the device of the context that is now the current one. It is the device's own as far as the library knows,
+// which then neither keeps nor restores its state: asking a browser for that takes longer than drawing.
 PAGE_EXPORT sap_status page_context_open(int of_version) {
-    sap_device_options options = {.processor = SAP_GL, .current_context = true, .log = page_log};
+    sap_device_options options = {.processor = SAP_GL, .log = page_log};
     version = of_version;
     return sap_device_open(&options, &gl);
 }

@@ -1,5 +1,5 @@
-// What scenes draw with: programs, rectangles, textures. All state that a pass needs is set anew, for the library and the
-// scenes share the context.
+// What scenes draw with: programs, rectangles, textures. All state that a pass needs is set anew, for the library and
+// the scenes share the context.
 #include "page.h"
 #include <stdio.h>
 #include <string.h>
@@ -101,16 +101,21 @@ void page_texture(GLuint program, const char* name, int unit, GLenum kind, GLuin
     glUniform1i(glGetUniformLocation(program, name), unit);
 }
 
+void page_vertices(GLuint buffer, int axes) {
+    glBindVertexArray(0); // in WebGL 1 by an extension that all browsers have
+    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    glEnableVertexAttribArray(0);
+    glVertexAttribPointer(0, axes, GL_FLOAT, GL_FALSE, 0, NULL);
+}
+
 void page_rectangle(GLuint program, const int32_t rectangle[4]) {
     static const float triangle[6] = {-1, -1, 3, -1, -1, 3};
     GLuint buffer = 0;
     glGenBuffers(1, &buffer);
     glUseProgram(program);
     glViewport(rectangle[0], rectangle[1], rectangle[2], rectangle[3]);
-    glBindBuffer(GL_ARRAY_BUFFER, buffer);
+    page_vertices(buffer, 2);
     glBufferData(GL_ARRAY_BUFFER, sizeof triangle, triangle, GL_STREAM_DRAW);
-    glEnableVertexAttribArray(0);
-    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
     glDrawArrays(GL_TRIANGLES, 0, 3);
     glDisableVertexAttribArray(0);
     glBindBuffer(GL_ARRAY_BUFFER, 0);

@@ -15,9 +15,7 @@ PAGE_EXPORT page_job* page_job_begin(void) {
     return &job;
 }
 
-PAGE_EXPORT const char* page_sentence(void) {
-    return sentence[0] ? sentence : "It failed without a word.";
-}
+PAGE_EXPORT const char* page_sentence(void) { return sentence[0] ? sentence : "It failed without a word."; }
 
 sap_status page_fail(sap_status status, const char* format, ...) {
     va_list values;
@@ -32,10 +30,15 @@ void page_log(void* user, sap_status status, const char* text) {
     if (status != SAP_OK) snprintf(sentence, sizeof sentence, "%s: %s.", sap_status_string(status), text);
 }
 
+PAGE_EXPORT void* page_allocate(size_t bytes) {
+    const size_t whole = (bytes + 63) / 64 * 64;
+    return whole >= bytes ? aligned_alloc(64, whole ? whole : 64) : NULL;
+}
+
 void* page_answer(page_job* answered, size_t bytes) {
     int i = 0;
     while (i < PAGE_BUFFERS && answered->out[i]) i++;
-    void* memory = i < PAGE_BUFFERS && bytes <= UINT32_MAX ? malloc(bytes ? bytes : 1) : NULL;
+    void* memory = i < PAGE_BUFFERS && bytes <= UINT32_MAX ? page_allocate(bytes) : NULL;
     if (!memory) {
         page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f MB.", (double)bytes / 1e6);
         return NULL;

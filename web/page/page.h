@@ -17,7 +17,8 @@
 enum { PAGE_NUMBERS = 64, PAGE_BUFFERS = 8 };
 
 // A call's input and answer; shell/module.ts knows the layout. Input buffers are freed after the call, but for those
-// whose `in` the job sets to NULL: they are its own then (malloc's). What stands in `out` is copied away and freed.
+// whose `in` the job sets to NULL: they are its own then (page_allocate's). What stands in `out` is copied away and
+// freed.
 typedef struct page_job {
     double number[PAGE_NUMBERS]; // arguments; afterwards the answer's
     void* in[PAGE_BUFFERS];
@@ -26,7 +27,9 @@ typedef struct page_job {
     uint32_t out_bytes[PAGE_BUFFERS];
 } page_job;
 
-// Room for the next answer of so many bytes; NULL (and a sentence) if there is none.
+// Memory at a multiple of 64, as saved trees want it, for free(); NULL: there is none.
+void* page_allocate(size_t bytes);
+// Room for the next answer of so many bytes, from page_allocate; NULL (and a sentence) if there is none.
 void* page_answer(page_job* job, size_t bytes);
 // Fails with a sentence for the user, printf style; returns the status.
 __attribute__((format(printf, 2, 3))) sap_status page_fail(sap_status status, const char* format, ...);
@@ -44,10 +47,13 @@ int page_gl_version(void);
 
 // ---- Drawing (draw.c).
 
-// A program of a fragment shader in the manner of src: its text without #version, `defines` ahead of it. In WebGL 2 it is
-// GLSL ES 3.00, `out vec4 color` being declared; in WebGL 1 GLSL ES 1.00 with SAP_GLSL 100. `vertex` NULL: a triangle
-// over the viewport. 0, and a sentence, on failure.
+// A program of a fragment shader in the manner of src: its text without #version, `defines` ahead of it. In WebGL 2 it
+// is GLSL ES 3.00, `out vec4 color` being declared; in WebGL 1 GLSL ES 1.00 with SAP_GLSL 100. `vertex` NULL: a
+// triangle over the viewport. 0, and a sentence, on failure.
 GLuint page_program(const char* vertex, const char* fragment, const char* defines);
+// Vertex attribute 0, `corner`, is so many floats from a buffer. The library keeps its own in a vertex array object:
+// bind none (glBindVertexArray(0)), as this does, before attributes are touched.
+void page_vertices(GLuint buffer, int axes);
 // Draws the program over a rectangle (x, y from below, width, height) of the framebuffer that is bound.
 void page_rectangle(GLuint program, const int32_t rectangle[4]);
 // Binds a texture to a unit and names it to the program, which becomes the current one. kind 0: GL_TEXTURE_2D.

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { backends, executable, launch } from './browser.mjs';
+import { page, run } from './program.mjs';
 import { serve } from './serve.mjs';
 
 // Names of tests that a program runs (none: all). The others lose contexts call by call, which is the same in a browser
@@ -21,27 +22,6 @@ const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../bu
 const limit = 120e3;
 const end = /^\d+ passed, (\d+) failed, \d+ skipped$/;
 
-const page = (program, names) => `<!doctype html>
-<title>${program}</title>
-<canvas id="new" width="8" height="8"></canvas><canvas id="old" width="8" height="8"></canvas>
-<script>
-  var lines = [], print = (line) => lines.push(line);
-  var Module = { arguments: ${JSON.stringify(names)}, print, printErr: print, onAbort: print };
-</script>
-<script async src="/${program}.js"></script>`;
-
-// The program's lines, up to the one that counts if it comes.
-async function run(browser, address) {
-  const tab = await browser.newPage();
-  tab.on('pageerror', (error) => tab.evaluate((text) => lines.push(text), String(error)));
-  await tab.goto(address);
-  const ended = (pattern) => lines.some((line) => new RegExp(pattern).test(line));
-  await tab.waitForFunction(ended, end.source, { timeout: limit, polling: 100 }).catch(() => {});
-  const lines = await tab.evaluate(() => lines);
-  await tab.close();
-  return lines;
-}
-
 describe('the library in a browser', { concurrency: true, skip: executable ? false : 'no Chromium here' }, () => {
   let server;
   before(async () => {
@@ -55,7 +35,7 @@ describe('the library in a browser', { concurrency: true, skip: executable ? fal
       t.after(() => browser.close());
       for (const program of Object.keys(programs)) {
         await t.test(program, async (t) => {
-          const lines = await run(browser, `${server.address}/${program}`);
+          const lines = await run(browser, `${server.address}/${program}`, end, limit);
           for (const line of lines) if (line.startsWith('skipped')) t.diagnostic(line);
           assert.equal(end.exec(lines.at(-1))?.[1], '0', lines.filter((line) => !line.startsWith('passed')).join('\n'));
         });

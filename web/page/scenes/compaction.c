@@ -97,30 +97,34 @@ PAGE_EXPORT sap_status compaction_make(int form) {
     return status == SAP_OK ? sap_gl_pyramid_describe(c->pyramid, &c->info) : status;
 }
 
-static sap_status mark_cells(void) {
+// Marks some rows of cells: those through which the surface at a level runs. All rows must have the same level before
+// they are listed.
+PAGE_EXPORT sap_status compaction_mark(double level, int first_row, int rows) {
     compaction* c = &compaction_scene;
+    c->level = (float)level;
+    forget();
     if (!base_program) base_program = page_program(NULL, sap_glsl_compaction, "#define SAP_PASS 0\n");
     if (!base_program) return SAP_ERROR_UNSUPPORTED;
+    if (rows > c->height - first_row) rows = c->height - first_row;
+    glBindVertexArray(0); // not the library's
     glBindFramebuffer(GL_FRAMEBUFFER, c->target);
     glDisable(GL_BLEND);
     page_texture(base_program, "volume", 0, GL_TEXTURE_3D, c->volume);
     glUniform2i(page_uniform(base_program, "slices"), c->side, c->columns);
     glUniform1f(page_uniform(base_program, "level"), c->level);
-    page_rectangle(base_program, (int32_t[4]){0, 0, c->width, c->height});
+    page_rectangle(base_program, (int32_t[4]){0, first_row, c->width, rows});
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     return SAP_OK;
 }
 
-// Marks the cells and lists them. `expected` 0: the total is read, which waits for the GPU; else at most so many are
+// Lists the cells that are marked. `expected` 0: the total is read, which waits for the GPU; else at most so many are
 // listed, and nothing waits.
-PAGE_EXPORT sap_status compaction_run(double level, double expected) {
+PAGE_EXPORT sap_status compaction_run(double expected) {
     compaction* c = &compaction_scene;
-    c->level = (float)level;
     c->total = -1;
     forget();
-    sap_status status = mark_cells();
     c->list.expected = (int64_t)expected;
-    if (status == SAP_OK) status = sap_gl_compact(c->pyramid, c->base, &c->list, expected > 0 ? NULL : &c->total);
+    sap_status status = sap_gl_compact(c->pyramid, c->base, &c->list, expected > 0 ? NULL : &c->total);
     c->listed = c->total >= 0 ? c->total : (int64_t)expected;
     return status;
 }
@@ -213,8 +217,8 @@ PAGE_EXPORT double compaction_ahead(int level, double node) {
 PAGE_EXPORT double compaction_sum_of(int level, double node) { return compaction_sum(level, (int64_t)node); }
 PAGE_EXPORT int compaction_levels(void) { return compaction_scene.info.levels; }
 PAGE_EXPORT int compaction_width(void) { return compaction_scene.width; }
+PAGE_EXPORT int compaction_height(void) { return compaction_scene.height; }
 PAGE_EXPORT int compaction_columns(void) { return compaction_scene.columns; }
-PAGE_EXPORT int compaction_is_bytes(void) { return compaction_scene.info.bytes; }
 
 // ---- The check: the same by sap_compact, from the samples, without a context
 

@@ -42,7 +42,10 @@ export function compaction(): Scene {
   let size = { width: 1, height: 1, ratio: 1 };
   let ready = false; // a volume and a pyramid are there
   let stale = true; // the list is of another level
+  let marking = NaN; // the level at which cells are being marked
+  let marked = 0; // rows of them
   let total = -1;
+  let told = -1; // the total that was told last
   let expected = 0;
   let pointed = { level: NOTHING, node: 0 };
   let direction = 1;
@@ -74,7 +77,7 @@ export function compaction(): Scene {
     host.time('build', answer.milliseconds);
     host.upload(() => {
       const bytes = new Uint8Array(answer.buffers[0]!);
-      const at = module._malloc(bytes.length) >>> 0;
+      const at = module._page_allocate(bytes.length) >>> 0;
       if (!at) throw new SceneError('There is no memory for the volume.');
       module.HEAPU8.set(bytes, at);
       check(module._compaction_volume!(at, side));
@@ -96,21 +99,31 @@ export function compaction(): Scene {
 
   function outdated() {
     stale = true;
+    marking = NaN;
     pointed = { level: NOTHING, node: 0 };
-    host.redraw();
+    host.begin();
   }
 
-  // Marks the cells and lists them, if that has not been done for this level.
-  function run() {
-    if (!stale) return;
+  // Marks about so many cells, and lists them when all are marked, if that has not been done for this level. Whether more
+  // of them are to be marked.
+  function run(cells = Infinity): boolean {
+    if (!stale) return false;
+    const [width, height] = [module._compaction_width!(), module._compaction_height!()];
+    if (marking !== number('level')) [marking, marked] = [number('level'), 0];
+    const rows = Math.max(1, Math.min(height, Math.floor(cells / width)));
+    check(module._compaction_mark!(marking, marked, rows));
+    marked += rows;
+    if (marked < height) return true;
     const reads = text('total') === 'read';
     // Half as many again as there were last: what comes beyond is cut off.
-    if (!reads && !expected) expected = Math.max(256, total >= 0 ? Math.ceil(1.5 * total) : size.width * 8);
-    check(module._compaction_run!(number('level'), reads ? 0 : expected));
+    if (!reads && !expected) expected = Math.max(256, total >= 0 ? Math.ceil(1.5 * total) : Math.ceil((width * height) / 4));
+    check(module._compaction_run!(reads ? 0 : expected));
     stale = false;
+    marking = NaN;
     if (reads || host.paused) total = module._compaction_total!();
     if (reads) expected = 0;
     if (total > 0) host.range('key', 0, total - 1);
+    return false;
   }
 
   function way(key: number): Step[] {
@@ -160,7 +173,7 @@ export function compaction(): Scene {
   function tellStep(): string {
     const { step, way: passed } = shown();
     const top = levels();
-    if (!steps()) return `${plural(total, 'cell')} kept. The level moves, the list follows: nothing of it passes through the processor.`;
+    if (!steps()) return `${plural(total, 'cell')} kept. The level moves, and the list follows within a picture; ${text('total') === 'read' ? 'of all that only its length is read back' : 'nothing is read back'}.`;
     if (step === 0) return 'A volume as slices, side by side in one texture. Bright samples are inside: at or above the level.';
     if (step === 1) return 'Each cell asks whether the surface runs through it: whether some of its eight corners are inside, and not all. These cells are wanted, and scattered; their colour is their place in space.';
     if (step === 2) return 'Level 1: every node is the sum of four cells in a row. The more of them are kept, the stronger its colour.';
@@ -280,7 +293,7 @@ export function compaction(): Scene {
     suffixes: '',
     webgl1: false,
     animated: true,
-    share: { first: 1, least: 1, most: 1 },
+    share: { first: 1 << 19, least: 1 << 16, most: 1 << 24 }, // cells to mark
     controls: [
       { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or the whole at once while the level moves.' },
       { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: 21, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
@@ -331,9 +344,10 @@ export function compaction(): Scene {
       size = { width, height, ratio };
       resized();
     },
-    frame() {
+    frame(cells) {
       if (!ready) return false;
-      run();
+      host.did(stale ? 1 : NaN);
+      if (run(cells)) return true;
       if (host.paused && total < 0) total = module._compaction_total!();
       const known = readable();
       const { levels: revealed, way: passed, listed } = shown();
@@ -343,7 +357,8 @@ export function compaction(): Scene {
       showWords();
       const whole = pointed.level !== NOTHING || !steps();
       module._compaction_frame!(size.height, revealed, listed ? 1 : 0, key, whole ? levels() + 1 : passed - 1, pointed.level, pointed.node);
-      if (total === 0 && number('level') !== 0) host.say('No cell is kept: the surface does not reach this level. The list is empty.');
+      if (told !== total && (steps() || host.paused)) host.say(total ? `${plural(total, 'cell')} of ${count(Number(text('size')) ** 3)} kept at level ${number('level').toFixed(2)}.` : 'No cell is kept: no surface runs through this volume at this level. The list is empty.');
+      told = total;
       return false;
     },
     animate() {
@@ -409,6 +424,7 @@ export function compaction(): Scene {
       total = found;
       host.redraw();
       if (wrong || kept !== found) return `Wrong: ${count(wrong)} of ${count(listed)} entries differ from the CPU’s list of ${count(kept)}; the pyramid’s total is ${count(found)}.`;
+      if (!kept) return 'The list is empty, and so is that of sap_compact on the CPU.';
       if (listed < kept) return `The first ${count(listed)} of ${count(kept)} cells, as many as were expected, are those of sap_compact on the CPU, in the same order.`;
       return `All ${count(kept)} entries are those of sap_compact on the CPU, in the same order, and so is the total.`;
     },

@@ -319,6 +319,7 @@ PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key
     const compaction* c = &compaction_scene;
     canvas_height = height;
     place_list();
+    glBindVertexArray(0); // not the library's
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     glDisable(GL_BLEND);
     glClearColor(page_colors[0][0], page_colors[0][1], page_colors[0][2], 1);

@@ -2,6 +2,7 @@
 import type { Scene } from '../shell/scene.js';
 import { compaction } from './compaction.js';
 import { isosurface } from './isosurface.js';
+import { rays } from './rays.js';
 import { voronoi } from './voronoi.js';
 
-export const scenes: readonly (() => Scene)[] = [voronoi, compaction, isosurface];
+export const scenes: readonly (() => Scene)[] = [voronoi, compaction, isosurface, rays];

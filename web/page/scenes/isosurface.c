@@ -50,31 +50,42 @@ static double parting(const int64_t bins[BINS], int64_t count) {
     return level;
 }
 
-// Answer: size, type, the least and the greatest value, and a level to begin with.
-static sap_status describe(page_job* job) {
-    const sap_volume* volume = &isosurface_held.volume;
-    size_t count = (size_t)volume->size[0] * (size_t)volume->size[1] * (size_t)volume->size[2];
-    double least = INFINITY, most = -INFINITY;
-    for (int i = 0; i < 3; i++)
-        if (volume->size[i] < 2)
-            return page_fail(
-                SAP_ERROR_FORMAT,
-                "This volume has %lld x %lld x %lld samples: fewer than two along an axis have no surface.",
-                (long long)volume->size[0], (long long)volume->size[1], (long long)volume->size[2]);
-    for (size_t i = 0; i < count; i++) {
-        double value = value_of(volume, i);
-        if (value < least) least = value;
-        if (value > most) most = value;
-    }
-    if (!(isfinite(least) && isfinite(most)))
-        return page_fail(SAP_ERROR_NOT_FINITE, "This volume has samples that are infinite, or none that is a number.");
+// The first sample that is no number to go by, or -1.
+static int64_t first_bad(const sap_volume* volume, size_t count) {
+    for (size_t i = 0; volume->type == SAP_VOXEL_F32 && i < count; i++)
+        if (!(fabs(value_of(volume, i)) <= 0x1p126)) return (int64_t)i;
+    return -1;
+}
+
+// Answer: size, type, the least and the greatest value, and a level to begin with. A volume that can have no surface is
+// an error.
+static sap_status describe(page_job* job, const sap_volume* volume) {
     static int64_t bins[BINS];
-    memset(bins, 0, sizeof bins);
-    for (size_t i = 0; i < count && most > least; i++) {
-        double share = (value_of(volume, i) - least) / (most - least);
-        if (share >= 0) bins[share < 1 ? (int)(share * BINS) : BINS - 1]++;
+    const int64_t* size = volume->size;
+    size_t count = (size_t)size[0] * (size_t)size[1] * (size_t)size[2];
+    if (size[0] < 2 || size[1] < 2 || size[2] < 2)
+        return page_fail(SAP_ERROR_FORMAT,
+                         "This volume has %lld x %lld x %lld samples: fewer than two along an axis have no surface.",
+                         (long long)size[0], (long long)size[1], (long long)size[2]);
+    int64_t bad = first_bad(volume, count);
+    if (bad >= 0)
+        return page_fail(SAP_ERROR_NOT_FINITE, "Sample %lld of this volume is not finite (x %lld, y %lld, z %lld).",
+                         (long long)bad, (long long)(bad % size[0]), (long long)(bad / size[0] % size[1]),
+                         (long long)(bad / size[0] / size[1]));
+    double least = value_of(volume, 0), most = least;
+    for (size_t i = 1; i < count; i++) {
+        double value = value_of(volume, i);
+        least = fmin(least, value);
+        most = fmax(most, value);
     }
-    for (int i = 0; i < 3; i++) job->number[i] = (double)volume->size[i];
+    if (least == most)
+        return page_fail(SAP_ERROR_FORMAT, "Every sample of this volume is %g: it has no surface at any level.", least);
+    memset(bins, 0, sizeof bins);
+    for (size_t i = 0; i < count; i++) {
+        double share = (value_of(volume, i) - least) / (most - least);
+        bins[share < 1 ? (int)(share * BINS) : BINS - 1]++;
+    }
+    for (int i = 0; i < 3; i++) job->number[i] = (double)size[i];
     job->number[3] = volume->type;
     job->number[4] = least;
     job->number[5] = most;
@@ -82,11 +93,10 @@ static sap_status describe(page_job* job) {
     return SAP_OK;
 }
 
-static sap_status hold(void* values, const int64_t size[3], sap_voxel type) {
+static void hold(void* values, const int64_t size[3], sap_voxel type) {
     isosurface_forget();
     isosurface_held.values = values;
     isosurface_held.volume = (sap_volume){.values = values, .type = type, .size = {size[0], size[1], size[2]}};
-    return SAP_OK;
 }
 
 // Job: makes a volume of a formula. Numbers: shape, side.
@@ -96,7 +106,7 @@ PAGE_EXPORT sap_status job_isosurface_make(page_job* job) {
     if (!values) return page_fail(SAP_ERROR_MEMORY, "There is no memory for %lld samples cubed.", (long long)side);
     page_volume_fill((page_shape)job->number[0], (int)side, values);
     hold(values, (int64_t[3]){side, side, side}, SAP_VOXEL_F32);
-    return describe(job);
+    return describe(job, &isosurface_held.volume);
 }
 
 // Job: reads a volume from a file's bytes, NPY or raw. Numbers: size, type, whether the highest byte comes first, bytes
@@ -107,11 +117,15 @@ PAGE_EXPORT sap_status job_isosurface_read(page_job* job) {
     for (int i = 0; i < 3; i++) options.size[i] = (int64_t)job->number[i];
     sap_volume_file* file = NULL;
     sap_status status = sap_volume_parse(page_cpu(), job->in[0], job->in_bytes[0], &options, &file);
-    if (status != SAP_OK) return status;
+    if (status == SAP_OK) status = describe(job, &file->volume);
+    if (status != SAP_OK) {
+        sap_volume_file_free(file); // the volume that there was stays
+        return status;
+    }
     isosurface_forget();
     isosurface_held.file = file;
     isosurface_held.volume = file->volume;
-    return describe(job);
+    return SAP_OK;
 }
 
 // Job: the samples themselves, for the instance on the page's thread. Answer: size and type as above.
@@ -127,8 +141,8 @@ PAGE_EXPORT sap_status job_isosurface_samples(page_job* job) {
 }
 
 // Takes over samples (malloc's) on the page's thread.
-PAGE_EXPORT sap_status isosurface_hold(void* values, int x, int y, int z, int type) {
-    return hold(values, (int64_t[3]){x, y, z}, (sap_voxel)type);
+PAGE_EXPORT void isosurface_hold(void* values, int x, int y, int z, int type) {
+    hold(values, (int64_t[3]){x, y, z}, (sap_voxel)type);
 }
 
 // ---- Surfaces

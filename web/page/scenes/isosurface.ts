@@ -44,6 +44,7 @@ export function isosurface(): Scene {
   let wanted = false; // another picture than the one being drawn
   let fine = false; // that picture is multisampled
   let begun = 0; // when it was
+  let remaining = 0; // triangles that were left before
   let finished = false; // it is drawn, and nobody has looked how long that took
   let fineTakes = Infinity; // milliseconds
   let direction = 1;
@@ -74,14 +75,13 @@ export function isosurface(): Scene {
     const side = Number(text('size'));
     host.say(`Making ${side}³ samples …`);
     await take(await host.job('isosurface_make', [shape, side], { newest: 'volume' }), shapes[shape]!.label, mine);
-    if (mine === turn) host.say(`${shapes[shape]!.label}: ${side}³ samples.`);
   }
 
   async function readVolume(file: { name: string; bytes: ArrayBuffer }, raw: RawForm): Promise<void> {
     const mine = ++turn;
     const numbers = [...raw.size, raw.type, raw.bigEndian ? 1 : 0, raw.skip];
     await take(await host.job('isosurface_read', numbers, { buffers: [file.bytes] }), file.name, mine);
-    if (mine === turn) host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}.`);
+    if (mine === turn) host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}; ${count(counts.triangles)} triangles at level ${levelText(Number(host.values['level']))}.`);
   }
 
   async function take(answer: Answer, name: string, mine: number): Promise<void> {
@@ -113,7 +113,7 @@ export function isosurface(): Scene {
     if (mine !== turn || onGpu()) return;
     host.time('build', answer.milliseconds);
     const places = answer.buffers.map((buffer) => {
-      const at = module._malloc(buffer.byteLength || 1) >>> 0;
+      const at = module._page_allocate(buffer.byteLength || 1) >>> 0;
       if (at) module.HEAPU8.set(new Uint8Array(buffer), at);
       return at;
     });
@@ -133,7 +133,7 @@ export function isosurface(): Scene {
     if (mine !== turn) return;
     const [x, y, z, type] = answer.numbers as unknown as [number, number, number, number];
     const bytes = new Uint8Array(answer.buffers[0]!);
-    const at = module._malloc(bytes.length) >>> 0;
+    const at = module._page_allocate(bytes.length) >>> 0;
     if (!at) throw new SceneError('There is no memory for a second copy of this volume.');
     module.HEAPU8.set(bytes, at);
     module._isosurface_hold!(at, x, y, z, type);
@@ -195,9 +195,10 @@ export function isosurface(): Scene {
         const place = host.overlay.appendChild(document.createElement('p'));
         place.className = 'nothing';
         place.textContent = words;
-        host.say(words);
       }
     }
+    // Told anew with every surface, but not while the level moves by itself.
+    if (!on('wander') || host.paused) host.say(empty ? words : `${volume!.name}, level ${levelText(Number(host.values['level']))}: ${count(counts.triangles)} triangles.`);
   }
 
   function offer(file: { name: string; bytes: ArrayBuffer }, guessed: RawForm): void {
@@ -211,7 +212,8 @@ export function isosurface(): Scene {
 
   function draw(): void {
     wanted = true;
-    host.redraw();
+    if (drawing) host.redraw();
+    else host.begin();
   }
 
   function moved(): void {
@@ -314,12 +316,16 @@ export function isosurface(): Scene {
         wanted = false;
         drawing = true;
         begun = performance.now();
+        remaining = counts.triangles;
         module._isosurface_begin!(size.width, size.height, camera.yaw, camera.pitch, camera.zoom, camera.x, camera.y, on('box') ? 1 : 0, fine ? 1 : 0);
       }
-      const more = module._isosurface_frame!(share, on('facets') ? 1 : 0, text('color') === 'normals' ? 1 : 0) !== 0;
-      drawing = more;
-      finished = !more;
-      return more || wanted || !fine;
+      const left = module._isosurface_frame!(share, on('facets') ? 1 : 0, text('color') === 'normals' ? 1 : 0);
+      drawing = left > 0;
+      finished = !drawing;
+      host.did(Math.min(1, (remaining - left) / share));
+      remaining = left;
+      if (finished && (wanted || !fine)) host.redraw();
+      return drawing;
     },
     animate() {
       const passed = Math.min(0.1, Math.max(0, host.seconds - before));
@@ -400,6 +406,7 @@ export function isosurface(): Scene {
       const copy = (at: number, bytes: number): ArrayBuffer => module.HEAPU8.slice(at, at + bytes).buffer as ArrayBuffer;
       const answer = await host.job('isosurface_check', [level(), low()], { buffers: [copy(positions, 12 * vertices), copy(triangles, 12 * faces)] });
       const [closed, outer, open, cpuVertices, cpuTriangles, wrong, apart] = answer.numbers as unknown as [number, number, number, number, number, number, number];
+      if (!cpuTriangles && !faces) return 'There is no surface at this level, neither by the CPU nor by the GPU.';
       const whole = open === 0
         ? `The mesh is closed: each of ${count(closed)} edges is run once each way${outer ? `, but for ${count(outer)} on the volume’s faces, where it ends` : ''}.`
         : `The mesh is not closed: ${count(open)} edges have only one side.`;

@@ -235,9 +235,9 @@ PAGE_EXPORT void isosurface_begin(int width, int height, double yaw, double pitc
     glDisable(GL_DEPTH_TEST);
 }
 
-// Draws so many triangles more, in colours 0 of the body, 1 of normals; whether there are others. When there are none
+// Draws so many triangles more, in colours 0 of the body, 1 of normals; how many are left. When there are none
 // the canvas gets the picture.
-PAGE_EXPORT int isosurface_frame(double share, int facets, int colors) {
+PAGE_EXPORT double isosurface_frame(double share, int facets, int colors) {
     if (!scene.program || !scene.framebuffer) return 0;
     int64_t count = scene.triangles - scene.next;
     if (count > (int64_t)share) count = (int64_t)share;
@@ -254,7 +254,7 @@ PAGE_EXPORT int isosurface_frame(double share, int facets, int colors) {
     scene.next += count;
     if (scene.next < scene.triangles) {
         glBindFramebuffer(GL_FRAMEBUFFER, 0);
-        return 1;
+        return (double)(scene.triangles - scene.next);
     }
     show();
     return 0;

@@ -24,7 +24,7 @@ static float gyroid(const float at[3]) {
         c[i] = cosf(waves * at[i]);
     }
     float sheet = s[0] * c[1] + s[1] * c[2] + s[2] * c[0];
-    return least_of(0.55f - fabsf(sheet), 4 * ball(at, 0.95f));
+    return least_of(0.55f - fabsf(sheet), 2.5f * ball(at, 0.94f));
 }
 
 static float metaballs(const float at[3]) {

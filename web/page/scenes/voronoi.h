@@ -1,11 +1,10 @@
-// What the parts of the scene Voronoi agree on: sites are made and trees are built in the worker (voronoi_sites.c), pictures
-// are searched (voronoi.c) and drawn (voronoi_paint.c) on the page's thread.
+// What the parts of the scene Voronoi agree on: sites are made and trees are built in the worker (voronoi_sites.c),
+// pictures are searched (voronoi_search.c) and drawn (voronoi_paint.c) on the page's thread, which voronoi.c serves.
 #ifndef SAPWOOD_PAGE_VORONOI_H
 #define SAPWOOD_PAGE_VORONOI_H
 
 #include "page.h"
 #include <sapwood/gl.h>
-sap_status sap_tree_save_memory(const sap_tree*, void**, size_t*); sap_status sap_tree_load_memory(sap_device*, const void*, size_t, sap_tree**); void sap_bytes_free(sap_device*, void*, size_t); // SCRATCH
 
 enum {
     VORONOI_LEAF = 8,       // sites a leaf: shaders scan leaves a texel, four sites, at a time
@@ -17,27 +16,32 @@ typedef enum voronoi_view { VORONOI_CELLS, VORONOI_DISTANCES, VORONOI_EDGES, VOR
 
 // The scene on the page's thread.
 typedef struct voronoi_scene {
-    int32_t width, height;     // of the picture
-    double origin[2], step;    // of the pixel (0, 0), its corner; from pixel to pixel. y grows downwards
-    double field[2];           // width and height
-    float* sites;              // [2*count]
+    int32_t width, height;  // of the picture
+    double origin[2], step; // of the pixel (0, 0), its corner; from pixel to pixel. y grows downwards
+    double field[2];        // width and height
+    float* sites;           // [2*count]
     int64_t count;
-    bool compact;              // the form in four bytes a node is shown, else the tree
-    sap_tree* tree;            // on the device of the context
-    sap_rgba8_tree form;       // its arrays are malloc's
-    GLuint answers[2];         // of the picture: RGBA32UI in the first; in WebGL 1 RGBA8 ids and distances
-    int32_t answered[2];       // their width and height
-    int32_t done[4];           // rectangle (x, y from above, width, height) that the last search has finished
+    bool compact;        // the form in four bytes a node is shown, else the tree
+    sap_tree* tree;      // on the device of the context
+    sap_rgba8_tree form; // its arrays are the scene's
+    GLuint answers[2];   // of the picture: RGBA32UI in the first; in WebGL 1 RGBA8 ids and distances
+    int32_t answered[2]; // their width and height
     int32_t chosen[VORONOI_CHOSEN];
     int chosen_count;
-    double pointer[2];         // where the sites were asked for
+    double pointer[2]; // where the sites were asked for
     int view;
-    int levels;                // of the tree to be drawn over it
+    int levels; // of the tree to be drawn over it
     bool dots;
-    double ratio;              // pixels of the picture a pixel of the page
+    double ratio; // pixels of the picture a pixel of the page
 } voronoi_scene;
 
 extern voronoi_scene voronoi;
+
+// The place that pixel (x, y from above) of the picture asked about.
+void voronoi_place(int32_t x, int32_t y, float place[2]);
+// Binds a framebuffer of one texture.
+void voronoi_aim(GLuint texture);
+void voronoi_search_stop(void);
 
 // Draws what is on the textures' rectangle (y from above); marks, if it is the whole picture (voronoi_paint.c).
 sap_status voronoi_draw(const int32_t rectangle[4], bool marks);

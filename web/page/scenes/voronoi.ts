@@ -57,7 +57,7 @@ interface Chosen {
 class Voronoi implements Scene {
   readonly name = 'voronoi';
   readonly title = 'Voronoi';
-  readonly about = 'Every pixel looks for its nearest point in a k-d tree, in a fragment shader. The tree is built in the background, for each picture anew while points move.';
+  readonly about = 'Every pixel looks for its nearest point in a k‑d tree, in a fragment shader. The tree is built in the background, for each picture anew while points move.';
   readonly keys = [
     ['drag', 'a site, or the view'], ['wheel, pinch', 'zoom'], ['Shift + click', 'add a site'], ['right click', 'delete a site'],
     ['arrows', 'move the cross hairs'], ['Enter', 'add a site there'], ['Delete', 'delete the nearest'],
@@ -287,6 +287,7 @@ class Voronoi implements Scene {
     if (this.asked) this.choose();
     const left_over = module._voronoi_frame!(share);
     if (left_over < 0) throw new SceneError(sentence(module));
+    this.host.did(Math.min(1, module._voronoi_part!(share)));
     this.searching = left_over === 1;
     this.showLegend(view);
     return this.searching;

@@ -55,7 +55,7 @@ static sap_status draw_cells(const int32_t r[4]) {
     glUniform2f(page_uniform(program, "field"), (float)(1 / voronoi.field[0]), (float)(1 / voronoi.field[1]));
     glUniform1i(page_uniform(program, "view"), voronoi.view);
     glUniform1fv(page_uniform(program, "chosen"), VORONOI_CHOSEN, chosen);
-    glUniform1f(page_uniform(program, "dimmed"), voronoi.chosen_count > 1 ? 0.28f : 0);
+    glUniform1f(page_uniform(program, "dimmed"), voronoi.chosen_count > 1 ? 0.14f : 0);
     // The rectangle's neighbours change their edges with it.
     const int32_t left = r[0] > 0 ? r[0] - 1 : 0, top = r[1] > 0 ? r[1] - 1 : 0;
     const int32_t right = r[0] + r[2], bottom = r[1] + r[3];
@@ -83,6 +83,7 @@ static sap_status draw_tree(void) {
     const bool on_cells = voronoi.view == VORONOI_CELLS || voronoi.view == VORONOI_WORK;
     const float white[3] = {1, 0.98f, 0.94f};
     glUniform3fv(page_uniform(drawn.tree, "paint"), 1, on_cells ? white : page_colors[ACCENT]);
+    glBindVertexArray(0);
     glDrawArrays(GL_TRIANGLES, 0, 6 * ((1 << levels) - 1));
     return SAP_OK;
 }
@@ -97,9 +98,7 @@ static void begin_marks(float diameter, const float paint[3], float alpha, const
 }
 
 static void draw_buffer(GLuint buffer, GLenum what, int count) {
-    glBindBuffer(GL_ARRAY_BUFFER, buffer);
-    glEnableVertexAttribArray(0);
-    glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
+    page_vertices(buffer, 2);
     glDrawArrays(what, 0, count);
     glDisableVertexAttribArray(0);
     glBindBuffer(GL_ARRAY_BUFFER, 0);

@@ -65,10 +65,11 @@ vec3 tint(float id, vec2 place) {
 
 float edge_at(vec2 pixel, float id) {
     float different = 0.0;
-    for (int y = -1; y <= 1; ++y)
-        for (int x = -1; x <= 1; ++x)
-            if (at_pixel(pixel + vec2(float(x), float(y))).id != id) different += (x == 0 || y == 0) ? 0.2 : 0.1;
-    return min(different * 1.5, 1.0);
+    if (at_pixel(pixel + vec2(1.0, 0.0)).id != id) different += 0.34;
+    if (at_pixel(pixel - vec2(1.0, 0.0)).id != id) different += 0.34;
+    if (at_pixel(pixel + vec2(0.0, 1.0)).id != id) different += 0.34;
+    if (at_pixel(pixel - vec2(0.0, 1.0)).id != id) different += 0.34;
+    return min(different, 1.0);
 }
 
 void main() {
@@ -85,9 +86,8 @@ void main() {
         if (cell > 9.0) shown = mix(shown, shown * 0.55, edge_at(pixel, here.id) * smoothstep(9.0, 40.0, cell));
     } else if (view == 1) {
         float rings = abs(fract(near * 4.0 + 0.5) - 0.5) * spacing * 0.25 / step_size; // pixels to the nearest ring
-        vec3 far = mix(paper, ink, 0.12);
-        shown = stops(accent, mix(accent, far, 0.45), far, mix(far, ink, 0.2), mix(far, ink, 0.45), near * 0.9);
-        if (cell > 16.0) shown = mix(shown, ink, 0.32 * (1.0 - smoothstep(0.4, 1.3, rings)));
+        shown = stops(accent, mix(accent, paper, 0.42), mix(accent, paper, 0.74), mix(accent, paper, 0.92), mix(paper, ink, 0.1), near * 0.8);
+        if (cell > 16.0) shown = mix(shown, ink, 0.24 * (1.0 - smoothstep(0.3, 1.2, rings)));
     } else if (view == 2) {
         shown = mix(mix(paper, tint(here.id, place), 0.16), ink, edge_at(pixel, here.id) * clamp(cell / 14.0, 0.12, 0.9));
     } else {
@@ -98,8 +98,9 @@ void main() {
     float is_chosen = 0.0;
     for (int i = 1; i < 9; ++i)
         if (here.id >= 0.0 && here.id == chosen[i]) is_chosen = 1.0;
+    shown = mix(shown, vec3(1.0, 0.98, 0.94), 0.22 * is_chosen);
     if (here.id >= 0.0 && here.id == chosen[0]) {
-        shown = mix(shown, accent, 0.62);
+        shown = mix(shown, vec3(1.0, 0.98, 0.94), 0.62);
         is_chosen = 1.0;
     }
     color = vec4(mix(shown, paper, (1.0 - is_chosen) * dimmed), 1.0);

@@ -135,14 +135,11 @@ static sap_status answer_form(page_job* job) {
 }
 
 static sap_status answer_tree(page_job* job) {
-    void* bytes = NULL;
-    size_t size = 0;
-    sap_status status = sap_tree_save_memory(field.tree, &bytes, &size);
+    int64_t size = 0;
+    sap_status status = sap_tree_saved_size(field.tree, &size);
     if (status != SAP_OK) return status;
-    void* answer = page_answer(job, size);
-    if (answer) memcpy(answer, bytes, size);
-    sap_bytes_free(page_cpu(), bytes, size);
-    return answer ? SAP_OK : SAP_ERROR_MEMORY;
+    void* bytes = page_answer(job, (size_t)size);
+    return bytes ? sap_tree_save_memory(field.tree, bytes, size) : SAP_ERROR_MEMORY;
 }
 
 // Moves the sites to number[0] seconds, builds, and answers: buffer 0 the sites, then the tree, or, if number[1], its

@@ -17,7 +17,7 @@ export interface PageModule {
     stringiCache?: Record<number, number[]>;
     textures: (WebGLTexture | null)[]; // by the names that C knows
   };
-  _malloc: Exported;
+  _page_allocate: Exported;
   _free: Exported;
   _page_job_begin: Exported;
   _page_sentence: Exported;
@@ -48,7 +48,7 @@ function copyIn(module: PageModule, buffer: ArrayBuffer | ArrayBufferView): [num
   const bytes = ArrayBuffer.isView(buffer)
     ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
     : new Uint8Array(buffer);
-  const at = module._malloc(bytes.length || 1);
+  const at = module._page_allocate(bytes.length);
   if (!at) throw new SceneError(`There is no memory here for ${(bytes.length / 1e6).toFixed(0)} MB.`);
   module.HEAPU8.set(bytes, at);
   return [at, bytes.length];

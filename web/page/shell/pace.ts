@@ -1,6 +1,6 @@
 // How much work a GPU takes in a slice of a frame, and how long it worked: fences and timer queries.
 
-const SLICE = 28; // ms that a call of frame() should keep the GPU busy
+const SLICE = 40; // ms that a call of frame() should keep the GPU busy
 
 interface Timer {
   TIME_ELAPSED_EXT: number;
@@ -11,10 +11,12 @@ export class Pace {
   share: number;
   private fence: WebGLSync | null = null;
   private begun = 0;
-  private whole = false; // the last call did as much as it might
+  private part = 1; // of its share that the last call did
+  private idle = Infinity; // ms that even the least work takes until its fence is seen
   private readonly gl2: WebGL2RenderingContext | null;
   private readonly timer: Timer | null;
   private readonly pending: WebGLQuery[] = []; // of this picture
+  private known = 0; // of those whose time was learned from
   private nanoseconds = 0;
   private open: WebGLQuery | null = null;
 
@@ -31,6 +33,7 @@ export class Pace {
   restart(): void {
     for (const query of this.pending) this.gl2!.deleteQuery(query);
     this.pending.length = 0;
+    this.known = 0;
     this.nanoseconds = 0;
   }
 
@@ -48,13 +51,15 @@ export class Pace {
   // Runs one call and marks its end. `work` says whether there is more. `timed`: its time counts.
   slice(timed: boolean, work: (share: number) => boolean): boolean {
     const gl = this.gl2;
+    let more = false;
     this.begun = performance.now();
     if (timed && gl && this.timer) {
       this.open = gl.createQuery();
       if (this.open) gl.beginQuery(this.timer.TIME_ELAPSED_EXT, this.open);
     }
     try {
-      this.whole = work(this.share);
+      this.part = 1;
+      more = work(this.share);
     } finally {
       if (gl && this.timer && this.open) {
         gl.endQuery(this.timer.TIME_ELAPSED_EXT);
@@ -68,14 +73,31 @@ export class Pace {
     } else {
       this.learn(performance.now() - this.begun); // without fences the calls that read are all there is to see
     }
-    return this.whole;
+    return more;
   }
 
+  // What the call that runs did was only a part of its share; NaN: nothing that the share measures.
+  did(part: number): void {
+    this.part = part;
+  }
+
+  // From what a timer query says, or else from the time until the fence was seen, less what passes in any case.
   private learn(milliseconds: number): void {
-    // Fences are seen once a frame: what was done by the next frame took less than one.
-    if (milliseconds < 20 && !this.whole) return;
-    const factor = milliseconds < 20 ? 2 : Math.min(1.4, Math.max(0.35, SLICE / milliseconds));
-    this.share = Math.min(this.limits.most, Math.max(this.limits.least, this.share * factor));
+    this.idle = Math.min(this.idle * 1.05, milliseconds);
+    const seen = milliseconds - 0.8 * this.idle;
+    const late = seen > 4 * SLICE; // whatever the query says
+    const cost = this.timer && !late ? this.last() : Math.max(4, seen);
+    if (cost === undefined || (Number.isNaN(this.part) && !late)) return;
+    const factor = Math.min(1.6, Math.max(0.35, ((this.part || 1) * SLICE) / cost));
+    if (factor > 1 || cost > SLICE) this.share = Math.min(this.limits.most, Math.max(this.limits.least, this.share * factor));
+  }
+
+  private last(): number | undefined {
+    const gl = this.gl2;
+    const query = this.pending[this.pending.length - 1];
+    if (!gl || !query || this.known === this.pending.length || !gl.getQueryParameter(query, gl.QUERY_RESULT_AVAILABLE)) return undefined;
+    this.known = this.pending.length;
+    return (gl.getQueryParameter(query, gl.QUERY_RESULT) as number) / 1e6;
   }
 
   // Milliseconds that the GPU worked on this picture; undefined: not yet known; null: this context does not tell.
@@ -88,6 +110,7 @@ export class Pace {
     }
     while (this.pending.length && gl.getQueryParameter(this.pending[0]!, gl.QUERY_RESULT_AVAILABLE)) {
       const query = this.pending.shift()!;
+      this.known = Math.max(0, this.known - 1);
       this.nanoseconds += gl.getQueryParameter(query, gl.QUERY_RESULT) as number;
       gl.deleteQuery(query);
     }

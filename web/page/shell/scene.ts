@@ -69,6 +69,7 @@ export interface Host {
   set(id: string, value: Value): void; // a control's value, from the scene; change() is not called
   range(id: string, least: number, most: number): void; // of a slider
   redraw(): void; // asks for frame()
+  did(part: number): void; // within frame(): less than the whole share was done; NaN: nothing that the share measures
   begin(): void; // the same for a new picture: the GPU's time for it is measured until frame() says that no more is left
   say(sentence: string): void; // what is to be known now, in words: the status line, read out by screen readers
   // The picture is replaced by a sentence until the next say() or redraw(): where there is nothing to draw.

@@ -224,6 +224,9 @@ export class Shell implements Host {
     this.dirty = true;
     this.ask();
   }
+  did(part: number): void {
+    this.pace.did(part);
+  }
   begin(): void {
     this.fresh = true;
     this.redraw();
@@ -345,13 +348,16 @@ export class Shell implements Host {
     this.idlers.splice(0).forEach((resolve) => resolve());
   }
 
+  // The next turn: with the next frame, or sooner where a picture is not yet finished.
   private ask(): void {
     if (this.frameAsked || document.hidden) return;
     this.frameAsked = true;
-    requestAnimationFrame((now) => {
+    const turn = (now: number): void => {
       this.frameAsked = false;
       this.tick(now);
-    });
+    };
+    if (this.more) setTimeout(() => turn(performance.now()), 3);
+    else requestAnimationFrame(turn);
   }
 
   private tick(now: number): void {

@@ -1,0 +1,220 @@
+// The scene Rays on the page's thread: the mesh and its tree on the device of the context, a view of them, and the camera.
+#include "scenes/rays.h"
+#include <math.h>
+#include <sapwood/gl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    sap_mesh_tree* tree;
+    sap_gl_view* view;
+    double lower[3], upper[3]; // of the mesh
+    sap_camera camera;
+    sap_light light;
+    sap_render_options picture; // of the whole canvas
+    bool plain, shadows;
+    int32_t canvas[2];
+    double aim[3]; // yaw and pitch in radians, zoom
+    int up;        // the axis that is up
+} rays;
+
+// Frees all that is on the device; also after the context was lost.
+PAGE_EXPORT void rays_stop(void) {
+    sap_gl_view_free(rays.view);
+    sap_mesh_tree_free(rays.tree);
+    rays.view = NULL;
+    rays.tree = NULL;
+}
+
+static sap_status take_tree(const void* bytes, uint32_t size) {
+    void* aligned = aligned_alloc(64, ((size_t)size + 63) / 64 * 64);
+    if (!aligned) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for this tree.");
+    memcpy(aligned, bytes, size);
+    sap_status status = sap_mesh_tree_load_memory(page_gl(), aligned, size, &rays.tree);
+    free(aligned);
+    return status;
+}
+
+// The answer of the jobs of rays_build.c goes to the context. number[0...5]: the mesh's box.
+PAGE_EXPORT sap_status job_rays_take(page_job* job) {
+    rays_stop();
+    if (!page_gl()) return page_fail(SAP_ERROR_NO_DEVICE, "There is no graphics context.");
+    memcpy(rays.lower, job->number, sizeof rays.lower);
+    memcpy(rays.upper, job->number + 3, sizeof rays.upper);
+    const int32_t material_count = (int32_t)(job->in_bytes[5] / (RAYS_NUMBERS * sizeof(float)));
+    sap_material* materials = malloc(((size_t)material_count + 1) * sizeof *materials);
+    if (!materials) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for this mesh.");
+    const float(*numbers)[RAYS_NUMBERS] = job->in[5];
+    for (int32_t i = 0; i < material_count; i++) materials[i] = rays_material(numbers[i]);
+    const sap_mesh_file file = {.mesh = {job->in[1], job->in_bytes[1] / 12, job->in[2], job->in_bytes[2] / 12},
+                                .colors = job->in_bytes[3] ? job->in[3] : NULL,
+                                .material_ids = job->in_bytes[4] ? job->in[4] : NULL,
+                                .materials = materials,
+                                .material_count = material_count};
+    sap_status status = take_tree(job->in[0], job->in_bytes[0]);
+    if (status == SAP_OK) status = sap_gl_view_create(rays.tree, &file, &rays.view);
+    free(materials);
+    if (status != SAP_OK) rays_stop();
+    return status;
+}
+
+// ---- What is seen.
+
+// From the middle of the mesh to where yaw and pitch say: with y up from the front, along z, with z up along -y.
+static void direction(double yaw, double pitch, double to[3]) {
+    const double front = cos(pitch) * cos(yaw);
+    to[0] = cos(pitch) * sin(yaw);
+    to[1] = rays.up == 2 ? -front : sin(pitch);
+    to[2] = rays.up == 2 ? sin(pitch) : front;
+}
+
+static void place_camera(void) {
+    double to[3], size = 0;
+    rays.camera = (sap_camera){.fov = 35};
+    rays.camera.up[rays.up] = 1;
+    direction(rays.aim[0], rays.aim[1], to);
+    // Only the direction counts to what frames the mesh, so any distance that floats can tell from none will do.
+    for (int i = 0; i < 3; i++) size = fmax(size, fmax(fabs(rays.lower[i]), fabs(rays.upper[i])));
+    for (int i = 0; i < 3; i++) {
+        rays.camera.at[i] = (float)(0.5 * rays.lower[i] + 0.5 * rays.upper[i]);
+        rays.camera.eye[i] = (float)((double)rays.camera.at[i] + to[i] * (size > 0 ? size : 1));
+    }
+    (void)sap_camera_frame(rays.tree, rays.picture.width, rays.picture.height, &rays.camera);
+    for (int i = 0; i < 3; i++) {
+        const double away = (double)rays.camera.eye[i] - (double)rays.camera.at[i];
+        rays.camera.eye[i] = (float)((double)rays.camera.at[i] + away / rays.aim[2]);
+    }
+}
+
+// One lamp, high on the left, which does not move with the camera: a square of a seventh of the mesh's diagonal.
+static void place_light(void) {
+    double to[3], u[3], radius = 0;
+    direction(-0.75, 0.85, to);
+    direction(-0.75 + 1.5707963, 0, u);
+    for (int i = 0; i < 3; i++) radius += 0.25 * (rays.upper[i] - rays.lower[i]) * (rays.upper[i] - rays.lower[i]);
+    radius = radius > 0 ? sqrt(radius) : 1;
+    for (int i = 0; i < 3; i++) {
+        const double v = to[(i + 1) % 3] * u[(i + 2) % 3] - to[(i + 2) % 3] * u[(i + 1) % 3];
+        rays.light.position[i] = (float)(0.5 * rays.lower[i] + 0.5 * rays.upper[i] + 2.2 * radius * to[i]);
+        rays.light.side[0][i] = (float)(0.3 * radius * u[i]);
+        rays.light.side[1][i] = (float)(0.3 * radius * v);
+    }
+    rays.light.color[0] = 1.0f;
+    rays.light.color[1] = 0.95f;
+    rays.light.color[2] = 0.86f;
+}
+
+// Size of the canvas, and where from it is seen.
+PAGE_EXPORT void rays_look(int width, int height, double yaw, double pitch, double zoom, int up) {
+    rays.canvas[0] = width;
+    rays.canvas[1] = height;
+    rays.aim[0] = yaw;
+    rays.aim[1] = pitch;
+    rays.aim[2] = zoom;
+    rays.up = up;
+}
+
+PAGE_EXPORT void rays_show(int shadows, int bounces, int soft, int flat, int heat, double hottest, int samples) {
+    rays.shadows = shadows;
+    rays.plain = !soft;
+    rays.picture.bounces = bounces > 0 ? bounces : -1;
+    rays.picture.flat = flat;
+    rays.picture.heat = heat;
+    rays.picture.hottest = (float)hottest;
+    rays.picture.samples = heat && !soft ? 1 : samples;
+    rays.picture.ambient = soft ? 0.8f : 0.42f;
+    rays.picture.exposure = 0.85f;
+}
+
+// Begins a picture: of every `coarse`-th pixel, plain and with one sample, unless that is 1.
+PAGE_EXPORT sap_status rays_begin(int coarse) {
+    if (!rays.view) return page_fail(SAP_ERROR_ARGUMENT, "There is no mesh.");
+    rays.picture.width = (rays.canvas[0] + coarse - 1) / coarse;
+    rays.picture.height = (rays.canvas[1] + coarse - 1) / coarse;
+    place_camera();
+    place_light();
+    sap_gl_view_options options = {.picture = rays.picture,
+                                   .camera = rays.camera,
+                                   .lights = &rays.light,
+                                   .light_count = 1,
+                                   .plain = rays.plain || coarse > 1,
+                                   .no_shadows = !rays.shadows};
+    if (coarse > 1) {
+        options.picture.samples = 1;
+        options.picture.ambient = 0.42f;
+    }
+    return sap_gl_view_begin(rays.view, &options);
+}
+
+// A step of at most side * side pixels, and the picture so far on the canvas, which keeps what it shows where there is
+// nothing yet. -1: it failed; 0: done, 1: there is more.
+PAGE_EXPORT int rays_step(int side) {
+    bool done = false;
+    if (!rays.view || sap_gl_view_step(rays.view, side, &done) != SAP_OK) return -1;
+    return !done;
+}
+
+PAGE_EXPORT sap_status rays_put(void) {
+    return rays.view ? sap_gl_view_show(rays.view, 0, (int32_t[4]){0, 0, rays.canvas[0], rays.canvas[1]}) : SAP_OK;
+}
+
+// How far the picture is: what 0: samples of all pixels, 1: rays so far.
+PAGE_EXPORT double rays_progress(int what) {
+    sap_gl_view_info info;
+    if (!rays.view || sap_gl_view_describe(rays.view, &info) != SAP_OK) return 0;
+    return what ? (double)info.rays : info.samples;
+}
+
+// ---- Verifying.
+
+// in[0]: pixels, two floats each, 0 ... 1 across and down. Shaders trace their rays, and from where these end rays to the
+// lamp. out: rays, hits, shadow rays, whether something stops them.
+PAGE_EXPORT sap_status job_rays_sample(page_job* job) {
+    const float* at = job->in[0];
+    const int64_t count = job->in_bytes[0] / 8;
+    if (!rays.view) return page_fail(SAP_ERROR_ARGUMENT, "There is no mesh.");
+    sap_ray* traced = page_answer(job, (size_t)count * sizeof *traced);
+    sap_hit* hits = traced ? page_answer(job, (size_t)count * sizeof *hits) : NULL;
+    sap_ray* shadows = hits ? page_answer(job, (size_t)count * sizeof *shadows) : NULL;
+    uint8_t* dark = shadows ? page_answer(job, (size_t)count) : NULL;
+    if (!dark) return SAP_ERROR_MEMORY;
+    double forward[3], right[3], up[3], length = 0, across = 0;
+    const sap_camera* c = &rays.camera;
+    for (int i = 0; i < 3; i++) forward[i] = (double)c->at[i] - (double)c->eye[i];
+    for (int i = 0; i < 3; i++) length += forward[i] * forward[i];
+    for (int i = 0; i < 3; i++) forward[i] /= sqrt(length);
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        right[i] = forward[j] * (double)c->up[k] - forward[k] * (double)c->up[j];
+        across += right[i] * right[i];
+    }
+    for (int i = 0; i < 3; i++) right[i] /= sqrt(across);
+    for (int i = 0; i < 3; i++)
+        up[i] = right[(i + 1) % 3] * forward[(i + 2) % 3] - right[(i + 2) % 3] * forward[(i + 1) % 3];
+    const double half = tan((double)c->fov * 0.5 * 0.017453292519943295);
+    for (int64_t n = 0; n < count; n++) {
+        const double x = (2 * (double)at[2 * n] - 1) * half * rays.canvas[0] / rays.canvas[1];
+        const double y = (1 - 2 * (double)at[2 * n + 1]) * half;
+        traced[n] = (sap_ray){.t_max = INFINITY};
+        for (int i = 0; i < 3; i++) {
+            traced[n].origin[i] = c->eye[i];
+            traced[n].direction[i] = (float)(forward[i] + x * right[i] + y * up[i]);
+        }
+    }
+    sap_status status = sap_trace(rays.tree, traced, count, hits);
+    uint32_t shadow_count = 0;
+    for (int64_t n = 0; n < count; n++) {
+        if (hits[n].triangle < 0) continue;
+        sap_ray* shadow = &shadows[shadow_count++];
+        *shadow = (sap_ray){.t_max = 1};
+        for (int i = 0; i < 3; i++) {
+            // A little ahead of the surface, as pictures do.
+            shadow->origin[i] = (float)((double)traced[n].origin[i] + (double)traced[n].direction[i] * (double)hits[n].t * 0.99999);
+            shadow->direction[i] = rays.light.position[i] - shadow->origin[i];
+        }
+    }
+    if (status == SAP_OK) status = sap_occluded(rays.tree, shadows, shadow_count, dark);
+    job->out_bytes[2] = shadow_count * (uint32_t)sizeof *shadows;
+    job->out_bytes[3] = shadow_count;
+    return status;
+}

@@ -1,0 +1,297 @@
+// Rays: a mesh traced through its tree in fragment shaders, with shadows, mirrors and glass.
+import './rays.css';
+import { element } from '../shell/element.js';
+import { runJob, sentence, type Answer } from '../shell/module.js';
+import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
+import { Superseded } from '../shell/jobs.js';
+
+const HOTTEST = 160; // nodes that are drawn brightest
+const MOST_PITCH = 1.5; // radians: a little less than upright
+const REST = 140; // ms without a move after which a picture of all pixels begins
+const count = (value: number): string => Math.round(value).toLocaleString('en');
+const hot = (values: Values): boolean => values['view'] === 'nodes';
+const lit = (values: Values): boolean => !hot(values);
+
+const controls: readonly Control[] = [
+  { kind: 'choice', id: 'mesh', label: 'Mesh', initial: 'knot', group: 'Mesh', help: 'The built-in one, or the file that was opened last',
+    options: [{ value: 'knot', label: 'Knot' }, { value: 'file', label: 'File' }] },
+  { kind: 'slider', id: 'triangles', label: 'Triangles', least: 1000, most: 1000000, initial: 50000, logarithmic: true, group: 'Mesh',
+    shown: (v) => v['mesh'] === 'knot', help: 'How finely the built-in mesh is cut' },
+  { kind: 'choice', id: 'up', label: 'Upwards', initial: 'y', group: 'Mesh', shown: (v) => v['mesh'] === 'file', help: 'Which axis of the file points up',
+    options: [{ value: 'y', label: 'y' }, { value: 'z', label: 'z' }] },
+  { kind: 'choice', id: 'quality', label: 'Tree', initial: 'high', group: 'Mesh', key: 'q',
+    help: 'How much work goes into the tree; the picture is the same',
+    options: [{ value: 'high', label: 'Best' }, { value: 'fast', label: 'Quick' }] },
+  { kind: 'choice', id: 'view', label: 'Show', initial: 'picture', group: 'Picture', key: 'c',
+    help: 'Nodes are those of the tree that a pixel’s ray looks at',
+    options: [{ value: 'picture', label: 'Picture' }, { value: 'nodes', label: 'Nodes' }] },
+  { kind: 'choice', id: 'light', label: 'Light', initial: 'sharp', group: 'Picture', key: 'l', shown: lit,
+    help: 'A lamp of one point, or a wide one and the light of the whole sky, which takes many rays',
+    options: [{ value: 'sharp', label: 'Sharp' }, { value: 'soft', label: 'Soft' }] },
+  { kind: 'switch', id: 'shadows', label: 'Shadows', initial: true, group: 'Picture', key: 'h', shown: lit },
+  { kind: 'switch', id: 'mirrors', label: 'Reflections', initial: true, group: 'Picture', key: 'r', shown: lit, help: 'Mirrors and glass' },
+  { kind: 'slider', id: 'bounces', label: 'Bounces', least: 1, most: 8, initial: 4, group: 'Picture', shown: (v) => lit(v) && v['mirrors'] === true,
+    help: 'How often light is mirrored, refracted or scattered on its way' },
+  { kind: 'switch', id: 'smooth', label: 'Smooth surfaces', initial: true, group: 'Picture', key: 'f', shown: lit },
+  { kind: 'slider', id: 'samples', label: 'Rays a pixel', least: 1, most: 256, initial: 4, logarithmic: true, group: 'Picture',
+    help: 'How long the picture gets better while nothing moves' },
+  { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture' },
+  { kind: 'hidden', id: 'yaw', initial: 0.5 },
+  { kind: 'hidden', id: 'pitch', initial: 0.3 },
+  { kind: 'hidden', id: 'zoom', initial: 1.35 },
+];
+
+class Rays implements Scene {
+  readonly name = 'rays';
+  readonly title = 'Rays';
+  readonly about = 'Every pixel sends a ray through a k-d tree over the triangles of a mesh, in a fragment shader: to what is seen, from there to the lamp, and on to what is mirrored. The tree is built in the background.';
+  readonly keys = [
+    ['drag, arrows', 'turn around the mesh'], ['wheel, pinch', 'zoom'], ['+  −', 'zoom'], ['Home', 'the whole view'],
+  ] as const;
+  readonly accepts = 'PLY, OBJ or STL meshes';
+  readonly suffixes = '.ply,.obj,.stl';
+  readonly webgl1 = false;
+  readonly animated = false;
+  readonly controls = controls;
+  readonly share = { first: 160, least: 32, most: 1024 }; // pixels on the side of a tile
+
+  private host!: Host;
+  private width = 1;
+  private height = 1;
+  private triangles = 0; // of the mesh in the context
+  private made = false; // the worker has a mesh
+  private file = ''; // that was opened last
+  private shownFile = false; // the mesh is that file's
+  private coarse = 0; // of the picture that there is: every how manieth pixel is drawn; 0: none has begun
+  private isQuick = false; // it was the first one after a change
+  private drawing = false; // it is not done yet
+  private fresh = true; // the picture that there is is another one's
+  private moving = false;
+  private restTimer = 0;
+  private legend!: HTMLElement;
+
+  async start(host: Host): Promise<void> {
+    this.host = host;
+    this.legend = element('p', { class: 'chip legend', hidden: true }, '0', element('span', { class: 'heat' }), `${HOTTEST} nodes`);
+    host.overlay.append(this.legend);
+    if (host.values['mesh'] === 'file' && !this.shownFile) host.set('mesh', 'knot');
+    await (this.made ? this.ask('rays_again', []) : this.make());
+    this.report();
+  }
+
+  stop(): void {
+    clearTimeout(this.restTimer);
+    this.contextLost();
+  }
+
+  contextLost(): void {
+    this.host.module._rays_stop!();
+    this.coarse = 0;
+    this.drawing = false;
+    this.triangles = 0;
+  }
+
+  async contextRestored(): Promise<void> {
+    await this.ask('rays_again', []);
+  }
+
+  // ---- The mesh
+
+  private make(): Promise<void> {
+    this.shownFile = false;
+    return this.ask('rays_make', [this.host.values['triangles'] as number]);
+  }
+
+  // A job of rays_build.c, whose answer are a tree and its mesh.
+  private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = []): Promise<void> {
+    const { host } = this;
+    const quality = host.values['quality'] === 'fast' ? 1 : 0;
+    const answer = await host.job(name, [quality, ...numbers], { buffers, transfer: buffers, newest: 'rays' });
+    this.take(answer);
+  }
+
+  private take(answer: Answer): void {
+    const { host } = this;
+    this.drawing = false;
+    if (host.gl.isContextLost()) return;
+    const [milliseconds = 0, triangles = 0] = answer.numbers;
+    this.made = true;
+    host.time('build', milliseconds);
+    host.upload(() => runJob(host.module, 'rays_take', [...answer.numbers.subarray(5, 11)], answer.buffers));
+    this.triangles = triangles;
+    this.again(false);
+  }
+
+  private report(): void {
+    const what = this.shownFile ? this.file : 'A knot and three balls';
+    this.host.say(`${what}: ${count(this.triangles)} triangles.`);
+  }
+
+  private run(work: Promise<void>): void {
+    work.then(() => this.report(), (error: unknown) => {
+      if (!(error instanceof Superseded)) this.host.say(error instanceof Error ? error.message : String(error));
+    });
+  }
+
+  async drop(name: string, bytes: ArrayBuffer): Promise<void> {
+    const text = new TextEncoder().encode(`${name}\0`);
+    try {
+      await this.ask('rays_read', [], [bytes, text.buffer as ArrayBuffer]);
+    } catch (error) {
+      if (error instanceof Superseded) throw error;
+      throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.file = name;
+    this.shownFile = true;
+    this.host.set('mesh', 'file');
+    this.home();
+    this.report();
+  }
+
+  change(id: string, value: Value): void {
+    const { host } = this;
+    if (id === 'mesh' && value === 'file' && !this.shownFile) {
+      host.set('mesh', 'knot');
+      host.say('No file is open: drop a PLY, OBJ or STL here, or choose one with “Open a file”.');
+    } else if ((id === 'mesh' && value === 'knot') || id === 'triangles') {
+      if (host.values['mesh'] === 'knot') this.run(this.make());
+    } else if (id === 'quality') {
+      this.run(this.ask('rays_again', []));
+    } else if (id === 'home') {
+      this.home();
+    } else {
+      this.again(id === 'yaw' || id === 'pitch' || id === 'zoom');
+    }
+  }
+
+  // ---- Where it is seen from
+
+  private home(): void {
+    this.look(0.5, 0.3, this.shownFile ? 1 : 1.35);
+  }
+
+  private look(yaw: number, pitch: number, zoom: number): void {
+    const round = (v: number): number => Number(v.toFixed(4));
+    const turn = 2 * Math.PI;
+    this.host.set('yaw', round(((yaw % turn) + turn) % turn));
+    this.host.set('pitch', round(Math.min(MOST_PITCH, Math.max(-MOST_PITCH, pitch))));
+    this.host.set('zoom', round(Math.min(40, Math.max(0.25, zoom))));
+    this.again(true);
+  }
+
+  private turn(right: number, up: number, zoom: number): void {
+    const { values } = this.host;
+    this.look((values['yaw'] as number) - right, (values['pitch'] as number) + up, (values['zoom'] as number) * zoom);
+  }
+
+  // Another picture. While something moves it is a coarse one, and the one of all pixels comes at rest.
+  private again(moving: boolean): void {
+    this.fresh = true;
+    clearTimeout(this.restTimer);
+    this.moving = moving;
+    if (moving)
+      this.restTimer = window.setTimeout(() => {
+        this.moving = false;
+        this.host.redraw();
+      }, REST);
+    this.host.redraw();
+  }
+
+  resize(width: number, height: number, _ratio: number): void {
+    Object.assign(this, { width, height });
+    this.fresh = true;
+  }
+
+  // ---- Pictures
+
+  private begin(coarse: number): void {
+    const { module, values } = this.host;
+    const number = (id: string): number => values[id] as number;
+    module._rays_look!(this.width, this.height, number('yaw'), number('pitch'), number('zoom'), this.shownFile && values['up'] === 'z' ? 2 : 1);
+    module._rays_show!(values['shadows'] ? 1 : 0, values['mirrors'] ? number('bounces') : 0, values['light'] === 'soft' ? 1 : 0, values['smooth'] ? 0 : 1,
+      hot(values) ? 1 : 0, HOTTEST, number('samples'));
+    if (module._rays_begin!(coarse) !== 0) throw new SceneError(sentence(module));
+    this.coarse = coarse;
+    this.isQuick = this.fresh;
+  }
+
+  // A picture that a GPU of this speed has in one tile.
+  private quick(share: number): number {
+    return Math.min(16, Math.max(1, Math.ceil(Math.sqrt((this.width * this.height) / (share * share)))));
+  }
+
+  frame(share: number): boolean {
+    const side = Math.round(share);
+    if (!this.triangles) return false;
+    this.legend.hidden = lit(this.host.values);
+    if (this.drawing && !(this.fresh && this.mayDrop())) {
+      this.drawing = this.draw(side);
+      if (this.drawing) return true;
+    }
+    if (this.fresh || (this.coarse > 1 && !this.moving)) {
+      this.begin(this.fresh ? this.quick(share) : 1);
+      this.fresh = false;
+      this.drawing = this.draw(side);
+      return true;
+    }
+    return false;
+  }
+
+  // A picture that takes a moment is finished before the next begins: else a mesh that turns would never be seen.
+  private mayDrop(): boolean {
+    return this.coarse === 1 && (!this.isQuick || this.host.module._rays_progress!(0) >= 1);
+  }
+
+  private draw(side: number): boolean {
+    const { module } = this.host;
+    const until = performance.now() + (side >= 512 ? 8 : 0); // a quick GPU has time for several
+    let more = module._rays_step!(side);
+    while (more === 1 && performance.now() < until) more = module._rays_step!(side);
+    if (more < 0 || module._rays_put!() !== 0) throw new SceneError(sentence(module));
+    return more === 1;
+  }
+
+  pointer(event: ScenePointer): boolean {
+    const by = 5 / Math.min(this.width, this.height);
+    if (event.type === 'move' && event.held) this.turn(event.dx * by, event.dy * by, 1);
+    else if (event.type === 'wheel') this.turn(0, 0, event.scale);
+    else if (event.type === 'pinch') this.turn(event.dx * by, event.dy * by, event.scale);
+    else if (event.type === 'down' || event.type === 'up') this.host.canvas.classList.toggle('holding', event.type === 'down');
+    else return false;
+    return true;
+  }
+
+  key(event: KeyboardEvent): boolean {
+    if (event.ctrlKey || event.metaKey || event.altKey) return false;
+    const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] as [number, number] | undefined;
+    if (arrow) this.turn(arrow[0] * 0.12, arrow[1] * 0.08, 1);
+    else if (event.key === '+' || event.key === '=') this.turn(0, 0, 1.15);
+    else if (event.key === '-' || event.key === '−') this.turn(0, 0, 1 / 1.15);
+    else if (event.key === 'Home') this.home();
+    else return false;
+    return true;
+  }
+
+  // ---- Verifying
+
+  async verify(): Promise<string> {
+    if (!this.triangles) return 'There is no mesh to compare with.';
+    const { host } = this;
+    const samples = Math.round(Math.min(2000, Math.max(100, 1e8 / this.triangles)));
+    const pixels = Float32Array.from({ length: 2 * samples }, () => Math.random());
+    if (!this.coarse) this.begin(1);
+    const { buffers } = runJob(host.module, 'rays_sample', [], [pixels]);
+    const { numbers } = await host.job('rays_check', [], { buffers, transfer: buffers });
+    const [same = 0, near = 0, all = 0, shadows = 0, allShadows = 0, worst = 0] = numbers;
+    const truth = `brute force over ${count(this.triangles)} triangles`;
+    const dark = `${count(allShadows)} rays to the lamp`;
+    if (same === all && shadows === allShadows) return `Verified: ${count(all)} rays of pixels meet what ${truth} finds, bit for bit, and ${dark} are stopped or not as it says.`;
+    if (same + near === all && shadows === allShadows)
+      return `Verified: of ${count(all)} rays of pixels ${count(same)} meet what ${truth} finds, bit for bit, and ${count(near)} within rounding; ${dark} agree.`;
+    return `Not all agree with ${truth}: ${count(all - same - near)} of ${count(all)} rays of pixels, at worst by ${worst.toPrecision(2)} of the distance, and ${count(allShadows - shadows)} of ${dark}.`;
+  }
+}
+
+export function rays(): Scene {
+  return new Rays();
+}

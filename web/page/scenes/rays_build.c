@@ -1,0 +1,194 @@
+// The worker's part of the scene Rays: meshes are made or read, trees built over them, and rays that shaders have traced
+// compared with brute force.
+#include "scenes/rays.h"
+#include <emscripten.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The shared text of the test of triangles, which a shader runs as well: brute force with it is the whole truth.
+#include "ray/access.h"
+
+#include "ray/intersect.h"
+
+static struct {
+    rays_mesh mesh;
+    sap_mesh_tree* tree;
+    double milliseconds; // that building it took
+} built;
+
+static sap_status no_memory(void) { return page_fail(SAP_ERROR_MEMORY, "There is no memory here for this mesh."); }
+
+// Puts bytes into the answer.
+static bool put(page_job* job, const void* bytes, size_t size) {
+    void* to = page_answer(job, size);
+    if (to && size) memcpy(to, bytes, size);
+    return to != NULL;
+}
+
+static sap_status put_tree(page_job* job) {
+    int64_t size = 0;
+    sap_status status = sap_mesh_tree_saved_size(built.tree, &size);
+    void* bytes = status == SAP_OK ? aligned_alloc(64, ((size_t)size + 63) / 64 * 64) : NULL;
+    if (status == SAP_OK && !bytes) return no_memory();
+    if (status == SAP_OK) status = sap_mesh_tree_save_memory(built.tree, bytes, size);
+    if (status == SAP_OK && !put(job, bytes, (size_t)size)) status = SAP_ERROR_MEMORY;
+    free(bytes);
+    return status;
+}
+
+// number[0]: ms of the build, [1]: triangles, [2]: vertices, [3]: inner nodes, [4]: depth, [5...]: the box.
+// out[0]: the saved tree, then vertices, triangles, colours, materials of triangles, materials.
+static sap_status answer(page_job* job) {
+    const rays_mesh* m = &built.mesh;
+    sap_mesh_tree_info info;
+    sap_status status = sap_mesh_tree_describe(built.tree, &info);
+    if (status == SAP_OK) status = put_tree(job);
+    if (status != SAP_OK) return status;
+    const double numbers[] = {built.milliseconds, (double)m->triangle_count, (double)m->vertex_count, (double)info.nodes,
+                              info.depth};
+    memcpy(job->number, numbers, sizeof numbers);
+    for (int i = 0; i < 3; i++) {
+        job->number[5 + i] = (double)info.lower[i];
+        job->number[8 + i] = (double)info.upper[i];
+    }
+    const size_t vertices = (size_t)m->vertex_count, triangles = (size_t)m->triangle_count;
+    bool fits = put(job, m->vertices, vertices * 12) && put(job, m->triangles, triangles * 12) &&
+                put(job, m->colors, m->colors ? vertices * 12 : 0) &&
+                put(job, m->material_ids, m->material_ids ? triangles * 4 : 0) &&
+                put(job, m->materials, (size_t)m->material_count * sizeof *m->materials);
+    return fits ? SAP_OK : SAP_ERROR_MEMORY;
+}
+
+// Builds over a mesh, which becomes the one that there is if that works.
+static sap_status build(page_job* job, rays_mesh* mesh, int quality) {
+    const sap_mesh_tree_options options = {.quality = quality ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH};
+    sap_mesh_tree* tree = NULL;
+    if (!page_cpu()) return no_memory();
+    const double begun = emscripten_get_now();
+    sap_status status = sap_mesh_tree_build(
+        page_cpu(), (sap_mesh){mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count}, &options, &tree);
+    if (status != SAP_OK) return status;
+    built.milliseconds = emscripten_get_now() - begun;
+    sap_mesh_tree_free(built.tree);
+    built.tree = tree;
+    if (mesh != &built.mesh) {
+        rays_mesh_free(&built.mesh);
+        built.mesh = *mesh;
+        memset(mesh, 0, sizeof *mesh);
+    }
+    return answer(job);
+}
+
+// number[0]: quality (1: fast), [1]: triangles of the built-in mesh.
+PAGE_EXPORT sap_status job_rays_make(page_job* job) {
+    rays_mesh mesh;
+    if (!rays_mesh_make((int64_t)job->number[1], &mesh)) return no_memory();
+    sap_status status = build(job, &mesh, (int)job->number[0]);
+    rays_mesh_free(&mesh);
+    return status;
+}
+
+// The mesh that there is once more. number[0]: quality.
+PAGE_EXPORT sap_status job_rays_again(page_job* job) {
+    return built.tree ? build(job, &built.mesh, (int)job->number[0]) : page_fail(SAP_ERROR_ARGUMENT, "There is no mesh yet.");
+}
+
+static void* copied(const void* from, size_t bytes, bool* good) {
+    void* to = from && bytes ? malloc(bytes) : NULL;
+    if (to) memcpy(to, from, bytes);
+    *good = *good && (to || !from || !bytes);
+    return to;
+}
+
+static bool take_file(const sap_mesh_file* file, rays_mesh* mesh) {
+    const size_t vertices = (size_t)file->mesh.vertex_count, triangles = (size_t)file->mesh.triangle_count;
+    bool good = true;
+    *mesh = (rays_mesh){.vertex_count = file->mesh.vertex_count,
+                        .triangle_count = file->mesh.triangle_count,
+                        .vertices = copied(file->mesh.vertices, vertices * 12, &good),
+                        .triangles = copied(file->mesh.triangles, triangles * 12, &good),
+                        .colors = copied(file->colors, vertices * 12, &good)};
+    if (file->material_ids && file->material_count) {
+        mesh->material_ids = copied(file->material_ids, triangles * 4, &good);
+        mesh->material_count = file->material_count;
+        mesh->materials = malloc((size_t)file->material_count * sizeof *mesh->materials);
+        good = good && mesh->materials;
+    }
+    for (int32_t i = 0; good && i < mesh->material_count; i++) {
+        const sap_material* m = &file->materials[i];
+        float* to = mesh->materials[i];
+        memcpy(to, m->diffuse, 12);
+        memcpy(to + 3, m->specular, 12);
+        memcpy(to + 6, m->emission, 12);
+        to[9] = m->shininess;
+        to[10] = m->opacity;
+        to[11] = m->refraction;
+        to[12] = (float)m->illum;
+    }
+    return good;
+}
+
+static sap_format format_of(const char* name) {
+    const char* suffix = strrchr(name, '.');
+    if (suffix && !strcasecmp(suffix, ".obj")) return SAP_FORMAT_OBJ;
+    if (suffix && !strcasecmp(suffix, ".stl")) return SAP_FORMAT_STL;
+    return SAP_FORMAT_PLY;
+}
+
+// in[0]: a file's bytes, in[1]: its name. number[0]: quality.
+PAGE_EXPORT sap_status job_rays_read(page_job* job) {
+    sap_mesh_file* file = NULL;
+    rays_mesh mesh = {0};
+    if (!page_cpu()) return no_memory();
+    sap_status status = sap_mesh_parse(page_cpu(), job->in[0], job->in_bytes[0], format_of(job->in[1]), NULL, &file);
+    if (status != SAP_OK) return status;
+    const long long triangles = file->mesh.triangle_count;
+    if (triangles == 0)
+        status = page_fail(SAP_ERROR_FORMAT, "It holds no triangles.");
+    else if (triangles > RAYS_MOST)
+        status = page_fail(SAP_ERROR_RANGE, "It holds %lld triangles; the page takes up to %d.", triangles, RAYS_MOST);
+    else if (!take_file(file, &mesh))
+        status = no_memory();
+    sap_mesh_file_free(file);
+    if (status == SAP_OK) status = build(job, &mesh, (int)job->number[0]);
+    rays_mesh_free(&mesh);
+    return status;
+}
+
+// The first triangle of all that a ray meets.
+static sap_hit brute_force(const sap_ray* ray) {
+    const rays_mesh* m = &built.mesh;
+    sap_hit best = {INFINITY, 0, 0, -1};
+    const sap_prepared_ray prepared = sap_ray_prepare(sap_vector_of(ray->origin), sap_vector_of(ray->direction), ray->t_min, ray->t_max, 1);
+    for (int64_t i = 0; i < m->triangle_count && prepared.is_ray; i++) {
+        const int32_t* t = m->triangles + 3 * i;
+        const sap_triangle triangle = {sap_vector_of(m->vertices + 3 * (int64_t)t[0]), sap_vector_of(m->vertices + 3 * (int64_t)t[1]),
+                                       sap_vector_of(m->vertices + 3 * (int64_t)t[2])};
+        const sap_crossing hit = sap_triangle_cross(prepared, triangle);
+        if (hit.is_hit && hit.t < best.t) best = (sap_hit){hit.t, hit.u, hit.v, (int32_t)i};
+    }
+    return best;
+}
+
+// in[0]: rays, in[1]: what a GPU says they meet, in[2]: shadow rays, in[3]: whether it says that something stops them.
+// number[0]: rays that are right in every bit, [1]: else the same triangle or as near, [2]: rays, [3]: shadows that are
+// right, [4]: shadows, [5]: the worst relative difference of distances.
+PAGE_EXPORT sap_status job_rays_check(page_job* job) {
+    const sap_ray *rays = job->in[0], *shadows = job->in[2];
+    const sap_hit* hits = job->in[1];
+    const uint8_t* dark = job->in[3];
+    const int64_t count = (int64_t)(job->in_bytes[1] / sizeof *hits), shadow_count = job->in_bytes[3];
+    double numbers[6] = {0, 0, (double)count, 0, (double)shadow_count, 0};
+    for (int64_t i = 0; i < count; i++) {
+        const sap_hit truth = brute_force(&rays[i]);
+        const bool same = !memcmp(&truth, &hits[i], sizeof truth);
+        double apart = same ? 0 : fabs((double)hits[i].t - (double)truth.t) / fabs((double)truth.t);
+        numbers[0] += same;
+        numbers[1] += !same && apart <= 4e-7;
+        if (!(apart <= numbers[5])) numbers[5] = isnan(apart) ? INFINITY : apart;
+    }
+    for (int64_t i = 0; i < shadow_count; i++) numbers[3] += (brute_force(&shadows[i]).triangle >= 0) == (dark[i] != 0);
+    memcpy(job->number, numbers, sizeof numbers);
+    return SAP_OK;
+}
