@@ -70,9 +70,9 @@ static void check_rays(const scene* s, const sap_mesh_tree* tree) {
         const sap_hit *got = &s->hits[i], *expected = &s->expected[i];
         if (!memcmp(got, expected, sizeof *got)) continue;
         if (!wrong++)
-            NOTE("mesh %d, ray %lld of kind %d: %.9g %.9g %.9g %d, not %.9g %.9g %.9g %d", (int)s->kind, (long long)i, (int)(i % RAY_KINDS),
-                 (double)got->t, (double)got->u, (double)got->v, got->triangle, (double)expected->t,
-                 (double)expected->u, (double)expected->v, expected->triangle);
+            NOTE("mesh %d, ray %lld of kind %d: %.9g %.9g %.9g %d, not %.9g %.9g %.9g %d", (int)s->kind, (long long)i,
+                 (int)(i % RAY_KINDS), (double)got->t, (double)got->u, (double)got->v, got->triangle,
+                 (double)expected->t, (double)expected->u, (double)expected->v, expected->triangle);
     }
     CHECK_EQUAL(wrong, 0);
     CHECK_STATUS(sap_trace_visits(tree, s->rays, s->count, s->hits, s->visits), SAP_OK);

@@ -66,8 +66,8 @@ static int64_t different(const uint8_t* a, const uint8_t* b, int level) {
     return count;
 }
 
-// The paths of the CPU, sample by sample. Where rounding makes a ray pass an edge on its other side, a sample of a pixel
-// is another: that may happen to one channel in 500.
+// The paths of the CPU, sample by sample. Where rounding makes a ray pass an edge on its other side, a sample of a
+// pixel is another: that may happen to one channel in 500.
 TEST(the_pictures_of_the_cpu) {
     if (!gl_tools_present()) SKIP(no_gl);
     static uint8_t expected[3 * PIXELS], pixels[3 * PIXELS];
@@ -154,8 +154,8 @@ TEST(plain_pictures) {
 TEST(odd_meshes) {
     if (!gl_tools_present()) SKIP(no_gl);
     static uint8_t expected[3 * PIXELS], pixels[3 * PIXELS];
-    static const int kinds[] = {RAY_MESH_NONE, RAY_MESH_POINTS, RAY_MESH_NEEDLES, RAY_MESH_FAR, RAY_MESH_TINY,
-                                RAY_MESH_OTHERS + MESH_POINT};
+    static const int kinds[] = {RAY_MESH_NONE, RAY_MESH_POINTS, RAY_MESH_NEEDLES,
+                                RAY_MESH_FAR,  RAY_MESH_TINY,   RAY_MESH_OTHERS + MESH_POINT};
     sap_device *device = NULL, *cpu = NULL;
     gl_tools_reset();
     CHECK_STATUS(gl_tools_open(&(sap_device_options){.threads = 1}, &device), SAP_OK);
@@ -355,8 +355,7 @@ TEST(shown_in_the_callers_context) {
             for (int a = 0; a < 3; a++) {
                 // The mean of a pixel's four lies between the least and the greatest of it and its neighbours.
                 int sum = 0, least = 255, most = 0;
-                for (int i = 0; i < 4; i++)
-                    sum += seen[4 * ((high - 1 - (2 * y + i / 2)) * wide + 2 * x + i % 2) + a];
+                for (int i = 0; i < 4; i++) sum += seen[4 * ((high - 1 - (2 * y + i / 2)) * wide + 2 * x + i % 2) + a];
                 for (int i = 0; i < 9; i++) {
                     int value = pixels[3 * ((y + i / 3 - 1) * RENDER_WIDTH + x + i % 3 - 1) + a];
                     least = value < least ? value : least;

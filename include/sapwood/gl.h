@@ -159,8 +159,8 @@ typedef struct sap_gl_view sap_gl_view;
 
 /** What is drawn, and how. All zero is the default for each field, but for picture.width and picture.height. */
 typedef struct sap_gl_view_options {
-    sap_render_options picture; /**< as for ::sap_render. `hottest` 0 stands for 128 nodes; the light of smoothed normals
-                                     needs no more time than that of flat ones */
+    sap_render_options picture; /**< as for ::sap_render. `hottest` 0 stands for 128 nodes; the light of smoothed
+                                   normals needs no more time than that of flat ones */
     sap_camera camera;          /**< as in ::sap_scene */
     const sap_light* lights;    /**< [light_count], as in ::sap_scene; read by this call only */
     int32_t light_count;        /**< lights */

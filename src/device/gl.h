@@ -208,10 +208,10 @@ typedef struct sap_gl_pass {
     GLuint target[SAP_GL_TARGETS]; // in order of `layout(location = …)`; 0: no more
     bool is_shown;                 // draws into `framebuffer` instead
     GLuint framebuffer;
-    int32_t level;                 // of the targets
-    int32_t rectangle[4];          // of the targets: x, y, width, height
-    bool compute;                  // the program is a compute shader; targets are its images, RGBA32UI all
-    const char* name;              // for the sentence if it fails
+    int32_t level;        // of the targets
+    int32_t rectangle[4]; // of the targets: x, y, width, height
+    bool compute;         // the program is a compute shader; targets are its images, RGBA32UI all
+    const char* name;     // for the sentence if it fails
 } sap_gl_pass;
 
 // Draws a rectangle: every texel of it is computed by the program (set its uniforms before).

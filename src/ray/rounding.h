@@ -6,7 +6,9 @@ uniform uint nothing; // 0, which no compiler knows: it cannot rewrite what has 
 
 float sap_kept(float value) { return uintBitsToFloat(floatBitsToUint(value) ^ nothing); }
 
-float sap_without_sign_of_zero(float value) { return uintBitsToFloat(floatBitsToUint(value) == 0x80000000u ? 0u : floatBitsToUint(value)); }
+float sap_without_sign_of_zero(float value) {
+    return uintBitsToFloat(floatBitsToUint(value) == 0x80000000u ? 0u : floatBitsToUint(value));
+}
 
 float sap_product(float a, float b) { return sap_kept(a * b); }
 

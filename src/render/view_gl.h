@@ -31,9 +31,9 @@ struct sap_gl_view {
     // Of the tile.
     sap_gl_walking walking;
     int32_t x, y, width, height, bounce, lamp;
-    int32_t room;                        // pixels on a side of the textures
-    GLuint ray[2][SAP_GL_RAY_TEXTURES];  // origin, direction, path
-    GLuint shadow[SAP_GL_RAY_TEXTURES];  // origin, direction, what the lamp sheds
+    int32_t room;                       // pixels on a side of the textures
+    GLuint ray[2][SAP_GL_RAY_TEXTURES]; // origin, direction, path
+    GLuint shadow[SAP_GL_RAY_TEXTURES]; // origin, direction, what the lamp sheds
     GLuint light[2];
     int ray_now, light_now;
     sap_gl_walks first, shadows;

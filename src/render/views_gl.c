@@ -36,10 +36,8 @@ static void drop_lamps(sap_gl_view* view) {
 
 // What of a picture does not need the context.
 static sap_status ask(sap_gl_view* view, const sap_gl_view_options* options) {
-    const sap_scene scene = {.tree = view->tree,
-                             .camera = options->camera,
-                             .lights = options->lights,
-                             .light_count = options->light_count};
+    const sap_scene scene = {
+        .tree = view->tree, .camera = options->camera, .lights = options->lights, .light_count = options->light_count};
     sap_device* device = device_of(view);
     sap_status status = sap_picture_ask(&view->picture, device, &scene, &options->picture);
     if (status != SAP_OK) return status;
