@@ -11,7 +11,7 @@ typedef struct query {
 
 // ---- Leaves
 
-#if !defined(SAP_FEW_INSTANCES)
+#if !defined(__EMSCRIPTEN__) // where code must travel, the text for any number of vectors serves all
 INLINE void scan_one_few(const tree_view* t, const int dims, const int vectors, const query* q, const real* block,
                          list* l) {
     vreal distance[4], least = v_set(INFINITY);
@@ -65,7 +65,7 @@ INLINE void scan_one_many(const tree_view* t, const int dims, const query* q, co
 }
 
 INLINE void scan_one(const tree_view* t, const int dims, const query* q, const real* block, list* l) {
-#if defined(SAP_FEW_INSTANCES)
+#if defined(__EMSCRIPTEN__)
     scan_one_many(t, dims, q, block, l);
 #else
     switch (t->vectors) {
