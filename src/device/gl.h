@@ -226,7 +226,7 @@ sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
 sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job);
 sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree);
 sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to);
-sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* textures);
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* result);
 sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_gl_frame** frame);
 sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid);
 sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done);

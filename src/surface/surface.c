@@ -14,8 +14,8 @@ typedef struct owned_surface {
 
 enum { ARRAY_ALIGNMENT = 256 };
 
-size_t sap_surface_array_bytes(int64_t count) {
-    size_t bytes = (size_t)count * 3 * sizeof(float);
+size_t sap_surface_array_bytes(int64_t rows) {
+    size_t bytes = (size_t)rows * 3 * sizeof(float);
     return (bytes + ARRAY_ALIGNMENT - 1) / ARRAY_ALIGNMENT * ARRAY_ALIGNMENT;
 }
 
