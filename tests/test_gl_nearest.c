@@ -388,27 +388,7 @@ TEST(trees_in_bytes) {
             cloud points = cloud_of_family((family)which, size, 2, 32, 0, 5);
             sap_tree* tree = NULL;
             CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &tree), SAP_OK);
-<<<<<<< HEAD
             check_sites(shared(), tree, &points);
-=======
-            CHECK_STATUS(sap_tree_to_rgba8(tree, grid.origin, side, &form), SAP_OK);
-            CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, ids, distances), SAP_OK);
-            for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
-                int column = i % WIDTH, row = i / WIDTH;
-                double x = (column + 0.5) * grid.right[0] * form->scale;
-                double y = (row + 0.5) * grid.down[1] * form->scale, least = INFINITY, found = INFINITY;
-                for (int64_t p = 0; p < size; p++) {
-                    double u = floor((cloud_get(&points, p, 0) - grid.origin[0]) * form->scale + 0.5) - x;
-                    double v = floor((cloud_get(&points, p, 1) - grid.origin[1]) * form->scale + 0.5) - y;
-                    double distance = sqrt(u * u + v * v);
-                    least = fmin(least, distance);
-                    if (p == ids[i]) found = distance;
-                }
-                worst = fmax(worst, fmax(found - least, fabs((double)distances[i] * form->scale - least)));
-            }
-            if (!CHECK(worst < 0.05)) printf("  worst: %g units\n", worst);
-            sap_rgba8_tree_free(form);
->>>>>>> main
             sap_tree_free(tree);
             cloud_free(&points);
         }
