@@ -87,6 +87,7 @@ struct sap_gl {
     void *display, *context, *library; // the platform's
     bool own_context;                  // or the device's alone
     bool made_context;                 // in a browser: the context is the device's to delete
+    int losses;                        // in a browser: of this context, before the device was opened
     bool lost;                         // for good
     int32_t version;                   // of OpenGL ES, 10 * major + minor; 20 in WebGL 1
     bool float_targets;                // textures of 16- and 32-bit floats can be written
