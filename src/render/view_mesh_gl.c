@@ -52,7 +52,7 @@ static void* take_texels(sap_gl_call* call, int64_t texels, const char* what, in
     size_t bytes = 0;
     if (!sap_gl_array_size(call, texels, what, &width, &height)) return NULL;
     *shift = logarithm(width);
-    if (sap_size_multiply((size_t)texels + 1, 16, &bytes) && sap_scratch_take(call->device, bytes, scratch))
+    if (sap_size_multiply((uint64_t)texels + 1, 16, &bytes) && sap_scratch_take(call->device, bytes, scratch))
         return scratch->memory;
     sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for %s", what);
     return NULL;
