@@ -1,7 +1,8 @@
 // Any bytes, read as what follows the checksums of a saved tree: facts about it, then its arrays. They are saved, which
 // gives them checksums that hold, and loaded again. What is loaded must be searched without harm.
 //
-// An input is bytes 16 to 87 of a file that sap_tree_save wrote, then those from 512 on without the last 64.
+// An input is bytes 16 to 87 of a file that sap_tree_save wrote, then those from 512 on without the last 64. One that
+// begins with "SAP" is taken as a saved tree as it is.
 #include "fuzz.h"
 #include "sapwood/points.h"
 #include "tree/layout.h"
@@ -52,13 +53,22 @@ static void search(const sap_tree* tree) {
     if (status != SAP_OK || count < 0 || count > tree->shape.count) abort();
 }
 
+static unsigned char* copy(const uint8_t* data, size_t size, int64_t* saved_size) {
+    unsigned char* saved = aligned_alloc(64, (size + 63) / 64 * 64);
+    if (!saved) abort();
+    *saved_size = (int64_t)size;
+    return memcpy(saved, data, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     facts claimed;
     if (size < sizeof claimed) return 0;
     memcpy(&claimed, data, sizeof claimed);
     fuzz_largest_block = 64 * size + (1 << 17);
     int64_t saved_size;
-    unsigned char* saved = save_claims(&claimed, data + sizeof claimed, size - sizeof claimed, &saved_size);
+    unsigned char* saved = !memcmp(data, "SAP", 3)
+                               ? copy(data, size, &saved_size)
+                               : save_claims(&claimed, data + sizeof claimed, size - sizeof claimed, &saved_size);
     sap_tree* tree = NULL;
     sap_status status = sap_tree_load_memory(fuzz_device(), saved, saved_size, &tree);
     if ((status == SAP_OK) != (tree != NULL)) abort();
