@@ -95,9 +95,9 @@ static sap_cli_exit count_leaves(sap_cli* cli, voronoi_run* run) {
     for (int64_t i = 0; status == SAP_OK && i < pixel_count(run); i++) {
         sap_search_stats stats = {0};
         int32_t id;
-        float query[3] = {(float)(grid->origin[0] + ((double)(i % grid->width) + 0.5) * grid->right[0]),
-                          (float)(grid->origin[1] + ((double)(i / grid->width) + 0.5) * grid->down[1]),
-                          (float)grid->origin[2]};
+        int64_t x = i % grid->width, y = i / grid->width;
+        float query[3] = {(float)(grid->origin[0] + ((double)x + 0.5) * grid->right[0]),
+                          (float)(grid->origin[1] + ((double)y + 0.5) * grid->down[1]), (float)grid->origin[2]};
         status = sap_nearest(tree, (sap_points){query, 1, run->info.dims, 0},
                              &(sap_search){.k = 1, .walk = SAP_WALK_STACKLESS, .stats = &stats}, &id, NULL);
         run->leaves[i] = (int32_t)stats.leaves;
@@ -151,7 +151,7 @@ static void paint(const sap_cli_options* o, voronoi_run* run) {
     for (int64_t i = 0; i < pixel_count(run); i++) {
         uint8_t* pixel = run->pixels + 3 * i;
         double color[3] = {1, 1, 1}, distance = sqrt((double)run->distance2[i]);
-        if (o->style == SAP_STYLE_DEPTH) {
+        if (run->leaves) {
             set_heat(pixel, log(1.0 + run->leaves[i]) / log(1.0 + most));
         } else if (run->ids[i] < 0) {
             set(pixel, 1, 1, 1);

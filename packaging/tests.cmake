@@ -29,10 +29,29 @@ foreach(source IN LISTS sapwood_tests)
   endif()
 endforeach()
 
-# In a browser: web/tests/library.test.mjs opens a page for each of these.
+# In WebAssembly only these programs are meant to run: some under node, with vectors and some of them without, and those
+# of OpenGL in a browser, where web/tests/library.test.mjs opens a page for each.
 if(EMSCRIPTEN)
-  foreach(name IN ITEMS test_gl test_gl_compact test_gl_nearest test_gl_old test_gl_surface)
-    target_link_options(${name} PRIVATE -O1 -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sALLOW_MEMORY_GROWTH=1)
+  add_custom_target(web_tests)
+  target_compile_definitions(sapwood_test_support PUBLIC CASES_FEWER)
+  foreach(room IN ITEMS nearest radius tree saved_memory mesh_tree rays compact surface)
+    target_sources(test_${room} PRIVATE $<TARGET_OBJECTS:sapwood_package_device>)
+    target_link_options(test_${room} PRIVATE -sWASM_ASYNC_COMPILATION=0) # else it asks node's fetch for a path
+    add_executable(test_${room}_simd128 $<TARGET_OBJECTS:test_${room}> $<TARGET_OBJECTS:sapwood_package_device>)
+    target_link_libraries(test_${room}_simd128 PRIVATE sapwood_test_support sapwood_static_simd128 m)
+    target_link_options(test_${room}_simd128 PRIVATE -sWASM_ASYNC_COMPILATION=0)
+    set_target_properties(test_${room}_simd128 PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    add_test(NAME test_${room}_simd128 COMMAND test_${room}_simd128 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(test_${room}_simd128 PROPERTIES TIMEOUT 200 LABELS web)
+    add_dependencies(web_tests test_${room}_simd128)
+  endforeach()
+  foreach(room IN ITEMS nearest tree mesh_tree compact)
+    set_tests_properties(test_${room} PROPERTIES LABELS web)
+    add_dependencies(web_tests test_${room})
+  endforeach()
+  target_link_options(sapwood_test_support INTERFACE -O1 -sALLOW_MEMORY_GROWTH=1)
+  foreach(name IN ITEMS test_gl test_gl_compact test_gl_nearest test_gl_old test_gl_rays test_gl_surface test_gl_view)
+    target_link_options(${name} PRIVATE -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2)
   endforeach()
 endif()
 

@@ -2,7 +2,7 @@
 # 16 bytes (SIMD128) and without; a browser's or Node's WebAssembly.validate says which may be loaded.
 #
 #   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of Emscripten's JavaScript
-#   build/web/package/sapwood-points.wasm, ...-plain     of these points and compaction only
+#   build/web/package/points.wasm, points-plain.wasm     of these points and compaction only
 #   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device, through Emscripten's glue
 
 # The library with vectors: only the inner loops are compiled anew.
@@ -56,7 +56,7 @@ set(sapwood_points_sources ${sapwood_package_sources})
 list(FILTER sapwood_points_sources EXCLUDE REGEX "/(mesh|surface)\\.c$")
 sapwood_web_modules(sapwood package .wasm "${sapwood_package_sources};$<TARGET_OBJECTS:sapwood_package_device>"
   ${sapwood_bare})
-sapwood_web_modules(sapwood-points package .wasm "${sapwood_points_sources};$<TARGET_OBJECTS:sapwood_points_device>"
+sapwood_web_modules(points package .wasm "${sapwood_points_sources};$<TARGET_OBJECTS:sapwood_points_device>"
   ${sapwood_bare})
 
 # The page: one module for the thread that draws and for the worker that builds trees.

@@ -105,8 +105,9 @@ static inline void check_sites(sap_device* device, const sap_tree* tree, const c
     if (!CHECK_STATUS(sap_tree_to_rgba8(tree, grid.origin, side, &form), SAP_OK)) return;
     CHECK_STATUS(sap_gl_nearest_rgba8(device, form, &grid, ids, distances), SAP_OK);
     for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
-        double x = (i % WIDTH + 0.5) * grid.right[0] * form->scale;
-        double y = (i / WIDTH + 0.5) * grid.down[1] * form->scale, least = INFINITY, found = INFINITY;
+        int column = i % WIDTH, row = i / WIDTH;
+        double x = (column + 0.5) * grid.right[0] * form->scale;
+        double y = (row + 0.5) * grid.down[1] * form->scale, least = INFINITY, found = INFINITY;
         for (int64_t p = 0; p < points->count; p++) {
             double u = floor((cloud_get(points, p, 0) - grid.origin[0]) * form->scale + 0.5) - x;
             double v = floor((cloud_get(points, p, 1) - grid.origin[1]) * form->scale + 0.5) - y;

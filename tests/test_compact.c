@@ -378,15 +378,15 @@ TEST(beyond_32_bits_of_items) {
     static const uint8_t expected[KEPT] = {0, 1, 0, 7, 8, 0, 9};
     const int64_t many = INT64_C(1) << 32, count = many + 70000;
     devices all = devices_open(2);
-    uint8_t* items = calloc((size_t)count, 1);
+    uint8_t* items = (uint64_t)count <= SIZE_MAX ? calloc((size_t)count, 1) : NULL;
     bool can = items && is_fast(last_of(&all));
     if (can) {
         uint8_t out[KEPT];
         int64_t kept = 0;
         items[1] = 1;
-        items[many - 1] = 7;
-        items[many] = 8;
-        items[count - 1] = 9;
+        items[(size_t)(many - 1)] = 7;
+        items[(size_t)many] = 8;
+        items[(size_t)(count - 1)] = 9;
         CHECK_STATUS(sap_unique(last_of(&all), items, count, 1, out, &kept), SAP_OK);
         CHECK_EQUAL(kept, KEPT);
         CHECK(!memcmp(out, expected, KEPT));

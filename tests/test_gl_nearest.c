@@ -175,7 +175,7 @@ static void check_frame(const sap_gl_frame* frame, const cloud* points, const sa
         check_counts(points, &queries, oracle_limit2(radius, 32), counts);
     }
     for (int32_t y = 0; y < HEIGHT; y++) {
-        size_t in = (size_t)((Y + y) * grid->width + X) * (size_t)wanted, at = (size_t)(y * WIDTH * wanted);
+        int32_t in = ((Y + y) * grid->width + X) * wanted, at = y * WIDTH * wanted;
         CHECK(!memcmp(part_ids + at, ids + in, (size_t)(WIDTH * wanted) * sizeof *ids));
         if (k) CHECK(!memcmp(part_distance2 + at, distance2 + in, (size_t)(WIDTH * wanted) * sizeof *distance2));
     }

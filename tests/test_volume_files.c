@@ -84,7 +84,7 @@ TEST(arrays) {
         size_t size = encode(types[i].type, values, 12, encoded);
         const sap_volume_read_options options = {.spacing = {1, 2, 3}};
         for (int order = 0; order < 2; order++) {
-            bytes b = npy_of(types[i].type, order ? "True" : "False", order ? "(2, 3, 2)" : "(2, 3, 2)", encoded, size);
+            bytes b = npy_of(types[i].type, order ? "True" : "False", "(2, 3, 2)", encoded, size);
             sap_volume_file* file = NULL;
             NOTE("%s, order %d", types[i].type, order);
             CHECK_STATUS(parse_volume(&r, &b, &options, &file), SAP_OK);

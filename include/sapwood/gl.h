@@ -98,6 +98,7 @@ SAP_API sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int3
 SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid);
 /**
  * Lets every walk look at `leaves` more leaves. *done, unless NULL, tells whether all have ended, and waits for that.
+ * So many leaves that it takes several passes, since some drivers end loops, wait for each but the last.
  * Errors: SAP_ERROR_ARGUMENT (leaves < 1, nothing begun), SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done);

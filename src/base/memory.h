@@ -11,8 +11,8 @@ typedef struct sap_device sap_device;
 // Bytes between the starts of arrays: one cache line, one AVX-512 vector.
 enum { SAP_ALIGNMENT = 64 };
 
-// *result = a * b; false if that overflows size_t.
-static inline bool sap_size_multiply(size_t a, size_t b, size_t* result) {
+// *result = a * b; false if that overflows size_t, which may have fewer bits than a count.
+static inline bool sap_size_multiply(uint64_t a, uint64_t b, size_t* result) {
     return !__builtin_mul_overflow(a, b, result);
 }
 

@@ -29,7 +29,8 @@ static sap_status check(sap_device* device, const sap_compact_job* job, bool nee
     if (!job->items) return sap_fail(device, SAP_ERROR_ARGUMENT, "items: is NULL");
     if (needs_keep && !job->keep) return sap_fail(device, SAP_ERROR_ARGUMENT, "keep: is NULL");
     if (!job->out) return sap_fail(device, SAP_ERROR_ARGUMENT, "out: is NULL");
-    if (!sap_size_multiply((size_t)job->count, job->item_bytes, &bytes) || bytes > PTRDIFF_MAX)
+    if (job->count > PTRDIFF_MAX || !sap_size_multiply((uint64_t)job->count, job->item_bytes, &bytes) ||
+        bytes > PTRDIFF_MAX)
         return sap_fail(device, SAP_ERROR_RANGE, "count: %lld items of %zu bytes are more than memory can be",
                         (long long)job->count, job->item_bytes);
     const char* overlap = overlap_of(job);

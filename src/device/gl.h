@@ -58,6 +58,7 @@ typedef struct sap_gl_platform {
     void (*leave)(sap_gl* gl, const sap_gl_before* before);
     bool (*has)(const sap_gl* gl, const char* extension);
     bool (*lost)(const sap_gl* gl);
+    bool is_browser;
 } sap_gl_platform;
 
 extern const sap_gl_platform sap_gl_native; // of EGL, or in a browser of WebGL
@@ -86,6 +87,7 @@ struct sap_gl {
     void *display, *context, *library; // the platform's
     bool own_context;                  // or the device's alone
     bool made_context;                 // in a browser: the context is the device's to delete
+    int losses;                        // in a browser: of this context, before the device was opened
     bool lost;                         // for good
     int32_t version;                   // of OpenGL ES, 10 * major + minor; 20 in WebGL 1
     bool float_targets;                // textures of 16- and 32-bit floats can be written
@@ -113,7 +115,7 @@ sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform)
 typedef struct sap_gl_found {
     GLint program, draw_framebuffer, read_framebuffer, vertices, corners, pack_buffer, unpack_buffer, unit;
     GLint texture[SAP_GL_UNITS], texture_3d[SAP_GL_UNITS], sampler[SAP_GL_UNITS];
-    GLint viewport[4], pack[4], unpack[6];
+    GLint viewport[4], pack[4], unpack[6], browser_unpack[2];
     GLboolean tests[8], mask[4];
 } sap_gl_found;
 
@@ -228,7 +230,7 @@ sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
 sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job);
 sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree);
 sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to);
-sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* textures);
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* result);
 sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_gl_frame** frame);
 sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid);
 sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done);

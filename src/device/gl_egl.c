@@ -16,6 +16,7 @@
     F(GetDisplay) F(GetError) F(GetProcAddress) F(Initialize) F(MakeCurrent) F(QueryAPI) F(QueryString)
 
 typedef struct egl_calls {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define DECLARE(name) __typeof__(&egl##name) name;
     EGL_EACH(DECLARE)
 #undef DECLARE

@@ -119,7 +119,7 @@ static sap_status read_fields(pcd_header* h) {
         sap_status status = count > 0 ? note_field(h, name, cell) : SAP_OK;
         if (status != SAP_OK) return status;
         size_t bytes;
-        if (count > INT32_MAX || !sap_size_multiply((size_t)count, cell.bytes, &bytes) ||
+        if (count > INT32_MAX || !sap_size_multiply((uint64_t)count, cell.bytes, &bytes) ||
             !sap_size_add(h->row_bytes, bytes, &h->row_bytes))
             return bad_header(h, "rows larger than any memory, by field", name);
         h->numbers += count;

@@ -211,7 +211,7 @@ sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t d
                             (long long)count);
     if (source->real_bits) fits_float = source->real_bits == 32;
     size_t bytes, start = sap_align(sizeof(owned_set));
-    if (!sap_size_multiply((size_t)count, (size_t)dims * (fits_float ? sizeof(float) : sizeof(double)), &bytes) ||
+    if (!sap_size_multiply((uint64_t)count, (size_t)dims * (fits_float ? sizeof(float) : sizeof(double)), &bytes) ||
         !sap_size_add(bytes, start, &bytes))
         return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld points do not fit the address space", (long long)count);
     owned_set* owned = sap_memory_allocate(source->device, bytes);

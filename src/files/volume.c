@@ -36,7 +36,7 @@ static sap_status count_samples(const sap_source* source, samples* s) {
         if (s->size[i] > INT32_MAX)
             return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "a side of %lld samples is more than 2147483647",
                                 (long long)s->size[i]);
-        fits = fits && (empty || sap_size_multiply(count, (size_t)s->size[i], &count));
+        fits = fits && (empty || sap_size_multiply(count, (uint64_t)s->size[i], &count));
     }
     if (!fits || !sap_size_multiply(count, 8, &bytes) || bytes > PTRDIFF_MAX)
         return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld x %lld x %lld samples are more than memory can be",

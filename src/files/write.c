@@ -161,7 +161,7 @@ static int compare_names(const void* a, const void* b) {
 // Refuses names that repeat: readers could not tell the columns apart.
 static sap_status check_repeats(sap_device* device, const sap_table* table, int64_t columns) {
     size_t bytes;
-    bool fits = sap_size_multiply((size_t)columns, sizeof *table->names, &bytes);
+    bool fits = sap_size_multiply((uint64_t)columns, sizeof *table->names, &bytes);
     const char** sorted = fits ? sap_memory_allocate(device, bytes) : NULL;
     if (!sorted)
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to compare %lld column names", (long long)columns);
@@ -209,7 +209,7 @@ static sap_status check_table(sap_device* device, const sap_table* table) {
     int64_t columns = table->columns ? table->columns : 1, values;
     size_t bytes;
     if (__builtin_mul_overflow(table->rows, columns, &values) || (uint64_t)values > SIZE_MAX ||
-        !sap_size_multiply((size_t)values, number_bytes[table->number], &bytes))
+        !sap_size_multiply((uint64_t)values, number_bytes[table->number], &bytes))
         return sap_fail(device, SAP_ERROR_ARGUMENT, "table.rows: times columns does not fit the address space");
     if (!table->values && values) return sap_fail(device, SAP_ERROR_ARGUMENT, "table.values: is NULL");
     return SAP_OK;

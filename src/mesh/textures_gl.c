@@ -63,7 +63,7 @@ static void make_textures(sap_gl_call* call, const sap_mesh_tree* tree, sap_gl_m
     if (!sap_gl_array_size(call, texels, names[SAP_MESH_TEXTURE_TRIANGLES], &width, &height)) return;
     size_t for_nodes = (size_t)s->nodes * sizeof(sap_mesh_node), bytes = 0;
     sap_scratch scratch = {NULL, 0};
-    if (!sap_size_multiply((size_t)texels, 16, &bytes) ||
+    if (!sap_size_multiply((uint64_t)texels, 16, &bytes) ||
         !sap_scratch_take(call->device, bytes > for_nodes ? bytes : for_nodes, &scratch)) {
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for the textures of a tree over triangles");
         return;

@@ -9,7 +9,7 @@
 extern const char sap_glsl_nearest[];
 
 enum {
-    BLOCK = 8,        // pixels on a side of those that share a hint
+    BLOCK = 8,        // pixels on a side of those that share a hint: an even number
     LEFT_BLOCK = 32,  // the same of those of which one is told whether their walks have ended
     HINT_LEAVES = 256 // that the walk for a hint looks at: what it has found by then bounds the answer as well
 };
@@ -70,7 +70,7 @@ static float reach_of(const sap_grid* grid, int32_t dims) {
                       2 * fabs(grid->down[a]) * (grid->height + 1.0);
         if (!(most <= largest)) largest = most;
     }
-    double reach = (BLOCK / 2) * (sqrt(right2) + sqrt(down2)) * 1.00001 + 16 * largest * (double)FLT_EPSILON;
+    double reach = 0.5 * BLOCK * (sqrt(right2) + sqrt(down2)) * 1.00001 + 16 * largest * (double)FLT_EPSILON;
     return reach < 1e18 ? (float)reach : INFINITY;
 }
 

@@ -8,7 +8,10 @@ enum { PLACES = 1 << 18 }; // asked at a time
 
 static sap_status check(const sap_tree* tree, const sap_grid* grid) {
     const sap_device* device = tree->device;
-    if (!grid) return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: is NULL");
+    if (!grid) {
+        sap_fail(device, SAP_ERROR_ARGUMENT, "grid: is NULL");
+        return SAP_ERROR_ARGUMENT;
+    }
     if (grid->width < 1 || grid->height < 1)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d is no size", (int)grid->width, (int)grid->height);
     if (tree->shape.real_bits != 32)

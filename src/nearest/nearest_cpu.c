@@ -120,7 +120,7 @@ static sap_status reserve(batch* b) {
     bool many = job->self || count > SAP_QUERY_RUN;
     if (k > LOCAL_KEYS || (k > SAP_LIST_MAX && many)) {
         size_t bytes;
-        if (!sap_size_multiply((size_t)k * 16, (size_t)device->options.threads, &bytes) ||
+        if (!sap_size_multiply((uint64_t)k * 16, (size_t)device->options.threads, &bytes) ||
             !sap_scratch_take(device, bytes, &b->heaps))
             return sap_fail(device, SAP_ERROR_MEMORY, "no memory for lists of %lld neighbours", (long long)k);
     }

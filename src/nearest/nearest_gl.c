@@ -172,7 +172,7 @@ static sap_status ask(const sap_tree* tree, const sap_rows* rows, float limit2, 
             if (!sap_scratch_take(tree->device, (size_t)room * WORDS * 4, &scratch))
                 sap_gl_fail(&call, SAP_ERROR_MEMORY, "no memory for queries");
         }
-        if (call.status == SAP_OK) {
+        if (call.status == SAP_OK && scratch.memory) {
             place_queries(rows, first, room, (float*)(void*)scratch.memory);
             sap_gl_frame_ask(&call, &frame, (const float*)(const void*)scratch.memory);
             answers part = *to;

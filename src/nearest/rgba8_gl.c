@@ -67,7 +67,7 @@ sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, c
     pass.target[0] = sap_gl_texture(&call, GL_RGBA8, TILE, TILE, NULL, "a picture");
     pass.input[0] = (sap_gl_input){.sampler = "nodes", .texture = nodes};
     pass.input[1] = (sap_gl_input){.sampler = "ids", .texture = names};
-    for (int64_t top = 0; top < grid->height && call.status == SAP_OK; top += TILE) {
+    for (int64_t top = 0; scratch.memory && top < grid->height && call.status == SAP_OK; top += TILE) {
         for (int64_t side = 0; side < grid->width && call.status == SAP_OK; side += TILE) {
             const int32_t x = (int32_t)side, y = (int32_t)top;
             pass.rectangle[2] = grid->width - x < TILE ? grid->width - x : TILE;

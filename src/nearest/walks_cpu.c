@@ -116,7 +116,7 @@ sap_status sap_nearest_walks_cpu(const sap_tree* tree, const sap_nearest_job* jo
     sap_scratch scratch = {NULL, 0};
     if (!job->distance2 && b.job.k > LONGEST_LIST) {
         size_t bytes;
-        if (!sap_size_multiply((size_t)job->search.k, (size_t)device->options.threads * sap_real_bytes(shape),
+        if (!sap_size_multiply((uint64_t)job->search.k, (size_t)device->options.threads * sap_real_bytes(shape),
                                &bytes) ||
             !sap_scratch_take(device, bytes, &scratch))
             return sap_fail(device, SAP_ERROR_MEMORY, "search.k: no memory for lists of %d distances",

@@ -1,4 +1,5 @@
-// Rows into the caller's memory on the CPU: collected as ever, and copied as far as they fit.
+// Rows into the caller's memory on the CPU, where radius_cpu.c does not write them itself: without room for a hit, and
+// on trees without boxes, whose rows are collected as ever, and copied as far as they fit.
 #include "radius/radius_cpu.h"
 
 // Without room for a hit, offsets are sums of counts.

@@ -13,7 +13,7 @@ typedef struct owned_neighbors {
 sap_status sap_neighbors_reserve(sap_device* device, int64_t rows, int32_t real_bits, int64_t total,
                                  sap_neighbors** out) {
     size_t real = (size_t)real_bits / 8, offsets = sap_align((size_t)(rows + 1) * 8), bytes;
-    if (!sap_size_multiply((size_t)total, real + 4, &bytes) ||
+    if (!sap_size_multiply((uint64_t)total, real + 4, &bytes) ||
         !sap_size_add(bytes, offsets + 2 * SAP_ALIGNMENT, &bytes))
         return sap_fail(device, SAP_ERROR_RANGE, "%lld neighbours are more than can be addressed", (long long)total);
     owned_neighbors* made = sap_memory_allocate_zero(device, sizeof *made);
@@ -140,7 +140,7 @@ sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
     int threads = neighbors->count > 1024 ? device->options.threads : 1;
     size_t room_bytes, all_bytes;
     sap_scratch room = {NULL, 0};
-    if (!sap_size_multiply((size_t)longest, sizeof(pair), &room_bytes) ||
+    if (!sap_size_multiply((uint64_t)longest, sizeof(pair), &room_bytes) ||
         !sap_size_multiply(sap_align(room_bytes), (size_t)threads, &all_bytes) ||
         !sap_scratch_take(device, all_bytes + 1, &room))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to sort rows of %lld neighbours", (long long)longest);

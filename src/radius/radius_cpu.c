@@ -101,7 +101,7 @@ static bool run_one(batch* b, sap_radius_run* run, segment** current) {
     run->greater_only = b->job->self;
     run->limit2 = b->job->limit2;
     run->counts = b->counts;
-    if (b->job->found) return collect(b, run, current);
+    if (b->job->found || b->job->into) return collect(b, run, current);
     b->kernels->search(run);
     return true;
 }
@@ -135,18 +135,25 @@ static sap_status run_all(batch* b, const sap_radius_run* whole) {
     return SAP_OK;
 }
 
-static void move_segment(const segment* s, const batch* b, const sap_neighbors* out) {
+// Where hits go: row i to offsets[i] and on, as far as there is room.
+typedef struct target {
+    const int64_t* offsets;
+    int32_t* ids;
+    unsigned char* distance2; // may be NULL
+    int64_t capacity;
+} target;
+
+static void move_segment(const segment* s, const batch* b, const target* out) {
     size_t real = sap_real_bytes(&b->tree->shape);
-    unsigned char* distances =
-        (unsigned char*)(uintptr_t)(real == 4 ? (const void*)out->distance2 : (const void*)out->distance2_f64);
-    int32_t* ids = (int32_t*)(uintptr_t)out->ids;
     for (int p = 0; p < s->pieces; p++) {
         int64_t from = s->piece[p].start;
         for (int64_t i = 0; i < s->piece[p].count; i++) {
             int64_t row = s->piece[p].rows ? s->piece[p].rows[i] : s->piece[p].first_row + i;
-            int64_t to = out->offsets[row], count = out->offsets[row + 1] - to;
-            memcpy(ids + to, s->ids + from, (size_t)count * 4);
-            memcpy(distances + (size_t)to * real, s->distance2 + (size_t)from * real, (size_t)count * real);
+            int64_t to = out->offsets[row], count = out->offsets[row + 1] - to, room = out->capacity - to;
+            size_t fit = room <= 0 ? 0 : (size_t)(count < room ? count : room);
+            if (fit) memcpy(out->ids + to, s->ids + from, fit * 4);
+            if (fit && out->distance2)
+                memcpy(out->distance2 + (size_t)to * real, s->distance2 + (size_t)from * real, fit * real);
             from += count;
         }
     }
@@ -159,17 +166,35 @@ static segment* next_segment(segment** left) {
     return s;
 }
 
+static void move_all(const batch* b, const target* out) {
+    segment* left = b->segments;
+#pragma omp parallel num_threads(b->tree->device->options.threads) if (left && left->next)
+    for (segment* s = next_segment(&left); s; s = next_segment(&left)) move_segment(s, b, out);
+}
+
 // Makes the rows and moves all hits there.
-static sap_status finish(batch* b) {
+static sap_status finish_found(const batch* b) {
     sap_neighbors* out;
     sap_status status =
         sap_neighbors_create(b->tree->device, b->job->queries.count, b->tree->shape.real_bits, b->counts, &out);
     if (status != SAP_OK) return status;
-    segment* left = b->segments;
-#pragma omp parallel num_threads(b->tree->device->options.threads) if (left && left->next)
-    for (segment* s = next_segment(&left); s; s = next_segment(&left)) move_segment(s, b, out);
+    const void* distance2 = out->distance2 ? (const void*)out->distance2 : (const void*)out->distance2_f64;
+    move_all(b, &(target){out->offsets, (int32_t*)(uintptr_t)out->ids, (unsigned char*)(uintptr_t)distance2,
+                          out->offsets[out->count]});
     *b->job->found = out;
     return SAP_OK;
+}
+
+// Moves the hits to the caller's rows.
+static void finish_into(const batch* b) {
+    const sap_radius_rows* rows = b->job->into;
+    int64_t sum = 0;
+    for (int64_t i = 0; i < b->job->queries.count; i++) {
+        rows->offsets[i] = sum;
+        sum += b->counts[i];
+    }
+    rows->offsets[b->job->queries.count] = sum;
+    move_all(b, &(target){rows->offsets, rows->ids, rows->distance2, rows->capacity});
 }
 
 // Orders the queries where that pays, and searches.
@@ -189,13 +214,14 @@ static sap_status search(batch* b) {
         whole = (sap_radius_run){.queries = order.coords, .count = order.count, .stride = s->dims, .rows = order.rows};
     }
     if (status == SAP_OK) status = run_all(b, &whole);
-    if (status == SAP_OK && b->job->found) status = finish(b);
+    if (status == SAP_OK && b->job->found) status = finish_found(b);
+    if (status == SAP_OK && b->job->into) finish_into(b);
     sap_scratch_give(b->tree->device, &order.scratch);
     return status;
 }
 
 sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
-    if (job->into) return sap_radius_into_cpu(tree, job);
+    if (job->into && (!tree->shape.levels || job->into->capacity == 0)) return sap_radius_into_cpu(tree, job);
     if (!tree->shape.levels) return sap_radius_walks_cpu(tree, job);
     batch b = {.tree = tree,
                .job = job,
@@ -203,7 +229,7 @@ sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
                .counts = job->counts,
                .progress = sap_progress_begin(tree->device, job->queries.count)};
     sap_scratch counts = {NULL, 0};
-    if (job->found) {
+    if (job->found || job->into) {
         size_t bytes = (size_t)job->queries.count * 8;
         if (!sap_scratch_take(tree->device, bytes + 1, &counts))
             return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to count the hits of %lld queries",

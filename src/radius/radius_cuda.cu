@@ -113,7 +113,7 @@ static void make_room(radius_search* r, int64_t hits) {
     size_t bytes;
     give_up(r, &r->home.hits);
     if (r->call.status != SAP_OK) return;
-    if (!sap_size_multiply((size_t)hits, 4 + real, &bytes) || !sap_size_add(bytes, 256, &bytes)) {
+    if (!sap_size_multiply((uint64_t)hits, 4 + real, &bytes) || !sap_size_add(bytes, 256, &bytes)) {
         r->call.status = sap_fail(r->call.device, SAP_ERROR_RANGE, "%lld neighbours are more than can be addressed",
                                   (long long)hits);
         return;
@@ -232,7 +232,7 @@ static bool make_room_there(radius_search* r, const sap_radius_rows* rows, bool 
     sap_cuda_fetch(&r->call, &total, r->pass.offsets + r->pass.all_rows, sizeof total);
     if (total < r->pass.room) r->pass.room = total;
     size_t bytes;
-    if (!sap_size_multiply((size_t)r->pass.room, sap_real_bytes(&r->tree->shape), &bytes)) {
+    if (!sap_size_multiply((uint64_t)r->pass.room, sap_real_bytes(&r->tree->shape), &bytes)) {
         r->call.status = sap_fail(r->call.device, SAP_ERROR_RANGE, "%lld neighbours are more than can be addressed",
                                   (long long)r->pass.room);
         return false;

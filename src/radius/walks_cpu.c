@@ -111,7 +111,7 @@ sap_status sap_radius_walks_cpu(const sap_tree* tree, const sap_radius_job* job)
     sap_device* device = tree->device;
     sap_scratch scratch = {NULL, 0};
     size_t bytes;
-    if (!sap_size_multiply((size_t)job->queries.count, sizeof(int64_t), &bytes) ||
+    if (!sap_size_multiply((uint64_t)job->queries.count, sizeof(int64_t), &bytes) ||
         !sap_scratch_take(device, bytes, &scratch))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to count the neighbours of %lld queries",
                         (long long)job->queries.count);

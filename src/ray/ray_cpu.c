@@ -87,7 +87,7 @@ static bool reserve(batch* b) {
     b->threads = (int)(parts < threads ? parts : threads);
     if (count <= LOCAL_KEYS || b->whole.job.visits) return true;
     size_t bytes;
-    return sap_size_multiply((size_t)b->threads * 2 * sizeof(sap_ray_key), (size_t)b->part, &bytes) &&
+    return sap_size_multiply((uint64_t)b->threads * 2 * sizeof(sap_ray_key), (size_t)b->part, &bytes) &&
            sap_scratch_take(device, bytes, &b->keys);
 }
 

@@ -50,7 +50,7 @@ static void* take_texels(sap_gl_call* call, int64_t texels, const char* what, in
     size_t bytes = 0;
     if (!sap_gl_array_size(call, texels, what, &width, &height)) return NULL;
     *shift = sap_gl_shift_of(width);
-    if (sap_size_multiply((size_t)texels + 1, 16, &bytes) && sap_scratch_take(call->device, bytes, scratch))
+    if (sap_size_multiply((uint64_t)texels + 1, 16, &bytes) && sap_scratch_take(call->device, bytes, scratch))
         return scratch->memory;
     sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for %s", what);
     return NULL;
@@ -62,7 +62,7 @@ static void make_facets(sap_gl_call* call, const sap_mesh_file* file, int32_t th
     sap_scratch normals = {NULL, 0}, scratch = {NULL, 0};
     uint32_t* to = take_texels(call, texels, what, &surface->shifts[0], &scratch);
     size_t bytes = 0;
-    if (to && (!sap_size_multiply((size_t)file->mesh.vertex_count + 1, 3 * sizeof(float), &bytes) ||
+    if (to && (!sap_size_multiply((uint64_t)file->mesh.vertex_count + 1, 3 * sizeof(float), &bytes) ||
                !sap_scratch_take(call->device, bytes, &normals)))
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for the normals of %lld vertices",
                     (long long)file->mesh.vertex_count);

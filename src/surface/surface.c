@@ -14,8 +14,8 @@ typedef struct owned_surface {
 
 enum { ARRAY_ALIGNMENT = 256 };
 
-size_t sap_surface_array_bytes(int64_t count) {
-    size_t bytes = (size_t)count * 3 * sizeof(float);
+size_t sap_surface_array_bytes(int64_t rows) {
+    size_t bytes = (size_t)rows * 3 * sizeof(float);
     return (bytes + ARRAY_ALIGNMENT - 1) / ARRAY_ALIGNMENT * ARRAY_ALIGNMENT;
 }
 
@@ -25,8 +25,8 @@ sap_status sap_surface_bytes(const sap_device* device, int64_t vertices, int64_t
         return sap_fail(device, SAP_ERROR_RANGE, "the surface has %lld %s, more than the 2147483647 that a mesh can",
                         (long long)(many ? vertices : triangles), many ? "vertices" : "triangles");
     size_t of_vertices, of_triangles, sum;
-    if (!sap_size_multiply((size_t)vertices, 6 * sizeof(float), &of_vertices) ||
-        !sap_size_multiply((size_t)triangles, 3 * sizeof(int32_t), &of_triangles) ||
+    if (!sap_size_multiply((uint64_t)vertices, 6 * sizeof(float), &of_vertices) ||
+        !sap_size_multiply((uint64_t)triangles, 3 * sizeof(int32_t), &of_triangles) ||
         !sap_size_add(of_vertices, of_triangles, &sum) || sum > PTRDIFF_MAX - 4 * ARRAY_ALIGNMENT)
         return sap_fail(device, SAP_ERROR_RANGE,
                         "a surface of %lld vertices and %lld triangles is more than memory can be", (long long)vertices,
@@ -116,7 +116,7 @@ static sap_status check_size(const sap_device* device, const sap_volume* volume)
                             (long long)volume->size[i]);
     }
     bool empty = !volume->size[0] || !volume->size[1] || !volume->size[2];
-    for (int i = 0; i < 3 && !empty; i++) fits = fits && sap_size_multiply(bytes, (size_t)volume->size[i], &bytes);
+    for (int i = 0; i < 3 && !empty; i++) fits = fits && sap_size_multiply(bytes, (uint64_t)volume->size[i], &bytes);
     if (!empty && (!fits || bytes > PTRDIFF_MAX))
         return sap_fail(device, SAP_ERROR_RANGE, "volume.size: %lld x %lld x %lld samples are more than memory can be",
                         (long long)volume->size[0], (long long)volume->size[1], (long long)volume->size[2]);

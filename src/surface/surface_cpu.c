@@ -108,7 +108,7 @@ sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job) {
     // Rows of two samples need more for their bits than the volume has bytes.
     size_t row_bytes = (size_t)e.words * sizeof *e.bits + 2 * sizeof(int64_t), bytes;
     sap_scratch scratch;
-    if (!sap_size_multiply((size_t)e.rows, row_bytes, &bytes) ||
+    if (!sap_size_multiply((uint64_t)e.rows, row_bytes, &bytes) ||
         !sap_size_add(bytes, 2 * sizeof(int64_t) + 3 * SAP_ALIGNMENT, &bytes) ||
         !sap_scratch_take(device, bytes, &scratch))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the bits of %lld rows", (long long)e.rows);

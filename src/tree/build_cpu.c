@@ -165,7 +165,7 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
     int64_t pitch = sap_column_pitch(count, points->real_bits);
     size_t column, buffer;
     if (!sap_shape_balanced(&shape, tree->options.leaf_size) ||
-        !sap_size_multiply((size_t)pitch, sap_slot_bytes(&shape), &buffer) || buffer > SIZE_MAX / 4)
+        !sap_size_multiply((uint64_t)pitch, sap_slot_bytes(&shape), &buffer) || buffer > SIZE_MAX / 4)
         return sap_fail(device, SAP_ERROR_RANGE,
                         "points: %lld points of %d dimensions need more memory than can be addressed", (long long)count,
                         (int)points->dims);

@@ -7,7 +7,7 @@
 static bool place(sap_tree_shape* s, size_t* at, int64_t count, size_t bytes) {
     size_t size, end;
     *at = s->bytes;
-    if (!sap_size_multiply((size_t)count, bytes, &size) || !sap_size_add(s->bytes, size, &end)) return false;
+    if (!sap_size_multiply((uint64_t)count, bytes, &size) || !sap_size_add(s->bytes, size, &end)) return false;
     if (end > SIZE_MAX / 2) return false;
     s->bytes = sap_align(end);
     return true;

@@ -25,7 +25,7 @@ static sap_draft_node* draft_nodes(const sap_draft* d) { return (sap_draft_node*
 static bool reserve_draft(sap_device* device, sap_draft* d, int64_t capacity) {
     sap_scratch larger;
     size_t bytes;
-    if (!sap_size_multiply((size_t)capacity, sizeof(sap_draft_node), &bytes) ||
+    if (!sap_size_multiply((uint64_t)capacity, sizeof(sap_draft_node), &bytes) ||
         !sap_scratch_take(device, bytes, &larger))
         return false;
     if (d->count) memcpy(larger.memory, d->memory.memory, (size_t)d->count * sizeof(sap_draft_node));

@@ -39,6 +39,27 @@ SAP_EXPORT sap_status web_mesh_describe(const sap_mesh_tree* tree) {
     return SAP_OK;
 }
 
+/** How many bytes a saved tree has: numbers[0]. */
+SAP_EXPORT sap_status web_mesh_saved_size(const sap_mesh_tree* tree) {
+    int64_t size = 0;
+    const sap_status status = sap_mesh_tree_saved_size(tree, &size);
+    web_shared.numbers[0] = (double)size;
+    return status;
+}
+
+/** Saves to memory of web_allocate_saved. */
+SAP_EXPORT sap_status web_mesh_save(const sap_mesh_tree* tree, void* bytes, size_t size) {
+    return sap_mesh_tree_save_memory(tree, bytes, (int64_t)size);
+}
+
+/** Takes a saved tree where it lies, in memory of web_allocate_saved that stays; its address is then integers[0]. */
+SAP_EXPORT sap_status web_mesh_load(const void* bytes, size_t size) {
+    sap_mesh_tree* tree = NULL;
+    const sap_status status = sap_mesh_tree_load_memory(web_device, bytes, (int64_t)size, &tree);
+    web_shared.integers[0] = web_address(tree);
+    return status;
+}
+
 // ---- One ray: numbers[0 … 2] its origin, [3] t_min, [4 … 6] its direction, [7] t_max.
 
 static sap_ray shared_ray(void) {

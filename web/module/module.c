@@ -30,7 +30,7 @@ SAP_EXPORT const char* web_sentence(void) { return sentence; }
 /** Where web_exchange lies. */
 SAP_EXPORT web_exchange* web_block(void) { return &web_shared; }
 
-/** Memory for a saved tree, which is used where it lies: aligned to 64 bytes, NULL if there is none; for free. */
+/** Memory for a saved tree, which is used where it lies: aligned to 64 bytes, NULL if there is none. free takes it. */
 SAP_EXPORT void* web_allocate_saved(size_t bytes) {
     return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
 }

@@ -47,6 +47,29 @@ SAP_EXPORT sap_status web_tree_describe(const sap_tree* tree) {
     return SAP_OK;
 }
 
+// ---- Saved trees.
+
+/** How many bytes a saved tree has: numbers[0]. */
+SAP_EXPORT sap_status web_tree_saved_size(const sap_tree* tree) {
+    int64_t size = 0;
+    const sap_status status = sap_tree_saved_size(tree, &size);
+    web_shared.numbers[0] = (double)size;
+    return status;
+}
+
+/** Saves to memory of web_allocate_saved. */
+SAP_EXPORT sap_status web_tree_save(const sap_tree* tree, void* bytes, size_t size) {
+    return sap_tree_save_memory(tree, bytes, (int64_t)size);
+}
+
+/** Takes a saved tree where it lies, in memory of web_allocate_saved that stays; its address is then integers[0]. */
+SAP_EXPORT sap_status web_tree_load(const void* bytes, size_t size) {
+    sap_tree* tree = NULL;
+    const sap_status status = sap_tree_load_memory(web_device, bytes, (int64_t)size, &tree);
+    web_shared.integers[0] = web_address(tree);
+    return status;
+}
+
 // ---- One query, which stands in numbers[0] … numbers[dims - 1]. Nothing is allocated but room for longer answers
 // than ever before.
 

@@ -1,10 +1,11 @@
-// Makes the npm package: node build.mjs MODULES FOLDER. MODULES holds sapwood.wasm and sapwood-plain.wasm; FOLDER is
+// Makes the npm package: node build.mjs MODULES FOLDER. MODULES holds the .wasm files (packaging/web.cmake); FOLDER is
 // then what `npm pack` packs.
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = join(here, "..", "..");
@@ -23,15 +24,31 @@ writeFileSync(join(folder, "types", "cjs", "package.json"), '{ "type": "commonjs
 const version = readFileSync(join(root, "VERSION"), "utf8").trim();
 const banner = { js: `// Sapwood ${version}, MIT licence` };
 const common = { bundle: true, target: "es2022", banner, logLevel: "warning" };
-await build({ ...common, entryPoints: [join(here, "src", "sapwood.ts")], format: "esm", minify: true,
-  outfile: join(folder, "sapwood.js") });
+for (const [entry, file] of [["sapwood", "sapwood.js"], ["only_points", "points.js"]])
+  await build({ ...common, entryPoints: [join(here, "src", `${entry}.ts`)], format: "esm", minify: true,
+    outfile: join(folder, file) });
 await build({ ...common, entryPoints: [join(here, "src", "node.ts")], format: "cjs", platform: "node",
   outfile: join(folder, "sapwood.cjs") });
 // One instance for both kinds of modules in Node.
 writeFileSync(join(folder, "node.js"), 'export * from "./sapwood.cjs";\n');
 
-for (const file of ["sapwood.wasm", "sapwood-plain.wasm"]) cpSync(join(modules, file), join(folder, file));
+for (const file of ["sapwood.wasm", "sapwood-plain.wasm", "points.wasm", "points-plain.wasm"])
+  cpSync(join(modules, file), join(folder, file));
 cpSync(join(here, "README.md"), join(folder, "README.md"));
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 const described = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 writeFileSync(join(folder, "package.json"), JSON.stringify({ ...described, version }, undefined, 2) + "\n");
+
+// ---- What readers of a page wait for, compressed.
+
+const compressed = (file) => gzipSync(readFileSync(join(folder, file)), { level: 9 }).length;
+const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
+const most = 120_000; // for points: script and module
+let tooLarge = false;
+for (const part of ["points", "sapwood"])
+  for (const kind of ["", "-plain"]) {
+    const [script, module] = [compressed(`${part}.js`), compressed(`${part}${kind}.wasm`)];
+    console.log(`${`${part}${kind}`.padEnd(14)} ${kilobytes(script + module)} gzipped: script ${kilobytes(script)}, module ${kilobytes(module)}`);
+    tooLarge ||= part === "points" && script + module > most;
+  }
+if (tooLarge) throw new Error(`the part for points is larger than ${kilobytes(most)}`);

@@ -1,10 +1,11 @@
 // Trees over triangles.
 import {
-  type Allocation, arrayOf, borrow, Borrowed, choice, copyOut, disposable, integer, isObject, type Numbers, optionsOf,
+  type Allocation, arrayOf, borrow, Borrowed, choice, disposable, integer, isObject, type Numbers, optionsOf,
 } from "./arrays.js";
-import { refuse, SapwoodError } from "./errors.js";
-import { bytesOf, type Point, savedRoom } from "./points.js";
-import { check, f64, i32, integers, memoryBuffer, numbers, u32, unwatch, wasm, watch } from "./wasm.js";
+import { refuse } from "./errors.js";
+import { gone, type Held, Loaded, loadSaved, releaseBy, saveTree } from "./held.js";
+import type { Point } from "./points.js";
+import { check, f64, i32, integers, numbers, u32, unwatch, wasm, watch } from "./wasm.js";
 
 /** How to build a tree over triangles. */
 export interface MeshTreeOptions {
@@ -58,24 +59,7 @@ export interface HitsOut {
 
 const RAY = 8; // numbers: origin, t_min, direction, t_max
 
-function gone(): never {
-  throw new SapwoodError("FREED", "The tree was used after free().");
-}
-
-interface Held {
-  tree: number;
-  saved: number;
-}
-
-function release(held: Held): void {
-  wasm!.web_mesh_free!(held.tree);
-  wasm!.free(held.saved);
-  held.tree = held.saved = 0;
-}
-
-class Loaded {
-  constructor(readonly held: Held) {}
-}
+const release = releaseBy("web_mesh_free");
 
 // A mesh in the module's memory.
 function putMesh(borrowed: Borrowed, vertices: Numbers, triangles: Numbers | undefined | null) {
@@ -123,17 +107,7 @@ export class MeshTree {
 
   /** A tree from what `save()` gave. All of it is checked first. Throws FORMAT, MEMORY. */
   static load(bytes: Uint8Array | ArrayBuffer): MeshTree {
-    const source = bytesOf(bytes);
-    const held: Held = { tree: 0, saved: savedRoom(source.length) };
-    try {
-      new Uint8Array(memoryBuffer(), held.saved, source.length).set(source);
-      check(wasm!.web_mesh_load!(held.saved, source.length));
-    } catch (error) {
-      release(held);
-      throw error;
-    }
-    held.tree = u32[integers]!;
-    return new MeshTree(new Loaded(held) as unknown as Numbers);
+    return new MeshTree(new Loaded(loadSaved(bytes, "web_mesh_load")) as unknown as Numbers);
   }
 
   #learn(): void {
@@ -309,14 +283,7 @@ export class MeshTree {
 
   /** The tree as bytes, for `MeshTree.load` and for the C library. */
   save(): Uint8Array {
-    const tree = this.#alive();
-    check(wasm!.web_mesh_saved_size!(tree));
-    const size = f64[numbers]!;
-    return borrow((borrowed) => {
-      const address = borrowed.room(size);
-      check(wasm!.web_mesh_save!(tree, address, size));
-      return copyOut(Uint8Array, address, size);
-    });
+    return saveTree(this.#alive(), "web_mesh");
   }
 
   /** Gives the memory back. The tree cannot be used after that; further calls of `free` do nothing. */

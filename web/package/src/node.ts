@@ -6,8 +6,8 @@ import { SapwoodError } from "./errors.js";
 import { hasVectors, type LoadOptions, type Source } from "./source.js";
 import { adopt, imports, loadOnDemand, need, wasm } from "./wasm.js";
 
-export * from "./api.js";
-export type { LoadOptions, Source } from "./source.js";
+export * from "./points_api.js";
+export * from "./meshes_api.js";
 
 declare const __dirname: string;
 

@@ -3,8 +3,9 @@ import {
   type Allocation, arrayOf, borrow, Borrowed, choice, copyOut, disposable, integer, isObject, type Numbers, optionsOf,
   radiusOf, type TypedArray, type TypedArrayConstructor,
 } from "./arrays.js";
-import { refuse, SapwoodError } from "./errors.js";
-import { check, f64, i32, integers, isMemory, memoryBuffer, need, numbers, u32, unwatch, wasm, watch } from "./wasm.js";
+import { refuse } from "./errors.js";
+import { gone, type Held, Loaded, loadSaved, releaseBy, saveTree } from "./held.js";
+import { check, f64, i32, integers, numbers, u32, unwatch, wasm, watch } from "./wasm.js";
 
 /** The precision of a tree: answers are exact for coordinates of this type. */
 export type Precision = Float32ArrayConstructor | Float64ArrayConstructor;
@@ -62,26 +63,7 @@ export interface SearchOptions {
 const exactInFloat: readonly unknown[] =
   [Float32Array, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
 
-function gone(): never {
-  throw new SapwoodError("FREED", "The tree was used after free().");
-}
-
-// What a tree holds in the module: kept apart from the tree, so that the tree can be collected.
-interface Held {
-  tree: number;
-  saved: number; // the bytes that a loaded tree works on
-}
-
-function release(held: Held): void {
-  wasm!.web_tree_free!(held.tree);
-  wasm!.free(held.saved);
-  held.tree = held.saved = 0;
-}
-
-// load() makes its tree from this instead of from coordinates.
-class Loaded {
-  constructor(readonly held: Held) {}
-}
+const release = releaseBy("web_tree_free");
 
 /**
  * A k-d tree over points of 1 to 16 dimensions. Points are numbered as they were given, from 0. The tree keeps a copy of
@@ -129,17 +111,7 @@ export class PointTree {
 
   /** A tree from what `save()` gave. All of it is checked first. Throws FORMAT, MEMORY. */
   static load(bytes: Uint8Array | ArrayBuffer): PointTree {
-    const source = bytesOf(bytes);
-    const held: Held = { tree: 0, saved: savedRoom(source.length) };
-    try {
-      new Uint8Array(memoryBuffer(), held.saved, source.length).set(source);
-      check(wasm!.web_tree_load!(held.saved, source.length));
-    } catch (error) {
-      release(held);
-      throw error;
-    }
-    held.tree = u32[integers]!;
-    return new PointTree(new Loaded(held) as unknown as Numbers);
+    return new PointTree(new Loaded(loadSaved(bytes, "web_tree_load")) as unknown as Numbers);
   }
 
   #learn(): void {
@@ -235,8 +207,8 @@ export class PointTree {
     const tree = this.#ask(query);
     check(wasm!.web_tree_within!(tree, this.#dims, this.#bits, radiusOf(radius)));
     const ids = u32[integers + 1]! / 4;
-    const found: number[] = [];
-    for (let i = 0, n = i32[integers]!; i < n; i++) found.push(i32[ids + i]!);
+    const found = new Array<number>(i32[integers]!);
+    for (let i = 0; i < found.length; i++) found[i] = i32[ids + i]!;
     return found;
   }
 
@@ -341,14 +313,7 @@ export class PointTree {
 
   /** The tree as bytes, for `PointTree.load` and for the C library. */
   save(): Uint8Array {
-    const tree = this.#alive();
-    check(wasm!.web_tree_saved_size!(tree));
-    const size = f64[numbers]!;
-    return borrow((borrowed) => {
-      const address = borrowed.room(size);
-      check(wasm!.web_tree_save!(tree, address, size));
-      return copyOut(Uint8Array, address, size);
-    });
+    return saveTree(this.#alive(), "web_tree");
   }
 
   /** Gives the memory back. The tree cannot be used after that; further calls of `free` do nothing. */
@@ -396,22 +361,4 @@ function points(
 function limit(radius: number): number {
   if (radiusOf(radius) === Infinity) return 0;
   return radius || Number.MIN_VALUE;
-}
-
-/** Bytes that were given as a saved tree. */
-export function bytesOf(bytes: unknown): Uint8Array {
-  // A view of the module's memory would not outlive its growth.
-  if (bytes instanceof Uint8Array) {
-    arrayOf(bytes, "bytes");
-    return isMemory(bytes.buffer) ? bytes.slice() : bytes;
-  }
-  if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes);
-  return refuse("bytes: is neither a Uint8Array nor an ArrayBuffer");
-}
-
-/** Room for a saved tree, where it stays. */
-export function savedRoom(bytes: number): number {
-  const address = need().web_allocate_saved!(bytes) >>> 0;
-  if (!address) throw new SapwoodError("MEMORY", `WebAssembly's memory has no room for ${bytes} bytes.`);
-  return address;
 }

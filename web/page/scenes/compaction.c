@@ -1,4 +1,5 @@
 #include "compaction.h"
+#include "volume_file.h"
 #include "volumes.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,12 +13,77 @@ static GLuint base_program;
 
 // ---- The volume
 
-// Job: the samples of a shape. Numbers: shape, side.
+// The worker's: what has been dropped.
+static sap_volume_file* dropped;
+static page_volume_facts facts;
+
+// Job: reads a volume, as page_volume_parse does.
+PAGE_EXPORT sap_status job_compaction_read(page_job* job) {
+    sap_volume_file* file = NULL;
+    sap_status status = page_volume_parse(job, &file, &facts);
+    if (status != SAP_OK) return status; // the one that there was stays
+    sap_volume_file_free(dropped);
+    dropped = file;
+    return SAP_OK;
+}
+
+// Job: frees it.
+PAGE_EXPORT sap_status job_compaction_forget(page_job* job) {
+    (void)job;
+    sap_volume_file_free(dropped);
+    dropped = NULL;
+    return SAP_OK;
+}
+
+// The value between eight samples; `at` counts them from the first.
+static double value_between(const sap_volume* volume, const double at[3]) {
+    size_t low[3];
+    double t[3], sum = 0;
+    for (int a = 0; a < 3; a++) {
+        double last = (double)(volume->size[a] - 2), whole = fmin(floor(at[a]), last);
+        low[a] = (size_t)whole;
+        t[a] = at[a] - whole;
+    }
+    for (size_t corner = 0; corner < 8; corner++) {
+        size_t sample = 0;
+        double weight = 1;
+        for (int a = 2; a >= 0; a--) {
+            size_t up = corner >> a & 1;
+            sample = sample * (size_t)volume->size[a] + low[a] + up;
+            weight *= up ? t[a] : 1 - t[a];
+        }
+        sum += weight * page_volume_value(volume, sample);
+    }
+    return sum;
+}
+
+// What was dropped as a cube of samples from -1 to 1, 0 where its two kinds of values part.
+static void resample(int side, float* values) {
+    const sap_volume* volume = &dropped->volume;
+    for (int z = 0; z < side; z++)
+        for (int y = 0; y < side; y++)
+            for (int x = 0; x < side; x++) {
+                const int place[3] = {x, y, z};
+                double at[3];
+                for (int a = 0; a < 3; a++) at[a] = (double)place[a] * (double)(volume->size[a] - 1) / (side - 1);
+                double above = value_between(volume, at) - facts.parting;
+                double room = above < 0 ? facts.parting - facts.least : facts.most - facts.parting;
+                *values++ = (float)(room > 0 ? above / room : 0);
+            }
+}
+
+// Job: the samples of a shape, or, for the number after the last one, of the volume that was dropped. Numbers: shape,
+// side.
 PAGE_EXPORT sap_status job_compaction(page_job* job) {
     int side = (int)job->number[1];
+    page_shape shape = (page_shape)job->number[0];
+    if (shape == PAGE_SHAPES && !dropped) return page_fail(SAP_ERROR_ARGUMENT, "No volume has been dropped.");
     float* values = page_answer(job, sizeof *values * (size_t)side * (size_t)side * (size_t)side);
     if (!values) return SAP_ERROR_MEMORY;
-    page_volume_fill((page_shape)job->number[0], side, values);
+    if (shape == PAGE_SHAPES)
+        resample(side, values);
+    else
+        page_volume_fill(shape, side, values);
     return SAP_OK;
 }
 
@@ -159,16 +225,20 @@ static uint8_t* read_flags(void) {
     return texels;
 }
 
+static sap_status no_memory(void) {
+    return page_fail(SAP_ERROR_MEMORY, "There is no memory for the pyramid's numbers.");
+}
+
 PAGE_EXPORT sap_status compaction_read(void) {
     compaction* c = &compaction_scene;
-    if (!c->pyramid) return SAP_ERROR_ARGUMENT;
+    if (!c->pyramid) return page_fail(SAP_ERROR_ARGUMENT, "There is no pyramid yet.");
     if (c->flags) return SAP_OK;
-    sap_status status = compaction_total() < 0 ? SAP_ERROR_DEVICE_LOST : SAP_OK;
+    sap_status status = compaction_total() < 0 ? SAP_ERROR_DEVICE_LOST : SAP_OK; // which the log has told
     for (int32_t level = 1; level <= c->info.levels && status == SAP_OK; level++) {
         c->sums[level] = malloc((size_t)compaction_nodes(level) * sizeof **c->sums);
-        status = c->sums[level] ? sap_gl_pyramid_sums(c->pyramid, level, c->sums[level]) : SAP_ERROR_MEMORY;
+        status = c->sums[level] ? sap_gl_pyramid_sums(c->pyramid, level, c->sums[level]) : no_memory();
     }
-    if (status == SAP_OK && !(c->flags = read_flags())) status = SAP_ERROR_MEMORY;
+    if (status == SAP_OK && !(c->flags = read_flags())) status = no_memory();
     if (status != SAP_OK) forget();
     return status;
 }
@@ -219,74 +289,6 @@ PAGE_EXPORT int compaction_levels(void) { return compaction_scene.info.levels; }
 PAGE_EXPORT int compaction_width(void) { return compaction_scene.width; }
 PAGE_EXPORT int compaction_height(void) { return compaction_scene.height; }
 PAGE_EXPORT int compaction_columns(void) { return compaction_scene.columns; }
-
-// ---- The check: the same by sap_compact, from the samples, without a context
-
-static uint8_t crosses(const compaction* c, int64_t cell) {
-    int64_t x = cell % c->width, y = cell / c->width, side = c->side;
-    int64_t at[3] = {x % side, y % side, y / side * c->columns + x / side};
-    int inside = 0;
-    if (at[0] + 1 >= side || at[1] + 1 >= side || at[2] + 1 >= side) return 0;
-    for (int64_t i = 0; i < 8; i++) {
-        int64_t sample = at[0] + (i & 1) + side * (at[1] + (i >> 1 & 1) + side * (at[2] + (i >> 2)));
-        inside += c->values[sample] >= c->level;
-    }
-    return inside > 0 && inside < 8;
-}
-
-// The cells of the list, as numbers, to[listed].
-static void read_list(const compaction* c, int64_t listed, int32_t* to) {
-    int32_t rows = (int32_t)((listed + c->list.width - 1) / c->list.width);
-    size_t texels = (size_t)rows * (size_t)c->list.width;
-    uint32_t* read = malloc(16 * texels);
-    GLuint framebuffer = 0;
-    bool bytes = c->form == SAP_GL_FLOAT && c->info.bytes;
-    glGenFramebuffers(1, &framebuffer);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, c->list.texture, 0);
-    if (read && c->form != SAP_GL_FLOAT)
-        glReadPixels(0, 0, c->list.width, rows, GL_RGBA_INTEGER, GL_UNSIGNED_INT, read);
-    else if (read)
-        glReadPixels(0, 0, c->list.width, rows, GL_RGBA, bytes ? GL_UNSIGNED_BYTE : GL_FLOAT, read);
-    glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    glDeleteFramebuffers(1, &framebuffer);
-    for (int64_t i = 0; i < listed; i++) {
-        float real = -1;
-        if (read) memcpy(&real, read + 4 * i, sizeof real);
-        to[i] = !read                     ? -1
-                : c->form != SAP_GL_FLOAT ? (int32_t)read[4 * i]
-                : bytes                   ? (int32_t)(read[i] & 0xffffff)
-                                          : (int32_t)real;
-    }
-    free(read);
-}
-
-// Compares the list and the total with the CPU's. Answer: listed, wrong ones among them, the CPU's total, the GPU's.
-PAGE_EXPORT double* compaction_check(void) {
-    static double answer[4];
-    compaction* c = &compaction_scene;
-    int64_t cells = compaction_nodes(0), kept = 0, wrong = 0, total = (int64_t)compaction_total();
-    uint8_t* keep = malloc((size_t)cells);
-    int32_t* numbers = malloc(2 * sizeof *numbers * (size_t)cells);
-    bool done = false;
-    int64_t listed = c->listed < cells ? c->listed : cells;
-    if (keep && numbers && total >= 0) {
-        for (int64_t i = 0; i < cells; i++) {
-            keep[i] = crosses(c, i);
-            numbers[i] = (int32_t)i;
-        }
-        done = sap_compact(page_cpu(), numbers, cells, sizeof *numbers, keep, numbers, &kept) == SAP_OK;
-        read_list(c, listed, numbers + cells);
-        for (int64_t i = 0; i < listed; i++) wrong += i >= kept || numbers[i] != numbers[cells + i];
-    }
-    free(keep);
-    free(numbers);
-    answer[0] = (double)listed;
-    answer[1] = (double)wrong;
-    answer[2] = (double)kept;
-    answer[3] = (double)total;
-    return done ? answer : NULL;
-}
 
 // ---- The end
 

@@ -1,6 +1,8 @@
 // Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
 // sums over them, and what a key meets on its way down.
 import './compaction.css';
+import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
+import { count, follow, items, plural } from './compaction_way.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
 import type { PageModule } from '../shell/module.js';
@@ -18,22 +20,11 @@ const forms = ['vec4', 'plain', 'float'] as const;
 const LIST = -1; // for a level, where C tells what is pointed at
 const NOTHING = -2;
 const SECONDS_A_STEP = 1.2;
-const count = (n: number) => n.toLocaleString('en').replaceAll(',', '\u202f');
-const plural = (n: number, one: string) => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
-
 interface Box {
   x: number;
   y: number;
   width: number;
   height: number;
-}
-
-interface Step {
-  level: number;
-  node: number;
-  rest: number;
-  children: number[];
-  taken: number;
 }
 
 export function compaction(): Scene {
@@ -50,7 +41,9 @@ export function compaction(): Scene {
   let pointed = { level: NOTHING, node: 0 };
   let direction = 1;
   let before = 0; // seconds at the last step of the animation
+  let dropped = ''; // the name of the volume that takes the place of a shape
   let making = 0; // volumes that were asked for
+  let taken = 0; // the one that is in the context
   let last = 21; // the last step, of the pyramid before
 
   const check = (status: number) => {
@@ -71,9 +64,9 @@ export function compaction(): Scene {
   async function makeVolume() {
     const turn = ++making;
     const side = Number(text('size'));
-    const shape = shapes.findIndex((s) => s.value === text('shape'));
+    const shape = dropped ? shapes.length : shapes.findIndex((s) => s.value === text('shape'));
     const answer = await host.job('compaction', [shape, side], { newest: 'compaction' });
-    if (turn !== making) return;
+    if (turn !== making || host.gl.isContextLost()) return;
     host.time('build', answer.milliseconds);
     host.upload(() => {
       const bytes = new Uint8Array(answer.buffers[0]!);
@@ -82,7 +75,20 @@ export function compaction(): Scene {
       module.HEAPU8.set(bytes, at);
       check(module._compaction_volume!(at, side));
     });
+    taken = turn;
     makePyramid();
+  }
+
+  async function readVolume(file: VolumeFile, raw: RawForm): Promise<void> {
+    await host.job('compaction_read', numbersOf(raw), { buffers: [file.bytes] });
+    dropped = file.name;
+    host.set('level', 0); // where its values part in two
+    told = -1;
+    await makeVolume();
+  }
+
+  function failed(error: unknown): void {
+    if (!(error instanceof Superseded || host.gl.isContextLost())) host.say(error instanceof Error ? error.message : String(error));
   }
 
   function makePyramid() {
@@ -126,18 +132,8 @@ export function compaction(): Scene {
     return false;
   }
 
-  function way(key: number): Step[] {
-    const at = (module._compaction_way!(key) >>> 0) / 8;
-    const found: Step[] = [];
-    for (let level = levels(), i = at; level > 0; level--, i += 6) {
-      const [node, rest, ...children] = module.HEAPF64.subarray(i, i + 6) as unknown as [number, number, ...number[]];
-      let taken = 0;
-      for (let ahead = children[0]!; taken < 3 && rest >= ahead; ahead += children[taken]!) taken++;
-      found.push({ level, node, rest, children, taken });
-    }
-    return found;
-  }
-  const cellOf = (key: number) => module.HEAPF64[(module._compaction_way!(key) >>> 0) / 8 + 6 * levels()]!;
+  const way = (key: number) => follow(module, key, levels());
+  const cellOf = (key: number): number => way(key).cell;
 
   function placeOf(cell: number): string {
     const width = module._compaction_width!();
@@ -170,6 +166,12 @@ export function compaction(): Scene {
     return `Level ${level}, node ${count(node)}: of cells ${count(node * cells)} to ${count((node + 1) * cells - 1)} ${count(sum)} are kept; ${count(ahead)} are ahead of them.`;
   }
 
+  function tellTotal(): string {
+    const name = dropped ? `${dropped}, resampled` : shapes.find((s) => s.value === text('shape'))!.label;
+    const at = `at level ${number('level').toFixed(2)}`;
+    return total ? `${name}: ${count(total)} of ${plural(Number(text('size')) ** 3, 'cell')} kept ${at}.` : `${name}: no cell is kept, for no surface runs through it ${at}. The list is empty.`;
+  }
+
   function tellStep(): string {
     const { step, way: passed } = shown();
     const top = levels();
@@ -183,11 +185,9 @@ export function compaction(): Scene {
     if (key < 0) return 'No cell is kept at this level: there is no key to follow.';
     if (step === top + 2) return `Now every entry of the list looks for its cell, all at once. Entry ${count(key)} starts at the total with its number as key.`;
     if (step < lastStep() && passed <= top + 1) {
-      const steps = way(key);
-      const at = steps[passed - 2]!;
-      const from = at.children.slice(0, at.taken).reduce((a, b) => a + b, 0);
-      const ends = from + at.children[at.taken]!;
-      return `Of level ${at.level}’s four children the key ${count(at.rest)} falls into number ${at.taken + 1}, which has ${count(from)} to ${count(ends - 1)}. Left of the key: ${count(at.rest - from)}.`;
+      const at = way(key).steps[passed - 2]!;
+      const last = at.ahead + at.children[at.taken]! - 1;
+      return `Of level ${at.level}’s four children the key ${count(at.key)} falls into number ${at.taken + 1}, which has ${count(at.ahead)} to ${count(last)}. Left of the key: ${count(at.key - at.ahead)}.`;
     }
     return `Cell ${count(cellOf(key))} is found, and so is every other: the list, in the order of the cells, without a gap. Nothing was scattered; every entry read its way down.`;
   }
@@ -197,7 +197,6 @@ export function compaction(): Scene {
     let words = details.querySelector<HTMLElement>('.way-text');
     let list = details.querySelector<HTMLElement>('.way');
     if (!words || !list) {
-      details.replaceChildren();
       words = details.appendChild(document.createElement('p'));
       words.className = 'way-text';
       list = details.appendChild(document.createElement('ol'));
@@ -206,37 +205,10 @@ export function compaction(): Scene {
     }
     words.textContent = tellPointed() || tellStep();
     const key = keyNow();
-    const begun = !steps() || pointed.level !== NOTHING || shown().way > 0;
-    list.replaceChildren(...(key < 0 || !begun || !readable() ? [] : wayItems(key)));
-  }
-
-  function wayItems(key: number): HTMLElement[] {
     const { way: passed, step } = shown();
-    return way(key).map((at, i) => {
-      const item = document.createElement('li');
-      const ordinal = ['first', 'second', 'third', 'fourth'][at.taken]!;
-      const from = at.children.slice(0, at.taken).reduce((a, b) => a + b, 0);
-      const sum = at.children.reduce((a, b) => a + b, 0);
-      item.setAttribute('aria-label', `Level ${at.level}: children ${at.children.join(', ')}; key ${at.rest} falls into the ${ordinal}, ${at.rest - from} left`);
-      const name = item.appendChild(document.createElement('span'));
-      name.className = 'way-name';
-      name.textContent = `Level ${at.level}`;
-      const bar = item.appendChild(document.createElement('span'));
-      bar.className = 'way-bar';
-      at.children.forEach((child, j) => {
-        const part = bar.appendChild(document.createElement('span'));
-        if (child) part.style.flexGrow = String(Math.max(child, 0.08 * sum));
-        part.textContent = child ? count(child) : '';
-        part.className = j === at.taken ? 'way-taken' : child ? '' : 'way-none';
-      });
-      const rest = item.appendChild(document.createElement('span'));
-      rest.className = 'way-rest';
-      rest.textContent = `key ${count(at.rest)}`;
-      const late = steps() && pointed.level === NOTHING && step < lastStep() && i + 1 >= passed;
-      if (late) item.className = 'way-hidden';
-      for (const part of item.children) part.setAttribute('aria-hidden', 'true');
-      return item;
-    });
+    const whole = !steps() || pointed.level !== NOTHING || step >= lastStep();
+    const there = key >= 0 && (whole || passed > 0) && readable();
+    list.replaceChildren(...(there ? items(way(key).steps, whole ? levels() : passed - 1) : []));
   }
 
   // Numbers take a readback, which waits for the GPU: not while a large volume's level moves.
@@ -289,15 +261,15 @@ export function compaction(): Scene {
       ['↑ ↓', 'a hundred entries back, on'],
       ['[ ]', 'a step back, on'],
     ],
-    accepts: '',
-    suffixes: '',
+    accepts,
+    suffixes,
     webgl1: false,
     animated: true,
     share: { first: 1 << 19, least: 1 << 16, most: 1 << 24 }, // cells to mark
     controls: [
       { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or the whole at once while the level moves.' },
       { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: 21, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
-      { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 1000, initial: 200, help: 'The entry of the list whose way is shown.' },
+      { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 128 ** 3, initial: 200, help: 'The entry of the list whose way is shown.' },
       { kind: 'slider', id: 'level', label: 'Level', least: -0.9, most: 0.9, step: 0.01, initial: 0, text: (v) => v.toFixed(2), help: 'Samples of at least this value are inside.' },
       { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'asteroid', options: shapes, group: 'Volume' },
       { kind: 'choice', id: 'size', label: 'Samples', initial: '64', group: 'Volume', options: ['16', '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
@@ -309,25 +281,24 @@ export function compaction(): Scene {
       host = given;
       module = given.module;
       ready = false;
-      if (host.version < 2) {
-        host.nothing('Compaction is drawn with WebGL 2, which this browser does not offer here.');
-        return;
-      }
       await makeVolume();
     },
     stop() {
       making++;
       ready = false;
+      dropped = '';
+      void host.job('compaction_forget', []).catch(() => undefined);
       module._compaction_stop!();
       host.details.replaceChildren();
       host.overlay.replaceChildren();
     },
     change(id: string, value: Value) {
-      if (host.version < 2) return;
+      if (id === 'shape') {
+        dropped = '';
+        closeForm(host);
+      }
       if (id === 'shape' || id === 'size') {
-        makeVolume().catch((error: unknown) => {
-          if (!(error instanceof Superseded)) host.nothing(error instanceof Error ? error.message : String(error));
-        });
+        makeVolume().catch(failed);
         return;
       }
       if (!ready) return;
@@ -357,7 +328,7 @@ export function compaction(): Scene {
       showWords();
       const whole = pointed.level !== NOTHING || !steps();
       module._compaction_frame!(size.height, revealed, listed ? 1 : 0, key, whole ? levels() + 1 : passed - 1, pointed.level, pointed.node);
-      if (told !== total && (steps() || host.paused)) host.say(total ? `${plural(total, 'cell')} of ${count(Number(text('size')) ** 3)} kept at level ${number('level').toFixed(2)}.` : 'No cell is kept: no surface runs through this volume at this level. The list is empty.');
+      if (told !== total && (steps() || host.paused)) host.say(tellTotal());
       told = total;
       return false;
     },
@@ -412,8 +383,9 @@ export function compaction(): Scene {
       host.redraw();
       return true;
     },
-    drop() {
-      return Promise.reject(new SceneError('This scene takes no files; Isosurface takes volumes.'));
+    drop(name, bytes) {
+      const file = { name, bytes };
+      return openVolume(host, file, (raw) => readVolume(file, raw), failed);
     },
     async verify() {
       if (!ready) throw new SceneError('There is no list yet.');
@@ -424,17 +396,18 @@ export function compaction(): Scene {
       total = found;
       host.redraw();
       if (wrong || kept !== found) return `Wrong: ${count(wrong)} of ${count(listed)} entries differ from the CPU’s list of ${count(kept)}; the pyramid’s total is ${count(found)}.`;
-      if (!kept) return 'The list is empty, and so is that of sap_compact on the CPU.';
-      if (listed < kept) return `The first ${count(listed)} of ${count(kept)} cells, as many as were expected, are those of sap_compact on the CPU, in the same order.`;
-      return `All ${count(kept)} entries are those of sap_compact on the CPU, in the same order, and so is the total.`;
+      if (!kept) return 'Verified: the list is empty, and so is that of sap_compact on the CPU.';
+      if (listed < kept) return `Verified: the first ${count(listed)} of ${count(kept)} cells, as many as were expected, are those of sap_compact on the CPU, in the same order.`;
+      return `Verified: all ${count(kept)} entries are those of sap_compact on the CPU, in the same order, and so is the total.`;
     },
     contextLost() {
       ready = false;
       module._compaction_lost!();
     },
-    contextRestored() {
+    async contextRestored() {
+      if (taken !== making) return makeVolume(); // the context went while one was being made
       check(module._compaction_restore!());
-      if (module._compaction_width!()) makePyramid();
+      makePyramid();
     },
   };
 }

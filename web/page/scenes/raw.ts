@@ -1,4 +1,12 @@
-// Raw volumes say neither their size nor their type: both are guessed from the file's name and length, and asked for.
+// Volumes that are dropped. Raw ones say neither their size nor their type: both are guessed from the file's name and length,
+// and asked for.
+import './raw.css';
+import { SceneError, type Host } from '../shell/scene.js';
+
+export interface VolumeFile {
+  name: string;
+  bytes: ArrayBuffer;
+}
 
 export interface RawForm {
   size: [number, number, number];
@@ -22,7 +30,7 @@ export function bytesOf(form: RawForm): number {
 export function guess(name: string, bytes: number): RawForm {
   const lower = name.toLowerCase();
   const named = [3, 2, 1, 0].find((type) => types[type]!.pattern.test(lower)) ?? -1;
-  const sides = /(\d+)[x×_](\d+)[x×_](\d+)/.exec(lower)?.slice(1, 4).map(Number);
+  const sides = /(\d+)[x×](\d+)[x×](\d+)/.exec(lower)?.slice(1, 4).map(Number);
   const bigEndian = /big|[_.-]be\b/.test(lower);
   if (sides) {
     const samples = sides[0]! * sides[1]! * sides[2]!;
@@ -42,9 +50,9 @@ export function guess(name: string, bytes: number): RawForm {
 }
 
 // A form with the guess filled in; `read` gets what the reader makes of it.
-export function form(name: string, bytes: number, guessed: RawForm, read: (form: RawForm) => void): HTMLFormElement {
+function form(name: string, bytes: number, guessed: RawForm, read: (form: RawForm) => void): HTMLFormElement {
   const element = document.createElement('form');
-  element.className = 'raw';
+  element.className = 'volume-form';
   element.setAttribute('aria-label', `Size of ${name}`);
   const note = element.appendChild(document.createElement('p'));
   const number = (label: string, value: number): string =>
@@ -74,4 +82,33 @@ export function form(name: string, bytes: number, guessed: RawForm, read: (form:
   });
   tell();
   return element;
+}
+
+export const accepts = 'NPY or raw volumes';
+export const suffixes = '.npy,.raw,.vol,.bin,.nii';
+
+// As numbers of C's jobs.
+export const numbersOf = (raw: RawForm): number[] => [...raw.size, raw.type, raw.bigEndian ? 1 : 0, raw.skip];
+
+// Reads what was dropped by `read`; of a raw volume there is a form then, by which it can be read anew, in another size.
+// Rejects with a sentence if it is none, or does not say its size.
+export async function openVolume(host: Host, file: VolumeFile, read: (raw: RawForm) => Promise<void>, failed: (error: unknown) => void): Promise<void> {
+  const { name, bytes } = file;
+  const isNpy = new Uint8Array(bytes, 0, Math.min(6, bytes.byteLength)).join() === '147,78,85,77,80,89';
+  if (name.toLowerCase().endsWith('.npy') && !isNpy) throw new SceneError(`${name} is called NPY, but does not begin like one.`);
+  if (isNpy) {
+    await read({ size: [0, 0, 0], type: 0, bigEndian: false, skip: 0 });
+    closeForm(host);
+    return;
+  }
+  const guessed = guess(name, bytes.byteLength);
+  closeForm(host);
+  host.details.prepend(form(name, bytes.byteLength, guessed, (raw) => void read(raw).catch(failed)));
+  if (bytesOf(guessed) !== bytes.byteLength)
+    throw new SceneError(`Neither the name nor the length of ${name} says its size: please fill in the form beside the picture.`);
+  await read(guessed);
+}
+
+export function closeForm(host: Host): void {
+  host.details.querySelector('.volume-form')?.remove();
 }

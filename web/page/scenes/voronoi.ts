@@ -2,50 +2,14 @@
 import './voronoi.css';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
-import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
+import { SceneError, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
+import { controls } from './voronoi_controls.js';
 
 const families = ['uniform', 'clusters', 'circle', 'grid', 'duplicates'];
 const views = ['cells', 'distance', 'edges', 'work'];
 const REACH = 14; // CSS pixels from a site within which it is taken hold of
-const exact = (values: Values): boolean => values['form'] === 'exact';
 const count = (value: number): string => value.toLocaleString('en');
-
-const controls: readonly Control[] = [
-  { kind: 'slider', id: 'sites', label: 'Sites', least: 100, most: 4000000, initial: 3000, logarithmic: true, group: 'Sites',
-    help: 'How many points there are' },
-  { kind: 'choice', id: 'family', label: 'Distribution', initial: 'clusters', group: 'Sites', help: 'Where the points lie',
-    options: [{ value: 'uniform', label: 'Uniform' }, { value: 'clusters', label: 'Clusters' }, { value: 'circle', label: 'Circle' },
-      { value: 'grid', label: 'Grid' }, { value: 'duplicates', label: 'Duplicates' }] },
-  { kind: 'slider', id: 'motion', label: 'Motion', least: 0, most: 4, step: 0.25, initial: 0.5, group: 'Sites',
-    text: (v) => (v ? `${v} ×` : 'still'), help: 'How fast the points move; the tree is built anew for every picture' },
-  { kind: 'choice', id: 'tool', label: 'Pointer', initial: 'move', group: 'Sites', key: 't',
-    help: 'What pressing does. Move drags a site, or the view; Shift adds and the right button deletes whatever is chosen here',
-    options: [{ value: 'move', label: 'Move' }, { value: 'add', label: 'Add' }, { value: 'delete', label: 'Delete' }] },
-  { kind: 'button', id: 'again', label: 'Other sites', key: 'n', group: 'Sites' },
-  { kind: 'choice', id: 'view', label: 'Show', initial: 'cells', group: 'Picture', key: 'c',
-    help: 'Work is how many nodes of the tree a pixel’s walk looks at',
-    options: [{ value: 'cells', label: 'Cells' }, { value: 'distance', label: 'Distance' }, { value: 'edges', label: 'Edges' }, { value: 'work', label: 'Work' }] },
-  { kind: 'slider', id: 'near', label: 'Neighbours', least: 0, most: 7, initial: 5, group: 'Picture',
-    help: 'How many more sites than the nearest one are shown where the pointer is' },
-  { kind: 'slider', id: 'levels', label: 'Levels of the tree', least: 0, most: 14, initial: 0, group: 'Picture', shown: exact,
-    text: (v) => (v ? String(v) : 'none'), help: 'The planes of the tree’s upper nodes, drawn over the picture' },
-  { kind: 'switch', id: 'dots', label: 'Sites as dots', initial: true, group: 'Picture', key: 'd' },
-  { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture', shown: (v) => v['zoom'] !== 1 || v['x'] !== 0.5 || v['y'] !== 0.5 },
-  { kind: 'choice', id: 'walk', label: 'Walk', initial: 'stackless', group: 'Search', key: 'k', shown: exact,
-    help: 'How shaders remember where to go back to: with a stack, or with one bit a level',
-    options: [{ value: 'stackless', label: 'Stackless' }, { value: 'stack', label: 'Stack' }] },
-  { kind: 'choice', id: 'form', label: 'Tree', initial: 'exact', group: 'Search', key: 'x',
-    help: 'Floats and integers, or four bytes a node with sites rounded to 15 bits',
-    options: [{ value: 'exact', label: 'Exact' }, { value: 'compact', label: 'Compact' }] },
-  { kind: 'choice', id: 'webgl', label: 'WebGL', initial: '2', group: 'Search', key: 'w',
-    help: 'WebGL 1 draws the compact form only, in GLSL ES 1.00',
-    options: [{ value: '2', label: '2' }, { value: '1', label: '1' }] },
-  { kind: 'hidden', id: 'x', initial: 0.5 },
-  { kind: 'hidden', id: 'y', initial: 0.5 },
-  { kind: 'hidden', id: 'zoom', initial: 1 },
-  { kind: 'hidden', id: 'seed', initial: 1 },
-];
 
 interface Chosen {
   id: number;
@@ -75,6 +39,9 @@ class Voronoi implements Scene {
   private last = 0; // of the host's
   private aspect = 0;
   private total = 0; // sites
+  private made = ''; // by which values the worker made its sites, or had made them when a file came instead
+  private epoch = 0; // of starts, stops and lost contexts: what waited meanwhile is pointless
+  private edits: Promise<void> = Promise.resolve(); // the last one: ids change with each, so that they go one by one
   private width = 1;
   private height = 1;
   private ratio = 1;
@@ -114,8 +81,8 @@ class Voronoi implements Scene {
     this.last = host.seconds;
     this.cursor = null;
     this.held = -1;
-    await (this.total ? this.ask('voronoi_move', []) : this.make());
-    this.report();
+    await (this.made === this.recipe() ? this.ask('voronoi_move', []) : this.make());
+    if (this.total) this.report();
   }
 
   stop(): void {
@@ -126,7 +93,8 @@ class Voronoi implements Scene {
   contextLost(): void {
     this.host.module._voronoi_stop!();
     this.chosen = [];
-    this.searching = false;
+    this.searching = this.fresh = false;
+    this.epoch++;
   }
 
   async contextRestored(): Promise<void> {
@@ -139,17 +107,25 @@ class Voronoi implements Scene {
     return this.host.values['form'] === 'compact' || this.host.version === 1;
   }
 
+  private recipe(): string {
+    const { values } = this.host;
+    return `${values['family'] as string} ${values['sites'] as number} ${values['seed'] as number}`;
+  }
+
   private async make(): Promise<void> {
     const { values } = this.host;
+    this.made = this.recipe();
     await this.ask('voronoi_make', [families.indexOf(values['family'] as string), values['sites'] as number, this.aspect, values['seed'] as number]);
   }
 
   // A job of voronoi_sites.c, whose answer are the sites and what to search them with.
   private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = []): Promise<void> {
-    const compact = this.compact;
+    const { compact } = this;
+    // Of pictures only the newest counts, but every site that is added or deleted.
+    const newest = name !== 'voronoi_edit' || numbers[0] === 2 ? name : undefined;
     this.building = true;
     try {
-      const answer = await this.host.job(name, [this.clock, compact ? 1 : 0, ...numbers], { buffers, transfer: buffers, newest: name });
+      const answer = await this.host.job(name, [this.clock, compact ? 1 : 0, ...numbers], { buffers, transfer: buffers, ...(newest && { newest }) });
       this.take(answer, compact);
     } finally {
       this.building = false;
@@ -165,11 +141,16 @@ class Voronoi implements Scene {
       if (!compact) runJob(host.module, 'voronoi_tree', [], answer.buffers);
       else if (this.total) runJob(host.module, 'voronoi_form', [...answer.numbers.subarray(8, 13)], answer.buffers);
     });
-    if (!this.total) host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
     this.again();
   }
 
   private again(): void {
+    if (!this.total) {
+      clearTimeout(this.sayTimer);
+      this.label.hidden = this.cross.hidden = true;
+      this.host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
+      return;
+    }
     this.fresh = true;
     this.asked = true;
     this.host.begin();
@@ -179,7 +160,7 @@ class Voronoi implements Scene {
   private report(): void {
     const { values } = this.host;
     const how = this.compact ? 'compact form' : `${values['walk'] as string} walk`;
-    this.host.say(`${count(this.total)} sites, ${how}, WebGL ${this.host.version}.`);
+    this.host.say(`${this.total === 1 ? 'One site' : `${count(this.total)} sites`}, ${how}, WebGL ${this.host.version}.`);
   }
 
   private run(name: string, numbers: number[], buffers: ArrayBuffer[] = []): void {
@@ -191,8 +172,31 @@ class Voronoi implements Scene {
     this.host.say(error instanceof Error ? error.message : String(error));
   }
 
-  private edit(what: 0 | 1 | 2, id: number, x: number, y: number): void {
-    this.run('voronoi_edit', [what, id, x, y]);
+  private drag(id: number, x: number, y: number): void {
+    this.run('voronoi_edit', [2, id, x, y]);
+  }
+  private add(x: number, y: number): void {
+    this.edit(() => [0, -1, x, y]);
+  }
+  private remove(x: number, y: number): void {
+    this.held = -1;
+    this.edit(() => {
+      const nearest = this.nearest(x, y);
+      return nearest && [1, nearest.id, 0, 0];
+    });
+  }
+
+  // Does an edit once those before it are done and shown; `what` says then what it is.
+  private edit(what: () => number[] | undefined): void {
+    const { epoch } = this;
+    this.edits = this.edits.then(async () => {
+      const numbers = epoch === this.epoch ? what() : undefined;
+      if (!numbers) return;
+      await this.ask('voronoi_edit', numbers);
+      if (this.total) this.report();
+    }).catch((error: unknown) => {
+      if (!(error instanceof Superseded)) this.tell(error);
+    });
   }
 
   change(id: string, _value: Value): void {
@@ -334,6 +338,7 @@ class Voronoi implements Scene {
   private point(at: { x: number; y: number } | null, keyboard: boolean): void {
     this.cursor = at;
     this.keyboard = keyboard;
+    if (!this.total) return;
     this.asked = true;
     this.host.redraw();
   }
@@ -362,12 +367,12 @@ class Voronoi implements Scene {
         this.press(event);
         break;
       case 'move':
-        if (event.held && this.held >= 0) this.edit(2, this.held, x, y);
+        if (event.held && this.held >= 0) this.drag(this.held, x, y);
         else if (event.held && this.panning) this.zoom(event.x, event.y, 1, event.dx, event.dy);
         this.point({ x: event.x, y: event.y }, false);
         break;
       case 'click':
-        if (values['tool'] === 'add' || event.shift) this.edit(0, -1, x, y);
+        if (values['tool'] === 'add' || event.shift) this.add(x, y);
         else if (values['tool'] === 'delete') this.remove(event.x, event.y);
         else this.point({ x: event.x, y: event.y }, false);
         break;
@@ -395,11 +400,6 @@ class Voronoi implements Scene {
     return true;
   }
 
-  private remove(x: number, y: number): void {
-    const nearest = this.nearest(x, y);
-    if (nearest) this.edit(1, nearest.id, 0, 0);
-  }
-
   key(event: KeyboardEvent): boolean {
     const { key } = event;
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
@@ -410,12 +410,12 @@ class Voronoi implements Scene {
     } else if (arrow) {
       const by = 12 * this.ratio;
       const to = { x: Math.min(this.width - 1, Math.max(0, at.x + arrow[0] * by)), y: Math.min(this.height - 1, Math.max(0, at.y + arrow[1] * by)) };
-      if (this.held >= 0) this.edit(2, this.held, ...this.place(to.x, to.y));
+      if (this.held >= 0) this.drag(this.held, ...this.place(to.x, to.y));
       this.point(to, true);
     } else if (key === '+' || key === '=' || key === '-' || key === '−') {
       this.zoom(this.width / 2, this.height / 2, key === '+' || key === '=' ? 1.25 : 0.8);
     } else if (key === 'Enter') {
-      this.edit(0, -1, ...this.place(at.x, at.y));
+      this.add(...this.place(at.x, at.y));
       this.point(at, true);
     } else if (key === 'Delete' || key === 'Backspace') {
       this.remove(at.x, at.y);
@@ -443,17 +443,21 @@ class Voronoi implements Scene {
       if (error instanceof Superseded) throw error;
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
+    this.made = this.recipe();
     this.look(0.5, 0.5, 1);
-    this.host.say(`${name}: ${count(this.total)} points.`);
+    this.host.say(`${name}: ${this.total === 1 ? 'one point' : `${count(this.total)} points`}.`);
   }
 
   // ---- Verifying
 
   // Waits for the picture of the sites that the worker has now.
   private async settle(): Promise<void> {
+    const { epoch } = this;
     this.host.redraw();
-    do await new Promise((resolve) => setTimeout(resolve, 20));
-    while (this.building || this.searching || this.fresh);
+    do {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      if (epoch !== this.epoch) throw new Superseded('The picture went away meanwhile.');
+    } while (this.building || this.searching || this.fresh);
   }
 
   async verify(): Promise<string> {

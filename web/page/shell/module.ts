@@ -48,7 +48,7 @@ function copyIn(module: PageModule, buffer: ArrayBuffer | ArrayBufferView): [num
   const bytes = ArrayBuffer.isView(buffer)
     ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
     : new Uint8Array(buffer);
-  const at = module._page_allocate(bytes.length);
+  const at = module._page_allocate(bytes.length) >>> 0;
   if (!at) throw new SceneError(`There is no memory here for ${(bytes.length / 1e6).toFixed(0)} MB.`);
   module.HEAPU8.set(bytes, at);
   return [at, bytes.length];
@@ -59,8 +59,8 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
                        buffers: readonly (ArrayBuffer | ArrayBufferView)[] = []): Answer {
   const run = module[`_job_${name}`];
   if (!run) throw new SceneError(`The module has no job "${name}".`);
-  const job = module._page_job_begin();
-  const words = (job >> 2) + 2 * NUMBERS; // input places, input sizes, output places, output sizes
+  const job = module._page_job_begin() >>> 0;
+  const words = (job >>> 2) + 2 * NUMBERS; // input places, input sizes, output places, output sizes
   const taken: number[] = [];
   try {
     const inputs = buffers.map((buffer) => {
@@ -68,7 +68,7 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
       taken.push(at);
       return [at, size] as const;
     });
-    numbers.forEach((number, i) => (module.HEAPF64[(job >> 3) + i] = number));
+    numbers.forEach((number, i) => (module.HEAPF64[(job >>> 3) + i] = number));
     inputs.forEach(([at, size], i) => {
       module.HEAPU32[words + i] = at;
       module.HEAPU32[words + BUFFERS + i] = size;
@@ -76,16 +76,16 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
     const begun = performance.now();
     const status = run(job);
     const milliseconds = performance.now() - begun;
-    if (status !== 0) throw new SceneError(sentence(module));
-    // What C keeps of its input it has set to 0.
+    // What C keeps of its input it has set to 0, also where it failed.
     inputs.forEach((_, i) => (taken[i] = module.HEAPU32[words + i]!));
+    if (status !== 0) throw new SceneError(sentence(module));
     const outputs: ArrayBuffer[] = [];
     for (let i = 0; i < BUFFERS; i++) {
       const at = module.HEAPU32[words + 2 * BUFFERS + i]!;
       if (!at) break;
       outputs.push(module.HEAPU8.slice(at, at + module.HEAPU32[words + 3 * BUFFERS + i]!).buffer as ArrayBuffer);
     }
-    return { numbers: module.HEAPF64.slice(job >> 3, (job >> 3) + NUMBERS), buffers: outputs, milliseconds };
+    return { numbers: module.HEAPF64.slice(job >>> 3, (job >>> 3) + NUMBERS), buffers: outputs, milliseconds };
   } finally {
     for (let i = 0; i < BUFFERS; i++) {
       const at = module.HEAPU32[words + 2 * BUFFERS + i]!;

@@ -3,6 +3,8 @@ import { initialValues, readAddress, valueOf, writeAddress } from './address.js'
 import { Controls } from './controls.js';
 import { element } from './element.js';
 import { read } from './files.js';
+import { makeSurface } from './canvas.js';
+import { Display } from './display.js';
 import { Jobs, Superseded } from './jobs.js';
 import { sentence, type Answer, type JobOptions, type PageModule } from './module.js';
 import { Pace } from './pace.js';
@@ -12,11 +14,6 @@ import { Theme } from './theme.js';
 
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const MOST_SIDE = 4096; // pixels of a drawing buffer
-
-function milliseconds(time: number | null): string {
-  if (time === null) return 'n/a';
-  return `${time >= 100 ? time.toFixed(0) : time >= 10 ? time.toFixed(1) : time.toFixed(2)} ms`;
-}
 
 export class Shell implements Host {
   scene!: Scene;
@@ -39,23 +36,28 @@ export class Shell implements Host {
   private frameAsked = false;
   private lastTick = 0;
   private uploads: { fence: WebGLSync | null; begun: number }[] = [];
+  private empty = false; // there is a sentence instead of a picture
   private fresh = false; // a new picture begins with the next frame
   private timing = false; // the picture's frames are timed
   private measured = true; // the search's time is on show
+  private readonly left = new Map<Scene, Values>(); // of scenes that were shown: their values
+  private lost = false; // the context
+  private starting = false;
+  private started = false; // the scene's start() was called, and its stop() was not
   private generation = 0; // of starts: what an older one does late is not wanted
   private addressTimer = 0;
   private idlers: (() => void)[] = [];
   private readonly place = $('canvas-place');
-  private readonly status = $('status');
-  private readonly veil = $('veil');
-  private readonly theme: Theme;
+  private readonly display = new Display();
 
   constructor(
     readonly module: PageModule,
     private readonly jobs: Jobs,
     private readonly scenes: readonly Scene[],
+    private readonly theme: Theme,
   ) {
-    this.theme = new Theme(() => this.themeChanged());
+    theme.changed = () => this.themeChanged();
+    this.themeChanged();
     new ResizeObserver(() => this.measure()).observe(this.place);
     addEventListener('hashchange', () => void this.go());
     document.addEventListener('visibilitychange', () => this.ask());
@@ -66,7 +68,9 @@ export class Shell implements Host {
   // Goes where the address says.
   async go(): Promise<void> {
     const { scene: name, values } = readAddress(location.hash);
-    const next = this.scenes.find((s) => s.name === name) ?? this.scenes[0]!;
+    const named = this.scenes.find((s) => s.name === name);
+    if (!named && this.scene) return; // an anchor of the page
+    const next = named ?? this.scenes[0]!;
     if (next === this.scene && this.running) {
       for (const control of next.controls) {
         if (control.kind === 'button') continue;
@@ -78,7 +82,9 @@ export class Shell implements Host {
       }
       return;
     }
-    await this.start(next, initialValues(next.controls, values));
+    // A link without values leads back to how the scene was left.
+    const left = Object.keys(values).length ? undefined : this.left.get(next);
+    await this.start(next, left ?? initialValues(next.controls, values));
   }
 
   restart(): void {
@@ -87,20 +93,22 @@ export class Shell implements Host {
 
   private async start(scene: Scene, values: Values): Promise<void> {
     const generation = ++this.generation;
+    this.starting = true;
     this.stop();
     this.scene = scene;
     this.values = values;
+    this.left.set(scene, values);
     this.present();
-    this.cover('Loading …');
+    this.display.cover('Loading …');
     try {
-      if (!this.makeContext(scene.version?.(values) ?? 2)) return;
+      this.makeContext(scene.version?.(values) ?? 2);
+      this.started = true;
       await scene.start(this);
-      if (generation !== this.generation) return;
-      this.running = true;
-      this.measure(true);
-      this.begin();
+      if (generation === this.generation) this.enter();
     } catch (error) {
       if (generation === this.generation) this.fail(error, true);
+    } finally {
+      if (generation === this.generation) this.starting = false;
     }
   }
 
@@ -108,20 +116,21 @@ export class Shell implements Host {
     this.jobs.clear();
     if (this.context) {
       try {
-        this.scene.stop();
+        if (this.started) this.scene.stop();
       } finally {
+        this.started = this.lost = false;
         this.module._page_context_close!();
         this.module.GL.deleteContext(this.context);
         this.context = 0;
         this.gl.getExtension('WEBGL_lose_context')?.loseContext(); // frees its memory now, not some day
       }
     }
-    this.running = this.dirty = this.more = this.fresh = this.timing = false;
+    this.running = this.dirty = this.more = this.fresh = this.timing = this.empty = false;
     this.uploads = [];
     this.canvas?.remove();
     this.details.replaceChildren();
     this.overlay.replaceChildren();
-    for (const what of ['build', 'upload', 'search'] as const) this.put(what, '–');
+    for (const what of ['build', 'upload', 'search'] as const) this.display.time(what, undefined);
   }
 
   // Texts and controls of the scene.
@@ -142,23 +151,9 @@ export class Shell implements Host {
     this.controls = new Controls($('controls'), scene.controls, this.values, (id, value) => this.change(id, value));
   }
 
-  private makeContext(version: 1 | 2): boolean {
+  private makeContext(wanted: 1 | 2): void {
     const { scene } = this;
-    const canvas = element('canvas', {
-      tabindex: 0, role: 'application', 'aria-label': `${scene.title} picture`, 'data-testid': 'canvas',
-      'aria-describedby': 'about',
-    });
-    const options = { alpha: false, antialias: false, depth: false, stencil: false, preserveDrawingBuffer: true };
-    let gl: WebGL2RenderingContext | WebGLRenderingContext | null = version === 2 ? (canvas.getContext('webgl2', options) as WebGL2RenderingContext | null) : null;
-    if (!gl && scene.webgl1) {
-      gl = canvas.getContext('webgl', options) as WebGLRenderingContext | null;
-      version = 1;
-    }
-    if (!gl) {
-      this.cover(`${scene.title} draws with WebGL ${scene.webgl1 ? '' : '2'}, which this browser does not offer here. Perhaps it is switched off, or the graphics driver is blocked.`);
-      this.speak('No picture: this browser offers no suitable WebGL.', true);
-      return false;
-    }
+    const { canvas, gl, version } = makeSurface(scene, wanted);
     this.canvas = canvas;
     this.gl = gl;
     this.version = version;
@@ -173,14 +168,16 @@ export class Shell implements Host {
       if (canvas !== this.canvas || !this.context) return;
       this.running = false;
       this.uploads = [];
-      scene.contextLost();
+      this.lost = true;
+      if (this.started) scene.contextLost();
       this.module._page_context_close!();
-      this.cover('The graphics context was lost. The picture comes back as soon as the browser gives a new one.');
+      const text = 'The graphics context was lost. The picture comes back as soon as the browser gives a new one.';
+      this.display.cover(text);
+      this.display.speak(text, true);
     });
     canvas.addEventListener('webglcontextrestored', () => {
       if (canvas === this.canvas && this.context) void this.restore();
     });
-    return true;
   }
 
   private register(): void {
@@ -194,17 +191,24 @@ export class Shell implements Host {
     this.measured = true;
   }
 
+  // The scene has what it needs. Where the context was lost meanwhile, restore() comes here.
+  private enter(): void {
+    if (this.gl.isContextLost()) return;
+    this.running = true;
+    this.measure(true);
+    if (!this.empty) this.begin();
+  }
+
   private async restore(): Promise<void> {
     const generation = this.generation;
     try {
       this.module.GL.deleteContext(this.context);
       this.register();
+      this.lost = false;
       await this.scene.contextRestored();
       if (generation !== this.generation) return;
-      this.running = true;
-      this.measure(true);
-      this.say('The graphics context is back.');
-      this.redraw();
+      if (!this.empty) this.say('The graphics context is back.');
+      this.enter();
     } catch (error) {
       this.fail(error, true);
     }
@@ -228,19 +232,22 @@ export class Shell implements Host {
     this.pace.did(part);
   }
   begin(): void {
+    this.empty = false;
     this.fresh = true;
     this.redraw();
   }
   say(text: string): void {
-    this.uncover();
-    this.speak(text, false);
+    this.empty = false;
+    if (!this.lost) this.display.uncover();
+    this.display.speak(text);
   }
   nothing(text: string): void {
-    this.cover(text);
-    this.speak(text, false);
+    this.empty = true;
+    this.display.cover(text);
+    this.display.speak(text);
   }
   time(what: 'build' | 'upload', time: number | null): void {
-    this.put(what, milliseconds(time));
+    this.display.time(what, time);
   }
   upload<T>(work: () => T): T {
     const begun = performance.now();
@@ -268,6 +275,7 @@ export class Shell implements Host {
     if (value !== true || id in this.values) this.values[id] = value;
     this.remember();
     if (this.running) this.attempt(() => this.scene.change(id, value));
+    else if (!this.lost && !this.starting) this.restart(); // what could not start may do so now
   }
 
   key(event: KeyboardEvent): boolean {
@@ -298,9 +306,9 @@ export class Shell implements Host {
     if (!this.running) return;
     const button = $<HTMLButtonElement>('verify');
     button.disabled = true;
-    this.speak('Comparing with brute force …', false);
+    this.display.speak('Comparing with brute force …');
     try {
-      this.say(await this.scene.verify());
+      this.display.speak(await this.scene.verify());
     } catch (error) {
       this.fail(error);
     } finally {
@@ -309,27 +317,30 @@ export class Shell implements Host {
   }
 
   async take(files: readonly File[]): Promise<void> {
-    if (!files.length) return;
+    const { scene, generation } = this;
     try {
-      if (!this.scene.accepts) throw new SceneError('This scene reads no files.');
-      const file = await read(files, this.scene.suffixes, this.scene.accepts);
-      this.speak(`Reading ${file.name} …`, false);
-      await this.scene.drop(file.name, file.bytes);
+      if (!this.running) throw new SceneError('A file can be read as soon as there is a picture.');
+      if (!scene.accepts) throw new SceneError('This scene reads no files.');
+      const file = await read(files, scene.suffixes, scene.accepts);
+      if (generation !== this.generation || !this.running) return; // another scene was chosen meanwhile
+      this.display.speak(`Reading ${file.name} …`);
+      await scene.drop(file.name, file.bytes);
     } catch (error) {
       this.fail(error);
     }
   }
 
   save(): void {
+    if (!this.running) return;
     this.canvas.toBlob((blob) => {
       if (!blob) {
-        this.speak('The browser could not make a picture of the canvas.', true);
+        this.display.speak('The browser could not make a picture of the canvas.', true);
         return;
       }
       const link = element('a', { href: URL.createObjectURL(blob), download: `sapwood-${this.scene.name}.png` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-      this.speak(`Saved as ${link.download}, ${this.canvas.width} × ${this.canvas.height} pixels.`, false);
+      this.display.speak(`Saved as ${link.download}, ${this.canvas.width} × ${this.canvas.height} pixels.`);
     });
   }
 
@@ -376,7 +387,7 @@ export class Shell implements Host {
           this.more = this.pace.slice(this.timing, (share) => this.scene.frame(share));
           if (this.timing) this.measured = false;
           this.timing &&= this.more;
-          this.uncover();
+          if (!this.empty) this.display.uncover();
         }
       });
     }
@@ -386,9 +397,8 @@ export class Shell implements Host {
   }
 
   private showSearch(): void {
-    const elapsed = this.pace.elapsed();
-    if (elapsed === undefined) return;
-    this.put('search', milliseconds(elapsed));
+    if (!this.pace.ready()) return;
+    this.display.time('search', this.pace.elapsed);
     this.measured = true;
   }
 
@@ -416,11 +426,7 @@ export class Shell implements Host {
   // ---- What is shown
 
   fail(error: unknown, cover = false): void {
-    if (error instanceof Superseded) return;
-    const text = error instanceof SceneError ? error.message : `Something went wrong: ${error instanceof Error ? error.message : String(error)}.`;
-    if (!(error instanceof SceneError)) console.error(error);
-    if (cover) this.cover(text);
-    this.speak(text, true);
+    this.display.fail(error, cover);
   }
 
   // Throws the sentence of the call of C that returned this status.
@@ -428,20 +434,6 @@ export class Shell implements Host {
     if (status !== 0) throw new SceneError(sentence(this.module));
   }
 
-  private speak(text: string, wrong: boolean): void {
-    this.status.textContent = text;
-    this.status.classList.toggle('wrong', wrong);
-  }
-  private cover(text: string): void {
-    this.veil.textContent = text;
-    this.veil.hidden = false;
-  }
-  private uncover(): void {
-    this.veil.hidden = true;
-  }
-  private put(what: 'build' | 'upload' | 'search', text: string): void {
-    document.querySelector(`[data-testid="${what}"]`)!.textContent = text;
-  }
   private showPaused(): void {
     $('pause').textContent = this.paused ? 'Go on' : 'Pause';
   }
@@ -460,10 +452,6 @@ export class Shell implements Host {
   }
 
   private themeChanged(): void {
-    if (!this.theme) {
-      queueMicrotask(() => this.themeChanged()); // called while it is being made
-      return;
-    }
     this.colors = this.theme.colors();
     const { paper, ink, muted, accent } = this.colors;
     [paper, ink, muted, accent].forEach((color, i) => this.module._page_color!(i, ...color));
@@ -474,9 +462,11 @@ export class Shell implements Host {
   }
 
   private remember(): void {
-    clearTimeout(this.addressTimer);
+    // Some values change with every frame, and browsers refuse addresses that change too often.
+    if (this.addressTimer) return;
     this.addressTimer = window.setTimeout(() => {
+      this.addressTimer = 0;
       history.replaceState(null, '', writeAddress(this.scene.name, this.scene.controls, this.values));
-    }, 200);
+    }, 500);
   }
 }

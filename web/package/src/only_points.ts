@@ -1,0 +1,9 @@
+// The entry for who needs no meshes and no volumes: a smaller module.
+import { loader } from "./fetched.js";
+import { hasVectors, type LoadOptions } from "./source.js";
+
+export * from "./points_api.js";
+
+/** As `load` of the whole package. */
+export const load: (options?: LoadOptions) => Promise<void> = loader(() =>
+  hasVectors() ? new URL("points.wasm", import.meta.url) : new URL("points-plain.wasm", import.meta.url));

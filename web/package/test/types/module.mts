@@ -1,0 +1,59 @@
+// Compiled, not run: what the package's types promise, as an ES module.
+import {
+  allocate, Allocation, compact, type Hit, load, marchingCubes, MeshTree, type Neighbor, PointTree, SapwoodError,
+  type Status, type Surface,
+} from "sapwood";
+import { PointTree as OnlyPoints, load as loadPoints } from "sapwood/points";
+
+await load();
+await load({ wasm: new URL("sapwood.wasm", "https://example.org") });
+await load({ wasm: fetch("sapwood.wasm") });
+await loadPoints({ wasm: new Uint8Array() });
+
+const tree = new PointTree([1, 2], { dims: 2, type: Float32Array, split: "median", axis: "cycle", leafSize: 8 });
+const nearest: Neighbor = tree.nearest(1, 2);
+const { id, distance }: { id: number; distance: number } = tree.nearest([1, 2]);
+const list: Neighbor[] = tree.knn(Float32Array.of(1, 2), 3, 5);
+const ids: number[] = tree.within([1, 2], 3);
+const counts: Int32Array = tree.withinCountAll([1, 2], 3, { out: new Int32Array(1) });
+const room: Allocation<Float32Array> = allocate(Float32Array, 4);
+const batch: { ids: Int32Array; distances: Float32Array | Float64Array } = tree.knnAll(room, 2, { squared: true, radius: 1 });
+const bytes: Uint8Array = tree.save();
+const loaded: PointTree = PointTree.load(bytes);
+const named: PointTree = PointTree.from(new Map([["a", 1]]), ([, x]) => [x, x]);
+new OnlyPoints(new Float64Array(4)).rebuild([1, 2]);
+
+const mesh = new MeshTree(new Float32Array(9), new Uint16Array(3), { quality: "fast" });
+const hit: Hit | null = mesh.trace([0, 0, 0], [0, 0, 1]);
+const hits: { t: Float32Array; triangles: Int32Array } = mesh.trace(new Float32Array(8));
+const one: boolean = mesh.occluded([0, 0, 0], [0, 0, 1], 0, 1);
+const many: Uint8Array = mesh.occluded(new Float32Array(8), { out: allocate(Uint8Array, 1) });
+const all: Hit[] = mesh.traceAll([0, 0, 0], [0, 0, 1], { limit: 3 });
+const surface: Surface = marchingCubes(new Uint8Array(8), { size: [2, 2, 2], level: 1, spacing: 2, origin: [0, 0, 0] });
+const kept: Int16Array = compact(new Int16Array(4), [true, false], 2);
+const status: Status = new SapwoodError("ARGUMENT", "why").status;
+{
+  using scoped = new PointTree([1, 2]);
+  scoped.count satisfies number;
+}
+
+// @ts-expect-error: a query is not a string
+tree.nearest("1, 2");
+// @ts-expect-error: k is needed
+tree.knn([1, 2]);
+// @ts-expect-error: no such split
+new PointTree([1, 2], { split: "middle" });
+// @ts-expect-error: coordinates are numbers
+new PointTree(["1", "2"]);
+// @ts-expect-error: no such type of volume
+marchingCubes(new Float64Array(8), { size: [2, 2, 2], level: 1 });
+// @ts-expect-error: the level is needed
+marchingCubes(new Uint8Array(8), { size: [2, 2, 2] });
+// @ts-expect-error: what is counted cannot be set
+tree.count = 5;
+// @ts-expect-error: no trees over meshes in the part for points
+import { MeshTree as None } from "sapwood/points";
+// @ts-expect-error: a miss is null
+mesh.trace([0, 0, 0], [0, 0, 1]).t;
+
+export { all, batch, counts, distance, hit, hits, id, ids, kept, list, loaded, many, named, nearest, None, one, status, surface };
