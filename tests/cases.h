@@ -32,7 +32,7 @@ typedef struct search_case {
 #endif
 #endif
 #if defined(SAP_EMULATED) && defined(CASES_SANITIZED)
-enum { CASE_STEP = 47, CASE_PART = 97 };
+enum { CASE_STEP = 47, CASE_PART = 211 };
 #elif defined(SAP_EMULATED)
 enum { CASE_STEP = 23, CASE_PART = 47 };
 #elif defined(CASES_SANITIZED) || defined(CASES_FEWER)

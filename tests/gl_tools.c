@@ -207,7 +207,9 @@ bool gl_tools_present(void) {
 
 static sap_device* own;
 static sap_gl_before before_own;
-static GLuint own_texture;
+static GLuint own_texture, own_volume;
+
+enum { FLIP_Y = 0x9240 }; // UNPACK_FLIP_Y_WEBGL
 
 bool gl_tools_enter_own(void) {
     if (sap_device_open(&(sap_device_options){.processor = SAP_GL}, &own) != SAP_OK) return false;
@@ -251,13 +253,23 @@ void gl_tools_set_state(void) {
     f->Viewport(1, 2, 3, 4);
     f->Enable(GL_BLEND);
     f->PixelStorei(GL_PACK_ALIGNMENT, 8);
+    f->PixelStorei(GL_UNPACK_ROW_LENGTH, 5);
+    if (sap_gl_native.is_browser) f->PixelStorei(FLIP_Y, 1);
+    f->Enable(GL_SCISSOR_TEST);
+    f->GenTextures(1, &own_volume);
+    f->BindTexture(GL_TEXTURE_3D, own_volume);
     f->ColorMask(GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE);
 }
 
 bool gl_tools_state_kept(void) {
     const sap_gl_calls* f = &sap_gl_of(own)->calls;
     GLint unit = 0, texture = 0, viewport[4] = {0, 0, 0, 0}, alignment = 0, program = 0, framebuffer = 0, vertices = 0;
+    GLint row_length = 0, flip = 1, volume = 0;
     GLboolean mask[4] = {1, 1, 1, 1};
+    f->GetIntegerv(GL_UNPACK_ROW_LENGTH, &row_length);
+    if (sap_gl_native.is_browser) f->GetIntegerv(FLIP_Y, &flip);
+    f->GetIntegerv(GL_TEXTURE_BINDING_3D, &volume);
+    if (row_length != 5 || flip != 1 || volume != (GLint)own_volume || !f->IsEnabled(GL_SCISSOR_TEST)) return false;
     f->GetIntegerv(GL_ACTIVE_TEXTURE, &unit);
     f->GetIntegerv(GL_TEXTURE_BINDING_2D, &texture);
     f->GetIntegerv(GL_VIEWPORT, viewport);

@@ -102,7 +102,9 @@ typedef struct sap_device_options {
     sap_progress progress;          /**< NULL: none */
     void* progress_user;            /**< handed to progress */
     bool current_context; /**< SAP_GL: work in the caller's context, the one that is current on the calling thread now
-                             and must be so in every call, instead of in a context of the device's own */
+                             and must be so in every call, instead of in a context of the device's own. In a browser a
+                             device without this takes the context that is current, WebGL 2 or 1, and puts no state
+                             back; only where none is current it makes one, of WebGL 2 */
 } sap_device_options;
 
 /**

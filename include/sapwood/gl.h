@@ -92,6 +92,7 @@ SAP_API sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int3
 SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid);
 /**
  * Lets every walk look at `leaves` more leaves. *done, unless NULL, tells whether all have ended, and waits for that.
+ * So many leaves that it takes several passes, since some drivers end loops, wait for each but the last.
  * Errors: SAP_ERROR_ARGUMENT (leaves < 1, nothing begun), SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done);
@@ -159,8 +160,8 @@ typedef struct sap_gl_view sap_gl_view;
 
 /** What is drawn, and how. All zero is the default for each field, but for picture.width and picture.height. */
 typedef struct sap_gl_view_options {
-    sap_render_options picture; /**< as for ::sap_render. `hottest` 0 stands for 128 nodes; the light of smoothed normals
-                                     needs no more time than that of flat ones */
+    sap_render_options picture; /**< as for ::sap_render. `hottest` 0 stands for 128 nodes; the light of smoothed
+                                   normals needs no more time than that of flat ones */
     sap_camera camera;          /**< as in ::sap_scene */
     const sap_light* lights;    /**< [light_count], as in ::sap_scene; read by this call only */
     int32_t light_count;        /**< lights */

@@ -131,16 +131,19 @@ SAP_API sap_status sap_tree_load(sap_device* device, const char* path, sap_tree*
 SAP_API sap_status sap_tree_saved_size(const sap_tree* tree, int64_t* size);
 
 /**
- * Writes what ::sap_tree_save writes into memory: bytes[size], with the size that ::sap_tree_saved_size tells,
- * beginning at a multiple of 64. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
+ * Writes what ::sap_tree_save writes into memory: bytes[size], with the size that ::sap_tree_saved_size tells, which
+ * begin at a multiple of 64. They may be the very bytes that the tree was loaded from, but not overlap these otherwise.
+ * O(n).
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY; from a tree that is not on the CPU also those of ::sap_tree_copy.
  */
 SAP_API sap_status sap_tree_save_memory(const sap_tree* tree, void* bytes, int64_t size);
 
 /**
  * Takes a saved tree that lies in memory, and checks all of it as ::sap_tree_load does. Nothing is copied: bytes[size],
- * which begin at a multiple of 64, must stay and must not be changed while the tree lives, unless it is on a GPU. Such
- * a tree cannot be rebuilt, but its copy can. O(n log n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT (the log gives
- * the byte), SAP_ERROR_MEMORY.
+ * which begin at a multiple of 64, must stay and must not be changed while the tree lives, unless its device is a GPU.
+ * Such a tree cannot be rebuilt, but its copy can. O(n log n).
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT (the log gives the byte), SAP_ERROR_MEMORY; to a device that is not the
+ * CPU also those of ::sap_tree_copy.
  */
 SAP_API sap_status sap_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_tree** tree);
 

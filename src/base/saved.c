@@ -105,8 +105,8 @@ sap_status sap_saved_write(const sap_device* device, const sap_saved_place* plac
     make_header(header, form, facts, arrays, bytes);
     if (place->path) return write_file(device, place->path, header, arrays, bytes);
     unsigned char* to = place->bytes;
+    if (bytes) memmove(to + SAP_SAVED_HEADER, arrays, bytes); // first: they may be those that were loaded from here
     memcpy(to, header, sizeof header);
-    if (bytes) memmove(to + SAP_SAVED_HEADER, arrays, bytes); // which may be those that were loaded from here
     memset(to + SAP_SAVED_HEADER + bytes, 0, SAP_ALIGNMENT);
     return SAP_OK;
 }

@@ -61,7 +61,7 @@ static void explore(sap_gl_call* call) {
     if (name) snprintf(gl->name, sizeof gl->name, "%s", name);
     // Mesa's software ends all loops of a shader after 65535 rounds of them together (its lp_bld_limits.h). Browsers
     // may hide that it is theirs.
-    bool ends = strstr(gl->name, "llvmpipe") || strstr(gl->name, "softpipe") || gl->platform->lost;
+    bool ends = strstr(gl->name, "llvmpipe") || strstr(gl->name, "softpipe") || gl->platform->is_browser;
     gl->most_rounds = ends ? 65000 : INT32_MAX;
     make_corners(gl);
     if (sap_gl_check(call, "opening a device") && !gl->float_targets)

@@ -58,6 +58,7 @@ typedef struct sap_gl_platform {
     void (*leave)(sap_gl* gl, const sap_gl_before* before);
     bool (*has)(const sap_gl* gl, const char* extension);
     bool (*lost)(const sap_gl* gl);
+    bool is_browser;
 } sap_gl_platform;
 
 extern const sap_gl_platform sap_gl_native; // of EGL, or in a browser of WebGL
@@ -113,7 +114,7 @@ sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform)
 typedef struct sap_gl_found {
     GLint program, draw_framebuffer, read_framebuffer, vertices, corners, pack_buffer, unpack_buffer, unit;
     GLint texture[SAP_GL_UNITS], texture_3d[SAP_GL_UNITS], sampler[SAP_GL_UNITS];
-    GLint viewport[4], pack[4], unpack[6];
+    GLint viewport[4], pack[4], unpack[6], browser_unpack[2];
     GLboolean tests[8], mask[4];
 } sap_gl_found;
 
@@ -208,10 +209,10 @@ typedef struct sap_gl_pass {
     GLuint target[SAP_GL_TARGETS]; // in order of `layout(location = …)`; 0: no more
     bool is_shown;                 // draws into `framebuffer` instead
     GLuint framebuffer;
-    int32_t level;                 // of the targets
-    int32_t rectangle[4];          // of the targets: x, y, width, height
-    bool compute;                  // the program is a compute shader; targets are its images, RGBA32UI all
-    const char* name;              // for the sentence if it fails
+    int32_t level;        // of the targets
+    int32_t rectangle[4]; // of the targets: x, y, width, height
+    bool compute;         // the program is a compute shader; targets are its images, RGBA32UI all
+    const char* name;     // for the sentence if it fails
 } sap_gl_pass;
 
 // Draws a rectangle: every texel of it is computed by the program (set its uniforms before).

@@ -11,15 +11,20 @@ static const GLenum packs[4] = {GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_S
 static const GLenum unpacks[6] = {GL_UNPACK_ALIGNMENT,   GL_UNPACK_ROW_LENGTH,   GL_UNPACK_SKIP_ROWS,
                                   GL_UNPACK_SKIP_PIXELS, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_SKIP_IMAGES};
 
+// WebGL's own, which turns what is written upside down or multiplies it by its alpha.
+static const GLenum browser_unpacks[2] = {0x9240, 0x9241}; // UNPACK_FLIP_Y_WEBGL, UNPACK_PREMULTIPLY_ALPHA_WEBGL
+
 // How much of that state there is: OpenGL ES 2.0 has one framebuffer bound, no buffers of pixels, no samplers and no
 // 3-D textures.
 typedef struct extent {
-    int tests, packs, unpacks, units;
+    int tests, packs, unpacks, browser_unpacks, units;
     bool whole;
 } extent;
 
 static extent extent_of(const sap_gl* gl) {
-    return gl->version < 30 ? (extent){7, 1, 1, SAP_GL_OLD_UNITS, false} : (extent){8, 4, 6, SAP_GL_UNITS, true};
+    const int browser = gl->platform->is_browser ? 2 : 0;
+    return gl->version < 30 ? (extent){7, 1, 1, browser, SAP_GL_OLD_UNITS, false}
+                            : (extent){8, 4, 6, browser, SAP_GL_UNITS, true};
 }
 
 static GLuint name_of(GLint value) { return (GLuint)value; }
@@ -36,6 +41,7 @@ static void save(const sap_gl* gl, sap_gl_found* found) {
     f->GetBooleanv(GL_COLOR_WRITEMASK, found->mask);
     for (int i = 0; i < has.packs; i++) f->GetIntegerv(packs[i], &found->pack[i]);
     for (int i = 0; i < has.unpacks; i++) f->GetIntegerv(unpacks[i], &found->unpack[i]);
+    for (int i = 0; i < has.browser_unpacks; i++) f->GetIntegerv(browser_unpacks[i], &found->browser_unpack[i]);
     for (int i = 0; i < has.tests; i++) found->tests[i] = f->IsEnabled(tests[i]);
     if (has.whole) {
         f->GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &found->read_framebuffer);
@@ -61,6 +67,7 @@ static void restore(const sap_gl* gl, const sap_gl_found* found) {
     f->ColorMask(found->mask[0], found->mask[1], found->mask[2], found->mask[3]);
     for (int i = 0; i < has.packs; i++) f->PixelStorei(packs[i], found->pack[i]);
     for (int i = 0; i < has.unpacks; i++) f->PixelStorei(unpacks[i], found->unpack[i]);
+    for (int i = 0; i < has.browser_unpacks; i++) f->PixelStorei(browser_unpacks[i], found->browser_unpack[i]);
     for (int i = 0; i < has.tests; i++) (found->tests[i] ? f->Enable : f->Disable)(tests[i]);
     if (has.whole) {
         f->BindFramebuffer(GL_READ_FRAMEBUFFER, name_of(found->read_framebuffer));
@@ -85,6 +92,7 @@ static void prepare(const sap_gl* gl) {
     f->ColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     for (int i = 0; i < has.packs; i++) f->PixelStorei(packs[i], i == 0);
     for (int i = 0; i < has.unpacks; i++) f->PixelStorei(unpacks[i], i == 0);
+    for (int i = 0; i < has.browser_unpacks; i++) f->PixelStorei(browser_unpacks[i], 0);
     for (int i = 0; i < has.tests; i++) f->Disable(tests[i]);
     for (GLuint i = 0; i < SAP_GL_UNITS && has.whole; i++) f->BindSampler(i, 0);
 }

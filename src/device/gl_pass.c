@@ -1,5 +1,6 @@
 // Passes: one triangle over a rectangle of the targets.
 #include "device/gl.h"
+#include <assert.h>
 
 // The framebuffer with the pass's targets. False: they do not fit together, or the context cannot write them.
 static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
@@ -31,6 +32,7 @@ static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
 
 static void bind_inputs(sap_gl_call* call, const sap_gl_pass* pass) {
     const sap_gl_calls* f = call->f;
+    assert(call->gl->version >= 30 || !pass->input[SAP_GL_OLD_UNITS].sampler);
     for (int i = 0; i < SAP_GL_UNITS && pass->input[i].sampler; i++) {
         const sap_gl_input* input = &pass->input[i];
         f->ActiveTexture(GL_TEXTURE0 + (GLenum)i);

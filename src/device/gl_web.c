@@ -21,6 +21,15 @@ EM_JS(void, sap_web_lose, (int context), {
     var ending = GL.contexts[context].GLctx.getExtension('WEBGL_lose_context');
     if (ending) ending.loseContext();
 })
+// How often a context has been lost. What was made before is gone, also when it has come back.
+EM_JS(int, sap_web_losses, (int context), {
+    var gl = GL.contexts[context].GLctx;
+    if (gl.sapwoodLosses === undefined) {
+        gl.sapwoodLosses = 0;
+        gl.canvas.addEventListener('webglcontextlost', function() { gl.sapwoodLosses++; });
+    }
+    return gl.sapwoodLosses;
+})
 EM_JS(int, sap_web_version, (void), { return GL.currentContext.version; })
 // The GPU's name where the browser tells it. Emscripten remembers strings of OpenGL for all contexts together.
 EM_JS(void, sap_web_name, (int context, char* to, int room), {
@@ -60,6 +69,7 @@ static sap_status web_open(sap_device* device, sap_gl* gl) {
     }
     if (mine <= 0) return sap_fail(device, SAP_ERROR_NO_DEVICE, "this browser has no WebGL 2");
     gl->context = (void*)(intptr_t)mine;
+    gl->losses = sap_web_losses(mine);
     sap_web_name(mine, gl->name, sizeof gl->name);
 #define LINK(type, name, parameters, arguments) gl->calls.name = gl##name;
     SAP_GL_EACH(LINK)
@@ -77,7 +87,10 @@ static void web_close(sap_device* device, sap_gl* gl) {
     (void)emscripten_webgl_destroy_context(handle_of(gl->context));
 }
 
-static bool web_lost(const sap_gl* gl) { return emscripten_is_webgl_context_lost(handle_of(gl->context)); }
+static bool web_lost(const sap_gl* gl) {
+    web_handle mine = handle_of(gl->context);
+    return emscripten_is_webgl_context_lost(mine) || sap_web_losses(mine) != gl->losses;
+}
 
 static bool web_enter(sap_gl* gl, sap_gl_before* before, sap_status* status) {
     web_handle current = emscripten_webgl_get_current_context(), mine = handle_of(gl->context);
@@ -99,4 +112,5 @@ const sap_gl_platform sap_gl_native = {.library = "WebGL",
                                        .enter = web_enter,
                                        .leave = web_leave,
                                        .has = web_has,
-                                       .lost = web_lost};
+                                       .lost = web_lost,
+                                       .is_browser = true};

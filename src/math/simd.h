@@ -3,7 +3,8 @@
 //
 // real, LANES; vreal: LANES reals; vid: LANES int32. Masks are the low LANES bits of a uint32_t.
 // v_number(x, first): x with its lowest four bits replaced by the lane's number, counted from `first`.
-// v_compress, id_compress: the lanes in the mask, moved down; _store_kept stores them, and may write a whole register.
+// v_compress, id_compress: the lanes in the mask, moved down; those behind hold anything. _store_kept stores them, and
+// may write a whole register.
 // reduce_min, reduce_max: of all lanes; none is NaN.
 // "part" loads and stores touch only the first n lanes; lanes not loaded are zero.
 #ifndef SAPWOOD_MATH_SIMD_H

@@ -88,7 +88,8 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
     sap_status status = check_mesh(tree->device, &mesh);
     if (status != SAP_OK) return status;
     if (tree->memory.mapping)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: lies as it was saved and cannot be rebuilt; copy it first");
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "tree: lies as it was saved and cannot be rebuilt; copy it first");
     if (!tree->device->table->mesh_build)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device rebuilds no trees over triangles");
     return tree->device->table->mesh_build(tree, &mesh);

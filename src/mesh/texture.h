@@ -63,12 +63,17 @@ uvec4 sap_mesh_corner(uint place, int which) {
     return texelFetch(mesh_triangles, sap_mesh_texel(3 * int(place) + which, mesh_shifts.y), 0);
 }
 
+uint sap_mesh_number; // of the triangle that was read last
+
 sap_triangle sap_mesh_triangle(uint place) {
+    uvec4 first = sap_mesh_corner(place, 0);
     sap_triangle triangle;
-    triangle.a = sap_vector_of(uintBitsToFloat(sap_mesh_corner(place, 0).xyz));
+    sap_mesh_number = first.w;
+    triangle.a = sap_vector_of(uintBitsToFloat(first.xyz));
     triangle.b = sap_vector_of(uintBitsToFloat(sap_mesh_corner(place, 1).xyz));
     triangle.c = sap_vector_of(uintBitsToFloat(sap_mesh_corner(place, 2).xyz));
     return triangle;
 }
 
-int sap_mesh_id(uint place) { return int(sap_mesh_corner(place, 0).w); }
+// Walks ask for the number of the triangle that they have read just before.
+int sap_mesh_id(uint place) { return int(sap_mesh_number); }

@@ -11,7 +11,7 @@ typedef struct query {
 
 // ---- Leaves
 
-#if !defined(SAP_FEW_INSTANCES)
+#if !defined(__EMSCRIPTEN__) // there a leaf of usual size has more registers than are worth unrolling
 INLINE void scan_one_few(const tree_view* t, const int dims, const int vectors, const query* q, const real* block,
                          list* l) {
     vreal distance[4], least = v_set(INFINITY);
@@ -65,7 +65,7 @@ INLINE void scan_one_many(const tree_view* t, const int dims, const query* q, co
 }
 
 INLINE void scan_one(const tree_view* t, const int dims, const query* q, const real* block, list* l) {
-#if defined(SAP_FEW_INSTANCES)
+#if defined(__EMSCRIPTEN__)
     scan_one_many(t, dims, q, block, l);
 #else
     switch (t->vectors) {
@@ -291,6 +291,7 @@ INSTANCES(HEAP)
 static void search(sap_nearest_run* run) {
     static const search_function functions[6][4] = {EACH(ONE), EACH_LIST, EACH_HEAP};
     const int32_t dims = run->tree->shape.dims;
+    _Static_assert(SAP_LIST_MAX == 32, "four kinds of lists, of eight keys each");
     const int kind = run->k == 1 ? 0 : run->k <= SAP_LIST_MAX ? (run->k + 7) / 8 : 5;
     functions[kind][dims >= 2 && dims <= 4 ? dims - 2 : 3](run);
 }

@@ -154,10 +154,10 @@ SAP_FN sap_sheared sap_triangle_shear(SAP_RAY_PARAM sap_triangle triangle) {
     return s;
 }
 
-// Whether the ray's line passes beside a triangle.
-SAP_FN bool sap_is_beside(sap_sheared s) {
-    bool is_left = s.of_a < 0.0f || s.of_b < 0.0f || s.of_c < 0.0f;
-    bool is_right = s.of_a > 0.0f || s.of_b > 0.0f || s.of_c > 0.0f;
+// Whether the ray's line passes beside a triangle with these edge functions.
+SAP_FN bool sap_is_beside(float of_a, float of_b, float of_c) {
+    bool is_left = of_a < 0.0f || of_b < 0.0f || of_c < 0.0f;
+    bool is_right = of_a > 0.0f || of_b > 0.0f || of_c > 0.0f;
     return is_left && is_right;
 }
 
@@ -178,7 +178,7 @@ SAP_FN sap_crossing sap_sheared_cross(SAP_RAY_PARAM sap_sheared s) {
     hit.t = sap_quotient(scaled, sum);
     hit.u = sap_quotient(s.of_b, sum);
     hit.v = sap_quotient(s.of_c, sum);
-    hit.is_hit = !sap_is_beside(s) && sum != 0.0f && hit.t >= ray.t_min && hit.t <= ray.t_max;
+    hit.is_hit = !sap_is_beside(s.of_a, s.of_b, s.of_c) && sum != 0.0f && hit.t >= ray.t_min && hit.t <= ray.t_max;
     return hit;
 }
 

@@ -123,7 +123,7 @@ static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint3
     ray.axis_z = 2;
     const sap_triangle triangle = {{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}};
     const sap_sheared sheared = sap_triangle_shear(ray, triangle);
-    if (!sap_is_beside(sheared)) {
+    if (!sap_is_beside(sheared.of_a, sheared.of_b, sheared.of_c)) {
         const sap_crossing hit = sap_sheared_cross(ray, sheared);
         if (hit.is_hit && hit.t <= lane->t) take_hit<mode>(task, hit, (int)(id & ~SAP_MESH_LAST), lane);
     }

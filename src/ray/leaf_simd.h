@@ -163,6 +163,29 @@ INLINE void load_eight(rows* r, int lane, const real* corners, const int32_t* pl
     turn(r, 0, lane, front);
     turn(r, 4, lane, back);
 }
+#else
+// Turns 4 rows of 4 into columns: row i of `m` holds four floats of triangle i.
+INLINE void turn(rows* r, int row, const vreal* m) {
+    vreal a = __builtin_shufflevector(m[0], m[1], 0, 4, 1, 5), b = __builtin_shufflevector(m[0], m[1], 2, 6, 3, 7);
+    vreal c = __builtin_shufflevector(m[2], m[3], 0, 4, 1, 5), d = __builtin_shufflevector(m[2], m[3], 2, 6, 3, 7);
+    v_store(r->row[row], __builtin_shufflevector(a, c, 0, 1, 4, 5));
+    v_store(r->row[row + 1], __builtin_shufflevector(a, c, 2, 3, 6, 7));
+    v_store(r->row[row + 2], __builtin_shufflevector(b, d, 0, 1, 4, 5));
+    v_store(r->row[row + 3], __builtin_shufflevector(b, d, 2, 3, 6, 7));
+}
+
+INLINE void load_four(rows* r, const real* corners, const int32_t* places, int n) {
+    vreal front[4], back[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const real* triangle = corners + (size_t)places[i < n ? i : n - 1] * SAP_TRIANGLE_FLOATS;
+        front[i] = v_load(triangle);
+        back[i] = v_load(triangle + 4);
+        r->row[8][i] = triangle[8];
+    }
+    turn(r, 0, front);
+    turn(r, 4, back);
+}
 #endif
 
 // n >= 1; lanes from n on repeat a triangle.
@@ -176,10 +199,7 @@ INLINE void load_rows(rows* r, const real* corners, const int32_t* places, int n
         for (int k = 0; k < 9; k++) _mm256_store_ps(r->row[k] + 8, _mm256_load_ps(r->row[k]));
 #endif
 #else
-    for (int i = 0; i < LANES; i++) {
-        const real* triangle = corners + (size_t)places[i < n ? i : n - 1] * SAP_TRIANGLE_FLOATS;
-        for (int k = 0; k < 9; k++) r->row[k][i] = triangle[k];
-    }
+    load_four(r, corners, places, n);
 #endif
 }
 

@@ -160,7 +160,7 @@ void go_on_plainly(view_path path, view_meeting m) {
     bool is_clear = 1.0 - m.opacity > view_largest(mirrored);
     path.weight *= is_clear ? vec3(1.0 - m.opacity) : mirrored;
     vec4 to = is_clear ? view_through(m, 0.0) : vec4(view_mirrored(m), 0.0);
-    if (view_largest(path.weight) > 8.0 * too_little) send(path, m, to);
+    if (view_largest(path.weight) > 32.0 * too_little) send(path, m, to); // without noise less is seen
 }
 
 void main() {

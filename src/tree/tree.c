@@ -59,7 +59,8 @@ static sap_status rebuild(sap_tree* tree, const sap_rows* points) {
         return sap_fail(device, SAP_ERROR_ARGUMENT, "points: the tree holds %d-bit points of %d dimensions",
                         (int)tree->shape.real_bits, (int)tree->shape.dims);
     if (tree->memory.mapping)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "tree: lies as it was saved and cannot be rebuilt; copy it first");
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        "tree: lies as it was saved and cannot be rebuilt; copy it first");
     return device->table->build(tree, points);
 }
 

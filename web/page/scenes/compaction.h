@@ -25,6 +25,8 @@ typedef struct compaction {
 
 extern compaction compaction_scene;
 
+// How many cells are kept; asks the GPU if nobody has yet. -1 on failure.
+double compaction_total(void);
 // The number of nodes of a level; of level 0 the cells.
 int64_t compaction_nodes(int32_t level);
 // A node's sum, of what has been read; 0 beyond the last node.
@@ -34,6 +36,30 @@ typedef struct compaction_step {
     int64_t node, rest;
 } compaction_step;
 void compaction_walk(int64_t key, compaction_step steps[COMPACTION_LEVELS]);
+
+// ---- Where things stand, in pixels of the canvas, y down
+
+typedef struct compaction_box {
+    float x, y, width, height;
+} compaction_box;
+
+typedef struct compaction_layout_plan {
+    compaction_box slices, level[COMPACTION_LEVELS], list; // the level's own number counts
+    float scale;                                           // pixels to a cell of the base
+    float list_scale;                                      // and of the list
+    int32_t list_columns;
+    float ratio; // pixels of the canvas to a pixel of the page
+    float thin;  // the least width of a level
+} compaction_layout_plan;
+
+extern compaction_layout_plan compaction_placed;
+// Chooses the list's scale for what is listed now.
+void compaction_place_list(void);
+// Where a node stands in its level's picture; of level 0 a cell; of -1 an entry of the list.
+compaction_box compaction_place(int32_t level, int64_t node);
+// As much of the list's room as so many outputs take.
+compaction_box compaction_list_box(int64_t outputs);
+
 // Frees the programs of the pictures.
 void compaction_draw_stop(void);
 

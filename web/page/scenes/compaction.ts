@@ -1,6 +1,7 @@
 // Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
 // sums over them, and what a key meets on its way down.
 import './compaction.css';
+import { count, follow, items, plural } from './compaction_way.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
 import type { PageModule } from '../shell/module.js';
@@ -18,22 +19,11 @@ const forms = ['vec4', 'plain', 'float'] as const;
 const LIST = -1; // for a level, where C tells what is pointed at
 const NOTHING = -2;
 const SECONDS_A_STEP = 1.2;
-const count = (n: number) => n.toLocaleString('en').replaceAll(',', '\u202f');
-const plural = (n: number, one: string) => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
-
 interface Box {
   x: number;
   y: number;
   width: number;
   height: number;
-}
-
-interface Step {
-  level: number;
-  node: number;
-  rest: number;
-  children: number[];
-  taken: number;
 }
 
 export function compaction(): Scene {
@@ -51,6 +41,7 @@ export function compaction(): Scene {
   let direction = 1;
   let before = 0; // seconds at the last step of the animation
   let making = 0; // volumes that were asked for
+  let taken = 0; // the one that is in the context
   let last = 21; // the last step, of the pyramid before
 
   const check = (status: number) => {
@@ -73,7 +64,7 @@ export function compaction(): Scene {
     const side = Number(text('size'));
     const shape = shapes.findIndex((s) => s.value === text('shape'));
     const answer = await host.job('compaction', [shape, side], { newest: 'compaction' });
-    if (turn !== making) return;
+    if (turn !== making || host.gl.isContextLost()) return;
     host.time('build', answer.milliseconds);
     host.upload(() => {
       const bytes = new Uint8Array(answer.buffers[0]!);
@@ -82,6 +73,7 @@ export function compaction(): Scene {
       module.HEAPU8.set(bytes, at);
       check(module._compaction_volume!(at, side));
     });
+    taken = turn;
     makePyramid();
   }
 
@@ -126,18 +118,8 @@ export function compaction(): Scene {
     return false;
   }
 
-  function way(key: number): Step[] {
-    const at = (module._compaction_way!(key) >>> 0) / 8;
-    const found: Step[] = [];
-    for (let level = levels(), i = at; level > 0; level--, i += 6) {
-      const [node, rest, ...children] = module.HEAPF64.subarray(i, i + 6) as unknown as [number, number, ...number[]];
-      let taken = 0;
-      for (let ahead = children[0]!; taken < 3 && rest >= ahead; ahead += children[taken]!) taken++;
-      found.push({ level, node, rest, children, taken });
-    }
-    return found;
-  }
-  const cellOf = (key: number) => module.HEAPF64[(module._compaction_way!(key) >>> 0) / 8 + 6 * levels()]!;
+  const way = (key: number) => follow(module, key, levels());
+  const cellOf = (key: number): number => way(key).cell;
 
   function placeOf(cell: number): string {
     const width = module._compaction_width!();
@@ -183,11 +165,9 @@ export function compaction(): Scene {
     if (key < 0) return 'No cell is kept at this level: there is no key to follow.';
     if (step === top + 2) return `Now every entry of the list looks for its cell, all at once. Entry ${count(key)} starts at the total with its number as key.`;
     if (step < lastStep() && passed <= top + 1) {
-      const steps = way(key);
-      const at = steps[passed - 2]!;
-      const from = at.children.slice(0, at.taken).reduce((a, b) => a + b, 0);
-      const ends = from + at.children[at.taken]!;
-      return `Of level ${at.level}’s four children the key ${count(at.rest)} falls into number ${at.taken + 1}, which has ${count(from)} to ${count(ends - 1)}. Left of the key: ${count(at.rest - from)}.`;
+      const at = way(key).steps[passed - 2]!;
+      const last = at.ahead + at.children[at.taken]! - 1;
+      return `Of level ${at.level}’s four children the key ${count(at.key)} falls into number ${at.taken + 1}, which has ${count(at.ahead)} to ${count(last)}. Left of the key: ${count(at.key - at.ahead)}.`;
     }
     return `Cell ${count(cellOf(key))} is found, and so is every other: the list, in the order of the cells, without a gap. Nothing was scattered; every entry read its way down.`;
   }
@@ -206,37 +186,10 @@ export function compaction(): Scene {
     }
     words.textContent = tellPointed() || tellStep();
     const key = keyNow();
-    const begun = !steps() || pointed.level !== NOTHING || shown().way > 0;
-    list.replaceChildren(...(key < 0 || !begun || !readable() ? [] : wayItems(key)));
-  }
-
-  function wayItems(key: number): HTMLElement[] {
     const { way: passed, step } = shown();
-    return way(key).map((at, i) => {
-      const item = document.createElement('li');
-      const ordinal = ['first', 'second', 'third', 'fourth'][at.taken]!;
-      const from = at.children.slice(0, at.taken).reduce((a, b) => a + b, 0);
-      const sum = at.children.reduce((a, b) => a + b, 0);
-      item.setAttribute('aria-label', `Level ${at.level}: children ${at.children.join(', ')}; key ${at.rest} falls into the ${ordinal}, ${at.rest - from} left`);
-      const name = item.appendChild(document.createElement('span'));
-      name.className = 'way-name';
-      name.textContent = `Level ${at.level}`;
-      const bar = item.appendChild(document.createElement('span'));
-      bar.className = 'way-bar';
-      at.children.forEach((child, j) => {
-        const part = bar.appendChild(document.createElement('span'));
-        if (child) part.style.flexGrow = String(Math.max(child, 0.08 * sum));
-        part.textContent = child ? count(child) : '';
-        part.className = j === at.taken ? 'way-taken' : child ? '' : 'way-none';
-      });
-      const rest = item.appendChild(document.createElement('span'));
-      rest.className = 'way-rest';
-      rest.textContent = `key ${count(at.rest)}`;
-      const late = steps() && pointed.level === NOTHING && step < lastStep() && i + 1 >= passed;
-      if (late) item.className = 'way-hidden';
-      for (const part of item.children) part.setAttribute('aria-hidden', 'true');
-      return item;
-    });
+    const whole = !steps() || pointed.level !== NOTHING || step >= lastStep();
+    const there = key >= 0 && (whole || passed > 0) && readable();
+    list.replaceChildren(...(there ? items(way(key).steps, whole ? levels() : passed - 1) : []));
   }
 
   // Numbers take a readback, which waits for the GPU: not while a large volume's level moves.
@@ -432,9 +385,10 @@ export function compaction(): Scene {
       ready = false;
       module._compaction_lost!();
     },
-    contextRestored() {
+    async contextRestored() {
+      if (taken !== making) return makeVolume(); // the context went while one was being made
       check(module._compaction_restore!());
-      if (module._compaction_width!()) makePyramid();
+      makePyramid();
     },
   };
 }

@@ -1,6 +1,8 @@
 // Isosurface: the surface of a volume at a level that moves, by marching cubes in the worker or on the GPU.
 import './isosurface.css';
 import { shapes } from './compaction.js';
+import { count } from './compaction_way.js';
+import { Orbit } from './orbit.js';
 import { bytesOf, form, guess, type RawForm } from './raw.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
@@ -10,7 +12,6 @@ import type { Host, Scene, ScenePointer } from '../shell/scene.js';
 
 const SMALL = 0.002; // a step of the slider, of the whole range
 const QUICK = 40; // milliseconds
-const count = (n: number): string => n.toLocaleString('en').replaceAll(',', '\u202f');
 
 interface Volume {
   name: string;
@@ -19,16 +20,6 @@ interface Volume {
   least: number;
   most: number;
 }
-interface Camera {
-  yaw: number;
-  pitch: number;
-  zoom: number;
-  x: number;
-  y: number;
-}
-
-const INITIAL: Camera = { yaw: 0.7, pitch: 0.36, zoom: 1, x: 0, y: 0 };
-
 export function isosurface(): Scene {
   let host: Host;
   let module: PageModule;
@@ -39,7 +30,7 @@ export function isosurface(): Scene {
   let stale = false; // the GPU is to make a surface of another level
   let held = 0; // the volume that the page's thread holds: its turn
   let turn = 0; // of volumes that were asked for
-  let camera = { ...INITIAL };
+  let camera = new Orbit();
   let drawing = false; // a picture has been begun
   let wanted = false; // another picture than the one being drawn
   let fine = false; // that picture is multisampled
@@ -156,6 +147,7 @@ export function isosurface(): Scene {
   }
 
   function put(places: number[], vertices: number, triangles: number): void {
+    if (host.gl.isContextLost()) return; // contextRestored() extracts it anew
     const [x, y, z] = volume!.size;
     host.upload(() => check(module._isosurface_mesh!(places[0]!, places[1]!, places[2]!, vertices, triangles, x - 1, y - 1, z - 1)));
     counts = { vertices, triangles };
@@ -217,11 +209,7 @@ export function isosurface(): Scene {
   }
 
   function moved(): void {
-    camera.pitch = Math.max(-1.5, Math.min(1.5, camera.pitch));
-    camera.yaw = ((camera.yaw + 3 * Math.PI) % (2 * Math.PI)) - Math.PI;
-    camera.zoom = Math.max(0.3, Math.min(20, camera.zoom));
-    const text = [camera.yaw, camera.pitch, camera.zoom, camera.x, camera.y].map((n) => Number(n.toFixed(3))).join(',');
-    host.set('camera', text);
+    host.set('camera', camera.text());
     draw();
   }
 
@@ -229,12 +217,6 @@ export function isosurface(): Scene {
   function look(): void {
     if (finished && fine) fineTakes = performance.now() - begun;
     finished = false;
-  }
-
-  function readCamera(): void {
-    const [yaw, pitch, zoom, x, y] = text('camera').split(',').map(Number);
-    const all = [yaw, pitch, zoom, x, y];
-    camera = all.every((n) => Number.isFinite(n)) && zoom! > 0 ? { yaw: yaw!, pitch: pitch!, zoom: zoom!, x: x!, y: y! } : { ...INITIAL };
   }
 
   // A job that a newer one replaced is no failure.
@@ -281,7 +263,7 @@ export function isosurface(): Scene {
       meshed = stale = drawing = wanted = finished = false;
       fineTakes = Infinity;
       first = true;
-      readCamera();
+      camera = new Orbit(text('camera'));
       await makeVolume();
     },
     stop() {
@@ -297,7 +279,7 @@ export function isosurface(): Scene {
       } else if (id === 'level' || id === 'low' || id === 'by') {
         extract().catch(failed);
       } else {
-        if (id === 'camera') readCamera();
+        if (id === 'camera') camera = new Orbit(text('camera'));
         draw();
       }
     },
@@ -339,50 +321,25 @@ export function isosurface(): Scene {
         extract().catch(failed);
       }
       if (!on('turn') || drawing) return false;
-      camera.yaw += 0.22 * passed;
+      camera.turn(0.22 * passed);
       moved();
       return true;
     },
     pointer(event: ScenePointer) {
-      if (event.type === 'wheel' || event.type === 'pinch') {
-        camera.zoom *= event.scale;
-        if (event.type === 'pinch') {
-          camera.x += (2 * event.dx) / size.height;
-          camera.y -= (2 * event.dy) / size.height;
-        }
-        moved();
-        return true;
-      }
-      if (event.type === 'down') return true;
-      if (event.type !== 'move' || !event.held) return false;
-      const unit = 1 / Math.min(size.width, size.height);
-      if (event.shift) {
-        camera.x += (1.2 * event.dx * unit) / camera.zoom;
-        camera.y -= (1.2 * event.dy * unit) / camera.zoom;
-      } else {
-        camera.yaw -= 4 * event.dx * unit;
-        camera.pitch += 4 * event.dy * unit;
-      }
-      moved();
-      return true;
+      const used = camera.pointer(event, size.width, size.height);
+      if (used) moved();
+      return used || event.type === 'down';
     },
     key(event) {
-      const turns: Record<string, [number, number]> = { ArrowLeft: [0.08, 0], ArrowRight: [-0.08, 0], ArrowUp: [0, -0.08], ArrowDown: [0, 0.08] };
-      const by = turns[event.key];
-      if (by) {
-        camera.yaw += by[0];
-        camera.pitch += by[1];
-      } else if (event.key === '+' || event.key === '=') camera.zoom *= 1.12;
-      else if (event.key === '-' || event.key === '−') camera.zoom /= 1.12;
-      else if (event.key === '0') camera = { ...INITIAL };
-      else if (event.key === '[' || event.key === ']') {
+      if (event.key === '[' || event.key === ']') {
         const share = Number(host.values['level']) + (event.key === '[' ? -5 : 5) * SMALL;
         host.set('level', Math.max(0, Math.min(1, share)));
         extract().catch(failed);
         return true;
-      } else return false;
-      moved();
-      return true;
+      }
+      const used = camera.key(event.key);
+      if (used) moved();
+      return used;
     },
     async drop(name, bytes) {
       const file = { name, bytes };

@@ -53,7 +53,7 @@ class Rays implements Scene {
   readonly webgl1 = false;
   readonly animated = false;
   readonly controls = controls;
-  readonly share = { first: 160, least: 32, most: 1024 }; // pixels on the side of a tile
+  readonly share = { first: 192, least: 96, most: 1024 }; // pixels on the side of a tile
 
   private host!: Host;
   private width = 1;

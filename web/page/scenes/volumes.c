@@ -90,6 +90,7 @@ void page_volume_fill(page_shape shape, int side, float* values) {
         for (int y = 0; y < side; y++)
             for (int x = 0; x < side; x++) {
                 float at[3] = {place_of(x, side), place_of(y, side), place_of(z, side)};
-                *values++ = fmaxf(-1, fminf(1, shapes[shape](at)));
+                float value = shapes[shape](at);
+                *values++ = value / sqrtf(1 + value * value);
             }
 }

@@ -2,50 +2,14 @@
 import './voronoi.css';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
-import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
+import { SceneError, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
+import { controls } from './voronoi_controls.js';
 
 const families = ['uniform', 'clusters', 'circle', 'grid', 'duplicates'];
 const views = ['cells', 'distance', 'edges', 'work'];
 const REACH = 14; // CSS pixels from a site within which it is taken hold of
-const exact = (values: Values): boolean => values['form'] === 'exact';
 const count = (value: number): string => value.toLocaleString('en');
-
-const controls: readonly Control[] = [
-  { kind: 'slider', id: 'sites', label: 'Sites', least: 100, most: 4000000, initial: 3000, logarithmic: true, group: 'Sites',
-    help: 'How many points there are' },
-  { kind: 'choice', id: 'family', label: 'Distribution', initial: 'clusters', group: 'Sites', help: 'Where the points lie',
-    options: [{ value: 'uniform', label: 'Uniform' }, { value: 'clusters', label: 'Clusters' }, { value: 'circle', label: 'Circle' },
-      { value: 'grid', label: 'Grid' }, { value: 'duplicates', label: 'Duplicates' }] },
-  { kind: 'slider', id: 'motion', label: 'Motion', least: 0, most: 4, step: 0.25, initial: 0.5, group: 'Sites',
-    text: (v) => (v ? `${v} ×` : 'still'), help: 'How fast the points move; the tree is built anew for every picture' },
-  { kind: 'choice', id: 'tool', label: 'Pointer', initial: 'move', group: 'Sites', key: 't',
-    help: 'What pressing does. Move drags a site, or the view; Shift adds and the right button deletes whatever is chosen here',
-    options: [{ value: 'move', label: 'Move' }, { value: 'add', label: 'Add' }, { value: 'delete', label: 'Delete' }] },
-  { kind: 'button', id: 'again', label: 'Other sites', key: 'n', group: 'Sites' },
-  { kind: 'choice', id: 'view', label: 'Show', initial: 'cells', group: 'Picture', key: 'c',
-    help: 'Work is how many nodes of the tree a pixel’s walk looks at',
-    options: [{ value: 'cells', label: 'Cells' }, { value: 'distance', label: 'Distance' }, { value: 'edges', label: 'Edges' }, { value: 'work', label: 'Work' }] },
-  { kind: 'slider', id: 'near', label: 'Neighbours', least: 0, most: 7, initial: 5, group: 'Picture',
-    help: 'How many more sites than the nearest one are shown where the pointer is' },
-  { kind: 'slider', id: 'levels', label: 'Levels of the tree', least: 0, most: 14, initial: 0, group: 'Picture', shown: exact,
-    text: (v) => (v ? String(v) : 'none'), help: 'The planes of the tree’s upper nodes, drawn over the picture' },
-  { kind: 'switch', id: 'dots', label: 'Sites as dots', initial: true, group: 'Picture', key: 'd' },
-  { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture', shown: (v) => v['zoom'] !== 1 || v['x'] !== 0.5 || v['y'] !== 0.5 },
-  { kind: 'choice', id: 'walk', label: 'Walk', initial: 'stackless', group: 'Search', key: 'k', shown: exact,
-    help: 'How shaders remember where to go back to: with a stack, or with one bit a level',
-    options: [{ value: 'stackless', label: 'Stackless' }, { value: 'stack', label: 'Stack' }] },
-  { kind: 'choice', id: 'form', label: 'Tree', initial: 'exact', group: 'Search', key: 'x',
-    help: 'Floats and integers, or four bytes a node with sites rounded to 15 bits',
-    options: [{ value: 'exact', label: 'Exact' }, { value: 'compact', label: 'Compact' }] },
-  { kind: 'choice', id: 'webgl', label: 'WebGL', initial: '2', group: 'Search', key: 'w',
-    help: 'WebGL 1 draws the compact form only, in GLSL ES 1.00',
-    options: [{ value: '2', label: '2' }, { value: '1', label: '1' }] },
-  { kind: 'hidden', id: 'x', initial: 0.5 },
-  { kind: 'hidden', id: 'y', initial: 0.5 },
-  { kind: 'hidden', id: 'zoom', initial: 1 },
-  { kind: 'hidden', id: 'seed', initial: 1 },
-];
 
 interface Chosen {
   id: number;
@@ -115,7 +79,7 @@ class Voronoi implements Scene {
     this.cursor = null;
     this.held = -1;
     await (this.total ? this.ask('voronoi_move', []) : this.make());
-    this.report();
+    if (this.total) this.report();
   }
 
   stop(): void {
@@ -146,10 +110,12 @@ class Voronoi implements Scene {
 
   // A job of voronoi_sites.c, whose answer are the sites and what to search them with.
   private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = []): Promise<void> {
-    const compact = this.compact;
+    const { compact } = this;
+    // Of pictures only the newest counts, but each site that is added or deleted.
+    const newest = name !== 'voronoi_edit' || numbers[0] === 2 ? name : undefined;
     this.building = true;
     try {
-      const answer = await this.host.job(name, [this.clock, compact ? 1 : 0, ...numbers], { buffers, transfer: buffers, newest: name });
+      const answer = await this.host.job(name, [this.clock, compact ? 1 : 0, ...numbers], { buffers, transfer: buffers, ...(newest && { newest }) });
       this.take(answer, compact);
     } finally {
       this.building = false;
@@ -165,11 +131,16 @@ class Voronoi implements Scene {
       if (!compact) runJob(host.module, 'voronoi_tree', [], answer.buffers);
       else if (this.total) runJob(host.module, 'voronoi_form', [...answer.numbers.subarray(8, 13)], answer.buffers);
     });
-    if (!this.total) host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
     this.again();
   }
 
   private again(): void {
+    if (!this.total) {
+      clearTimeout(this.sayTimer);
+      this.label.hidden = this.cross.hidden = true;
+      this.host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
+      return;
+    }
     this.fresh = true;
     this.asked = true;
     this.host.begin();
@@ -179,7 +150,7 @@ class Voronoi implements Scene {
   private report(): void {
     const { values } = this.host;
     const how = this.compact ? 'compact form' : `${values['walk'] as string} walk`;
-    this.host.say(`${count(this.total)} sites, ${how}, WebGL ${this.host.version}.`);
+    this.host.say(`${this.total === 1 ? 'One site' : `${count(this.total)} sites`}, ${how}, WebGL ${this.host.version}.`);
   }
 
   private run(name: string, numbers: number[], buffers: ArrayBuffer[] = []): void {
@@ -334,6 +305,7 @@ class Voronoi implements Scene {
   private point(at: { x: number; y: number } | null, keyboard: boolean): void {
     this.cursor = at;
     this.keyboard = keyboard;
+    if (!this.total) return;
     this.asked = true;
     this.host.redraw();
   }
@@ -444,7 +416,7 @@ class Voronoi implements Scene {
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.look(0.5, 0.5, 1);
-    this.host.say(`${name}: ${count(this.total)} points.`);
+    this.host.say(`${name}: ${this.total === 1 ? 'one point' : `${count(this.total)} points`}.`);
   }
 
   // ---- Verifying

@@ -26,7 +26,7 @@ static double spacing_of(void) {
 // How many nodes walks look at, about: the least (end 0) and the most (1) that colours of the work tell apart.
 PAGE_EXPORT double voronoi_work(int end) {
     double levels = log2(fmax(2, (double)voronoi.count / VORONOI_LEAF)) + 1;
-    return levels * (end ? 9 : 0.5);
+    return levels * (end ? 6 : 0.6);
 }
 
 static void set_colors(GLuint program) {
@@ -79,7 +79,7 @@ static sap_status draw_tree(void) {
     int shift = 31 - __builtin_clz((uint32_t)textures.widths[0]);
     glUniform4i(page_uniform(drawn.tree, "tree_shifts"), shift, 0, 0, 0);
     glUniform1i(page_uniform(drawn.tree, "tree_depth"), textures.depth);
-    glUniform1f(page_uniform(drawn.tree, "thickness"), (float)(4.5 * voronoi.ratio));
+    glUniform1f(page_uniform(drawn.tree, "thickness"), (float)(3.6 * voronoi.ratio));
     const bool on_cells = voronoi.view == VORONOI_CELLS || voronoi.view == VORONOI_WORK;
     const float white[3] = {1, 0.98f, 0.94f};
     glUniform3fv(page_uniform(drawn.tree, "paint"), 1, on_cells ? white : page_colors[ACCENT]);

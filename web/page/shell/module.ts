@@ -76,9 +76,9 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
     const begun = performance.now();
     const status = run(job);
     const milliseconds = performance.now() - begun;
-    if (status !== 0) throw new SceneError(sentence(module));
-    // What C keeps of its input it has set to 0.
+    // What C keeps of its input it has set to 0, also where it failed.
     inputs.forEach((_, i) => (taken[i] = module.HEAPU32[words + i]!));
+    if (status !== 0) throw new SceneError(sentence(module));
     const outputs: ArrayBuffer[] = [];
     for (let i = 0; i < BUFFERS; i++) {
       const at = module.HEAPU32[words + 2 * BUFFERS + i]!;

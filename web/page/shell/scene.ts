@@ -72,7 +72,7 @@ export interface Host {
   did(part: number): void; // within frame(): less than the whole share was done; NaN: nothing that the share measures
   begin(): void; // the same for a new picture: the GPU's time for it is measured until frame() says that no more is left
   say(sentence: string): void; // what is to be known now, in words: the status line, read out by screen readers
-  // The picture is replaced by a sentence until the next say() or redraw(): where there is nothing to draw.
+  // The picture is replaced by a sentence until the next begin() or say(): where there is nothing to draw.
   nothing(sentence: string): void;
   // Milliseconds that making took; null: n/a. The search is timed by the shell, see begin().
   time(what: 'build' | 'upload', milliseconds: number | null): void;

@@ -3,6 +3,8 @@ import { initialValues, readAddress, valueOf, writeAddress } from './address.js'
 import { Controls } from './controls.js';
 import { element } from './element.js';
 import { read } from './files.js';
+import { makeSurface } from './canvas.js';
+import { Display } from './display.js';
 import { Jobs, Superseded } from './jobs.js';
 import { sentence, type Answer, type JobOptions, type PageModule } from './module.js';
 import { Pace } from './pace.js';
@@ -12,11 +14,6 @@ import { Theme } from './theme.js';
 
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const MOST_SIDE = 4096; // pixels of a drawing buffer
-
-function milliseconds(time: number | null): string {
-  if (time === null) return 'n/a';
-  return `${time >= 100 ? time.toFixed(0) : time >= 10 ? time.toFixed(1) : time.toFixed(2)} ms`;
-}
 
 export class Shell implements Host {
   scene!: Scene;
@@ -39,6 +36,7 @@ export class Shell implements Host {
   private frameAsked = false;
   private lastTick = 0;
   private uploads: { fence: WebGLSync | null; begun: number }[] = [];
+  private empty = false; // there is a sentence instead of a picture
   private fresh = false; // a new picture begins with the next frame
   private timing = false; // the picture's frames are timed
   private measured = true; // the search's time is on show
@@ -46,8 +44,7 @@ export class Shell implements Host {
   private addressTimer = 0;
   private idlers: (() => void)[] = [];
   private readonly place = $('canvas-place');
-  private readonly status = $('status');
-  private readonly veil = $('veil');
+  private readonly display = new Display();
   private readonly theme: Theme;
 
   constructor(
@@ -91,14 +88,11 @@ export class Shell implements Host {
     this.scene = scene;
     this.values = values;
     this.present();
-    this.cover('Loading …');
+    this.display.cover('Loading …');
     try {
-      if (!this.makeContext(scene.version?.(values) ?? 2)) return;
+      this.makeContext(scene.version?.(values) ?? 2);
       await scene.start(this);
-      if (generation !== this.generation) return;
-      this.running = true;
-      this.measure(true);
-      this.begin();
+      if (generation === this.generation) this.enter();
     } catch (error) {
       if (generation === this.generation) this.fail(error, true);
     }
@@ -116,12 +110,12 @@ export class Shell implements Host {
         this.gl.getExtension('WEBGL_lose_context')?.loseContext(); // frees its memory now, not some day
       }
     }
-    this.running = this.dirty = this.more = this.fresh = this.timing = false;
+    this.running = this.dirty = this.more = this.fresh = this.timing = this.empty = false;
     this.uploads = [];
     this.canvas?.remove();
     this.details.replaceChildren();
     this.overlay.replaceChildren();
-    for (const what of ['build', 'upload', 'search'] as const) this.put(what, '–');
+    for (const what of ['build', 'upload', 'search'] as const) this.display.time(what, undefined);
   }
 
   // Texts and controls of the scene.
@@ -142,23 +136,9 @@ export class Shell implements Host {
     this.controls = new Controls($('controls'), scene.controls, this.values, (id, value) => this.change(id, value));
   }
 
-  private makeContext(version: 1 | 2): boolean {
+  private makeContext(wanted: 1 | 2): void {
     const { scene } = this;
-    const canvas = element('canvas', {
-      tabindex: 0, role: 'application', 'aria-label': `${scene.title} picture`, 'data-testid': 'canvas',
-      'aria-describedby': 'about',
-    });
-    const options = { alpha: false, antialias: false, depth: false, stencil: false, preserveDrawingBuffer: true };
-    let gl: WebGL2RenderingContext | WebGLRenderingContext | null = version === 2 ? (canvas.getContext('webgl2', options) as WebGL2RenderingContext | null) : null;
-    if (!gl && scene.webgl1) {
-      gl = canvas.getContext('webgl', options) as WebGLRenderingContext | null;
-      version = 1;
-    }
-    if (!gl) {
-      this.cover(`${scene.title} draws with WebGL ${scene.webgl1 ? '' : '2'}, which this browser does not offer here. Perhaps it is switched off, or the graphics driver is blocked.`);
-      this.speak('No picture: this browser offers no suitable WebGL.', true);
-      return false;
-    }
+    const { canvas, gl, version } = makeSurface(scene, wanted);
     this.canvas = canvas;
     this.gl = gl;
     this.version = version;
@@ -175,12 +155,11 @@ export class Shell implements Host {
       this.uploads = [];
       scene.contextLost();
       this.module._page_context_close!();
-      this.cover('The graphics context was lost. The picture comes back as soon as the browser gives a new one.');
+      this.display.cover('The graphics context was lost. The picture comes back as soon as the browser gives a new one.');
     });
     canvas.addEventListener('webglcontextrestored', () => {
       if (canvas === this.canvas && this.context) void this.restore();
     });
-    return true;
   }
 
   private register(): void {
@@ -194,6 +173,14 @@ export class Shell implements Host {
     this.measured = true;
   }
 
+  // The scene has what it needs. Where the context was lost meanwhile, restore() comes here.
+  private enter(): void {
+    if (this.gl.isContextLost()) return;
+    this.running = true;
+    this.measure(true);
+    if (!this.empty) this.begin();
+  }
+
   private async restore(): Promise<void> {
     const generation = this.generation;
     try {
@@ -201,10 +188,8 @@ export class Shell implements Host {
       this.register();
       await this.scene.contextRestored();
       if (generation !== this.generation) return;
-      this.running = true;
-      this.measure(true);
-      this.say('The graphics context is back.');
-      this.redraw();
+      if (!this.empty) this.say('The graphics context is back.');
+      this.enter();
     } catch (error) {
       this.fail(error, true);
     }
@@ -228,19 +213,22 @@ export class Shell implements Host {
     this.pace.did(part);
   }
   begin(): void {
+    this.empty = false;
     this.fresh = true;
     this.redraw();
   }
   say(text: string): void {
-    this.uncover();
-    this.speak(text, false);
+    this.empty = false;
+    this.display.uncover();
+    this.display.speak(text);
   }
   nothing(text: string): void {
-    this.cover(text);
-    this.speak(text, false);
+    this.empty = true;
+    this.display.cover(text);
+    this.display.speak(text);
   }
   time(what: 'build' | 'upload', time: number | null): void {
-    this.put(what, milliseconds(time));
+    this.display.time(what, time);
   }
   upload<T>(work: () => T): T {
     const begun = performance.now();
@@ -298,9 +286,9 @@ export class Shell implements Host {
     if (!this.running) return;
     const button = $<HTMLButtonElement>('verify');
     button.disabled = true;
-    this.speak('Comparing with brute force …', false);
+    this.display.speak('Comparing with brute force …');
     try {
-      this.say(await this.scene.verify());
+      this.display.speak(await this.scene.verify());
     } catch (error) {
       this.fail(error);
     } finally {
@@ -313,7 +301,7 @@ export class Shell implements Host {
     try {
       if (!this.scene.accepts) throw new SceneError('This scene reads no files.');
       const file = await read(files, this.scene.suffixes, this.scene.accepts);
-      this.speak(`Reading ${file.name} …`, false);
+      this.display.speak(`Reading ${file.name} …`);
       await this.scene.drop(file.name, file.bytes);
     } catch (error) {
       this.fail(error);
@@ -323,13 +311,13 @@ export class Shell implements Host {
   save(): void {
     this.canvas.toBlob((blob) => {
       if (!blob) {
-        this.speak('The browser could not make a picture of the canvas.', true);
+        this.display.speak('The browser could not make a picture of the canvas.', true);
         return;
       }
       const link = element('a', { href: URL.createObjectURL(blob), download: `sapwood-${this.scene.name}.png` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-      this.speak(`Saved as ${link.download}, ${this.canvas.width} × ${this.canvas.height} pixels.`, false);
+      this.display.speak(`Saved as ${link.download}, ${this.canvas.width} × ${this.canvas.height} pixels.`);
     });
   }
 
@@ -376,7 +364,7 @@ export class Shell implements Host {
           this.more = this.pace.slice(this.timing, (share) => this.scene.frame(share));
           if (this.timing) this.measured = false;
           this.timing &&= this.more;
-          this.uncover();
+          if (!this.empty) this.display.uncover();
         }
       });
     }
@@ -388,7 +376,7 @@ export class Shell implements Host {
   private showSearch(): void {
     const elapsed = this.pace.elapsed();
     if (elapsed === undefined) return;
-    this.put('search', milliseconds(elapsed));
+    this.display.time('search', elapsed);
     this.measured = true;
   }
 
@@ -416,11 +404,7 @@ export class Shell implements Host {
   // ---- What is shown
 
   fail(error: unknown, cover = false): void {
-    if (error instanceof Superseded) return;
-    const text = error instanceof SceneError ? error.message : `Something went wrong: ${error instanceof Error ? error.message : String(error)}.`;
-    if (!(error instanceof SceneError)) console.error(error);
-    if (cover) this.cover(text);
-    this.speak(text, true);
+    this.display.fail(error, cover);
   }
 
   // Throws the sentence of the call of C that returned this status.
@@ -428,20 +412,6 @@ export class Shell implements Host {
     if (status !== 0) throw new SceneError(sentence(this.module));
   }
 
-  private speak(text: string, wrong: boolean): void {
-    this.status.textContent = text;
-    this.status.classList.toggle('wrong', wrong);
-  }
-  private cover(text: string): void {
-    this.veil.textContent = text;
-    this.veil.hidden = false;
-  }
-  private uncover(): void {
-    this.veil.hidden = true;
-  }
-  private put(what: 'build' | 'upload' | 'search', text: string): void {
-    document.querySelector(`[data-testid="${what}"]`)!.textContent = text;
-  }
   private showPaused(): void {
     $('pause').textContent = this.paused ? 'Go on' : 'Pause';
   }

@@ -1,0 +1,70 @@
+// The check of the scene Compaction: the same list by sap_compact, from the samples, without a context.
+#include "compaction.h"
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t crosses(const compaction* c, int64_t cell) {
+    int64_t x = cell % c->width, y = cell / c->width, side = c->side;
+    int64_t at[3] = {x % side, y % side, y / side * c->columns + x / side};
+    int inside = 0;
+    if (at[0] + 1 >= side || at[1] + 1 >= side || at[2] + 1 >= side) return 0;
+    for (int64_t i = 0; i < 8; i++) {
+        int64_t sample = at[0] + (i & 1) + side * (at[1] + (i >> 1 & 1) + side * (at[2] + (i >> 2)));
+        inside += c->values[sample] >= c->level;
+    }
+    return inside > 0 && inside < 8;
+}
+
+// The cells of the list, as numbers, to[listed].
+static void read_list(const compaction* c, int64_t listed, int32_t* to) {
+    int32_t rows = (int32_t)((listed + c->list.width - 1) / c->list.width);
+    size_t texels = (size_t)rows * (size_t)c->list.width;
+    uint32_t* read = malloc(16 * texels);
+    GLuint framebuffer = 0;
+    bool bytes = c->form == SAP_GL_FLOAT && c->info.bytes;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, c->list.texture, 0);
+    if (read && c->form != SAP_GL_FLOAT)
+        glReadPixels(0, 0, c->list.width, rows, GL_RGBA_INTEGER, GL_UNSIGNED_INT, read);
+    else if (read)
+        glReadPixels(0, 0, c->list.width, rows, GL_RGBA, bytes ? GL_UNSIGNED_BYTE : GL_FLOAT, read);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &framebuffer);
+    for (int64_t i = 0; i < listed; i++) {
+        float real = -1;
+        if (read) memcpy(&real, read + 4 * i, sizeof real);
+        to[i] = !read                     ? -1
+                : c->form != SAP_GL_FLOAT ? (int32_t)read[4 * i]
+                : bytes                   ? (int32_t)(read[i] & 0xffffff)
+                                          : (int32_t)real;
+    }
+    free(read);
+}
+
+// Compares the list and the total with the CPU's. Answer: listed, wrong ones among them, the CPU's total, the GPU's.
+PAGE_EXPORT double* compaction_check(void) {
+    static double answer[4];
+    compaction* c = &compaction_scene;
+    int64_t cells = compaction_nodes(0), kept = 0, wrong = 0, total = (int64_t)compaction_total();
+    uint8_t* keep = malloc((size_t)cells);
+    int32_t* numbers = malloc(2 * sizeof *numbers * (size_t)cells);
+    bool done = false;
+    int64_t listed = c->listed < cells ? c->listed : cells;
+    if (keep && numbers && total >= 0) {
+        for (int64_t i = 0; i < cells; i++) {
+            keep[i] = crosses(c, i);
+            numbers[i] = (int32_t)i;
+        }
+        done = sap_compact(page_cpu(), numbers, cells, sizeof *numbers, keep, numbers, &kept) == SAP_OK;
+        read_list(c, listed, numbers + cells);
+        for (int64_t i = 0; i < listed; i++) wrong += i >= kept || numbers[i] != numbers[cells + i];
+    }
+    free(keep);
+    free(numbers);
+    answer[0] = (double)listed;
+    answer[1] = (double)wrong;
+    answer[2] = (double)kept;
+    answer[3] = (double)total;
+    return done ? answer : NULL;
+}

@@ -1,0 +1,53 @@
+// A key's way down a histopyramid, as C tells it and as a list of bars.
+import type { PageModule } from '../shell/module.js';
+
+export interface Step {
+  level: number;
+  node: number;
+  key: number; // what is left of it, within the node
+  children: readonly number[]; // sums of the node's four
+  taken: number; // the one into which the key falls: 0 … 3
+  ahead: number; // the sum of the children before that
+}
+
+export const count = (n: number): string => n.toLocaleString('en').replaceAll(',', '\u202f');
+export const plural = (n: number, one: string): string => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
+
+// From the top down to level 1, and the cell.
+export function follow(module: PageModule, key: number, levels: number): { steps: Step[]; cell: number } {
+  const numbers = module.HEAPF64.subarray((module._compaction_way!(key) >>> 0) / 8);
+  const steps = Array.from({ length: levels }, (_, i): Step => {
+    const [node, left, ...children] = numbers.subarray(6 * i, 6 * i + 6) as unknown as [number, number, ...number[]];
+    let taken = 0;
+    let ahead = 0;
+    while (taken < 3 && left >= ahead + children[taken]!) ahead += children[taken++]!;
+    return { level: levels - i, node, key: left, children, taken, ahead };
+  });
+  return { steps, cell: numbers[6 * levels]! };
+}
+
+// Items of a list: of every level a bar of four, the one that is taken strong; those from `late` on are not there yet.
+export function items(steps: readonly Step[], late: number): HTMLElement[] {
+  return steps.map((step, i) => {
+    const item = document.createElement('li');
+    const ordinal = ['first', 'second', 'third', 'fourth'][step.taken]!;
+    item.setAttribute('aria-label', `Level ${step.level}: children ${step.children.join(', ')}; key ${step.key} falls into the ${ordinal}, ${step.key - step.ahead} left`);
+    if (i >= late) item.className = 'way-hidden';
+    const add = (where: HTMLElement, name: string, text: string): HTMLElement => {
+      const part = where.appendChild(document.createElement('span'));
+      part.className = name;
+      part.textContent = text;
+      return part;
+    };
+    add(item, 'way-name', `Level ${step.level}`);
+    const bar = add(item, 'way-bar', '');
+    const sum = step.children.reduce((a, b) => a + b, 0);
+    step.children.forEach((child, j) => {
+      const part = add(bar, j === step.taken ? 'way-taken' : child ? '' : 'way-none', child ? count(child) : '');
+      if (child) part.style.flexGrow = String(Math.max(child, 0.08 * sum));
+    });
+    add(item, 'way-rest', `key ${count(step.key)}`);
+    for (const part of item.children) part.setAttribute('aria-hidden', 'true');
+    return item;
+  });
+}

@@ -1,0 +1,40 @@
+// What can be set in the scene Voronoi.
+import type { Control, Values } from '../shell/scene.js';
+
+const exact = (values: Values): boolean => values['form'] === 'exact';
+
+export const controls: readonly Control[] = [
+  { kind: 'slider', id: 'sites', label: 'Sites', least: 100, most: 4000000, initial: 3000, logarithmic: true, group: 'Sites',
+    help: 'How many points there are' },
+  { kind: 'choice', id: 'family', label: 'Distribution', initial: 'clusters', group: 'Sites', help: 'Where the points lie',
+    options: [{ value: 'uniform', label: 'Uniform' }, { value: 'clusters', label: 'Clusters' }, { value: 'circle', label: 'Circle' },
+      { value: 'grid', label: 'Grid' }, { value: 'duplicates', label: 'Duplicates' }] },
+  { kind: 'slider', id: 'motion', label: 'Motion', least: 0, most: 4, step: 0.25, initial: 0.5, group: 'Sites',
+    text: (v) => (v ? `${v} ×` : 'still'), help: 'How fast the points move; the tree is built anew for every picture' },
+  { kind: 'choice', id: 'tool', label: 'Pointer', initial: 'move', group: 'Sites', key: 't',
+    help: 'What pressing does. Move drags a site, or the view; Shift adds and the right button deletes whatever is chosen here',
+    options: [{ value: 'move', label: 'Move' }, { value: 'add', label: 'Add' }, { value: 'delete', label: 'Delete' }] },
+  { kind: 'button', id: 'again', label: 'Other sites', key: 'n', group: 'Sites' },
+  { kind: 'choice', id: 'view', label: 'Show', initial: 'cells', group: 'Picture', key: 'c',
+    help: 'Work is how many nodes of the tree a pixel’s walk looks at',
+    options: [{ value: 'cells', label: 'Cells' }, { value: 'distance', label: 'Distance' }, { value: 'edges', label: 'Edges' }, { value: 'work', label: 'Work' }] },
+  { kind: 'slider', id: 'near', label: 'Neighbours', least: 0, most: 7, initial: 5, group: 'Picture',
+    help: 'How many more sites than the nearest one are shown where the pointer is' },
+  { kind: 'slider', id: 'levels', label: 'Levels of the tree', least: 0, most: 14, initial: 0, group: 'Picture', shown: exact,
+    text: (v) => (v ? String(v) : 'none'), help: 'The planes of the tree’s upper nodes, drawn over the picture' },
+  { kind: 'switch', id: 'dots', label: 'Sites as dots', initial: true, group: 'Picture', key: 'd' },
+  { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture', shown: (v) => v['zoom'] !== 1 || v['x'] !== 0.5 || v['y'] !== 0.5 },
+  { kind: 'choice', id: 'walk', label: 'Walk', initial: 'stackless', group: 'Search', key: 'k', shown: exact,
+    help: 'How shaders remember where to go back to: with a stack, or with one bit a level',
+    options: [{ value: 'stackless', label: 'Stackless' }, { value: 'stack', label: 'Stack' }] },
+  { kind: 'choice', id: 'form', label: 'Tree', initial: 'exact', group: 'Search', key: 'x',
+    help: 'Floats and integers, or four bytes a node with sites rounded to 15 bits',
+    options: [{ value: 'exact', label: 'Exact' }, { value: 'compact', label: 'Compact' }] },
+  { kind: 'choice', id: 'webgl', label: 'WebGL', initial: '2', group: 'Search', key: 'w',
+    help: 'WebGL 1 draws the compact form only, in GLSL ES 1.00',
+    options: [{ value: '2', label: '2' }, { value: '1', label: '1' }] },
+  { kind: 'hidden', id: 'x', initial: 0.5 },
+  { kind: 'hidden', id: 'y', initial: 0.5 },
+  { kind: 'hidden', id: 'zoom', initial: 1 },
+  { kind: 'hidden', id: 'seed', initial: 1 },
+];

@@ -1,0 +1,73 @@
+// The page in a tab: how tests open it, wait for it, and look at what it shows.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/page');
+export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays'];
+// What scenes say of a picture that brute force, or the CPU, finds right.
+const right = /^(Verified|The mesh is closed|All [\d\s]+ entries are those)/;
+
+// A scene in a context of its own: small, since every pixel is drawn in software. What the page complains of goes to
+// `complaints`.
+export async function open(browser, address, scene, options = {}) {
+  const { width = 520, height = 560, scheme = 'light', motion = 'reduce', values = {}, before, context: own, ...more } = options;
+  const context = own ?? (await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: motion, ...more }));
+  const page = await context.newPage();
+  const complaints = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  if (before) await page.addInitScript(before);
+  const asked = new URLSearchParams(values).toString();
+  await page.goto(`${address}#${scene}${asked ? `?${asked}` : ''}`);
+  return { page, context, complaints };
+}
+
+// Until there is nothing left to draw.
+export async function idle(page, limit = 30e3) {
+  const settled = page.waitForFunction(() => window.sapwood?.running, null, { timeout: limit }).then(() => page.evaluate(() => window.sapwood.idle()));
+  let timer;
+  const late = new Promise((_, refuse) => (timer = setTimeout(() => refuse(new Error('the page does not come to rest')), limit)));
+  await Promise.race([settled, late]).catch(async (error) => {
+    throw new Error(`${error.message}; status: ${await said(page)}; veil: ${await veil(page)}`);
+  });
+  clearTimeout(timer);
+}
+
+export const said = (page) => page.locator('#status').textContent();
+export const veil = (page) => page.evaluate(() => (document.getElementById('veil').hidden ? '' : document.getElementById('veil').textContent));
+
+// How many colours the canvas shows, read back from its framebuffer.
+export const colours = (page) =>
+  page.evaluate(() => {
+    const { gl, canvas } = window.sapwood;
+    const pixels = new Uint8Array(4 * canvas.width * canvas.height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.readPixels(0, 0, canvas.width, canvas.height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+    return new Set(new Uint32Array(pixels.buffer)).size;
+  });
+
+// Presses Verify, and says what came of it.
+export async function verify(page) {
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.waitForFunction(() => !document.getElementById('verify').disabled, null, { timeout: 60e3 });
+  return said(page);
+}
+
+// A scene that is drawn, and right by brute force.
+export async function isRight(page) {
+  await idle(page);
+  assert.equal(await veil(page), '');
+  assert.ok((await colours(page)) > 3, 'the canvas shows next to nothing');
+  assert.match(await verify(page), right);
+}
+
+// Drops a file that is made in the page: { name, bytes } or { name, text } or { name, gigabytes }.
+export const drop = (page, file) =>
+  page.evaluate(({ name, bytes, text, gigabytes }) => {
+    const block = new Blob([new Uint8Array(gigabytes ? 2 ** 24 : 0)]);
+    const parts = gigabytes ? Array(64 * gigabytes).fill(block) : [bytes ? new Uint8Array(bytes) : text];
+    const data = new DataTransfer();
+    data.items.add(new File(parts, name));
+    window.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+  }, file);

@@ -1,0 +1,345 @@
+// The page in Chromium: every scene is drawn and right by brute force, every control works by mouse, by keyboard and by
+// touch, contexts are lost and come back, and nothing that is dropped on it harms it.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { serve } from '../serve.mjs';
+import { backends, executable, launch } from './browser.mjs';
+import { drop, folder, idle, isRight, open, said, scenes, veil, verify } from './page.mjs';
+
+const skip = executable ? false : 'no Chromium here';
+const small = { voronoi: { sites: 1000, motion: 0 }, compaction: { size: 16 }, isosurface: { size: 64 }, rays: { triangles: 2000, samples: 1 } };
+const heaviest = 400e3; // bytes of the page, compressed
+
+let server, address;
+before(async () => {
+  ({ server, address } = await serve(folder));
+});
+after(() => server.close());
+
+// Every test has a tab of its own in one browser.
+function inBrowser(backend, tests) {
+  describe(`the page on ${backend}`, { concurrency: 2, skip }, () => {
+    let browser;
+    before(async () => {
+      browser = await launch(backend);
+    });
+    after(() => browser.close());
+    tests((name, scene, options, run) =>
+      test(name, { timeout: 120e3 }, async () => {
+        const tab = await open(browser, address, scene, { values: small[scene], ...options });
+        try {
+          await run(tab.page, tab.context);
+          assert.deepEqual(tab.complaints, []);
+        } finally {
+          await tab.context.close();
+        }
+      }));
+  });
+}
+
+// ---- Controls
+
+const controls = (page) =>
+  page.evaluate(() =>
+    window.sapwood.scene.controls
+      .filter((c) => c.kind !== 'hidden' && !(c.shown && !c.shown(window.sapwood.values)))
+      .map(({ id, kind, label, options }) => ({ id, kind, label, options })));
+const valueOf = (page, id) => page.evaluate((name) => window.sapwood.values[name], id);
+const running = (page) => page.waitForFunction(() => window.sapwood?.running, null, { timeout: 30e3 });
+
+// Uses a control; whether its value has to be another then.
+async function use(page, control, by) {
+  const { id, kind, label, options } = control;
+  const one = page.locator(`#control-${id}`);
+  if (kind === 'button') {
+    const button = page.locator('#controls').getByRole('button', { name: label });
+    if (by === 'keys') await button.press('Enter');
+    else await button[by]();
+    return false;
+  }
+  if (kind === 'slider') {
+    const box = await one.boundingBox();
+    const at = Number(await one.inputValue()) === Number(await one.getAttribute('min')) ? 0.3 : 0.02;
+    if (by === 'keys') await one.press(at === 0.3 ? 'ArrowRight' : 'ArrowLeft');
+    else await one[by]({ position: { x: box.width * at, y: box.height / 2 } });
+    return true;
+  }
+  if (kind === 'switch') {
+    if (by === 'keys') await one.press('Space');
+    else await page.locator(`label[for="control-${id}"]`)[by]();
+    return true;
+  }
+  const now = await valueOf(page, id);
+  const choices = options.filter((option) => option.value !== 'file'); // which asks for one
+  const other = choices[(choices.findIndex((option) => option.value === now) + 1) % choices.length];
+  if (other.value === now) return false;
+  if (await one.count()) {
+    await one.focus();
+    await one.selectOption(other.value); // menus are the browser's own
+  } else if (by === 'keys') {
+    await page.locator(`#control-${id}-${now}`).press('ArrowRight');
+  } else {
+    await page.locator(`label[for="control-${id}-${other.value}"]`)[by]();
+  }
+  return true;
+}
+
+// Every control that is shown, one after the other; what one sets is put back, so that all stay small and quick.
+async function useAll(page, by) {
+  await idle(page);
+  for (const control of await controls(page)) {
+    const before = await page.evaluate(() => ({ ...window.sapwood.values }));
+    const changes = await use(page, control, by);
+    const now = await valueOf(page, control.id);
+    if (changes) assert.notEqual(now, before[control.id], `${control.label} by ${by}`);
+    await running(page);
+    if (control.kind === 'button') continue;
+    await page.evaluate(([id, value]) => {
+      const { sapwood } = window;
+      sapwood.values[id] = value;
+      sapwood.controls.put(id, value);
+      sapwood.scene.change(id, value);
+    }, [control.id, before[control.id]]);
+    await running(page);
+  }
+  await idle(page);
+  assert.equal(await veil(page), '');
+  assert.equal(await page.locator('#status.wrong').count(), 0, await said(page));
+}
+
+// ---- Contexts
+
+const points = [0, 0, 1, 3, 7, 15, 30, 60, 120, 250]; // ms after a change, or (the first) before anything is drawn
+
+async function loseOften(page) {
+  await running(page);
+  for (const [i, wait] of points.entries()) {
+    await page.evaluate(async ([number, ms]) => {
+      const { sapwood } = window;
+      const ending = sapwood.gl.getExtension('WEBGL_lose_context');
+      const event = (name) => new Promise((come) => sapwood.canvas.addEventListener(name, come, { once: true }));
+      if (number) sapwood.begin();
+      if (ms) await new Promise((come) => setTimeout(come, ms));
+      const lost = event('webglcontextlost');
+      ending.loseContext();
+      await lost;
+      window.told = document.getElementById('veil').hidden ? '' : document.getElementById('veil').textContent;
+      const back = event('webglcontextrestored');
+      await new Promise((come) => setTimeout(come, 0));
+      ending.restoreContext();
+      await back;
+    }, [i, wait]);
+    assert.match(await page.evaluate(() => window.told), /context was lost/, `the ${i}th loss`);
+    await running(page);
+  }
+  await isRight(page);
+}
+
+// ---- Tests
+
+// What every scene has to stand.
+function tryScene(tab, scene) {
+  tab(`${scene}: every control by mouse and by keyboard`, scene, {}, async (page) => {
+    await useAll(page, 'click');
+    await useAll(page, 'keys');
+  });
+  tab(`${scene}: every control by touch`, scene, { hasTouch: true }, (page) => useAll(page, 'tap'));
+  tab(`${scene}: contexts are lost and come back`, scene, {}, loseOften);
+}
+
+inBrowser('swiftshader', (tab) => {
+  for (const scene of scenes) {
+    tab(`${scene} is drawn, right, and no wider than a phone`, scene, { width: 390, height: 700, isMobile: true, hasTouch: true }, async (page) => {
+      await isRight(page);
+      const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.ok(wide <= window, `${wide} pixels beside one another`);
+    });
+    tab(`${scene} without WebGL says so`, scene, { before: () => { HTMLCanvasElement.prototype.getContext = () => null; } }, async (page) => {
+      await page.waitForFunction(() => /WebGL/.test(document.getElementById('veil').textContent));
+      assert.match(await veil(page), /browser does not offer/);
+    });
+    if (scene !== 'rays') tryScene(tab, scene);
+  }
+
+  tab('sites are dragged, added and deleted by mouse', 'voronoi', {}, async (page) => {
+    await idle(page);
+    const total = () => page.evaluate(() => window.sapwood.scene.total);
+    const box = await page.getByTestId('canvas').boundingBox();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    await page.keyboard.down('Shift');
+    await page.mouse.click(x, y);
+    await page.keyboard.up('Shift');
+    await idle(page);
+    assert.equal(await total(), 1001);
+    await page.mouse.move(x, y);
+    await idle(page);
+    assert.match(await page.locator('.chip').first().textContent(), /^Site 1,000, /);
+    await page.mouse.down();
+    await page.mouse.move(x + 60, y + 20, { steps: 4 });
+    await page.mouse.up();
+    await idle(page);
+    await page.mouse.move(x + 61, y + 20);
+    await idle(page);
+    assert.match(await page.locator('.chip').first().textContent(), /^Site 1,000, /);
+    await page.mouse.click(x + 60, y + 20, { button: 'right' });
+    await idle(page);
+    assert.equal(await total(), 1000);
+    await page.mouse.wheel(0, -300);
+    await idle(page);
+    assert.ok((await page.evaluate(() => window.sapwood.values.zoom)) > 1);
+    await isRight(page);
+  });
+
+  tab('sites by keyboard, after the tab key', 'voronoi', {}, async (page) => {
+    await idle(page);
+    for (let i = 0; i < 60 && !(await page.evaluate(() => document.activeElement === window.sapwood.canvas)); i++) {
+      await page.keyboard.press('Tab');
+      const seen = await page.evaluate(() => {
+        const { outlineStyle } = getComputedStyle(document.activeElement);
+        return document.activeElement === document.body || outlineStyle !== 'none' || document.activeElement.matches('.segments input, canvas'); // their neighbours have it
+      });
+      assert.ok(seen, `no ring about ${await page.evaluate(() => document.activeElement.outerHTML)}`);
+    }
+    for (const key of ['ArrowRight', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+    await idle(page);
+    assert.equal(await page.evaluate(() => window.sapwood.scene.total), 1001);
+    await page.keyboard.press('Delete');
+    await idle(page);
+    assert.equal(await page.evaluate(() => window.sapwood.scene.total), 1000);
+    await page.keyboard.press('v');
+    await page.waitForFunction(() => /^Verified/.test(document.getElementById('status').textContent));
+    await page.keyboard.press('2');
+    await page.waitForFunction(() => window.sapwood.scene.name === 'compaction');
+  });
+
+  tab('the compact form, in WebGL 1', 'voronoi', { values: { sites: 1000, motion: 0, webgl: 1, form: 'compact' } }, async (page) => {
+    await isRight(page);
+    assert.equal(await page.evaluate(() => window.sapwood.gl instanceof WebGLRenderingContext), true);
+  });
+
+  tab('the address keeps what is set', 'voronoi', {}, async (page) => {
+    await idle(page);
+    await page.locator('label[for="control-view-distance"]').click();
+    await page.locator('#control-near').press('ArrowLeft');
+    await page.waitForFunction(() => /distance/.test(location.hash) && /near=/.test(location.hash));
+    const values = await page.evaluate(() => ({ ...window.sapwood.values }));
+    await page.reload();
+    await idle(page);
+    assert.deepEqual(await page.evaluate(() => ({ ...window.sapwood.values })), values);
+  });
+
+  tab('pictures are saved', 'voronoi', { deviceScaleFactor: 2 }, async (page) => {
+    await idle(page);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save picture' }).click()]);
+    const bytes = fs.readFileSync(await download.path());
+    assert.equal(download.suggestedFilename(), 'sapwood-voronoi.png');
+    assert.equal(bytes.toString('latin1', 1, 4), 'PNG');
+    const size = await page.evaluate(() => [window.sapwood.canvas.width, window.sapwood.canvas.clientWidth]);
+    assert.equal(bytes.readUInt32BE(16), size[0]);
+    assert.equal(size[0], 2 * size[1]);
+  });
+
+  tab('reduced motion starts paused', 'voronoi', { values: { sites: 500 } }, async (page) => {
+    await idle(page);
+    assert.equal(await page.locator('#pause').textContent(), 'Go on');
+    assert.equal(await page.evaluate(() => window.sapwood.seconds), 0);
+  });
+
+  tab('two tabs, one hidden', 'voronoi', { values: { sites: 500 }, motion: 'no-preference' }, async (page, context) => {
+    const other = await open(null, address, 'voronoi', { context, values: small.voronoi });
+    await other.page.getByRole('button', { name: 'Pause' }).click();
+    await isRight(other.page);
+    await running(page);
+    assert.equal(await page.locator('#pause').textContent(), 'Pause');
+    const hide = (hidden) => page.evaluate((to) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => to });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+    const time = () => page.evaluate(() => window.sapwood.seconds);
+    await hide(true);
+    await page.waitForTimeout(150);
+    const stood = await time();
+    await page.waitForTimeout(150);
+    assert.equal(await time(), stood, 'a hidden tab draws');
+    await hide(false);
+    await page.waitForFunction((then) => window.sapwood.seconds > then, stood);
+    assert.match(await verify(page), /^Verified/);
+    assert.deepEqual(other.complaints, []);
+  });
+
+  tab('points that are dropped', 'voronoi', {}, async (page) => {
+    await idle(page);
+    const good = [
+      { name: 'sites.csv', text: 'x,y\n0,0\n1,0\n0.5,2\n' },
+      { name: 'sites.ply', text: 'ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nend_header\n0 0 0\n1 0 0\n0 1 0\n' },
+      { name: 'sites.npy', bytes: npy('<f4', [3, 2], new Float32Array([0, 0, 1, 0, 0, 1])) },
+    ];
+    for (const file of good) {
+      await drop(page, file);
+      await page.waitForFunction((name) => document.getElementById('status').textContent === `${name}: 3 points.`, file.name);
+      await isRight(page);
+    }
+    const bad = [
+      [{ name: 'sites.png', text: 'x' }, /sites\.png: this scene reads CSV/],
+      [{ name: 'sites', text: 'x' }, /the name says nothing/],
+      [{ name: 'empty.csv', text: '' }, /empty\.csv is empty/],
+      [{ name: 'huge.csv', gigabytes: 1 }, /huge\.csv has 1\.0 GB/],
+      [{ name: 'words.csv', text: 'not,a\nlist,of points' }, /^words\.csv: /],
+      [{ name: 'other.npy', text: 'ply\nformat ascii 1.0\n' }, /^other\.npy: /],
+      [{ name: 'short.npy', bytes: npy('<f4', [3000, 2], new Float32Array(4)) }, /^short\.npy: /],
+      [{ name: 'nan.csv', text: 'x,y\n0,0\nnan,1\n' }, /^nan\.csv: /],
+    ];
+    await refuses(page, bad);
+    await isRight(page);
+  });
+});
+
+// The other implementation, where a driver is stricter. SwiftShader takes seconds to compile what Rays draws with.
+inBrowser('llvmpipe', (tab) => {
+  tryScene(tab, 'rays');
+  tab('meshes that are dropped', 'rays', {}, async (page) => {
+    await idle(page);
+    const square = 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n';
+    await drop(page, { name: 'square.obj', text: square });
+    await page.waitForFunction(() => /^square\.obj/.test(document.getElementById('status').textContent));
+    await isRight(page);
+    await refuses(page, [
+      [{ name: 'mesh.txt', text: square }, /mesh\.txt: this scene reads PLY/],
+      [{ name: 'empty.ply', text: '' }, /empty\.ply is empty/],
+      [{ name: 'huge.stl', gigabytes: 1 }, /huge\.stl has 1\.0 GB/],
+      [{ name: 'wrong.obj', text: 'v 0 0 0\nf 1 2 9\n' }, /^wrong\.obj: /],
+      [{ name: 'wrong.ply', text: square }, /^wrong\.ply: /],
+    ]);
+    await isRight(page);
+  });
+  for (const scene of scenes) tab(`${scene} is drawn and right`, scene, {}, isRight);
+  tab('the compact form, in WebGL 1', 'voronoi', { values: { sites: 1000, motion: 0, webgl: 1, form: 'compact' } }, isRight);
+});
+
+test('the page is light', { skip: fs.existsSync(path.join(folder, 'page.wasm')) ? false : 'the page is not built' }, (t) => {
+  const files = ['index.html', 'main.css', 'main.js', 'worker.js', 'page.js', 'page.wasm'];
+  const bytes = files.reduce((sum, name) => sum + gzipSync(fs.readFileSync(path.join(folder, name)), { level: 9 }).length, 0);
+  t.diagnostic(`${bytes} bytes, compressed`);
+  assert.ok(bytes <= heaviest, `${bytes} bytes`);
+});
+
+// Each of the files gets its sentence, and the picture stays.
+async function refuses(page, files) {
+  for (const [file, sentence] of files) {
+    await drop(page, file);
+    await page.waitForFunction(() => document.querySelector('#status.wrong'), null, { timeout: 20e3 });
+    assert.match(await said(page), sentence, file.name);
+    assert.equal(await veil(page), '');
+    await page.evaluate(() => window.sapwood.say('')); // the next sentence is a new one
+  }
+}
+
+function npy(type, shape, values) {
+  const head = `{'descr': '${type}', 'fortran_order': False, 'shape': (${shape.join(', ')}), }`;
+  const text = head.padEnd(117) + '\n';
+  const bytes = Buffer.concat([Buffer.from([0x93]), Buffer.from('NUMPY'), Buffer.from([1, 0, text.length, 0]), Buffer.from(text), Buffer.from(values.buffer)]);
+  return [...bytes];
+}
