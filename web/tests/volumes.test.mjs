@@ -103,8 +103,8 @@ function npy(shape, type, data) {
 const ball = Uint8Array.from({ length: 20 * 24 * 28 }, (_, i) =>
   Math.max(0, 255 - 18 * Math.hypot((i % 20) - 10, (Math.floor(i / 20) % 24) - 12, Math.floor(i / 480) - 14)));
 
-const good = /^All [\d\s]+ entries are those of sap_compact on the CPU, in the same order, and so is the total\.$/;
-const closed = /^The mesh is closed: each of [\d\s]+ edges is run once each way.* The GPU’s [\d\s]+ vertices and [\d\s]+ triangles are the CPU’s, (bit for bit|positions to .*)\.$/;
+const good = /^Verified: all [\d\s]+ entries are those of sap_compact on the CPU, in the same order, and so is the total\.$/;
+const closed = /^Verified: the mesh is closed, each of [\d\s]+ edges run once each way.* The GPU’s [\d\s]+ vertices and [\d\s]+ triangles are the CPU’s, (bit for bit|positions to .*)\.$/;
 
 const flows = {
   async compaction(reader, address) {
@@ -121,7 +121,7 @@ const flows = {
     assert.match(await reader.verify(), good);
     await reader.choose('shape', 'sextic');
     await reader.slide('level', 0.9);
-    assert.match(await reader.verify(), /^The list is empty, and so is that of sap_compact on the CPU\.$/);
+    assert.match(await reader.verify(), /^Verified: the list is empty, and so is that of sap_compact on the CPU\.$/);
     await reader.choose('shape', 'gyroid');
     await reader.slide('level', 0);
     await reader.choose('total', 'read');
@@ -146,7 +146,12 @@ const flows = {
       assert.equal(Number(left), rest, way);
       assert.ok(rest >= 0 && rest < sums[['first', 'second', 'third', 'fourth'].indexOf(place)], way);
     }
-    assert.match(await reader.take('a.npy', ball), /reads no files/);
+
+    // A volume of the reader's takes the shape's place, until another is chosen.
+    assert.match(await reader.take('ball.npy', npy([28, 24, 20], '|u1', ball)), /^ball\.npy, resampled: 3\s534 of 32\s768 cells kept at level 0\.00\.$/);
+    assert.match(await reader.verify(), good);
+    assert.match(await reader.take('same.npy', npy([16, 16, 16], '<f4', new Float32Array(4096).fill(3))), /Every sample of this volume is 3/);
+    assert.match(await reader.verify(), good);
   },
 
   async isosurface(reader, address) {
@@ -164,7 +169,7 @@ const flows = {
     // Nothing to see is said in the picture's place.
     await reader.slide('level', 1);
     assert.match(await reader.tab.textContent('#overlay'), /at this level there is no surface/);
-    assert.match(await reader.verify(), /^There is no surface at this level/);
+    assert.match(await reader.verify(), /^Verified: there is no surface at this level/);
     await reader.slide('level', 0.5);
     assert.equal(await reader.tab.textContent('#overlay'), '');
 
@@ -174,8 +179,8 @@ const flows = {
     assert.match(await reader.verify(), closed);
     assert.match(await reader.take('ball.npy', npy([28, 24, 20], '|u1', ball)), triangles);
     assert.match(await reader.take('ball.raw', ball), /Neither the name nor the length of ball\.raw says its size/);
-    for (const [i, side] of [20, 24, 28].entries()) await reader.tab.fill(`.raw fieldset label:nth-child(${i + 1}) input`, String(side));
-    await reader.tab.click('.raw button');
+    for (const [i, side] of [20, 24, 28].entries()) await reader.tab.fill(`.volume-form fieldset label:nth-child(${i + 1}) input`, String(side));
+    await reader.tab.click('.volume-form button');
     await reader.rest();
     assert.match(await reader.status(), triangles);
 
@@ -221,8 +226,8 @@ describe('scenes of volumes', { skip: executable ? false : 'no Chromium here' },
 });
 
 test('sizes of raw volumes are guessed from names and lengths', async () => {
-  const made = await build({ entryPoints: [path.join(web, 'page/scenes/raw.ts')], bundle: true, write: false, format: 'esm' });
-  const { guess, bytesOf } = await import(`data:text/javascript,${encodeURIComponent(made.outputFiles[0].text)}`);
+  const made = await build({ entryPoints: [path.join(web, 'page/scenes/raw.ts')], bundle: true, write: false, format: 'esm', outdir: '/none' });
+  const { guess, bytesOf } = await import(`data:text/javascript,${encodeURIComponent(made.outputFiles.find((file) => file.path.endsWith('.js')).text)}`);
   const guessed = (name, bytes) => {
     const { size, type, bigEndian, skip } = guess(name, bytes);
     return [...size, type, bigEndian, skip];
@@ -235,5 +240,6 @@ test('sizes of raw volumes are guessed from names and lengths', async () => {
   assert.deepEqual(guessed('cube.raw', 64 ** 3), [64, 64, 64, 1, false, 0]);
   assert.deepEqual(guessed('cube_float32.raw', 4 * 64 ** 3), [64, 64, 64, 0, false, 0]);
   assert.deepEqual(guessed('slices.raw', 512 * 512 * 87), [512, 512, 87, 1, false, 0]);
+  assert.deepEqual(guessed('scan_2024_01_02.raw', 64 ** 3), [64, 64, 64, 1, false, 0]);
   assert.notEqual(bytesOf(guess('x.raw', 13440)), 13440);
 });

@@ -1,5 +1,4 @@
 #include "compaction.h"
-#include "volumes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +9,6 @@ compaction compaction_scene;
 static GLuint base_program;
 
 // ---- The volume
-
-// Job: the samples of a shape. Numbers: shape, side.
-PAGE_EXPORT sap_status job_compaction(page_job* job) {
-    int side = (int)job->number[1];
-    float* values = page_answer(job, sizeof *values * (size_t)side * (size_t)side * (size_t)side);
-    if (!values) return SAP_ERROR_MEMORY;
-    page_volume_fill((page_shape)job->number[0], side, values);
-    return SAP_OK;
-}
 
 static void forget(void) {
     compaction* c = &compaction_scene;
@@ -158,16 +148,20 @@ static uint8_t* read_flags(void) {
     return texels;
 }
 
+static sap_status no_memory(void) {
+    return page_fail(SAP_ERROR_MEMORY, "There is no memory for the pyramid's numbers.");
+}
+
 PAGE_EXPORT sap_status compaction_read(void) {
     compaction* c = &compaction_scene;
-    if (!c->pyramid) return SAP_ERROR_ARGUMENT;
+    if (!c->pyramid) return page_fail(SAP_ERROR_ARGUMENT, "There is no pyramid yet.");
     if (c->flags) return SAP_OK;
-    sap_status status = compaction_total() < 0 ? SAP_ERROR_DEVICE_LOST : SAP_OK;
+    sap_status status = compaction_total() < 0 ? SAP_ERROR_DEVICE_LOST : SAP_OK; // which the log has told
     for (int32_t level = 1; level <= c->info.levels && status == SAP_OK; level++) {
         c->sums[level] = malloc((size_t)compaction_nodes(level) * sizeof **c->sums);
-        status = c->sums[level] ? sap_gl_pyramid_sums(c->pyramid, level, c->sums[level]) : SAP_ERROR_MEMORY;
+        status = c->sums[level] ? sap_gl_pyramid_sums(c->pyramid, level, c->sums[level]) : no_memory();
     }
-    if (status == SAP_OK && !(c->flags = read_flags())) status = SAP_ERROR_MEMORY;
+    if (status == SAP_OK && !(c->flags = read_flags())) status = no_memory();
     if (status != SAP_OK) forget();
     return status;
 }

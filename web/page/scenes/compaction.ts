@@ -1,6 +1,7 @@
 // Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
 // sums over them, and what a key meets on its way down.
 import './compaction.css';
+import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
 import { count, follow, items, plural } from './compaction_way.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
@@ -40,6 +41,7 @@ export function compaction(): Scene {
   let pointed = { level: NOTHING, node: 0 };
   let direction = 1;
   let before = 0; // seconds at the last step of the animation
+  let dropped = ''; // the name of the volume that takes the place of a shape
   let making = 0; // volumes that were asked for
   let taken = 0; // the one that is in the context
   let last = 21; // the last step, of the pyramid before
@@ -62,7 +64,7 @@ export function compaction(): Scene {
   async function makeVolume() {
     const turn = ++making;
     const side = Number(text('size'));
-    const shape = shapes.findIndex((s) => s.value === text('shape'));
+    const shape = dropped ? shapes.length : shapes.findIndex((s) => s.value === text('shape'));
     const answer = await host.job('compaction', [shape, side], { newest: 'compaction' });
     if (turn !== making || host.gl.isContextLost()) return;
     host.time('build', answer.milliseconds);
@@ -75,6 +77,18 @@ export function compaction(): Scene {
     });
     taken = turn;
     makePyramid();
+  }
+
+  async function readVolume(file: VolumeFile, raw: RawForm): Promise<void> {
+    await host.job('compaction_read', numbersOf(raw), { buffers: [file.bytes] });
+    dropped = file.name;
+    host.set('level', 0); // where its values part in two
+    told = -1;
+    await makeVolume();
+  }
+
+  function failed(error: unknown): void {
+    if (!(error instanceof Superseded || host.gl.isContextLost())) host.say(error instanceof Error ? error.message : String(error));
   }
 
   function makePyramid() {
@@ -152,6 +166,12 @@ export function compaction(): Scene {
     return `Level ${level}, node ${count(node)}: of cells ${count(node * cells)} to ${count((node + 1) * cells - 1)} ${count(sum)} are kept; ${count(ahead)} are ahead of them.`;
   }
 
+  function tellTotal(): string {
+    const name = dropped ? `${dropped}, resampled` : shapes.find((s) => s.value === text('shape'))!.label;
+    const at = `at level ${number('level').toFixed(2)}`;
+    return total ? `${name}: ${count(total)} of ${plural(Number(text('size')) ** 3, 'cell')} kept ${at}.` : `${name}: no cell is kept, for no surface runs through it ${at}. The list is empty.`;
+  }
+
   function tellStep(): string {
     const { step, way: passed } = shown();
     const top = levels();
@@ -177,7 +197,6 @@ export function compaction(): Scene {
     let words = details.querySelector<HTMLElement>('.way-text');
     let list = details.querySelector<HTMLElement>('.way');
     if (!words || !list) {
-      details.replaceChildren();
       words = details.appendChild(document.createElement('p'));
       words.className = 'way-text';
       list = details.appendChild(document.createElement('ol'));
@@ -242,15 +261,15 @@ export function compaction(): Scene {
       ['↑ ↓', 'a hundred entries back, on'],
       ['[ ]', 'a step back, on'],
     ],
-    accepts: '',
-    suffixes: '',
+    accepts,
+    suffixes,
     webgl1: false,
     animated: true,
     share: { first: 1 << 19, least: 1 << 16, most: 1 << 24 }, // cells to mark
     controls: [
       { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or the whole at once while the level moves.' },
       { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: 21, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
-      { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 1000, initial: 200, help: 'The entry of the list whose way is shown.' },
+      { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 128 ** 3, initial: 200, help: 'The entry of the list whose way is shown.' },
       { kind: 'slider', id: 'level', label: 'Level', least: -0.9, most: 0.9, step: 0.01, initial: 0, text: (v) => v.toFixed(2), help: 'Samples of at least this value are inside.' },
       { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'asteroid', options: shapes, group: 'Volume' },
       { kind: 'choice', id: 'size', label: 'Samples', initial: '64', group: 'Volume', options: ['16', '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
@@ -262,25 +281,24 @@ export function compaction(): Scene {
       host = given;
       module = given.module;
       ready = false;
-      if (host.version < 2) {
-        host.nothing('Compaction is drawn with WebGL 2, which this browser does not offer here.');
-        return;
-      }
       await makeVolume();
     },
     stop() {
       making++;
       ready = false;
+      dropped = '';
+      void host.job('compaction_forget', []).catch(() => undefined);
       module._compaction_stop!();
       host.details.replaceChildren();
       host.overlay.replaceChildren();
     },
     change(id: string, value: Value) {
-      if (host.version < 2) return;
+      if (id === 'shape') {
+        dropped = '';
+        closeForm(host);
+      }
       if (id === 'shape' || id === 'size') {
-        makeVolume().catch((error: unknown) => {
-          if (!(error instanceof Superseded)) host.nothing(error instanceof Error ? error.message : String(error));
-        });
+        makeVolume().catch(failed);
         return;
       }
       if (!ready) return;
@@ -310,7 +328,7 @@ export function compaction(): Scene {
       showWords();
       const whole = pointed.level !== NOTHING || !steps();
       module._compaction_frame!(size.height, revealed, listed ? 1 : 0, key, whole ? levels() + 1 : passed - 1, pointed.level, pointed.node);
-      if (told !== total && (steps() || host.paused)) host.say(total ? `${plural(total, 'cell')} of ${count(Number(text('size')) ** 3)} kept at level ${number('level').toFixed(2)}.` : 'No cell is kept: no surface runs through this volume at this level. The list is empty.');
+      if (told !== total && (steps() || host.paused)) host.say(tellTotal());
       told = total;
       return false;
     },
@@ -365,8 +383,9 @@ export function compaction(): Scene {
       host.redraw();
       return true;
     },
-    drop() {
-      return Promise.reject(new SceneError('This scene takes no files; Isosurface takes volumes.'));
+    drop(name, bytes) {
+      const file = { name, bytes };
+      return openVolume(host, file, (raw) => readVolume(file, raw), failed);
     },
     async verify() {
       if (!ready) throw new SceneError('There is no list yet.');
@@ -377,9 +396,9 @@ export function compaction(): Scene {
       total = found;
       host.redraw();
       if (wrong || kept !== found) return `Wrong: ${count(wrong)} of ${count(listed)} entries differ from the CPU’s list of ${count(kept)}; the pyramid’s total is ${count(found)}.`;
-      if (!kept) return 'The list is empty, and so is that of sap_compact on the CPU.';
-      if (listed < kept) return `The first ${count(listed)} of ${count(kept)} cells, as many as were expected, are those of sap_compact on the CPU, in the same order.`;
-      return `All ${count(kept)} entries are those of sap_compact on the CPU, in the same order, and so is the total.`;
+      if (!kept) return 'Verified: the list is empty, and so is that of sap_compact on the CPU.';
+      if (listed < kept) return `Verified: the first ${count(listed)} of ${count(kept)} cells, as many as were expected, are those of sap_compact on the CPU, in the same order.`;
+      return `Verified: all ${count(kept)} entries are those of sap_compact on the CPU, in the same order, and so is the total.`;
     },
     contextLost() {
       ready = false;

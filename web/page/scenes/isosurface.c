@@ -1,5 +1,6 @@
 // Volumes and their surfaces: the jobs of the scene Isosurface, and what the page's thread does with the GPU instead.
 #include "isosurface.h"
+#include "volume_file.h"
 #include "volumes.h"
 #include <math.h>
 #include <stdlib.h>
@@ -17,80 +18,17 @@ PAGE_EXPORT void isosurface_forget(void) {
 
 size_t isosurface_bytes(const sap_volume* volume) {
     static const size_t bytes[] = {4, 1, 2, 2};
-    return bytes[volume->type] * (size_t)volume->size[0] * (size_t)volume->size[1] * (size_t)volume->size[2];
+    return bytes[volume->type] * page_volume_count(volume);
 }
 
-static double value_of(const sap_volume* volume, size_t i) {
-    switch (volume->type) {
-    case SAP_VOXEL_U8: return ((const uint8_t*)volume->values)[i];
-    case SAP_VOXEL_I16: return ((const int16_t*)volume->values)[i];
-    case SAP_VOXEL_U16: return ((const uint16_t*)volume->values)[i];
-    default: return (double)((const float*)volume->values)[i];
-    }
-}
-
-enum { BINS = 256 };
-
-// The level that tells two kinds of samples apart best (Otsu 1979).
-static double parting(const int64_t bins[BINS], int64_t count) {
-    double all = 0, below = 0, best = -1, level = 0.5;
-    int64_t ahead = 0;
-    for (int i = 0; i < BINS; i++) all += (double)i * (double)bins[i];
-    for (int i = 0; i < BINS - 1; i++) {
-        ahead += bins[i];
-        below += (double)i * (double)bins[i];
-        if (!ahead || ahead == count) continue;
-        double apart = all / (double)count * (double)ahead - below;
-        double variance = apart * apart / ((double)ahead * (double)(count - ahead));
-        if (variance > best) {
-            best = variance;
-            level = (i + 1.0) / BINS;
-        }
-    }
-    return level;
-}
-
-// The first sample that is no number to go by, or -1.
-static int64_t first_bad(const sap_volume* volume, size_t count) {
-    for (size_t i = 0; volume->type == SAP_VOXEL_F32 && i < count; i++)
-        if (!(fabs(value_of(volume, i)) <= 0x1p126)) return (int64_t)i;
-    return -1;
-}
-
-// Answer: size, type, the least and the greatest value, and a level to begin with. A volume that can have no surface is
-// an error.
-static sap_status describe(page_job* job, const sap_volume* volume) {
-    static int64_t bins[BINS];
-    const int64_t* size = volume->size;
-    size_t count = (size_t)size[0] * (size_t)size[1] * (size_t)size[2];
-    if (size[0] < 2 || size[1] < 2 || size[2] < 2)
-        return page_fail(SAP_ERROR_FORMAT,
-                         "This volume has %lld x %lld x %lld samples: fewer than two along an axis have no surface.",
-                         (long long)size[0], (long long)size[1], (long long)size[2]);
-    int64_t bad = first_bad(volume, count);
-    if (bad >= 0)
-        return page_fail(SAP_ERROR_NOT_FINITE, "Sample %lld of this volume is not finite (x %lld, y %lld, z %lld).",
-                         (long long)bad, (long long)(bad % size[0]), (long long)(bad / size[0] % size[1]),
-                         (long long)(bad / size[0] / size[1]));
-    double least = value_of(volume, 0), most = least;
-    for (size_t i = 1; i < count; i++) {
-        double value = value_of(volume, i);
-        least = fmin(least, value);
-        most = fmax(most, value);
-    }
-    if (least == most)
-        return page_fail(SAP_ERROR_FORMAT, "Every sample of this volume is %g: it has no surface at any level.", least);
-    memset(bins, 0, sizeof bins);
-    for (size_t i = 0; i < count; i++) {
-        double share = (value_of(volume, i) - least) / (most - least);
-        bins[share < 1 ? (int)(share * BINS) : BINS - 1]++;
-    }
-    for (int i = 0; i < 3; i++) job->number[i] = (double)size[i];
+// Answer: size, type, the least and the greatest value, and a level to begin with.
+static void tell(page_job* job, const page_volume_facts* facts) {
+    const sap_volume* volume = &isosurface_held.volume;
+    for (int i = 0; i < 3; i++) job->number[i] = (double)volume->size[i];
     job->number[3] = volume->type;
-    job->number[4] = least;
-    job->number[5] = most;
-    job->number[6] = least + (most - least) * parting(bins, (int64_t)count);
-    return SAP_OK;
+    job->number[4] = facts->least;
+    job->number[5] = facts->most;
+    job->number[6] = facts->parting;
 }
 
 static void hold(void* values, const int64_t size[3], sap_voxel type) {
@@ -106,25 +44,29 @@ PAGE_EXPORT sap_status job_isosurface_make(page_job* job) {
     if (!values) return page_fail(SAP_ERROR_MEMORY, "There is no memory for %lld samples cubed.", (long long)side);
     page_volume_fill((page_shape)job->number[0], (int)side, values);
     hold(values, (int64_t[3]){side, side, side}, SAP_VOXEL_F32);
-    return describe(job, &isosurface_held.volume);
+    page_volume_facts facts;
+    sap_status status = page_volume_describe(&isosurface_held.volume, &facts);
+    if (status == SAP_OK) tell(job, &facts);
+    return status;
 }
 
-// Job: reads a volume from a file's bytes, NPY or raw. Numbers: size, type, whether the highest byte comes first, bytes
-// ahead of the first sample.
+// Job: reads a volume from a file's bytes, as page_volume_parse does.
 PAGE_EXPORT sap_status job_isosurface_read(page_job* job) {
-    sap_volume_read_options options = {
-        .type = (sap_voxel)job->number[3], .big_endian = job->number[4] != 0, .skip = (int64_t)job->number[5]};
-    for (int i = 0; i < 3; i++) options.size[i] = (int64_t)job->number[i];
     sap_volume_file* file = NULL;
-    sap_status status = sap_volume_parse(page_cpu(), job->in[0], job->in_bytes[0], &options, &file);
-    if (status == SAP_OK) status = describe(job, &file->volume);
-    if (status != SAP_OK) {
-        sap_volume_file_free(file); // the volume that there was stays
-        return status;
-    }
+    page_volume_facts facts;
+    sap_status status = page_volume_parse(job, &file, &facts);
+    if (status != SAP_OK) return status; // the volume that there was stays
     isosurface_forget();
     isosurface_held.file = file;
     isosurface_held.volume = file->volume;
+    tell(job, &facts);
+    return SAP_OK;
+}
+
+// Job: frees the volume.
+PAGE_EXPORT sap_status job_isosurface_forget(page_job* job) {
+    (void)job;
+    isosurface_forget();
     return SAP_OK;
 }
 

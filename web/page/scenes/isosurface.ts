@@ -3,7 +3,7 @@ import './isosurface.css';
 import { shapes } from './compaction.js';
 import { count } from './compaction_way.js';
 import { Orbit } from './orbit.js';
-import { bytesOf, form, guess, type RawForm } from './raw.js';
+import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
 import type { Answer, PageModule } from '../shell/module.js';
@@ -29,7 +29,7 @@ export function isosurface(): Scene {
   let meshed = false; // a mesh is in the context
   let stale = false; // the GPU is to make a surface of another level
   let held = 0; // the volume that the page's thread holds: its turn
-  let turn = 0; // of volumes that were asked for
+  let turn = 0; // of the worker's volumes
   let camera = new Orbit();
   let drawing = false; // a picture has been begun
   let wanted = false; // another picture than the one being drawn
@@ -61,22 +61,20 @@ export function isosurface(): Scene {
   // ---- Volumes
 
   async function makeVolume(): Promise<void> {
-    const mine = ++turn;
     const shape = shapes.findIndex((s) => s.value === text('shape'));
     const side = Number(text('size'));
     host.say(`Making ${side}³ samples …`);
-    await take(await host.job('isosurface_make', [shape, side], { newest: 'volume' }), shapes[shape]!.label, mine);
+    await take(await host.job('isosurface_make', [shape, side], { newest: 'volume' }), shapes[shape]!.label);
   }
 
-  async function readVolume(file: { name: string; bytes: ArrayBuffer }, raw: RawForm): Promise<void> {
-    const mine = ++turn;
-    const numbers = [...raw.size, raw.type, raw.bigEndian ? 1 : 0, raw.skip];
-    await take(await host.job('isosurface_read', numbers, { buffers: [file.bytes] }), file.name, mine);
-    if (mine === turn) host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}; ${count(counts.triangles)} triangles at level ${levelText(Number(host.values['level']))}.`);
+  async function readVolume(file: VolumeFile, raw: RawForm): Promise<void> {
+    await take(await host.job('isosurface_read', numbersOf(raw), { buffers: [file.bytes] }), file.name);
+    host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}; ${count(counts.triangles)} triangles at level ${levelText(Number(host.values['level']))}.`);
   }
 
-  async function take(answer: Answer, name: string, mine: number): Promise<void> {
-    if (mine !== turn) return;
+  // The worker has another volume now.
+  async function take(answer: Answer, name: string): Promise<void> {
+    turn++;
     const [x, y, z, type, least, most, good] = answer.numbers as unknown as [number, number, number, number, number, number, number];
     const fresh = volume?.name !== name;
     // What is built in goes from -1 to 1 and is meant to be seen at 0; of a file the level parts the values in two.
@@ -168,10 +166,10 @@ export function isosurface(): Scene {
       ['Vertices', count(counts.vertices)],
       ['Triangles', count(counts.triangles)],
     ];
-    let list = host.details.querySelector('.facts');
+    let list = host.details.querySelector('.surface-facts');
     if (!list) {
       list = host.details.appendChild(document.createElement('dl'));
-      list.className = 'facts';
+      list.className = 'surface-facts';
     }
     list.replaceChildren(...rows.flatMap(([name, value]) => {
       const [dt, dd] = [document.createElement('dt'), document.createElement('dd')];
@@ -181,23 +179,16 @@ export function isosurface(): Scene {
     }));
     const empty = counts.triangles === 0;
     const words = `No sample ${on('low') ? 'is below' : 'reaches'} ${levelText(Number(host.values['level']))}, or all do: at this level there is no surface. Move the level.`;
-    if (empty !== !!host.overlay.querySelector('.nothing')) {
+    if (empty !== !!host.overlay.querySelector('.surface-nothing')) {
       host.overlay.replaceChildren();
       if (empty) {
         const place = host.overlay.appendChild(document.createElement('p'));
-        place.className = 'nothing';
+        place.className = 'surface-nothing';
         place.textContent = words;
       }
     }
     // Told anew with every surface, but not while the level moves by itself.
     if (!on('wander') || host.paused) host.say(empty ? words : `${volume!.name}, level ${levelText(Number(host.values['level']))}: ${count(counts.triangles)} triangles.`);
-  }
-
-  function offer(file: { name: string; bytes: ArrayBuffer }, guessed: RawForm): void {
-    host.details.querySelector('.raw')?.remove();
-    host.details.prepend(form(file.name, file.bytes.byteLength, guessed, (raw) => {
-      readVolume(file, raw).catch(failed);
-    }));
   }
 
   // ---- The camera
@@ -221,7 +212,7 @@ export function isosurface(): Scene {
 
   // A job that a newer one replaced is no failure.
   function failed(error: unknown): void {
-    if (!(error instanceof Superseded)) host.say(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof Superseded || host.gl.isContextLost())) host.say(error instanceof Error ? error.message : String(error));
   }
 
   return {
@@ -236,8 +227,8 @@ export function isosurface(): Scene {
       ['[ ]', 'level down, up'],
       ['0', 'look from where it began'],
     ],
-    accepts: 'NPY or raw volumes',
-    suffixes: '.npy,.raw,.vol,.bin,.nii',
+    accepts,
+    suffixes,
     webgl1: false,
     animated: true,
     share: { first: 150000, least: 20000, most: 8e6 },
@@ -269,12 +260,13 @@ export function isosurface(): Scene {
     stop() {
       turn++;
       meshed = false;
+      void host.job('isosurface_forget', []).catch(() => undefined);
       module._isosurface_stop!();
       module._isosurface_forget!();
     },
     change(id: string) {
       if (id === 'shape' || id === 'size') {
-          host.details.querySelector('.raw')?.remove();
+          closeForm(host);
         makeVolume().catch(failed);
       } else if (id === 'level' || id === 'low' || id === 'by') {
         extract().catch(failed);
@@ -321,8 +313,8 @@ export function isosurface(): Scene {
         extract().catch(failed);
       }
       if (!on('turn') || drawing) return false;
-      camera.turn(0.22 * passed);
-      moved();
+      camera.turn(0.22 * passed); // the address keeps where the reader left it
+      draw();
       return true;
     },
     pointer(event: ScenePointer) {
@@ -341,20 +333,9 @@ export function isosurface(): Scene {
       if (used) moved();
       return used;
     },
-    async drop(name, bytes) {
+    drop(name, bytes) {
       const file = { name, bytes };
-      const isNpy = new Uint8Array(bytes, 0, Math.min(6, bytes.byteLength)).join() === '147,78,85,77,80,89';
-      if (name.toLowerCase().endsWith('.npy') && !isNpy) throw new SceneError(`${name} is called NPY, but does not begin like one.`);
-      if (isNpy) {
-        host.details.querySelector('.raw')?.remove();
-        await readVolume(file, { size: [0, 0, 0], type: 0, bigEndian: false, skip: 0 });
-      } else {
-        const guessed = guess(name, bytes.byteLength);
-        offer(file, guessed);
-        if (bytesOf(guessed) !== bytes.byteLength)
-          throw new SceneError(`Neither the name nor the length of ${name} says its size: please fill in the form beside the picture.`);
-        await readVolume(file, guessed);
-      }
+      return openVolume(host, file, (raw) => readVolume(file, raw), failed);
     },
     async verify() {
       if (!volume || !meshed) throw new SceneError('There is no surface yet.');
@@ -363,14 +344,12 @@ export function isosurface(): Scene {
       const copy = (at: number, bytes: number): ArrayBuffer => module.HEAPU8.slice(at, at + bytes).buffer as ArrayBuffer;
       const answer = await host.job('isosurface_check', [level(), low()], { buffers: [copy(positions, 12 * vertices), copy(triangles, 12 * faces)] });
       const [closed, outer, open, cpuVertices, cpuTriangles, wrong, apart] = answer.numbers as unknown as [number, number, number, number, number, number, number];
-      if (!cpuTriangles && !faces) return 'There is no surface at this level, neither by the CPU nor by the GPU.';
-      const whole = open === 0
-        ? `The mesh is closed: each of ${count(closed)} edges is run once each way${outer ? `, but for ${count(outer)} on the volume’s faces, where it ends` : ''}.`
-        : `The mesh is not closed: ${count(open)} edges have only one side.`;
-      const same = wrong
-        ? ` The GPU’s differs in ${count(wrong)} of ${count(cpuTriangles)} triangles.`
-        : ` The GPU’s ${count(cpuVertices)} vertices and ${count(cpuTriangles)} triangles are the CPU’s, ${apart === 0 ? 'bit for bit' : `positions to ${apart.toExponential(0)} of a sample`}.`;
-      return whole + same;
+      if (!cpuTriangles && !faces) return 'Verified: there is no surface at this level, neither by the CPU nor by the GPU.';
+      if (open) return `Wrong: the mesh is not closed, ${count(open)} edges have only one side.`;
+      if (wrong) return `Wrong: the GPU’s mesh differs from the CPU’s in ${count(wrong)} of ${count(cpuTriangles)} triangles.`;
+      const ends = outer ? `, but for ${count(outer)} on the volume’s faces, where it ends` : '';
+      const same = apart === 0 ? 'bit for bit' : `positions to ${apart.toExponential(0)} of a sample`;
+      return `Verified: the mesh is closed, each of ${count(closed)} edges run once each way${ends}. The GPU’s ${count(cpuVertices)} vertices and ${count(cpuTriangles)} triangles are the CPU’s, ${same}.`;
     },
     contextLost() {
       meshed = stale = drawing = false;

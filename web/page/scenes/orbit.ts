@@ -61,7 +61,9 @@ export class Orbit {
 
   private limit(): void {
     this.pitch = Math.max(-1.5, Math.min(1.5, this.pitch));
-    this.yaw -= 2 * Math.PI * Math.round(this.yaw / (2 * Math.PI));
+    this.yaw = Math.atan2(Math.sin(this.yaw), Math.cos(this.yaw));
     this.zoom = Math.max(0.3, Math.min(20, this.zoom));
+    this.x = Math.max(-2, Math.min(2, this.x));
+    this.y = Math.max(-2, Math.min(2, this.y));
   }
 }

@@ -1,4 +1,13 @@
-// Raw volumes say neither their size nor their type: both are guessed from the file's name and length, and asked for.
+// Volumes that are dropped. Raw ones say neither their size nor their type: both are guessed from the file's name and length,
+// and asked for.
+import './raw.css';
+import { count } from './compaction_way.js';
+import { SceneError, type Host } from '../shell/scene.js';
+
+export interface VolumeFile {
+  name: string;
+  bytes: ArrayBuffer;
+}
 
 export interface RawForm {
   size: [number, number, number];
@@ -22,7 +31,7 @@ export function bytesOf(form: RawForm): number {
 export function guess(name: string, bytes: number): RawForm {
   const lower = name.toLowerCase();
   const named = [3, 2, 1, 0].find((type) => types[type]!.pattern.test(lower)) ?? -1;
-  const sides = /(\d+)[x×_](\d+)[x×_](\d+)/.exec(lower)?.slice(1, 4).map(Number);
+  const sides = /(\d+)[x×](\d+)[x×](\d+)/.exec(lower)?.slice(1, 4).map(Number);
   const bigEndian = /big|[_.-]be\b/.test(lower);
   if (sides) {
     const samples = sides[0]! * sides[1]! * sides[2]!;
@@ -41,10 +50,13 @@ export function guess(name: string, bytes: number): RawForm {
   return { size: [0, 0, 0], type: named >= 0 ? named : 1, bigEndian, skip: 0 };
 }
 
-// A form with the guess filled in; `read` gets what the reader makes of it.
-export function form(name: string, bytes: number, guessed: RawForm, read: (form: RawForm) => void): HTMLFormElement {
-  const element = document.createElement('form');
-  element.className = 'raw';
+// A form with the guess filled in, open if the guess does not fit; `read` gets what the reader makes of it.
+function form(name: string, bytes: number, guessed: RawForm, read: (form: RawForm) => void): HTMLElement {
+  const box = document.createElement('details');
+  box.className = 'volume-form';
+  box.open = bytesOf(guessed) !== bytes;
+  box.appendChild(document.createElement('summary')).textContent = 'Size and type of the samples';
+  const element = box.appendChild(document.createElement('form'));
   element.setAttribute('aria-label', `Size of ${name}`);
   const note = element.appendChild(document.createElement('p'));
   const number = (label: string, value: number): string =>
@@ -65,7 +77,7 @@ export function form(name: string, bytes: number, guessed: RawForm, read: (form:
   });
   const tell = (): void => {
     const needed = bytesOf(now());
-    note.textContent = `${name} has ${bytes.toLocaleString('en')} bytes; this size takes ${needed.toLocaleString('en')}${needed === bytes ? '.' : ': they must be equal.'}`;
+    note.textContent = `${name} has ${count(bytes)} bytes; this size takes ${count(needed)}${needed === bytes ? '.' : ': they must be equal.'}`;
   };
   element.addEventListener('input', tell);
   element.addEventListener('submit', (event) => {
@@ -73,5 +85,34 @@ export function form(name: string, bytes: number, guessed: RawForm, read: (form:
     read(now());
   });
   tell();
-  return element;
+  return box;
+}
+
+export const accepts = 'NPY or raw volumes';
+export const suffixes = '.npy,.raw,.vol,.bin,.nii';
+
+// As numbers of C's jobs.
+export const numbersOf = (raw: RawForm): number[] => [...raw.size, raw.type, raw.bigEndian ? 1 : 0, raw.skip];
+
+// Reads what was dropped by `read`; of a raw volume there is a form then, by which it can be read anew, in another size.
+// Rejects with a sentence if it is none, or does not say its size.
+export async function openVolume(host: Host, file: VolumeFile, read: (raw: RawForm) => Promise<void>, failed: (error: unknown) => void): Promise<void> {
+  const { name, bytes } = file;
+  const isNpy = new Uint8Array(bytes, 0, Math.min(6, bytes.byteLength)).join() === '147,78,85,77,80,89';
+  if (name.toLowerCase().endsWith('.npy') && !isNpy) throw new SceneError(`${name} is called NPY, but does not begin like one.`);
+  if (isNpy) {
+    await read({ size: [0, 0, 0], type: 0, bigEndian: false, skip: 0 });
+    closeForm(host);
+    return;
+  }
+  const guessed = guess(name, bytes.byteLength);
+  closeForm(host);
+  host.details.prepend(form(name, bytes.byteLength, guessed, (raw) => void read(raw).catch(failed)));
+  if (bytesOf(guessed) !== bytes.byteLength)
+    throw new SceneError(`Neither the name nor the length of ${name} says its size: please fill in the form beside the picture.`);
+  await read(guessed);
+}
+
+export function closeForm(host: Host): void {
+  host.details.querySelector('.volume-form')?.remove();
 }

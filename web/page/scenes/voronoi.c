@@ -27,6 +27,7 @@ static void take_sites(page_job* job) {
     free(voronoi.sites);
     voronoi.sites = job->in[0];
     voronoi.count = job->in_bytes[0] / 8;
+    voronoi.version++;
     voronoi.chosen_count = 0;
     job->in[0] = NULL;
 }

@@ -21,6 +21,7 @@ typedef struct voronoi_scene {
     double field[2];        // width and height
     float* sites;           // [2*count]
     int64_t count;
+    int version;         // of the sites; 0: there were none yet
     bool compact;        // the form in four bytes a node is shown, else the tree
     sap_tree* tree;      // on the device of the context
     sap_rgba8_tree form; // its arrays are the scene's

@@ -39,6 +39,9 @@ class Voronoi implements Scene {
   private last = 0; // of the host's
   private aspect = 0;
   private total = 0; // sites
+  private made = ''; // by which values the worker made its sites, or had made them when a file came instead
+  private epoch = 0; // of starts, stops and lost contexts: what waited meanwhile is pointless
+  private edits: Promise<void> = Promise.resolve(); // the last one: ids change with each, so that they go one by one
   private width = 1;
   private height = 1;
   private ratio = 1;
@@ -78,7 +81,7 @@ class Voronoi implements Scene {
     this.last = host.seconds;
     this.cursor = null;
     this.held = -1;
-    await (this.total ? this.ask('voronoi_move', []) : this.make());
+    await (this.made === this.recipe() ? this.ask('voronoi_move', []) : this.make());
     if (this.total) this.report();
   }
 
@@ -90,7 +93,8 @@ class Voronoi implements Scene {
   contextLost(): void {
     this.host.module._voronoi_stop!();
     this.chosen = [];
-    this.searching = false;
+    this.searching = this.fresh = false;
+    this.epoch++;
   }
 
   async contextRestored(): Promise<void> {
@@ -103,15 +107,21 @@ class Voronoi implements Scene {
     return this.host.values['form'] === 'compact' || this.host.version === 1;
   }
 
+  private recipe(): string {
+    const { values } = this.host;
+    return `${values['family'] as string} ${values['sites'] as number} ${values['seed'] as number}`;
+  }
+
   private async make(): Promise<void> {
     const { values } = this.host;
+    this.made = this.recipe();
     await this.ask('voronoi_make', [families.indexOf(values['family'] as string), values['sites'] as number, this.aspect, values['seed'] as number]);
   }
 
   // A job of voronoi_sites.c, whose answer are the sites and what to search them with.
   private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = []): Promise<void> {
     const { compact } = this;
-    // Of pictures only the newest counts, but each site that is added or deleted.
+    // Of pictures only the newest counts, but every site that is added or deleted.
     const newest = name !== 'voronoi_edit' || numbers[0] === 2 ? name : undefined;
     this.building = true;
     try {
@@ -162,8 +172,31 @@ class Voronoi implements Scene {
     this.host.say(error instanceof Error ? error.message : String(error));
   }
 
-  private edit(what: 0 | 1 | 2, id: number, x: number, y: number): void {
-    this.run('voronoi_edit', [what, id, x, y]);
+  private drag(id: number, x: number, y: number): void {
+    this.run('voronoi_edit', [2, id, x, y]);
+  }
+  private add(x: number, y: number): void {
+    this.edit(() => [0, -1, x, y]);
+  }
+  private remove(x: number, y: number): void {
+    this.held = -1;
+    this.edit(() => {
+      const nearest = this.nearest(x, y);
+      return nearest && [1, nearest.id, 0, 0];
+    });
+  }
+
+  // Does an edit once those before it are done and shown; `what` says then what it is.
+  private edit(what: () => number[] | undefined): void {
+    const { epoch } = this;
+    this.edits = this.edits.then(async () => {
+      const numbers = epoch === this.epoch ? what() : undefined;
+      if (!numbers) return;
+      await this.ask('voronoi_edit', numbers);
+      if (this.total) this.report();
+    }).catch((error: unknown) => {
+      if (!(error instanceof Superseded)) this.tell(error);
+    });
   }
 
   change(id: string, _value: Value): void {
@@ -334,12 +367,12 @@ class Voronoi implements Scene {
         this.press(event);
         break;
       case 'move':
-        if (event.held && this.held >= 0) this.edit(2, this.held, x, y);
+        if (event.held && this.held >= 0) this.drag(this.held, x, y);
         else if (event.held && this.panning) this.zoom(event.x, event.y, 1, event.dx, event.dy);
         this.point({ x: event.x, y: event.y }, false);
         break;
       case 'click':
-        if (values['tool'] === 'add' || event.shift) this.edit(0, -1, x, y);
+        if (values['tool'] === 'add' || event.shift) this.add(x, y);
         else if (values['tool'] === 'delete') this.remove(event.x, event.y);
         else this.point({ x: event.x, y: event.y }, false);
         break;
@@ -367,11 +400,6 @@ class Voronoi implements Scene {
     return true;
   }
 
-  private remove(x: number, y: number): void {
-    const nearest = this.nearest(x, y);
-    if (nearest) this.edit(1, nearest.id, 0, 0);
-  }
-
   key(event: KeyboardEvent): boolean {
     const { key } = event;
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
@@ -382,12 +410,12 @@ class Voronoi implements Scene {
     } else if (arrow) {
       const by = 12 * this.ratio;
       const to = { x: Math.min(this.width - 1, Math.max(0, at.x + arrow[0] * by)), y: Math.min(this.height - 1, Math.max(0, at.y + arrow[1] * by)) };
-      if (this.held >= 0) this.edit(2, this.held, ...this.place(to.x, to.y));
+      if (this.held >= 0) this.drag(this.held, ...this.place(to.x, to.y));
       this.point(to, true);
     } else if (key === '+' || key === '=' || key === '-' || key === '−') {
       this.zoom(this.width / 2, this.height / 2, key === '+' || key === '=' ? 1.25 : 0.8);
     } else if (key === 'Enter') {
-      this.edit(0, -1, ...this.place(at.x, at.y));
+      this.add(...this.place(at.x, at.y));
       this.point(at, true);
     } else if (key === 'Delete' || key === 'Backspace') {
       this.remove(at.x, at.y);
@@ -415,6 +443,7 @@ class Voronoi implements Scene {
       if (error instanceof Superseded) throw error;
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
+    this.made = this.recipe();
     this.look(0.5, 0.5, 1);
     this.host.say(`${name}: ${this.total === 1 ? 'one point' : `${count(this.total)} points`}.`);
   }
@@ -423,9 +452,12 @@ class Voronoi implements Scene {
 
   // Waits for the picture of the sites that the worker has now.
   private async settle(): Promise<void> {
+    const { epoch } = this;
     this.host.redraw();
-    do await new Promise((resolve) => setTimeout(resolve, 20));
-    while (this.building || this.searching || this.fresh);
+    do {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      if (epoch !== this.epoch) throw new Superseded('The picture went away meanwhile.');
+    } while (this.building || this.searching || this.fresh);
   }
 
   async verify(): Promise<string> {

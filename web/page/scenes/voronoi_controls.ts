@@ -33,8 +33,8 @@ export const controls: readonly Control[] = [
   { kind: 'choice', id: 'webgl', label: 'WebGL', initial: '2', group: 'Search', key: 'w',
     help: 'WebGL 1 draws the compact form only, in GLSL ES 1.00',
     options: [{ value: '2', label: '2' }, { value: '1', label: '1' }] },
-  { kind: 'hidden', id: 'x', initial: 0.5 },
-  { kind: 'hidden', id: 'y', initial: 0.5 },
-  { kind: 'hidden', id: 'zoom', initial: 1 },
-  { kind: 'hidden', id: 'seed', initial: 1 },
+  { kind: 'hidden', id: 'x', initial: 0.5, least: -1, most: 2 },
+  { kind: 'hidden', id: 'y', initial: 0.5, least: -1, most: 2 },
+  { kind: 'hidden', id: 'zoom', initial: 1, least: 0.2, most: 100000 },
+  { kind: 'hidden', id: 'seed', initial: 1, least: 0, most: 2 ** 31 },
 ];

@@ -8,7 +8,7 @@ extern const char sap_glsl_voronoi_tree_vertex[], sap_glsl_voronoi_tree[];
 
 static struct {
     GLuint paint, marks, tree, sites, lines;
-    const float* sent; // the sites that the buffer holds
+    int sent; // the version of the sites that the buffer holds
 } drawn;
 
 enum { PAPER, INK, MUTED, ACCENT };
@@ -109,10 +109,10 @@ static void draw_sites(void) {
     const double diameter = fmin(7, cell * 0.2 / voronoi.ratio) * voronoi.ratio;
     if (!voronoi.dots || diameter < 1.2 || !voronoi.count) return;
     if (!drawn.sites) glGenBuffers(1, &drawn.sites);
-    if (drawn.sent != voronoi.sites) {
+    if (drawn.sent != voronoi.version) {
         glBindBuffer(GL_ARRAY_BUFFER, drawn.sites);
         glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(voronoi.count * 8), voronoi.sites, GL_STREAM_DRAW);
-        drawn.sent = voronoi.sites;
+        drawn.sent = voronoi.version;
     }
     const bool on_cells = voronoi.view == VORONOI_CELLS || voronoi.view == VORONOI_WORK;
     const float light[3] = {1, 0.98f, 0.94f};

@@ -351,7 +351,7 @@ PAGE_EXPORT int voronoi_frame(double share) {
 }
 
 void voronoi_place(int32_t x, int32_t y, float place[2]) {
-    const int32_t size = search.tile_of[y];
+    const int32_t size = search.tile_of[y] > 0 ? search.tile_of[y] : 1; // 0: that row was never searched
     place_in((int32_t[2]){x / size * size, search.row_of[y]}, x, y, place);
 }
 

@@ -7,10 +7,12 @@
 typedef enum family { UNIFORM, CLUSTERS, CIRCLE, GRID, DUPLICATES } family;
 
 static struct {
-    float* still; // [2*count] where sites are at the time 0
-    float* moved; // [2*count] where they are now
+    float* still;   // [2*count] where sites are at the time 0
+    float* moved;   // [2*count] where they are now
+    int32_t* orbit; // [count] a number of each site's own, of which its motion follows
+    int32_t orbits; // numbers given out
     int64_t count;
-    int64_t room;   // sites that both have room for
+    int64_t room;   // sites that all have room for
     double aspect;  // of the field [0, aspect] x [0, 1]
     double seconds; // of the animation
     sap_tree* tree;
@@ -43,8 +45,10 @@ static bool make_room(int64_t count) {
     if (still) field.still = still;
     float* moved = still ? realloc(field.moved, bytes) : NULL;
     if (moved) field.moved = moved;
-    if (moved) field.room = count;
-    return moved != NULL;
+    int32_t* orbit = moved ? realloc(field.orbit, (size_t)count * 4) : NULL;
+    if (orbit) field.orbit = orbit;
+    if (orbit) field.room = count;
+    return orbit != NULL;
 }
 
 static void put_clusters(uint64_t* chance) {
@@ -89,9 +93,14 @@ static void put_family(family which, uint64_t seed) {
     }
 }
 
+static void number_orbits(void) {
+    for (int64_t i = 0; i < field.count; i++) field.orbit[i] = (int32_t)i;
+    field.orbits = (int32_t)field.count;
+}
+
 // Sites go round in circles, each at its own pace, from where they are at the time 0.
 static void displacement(int64_t i, double by[2]) {
-    uint64_t bits = mixed((uint64_t)i);
+    uint64_t bits = mixed((uint64_t)field.orbit[i]);
     double angle = (double)(bits & 0xffff) * 9.587379924285257e-5; // 2 pi / 65536
     double turned = angle + field.seconds * (0.35 + (double)((bits >> 16) & 0xffff) * 1e-5) * (bits >> 63 ? 1 : -1);
     double radius = 1.6 * sqrt(field.aspect / (double)(field.count > 0 ? field.count : 1));
@@ -184,6 +193,7 @@ PAGE_EXPORT sap_status job_voronoi_make(page_job* job) {
     field.count = count;
     field.aspect = number[4];
     put_family((family)(int)number[2], (uint64_t)number[5]);
+    number_orbits();
     return answer(job);
 }
 
@@ -198,9 +208,11 @@ PAGE_EXPORT sap_status job_voronoi_edit(page_job* job) {
         return page_fail(SAP_ERROR_MEMORY, "There is no memory here for another site.");
     if (id < 0 || (what != 0 && id >= field.count))
         return page_fail(SAP_ERROR_ARGUMENT, "There is no site %.0f.", number[3]);
-    if (what == 0) field.count++;
+    if (what == 0) field.orbit[field.count++] = field.orbits++;
     if (what == 1) {
-        memmove(field.still + 2 * id, field.still + 2 * id + 2, (size_t)(field.count - id - 1) * 8);
+        const size_t behind = (size_t)(field.count - id - 1);
+        memmove(field.still + 2 * id, field.still + 2 * id + 2, behind * 8);
+        memmove(field.orbit + id, field.orbit + id + 1, behind * 4);
         field.count--;
     } else {
         double by[2];
@@ -230,6 +242,7 @@ static sap_status take_points(const sap_point_set* set) {
     double step = fmax((upper[0] - lower[0]) / field.aspect, upper[1] - lower[1]) * 1.06;
     if (!(step > 0) || !isfinite(step)) step = 1;
     field.count = set->count;
+    number_orbits();
     for (int64_t i = 0; i < set->count; i++) {
         const double* row = set->coords_f64 + i * set->dims;
         put(i, 0.5 * field.aspect + (row[0] - 0.5 * (lower[0] + upper[0])) / step,

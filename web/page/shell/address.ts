@@ -38,7 +38,7 @@ export function valueOf(control: Exclude<Control, { kind: 'button' }>, text: str
   if (typeof control.initial === 'string') return text;
   const number = text.trim() === '' ? NaN : Number(text);
   if (!Number.isFinite(number)) return control.initial;
-  return control.kind === 'slider' ? Math.min(control.most, Math.max(control.least, number)) : number;
+  return Math.min(control.most ?? Infinity, Math.max(control.least ?? -Infinity, number));
 }
 
 export function initialValues(controls: readonly Control[], texts: Record<string, string>): Values {

@@ -44,7 +44,7 @@ export function listen(open: HTMLInputElement, use: (files: readonly File[]) => 
     use([...event.dataTransfer.files]);
   });
   open.addEventListener('change', () => {
-    use([...(open.files ?? [])]);
+    if (open.files?.length) use([...open.files]);
     open.value = '';
   });
 }

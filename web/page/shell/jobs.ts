@@ -15,21 +15,36 @@ interface Waiting {
 export class Superseded extends SceneError {}
 
 export class Jobs {
-  private readonly worker: Worker;
+  private worker: Worker | undefined;
   private readonly waiting: Waiting[] = [];
   private running: Waiting | undefined;
   private count = 0;
 
-  constructor(address: URL, program: Program) {
-    this.worker = new Worker(address, { type: 'module' });
-    this.worker.onmessage = ({ data }: MessageEvent<Report>) => this.take(data);
-    this.worker.onerror = (event) => {
+  constructor(
+    private readonly address: URL,
+    private readonly program: Program,
+  ) {
+    this.worker = this.open(); // at once: it takes its time
+  }
+
+  private open(): Worker {
+    const worker = new Worker(this.address, { type: 'module' });
+    worker.onmessage = ({ data }: MessageEvent<Report>) => this.take(data);
+    worker.onmessageerror = () => this.lose('its answer could not be read');
+    worker.onerror = (event) => {
       event.preventDefault();
-      this.running?.reject(new SceneError(`The worker has failed: ${event.message || 'it could not be loaded'}.`));
-      this.running = undefined;
-      this.next();
+      this.lose(event.message || 'it could not be loaded');
     };
-    this.worker.postMessage(program);
+    worker.postMessage(this.program);
+    return worker;
+  }
+
+  // The worker is of no use any more: all that wait are told, and the next job gets another one.
+  private lose(why: string): void {
+    const jobs = [...(this.running ? [this.running] : []), ...this.waiting.splice(0)];
+    this.worker?.terminate();
+    this.worker = this.running = undefined;
+    for (const job of jobs) job.reject(new SceneError(`The worker has failed: ${why}.`));
   }
 
   get busy(): boolean {
@@ -60,11 +75,13 @@ export class Jobs {
   private next(): void {
     if (this.running || !this.waiting.length) return;
     this.running = this.waiting.shift()!;
+    this.worker ??= this.open();
     this.worker.postMessage(this.running.task, [...(this.running.options.transfer ?? [])]);
   }
 
   private take(report: Report): void {
-    const { resolve, reject } = this.running!;
+    if (!this.running) return;
+    const { resolve, reject } = this.running;
     this.running = undefined;
     if (report.wrong !== undefined) reject(new SceneError(report.wrong));
     else resolve({ numbers: report.numbers!, buffers: report.buffers!, milliseconds: report.milliseconds! });

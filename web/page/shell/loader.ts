@@ -25,10 +25,13 @@ export async function compile(base: string): Promise<Program> {
 
 export async function instantiate(program: Program): Promise<PageModule> {
   const { default: create } = await import(program.glue);
-  return create({
-    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, code: WebAssembly.Module) => void) {
-      void WebAssembly.instantiate(program.code, imports).then((instance) => done(instance, program.code));
-      return {};
-    },
+  return new Promise((resolve, reject) => {
+    const failed = (error: unknown): void => reject(new SceneError(`The page's program could not be started here: ${error instanceof Error ? error.message : String(error)}.`));
+    create({
+      instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, code: WebAssembly.Module) => void) {
+        WebAssembly.instantiate(program.code, imports).then((instance) => done(instance, program.code), failed);
+        return {};
+      },
+    }).then(resolve, failed);
   });
 }

@@ -6,6 +6,7 @@ import { listen as listenToFiles } from './files.js';
 import { Jobs } from './jobs.js';
 import { compile, instantiate } from './loader.js';
 import { Shell } from './shell.js';
+import { Theme } from './theme.js';
 
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
@@ -31,20 +32,27 @@ function wire(shell: Shell): void {
     $<HTMLDialogElement>('keys').showModal();
   });
   addEventListener('keydown', (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || writes(event.target) || document.querySelector('dialog[open]')) return;
+    if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey || writes(event.target) || document.querySelector('dialog[open]')) return;
     if (shell.key(event)) event.preventDefault();
   });
-  addEventListener('error', (event) => shell.fail(event.error ?? event.message));
+  addEventListener('error', (event) => {
+    if (!event.message.startsWith('ResizeObserver loop')) shell.fail(event.error ?? event.message); // that one is harmless
+  });
+  document.querySelector('.skip')!.addEventListener('click', (event) => {
+    event.preventDefault();
+    document.querySelector('canvas')?.focus();
+  });
   addEventListener('unhandledrejection', (event) => shell.fail(event.reason));
 }
 
 async function begin(): Promise<void> {
+  const theme = new Theme(); // first, so that nothing flashes
   const scenes = makers.map((make) => make());
   document.querySelector('nav')!.append(...scenes.map((scene) => element('a', { href: `#${scene.name}` }, scene.title)));
   const base = import.meta.url;
   const program = await compile(base);
   const jobs = new Jobs(new URL('worker.js', base), program);
-  const shell = new Shell(await instantiate(program), jobs, scenes);
+  const shell = new Shell(await instantiate(program), jobs, scenes, theme);
   wire(shell);
   Object.assign(window, { sapwood: shell }); // for tests and the curious
   await shell.go();

@@ -48,7 +48,7 @@ function copyIn(module: PageModule, buffer: ArrayBuffer | ArrayBufferView): [num
   const bytes = ArrayBuffer.isView(buffer)
     ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
     : new Uint8Array(buffer);
-  const at = module._page_allocate(bytes.length);
+  const at = module._page_allocate(bytes.length) >>> 0;
   if (!at) throw new SceneError(`There is no memory here for ${(bytes.length / 1e6).toFixed(0)} MB.`);
   module.HEAPU8.set(bytes, at);
   return [at, bytes.length];
@@ -59,8 +59,8 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
                        buffers: readonly (ArrayBuffer | ArrayBufferView)[] = []): Answer {
   const run = module[`_job_${name}`];
   if (!run) throw new SceneError(`The module has no job "${name}".`);
-  const job = module._page_job_begin();
-  const words = (job >> 2) + 2 * NUMBERS; // input places, input sizes, output places, output sizes
+  const job = module._page_job_begin() >>> 0;
+  const words = (job >>> 2) + 2 * NUMBERS; // input places, input sizes, output places, output sizes
   const taken: number[] = [];
   try {
     const inputs = buffers.map((buffer) => {
@@ -68,7 +68,7 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
       taken.push(at);
       return [at, size] as const;
     });
-    numbers.forEach((number, i) => (module.HEAPF64[(job >> 3) + i] = number));
+    numbers.forEach((number, i) => (module.HEAPF64[(job >>> 3) + i] = number));
     inputs.forEach(([at, size], i) => {
       module.HEAPU32[words + i] = at;
       module.HEAPU32[words + BUFFERS + i] = size;
@@ -85,7 +85,7 @@ export function runJob(module: PageModule, name: string, numbers: readonly numbe
       if (!at) break;
       outputs.push(module.HEAPU8.slice(at, at + module.HEAPU32[words + 3 * BUFFERS + i]!).buffer as ArrayBuffer);
     }
-    return { numbers: module.HEAPF64.slice(job >> 3, (job >> 3) + NUMBERS), buffers: outputs, milliseconds };
+    return { numbers: module.HEAPF64.slice(job >>> 3, (job >>> 3) + NUMBERS), buffers: outputs, milliseconds };
   } finally {
     for (let i = 0; i < BUFFERS; i++) {
       const at = module.HEAPU32[words + 2 * BUFFERS + i]!;

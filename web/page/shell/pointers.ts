@@ -75,7 +75,13 @@ export function listen(canvas: HTMLCanvasElement, use: (event: ScenePointer) => 
     const scale = Math.exp(-Math.max(-240, Math.min(240, step)) * 0.0022);
     if (use(make('wheel', event, { scale }))) event.preventDefault();
   }, { passive: false });
+  // Only of a mouse: a finger that rests and the menu key ask for the browser's menu as well.
+  let right = false;
+  canvas.addEventListener('pointerdown', (event) => (right = event.button === 2 && event.pointerType === 'mouse'));
   canvas.addEventListener('contextmenu', (event) => {
+    if (fingers.size) event.preventDefault();
+    if (fingers.size || !right) return;
+    right = false;
     if (use(make('menu', event))) event.preventDefault();
   });
 }

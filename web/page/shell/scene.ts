@@ -41,6 +41,8 @@ export interface Hidden {
   kind: 'hidden';
   id: string;
   initial: number | string;
+  least?: number; // of a number
+  most?: number;
 }
 export type Control = Slider | Choice | Switch | Button | Hidden;
 

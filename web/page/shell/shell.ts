@@ -40,19 +40,24 @@ export class Shell implements Host {
   private fresh = false; // a new picture begins with the next frame
   private timing = false; // the picture's frames are timed
   private measured = true; // the search's time is on show
+  private readonly left = new Map<Scene, Values>(); // of scenes that were shown: their values
+  private lost = false; // the context
+  private starting = false;
+  private started = false; // the scene's start() was called, and its stop() was not
   private generation = 0; // of starts: what an older one does late is not wanted
   private addressTimer = 0;
   private idlers: (() => void)[] = [];
   private readonly place = $('canvas-place');
   private readonly display = new Display();
-  private readonly theme: Theme;
 
   constructor(
     readonly module: PageModule,
     private readonly jobs: Jobs,
     private readonly scenes: readonly Scene[],
+    private readonly theme: Theme,
   ) {
-    this.theme = new Theme(() => this.themeChanged());
+    theme.changed = () => this.themeChanged();
+    this.themeChanged();
     new ResizeObserver(() => this.measure()).observe(this.place);
     addEventListener('hashchange', () => void this.go());
     document.addEventListener('visibilitychange', () => this.ask());
@@ -63,7 +68,9 @@ export class Shell implements Host {
   // Goes where the address says.
   async go(): Promise<void> {
     const { scene: name, values } = readAddress(location.hash);
-    const next = this.scenes.find((s) => s.name === name) ?? this.scenes[0]!;
+    const named = this.scenes.find((s) => s.name === name);
+    if (!named && this.scene) return; // an anchor of the page
+    const next = named ?? this.scenes[0]!;
     if (next === this.scene && this.running) {
       for (const control of next.controls) {
         if (control.kind === 'button') continue;
@@ -75,7 +82,9 @@ export class Shell implements Host {
       }
       return;
     }
-    await this.start(next, initialValues(next.controls, values));
+    // A link without values leads back to how the scene was left.
+    const left = Object.keys(values).length ? undefined : this.left.get(next);
+    await this.start(next, left ?? initialValues(next.controls, values));
   }
 
   restart(): void {
@@ -84,17 +93,22 @@ export class Shell implements Host {
 
   private async start(scene: Scene, values: Values): Promise<void> {
     const generation = ++this.generation;
+    this.starting = true;
     this.stop();
     this.scene = scene;
     this.values = values;
+    this.left.set(scene, values);
     this.present();
     this.display.cover('Loading …');
     try {
       this.makeContext(scene.version?.(values) ?? 2);
+      this.started = true;
       await scene.start(this);
       if (generation === this.generation) this.enter();
     } catch (error) {
       if (generation === this.generation) this.fail(error, true);
+    } finally {
+      if (generation === this.generation) this.starting = false;
     }
   }
 
@@ -102,8 +116,9 @@ export class Shell implements Host {
     this.jobs.clear();
     if (this.context) {
       try {
-        this.scene.stop();
+        if (this.started) this.scene.stop();
       } finally {
+        this.started = this.lost = false;
         this.module._page_context_close!();
         this.module.GL.deleteContext(this.context);
         this.context = 0;
@@ -153,9 +168,12 @@ export class Shell implements Host {
       if (canvas !== this.canvas || !this.context) return;
       this.running = false;
       this.uploads = [];
-      scene.contextLost();
+      this.lost = true;
+      if (this.started) scene.contextLost();
       this.module._page_context_close!();
-      this.display.cover('The graphics context was lost. The picture comes back as soon as the browser gives a new one.');
+      const text = 'The graphics context was lost. The picture comes back as soon as the browser gives a new one.';
+      this.display.cover(text);
+      this.display.speak(text, true);
     });
     canvas.addEventListener('webglcontextrestored', () => {
       if (canvas === this.canvas && this.context) void this.restore();
@@ -186,6 +204,7 @@ export class Shell implements Host {
     try {
       this.module.GL.deleteContext(this.context);
       this.register();
+      this.lost = false;
       await this.scene.contextRestored();
       if (generation !== this.generation) return;
       if (!this.empty) this.say('The graphics context is back.');
@@ -219,7 +238,7 @@ export class Shell implements Host {
   }
   say(text: string): void {
     this.empty = false;
-    this.display.uncover();
+    if (!this.lost) this.display.uncover();
     this.display.speak(text);
   }
   nothing(text: string): void {
@@ -256,6 +275,7 @@ export class Shell implements Host {
     if (value !== true || id in this.values) this.values[id] = value;
     this.remember();
     if (this.running) this.attempt(() => this.scene.change(id, value));
+    else if (!this.lost && !this.starting) this.restart(); // what could not start may do so now
   }
 
   key(event: KeyboardEvent): boolean {
@@ -297,18 +317,21 @@ export class Shell implements Host {
   }
 
   async take(files: readonly File[]): Promise<void> {
-    if (!files.length) return;
+    const { scene, generation } = this;
     try {
-      if (!this.scene.accepts) throw new SceneError('This scene reads no files.');
-      const file = await read(files, this.scene.suffixes, this.scene.accepts);
+      if (!this.running) throw new SceneError('A file can be read as soon as there is a picture.');
+      if (!scene.accepts) throw new SceneError('This scene reads no files.');
+      const file = await read(files, scene.suffixes, scene.accepts);
+      if (generation !== this.generation || !this.running) return; // another scene was chosen meanwhile
       this.display.speak(`Reading ${file.name} …`);
-      await this.scene.drop(file.name, file.bytes);
+      await scene.drop(file.name, file.bytes);
     } catch (error) {
       this.fail(error);
     }
   }
 
   save(): void {
+    if (!this.running) return;
     this.canvas.toBlob((blob) => {
       if (!blob) {
         this.display.speak('The browser could not make a picture of the canvas.', true);
@@ -374,9 +397,8 @@ export class Shell implements Host {
   }
 
   private showSearch(): void {
-    const elapsed = this.pace.elapsed();
-    if (elapsed === undefined) return;
-    this.display.time('search', elapsed);
+    if (!this.pace.ready()) return;
+    this.display.time('search', this.pace.elapsed);
     this.measured = true;
   }
 
@@ -430,10 +452,6 @@ export class Shell implements Host {
   }
 
   private themeChanged(): void {
-    if (!this.theme) {
-      queueMicrotask(() => this.themeChanged()); // called while it is being made
-      return;
-    }
     this.colors = this.theme.colors();
     const { paper, ink, muted, accent } = this.colors;
     [paper, ink, muted, accent].forEach((color, i) => this.module._page_color!(i, ...color));
@@ -444,9 +462,11 @@ export class Shell implements Host {
   }
 
   private remember(): void {
-    clearTimeout(this.addressTimer);
+    // Some values change with every frame, and browsers refuse addresses that change too often.
+    if (this.addressTimer) return;
     this.addressTimer = window.setTimeout(() => {
+      this.addressTimer = 0;
       history.replaceState(null, '', writeAddress(this.scene.name, this.scene.controls, this.values));
-    }, 200);
+    }, 500);
   }
 }

@@ -15,7 +15,9 @@ function stored(): string | null {
 export class Theme {
   private chosen: string | null = stored();
 
-  constructor(private readonly changed: () => void) {
+  changed = (): void => undefined;
+
+  constructor() {
     system.addEventListener('change', () => this.apply());
     this.apply();
   }
