@@ -66,8 +66,7 @@ class Rays implements Scene {
   private isQuick = false; // it was the first one after a change
   private drawing = false; // it is not done yet
   private fresh = true; // the picture that there is is another one's
-  private moving = false;
-  private restTimer = 0;
+  private rest = 0; // when what moves is taken to be at rest
   private legend!: HTMLElement;
 
   async start(host: Host): Promise<void> {
@@ -80,7 +79,6 @@ class Rays implements Scene {
   }
 
   stop(): void {
-    clearTimeout(this.restTimer);
     this.contextLost();
   }
 
@@ -187,13 +185,7 @@ class Rays implements Scene {
   // Another picture. While something moves it is a coarse one, and the one of all pixels comes at rest.
   private again(moving: boolean): void {
     this.fresh = true;
-    clearTimeout(this.restTimer);
-    this.moving = moving;
-    if (moving)
-      this.restTimer = window.setTimeout(() => {
-        this.moving = false;
-        if (!this.drawing) this.host.begin();
-      }, REST);
+    this.rest = moving ? performance.now() + REST : 0;
     if (this.drawing) this.host.redraw();
     else this.host.begin();
   }
@@ -229,7 +221,11 @@ class Rays implements Scene {
       this.drawing = this.draw(side);
       if (this.drawing) return true;
     }
-    if (this.fresh || (this.coarse > 1 && !this.moving)) {
+    if (!this.fresh && this.coarse > 1 && performance.now() < this.rest) {
+      this.host.did(NaN);
+      return true;
+    }
+    if (this.fresh || this.coarse > 1) {
       this.begin(this.fresh ? this.quick(share) : 1);
       this.fresh = false;
       this.drawing = this.draw(side);
