@@ -1,5 +1,4 @@
 // Rays: a mesh traced through its tree in fragment shaders, with shadows, mirrors and glass.
-import './rays.css';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
@@ -316,7 +315,7 @@ class Rays implements Scene {
     const buffers = await this.probe(pixels);
     const { numbers } = await this.host.job('rays_check', [], { buffers, transfer: buffers });
     const [same = 0, near = 0, all = 0, shadows = 0, allShadows = 0] = numbers;
-    const truth = `the triangle that brute force over ${count(this.triangles)} finds, or none`;
+    const truth = `the triangle that brute force over all ${count(this.triangles)} finds, or none`;
     const dark = `${count(allShadows)} rays from there to the lamp`;
     const beside = near ? `, ${count(near)} of them within rounding of an edge` : '';
     if (same + near === all && shadows === allShadows)
