@@ -217,6 +217,12 @@ bool gl_tools_enter_own(void) {
     return sap_gl_native.enter(sap_gl_of(own), &before_own, &status);
 }
 
+void gl_tools_pause_own(void) { sap_gl_native.leave(sap_gl_of(own), &before_own); }
+void gl_tools_resume_own(void) {
+    sap_status status;
+    (void)sap_gl_native.enter(sap_gl_of(own), &before_own, &status);
+}
+
 void gl_tools_leave_own(void) {
     if (!own) return;
     sap_gl_native.leave(sap_gl_of(own), &before_own);

@@ -31,6 +31,9 @@ sap_status gl_tools_open_without_egl(const sap_device_options* options, sap_devi
 // A context of the caller's own, current on this thread until it is left. False: there is none.
 bool gl_tools_enter_own(void);
 void gl_tools_leave_own(void);
+// It is not current for a while.
+void gl_tools_pause_own(void);
+void gl_tools_resume_own(void);
 // Whether this is a browser: devices take the context that is current, and one is.
 bool gl_tools_in_browser(void);
 // From here on gl_tools_open gives devices of OpenGL ES 2.0: in a browser in a context of WebGL 1, elsewhere in one

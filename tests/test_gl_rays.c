@@ -3,6 +3,7 @@
 
 #if defined(SAP_HAVE_GL)
 #include "allocator.h"
+#include "folder.h"
 #include "gl_tools.h"
 #include "ray_oracle.h"
 #include "sapwood/gl.h"
@@ -70,9 +71,9 @@ static void check_rays(const scene* s, const sap_mesh_tree* tree) {
         const sap_hit *got = &s->hits[i], *expected = &s->expected[i];
         if (!memcmp(got, expected, sizeof *got)) continue;
         if (!wrong++)
-            NOTE("mesh %d, ray %lld of kind %d: %.9g %.9g %.9g %d, not %.9g %.9g %.9g %d", (int)s->kind, (long long)i, (int)(i % RAY_KINDS),
-                 (double)got->t, (double)got->u, (double)got->v, got->triangle, (double)expected->t,
-                 (double)expected->u, (double)expected->v, expected->triangle);
+            NOTE("mesh %d, ray %lld of kind %d: %.9g %.9g %.9g %d, not %.9g %.9g %.9g %d", (int)s->kind, (long long)i,
+                 (int)(i % RAY_KINDS), (double)got->t, (double)got->u, (double)got->v, got->triangle,
+                 (double)expected->t, (double)expected->u, (double)expected->v, expected->triangle);
     }
     CHECK_EQUAL(wrong, 0);
     CHECK_STATUS(sap_trace_visits(tree, s->rays, s->count, s->hits, s->visits), SAP_OK);
@@ -123,12 +124,13 @@ TEST(leaves_longer_than_a_pass) {
 
 TEST(rebuilt_saved_and_copied_back) {
     if (!gl_tools_present()) SKIP(no_gl);
-    const char* path = "build/test_gl_rays.sap";
+    folder files;
     watch w = {0};
     sap_device* device = NULL;
     scene s;
     sap_mesh_tree *tree = NULL, *loaded = NULL, *back = NULL;
     gl_tools_reset();
+    if (!CHECK(folder_make(&files))) return;
     CHECK_STATUS(open_watched(&w, &device), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_build(device, (sap_mesh){0}, NULL, &tree), SAP_OK);
     sap_ray ray = {{0, 0, -5}, 0, {0, 0, 1}, INFINITY};
@@ -142,12 +144,12 @@ TEST(rebuilt_saved_and_copied_back) {
         if (!i) close_scene(&s);
     }
     CHECK_STATUS(sap_mesh_tree_verify(tree), SAP_OK);
-    CHECK_STATUS(sap_mesh_tree_save(tree, path), SAP_OK);
-    CHECK_STATUS(sap_mesh_tree_load(device, path, &loaded), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_save(tree, files.file), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_load(device, files.file, &loaded), SAP_OK);
     check_rays(&s, loaded);
     CHECK_STATUS(sap_mesh_tree_copy(loaded, s.cpu, &back), SAP_OK);
     check_rays(&s, back);
-    remove(path);
+    folder_remove(&files);
     CHECK_STATUS(sap_mesh_tree_rebuild(tree, (sap_mesh){.triangle_count = -1}), SAP_ERROR_ARGUMENT);
     sap_mesh_tree_free(back);
     sap_mesh_tree_free(loaded);

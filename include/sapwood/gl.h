@@ -8,6 +8,12 @@
  * ::sap_device_options): only there do texture names mean the same on both sides. In the caller's context every call
  * puts back the state that it changes; the context must be current in every call, ::sap_device_close included, and
  * no query and no transform feedback may be active.
+ *
+ * **Trees over triangles** are built by the CPU and copied into textures: ::sap_trace, ::sap_occluded and
+ * ::sap_trace_visits run in fragment shaders, with the answers of the CPU; ::sap_render traces its rays so. All hits,
+ * nearest points and insides are SAP_ERROR_UNSUPPORTED; meshes beyond GL_MAX_TEXTURE_SIZE SAP_ERROR_RANGE, naming it.
+ * If textures cannot be made when a tree is rebuilt, it is the new tree, and rays ask for them again. After a failure
+ * some hits may have been written. 8 bytes of GPU memory a node and 48 a reference.
  */
 #ifndef SAPWOOD_GL_H
 #define SAPWOOD_GL_H
@@ -180,25 +186,28 @@ typedef struct sap_gl_view_info {
                            of nodes visited), and how many samples; 0: there is none */
     int32_t samples;  /**< that all pixels have */
     double done;      /**< part of all samples, 0 … 1 */
-    int64_t rays;     /**< traced so far, shadows included */
+    int64_t rays;     /**< that have passed through the mesh's box so far, shadows included */
 } sap_gl_view_info;
 
 /**
  * Brings what shaders need of a mesh to the tree's device: normals, colours, materials. The file may be freed
- * afterwards, the tree only after the view. 64 bytes of GPU memory a triangle. Errors: SAP_ERROR_ARGUMENT (a NULL, a
+ * afterwards, the tree only after the view; once it has been
+ * rebuilt, another view is due. 64 bytes of GPU memory a triangle. Errors: SAP_ERROR_ARGUMENT (a NULL, a
  * tree that is not on an OpenGL device, a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a
  * vertex or a material that is not there; textures beyond the context's limit, naming it), SAP_ERROR_UNSUPPORTED (a
  * context of less than OpenGL ES 3.0), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_view_create(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
 /** Begins a picture; the one before is dropped. 36 bytes of GPU memory a pixel. Errors: as ::sap_render and
- * sap_gl_view_create; the view then has no picture. */
+ * sap_gl_view_create, and SAP_ERROR_ARGUMENT if the tree has been rebuilt; the view then has no picture. */
 SAP_API sap_status sap_gl_view_begin(sap_gl_view* view, const sap_gl_view_options* options);
 /**
- * Draws on: a pass of rays through at most side * side pixels, side 1 … 2048, and what goes before and after it. It
- * does not wait for the GPU, but for the pass before. 350 bytes of GPU memory for each of these pixels. *done, unless
- * NULL, tells whether all samples are drawn; more steps then do nothing. Errors: SAP_ERROR_ARGUMENT (side, or nothing
- * begun), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ * Draws on: a pass of rays through at most side * side pixels, side 1 … 2048, and what goes before and after it. A
+ * part of the pixels that is under way is finished in its size before another `side` counts. A step does not wait for
+ * the GPU, but for the pass before. 310 bytes of GPU memory for each pixel of a square whose side is the largest so
+ * far, rounded up to a power of two. *done, unless NULL, tells whether all samples are drawn; more steps then do
+ * nothing. Errors: SAP_ERROR_ARGUMENT (side, nothing begun, or the tree has been rebuilt), SAP_ERROR_MEMORY,
+ * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST; the view then has no picture.
  */
 SAP_API sap_status sap_gl_view_step(sap_gl_view* view, int32_t side, bool* done);
 /**

@@ -188,6 +188,8 @@ void sap_gl_texture_free(sap_gl_call* call, GLuint texture);
 // A linear array of `count` texels as a 2-D texture: texel i is (i % width, i / width), and width is a power of two.
 // Sizes of it: false (and the call fails with SAP_ERROR_RANGE) if the context's limit is too low.
 bool sap_gl_array_size(sap_gl_call* call, int64_t count, const char* what, int32_t* width, int32_t* height);
+// The logarithm of its width, for shaders.
+static inline int32_t sap_gl_shift_of(int32_t width) { return 31 - __builtin_clz((uint32_t)width); }
 // The texture of such an array: data[count] texels.
 GLuint sap_gl_array(sap_gl_call* call, GLenum internal, int64_t count, const void* data, const char* what);
 

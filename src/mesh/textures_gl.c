@@ -44,18 +44,16 @@ static void pack_triangles(const sap_mesh_tree* tree, uint32_t* to) {
         if ((nodes[i].link & 3) == SAP_MESH_LEAF) to = pack_leaf(tree, nodes[i], to);
 }
 
-static int32_t logarithm(int32_t width) { return 31 - __builtin_clz((uint32_t)width); }
-
 static void make_texture(sap_gl_call* call, sap_gl_mesh* textures, int which, int64_t texels, const void* data) {
     int32_t width = 1, height = 1;
     if (!sap_gl_array_size(call, texels, names[which], &width, &height)) return;
-    textures->shifts[which] = logarithm(width);
+    textures->shifts[which] = sap_gl_shift_of(width);
     textures->texture[which] = sap_gl_array(call, formats[which], texels, data, names[which]);
 }
 
 static void free_textures(sap_gl_call* call, sap_gl_mesh* textures) {
     for (int i = 0; i < SAP_MESH_TEXTURES; i++) sap_gl_texture_free(call, textures->texture[i]);
-    memset(textures, 0, sizeof *textures);
+    memset(textures->texture, 0, sizeof textures->texture);
 }
 
 static void make_textures(sap_gl_call* call, const sap_mesh_tree* tree, sap_gl_mesh* textures) {
@@ -70,7 +68,6 @@ static void make_textures(sap_gl_call* call, const sap_mesh_tree* tree, sap_gl_m
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for the textures of a tree over triangles");
         return;
     }
-    free_textures(call, textures);
     pack_nodes(tree, (sap_mesh_node*)(void*)scratch.memory);
     make_texture(call, textures, SAP_MESH_TEXTURE_NODES, s->nodes, scratch.memory);
     pack_triangles(tree, (uint32_t*)(void*)scratch.memory);
@@ -100,10 +97,12 @@ int sap_gl_mesh_bind(sap_gl_call* call, const sap_mesh_tree* tree, const sap_gl_
 static sap_status refresh(sap_mesh_tree* tree) {
     sap_gl_call call;
     if (!tree->beside) tree->beside = sap_memory_allocate_zero(tree->device, sizeof(sap_gl_mesh));
-    if (!tree->beside) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree");
+    sap_gl_mesh* textures = tree->beside;
+    if (!textures) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree");
+    textures->builds++;
     if (sap_gl_begin(&call, tree->device) == SAP_OK) {
-        free_textures(&call, tree->beside);
-        make_textures(&call, tree, tree->beside);
+        free_textures(&call, textures);
+        make_textures(&call, tree, textures);
     }
     return sap_gl_end(&call, SAP_OK);
 }

@@ -11,6 +11,7 @@ enum { SAP_MESH_TEXTURE_NODES, SAP_MESH_TEXTURE_TRIANGLES, SAP_MESH_TEXTURES };
 typedef struct sap_gl_mesh {
     GLuint texture[SAP_MESH_TEXTURES]; // 0: not made yet, or of an older tree
     int32_t shifts[SAP_MESH_TEXTURES]; // logarithms of their widths
+    int64_t builds;                    // of trees in this place
 } sap_gl_mesh;
 
 // The tree's textures, made if they are not there. NULL on failure.

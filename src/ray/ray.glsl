@@ -5,7 +5,7 @@
 // SAP_LISTED      rays stand in one texture, two texels each; else in two of them, a texel each
 // SAP_RESUMED     the walks go on from where the pass before left them
 // SAP_OUTCOME     this pass finds, for a block of rays, whether a walk has not ended and whether any has met something:
-//                 x and y, not 0
+//                 x and y, not 0; and how many have looked at a node: z
 #include "math/dialect.h"
 #include "mesh/texture.h"
 #include "ray/rounding.h"
@@ -89,7 +89,9 @@ void main() {
     uvec4 outcome = uvec4(0u);
     for (int y = here.y * block; y < end.y; ++y)
         for (int x = here.x * block; x < end.x; ++x) {
-            outcome.x |= ~texelFetch(place, ivec2(x, y), 0).x;
+            uvec4 at = texelFetch(place, ivec2(x, y), 0);
+            outcome.x |= ~at.x;
+            outcome.z += at.w > 0u ? 1u : 0u;
             outcome.y |= ~texelFetch(found, ivec2(x, y), 0).w;
         }
     out_place = outcome;

@@ -20,7 +20,7 @@ static bool any_left(const uint32_t* places, int64_t count) {
 typedef struct batch {
     const sap_mesh_tree* tree;
     sap_gl_walks walks;
-    GLuint rays[2]; // the second is none
+    GLuint rays[2];     // the second is none
     sap_scratch texels; // of a rectangle
 } batch;
 
@@ -30,7 +30,8 @@ static void trace_rectangle(sap_gl_call* call, batch* b, const sap_ray_job* job,
     uint32_t* texels = (uint32_t*)(void*)b->texels.memory;
     const int64_t count = (int64_t)walks->width * walks->height;
     const int32_t whole[4] = {0, 0, walks->width, walks->height};
-    sap_gl_write(call, b->rays[0], GL_RGBA32UI, 0, (int32_t[4]){0, 0, 2 * walks->width, walks->height}, job->rays + first);
+    sap_gl_write(call, b->rays[0], GL_RGBA32UI, 0, (int32_t[4]){0, 0, 2 * walks->width, walks->height},
+                 job->rays + first);
     walks->begun = false;
     walks->any = job->occluded != NULL;
     do {

@@ -6,7 +6,9 @@ uniform uint nothing; // 0, which no compiler knows: it cannot rewrite what has 
 
 float sap_kept(float value) { return uintBitsToFloat(floatBitsToUint(value) ^ nothing); }
 
-float sap_without_sign_of_zero(float value) { return uintBitsToFloat(floatBitsToUint(value) == 0x80000000u ? 0u : floatBitsToUint(value)); }
+float sap_without_sign_of_zero(float value) {
+    return uintBitsToFloat(floatBitsToUint(value) == 0x80000000u ? 0u : floatBitsToUint(value));
+}
 
 float sap_product(float a, float b) { return sap_kept(a * b); }
 
@@ -25,21 +27,6 @@ float sap_product_rest(float a, float b, float product) {
     return sap_kept(rest + sap_product(lower_a, lower_b));
 }
 
-// Whether neither squares nor rests of products of a number leave the range of floats.
-bool sap_is_ordinary(float value) {
-    uint exponent = floatBitsToUint(value) >> 23 & 255u;
-    return exponent > 67u && exponent < 187u;
-}
-
-// GLSL's own quotient may be off by 2.5 units in the last place; what is left of a says by how much.
-float sap_quotient(float a, float b) {
-    float guess = sap_kept(a / b);
-    float product = sap_product(guess, b);
-    float rest = sap_kept(a - product) - sap_product_rest(guess, b, product);
-    bool is_ordinary = sap_is_ordinary(a) && sap_is_ordinary(b) && sap_is_ordinary(guess);
-    return is_ordinary ? guess + rest / b : guess;
-}
-
 // A power of two that brings numbers of a magnitude near 1.
 float sap_scale_of(float magnitude) {
     uint exponent = floatBitsToUint(magnitude) >> 23;
@@ -47,6 +34,27 @@ float sap_scale_of(float magnitude) {
 }
 
 float sap_inverse_of_power(float power) { return uintBitsToFloat((254u << 23) - floatBitsToUint(power)); }
+
+bool sap_is_ordinary(float value) {
+    uint size = floatBitsToUint(value) & 0x7fffffffu;
+    return size > 0u && size < 0x7f800000u;
+}
+
+// GLSL's own quotient may be off by 2.5 units in the last place; what is left of a says by how much. Both are brought
+// near 1 for that, where nothing of the rest is lost.
+float sap_quotient(float a, float b) {
+    if (!sap_is_ordinary(a) || !sap_is_ordinary(b)) return a / b;
+    float of_a = sap_scale_of(abs(a));
+    float of_b = sap_scale_of(abs(b));
+    float back = sap_inverse_of_power(of_a);
+    float x = a * of_a;
+    float y = b * of_b;
+    float guess = sap_kept(x / y);
+    float product = sap_product(guess, y);
+    float rest = sap_kept(x - product) - sap_product_rest(guess, y, product);
+    float near_one = sap_kept(guess + rest / y);
+    return back > 1.0 ? sap_kept(near_one * back) * of_b : sap_kept(near_one * of_b) * back;
+}
 
 // a*b - c*d of exact products. Not rounded twice, as C's doubles are: one time in 2^29 that shows.
 float sap_product_difference(float a, float b, float c, float d) {

@@ -1,5 +1,5 @@
-// The first hit of one ray, or any, in one go or in parts. Shared text; needs ray/intersect.h and SAP_MESH_STACK, the most inner nodes above a
-// leaf. The reference for all other walks.
+// The first hit of one ray, or any, in one go or in parts. Shared text; needs ray/intersect.h and SAP_MESH_STACK, the
+// most inner nodes above a leaf. The reference for all other walks.
 //
 // Cells do not overlap: the walk takes leaves in the order in which the ray meets them, and ends at the first leaf that
 // begins behind a hit.
@@ -64,8 +64,8 @@ SAP_FN sap_ray_place sap_ray_from(SAP_RAY_PARAM sap_vector lower, sap_vector upp
 
 // Goes on for about so many nodes and triangles (below 1: to the end); at most one way down the tree more. `any`: the
 // walk ends with the first leaf that holds a hit.
-SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_PARAM sap_vector lower,
-                                    sap_vector upper, bool any, int rounds) {
+SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_PARAM sap_vector lower, sap_vector upper,
+                                    bool any, int rounds) {
     sap_far_side waiting[SAP_MESH_STACK];
     int top = 0;
     int cost = rounds > 0 ? 1 : 0;

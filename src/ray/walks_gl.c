@@ -89,7 +89,7 @@ void sap_gl_walks_ask(sap_gl_call* call, sap_gl_walks* walks) {
 }
 
 sap_gl_outcome sap_gl_walks_answer(sap_gl_call* call, const sap_gl_walks* walks) {
-    sap_gl_outcome outcome = {false, false};
+    sap_gl_outcome outcome = {false, false, 0};
     sap_scratch scratch = {NULL, 0};
     int32_t blocks[4];
     count_blocks(walks, blocks);
@@ -101,6 +101,7 @@ sap_gl_outcome sap_gl_walks_answer(sap_gl_call* call, const sap_gl_walks* walks)
     for (size_t i = 0; i < count && call->status == SAP_OK; i++) {
         outcome.left |= texels[4 * i] != 0;
         outcome.hits |= texels[4 * i + 1] != 0;
+        outcome.rays += texels[4 * i + 2];
     }
     sap_scratch_give(call->device, &scratch);
     return outcome;

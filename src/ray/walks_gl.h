@@ -28,8 +28,9 @@ void sap_gl_walks_drop(sap_gl_call* call, sap_gl_walks* walks);
 void sap_gl_walks_go(sap_gl_call* call, sap_gl_walks* walks, const GLuint rays[2], int32_t rounds);
 // How the walks have ended, told in two steps, so that a program can do other things until the GPU is that far.
 typedef struct sap_gl_outcome {
-    bool left; // some have not ended
-    bool hits; // some have met something
+    bool left;    // some have not ended
+    bool hits;    // some have met something
+    int64_t rays; // that have looked at a node: they pass through the tree's box
 } sap_gl_outcome;
 
 void sap_gl_walks_ask(sap_gl_call* call, sap_gl_walks* walks);

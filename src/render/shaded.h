@@ -2,10 +2,11 @@
 // vectors but no doubles; so pictures differ from the CPU's by what that rounds, at most a little. Needs mesh/texture.h
 // and render/sampled.h.
 
-uniform usampler2D facets;    // RGBA32UI, four texels a triangle: the bits of its unit normal, its material (-1: none);
-                              // those of its corners, where an edge is blunt; the colour of each
-uniform sampler2D materials;  // RGBA32F, four texels each: diffuse, shininess; specular, opacity; emission, refraction; illum
-uniform ivec2 facet_shifts;   // the logarithms of the textures' widths
+uniform usampler2D facets; // RGBA32UI, four texels a triangle: the bits of its unit normal, its material (-1: none);
+                           // those of its corners, where an edge is blunt; the colour of each
+uniform sampler2D
+    materials; // RGBA32F, four texels each: diffuse, shininess; specular, opacity; emission, refraction; illum
+uniform ivec2 facet_shifts; // the logarithms of the textures' widths
 uniform bool is_flat;
 uniform bool has_colors;
 uniform vec3 sky_up;
@@ -72,8 +73,7 @@ view_meeting view_meet(vec3 direction, uint place, uvec4 hit) {
     m.face = uintBitsToFloat(facet.xyz);
     m.normal = m.face;
     if (!is_flat)
-        m.normal =
-            view_unit(view_blend(uintBitsToFloat(a.xyz), uintBitsToFloat(b.xyz), uintBitsToFloat(c.xyz), at));
+        m.normal = view_unit(view_blend(uintBitsToFloat(a.xyz), uintBitsToFloat(b.xyz), uintBitsToFloat(c.xyz), at));
     m.inside = dot(m.face, m.from) > 0.0;
     m.face = m.inside ? -m.face : m.face;
     m.normal = m.inside ? -m.normal : m.normal;

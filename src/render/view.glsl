@@ -12,8 +12,6 @@
 #include "render/sampled.h"
 #endif
 
-#define ENDED 0xffffffffu
-
 // The tile's state, RGBA32UI.
 uniform usampler2D origins;    // x, y, z, t_min
 uniform usampler2D directions; // x, y, z, t_max
@@ -189,8 +187,10 @@ layout(location = 0) out uvec4 out_sum;
 void main() {
     ivec2 at = here() - corner;
 #if SAP_PASS == 4
-    // No single sample may outshine its pixel for good.
-    vec3 light = max(min(uintBitsToFloat(texelFetch(lights, at, 0).xyz), 32.0), 0.0);
+    // No single sample may outshine its pixel for good, nor darken it; nor be no number.
+    uvec3 bits = texelFetch(lights, at, 0).xyz;
+    vec3 light = min(uintBitsToFloat(bits), 32.0);
+    light = mix(vec3(0.0), light, lessThan(bits, uvec3(0x7f800001u)));
 #else
     vec3 light = vec3(texelFetch(place, at, 0).w);
 #endif

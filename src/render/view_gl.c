@@ -59,6 +59,9 @@ static void make_tile(sap_gl_call* call, sap_gl_view* v, int32_t side) {
 
 void sap_gl_view_make(sap_gl_call* call, sap_gl_view* v) {
     const int32_t width = v->picture.options.width, height = v->picture.options.height;
+    if (v->size[0] != width || v->size[1] != height) sap_gl_view_drop_picture(call, v);
+    v->size[0] = width;
+    v->size[1] = height;
     for (int i = 0; i < 2; i++)
         if (!v->sum[i]) v->sum[i] = sap_gl_texture(call, GL_RGBA32UI, width, height, NULL, "light of pixels");
     if (!v->shown) v->shown = sap_gl_texture(call, GL_RGBA8, width, height, NULL, "a picture");
@@ -196,9 +199,11 @@ static void gather(sap_gl_call* call, sap_gl_view* v) {
 static void begin_tile(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     const sap_render_options* o = &v->picture.options;
     make_tile(call, v, side);
+    if (call->status != SAP_OK) return;
     if (v->x == 0) v->height = sap_lesser(side, o->height - v->y); // tiles of a row are equally high
     if (v->height > v->room) v->height = v->room;
-    v->width = sap_lesser(v->room, sap_lesser(side, o->width - v->x));
+    const int32_t most = sap_lesser(v->room, side * side / v->height);
+    v->width = sap_lesser(most > 1 ? most : 1, o->width - v->x);
     v->first.width = v->shadows.width = v->width;
     v->first.height = v->shadows.height = v->height;
     v->first.begun = false;
@@ -251,13 +256,15 @@ void sap_gl_view_go(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     if (v->asked) {
         sap_gl_outcome outcome = sap_gl_walks_answer(call, shadow ? &v->shadows : &v->first);
         v->asked = false;
-        if (!outcome.left && call->status == SAP_OK) proceed(call, v, outcome.hits);
+        if (!outcome.left && call->status == SAP_OK) {
+            v->rays += outcome.rays;
+            proceed(call, v, outcome.hits);
+        }
     }
     if (call->status != SAP_OK || v->done) return;
     if (v->walking == SAP_GL_WALKING_NONE) begin_tile(call, v, side);
     shadow = v->walking == SAP_GL_WALKING_SHADOW;
     sap_gl_walks* walks = shadow ? &v->shadows : &v->first;
-    if (!walks->begun) v->rays += (int64_t)v->width * v->height;
     sap_gl_walks_go(call, walks, shadow ? v->shadow : v->ray[v->ray_now], ROUNDS);
     sap_gl_walks_ask(call, walks);
     v->asked = true;

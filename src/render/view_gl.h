@@ -21,19 +21,21 @@ typedef enum sap_gl_walking { SAP_GL_WALKING_NONE, SAP_GL_WALKING_FIRST, SAP_GL_
 struct sap_gl_view {
     const sap_mesh_tree* tree; // first: render/views.c finds the device by it
     sap_gl_surface surface;
+    int64_t builds; // of the tree, when the view was made
     // Of the picture.
     bool begun, done, plain, no_shadows, asked; // asked: how the last pass of rays has ended
     sap_picture picture;
     float background[4];
     int64_t rays;
+    int32_t size[2];      // of the textures
     GLuint sum[2], shown; // sum[sample & 1] is read, the other written
     int32_t sample;
     // Of the tile.
     sap_gl_walking walking;
     int32_t x, y, width, height, bounce, lamp;
-    int32_t room;                        // pixels on a side of the textures
-    GLuint ray[2][SAP_GL_RAY_TEXTURES];  // origin, direction, path
-    GLuint shadow[SAP_GL_RAY_TEXTURES];  // origin, direction, what the lamp sheds
+    int32_t room;                       // pixels on a side of the textures
+    GLuint ray[2][SAP_GL_RAY_TEXTURES]; // origin, direction, path
+    GLuint shadow[SAP_GL_RAY_TEXTURES]; // origin, direction, what the lamp sheds
     GLuint light[2];
     int ray_now, light_now;
     sap_gl_walks first, shadows;
@@ -46,7 +48,7 @@ void sap_gl_surface_drop(sap_gl_call* call, sap_gl_surface* surface);
 // Frees the textures of the picture; and those of the tile, too.
 void sap_gl_view_drop_picture(sap_gl_call* call, sap_gl_view* view);
 void sap_gl_view_drop(sap_gl_call* call, sap_gl_view* view);
-// Textures for a picture of the size that view->picture says, unless there are such already; nothing is drawn in them.
+// Textures for a picture of the size that view->picture says, unless there are such already; all of it transparent.
 void sap_gl_view_make(sap_gl_call* call, sap_gl_view* view);
 // One pass of rays, and what goes before and after it.
 void sap_gl_view_go(sap_gl_call* call, sap_gl_view* view, int32_t side);

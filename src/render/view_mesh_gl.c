@@ -44,14 +44,12 @@ static void pack_material(const sap_material* material, float to[TEXELS][4]) {
     to[3][1] = to[3][2] = to[3][3] = 0;
 }
 
-static int32_t logarithm(int32_t width) { return 31 - __builtin_clz((uint32_t)width); }
-
 // Memory for so many texels that fit into a texture; NULL, and the call fails, if there is none.
 static void* take_texels(sap_gl_call* call, int64_t texels, const char* what, int32_t* shift, sap_scratch* scratch) {
     int32_t width = 1, height = 1;
     size_t bytes = 0;
     if (!sap_gl_array_size(call, texels, what, &width, &height)) return NULL;
-    *shift = logarithm(width);
+    *shift = sap_gl_shift_of(width);
     if (sap_size_multiply((uint64_t)texels + 1, 16, &bytes) && sap_scratch_take(call->device, bytes, scratch))
         return scratch->memory;
     sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for %s", what);
@@ -63,7 +61,9 @@ static void make_facets(sap_gl_call* call, const sap_mesh_file* file, int32_t th
     const int64_t texels = TEXELS * file->mesh.triangle_count;
     sap_scratch normals = {NULL, 0}, scratch = {NULL, 0};
     uint32_t* to = take_texels(call, texels, what, &surface->shifts[0], &scratch);
-    if (to && !sap_scratch_take(call->device, (size_t)file->mesh.vertex_count * 3 * sizeof(float) + 1, &normals))
+    size_t bytes = 0;
+    if (to && (!sap_size_multiply((size_t)file->mesh.vertex_count + 1, 3 * sizeof(float), &bytes) ||
+               !sap_scratch_take(call->device, bytes, &normals)))
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for the normals of %lld vertices",
                     (long long)file->mesh.vertex_count);
     if (call->status == SAP_OK) {

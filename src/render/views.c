@@ -5,9 +5,7 @@
 enum { SIDE_MOST = 2048 };
 
 // Every view begins with its tree, whose device knows what to do with it.
-static const sap_mesh_tree* tree_of(const sap_gl_view* view) {
-    return *(const sap_mesh_tree* const*)(const void*)view;
-}
+static const sap_mesh_tree* tree_of(const sap_gl_view* view) { return *(const sap_mesh_tree* const*)(const void*)view; }
 static const sap_gl_functions* functions_of(const sap_gl_view* view) { return tree_of(view)->device->table->gl; }
 static sap_status refuse(const sap_gl_view* view, const char* what) {
     return sap_fail(tree_of(view)->device, SAP_ERROR_ARGUMENT, "%s", what);
@@ -17,8 +15,7 @@ sap_status sap_gl_view_create(const sap_mesh_tree* tree, const sap_mesh_file* fi
     if (!tree) return SAP_ERROR_ARGUMENT;
     const sap_gl_functions* functions = sap_gl_functions_of(tree->device);
     if (!functions) return SAP_ERROR_ARGUMENT;
-    if (!file || !view)
-        return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "%s: is NULL", !file ? "file" : "view");
+    if (!file || !view) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "%s: is NULL", !file ? "file" : "view");
     return functions->view_create(tree, file, view);
 }
 

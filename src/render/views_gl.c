@@ -6,6 +6,13 @@ extern const char sap_glsl_view[];
 
 static sap_device* device_of(const sap_gl_view* view) { return view->tree->device; }
 
+// The textures of a view are those of the mesh that it was made for.
+static sap_status check_mesh(const sap_gl_view* view) {
+    const sap_gl_mesh* mesh = view->tree->beside;
+    if (mesh->builds == view->builds) return SAP_OK;
+    return sap_fail(device_of(view), SAP_ERROR_ARGUMENT, "view: its tree has been rebuilt; make another");
+}
+
 static sap_status no_picture(const sap_gl_view* view) {
     return sap_fail(device_of(view), SAP_ERROR_ARGUMENT, "view: has not begun");
 }
@@ -18,6 +25,7 @@ sap_status sap_gl_view_new(const sap_mesh_tree* tree, const sap_mesh_file* file,
     sap_gl_view* made = sap_memory_allocate_zero(device, sizeof *made);
     if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a view");
     made->tree = tree;
+    made->builds = ((const sap_gl_mesh*)tree->beside)->builds;
     if (sap_gl_begin(&call, device) == SAP_OK)
         sap_gl_surface_make(&call, file, device->options.threads, &made->surface);
     status = sap_gl_end(&call, SAP_OK);
@@ -36,10 +44,8 @@ static void drop_lamps(sap_gl_view* view) {
 
 // What of a picture does not need the context.
 static sap_status ask(sap_gl_view* view, const sap_gl_view_options* options) {
-    const sap_scene scene = {.tree = view->tree,
-                             .camera = options->camera,
-                             .lights = options->lights,
-                             .light_count = options->light_count};
+    const sap_scene scene = {
+        .tree = view->tree, .camera = options->camera, .lights = options->lights, .light_count = options->light_count};
     sap_device* device = device_of(view);
     sap_status status = sap_picture_ask(&view->picture, device, &scene, &options->picture);
     if (status != SAP_OK) return status;
@@ -59,24 +65,18 @@ static sap_status ask(sap_gl_view* view, const sap_gl_view_options* options) {
 
 sap_status sap_gl_view_restart(sap_gl_view* view, const sap_gl_view_options* options) {
     sap_gl_call call;
-    const int32_t width = view->picture.options.width, height = view->picture.options.height;
     drop_lamps(view);
     view->begun = view->done = view->asked = false;
     view->walking = SAP_GL_WALKING_NONE;
     view->sample = view->x = view->y = 0;
     view->rays = 0;
-    sap_status status = ask(view, options);
+    sap_status status = check_mesh(view);
+    if (status == SAP_OK) status = ask(view, options);
     if (status != SAP_OK) {
         drop_lamps(view);
-        view->picture.options.width = width; // of the textures
-        view->picture.options.height = height;
         return status;
     }
-    if (sap_gl_begin(&call, device_of(view)) == SAP_OK) {
-        const sap_render_options* o = &view->picture.options;
-        if (o->width != width || o->height != height) sap_gl_view_drop_picture(&call, view);
-        sap_gl_view_make(&call, view);
-    }
+    if (sap_gl_begin(&call, device_of(view)) == SAP_OK) sap_gl_view_make(&call, view);
     status = sap_gl_end(&call, SAP_OK);
     view->begun = status == SAP_OK;
     return status;
@@ -85,6 +85,7 @@ sap_status sap_gl_view_restart(sap_gl_view* view, const sap_gl_view_options* opt
 sap_status sap_gl_view_advance(sap_gl_view* view, int32_t side, bool* done) {
     sap_gl_call call;
     if (!view->begun) return no_picture(view);
+    if (check_mesh(view) != SAP_OK) return SAP_ERROR_ARGUMENT;
     if (!view->done) {
         if (sap_gl_begin(&call, device_of(view)) == SAP_OK) {
             const int32_t most = call.gl->most_texture;
@@ -124,7 +125,9 @@ sap_status sap_gl_view_take(const sap_gl_view* view, uint8_t* pixels) {
     sap_device* device = device_of(view);
     const sap_render_options* o = &view->picture.options;
     const size_t count = (size_t)o->width * (size_t)o->height;
-    if (!sap_scratch_take(device, count * 4, &scratch))
+    size_t bytes;
+    if (!sap_size_multiply((size_t)o->width * 4, (size_t)o->height, &bytes) ||
+        !sap_scratch_take(device, bytes, &scratch))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a picture of %d x %d pixels", (int)o->width,
                         (int)o->height);
     if (sap_gl_begin(&call, device) == SAP_OK)

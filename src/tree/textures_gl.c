@@ -3,8 +3,6 @@
 #include "tree/textures_gl.h"
 #include <string.h>
 
-static int32_t logarithm(int32_t width) { return 31 - __builtin_clz((uint32_t)width); }
-
 static const GLenum formats[SAP_TEXTURES] = {GL_RG32UI, GL_R32I, GL_RGBA32F, GL_RGBA32UI};
 static const char* const names[SAP_TEXTURES] = {"the nodes of a tree", "the ids of a tree", "the boxes of a tree",
                                                 "the points of a tree"};
@@ -24,7 +22,7 @@ static void make_room(sap_gl_call* call, sap_gl_tree* textures, int which, int64
     if (!sap_gl_array_size(call, texels, names[which], &width, &height)) return;
     textures->texture[which] = sap_gl_texture(call, formats[which], width, height, NULL, names[which]);
     textures->texels[which] = texels;
-    textures->shifts[which] = logarithm(width);
+    textures->shifts[which] = sap_gl_shift_of(width);
 }
 
 // Writes all texels, from memory or from the buffer that is bound (data: where in it).

@@ -84,6 +84,10 @@ if command -v glslangValidator >"$work/where" 2>&1; then
         done
     done
     for pass in 0 1 2; do shader 300 "SAP_PASS=$pass SAP_VEC4=1 SAP_CELLS=1" surface/surface.glsl; done
+    for pass in 0 1 2 3 4 5 6 7; do shader 300 "SAP_PASS=$pass" render/view.glsl; done
+    for way in SAP_LISTED=1 "SAP_LISTED=1 SAP_RESUMED=1" "" SAP_RESUMED=1 SAP_OUTCOME=1; do
+        shader 300 "SAP_MESH_STACK=32 $way" ray/ray.glsl
+    done
 fi
 
 if found glslangValidator "GLSL ES 3.00"; then

@@ -26,15 +26,6 @@ PAGE_EXPORT void rays_stop(void) {
     rays.tree = NULL;
 }
 
-static sap_status take_tree(const void* bytes, uint32_t size) {
-    void* aligned = aligned_alloc(64, ((size_t)size + 63) / 64 * 64);
-    if (!aligned) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for this tree.");
-    memcpy(aligned, bytes, size);
-    sap_status status = sap_mesh_tree_load_memory(page_gl(), aligned, size, &rays.tree);
-    free(aligned);
-    return status;
-}
-
 // The answer of the jobs of rays_build.c goes to the context. number[0...5]: the mesh's box.
 PAGE_EXPORT sap_status job_rays_take(page_job* job) {
     rays_stop();
@@ -51,7 +42,7 @@ PAGE_EXPORT sap_status job_rays_take(page_job* job) {
                                 .material_ids = job->in_bytes[4] ? job->in[4] : NULL,
                                 .materials = materials,
                                 .material_count = material_count};
-    sap_status status = take_tree(job->in[0], job->in_bytes[0]);
+    sap_status status = sap_mesh_tree_load_memory(page_gl(), job->in[0], job->in_bytes[0], &rays.tree);
     if (status == SAP_OK) status = sap_gl_view_create(rays.tree, &file, &rays.view);
     free(materials);
     if (status != SAP_OK) rays_stop();

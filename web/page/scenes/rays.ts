@@ -192,9 +192,10 @@ class Rays implements Scene {
     if (moving)
       this.restTimer = window.setTimeout(() => {
         this.moving = false;
-        this.host.redraw();
+        if (!this.drawing) this.host.begin();
       }, REST);
-    this.host.redraw();
+    if (this.drawing) this.host.redraw();
+    else this.host.begin();
   }
 
   resize(width: number, height: number, _ratio: number): void {
@@ -247,6 +248,7 @@ class Rays implements Scene {
     const until = performance.now() + (side >= 512 ? 8 : 0); // a quick GPU has time for several
     let more = module._rays_step!(side);
     while (more === 1 && performance.now() < until) more = module._rays_step!(side);
+    this.host.did(Math.min(1, (this.width * this.height) / (this.coarse * side) ** 2));
     if (more < 0 || module._rays_put!() !== 0) throw new SceneError(sentence(module));
     return more === 1;
   }

@@ -29,12 +29,9 @@ static bool put(page_job* job, const void* bytes, size_t size) {
 static sap_status put_tree(page_job* job) {
     int64_t size = 0;
     sap_status status = sap_mesh_tree_saved_size(built.tree, &size);
-    void* bytes = status == SAP_OK ? aligned_alloc(64, ((size_t)size + 63) / 64 * 64) : NULL;
-    if (status == SAP_OK && !bytes) return no_memory();
-    if (status == SAP_OK) status = sap_mesh_tree_save_memory(built.tree, bytes, size);
-    if (status == SAP_OK && !put(job, bytes, (size_t)size)) status = SAP_ERROR_MEMORY;
-    free(bytes);
-    return status;
+    void* bytes = status == SAP_OK ? page_answer(job, (size_t)size) : NULL;
+    if (status == SAP_OK && !bytes) return SAP_ERROR_MEMORY;
+    return status == SAP_OK ? sap_mesh_tree_save_memory(built.tree, bytes, size) : status;
 }
 
 // number[0]: ms of the build, [1]: triangles, [2]: vertices, [3]: inner nodes, [4]: depth, [5...]: the box.
