@@ -229,7 +229,10 @@ sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
                .counts = job->counts,
                .progress = sap_progress_begin(tree->device, job->queries.count)};
     sap_scratch counts = {NULL, 0};
-    if (job->found || job->into) {
+    int64_t only = 0; // a single query asks for no memory
+    if (job->into && job->queries.count == 1) {
+        b.counts = &only;
+    } else if (job->found || job->into) {
         size_t bytes = (size_t)job->queries.count * 8;
         if (!sap_scratch_take(tree->device, bytes + 1, &counts))
             return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to count the hits of %lld queries",

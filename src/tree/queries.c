@@ -37,11 +37,13 @@ double sap_limit2(const sap_tree* tree, double radius) {
     double limit2 = radius * radius;
     if (tree->shape.real_bits == 64) return limit2 < DBL_MAX ? limit2 : DBL_MAX;
     if (!(limit2 < (double)FLT_MAX)) return (double)FLT_MAX;
-    // Rounded to double first, a product may fall on the middle between two floats: its error tells to which it
-    // belongs.
-    float rounded = (float)limit2, other = nextafterf(rounded, (double)rounded < limit2 ? INFINITY : 0);
-    double error = fma(radius, radius, -limit2), middle = ((double)rounded + (double)other) / 2;
-    if (limit2 == middle && error != 0) rounded = error > 0 ? fmaxf(rounded, other) : fminf(rounded, other);
+    // Rounded to double first, a product may fall on the middle between two floats: its error, dear where fma is not an
+    // instruction, tells to which it belongs.
+    const float rounded = (float)limit2, other = nextafterf(rounded, (double)rounded < limit2 ? INFINITY : 0);
+    if (limit2 != ((double)rounded + (double)other) / 2) return (double)rounded;
+    const double error = fma(radius, radius, -limit2);
+    if (error > 0) return (double)fmaxf(rounded, other);
+    if (error < 0) return (double)fminf(rounded, other);
     return (double)rounded;
 }
 

@@ -34,6 +34,3 @@ SAP_EXPORT web_exchange* web_block(void) { return &web_shared; }
 SAP_EXPORT void* web_allocate_saved(size_t bytes) {
     return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
-
-/** Gives back the scratch memory that calls have left for the next ones. */
-SAP_EXPORT void web_trim(void) { sap_device_trim(web_device); }

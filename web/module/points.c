@@ -96,6 +96,13 @@ static sap_status make_room(int32_t count) {
     return SAP_OK;
 }
 
+/** Gives back the memory that calls have left for the next ones. */
+SAP_EXPORT void web_trim(void) {
+    free(answers.ids), free(answers.distance2), free(answers.distances);
+    answers = (struct answers){0};
+    sap_device_trim(web_device);
+}
+
 static sap_points one_float(float* query, int32_t dims) {
     for (int a = 0; a < dims; a++) query[a] = (float)web_shared.numbers[a];
     return floats(query, 1, dims);

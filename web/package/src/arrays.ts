@@ -83,17 +83,29 @@ function isDetached(array: ArrayBufferView): boolean {
   }
 }
 
-/** The array that an argument holds, checked to be one. */
-export function arrayOf(source: unknown, what: string): ArrayLike<number> {
-  if (source instanceof Allocation) return source.array;
-  if (ArrayBuffer.isView(source)) {
-    if (source instanceof DataView || source instanceof BigInt64Array || source instanceof BigUint64Array)
-      refuse(`${what}: is a ${source.constructor.name}, not an array of numbers`);
-    if (isDetached(source)) refuse(`${what}: its buffer is detached; take a fresh view of it`);
-    return source as TypedArray;
+/** Numbers that an argument holds. What lies in the module's memory is known by its address: views do not outlive the
+ * memory's growth, which any allocation may bring. */
+export interface Given {
+  readonly length: number;
+  readonly type: unknown; // its constructor
+  readonly array: ArrayLike<number>; // not to be used after an allocation if address is set
+  readonly address: number | undefined;
+}
+
+/** What an argument holds, checked to be an array of numbers. */
+export function given(source: unknown, what: string): Given {
+  const array = source instanceof Allocation ? source.array : source;
+  if (ArrayBuffer.isView(array)) {
+    if (array instanceof DataView || array instanceof BigInt64Array || array instanceof BigUint64Array)
+      refuse(`${what}: is a ${array.constructor.name}, not an array of numbers`);
+    if (isDetached(array)) refuse(`${what}: its buffer is detached; take a fresh view of it`);
+    const { length, constructor, buffer, byteOffset } = array as TypedArray;
+    const address = isMemory(buffer) ? byteOffset : undefined;
+    return { length, type: constructor, array: array as TypedArray, address };
   }
-  if (Array.isArray(source)) return source;
-  return refuse(`${what}: is ${source === null ? "null" : `a ${typeof source}`}, not an array of numbers`);
+  if (!isObject(array) || typeof array.length !== "number" || !Number.isInteger(array.length) || array.length < 0)
+    refuse(`${what}: is ${array === null ? "null" : `a ${typeof array}`}, not an array of numbers`);
+  return { length: array.length, type: undefined, array: array as unknown as ArrayLike<number>, address: undefined };
 }
 
 /** Memory that a call borrows, for arguments and answers that lie elsewhere. */
@@ -106,19 +118,15 @@ export class Borrowed {
     return address;
   }
 
-  /** The address of a source's numbers as elements of one type: its own where it lies in the module's memory already. */
-  put<T extends TypedArray>(source: ArrayLike<number>, type: TypedArrayConstructor<T>): number {
-    if (ArrayBuffer.isView(source) && isMemory(source.buffer)) {
-      const { byteOffset, length, constructor } = source as TypedArray;
-      if ((constructor as unknown) === type) return byteOffset;
-      const address = this.room(length * type.BYTES_PER_ELEMENT);
-      const again = new (constructor as unknown as TypedArrayConstructor<TypedArray>)(memoryBuffer(), byteOffset, length);
-      new type(memoryBuffer(), address, length).set(again);
-      return address;
-    }
-    const address = this.room(source.length * type.BYTES_PER_ELEMENT);
+  /** The address of given numbers as elements of one type: their own where they lie in the module's memory already. */
+  put<T extends TypedArray>(source: Given, type: TypedArrayConstructor<T>): number {
+    const { length, address: own } = source;
+    if (own !== undefined && source.type === type) return own;
+    const address = this.room(length * type.BYTES_PER_ELEMENT);
+    const from =
+      own === undefined ? source.array : new (source.type as TypedArrayConstructor<TypedArray>)(memoryBuffer(), own, length);
     try {
-      new type(memoryBuffer(), address, source.length).set(source);
+      new type(memoryBuffer(), address, length).set(from);
     } catch (error) {
       refuse(`an array of numbers holds something else: ${(error as Error).message}`);
     }
@@ -140,19 +148,20 @@ export class Borrowed {
         },
       };
     }
-    const target = arrayOf(out, what) as T;
-    if ((target.constructor as unknown) !== type) refuse(`${what}: is a ${target.constructor.name}, not a ${type.name}`);
+    const target = given(out, what);
+    if (target.type !== type) refuse(`${what}: is no ${type.name}`);
     if (target.length < length) refuse(`${what}: has ${target.length} elements, fewer than the ${length} that are needed`);
-    if (isMemory(target.buffer)) {
-      const address = target.byteOffset;
-      return { address, take: () => (out instanceof Allocation ? out.array : new type(memoryBuffer(), address, target.length)) };
+    const own = target.address;
+    if (own !== undefined) {
+      const view = () => new type(memoryBuffer(), own, target.length);
+      return { address: own, take: () => (out instanceof Allocation ? out.array : view()) };
     }
     const address = this.room(length * type.BYTES_PER_ELEMENT);
     return {
       address,
       take: () => {
-        target.set(new type(memoryBuffer(), address, length));
-        return target;
+        (out as T).set(new type(memoryBuffer(), address, length));
+        return out as T;
       },
     };
   }

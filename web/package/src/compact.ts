@@ -1,5 +1,5 @@
 // Stream compaction.
-import { type Allocation, arrayOf, borrow, copyOut, integer, type TypedArray, type TypedArrayConstructor } from "./arrays.js";
+import { type Allocation, borrow, copyOut, given, integer, type TypedArray, type TypedArrayConstructor } from "./arrays.js";
 import { refuse } from "./errors.js";
 import { check, integers, u32, wasm } from "./wasm.js";
 
@@ -10,18 +10,18 @@ import { check, integers, u32, wasm } from "./wasm.js";
 export function compact<T extends TypedArray>(
   items: T | Allocation<T>, keep: ArrayLike<number | boolean> | Allocation<Uint8Array>, width: number = 1,
 ): T {
-  const array = arrayOf(items, "items") as T;
-  if (!ArrayBuffer.isView(array)) refuse("items: is not a typed array");
+  const source = given(items, "items");
+  if (!ArrayBuffer.isView(source.array)) refuse("items: is not a typed array");
   integer(width, 1, 2147483647, "width");
-  const flags = arrayOf(keep, "keep");
-  if (array.length !== flags.length * width)
-    refuse(`keep: ${flags.length} flags for ${array.length} elements, ${width} an item`);
-  const type = array.constructor as unknown as TypedArrayConstructor<T>;
+  const flags = given(keep, "keep");
+  if (source.length !== flags.length * width)
+    refuse(`keep: ${flags.length} flags for ${source.length} elements, ${width} an item`);
+  const type = source.type as TypedArrayConstructor<T>;
+  const bytes = flags.type === Uint8Array ? flags : given(Uint8Array.from(flags.array, (flag) => +!!flag), "keep");
   return borrow((borrowed) => {
-    const bytes = flags instanceof Uint8Array || flags instanceof Uint8ClampedArray ? flags : Uint8Array.from(flags, (flag) => +!!flag);
     // Copies are compacted where they lie, what is the caller's is left as it is.
-    const before = borrowed.put(array, type);
-    const flagged = borrowed.put(bytes, bytes.constructor as unknown as TypedArrayConstructor<Uint8Array>);
+    const before = borrowed.put(source, type);
+    const flagged = borrowed.put(bytes, Uint8Array);
     const itemBytes = width * type.BYTES_PER_ELEMENT;
     const out = borrowed.owns(before) ? before : borrowed.room(flags.length * itemBytes);
     check(wasm!.web_compact!(before, flags.length, itemBytes, flagged, out));

@@ -1,5 +1,5 @@
 // What trees hold in the module's memory, and how they are saved and loaded there.
-import { arrayOf, copyOut } from "./arrays.js";
+import { copyOut, given } from "./arrays.js";
 import { refuse, SapwoodError } from "./errors.js";
 import { check, f64, integers, isMemory, memoryBuffer, need, numbers, u32, wasm } from "./wasm.js";
 
@@ -55,9 +55,15 @@ export function saveTree(tree: number, kind: "web_tree" | "web_mesh"): Uint8Arra
 }
 
 function bytesOf(bytes: unknown): Uint8Array {
-  if (bytes instanceof ArrayBuffer) return new Uint8Array(bytes);
+  if (bytes instanceof ArrayBuffer) {
+    try {
+      return new Uint8Array(bytes);
+    } catch {
+      refuse("bytes: is detached");
+    }
+  }
   if (!(bytes instanceof Uint8Array)) refuse("bytes: is neither a Uint8Array nor an ArrayBuffer");
-  arrayOf(bytes, "bytes");
+  given(bytes, "bytes");
   return isMemory(bytes.buffer) ? bytes.slice() : bytes; // a view of the module's memory would not outlive its growth
 }
 

@@ -1,6 +1,6 @@
 // Trees over triangles.
 import {
-  type Allocation, arrayOf, borrow, Borrowed, choice, disposable, integer, isObject, type Numbers, optionsOf,
+  type Allocation, borrow, Borrowed, choice, disposable, given, type Given, integer, isObject, type Numbers, optionsOf,
 } from "./arrays.js";
 import { refuse } from "./errors.js";
 import { gone, type Held, Loaded, loadSaved, releaseBy, saveTree } from "./held.js";
@@ -63,16 +63,30 @@ const release = releaseBy("web_mesh_free");
 
 // A mesh in the module's memory.
 function putMesh(borrowed: Borrowed, vertices: Numbers, triangles: Numbers | undefined | null) {
-  const corners = arrayOf(vertices, "vertices");
+  const corners = given(vertices, "vertices");
   if (corners.length % 3 !== 0) refuse(`vertices: ${corners.length} numbers are no whole number of points in space`);
   const vertexCount = corners.length / 3;
-  const numbersOf = triangles == null ? Int32Array.from({ length: vertexCount }, (_, i) => i) : arrayOf(triangles, "triangles");
-  if (numbersOf.length % 3 !== 0)
-    refuse(`${triangles == null ? "vertices" : "triangles"}: ${numbersOf.length} corners are no whole number of triangles`);
+  const what = triangles == null ? "vertices" : "triangles";
+  const indices = given(triangles ?? Int32Array.from({ length: vertexCount }, (_, i) => i), what);
+  if (indices.length % 3 !== 0) refuse(`${what}: ${indices.length} corners are no whole number of triangles`);
+  checkIntegers(indices);
   const place = borrowed.put(corners, Float32Array);
   // As 32 bits both are the same; an index that no Int32Array holds is negative then, and out of range.
-  const indices = numbersOf instanceof Uint32Array ? borrowed.put(numbersOf, Uint32Array) : borrowed.put(numbersOf, Int32Array);
-  return [place, vertexCount, indices, numbersOf.length / 3] as const;
+  const numbersOf = indices.type === Uint32Array ? borrowed.put(indices, Uint32Array) : borrowed.put(indices, Int32Array);
+  return [place, vertexCount, numbersOf, indices.length / 3] as const;
+}
+
+const ofIntegers: readonly unknown[] =
+  [Int32Array, Uint32Array, Uint16Array, Int16Array, Uint8Array, Int8Array, Uint8ClampedArray];
+
+// That numbers which become integers of 32 bits are such.
+function checkIntegers(indices: Given): void {
+  if (ofIntegers.includes(indices.type)) return;
+  for (let i = 0; i < indices.length; i++) {
+    const index: unknown = indices.array[i];
+    if ((index as number) >> 0 !== index)
+      refuse(`triangles: ${String(index)}, in triangle ${Math.floor(i / 3)}, is not the number of a vertex`);
+  }
 }
 
 /**
@@ -139,12 +153,8 @@ export class MeshTree {
   // Puts a ray where the module looks for it; gives the tree.
   #ask(origin: Point, direction: Point, tMin: number, tMax: number): number {
     const tree = this.#alive();
-    if (!isObject(origin) || origin.length !== 3) refuse("origin: is not an array of 3 numbers");
-    if (!isObject(direction) || direction.length !== 3) refuse("direction: is not an array of 3 numbers");
-    for (let a = 0; a < 3; a++) {
-      f64[numbers + a] = origin[a] as number;
-      f64[numbers + 4 + a] = direction[a] as number;
-    }
+    putThree(origin, 0, "origin");
+    putThree(direction, 4, "direction");
     f64[numbers + 3] = tMin;
     f64[numbers + 7] = tMax;
     return tree;
@@ -152,12 +162,13 @@ export class MeshTree {
 
   #rays(borrowed: Borrowed, rays: Numbers): [address: number, count: number] {
     this.#alive();
-    const array = arrayOf(rays, "rays");
-    if (array.length % RAY !== 0) refuse(`rays: ${array.length} numbers are no whole number of rays, of ${RAY} each`);
-    return [borrowed.put(array, Float32Array), array.length / RAY];
+    const source = given(rays, "rays");
+    if (source.length % RAY !== 0) refuse(`rays: ${source.length} numbers are no whole number of rays, of ${RAY} each`);
+    return [borrowed.put(source, Float32Array), source.length / RAY];
   }
 
-  /** The first hit of a ray between tMin and tMax, which are in lengths of `direction`; null for a miss. */
+  /** The first hit of a ray between tMin and tMax, which are in lengths of `direction`; null for a miss. A ray with a NaN
+   * or an infinite number, but for tMax, hits nothing; so it is in all calls. */
   trace(origin: Point, direction: Point, tMin?: number, tMax?: number): Hit | null;
   /** The first hit of each ray: 8 numbers each, origin, tMin, direction, tMax. */
   trace(rays: Numbers, options?: { out?: HitsOut }): Hits;
@@ -199,11 +210,8 @@ export class MeshTree {
       return this.#hits(first as Numbers, limit, optionsOf(third as { out?: HitsOut } | undefined).out, true);
     }
     const o = optionsOf(third as { limit?: number; tMin?: number; tMax?: number } | undefined);
-    const origin = arrayOf(first, "origin");
-    const direction = arrayOf(second, "direction");
-    if (origin.length !== 3 || direction.length !== 3) refuse("origin, direction: are not arrays of 3 numbers");
-    const ray = Float32Array.of(
-      origin[0]!, origin[1]!, origin[2]!, o.tMin ?? 0, direction[0]!, direction[1]!, direction[2]!, o.tMax ?? Infinity);
+    this.#ask(first as Point, second, o.tMin ?? 0, o.tMax ?? Infinity);
+    const ray = Float32Array.from(f64.subarray(numbers, numbers + RAY));
     const most = o.limit === undefined ? Infinity : integer(o.limit, 1, 2147483647, "limit");
     // Few hits are usual: more room is made only where they fill what there is.
     for (let room = Math.min(most, 16); ; room = Math.min(most, room * 8)) {
@@ -231,14 +239,14 @@ export class MeshTree {
 
   #places(borrowed: Borrowed, places: Numbers): [address: number, count: number] {
     this.#alive();
-    const array = arrayOf(places, "points");
-    if (array.length % 3 !== 0) refuse(`points: ${array.length} numbers are no whole number of points in space`);
-    return [borrowed.put(array, Float32Array), array.length / 3];
+    const source = given(places, "points");
+    if (source.length % 3 !== 0) refuse(`points: ${source.length} numbers are no whole number of points in space`);
+    return [borrowed.put(source, Float32Array), source.length / 3];
   }
 
-  /** The point of the mesh that is nearest to a place. */
+  /** The point of the mesh that is nearest to a place; for one that is not finite, triangle -1 at Infinity. */
   closestPoint(place: Point): Closest {
-    if (arrayOf(place, "point").length !== 3) refuse("point: is not an array of 3 numbers");
+    if (given(place, "point").length !== 3) refuse("point: is not an array of 3 numbers");
     const { points, distances, triangles } = this.closestPoints(place);
     return { point: [points[0]!, points[1]!, points[2]!], distance: distances[0]!, triangle: triangles[0]! };
   }
@@ -259,7 +267,7 @@ export class MeshTree {
 
   /** Whether a place lies inside the mesh, which should be closed. */
   inside(place: Point): boolean {
-    if (arrayOf(place, "point").length !== 3) refuse("point: is not an array of 3 numbers");
+    if (given(place, "point").length !== 3) refuse("point: is not an array of 3 numbers");
     return this.insideAll(place)[0] === 1;
   }
 
@@ -298,7 +306,16 @@ export class MeshTree {
 export interface MeshTree extends Disposable {}
 disposable(MeshTree);
 
-// Whether the second argument is the direction of a single ray.
+// Whether the second argument is the direction of a single ray: options have no length.
 function isOne(second: unknown): second is Point {
-  return Array.isArray(second) || ArrayBuffer.isView(second);
+  return isObject(second) && "length" in second;
+}
+
+function putThree(place: Point, first: number, what: string): void {
+  if (!isObject(place) || place.length !== 3) refuse(`${what}: is not an array of 3 numbers`);
+  for (let a = 0; a < 3; a++) {
+    const x: unknown = place[a];
+    if (typeof x !== "number") refuse(`${what}: its element ${a} is not a number`);
+    f64[numbers + first + a] = x;
+  }
 }

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SapwoodError } from "./errors.js";
-import { hasVectors, type LoadOptions, type Source } from "./source.js";
-import { adopt, imports, loadOnDemand, need, wasm } from "./wasm.js";
+import { fetched, hasVectors, loader, type LoadOptions, type Source, unloadable } from "./load.js";
+import { adopt, imports, loadOnDemand } from "./wasm.js";
 
 export * from "./points_api.js";
 export * from "./meshes_api.js";
@@ -19,22 +19,21 @@ function read(path: string): Uint8Array {
   }
 }
 
-function start(bytes: BufferSource): void {
-  adopt(new WebAssembly.Instance(new WebAssembly.Module(bytes), imports));
-}
+const own = (): Uint8Array => read(join(__dirname, hasVectors() ? "sapwood.wasm" : "sapwood-plain.wasm"));
 
-loadOnDemand(() => start(read(join(__dirname, hasVectors() ? "sapwood.wasm" : "sapwood-plain.wasm")) as BufferSource));
+loadOnDemand(() => {
+  try {
+    adopt(new WebAssembly.Instance(new WebAssembly.Module(own() as BufferSource), imports));
+  } catch (error) {
+    throw unloadable(error);
+  }
+});
+
+function open(address: string | URL): Source | Promise<Source> {
+  const name = String(address);
+  if (/^https?:/.test(name)) return fetched(name);
+  return read(name.startsWith("file:") ? fileURLToPath(name) : name);
+}
 
 /** As in browsers; only to load another module than the package's own, or to choose the moment. */
-export async function load(options?: LoadOptions): Promise<void> {
-  if (wasm) return;
-  const source: Source | undefined = await options?.wasm;
-  if (source === undefined) return void need();
-  if (source instanceof WebAssembly.Module) return adopt(new WebAssembly.Instance(source, imports));
-  if (source instanceof URL || typeof source === "string") {
-    const address = String(source);
-    if (/^https?:/.test(address)) return start(await (await fetch(address)).arrayBuffer());
-    return start(read(address.startsWith("file:") ? fileURLToPath(address) : address) as BufferSource);
-  }
-  start(source instanceof Response ? await source.arrayBuffer() : (source as BufferSource));
-}
+export const load: (options?: LoadOptions) => Promise<void> = loader(own, open);

@@ -1,9 +1,8 @@
 // The entry for who needs no meshes and no volumes: a smaller module.
-import { loader } from "./fetched.js";
-import { hasVectors, type LoadOptions } from "./source.js";
+import { fetched, hasVectors, loader, type LoadOptions } from "./load.js";
 
 export * from "./points_api.js";
 
 /** As `load` of the whole package. */
-export const load: (options?: LoadOptions) => Promise<void> = loader(() =>
-  hasVectors() ? new URL("points.wasm", import.meta.url) : new URL("points-plain.wasm", import.meta.url));
+export const load: (options?: LoadOptions) => Promise<void> = loader(
+  () => (hasVectors() ? new URL("points.wasm", import.meta.url) : new URL("points-plain.wasm", import.meta.url)), fetched);

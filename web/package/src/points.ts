@@ -1,6 +1,6 @@
 // Trees over points.
 import {
-  type Allocation, arrayOf, borrow, Borrowed, choice, copyOut, disposable, integer, isObject, type Numbers, optionsOf,
+  type Allocation, borrow, Borrowed, choice, copyOut, disposable, given, type Given, integer, isObject, type Numbers, optionsOf,
   radiusOf, type TypedArray, type TypedArrayConstructor,
 } from "./arrays.js";
 import { refuse } from "./errors.js";
@@ -100,10 +100,10 @@ export class PointTree {
     let dims = optionsOf(options).dims;
     let index = 0;
     for (const item of items) {
-      const place = arrayOf(get(item, index), `the place of item ${index}`);
-      dims ??= place.length;
-      if (place.length !== dims) refuse(`the place of item ${index}: has ${place.length} coordinates, not ${dims}`);
-      for (let a = 0; a < dims; a++) coords.push(place[a]!);
+      const { array, length } = given(get(item, index), `the place of item ${index}`);
+      dims ??= length;
+      if (length !== dims) refuse(`the place of item ${index}: has ${length} coordinates, not ${dims}`);
+      for (let a = 0; a < dims; a++) coords.push(array[a]!);
       index++;
     }
     return new PointTree(coords, { ...options, ...(dims === undefined ? {} : { dims }) });
@@ -167,25 +167,19 @@ export class PointTree {
     const tree = this.#alive();
     const dims = this.#dims;
     if (!isObject(query) || query.length !== dims) refuse(`query: is not an array of ${dims} numbers`);
-    for (let a = 0; a < dims; a++) f64[numbers + a] = query[a] as number;
+    for (let a = 0; a < dims; a++) {
+      const x: unknown = query[a];
+      if (typeof x !== "number") refuse(`query: its element ${a} is not a number`);
+      f64[numbers + a] = x;
+    }
     return tree;
   }
 
   /** The nearest point to a place, given as an array or as separate numbers. Expected O(log n). */
   nearest(query: Point): Neighbor;
-  nearest(x: number, y?: number, z?: number, w?: number): Neighbor;
-  nearest(x: Point | number, y?: number, z?: number, w?: number): Neighbor {
-    let tree = this.#tree;
-    if (typeof x === "number") {
-      if (!tree) gone();
-      if (arguments.length !== this.#dims) refuse(`query: ${arguments.length} numbers, not ${this.#dims}`);
-      f64[numbers] = x;
-      f64[numbers + 1] = y!;
-      f64[numbers + 2] = z!;
-      f64[numbers + 3] = w!;
-    } else {
-      tree = this.#ask(x);
-    }
+  nearest(...coordinates: number[]): Neighbor;
+  nearest(first: unknown): Neighbor {
+    const tree = this.#ask(typeof first === "number" ? arguments : (first as Point));
     check(wasm!.web_tree_nearest!(tree, this.#dims, this.#bits));
     return { id: i32[integers]!, distance: f64[numbers]! };
   }
@@ -221,7 +215,7 @@ export class PointTree {
 
   #queries(borrowed: Borrowed, queries: Numbers): [address: number, count: number] {
     this.#alive();
-    return points(borrowed, queries, "queries", this.#dims, this.type);
+    return points(borrowed, given(queries, "queries"), "queries", this.#dims, this.type);
   }
 
   #distances(borrowed: Borrowed, options: SearchOptions, length: number) {
@@ -305,7 +299,7 @@ export class PointTree {
   rebuild(coords: Numbers): void {
     const tree = this.#alive();
     borrow((borrowed) => {
-      const [address, count] = points(borrowed, coords, "coords", this.#dims, this.type);
+      const [address, count] = points(borrowed, given(coords, "coords"), "coords", this.#dims, this.type);
       check(wasm!.web_tree_rebuild!(tree, address, count, this.#dims, this.#bits));
     });
     this.#learn();
@@ -330,31 +324,26 @@ disposable(PointTree);
 
 function build(coords: Numbers, options: PointTreeOptions): number {
   const dims = options.dims === undefined ? 2 : integer(options.dims, 1, 16, "dims");
-  const type = options.type ?? precisionOf(coords);
+  const source = given(coords, "coords");
+  const type = options.type ?? (exactInFloat.includes(source.type) ? Float32Array : Float64Array);
   if (type !== Float32Array && type !== Float64Array) refuse("type: is neither Float32Array nor Float64Array");
   const split = choice(options.split, ["median", "sliding-midpoint"], "split");
   const axis = choice(options.axis, ["widest", "cycle"], "axis");
   const leaf = options.leafSize === undefined ? 0 : integer(options.leafSize, 1, 1024, "leafSize");
   return borrow((borrowed) => {
-    const [address, count] = points(borrowed, coords, "coords", dims, type);
+    const [address, count] = points(borrowed, source, "coords", dims, type);
     const bits = 8 * type.BYTES_PER_ELEMENT;
     check(wasm!.web_tree_build!(address, count, dims, bits, split, axis, leaf, +!!options.dropDuplicates));
     return u32[integers]!;
   });
 }
 
-function precisionOf(coords: Numbers): Precision {
-  const array = arrayOf(coords, "coords");
-  return exactInFloat.includes(array.constructor) ? Float32Array : Float64Array;
-}
-
 // Points in the module's memory: where, and how many.
 function points(
-  borrowed: Borrowed, coords: Numbers, what: string, dims: number, type: Precision,
+  borrowed: Borrowed, source: Given, what: string, dims: number, type: Precision,
 ): [address: number, count: number] {
-  const array = arrayOf(coords, what);
-  if (array.length % dims !== 0) refuse(`${what}: ${array.length} numbers are no whole number of ${dims}-D points`);
-  return [borrowed.put(array, type as TypedArrayConstructor<TypedArray>), array.length / dims];
+  if (source.length % dims !== 0) refuse(`${what}: ${source.length} numbers are no whole number of ${dims}-D points`);
+  return [borrowed.put(source, type as TypedArrayConstructor<TypedArray>), source.length / dims];
 }
 
 // A radius as sap_search has it, where 0 is none; the square of the least number is 0.

@@ -1,6 +1,5 @@
 // The entry for browsers, workers and bundlers: the module is fetched.
-import { loader } from "./fetched.js";
-import { hasVectors, type LoadOptions } from "./source.js";
+import { fetched, hasVectors, loader, type LoadOptions } from "./load.js";
 
 export * from "./points_api.js";
 export * from "./meshes_api.js";
@@ -9,5 +8,5 @@ export * from "./meshes_api.js";
  * Loads the WebAssembly module; await it before anything else. Further calls wait for the same module. In Node it need
  * not be called. Throws IO if the module cannot be fetched.
  */
-export const load: (options?: LoadOptions) => Promise<void> = loader(() =>
-  hasVectors() ? new URL("sapwood.wasm", import.meta.url) : new URL("sapwood-plain.wasm", import.meta.url));
+export const load: (options?: LoadOptions) => Promise<void> = loader(
+  () => (hasVectors() ? new URL("sapwood.wasm", import.meta.url) : new URL("sapwood-plain.wasm", import.meta.url)), fetched);

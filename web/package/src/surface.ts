@@ -1,6 +1,6 @@
 // Surfaces of volumes.
 import {
-  type Allocation, arrayOf, borrow, copyOut, integer, isObject, optionsOf, type TypedArray, type TypedArrayConstructor,
+  type Allocation, borrow, copyOut, given, integer, isObject, optionsOf, type TypedArray, type TypedArrayConstructor,
 } from "./arrays.js";
 import { refuse } from "./errors.js";
 import { check, f64, integers, numbers, u32, wasm } from "./wasm.js";
@@ -39,8 +39,8 @@ const types: readonly unknown[] = [Float32Array, Uint8Array, Int16Array, Uint16A
  * them. O(samples). Throws ARGUMENT, NOT_FINITE (naming the sample), RANGE, MEMORY.
  */
 export function marchingCubes(volume: Volume | Allocation<Volume>, options: SurfaceOptions): Surface {
-  const values = arrayOf(volume, "volume") as Volume;
-  const samples = values instanceof Uint8ClampedArray ? Uint8Array : values.constructor;
+  const values = given(volume, "volume");
+  const samples = values.type === Uint8ClampedArray ? Uint8Array : values.type;
   const type = types.indexOf(samples);
   if (type < 0) refuse("volume: is none of Float32Array, Uint8Array, Int16Array and Uint16Array");
   if (!isObject(options)) refuse("options: size and level are needed");
@@ -54,7 +54,7 @@ export function marchingCubes(volume: Volume | Allocation<Volume>, options: Surf
   for (let i = 0; i < 3; i++) if (!(spacing[i]! > 0)) refuse(`spacing[${i}]: ${spacing[i]} is not above 0`);
   const origin = three(options.origin ?? [0, 0, 0], "origin");
   return borrow((borrowed) => {
-    const address = borrowed.put(values, samples as unknown as TypedArrayConstructor<TypedArray>);
+    const address = borrowed.put({ ...values, type: samples }, samples as TypedArrayConstructor<TypedArray>);
     for (let i = 0; i < 3; i++) {
       f64[numbers + i] = spacing[i]!;
       f64[numbers + 3 + i] = origin[i]!;
@@ -74,7 +74,7 @@ export function marchingCubes(volume: Volume | Allocation<Volume>, options: Surf
 }
 
 function three(source: ArrayLike<number>, what: string): number[] {
-  const array = arrayOf(source, what);
-  if (array.length !== 3) refuse(`${what}: is not an array of 3 numbers`);
+  const { array, length } = given(source, what);
+  if (length !== 3) refuse(`${what}: is not an array of 3 numbers`);
   return Array.from(array);
 }

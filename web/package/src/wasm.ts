@@ -11,7 +11,7 @@ export interface Exports {
 }
 
 export let wasm: Exports | undefined;
-let memory: WebAssembly.Memory;
+let memory: WebAssembly.Memory | undefined;
 
 // Views of all of the memory, renewed whenever it grows: growing detaches the old ones.
 export let i32: Int32Array;
@@ -23,22 +23,29 @@ export let numbers = 0;
 export let integers = 0;
 
 function renew(): void {
-  const buffer = memory.buffer;
+  const buffer = memory!.buffer;
   i32 = new Int32Array(buffer);
   u32 = new Uint32Array(buffer);
   f64 = new Float64Array(buffer);
 }
 
 /** What the module asks of its host: nothing but to hear that memory has grown. */
-export const imports: WebAssembly.Imports = { env: { emscripten_notify_memory_growth: renew } };
+export const imports: WebAssembly.Imports = {
+  env: {
+    emscripten_notify_memory_growth: () => {
+      if (wasm) renew();
+    },
+  },
+};
 
-/** Takes a new instance into use. */
+/** Takes a new instance into use, unless there is one already: the first serves for ever. */
 export function adopt(instance: WebAssembly.Instance): void {
+  if (wasm) return;
   const made = instance.exports as unknown as Exports;
-  memory = made.memory;
   made._initialize();
   const status = made.web_open!(1);
   if (status !== 0) throw new SapwoodError(statusOf(status), "The WebAssembly module could not be started.");
+  memory = made.memory;
   renew();
   const block = made.web_block!() >>> 0;
   numbers = block / 8;
@@ -68,9 +75,10 @@ export function check(status: number): void {
 
 function failure(status: number): SapwoodError {
   const start = wasm!.web_sentence!() >>> 0;
-  const bytes = new Uint8Array(memory.buffer, start, 512);
+  const bytes = new Uint8Array(memory!.buffer, start, 512);
   const sentence = new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
-  return new SapwoodError(statusOf(status), sentence);
+  bytes[0] = 0; // it is not the next failure's
+  return new SapwoodError(statusOf(status), sentence || "The call failed.");
 }
 
 /** Whether a buffer is the module's memory as it is now. */
@@ -79,7 +87,12 @@ export function isMemory(buffer: ArrayBufferLike): boolean {
 }
 
 export function memoryBuffer(): ArrayBuffer {
-  return memory.buffer;
+  return memory!.buffer;
+}
+
+/** Gives the memory that calls have left for the next ones to trees and arrays that come. */
+export function trim(): void {
+  need().web_trim!();
 }
 
 /** Room in the module's memory. */

@@ -47,12 +47,31 @@ test("import and require give one and the same, loaded when it is needed", () =>
     assert.deepEqual(new PointTree([1, 2]).nearest(1, 2), { id: 0, distance: 0 });
     await Promise.all([modules.load(), common.load()]);
   `);
+  write("race.mjs", `
+    import assert from "node:assert/strict";
+    import { readFileSync } from "node:fs";
+    import { load, PointTree } from "sapwood";
+    const path = new URL("node_modules/sapwood/sapwood-plain.wasm", import.meta.url);
+    const later = load({ wasm: new Promise((resolve) => setTimeout(() => resolve(readFileSync(path)), 20)) });
+    const tree = new PointTree([1, 2, 3, 4]); // loads at once
+    await Promise.all([later, load({ wasm: path }), load()]);
+    assert.deepEqual(tree.nearest(3, 4), { id: 1, distance: 0 });
+  `);
+  write("wrong.mjs", `
+    import assert from "node:assert/strict";
+    import { load, PointTree, SapwoodError } from "sapwood";
+    const other = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0); // a module without anything in it
+    const wrong = [Uint8Array.of(1, 2, 3), other, new WebAssembly.Module(other), "nowhere.wasm", "http://127.0.0.1:1/x.wasm", { then: (_, no) => no("no") }];
+    for (const wasm of wrong)
+      await assert.rejects(load({ wasm }), (error) => error instanceof SapwoodError && error.status === "IO");
+    assert.equal(new PointTree([1, 2]).count, 1);
+  `);
   write("two.cjs", `
     const { PointTree } = require("sapwood");
     if (new PointTree([1, 2]).nearest(1, 2).id !== 0) process.exit(1);
   `);
   run("node", "one.mjs");
-  run("node", "two.cjs");
+  for (const script of ["two.cjs", "race.mjs", "wrong.mjs"]) run("node", script);
 });
 
 test("the types, strict, for both kinds of modules", () => {

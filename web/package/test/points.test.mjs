@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { families, points, ranked, sapwood } from "./tools.mjs";
-const { allocate, PointTree } = sapwood;
+const { allocate, compact, MeshTree, PointTree, trim } = sapwood;
 
 const precisions = [Float32Array, Float64Array];
 
@@ -34,7 +34,7 @@ function compare(tree, coords, dims, type, queries) {
     const expected = ranked(coords, dims, query, type);
     const { id, distance } = expected[0];
     assert.deepEqual(tree.nearest(query), { id, distance });
-    if (dims <= 4) assert.deepEqual(tree.nearest(...query), { id, distance });
+    assert.deepEqual(tree.nearest(...query), { id, distance });
     assert.equal(one.ids[i], id);
     assert.equal(one.distances[i], distance);
     const best = expected.slice(0, k);
@@ -153,6 +153,18 @@ test("the precision is that of the coordinates, unless another is asked for", ()
   assert.equal(close.nearest(16777217, 0).id, 1);
 });
 
+test("whatever is like an array will do", () => {
+  const like = (...numbers) => ({ length: numbers.length, ...numbers });
+  const tree = new PointTree(like(1, 2, 3, 4));
+  assert.equal(tree.type, Float64Array);
+  assert.deepEqual(tree.nearest(like(3, 3)), { id: 1, distance: 1 });
+  assert.deepEqual([...tree.nearestAll(like(0, 0, 9, 9)).ids], [0, 1]);
+  const mesh = new MeshTree(like(0, 0, 0, 1, 0, 0, 0, 1, 0), like(0, 1, 2));
+  assert.equal(mesh.trace(like(0.1, 0.1, 1), like(0, 0, -1)).triangle, 0);
+  tree.free();
+  mesh.free();
+});
+
 test("trees over things", () => {
   const places = [{ name: "a", at: [5, 5] }, { name: "b", at: [0, 1] }];
   const tree = PointTree.from(new Set(places), ({ at }) => at);
@@ -198,6 +210,51 @@ test("arrays in the module's memory are neither copied nor lost when it grows", 
   compare(tree, copy, 2, Float32Array, Float32Array.of(0.3, 0.6));
   for (const array of [coords, ids, distances, large, doubles]) array.free();
   tree.free();
+});
+
+test("memory that grows between two arguments of a call", () => {
+  const taken = [];
+  // After this, room for 1 MB is not to be had without growth, which empties all views.
+  const exhaust = () => {
+    trim();
+    const before = allocate(Uint8Array, 1);
+    for (const { buffer } = before.array; before.array.buffer === buffer; ) taken.push(allocate(Uint8Array, 1 << 20));
+    taken.push(before);
+    for (let bytes = 1 << 19; bytes >= 1 << 16; bytes >>= 1) for (let i = 0; i < 4; i++) taken.push(allocate(Uint8Array, bytes));
+  };
+  const inside = (type, numbers) => {
+    const made = allocate(type, numbers.length);
+    made.array.set(numbers);
+    taken.push(made);
+    return made;
+  };
+  const count = 1 << 20;
+  const grows = (view, call) => {
+    assert.ok(view.length > 0);
+    call(view);
+    assert.equal(view.length, 0, "it grew");
+  };
+  const doubles = inside(Float64Array, Float64Array.from({ length: 2 * count }, (_, i) => i));
+  const flags = inside(Uint8Array, [0, 1]);
+  const corners = inside(Int32Array, [0, 1, 2]);
+  let tree;
+  exhaust();
+  grows(doubles.array, (view) => (tree = new PointTree(view, { type: Float32Array })));
+  assert.equal(tree.count, count);
+  exhaust();
+  grows(doubles.array, (view) => assert.deepEqual([...tree.nearestAll(view).ids.subarray(0, 3)], [0, 1, 2]));
+  exhaust();
+  grows(flags.array, (view) => assert.equal(compact(new Float64Array(2 * count).fill(7), view, count).length, count));
+  exhaust();
+  const vertices = new Float32Array(3 * count);
+  vertices.set([0, 0, 0, 1, 0, 0, 0, 1, 0]);
+  grows(corners.array, (view) => assert.equal(new MeshTree(vertices, view).count, 1));
+  exhaust();
+  const out = inside(Int32Array, [5, 5]);
+  const { ids } = tree.nearestAll([0, 1, 2, 3], { out: { ids: out.array } });
+  assert.deepEqual([...ids], [0, 1]);
+  for (const made of [...taken, tree]) made.free();
+  trim();
 });
 
 test("answers into the caller's arrays", () => {

@@ -1,6 +1,7 @@
 // Volumes that are dropped. Raw ones say neither their size nor their type: both are guessed from the file's name and length,
 // and asked for.
 import './raw.css';
+import { count } from './compaction_way.js';
 import { SceneError, type Host } from '../shell/scene.js';
 
 export interface VolumeFile {
@@ -49,10 +50,13 @@ export function guess(name: string, bytes: number): RawForm {
   return { size: [0, 0, 0], type: named >= 0 ? named : 1, bigEndian, skip: 0 };
 }
 
-// A form with the guess filled in; `read` gets what the reader makes of it.
-function form(name: string, bytes: number, guessed: RawForm, read: (form: RawForm) => void): HTMLFormElement {
-  const element = document.createElement('form');
-  element.className = 'volume-form';
+// A form with the guess filled in, open if the guess does not fit; `read` gets what the reader makes of it.
+function form(name: string, bytes: number, guessed: RawForm, read: (form: RawForm) => void): HTMLElement {
+  const box = document.createElement('details');
+  box.className = 'volume-form';
+  box.open = bytesOf(guessed) !== bytes;
+  box.appendChild(document.createElement('summary')).textContent = 'Size and type of the samples';
+  const element = box.appendChild(document.createElement('form'));
   element.setAttribute('aria-label', `Size of ${name}`);
   const note = element.appendChild(document.createElement('p'));
   const number = (label: string, value: number): string =>
@@ -73,7 +77,7 @@ function form(name: string, bytes: number, guessed: RawForm, read: (form: RawFor
   });
   const tell = (): void => {
     const needed = bytesOf(now());
-    note.textContent = `${name} has ${bytes.toLocaleString('en')} bytes; this size takes ${needed.toLocaleString('en')}${needed === bytes ? '.' : ': they must be equal.'}`;
+    note.textContent = `${name} has ${count(bytes)} bytes; this size takes ${count(needed)}${needed === bytes ? '.' : ': they must be equal.'}`;
   };
   element.addEventListener('input', tell);
   element.addEventListener('submit', (event) => {
@@ -81,7 +85,7 @@ function form(name: string, bytes: number, guessed: RawForm, read: (form: RawFor
     read(now());
   });
   tell();
-  return element;
+  return box;
 }
 
 export const accepts = 'NPY or raw volumes';
