@@ -4,6 +4,7 @@
 
 #if defined(SAP_HAVE_GL)
 #include "allocator.h"
+#include "device/gl.h"
 #include "gl_tools.h"
 #include "render_set.h"
 #include "sapwood/gl.h"
@@ -249,6 +250,52 @@ TEST(what_views_refuse) {
     sap_device_close(device);
     CHECK_EQUAL(w.blocks, 0);
     CHECK_EQUAL(gl_tools.textures, 0);
+}
+
+// What the rays of a picture have met, one by one: the same triangles at the same places as the CPU finds, but where
+// rounding takes a ray past an edge.
+TEST(what_the_rays_of_a_picture_meet) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    static uint32_t texels[4 * PIXELS];
+    static sap_ray rays[PIXELS];
+    static sap_hit hits[PIXELS];
+    sap_device* device = NULL;
+    stage s;
+    sap_gl_view_info info;
+    gl_tools_reset();
+    CHECK_STATUS(gl_tools_open(&(sap_device_options){.threads = 1}, &device), SAP_OK);
+    open_stage(&s, device);
+    sap_gl_view_options options = options_of(&s.scene, &render_small);
+    options.picture.heat = options.plain = true;
+    options.picture.samples = 1;
+    options.camera = (sap_camera){{0, 1, 6}, {0, 1, 0}, {0, 1, 0}, 90};
+    CHECK_STATUS(sap_gl_view_begin(s.view, &options), SAP_OK);
+    finish(s.view, 50);
+    CHECK_STATUS(sap_gl_view_describe(s.view, &info), SAP_OK);
+    sap_gl_call call;
+    if (sap_gl_begin(&call, device) == SAP_OK)
+        sap_gl_read(&call, info.sum, GL_RGBA32UI, 0, (int32_t[4]){0, 0, RENDER_WIDTH, RENDER_HEIGHT}, texels);
+    CHECK_STATUS(sap_gl_end(&call, SAP_OK), SAP_OK);
+    for (int i = 0; i < PIXELS; i++) {
+        const float x = 2 * ((float)(i % RENDER_WIDTH) + 0.5f) / RENDER_WIDTH - 1;
+        const float y = 1 - 2 * ((float)(i / RENDER_WIDTH) + 0.5f) / RENDER_HEIGHT;
+        rays[i] = (sap_ray){{0, 1, 6}, 0, {x * RENDER_WIDTH / RENDER_HEIGHT, y, -1}, INFINITY};
+    }
+    CHECK_STATUS(sap_trace(s.tree, rays, PIXELS, hits), SAP_OK);
+    int wrong = 0, met = 0;
+    for (int i = 0; i < PIXELS; i++) {
+        float far, number;
+        memcpy(&far, &texels[4 * i + 1], sizeof far);
+        memcpy(&number, &texels[4 * i + 2], sizeof number);
+        met += hits[i].triangle >= 0;
+        if (hits[i].triangle < 0)
+            wrong += number > 0;
+        else
+            wrong += (int)number != hits[i].triangle + 1 || fabsf(far - hits[i].t) > 1e-5f * hits[i].t;
+    }
+    CHECK(met > PIXELS / 8 && wrong <= PIXELS / 500);
+    close_stage(&s);
+    sap_device_close(device);
 }
 
 TEST(views_of_meshes_that_change) {

@@ -182,11 +182,13 @@ typedef struct sap_gl_view_info {
     int32_t width;    /**< pixels */
     int32_t height;   /**< pixels */
     uint32_t picture; /**< RGBA8 texture, rows from top to bottom; alpha 0 where no sample has come so far */
-    uint32_t sum;     /**< RGBA32UI texture of the last whole sample's: bits of the sums of linear red, green, blue (or
-                           of nodes visited), and how many samples; 0: there is none */
-    int32_t samples;  /**< that all pixels have */
-    double done;      /**< part of all samples, 0 … 1 */
-    int64_t rays;     /**< that have passed through the mesh's box so far, shadows included */
+    uint32_t sum; /**< RGBA32UI texture of the last whole sample's: bits of the sums of linear red, green, blue, and how
+                       many samples; 0: there is none. Of a picture of heat those of nodes visited, of how far rays
+                       went, in lengths of their directions, and of the numbers of the triangles that they have met,
+                       plus 1: 0 where that was none */
+    int32_t samples; /**< that all pixels have */
+    double done;     /**< part of all samples, 0 … 1 */
+    int64_t rays;    /**< that have passed through the mesh's box so far, shadows included */
 } sap_gl_view_info;
 
 /**

@@ -192,7 +192,10 @@ void main() {
     vec3 light = min(uintBitsToFloat(bits), 32.0);
     light = mix(vec3(0.0), light, lessThan(bits, uvec3(0x7f800001u)));
 #else
-    vec3 light = vec3(texelFetch(place, at, 0).w);
+    // Besides, what the ray has met: how far, and the triangle's number + 1; 0 and 0: nothing.
+    uvec4 hit = texelFetch(found, at, 0);
+    bool is_hit = int(hit.w) >= 0;
+    vec3 light = vec3(texelFetch(place, at, 0).w, is_hit ? uintBitsToFloat(hit.x) : 0.0, hit.w + 1u);
 #endif
     uvec4 before = number > 0 ? texelFetch(sum, here(), 0) : uvec4(0u);
     out_sum = uvec4(floatBitsToUint(uintBitsToFloat(before.xyz) + light), before.w + 1u);

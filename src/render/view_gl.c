@@ -176,10 +176,12 @@ static void gather(sap_gl_call* call, sap_gl_view* v) {
     const sap_render_options* o = &v->picture.options;
     const int32_t part[4] = {v->x, v->y, v->width, v->height};
     prepare(call, v, o->heat ? PASS_VISITS : PASS_GATHER, &pass);
-    if (o->heat)
+    if (o->heat) {
         add_input(&pass, "place", v->first.state[v->first.now][SAP_GL_WALK_PLACE]);
-    else
+        add_input(&pass, "found", v->first.state[v->first.now][SAP_GL_WALK_FOUND]);
+    } else {
         add_input(&pass, "lights", v->light[v->light_now]);
+    }
     add_input(&pass, "sum", v->sum[v->sample & 1]);
     pass.target[0] = v->sum[!(v->sample & 1)];
     memcpy(pass.rectangle, part, sizeof part);

@@ -62,7 +62,7 @@ static void make_facets(sap_gl_call* call, const sap_mesh_file* file, int32_t th
     sap_scratch normals = {NULL, 0}, scratch = {NULL, 0};
     uint32_t* to = take_texels(call, texels, what, &surface->shifts[0], &scratch);
     size_t bytes = 0;
-    if (to && (!sap_size_multiply((size_t)file->mesh.vertex_count + 1, 3 * sizeof(float), &bytes) ||
+    if (to && (!sap_size_multiply((uint64_t)file->mesh.vertex_count + 1, 3 * sizeof(float), &bytes) ||
                !sap_scratch_take(call->device, bytes, &normals)))
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for the normals of %lld vertices",
                     (long long)file->mesh.vertex_count);

@@ -126,7 +126,7 @@ sap_status sap_gl_view_take(const sap_gl_view* view, uint8_t* pixels) {
     const sap_render_options* o = &view->picture.options;
     const size_t count = (size_t)o->width * (size_t)o->height;
     size_t bytes;
-    if (!sap_size_multiply((size_t)o->width * 4, (size_t)o->height, &bytes) ||
+    if (!sap_size_multiply((uint64_t)o->width * 4, (size_t)o->height, &bytes) ||
         !sap_scratch_take(device, bytes, &scratch))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a picture of %d x %d pixels", (int)o->width,
                         (int)o->height);

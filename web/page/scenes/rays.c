@@ -77,7 +77,7 @@ static void place_camera(void) {
     }
 }
 
-// One lamp, high on the left, which does not move with the camera: a square of a seventh of the mesh's diagonal.
+// One lamp, high on the left, which does not move with the camera: a square of a third of the mesh's diagonal.
 static void place_light(void) {
     double to[3], u[3], radius = 0;
     direction(-0.75, 0.85, to);
@@ -86,9 +86,9 @@ static void place_light(void) {
     radius = radius > 0 ? sqrt(radius) : 1;
     for (int i = 0; i < 3; i++) {
         const double v = to[(i + 1) % 3] * u[(i + 2) % 3] - to[(i + 2) % 3] * u[(i + 1) % 3];
-        rays.light.position[i] = (float)(0.5 * rays.lower[i] + 0.5 * rays.upper[i] + 2.2 * radius * to[i]);
-        rays.light.side[0][i] = (float)(0.3 * radius * u[i]);
-        rays.light.side[1][i] = (float)(0.3 * radius * v);
+        rays.light.position[i] = (float)(0.5 * rays.lower[i] + 0.5 * rays.upper[i] + 4.5 * radius * to[i]);
+        rays.light.side[0][i] = (float)(0.6 * radius * u[i]);
+        rays.light.side[1][i] = (float)(0.6 * radius * v);
     }
     rays.light.color[0] = 1.0f;
     rays.light.color[1] = 0.95f;
@@ -100,8 +100,8 @@ PAGE_EXPORT void rays_look(int width, int height, double yaw, double pitch, doub
     rays.canvas[0] = width;
     rays.canvas[1] = height;
     rays.aim[0] = yaw;
-    rays.aim[1] = pitch;
-    rays.aim[2] = zoom;
+    rays.aim[1] = fmin(1.5, fmax(-1.5, pitch)); // the address may say anything
+    rays.aim[2] = fmin(40, fmax(0.25, zoom));
     rays.up = up;
 }
 
@@ -158,19 +158,40 @@ PAGE_EXPORT double rays_progress(int what) {
 
 // ---- Verifying.
 
-// in[0]: pixels, two floats each, 0 ... 1 across and down. Shaders trace their rays, and from where these end rays to the
-// lamp. out: rays, hits, shadow rays, whether something stops them.
-PAGE_EXPORT sap_status job_rays_sample(page_job* job) {
-    const float* at = job->in[0];
-    const int64_t count = job->in_bytes[0] / 8;
-    if (!rays.view) return page_fail(SAP_ERROR_ARGUMENT, "There is no mesh.");
-    sap_ray* traced = page_answer(job, (size_t)count * sizeof *traced);
-    sap_hit* hits = traced ? page_answer(job, (size_t)count * sizeof *hits) : NULL;
-    sap_ray* shadows = hits ? page_answer(job, (size_t)count * sizeof *shadows) : NULL;
-    uint8_t* dark = shadows ? page_answer(job, (size_t)count) : NULL;
-    if (!dark) return SAP_ERROR_MEMORY;
-    double forward[3], right[3], up[3], length = 0, across = 0;
+// Begins a picture in which every pixel says what its ray has met; it is not shown.
+PAGE_EXPORT sap_status rays_probe(void) {
+    const sap_render_options before = rays.picture;
+    rays.picture.heat = true;
+    rays.picture.samples = 1;
+    const bool plain = rays.plain;
+    rays.plain = true;
+    sap_status status = rays_begin(1);
+    rays.picture = before;
+    rays.plain = plain;
+    return status;
+}
+
+// The texture of what the rays of that picture have met.
+static sap_status read_probe(uint32_t** texels) {
+    sap_gl_view_info info;
+    sap_status status = sap_gl_view_describe(rays.view, &info);
+    if (status != SAP_OK) return status;
+    GLuint framebuffer = 0;
+    *texels = malloc((size_t)info.width * (size_t)info.height * 16);
+    if (!*texels || !info.sum) return page_fail(SAP_ERROR_MEMORY, "There is no memory here to read a picture.");
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, info.sum, 0);
+    glReadPixels(0, 0, info.width, info.height, GL_RGBA_INTEGER, GL_UNSIGNED_INT, *texels);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &framebuffer);
+    return SAP_OK;
+}
+
+// Right and up of the camera, as long as half the picture is wide and high, and forward, of length 1.
+static void lens(double right[3], double up[3], double forward[3]) {
     const sap_camera* c = &rays.camera;
+    double length = 0, across = 0;
     for (int i = 0; i < 3; i++) forward[i] = (double)c->at[i] - (double)c->eye[i];
     for (int i = 0; i < 3; i++) length += forward[i] * forward[i];
     for (int i = 0; i < 3; i++) forward[i] /= sqrt(length);
@@ -180,30 +201,50 @@ PAGE_EXPORT sap_status job_rays_sample(page_job* job) {
         across += right[i] * right[i];
     }
     for (int i = 0; i < 3; i++) right[i] /= sqrt(across);
-    for (int i = 0; i < 3; i++)
-        up[i] = right[(i + 1) % 3] * forward[(i + 2) % 3] - right[(i + 2) % 3] * forward[(i + 1) % 3];
     const double half = tan((double)c->fov * 0.5 * 0.017453292519943295);
-    for (int64_t n = 0; n < count; n++) {
-        const double x = (2 * (double)at[2 * n] - 1) * half * rays.canvas[0] / rays.canvas[1];
-        const double y = (1 - 2 * (double)at[2 * n + 1]) * half;
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        up[i] = (right[j] * forward[k] - right[k] * forward[j]) * half;
+    }
+    for (int i = 0; i < 3; i++) right[i] *= half * rays.canvas[0] / rays.canvas[1];
+}
+
+// in[0]: pixels, numbered row by row from the top. What the picture that rays_probe began says of them: their rays,
+// what these have met, and rays from there to the lamp with whether shaders find that something stops them.
+PAGE_EXPORT sap_status job_rays_sample(page_job* job) {
+    const int32_t* at = job->in[0];
+    const int64_t count = job->in_bytes[0] / 4;
+    if (!rays.view) return page_fail(SAP_ERROR_ARGUMENT, "There is no mesh.");
+    sap_ray* traced = page_answer(job, (size_t)count * sizeof *traced);
+    sap_hit* hits = traced ? page_answer(job, (size_t)count * sizeof *hits) : NULL;
+    sap_ray* shadows = hits ? page_answer(job, (size_t)count * sizeof *shadows) : NULL;
+    uint8_t* dark = shadows ? page_answer(job, (size_t)count) : NULL;
+    uint32_t *texels = NULL, shadow_count = 0;
+    double right[3], up[3], forward[3];
+    sap_status status = dark ? read_probe(&texels) : SAP_ERROR_MEMORY;
+    lens(right, up, forward);
+    for (int64_t n = 0; n < count && status == SAP_OK; n++) {
+        const double x = 2 * (at[n] % rays.canvas[0] + 0.5) / rays.canvas[0] - 1;
+        const double y = 1 - 2 * (at[n] / rays.canvas[0] + 0.5) / rays.canvas[1];
+        float met[2];
+        memcpy(met, texels + 4 * (size_t)at[n] + 1, sizeof met);
+        hits[n] = (sap_hit){met[0], 0, 0, (int32_t)met[1] - 1};
         traced[n] = (sap_ray){.t_max = INFINITY};
         for (int i = 0; i < 3; i++) {
-            traced[n].origin[i] = c->eye[i];
+            traced[n].origin[i] = rays.camera.eye[i];
             traced[n].direction[i] = (float)(forward[i] + x * right[i] + y * up[i]);
         }
-    }
-    sap_status status = sap_trace(rays.tree, traced, count, hits);
-    uint32_t shadow_count = 0;
-    for (int64_t n = 0; n < count; n++) {
         if (hits[n].triangle < 0) continue;
         sap_ray* shadow = &shadows[shadow_count++];
         *shadow = (sap_ray){.t_max = 1};
         for (int i = 0; i < 3; i++) {
             // A little ahead of the surface, as pictures do.
-            shadow->origin[i] = (float)((double)traced[n].origin[i] + (double)traced[n].direction[i] * (double)hits[n].t * 0.99999);
+            const double way = (double)traced[n].direction[i] * (double)hits[n].t * 0.99999;
+            shadow->origin[i] = (float)((double)traced[n].origin[i] + way);
             shadow->direction[i] = rays.light.position[i] - shadow->origin[i];
         }
     }
+    free(texels);
     if (status == SAP_OK) status = sap_occluded(rays.tree, shadows, shadow_count, dark);
     job->out_bytes[2] = shadow_count * (uint32_t)sizeof *shadows;
     job->out_bytes[3] = shadow_count;

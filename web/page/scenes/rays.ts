@@ -1,5 +1,4 @@
 // Rays: a mesh traced through its tree in fragment shaders, with shadows, mirrors and glass.
-import './rays.css';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
@@ -60,27 +59,26 @@ class Rays implements Scene {
   private height = 1;
   private triangles = 0; // of the mesh in the context
   private made = false; // the worker has a mesh
-  private file = ''; // that was opened last
-  private shownFile = false; // the mesh is that file's
+  private file = ''; // whose mesh it is; '': the built-in one
+  private cut = 0; // triangles that were asked of that
   private coarse = 0; // of the picture that there is: every how manieth pixel is drawn; 0: none has begun
   private isQuick = false; // it was the first one after a change
   private drawing = false; // it is not done yet
+  private probing = false; // a picture to be verified is drawn instead
   private fresh = true; // the picture that there is is another one's
-  private moving = false;
-  private restTimer = 0;
+  private rest = 0; // when what moves is taken to be at rest
   private legend!: HTMLElement;
 
   async start(host: Host): Promise<void> {
     this.host = host;
     this.legend = element('p', { class: 'chip legend', hidden: true }, '0', element('span', { class: 'heat' }), `${HOTTEST} nodes`);
     host.overlay.append(this.legend);
-    if (host.values['mesh'] === 'file' && !this.shownFile) host.set('mesh', 'knot');
-    await (this.made ? this.ask('rays_again', []) : this.make());
-    this.report();
+    if (host.values['mesh'] === 'file' && !this.file) host.set('mesh', 'knot');
+    await this.restore();
+    if (this.triangles) this.report();
   }
 
   stop(): void {
-    clearTimeout(this.restTimer);
     this.contextLost();
   }
 
@@ -92,21 +90,31 @@ class Rays implements Scene {
   }
 
   async contextRestored(): Promise<void> {
-    await this.ask('rays_again', []);
+    await this.restore();
   }
 
   // ---- The mesh
 
   private make(): Promise<void> {
-    this.shownFile = false;
-    return this.ask('rays_make', [this.host.values['triangles'] as number]);
+    return this.ask('rays_make', [this.host.values['triangles'] as number], [], '');
+  }
+
+  // What the controls ask for, from the worker if it has that.
+  private restore(): Promise<void> {
+    const { values } = this.host;
+    const wanted = values['mesh'] === 'file' ? this.file : '';
+    const there = this.made && wanted === this.file && (wanted !== '' || this.cut === values['triangles']);
+    return there ? this.ask('rays_again', []) : this.make();
   }
 
   // A job of rays_build.c, whose answer are a tree and its mesh.
-  private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = []): Promise<void> {
+  private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = [], file = this.file): Promise<void> {
     const { host } = this;
     const quality = host.values['quality'] === 'fast' ? 1 : 0;
     const answer = await host.job(name, [quality, ...numbers], { buffers, transfer: buffers, newest: 'rays' });
+    this.made = true;
+    this.file = file;
+    this.cut = host.values['triangles'] as number;
     this.take(answer);
   }
 
@@ -123,7 +131,7 @@ class Rays implements Scene {
   }
 
   private report(): void {
-    const what = this.shownFile ? this.file : 'A knot and three balls';
+    const what = this.file || 'A knot and three balls';
     this.host.say(`${what}: ${count(this.triangles)} triangles.`);
   }
 
@@ -136,13 +144,11 @@ class Rays implements Scene {
   async drop(name: string, bytes: ArrayBuffer): Promise<void> {
     const text = new TextEncoder().encode(`${name}\0`);
     try {
-      await this.ask('rays_read', [], [bytes, text.buffer as ArrayBuffer]);
+      await this.ask('rays_read', [], [bytes, text.buffer as ArrayBuffer], name);
     } catch (error) {
       if (error instanceof Superseded) throw error;
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
-    this.file = name;
-    this.shownFile = true;
     this.host.set('mesh', 'file');
     this.home();
     this.report();
@@ -150,7 +156,7 @@ class Rays implements Scene {
 
   change(id: string, value: Value): void {
     const { host } = this;
-    if (id === 'mesh' && value === 'file' && !this.shownFile) {
+    if (id === 'mesh' && value === 'file' && !this.file) {
       host.set('mesh', 'knot');
       host.say('No file is open: drop a PLY, OBJ or STL here, or choose one with “Open a file”.');
     } else if ((id === 'mesh' && value === 'knot') || id === 'triangles') {
@@ -167,7 +173,7 @@ class Rays implements Scene {
   // ---- Where it is seen from
 
   private home(): void {
-    this.look(0.5, 0.3, this.shownFile ? 1 : 1.35);
+    this.look(0.5, 0.3, this.file ? 1 : 1.35);
   }
 
   private look(yaw: number, pitch: number, zoom: number): void {
@@ -187,13 +193,7 @@ class Rays implements Scene {
   // Another picture. While something moves it is a coarse one, and the one of all pixels comes at rest.
   private again(moving: boolean): void {
     this.fresh = true;
-    clearTimeout(this.restTimer);
-    this.moving = moving;
-    if (moving)
-      this.restTimer = window.setTimeout(() => {
-        this.moving = false;
-        if (!this.drawing) this.host.begin();
-      }, REST);
+    this.rest = moving ? performance.now() + REST : 0;
     if (this.drawing) this.host.redraw();
     else this.host.begin();
   }
@@ -205,12 +205,18 @@ class Rays implements Scene {
 
   // ---- Pictures
 
-  private begin(coarse: number): void {
+  // Where it is seen from, and how, to C.
+  private aim(): void {
     const { module, values } = this.host;
     const number = (id: string): number => values[id] as number;
-    module._rays_look!(this.width, this.height, number('yaw'), number('pitch'), number('zoom'), this.shownFile && values['up'] === 'z' ? 2 : 1);
+    module._rays_look!(this.width, this.height, number('yaw'), number('pitch'), number('zoom'), this.file && values['up'] === 'z' ? 2 : 1);
     module._rays_show!(values['shadows'] ? 1 : 0, values['mirrors'] ? number('bounces') : 0, values['light'] === 'soft' ? 1 : 0, values['smooth'] ? 0 : 1,
       hot(values) ? 1 : 0, HOTTEST, number('samples'));
+  }
+
+  private begin(coarse: number): void {
+    const { module } = this.host;
+    this.aim();
     if (module._rays_begin!(coarse) !== 0) throw new SceneError(sentence(module));
     this.coarse = coarse;
     this.isQuick = this.fresh;
@@ -223,13 +229,17 @@ class Rays implements Scene {
 
   frame(share: number): boolean {
     const side = Math.round(share);
-    if (!this.triangles) return false;
+    if (!this.triangles || this.probing) return false;
     this.legend.hidden = lit(this.host.values);
     if (this.drawing && !(this.fresh && this.mayDrop())) {
       this.drawing = this.draw(side);
       if (this.drawing) return true;
     }
-    if (this.fresh || (this.coarse > 1 && !this.moving)) {
+    if (!this.fresh && this.coarse > 1 && performance.now() < this.rest) {
+      this.host.did(NaN);
+      return true;
+    }
+    if (this.fresh || this.coarse > 1) {
       this.begin(this.fresh ? this.quick(share) : 1);
       this.fresh = false;
       this.drawing = this.draw(side);
@@ -276,21 +286,41 @@ class Rays implements Scene {
 
   // ---- Verifying
 
+  // Draws the picture's first rays once more, which say what they have met.
+  private async probe(pixels: Int32Array): Promise<ArrayBuffer[]> {
+    const { module } = this.host;
+    this.probing = true;
+    try {
+      this.aim();
+      if (module._rays_probe!() !== 0) throw new SceneError(sentence(module));
+      for (;;) {
+        const more = module._rays_step!(512);
+        if (more < 0) throw new SceneError(sentence(module));
+        if (!more) break;
+        await new Promise((resolve) => setTimeout(resolve));
+        if (!this.triangles) throw new SceneError('The graphics context was lost meanwhile.');
+      }
+      return runJob(module, 'rays_sample', [], [pixels]).buffers;
+    } finally {
+      this.probing = false;
+      this.drawing = false;
+      this.again(false);
+    }
+  }
+
   async verify(): Promise<string> {
     if (!this.triangles) return 'There is no mesh to compare with.';
-    const { host } = this;
     const samples = Math.round(Math.min(2000, Math.max(100, 1e8 / this.triangles)));
-    const pixels = Float32Array.from({ length: 2 * samples }, () => Math.random());
-    if (!this.coarse) this.begin(1);
-    const { buffers } = runJob(host.module, 'rays_sample', [], [pixels]);
-    const { numbers } = await host.job('rays_check', [], { buffers, transfer: buffers });
-    const [same = 0, near = 0, all = 0, shadows = 0, allShadows = 0, worst = 0] = numbers;
-    const truth = `brute force over ${count(this.triangles)} triangles`;
-    const dark = `${count(allShadows)} rays to the lamp`;
-    if (same === all && shadows === allShadows) return `Verified: ${count(all)} rays of pixels meet what ${truth} finds, bit for bit, and ${dark} are stopped or not as it says.`;
+    const pixels = Int32Array.from({ length: samples }, () => Math.floor(Math.random() * this.width * this.height));
+    const buffers = await this.probe(pixels);
+    const { numbers } = await this.host.job('rays_check', [], { buffers, transfer: buffers });
+    const [same = 0, near = 0, all = 0, shadows = 0, allShadows = 0] = numbers;
+    const truth = `the triangle that brute force over all ${count(this.triangles)} finds, or none`;
+    const dark = `${count(allShadows)} rays from there to the lamp`;
+    const beside = near ? `, ${count(near)} of them within rounding of an edge` : '';
     if (same + near === all && shadows === allShadows)
-      return `Verified: of ${count(all)} rays of pixels ${count(same)} meet what ${truth} finds, bit for bit, and ${count(near)} within rounding; ${dark} agree.`;
-    return `Not all agree with ${truth}: ${count(all - same - near)} of ${count(all)} rays of pixels, at worst by ${worst.toPrecision(2)} of the distance, and ${count(allShadows - shadows)} of ${dark}.`;
+      return `Verified: all ${count(all)} sampled pixels show ${truth}${beside}; ${dark} are stopped or not as it says.`;
+    return `Wrong: of ${count(all)} sampled pixels ${count(all - same - near)} do not show ${truth}; of ${dark} ${count(allShadows - shadows)} are wrong.`;
   }
 }
 

@@ -7,7 +7,7 @@
 
 extern const char sap_glsl_voronoi_walk[], sap_glsl_voronoi_keep[];
 
-enum { FIRST_LEAVES = 32, MOST_LEAVES = 256, LEAST_TILE = 64, MOST_SIDE = 8192 };
+enum { FIRST_LEAVES = 32, MOST_LEAVES = 256, LEAST_TILE = 64, MOST_SIDE = 8192, PATIENCE = 2000 };
 enum { WALK_BEGIN, WALK_RESUME, WALK_PROGRAMS };
 
 static struct {
@@ -22,6 +22,7 @@ static struct {
     int32_t leaves;             // of the next step
     double pixels;              // that the last call began to search
     int32_t drawn;              // rows above this one have been drawn
+    double asked_at;            // milliseconds: when
     double drawn_at;            // milliseconds: when
     bool begun, asked;          // the tile; whether any of its walks goes on
     bool more;                  // tiles are left
@@ -34,7 +35,7 @@ static struct {
 static int32_t tile_size(double share) {
     const int32_t whole = voronoi.width > voronoi.height ? voronoi.width : voronoi.height;
     if (share >= (double)voronoi.width * voronoi.height) return whole;
-    int32_t size = LEAST_TILE;
+    int32_t size = voronoi.compact ? 4 * LEAST_TILE : LEAST_TILE; // the compact search waits for each of its tiles
     while (4.0 * size * size <= share && 2 * size < whole) size *= 2;
     return size;
 }
@@ -231,6 +232,7 @@ static sap_status keep_tile(void) {
         if (pass) glEndQuery(GL_ANY_SAMPLES_PASSED);
     }
     search.asked = true;
+    search.asked_at = emscripten_get_now();
     return SAP_OK;
 }
 
@@ -327,7 +329,9 @@ PAGE_EXPORT int voronoi_frame(double share) {
     if (nothing || voronoi.width < 1) return 0;
     make_answers();
     if (search.more && search.asked) {
-        GLuint left = 0;
+        GLuint left = 0, told = 0;
+        glGetQueryObjectuiv(search.query, GL_QUERY_RESULT_AVAILABLE, &told);
+        if (!told && emscripten_get_now() - search.asked_at < PATIENCE) return 1;
         glGetQueryObjectuiv(search.query, GL_QUERY_RESULT, &left);
         search.asked = false;
         if (!left)

@@ -22,7 +22,7 @@ export class Jobs {
 
   constructor(
     private readonly address: URL,
-    private readonly program: Program,
+    private readonly program: Promise<Program>, // the worker's script is loaded while it is compiled
   ) {
     this.worker = this.open(); // at once: it takes its time
   }
@@ -35,8 +35,15 @@ export class Jobs {
       event.preventDefault();
       this.lose(event.message || 'it could not be loaded');
     };
-    worker.postMessage(this.program);
+    this.post(worker);
     return worker;
+  }
+
+  // In the order of the calls; without a task the program itself.
+  private post(worker: Worker, task?: Task, transfer: Transferable[] = []): void {
+    this.program.then((program) => worker.postMessage(task ?? program, transfer)).catch((error: unknown) => {
+      if (task) this.take({ id: task.id, wrong: error instanceof Error ? error.message : String(error) });
+    });
   }
 
   // The worker is of no use any more: all that wait are told, and the next job gets another one.
@@ -76,7 +83,7 @@ export class Jobs {
     if (this.running || !this.waiting.length) return;
     this.running = this.waiting.shift()!;
     this.worker ??= this.open();
-    this.worker.postMessage(this.running.task, [...(this.running.options.transfer ?? [])]);
+    this.post(this.worker, this.running.task, [...(this.running.options.transfer ?? [])]);
   }
 
   private take(report: Report): void {

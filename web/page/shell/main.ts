@@ -50,9 +50,9 @@ async function begin(): Promise<void> {
   const scenes = makers.map((make) => make());
   document.querySelector('nav')!.append(...scenes.map((scene) => element('a', { href: `#${scene.name}` }, scene.title)));
   const base = import.meta.url;
-  const program = await compile(base);
+  const program = compile(base);
   const jobs = new Jobs(new URL('worker.js', base), program);
-  const shell = new Shell(await instantiate(program), jobs, scenes, theme);
+  const shell = new Shell(await instantiate(await program), jobs, scenes, theme);
   wire(shell);
   Object.assign(window, { sapwood: shell }); // for tests and the curious
   await shell.go();
