@@ -277,8 +277,8 @@ TEST(what_the_rays_of_a_picture_meet) {
         sap_gl_read(&call, info.sum, GL_RGBA32UI, 0, (int32_t[4]){0, 0, RENDER_WIDTH, RENDER_HEIGHT}, texels);
     CHECK_STATUS(sap_gl_end(&call, SAP_OK), SAP_OK);
     for (int i = 0; i < PIXELS; i++) {
-        const float x = 2 * ((float)(i % RENDER_WIDTH) + 0.5f) / RENDER_WIDTH - 1;
-        const float y = 1 - 2 * ((float)(i / RENDER_WIDTH) + 0.5f) / RENDER_HEIGHT;
+        const int column = i % RENDER_WIDTH, row = i / RENDER_WIDTH;
+        const float x = 2 * ((float)column + 0.5f) / RENDER_WIDTH - 1, y = 1 - 2 * ((float)row + 0.5f) / RENDER_HEIGHT;
         rays[i] = (sap_ray){{0, 1, 6}, 0, {x * RENDER_WIDTH / RENDER_HEIGHT, y, -1}, INFINITY};
     }
     CHECK_STATUS(sap_trace(s.tree, rays, PIXELS, hits), SAP_OK);

@@ -4,16 +4,17 @@
 
 uniform uint nothing; // 0, which no compiler knows: it cannot rewrite what has passed through
 
-float sap_kept(float value) { return uintBitsToFloat(floatBitsToUint(value) ^ nothing); }
+// Macros where functions would do: compilers of browsers make variables of all that goes into a function and comes out.
+#define sap_kept(value) uintBitsToFloat(floatBitsToUint(value) ^ nothing)
 
 float sap_without_sign_of_zero(float value) {
     return uintBitsToFloat(floatBitsToUint(value) == 0x80000000u ? 0u : floatBitsToUint(value));
 }
 
-float sap_product(float a, float b) { return sap_kept(a * b); }
+#define sap_product(a, b) sap_kept((a) * (b))
 
 // The upper 12 of the 24 bits of a number: products of such halves are exact.
-float sap_upper_half(float value) { return uintBitsToFloat(floatBitsToUint(value) & 0xfffff000u); }
+#define sap_upper_half(value) uintBitsToFloat(floatBitsToUint(value) & 0xfffff000u)
 
 // a * b - product, exactly (Dekker 1971), unless it is too small for a float.
 float sap_product_rest(float a, float b, float product) {
@@ -33,7 +34,7 @@ float sap_scale_of(float magnitude) {
     return uintBitsToFloat((exponent < 1u ? 253u : exponent > 253u ? 1u : 254u - exponent) << 23);
 }
 
-float sap_inverse_of_power(float power) { return uintBitsToFloat((254u << 23) - floatBitsToUint(power)); }
+#define sap_inverse_of_power(power) uintBitsToFloat((254u << 23) - floatBitsToUint(power))
 
 bool sap_is_ordinary(float value) {
     uint size = floatBitsToUint(value) & 0x7fffffffu;

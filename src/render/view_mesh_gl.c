@@ -66,7 +66,7 @@ static void make_facets(sap_gl_call* call, const sap_mesh_file* file, int32_t th
                !sap_scratch_take(call->device, bytes, &normals)))
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for the normals of %lld vertices",
                     (long long)file->mesh.vertex_count);
-    if (call->status == SAP_OK) {
+    if (to && normals.memory) {
         float* filled = (float*)(void*)normals.memory;
         sap_normals_fill(&file->mesh, threads, filled);
         for (int64_t i = 0; i < file->mesh.triangle_count; i++)
@@ -79,7 +79,7 @@ static void make_facets(sap_gl_call* call, const sap_mesh_file* file, int32_t th
 
 static void make_materials(sap_gl_call* call, const sap_mesh_file* file, sap_gl_surface* surface) {
     static const char what[] = "materials";
-    const int32_t count = file->material_ids ? file->material_count : 0;
+    const int32_t count = file->material_ids && file->materials ? file->material_count : 0;
     sap_scratch scratch = {NULL, 0};
     float* to = take_texels(call, TEXELS * (int64_t)count, what, &surface->shifts[1], &scratch);
     for (int32_t i = 0; i < count && to; i++)

@@ -56,7 +56,7 @@ static sap_status ask(sap_gl_view* view, const sap_gl_view_options* options) {
     if (!view->picture.lamps) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for lights");
     memset(view->background, 0, sizeof view->background);
     if (background) memcpy(view->background, background, 3 * sizeof *background);
-    view->background[3] = background != NULL;
+    view->background[3] = background ? 1.0f : 0.0f;
     view->picture.options.background = NULL; // the caller's
     view->plain = options->plain;
     view->no_shadows = options->no_shadows;

@@ -1,4 +1,5 @@
-// The scene Rays on the page's thread: the mesh and its tree on the device of the context, a view of them, and the camera.
+// The scene Rays on the page's thread: the mesh and its tree on the device of the context, a view of them, and the
+// camera.
 #include "scenes/rays.h"
 #include <math.h>
 #include <sapwood/gl.h>

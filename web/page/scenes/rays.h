@@ -6,9 +6,9 @@
 #include "page.h"
 
 enum {
-    RAYS_MATERIALS = 6,      // of the built-in mesh
-    RAYS_MOST = 4000000,     // triangles that the page takes
-    RAYS_NUMBERS = 13        // floats of a material, as they travel: all of sap_material but its name
+    RAYS_MATERIALS = 6,  // of the built-in mesh
+    RAYS_MOST = 4000000, // triangles that the page takes
+    RAYS_NUMBERS = 13    // floats of a material, as they travel: all of sap_material but its name
 };
 
 // A mesh that owns its arrays, which are malloc's. Arrays that it has not are NULL.

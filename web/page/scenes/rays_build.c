@@ -1,5 +1,5 @@
-// The worker's part of the scene Rays: meshes are made or read, trees built over them, and rays that shaders have traced
-// compared with brute force.
+// The worker's part of the scene Rays: meshes are made or read, trees built over them, and rays that shaders have
+// traced compared with brute force.
 #include "scenes/rays.h"
 #include <emscripten.h>
 #include <math.h>
@@ -43,8 +43,8 @@ static sap_status answer(page_job* job) {
     sap_status status = sap_mesh_tree_describe(built.tree, &info);
     if (status == SAP_OK) status = put_tree(job);
     if (status != SAP_OK) return status;
-    const double numbers[] = {built.milliseconds, (double)m->triangle_count, (double)m->vertex_count, (double)info.nodes,
-                              info.depth};
+    const double numbers[] = {built.milliseconds, (double)m->triangle_count, (double)m->vertex_count,
+                              (double)info.nodes, info.depth};
     memcpy(job->number, numbers, sizeof numbers);
     for (int i = 0; i < 3; i++) {
         job->number[5 + i] = (double)info.lower[i];
@@ -65,7 +65,8 @@ static sap_status build(page_job* job, rays_mesh* mesh, int quality) {
     if (!page_cpu()) return no_memory();
     const double begun = emscripten_get_now();
     sap_status status = sap_mesh_tree_build(
-        page_cpu(), (sap_mesh){mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count}, &options, &tree);
+        page_cpu(), (sap_mesh){mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count}, &options,
+        &tree);
     if (status != SAP_OK) return status;
     built.milliseconds = emscripten_get_now() - begun;
     sap_mesh_tree_free(built.tree);
@@ -160,10 +161,12 @@ PAGE_EXPORT sap_status job_rays_read(page_job* job) {
 static sap_hit brute_force(const sap_ray* ray) {
     const rays_mesh* m = &built.mesh;
     sap_hit best = {INFINITY, 0, 0, -1};
-    const sap_prepared_ray prepared = sap_ray_prepare(sap_vector_of(ray->origin), sap_vector_of(ray->direction), ray->t_min, ray->t_max, 1);
+    const sap_prepared_ray prepared =
+        sap_ray_prepare(sap_vector_of(ray->origin), sap_vector_of(ray->direction), ray->t_min, ray->t_max, 1);
     for (int64_t i = 0; i < m->triangle_count && prepared.is_ray; i++) {
         const int32_t* t = m->triangles + 3 * i;
-        const sap_triangle triangle = {sap_vector_of(m->vertices + 3 * (int64_t)t[0]), sap_vector_of(m->vertices + 3 * (int64_t)t[1]),
+        const sap_triangle triangle = {sap_vector_of(m->vertices + 3 * (int64_t)t[0]),
+                                       sap_vector_of(m->vertices + 3 * (int64_t)t[1]),
                                        sap_vector_of(m->vertices + 3 * (int64_t)t[2])};
         const sap_crossing hit = sap_triangle_cross(prepared, triangle);
         if (hit.is_hit && hit.t < best.t) best = (sap_hit){hit.t, hit.u, hit.v, (int32_t)i};
@@ -184,8 +187,8 @@ static bool is_beside(const sap_ray* ray, int32_t triangle) {
 }
 
 // in[0]: rays, in[1]: what a picture says they meet, in[2]: shadow rays, in[3]: whether it says that something stops
-// them. number[0]: rays that meet what brute force finds, [1]: that do if they pass an edge on its other side, [2]: rays,
-// [3]: shadows that are right, [4]: shadows.
+// them. number[0]: rays that meet what brute force finds, [1]: that do if they pass an edge on its other side, [2]:
+// rays, [3]: shadows that are right, [4]: shadows.
 PAGE_EXPORT sap_status job_rays_check(page_job* job) {
     const sap_ray *rays = job->in[0], *shadows = job->in[2];
     const sap_hit* hits = job->in[1];
@@ -195,7 +198,8 @@ PAGE_EXPORT sap_status job_rays_check(page_job* job) {
     for (int64_t i = 0; i < count; i++) {
         const sap_hit truth = brute_force(&rays[i]);
         const bool same = truth.triangle == hits[i].triangle;
-        const bool near = same && (truth.triangle < 0 || fabs((double)hits[i].t - (double)truth.t) <= 1e-4 * (double)truth.t);
+        const bool near =
+            same && (truth.triangle < 0 || fabs((double)hits[i].t - (double)truth.t) <= 1e-4 * (double)truth.t);
         numbers[0] += near;
         numbers[1] += !same && is_beside(&rays[i], hits[i].triangle);
     }
