@@ -90,8 +90,9 @@ sap_status sap_gl_frame_get(const sap_gl_frame* frame, const int32_t rectangle[4
                         (int)size[0], (int)size[1], (int)at[0], (int)at[1], (int)frame->width, (int)frame->height);
     if (distance2 && !frame->k) return sap_fail(device, SAP_ERROR_ARGUMENT, "distance2: points were counted");
     sap_gl_begin(&call, device);
-    size_t bytes = (size_t)size[0] * (size_t)size[1] * WORDS * sizeof(uint32_t);
-    if (call.status == SAP_OK && !sap_scratch_take(device, bytes, &scratch))
+    size_t bytes = 0;
+    bool fits = sap_size_multiply((uint64_t)size[0] * (uint64_t)size[1], WORDS * sizeof(uint32_t), &bytes);
+    if (call.status == SAP_OK && (!fits || !sap_scratch_take(device, bytes, &scratch)))
         sap_gl_fail(&call, SAP_ERROR_MEMORY, "no memory for answers");
     uint32_t* texels = (uint32_t*)(void*)scratch.memory;
     const answers to = {.k = frame->k, .ids = ids, .distance2 = distance2, .stride = size[0]};

@@ -7,7 +7,7 @@ import { check, compare } from './measure.mjs';
 const size = 256;
 
 export function extractSphere() {
-  const volume = new Float32Array(size ** 3), middle = (size - 1) / 2, radius = 0.45 * size;
+  const volume = new Float32Array(size ** 3), middle = (size - 1) / 2, radius = 0.4 * size;
   for (let z = 0, i = 0; z < size; z++)
     for (let y = 0; y < size; y++)
       for (let x = 0; x < size; x++, i++) volume[i] = radius - Math.hypot(x - middle, y - middle, z - middle);

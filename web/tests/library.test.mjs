@@ -20,6 +20,8 @@ const programs = {
   test_gl_view: ['pictures_of_the_cpu', 'odd_meshes'],
   test_gl_surface: ['the_mesh', 'refuse', 'without_a_surface'],
 };
+// SwiftShader takes a minute to compile what these draw with.
+const slow = { swiftshader: ['test_gl_rays', 'test_gl_view'] };
 const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/tests');
 const limit = 120e3;
 const end = /^(\d+) passed, (\d+) failed, (\d+) skipped$/;
@@ -35,6 +37,7 @@ describe('the library in a browser', { concurrency: true, skip: executable ? fal
       const browser = await launch(backend);
       t.after(() => browser.close());
       for (const [program, names] of Object.entries(programs)) {
+        if (slow[backend]?.includes(program)) continue;
         await t.test(program, async (t) => {
           const lines = await run(browser, server.address, program, names, end, limit);
           const [, passed, failed, skipped] = end.exec(lines.at(-1)) ?? [];

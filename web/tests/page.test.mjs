@@ -64,8 +64,11 @@ async function use(page, control, by) {
   if (kind === 'slider') {
     const box = await one.boundingBox();
     const at = Number(await one.inputValue()) === Number(await one.getAttribute('min')) ? 0.3 : 0.02;
-    if (by === 'keys') await one.press(at === 0.3 ? 'ArrowRight' : 'ArrowLeft');
-    else await one[by]({ position: { x: box.width * at, y: box.height / 2 } });
+    const now = await valueOf(page, id);
+    const key = at === 0.3 ? 'ArrowRight' : 'ArrowLeft';
+    // A step of a logarithmic slider may be less than a whole number.
+    for (let i = 0; by === 'keys' && i < 30 && (await valueOf(page, id)) === now; i++) await one.press(key);
+    if (by !== 'keys') await one[by]({ position: { x: box.width * at, y: box.height / 2 } });
     return true;
   }
   if (kind === 'switch') {
@@ -165,6 +168,14 @@ async function loseOften(page) {
 
 // ---- Tests
 
+function tryPhone(tab, scene) {
+  tab(`${scene} is drawn, right, and no wider than a phone`, scene, { width: 390, height: 700, isMobile: true, hasTouch: true }, async (page) => {
+    await isRight(page);
+    const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(wide <= window, `${wide} pixels beside one another`);
+  });
+}
+
 // What every scene has to stand.
 function tryScene(tab, scene) {
   tab(`${scene}: every control by mouse and by keyboard`, scene, {}, async (page) => {
@@ -177,11 +188,7 @@ function tryScene(tab, scene) {
 
 inBrowser('swiftshader', (tab, browser) => {
   for (const scene of scenes) {
-    tab(`${scene} is drawn, right, and no wider than a phone`, scene, { width: 390, height: 700, isMobile: true, hasTouch: true }, async (page) => {
-      await isRight(page);
-      const [wide, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-      assert.ok(wide <= window, `${wide} pixels beside one another`);
-    });
+    if (scene !== 'rays') tryPhone(tab, scene);
     tab(`${scene} without WebGL says so`, scene, { before: () => { HTMLCanvasElement.prototype.getContext = () => null; } }, async (page) => {
       await page.waitForFunction(() => /WebGL/.test(document.getElementById('veil').textContent));
       assert.match(await veil(page), /browser does not offer/);
@@ -368,8 +375,9 @@ inBrowser('swiftshader', (tab, browser) => {
   });
 });
 
-// The other implementation, where a driver is stricter. SwiftShader takes seconds to compile what Rays draws with.
+// The other implementation, where a driver is stricter. SwiftShader takes long to compile what Rays draws with.
 inBrowser('llvmpipe', (tab) => {
+  tryPhone(tab, 'rays');
   tryScene(tab, 'rays');
   tab('meshes that are dropped', 'rays', {}, async (page) => {
     await idle(page);
@@ -386,7 +394,7 @@ inBrowser('llvmpipe', (tab) => {
     ]);
     await isRight(page);
   });
-  for (const scene of scenes) tab(`${scene} is drawn and right`, scene, {}, isRight);
+  for (const scene of scenes.slice(0, 3)) tab(`${scene} is drawn and right`, scene, {}, isRight);
   tab('the compact form, in WebGL 1', 'voronoi', { values: { sites: 1000, motion: 0, webgl: 1, form: 'compact' } }, isRight);
 });
 

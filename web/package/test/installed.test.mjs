@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
-import { folder as built } from "./tools.mjs";
+import { folder as built, points, sphere } from "./tools.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const typescript = join(here, "..", "..", "node_modules", "typescript", "bin", "tsc");
@@ -121,6 +121,37 @@ test("bundled by esbuild for a browser", async () => {
   assert.deepEqual(found, { id: 1, distance: 1 });
 });
 
+// A copy of the browsers' entry is a module of its own, not loaded yet.
+let copies = 0;
+function fresh() {
+  const name = `fresh${copies++}.mjs`;
+  cpSync(join(folder, "node_modules", "sapwood", "sapwood.js"), join(folder, name));
+  return import(pathToFileURL(join(folder, name)));
+}
+
+test("the modules with and without vectors give the same bytes", async () => {
+  const answers = async (file) => {
+    const { load, marchingCubes, MeshTree, PointTree } = await fresh();
+    await load({ wasm: readFileSync(join(folder, "node_modules", "sapwood", file)) });
+    const given = [];
+    for (const type of [Float32Array, Float64Array])
+      for (const dims of [2, 3, 5])
+        for (const family of ["clusters", "duplicates"]) {
+          const tree = new PointTree(type.from(points(family, 2000, dims)), { dims });
+          const queries = type.from(points(family, 200, dims, 5));
+          given.push(tree.save(), tree.nearestAll(queries), tree.knnAll(queries, 9), tree.withinAll(queries, 0.1));
+        }
+    const { vertices, triangles } = sphere(4);
+    const mesh = new MeshTree(vertices, triangles);
+    const rays = Float32Array.from({ length: 800 }, (_, i) => (i % 8 === 3 ? 0 : i % 8 === 7 ? 9 : Math.sin(i * i)));
+    given.push(mesh.save(), mesh.trace(rays), mesh.closestPoints(vertices.map((x) => 1.1 * x)));
+    given.push(marchingCubes(Float32Array.from(points("uniform", 1000, 1)), { size: [10, 10, 10], level: 0.5 }));
+    return given;
+  };
+  const [vectors, plain] = [await answers("sapwood.wasm"), await answers("sapwood-plain.wasm")];
+  for (const [i, answer] of vectors.entries()) assert.deepEqual(plain[i], answer, `answer ${i}`);
+});
+
 test("modules that are fetched: good, absent, damaged, of a wrong type", async () => {
   const files = { "/right.wasm": "application/wasm", "/untyped.wasm": "text/plain" };
   const server = createServer((request, response) => {
@@ -132,13 +163,6 @@ test("modules that are fetched: good, absent, damaged, of a wrong type", async (
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = (name) => `http://127.0.0.1:${server.address().port}/${name}`;
   try {
-    let copies = 0;
-    // Each copy of the file is a module of its own, not loaded yet.
-    const fresh = () => {
-      const name = `fresh${copies++}.mjs`;
-      cpSync(join(folder, "node_modules", "sapwood", "sapwood.js"), join(folder, name));
-      return import(pathToFileURL(join(folder, name)));
-    };
     const bytes = readFileSync(join(folder, "node_modules", "sapwood", "sapwood.wasm"));
     const compiled = new WebAssembly.Module(bytes);
     for (const wasm of [address("right.wasm"), new URL(address("untyped.wasm")), fetch(address("right.wasm")), bytes, compiled, Promise.resolve(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))]) {
