@@ -108,6 +108,35 @@ TEST(without_page_locked_memory) {
     close_scene(&s);
 }
 
+// The bytes of a saved tree may go once it lies on a GPU.
+TEST(saved_trees_in_memory) {
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    cloud points = cloud_of_family(FAMILY_CLUSTERED, 700, 3, 32, 0, 1);
+    sap_tree *tree = NULL, *loaded = NULL;
+    int64_t size = 0;
+    CHECK_STATUS(build(s.cpu, &points, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_tree_saved_size(tree, &size), SAP_OK);
+    const size_t room = ((size_t)size + 63) / 64 * 64;
+    unsigned char *bytes = aligned_alloc(64, room), *again = aligned_alloc(64, room);
+    CHECK_STATUS(sap_tree_save_memory(tree, bytes, size), SAP_OK);
+    memcpy(again, bytes, (size_t)size);
+    CHECK_STATUS(sap_tree_load_memory(s.gpu, again, size, &loaded), SAP_OK);
+    memset(again, 0xa5, (size_t)size);
+    if (CHECK(loaded)) {
+        CHECK(trees_equal(tree, loaded));
+        CHECK_STATUS(sap_tree_verify(loaded), SAP_OK);
+        CHECK_STATUS(sap_tree_save_memory(loaded, again, size), SAP_OK);
+        CHECK(!memcmp(again, bytes, (size_t)size));
+    }
+    sap_tree_free(loaded);
+    sap_tree_free(tree);
+    free(bytes);
+    free(again);
+    cloud_free(&points);
+    close_scene(&s);
+}
+
 #else
 TEST(copies_of_cuda_devices) { SKIP("this build has no CUDA device"); }
 #endif

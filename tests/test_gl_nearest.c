@@ -182,6 +182,25 @@ static void check_frame(const sap_gl_frame* frame, const cloud* points, const sa
     cloud_free(&queries);
 }
 
+// The bytes of a saved tree may go once it lies in textures.
+TEST(saved_trees_in_memory) {
+    if (!shared()) SKIP(no_gl);
+    cloud points = cloud_of_family(FAMILY_CLUSTERED, 300, 2, 32, 0, 5);
+    sap_tree *tree = NULL, *loaded = NULL;
+    int64_t size = 0;
+    CHECK_STATUS(build(shared(), &points, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_tree_saved_size(tree, &size), SAP_OK);
+    unsigned char* bytes = aligned_alloc(64, ((size_t)size + 63) / 64 * 64);
+    CHECK_STATUS(sap_tree_save_memory(tree, bytes, size), SAP_OK);
+    sap_tree_free(tree);
+    CHECK_STATUS(sap_tree_load_memory(shared(), bytes, size, &loaded), SAP_OK);
+    memset(bytes, 0xa5, (size_t)size);
+    if (CHECK(loaded)) try_grid(loaded, &points, 30, 17, 1, 0);
+    sap_tree_free(loaded);
+    free(bytes);
+    cloud_free(&points);
+}
+
 // The published walk gave up after 500 steps.
 TEST(points_on_a_circle_in_steps_of_one_leaf) {
     if (!shared()) SKIP(no_gl);

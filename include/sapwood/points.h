@@ -140,7 +140,7 @@ SAP_API sap_status sap_tree_save_memory(const sap_tree* tree, void* bytes, int64
 
 /**
  * Takes a saved tree that lies in memory, and checks all of it as ::sap_tree_load does. Nothing is copied: bytes[size],
- * which begin at a multiple of 64, must stay and must not be changed while the tree lives, unless its device is a GPU.
+ * which begin at a multiple of 64, must stay and must not be changed while the tree lives, if its device is the CPU.
  * Such a tree cannot be rebuilt, but its copy can. O(n log n).
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT (the log gives the byte), SAP_ERROR_MEMORY; to a device that is not the
  * CPU also those of ::sap_tree_copy.
