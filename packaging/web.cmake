@@ -63,9 +63,9 @@ sapwood_web_modules(points package .wasm "${sapwood_points_sources};$<TARGET_OBJ
 # The package's module for several threads. Its objects are compiled for shared memory; Emscripten's library is the one
 # for a single thread, whose heap gets a lock (web/threads/heap.c) and of which nothing else keeps a state that threads
 # share: --no-check-features lets both be linked. No file and no GL device is reached from there.
-set(sapwood_threads_flags -pthread -fopenmp -msimd128 -Wno-unknown-pragmas)
+set(sapwood_threads_flags -pthread -fopenmp -msimd128)
 set(sapwood_threads_sources ${sapwood_sources})
-list(FILTER sapwood_threads_sources EXCLUDE REGEX "/src/files/|/(gl|gl_[^/]*|[^/]*_gl)\\.c$|_glsl?\\.c$")
+list(FILTER sapwood_threads_sources EXCLUDE REGEX "/src/files/|/shaders/|/(gl|gl_[^/]*|[^/]*_gl)\\.c$")
 foreach(part IN ITEMS library 32 64)
   set(sapwood_threads_part ${sapwood_threads_sources})
   if(NOT part STREQUAL library)

@@ -41,37 +41,34 @@ static void run_region(void* arguments) {
     void* const* s = r->shared;
     int32_t number = web_frame()->number, bound = number;
 // A function is called through its own type, or WebAssembly traps.
-#define A(i)  , s[i]
-#define A4(i) A(i) A(i + 1) A(i + 2) A(i + 3)
-#define T     , void*
-#define T4    T T T T
-#define CASE(count, types, values)                                                                                     \
-    case count: ((void (*)(int32_t*, int32_t * types)) r->function)(&number, &bound values); break;
+#define NUMBERS          int32_t*, int32_t*
+#define A4(i)            s[i], s[i + 1], s[i + 2], s[i + 3]
+#define P4               void*, void*, void*, void*
+#define CALL(types, ...) ((void(*) types)r->function)(&number, &bound, __VA_ARGS__)
     switch (r->count) {
-        CASE(0, , )
-        CASE(1, T, A(0))
-        CASE(2, T T, A(0) A(1))
-        CASE(3, T T T, A(0) A(1) A(2))
-        CASE(4, T4, A4(0))
-        CASE(5, T4 T, A4(0) A(4))
-        CASE(6, T4 T T, A4(0) A(4) A(5))
-        CASE(7, T4 T T T, A4(0) A(4) A(5) A(6))
-        CASE(8, T4 T4, A4(0) A4(4))
-        CASE(9, T4 T4 T, A4(0) A4(4) A(8))
-        CASE(10, T4 T4 T T, A4(0) A4(4) A(8) A(9))
-        CASE(11, T4 T4 T T T, A4(0) A4(4) A(8) A(9) A(10))
-        CASE(12, T4 T4 T4, A4(0) A4(4) A4(8))
-        CASE(13, T4 T4 T4 T, A4(0) A4(4) A4(8) A(12))
-        CASE(14, T4 T4 T4 T T, A4(0) A4(4) A4(8) A(12) A(13))
-        CASE(15, T4 T4 T4 T T T, A4(0) A4(4) A4(8) A(12) A(13) A(14))
-        CASE(16, T4 T4 T4 T4, A4(0) A4(4) A4(8) A4(12))
+    case 0: ((void (*)(NUMBERS))r->function)(&number, &bound); break;
+    case 1: CALL((NUMBERS, void*), s[0]); break;
+    case 2: CALL((NUMBERS, void*, void*), s[0], s[1]); break;
+    case 3: CALL((NUMBERS, void*, void*, void*), s[0], s[1], s[2]); break;
+    case 4: CALL((NUMBERS, P4), A4(0)); break;
+    case 5: CALL((NUMBERS, P4, void*), A4(0), s[4]); break;
+    case 6: CALL((NUMBERS, P4, void*, void*), A4(0), s[4], s[5]); break;
+    case 7: CALL((NUMBERS, P4, void*, void*, void*), A4(0), s[4], s[5], s[6]); break;
+    case 8: CALL((NUMBERS, P4, P4), A4(0), A4(4)); break;
+    case 9: CALL((NUMBERS, P4, P4, void*), A4(0), A4(4), s[8]); break;
+    case 10: CALL((NUMBERS, P4, P4, void*, void*), A4(0), A4(4), s[8], s[9]); break;
+    case 11: CALL((NUMBERS, P4, P4, void*, void*, void*), A4(0), A4(4), s[8], s[9], s[10]); break;
+    case 12: CALL((NUMBERS, P4, P4, P4), A4(0), A4(4), A4(8)); break;
+    case 13: CALL((NUMBERS, P4, P4, P4, void*), A4(0), A4(4), A4(8), s[12]); break;
+    case 14: CALL((NUMBERS, P4, P4, P4, void*, void*), A4(0), A4(4), A4(8), s[12], s[13]); break;
+    case 15: CALL((NUMBERS, P4, P4, P4, void*, void*, void*), A4(0), A4(4), A4(8), s[12], s[13], s[14]); break;
+    case 16: CALL((NUMBERS, P4, P4, P4, P4), A4(0), A4(4), A4(8), A4(12)); break;
     default: __builtin_trap();
     }
-#undef A
+#undef NUMBERS
 #undef A4
-#undef T
-#undef T4
-#undef CASE
+#undef P4
+#undef CALL
 }
 
 void __kmpc_fork_call(void* where, int32_t count, void (*function)(void), ...);

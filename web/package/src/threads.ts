@@ -77,10 +77,8 @@ export async function adoptThreads(module: WebAssembly.Module, threads: number, 
     }
     await Promise.all(hands.map(({ ready }) => ready));
     made.web_threads_open!(threads - 1, +mayWait());
-    if (wasm) throw new SapwoodError("UNSUPPORTED", "Sapwood was loaded otherwise while its threads were started.");
-    adopt(instance, threads, memory);
-  } catch (error) {
-    for (const hand of hands) hand.end();
-    throw error;
+    adopt(instance, threads, memory); // unless it was loaded for one thread meanwhile, as Node may
+  } finally {
+    if (wasm !== made) for (const hand of hands) hand.end();
   }
 }
