@@ -6,7 +6,7 @@ void web_futex_may_wait(bool may) { may_wait = may; }
 
 void web_futex_wait(int32_t* word, int32_t value) {
     // Most waits are shorter than it takes to sleep and to be woken.
-    for (int turns = 0; turns < 1000 || !may_wait; turns++)
+    for (int turns = 0; turns < 1000; turns += may_wait)
         if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return;
     while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) __builtin_wasm_memory_atomic_wait32(word, value, -1);
 }
