@@ -3,6 +3,7 @@
 #
 #   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of Emscripten's JavaScript
 #   build/web/package/points.wasm, points-plain.wasm     of these points and compaction only
+#   build/web/package/sapwood-threads.wasm               sapwood.wasm for several threads, with web/threads/*.c
 #   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device, through Emscripten's glue
 
 # The library with vectors: only the inner loops are compiled anew.
@@ -58,6 +59,39 @@ sapwood_web_modules(sapwood package .wasm "${sapwood_package_sources};$<TARGET_O
   ${sapwood_bare})
 sapwood_web_modules(points package .wasm "${sapwood_points_sources};$<TARGET_OBJECTS:sapwood_points_device>"
   ${sapwood_bare})
+
+# The package's module for several threads. Its objects are compiled for shared memory; Emscripten's library is the one
+# for a single thread, whose heap gets a lock (web/threads/heap.c) and of which nothing else keeps a state that threads
+# share: --no-check-features lets both be linked. No file and no GL device is reached from there.
+set(sapwood_threads_flags -pthread -fopenmp -msimd128)
+set(sapwood_threads_sources ${sapwood_sources})
+list(FILTER sapwood_threads_sources EXCLUDE REGEX "/src/files/|/shaders/|/(gl|gl_[^/]*|[^/]*_gl)\\.c$")
+foreach(part IN ITEMS library 32 64)
+  set(sapwood_threads_part ${sapwood_threads_sources})
+  if(NOT part STREQUAL library)
+    set(sapwood_threads_part ${sapwood_simd_sources})
+  endif()
+  add_library(sapwood_threads_${part} OBJECT EXCLUDE_FROM_ALL ${sapwood_threads_part})
+  target_link_libraries(sapwood_threads_${part} PRIVATE sapwood_inside)
+  target_compile_options(sapwood_threads_${part} PRIVATE -USAP_HAVE_GL ${sapwood_threads_flags}
+    "SHELL:-include ${PROJECT_SOURCE_DIR}/web/threads/heap.h")
+  target_include_directories(sapwood_threads_${part} PRIVATE ${PROJECT_SOURCE_DIR}/web/threads)
+endforeach()
+target_compile_definitions(sapwood_threads_library PRIVATE SAP_FEW_INSTANCES)
+target_compile_options(sapwood_threads_library PRIVATE -Os)
+foreach(bits IN ITEMS 32 64)
+  target_compile_options(sapwood_threads_${bits} PRIVATE ${sapwood_simd_portable} -O3 -DSAP_REAL_BITS=${bits})
+endforeach()
+file(GLOB sapwood_team_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/threads/*.c)
+add_executable(web_sapwood-threads EXCLUDE_FROM_ALL ${sapwood_package_sources} ${sapwood_team_sources}
+  $<TARGET_OBJECTS:sapwood_threads_library> $<TARGET_OBJECTS:sapwood_threads_32> $<TARGET_OBJECTS:sapwood_threads_64>)
+target_include_directories(web_sapwood-threads PRIVATE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(web_sapwood-threads PRIVATE sapwood_flags sapwood_inside m)
+target_compile_options(web_sapwood-threads PRIVATE ${sapwood_threads_flags} -Os)
+target_link_options(web_sapwood-threads PRIVATE ${sapwood_web_memory} ${sapwood_bare}
+  -Wl,--shared-memory,--import-memory,--no-check-features,--export=stackRestore)
+set_target_properties(web_sapwood-threads PROPERTIES OUTPUT_NAME sapwood-threads SUFFIX .wasm
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
 
 # The page: one module for the thread that draws and for the worker that builds trees.
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)

@@ -10,8 +10,8 @@ const types = {
   '.wasm': 'application/wasm', '.json': 'application/json', '.png': 'image/png', '.svg': 'image/svg+xml',
 };
 
-// A server of a folder, listening; port 0: any that is free. Resolves to it and its address.
-export function serve(folder, port = 0) {
+// A server of a folder, listening; port 0: any that is free; `headers` go with every file. Resolves to it and its address.
+export function serve(folder, port = 0, headers = {}) {
   const root = normalize(folder.endsWith(sep) ? folder : folder + sep);
   const server = createServer(async (request, response) => {
     const refuse = (status) => response.writeHead(status, { 'content-type': 'text/plain' }).end(`${status}\n`);
@@ -23,7 +23,7 @@ export function serve(folder, port = 0) {
       const found = await stat(file);
       if (found.isDirectory()) return response.writeHead(301, { location: `${path}/` }).end();
       response.writeHead(200, {
-        'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-length': found.size, 'cache-control': 'no-cache',
+        ...headers, 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-length': found.size, 'cache-control': 'no-cache',
       });
       if (request.method === 'HEAD') return response.end();
       return createReadStream(file).on('error', () => response.destroy()).pipe(response);

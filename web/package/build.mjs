@@ -32,7 +32,7 @@ await build({ ...common, entryPoints: [join(here, "src", "node.ts")], format: "c
 // One instance for both kinds of modules in Node.
 writeFileSync(join(folder, "node.js"), 'export * from "./sapwood.cjs";\n');
 
-for (const file of ["sapwood.wasm", "sapwood-plain.wasm", "points.wasm", "points-plain.wasm"])
+for (const file of ["sapwood.wasm", "sapwood-plain.wasm", "sapwood-threads.wasm", "points.wasm", "points-plain.wasm"])
   cpSync(join(modules, file), join(folder, file));
 cpSync(join(here, "README.md"), join(folder, "README.md"));
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));

@@ -1,6 +1,7 @@
 // Loading, for both entries.
 import { SapwoodError } from "./errors.js";
-import { adopt, imports, wasm } from "./wasm.js";
+import { adoptThreads, type Hand, type Order, threadsOf } from "./threads.js";
+import { adopt, crew, imports, wasm } from "./wasm.js";
 
 /** The module: its address, an answer to `fetch`, its bytes, or what was compiled of them. */
 export type Source = string | URL | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module;
@@ -8,6 +9,17 @@ export type Source = string | URL | Response | ArrayBuffer | ArrayBufferView | W
 export interface LoadOptions {
   /** The module to load, instead of the one beside the package's own file. */
   wasm?: Source | PromiseLike<Source>;
+  /** Threads that a call may run on, 1 to 64. Default: 1. More take the module `sapwood-threads.wasm` and, in a browser,
+   * a page that is cross-origin isolated. */
+  threads?: number;
+}
+
+/** What an entry knows: where its own modules are, how an address is opened, and how a thread is started. */
+export interface Host {
+  own(): Source;
+  threaded(): Source;
+  open(address: string | URL): Source | Promise<Source>;
+  hire(order: Order): Hand;
 }
 
 /** Whether the module with vectors can be loaded here: a function that uses one, nothing else. */
@@ -22,34 +34,52 @@ export function unloadable(error: unknown): SapwoodError {
   return new SapwoodError("IO", `The WebAssembly module could not be loaded: ${String(error)}`);
 }
 
-/** Makes an entry's `load`: where its own module is, and how an address is opened. */
-export function loader(
-  own: () => Source, open: (address: string | URL) => Source | Promise<Source>,
-): (options?: LoadOptions) => Promise<void> {
+/** Makes an entry's `load`. */
+export function loader(host: Host): (options?: LoadOptions) => Promise<void> {
   let loading: Promise<void> | undefined;
-  const begin = async (options: LoadOptions | undefined): Promise<void> => {
-    if (!wasm) adopt(await instantiate((await options?.wasm) ?? own(), open));
+  const begin = async (options: LoadOptions | undefined, threads: number): Promise<void> => {
+    if (wasm) return;
+    const source = (await options?.wasm) ?? (threads > 1 ? host.threaded() : host.own());
+    const opened = typeof source === "string" || source instanceof URL ? await host.open(source) : source;
+    if (threads > 1) await adoptThreads(await compiled(opened), threads, host.hire);
+    else adopt(await instantiate(opened));
   };
-  return (options) => {
-    loading ??= begin(options).catch((error: unknown) => {
-      loading = undefined; // so that it can be tried again
+  return async (options) => {
+    try {
+      const threads = threadsOf(options?.threads);
+      loading ??= begin(options, threads).catch((error: unknown) => {
+        loading = undefined; // so that it can be tried again
+        throw error;
+      });
+      await loading;
+      if (options?.threads !== undefined && threads !== crew)
+        throw new SapwoodError("UNSUPPORTED", `threads: Sapwood is loaded already, with ${crew} of them`);
+    } catch (error) {
       throw unloadable(error);
-    });
-    return loading;
+    }
   };
 }
 
-async function instantiate(
-  source: Source, open: (address: string | URL) => Source | Promise<Source>,
-): Promise<WebAssembly.Instance> {
-  const bytes = typeof source === "string" || source instanceof URL ? await open(source) : source;
-  if (bytes instanceof WebAssembly.Module) return WebAssembly.instantiate(bytes, imports);
-  if (!(bytes instanceof Response)) return (await WebAssembly.instantiate(bytes as BufferSource, imports)).instance;
-  if (!bytes.ok) throw new SapwoodError("IO", `${bytes.url}: ${bytes.status} ${bytes.statusText}`);
-  // Servers that do not know the type of .wasm files are common; compiling while bytes arrive asks for it.
-  if (bytes.headers.get("content-type")?.startsWith("application/wasm"))
-    return (await WebAssembly.instantiateStreaming(bytes, imports)).instance;
-  return (await WebAssembly.instantiate(await bytes.arrayBuffer(), imports)).instance;
+type Opened = Exclude<Source, string | URL>;
+
+async function instantiate(source: Opened): Promise<WebAssembly.Instance> {
+  if (source instanceof WebAssembly.Module) return WebAssembly.instantiate(source, imports);
+  if (!(source instanceof Response)) return (await WebAssembly.instantiate(source as BufferSource, imports)).instance;
+  if (streams(source)) return (await WebAssembly.instantiateStreaming(source, imports)).instance;
+  return (await WebAssembly.instantiate(await source.arrayBuffer(), imports)).instance;
+}
+
+async function compiled(source: Opened): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source;
+  if (!(source instanceof Response)) return WebAssembly.compile(source as BufferSource);
+  return streams(source) ? WebAssembly.compileStreaming(source) : WebAssembly.compile(await source.arrayBuffer());
+}
+
+// Whether an answer can be compiled while its bytes arrive, which asks for the right type: servers that do not know that
+// of .wasm files are common. Throws what a server refuses.
+function streams(answer: Response): boolean {
+  if (!answer.ok) throw new SapwoodError("IO", `${answer.url}: ${answer.status} ${answer.statusText}`);
+  return answer.headers.get("content-type")?.startsWith("application/wasm") ?? false;
 }
 
 /** An address that has to be fetched. */

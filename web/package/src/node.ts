@@ -2,8 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import { SapwoodError } from "./errors.js";
 import { fetched, hasVectors, loader, type LoadOptions, type Source, unloadable } from "./load.js";
+import { type Hand, type Order, script } from "./threads.js";
 import { adopt, imports, loadOnDemand } from "./wasm.js";
 
 export * from "./points_api.js";
@@ -19,7 +21,8 @@ function read(path: string): Uint8Array {
   }
 }
 
-const own = (): Uint8Array => read(join(__dirname, hasVectors() ? "sapwood.wasm" : "sapwood-plain.wasm"));
+const beside = (name: string): Uint8Array => read(join(__dirname, name));
+const own = (): Uint8Array => beside(hasVectors() ? "sapwood.wasm" : "sapwood-plain.wasm");
 
 loadOnDemand(() => {
   try {
@@ -35,5 +38,22 @@ function open(address: string | URL): Source | Promise<Source> {
   return read(name.startsWith("file:") ? fileURLToPath(name) : name);
 }
 
-/** As in browsers; only to load another module than the package's own, or to choose the moment. */
-export const load: (options?: LoadOptions) => Promise<void> = loader(own, open);
+function hire(order: Order): Hand {
+  const text = `${script}const { parentPort } = require("node:worker_threads");
+parentPort.once("message", (data) => work(data, () => parentPort.postMessage(0)));`;
+  const worker = new Worker(text, { eval: true, execArgv: [] }); // whatever the program was started with
+  const ready = new Promise<void>((resolve, reject) => {
+    worker.once("message", () => {
+      worker.unref(); // a program ends though its threads would work on
+      resolve();
+    });
+    worker.once("error", reject);
+  });
+  worker.postMessage(order);
+  return { ready, end: () => void worker.terminate() };
+}
+
+/** As in browsers; only to ask for threads, to load another module than the package's own, or to choose the moment. */
+export const load: (options?: LoadOptions) => Promise<void> = loader({
+  own, threaded: () => beside("sapwood-threads.wasm"), open, hire,
+});

@@ -13,7 +13,10 @@ export interface Exports {
 export let wasm: Exports | undefined;
 let memory: WebAssembly.Memory | undefined;
 
-// Views of all of the memory, renewed whenever it grows: growing detaches the old ones.
+/** Threads that calls run on. */
+export let crew = 1;
+
+// Views of all of the memory, renewed whenever it grows: growing detaches the old ones, or leaves them short.
 export let i32: Int32Array;
 export let u32: Uint32Array;
 export let f64: Float64Array;
@@ -23,6 +26,8 @@ export let numbers = 0;
 export let integers = 0;
 
 function renew(): void {
+  // Memory that another thread's call let grow is seen here for certain after growing it by nothing.
+  if (crew > 1) memory!.grow(0);
   const buffer = memory!.buffer;
   i32 = new Int32Array(buffer);
   u32 = new Uint32Array(buffer);
@@ -38,14 +43,16 @@ export const imports: WebAssembly.Imports = {
   },
 };
 
-/** Takes a new instance into use, unless there is one already: the first serves for ever. */
-export function adopt(instance: WebAssembly.Instance): void {
+/** Takes a new instance into use, unless there is one already: the first serves for ever. One of several threads comes
+ * with their memory, initialised. */
+export function adopt(instance: WebAssembly.Instance, threads = 1, shared?: WebAssembly.Memory): void {
   if (wasm) return;
   const made = instance.exports as unknown as Exports;
-  made._initialize();
-  const status = made.web_open!(1);
+  if (!shared) made._initialize();
+  const status = made.web_open!(threads);
   if (status !== 0) throw new SapwoodError(statusOf(status), "The WebAssembly module could not be started.");
-  memory = made.memory;
+  memory = shared ?? made.memory;
+  crew = threads;
   renew();
   const block = made.web_block!() >>> 0;
   numbers = block / 8;

@@ -9,6 +9,7 @@ await load();
 await load({ wasm: new URL("sapwood.wasm", "https://example.org") });
 await load({ wasm: fetch("sapwood.wasm") });
 await loadPoints({ wasm: new Uint8Array() });
+await load({ threads: 4 });
 
 const tree = new PointTree([1, 2], { dims: 2, type: Float32Array, split: "median", axis: "cycle", leafSize: 8 });
 const nearest: Neighbor = tree.nearest(1, 2);
