@@ -2,6 +2,7 @@
 // CPU. Every hit is compared with the CPU's. *View*: the same picture drawn by sap_gl_view, first hits and one light.
 //
 //   sapwood_gl_rays_bench [--size N] [MESH…]        meshes in PLY, OBJ or STL; none: a bumpy torus of 259,200 triangles
+#include "expect.h"
 #include <math.h>
 #include <sapwood/sapwood.h>
 #include <stdio.h>
@@ -27,17 +28,6 @@ static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static void say(void* user, sap_status status, const char* sentence) {
-    (void)user;
-    fprintf(stderr, "%s: %s\n", sap_status_string(status), sentence);
-}
-
-static void expect(sap_status status, const char* doing) {
-    if (status == SAP_OK) return;
-    fprintf(stderr, "%s: %s\n", doing, sap_status_string(status));
-    exit(1);
 }
 
 static void* take(size_t count, size_t size) {

@@ -3,6 +3,7 @@
 // with the CPU's.
 //
 //   sapwood_gl_bench [--size WxH] [--leaf N] [--frames N] [--csv FILE] [COUNT…]
+#include "expect.h"
 #include <sapwood/sapwood.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,17 +25,6 @@ static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static void say(void* user, sap_status status, const char* sentence) {
-    (void)user;
-    fprintf(stderr, "%s: %s\n", sap_status_string(status), sentence);
-}
-
-static void expect(sap_status status, const char* doing) {
-    if (status == SAP_OK) return;
-    fprintf(stderr, "%s: %s\n", doing, sap_status_string(status));
-    exit(1);
 }
 
 static int by_size(const void* a, const void* b) {

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_TESTS_GL_TOOLS_H
 #define SAPWOOD_TESTS_GL_TOOLS_H
 
-#include "sapwood/base.h"
+#include "allocator.h"
 
 // Of all devices that gl_tools_open opened.
 typedef struct gl_tools_state {
@@ -25,6 +25,12 @@ void gl_tools_reset(void);
 bool gl_tools_present(void);
 // sap_device_open for an OpenGL device whose calls are watched, with a look for errors after every pass.
 sap_status gl_tools_open(const sap_device_options* options, sap_device** device);
+// The same for a host that watches.
+static inline sap_status gl_tools_open_watched(watch* w, sap_device** device) {
+    sap_device_options options = watched(w);
+    options.processor = SAP_GL;
+    return gl_tools_open(&options, device);
+}
 // The same over a library of EGL that is not there.
 sap_status gl_tools_open_without_egl(const sap_device_options* options, sap_device** device);
 

@@ -42,12 +42,6 @@ static bool draw_cell(pattern p, int64_t i, int64_t cells) {
     }
 }
 
-static sap_status open_watched(watch* w, sap_device** device) {
-    sap_device_options options = watched(w);
-    options.processor = SAP_GL;
-    return gl_tools_open(&options, device);
-}
-
 // ---- Textures of a device's own context
 
 static GLenum format_of(sap_gl_cells cells, uint32_t largest) {
@@ -340,7 +334,7 @@ TEST(lists_of_every_form_and_size) {
     sap_device* device = NULL;
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     check_kinds(device);
     sap_device_close(device);
     NOTE("after all");
@@ -354,7 +348,7 @@ TEST(lists_without_float_targets) {
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     gl_tools_reset();
     gl_tools.no_float_targets = true;
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     sample s = {.options = {.form = SAP_GL_FLOAT, .cells = SAP_GL_CELLS_BYTE, .width = 75, .height = 41, .most = 200},
                 .largest = 255};
     for (int p = 0; p < PATTERNS; p++) {
@@ -377,7 +371,7 @@ TEST(totals_beyond_2_to_the_24) {
     sap_device* device = NULL;
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     enum { SIDE = 300 };
     uint32_t* counts = malloc(SIDE * SIDE * 4);
     int64_t exact = 0;
@@ -407,7 +401,7 @@ TEST(the_list_of_sap_compact) {
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     enum { WIDTH = 320, HEIGHT = 201, CELLS = 4 * WIDTH * HEIGHT };
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
     uint8_t* keep = malloc(CELLS);
     uint32_t *numbers = malloc(CELLS * 4), *kept = malloc(CELLS * 4), *texels = malloc(CELLS * 16);
@@ -447,7 +441,7 @@ TEST(sap_compact_on_opengl) {
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     enum { MOST = (1 << 22) + 4099 };
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
     static const int64_t counts[] = {0, 1, 5, 4095, 4096, 40000, MOST};
     uint8_t* keep = malloc(MOST);
@@ -492,7 +486,7 @@ TEST(pyramids_refuse) {
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     gl_tools_reset();
     gl_tools.max_texture_size = 2048;
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     sap_gl_pyramid* pyramid = NULL;
     sap_gl_pyramid_options good = {.width = 4, .height = 4}, o = good;
     CHECK_STATUS(sap_gl_pyramid_make(NULL, &good, &pyramid), SAP_ERROR_ARGUMENT);
@@ -592,7 +586,7 @@ static void fail_each(int64_t* at, const int64_t* counted, sap_status failure, c
         sap_device* device = NULL;
         gl_tools_reset();
         NOTE("form %d, failing the %lldth", (int)options->form, (long long)n);
-        if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+        if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
         bool bytes = options->cells == SAP_GL_CELLS_BYTE;
         GLuint base = make_texture(device, bytes ? GL_R8 : GL_R8UI, bytes ? GL_RED : GL_RED_INTEGER, GL_UNSIGNED_BYTE,
                                    16, 1, "0123456789abcdef");
@@ -636,7 +630,7 @@ TEST(no_memory_on_the_host) {
     watch w = {0};
     sap_device* device = NULL;
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     GLuint base = make_texture(device, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, 16, 1, "0123456789abcdef");
     int64_t before = w.requests;
     CHECK_STATUS(use_all(device, base, &options), SAP_OK);

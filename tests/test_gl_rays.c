@@ -12,12 +12,6 @@ static const char* const no_gl = "no OpenGL ES here";
 
 enum { RAYS = 1600, SIZE = 500 };
 
-static sap_status open_watched(watch* w, sap_device** device) {
-    sap_device_options options = watched(w);
-    options.processor = SAP_GL;
-    return gl_tools_open(&options, device);
-}
-
 // A mesh, rays about it, and what the CPU says of them.
 typedef struct scene {
     sap_device* cpu;
@@ -92,7 +86,7 @@ TEST(the_hits_of_the_cpu) {
     sap_device* device = NULL;
     gl_tools_reset();
     gl_tools.no_float_targets = true;
-    CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+    CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
     for (int kind = 0; kind < RAY_MESHES; kind++) {
         scene s;
         sap_mesh_tree* copy = NULL;
@@ -131,7 +125,7 @@ TEST(rebuilt_saved_and_copied_back) {
     sap_mesh_tree *tree = NULL, *loaded = NULL, *back = NULL;
     gl_tools_reset();
     if (!CHECK(folder_make(&files))) return;
-    CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+    CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_build(device, (sap_mesh){0}, NULL, &tree), SAP_OK);
     sap_ray ray = {{0, 0, -5}, 0, {0, 0, 1}, INFINITY};
     sap_hit hit = {0};
@@ -169,7 +163,7 @@ TEST(any_number_of_rays_with_small_textures) {
     sap_mesh_tree *tree = NULL, *none = NULL;
     gl_tools_reset();
     gl_tools.max_texture_size = 32;
-    CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+    CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
     open_scene(&s, RAY_MESH_CUBE, 12, 600);
     open_scene(&large, RAY_MESH_SOUP, 700, 1);
     CHECK_STATUS(sap_mesh_tree_copy(s.tree, device, &tree), SAP_OK);
@@ -240,7 +234,7 @@ TEST(failed_memory_at_any_point) {
     scene s;
     open_scene(&s, RAY_MESH_CUBE, 12, 40);
     gl_tools_reset();
-    CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+    CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
     const int64_t blocks = w.blocks;
     sap_status status = SAP_ERROR_MEMORY;
     for (int64_t n = 1; status != SAP_OK && n < 200; n++) {
@@ -276,7 +270,7 @@ TEST(lost_contexts_at_any_call) {
         watch w = {0};
         sap_device* device = NULL;
         gl_tools_reset();
-        CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+        CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
         const int64_t before = gl_tools.calls;
         gl_tools.lose_at = before + n;
         sap_status status = use_once(device, &s);

@@ -19,12 +19,6 @@ static uint32_t draw(uint32_t below) {
 
 static int64_t most_side(const sap_device* device) { return sap_gl_of(device)->most_3d; }
 
-static sap_status open_watched(watch* w, sap_device** device) {
-    sap_device_options options = watched(w);
-    options.processor = SAP_GL;
-    return gl_tools_open(&options, device);
-}
-
 // Random values, or those of a smooth body.
 static void fill(sap_volume* volume, void* values, bool smooth) {
     const int64_t* size = volume->size;
@@ -80,7 +74,7 @@ TEST(the_mesh_of_the_cpu) {
     sap_device *device = NULL, *cpu = NULL;
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
     void* values = malloc(64 * 64 * 64 * 4);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -118,7 +112,7 @@ TEST(surfaces_refuse) {
     sap_isosurface* surface = NULL;
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     sap_volume volume = small_volume(values);
     static const float bad[] = {NAN, INFINITY, -INFINITY, 3e38f};
     for (int i = 0; i < 4; i++) {
@@ -151,7 +145,7 @@ TEST(a_volume_without_a_surface) {
     sap_isosurface* surface = NULL;
     if (!gl_tools_present()) SKIP("no OpenGL ES");
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     CHECK_STATUS(
         sap_isosurface_extract(device, small_volume(values), &(sap_isosurface_options){.level = 1e6f}, &surface),
         SAP_OK);
@@ -180,7 +174,7 @@ TEST(a_context_lost_at_any_call) {
         sap_device* device = NULL;
         gl_tools_reset();
         NOTE("call %lld", (long long)n);
-        if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+        if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
         int64_t before = gl_tools.calls;
         gl_tools.lose_at = n ? before + n : 0;
         sap_status status = extract_once(device);
@@ -200,7 +194,7 @@ TEST(no_memory_anywhere) {
     watch w = {0};
     sap_device* device = NULL;
     gl_tools_reset();
-    if (!CHECK_STATUS(open_watched(&w, &device), SAP_OK)) return;
+    if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     int64_t before = gl_tools.memory_calls, requests = w.requests;
     CHECK_STATUS(extract_once(device), SAP_OK);
     int64_t textures = gl_tools.memory_calls - before, blocks = w.requests - requests;

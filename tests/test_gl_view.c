@@ -13,12 +13,6 @@ static const char* const no_gl = "no OpenGL ES here";
 
 enum { PIXELS = RENDER_WIDTH * RENDER_HEIGHT };
 
-static sap_status open_watched(watch* w, sap_device** device) {
-    sap_device_options options = watched(w);
-    options.processor = SAP_GL;
-    return gl_tools_open(&options, device);
-}
-
 // A mesh with its tree on the CPU, and with a view of it on OpenGL.
 typedef struct stage {
     sap_device *cpu, *gl;
@@ -78,7 +72,7 @@ TEST(the_pictures_of_the_cpu) {
     gl_tools_reset();
     gl_tools.no_float_targets = true;
     gl_tools.max_draw_buffers = 4;
-    CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+    CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
     open_stage(&s, device);
     for (int which = 0; which < RENDER_SETS; which++) {
         static const int32_t sides[] = {64, 17, 200, 33, 70, 2048};
@@ -202,7 +196,7 @@ TEST(what_views_refuse) {
     bool done;
     gl_tools_reset();
     gl_tools.max_texture_size = 128;
-    CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+    CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
     open_stage(&s, device);
     CHECK_STATUS(sap_gl_view_create(NULL, &s.set.file, &none), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_gl_view_create(s.tree, &s.set.file, &none), SAP_ERROR_ARGUMENT);
@@ -345,7 +339,7 @@ TEST(failures_at_any_point) {
     sap_device* device = NULL;
     stage s;
     gl_tools_reset();
-    CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+    CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
     open_stage(&s, device);
     const int64_t textures = gl_tools.textures;
     sap_status status = SAP_ERROR_MEMORY;
@@ -381,7 +375,7 @@ TEST(contexts_lost_at_any_call) {
         sap_device* device = NULL;
         stage s;
         gl_tools_reset();
-        CHECK_STATUS(open_watched(&w, &device), SAP_OK);
+        CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
         open_stage(&s, device);
         const int64_t before = gl_tools.calls;
         gl_tools.lose_at = before + n;

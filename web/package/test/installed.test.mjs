@@ -84,7 +84,7 @@ test("the types, strict, for both kinds of modules", () => {
       assert.fail(error.stdout);
     }
   };
-  compile("--module", "nodenext", "module.mts", "common.cts");
+  compile("--module", "nodenext", "module.mts", "commonjs.cts");
   compile("--module", "esnext", "--moduleResolution", "bundler", "module.mts");
 });
 
