@@ -2,7 +2,7 @@
 // the test: it also answers a sample of the rays whose answers agree.
 #include "rays.h"
 
-#include "ray/walks_cpu.h"
+#include "ray/walk_cpu.h"
 
 #include <math.h>
 #include <stdlib.h>

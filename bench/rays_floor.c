@@ -2,7 +2,7 @@
 // second at best: loops as simple as they come over 16 rays side by side, all in cache.
 #include "rays.h"
 
-#include "ray/access.h"
+#include "mesh/access.h"
 #include "ray/ray.h"
 
 #define SAP_MESH_STACK SAP_MESH_DEPTH_MAX

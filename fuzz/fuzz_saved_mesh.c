@@ -3,9 +3,9 @@
 //
 // An input is bytes 16 to 135 of a file that sap_mesh_tree_save wrote, then those from 512 on without the last 64. One
 // that begins with "SAP" is taken as a saved tree as it is.
-#include "base/saved.h"
 #include "fuzz.h"
 #include "sapwood/mesh.h"
+#include "saved/saved.h"
 #include <math.h>
 #include <string.h>
 

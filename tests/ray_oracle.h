@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_TESTS_RAY_ORACLE_H
 #define SAPWOOD_TESTS_RAY_ORACLE_H
 
-#include "ray/walks_cpu.h"
+#include "ray/walk_cpu.h"
 #include "ray_meshes.h"
 
 static inline sap_triangle oracle_triangle(const sap_mesh* mesh, int64_t i) {

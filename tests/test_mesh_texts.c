@@ -1,14 +1,14 @@
 // The shared texts of building over triangles: a plain builder made of nothing else, which tries every plane at every
 // triangle, gives the trees of the library, on every instruction set.
-#include "device/cpu_kernels.h"
+#include "device/cpu.h"
+#include "mesh/access.h"
 #include "mesh_families.h"
-#include "ray/access.h"
 #include "test.h"
 #include <stdlib.h>
 
 #define SAP_TO_FLOAT(x) ((float)(x))
 #include "math/sah.h"
-#include "mesh/clip.h"
+#include "mesh/clip/clip.h"
 #include "mesh/planes.h"
 
 enum { DEPTH = 40, NODES_MOST = 1 << 19, REFERENCES_MOST = 1 << 20 };

@@ -1,11 +1,11 @@
 // Saved trees in memory: the bytes of the file, used where they lie; every flipped bit, every missing end, bytes too
 // many and places that are none are refused with one sentence, and nothing leaks.
 #include "allocator.h"
-#include "base/saved.h"
 #include "calls.h"
 #include "families.h"
 #include "folder.h"
 #include "mesh_families.h"
+#include "saved/saved.h"
 #include "test.h"
 #include "trees.h"
 

@@ -19,16 +19,16 @@
 #include "tree/access.h"
 
 #define SAP_CAPACITY 1
-#include "nearest/candidates.h"
+#include "nearest/candidates/candidates.h"
 #undef SAP_CAPACITY
 #define SAP_CAPACITY 5
-#include "nearest/candidates.h"
+#include "nearest/candidates/candidates.h"
 #undef SAP_CAPACITY
 #define SAP_CAPACITY 32
-#include "nearest/candidates.h"
+#include "nearest/candidates/candidates.h"
 #undef SAP_CAPACITY
 #define SAP_CAPACITY 0
-#include "nearest/candidates_memory.h"
+#include "nearest/candidates/candidates_memory.h"
 #undef SAP_CAPACITY
 
 TEST(trailing_zeros) {

@@ -6,7 +6,7 @@
 // have still to read, so each gathers its kept items in a buffer before the barrier: behind it, whatever lies under the
 // places that a wave writes has been read.
 #include "compact/compact.h"
-#include "device/cpu_kernels.h"
+#include "device/cpu.h"
 #include <string.h>
 
 enum {

@@ -1,5 +1,5 @@
 // The CPU as a processor: threads, and the inner loops that suit its vector instructions.
-#include "device/cpu_kernels.h"
+#include "device/cpu.h"
 #include "nearest/nearest_cpu.h"
 #include "radius/radius_cpu.h"
 #include "render/picture.h"

@@ -9,9 +9,9 @@ sap_status sap_cuda_device_wait(sap_device* device);
 sap_status sap_tree_make_cuda(sap_tree* tree, const unsigned char* arrays);
 sap_status sap_tree_read_cuda(const sap_tree* tree, size_t at, size_t bytes, void* to);
 void sap_tree_unmake_cuda(sap_tree* tree);
-// ---- tree/verify_cuda.cu
+// ---- tree/balanced/verify_cuda.cu
 sap_status sap_tree_verify_cuda(const sap_tree* tree, bool* right);
-// ---- tree/build_cuda.cu
+// ---- tree/balanced/build_cuda.cu
 sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points);
 // ---- nearest/nearest_cuda.cu
 sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job);
@@ -21,11 +21,11 @@ sap_status sap_radius_cuda(const sap_tree* tree, const sap_radius_job* job);
 sap_status sap_mesh_make_cuda(sap_mesh_tree* tree, const unsigned char* arrays);
 sap_status sap_mesh_read_cuda(const sap_mesh_tree* tree, void* to);
 void sap_mesh_unmake_cuda(sap_mesh_tree* tree);
-// ---- mesh/mesh_build_cuda.cu
+// ---- mesh/build_cuda.cu
 sap_status sap_mesh_build_cuda(sap_mesh_tree* tree, const sap_mesh* mesh);
 // ---- ray/ray_cuda.cu
 sap_status sap_trace_cuda(const sap_mesh_tree* tree, const sap_ray_job* job);
-// ---- ray/about_cuda.cu
+// ---- ray/closest_inside_cuda.cu
 sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_job* job);
 sap_status sap_inside_cuda(const sap_mesh_tree* tree, const sap_inside_job* job);
 // ---- compact/compact_cuda.cu

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_DEVICE_DEVICE_H
 #define SAPWOOD_DEVICE_DEVICE_H
 
-#include "base/memory.h"
+#include "device/memory.h"
 #include "sapwood/grid.h"
 #include "sapwood/mesh.h"
 #include "sapwood/points.h"

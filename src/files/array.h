@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_FILES_ARRAY_H
 #define SAPWOOD_FILES_ARRAY_H
 
-#include "base/memory.h"
+#include "device/memory.h"
 
 // All zero is empty.
 typedef struct sap_array {

@@ -1,5 +1,5 @@
 // PCD: a text of keywords that lists the fields, then a point a line or a point a row of numbers.
-#include "base/memory.h"
+#include "device/memory.h"
 #include "files/cells.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "files/read.h"
 #include "device/device.h"
 #include "files/array.h"
-#include "files/mesh_draft.h"
+#include "files/mesh/mesh_draft.h"
 #include "files/source.h"
 #include <errno.h>
 #include <fcntl.h>

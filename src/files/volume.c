@@ -1,6 +1,6 @@
 // Volumes: NPY arrays of three axes, and raw samples.
-#include "base/memory.h"
 #include "device/device.h"
+#include "device/memory.h"
 #include "files/npy.h"
 #include "files/read.h"
 #include <string.h>

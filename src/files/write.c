@@ -1,7 +1,7 @@
 // Tables of numbers as NPY, PLY, CSV and XYZ.
-#include "base/output.h"
 #include "device/device.h"
 #include "files/source.h"
+#include "saved/output.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

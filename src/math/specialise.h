@@ -2,7 +2,7 @@
 // name below gets a suffix that says for which. Include after every other header, with these defined:
 //   SAP_REAL_BITS  32 or 64
 //   SAP_AXES       2, 3 or 4: trees of just so many dimensions; SAP_MAX_DIMS (16): trees of any number
-// Names that depend on a list also take SAP_CAPACITY (nearest/candidates.h); those that depend on a visitor,
+// Names that depend on a list also take SAP_CAPACITY (nearest/candidates/candidates.h); those that depend on a visitor,
 // SAP_VISITOR (radius/count.h, radius/collect.h).
 
 #undef SAP_REAL
@@ -58,7 +58,7 @@
 #define sap_explicit_node   SAP_SPECIAL(sap_explicit_node)
 #define sap_explicit_stride SAP_SPECIAL(sap_explicit_stride)
 
-// nearest/candidates.h, nearest/candidates_memory.h, nearest/walk.h
+// nearest/candidates/candidates.h, nearest/candidates/candidates_memory.h, nearest/walk.h
 #define sap_candidates          SAP_SPECIAL_LIST(sap_candidates)
 #define sap_candidates_none     SAP_SPECIAL_LIST(sap_candidates_none)
 #define sap_candidates_limit2   SAP_SPECIAL_LIST(sap_candidates_limit2)

@@ -52,7 +52,8 @@ typedef struct sap_mesh_rules {
     bool fast;
 } sap_mesh_rules;
 
-// Those of a mesh of so many triangles; left to the builder: corners, room, and the radius if it is 0 (mesh/reach.h).
+// Those of a mesh of so many triangles; left to the builder: corners, room, and the radius if it is 0
+// (mesh/search_radius.h).
 sap_mesh_rules sap_mesh_rules_of(const sap_mesh_tree_options* options, int64_t triangles);
 
 // What the leaves of a piece come to.

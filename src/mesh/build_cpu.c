@@ -6,8 +6,8 @@
 // and the next level does not fit, only the last nodes of a level are divided, and what comes of them is finished
 // first.
 #include "base/threads.h"
-#include "mesh/crew.h"
 #include "mesh/load.h"
+#include "mesh/workspace.h"
 #include <string.h>
 
 #define SAP_TO_FLOAT(x) ((float)(x))
@@ -15,7 +15,7 @@
 
 #include "math/sah.h"
 #include "mesh/planes.h"
-#include "mesh/reach.h"
+#include "mesh/search_radius.h"
 
 // Parts that find() needs scratch memory of, for a node of so many.
 static int64_t room_to_find(const sap_mesh_top* top) {

@@ -1,9 +1,9 @@
 // Building trees over triangles on CUDA devices: what the kernels share.
 //
-// The way of a build: load_cuda.cu checks the mesh and makes the parts of the root; large_cuda.cuh divides nodes of
-// many parts level by level, all blocks together; small_fast_cuda.cu and its sibling of HIGH build each small node's
-// whole subtree by a warp, into staging; join_cuda.cu puts everything where it belongs in preorder. mesh_build_cuda.cu
-// is the host's side.
+// The way of a build: load_cuda.cu checks the mesh and makes the parts of the root; mesh/large/level_cuda.cuh divides
+// nodes of many parts level by level, all blocks together; mesh/small/fast_cuda.cu and its sibling of HIGH build each
+// small node's whole subtree by a warp, into staging; mesh/join/join_cuda.cu puts everything where it belongs in
+// preorder. build_cuda.cu is the host's side.
 //
 // Parts of nodes that wait lie in two stacks that grow towards each other, jobs beside them; a level takes as many of
 // the last jobs of a stack as the room between surely suffices for and puts their children on the other one. Parts are
@@ -18,12 +18,12 @@ extern "C" {
 #define SAP_TO_FLOAT(x) ((float)(x))
 #include "math/sah.h"
 
+#include "mesh/access.h"
 #include "mesh/build.h"
-#include "ray/access.h"
 
-#include "mesh/clip.h"
+#include "mesh/clip/clip.h"
 #include "mesh/planes.h"
-#include "mesh/reach.h"
+#include "mesh/search_radius.h"
 }
 
 enum {
@@ -176,10 +176,10 @@ typedef struct sap_mesh_cuda_build {
 // mesh/load_cuda.cu. state->bad, bounds; the root's parts.
 void sap_mesh_cuda_load(sap_cuda_call* call, const sap_mesh_cuda_build* b, const float* vertices, int64_t vertex_count,
                         const int32_t* triangles);
-// mesh/large_fast_cuda.cu, mesh/large_high_cuda.cu: until state->stop.
+// mesh/large/fast_cuda.cu, mesh/large/high_cuda.cu: until state->stop.
 void sap_mesh_cuda_large_fast(sap_cuda_call* call, const sap_mesh_cuda_build* b);
 void sap_mesh_cuda_large_high(sap_cuda_call* call, const sap_mesh_cuda_build* b);
-// mesh/small_fast_cuda.cu, mesh/small_high_cuda.cu: all roots that are listed.
+// mesh/small/fast_cuda.cu, mesh/small/high_cuda.cu: all roots that are listed.
 void sap_mesh_cuda_small_fast(sap_cuda_call* call, const sap_mesh_cuda_build* b);
 void sap_mesh_cuda_small_high(sap_cuda_call* call, const sap_mesh_cuda_build* b);
 

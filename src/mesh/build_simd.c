@@ -1,6 +1,6 @@
 // The inner loops of the builders over triangles, for each instruction set. Trees are of floats: nothing is compiled
 // for doubles.
-#include "device/cpu_kernels.h"
+#include "device/cpu.h"
 #include <float.h>
 #include <math.h>
 
@@ -14,7 +14,7 @@
 #include "math/sah.h"
 #include "mesh/planes.h"
 
-#include "mesh/small_fast_simd.h"
+#include "mesh/small/fast_simd.h"
 
 // A large node of the subtree that waits.
 typedef struct waiting_node {

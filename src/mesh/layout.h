@@ -9,9 +9,9 @@
 #ifndef SAPWOOD_MESH_LAYOUT_H
 #define SAPWOOD_MESH_LAYOUT_H
 
-#include "base/saved.h"
 #include "device/device.h"
 #include "sapwood/mesh.h"
+#include "saved/saved.h"
 
 enum {
     SAP_MESH_DEPTH_MAX = 64, // inner nodes above a leaf

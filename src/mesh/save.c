@@ -1,4 +1,4 @@
-// Saved trees over triangles (base/saved.h). Where each array begins follows from the counts among the facts
+// Saved trees over triangles (saved/saved.h). Where each array begins follows from the counts among the facts
 // (layout.h). Loading checks all of it: both checksums, every size, then the tree itself.
 #include "mesh/host_view.h"
 #include <string.h>

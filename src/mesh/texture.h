@@ -1,4 +1,4 @@
-// How shaders read a tree over triangles: the accessors of ray/access.h over textures (mesh/textures_gl.c makes them).
+// How shaders read a tree over triangles: the accessors of mesh/access.h over textures (mesh/textures_gl.c makes them).
 // Text for GLSL ES 3.00; needs math/dialect.h.
 
 #define SAP_MESH_PARAM

@@ -5,8 +5,8 @@
 #ifndef SAPWOOD_NEAREST_LEAF_CUDA_CUH
 #define SAPWOOD_NEAREST_LEAF_CUDA_CUH
 
-#include "nearest/list_cuda.cuh"
-#include "tree/explicit_cuda.cuh"
+#include "nearest/candidates/list_cuda.cuh"
+#include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 

@@ -3,7 +3,7 @@
 #ifndef SAPWOOD_NEAREST_LEAF_LANES_CUDA_CUH
 #define SAPWOOD_NEAREST_LEAF_LANES_CUDA_CUH
 
-#include "nearest/heap_cuda.cuh"
+#include "nearest/candidates/heap_cuda.cuh"
 #include "nearest/leaf_cuda.cuh"
 
 // ---- Which points of their leaves may be near

@@ -10,14 +10,14 @@
 // SAP_LEFT       this pass finds, for a block of the grid, whether a walk in it has not ended: x, not 0
 #include "math/dialect.h"
 #include "math/distance.h"
-#include "tree/texture.h"
+#include "tree/forms/texture.h"
 #if SAP_CAPACITY > 0
-#include "nearest/candidates.h"
+#include "nearest/candidates/candidates.h"
 #else
-#include "nearest/candidates_count.h"
+#include "nearest/candidates/candidates_count.h"
 #endif
-#include "nearest/walked.h"
-#include "nearest/scan_texture.h"
+#include "nearest/walk_result.h"
+#include "nearest/grid/scan_texture.h"
 #include "nearest/walk.h"
 
 uniform int wanted;  // neighbours

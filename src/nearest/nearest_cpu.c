@@ -1,8 +1,8 @@
 // The batch search on the CPU: queries are ordered a slab at a time and dealt out to threads in short runs.
 #include "nearest/nearest_cpu.h"
-#include "base/progress.h"
 #include "base/threads.h"
-#include "device/cpu_kernels.h"
+#include "device/cpu.h"
+#include "device/progress.h"
 #include "tree/queries.h"
 
 enum { LOCAL_KEYS = 512 }; // longest heap that a single run keeps on the stack

@@ -2,9 +2,9 @@
 #ifndef SAPWOOD_NEAREST_NEAREST_CUDA_CUH
 #define SAPWOOD_NEAREST_NEAREST_CUDA_CUH
 
-#include "nearest/heap_cuda.cuh"
+#include "nearest/candidates/heap_cuda.cuh"
 #include "nearest/nearest_cuda.h"
-#include "nearest/walks_cuda.cuh"
+#include "nearest/walk_cuda.cuh"
 
 enum {
     NEAREST_THREADS = 128,

@@ -1,5 +1,5 @@
 // Searches on OpenGL devices for answers in host memory: rectangles of walks, drawn, read back and unpacked.
-#include "nearest/frame_gl.h"
+#include "nearest/grid/walk_gl.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // The fast walk over a balanced tree: boxes of 16 siblings tested together, four binary levels a step, and leaves
 // scanned in registers. A sibling of nearest/walk.h, because registers, not single values, are what CPUs are fast at.
-#include "device/cpu_kernels.h"
-#include "nearest/list_simd.h"
-#include "tree/view_simd.h"
+#include "device/cpu.h"
+#include "nearest/candidates/list_simd.h"
+#include "tree/balanced/view_simd.h"
 
 typedef struct query {
     vreal at[SAP_MAX_DIMS];

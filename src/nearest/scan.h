@@ -1,5 +1,6 @@
 // The points of a leaf as candidates, one after the other.
-// Shared text; needs math/dialect.h, the accessors (tree/access.h in C and CUDA), tree/leaf.h and nearest/walked.h.
+// Shared text; needs math/dialect.h, the accessors (tree/access.h in C and CUDA), tree/leaf.h and
+// nearest/walk_result.h.
 
 // Looks at the points of a leaf, but for the one with the id `without` (-1: at all). Where all are equal, the first
 // that is turned away is the last to be looked at, since ids ascend.

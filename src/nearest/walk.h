@@ -1,7 +1,7 @@
 // Nearest neighbours of one query: two walks through a tree, the nearer child first.
-// Shared text; needs math/dialect.h, math/distance.h, the accessors (tree/access.h in C and CUDA), nearest/walked.h and
-// a scan of leaves (nearest/scan.h), and SAP_STACK, the most inner nodes on a path (undefined: only the walk without a
-// stack).
+// Shared text; needs math/dialect.h, math/distance.h, the accessors (tree/access.h in C and CUDA),
+// nearest/walk_result.h and a scan of leaves (nearest/scan.h), and SAP_STACK, the most inner nodes on a path
+// (undefined: only the walk without a stack).
 //
 // A child is skipped if every point in it must come after the k-th best: its bound is greater, or equal while the
 // child's smallest id is greater. The second rule keeps a query among many equal points short.

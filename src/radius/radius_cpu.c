@@ -1,8 +1,8 @@
 // The batch radius search on the CPU. Counting writes its answers at once. Collecting writes hits into segments that
 // belong to one thread each, and moves them to their rows when all counts, and so all offsets, are known.
 #include "radius/radius_cpu.h"
-#include "base/progress.h"
-#include "device/cpu_kernels.h"
+#include "device/cpu.h"
+#include "device/progress.h"
 #include "radius/neighbors.h"
 #include "tree/queries.h"
 #include <string.h>

@@ -8,7 +8,7 @@
 sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job);
 // radius/into_cpu.c: a job that collects into the caller's memory.
 sap_status sap_radius_into_cpu(const sap_tree* tree, const sap_radius_job* job);
-// radius/walks_cpu.c: counts or collects on any tree, through the shared texts.
+// radius/walk_cpu.c: counts or collects on any tree, through the shared texts.
 sap_status sap_radius_walks_cpu(const sap_tree* tree, const sap_radius_job* job);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct sap_radius_pass {
     void* distance2; // real[room], or NULL
 } sap_radius_pass;
 
-// ---- radius/offsets_cuda.cu: offsets[1 … rows] hold counts and become sums; offsets[0] is 0.
+// ---- compact/prefix_sum_cuda.cu: offsets[1 … rows] hold counts and become sums; offsets[0] is 0.
 void sap_cuda_offsets(sap_cuda_call* call, int64_t* offsets, int64_t rows);
 // ---- radius/neighbors_cuda.cu: sap_neighbors_sort for rows that lie on the GPU.
 sap_status sap_neighbors_sort_cuda(sap_device* device, const sap_neighbors* rows);

@@ -12,7 +12,7 @@
 #define SAPWOOD_RADIUS_RADIUS_KERNELS_CUDA_CUH
 
 #include "radius/radius_cuda.h"
-#include "tree/explicit_cuda.cuh"
+#include "tree/explicit/node_cuda.cuh"
 #include "tree/tree_cuda.h"
 
 enum { SAP_RADIUS_WARPS = 4, SAP_RADIUS_THREADS = SAP_RADIUS_WARPS * SAP_WARP };

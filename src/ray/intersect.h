@@ -1,4 +1,4 @@
-// Rays against triangles and planes. Shared text; needs the accessors (ray/access.h in C and CUDA).
+// Rays against triangles and planes. Shared text; needs the accessors (mesh/access.h in C and CUDA).
 //
 // The test of triangles is the watertight one of Woop, Benthin and Wald (2013): the triangle is moved to where the ray
 // starts and sheared until the ray is an axis; what is left are three edge functions in two dimensions. Triangles that

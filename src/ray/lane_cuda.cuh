@@ -3,7 +3,7 @@
 #define SAPWOOD_RAY_LANE_CUDA_CUH
 
 #include "ray/hits_cuda.cuh"
-#include "ray/walks_cuda.cuh"
+#include "ray/walk_cuda.cuh"
 
 enum { FIND_FIRST, FIND_ANY, FIND_ALL };
 

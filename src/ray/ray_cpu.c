@@ -1,9 +1,9 @@
 // Rays in batches on the CPU: parts of a call are dealt out to threads. In a part, blocks of rays that are alike are
 // traced as they come; the others are put in order and traced after them.
-#include "base/progress.h"
 #include "base/threads.h"
-#include "device/cpu_kernels.h"
-#include "ray/walks_cpu.h"
+#include "device/cpu.h"
+#include "device/progress.h"
+#include "ray/walk_cpu.h"
 
 enum {
     PART_MOST = 1 << 18, // rays that a thread orders at once: longer parts are hardly in better order

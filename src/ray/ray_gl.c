@@ -1,7 +1,7 @@
 // sap_trace and its like on OpenGL: rays go up as they lie in memory, hits come back the same way, rectangle by
 // rectangle.
-#include "base/progress.h"
-#include "ray/walks_gl.h"
+#include "device/progress.h"
+#include "ray/walk_gl.h"
 #include <string.h>
 
 enum {

@@ -68,7 +68,7 @@ typedef struct sap_render_steps {
 
 extern const sap_render_steps sap_render_steps_cpu;
 
-// ---- asked.c
+// ---- options.c
 // Begins a picture: options and camera. The file of the scene is not looked at.
 sap_status sap_picture_ask(sap_picture* picture, sap_device* device, const sap_scene* scene,
                            const sap_render_options* options);

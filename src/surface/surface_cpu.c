@@ -1,7 +1,7 @@
 // Surfaces on the CPU in three passes, each over blocks of rows that threads share: bits, counts, and, once it is known
 // where each row's vertices and triangles go, these themselves.
-#include "base/progress.h"
-#include "device/cpu_kernels.h"
+#include "device/cpu.h"
+#include "device/progress.h"
 #include "surface/rows.h"
 #include "surface/surface.h"
 

@@ -13,8 +13,8 @@
 #ifndef SAPWOOD_TREE_LAYOUT_H
 #define SAPWOOD_TREE_LAYOUT_H
 
-#include "base/saved.h"
 #include "device/device.h"
+#include "saved/saved.h"
 
 enum {
     SAP_GROUP = 16,     // sibling boxes tested together
@@ -136,7 +136,8 @@ sap_status sap_tree_verify_cpu(const sap_tree* tree);
 const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_shape* claimed, sap_tree_shape* derived);
 // ---- tree/duplicates_cpu.c: the rows to keep, ascending, as int32 ids in keep[rows->count]; *kept of them.
 sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t* keep, int64_t* kept);
-// ---- tree/build_cpu.c, tree/sliding_cpu.c: `keep` names the rows to build over (NULL: all of them, `kept` of them).
+// ---- tree/balanced/build_cpu.c, tree/sliding/build_cpu.c: `keep` names the rows to build over (NULL: all of them,
+// `kept` of them).
 sap_status sap_tree_build_cpu(sap_tree* tree, const sap_rows* points);
 sap_status sap_tree_build_sliding_cpu(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t kept);
 

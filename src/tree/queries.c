@@ -1,5 +1,5 @@
 #include "tree/queries.h"
-#include "device/cpu_kernels.h"
+#include "device/cpu.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 //
 // Cells, not a grid or a space-filling curve: they hold equally many points whatever the distribution. Within a cell
 // the order is left to chance; answers do not depend on it.
-#include "tree/explicit_cuda.cuh"
+#include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 

@@ -1,4 +1,4 @@
-// Saved trees (base/saved.h). What the arrays are and where each begins follows from the facts (tree/layout.h).
+// Saved trees (saved/saved.h). What the arrays are and where each begins follows from the facts (tree/layout.h).
 // Loading checks all of it: both checksums, every size, then the tree itself.
 #include "tree/host_view.h"
 

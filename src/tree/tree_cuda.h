@@ -39,13 +39,13 @@ void sap_cuda_rows_check(sap_cuda_call* call, const sap_rows* rows_on_device);
 // Ends a build: a call that waits fails if a bad row was met. A call that does not leaves it to sap_device_wait.
 void sap_cuda_tree_built(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows_on_device);
 
-// ---- tree/boxes_explicit_cuda.cu: the walk boxes of an explicit tree, from its arrays, and what the way there takes
+// ---- tree/explicit/boxes_cuda.cu: the walk boxes of an explicit tree, from its arrays, and what the way there takes
 // of scratch memory a node.
 enum { SAP_CUDA_LINK_BYTES = 8 };
 void sap_cuda_boxes_explicit(sap_cuda_call* call, sap_tree* tree);
 
-// ---- tree/build_cuda.cu, tree/sliding_cuda.cu, tree/duplicates_cuda.cu. Rows are on the device; `keep` (on the
-// device) names those to build over, ascending, `kept` of them; NULL: all.
+// ---- tree/balanced/build_cuda.cu, tree/sliding/build_cuda.cu, tree/duplicates_cuda.cu. Rows are on the device; `keep`
+// (on the device) names those to build over, ascending, `kept` of them; NULL: all.
 void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
                              int64_t kept);
 void sap_cuda_build_sliding(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,

@@ -1,5 +1,5 @@
 // The whole-structure check. It trusts nothing in the arrays: every value is checked before it is used as an index.
-#include "tree/sliding.h"
+#include "tree/sliding/build.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,14 +14,14 @@ enum { TOP_DEPTH = 8 }; // a balanced tree is checked as at most 2^TOP_DEPTH sub
 #define SAP_REAL_BITS 32
 #include "tree/verify_leaf.h"
 
-#include "tree/verify_balanced.h"
-#include "tree/verify_explicit.h"
+#include "tree/balanced/verify.h"
+#include "tree/explicit/verify.h"
 #undef SAP_REAL_BITS
 #define SAP_REAL_BITS 64
 #include "tree/verify_leaf.h"
 
-#include "tree/verify_balanced.h"
-#include "tree/verify_explicit.h"
+#include "tree/balanced/verify.h"
+#include "tree/explicit/verify.h"
 
 static sap_status malformed(const sap_tree* tree, const char* what) {
     return sap_fail(tree->device, SAP_ERROR_FORMAT, "tree: %s", what);

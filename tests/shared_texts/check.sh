@@ -44,7 +44,7 @@ expand() {
 
 for compiler in gcc clang; do
     found "$compiler" "C17 with $compiler" || continue
-    for text in nearest/walks_cpu.c radius/walks_cpu.c ray/ray_cpu.c ray/closest_point.c surface/surface_cpu.c; do
+    for text in nearest/walk_cpu.c radius/walk_cpu.c ray/ray_cpu.c ray/closest_cpu.c surface/surface_cpu.c; do
         check "C17 with $compiler: src/$text" "$compiler" -std=c17 -D_GNU_SOURCE -fsyntax-only -Wall -Wextra \
             -Wpedantic -Wshadow -Wconversion -Wno-unknown-pragmas -Werror -I "$root/include" -I "$root/src" \
             "$root/src/$text"
@@ -84,7 +84,7 @@ if command -v glslangValidator >"$work/where" 2>&1; then
         done
     done
     for pass in 0 1 2; do shader 300 "SAP_PASS=$pass SAP_VEC4=1 SAP_CELLS=1" surface/surface.glsl; done
-    for pass in 0 1 2 3 4 5 6 7; do shader 300 "SAP_PASS=$pass" render/view.glsl; done
+    for pass in 0 1 2 3 4 5 6 7; do shader 300 "SAP_PASS=$pass" render/view/view.glsl; done
     for way in SAP_LISTED=1 "SAP_LISTED=1 SAP_RESUMED=1" "" SAP_RESUMED=1 SAP_OUTCOME=1; do
         shader 300 "SAP_MESH_STACK=32 $way" ray/ray.glsl
     done
@@ -105,7 +105,7 @@ if found glslangValidator "GLSL ES 3.00"; then
             failed=$((failed + 1))
         fi
     done
-    # nearest.glsl as nearest/frame_gl.c compiles it.
+    # nearest.glsl as nearest/grid/walk_gl.c compiles it.
     high='precision highp float; precision highp int; precision highp sampler2D; precision highp usampler2D;
 precision highp isampler2D;'
     for axes in 2 3; do

@@ -1,11 +1,11 @@
 // The shared texts of building over triangles as CUDA: every thread clips a part, or prices a plane. This program is
 // compiled, not run.
+#include "mesh/access.h"
 #include "mesh/build.h"
-#include "ray/access.h"
 
 #define SAP_TO_FLOAT(x) ((float)(x))
 #include "math/sah.h"
-#include "mesh/clip.h"
+#include "mesh/clip/clip.h"
 #include "mesh/planes.h"
 
 __global__ void clip(sap_mesh_tree mesh, const sap_mesh_box* parts, int count, bool exactly, float empty_space,

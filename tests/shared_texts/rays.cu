@@ -1,6 +1,6 @@
 // The shared texts of rays as CUDA: every thread is a ray, or a query for the nearest point. This program is compiled,
 // not run.
-#include "ray/access.h"
+#include "mesh/access.h"
 
 #define SAP_MESH_STACK SAP_MESH_DEPTH_MAX
 #include "ray/intersect.h"

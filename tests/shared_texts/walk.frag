@@ -75,8 +75,8 @@ int sap_count_below(uint node) { return int(node_at(node).w); }
 
 #include "tree/leaf.h"
 #include "nearest/bound.h"
-#include "nearest/candidates.h"
-#include "nearest/walked.h"
+#include "nearest/candidates/candidates.h"
+#include "nearest/walk_result.h"
 #include "nearest/scan.h"
 #include "nearest/walk.h"
 #include "radius/count.h"

@@ -19,9 +19,9 @@ static __device__ sap_point SAP_SPECIAL(load_query)(const sap_tree* tree, const 
 }
 
 #define SAP_CAPACITY 8
-#include "nearest/candidates.h"
+#include "nearest/candidates/candidates.h"
 
-#include "nearest/walked.h"
+#include "nearest/walk_result.h"
 
 #include "nearest/scan.h"
 

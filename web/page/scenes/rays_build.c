@@ -7,7 +7,7 @@
 #include <string.h>
 
 // The shared text of the test of triangles, which a shader runs as well: brute force with it is the whole truth.
-#include "ray/access.h"
+#include "mesh/access.h"
 
 #include "ray/intersect.h"
 

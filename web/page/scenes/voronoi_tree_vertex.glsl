@@ -3,7 +3,7 @@
 #define SAP_AXES 2
 #include "math/dialect.h"
 #include "math/distance.h"
-#include "tree/texture.h"
+#include "tree/forms/texture.h"
 uniform vec2 size;
 uniform vec2 origin;
 uniform float step_size;

@@ -7,10 +7,10 @@
 #define SAP_CAPACITY 1
 #include "math/dialect.h"
 #include "math/distance.h"
-#include "tree/texture.h"
-#include "nearest/candidates.h"
-#include "nearest/walked.h"
-#include "nearest/scan_texture.h"
+#include "tree/forms/texture.h"
+#include "nearest/candidates/candidates.h"
+#include "nearest/walk_result.h"
+#include "nearest/grid/scan_texture.h"
 #include "nearest/walk.h"
 
 uniform sampler2D sides; // texel i: where column i and row i lie

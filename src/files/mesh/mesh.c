@@ -1,0 +1,109 @@
+// Which format a mesh file has, and the mesh that its reader makes.
+#include "device/device.h"
+#include "files/mesh/mesh_draft.h"
+#include <string.h>
+
+enum { VERTICES, COLORS, TRIANGLES, MATERIAL_IDS, MATERIALS, NAMES, ARRAYS };
+
+// A mesh as it is owned.
+typedef struct owned_mesh {
+    sap_mesh_file file;
+    const sap_device* device;
+    sap_array arrays[ARRAYS];
+} owned_mesh;
+
+static sap_format detect(const sap_source* source, sap_format suffix) {
+    if (sap_ply_begins(source)) return SAP_FORMAT_PLY;
+    if (suffix == SAP_FORMAT_PLY) return suffix;
+    if (sap_stl_begins(source)) return SAP_FORMAT_STL;
+    return suffix == SAP_FORMAT_AUTO ? SAP_FORMAT_OBJ : suffix;
+}
+
+static void release(sap_mesh_draft* draft) {
+    const sap_device* device = draft->source->device;
+    sap_array_release(device, &draft->vertices);
+    sap_array_release(device, &draft->colors);
+    sap_array_release(device, &draft->triangles);
+    sap_array_release(device, &draft->material_ids);
+    sap_array_release(device, &draft->polygon);
+    sap_materials_release(device, &draft->table);
+}
+
+// Moves the arrays from the draft to a mesh of its own.
+static sap_status finish(sap_mesh_draft* draft, sap_mesh_file** file) {
+    sap_material_table* table = &draft->table;
+    owned_mesh* owned = sap_memory_allocate(draft->source->device, sizeof *owned);
+    if (!owned) return sap_draft_no_memory(draft);
+    sap_materials_finish(table);
+    *owned = (owned_mesh){.device = draft->source->device};
+    sap_array* const from[ARRAYS] = {&draft->vertices,     &draft->colors,    &draft->triangles,
+                                     &draft->material_ids, &table->materials, &table->names};
+    for (int i = 0; i < ARRAYS; i++) {
+        owned->arrays[i] = *from[i];
+        *from[i] = (sap_array){NULL, 0, 0};
+    }
+    owned->file = (sap_mesh_file){.mesh = {owned->arrays[VERTICES].memory, draft->vertex_count,
+                                           owned->arrays[TRIANGLES].memory, draft->triangle_count},
+                                  .colors = owned->arrays[COLORS].memory,
+                                  .material_ids = owned->arrays[MATERIAL_IDS].memory,
+                                  .materials = owned->arrays[MATERIALS].memory,
+                                  .material_count = table->count};
+    *file = &owned->file;
+    return SAP_OK;
+}
+
+sap_status sap_mesh_source_parse(const sap_source* source, const sap_mesh_job* job, sap_mesh_file** file) {
+    sap_format format = job->format == SAP_FORMAT_AUTO ? detect(source, job->suffix) : job->format;
+    const sap_mesh_read_options* options = job->options;
+    if (options && !options->materials && options->materials_size)
+        return sap_fail(source->device, SAP_ERROR_ARGUMENT, "options.materials: is NULL, but its size is %zu",
+                        options->materials_size);
+    if (source->size == 0) return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "the file is empty; give one with a mesh");
+    sap_mesh_draft draft = {.source = source, .material = -1};
+    sap_status status;
+    if (format == SAP_FORMAT_PLY)
+        status = sap_read_ply_mesh(source, job, &draft);
+    else if (format == SAP_FORMAT_OBJ)
+        status = sap_read_obj(source, job, &draft);
+    else if (format == SAP_FORMAT_STL)
+        status = sap_read_stl(source, job, &draft);
+    else
+        status = sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1,
+                              "%s holds points, not a mesh; meshes come as PLY, OBJ or STL", sap_format_name(format));
+    if (status == SAP_OK) status = sap_draft_check_counts(&draft);
+    if (status == SAP_OK) status = finish(&draft, file);
+    release(&draft);
+    return status;
+}
+
+sap_status sap_mesh_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
+                          const sap_mesh_read_options* options, sap_mesh_file** file) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!bytes && size) return sap_fail(device, SAP_ERROR_ARGUMENT, "bytes: is NULL, but size is %zu", size);
+    sap_status status = sap_format_check(device, format);
+    if (status != SAP_OK) return status;
+    if (!file) return sap_fail(device, SAP_ERROR_ARGUMENT, "file: is NULL");
+    sap_source source = {device, NULL, bytes, size, 32};
+    return sap_mesh_source_parse(&source, &(sap_mesh_job){.format = format, .options = options}, file);
+}
+
+void sap_mesh_file_free(sap_mesh_file* file) {
+    if (!file) return;
+    owned_mesh* owned = (owned_mesh*)file;
+    const sap_device* device = owned->device;
+    for (int i = 0; i < ARRAYS; i++) sap_array_release(device, &owned->arrays[i]);
+    sap_memory_release(device, owned, sizeof *owned);
+}
+
+sap_status sap_draft_no_memory(const sap_mesh_draft* draft) {
+    return sap_bad_byte(draft->source, SAP_ERROR_MEMORY, -1, "no memory for a mesh of %lld vertices, %lld triangles",
+                        (long long)draft->vertex_count, (long long)draft->triangle_count);
+}
+
+sap_status sap_draft_check_counts(const sap_mesh_draft* draft) {
+    bool vertices = draft->vertex_count > INT32_MAX;
+    if (!vertices && draft->triangle_count <= INT32_MAX) return SAP_OK;
+    return sap_bad_byte(draft->source, SAP_ERROR_RANGE, -1, "%lld %s are more than the 2147483647 that ids can number",
+                        (long long)(vertices ? draft->vertex_count : draft->triangle_count),
+                        vertices ? "vertices" : "triangles");
+}

@@ -1,0 +1,25 @@
+// What the writers of meshes share.
+#ifndef SAPWOOD_FILES_MESH_MESH_WRITE_H
+#define SAPWOOD_FILES_MESH_MESH_WRITE_H
+
+#include "files/text.h"
+#include "sapwood/files.h"
+#include "saved/output.h"
+
+// Writes an OBJ, and an MTL beside it if there are materials. The mesh has been checked.
+sap_status sap_write_obj(sap_device* device, const char* path, const sap_mesh_file* file);
+
+// Writes so many numbers, a blank before each.
+static inline void sap_put_floats(sap_output* output, const float* values, int count) {
+    char text[SAP_TEXT_BYTES];
+    text[0] = ' ';
+    for (int i = 0; i < count; i++) sap_output_put(output, text, (size_t)sap_print_float(values[i], text + 1) + 1);
+}
+
+static inline void sap_put_int(sap_output* output, int64_t value) {
+    char text[SAP_TEXT_BYTES];
+    text[0] = ' ';
+    sap_output_put(output, text, (size_t)sap_print_int(value, text + 1) + 1);
+}
+
+#endif

@@ -1,0 +1,92 @@
+// sap_clip_exactly of the shared text once more, for one triangle a lane: polygons stay where they are, and both sides
+// of the plane are found in one round of the edges.
+#ifndef SAPWOOD_MESH_CLIP_CLIP_EXACTLY_CUDA_CUH
+#define SAPWOOD_MESH_CLIP_CLIP_EXACTLY_CUDA_CUH
+
+#include "mesh/clip/clip_cuda.cuh"
+
+typedef double sap_mesh_corner[3];
+
+// As sap_polygon_cut, into another list; how many corners that has.
+template <int axis>
+static __device__ __forceinline__ int sap_mesh_cut_polygon(const sap_mesh_corner* from, int count, double plane,
+                                                           double sign, sap_mesh_corner* to) {
+    const sap_mesh_corner* last = from + (count ? count - 1 : 0);
+    double u[3] = {(*last)[0], (*last)[1], (*last)[2]};
+    int kept = 0;
+    double from_u = (u[axis] - plane) * sign;
+    for (int i = 0; i < count; i++) {
+        const double w[3] = {from[i][0], from[i][1], from[i][2]};
+        const double from_w = (w[axis] - plane) * sign;
+        if ((from_u > 0.0) != (from_w > 0.0)) {
+            const double way = from_u / (from_u - from_w); // as sap_edge_meets
+            SAP_UNROLL
+            for (int k = 0; k < 3; k++) to[kept][k] = k == axis ? plane : u[k] + way * (w[k] - u[k]);
+            kept++;
+        }
+        if (!(from_w > 0.0)) {
+            SAP_UNROLL
+            for (int k = 0; k < 3; k++) to[kept][k] = w[k];
+            kept++;
+        }
+        SAP_UNROLL
+        for (int k = 0; k < 3; k++) u[k] = w[k];
+        from_u = from_w;
+    }
+    return kept;
+}
+
+// Cuts a polygon by both planes of a box across an axis where it reaches beyond them; `now` is its list.
+template <int axis>
+static __device__ __forceinline__ int sap_mesh_cut_axis(sap_mesh_corner lists[2][SAP_POLYGON], int count, float x,
+                                                        float y, float z, const sap_mesh_box& part, int* now) {
+    if (fminf(fminf(x, y), z) < part.lower[axis]) {
+        count = sap_mesh_cut_polygon<axis>(lists[*now], count, part.lower[axis], -1.0, lists[!*now]);
+        *now = !*now;
+    }
+    if (fmaxf(fmaxf(x, y), z) > part.upper[axis]) {
+        count = sap_mesh_cut_polygon<axis>(lists[*now], count, part.upper[axis], 1.0, lists[!*now]);
+        *now = !*now;
+    }
+    return count;
+}
+
+static __device__ __noinline__ sap_halves sap_mesh_clip_exactly(const float4* corners, int triangle, sap_mesh_box part,
+                                                                int axis, float plane) {
+    const sap_triangle t = sap_mesh_corners_of(corners, triangle);
+    const sap_mesh_corner triangle_corners[3] = {{t.a.x, t.a.y, t.a.z}, {t.b.x, t.b.y, t.b.z}, {t.c.x, t.c.y, t.c.z}};
+    sap_mesh_corner lists[2][SAP_POLYGON];
+    sap_extent below = sap_extent_none(), above = sap_extent_none();
+    int now = 0, count = 3;
+    SAP_UNROLL
+    for (int i = 0; i < 9; i++) lists[0][i / 3][i % 3] = triangle_corners[i / 3][i % 3];
+    count = sap_mesh_cut_axis<0>(lists, count, t.a.x, t.b.x, t.c.x, part, &now);
+    count = sap_mesh_cut_axis<1>(lists, count, t.a.y, t.b.y, t.c.y, part, &now);
+    count = sap_mesh_cut_axis<2>(lists, count, t.a.z, t.b.z, t.c.z, part, &now);
+    const sap_mesh_corner *list = lists[now], *last = list + (count ? count - 1 : 0);
+    double u[3] = {(*last)[0], (*last)[1], (*last)[2]};
+    for (int i = 0; i < count; i++) {
+        const double w[3] = {list[i][0], list[i][1], list[i][2]};
+        sap_mesh_add_edge(u, w, axis, plane, &below, &above);
+        SAP_UNROLL
+        for (int k = 0; k < 3; k++) u[k] = w[k];
+    }
+    sap_halves h;
+    h.has_left = below.lower[0] <= below.upper[0];
+    h.has_right = above.lower[0] <= above.upper[0];
+    if (!h.has_left && !h.has_right) h.has_left = h.has_right = true; // rounding ate it
+    h.left = sap_extent_within(below, part);
+    h.right = sap_extent_within(above, part);
+    const bool left = sap_box_is_some(h.left), right = sap_box_is_some(h.right);
+    if (!left) h.left = part;
+    if (!right) h.right = part;
+    SAP_UNROLL
+    for (int k = 0; k < 3; k++) {
+        if (k != axis) continue;
+        if (!left) h.left.upper[k] = plane;
+        if (!right) h.right.lower[k] = plane;
+    }
+    return h;
+}
+
+#endif

@@ -1,0 +1,261 @@
+// Nodes of many triangles: the plane of each quality.
+#ifndef SAPWOOD_MESH_LARGE_PLANE_SIMD_H
+#define SAPWOOD_MESH_LARGE_PLANE_SIMD_H
+
+#include "mesh/large/sweep_simd.h"
+
+enum { BINS = 64 };
+
+INLINE sap_measure measure_of(const sap_mesh_rules* rules, const sap_mesh_box* cell) {
+    return sap_measure_of(cell->upper[0] - cell->lower[0], cell->upper[1] - cell->lower[1],
+                          cell->upper[2] - cell->lower[2], rules->radius);
+}
+
+INLINE axis_rule rule_of(const sap_mesh_rules* rules, const sap_mesh_box* cell, const sap_measure* m, int axis) {
+    return (axis_rule){rules, cell->lower[axis], cell->upper[axis], m->base[axis], m->per[axis], axis};
+}
+
+// How many parts start and end in each of the bins of an axis (mesh/planes.h).
+typedef struct bins {
+    corner4 lower, scale; // scale 0: the axis cannot be cut
+    int32_t starts[3][BINS], ends[3][BINS];
+} bins;
+
+// As sap_bin_of.
+INLINE corner4_mask bin_of(const bins* b, corner4 x) {
+    const corner4_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
+    corner4_mask bin = __builtin_convertvector((x - b->lower) * b->scale, corner4_mask);
+    return PICK(bin < last, bin, last);
+}
+
+// The bins where a part starts and ends; lane 3: 0.
+INLINE void bins_of(const bins* b, const sap_mesh_part* part, corner4_mask* from, corner4_mask* to) {
+    corner4 lower, upper;
+    LOAD_4(lower, part->lower);
+    LOAD_4(upper, part->upper);
+    lower[3] = upper[3] = 0;
+    *from = bin_of(b, lower);
+    *to = bin_of(b, upper);
+}
+
+static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_mesh_part* parts, int64_t count,
+                      bins* b) {
+    memset(b, 0, sizeof *b);
+    for (int a = 0; a < 3; a++) {
+        b->lower[a] = cell->lower[a];
+        b->scale[a] = sap_bin_scale(*cell, *m, a);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        corner4_mask from, to;
+        bins_of(b, &parts[i], &from, &to);
+        for (int a = 0; a < 3; a++) {
+            b->starts[a][from[a]]++;
+            b->ends[a][to[a]]++;
+        }
+    }
+}
+
+// The costs at the bins' inner edges.
+static void try_bin_edges(const sap_mesh_box* cell, const axis_rule* r, const bins* b, int64_t count,
+                          sap_mesh_split* best) {
+    int64_t left = 0, right = count;
+    for (int bin = 1; bin < BINS; bin++) {
+        left += b->starts[r->axis][bin - 1];
+        right -= b->ends[r->axis][bin - 1];
+        try_plane(r, sap_bin_edge(*cell, r->axis, bin), left, 0, right, best);
+    }
+}
+
+// A bin that is searched.
+typedef struct chosen_bin {
+    sap_bin bin;
+    int64_t before, after;
+    float* at[KINDS]; // its ends of parts
+    int64_t count[KINDS];
+} chosen_bin;
+
+// Keeps the first bins by sap_bin_precedes.
+static int choose_bins(const sap_mesh_rules* rules, const sap_mesh_box* cell, const sap_measure* m, int axis,
+                       const bins* b, int64_t count, float best_edge, chosen_bin chosen[SAP_MESH_CHOSEN], int have) {
+    int64_t left = 0, right = count;
+    for (int bin = 0; bin < BINS; left += b->starts[axis][bin++]) {
+        const int64_t starts = b->starts[axis][bin], ends = b->ends[axis][bin];
+        right -= ends;
+        if (!(starts | ends)) continue;
+        const sap_bin it =
+            sap_bin_with_bound(*cell, *m, axis, bin, rules->traversal, rules->intersection, (float)left, (float)right);
+        if (!(it.bound < best_edge)) continue;
+        if (have == SAP_MESH_CHOSEN && !sap_bin_precedes(it, chosen[have - 1].bin)) continue;
+        int place = have < SAP_MESH_CHOSEN ? have++ : SAP_MESH_CHOSEN - 1;
+        for (; place > 0 && sap_bin_precedes(it, chosen[place - 1].bin); place--) chosen[place] = chosen[place - 1];
+        chosen[place] = (chosen_bin){it, left, right, {NULL}, {starts, ends, starts < ends ? starts : ends}};
+    }
+    return have;
+}
+
+// Gives the bins room for their ends of parts, as far as it goes: always for the first.
+static int place_bins(chosen_bin* chosen, int have, int64_t count, float* events) {
+    int64_t used = 0, room = 3 * count;
+    for (int j = 0; j < have; j++) {
+        if (used + sap_room_for_bin(chosen[j].count[STARTS], chosen[j].count[ENDS]) > room) return j;
+        for (int k = 0; k < KINDS; k++) {
+            chosen[j].at[k] = events + used;
+            used += chosen[j].count[k];
+            chosen[j].count[k] = 0;
+        }
+    }
+    return have;
+}
+
+// Which ends of a part lie in wanted bins: a bit an axis. wanted: of each axis, a bit a bin.
+INLINE int in_wanted(const vertex_mask* wanted, const corner4_mask* bin) {
+    const vertex_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
+    const vertex_mask at = *wanted << (last - __builtin_convertvector(*bin, vertex_mask)); // its bit is the sign
+#if defined(__AVX__)
+    return _mm256_movemask_pd((__m256d)at);
+#else
+    return (at[0] < 0) | (at[1] < 0) << 1 | (at[2] < 0) << 2;
+#endif
+}
+
+// Collects the ends of parts in the chosen bins.
+static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count, chosen_bin* chosen, int have) {
+    chosen_bin* of[3][BINS];
+    vertex_mask wanted = {0};
+    for (int j = 0; j < have; j++) {
+        of[chosen[j].bin.axis][chosen[j].bin.number] = &chosen[j];
+        wanted[chosen[j].bin.axis] |= (int64_t)(UINT64_C(1) << chosen[j].bin.number);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const sap_mesh_part* part = &parts[i];
+        corner4_mask from, to;
+        bins_of(b, part, &from, &to);
+        int starts = in_wanted(&wanted, &from), ends = in_wanted(&wanted, &to);
+        for (; starts; starts &= starts - 1) {
+            int a = __builtin_ctz((unsigned)starts);
+            chosen_bin* bin = of[a][from[a]];
+            float at = part->lower[a];
+            bin->at[STARTS][bin->count[STARTS]++] = at;
+            if (at == part->upper[a]) bin->at[PLANAR][bin->count[PLANAR]++] = at;
+        }
+        for (; ends; ends &= ends - 1) {
+            int a = __builtin_ctz((unsigned)ends);
+            chosen_bin* bin = of[a][to[a]];
+            bin->at[ENDS][bin->count[ENDS]++] = part->upper[a];
+        }
+    }
+}
+
+// The ends of parts in a chosen bin.
+static void search_bin(const sap_mesh_box* cell, const axis_rule* r, const chosen_bin* chosen, int64_t count,
+                       sap_mesh_split* best) {
+    stretch s = {.before = chosen->before,
+                 .after = chosen->after,
+                 .from = sap_bin_edge(*cell, r->axis, chosen->bin.number),
+                 .to = sap_bin_edge(*cell, r->axis, chosen->bin.number + 1)};
+    s.bound = bound_between(r, s.from, s.to, s.before, s.after);
+    for (int k = 0; k < KINDS; k++) {
+        s.at[k] = chosen->at[k];
+        s.spare[k] = chosen->at[k] + 3 * count;
+        s.count[k] = chosen->count[k];
+    }
+    search_stretch(r, &s, best);
+}
+
+// The cheapest plane by bins: of their edges only, or by branch and bound (after Wald and Havran 2006, without sorting
+// what cannot matter), too, of the ends of parts in the few promising ones. What a bound skips could not have been
+// chosen, so the order of the search does not show.
+static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
+                                     bool only_edges, float* events) {
+    sap_mesh_split best = {.cost = INFINITY, .axis = -1};
+    sap_measure m = measure_of(rules, &job->cell);
+    axis_rule along[3];
+    chosen_bin chosen[SAP_MESH_CHOSEN];
+    bins b;
+    int have = 0;
+    fill_bins(&job->cell, &m, parts, job->count, &b);
+    for (int a = 0; a < 3; a++) {
+        along[a] = rule_of(rules, &job->cell, &m, a);
+        if (b.scale[a] > 0) try_bin_edges(&job->cell, &along[a], &b, job->count, &best);
+    }
+    if (only_edges) return best;
+    for (int a = 0; a < 3; a++)
+        if (b.scale[a] > 0) have = choose_bins(rules, &job->cell, &m, a, &b, job->count, best.cost, chosen, have);
+    have = place_bins(chosen, have, job->count, events);
+    if (have) gather_ends(&b, parts, job->count, chosen, have);
+    for (int j = 0; j < have; j++) search_bin(&job->cell, &along[chosen[j].bin.axis], &chosen[j], job->count, &best);
+    return best;
+}
+
+// ---- FAST: Zhou, Hou, Wang and Guo 2008
+
+// Cuts off empty space, if there is a side with enough of it. false: there is none.
+static bool cut_empty(const sap_mesh_rules* rules, const sap_mesh_job* job, sap_mesh_split* split) {
+    const sap_plane plane = sap_cut_empty(job->cell, job->tight, rules->empty_space);
+    if (plane.axis < 0) return false;
+    *split = (sap_mesh_split){.axis = plane.axis,
+                              .plane = plane.at,
+                              .planar_left = plane.planar_left,
+                              .left = plane.planar_left ? job->count : 0,
+                              .right = plane.planar_left ? 0 : job->count};
+    return true;
+}
+
+INLINE void count_sides(const sap_mesh_part* parts, int64_t count, bool planar_left, sap_mesh_split* split) {
+    const float plane = split->plane;
+    const int axis = split->axis;
+    int64_t left = 0, right = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const float lower = parts[i].lower[axis], upper = parts[i].upper[axis];
+        left += sap_reaches_left(lower, upper, plane, planar_left);
+        right += sap_reaches_right(lower, upper, plane, planar_left);
+    }
+    split->left = left;
+    split->right = right;
+}
+
+// Whether a plane pays, by the parts on its sides.
+static bool pays(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
+                 sap_mesh_split* split) {
+    if (split->axis < 0) return false;
+    if (split->planar_left)
+        count_sides(parts, job->count, true, split);
+    else
+        count_sides(parts, job->count, false, split);
+    split->cost = sap_cell_cost(job->cell, measure_of(rules, &job->cell), split->axis, split->plane, rules->traversal,
+                                rules->intersection, (float)split->left, (float)split->right);
+    return sap_is_worth(split->cost, rules->intersection, (float)job->count);
+}
+
+static sap_mesh_split middle_plane(const sap_mesh_rules* rules, const sap_mesh_job* job) {
+    const sap_plane plane = sap_cut_middle(job->cell, measure_of(rules, &job->cell));
+    return (sap_mesh_split){.axis = plane.axis, .plane = plane.at, .planar_left = plane.planar_left};
+}
+
+// FAST's first look at a small node: empty space, if it is to be cut off.
+static sap_mesh_split empty_side(const sap_mesh_rules* rules, const sap_mesh_job* job) {
+    sap_mesh_split split = {.axis = -1};
+    if (!rules->fast || job->count == 0 || job->depth >= rules->depth || !cut_empty(rules, job, &split) ||
+        !sap_may_cut(job->most, split.left, split.right))
+        split.axis = -1;
+    return split;
+}
+
+// ---- Both
+
+static sap_mesh_split find(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
+                           float* events) {
+    sap_mesh_split split = {.axis = -1};
+    if (job->depth >= rules->depth) return split;
+    if (!rules->fast || !cut_empty(rules, job, &split)) {
+        if (rules->fast) split = middle_plane(rules, job);
+        if (!pays(rules, parts, job, &split)) { // as where most triangles are as large as the node
+            split = cheapest_plane(rules, parts, job, rules->fast, events);
+            if (!pays(rules, parts, job, &split)) split.axis = -1;
+        }
+    }
+    if (split.axis >= 0 && !sap_may_cut(job->most, split.left, split.right)) split.axis = -1;
+    return split;
+}
+
+#endif

@@ -1,0 +1,31 @@
+// A subtree on its way into a thread's workshop, in preorder.
+#ifndef SAPWOOD_MESH_SMALL_STAGE_SIMD_H
+#define SAPWOOD_MESH_SMALL_STAGE_SIMD_H
+
+#include "mesh/build.h"
+#include <string.h>
+
+enum { NO_PARENT = -1 };
+
+// A right child comes when its left sibling's subtree is complete: now its parent learns where it is.
+INLINE void arrive(sap_mesh_workshop* w, int64_t parent) {
+    if (parent != NO_PARENT) w->nodes[parent].link |= (uint32_t)w->node_count << 2;
+}
+
+INLINE int64_t put_inner(sap_mesh_workshop* w, int axis, float plane) {
+    sap_mesh_node* node = &w->nodes[w->node_count];
+    memcpy(&node->bits, &plane, sizeof plane);
+    node->link = (uint32_t)axis;
+    return w->node_count++;
+}
+
+// The caller fills in the references, from the place that this gives.
+INLINE int32_t* put_leaf(sap_mesh_workshop* w, int64_t count, int32_t depth) {
+    sap_mesh_leaves_add(&w->leaves, count, depth);
+    w->nodes[w->node_count++] = (sap_mesh_node){(uint32_t)w->reference_count, (uint32_t)count << 2 | SAP_MESH_LEAF};
+    int32_t* place = w->references + w->reference_count;
+    w->reference_count += count;
+    return place;
+}
+
+#endif

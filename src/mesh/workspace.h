@@ -1,0 +1,71 @@
+// The work of a build on the CPU, and the memory that it goes on in.
+#ifndef SAPWOOD_MESH_WORKSPACE_H
+#define SAPWOOD_MESH_WORKSPACE_H
+
+#include "device/progress.h"
+#include "mesh/build.h"
+
+enum { SAP_MESH_BLOCKS = 48 }; // of memory for finished pieces
+
+// A large node that waits. Its parts, at job.first, lie in one of two stacks, which grow towards each other.
+typedef struct sap_mesh_top {
+    sap_mesh_job job;
+    sap_mesh_split split;
+    int64_t reserved; // parts that it has room for
+    int64_t record;
+    int64_t scratch; // where find() may work, in parts behind the first stack
+    int64_t child;   // the left one's place on the other stack; the right one follows
+    double share;    // of the whole work
+    bool found;      // its split is known
+    bool done;       // its record is a finished piece
+} sap_mesh_top;
+
+typedef struct sap_mesh_crew {
+    sap_mesh_tree* tree;
+    sap_device* device;
+    const sap_mesh_kernels* kernels;
+    sap_mesh_rules rules;
+    int threads;
+    size_t limit, lent; // bytes of scratch memory: the bound, or 0; those in use
+    sap_status status;  // the first failure
+
+    sap_scratch corners, workshops, parts, tops[2], records;
+    size_t workshop_bytes;
+    int64_t capacity, used[2]; // parts: in all, in either stack
+    int64_t waiting[2];        // nodes in either stack
+    int64_t record_count;
+
+    sap_scratch blocks[SAP_MESH_BLOCKS];
+    int block_count;
+    size_t block_used; // bytes of the last block
+
+    sap_progress_state progress;
+} sap_mesh_crew;
+
+enum { SAP_MESH_PROGRESS = 1 << 20 }; // parts of the whole work
+
+// Takes the memory of a build; crew->tree is set. To be closed even if it fails.
+sap_status sap_mesh_crew_open(sap_mesh_crew* crew, const sap_mesh* mesh);
+void sap_mesh_crew_close(sap_mesh_crew* crew);
+// Remembers the first failure.
+sap_status sap_mesh_crew_fail(sap_mesh_crew* crew, sap_status status);
+// A thread's workshop.
+sap_mesh_workshop sap_mesh_crew_workshop(const sap_mesh_crew* crew, int thread);
+// Room for a piece; false if there is none. Thread-safe.
+bool sap_mesh_crew_piece(sap_mesh_crew* crew, sap_mesh_record* record, int64_t nodes, int64_t references);
+// Makes a list at least so long; false if there is no memory.
+bool sap_mesh_crew_grow(sap_mesh_crew* crew, sap_scratch* list, size_t used, size_t bytes);
+// Makes room for so many more parts between the stacks.
+bool sap_mesh_crew_make_room(sap_mesh_crew* crew, int64_t parts);
+
+static inline sap_mesh_top* sap_mesh_crew_tops(const sap_mesh_crew* c, int side) {
+    return (sap_mesh_top*)(void*)c->tops[side].memory;
+}
+static inline sap_mesh_record* sap_mesh_crew_records(const sap_mesh_crew* c) {
+    return (sap_mesh_record*)(void*)c->records.memory;
+}
+static inline sap_mesh_part* sap_mesh_crew_parts(const sap_mesh_crew* c) {
+    return (sap_mesh_part*)(void*)c->parts.memory;
+}
+
+#endif

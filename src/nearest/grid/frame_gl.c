@@ -1,0 +1,81 @@
+// Frames for the user: walks whose answers stay in textures.
+#include "nearest/grid/walk_gl.h"
+#include <string.h>
+
+static sap_device* device_of(const sap_gl_frame* frame) { return frame->tree->device; }
+
+sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
+                            sap_gl_frame** frame) {
+    sap_gl_call call;
+    sap_device* device = tree->device;
+    if (k > SAP_GL_MOST_K)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "search.k: shaders find at most %d neighbours, not %d",
+                        SAP_GL_MOST_K, (int)k);
+    sap_gl_frame* made = sap_memory_allocate_zero(device, sizeof *made);
+    if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a frame");
+    sap_gl_begin(&call, device);
+    sap_gl_frame_make(&call, tree, size, k, limit2, made);
+    sap_status status = sap_gl_end(&call, SAP_OK);
+    if (status == SAP_OK)
+        *frame = made;
+    else
+        sap_gl_frame_delete(made);
+    return status;
+}
+
+sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid) {
+    sap_gl_call call;
+    if (grid->width != frame->width || grid->height != frame->height)
+        return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "grid: %d x %d; the frame is %d x %d", (int)grid->width,
+                        (int)grid->height, (int)frame->width, (int)frame->height);
+    if (sap_gl_begin(&call, device_of(frame)) == SAP_OK) sap_gl_frame_look(&call, frame, grid, (int32_t[2]){0, 0});
+    sap_status status = sap_gl_end(&call, SAP_OK);
+    if (status != SAP_OK) frame->placed = false;
+    return status;
+}
+
+sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done) {
+    sap_gl_call call;
+    if (!frame->placed) return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "frame: has not begun");
+    bool left = false;
+    if (sap_gl_begin(&call, device_of(frame)) == SAP_OK) {
+        const int32_t all = (int32_t)frame->tree->shape.leaves, most = sap_gl_frame_most(&call, frame);
+        bool whole = leaves >= all; // a walk looks at no leaf twice
+        if (whole) leaves = all;
+        left = true;
+        // Most walks end in the first of several passes.
+        for (; leaves > most && left && call.status == SAP_OK; leaves -= most) {
+            sap_gl_frame_go(&call, frame, most);
+            left = sap_gl_frame_left(&call, frame);
+        }
+        if (left) sap_gl_frame_go(&call, frame, leaves);
+        left = left && done && !whole && sap_gl_frame_left(&call, frame);
+        if (done && whole) call.f->Finish();
+    }
+    sap_status status = sap_gl_end(&call, SAP_OK);
+    if (status != SAP_OK) frame->placed = frame->begun = false;
+    if (status == SAP_OK && done) *done = !left;
+    return status;
+}
+
+sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* textures) {
+    if (!frame->begun) return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "frame: has not begun");
+    const GLuint* names = frame->state[frame->now];
+    *textures = (sap_gl_frame_textures){.width = frame->width,
+                                        .height = frame->height,
+                                        .place = names[0],
+                                        .lists = {names[1], names[2], names[3], names[4]},
+                                        .capacity = frame->capacity};
+    return SAP_OK;
+}
+
+void sap_gl_frame_delete(sap_gl_frame* frame) {
+    sap_device* device = device_of(frame);
+    sap_gl_call call;
+    sap_gl* gl = sap_gl_of(device);
+    if (!gl->lost) {
+        if (sap_gl_begin(&call, device) == SAP_OK) sap_gl_frame_drop(&call, frame);
+        (void)sap_gl_end(&call, SAP_OK);
+    }
+    sap_memory_release(device, frame, sizeof *frame);
+}

@@ -1,0 +1,179 @@
+// How a query goes through a tree on a GPU: what all the walks share. A query is one thread, or one lane of a warp that
+// walks together; lists are sap_list or sap_heap (both have begin, limit2, limit_id and offer).
+#ifndef SAPWOOD_NEAREST_WALK_CUDA_CUH
+#define SAPWOOD_NEAREST_WALK_CUDA_CUH
+
+#include "nearest/leaf_lanes_cuda.cuh"
+
+// ---- The walks of one query a thread
+//
+// A walk goes round by round, a leaf in each, so that lanes of a warp meet in each part of a round: votes keep them
+// together, or lanes that leave a loop early would run what follows alone. All lanes take part, those without a query
+// (`asks` false) too. A lane that is done can take its next query before the next round.
+
+static __device__ __forceinline__ bool walk_any(bool yes) { return __any_sync(SAP_ALL_LANES, yes) != 0; }
+
+// Without a stack, on balanced trees: goes to the leaf in whose cell the query lies first, and from there to the
+// siblings of nodes on its path that may hold something nearer. Bit d of `pending` says that, d levels above the node,
+// the sibling of the path's node has still to be looked at.
+//
+// All points of a sibling lie beyond the plane between the two, as seen from the query, so that none is nearer, as
+// computed, than the plane is (math/distance.h). Planes cost much less than boxes and rule out most siblings: boxes
+// are looked at for the rest, and for leaves before they are scanned.
+template <typename real, int dims> struct walk_stackless {
+    unsigned int node, pending;
+    bool at_leaf, first; // first: the path's planes have not been looked at
+    int nodes, leaves;   // visited
+
+    // Goes two levels down on the query's side, or one where there is but one; how many, and the squared distances of
+    // the planes there. Both children's planes are asked for before the first is known: half as much waiting a level.
+    __device__ __forceinline__ int descend(const walk_tree<real>& t, const walk_query<real, dims>& q, real* upper2,
+                                           real* lower2) {
+        const unsigned int left = 2 * node;
+        const bool last = left >> t.depth != 0;
+        unsigned char axes[2];
+        real planes[2];
+        memcpy(planes, __builtin_assume_aligned(t.split + (last ? 0 : left), 2 * sizeof(real)), sizeof planes);
+        memcpy(axes, __builtin_assume_aligned(t.axis + (last ? 0 : left), 2), sizeof axes);
+        const real x = walk_coordinate<real, dims>(q, t.axis[node]), upper = t.split[node], offset = x - upper;
+        const bool right = !(x <= upper);
+        *upper2 = offset * offset;
+        node = left + right;
+        if (last) return 1;
+        const real y = walk_coordinate<real, dims>(q, right ? axes[1] : axes[0]);
+        const real lower = right ? planes[1] : planes[0], lower_offset = y - lower;
+        *lower2 = lower_offset * lower_offset;
+        node = 2 * node + !(y <= lower);
+        return 2;
+    }
+
+    __device__ __forceinline__ void begin(const walk_tree<real>& t, const walk_query<real, dims>& q) {
+        real upper2, lower2;
+        node = 1;
+        for (int level = 0; level < t.depth;) level += descend(t, q, &upper2, &lower2);
+        at_leaf = first = true;
+        nodes = t.depth;
+        leaves = 0;
+    }
+
+    // Which siblings on the way to the first leaf may hold something nearer than what has been found there.
+    __device__ __forceinline__ void narrow(const walk_tree<real>& t, const walk_query<real, dims>& q, real limit2) {
+        pending = 0;
+#pragma unroll 4
+        for (int level = 0; level < t.depth; level++) {
+            const unsigned int above = node >> (level + 1);
+            const real offset = walk_coordinate<real, dims>(q, t.axis[above]) - t.split[above];
+            pending |= (unsigned int)(offset * offset <= limit2) << level;
+        }
+        first = false;
+    }
+
+    // Whether the walk goes on.
+    template <typename list>
+    __device__ __forceinline__ bool round(const walk_tree<real>& t, const walk_query<real, dims>& q, bool asks,
+                                          int without, list* best) {
+        const bool scans = asks && at_leaf;
+        walk_scan_lanes<real, dims>(t, scans, node, q, without, best);
+        leaves += scans;
+        if (asks && first) narrow(t, q, best->limit2());
+        // Back up to the next subtree that reaches …
+        bool reaches = false;
+        for (bool up = asks; walk_any(up);) {
+            if (!up) continue;
+            asks = up = pending != 0;
+            if (!asks) continue;
+            const int levels = __ffs((int)pending) - 1;
+            int id;
+            node = (node >> levels) ^ 1u;
+            pending = (pending >> levels) ^ 1u;
+            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
+            reaches = walk_reaches(bound2, id, *best);
+            up = !reaches;
+            nodes++;
+        }
+        // … and down by the planes to the leaf on the query's side. A lane whose leaf does not reach waits while the
+        // others scan theirs: looking on at once would cost them more.
+        const bool inner = reaches && node >> t.depth == 0;
+        const real limit2 = best->limit2();
+        for (bool down = inner; walk_any(down);) {
+            if (!down) continue;
+            real upper2, lower2;
+            const int levels = descend(t, q, &upper2, &lower2);
+            pending = pending << 1 | (upper2 <= limit2);
+            if (levels == 2) pending = pending << 1 | (lower2 <= limit2);
+            nodes += levels;
+            down = node >> t.depth == 0;
+        }
+        if (inner) {
+            int id;
+            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
+            reaches = walk_reaches(bound2, id, *best);
+            nodes++;
+        }
+        at_leaf = reaches;
+        return asks;
+    }
+};
+
+// With a stack, on trees of both kinds: bounds and nodes that wait, as a column of shared memory each.
+template <typename real, int dims, bool balanced> struct walk_stack {
+    real* bound2; // [depth], `step` apart
+    unsigned int* waits;
+    int step, waiting;
+    unsigned int node;
+    int nodes, leaves; // visited
+
+    __device__ __forceinline__ void begin(const walk_tree<real>&, const walk_query<real, dims>&) {
+        node = balanced ? 1 : 0;
+        waiting = nodes = leaves = 0;
+    }
+
+    template <typename list>
+    __device__ __forceinline__ bool round(const walk_tree<real>& t, const walk_query<real, dims>& q, bool asks,
+                                          int without, list* best) {
+        walk_leaf<real> leaf;
+        bool at_leaf = asks;
+        for (bool down = asks; walk_any(down);) {
+            if (!down) continue;
+            unsigned int right = 2 * node + 1;
+            down = !(balanced ? node >> t.depth != 0 : walk_explicit<real, dims>(t, node, &leaf, &right));
+            if (!down) continue;
+            const unsigned int left = balanced ? 2 * node : node + 1;
+            int left_id, right_id;
+            const real left2 = walk_bound2<real, dims>(t, q, left, &left_id);
+            const real right2 = walk_bound2<real, dims>(t, q, right, &right_id);
+            const bool lower = walk_reaches(left2, left_id, *best), upper = walk_reaches(right2, right_id, *best);
+            const bool right_first = upper && (!lower || right2 < left2);
+            nodes += 2;
+            if (lower && upper) {
+                waits[waiting * step] = right_first ? left : right;
+                bound2[waiting * step] = right_first ? left2 : right2;
+                waiting++;
+            }
+            node = right_first ? right : left;
+            down = at_leaf = lower || upper;
+        }
+        if (at_leaf) {
+            if (balanced) leaf = walk_balanced_leaf<real, dims>(t, node);
+            walk_scan<real, dims>(t, leaf, q, without, best);
+            leaves++;
+        }
+        for (bool up = asks; walk_any(up);) {
+            if (!up) continue;
+            asks = up = waiting > 0;
+            if (!asks) continue;
+            waiting--;
+            node = waits[waiting * step];
+            const real nearest2 = bound2[waiting * step];
+            up = !(nearest2 < best->limit2());
+            if (nearest2 == best->limit2()) {
+                int id;
+                (void)walk_bound2<real, dims>(t, q, node, &id);
+                up = !(id < best->limit_id());
+            }
+        }
+        return asks;
+    }
+};
+
+#endif

@@ -1,0 +1,20 @@
+// What a search for nearest neighbours has found, and what it did.
+// Shared text; needs a list of candidates (nearest/candidates/candidates.h or another with its functions).
+
+// A list of candidates, and what the walk did to find them.
+SAP_STRUCT(sap_nearest_walked)
+struct sap_nearest_walked {
+    sap_candidates list;
+    int nodes;
+    int leaves;
+    int points;
+};
+
+SAP_FN sap_nearest_walked sap_nearest_begin(sap_candidates list) {
+    sap_nearest_walked walked;
+    walked.list = list;
+    walked.nodes = 0;
+    walked.leaves = 0;
+    walked.points = 0;
+    return walked;
+}

@@ -1,0 +1,121 @@
+// One query at a time through the shared radius walk, on trees of both kinds: how explicit trees are searched, and the
+// reference for the fast way on balanced ones. Collecting counts first, then writes into rows of just that length.
+#include "device/memory.h"
+#include "math/dialect.h"
+#include "radius/neighbors.h"
+#include "radius/radius_cpu.h"
+#include "tree/leaves.h"
+
+// Finds the points of one query with ids greater than `after`, and says how many. What is found goes to ids[] and real
+// distance2[], in the tree's own order; searches that only count are given NULL.
+typedef int64_t (*answer_function)(const sap_tree* tree, const void* query, double limit2, int32_t after, int32_t* ids,
+                                   void* distance2);
+
+#define SAP_STACK        SAP_MAX_DEPTH
+#define SAP_SPECIAL_TEXT "radius/walk_instances.h"
+#include "math/specialise_all.h"
+
+#define ANSWERS(bits, axes)                                                                                            \
+    { answer_f##bits##_##axes##_count, answer_f##bits##_##axes##_collect }
+
+static answer_function choose_answer(const sap_tree_shape* shape, bool collect) {
+    static const answer_function answers[2][4][2] = {
+        {SAP_EACH_AXES(ANSWERS, 32)},
+        {SAP_EACH_AXES(ANSWERS, 64)},
+    };
+    const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
+    return answers[shape->real_bits == 64][axes][collect];
+}
+
+// One pass over the queries: the first counts, the second writes to where the counts have made room.
+typedef struct pass {
+    const sap_tree* tree;
+    const sap_radius_job* job;
+    answer_function answer;
+    int64_t* counts;           // [rows], written by the first pass
+    const sap_neighbors* rows; // room for the second pass, else NULL
+    double begins, ends;       // this pass's part of the call's progress
+} pass;
+
+static void answer_row(const pass* p, const void* query, int32_t after, int64_t row) {
+    if (!p->rows) {
+        p->counts[row] = p->answer(p->tree, query, p->job->limit2, after, NULL, NULL);
+        return;
+    }
+    const int64_t first = p->rows->offsets[row];
+    void* distance2 =
+        p->rows->distance2 ? (void*)(p->rows->distance2 + first) : (void*)(p->rows->distance2_f64 + first);
+    p->answer(p->tree, query, p->job->limit2, after, (int32_t*)p->rows->ids + first, distance2);
+}
+
+// Answers query number `unit`, or the queries that stand in the leaf at that place.
+static void answer_unit(const pass* p, int64_t unit) {
+    const sap_rows* queries = &p->job->queries;
+    if (!p->job->self) {
+        const size_t stride_bytes = (size_t)queries->stride * sap_real_bytes(&p->tree->shape);
+        answer_row(p, (const unsigned char*)queries->coords + (size_t)unit * stride_bytes, -1, unit);
+        return;
+    }
+    const sap_leaf_block leaf = sap_leaf_block_at(p->tree, unit);
+    for (int32_t slot = 0; slot < leaf.count; ++slot) {
+        double point[SAP_MAX_DIMS];
+        sap_leaf_point(p->tree, &leaf, slot, point);
+        answer_row(p, point, leaf.ids[slot], leaf.ids[slot]);
+    }
+}
+
+// Answers all units in runs, between which the progress callback is asked.
+static sap_status run_pass(const pass* p) {
+    const sap_device* device = p->tree->device;
+    const int64_t places = p->tree->shape.count == 0 ? 0 : sap_leaf_places(p->tree);
+    const int64_t units = p->job->self ? places : p->tree->shape.count == 0 ? 0 : p->job->queries.count;
+    const int64_t run = units / 100 > 1024 ? units / 100 : 1024;
+    for (int64_t begin = 0; begin < units; begin += run) {
+        const double done = p->begins + (p->ends - p->begins) * (double)begin / (double)units;
+        if (begin > 0 && !sap_progress_report(device, done))
+            return sap_fail(device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+        const int64_t end = units - begin < run ? units : begin + run;
+#pragma omp parallel for if (end - begin > 1) num_threads(device->options.threads) schedule(dynamic, 16)
+        for (int64_t unit = begin; unit < end; ++unit) answer_unit(p, unit);
+    }
+    return SAP_OK;
+}
+
+static sap_status count_rows(const sap_tree* tree, const sap_radius_job* job, int64_t* counts, double ends) {
+    // Dropped duplicates stand in no leaf, and an empty tree has none: their rows stay empty.
+    for (int64_t row = 0; row < job->queries.count; ++row) counts[row] = 0;
+    const pass count = {
+        .tree = tree, .job = job, .answer = choose_answer(&tree->shape, false), .counts = counts, .ends = ends};
+    return run_pass(&count);
+}
+
+static sap_status collect_rows(const sap_tree* tree, const sap_radius_job* job, int64_t* counts) {
+    sap_status status = count_rows(tree, job, counts, 0.5);
+    if (status != SAP_OK) return status;
+    sap_neighbors* found = NULL;
+    status = sap_neighbors_create(tree->device, job->queries.count, tree->shape.real_bits, counts, &found);
+    if (status != SAP_OK) return status;
+    const pass fill = {
+        .tree = tree, .job = job, .answer = choose_answer(&tree->shape, true), .rows = found, .begins = 0.5, .ends = 1};
+    status = run_pass(&fill);
+    if (status != SAP_OK) {
+        sap_neighbors_free(found);
+        return status;
+    }
+    *job->found = found;
+    return SAP_OK;
+}
+
+sap_status sap_radius_walks_cpu(const sap_tree* tree, const sap_radius_job* job) {
+    if (!job->found) return count_rows(tree, job, job->counts, 1);
+    sap_device* device = tree->device;
+    sap_scratch scratch = {NULL, 0};
+    size_t bytes;
+    if (!sap_size_multiply((uint64_t)job->queries.count, sizeof(int64_t), &bytes) ||
+        !sap_scratch_take(device, bytes, &scratch))
+        return sap_fail(device, SAP_ERROR_MEMORY, "no memory to count the neighbours of %lld queries",
+                        (long long)job->queries.count);
+    const sap_status status = collect_rows(tree, job, (int64_t*)(void*)scratch.memory);
+    sap_scratch_give(device, &scratch);
+    return status;
+}

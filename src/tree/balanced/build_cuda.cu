@@ -1,0 +1,214 @@
+// The balanced builder on CUDA: its memory and its launches, four of them whatever the points are.
+#include "device/cuda_rooms.h"
+#include "tree/balanced/bottom_cuda.cuh"
+#include "tree/balanced/bounds_cuda.cuh"
+#include "tree/balanced/top_cuda.cuh"
+
+// Points of a subtree that one block builds.
+template <typename real> static int bottom_capacity(const sap_cuda* cuda, int dims) {
+    size_t slot = sizeof(int32_t) + (size_t)dims * sizeof(real), fixed = bottom_bytes<real>(dims, 0);
+    size_t fit = (cuda->shared_bytes - fixed) / slot / 4 * 4;
+    return fit < BOTTOM_POINTS ? (int)fit : BOTTOM_POINTS;
+}
+
+// Levels above the subtrees.
+static int top_levels(int64_t count, int capacity) {
+    int levels = 0;
+    while ((count + ((int64_t)1 << levels) - 1) >> levels > capacity) levels++;
+    return levels;
+}
+
+static int64_t most_bins(int64_t count, int levels) {
+    int64_t most = 0;
+    for (int level = 0; level < levels; level++) {
+        int64_t bins = (int64_t)top_bins(count, level) << level;
+        if (bins > most) most = bins;
+    }
+    return most;
+}
+
+// Divides one piece of memory into arrays.
+static void* next_array(unsigned char** at, int64_t count, size_t bytes) {
+    void* array = *at;
+    *at += ((size_t)count * bytes + 255) / 256 * 256;
+    return array;
+}
+
+// Lays the work's arrays out from `memory` on (NULL: only to measure); returns the bytes.
+template <typename real>
+static size_t lay_out_work(top_work<real>* w, int dims, int levels, int64_t bins, unsigned char* memory) {
+    typedef typename sap_ordinal<real>::type ordinal;
+    unsigned char* at = memory;
+    int64_t nodes = (int64_t)2 << levels, wide = (int64_t)1 << levels;
+    w->bins_total = bins;
+    w->lower = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
+    w->upper = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
+    w->min_id = (int*)next_array(&at, nodes, sizeof(int));
+    w->axis = (int*)next_array(&at, nodes, sizeof(int));
+    for (int i = 0; i < 2; i++) {
+        w->start[i] = (top_node<real>*)next_array(&at, wide, sizeof(top_node<real>));
+        w->node[i] = (top_node<real>*)next_array(&at, wide, sizeof(top_node<real>));
+        w->moved[i] = (int*)next_array(&at, 4 * wide, sizeof(int));
+    }
+    w->pivot = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
+    for (int i = 0; i < 3; i++) w->bins[i] = (int*)next_array(&at, bins, sizeof(int));
+    w->pending = (int*)next_array(&at, 3, sizeof(int));
+    w->arrived = (unsigned int*)next_array(&at, 1, sizeof(unsigned int));
+    return (size_t)(at - memory);
+}
+
+// Buffer 1 lies where the leaves will be: the last level above the subtrees writes buffer 0.
+template <typename real> static void lay_out_points(sap_cuda_build* b, void* scratch) {
+    for (int i = 0; i < 2; i++) {
+        unsigned char* start = i ? b->tree.arrays + b->tree.shape.block_at : (unsigned char*)scratch;
+        b->points.coords[i] = start;
+        b->points.ids[i] = (int32_t*)(start + (size_t)b->points.pitch * (size_t)b->dims * sizeof(real));
+    }
+}
+
+// Launches the levels above the subtrees.
+template <typename real, int dims>
+static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work) {
+    // A ring that this GPU has no room for: the kernel for any number of dimensions has none.
+    if constexpr (dims > 0)
+        if (sizeof(top_shared<real, dims>) > call->cuda->shared_bytes) return launch_top<real, 0>(call, b, work);
+    const size_t shared = sizeof(top_shared<real, dims>);
+    const int64_t most = sap_cuda_resident(call, (const void*)build_top<real, dims>, TOP_THREADS, shared);
+    const int64_t grains = (b.count + TOP_GRAIN - 1) / TOP_GRAIN;
+    sap_cuda_grid grid = {most < grains ? most : grains, TOP_THREADS, shared, true};
+    sap_cuda_launch(call, build_top<real, dims>, grid, b, work);
+}
+
+// Launches of all that comes before the subtrees, with the work and the scratch points in the memory given.
+template <typename real, int dims>
+static void build_levels(sap_cuda_call* call, sap_cuda_build* b, int64_t bins, unsigned char* memory, void* points) {
+    top_work<real> work;
+    real most = (real)sap_largest_coordinate(b->tree.shape.real_bits, b->dims);
+    lay_out_work<real>(&work, b->dims, b->top, bins, memory);
+    lay_out_points<real>(b, points);
+    sap_cuda_grid scan = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>), false};
+    sap_cuda_launch(call, build_prepare<real>, scan, *b, work);
+    sap_cuda_launch(call, build_bounds<real>, scan, *b, work, most);
+    if (b->points.keep) // into the buffer that the first level does not write
+        sap_cuda_launch(call, build_gather<real>, sap_cuda_grid_for(b->count, BOUNDS_THREADS), *b, b->top & 1);
+    launch_top<real, dims>(call, *b, work);
+}
+
+// Takes all memory first, so that a failure leaves the old tree as it was.
+template <typename real, int dims>
+static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape, sap_cuda_build* b) {
+    int capacity = bottom_capacity<real>(call->cuda, b->dims);
+    b->top = top_levels(b->count, capacity);
+    unsigned char* work = NULL;
+    void* points = NULL;
+    int64_t bins = most_bins(b->count, b->top);
+    if (b->top > 0) {
+        top_work<real> measured;
+        work = (unsigned char*)sap_cuda_take(call, lay_out_work<real>(&measured, b->dims, b->top, bins, NULL));
+        points = sap_cuda_take(call, (size_t)b->points.pitch * (sizeof(int32_t) + (size_t)b->dims * sizeof(real)));
+    } else {
+        capacity = (int)((b->count + 3) / 4 * 4);
+    }
+    sap_cuda_tree_reserve(call, tree, shape);
+    if (call->status != SAP_OK) return;
+    b->tree = *tree;
+    b->bad = sap_cuda_tree_of(tree)->bad;
+    b->device_bad = call->waits ? NULL : call->cuda->bad;
+    if (b->top > 0) build_levels<real, dims>(call, b, bins, work, points);
+    sap_cuda_grid grid = {(int64_t)1 << b->top, BOTTOM_THREADS, bottom_bytes<real>(b->dims, capacity), false};
+    sap_cuda_launch(call, build_bottom<real, dims>, grid, *b, capacity,
+                    (real)sap_largest_coordinate(shape->real_bits, b->dims));
+}
+
+template <typename real>
+static void build_dims(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape, sap_cuda_build* b) {
+    switch (b->dims) {
+    case 2: build<real, 2>(call, tree, shape, b); break;
+    case 3: build<real, 3>(call, tree, shape, b); break;
+    case 4: build<real, 4>(call, tree, shape, b); break;
+    default: build<real, 0>(call, tree, shape, b);
+    }
+}
+
+void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
+                             int64_t kept) {
+    sap_tree_shape shape;
+    memset(&shape, 0, sizeof shape);
+    shape.count = kept;
+    shape.source_count = rows->count;
+    shape.dims = rows->dims;
+    shape.real_bits = rows->real_bits;
+    if (call->status != SAP_OK) return;
+    if (!sap_shape_balanced(&shape, tree->options.leaf_size)) {
+        call->status = sap_fail(call->device, SAP_ERROR_RANGE,
+                                "points: %lld points of %d dimensions need more memory than can be addressed",
+                                (long long)kept, (int)rows->dims);
+        return;
+    }
+    sap_cuda_build b;
+    memset((void*)&b, 0, sizeof b);
+    b.dims = rows->dims;
+    b.depth = shape.depth;
+    b.count = kept;
+    b.points.rows = rows->coords;
+    b.points.stride = rows->stride;
+    b.points.keep = keep;
+    // Columns begin at whole sectors of memory, if the place of the leaves, where one buffer lies, is large enough.
+    const int64_t slots = (int64_t)shape.stride << shape.depth;
+    b.points.pitch = (kept + 7) / 8 * 8 <= slots ? (kept + 7) / 8 * 8 : (kept + 3) / 4 * 4;
+    if (rows->real_bits == 32)
+        build_dims<float>(call, tree, &shape, &b);
+    else
+        build_dims<double>(call, tree, &shape, &b);
+}
+
+static void build_rows(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep, int64_t kept) {
+    if (tree->options.split == SAP_SPLIT_MEDIAN)
+        sap_cuda_build_balanced(call, tree, rows, keep, kept);
+    else
+        sap_cuda_build_sliding(call, tree, rows, keep, kept);
+    sap_cuda_tree_boxes(call, tree);
+}
+
+// After a failure in the middle of a rebuild the arrays are half of the old tree and half of the new one: a tree of no
+// points takes their place. Where the GPU cannot build that either, the shape alone keeps everybody from the arrays.
+static void make_empty(sap_tree* tree) {
+    const sap_rows none = {NULL, 0, tree->shape.dims, tree->shape.dims, tree->shape.real_bits};
+    sap_cuda_call call;
+    sap_status status = SAP_ERROR_DEVICE_LOST;
+    if (!sap_cuda_of(tree->device)->lost) {
+        sap_cuda_begin(&call, tree->device);
+        call.quiet = true; // what failed before has been said
+        build_rows(&call, tree, &none, NULL, 0);
+        status = sap_cuda_end(&call, SAP_OK);
+    }
+    if (status == SAP_OK) return;
+    tree->shape.count = tree->shape.source_count = 0;
+    (void)sap_shape_balanced(&tree->shape, tree->options.leaf_size);
+}
+
+sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
+    sap_cuda_call call;
+    sap_cuda_begin(&call, tree->device);
+    sap_rows rows = sap_cuda_rows_in(&call, points);
+    int32_t* keep = NULL;
+    int64_t kept = points->count;
+    const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, had = tree->arrays != NULL;
+    const sap_tree_shape shape = tree->shape;
+    // A tree that there is already must stay; the sliding builder looks before it touches anything, by itself.
+    if (balanced && had && call.waits) sap_cuda_rows_check(&call, &rows);
+    if (tree->options.drop_duplicates) {
+        keep = (int32_t*)sap_cuda_take(&call, (size_t)points->count * sizeof(int32_t));
+        sap_cuda_duplicates(&call, &rows, keep, &kept);
+        if (kept == points->count) keep = NULL;
+    }
+    build_rows(&call, tree, &rows, keep, kept);
+    sap_cuda_tree_built(&call, tree, &rows);
+    const sap_status status = sap_cuda_end(&call, SAP_OK);
+    if (status == SAP_OK || !had || !call.reserved) return status;
+    if (call.captured) // nothing has run
+        tree->shape = shape;
+    else
+        make_empty(tree);
+    return status;
+}

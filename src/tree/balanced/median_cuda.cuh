@@ -1,0 +1,106 @@
+// The search for a node's exact median through histograms, as the top and the bottom of the balanced builder do it.
+//
+// First come bins of equal width of the coordinate, then, while too many candidates are left, bins of their keys:
+// ordinals of the coordinate; when all candidates share one, ordinals of the next component of the total order; ids at
+// last. What is left are always the points of the node whose keys lie in [low, high] and whose earlier components are
+// the pivot's.
+#ifndef SAPWOOD_TREE_BALANCED_MEDIAN_CUDA_CUH
+#define SAPWOOD_TREE_BALANCED_MEDIAN_CUDA_CUH
+
+#include "tree/balanced/build_cuda.cuh"
+
+template <typename real> struct sap_median {
+    typename sap_ordinal<real>::type low, high; // keys among which the median lies
+    real origin, scale;                         // bin of a coordinate: (x - origin) * scale; scale 0: bins of keys
+    int component;                              // of the total order along the axis, to which the keys belong
+    int below, candidates;                      // points before the candidates; candidates
+};
+
+// Begins with the bounds of `count` points along the axis.
+template <typename real>
+static __device__ void sap_median_begin(sap_median<real>* m, typename sap_ordinal<real>::type lower,
+                                        typename sap_ordinal<real>::type upper, int count, int bins) {
+    m->low = lower;
+    m->high = upper;
+    m->origin = sap_real_of(lower);
+    m->scale = (real)bins / (sap_real_of(upper) - m->origin);
+    // Where the extent is nothing, or so small that its inverse overflows, bins of keys do better.
+    if (!(m->scale > 0 && m->scale < (real)FLT_MAX)) m->scale = 0;
+    m->component = 0;
+    m->below = 0;
+    m->candidates = count;
+}
+
+template <typename real>
+static __device__ __forceinline__ int sap_median_bin(const sap_median<real>& m, real x, int bins) {
+    const int bin = (int)((x - m.origin) * m.scale);
+    return bin < bins ? bin : bins - 1;
+}
+
+// Keys are shifted right by so much to become bins. `bins`: a power of two.
+template <typename real> static __device__ __forceinline__ int sap_median_shift(const sap_median<real>& m, int bins) {
+    const int shift = sap_bits_between(m.low, m.high) - (31 - __clz(bins));
+    return shift > 0 ? shift : 0;
+}
+
+// The last key in [from, to] whose coordinate lies in a bin below `bin`, or from - 1: bins do not fall as keys rise. A
+// warp looks for it together.
+template <typename real>
+static __device__ __forceinline__ typename sap_ordinal<real>::type
+sap_last_key_below(const sap_median<real>& m, int bin, int bins, typename sap_ordinal<real>::type from,
+                   typename sap_ordinal<real>::type to) {
+    typedef typename sap_ordinal<real>::type ordinal;
+    while (from <= to) {
+        const ordinal step = (to - from) / SAP_WARP + 1, ahead = (ordinal)sap_lane() * step;
+        const bool below = ahead <= to - from && sap_median_bin(m, sap_real_of(from + ahead), bins) < bin;
+        const ordinal count = (ordinal)__popc(__ballot_sync(SAP_ALL_LANES, below));
+        if (count == 0) break;
+        const ordinal last = from + (count * step - 1);
+        from += (count - 1) * step + 1;
+        to = last < to ? last : to;
+    }
+    return from - 1;
+}
+
+// Narrows the candidates to those of one bin. By all lanes of a warp.
+template <typename real>
+static __device__ __forceinline__ void sap_median_take(sap_median<real>* m, int bin, int bins, int before, int inside) {
+    typedef typename sap_ordinal<real>::type ordinal;
+    m->below += before;
+    m->candidates = inside;
+    if (m->scale > 0) {
+        // The bin's keys lie between these two: half a bin more is far more than what rounding of the bin can do, and
+        // rounding of the borders keeps their order with any coordinate.
+        const ordinal first = sap_ordinal_of(m->origin + ((real)bin - (real)0.5) / m->scale);
+        const ordinal last = sap_ordinal_of(m->origin + ((real)bin + (real)1.5) / m->scale);
+        const ordinal from = first > m->low ? first : m->low, to = last < m->high ? last : m->high;
+        m->low = sap_last_key_below(*m, bin, bins, from, to) + 1;
+        m->high = sap_last_key_below(*m, bin + 1, bins, from, to);
+        m->scale = 0;
+        return;
+    }
+    const int shift = sap_median_shift(*m, bins);
+    const ordinal first = m->low + ((ordinal)bin << shift), last = first + (((ordinal)1 << shift) - 1);
+    m->low = first;
+    m->high = last < m->high ? last : m->high;
+}
+
+// The greatest coordinate of a candidate can be this, to be compared as a real: minus zero, which no point has, stands
+// for the next one below.
+template <typename real> static __device__ __forceinline__ real sap_median_last(const sap_median<real>& m) {
+    return sap_real_of(m.high == sap_ordinal_of((real)0) - 1 ? m.high - 1 : m.high);
+}
+
+// When too many candidates share their only key, the next component tells them apart; `lower` and `upper`: the node's.
+template <typename real>
+static __device__ void sap_median_next(sap_median<real>* m, int axis, int dims,
+                                       const typename sap_ordinal<real>::type* lower,
+                                       const typename sap_ordinal<real>::type* upper) {
+    m->component++;
+    const bool ids = m->component == dims;
+    const int next = sap_next_axis(axis, ids ? 0 : m->component, dims);
+    m->low = ids ? 0 : lower[next];
+    m->high = ids ? (typename sap_ordinal<real>::type)INT32_MAX : upper[next];
+}
+
+#endif

@@ -1,0 +1,81 @@
+// A balanced tree as the vector kernels see it: boxes and leaf blocks behind plain pointers.
+#ifndef SAPWOOD_TREE_BALANCED_VIEW_SIMD_H
+#define SAPWOOD_TREE_BALANCED_VIEW_SIMD_H
+
+#include "math/simd.h"
+#include "tree/layout.h"
+
+typedef struct tree_view {
+    const real* boxes[SAP_MAX_LEVELS];
+    const int32_t* min_ids[SAP_MAX_LEVELS];
+    const unsigned char* blocks;
+    size_t block_bytes;
+    int levels, stride;
+    int vectors;         // registers that cover a leaf's slots
+    uint32_t last_lanes; // of the last of them, the lanes that are slots
+    int64_t points;      // slots of a leaf that hold points, at most
+} tree_view;
+
+INLINE tree_view view_tree(const sap_tree* tree) {
+    const sap_tree_shape* s = &tree->shape;
+    tree_view v = {.blocks = tree->arrays + s->block_at,
+                   .block_bytes = (size_t)s->stride * sap_slot_bytes(s),
+                   .levels = s->levels,
+                   .stride = s->stride,
+                   .vectors = (s->stride + LANES - 1) / LANES,
+                   .points = s->capacity};
+    v.last_lanes = lanes_below(s->stride - (v.vectors - 1) * LANES);
+    for (int j = 0; j < s->levels; j++) {
+        v.boxes[j] = (const real*)(const void*)(tree->arrays + s->box_at[j]);
+        v.min_ids[j] = (const int32_t*)(const void*)(tree->arrays + s->min_id_at[j]);
+    }
+    return v;
+}
+
+INLINE const real* leaf_block(const tree_view* t, int64_t leaf) {
+    return (const real*)(const void*)(t->blocks + (size_t)leaf * t->block_bytes);
+}
+
+INLINE const int32_t* block_ids(const tree_view* t, const int dims, const real* block) {
+    return (const int32_t*)(const void*)(block + (int64_t)dims * t->stride);
+}
+
+// Spreads a query over registers; false if a coordinate is not finite.
+INLINE bool load_query(const real* at, const int dims, vreal* q) {
+    bool finite = true;
+    for (int a = 0; a < dims; a++) {
+        q[a] = v_set(at[a]);
+        finite &= at[a] - at[a] == 0;
+    }
+    return finite;
+}
+
+// Squared distances of the query to the points in slots from `slot` on: the house's own sum, in axis order.
+INLINE vreal leaf_distance(const tree_view* t, const int dims, const vreal* q, const real* block, int slot) {
+    vreal d = v_sub(q[0], v_load(block + slot)), sum = v_mul(d, d);
+    for (int a = 1; a < dims; a++) {
+        d = v_sub(q[a], v_load(block + (int64_t)a * t->stride + slot));
+        sum = v_add(sum, v_mul(d, d));
+    }
+    return sum;
+}
+
+INLINE const real* group_boxes(const tree_view* t, const int dims, int level, int64_t group) {
+    return t->boxes[level] + group * dims * 2 * SAP_GROUP;
+}
+
+// Lower bounds of the squared distances to the boxes of a group from number `first` on. They are made of the same
+// operations in the same order as a distance, each of them monotonic, so rounding never lifts a bound above the
+// distance of a point inside.
+INLINE vreal box_bounds(const real* boxes, const int dims, const vreal* q, int first) {
+    vreal sum = v_set(0);
+    for (int a = 0; a < dims; a++) {
+        vreal below = v_sub(v_load(boxes + 2 * a * SAP_GROUP + first), q[a]);
+        vreal above = v_sub(q[a], v_load(boxes + (2 * a + 1) * SAP_GROUP + first));
+        vreal d = v_max(v_max(below, above), v_set(0));
+        sum = a ? v_add(sum, v_mul(d, d)) : v_mul(d, d);
+    }
+    return sum;
+}
+
+#endif

@@ -1,0 +1,323 @@
+// Trees on OpenGL devices: the arrays stay in host memory, where a lost context cannot take them, and go up as
+// textures.
+#include "tree/forms/textures_gl.h"
+#include <string.h>
+
+static const GLenum formats[SAP_TEXTURES] = {GL_RG32UI, GL_R32I, GL_RGBA32F, GL_RGBA32UI};
+static const char* const names[SAP_TEXTURES] = {"the nodes of a tree", "the ids of a tree", "the boxes of a tree",
+                                                "the points of a tree"};
+
+static int64_t texels_of(const sap_tree_shape* s, int which) {
+    const int64_t counts[SAP_TEXTURES] = {s->nodes, 2 * s->leaves, 2 * s->leaves * (s->dims - 1),
+                                          s->leaves * ((s->stride + 3) / 4) * (s->dims + 1)};
+    return counts[which];
+}
+
+// A texture for so many texels: the old one, if it is just as large.
+static void make_room(sap_gl_call* call, sap_gl_tree* textures, int which, int64_t texels) {
+    int32_t width = 1, height = 1;
+    if (textures->texture[which] && textures->texels[which] == texels) return;
+    sap_gl_texture_free(call, textures->texture[which]);
+    textures->texture[which] = 0;
+    if (!sap_gl_array_size(call, texels, names[which], &width, &height)) return;
+    textures->texture[which] = sap_gl_texture(call, formats[which], width, height, NULL, names[which]);
+    textures->texels[which] = texels;
+    textures->shifts[which] = sap_gl_shift_of(width);
+}
+
+// Writes all texels, from memory or from the buffer that is bound (data: where in it).
+static void fill(sap_gl_call* call, const sap_gl_tree* textures, int which, const void* data) {
+    if (call->status != SAP_OK) return;
+    int32_t width = 1 << textures->shifts[which];
+    int32_t rows = (int32_t)(textures->texels[which] / width), rest = (int32_t)(textures->texels[which] % width);
+    size_t row_bytes = (size_t)width * (size_t)sap_gl_format_of(formats[which])->bytes;
+    const void* last = (const void*)((uintptr_t)data + (size_t)rows * row_bytes);
+    GLuint texture = textures->texture[which];
+    if (rows) sap_gl_write(call, texture, formats[which], 0, (int32_t[4]){0, 0, width, rows}, data);
+    if (rest) sap_gl_write(call, texture, formats[which], 0, (int32_t[4]){0, rows, rest, 1}, last);
+}
+
+// Each inner node's split and axis side by side.
+static void pack_nodes(const sap_tree* tree, uint32_t* nodes) {
+    const float* splits = (const float*)(const void*)(tree->arrays + tree->shape.split_at);
+    const unsigned char* axes = tree->arrays + tree->shape.axis_at;
+    for (int64_t i = 0; i < tree->shape.nodes; i++) {
+        memcpy(&nodes[2 * i], &splits[i], sizeof *nodes);
+        nodes[2 * i + 1] = axes[i];
+    }
+}
+
+// The smallest id below every node, from the leaves up. The ids of a leaf ascend.
+static void pack_smallest(const sap_tree* tree, int32_t* smallest) {
+    const sap_tree_shape* s = &tree->shape;
+    smallest[0] = INT32_MAX;
+    for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
+        const unsigned char* ids = sap_block(tree, leaf * s->stride) + (size_t)s->stride * (size_t)s->dims * 4;
+        bool empty = sap_leaf_rank(s, leaf) == sap_leaf_rank(s, leaf + 1);
+        smallest[s->leaves + leaf] = INT32_MAX;
+        if (!empty) memcpy(&smallest[s->leaves + leaf], ids, sizeof *smallest);
+    }
+    for (int64_t i = s->leaves - 1; i > 0; i--)
+        smallest[i] = smallest[2 * i] < smallest[2 * i + 1] ? smallest[2 * i] : smallest[2 * i + 1];
+}
+
+static float lesser(float a, float b) { return a < b ? a : b; }
+static float greater(float a, float b) { return a > b ? a : b; }
+
+// The tight box of every node, from the leaves up: 4 floats in 2-D, 4 and 4 in 3-D.
+static void pack_boxes(const sap_tree* tree, float* boxes) {
+    const sap_tree_shape* s = &tree->shape;
+    const int32_t dims = s->dims, upper = dims == 2 ? 2 : 4, size = 4 * (dims - 1);
+    const float* groups = (const float*)(const void*)(tree->arrays + s->box_at[s->levels - 1]);
+    memset(boxes, 0, (size_t)size * 2 * (size_t)s->leaves * sizeof *boxes);
+    for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
+        float* box = boxes + (s->leaves + leaf) * size;
+        const float* group = groups + leaf / SAP_GROUP * dims * 2 * SAP_GROUP + leaf % SAP_GROUP;
+        for (int32_t a = 0; a < dims; a++) {
+            box[a] = group[(2 * a) * SAP_GROUP];
+            box[upper + a] = group[(2 * a + 1) * SAP_GROUP];
+        }
+    }
+    for (int64_t i = s->leaves - 1; i > 0; i--) {
+        const float *left = boxes + 2 * i * size, *right = left + size;
+        for (int32_t a = 0; a < dims; a++) {
+            boxes[i * size + a] = lesser(left[a], right[a]);
+            boxes[i * size + upper + a] = greater(left[upper + a], right[upper + a]);
+        }
+    }
+}
+
+// Blocks whose coordinates begin at multiples of four slots; the slots that this adds hold no point either.
+static void pad_blocks(const sap_tree* tree, int32_t quads, uint32_t* padded) {
+    static const uint32_t nowhere = 0x7f800000u; // infinity
+    const sap_tree_shape* s = &tree->shape;
+    for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
+        const unsigned char* block = sap_block(tree, leaf * s->stride);
+        for (int32_t row = 0; row <= s->dims; row++) {
+            memcpy(padded, block, (size_t)s->stride * 4);
+            for (int32_t i = s->stride; i < 4 * quads; i++) padded[i] = row < s->dims ? nowhere : UINT32_MAX;
+            padded += 4 * quads;
+            block += (size_t)s->stride * 4;
+        }
+    }
+}
+
+static void free_textures(sap_gl_call* call, sap_gl_tree* textures) {
+    for (int i = 0; i < SAP_TEXTURES; i++) {
+        sap_gl_texture_free(call, textures->texture[i]);
+        textures->texture[i] = 0;
+    }
+}
+
+static void make_textures(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* textures) {
+    const sap_tree_shape* s = &tree->shape;
+    textures->quads = (s->stride + 3) / 4;
+    int64_t padded = s->stride % 4 ? s->leaves * textures->quads * 4 * (s->dims + 1) : 0;
+    int64_t boxes = 8 * s->leaves * (s->dims - 1), words = boxes > padded ? boxes : padded;
+    sap_scratch scratch = {NULL, 0};
+    if (!sap_scratch_take(call->device, (size_t)words * 4, &scratch)) {
+        sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for a tree's textures");
+        return;
+    }
+    uint32_t* values = (uint32_t*)(void*)scratch.memory;
+    for (int i = 0; i < SAP_TEXTURES; i++) make_room(call, textures, i, texels_of(s, i));
+    pack_nodes(tree, values);
+    fill(call, textures, SAP_TEXTURE_NODES, values);
+    pack_smallest(tree, (int32_t*)(void*)values);
+    fill(call, textures, SAP_TEXTURE_SMALLEST, values);
+    pack_boxes(tree, (float*)(void*)values);
+    fill(call, textures, SAP_TEXTURE_BOXES, values);
+    if (s->stride % 4) pad_blocks(tree, textures->quads, values);
+    fill(call, textures, SAP_TEXTURE_BLOCKS, s->stride % 4 ? (const void*)values : sap_block(tree, 0));
+    sap_scratch_give(call->device, &scratch);
+    textures->stale = call->status != SAP_OK;
+    if (textures->stale) free_textures(call, textures);
+}
+
+const sap_gl_tree* sap_gl_tree_of(sap_gl_call* call, const sap_tree* tree) {
+    sap_gl_tree* textures = tree->beside;
+    if (call->status == SAP_OK && (textures->stale || !textures->texture[0])) {
+        if (textures->on_gpu_only)
+            sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "tree: has lost its textures; update it again");
+        else
+            make_textures(call, tree, textures);
+    }
+    return call->status == SAP_OK ? textures : NULL;
+}
+
+int sap_gl_tree_bind(sap_gl_call* call, const sap_tree* tree, const sap_gl_tree* textures, sap_gl_pass* pass) {
+    pass->input[0] = (sap_gl_input){.sampler = "tree_nodes", .texture = textures->texture[SAP_TEXTURE_NODES]};
+    pass->input[1] = (sap_gl_input){.sampler = "tree_smallest", .texture = textures->texture[SAP_TEXTURE_SMALLEST]};
+    pass->input[2] = (sap_gl_input){.sampler = "tree_boxes", .texture = textures->texture[SAP_TEXTURE_BOXES]};
+    pass->input[3] = (sap_gl_input){.sampler = "tree_blocks", .texture = textures->texture[SAP_TEXTURE_BLOCKS]};
+    sap_gl_set_int(call, pass->program, "tree_depth", tree->shape.depth);
+    sap_gl_set_int(call, pass->program, "tree_quads", textures->quads);
+    sap_gl_set_ints(call, pass->program, "tree_shifts", 4, textures->shifts);
+    return 4;
+}
+
+// What shaders can walk through.
+static sap_status check(const sap_tree* tree) {
+    const sap_tree_shape* s = &tree->shape;
+    if (s->levels == 0)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: shaders walk through balanced trees only");
+    if (s->real_bits != 32 || s->dims < 2 || s->dims > 3)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "tree: shaders know float points of 2 or 3 dimensions, not %d-bit points of %d",
+                        (int)s->real_bits, (int)s->dims);
+    return SAP_OK;
+}
+
+// Puts the arrays, which are new, into textures; old ones go.
+static sap_status refresh(sap_tree* tree) {
+    sap_status status = check(tree);
+    if (status != SAP_OK) return status;
+    if (!tree->beside) tree->beside = sap_memory_allocate_zero(tree->device, sizeof(sap_gl_tree));
+    if (!tree->beside) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a tree");
+    sap_gl_call call;
+    sap_gl_tree* textures = tree->beside;
+    textures->on_gpu_only = false;
+    textures->stale = true;
+    if (sap_gl_begin(&call, tree->device) == SAP_OK) make_textures(&call, tree, textures);
+    return sap_gl_end(&call, SAP_OK);
+}
+
+sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to) {
+    const sap_gl_tree* textures = tree->beside;
+    if (textures->on_gpu_only)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "tree: came from CUDA to OpenGL without a copy on the host; ask the tree it was made from");
+    memcpy(to, tree->arrays + at, bytes);
+    return SAP_OK;
+}
+
+sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays) {
+    const sap_tree_shape shape = tree->shape;
+    sap_status status = check(tree);
+    if (status == SAP_OK) status = sap_tree_reserve(tree, &shape);
+    if (status != SAP_OK) return status;
+    memcpy(tree->arrays, arrays, shape.bytes);
+    return refresh(tree);
+}
+
+sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points) {
+    sap_device* device = tree->device;
+    if (points->real_bits != 32 || points->dims < 2 || points->dims > 3 || tree->options.split != SAP_SPLIT_MEDIAN)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        "points: shaders walk through balanced trees of float points of 2 or 3 dimensions only");
+    tree->device = sap_gl_of(device)->host;
+    sap_status status = sap_tree_build_cpu(tree, points);
+    tree->device = device;
+    return status == SAP_OK ? refresh(tree) : status;
+}
+
+static void free_buffers(sap_gl_call* call, sap_gl_tree* textures) {
+#if defined(SAP_HAVE_CUDA)
+    sap_buffers_forget_cuda(textures->resource);
+#endif
+    if (call->entered && !call->gl->lost) call->f->DeleteBuffers(SAP_TEXTURES, textures->buffer);
+    memset(textures->buffer, 0, sizeof textures->buffer);
+}
+
+void sap_tree_unmake_gl(sap_tree* tree) {
+    if (tree->beside) {
+        sap_gl_call call;
+        sap_gl_tree* textures = tree->beside;
+        if (!sap_gl_of(tree->device)->lost) {
+            if (sap_gl_begin(&call, tree->device) == SAP_OK) {
+                free_textures(&call, textures);
+                if (textures->buffer[0]) free_buffers(&call, textures);
+            }
+            (void)sap_gl_end(&call, SAP_OK);
+        }
+        sap_memory_release(tree->device, textures, sizeof *textures);
+    }
+    sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
+}
+
+#if defined(SAP_HAVE_CUDA)
+// Buffers that CUDA can fill with a tree of this shape.
+static void make_buffers(sap_gl_call* call, const sap_tree_shape* s, sap_gl_tree* textures) {
+    bool fit = textures->buffer[0] != 0;
+    for (int i = 0; i < SAP_TEXTURES; i++) {
+        int64_t bytes = texels_of(s, i) * sap_gl_format_of(formats[i])->bytes;
+        fit = fit && textures->buffer_bytes[i] == bytes;
+        textures->buffer_bytes[i] = bytes;
+    }
+    if (fit) return;
+    if (textures->buffer[0]) free_buffers(call, textures);
+    call->f->GenBuffers(SAP_TEXTURES, textures->buffer);
+    for (int i = 0; i < SAP_TEXTURES; i++) {
+        call->f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, textures->buffer[i]);
+        call->f->BufferData(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)textures->buffer_bytes[i], NULL, GL_STREAM_DRAW);
+    }
+    call->f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+    if (!sap_gl_check(call, "making buffers for a tree")) free_buffers(call, textures);
+}
+
+// Takes a tree over from CUDA on the same GPU. SAP_ERROR_UNSUPPORTED: they share no memory.
+static sap_status take_over(sap_tree* copy, const sap_tree* tree) {
+    sap_gl_call call;
+    sap_gl_tree* textures = copy->beside;
+    sap_status shared = SAP_OK;
+    if (sap_gl_begin(&call, copy->device) == SAP_OK) make_buffers(&call, &tree->shape, textures);
+    if (call.status == SAP_OK) shared = sap_tree_to_buffers_cuda(tree, textures->buffer, textures->resource);
+    if (call.status == SAP_OK && shared == SAP_OK) {
+        textures->on_gpu_only = true;
+        copy->shape = tree->shape;
+        textures->quads = tree->shape.stride / 4;
+        for (int i = 0; i < SAP_TEXTURES; i++) {
+            make_room(&call, textures, i, texels_of(&tree->shape, i));
+            call.f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, textures->buffer[i]);
+            fill(&call, textures, i, NULL);
+        }
+        call.f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+        textures->stale = call.status != SAP_OK;
+        if (textures->stale) free_textures(&call, textures);
+    } else if (call.status == SAP_OK && textures->buffer[0]) {
+        free_buffers(&call, textures);
+    }
+    return sap_gl_end(&call, shared);
+}
+#endif
+
+sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree) {
+    sap_status status = check(tree);
+    if (status != SAP_OK) return status;
+    const sap_processor_table* from = tree->device->table;
+    copy->options = tree->options;
+#if defined(SAP_HAVE_CUDA)
+    if (from == &sap_cuda_table && tree->shape.count > 0 && tree->shape.stride % 4 == 0) {
+        status = take_over(copy, tree);
+        if (status != SAP_ERROR_UNSUPPORTED) return status;
+    }
+#endif
+    status = sap_tree_reserve(copy, &tree->shape);
+    if (status != SAP_OK) return status;
+    if (from->read)
+        status = from->read(tree, 0, tree->shape.bytes, copy->arrays);
+    else
+        memcpy(copy->arrays, tree->arrays, tree->shape.bytes);
+    if (status == SAP_OK) return refresh(copy);
+    // Neither the old tree nor the new one: only another update helps.
+    sap_gl_tree* textures = copy->beside;
+    if (textures) textures->on_gpu_only = textures->stale = true;
+    return status;
+}
+
+sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* result) {
+    sap_gl_call call;
+    sap_gl_begin(&call, tree->device);
+    const sap_gl_tree* t = sap_gl_tree_of(&call, tree);
+    if (t)
+        *result = (sap_gl_tree_textures){
+            .nodes = t->texture[SAP_TEXTURE_NODES],
+            .smallest = t->texture[SAP_TEXTURE_SMALLEST],
+            .boxes = t->texture[SAP_TEXTURE_BOXES],
+            .blocks = t->texture[SAP_TEXTURE_BLOCKS],
+            .widths = {1 << t->shifts[0], 1 << t->shifts[1], 1 << t->shifts[2], 1 << t->shifts[3]},
+            .dims = tree->shape.dims,
+            .depth = tree->shape.depth,
+            .quads = t->quads};
+    return sap_gl_end(&call, SAP_OK);
+}

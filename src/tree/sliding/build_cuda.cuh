@@ -1,0 +1,174 @@
+// The sliding-midpoint builder on CUDA devices: what its kernels work on, and the rule in device code.
+//
+// Points lie in two buffers as a structure of arrays; a division moves a node's points to the other one. The left side
+// keeps its order from the range's start on, the right side is laid down from its end backwards and is `reversed`: so
+// one pass divides stably without knowing how many go left, and ids ascend within every node, read in its own order.
+//
+// Nodes of many points are divided breadth-first by the whole GPU (top_cuda.cuh), then one warp each takes the
+// small subtrees and the leaves that remain (subtree_cuda.cuh): once to count their nodes and slots, which are
+// summed up towards the root, and once more to write them where Zhou et al. 2008 place nodes in preorder.
+#ifndef SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
+#define SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
+
+#include "tree/order_cuda.cuh"
+#include "tree/tree_cuda.h"
+
+enum {
+    SAP_TOP_THREADS = 256,
+    SAP_TOP_ITEMS = 8,
+    SAP_TILE = SAP_TOP_THREADS * SAP_TOP_ITEMS, // points that a block moves at once
+    SAP_SMALL_MOST = 1024,                      // points of a subtree for one warp, as shared memory allows
+    SAP_SMALL_LEAST = 256,
+    SAP_SMALL_BYTES = 16384,
+    SAP_PIECE = 1024 // points of a large leaf that one warp writes
+};
+
+// A node of the top: above the small subtrees, or the root of one, or a leaf. Left children have odd numbers, their
+// siblings stand behind them; the root is 0.
+typedef struct sap_sliding_node {
+    double split;
+    int64_t nodes, slots;     // in all that is below, itself included
+    int64_t node_at, slot_at; // its place in the tree
+    int32_t parent, children; // children: the left one, or 0
+    int32_t begin, count;     // ranks
+    int32_t depth, axis;
+    int32_t least;   // smallest id
+    int32_t arrived; // children that have been counted
+    bool leaf, reversed;
+    int8_t buffer;
+} sap_sliding_node;
+
+// A node that is being divided. Its cell, its sides' boxes and its plane stand in arrays beside it.
+typedef struct sap_sliding_part {
+    int32_t node, children;           // node -1: the root is its left child
+    int32_t begin, count, left_count; // ranks
+    int32_t depth, axis;
+    int32_t components; // of the plane's key in the total order; dims + 1: with the id; 0: the points stay in place
+    int32_t first_tile, tiles;
+    int32_t id; // component `dims`
+    bool reversed;
+    int8_t buffer;
+} sap_sliding_part;
+
+// What one warp does at the bottom.
+typedef struct sap_sliding_bottom {
+    int32_t node;
+    int32_t part; // of a leaf: which piece of it; otherwise which of the small cells is its own
+} sap_sliding_bottom;
+
+// The numbers that blocks share; all zero at the start.
+typedef struct sap_sliding_state {
+    unsigned long long listed[2]; // by parity of the level: parts << 32 | tiles
+    unsigned int ranked[2];       // parts whose median is wanted
+    unsigned int arrivals;        // at the barrier
+    unsigned int nodes;           // of the top, but the root
+    unsigned int bottoms, small;  // entries
+    unsigned int tickets[2];      // bottoms that have been taken: counting, writing
+    int32_t deepest, fullest;
+    int32_t far; // a right child is too far away for a link
+    int32_t bad; // a row cannot be in a tree
+    int64_t total_nodes, total_slots;
+} sap_sliding_state;
+
+// A build. Buffer b's axis a begins at coords + (b * dims + a) * pitch, its ids at ids + b * pitch.
+template <typename real> struct sap_sliding_job {
+    const real* rows;
+    const int32_t* keep;
+    int64_t stride, pitch;
+    real largest; // magnitude of a coordinate
+    int32_t count, dims, leaf_size, small, halving_depth;
+    bool cycle;
+    real* coords;
+    int32_t* ids;
+    sap_sliding_state* state;
+    sap_sliding_node* nodes;
+    sap_sliding_bottom* bottoms;
+    real* small_cells; // [small][2 * dims]: lower and upper of axis 0, of axis 1, …
+    int64_t parts;     // capacity of a level; the arrays below hold two levels
+    sap_sliding_part* part;
+    real* cells;                             // as above
+    typename sap_ordinal<real>::type* boxes; // [2 sides][2 * dims]: ~ordinal of lower, ordinal of upper; 0: no points
+    real* planes;                            // [dims]: a key in the total order
+    int32_t* ranked;                         // of one level
+    int32_t* tile_part;                      // of one level
+    unsigned long long* tile_left;           // epoch << 32 | points that go left (see top_cuda.cuh)
+    unsigned char *out_nodes, *out_blocks;   // the tree's arrays
+    int32_t* out_least;
+};
+
+template <typename real>
+static __device__ __forceinline__ real* sap_column(const sap_sliding_job<real>& j, int buffer, int axis) {
+    return j.coords + (int64_t)(buffer * j.dims + axis) * j.pitch;
+}
+
+// Where the i-th point of a node lies.
+static __device__ __forceinline__ int sap_rank_of(int begin, int count, bool reversed, int i) {
+    return reversed ? begin + (count - 1 - i) : begin + i;
+}
+
+// As sap_halving_depth of tree/sliding/build.h.
+static inline int32_t sap_sliding_halving_depth(int64_t count) {
+    int32_t bits = 0;
+    while (count >> bits > 1) bits++;
+    return 32 + bits;
+}
+
+// ---- The rule, as in tree/sliding/build.h. A lane stands for an axis; lanes from dims on bring sides of length zero.
+
+static __device__ __forceinline__ float sap_sliding_side(float lower, float upper) {
+    return (float)((double)upper - (double)lower) + 0.0f;
+}
+static __device__ __forceinline__ double sap_sliding_side(double lower, double upper) { return upper - lower + 0.0; }
+
+// The axis to divide, -1 if all sides are zero. Positive reals are in the order of their ordinals.
+template <typename real>
+static __device__ __forceinline__ int sap_sliding_longest(const sap_sliding_job<real>& j, int depth, real side) {
+    unsigned int sides = __ballot_sync(SAP_ALL_LANES, side > 0);
+    if (!j.cycle) {
+        typename sap_ordinal<real>::type length = sap_ordinal_of(side);
+        typename sap_ordinal<real>::type longest = sap_warp_max(length);
+        sides &= __ballot_sync(SAP_ALL_LANES, length == longest);
+        return __ffs((int)sides) - 1;
+    }
+    int first = depth % j.dims;
+    unsigned int later = sides >> first;
+    return later ? first + __ffs((int)later) - 1 : __ffs((int)sides) - 1;
+}
+
+template <typename real> static __device__ __forceinline__ real sap_sliding_centre(real lower, real upper) {
+    return (real)(((double)lower + (double)upper) / 2) + 0;
+}
+
+template <typename real>
+static __device__ __forceinline__ real sap_sliding_moved(real middle, real smallest, real largest) {
+    if (middle > largest) return largest;
+    if (middle > smallest) return middle;
+    return sap_real_of((typename sap_ordinal<real>::type)(sap_ordinal_of(smallest) + 1)) + 0;
+}
+
+// ---- The tree's nodes
+
+static __device__ __forceinline__ void sap_sliding_write(unsigned char* nodes, int64_t at, float split, int64_t slot,
+                                                         uint32_t link) {
+    sap_node_f32 node;
+    node.bits = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF ? (uint32_t)slot : __float_as_uint(split);
+    node.link = link;
+    ((sap_node_f32*)(void*)nodes)[at] = node;
+}
+static __device__ __forceinline__ void sap_sliding_write(unsigned char* nodes, int64_t at, double split, int64_t slot,
+                                                         uint32_t link) {
+    sap_node_f64 node;
+    bool leaf = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF;
+    node.bits = leaf ? (uint64_t)slot : (uint64_t)__double_as_longlong(split);
+    node.link = link;
+    node.zero = 0;
+    ((sap_node_f64*)(void*)nodes)[at] = node;
+}
+
+// sap_leaf_stride of tree/layout.h, in device code.
+template <typename real> static __device__ __forceinline__ int sap_sliding_stride(int count) {
+    const int unit = count > 4 ? 4 : (int)sizeof(real) / 4;
+    return (count + unit - 1) / unit * unit;
+}
+
+#endif
