@@ -6,6 +6,7 @@
 //   SAP_UNROLL        before a loop whose list or vector has to stay in registers
 //   SAP_TREE_PARAM    first among the parameters of a function that reads the tree
 //   SAP_TREE          the same among the arguments of a call (both end with their comma)
+// SAP_ASSERT(condition) states an invariant (base/assert.h); shaders do not check it.
 // SAP_UNUSED(name) quiets the compilers about a parameter that one of several texts for a role does not need.
 // SAP_TABLE(type, name, count) begins a table of constants in a function, SAP_TABLE_END ends it.
 // Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/adding-a-kernel.md has the rules.
@@ -19,6 +20,7 @@
 #define SAP_UNROLL
 #define SAP_TREE_PARAM
 #define SAP_TREE
+#define SAP_ASSERT(condition)
 #define SAP_UNUSED(name)
 #define SAP_BITS     uint
 #define SAP_REAL     float
@@ -37,6 +39,7 @@ int sap_trailing_zeros(uint bits) { return (floatBitsToInt(float(bits & (~bits +
 
 #else
 
+#include "base/assert.h"
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
