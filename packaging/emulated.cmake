@@ -49,13 +49,13 @@ if(SAPWOOD_SANITIZE)
   list(APPEND sapwood_kernel_options -fno-inline) # a quarter of the time to compile
 endif()
 
-# Of the C part only device.c, which lists the processors, depends on whether there is CUDA; all else is the library's.
-set(sapwood_c_objects $<FILTER:$<TARGET_OBJECTS:sapwood_objects>,EXCLUDE,device/device\\.c>)
+# Of the C part only the list of processors depends on whether there is CUDA; all else is the library's.
+set(sapwood_c_objects $<FILTER:$<TARGET_OBJECTS:sapwood_objects>,EXCLUDE,processors/\(processors|cuda\)\\.c>)
 foreach(set IN LISTS sapwood_simd_sets)
   list(APPEND sapwood_c_objects $<TARGET_OBJECTS:sapwood_simd_${set}_32> $<TARGET_OBJECTS:sapwood_simd_${set}_64>)
 endforeach()
 add_library(sapwood_emulated STATIC ${sapwood_emulated_kernels} ${sapwood_stand_in}
-  ${PROJECT_SOURCE_DIR}/src/device/device.c ${sapwood_c_objects})
+  ${PROJECT_SOURCE_DIR}/src/processors/processors.c ${PROJECT_SOURCE_DIR}/src/processors/cuda.c ${sapwood_c_objects})
 target_link_libraries(sapwood_emulated PRIVATE sapwood_flags PUBLIC m)
 if(OpenMP_C_FOUND)
   target_link_libraries(sapwood_emulated PUBLIC OpenMP::OpenMP_C)

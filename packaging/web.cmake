@@ -41,11 +41,11 @@ function(sapwood_web_modules name folder suffix sources)
 endfunction()
 add_custom_target(web_modules)
 
-# The package: a device of the CPU is all that it opens, so device.c comes first, without the GL device; and for the
+# The package: a device of the CPU is all that it opens, so processors.c comes first, without the GL device; and for the
 # module of points alone a device that has no more to offer.
 file(GLOB sapwood_package_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/module/*.c)
-add_library(sapwood_package_device OBJECT ${PROJECT_SOURCE_DIR}/src/device/device.c)
-add_library(sapwood_points_device OBJECT ${PROJECT_SOURCE_DIR}/src/device/device.c ${PROJECT_SOURCE_DIR}/src/device/cpu.c)
+add_library(sapwood_package_device OBJECT ${PROJECT_SOURCE_DIR}/src/processors/processors.c)
+add_library(sapwood_points_device OBJECT ${PROJECT_SOURCE_DIR}/src/processors/processors.c ${PROJECT_SOURCE_DIR}/src/processors/cpu.c)
 target_compile_options(sapwood_points_device PRIVATE -DSAP_POINTS_ONLY)
 foreach(device IN ITEMS sapwood_package_device sapwood_points_device)
   target_link_libraries(${device} PRIVATE sapwood_inside)

@@ -2,6 +2,10 @@
 #include "cuda_tools.h"
 #include "device/cuda.h"
 
+extern "C" {
+#include "processors/processors.h"
+}
+
 cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false, false, false};
 
 static const sap_cuda_calls* const gpu = &sap_cuda_runtime;
@@ -188,7 +192,7 @@ static const sap_cuda_calls* watching(void) {
 
 sap_status cuda_tools_open(const sap_device_options* options, sap_device** device) {
     sap_device local = {};
-    local.table = &sap_cuda_table;
+    sap_device_assign(&local, &sap_cuda_table);
     local.options = *options;
     sap_device* opened = (sap_device*)sap_memory_allocate(&local, sizeof *opened);
     if (!opened) return SAP_ERROR_MEMORY;

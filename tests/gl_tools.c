@@ -2,6 +2,7 @@
 
 #if defined(SAP_HAVE_GL)
 #include "device/gl.h"
+#include "processors/processors.h"
 #include <stdlib.h>
 #include <string.h>
 #if defined(__EMSCRIPTEN__)
@@ -179,7 +180,7 @@ static sap_status open_with(const sap_device_options* options, const char* libra
     sap_device* opened = sap_memory_allocate(&local, sizeof *opened);
     if (!opened) return SAP_ERROR_MEMORY;
     *opened = local;
-    opened->table = &table;
+    sap_device_assign(opened, &table);
     sap_status status = table.open(opened);
     if (status == SAP_OK)
         *device = opened;

@@ -7,7 +7,7 @@
 // Whether the GPU, without the host's help, takes a tree for right.
 static bool gpu_says_right(const sap_tree* tree) {
     bool right = false;
-    CHECK_STATUS(tree->device->table->verify(tree, &right), SAP_OK);
+    CHECK_STATUS(tree->device->rooms.tree->verify(tree, &right), SAP_OK);
     return right;
 }
 

@@ -493,7 +493,7 @@ TEST(pyramids_refuse) {
     CHECK_STATUS(sap_gl_pyramid_make(device, NULL, &pyramid), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_gl_pyramid_make(device, &good, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
-    CHECK_STATUS(sap_gl_pyramid_make(cpu, &good, &pyramid), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_make(cpu, &good, &pyramid), SAP_ERROR_UNSUPPORTED);
     sap_device_close(cpu);
     o.form = (sap_gl_form)3;
     CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);

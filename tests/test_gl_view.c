@@ -199,7 +199,7 @@ TEST(what_views_refuse) {
     CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK);
     open_stage(&s, device);
     CHECK_STATUS(sap_gl_view_create(NULL, &s.set.file, &none), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_view_create(s.tree, &s.set.file, &none), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_view_create(s.tree, &s.set.file, &none), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_gl_view_create(s.copy, NULL, &none), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_gl_view_create(s.copy, &s.set.file, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_gl_view_create(s.copy, &(sap_mesh_file){0}, &none), SAP_ERROR_ARGUMENT);

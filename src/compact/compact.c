@@ -41,9 +41,8 @@ static sap_status run(sap_device* device, const sap_compact_job* job, bool needs
     if (!device) return SAP_ERROR_ARGUMENT;
     sap_status status = check(device, job, needs_keep);
     if (status != SAP_OK) return status;
-    if (!device->table->compact)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s devices do not compact", device->table->name);
-    return device->table->compact(device, job);
+    if (!SAP_CAN(device, compact, compact)) return sap_unsupported(device, "compact streams");
+    return device->rooms.compact->compact(device, job);
 }
 
 sap_status sap_compact(sap_device* device, const void* items, int64_t count, size_t item_bytes, const uint8_t* keep,

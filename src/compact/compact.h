@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_COMPACT_COMPACT_H
 #define SAPWOOD_COMPACT_COMPACT_H
 
-#include "device/device.h"
+#include "compact/ops.h"
 
 // The inner loops of the CPU, one set per instruction set and precision. Pointers may have any alignment.
 typedef struct sap_compact_kernels {
@@ -23,7 +23,5 @@ static inline bool sap_compact_overlaps(const sap_compact_job* job) {
     size_t bytes = (size_t)job->count * job->item_bytes; // checked
     return items < out ? out - items < bytes : items - out < bytes;
 }
-
-sap_status sap_compact_cpu(sap_device* device, const sap_compact_job* job);
 
 #endif

@@ -82,7 +82,7 @@ static sap_status compact_all(sap_device* device, const sap_compact_job* job, ui
 sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job) {
     if (!job->keep) { // there is nothing in it for shaders
         sap_device* host = sap_gl_of(device)->host;
-        return host->table->compact(host, job);
+        return host->rooms.compact->compact(host, job);
     }
     if (job->count == 0) {
         *job->out_count = 0;

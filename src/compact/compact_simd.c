@@ -117,7 +117,7 @@ static void compact_quarters(const void* items, const uint8_t* keep, int64_t cou
             flags[i] = before != self;                                                                                 \
         }                                                                                                              \
     }
-FLAG_CHANGES(flag_reals, real_bits)
+FLAG_CHANGES(flag_reals, real_word)
 FLAG_CHANGES(flag_quarters, quarter)
 
 const sap_compact_kernels SAP_KERNEL(compact_kernels) = {count_flags, compact_reals, compact_quarters, flag_reals,

@@ -1,7 +1,7 @@
 // Counts into offsets on the GPU, in one pass over them: each tile of rows adds up its own, says so, and looks back at
 // the tiles before it until one knows the sum up to itself ("Single-pass Parallel Prefix Scan with Decoupled
 // Look-back", Merrill and Garland 2016).
-#include "radius/radius_cuda.h"
+#include "compact/prefix_sum_cuda.h"
 
 enum { THREADS = 256, WARPS = THREADS / SAP_WARP, ITEMS = 8, TILE = THREADS * ITEMS };
 
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(THREADS) add_up(int64_t* sums, int64_t 
         if (first + i * SAP_WARP < rows) sums[first + i * SAP_WARP] = before + own[i];
 }
 
-void sap_cuda_offsets(sap_cuda_call* call, int64_t* offsets, int64_t rows) {
+void sap_prefix_sum_cuda(sap_cuda_call* call, int64_t* offsets, int64_t rows) {
     sap_cuda_fill(call, offsets, 0, sizeof *offsets);
     if (rows == 0) return;
     const int64_t tiles = (rows + TILE - 1) / TILE;

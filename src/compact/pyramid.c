@@ -1,28 +1,6 @@
 // Histopyramids' face: checks, in every build.
 #include "compact/pyramid.h"
-#include "device/opengl.h"
 #include <string.h>
-
-// Without OpenGL there is no device to make a pyramid with.
-#if !defined(SAP_HAVE_GL)
-sap_status sap_pyramid_make(sap_gl_pyramid* pyramid) {
-    (void)pyramid;
-    return SAP_ERROR_UNSUPPORTED;
-}
-sap_status sap_pyramid_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* list, int64_t* total) {
-    (void)pyramid, (void)base, (void)list, (void)total;
-    return SAP_ERROR_UNSUPPORTED;
-}
-sap_status sap_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total) {
-    (void)pyramid, (void)total;
-    return SAP_ERROR_UNSUPPORTED;
-}
-sap_status sap_pyramid_sums(sap_gl_pyramid* pyramid, int32_t level, uint32_t* sums) {
-    (void)pyramid, (void)level, (void)sums;
-    return SAP_ERROR_UNSUPPORTED;
-}
-void sap_pyramid_unmake(sap_gl_pyramid* pyramid) { (void)pyramid; }
-#endif
 
 static sap_status check(const sap_device* device, const sap_gl_pyramid_options* o) {
     if (o->form < SAP_GL_VEC4 || o->form > SAP_GL_FLOAT)
@@ -60,7 +38,7 @@ sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options*
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!options) return sap_fail(device, SAP_ERROR_ARGUMENT, "options: is NULL");
     if (!pyramid) return sap_fail(device, SAP_ERROR_ARGUMENT, "pyramid: is NULL");
-    if (!sap_gl_functions_of(device)) return SAP_ERROR_ARGUMENT;
+    if (!SAP_CAN(device, pyramid, create)) return sap_unsupported(device, "build histopyramids");
     sap_status status = check(device, options);
     if (status != SAP_OK) return status;
     sap_gl_pyramid* made = sap_memory_allocate_zero(device, sizeof *made);
@@ -74,7 +52,7 @@ sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options*
                           (long long)made->options.count, (unsigned long)made->options.most, most);
     } else {
         plan(made);
-        status = sap_pyramid_make(made);
+        status = device->rooms.pyramid->create(made);
     }
     if (status == SAP_OK)
         *pyramid = made;
@@ -85,7 +63,7 @@ sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options*
 
 void sap_gl_pyramid_free(sap_gl_pyramid* pyramid) {
     if (!pyramid) return;
-    sap_pyramid_unmake(pyramid);
+    pyramid->device->rooms.pyramid->free(pyramid);
     sap_memory_release(pyramid->device, pyramid, sizeof *pyramid);
 }
 
@@ -98,7 +76,7 @@ sap_status sap_gl_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* l
     if (list && list->texture && (list->width < 1 || list->height < 1))
         return sap_fail(device, SAP_ERROR_ARGUMENT, "list: a texture of %d x %d texels", (int)list->width,
                         (int)list->height);
-    return sap_pyramid_compact(pyramid, base, list, total);
+    return device->rooms.pyramid->compact(pyramid, base, list, total);
 }
 
 static sap_status check_filled(const sap_gl_pyramid* pyramid) {
@@ -109,7 +87,7 @@ sap_status sap_gl_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total) {
     if (!pyramid) return SAP_ERROR_ARGUMENT;
     if (!total) return sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "total: is NULL");
     sap_status status = check_filled(pyramid);
-    return status == SAP_OK ? sap_pyramid_total(pyramid, total) : status;
+    return status == SAP_OK ? pyramid->device->rooms.pyramid->total(pyramid, total) : status;
 }
 
 sap_status sap_gl_pyramid_sums(sap_gl_pyramid* pyramid, int32_t level, uint32_t* sums) {
@@ -119,7 +97,7 @@ sap_status sap_gl_pyramid_sums(sap_gl_pyramid* pyramid, int32_t level, uint32_t*
         return sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "level: %d is not in 1...%d", (int)level,
                         (int)pyramid->levels);
     sap_status status = check_filled(pyramid);
-    return status == SAP_OK ? sap_pyramid_sums(pyramid, level, sums) : status;
+    return status == SAP_OK ? pyramid->device->rooms.pyramid->sums(pyramid, level, sums) : status;
 }
 
 sap_status sap_gl_pyramid_describe(const sap_gl_pyramid* pyramid, sap_gl_pyramid_info* info) {

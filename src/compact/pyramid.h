@@ -2,8 +2,7 @@
 #ifndef SAPWOOD_COMPACT_PYRAMID_H
 #define SAPWOOD_COMPACT_PYRAMID_H
 
-#include "device/device.h"
-#include "sapwood/gl.h"
+#include "compact/ops.h"
 
 enum {
     SAP_PYRAMID_SEPARATE = 3, // levels with a texture each
@@ -26,11 +25,5 @@ struct sap_gl_pyramid {
     uint32_t list;                       // the pyramid's own
     int32_t list_size[2];
 };
-
-sap_status sap_pyramid_make(sap_gl_pyramid* pyramid);
-sap_status sap_pyramid_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* list, int64_t* total);
-sap_status sap_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total);
-sap_status sap_pyramid_sums(sap_gl_pyramid* pyramid, int32_t level, uint32_t* sums);
-void sap_pyramid_unmake(sap_gl_pyramid* pyramid);
 
 #endif

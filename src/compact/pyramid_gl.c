@@ -65,7 +65,7 @@ static void check_base(sap_gl_call* call, const sap_gl_pyramid* p) {
                     (int)p->options.width, (int)p->options.height, (int)most);
 }
 
-sap_status sap_pyramid_make(sap_gl_pyramid* p) {
+sap_status sap_pyramid_create_gl(sap_gl_pyramid* p) {
     sap_gl_call call;
     if (sap_gl_begin(&call, p->device) == SAP_OK) {
         check_base(&call, p);
@@ -80,7 +80,7 @@ sap_status sap_pyramid_make(sap_gl_pyramid* p) {
     return sap_gl_end(&call, SAP_OK);
 }
 
-void sap_pyramid_unmake(sap_gl_pyramid* p) {
+void sap_pyramid_free_gl(sap_gl_pyramid* p) {
     sap_gl_call call;
     if (sap_gl_begin(&call, p->device) == SAP_OK) sap_pyramid_free_textures(&call, p);
     (void)sap_gl_end(&call, SAP_OK);
@@ -162,7 +162,7 @@ int64_t sap_pyramid_read_total(sap_gl_call* call, sap_gl_pyramid* p) {
     return sums[p->options.form == SAP_GL_VEC4 ? 3 : 0];
 }
 
-sap_status sap_pyramid_total(sap_gl_pyramid* p, int64_t* total) {
+sap_status sap_pyramid_total_gl(sap_gl_pyramid* p, int64_t* total) {
     sap_gl_call call;
     int64_t read = 0;
     if (sap_gl_begin(&call, p->device) == SAP_OK) read = sap_pyramid_read_total(&call, p);
@@ -190,7 +190,7 @@ static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint3
     }
 }
 
-sap_status sap_pyramid_sums(sap_gl_pyramid* p, int32_t level, uint32_t* sums) {
+sap_status sap_pyramid_sums_gl(sap_gl_pyramid* p, int32_t level, uint32_t* sums) {
     sap_gl_call call;
     sap_scratch texels = {NULL, 0};
     if (!sap_scratch_take(p->device, (size_t)16 * SAP_PYRAMID_READ, &texels))
@@ -282,7 +282,7 @@ static void make_list(sap_gl_call* call, sap_gl_pyramid* p, GLuint base, sap_gl_
         draw_list(call, p, base, list, rows, (uint32_t)outputs);
 }
 
-sap_status sap_pyramid_compact(sap_gl_pyramid* p, uint32_t base, sap_gl_list* list, int64_t* total) {
+sap_status sap_pyramid_compact_gl(sap_gl_pyramid* p, uint32_t base, sap_gl_list* list, int64_t* total) {
     sap_gl_call call;
     int64_t read = -1;
     sap_gl_list made = list ? *list : (sap_gl_list){0, 0, 0, 0};

@@ -1,6 +1,10 @@
-// CUDA GPUs as a processor: opening, closing, and the table of what they can do.
+// CUDA GPUs as a processor: opening, closing and describing them.
 #include "device/cuda.h"
-#include "device/cuda_rooms.h"
+
+extern "C" {
+#include "device/cpu.h"
+}
+
 #include <cstdio>
 
 // Why there is no GPU to open, or NULL.
@@ -67,9 +71,9 @@ extern "C" sap_status sap_cuda_open_with(sap_device* device, const sap_cuda_call
     return SAP_OK;
 }
 
-static sap_status cuda_open(sap_device* device) { return sap_cuda_open_with(device, &sap_cuda_runtime); }
+sap_status sap_cuda_open(sap_device* device) { return sap_cuda_open_with(device, &sap_cuda_runtime); }
 
-static void cuda_close(sap_device* device) {
+void sap_cuda_close(sap_device* device) {
     sap_cuda* cuda = sap_cuda_of(device);
     int previous = cuda->ordinal;
     (void)cuda->calls->current_device(&previous);
@@ -83,7 +87,7 @@ static void cuda_close(sap_device* device) {
     sap_memory_release(device, cuda, sizeof *cuda);
 }
 
-static sap_status cuda_describe(const sap_device* device, sap_device_info* info) {
+sap_status sap_cuda_describe(const sap_device* device, sap_device_info* info) {
     sap_cuda* cuda = sap_cuda_of(device);
     info->processor = SAP_CUDA;
     info->simd = SAP_SIMD_AUTO;
@@ -94,29 +98,18 @@ static sap_status cuda_describe(const sap_device* device, sap_device_info* info)
     return SAP_OK;
 }
 
-extern "C" const sap_processor_table sap_cuda_table = {"cuda",
-                                                       cuda_open,
-                                                       cuda_close,
-                                                       cuda_describe,
-                                                       sap_cuda_trim,
-                                                       sap_cuda_device_wait,
-                                                       sap_tree_make_cuda,
-                                                       sap_tree_read_cuda,
-                                                       sap_tree_unmake_cuda,
-                                                       sap_tree_verify_cuda,
-                                                       sap_tree_build_cuda,
-                                                       sap_nearest_cuda,
-                                                       sap_radius_cuda,
-                                                       sap_compact_cuda,
-                                                       sap_surface_cuda,
-                                                       sap_mesh_make_cuda,
-                                                       sap_mesh_read_cuda,
-                                                       sap_mesh_unmake_cuda,
-                                                       sap_mesh_build_cuda,
-                                                       sap_trace_cuda,
-                                                       sap_closest_point_cuda,
-                                                       sap_inside_cuda,
-                                                       &sap_render_steps_cuda,
-                                                       false,
-                                                       NULL,
-                                                       NULL};
+sap_status sap_cuda_wait(sap_device* device) {
+    sap_cuda_call call;
+    int64_t none = INT64_MAX, row = none;
+    sap_cuda_begin(&call, device);
+    call.waits = true;
+    if (call.status == SAP_OK && call.cuda->bad) {
+        sap_cuda_fetch(&call, &row, call.cuda->bad, sizeof row);
+        if (row != INT64_MAX) sap_cuda_copy(&call, call.cuda->bad, &none, sizeof none);
+    }
+    sap_status status = sap_cuda_end(&call, SAP_OK);
+    if (status != SAP_OK || row == INT64_MAX) return status;
+    return sap_fail(device, SAP_ERROR_NOT_FINITE,
+                    "points: a coordinate of point %lld of an earlier build is not finite or too large to square",
+                    (long long)row);
+}

@@ -19,9 +19,10 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
+#include "device/cuda_device.h"
+
 extern "C" {
 #include "math/dialect.h"
-#include "tree/layout.h"
 }
 
 // ---- What tests replace.
@@ -103,11 +104,10 @@ typedef struct sap_cuda {
 
 static inline sap_cuda* sap_cuda_of(const sap_device* device) { return (sap_cuda*)device->processor_state; }
 
-// Opens with other calls than the runtime's; sap_cuda_table's `open` uses sap_cuda_runtime.
+// Opens with other calls than the runtime's; sap_cuda_open uses sap_cuda_runtime.
 extern "C" sap_status sap_cuda_open_with(sap_device* device, const sap_cuda_calls* calls);
 
 // ---- device/cuda_call.cu: the memory that lies idle.
-void sap_cuda_trim(sap_device* device);
 size_t sap_cuda_idle_bytes(sap_device* device);
 
 // ---- A call.

@@ -1,5 +1,6 @@
 // Opening and closing devices, and how they speak to their host.
 #include "device/device.h"
+#include "sapwood/gl.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,10 @@ sap_status sap_fail(const sap_device* device, sap_status status, const char* for
         device->options.log(device->options.log_user, status, sentence);
     }
     return status;
+}
+
+sap_status sap_unsupported(const sap_device* device, const char* what) {
+    return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this %s device cannot %s", device->table->name, what);
 }
 
 bool sap_progress_tell(const sap_device* device, double done) {
@@ -61,17 +66,8 @@ static sap_status complete_options(sap_device* device) {
     return SAP_OK;
 }
 
-// The processors to try for an option, the best first.
-static int tables_for(sap_processor processor, const sap_processor_table* tables[2]) {
-    int count = 0;
-#if defined(SAP_HAVE_CUDA)
-    if (processor == SAP_AUTO || processor == SAP_CUDA) tables[count++] = &sap_cuda_table;
-#endif
-#if defined(SAP_HAVE_GL)
-    if (processor == SAP_GL) tables[count++] = &sap_gl_table;
-#endif
-    if (processor == SAP_AUTO || processor == SAP_CPU) tables[count++] = &sap_cpu_table;
-    return count;
+static bool serves(const sap_processor_table* table, sap_processor wanted) {
+    return wanted == SAP_AUTO ? table->automatic : table->kind == wanted;
 }
 
 // Opens on one processor; SAP_AUTO goes on to the next where there is none of its kind, and says nothing about it.
@@ -79,7 +75,7 @@ static sap_status open_on(const sap_device* options, const sap_processor_table* 
     sap_device* opened = sap_memory_allocate(options, sizeof *opened);
     if (!opened) return sap_fail(options, SAP_ERROR_MEMORY, "no memory for a device");
     *opened = *options;
-    opened->table = table;
+    sap_device_assign(opened, table);
     if (!last) opened->options.log = NULL;
     sap_status status = table->open(opened);
     if (status != SAP_OK) {
@@ -98,15 +94,16 @@ sap_status sap_device_open(const sap_device_options* options, sap_device** devic
     if (!device) return sap_fail(&local, SAP_ERROR_ARGUMENT, "device: is NULL");
     sap_status status = complete_options(&local);
     if (status != SAP_OK) return status;
-    const sap_processor_table* tables[2];
-    int count = tables_for(local.options.processor, tables);
-    if (count == 0)
+    const sap_processor_table* const* last = NULL;
+    const sap_processor wanted = local.options.processor;
+    for (const sap_processor_table* const* p = sap_processors; *p; p++)
+        if (serves(*p, wanted)) last = p;
+    if (!last)
         return sap_fail(&local, SAP_ERROR_NO_DEVICE, "options.processor: this build of Sapwood has no %s device",
-                        local.options.processor == SAP_CUDA ? "CUDA" : "OpenGL");
-    for (int i = 0; i < count; i++) {
-        status = open_on(&local, tables[i], i == count - 1, device);
-        if (status != SAP_ERROR_NO_DEVICE) break;
-    }
+                        wanted == SAP_CUDA ? "CUDA" : "OpenGL");
+    status = SAP_ERROR_NO_DEVICE;
+    for (const sap_processor_table* const* p = sap_processors; p <= last && status == SAP_ERROR_NO_DEVICE; p++)
+        if (serves(*p, wanted)) status = open_on(&local, *p, p == last, device);
     return status;
 }
 
@@ -136,4 +133,12 @@ sap_status sap_device_describe(const sap_device* device, sap_device_info* info) 
     size_t bytes = sap_scratch_bytes((sap_device*)(uintptr_t)device);
     *info = (sap_device_info){.processor = SAP_CPU, .scratch_bytes = bytes};
     return device->table->describe(device, info);
+}
+
+sap_status sap_gl_describe(const sap_device* device, sap_gl_info* info) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!device->table->describe_gl) return sap_unsupported(device, "describe a context of OpenGL");
+    if (!info) return sap_fail(device, SAP_ERROR_ARGUMENT, "info: is NULL");
+    device->table->describe_gl(device, info);
+    return SAP_OK;
 }

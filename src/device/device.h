@@ -1,12 +1,19 @@
-// A device: one table of functions a processor, and what all of them share. Rooms check their arguments, then call
-// through the table; a new processor is a new table and touches no room.
+// A device: one processor, the tables of what rooms can do on it, and what all processors share.
+//
+// This room is ground: it knows no other room. A room states its work as a job and a table of functions in ROOM/ops.h,
+// checks a call's arguments, and then calls through the device's table of that room. src/processors, on top of all
+// rooms, fills the tables by name: a new processor is a new file there and touches no room.
 #ifndef SAPWOOD_DEVICE_DEVICE_H
 #define SAPWOOD_DEVICE_DEVICE_H
 
 #include "device/memory.h"
-#include "sapwood/grid.h"
-#include "sapwood/mesh.h"
-#include "sapwood/points.h"
+#include "sapwood/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sap_gl_info; // sapwood/gl.h
 
 // Points or queries of either precision, as rooms pass them on. coords may be NULL when count is 0.
 typedef struct sap_rows {
@@ -15,133 +22,47 @@ typedef struct sap_rows {
     int32_t dims, real_bits;
 } sap_rows;
 
-// What a nearest-neighbour search is asked, checked and with its defaults filled in.
-typedef struct sap_nearest_job {
-    sap_rows queries;  // self: coords NULL, count = the tree's source_count
-    sap_search search; // as the caller gave it
-    double limit2;     // largest squared distance that counts, a value of the tree's precision
-    bool self;         // the queries are the tree's own points
-    int32_t* ids;      // [queries.count * k]
-    void* distance2;   // [queries.count * k] or NULL
-} sap_nearest_job;
+// What rooms can do on a processor: ROOM/ops.h declares each table. NULL: nothing. A table may lack entries that its
+// header calls optional.
+typedef struct sap_rooms {
+    const struct sap_tree_ops* tree;
+    const struct sap_nearest_ops* nearest;
+    const struct sap_frame_ops* frame;
+    const struct sap_radius_ops* radius;
+    const struct sap_compact_ops* compact;
+    const struct sap_pyramid_ops* pyramid;
+    const struct sap_mesh_ops* mesh;
+    const struct sap_ray_ops* ray;
+    const struct sap_surface_ops* surface;
+    const struct sap_render_ops* render;
+    const struct sap_view_ops* view;
+} sap_rooms;
 
-// What a grid of queries is asked, checked and with its defaults filled in.
-typedef struct sap_grid_job {
-    const sap_grid* grid;
-    int32_t k; // neighbours; 0: points within the limit are counted
-    float limit2;
-    int32_t* ids;     // [width * height * k]
-    float* distance2; // [width * height * k] or NULL
-    int64_t* counts;  // [width * height] when k is 0
-} sap_grid_job;
+// Whether a device has a function of a room's table: SAP_CAN(device, nearest, search).
+#define SAP_CAN(device, room, function) ((device)->rooms.room && (device)->rooms.room->function)
 
-// Rows in the caller's memory.
-typedef struct sap_radius_rows {
-    int64_t* offsets; // [queries.count + 1]
-    int64_t capacity;
-    int32_t* ids;    // [capacity]
-    void* distance2; // real[capacity] or NULL
-} sap_radius_rows;
-
-// What a radius search is asked.
-typedef struct sap_radius_job {
-    sap_rows queries;            // self: coords NULL, count = the tree's source_count
-    double limit2;               // as above
-    bool self;                   // pairs: queries are the tree's own points; only greater ids are found
-    int64_t* counts;             // count only: [queries.count], else NULL
-    sap_neighbors** found;       // collect, else NULL
-    const sap_radius_rows* into; // collect into the caller's memory, else NULL
-} sap_radius_job;
-
-// What a compaction is asked, checked.
-typedef struct sap_compact_job {
-    const void* items;   // [count * item_bytes]
-    const uint8_t* keep; // [count]; NULL: the first of each run of equal items is kept
-    int64_t count;       // 0: the arrays may be NULL
-    size_t item_bytes;
-    void* out;
-    int64_t* out_count;
-} sap_compact_job;
-
-// What rays are asked, checked: first hits, all of them in order, or whether there is any.
-typedef struct sap_ray_job {
-    const sap_ray* rays;
-    int64_t count;
-    sap_hit* hits;     // [count], or [count * limit] where limit is not 0; NULL: occluded is asked for
-    int32_t limit;     // all hits: how many of each ray; else 0
-    int32_t* counts;   // all hits: [count] or NULL
-    uint8_t* occluded; // [count], else NULL
-    int32_t* visits;   // first hits: [count], else NULL
-} sap_ray_job;
-
-// What is asked about points and a mesh, checked.
-typedef struct sap_closest_job {
-    const float* points; // [3 * count]
-    int64_t count;
-    sap_closest* closest; // [count]
-} sap_closest_job;
-
-typedef struct sap_inside_job {
-    const float* points; // [3 * count]
-    int64_t count;
-    uint8_t* inside; // [count]
-} sap_inside_job;
-
-struct sap_surface_job;
-
-// One processor. "(optional)" entries may be NULL: the room then answers SAP_ERROR_UNSUPPORTED.
+// One processor.
 typedef struct sap_processor_table {
-    const char* name;
+    sap_processor kind;
+    const char* name;                       // in sentences: "this NAME device cannot …"
+    bool automatic;                         // SAP_AUTO may choose it
     sap_status (*open)(sap_device* device); // fills device->processor_state; the rest of the device is ready
     void (*close)(sap_device* device);      // undoes open
     sap_status (*describe)(const sap_device* device, sap_device_info* info);
     void (*trim)(sap_device* device);       // (optional) frees scratch memory of the processor's own
     sap_status (*wait)(sap_device* device); // (optional) sap_device_wait
-    // (optional) Where tree->arrays is no host memory. `make` gives a tree that has device, options and shape its
-    // arrays and fills them with shape.bytes bytes of host or device memory; `read` copies bytes [at, at + bytes) of
-    // the arrays to host memory; `unmake` frees the arrays and all else that the processor keeps with the tree.
-    sap_status (*make)(sap_tree* tree, const unsigned char* arrays);
-    sap_status (*read)(const sap_tree* tree, size_t at, size_t bytes, void* to);
-    void (*unmake)(sap_tree* tree);
-    // (optional) Whether a tree is right; host code then names what is wrong with one that is not.
-    sap_status (*verify)(const sap_tree* tree, bool* right);
-    // Builds into tree, whose device and options are set and whose arrays are empty or of an earlier build.
-    sap_status (*build)(sap_tree* tree, const sap_rows* points);
-    sap_status (*nearest)(const sap_tree* tree, const sap_nearest_job* job);
-    sap_status (*radius)(const sap_tree* tree, const sap_radius_job* job);
-    sap_status (*compact)(sap_device* device, const sap_compact_job* job); // (optional)
-    // (optional) See surface/surface.h.
-    sap_status (*surface)(sap_device* device, const struct sap_surface_job* job);
-    // (optional) The same as make, read (of all arrays) and unmake, for trees over triangles.
-    sap_status (*mesh_make)(sap_mesh_tree* tree, const unsigned char* arrays);
-    sap_status (*mesh_read)(const sap_mesh_tree* tree, void* to);
-    void (*mesh_unmake)(sap_mesh_tree* tree);
-    // (optional) As build, over triangles. On failure the tree is as it was.
-    sap_status (*mesh_build)(sap_mesh_tree* tree, const sap_mesh* mesh);
-    // (optional) Rays, and points about a mesh.
-    sap_status (*trace)(const sap_mesh_tree* tree, const sap_ray_job* job);
-    sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job);
-    sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);
-    const struct sap_render_steps* render; // (where there is trace) pictures, see render/picture.h
-    bool makes_from_host;                  // `make` takes host memory only
-    sap_status (*grid)(const sap_tree* tree, const sap_grid_job* job); // (optional) else as rows of queries
-    const struct sap_gl_functions* gl; // (optional) what only OpenGL can do, see device/opengl.h
+    void (*describe_gl)(const sap_device* device, struct sap_gl_info* info); // (optional) sap_gl_describe
+    sap_rooms rooms;
 } sap_processor_table;
 
-extern const sap_processor_table sap_cpu_table;
-// Host threads that a device uses, when so many were asked for (0: all).
-int32_t sap_cpu_threads(int32_t asked);
-#if defined(SAP_HAVE_CUDA)
-extern const sap_processor_table sap_cuda_table;
-#endif
-#if defined(SAP_HAVE_GL)
-extern const sap_processor_table sap_gl_table;
-#endif
+// The processors of this build, the best first; the last entry is NULL. In src/processors/processors.c.
+extern const sap_processor_table* const sap_processors[];
 
 enum { SAP_SCRATCH_BLOCKS = 64 }; // idle scratch blocks that a device keeps at most
 
 struct sap_device {
     const sap_processor_table* table;
+    sap_rooms rooms;            // the table's
     sap_device_options options; // defaults filled in; the allocator always set
     void* processor_state;      // owned by the table's processor
     int lock;                   // guards idle
@@ -152,10 +73,21 @@ struct sap_device {
 // Logs one sentence (printf style) and returns status: `return sap_fail(device, SAP_ERROR_ARGUMENT, "…", …)`.
 __attribute__((format(printf, 3, 4))) sap_status sap_fail(const sap_device* device, sap_status status,
                                                           const char* format, ...);
+// Says that the device's processor has no function for what was asked, "do so and so", and returns
+// SAP_ERROR_UNSUPPORTED.
+sap_status sap_unsupported(const sap_device* device, const char* what);
+// Makes a device one of a processor, before that opens it.
+static inline void sap_device_assign(sap_device* device, const sap_processor_table* table) {
+    device->table = table;
+    device->rooms = table->rooms;
+}
 // Tells the progress callback; false if the call is to stop.
 bool sap_progress_report(const sap_device* device, double done);
 // A long call that is made of many others mutes their reports and tells of itself instead.
 void sap_progress_mute(sap_device* device, bool muted);
 bool sap_progress_tell(const sap_device* device, double done);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

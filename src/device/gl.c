@@ -1,7 +1,6 @@
-// OpenGL ES contexts as a processor: opening, closing, and the table of what they can do.
+// OpenGL ES contexts as a processor: opening, closing and describing them.
 #include "device/gl.h"
-#include "device/opengl.h"
-#include "render/picture.h"
+#include "device/gl_device.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -70,7 +69,7 @@ static void explore(sap_gl_call* call) {
                  "of integers or bytes");
 }
 
-static void gl_close(sap_device* device) {
+void sap_gl_close(sap_device* device) {
     sap_gl* gl = sap_gl_of(device);
     sap_gl_call call;
     if (gl->context && sap_gl_begin(&call, device) == SAP_OK) {
@@ -115,13 +114,13 @@ sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform)
     } else {
         gl->context = NULL;
     }
-    if (status != SAP_OK) gl_close(device);
+    if (status != SAP_OK) sap_gl_close(device);
     return status;
 }
 
-static sap_status gl_open(sap_device* device) { return sap_gl_open_with(device, &sap_gl_native); }
+sap_status sap_gl_open(sap_device* device) { return sap_gl_open_with(device, &sap_gl_native); }
 
-static sap_status gl_describe(const sap_device* device, sap_device_info* info) {
+sap_status sap_gl_describe_device(const sap_device* device, sap_device_info* info) {
     const sap_gl* gl = sap_gl_of(device);
     info->processor = SAP_GL;
     info->simd = SAP_SIMD_AUTO;
@@ -132,56 +131,15 @@ static sap_status gl_describe(const sap_device* device, sap_device_info* info) {
     return SAP_OK;
 }
 
-static void gl_trim(sap_device* device) { sap_device_trim(sap_gl_of(device)->host); }
+void sap_gl_trim(sap_device* device) { sap_device_trim(sap_gl_of(device)->host); }
 
-static sap_status gl_wait(sap_device* device) {
+sap_status sap_gl_wait(sap_device* device) {
     sap_gl_call call;
     if (sap_gl_begin(&call, device) == SAP_OK) call.f->Finish();
     return sap_gl_end(&call, SAP_OK);
 }
 
-static void describe_context(const sap_device* device, sap_gl_info* info) {
+void sap_gl_describe_context(const sap_device* device, sap_gl_info* info) {
     const sap_gl* gl = sap_gl_of(device);
     *info = (sap_gl_info){gl->most_texture, gl->most_targets, gl->float_targets, gl->version};
 }
-
-static const sap_gl_functions functions = {.describe = describe_context,
-                                           .tree_describe = sap_gl_tree_name,
-                                           .tree_update = sap_gl_tree_refill,
-                                           .frame_create = sap_gl_frame_new,
-                                           .frame_begin = sap_gl_frame_restart,
-                                           .frame_step = sap_gl_frame_advance,
-                                           .frame_describe = sap_gl_frame_name,
-                                           .frame_read = sap_gl_frame_get,
-                                           .frame_free = sap_gl_frame_delete,
-                                           .nearest_rgba8 = sap_gl_rgba8_answer,
-                                           .view_create = sap_gl_view_new,
-                                           .view_begin = sap_gl_view_restart,
-                                           .view_step = sap_gl_view_advance,
-                                           .view_show = sap_gl_view_put,
-                                           .view_read = sap_gl_view_take,
-                                           .view_describe = sap_gl_view_tell,
-                                           .view_free = sap_gl_view_delete};
-
-const sap_processor_table sap_gl_table = {.name = "gl",
-                                          .open = gl_open,
-                                          .close = gl_close,
-                                          .describe = gl_describe,
-                                          .trim = gl_trim,
-                                          .wait = gl_wait,
-                                          .make = sap_tree_make_gl,
-                                          .read = sap_tree_read_gl,
-                                          .unmake = sap_tree_unmake_gl,
-                                          .build = sap_tree_build_gl,
-                                          .nearest = sap_nearest_gl,
-                                          .radius = sap_radius_gl,
-                                          .makes_from_host = true,
-                                          .grid = sap_grid_gl,
-                                          .compact = sap_compact_gl,
-                                          .surface = sap_surface_gl,
-                                          .mesh_make = sap_mesh_make_gl,
-                                          .mesh_unmake = sap_mesh_unmake_gl,
-                                          .mesh_build = sap_mesh_build_gl,
-                                          .trace = sap_trace_gl,
-                                          .render = &sap_render_steps_cpu,
-                                          .gl = &functions};

@@ -106,7 +106,7 @@ struct sap_gl {
 
 static inline sap_gl* sap_gl_of(const sap_device* device) { return (sap_gl*)device->processor_state; }
 
-// Opens over another platform; sap_gl_table's `open` uses sap_gl_native.
+// Opens over another platform; sap_gl_open uses sap_gl_native.
 sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform);
 
 // ---- A call (device/gl_call.c).
@@ -220,37 +220,5 @@ typedef struct sap_gl_pass {
 
 // Draws a rectangle: every texel of it is computed by the program (set its uniforms before).
 void sap_gl_draw(sap_gl_call* call, const sap_gl_pass* pass);
-
-// ---- What the table of device/gl.c names.
-sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays);
-void sap_tree_unmake_gl(sap_tree* tree);
-sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points);
-sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job);
-sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
-sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job);
-sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree);
-sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to);
-sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* result);
-sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_gl_frame** frame);
-sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid);
-sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done);
-sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
-sap_status sap_gl_frame_get(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2);
-void sap_gl_frame_delete(sap_gl_frame* frame);
-sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
-                               float* distances);
-sap_status sap_mesh_make_gl(sap_mesh_tree* tree, const unsigned char* arrays);
-void sap_mesh_unmake_gl(sap_mesh_tree* tree);
-sap_status sap_mesh_build_gl(sap_mesh_tree* tree, const sap_mesh* mesh);
-sap_status sap_trace_gl(const sap_mesh_tree* tree, const sap_ray_job* job);
-sap_status sap_gl_view_new(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
-sap_status sap_gl_view_restart(sap_gl_view* view, const sap_gl_view_options* options);
-sap_status sap_gl_view_advance(sap_gl_view* view, int32_t side, bool* done);
-sap_status sap_gl_view_put(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]);
-sap_status sap_gl_view_take(const sap_gl_view* view, uint8_t* pixels);
-sap_status sap_gl_view_tell(const sap_gl_view* view, sap_gl_view_info* info);
-void sap_gl_view_delete(sap_gl_view* view);
-sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job);
-sap_status sap_surface_gl(sap_device* device, const struct sap_surface_job* job);
 
 #endif

@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct sap_device sap_device;
 
 // Bytes between the starts of arrays: one cache line, one AVX-512 vector.
@@ -47,4 +51,7 @@ size_t sap_scratch_bytes(sap_device* device);
 // many threads. Rows without gaps (width == from_pitch) may be thought of as bytes: any width will do.
 void sap_memory_pack(void* to, const void* from, size_t from_pitch, size_t width, size_t rows, int32_t threads);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

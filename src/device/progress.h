@@ -4,6 +4,10 @@
 
 #include "device/device.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct sap_progress_state {
     const sap_device* device;
     int64_t total, done, reported;
@@ -19,4 +23,7 @@ bool sap_progress_add(sap_progress_state* progress, int64_t amount);
 // The calling thread says that all is done. False if the host asked to stop, now or before.
 bool sap_progress_finish(sap_progress_state* progress);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

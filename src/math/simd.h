@@ -20,10 +20,10 @@
 
 #if SAP_REAL_BITS == 64
 typedef double real;
-typedef uint64_t real_bits;
+typedef uint64_t real_word;
 #elif SAP_REAL_BITS == 32
 typedef float real;
-typedef uint32_t real_bits;
+typedef uint32_t real_word;
 #else
 #error "SAP_REAL_BITS must be 32 or 64"
 #endif
@@ -53,8 +53,8 @@ INLINE int count_bits(uint32_t mask) {
     return LANES <= 4 ? (int)(UINT64_C(0x4332322132212110) >> 4 * mask & 15) : __builtin_popcount(mask);
 }
 
-INLINE real_bits bits_of(real x) {
-    real_bits bits;
+INLINE real_word bits_of(real x) {
+    real_word bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }

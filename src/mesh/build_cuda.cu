@@ -2,7 +2,6 @@
 //
 // All scratch memory is sized by the number of triangles. Where that proves too little, which takes a strange mesh, a
 // stage stops, the host makes room and has it go on, or begins anew; the tree remembers what it took.
-#include "device/cuda_rooms.h"
 #include "mesh/join/join_cuda.cuh"
 #include "mesh/mesh_cuda.h"
 extern "C" {

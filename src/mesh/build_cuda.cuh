@@ -13,6 +13,7 @@
 #define SAPWOOD_MESH_BUILD_CUDA_CUH
 
 #include "device/cuda.h"
+#include "tree/layout.h"
 #include "tree/order_cuda.cuh"
 extern "C" {
 #define SAP_TO_FLOAT(x) ((float)(x))

@@ -1,12 +1,12 @@
 // The inner loops of the builders over triangles, for each instruction set. Trees are of floats: nothing is compiled
 // for doubles.
-#include "device/cpu.h"
 #include <float.h>
 #include <math.h>
 
 #if SAP_REAL_BITS == 32
 
 #include "math/simd.h"
+#include "mesh/build.h"
 
 #define SAP_TO_FLOAT(x) ((float)(x))
 #include "math/dialect.h"

@@ -13,13 +13,13 @@ typedef struct sap_mesh_view {
 static inline sap_status sap_mesh_view_open(const sap_mesh_tree* tree, sap_mesh_view* view) {
     sap_device* device = tree->device;
     *view = (sap_mesh_view){.tree = *tree};
-    if (!device->table->mesh_read) return SAP_OK;
+    if (!device->rooms.mesh->copy_out) return SAP_OK;
     if (!sap_scratch_take(device, tree->shape.bytes + SAP_ALIGNMENT, &view->copy))
         return sap_fail(device, SAP_ERROR_MEMORY, "no host memory for a copy of a tree of %zu bytes",
                         tree->shape.bytes);
     view->tree.arrays = view->copy.memory;
     for (size_t i = 0; i < SAP_ALIGNMENT; i++) view->tree.arrays[tree->shape.bytes + i] = 0;
-    sap_status status = device->table->mesh_read(tree, view->tree.arrays);
+    sap_status status = device->rooms.mesh->copy_out(tree, view->tree.arrays);
     if (status != SAP_OK) sap_scratch_give(device, &view->copy);
     return status;
 }

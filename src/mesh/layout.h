@@ -10,8 +10,13 @@
 #define SAPWOOD_MESH_LAYOUT_H
 
 #include "device/device.h"
+#include "mesh/ops.h"
 #include "sapwood/mesh.h"
 #include "saved/saved.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum {
     SAP_MESH_DEPTH_MAX = 64, // inner nodes above a leaf
@@ -73,4 +78,7 @@ static inline const int32_t* sap_mesh_ids(const sap_mesh_tree* t) {
     return (const int32_t*)(const void*)(t->arrays + t->shape.id_at);
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

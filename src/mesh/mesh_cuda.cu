@@ -1,7 +1,6 @@
 // Trees over triangles on CUDA devices: their memory, the way to and from the host, and the form that rays walk.
-#include "device/cuda_rooms.h"
+#include "compact/prefix_sum_cuda.h"
 #include "mesh/mesh_cuda.h"
-#include "radius/radius_cuda.h"
 
 enum { PACK_THREADS = 256, LEAF_BITS = 31 };
 
@@ -118,11 +117,11 @@ static void pack(sap_cuda_call* call, const sap_mesh_tree* tree) {
     task.triangles = sap_mesh_cuda_of(tree)->triangles;
     const sap_cuda_grid grid = sap_cuda_grid_for(s->nodes, PACK_THREADS);
     sap_cuda_launch(call, count_nodes, grid, task);
-    sap_cuda_offsets(call, task.before, s->nodes);
+    sap_prefix_sum_cuda(call, task.before, s->nodes);
     sap_cuda_launch(call, pack_nodes, grid, task);
 }
 
-sap_status sap_mesh_make_cuda(sap_mesh_tree* tree, const unsigned char* arrays) {
+sap_status sap_mesh_copy_in_cuda(sap_mesh_tree* tree, const unsigned char* arrays) {
     const sap_mesh_tree_shape shape = tree->shape;
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
@@ -134,7 +133,7 @@ sap_status sap_mesh_make_cuda(sap_mesh_tree* tree, const unsigned char* arrays) 
     return sap_cuda_end(&call, SAP_OK);
 }
 
-sap_status sap_mesh_read_cuda(const sap_mesh_tree* tree, void* to) {
+sap_status sap_mesh_copy_out_cuda(const sap_mesh_tree* tree, void* to) {
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
     call.waits = true;
@@ -142,7 +141,7 @@ sap_status sap_mesh_read_cuda(const sap_mesh_tree* tree, void* to) {
     return sap_cuda_end(&call, SAP_OK);
 }
 
-void sap_mesh_unmake_cuda(sap_mesh_tree* tree) {
+void sap_mesh_free_arrays_cuda(sap_mesh_tree* tree) {
     sap_mesh_cuda* beside = sap_mesh_cuda_of(tree);
     sap_cuda_release(tree->device, tree->arrays, tree->memory.allocated);
     tree->arrays = NULL;

@@ -70,12 +70,11 @@ sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh
     sap_status status = check_mesh(device, &mesh);
     if (status == SAP_OK) status = complete_options(device, options, &complete);
     if (status != SAP_OK) return status;
-    if (!device->table->mesh_build)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device builds no trees over triangles; copy one here");
+    if (!SAP_CAN(device, mesh, build)) return sap_unsupported(device, "build trees over triangles");
     sap_mesh_tree* built = sap_mesh_tree_new(device);
     if (!built) return SAP_ERROR_MEMORY;
     built->options = complete;
-    status = device->table->mesh_build(built, &mesh);
+    status = device->rooms.mesh->build(built, &mesh);
     if (status == SAP_OK)
         *tree = built;
     else
@@ -90,14 +89,13 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
     if (tree->memory.mapping)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "tree: lies as it was saved and cannot be rebuilt; copy it first");
-    if (!tree->device->table->mesh_build)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device rebuilds no trees over triangles");
-    return tree->device->table->mesh_build(tree, &mesh);
+    if (!SAP_CAN(tree->device, mesh, build)) return sap_unsupported(tree->device, "build trees over triangles");
+    return tree->device->rooms.mesh->build(tree, &mesh);
 }
 
 // Fills a tree that has device, options and shape.
 static sap_status fill(sap_mesh_tree* tree, const unsigned char* arrays) {
-    if (tree->device->table->mesh_make) return tree->device->table->mesh_make(tree, arrays);
+    if (tree->device->rooms.mesh->copy_in) return tree->device->rooms.mesh->copy_in(tree, arrays);
     const sap_mesh_tree_shape shape = tree->shape;
     sap_status status = sap_mesh_tree_reserve(tree, &shape);
     if (status == SAP_OK) memcpy(tree->arrays, arrays, shape.bytes);
@@ -108,8 +106,7 @@ sap_status sap_mesh_tree_copy(const sap_mesh_tree* tree, sap_device* target, sap
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (!target) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "target: is NULL");
     if (!copy) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "copy: is NULL");
-    if (!target->table->trace)
-        return sap_fail(target, SAP_ERROR_UNSUPPORTED, "this device has no trees over triangles");
+    if (!target->rooms.mesh) return sap_unsupported(target, "keep trees over triangles");
     sap_mesh_view view;
     sap_status status = sap_mesh_view_open(tree, &view);
     if (status != SAP_OK) return status;
@@ -142,8 +139,8 @@ sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree) {
 void sap_mesh_tree_free(sap_mesh_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
-    if (device->table->mesh_unmake)
-        device->table->mesh_unmake(tree);
+    if (device->rooms.mesh->free_arrays)
+        device->rooms.mesh->free_arrays(tree);
     else
         sap_tree_memory_release(device, &tree->memory, &tree->arrays);
     sap_memory_release(device, tree, sizeof *tree);

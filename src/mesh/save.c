@@ -110,15 +110,14 @@ static sap_status move_to_device(sap_mesh_tree* tree) {
     sap_mesh_tree on_host = *tree;
     tree->arrays = NULL;
     tree->memory = (sap_tree_memory){0};
-    sap_status status = tree->device->table->mesh_make(tree, on_host.arrays);
+    sap_status status = tree->device->rooms.mesh->copy_in(tree, on_host.arrays);
     sap_tree_memory_release(tree->device, &on_host.memory, &on_host.arrays);
     return status;
 }
 
 static sap_status load(sap_device* device, const sap_saved_place* place, sap_mesh_tree** tree) {
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
-    if (!device->table->trace)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device has no trees over triangles");
+    if (!device->rooms.mesh) return sap_unsupported(device, "keep trees over triangles");
     sap_saved_file file;
     facts f;
     sap_status status = sap_saved_open(&file, device, place, &form, &f);
@@ -126,7 +125,7 @@ static sap_status load(sap_device* device, const sap_saved_place* place, sap_mes
     sap_mesh_tree* loaded = sap_mesh_tree_new(device);
     status = loaded ? load_on_host(loaded, &file, &f) : SAP_ERROR_MEMORY;
     sap_saved_close(&file);
-    if (status == SAP_OK && device->table->mesh_make) status = move_to_device(loaded);
+    if (status == SAP_OK && device->rooms.mesh->copy_in) status = move_to_device(loaded);
     if (status == SAP_OK)
         *tree = loaded;
     else

@@ -107,7 +107,7 @@ static sap_status refresh(sap_mesh_tree* tree) {
     return sap_gl_end(&call, SAP_OK);
 }
 
-sap_status sap_mesh_make_gl(sap_mesh_tree* tree, const unsigned char* arrays) {
+sap_status sap_mesh_copy_in_gl(sap_mesh_tree* tree, const unsigned char* arrays) {
     const sap_mesh_tree_shape shape = tree->shape;
     sap_status status = sap_mesh_tree_reserve(tree, &shape);
     if (status != SAP_OK) return status;
@@ -123,7 +123,7 @@ sap_status sap_mesh_build_gl(sap_mesh_tree* tree, const sap_mesh* mesh) {
     return status == SAP_OK ? refresh(tree) : status;
 }
 
-void sap_mesh_unmake_gl(sap_mesh_tree* tree) {
+void sap_mesh_free_arrays_gl(sap_mesh_tree* tree) {
     if (tree->beside) {
         sap_gl_call call;
         if (!sap_gl_of(tree->device)->lost) {

@@ -1,4 +1,5 @@
 // The public nearest-neighbour functions: arguments are checked here, once for all processors.
+#include "nearest/ops.h"
 #include "tree/queries.h"
 #include <math.h>
 
@@ -23,9 +24,8 @@ static sap_status run(const sap_tree* tree, const sap_search* search, sap_neares
     if (!job->ids && answers) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "ids: is NULL");
     job->search = *search;
     job->limit2 = sap_limit2(tree, search->radius > 0 ? search->radius : (double)INFINITY);
-    if (!tree->device->table->nearest)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device has no nearest-neighbour search");
-    return tree->device->table->nearest(tree, job);
+    if (!SAP_CAN(tree->device, nearest, search)) return sap_unsupported(tree->device, "search for nearest neighbours");
+    return tree->device->rooms.nearest->search(tree, job);
 }
 
 static sap_status nearest(const sap_tree* tree, const sap_rows* queries, const sap_search* search, int32_t* ids,

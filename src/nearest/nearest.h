@@ -27,9 +27,6 @@ typedef struct sap_nearest_run {
 typedef struct sap_nearest_kernels {
     // Answers a run on a balanced tree.
     void (*search)(sap_nearest_run* run);
-    // cell[i]: which node of depth `depth` query i falls to by the split planes, counted from the left.
-    void (*find_cells)(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int32_t depth,
-                       uint32_t* cell);
 } sap_nearest_kernels;
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/threads.h"
 #include "device/cpu.h"
 #include "device/progress.h"
+#include "nearest/nearest.h"
 #include "tree/queries.h"
 
 enum { LOCAL_KEYS = 512 }; // longest heap that a single run keeps on the stack

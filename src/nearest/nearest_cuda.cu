@@ -1,5 +1,4 @@
 // The nearest-neighbour search on CUDA, its host side: queries in, ordered where that pays, answers out.
-#include "device/cuda_rooms.h"
 #include "nearest/nearest_cuda.h"
 
 static sap_status check_walk(const sap_tree* tree, sap_walk walk, int k) {

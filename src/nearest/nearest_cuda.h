@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_NEAREST_NEAREST_CUDA_H
 #define SAPWOOD_NEAREST_NEAREST_CUDA_H
 
+#include "nearest/ops.h"
 #include "tree/tree_cuda.h"
 
 enum { SAP_NEAREST_LIST_MAX_CUDA = 32 }; // longest list in registers

@@ -1,5 +1,7 @@
 // Searches on OpenGL devices for answers in host memory: rectangles of walks, drawn, read back and unpacked.
 #include "nearest/grid/walk_gl.h"
+#include "nearest/ops.h"
+#include "radius/ops.h"
 #include <math.h>
 #include <string.h>
 
@@ -78,7 +80,7 @@ static void finish(sap_gl_call* call, sap_gl_frame* frame, const answers* to, ui
     read_lists(call, frame, whole, to, texels);
 }
 
-sap_status sap_gl_frame_get(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2) {
+sap_status sap_frame_read_gl(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2) {
     sap_gl_call call;
     sap_scratch scratch = {NULL, 0};
     sap_device* device = frame->tree->device;
@@ -112,7 +114,7 @@ static sap_status refuse_k(const sap_tree* tree, int64_t k) {
 
 static int32_t at_most(int32_t value, int32_t most) { return value < most ? value : most; }
 
-sap_status sap_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
+sap_status sap_nearest_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
     const sap_grid* grid = job->grid;
     sap_gl_call call;
     sap_gl_frame frame;

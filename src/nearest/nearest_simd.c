@@ -1,7 +1,7 @@
 // The fast walk over a balanced tree: boxes of 16 siblings tested together, four binary levels a step, and leaves
 // scanned in registers. A sibling of nearest/walk.h, because registers, not single values, are what CPUs are fast at.
-#include "device/cpu.h"
 #include "nearest/candidates/list_simd.h"
+#include "nearest/nearest.h"
 #include "tree/balanced/view_simd.h"
 
 typedef struct query {
@@ -296,22 +296,4 @@ static void search(sap_nearest_run* run) {
     functions[kind][dims >= 2 && dims <= 4 ? dims - 2 : 3](run);
 }
 
-// ---- Cells
-
-static void find_cells(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int32_t depth,
-                       uint32_t* cell) {
-    enum { TOGETHER = 16 }; // queries that go down side by side, to hide the latency of each
-    const real* split = (const real*)(const void*)(tree->arrays + tree->shape.split_at);
-    const uint8_t* axis = tree->arrays + tree->shape.axis_at;
-    for (int64_t first = 0; first < count; first += TOGETHER) {
-        int n = count - first < TOGETHER ? (int)(count - first) : TOGETHER;
-        const real* q = (const real*)queries + first * stride;
-        uint32_t node[TOGETHER];
-        for (int i = 0; i < n; i++) node[i] = 1;
-        for (int level = 0; level < depth; level++)
-            for (int i = 0; i < n; i++) node[i] = 2 * node[i] + (q[i * stride + axis[node[i]]] >= split[node[i]]);
-        for (int i = 0; i < n; i++) cell[first + i] = node[i] ^ (1u << depth);
-    }
-}
-
-const sap_nearest_kernels SAP_KERNEL(nearest_kernels) = {search, find_cells};
+const sap_nearest_kernels SAP_KERNEL(nearest_kernels) = {search};

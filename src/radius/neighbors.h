@@ -3,6 +3,11 @@
 #define SAPWOOD_RADIUS_NEIGHBORS_H
 
 #include "device/device.h"
+#include "sapwood/points.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 // Makes room for `rows` rows of counts[i] neighbours each, with the offsets filled in; ids and distances are to be
 // written through casts.
@@ -23,4 +28,7 @@ typedef struct sap_neighbors_home {
 sap_status sap_neighbors_adopt(sap_device* device, const sap_neighbors* rows, const sap_neighbors_home* home,
                                sap_neighbors** out);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

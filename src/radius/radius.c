@@ -1,4 +1,5 @@
 // The public radius functions: arguments are checked here, once for all processors.
+#include "radius/ops.h"
 #include "tree/queries.h"
 
 // Completes and runs a job whose queries and outputs are set.
@@ -8,8 +9,8 @@ static sap_status run(const sap_tree* tree, double radius, sap_radius_job* job) 
     if (!job->found && !job->into && !job->counts && job->queries.count)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "counts: is NULL");
     job->limit2 = sap_limit2(tree, radius);
-    if (!device->table->radius) return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device has no radius search");
-    return device->table->radius(tree, job);
+    if (!SAP_CAN(device, radius, search)) return sap_unsupported(device, "search for the points within a radius");
+    return device->rooms.radius->search(tree, job);
 }
 
 static sap_status count(const sap_tree* tree, const sap_rows* queries, double radius, int64_t* counts) {

@@ -4,6 +4,7 @@
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "radius/neighbors.h"
+#include "radius/radius.h"
 #include "tree/queries.h"
 #include <string.h>
 

@@ -2,10 +2,9 @@
 #ifndef SAPWOOD_RADIUS_RADIUS_CPU_H
 #define SAPWOOD_RADIUS_RADIUS_CPU_H
 
+#include "radius/ops.h"
 #include "tree/layout.h"
 
-// radius/radius_cpu.c: any job; the batch search on balanced trees, the shared walk on explicit ones.
-sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job);
 // radius/into_cpu.c: a job that collects into the caller's memory.
 sap_status sap_radius_into_cpu(const sap_tree* tree, const sap_radius_job* job);
 // radius/walk_cpu.c: counts or collects on any tree, through the shared texts.

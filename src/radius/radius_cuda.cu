@@ -1,7 +1,7 @@
 // The radius search on a CUDA device. Collecting takes two passes over the queries: the first counts, the counts become
 // offsets, the second writes the hits to their rows. The host does not wait between them if the caller says how much
 // room there is, or if it can guess from the last search how much the hits take.
-#include "device/cuda_rooms.h"
+#include "compact/prefix_sum_cuda.h"
 #include "radius/radius_cuda.h"
 #include "radius/radius_kernels_cuda.cuh"
 
@@ -155,7 +155,7 @@ static int64_t fill_rows(radius_search* r) {
     r->pass.offsets = offsets;
     zero_rows(r, r->pass.counts);
     run_pass(r, false);
-    sap_cuda_offsets(&r->call, offsets, rows);
+    sap_prefix_sum_cuda(&r->call, offsets, rows);
     if (guess > 0) {
         make_room(r, guess);
         run_pass(r, true);
@@ -254,7 +254,7 @@ static sap_status collect_into(radius_search* r) {
     r->pass.cut = true;
     zero_rows(r, r->pass.counts);
     run_pass(r, false);
-    sap_cuda_offsets(&r->call, offsets, r->pass.all_rows);
+    sap_prefix_sum_cuda(&r->call, offsets, r->pass.all_rows);
     if (rows->capacity > 0 && make_room_there(r, rows, ids_there, distance2_there)) run_pass(r, true);
     return sap_cuda_end(&r->call, SAP_OK);
 }

@@ -3,10 +3,8 @@
 #define SAPWOOD_RADIUS_RADIUS_CUDA_H
 
 #include "device/cuda.h"
-
-extern "C" {
 #include "radius/neighbors.h"
-}
+#include "radius/ops.h"
 
 // One pass over the queries, all of whose arrays lie on the GPU. Without ids it counts, else it collects.
 typedef struct sap_radius_pass {
@@ -28,8 +26,6 @@ typedef struct sap_radius_pass {
     void* distance2; // real[room], or NULL
 } sap_radius_pass;
 
-// ---- compact/prefix_sum_cuda.cu: offsets[1 … rows] hold counts and become sums; offsets[0] is 0.
-void sap_cuda_offsets(sap_cuda_call* call, int64_t* offsets, int64_t rows);
 // ---- radius/neighbors_cuda.cu: sap_neighbors_sort for rows that lie on the GPU.
 sap_status sap_neighbors_sort_cuda(sap_device* device, const sap_neighbors* rows);
 

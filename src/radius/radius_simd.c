@@ -1,6 +1,6 @@
 // Radius search in a balanced tree: the walk of nearest/nearest_simd.c with a fixed bound, in the tree's own order, and
 // with subtrees that lie inside the ball counted whole. A sibling of radius/walk.h for the sake of registers.
-#include "device/cpu.h"
+#include "radius/radius.h"
 #include "tree/balanced/view_simd.h"
 
 typedef struct hits {

@@ -1,6 +1,5 @@
 // Nearest points on a mesh, and whether points lie inside one, on CUDA devices: a query a thread. Insides by the shared
 // text; nearest points as it goes, but by the nodes and triangles of mesh/mesh_cuda.h.
-#include "device/cuda_rooms.h"
 #include "ray/walk_cuda.cuh"
 
 enum { ABOUT_THREADS = 128 };

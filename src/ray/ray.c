@@ -16,8 +16,8 @@ static sap_status check_count(const sap_mesh_tree* tree, int64_t count, int64_t 
 }
 
 static sap_status trace(const sap_mesh_tree* tree, const sap_ray_job* job) {
-    if (!tree->device->table->trace) return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device traces no rays");
-    return tree->device->table->trace(tree, job);
+    if (!SAP_CAN(tree->device, ray, trace)) return sap_unsupported(tree->device, "trace rays");
+    return tree->device->rooms.ray->trace(tree, job);
 }
 
 sap_status sap_trace(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, sap_hit* hits) {
@@ -61,9 +61,9 @@ sap_status sap_closest_point(const sap_mesh_tree* tree, const float* points, int
     sap_status status = check_count(tree, count, 1, points, "points");
     if (status != SAP_OK) return status;
     if (count && !closest) return refuse(tree, "closest: is NULL");
-    if (!tree->device->table->closest)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device finds no nearest points on meshes");
-    return tree->device->table->closest(tree, &(sap_closest_job){points, count, closest});
+    if (!SAP_CAN(tree->device, ray, closest))
+        return sap_unsupported(tree->device, "search for the nearest points on meshes");
+    return tree->device->rooms.ray->closest(tree, &(sap_closest_job){points, count, closest});
 }
 
 sap_status sap_inside(const sap_mesh_tree* tree, const float* points, int64_t count, uint8_t* inside) {
@@ -71,7 +71,7 @@ sap_status sap_inside(const sap_mesh_tree* tree, const float* points, int64_t co
     sap_status status = check_count(tree, count, 1, points, "points");
     if (status != SAP_OK) return status;
     if (count && !inside) return refuse(tree, "inside: is NULL");
-    if (!tree->device->table->inside)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device tells not what lies inside meshes");
-    return tree->device->table->inside(tree, &(sap_inside_job){points, count, inside});
+    if (!SAP_CAN(tree->device, ray, inside))
+        return sap_unsupported(tree->device, "test whether points lie inside a mesh");
+    return tree->device->rooms.ray->inside(tree, &(sap_inside_job){points, count, inside});
 }

@@ -4,6 +4,7 @@
 
 #include "math/dialect.h"
 #include "mesh/layout.h"
+#include "ray/ops.h"
 
 enum {
     SAP_RAY_BLOCK = 64, // rays that are looked at together
@@ -82,10 +83,5 @@ static inline float sap_mesh_magnitude(const sap_mesh_tree* tree) {
 // Which of the two holds the result is returned.
 sap_ray_key sap_ray_key_of(const sap_ray_run* run, uint32_t i);
 sap_ray_key* sap_ray_keys_sort(sap_ray_key* keys, sap_ray_key* other, int64_t count);
-
-// ray/ray_cpu.c, ray/closest_cpu.c, ray/inside_cpu.c: the CPU's ways to answer the jobs.
-sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job);
-sap_status sap_closest_point_cpu(const sap_mesh_tree* tree, const sap_closest_job* job);
-sap_status sap_inside_cpu(const sap_mesh_tree* tree, const sap_inside_job* job);
 
 #endif

@@ -2,7 +2,6 @@
 // take further rays as soon as there are a few of them (Aila and Laine 2009), if those that the warp began with went
 // different ways. Rays that go the same way stay together: they end at about the same time, and new ones among them
 // would look into other parts of the tree. Warps take rays 32 at a time; as many warps run as the GPU holds.
-#include "device/cuda_rooms.h"
 #include "ray/lane_cuda.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750

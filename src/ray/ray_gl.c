@@ -1,6 +1,7 @@
 // sap_trace and its like on OpenGL: rays go up as they lie in memory, hits come back the same way, rectangle by
 // rectangle.
 #include "device/progress.h"
+#include "ray/ops.h"
 #include "ray/walk_gl.h"
 #include <string.h>
 

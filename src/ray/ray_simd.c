@@ -1,5 +1,5 @@
 // Packets of rays: how they are put together and what they answer. A sibling of ray/walk.h, see ray/walk_simd.h.
-#include "device/cpu.h"
+#include "ray/ray.h"
 
 #if SAP_REAL_BITS == 32
 #include "ray/walk_simd.h"

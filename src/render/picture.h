@@ -3,8 +3,8 @@
 #ifndef SAPWOOD_RENDER_PICTURE_H
 #define SAPWOOD_RENDER_PICTURE_H
 
-#include "device/device.h"
 #include "mesh/layout.h"
+#include "render/ops.h"
 #include "render/view.h"
 
 enum { SAP_PASS = 16 }; // samples of a pixel that are traced together
@@ -25,7 +25,7 @@ typedef struct sap_batch {
     sap_vector* found; // [room] light by slot
 } sap_batch;
 
-typedef struct sap_picture {
+struct sap_picture {
     sap_device* device; // the caller's: log, host memory, progress
     const sap_mesh_tree* tree;
     const sap_mesh_file* file;
@@ -44,29 +44,7 @@ typedef struct sap_picture {
     float* light; // [3 * width * height] the sum over all samples
     sap_scratch scratch[2];
     void* state;
-} sap_picture;
-
-// What a processor does between the rays of a picture. `end` always follows `begin`, whatever that gave. What is ahead
-// of rays (send, ask_lamp) and the pixels are ready when the step returns; other work may still be under way.
-typedef struct sap_render_steps {
-    // Chooses how large tiles are, takes memory for a batch and for the light, which is set to 0, and brings the arrays
-    // of the view to where the work is done.
-    sap_status (*begin)(sap_picture* picture);
-    sap_status (*end)(sap_picture* picture);
-    sap_status (*wait)(sap_picture* picture); // until all is done, rays too
-    sap_status (*send)(sap_picture* picture); // a path for each sample of each pixel of batch.tile
-    sap_status (*shade)(sap_picture* picture, int32_t bounce, bool last);
-    // Rays to a lamp; and what it sheds where these meet nothing.
-    sap_status (*ask_lamp)(sap_picture* picture, int32_t number, uint32_t purpose);
-    sap_status (*take_light)(sap_picture* picture);
-    sap_status (*take_visits)(sap_picture* picture); // as what was found
-    sap_status (*gather)(sap_picture* picture);      // what was found, to the light of the tile's pixels
-    sap_status (*develop)(sap_picture* picture, uint8_t* pixels);
-    // Counts as heat. *most becomes the largest of a pixel, on average over its samples.
-    sap_status (*develop_heat)(sap_picture* picture, uint8_t* pixels, float* most);
-} sap_render_steps;
-
-extern const sap_render_steps sap_render_steps_cpu;
+};
 
 // ---- options.c
 // Begins a picture: options and camera. The file of the scene is not looked at.

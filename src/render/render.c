@@ -15,7 +15,7 @@ static double seconds_now(void) {
 // Rays through the tree, which are counted and timed: first hits, whether there are any, or first hits and visits.
 typedef enum rays_kind { RAYS_FIRST, RAYS_SHADOW, RAYS_VISITS } rays_kind;
 
-static sap_status trace(sap_picture* picture, const sap_render_steps* steps, rays_kind kind) {
+static sap_status trace(sap_picture* picture, const sap_render_ops* steps, rays_kind kind) {
     const sap_batch* b = &picture->batch;
     const double start = seconds_now();
     sap_status status;
@@ -31,7 +31,7 @@ static sap_status trace(sap_picture* picture, const sap_render_steps* steps, ray
 }
 
 // Adds the light of all lamps to the surfaces that paths have met.
-static sap_status light_surfaces(sap_picture* picture, const sap_render_steps* steps, int32_t bounce) {
+static sap_status light_surfaces(sap_picture* picture, const sap_render_ops* steps, int32_t bounce) {
     sap_status status = SAP_OK;
     for (int32_t number = 0; number < picture->lamp_count && status == SAP_OK; number++) {
         // Purposes of paths are below 4 * 65, see sap_shade.
@@ -53,7 +53,7 @@ static sap_status keep_live(sap_picture* picture) {
     return status;
 }
 
-static sap_status follow_paths(sap_picture* picture, const sap_render_steps* steps) {
+static sap_status follow_paths(sap_picture* picture, const sap_render_ops* steps) {
     const int32_t bounces = picture->options.bounces;
     sap_status status = SAP_OK;
     for (int32_t bounce = 0; bounce <= bounces && picture->batch.live && status == SAP_OK; bounce++) {
@@ -65,12 +65,12 @@ static sap_status follow_paths(sap_picture* picture, const sap_render_steps* ste
     return status;
 }
 
-static sap_status count_visits(sap_picture* picture, const sap_render_steps* steps) {
+static sap_status count_visits(sap_picture* picture, const sap_render_ops* steps) {
     sap_status status = trace(picture, steps, RAYS_VISITS);
     return status == SAP_OK ? steps->take_visits(picture) : status;
 }
 
-static sap_status draw_tile(sap_picture* picture, const sap_render_steps* steps) {
+static sap_status draw_tile(sap_picture* picture, const sap_render_ops* steps) {
     sap_batch* b = &picture->batch;
     b->live = (int64_t)b->tile.width * b->tile.height * b->tile.samples;
     sap_status status = steps->send(picture);
@@ -80,7 +80,7 @@ static sap_status draw_tile(sap_picture* picture, const sap_render_steps* steps)
 
 // ---- The picture.
 
-static sap_status draw_tiles(sap_picture* picture, const sap_render_steps* steps) {
+static sap_status draw_tiles(sap_picture* picture, const sap_render_ops* steps) {
     const sap_render_options* o = &picture->options;
     const int32_t wide = picture->tile_width, high = picture->tile_height, pass = picture->pass;
     int64_t columns = (o->width + wide - 1) / wide, rows = (o->height + high - 1) / high;
@@ -104,7 +104,7 @@ static sap_status draw_tiles(sap_picture* picture, const sap_render_steps* steps
 }
 
 static sap_status draw(sap_picture* picture, uint8_t* pixels, float* most) {
-    const sap_render_steps* steps = picture->tree->device->table->render;
+    const sap_render_ops* steps = picture->tree->device->rooms.render;
     sap_status status = steps->begin(picture);
     if (status == SAP_OK) {
         sap_progress_mute(picture->device, true);

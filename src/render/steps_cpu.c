@@ -111,14 +111,14 @@ static sap_status cpu_develop_heat(sap_picture* p, uint8_t* pixels, float* most)
     return SAP_OK;
 }
 
-const sap_render_steps sap_render_steps_cpu = {.begin = cpu_begin,
-                                               .end = cpu_end,
-                                               .wait = cpu_wait,
-                                               .send = cpu_send,
-                                               .shade = cpu_shade,
-                                               .ask_lamp = cpu_ask_lamp,
-                                               .take_light = cpu_take_light,
-                                               .take_visits = cpu_take_visits,
-                                               .gather = cpu_gather,
-                                               .develop = cpu_develop,
-                                               .develop_heat = cpu_develop_heat};
+const sap_render_ops sap_render_ops_cpu = {.begin = cpu_begin,
+                                           .end = cpu_end,
+                                           .wait = cpu_wait,
+                                           .send = cpu_send,
+                                           .shade = cpu_shade,
+                                           .ask_lamp = cpu_ask_lamp,
+                                           .take_light = cpu_take_light,
+                                           .take_visits = cpu_take_visits,
+                                           .gather = cpu_gather,
+                                           .develop = cpu_develop,
+                                           .develop_heat = cpu_develop_heat};

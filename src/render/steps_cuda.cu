@@ -1,7 +1,8 @@
 // The steps of a picture on CUDA devices: the shared texts, a path or a pixel a thread. One call of the device is open
 // from `begin` to `end` and holds all memory; rays and compactions are calls of their own in between, in the same
 // stream.
-#include "device/cuda_rooms.h"
+
+#include "device/cuda.h"
 
 extern "C" {
 #include "render/picture.h"
@@ -224,5 +225,5 @@ static sap_status heat(sap_picture* p, uint8_t* pixels, float* most) {
     return d->call.status;
 }
 
-extern "C" const sap_render_steps sap_render_steps_cuda = {begin, end,    wait_for_rays, send,    shade, ask,
-                                                           light, visits, gather,        develop, heat};
+extern "C" const sap_render_ops sap_render_ops_cuda = {begin, end,    wait_for_rays, send,    shade, ask,
+                                                       light, visits, gather,        develop, heat};

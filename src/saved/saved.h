@@ -11,6 +11,10 @@
 #include "device/memory.h"
 #include "sapwood/base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // ---- Memory of a tree's arrays: of the device's, a mapped file, or the caller's bytes. All zero: none.
 
 typedef struct sap_tree_memory {
@@ -81,4 +85,7 @@ sap_status sap_saved_refuse(const sap_saved_file* file, size_t byte, const char*
 // unnoticed.
 uint64_t sap_saved_sum(const void* bytes, size_t size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

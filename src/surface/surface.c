@@ -161,12 +161,11 @@ sap_status sap_isosurface_extract(sap_device* device, sap_volume volume, const s
     sap_status status = check_size(device, &volume);
     if (status == SAP_OK) status = check_place(device, &volume, &job.lattice);
     if (status != SAP_OK) return status;
-    if (!device->table->surface)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s devices extract no surfaces", device->table->name);
+    if (!SAP_CAN(device, surface, extract)) return sap_unsupported(device, "extract surfaces");
     if (volume.size[0] < 2 || volume.size[1] < 2 || volume.size[2] < 2)
         return sap_surface_reserve(device, 0, 0, surface);
     job.voxels = (sap_voxels){volume.values, volume.size[0], volume.size[0] * volume.size[1], volume.type};
     job.lattice.level = o.level;
     job.lattice.facing = o.low_inside ? 1 : -1;
-    return device->table->surface(device, &job);
+    return device->rooms.surface->extract(device, &job);
 }

@@ -2,16 +2,7 @@
 #ifndef SAPWOOD_SURFACE_SURFACE_H
 #define SAPWOOD_SURFACE_SURFACE_H
 
-#include "device/device.h"
-#include "surface/lattice.h"
-
-// What is asked, checked. Each side has two samples at least.
-typedef struct sap_surface_job {
-    sap_voxels voxels;
-    sap_lattice lattice;
-    bool low_inside; // corners of triangles run the other way
-    sap_isosurface** surface;
-} sap_surface_job;
+#include "surface/ops.h"
 
 // Names the first sample that is no number to go by.
 sap_status sap_surface_not_finite(const sap_device* device, const sap_surface_job* job, int64_t sample);
@@ -44,7 +35,5 @@ typedef struct sap_surface_kernels {
     void (*triangles)(const sap_surface_job* job, const uint64_t* bits, int64_t y, int64_t z, const int64_t before[4],
                       int32_t* triangles);
 } sap_surface_kernels;
-
-sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job);
 
 #endif

@@ -1,7 +1,6 @@
 // Surfaces on a GPU, in the passes of the CPU: bits, counts, and, once the host knows the size, vertices and triangles.
 // A warp has a row of samples; where nothing crosses it, its words of bits tell so 32 at a time.
-#include "device/cuda_rooms.h"
-#include "radius/radius_cuda.h"
+#include "compact/prefix_sum_cuda.h"
 
 extern "C" {
 #include "surface/surface.h"
@@ -220,8 +219,8 @@ static void survey(sap_cuda_call* call, const sap_surface_job* job, extraction* 
     sap_cuda_fill(call, e->bad, 255, sizeof *e->bad);
     launch(call, e, false);
     sap_cuda_launch(call, count, sap_cuda_grid_for(e->rows * SAP_WARP, ROW_THREADS), *e);
-    sap_cuda_offsets(call, e->vertices, e->rows);
-    sap_cuda_offsets(call, e->triangles, e->rows);
+    sap_prefix_sum_cuda(call, e->vertices, e->rows);
+    sap_prefix_sum_cuda(call, e->triangles, e->rows);
     sap_cuda_launch(call, summarise, sap_cuda_grid_for(1, 1), *e);
     sap_cuda_fetch(call, summary, e->summary, 3 * sizeof(int64_t));
 }

@@ -15,9 +15,9 @@ static sap_status bounds_of_boxes(const sap_tree* tree, sap_tree_info* info) {
     const sap_tree_shape* s = &tree->shape;
     unsigned char copy[2 * SAP_MAX_DIMS * SAP_GROUP * sizeof(double)] __attribute__((aligned(8)));
     const unsigned char* box = copy;
-    if (tree->device->table->read) {
+    if (tree->device->rooms.tree->copy_out) {
         size_t bytes = 2 * (size_t)s->dims * SAP_GROUP * sap_real_bytes(s);
-        sap_status status = tree->device->table->read(tree, s->box_at[0], bytes, copy);
+        sap_status status = tree->device->rooms.tree->copy_out(tree, s->box_at[0], bytes, copy);
         if (status != SAP_OK) return status;
     } else {
         box = tree->arrays + s->box_at[0];

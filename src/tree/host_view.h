@@ -15,13 +15,13 @@ static inline sap_status sap_host_view_open(const sap_tree* tree, sap_host_view*
     view->copy.memory = NULL;
     view->copy.bytes = 0;
     sap_device* device = tree->device;
-    if (!device->table->read) return SAP_OK;
+    if (!device->rooms.tree->copy_out) return SAP_OK;
     if (!sap_scratch_take(device, tree->shape.bytes + SAP_ALIGNMENT, &view->copy))
         return sap_fail(device, SAP_ERROR_MEMORY, "no host memory for a copy of a tree of %zu bytes",
                         tree->shape.bytes);
     view->tree.arrays = view->copy.memory;
     for (size_t i = 0; i < SAP_ALIGNMENT; i++) view->tree.arrays[tree->shape.bytes + i] = 0;
-    sap_status status = device->table->read(tree, 0, tree->shape.bytes, view->tree.arrays);
+    sap_status status = device->rooms.tree->copy_out(tree, 0, tree->shape.bytes, view->tree.arrays);
     if (status != SAP_OK) sap_scratch_give(device, &view->copy);
     return status;
 }

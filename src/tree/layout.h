@@ -15,6 +15,11 @@
 
 #include "device/device.h"
 #include "saved/saved.h"
+#include "tree/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum {
     SAP_GROUP = 16,     // sibling boxes tested together
@@ -138,7 +143,9 @@ const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_sha
 sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t* keep, int64_t* kept);
 // ---- tree/balanced/build_cpu.c, tree/sliding/build_cpu.c: `keep` names the rows to build over (NULL: all of them,
 // `kept` of them).
-sap_status sap_tree_build_cpu(sap_tree* tree, const sap_rows* points);
 sap_status sap_tree_build_sliding_cpu(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t kept);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -88,7 +88,7 @@ static void scatter(const sap_rows* q, int64_t first, int64_t from, int64_t to, 
 }
 
 void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, int64_t count, sap_query_order* o) {
-    const sap_nearest_kernels* kernels = sap_cpu_kernels_of(tree->device, q->real_bits)->nearest;
+    const sap_query_kernels* kernels = sap_cpu_kernels_of(tree->device, q->real_bits)->query;
     int parts = parts_of(tree);
     int depth = o->home || tree->shape.depth < ORDER_BITS ? tree->shape.depth : ORDER_BITS;
     int shift = depth > ORDER_BITS ? depth - ORDER_BITS : 0;

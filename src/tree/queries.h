@@ -37,6 +37,13 @@ enum {
     SAP_QUERY_FEW = 512       // below this, ordering costs more than it saves
 };
 
+// The inner loop of the CPU, one set per instruction set and precision.
+typedef struct sap_query_kernels {
+    // cell[i]: which node of depth `depth` query i falls to by the split planes, counted from the left.
+    void (*find_cells)(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int32_t depth,
+                       uint32_t* cell);
+} sap_query_kernels;
+
 // Makes room for up to `most` queries at a time, before anything is answered. Hand order->scratch back in the end.
 sap_status sap_queries_reserve(const sap_tree* tree, int64_t most, bool homes, sap_query_order* order);
 // Orders queries [first, first + count) of `queries` by the cells of a balanced tree.

@@ -96,7 +96,7 @@ static sap_status move_to_device(sap_tree* tree) {
     sap_tree on_host = *tree;
     tree->arrays = NULL;
     tree->memory = (sap_tree_memory){0};
-    sap_status status = tree->device->table->make(tree, on_host.arrays);
+    sap_status status = tree->device->rooms.tree->copy_in(tree, on_host.arrays);
     sap_tree_memory_release(tree->device, &on_host.memory, &on_host.arrays);
     return status;
 }
@@ -116,7 +116,7 @@ static sap_status load(sap_device* device, const sap_saved_place* place, sap_tre
         sap_fail(device, status, "no memory for a tree");
     }
     sap_saved_close(&file);
-    if (status == SAP_OK && device->table->make) status = move_to_device(loaded);
+    if (status == SAP_OK && device->rooms.tree->copy_in) status = move_to_device(loaded);
     if (status == SAP_OK)
         *tree = loaded;
     else

@@ -41,7 +41,7 @@ static sap_status build(sap_device* device, const sap_rows* points, const sap_tr
     sap_tree* built = new_tree(device);
     if (!built) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a tree");
     built->options = complete;
-    status = device->table->build(built, points);
+    status = device->rooms.tree->build(built, points);
     if (status != SAP_OK) {
         sap_tree_free(built);
         return status;
@@ -61,7 +61,7 @@ static sap_status rebuild(sap_tree* tree, const sap_rows* points) {
     if (tree->memory.mapping)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED,
                         "tree: lies as it was saved and cannot be rebuilt; copy it first");
-    return device->table->build(tree, points);
+    return device->rooms.tree->build(tree, points);
 }
 
 sap_status sap_tree_build(sap_device* device, sap_points points, const sap_tree_options* options, sap_tree** tree) {
@@ -88,23 +88,25 @@ sap_status sap_tree_rebuild_f64(sap_tree* tree, sap_points_f64 points) {
 static sap_status copy_to_host(const sap_tree* tree, sap_tree* made) {
     sap_status status = sap_tree_reserve(made, &tree->shape);
     if (status != SAP_OK) return status;
-    if (tree->device->table->read) return tree->device->table->read(tree, 0, tree->shape.bytes, made->arrays);
+    const sap_tree_ops* from = tree->device->rooms.tree;
+    if (from->copy_out) return from->copy_out(tree, 0, tree->shape.bytes, made->arrays);
     memcpy(made->arrays, tree->arrays, tree->shape.bytes);
     return SAP_OK;
 }
 
 static sap_status copy_to_device(const sap_tree* tree, sap_tree* made) {
+    const sap_tree_ops* to = made->device->rooms.tree;
     made->shape = tree->shape;
-    if (made->device->table->makes_from_host || tree->device->table->makes_from_host) {
+    if (to->copies_host_only || tree->device->rooms.tree->copies_host_only) {
         sap_host_view view;
         sap_status opened = sap_host_view_open(tree, &view);
         if (opened != SAP_OK) return opened;
-        opened = made->device->table->make(made, view.tree.arrays);
+        opened = to->copy_in(made, view.tree.arrays);
         sap_host_view_close(&view);
         return opened;
     }
     sap_status status = sap_device_wait(tree->device);
-    return status == SAP_OK ? made->device->table->make(made, tree->arrays) : status;
+    return status == SAP_OK ? to->copy_in(made, tree->arrays) : status;
 }
 
 sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** copy) {
@@ -114,7 +116,7 @@ sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** co
     sap_tree* made = new_tree(target);
     if (!made) return sap_fail(target, SAP_ERROR_MEMORY, "no memory for a tree");
     made->options = tree->options;
-    sap_status status = target->table->make ? copy_to_device(tree, made) : copy_to_host(tree, made);
+    sap_status status = target->rooms.tree->copy_in ? copy_to_device(tree, made) : copy_to_host(tree, made);
     if (status != SAP_OK) {
         sap_tree_free(made);
         return status;
@@ -125,9 +127,9 @@ sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** co
 
 sap_status sap_tree_verify(const sap_tree* tree) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    const sap_processor_table* table = tree->device->table;
+    const sap_tree_ops* ops = tree->device->rooms.tree;
     bool right = false;
-    sap_status status = table->verify ? table->verify(tree, &right) : SAP_OK;
+    sap_status status = ops->verify ? ops->verify(tree, &right) : SAP_OK;
     if (status != SAP_OK || right) return status;
     sap_host_view view;
     status = sap_host_view_open(tree, &view);
@@ -140,8 +142,8 @@ sap_status sap_tree_verify(const sap_tree* tree) {
 void sap_tree_free(sap_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
-    if (device->table->unmake)
-        device->table->unmake(tree);
+    if (device->rooms.tree->free_arrays)
+        device->rooms.tree->free_arrays(tree);
     else
         sap_tree_memory_release(device, &tree->memory, &tree->arrays);
     sap_memory_release(device, tree, sizeof *tree);

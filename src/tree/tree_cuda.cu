@@ -1,5 +1,4 @@
 // Point trees on CUDA devices: their memory, walk boxes, the way to and from host memory, and bad points.
-#include "device/cuda_rooms.h"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
@@ -109,7 +108,7 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
     clear(call, tree);
 }
 
-void sap_tree_unmake_cuda(sap_tree* tree) {
+void sap_tree_free_arrays_cuda(sap_tree* tree) {
     sap_cuda_tree* beside = sap_cuda_tree_of(tree);
     sap_cuda_release(tree->device, tree->arrays, tree->memory.allocated);
     tree->arrays = NULL;
@@ -192,7 +191,7 @@ void sap_cuda_tree_boxes(sap_cuda_call* call, sap_tree* tree) {
 
 // ---- To and from the host
 
-sap_status sap_tree_make_cuda(sap_tree* tree, const unsigned char* arrays) {
+sap_status sap_tree_copy_in_cuda(sap_tree* tree, const unsigned char* arrays) {
     sap_cuda_call call;
     sap_tree_shape shape = tree->shape;
     sap_cuda_begin(&call, tree->device);
@@ -203,7 +202,7 @@ sap_status sap_tree_make_cuda(sap_tree* tree, const unsigned char* arrays) {
     return sap_cuda_end(&call, SAP_OK);
 }
 
-sap_status sap_tree_read_cuda(const sap_tree* tree, size_t at, size_t bytes, void* to) {
+sap_status sap_tree_copy_out_cuda(const sap_tree* tree, size_t at, size_t bytes, void* to) {
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
     call.waits = true;
@@ -257,20 +256,4 @@ void sap_cuda_tree_built(sap_cuda_call* call, const sap_tree* tree, const sap_ro
     if (call->status != SAP_OK || !call->waits) return;
     sap_cuda_fetch(call, &row, sap_cuda_tree_of(tree)->bad, sizeof row);
     if (call->status == SAP_OK && row != INT64_MAX) refuse(call, rows, row);
-}
-
-sap_status sap_cuda_device_wait(sap_device* device) {
-    sap_cuda_call call;
-    int64_t none = INT64_MAX, row = none;
-    sap_cuda_begin(&call, device);
-    call.waits = true;
-    if (call.status == SAP_OK && call.cuda->bad) {
-        sap_cuda_fetch(&call, &row, call.cuda->bad, sizeof row);
-        if (row != INT64_MAX) sap_cuda_copy(&call, call.cuda->bad, &none, sizeof none);
-    }
-    sap_status status = sap_cuda_end(&call, SAP_OK);
-    if (status != SAP_OK || row == INT64_MAX) return status;
-    return sap_fail(device, SAP_ERROR_NOT_FINITE,
-                    "points: a coordinate of point %lld of an earlier build is not finite or too large to square",
-                    (long long)row);
 }

@@ -11,6 +11,7 @@
 #define SAPWOOD_TREE_TREE_CUDA_H
 
 #include "device/cuda.h"
+#include "tree/layout.h"
 
 typedef struct sap_cuda_tree { // tree->beside
     void* boxes;               // on the GPU

@@ -5,6 +5,7 @@
 #define SAPWOOD_TREE_VERIFY_CUDA_CUH
 
 #include "device/cuda.h"
+#include "tree/layout.h"
 
 enum { THREADS = 256, GAP_THREADS = 64 };
 

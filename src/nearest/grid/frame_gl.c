@@ -1,11 +1,12 @@
 // Frames for the user: walks whose answers stay in textures.
 #include "nearest/grid/walk_gl.h"
+#include "nearest/ops.h"
 #include <string.h>
 
 static sap_device* device_of(const sap_gl_frame* frame) { return frame->tree->device; }
 
-sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
-                            sap_gl_frame** frame) {
+sap_status sap_frame_create_gl(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
+                               sap_gl_frame** frame) {
     sap_gl_call call;
     sap_device* device = tree->device;
     if (k > SAP_GL_MOST_K)
@@ -19,11 +20,11 @@ sap_status sap_gl_frame_new(const sap_tree* tree, const int32_t size[2], int32_t
     if (status == SAP_OK)
         *frame = made;
     else
-        sap_gl_frame_delete(made);
+        sap_frame_free_gl(made);
     return status;
 }
 
-sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid) {
+sap_status sap_frame_begin_gl(sap_gl_frame* frame, const sap_grid* grid) {
     sap_gl_call call;
     if (grid->width != frame->width || grid->height != frame->height)
         return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "grid: %d x %d; the frame is %d x %d", (int)grid->width,
@@ -34,7 +35,7 @@ sap_status sap_gl_frame_restart(sap_gl_frame* frame, const sap_grid* grid) {
     return status;
 }
 
-sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done) {
+sap_status sap_frame_step_gl(sap_gl_frame* frame, int32_t leaves, bool* done) {
     sap_gl_call call;
     if (!frame->placed) return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "frame: has not begun");
     bool left = false;
@@ -58,7 +59,7 @@ sap_status sap_gl_frame_advance(sap_gl_frame* frame, int32_t leaves, bool* done)
     return status;
 }
 
-sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* textures) {
+sap_status sap_frame_describe_gl(const sap_gl_frame* frame, sap_gl_frame_textures* textures) {
     if (!frame->begun) return sap_fail(device_of(frame), SAP_ERROR_ARGUMENT, "frame: has not begun");
     const GLuint* names = frame->state[frame->now];
     *textures = (sap_gl_frame_textures){.width = frame->width,
@@ -69,7 +70,7 @@ sap_status sap_gl_frame_name(const sap_gl_frame* frame, sap_gl_frame_textures* t
     return SAP_OK;
 }
 
-void sap_gl_frame_delete(sap_gl_frame* frame) {
+void sap_frame_free_gl(sap_gl_frame* frame) {
     sap_device* device = device_of(frame);
     sap_gl_call call;
     sap_gl* gl = sap_gl_of(device);

@@ -1,6 +1,8 @@
 // Searches from the places of a grid: a device's own, or its search for rows of queries, some rows of the grid at a
 // time.
 #include "nearest/grid/grid.h"
+#include "nearest/ops.h"
+#include "radius/ops.h"
 #include "tree/queries.h"
 #include <math.h>
 
@@ -37,12 +39,12 @@ static sap_status ask(const sap_tree* tree, const sap_grid_job* job, const sap_s
                       int64_t before) {
     if (job->k == 0) {
         sap_radius_job part = {.queries = *rows, .limit2 = (double)job->limit2, .counts = job->counts + before};
-        return tree->device->table->radius(tree, &part);
+        return tree->device->rooms.radius->search(tree, &part);
     }
     sap_nearest_job part = {.queries = *rows, .search = *search, .limit2 = (double)job->limit2};
     part.ids = job->ids + before * job->k;
     part.distance2 = job->distance2 ? job->distance2 + before * job->k : NULL;
-    return tree->device->table->nearest(tree, &part);
+    return tree->device->rooms.nearest->search(tree, &part);
 }
 
 static sap_status ask_by_rows(const sap_tree* tree, const sap_grid_job* job, const sap_search* search) {
@@ -65,7 +67,10 @@ static sap_status ask_by_rows(const sap_tree* tree, const sap_grid_job* job, con
 }
 
 static sap_status run(const sap_tree* tree, const sap_grid_job* job, const sap_search* search) {
-    return tree->device->table->grid ? tree->device->table->grid(tree, job) : ask_by_rows(tree, job, search);
+    const sap_device* device = tree->device;
+    if (SAP_CAN(device, nearest, search_grid)) return device->rooms.nearest->search_grid(tree, job);
+    if (!SAP_CAN(device, radius, search)) return sap_unsupported(device, "search for the points within a radius");
+    return ask_by_rows(tree, job, search);
 }
 
 sap_status sap_nearest_grid(const sap_tree* tree, const sap_grid* grid, const sap_search* search, int32_t* ids,

@@ -1,5 +1,6 @@
 // Pictures of the nearest site in GLSL ES 1.00, as contexts of WebGL 1 can draw them: bytes in, bytes out.
 #include "device/gl.h"
+#include "nearest/ops.h"
 
 extern const char sap_glsl_nearest_rgba8[];
 
@@ -55,8 +56,8 @@ static void answer(sap_gl_call* call, const sap_rgba8_tree* form, const sap_grid
     }
 }
 
-sap_status sap_gl_rgba8_answer(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
-                               float* distances) {
+sap_status sap_nearest_rgba8_gl(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
+                                float* distances) {
     sap_gl_call call;
     sap_scratch scratch = {NULL, 0};
     sap_gl_pass pass = {.name = "searching a tree in bytes"};

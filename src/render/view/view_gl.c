@@ -1,4 +1,5 @@
 // Views for the user: textures that live as long as a picture.
+#include "render/ops.h"
 #include "render/view/passes_gl.h"
 #include <string.h>
 
@@ -17,7 +18,7 @@ static sap_status no_picture(const sap_gl_view* view) {
     return sap_fail(device_of(view), SAP_ERROR_ARGUMENT, "view: has not begun");
 }
 
-sap_status sap_gl_view_new(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view) {
+sap_status sap_view_create_gl(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view) {
     sap_device* device = tree->device;
     sap_gl_call call;
     sap_status status = sap_mesh_file_check(device, file, tree->shape.triangles);
@@ -32,7 +33,7 @@ sap_status sap_gl_view_new(const sap_mesh_tree* tree, const sap_mesh_file* file,
     if (status == SAP_OK)
         *view = made;
     else
-        sap_gl_view_delete(made);
+        sap_view_free_gl(made);
     return status;
 }
 
@@ -63,7 +64,7 @@ static sap_status ask(sap_gl_view* view, const sap_gl_view_options* options) {
     return view->picture.options.heat ? SAP_OK : sap_lamps_prepare(&view->picture, &scene);
 }
 
-sap_status sap_gl_view_restart(sap_gl_view* view, const sap_gl_view_options* options) {
+sap_status sap_view_begin_gl(sap_gl_view* view, const sap_gl_view_options* options) {
     sap_gl_call call;
     drop_lamps(view);
     view->begun = view->done = view->asked = false;
@@ -82,7 +83,7 @@ sap_status sap_gl_view_restart(sap_gl_view* view, const sap_gl_view_options* opt
     return status;
 }
 
-sap_status sap_gl_view_advance(sap_gl_view* view, int32_t side, bool* done) {
+sap_status sap_view_step_gl(sap_gl_view* view, int32_t side, bool* done) {
     sap_gl_call call;
     if (!view->begun) return no_picture(view);
     if (check_mesh(view) != SAP_OK) return SAP_ERROR_ARGUMENT;
@@ -99,7 +100,7 @@ sap_status sap_gl_view_advance(sap_gl_view* view, int32_t side, bool* done) {
     return SAP_OK;
 }
 
-sap_status sap_gl_view_put(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]) {
+sap_status sap_view_show_gl(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]) {
     sap_gl_call call;
     if (!view->begun) return no_picture(view);
     if (sap_gl_begin(&call, device_of(view)) == SAP_OK) {
@@ -118,7 +119,7 @@ sap_status sap_gl_view_put(const sap_gl_view* view, uint32_t framebuffer, const 
     return sap_gl_end(&call, SAP_OK);
 }
 
-sap_status sap_gl_view_take(const sap_gl_view* view, uint8_t* pixels) {
+sap_status sap_view_read_gl(const sap_gl_view* view, uint8_t* pixels) {
     sap_gl_call call;
     sap_scratch scratch = {NULL, 0};
     if (!view->begun) return no_picture(view);
@@ -138,7 +139,7 @@ sap_status sap_gl_view_take(const sap_gl_view* view, uint8_t* pixels) {
     return status;
 }
 
-sap_status sap_gl_view_tell(const sap_gl_view* view, sap_gl_view_info* info) {
+sap_status sap_view_describe_gl(const sap_gl_view* view, sap_gl_view_info* info) {
     if (!view->begun) return no_picture(view);
     const sap_render_options* o = &view->picture.options;
     const double row = (double)view->x * view->height / o->width;
@@ -152,7 +153,7 @@ sap_status sap_gl_view_tell(const sap_gl_view* view, sap_gl_view_info* info) {
     return SAP_OK;
 }
 
-void sap_gl_view_delete(sap_gl_view* view) {
+void sap_view_free_gl(sap_gl_view* view) {
     sap_gl_call call;
     sap_device* device = device_of(view);
     drop_lamps(view);

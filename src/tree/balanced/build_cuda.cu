@@ -1,5 +1,4 @@
 // The balanced builder on CUDA: its memory and its launches, four of them whatever the points are.
-#include "device/cuda_rooms.h"
 #include "tree/balanced/bottom_cuda.cuh"
 #include "tree/balanced/bounds_cuda.cuh"
 #include "tree/balanced/top_cuda.cuh"

@@ -1,5 +1,4 @@
 // The balanced builder's inner loops.
-#include "device/cpu.h"
 #include "tree/balanced/build.h"
 #include "tree/balanced/select.h"
 

@@ -151,12 +151,12 @@ static real next_above(real x) {
 }
 
 // Reals in their order as unsigned numbers, and back.
-static real_bits ordinal(real x) {
-    real_bits bits = bits_of(x), sign = (real_bits)1 << (SAP_REAL_BITS - 1);
+static real_word ordinal(real x) {
+    real_word bits = bits_of(x), sign = (real_word)1 << (SAP_REAL_BITS - 1);
     return bits & sign ? ~bits : bits | sign;
 }
-static real of_ordinal(real_bits n) {
-    real_bits sign = (real_bits)1 << (SAP_REAL_BITS - 1), bits = n & sign ? n ^ sign : ~n;
+static real of_ordinal(real_word n) {
+    real_word sign = (real_word)1 << (SAP_REAL_BITS - 1), bits = n & sign ? n ^ sign : ~n;
     real x;
     memcpy(&x, &bits, sizeof x);
     return x + 0;
@@ -164,7 +164,7 @@ static real of_ordinal(real_bits n) {
 
 // The lower half of a bracket, by the numbers that there are.
 static bracket halve_bracket(bracket b) {
-    real_bits low = ordinal(b.low), high = ordinal(b.high);
+    real_word low = ordinal(b.low), high = ordinal(b.high);
     return (bracket){b.low, of_ordinal(low + (high - low) / 2)};
 }
 

@@ -4,7 +4,6 @@
 // its box, and where two halves meet, the last of the left one comes before the first of the right one. A block of
 // threads finds them for a few leaves and merges them up to a common ancestor in shared memory; the next kernel takes
 // those from there.
-#include "device/cuda_rooms.h"
 #include "tree/balanced/verify_points_cuda.cuh"
 
 enum {

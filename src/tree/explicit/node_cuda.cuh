@@ -3,6 +3,7 @@
 #define SAPWOOD_TREE_EXPLICIT_NODE_CUDA_CUH
 
 #include "device/cuda.h"
+#include "tree/layout.h"
 
 template <typename real> struct sap_node_of;
 template <> struct sap_node_of<float> { typedef sap_node_f32 type; };

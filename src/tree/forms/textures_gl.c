@@ -182,7 +182,7 @@ static sap_status refresh(sap_tree* tree) {
     return sap_gl_end(&call, SAP_OK);
 }
 
-sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void* to) {
+sap_status sap_tree_copy_out_gl(const sap_tree* tree, size_t at, size_t bytes, void* to) {
     const sap_gl_tree* textures = tree->beside;
     if (textures->on_gpu_only)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
@@ -191,7 +191,7 @@ sap_status sap_tree_read_gl(const sap_tree* tree, size_t at, size_t bytes, void*
     return SAP_OK;
 }
 
-sap_status sap_tree_make_gl(sap_tree* tree, const unsigned char* arrays) {
+sap_status sap_tree_copy_in_gl(sap_tree* tree, const unsigned char* arrays) {
     const sap_tree_shape shape = tree->shape;
     sap_status status = check(tree);
     if (status == SAP_OK) status = sap_tree_reserve(tree, &shape);
@@ -219,7 +219,7 @@ static void free_buffers(sap_gl_call* call, sap_gl_tree* textures) {
     memset(textures->buffer, 0, sizeof textures->buffer);
 }
 
-void sap_tree_unmake_gl(sap_tree* tree) {
+void sap_tree_free_arrays_gl(sap_tree* tree) {
     if (tree->beside) {
         sap_gl_call call;
         sap_gl_tree* textures = tree->beside;
@@ -281,21 +281,21 @@ static sap_status take_over(sap_tree* copy, const sap_tree* tree) {
 }
 #endif
 
-sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree) {
+sap_status sap_tree_update_textures_gl(sap_tree* copy, const sap_tree* tree) {
     sap_status status = check(tree);
     if (status != SAP_OK) return status;
-    const sap_processor_table* from = tree->device->table;
+    const sap_device* from = tree->device;
     copy->options = tree->options;
 #if defined(SAP_HAVE_CUDA)
-    if (from == &sap_cuda_table && tree->shape.count > 0 && tree->shape.stride % 4 == 0) {
+    if (from->table->kind == SAP_CUDA && tree->shape.count > 0 && tree->shape.stride % 4 == 0) {
         status = take_over(copy, tree);
         if (status != SAP_ERROR_UNSUPPORTED) return status;
     }
 #endif
     status = sap_tree_reserve(copy, &tree->shape);
     if (status != SAP_OK) return status;
-    if (from->read)
-        status = from->read(tree, 0, tree->shape.bytes, copy->arrays);
+    if (from->rooms.tree->copy_out)
+        status = from->rooms.tree->copy_out(tree, 0, tree->shape.bytes, copy->arrays);
     else
         memcpy(copy->arrays, tree->arrays, tree->shape.bytes);
     if (status == SAP_OK) return refresh(copy);
@@ -305,7 +305,7 @@ sap_status sap_gl_tree_refill(sap_tree* copy, const sap_tree* tree) {
     return status;
 }
 
-sap_status sap_gl_tree_name(const sap_tree* tree, sap_gl_tree_textures* result) {
+sap_status sap_tree_describe_textures_gl(const sap_tree* tree, sap_gl_tree_textures* result) {
     sap_gl_call call;
     sap_gl_begin(&call, tree->device);
     const sap_gl_tree* t = sap_gl_tree_of(&call, tree);

@@ -1,0 +1,35 @@
+// What a processor does with trees over triangles.
+#ifndef SAPWOOD_MESH_OPS_H
+#define SAPWOOD_MESH_OPS_H
+
+#include "device/device.h"
+#include "sapwood/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sap_mesh_ops {
+    // Builds into a tree whose device and options are set. On failure the tree is as it was.
+    sap_status (*build)(sap_mesh_tree* tree, const sap_mesh* mesh);
+    // (optional) As those of sap_tree_ops; copy_out copies all arrays. NULL: the arrays are host memory.
+    sap_status (*copy_in)(sap_mesh_tree* tree, const unsigned char* arrays);
+    sap_status (*copy_out)(const sap_mesh_tree* tree, void* to);
+    void (*free_arrays)(sap_mesh_tree* tree);
+} sap_mesh_ops;
+
+sap_status sap_mesh_build_cpu(sap_mesh_tree* tree, const sap_mesh* mesh);
+
+sap_status sap_mesh_build_cuda(sap_mesh_tree* tree, const sap_mesh* mesh);
+sap_status sap_mesh_copy_in_cuda(sap_mesh_tree* tree, const unsigned char* arrays);
+sap_status sap_mesh_copy_out_cuda(const sap_mesh_tree* tree, void* to);
+void sap_mesh_free_arrays_cuda(sap_mesh_tree* tree);
+
+sap_status sap_mesh_build_gl(sap_mesh_tree* tree, const sap_mesh* mesh);
+sap_status sap_mesh_copy_in_gl(sap_mesh_tree* tree, const unsigned char* arrays);
+void sap_mesh_free_arrays_gl(sap_mesh_tree* tree);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

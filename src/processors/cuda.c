@@ -1,0 +1,48 @@
+// What the rooms do on CUDA GPUs. In C, whose initialisers name their entries.
+#include "compact/ops.h"
+#include "device/cuda_device.h"
+#include "mesh/ops.h"
+#include "nearest/ops.h"
+#include "processors/processors.h"
+#include "radius/ops.h"
+#include "ray/ops.h"
+#include "render/ops.h"
+#include "surface/ops.h"
+#include "tree/ops.h"
+
+static const sap_tree_ops tree = {.build = sap_tree_build_cuda,
+                                  .copy_in = sap_tree_copy_in_cuda,
+                                  .copy_out = sap_tree_copy_out_cuda,
+                                  .free_arrays = sap_tree_free_arrays_cuda,
+                                  .verify = sap_tree_verify_cuda};
+static const sap_nearest_ops nearest = {.search = sap_nearest_cuda};
+static const sap_radius_ops radius = {.search = sap_radius_cuda};
+static const sap_compact_ops compact = {.compact = sap_compact_cuda};
+static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
+                                  .copy_in = sap_mesh_copy_in_cuda,
+                                  .copy_out = sap_mesh_copy_out_cuda,
+                                  .free_arrays = sap_mesh_free_arrays_cuda};
+static const sap_ray_ops ray = {.trace = sap_trace_cuda, .closest = sap_closest_point_cuda, .inside = sap_inside_cuda};
+static const sap_surface_ops surface = {.extract = sap_surface_cuda};
+
+const sap_processor_table sap_cuda_table = {
+    .kind = SAP_CUDA,
+    .name = "CUDA",
+    .automatic = true,
+    .open = sap_cuda_open,
+    .close = sap_cuda_close,
+    .describe = sap_cuda_describe,
+    .trim = sap_cuda_trim,
+    .wait = sap_cuda_wait,
+    .rooms =
+        {
+            .tree = &tree,
+            .nearest = &nearest,
+            .radius = &radius,
+            .compact = &compact,
+            .mesh = &mesh,
+            .ray = &ray,
+            .surface = &surface,
+            .render = &sap_render_ops_cuda,
+        },
+};
