@@ -105,6 +105,7 @@ typedef struct sap_device_options {
                              and must be so in every call, instead of in a context of the device's own. In a browser a
                              device without this takes the context that is current, WebGL 2 or 1, and puts no state
                              back; only where none is current it makes one, of WebGL 2 */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_device_options;
 
 /**
@@ -166,6 +167,7 @@ typedef struct sap_device_info {
     size_t scratch_bytes;    /**< memory kept for the next calls, on the host and on the GPU */
     int32_t ordinal;         /**< which GPU; 0 on a CPU */
     char name[64];           /**< the GPU's or the renderer's, as its maker calls it; "" on a CPU */
+    uint64_t reserved[4];    /**< for later versions: zero */
 } sap_device_info;
 
 /** Describes an open device. Errors: SAP_ERROR_ARGUMENT (a NULL). */

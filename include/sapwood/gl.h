@@ -31,6 +31,7 @@ typedef struct sap_gl_info {
     int32_t max_draw_buffers; /**< textures that one pass can write */
     bool float_targets;       /**< textures of floats can be written; else integers and bytes stand in for them */
     int32_t version;          /**< of OpenGL ES, 10 * major + minor: 20 is WebGL 1, 30 WebGL 2 */
+    uint64_t reserved[4];     /**< for later versions: zero */
 } sap_gl_info;
 
 /** Describes the context of a device. Errors: SAP_ERROR_ARGUMENT (a NULL, or a device that is not SAP_GL). */
@@ -49,10 +50,11 @@ typedef struct sap_gl_tree_textures {
                         3-D two: lower x, y, z and upper x, y, z */
     uint32_t blocks; /**< RGBA32UI, the points: for each leaf `quads` texels of the bits of x, as many of y (and z), as
                         many of ids; four points a texel; places without a point lie at infinity */
-    int32_t widths[4]; /**< of the four, in texels */
-    int32_t dims;      /**< 2 or 3 */
-    int32_t depth;     /**< of every leaf: leaf l is node 2^depth + l */
-    int32_t quads;     /**< texels of one coordinate of a leaf */
+    int32_t widths[4];    /**< of the four, in texels */
+    int32_t dims;         /**< 2 or 3 */
+    int32_t depth;        /**< of every leaf: leaf l is node 2^depth + l */
+    int32_t quads;        /**< texels of one coordinate of a leaf */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_tree_textures;
 
 /** Names a tree's textures. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_DEVICE_LOST, SAP_ERROR_DEVICE_MEMORY. */
@@ -81,9 +83,10 @@ typedef struct sap_gl_frame_textures {
     int32_t height; /**< of the textures */
     uint32_t place; /**< x: 0 once the pixel's walk has ended. Where 1 neighbour is sought, z is its id (2^31-1: none)
                        and w the bits of its squared distance; where points are counted, z is their number */
-    uint32_t lists[4]; /**< k > 1: texture j holds neighbours 2j and 2j + 1 of a list of `capacity`: id, bits of the
-                          squared distance, id, bits; 0 beyond. Only the last k of the list are used */
-    int32_t capacity;  /**< 2, 4 or 8, the first of these that is at least k; else k */
+    uint32_t lists[4];    /**< k > 1: texture j holds neighbours 2j and 2j + 1 of a list of `capacity`: id, bits of the
+                             squared distance, id, bits; 0 beyond. Only the last k of the list are used */
+    int32_t capacity;     /**< 2, 4 or 8, the first of these that is at least k; else k */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_frame_textures;
 
 /**
@@ -95,7 +98,7 @@ typedef struct sap_gl_frame_textures {
 SAP_API sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t height, const sap_search* search,
                                        sap_gl_frame** frame);
 /** Begins anew with the places of a grid, whose size is the frame's. Errors: as sap_gl_frame_create. */
-SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid);
+SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, sap_grid grid);
 /**
  * Lets every walk look at `leaves` more leaves. *done, unless NULL, tells whether all have ended, and waits for that.
  * So many leaves that it takes several passes, since some drivers end loops, wait for each but the last.
@@ -137,7 +140,8 @@ typedef struct sap_rgba8_tree {
  * `side` from `lower` on; sites beyond are moved to its border. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED
  * (another tree, or an empty one), SAP_ERROR_RANGE (more than 2^22 sites), SAP_ERROR_MEMORY.
  */
-SAP_API sap_status sap_tree_to_rgba8(const sap_tree* tree, const double lower[2], double side, sap_rgba8_tree** form);
+SAP_API sap_status sap_rgba8_tree_build(const sap_tree* tree, const double lower[2], double side,
+                                        sap_rgba8_tree** form);
 /** Frees a compact form. NULL is allowed. */
 SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
 
@@ -149,8 +153,8 @@ SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
  * more steps), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST. After a failure some answers may have
  * been written.
  */
-SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid,
-                                        int32_t* ids, float* distances);
+SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, sap_grid grid, int32_t* ids,
+                                        float* distances);
 
 /**
  * @name Pictures of meshes
@@ -171,10 +175,11 @@ typedef struct sap_gl_view_options {
     sap_camera camera;          /**< as in ::sap_scene */
     const sap_light* lights;    /**< [light_count], as in ::sap_scene; read by this call only */
     int32_t light_count;        /**< lights */
-    bool plain;      /**< nothing is left to chance (Whitted 1980): the middle of a light lights, the sky shines
-                          unhindered, surfaces either let through or mirror. One sample is a picture without noise; more
-                          smooth its edges */
-    bool no_shadows; /**< light goes through everything */
+    bool plain;           /**< nothing is left to chance (Whitted 1980): the middle of a light lights, the sky shines
+                               unhindered, surfaces either let through or mirror. One sample is a picture without noise; more
+                               smooth its edges */
+    bool no_shadows;      /**< light goes through everything */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_view_options;
 
 /** How far a picture is. */
@@ -186,9 +191,10 @@ typedef struct sap_gl_view_info {
                        many samples; 0: there is none. Of a picture of heat those of nodes visited, of how far rays
                        went, in lengths of their directions, and of the numbers of the triangles that they have met,
                        plus 1: 0 where that was none */
-    int32_t samples; /**< that all pixels have */
-    double done;     /**< part of all samples, 0 … 1 */
-    int64_t rays;    /**< that have passed through the mesh's box so far, shadows included */
+    int32_t samples;      /**< that all pixels have */
+    double done;          /**< part of all samples, 0 … 1 */
+    int64_t rays;         /**< that have passed through the mesh's box so far, shadows included */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_view_info;
 
 /**
@@ -264,6 +270,7 @@ typedef struct sap_gl_pyramid_options {
     int64_t count;      /**< cells that count; 0: all that there are */
     uint32_t most;      /**< outputs that a cell has at most: cells that say more count so many. 0: 1, so that cells are
                              flags. Sums that must fit are kept in 8 or 16 bits */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_pyramid_options;
 
 /** A pyramid: textures and what they are for. It may be used again for other cells of the same kind and size. */
@@ -294,6 +301,7 @@ typedef struct sap_gl_pyramid_info {
     bool bytes;            /**< ::SAP_GL_FLOAT where floats cannot be written */
     int32_t width[4];      /**< of the textures, in texels, powers of two */
     int32_t first_row[17]; /**< of each level, by its number */
+    uint64_t reserved[4];  /**< for later versions: zero */
 } sap_gl_pyramid_info;
 
 /**
@@ -304,8 +312,8 @@ typedef struct sap_gl_pyramid_info {
  * context's limit, naming it; count * most of 2^32 or more, or of 2^24 or more in ::SAP_GL_FLOAT),
  * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
-SAP_API sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options* options,
-                                       sap_gl_pyramid** pyramid);
+SAP_API sap_status sap_gl_pyramid_create(sap_device* device, const sap_gl_pyramid_options* options,
+                                         sap_gl_pyramid** pyramid);
 
 /**
  * Lists the cells of a base texture. `total` is how many outputs there are, listed or not; reading it waits for the

@@ -34,14 +34,14 @@ typedef struct sap_grid {
  * Errors: as sap_nearest; SAP_ERROR_ARGUMENT also for a grid that is NULL or has no places, SAP_ERROR_UNSUPPORTED for
  * trees of doubles and, on OpenGL, k beyond 8.
  */
-SAP_API sap_status sap_nearest_grid(const sap_tree* tree, const sap_grid* grid, const sap_search* search, int32_t* ids,
+SAP_API sap_status sap_nearest_grid(const sap_tree* tree, sap_grid grid, const sap_search* search, int32_t* ids,
                                     float* distance2);
 
 /**
  * How many points lie within a radius of every place of a grid: counts[height][width], as ::sap_radius_count gives
  * them. Errors: as sap_nearest_grid.
  */
-SAP_API sap_status sap_radius_count_grid(const sap_tree* tree, const sap_grid* grid, double radius, int64_t* counts);
+SAP_API sap_status sap_radius_count_grid(const sap_tree* tree, sap_grid grid, double radius, int64_t* counts);
 
 #ifdef __cplusplus
 }

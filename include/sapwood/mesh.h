@@ -8,7 +8,7 @@
 #ifndef SAPWOOD_MESH_H
 #define SAPWOOD_MESH_H
 
-#include "base.h"
+#include "points.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,6 +56,7 @@ typedef struct sap_mesh_tree_options {
     int32_t depth; /**< inner nodes from the root to a leaf, at most, 1 … 64; 0: 8 + 2 log2(triangles), at most 64 */
     size_t memory; /**< bytes of scratch memory for the build, which it stays within by finishing part of a level
                         at a time; 0: no bound. SAP_ERROR_RANGE if it is too little for any order of work */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_mesh_tree_options;
 
 /**
@@ -118,6 +119,7 @@ typedef struct sap_mesh_tree_info {
     float lower[3];         /**< least corner of the triangles' tight box; +infinity without any */
     float upper[3];         /**< its greatest corner; -infinity without any */
     sap_mesh_tree_options options; /**< as given, defaults filled in */
+    uint64_t reserved[4];          /**< for later versions: zero */
 } sap_mesh_tree_info;
 
 /** Describes a tree. Errors: SAP_ERROR_ARGUMENT (a NULL). */
@@ -176,15 +178,14 @@ typedef struct sap_closest {
 } sap_closest;
 
 /** The nearest points on the mesh to points[3*count]. Errors: as ::sap_trace. */
-SAP_API sap_status sap_closest_point(const sap_mesh_tree* tree, const float* points, int64_t count,
-                                     sap_closest* closest);
+SAP_API sap_status sap_closest_point(const sap_mesh_tree* tree, sap_points points, sap_closest* closest);
 
 /**
  * Whether each of points[3*count] lies inside a closed mesh: whether a ray from it crosses the surface an odd number of
  * times. Crossings through shared edges and vertices count once. Points on the surface may be told either way; points
  * that are not finite lie outside. Errors: as ::sap_trace.
  */
-SAP_API sap_status sap_inside(const sap_mesh_tree* tree, const float* points, int64_t count, uint8_t* inside);
+SAP_API sap_status sap_inside(const sap_mesh_tree* tree, sap_points points, uint8_t* inside);
 
 #ifdef __cplusplus
 }

@@ -42,9 +42,8 @@ typedef struct sap_points_f64 {
 
 /** How a tree divides space. */
 typedef enum sap_split {
-    SAP_SPLIT_MEDIAN = 0,           /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
-    SAP_SPLIT_SLIDING_MIDPOINT = 1, /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
-    SAP_SPLIT_VVH = 2               /**< the voxel volume heuristic (Wald et al. 2004); unsupported so far */
+    SAP_SPLIT_MEDIAN = 0,          /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
+    SAP_SPLIT_SLIDING_MIDPOINT = 1 /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
 } sap_split;
 
 /** Which axis a node divides. */
@@ -60,6 +59,7 @@ typedef struct sap_tree_options {
     int32_t leaf_size;    /**< points a leaf should hold, 1 … 1024; 0: 32. Leaves of balanced trees may hold a quarter
                                more, those of other trees more points that are all equal */
     bool drop_duplicates; /**< of points equal in every coordinate keep the one with the smallest id */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_tree_options;
 
 /** A built tree. It never changes, except by ::sap_tree_rebuild. It holds a copy of the points. */
@@ -163,6 +163,7 @@ typedef struct sap_tree_info {
     sap_tree_options options;   /**< as given, defaults filled in */
     double lower[SAP_MAX_DIMS]; /**< tight box of the points; +infinity in an empty tree */
     double upper[SAP_MAX_DIMS]; /**< tight box of the points; -infinity in an empty tree */
+    uint64_t reserved[4];       /**< for later versions: zero */
 } sap_tree_info;
 
 /** Describes a tree. Errors: SAP_ERROR_ARGUMENT (a NULL). */
@@ -207,6 +208,7 @@ typedef struct sap_search {
     bool ordered;            /**< the queries lie close to their neighbours in the list already: do not order them */
     bool with_self;          /**< sap_nearest_self: a point is its own neighbour */
     sap_search_stats* stats; /**< NULL: none; must not be shared by concurrent calls */
+    uint64_t reserved[4];    /**< for later versions: zero */
 } sap_search;
 
 /**

@@ -35,6 +35,7 @@ typedef struct sap_scene {
     sap_camera camera;         /**< all zero: a view of the whole mesh, a little from above and from one side */
     const sap_light* lights;   /**< [light_count]; NULL: one soft light above the camera's shoulder */
     int32_t light_count;       /**< lights, 0 if `lights` is NULL; 0 beside lights: the sky alone */
+    uint64_t reserved[4];      /**< for later versions: zero */
 } sap_scene;
 
 /** How to draw. All zero is the default for each field, but for the size. */
@@ -50,6 +51,7 @@ typedef struct sap_render_options {
     bool flat;               /**< show triangles as they are. Default: normals are smoothed over edges that are blunt */
     bool heat;               /**< draw instead how many nodes of the tree the camera's rays look at */
     float hottest;           /**< heat: what is drawn brightest; 0: the most of the picture */
+    uint64_t reserved[4];    /**< for later versions: zero */
 } sap_render_options;
 
 /** What a picture took. */
@@ -58,6 +60,7 @@ typedef struct sap_render_info {
     float hottest;        /**< heat: the most nodes that a pixel's rays looked at, on average; else 0 */
     double trace_seconds; /**< spent on rays through the tree */
     double shade_seconds; /**< spent on all else: normals, cameras, surfaces, lights, pixels, and copies to a GPU */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_render_info;
 
 /**
@@ -95,8 +98,8 @@ SAP_API sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, in
  * background; a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a material that is
  * not there; light_count), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace and ::sap_compact.
  */
-SAP_API sap_status sap_render(sap_device* device, const sap_scene* scene, const sap_render_options* options,
-                              uint8_t* pixels, sap_render_info* info);
+SAP_API sap_status sap_render(const sap_scene* scene, const sap_render_options* options, uint8_t* pixels,
+                              sap_render_info* info);
 
 #ifdef __cplusplus
 }

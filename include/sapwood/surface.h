@@ -51,6 +51,7 @@ typedef struct sap_isosurface_options {
     float level;     /**< samples of at least this value are inside; finite */
     bool low_inside; /**< fronts and normals face higher values, as they should where low values are the body, such as
                         signed distances below 0. Default: they face lower values */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_isosurface_options;
 
 /**

@@ -42,7 +42,7 @@ static sap_status run(sap_device* device, const sap_compact_job* job, bool needs
     sap_status status = check(device, job, needs_keep);
     if (status != SAP_OK) return status;
     if (!device->table->compact)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s devices do not compact", device->table->name);
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s devices cannot compact", device->table->name);
     return device->table->compact(device, job);
 }
 

@@ -1,5 +1,6 @@
 // The public functions that make, copy, check and free trees over triangles: arguments are checked here, once for all
 // processors.
+#include "device/reserved.h"
 #include "mesh/host_view.h"
 #include <math.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static sap_status complete_options(const sap_device* device, const sap_mesh_tree
                                    sap_mesh_tree_options* options) {
     memset(options, 0, sizeof *options);
     if (given) {
+        sap_status status = sap_reserved_check(device, given->reserved, "options");
+        if (status != SAP_OK) return status;
         options->quality = given->quality;
         options->cost = given->cost;
         options->radius = given->radius;
@@ -71,7 +74,8 @@ sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh
     if (status == SAP_OK) status = complete_options(device, options, &complete);
     if (status != SAP_OK) return status;
     if (!device->table->mesh_build)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device builds no trees over triangles; copy one here");
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        "this device cannot build trees over triangles; build on another one and copy the tree");
     sap_mesh_tree* built = sap_mesh_tree_new(device);
     if (!built) return SAP_ERROR_MEMORY;
     built->options = complete;
@@ -89,9 +93,9 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
     if (status != SAP_OK) return status;
     if (tree->memory.mapping)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
-                        "tree: lies as it was saved and cannot be rebuilt; copy it first");
+                        "tree: was loaded and lies as it was saved, so it cannot be rebuilt; copy it first");
     if (!tree->device->table->mesh_build)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device rebuilds no trees over triangles");
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "this device cannot rebuild trees over triangles");
     return tree->device->table->mesh_build(tree, &mesh);
 }
 
@@ -109,7 +113,7 @@ sap_status sap_mesh_tree_copy(const sap_mesh_tree* tree, sap_device* target, sap
     if (!target) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "target: is NULL");
     if (!copy) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "copy: is NULL");
     if (!target->table->trace)
-        return sap_fail(target, SAP_ERROR_UNSUPPORTED, "this device has no trees over triangles");
+        return sap_fail(target, SAP_ERROR_UNSUPPORTED, "this device cannot hold trees over triangles");
     sap_mesh_view view;
     sap_status status = sap_mesh_view_open(tree, &view);
     if (status != SAP_OK) return status;

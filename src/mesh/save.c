@@ -118,7 +118,7 @@ static sap_status move_to_device(sap_mesh_tree* tree) {
 static sap_status load(sap_device* device, const sap_saved_place* place, sap_mesh_tree** tree) {
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
     if (!device->table->trace)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device has no trees over triangles");
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this device cannot hold trees over triangles");
     sap_saved_file file;
     facts f;
     sap_status status = sap_saved_open(&file, device, place, &form, &f);

@@ -1,5 +1,6 @@
 // The public functions for frames and textures of trees: arguments are checked here, then the device's table is asked.
 #include "device/opengl.h"
+#include "device/reserved.h"
 #include "tree/queries.h"
 #include <math.h>
 #include <string.h>
@@ -38,17 +39,21 @@ sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t heig
     if (!search) return sap_fail(device, SAP_ERROR_ARGUMENT, "search: is NULL");
     if (!frame) return sap_fail(device, SAP_ERROR_ARGUMENT, "frame: is NULL");
     if (width < 1 || height < 1)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "width, height: %d x %d is no size", (int)width, (int)height);
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "width, height: %d x %d pixels; both numbers must be at least 1",
+                        (int)width, (int)height);
     if (search->k < 0 || !(search->radius >= 0))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "search: %d neighbours within %g", (int)search->k, search->radius);
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "search: k is %d and radius %g; neither may be negative",
+                        (int)search->k, search->radius);
+    sap_status status = sap_reserved_check(device, search->reserved, "search");
+    if (status != SAP_OK) return status;
     double radius = search->radius > 0 || !search->k ? search->radius : (double)INFINITY;
     return functions->frame_create(tree, (int32_t[2]){width, height}, search->k, (float)sap_limit2(tree, radius),
                                    frame);
 }
 
-sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid) {
+sap_status sap_gl_frame_begin(sap_gl_frame* frame, sap_grid grid) {
     if (!frame) return SAP_ERROR_ARGUMENT;
-    return grid ? functions_of(frame)->frame_begin(frame, grid) : refuse(frame, "grid: is NULL");
+    return functions_of(frame)->frame_begin(frame, &grid);
 }
 
 sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done) {
@@ -71,14 +76,14 @@ void sap_gl_frame_free(sap_gl_frame* frame) {
     if (frame) functions_of(frame)->frame_free(frame);
 }
 
-sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
+sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, sap_grid grid, int32_t* ids,
                                 float* distances) {
     if (!device) return SAP_ERROR_ARGUMENT;
     const sap_gl_functions* functions = sap_gl_functions_of(device);
     if (!functions) return SAP_ERROR_ARGUMENT;
-    if (!form || !grid || !ids)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", !form ? "form" : !grid ? "grid" : "ids");
-    if (grid->width < 1 || grid->height < 1)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d is no size", (int)grid->width, (int)grid->height);
-    return functions->nearest_rgba8(device, form, grid, ids, distances);
+    if (!form || !ids) return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", form ? "ids" : "form");
+    if (grid.width < 1 || grid.height < 1)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d places; both numbers must be at least 1",
+                        (int)grid.width, (int)grid.height);
+    return functions->nearest_rgba8(device, form, &grid, ids, distances);
 }

@@ -1,5 +1,6 @@
 // The public functions for views: arguments are checked here, then the device's table is asked.
 #include "device/opengl.h"
+#include "device/reserved.h"
 #include "mesh/layout.h"
 
 enum { SIDE_MOST = 2048 };
@@ -21,7 +22,9 @@ sap_status sap_gl_view_create(const sap_mesh_tree* tree, const sap_mesh_file* fi
 
 sap_status sap_gl_view_begin(sap_gl_view* view, const sap_gl_view_options* options) {
     if (!view) return SAP_ERROR_ARGUMENT;
-    return options ? functions_of(view)->view_begin(view, options) : refuse(view, "options: is NULL");
+    if (!options) return refuse(view, "options: is NULL");
+    sap_status status = sap_reserved_check(tree_of(view)->device, options->reserved, "options");
+    return status == SAP_OK ? functions_of(view)->view_begin(view, options) : status;
 }
 
 sap_status sap_gl_view_step(sap_gl_view* view, int32_t side, bool* done) {
@@ -32,7 +35,8 @@ sap_status sap_gl_view_step(sap_gl_view* view, int32_t side, bool* done) {
 
 sap_status sap_gl_view_show(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]) {
     if (!view) return SAP_ERROR_ARGUMENT;
-    if (!rectangle || rectangle[2] < 1 || rectangle[3] < 1) return refuse(view, "rectangle: is none");
+    if (!rectangle || rectangle[2] < 1 || rectangle[3] < 1)
+        return refuse(view, "rectangle: is NULL, or its width or height is less than 1");
     return functions_of(view)->view_show(view, framebuffer, rectangle);
 }
 
