@@ -2,7 +2,7 @@
  * @file files.h
  * Point files: PLY, XYZ and CSV text, NPY, PCD. Mesh files: PLY, OBJ with MTL, STL. Volumes: NPY and raw samples.
  *
- * Readers work on bytes in memory and believe nothing: every count is checked against the bytes present before memory
+ * Readers work on bytes in memory and trust nothing: every count is checked against the bytes present before memory
  * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
  * decimal point whatever the locale; its lines end with LF, CR LF or CR. Each error gives the byte (or the line) and
  * what to do in the device's log.
