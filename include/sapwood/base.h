@@ -13,8 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(_WIN32)
+/* On Windows: SAPWOOD_STATIC is for users of the static library, SAPWOOD_BUILDING for the library itself; the CMake
+   package and pkg-config --static define the first. */
+#if defined(_WIN32) && defined(SAPWOOD_STATIC)
 #define SAP_API
+#elif defined(_WIN32) && defined(SAPWOOD_BUILDING)
+#define SAP_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define SAP_API __declspec(dllimport)
 #else
 #define SAP_API __attribute__((visibility("default")))
 #endif
