@@ -11,7 +11,7 @@ TEST(status_strings) {
         for (int j = SAP_OK; j < i; j++) CHECK(strcmp(text, sap_status_string((sap_status)j)) != 0);
     }
     CHECK(sap_status_string((sap_status)999) && sap_status_string((sap_status)-1));
-    CHECK_TEXT(sap_version(), "0.1.0");
+    CHECK_TEXT(sap_version(), "0.2.0");
 }
 
 TEST(open_refuses) {

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define SAP_VERSION_MAJOR 0 /**< of these headers; ::sap_version tells the library's */
-#define SAP_VERSION_MINOR 1 /**< see SAP_VERSION_MAJOR */
+#define SAP_VERSION_MINOR 2 /**< see SAP_VERSION_MAJOR */
 #define SAP_VERSION_PATCH 0 /**< see SAP_VERSION_MAJOR */
 
 /** The outcome of a call. The numbers never change; new ones are added at the end. */
