@@ -8,7 +8,7 @@ static int export_cloud(sap_device* device, const char* folder, const char* name
     int length = snprintf(path, sizeof path, "%s/%s.npy", folder, name);
     sap_table table = {.values = points, .rows = count, .columns = 3, .number = SAP_FLOAT32};
     sap_status status = length > 0 && (size_t)length < sizeof path
-                            ? sap_table_write(device, path, SAP_FORMAT_NPY, &table)
+                            ? sap_table_write(device, path, SAP_FORMAT_NPY, table)
                             : SAP_ERROR_ARGUMENT;
     free(points);
     if (status != SAP_OK) fprintf(stderr, "bench: %s/%s.npy: %s\n", folder, name, sap_status_string(status));

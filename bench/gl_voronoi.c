@@ -92,7 +92,7 @@ static int64_t wrong_pixels(const settings* s, const answers* got, const answers
 // Draws a whole picture, until every pixel is done.
 static void draw(sap_gl_frame* frame, const sap_grid* grid) {
     bool done = false;
-    expect(sap_gl_frame_begin(frame, grid), "beginning");
+    expect(sap_gl_frame_begin(frame, *grid), "beginning");
     while (!done) expect(sap_gl_frame_step(frame, WHOLE, &done), "drawing");
 }
 
@@ -120,7 +120,7 @@ static void pictures(const settings* s, const devices* d, const sap_grid* grid, 
     expect(sap_tree_build(d->cpu, cloud, NULL, &tree), "building");
     for (int i = -1; i < 3; i++) {
         begun = now();
-        expect(sap_nearest_grid(tree, grid, &search, truth.ids, truth.distance2), "searching");
+        expect(sap_nearest_grid(tree, *grid, &search, truth.ids, truth.distance2), "searching");
         if (i >= 0) on_cpu[i] = now() - begun;
     }
     expect(sap_gl_frame_create(copy, s->width, s->height, &search, &frame), "making a frame");
@@ -133,7 +133,7 @@ static void pictures(const settings* s, const devices* d, const sap_grid* grid, 
     sap_gl_frame_free(frame);
     for (int i = -1; i < s->frames; i++) {
         begun = now();
-        expect(sap_nearest_grid(copy, grid, &search, got.ids, got.distance2), "searching");
+        expect(sap_nearest_grid(copy, *grid, &search, got.ids, got.distance2), "searching");
         if (i >= 0) here[i] = now() - begun;
     }
     report(s, "a frame, its answers in host memory", count, median(here, s->frames), wrong_pixels(s, &got, &truth));
@@ -167,7 +167,7 @@ static void moving(const settings* s, const devices* d, const sap_grid* grid, fl
         whole[i] = now() - begun;
     }
     answers truth = make_answers(s);
-    expect(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, truth.ids, truth.distance2), "searching");
+    expect(sap_nearest_grid(tree, *grid, &(sap_search){.k = 1}, truth.ids, truth.distance2), "searching");
     const char* by = d->cuda ? "moved: built by CUDA from host memory" : "moved: built by the CPU";
     report(s, by, count, median(rebuild, s->frames), -1);
     report(s, "moved: to textures", count, median(update, s->frames), -1);

@@ -221,7 +221,7 @@ static void picture_rows(gpu_bench* b, frame_stage* s, const sap_mesh_file* file
     scene.tree = copy;
     sap_render_info info = {};
     gpu_times times = gpu_measure_on_host(
-        b, GPU_WARM_UPS, [&] { GPU_SAP(sap_render(b->device, &scene, &options, there.data(), &info)); }, [] {});
+        b, GPU_WARM_UPS, [&] { GPU_SAP(sap_render(&scene, &options, there.data(), &info)); }, [] {});
     gpu_row row = row_of(s, "render", 0, b);
     row.queries = info.rays;
     gpu_report(b, row, times);
@@ -231,7 +231,7 @@ static void picture_rows(gpu_bench* b, frame_stage* s, const sap_mesh_file* file
     gpu_report(b, row, gpu_times{traced, traced, traced}); // of the last picture
     scene.tree = tree;
     const auto start = std::chrono::steady_clock::now();
-    GPU_SAP(sap_render(b->host, &scene, &options, here.data(), NULL));
+    GPU_SAP(sap_render(&scene, &options, here.data(), NULL));
     const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
     gpu_check_bytes(b, RAYS, 3, there.data(), here.data(), "pixels of a picture");
     row = row_of(s, "cpu-render", 0, b);

@@ -84,18 +84,20 @@ static void about_points(gpu_bench* b, rays_stage* s) {
     const gpu_row closest = row_of(s, "closest", "", GPU_RAY_POINTS), inside = row_of(s, "inside", "", GPU_RAY_POINTS);
     if (gpu_wanted(b, closest.work, 0)) {
         sap_closest* to = (sap_closest*)s->answers;
-        const gpu_times times =
-            gpu_measure(b, [&] { GPU_SAP(sap_closest_point(s->tree, s->scene.points, GPU_RAY_POINTS, to)); });
+        const gpu_times times = gpu_measure(b, [&] {
+            GPU_SAP(sap_closest_point(s->tree, {s->scene.points, GPU_RAY_POINTS, 3, 0}, to));
+        });
         std::vector<sap_closest> expected(SAMPLED);
-        GPU_SAP(sap_closest_point(s->host, points.data(), SAMPLED, expected.data()));
+        GPU_SAP(sap_closest_point(s->host, {points.data(), SAMPLED, 3, 0}, expected.data()));
         gpu_check_same(b, gpu_sampled(to, SAMPLED, STEP), expected, closest.work);
         gpu_report(b, closest, times);
     }
     if (gpu_wanted(b, inside.work, 0)) {
-        const gpu_times times =
-            gpu_measure(b, [&] { GPU_SAP(sap_inside(s->tree, s->scene.points, GPU_RAY_POINTS, s->answers)); });
+        const gpu_times times = gpu_measure(b, [&] {
+            GPU_SAP(sap_inside(s->tree, {s->scene.points, GPU_RAY_POINTS, 3, 0}, s->answers));
+        });
         std::vector<uint8_t> expected(SAMPLED);
-        GPU_SAP(sap_inside(s->host, points.data(), SAMPLED, expected.data()));
+        GPU_SAP(sap_inside(s->host, {points.data(), SAMPLED, 3, 0}, expected.data()));
         gpu_check_same(b, gpu_sampled(s->answers, SAMPLED, STEP), expected, inside.work);
         gpu_report(b, inside, times);
     }

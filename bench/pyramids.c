@@ -45,8 +45,9 @@ static way make_way(const cells_run* run, sap_gl_form form, sap_gl_cells cells) 
     way made = {.run = run};
     sap_gl_call call;
     bool four = cells == SAP_GL_CELLS_UINT4;
-    sap_gl_pyramid_options options = {form, cells, four ? run->side / 4 : run->side, run->side, 0, 1};
-    bench_check(sap_gl_pyramid_make(run->gl, &options, &made.pyramid), "a histopyramid");
+    sap_gl_pyramid_options options = {
+        .form = form, .cells = cells, .width = four ? run->side / 4 : run->side, .height = run->side, .most = 1};
+    bench_check(sap_gl_pyramid_create(run->gl, &options, &made.pyramid), "a histopyramid");
     if (sap_gl_begin(&call, run->gl) == SAP_OK) {
         made.base = sap_gl_texture(&call, four ? GL_RGBA8UI : GL_R8UI, options.width, options.height, NULL, "cells");
         call.f->TexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, options.width, options.height,

@@ -76,7 +76,7 @@ static sap_cli_exit draw(sap_cli* cli, surface_run* run) {
     if (result == SAP_EXIT_OK) {
         const sap_scene scene = {.tree = tree, .file = &file, .camera = camera};
         sap_cli_stage_begin(cli, "drawing");
-        sap_status status = sap_render(cli->device, &scene, &options, pixels, NULL);
+        sap_status status = sap_render(&scene, &options, pixels, NULL);
         run->render = building + sap_cli_stage_end(cli);
         result = status == SAP_OK ? sap_cli_picture_write(cli, o->picture, pixels, o->size[0], o->size[1])
                                   : sap_cli_failed(cli, status, NULL);

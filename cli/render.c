@@ -89,7 +89,7 @@ static sap_cli_exit draw(sap_cli* cli, render_run* run, const char* path, frame_
     }
     if (sap_cli_given(o, "background")) options.background = o->background;
     sap_cli_stage_begin(cli, "drawing");
-    sap_status status = sap_render(cli->device, &scene, &options, run->pixels, &info);
+    sap_status status = sap_render(&scene, &options, run->pixels, &info);
     sap_cli_stage_end(cli);
     if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
     seconds->trace = info.trace_seconds;

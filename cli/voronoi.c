@@ -78,7 +78,7 @@ static sap_cli_exit search(sap_cli* cli, voronoi_run* run) {
     run->pixels = run->distance2 ? sap_cli_allocate(cli, pixels, 3) : NULL;
     if (!run->pixels) return SAP_EXIT_FAILED;
     sap_cli_stage_begin(cli, "searching");
-    sap_status status = sap_nearest_grid(run->tree, &run->grid, &(sap_search){.k = 1}, run->ids, run->distance2);
+    sap_status status = sap_nearest_grid(run->tree, run->grid, &(sap_search){.k = 1}, run->ids, run->distance2);
     run->search_seconds = sap_cli_stage_end(cli);
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }

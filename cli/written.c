@@ -97,7 +97,7 @@ sap_cli_exit sap_cli_write(sap_cli* cli, const char* path, const sap_table* tabl
     }
     if (sap_cli_flush(cli) != SAP_EXIT_OK) goto done;
     sap_cli_stage_begin(cli, "writing");
-    sap_status status = sap_table_write(cli->device, path ? path : "-", format, &named);
+    sap_status status = sap_table_write(cli->device, path ? path : "-", format, named);
     sap_cli_stage_end(cli);
     result = status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
 done:

@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     }
     crossings(&v, level, points);
     sap_table table = {.values = points, .rows = count, .columns = 3, .number = SAP_FLOAT32};
-    sap_status status = sap_table_write(device, argv[9], SAP_FORMAT_NPY, &table);
+    sap_status status = sap_table_write(device, argv[9], SAP_FORMAT_NPY, table);
     if (status != SAP_OK) fprintf(stderr, "scan_surface: %s: %s\n", argv[9], sap_status_string(status));
     failed = status != SAP_OK;
 done:

@@ -16,7 +16,7 @@ int main(void) {
     sap_status status = sap_device_open(&(sap_device_options){.processor = SAP_GL}, &device);
     if (status == SAP_ERROR_NO_DEVICE) status = sap_device_open(NULL, &device);
     if (!status) status = sap_tree_build(device, (sap_points){sites[0], 3, 2, 0}, NULL, &tree);
-    if (!status) status = sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, ids[0], NULL);
+    if (!status) status = sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, ids[0], NULL);
     for (int y = 0; y < HEIGHT && !status; y++) {
         for (int x = 0; x < WIDTH; x++) putchar(".o#"[ids[y][x]]);
         putchar('\n');

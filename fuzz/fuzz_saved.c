@@ -16,7 +16,10 @@ typedef struct facts {
 // Saved bytes of a tree that claims this of itself.
 static unsigned char* save_claims(const facts* f, const uint8_t* arrays, size_t bytes, int64_t* size) {
     sap_tree tree = {.device = fuzz_device()};
-    tree.options = (sap_tree_options){(sap_split)f->split, (sap_axis)f->axis, f->leaf_size, f->drop_duplicates & 1};
+    tree.options = (sap_tree_options){.split = (sap_split)f->split,
+                                      .axis = (sap_axis)f->axis,
+                                      .leaf_size = f->leaf_size,
+                                      .drop_duplicates = f->drop_duplicates & 1};
     tree.shape = (sap_tree_shape){.count = f->count,
                                   .source_count = f->source_count,
                                   .nodes = f->nodes,

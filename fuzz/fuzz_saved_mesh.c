@@ -31,7 +31,9 @@ static void search(const sap_mesh_tree* tree) {
     const float point[3] = {0.5F, 0.5F, 0.5F};
     sap_hit hits[3];
     sap_closest closest;
-    if (sap_trace(tree, rays, 3, hits) != SAP_OK || sap_closest_point(tree, point, 1, &closest) != SAP_OK) abort();
+    if (sap_trace(tree, rays, 3, hits) != SAP_OK ||
+        sap_closest_point(tree, (sap_points){point, 1, 3, 0}, &closest) != SAP_OK)
+        abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -97,6 +97,12 @@ if(NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVERAGE)
   set_tests_properties(shared_texts PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()
 
+# The interface, compared with its description.
+if(TARGET sapwood AND UNIX AND NOT APPLE)
+  add_test(NAME interface COMMAND ${PROJECT_SOURCE_DIR}/packaging/abi.sh ${PROJECT_BINARY_DIR})
+  set_tests_properties(interface PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+endif()
+
 # The package, as an outsider meets it. An instrumented library needs instrumented users, so plain builds only.
 if(TARGET sapwood AND UNIX AND NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVERAGE)
   add_test(NAME package COMMAND ${PROJECT_SOURCE_DIR}/packaging/check.sh ${PROJECT_BINARY_DIR})

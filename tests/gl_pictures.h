@@ -102,8 +102,8 @@ static inline void check_sites(sap_device* device, const sap_tree* tree, const c
     sap_grid grid = grid_over(points, WIDTH, HEIGHT);
     double side = fmax(grid.right[0] * WIDTH, grid.down[1] * HEIGHT), worst = 0;
     sap_rgba8_tree* form = NULL;
-    if (!CHECK_STATUS(sap_tree_to_rgba8(tree, grid.origin, side, &form), SAP_OK)) return;
-    CHECK_STATUS(sap_gl_nearest_rgba8(device, form, &grid, ids, distances), SAP_OK);
+    if (!CHECK_STATUS(sap_rgba8_tree_build(tree, grid.origin, side, &form), SAP_OK)) return;
+    CHECK_STATUS(sap_gl_nearest_rgba8(device, form, grid, ids, distances), SAP_OK);
     for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
         int column = i % WIDTH, row = i / WIDTH;
         double x = (column + 0.5) * grid.right[0] * form->scale;

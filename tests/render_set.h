@@ -38,7 +38,8 @@ static inline void render_set_make(render_set* s) {
     s->materials[1] = glass;
     s->materials[2] = mirror;
     for (int64_t i = 0; i < t + 4; i++) s->material_ids[i] = i < t / 2 ? 0 : i < t ? 1 : i < t + 2 ? -1 : 2;
-    s->file = (sap_mesh_file){s->mesh.mesh, NULL, s->material_ids, s->materials, 3, NULL};
+    s->file = (sap_mesh_file){
+        .mesh = s->mesh.mesh, .material_ids = s->material_ids, .materials = s->materials, .material_count = 3};
 }
 
 static const sap_render_options render_small = {.width = RENDER_WIDTH, .height = RENDER_HEIGHT, .samples = 4};

@@ -45,10 +45,10 @@ static void expect_pictures(const sap_tree* tree, const cloud* points, int32_t k
     cloud places = places_of(&grid, points->dims);
     sap_gl_frame* frame = NULL;
     bool done = false;
-    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, distance2), SAP_OK);
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &search, ids, distance2), SAP_OK);
     check_rows(points, &places, k, (double)FLT_MAX, ids, distance2);
     CHECK_STATUS(sap_gl_frame_create(tree, SIDE, SIDE, &search, &frame), SAP_OK);
-    CHECK_STATUS(sap_gl_frame_begin(frame, &grid), SAP_OK);
+    CHECK_STATUS(sap_gl_frame_begin(frame, grid), SAP_OK);
     while (!done && CHECK_STATUS(sap_gl_frame_step(frame, 5, &done), SAP_OK)) {}
     CHECK_STATUS(sap_gl_frame_read(frame, (int32_t[4]){0, 0, SIDE, SIDE}, ids, distance2), SAP_OK);
     check_rows(points, &places, k, (double)FLT_MAX, ids, distance2);

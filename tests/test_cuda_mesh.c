@@ -36,7 +36,7 @@ static void expect_same_answers(const sap_mesh_tree* there, const sap_mesh_tree*
     }
     for (int k = 0; k < 2; k++) {
         CHECK_STATUS(sap_trace(k ? here : there, rays, RAYS, hits[k]), SAP_OK);
-        CHECK_STATUS(sap_closest_point(k ? here : there, points, RAYS, closest[k]), SAP_OK);
+        CHECK_STATUS(sap_closest_point(k ? here : there, (sap_points){points, RAYS, 3, 0}, closest[k]), SAP_OK);
     }
     CHECK(!memcmp(hits[0], hits[1], sizeof hits[0]));
     CHECK(!memcmp(closest[0], closest[1], sizeof closest[0]));

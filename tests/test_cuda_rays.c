@@ -59,8 +59,8 @@ static sap_status ask(const sap_mesh_tree* tree, int call, int64_t count, const 
     case 3:
     case 4: return sap_trace_all(tree, from, count, limit_of[call], answers, numbers);
     case 5: return sap_trace_visits(tree, from, count, answers, numbers);
-    case 6: return sap_closest_point(tree, from, count, answers);
-    default: return sap_inside(tree, from, count, answers);
+    case 6: return sap_closest_point(tree, (sap_points){from, count, 3, 0}, answers);
+    default: return sap_inside(tree, (sap_points){from, count, 3, 0}, answers);
     }
 }
 
@@ -114,6 +114,33 @@ TEST(answers_are_those_of_the_cpu) {
         }
         close_stage_on(&t);
     }
+    close_scene(&t.s);
+}
+
+// The origins of rays, as they stand in the rays, which lie in host memory or on the GPU.
+TEST(points_with_a_stride) {
+    enum { STRIDE = sizeof(sap_ray) / sizeof(float) };
+    stage t;
+    OPEN_SCENE(&t.s, NULL);
+    open_stage_on(&t, RAY_MESH_TORUS, SAP_QUALITY_HIGH);
+    sap_closest *expected = calloc(RAYS, sizeof *expected), *closest = calloc(RAYS, sizeof *closest);
+    uint8_t expected_inside[RAYS], inside[RAYS];
+    const sap_points packed = {t.points, RAYS, 3, 0};
+    sap_ray* rays_there = on_gpu(t.rays, RAYS * sizeof *t.rays);
+    CHECK_STATUS(sap_closest_point(t.here, packed, expected), SAP_OK);
+    CHECK_STATUS(sap_inside(t.here, packed, expected_inside), SAP_OK);
+    for (int on_device = 0; on_device < 2; on_device++) {
+        const sap_points strided = {(on_device ? rays_there : t.rays)->origin, RAYS, 3, STRIDE};
+        memset(closest, 0, RAYS * sizeof *closest);
+        memset(inside, 0xee, sizeof inside);
+        CHECK_STATUS(sap_closest_point(t.there, strided, closest), SAP_OK);
+        CHECK_STATUS(sap_inside(t.there, strided, inside), SAP_OK);
+        CHECK(!memcmp(expected, closest, RAYS * sizeof *closest) && !memcmp(expected_inside, inside, sizeof inside));
+    }
+    cuda_tools_release(rays_there);
+    free(expected);
+    free(closest);
+    close_stage_on(&t);
     close_scene(&t.s);
 }
 
@@ -196,8 +223,8 @@ static sap_status work(stage* t, folder* files) {
     sap_mesh_tree *copy = NULL, *loaded = NULL;
     sap_status status = sap_mesh_tree_copy(t->here, t->s.gpu, &copy);
     if (status == SAP_OK) status = sap_trace(copy, t->rays, 8, hits);
-    if (status == SAP_OK) status = sap_closest_point(copy, t->points, 8, closest);
-    if (status == SAP_OK) status = sap_inside(copy, t->points, 8, inside);
+    if (status == SAP_OK) status = sap_closest_point(copy, (sap_points){t->points, 8, 3, 0}, closest);
+    if (status == SAP_OK) status = sap_inside(copy, (sap_points){t->points, 8, 3, 0}, inside);
     if (status == SAP_OK) status = sap_mesh_tree_save(copy, files->file);
     if (status == SAP_OK) status = sap_mesh_tree_load(t->s.gpu, files->file, &loaded);
     sap_mesh_tree_free(copy);

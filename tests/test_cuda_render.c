@@ -41,13 +41,13 @@ static void close_stage(stage* t) {
 static sap_status draw_here(stage* t, const sap_render_options* o, sap_render_info* info) {
     memset(t->expected, 0xee, sizeof t->expected);
     t->scene.tree = t->here;
-    return sap_render(t->s.cpu, &t->scene, o, t->expected, info);
+    return sap_render(&t->scene, o, t->expected, info);
 }
 
 static sap_status draw_there(stage* t, const sap_render_options* o, sap_render_info* info) {
     memset(t->got, 0xee, sizeof t->got);
     t->scene.tree = t->there;
-    return sap_render(t->s.gpu, &t->scene, o, t->got, info);
+    return sap_render(&t->scene, o, t->got, info);
 }
 
 static bool is_same(const stage* t) { return !memcmp(t->expected, t->got, sizeof t->got); }
@@ -81,14 +81,14 @@ TEST(pictures_in_the_callers_stream) {
     close_stage(&t);
 }
 
-// The tree says where the work is done, whatever device serves the call.
+// The tree says where the work is done.
 TEST(trees_decide_where) {
     stage t;
     OPEN_STAGE(&t, NULL);
     CHECK_STATUS(draw_here(&t, &render_small, NULL), SAP_OK);
     t.scene.tree = t.there;
     int64_t launches = cuda_tools.calls[CUDA_TOOLS_LAUNCH];
-    CHECK_STATUS(sap_render(t.s.cpu, &t.scene, &render_small, t.got, NULL), SAP_OK);
+    CHECK_STATUS(sap_render(&t.scene, &render_small, t.got, NULL), SAP_OK);
     CHECK(cuda_tools.calls[CUDA_TOOLS_LAUNCH] > launches + 10);
     CHECK(!memcmp(t.expected, t.got, 3 * RENDER_WIDTH * RENDER_HEIGHT));
     close_stage(&t);
@@ -130,7 +130,7 @@ TEST(empty_mesh) {
     OPEN_STAGE(&t, NULL);
     sap_mesh_tree_free(t.here);
     sap_mesh_tree_free(t.there);
-    t.set.file = (sap_mesh_file){{NULL, 0, NULL, 0}, NULL, NULL, NULL, 0, NULL};
+    t.set.file = (sap_mesh_file){.mesh = {NULL, 0, NULL, 0}};
     CHECK_STATUS(sap_mesh_tree_build(t.s.cpu, t.set.file.mesh, NULL, &t.here), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_copy(t.here, t.s.gpu, &t.there), SAP_OK);
     expect_same(&t, &render_small);

@@ -280,7 +280,7 @@ static void check_sample(sap_device* device, const sample* s) {
          (int)s->options.width, (int)s->options.height, (long long)s->options.count, (unsigned)s->options.most,
          (int)s->pattern);
     GLuint base = make_base(device, s, &e);
-    if (CHECK_STATUS(sap_gl_pyramid_make(device, &s->options, &pyramid), SAP_OK)) {
+    if (CHECK_STATUS(sap_gl_pyramid_create(device, &s->options, &pyramid), SAP_OK)) {
         sap_gl_pyramid_info info = {0};
         CHECK_STATUS(sap_gl_pyramid_describe(pyramid, &info), SAP_OK);
         if (!info.bytes) {
@@ -357,7 +357,7 @@ TEST(lists_without_float_targets) {
     }
     sap_gl_pyramid* pyramid = NULL;
     sap_gl_pyramid_info info = {0};
-    CHECK_STATUS(sap_gl_pyramid_make(device, &s.options, &pyramid), SAP_OK);
+    CHECK_STATUS(sap_gl_pyramid_create(device, &s.options, &pyramid), SAP_OK);
     CHECK_STATUS(sap_gl_pyramid_describe(pyramid, &info), SAP_OK);
     CHECK(info.bytes);
     sap_gl_pyramid_free(pyramid);
@@ -383,7 +383,7 @@ TEST(totals_beyond_2_to_the_24) {
         sap_gl_pyramid* pyramid = NULL;
         int64_t total = 0;
         NOTE("form %d", form);
-        CHECK_STATUS(sap_gl_pyramid_make(device, &options, &pyramid), SAP_OK);
+        CHECK_STATUS(sap_gl_pyramid_create(device, &options, &pyramid), SAP_OK);
         CHECK_STATUS(sap_gl_compact(pyramid, base, NULL, &total), SAP_OK);
         CHECK_EQUAL(total, exact);
         CHECK(total > 1 << 24 && total % 2 == 1);
@@ -415,7 +415,7 @@ TEST(the_list_of_sap_compact) {
     sap_gl_pyramid_options options = {.cells = SAP_GL_CELLS_UINT4, .width = WIDTH, .height = HEIGHT};
     sap_gl_pyramid* pyramid = NULL;
     sap_gl_list list = {.texture = 0};
-    CHECK_STATUS(sap_gl_pyramid_make(device, &options, &pyramid), SAP_OK);
+    CHECK_STATUS(sap_gl_pyramid_create(device, &options, &pyramid), SAP_OK);
     CHECK_STATUS(sap_gl_compact(pyramid, base, &list, &total), SAP_OK);
     CHECK_EQUAL(total, count);
     if (CHECK(list.texture && (int64_t)list.width * list.height <= CELLS)) {
@@ -474,7 +474,7 @@ TEST(sap_compact_on_opengl) {
 
 static sap_status make(sap_device* device, sap_gl_pyramid_options options) {
     sap_gl_pyramid* pyramid = NULL;
-    sap_status status = sap_gl_pyramid_make(device, &options, &pyramid);
+    sap_status status = sap_gl_pyramid_create(device, &options, &pyramid);
     CHECK((status == SAP_OK) == (pyramid != NULL));
     sap_gl_pyramid_free(pyramid);
     return status;
@@ -489,11 +489,11 @@ TEST(pyramids_refuse) {
     if (!CHECK_STATUS(gl_tools_open_watched(&w, &device), SAP_OK)) return;
     sap_gl_pyramid* pyramid = NULL;
     sap_gl_pyramid_options good = {.width = 4, .height = 4}, o = good;
-    CHECK_STATUS(sap_gl_pyramid_make(NULL, &good, &pyramid), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_pyramid_make(device, NULL, &pyramid), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_pyramid_make(device, &good, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_create(NULL, &good, &pyramid), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_create(device, NULL, &pyramid), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_pyramid_create(device, &good, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
-    CHECK_STATUS(sap_gl_pyramid_make(cpu, &good, &pyramid), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_gl_pyramid_create(cpu, &good, &pyramid), SAP_ERROR_UNSUPPORTED);
     sap_device_close(cpu);
     o.form = (sap_gl_form)3;
     CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
@@ -504,10 +504,15 @@ TEST(pyramids_refuse) {
     o = good;
     o.form = SAP_GL_FLOAT;
     CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
-    CHECK_TEXT(w.sentence, "options.cells: GLSL ES 1.00 reads no textures of integers");
+    CHECK_TEXT(w.sentence, "options.cells: GLSL ES 1.00 cannot read textures of integers");
     o = good;
     o.width = 0;
     CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "options.width and .height: 0 x 4 texels; both numbers must be at least 1");
+    o = good;
+    o.reserved[0] = 1;
+    CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "options.reserved: is not zero; it was made for a newer Sapwood");
     o = good;
     o.count = 17;
     CHECK_STATUS(make(device, o), SAP_ERROR_ARGUMENT);
@@ -525,13 +530,13 @@ TEST(pyramids_refuse) {
     o.most = 4;
     CHECK_STATUS(make(device, o), SAP_ERROR_RANGE);
     CHECK_TEXT(w.sentence, "4194304 cells with up to 4 outputs are more than 16777215");
-    CHECK_STATUS(sap_gl_pyramid_make(device, &good, &pyramid), SAP_OK);
+    CHECK_STATUS(sap_gl_pyramid_create(device, &good, &pyramid), SAP_OK);
     sap_gl_list list = {.expected = INT64_C(2048) * 2048 + 1};
     int64_t total = 5;
     uint32_t sums[16];
     sap_gl_pyramid_info info;
     CHECK_STATUS(sap_gl_pyramid_total(pyramid, &total), SAP_ERROR_ARGUMENT);
-    CHECK_TEXT(w.sentence, "pyramid: has had no base yet");
+    CHECK_TEXT(w.sentence, "pyramid: no base has been compacted with it yet");
     CHECK_STATUS(sap_gl_pyramid_total(NULL, &total), SAP_ERROR_ARGUMENT);
     GLuint base = make_texture(device, GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, 4, 4, "0123456789abcdef");
     CHECK_STATUS(sap_gl_compact(NULL, base, &list, &total), SAP_ERROR_ARGUMENT);
@@ -569,7 +574,7 @@ static sap_status use_all(sap_device* device, GLuint base, const sap_gl_pyramid_
     sap_gl_list list = {.texture = 0};
     int64_t total = 0;
     uint32_t sums[256];
-    sap_status status = sap_gl_pyramid_make(device, options, &pyramid);
+    sap_status status = sap_gl_pyramid_create(device, options, &pyramid);
     if (status == SAP_OK) status = sap_gl_compact(pyramid, base, &list, &total);
     if (status == SAP_OK) status = sap_gl_pyramid_sums(pyramid, 2, sums);
     if (status == SAP_OK && total != 16) status = SAP_ERROR_FORMAT;

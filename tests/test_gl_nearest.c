@@ -34,10 +34,10 @@ static void try_grid(const sap_tree* tree, const cloud* points, int32_t width, i
     double limit2 = radius > 0 || !k ? oracle_limit2(radius, 32) : (double)FLT_MAX;
     if (k) {
         sap_search search = {.k = k, .radius = radius};
-        CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, distance2), SAP_OK);
+        CHECK_STATUS(sap_nearest_grid(tree, grid, &search, ids, distance2), SAP_OK);
         check_rows(points, &places, k, limit2, ids, distance2);
     } else {
-        CHECK_STATUS(sap_radius_count_grid(tree, &grid, radius, counts), SAP_OK);
+        CHECK_STATUS(sap_radius_count_grid(tree, grid, radius, counts), SAP_OK);
         check_counts(points, &places, limit2, counts);
     }
     free(ids);
@@ -131,8 +131,8 @@ TEST(larger_pictures_equal_the_cpu) {
         sap_tree *tree = NULL, *copy = NULL;
         CHECK_STATUS(build(cpu, &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
         CHECK_STATUS(sap_tree_copy(tree, shared(), &copy), SAP_OK);
-        CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, expected, truth), SAP_OK);
-        CHECK_STATUS(sap_nearest_grid(copy, &grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+        CHECK_STATUS(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, expected, truth), SAP_OK);
+        CHECK_STATUS(sap_nearest_grid(copy, grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
         int64_t wrong = 0;
         for (int p = 0; p < WIDTH * HEIGHT; p++)
             wrong += !(near_enough((double)distance2[p], (double)truth[p]) &&
@@ -223,7 +223,7 @@ TEST(points_on_a_circle_in_steps_of_one_leaf) {
         CHECK_STATUS(sap_gl_frame_step(frame, 1, &done), SAP_ERROR_ARGUMENT);
         CHECK_STATUS(sap_gl_frame_describe(frame, &textures), SAP_ERROR_ARGUMENT);
         CHECK_STATUS(sap_gl_frame_read(frame, (int32_t[4]){0, 0, 1, 1}, &steps, NULL), SAP_ERROR_ARGUMENT);
-        CHECK_STATUS(sap_gl_frame_begin(frame, &grid), SAP_OK);
+        CHECK_STATUS(sap_gl_frame_begin(frame, grid), SAP_OK);
         for (; !done && steps < 3000; steps++) CHECK_STATUS(sap_gl_frame_step(frame, 1, &done), SAP_OK);
         CHECK(done && steps > 3);
         CHECK_STATUS(sap_gl_frame_describe(frame, &textures), SAP_OK);
@@ -255,9 +255,9 @@ TEST(the_middle_of_a_circle) {
         int64_t counts[SIZE * SIZE];
         NOTE("leaf size %d", (int)leaf_sizes[i]);
         CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = leaf_sizes[i]}, &tree), SAP_OK);
-        CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+        CHECK_STATUS(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
         check_rows(&points, &queries, 1, (double)FLT_MAX, ids, distance2);
-        CHECK_STATUS(sap_radius_count_grid(tree, &grid, 0.46, counts), SAP_OK);
+        CHECK_STATUS(sap_radius_count_grid(tree, grid, 0.46, counts), SAP_OK);
         for (int j = 0; j < SIZE * SIZE; j++) CHECK_EQUAL(counts[j], POINTS);
         sap_tree_free(tree);
     }
@@ -298,10 +298,10 @@ TEST(places_that_are_nowhere_have_no_neighbour) {
     float distance2[6];
     CHECK_STATUS(build(shared(), &points, NULL, &tree), SAP_OK);
     sap_grid grid = {3, 2, {(double)NAN, 0}, {1, 0}, {0, 1}};
-    CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
     for (int i = 0; i < 6; i++) CHECK(ids[i] == -1 && isinf(distance2[i]));
     grid.origin[0] = 1e30;
-    CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
     for (int i = 0; i < 6; i++) CHECK(ids[i] == -1 && isinf(distance2[i]));
     sap_tree_free(tree);
     cloud_free(&points);
@@ -325,19 +325,24 @@ TEST(refuses_what_shaders_cannot) {
     int32_t ids[40 * 9];
     sap_grid grid = grid_over(&points, 4, 4);
     sap_search search = {.k = 9};
-    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, NULL), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &search, ids, NULL), SAP_ERROR_UNSUPPORTED);
     CHECK_TEXT(w.sentence, "search.k: shaders find at most 8 neighbours, not 9");
     search.k = 0;
-    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
     search.k = 1;
-    CHECK_STATUS(sap_nearest_grid(tree, NULL, &search, ids, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_nearest_grid(NULL, &grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, NULL, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_radius_count_grid(tree, &grid, -1, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_radius_count_grid(tree, &grid, 1, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_radius_count_grid(NULL, &grid, 1, NULL), SAP_ERROR_ARGUMENT);
+    sap_gl_frame* frame = NULL;
+    search.reserved[2] = 1;
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_frame_create(tree, 4, 4, &search, &frame), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "search.reserved: is not zero; it was made for a newer Sapwood");
+    search.reserved[2] = 0;
+    CHECK_STATUS(sap_nearest_grid(NULL, grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &search, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_radius_count_grid(tree, grid, -1, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_radius_count_grid(tree, grid, 1, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_radius_count_grid(NULL, grid, 1, NULL), SAP_ERROR_ARGUMENT);
     grid.width = 0;
-    CHECK_STATUS(sap_nearest_grid(tree, &grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
     search.walk = SAP_WALK_STACK;
     CHECK_STATUS(nearest(tree, &points, &search, ids, NULL), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_nearest_self(tree, &(sap_search){.k = 1}, ids, NULL), SAP_ERROR_UNSUPPORTED);
@@ -392,7 +397,7 @@ TEST(needs_no_float_targets) {
     try_grid(tree, &points, 20, 20, 4, 0);
     int32_t ids[8];
     sap_grid grid = grid_over(&points, 1, 1);
-    CHECK_STATUS(sap_nearest_grid(tree, &grid, &(sap_search){.k = 8}, ids, NULL), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_nearest_grid(tree, grid, &(sap_search){.k = 8}, ids, NULL), SAP_ERROR_UNSUPPORTED);
     sap_tree_free(tree);
     sap_device_close(device);
     cloud_free(&points);
@@ -423,23 +428,22 @@ TEST(what_the_form_in_bytes_refuses) {
     sap_grid grid = grid_over(&points, 2, 2);
     int32_t ids[4];
     CHECK_STATUS(build(shared(), &points, NULL, &tree), SAP_OK);
-    CHECK_STATUS(sap_tree_to_rgba8(tree, lower, 1, &form), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_rgba8_tree_build(tree, lower, 1, &form), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &fine), SAP_OK);
-    CHECK_STATUS(sap_tree_to_rgba8(NULL, lower, 1, &form), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_tree_to_rgba8(fine, NULL, 1, &form), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_tree_to_rgba8(fine, lower, 0, &form), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_tree_to_rgba8(fine, lower, 1, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_rgba8_tree_build(NULL, lower, 1, &form), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_rgba8_tree_build(fine, NULL, 1, &form), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_rgba8_tree_build(fine, lower, 0, &form), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_rgba8_tree_build(fine, lower, 1, NULL), SAP_ERROR_ARGUMENT);
     points.count = 0;
     CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &empty), SAP_OK);
-    CHECK_STATUS(sap_tree_to_rgba8(empty, lower, 1, &form), SAP_ERROR_UNSUPPORTED);
-    CHECK_STATUS(sap_tree_to_rgba8(fine, lower, 1, &form), SAP_OK);
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), NULL, &grid, ids, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, NULL, ids, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, NULL, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_nearest_rgba8(NULL, form, &grid, ids, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, ids, NULL), SAP_OK);
+    CHECK_STATUS(sap_rgba8_tree_build(empty, lower, 1, &form), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_rgba8_tree_build(fine, lower, 1, &form), SAP_OK);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), NULL, grid, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(NULL, form, grid, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, ids, NULL), SAP_OK);
     grid.height = 0;
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, &grid, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, ids, NULL), SAP_ERROR_ARGUMENT);
     sap_rgba8_tree_free(form);
     sap_tree_free(empty);
     sap_tree_free(fine);
@@ -499,10 +503,10 @@ static sap_status scene(sap_device* device, const cloud* points, sap_tree** tree
     sap_grid grid = grid_over(points, 8, 8);
     bool done = false;
     sap_status status = build(device, points, NULL, tree);
-    if (status == SAP_OK) status = sap_nearest_grid(*tree, &grid, &(sap_search){.k = 2}, ids, distance2);
+    if (status == SAP_OK) status = sap_nearest_grid(*tree, grid, &(sap_search){.k = 2}, ids, distance2);
     if (status == SAP_OK) status = nearest(*tree, points, &(sap_search){.k = 1}, ids, distance2);
     if (status == SAP_OK) status = sap_gl_frame_create(*tree, 8, 8, &(sap_search){.k = 1}, &frame);
-    if (status == SAP_OK) status = sap_gl_frame_begin(frame, &grid);
+    if (status == SAP_OK) status = sap_gl_frame_begin(frame, grid);
     while (status == SAP_OK && !done) status = sap_gl_frame_step(frame, 1, &done);
     if (status == SAP_OK) status = sap_gl_frame_read(frame, (int32_t[4]){1, 2, 3, 4}, ids, NULL);
     calls_that_matter = gl_tools.calls;

@@ -111,7 +111,7 @@ static void try_pyramid(sap_device* device, sap_gl_cells cells) {
     sap_gl_list list = {.texture = 0};
     int64_t total = 0, expected = 0, wrong = 0;
     GLuint base = make_base(device, cells, WIDTH, HEIGHT, counts);
-    CHECK_STATUS(sap_gl_pyramid_make(device, &options, &pyramid), SAP_OK);
+    CHECK_STATUS(sap_gl_pyramid_create(device, &options, &pyramid), SAP_OK);
     CHECK_STATUS(sap_gl_pyramid_describe(pyramid, &info), SAP_OK);
     CHECK_STATUS(sap_gl_compact(pyramid, base, &list, &total), SAP_OK);
     if (CHECK((int64_t)list.width * list.height <= MOST && total <= MOST))
@@ -148,7 +148,7 @@ TEST(refuses_the_rest) {
     CHECK_TEXT(w.sentence, "the nodes of a tree: OpenGL ES 2.0 (WebGL 1) has no such textures");
     sap_gl_pyramid_options options = {.width = 8, .height = 8};
     sap_gl_pyramid* pyramid = NULL;
-    CHECK_STATUS(sap_gl_pyramid_make(device, &options, &pyramid), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_gl_pyramid_create(device, &options, &pyramid), SAP_ERROR_UNSUPPORTED);
     CHECK_TEXT(w.sentence, "a histopyramid: OpenGL ES 2.0 (WebGL 1) has no such textures");
     const uint8_t keep[4] = {1, 0, 1, 1};
     const int32_t items[4] = {1, 2, 3, 4};

@@ -203,8 +203,8 @@ TEST(what_is_refused_or_stopped) {
     const float point[3] = {0, 0, 0};
     uint8_t inside;
     CHECK_STATUS(sap_trace_all(tree, s.rays, 4, 2, s.hits, NULL), SAP_ERROR_UNSUPPORTED);
-    CHECK_STATUS(sap_closest_point(tree, point, 1, &closest), SAP_ERROR_UNSUPPORTED);
-    CHECK_STATUS(sap_inside(tree, point, 1, &inside), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_closest_point(tree, (sap_points){point, 1, 3, 0}, &closest), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_inside(tree, (sap_points){point, 1, 3, 0}, &inside), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_trace(tree, NULL, 1, s.hits), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_trace(tree, s.rays, -1, s.hits), SAP_ERROR_ARGUMENT);
     left = 1;

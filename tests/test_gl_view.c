@@ -80,7 +80,7 @@ TEST(the_pictures_of_the_cpu) {
         sap_render_info made;
         NOTE("picture %d", which);
         if (o.heat) o.hottest = 60;
-        CHECK_STATUS(sap_render(s.cpu, &s.scene, &o, expected, &made), SAP_OK);
+        CHECK_STATUS(sap_render(&s.scene, &o, expected, &made), SAP_OK);
         const sap_gl_view_options options = options_of(&s.scene, &o);
         CHECK_STATUS(sap_gl_view_begin(s.view, &options), SAP_OK);
         CHECK(finish(s.view, sides[which]) > 1);
@@ -119,7 +119,7 @@ TEST(plain_pictures) {
     o.samples = 64;
     o.bounces = -1;
     o.ambient = -1;
-    CHECK_STATUS(sap_render(s.cpu, &s.scene, &o, expected, NULL), SAP_OK);
+    CHECK_STATUS(sap_render(&s.scene, &o, expected, NULL), SAP_OK);
     sap_gl_view_options options = options_of(&s.scene, &o);
     options.plain = true;
     CHECK_STATUS(sap_gl_view_begin(s.view, &options), SAP_OK);
@@ -167,7 +167,7 @@ TEST(odd_meshes) {
         const sap_scene scene = {.tree = tree, .file = &file};
         const sap_gl_view_options options = options_of(&scene, &render_small);
         NOTE("mesh %d", kinds[i]);
-        CHECK_STATUS(sap_render(cpu, &scene, &render_small, expected, NULL), SAP_OK);
+        CHECK_STATUS(sap_render(&scene, &render_small, expected, NULL), SAP_OK);
         CHECK_STATUS(sap_mesh_tree_copy(tree, device, &copy), SAP_OK);
         CHECK_STATUS(sap_gl_view_create(copy, &file, &view), SAP_OK);
         CHECK_STATUS(sap_gl_view_begin(view, &options), SAP_OK);
@@ -203,6 +203,9 @@ TEST(what_views_refuse) {
     CHECK_STATUS(sap_gl_view_create(s.copy, NULL, &none), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_gl_view_create(s.copy, &s.set.file, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_gl_view_create(s.copy, &(sap_mesh_file){0}, &none), SAP_ERROR_ARGUMENT);
+    sap_mesh_file newer = s.set.file;
+    newer.reserved[0] = 1;
+    CHECK_STATUS(sap_gl_view_create(s.copy, &newer, &none), SAP_ERROR_ARGUMENT);
     CHECK(!none);
     // Nothing has begun.
     CHECK_STATUS(sap_gl_view_step(s.view, 64, &done), SAP_ERROR_ARGUMENT);
@@ -213,6 +216,10 @@ TEST(what_views_refuse) {
     sap_gl_view_options options = options_of(&s.scene, &render_small);
     CHECK_STATUS(sap_gl_view_begin(NULL, &options), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_gl_view_begin(s.view, NULL), SAP_ERROR_ARGUMENT);
+    options.reserved[3] = 1;
+    CHECK_STATUS(sap_gl_view_begin(s.view, &options), SAP_ERROR_ARGUMENT);
+    CHECK_TEXT(w.sentence, "options.reserved: is not zero; it was made for a newer Sapwood");
+    options.reserved[3] = 0;
     CHECK_STATUS(sap_gl_view_begin(s.view, &options), SAP_OK);
     options.picture.width = 0;
     CHECK_STATUS(sap_gl_view_begin(s.view, &options), SAP_ERROR_ARGUMENT);

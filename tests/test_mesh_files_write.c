@@ -56,7 +56,11 @@ static const int32_t triangles[9] = {0, 1, 2, 2, 1, 3, 3, 3, 0};
 static const int32_t material_ids[3] = {1, -1, 0};
 static const sap_material materials[2] = {{"dull red", {1, 0.25f, 0}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2},
                                           {"glass", {0, 0, 0}, {1, 1, 1}, {0.5f, 0, 2}, 96.5f, 0.125f, 1.5f, 7}};
-static const sap_mesh_file full = {{vertices, 5, triangles, 3}, colors, material_ids, materials, 2, NULL};
+static const sap_mesh_file full = {.mesh = {vertices, 5, triangles, 3},
+                                   .colors = colors,
+                                   .material_ids = material_ids,
+                                   .materials = materials,
+                                   .material_count = 2};
 
 static void check_same_mesh(const sap_mesh_file* file, bool with_colors) {
     if (!file) return;
@@ -113,7 +117,7 @@ TEST(round_trips) {
 
 TEST(empty_meshes) {
     static const char* const names[] = {"a.ply", "a.obj", "a.stl"};
-    static const sap_mesh_file none = {{NULL, 0, NULL, 0}, NULL, NULL, NULL, 0, NULL};
+    static const sap_mesh_file none = {.mesh = {NULL, 0, NULL, 0}};
     writing_test t;
     if (!start(&t)) return;
     for (int i = 0; i < 6; i++) {
@@ -131,7 +135,11 @@ TEST(empty_meshes) {
 TEST(exact_bytes) {
     static const float corners[9] = {0, 0, 0, 2, 0, 0, 0, 0.5f, 0}, red[9] = {1, 0, 0, 1, 0, 0, 2, -1, 0.5f};
     static const int32_t triangle[3] = {0, 1, 2}, no_material[1] = {0};
-    static const sap_mesh_file one = {{corners, 3, triangle, 1}, red, no_material, materials, 1, NULL};
+    static const sap_mesh_file one = {.mesh = {corners, 3, triangle, 1},
+                                      .colors = red,
+                                      .material_ids = no_material,
+                                      .materials = materials,
+                                      .material_count = 1};
     writing_test t;
     if (!start(&t)) return;
     CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, "b.obj"), SAP_FORMAT_AUTO, &one, NULL), SAP_OK);
@@ -239,7 +247,7 @@ TEST(write_refuses) {
     CHECK_STATUS(sap_mesh_write(t.r.device, "a.bin", SAP_FORMAT_AUTO, &full, NULL), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_mesh_write(t.r.device, "no/such/a.obj", SAP_FORMAT_AUTO, &full, NULL), SAP_ERROR_IO);
     sap_table table = {vertices, 5, 3, SAP_FLOAT32, NULL};
-    CHECK_STATUS(sap_table_write(t.r.device, path, SAP_FORMAT_AUTO, &table), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_table_write(t.r.device, path, SAP_FORMAT_AUTO, table), SAP_ERROR_UNSUPPORTED);
     NOTE("%s", "no memory");
     for (int n = 1; n < 3; n++) {
         t.r.w.requests = 0;

@@ -67,8 +67,8 @@ static sap_status call(scene* s, int number, int64_t count) {
     case 1: return sap_occluded(s->tree, s->rays, count, s->answers);
     case 2: return sap_trace_all(s->tree, s->rays, count, LIMIT, s->answers, s->numbers);
     case 3: return sap_trace_visits(s->tree, s->rays, count, s->answers, s->numbers);
-    case 4: return sap_closest_point(s->tree, s->points, count, s->answers);
-    default: return sap_inside(s->tree, s->points, count, s->answers);
+    case 4: return sap_closest_point(s->tree, (sap_points){s->points, count, 3, 0}, s->answers);
+    default: return sap_inside(s->tree, (sap_points){s->points, count, 3, 0}, s->answers);
     }
 }
 
@@ -93,8 +93,8 @@ TEST(bad_arguments_are_refused) {
     CHECK_STATUS(sap_occluded(NULL, s.rays, 1, &flag), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_trace_all(NULL, s.rays, 1, 1, &hit, &number), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_trace_visits(NULL, s.rays, 1, &hit, &number), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_closest_point(NULL, s.points, 1, &closest), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_inside(NULL, s.points, 1, &flag), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_closest_point(NULL, (sap_points){s.points, 1, 3, 0}, &closest), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_inside(NULL, (sap_points){s.points, 1, 3, 0}, &flag), SAP_ERROR_ARGUMENT);
     REFUSED(sap_trace(s.tree, NULL, 1, &hit), SAP_ERROR_ARGUMENT, "rays");
     REFUSED(sap_trace(s.tree, s.rays, 1, NULL), SAP_ERROR_ARGUMENT, "hits");
     REFUSED(sap_trace(s.tree, s.rays, -1, &hit), SAP_ERROR_ARGUMENT, "count");
@@ -108,10 +108,20 @@ TEST(bad_arguments_are_refused) {
     REFUSED(sap_trace_visits(s.tree, NULL, 1, &hit, &number), SAP_ERROR_ARGUMENT, "rays");
     REFUSED(sap_trace_visits(s.tree, s.rays, 1, NULL, &number), SAP_ERROR_ARGUMENT, "hits");
     REFUSED(sap_trace_visits(s.tree, s.rays, 1, &hit, NULL), SAP_ERROR_ARGUMENT, "visits");
-    REFUSED(sap_closest_point(s.tree, NULL, 1, &closest), SAP_ERROR_ARGUMENT, "points");
-    REFUSED(sap_closest_point(s.tree, s.points, 1, NULL), SAP_ERROR_ARGUMENT, "closest");
-    REFUSED(sap_inside(s.tree, NULL, 1, &flag), SAP_ERROR_ARGUMENT, "points");
-    REFUSED(sap_inside(s.tree, s.points, 1, NULL), SAP_ERROR_ARGUMENT, "inside");
+    const sap_points flat = {s.points, 1, 2, 0}, narrow = {s.points, 1, 3, 2}, negative = {s.points, -1, 3, 0};
+    const sap_points many = {s.points, (int64_t)1 << 31, 3, 0};
+    REFUSED(sap_closest_point(s.tree, flat, &closest), SAP_ERROR_ARGUMENT, "points.dims");
+    REFUSED(sap_closest_point(s.tree, narrow, &closest), SAP_ERROR_ARGUMENT, "points.stride");
+    REFUSED(sap_closest_point(s.tree, negative, &closest), SAP_ERROR_ARGUMENT, "points.count");
+    REFUSED(sap_closest_point(s.tree, many, &closest), SAP_ERROR_RANGE, "points.count");
+    REFUSED(sap_inside(s.tree, flat, &flag), SAP_ERROR_ARGUMENT, "points.dims");
+    REFUSED(sap_inside(s.tree, narrow, &flag), SAP_ERROR_ARGUMENT, "points.stride");
+    REFUSED(sap_inside(s.tree, negative, &flag), SAP_ERROR_ARGUMENT, "points.count");
+    REFUSED(sap_inside(s.tree, many, &flag), SAP_ERROR_RANGE, "points.count");
+    REFUSED(sap_closest_point(s.tree, (sap_points){NULL, 1, 3, 0}, &closest), SAP_ERROR_ARGUMENT, "points");
+    REFUSED(sap_closest_point(s.tree, (sap_points){s.points, 1, 3, 0}, NULL), SAP_ERROR_ARGUMENT, "closest");
+    REFUSED(sap_inside(s.tree, (sap_points){NULL, 1, 3, 0}, &flag), SAP_ERROR_ARGUMENT, "points");
+    REFUSED(sap_inside(s.tree, (sap_points){s.points, 1, 3, 0}, NULL), SAP_ERROR_ARGUMENT, "inside");
     close_scene(&s);
 }
 
@@ -122,8 +132,8 @@ TEST(nothing_asked_is_nothing_answered) {
     CHECK_STATUS(sap_occluded(s.tree, NULL, 0, NULL), SAP_OK);
     CHECK_STATUS(sap_trace_all(s.tree, NULL, 0, 1, NULL, NULL), SAP_OK);
     CHECK_STATUS(sap_trace_visits(s.tree, NULL, 0, NULL, NULL), SAP_OK);
-    CHECK_STATUS(sap_closest_point(s.tree, NULL, 0, NULL), SAP_OK);
-    CHECK_STATUS(sap_inside(s.tree, NULL, 0, NULL), SAP_OK);
+    CHECK_STATUS(sap_closest_point(s.tree, (sap_points){NULL, 0, 3, 0}, NULL), SAP_OK);
+    CHECK_STATUS(sap_inside(s.tree, (sap_points){NULL, 0, 3, 0}, NULL), SAP_OK);
     close_scene(&s);
 }
 

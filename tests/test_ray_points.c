@@ -38,7 +38,7 @@ TEST(nearest_points_are_those_of_brute_force) {
             sap_ray ray = oracle_ray(&s.mesh.mesh, lower, upper, i, &state);
             for (int k = 0; k < 3; k++) points[3 * i + k] = ray.origin[k] + (i % 5 ? 0.0f : 0.3f * ray.direction[k]);
         }
-        CHECK_STATUS(sap_closest_point(s.tree, points, POINTS, closest), SAP_OK);
+        CHECK_STATUS(sap_closest_point(s.tree, (sap_points){points, POINTS, 3, 0}, closest), SAP_OK);
         for (int64_t i = 0; i < POINTS; i++) {
             sap_closest expected = oracle_closest(&s.mesh.mesh, points + 3 * i);
             NOTE("family %d, point %lld: %.9g %d, not %.9g %d", kind, (long long)i, (double)closest[i].distance2,
@@ -49,6 +49,30 @@ TEST(nearest_points_are_those_of_brute_force) {
         free(closest);
         close_scene(&s);
     }
+}
+
+// The origins of rays, as they stand in the rays.
+TEST(points_with_a_stride) {
+    enum { STRIDE = sizeof(sap_ray) / sizeof(float) };
+    scene s = open_scene(RAY_MESH_TORUS);
+    float lower[3], upper[3], packed[3 * POINTS];
+    static sap_ray rays[POINTS];
+    static sap_closest expected[POINTS], closest[POINTS];
+    uint8_t expected_inside[POINTS], inside[POINTS];
+    uint64_t state = 5;
+    oracle_box(&s.mesh.mesh, lower, upper);
+    for (int64_t i = 0; i < POINTS; i++) {
+        rays[i] = oracle_ray(&s.mesh.mesh, lower, upper, i, &state);
+        memcpy(packed + 3 * i, rays[i].origin, sizeof rays[i].origin);
+    }
+    const sap_points plain = {packed, POINTS, 3, 0}, strided = {rays[0].origin, POINTS, 3, STRIDE};
+    CHECK_STATUS(sap_closest_point(s.tree, plain, expected), SAP_OK);
+    CHECK_STATUS(sap_closest_point(s.tree, strided, closest), SAP_OK);
+    CHECK(!memcmp(expected, closest, sizeof closest));
+    CHECK_STATUS(sap_inside(s.tree, plain, expected_inside), SAP_OK);
+    CHECK_STATUS(sap_inside(s.tree, strided, inside), SAP_OK);
+    CHECK(!memcmp(expected_inside, inside, sizeof inside));
+    close_scene(&s);
 }
 
 // Whether a point lies inside a closed mesh: whether its triangles fill the sphere around the point (van Oosterom and
@@ -92,7 +116,7 @@ TEST(parity_tells_inside_from_outside) {
         }
         points[0] = NAN;
         points[4] = INFINITY;
-        CHECK_STATUS(sap_inside(s.tree, points, MANY, inside), SAP_OK);
+        CHECK_STATUS(sap_inside(s.tree, (sap_points){points, MANY, 3, 0}, inside), SAP_OK);
         CHECK(!inside[0] && !inside[1]);
         int64_t doubtful = 0, within = 0;
         for (int64_t i = 2; i < MANY; i++) {

@@ -41,7 +41,7 @@ static void close_studio(studio* s) {
 static sap_status draw(studio* s, const sap_render_options* options) {
     s->patience.last = 0;
     memset(s->pixels, 0xee, sizeof s->pixels);
-    return sap_render(s->device, &s->scene, options, s->pixels, NULL);
+    return sap_render(&s->scene, options, s->pixels, NULL);
 }
 
 static uint32_t checksum(const studio* s) { // FNV-1a
@@ -95,11 +95,11 @@ TEST(light_and_shadow) {
     CHECK(night < one && one < two && two < brightness(&s));
     o.bounces = -1;
     s.patience.last = 0;
-    CHECK_STATUS(sap_render(s.device, &s.scene, &o, s.pixels, &info), SAP_OK);
+    CHECK_STATUS(sap_render(&s.scene, &o, s.pixels, &info), SAP_OK);
     CHECK(info.rays >= (int64_t)WIDTH * HEIGHT * o.samples && info.hottest == 0);
     o.heat = true;
     s.patience.last = 0;
-    CHECK_STATUS(sap_render(s.device, &s.scene, &o, s.pixels, &info), SAP_OK);
+    CHECK_STATUS(sap_render(&s.scene, &o, s.pixels, &info), SAP_OK);
     CHECK_EQUAL(info.rays, (int64_t)WIDTH * HEIGHT * o.samples);
     CHECK(info.hottest >= 1);
     close_studio(&s);
@@ -180,13 +180,12 @@ TEST(bad_arguments) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         NOTE("options %d", (int)i);
         s.w.log_calls = 0;
-        CHECK_STATUS(sap_render(s.device, &s.scene, &bad[i], s.pixels, NULL), SAP_ERROR_ARGUMENT);
+        CHECK_STATUS(sap_render(&s.scene, &bad[i], s.pixels, NULL), SAP_ERROR_ARGUMENT);
         CHECK_EQUAL(s.w.log_calls, 1);
     }
-    CHECK_STATUS(sap_render(NULL, &s.scene, &render_small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_render(s.device, NULL, &render_small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_render(s.device, &s.scene, NULL, s.pixels, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_render(s.device, &s.scene, &render_small, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(NULL, &render_small, s.pixels, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(&s.scene, NULL, s.pixels, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_render(&s.scene, &render_small, NULL, NULL), SAP_ERROR_ARGUMENT);
     close_studio(&s);
 }
 

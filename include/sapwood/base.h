@@ -13,8 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(_WIN32)
+/* On Windows: SAPWOOD_STATIC is for users of the static library, SAPWOOD_BUILDING for the library itself; the CMake
+   package and pkg-config --static define the first. */
+#if defined(_WIN32) && defined(SAPWOOD_STATIC)
 #define SAP_API
+#elif defined(_WIN32) && defined(SAPWOOD_BUILDING)
+#define SAP_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define SAP_API __declspec(dllimport)
 #else
 #define SAP_API __attribute__((visibility("default")))
 #endif
@@ -24,19 +30,19 @@ extern "C" {
 #endif
 
 #define SAP_VERSION_MAJOR 0 /**< of these headers; ::sap_version tells the library's */
-#define SAP_VERSION_MINOR 1 /**< see SAP_VERSION_MAJOR */
+#define SAP_VERSION_MINOR 2 /**< see SAP_VERSION_MAJOR */
 #define SAP_VERSION_PATCH 0 /**< see SAP_VERSION_MAJOR */
 
-/** The outcome of a call. The numbers are fixed for ever; new ones are added at the end. */
+/** The outcome of a call. The numbers never change; new ones are added at the end. */
 typedef enum sap_status {
     SAP_OK = 0,
     SAP_ERROR_ARGUMENT = 1,      /**< a NULL, an unknown option, dims outside 1…16, k < 1, a negative radius … */
     SAP_ERROR_RANGE = 2,         /**< more than 2^31-1 elements, or a size that overflows */
     SAP_ERROR_NOT_FINITE = 3,    /**< a coordinate is NaN, infinite, or so large that squared distances overflow */
-    SAP_ERROR_MEMORY = 4,        /**< the allocator gave nothing */
+    SAP_ERROR_MEMORY = 4,        /**< the allocator returned NULL */
     SAP_ERROR_DEVICE_MEMORY = 5, /**< the device's memory is exhausted; the device stays usable */
     SAP_ERROR_NO_DEVICE = 6,     /**< the processor asked for is not on this machine or not in this build */
-    SAP_ERROR_DEVICE_LOST = 7,   /**< the device failed for good; close it */
+    SAP_ERROR_DEVICE_LOST = 7,   /**< the device no longer works; close it */
     SAP_ERROR_UNSUPPORTED = 8,   /**< a valid request that this processor or tree cannot serve */
     SAP_ERROR_IO = 9,            /**< a file could not be opened, read or written */
     SAP_ERROR_FORMAT = 10,       /**< a file's bytes are not what they claim to be */
@@ -69,14 +75,15 @@ typedef enum sap_simd {
 typedef struct sap_allocator {
     /** Returns `bytes` (> 0) of memory aligned to `alignment` (a power of two, at most 4096), or NULL. Any thread. */
     void* (*allocate)(void* user, size_t bytes, size_t alignment);
-    /** Takes back what `allocate` gave; `bytes` is the size asked for then. Never called with NULL. Any thread. */
+    /** Frees what `allocate` returned; `bytes` is the size that was passed to it. Never called with NULL. Any thread.
+     */
     void (*release)(void* user, void* memory, size_t bytes);
-    void* user; /**< handed to both */
+    void* user; /**< passed to both */
 } sap_allocator;
 
 /**
  * Receives one English sentence about why a call failed, before that call returns; with SAP_OK, about something that
- * the call went on without. Called on the calling thread.
+ * the call could do without. Called on the calling thread.
  */
 typedef void (*sap_log)(void* user, sap_status status, const char* sentence);
 
@@ -96,15 +103,16 @@ typedef struct sap_device_options {
     sap_simd simd;           /**< default SAP_SIMD_AUTO */
     sap_allocator allocator; /**< host memory of the device and of everything made with it */
     sap_allocator device_allocator; /**< CUDA: GPU memory (256-byte alignment is asked for); default: a pool that the
-                                       device keeps. Memory is taken back once the GPU no longer uses it */
+                                       device keeps. Memory is released once the GPU no longer uses it */
     sap_log log;                    /**< NULL: silent */
     void* log_user;                 /**< handed to log */
     sap_progress progress;          /**< NULL: none */
     void* progress_user;            /**< handed to progress */
-    bool current_context; /**< SAP_GL: work in the caller's context, the one that is current on the calling thread now
-                             and must be so in every call, instead of in a context of the device's own. In a browser a
-                             device without this takes the context that is current, WebGL 2 or 1, and puts no state
-                             back; only where none is current it makes one, of WebGL 2 */
+    bool current_context; /**< SAP_GL: work in the caller's context instead of one of the device's own: the context that
+                             is current on the calling thread now, and must be current in every call. In a browser a
+                             device without this flag uses the current context, WebGL 2 or 1, and does not restore its
+                             state; if no context is current it creates one of WebGL 2 */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_device_options;
 
 /**
@@ -112,29 +120,29 @@ typedef struct sap_device_options {
  * device: close it last. Queries of one or many trees may run on one device from several threads at once.
  *
  * **CUDA.** All arrays that calls take may lie in host memory or on the device's GPU; the library finds out which. A
- * call comes back when its results are there, with one exception: on a device that works in the caller's stream, a
- * call whose arrays all lie on the GPU only puts its work into the stream. What the GPU finds out later, such as a
- * point that is not finite, is then reported by ::sap_device_wait; until then such a tree answers "no neighbour". A GPU
- * calls no progress callback, but for ::sap_render, whose arrays are host memory throughout.
+ * call returns when its results are ready, with one exception: on a device that works in the caller's stream, a call
+ * whose arrays all lie on the GPU only queues its work in the stream. What the GPU finds out later, such as a point
+ * that is not finite, is then reported by ::sap_device_wait; until then such a tree answers "no neighbour". Calls on a
+ * GPU do not call the progress callback, except for ::sap_render, whose arrays are all in host memory.
  *
- * **Graphs.** On a device that works in the caller's stream, the caller may capture calls into a CUDA graph and launch
- * that as often as he likes: ::sap_tree_rebuild (balanced, duplicates kept), ::sap_nearest and ::sap_nearest_self
+ * **Graphs.** On a device that works in the caller's stream, these calls may be captured into a CUDA graph, which may
+ * be launched any number of times: ::sap_tree_rebuild (balanced, duplicates kept), ::sap_nearest and ::sap_nearest_self
  * (without statistics), ::sap_radius_count, ::sap_radius_into, ::sap_compact and ::sap_unique, with all arrays, and the
  * count, on the GPU.
- * Each launch reads anew what is then in the arrays. The same calls must have been made once before the capture, with
- * as many points and queries, for no memory can be taken meanwhile. A call that would take some, or would have to wait,
- * answers SAP_ERROR_UNSUPPORTED; the graph is then of no use. A graph works in the device's scratch memory and in the
- * tree: launch it in the device's stream, and not after ::sap_device_trim, after the tree was freed, or after it was
- * rebuilt from another number of points.
+ * Each launch reads what the arrays hold at that time. The same calls must have been made once before the capture, with
+ * as many points and queries, because memory cannot be allocated during a capture. A call that would have to allocate
+ * or to wait returns SAP_ERROR_UNSUPPORTED; the graph cannot be used then. A graph uses the device's scratch memory and
+ * the tree: launch it in the device's stream, and never after ::sap_device_trim, after the tree was freed, or after it
+ * was rebuilt from another number of points.
  *
  * **OpenGL ES.** A context of the device's own, from EGL and without a window, or the caller's: see
  * ::sap_device_options and gl.h. Calls take host memory. A context serves one call at a time: calls from several
- * threads wait for one another. A context that was lost (a driver that was reset, a browser that took it away) answers
- * SAP_ERROR_DEVICE_LOST from then on; what was built in it can still be copied to another device.
+ * threads wait for one another. A context that was lost (a driver that was reset, a browser that took it away) returns
+ * SAP_ERROR_DEVICE_LOST from then on; trees that were built in it can still be copied to another device.
  *
  * Arrays of 4 MB and more in pageable host memory are copied through up to 16 MB of page-locked memory by all threads
- * that the device may use. CUDA gives that memory, when it is first needed; the device keeps it until
- * ::sap_device_trim. Page-locked arrays of the caller's are faster still.
+ * that the device may use. That memory is allocated through CUDA when it is first needed, and kept until
+ * ::sap_device_trim. Copies are faster still if the caller's arrays are page-locked.
  */
 typedef struct sap_device sap_device;
 
@@ -148,13 +156,13 @@ SAP_API sap_status sap_device_open(const sap_device_options* options, sap_device
 /** Closes a device and frees its scratch memory. NULL is allowed. Everything made with it must have been freed. */
 SAP_API void sap_device_close(sap_device* device);
 
-/** Gives back the scratch memory that calls have left in the device for the next ones. NULL is allowed. */
+/** Frees the scratch memory that the device keeps for later calls. NULL is allowed. */
 SAP_API void sap_device_trim(sap_device* device);
 
 /**
- * Waits until all work of a device is done, and reports what has gone wrong since the last report in calls that did not
- * wait. On a CPU nothing is ever left to do.
- * Errors: SAP_ERROR_ARGUMENT (NULL), SAP_ERROR_NOT_FINITE (a tree's points), SAP_ERROR_DEVICE_LOST.
+ * Waits until all work of a device is done, and reports what went wrong since the last report in calls that did not
+ * wait. On a CPU there is nothing to wait for. Errors: SAP_ERROR_ARGUMENT (NULL), SAP_ERROR_NOT_FINITE (a tree's
+ * points), SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_device_wait(sap_device* device);
 
@@ -166,6 +174,7 @@ typedef struct sap_device_info {
     size_t scratch_bytes;    /**< memory kept for the next calls, on the host and on the GPU */
     int32_t ordinal;         /**< which GPU; 0 on a CPU */
     char name[64];           /**< the GPU's or the renderer's, as its maker calls it; "" on a CPU */
+    uint64_t reserved[4];    /**< for later versions: zero */
 } sap_device_info;
 
 /** Describes an open device. Errors: SAP_ERROR_ARGUMENT (a NULL). */

@@ -2,7 +2,7 @@
  * @file files.h
  * Point files: PLY, XYZ and CSV text, NPY, PCD. Mesh files: PLY, OBJ with MTL, STL. Volumes: NPY and raw samples.
  *
- * Readers work on bytes in memory and believe nothing: every count is checked against the bytes present before memory
+ * Readers work on bytes in memory and trust nothing: every count is checked against the bytes present before memory
  * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
  * decimal point whatever the locale; its lines end with LF, CR LF or CR. Each error gives the byte (or the line) and
  * what to do in the device's log.
@@ -97,7 +97,7 @@ typedef struct sap_table {
  * PLY and CSV may not repeat.
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD, OBJ, STL; no format known), SAP_ERROR_IO, SAP_ERROR_MEMORY.
  */
-SAP_API sap_status sap_table_write(sap_device* device, const char* path, sap_format format, const sap_table* table);
+SAP_API sap_status sap_table_write(sap_device* device, const char* path, sap_format format, sap_table table);
 
 /** How a surface reflects light: a material of an MTL file. What the file leaves out has the value given here. */
 typedef struct sap_material {
@@ -119,6 +119,7 @@ typedef struct sap_mesh_file {
     const sap_material* materials; /**< [material_count]; may be NULL when there are none */
     int32_t material_count;        /**< materials in the table, used or not */
     const float* normals;          /**< [3*vertex_count] to be written with the vertices; NULL: none. Not read */
+    uint64_t reserved[4];          /**< for later versions: zero */
 } sap_mesh_file;
 
 /** How to read a mesh. All zero is the default for each field; NULL means all defaults. */
@@ -127,6 +128,7 @@ typedef struct sap_mesh_read_options {
                               (-0 being 0) are one vertex */
     const void* materials; /**< OBJ: the bytes of an MTL file, taken instead of those that the OBJ names; NULL: none */
     size_t materials_size; /**< how many bytes these are */
+    uint64_t reserved[4];  /**< for later versions: zero */
 } sap_mesh_read_options;
 
 /** Frees a mesh that was read. NULL is allowed; one that the caller made is not. */
@@ -169,7 +171,8 @@ SAP_API sap_status sap_mesh_read(sap_device* device, const char* path, sap_forma
 
 /** How to write a mesh. All zero is the default for each field; NULL means all defaults. */
 typedef struct sap_mesh_write_options {
-    bool text; /**< PLY and STL: ascii instead of binary (little endian) */
+    bool text;            /**< PLY and STL: ascii instead of binary (little endian) */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_mesh_write_options;
 
 /**
@@ -189,11 +192,12 @@ SAP_API sap_status sap_mesh_write(sap_device* device, const char* path, sap_form
 
 /** How to read a volume. All zero is the default for each field; NULL means all defaults. */
 typedef struct sap_volume_read_options {
-    int64_t size[3];  /**< samples along x, y, z; a raw file does not say, an NPY must then have this size */
-    sap_voxel type;   /**< of raw samples */
-    bool big_endian;  /**< raw samples have their highest byte first */
-    int64_t skip;     /**< bytes of a raw file ahead of the first sample: 352 of most NIfTI files */
-    float spacing[3]; /**< from one sample to the next; 0: 1 */
+    int64_t size[3];      /**< samples along x, y, z; a raw file does not say, an NPY must then have this size */
+    sap_voxel type;       /**< of raw samples */
+    bool big_endian;      /**< raw samples have their highest byte first */
+    int64_t skip;         /**< bytes of a raw file ahead of the first sample: 352 of most NIfTI files */
+    float spacing[3];     /**< from one sample to the next; 0: 1 */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_volume_read_options;
 
 /** A volume that came from a file. */

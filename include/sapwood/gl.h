@@ -4,16 +4,15 @@
  * draw with OpenGL ES can use them without a detour through host memory.
  *
  * A device is opened with `processor = SAP_GL`, in a context of its own or, with `current_context`, in the caller's
- * (see
- * ::sap_device_options): only there do texture names mean the same on both sides. In the caller's context every call
- * puts back the state that it changes; the context must be current in every call, ::sap_device_close included, and
- * no query and no transform feedback may be active.
+ * (see ::sap_device_options): only in the caller's context can the program use the device's texture names. In the
+ * caller's context every call restores the state that it changes; the context must be current in every call,
+ * ::sap_device_close included, and no query and no transform feedback may be active.
  *
  * **Trees over triangles** are built by the CPU and copied into textures: ::sap_trace, ::sap_occluded and
  * ::sap_trace_visits run in fragment shaders, with the answers of the CPU; ::sap_render traces its rays so. All hits,
  * nearest points and insides are SAP_ERROR_UNSUPPORTED; meshes beyond GL_MAX_TEXTURE_SIZE SAP_ERROR_RANGE, naming it.
- * If textures cannot be made when a tree is rebuilt, it is the new tree, and rays ask for them again. After a failure
- * some hits may have been written. 8 bytes of GPU memory a node and 48 a reference.
+ * If the textures cannot be made when a tree is rebuilt, the rebuild still succeeds, and the next rays try to make them
+ * again. After a failure some hits may have been written. 8 bytes of GPU memory a node and 48 a reference.
  */
 #ifndef SAPWOOD_GL_H
 #define SAPWOOD_GL_H
@@ -31,9 +30,13 @@ typedef struct sap_gl_info {
     int32_t max_draw_buffers; /**< textures that one pass can write */
     bool float_targets;       /**< textures of floats can be written; else integers and bytes stand in for them */
     int32_t version;          /**< of OpenGL ES, 10 * major + minor: 20 is WebGL 1, 30 WebGL 2 */
+    uint64_t reserved[4];     /**< for later versions: zero */
 } sap_gl_info;
 
-/** Describes the context of a device. Errors: SAP_ERROR_ARGUMENT (a NULL, or a device that is not SAP_GL). */
+/**
+ * Describes the context of a device. Errors: SAP_ERROR_ARGUMENT (a NULL), SAP_ERROR_UNSUPPORTED (a device that is not
+ * SAP_GL), here and in every function below.
+ */
 SAP_API sap_status sap_gl_describe(const sap_device* device, sap_gl_info* info);
 
 /**
@@ -49,10 +52,11 @@ typedef struct sap_gl_tree_textures {
                         3-D two: lower x, y, z and upper x, y, z */
     uint32_t blocks; /**< RGBA32UI, the points: for each leaf `quads` texels of the bits of x, as many of y (and z), as
                         many of ids; four points a texel; places without a point lie at infinity */
-    int32_t widths[4]; /**< of the four, in texels */
-    int32_t dims;      /**< 2 or 3 */
-    int32_t depth;     /**< of every leaf: leaf l is node 2^depth + l */
-    int32_t quads;     /**< texels of one coordinate of a leaf */
+    int32_t widths[4];    /**< of the four, in texels */
+    int32_t dims;         /**< 2 or 3 */
+    int32_t depth;        /**< of every leaf: leaf l is node 2^depth + l */
+    int32_t quads;        /**< texels of one coordinate of a leaf */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_tree_textures;
 
 /** Names a tree's textures. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_DEVICE_LOST, SAP_ERROR_DEVICE_MEMORY. */
@@ -81,25 +85,26 @@ typedef struct sap_gl_frame_textures {
     int32_t height; /**< of the textures */
     uint32_t place; /**< x: 0 once the pixel's walk has ended. Where 1 neighbour is sought, z is its id (2^31-1: none)
                        and w the bits of its squared distance; where points are counted, z is their number */
-    uint32_t lists[4]; /**< k > 1: texture j holds neighbours 2j and 2j + 1 of a list of `capacity`: id, bits of the
-                          squared distance, id, bits; 0 beyond. Only the last k of the list are used */
-    int32_t capacity;  /**< 2, 4 or 8, the first of these that is at least k; else k */
+    uint32_t lists[4];    /**< k > 1: texture j holds neighbours 2j and 2j + 1 of a list of `capacity`: id, bits of the
+                             squared distance, id, bits; 0 beyond. Only the last k of the list are used */
+    int32_t capacity;     /**< 2, 4 or 8, the first of these that is at least k; else k */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_frame_textures;
 
 /**
- * Makes a frame of so many pixels. Of the search, k (1 to 8; 0: the points within the radius are counted) and radius
- * count. The frame must be freed before its tree. 32 bytes of GPU memory a pixel and 32 more for two neighbours.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (more neighbours than shaders keep), SAP_ERROR_RANGE (larger than a
- * texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ * Makes a frame of so many pixels. Only k (1 to 8; 0: the points within the radius are counted) and radius of the
+ * search are used. The frame must be freed before its tree. 32 bytes of GPU memory a pixel and 32 more for two
+ * neighbours. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (more neighbours than shaders keep), SAP_ERROR_RANGE
+ * (larger than a texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t height, const sap_search* search,
                                        sap_gl_frame** frame);
-/** Begins anew with the places of a grid, whose size is the frame's. Errors: as sap_gl_frame_create. */
-SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid);
+/** Starts again with the places of a grid, which must have the frame's size. Errors: as sap_gl_frame_create. */
+SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, sap_grid grid);
 /**
- * Lets every walk look at `leaves` more leaves. *done, unless NULL, tells whether all have ended, and waits for that.
- * So many leaves that it takes several passes, since some drivers end loops, wait for each but the last.
- * Errors: SAP_ERROR_ARGUMENT (leaves < 1, nothing begun), SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ * Lets every walk look at `leaves` more leaves. *done, unless NULL, becomes whether all walks have ended; the call
+ * waits to find out. If `leaves` takes several passes, since some drivers limit loops, the call waits for each pass but
+ * the last. Errors: SAP_ERROR_ARGUMENT (leaves < 1, nothing begun), SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done);
 /** Names the textures of the last step. Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun). */
@@ -137,7 +142,8 @@ typedef struct sap_rgba8_tree {
  * `side` from `lower` on; sites beyond are moved to its border. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED
  * (another tree, or an empty one), SAP_ERROR_RANGE (more than 2^22 sites), SAP_ERROR_MEMORY.
  */
-SAP_API sap_status sap_tree_to_rgba8(const sap_tree* tree, const double lower[2], double side, sap_rgba8_tree** form);
+SAP_API sap_status sap_rgba8_tree_build(const sap_tree* tree, const double lower[2], double side,
+                                        sap_rgba8_tree** form);
 /** Frees a compact form. NULL is allowed. */
 SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
 
@@ -149,8 +155,8 @@ SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
  * more steps), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST. After a failure some answers may have
  * been written.
  */
-SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid,
-                                        int32_t* ids, float* distances);
+SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, sap_grid grid, int32_t* ids,
+                                        float* distances);
 
 /**
  * @name Pictures of meshes
@@ -171,10 +177,11 @@ typedef struct sap_gl_view_options {
     sap_camera camera;          /**< as in ::sap_scene */
     const sap_light* lights;    /**< [light_count], as in ::sap_scene; read by this call only */
     int32_t light_count;        /**< lights */
-    bool plain;      /**< nothing is left to chance (Whitted 1980): the middle of a light lights, the sky shines
-                          unhindered, surfaces either let through or mirror. One sample is a picture without noise; more
-                          smooth its edges */
-    bool no_shadows; /**< light goes through everything */
+    bool plain; /**< no random samples (Whitted 1980): light comes from the middle of each light and, unshadowed, from
+                   the sky; surfaces either let light through or mirror it. One sample is a picture without noise; more
+                     smooth its edges */
+    bool no_shadows;      /**< light goes through everything */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_view_options;
 
 /** How far a picture is. */
@@ -186,29 +193,30 @@ typedef struct sap_gl_view_info {
                        many samples; 0: there is none. Of a picture of heat those of nodes visited, of how far rays
                        went, in lengths of their directions, and of the numbers of the triangles that they have met,
                        plus 1: 0 where that was none */
-    int32_t samples; /**< that all pixels have */
-    double done;     /**< part of all samples, 0 … 1 */
-    int64_t rays;    /**< that have passed through the mesh's box so far, shadows included */
+    int32_t samples;      /**< that all pixels have */
+    double done;          /**< part of all samples, 0 … 1 */
+    int64_t rays;         /**< that have passed through the mesh's box so far, shadows included */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_view_info;
 
 /**
  * Brings what shaders need of a mesh to the tree's device: normals, colours, materials. The file may be freed
- * afterwards, the tree only after the view; once it has been
- * rebuilt, another view is due. 64 bytes of GPU memory a triangle. Errors: SAP_ERROR_ARGUMENT (a NULL, a
- * tree that is not on an OpenGL device, a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a
- * vertex or a material that is not there; textures beyond the context's limit, naming it), SAP_ERROR_UNSUPPORTED (a
- * context of less than OpenGL ES 3.0), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ * afterwards, the tree only after the view; after a rebuild of the tree the view cannot be used, create another. 64
+ * bytes of GPU memory a triangle. Errors: SAP_ERROR_ARGUMENT (a NULL, a tree that is not on an OpenGL device, a mesh of
+ * another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a material that is not there; textures
+ * beyond the context's limit, naming it), SAP_ERROR_UNSUPPORTED (a context of less than OpenGL ES 3.0),
+ * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_view_create(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
-/** Begins a picture; the one before is dropped. 36 bytes of GPU memory a pixel. Errors: as ::sap_render and
+/** Begins a picture and drops the one before. 36 bytes of GPU memory a pixel. Errors: as ::sap_render and
  * sap_gl_view_create, and SAP_ERROR_ARGUMENT if the tree has been rebuilt; the view then has no picture. */
 SAP_API sap_status sap_gl_view_begin(sap_gl_view* view, const sap_gl_view_options* options);
 /**
- * Draws on: a pass of rays through at most side * side pixels, side 1 … 2048, and what goes before and after it. A
- * part of the pixels that is under way is finished in its size before another `side` counts. A step does not wait for
- * the GPU, but for the pass before. 310 bytes of GPU memory for each pixel of a square whose side is the largest so
- * far, rounded up to a power of two. *done, unless NULL, tells whether all samples are drawn; more steps then do
- * nothing. Errors: SAP_ERROR_ARGUMENT (side, nothing begun, or the tree has been rebuilt), SAP_ERROR_MEMORY,
+ * Draws on: a pass of rays through at most side * side pixels, side 1 … 2048, and what goes before and after it. A part
+ * of the pixels that has begun is finished in its size before another `side` takes effect. A step does not wait for the
+ * GPU, but for the pass before. 310 bytes of GPU memory for each pixel of a square whose side is the largest so far,
+ * rounded up to a power of two. *done, unless NULL, tells whether all samples are drawn; more steps then do nothing.
+ * Errors: SAP_ERROR_ARGUMENT (side, nothing begun, or the tree has been rebuilt), SAP_ERROR_MEMORY,
  * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST; the view then has no picture.
  */
 SAP_API sap_status sap_gl_view_step(sap_gl_view* view, int32_t side, bool* done);
@@ -220,7 +228,7 @@ SAP_API sap_status sap_gl_view_step(sap_gl_view* view, int32_t side, bool* done)
 SAP_API sap_status sap_gl_view_show(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]);
 /** Reads the picture: pixels[3*width*height] as from ::sap_render; waits for the GPU. Errors: as sap_gl_view_step. */
 SAP_API sap_status sap_gl_view_read(const sap_gl_view* view, uint8_t* pixels);
-/** Tells how far a picture is. Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun). */
+/** Describes how far a picture is. Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun). */
 SAP_API sap_status sap_gl_view_describe(const sap_gl_view* view, sap_gl_view_info* info);
 /** Frees a view. NULL is allowed. */
 SAP_API void sap_gl_view_free(sap_gl_view* view);
@@ -263,7 +271,8 @@ typedef struct sap_gl_pyramid_options {
     int32_t height;     /**< of base textures, in texels */
     int64_t count;      /**< cells that count; 0: all that there are */
     uint32_t most;      /**< outputs that a cell has at most: cells that say more count so many. 0: 1, so that cells are
-                             flags. Sums that must fit are kept in 8 or 16 bits */
+                             flags. Sums that always fit are kept in 8 or 16 bits */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_pyramid_options;
 
 /** A pyramid: textures and what they are for. It may be used again for other cells of the same kind and size. */
@@ -283,9 +292,9 @@ typedef struct sap_gl_list {
 } sap_gl_list;
 
 /**
- * What a pyramid is made of, to be looked at: node j of a level is texel (j % width, first_row + j / width) of the
- * level's texture. Its sum is alpha in the vec4 form (the sums of its first child, of two and of three are ahead of it)
- * and in floats, red in the plain form, and red + 256 green + 65536 blue in bytes.
+ * What a pyramid is made of, for programs that read it: node j of a level is texel (j % width, first_row + j / width)
+ * of the level's texture. Its sum is alpha in the vec4 form (the sums of its first child, of two and of three are ahead
+ * of it) and in floats, red in the plain form, and red + 256 green + 65536 blue in bytes.
  */
 typedef struct sap_gl_pyramid_info {
     int32_t levels;        /**< above the cells: 4 at least, in ::SAP_GL_FLOAT 1 */
@@ -294,18 +303,19 @@ typedef struct sap_gl_pyramid_info {
     bool bytes;            /**< ::SAP_GL_FLOAT where floats cannot be written */
     int32_t width[4];      /**< of the textures, in texels, powers of two */
     int32_t first_row[17]; /**< of each level, by its number */
+    uint64_t reserved[4];  /**< for later versions: zero */
 } sap_gl_pyramid_info;
 
 /**
- * Makes a pyramid: about 1.5 bytes of GPU memory a cell for flags in the vec4 form (0.5 where cells come four a texel),
- * 0.4 in the plain one; up to 5.5 where cells have many outputs; in ::SAP_GL_FLOAT 9.5, in bytes 2.5. Errors:
+ * Creates a pyramid: about 1.5 bytes of GPU memory a cell for flags in the vec4 form (0.5 where cells come four a
+ * texel), 0.4 in the plain one; up to 5.5 where cells have many outputs; in ::SAP_GL_FLOAT 9.5, in bytes 2.5. Errors:
  * SAP_ERROR_ARGUMENT (a NULL, a device that is not SAP_GL, an unknown form or kind of cells, one that does not go with
  * the form, a size or count that is not positive, or a count beyond the size), SAP_ERROR_RANGE (textures beyond the
  * context's limit, naming it; count * most of 2^32 or more, or of 2^24 or more in ::SAP_GL_FLOAT),
  * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
-SAP_API sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options* options,
-                                       sap_gl_pyramid** pyramid);
+SAP_API sap_status sap_gl_pyramid_create(sap_device* device, const sap_gl_pyramid_options* options,
+                                         sap_gl_pyramid** pyramid);
 
 /**
  * Lists the cells of a base texture. `total` is how many outputs there are, listed or not; reading it waits for the
@@ -322,7 +332,8 @@ SAP_API sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_
 SAP_API sap_status sap_gl_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* list, int64_t* total);
 
 /** How many outputs the last base had; waits for the GPU. In ::SAP_GL_FLOAT it is packed into a texel of bytes and
- * read from there, as WebGL 1 has to. Errors: as ::sap_gl_compact; SAP_ERROR_ARGUMENT if there was no base yet. */
+ * read from there, as WebGL 1 has to. Errors: as ::sap_gl_compact; SAP_ERROR_ARGUMENT before the first
+ * ::sap_gl_compact. */
 SAP_API sap_status sap_gl_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total);
 
 /** Reads the sums of a level: sums[ceil(count / 4^level)], level 1 ... levels. Errors: as ::sap_gl_pyramid_total, and

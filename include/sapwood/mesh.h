@@ -8,7 +8,7 @@
 #ifndef SAPWOOD_MESH_H
 #define SAPWOOD_MESH_H
 
-#include "base.h"
+#include "points.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,8 +26,8 @@ typedef struct sap_mesh {
     int64_t triangle_count;   /**< 0 … 2^31-1 */
 } sap_mesh;
 
-/** A k-d tree over the triangles of a mesh. It keeps a copy of them: the mesh may be freed. Never changes once built,
- * but by ::sap_mesh_tree_rebuild: any number of threads may search it at once. */
+/** A k-d tree over the triangles of a mesh. It keeps a copy of them: the mesh may be freed. It never changes except by
+ * ::sap_mesh_tree_rebuild, so any number of threads may search it at once. */
 typedef struct sap_mesh_tree sap_mesh_tree;
 
 /** How much work goes into a tree. Answers are the same. */
@@ -56,13 +56,14 @@ typedef struct sap_mesh_tree_options {
     int32_t depth; /**< inner nodes from the root to a leaf, at most, 1 … 64; 0: 8 + 2 log2(triangles), at most 64 */
     size_t memory; /**< bytes of scratch memory for the build, which it stays within by finishing part of a level
                         at a time; 0: no bound. SAP_ERROR_RANGE if it is too little for any order of work */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_mesh_tree_options;
 
 /**
  * Builds a tree. The same mesh and options give the same tree, byte for byte, on every device and for any number of
  * threads. On a CUDA device the mesh may lie in host memory or on the GPU; the call waits for the tree's size, and in
- * the caller's stream, with a mesh on the GPU, for nothing else. Triangles without area stand in the tree, though no
- * ray hits them. O(n log n) expected. options NULL: all defaults. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (an index
+ * the caller's stream, with a mesh on the GPU, for nothing else. Triangles without area are in the tree, though no ray
+ * hits them. O(n log n) expected. options NULL: all defaults. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (an index
  * that is no vertex's, naming the triangle; too many references), SAP_ERROR_NOT_FINITE (naming the first bad vertex
  * that a triangle uses), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, SAP_ERROR_UNSUPPORTED (the
  * device, or a stream that is being captured), SAP_ERROR_CANCELLED. On failure *tree is untouched.
@@ -72,8 +73,8 @@ SAP_API sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const 
 
 /**
  * Builds anew over another mesh, or one that has moved, with the same options, into the memory of the tree, which grows
- * as needed and is kept: rebuilding over meshes of one size allocates nothing. Nobody may search the tree meanwhile.
- * Errors: as ::sap_mesh_tree_build; the tree is then as it was, or, where a GPU has failed on the way, empty.
+ * as needed and is kept: rebuilding over meshes of one size allocates nothing. No search may run on the tree during the
+ * call. Errors: as ::sap_mesh_tree_build; the tree then stays as it was, or is empty if a GPU failed during the build.
  */
 SAP_API sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh);
 
@@ -108,7 +109,7 @@ typedef struct sap_mesh_tree_info {
     int64_t nodes;          /**< inner nodes */
     int64_t leaves;         /**< empty ones included */
     int64_t empty_leaves;   /**< leaves without triangles */
-    int64_t references;     /**< triangles in leaves, each counted in every leaf that it stands in */
+    int64_t references;     /**< triangles in leaves, each counted in every leaf that holds it */
     int32_t depth;          /**< inner nodes from the root to the deepest leaf */
     int32_t largest_leaf;   /**< triangles in the fullest leaf */
     double cost;            /**< expected cost of a ray by the surface area heuristic, with the costs of the options */
@@ -118,6 +119,7 @@ typedef struct sap_mesh_tree_info {
     float lower[3];         /**< least corner of the triangles' tight box; +infinity without any */
     float upper[3];         /**< its greatest corner; -infinity without any */
     sap_mesh_tree_options options; /**< as given, defaults filled in */
+    uint64_t reserved[4];          /**< for later versions: zero */
 } sap_mesh_tree_info;
 
 /** Describes a tree. Errors: SAP_ERROR_ARGUMENT (a NULL). */
@@ -160,8 +162,7 @@ SAP_API sap_status sap_occluded(const sap_mesh_tree* tree, const sap_ray* rays, 
 SAP_API sap_status sap_trace_all(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, int32_t limit,
                                  sap_hit* hits, int32_t* counts);
 
-/** ::sap_trace that also tells how many nodes each ray has looked at, leaves included. For pictures of a tree's
- * quality. */
+/** ::sap_trace that also counts the nodes that each ray visits, leaves included: for pictures of a tree's quality. */
 SAP_API sap_status sap_trace_visits(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, sap_hit* hits,
                                     int32_t* visits);
 
@@ -175,16 +176,17 @@ typedef struct sap_closest {
     int32_t triangle; /**< of equal distances, the smallest number */
 } sap_closest;
 
-/** The nearest points on the mesh to points[3*count]. Errors: as ::sap_trace. */
-SAP_API sap_status sap_closest_point(const sap_mesh_tree* tree, const float* points, int64_t count,
-                                     sap_closest* closest);
+/** The nearest point on the mesh for each of the points, which have 3 dimensions: closest[points.count]. Errors: as
+ * ::sap_trace, and SAP_ERROR_RANGE for more than 2^31-1 points. */
+SAP_API sap_status sap_closest_point(const sap_mesh_tree* tree, sap_points points, sap_closest* closest);
 
 /**
- * Whether each of points[3*count] lies inside a closed mesh: whether a ray from it crosses the surface an odd number of
- * times. Crossings through shared edges and vertices count once. Points on the surface may be told either way; points
- * that are not finite lie outside. Errors: as ::sap_trace.
+ * Whether each of the points, which have 3 dimensions, lies inside a closed mesh, that is, whether a ray from it
+ * crosses the surface an odd number of times: inside[points.count] become 1 or 0. Crossings through shared edges and
+ * vertices count once. Points on the surface may count as inside or outside; points that are not finite lie outside.
+ * Errors: as ::sap_closest_point.
  */
-SAP_API sap_status sap_inside(const sap_mesh_tree* tree, const float* points, int64_t count, uint8_t* inside);
+SAP_API sap_status sap_inside(const sap_mesh_tree* tree, sap_points points, uint8_t* inside);
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,8 @@
  *
  * **Coordinates** must be finite and at most half the square root of (largest float / dims) in magnitude (a rounding
  * less where that would overflow), so that every squared distance of two points is finite (5.3e18 in 3-D float). A
- * query may be anything: one that is not finite has no neighbours, and neither is a point a neighbour whose squared
- * distance to the query overflows.
+ * query may have any coordinates: one that is not finite has no neighbours, and a point whose squared distance to the
+ * query overflows is not a neighbour.
  *
  * **Ids** are the row numbers of the points that were given to the build.
  */
@@ -42,9 +42,8 @@ typedef struct sap_points_f64 {
 
 /** How a tree divides space. */
 typedef enum sap_split {
-    SAP_SPLIT_MEDIAN = 0,           /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
-    SAP_SPLIT_SLIDING_MIDPOINT = 1, /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
-    SAP_SPLIT_VVH = 2               /**< the voxel volume heuristic (Wald et al. 2004); unsupported so far */
+    SAP_SPLIT_MEDIAN = 0,          /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
+    SAP_SPLIT_SLIDING_MIDPOINT = 1 /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
 } sap_split;
 
 /** Which axis a node divides. */
@@ -55,11 +54,12 @@ typedef enum sap_axis {
 
 /** How to build a tree. All zero is the default for each field; NULL means all defaults. */
 typedef struct sap_tree_options {
-    sap_split split;      /**< default SAP_SPLIT_MEDIAN */
-    sap_axis axis;        /**< default SAP_AXIS_WIDEST */
-    int32_t leaf_size;    /**< points a leaf should hold, 1 … 1024; 0: 32. Leaves of balanced trees may hold a quarter
-                               more, those of other trees more points that are all equal */
+    sap_split split;   /**< default SAP_SPLIT_MEDIAN */
+    sap_axis axis;     /**< default SAP_AXIS_WIDEST */
+    int32_t leaf_size; /**< points a leaf should hold, 1 … 1024; 0: 32. A leaf of a balanced tree may hold a quarter
+                          more; a leaf of another tree may hold more points if all of them are equal */
     bool drop_duplicates; /**< of points equal in every coordinate keep the one with the smallest id */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_tree_options;
 
 /** A built tree. It never changes, except by ::sap_tree_rebuild. It holds a copy of the points. */
@@ -86,9 +86,9 @@ SAP_API sap_status sap_tree_build_f64(sap_device* device, sap_points_f64 points,
 /**
  * Builds the tree anew over other points, with its old options and into its old memory: nothing is allocated unless
  * there are more points than ever before in this tree (a sliding-midpoint tree may also need more nodes), or the device
- * was trimmed. dims and precision must stay. On failure the old tree stays; but after SAP_ERROR_CANCELLED, or when
- * a GPU fails in the middle, it may be empty. No query may run on the tree meanwhile.
- * Errors: as sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree that was loaded and lies as it was saved.
+ * was trimmed. dims and precision must stay. On failure the old tree stays, except that it may be empty after
+ * SAP_ERROR_CANCELLED or if a GPU fails during the build. No query may run on the tree during the call. Errors: as
+ * sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree that was loaded and is used in place (sap_tree_info.mapped).
  */
 SAP_API sap_status sap_tree_rebuild(sap_tree* tree, sap_points points);
 /** ::sap_tree_rebuild in double precision. */
@@ -104,7 +104,7 @@ SAP_API void sap_tree_free(sap_tree* tree);
 /**
  * Checks everything about a tree: that its points are a permutation of what was given, the total order at every split,
  * boxes, smallest ids, padding and the depth bound. O(n log n). A tree on a GPU is checked there, from the leaves up
- * (balanced: Brown 2015; sliding midpoints: Karras 2012); if anything is wrong, the host finds out what.
+ * (balanced: Brown 2015; sliding midpoints: Karras 2012); if anything is wrong, the host then looks for what it is.
  * Errors: SAP_ERROR_ARGUMENT; SAP_ERROR_FORMAT with the first violation named in the log; SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_tree_verify(const sap_tree* tree);
@@ -119,8 +119,8 @@ SAP_API sap_status sap_tree_save(const sap_tree* tree, const char* path);
 /**
  * Maps a saved tree (or reads it, where files cannot be mapped) and checks all of it before returning: checksum, sizes,
  * and everything that ::sap_tree_verify checks. The file must not be changed while the tree lives. O(n log n). A path
- * of "-" is a file of that name, for what is not a file cannot be mapped.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO, SAP_ERROR_FORMAT (the log gives the byte), SAP_ERROR_MEMORY.
+ * of "-" is a file of that name, because standard input cannot be mapped. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO,
+ * SAP_ERROR_FORMAT (the log gives the byte), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree);
 
@@ -131,19 +131,17 @@ SAP_API sap_status sap_tree_load(sap_device* device, const char* path, sap_tree*
 SAP_API sap_status sap_tree_saved_size(const sap_tree* tree, int64_t* size);
 
 /**
- * Writes what ::sap_tree_save writes into memory: bytes[size], with the size that ::sap_tree_saved_size tells, which
- * begin at a multiple of 64. They may be the very bytes that the tree was loaded from, but not overlap these otherwise.
- * O(n).
+ * Writes what ::sap_tree_save writes into memory: bytes[size], with the size that ::sap_tree_saved_size gives, aligned
+ * to 64 bytes. They may be exactly the bytes that the tree was loaded from; otherwise they must not overlap them. O(n).
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY; from a tree that is not on the CPU also those of ::sap_tree_copy.
  */
 SAP_API sap_status sap_tree_save_memory(const sap_tree* tree, void* bytes, int64_t size);
 
 /**
- * Takes a saved tree that lies in memory, and checks all of it as ::sap_tree_load does. Nothing is copied: bytes[size],
- * which begin at a multiple of 64, must stay and must not be changed while the tree lives, if its device is the CPU.
- * Such a tree cannot be rebuilt, but its copy can. O(n log n).
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT (the log gives the byte), SAP_ERROR_MEMORY; to a device that is not the
- * CPU also those of ::sap_tree_copy.
+ * Loads a saved tree from memory and checks all of it as ::sap_tree_load does. bytes[size] must be aligned to 64 bytes.
+ * On a CPU device nothing is copied: the bytes must stay and must not be changed while the tree lives. Such a tree
+ * cannot be rebuilt, but its copy can. O(n log n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT (the log gives the
+ * byte), SAP_ERROR_MEMORY; to a device that is not the CPU also those of ::sap_tree_copy.
  */
 SAP_API sap_status sap_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_tree** tree);
 
@@ -163,6 +161,7 @@ typedef struct sap_tree_info {
     sap_tree_options options;   /**< as given, defaults filled in */
     double lower[SAP_MAX_DIMS]; /**< tight box of the points; +infinity in an empty tree */
     double upper[SAP_MAX_DIMS]; /**< tight box of the points; -infinity in an empty tree */
+    uint64_t reserved[4];       /**< for later versions: zero */
 } sap_tree_info;
 
 /** Describes a tree. Errors: SAP_ERROR_ARGUMENT (a NULL). */
@@ -185,9 +184,10 @@ SAP_API sap_status sap_tree_nodes(const sap_tree* tree, sap_tree_node* nodes);
 
 /** How a search goes through a tree. All walks give the same answers. */
 typedef enum sap_walk {
-    SAP_WALK_AUTO = 0,      /**< the fastest: queries ordered inside the call, wide vectors */
-    SAP_WALK_STACK = 1,     /**< one query at a time with a stack; the text that all processors share */
-    SAP_WALK_STACKLESS = 2, /**< no stack, one bit a level of depth; balanced trees only, all others unsupported */
+    SAP_WALK_AUTO = 0,  /**< the fastest. Balanced trees: queries ordered inside the call, wide vectors. Other trees: on
+                           a CPU the same as SAP_WALK_STACK, on a GPU queries are ordered, too */
+    SAP_WALK_STACK = 1, /**< one query at a time with a stack; the text that all processors share */
+    SAP_WALK_STACKLESS = 2, /**< no stack, one bit a level of depth; balanced trees only */
     SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads, which vote; CUDA, balanced trees, k up to 32 */
     SAP_WALK_PACKET = 4     /**< the same for a block of 128 threads */
 } sap_walk;
@@ -196,7 +196,7 @@ typedef enum sap_walk {
 typedef struct sap_search_stats {
     int64_t nodes;  /**< nodes (with AUTO on a balanced tree: groups of 16 boxes) whose bounds were computed */
     int64_t leaves; /**< leaves scanned */
-    int64_t points; /**< distances computed; SAP_WALK_AUTO counts a leaf as the fullest one */
+    int64_t points; /**< distances computed; AUTO counts each leaf of a balanced tree as if it were the fullest */
 } sap_search_stats;
 
 /** What to search for. All zero but k is the default for each field. */
@@ -204,16 +204,17 @@ typedef struct sap_search {
     int32_t k;               /**< neighbours a query, at least 1; may exceed the number of points */
     double radius;           /**< only points with distance2 <= radius*radius (rounded once); 0: no limit */
     sap_walk walk;           /**< default SAP_WALK_AUTO */
-    bool ordered;            /**< the queries lie close to their neighbours in the list already: do not order them */
+    bool ordered;            /**< consecutive queries already lie close to one another: do not order them */
     bool with_self;          /**< sap_nearest_self: a point is its own neighbour */
     sap_search_stats* stats; /**< NULL: none; must not be shared by concurrent calls */
+    uint64_t reserved[4];    /**< for later versions: zero */
 } sap_search;
 
 /**
  * The k nearest points of each query. ids[count*k] and distance2[count*k] ascend by (distance2, id) in each row;
- * missing neighbours are id -1 at infinite distance. distance2 may be NULL. Expected O(log n + k log k) a query; a
- * query among equal points too. One query at a time allocates nothing for k up to 512.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a walk), SAP_ERROR_CANCELLED.
+ * missing neighbours have id -1 and an infinite distance. distance2 may be NULL. Expected O(log n + k log k) a query,
+ * also among equal points. One query at a time allocates nothing for k up to 512. Errors: SAP_ERROR_ARGUMENT,
+ * SAP_ERROR_RANGE, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a walk), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_nearest(const sap_tree* tree, sap_points queries, const sap_search* search, int32_t* ids,
                                float* distance2);
@@ -259,7 +260,7 @@ SAP_API sap_status sap_neighbors_sort(sap_neighbors* neighbors);
 
 /**
  * How many points lie within a radius of each query: distance2 <= radius*radius, the product rounded once to the
- * tree's precision. Subtrees that lie inside the ball are counted without a look at their points. radius may be 0
+ * tree's precision. Subtrees that lie inside the ball are counted without visiting their points. radius may be 0
  * (equal points) or infinite. Expected O(log n + the leaves at the ball's surface) a query. Errors: as sap_nearest.
  */
 SAP_API sap_status sap_radius_count(const sap_tree* tree, sap_points queries, double radius, int64_t* counts);
@@ -275,16 +276,16 @@ SAP_API sap_status sap_radius(const sap_tree* tree, sap_points queries, double r
 SAP_API sap_status sap_radius_f64(const sap_tree* tree, sap_points_f64 queries, double radius, sap_neighbors** found);
 
 /**
- * ::sap_radius into the caller's memory, so that nothing need be allocated and, on a GPU, nothing be waited for. Row i
- * is ids[offsets[i]] … ids[offsets[i+1]-1], the squared distances beside them. offsets[count + 1] tells of all hits,
- * offsets[count] how many they are in all. Of ids[capacity] and distance2[capacity] the first min(offsets[count],
- * capacity) are written, nothing beyond: where `capacity` was too small, rows are cut off there, and offsets[count]
- * is what it has to be. distance2 may be NULL, with a capacity of 0 ids too: then this is a count.
+ * ::sap_radius into the caller's memory, so that the call need not allocate memory nor, on a GPU, wait. Row i
+ * is ids[offsets[i]] … ids[offsets[i+1]-1], the squared distances beside them. offsets has count + 1 entries and covers
+ * all hits: offsets[count] is their number. Of ids[capacity] and distance2[capacity] only the first min(offsets[count],
+ * capacity) are written: if `capacity` is too small, rows are cut off there, and offsets[count] is the capacity that is
+ * needed. distance2 may be NULL; with a capacity of 0, ids may be NULL too: the call then only counts.
  *
- * Expected O(log n + hits) a query. On a CPU the hits pass through scratch memory for all of them. On a GPU queries go
- * through the tree twice; if all arrays lie there and the device works in the caller's stream, the call does not wait
- * and can be captured (see ::sap_device); ids or distance2 in host memory wait once for the number of hits.
- * Errors: as sap_nearest; SAP_ERROR_ARGUMENT also for a negative capacity and for offsets NULL.
+ * Expected O(log n + hits) a query. On a CPU all hits are first kept in scratch memory. On a GPU queries go through the
+ * tree twice; if all arrays lie there and the device works in the caller's stream, the call does not wait and can be
+ * captured (see ::sap_device); ids or distance2 in host memory wait once for the number of hits. Errors: as
+ * sap_nearest; SAP_ERROR_ARGUMENT also for a negative capacity and for offsets NULL.
  */
 SAP_API sap_status sap_radius_into(const sap_tree* tree, sap_points queries, double radius, int64_t capacity,
                                    int64_t* offsets, int32_t* ids, float* distance2);

@@ -24,7 +24,7 @@ typedef struct sap_camera {
 typedef struct sap_light {
     float position[3]; /**< of a point light; the middle of an area light */
     float color[3];    /**< red, green, blue, 1 and above: how bright it makes a white surface that faces it in the
-                          middle of the mesh's box; so it needs no thought about units */
+                          middle of the mesh's box; so it does not depend on units */
     float side[2][3];  /**< area light: the two sides of its parallelogram; zeros: a point light with sharp shadows */
 } sap_light;
 
@@ -35,6 +35,7 @@ typedef struct sap_scene {
     sap_camera camera;         /**< all zero: a view of the whole mesh, a little from above and from one side */
     const sap_light* lights;   /**< [light_count]; NULL: one soft light above the camera's shoulder */
     int32_t light_count;       /**< lights, 0 if `lights` is NULL; 0 beside lights: the sky alone */
+    uint64_t reserved[4];      /**< for later versions: zero */
 } sap_scene;
 
 /** How to draw. All zero is the default for each field, but for the size. */
@@ -50,6 +51,7 @@ typedef struct sap_render_options {
     bool flat;               /**< show triangles as they are. Default: normals are smoothed over edges that are blunt */
     bool heat;               /**< draw instead how many nodes of the tree the camera's rays look at */
     float hottest;           /**< heat: what is drawn brightest; 0: the most of the picture */
+    uint64_t reserved[4];    /**< for later versions: zero */
 } sap_render_options;
 
 /** What a picture took. */
@@ -57,7 +59,8 @@ typedef struct sap_render_info {
     int64_t rays;         /**< traced, shadows included */
     float hottest;        /**< heat: the most nodes that a pixel's rays looked at, on average; else 0 */
     double trace_seconds; /**< spent on rays through the tree */
-    double shade_seconds; /**< spent on all else: normals, cameras, surfaces, lights, pixels, and copies to a GPU */
+    double shade_seconds; /**< spent on the rest: normals, cameras, surfaces, lights, pixels, and copies to a GPU */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_render_info;
 
 /**
@@ -80,9 +83,9 @@ SAP_API sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, in
  * triangles are seen from behind; Ke shines, but is found by scattered rays only.
  *
  * Samples are those of a scrambled Sobol sequence, seeded by the pixel (Burley 2020). The same bits for any number of
- * threads, any instruction set, and on any device. O(samples * bounces * lights) rays a pixel. `device` is the tree's:
- * its log, memory, threads and progress serve this call; other calls on it report no progress meanwhile. `info` may be
- * NULL.
+ * threads, any instruction set, and on any device. O(samples * bounces * lights) rays a pixel. The call uses the device
+ * of the scene's tree, with its log, memory, threads and progress; other calls on that device report no progress during
+ * it. `info` may be NULL.
  *
  * The picture is made where the tree lies, in batches of paths that are traced, shaded and lit together; after each
  * bounce ::sap_compact closes the gaps of those that have ended. On a CPU device a batch is 64 x 64 pixels with up to
@@ -91,12 +94,13 @@ SAP_API sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, in
  * else stays there, and the pixels come back. Host code checks the scene and works out the normals of its vertices.
  * `pixels` and the arrays of the scene are host memory.
  *
- * Errors: SAP_ERROR_ARGUMENT (a NULL; an option out of range; numbers that are not finite in camera, lights or
- * background; a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a material that is
- * not there; light_count), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace and ::sap_compact.
+ * Errors: SAP_ERROR_ARGUMENT (a NULL, also scene->tree; an option out of range; numbers that are not finite in camera,
+ * lights or background; a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a
+ * material that is not there; light_count), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace and
+ * ::sap_compact.
  */
-SAP_API sap_status sap_render(sap_device* device, const sap_scene* scene, const sap_render_options* options,
-                              uint8_t* pixels, sap_render_info* info);
+SAP_API sap_status sap_render(const sap_scene* scene, const sap_render_options* options, uint8_t* pixels,
+                              sap_render_info* info);
 
 #ifdef __cplusplus
 }

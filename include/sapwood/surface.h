@@ -13,8 +13,8 @@
  * and is shared by all triangles that meet there. Vertices come in the order of the samples from which their edges
  * start, x fastest, and of one sample by axis; triangles in the order of their cells. Where neighbouring samples allow
  * for two surfaces, inside parts that touch in a diagonal are kept apart, in both cells that share the face: there are
- * no cracks. Every side of a triangle is that of just one other, run through the other way, but on the outer faces of
- * the volume, where the mesh ends.
+ * no cracks. Every side of a triangle is shared with exactly one other, in the opposite direction, except on the outer
+ * faces of the volume, where the mesh ends.
  *
  * **Values equal to the level.** A vertex may then lie on a sample itself, several vertices at one place, and a
  * triangle between them without area. They stay in the mesh, which is closed through them. A level that no sample has,
@@ -51,6 +51,7 @@ typedef struct sap_isosurface_options {
     float level;     /**< samples of at least this value are inside; finite */
     bool low_inside; /**< fronts and normals face higher values, as they should where low values are the body, such as
                         signed distances below 0. Default: they face lower values */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_isosurface_options;
 
 /**
@@ -75,12 +76,12 @@ typedef struct sap_isosurface {
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL, an unknown type, a negative size, a spacing that is not above 0, an origin,
  * spacing or level that is not finite or that would put samples beyond the range of a float), SAP_ERROR_NOT_FINITE (a
- * sample that is NaN, infinite or above 2^126 in magnitude, naming the first; of a volume with fewer than 2 along an
- * axis none is looked at, and its empty surface lies in host memory), SAP_ERROR_RANGE (a side of more than 2^31-1
- * samples, more samples than memory can be, more than 2^31-1 vertices or triangles; on OpenGL more than 858,993,459
- * samples, a side beyond GL_MAX_3D_TEXTURE_SIZE, a list beyond GL_MAX_TEXTURE_SIZE), SAP_ERROR_MEMORY,
- * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, SAP_ERROR_UNSUPPORTED (the device, or a stream that is being
- * captured), SAP_ERROR_CANCELLED. On failure *surface is untouched.
+ * sample that is NaN, infinite or above 2^126 in magnitude, naming the first; a volume with fewer than 2 along an axis
+ * is not read, and its empty surface lies in host memory), SAP_ERROR_RANGE (a side of more than 2^31-1 samples, more
+ * samples than memory can be, more than 2^31-1 vertices or triangles; on OpenGL more than 858,993,459 samples, a side
+ * beyond GL_MAX_3D_TEXTURE_SIZE, a list beyond GL_MAX_TEXTURE_SIZE), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY,
+ * SAP_ERROR_DEVICE_LOST, SAP_ERROR_UNSUPPORTED (the device, or a stream that is being captured), SAP_ERROR_CANCELLED.
+ * On failure *surface is untouched.
  */
 SAP_API sap_status sap_isosurface_extract(sap_device* device, sap_volume volume, const sap_isosurface_options* options,
                                           sap_isosurface** surface);

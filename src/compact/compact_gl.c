@@ -65,7 +65,7 @@ static sap_status compact_all(sap_device* device, const sap_compact_job* job, ui
     sap_gl_pyramid* pyramid = NULL;
     GLuint flags = 0;
     sap_gl_call call;
-    sap_status status = sap_gl_pyramid_make(device, &options, &pyramid);
+    sap_status status = sap_gl_pyramid_create(device, &options, &pyramid);
     if (status != SAP_OK) return status;
     if (sap_gl_begin(&call, device) == SAP_OK)
         flags = sap_gl_texture(&call, GL_RGBA8UI, options.width, options.height, NULL, "flags");

@@ -1,5 +1,6 @@
 // Histopyramids' face: checks, in every build.
 #include "compact/pyramid.h"
+#include "device/reserved.h"
 #include <string.h>
 
 static sap_status check(const sap_device* device, const sap_gl_pyramid_options* o) {
@@ -8,9 +9,13 @@ static sap_status check(const sap_device* device, const sap_gl_pyramid_options* 
     if (o->cells < SAP_GL_CELLS_UINT || o->cells > SAP_GL_CELLS_BYTE)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.cells: unknown kind %d", (int)o->cells);
     if (o->form == SAP_GL_FLOAT && o->cells < SAP_GL_CELLS_FLOAT)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.cells: GLSL ES 1.00 reads no textures of integers");
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.cells: GLSL ES 1.00 cannot read textures of integers");
     if (o->width < 1 || o->height < 1)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "options: a base of %d x %d texels", (int)o->width, (int)o->height);
+        return sap_fail(device, SAP_ERROR_ARGUMENT,
+                        "options.width and .height: %d x %d texels; both numbers must be at least 1", (int)o->width,
+                        (int)o->height);
+    sap_status status = sap_reserved_check(device, o->reserved, "options");
+    if (status != SAP_OK) return status;
     int64_t all = (int64_t)o->width * o->height;
     if (o->cells == SAP_GL_CELLS_UINT4) all = all > INT64_MAX / 4 ? INT64_MAX : 4 * all;
     if (o->count < 0 || o->count > all)
@@ -34,7 +39,7 @@ static void plan(sap_gl_pyramid* p) {
     }
 }
 
-sap_status sap_gl_pyramid_make(sap_device* device, const sap_gl_pyramid_options* options, sap_gl_pyramid** pyramid) {
+sap_status sap_gl_pyramid_create(sap_device* device, const sap_gl_pyramid_options* options, sap_gl_pyramid** pyramid) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!options) return sap_fail(device, SAP_ERROR_ARGUMENT, "options: is NULL");
     if (!pyramid) return sap_fail(device, SAP_ERROR_ARGUMENT, "pyramid: is NULL");
@@ -74,13 +79,16 @@ sap_status sap_gl_compact(sap_gl_pyramid* pyramid, uint32_t base, sap_gl_list* l
     if (list && list->expected < 0)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "list.expected: %lld is negative", (long long)list->expected);
     if (list && list->texture && (list->width < 1 || list->height < 1))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "list: a texture of %d x %d texels", (int)list->width,
+        return sap_fail(device, SAP_ERROR_ARGUMENT,
+                        "list.width and .height: %d x %d texels; both numbers must be at least 1", (int)list->width,
                         (int)list->height);
     return device->rooms.pyramid->compact(pyramid, base, list, total);
 }
 
 static sap_status check_filled(const sap_gl_pyramid* pyramid) {
-    return pyramid->filled ? SAP_OK : sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "pyramid: has had no base yet");
+    return pyramid->filled
+               ? SAP_OK
+               : sap_fail(pyramid->device, SAP_ERROR_ARGUMENT, "pyramid: no base has been compacted with it yet");
 }
 
 sap_status sap_gl_pyramid_total(sap_gl_pyramid* pyramid, int64_t* total) {

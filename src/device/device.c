@@ -1,5 +1,6 @@
 // Opening and closing devices, and how they speak to their host.
 #include "device/device.h"
+#include "device/reserved.h"
 #include "sapwood/gl.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ static sap_status complete_options(sap_device* device) {
     if (!o->device_allocator.allocate != !o->device_allocator.release)
         return sap_fail(device, SAP_ERROR_ARGUMENT,
                         "options.device_allocator: allocate and release must come together");
+    if (sap_reserved_check(device, o->reserved, "options") != SAP_OK) return SAP_ERROR_ARGUMENT;
     if (!o->allocator.allocate) o->allocator = (sap_allocator){heap_allocate, heap_release, NULL};
     return SAP_OK;
 }

@@ -141,5 +141,8 @@ sap_status sap_gl_wait(sap_device* device) {
 
 void sap_gl_describe_context(const sap_device* device, sap_gl_info* info) {
     const sap_gl* gl = sap_gl_of(device);
-    *info = (sap_gl_info){gl->most_texture, gl->most_targets, gl->float_targets, gl->version};
+    *info = (sap_gl_info){.max_texture_size = gl->most_texture,
+                          .max_draw_buffers = gl->most_targets,
+                          .float_targets = gl->float_targets,
+                          .version = gl->version};
 }

@@ -1,6 +1,6 @@
 // Volumes: NPY arrays of three axes, and raw samples.
-#include "device/device.h"
 #include "device/memory.h"
+#include "device/reserved.h"
 #include "files/npy.h"
 #include "files/read.h"
 #include <string.h>
@@ -180,7 +180,7 @@ static sap_status check(const sap_device* device, const sap_volume_read_options*
         if (o->size[i] < 0)
             return sap_fail(device, SAP_ERROR_ARGUMENT, "options.size[%d]: %lld is negative", i, (long long)o->size[i]);
     if (o->skip < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.skip: %lld is negative", (long long)o->skip);
-    return SAP_OK;
+    return sap_reserved_check(device, o->reserved, "options");
 }
 
 static sap_status parse(const sap_source* source, const sap_volume_read_options* o, sap_file_bytes* mapped,

@@ -201,7 +201,6 @@ static sap_status check_range(sap_device* device, const sap_table* table, int64_
 }
 
 static sap_status check_table(sap_device* device, const sap_table* table) {
-    if (!table) return sap_fail(device, SAP_ERROR_ARGUMENT, "table: is NULL");
     if (table->number < SAP_INT32 || table->number > SAP_FLOAT64)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "table.number: unknown number type %d", (int)table->number);
     if (table->rows < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "table.rows: is negative");
@@ -230,21 +229,21 @@ static sap_status check_format(sap_device* device, const char* path, sap_format*
     return SAP_OK;
 }
 
-sap_status sap_table_write(sap_device* device, const char* path, sap_format format, const sap_table* table) {
+sap_status sap_table_write(sap_device* device, const char* path, sap_format format, sap_table table) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    sap_status status = check_table(device, table);
+    sap_status status = check_table(device, &table);
     if (status == SAP_OK) status = check_format(device, path, &format);
     if (status != SAP_OK) return status;
-    int64_t columns = table->columns ? table->columns : 1;
-    status = check_names(device, format, table, columns);
-    if (status == SAP_OK && format == SAP_FORMAT_PLY && table->number == SAP_INT64)
-        status = check_range(device, table, table->rows * columns);
+    int64_t columns = table.columns ? table.columns : 1;
+    status = check_names(device, format, &table, columns);
+    if (status == SAP_OK && format == SAP_FORMAT_PLY && table.number == SAP_INT64)
+        status = check_range(device, &table, table.rows * columns);
     if (status != SAP_OK) return status;
     sap_output output;
     status = sap_output_open(&output, device, path);
     if (status != SAP_OK) return status;
-    writing w = {&output, table, columns, number_bytes[table->number]};
+    writing w = {&output, &table, columns, number_bytes[table.number]};
     if (format == SAP_FORMAT_PLY)
         write_ply(&w);
     else if (format == SAP_FORMAT_NPY)

@@ -1,5 +1,6 @@
 // The public functions that make, copy, check and free trees over triangles: arguments are checked here, once for all
 // processors.
+#include "device/reserved.h"
 #include "mesh/host_view.h"
 #include <math.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static sap_status complete_options(const sap_device* device, const sap_mesh_tree
                                    sap_mesh_tree_options* options) {
     memset(options, 0, sizeof *options);
     if (given) {
+        sap_status status = sap_reserved_check(device, given->reserved, "options");
+        if (status != SAP_OK) return status;
         options->quality = given->quality;
         options->cost = given->cost;
         options->radius = given->radius;
@@ -88,7 +91,7 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
     if (status != SAP_OK) return status;
     if (tree->memory.mapping)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
-                        "tree: lies as it was saved and cannot be rebuilt; copy it first");
+                        "tree: was loaded and lies as it was saved, so it cannot be rebuilt; copy it first");
     if (!SAP_CAN(tree->device, mesh, build)) return sap_unsupported(tree->device, "build trees over triangles");
     return tree->device->rooms.mesh->build(tree, &mesh);
 }

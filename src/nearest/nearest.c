@@ -1,4 +1,5 @@
 // The public nearest-neighbour functions: arguments are checked here, once for all processors.
+#include "device/reserved.h"
 #include "nearest/ops.h"
 #include "tree/queries.h"
 #include <math.h>
@@ -8,10 +9,10 @@ static sap_status check_search(const sap_tree* tree, const sap_search* search) {
     if (!search) return sap_fail(device, SAP_ERROR_ARGUMENT, "search: is NULL");
     if (search->k < 1) return sap_fail(device, SAP_ERROR_ARGUMENT, "search.k: %d is less than 1", (int)search->k);
     if (!(search->radius >= 0))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.radius: %g is not a radius", search->radius);
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.radius: %g is negative or not a number", search->radius);
     if (search->walk < SAP_WALK_AUTO || search->walk > SAP_WALK_PACKET)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "search.walk: unknown walk %d", (int)search->walk);
-    return SAP_OK;
+    return sap_reserved_check(device, search->reserved, "search");
 }
 
 // Completes and runs a job whose queries, ids and distances are set.

@@ -5,7 +5,7 @@
 // Completes and runs a job whose queries and outputs are set.
 static sap_status run(const sap_tree* tree, double radius, sap_radius_job* job) {
     const sap_device* device = tree->device;
-    if (!(radius >= 0)) return sap_fail(device, SAP_ERROR_ARGUMENT, "radius: %g is not a radius", radius);
+    if (!(radius >= 0)) return sap_fail(device, SAP_ERROR_ARGUMENT, "radius: %g is negative or not a number", radius);
     if (!job->found && !job->into && !job->counts && job->queries.count)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "counts: is NULL");
     job->limit2 = sap_limit2(tree, radius);

@@ -14,17 +14,18 @@ static sap_closest closest_to(const sap_mesh_tree* tree, const float* point) {
 }
 
 sap_status sap_closest_point_cpu(const sap_mesh_tree* tree, const sap_closest_job* job) {
-    sap_progress_state progress = sap_progress_begin(tree->device, job->count);
-    int64_t runs = (job->count + RUN - 1) / RUN;
+    sap_progress_state progress = sap_progress_begin(tree->device, job->points.count);
+    const float* points = job->points.coords;
+    const int64_t count = job->points.count, stride = job->points.stride, runs = (count + RUN - 1) / RUN;
 #pragma omp parallel for num_threads(tree->device->options.threads) schedule(dynamic) if (runs > 1)
     for (int64_t run = 0; run < runs; run++) {
         if (!sap_progress_add(&progress, 0)) continue;
-        int64_t first = run * RUN, end = first + RUN < job->count ? first + RUN : job->count;
-        for (int64_t i = first; i < end; i++) job->closest[i] = closest_to(tree, job->points + 3 * i);
+        int64_t first = run * RUN, end = first + RUN < count ? first + RUN : count;
+        for (int64_t i = first; i < end; i++) job->closest[i] = closest_to(tree, points + stride * i);
         sap_progress_add(&progress, end - first);
     }
     // A few points are not worth a report.
-    if (job->count > RUN && !sap_progress_finish(&progress))
+    if (count > RUN && !sap_progress_finish(&progress))
         return sap_fail(tree->device, SAP_ERROR_CANCELLED, "the search was cancelled");
     return SAP_OK;
 }

@@ -10,6 +10,10 @@ typedef struct closest_task {
     sap_closest_job job;
 } closest_task;
 
+static __device__ __forceinline__ sap_vector point_at(const sap_rows& points, int64_t i) {
+    return sap_vector_of((const float*)points.coords + points.stride * i);
+}
+
 // Where a query is: how far outside a cell along each axis, and in w the bits of the side of mesh/mesh_cuda.h.
 static __device__ __forceinline__ sap_vector outside_of(float4 place) {
     sap_vector v;
@@ -81,8 +85,8 @@ static __device__ __forceinline__ sap_near_point nearest_of(const closest_task& 
 
 static __global__ void __launch_bounds__(ABOUT_THREADS) find_closest(const __grid_constant__ closest_task task) {
     const int64_t i = (int64_t)blockIdx.x * ABOUT_THREADS + threadIdx.x;
-    if (i >= task.job.count) return;
-    const sap_vector query = sap_vector_of(task.job.points + 3 * i);
+    if (i >= task.job.points.count) return;
+    const sap_vector query = point_at(task.job.points, i);
     const sap_near_point best = sap_is_finite(query) ? nearest_of(task, query) : sap_no_near_point(query, INFINITY);
     sap_closest* to = task.job.closest + i;
     to->point[0] = best.point.x;
@@ -97,7 +101,7 @@ static __global__ void __launch_bounds__(ABOUT_THREADS) find_closest(const __gri
 static __global__ void __launch_bounds__(ABOUT_THREADS)
     tell_inside(const __grid_constant__ sap_mesh_tree tree, const sap_inside_job job, float magnitude) {
     const int64_t i = (int64_t)blockIdx.x * ABOUT_THREADS + threadIdx.x;
-    if (i < job.count) job.inside[i] = sap_is_inside(&tree, sap_vector_of(job.points + 3 * i), magnitude);
+    if (i < job.points.count) job.inside[i] = sap_is_inside(&tree, point_at(job.points, i), magnitude);
 }
 
 sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_job* job) {
@@ -107,9 +111,9 @@ sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_j
     memset((void*)&task, 0, sizeof task);
     task.mesh = sap_mesh_on_cuda_of(tree);
     task.job = *job;
-    task.job.points = (const float*)sap_cuda_in(&call, job->points, (size_t)job->count * 3 * sizeof(float));
-    task.job.closest = (sap_closest*)sap_cuda_out(&call, job->closest, (size_t)job->count * sizeof(sap_closest));
-    sap_cuda_launch(&call, find_closest, sap_cuda_grid_for(job->count, ABOUT_THREADS), task);
+    task.job.points = sap_cuda_rows_in(&call, &job->points);
+    task.job.closest = (sap_closest*)sap_cuda_out(&call, job->closest, (size_t)job->points.count * sizeof(sap_closest));
+    sap_cuda_launch(&call, find_closest, sap_cuda_grid_for(job->points.count, ABOUT_THREADS), task);
     return sap_cuda_end(&call, SAP_OK);
 }
 
@@ -117,9 +121,9 @@ sap_status sap_inside_cuda(const sap_mesh_tree* tree, const sap_inside_job* job)
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
     sap_inside_job on_device = *job;
-    on_device.points = (const float*)sap_cuda_in(&call, job->points, (size_t)job->count * 3 * sizeof(float));
-    on_device.inside = (uint8_t*)sap_cuda_out(&call, job->inside, (size_t)job->count);
-    sap_cuda_launch(&call, tell_inside, sap_cuda_grid_for(job->count, ABOUT_THREADS), *tree, on_device,
+    on_device.points = sap_cuda_rows_in(&call, &job->points);
+    on_device.inside = (uint8_t*)sap_cuda_out(&call, job->inside, (size_t)job->points.count);
+    sap_cuda_launch(&call, tell_inside, sap_cuda_grid_for(job->points.count, ABOUT_THREADS), *tree, on_device,
                     sap_mesh_magnitude(tree));
     return sap_cuda_end(&call, SAP_OK);
 }

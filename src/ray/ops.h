@@ -22,15 +22,13 @@ typedef struct sap_ray_job {
 
 // What is asked about points and a mesh, checked.
 typedef struct sap_closest_job {
-    const float* points; // [3 * count]
-    int64_t count;
-    sap_closest* closest; // [count]
+    sap_rows points;      // 3-D floats
+    sap_closest* closest; // [points.count]
 } sap_closest_job;
 
 typedef struct sap_inside_job {
-    const float* points; // [3 * count]
-    int64_t count;
-    uint8_t* inside; // [count]
+    sap_rows points; // 3-D floats
+    uint8_t* inside; // [points.count]
 } sap_inside_job;
 
 typedef struct sap_ray_ops {

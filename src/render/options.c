@@ -1,4 +1,5 @@
 // What pictures are asked is checked, and their defaults filled in.
+#include "device/reserved.h"
 #include "render/picture.h"
 
 enum { MOST_PIXELS = 65536, MOST_SAMPLES = 65536, MOST_BOUNCES = 64, MOST_LIGHTS = 65536 };
@@ -18,7 +19,7 @@ static sap_status check_options(const sap_device* device, const sap_render_optio
     if (!(o->hottest >= 0 && isfinite(o->hottest))) return bad(device, "options.hottest: negative or not finite");
     if (o->background && !sap_finite(sap_vector_of(o->background)))
         return bad(device, "options.background: not finite");
-    return SAP_OK;
+    return sap_reserved_check(device, o->reserved, "options");
 }
 
 sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* file, int64_t triangles) {
@@ -31,6 +32,8 @@ sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* fi
         return bad(device, "scene.file: triangles or vertices are NULL");
     if (file->material_ids && file->material_count && !file->materials)
         return bad(device, "scene.file: materials are NULL");
+    sap_status status = sap_reserved_check(device, file->reserved, "scene.file");
+    if (status != SAP_OK) return status;
     for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
         if (mesh->triangles[i] < 0 || mesh->triangles[i] >= mesh->vertex_count)
             return sap_fail(device, SAP_ERROR_RANGE, "scene.file: triangle %lld names vertex %d, which is not there",
@@ -43,11 +46,10 @@ sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* fi
 }
 
 static sap_status check_scene(const sap_device* device, const sap_scene* scene) {
-    if (!scene->tree) return bad(device, "scene.tree: is NULL");
     if (scene->light_count < 0 || scene->light_count > MOST_LIGHTS)
         return sap_fail(device, SAP_ERROR_RANGE, "scene.light_count: %d is not in 0…65536", (int)scene->light_count);
     if (scene->light_count && !scene->lights) return bad(device, "scene.lights: is NULL");
-    return SAP_OK;
+    return sap_reserved_check(device, scene->reserved, "scene");
 }
 
 static sap_status place_camera(sap_picture* picture, const sap_scene* scene) {

@@ -164,11 +164,11 @@ static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene,
     return status;
 }
 
-sap_status sap_render(sap_device* device, const sap_scene* scene, const sap_render_options* options, uint8_t* pixels,
+sap_status sap_render(const sap_scene* scene, const sap_render_options* options, uint8_t* pixels,
                       sap_render_info* info) {
-    if (!device) return SAP_ERROR_ARGUMENT;
-    if (!scene || !options || !pixels)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", !scene ? "scene" : !options ? "options" : "pixels");
+    if (!scene || !scene->tree) return SAP_ERROR_ARGUMENT;
+    sap_device* device = scene->tree->device;
+    if (!options || !pixels) return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", options ? "pixels" : "options");
     const double start = seconds_now();
     float most = 0;
     sap_picture picture;
@@ -176,7 +176,9 @@ sap_status sap_render(sap_device* device, const sap_scene* scene, const sap_rend
     if (status == SAP_OK) status = sap_mesh_file_check(device, scene->file, scene->tree->shape.triangles);
     if (status == SAP_OK) status = prepare_and_draw(&picture, scene, pixels, &most);
     if (status == SAP_OK && info)
-        *info =
-            (sap_render_info){picture.rays, most, picture.trace_seconds, seconds_now() - start - picture.trace_seconds};
+        *info = (sap_render_info){.rays = picture.rays,
+                                  .hottest = most,
+                                  .trace_seconds = picture.trace_seconds,
+                                  .shade_seconds = seconds_now() - start - picture.trace_seconds};
     return status;
 }

@@ -1,5 +1,6 @@
 // The face of the surfaces: checks, then the processor's table; and the memory in which surfaces lie.
 #include "surface/surface.h"
+#include "device/reserved.h"
 #include <math.h>
 
 // ---- Surfaces in memory
@@ -122,7 +123,7 @@ static sap_status check_size(const sap_device* device, const sap_volume* volume)
                         (long long)volume->size[0], (long long)volume->size[1], (long long)volume->size[2]);
     if (!empty && !volume->values) return sap_fail(device, SAP_ERROR_ARGUMENT, "volume.values: is NULL");
     if (!empty && (uintptr_t)volume->values % voxel_bytes(volume->type))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "volume.values: is not aligned to %zu bytes, as its type asks for",
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "volume.values: is not aligned to %zu bytes, which its type needs",
                         voxel_bytes(volume->type));
     return SAP_OK;
 }
@@ -157,8 +158,10 @@ sap_status sap_isosurface_extract(sap_device* device, sap_volume volume, const s
         return sap_fail(device, SAP_ERROR_ARGUMENT, "volume.type: unknown type %d", (int)volume.type);
     if (!isfinite(o.level))
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.level: %g is not finite", (double)o.level);
+    sap_status status = sap_reserved_check(device, o.reserved, "options");
+    if (status != SAP_OK) return status;
     sap_surface_job job = {.low_inside = o.low_inside, .surface = surface};
-    sap_status status = check_size(device, &volume);
+    status = check_size(device, &volume);
     if (status == SAP_OK) status = check_place(device, &volume, &job.lattice);
     if (status != SAP_OK) return status;
     if (!SAP_CAN(device, surface, extract)) return sap_unsupported(device, "extract surfaces");

@@ -165,7 +165,7 @@ static sap_status list(extraction* e, int kind) {
                                       .height = e->counts_size[1],
                                       .count = e->samples,
                                       .most = kind == VERTICES ? 3 : 5};
-    sap_status status = sap_gl_pyramid_make(e->device, &options, &e->pyramid[kind]);
+    sap_status status = sap_gl_pyramid_create(e->device, &options, &e->pyramid[kind]);
     if (status == SAP_OK) status = sap_gl_compact(e->pyramid[kind], e->counts[kind], &e->list[kind], &e->total[kind]);
     return status;
 }

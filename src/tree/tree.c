@@ -1,4 +1,5 @@
 // The public functions that make, copy, describe and free trees: arguments are checked here, once for all processors.
+#include "device/reserved.h"
 #include "tree/host_view.h"
 #include "tree/queries.h"
 #include <string.h>
@@ -7,20 +8,20 @@
 static sap_status complete_options(const sap_device* device, const sap_tree_options* given, sap_tree_options* options) {
     memset(options, 0, sizeof *options);
     if (given) {
+        sap_status status = sap_reserved_check(device, given->reserved, "options");
+        if (status != SAP_OK) return status;
         options->split = given->split;
         options->axis = given->axis;
         options->leaf_size = given->leaf_size;
         options->drop_duplicates = given->drop_duplicates;
     }
-    if (options->split < SAP_SPLIT_MEDIAN || options->split > SAP_SPLIT_VVH)
+    if (options->split < SAP_SPLIT_MEDIAN || options->split > SAP_SPLIT_SLIDING_MIDPOINT)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.split: unknown split rule %d", (int)options->split);
     if (options->axis < SAP_AXIS_WIDEST || options->axis > SAP_AXIS_CYCLE)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.axis: unknown axis rule %d", (int)options->axis);
     if (options->leaf_size < 0 || options->leaf_size > SAP_LEAF_MAX)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.leaf_size: %d is not in 0…%d", (int)options->leaf_size,
                         SAP_LEAF_MAX);
-    if (options->split == SAP_SPLIT_VVH)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.split: the voxel volume heuristic needs a GPU device");
     if (!options->leaf_size) options->leaf_size = SAP_LEAF_DEFAULT;
     return SAP_OK;
 }
@@ -60,7 +61,7 @@ static sap_status rebuild(sap_tree* tree, const sap_rows* points) {
                         (int)tree->shape.real_bits, (int)tree->shape.dims);
     if (tree->memory.mapping)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED,
-                        "tree: lies as it was saved and cannot be rebuilt; copy it first");
+                        "tree: was loaded and lies as it was saved, so it cannot be rebuilt; copy it first");
     return device->rooms.tree->build(tree, points);
 }
 

@@ -125,7 +125,7 @@ SAP_EXPORT sap_status web_mesh_closest_all(const sap_mesh_tree* tree, const floa
         return web_fail(SAP_ERROR_MEMORY, "no memory for the nearest points");
     sap_closest* closest = malloc(((size_t)count + 1) * sizeof *closest);
     if (!closest) return web_fail(SAP_ERROR_MEMORY, "no memory for the nearest points");
-    const sap_status status = sap_closest_point(tree, points, count, closest);
+    const sap_status status = sap_closest_point(tree, (sap_points){points, count, 3, 0}, closest);
     for (int32_t i = 0; status == SAP_OK && i < count; i++) {
         for (int a = 0; a < 3; a++) places[3 * i + a] = closest[i].point[a];
         distances[i] = squared ? closest[i].distance2 : sqrtf(closest[i].distance2);
@@ -137,5 +137,5 @@ SAP_EXPORT sap_status web_mesh_closest_all(const sap_mesh_tree* tree, const floa
 
 SAP_EXPORT sap_status web_mesh_inside_all(const sap_mesh_tree* tree, const float* points, int32_t count,
                                           uint8_t* inside) {
-    return sap_inside(tree, points, count, inside);
+    return sap_inside(tree, (sap_points){points, count, 3, 0}, inside);
 }

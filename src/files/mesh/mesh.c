@@ -1,5 +1,5 @@
 // Which format a mesh file has, and the mesh that its reader makes.
-#include "device/device.h"
+#include "device/reserved.h"
 #include "files/mesh/mesh_draft.h"
 #include <string.h>
 
@@ -55,12 +55,13 @@ static sap_status finish(sap_mesh_draft* draft, sap_mesh_file** file) {
 sap_status sap_mesh_source_parse(const sap_source* source, const sap_mesh_job* job, sap_mesh_file** file) {
     sap_format format = job->format == SAP_FORMAT_AUTO ? detect(source, job->suffix) : job->format;
     const sap_mesh_read_options* options = job->options;
+    sap_status status = options ? sap_reserved_check(source->device, options->reserved, "options") : SAP_OK;
+    if (status != SAP_OK) return status;
     if (options && !options->materials && options->materials_size)
         return sap_fail(source->device, SAP_ERROR_ARGUMENT, "options.materials: is NULL, but its size is %zu",
                         options->materials_size);
     if (source->size == 0) return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "the file is empty; give one with a mesh");
     sap_mesh_draft draft = {.source = source, .material = -1};
-    sap_status status;
     if (format == SAP_FORMAT_PLY)
         status = sap_read_ply_mesh(source, job, &draft);
     else if (format == SAP_FORMAT_OBJ)

@@ -1,5 +1,5 @@
 // Meshes as PLY and STL, and what is checked before any mesh is written.
-#include "device/device.h"
+#include "device/reserved.h"
 #include "files/mesh/mesh_write.h"
 #include "files/source.h"
 #include <math.h>
@@ -176,7 +176,8 @@ static sap_status check_mesh(sap_device* device, const sap_mesh_file* file) {
         return sap_fail(device, SAP_ERROR_ARGUMENT, "file.mesh.triangles: is NULL");
     if (!file->materials && file->material_count)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "file.materials: is NULL");
-    sap_status status = check_names(device, file);
+    sap_status status = sap_reserved_check(device, file->reserved, "file");
+    if (status == SAP_OK) status = check_names(device, file);
     return status == SAP_OK ? check_indices(device, file) : status;
 }
 
@@ -196,7 +197,8 @@ sap_status sap_mesh_write(sap_device* device, const char* path, sap_format forma
                           const sap_mesh_write_options* options) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    sap_status status = check_mesh(device, file);
+    sap_status status = options ? sap_reserved_check(device, options->reserved, "options") : SAP_OK;
+    if (status == SAP_OK) status = check_mesh(device, file);
     if (status == SAP_OK) status = check_format(device, path, &format);
     if (status != SAP_OK) return status;
     if (format == SAP_FORMAT_OBJ) return sap_write_obj(device, path, file);

@@ -1,4 +1,5 @@
 // The public functions for frames and textures of trees: arguments are checked here.
+#include "device/reserved.h"
 #include "nearest/ops.h"
 #include "tree/ops.h"
 #include "tree/queries.h"
@@ -38,17 +39,21 @@ sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t heig
     if (!search) return sap_fail(device, SAP_ERROR_ARGUMENT, "search: is NULL");
     if (!frame) return sap_fail(device, SAP_ERROR_ARGUMENT, "frame: is NULL");
     if (width < 1 || height < 1)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "width, height: %d x %d is no size", (int)width, (int)height);
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "width, height: %d x %d pixels; both numbers must be at least 1",
+                        (int)width, (int)height);
     if (search->k < 0 || !(search->radius >= 0))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "search: %d neighbours within %g", (int)search->k, search->radius);
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "search: k is %d and radius %g; neither may be negative",
+                        (int)search->k, search->radius);
+    sap_status status = sap_reserved_check(device, search->reserved, "search");
+    if (status != SAP_OK) return status;
     double radius = search->radius > 0 || !search->k ? search->radius : (double)INFINITY;
     return device->rooms.frame->create(tree, (int32_t[2]){width, height}, search->k, (float)sap_limit2(tree, radius),
                                        frame);
 }
 
-sap_status sap_gl_frame_begin(sap_gl_frame* frame, const sap_grid* grid) {
+sap_status sap_gl_frame_begin(sap_gl_frame* frame, sap_grid grid) {
     if (!frame) return SAP_ERROR_ARGUMENT;
-    return grid ? ops_of(frame)->begin(frame, grid) : refuse(frame, "grid: is NULL");
+    return ops_of(frame)->begin(frame, &grid);
 }
 
 sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done) {
@@ -71,13 +76,13 @@ void sap_gl_frame_free(sap_gl_frame* frame) {
     if (frame) ops_of(frame)->free(frame);
 }
 
-sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
+sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, sap_grid grid, int32_t* ids,
                                 float* distances) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!SAP_CAN(device, nearest, search_rgba8)) return sap_unsupported(device, "search trees of four bytes a node");
-    if (!form || !grid || !ids)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", !form ? "form" : !grid ? "grid" : "ids");
-    if (grid->width < 1 || grid->height < 1)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d is no size", (int)grid->width, (int)grid->height);
-    return device->rooms.nearest->search_rgba8(device, form, grid, ids, distances);
+    if (!form || !ids) return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", form ? "ids" : "form");
+    if (grid.width < 1 || grid.height < 1)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d places; both numbers must be at least 1",
+                        (int)grid.width, (int)grid.height);
+    return device->rooms.nearest->search_rgba8(device, form, &grid, ids, distances);
 }

@@ -10,14 +10,12 @@ enum { PLACES = 1 << 18 }; // asked at a time
 
 static sap_status check(const sap_tree* tree, const sap_grid* grid) {
     const sap_device* device = tree->device;
-    if (!grid) {
-        sap_fail(device, SAP_ERROR_ARGUMENT, "grid: is NULL");
-        return SAP_ERROR_ARGUMENT;
-    }
     if (grid->width < 1 || grid->height < 1)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d is no size", (int)grid->width, (int)grid->height);
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d places; both numbers must be at least 1",
+                        (int)grid->width, (int)grid->height);
     if (tree->shape.real_bits != 32)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "tree: grids are for trees of floats");
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        "tree: holds 64-bit points; searches from a grid need a tree of floats");
     return SAP_OK;
 }
 
@@ -73,32 +71,33 @@ static sap_status run(const sap_tree* tree, const sap_grid_job* job, const sap_s
     return ask_by_rows(tree, job, search);
 }
 
-sap_status sap_nearest_grid(const sap_tree* tree, const sap_grid* grid, const sap_search* search, int32_t* ids,
+sap_status sap_nearest_grid(const sap_tree* tree, sap_grid grid, const sap_search* search, int32_t* ids,
                             float* distance2) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     const sap_device* device = tree->device;
-    sap_status status = check(tree, grid);
+    sap_status status = check(tree, &grid);
     if (status != SAP_OK) return status;
     // One place asks for all that is wrong with the search.
     int32_t none = 0;
     status = sap_nearest(tree, (sap_points){NULL, 0, tree->shape.dims, 0}, search, &none, NULL);
     if (status != SAP_OK) return status;
     int64_t answers;
-    if (__builtin_mul_overflow((int64_t)grid->width * grid->height, (int64_t)search->k, &answers) ||
+    if (__builtin_mul_overflow((int64_t)grid.width * grid.height, (int64_t)search->k, &answers) ||
         answers > PTRDIFF_MAX / 8)
         return sap_fail(device, SAP_ERROR_RANGE, "search.k: width * height * k overflows");
     if (!ids) return sap_fail(device, SAP_ERROR_ARGUMENT, "ids: is NULL");
-    sap_grid_job job = {.grid = grid, .k = search->k, .ids = ids, .distance2 = distance2};
+    sap_grid_job job = {.grid = &grid, .k = search->k, .ids = ids, .distance2 = distance2};
     job.limit2 = (float)sap_limit2(tree, search->radius > 0 ? search->radius : (double)INFINITY);
     return run(tree, &job, search);
 }
 
-sap_status sap_radius_count_grid(const sap_tree* tree, const sap_grid* grid, double radius, int64_t* counts) {
+sap_status sap_radius_count_grid(const sap_tree* tree, sap_grid grid, double radius, int64_t* counts) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    sap_status status = check(tree, grid);
+    sap_status status = check(tree, &grid);
     if (status != SAP_OK) return status;
-    if (!(radius >= 0)) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "radius: %g is not a radius", radius);
+    if (!(radius >= 0))
+        return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "radius: %g is negative or not a number", radius);
     if (!counts) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "counts: is NULL");
-    sap_grid_job job = {.grid = grid, .limit2 = (float)sap_limit2(tree, radius), .counts = counts};
+    sap_grid_job job = {.grid = &grid, .limit2 = (float)sap_limit2(tree, radius), .counts = counts};
     return run(tree, &job, NULL);
 }

@@ -1,4 +1,5 @@
 // The public functions for views: arguments are checked here.
+#include "device/reserved.h"
 #include "mesh/layout.h"
 #include "render/ops.h"
 
@@ -20,7 +21,9 @@ sap_status sap_gl_view_create(const sap_mesh_tree* tree, const sap_mesh_file* fi
 
 sap_status sap_gl_view_begin(sap_gl_view* view, const sap_gl_view_options* options) {
     if (!view) return SAP_ERROR_ARGUMENT;
-    return options ? ops_of(view)->begin(view, options) : refuse(view, "options: is NULL");
+    if (!options) return refuse(view, "options: is NULL");
+    sap_status status = sap_reserved_check(tree_of(view)->device, options->reserved, "options");
+    return status == SAP_OK ? ops_of(view)->begin(view, options) : status;
 }
 
 sap_status sap_gl_view_step(sap_gl_view* view, int32_t side, bool* done) {
@@ -31,7 +34,8 @@ sap_status sap_gl_view_step(sap_gl_view* view, int32_t side, bool* done) {
 
 sap_status sap_gl_view_show(const sap_gl_view* view, uint32_t framebuffer, const int32_t rectangle[4]) {
     if (!view) return SAP_ERROR_ARGUMENT;
-    if (!rectangle || rectangle[2] < 1 || rectangle[3] < 1) return refuse(view, "rectangle: is none");
+    if (!rectangle || rectangle[2] < 1 || rectangle[3] < 1)
+        return refuse(view, "rectangle: is NULL, or its width or height is less than 1");
     return ops_of(view)->show(view, framebuffer, rectangle);
 }
 

@@ -50,12 +50,13 @@ static sap_status check(const sap_tree* tree) {
     return SAP_OK;
 }
 
-sap_status sap_tree_to_rgba8(const sap_tree* tree, const double lower[2], double side, sap_rgba8_tree** form) {
+sap_status sap_rgba8_tree_build(const sap_tree* tree, const double lower[2], double side, sap_rgba8_tree** form) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     sap_device* device = tree->device;
     if (!lower || !form) return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", lower ? "form" : "lower");
     if (!(side > 0 && isfinite(side) && isfinite(lower[0]) && isfinite(lower[1])))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "side: %g is no domain", side);
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "lower, side: not finite, or a side of %g, which is not above 0",
+                        side);
     sap_status status = check(tree);
     if (status != SAP_OK) return status;
     int64_t count = 2 * tree->shape.leaves, width = 1;

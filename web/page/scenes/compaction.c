@@ -82,7 +82,7 @@ PAGE_EXPORT sap_status compaction_make(int form) {
     forget();
     c->form = options.form;
     c->list = (sap_gl_list){.texture = 0};
-    sap_status status = sap_gl_pyramid_make(page_gl(), &options, &c->pyramid);
+    sap_status status = sap_gl_pyramid_create(page_gl(), &options, &c->pyramid);
     return status == SAP_OK ? sap_gl_pyramid_describe(c->pyramid, &c->info) : status;
 }
 

@@ -104,7 +104,7 @@ PAGE_EXPORT sap_status job_voronoi_choose(page_job* job) {
         choose_of_all(place, k);
     } else if (k > 0 && voronoi.tree) {
         const sap_grid grid = {.width = 1, .height = 1, .origin = {number[0], number[1]}};
-        sap_status status = sap_nearest_grid(voronoi.tree, &grid, &(sap_search){.k = k}, voronoi.chosen, NULL);
+        sap_status status = sap_nearest_grid(voronoi.tree, grid, &(sap_search){.k = k}, voronoi.chosen, NULL);
         if (status != SAP_OK) return status;
         voronoi.chosen_count = k;
     }

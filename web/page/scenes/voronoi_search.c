@@ -146,7 +146,7 @@ static sap_status step_library(void) {
     if (!search.frame)
         status = sap_gl_frame_create(voronoi.tree, search.tile, search.tile, &(sap_search){.k = 1}, &search.frame);
     const sap_grid grid = grid_of(search.at[0], search.at[1], search.tile, search.tile);
-    if (status == SAP_OK && !search.begun) status = sap_gl_frame_begin(search.frame, &grid);
+    if (status == SAP_OK && !search.begun) status = sap_gl_frame_begin(search.frame, grid);
     return status == SAP_OK ? sap_gl_frame_step(search.frame, search.leaves, NULL) : status;
 }
 
@@ -251,7 +251,7 @@ static sap_status search_compact(void) {
     uint32_t* texels = malloc(pixels * 16);
     sap_status status =
         ids && away && texels ? SAP_OK : page_fail(SAP_ERROR_MEMORY, "There is no memory here for a picture.");
-    if (status == SAP_OK) status = sap_gl_nearest_rgba8(page_gl(), &voronoi.form, &grid, ids, away);
+    if (status == SAP_OK) status = sap_gl_nearest_rgba8(page_gl(), &voronoi.form, grid, ids, away);
     for (int i = 0; i < 2 && status == SAP_OK; i++) {
         const bool old = page_gl_version() == 1;
         for (size_t p = 0; p < pixels; p++) {

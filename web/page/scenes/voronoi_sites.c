@@ -128,7 +128,7 @@ static sap_status answer_form(page_job* job) {
     const double side = fmax(1, field.aspect) * 1.1;
     const double lower[2] = {0.5 * field.aspect - 0.5 * side, 0.5 - 0.5 * side};
     sap_rgba8_tree* form = NULL;
-    sap_status status = sap_tree_to_rgba8(field.tree, lower, side, &form);
+    sap_status status = sap_rgba8_tree_build(field.tree, lower, side, &form);
     if (status != SAP_OK) return status;
     size_t bytes = (size_t)form->width * (size_t)form->height * 4;
     void* nodes = page_answer(job, bytes);
