@@ -207,7 +207,12 @@ TEST(bad_scenes) {
     sap_light light = {{0, 5, 0}, {1, 1, 1}, {{0, 0, 0}, {0, 0, 0}}};
     s.scene.lights = &light;
     s.scene.light_count = 1;
-    REFUSED(s.scene.tree, NULL, SAP_ERROR_ARGUMENT);
+    // Without a tree there is no device to log with.
+    s.w.log_calls = 0;
+    s.scene.tree = NULL;
+    CHECK_STATUS(draw(&s, &render_small), SAP_ERROR_ARGUMENT);
+    CHECK(s.w.log_calls == 0 && s.pixels[0] == 0xee);
+    s.scene.tree = s.tree;
     REFUSED(s.scene.file, NULL, SAP_ERROR_ARGUMENT);
     REFUSED(s.scene.lights, NULL, SAP_ERROR_ARGUMENT);
     REFUSED(s.scene.light_count, -1, SAP_ERROR_RANGE);

@@ -14,7 +14,10 @@ static sap_points_f64 doubles(const void* coords, int32_t count, int32_t dims) {
 /** Builds a tree; its address is then integers[0]. */
 SAP_EXPORT sap_status web_tree_build(const void* coords, int32_t count, int32_t dims, int32_t bits, int32_t split,
                                      int32_t axis, int32_t leaf_size, int32_t drop_duplicates) {
-    const sap_tree_options options = {(sap_split)split, (sap_axis)axis, leaf_size, drop_duplicates != 0};
+    const sap_tree_options options = {.split = (sap_split)split,
+                                      .axis = (sap_axis)axis,
+                                      .leaf_size = leaf_size,
+                                      .drop_duplicates = drop_duplicates != 0};
     sap_tree* tree = NULL;
     const sap_status status = bits == 32
                                   ? sap_tree_build(web_device, floats(coords, count, dims), &options, &tree)
