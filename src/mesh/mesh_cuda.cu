@@ -1,7 +1,7 @@
 // Trees over triangles on CUDA devices: their memory, the way to and from the host, and the form that rays walk.
+#include "compact/prefix_sum_cuda.h"
 #include "device/cuda_rooms.h"
 #include "mesh/mesh_cuda.h"
-#include "radius/radius_cuda.h"
 
 enum { PACK_THREADS = 256, LEAF_BITS = 31 };
 

@@ -1,6 +1,7 @@
 // The radius search on a CUDA device. Collecting takes two passes over the queries: the first counts, the counts become
 // offsets, the second writes the hits to their rows. The host does not wait between them if the caller says how much
 // room there is, or if it can guess from the last search how much the hits take.
+#include "compact/prefix_sum_cuda.h"
 #include "device/cuda_rooms.h"
 #include "radius/radius_cuda.h"
 #include "radius/radius_kernels_cuda.cuh"

@@ -1,7 +1,7 @@
 // Surfaces on a GPU, in the passes of the CPU: bits, counts, and, once the host knows the size, vertices and triangles.
 // A warp has a row of samples; where nothing crosses it, its words of bits tell so 32 at a time.
+#include "compact/prefix_sum_cuda.h"
 #include "device/cuda_rooms.h"
-#include "radius/radius_cuda.h"
 
 extern "C" {
 #include "surface/surface.h"
