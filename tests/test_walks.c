@@ -200,7 +200,7 @@ static void check_nearest(const sap_tree* tree, const cloud* points, const cloud
         job.ids = ids;
         job.distance2 = distance2;
         memset(ids, 7, (size_t)queries->count * (size_t)k * sizeof *ids);
-        CHECK_STATUS(sap_nearest_walks_cpu(tree, &job), SAP_OK);
+        CHECK_STATUS(sap_nearest_walk_cpu(tree, &job), SAP_OK);
         for (int64_t q = 0; q < queries->count; q++) {
             CHECK(oracle_nearest(points, queries, q, k, rules, row_ids, row_distance2));
             CHECK(!memcmp(row_ids, ids + q * k, (size_t)k * sizeof *ids));
@@ -234,10 +234,10 @@ static void check_radius(const sap_tree* tree, const cloud* points, const cloud*
     int32_t* place = tree_order(tree);
     sap_neighbors* found = NULL;
     job.counts = counts;
-    CHECK_STATUS(sap_radius_walks_cpu(tree, &job), SAP_OK);
+    CHECK_STATUS(sap_radius_walk_cpu(tree, &job), SAP_OK);
     job.counts = NULL;
     job.found = &found;
-    CHECK_STATUS(sap_radius_walks_cpu(tree, &job), SAP_OK);
+    CHECK_STATUS(sap_radius_walk_cpu(tree, &job), SAP_OK);
     for (int64_t q = 0; q < queries->count; q++) {
         CHECK_EQUAL(counts[q], oracle_radius(points, queries, q, rules, ids, distance2));
         CHECK_EQUAL(counts[q], found->offsets[q + 1] - found->offsets[q]);
@@ -324,7 +324,7 @@ TEST(equal_points_stay_cheap) {
                                    .search = {.k = k, .walk = (sap_walk)walk, .stats = &stats}};
             NOTE("split %d leaf %d walk %d k %d", i % 2, options.leaf_size, walk, (int)k);
             stats = (sap_search_stats){0, 0, 0};
-            CHECK_STATUS(sap_nearest_walks_cpu(tree, &job), SAP_OK);
+            CHECK_STATUS(sap_nearest_walk_cpu(tree, &job), SAP_OK);
             for (int32_t at = 0; at < k; at++) CHECK_EQUAL(ids[at], at);
             CHECK(stats.points >= k && stats.points <= k + 2 * tree->shape.capacity);
             CHECK(stats.nodes <= tree->shape.depth + 2 * stats.leaves);

@@ -16,7 +16,7 @@ typedef struct any_shape {
 
 typedef struct any_shared {
     tile_shared tile;
-    uint16_t source[ANY_ITEMS]; // which item of the tile is the so-manieth kept one
+    uint16_t source[ANY_ITEMS]; // which item of the tile is kept number i
     __align__(16) unsigned char bytes[TILE_BYTES + 2 * VECTOR];
 } any_shared;
 
@@ -61,8 +61,10 @@ static __device__ __forceinline__ void store_run(unsigned char* to, const byte_r
 static __device__ __forceinline__ unsigned list_kept(any_shared* s, unsigned mask) {
     unsigned group[1] = {mask};
     const unsigned kept = rank_groups<1>(&s->tile, group);
-    for (unsigned place = group[0] >> 16; mask; mask &= mask - 1)
+    for (unsigned place = group[0] >> 16; mask; mask &= mask - 1) {
+        SAP_ASSERT(place < kept && place < ANY_ITEMS);
         s->source[place++] = (uint16_t)(threadIdx.x * GROUP + (unsigned)__ffs((int)mask) - 1);
+    }
     return kept;
 }
 
@@ -106,18 +108,19 @@ __global__ static void __launch_bounds__(TILE_THREADS, BLOCKS_AT_ONCE) compact_a
     const int64_t skipped = slab * TILE_BYTES, rest = t.item_bytes - skipped; // of each item: ahead of the slab
     const unsigned size = rest < TILE_BYTES ? (unsigned)rest : (unsigned)TILE_BYTES;
     const unsigned char* from = t.items + first * t.item_bytes + skipped;
+    SAP_ASSERT(items >= 1 && items <= ANY_ITEMS && (unsigned)items * size <= TILE_BYTES);
     const byte_run run = run_of(from, (unsigned)items * size);
     uint4 vector[VECTORS] = {};
     load_vectors(run, vector);
     const int group = (int)threadIdx.x * GROUP;
     const unsigned mask = group < items ? group_mask(t.keep, first + group, first + items) : 0;
     const unsigned kept = list_kept(s, mask);
-    tile_tell_counted(t, number, shape.slabs, kept);
+    tile_publish_counted(t, number, shape.slabs, kept);
     store_run(s->bytes, run, vector);
     __syncthreads();
-    tile_tell_loaded(t, number, shape.slabs, kept);
+    tile_publish_loaded(t, number, shape.slabs, kept);
     const bool last = slab == 0 && first + items == t.count;
-    const unsigned long long ahead = tile_ask(t, &s->tile, number, shape.slabs, kept, last);
+    const unsigned long long ahead = tile_kept_before(t, &s->tile, number, shape.slabs, kept, last);
     unsigned char* to = t.out + ahead * (unsigned long long)t.item_bytes + skipped;
     write_listed(s, s->bytes + ((unsigned)(uintptr_t)from & (VECTOR - 1)), to, size, kept, shape.words);
 }

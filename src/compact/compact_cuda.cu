@@ -1,5 +1,6 @@
-// Compaction on a GPU: a single pass, in which each block compacts one tile of items and finds out by decoupled
-// look-back where in the output that belongs.
+// Compaction on a GPU: a single pass, in which each block compacts one tile of items and finds its place in the output
+// by decoupled look-back.
+#include "base/assert.h"
 #include "compact/any_cuda.cuh"
 #include "compact/sized_cuda.cuh"
 
@@ -37,9 +38,10 @@ static void make_plan(plan* p) {
     p->shape.slabs = parts(size, TILE_BYTES);
     p->shape.words = is_multiple(p->t, 4);
     p->blocks = parts(p->t.count, p->shape.items) * p->shape.slabs;
+    SAP_ASSERT(p->shape.slabs == 1 || p->shape.items == 1);
 }
 
-// A byte an item that says whether it is to be kept.
+// Makes flags, one byte for each item: whether it is kept.
 static void flag_items(sap_cuda_call* call, plan* p) {
     uint8_t* keep = (uint8_t*)sap_cuda_take(call, (size_t)p->t.count);
     int lanes = 1;
@@ -59,10 +61,10 @@ template <int size> static void launch_sized(sap_cuda_call* call, const plan* p)
 }
 
 static void launch(sap_cuda_call* call, plan* p) {
-    const size_t told = (size_t)p->blocks * sizeof(sap_told);
-    p->t.told = (sap_told*)sap_cuda_take(call, told + sizeof(unsigned));
-    sap_cuda_fill(call, p->t.told, 0, told + sizeof(unsigned));
-    p->t.begun = (unsigned*)(p->t.told + p->blocks);
+    const size_t bytes = (size_t)p->blocks * sizeof(sap_tile_status);
+    p->t.status = (sap_tile_status*)sap_cuda_take(call, bytes + sizeof(unsigned));
+    sap_cuda_fill(call, p->t.status, 0, bytes + sizeof(unsigned));
+    p->t.begun = (unsigned*)(p->t.status + p->blocks);
     if (call->status != SAP_OK) return;
     switch (p->sized) {
     case 1: launch_sized<1>(call, p); break;
@@ -78,7 +80,7 @@ static void launch(sap_cuda_call* call, plan* p) {
     }
 }
 
-// Compacts arrays of the GPU, given here or brought there.
+// Compacts arrays on the GPU, or copies of the host's.
 static void compact(sap_cuda_call* call, const sap_compact_job* job) {
     const size_t bytes = (size_t)job->count * job->item_bytes;
     const bool out_here = sap_cuda_on_device(call, job->out), count_here = sap_cuda_on_device(call, job->out_count);
@@ -88,7 +90,7 @@ static void compact(sap_cuda_call* call, const sap_compact_job* job) {
     if (job->keep) p.t.keep = (const uint8_t*)sap_cuda_in(call, job->keep, (size_t)job->count);
     p.t.count = job->count;
     p.t.item_bytes = (int64_t)job->item_bytes;
-    // What came from the host and goes back there is compacted in its copy.
+    // Items that came from the host and go back there are compacted in place, in their copy.
     const bool is_copy = p.t.items != job->items;
     if (out_here)
         p.t.out = (unsigned char*)job->out;

@@ -1,5 +1,6 @@
 // sap_compact on OpenGL: flags go up four a texel, a histopyramid lists the numbers of those that are set, and the host
-// moves the items of these. One part of the flags after another, so that any number of them will do.
+// moves their items. The flags are taken in parts, so that there is no limit to their number.
+#include "base/assert.h"
 #include "compact/pyramid_gl.h"
 #include <string.h>
 
@@ -8,6 +9,7 @@ enum { WIDTH = 1024, PART = 1 << 22, ROWS = 16 }; // texels; flags of a part; ro
 static void upload(sap_gl_call* call, GLuint texture, const uint8_t* keep, int64_t count) {
     unsigned char last[4] = {0, 0, 0, 0};
     GLsizei rows = (GLsizei)(count / (4 * WIDTH)), texels = (GLsizei)(count / 4 % WIDTH);
+    SAP_ASSERT(count >= 1 && count <= PART);
     if (call->status != SAP_OK) return;
     memcpy(last, keep + count / 4 * 4, (size_t)(count % 4));
     const struct {
@@ -30,6 +32,7 @@ static void upload(sap_gl_call* call, GLuint texture, const uint8_t* keep, int64
 static void gather(sap_gl_call* call, const sap_gl_list* list, int64_t total, const unsigned char* items, size_t size,
                    uint32_t* texels, unsigned char* out) {
     int64_t at_once = (int64_t)ROWS * list->width;
+    SAP_ASSERT(list->width <= SAP_PYRAMID_LIST_WIDTH || call->status != SAP_OK);
     for (int64_t done = 0; done < total; done += at_once) {
         int64_t count = total - done < at_once ? total - done : at_once;
         int32_t rows = (int32_t)((count + list->width - 1) / list->width);
@@ -48,12 +51,13 @@ static sap_status compact_part(sap_gl_pyramid* pyramid, GLuint flags, const sap_
     sap_gl_call call;
     if (sap_gl_begin(&call, pyramid->device) == SAP_OK) upload(&call, flags, job->keep + first, count);
     sap_status status = sap_gl_end(&call, SAP_OK);
-    pyramid->nodes[0] = (uint32_t)count; // what lies behind is of an earlier part
+    pyramid->nodes[0] = (uint32_t)count; // the flags behind these are of an earlier part
     if (status == SAP_OK) status = sap_gl_compact(pyramid, flags, &list, &total);
     if (status != SAP_OK) return status;
     if (sap_gl_begin(&call, pyramid->device) == SAP_OK)
         gather(&call, &list, total, (const unsigned char*)job->items + (size_t)first * job->item_bytes, job->item_bytes,
                texels, (unsigned char*)job->out + (size_t)*kept * job->item_bytes);
+    SAP_ASSERT(total >= 0 && total <= count);
     *kept += total;
     return sap_gl_end(&call, SAP_OK);
 }
@@ -80,7 +84,7 @@ static sap_status compact_all(sap_device* device, const sap_compact_job* job, ui
 }
 
 sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job) {
-    if (!job->keep) { // there is nothing in it for shaders
+    if (!job->keep) { // shaders cannot compare items: the host does it
         sap_device* host = sap_gl_of(device)->host;
         return host->rooms.compact->compact(host, job);
     }

@@ -1,4 +1,5 @@
 // Compaction's inner loops: items as large as a real in vector registers, a quarter of it eight bytes at a time.
+#include "base/assert.h"
 #include "compact/compact.h"
 #include "math/simd.h"
 
@@ -25,6 +26,7 @@ static int64_t count_flags(const uint8_t* keep, int64_t count) {
             memcpy(&flags, keep + i + 8 * w, 8);
             sums += set_bytes(flags);
         }
+        SAP_ASSERT(words <= WORDS);
         for (int b = 0; b < 64; b += 8) sum += (int64_t)(sums >> b & 255);
         i += 8 * words;
     }
@@ -32,8 +34,8 @@ static int64_t count_flags(const uint8_t* keep, int64_t count) {
     return sum;
 }
 
-// One item at a time: written where the next kept one belongs, and left there if it is one. There is no branch, since
-// nobody can foretell it.
+// One item at a time: written where the next kept one belongs, and staying there if it is kept. There is no branch,
+// because it could not be predicted.
 INLINE void compact_rest(const unsigned char* items, const uint8_t* keep, unsigned char* out, int64_t kept,
                          const int64_t size) {
     for (int64_t i = 0, moved = 0; moved < kept; moved += keep[i] != 0, i++) {
@@ -82,6 +84,7 @@ static void compact_reals(const void* items, const uint8_t* keep, int64_t count,
         v_store_part(to, v_compress(mask, v_load(from)), count_bits(mask));
         to += count_bits(mask);
     }
+    SAP_ASSERT(to <= end && keep <= last);
     compact_rest((const unsigned char*)from, keep, (unsigned char*)to, end - to, sizeof(real));
 }
 
@@ -104,6 +107,7 @@ static void compact_quarters(const void* items, const uint8_t* keep, int64_t cou
 #else
     (void)count;
 #endif
+    SAP_ASSERT(to <= end);
     compact_rest(from, keep, to, (end - to) / (int64_t)sizeof(quarter), sizeof(quarter));
 }
 

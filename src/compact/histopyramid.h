@@ -1,9 +1,9 @@
-// Histopyramids (Ziegler, Tevs, Theobalt and Seidel 2006): sums of sums over cells, by which each output finds its cell
-// for itself. Shared text; needs the dialect.
+// Histopyramids (Ziegler, Tevs, Theobalt and Seidel 2006): sums of sums over cells, with which each output finds its
+// own cell. Shared text; needs the dialect.
 //
 // **Levels.** Cells have counts, and are level 0. Node j of a level is the sum of the nodes 4j ... 4j+3 of the level
-// below, as far as there are that many; the top level is one node, the total. Four in a row, not two by two as
-// published: so keys come in the order of the cells, and any number of cells will do.
+// below, as far as there are that many; the top level is one node, the total. They are four in a row, not two by two as
+// published: so keys are in the order of the cells, and there may be any number of cells.
 //
 // **Keys.** Output `key` of 0 ... total-1 belongs to the cell in which it falls when the counts are laid end to end.
 // The way down from the top takes at each node the child in which the key falls, and subtracts what lies ahead of that.
@@ -12,8 +12,8 @@
 
 SAP_STRUCT(sap_key)
 struct sap_key {
-    SAP_BITS node; // where it has got to
-    SAP_BITS rest; // of the key, within that node
+    SAP_BITS node; // in which the key lies
+    SAP_BITS rest; // the key, counted from that node's first
 };
 
 // From a node to the child in which the key falls; `ends` are the sums of its first child, of the first two, of three.

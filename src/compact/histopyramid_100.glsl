@@ -4,13 +4,13 @@
 // All levels lie in one texture, one below the other from the top on, each beginning a row. Where floats can be
 // written a texel is the running sums of its four children (the vec4 form); where only bytes can, it is one sum
 // in three bytes, and the form is the plain one. Numbers are whole and below 2^24, and all divisions are by powers
-// of two, hence exact; but for a cell's row in the base, which is put right.
+// of two, hence exact, except for a cell's row in the base, which is corrected.
 uniform sampler2D base;
 uniform sampler2D levels;
 uniform vec2 base_size;
 uniform vec2 levels_size; // the width is a power of two
-uniform float cells;      // that count, 1 at least
-uniform float most;       // that a cell counts
+uniform float cells;      // number of cells, 1 at least
+uniform float most;       // largest count of a cell
 uniform vec2 pass_size;   // of the rectangle that is drawn
 
 vec4 bytes_of(float whole) {
@@ -20,7 +20,7 @@ vec4 bytes_of(float whole) {
            255.0;
 }
 
-// Bytes come back as fractions that no driver has to make exact: they are rounded.
+// Bytes are read as fractions, which need not be exact: they are rounded.
 float whole_of(vec4 bytes) { return dot(floor(bytes * 255.0 + 0.5), vec4(1.0, 256.0, 65536.0, 16777216.0)); }
 
 // The column and row of an item, in rows of a width.

@@ -10,11 +10,10 @@ uniform usampler2D base;
 uniform sampler2D base;
 #endif
 uniform int base_width;
-uniform uint cells; // that count
-uniform uint most;  // that a cell counts
+uniform uint cells; // number of cells
+uniform uint most;  // largest count of a cell
 
-// The row of an item in a texture so many texels wide, both below 2^30: a division of floats, put right where it
-// rounds.
+// The place of an item in rows of `width`, both below 2^30: a division of floats, whose rounding is corrected.
 ivec2 sap_row_place(uint item, int width) {
     int row = int(float(item) / float(width));
     int column = int(item) - row * width;
@@ -27,7 +26,7 @@ uint sap_cell_count(ivec2 place) {
     return min(texelFetch(base, place, 0).x, most);
 #elif SAP_CELLS == 2
     float count = texelFetch(base, place, 0).x;
-    // From 2^23 on a half more would be rounded to even.
+    // From 2^23 on, adding a half would round to even.
     if (count >= 8388608.0) return min(uint(min(count, 16777216.0)), most);
     return count >= 0.5 ? min(uint(count + 0.5), most) : 0u;
 #elif SAP_CELLS == 3
@@ -69,7 +68,7 @@ ivec2 sap_node_place(uint node, int shift) {
 uniform usampler2D level_1; // unused where it is the base: vec4 form, four cells a texel
 uniform usampler2D level_2;
 uniform usampler2D level_3;
-uniform usampler2D level_4; // and on, one texture: the top first, and each level begins a row
+uniform usampler2D level_4; // and all above in one texture: the top first, and each level begins a row
 uniform ivec4 shifts;       // their widths' logarithms
 uniform int high_depth;     // of level 4 below the top
 uniform int high_row;       // where level 4 begins
@@ -101,7 +100,7 @@ uvec4 sap_ends_1(uint node) { return sap_running(sap_cell_counts(node)); }
 uvec4 sap_ends_1(uint node) { return texelFetch(level_1, sap_node_place(node, shifts.x), 0); }
 #endif
 #else
-// A node's fourth child is what remains: nobody asks for it.
+// The fourth child is what remains: it need not be read.
 #define SAP_THREE(level, shift)                                                                                        \
     sap_running(uvec4(texelFetch(level, sap_node_place(4u * node, shift), 0).x,                                        \
                       texelFetch(level, sap_node_place(4u * node + 1u, shift), 0).x,                                   \

@@ -1,12 +1,13 @@
-// Counts into offsets on the GPU, in one pass over them: each tile of rows adds up its own, says so, and looks back at
-// the tiles before it until one knows the sum up to itself ("Single-pass Parallel Prefix Scan with Decoupled
-// Look-back", Merrill and Garland 2016).
+// Counts become offsets on the GPU in one pass: each tile of rows adds up its own, publishes the sum, and looks back at
+// the tiles before it until one has published the sum up to its end (D. Merrill and M. Garland, Single-pass Parallel
+// Prefix Scan with Decoupled Look-back, 2016).
+#include "base/assert.h"
 #include "compact/prefix_sum_cuda.h"
 
 enum { THREADS = 256, WARPS = THREADS / SAP_WARP, ITEMS = 8, TILE = THREADS * ITEMS };
 
-// What a tile has said: a sum, four times, and one of these. Sums stay below 2^62, being of fewer than 2^31 counts
-// below 2^31. One word, so that nobody sees the one without the other.
+// What a tile has published: a sum times 4, and one of these. Sums stay below 2^62: they are of fewer than 2^31 counts
+// below 2^31. It is one word, so that both are always seen together.
 enum { NOTHING = 0, OF_THE_TILE = 1, UP_TO_THE_TILE = 2, SAID = 3 };
 
 typedef struct offsets_shared {
@@ -30,7 +31,7 @@ static __device__ __forceinline__ int64_t sums_in_warp(int64_t x) {
     return x;
 }
 
-// The sum of all counts before a tile; a whole warp looks.
+// The sum of all counts before a tile. Called by a whole warp.
 static __device__ int64_t look_back(const unsigned long long* said, int tile) {
     const int lane = (int)(threadIdx.x % SAP_WARP);
     int64_t sum = 0;
@@ -53,7 +54,7 @@ static __device__ __forceinline__ void say(unsigned long long* said, int64_t sum
     *(volatile unsigned long long*)said = (unsigned long long)sum << 2 | what;
 }
 
-// The first warp knows the tile's sum, tells the tiles after it, and finds out about those before.
+// The first warp publishes the tile's sum for the tiles after it, and finds the sum of those before.
 static __device__ void join(offsets_shared* shared, unsigned long long* said) {
     const int lane = (int)threadIdx.x, tile = shared->tile;
     const int64_t whole = lane < WARPS ? shared->warp[lane] : 0, sums = sums_in_warp(whole);
@@ -65,14 +66,15 @@ static __device__ void join(offsets_shared* shared, unsigned long long* said) {
     if (lane == 0) shared->before = before;
 }
 
-// Tiles are taken in the order in which blocks begin, so that those before are under way. said[tiles] starts as zero,
-// and so does the ticket behind it.
+// Blocks take tiles in the order in which they begin, so that all tiles before one have begun. said[tiles] and the
+// number of tiles taken, which follows it, start as zero.
 static __global__ void __launch_bounds__(THREADS) add_up(int64_t* sums, int64_t rows, unsigned long long* said) {
     SAP_CUDA_SHARED(offsets_shared, shared);
     if (threadIdx.x == 0) shared->tile = (int)atomicAdd(said + gridDim.x, 1ull);
     __syncthreads();
     const int lane = (int)(threadIdx.x % SAP_WARP), warp = (int)(threadIdx.x / SAP_WARP);
     const int64_t first = (int64_t)shared->tile * TILE + warp * (SAP_WARP * ITEMS) + lane;
+    SAP_ASSERT(shared->tile < (int)gridDim.x);
     int64_t own[ITEMS], carried = 0;
     SAP_UNROLL
     for (int i = 0; i < ITEMS; i++) own[i] = first + i * SAP_WARP < rows ? sums[first + i * SAP_WARP] : 0;

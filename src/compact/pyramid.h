@@ -15,7 +15,7 @@ struct sap_gl_pyramid {
     int32_t levels;                         // above the cells
     uint32_t nodes[SAP_PYRAMID_LEVELS + 1]; // of each level; level 0: cells
     bool bytes;                             // SAP_GL_FLOAT in bytes
-    bool filled;                            // there was a base
+    bool filled;                            // its levels have been made over a base
     // Integers: of the levels 1, 2, 3 and, in one, all above. Floats: all levels, one level while it is made, the
     // total.
     uint32_t texture[4];

@@ -1,5 +1,6 @@
 // Histopyramids in GLSL ES 1.00: each level is drawn into a texture of its own, and copied from there to the one that
 // holds all levels, since a pass must not read the texture that it writes.
+#include "base/assert.h"
 #include "compact/pyramid_gl.h"
 #include <math.h>
 #include <stdio.h>
@@ -14,15 +15,15 @@ static int32_t rows_of(const sap_gl_pyramid* p, int32_t level) {
 
 static GLenum format_of(const sap_gl_pyramid* p) { return p->bytes ? GL_RGBA8 : GL_RGBA32F; }
 
-// The top level is not more than the others: these pyramids need no levels for nothing.
-static void lower(sap_gl_pyramid* p) {
+// Takes levels of a single node away, but for the lowest of them: only integers need a fixed number of levels.
+static void drop_needless_levels(sap_gl_pyramid* p) {
     while (p->levels > 1 && p->nodes[p->levels - 1] == 1) p->levels--;
 }
 
 void sap_pyramid_make_100(sap_gl_call* call, sap_gl_pyramid* p) {
     if (call->status != SAP_OK) return;
     p->bytes = !call->gl->float_targets;
-    lower(p);
+    drop_needless_levels(p);
     int32_t rows = 0;
     while ((UINT64_C(1) << (2 * p->shift[0])) < p->nodes[1]) p->shift[0]++;
     for (int32_t level = p->levels; level >= 1; level--) {
@@ -30,6 +31,7 @@ void sap_pyramid_make_100(sap_gl_call* call, sap_gl_pyramid* p) {
         rows += rows_of(p, level);
     }
     int32_t width = 1 << p->shift[0];
+    SAP_ASSERT(p->levels >= 1 && p->nodes[p->levels] == 1);
     p->texture[LEVELS] = sap_gl_texture(call, format_of(p), width, rows, NULL, "a histopyramid");
     p->texture[WORK] = sap_gl_texture(call, format_of(p), width, rows_of(p, 1), NULL, "a level of a histopyramid");
     p->texture[TOTAL] = sap_gl_texture(call, GL_RGBA8, 1, 1, NULL, "the total of a histopyramid");
@@ -37,8 +39,11 @@ void sap_pyramid_make_100(sap_gl_call* call, sap_gl_pyramid* p) {
 
 static GLuint program_of(sap_gl_call* call, const sap_gl_pyramid* p, int pass, int32_t width, int32_t height) {
     char defines[160];
-    snprintf(defines, sizeof defines, SAP_GLSL_100 "#define SAP_PASS %d\n#define SAP_CELLS %d\n#define SAP_BYTES %d\n",
-             pass, (int)p->options.cells, p->bytes);
+    const int length = snprintf(defines, sizeof defines,
+                                SAP_GLSL_100 "#define SAP_PASS %d\n#define SAP_CELLS %d\n#define SAP_BYTES %d\n", pass,
+                                (int)p->options.cells, p->bytes);
+    SAP_ASSERT(length > 0 && length < (int)sizeof defines);
+    (void)length;
     GLuint program = sap_gl_program(call, sap_glsl_histopyramid_100, defines);
     float base_size[2] = {(float)p->options.width, (float)p->options.height};
     float levels_size[2] = {(float)(1 << p->shift[0]), (float)(p->row[1] + rows_of(p, 1))};
@@ -114,6 +119,7 @@ int64_t sap_pyramid_read_total_100(sap_gl_call* call, sap_gl_pyramid* p) {
 
 void sap_pyramid_sums_100(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint32_t* texels, uint32_t* sums) {
     int32_t shift = p->shift[0];
+    SAP_ASSERT(level >= 1 && level <= p->levels && 1 << shift <= SAP_PYRAMID_READ);
     uint32_t at_once = (uint32_t)SAP_PYRAMID_READ >> shift << shift, nodes = p->nodes[level];
     for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += at_once) {
         uint32_t count = nodes - first < at_once ? nodes - first : at_once;

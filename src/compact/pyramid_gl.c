@@ -1,5 +1,6 @@
 // Histopyramids in textures of integers: the vec4 form and the plain one, and the order of the passes for all forms.
 #include "compact/pyramid_gl.h"
+#include "base/assert.h"
 #include <stdio.h>
 
 extern const char sap_glsl_histopyramid[];
@@ -36,10 +37,11 @@ static void make_level(sap_gl_call* call, sap_gl_pyramid* p, int32_t level) {
         sap_gl_texture(call, format_of(p, level), 1 << *shift, rows_of(p, level), NULL, "a histopyramid");
 }
 
-// The high levels stand below one another from the top on, each in as many rows as its depth below the top could take,
-// so that shaders find them by counting.
+// The high levels stand below one another from the top on. Each has as many rows as a full level of its depth takes, so
+// that shaders can compute where it begins.
 static void make_high_levels(sap_gl_call* call, sap_gl_pyramid* p) {
     const int32_t lowest = SAP_PYRAMID_SEPARATE + 1, depth = p->levels - lowest;
+    SAP_ASSERT(depth >= 0 && p->levels <= SAP_PYRAMID_LEVELS && p->nodes[p->levels] == 1);
     int32_t row = 0;
     p->shift[SAP_PYRAMID_SEPARATE] = depth;
     for (int32_t i = 0; i <= depth; i++) {
@@ -89,8 +91,10 @@ void sap_pyramid_free_gl(sap_gl_pyramid* p) {
 // ---- Levels
 
 void sap_pyramid_define(const sap_gl_pyramid* p, char* defines, size_t room) {
-    snprintf(defines, room, "#define SAP_CELLS %d\n#define SAP_VEC4 %d\n", (int)p->options.cells,
-             p->options.form == SAP_GL_VEC4);
+    const int length = snprintf(defines, room, "#define SAP_CELLS %d\n#define SAP_VEC4 %d\n", (int)p->options.cells,
+                                p->options.form == SAP_GL_VEC4);
+    SAP_ASSERT(length > 0 && (size_t)length < room);
+    (void)length;
 }
 
 static GLuint program_of(sap_gl_call* call, const sap_gl_pyramid* p, int pass) {
@@ -130,6 +134,7 @@ static void copy_level(sap_gl_call* call, const sap_gl_pyramid* p, int32_t level
 }
 
 static void reduce_to(sap_gl_call* call, const sap_gl_pyramid* p, int32_t level, GLuint base) {
+    SAP_ASSERT(level >= 1 && level <= p->levels);
     bool from_cells = level == 1 || is_base(p, level - 1);
     GLuint program = program_of(call, p, level == 1 ? 0 : from_cells ? 1 : 2);
     sap_gl_pass pass = {.program = program,
@@ -176,6 +181,7 @@ static void read_sums(sap_gl_call* call, sap_gl_pyramid* p, int32_t level, uint3
     int channel = p->options.form == SAP_GL_VEC4 ? 3 : 0;
     bool above = is_base(p, level); // its sums are the differences of what the level above runs up to
     int32_t from = above ? level + 1 : level, shift = shift_of(p, from);
+    SAP_ASSERT(from <= p->levels && 1 << shift <= SAP_PYRAMID_READ);
     uint32_t nodes = p->nodes[from], at_once = (uint32_t)SAP_PYRAMID_READ >> shift << shift;
     for (uint32_t first = 0; first < nodes && call->status == SAP_OK; first += at_once) {
         uint32_t count = nodes - first < at_once ? nodes - first : at_once;
@@ -228,6 +234,7 @@ static void take_list(sap_gl_call* call, sap_gl_pyramid* p, int64_t outputs, sap
         p->list_size[0] = (int32_t)width;
         p->list_size[1] = (int32_t)height;
     }
+    SAP_ASSERT((int64_t)p->list_size[0] * p->list_size[1] >= outputs);
     list->texture = p->list;
     list->width = p->list_size[0];
     list->height = p->list_size[1];
@@ -263,7 +270,7 @@ static void draw_list(sap_gl_call* call, const sap_gl_pyramid* p, GLuint base, c
     sap_gl_draw(call, &pass);
 }
 
-// `total` is negative where nobody knows it.
+// `total` is negative if it has not been read.
 static void make_list(sap_gl_call* call, sap_gl_pyramid* p, GLuint base, sap_gl_list* list, int64_t total) {
     bool own = !list->texture || list->texture == p->list; // as an earlier call has filled it in
     int64_t outputs = total;
@@ -275,6 +282,7 @@ static void make_list(sap_gl_call* call, sap_gl_pyramid* p, GLuint base, sap_gl_
     if (outputs < 0 || outputs > room) outputs = room;
     if (outputs > UINT32_MAX) outputs = UINT32_MAX;
     int32_t rows = (int32_t)((outputs + list->width - 1) / list->width);
+    SAP_ASSERT(rows >= 0 && rows <= list->height);
     if (!rows) return;
     if (p->options.form == SAP_GL_FLOAT)
         sap_pyramid_list_100(call, p, base, list, rows, (uint32_t)outputs);

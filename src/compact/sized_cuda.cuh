@@ -1,5 +1,5 @@
 // Compaction of items of 1, 2, 4, 8 or 16 bytes that begin at multiples of their size: a thread loads its items in
-// vectors of 16 bytes and keeps them in registers, until it is known which of them go where in shared memory.
+// vectors of 16 bytes and keeps them in registers, until it knows their places in shared memory.
 //
 // Tiles begin at multiples of 16 bytes. What lies in the first tile ahead of the first item, and in the last one behind
 // the last, is not kept.
@@ -63,8 +63,8 @@ template <> __device__ __forceinline__ uint4 from_below(uint4 item) {
 // ---- Which items are kept
 
 // Masks of a tile that lies within the array, an item at least behind its start, by equal neighbours. The item before
-// the tile may be read even in place: the tiles that write over it do so after this one has told its count, but for the
-// tile that it belongs to, and that writes what stands there.
+// the tile may be read even in place: other tiles write over it only after this one has published its count, and the
+// tile that it belongs to writes the same item there.
 template <int size>
 static __device__ __forceinline__ void mask_by_neighbors(sized_shared<size>* s, const unsigned char* tile,
                                                          const uint4 (&vector)[VECTORS]) {
@@ -135,7 +135,7 @@ static __device__ __forceinline__ unsigned rank_tile(const tiles& t, sized_share
     return kept;
 }
 
-// ---- The kept ones, together
+// ---- Gathering the kept items
 
 template <int size>
 static __device__ __forceinline__ void gather(sized_shared<size>* s, const uint4 (&vector)[VECTORS]) {
@@ -146,13 +146,14 @@ static __device__ __forceinline__ void gather(sized_shared<size>* s, const uint4
         const int number = k * TILE_THREADS + (int)threadIdx.x, offset = number % size * IN_VECTOR;
         const unsigned group = s->group[number / size];
         item* to = (item*)s->kept + place_in_tile(group, offset);
+        SAP_ASSERT(place_in_tile(group, offset) <= sized_tile<size>::ITEMS);
         SAP_UNROLL
         for (int i = 0; i < IN_VECTOR; i++)
             if (group >> (offset + i) & 1) *to++ = item_of<size>(vector[k], i);
     }
 }
 
-// The same, straight from memory, of a tile that leaves the array.
+// The same from global memory, for a tile of which a part lies outside the array.
 template <int size>
 static __device__ __forceinline__ void gather_by_item(const tiles& t, sized_shared<size>* s, int64_t first) {
     typedef typename sized<size>::item item;
@@ -186,15 +187,16 @@ __global__ static void __launch_bounds__(TILE_THREADS, BLOCKS_AT_ONCE) compact_s
             vector[k] = __ldcs((const uint4*)(t.items + first * size) + k * TILE_THREADS + threadIdx.x);
     }
     const unsigned kept = rank_tile<size, unique>(t, s, first, inside, vector);
-    tile_tell_counted(t, number, 1, kept);
+    SAP_ASSERT(kept <= ITEMS);
+    tile_publish_counted(t, number, 1, kept);
     __syncthreads();
     if (inside)
         gather<size>(s, vector);
     else
         gather_by_item<size>(t, s, first);
     __syncthreads();
-    tile_tell_loaded(t, number, 1, kept);
-    const unsigned long long ahead = tile_ask(t, &s->tile, number, 1, kept, last);
+    tile_publish_loaded(t, number, 1, kept);
+    const unsigned long long ahead = tile_kept_before(t, &s->tile, number, 1, kept, last);
     write_items<size>(t.out + ahead * size, s->kept, kept);
 }
 

@@ -1,4 +1,5 @@
-// A tile of items, compacted by a block: which are kept and how many ahead of each, and the way out.
+// A tile of items, compacted by a block: which of them are kept, how many are kept ahead of each, and how they are
+// written.
 #ifndef SAPWOOD_COMPACT_TILE_CUDA_CUH
 #define SAPWOOD_COMPACT_TILE_CUDA_CUH
 
@@ -13,7 +14,7 @@ enum {
     GROUP = 16 // items whose flags are one word of a mask
 };
 
-// Blocks on a multiprocessor that registers are shared out for.
+// How many blocks should fit into a multiprocessor's registers.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 enum { BLOCKS_AT_ONCE = 2 }; // Turing has room for 1024 threads
 #else
@@ -25,8 +26,8 @@ typedef struct tiles {
     const uint8_t* keep; // NULL: of equal neighbours the first
     unsigned char* out;
     unsigned long long* total; // how many are kept
-    sap_told* told;
-    unsigned* begun; // how many blocks have
+    sap_tile_status* status;
+    unsigned* begun; // how many blocks have begun
     int64_t count, item_bytes;
     bool in_place;
 } tiles;
@@ -41,6 +42,7 @@ typedef struct tile_shared {
 static __device__ __forceinline__ unsigned tile_number(const tiles& t, tile_shared* s) {
     if (threadIdx.x == 0) s->number = atomicAdd(t.begun, 1u);
     __syncthreads();
+    SAP_ASSERT(s->number < gridDim.x);
     return s->number;
 }
 
@@ -112,7 +114,9 @@ template <int each> static __device__ __forceinline__ unsigned rank_groups(tile_
         mask[i] |= before << 16;
         before += kept;
     }
-    return __shfl_sync(SAP_ALL_LANES, warps, TILE_WARPS - 1);
+    const unsigned kept = __shfl_sync(SAP_ALL_LANES, warps, TILE_WARPS - 1);
+    SAP_ASSERT(kept <= TILE_THREADS * each * GROUP && before <= kept);
+    return kept;
 }
 
 // Where in the tile's output the item `offset` of a group goes, if it is kept.
@@ -120,36 +124,38 @@ static __device__ __forceinline__ unsigned place_in_tile(unsigned group, int off
     return (group >> 16) + (unsigned)__popc(group & 0xffff & ((1u << offset) - 1));
 }
 
-// ---- Telling and asking
+// ---- How many items are kept ahead of a tile
 
-// In place, a tile writes over items of tiles before it. It may: it knows what is ahead of it only after each of these
-// has told its count, and in place a tile tells it only when all its items that are kept are in shared memory. No tile
-// writes beyond its own items' end, so those after it are safe as well. Where it is not in place, the count is told as
-// early as it is known.
-static __device__ __forceinline__ void tile_tell(const tiles& t, int64_t number, int64_t stride, unsigned kept) {
-    if (threadIdx.x == 0) sap_tell(t.told + number, kept, number < stride ? SAP_TOLD_ALL : SAP_TOLD_OWN);
+// In place, a tile writes over items of tiles before it. That is safe: it knows its place only after each of these has
+// published its count, and in place a tile does so only when all its kept items are in shared memory. No tile writes
+// beyond the end of its own items, so those after it are safe as well. If it is not in place, the count is published as
+// soon as it is known.
+static __device__ __forceinline__ void tile_publish(const tiles& t, int64_t number, int64_t stride, unsigned kept) {
+    if (threadIdx.x == 0) sap_tile_publish(t.status + number, kept, number < stride ? SAP_TILE_PREFIX : SAP_TILE_SUM);
 }
 
-static __device__ __forceinline__ void tile_tell_counted(const tiles& t, int64_t number, int64_t stride,
-                                                         unsigned kept) {
-    if (!t.in_place) tile_tell(t, number, stride, kept);
+static __device__ __forceinline__ void tile_publish_counted(const tiles& t, int64_t number, int64_t stride,
+                                                            unsigned kept) {
+    if (!t.in_place) tile_publish(t, number, stride, kept);
 }
 
-// Behind the barrier that follows the last load.
-static __device__ __forceinline__ void tile_tell_loaded(const tiles& t, int64_t number, int64_t stride, unsigned kept) {
+// Called after the barrier that follows the last load.
+static __device__ __forceinline__ void tile_publish_loaded(const tiles& t, int64_t number, int64_t stride,
+                                                           unsigned kept) {
     if (!t.in_place) return;
     if (threadIdx.x == 0) __threadfence();
-    tile_tell(t, number, stride, kept);
+    tile_publish(t, number, stride, kept);
 }
 
-// How many items are kept before the tile, to all threads. The last tile also tells the caller.
-static __device__ __forceinline__ unsigned long long tile_ask(const tiles& t, tile_shared* s, int64_t number,
-                                                              int64_t stride, unsigned kept, bool last) {
+// How many items are kept before the tile, for all threads. The last tile also writes the total.
+static __device__ __forceinline__ unsigned long long tile_kept_before(const tiles& t, tile_shared* s, int64_t number,
+                                                                      int64_t stride, unsigned kept, bool last) {
     if (threadIdx.x < SAP_WARP) {
-        unsigned long long ahead = sap_kept_ahead(t.told + number % stride, number / stride, stride);
+        unsigned long long ahead = sap_tile_prefix(t.status + number % stride, number / stride, stride);
         if (t.in_place) __threadfence();
         if (threadIdx.x == 0) {
-            if (number >= stride) sap_tell(t.told + number, ahead + kept, SAP_TOLD_ALL);
+            if (number >= stride) sap_tile_publish(t.status + number, ahead + kept, SAP_TILE_PREFIX);
+            SAP_ASSERT(ahead + kept <= (unsigned long long)t.count);
             if (last) *t.total = ahead + kept;
             s->ahead = ahead;
         }
@@ -158,7 +164,7 @@ static __device__ __forceinline__ unsigned long long tile_ask(const tiles& t, ti
     return s->ahead;
 }
 
-// ---- The way out
+// ---- Writing
 
 // Copies bytes from shared memory (aligned to 4) to any address, in whole words where that has them.
 static __device__ __forceinline__ void write_bytes(unsigned char* to, const unsigned char* from, unsigned bytes) {

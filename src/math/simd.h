@@ -28,17 +28,21 @@ typedef uint32_t real_word;
 #error "SAP_REAL_BITS must be 32 or 64"
 #endif
 
-// SAP_KERNEL(name): the name of this instruction set's and precision's own version of a function.
+// SAP_KERNEL(name): the name of this instruction set's and precision's own version of a function or table.
+// SAP_KERNEL_OF_FLOAT(name): the same for what exists in single precision only; the name has no precision.
 #define SAP_KERNEL_JOIN(name, simd, bits) sap_##name##_##simd##_f##bits
 #define SAP_KERNEL_NAME(name, simd, bits) SAP_KERNEL_JOIN(name, simd, bits)
 #if SAP_SIMD == 1
 #define SAP_KERNEL(name) SAP_KERNEL_NAME(name, portable, SAP_REAL_BITS)
+#define SAP_KERNEL_OF_FLOAT(name) sap_##name##_portable
 #include "math/simd_portable.h"
 #elif SAP_SIMD == 2
 #define SAP_KERNEL(name) SAP_KERNEL_NAME(name, avx2, SAP_REAL_BITS)
+#define SAP_KERNEL_OF_FLOAT(name) sap_##name##_avx2
 #include "math/simd_avx2.h"
 #elif SAP_SIMD == 3
 #define SAP_KERNEL(name) SAP_KERNEL_NAME(name, avx512, SAP_REAL_BITS)
+#define SAP_KERNEL_OF_FLOAT(name) sap_##name##_avx512
 #include "math/simd_avx512.h"
 #else
 #error "SAP_SIMD must be 1, 2 or 3"

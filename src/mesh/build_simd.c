@@ -94,12 +94,6 @@ static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, con
     }
 }
 
-#if SAP_SIMD == 1
-const sap_mesh_kernels sap_mesh_kernels_portable = {find, divide, subtree};
-#elif SAP_SIMD == 2
-const sap_mesh_kernels sap_mesh_kernels_avx2 = {find, divide, subtree};
-#else
-const sap_mesh_kernels sap_mesh_kernels_avx512 = {find, divide, subtree};
-#endif
+const sap_mesh_kernels SAP_KERNEL_OF_FLOAT(mesh_kernels) = {find, divide, subtree};
 
 #endif

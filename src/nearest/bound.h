@@ -1,6 +1,6 @@
-// How near the points below a node of a balanced tree can be: if the query lies on the sibling's side, no nearer than
-// the plane between the two, which is read again from their parent. Shared text; needs math/dialect.h, math/distance.h
-// and the accessors (tree/access.h in C and CUDA).
+// A lower bound of the squared distances of the points below a node of a balanced tree: if the query lies on the
+// sibling's side, that of the plane between the two, which is read again from their parent. Shared text; needs
+// math/dialect.h, math/distance.h and the accessors (tree/access.h in C and CUDA).
 
 SAP_FN SAP_REAL sap_node_bound2(SAP_TREE_PARAM SAP_BITS node, sap_point query) {
     sap_inner parent = sap_inner_at(SAP_TREE node >> 1);

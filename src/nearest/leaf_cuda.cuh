@@ -1,16 +1,17 @@
 // A tree as the walks of a GPU read it, bounds of its nodes, and the scan of its leaves.
 //
 // Bounds come from walk boxes (tree/tree_cuda.h). They hold for distances as computed: see math/distance.h. A node is
-// looked at if its bound is below the limit, or equal to it while its smallest id is below the limit's id.
+// visited if its bound is below the limit, or equal to it while its smallest id is below the limit's id.
 #ifndef SAPWOOD_NEAREST_LEAF_CUDA_CUH
 #define SAPWOOD_NEAREST_LEAF_CUDA_CUH
 
+#include "base/assert.h"
 #include "nearest/candidates/list_cuda.cuh"
 #include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
-// Axes a query has room for in registers; `dims` 0 stands for a number known at run time only.
+// Coordinates of a query; `dims` 0 stands for a number that is known at run time only.
 #define SAP_AXES_OF(dims) ((dims) ? (dims) : SAP_MAX_DIMS)
 
 // A tree as the walks read it.
@@ -47,7 +48,7 @@ template <typename real, int dims> struct walk_query { real at[SAP_AXES_OF(dims)
 
 #define SAP_WALK_DIMS (dims ? dims : t.dims)
 
-// A query's coordinate on one axis. Choosing among all keeps them in registers, where an index would not.
+// A query's coordinate on one axis. Selecting among all of them keeps them in registers; an index would not.
 template <typename real, int dims>
 static __device__ __forceinline__ real walk_coordinate(const walk_query<real, dims>& q, int axis) {
     if constexpr (dims == 0) return q.at[axis];
@@ -129,7 +130,7 @@ static __device__ __forceinline__ bool walk_reaches(real bound2, int id, const l
 
 // ---- Leaves
 
-// Whether nothing has been found, or asked for, that rules points out.
+// Whether no point is too far yet: the list is not full, and the search has no radius.
 static __device__ __forceinline__ bool walk_unlimited(float limit2) { return limit2 >= FLT_MAX; }
 static __device__ __forceinline__ bool walk_unlimited(double limit2) { return limit2 >= DBL_MAX; }
 
@@ -137,8 +138,8 @@ static __device__ __forceinline__ bool walk_unlimited(double limit2) { return li
 template <typename real> struct walk_leaf {
     const real* coords; // axis a from a*stride
     const int32_t* ids;
-    int count, stride; // count: what has to be looked at; unused slots of a balanced tree do no harm
-    bool equal;        // all its points, which are more than leaf_size
+    int count, stride; // count: slots to scan; unused slots of a balanced tree do no harm
+    bool equal;        // all its points are equal, and more than leaf_size
 };
 
 template <typename real, int dims>
@@ -156,10 +157,11 @@ static __device__ __forceinline__ walk_leaf<real> walk_leaf_at(const walk_tree<r
 template <typename real, int dims>
 static __device__ __forceinline__ walk_leaf<real> walk_balanced_leaf(const walk_tree<real>& t, unsigned int node) {
     int64_t leaf = (int64_t)node - ((int64_t)1 << t.depth);
+    SAP_ASSERT(node >> t.depth == 1);
     return walk_leaf_at<real, dims>(t, leaf * t.stride, t.capacity, t.stride);
 }
 
-// An explicit tree's node: whether it is a leaf (then which), or how far its right child is.
+// An explicit tree's node: true and its leaf, or false and its right child.
 template <typename real, int dims>
 static __device__ __forceinline__ bool walk_explicit(const walk_tree<real>& t, unsigned int node, walk_leaf<real>* leaf,
                                                      unsigned int* right) {
@@ -202,7 +204,7 @@ static __device__ __forceinline__ void walk_distances2(const walk_leaf<real>& le
     }
 }
 
-// Of points that are all equal, in the order of their ids: offers no more than are taken.
+// Offers points that are all equal, in the order of their ids, until one is not taken.
 template <typename real, int dims, typename list>
 static __device__ __noinline__ void walk_scan_equal(const walk_tree<real>& t, const walk_leaf<real>& leaf,
                                                     const walk_query<real, dims>& q, int without, list* best) {
@@ -219,7 +221,7 @@ template <typename real> static __device__ __forceinline__ bool walk_in_vectors(
     return leaf.stride % 4 == 0 && ((uintptr_t)leaf.coords & 15) == 0;
 }
 
-// What is left of a limit beyond a squared offset.
+// A limit less a squared offset.
 static __device__ __forceinline__ float walk_left(float limit2, float offset) {
     return __fmaf_rn(-offset, offset, limit2);
 }
@@ -232,22 +234,23 @@ static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, floa
 }
 static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, double x) { return mask << 1 | (x < 0); }
 
-// A limit above by several times what all roundings of a filter, and of the distances that decide, can add up to.
+// A larger limit: by several times the sum of all rounding errors of the filter and of the exact distances.
 template <typename real> static __device__ __forceinline__ real walk_limit_above(real limit2) {
     const real epsilon = sizeof(real) == 4 ? (real)FLT_EPSILON : (real)DBL_EPSILON;
     const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
     return limit2 + (limit2 * (64 * epsilon) + least);
 }
 
-// Which of up to 32 points from `slot` on may be at most limit2 away, as a mask. Distances are computed without a
-// branch; what has to be done for the few that are near follows in a loop of its own, so that lanes of a warp meet
-// there. That loop computes them once more, as all processors do; here they are only as exact as it takes to miss none.
+// Which of up to 32 points from `slot` on may be at most limit2 away, as a mask. This filter has no branches; the few
+// points that are near are handled in a loop of their own, which the lanes of a warp run together. That loop computes
+// their distances again, exactly; here they are only exact enough to miss no point.
 template <typename real, int dims>
 static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& t, const walk_leaf<real>& leaf,
                                                          const walk_query<real, dims>& q, int slot, int end,
                                                          real limit2) {
     enum { WIDTH = 16 / sizeof(real) };
     unsigned int near = 0;
+    SAP_ASSERT(slot < end && end - slot <= 32);
     if constexpr (dims > 0) {
         if (walk_in_vectors(leaf)) {
             const real limit = walk_limit_above(limit2);
@@ -282,6 +285,7 @@ static __device__ __forceinline__ void walk_offer(const walk_tree<real>& t, cons
                                                   int without, list* best) {
     while (near) {
         const int slot = first + __ffs((int)near) - 1;
+        SAP_ASSERT(slot < leaf.stride);
         near &= near - 1;
         const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
         if (!(distance2 <= best->limit2())) continue;
@@ -305,7 +309,7 @@ static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const
     }
 }
 
-// The same for one neighbour: as ids ascend in a leaf, the first of the nearest is the one.
+// The same for one neighbour: as ids ascend in a leaf, the first of the nearest points has the smallest id.
 template <typename real, int dims>
 static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const walk_leaf<real>& leaf,
                                                  const walk_query<real, dims>& q, int without,

@@ -1,5 +1,5 @@
-// The scan of balanced trees' leaves by the lanes of a warp, each with a query of its own. All lanes take part, those
-// without a leaf (`scans` false) too.
+// The scan of balanced trees' leaves by the lanes of a warp, each with a query of its own. All lanes take part, also
+// those without a leaf (`scans` is false).
 #ifndef SAPWOOD_NEAREST_LEAF_LANES_CUDA_CUH
 #define SAPWOOD_NEAREST_LEAF_LANES_CUDA_CUH
 
@@ -8,9 +8,9 @@
 
 // ---- Which points of their leaves may be near
 
-// walk_near of the lanes that scan, by all lanes of a warp: teams of lanes look at the leaf of one query each, 16 bytes
-// of a column a lane, so that a team reads whole lines of memory. Less work than a leaf a lane, as long as few lanes
-// scan.
+// walk_near for the lanes that scan, by all lanes of a warp: each team of lanes tests the leaf of one query, and each
+// lane 16 bytes of a column, so that a team reads whole lines of memory. That is less work than one leaf for each lane,
+// as long as few lanes scan.
 template <typename real, int dims>
 static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<real>& t, bool scans, unsigned int node,
                                                                const walk_query<real, dims>& q, int first,
@@ -21,7 +21,7 @@ static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<r
     unsigned int waiting = __ballot_sync(SAP_ALL_LANES, scans), near = 0;
     int before = __popc(waiting & sap_lanes_below()); // lanes whose leaves come first
     for (; waiting; before -= TEAMS) {
-        int owner = -1; // of the leaf that the team looks at
+        int owner = -1; // the lane whose leaf the team tests
 #pragma unroll
         for (int team = 0; team < TEAMS; team++) {
             if (team == lane / TEAM) owner = __ffs((int)waiting) - 1;
@@ -54,12 +54,12 @@ static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<r
     return near;
 }
 
-enum { WALK_FEW = 12 }; // lanes, as measured
+enum { WALK_TEAM_LANES = 12 }; // most lanes that scan in teams, as measured
 
-// Whether teams do better than a leaf a lane. The same for all lanes.
+// Whether teams are faster than one leaf for each lane. The same for all lanes.
 template <typename real, int dims>
 static __device__ __forceinline__ bool walk_in_teams(const walk_tree<real>& t, bool scans) {
-    return dims > 0 && t.stride % 4 == 0 && __popc(__ballot_sync(SAP_ALL_LANES, scans)) <= WALK_FEW;
+    return dims > 0 && t.stride % 4 == 0 && __popc(__ballot_sync(SAP_ALL_LANES, scans)) <= WALK_TEAM_LANES;
 }
 
 // Which of up to 32 points from `first` on of a lane's leaf may be at most limit2 away, as a mask.
@@ -91,19 +91,20 @@ static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[2
 }
 
 enum {
-    WALK_FILL = 8,    // points that an empty list takes together
-    WALK_BATCH = 4,   // candidates that a list takes together
-    WALK_BATCH_OF = 3 // from how many on that is less work than one by one
+    WALK_FILL = 8,          // points that an empty list takes together
+    WALK_TOGETHER = 4,      // candidates that a list takes together
+    WALK_TOGETHER_LEAST = 3 // from so many on, that is less work than one by one
 };
 
-// Offers a leaf's points to a list that takes whatever it is offered, as nothing has been found yet.
+// Offers a leaf's points to a list that is empty and takes them all.
 template <typename real, int dims, int capacity>
 static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
                                                  int without, sap_list<real, capacity>* best) {
     enum { WIDTH = 16 / sizeof(real) };
     const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
+    SAP_ASSERT(walk_unlimited(best->limit2()));
     for (int first = 0; first < leaf.count; first += WALK_FILL) {
-        typename sap_key_of<real>::type batch[WALK_FILL];
+        typename sap_key_of<real>::type keys[WALK_FILL];
 #pragma unroll
         for (int i = 0; i < WALK_FILL; i += WIDTH) {
             real distance2[WIDTH];
@@ -114,14 +115,14 @@ static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, co
             load_ids(leaf.ids + slot, ids);
 #pragma unroll
             for (int j = 0; j < WIDTH; j++)
-                batch[i + j] = there && ids[j] != without ? sap_key(distance2[j], ids[j]) : none;
+                keys[i + j] = there && ids[j] != without ? sap_key(distance2[j], ids[j]) : none;
         }
-        best->take(batch);
+        best->take(keys);
     }
 }
 
-// Offers the points of a lane's leaf, but for the one with the id `without`. The lane with the most candidates holds up
-// the others.
+// Offers the points of a lane's leaf, but for the one with the id `without`. The other lanes wait for the one with the
+// most candidates.
 template <typename real, int dims, int capacity>
 static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
                                                        const walk_query<real, dims>& q, int without,
@@ -137,25 +138,25 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
     const bool looks = scans && !fills, in_teams = walk_in_teams<real, dims>(t, looks);
     for (int first = 0; first < t.capacity; first += 32) {
         unsigned int near = walk_near_lanes(t, in_teams, looks, node, q, first, best->limit2());
-        // A few are put in one by one, more of them together.
+        // A few are inserted one by one, more of them together.
         for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
             if (!near) continue;
-            if (most < WALK_BATCH_OF) {
+            if (most < WALK_TOGETHER_LEAST) {
                 const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
                 const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
                 near &= near - 1;
                 if (id != without) best->offer(distance2, id);
                 continue;
             }
-            typename sap_key_of<real>::type batch[WALK_BATCH];
+            typename sap_key_of<real>::type keys[WALK_TOGETHER];
 #pragma unroll
-            for (int i = 0; i < WALK_BATCH; i++) {
+            for (int i = 0; i < WALK_TOGETHER; i++) {
                 const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
                 const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-                batch[i] = near && id != without ? sap_key(distance2, id) : none;
+                keys[i] = near && id != without ? sap_key(distance2, id) : none;
                 near &= near - 1;
             }
-            best->take(batch);
+            best->take(keys);
         }
     }
 }
@@ -166,7 +167,7 @@ template <typename real, int dims>
 static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
                                                        const walk_query<real, dims>& q, int without,
                                                        sap_list<real, 1>* best) {
-    // Larger leaves would need a loop, which costs what teams gain here.
+    // Larger leaves would need a loop, which costs as much as teams save.
     if (t.capacity > 32 || !walk_in_teams<real, dims>(t, scans)) {
         if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
         return;

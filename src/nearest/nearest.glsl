@@ -1,9 +1,9 @@
-// Nearest neighbours and counts within a radius, a query a texel: one walk of nearest/walk.h, which may stop after some
-// leaves and go on in the next pass.
+// Nearest neighbours and counts within a radius, one query for each texel: the walk of nearest/walk.h, which may stop
+// after some leaves and go on in the next pass.
 //
 // SAP_AXES       2 or 3, the tree's dimensions
 // SAP_CAPACITY   1, 2, 4 or 8 neighbours, or 0: points within the radius are counted
-// SAP_GRID       queries are a column's point plus a row's; else they stand in a texture, a texel each
+// SAP_GRID       queries are a column's point plus a row's; else each is a texel of a texture
 // SAP_RESUMED    the walks go on from where the pass before left them
 // SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin; 2: pixels begin there
 // SAP_COMPUTE    a compute shader, which some GPUs run on more of their processors than fragment shaders
@@ -34,7 +34,7 @@ uniform sampler2D queries;
 uniform int block;    // pixels on a side of a block of the grid
 #endif
 #if SAP_HINTS > 0
-uniform float reach;  // no pixel of a block is farther from its middle
+uniform float block_radius; // no pixel of a block is farther from its middle
 uniform usampler2D hints;
 #endif
 #ifdef SAP_RESUMED
@@ -51,8 +51,8 @@ uniform usampler2D list3;
 #endif
 #endif
 
-// Node (0: the walk has ended), pending; of one neighbour id and squared distance, or the count; else of the rest two to a
-// texel. Fragment shaders write outputs, compute shaders images.
+// The first texture has the node (0: the walk has ended), `pending`, and for one neighbour its id and squared distance,
+// or the count. Lists have two neighbours in each texel. Fragment shaders write outputs, compute shaders images.
 #ifdef SAP_COMPUTE
 #define SAP_OUT(number, name)  layout(rgba32ui, binding = number) writeonly uniform uimage2D name;
 #define SAP_PUT(name, texel)   imageStore(name, ivec2(gl_GlobalInvocationID.xy), texel)
@@ -148,8 +148,9 @@ sap_nearest_place taken(uvec4 at) {
 #endif
 
 #if SAP_HINTS == 1
-// No pixel of the block is farther from a k-th neighbour than the middle is, plus the way to the middle; so all that its
-// pixels look for lies in a ball about the middle. The deepest node whose cell holds that ball is where they begin.
+// No pixel of the block is farther from its k-th neighbour than the middle is from its own, plus the way to the middle;
+// so all neighbours of the block's pixels lie in a ball about the middle. Their walks begin at the deepest node whose
+// cell holds that ball.
 void hint(sap_point middle) {
 #if SAP_CAPACITY > 0
     sap_nearest_place walk = sap_nearest_from(SAP_ROOT, sap_candidates_none(wanted, limit2));
@@ -158,8 +159,8 @@ void hint(sap_point middle) {
     float found2 = limit2;
 #endif
     // Square roots are not exact: a little more does no harm.
-    float far = (sqrt(found2) + reach) * 1.00001;
-    float ball = (far + reach) * 1.00001;
+    float far = (sqrt(found2) + block_radius) * 1.00001;
+    float ball = (far + block_radius) * 1.00001;
     uint node = SAP_ROOT;
     sap_inner inner = sap_inner_at(node);
     bool inside = found2 < 1e37;

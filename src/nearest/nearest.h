@@ -1,4 +1,5 @@
-// What the nearest-neighbour kernels are given; they exist once per instruction set and precision.
+// The nearest-neighbour kernels of the CPU and their arguments; there is one set for each instruction set and
+// precision.
 #ifndef SAPWOOD_NEAREST_NEAREST_H
 #define SAPWOOD_NEAREST_NEAREST_H
 
@@ -21,7 +22,7 @@ typedef struct sap_nearest_run {
     int32_t* ids;           // [rows][row_length]
     void* distance2;        // real[rows][row_length] or NULL
     void* heap;             // k > SAP_LIST_MAX: k keys of 16 bytes
-    sap_search_stats stats; // counts up
+    sap_search_stats stats; // is added to
 } sap_nearest_run;
 
 typedef struct sap_nearest_kernels {

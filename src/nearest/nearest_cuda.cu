@@ -1,4 +1,5 @@
-// The nearest-neighbour search on CUDA, its host side: queries in, ordered where that pays, answers out.
+// The nearest-neighbour search on CUDA, its host side: queries are copied in and ordered, answers are copied out.
+#include "base/assert.h"
 #include "nearest/nearest_cuda.h"
 
 static sap_status check_walk(const sap_tree* tree, sap_walk walk, int k) {
@@ -33,11 +34,21 @@ static void clear(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_p
         sap_cuda_launch(call, clear_rows<double>, grid, plan->ids, (double*)plan->distance2, answers);
 }
 
+static bool run_special(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
+    switch (tree->shape.dims) {
+    case 2: return sap_nearest_2d_f32(call, tree, plan);
+    case 3: return sap_nearest_3d_f32(call, tree, plan);
+    case 4: return sap_nearest_4d_f32(call, tree, plan);
+    case 8: return sap_nearest_8d_f32(call, tree, plan);
+    default: return false;
+    }
+}
+
 static void run(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
-    if (tree->shape.real_bits == 32)
-        sap_cuda_nearest_f32(call, tree, plan);
-    else
-        sap_cuda_nearest_f64(call, tree, plan);
+    if (tree->shape.real_bits == 64)
+        sap_nearest_f64(call, tree, plan);
+    else if (!run_special(call, tree, plan))
+        sap_nearest_general_f32(call, tree, plan);
 }
 
 static void take_stats(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan,
@@ -63,11 +74,12 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
     plan.limit2 = job->limit2;
     sap_status status = check_walk(tree, plan.walk, plan.k);
     if (status != SAP_OK) return status;
+    SAP_ASSERT(plan.k >= 0 && plan.k <= plan.row_length);
     sap_cuda_begin(&call, tree->device);
     size_t answers = (size_t)job->queries.count * (size_t)job->search.k, real = sap_real_bytes(s);
     plan.ids = (int32_t*)sap_cuda_out(&call, job->ids, answers * sizeof(int32_t));
     plan.distance2 = sap_cuda_out(&call, job->distance2, answers * real);
-    // A heap needs its distances.
+    // A heap keeps its distances in the rows.
     if (!plan.distance2 && plan.k > SAP_NEAREST_LIST_MAX_CUDA) plan.distance2 = sap_cuda_take(&call, answers * real);
     if (job->search.stats) {
         plan.visits = (unsigned long long*)sap_cuda_take(&call, 2 * sizeof *plan.visits);

@@ -1,7 +1,9 @@
-// The kernels of the nearest-neighbour search on CUDA, for one precision; included by nearest_cuda_f32.cu and _f64.cu.
+// The kernels of the nearest-neighbour search on CUDA. The files nearest_cuda_2d.cu, nearest_cuda_3d.cu and so on
+// include this and choose for which numbers of dimensions, lengths of lists and walks they are compiled.
 #ifndef SAPWOOD_NEAREST_NEAREST_CUDA_CUH
 #define SAPWOOD_NEAREST_NEAREST_CUDA_CUH
 
+#include "base/assert.h"
 #include "nearest/candidates/heap_cuda.cuh"
 #include "nearest/nearest_cuda.h"
 #include "nearest/walk_cuda.cuh"
@@ -9,18 +11,18 @@
 enum {
     NEAREST_THREADS = 128,
     NEAREST_WARPS = NEAREST_THREADS / SAP_WARP,
-    NEAREST_WARPS_EACH = 96, // warps a multiprocessor that there should be work for
+    NEAREST_WARPS_EACH = 96, // warps for each multiprocessor, if there are enough queries
     NEAREST_SHARE_MOST = 128
 };
 
-// What a kernel is asked.
+// The arguments of a kernel.
 template <typename real> struct nearest_task {
     walk_tree<real> tree;
     const real* queries;
     int64_t count, stride;
     const int32_t* rows; // or NULL
     bool by_row;         // a query's coordinates are those of its row
-    int k, row_length;   // neighbours that there can be; places a row
+    int k, row_length;   // neighbours to find; length of a row
     bool skip_self;      // a query's row is the id of the point that it is
     real limit2;
     int32_t* ids;
@@ -49,10 +51,11 @@ static __device__ __forceinline__ void store_reals(const double* from, double* t
 template <typename real, int capacity>
 static __device__ __forceinline__ void write_row(const nearest_task<real>& task, int64_t row,
                                                  const sap_list<real, capacity>& best) {
+    SAP_ASSERT(task.k <= capacity && task.k <= task.row_length);
     int32_t* ids = task.ids + row * task.row_length;
     real* distance2 = task.distance2 + row * task.row_length;
     if (capacity % 4 == 0 && task.k == capacity && task.row_length == capacity && ((uintptr_t)task.ids & 15) == 0 &&
-        ((uintptr_t)task.distance2 & 15) == 0) { // whole rows: 16 bytes at a time
+        ((uintptr_t)task.distance2 & 15) == 0) { // whole rows are written 16 bytes at a time
         enum { WIDTH = 16 / sizeof(real) };
 #pragma unroll
         for (int i = 0; i < capacity; i += 4) {
@@ -95,12 +98,12 @@ static __device__ __forceinline__ void count_visits(const nearest_task<real>& ta
     atomicAdd(&task.visits[1], (unsigned long long)leaves);
 }
 
-// The row of answers of query i; -1: none is wanted.
+// The row for the answers of query i; -1: it is not answered.
 template <typename real> static __device__ __forceinline__ int64_t row_of(const nearest_task<real>& task, int64_t i) {
     return task.rows ? task.rows[i] : i;
 }
 
-// Lists that registers hold are written out; a heap lies in its row already.
+// Lists in registers are written to the row at the end; a heap is in its row from the start.
 template <typename real, int capacity>
 static __device__ __forceinline__ void begin_list(const nearest_task<real>& task, int64_t,
                                                   sap_list<real, capacity>* best) {
@@ -115,21 +118,20 @@ static __device__ __forceinline__ void begin_list(const nearest_task<real>& task
 template <typename real>
 static __device__ __forceinline__ void write_row(const nearest_task<real>& task, int64_t row, sap_heap<real>& best) {
     int found = task.k;
+    SAP_ASSERT(task.distance2); // a heap is made in the rows
     best.sort();
     while (found > 0 && best.ids[found - 1] == SAP_NO_ID) found--;
     fill_row(task, row, found);
 }
 
-// ---- A query a thread
-
-// A thread's query.
+// ---- One query for each thread
 template <typename real, int dims> struct thread_query {
     walk_query<real, dims> q;
     int64_t row;
     int without;
 };
 
-// Reads query i; false if it asks for nothing (its row is -1), or cannot be answered (then its row says so).
+// Reads query i. False if it is not answered: it has no row, or it is not finite (then its row says "none").
 template <typename real, int dims>
 static __device__ __forceinline__ bool read_query(const nearest_task<real>& task, int64_t i,
                                                   thread_query<real, dims>* mine) {
@@ -142,9 +144,9 @@ static __device__ __forceinline__ bool read_query(const nearest_task<real>& task
     return false;
 }
 
-enum { NEAREST_IDLE = 8 }; // lanes without a query that make it worth while to hand out the next ones
+enum { NEAREST_IDLE = 8 }; // so many lanes without a query get the next ones
 
-// Answers a query a lane.
+// Answers one query in each lane.
 template <typename real, int dims, typename list, typename walk>
 static __device__ __forceinline__ void answer_one(const nearest_task<real>& task, int64_t i, list* best, walk* way) {
     thread_query<real, dims> mine;
@@ -158,7 +160,7 @@ static __device__ __forceinline__ void answer_one(const nearest_task<real>& task
     write_row(task, mine.row, *best);
 }
 
-// Answers queries [next, end) by a warp. Some take much longer than others: lanes that are done get the next ones.
+// Answers queries [next, end) by a warp. Some take much longer than others: lanes that are done take the next ones.
 template <typename real, int dims, typename list, typename walk>
 static __device__ __forceinline__ void answer_share(const nearest_task<real>& task, int64_t next, int64_t end,
                                                     list* best, walk* way) {
@@ -193,8 +195,8 @@ template <typename real, int dims, typename list, typename walk>
 static __device__ __forceinline__ void answer(const nearest_task<real>& task, list* best, walk* way) {
     answer_one<real, dims>(task, warp_number() * SAP_WARP + (threadIdx.x & 31), best, way);
 }
-// Handing out queries pays for one neighbour and walks with a stack. Longer rows are better written by all lanes at
-// once, and walks without a stack begin with a part for which all lanes should be there.
+// Taking further queries is faster for one neighbour and walks with a stack. Longer rows are better written by all
+// lanes at once, and walks without a stack begin with a part that all lanes should do together.
 template <typename real, int dims, bool balanced>
 static __device__ __forceinline__ void answer(const nearest_task<real>& task, sap_list<real, 1>* best,
                                               walk_stack<real, dims, balanced>* way) {
@@ -202,7 +204,8 @@ static __device__ __forceinline__ void answer(const nearest_task<real>& task, sa
     answer_share<real, dims>(task, next, min(next + task.share, task.count), best, way);
 }
 
-enum { WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT };
+enum { WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT, WALK_WARP, WALK_PACKET }; // the last two: queries together
+enum { HEAP = 0 };                                                          // in place of a list's capacity
 
 template <typename real, int dims, int walk, typename list>
 static __device__ __forceinline__ void answer_alone(const nearest_task<real>& task, list* best) {
@@ -219,8 +222,8 @@ static __device__ __forceinline__ void answer_alone(const nearest_task<real>& ta
     }
 }
 
-// Blocks that a multiprocessor should have registers for: more of them wait less, as long as hardly anything spills.
-// 0: what the compiler thinks best.
+// How many blocks should fit into a multiprocessor's registers: more of them hide more latency, as long as hardly
+// anything spills. 0: the compiler chooses.
 #define NEAREST_NARROW(real, dims, most) (sizeof(real) == 4 && (dims) > 0 && (dims) <= (most))
 #define NEAREST_BLOCKS(real, dims, capacity, walk)                                                                     \
     ((walk) != WALK_STACKLESS                            ? 0                                                           \
@@ -235,7 +238,7 @@ static __global__ void __launch_bounds__(NEAREST_THREADS, NEAREST_BLOCKS(real, d
     answer_alone<real, dims, walk>(task, &best);
 }
 
-// Lists beyond those that registers hold.
+// Lists that are too long for registers.
 template <typename real, int dims, int walk>
 static __global__ void __launch_bounds__(NEAREST_THREADS)
     nearest_heap(const __grid_constant__ nearest_task<real> task) {
@@ -243,9 +246,9 @@ static __global__ void __launch_bounds__(NEAREST_THREADS)
     answer_alone<real, dims, walk>(task, &best);
 }
 
-// ---- A warp, or a block, of queries together: one stack in shared memory, and votes about where to go.
+// ---- The queries of a warp, or of a block, together: one stack in shared memory, and votes about which child is first
 
-// Whether any query of the group says yes; how many say so.
+// Whether `yes` is true for any query of the group; for how many it is.
 template <bool block> static __device__ __forceinline__ bool group_any(bool yes) {
     return block ? __syncthreads_or(yes) != 0 : __any_sync(SAP_ALL_LANES, yes) != 0;
 }
@@ -279,11 +282,12 @@ static __device__ __forceinline__ void walk_together(const walk_tree<real>& t, c
             *nodes += asks ? 2 : 0;
             going = lowers || uppers;
             if (!going) break;
-            // Towards the child that is the nearer one to most.
+            // The child that is nearer for most queries is first.
             const int to_lower = group_count<block>(lower && (!upper || lower2 <= upper2));
             const bool upper_first =
                 uppers && (!lowers || 2 * to_lower < lowers + uppers - group_count<block>(lower && upper));
             if (lowers && uppers) {
+                SAP_ASSERT(waiting < t.depth);
                 if (leader) stack[waiting] = 2 * node + !upper_first;
                 waiting++;
             }
@@ -323,68 +327,80 @@ static __global__ void __launch_bounds__(NEAREST_THREADS)
     write_row(task, mine.row, best);
 }
 
-// ---- Choosing
+// ---- Launches
 
-template <typename real>
-static void launch(sap_cuda_call* call, void (*kernel)(nearest_task<real>), const nearest_task<real>& task,
-                   size_t shared) {
-    const int64_t warps = (task.count + task.share - 1) / task.share;
-    sap_cuda_grid grid = {(warps + NEAREST_WARPS - 1) / NEAREST_WARPS, NEAREST_THREADS, shared, false};
-    sap_cuda_launch(call, kernel, grid, task);
-}
-
-// Queries a warp works on: several times its lanes where there are enough of them for the whole GPU.
+// How many queries a warp answers: several times its lanes, if there are enough of them for the whole GPU.
 static int share_of(const sap_cuda_call* call, int64_t count) {
     const int64_t even = count / (call->cuda->multiprocessors * (int64_t)NEAREST_WARPS_EACH) / SAP_WARP * SAP_WARP;
     const int64_t least = SAP_WARP, most = NEAREST_SHARE_MOST;
     return (int)(even < least ? least : even > most ? most : even);
 }
 
-template <typename real, int dims, int capacity>
-static void launch_list(sap_cuda_call* call, const nearest_task<real>& task, sap_walk walk) {
-    const size_t depth = (size_t)task.tree.depth, stack = depth * NEAREST_THREADS * (sizeof(real) + sizeof(int));
-    const bool is_explicit = task.tree.stride == 0;
-    if (is_explicit)
-        launch(call, nearest_alone<real, dims, capacity, WALK_EXPLICIT>, task, stack);
-    else if (walk == SAP_WALK_WARP)
-        launch(call, nearest_together<real, dims, capacity, false>, task, NEAREST_WARPS * (depth + 1) * sizeof(int));
-    else if (walk == SAP_WALK_PACKET)
-        launch(call, nearest_together<real, dims, capacity, true>, task, (depth + 1) * sizeof(int));
-    else if (walk == SAP_WALK_STACK)
-        launch(call, nearest_alone<real, dims, capacity, WALK_STACK>, task, stack);
-    else
-        launch(call, nearest_alone<real, dims, capacity, WALK_STACKLESS>, task, 0);
+// Shared memory of a block, in bytes.
+template <typename real> static size_t shared_bytes(int walk, int depth) {
+    const size_t levels = (size_t)depth;
+    switch (walk) {
+    case WALK_STACKLESS: return 0;
+    case WALK_WARP: return NEAREST_WARPS * (levels + 1) * sizeof(int);
+    case WALK_PACKET: return (levels + 1) * sizeof(int);
+    default: return levels * NEAREST_THREADS * (sizeof(real) + sizeof(int));
+    }
 }
 
-template <typename real, int dims>
-static void launch_heap(sap_cuda_call* call, const nearest_task<real>& task, sap_walk walk) {
-    const size_t stack = (size_t)task.tree.depth * NEAREST_THREADS * (sizeof(real) + sizeof(int));
-    if (task.tree.stride == 0)
-        launch(call, nearest_heap<real, dims, WALK_EXPLICIT>, task, stack);
-    else if (walk == SAP_WALK_STACK)
-        launch(call, nearest_heap<real, dims, WALK_STACK>, task, stack);
+template <typename real, int dims, int capacity, int walk> static auto* kernel_of() {
+    if constexpr (walk == WALK_WARP || walk == WALK_PACKET)
+        return nearest_together<real, dims, capacity, walk == WALK_PACKET>;
+    else if constexpr (capacity == HEAP)
+        return nearest_heap<real, dims, walk>;
     else
-        launch(call, nearest_heap<real, dims, WALK_STACKLESS>, task, 0);
+        return nearest_alone<real, dims, capacity, walk>;
 }
 
-template <typename real, int dims>
-static void launch_dims(sap_cuda_call* call, const nearest_task<real>& task, sap_walk walk) {
-    if (task.k <= 1)
-        launch_list<real, dims, 1>(call, task, walk);
-    else if (task.k <= 8)
-        launch_list<real, dims, 8>(call, task, walk);
-    else if (task.k <= 16)
-        launch_list<real, dims, 16>(call, task, walk);
-    else if (task.k <= SAP_NEAREST_LIST_MAX_CUDA)
-        launch_list<real, dims, SAP_NEAREST_LIST_MAX_CUDA>(call, task, walk);
-    else
-        launch_heap<real, dims>(call, task, walk);
+template <typename real, int dims, int capacity, int walk>
+static bool launch(sap_cuda_call* call, const nearest_task<real>& given) {
+    const bool shares = capacity == 1 && (walk == WALK_STACK || walk == WALK_EXPLICIT);
+    nearest_task<real> task = given;
+    task.share = shares ? share_of(call, task.count) : (int)SAP_WARP;
+    SAP_ASSERT(task.share >= SAP_WARP && task.share % SAP_WARP == 0);
+    const int64_t warps = (task.count + task.share - 1) / task.share;
+    sap_cuda_grid grid = {(warps + NEAREST_WARPS - 1) / NEAREST_WARPS, NEAREST_THREADS,
+                          shared_bytes<real>(walk, task.tree.depth), false};
+    sap_cuda_launch(call, kernel_of<real, dims, capacity, walk>(), grid, task);
+    return true;
+}
+
+template <typename real> struct nearest_search {
+    sap_cuda_call* call;
+    nearest_task<real> task;
+    int walk;
+};
+
+// Launches the kernel whose lists have room for `capacity` neighbours, or that has a heap, if the search's walk is one
+// of `walks` and the list is long enough. Kernels exist only for the walks named where this is called: each takes time
+// to compile.
+template <typename real, int dims, int capacity, int... walks>
+static bool launch_one_of(const nearest_search<real>& search) {
+    if (capacity != HEAP && search.task.k > capacity) return false;
+    return ((search.walk == walks && launch<real, dims, capacity, walks>(search.call, search.task)) || ...);
+}
+
+static int walk_of(const sap_tree* tree, sap_walk walk) {
+    if (!tree->shape.levels) return WALK_EXPLICIT;
+    switch (walk) {
+    case SAP_WALK_STACK: return WALK_STACK;
+    case SAP_WALK_WARP: return WALK_WARP;
+    case SAP_WALK_PACKET: return WALK_PACKET;
+    default: return WALK_STACKLESS;
+    }
 }
 
 template <typename real>
-static void launch_all(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
-    nearest_task<real> task;
-    memset((void*)&task, 0, sizeof task);
+static nearest_search<real> search_of(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
+    nearest_search<real> search;
+    nearest_task<real>& task = search.task;
+    memset((void*)&search, 0, sizeof search);
+    search.call = call;
+    search.walk = walk_of(tree, plan->walk);
     task.tree = walk_tree_of<real>(tree);
     task.queries = (const real*)plan->queries.coords;
     task.count = plan->queries.count;
@@ -398,15 +414,18 @@ static void launch_all(sap_cuda_call* call, const sap_tree* tree, const sap_near
     task.ids = plan->ids;
     task.distance2 = (real*)plan->distance2;
     task.visits = plan->visits;
-    const bool stack = task.tree.stride == 0 || plan->walk == SAP_WALK_STACK;
-    task.share = stack && task.k <= 1 ? share_of(call, task.count) : (int)SAP_WARP;
-    switch (tree->shape.dims) {
-    case 2: launch_dims<real, 2>(call, task, plan->walk); break;
-    case 3: launch_dims<real, 3>(call, task, plan->walk); break;
-    case 4: launch_dims<real, 4>(call, task, plan->walk); break;
-    case 8: launch_dims<real, 8>(call, task, plan->walk); break;
-    default: launch_dims<real, 0>(call, task, plan->walk);
-    }
+    return search;
+}
+
+// Launches a search for which no other kernel is made: any walk, number of neighbours and number of dimensions.
+template <typename real> static void launch_general(const nearest_search<real>& search) {
+    const bool launched = launch_one_of<real, 0, 1, WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT>(search) ||
+                          launch_one_of<real, 0, 8, WALK_STACKLESS, WALK_EXPLICIT>(search) ||
+                          launch_one_of<real, 0, SAP_NEAREST_LIST_MAX_CUDA, WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT,
+                                        WALK_WARP, WALK_PACKET>(search) ||
+                          launch_one_of<real, 0, HEAP, WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT>(search);
+    SAP_ASSERT(launched); // sap_nearest_cuda has refused walks together with longer lists
+    (void)launched;
 }
 
 #endif

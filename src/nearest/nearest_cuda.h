@@ -1,4 +1,4 @@
-// The nearest-neighbour search on CUDA: what its host side hands to the kernels of each precision.
+// The nearest-neighbour search on CUDA: what its host side gives to the files with its kernels.
 #ifndef SAPWOOD_NEAREST_NEAREST_CUDA_H
 #define SAPWOOD_NEAREST_NEAREST_CUDA_H
 
@@ -18,7 +18,14 @@ typedef struct sap_nearest_plan {
     unsigned long long* visits; // on the device: nodes and leaves; or NULL
 } sap_nearest_plan;
 
-void sap_cuda_nearest_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
-void sap_cuda_nearest_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+// Launches the search on float trees of 2, 3, 4 or 8 dimensions, if there is a kernel made for it. False: there is
+// none, nothing was launched, and sap_nearest_general_f32 can do it.
+bool sap_nearest_2d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+bool sap_nearest_3d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+bool sap_nearest_4d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+bool sap_nearest_8d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+// Launch the search on any float tree, and on any double tree.
+void sap_nearest_general_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+void sap_nearest_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 
 #endif

@@ -1,4 +1,5 @@
 // Searches on OpenGL devices for answers in host memory: rectangles of walks, drawn, read back and unpacked.
+#include "base/assert.h"
 #include "nearest/grid/walk_gl.h"
 #include "nearest/ops.h"
 #include "radius/ops.h"
@@ -7,7 +8,7 @@
 
 enum {
     TILE = 1024,   // pixels on a side of a rectangle
-    LEAVES = 2048, // that a walk looks at in one pass: a GPU that draws for seconds is reset by its driver
+    LEAVES = 2048, // that a walk scans in one pass: drivers reset a GPU that draws for seconds
     WORDS = 4
 };
 
@@ -30,6 +31,7 @@ static void put(const answers* to, int64_t row, int32_t which, int32_t id, uint3
 // Unpacks a rectangle of places (list < 0) or of one list.
 static void unpack(const sap_gl_frame* frame, const int32_t size[2], const answers* to, int list,
                    const uint32_t* texels) {
+    SAP_ASSERT(to->k <= frame->capacity && list < SAP_GL_FRAME_LISTS);
 #pragma omp parallel for num_threads(frame->tree->device->options.threads)                                             \
     schedule(static) if (size[1] * (int64_t)size[0] > 4096)
     for (int32_t y = 0; y < size[1]; y++) {
@@ -64,17 +66,18 @@ static bool any_left(const sap_gl_frame* frame, const uint32_t* texels) {
 static void read_lists(sap_gl_call* call, const sap_gl_frame* frame, const int32_t rectangle[4], const answers* to,
                        uint32_t* texels) {
     for (int i = 0; frame->capacity > 1 && i < frame->capacity / 2; i++) {
-        sap_gl_read(call, frame->state[frame->now][1 + i], GL_RGBA32UI, 0, rectangle, texels);
+        sap_gl_read(call, frame->state[frame->current][1 + i], GL_RGBA32UI, 0, rectangle, texels);
         if (call->status == SAP_OK) unpack(frame, rectangle + 2, to, i, texels);
     }
 }
 
-// Draws a frame whose queries are given until all its walks have ended, and unpacks the answers.
+// Draws passes until all walks of a frame have ended, and unpacks the answers.
 static void finish(sap_gl_call* call, sap_gl_frame* frame, const answers* to, uint32_t* texels) {
     const int32_t whole[4] = {0, 0, frame->width, frame->height};
+    SAP_ASSERT(call->status != SAP_OK || frame->columns || frame->queries);
     do {
-        sap_gl_frame_go(call, frame, LEAVES);
-        sap_gl_read(call, frame->state[frame->now][0], GL_RGBA32UI, 0, whole, texels);
+        sap_gl_walk_pass(call, frame, LEAVES);
+        sap_gl_read(call, frame->state[frame->current][0], GL_RGBA32UI, 0, whole, texels);
     } while (call->status == SAP_OK && any_left(frame, texels));
     if (call->status == SAP_OK && frame->capacity <= 1) unpack(frame, whole + 2, to, -1, texels);
     read_lists(call, frame, whole, to, texels);
@@ -99,7 +102,7 @@ sap_status sap_frame_read_gl(const sap_gl_frame* frame, const int32_t rectangle[
     uint32_t* texels = (uint32_t*)(void*)scratch.memory;
     const answers to = {.k = frame->k, .ids = ids, .distance2 = distance2, .stride = size[0]};
     if (call.status == SAP_OK && frame->capacity <= 1) {
-        sap_gl_read(&call, frame->state[frame->now][0], GL_RGBA32UI, 0, rectangle, texels);
+        sap_gl_read(&call, frame->state[frame->current][0], GL_RGBA32UI, 0, rectangle, texels);
         if (call.status == SAP_OK) unpack(frame, size, &to, -1, texels);
     }
     if (call.status == SAP_OK) read_lists(&call, frame, rectangle, &to, texels);
@@ -133,14 +136,14 @@ sap_status sap_nearest_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
             int32_t size[2] = {at_most(width, grid->width - x), at_most(height, grid->height - y)};
             answers to = {job->k, job->ids, job->distance2, job->counts, top * grid->width + x, grid->width};
             if (frame.width != size[0] || frame.height != size[1]) {
-                sap_gl_frame_drop(&call, &frame);
-                sap_gl_frame_make(&call, tree, size, job->k, job->limit2, &frame);
+                sap_gl_walk_free(&call, &frame);
+                sap_gl_walk_create(&call, tree, size, job->k, job->limit2, &frame);
             }
-            sap_gl_frame_look(&call, &frame, grid, (int32_t[2]){x, y});
+            sap_gl_walk_begin_grid(&call, &frame, grid, (int32_t[2]){x, y});
             finish(&call, &frame, &to, (uint32_t*)(void*)scratch.memory);
         }
     }
-    sap_gl_frame_drop(&call, &frame);
+    sap_gl_walk_free(&call, &frame);
     sap_scratch_give(tree->device, &scratch);
     return sap_gl_end(&call, SAP_OK);
 }
@@ -153,8 +156,8 @@ static void place_queries(const sap_rows* rows, int64_t first, int64_t count, fl
             queries[4 * i + a] = a < rows->dims ? coords[(first + i) * rows->stride + a] : 0;
 }
 
-// Asks for rows of queries: full rectangles of at most TILE * TILE of them, the last of a single line.
-static sap_status ask(const sap_tree* tree, const sap_rows* rows, float limit2, const answers* to) {
+// Answers rows of queries, in full rectangles of at most TILE * TILE of them; the last ones are a single line.
+static sap_status answer_rows(const sap_tree* tree, const sap_rows* rows, float limit2, const answers* to) {
     sap_gl_call call;
     sap_gl_frame frame;
     sap_scratch scratch = {NULL, 0};
@@ -166,9 +169,10 @@ static sap_status ask(const sap_tree* tree, const sap_rows* rows, float limit2, 
         int64_t left = rows->count - first, lines = left / width > 0 ? left / width : 1;
         int32_t size[2] = {left < width ? (int32_t)left : width, (int32_t)(lines < width ? lines : width)};
         int64_t room = (int64_t)size[0] * size[1];
+        SAP_ASSERT(room >= 1 && room <= left);
         if (frame.width != size[0] || frame.height != size[1]) {
-            sap_gl_frame_drop(&call, &frame);
-            sap_gl_frame_make(&call, tree, size, to->k, limit2, &frame);
+            sap_gl_walk_free(&call, &frame);
+            sap_gl_walk_create(&call, tree, size, to->k, limit2, &frame);
         }
         if (scratch.bytes < (size_t)room * WORDS * 4) {
             sap_scratch_give(tree->device, &scratch);
@@ -177,7 +181,7 @@ static sap_status ask(const sap_tree* tree, const sap_rows* rows, float limit2, 
         }
         if (call.status == SAP_OK && scratch.memory) {
             place_queries(rows, first, room, (float*)(void*)scratch.memory);
-            sap_gl_frame_ask(&call, &frame, (const float*)(const void*)scratch.memory);
+            sap_gl_walk_begin_queries(&call, &frame, (const float*)(const void*)scratch.memory);
             answers part = *to;
             part.first = first;
             part.stride = size[0];
@@ -186,7 +190,7 @@ static sap_status ask(const sap_tree* tree, const sap_rows* rows, float limit2, 
         first += room;
         status = call.status;
     }
-    sap_gl_frame_drop(&call, &frame);
+    sap_gl_walk_free(&call, &frame);
     sap_scratch_give(tree->device, &scratch);
     return sap_gl_end(&call, SAP_OK);
 }
@@ -200,7 +204,7 @@ sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job) {
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s: an OpenGL device has none",
                         job->self ? "searches from the tree's own points" : "search.stats");
     answers to = {.k = job->search.k, .ids = job->ids, .distance2 = job->distance2};
-    return ask(tree, &job->queries, (float)job->limit2, &to);
+    return answer_rows(tree, &job->queries, (float)job->limit2, &to);
 }
 
 sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job) {
@@ -208,5 +212,5 @@ sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job) {
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "an OpenGL device counts the points within a radius, but does not list them");
     answers to = {.counts = job->counts};
-    return ask(tree, &job->queries, (float)job->limit2, &to);
+    return answer_rows(tree, &job->queries, (float)job->limit2, &to);
 }

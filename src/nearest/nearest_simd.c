@@ -1,5 +1,6 @@
 // The fast walk over a balanced tree: boxes of 16 siblings tested together, four binary levels a step, and leaves
 // scanned in registers. A sibling of nearest/walk.h, because registers, not single values, are what CPUs are fast at.
+#include "base/assert.h"
 #include "nearest/candidates/list_simd.h"
 #include "nearest/nearest.h"
 #include "tree/balanced/view_simd.h"
@@ -11,10 +12,11 @@ typedef struct query {
 
 // ---- Leaves
 
-#if !defined(__EMSCRIPTEN__) // there a leaf of usual size has more registers than are worth unrolling
+#if !defined(__EMSCRIPTEN__) // with 16-byte registers a leaf of usual size takes too many of them to unroll
 INLINE void scan_one_few(const tree_view* t, const int dims, const int vectors, const query* q, const real* block,
                          list* l) {
     vreal distance[4], least = v_set(INFINITY);
+    SAP_ASSERT(vectors >= 1 && vectors <= 4 && t->vectors == vectors);
     const int32_t* ids = block_ids(t, dims, block);
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
@@ -147,12 +149,15 @@ INLINE uint32_t promising(const real* bound, const int32_t* min_ids, uint32_t to
 // The nearest of the boxes in `among`, none of them infinitely far; of those that differ in the last four bits only,
 // the first. Each bound carries its number there, so that the least one tells which it is.
 INLINE int nearest_box(const real* bound, uint32_t among) {
+    SAP_ASSERT(among != 0 && among < 1u << SAP_GROUP);
     if (!(among & (among - 1))) return __builtin_ctz(among);
     vreal least = v_set(INFINITY);
 #pragma GCC unroll 8
     for (int v = 0; v < SAP_GROUP; v += LANES)
         least = v_min(least, v_select(among >> v & ALL_LANES, v_number(v_load(bound + v), v), v_set(INFINITY)));
-    return (int)(bits_of(reduce_min(least)) & 15);
+    const int nearest = (int)(bits_of(reduce_min(least)) & 15);
+    SAP_ASSERT(among >> nearest & 1);
+    return nearest;
 }
 
 // A group of which boxes are still to be visited.
@@ -197,6 +202,7 @@ INLINE void walk(const tree_view* t, const int kind, const int dims, const query
         if (level < last) {
             level++;
             group = child;
+            SAP_ASSERT(top <= level && level < SAP_MAX_LEVELS);
             group_bounds(t, dims, q->at, level, group, stack[top].bound);
             near = promising(stack[top].bound, t->min_ids[level] + group * SAP_GROUP, 0xffff, l);
             nodes++;
@@ -229,11 +235,13 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
             int64_t home = -1;
             if (kind == KIND_ONE && run->home) {
                 home = run->home[i];
+                SAP_ASSERT(home < run->tree->shape.leaves);
                 scan(&view, kind, dims, &q, home, &l);
                 stats.leaves++;
             }
             walk(&view, kind, dims, &q, home, &l, &stats);
         }
+        SAP_ASSERT(row >= 0);
         int32_t* ids = run->ids + row * run->row_length;
         real* distance2 = run->distance2 ? (real*)run->distance2 + row * run->row_length : NULL;
         list_write(&l, kind, ids, distance2);
@@ -246,7 +254,7 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
 }
 
 // One instance for each usual number of dimensions, and one for all others. They are called through a table, so that no
-// compiler makes them one huge function. SAP_FEW_INSTANCES: where code must travel, it is kept to the most usual ones.
+// compiler makes them one huge function. SAP_FEW_INSTANCES: fewer of them, where the code is downloaded.
 typedef void (*search_function)(sap_nearest_run* run);
 
 #define INSTANCE(kind, name, dims)                                                                                     \
@@ -293,6 +301,7 @@ static void search(sap_nearest_run* run) {
     const int32_t dims = run->tree->shape.dims;
     _Static_assert(SAP_LIST_MAX == 32, "four kinds of lists, of eight keys each");
     const int kind = run->k == 1 ? 0 : run->k <= SAP_LIST_MAX ? (run->k + 7) / 8 : 5;
+    SAP_ASSERT(kind >= 0 && kind < 6);
     functions[kind][dims >= 2 && dims <= 4 ? dims - 2 : 3](run);
 }
 

@@ -2,8 +2,8 @@
 // Shared text; needs math/dialect.h, the accessors (tree/access.h in C and CUDA), tree/leaf.h and
 // nearest/walk_result.h.
 
-// Looks at the points of a leaf, but for the one with the id `without` (-1: at all). Where all are equal, the first
-// that is turned away is the last to be looked at, since ids ascend.
+// Offers the points of a leaf to the list, but for the one with the id `without` (-1: all of them). If all are equal,
+// the scan ends with the first one that the list does not take, since ids ascend.
 SAP_FN sap_nearest_walked sap_nearest_scan(SAP_TREE_PARAM SAP_BITS node, sap_point query, int without,
                                            sap_nearest_walked walked) {
     sap_leaf leaf = sap_leaf_at(SAP_TREE node);
@@ -14,6 +14,7 @@ SAP_FN sap_nearest_walked sap_nearest_scan(SAP_TREE_PARAM SAP_BITS node, sap_poi
         if (distance2 <= limit2) {
             int id = sap_leaf_id(SAP_TREE leaf, slot);
             if (leaf.is_equal && distance2 == limit2 && id > sap_candidates_limit_id(walked.list)) count = slot + 1;
+            SAP_ASSERT(id >= 0 && id < SAP_NO_ID);
             if (id != without) walked.list = sap_candidates_insert(walked.list, distance2, id);
         } else if (leaf.is_equal) {
             count = slot + 1;

@@ -39,6 +39,7 @@ SAP_FN sap_nearest_walked sap_nearest_stack(SAP_TREE_PARAM sap_point query, int 
             bool is_lower = aside <= 0.0f;
             node = is_lower ? inner.lower : inner.upper;
             if (bound2 <= sap_candidates_limit2(walked.list)) {
+                SAP_ASSERT(waiting < SAP_STACK);
                 pending[waiting].node = is_lower ? inner.upper : inner.lower;
                 pending[waiting].bound2 = bound2;
                 pending[waiting].offset = farther;
@@ -62,16 +63,16 @@ SAP_FN sap_nearest_walked sap_nearest_stack(SAP_TREE_PARAM sap_point query, int 
 #endif
 
 // Where a walk without a stack stands. Bit d of `pending` says that, d levels above the node, the sibling of the path's
-// node may have to be looked at.
+// node may have to be visited.
 SAP_STRUCT(sap_nearest_place)
 struct sap_nearest_place {
     SAP_BITS node;
     SAP_BITS pending;
-    bool going; // there is more to look at
+    bool going; // the walk has not ended
     sap_nearest_walked walked;
 };
 
-// A walk that begins at a node of a balanced tree: only what lies below it is looked at.
+// A walk that begins at a node of a balanced tree: it visits only what lies below that node.
 SAP_FN sap_nearest_place sap_nearest_from(SAP_BITS node, sap_candidates list) {
     sap_nearest_place place;
     place.node = node;
@@ -81,8 +82,8 @@ SAP_FN sap_nearest_place sap_nearest_from(SAP_BITS node, sap_candidates list) {
     return place;
 }
 
-// Goes on until `leaves` more have been looked at, or there is nothing left to look at. Among points that tie, which a
-// node was entered for, it goes to the smallest id first: so few of many equal points are looked at.
+// Goes on until `leaves` more leaves have been scanned, or the walk ends. If a node was entered because its bound is
+// equal to the limit, the child with the smallest id is first: so few of many equal points are scanned.
 SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place place, sap_point query, int without,
                                             int leaves) {
     int last = place.walked.leaves + leaves;
@@ -102,6 +103,7 @@ SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place pla
         place.going = false;
         while (place.pending != 0u && !place.going) {
             int levels = sap_trailing_zeros(place.pending);
+            SAP_ASSERT((place.node >> levels) > 1u); // the root has no sibling
             place.node = (place.node >> levels) ^ 1u;
             place.pending = (place.pending >> levels) ^ 1u;
             SAP_REAL bound2 = sap_node_bound2(SAP_TREE place.node, query);

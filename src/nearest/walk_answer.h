@@ -7,6 +7,8 @@ static void SAP_SPECIAL_LIST(answer)(const sap_answer_job* job, const void* quer
     const SAP_REAL* coords = query;
     SAP_REAL* distance2 = distance2s;
     const int32_t k = job->k;
+    SAP_ASSERT(k >= 0 && k <= job->row_length);
+    SAP_ASSERT(SAP_CAPACITY == 0 ? distance2 != NULL : k <= SAP_CAPACITY);
     sap_point point = sap_point_of(0.0f);
     for (int32_t axis = 0; axis < SAP_DIMS; ++axis) point.at[axis] = coords[axis];
     int32_t found = 0;
@@ -32,6 +34,7 @@ static void SAP_SPECIAL_LIST(answer)(const sap_answer_job* job, const void* quer
         }
 #endif
     }
+    SAP_ASSERT(found <= k);
     for (int32_t i = found; i < job->row_length; ++i) ids[i] = -1;
     for (int32_t i = found; i < job->row_length && distance2; ++i) distance2[i] = (SAP_REAL)INFINITY;
 }

@@ -1,5 +1,6 @@
 // One query at a time through the shared walks, on trees of both kinds: the plain way, and the reference for the fast
 // one. Queries are shared out among threads; each is answered alone.
+#include "base/assert.h"
 #include "base/threads.h"
 #include "device/memory.h"
 #include "math/dialect.h"
@@ -35,50 +36,53 @@ static answer_function choose_answer(const sap_tree_shape* shape, int32_t k) {
         {SAP_EACH_AXES(ANSWERS, 64)},
     };
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
+    SAP_ASSERT(shape->dims >= 1 && shape->dims <= SAP_MAX_DIMS);
     const int list = k <= 1 ? 0 : k <= LONGEST_LIST ? 1 : 2;
     return answers[shape->real_bits == 64][axes][list];
 }
 
-// A job on its way: rows of queries, or leaves of the tree's own points, in any order.
-typedef struct batch {
+// The state of a search. Its units are queries, or leaves of the tree's own points, in any order.
+typedef struct walk_search {
     sap_answer_job job;
     const sap_nearest_job* asked;
     answer_function answer;
     unsigned char* distance2; // one list a thread, where the caller wants no distances but long lists need them
-} batch;
+} walk_search;
 
-static void answer_row(const batch* b, const void* query, int32_t without, int64_t row, sap_search_stats* stats) {
-    const size_t real_bytes = sap_real_bytes(&b->job.tree->shape);
-    const int64_t first = row * b->job.row_length;
+static void answer_row(const walk_search* search, const void* query, int32_t without, int64_t row,
+                       sap_search_stats* stats) {
+    const size_t real_bytes = sap_real_bytes(&search->job.tree->shape);
+    const int64_t first = row * search->job.row_length;
     unsigned char* distance2 = NULL;
-    if (b->asked->distance2) {
-        distance2 = (unsigned char*)b->asked->distance2 + (size_t)first * real_bytes;
-    } else if (b->distance2) {
-        distance2 = b->distance2 + (size_t)sap_thread_number() * (size_t)b->job.row_length * real_bytes;
+    SAP_ASSERT(row >= 0 && row < search->asked->queries.count);
+    if (search->asked->distance2) {
+        distance2 = (unsigned char*)search->asked->distance2 + (size_t)first * real_bytes;
+    } else if (search->distance2) {
+        distance2 = search->distance2 + (size_t)sap_thread_number() * (size_t)search->job.row_length * real_bytes;
     }
-    b->answer(&b->job, query, without, b->asked->ids + first, distance2, stats);
+    search->answer(&search->job, query, without, search->asked->ids + first, distance2, stats);
 }
 
 // Answers query number `unit`, or the queries that stand in the leaf at that place.
-static void answer_unit(const batch* b, int64_t unit, sap_search_stats* stats) {
-    const sap_nearest_job* asked = b->asked;
+static void answer_unit(const walk_search* search, int64_t unit, sap_search_stats* stats) {
+    const sap_nearest_job* asked = search->asked;
     if (!asked->self) {
-        const size_t stride_bytes = (size_t)asked->queries.stride * sap_real_bytes(&b->job.tree->shape);
-        answer_row(b, (const unsigned char*)asked->queries.coords + (size_t)unit * stride_bytes, -1, unit, stats);
+        const size_t stride_bytes = (size_t)asked->queries.stride * sap_real_bytes(&search->job.tree->shape);
+        answer_row(search, (const unsigned char*)asked->queries.coords + (size_t)unit * stride_bytes, -1, unit, stats);
         return;
     }
-    const sap_leaf_block leaf = sap_leaf_block_at(b->job.tree, unit);
+    const sap_leaf_block leaf = sap_leaf_block_at(search->job.tree, unit);
     for (int32_t slot = 0; slot < leaf.count; ++slot) {
         double point[SAP_MAX_DIMS];
-        sap_leaf_point(b->job.tree, &leaf, slot, point);
+        sap_leaf_point(search->job.tree, &leaf, slot, point);
         const int32_t id = leaf.ids[slot];
-        answer_row(b, point, asked->search.with_self ? -1 : id, id, stats);
+        answer_row(search, point, asked->search.with_self ? -1 : id, id, stats);
     }
 }
 
-// Answers all units in runs, between which the progress callback is asked.
-static sap_status answer_units(const batch* b, int64_t units, sap_search_stats* total) {
-    const sap_device* device = b->job.tree->device;
+// Answers all units in runs, and calls the progress callback between two of them.
+static sap_status answer_units(const walk_search* search, int64_t units, sap_search_stats* total) {
+    const sap_device* device = search->job.tree->device;
     const int64_t run = units / 100 > 1024 ? units / 100 : 1024;
     for (int64_t begin = 0; begin < units; begin += run) {
         if (begin > 0 && !sap_progress_report(device, (double)begin / (double)units))
@@ -89,7 +93,7 @@ static sap_status answer_units(const batch* b, int64_t units, sap_search_stats* 
     reduction(+ : nodes, leaves, points)
         for (int64_t unit = begin; unit < end; ++unit) {
             sap_search_stats done = {0, 0, 0};
-            answer_unit(b, unit, &done);
+            answer_unit(search, unit, &done);
             nodes += done.nodes;
             leaves += done.leaves;
             points += done.points;
@@ -101,32 +105,32 @@ static sap_status answer_units(const batch* b, int64_t units, sap_search_stats* 
     return SAP_OK;
 }
 
-sap_status sap_nearest_walks_cpu(const sap_tree* tree, const sap_nearest_job* job) {
+sap_status sap_nearest_walk_cpu(const sap_tree* tree, const sap_nearest_job* job) {
     const sap_tree_shape* shape = &tree->shape;
     sap_device* device = tree->device;
-    batch b = {.asked = job};
-    b.job = (sap_answer_job){
+    walk_search search = {.asked = job};
+    search.job = (sap_answer_job){
         .tree = tree,
         .limit2 = job->limit2,
         .k = job->search.k < shape->count ? job->search.k : (int32_t)shape->count,
         .row_length = job->search.k,
         .is_stackless = job->search.walk == SAP_WALK_STACKLESS,
     };
-    b.answer = choose_answer(shape, b.job.k);
+    search.answer = choose_answer(shape, search.job.k);
     sap_scratch scratch = {NULL, 0};
-    if (!job->distance2 && b.job.k > LONGEST_LIST) {
+    if (!job->distance2 && search.job.k > LONGEST_LIST) {
         size_t bytes;
         if (!sap_size_multiply((uint64_t)job->search.k, (size_t)device->options.threads * sap_real_bytes(shape),
                                &bytes) ||
             !sap_scratch_take(device, bytes, &scratch))
             return sap_fail(device, SAP_ERROR_MEMORY, "search.k: no memory for lists of %d distances",
                             (int)job->search.k);
-        b.distance2 = scratch.memory;
+        search.distance2 = scratch.memory;
     }
     if (job->self && shape->count < shape->source_count) sap_nearest_clear(tree, job);
     const int64_t places = shape->count == 0 ? 0 : sap_leaf_places(tree);
     sap_search_stats total = {0, 0, 0};
-    const sap_status status = answer_units(&b, job->self ? places : job->queries.count, &total);
+    const sap_status status = answer_units(&search, job->self ? places : job->queries.count, &total);
     sap_scratch_give(device, &scratch);
     if (status == SAP_OK && job->search.stats) {
         job->search.stats->nodes += total.nodes;

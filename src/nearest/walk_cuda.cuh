@@ -1,32 +1,32 @@
-// How a query goes through a tree on a GPU: what all the walks share. A query is one thread, or one lane of a warp that
-// walks together; lists are sap_list or sap_heap (both have begin, limit2, limit_id and offer).
+// The walks of one query through a tree on a GPU, with a stack and without. A list is a sap_list or a sap_heap (both
+// have begin, limit2, limit_id and offer).
 #ifndef SAPWOOD_NEAREST_WALK_CUDA_CUH
 #define SAPWOOD_NEAREST_WALK_CUDA_CUH
 
 #include "nearest/leaf_lanes_cuda.cuh"
 
-// ---- The walks of one query a thread
-//
-// A walk goes round by round, a leaf in each, so that lanes of a warp meet in each part of a round: votes keep them
-// together, or lanes that leave a loop early would run what follows alone. All lanes take part, those without a query
-// (`asks` false) too. A lane that is done can take its next query before the next round.
+// Each thread has a query. A walk goes round by round, with one leaf in each, so that the lanes of a warp run each part
+// of a round together: they vote, because lanes that leave a loop early would run what follows alone. All lanes take
+// part, also those without a query (`asks` is false). A lane that is done can take its next query before the next
+// round.
 
 static __device__ __forceinline__ bool walk_any(bool yes) { return __any_sync(SAP_ALL_LANES, yes) != 0; }
 
 // Without a stack, on balanced trees: goes to the leaf in whose cell the query lies first, and from there to the
 // siblings of nodes on its path that may hold something nearer. Bit d of `pending` says that, d levels above the node,
-// the sibling of the path's node has still to be looked at.
+// the sibling of the path's node still has to be visited.
 //
-// All points of a sibling lie beyond the plane between the two, as seen from the query, so that none is nearer, as
-// computed, than the plane is (math/distance.h). Planes cost much less than boxes and rule out most siblings: boxes
-// are looked at for the rest, and for leaves before they are scanned.
+// All points of a sibling lie beyond the plane between the two, as seen from the query, so that no computed distance is
+// less than that of the plane (math/distance.h). Planes cost much less than boxes and rule out most siblings: boxes are
+// read for the rest, and for leaves before they are scanned.
 template <typename real, int dims> struct walk_stackless {
     unsigned int node, pending;
-    bool at_leaf, first; // first: the path's planes have not been looked at
+    bool at_leaf, first; // first: the path's planes have not been tested
     int nodes, leaves;   // visited
 
-    // Goes two levels down on the query's side, or one where there is but one; how many, and the squared distances of
-    // the planes there. Both children's planes are asked for before the first is known: half as much waiting a level.
+    // Goes two levels down on the query's side, or one if there is only one. Returns how many, and the squared
+    // distances of the planes there. Both children's planes are loaded before it is known which is needed: that halves
+    // the latency.
     __device__ __forceinline__ int descend(const walk_tree<real>& t, const walk_query<real, dims>& q, real* upper2,
                                            real* lower2) {
         const unsigned int left = 2 * node;
@@ -56,7 +56,7 @@ template <typename real, int dims> struct walk_stackless {
         leaves = 0;
     }
 
-    // Which siblings on the way to the first leaf may hold something nearer than what has been found there.
+    // Marks the siblings on the way to the first leaf that may hold something nearer than what was found there.
     __device__ __forceinline__ void narrow(const walk_tree<real>& t, const walk_query<real, dims>& q, real limit2) {
         pending = 0;
 #pragma unroll 4
@@ -68,7 +68,7 @@ template <typename real, int dims> struct walk_stackless {
         first = false;
     }
 
-    // Whether the walk goes on.
+    // One round; returns whether the walk goes on.
     template <typename list>
     __device__ __forceinline__ bool round(const walk_tree<real>& t, const walk_query<real, dims>& q, bool asks,
                                           int without, list* best) {
@@ -84,6 +84,7 @@ template <typename real, int dims> struct walk_stackless {
             if (!asks) continue;
             const int levels = __ffs((int)pending) - 1;
             int id;
+            SAP_ASSERT(node >> levels > 1); // the root has no sibling
             node = (node >> levels) ^ 1u;
             pending = (pending >> levels) ^ 1u;
             const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
@@ -91,8 +92,8 @@ template <typename real, int dims> struct walk_stackless {
             up = !reaches;
             nodes++;
         }
-        // … and down by the planes to the leaf on the query's side. A lane whose leaf does not reach waits while the
-        // others scan theirs: looking on at once would cost them more.
+        // … and down by the planes to the leaf on the query's side. A lane whose leaf is too far waits while the others
+        // scan theirs: if it searched on at once, they would wait longer.
         const bool inner = reaches && node >> t.depth == 0;
         const real limit2 = best->limit2();
         for (bool down = inner; walk_any(down);) {
@@ -115,7 +116,7 @@ template <typename real, int dims> struct walk_stackless {
     }
 };
 
-// With a stack, on trees of both kinds: bounds and nodes that wait, as a column of shared memory each.
+// With a stack, on trees of both kinds: the bounds and the nodes on it are a column of shared memory each.
 template <typename real, int dims, bool balanced> struct walk_stack {
     real* bound2; // [depth], `step` apart
     unsigned int* waits;
@@ -146,6 +147,7 @@ template <typename real, int dims, bool balanced> struct walk_stack {
             const bool right_first = upper && (!lower || right2 < left2);
             nodes += 2;
             if (lower && upper) {
+                SAP_ASSERT(waiting < t.depth);
                 waits[waiting * step] = right_first ? left : right;
                 bound2[waiting * step] = right_first ? left2 : right2;
                 waiting++;
@@ -154,6 +156,7 @@ template <typename real, int dims, bool balanced> struct walk_stack {
             down = at_leaf = lower || upper;
         }
         if (at_leaf) {
+            SAP_ASSERT(asks);
             if (balanced) leaf = walk_balanced_leaf<real, dims>(t, node);
             walk_scan<real, dims>(t, leaf, q, without, best);
             leaves++;

@@ -1,7 +1,7 @@
-// What a search for nearest neighbours has found, and what it did.
+// What a search for nearest neighbours has found, and how much it has visited.
 // Shared text; needs a list of candidates (nearest/candidates/candidates.h or another with its functions).
 
-// A list of candidates, and what the walk did to find them.
+// A list of candidates, and how many nodes, leaves and points the walk has visited to find them.
 SAP_STRUCT(sap_nearest_walked)
 struct sap_nearest_walked {
     sap_candidates list;

@@ -6,7 +6,7 @@ struct sap_visits {
     int count;
 };
 
-// Whether the points of a subtree that lies inside the ball may be told by their number.
+// Whether a subtree that lies inside the ball is shown by the number of its points alone.
 SAP_FN bool sap_visits_subtrees(void) { return true; }
 
 SAP_FN sap_visits sap_visit_subtree(sap_visits visits, int count) {

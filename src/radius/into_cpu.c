@@ -1,8 +1,9 @@
-// Rows into the caller's memory on the CPU, where radius_cpu.c does not write them itself: without room for a hit, and
-// on trees without boxes, whose rows are collected as ever, and copied as far as they fit.
+// Rows in the caller's memory on the CPU, where radius_cpu.c does not write them itself: if there is no room for any
+// hit, and on trees without boxes, whose rows are collected in memory of their own and copied as far as they fit.
+#include "base/assert.h"
 #include "radius/radius_cpu.h"
 
-// Without room for a hit, offsets are sums of counts.
+// There is no room for any hit: offsets are sums of counts.
 static sap_status count_into(const sap_tree* tree, const sap_radius_job* job) {
     int64_t* offsets = job->into->offsets;
     sap_radius_job count = *job;
@@ -24,6 +25,7 @@ sap_status sap_radius_into_cpu(const sap_tree* tree, const sap_radius_job* job) 
     collect.found = &found;
     const sap_status status = sap_radius_cpu(tree, &collect);
     if (status != SAP_OK) return status;
+    SAP_ASSERT(found->count == job->queries.count);
     const int32_t threads = tree->device->options.threads;
     const int64_t all = found->offsets[found->count], kept = all < rows->capacity ? all : rows->capacity;
     const size_t real = sap_real_bytes(&tree->shape);

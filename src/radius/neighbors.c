@@ -1,12 +1,13 @@
+// Rows of neighbours: their memory, and sorting by (distance, id) on the CPU.
 #include "radius/neighbors.h"
+#include "base/assert.h"
 #include "base/threads.h"
-#include <assert.h>
 
 // What a user holds is the first member.
 typedef struct owned_neighbors {
     sap_neighbors neighbors;
     sap_device* device;
-    sap_scratch memory;      // offsets, ids, distances: lent by the device, so that the next result finds it touched
+    sap_scratch memory; // offsets, ids, distances: scratch memory, whose pages the next result need not touch first
     sap_neighbors_home home; // or, on_device, a processor's own
 } owned_neighbors;
 
@@ -27,6 +28,7 @@ sap_status sap_neighbors_reserve(sap_device* device, int64_t rows, int32_t real_
     made->neighbors.offsets = (int64_t*)(void*)memory;
     made->neighbors.ids = (int32_t*)(void*)(memory + offsets);
     void* distances = memory + offsets + sap_align((size_t)total * 4);
+    SAP_ASSERT((unsigned char*)distances + (size_t)total * real <= memory + made->memory.bytes);
     if (real_bits == 32)
         made->neighbors.distance2 = distances;
     else
@@ -43,6 +45,7 @@ sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_b
     if (status != SAP_OK) return status;
     int64_t* offset = (int64_t*)(uintptr_t)(*out)->offsets;
     for (int64_t i = 0; i < rows; i++) { offset[i] = i ? offset[i - 1] + counts[i - 1] : 0; }
+    SAP_ASSERT(rows == 0 || offset[rows - 1] + counts[rows - 1] == total);
     offset[rows] = total;
     return SAP_OK;
 }
@@ -51,6 +54,7 @@ sap_status sap_neighbors_adopt(sap_device* device, const sap_neighbors* rows, co
                                sap_neighbors** out) {
     owned_neighbors* made = sap_memory_allocate_zero(device, sizeof *made);
     if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the rows' owner");
+    SAP_ASSERT(home->release && home->sort);
     made->neighbors = *rows;
     made->neighbors.on_device = true;
     made->device = device;
@@ -82,6 +86,7 @@ static bool pair_less(pair a, pair b) {
 
 // Lets the pair at `at` of a heap with the greatest on top sink to its place.
 static void sink(pair* heap, int64_t count, int64_t at) {
+    SAP_ASSERT(at >= 0 && at < count);
     pair moving = heap[at];
     for (int64_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && pair_less(heap[child], heap[child + 1])) child++;
@@ -115,7 +120,7 @@ static void sort_row(const sap_neighbors* n, int64_t row, pair* room) {
     int32_t* ids = (int32_t*)(uintptr_t)n->ids + start;
     float* narrow = n->distance2 ? (float*)(uintptr_t)n->distance2 + start : NULL;
     double* wide = n->distance2_f64 ? (double*)(uintptr_t)n->distance2_f64 + start : NULL;
-    assert(narrow || wide);
+    SAP_ASSERT(count >= 0 && (narrow || wide));
     for (int64_t i = 0; i < count; i++) room[i] = (pair){narrow ? (double)narrow[i] : wide[i], ids[i]};
     sort_pairs(room, count);
     for (int64_t i = 0; i < count; i++) {
@@ -144,6 +149,7 @@ sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
         !sap_size_multiply(sap_align(room_bytes), (size_t)threads, &all_bytes) ||
         !sap_scratch_take(device, all_bytes + 1, &room))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to sort rows of %lld neighbours", (long long)longest);
+    SAP_ASSERT((size_t)threads * sap_align(room_bytes) <= room.bytes);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 256)
     for (int64_t i = 0; i < neighbors->count; i++)
         sort_row(neighbors, i, (pair*)(void*)(room.memory + (size_t)sap_thread_number() * sap_align(room_bytes)));

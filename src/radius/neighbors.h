@@ -17,14 +17,14 @@ sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_b
 sap_status sap_neighbors_reserve(sap_device* device, int64_t rows, int32_t real_bits, int64_t total,
                                  sap_neighbors** out);
 
-// Memory of a processor in which rows lie, and what it does with them in the end.
+// Memory of a processor in which rows lie, and its functions to free and to sort them.
 typedef struct sap_neighbors_home {
     sap_scratch offsets, hits;
     void (*release)(sap_device* device, void* memory, size_t bytes);
     sap_status (*sort)(sap_device* device, const sap_neighbors* rows);
 } sap_neighbors_home;
 
-// Makes rows of memory of a processor, which from then on belongs to them. Where `out` cannot be made it does not.
+// Makes rows that own memory of a processor. On failure the memory still belongs to the caller.
 sap_status sap_neighbors_adopt(sap_device* device, const sap_neighbors* rows, const sap_neighbors_home* home,
                                sap_neighbors** out);
 

@@ -1,6 +1,8 @@
 // Rows of neighbours on the GPU, sorted in place by (distance, id). One warp sorts a short row in shared memory, one
 // block a long row where it lies. Both by Batcher's bitonic merging in the form in which every comparison puts the
-// lesser first: then a row of any length can be thought of as filled up with what is greater than all, never to move.
+// lesser first: then a row of any length behaves as if it were filled up with neighbours greater than all, which never
+// move.
+#include "base/assert.h"
 #include "radius/radius_cuda.h"
 
 enum { WARPS = 8, SHORT_ROW = 256, LONG_THREADS = 1024 };
@@ -10,7 +12,7 @@ typedef struct sort_job {
     int64_t rows;
     int32_t* ids;
     void* distance2; // real
-    int32_t* longer; // the rows that are left to blocks; before the first of them, how many
+    int32_t* longer; // the rows that blocks sort; the first number is how many
 } sort_job;
 
 template <typename real> struct sort_shared {
@@ -62,7 +64,11 @@ template <typename real> static __global__ void sort_short_rows(const sort_job j
     if (row >= job.rows) return;
     const int64_t start = job.offsets[row], count = job.offsets[row + 1] - start;
     if (count > SHORT_ROW) {
-        if (lane == 0) job.longer[1 + atomicAdd(job.longer, 1)] = (int32_t)row;
+        if (lane == 0) {
+            const int32_t place = atomicAdd(job.longer, 1);
+            SAP_ASSERT(place < job.rows);
+            job.longer[1 + place] = (int32_t)row;
+        }
         return;
     }
     if (count < 2) return;
@@ -83,6 +89,7 @@ template <typename real> static __global__ void sort_short_rows(const sort_job j
 template <typename real> static __global__ void __launch_bounds__(LONG_THREADS) sort_long_rows(const sort_job job) {
     for (int i = (int)blockIdx.x; i < job.longer[0]; i += (int)gridDim.x) {
         const int32_t row = job.longer[1 + i];
+        SAP_ASSERT(row >= 0 && row < job.rows);
         const int64_t start = job.offsets[row], count = job.offsets[row + 1] - start;
         sort_row<real, true>((real*)job.distance2 + start, job.ids + start, count, (int)threadIdx.x, LONG_THREADS);
     }

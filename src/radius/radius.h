@@ -1,4 +1,4 @@
-// What the radius-search kernels are given; they exist once per instruction set and precision.
+// The radius-search kernels of the CPU and their arguments; there is one set for each instruction set and precision.
 #ifndef SAPWOOD_RADIUS_RADIUS_H
 #define SAPWOOD_RADIUS_RADIUS_H
 
@@ -14,8 +14,8 @@ typedef struct sap_radius_run {
     bool greater_only; // only ids above the query's row count
     double limit2;     // largest squared distance that counts
     int64_t* counts;   // [rows]
-    // Collecting: hits of the run's queries one after another. The kernel stops early when fewer than `reserve` places
-    // are left, and says how many queries are done.
+    // Collecting: hits of the run's queries one after another. The kernel stops early when a leaf's hits might
+    // not fit any more, and says how many queries are done.
     int32_t* ids;    // NULL: count only
     void* distance2; // real
     int64_t used, room;

@@ -1,6 +1,7 @@
 // The batch radius search on the CPU. Counting writes its answers at once. Collecting writes hits into segments that
 // belong to one thread each, and moves them to their rows when all counts, and so all offsets, are known.
 #include "radius/radius_cpu.h"
+#include "base/assert.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "radius/neighbors.h"
@@ -26,7 +27,7 @@ typedef struct segment {
     piece piece[SEGMENT_PIECES];
 } segment;
 
-typedef struct batch {
+typedef struct radius_search {
     const sap_tree* tree;
     const sap_radius_job* job;
     const sap_radius_kernels* kernels;
@@ -34,50 +35,52 @@ typedef struct batch {
     segment* segments; // of all threads
     sap_progress_state progress;
     int failed; // a thread found no memory
-} batch;
+} radius_search;
 
-static segment* new_segment(const batch* b, int64_t room) {
-    size_t header = sap_align(sizeof(segment)), real = sap_real_bytes(&b->tree->shape);
+static segment* new_segment(const radius_search* state, int64_t room) {
+    size_t header = sap_align(sizeof(segment)), real = sap_real_bytes(&state->tree->shape);
     sap_scratch scratch;
     // Kernels may write a register beyond the last hit.
     size_t ids = sap_align((size_t)room * 4) + SAP_ALIGNMENT,
            distances = sap_align((size_t)room * real) + SAP_ALIGNMENT;
-    if (!sap_scratch_take(b->tree->device, header + ids + distances, &scratch)) return NULL;
+    if (!sap_scratch_take(state->tree->device, header + ids + distances, &scratch)) return NULL;
     segment* s = (segment*)(void*)scratch.memory;
     s->next = NULL;
     s->scratch = scratch;
     s->ids = (int32_t*)(void*)(scratch.memory + header);
     s->distance2 = scratch.memory + header + ids;
+    SAP_ASSERT(header + ids + distances <= scratch.bytes);
     s->used = 0;
     s->room = room;
     s->pieces = 0;
     return s;
 }
 
-static void give_segments(batch* b) {
-    for (segment* s = b->segments; s;) {
+static void give_segments(radius_search* state) {
+    for (segment* s = state->segments; s;) {
         segment* next = s->next;
         sap_scratch scratch = s->scratch;
-        sap_scratch_give(b->tree->device, &scratch);
+        sap_scratch_give(state->tree->device, &scratch);
         s = next;
     }
-    b->segments = NULL;
+    state->segments = NULL;
 }
 
-static void publish(batch* b, segment* s) {
-    s->next = __atomic_load_n(&b->segments, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&b->segments, &s->next, s, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
+static void publish(radius_search* state, segment* s) {
+    s->next = __atomic_load_n(&state->segments, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&state->segments, &s->next, s, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
 }
 
-// Collects a run into the thread's segment, going on in a new one when it is full. False if memory is exhausted.
-static bool collect(batch* b, sap_radius_run* run, segment** current) {
+// Collects the hits of a run in the thread's segment, and in new segments when that is full. False if memory is
+// exhausted.
+static bool collect(radius_search* state, sap_radius_run* run, segment** current) {
     int64_t wanted = SEGMENT_HITS;
     while (run->done < run->count) {
         segment* s = *current;
         if (!s || s->pieces == SEGMENT_PIECES) {
-            s = new_segment(b, wanted);
+            s = new_segment(state, wanted);
             if (!s) return false;
-            publish(b, s);
+            publish(state, s);
             *current = s;
         }
         int64_t before = run->done;
@@ -85,8 +88,11 @@ static bool collect(batch* b, sap_radius_run* run, segment** current) {
         run->distance2 = s->distance2;
         run->used = s->used;
         run->room = s->room;
-        b->kernels->search(run);
+        state->kernels->search(run);
+        SAP_ASSERT(run->done >= before && run->done <= run->count);
+        SAP_ASSERT(run->used >= s->used && run->used <= run->room);
         if (run->done > before) {
+            SAP_ASSERT(s->pieces < SEGMENT_PIECES);
             s->piece[s->pieces++] =
                 (piece){run->rows ? run->rows + before : NULL, run->first_row + before, run->done - before, s->used};
             s->used = run->used;
@@ -97,41 +103,41 @@ static bool collect(batch* b, sap_radius_run* run, segment** current) {
     return true;
 }
 
-static bool run_one(batch* b, sap_radius_run* run, segment** current) {
-    run->tree = b->tree;
-    run->greater_only = b->job->self;
-    run->limit2 = b->job->limit2;
-    run->counts = b->counts;
-    if (b->job->found || b->job->into) return collect(b, run, current);
-    b->kernels->search(run);
+static bool run_one(radius_search* state, sap_radius_run* run, segment** current) {
+    run->tree = state->tree;
+    run->greater_only = state->job->self;
+    run->limit2 = state->job->limit2;
+    run->counts = state->counts;
+    if (state->job->found || state->job->into) return collect(state, run, current);
+    state->kernels->search(run);
     return true;
 }
 
-// Runs queries that lie in memory as `whole` says, in short runs dealt out to threads.
-static sap_status run_all(batch* b, const sap_radius_run* whole) {
-    sap_device* device = b->tree->device;
+// Answers the queries of `whole`; threads take them in short runs.
+static sap_status run_all(radius_search* state, const sap_radius_run* whole) {
+    sap_device* device = state->tree->device;
     int64_t runs = (whole->count + SAP_QUERY_RUN - 1) / SAP_QUERY_RUN;
-    size_t row = (size_t)whole->stride * sap_real_bytes(&b->tree->shape);
+    size_t row = (size_t)whole->stride * sap_real_bytes(&state->tree->shape);
 #pragma omp parallel num_threads(device->options.threads) if (runs > 1)
     {
         segment* current = NULL;
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < runs; i++) {
-            if (__atomic_load_n(&b->failed, __ATOMIC_RELAXED) || !sap_progress_add(&b->progress, 0)) continue;
+            if (__atomic_load_n(&state->failed, __ATOMIC_RELAXED) || !sap_progress_add(&state->progress, 0)) continue;
             int64_t from = i * SAP_QUERY_RUN, left = whole->count - from;
             sap_radius_run run = *whole;
             run.count = left < SAP_QUERY_RUN ? left : SAP_QUERY_RUN;
             run.queries = (const unsigned char*)whole->queries + (size_t)from * row;
             run.first_row = from;
             if (whole->rows) run.rows = whole->rows + from;
-            if (run_one(b, &run, &current))
-                sap_progress_add(&b->progress, run.count);
+            if (run_one(state, &run, &current))
+                sap_progress_add(&state->progress, run.count);
             else
-                __atomic_store_n(&b->failed, 1, __ATOMIC_RELAXED);
+                __atomic_store_n(&state->failed, 1, __ATOMIC_RELAXED);
         }
     }
-    if (b->failed) return sap_fail(device, SAP_ERROR_MEMORY, "no memory to collect the hits");
-    if (b->progress.total > SAP_QUERY_RUN && !sap_progress_finish(&b->progress))
+    if (state->failed) return sap_fail(device, SAP_ERROR_MEMORY, "no memory to collect the hits");
+    if (state->progress.total > SAP_QUERY_RUN && !sap_progress_finish(&state->progress))
         return sap_fail(device, SAP_ERROR_CANCELLED, "the search was cancelled");
     return SAP_OK;
 }
@@ -144,8 +150,8 @@ typedef struct target {
     int64_t capacity;
 } target;
 
-static void move_segment(const segment* s, const batch* b, const target* out) {
-    size_t real = sap_real_bytes(&b->tree->shape);
+static void move_segment(const segment* s, const radius_search* state, const target* out) {
+    size_t real = sap_real_bytes(&state->tree->shape);
     for (int p = 0; p < s->pieces; p++) {
         int64_t from = s->piece[p].start;
         for (int64_t i = 0; i < s->piece[p].count; i++) {
@@ -157,92 +163,95 @@ static void move_segment(const segment* s, const batch* b, const target* out) {
                 memcpy(out->distance2 + (size_t)to * real, s->distance2 + (size_t)from * real, fit * real);
             from += count;
         }
+        SAP_ASSERT(from == (p + 1 < s->pieces ? s->piece[p + 1].start : s->used));
     }
 }
 
-// Takes the first segment of a list that only shrinks; NULL when none is left.
+// Takes the first segment out of a list to which none is added any more; NULL when none is left.
 static segment* next_segment(segment** left) {
     segment* s = __atomic_load_n(left, __ATOMIC_ACQUIRE);
     while (s && !__atomic_compare_exchange_n(left, &s, s->next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
     return s;
 }
 
-static void move_all(const batch* b, const target* out) {
-    segment* left = b->segments;
-#pragma omp parallel num_threads(b->tree->device->options.threads) if (left && left->next)
-    for (segment* s = next_segment(&left); s; s = next_segment(&left)) move_segment(s, b, out);
+static void move_all(const radius_search* state, const target* out) {
+    segment* left = state->segments;
+#pragma omp parallel num_threads(state->tree->device->options.threads) if (left && left->next)
+    for (segment* s = next_segment(&left); s; s = next_segment(&left)) move_segment(s, state, out);
 }
 
 // Makes the rows and moves all hits there.
-static sap_status finish_found(const batch* b) {
+static sap_status finish_found(const radius_search* state) {
     sap_neighbors* out;
-    sap_status status =
-        sap_neighbors_create(b->tree->device, b->job->queries.count, b->tree->shape.real_bits, b->counts, &out);
+    sap_status status = sap_neighbors_create(state->tree->device, state->job->queries.count,
+                                             state->tree->shape.real_bits, state->counts, &out);
     if (status != SAP_OK) return status;
     const void* distance2 = out->distance2 ? (const void*)out->distance2 : (const void*)out->distance2_f64;
-    move_all(b, &(target){out->offsets, (int32_t*)(uintptr_t)out->ids, (unsigned char*)(uintptr_t)distance2,
-                          out->offsets[out->count]});
-    *b->job->found = out;
+    move_all(state, &(target){out->offsets, (int32_t*)(uintptr_t)out->ids, (unsigned char*)(uintptr_t)distance2,
+                              out->offsets[out->count]});
+    *state->job->found = out;
     return SAP_OK;
 }
 
 // Moves the hits to the caller's rows.
-static void finish_into(const batch* b) {
-    const sap_radius_rows* rows = b->job->into;
+static void finish_into(const radius_search* state) {
+    const sap_radius_rows* rows = state->job->into;
     int64_t sum = 0;
-    for (int64_t i = 0; i < b->job->queries.count; i++) {
+    for (int64_t i = 0; i < state->job->queries.count; i++) {
         rows->offsets[i] = sum;
-        sum += b->counts[i];
+        SAP_ASSERT(state->counts[i] >= 0);
+        sum += state->counts[i];
     }
-    rows->offsets[b->job->queries.count] = sum;
-    move_all(b, &(target){rows->offsets, rows->ids, rows->distance2, rows->capacity});
+    rows->offsets[state->job->queries.count] = sum;
+    move_all(state, &(target){rows->offsets, rows->ids, rows->distance2, rows->capacity});
 }
 
 // Orders the queries where that pays, and searches.
-static sap_status search(batch* b) {
-    const sap_rows* q = &b->job->queries;
-    const sap_tree_shape* s = &b->tree->shape;
+static sap_status search(radius_search* state) {
+    const sap_rows* q = &state->job->queries;
+    const sap_tree_shape* s = &state->tree->shape;
     sap_query_order order = {.count = 0};
     sap_radius_run whole = {.queries = q->coords, .count = q->count, .stride = q->stride};
     sap_status status = SAP_OK;
-    bool pack = b->job->self || q->count >= SAP_QUERY_FEW;
-    if (pack) status = sap_queries_reserve(b->tree, b->job->self ? s->count : q->count, false, &order);
+    bool pack = state->job->self || q->count >= SAP_QUERY_FEW;
+    if (pack) status = sap_queries_reserve(state->tree, state->job->self ? s->count : q->count, false, &order);
     if (pack && status == SAP_OK) {
-        if (b->job->self)
-            sap_queries_of_leaves(b->tree, 0, s->leaves, &order);
+        if (state->job->self)
+            sap_queries_of_leaves(state->tree, 0, s->leaves, &order);
         else
-            sap_queries_order(b->tree, q, 0, q->count, &order);
+            sap_queries_order(state->tree, q, 0, q->count, &order);
+        SAP_ASSERT(order.count <= q->count);
         whole = (sap_radius_run){.queries = order.coords, .count = order.count, .stride = s->dims, .rows = order.rows};
     }
-    if (status == SAP_OK) status = run_all(b, &whole);
-    if (status == SAP_OK && b->job->found) status = finish_found(b);
-    if (status == SAP_OK && b->job->into) finish_into(b);
-    sap_scratch_give(b->tree->device, &order.scratch);
+    if (status == SAP_OK) status = run_all(state, &whole);
+    if (status == SAP_OK && state->job->found) status = finish_found(state);
+    if (status == SAP_OK && state->job->into) finish_into(state);
+    sap_scratch_give(state->tree->device, &order.scratch);
     return status;
 }
 
 sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
     if (job->into && (!tree->shape.levels || job->into->capacity == 0)) return sap_radius_into_cpu(tree, job);
-    if (!tree->shape.levels) return sap_radius_walks_cpu(tree, job);
-    batch b = {.tree = tree,
-               .job = job,
-               .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->radius,
-               .counts = job->counts,
-               .progress = sap_progress_begin(tree->device, job->queries.count)};
+    if (!tree->shape.levels) return sap_radius_walk_cpu(tree, job);
+    radius_search state = {.tree = tree,
+                           .job = job,
+                           .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->radius,
+                           .counts = job->counts,
+                           .progress = sap_progress_begin(tree->device, job->queries.count)};
     sap_scratch counts = {NULL, 0};
-    int64_t only = 0; // a single query asks for no memory
+    int64_t only = 0; // a single query needs no memory for its count
     if (job->into && job->queries.count == 1) {
-        b.counts = &only;
+        state.counts = &only;
     } else if (job->found || job->into) {
         size_t bytes = (size_t)job->queries.count * 8;
         if (!sap_scratch_take(tree->device, bytes + 1, &counts))
             return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to count the hits of %lld queries",
                             (long long)job->queries.count);
-        b.counts = (int64_t*)(void*)counts.memory;
-        memset(b.counts, 0, bytes);
+        state.counts = (int64_t*)(void*)counts.memory;
+        memset(state.counts, 0, bytes);
     }
-    sap_status status = search(&b);
-    give_segments(&b);
+    sap_status status = search(&state);
+    give_segments(&state);
     sap_scratch_give(tree->device, &counts);
     return status;
 }

@@ -8,6 +8,6 @@
 // radius/into_cpu.c: a job that collects into the caller's memory.
 sap_status sap_radius_into_cpu(const sap_tree* tree, const sap_radius_job* job);
 // radius/walk_cpu.c: counts or collects on any tree, through the shared texts.
-sap_status sap_radius_walks_cpu(const sap_tree* tree, const sap_radius_job* job);
+sap_status sap_radius_walk_cpu(const sap_tree* tree, const sap_radius_job* job);
 
 #endif

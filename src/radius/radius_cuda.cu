@@ -1,11 +1,12 @@
 // The radius search on a CUDA device. Collecting takes two passes over the queries: the first counts, the counts become
 // offsets, the second writes the hits to their rows. The host does not wait between them if the caller says how much
-// room there is, or if it can guess from the last search how much the hits take.
+// room there is, or if it can guess from the last search how many hits there will be.
+#include "base/assert.h"
 #include "compact/prefix_sum_cuda.h"
 #include "radius/radius_cuda.h"
 #include "radius/radius_kernels_cuda.cuh"
 
-// A guess saves some 10 µs. For more bytes than these that is not worth being wrong.
+// A guess saves some 10 µs. For more bytes than these a wrong guess costs too much.
 static const double GUESS_BYTES = 64 << 20;
 
 typedef struct radius_search {
@@ -31,33 +32,34 @@ template <typename real, int dims> static pass_kernels kernels_for(void) {
     return kernels;
 }
 
-template <typename real> static pass_kernels choose_kernels(int dims) {
-    switch (dims) {
-    case 2: return kernels_for<real, 2>();
-    case 3: return kernels_for<real, 3>();
-    case 4: return kernels_for<real, 4>();
-    case 8: return kernels_for<real, 8>();
-    default: return kernels_for<real, 0>();
+static pass_kernels choose_kernels(const sap_tree_shape* shape) {
+    if (shape->real_bits == 64) return shape->dims == 3 ? kernels_for<double, 3>() : kernels_for<double, 0>();
+    switch (shape->dims) {
+    case 2: return kernels_for<float, 2>();
+    case 3: return kernels_for<float, 3>();
+    case 4: return kernels_for<float, 4>();
+    case 8: return kernels_for<float, 8>();
+    default: return kernels_for<float, 0>();
     }
 }
 
 static void run_pass(radius_search* r, bool collect) {
     const sap_tree_shape* shape = &r->tree->shape;
-    const pass_kernels kernels =
-        shape->real_bits == 32 ? choose_kernels<float>(shape->dims) : choose_kernels<double>(shape->dims);
+    const pass_kernels kernels = choose_kernels(shape);
     sap_cuda_grid grid = sap_cuda_grid_for(r->pass.count, SAP_RADIUS_WARPS * r->pass.share);
     grid.threads = SAP_RADIUS_THREADS;
     grid.shared = kernels.shared + sizeof(sap_radius_waiting) * SAP_RADIUS_WARPS * (size_t)shape->depth;
+    SAP_ASSERT(!collect || r->pass.offsets);
     sap_cuda_launch(&r->call, collect ? kernels.collect : kernels.count, grid, *r->tree, r->pass);
 }
 
-// Sets up the queries and how both passes go about them.
+// Sets up the queries and what both passes share.
 static void prepare(radius_search* r) {
     const sap_tree* tree = r->tree;
     const sap_tree_shape* shape = &tree->shape;
     const sap_cuda_tree* beside = sap_cuda_tree_of(tree);
     sap_radius_pass* pass = &r->pass;
-    if (shape->count == 0 || pass->all_rows == 0) return; // no queries, then
+    if (shape->count == 0 || pass->all_rows == 0) return; // no query is answered
     sap_cuda_queries queries;
     if (pass->self)
         queries = sap_cuda_queries_self(&r->call, tree);
@@ -107,7 +109,7 @@ static void give_up(radius_search* r, sap_scratch* block) {
     block->memory = NULL;
 }
 
-// Takes memory for so many hits: ids, and behind them distances.
+// Takes memory for `hits` ids, and behind them distances.
 static void make_room(radius_search* r, int64_t hits) {
     const size_t real = sap_real_bytes(&r->tree->shape), ids = ((size_t)hits * 4 + 255) / 256 * 256;
     size_t bytes;
@@ -124,14 +126,14 @@ static void make_room(radius_search* r, int64_t hits) {
     r->pass.distance2 = memory ? memory + ids : NULL;
 }
 
-// What the last search's hits would be for as many rows as this one has, and a quarter more; 0: there is no telling.
+// A quarter more hits than there were in the last search, for as many rows as this one has; 0: there was none.
 static int64_t guess_hits(const radius_search* r) {
     const int64_t last = __atomic_load_n(&r->call.cuda->radius_hits, __ATOMIC_RELAXED);
     const double hits = (double)last * (double)r->pass.all_rows / 1024 * 1.25 + 1024;
     return last > 0 && hits * 12 <= GUESS_BYTES ? (int64_t)hits : 0;
 }
 
-// Rows that stay are moved to where they just fit, if they take less than half of their room.
+// Rows that stay on the GPU are moved to a block of just their size, if they take less than half of theirs.
 static void tighten(radius_search* r, int64_t total) {
     if (!r->on_device || r->call.status != SAP_OK || r->pass.room / 2 < total + 65536) return;
     const sap_scratch loose = r->home.hits;
@@ -162,6 +164,7 @@ static int64_t fill_rows(radius_search* r) {
     }
     sap_cuda_fetch(&r->call, &total, offsets + rows, sizeof total);
     if (r->call.status != SAP_OK) return 0;
+    SAP_ASSERT(total >= 0);
     if (guess == 0 || total > guess) {
         make_room(r, total);
         run_pass(r, true);
@@ -222,7 +225,7 @@ static sap_status collect(radius_search* r) {
 
 // ---- Collecting into the caller's memory
 
-// Room for rows of the host: as much as they need. False if the hits need not be looked for.
+// Room on the GPU for hits that go to the host, as much as they need. False if no pass has to collect any.
 static bool make_room_there(radius_search* r, const sap_radius_rows* rows, bool ids_there, bool distance2_there) {
     int64_t total = 0;
     r->pass.room = rows->capacity;

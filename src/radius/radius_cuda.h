@@ -6,22 +6,22 @@
 #include "radius/neighbors.h"
 #include "radius/ops.h"
 
-// One pass over the queries, all of whose arrays lie on the GPU. Without ids it counts, else it collects.
+// One pass over the queries, which counts or collects. All arrays lie on the GPU.
 typedef struct sap_radius_pass {
     const void* boxes;   // see tree/tree_cuda.h
     const int64_t* bad;  // the same
     const void* queries; // real[][stride], see sap_cuda_queries
-    const int32_t* rows; // the answer's row of each, -1: nothing is asked; NULL: its own number
+    const int32_t* rows; // the answer's row of each, -1: it is not answered; NULL: its own number
     int64_t count, stride;
     double limit2;
     int32_t share;          // queries a warp, 1 … 32
-    int32_t merged;         // so many levels of a balanced tree, counted from its leaves, are scanned as one leaf
+    int32_t merged;         // lowest levels of a balanced tree whose leaves are scanned as one
     bool by_row;            // see sap_cuda_queries
     bool self;              // only ids above the query's row count
     int64_t* counts;        // to write: how many there are, by row
     const int64_t* offsets; // [all_rows + 1]: where each row begins
     int64_t all_rows, room;
-    bool cut;        // hits for which there is no room are left out; otherwise, if there are such, nothing is written
+    bool cut;        // hits without room are left out; else, if there are any, nothing is written
     int32_t* ids;    // [room]
     void* distance2; // real[room], or NULL
 } sap_radius_pass;

@@ -1,23 +1,24 @@
-// The radius walk on the GPU. A warp takes up to 32 queries through the tree together, with one stack of nodes and
-// of which queries reach each: there the lanes are the queries, every one looking at the same box. In a leaf the lanes
-// are the points: for one query after the other that reaches it, 32 points are looked at at once. Points are read in
-// whole lines, and hits go to their rows in one piece, in the tree's own order, for they are numbered by a vote.
+// The radius walk on the GPU. A warp takes up to 32 queries through the tree together, with one stack of nodes and of
+// the queries that reach each: there each lane is a query, and all test the same box. In a leaf each lane is a point:
+// for one query after the other that reaches the leaf, 32 points are tested at once. Points are read in whole lines of
+// memory. Hits are numbered by a vote, so they are written side by side, in the tree's own order.
 //
-// Queries that lie close together share nodes and leaves. Where they do not, a node is walked to for one query alone:
-// by a count of instructions that costs some five times as much. Leaves cost the same either way, for there only the
-// queries that reach one are looked at.
+// Queries that lie close together share nodes and leaves. If they do not, a node is visited for one query alone, which
+// takes some five times as many instructions for each query. Leaves cost the same either way, because only the queries
+// that reach one are tested there.
 //
 // Bounds are from tight boxes, not from cells. They hold for distances as they are computed: see math/distance.h.
 #ifndef SAPWOOD_RADIUS_RADIUS_KERNELS_CUDA_CUH
 #define SAPWOOD_RADIUS_RADIUS_KERNELS_CUDA_CUH
 
+#include "base/assert.h"
 #include "radius/radius_cuda.h"
 #include "tree/explicit/node_cuda.cuh"
 #include "tree/tree_cuda.h"
 
 enum { SAP_RADIUS_WARPS = 4, SAP_RADIUS_THREADS = SAP_RADIUS_WARPS * SAP_WARP };
 
-// A node put by for later.
+// A node that waits on the stack.
 typedef struct __align__(16) sap_radius_waiting {
     uint32_t node;
     uint32_t end;  // explicit trees: the first node behind those below it
@@ -26,7 +27,7 @@ typedef struct __align__(16) sap_radius_waiting {
 }
 sap_radius_waiting;
 
-// So many reals that they are read 16 bytes at a time.
+// Reals that are read 16 bytes at a time.
 template <typename real, int reals> struct __align__(16) sap_radius_vector { real at[reals]; };
 
 template <typename real, int dims> struct sap_radius_sizes {
@@ -38,7 +39,7 @@ template <typename real, int dims> struct sap_radius_sizes {
     static const int point = dims ? dims : 1; // reals that a lane keeps in registers
 };
 
-// The stacks of the block's warps follow, each as high as the tree is deep.
+// Behind it lie the stacks of the block's warps, with as many places each as the tree has levels.
 template <typename real, int dims> struct sap_radius_shared {
     sap_radius_vector<real, sap_radius_sizes<real, dims>::query * SAP_WARP> queries[SAP_RADIUS_WARPS];
     int64_t start[SAP_RADIUS_WARPS][SAP_WARP]; // where each query's row begins
@@ -52,7 +53,7 @@ typedef struct sap_radius_leaf {
     int share;
 } sap_radius_leaf;
 
-// A warp on its way. What differs between lanes is marked.
+// The state of a warp's walk. "lane:" marks what differs between lanes.
 template <typename real, int dims> struct sap_radius_walk {
     static const int kept = sap_radius_sizes<real, dims>::point;
     const real* queries; // in shared memory
@@ -109,19 +110,22 @@ static __device__ __forceinline__ int sap_radius_below(const sap_tree& tree, uin
     return count;
 }
 
-// Which of the queries in `mask` reach a node. Counting, those whose ball holds all of its box are done with it.
+// Those of the queries in `mask` whose balls reach a node. When counting, a query whose ball holds the node's whole box
+// takes the number of points below it and need not go there.
 template <typename real, int dims, bool collect>
-static __device__ __forceinline__ uint32_t sap_radius_reach(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
-                                                            const sap_radius_pass& pass, sap_radius_bounds<real> bounds,
-                                                            uint32_t node, uint32_t end, uint32_t mask) {
+static __device__ __forceinline__ uint32_t sap_radius_queries_near(sap_radius_walk<real, dims>& walk,
+                                                                   const sap_tree& tree, const sap_radius_pass& pass,
+                                                                   sap_radius_bounds<real> bounds, uint32_t node,
+                                                                   uint32_t end, uint32_t mask) {
     const bool asks = mask >> walk.lane & 1;
-    uint32_t reach = __ballot_sync(SAP_ALL_LANES, asks && bounds.nearest2 <= walk.limit2);
-    if (collect || pass.self || !reach) return reach;
+    uint32_t near = __ballot_sync(SAP_ALL_LANES, asks && bounds.nearest2 <= walk.limit2);
+    if (collect || pass.self || !near) return near;
     const uint32_t inside = __ballot_sync(SAP_ALL_LANES, asks && bounds.farthest2 <= walk.limit2);
-    if (!inside) return reach;
+    if (!inside) return near;
     const int below = sap_radius_below<real>(tree, node, end, walk.lane);
+    SAP_ASSERT(below >= 0 && below <= tree.shape.count);
     if (inside >> walk.lane & 1) walk.found += below;
-    return reach & ~inside;
+    return near & ~inside;
 }
 
 // ---- Leaves
@@ -172,6 +176,7 @@ static __device__ __forceinline__ void sap_radius_scan(sap_radius_walk<real, dim
             if (collect && votes) {
                 const int before = __shfl_sync(SAP_ALL_LANES, walk.found, number);
                 const int64_t at = walk.start[number] + before + __popc(votes & ((1u << walk.lane) - 1));
+                SAP_ASSERT(!hits || at < pass.offsets[pass.all_rows]);
                 if (hits && at < pass.room) {
                     pass.ids[at] = id;
                     if (pass.distance2) ((real*)pass.distance2)[at] = distance2;
@@ -222,29 +227,30 @@ static __device__ __forceinline__ sap_radius_node sap_radius_node_at(const sap_t
 
 // Takes the queries in `mask` through the tree, the lower child always first.
 template <typename real, int dims, bool collect>
-static __device__ __forceinline__ void sap_radius_go(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
-                                                     const sap_radius_pass& pass, uint32_t mask) {
+static __device__ __forceinline__ void sap_radius_traverse(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
+                                                           const sap_radius_pass& pass, uint32_t mask) {
     uint32_t node = tree.shape.levels > 0 ? 1 : 0, end = (uint32_t)tree.shape.nodes;
     const int axes = dims ? dims : tree.shape.dims;
     int waiting = 0;
     if (mask) {
         const sap_radius_bounds<real> root = sap_radius_bounds_of(walk, pass.boxes, node, axes);
-        mask = sap_radius_reach<real, dims, collect>(walk, tree, pass, root, node, end, mask);
+        mask = sap_radius_queries_near<real, dims, collect>(walk, tree, pass, root, node, end, mask);
     }
     while (mask) {
         const sap_radius_node at = sap_radius_node_at<real>(tree, pass, node, walk.share, axes);
         uint32_t lower = 0, upper = 0;
         if (at.is_leaf) {
             sap_radius_scan<real, dims, collect>(walk, tree, pass, at.leaf, mask);
-        } else { // both boxes are fetched before anything waits for one of them
+        } else { // both boxes are loaded before either is used
             const sap_radius_bounds<real> below = sap_radius_bounds_of(walk, pass.boxes, at.lower, axes);
             const sap_radius_bounds<real> above = sap_radius_bounds_of(walk, pass.boxes, at.upper, axes);
-            lower = sap_radius_reach<real, dims, collect>(walk, tree, pass, below, at.lower, at.upper, mask);
-            upper = sap_radius_reach<real, dims, collect>(walk, tree, pass, above, at.upper, end, mask);
+            lower = sap_radius_queries_near<real, dims, collect>(walk, tree, pass, below, at.lower, at.upper, mask);
+            upper = sap_radius_queries_near<real, dims, collect>(walk, tree, pass, above, at.upper, end, mask);
         }
         node = lower ? at.lower : at.upper;
         if (lower && upper) {
             const sap_radius_waiting later = {at.upper, end, upper, 0};
+            SAP_ASSERT(waiting < tree.shape.depth);
             if (walk.lane == 0) walk.stack[waiting] = later;
             waiting++;
             __syncwarp();
@@ -263,7 +269,7 @@ static __device__ __forceinline__ void sap_radius_go(sap_radius_walk<real, dims>
 
 // ---- The kernel
 
-// Brings a lane's query into shared memory and its registers; whether it is to be answered.
+// Brings a lane's query into shared memory and its registers. False if it is not finite.
 template <typename real, int dims>
 static __device__ __forceinline__ bool sap_radius_load(sap_radius_walk<real, dims>& walk, const sap_radius_pass& pass,
                                                        real* room, int64_t number, int axes) {
@@ -287,7 +293,7 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     const int warp = (int)threadIdx.x / SAP_WARP, lane = (int)threadIdx.x % SAP_WARP;
     const int64_t first = ((int64_t)blockIdx.x * SAP_RADIUS_WARPS + warp) * pass.share, number = first + lane;
     const bool is_given = lane < pass.share && number < pass.count, is_bad = *pass.bad != INT64_MAX;
-    if (is_bad && pass.self) return; // ids are not to be trusted then
+    if (is_bad && pass.self) return; // the ids may be wrong
     if (collect && !pass.cut && pass.offsets[pass.all_rows] > pass.room) return;
     sap_radius_walk<real, dims> walk;
     real* room = shared->queries[warp].at;
@@ -298,6 +304,7 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     walk.lane = lane;
     walk.share = pass.merged ? lane / tree.shape.stride : 0;
     walk.found = 0;
+    SAP_ASSERT(pass.share >= 1 && pass.share <= SAP_WARP);
     const int64_t row = !is_given ? -1 : pass.rows ? pass.rows[number] : number;
     const bool is_mine = row >= 0;
     walk.after = pass.self ? (int)row : -1;
@@ -313,7 +320,7 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     }
     __syncwarp();
     const uint32_t mask = __ballot_sync(SAP_ALL_LANES, asks && !is_bad);
-    sap_radius_go<real, dims, collect>(walk, tree, pass, mask);
+    sap_radius_traverse<real, dims, collect>(walk, tree, pass, mask);
     if (!collect && is_mine) pass.counts[row] = walk.found;
 }
 

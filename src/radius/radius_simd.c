@@ -1,5 +1,6 @@
 // Radius search in a balanced tree: the walk of nearest/nearest_simd.c with a fixed bound, in the tree's own order, and
 // with subtrees that lie inside the ball counted whole. A sibling of radius/walk.h for the sake of registers.
+#include "base/assert.h"
 #include "radius/radius.h"
 #include "tree/balanced/view_simd.h"
 
@@ -65,6 +66,7 @@ INLINE void scan_collect(const tree_view* t, const int dims, const vreal* q, con
 // Points below node `index` of a level.
 INLINE int64_t points_below(const sap_tree_shape* s, int level, int64_t index) {
     int below = s->depth - s->level_depth[level];
+    SAP_ASSERT(below >= 0 && (index + 1) << below <= s->leaves);
     return sap_leaf_rank(s, (index + 1) << below) - sap_leaf_rank(s, index << below);
 }
 
@@ -87,6 +89,7 @@ INLINE bool walk(const sap_tree_shape* s, const tree_view* t, const int dims, co
         const real* boxes = group_boxes(t, dims, level, group);
         uint32_t todo = boxes_touched(boxes, dims, q, limit);
         if (!collect && self < 0 && todo) todo = count_whole(s, boxes, dims, q, limit, level, group, todo, h);
+        SAP_ASSERT(level >= 0 && level <= last && last < SAP_MAX_LEVELS);
         if (level < last) {
             groups[level] = group;
             pending[level] = todo;
@@ -123,8 +126,10 @@ INLINE void search_with(sap_radius_run* run, const int dims, const bool collect)
             h.count = before;
             break;
         }
+        SAP_ASSERT(row >= 0 && h.count >= before);
         run->counts[row] = h.count - before;
     }
+    SAP_ASSERT(!collect || h.count <= h.room);
     run->done = i;
     run->used = h.count;
 }

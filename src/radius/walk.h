@@ -11,7 +11,8 @@ struct sap_radius_walked {
     int points;
 };
 
-// Shows the points of a leaf within limit2 whose ids are greater than `after`. Of equal points, one speaks for all.
+// Shows the points of a leaf within limit2 whose ids are greater than `after`. Of equal points, only the first is
+// tested.
 SAP_FN sap_radius_walked sap_radius_scan(SAP_TREE_PARAM SAP_BITS node, sap_point query, SAP_REAL limit2, int after,
                                          sap_radius_walked walked) {
     sap_leaf leaf = sap_leaf_at(SAP_TREE node);
@@ -26,6 +27,7 @@ SAP_FN sap_radius_walked sap_radius_scan(SAP_TREE_PARAM SAP_BITS node, sap_point
         SAP_REAL distance2 = sap_leaf_distance2(SAP_TREE leaf, slot, query);
         if (distance2 <= limit2) {
             int id = sap_leaf_id(SAP_TREE leaf, slot);
+            SAP_ASSERT(id >= 0 && id < SAP_NO_ID);
             if (id > after) walked.visits = sap_visit(walked.visits, distance2, id);
         }
     }
@@ -72,6 +74,7 @@ SAP_FN sap_radius_walked sap_radius_stack(SAP_TREE_PARAM sap_point query, SAP_RE
             bool upper_reaches = sap_box_nearest2(upper, query) <= limit2;
             walked.nodes += 2;
             if (lower_reaches && upper_reaches) {
+                SAP_ASSERT(waiting < SAP_STACK);
                 pending[waiting].node = inner.upper;
                 pending[waiting].cell = upper;
                 waiting += 1;

@@ -1,5 +1,6 @@
 // One query at a time through the shared radius walk, on trees of both kinds: how explicit trees are searched, and the
 // reference for the fast way on balanced ones. Collecting counts first, then writes into rows of just that length.
+#include "base/assert.h"
 #include "device/memory.h"
 #include "math/dialect.h"
 #include "radius/neighbors.h"
@@ -23,6 +24,7 @@ static answer_function choose_answer(const sap_tree_shape* shape, bool collect) 
         {SAP_EACH_AXES(ANSWERS, 32)},
         {SAP_EACH_AXES(ANSWERS, 64)},
     };
+    SAP_ASSERT(shape->dims >= 1 && shape->dims <= SAP_MAX_DIMS);
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
     return answers[shape->real_bits == 64][axes][collect];
 }
@@ -38,6 +40,7 @@ typedef struct pass {
 } pass;
 
 static void answer_row(const pass* p, const void* query, int32_t after, int64_t row) {
+    SAP_ASSERT(row >= 0 && row < p->job->queries.count);
     if (!p->rows) {
         p->counts[row] = p->answer(p->tree, query, p->job->limit2, after, NULL, NULL);
         return;
@@ -45,7 +48,9 @@ static void answer_row(const pass* p, const void* query, int32_t after, int64_t 
     const int64_t first = p->rows->offsets[row];
     void* distance2 =
         p->rows->distance2 ? (void*)(p->rows->distance2 + first) : (void*)(p->rows->distance2_f64 + first);
-    p->answer(p->tree, query, p->job->limit2, after, (int32_t*)p->rows->ids + first, distance2);
+    const int64_t found = p->answer(p->tree, query, p->job->limit2, after, (int32_t*)p->rows->ids + first, distance2);
+    SAP_ASSERT(found == p->rows->offsets[row + 1] - first); // as the first pass has counted
+    (void)found;
 }
 
 // Answers query number `unit`, or the queries that stand in the leaf at that place.
@@ -106,7 +111,7 @@ static sap_status collect_rows(const sap_tree* tree, const sap_radius_job* job, 
     return SAP_OK;
 }
 
-sap_status sap_radius_walks_cpu(const sap_tree* tree, const sap_radius_job* job) {
+sap_status sap_radius_walk_cpu(const sap_tree* tree, const sap_radius_job* job) {
     if (!job->found) return count_rows(tree, job, job->counts, 1);
     sap_device* device = tree->device;
     sap_scratch scratch = {NULL, 0};

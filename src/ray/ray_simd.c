@@ -138,12 +138,6 @@ static void trace_few(const sap_ray_run* run) {
     }
 }
 
-#if SAP_SIMD == 1
-const sap_ray_kernels sap_ray_kernels_portable = {trace_few, trace_block, trace_ordered};
-#elif SAP_SIMD == 2
-const sap_ray_kernels sap_ray_kernels_avx2 = {trace_few, trace_block, trace_ordered};
-#else
-const sap_ray_kernels sap_ray_kernels_avx512 = {trace_few, trace_block, trace_ordered};
-#endif
+const sap_ray_kernels SAP_KERNEL_OF_FLOAT(ray_kernels) = {trace_few, trace_block, trace_ordered};
 
 #endif

@@ -205,12 +205,6 @@ static void triangles_of_row(const sap_surface_job* job, const uint64_t* bits, i
     }
 }
 
-#if SAP_SIMD == 1
-const sap_surface_kernels sap_surface_kernels_portable = {classify, count, vertices_of_row, triangles_of_row};
-#elif SAP_SIMD == 2
-const sap_surface_kernels sap_surface_kernels_avx2 = {classify, count, vertices_of_row, triangles_of_row};
-#else
-const sap_surface_kernels sap_surface_kernels_avx512 = {classify, count, vertices_of_row, triangles_of_row};
-#endif
+const sap_surface_kernels SAP_KERNEL_OF_FLOAT(surface_kernels) = {classify, count, vertices_of_row, triangles_of_row};
 
 #endif

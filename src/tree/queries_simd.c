@@ -1,4 +1,5 @@
 // Which cell of a balanced tree each query falls into.
+#include "base/assert.h"
 #include "math/simd.h"
 #include "tree/queries.h"
 
@@ -14,7 +15,10 @@ static void find_cells(const sap_tree* tree, const void* queries, int64_t stride
         for (int i = 0; i < n; i++) node[i] = 1;
         for (int level = 0; level < depth; level++)
             for (int i = 0; i < n; i++) node[i] = 2 * node[i] + (q[i * stride + axis[node[i]]] >= split[node[i]]);
-        for (int i = 0; i < n; i++) cell[first + i] = node[i] ^ (1u << depth);
+        for (int i = 0; i < n; i++) {
+            SAP_ASSERT(node[i] >> depth == 1);
+            cell[first + i] = node[i] ^ (1u << depth);
+        }
     }
 }
 

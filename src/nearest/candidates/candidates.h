@@ -14,6 +14,7 @@ struct sap_candidates {
 // An empty list for k candidates at most limit2 away.
 SAP_FN sap_candidates sap_candidates_none(int k, SAP_REAL limit2) {
     sap_candidates list;
+    SAP_ASSERT(k >= 0 && k <= SAP_CAPACITY);
     SAP_UNROLL
     for (int i = 0; i < SAP_CAPACITY; ++i) {
         list.distance2[i] = i < SAP_CAPACITY - k ? -1.0f : limit2;
@@ -22,7 +23,7 @@ SAP_FN sap_candidates sap_candidates_none(int k, SAP_REAL limit2) {
     return list;
 }
 
-// The squared distance and the id of the k-th best: what is not before them does not get in.
+// The squared distance and the id of the k-th best: only candidates before these are inserted.
 SAP_FN SAP_REAL sap_candidates_limit2(sap_candidates list) { return list.distance2[SAP_CAPACITY - 1]; }
 SAP_FN int sap_candidates_limit_id(sap_candidates list) { return list.id[SAP_CAPACITY - 1]; }
 

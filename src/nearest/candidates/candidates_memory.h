@@ -10,6 +10,7 @@ struct sap_candidates {
 
 // An empty list for k candidates at most limit2 away, in distance2[k] and id[k].
 SAP_FN sap_candidates sap_candidates_in(SAP_REAL* distance2, int32_t* id, int32_t k, SAP_REAL limit2) {
+    SAP_ASSERT(k >= 1);
     for (int32_t i = 0; i < k; ++i) {
         distance2[i] = limit2;
         id[i] = SAP_NO_ID;
@@ -21,9 +22,10 @@ SAP_FN sap_candidates sap_candidates_in(SAP_REAL* distance2, int32_t* id, int32_
 SAP_FN SAP_REAL sap_candidates_limit2(sap_candidates list) { return list.distance2[0]; }
 SAP_FN int sap_candidates_limit_id(sap_candidates list) { return list.id[0]; }
 
-// Puts a candidate at the root of the heap's first `size` places, whose candidate was taken away, and restores order.
+// Replaces the root of the heap in the first `size` places by a candidate, and restores the order.
 static inline void sap_candidates_sift(sap_candidates list, int32_t size, SAP_REAL distance2, int32_t id) {
     int64_t at = 0;
+    SAP_ASSERT(size >= 1 && size <= list.k);
     for (int64_t child = 1; child < size; child = 2 * at + 1) {
         if (child + 1 < size &&
             (list.distance2[child] < list.distance2[child + 1] ||

@@ -3,16 +3,18 @@
 #ifndef SAPWOOD_NEAREST_CANDIDATES_HEAP_CUDA_CUH
 #define SAPWOOD_NEAREST_CANDIDATES_HEAP_CUDA_CUH
 
+#include "base/assert.h"
 #include "device/cuda.h"
 
 template <typename real> struct sap_heap {
     real* distance2; // [k]
     int32_t* ids;    // [k]
     int k;
-    real root_distance2; // of the root, at hand
+    real root_distance2; // a copy of the root
     int root_id;
 
     __device__ __forceinline__ void begin(int length, real limit) {
+        SAP_ASSERT(length >= 1);
         k = length;
         for (int i = 0; i < k; i++) {
             distance2[i] = limit;
@@ -28,8 +30,9 @@ template <typename real> struct sap_heap {
         return a < b || (a == b && a_id < b_id);
     }
     __device__ __forceinline__ bool would_take(real x, int id) const { return before(x, id, root_distance2, root_id); }
-    // Puts a candidate where the root of the first `size` places was, and lets it sink.
+    // Replaces the root of the heap in the first `size` places by a candidate, and restores the order.
     __device__ void sift(int size, real x, int id) {
+        SAP_ASSERT(size >= 1 && size <= k);
         int64_t at = 0;
         for (int64_t child = 1; child < size; child = 2 * at + 1) {
             if (child + 1 < size && before(distance2[child], ids[child], distance2[child + 1], ids[child + 1])) child++;

@@ -3,9 +3,10 @@
 #ifndef SAPWOOD_NEAREST_CANDIDATES_LIST_CUDA_CUH
 #define SAPWOOD_NEAREST_CANDIDATES_LIST_CUDA_CUH
 
+#include "base/assert.h"
 #include "device/cuda.h"
 
-// Distance bits above, id below: non-negative floats order as their bits do.
+// The distance's bits above, the id below: non-negative floats are ordered as their bits are.
 static __device__ __forceinline__ unsigned long long sap_key(float distance2, int id) {
     return (unsigned long long)__float_as_uint(distance2) << 32 | (unsigned int)id;
 }
@@ -49,6 +50,7 @@ template <typename real, int capacity> struct sap_list {
     typename sap_key_of<real>::type key[capacity];
 
     __device__ __forceinline__ void begin(int k, real limit2) {
+        SAP_ASSERT(k >= 0 && k <= capacity);
         const typename sap_key_of<real>::type least = sap_key((real)0, sizeof(real) == 4 ? 0 : INT_MIN);
 #pragma unroll
         for (int i = 0; i < capacity; i++) key[i] = i < capacity - k ? least : sap_key(limit2, SAP_NO_ID);
@@ -71,9 +73,9 @@ template <typename real, int capacity> struct sap_list {
         }
         if (before) key[0] = x;
     }
-    // Takes those keys of a batch, in any order, that are among the best. Batch and list are sorted and merged by
-    // networks, whose steps do not depend on the keys: the lanes of a warp stay together.
-    template <int count> __device__ __forceinline__ void take(typename sap_key_of<real>::type (&batch)[count]) {
+    // Takes those of some keys, given in any order, that are among the best. The keys are sorted and merged into the
+    // list by networks, whose steps do not depend on the keys: the lanes of a warp stay together.
+    template <int count> __device__ __forceinline__ void take(typename sap_key_of<real>::type (&keys)[count]) {
         static_assert(capacity % count == 0 && (capacity & (capacity - 1)) == 0, "networks are powers of two wide");
 #pragma unroll
         for (int size = 1; size < count; size *= 2) { // Batcher's odd-even merge sort
@@ -83,13 +85,13 @@ template <typename real, int capacity> struct sap_list {
                 for (int i = 0; i < count - step; i++)
                     if (i >= step % size && (i - step % size) / step % 2 == 0 &&
                         i / (2 * size) == (i + step) / (2 * size))
-                        sap_key_exchange(&batch[i], &batch[i + step]);
+                        sap_key_exchange(&keys[i], &keys[i + step]);
             }
         }
-        // The lower one of each pair: the best of both, first ascending, then descending.
+        // The lower one of each pair: the best of keys and list, first ascending, then descending.
 #pragma unroll
         for (int i = 0; i < count; i++) {
-            const typename sap_key_of<real>::type x = batch[count - 1 - i];
+            const typename sap_key_of<real>::type x = keys[count - 1 - i];
             if (sap_key_before(x, key[capacity - count + i])) key[capacity - count + i] = x;
         }
 #pragma unroll

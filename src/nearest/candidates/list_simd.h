@@ -3,13 +3,14 @@
 #ifndef SAPWOOD_NEAREST_CANDIDATES_LIST_SIMD_H
 #define SAPWOOD_NEAREST_CANDIDATES_LIST_SIMD_H
 
+#include "base/assert.h"
 #include "math/simd.h"
 #include "nearest/nearest.h"
 
-#define NOBODY INT32_MAX // above every id: a place that no point has taken yet
+#define NOBODY INT32_MAX // above every id: the id of a place that no point has taken yet
 
 #if SAP_REAL_BITS == 32
-// Distance bits above, id below: non-negative floats order as their bits do.
+// The distance's bits above, the id below: non-negative floats are ordered as their bits are.
 typedef uint64_t key;
 INLINE key make_key(real distance, int32_t id) {
     uint32_t bits;
@@ -90,6 +91,10 @@ INLINE void list_begin(list* l, const int kind, int32_t k, real limit, key* keys
     l->worst_id = NOBODY;
     l->k = k;
     l->keys = keys;
+    SAP_ASSERT(k >= 1);
+    SAP_ASSERT(kind != KIND_ONE || k == 1);
+    SAP_ASSERT(kind != KIND_SORTED || k <= SAP_LIST_MAX);
+    SAP_ASSERT(kind <= 0 || k <= 8 * kind);
     key empty = make_key(limit, NOBODY);
     if (kind == KIND_ONE) return;
 #if REGISTER_LISTS
@@ -111,9 +116,10 @@ static void sorted_insert(list* l, key x) {
     l->keys[i] = x;
 }
 
-// Puts x where the greatest key of a heap of `count` keys was, and lets it sink.
+// Replaces the greatest key of a heap of `count` keys by x, and restores the order.
 static void heap_replace_top(key* heap, int32_t count, key x) {
     int64_t at = 0;
+    SAP_ASSERT(count > 0);
     for (;;) {
         int64_t child = 2 * at + 1;
         if (child >= count) break;
@@ -127,6 +133,7 @@ static void heap_replace_top(key* heap, int32_t count, key x) {
 
 // Offers n candidates, none beyond the worst.
 INLINE void list_offer(list* l, const int kind, const key* candidates, int n) {
+    for (int i = 0; i < n; i++) SAP_ASSERT(key_distance(candidates[i]) <= l->worst);
 #if REGISTER_LISTS
     if (kind > 0) {
         for (int i = 0; i < n; i++) { // new[j] = min(old[j], max(old[j-1], x))
@@ -158,7 +165,7 @@ INLINE void write_answer(key k, int32_t* id, real* distance2) {
     if (distance2) *distance2 = found ? key_distance(k) : (real)INFINITY;
 }
 
-// Writes the row in ascending order. A heap is used up.
+// Writes the row in ascending order. A heap is no heap any more after that.
 INLINE void list_write(list* l, const int kind, int32_t* ids, real* distance2) {
     if (kind == KIND_ONE) {
         write_answer(make_key(l->worst, l->worst_id), ids, distance2);

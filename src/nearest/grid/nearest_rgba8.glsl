@@ -1,6 +1,6 @@
-// The nearest site of every pixel in GLSL ES 1.00, over a tree in bytes: the published search of the WebGL Voronoi demo, one
-// site a leaf, a bit mask that tells at which levels the far side was looked at. highp throughout, bytes rounded, no cap but
-// what a loop of that language needs: 2^24 steps, more than any tree of the form takes.
+// The nearest site of every pixel in GLSL ES 1.00, over a tree in bytes: the published search of the WebGL Voronoi
+// demo, with one site in each leaf and a bit mask of the levels whose far side has been visited. All numbers are highp,
+// and bytes are rounded. Loops of that language need an end: 2^24 steps, more than any tree of the form takes.
 //
 // SAP_OUTPUT   0: the id's four bytes, the highest first; 1: the distance in units of the form, 16.16 bits
 #if SAP_GLSL == 100

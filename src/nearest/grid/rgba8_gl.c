@@ -1,4 +1,5 @@
-// Pictures of the nearest site in GLSL ES 1.00, as contexts of WebGL 1 can draw them: bytes in, bytes out.
+// Pictures of the nearest site in GLSL ES 1.00, for contexts of WebGL 1: all textures are of bytes.
+#include "base/assert.h"
 #include "device/gl.h"
 #include "nearest/ops.h"
 
@@ -37,6 +38,8 @@ static uint32_t word_of(const unsigned char* bytes) {
 static void answer(sap_gl_call* call, const sap_rgba8_tree* form, const sap_grid* grid, const int32_t from[2],
                    sap_gl_pass* pass, unsigned char* bytes, int32_t* ids, float* distances) {
     const int32_t width = pass->rectangle[2], height = pass->rectangle[3];
+    SAP_ASSERT(width >= 1 && width <= TILE && height >= 1 && height <= TILE);
+    SAP_ASSERT(from[0] + width <= grid->width && from[1] + height <= grid->height);
     for (int which = 0; which < (distances ? 2 : 1) && call->status == SAP_OK; which++) {
         draw(call, form, grid, from, which == 1, pass);
         sap_gl_read(call, pass->target[0], GL_RGBA8, 0, pass->rectangle, bytes);

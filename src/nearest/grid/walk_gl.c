@@ -1,5 +1,6 @@
-// Passes of nearest.glsl over two sets of textures, from one into the other.
+// Passes of nearest.glsl: each reads one set of textures and writes the other.
 #include "nearest/grid/walk_gl.h"
+#include "base/assert.h"
 #include "nearest/grid/grid.h"
 #include <float.h>
 #include <math.h>
@@ -9,15 +10,15 @@
 extern const char sap_glsl_nearest[];
 
 enum {
-    BLOCK = 8,        // pixels on a side of those that share a hint: an even number
-    LEFT_BLOCK = 32,  // the same of those of which one is told whether their walks have ended
-    HINT_LEAVES = 256 // that the walk for a hint looks at: what it has found by then bounds the answer as well
+    BLOCK = 8,        // pixels on a side of a block that shares a hint: an even number
+    LEFT_BLOCK = 32,  // pixels on a side of a block in which one pass looks for walks that have not ended
+    HINT_LEAVES = 256 // leaves of the walk for a hint: what it has found by then is a bound as well
 };
 
 static int lists_of(const sap_gl_frame* frame) { return frame->capacity > 1 ? frame->capacity / 2 : 0; }
 
-void sap_gl_frame_make(sap_gl_call* call, const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
-                       sap_gl_frame* frame) {
+void sap_gl_walk_create(sap_gl_call* call, const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
+                        sap_gl_frame* frame) {
     memset(frame, 0, sizeof *frame);
     frame->tree = tree;
     frame->width = size[0];
@@ -26,23 +27,24 @@ void sap_gl_frame_make(sap_gl_call* call, const sap_tree* tree, const int32_t si
     frame->capacity = k;
     while (frame->capacity & (frame->capacity - 1)) frame->capacity++;
     frame->limit2 = limit2;
+    SAP_ASSERT(k >= 0 && k <= SAP_GL_MOST_K && lists_of(frame) <= SAP_GL_FRAME_LISTS);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j <= lists_of(frame); j++)
             frame->state[i][j] = sap_gl_texture(call, GL_RGBA32UI, size[0], size[1], NULL, "walks");
 }
 
-void sap_gl_frame_drop(sap_gl_call* call, sap_gl_frame* frame) {
+void sap_gl_walk_free(sap_gl_call* call, sap_gl_frame* frame) {
     sap_gl_texture_free(call, frame->columns);
     sap_gl_texture_free(call, frame->rows);
     sap_gl_texture_free(call, frame->queries);
     sap_gl_texture_free(call, frame->hints);
-    sap_gl_texture_free(call, frame->left);
+    sap_gl_texture_free(call, frame->unfinished);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j <= SAP_GL_FRAME_LISTS; j++) sap_gl_texture_free(call, frame->state[i][j]);
     *frame = (sap_gl_frame){.tree = frame->tree};
 }
 
-// One side of the grid: the part of each place that belongs to its column, or to its row.
+// Writes one side of the grid: the part of each place that belongs to its column, or to its row.
 static void put_side(sap_gl_call* call, GLuint* texture, const sap_grid* grid, int32_t dims, bool columns,
                      int32_t first, int32_t count) {
     sap_scratch scratch = {NULL, 0};
@@ -60,8 +62,8 @@ static void put_side(sap_gl_call* call, GLuint* texture, const sap_grid* grid, i
     sap_scratch_give(call->device, &scratch);
 }
 
-// How far a pixel may be from the middle pixel of its block, what rounding moves both by included.
-static float reach_of(const sap_grid* grid, int32_t dims) {
+// How far a pixel may be from the middle pixel of its block, with what rounding can move both of them.
+static float block_radius_of(const sap_grid* grid, int32_t dims) {
     double right2 = 0, down2 = 0, largest = 0;
     for (int32_t a = 0; a < dims; a++) {
         right2 += grid->right[a] * grid->right[a];
@@ -70,25 +72,25 @@ static float reach_of(const sap_grid* grid, int32_t dims) {
                       2 * fabs(grid->down[a]) * (grid->height + 1.0);
         if (!(most <= largest)) largest = most;
     }
-    double reach = 0.5 * BLOCK * (sqrt(right2) + sqrt(down2)) * 1.00001 + 16 * largest * (double)FLT_EPSILON;
-    return reach < 1e18 ? (float)reach : INFINITY;
+    double radius = 0.5 * BLOCK * (sqrt(right2) + sqrt(down2)) * 1.00001 + 16 * largest * (double)FLT_EPSILON;
+    return radius < 1e18 ? (float)radius : INFINITY;
 }
 
-void sap_gl_frame_look(sap_gl_call* call, sap_gl_frame* frame, const sap_grid* grid, const int32_t first[2]) {
+void sap_gl_walk_begin_grid(sap_gl_call* call, sap_gl_frame* frame, const sap_grid* grid, const int32_t first[2]) {
     const int32_t dims = frame->tree->shape.dims;
-    frame->placed = false;
+    frame->has_queries = false;
     put_side(call, &frame->columns, grid, dims, true, first[0], frame->width);
     put_side(call, &frame->rows, grid, dims, false, first[1], frame->height);
-    frame->reach = reach_of(grid, dims);
+    frame->block_radius = block_radius_of(grid, dims);
     frame->begun = false;
-    // A block has to be narrow beside what it looks for; where it is not finite, all begin at the root.
-    if (isfinite(frame->reach) && !frame->hints)
+    // Without a finite radius there are no hints: all walks begin at the root.
+    if (isfinite(frame->block_radius) && !frame->hints)
         frame->hints = sap_gl_texture(call, GL_RGBA32UI, (frame->width + BLOCK - 1) / BLOCK,
                                       (frame->height + BLOCK - 1) / BLOCK, NULL, "hints");
-    frame->placed = call->status == SAP_OK;
+    frame->has_queries = call->status == SAP_OK;
 }
 
-void sap_gl_frame_ask(sap_gl_call* call, sap_gl_frame* frame, const float* queries) {
+void sap_gl_walk_begin_queries(sap_gl_call* call, sap_gl_frame* frame, const float* queries) {
     if (!frame->queries)
         frame->queries = sap_gl_texture(call, GL_RGBA32F, frame->width, frame->height, NULL, "queries");
     sap_gl_write(call, frame->queries, GL_RGBA32F, 0, (int32_t[4]){0, 0, frame->width, frame->height}, queries);
@@ -97,7 +99,7 @@ void sap_gl_frame_ask(sap_gl_call* call, sap_gl_frame* frame, const float* queri
 
 typedef enum step { STEP_HINTS, STEP_BEGIN, STEP_RESUME, STEP_LEFT } step;
 
-// Compute shaders do what they can: on some GPUs they have many times the processors that fragments are given.
+// Compute shaders are used where they can be: on some GPUs they run on many times the processors of fragments.
 static bool computes(const sap_gl_call* call, const sap_gl_frame* frame, step which) {
     return which != STEP_LEFT && 1 + lists_of(frame) <= call->gl->most_images;
 }
@@ -106,21 +108,25 @@ static GLuint program_of(sap_gl_call* call, const sap_gl_frame* frame, step whic
     char defines[192];
     int hints = which == STEP_HINTS ? 1 : which == STEP_BEGIN && frame->hints ? 2 : 0;
     int capacity = which == STEP_LEFT ? 1 : frame->capacity;
-    snprintf(defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s",
-             computes(call, frame, which) ? SAP_GLSL_COMPUTE : "", (int)frame->tree->shape.dims, capacity, hints,
-             frame->columns ? "#define SAP_GRID\n" : "", which >= STEP_RESUME ? "#define SAP_RESUMED\n" : "",
-             which == STEP_LEFT ? "#define SAP_LEFT\n" : "");
+    const int length = snprintf(
+        defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s",
+        computes(call, frame, which) ? SAP_GLSL_COMPUTE : "", (int)frame->tree->shape.dims, capacity, hints,
+        frame->columns ? "#define SAP_GRID\n" : "", which >= STEP_RESUME ? "#define SAP_RESUMED\n" : "",
+        which == STEP_LEFT ? "#define SAP_LEFT\n" : "");
+    SAP_ASSERT(length > 0 && length < (int)sizeof defines);
+    (void)length;
     return sap_gl_program(call, sap_glsl_nearest, defines);
 }
 
-// A leaf takes one round, one for each texel of its points and, on the way to it and from it, two for each level.
-int32_t sap_gl_frame_most(const sap_gl_call* call, const sap_gl_frame* frame) {
+// A leaf takes one round of the loop, one more for each texel of its points, and two for each level of the way to it
+// and from it.
+int32_t sap_gl_walk_most_leaves(const sap_gl_call* call, const sap_gl_frame* frame) {
     const sap_tree_shape* s = &frame->tree->shape;
     int32_t rounds = 2 * s->depth + (s->stride + 3) / 4 + 5, most = call->gl->most_rounds;
     return most == INT32_MAX ? most : most / rounds > 1 ? most / rounds : 1;
 }
 
-// A pass of a step with the inputs and uniforms that all steps have; how many inputs it has.
+// Prepares a pass with the inputs and uniforms that all steps have. Returns how many inputs it has.
 static int prepare(sap_gl_call* call, const sap_gl_frame* frame, step which, int32_t leaves, sap_gl_pass* pass) {
     memset(pass, 0, sizeof *pass);
     pass->name = "searching a tree";
@@ -131,7 +137,7 @@ static int prepare(sap_gl_call* call, const sap_gl_frame* frame, step which, int
     int inputs = sap_gl_tree_bind(call, frame->tree, textures, pass);
     sap_gl_set_int(call, pass->program, "wanted", frame->k);
     sap_gl_set_float(call, pass->program, "limit2", frame->limit2);
-    int32_t most = sap_gl_frame_most(call, frame);
+    int32_t most = sap_gl_walk_most_leaves(call, frame);
     sap_gl_set_int(call, pass->program, "leaves", leaves < most ? leaves : most);
     if (frame->columns) {
         pass->input[inputs++] = (sap_gl_input){.sampler = "columns", .texture = frame->columns};
@@ -140,6 +146,7 @@ static int prepare(sap_gl_call* call, const sap_gl_frame* frame, step which, int
     } else {
         pass->input[inputs++] = (sap_gl_input){.sampler = "queries", .texture = frame->queries};
     }
+    SAP_ASSERT(inputs < SAP_GL_UNITS);
     pass->rectangle[2] = frame->width;
     pass->rectangle[3] = frame->height;
     return inputs;
@@ -149,20 +156,20 @@ static void find_hints(sap_gl_call* call, const sap_gl_frame* frame) {
     sap_gl_pass pass;
     prepare(call, frame, STEP_HINTS, HINT_LEAVES, &pass);
     sap_gl_set_int(call, pass.program, "block", BLOCK);
-    sap_gl_set_float(call, pass.program, "reach", frame->reach);
+    sap_gl_set_float(call, pass.program, "block_radius", frame->block_radius);
     pass.target[0] = frame->hints;
     pass.rectangle[2] = (frame->width + BLOCK - 1) / BLOCK;
     pass.rectangle[3] = (frame->height + BLOCK - 1) / BLOCK;
     sap_gl_draw(call, &pass);
 }
 
-void sap_gl_frame_go(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
+void sap_gl_walk_pass(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
     static const char* const lists[SAP_GL_FRAME_LISTS] = {"list0", "list1", "list2", "list3"};
     sap_gl_pass pass;
     if (!frame->begun && frame->hints) find_hints(call, frame);
     int inputs = prepare(call, frame, frame->begun ? STEP_RESUME : STEP_BEGIN, leaves, &pass);
     if (call->status != SAP_OK) return;
-    const GLuint* from = frame->state[frame->now];
+    const GLuint* from = frame->state[frame->current];
     if (frame->begun) {
         pass.input[inputs++] = (sap_gl_input){.sampler = "place", .texture = from[0]};
         for (int i = 0; i < lists_of(frame); i++)
@@ -171,30 +178,33 @@ void sap_gl_frame_go(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
         pass.input[inputs++] = (sap_gl_input){.sampler = "hints", .texture = frame->hints};
         sap_gl_set_int(call, pass.program, "block", BLOCK);
     }
-    frame->now = 1 - frame->now;
-    for (int i = 0; i <= lists_of(frame); i++) pass.target[i] = frame->state[frame->now][i];
+    SAP_ASSERT(inputs <= SAP_GL_UNITS && 1 + lists_of(frame) <= SAP_GL_TARGETS);
+    frame->current = 1 - frame->current;
+    for (int i = 0; i <= lists_of(frame); i++) pass.target[i] = frame->state[frame->current][i];
     sap_gl_draw(call, &pass);
     frame->begun = call->status == SAP_OK;
 }
 
-// A query of OpenGL's would tell it too, but browsers answer none before the program has let go of them.
-bool sap_gl_frame_left(sap_gl_call* call, sap_gl_frame* frame) {
+// A query object of OpenGL could count them too, but browsers return its result only after the program has returned to
+// the browser.
+bool sap_gl_walk_any_left(sap_gl_call* call, sap_gl_frame* frame) {
     sap_gl_pass pass;
     sap_scratch scratch = {NULL, 0};
     const int32_t whole[4] = {0, 0, (frame->width + LEFT_BLOCK - 1) / LEFT_BLOCK,
                               (frame->height + LEFT_BLOCK - 1) / LEFT_BLOCK};
     const size_t texels = (size_t)whole[2] * (size_t)whole[3];
     uint32_t left = 0;
-    if (!frame->left) frame->left = sap_gl_texture(call, GL_RGBA32UI, whole[2], whole[3], NULL, "walks that go on");
+    if (!frame->unfinished)
+        frame->unfinished = sap_gl_texture(call, GL_RGBA32UI, whole[2], whole[3], NULL, "walks that go on");
     int inputs = prepare(call, frame, STEP_LEFT, 0, &pass);
     sap_gl_set_int(call, pass.program, "block", LEFT_BLOCK);
-    pass.input[inputs] = (sap_gl_input){.sampler = "place", .texture = frame->state[frame->now][0]};
-    pass.target[0] = frame->left;
+    pass.input[inputs] = (sap_gl_input){.sampler = "place", .texture = frame->state[frame->current][0]};
+    pass.target[0] = frame->unfinished;
     memcpy(pass.rectangle, whole, sizeof whole);
     sap_gl_draw(call, &pass);
     if (!sap_scratch_take(call->device, texels * 16, &scratch))
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory to ask which walks go on");
-    sap_gl_read(call, frame->left, GL_RGBA32UI, 0, whole, scratch.memory);
+    sap_gl_read(call, frame->unfinished, GL_RGBA32UI, 0, whole, scratch.memory);
     for (size_t i = 0; i < texels && call->status == SAP_OK; i++)
         left |= ((const uint32_t*)(const void*)scratch.memory)[4 * i];
     sap_scratch_give(call->device, &scratch);
