@@ -21,7 +21,7 @@ static void mark_what_may_change(scene* s) {
     for (int64_t i = 0; i < shape->nodes; i++) {
         int64_t slot = i * shape->stride;
         int32_t count = (int32_t)(sap_leaf_rank(shape, i + 1) - sap_leaf_rank(shape, i)), stride = shape->stride;
-        if (!shape->levels) {
+        if (shape->kind == SAP_TREE_EXPLICIT) {
             size_t node_bytes = shape->real_bits == 64 ? sizeof(sap_node_f64) : sizeof(sap_node_f32);
             if (!sap_explicit_leaf(t, i, &slot, &count)) {
                 memset(s->may_change + shape->node_at + (size_t)i * node_bytes, 1, real);

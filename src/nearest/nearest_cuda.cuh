@@ -343,8 +343,7 @@ static int share_of(const sap_cuda_call* call, int64_t count) {
 template <typename real, int dims, int capacity>
 static void launch_list(sap_cuda_call* call, const nearest_task<real>& task, sap_walk walk) {
     const size_t depth = (size_t)task.tree.depth, stack = depth * NEAREST_THREADS * (sizeof(real) + sizeof(int));
-    const bool is_explicit = task.tree.stride == 0;
-    if (is_explicit)
+    if (task.tree.kind == SAP_TREE_EXPLICIT)
         launch(call, nearest_alone<real, dims, capacity, WALK_EXPLICIT>, task, stack);
     else if (walk == SAP_WALK_WARP)
         launch(call, nearest_together<real, dims, capacity, false>, task, NEAREST_WARPS * (depth + 1) * sizeof(int));
@@ -359,7 +358,7 @@ static void launch_list(sap_cuda_call* call, const nearest_task<real>& task, sap
 template <typename real, int dims>
 static void launch_heap(sap_cuda_call* call, const nearest_task<real>& task, sap_walk walk) {
     const size_t stack = (size_t)task.tree.depth * NEAREST_THREADS * (sizeof(real) + sizeof(int));
-    if (task.tree.stride == 0)
+    if (task.tree.kind == SAP_TREE_EXPLICIT)
         launch(call, nearest_heap<real, dims, WALK_EXPLICIT>, task, stack);
     else if (walk == SAP_WALK_STACK)
         launch(call, nearest_heap<real, dims, WALK_STACK>, task, stack);
@@ -398,7 +397,7 @@ static void launch_all(sap_cuda_call* call, const sap_tree* tree, const sap_near
     task.ids = plan->ids;
     task.distance2 = (real*)plan->distance2;
     task.visits = plan->visits;
-    const bool stack = task.tree.stride == 0 || plan->walk == SAP_WALK_STACK;
+    const bool stack = task.tree.kind == SAP_TREE_EXPLICIT || plan->walk == SAP_WALK_STACK;
     task.share = stack && task.k <= 1 ? share_of(call, task.count) : (int)SAP_WARP;
     switch (tree->shape.dims) {
     case 2: launch_dims<real, 2>(call, task, plan->walk); break;

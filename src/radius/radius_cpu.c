@@ -221,8 +221,9 @@ static sap_status search(batch* b) {
 }
 
 sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
-    if (job->into && (!tree->shape.levels || job->into->capacity == 0)) return sap_radius_into_cpu(tree, job);
-    if (!tree->shape.levels) return sap_radius_walks_cpu(tree, job);
+    if (job->into && (tree->shape.kind == SAP_TREE_EXPLICIT || job->into->capacity == 0))
+        return sap_radius_into_cpu(tree, job);
+    if (tree->shape.kind == SAP_TREE_EXPLICIT) return sap_radius_walks_cpu(tree, job);
     batch b = {.tree = tree,
                .job = job,
                .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->radius,

@@ -24,7 +24,7 @@ struct sap_leaf {
 
 #undef SAP_ROOT
 #undef SAP_NODE
-#define SAP_ROOT (tree->shape.levels > 0 ? 1u : 0u)
+#define SAP_ROOT (tree->shape.kind == SAP_TREE_BALANCED ? 1u : 0u)
 #if SAP_REAL_BITS == 32
 #define SAP_NODE sap_node_f32
 #else
@@ -43,7 +43,7 @@ SAP_FN int sap_explicit_stride(int count) {
 
 SAP_FN sap_inner sap_inner_at(SAP_TREE_PARAM SAP_BITS node) {
     sap_inner inner;
-    if (tree->shape.levels > 0) {
+    if (tree->shape.kind == SAP_TREE_BALANCED) {
         inner.is_leaf = node >> tree->shape.depth != 0;
         const SAP_BITS at = inner.is_leaf ? 1u : node;
         inner.axis = (tree->arrays + tree->shape.axis_at)[at];
@@ -68,7 +68,7 @@ SAP_FN sap_inner sap_inner_at(SAP_TREE_PARAM SAP_BITS node) {
 SAP_FN sap_leaf sap_leaf_at(SAP_TREE_PARAM SAP_BITS node) {
     sap_leaf leaf;
     int64_t slot;
-    if (tree->shape.levels > 0) {
+    if (tree->shape.kind == SAP_TREE_BALANCED) {
         const int64_t number = (int64_t)node - ((int64_t)1 << tree->shape.depth);
         leaf.count = (int)(((number + 1) * tree->shape.count >> tree->shape.depth) -
                            (number * tree->shape.count >> tree->shape.depth));
@@ -80,7 +80,7 @@ SAP_FN sap_leaf sap_leaf_at(SAP_TREE_PARAM SAP_BITS node) {
         leaf.stride = sap_explicit_stride(leaf.count);
         slot = (int64_t)at->bits;
     }
-    leaf.is_equal = tree->shape.levels == 0 && leaf.count > tree->options.leaf_size;
+    leaf.is_equal = tree->shape.kind == SAP_TREE_EXPLICIT && leaf.count > tree->options.leaf_size;
     const size_t slot_bytes = (size_t)SAP_DIMS * sizeof(SAP_REAL) + sizeof(int32_t);
     leaf.coords = (const SAP_REAL*)(const void*)(tree->arrays + tree->shape.block_at + (size_t)slot * slot_bytes);
     leaf.ids = (const int32_t*)(const void*)(leaf.coords + (size_t)SAP_DIMS * (size_t)leaf.stride);
@@ -100,7 +100,7 @@ SAP_FN int sap_leaf_id(SAP_TREE_PARAM sap_leaf leaf, int slot) {
 // The smallest id below a node other than a balanced tree's root. A balanced tree keeps them at the levels of its
 // boxes: between those, at most eight stand for a node.
 SAP_FN int sap_smallest_id(SAP_TREE_PARAM SAP_BITS node) {
-    if (tree->shape.levels == 0)
+    if (tree->shape.kind == SAP_TREE_EXPLICIT)
         return ((const int32_t*)(const void*)(tree->arrays + tree->shape.node_min_id_at))[node];
     int level = 0;
     while (node >> tree->shape.level_depth[level] > 1) ++level;
@@ -115,7 +115,7 @@ SAP_FN int sap_smallest_id(SAP_TREE_PARAM SAP_BITS node) {
 
 // How many points lie below a node.
 SAP_FN int sap_count_below(SAP_TREE_PARAM SAP_BITS node) {
-    if (tree->shape.levels > 0) {
+    if (tree->shape.kind == SAP_TREE_BALANCED) {
         int below = 0;
         while (node >> (tree->shape.depth - below) == 0) ++below;
         const int64_t first = ((int64_t)node << below) - ((int64_t)1 << tree->shape.depth);

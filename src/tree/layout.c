@@ -23,6 +23,7 @@ static int32_t balanced_depth(int64_t count, int32_t leaf_size) {
 
 bool sap_shape_balanced(sap_tree_shape* s, int32_t leaf_size) {
     size_t real = sap_real_bytes(s);
+    s->kind = SAP_TREE_BALANCED;
     s->depth = balanced_depth(s->count, leaf_size);
     s->nodes = s->leaves = (int64_t)1 << s->depth;
     s->capacity = (int32_t)((s->count + s->leaves - 1) >> s->depth);
@@ -41,7 +42,8 @@ bool sap_shape_balanced(sap_tree_shape* s, int32_t leaf_size) {
 }
 
 bool sap_shape_explicit(sap_tree_shape* s) {
-    s->stride = s->levels = 0;
+    s->kind = SAP_TREE_EXPLICIT;
+    s->stride = s->levels = 0; // balanced trees alone have them
     s->bytes = 0;
     size_t node = s->real_bits == 64 ? sizeof(sap_node_f64) : sizeof(sap_node_f32);
     return place(s, &s->node_at, s->nodes, node) && place(s, &s->node_min_id_at, s->nodes, sizeof(int32_t)) &&

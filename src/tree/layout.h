@@ -41,13 +41,21 @@ typedef struct sap_node_f64 {
     uint32_t zero; // padding, always 0
 } sap_node_f64;
 
-// Everything about a tree but its contents. Offsets are bytes from the start of the arrays, multiples of 64.
+// How a tree's nodes are stored. Which split rule makes which kind: sap_shape_derive.
+typedef enum sap_tree_kind {
+    SAP_TREE_BALANCED, // an implicit heap
+    SAP_TREE_EXPLICIT  // nodes in preorder
+} sap_tree_kind;
+
+// Everything about a tree but its contents. Offsets are bytes from the start of the arrays, multiples of 64. It is not
+// saved: it follows from the facts that are (tree/save.c).
 typedef struct sap_tree_shape {
     int64_t count, source_count; // points in the tree; points given
     int64_t nodes;               // balanced: 2^depth (index 0 unused); explicit: nodes, leaves included
     int64_t leaves;              // balanced: 2^depth; explicit: leaf nodes
     int64_t slots;               // point slots in all blocks together
     int32_t dims, real_bits;
+    sap_tree_kind kind;
     int32_t depth;                       // balanced: of every leaf; explicit: of the deepest
     int32_t capacity;                    // points in the fullest leaf
     int32_t stride;                      // balanced: slots a leaf; explicit: 0 (sap_leaf_stride of each leaf's count)
@@ -113,7 +121,7 @@ static inline int64_t sap_level_groups(const sap_tree_shape* s, int32_t j) {
 double sap_largest_coordinate(int32_t real_bits, int32_t dims);
 // Fails a build over a bad point, naming its row, the axis and what is wrong.
 sap_status sap_point_refuse(const sap_device* device, const void* point, int32_t dims, int32_t real_bits, int64_t row);
-// Fills in depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
+// Fills in kind, depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
 // False if a size overflows.
 bool sap_shape_balanced(sap_tree_shape* shape, int32_t leaf_size);
 // The same for an explicit tree from count, source_count, dims, real_bits, nodes, leaves, slots, depth and capacity.
@@ -132,8 +140,11 @@ int32_t sap_shape_gaps(const sap_tree_shape* shape, sap_gap gaps[SAP_MOST_ARRAYS
 void sap_tree_clear_gaps(sap_tree* tree);
 // ---- tree/verify_cpu.c: sap_tree_verify's work, also run on every loaded tree.
 sap_status sap_tree_verify_cpu(const sap_tree* tree);
-// Checks counts and sizes that somebody claims, and fills in the shape that follows from them. NULL, or what is wrong.
+// Checks the options and the counts and sizes that a file or a caller claims, and fills in the shape that follows from
+// them. NULL, or what is wrong. The claimed kind, offsets and strides are not read.
 const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_shape* claimed, sap_tree_shape* derived);
+// Whether a shape also has the kind, the strides and the offsets of the one that was derived from it.
+bool sap_shape_follows(const sap_tree_shape* shape, const sap_tree_shape* derived);
 // ---- tree/duplicates_cpu.c: the rows to keep, ascending, as int32 ids in keep[rows->count]; *kept of them.
 sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t* keep, int64_t* kept);
 // ---- tree/balanced/build_cpu.c, tree/sliding/build_cpu.c: `keep` names the rows to build over (NULL: all of them,

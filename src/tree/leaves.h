@@ -14,7 +14,7 @@ typedef struct sap_leaf_block {
 
 // How many places there are where a leaf can be: leaves of a balanced tree, nodes of an explicit one.
 static inline int64_t sap_leaf_places(const sap_tree* tree) {
-    return tree->shape.levels > 0 ? tree->shape.leaves : tree->shape.nodes;
+    return tree->shape.kind == SAP_TREE_BALANCED ? tree->shape.leaves : tree->shape.nodes;
 }
 
 // The leaf at a place; its count is 0 where an explicit tree has an inner node.
@@ -22,7 +22,7 @@ static inline sap_leaf_block sap_leaf_block_at(const sap_tree* tree, int64_t pla
     const sap_tree_shape* shape = &tree->shape;
     sap_leaf_block leaf;
     int64_t slot;
-    if (shape->levels > 0) {
+    if (shape->kind == SAP_TREE_BALANCED) {
         leaf.count = (int32_t)(sap_leaf_rank(shape, place + 1) - sap_leaf_rank(shape, place));
         leaf.stride = shape->stride;
         slot = place * shape->stride;

@@ -27,7 +27,7 @@ template <typename real> struct top_levels {
 template <typename real>
 static __device__ int cell_of(const sap_tree& tree, const top_levels<real>* top, const real* query, int bits) {
     const sap_tree_shape& s = tree.shape;
-    if (s.levels > 0) {
+    if (s.kind == SAP_TREE_BALANCED) {
         const real* split = (const real*)(tree.arrays + s.split_at);
         const unsigned char* axis = tree.arrays + s.axis_at;
         int node = 1, level = 0;
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(CELL_THREADS)
                 int* cell, int* number, int* cells) {
     SAP_CUDA_SHARED(top_levels<real>, top);
     const sap_tree_shape& s = tree.shape;
-    const int64_t kept = s.levels > 0 ? min(s.nodes, (int64_t)1 << TOP_LEVELS) : 0;
+    const int64_t kept = s.kind == SAP_TREE_BALANCED ? min(s.nodes, (int64_t)1 << TOP_LEVELS) : 0;
     for (int i = (int)threadIdx.x; i < kept; i += CELL_THREADS) {
         top->split[i] = ((const real*)(tree.arrays + s.split_at))[i];
         top->axis[i] = (tree.arrays + s.axis_at)[i];
@@ -126,7 +126,7 @@ sap_cuda_queries sap_cuda_queries_order(sap_cuda_call* call, const sap_tree* tre
     sap_cuda_queries out = {rows->coords, NULL, rows->count, rows->stride, false};
     const sap_tree_shape* s = &tree->shape;
     if (call->status != SAP_OK || ordered || rows->count < ORDER_FEW || s->count == 0) return out;
-    int bits = 0, most = s->levels > 0 ? s->depth : ORDER_MOST_BITS;
+    int bits = 0, most = s->kind == SAP_TREE_BALANCED ? s->depth : ORDER_MOST_BITS;
     while (bits < most && bits < ORDER_MOST_BITS && rows->count >> bits > ORDER_PER_CELL) bits++;
     if (bits == 0) return out;
     if (rows->real_bits == 32)
@@ -171,19 +171,19 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree
 
 sap_cuda_queries sap_cuda_queries_self(sap_cuda_call* call, const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
-    int64_t count = s->levels > 0 ? s->count : s->slots;
+    int64_t count = s->kind == SAP_TREE_BALANCED ? s->count : s->slots;
     sap_cuda_queries out = {NULL, NULL, count, s->dims, false};
     void* coords = sap_cuda_take(call, (size_t)count * (size_t)s->dims * sap_real_bytes(s));
     int32_t* rows = (int32_t*)sap_cuda_take(call, (size_t)count * sizeof(int32_t));
     out.coords = coords;
     out.rows = rows;
     if (call->status != SAP_OK || s->count == 0) return out;
-    sap_cuda_grid grid = sap_cuda_grid_for(s->levels > 0 ? s->slots : s->nodes, ORDER_THREADS);
-    if (s->real_bits == 32 && s->levels > 0)
+    sap_cuda_grid grid = sap_cuda_grid_for(s->kind == SAP_TREE_BALANCED ? s->slots : s->nodes, ORDER_THREADS);
+    if (s->real_bits == 32 && s->kind == SAP_TREE_BALANCED)
         sap_cuda_launch(call, points_of_leaves<float>, grid, *tree, (float*)coords, rows);
     else if (s->real_bits == 32)
         sap_cuda_launch(call, points_of_nodes<float>, grid, *tree, (float*)coords, rows);
-    else if (s->levels > 0)
+    else if (s->kind == SAP_TREE_BALANCED)
         sap_cuda_launch(call, points_of_leaves<double>, grid, *tree, (double*)coords, rows);
     else
         sap_cuda_launch(call, points_of_nodes<double>, grid, *tree, (double*)coords, rows);

@@ -33,7 +33,7 @@ static void clear(sap_cuda_call* call, const sap_tree* tree) {
     gaps.count = sap_shape_gaps(&tree->shape, gaps.gap);
     gaps.gap[gaps.count].at = tree->shape.bytes;
     gaps.gap[gaps.count++].bytes = SAP_ALIGNMENT;
-    if (tree->shape.levels > 0) {
+    if (tree->shape.kind == SAP_TREE_BALANCED) {
         gaps.gap[gaps.count].at = tree->shape.split_at;
         gaps.gap[gaps.count++].bytes = sap_real_bytes(&tree->shape);
         gaps.gap[gaps.count].at = tree->shape.axis_at;
@@ -41,7 +41,7 @@ static void clear(sap_cuda_call* call, const sap_tree* tree) {
     }
     sap_cuda_grid grid = {gaps.count, CLEAR_THREADS, 0, false}, one = {1, EMPTY_BOX_THREADS, 0, false};
     sap_cuda_launch(call, clear_gaps, grid, tree->arrays, gaps, sap_cuda_tree_of(tree)->bad);
-    if (tree->shape.levels == 0 || tree->shape.level_depth[0] >= SAP_GROUP_BITS) return;
+    if (tree->shape.kind == SAP_TREE_EXPLICIT || tree->shape.level_depth[0] >= SAP_GROUP_BITS) return;
     if (tree->shape.real_bits == 32)
         sap_cuda_launch(call, empty_boxes<float>, one, *tree);
     else
@@ -49,7 +49,7 @@ static void clear(sap_cuda_call* call, const sap_tree* tree) {
 }
 
 static size_t walk_bytes(const sap_tree_shape* s) {
-    int64_t nodes = s->levels > 0 ? 2 * s->leaves : s->nodes;
+    int64_t nodes = s->kind == SAP_TREE_BALANCED ? 2 * s->leaves : s->nodes;
     return (size_t)nodes * (size_t)sap_walk_box_reals(s->dims, s->real_bits) * sap_real_bytes(s);
 }
 
@@ -88,7 +88,8 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
     if (need > tree->memory.allocated) new_arrays = sap_cuda_allocate(call, need);
     if (boxes > beside->boxes_bytes) new_boxes = sap_cuda_allocate(call, boxes);
     // Taken now, as long as the old tree is still there.
-    if (shape->levels == 0) beside->links = sap_cuda_take(call, (size_t)shape->nodes * SAP_CUDA_LINK_BYTES);
+    if (shape->kind == SAP_TREE_EXPLICIT)
+        beside->links = sap_cuda_take(call, (size_t)shape->nodes * SAP_CUDA_LINK_BYTES);
     if (call->status != SAP_OK) {
         sap_cuda_release(call->device, new_arrays, need);
         sap_cuda_release(call->device, new_boxes, boxes);
@@ -175,7 +176,7 @@ static __global__ void __launch_bounds__(BOXES_THREADS)
 void sap_cuda_tree_boxes(sap_cuda_call* call, sap_tree* tree) {
     if (call->status != SAP_OK) return;
     const sap_tree_shape* s = &tree->shape;
-    if (s->levels == 0) {
+    if (s->kind == SAP_TREE_EXPLICIT) {
         sap_cuda_boxes_explicit(call, tree);
         return;
     }

@@ -82,11 +82,11 @@ const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_sha
     return same ? NULL : "sizes do not follow from the number of points";
 }
 
-static bool same_offsets(const sap_tree_shape* a, const sap_tree_shape* b) {
-    bool same = a->stride == b->stride && a->levels == b->levels && a->split_at == b->split_at &&
+bool sap_shape_follows(const sap_tree_shape* a, const sap_tree_shape* b) {
+    bool same = a->kind == b->kind && a->stride == b->stride && a->levels == b->levels && a->split_at == b->split_at &&
                 a->axis_at == b->axis_at && a->node_at == b->node_at && a->node_min_id_at == b->node_min_id_at &&
                 a->block_at == b->block_at;
-    for (int32_t j = 0; same && j < a->levels; j++)
+    for (int32_t j = 0; same && j < b->levels; j++)
         same = a->level_depth[j] == b->level_depth[j] && a->box_at[j] == b->box_at[j] &&
                a->min_id_at[j] == b->min_id_at[j];
     return same;
@@ -127,9 +127,9 @@ sap_status sap_tree_verify_cpu(const sap_tree* tree) {
     sap_tree_shape derived;
     const char* wrong = sap_shape_derive(&tree->options, &tree->shape, &derived);
     if (wrong) return malformed(tree, wrong);
-    if (!same_offsets(&derived, &tree->shape)) return malformed(tree, "offsets do not follow from the sizes");
+    if (!sap_shape_follows(&tree->shape, &derived)) return malformed(tree, "offsets do not follow from the sizes");
     if (!gaps_are_zero(tree)) return malformed(tree, "bytes between two arrays are not zero");
-    bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, wide = tree->shape.real_bits == 64;
+    bool balanced = derived.kind == SAP_TREE_BALANCED, wide = tree->shape.real_bits == 64;
     size_t id_bytes = sap_align((size_t)tree->shape.count * sizeof(int32_t));
     size_t work = !balanced ? 0 : wide ? verify_bytes_f64(tree) : verify_bytes_f32(tree);
     sap_scratch scratch = {NULL, 0};

@@ -199,27 +199,18 @@ template <typename real> static void check_tree(sap_cuda_call* call, const sap_t
     end_check(call, c.points.ids, s->source_count, c.found, found);
 }
 
-// Whether a shape is the derived one, offsets included. What stands behind the last level is of no account.
-static bool same_shape(const sap_tree_shape* derived, const sap_tree_shape* claimed) {
-    sap_tree_shape shape = *claimed;
-    for (int32_t j = derived->levels; j < SAP_MAX_LEVELS; j++) {
-        shape.level_depth[j] = 0;
-        shape.box_at[j] = shape.min_id_at[j] = 0;
-    }
-    return memcmp(&shape, derived, sizeof shape) == 0;
-}
-
 sap_status sap_tree_verify_cuda(const sap_tree* tree, bool* right) {
     *right = false;
     sap_tree_shape derived;
     // This also finds options that are none of their enumerations.
-    if (sap_shape_derive(&tree->options, &tree->shape, &derived) || !same_shape(&derived, &tree->shape)) return SAP_OK;
+    if (sap_shape_derive(&tree->options, &tree->shape, &derived) || !sap_shape_follows(&tree->shape, &derived))
+        return SAP_OK;
     // Ids that are so sparse that their bits would take more memory than the tree are left to the host.
     if ((size_t)derived.source_count / 8 > derived.bytes) return SAP_OK;
     sap_cuda_call call;
     verdict found = {0, 1};
     if (sap_cuda_begin(&call, tree->device) == SAP_OK) {
-        if (tree->options.split != SAP_SPLIT_MEDIAN)
+        if (derived.kind == SAP_TREE_EXPLICIT)
             sap_cuda_verify_explicit(&call, tree, &found);
         else if (derived.real_bits == 64)
             check_tree<double>(&call, tree, &found);

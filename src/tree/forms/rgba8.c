@@ -40,7 +40,7 @@ static void pack_leaf(const sap_tree* tree, const sap_rgba8_tree* form, int64_t 
 
 static sap_status check(const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
-    if (s->levels == 0 || s->real_bits != 32 || s->dims != 2 || s->capacity > 1)
+    if (s->kind == SAP_TREE_EXPLICIT || s->real_bits != 32 || s->dims != 2 || s->capacity > 1)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "tree: the form of four bytes a node is for balanced trees of 2-D floats, one point a leaf");
     if (s->count == 0) return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: holds no point");

@@ -159,7 +159,7 @@ int sap_gl_tree_bind(sap_gl_call* call, const sap_tree* tree, const sap_gl_tree*
 // What shaders can walk through.
 static sap_status check(const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
-    if (s->levels == 0)
+    if (s->kind == SAP_TREE_EXPLICIT)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: shaders walk through balanced trees only");
     if (s->real_bits != 32 || s->dims < 2 || s->dims > 3)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
