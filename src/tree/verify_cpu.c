@@ -1,5 +1,7 @@
 // The whole-structure check. It trusts nothing in the arrays: every value is checked before it is used as an index.
+#include "base/assert.h"
 #include "tree/sliding/build.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,17 +13,16 @@ typedef struct violation {
 
 enum { TOP_DEPTH = 8 }; // a balanced tree is checked as at most 2^TOP_DEPTH subtrees and what lies above them
 
-#define SAP_REAL_BITS 32
-#include "tree/verify_leaf.h"
-
-#include "tree/balanced/verify.h"
-#include "tree/explicit/verify.h"
-#undef SAP_REAL_BITS
-#define SAP_REAL_BITS 64
-#include "tree/verify_leaf.h"
-
-#include "tree/balanced/verify.h"
-#include "tree/explicit/verify.h"
+#define SAP_SPECIAL_TEXT "tree/verify_leaf.h"
+#include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/balanced/verify.h"
+#include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/explicit/division.h"
+#include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/sliding/verify.h"
+#include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/explicit/verify.h"
+#include "math/specialise_real.h"
 
 static sap_status malformed(const sap_tree* tree, const char* what) {
     return sap_fail(tree->device, SAP_ERROR_FORMAT, "tree: %s", what);
