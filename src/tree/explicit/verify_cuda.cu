@@ -2,9 +2,9 @@
 // tree at all and who is above whom. The second checks leaves, a warp each, and climbs from them towards the root with
 // what lies below; at a node with two children the first to come stops, the second joins both sides (Karras 2012). The
 // third follows each node's path to the root for its depth and its cell, and asks the rule for its plane.
+#include "tree/explicit/division_cuda.cuh"
 #include "tree/explicit/node_cuda.cuh"
-#include "tree/sliding/build_cuda.cuh"
-#include "tree/verify_cuda.cuh"
+#include "tree/sliding/verify_cuda.cuh"
 
 #define NO_NODE 0xffffffffu
 
@@ -26,9 +26,9 @@ typedef struct totals {
 template <typename real> struct explicit_check {
     sap_tree tree;
     point_check<real> points;
-    int32_t halving_depth;
-    uint32_t* above;   // of each node its parent
-    uint32_t* arrived; // how many children came by
+    int32_t halving_depth; // of the sliding-midpoint rule
+    uint32_t* above;       // of each node its parent
+    uint32_t* arrived;     // how many children came by
     subtree* below;
     real* boxes; // [2 * dims] a node: lower bounds, then upper bounds
     totals* sums;
@@ -213,37 +213,25 @@ static __device__ int climb_for_cell(const explicit_check<real>& c, int64_t at, 
     return depth;
 }
 
-// As sap_sliding_axis.
-template <typename real>
-static __device__ int axis_to_divide(const explicit_check<real>& c, int depth, const real* lower, const real* upper) {
-    const int dims = c.tree.shape.dims;
-    const bool cycle = c.tree.options.axis == SAP_AXIS_CYCLE;
-    int best = -1;
-    real longest = 0;
-    for (int i = 0; i < dims; i++) {
-        const int a = cycle ? (depth + i) % dims : i;
-        const real side = sap_sliding_side(lower[a], upper[a]);
-        if (!(side > longest)) continue;
-        if (cycle) return a;
-        best = a;
-        longest = side;
-    }
-    return best;
-}
-
-// Whether the rule gives an inner node another axis or split.
+// Whether the tree's split rule gives an inner node another axis or split.
 template <typename real>
 static __device__ bool wrong_plane(const explicit_check<real>& c, int64_t at, typename sap_node_of<real>::type node,
                                    int depth, const real* lower, const real* upper) {
     const int dims = c.tree.shape.dims, axis = (int)(node.link & SAP_NODE_LEAF);
-    const int rule = axis_to_divide(c, depth, lower, upper);
-    if (axis != (rule < 0 ? 0 : rule)) return true;
     const int64_t left = at + 1, right = at + sap_link_right(node.link);
-    const real split = sap_node_split(node), *own = c.boxes + at * 2 * dims;
-    if (rule < 0 || depth >= c.halving_depth)
-        return c.below[left].count != c.below[at].count / 2 || !same(split, c.boxes[right * 2 * dims + axis]);
-    const real slid = sap_sliding_moved(sap_sliding_centre(lower[axis], upper[axis]), own[axis], own[dims + axis]);
-    return !same(split, slid) || !(c.boxes[left * 2 * dims + dims + axis] < split);
+    const real* own = c.boxes + at * 2 * dims;
+    const sap_division<real> division = {lower,
+                                         upper,
+                                         own,
+                                         own + dims,
+                                         c.below[at].count,
+                                         c.below[left].count,
+                                         c.boxes[left * 2 * dims + dims + axis],
+                                         c.boxes[right * 2 * dims + axis],
+                                         sap_node_split(node),
+                                         axis,
+                                         depth};
+    return !sap_follows_sliding(c.tree, c.halving_depth, division); // no other rule makes explicit trees
 }
 
 template <typename real> static __global__ void __launch_bounds__(THREADS) check_planes(const explicit_check<real> c) {

@@ -10,6 +10,7 @@
 #ifndef SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
 
+#include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
@@ -38,14 +39,16 @@ typedef struct sap_sliding_node {
     int8_t buffer;
 } sap_sliding_node;
 
-// A node that is being divided. Its cell, its sides' boxes and its plane stand in arrays beside it.
+// A node that is being divided. Its cell, the boxes of its sides and its plane are in arrays of their own.
 typedef struct sap_sliding_part {
     int32_t node, children;           // node -1: the root is its left child
     int32_t begin, count, left_count; // ranks
     int32_t depth, axis;
-    int32_t components; // of the plane's key in the total order; dims + 1: with the id; 0: the points stay in place
+    int32_t components; // of the plane's key in the total order; dims + 1: with the id; 0: the points stay in place,
+                        // or (by_rank) the median has not been found yet
     int32_t first_tile, tiles;
-    int32_t id; // component `dims`
+    int32_t id;   // component `dims`
+    bool by_rank; // the plane is the median
     bool reversed;
     int8_t buffer;
 } sap_sliding_part;
@@ -53,7 +56,8 @@ typedef struct sap_sliding_part {
 // What one warp does at the bottom.
 typedef struct sap_sliding_bottom {
     int32_t node;
-    int32_t part; // of a leaf: which piece of it; otherwise which of the small cells is its own
+    int32_t piece; // of a leaf: which part of its block to write
+    int32_t cell;  // of a subtree: its number among small_cells
 } sap_sliding_bottom;
 
 // The numbers that blocks share; all zero at the start.
@@ -144,31 +148,6 @@ static __device__ __forceinline__ real sap_sliding_moved(real middle, real small
     if (middle > largest) return largest;
     if (middle > smallest) return middle;
     return sap_real_of((typename sap_ordinal<real>::type)(sap_ordinal_of(smallest) + 1)) + 0;
-}
-
-// ---- The tree's nodes
-
-static __device__ __forceinline__ void sap_sliding_write(unsigned char* nodes, int64_t at, float split, int64_t slot,
-                                                         uint32_t link) {
-    sap_node_f32 node;
-    node.bits = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF ? (uint32_t)slot : __float_as_uint(split);
-    node.link = link;
-    ((sap_node_f32*)(void*)nodes)[at] = node;
-}
-static __device__ __forceinline__ void sap_sliding_write(unsigned char* nodes, int64_t at, double split, int64_t slot,
-                                                         uint32_t link) {
-    sap_node_f64 node;
-    bool leaf = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF;
-    node.bits = leaf ? (uint64_t)slot : (uint64_t)__double_as_longlong(split);
-    node.link = link;
-    node.zero = 0;
-    ((sap_node_f64*)(void*)nodes)[at] = node;
-}
-
-// sap_leaf_stride of tree/layout.h, in device code.
-template <typename real> static __device__ __forceinline__ int sap_sliding_stride(int count) {
-    const int unit = count > 4 ? 4 : (int)sizeof(real) / 4;
-    return (count + unit - 1) / unit * unit;
 }
 
 #endif

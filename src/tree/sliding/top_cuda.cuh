@@ -120,7 +120,7 @@ static __device__ void sap_top_add_bottom(const sap_sliding_job<real>& j, int32_
     first = __shfl_sync(SAP_ALL_LANES, first, 0);
     cell = __shfl_sync(SAP_ALL_LANES, cell, 0);
     for (int i = lane; i < pieces; i += SAP_WARP) {
-        sap_sliding_bottom entry = {node, leaf ? i : (int32_t)cell};
+        sap_sliding_bottom entry = {node, i, (int32_t)cell};
         j.bottoms[first + (unsigned int)i] = entry;
     }
     if (leaf || lane >= j.dims) return;
@@ -152,7 +152,7 @@ static __device__ void sap_top_add_part(const sap_sliding_job<real>& j, int pari
     j.part[at] = part;
     j.part[at].first_tile = first_tile;
     j.planes[at * j.dims] = split;
-    if (part.components < 0) j.ranked[atomicAdd(&j.state->ranked[parity], 1u)] = (int32_t)number;
+    if (part.by_rank) j.ranked[atomicAdd(&j.state->ranked[parity], 1u)] = (int32_t)number;
 }
 
 // Where a child's points are once its parent's have been moved.
@@ -197,7 +197,7 @@ static __device__ void sap_top_plan(const sap_sliding_job<real>& j, int parity, 
             split = __shfl_sync(SAP_ALL_LANES, least, 0);
             leaf = child.count <= SAP_LEAF_MAX_EQUAL;
         } else if (child.depth >= j.halving_depth) {
-            child.components = -1;
+            child.by_rank = true;
         } else {
             child.components = 1;
             real middle = sap_sliding_centre(lower, upper);
