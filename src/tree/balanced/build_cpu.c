@@ -40,7 +40,7 @@ static void widen(const sap_build* b, box_values* lower, box_values* upper, cons
 static void split_together(const crew* c, sap_build_node* node) {
     const sap_build* b = c->build;
     const sap_build_kernels* k = c->kernels;
-    int buffer = node->depth & 1, chunks = c->threads;
+    int buffer = node->buffer, chunks = c->threads;
     box_values low[MOST_CHUNKS], high[MOST_CHUNKS];
     int64_t less[MOST_CHUNKS + 1] = {0};
     memset(&low[0], 0, sizeof low[0]);
@@ -52,6 +52,7 @@ static void split_together(const crew* c, sap_build_node* node) {
     for (int i = 1; i < chunks; i++) widen(b, &low[0], &high[0], &low[i], &high[i]);
     k->begin_node(b, node, &low[0], &high[0]);
     sap_pivot pivot = k->find_pivot(b, node);
+    k->write_split(b, node, &pivot);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < chunks; i++)
         less[i + 1] = k->count_smaller(b, node, &pivot, chunk_start(node->low, node->high, i, chunks),
@@ -69,9 +70,10 @@ static void split_together(const crew* c, sap_build_node* node) {
 static void split_alone(const crew* c, sap_build_node* node) {
     const sap_build* b = c->build;
     box_values lower, upper;
-    c->kernels->extent(b, node->depth & 1, node->low, node->high, &lower, &upper);
+    c->kernels->extent(b, node->buffer, node->low, node->high, &lower, &upper);
     c->kernels->begin_node(b, node, &lower, &upper);
     sap_pivot pivot = c->kernels->find_pivot(b, node);
+    c->kernels->write_split(b, node, &pivot);
     c->kernels->partition(b, node, &pivot, node->low, node->high, node->low, node->middle, node->middle, node->high);
 }
 
