@@ -9,6 +9,7 @@ struct sap_box {
 
 // The cell that holds every point of `dims` dimensions.
 SAP_FN sap_box sap_box_everything(int dims) {
+    SAP_ASSERT(dims >= 1 && dims <= SAP_AXES);
     sap_box box;
     SAP_UNROLL
     for (int axis = 0; axis < SAP_AXES; ++axis) {

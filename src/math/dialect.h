@@ -92,8 +92,8 @@ SAP_FN double sap_double_of_bits(uint64_t bits) {
     return value;
 }
 
-// Of bits that are not all zero.
 SAP_FN int sap_trailing_zeros(uint32_t bits) {
+    SAP_ASSERT(bits != 0);
 #ifdef __CUDA_ARCH__
     return __ffs((int)bits) - 1;
 #else

@@ -21,6 +21,7 @@ SAP_FN sap_point sap_point_of(SAP_REAL value) {
 
 // Loops that select, where an index would do, keep the coordinates in registers.
 SAP_FN SAP_REAL sap_point_on(sap_point point, int axis) {
+    SAP_ASSERT(axis >= 0 && axis < SAP_AXES);
     SAP_REAL value = point.at[0];
     SAP_UNROLL
     for (int other = 1; other < SAP_AXES; ++other) value = other == axis ? point.at[other] : value;
@@ -29,6 +30,7 @@ SAP_FN SAP_REAL sap_point_on(sap_point point, int axis) {
 
 // The point with one coordinate replaced.
 SAP_FN sap_point sap_point_with(sap_point point, int axis, SAP_REAL value) {
+    SAP_ASSERT(axis >= 0 && axis < SAP_AXES);
     SAP_UNROLL
     for (int other = 0; other < SAP_AXES; ++other) point.at[other] = other == axis ? value : point.at[other];
     return point;

@@ -59,6 +59,7 @@ SAP_FN float sap_share(float base, float per, float part) { return base + per * 
 // cheaper: empty space is passed in one step.
 SAP_FN float sap_split_cost(float traversal, float intersection, float left, float right, float in_left,
                             float in_right) {
+    SAP_ASSERT(in_left >= 0.0f && in_right >= 0.0f);
     float cost = traversal + intersection * (left * in_left + right * in_right);
     return in_left == 0.0f || in_right == 0.0f ? cost * 0.8f : cost;
 }

@@ -10,6 +10,7 @@
 #ifndef SAPWOOD_MATH_SIMD_H
 #define SAPWOOD_MATH_SIMD_H
 
+#include "base/assert.h"
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -49,6 +50,7 @@ enum { ALL_LANES = (1 << LANES) - 1 };
 INLINE uint32_t lanes_below(int64_t n) { return n >= LANES ? ALL_LANES : n <= 0 ? 0 : (1u << n) - 1; }
 
 INLINE int count_bits(uint32_t mask) {
+    SAP_ASSERT(mask <= (uint32_t)ALL_LANES);
     // Plain x86-64 has no instruction for it: four bits are counted by a table.
     return LANES <= 4 ? (int)(UINT64_C(0x4332322132212110) >> 4 * mask & 15) : __builtin_popcount(mask);
 }

@@ -32,6 +32,7 @@ struct sap_leaf {
 #endif
 
 SAP_FN const SAP_NODE* sap_explicit_node(SAP_TREE_PARAM SAP_BITS node) {
+    SAP_ASSERT(tree->shape.kind == SAP_TREE_EXPLICIT && node < tree->shape.nodes);
     return (const SAP_NODE*)(const void*)(tree->arrays + tree->shape.node_at) + node;
 }
 
@@ -70,6 +71,7 @@ SAP_FN sap_leaf sap_leaf_at(SAP_TREE_PARAM SAP_BITS node) {
     int64_t slot;
     if (tree->shape.kind == SAP_TREE_BALANCED) {
         const int64_t number = (int64_t)node - ((int64_t)1 << tree->shape.depth);
+        SAP_ASSERT(number >= 0 && number < tree->shape.leaves);
         leaf.count = (int)(((number + 1) * tree->shape.count >> tree->shape.depth) -
                            (number * tree->shape.count >> tree->shape.depth));
         leaf.stride = tree->shape.stride;
@@ -89,11 +91,13 @@ SAP_FN sap_leaf sap_leaf_at(SAP_TREE_PARAM SAP_BITS node) {
 
 SAP_FN SAP_REAL sap_leaf_coordinate(SAP_TREE_PARAM sap_leaf leaf, int slot, int axis) {
     (void)tree;
+    SAP_ASSERT(slot >= 0 && slot < leaf.stride && axis >= 0 && axis < SAP_DIMS);
     return leaf.coords[axis * leaf.stride + slot];
 }
 
 SAP_FN int sap_leaf_id(SAP_TREE_PARAM sap_leaf leaf, int slot) {
     (void)tree;
+    SAP_ASSERT(slot >= 0 && slot < leaf.count);
     return leaf.ids[slot];
 }
 
@@ -103,7 +107,9 @@ SAP_FN int sap_smallest_id(SAP_TREE_PARAM SAP_BITS node) {
     if (tree->shape.kind == SAP_TREE_EXPLICIT)
         return ((const int32_t*)(const void*)(tree->arrays + tree->shape.node_min_id_at))[node];
     int level = 0;
+    SAP_ASSERT(node > 1 || tree->shape.depth == 0);
     while (node >> tree->shape.level_depth[level] > 1) ++level;
+    SAP_ASSERT(level < tree->shape.levels);
     int below = 0;
     while (node >> (tree->shape.level_depth[level] - below) == 0) ++below;
     const int32_t* ids = (const int32_t*)(const void*)(tree->arrays + tree->shape.min_id_at[level]);
@@ -120,6 +126,7 @@ SAP_FN int sap_count_below(SAP_TREE_PARAM SAP_BITS node) {
         while (node >> (tree->shape.depth - below) == 0) ++below;
         const int64_t first = ((int64_t)node << below) - ((int64_t)1 << tree->shape.depth);
         const int64_t last = first + ((int64_t)1 << below);
+        SAP_ASSERT(first >= 0 && last <= tree->shape.leaves);
         return (int)((last * tree->shape.count >> tree->shape.depth) -
                      (first * tree->shape.count >> tree->shape.depth));
     }

@@ -12,6 +12,7 @@
 // memory once either way, and what follows at once hits it in the cache.
 //
 // Rows are compared by their bits, minus zero counting as zero, so that rows that are not finite are met by the build.
+#include "base/assert.h"
 #include "tree/tree_cuda.h"
 
 enum { THREADS = 256, PROBES = 256, MOST_TILES = 1024 };
@@ -91,12 +92,14 @@ static __device__ __forceinline__ outcome meet(const search& s, uint32_t* slot, 
 
 template <int dims, typename word> static __device__ __forceinline__ outcome insert(const search& s, int32_t row) {
     const uint32_t hash = hash_of<dims, word>(s, row), mine = hash << s.row_bits | (uint32_t)row;
+    SAP_ASSERT(row >= 0 && row < s.count);
     uint32_t at = __umulhi(hash, s.size);
     for (int probe = 0; probe < PROBES; ++probe) {
         uint32_t there = __ldcg(&s.entries[at]);
         if (there == EMPTY) there = atomicCAS(&s.entries[at], EMPTY, mine);
         if (there == EMPTY) return OUTCOME_FIRST;
         const int32_t other = (int32_t)(there & ((1u << s.row_bits) - 1));
+        SAP_ASSERT(at < s.size && other < s.count);
         if ((there ^ mine) >> s.row_bits == 0 && equal_rows<dims, word>(s, row, other))
             return meet(s, &s.entries[at], there, mine);
         at = at + 1 < s.size ? at + 1 : 0;
@@ -230,6 +233,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t pair = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     const int64_t lower = pair / distance * 2 * distance + pair % distance;
     const int64_t upper = mirror ? lower ^ (2 * distance - 1) : lower + distance;
+    SAP_ASSERT(lower < upper);
     if (upper >= count) return;
     const int32_t i = rows[lower], j = rows[upper];
     if (!comes_after<word>(s, i, j)) return;

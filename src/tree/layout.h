@@ -13,6 +13,7 @@
 #ifndef SAPWOOD_TREE_LAYOUT_H
 #define SAPWOOD_TREE_LAYOUT_H
 
+#include "base/assert.h"
 #include "device/device.h"
 #include "saved/saved.h"
 
@@ -87,20 +88,26 @@ static inline size_t sap_slot_bytes(const sap_tree_shape* s) { return (size_t)s-
 
 // Slots of a leaf of `count` points: rounded up so that vectors fit well and doubles stay aligned.
 static inline int32_t sap_leaf_stride(int32_t count, int32_t real_bits) {
+    SAP_ASSERT(count >= 0 && (real_bits == 32 || real_bits == 64));
     if (count > 4) return (count + 3) / 4 * 4;
     return real_bits == 64 ? (count + 1) / 2 * 2 : count;
 }
 
 // First rank of leaf l of a balanced tree.
-static inline int64_t sap_leaf_rank(const sap_tree_shape* s, int64_t leaf) { return leaf * s->count >> s->depth; }
+static inline int64_t sap_leaf_rank(const sap_tree_shape* s, int64_t leaf) {
+    SAP_ASSERT(s->kind == SAP_TREE_BALANCED && leaf >= 0 && leaf <= s->leaves);
+    return leaf * s->count >> s->depth;
+}
 
 // Start of the block that begins at `slot`.
 static inline unsigned char* sap_block(const sap_tree* t, int64_t slot) {
+    SAP_ASSERT(slot >= 0 && slot <= t->shape.slots);
     return t->arrays + t->shape.block_at + (size_t)slot * sap_slot_bytes(&t->shape);
 }
 
 // Whether node `node` of an explicit tree is a leaf; then its first slot and how many points it holds.
 static inline bool sap_explicit_leaf(const sap_tree* t, int64_t node, int64_t* slot, int32_t* count) {
+    SAP_ASSERT(t->shape.kind == SAP_TREE_EXPLICIT && node >= 0 && node < t->shape.nodes);
     const unsigned char* nodes = t->arrays + t->shape.node_at;
     const sap_node_f32* narrow = (const sap_node_f32*)(const void*)nodes + node;
     const sap_node_f64* wide = (const sap_node_f64*)(const void*)nodes + node;
@@ -114,6 +121,7 @@ static inline bool sap_explicit_leaf(const sap_tree* t, int64_t node, int64_t* s
 
 // Groups of boxes of level j.
 static inline int64_t sap_level_groups(const sap_tree_shape* s, int32_t j) {
+    SAP_ASSERT(j >= 0 && j < s->levels);
     return s->level_depth[j] <= SAP_GROUP_BITS ? 1 : (int64_t)1 << (s->level_depth[j] - SAP_GROUP_BITS);
 }
 

@@ -20,6 +20,7 @@ static inline int64_t sap_leaf_places(const sap_tree* tree) {
 // The leaf at a place; its count is 0 where an explicit tree has an inner node.
 static inline sap_leaf_block sap_leaf_block_at(const sap_tree* tree, int64_t place) {
     const sap_tree_shape* shape = &tree->shape;
+    SAP_ASSERT(place >= 0 && place < sap_leaf_places(tree));
     sap_leaf_block leaf;
     int64_t slot;
     if (shape->kind == SAP_TREE_BALANCED) {
@@ -41,6 +42,7 @@ static inline sap_leaf_block sap_leaf_block_at(const sap_tree* tree, int64_t pla
 // Copies the coordinates of a leaf's point to real point[dims].
 static inline void sap_leaf_point(const sap_tree* tree, const sap_leaf_block* leaf, int32_t slot, void* point) {
     const size_t real_bytes = sap_real_bytes(&tree->shape);
+    SAP_ASSERT(slot >= 0 && slot < leaf->count);
     for (int32_t axis = 0; axis < tree->shape.dims; ++axis)
         memcpy((unsigned char*)point + (size_t)axis * real_bytes,
                leaf->coords + ((size_t)axis * (size_t)leaf->stride + (size_t)slot) * real_bytes, real_bytes);

@@ -4,6 +4,7 @@
 
 static void add_gap(sap_gap* gaps, int32_t* count, size_t at, int64_t entries, size_t bytes) {
     size_t end = at + (size_t)entries * bytes;
+    SAP_ASSERT(*count < SAP_MOST_ARRAYS && at % SAP_ALIGNMENT == 0);
     gaps[(*count)++] = (sap_gap){end, sap_align(end) - end};
 }
 

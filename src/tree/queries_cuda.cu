@@ -62,6 +62,7 @@ static __global__ void __launch_bounds__(CELL_THREADS)
     for (int64_t i = (int64_t)blockIdx.x * CELL_THREADS + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * CELL_THREADS) {
         int at = good ? cell_of(tree, top, queries + i * stride, bits) : 0;
+        SAP_ASSERT(at >= 0 && at < 1 << bits);
         cell[i] = at;
         number[i] = atomicAdd(&cells[at], 1);
     }
@@ -95,7 +96,9 @@ static __global__ void __launch_bounds__(PLACE_THREADS) place_cells(int* cells, 
 static __global__ void __launch_bounds__(ORDER_THREADS)
     list_queries(int64_t count, const int* cell, const int* number, const int* cells, int32_t* rows) {
     int64_t i = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
-    if (i < count) rows[cells[cell[i]] + number[i]] = (int32_t)i;
+    if (i >= count) return;
+    SAP_ASSERT(cells[cell[i]] + number[i] < count);
+    rows[cells[cell[i]] + number[i]] = (int32_t)i;
 }
 
 template <typename real>
@@ -144,6 +147,7 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_leaves(sap_tre
     const sap_tree_shape& s = tree.shape;
     int64_t slot = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
     if (slot >= s.slots) return;
+    SAP_ASSERT(s.kind == SAP_TREE_BALANCED && s.stride > 0);
     int64_t leaf = slot / s.stride, at = slot % s.stride, first = leaf * s.count >> s.depth;
     if (at >= ((leaf + 1) * s.count >> s.depth) - first) return;
     const size_t slot_bytes = (size_t)s.dims * sizeof(real) + sizeof(int32_t);
@@ -162,6 +166,7 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree
     if (!sap_link_is_leaf(leaf.link)) return;
     const int64_t first = (int64_t)leaf.bits;
     const int count = sap_link_count(leaf.link), stride = sap_explicit_slots<real>(count);
+    SAP_ASSERT(first + stride <= s.slots);
     const real* block = sap_explicit_block<real>(tree, first);
     for (int i = 0; i < stride; i++) {
         for (int a = 0; a < s.dims; a++) coords[(first + i) * s.dims + a] = block[a * stride + i];

@@ -39,6 +39,7 @@ static void clear(sap_cuda_call* call, const sap_tree* tree) {
         gaps.gap[gaps.count].at = tree->shape.axis_at;
         gaps.gap[gaps.count++].bytes = 1;
     }
+    SAP_ASSERT(gaps.count <= (int32_t)(sizeof gaps.gap / sizeof gaps.gap[0]));
     sap_cuda_grid grid = {gaps.count, CLEAR_THREADS, 0, false}, one = {1, EMPTY_BOX_THREADS, 0, false};
     sap_cuda_launch(call, clear_gaps, grid, tree->arrays, gaps, sap_cuda_tree_of(tree)->bad);
     if (tree->shape.kind == SAP_TREE_EXPLICIT || tree->shape.level_depth[0] >= SAP_GROUP_BITS) return;
@@ -140,6 +141,7 @@ static __global__ void __launch_bounds__(BOXES_THREADS)
                                                      : (int64_t)1 << (s->level_depth[level] - SAP_GROUP_BITS)));
          level--)
         i -= size;
+    SAP_ASSERT(level >= 0 && level < s->levels);
     const int depth = s->level_depth[level], reals = sap_walk_box_reals(s->dims, s->real_bits);
     const int lane = (int)(threadIdx.x & 15), up = level == 0 ? depth : SAP_GROUP_BITS - 1;
     const bool is_node = i >> depth == 0; // the first level may have fewer than a group holds

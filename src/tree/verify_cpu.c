@@ -105,6 +105,7 @@ static bool gaps_are_zero(const sap_tree* tree) {
 // Sorts non-negative ids below `bound` by counting digits; *other is as large as *ids, and the two change places.
 static void sort_ids(int32_t** ids, int32_t** other, int64_t count, int64_t bound) {
     enum { DIGIT = 11 };
+    for (int64_t i = 0; i < count; i++) SAP_ASSERT((*ids)[i] >= 0 && (*ids)[i] < bound);
     for (int shift = 0; bound >> shift > 0; shift += DIGIT) {
         int64_t starts[(1 << DIGIT) + 1] = {0};
         for (int64_t i = 0; i < count; i++) starts[((*ids)[i] >> shift & ((1 << DIGIT) - 1)) + 1]++;
@@ -116,7 +117,7 @@ static void sort_ids(int32_t** ids, int32_t** other, int64_t count, int64_t boun
     }
 }
 
-// Ids are in range already. Sorting needs memory by the points present, a bit set by the claimed source_count.
+// Sorting needs memory by the points present, a bit set by the claimed source_count.
 static violation repeated_id(const sap_tree* tree, int32_t* ids, int32_t* other) {
     sort_ids(&ids, &other, tree->shape.count, tree->shape.source_count);
     for (int64_t i = 1; i < tree->shape.count; i++)

@@ -4,6 +4,7 @@
 #ifndef SAPWOOD_TREE_VERIFY_CUDA_CUH
 #define SAPWOOD_TREE_VERIFY_CUDA_CUH
 
+#include "base/assert.h"
 #include "device/cuda.h"
 
 enum { THREADS = 256, GAP_THREADS = 64 };
@@ -56,6 +57,7 @@ typedef struct gaps {
 static __global__ void __launch_bounds__(GAP_THREADS)
     check_gaps(const unsigned char* arrays, const gaps unused, verdict* found) {
     const sap_gap gap = unused.gap[blockIdx.x];
+    SAP_ASSERT(gap.bytes < SAP_ALIGNMENT && gap.bytes <= GAP_THREADS);
     if (threadIdx.x < gap.bytes && arrays[gap.at + threadIdx.x] != 0) found->wrong = 1;
 }
 

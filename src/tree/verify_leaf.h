@@ -16,6 +16,7 @@ typedef struct SAP_TYPED(leaf_view) {
 
 static SAP_TYPED(leaf_view) SAP_TYPED(view_leaf)(const sap_tree* tree, int64_t slot, int32_t count, int32_t stride) {
     SAP_TYPED(leaf_view) leaf = {.slot = slot, .count = count, .stride = stride, .dims = tree->shape.dims};
+    SAP_ASSERT(tree->shape.real_bits == SAP_REAL_BITS && count >= 0 && count <= stride);
     leaf.coords = (const SAP_REAL*)(const void*)sap_block(tree, slot);
     leaf.ids = (const int32_t*)(const void*)(leaf.coords + (int64_t)leaf.dims * stride);
     return leaf;

@@ -140,6 +140,7 @@ static __device__ void bottom_clear(const bottom_block<real, dims>& k, int level
         n->start = local_rank(k, level, i);
         n->middle = local_rank(k, level + 1, 2 * i + 1);
         n->end = local_rank(k, level, i + 1);
+        SAP_ASSERT(n->start <= n->middle && n->middle <= n->end && n->end <= k.count);
         n->min_id = INT32_MAX;
         for (int a = 0; a < k.axes(); a++) {
             n->lower[a] = sap_ordinal_highest<real>();
@@ -286,7 +287,10 @@ static __device__ void bottom_pivots(const bottom_block<real, dims>& k, bottom_n
 #pragma unroll 4
     for (int i = r.start + sap_lane(); i < r.end; i += SAP_WARP) {
         ordinal key;
-        if (bottom_candidate(k, n, i, &key)) n->list[atomicAdd(&n->found, 1)] = i;
+        if (!bottom_candidate(k, n, i, &key)) continue;
+        const int at = atomicAdd(&n->found, 1);
+        SAP_ASSERT(at < SAP_WARP);
+        n->list[at] = i;
     }
     __syncthreads();
     const int warp = (int)threadIdx.x / SAP_WARP, lane = sap_lane();
@@ -299,6 +303,7 @@ static __device__ void bottom_pivots(const bottom_block<real, dims>& k, bottom_n
             for (int j = 0; j < own->found; j++) rank += comes_before(k, own->axis, own->list[j], place);
         }
         const unsigned int chosen = __ballot_sync(SAP_ALL_LANES, place >= 0 && rank == target);
+        SAP_ASSERT(chosen != 0 && own->found == own->median.candidates);
         place = __shfl_sync(SAP_ALL_LANES, place, __ffs((int)chosen) - 1);
         if (lane < k.axes()) own->pivot[lane] = k.column(sap_next_axis(own->axis, lane, k.axes()))[place];
         if (lane == 0) {
@@ -398,6 +403,7 @@ template <typename real, int dims> static __device__ void bottom_split(const bot
     bottom_node<real>* n = &k.shared->node[warp / parts];
     bottom_clear(k, level, nodes);
     const int count = n->end - n->start;
+    SAP_ASSERT(nodes <= BOTTOM_NODES && count <= parts * WARP_POINTS);
     const warp_range r = {n->start + count * part / parts, n->start + count * (part + 1) / parts};
     bottom_bounds(k, n, r);
     bottom_begin(k, level, nodes);
@@ -422,6 +428,7 @@ static __global__ void __launch_bounds__(BOTTOM_THREADS)
     k.first = sap_rank(b, b.top, k.root);
     k.count = (int)(sap_rank(b, b.top, k.root + 1) - k.first);
     if (b.top > 0 && sap_build_is_bad(b)) return;
+    SAP_ASSERT(k.count >= 0 && k.count <= capacity);
     bottom_load(k, most);
     __syncthreads();
     if (b.top == 0 && sap_build_is_bad(b)) return; // all of a block agree: the barrier is behind the reports

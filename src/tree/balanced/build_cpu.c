@@ -41,6 +41,7 @@ static void split_together(const crew* c, sap_build_node* node) {
     const sap_build* b = c->build;
     const sap_build_kernels* k = c->kernels;
     int buffer = node->buffer, chunks = c->threads;
+    SAP_ASSERT(chunks <= MOST_CHUNKS);
     box_values low[MOST_CHUNKS], high[MOST_CHUNKS];
     int64_t less[MOST_CHUNKS + 1] = {0};
     memset(&low[0], 0, sizeof low[0]);
@@ -58,6 +59,7 @@ static void split_together(const crew* c, sap_build_node* node) {
         less[i + 1] = k->count_smaller(b, node, &pivot, chunk_start(node->low, node->high, i, chunks),
                                        chunk_start(node->low, node->high, i + 1, chunks));
     for (int i = 0; i < chunks; i++) less[i + 1] += less[i];
+    SAP_ASSERT(pivot.components == 0 || less[chunks] == node->middle - node->low);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < chunks; i++) {
         int64_t from = chunk_start(node->low, node->high, i, chunks),
@@ -90,6 +92,7 @@ static bool build_nodes(const crew* c) {
     int32_t together = depth_with(c->threads), alone = together + SUBTREES_PER_THREAD_BITS;
     if (alone < FEWEST_SUBTREES_BITS) alone = FEWEST_SUBTREES_BITS;
     if (s->count < SERIAL_BELOW || alone > s->depth) together = alone = 0;
+    SAP_ASSERT(together <= alone && alone <= s->depth);
     int64_t subtrees = (int64_t)1 << alone;
     sap_progress_state progress = sap_progress_begin(c->build->tree->device, subtrees * (s->depth + 1));
     for (int32_t depth = 0; depth < together; depth++) {

@@ -80,6 +80,7 @@ static void extent(const sap_build* b, int buffer, int64_t from, int64_t to, voi
 static void write_box(const sap_tree* t, int level, int64_t index, const real* lower, const real* upper,
                       int32_t least) {
     const sap_tree_shape* s = &t->shape;
+    SAP_ASSERT(level >= 0 && level < s->levels && index < (int64_t)1 << s->level_depth[level]);
     real* box = (real*)(void*)(t->arrays + s->box_at[level]) + (index >> SAP_GROUP_BITS) * s->dims * 2 * SAP_GROUP +
                 (index & (SAP_GROUP - 1));
     for (int a = 0; a < s->dims; a++, box += 2 * SAP_GROUP) {
@@ -158,6 +159,7 @@ static void break_ties(const sap_build* b, const sap_build_node* node, sap_pivot
     real* tied = column(b, buffer ^ 1, 0) + node->low;
     for (int c = 1; c < dims; c++) {
         int64_t less, count = gather_tied(b, node, p, c, tied);
+        SAP_ASSERT(rank > 0 && rank < count);
         p->value[c] = (double)select_value(tied, column(b, buffer ^ 1, 1) + node->low, count, rank, &less);
         p->components = c + 1;
         rank -= less;
@@ -173,6 +175,7 @@ static void break_ties(const sap_build* b, const sap_build_node* node, sap_pivot
         p->id = b->ids[buffer][i + __builtin_ctz(equal)];
         return;
     }
+    SAP_ASSERT(false); // a point of this rank ties
 }
 
 static sap_pivot find_pivot(const sap_build* b, const sap_build_node* node) {
@@ -184,6 +187,7 @@ static sap_pivot find_pivot(const sap_build* b, const sap_build_node* node) {
         p.components = 0;
         return p;
     }
+    SAP_ASSERT(node->low < node->middle && node->middle < node->high);
     real value = select_value(column(b, buffer, node->axis) + node->low, column(b, buffer ^ 1, 0) + node->low, count,
                               rank, &less);
     p.value[0] = (double)value;
@@ -244,6 +248,7 @@ INLINE void partition_with(const sap_build* b, int buffer, int32_t axis, const s
         less += lows;
         greater += highs;
     }
+    SAP_ASSERT(less == less_end && greater == greater_end);
 }
 
 // All points equal, or too few to compare: ranks [from, to) keep their order.
@@ -287,6 +292,7 @@ static int64_t count_smaller(const sap_build* b, const sap_build_node* node, con
 static void write_leaf(const sap_build* b, const sap_build_node* node) {
     const sap_tree_shape* s = &b->tree->shape;
     int buffer = node->buffer, count = (int)(node->high - node->low), stride = s->stride;
+    SAP_ASSERT(count >= 0 && count <= stride);
     real* out = (real*)(void*)sap_block(b->tree, node->index * stride);
     for (int a = 0; a < s->dims; a++, out += stride) {
         const real* x = column(b, buffer, a) + node->low;
@@ -319,6 +325,7 @@ static void subtree(const sap_build* b, int32_t depth, int64_t index) {
         sap_pivot p = find_pivot(b, &node);
         write_split(b, &node, &p);
         partition(b, &node, &p, node.low, node.high, node.low, node.middle, node.middle, node.high);
+        SAP_ASSERT(top + 2 <= SAP_MAX_DEPTH);
         stack[top].index = 2 * node.index + 1;
         stack[top++].depth = node.depth + 1;
         stack[top].index = 2 * node.index;

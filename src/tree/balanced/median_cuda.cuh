@@ -34,6 +34,7 @@ static __device__ void sap_median_begin(sap_median<real>* m, typename sap_ordina
 template <typename real>
 static __device__ __forceinline__ int sap_median_bin(const sap_median<real>& m, real x, int bins) {
     const int bin = (int)((x - m.origin) * m.scale);
+    SAP_ASSERT(bin >= 0 && m.scale > 0);
     return bin < bins ? bin : bins - 1;
 }
 
@@ -66,6 +67,7 @@ sap_last_key_below(const sap_median<real>& m, int bin, int bins, typename sap_or
 template <typename real>
 static __device__ __forceinline__ void sap_median_take(sap_median<real>* m, int bin, int bins, int before, int inside) {
     typedef typename sap_ordinal<real>::type ordinal;
+    SAP_ASSERT(bin >= 0 && bin < bins && inside > 0 && inside <= m->candidates);
     m->below += before;
     m->candidates = inside;
     if (m->scale > 0) {
@@ -96,6 +98,7 @@ template <typename real>
 static __device__ void sap_median_next(sap_median<real>* m, int axis, int dims,
                                        const typename sap_ordinal<real>::type* lower,
                                        const typename sap_ordinal<real>::type* upper) {
+    SAP_ASSERT(m->component < dims);
     m->component++;
     const bool ids = m->component == dims;
     const int next = sap_next_axis(axis, ids ? 0 : m->component, dims);

@@ -130,6 +130,7 @@ static __device__ void top_begin(const top_block<real, dims>& k, int level, int6
                                  const typename sap_ordinal<real>::type* upper, int min_id) {
     const sap_cuda_build& b = *k.build;
     const top_work<real>& w = *k.work;
+    SAP_ASSERT(level < b.top && index >> level == 0);
     const int64_t heap = ((int64_t)1 << level) + index;
     const int count = (int)(sap_rank(b, level, index + 1) - sap_rank(b, level, index));
     const int axis = sap_choose_axis<real>(b, level, count, lower, upper), stored = sap_stored_level(b, level);

@@ -57,6 +57,7 @@ static violation SAP_TYPED(check_box)(const sap_tree* tree, int32_t depth, int64
     int32_t below = s->depth - depth;
     if (below % SAP_GROUP_BITS || (depth == 0 && s->depth > 0)) return (violation){NULL, 0};
     int32_t level = s->levels - 1 - below / SAP_GROUP_BITS;
+    SAP_ASSERT(level >= 0 && level < s->levels);
     const SAP_REAL* box = (const SAP_REAL*)(const void*)(tree->arrays + s->box_at[level]) +
                           (index / SAP_GROUP) * s->dims * 2 * SAP_GROUP + index % SAP_GROUP;
     bool empty = !sum->first[0].x, same = true;
@@ -75,6 +76,7 @@ static violation SAP_TYPED(check_box)(const sap_tree* tree, int32_t depth, int64
 static int32_t SAP_TYPED(axis_by_rule)(const sap_tree* tree, int32_t depth, const SAP_TYPED(summary) * both) {
     const sap_tree_shape* s = &tree->shape;
     if (tree->options.axis == SAP_AXIS_CYCLE) return depth % s->dims;
+    SAP_ASSERT(both->first[0].x);
     int32_t widest = 0;
     SAP_REAL most = -1;
     for (int32_t a = 0; a < s->dims; a++) {
@@ -104,6 +106,7 @@ static violation SAP_TYPED(check_inner)(const sap_tree* tree, int32_t depth, int
         return SAP_TYPED(check_box)(tree, depth, index, left);
     }
     SAP_TYPED(place) median = right->first[axis], last = left->last[axis];
+    SAP_ASSERT(median.x && last.x); // of two points and more, each half has one
     if (!SAP_TYPED(before)(s, axis, last, median)) return (violation){"points on the wrong side of node", node};
     if (!SAP_TYPED(same)(split, median.x[(int64_t)axis * s->stride]))
         return (violation){"split is not the median at node", node};
@@ -120,6 +123,7 @@ static violation SAP_TYPED(check_subtree)(const sap_tree* tree, int32_t top, int
     int32_t height = 0;
     int64_t leaves = (int64_t)1 << (s->depth - top);
     for (int64_t i = 0; i < leaves; i++) {
+        SAP_ASSERT(height <= s->depth - top);
         int64_t number = index * leaves + i, rank = sap_leaf_rank(s, number);
         int32_t count = (int32_t)(sap_leaf_rank(s, number + 1) - rank);
         SAP_TYPED(leaf_view) leaf = SAP_TYPED(view_leaf)(tree, number * s->stride, count, s->stride);
@@ -132,6 +136,7 @@ static violation SAP_TYPED(check_subtree)(const sap_tree* tree, int32_t top, int
         if (v.what) return v;
         height++;
     }
+    SAP_ASSERT(height == 1);
     *result = done[0];
     return (violation){NULL, 0};
 }

@@ -23,6 +23,7 @@ static __device__ bool wrong_box(const check<real>& c, const places<real>& p, in
     const int32_t below = s->depth - depth;
     if (below % SAP_GROUP_BITS || (depth == 0 && s->depth > 0)) return false;
     const int32_t level = s->levels - 1 - below / SAP_GROUP_BITS;
+    SAP_ASSERT(level >= 0 && level < s->levels);
     const real* box = (const real*)(const void*)(c.tree.arrays + s->box_at[level]) +
                       index / SAP_GROUP * s->dims * 2 * SAP_GROUP + index % SAP_GROUP;
     const int32_t* min_ids = (const int32_t*)(const void*)(c.tree.arrays + s->min_id_at[level]);

@@ -22,9 +22,11 @@ template <typename real> struct places {
     int64_t rows;
 
     __device__ __forceinline__ place<real> get(int column, int64_t row) const {
+        SAP_ASSERT(column >= 0 && column < columns && row >= 0 && row < rows);
         return {x[column * rows + row], slot[column * rows + row]};
     }
     __device__ __forceinline__ void put(int column, int64_t row, place<real> what) const {
+        SAP_ASSERT(column >= 0 && column < columns && row >= 0 && row < rows);
         x[column * rows + row] = what.x;
         slot[column * rows + row] = what.slot;
     }

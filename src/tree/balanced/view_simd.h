@@ -18,6 +18,7 @@ typedef struct tree_view {
 
 INLINE tree_view view_tree(const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
+    SAP_ASSERT(s->kind == SAP_TREE_BALANCED && s->real_bits == SAP_REAL_BITS);
     tree_view v = {.blocks = tree->arrays + s->block_at,
                    .block_bytes = (size_t)s->stride * sap_slot_bytes(s),
                    .levels = s->levels,

@@ -19,6 +19,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) link_
     if (at == 0) links[at].parent = -1;
     const uint32_t link = sap_node_at<real>(tree, at).link;
     if (sap_link_is_leaf(link)) return;
+    SAP_ASSERT(sap_link_right(link) >= 2 && at + sap_link_right(link) < tree.shape.nodes);
     links[at + 1].parent = (int32_t)at;
     links[at + sap_link_right(link)].parent = (int32_t)at;
 }
@@ -73,6 +74,7 @@ static __global__ void __launch_bounds__(THREADS) join_boxes(sap_tree tree, abov
         int before = 0;
         if (lane == 0) before = atomicAdd(&links[parent].arrived, 1);
         before = __shfl_sync(SAP_ALL_LANES, before, 0);
+        SAP_ASSERT(before < 2);
         if (before == 0) return;
         __threadfence();
         const int64_t right = parent + (int64_t)sap_link_right(sap_node_at<real>(tree, parent).link);

@@ -60,6 +60,7 @@ static violation SAP_TYPED(root_cell)(const sap_tree* tree, double* lower, doubl
 static void SAP_TYPED(enter_cell)(const sap_tree* tree, SAP_TYPED(preorder) * w, int32_t depth) {
     SAP_TYPED(path_node)* p = &w->path[depth];
     size_t bytes = (size_t)tree->shape.dims * sizeof(double);
+    SAP_ASSERT(depth < SAP_MAX_DEPTH);
     if (depth == 0) {
         memcpy(p->lower, w->lower, bytes);
         memcpy(p->upper, w->upper, bytes);
@@ -198,6 +199,7 @@ static violation SAP_TYPED(verify_explicit)(const sap_tree* tree, int32_t* ids) 
         p->left = b;
         p->left_done = true;
     }
+    SAP_ASSERT(w.depth == 0 && w.rank <= s->count);
     if (w.node != s->nodes || w.leaves != s->leaves || w.slot != s->slots || w.rank != s->count ||
         w.deepest != s->depth || w.fullest != s->capacity)
         return (violation){"nodes, leaves, points or depth are not as many as the header says; nodes", w.node};

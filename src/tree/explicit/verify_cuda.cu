@@ -172,6 +172,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) check
         unsigned before = 0;
         if (sap_lane() == 0) before = atomicAdd(&c.arrived[parent], 1u);
         before = __shfl_sync(SAP_ALL_LANES, before, 0);
+        SAP_ASSERT(before < 2); // every node has one parent, or the links are broken
         if (before == 0) break;
         __threadfence();
         wrong |= join(c, at, parent, &w);

@@ -39,6 +39,7 @@ static int32_t SAP_TYPED(choose_axis)(const SAP_TYPED(points) * p, const node_ra
 // Permutes a range so that what stands at `rank` belongs there. Quickselect (Hoare 1961); keys are distinct.
 static void SAP_TYPED(select)(const SAP_TYPED(points) * p, const node_range* range, int64_t rank, int32_t axis) {
     int64_t left = range->begin, right = range->end - 1;
+    SAP_ASSERT(left <= rank && rank <= right);
     uint64_t random = UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(range->node + 1);
     while (left < right) {
         random ^= random << 13;
@@ -69,6 +70,7 @@ static void SAP_TYPED(make_node)(const SAP_TYPED(points) * p, const node_range* 
     int64_t rank = range->begin + (range->end - range->begin - 1) / 2;
     int32_t axis = SAP_TYPED(choose_axis)(p, range), depth = range->depth + 1;
     SAP_TYPED(select)(p, range, rank, axis);
+    SAP_ASSERT(range->begin <= rank && rank < range->end);
     *less = (node_range){range->begin, rank, range->node + 1, depth};
     *greater = (node_range){rank + 1, range->end, range->node + 1 + rank - range->begin, depth};
     nodes[range->node] = (sap_tree_node){.point = p->ids[p->order[rank]],
@@ -83,6 +85,7 @@ static void SAP_TYPED(make_subtree)(const SAP_TYPED(points) * p, node_range root
         node_range range = stack[--height], less, greater;
         if (range.begin >= range.end) continue;
         SAP_TYPED(make_node)(p, &range, nodes, &less, &greater);
+        SAP_ASSERT(height + 2 <= MOST_PENDING);
         stack[height++] = greater;
         stack[height++] = less;
     }
@@ -98,6 +101,7 @@ static void SAP_TYPED(gather)(const sap_tree* tree, const SAP_TYPED(points) * p)
             p->order[rank] = (int32_t)rank;
         }
     }
+    SAP_ASSERT(rank == tree->shape.count);
 }
 
 static void SAP_TYPED(export_nodes)(const sap_tree* tree, unsigned char* memory, sap_tree_node* nodes) {

@@ -107,6 +107,7 @@ static __device__ __forceinline__ real* sap_column(const sap_sliding_job<real>& 
 
 // Where the i-th point of a node lies.
 static __device__ __forceinline__ int sap_rank_of(int begin, int count, bool reversed, int i) {
+    SAP_ASSERT(i >= 0 && i < count);
     return reversed ? begin + (count - 1 - i) : begin + i;
 }
 

@@ -83,6 +83,7 @@ static __device__ int sap_small_divide(const sap_sliding_job<real>& j, const sap
         left += __popc(mask);
     }
     __syncwarp();
+    SAP_ASSERT(left <= w.count);
     return left;
 }
 
@@ -110,6 +111,7 @@ template <typename real>
 static __device__ real sap_small_select(const sap_small_walk<real>& w, const real* column, const uint16_t* tied,
                                         int count, int rank) {
     typedef typename sap_ordinal<real>::type ordinal;
+    SAP_ASSERT(rank >= 0 && rank < count);
     ordinal value = 0;
     for (int shift = (int)sizeof(ordinal) * 8 - 1; shift >= 0; shift--) {
         int zeros = 0;
@@ -163,6 +165,7 @@ static __device__ int sap_small_median(const sap_sliding_job<real>& j, const sap
         rank -= less;
         if (rank == 0) return c + 1;
     }
+    SAP_ASSERT(rank < count);
     *id = tied[rank];
     __syncwarp();
     return j.dims + 1;
@@ -190,6 +193,7 @@ static __device__ bool sap_small_split(const sap_sliding_job<real>& j, sap_small
         left = sap_small_divide(j, w, axis, components, plane, id);
         plane = __shfl_sync(SAP_ALL_LANES, plane, 0);
     }
+    SAP_ASSERT(w.height < SAP_MAX_DEPTH && left > 0 && left < w.count);
     sap_small_step<real>* step = &w.steps[w.height];
     if (sap_lane() == axis) {
         step->lower = w.lower;
@@ -209,6 +213,7 @@ static __device__ bool sap_small_split(const sap_sliding_job<real>& j, sap_small
 
 // Goes to a child of the topmost step.
 template <typename real> static __device__ void sap_small_enter(sap_small_walk<real>& w, bool right) {
+    SAP_ASSERT(w.height > 0);
     const sap_small_step<real>* step = &w.steps[w.height - 1];
     w.begin = right ? step->begin + step->left : step->begin;
     w.count = right ? step->count - step->left : step->left;
@@ -249,6 +254,7 @@ static __device__ sap_small_walk<real> sap_small_begin(const sap_sliding_job<rea
     w.coords = (real*)(void*)(w.steps + SAP_MAX_DEPTH);
     w.lists[0] = (uint16_t*)(void*)(w.coords + j.dims * j.small);
     w.lists[1] = w.lists[0] + j.small;
+    SAP_ASSERT(root.count <= j.small);
     w.count = root.count;
     w.depth = root.depth;
     w.flat = INT32_MAX;

@@ -138,6 +138,7 @@ static __device__ void sap_top_add_part(const sap_sliding_job<real>& j, int pari
     old = __shfl_sync(SAP_ALL_LANES, old, 0);
     const int64_t number = (int64_t)(old >> 32), at = parity * j.parts + number;
     const int first_tile = (int)(unsigned int)old;
+    SAP_ASSERT(number < j.parts);
     for (int i = lane; i < part.tiles; i += SAP_WARP) j.tile_part[first_tile + i] = (int32_t)number;
     if (lane < j.dims) {
         j.cells[(at * j.dims + lane) * 2] = lower;
@@ -158,6 +159,7 @@ static __device__ void sap_top_add_part(const sap_sliding_job<real>& j, int pari
 // Where a child's points are once its parent's have been moved.
 static __device__ __forceinline__ sap_sliding_part sap_top_child(const sap_sliding_part& parent, bool right) {
     sap_sliding_part child = {};
+    SAP_ASSERT(parent.left_count >= 0 && parent.left_count <= parent.count);
     bool behind = right != (parent.components == 0 && parent.reversed);
     child.count = right ? parent.count - parent.left_count : parent.left_count;
     child.begin = behind ? parent.begin + (parent.count - child.count) : parent.begin;
@@ -185,6 +187,7 @@ static __device__ void sap_top_plan(const sap_sliding_job<real>& j, int parity, 
         if (parent.components != 0 && lane == parent.axis) (right ? lower : upper) = j.planes[parent_at * j.dims];
         side = least == most ? 0 : sap_sliding_side(lower, upper);
     }
+    SAP_ASSERT(child.depth <= SAP_MAX_DEPTH);
     sap_sliding_node node = {};
     bool leaf = child.count <= j.leaf_size, small = !leaf && child.count <= j.small;
     real split = 0;
