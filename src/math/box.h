@@ -1,4 +1,4 @@
-// Cells of a tree, and how near and how far their points can be.
+// Cells of a tree, and bounds of the distances from a query to their points.
 // Shared text; needs math/distance.h. Both bounds hold for distances as they are computed (see there why).
 
 SAP_STRUCT(sap_box)

@@ -1,11 +1,11 @@
-// One register of reals and one of int32 ids beside it, the same few operations on every instruction set. A file that
+// One register of reals and one of as many int32 ids: the same few operations on every instruction set. A file that
 // includes this is compiled once per instruction set (SAP_SIMD 1, 2, 3 as in sap_simd) and precision (SAP_REAL_BITS).
 //
 // real, LANES; vreal: LANES reals; vid: LANES int32. Masks are the low LANES bits of a uint32_t.
 // v_number(x, first): x with its lowest four bits replaced by the lane's number, counted from `first`.
-// v_compress, id_compress: the lanes in the mask, moved down; those behind hold anything. _store_kept stores them, and
-// may write a whole register.
-// reduce_min, reduce_max: of all lanes; none is NaN.
+// v_compress, id_compress: the lanes in the mask, moved down; the lanes after them are undefined. _store_kept stores
+// them and may write a whole register.
+// reduce_min, reduce_max: of all lanes; no lane may be NaN.
 // "part" loads and stores touch only the first n lanes; lanes not loaded are zero.
 #ifndef SAPWOOD_MATH_SIMD_H
 #define SAPWOOD_MATH_SIMD_H

@@ -35,7 +35,7 @@ INLINE uint32_t lane_mask(vlane on) {
 }
 
 INLINE vreal v_choose(vlane on, vreal yes, vreal no) { return (vreal)((on & (vlane)yes) | (~on & (vlane)no)); }
-// By name, lane after lane: of a loop over lanes clang would make one through memory.
+// Lane by lane: clang compiles a loop over the lanes to one through memory.
 INLINE vreal v_set(real x) {
 #if SAP_REAL_BITS == 32
     return (vreal){x, x, x, x};
@@ -134,7 +134,7 @@ INLINE vreal v_compress(uint32_t mask, vreal x) {
     for (int i = 0, n = 0; i < LANES; n += (int)(mask >> i & 1), i++) kept[n] = x[i];
     return v_load(kept);
 }
-// Scalar stores: 16-byte registers have no quick compression.
+// Scalar stores: there is no fast compression of 16-byte registers.
 INLINE void v_store_kept(real* p, uint32_t mask, vreal x) {
     for (int i = 0; i < LANES; p += mask >> i & 1, i++) *p = x[i];
 }

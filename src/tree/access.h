@@ -2,14 +2,14 @@
 // Specialised text (math/specialise.h); needs math/dialect.h and tree/layout.h. On a GPU `tree` points to a copy of the
 // host's struct whose arrays lie on the device. Sizes are written out so that they become constants.
 
-// A node as a walk sees it. What is beside is_leaf means something for inner nodes only.
+// A node as a walk sees it. The other fields are defined for inner nodes only.
 SAP_STRUCT(sap_inner)
 struct sap_inner {
     bool is_leaf;
     int axis;
     SAP_REAL split;
     SAP_BITS lower; // child with the coordinates up to split
-    SAP_BITS upper; // child with those from split on
+    SAP_BITS upper; // child with the coordinates from split on
 };
 
 // The points of a leaf.
@@ -102,7 +102,7 @@ SAP_FN int sap_leaf_id(SAP_TREE_PARAM sap_leaf leaf, int slot) {
 }
 
 // The smallest id below a node other than a balanced tree's root. A balanced tree keeps them at the levels of its
-// boxes: between those, at most eight stand for a node.
+// boxes; at the levels between, a node's id is the smallest of at most eight.
 SAP_FN int sap_smallest_id(SAP_TREE_PARAM SAP_BITS node) {
     if (tree->shape.kind == SAP_TREE_EXPLICIT)
         return ((const int32_t*)(const void*)(tree->arrays + tree->shape.node_min_id_at))[node];

@@ -1,4 +1,4 @@
-// What a tree is, for its user.
+// sap_tree_describe: a tree's sizes, bounds and options.
 #include "tree/host_view.h"
 
 static double real_at(const sap_tree_shape* s, const unsigned char* reals, int64_t i) {

@@ -1,7 +1,7 @@
-// Which rows are the first of their kind: rows go into buckets by hash, and each bucket through a small table. Whatever
-// the points, a bucket in which the table does badly is sorted instead, so the worst case is O(n log n).
+// Which rows are the first of their kind: rows go into buckets by hash, and each bucket through a small hash table. A
+// bucket whose table takes too many probes is sorted instead, so the worst case is O(n log n) whatever the points.
 //
-// Rows are compared by their bits, minus zero counting as zero, so that rows that are not finite are met by the build.
+// Rows are compared by their bits, minus zero counting as zero, so that the build still sees rows that are not finite.
 #include "tree/layout.h"
 #include <string.h>
 
@@ -133,7 +133,7 @@ static void fill_buckets(search* s) {
             uint64_t hash = hash_of(s->rows, i);
             s->entries[s->starts[c * buckets + bucket_of(s, hash)]++] = (entry){(uint32_t)hash, (int32_t)i};
         }
-    // The last chunk's cursors stand at the ends of the buckets.
+    // The last chunk's cursors have reached the ends of the buckets.
     const int64_t* ends = s->starts + (s->threads - 1) * buckets;
     memmove(s->starts + 1, ends, (size_t)buckets * sizeof *ends);
     s->starts[0] = 0;

@@ -1,13 +1,13 @@
 // Which rows are the first of their kind, on a GPU: every row goes into one hash table, whose entries are row numbers,
 // by linear probing. A slot belongs to the kind of the row that came first into it; the smallest row of the kind stays
-// there, and whoever loses against it is marked. So rows of one kind are marked all but one, in whatever order threads
-// run, and rows without equals mark nothing. What is not marked is then packed in ascending order.
+// there, and every other row of the kind is marked. So rows of one kind are marked all but one, in whatever order
+// threads run, and rows without equals mark nothing. What is not marked is then packed in ascending order.
 //
 // A row that finds no place within PROBES slots is put aside, with all of its kind, since slots are never freed: those
 // rows are sorted (K. E. Batcher, Sorting networks and their applications, 1968), so that points made to collide cost
 // O(n log² n). Others never get there: at half load a run of 256 slots has a probability below 1e-20.
 //
-// An entry's bits above the row number are bits of the hash, so that other kinds are seldom looked at. The table could
+// An entry's bits above the row number are bits of the hash, so that other kinds are seldom compared. The table could
 // be split into parts that fit the L2 cache, but that costs more reading than it saves: a slot's sector comes from
 // memory once either way, and what follows at once hits it in the cache.
 //
@@ -82,7 +82,7 @@ static __device__ __forceinline__ void mark(uint32_t* bits, uint32_t row) { atom
 
 typedef enum outcome { OUTCOME_FIRST, OUTCOME_DUPLICATE, OUTCOME_ASIDE } outcome;
 
-// At a slot of the row's kind. Where everyone comes to one slot, most only read it.
+// At a slot of the row's kind. If many rows reach one slot, most of them only read it.
 static __device__ __forceinline__ outcome meet(const search& s, uint32_t* slot, uint32_t there, uint32_t mine) {
     if (there > mine) there = atomicMin(slot, mine);
     if (there < mine) return OUTCOME_DUPLICATE;

@@ -1,9 +1,9 @@
-// The point tree in memory: flat arrays, offsets, no pointers. What is kept is what is saved, mapped and uploaded.
+// The point tree in memory: flat arrays, offsets, no pointers. The same bytes are saved, mapped and uploaded.
 //
 // Balanced tree. Heap order: root 1, children 2i and 2i+1. Every leaf has depth H = shape.depth; leaf l owns ranks
 // [l*n>>H, (l+1)*n>>H) of the reordered points. A node's smaller half is what lies below its median in the total order
-// of its axis (coordinate a, then a+1, … cyclically, then id). Beside the nodes stand tight boxes at every fourth level
-// counted from the leaves, in groups of 16 siblings, and the smallest id below each of those.
+// of its axis (coordinate a, then a+1, … cyclically, then id). Further arrays hold tight boxes at every fourth level,
+// counted from the leaves, in groups of 16 siblings, and the smallest id below each of those nodes.
 //
 // Explicit tree. Nodes in preorder: the left child is the next node, the right child is link>>5 further on.
 //
@@ -77,8 +77,8 @@ struct sap_tree {
     sap_tree_options options; // defaults filled in
     sap_tree_shape shape;
     unsigned char* arrays;  // shape.bytes of them
-    sap_tree_memory memory; // which the arrays lie in
-    void* beside;           // what a processor keeps with the tree beside its arrays, or NULL
+    sap_tree_memory memory; // that holds the arrays
+    void* beside;           // what a processor keeps with the tree besides its arrays, or NULL
 };
 
 static inline size_t sap_real_bytes(const sap_tree_shape* s) { return (size_t)s->real_bits / 8; }

@@ -37,8 +37,8 @@ double sap_limit2(const sap_tree* tree, double radius) {
     double limit2 = radius * radius;
     if (tree->shape.real_bits == 64) return limit2 < DBL_MAX ? limit2 : DBL_MAX;
     if (!(limit2 < (double)FLT_MAX)) return (double)FLT_MAX;
-    // Rounded to double first, a product may fall on the middle between two floats: its error, dear where fma is not an
-    // instruction, tells to which it belongs.
+    // The product, rounded to double first, may fall exactly between two floats. Then its rounding error, which is
+    // expensive to compute where fma is not an instruction, says to which of them it rounds.
     const float rounded = (float)limit2, other = nextafterf(rounded, (double)rounded < limit2 ? INFINITY : 0);
     if (limit2 != ((double)rounded + (double)other) / 2) return (double)rounded;
     const double error = fma(radius, radius, -limit2);

@@ -1,7 +1,7 @@
 // Queries in the order of the tree, on CUDA: one counting sort by the cells of the tree's top levels.
 //
 // Cells, not a grid or a space-filling curve: they hold equally many points whatever the distribution. Within a cell
-// the order is left to chance; answers do not depend on it.
+// the order is arbitrary; answers do not depend on it.
 #include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
@@ -73,8 +73,8 @@ typedef struct place_shared {
     int base;
 } place_shared;
 
-// Turns counts into places. Blocks of cells follow one another as they come, which does no harm: neighbours stay
-// neighbours but for one border in PLACE_THREADS.
+// Turns counts into places. The order of the blocks of cells is that in which they arrive. That does no harm: only at
+// one border in PLACE_THREADS are neighbours separated.
 static __global__ void __launch_bounds__(PLACE_THREADS) place_cells(int* cells, int count, int* total) {
     SAP_CUDA_SHARED(place_shared, s);
     int i = (int)(blockIdx.x * PLACE_THREADS + threadIdx.x), own = i < count ? cells[i] : 0, sum = own;
@@ -91,8 +91,7 @@ static __global__ void __launch_bounds__(PLACE_THREADS) place_cells(int* cells, 
     if (i < count) cells[i] = s->base + before + sum - own;
 }
 
-// Lists the queries by cell. Their coordinates stay where they are: reading them in this order once costs less than
-// moving them.
+// Lists the queries by cell. Their coordinates do not move: reading them once in this order costs less.
 static __global__ void __launch_bounds__(ORDER_THREADS)
     list_queries(int64_t count, const int* cell, const int* number, const int* cells, int32_t* rows) {
     int64_t i = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
@@ -141,7 +140,7 @@ sap_cuda_queries sap_cuda_queries_order(sap_cuda_call* call, const sap_tree* tre
 
 // ---- The tree's own points
 
-// A thread a slot of a balanced tree's leaves.
+// One thread for each slot of a balanced tree's leaves.
 template <typename real>
 static __global__ void __launch_bounds__(ORDER_THREADS) points_of_leaves(sap_tree tree, real* coords, int32_t* rows) {
     const sap_tree_shape& s = tree.shape;
@@ -156,7 +155,7 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_leaves(sap_tre
     rows[first + at] = ((const int32_t*)(block + (int64_t)s.dims * s.stride))[at];
 }
 
-// A thread a node of an explicit tree: leaves write their slots, those without a point with row -1.
+// One thread for each node of an explicit tree: leaves write their slots, those without a point with row -1.
 template <typename real>
 static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree tree, real* coords, int32_t* rows) {
     const sap_tree_shape& s = tree.shape;

@@ -1,4 +1,4 @@
-// Point trees on CUDA devices: their memory, walk boxes, the way to and from host memory, and bad points.
+// Point trees on CUDA devices: their memory, their walk boxes, copies from and to host memory, and bad points.
 #include "device/cuda_rooms.h"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
@@ -12,7 +12,7 @@ typedef struct gap_list {
 
 enum { CLEAR_THREADS = 256, EMPTY_BOX_THREADS = 128 };
 
-// Makes gaps zero (a block each) and forgets bad rows.
+// Makes gaps zero, one block each, and resets the first bad row.
 static __global__ void __launch_bounds__(CLEAR_THREADS) clear_gaps(unsigned char* arrays, gap_list gaps, int64_t* bad) {
     sap_gap gap = gaps.gap[blockIdx.x];
     for (size_t i = threadIdx.x; i < gap.bytes; i += CLEAR_THREADS) arrays[gap.at + i] = 0;
@@ -54,7 +54,7 @@ static size_t walk_bytes(const sap_tree_shape* s) {
     return (size_t)nodes * (size_t)sap_walk_box_reals(s->dims, s->real_bits) * sap_real_bytes(s);
 }
 
-// What is kept beside the arrays, with nothing in it yet.
+// Makes an empty tree->beside.
 static void make_beside(sap_cuda_call* call, sap_tree* tree) {
     sap_cuda_tree* beside = (sap_cuda_tree*)sap_memory_allocate_zero(call->device, sizeof *beside);
     if (!beside) {
@@ -68,7 +68,7 @@ static void make_beside(sap_cuda_call* call, sap_tree* tree) {
         sap_memory_release(call->device, beside, sizeof *beside);
 }
 
-// The rows that sap_device_wait is to report.
+// Makes the place for the first bad row that sap_device_wait reports.
 static void make_device_bad(sap_cuda_call* call) {
     sap_cuda* cuda = call->cuda;
     if (call->waits || cuda->bad) return;
@@ -88,7 +88,7 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
     void *new_arrays = NULL, *new_boxes = NULL;
     if (need > tree->memory.allocated) new_arrays = sap_cuda_allocate(call, need);
     if (boxes > beside->boxes_bytes) new_boxes = sap_cuda_allocate(call, boxes);
-    // Taken now, as long as the old tree is still there.
+    // Taken now: if it fails, the old tree is still there.
     if (shape->kind == SAP_TREE_EXPLICIT)
         beside->links = sap_cuda_take(call, (size_t)shape->nodes * SAP_CUDA_LINK_BYTES);
     if (call->status != SAP_OK) {
@@ -126,14 +126,14 @@ void sap_tree_unmake_cuda(sap_tree* tree) {
 
 enum { BOXES_THREADS = 256 };
 
-// One thread a box that the tree keeps. Half a warp holds a group of siblings, from whose boxes those of the levels up
-// to the next that is kept follow. All levels at once.
+// One thread for each box that the tree keeps. Half a warp holds a group of siblings; from their boxes follow those of
+// the levels above, up to the next level that is kept. All levels at once.
 template <typename real>
 static __global__ void __launch_bounds__(BOXES_THREADS)
     walk_boxes(sap_tree tree, real* boxes, int64_t most, const int64_t* bad) {
     const sap_tree_shape* s = &tree.shape;
     int64_t i = (int64_t)blockIdx.x * BOXES_THREADS + threadIdx.x;
-    if (i >= most || *bad != INT64_MAX) return; // whole half-warps; a bad build has left no boxes
+    if (i >= most || *bad != INT64_MAX) return; // whole half-warps; a build over bad points leaves no boxes
     const unsigned int half = 0xffffu << (threadIdx.x & 16);
     int level = s->levels - 1;
     for (int64_t size; i >= (size = SAP_GROUP * (s->level_depth[level] <= SAP_GROUP_BITS
@@ -199,7 +199,7 @@ sap_status sap_tree_make_cuda(sap_tree* tree, const unsigned char* arrays) {
     sap_cuda_call call;
     sap_tree_shape shape = tree->shape;
     sap_cuda_begin(&call, tree->device);
-    call.waits = true; // the arrays may be gone right after the call
+    call.waits = true; // the caller may free the arrays right after the call
     sap_cuda_tree_reserve(&call, tree, &shape);
     sap_cuda_copy(&call, tree->arrays, arrays, shape.bytes);
     sap_cuda_tree_boxes(&call, tree);

@@ -1,4 +1,4 @@
-// The whole-structure check. It trusts nothing in the arrays: every value is checked before it is used as an index.
+// The whole-structure check. It trusts nothing in the arrays: every value is checked before it becomes an index.
 #include "base/assert.h"
 #include "tree/sliding/build.h"
 #include <float.h>

@@ -1,9 +1,9 @@
 // Subtrees whose points fit into shared memory: one block builds each, down to the leaves.
 //
 // A level that the block splits together has so few nodes that each gets the same number of warps, and each warp an
-// equal part of its node's points: no point has to ask to which node it belongs. A histogram over the node's extent
+// equal part of its node's points: the node of a point follows from its place. A histogram over the node's extent
 // narrows the candidates for the median to a warp of points, which are ranked in the total order. Nodes of at most
-// WARP_POINTS points, each with all that is below it, then belong to one warp, which waits for no other
+// WARP_POINTS points, each with everything below it, then belong to one warp, which waits for no other warp
 // (warp_cuda.cuh).
 #ifndef SAPWOOD_TREE_BALANCED_BOTTOM_CUDA_CUH
 #define SAPWOOD_TREE_BALANCED_BOTTOM_CUDA_CUH
@@ -45,7 +45,7 @@ template <typename real> static __host__ __device__ inline size_t bottom_bytes(i
            (size_t)capacity * (sizeof(int32_t) + (size_t)dims * sizeof(real));
 }
 
-// A block's points and what it is about. dims 0: known at run time only.
+// A block's points and its subtree. dims 0: known at run time only.
 template <typename real, int dims> struct bottom_block {
     const sap_cuda_build* build;
     bottom_shared<real>* shared;
@@ -58,7 +58,7 @@ template <typename real, int dims> struct bottom_block {
     __device__ __forceinline__ real* column(int axis) const { return coords + axis * capacity; }
 };
 
-// Points [start, end) of the block, by place.
+// Points [start, end) of the block, by their places in its arrays.
 typedef struct warp_range {
     int start, end;
 } warp_range;
@@ -220,7 +220,7 @@ static __device__ void bottom_narrow(const bottom_block<real, dims>& k, bottom_n
         if (lane >= step) before += other;
     }
     before -= sum;
-    const int finder = __ffs((int)__ballot_sync(SAP_ALL_LANES, rank >= before && rank < before + sum)) - 1;
+    const int finder_lane = __ffs((int)__ballot_sync(SAP_ALL_LANES, rank >= before && rank < before + sum)) - 1;
     int bin = lane * EACH, inside = 0;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
@@ -230,9 +230,9 @@ static __device__ void bottom_narrow(const bottom_block<real, dims>& k, bottom_n
         }
         if (inside == 0) before += own[i];
     }
-    bin = __shfl_sync(SAP_ALL_LANES, bin, finder);
-    before = __shfl_sync(SAP_ALL_LANES, before, finder);
-    inside = __shfl_sync(SAP_ALL_LANES, inside, finder);
+    bin = __shfl_sync(SAP_ALL_LANES, bin, finder_lane);
+    before = __shfl_sync(SAP_ALL_LANES, before, finder_lane);
+    inside = __shfl_sync(SAP_ALL_LANES, inside, finder_lane);
     sap_median_take(&m, bin, BOTTOM_BINS, before, inside);
     if (inside > SAP_WARP) {
         if (lane == 0) k.shared->unfinished = 1;
@@ -331,7 +331,8 @@ template <bool block> static __device__ __forceinline__ void wait_for_group(void
         __syncwarp();
 }
 
-// Moves the `items` of a lane to places to[], -1: there is none: in place, a column at a time, through registers.
+// Moves the `items` of a lane to places to[] (-1: the lane has no such item), in place: a column at a time, through
+// registers.
 template <typename real, int dims, int items, bool block>
 static __device__ __forceinline__ void move_items(const bottom_block<real, dims>& k, int from, const int* to) {
     for (int a = 0; a < k.axes(); a++) {

@@ -1,5 +1,6 @@
-// The balanced builder on the CPU: top nodes one at a time by all threads, the next ones a thread each, then whole
-// subtrees. Exact medians and stable partitions make the bytes independent of who does what.
+// The balanced builder on the CPU: all threads split the top nodes one at a time, then each thread splits nodes of its
+// own, then each thread builds whole subtrees. Medians are exact and partitions stable, so the bytes do not depend on
+// which thread does what.
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "tree/balanced/build.h"
@@ -8,11 +9,12 @@
 
 enum { MOST_CHUNKS = 256, SERIAL_BELOW = 65536, SUBTREES_PER_THREAD_BITS = 3, FEWEST_SUBTREES_BITS = 6 };
 
-typedef struct crew {
+// What the parts of one build share.
+typedef struct builder {
     const sap_build* build;
     const sap_build_kernels* kernels;
     int threads;
-} crew;
+} builder;
 
 typedef union box_values {
     float f32[SAP_MAX_DIMS];
@@ -37,7 +39,7 @@ static void widen(const sap_build* b, box_values* lower, box_values* upper, cons
 }
 
 // Splits one large node with all threads.
-static void split_together(const crew* c, sap_build_node* node) {
+static void split_together(const builder* c, sap_build_node* node) {
     const sap_build* b = c->build;
     const sap_build_kernels* k = c->kernels;
     int buffer = node->buffer, chunks = c->threads;
@@ -69,7 +71,7 @@ static void split_together(const crew* c, sap_build_node* node) {
     }
 }
 
-static void split_alone(const crew* c, sap_build_node* node) {
+static void split_alone(const builder* c, sap_build_node* node) {
     const sap_build* b = c->build;
     box_values lower, upper;
     c->kernels->extent(b, node->buffer, node->low, node->high, &lower, &upper);
@@ -87,7 +89,7 @@ static int32_t depth_with(int count) {
 }
 
 // Builds all nodes and leaves. False if the progress callback asked to stop.
-static bool build_nodes(const crew* c) {
+static bool build_nodes(const builder* c) {
     const sap_tree_shape* s = &c->build->tree->shape;
     int32_t together = depth_with(c->threads), alone = together + SUBTREES_PER_THREAD_BITS;
     if (alone < FEWEST_SUBTREES_BITS) alone = FEWEST_SUBTREES_BITS;
@@ -119,7 +121,7 @@ static bool build_nodes(const crew* c) {
     return sap_progress_finish(&progress);
 }
 
-// Marks the first level's unused boxes as empty where the level has fewer than 16.
+// Marks the unused boxes of the first level as empty if it has fewer than 16 nodes.
 static void clear_first_boxes(const sap_tree* t) {
     const sap_tree_shape* s = &t->shape;
     if (s->level_depth[0] >= SAP_GROUP_BITS) return;
@@ -135,7 +137,7 @@ static void clear_first_boxes(const sap_tree* t) {
 }
 
 // Loads all rows into buffer 0; the number of the first bad row, or -1.
-static int64_t load_all(const crew* c, int64_t count) {
+static int64_t load_all(const builder* c, int64_t count) {
     int chunks = count < SERIAL_BELOW ? 1 : c->threads;
     int64_t bad = INT64_MAX;
 #pragma omp parallel for num_threads(chunks) schedule(static) reduction(min : bad)
@@ -184,7 +186,7 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
         build.coords[i] = start;
         build.ids[i] = (int32_t*)(void*)(start + column * (size_t)points->dims);
     }
-    crew c = {&build, sap_cpu_kernels_of(device, points->real_bits)->build, device->options.threads};
+    builder c = {&build, sap_cpu_kernels_of(device, points->real_bits)->build, device->options.threads};
     if (c.threads > MOST_CHUNKS) c.threads = MOST_CHUNKS;
     int64_t bad = load_all(&c, count);
     sap_status status = SAP_OK;

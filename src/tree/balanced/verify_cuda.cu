@@ -1,9 +1,9 @@
 // The whole-structure check on a GPU; here that of a balanced tree, from the leaves up.
 //
 // Of what lies below a node, two points per axis matter: the first and the last in the axis's total order. They bound
-// its box, and where two halves meet, the last of the left one comes before the first of the right one. A block of
-// threads finds them for a few leaves and merges them up to a common ancestor in shared memory; the next kernel takes
-// those from there.
+// its box, and of two halves, the last point of the left one must come before the first point of the right one. A block
+// of threads finds them for a few leaves and merges them up to a common ancestor in shared memory; the next kernel
+// continues from those ancestors.
 #include "device/cuda_rooms.h"
 #include "tree/balanced/verify_points_cuda.cuh"
 
@@ -50,7 +50,7 @@ static __device__ bool wrong_split(const check<real>& c, const places<real>& p, 
     return !before(c, axis, low, median) || !same(split, median.x);
 }
 
-// After that: whether the axis is the rule's, and what stands beside the node.
+// After that: whether the axis is not the rule's, or the box or the smallest id is wrong.
 template <typename real>
 static __device__ bool wrong_node(const check<real>& c, const places<real>& p, int row, int32_t depth, int64_t index) {
     const sap_tree_shape* s = &c.tree.shape;
@@ -79,7 +79,7 @@ template <typename real>
 static __device__ void merge_halves(const check<real>& c, const places<real>& p, int nodes_bits, int half) {
     for (int task = (int)threadIdx.x; task < p.columns << nodes_bits; task += THREADS) {
         const int column = task >> nodes_bits, row = (task & ((1 << nodes_bits) - 1)) * 2 * half;
-        p.put(column, row, merge(c, column, p.get(column, row), p.get(column, row + half)));
+        p.set(column, row, merge(c, column, p.get(column, row), p.get(column, row + half)));
         if (column == 0 && p.min_id[row + half] < p.min_id[row]) p.min_id[row] = p.min_id[row + half];
     }
 }
@@ -114,7 +114,7 @@ template <typename real> static __device__ __forceinline__ places<real> shared_p
 template <typename real> static __device__ void end_block(const check<real>& c, const places<real>& p, bool wrong) {
     const int column = (int)threadIdx.x;
     if (column < p.columns && c.depth > c.item_bits) {
-        c.higher.put(column, blockIdx.x, p.get(column, 0));
+        c.higher.set(column, blockIdx.x, p.get(column, 0));
         if (column == 0) c.higher.min_id[blockIdx.x] = p.min_id[0];
     }
     if (wrong) c.found->wrong = 1;
@@ -139,7 +139,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) check
     const int64_t first = (int64_t)blockIdx.x << c.item_bits;
     for (int task = (int)threadIdx.x; task < items * p.columns; task += THREADS) {
         const int column = task >> c.item_bits, row = task & (items - 1);
-        p.put(column, row, c.lower.get(column, first + row));
+        p.set(column, row, c.lower.get(column, first + row));
         if (column == 0) p.min_id[row] = c.lower.min_id[first + row];
     }
     __syncthreads();
@@ -203,7 +203,7 @@ template <typename real> static void check_tree(sap_cuda_call* call, const sap_t
 sap_status sap_tree_verify_cuda(const sap_tree* tree, bool* right) {
     *right = false;
     sap_tree_shape derived;
-    // This also finds options that are none of their enumerations.
+    // This also refuses options outside their enumerations.
     if (sap_shape_derive(&tree->options, &tree->shape, &derived) || !sap_shape_follows(&tree->shape, &derived))
         return SAP_OK;
     // Ids that are so sparse that their bits would take more memory than the tree are left to the host.

@@ -101,7 +101,7 @@ static violation SAP_TYPED(descend)(const sap_tree* tree, SAP_TYPED(preorder) * 
     }
 }
 
-// Checks the leaf at which the walk stands and leaves its bounds in b.
+// Checks the leaf that the walk has reached and stores its bounds in b.
 static violation SAP_TYPED(check_explicit_leaf)(const sap_tree* tree, SAP_TYPED(preorder) * w, int32_t* ids,
                                                 SAP_TYPED(bounds) * b) {
     const sap_tree_shape* s = &tree->shape;

@@ -1,14 +1,15 @@
-// The whole-structure check of an explicit tree on a GPU, in three kernels. The first finds out whether the nodes are a
-// tree at all and who is above whom. The second checks leaves, a warp each, and climbs from them towards the root with
-// what lies below; at a node with two children the first to come stops, the second joins both sides (Karras 2012). The
-// third follows each node's path to the root for its depth and its cell, and asks the rule for its plane.
+// The whole-structure check of an explicit tree on a GPU, in three kernels. The first checks whether the nodes are a
+// tree at all and finds every node's parent. The second checks leaves, one warp each, and climbs from them towards the
+// root with what lies below; at each inner node the first warp to arrive stops and the second joins both sides (Karras
+// 2012). The third follows each node's path to the root for its depth and its cell, and checks its plane by the split
+// rule.
 #include "tree/explicit/division_cuda.cuh"
 #include "tree/explicit/node_cuda.cuh"
 #include "tree/sliding/verify_cuda.cuh"
 
 #define NO_NODE 0xffffffffu
 
-// What is below a node, but for the box.
+// What is below a node, without the box.
 typedef struct subtree {
     uint32_t first_slot, end_slot;
     uint32_t end; // the node that follows
@@ -16,10 +17,10 @@ typedef struct subtree {
     int32_t least; // id
 } subtree;
 
-// What no single node can tell.
+// Facts about all nodes together.
 typedef struct totals {
     unsigned long long leaves;
-    int32_t broken;        // nobody may follow the links
+    int32_t broken;        // the links must not be followed
     int32_t deepest, full; // a leaf of the greatest depth, or of the greatest number of points, was met
 } totals;
 
@@ -28,7 +29,7 @@ template <typename real> struct explicit_check {
     point_check<real> points;
     int32_t halving_depth; // of the sliding-midpoint rule
     uint32_t* above;       // of each node its parent
-    uint32_t* arrived;     // how many children came by
+    uint32_t* arrived;     // children that have reached it
     subtree* below;
     real* boxes; // [2 * dims] a node: lower bounds, then upper bounds
     totals* sums;
@@ -40,7 +41,7 @@ template <typename real> struct explicit_check {
 static __device__ __forceinline__ bool wrong_padding(sap_node_f32) { return false; }
 static __device__ __forceinline__ bool wrong_padding(sap_node_f64 node) { return node.zero != 0; }
 
-// Also of a block that lies where coordinates cannot be read.
+// Also true if the leaf's block is not aligned for its coordinates.
 template <typename real>
 static __device__ __forceinline__ bool wrong_leaf(const sap_tree_shape& s, typename sap_node_of<real>::type node) {
     const int64_t count = sap_link_count(node.link), stride = sap_explicit_slots<real>((int)count);
@@ -49,7 +50,7 @@ static __device__ __forceinline__ bool wrong_leaf(const sap_tree_shape& s, typen
            slot % (sizeof(real) / sizeof(int32_t)) != 0;
 }
 
-// Every child is claimed by one parent before it, if there is to be a tree.
+// In a tree every child is claimed by one parent, which comes before it.
 template <typename real> static __device__ bool wrong_links(const explicit_check<real>& c, int64_t at, uint32_t link) {
     const sap_tree_shape& s = c.tree.shape;
     const int64_t right = at + sap_link_right(link);
@@ -74,7 +75,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) check
     if (wrong) c.sums->broken = 1;
 }
 
-// ---- From the leaves up. A lane stands for an axis.
+// ---- From the leaves up. Each lane handles one axis.
 
 // What is below a node on a warp's way up; the bounds are a lane's.
 template <typename real> struct climber {
@@ -127,7 +128,7 @@ static __device__ __forceinline__ subtree subtree_at(const subtree* at) {
     return below;
 }
 
-// Joins what is below node `at`, where the climber is, with what its sibling has left; whether that is wrong.
+// Joins what is below node `at`, where the climber is, with what its sibling has stored. True if the two do not fit.
 template <typename real>
 static __device__ bool join(const explicit_check<real>& c, int64_t at, int64_t parent, climber<real>* w) {
     const sap_tree_shape& s = c.tree.shape;
@@ -238,7 +239,7 @@ static __device__ bool wrong_plane(const explicit_check<real>& c, int64_t at, ty
 template <typename real> static __global__ void __launch_bounds__(THREADS) check_planes(const explicit_check<real> c) {
     const sap_tree_shape& s = c.tree.shape;
     const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    // The kernels before have found enough to give up, and may have left nothing to look at.
+    // If an earlier kernel has found an error, boxes may be missing.
     if (at >= s.nodes || c.sums->broken || c.found->wrong) return;
     const typename sap_node_of<real>::type node = sap_node_at<real>(c.tree, at);
     real lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-// Sums up what lies below each top node (children stand behind their parents), then gives each its place in the tree.
+// Sums up what is below each top node (children come after their parents), then gives each its place in the tree.
 bool sap_explicit_place(sap_explicit_parts* b, sap_tree_shape* shape) {
     bool reached = true;
     SAP_ASSERT(b->top_count > 0 && b->top_count <= b->top_capacity);

@@ -10,9 +10,9 @@ typedef struct node_range {
 } node_range;
 
 enum {
-    MOST_PENDING = 40, // ranges that wait while a subtree is made: one a level, and the last two
+    MOST_PENDING = 40, // ranges that wait while a subtree is made: one for each level, and the last two
     MOST_RANGES = 512, // subtrees that threads share
-    LARGE_RANGE = 4096 // points that are worth sharing
+    LARGE_RANGE = 4096 // points of a range that is worth dividing among threads
 };
 
 #define SAP_SPECIAL_TEXT "tree/forms/nodes_real.h"

@@ -36,7 +36,7 @@ static int32_t SAP_TYPED(choose_axis)(const SAP_TYPED(points) * p, const node_ra
     return widest;
 }
 
-// Permutes a range so that what stands at `rank` belongs there. Quickselect (Hoare 1961); keys are distinct.
+// Permutes a range so that the point at `rank` is the one of that rank. Quickselect (Hoare 1961); keys are distinct.
 static void SAP_TYPED(select)(const SAP_TYPED(points) * p, const node_range* range, int64_t rank, int32_t axis) {
     int64_t left = range->begin, right = range->end - 1;
     SAP_ASSERT(left <= rank && rank <= right);

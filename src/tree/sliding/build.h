@@ -6,7 +6,7 @@
 // (lower + upper) / 2 in double precision, rounded to the tree's; the left side holds the coordinates < plane. If the
 // left side would be empty, the plane moves to the next number above the smallest coordinate; if the right one, to the
 // largest coordinate. Children's cells end at the plane. Points equal in every coordinate make a leaf, however many up
-// to SAP_LEAF_MAX_EQUAL: a search need not look at more of them than it returns. More are halved by id, with axis 0.
+// to SAP_LEAF_MAX_EQUAL: a search reads no more of them than it returns. More are halved by id, with axis 0.
 // From sap_halving_depth on, all nodes are halved at their median in the total order, as in a balanced tree.
 #ifndef SAPWOOD_TREE_SLIDING_BUILD_H
 #define SAPWOOD_TREE_SLIDING_BUILD_H

@@ -1,5 +1,5 @@
 // The sliding-midpoint builder on the CPU. Large nodes are split breadth-first by all threads together; what remains
-// are subtrees, which one thread each lays out in preorder. Where the subtrees are cut has no influence on the tree.
+// are subtrees, each laid out in preorder by one thread. The tree does not depend on where the subtrees begin.
 #include "base/assert.h"
 #include "base/threads.h"
 #include "device/cpu.h"
@@ -179,7 +179,7 @@ static sap_status build_loaded(sap_sliding* b, sap_tree_shape* shape) {
     return status;
 }
 
-// Lends the memory of a build and points into it; false if there is none.
+// Takes the memory of a build and divides it into arrays. False if there is not enough.
 static bool take_memory(sap_sliding* b, sap_scratch* scratch) {
     b->build.pitch = sap_column_pitch(b->count, b->parts.real_bits);
     b->parts.top_capacity = (int64_t)b->parts.threads * TOP_NODES_PER_THREAD;

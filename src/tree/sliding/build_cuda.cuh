@@ -1,12 +1,13 @@
 // The sliding-midpoint builder on CUDA devices: what its kernels work on, and the rule in device code.
 //
 // Points lie in two buffers as a structure of arrays; a division moves a node's points to the other one. The left side
-// keeps its order from the range's start on, the right side is laid down from its end backwards and is `reversed`: so
-// one pass divides stably without knowing how many go left, and ids ascend within every node, read in its own order.
+// keeps its order and begins at the range's start; the right side is written from the range's end backwards and is
+// `reversed`. So one pass divides stably without knowing how many points go left, and ids ascend within every node if
+// it is read in its own order.
 //
-// Nodes of many points are divided breadth-first by the whole GPU (top_cuda.cuh), then one warp each takes the
-// small subtrees and the leaves that remain (subtree_cuda.cuh): once to count their nodes and slots, which are
-// summed up towards the root, and once more to write them where Zhou et al. 2008 place nodes in preorder.
+// The whole GPU divides nodes of many points breadth-first (top_cuda.cuh). Of the small subtrees and the leaves that
+// remain, each belongs to one warp (subtree_cuda.cuh, write_cuda.cuh): it first counts their nodes and slots, which are
+// summed up towards the root, and then writes them at their places in preorder, as Zhou et al. 2008 find them.
 #ifndef SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
 
@@ -25,7 +26,7 @@ enum {
 };
 
 // A node of the top: above the small subtrees, or the root of one, or a leaf. Left children have odd numbers, their
-// siblings stand behind them; the root is 0.
+// siblings follow them; the root is 0.
 typedef struct sap_sliding_node {
     double split;
     int64_t nodes, slots;     // in all that is below, itself included
@@ -65,7 +66,7 @@ typedef struct sap_sliding_state {
     unsigned long long listed[2]; // by parity of the level: parts << 32 | tiles
     unsigned int ranked[2];       // parts whose median is wanted
     unsigned int arrivals;        // at the barrier
-    unsigned int nodes;           // of the top, but the root
+    unsigned int nodes;           // of the top, without the root
     unsigned int bottoms, small;  // entries
     unsigned int tickets[2];      // bottoms that have been taken: counting, writing
     int32_t deepest, fullest;
@@ -118,7 +119,8 @@ static inline int32_t sap_sliding_halving_depth(int64_t count) {
     return 32 + bits;
 }
 
-// ---- The rule, as in tree/sliding/build.h. A lane stands for an axis; lanes from dims on bring sides of length zero.
+// ---- The rule, as in tree/sliding/build.h. Each lane handles one axis; lanes from dims on pass sides of
+// length zero.
 
 static __device__ __forceinline__ float sap_sliding_side(float lower, float upper) {
     return (float)((double)upper - (double)lower) + 0.0f;

@@ -58,7 +58,7 @@ template <typename real> static __device__ void sap_top_digit(sap_top_shared<rea
     __syncthreads();
 }
 
-// A block finds the median of a part: as many components as tell the halves apart.
+// A block finds the median of a part: as many of its components as are needed to tell the halves apart.
 template <typename real>
 static __device__ void sap_top_median(const sap_sliding_job<real>& j, int64_t at, sap_top_shared<real>* s) {
     typedef typename sap_ordinal<real>::type ordinal;

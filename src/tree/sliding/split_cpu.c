@@ -126,7 +126,7 @@ static sap_sliding_plane choose_plane(const sap_sliding* b, sap_sliding_cell* at
         sap_sliding_plane plane = plane_at(b, at, together, axis, middle);
         if (plane.left_count > 0 && plane.left_count < at->end - at->begin) return plane;
     }
-    // The tight box decides: a side was empty, or what the cell says of the axis does not matter.
+    // One side of the middle is empty, or nodes this deep are halved: the tight box decides.
     double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
     sap_sliding_extent(b, at, together, lower, upper);
     for (int32_t a = 0; a < b->parts.dims; a++)

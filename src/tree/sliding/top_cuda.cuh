@@ -6,7 +6,7 @@
 // tile's points go follows from how many points of the tiles before it go left, which is found by looking back at what
 // those have published (Merrill and Garland 2016). The children's boxes come out of the same pass.
 //
-// From the halving depth on, a block for each node finds its median in a phase between the two: few trees get there.
+// From the halving depth on, a block for each node finds its median in a phase between the two; few trees are so deep.
 #ifndef SAPWOOD_TREE_SLIDING_TOP_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_TOP_CUDA_CUH
 
@@ -23,7 +23,7 @@ template <typename real> struct sap_top_shared {
     unsigned int histogram[SAP_DIGITS];
 };
 
-// All blocks meet; what they wrote before, all see behind.
+// A barrier of all blocks: each sees what the others wrote before it.
 static __device__ void sap_top_meet(sap_sliding_state* state, unsigned int* meetings) {
     __syncthreads();
     if (threadIdx.x == 0) {
