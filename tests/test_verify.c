@@ -20,14 +20,16 @@ static void mark_what_may_change(scene* s) {
     s->may_change = calloc(shape->bytes + 1, 1);
     for (int64_t i = 0; i < shape->nodes; i++) {
         int64_t slot = i * shape->stride;
-        int32_t count = (int32_t)(sap_leaf_rank(shape, i + 1) - sap_leaf_rank(shape, i)), stride = shape->stride;
-        if (!shape->levels) {
+        int32_t count = 0, stride = shape->stride;
+        if (shape->kind == SAP_TREE_EXPLICIT) {
             size_t node_bytes = shape->real_bits == 64 ? sizeof(sap_node_f64) : sizeof(sap_node_f32);
             if (!sap_explicit_leaf(t, i, &slot, &count)) {
                 memset(s->may_change + shape->node_at + (size_t)i * node_bytes, 1, real);
                 continue;
             }
             stride = sap_leaf_stride(count, shape->real_bits);
+        } else {
+            count = (int32_t)(sap_leaf_rank(shape, i + 1) - sap_leaf_rank(shape, i));
         }
         uint8_t* block = s->may_change + (sap_block(t, slot) - t->arrays);
         for (int32_t a = 0; a < shape->dims; a++) memset(block + (size_t)(a * stride) * real, 1, (size_t)count * real);

@@ -195,7 +195,8 @@ static void check_nearest(const sap_tree* tree, const cloud* points, const cloud
     unsigned char* distance2 = malloc((size_t)queries->count * row_bytes + 1);
     int32_t* row_ids = malloc((size_t)k * sizeof *row_ids);
     void* row_distance2 = malloc(row_bytes);
-    for (int walk = SAP_WALK_STACK; walk <= (tree->shape.levels ? SAP_WALK_STACKLESS : SAP_WALK_STACK); walk++) {
+    for (int walk = SAP_WALK_STACK;
+         walk <= (tree->shape.kind == SAP_TREE_BALANCED ? SAP_WALK_STACKLESS : SAP_WALK_STACK); walk++) {
         job.search.walk = (sap_walk)walk;
         job.ids = ids;
         job.distance2 = distance2;

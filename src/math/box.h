@@ -1,4 +1,4 @@
-// Cells of a tree, and how near and how far their points can be.
+// Cells of a tree, and bounds of the distances from a query to their points.
 // Shared text; needs math/distance.h. Both bounds hold for distances as they are computed (see there why).
 
 SAP_STRUCT(sap_box)
@@ -9,6 +9,7 @@ struct sap_box {
 
 // The cell that holds every point of `dims` dimensions.
 SAP_FN sap_box sap_box_everything(int dims) {
+    SAP_ASSERT(dims >= 1 && dims <= SAP_AXES);
     sap_box box;
     SAP_UNROLL
     for (int axis = 0; axis < SAP_AXES; ++axis) {

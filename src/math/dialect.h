@@ -7,7 +7,7 @@
 //   SAP_TREE_PARAM    first among the parameters of a function that reads the tree
 //   SAP_TREE          the same among the arguments of a call (both end with their comma)
 // SAP_ASSERT(condition) states an invariant (base/assert.h); shaders do not check it.
-// SAP_UNUSED(name) quiets the compilers about a parameter that one of several texts for a role does not need.
+// SAP_UNUSED(name) marks a parameter that one of several texts for the same role does not need.
 // SAP_TABLE(type, name, count) begins a table of constants in a function, SAP_TABLE_END ends it.
 // Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/adding-a-kernel.md has the rules.
 #ifndef SAPWOOD_MATH_DIALECT_H
@@ -92,8 +92,8 @@ SAP_FN double sap_double_of_bits(uint64_t bits) {
     return value;
 }
 
-// Of bits that are not all zero.
 SAP_FN int sap_trailing_zeros(uint32_t bits) {
+    SAP_ASSERT(bits != 0);
 #ifdef __CUDA_ARCH__
     return __ffs((int)bits) - 1;
 #else

@@ -2,16 +2,17 @@
 // Shared text; needs SAP_REAL and SAP_AXES, the number of coordinates a point has room for. Those that a tree with
 // fewer dimensions leaves unused are 0 and add nothing.
 //
-// Why a bound from planes can be compared with a distance: let every point p of a cell lie beyond a plane s, seen from
-// q, on some axes. Rounding is monotone, so |fl(q-p)| >= |fl(q-s)| on those axes and >= 0 on the others; products and
-// sums in the same order keep that. A cell's bound never exceeds the distance computed for any of its points.
+// Why a bound from planes can be compared with a distance: suppose that on some axes every point p of a cell lies
+// beyond a plane s, as seen from q. Rounding is monotone, so |fl(q-p)| >= |fl(q-s)| on those axes and >= 0 on the
+// others; products and sums in the same order keep that. A cell's bound never exceeds the distance computed for any of
+// its points.
 
 SAP_STRUCT(sap_point)
 struct sap_point {
     SAP_REAL at[SAP_AXES];
 };
 
-// A point with all coordinates alike.
+// A point with all coordinates equal.
 SAP_FN sap_point sap_point_of(SAP_REAL value) {
     sap_point point;
     SAP_UNROLL
@@ -19,8 +20,9 @@ SAP_FN sap_point sap_point_of(SAP_REAL value) {
     return point;
 }
 
-// Loops that select, where an index would do, keep the coordinates in registers.
+// Loops that select by comparison, instead of an index, keep the coordinates in registers.
 SAP_FN SAP_REAL sap_point_on(sap_point point, int axis) {
+    SAP_ASSERT(axis >= 0 && axis < SAP_AXES);
     SAP_REAL value = point.at[0];
     SAP_UNROLL
     for (int other = 1; other < SAP_AXES; ++other) value = other == axis ? point.at[other] : value;
@@ -29,6 +31,7 @@ SAP_FN SAP_REAL sap_point_on(sap_point point, int axis) {
 
 // The point with one coordinate replaced.
 SAP_FN sap_point sap_point_with(sap_point point, int axis, SAP_REAL value) {
+    SAP_ASSERT(axis >= 0 && axis < SAP_AXES);
     SAP_UNROLL
     for (int other = 0; other < SAP_AXES; ++other) point.at[other] = other == axis ? value : point.at[other];
     return point;

@@ -13,7 +13,8 @@ struct sap_measure {
     bool split[3]; // whether the axis can be cut at all
 };
 
-// sides: of the cell. radius: below 0 for surfaces. A cell without area is measured by its sides.
+// side_x, side_y, side_z: of the cell. radius: negative for the surface area heuristic. A cell without area is measured
+// by the sum of its sides.
 SAP_FN sap_measure sap_measure_of(float side_x, float side_y, float side_z, float radius) {
     sap_measure m;
     double side[3];
@@ -55,10 +56,11 @@ SAP_FN sap_measure sap_measure_of(float side_x, float side_y, float side_z, floa
 // The share of a part of a length, from an axis' two numbers.
 SAP_FN float sap_share(float base, float per, float part) { return base + per * part; }
 
-// Of a plane that leaves parts of the measures `left` and `right` with so many triangles. A side without any makes it
-// cheaper: empty space is passed in one step.
+// The cost of a plane whose sides have the measures `left` and `right` and hold so many triangles. An empty side makes
+// it cheaper: a ray passes empty space in one step.
 SAP_FN float sap_split_cost(float traversal, float intersection, float left, float right, float in_left,
                             float in_right) {
+    SAP_ASSERT(in_left >= 0.0f && in_right >= 0.0f);
     float cost = traversal + intersection * (left * in_left + right * in_right);
     return in_left == 0.0f || in_right == 0.0f ? cost * 0.8f : cost;
 }

@@ -1,15 +1,16 @@
-// One register of reals and one of int32 ids beside it, the same few operations on every instruction set. A file that
+// One register of reals and one of as many int32 ids: the same few operations on every instruction set. A file that
 // includes this is compiled once per instruction set (SAP_SIMD 1, 2, 3 as in sap_simd) and precision (SAP_REAL_BITS).
 //
 // real, LANES; vreal: LANES reals; vid: LANES int32. Masks are the low LANES bits of a uint32_t.
 // v_number(x, first): x with its lowest four bits replaced by the lane's number, counted from `first`.
-// v_compress, id_compress: the lanes in the mask, moved down; those behind hold anything. _store_kept stores them, and
-// may write a whole register.
-// reduce_min, reduce_max: of all lanes; none is NaN.
+// v_compress, id_compress: the lanes in the mask, moved down; the lanes after them are undefined. _store_kept stores
+// them and may write a whole register.
+// reduce_min, reduce_max: of all lanes; no lane may be NaN.
 // "part" loads and stores touch only the first n lanes; lanes not loaded are zero.
 #ifndef SAPWOOD_MATH_SIMD_H
 #define SAPWOOD_MATH_SIMD_H
 
+#include "base/assert.h"
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -53,6 +54,7 @@ enum { ALL_LANES = (1 << LANES) - 1 };
 INLINE uint32_t lanes_below(int64_t n) { return n >= LANES ? ALL_LANES : n <= 0 ? 0 : (1u << n) - 1; }
 
 INLINE int count_bits(uint32_t mask) {
+    SAP_ASSERT(mask <= (uint32_t)ALL_LANES);
     // Plain x86-64 has no instruction for it: four bits are counted by a table.
     return LANES <= 4 ? (int)(UINT64_C(0x4332322132212110) >> 4 * mask & 15) : __builtin_popcount(mask);
 }

@@ -1,7 +1,8 @@
 // math/simd.h for AVX2.
 #include <immintrin.h>
 
-// For each mask of 8 lanes, the lanes that it keeps, a byte each from the lowest on: what compression permutes by.
+// For each mask of 8 lanes, the numbers of the lanes that it keeps, one byte each from the lowest on: the index by
+// which compression permutes.
 #define KEPT_BITS(m, b) ((m) & ((1u << (b)) - 1))
 #define KEPT(m, b)      (((m) >> (b)&1) ? (uint64_t)(b) << (8 * __builtin_popcount(KEPT_BITS(m, b))) : 0)
 #define KEPT_ALL(m)                                                                                                    \

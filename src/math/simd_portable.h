@@ -35,7 +35,7 @@ INLINE uint32_t lane_mask(vlane on) {
 }
 
 INLINE vreal v_choose(vlane on, vreal yes, vreal no) { return (vreal)((on & (vlane)yes) | (~on & (vlane)no)); }
-// By name, lane after lane: of a loop over lanes clang would make one through memory.
+// Lane by lane: clang compiles a loop over the lanes to one through memory.
 INLINE vreal v_set(real x) {
 #if SAP_REAL_BITS == 32
     return (vreal){x, x, x, x};
@@ -56,6 +56,7 @@ INLINE vreal v_load(const real* p) {
     return v;
 }
 INLINE vreal v_load_part(const real* p, int n) {
+    SAP_ASSERT(n >= 0 && n <= LANES);
     vreal v = v_set(0);
 #pragma GCC unroll 4
     for (int i = 0; i < LANES; i++)
@@ -64,6 +65,7 @@ INLINE vreal v_load_part(const real* p, int n) {
 }
 INLINE void v_store(real* p, vreal x) { memcpy(p, &x, sizeof x); }
 INLINE void v_store_part(real* p, vreal x, int n) {
+    SAP_ASSERT(n >= 0 && n <= LANES);
 #pragma GCC unroll 4
     for (int i = 0; i < LANES; i++)
         if (i < n) p[i] = x[i];
@@ -132,7 +134,7 @@ INLINE vreal v_compress(uint32_t mask, vreal x) {
     for (int i = 0, n = 0; i < LANES; n += (int)(mask >> i & 1), i++) kept[n] = x[i];
     return v_load(kept);
 }
-// Scalar stores: 16-byte registers have no quick compression.
+// Scalar stores: there is no fast compression of 16-byte registers.
 INLINE void v_store_kept(real* p, uint32_t mask, vreal x) {
     for (int i = 0; i < LANES; p += mask >> i & 1, i++) *p = x[i];
 }
@@ -171,6 +173,7 @@ INLINE vid id_load(const int32_t* p) {
     return v;
 }
 INLINE vid id_load_part(const int32_t* p, int n) {
+    SAP_ASSERT(n >= 0 && n <= LANES);
     vid v = id_set(0);
 #pragma GCC unroll 4
     for (int i = 0; i < LANES; i++)
@@ -179,6 +182,7 @@ INLINE vid id_load_part(const int32_t* p, int n) {
 }
 INLINE void id_store(int32_t* p, vid x) { memcpy(p, &x, sizeof x); }
 INLINE void id_store_part(int32_t* p, vid x, int n) {
+    SAP_ASSERT(n >= 0 && n <= LANES);
 #pragma GCC unroll 4
     for (int i = 0; i < LANES; i++)
         if (i < n) p[i] = x[i];

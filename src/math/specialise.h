@@ -1,9 +1,13 @@
-// Compiles the shared texts for one precision and one number of axes, in C and CUDA, as often as a file needs: each
-// name below gets a suffix that says for which. Include after every other header, with these defined:
+// Compiles a text several times in one file, in C and CUDA: for each precision, or for each precision and number of
+// axes. A text includes this first, after every other header of its file, with these defined:
 //   SAP_REAL_BITS  32 or 64
-//   SAP_AXES       2, 3 or 4: trees of just so many dimensions; SAP_MAX_DIMS (16): trees of any number
-// Names that depend on a list also take SAP_CAPACITY (nearest/candidates/candidates.h); those that depend on a visitor,
-// SAP_VISITOR (radius/count.h, radius/collect.h).
+//   SAP_AXES       2, 3 or 4: trees of exactly so many dimensions; SAP_MAX_DIMS (16): trees of any number. A text that
+//                  depends on the precision alone does not need it
+// It then has SAP_REAL, SAP_REAL_MAX and, for numbers of axes, SAP_DIMS. Every name that it defines needs a suffix that
+// says for which of them: the names of shared texts get it from the list below, other names from SAP_TYPED(name) (the
+// precision) or SAP_SPECIAL(name) (precision and axes). Names that depend on a list also take SAP_CAPACITY
+// (nearest/candidates/candidates.h); those that depend on a visitor, SAP_VISITOR (radius/count.h, radius/collect.h).
+// math/specialise_real.h and math/specialise_all.h include a text as often as needed.
 
 #undef SAP_REAL
 #undef SAP_REAL_MAX
@@ -11,23 +15,28 @@
 #if SAP_REAL_BITS == 32
 #define SAP_REAL     float
 #define SAP_REAL_MAX FLT_MAX
-#else
+#elif SAP_REAL_BITS == 64
 #define SAP_REAL     double
 #define SAP_REAL_MAX DBL_MAX
-#endif
-#if SAP_AXES == 16
-#define SAP_DIMS tree->shape.dims
 #else
+#error "SAP_REAL_BITS must be 32 or 64"
+#endif
+#if defined(SAP_AXES) && SAP_AXES == 16
+#define SAP_DIMS tree->shape.dims
+#elif defined(SAP_AXES)
 #define SAP_DIMS SAP_AXES
 #endif
 
 #ifndef SAPWOOD_MATH_SPECIALISE_H
 #define SAPWOOD_MATH_SPECIALISE_H
 
+#define SAP_PASTE_REAL(name, bits)               name##_f##bits
 #define SAP_PASTE_AXES(name, bits, axes)         name##_f##bits##_##axes
 #define SAP_PASTE_ALSO(name, bits, axes, also)   name##_f##bits##_##axes##_##also
+#define SAP_TYPED_OF(name, bits)                 SAP_PASTE_REAL(name, bits)
 #define SAP_SPECIAL_OF(name, bits, axes)         SAP_PASTE_AXES(name, bits, axes)
 #define SAP_SPECIAL_ALSO(name, bits, axes, also) SAP_PASTE_ALSO(name, bits, axes, also)
+#define SAP_TYPED(name)                          SAP_TYPED_OF(name, SAP_REAL_BITS)
 #define SAP_SPECIAL(name)                        SAP_SPECIAL_OF(name, SAP_REAL_BITS, SAP_AXES)
 #define SAP_SPECIAL_LIST(name)                   SAP_SPECIAL_ALSO(name, SAP_REAL_BITS, SAP_AXES, SAP_CAPACITY)
 #define SAP_SPECIAL_VISITOR(name)                SAP_SPECIAL_ALSO(name, SAP_REAL_BITS, SAP_AXES, SAP_VISITOR)
@@ -67,7 +76,7 @@
 #define sap_candidates_insert   SAP_SPECIAL_LIST(sap_candidates_insert)
 #define sap_candidates_sift     SAP_SPECIAL_LIST(sap_candidates_sift)
 #define sap_candidates_in       SAP_SPECIAL_LIST(sap_candidates_in)
-#define sap_nearest_walked      SAP_SPECIAL_LIST(sap_nearest_walked)
+#define sap_nearest_result      SAP_SPECIAL_LIST(sap_nearest_result)
 #define sap_nearest_pending     SAP_SPECIAL_LIST(sap_nearest_pending)
 #define sap_nearest_begin       SAP_SPECIAL_LIST(sap_nearest_begin)
 #define sap_nearest_reaches     SAP_SPECIAL_LIST(sap_nearest_reaches)
@@ -83,7 +92,7 @@
 #define sap_visits_subtrees SAP_SPECIAL_VISITOR(sap_visits_subtrees)
 #define sap_visit           SAP_SPECIAL_VISITOR(sap_visit)
 #define sap_visit_subtree   SAP_SPECIAL_VISITOR(sap_visit_subtree)
-#define sap_radius_walked   SAP_SPECIAL_VISITOR(sap_radius_walked)
+#define sap_radius_result   SAP_SPECIAL_VISITOR(sap_radius_result)
 #define sap_radius_pending  SAP_SPECIAL_VISITOR(sap_radius_pending)
 #define sap_radius_scan     SAP_SPECIAL_VISITOR(sap_radius_scan)
 #define sap_radius_stack    SAP_SPECIAL_VISITOR(sap_radius_stack)

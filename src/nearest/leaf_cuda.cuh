@@ -24,6 +24,7 @@ template <typename real> struct walk_tree {
     const int64_t* bad;
     int64_t count;
     int dims, depth, stride, capacity, leaf_size; // depth: of a balanced tree's leaves
+    sap_tree_kind kind;
 };
 
 template <typename real> static walk_tree<real> walk_tree_of(const sap_tree* tree) {
@@ -36,6 +37,7 @@ template <typename real> static walk_tree<real> walk_tree_of(const sap_tree* tre
     t.nodes = tree->arrays + s->node_at;
     t.bad = sap_cuda_tree_of(tree)->bad;
     t.count = s->count;
+    t.kind = s->kind;
     t.dims = s->dims;
     t.depth = s->depth;
     t.stride = s->stride;

@@ -95,20 +95,20 @@ uvec4 two(sap_candidates list, int i) {
 }
 
 void put(sap_nearest_place walk) {
-    uvec4 texel = uvec4(walk.going ? walk.node : 0u, walk.pending, 0u, uint(walk.walked.leaves));
+    uvec4 texel = uvec4(walk.going ? walk.node : 0u, walk.pending, 0u, uint(walk.result.leaves));
 #if SAP_CAPACITY == 0
-    texel.z = uint(walk.walked.list.count);
+    texel.z = uint(walk.result.list.count);
 #elif SAP_CAPACITY == 1
-    texel.z = uint(walk.walked.list.id[0]);
-    texel.w = sap_bits_of_float(walk.walked.list.distance2[0]);
+    texel.z = uint(walk.result.list.id[0]);
+    texel.w = sap_bits_of_float(walk.result.list.distance2[0]);
 #elif SAP_HINTS != 1
-    SAP_PUT(out_list0, two(walk.walked.list, 0));
+    SAP_PUT(out_list0, two(walk.result.list, 0));
 #if SAP_CAPACITY > 2
-    SAP_PUT(out_list1, two(walk.walked.list, 2));
+    SAP_PUT(out_list1, two(walk.result.list, 2));
 #endif
 #if SAP_CAPACITY > 4
-    SAP_PUT(out_list2, two(walk.walked.list, 4));
-    SAP_PUT(out_list3, two(walk.walked.list, 6));
+    SAP_PUT(out_list2, two(walk.result.list, 4));
+    SAP_PUT(out_list3, two(walk.result.list, 6));
 #endif
 #endif
     SAP_PUT(out_place, texel);
@@ -118,10 +118,10 @@ void put(sap_nearest_place walk) {
 #if SAP_CAPACITY > 1
 #define TAKE(which, i)                                                                                                 \
     at = texelFetch(which, SAP_HERE, 0);                                                                 \
-    walk.walked.list.id[i] = int(at.x);                                                                                \
-    walk.walked.list.distance2[i] = sap_float_of_bits(at.y);                                                           \
-    walk.walked.list.id[i + 1] = int(at.z);                                                                            \
-    walk.walked.list.distance2[i + 1] = sap_float_of_bits(at.w);
+    walk.result.list.id[i] = int(at.x);                                                                                \
+    walk.result.list.distance2[i] = sap_float_of_bits(at.y);                                                           \
+    walk.result.list.id[i + 1] = int(at.z);                                                                            \
+    walk.result.list.distance2[i + 1] = sap_float_of_bits(at.w);
 #endif
 
 sap_nearest_place taken(uvec4 at) {
@@ -129,10 +129,10 @@ sap_nearest_place taken(uvec4 at) {
     walk.pending = at.y;
     walk.going = at.x != 0u;
 #if SAP_CAPACITY == 0
-    walk.walked.list.count = int(at.z);
+    walk.result.list.count = int(at.z);
 #elif SAP_CAPACITY == 1
-    walk.walked.list.id[0] = int(at.z);
-    walk.walked.list.distance2[0] = sap_float_of_bits(at.w);
+    walk.result.list.id[0] = int(at.z);
+    walk.result.list.distance2[0] = sap_float_of_bits(at.w);
 #else
     TAKE(list0, 0)
 #if SAP_CAPACITY > 2
@@ -154,7 +154,7 @@ sap_nearest_place taken(uvec4 at) {
 void hint(sap_point middle) {
 #if SAP_CAPACITY > 0
     sap_nearest_place walk = sap_nearest_from(SAP_ROOT, sap_candidates_none(wanted, limit2));
-    float found2 = sap_candidates_limit2(sap_nearest_resume(walk, middle, -1, leaves).walked.list);
+    float found2 = sap_candidates_limit2(sap_nearest_resume(walk, middle, -1, leaves).result.list);
 #else
     float found2 = limit2;
 #endif

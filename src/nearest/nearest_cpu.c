@@ -144,10 +144,10 @@ sap_status sap_nearest_cpu(const sap_tree* tree, const sap_nearest_job* job) {
     sap_walk walk = job->search.walk;
     if (walk == SAP_WALK_WARP || walk == SAP_WALK_PACKET)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "search.walk: this walk needs a GPU device");
-    if (walk == SAP_WALK_STACKLESS && !tree->shape.levels)
+    if (walk == SAP_WALK_STACKLESS && tree->shape.kind == SAP_TREE_EXPLICIT)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "search.walk: only balanced trees can be walked without a stack");
-    if (walk != SAP_WALK_AUTO || !tree->shape.levels) return sap_nearest_walk_cpu(tree, job);
+    if (walk != SAP_WALK_AUTO || tree->shape.kind == SAP_TREE_EXPLICIT) return sap_nearest_walk_cpu(tree, job);
     nearest_search search = {.tree = tree,
                              .job = job,
                              .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->nearest,

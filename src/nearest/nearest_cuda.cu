@@ -4,7 +4,7 @@
 
 static sap_status check_walk(const sap_tree* tree, sap_walk walk, int k) {
     bool together = walk == SAP_WALK_WARP || walk == SAP_WALK_PACKET;
-    if ((walk == SAP_WALK_STACKLESS || together) && !tree->shape.levels)
+    if ((walk == SAP_WALK_STACKLESS || together) && tree->shape.kind == SAP_TREE_EXPLICIT)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "search.walk: only balanced trees can be walked without a stack of one's own");
     if (together && k > SAP_NEAREST_LIST_MAX_CUDA)

@@ -385,7 +385,7 @@ static bool launch_one_of(const nearest_search<real>& search) {
 }
 
 static int walk_of(const sap_tree* tree, sap_walk walk) {
-    if (!tree->shape.levels) return WALK_EXPLICIT;
+    if (tree->shape.kind == SAP_TREE_EXPLICIT) return WALK_EXPLICIT;
     switch (walk) {
     case SAP_WALK_STACK: return WALK_STACK;
     case SAP_WALK_WARP: return WALK_WARP;

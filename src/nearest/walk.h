@@ -23,8 +23,8 @@ struct sap_nearest_pending {
 };
 
 // The walk with a stack, on any tree. `query` is finite; candidates are added to `list`.
-SAP_FN sap_nearest_walked sap_nearest_stack(SAP_TREE_PARAM sap_point query, int without, sap_candidates list) {
-    sap_nearest_walked walked = sap_nearest_begin(list);
+SAP_FN sap_nearest_result sap_nearest_stack(SAP_TREE_PARAM sap_point query, int without, sap_candidates list) {
+    sap_nearest_result result = sap_nearest_begin(list);
     sap_nearest_pending pending[SAP_STACK];
     int waiting = 0;
     SAP_BITS node = SAP_ROOT;
@@ -38,26 +38,26 @@ SAP_FN sap_nearest_walked sap_nearest_stack(SAP_TREE_PARAM sap_point query, int 
             SAP_REAL bound2 = sap_length2(farther);
             bool is_lower = aside <= 0.0f;
             node = is_lower ? inner.lower : inner.upper;
-            if (bound2 <= sap_candidates_limit2(walked.list)) {
+            if (bound2 <= sap_candidates_limit2(result.list)) {
                 SAP_ASSERT(waiting < SAP_STACK);
                 pending[waiting].node = is_lower ? inner.upper : inner.lower;
                 pending[waiting].bound2 = bound2;
                 pending[waiting].offset = farther;
                 waiting += 1;
             }
-            walked.nodes += 1;
+            result.nodes += 1;
             inner = sap_inner_at(SAP_TREE node);
         }
-        walked = sap_nearest_scan(SAP_TREE node, query, without, walked);
+        result = sap_nearest_scan(SAP_TREE node, query, without, result);
         going = false;
         while (waiting > 0 && !going) {
             waiting -= 1;
             node = pending[waiting].node;
-            going = sap_nearest_reaches(SAP_TREE node, pending[waiting].bound2, walked.list);
+            going = sap_nearest_reaches(SAP_TREE node, pending[waiting].bound2, result.list);
             if (going) offset = pending[waiting].offset;
         }
     }
-    return walked;
+    return result;
 }
 
 #endif
@@ -69,7 +69,7 @@ struct sap_nearest_place {
     SAP_BITS node;
     SAP_BITS pending;
     bool going; // the walk has not ended
-    sap_nearest_walked walked;
+    sap_nearest_result result;
 };
 
 // A walk that begins at a node of a balanced tree: it visits only what lies below that node.
@@ -78,7 +78,7 @@ SAP_FN sap_nearest_place sap_nearest_from(SAP_BITS node, sap_candidates list) {
     place.node = node;
     place.pending = 0u;
     place.going = true;
-    place.walked = sap_nearest_begin(list);
+    place.result = sap_nearest_begin(list);
     return place;
 }
 
@@ -86,20 +86,20 @@ SAP_FN sap_nearest_place sap_nearest_from(SAP_BITS node, sap_candidates list) {
 // equal to the limit, the child with the smallest id is first: so few of many equal points are scanned.
 SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place place, sap_point query, int without,
                                             int leaves) {
-    int last = place.walked.leaves + leaves;
+    int last = place.result.leaves + leaves;
     bool tied = false;
-    while (place.going && place.walked.leaves < last) {
+    while (place.going && place.result.leaves < last) {
         sap_inner inner = sap_inner_at(SAP_TREE place.node);
         while (!inner.is_leaf) {
             SAP_REAL aside = sap_point_on(query, inner.axis) - inner.split;
             bool is_lower = aside <= 0.0f;
             if (tied) is_lower = sap_smallest_id(SAP_TREE inner.lower) < sap_smallest_id(SAP_TREE inner.upper);
-            bool reaches = tied || aside * aside <= sap_candidates_limit2(place.walked.list);
+            bool reaches = tied || aside * aside <= sap_candidates_limit2(place.result.list);
             place.node = is_lower ? inner.lower : inner.upper;
             place.pending = (place.pending << 1) | (reaches ? 1u : 0u);
             inner = sap_inner_at(SAP_TREE place.node);
         }
-        place.walked = sap_nearest_scan(SAP_TREE place.node, query, without, place.walked);
+        place.result = sap_nearest_scan(SAP_TREE place.node, query, without, place.result);
         place.going = false;
         while (place.pending != 0u && !place.going) {
             int levels = sap_trailing_zeros(place.pending);
@@ -107,15 +107,15 @@ SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place pla
             place.node = (place.node >> levels) ^ 1u;
             place.pending = (place.pending >> levels) ^ 1u;
             SAP_REAL bound2 = sap_node_bound2(SAP_TREE place.node, query);
-            place.going = sap_nearest_reaches(SAP_TREE place.node, bound2, place.walked.list);
-            tied = bound2 == sap_candidates_limit2(place.walked.list);
-            place.walked.nodes += 1;
+            place.going = sap_nearest_reaches(SAP_TREE place.node, bound2, place.result.list);
+            tied = bound2 == sap_candidates_limit2(place.result.list);
+            place.result.nodes += 1;
         }
     }
     return place;
 }
 
 // The walk without a stack, on balanced trees.
-SAP_FN sap_nearest_walked sap_nearest_stackless(SAP_TREE_PARAM sap_point query, int without, sap_candidates list) {
-    return sap_nearest_resume(SAP_TREE sap_nearest_from(SAP_ROOT, list), query, without, SAP_NO_ID).walked;
+SAP_FN sap_nearest_result sap_nearest_stackless(SAP_TREE_PARAM sap_point query, int without, sap_candidates list) {
+    return sap_nearest_resume(SAP_TREE sap_nearest_from(SAP_ROOT, list), query, without, SAP_NO_ID).result;
 }

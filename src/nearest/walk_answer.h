@@ -19,18 +19,18 @@ static void SAP_SPECIAL_LIST(answer)(const sap_answer_job* job, const void* quer
 #else
         sap_candidates list = sap_candidates_none(k, limit2);
 #endif
-        const sap_nearest_walked walked = job->is_stackless ? sap_nearest_stackless(tree, point, without, list)
+        const sap_nearest_result result = job->is_stackless ? sap_nearest_stackless(tree, point, without, list)
                                                             : sap_nearest_stack(tree, point, without, list);
-        stats->nodes += walked.nodes;
-        stats->leaves += walked.leaves;
-        stats->points += walked.points;
+        stats->nodes += result.nodes;
+        stats->leaves += result.leaves;
+        stats->points += result.points;
 #if SAP_CAPACITY == 0
-        sap_candidates_sort(walked.list);
+        sap_candidates_sort(result.list);
         while (found < k && ids[found] != SAP_NO_ID) ++found;
 #else
-        for (int32_t i = SAP_CAPACITY - k; i < SAP_CAPACITY && walked.list.id[i] != SAP_NO_ID; ++i, ++found) {
-            ids[found] = walked.list.id[i];
-            if (distance2) distance2[found] = walked.list.distance2[i];
+        for (int32_t i = SAP_CAPACITY - k; i < SAP_CAPACITY && result.list.id[i] != SAP_NO_ID; ++i, ++found) {
+            ids[found] = result.list.id[i];
+            if (distance2) distance2[found] = result.list.distance2[i];
         }
 #endif
     }

@@ -77,7 +77,8 @@ static void prepare(radius_search* r) {
     // Few queries are spread over the whole GPU, at least 16 warps a multiprocessor.
     const int64_t share = pass->count / (16 * (int64_t)r->call.cuda->multiprocessors);
     pass->share = share < 1 ? 1 : share > SAP_WARP ? SAP_WARP : (int32_t)share;
-    while (shape->levels > 0 && pass->merged < shape->depth && shape->stride << (pass->merged + 1) <= SAP_WARP)
+    while (shape->kind == SAP_TREE_BALANCED && pass->merged < shape->depth &&
+           shape->stride << (pass->merged + 1) <= SAP_WARP)
         pass->merged++;
 }
 

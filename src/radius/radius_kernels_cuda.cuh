@@ -96,7 +96,7 @@ sap_radius_bounds_of(const sap_radius_walk<real, dims>& walk, const void* boxes,
 template <typename real>
 static __device__ __forceinline__ int sap_radius_below(const sap_tree& tree, uint32_t node, uint32_t end, int lane) {
     const sap_tree_shape& shape = tree.shape;
-    if (shape.levels > 0) {
+    if (shape.kind == SAP_TREE_BALANCED) {
         const int below = shape.depth - (31 - __clz((int)node));
         const int64_t first = ((int64_t)node << below) - shape.leaves, last = first + ((int64_t)1 << below);
         return (int)((last * shape.count >> shape.depth) - (first * shape.count >> shape.depth));
@@ -203,7 +203,7 @@ static __device__ __forceinline__ sap_radius_node sap_radius_node_at(const sap_t
     const unsigned char* blocks = tree.arrays + shape.block_at;
     const int64_t slot_bytes = (int64_t)axes * (int)sizeof(real) + (int)sizeof(int32_t);
     sap_radius_node at;
-    if (shape.levels > 0) {
+    if (shape.kind == SAP_TREE_BALANCED) {
         const int depth = shape.depth - pass.merged;
         at.is_leaf = node >> depth != 0;
         at.lower = 2 * node;
@@ -229,7 +229,7 @@ static __device__ __forceinline__ sap_radius_node sap_radius_node_at(const sap_t
 template <typename real, int dims, bool collect>
 static __device__ __forceinline__ void sap_radius_traverse(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
                                                            const sap_radius_pass& pass, uint32_t mask) {
-    uint32_t node = tree.shape.levels > 0 ? 1 : 0, end = (uint32_t)tree.shape.nodes;
+    uint32_t node = tree.shape.kind == SAP_TREE_BALANCED ? 1 : 0, end = (uint32_t)tree.shape.nodes;
     const int axes = dims ? dims : tree.shape.dims;
     int waiting = 0;
     if (mask) {

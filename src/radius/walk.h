@@ -3,8 +3,8 @@
 // tree/leaf.h, a visitor (radius/count.h, radius/collect.h), and SAP_STACK, the most inner nodes on a path.
 
 // A visitor, and what the walk did.
-SAP_STRUCT(sap_radius_walked)
-struct sap_radius_walked {
+SAP_STRUCT(sap_radius_result)
+struct sap_radius_result {
     sap_visits visits;
     int nodes;
     int leaves;
@@ -13,14 +13,14 @@ struct sap_radius_walked {
 
 // Shows the points of a leaf within limit2 whose ids are greater than `after`. Of equal points, only the first is
 // tested.
-SAP_FN sap_radius_walked sap_radius_scan(SAP_TREE_PARAM SAP_BITS node, sap_point query, SAP_REAL limit2, int after,
-                                         sap_radius_walked walked) {
+SAP_FN sap_radius_result sap_radius_scan(SAP_TREE_PARAM SAP_BITS node, sap_point query, SAP_REAL limit2, int after,
+                                         sap_radius_result result) {
     sap_leaf leaf = sap_leaf_at(SAP_TREE node);
     int count = leaf.count;
     if (leaf.is_equal) {
         bool is_inside = sap_leaf_distance2(SAP_TREE leaf, 0, query) <= limit2;
         bool by_number = sap_visits_subtrees() && after < 0;
-        if (is_inside && by_number) walked.visits = sap_visit_subtree(walked.visits, count);
+        if (is_inside && by_number) result.visits = sap_visit_subtree(result.visits, count);
         if (!is_inside || by_number) count = 0;
     }
     for (int slot = 0; slot < count; ++slot) {
@@ -28,12 +28,12 @@ SAP_FN sap_radius_walked sap_radius_scan(SAP_TREE_PARAM SAP_BITS node, sap_point
         if (distance2 <= limit2) {
             int id = sap_leaf_id(SAP_TREE leaf, slot);
             SAP_ASSERT(id >= 0 && id < SAP_NO_ID);
-            if (id > after) walked.visits = sap_visit(walked.visits, distance2, id);
+            if (id > after) result.visits = sap_visit(result.visits, distance2, id);
         }
     }
-    walked.leaves += 1;
-    walked.points += count;
-    return walked;
+    result.leaves += 1;
+    result.points += count;
+    return result;
 }
 
 // An upper child that reaches into the ball, and its cell.
@@ -44,13 +44,13 @@ struct sap_radius_pending {
 };
 
 // The walk, on any tree. `query` is finite; only ids greater than `after` count (-1: all).
-SAP_FN sap_radius_walked sap_radius_stack(SAP_TREE_PARAM sap_point query, SAP_REAL limit2, int after,
+SAP_FN sap_radius_result sap_radius_stack(SAP_TREE_PARAM sap_point query, SAP_REAL limit2, int after,
                                           sap_visits visits) {
-    sap_radius_walked walked;
-    walked.visits = visits;
-    walked.nodes = 0;
-    walked.leaves = 0;
-    walked.points = 0;
+    sap_radius_result result;
+    result.visits = visits;
+    result.nodes = 0;
+    result.leaves = 0;
+    result.points = 0;
     sap_radius_pending pending[SAP_STACK];
     int waiting = 0;
     SAP_BITS node = SAP_ROOT;
@@ -62,9 +62,9 @@ SAP_FN sap_radius_walked sap_radius_stack(SAP_TREE_PARAM sap_point query, SAP_RE
         bool is_inside = by_number && sap_box_farthest2(cell, query) <= limit2;
         going = !is_inside && !inner.is_leaf;
         if (is_inside) {
-            walked.visits = sap_visit_subtree(walked.visits, sap_count_below(SAP_TREE node));
+            result.visits = sap_visit_subtree(result.visits, sap_count_below(SAP_TREE node));
         } else if (inner.is_leaf) {
-            walked = sap_radius_scan(SAP_TREE node, query, limit2, after, walked);
+            result = sap_radius_scan(SAP_TREE node, query, limit2, after, result);
         } else {
             sap_box lower = cell;
             sap_box upper = cell;
@@ -72,7 +72,7 @@ SAP_FN sap_radius_walked sap_radius_stack(SAP_TREE_PARAM sap_point query, SAP_RE
             upper.lower = sap_point_with(cell.lower, inner.axis, inner.split);
             bool lower_reaches = sap_box_nearest2(lower, query) <= limit2;
             bool upper_reaches = sap_box_nearest2(upper, query) <= limit2;
-            walked.nodes += 2;
+            result.nodes += 2;
             if (lower_reaches && upper_reaches) {
                 SAP_ASSERT(waiting < SAP_STACK);
                 pending[waiting].node = inner.upper;
@@ -93,5 +93,5 @@ SAP_FN sap_radius_walked sap_radius_stack(SAP_TREE_PARAM sap_point query, SAP_RE
             going = true;
         }
     }
-    return walked;
+    return result;
 }

@@ -2,14 +2,14 @@
 // Specialised text (math/specialise.h); needs math/dialect.h and tree/layout.h. On a GPU `tree` points to a copy of the
 // host's struct whose arrays lie on the device. Sizes are written out so that they become constants.
 
-// A node as a walk sees it. What is beside is_leaf means something for inner nodes only.
+// A node as a walk sees it. The other fields are defined for inner nodes only.
 SAP_STRUCT(sap_inner)
 struct sap_inner {
     bool is_leaf;
     int axis;
     SAP_REAL split;
     SAP_BITS lower; // child with the coordinates up to split
-    SAP_BITS upper; // child with those from split on
+    SAP_BITS upper; // child with the coordinates from split on
 };
 
 // The points of a leaf.
@@ -24,7 +24,7 @@ struct sap_leaf {
 
 #undef SAP_ROOT
 #undef SAP_NODE
-#define SAP_ROOT (tree->shape.levels > 0 ? 1u : 0u)
+#define SAP_ROOT (tree->shape.kind == SAP_TREE_BALANCED ? 1u : 0u)
 #if SAP_REAL_BITS == 32
 #define SAP_NODE sap_node_f32
 #else
@@ -32,6 +32,7 @@ struct sap_leaf {
 #endif
 
 SAP_FN const SAP_NODE* sap_explicit_node(SAP_TREE_PARAM SAP_BITS node) {
+    SAP_ASSERT(tree->shape.kind == SAP_TREE_EXPLICIT && node < tree->shape.nodes);
     return (const SAP_NODE*)(const void*)(tree->arrays + tree->shape.node_at) + node;
 }
 
@@ -43,7 +44,7 @@ SAP_FN int sap_explicit_stride(int count) {
 
 SAP_FN sap_inner sap_inner_at(SAP_TREE_PARAM SAP_BITS node) {
     sap_inner inner;
-    if (tree->shape.levels > 0) {
+    if (tree->shape.kind == SAP_TREE_BALANCED) {
         inner.is_leaf = node >> tree->shape.depth != 0;
         const SAP_BITS at = inner.is_leaf ? 1u : node;
         inner.axis = (tree->arrays + tree->shape.axis_at)[at];
@@ -68,8 +69,9 @@ SAP_FN sap_inner sap_inner_at(SAP_TREE_PARAM SAP_BITS node) {
 SAP_FN sap_leaf sap_leaf_at(SAP_TREE_PARAM SAP_BITS node) {
     sap_leaf leaf;
     int64_t slot;
-    if (tree->shape.levels > 0) {
+    if (tree->shape.kind == SAP_TREE_BALANCED) {
         const int64_t number = (int64_t)node - ((int64_t)1 << tree->shape.depth);
+        SAP_ASSERT(number >= 0 && number < tree->shape.leaves);
         leaf.count = (int)(((number + 1) * tree->shape.count >> tree->shape.depth) -
                            (number * tree->shape.count >> tree->shape.depth));
         leaf.stride = tree->shape.stride;
@@ -80,7 +82,7 @@ SAP_FN sap_leaf sap_leaf_at(SAP_TREE_PARAM SAP_BITS node) {
         leaf.stride = sap_explicit_stride(leaf.count);
         slot = (int64_t)at->bits;
     }
-    leaf.is_equal = tree->shape.levels == 0 && leaf.count > tree->options.leaf_size;
+    leaf.is_equal = tree->shape.kind == SAP_TREE_EXPLICIT && leaf.count > tree->options.leaf_size;
     const size_t slot_bytes = (size_t)SAP_DIMS * sizeof(SAP_REAL) + sizeof(int32_t);
     leaf.coords = (const SAP_REAL*)(const void*)(tree->arrays + tree->shape.block_at + (size_t)slot * slot_bytes);
     leaf.ids = (const int32_t*)(const void*)(leaf.coords + (size_t)SAP_DIMS * (size_t)leaf.stride);
@@ -89,21 +91,25 @@ SAP_FN sap_leaf sap_leaf_at(SAP_TREE_PARAM SAP_BITS node) {
 
 SAP_FN SAP_REAL sap_leaf_coordinate(SAP_TREE_PARAM sap_leaf leaf, int slot, int axis) {
     (void)tree;
+    SAP_ASSERT(slot >= 0 && slot < leaf.stride && axis >= 0 && axis < SAP_DIMS);
     return leaf.coords[axis * leaf.stride + slot];
 }
 
 SAP_FN int sap_leaf_id(SAP_TREE_PARAM sap_leaf leaf, int slot) {
     (void)tree;
+    SAP_ASSERT(slot >= 0 && slot < leaf.count);
     return leaf.ids[slot];
 }
 
 // The smallest id below a node other than a balanced tree's root. A balanced tree keeps them at the levels of its
-// boxes: between those, at most eight stand for a node.
+// boxes; at the levels between, a node's id is the smallest of at most eight.
 SAP_FN int sap_smallest_id(SAP_TREE_PARAM SAP_BITS node) {
-    if (tree->shape.levels == 0)
+    if (tree->shape.kind == SAP_TREE_EXPLICIT)
         return ((const int32_t*)(const void*)(tree->arrays + tree->shape.node_min_id_at))[node];
     int level = 0;
+    SAP_ASSERT(node > 1 || tree->shape.depth == 0);
     while (node >> tree->shape.level_depth[level] > 1) ++level;
+    SAP_ASSERT(level < tree->shape.levels);
     int below = 0;
     while (node >> (tree->shape.level_depth[level] - below) == 0) ++below;
     const int32_t* ids = (const int32_t*)(const void*)(tree->arrays + tree->shape.min_id_at[level]);
@@ -115,11 +121,12 @@ SAP_FN int sap_smallest_id(SAP_TREE_PARAM SAP_BITS node) {
 
 // How many points lie below a node.
 SAP_FN int sap_count_below(SAP_TREE_PARAM SAP_BITS node) {
-    if (tree->shape.levels > 0) {
+    if (tree->shape.kind == SAP_TREE_BALANCED) {
         int below = 0;
         while (node >> (tree->shape.depth - below) == 0) ++below;
         const int64_t first = ((int64_t)node << below) - ((int64_t)1 << tree->shape.depth);
         const int64_t last = first + ((int64_t)1 << below);
+        SAP_ASSERT(first >= 0 && last <= tree->shape.leaves);
         return (int)((last * tree->shape.count >> tree->shape.depth) -
                      (first * tree->shape.count >> tree->shape.depth));
     }

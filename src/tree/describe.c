@@ -1,4 +1,4 @@
-// What a tree is, for its user.
+// sap_tree_describe: a tree's sizes, bounds and options.
 #include "tree/host_view.h"
 
 static double real_at(const sap_tree_shape* s, const unsigned char* reals, int64_t i) {
@@ -53,7 +53,7 @@ sap_status sap_tree_describe(const sap_tree* tree, sap_tree_info* info) {
                             .source_count = s->source_count,
                             .duplicates = s->source_count - s->count,
                             .leaves = s->leaves,
-                            .nodes = s->levels ? s->nodes - 1 : s->nodes - s->leaves,
+                            .nodes = s->kind == SAP_TREE_BALANCED ? s->nodes - 1 : s->nodes - s->leaves,
                             .dims = s->dims,
                             .real_bits = s->real_bits,
                             .depth = s->depth,
@@ -65,7 +65,7 @@ sap_status sap_tree_describe(const sap_tree* tree, sap_tree_info* info) {
         info->lower[a] = (double)__builtin_inff();
         info->upper[a] = -(double)__builtin_inff();
     }
-    if (s->levels) return bounds_of_boxes(tree, info);
+    if (s->kind == SAP_TREE_BALANCED) return bounds_of_boxes(tree, info);
     sap_host_view view;
     sap_status status = sap_host_view_open(tree, &view);
     if (status != SAP_OK) return status;

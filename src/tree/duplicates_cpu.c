@@ -1,7 +1,7 @@
-// Which rows are the first of their kind: rows go into buckets by hash, and each bucket through a small table. Whatever
-// the points, a bucket in which the table does badly is sorted instead, so the worst case is O(n log n).
+// Which rows are the first of their kind: rows go into buckets by hash, and each bucket through a small hash table. A
+// bucket whose table takes too many probes is sorted instead, so the worst case is O(n log n) whatever the points.
 //
-// Rows are compared by their bits, minus zero counting as zero, so that rows that are not finite are met by the build.
+// Rows are compared by their bits, minus zero counting as zero, so that the build still sees rows that are not finite.
 #include "tree/layout.h"
 #include <string.h>
 
@@ -91,6 +91,7 @@ static bool search_table(const search* s, const entry* entries, int64_t count, i
         uint64_t at = entries[i].tag * size >> 32;
         bool met = false;
         for (; table[at] && !met; at = at + 1 < size ? at + 1 : 0) {
+            SAP_ASSERT(table[at] <= i);
             const entry* other = &entries[table[at] - 1];
             met = other->tag == entries[i].tag && compare_rows(s->rows, other->row, entries[i].row) == 0;
             if (!met && probes-- == 0) return false;
@@ -103,6 +104,7 @@ static bool search_table(const search* s, const entry* entries, int64_t count, i
 
 static void search_bucket(const search* s, int64_t bucket) {
     int64_t begin = s->starts[bucket], count = s->starts[bucket + 1] - begin;
+    SAP_ASSERT(count >= 0 && begin + count <= s->rows->count);
     if (!search_table(s, s->entries + begin, count, s->table + 2 * begin)) search_sorted(s, s->entries + begin, count);
 }
 
@@ -124,16 +126,18 @@ static void fill_buckets(search* s) {
             s->starts[c * buckets + b] = sum;
             sum += here;
         }
+    SAP_ASSERT(sum == s->rows->count);
 #pragma omp parallel for num_threads(s->threads) schedule(static)
     for (int32_t c = 0; c < s->threads; c++)
         for (int64_t i = chunk_start(s, c); i < chunk_start(s, c + 1); i++) {
             uint64_t hash = hash_of(s->rows, i);
             s->entries[s->starts[c * buckets + bucket_of(s, hash)]++] = (entry){(uint32_t)hash, (int32_t)i};
         }
-    // The last chunk's cursors stand at the ends of the buckets.
+    // The last chunk's cursors have reached the ends of the buckets.
     const int64_t* ends = s->starts + (s->threads - 1) * buckets;
     memmove(s->starts + 1, ends, (size_t)buckets * sizeof *ends);
     s->starts[0] = 0;
+    SAP_ASSERT(s->starts[buckets] == s->rows->count);
 }
 
 sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t* keep, int64_t* kept) {
@@ -158,6 +162,7 @@ sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t*
         keep[found] = (int32_t)i;
         found += first;
     }
+    SAP_ASSERT(found > 0 || count == 0);
     *kept = found;
     sap_scratch_give(device, &scratch);
     return SAP_OK;

@@ -1,17 +1,18 @@
 // Which rows are the first of their kind, on a GPU: every row goes into one hash table, whose entries are row numbers,
 // by linear probing. A slot belongs to the kind of the row that came first into it; the smallest row of the kind stays
-// there, and whoever loses against it is marked. So rows of one kind are marked all but one, in whatever order threads
-// run, and rows without equals mark nothing. What is not marked is then packed in ascending order.
+// there, and every other row of the kind is marked. So rows of one kind are marked all but one, in whatever order
+// threads run, and rows without equals mark nothing. What is not marked is then packed in ascending order.
 //
 // A row that finds no place within PROBES slots is put aside, with all of its kind, since slots are never freed: those
 // rows are sorted (K. E. Batcher, Sorting networks and their applications, 1968), so that points made to collide cost
 // O(n log² n). Others never get there: at half load a run of 256 slots has a probability below 1e-20.
 //
-// An entry's bits above the row number are bits of the hash, so that other kinds are seldom looked at. The table could
+// An entry's bits above the row number are bits of the hash, so that other kinds are seldom compared. The table could
 // be split into parts that fit the L2 cache, but that costs more reading than it saves: a slot's sector comes from
 // memory once either way, and what follows at once hits it in the cache.
 //
 // Rows are compared by their bits, minus zero counting as zero, so that rows that are not finite are met by the build.
+#include "base/assert.h"
 #include "tree/tree_cuda.h"
 
 enum { THREADS = 256, PROBES = 256, MOST_TILES = 1024 };
@@ -81,7 +82,7 @@ static __device__ __forceinline__ void mark(uint32_t* bits, uint32_t row) { atom
 
 typedef enum outcome { OUTCOME_FIRST, OUTCOME_DUPLICATE, OUTCOME_ASIDE } outcome;
 
-// At a slot of the row's kind. Where everyone comes to one slot, most only read it.
+// At a slot of the row's kind. If many rows reach one slot, most of them only read it.
 static __device__ __forceinline__ outcome meet(const search& s, uint32_t* slot, uint32_t there, uint32_t mine) {
     if (there > mine) there = atomicMin(slot, mine);
     if (there < mine) return OUTCOME_DUPLICATE;
@@ -91,12 +92,14 @@ static __device__ __forceinline__ outcome meet(const search& s, uint32_t* slot, 
 
 template <int dims, typename word> static __device__ __forceinline__ outcome insert(const search& s, int32_t row) {
     const uint32_t hash = hash_of<dims, word>(s, row), mine = hash << s.row_bits | (uint32_t)row;
+    SAP_ASSERT(row >= 0 && row < s.count);
     uint32_t at = __umulhi(hash, s.size);
     for (int probe = 0; probe < PROBES; ++probe) {
         uint32_t there = __ldcg(&s.entries[at]);
         if (there == EMPTY) there = atomicCAS(&s.entries[at], EMPTY, mine);
         if (there == EMPTY) return OUTCOME_FIRST;
         const int32_t other = (int32_t)(there & ((1u << s.row_bits) - 1));
+        SAP_ASSERT(at < s.size && other < s.count);
         if ((there ^ mine) >> s.row_bits == 0 && equal_rows<dims, word>(s, row, other))
             return meet(s, &s.entries[at], there, mine);
         at = at + 1 < s.size ? at + 1 : 0;
@@ -230,6 +233,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t pair = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     const int64_t lower = pair / distance * 2 * distance + pair % distance;
     const int64_t upper = mirror ? lower ^ (2 * distance - 1) : lower + distance;
+    SAP_ASSERT(lower < upper);
     if (upper >= count) return;
     const int32_t i = rows[lower], j = rows[upper];
     if (!comes_after<word>(s, i, j)) return;

@@ -1,4 +1,4 @@
-// Trees whose arrays lie on a device, as host code can read them.
+// Trees whose arrays are in a device's memory, made readable for host code.
 #ifndef SAPWOOD_TREE_HOST_VIEW_H
 #define SAPWOOD_TREE_HOST_VIEW_H
 

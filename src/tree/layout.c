@@ -6,6 +6,7 @@
 // Places an array of count*bytes at the end of the arrays so far; false if that overflows.
 static bool place(sap_tree_shape* s, size_t* at, int64_t count, size_t bytes) {
     size_t size, end;
+    SAP_ASSERT(s->bytes % SAP_ALIGNMENT == 0);
     *at = s->bytes;
     if (!sap_size_multiply((uint64_t)count, bytes, &size) || !sap_size_add(s->bytes, size, &end)) return false;
     if (end > SIZE_MAX / 2) return false;
@@ -23,16 +24,19 @@ static int32_t balanced_depth(int64_t count, int32_t leaf_size) {
 
 bool sap_shape_balanced(sap_tree_shape* s, int32_t leaf_size) {
     size_t real = sap_real_bytes(s);
+    s->kind = SAP_TREE_BALANCED;
     s->depth = balanced_depth(s->count, leaf_size);
     s->nodes = s->leaves = (int64_t)1 << s->depth;
     s->capacity = (int32_t)((s->count + s->leaves - 1) >> s->depth);
     s->stride = sap_leaf_stride(s->capacity, s->real_bits);
     s->slots = s->leaves * s->stride;
     s->levels = s->depth ? (s->depth + SAP_GROUP_BITS - 1) / SAP_GROUP_BITS : 1;
+    SAP_ASSERT(s->levels <= SAP_MAX_LEVELS && s->capacity <= leaf_size + leaf_size / 4);
     s->bytes = 0;
     if (!place(s, &s->split_at, s->nodes, real) || !place(s, &s->axis_at, s->nodes, 1)) return false;
     for (int32_t j = 0; j < s->levels; j++) {
         s->level_depth[j] = s->depth - SAP_GROUP_BITS * (s->levels - 1 - j);
+        SAP_ASSERT(s->level_depth[j] >= 0 && s->level_depth[j] <= s->depth);
         int64_t groups = sap_level_groups(s, j);
         if (!place(s, &s->box_at[j], groups, (size_t)s->dims * 2 * SAP_GROUP * real)) return false;
         if (!place(s, &s->min_id_at[j], groups, SAP_GROUP * sizeof(int32_t))) return false;
@@ -41,7 +45,8 @@ bool sap_shape_balanced(sap_tree_shape* s, int32_t leaf_size) {
 }
 
 bool sap_shape_explicit(sap_tree_shape* s) {
-    s->stride = s->levels = 0;
+    s->kind = SAP_TREE_EXPLICIT;
+    s->stride = s->levels = 0; // balanced trees alone have them
     s->bytes = 0;
     size_t node = s->real_bits == 64 ? sizeof(sap_node_f64) : sizeof(sap_node_f32);
     return place(s, &s->node_at, s->nodes, node) && place(s, &s->node_min_id_at, s->nodes, sizeof(int32_t)) &&

@@ -1,9 +1,9 @@
-// The point tree in memory: flat arrays, offsets, no pointers. What is kept is what is saved, mapped and uploaded.
+// The point tree in memory: flat arrays, offsets, no pointers. The same bytes are saved, mapped and uploaded.
 //
 // Balanced tree. Heap order: root 1, children 2i and 2i+1. Every leaf has depth H = shape.depth; leaf l owns ranks
 // [l*n>>H, (l+1)*n>>H) of the reordered points. A node's smaller half is what lies below its median in the total order
-// of its axis (coordinate a, then a+1, … cyclically, then id). Beside the nodes stand tight boxes at every fourth level
-// counted from the leaves, in groups of 16 siblings, and the smallest id below each of those.
+// of its axis (coordinate a, then a+1, … cyclically, then id). Further arrays hold tight boxes at every fourth level,
+// counted from the leaves, in groups of 16 siblings, and the smallest id below each of those nodes.
 //
 // Explicit tree. Nodes in preorder: the left child is the next node, the right child is link>>5 further on.
 //
@@ -13,6 +13,7 @@
 #ifndef SAPWOOD_TREE_LAYOUT_H
 #define SAPWOOD_TREE_LAYOUT_H
 
+#include "base/assert.h"
 #include "device/device.h"
 #include "saved/saved.h"
 #include "tree/ops.h"
@@ -46,13 +47,21 @@ typedef struct sap_node_f64 {
     uint32_t zero; // padding, always 0
 } sap_node_f64;
 
-// Everything about a tree but its contents. Offsets are bytes from the start of the arrays, multiples of 64.
+// How a tree's nodes are stored. Which split rule makes which kind: sap_shape_derive.
+typedef enum sap_tree_kind {
+    SAP_TREE_BALANCED, // an implicit heap
+    SAP_TREE_EXPLICIT  // nodes in preorder
+} sap_tree_kind;
+
+// Everything about a tree but its contents. Offsets are bytes from the start of the arrays, multiples of 64. It is not
+// saved: it follows from the facts that are (tree/save.c).
 typedef struct sap_tree_shape {
     int64_t count, source_count; // points in the tree; points given
     int64_t nodes;               // balanced: 2^depth (index 0 unused); explicit: nodes, leaves included
     int64_t leaves;              // balanced: 2^depth; explicit: leaf nodes
     int64_t slots;               // point slots in all blocks together
     int32_t dims, real_bits;
+    sap_tree_kind kind;
     int32_t depth;                       // balanced: of every leaf; explicit: of the deepest
     int32_t capacity;                    // points in the fullest leaf
     int32_t stride;                      // balanced: slots a leaf; explicit: 0 (sap_leaf_stride of each leaf's count)
@@ -73,8 +82,8 @@ struct sap_tree {
     sap_tree_options options; // defaults filled in
     sap_tree_shape shape;
     unsigned char* arrays;  // shape.bytes of them
-    sap_tree_memory memory; // which the arrays lie in
-    void* beside;           // what a processor keeps with the tree beside its arrays, or NULL
+    sap_tree_memory memory; // that holds the arrays
+    void* beside;           // what a processor keeps with the tree besides its arrays, or NULL
 };
 
 static inline size_t sap_real_bytes(const sap_tree_shape* s) { return (size_t)s->real_bits / 8; }
@@ -84,20 +93,26 @@ static inline size_t sap_slot_bytes(const sap_tree_shape* s) { return (size_t)s-
 
 // Slots of a leaf of `count` points: rounded up so that vectors fit well and doubles stay aligned.
 static inline int32_t sap_leaf_stride(int32_t count, int32_t real_bits) {
+    SAP_ASSERT(count >= 0 && (real_bits == 32 || real_bits == 64));
     if (count > 4) return (count + 3) / 4 * 4;
     return real_bits == 64 ? (count + 1) / 2 * 2 : count;
 }
 
 // First rank of leaf l of a balanced tree.
-static inline int64_t sap_leaf_rank(const sap_tree_shape* s, int64_t leaf) { return leaf * s->count >> s->depth; }
+static inline int64_t sap_leaf_rank(const sap_tree_shape* s, int64_t leaf) {
+    SAP_ASSERT(s->kind == SAP_TREE_BALANCED && leaf >= 0 && leaf <= s->leaves);
+    return leaf * s->count >> s->depth;
+}
 
 // Start of the block that begins at `slot`.
 static inline unsigned char* sap_block(const sap_tree* t, int64_t slot) {
+    SAP_ASSERT(slot >= 0 && slot <= t->shape.slots);
     return t->arrays + t->shape.block_at + (size_t)slot * sap_slot_bytes(&t->shape);
 }
 
 // Whether node `node` of an explicit tree is a leaf; then its first slot and how many points it holds.
 static inline bool sap_explicit_leaf(const sap_tree* t, int64_t node, int64_t* slot, int32_t* count) {
+    SAP_ASSERT(t->shape.kind == SAP_TREE_EXPLICIT && node >= 0 && node < t->shape.nodes);
     const unsigned char* nodes = t->arrays + t->shape.node_at;
     const sap_node_f32* narrow = (const sap_node_f32*)(const void*)nodes + node;
     const sap_node_f64* wide = (const sap_node_f64*)(const void*)nodes + node;
@@ -111,6 +126,7 @@ static inline bool sap_explicit_leaf(const sap_tree* t, int64_t node, int64_t* s
 
 // Groups of boxes of level j.
 static inline int64_t sap_level_groups(const sap_tree_shape* s, int32_t j) {
+    SAP_ASSERT(j >= 0 && j < s->levels);
     return s->level_depth[j] <= SAP_GROUP_BITS ? 1 : (int64_t)1 << (s->level_depth[j] - SAP_GROUP_BITS);
 }
 
@@ -118,7 +134,7 @@ static inline int64_t sap_level_groups(const sap_tree_shape* s, int32_t j) {
 double sap_largest_coordinate(int32_t real_bits, int32_t dims);
 // Fails a build over a bad point, naming its row, the axis and what is wrong.
 sap_status sap_point_refuse(const sap_device* device, const void* point, int32_t dims, int32_t real_bits, int64_t row);
-// Fills in depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
+// Fills in kind, depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
 // False if a size overflows.
 bool sap_shape_balanced(sap_tree_shape* shape, int32_t leaf_size);
 // The same for an explicit tree from count, source_count, dims, real_bits, nodes, leaves, slots, depth and capacity.
@@ -137,8 +153,11 @@ int32_t sap_shape_gaps(const sap_tree_shape* shape, sap_gap gaps[SAP_MOST_ARRAYS
 void sap_tree_clear_gaps(sap_tree* tree);
 // ---- tree/verify_cpu.c: sap_tree_verify's work, also run on every loaded tree.
 sap_status sap_tree_verify_cpu(const sap_tree* tree);
-// Checks counts and sizes that somebody claims, and fills in the shape that follows from them. NULL, or what is wrong.
+// Checks the options and the counts and sizes that a file or a caller claims, and fills in the shape that follows from
+// them. NULL, or what is wrong. The claimed kind, offsets and strides are not read.
 const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_shape* claimed, sap_tree_shape* derived);
+// Whether a shape also has the kind, the strides and the offsets of the one that was derived from it.
+bool sap_shape_follows(const sap_tree_shape* shape, const sap_tree_shape* derived);
 // ---- tree/duplicates_cpu.c: the rows to keep, ascending, as int32 ids in keep[rows->count]; *kept of them.
 sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t* keep, int64_t* kept);
 // ---- tree/balanced/build_cpu.c, tree/sliding/build_cpu.c: `keep` names the rows to build over (NULL: all of them,

@@ -14,15 +14,16 @@ typedef struct sap_leaf_block {
 
 // How many places there are where a leaf can be: leaves of a balanced tree, nodes of an explicit one.
 static inline int64_t sap_leaf_places(const sap_tree* tree) {
-    return tree->shape.levels > 0 ? tree->shape.leaves : tree->shape.nodes;
+    return tree->shape.kind == SAP_TREE_BALANCED ? tree->shape.leaves : tree->shape.nodes;
 }
 
 // The leaf at a place; its count is 0 where an explicit tree has an inner node.
 static inline sap_leaf_block sap_leaf_block_at(const sap_tree* tree, int64_t place) {
     const sap_tree_shape* shape = &tree->shape;
+    SAP_ASSERT(place >= 0 && place < sap_leaf_places(tree));
     sap_leaf_block leaf;
     int64_t slot;
-    if (shape->levels > 0) {
+    if (shape->kind == SAP_TREE_BALANCED) {
         leaf.count = (int32_t)(sap_leaf_rank(shape, place + 1) - sap_leaf_rank(shape, place));
         leaf.stride = shape->stride;
         slot = place * shape->stride;
@@ -41,6 +42,7 @@ static inline sap_leaf_block sap_leaf_block_at(const sap_tree* tree, int64_t pla
 // Copies the coordinates of a leaf's point to real point[dims].
 static inline void sap_leaf_point(const sap_tree* tree, const sap_leaf_block* leaf, int32_t slot, void* point) {
     const size_t real_bytes = sap_real_bytes(&tree->shape);
+    SAP_ASSERT(slot >= 0 && slot < leaf->count);
     for (int32_t axis = 0; axis < tree->shape.dims; ++axis)
         memcpy((unsigned char*)point + (size_t)axis * real_bytes,
                leaf->coords + ((size_t)axis * (size_t)leaf->stride + (size_t)slot) * real_bytes, real_bytes);

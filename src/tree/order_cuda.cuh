@@ -3,6 +3,7 @@
 #ifndef SAPWOOD_TREE_ORDER_CUDA_CUH
 #define SAPWOOD_TREE_ORDER_CUDA_CUH
 
+#include "base/assert.h"
 #include "device/cuda.h"
 
 template <typename real> struct sap_ordinal;
@@ -68,6 +69,7 @@ static __device__ __forceinline__ unsigned int sap_lanes_below(void) { return (1
 
 // The bits in which two ordinals, low <= high, differ: how many, counted from the lowest.
 static __device__ __forceinline__ int sap_bits_between(unsigned int low, unsigned int high) {
+    SAP_ASSERT(low <= high);
     return 32 - __clz((int)(high - low));
 }
 static __device__ __forceinline__ int sap_bits_between(unsigned long long low, unsigned long long high) {

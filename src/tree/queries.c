@@ -37,8 +37,8 @@ double sap_limit2(const sap_tree* tree, double radius) {
     double limit2 = radius * radius;
     if (tree->shape.real_bits == 64) return limit2 < DBL_MAX ? limit2 : DBL_MAX;
     if (!(limit2 < (double)FLT_MAX)) return (double)FLT_MAX;
-    // Rounded to double first, a product may fall on the middle between two floats: its error, dear where fma is not an
-    // instruction, tells to which it belongs.
+    // The product, rounded to double first, may fall exactly between two floats. Then its rounding error, which is
+    // expensive to compute where fma is not an instruction, says to which of them it rounds.
     const float rounded = (float)limit2, other = nextafterf(rounded, (double)rounded < limit2 ? INFINITY : 0);
     if (limit2 != ((double)rounded + (double)other) / 2) return (double)rounded;
     const double error = fma(radius, radius, -limit2);
@@ -76,7 +76,9 @@ static void scatter(const sap_rows* q, int64_t first, int64_t from, int64_t to, 
     size_t real = (size_t)q->real_bits / 8, row_bytes = (size_t)q->dims * real;
     const unsigned char* coords = (const unsigned char*)q->coords + (size_t)(first * q->stride) * real;
     for (int64_t i = from; i < to; i++) {
+        SAP_ASSERT(cell[i] >> shift < ORDER_CELLS);
         uint32_t at = next[cell[i] >> shift]++;
+        SAP_ASSERT(at < o->count);
         const unsigned char* row = coords + (size_t)(i * q->stride) * real;
         if (row_bytes == 12)
             memcpy(o->coords + (size_t)at * 12, row, 12);
@@ -113,6 +115,7 @@ void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, i
             *n = start;
             start += here;
         }
+    SAP_ASSERT(start == count);
 #pragma omp parallel for num_threads(tree->device->options.threads) schedule(static)
     for (int p = 0; p < parts; p++)
         scatter(q, first, count * p / parts, count * (p + 1) / parts, cell, shift, next + (int64_t)p * ORDER_CELLS, o);
@@ -120,6 +123,7 @@ void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, i
 
 void sap_queries_of_leaves(const sap_tree* tree, int64_t first, int64_t count, sap_query_order* o) {
     const sap_tree_shape* s = &tree->shape;
+    SAP_ASSERT(first + count <= s->leaves);
     int64_t start = sap_leaf_rank(s, first);
     o->count = sap_leaf_rank(s, first + count) - start;
     size_t real = sap_real_bytes(s);

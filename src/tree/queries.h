@@ -1,5 +1,5 @@
-// Queries on their way into a search: checked, and put in an order in which neighbours in the list are neighbours in
-// the tree, so that what one query brings into the caches serves the next.
+// Queries before a search: they are checked, and put in an order in which neighbours in the list are neighbours in the
+// tree, so that what one query brings into the caches serves the next.
 #ifndef SAPWOOD_TREE_QUERIES_H
 #define SAPWOOD_TREE_QUERIES_H
 

@@ -1,7 +1,7 @@
 // Queries in the order of the tree, on CUDA: one counting sort by the cells of the tree's top levels.
 //
 // Cells, not a grid or a space-filling curve: they hold equally many points whatever the distribution. Within a cell
-// the order is left to chance; answers do not depend on it.
+// the order is arbitrary; answers do not depend on it.
 #include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
@@ -27,7 +27,7 @@ template <typename real> struct top_levels {
 template <typename real>
 static __device__ int cell_of(const sap_tree& tree, const top_levels<real>* top, const real* query, int bits) {
     const sap_tree_shape& s = tree.shape;
-    if (s.levels > 0) {
+    if (s.kind == SAP_TREE_BALANCED) {
         const real* split = (const real*)(tree.arrays + s.split_at);
         const unsigned char* axis = tree.arrays + s.axis_at;
         int node = 1, level = 0;
@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(CELL_THREADS)
                 int* cell, int* number, int* cells) {
     SAP_CUDA_SHARED(top_levels<real>, top);
     const sap_tree_shape& s = tree.shape;
-    const int64_t kept = s.levels > 0 ? min(s.nodes, (int64_t)1 << TOP_LEVELS) : 0;
+    const int64_t kept = s.kind == SAP_TREE_BALANCED ? min(s.nodes, (int64_t)1 << TOP_LEVELS) : 0;
     for (int i = (int)threadIdx.x; i < kept; i += CELL_THREADS) {
         top->split[i] = ((const real*)(tree.arrays + s.split_at))[i];
         top->axis[i] = (tree.arrays + s.axis_at)[i];
@@ -62,6 +62,7 @@ static __global__ void __launch_bounds__(CELL_THREADS)
     for (int64_t i = (int64_t)blockIdx.x * CELL_THREADS + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * CELL_THREADS) {
         int at = good ? cell_of(tree, top, queries + i * stride, bits) : 0;
+        SAP_ASSERT(at >= 0 && at < 1 << bits);
         cell[i] = at;
         number[i] = atomicAdd(&cells[at], 1);
     }
@@ -72,8 +73,8 @@ typedef struct place_shared {
     int base;
 } place_shared;
 
-// Turns counts into places. Blocks of cells follow one another as they come, which does no harm: neighbours stay
-// neighbours but for one border in PLACE_THREADS.
+// Turns counts into places. The order of the blocks of cells is that in which they arrive. That does no harm: only at
+// one border in PLACE_THREADS are neighbours separated.
 static __global__ void __launch_bounds__(PLACE_THREADS) place_cells(int* cells, int count, int* total) {
     SAP_CUDA_SHARED(place_shared, s);
     int i = (int)(blockIdx.x * PLACE_THREADS + threadIdx.x), own = i < count ? cells[i] : 0, sum = own;
@@ -90,12 +91,13 @@ static __global__ void __launch_bounds__(PLACE_THREADS) place_cells(int* cells, 
     if (i < count) cells[i] = s->base + before + sum - own;
 }
 
-// Lists the queries by cell. Their coordinates stay where they are: reading them in this order once costs less than
-// moving them.
+// Lists the queries by cell. Their coordinates do not move: reading them once in this order costs less.
 static __global__ void __launch_bounds__(ORDER_THREADS)
     list_queries(int64_t count, const int* cell, const int* number, const int* cells, int32_t* rows) {
     int64_t i = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
-    if (i < count) rows[cells[cell[i]] + number[i]] = (int32_t)i;
+    if (i >= count) return;
+    SAP_ASSERT(cells[cell[i]] + number[i] < count);
+    rows[cells[cell[i]] + number[i]] = (int32_t)i;
 }
 
 template <typename real>
@@ -126,7 +128,7 @@ sap_cuda_queries sap_cuda_queries_order(sap_cuda_call* call, const sap_tree* tre
     sap_cuda_queries out = {rows->coords, NULL, rows->count, rows->stride, false};
     const sap_tree_shape* s = &tree->shape;
     if (call->status != SAP_OK || ordered || rows->count < ORDER_FEW || s->count == 0) return out;
-    int bits = 0, most = s->levels > 0 ? s->depth : ORDER_MOST_BITS;
+    int bits = 0, most = s->kind == SAP_TREE_BALANCED ? s->depth : ORDER_MOST_BITS;
     while (bits < most && bits < ORDER_MOST_BITS && rows->count >> bits > ORDER_PER_CELL) bits++;
     if (bits == 0) return out;
     if (rows->real_bits == 32)
@@ -138,12 +140,13 @@ sap_cuda_queries sap_cuda_queries_order(sap_cuda_call* call, const sap_tree* tre
 
 // ---- The tree's own points
 
-// A thread a slot of a balanced tree's leaves.
+// One thread for each slot of a balanced tree's leaves.
 template <typename real>
 static __global__ void __launch_bounds__(ORDER_THREADS) points_of_leaves(sap_tree tree, real* coords, int32_t* rows) {
     const sap_tree_shape& s = tree.shape;
     int64_t slot = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
     if (slot >= s.slots) return;
+    SAP_ASSERT(s.kind == SAP_TREE_BALANCED && s.stride > 0);
     int64_t leaf = slot / s.stride, at = slot % s.stride, first = leaf * s.count >> s.depth;
     if (at >= ((leaf + 1) * s.count >> s.depth) - first) return;
     const size_t slot_bytes = (size_t)s.dims * sizeof(real) + sizeof(int32_t);
@@ -152,7 +155,7 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_leaves(sap_tre
     rows[first + at] = ((const int32_t*)(block + (int64_t)s.dims * s.stride))[at];
 }
 
-// A thread a node of an explicit tree: leaves write their slots, those without a point with row -1.
+// One thread for each node of an explicit tree: leaves write their slots, those without a point with row -1.
 template <typename real>
 static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree tree, real* coords, int32_t* rows) {
     const sap_tree_shape& s = tree.shape;
@@ -162,6 +165,7 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree
     if (!sap_link_is_leaf(leaf.link)) return;
     const int64_t first = (int64_t)leaf.bits;
     const int count = sap_link_count(leaf.link), stride = sap_explicit_slots<real>(count);
+    SAP_ASSERT(first + stride <= s.slots);
     const real* block = sap_explicit_block<real>(tree, first);
     for (int i = 0; i < stride; i++) {
         for (int a = 0; a < s.dims; a++) coords[(first + i) * s.dims + a] = block[a * stride + i];
@@ -171,19 +175,19 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree
 
 sap_cuda_queries sap_cuda_queries_self(sap_cuda_call* call, const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
-    int64_t count = s->levels > 0 ? s->count : s->slots;
+    int64_t count = s->kind == SAP_TREE_BALANCED ? s->count : s->slots;
     sap_cuda_queries out = {NULL, NULL, count, s->dims, false};
     void* coords = sap_cuda_take(call, (size_t)count * (size_t)s->dims * sap_real_bytes(s));
     int32_t* rows = (int32_t*)sap_cuda_take(call, (size_t)count * sizeof(int32_t));
     out.coords = coords;
     out.rows = rows;
     if (call->status != SAP_OK || s->count == 0) return out;
-    sap_cuda_grid grid = sap_cuda_grid_for(s->levels > 0 ? s->slots : s->nodes, ORDER_THREADS);
-    if (s->real_bits == 32 && s->levels > 0)
+    sap_cuda_grid grid = sap_cuda_grid_for(s->kind == SAP_TREE_BALANCED ? s->slots : s->nodes, ORDER_THREADS);
+    if (s->real_bits == 32 && s->kind == SAP_TREE_BALANCED)
         sap_cuda_launch(call, points_of_leaves<float>, grid, *tree, (float*)coords, rows);
     else if (s->real_bits == 32)
         sap_cuda_launch(call, points_of_nodes<float>, grid, *tree, (float*)coords, rows);
-    else if (s->levels > 0)
+    else if (s->kind == SAP_TREE_BALANCED)
         sap_cuda_launch(call, points_of_leaves<double>, grid, *tree, (double*)coords, rows);
     else
         sap_cuda_launch(call, points_of_nodes<double>, grid, *tree, (double*)coords, rows);

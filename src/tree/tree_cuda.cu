@@ -1,4 +1,4 @@
-// Point trees on CUDA devices: their memory, walk boxes, the way to and from host memory, and bad points.
+// Point trees on CUDA devices: their memory, their walk boxes, copies from and to host memory, and bad points.
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
@@ -11,7 +11,7 @@ typedef struct gap_list {
 
 enum { CLEAR_THREADS = 256, EMPTY_BOX_THREADS = 128 };
 
-// Makes gaps zero (a block each) and forgets bad rows.
+// Makes gaps zero, one block each, and resets the first bad row.
 static __global__ void __launch_bounds__(CLEAR_THREADS) clear_gaps(unsigned char* arrays, gap_list gaps, int64_t* bad) {
     sap_gap gap = gaps.gap[blockIdx.x];
     for (size_t i = threadIdx.x; i < gap.bytes; i += CLEAR_THREADS) arrays[gap.at + i] = 0;
@@ -32,15 +32,16 @@ static void clear(sap_cuda_call* call, const sap_tree* tree) {
     gaps.count = sap_shape_gaps(&tree->shape, gaps.gap);
     gaps.gap[gaps.count].at = tree->shape.bytes;
     gaps.gap[gaps.count++].bytes = SAP_ALIGNMENT;
-    if (tree->shape.levels > 0) {
+    if (tree->shape.kind == SAP_TREE_BALANCED) {
         gaps.gap[gaps.count].at = tree->shape.split_at;
         gaps.gap[gaps.count++].bytes = sap_real_bytes(&tree->shape);
         gaps.gap[gaps.count].at = tree->shape.axis_at;
         gaps.gap[gaps.count++].bytes = 1;
     }
+    SAP_ASSERT(gaps.count <= (int32_t)(sizeof gaps.gap / sizeof gaps.gap[0]));
     sap_cuda_grid grid = {gaps.count, CLEAR_THREADS, 0, false}, one = {1, EMPTY_BOX_THREADS, 0, false};
     sap_cuda_launch(call, clear_gaps, grid, tree->arrays, gaps, sap_cuda_tree_of(tree)->bad);
-    if (tree->shape.levels == 0 || tree->shape.level_depth[0] >= SAP_GROUP_BITS) return;
+    if (tree->shape.kind == SAP_TREE_EXPLICIT || tree->shape.level_depth[0] >= SAP_GROUP_BITS) return;
     if (tree->shape.real_bits == 32)
         sap_cuda_launch(call, empty_boxes<float>, one, *tree);
     else
@@ -48,11 +49,11 @@ static void clear(sap_cuda_call* call, const sap_tree* tree) {
 }
 
 static size_t walk_bytes(const sap_tree_shape* s) {
-    int64_t nodes = s->levels > 0 ? 2 * s->leaves : s->nodes;
+    int64_t nodes = s->kind == SAP_TREE_BALANCED ? 2 * s->leaves : s->nodes;
     return (size_t)nodes * (size_t)sap_walk_box_reals(s->dims, s->real_bits) * sap_real_bytes(s);
 }
 
-// What is kept beside the arrays, with nothing in it yet.
+// Makes an empty tree->beside.
 static void make_beside(sap_cuda_call* call, sap_tree* tree) {
     sap_cuda_tree* beside = (sap_cuda_tree*)sap_memory_allocate_zero(call->device, sizeof *beside);
     if (!beside) {
@@ -66,7 +67,7 @@ static void make_beside(sap_cuda_call* call, sap_tree* tree) {
         sap_memory_release(call->device, beside, sizeof *beside);
 }
 
-// The rows that sap_device_wait is to report.
+// Makes the place for the first bad row that sap_device_wait reports.
 static void make_device_bad(sap_cuda_call* call) {
     sap_cuda* cuda = call->cuda;
     if (call->waits || cuda->bad) return;
@@ -86,8 +87,9 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
     void *new_arrays = NULL, *new_boxes = NULL;
     if (need > tree->memory.allocated) new_arrays = sap_cuda_allocate(call, need);
     if (boxes > beside->boxes_bytes) new_boxes = sap_cuda_allocate(call, boxes);
-    // Taken now, as long as the old tree is still there.
-    if (shape->levels == 0) beside->links = sap_cuda_take(call, (size_t)shape->nodes * SAP_CUDA_LINK_BYTES);
+    // Taken now: if it fails, the old tree is still there.
+    if (shape->kind == SAP_TREE_EXPLICIT)
+        beside->links = sap_cuda_take(call, (size_t)shape->nodes * SAP_CUDA_LINK_BYTES);
     if (call->status != SAP_OK) {
         sap_cuda_release(call->device, new_arrays, need);
         sap_cuda_release(call->device, new_boxes, boxes);
@@ -123,14 +125,14 @@ void sap_tree_free_arrays_cuda(sap_tree* tree) {
 
 enum { BOXES_THREADS = 256 };
 
-// One thread a box that the tree keeps. Half a warp holds a group of siblings, from whose boxes those of the levels up
-// to the next that is kept follow. All levels at once.
+// One thread for each box that the tree keeps. Half a warp holds a group of siblings; from their boxes follow those of
+// the levels above, up to the next level that is kept. All levels at once.
 template <typename real>
 static __global__ void __launch_bounds__(BOXES_THREADS)
     walk_boxes(sap_tree tree, real* boxes, int64_t most, const int64_t* bad) {
     const sap_tree_shape* s = &tree.shape;
     int64_t i = (int64_t)blockIdx.x * BOXES_THREADS + threadIdx.x;
-    if (i >= most || *bad != INT64_MAX) return; // whole half-warps; a bad build has left no boxes
+    if (i >= most || *bad != INT64_MAX) return; // whole half-warps; a build over bad points leaves no boxes
     const unsigned int half = 0xffffu << (threadIdx.x & 16);
     int level = s->levels - 1;
     for (int64_t size; i >= (size = SAP_GROUP * (s->level_depth[level] <= SAP_GROUP_BITS
@@ -138,6 +140,7 @@ static __global__ void __launch_bounds__(BOXES_THREADS)
                                                      : (int64_t)1 << (s->level_depth[level] - SAP_GROUP_BITS)));
          level--)
         i -= size;
+    SAP_ASSERT(level >= 0 && level < s->levels);
     const int depth = s->level_depth[level], reals = sap_walk_box_reals(s->dims, s->real_bits);
     const int lane = (int)(threadIdx.x & 15), up = level == 0 ? depth : SAP_GROUP_BITS - 1;
     const bool is_node = i >> depth == 0; // the first level may have fewer than a group holds
@@ -174,7 +177,7 @@ static __global__ void __launch_bounds__(BOXES_THREADS)
 void sap_cuda_tree_boxes(sap_cuda_call* call, sap_tree* tree) {
     if (call->status != SAP_OK) return;
     const sap_tree_shape* s = &tree->shape;
-    if (s->levels == 0) {
+    if (s->kind == SAP_TREE_EXPLICIT) {
         sap_cuda_boxes_explicit(call, tree);
         return;
     }
@@ -195,7 +198,7 @@ sap_status sap_tree_copy_in_cuda(sap_tree* tree, const unsigned char* arrays) {
     sap_cuda_call call;
     sap_tree_shape shape = tree->shape;
     sap_cuda_begin(&call, tree->device);
-    call.waits = true; // the arrays may be gone right after the call
+    call.waits = true; // the caller may free the arrays right after the call
     sap_cuda_tree_reserve(&call, tree, &shape);
     sap_cuda_copy(&call, tree->arrays, arrays, shape.bytes);
     sap_cuda_tree_boxes(&call, tree);

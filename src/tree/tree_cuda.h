@@ -16,8 +16,8 @@
 typedef struct sap_cuda_tree { // tree->beside
     void* boxes;               // on the GPU
     size_t boxes_bytes;        // allocated
-    int64_t* bad;              // on the GPU: the first bad row of the last build, or INT64_MAX. A tree with one is not
-                               // to be looked at: searches answer as an empty tree does
+    int64_t* bad;              // on the GPU: the first bad row of the last build, or INT64_MAX. If there is
+                               // one, the tree must not be read: searches answer as for an empty tree
     void* links;               // scratch of the call that makes an explicit tree, for its walk boxes
 } sap_cuda_tree;
 
@@ -31,7 +31,7 @@ static __host__ __device__ __forceinline__ int sap_walk_box_reals(int dims, int 
 // ---- tree/tree_cuda.cu
 
 // Makes room for the arrays of `shape` (reusing what is there), takes the shape on and clears the gaps between arrays.
-// sets up tree->beside. Everything in stream order.
+// Also sets up tree->beside. Everything happens in stream order.
 void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape);
 // Computes the walk boxes from the arrays.
 void sap_cuda_tree_boxes(sap_cuda_call* call, sap_tree* tree);

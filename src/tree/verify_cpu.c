@@ -1,5 +1,7 @@
-// The whole-structure check. It trusts nothing in the arrays: every value is checked before it is used as an index.
+// The whole-structure check. It trusts nothing in the arrays: every value is checked before it becomes an index.
+#include "base/assert.h"
 #include "tree/sliding/build.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,17 +13,16 @@ typedef struct violation {
 
 enum { TOP_DEPTH = 8 }; // a balanced tree is checked as at most 2^TOP_DEPTH subtrees and what lies above them
 
-#define SAP_REAL_BITS 32
-#include "tree/verify_leaf.h"
-
-#include "tree/balanced/verify.h"
-#include "tree/explicit/verify.h"
-#undef SAP_REAL_BITS
-#define SAP_REAL_BITS 64
-#include "tree/verify_leaf.h"
-
-#include "tree/balanced/verify.h"
-#include "tree/explicit/verify.h"
+#define SAP_SPECIAL_TEXT "tree/verify_leaf.h"
+#include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/balanced/verify.h"
+#include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/explicit/division.h"
+#include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/sliding/verify.h"
+#include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/explicit/verify.h"
+#include "math/specialise_real.h"
 
 static sap_status malformed(const sap_tree* tree, const char* what) {
     return sap_fail(tree->device, SAP_ERROR_FORMAT, "tree: %s", what);
@@ -82,11 +83,11 @@ const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_sha
     return same ? NULL : "sizes do not follow from the number of points";
 }
 
-static bool same_offsets(const sap_tree_shape* a, const sap_tree_shape* b) {
-    bool same = a->stride == b->stride && a->levels == b->levels && a->split_at == b->split_at &&
+bool sap_shape_follows(const sap_tree_shape* a, const sap_tree_shape* b) {
+    bool same = a->kind == b->kind && a->stride == b->stride && a->levels == b->levels && a->split_at == b->split_at &&
                 a->axis_at == b->axis_at && a->node_at == b->node_at && a->node_min_id_at == b->node_min_id_at &&
                 a->block_at == b->block_at;
-    for (int32_t j = 0; same && j < a->levels; j++)
+    for (int32_t j = 0; same && j < b->levels; j++)
         same = a->level_depth[j] == b->level_depth[j] && a->box_at[j] == b->box_at[j] &&
                a->min_id_at[j] == b->min_id_at[j];
     return same;
@@ -104,6 +105,7 @@ static bool gaps_are_zero(const sap_tree* tree) {
 // Sorts non-negative ids below `bound` by counting digits; *other is as large as *ids, and the two change places.
 static void sort_ids(int32_t** ids, int32_t** other, int64_t count, int64_t bound) {
     enum { DIGIT = 11 };
+    for (int64_t i = 0; i < count; i++) SAP_ASSERT((*ids)[i] >= 0 && (*ids)[i] < bound);
     for (int shift = 0; bound >> shift > 0; shift += DIGIT) {
         int64_t starts[(1 << DIGIT) + 1] = {0};
         for (int64_t i = 0; i < count; i++) starts[((*ids)[i] >> shift & ((1 << DIGIT) - 1)) + 1]++;
@@ -115,7 +117,7 @@ static void sort_ids(int32_t** ids, int32_t** other, int64_t count, int64_t boun
     }
 }
 
-// Ids are in range already. Sorting needs memory by the points present, a bit set by the claimed source_count.
+// Sorting needs memory by the points present, a bit set by the claimed source_count.
 static violation repeated_id(const sap_tree* tree, int32_t* ids, int32_t* other) {
     sort_ids(&ids, &other, tree->shape.count, tree->shape.source_count);
     for (int64_t i = 1; i < tree->shape.count; i++)
@@ -127,9 +129,9 @@ sap_status sap_tree_verify_cpu(const sap_tree* tree) {
     sap_tree_shape derived;
     const char* wrong = sap_shape_derive(&tree->options, &tree->shape, &derived);
     if (wrong) return malformed(tree, wrong);
-    if (!same_offsets(&derived, &tree->shape)) return malformed(tree, "offsets do not follow from the sizes");
+    if (!sap_shape_follows(&tree->shape, &derived)) return malformed(tree, "offsets do not follow from the sizes");
     if (!gaps_are_zero(tree)) return malformed(tree, "bytes between two arrays are not zero");
-    bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, wide = tree->shape.real_bits == 64;
+    bool balanced = derived.kind == SAP_TREE_BALANCED, wide = tree->shape.real_bits == 64;
     size_t id_bytes = sap_align((size_t)tree->shape.count * sizeof(int32_t));
     size_t work = !balanced ? 0 : wide ? verify_bytes_f64(tree) : verify_bytes_f32(tree);
     sap_scratch scratch = {NULL, 0};

@@ -1,9 +1,10 @@
-// The whole-structure check on a GPU: what the checks of both kinds of trees share. They say only whether a tree is
-// right; verify_cpu.c names what is wrong. The arrays may hold anything: no value of theirs is an index unless it was
-// checked.
+// The whole-structure check on a GPU: what the checks of both kinds of trees share. They only say whether a tree is
+// valid; verify_cpu.c names what is wrong. The arrays may hold anything: no value from them is an index before it has
+// been checked.
 #ifndef SAPWOOD_TREE_VERIFY_CUDA_CUH
 #define SAPWOOD_TREE_VERIFY_CUDA_CUH
 
+#include "base/assert.h"
 #include "device/cuda.h"
 #include "tree/layout.h"
 
@@ -22,7 +23,7 @@ template <typename real> struct point_check {
     uint32_t* ids; // a bit for each
 };
 
-// To the bit; one that is no number is the same as none, since no point of a right tree has it.
+// Equal to the bit. NaN is never the same: no valid tree has it.
 template <typename real> static __device__ __forceinline__ bool same(real x, real y) {
     return x == y && signbit(x) == signbit(y);
 }
@@ -57,6 +58,7 @@ typedef struct gaps {
 static __global__ void __launch_bounds__(GAP_THREADS)
     check_gaps(const unsigned char* arrays, const gaps unused, verdict* found) {
     const sap_gap gap = unused.gap[blockIdx.x];
+    SAP_ASSERT(gap.bytes < SAP_ALIGNMENT && gap.bytes <= GAP_THREADS);
     if (threadIdx.x < gap.bytes && arrays[gap.at + threadIdx.x] != 0) found->wrong = 1;
 }
 

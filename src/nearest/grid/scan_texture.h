@@ -2,7 +2,7 @@
 // coordinate of four points. Text for GLSL ES 3.00; needs tree/forms/texture.h and nearest/walk_result.h. Unused slots
 // are infinitely far.
 
-sap_nearest_walked sap_nearest_scan(uint node, sap_point query, int without, sap_nearest_walked walked) {
+sap_nearest_result sap_nearest_scan(uint node, sap_point query, int without, sap_nearest_result result) {
     int at = sap_block_at(node);
     for (int quad = 0; quad < tree_quads; ++quad) {
         vec4 offset = query.at[0] - uintBitsToFloat(sap_block_quad(at + quad));
@@ -11,14 +11,14 @@ sap_nearest_walked sap_nearest_scan(uint node, sap_point query, int without, sap
             offset = query.at[axis] - uintBitsToFloat(sap_block_quad(at + axis * tree_quads + quad));
             sum = sum + offset * offset;
         }
-        if (any(lessThanEqual(sum, vec4(sap_candidates_limit2(walked.list))))) {
+        if (any(lessThanEqual(sum, vec4(sap_candidates_limit2(result.list))))) {
             uvec4 ids = sap_block_quad(at + SAP_AXES * tree_quads + quad);
-            walked.list = sap_candidates_insert(walked.list, sum.x, int(ids.x));
-            walked.list = sap_candidates_insert(walked.list, sum.y, int(ids.y));
-            walked.list = sap_candidates_insert(walked.list, sum.z, int(ids.z));
-            walked.list = sap_candidates_insert(walked.list, sum.w, int(ids.w));
+            result.list = sap_candidates_insert(result.list, sum.x, int(ids.x));
+            result.list = sap_candidates_insert(result.list, sum.y, int(ids.y));
+            result.list = sap_candidates_insert(result.list, sum.z, int(ids.z));
+            result.list = sap_candidates_insert(result.list, sum.w, int(ids.w));
         }
     }
-    walked.leaves += 1;
-    return walked;
+    result.leaves += 1;
+    return result;
 }

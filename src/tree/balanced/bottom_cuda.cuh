@@ -1,9 +1,9 @@
 // Subtrees whose points fit into shared memory: one block builds each, down to the leaves.
 //
 // A level that the block splits together has so few nodes that each gets the same number of warps, and each warp an
-// equal part of its node's points: no point has to ask to which node it belongs. A histogram over the node's extent
+// equal part of its node's points: the node of a point follows from its place. A histogram over the node's extent
 // narrows the candidates for the median to a warp of points, which are ranked in the total order. Nodes of at most
-// WARP_POINTS points, each with all that is below it, then belong to one warp, which waits for no other
+// WARP_POINTS points, each with everything below it, then belong to one warp, which waits for no other warp
 // (warp_cuda.cuh).
 #ifndef SAPWOOD_TREE_BALANCED_BOTTOM_CUDA_CUH
 #define SAPWOOD_TREE_BALANCED_BOTTOM_CUDA_CUH
@@ -45,7 +45,7 @@ template <typename real> static __host__ __device__ inline size_t bottom_bytes(i
            (size_t)capacity * (sizeof(int32_t) + (size_t)dims * sizeof(real));
 }
 
-// A block's points and what it is about. dims 0: known at run time only.
+// A block's points and its subtree. dims 0: known at run time only.
 template <typename real, int dims> struct bottom_block {
     const sap_cuda_build* build;
     bottom_shared<real>* shared;
@@ -58,7 +58,7 @@ template <typename real, int dims> struct bottom_block {
     __device__ __forceinline__ real* column(int axis) const { return coords + axis * capacity; }
 };
 
-// Points [start, end) of the block, by place.
+// Points [start, end) of the block, by their places in its arrays.
 typedef struct warp_range {
     int start, end;
 } warp_range;
@@ -140,6 +140,7 @@ static __device__ void bottom_clear(const bottom_block<real, dims>& k, int level
         n->start = local_rank(k, level, i);
         n->middle = local_rank(k, level + 1, 2 * i + 1);
         n->end = local_rank(k, level, i + 1);
+        SAP_ASSERT(n->start <= n->middle && n->middle <= n->end && n->end <= k.count);
         n->min_id = INT32_MAX;
         for (int a = 0; a < k.axes(); a++) {
             n->lower[a] = sap_ordinal_highest<real>();
@@ -219,7 +220,7 @@ static __device__ void bottom_narrow(const bottom_block<real, dims>& k, bottom_n
         if (lane >= step) before += other;
     }
     before -= sum;
-    const int finder = __ffs((int)__ballot_sync(SAP_ALL_LANES, rank >= before && rank < before + sum)) - 1;
+    const int finder_lane = __ffs((int)__ballot_sync(SAP_ALL_LANES, rank >= before && rank < before + sum)) - 1;
     int bin = lane * EACH, inside = 0;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
@@ -229,9 +230,9 @@ static __device__ void bottom_narrow(const bottom_block<real, dims>& k, bottom_n
         }
         if (inside == 0) before += own[i];
     }
-    bin = __shfl_sync(SAP_ALL_LANES, bin, finder);
-    before = __shfl_sync(SAP_ALL_LANES, before, finder);
-    inside = __shfl_sync(SAP_ALL_LANES, inside, finder);
+    bin = __shfl_sync(SAP_ALL_LANES, bin, finder_lane);
+    before = __shfl_sync(SAP_ALL_LANES, before, finder_lane);
+    inside = __shfl_sync(SAP_ALL_LANES, inside, finder_lane);
     sap_median_take(&m, bin, BOTTOM_BINS, before, inside);
     if (inside > SAP_WARP) {
         if (lane == 0) k.shared->unfinished = 1;
@@ -286,7 +287,10 @@ static __device__ void bottom_pivots(const bottom_block<real, dims>& k, bottom_n
 #pragma unroll 4
     for (int i = r.start + sap_lane(); i < r.end; i += SAP_WARP) {
         ordinal key;
-        if (bottom_candidate(k, n, i, &key)) n->list[atomicAdd(&n->found, 1)] = i;
+        if (!bottom_candidate(k, n, i, &key)) continue;
+        const int at = atomicAdd(&n->found, 1);
+        SAP_ASSERT(at < SAP_WARP);
+        n->list[at] = i;
     }
     __syncthreads();
     const int warp = (int)threadIdx.x / SAP_WARP, lane = sap_lane();
@@ -299,6 +303,7 @@ static __device__ void bottom_pivots(const bottom_block<real, dims>& k, bottom_n
             for (int j = 0; j < own->found; j++) rank += comes_before(k, own->axis, own->list[j], place);
         }
         const unsigned int chosen = __ballot_sync(SAP_ALL_LANES, place >= 0 && rank == target);
+        SAP_ASSERT(chosen != 0 && own->found == own->median.candidates);
         place = __shfl_sync(SAP_ALL_LANES, place, __ffs((int)chosen) - 1);
         if (lane < k.axes()) own->pivot[lane] = k.column(sap_next_axis(own->axis, lane, k.axes()))[place];
         if (lane == 0) {
@@ -326,7 +331,8 @@ template <bool block> static __device__ __forceinline__ void wait_for_group(void
         __syncwarp();
 }
 
-// Moves the `items` of a lane to places to[], -1: there is none: in place, a column at a time, through registers.
+// Moves the `items` of a lane to places to[] (-1: the lane has no such item), in place: a column at a time, through
+// registers.
 template <typename real, int dims, int items, bool block>
 static __device__ __forceinline__ void move_items(const bottom_block<real, dims>& k, int from, const int* to) {
     for (int a = 0; a < k.axes(); a++) {
@@ -398,6 +404,7 @@ template <typename real, int dims> static __device__ void bottom_split(const bot
     bottom_node<real>* n = &k.shared->node[warp / parts];
     bottom_clear(k, level, nodes);
     const int count = n->end - n->start;
+    SAP_ASSERT(nodes <= BOTTOM_NODES && count <= parts * WARP_POINTS);
     const warp_range r = {n->start + count * part / parts, n->start + count * (part + 1) / parts};
     bottom_bounds(k, n, r);
     bottom_begin(k, level, nodes);
@@ -422,6 +429,7 @@ static __global__ void __launch_bounds__(BOTTOM_THREADS)
     k.first = sap_rank(b, b.top, k.root);
     k.count = (int)(sap_rank(b, b.top, k.root + 1) - k.first);
     if (b.top > 0 && sap_build_is_bad(b)) return;
+    SAP_ASSERT(k.count >= 0 && k.count <= capacity);
     bottom_load(k, most);
     __syncthreads();
     if (b.top == 0 && sap_build_is_bad(b)) return; // all of a block agree: the barrier is behind the reports

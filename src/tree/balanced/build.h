@@ -18,10 +18,10 @@ typedef struct sap_build {
 
 // The first `components` keys of a node's median in the total order of its axis: enough to tell the halves apart.
 typedef struct sap_pivot {
-    double value[SAP_MAX_DIMS]; // coordinate axis, axis+1, … (cyclically)
+    double value[SAP_MAX_DIMS]; // coordinate axis, axis+1, … (cyclically); value[0] is the node's split in any case
     int32_t id;
-    int32_t
-        components; // dims + 1: the id counts too; 0: the node's points are all equal, its first half is the smaller
+    // dims + 1: the id counts too; 0: the node's points are all equal, and the smaller half are those of lower rank
+    int32_t components;
 } sap_pivot;
 
 // A node being split.
@@ -30,7 +30,8 @@ typedef struct sap_build_node {
     int64_t low, middle, high; // ranks
     int32_t depth;
     int32_t axis;
-    bool equal; // all its points, which then lie in the order of their ids
+    int32_t buffer; // that holds its points
+    bool equal;     // all its points, which then lie in the order of their ids
 } sap_build_node;
 
 typedef struct sap_build_kernels {
@@ -40,8 +41,10 @@ typedef struct sap_build_kernels {
     void (*extent)(const sap_build* build, int buffer, int64_t from, int64_t to, void* lower, void* upper);
     // Writes the node's box and smallest id where the tree keeps them; chooses and writes its axis, and sets `equal`.
     void (*begin_node)(const sap_build* build, sap_build_node* node, const void* lower, const void* upper);
-    // Finds the median of ranks [low, high) and writes the split value.
+    // Finds the point of rank `middle` among ranks [low, high).
     sap_pivot (*find_pivot)(const sap_build* build, const sap_build_node* node);
+    // Writes the pivot's split value where the tree keeps it.
+    void (*write_split)(const sap_build* build, const sap_build_node* node, const sap_pivot* pivot);
     // How many of ranks [from, to) are smaller than the pivot.
     int64_t (*count_smaller)(const sap_build* build, const sap_build_node* node, const sap_pivot* pivot, int64_t from,
                              int64_t to);
@@ -68,6 +71,7 @@ static inline sap_build_node sap_build_node_at(const sap_tree_shape* s, int32_t 
     int32_t below = s->depth - depth;
     return (sap_build_node){.index = index,
                             .depth = depth,
+                            .buffer = depth & 1,
                             .low = sap_leaf_rank(s, index << below),
                             .middle = below ? sap_leaf_rank(s, ((2 * index + 1) << (below - 1))) : 0,
                             .high = sap_leaf_rank(s, (index + 1) << below)};

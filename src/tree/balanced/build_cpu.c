@@ -1,5 +1,6 @@
-// The balanced builder on the CPU: top nodes one at a time by all threads, the next ones a thread each, then whole
-// subtrees. Exact medians and stable partitions make the bytes independent of who does what.
+// The balanced builder on the CPU: all threads split the top nodes one at a time, then each thread splits nodes of its
+// own, then each thread builds whole subtrees. Medians are exact and partitions stable, so the bytes do not depend on
+// which thread does what.
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "tree/balanced/build.h"
@@ -8,11 +9,12 @@
 
 enum { MOST_CHUNKS = 256, SERIAL_BELOW = 65536, SUBTREES_PER_THREAD_BITS = 3, FEWEST_SUBTREES_BITS = 6 };
 
-typedef struct crew {
+// What the parts of one build share.
+typedef struct builder {
     const sap_build* build;
     const sap_build_kernels* kernels;
     int threads;
-} crew;
+} builder;
 
 typedef union box_values {
     float f32[SAP_MAX_DIMS];
@@ -37,10 +39,11 @@ static void widen(const sap_build* b, box_values* lower, box_values* upper, cons
 }
 
 // Splits one large node with all threads.
-static void split_together(const crew* c, sap_build_node* node) {
+static void split_together(const builder* c, sap_build_node* node) {
     const sap_build* b = c->build;
     const sap_build_kernels* k = c->kernels;
-    int buffer = node->depth & 1, chunks = c->threads;
+    int buffer = node->buffer, chunks = c->threads;
+    SAP_ASSERT(chunks <= MOST_CHUNKS);
     box_values low[MOST_CHUNKS], high[MOST_CHUNKS];
     int64_t less[MOST_CHUNKS + 1] = {0};
     memset(&low[0], 0, sizeof low[0]);
@@ -52,11 +55,13 @@ static void split_together(const crew* c, sap_build_node* node) {
     for (int i = 1; i < chunks; i++) widen(b, &low[0], &high[0], &low[i], &high[i]);
     k->begin_node(b, node, &low[0], &high[0]);
     sap_pivot pivot = k->find_pivot(b, node);
+    k->write_split(b, node, &pivot);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < chunks; i++)
         less[i + 1] = k->count_smaller(b, node, &pivot, chunk_start(node->low, node->high, i, chunks),
                                        chunk_start(node->low, node->high, i + 1, chunks));
     for (int i = 0; i < chunks; i++) less[i + 1] += less[i];
+    SAP_ASSERT(pivot.components == 0 || less[chunks] == node->middle - node->low);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < chunks; i++) {
         int64_t from = chunk_start(node->low, node->high, i, chunks),
@@ -66,12 +71,13 @@ static void split_together(const crew* c, sap_build_node* node) {
     }
 }
 
-static void split_alone(const crew* c, sap_build_node* node) {
+static void split_alone(const builder* c, sap_build_node* node) {
     const sap_build* b = c->build;
     box_values lower, upper;
-    c->kernels->extent(b, node->depth & 1, node->low, node->high, &lower, &upper);
+    c->kernels->extent(b, node->buffer, node->low, node->high, &lower, &upper);
     c->kernels->begin_node(b, node, &lower, &upper);
     sap_pivot pivot = c->kernels->find_pivot(b, node);
+    c->kernels->write_split(b, node, &pivot);
     c->kernels->partition(b, node, &pivot, node->low, node->high, node->low, node->middle, node->middle, node->high);
 }
 
@@ -83,11 +89,12 @@ static int32_t depth_with(int count) {
 }
 
 // Builds all nodes and leaves. False if the progress callback asked to stop.
-static bool build_nodes(const crew* c) {
+static bool build_nodes(const builder* c) {
     const sap_tree_shape* s = &c->build->tree->shape;
     int32_t together = depth_with(c->threads), alone = together + SUBTREES_PER_THREAD_BITS;
     if (alone < FEWEST_SUBTREES_BITS) alone = FEWEST_SUBTREES_BITS;
     if (s->count < SERIAL_BELOW || alone > s->depth) together = alone = 0;
+    SAP_ASSERT(together <= alone && alone <= s->depth);
     int64_t subtrees = (int64_t)1 << alone;
     sap_progress_state progress = sap_progress_begin(c->build->tree->device, subtrees * (s->depth + 1));
     for (int32_t depth = 0; depth < together; depth++) {
@@ -114,7 +121,7 @@ static bool build_nodes(const crew* c) {
     return sap_progress_finish(&progress);
 }
 
-// Marks the first level's unused boxes as empty where the level has fewer than 16.
+// Marks the unused boxes of the first level as empty if it has fewer than 16 nodes.
 static void clear_first_boxes(const sap_tree* t) {
     const sap_tree_shape* s = &t->shape;
     if (s->level_depth[0] >= SAP_GROUP_BITS) return;
@@ -130,7 +137,7 @@ static void clear_first_boxes(const sap_tree* t) {
 }
 
 // Loads all rows into buffer 0; the number of the first bad row, or -1.
-static int64_t load_all(const crew* c, int64_t count) {
+static int64_t load_all(const builder* c, int64_t count) {
     int chunks = count < SERIAL_BELOW ? 1 : c->threads;
     int64_t bad = INT64_MAX;
 #pragma omp parallel for num_threads(chunks) schedule(static) reduction(min : bad)
@@ -179,7 +186,7 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
         build.coords[i] = start;
         build.ids[i] = (int32_t*)(void*)(start + column * (size_t)points->dims);
     }
-    crew c = {&build, sap_cpu_kernels_of(device, points->real_bits)->build, device->options.threads};
+    builder c = {&build, sap_cpu_kernels_of(device, points->real_bits)->build, device->options.threads};
     if (c.threads > MOST_CHUNKS) c.threads = MOST_CHUNKS;
     int64_t bad = load_all(&c, count);
     sap_status status = SAP_OK;

@@ -68,7 +68,7 @@ template <typename real> static void lay_out_points(sap_cuda_build* b, void* scr
 // Launches the levels above the subtrees.
 template <typename real, int dims>
 static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work) {
-    // A ring that this GPU has no room for: the kernel for any number of dimensions has none.
+    // If this GPU has no room for the ring, the kernel for any number of dimensions, which has none, is used.
     if constexpr (dims > 0)
         if (sizeof(top_shared<real, dims>) > call->cuda->shared_bytes) return launch_top<real, 0>(call, b, work);
     const size_t shared = sizeof(top_shared<real, dims>);
@@ -170,7 +170,8 @@ static void build_rows(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows
 }
 
 // After a failure in the middle of a rebuild the arrays are half of the old tree and half of the new one: a tree of no
-// points takes their place. Where the GPU cannot build that either, the shape alone keeps everybody from the arrays.
+// points takes their place. If the GPU cannot build that either, the shape of an empty tree alone keeps searches from
+// reading the arrays.
 static void make_empty(sap_tree* tree) {
     const sap_rows none = {NULL, 0, tree->shape.dims, tree->shape.dims, tree->shape.real_bits};
     sap_cuda_call call;
@@ -194,7 +195,7 @@ sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
     int64_t kept = points->count;
     const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, had = tree->arrays != NULL;
     const sap_tree_shape shape = tree->shape;
-    // A tree that there is already must stay; the sliding builder looks before it touches anything, by itself.
+    // A failed rebuild must keep the old tree. The sliding builder checks the points itself before it changes the tree.
     if (balanced && had && call.waits) sap_cuda_rows_check(&call, &rows);
     if (tree->options.drop_duplicates) {
         keep = (int32_t*)sap_cuda_take(&call, (size_t)points->count * sizeof(int32_t));

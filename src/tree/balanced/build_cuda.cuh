@@ -66,6 +66,7 @@ static __device__ __forceinline__ int32_t* sap_stored_min_id(const sap_cuda_buil
 template <typename real>
 static __device__ __forceinline__ void sap_write_node(const sap_cuda_build& b, int depth, int64_t index, int axis,
                                                       real split) {
+    SAP_ASSERT(depth < b.depth && index >> depth == 0 && axis >= 0 && axis < b.dims);
     int64_t node = ((int64_t)1 << depth) + index;
     ((real*)(b.tree.arrays + b.tree.shape.split_at))[node] = split;
     (b.tree.arrays + b.tree.shape.axis_at)[node] = (unsigned char)axis;
@@ -91,6 +92,7 @@ static __device__ int sap_choose_axis(const sap_cuda_build& b, int depth, int64_
 }
 
 static __device__ __forceinline__ int sap_next_axis(int axis, int steps, int dims) {
+    SAP_ASSERT(axis >= 0 && axis < dims && steps >= 0 && steps <= dims);
     int next = axis + steps;
     return next >= dims ? next - dims : next;
 }

@@ -1,4 +1,5 @@
 // The balanced builder's inner loops.
+#include "base/assert.h"
 #include "tree/balanced/build.h"
 #include "tree/balanced/select.h"
 
@@ -78,6 +79,7 @@ static void extent(const sap_build* b, int buffer, int64_t from, int64_t to, voi
 static void write_box(const sap_tree* t, int level, int64_t index, const real* lower, const real* upper,
                       int32_t least) {
     const sap_tree_shape* s = &t->shape;
+    SAP_ASSERT(level >= 0 && level < s->levels && index < (int64_t)1 << s->level_depth[level]);
     real* box = (real*)(void*)(t->arrays + s->box_at[level]) + (index >> SAP_GROUP_BITS) * s->dims * 2 * SAP_GROUP +
                 (index & (SAP_GROUP - 1));
     for (int a = 0; a < s->dims; a++, box += 2 * SAP_GROUP) {
@@ -93,7 +95,7 @@ static void begin_node(const sap_build* b, sap_build_node* node, const void* low
     const real *low = lower, *high = upper;
     int below = s->depth - node->depth;
     if (below % SAP_GROUP_BITS == 0 && (node->depth > 0 || s->depth == 0)) {
-        int32_t least = node->high > node->low ? b->ids[node->depth & 1][node->low] : INT32_MAX;
+        int32_t least = node->high > node->low ? b->ids[node->buffer][node->low] : INT32_MAX;
         write_box(t, s->levels - 1 - below / SAP_GROUP_BITS, node->index, low, high, least);
     }
     node->axis = 0;
@@ -114,9 +116,10 @@ static void begin_node(const sap_build* b, sap_build_node* node, const void* low
 
 // ---- Medians
 
-static void write_split(const sap_build* b, const sap_build_node* node, real value) {
+static void write_split(const sap_build* b, const sap_build_node* node, const sap_pivot* p) {
     const sap_tree_shape* s = &b->tree->shape;
-    ((real*)(void*)(b->tree->arrays + s->split_at))[((int64_t)1 << node->depth) + node->index] = value;
+    SAP_ASSERT(node->index >= 0 && node->index < (int64_t)1 << node->depth && node->depth < s->depth);
+    ((real*)(void*)(b->tree->arrays + s->split_at))[((int64_t)1 << node->depth) + node->index] = (real)p->value[0];
 }
 
 INLINE vreal load_lanes(const real* x, int n) { return n == LANES ? v_load(x) : v_load_part(x, n); }
@@ -133,7 +136,7 @@ INLINE uint32_t equal_lanes(const sap_build* b, int buffer, int32_t axis, const 
 // Gathers coordinate number `components` (counted from the node's axis) of the points that tie in those before it.
 static int64_t gather_tied(const sap_build* b, const sap_build_node* node, const sap_pivot* p, int components,
                            real* tied) {
-    int buffer = node->depth & 1;
+    int buffer = node->buffer;
     const real* next = column(b, buffer, (node->axis + components) % b->rows->dims);
     int64_t count = 0;
     for (int64_t i = node->low; i < node->high; i += LANES) {
@@ -151,10 +154,11 @@ static int64_t gather_tied(const sap_build* b, const sap_build_node* node, const
 
 // Goes on through the next keys of the points that tie at the median; `rank` counts among those.
 static void break_ties(const sap_build* b, const sap_build_node* node, sap_pivot* p, int64_t rank) {
-    int buffer = node->depth & 1, dims = b->rows->dims;
+    int buffer = node->buffer, dims = b->rows->dims;
     real* tied = column(b, buffer ^ 1, 0) + node->low;
     for (int c = 1; c < dims; c++) {
         int64_t less, count = gather_tied(b, node, p, c, tied);
+        SAP_ASSERT(rank > 0 && rank < count);
         p->value[c] = (double)select_value(tied, column(b, buffer ^ 1, 1) + node->low, count, rank, &less);
         p->components = c + 1;
         rank -= less;
@@ -170,21 +174,22 @@ static void break_ties(const sap_build* b, const sap_build_node* node, sap_pivot
         p->id = b->ids[buffer][i + __builtin_ctz(equal)];
         return;
     }
+    SAP_ASSERT(false); // a point of this rank ties
 }
 
 static sap_pivot find_pivot(const sap_build* b, const sap_build_node* node) {
-    int buffer = node->depth & 1;
+    int buffer = node->buffer;
     sap_pivot p = {.components = 1};
     int64_t count = node->high - node->low, rank = node->middle - node->low, less;
     if (node->equal) { // nothing to compare: the halves follow the ranks
-        write_split(b, node, count ? column(b, buffer, node->axis)[node->low] : 0);
+        p.value[0] = count ? (double)column(b, buffer, node->axis)[node->low] : 0;
         p.components = 0;
         return p;
     }
+    SAP_ASSERT(node->low < node->middle && node->middle < node->high);
     real value = select_value(column(b, buffer, node->axis) + node->low, column(b, buffer ^ 1, 0) + node->low, count,
                               rank, &less);
     p.value[0] = (double)value;
-    write_split(b, node, value);
     if (less != rank) break_ties(b, node, &p, rank - less);
     return p;
 }
@@ -242,6 +247,7 @@ INLINE void partition_with(const sap_build* b, int buffer, int32_t axis, const s
         less += lows;
         greater += highs;
     }
+    SAP_ASSERT(less == less_end && greater == greater_end);
 }
 
 // All points equal, or too few to compare: ranks [from, to) keep their order.
@@ -254,7 +260,7 @@ static void copy_ranks(const sap_build* b, int buffer, int64_t from, int64_t to)
 
 static void partition(const sap_build* b, const sap_build_node* node, const sap_pivot* p, int64_t from, int64_t to,
                       int64_t less, int64_t less_end, int64_t greater, int64_t greater_end) {
-    int buffer = node->depth & 1, dims = b->rows->dims;
+    int buffer = node->buffer, dims = b->rows->dims;
     int32_t axis = node->axis;
     if (p->components == 0)
         copy_ranks(b, buffer, from, to);
@@ -275,7 +281,7 @@ static int64_t count_smaller(const sap_build* b, const sap_build_node* node, con
     int64_t count = 0;
     for (int64_t i = from; i < to; i += LANES) {
         int n = to - i < LANES ? (int)(to - i) : LANES;
-        count += count_bits(smaller(b, node->depth & 1, node->axis, p, p->components, i, n));
+        count += count_bits(smaller(b, node->buffer, node->axis, p, p->components, i, n));
     }
     return count;
 }
@@ -284,7 +290,8 @@ static int64_t count_smaller(const sap_build* b, const sap_build_node* node, con
 
 static void write_leaf(const sap_build* b, const sap_build_node* node) {
     const sap_tree_shape* s = &b->tree->shape;
-    int buffer = node->depth & 1, count = (int)(node->high - node->low), stride = s->stride;
+    int buffer = node->buffer, count = (int)(node->high - node->low), stride = s->stride;
+    SAP_ASSERT(count >= 0 && count <= stride);
     real* out = (real*)(void*)sap_block(b->tree, node->index * stride);
     for (int a = 0; a < s->dims; a++, out += stride) {
         const real* x = column(b, buffer, a) + node->low;
@@ -308,14 +315,16 @@ static void subtree(const sap_build* b, int32_t depth, int64_t index) {
         top--;
         sap_build_node node = sap_build_node_at(s, stack[top].depth, stack[top].index);
         real lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
-        extent(b, node.depth & 1, node.low, node.high, lower, upper);
+        extent(b, node.buffer, node.low, node.high, lower, upper);
         begin_node(b, &node, lower, upper);
         if (node.depth == s->depth) {
             write_leaf(b, &node);
             continue;
         }
         sap_pivot p = find_pivot(b, &node);
+        write_split(b, &node, &p);
         partition(b, &node, &p, node.low, node.high, node.low, node.middle, node.middle, node.high);
+        SAP_ASSERT(top + 2 <= SAP_MAX_DEPTH);
         stack[top].index = 2 * node.index + 1;
         stack[top++].depth = node.depth + 1;
         stack[top].index = 2 * node.index;
@@ -323,5 +332,11 @@ static void subtree(const sap_build* b, int32_t depth, int64_t index) {
     }
 }
 
-const sap_build_kernels SAP_KERNEL(build_kernels) = {load,          extent,    begin_node, find_pivot,
-                                                     count_smaller, partition, subtree};
+const sap_build_kernels SAP_KERNEL(build_kernels) = {.load = load,
+                                                     .extent = extent,
+                                                     .begin_node = begin_node,
+                                                     .find_pivot = find_pivot,
+                                                     .write_split = write_split,
+                                                     .count_smaller = count_smaller,
+                                                     .partition = partition,
+                                                     .subtree = subtree};

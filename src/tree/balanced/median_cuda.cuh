@@ -24,7 +24,7 @@ static __device__ void sap_median_begin(sap_median<real>* m, typename sap_ordina
     m->high = upper;
     m->origin = sap_real_of(lower);
     m->scale = (real)bins / (sap_real_of(upper) - m->origin);
-    // Where the extent is nothing, or so small that its inverse overflows, bins of keys do better.
+    // If the extent is zero, or so small that its inverse overflows, bins of keys are used.
     if (!(m->scale > 0 && m->scale < (real)FLT_MAX)) m->scale = 0;
     m->component = 0;
     m->below = 0;
@@ -34,6 +34,7 @@ static __device__ void sap_median_begin(sap_median<real>* m, typename sap_ordina
 template <typename real>
 static __device__ __forceinline__ int sap_median_bin(const sap_median<real>& m, real x, int bins) {
     const int bin = (int)((x - m.origin) * m.scale);
+    SAP_ASSERT(bin >= 0 && m.scale > 0);
     return bin < bins ? bin : bins - 1;
 }
 
@@ -43,8 +44,8 @@ template <typename real> static __device__ __forceinline__ int sap_median_shift(
     return shift > 0 ? shift : 0;
 }
 
-// The last key in [from, to] whose coordinate lies in a bin below `bin`, or from - 1: bins do not fall as keys rise. A
-// warp looks for it together.
+// The last key in [from, to] whose coordinate lies in a bin below `bin`, or from - 1: bins do not decrease as keys
+// increase. By all lanes of a warp.
 template <typename real>
 static __device__ __forceinline__ typename sap_ordinal<real>::type
 sap_last_key_below(const sap_median<real>& m, int bin, int bins, typename sap_ordinal<real>::type from,
@@ -66,6 +67,7 @@ sap_last_key_below(const sap_median<real>& m, int bin, int bins, typename sap_or
 template <typename real>
 static __device__ __forceinline__ void sap_median_take(sap_median<real>* m, int bin, int bins, int before, int inside) {
     typedef typename sap_ordinal<real>::type ordinal;
+    SAP_ASSERT(bin >= 0 && bin < bins && inside > 0 && inside <= m->candidates);
     m->below += before;
     m->candidates = inside;
     if (m->scale > 0) {
@@ -85,8 +87,8 @@ static __device__ __forceinline__ void sap_median_take(sap_median<real>* m, int 
     m->high = last < m->high ? last : m->high;
 }
 
-// The greatest coordinate of a candidate can be this, to be compared as a real: minus zero, which no point has, stands
-// for the next one below.
+// The greatest coordinate that a candidate can have, to be compared as a real. No point has minus zero: the next number
+// below replaces it.
 template <typename real> static __device__ __forceinline__ real sap_median_last(const sap_median<real>& m) {
     return sap_real_of(m.high == sap_ordinal_of((real)0) - 1 ? m.high - 1 : m.high);
 }
@@ -96,6 +98,7 @@ template <typename real>
 static __device__ void sap_median_next(sap_median<real>* m, int axis, int dims,
                                        const typename sap_ordinal<real>::type* lower,
                                        const typename sap_ordinal<real>::type* upper) {
+    SAP_ASSERT(m->component < dims);
     m->component++;
     const bool ids = m->component == dims;
     const int next = sap_next_axis(axis, ids ? 0 : m->component, dims);

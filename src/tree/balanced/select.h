@@ -62,6 +62,7 @@ INLINE void sort_rows(vreal* r, const int rows) {
 
 // Sorts `count` values, at most rows*LANES; place sorted_value finds the value of a rank. Unused ranks hold +infinity.
 INLINE void sort_block(const real* values, int count, real* sorted, const int rows) {
+    SAP_ASSERT(rows <= NETWORK_ROWS && count <= rows * LANES);
     vreal r[NETWORK_ROWS];
 #pragma GCC unroll 16
     for (int i = 0; i < rows; i++) {
@@ -74,7 +75,10 @@ INLINE void sort_block(const real* values, int count, real* sorted, const int ro
     for (int i = 0; i < rows; i++) v_store(sorted + i * LANES, r[i]);
 }
 
-INLINE real sorted_value(const real* sorted, int rank, int rows) { return sorted[rank % rows * LANES + rank / rows]; }
+INLINE real sorted_value(const real* sorted, int rank, int rows) {
+    SAP_ASSERT(rank >= 0 && rank < rows * LANES);
+    return sorted[rank % rows * LANES + rank / rows];
+}
 
 INLINE real select_rows(const real* values, int count, int rank, int64_t* less, const int rows) {
     real sorted[NETWORK_MAX];
@@ -114,6 +118,7 @@ INLINE int64_t keep_between(const real* values, int64_t count, bracket b, real* 
         under += x < b.low;
         if (x >= b.low && x <= b.high) kept[n++] = x;
     }
+    SAP_ASSERT(n + under <= count);
     *below = under;
     return n;
 }
@@ -172,6 +177,7 @@ static bracket halve_bracket(bracket b) {
 // `total` values and must not overlap them. Expected O(total); after as many guesses as no honest input needs, brackets
 // are halved instead, so that an order of points made to mislead the sample costs O(total * bits of a real).
 static real select_value(const real* all, real* room, int64_t total, int64_t rank, int64_t* less) {
+    SAP_ASSERT(rank >= 0 && rank < total);
     const real* values = all;
     int64_t count = total, smaller = 0;
     uint64_t random = 0x9E3779B97F4A7C15u;
@@ -193,6 +199,7 @@ static real select_value(const real* all, real* room, int64_t total, int64_t ran
             smaller = 0;
             continue;
         }
+        SAP_ASSERT(kept > 0);
         smaller += below;
         limits = b;
         if (b.low == b.high) {
@@ -203,6 +210,7 @@ static real select_value(const real* all, real* room, int64_t total, int64_t ran
         values = room;
         count = kept;
     }
+    SAP_ASSERT(rank >= smaller && rank - smaller < count);
     int64_t few;
     real found = select_small(values, (int)count, (int)(rank - smaller), &few);
     *less = smaller + few;

@@ -18,14 +18,14 @@ enum {
     TOP_RANKED = TOP_THREADS                 // that it ranks
 };
 
-// How the search for a node's median stands.
+// The state of the search for a node's median.
 template <typename real> struct top_node {
     sap_median<real> median;
     int state; // one of those below
 };
 enum { TOP_START, TOP_COUNTED, TOP_PLACED };
 
-// Where a point stands to its node's candidates.
+// Where a point is in the total order, relative to its node's candidates.
 enum { TOP_BEFORE, TOP_AMONG, TOP_AFTER, TOP_NONE };
 
 // What the kernel works with, in global memory. [node] counts in heap order, [index] within a level.
@@ -90,8 +90,8 @@ template <typename real, int dims> struct top_block {
     __device__ __forceinline__ int64_t rank(int64_t index) const { return sap_rank(*build, level, index); }
     __device__ __forceinline__ int64_t heap(int64_t index) const { return ((int64_t)1 << level) + index; }
     __device__ __forceinline__ int bins() const;
-    // Where minus zero has still to become zero, zero is added, but only when everything that is needed has been asked
-    // for, since an addition waits for its load.
+    // The caller adds zero, which makes minus zero zero, but only after it has issued all the loads that it needs: an
+    // addition waits for its load.
     __device__ __forceinline__ const real* at(int axis, unsigned int i) const {
         return from + (i * row_step + axis * axis_step);
     }
@@ -130,6 +130,7 @@ static __device__ void top_begin(const top_block<real, dims>& k, int level, int6
                                  const typename sap_ordinal<real>::type* upper, int min_id) {
     const sap_cuda_build& b = *k.build;
     const top_work<real>& w = *k.work;
+    SAP_ASSERT(level < b.top && index >> level == 0);
     const int64_t heap = ((int64_t)1 << level) + index;
     const int count = (int)(sap_rank(b, level, index + 1) - sap_rank(b, level, index));
     const int axis = sap_choose_axis<real>(b, level, count, lower, upper), stored = sap_stored_level(b, level);
@@ -160,7 +161,7 @@ template <typename real, int dims> struct top_point {
     __device__ __forceinline__ int32_t id() const { return k->from_ids ? k->from_ids[i] : (int32_t)i; }
 };
 
-// Where a point with coordinate x on the axis stands; *key: a candidate's.
+// Where a point with coordinate x on the axis is, relative to the candidates; *key: a candidate's key.
 template <typename real, typename point>
 static __device__ __forceinline__ int top_class(const sap_median<real>& median,
                                                 const typename sap_ordinal<real>::type* pivot, int axis, int dims,

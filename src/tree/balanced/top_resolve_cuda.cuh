@@ -68,6 +68,7 @@ static __device__ void top_sort_out(const top_block<real, dims>& k, int64_t inde
                                     const typename sap_ordinal<real>::type* pivot) {
     top_shared<real, dims>* s = k.shared;
     const sap_median<real> all = s->node.median;
+    SAP_ASSERT(all.candidates <= TOP_CANDIDATES);
     const unsigned int first = (unsigned int)(k.rank(index) + all.below);
     while (s->node.median.candidates > TOP_RANKED) {
         top_fill_bins(k, axis, pivot, first, first + (unsigned int)all.candidates);
@@ -111,6 +112,7 @@ static __device__ int top_rank(const top_block<real, dims>& k, int axis, const s
     enum { KEYS = TOP_RANKED / SAP_WARP };
     top_shared<real, dims>* s = k.shared;
     const int count = median.candidates, component = median.component, thread = (int)threadIdx.x, lane = sap_lane();
+    SAP_ASSERT(count > 0 && count <= TOP_RANKED);
     if (thread < count)
         s->key[thread] = component == k.axes()
                              ? (ordinal)k.from_ids[first + threadIdx.x]

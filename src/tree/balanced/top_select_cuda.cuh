@@ -15,7 +15,7 @@ static __device__ __forceinline__ int top_warps_before(const top_block<real, dim
     return sum;
 }
 
-// Reads a node's histogram: all threads of the block look for the bin of the median, in the shared node.
+// Reads a node's histogram: all threads of the block search for the bin of the median, and the shared node gets it.
 template <typename real, int dims>
 static __device__ void top_narrow(const top_block<real, dims>& k, int64_t index, int axis, const int* counts) {
     enum { EACH = (TOP_BINS + 4 * TOP_THREADS - 1) / (4 * TOP_THREADS) };
@@ -53,10 +53,10 @@ static __device__ void top_narrow(const top_block<real, dims>& k, int64_t index,
             }
             if (inside == 0) before += count;
         }
-        const int finder = __ffs((int)found) - 1;
-        bin = __shfl_sync(SAP_ALL_LANES, bin, finder);
-        before = __shfl_sync(SAP_ALL_LANES, before, finder);
-        inside = __shfl_sync(SAP_ALL_LANES, inside, finder);
+        const int finder_lane = __ffs((int)found) - 1;
+        bin = __shfl_sync(SAP_ALL_LANES, bin, finder_lane);
+        before = __shfl_sync(SAP_ALL_LANES, before, finder_lane);
+        inside = __shfl_sync(SAP_ALL_LANES, inside, finder_lane);
         sap_median_take(&median, bin, bins, before, inside);
         if (inside > TOP_RANKED && median.low == median.high && median.component < k.axes()) {
             const int64_t heap = k.heap(index);

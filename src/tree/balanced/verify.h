@@ -1,42 +1,43 @@
-// The check of a balanced tree in one precision, after verify_leaf.h; included twice by verify_cpu.c.
-#include "tree/typed.h"
+// The check of a balanced tree in one precision.
+#include "math/specialise.h"
 
 // A point where it lies: coordinate a at x[a*stride].
-typedef struct TYPED(place) {
-    const real* x;
+typedef struct SAP_TYPED(place) {
+    const SAP_REAL* x;
     int32_t id;
-} TYPED(place);
+} SAP_TYPED(place);
 
 // What is below a node: per axis the first and the last point in the axis's total order (whose coordinates bound the
 // box). first[0].x is NULL if there is no point.
-typedef struct TYPED(summary) {
-    TYPED(place) first[SAP_MAX_DIMS], last[SAP_MAX_DIMS];
+typedef struct SAP_TYPED(summary) {
+    SAP_TYPED(place) first[SAP_MAX_DIMS], last[SAP_MAX_DIMS];
     int32_t min_id;
-} TYPED(summary);
+} SAP_TYPED(summary);
 
-static bool TYPED(before)(const sap_tree_shape* s, int32_t axis, TYPED(place) p, TYPED(place) q) {
+static bool SAP_TYPED(before)(const sap_tree_shape* s, int32_t axis, SAP_TYPED(place) p, SAP_TYPED(place) q) {
     for (int32_t c = 0, a = axis; c < s->dims; c++, a = a + 1 < s->dims ? a + 1 : 0) {
-        real x = p.x[(int64_t)a * s->stride], y = q.x[(int64_t)a * s->stride];
+        SAP_REAL x = p.x[(int64_t)a * s->stride], y = q.x[(int64_t)a * s->stride];
         if (x != y) return x < y;
     }
     return p.id < q.id;
 }
 
-static void TYPED(summarise_leaf)(const sap_tree_shape* s, const TYPED(leaf_view) * leaf, TYPED(summary) * sum) {
+static void SAP_TYPED(summarise_leaf)(const sap_tree_shape* s, const SAP_TYPED(leaf_view) * leaf,
+                                      SAP_TYPED(summary) * sum) {
     sum->min_id = leaf->count ? leaf->ids[0] : INT32_MAX;
     for (int32_t a = 0; a < s->dims; a++) {
-        TYPED(place) none = {NULL, 0};
+        SAP_TYPED(place) none = {NULL, 0};
         sum->first[a] = sum->last[a] = none;
         for (int32_t i = 0; i < leaf->count; i++) {
-            TYPED(place) p = {leaf->coords + i, leaf->ids[i]};
-            if (i == 0 || TYPED(before)(s, a, p, sum->first[a])) sum->first[a] = p;
-            if (i == 0 || TYPED(before)(s, a, sum->last[a], p)) sum->last[a] = p;
+            SAP_TYPED(place) p = {leaf->coords + i, leaf->ids[i]};
+            if (i == 0 || SAP_TYPED(before)(s, a, p, sum->first[a])) sum->first[a] = p;
+            if (i == 0 || SAP_TYPED(before)(s, a, sum->last[a], p)) sum->last[a] = p;
         }
     }
 }
 
 // left becomes the summary of both.
-static void TYPED(merge)(const sap_tree_shape* s, TYPED(summary) * left, const TYPED(summary) * right) {
+static void SAP_TYPED(merge)(const sap_tree_shape* s, SAP_TYPED(summary) * left, const SAP_TYPED(summary) * right) {
     if (!right->first[0].x) return;
     if (!left->first[0].x) {
         *left = *right;
@@ -44,24 +45,26 @@ static void TYPED(merge)(const sap_tree_shape* s, TYPED(summary) * left, const T
     }
     if (right->min_id < left->min_id) left->min_id = right->min_id;
     for (int32_t a = 0; a < s->dims; a++) {
-        if (TYPED(before)(s, a, right->first[a], left->first[a])) left->first[a] = right->first[a];
-        if (TYPED(before)(s, a, left->last[a], right->last[a])) left->last[a] = right->last[a];
+        if (SAP_TYPED(before)(s, a, right->first[a], left->first[a])) left->first[a] = right->first[a];
+        if (SAP_TYPED(before)(s, a, left->last[a], right->last[a])) left->last[a] = right->last[a];
     }
 }
 
 // The box and the smallest id beside node `index` of `depth`, where there is one.
-static violation TYPED(check_box)(const sap_tree* tree, int32_t depth, int64_t index, const TYPED(summary) * sum) {
+static violation SAP_TYPED(check_box)(const sap_tree* tree, int32_t depth, int64_t index,
+                                      const SAP_TYPED(summary) * sum) {
     const sap_tree_shape* s = &tree->shape;
     int32_t below = s->depth - depth;
     if (below % SAP_GROUP_BITS || (depth == 0 && s->depth > 0)) return (violation){NULL, 0};
     int32_t level = s->levels - 1 - below / SAP_GROUP_BITS;
-    const real* box = (const real*)(const void*)(tree->arrays + s->box_at[level]) +
-                      (index / SAP_GROUP) * s->dims * 2 * SAP_GROUP + index % SAP_GROUP;
+    SAP_ASSERT(level >= 0 && level < s->levels);
+    const SAP_REAL* box = (const SAP_REAL*)(const void*)(tree->arrays + s->box_at[level]) +
+                          (index / SAP_GROUP) * s->dims * 2 * SAP_GROUP + index % SAP_GROUP;
     bool empty = !sum->first[0].x, same = true;
     for (int32_t a = 0; a < s->dims; a++, box += 2 * SAP_GROUP) {
-        real lower = empty ? (real)INFINITY : sum->first[a].x[(int64_t)a * s->stride];
-        real upper = empty ? -(real)INFINITY : sum->last[a].x[(int64_t)a * s->stride];
-        same = same && TYPED(same)(box[0], lower) && TYPED(same)(box[SAP_GROUP], upper);
+        SAP_REAL lower = empty ? (SAP_REAL)INFINITY : sum->first[a].x[(int64_t)a * s->stride];
+        SAP_REAL upper = empty ? -(SAP_REAL)INFINITY : sum->last[a].x[(int64_t)a * s->stride];
+        same = same && SAP_TYPED(same)(box[0], lower) && SAP_TYPED(same)(box[SAP_GROUP], upper);
     }
     int64_t node = ((int64_t)1 << depth) + index;
     if (!same) return (violation){"box is not tight at node", node};
@@ -70,13 +73,14 @@ static violation TYPED(check_box)(const sap_tree* tree, int32_t depth, int64_t i
     return (violation){NULL, 0};
 }
 
-static int32_t TYPED(axis_by_rule)(const sap_tree* tree, int32_t depth, const TYPED(summary) * both) {
+static int32_t SAP_TYPED(axis_by_rule)(const sap_tree* tree, int32_t depth, const SAP_TYPED(summary) * both) {
     const sap_tree_shape* s = &tree->shape;
     if (tree->options.axis == SAP_AXIS_CYCLE) return depth % s->dims;
+    SAP_ASSERT(both->first[0].x);
     int32_t widest = 0;
-    real most = -1;
+    SAP_REAL most = -1;
     for (int32_t a = 0; a < s->dims; a++) {
-        real extent = both->last[a].x[(int64_t)a * s->stride] - both->first[a].x[(int64_t)a * s->stride];
+        SAP_REAL extent = both->last[a].x[(int64_t)a * s->stride] - both->first[a].x[(int64_t)a * s->stride];
         if (extent > most) {
             most = extent;
             widest = a;
@@ -86,90 +90,93 @@ static int32_t TYPED(axis_by_rule)(const sap_tree* tree, int32_t depth, const TY
 }
 
 // Checks an inner node against its halves; left becomes the summary of both.
-static violation TYPED(check_inner)(const sap_tree* tree, int32_t depth, int64_t index, TYPED(summary) * left,
-                                    const TYPED(summary) * right) {
+static violation SAP_TYPED(check_inner)(const sap_tree* tree, int32_t depth, int64_t index, SAP_TYPED(summary) * left,
+                                        const SAP_TYPED(summary) * right) {
     const sap_tree_shape* s = &tree->shape;
     int64_t node = ((int64_t)1 << depth) + index;
     int64_t count = ((index + 1) * s->count >> depth) - (index * s->count >> depth);
     int32_t axis = tree->arrays[s->axis_at + (size_t)node];
-    real split = ((const real*)(const void*)(tree->arrays + s->split_at))[node];
+    SAP_REAL split = ((const SAP_REAL*)(const void*)(tree->arrays + s->split_at))[node];
     if (axis >= s->dims) return (violation){"axis out of range at node", node};
     if (count < 2) {
         // A lone point is on the plane, whichever side it is on.
-        TYPED(merge)(s, left, right);
-        if (axis != 0 || !TYPED(same)(split, count ? left->first[0].x[0] : 0))
+        SAP_TYPED(merge)(s, left, right);
+        if (axis != 0 || !SAP_TYPED(same)(split, count ? left->first[0].x[0] : 0))
             return (violation){"a node with nothing to divide has an axis or a split, node", node};
-        return TYPED(check_box)(tree, depth, index, left);
+        return SAP_TYPED(check_box)(tree, depth, index, left);
     }
-    TYPED(place) median = right->first[axis], last = left->last[axis];
-    if (!TYPED(before)(s, axis, last, median)) return (violation){"points on the wrong side of node", node};
-    if (!TYPED(same)(split, median.x[(int64_t)axis * s->stride]))
+    SAP_TYPED(place) median = right->first[axis], last = left->last[axis];
+    SAP_ASSERT(median.x && last.x); // of two points and more, each half has one
+    if (!SAP_TYPED(before)(s, axis, last, median)) return (violation){"points on the wrong side of node", node};
+    if (!SAP_TYPED(same)(split, median.x[(int64_t)axis * s->stride]))
         return (violation){"split is not the median at node", node};
-    TYPED(merge)(s, left, right);
-    if (axis != TYPED(axis_by_rule)(tree, depth, left)) return (violation){"axis is not the rule's at node", node};
-    return TYPED(check_box)(tree, depth, index, left);
+    SAP_TYPED(merge)(s, left, right);
+    if (axis != SAP_TYPED(axis_by_rule)(tree, depth, left)) return (violation){"axis is not the rule's at node", node};
+    return SAP_TYPED(check_box)(tree, depth, index, left);
 }
 
 // Checks everything below node `index` of depth `top`; ids of the points go to ids[rank].
-static violation TYPED(check_subtree)(const sap_tree* tree, int32_t top, int64_t index, int32_t* ids,
-                                      TYPED(summary) * result) {
+static violation SAP_TYPED(check_subtree)(const sap_tree* tree, int32_t top, int64_t index, int32_t* ids,
+                                          SAP_TYPED(summary) * result) {
     const sap_tree_shape* s = &tree->shape;
-    TYPED(summary) done[SAP_MAX_LEVELS * SAP_GROUP_BITS + 1]; // finished left siblings, the deepest last
+    SAP_TYPED(summary) done[SAP_MAX_LEVELS * SAP_GROUP_BITS + 1]; // finished left siblings, the deepest last
     int32_t height = 0;
     int64_t leaves = (int64_t)1 << (s->depth - top);
     for (int64_t i = 0; i < leaves; i++) {
+        SAP_ASSERT(height <= s->depth - top);
         int64_t number = index * leaves + i, rank = sap_leaf_rank(s, number);
         int32_t count = (int32_t)(sap_leaf_rank(s, number + 1) - rank);
-        TYPED(leaf_view) leaf = TYPED(view_leaf)(tree, number * s->stride, count, s->stride);
-        violation v = TYPED(check_points)(tree, &leaf, ids + rank);
+        SAP_TYPED(leaf_view) leaf = SAP_TYPED(view_leaf)(tree, number * s->stride, count, s->stride);
+        violation v = SAP_TYPED(check_points)(tree, &leaf, ids + rank);
         if (v.what) return v;
-        TYPED(summarise_leaf)(s, &leaf, &done[height]);
-        v = TYPED(check_box)(tree, s->depth, number, &done[height]);
+        SAP_TYPED(summarise_leaf)(s, &leaf, &done[height]);
+        v = SAP_TYPED(check_box)(tree, s->depth, number, &done[height]);
         for (int32_t up = 1; !v.what && (i >> (up - 1) & 1); up++, height--)
-            v = TYPED(check_inner)(tree, s->depth - up, number >> up, &done[height - 1], &done[height]);
+            v = SAP_TYPED(check_inner)(tree, s->depth - up, number >> up, &done[height - 1], &done[height]);
         if (v.what) return v;
         height++;
     }
+    SAP_ASSERT(height == 1);
     *result = done[0];
     return (violation){NULL, 0};
 }
 
 // Boxes beyond the last node of a first level that does not fill its group.
-static violation TYPED(check_unused_boxes)(const sap_tree* tree) {
+static violation SAP_TYPED(check_unused_boxes)(const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
-    TYPED(summary) none = {.first = {{NULL, 0}}, .min_id = INT32_MAX};
+    SAP_TYPED(summary) none = {.first = {{NULL, 0}}, .min_id = INT32_MAX};
     violation v = {NULL, 0};
     for (int64_t i = (int64_t)1 << s->level_depth[0]; !v.what && i < SAP_GROUP; i++)
-        v = TYPED(check_box)(tree, s->level_depth[0], i, &none);
+        v = SAP_TYPED(check_box)(tree, s->level_depth[0], i, &none);
     return v;
 }
 
-static int32_t TYPED(top_depth)(const sap_tree* tree) {
+static int32_t SAP_TYPED(top_depth)(const sap_tree* tree) {
     return tree->shape.depth < TOP_DEPTH ? tree->shape.depth : TOP_DEPTH;
 }
 
 // Memory that verify_balanced needs.
-static size_t TYPED(verify_bytes)(const sap_tree* tree) {
-    return (sizeof(TYPED(summary)) + sizeof(violation)) << TYPED(top_depth)(tree);
+static size_t SAP_TYPED(verify_bytes)(const sap_tree* tree) {
+    return (sizeof(SAP_TYPED(summary)) + sizeof(violation)) << SAP_TYPED(top_depth)(tree);
 }
 
-static violation TYPED(verify_balanced)(const sap_tree* tree, int32_t* ids, void* room) {
-    int32_t top = TYPED(top_depth)(tree);
+static violation SAP_TYPED(verify_balanced)(const sap_tree* tree, int32_t* ids, void* room) {
+    int32_t top = SAP_TYPED(top_depth)(tree);
     int64_t subtrees = (int64_t)1 << top;
-    TYPED(summary)* sums = (TYPED(summary)*)room;
+    SAP_TYPED(summary)* sums = (SAP_TYPED(summary)*)room;
     violation* found = (violation*)(void*)(sums + subtrees);
-    const real* splits = (const real*)(const void*)(tree->arrays + tree->shape.split_at);
-    if (tree->arrays[tree->shape.axis_at] || !TYPED(same)(splits[0], 0))
+    const SAP_REAL* splits = (const SAP_REAL*)(const void*)(tree->arrays + tree->shape.split_at);
+    if (tree->arrays[tree->shape.axis_at] || !SAP_TYPED(same)(splits[0], 0))
         return (violation){"unused entry is not zero, node", 0};
-    violation v = TYPED(check_unused_boxes)(tree);
+    violation v = SAP_TYPED(check_unused_boxes)(tree);
     if (v.what) return v;
 #pragma omp parallel for schedule(dynamic) num_threads(tree->device->options.threads)
-    for (int64_t i = 0; i < subtrees; i++) found[i] = TYPED(check_subtree)(tree, top, i, ids, &sums[i]);
+    for (int64_t i = 0; i < subtrees; i++) found[i] = SAP_TYPED(check_subtree)(tree, top, i, ids, &sums[i]);
     for (int64_t i = 0; i < subtrees; i++)
         if (found[i].what) return found[i];
     for (int32_t depth = top - 1; depth >= 0; depth--) {
         for (int64_t i = 0; i < (int64_t)1 << depth; i++) {
-            v = TYPED(check_inner)(tree, depth, i, &sums[2 * i], &sums[2 * i + 1]);
+            v = SAP_TYPED(check_inner)(tree, depth, i, &sums[2 * i], &sums[2 * i + 1]);
             if (v.what) return v;
             sums[i] = sums[2 * i];
         }

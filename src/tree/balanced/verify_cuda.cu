@@ -1,9 +1,9 @@
 // The whole-structure check on a GPU; here that of a balanced tree, from the leaves up.
 //
 // Of what lies below a node, two points per axis matter: the first and the last in the axis's total order. They bound
-// its box, and where two halves meet, the last of the left one comes before the first of the right one. A block of
-// threads finds them for a few leaves and merges them up to a common ancestor in shared memory; the next kernel takes
-// those from there.
+// its box, and of two halves, the last point of the left one must come before the first point of the right one. A block
+// of threads finds them for a few leaves and merges them up to a common ancestor in shared memory; the next kernel
+// continues from those ancestors.
 #include "tree/balanced/verify_points_cuda.cuh"
 
 enum {
@@ -22,6 +22,7 @@ static __device__ bool wrong_box(const check<real>& c, const places<real>& p, in
     const int32_t below = s->depth - depth;
     if (below % SAP_GROUP_BITS || (depth == 0 && s->depth > 0)) return false;
     const int32_t level = s->levels - 1 - below / SAP_GROUP_BITS;
+    SAP_ASSERT(level >= 0 && level < s->levels);
     const real* box = (const real*)(const void*)(c.tree.arrays + s->box_at[level]) +
                       index / SAP_GROUP * s->dims * 2 * SAP_GROUP + index % SAP_GROUP;
     const int32_t* min_ids = (const int32_t*)(const void*)(c.tree.arrays + s->min_id_at[level]);
@@ -48,7 +49,7 @@ static __device__ bool wrong_split(const check<real>& c, const places<real>& p, 
     return !before(c, axis, low, median) || !same(split, median.x);
 }
 
-// After that: whether the axis is the rule's, and what stands beside the node.
+// After that: whether the axis is not the rule's, or the box or the smallest id is wrong.
 template <typename real>
 static __device__ bool wrong_node(const check<real>& c, const places<real>& p, int row, int32_t depth, int64_t index) {
     const sap_tree_shape* s = &c.tree.shape;
@@ -77,7 +78,7 @@ template <typename real>
 static __device__ void merge_halves(const check<real>& c, const places<real>& p, int nodes_bits, int half) {
     for (int task = (int)threadIdx.x; task < p.columns << nodes_bits; task += THREADS) {
         const int column = task >> nodes_bits, row = (task & ((1 << nodes_bits) - 1)) * 2 * half;
-        p.put(column, row, merge(c, column, p.get(column, row), p.get(column, row + half)));
+        p.set(column, row, merge(c, column, p.get(column, row), p.get(column, row + half)));
         if (column == 0 && p.min_id[row + half] < p.min_id[row]) p.min_id[row] = p.min_id[row + half];
     }
 }
@@ -112,7 +113,7 @@ template <typename real> static __device__ __forceinline__ places<real> shared_p
 template <typename real> static __device__ void end_block(const check<real>& c, const places<real>& p, bool wrong) {
     const int column = (int)threadIdx.x;
     if (column < p.columns && c.depth > c.item_bits) {
-        c.higher.put(column, blockIdx.x, p.get(column, 0));
+        c.higher.set(column, blockIdx.x, p.get(column, 0));
         if (column == 0) c.higher.min_id[blockIdx.x] = p.min_id[0];
     }
     if (wrong) c.found->wrong = 1;
@@ -137,7 +138,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) check
     const int64_t first = (int64_t)blockIdx.x << c.item_bits;
     for (int task = (int)threadIdx.x; task < items * p.columns; task += THREADS) {
         const int column = task >> c.item_bits, row = task & (items - 1);
-        p.put(column, row, c.lower.get(column, first + row));
+        p.set(column, row, c.lower.get(column, first + row));
         if (column == 0) p.min_id[row] = c.lower.min_id[first + row];
     }
     __syncthreads();
@@ -198,27 +199,18 @@ template <typename real> static void check_tree(sap_cuda_call* call, const sap_t
     end_check(call, c.points.ids, s->source_count, c.found, found);
 }
 
-// Whether a shape is the derived one, offsets included. What stands behind the last level is of no account.
-static bool same_shape(const sap_tree_shape* derived, const sap_tree_shape* claimed) {
-    sap_tree_shape shape = *claimed;
-    for (int32_t j = derived->levels; j < SAP_MAX_LEVELS; j++) {
-        shape.level_depth[j] = 0;
-        shape.box_at[j] = shape.min_id_at[j] = 0;
-    }
-    return memcmp(&shape, derived, sizeof shape) == 0;
-}
-
 sap_status sap_tree_verify_cuda(const sap_tree* tree, bool* right) {
     *right = false;
     sap_tree_shape derived;
-    // This also finds options that are none of their enumerations.
-    if (sap_shape_derive(&tree->options, &tree->shape, &derived) || !same_shape(&derived, &tree->shape)) return SAP_OK;
+    // This also refuses options outside their enumerations.
+    if (sap_shape_derive(&tree->options, &tree->shape, &derived) || !sap_shape_follows(&tree->shape, &derived))
+        return SAP_OK;
     // Ids that are so sparse that their bits would take more memory than the tree are left to the host.
     if ((size_t)derived.source_count / 8 > derived.bytes) return SAP_OK;
     sap_cuda_call call;
     verdict found = {0, 1};
     if (sap_cuda_begin(&call, tree->device) == SAP_OK) {
-        if (tree->options.split != SAP_SPLIT_MEDIAN)
+        if (derived.kind == SAP_TREE_EXPLICIT)
             sap_cuda_verify_explicit(&call, tree, &found);
         else if (derived.real_bits == 64)
             check_tree<double>(&call, tree, &found);

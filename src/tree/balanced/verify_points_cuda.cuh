@@ -22,9 +22,11 @@ template <typename real> struct places {
     int64_t rows;
 
     __device__ __forceinline__ place<real> get(int column, int64_t row) const {
+        SAP_ASSERT(column >= 0 && column < columns && row >= 0 && row < rows);
         return {x[column * rows + row], slot[column * rows + row]};
     }
-    __device__ __forceinline__ void put(int column, int64_t row, place<real> what) const {
+    __device__ __forceinline__ void set(int column, int64_t row, place<real> what) const {
+        SAP_ASSERT(column >= 0 && column < columns && row >= 0 && row < rows);
         x[column * rows + row] = what.x;
         slot[column * rows + row] = what.slot;
     }
@@ -130,9 +132,9 @@ static __device__ __forceinline__ void take_leaf(const check<real>& c, const pla
             last = merge(c, 2 * a + 1, last, here);
         }
         const bool writes_first = end_of_leaf(c, 2 * a, lane, &first);
-        if (writes_first && item >= 0) p.put(2 * a, item, first);
+        if (writes_first && item >= 0) p.set(2 * a, item, first);
         const bool writes_last = end_of_leaf(c, 2 * a + 1, lane, &last);
-        if (writes_last && item >= 0) p.put(2 * a + 1, item, last);
+        if (writes_last && item >= 0) p.set(2 * a + 1, item, last);
     }
     if (lane == 0 && item >= 0) p.min_id[item] = count ? leaf_ids(c, coords)[0] : SAP_NO_ID;
 }

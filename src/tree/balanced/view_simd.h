@@ -18,6 +18,7 @@ typedef struct tree_view {
 
 INLINE tree_view view_tree(const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
+    SAP_ASSERT(s->kind == SAP_TREE_BALANCED && s->real_bits == SAP_REAL_BITS);
     tree_view v = {.blocks = tree->arrays + s->block_at,
                    .block_bytes = (size_t)s->stride * sap_slot_bytes(s),
                    .levels = s->levels,
@@ -50,7 +51,7 @@ INLINE bool load_query(const real* at, const int dims, vreal* q) {
     return finite;
 }
 
-// Squared distances of the query to the points in slots from `slot` on: the house's own sum, in axis order.
+// Squared distances of the query to the points in slots from `slot` on: the sum of math/distance.h, in axis order.
 INLINE vreal leaf_distance(const tree_view* t, const int dims, const vreal* q, const real* block, int slot) {
     vreal d = v_sub(q[0], v_load(block + slot)), sum = v_mul(d, d);
     for (int a = 1; a < dims; a++) {

@@ -56,6 +56,7 @@ warp_select(const typename sap_ordinal<real>::type* keys, unsigned int mask, int
             typename sap_ordinal<real>::type low, typename sap_ordinal<real>::type high, bool are_reals) {
     typedef typename sap_ordinal<real>::type ordinal;
     int before = 0, up_to = total; // keys below low; keys up to high
+    SAP_ASSERT(target >= 0 && target < total && low <= high);
     for (int round = 0; low < high; round++) {
         ordinal border = low + (high - low) / 2;
         if (are_reals && round % 3 != 2) {
@@ -99,6 +100,7 @@ static __device__ __forceinline__ unsigned int warp_smaller(const bottom_block<r
 #pragma unroll
     for (int j = 0; j < items; j++) mask |= (unsigned int)(r.start + j * SAP_WARP + sap_lane() < r.end) << j;
     for (int component = 0;; component++) {
+        SAP_ASSERT(component <= k.axes());
         const bool are_reals = component < k.axes();
         const real* column = k.column(sap_next_axis(axis, are_reals ? component : 0, k.axes()));
         if (component > 0) {
@@ -172,6 +174,7 @@ static __device__ void warp_split(const bottom_block<real, dims>& k, int level, 
     }
     // Small nodes are many: what is done for each item must not be done for items that it cannot have.
     const int items = (r.end - r.start + SAP_WARP - 1) / SAP_WARP;
+    SAP_ASSERT(items <= WARP_ITEMS && r.start < middle && middle < r.end);
     const real split = items <= 1   ? warp_divide<real, dims, 1>(k, r, middle, axis, low, high)
                        : items <= 2 ? warp_divide<real, dims, 2>(k, r, middle, axis, low, high)
                        : items <= 4 ? warp_divide<real, dims, 4>(k, r, middle, axis, low, high)
@@ -186,6 +189,7 @@ static __device__ void warp_leaf(const bottom_block<real, dims>& k, int level, i
     const sap_cuda_build& b = *k.build;
     const int64_t number = (k.root << level) + index;
     const int stride = b.tree.shape.stride, count = r.end - r.start;
+    SAP_ASSERT(count >= 0 && count <= stride);
     ordinal low, high;
     (void)warp_choose_axis(k, level, number, r, &low, &high);
     real* coords = (real*)(b.tree.arrays + b.tree.shape.block_at +

@@ -1,17 +1,17 @@
 // The walk boxes of an explicit tree, from its arrays: a warp for each leaf finds the leaf's box and climbs towards the
-// root. At a node with two children the first to come stops, the second joins their boxes (Karras 2012).
+// root. At each inner node the first warp to arrive stops and the second joins both boxes (Karras 2012).
 #include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
 enum { THREADS = 256 };
 
-// A node above others.
+// A node's parent, and how many of its children are done.
 typedef struct above {
     int32_t parent, arrived; // -1 above the root; children that have their boxes
 } above;
 
-// Tells children who is above them.
+// Writes every node's parent.
 template <typename real> static __global__ void __launch_bounds__(THREADS) link_nodes(sap_tree tree, above* links) {
     const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (at >= tree.shape.nodes) return;
@@ -19,6 +19,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) link_
     if (at == 0) links[at].parent = -1;
     const uint32_t link = sap_node_at<real>(tree, at).link;
     if (sap_link_is_leaf(link)) return;
+    SAP_ASSERT(sap_link_right(link) >= 2 && at + sap_link_right(link) < tree.shape.nodes);
     links[at + 1].parent = (int32_t)at;
     links[at + sap_link_right(link)].parent = (int32_t)at;
 }
@@ -73,6 +74,7 @@ static __global__ void __launch_bounds__(THREADS) join_boxes(sap_tree tree, abov
         int before = 0;
         if (lane == 0) before = atomicAdd(&links[parent].arrived, 1);
         before = __shfl_sync(SAP_ALL_LANES, before, 0);
+        SAP_ASSERT(before < 2);
         if (before == 0) return;
         __threadfence();
         const int64_t right = parent + (int64_t)sap_link_right(sap_node_at<real>(tree, parent).link);

@@ -1,7 +1,9 @@
-// How kernels read a node of an explicit tree (tree/layout.h): in one load, for arrays begin at multiples of 64.
+// How kernels read and write a node of an explicit tree (tree/layout.h). A node is read in one load: arrays begin at
+// multiples of 64.
 #ifndef SAPWOOD_TREE_EXPLICIT_NODE_CUDA_CUH
 #define SAPWOOD_TREE_EXPLICIT_NODE_CUDA_CUH
 
+#include "base/assert.h"
 #include "device/cuda.h"
 #include "tree/layout.h"
 
@@ -42,6 +44,24 @@ static __device__ __forceinline__ uint32_t sap_link_right(uint32_t link) { retur
 static __device__ __forceinline__ float sap_node_split(sap_node_f32 node) { return __uint_as_float(node.bits); }
 static __device__ __forceinline__ double sap_node_split(sap_node_f64 node) {
     return __longlong_as_double((long long)node.bits);
+}
+
+// Writes an inner node (its split) or a leaf (its first slot).
+static __device__ __forceinline__ void sap_node_write(unsigned char* nodes, int64_t at, float split, int64_t slot,
+                                                      uint32_t link) {
+    sap_node_f32 node;
+    SAP_ASSERT(slot >= 0 && slot <= (int64_t)UINT32_MAX);
+    node.bits = sap_link_is_leaf(link) ? (uint32_t)slot : __float_as_uint(split);
+    node.link = link;
+    ((sap_node_f32*)(void*)nodes)[at] = node;
+}
+static __device__ __forceinline__ void sap_node_write(unsigned char* nodes, int64_t at, double split, int64_t slot,
+                                                      uint32_t link) {
+    sap_node_f64 node;
+    node.bits = sap_link_is_leaf(link) ? (uint64_t)slot : (uint64_t)__double_as_longlong(split);
+    node.link = link;
+    node.zero = 0;
+    ((sap_node_f64*)(void*)nodes)[at] = node;
 }
 
 // sap_leaf_stride and sap_block of tree/layout.h.

@@ -1,36 +1,37 @@
-// The check of an explicit tree's nodes in one precision, after verify_leaf.h; included twice by verify_cpu.c.
+// The check of an explicit tree's nodes in one precision, whatever rule divided them.
 //
-// The walk carries each node's cell down, by splits that are not checked yet, and the bounds of its points up; where
-// both meet, the rule says what axis and split must be. A wrong split spoils cells below it only.
-#include "tree/typed.h"
+// The walk takes each node's cell down the tree, cut by splits that have not been checked yet, and the bounds of its
+// points up. Once both sides of a node are done, its split rule says what its axis and its split must be. A wrong split
+// makes only the cells below it wrong.
+#include "math/specialise.h"
 
 // What is below a node of an explicit tree.
-typedef struct TYPED(bounds) {
-    real lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
+typedef struct SAP_TYPED(bounds) {
+    SAP_REAL lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
     int64_t count;
     int32_t min_id;
-} TYPED(bounds);
+} SAP_TYPED(bounds);
 
 // An inner node on the path from the root, and its left side once that is done.
-typedef struct TYPED(path_node) {
-    TYPED(bounds) left;
+typedef struct SAP_TYPED(path_node) {
+    SAP_TYPED(bounds) left;
     double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS]; // its cell
     int64_t node, right;
-    real split;
+    SAP_REAL split;
     int32_t axis;
     bool left_done;
-} TYPED(path_node);
+} SAP_TYPED(path_node);
 
 // A walk through the nodes in preorder.
-typedef struct TYPED(preorder) {
-    TYPED(path_node) path[SAP_MAX_DEPTH];
+typedef struct SAP_TYPED(preorder) {
+    SAP_TYPED(path_node) path[SAP_MAX_DEPTH];
     double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS]; // the root's cell
     int64_t node, leaves, slot, rank;
     int32_t depth, deepest, fullest;
-} TYPED(preorder);
+} SAP_TYPED(preorder);
 
 // The cell of the root: the tight box of all points.
-static violation TYPED(root_cell)(const sap_tree* tree, double* lower, double* upper) {
+static violation SAP_TYPED(root_cell)(const sap_tree* tree, double* lower, double* upper) {
     const sap_tree_shape* s = &tree->shape;
     for (int32_t a = 0; a < s->dims; a++) {
         lower[a] = (double)INFINITY;
@@ -44,7 +45,7 @@ static violation TYPED(root_cell)(const sap_tree* tree, double* lower, double* u
         if (slot != next || count > s->capacity || sap_leaf_stride(count, s->real_bits) > s->slots - slot)
             return (violation){"slots do not follow one another at leaf", node};
         next += sap_leaf_stride(count, s->real_bits);
-        TYPED(leaf_view) leaf = TYPED(view_leaf)(tree, slot, count, sap_leaf_stride(count, s->real_bits));
+        SAP_TYPED(leaf_view) leaf = SAP_TYPED(view_leaf)(tree, slot, count, sap_leaf_stride(count, s->real_bits));
         for (int32_t a = 0; a < s->dims; a++)
             for (int32_t i = 0; i < count; i++) {
                 double x = (double)leaf.coords[(int64_t)a * leaf.stride + i];
@@ -56,15 +57,16 @@ static violation TYPED(root_cell)(const sap_tree* tree, double* lower, double* u
 }
 
 // Gives the node at the end of the path its cell: the root's, or its parent's on this side of the plane.
-static void TYPED(enter_cell)(const sap_tree* tree, TYPED(preorder) * w, int32_t depth) {
-    TYPED(path_node)* p = &w->path[depth];
+static void SAP_TYPED(enter_cell)(const sap_tree* tree, SAP_TYPED(preorder) * w, int32_t depth) {
+    SAP_TYPED(path_node)* p = &w->path[depth];
     size_t bytes = (size_t)tree->shape.dims * sizeof(double);
+    SAP_ASSERT(depth < SAP_MAX_DEPTH);
     if (depth == 0) {
         memcpy(p->lower, w->lower, bytes);
         memcpy(p->upper, w->upper, bytes);
         return;
     }
-    const TYPED(path_node)* parent = &w->path[depth - 1];
+    const SAP_TYPED(path_node)* parent = &w->path[depth - 1];
     memcpy(p->lower, parent->lower, bytes);
     memcpy(p->upper, parent->upper, bytes);
     if (parent->left_done)
@@ -74,7 +76,7 @@ static void TYPED(enter_cell)(const sap_tree* tree, TYPED(preorder) * w, int32_t
 }
 
 // Walks down to the next leaf.
-static violation TYPED(descend)(const sap_tree* tree, TYPED(preorder) * w) {
+static violation SAP_TYPED(descend)(const sap_tree* tree, SAP_TYPED(preorder) * w) {
     const sap_tree_shape* s = &tree->shape;
     for (;; w->node++) {
         if (w->node >= s->nodes) return (violation){"a child is missing after node", w->node - 1};
@@ -82,8 +84,8 @@ static violation TYPED(descend)(const sap_tree* tree, TYPED(preorder) * w) {
         int32_t count;
         if (sap_explicit_leaf(tree, w->node, &slot, &count)) return (violation){NULL, 0};
         if (w->depth >= SAP_MAX_DEPTH) return (violation){"too deep at node", w->node};
-        TYPED(path_node)* p = &w->path[w->depth];
-        TYPED(enter_cell)(tree, w, w->depth++);
+        SAP_TYPED(path_node)* p = &w->path[w->depth];
+        SAP_TYPED(enter_cell)(tree, w, w->depth++);
 #if SAP_REAL_BITS == 64
         const sap_node_f64* n = (const sap_node_f64*)(const void*)(tree->arrays + s->node_at) + w->node;
         if (n->zero) return (violation){"padding is not zero in node", w->node};
@@ -99,9 +101,9 @@ static violation TYPED(descend)(const sap_tree* tree, TYPED(preorder) * w) {
     }
 }
 
-// Checks the leaf at which the walk stands and leaves its bounds in b.
-static violation TYPED(check_explicit_leaf)(const sap_tree* tree, TYPED(preorder) * w, int32_t* ids,
-                                            TYPED(bounds) * b) {
+// Checks the leaf that the walk has reached and stores its bounds in b.
+static violation SAP_TYPED(check_explicit_leaf)(const sap_tree* tree, SAP_TYPED(preorder) * w, int32_t* ids,
+                                                SAP_TYPED(bounds) * b) {
     const sap_tree_shape* s = &tree->shape;
     int64_t slot = 0;
     int32_t count = 0;
@@ -114,16 +116,16 @@ static violation TYPED(check_explicit_leaf)(const sap_tree* tree, TYPED(preorder
     int32_t stride = sap_leaf_stride(count, s->real_bits);
     if (slot != w->slot || stride > s->slots - slot || count > s->count - w->rank)
         return (violation){"slots do not follow one another at leaf", w->node};
-    TYPED(leaf_view) leaf = TYPED(view_leaf)(tree, slot, count, stride);
-    violation v = TYPED(check_points)(tree, &leaf, ids + w->rank);
+    SAP_TYPED(leaf_view) leaf = SAP_TYPED(view_leaf)(tree, slot, count, stride);
+    violation v = SAP_TYPED(check_points)(tree, &leaf, ids + w->rank);
     if (v.what) return v;
     b->count = count;
     b->min_id = count ? leaf.ids[0] : INT32_MAX;
     for (int32_t a = 0; a < s->dims; a++) {
-        b->lower[a] = (real)INFINITY;
-        b->upper[a] = -(real)INFINITY;
+        b->lower[a] = (SAP_REAL)INFINITY;
+        b->upper[a] = -(SAP_REAL)INFINITY;
         for (int32_t i = 0; i < count; i++) {
-            real x = leaf.coords[(int64_t)a * stride + i];
+            SAP_REAL x = leaf.coords[(int64_t)a * stride + i];
             b->lower[a] = x < b->lower[a] ? x : b->lower[a];
             b->upper[a] = x > b->upper[a] ? x : b->upper[a];
         }
@@ -138,25 +140,11 @@ static violation TYPED(check_explicit_leaf)(const sap_tree* tree, TYPED(preorder
     return (violation){NULL, 0};
 }
 
-// Whether the rule gives a finished node, the bounds of whose points are in `both`, this axis and split.
-static bool TYPED(follows_rule)(const sap_tree* tree, TYPED(path_node) * p, int32_t depth, real right_lower,
-                                const TYPED(bounds) * both) {
-    const sap_tree_shape* s = &tree->shape;
-    for (int32_t a = 0; a < s->dims; a++)
-        if (both->lower[a] == both->upper[a]) p->lower[a] = p->upper[a] = (double)both->lower[a];
-    int32_t axis = sap_sliding_axis(&tree->options, s->dims, s->real_bits, depth, p->lower, p->upper);
-    if (p->axis != (axis < 0 ? 0 : axis)) return false;
-    if (axis < 0 || depth >= sap_halving_depth(s->count))
-        return p->left.count == both->count / 2 && TYPED(same)(p->split, right_lower);
-    double middle = sap_sliding_middle(s->real_bits, p->lower[axis], p->upper[axis]);
-    double slid = sap_sliding_slid(s->real_bits, middle, (double)both->lower[axis], (double)both->upper[axis]);
-    return TYPED(same)(p->split, (real)slid) && p->left.upper[axis] < p->split;
-}
-
 // Checks a finished inner node, whose right side is in b; b becomes the bounds of both sides.
-static violation TYPED(check_sides)(const sap_tree* tree, TYPED(path_node) * p, int32_t depth, TYPED(bounds) * b) {
-    const TYPED(bounds)* left = &p->left;
-    real right_lower = b->lower[p->axis];
+static violation SAP_TYPED(check_sides)(const sap_tree* tree, SAP_TYPED(path_node) * p, int32_t depth,
+                                        SAP_TYPED(bounds) * b) {
+    const SAP_TYPED(bounds)* left = &p->left;
+    SAP_REAL right_lower = b->lower[p->axis];
     if (!(left->upper[p->axis] <= p->split && p->split <= right_lower))
         return (violation){"points on the wrong side of node", p->node};
     for (int32_t a = 0; a < tree->shape.dims; a++) {
@@ -169,37 +157,49 @@ static violation TYPED(check_sides)(const sap_tree* tree, TYPED(path_node) * p, 
     for (int32_t a = 0; a < tree->shape.dims; a++) equal = equal && b->lower[a] == b->upper[a];
     if (b->count <= (equal ? SAP_LEAF_MAX_EQUAL : tree->options.leaf_size))
         return (violation){"should be a leaf: node", p->node};
-    if (!TYPED(follows_rule)(tree, p, depth, right_lower, b))
+    const SAP_TYPED(division) division = {.cell_lower = p->lower,
+                                          .cell_upper = p->upper,
+                                          .lower = b->lower,
+                                          .upper = b->upper,
+                                          .count = b->count,
+                                          .left_count = left->count,
+                                          .left_upper = left->upper[p->axis],
+                                          .right_lower = right_lower,
+                                          .split = p->split,
+                                          .axis = p->axis,
+                                          .depth = depth};
+    if (!SAP_TYPED(follows_sliding)(tree, &division)) // no other rule makes explicit trees
         return (violation){"axis or split is not the rule's at node", p->node};
     return (violation){NULL, 0};
 }
 
-static violation TYPED(verify_explicit)(const sap_tree* tree, int32_t* ids) {
+static violation SAP_TYPED(verify_explicit)(const sap_tree* tree, int32_t* ids) {
     const sap_tree_shape* s = &tree->shape;
     const int32_t* min_ids = (const int32_t*)(const void*)(tree->arrays + s->node_min_id_at);
-    TYPED(preorder) w = {.node = 0};
-    violation bad = TYPED(root_cell)(tree, w.lower, w.upper);
+    SAP_TYPED(preorder) w = {.node = 0};
+    violation bad = SAP_TYPED(root_cell)(tree, w.lower, w.upper);
     if (bad.what) return bad;
     for (bool more = true; more;) {
-        TYPED(bounds) b;
-        violation v = TYPED(descend)(tree, &w);
-        if (!v.what) v = TYPED(check_explicit_leaf)(tree, &w, ids, &b);
+        SAP_TYPED(bounds) b;
+        violation v = SAP_TYPED(descend)(tree, &w);
+        if (!v.what) v = SAP_TYPED(check_explicit_leaf)(tree, &w, ids, &b);
         if (v.what) return v;
         if (min_ids[w.node] != b.min_id) return (violation){"wrong smallest id at node", w.node};
         w.node++;
         for (; w.depth > 0 && w.path[w.depth - 1].left_done; w.depth--) {
-            TYPED(path_node)* p = &w.path[w.depth - 1];
-            v = TYPED(check_sides)(tree, p, w.depth - 1, &b);
+            SAP_TYPED(path_node)* p = &w.path[w.depth - 1];
+            v = SAP_TYPED(check_sides)(tree, p, w.depth - 1, &b);
             if (v.what) return v;
             if (min_ids[p->node] != b.min_id) return (violation){"wrong smallest id at node", p->node};
         }
         more = w.depth > 0;
         if (!more) break;
-        TYPED(path_node)* p = &w.path[w.depth - 1];
+        SAP_TYPED(path_node)* p = &w.path[w.depth - 1];
         if (p->right != w.node) return (violation){"wrong offset to the right child of node", p->node};
         p->left = b;
         p->left_done = true;
     }
+    SAP_ASSERT(w.depth == 0 && w.rank <= s->count);
     if (w.node != s->nodes || w.leaves != s->leaves || w.slot != s->slots || w.rank != s->count ||
         w.deepest != s->depth || w.fullest != s->capacity)
         return (violation){"nodes, leaves, points or depth are not as many as the header says; nodes", w.node};

@@ -1,14 +1,15 @@
-// The whole-structure check of an explicit tree on a GPU, in three kernels. The first finds out whether the nodes are a
-// tree at all and who is above whom. The second checks leaves, a warp each, and climbs from them towards the root with
-// what lies below; at a node with two children the first to come stops, the second joins both sides (Karras 2012). The
-// third follows each node's path to the root for its depth and its cell, and asks the rule for its plane.
+// The whole-structure check of an explicit tree on a GPU, in three kernels. The first checks whether the nodes are a
+// tree at all and finds every node's parent. The second checks leaves, one warp each, and climbs from them towards the
+// root with what lies below; at each inner node the first warp to arrive stops and the second joins both sides (Karras
+// 2012). The third follows each node's path to the root for its depth and its cell, and checks its plane by the split
+// rule.
+#include "tree/explicit/division_cuda.cuh"
 #include "tree/explicit/node_cuda.cuh"
-#include "tree/sliding/build_cuda.cuh"
-#include "tree/verify_cuda.cuh"
+#include "tree/sliding/verify_cuda.cuh"
 
 #define NO_NODE 0xffffffffu
 
-// What is below a node, but for the box.
+// What is below a node, without the box.
 typedef struct subtree {
     uint32_t first_slot, end_slot;
     uint32_t end; // the node that follows
@@ -16,19 +17,19 @@ typedef struct subtree {
     int32_t least; // id
 } subtree;
 
-// What no single node can tell.
+// Facts about all nodes together.
 typedef struct totals {
     unsigned long long leaves;
-    int32_t broken;        // nobody may follow the links
+    int32_t broken;        // the links must not be followed
     int32_t deepest, full; // a leaf of the greatest depth, or of the greatest number of points, was met
 } totals;
 
 template <typename real> struct explicit_check {
     sap_tree tree;
     point_check<real> points;
-    int32_t halving_depth;
-    uint32_t* above;   // of each node its parent
-    uint32_t* arrived; // how many children came by
+    int32_t halving_depth; // of the sliding-midpoint rule
+    uint32_t* above;       // of each node its parent
+    uint32_t* arrived;     // children that have reached it
     subtree* below;
     real* boxes; // [2 * dims] a node: lower bounds, then upper bounds
     totals* sums;
@@ -40,7 +41,7 @@ template <typename real> struct explicit_check {
 static __device__ __forceinline__ bool wrong_padding(sap_node_f32) { return false; }
 static __device__ __forceinline__ bool wrong_padding(sap_node_f64 node) { return node.zero != 0; }
 
-// Also of a block that lies where coordinates cannot be read.
+// Also true if the leaf's block is not aligned for its coordinates.
 template <typename real>
 static __device__ __forceinline__ bool wrong_leaf(const sap_tree_shape& s, typename sap_node_of<real>::type node) {
     const int64_t count = sap_link_count(node.link), stride = sap_explicit_slots<real>((int)count);
@@ -49,7 +50,7 @@ static __device__ __forceinline__ bool wrong_leaf(const sap_tree_shape& s, typen
            slot % (sizeof(real) / sizeof(int32_t)) != 0;
 }
 
-// Every child is claimed by one parent before it, if there is to be a tree.
+// In a tree every child is claimed by one parent, which comes before it.
 template <typename real> static __device__ bool wrong_links(const explicit_check<real>& c, int64_t at, uint32_t link) {
     const sap_tree_shape& s = c.tree.shape;
     const int64_t right = at + sap_link_right(link);
@@ -74,7 +75,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) check
     if (wrong) c.sums->broken = 1;
 }
 
-// ---- From the leaves up. A lane stands for an axis.
+// ---- From the leaves up. Each lane handles one axis.
 
 // What is below a node on a warp's way up; the bounds are a lane's.
 template <typename real> struct climber {
@@ -127,7 +128,7 @@ static __device__ __forceinline__ subtree subtree_at(const subtree* at) {
     return below;
 }
 
-// Joins what is below node `at`, where the climber is, with what its sibling has left; whether that is wrong.
+// Joins what is below node `at`, where the climber is, with what its sibling has stored. True if the two do not fit.
 template <typename real>
 static __device__ bool join(const explicit_check<real>& c, int64_t at, int64_t parent, climber<real>* w) {
     const sap_tree_shape& s = c.tree.shape;
@@ -172,6 +173,7 @@ template <typename real> static __global__ void __launch_bounds__(THREADS) check
         unsigned before = 0;
         if (sap_lane() == 0) before = atomicAdd(&c.arrived[parent], 1u);
         before = __shfl_sync(SAP_ALL_LANES, before, 0);
+        SAP_ASSERT(before < 2); // every node has one parent, or the links are broken
         if (before == 0) break;
         __threadfence();
         wrong |= join(c, at, parent, &w);
@@ -213,43 +215,31 @@ static __device__ int climb_for_cell(const explicit_check<real>& c, int64_t at, 
     return depth;
 }
 
-// As sap_sliding_axis.
-template <typename real>
-static __device__ int axis_to_divide(const explicit_check<real>& c, int depth, const real* lower, const real* upper) {
-    const int dims = c.tree.shape.dims;
-    const bool cycle = c.tree.options.axis == SAP_AXIS_CYCLE;
-    int best = -1;
-    real longest = 0;
-    for (int i = 0; i < dims; i++) {
-        const int a = cycle ? (depth + i) % dims : i;
-        const real side = sap_sliding_side(lower[a], upper[a]);
-        if (!(side > longest)) continue;
-        if (cycle) return a;
-        best = a;
-        longest = side;
-    }
-    return best;
-}
-
-// Whether the rule gives an inner node another axis or split.
+// Whether the tree's split rule gives an inner node another axis or split.
 template <typename real>
 static __device__ bool wrong_plane(const explicit_check<real>& c, int64_t at, typename sap_node_of<real>::type node,
                                    int depth, const real* lower, const real* upper) {
     const int dims = c.tree.shape.dims, axis = (int)(node.link & SAP_NODE_LEAF);
-    const int rule = axis_to_divide(c, depth, lower, upper);
-    if (axis != (rule < 0 ? 0 : rule)) return true;
     const int64_t left = at + 1, right = at + sap_link_right(node.link);
-    const real split = sap_node_split(node), *own = c.boxes + at * 2 * dims;
-    if (rule < 0 || depth >= c.halving_depth)
-        return c.below[left].count != c.below[at].count / 2 || !same(split, c.boxes[right * 2 * dims + axis]);
-    const real slid = sap_sliding_moved(sap_sliding_centre(lower[axis], upper[axis]), own[axis], own[dims + axis]);
-    return !same(split, slid) || !(c.boxes[left * 2 * dims + dims + axis] < split);
+    const real* own = c.boxes + at * 2 * dims;
+    const sap_division<real> division = {lower,
+                                         upper,
+                                         own,
+                                         own + dims,
+                                         c.below[at].count,
+                                         c.below[left].count,
+                                         c.boxes[left * 2 * dims + dims + axis],
+                                         c.boxes[right * 2 * dims + axis],
+                                         sap_node_split(node),
+                                         axis,
+                                         depth};
+    return !sap_follows_sliding(c.tree, c.halving_depth, division); // no other rule makes explicit trees
 }
 
 template <typename real> static __global__ void __launch_bounds__(THREADS) check_planes(const explicit_check<real> c) {
     const sap_tree_shape& s = c.tree.shape;
     const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    // The kernels before have found enough to give up, and may have left nothing to look at.
+    // If an earlier kernel has found an error, boxes may be missing.
     if (at >= s.nodes || c.sums->broken || c.found->wrong) return;
     const typename sap_node_of<real>::type node = sap_node_at<real>(c.tree, at);
     real lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];

@@ -1,6 +1,7 @@
 // A tree's points as a classical balanced k-d tree of linked nodes.
 #include "tree/host_view.h"
 #include "tree/leaves.h"
+#include <float.h>
 
 // A subtree to be made: its points, and the number of its root, which follows from their number in preorder.
 typedef struct node_range {
@@ -9,16 +10,13 @@ typedef struct node_range {
 } node_range;
 
 enum {
-    MOST_PENDING = 40, // ranges that wait while a subtree is made: one a level, and the last two
+    MOST_PENDING = 40, // ranges that wait while a subtree is made: one for each level, and the last two
     MOST_RANGES = 512, // subtrees that threads share
-    LARGE_RANGE = 4096 // points that are worth sharing
+    LARGE_RANGE = 4096 // points of a range that is worth dividing among threads
 };
 
-#define SAP_REAL_BITS 32
-#include "tree/forms/nodes_real.h"
-#undef SAP_REAL_BITS
-#define SAP_REAL_BITS 64
-#include "tree/forms/nodes_real.h"
+#define SAP_SPECIAL_TEXT "tree/forms/nodes_real.h"
+#include "math/specialise_real.h"
 
 sap_status sap_tree_nodes(const sap_tree* tree, sap_tree_node* nodes) {
     if (!tree) return SAP_ERROR_ARGUMENT;

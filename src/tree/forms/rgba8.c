@@ -1,5 +1,5 @@
-// Trees in the compact form of four bytes a node, for GLSL ES 1.00. Rounding to 15 bits keeps the order along each
-// axis, so the tree over the points is one over the rounded points as well.
+// Trees in the compact form of four bytes for each node, for GLSL ES 1.00. Rounding to 15 bits keeps the order along
+// each axis, so the tree over the points is one over the rounded points as well.
 #include "sapwood/gl.h"
 #include "tree/host_view.h"
 #include <math.h>
@@ -12,7 +12,7 @@ static uint32_t round_to_form(const sap_rgba8_tree* form, int axis, float value)
     return units < 0 ? 0 : units > LARGEST ? LARGEST : (uint32_t)units;
 }
 
-static void put(unsigned char* at, uint32_t word) {
+static void write_word(unsigned char* at, uint32_t word) {
     for (int i = 0; i < 4; i++) at[i] = (unsigned char)(word >> (24 - 8 * i));
 }
 
@@ -20,7 +20,7 @@ static void pack_inner(const sap_tree* tree, const sap_rgba8_tree* form, int64_t
     const float* splits = (const float*)(const void*)(tree->arrays + tree->shape.split_at);
     int axis = (tree->arrays + tree->shape.axis_at)[node];
     uint32_t at = round_to_form(form, axis, splits[node]);
-    put(form->nodes + 4 * node, axis ? 0x8000u | at : at << 16);
+    write_word(form->nodes + 4 * node, axis ? 0x8000u | at : at << 16);
 }
 
 // A leaf without a point repeats its sibling, which has one.
@@ -34,13 +34,13 @@ static void pack_leaf(const sap_tree* tree, const sap_rgba8_tree* form, int64_t 
     memcpy(&y, block + 4 * (size_t)s->stride, 4);
     memcpy(&id, block + 8 * (size_t)s->stride, 4);
     int64_t node = s->leaves + leaf;
-    put(form->nodes + 4 * node, 0x80000000u | round_to_form(form, 0, x) << 16 | round_to_form(form, 1, y));
-    put(form->ids + 4 * node, id);
+    write_word(form->nodes + 4 * node, 0x80000000u | round_to_form(form, 0, x) << 16 | round_to_form(form, 1, y));
+    write_word(form->ids + 4 * node, id);
 }
 
 static sap_status check(const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
-    if (s->levels == 0 || s->real_bits != 32 || s->dims != 2 || s->capacity > 1)
+    if (s->kind == SAP_TREE_EXPLICIT || s->real_bits != 32 || s->dims != 2 || s->capacity > 1)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "tree: the form of four bytes a node is for balanced trees of 2-D floats, one point a leaf");
     if (s->count == 0) return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: holds no point");

@@ -1,4 +1,4 @@
-// Trees on a GPU put into buffers of OpenGL on the same GPU.
+// Copies a tree on a GPU into buffers of OpenGL on the same GPU.
 #include "tree/forms/textures_cuda.h"
 #include "tree/tree_cuda.h"
 
@@ -23,7 +23,7 @@ extern "C" cudaError_t cudaGraphicsGLRegisterBuffer(struct cudaGraphicsResource*
 
 enum { THREADS = 256 };
 
-// One thread a node, leaves included, from the boxes that the tree keeps for walks.
+// One thread for each node, leaves included, from the tree's walk boxes.
 static __global__ void __launch_bounds__(THREADS)
     pack(sap_tree tree, const float* walk, unsigned int* nodes, int* smallest, float* boxes) {
     const sap_tree_shape* s = &tree.shape;
@@ -81,7 +81,7 @@ extern "C" sap_status sap_tree_to_buffers_cuda(const sap_tree* tree, const unsig
                 &call, cudaGraphicsUnmapResources(SAP_TEXTURES, (cudaGraphicsResource**)resources, call.cuda->stream),
                 "handing a tree over to OpenGL");
         } else {
-            (void)cudaGetLastError(); // not one that lasts
+            (void)cudaGetLastError(); // clears the error, which is not sticky
             shared = SAP_ERROR_UNSUPPORTED;
         }
     }

@@ -1,4 +1,4 @@
-// Trees that were built on a GPU put into buffers of OpenGL on the same GPU, without a detour through the host.
+// Copies trees that were built on a GPU into buffers of OpenGL on the same GPU, without going through host memory.
 #ifndef SAPWOOD_TREE_FORMS_TEXTURES_CUDA_H
 #define SAPWOOD_TREE_FORMS_TEXTURES_CUDA_H
 

@@ -1,5 +1,5 @@
-// Trees on OpenGL devices: the arrays stay in host memory, where a lost context cannot take them, and go up as
-// textures.
+// Trees on OpenGL devices: the arrays stay in host memory, where a lost context cannot destroy them, and are uploaded
+// as textures.
 #include "tree/forms/textures_gl.h"
 #include <string.h>
 
@@ -13,7 +13,7 @@ static int64_t texels_of(const sap_tree_shape* s, int which) {
     return counts[which];
 }
 
-// A texture for so many texels: the old one, if it is just as large.
+// Makes a texture for so many texels, or keeps the old one if it has the same size.
 static void make_room(sap_gl_call* call, sap_gl_tree* textures, int which, int64_t texels) {
     int32_t width = 1, height = 1;
     if (textures->texture[which] && textures->texels[which] == texels) return;
@@ -89,13 +89,13 @@ static void pack_boxes(const sap_tree* tree, float* boxes) {
 
 // Blocks whose coordinates begin at multiples of four slots; the slots that this adds hold no point either.
 static void pad_blocks(const sap_tree* tree, int32_t quads, uint32_t* padded) {
-    static const uint32_t nowhere = 0x7f800000u; // infinity
+    static const uint32_t infinity = 0x7f800000u;
     const sap_tree_shape* s = &tree->shape;
     for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
         const unsigned char* block = sap_block(tree, leaf * s->stride);
         for (int32_t row = 0; row <= s->dims; row++) {
             memcpy(padded, block, (size_t)s->stride * 4);
-            for (int32_t i = s->stride; i < 4 * quads; i++) padded[i] = row < s->dims ? nowhere : UINT32_MAX;
+            for (int32_t i = s->stride; i < 4 * quads; i++) padded[i] = row < s->dims ? infinity : UINT32_MAX;
             padded += 4 * quads;
             block += (size_t)s->stride * 4;
         }
@@ -156,10 +156,10 @@ int sap_gl_tree_bind(sap_gl_call* call, const sap_tree* tree, const sap_gl_tree*
     return 4;
 }
 
-// What shaders can walk through.
+// Refuses trees that shaders cannot walk through.
 static sap_status check(const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
-    if (s->levels == 0)
+    if (s->kind == SAP_TREE_EXPLICIT)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: shaders walk through balanced trees only");
     if (s->real_bits != 32 || s->dims < 2 || s->dims > 3)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
@@ -168,7 +168,7 @@ static sap_status check(const sap_tree* tree) {
     return SAP_OK;
 }
 
-// Puts the arrays, which are new, into textures; old ones go.
+// Puts new arrays into textures, instead of the old ones.
 static sap_status refresh(sap_tree* tree) {
     sap_status status = check(tree);
     if (status != SAP_OK) return status;
@@ -299,7 +299,7 @@ sap_status sap_tree_update_textures_gl(sap_tree* copy, const sap_tree* tree) {
     else
         memcpy(copy->arrays, tree->arrays, tree->shape.bytes);
     if (status == SAP_OK) return refresh(copy);
-    // Neither the old tree nor the new one: only another update helps.
+    // The copy is neither the old tree nor the new one until another update succeeds.
     sap_gl_tree* textures = copy->beside;
     if (textures) textures->on_gpu_only = textures->stale = true;
     return status;

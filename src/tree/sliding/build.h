@@ -6,12 +6,13 @@
 // (lower + upper) / 2 in double precision, rounded to the tree's; the left side holds the coordinates < plane. If the
 // left side would be empty, the plane moves to the next number above the smallest coordinate; if the right one, to the
 // largest coordinate. Children's cells end at the plane. Points equal in every coordinate make a leaf, however many up
-// to SAP_LEAF_MAX_EQUAL: a search need not look at more of them than it returns. More are halved by id, with axis 0.
+// to SAP_LEAF_MAX_EQUAL: a search reads no more of them than it returns. More are halved by id, with axis 0.
 // From sap_halving_depth on, all nodes are halved at their median in the total order, as in a balanced tree.
 #ifndef SAPWOOD_TREE_SLIDING_BUILD_H
 #define SAPWOOD_TREE_SLIDING_BUILD_H
 
 #include "tree/balanced/build.h"
+#include "tree/explicit/write.h"
 #include <math.h>
 
 // The depth from which on nodes halve their points by rank, so that none gets too deep.
@@ -53,77 +54,48 @@ static inline double sap_sliding_slid(int32_t real_bits, double middle, double s
     return sap_sliding_rounded(real_bits, next);
 }
 
-// Where a node is: its points, its cell, the buffer that holds the points.
+// A node: its points, and its cell.
 typedef struct sap_sliding_cell {
-    int64_t begin, end;
-    int32_t depth, buffer;
+    int64_t begin, end; // ranks of its points
+    int32_t depth;
+    int32_t buffer; // that holds the points
     double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
 } sap_sliding_cell;
 
-// How a node is divided. pivot.components 0: the points stay where they are.
+// How a node divides its points.
 typedef struct sap_sliding_plane {
-    sap_pivot pivot;
+    sap_pivot pivot; // smaller points go left; of equal points (components 0) the first left_count, which do not move
     double split;
     int64_t left_count;
     int32_t axis;
 } sap_sliding_plane;
 
-// A node before its place in the tree is known.
-typedef struct sap_draft_node {
-    double split;
-    uint32_t link; // as in the tree
-} sap_draft_node;
-
-// Nodes that one thread has laid out; several subtrees one after another.
-typedef struct sap_draft {
-    sap_scratch memory;
-    int64_t count, capacity;
-} sap_draft;
-
-// A node above the subtrees, or the root of one.
-typedef struct sap_top_node {
-    sap_sliding_cell at;
-    sap_sliding_plane cut;
-    int64_t left, right;      // indices of the children; -1: the root of a subtree
-    int64_t nodes, slots;     // in all that is below, itself included
-    int64_t node_at, slot_at; // its place in the tree
-    int64_t draft_at;         // subtree: its first node in its draft
-    int64_t leaves;
-    int32_t draft, deepest, fullest;
-} sap_top_node;
-
 typedef struct sap_sliding {
-    sap_tree* tree;
+    sap_explicit_parts parts; // what has been built
+    sap_sliding_cell* cells;  // of the nodes parts.top
     sap_build build;
     const sap_build_kernels* kernels;
-    sap_draft* drafts; // one a thread
-    sap_top_node* top;
-    int64_t top_count, top_capacity;
     int64_t count; // points
     int64_t done;  // points in finished subtrees
-    int32_t dims, real_bits, leaf_size, halving_depth, threads;
+    int32_t leaf_size, halving_depth;
     sap_status status; // of the first failure
 } sap_sliding;
 
-// ---- tree/sliding/split_cpu.c
+// ---- tree/sliding/split_cpu.c. With `together`, all threads work on one node, otherwise the calling thread alone.
 enum { SAP_CHUNK_POINTS = 32768, SAP_MOST_CHUNKS = 256 };
-// How many parts the points of a cell are divided into for all threads together, and where part i begins.
+// The number of chunks into which the points of a node are divided for all threads together, and where one begins.
 int sap_sliding_chunks(const sap_sliding* build, const sap_sliding_cell* at);
 static inline int64_t sap_sliding_chunk(const sap_sliding_cell* at, int chunk, int chunks) {
     return at->begin + (at->end - at->begin) * chunk / chunks;
 }
-// Tight box of the points; with `together`, here and below, by all threads.
+// The tight box of a node's points.
 void sap_sliding_extent(const sap_sliding* build, const sap_sliding_cell* at, bool together, double* lower,
                         double* upper);
-// Chooses the plane of a node and moves the points to their sides. False if the node is to be a leaf, as all its points
-// are equal.
-bool sap_sliding_split(const sap_sliding* build, sap_sliding_cell* at, bool together, sap_sliding_plane* cut,
-                       sap_sliding_cell* left, sap_sliding_cell* right);
-
-// ---- tree/explicit/write_cpu.c
-// Gives every top node its place in the tree and fills in the counts of the shape. False if offsets do not reach.
-bool sap_sliding_place(sap_sliding* build, sap_tree_shape* shape);
-// Writes the tree's arrays.
-void sap_sliding_write(const sap_sliding* build);
+// Finds the plane of a node; moves nothing. Sides of its cell along which the points turn out to be equal shrink to
+// zero. False if the node is to be a leaf, as all its points are equal.
+bool sap_sliding_find_plane(const sap_sliding* build, sap_sliding_cell* at, bool together, sap_sliding_plane* plane);
+// Moves a node's points to their sides of its plane and says where its children are.
+void sap_sliding_divide(const sap_sliding* build, const sap_sliding_cell* at, const sap_sliding_plane* plane,
+                        bool together, sap_sliding_cell* left, sap_sliding_cell* right);
 
 #endif

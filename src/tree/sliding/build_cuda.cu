@@ -1,6 +1,6 @@
 // The sliding-midpoint builder on CUDA devices: memory and launches. See build_cuda.cuh.
-#include "tree/explicit/write_cuda.cuh"
 #include "tree/sliding/move_cuda.cuh"
+#include "tree/sliding/write_cuda.cuh"
 
 // ---- Memory
 

@@ -1,15 +1,17 @@
 // The sliding-midpoint builder on CUDA devices: what its kernels work on, and the rule in device code.
 //
 // Points lie in two buffers as a structure of arrays; a division moves a node's points to the other one. The left side
-// keeps its order from the range's start on, the right side is laid down from its end backwards and is `reversed`: so
-// one pass divides stably without knowing how many go left, and ids ascend within every node, read in its own order.
+// keeps its order and begins at the range's start; the right side is written from the range's end backwards and is
+// `reversed`. So one pass divides stably without knowing how many points go left, and ids ascend within every node if
+// it is read in its own order.
 //
-// Nodes of many points are divided breadth-first by the whole GPU (top_cuda.cuh), then one warp each takes the
-// small subtrees and the leaves that remain (subtree_cuda.cuh): once to count their nodes and slots, which are
-// summed up towards the root, and once more to write them where Zhou et al. 2008 place nodes in preorder.
+// The whole GPU divides nodes of many points breadth-first (top_cuda.cuh). Of the small subtrees and the leaves that
+// remain, each belongs to one warp (subtree_cuda.cuh, write_cuda.cuh): it first counts their nodes and slots, which are
+// summed up towards the root, and then writes them at their places in preorder, as Zhou et al. 2008 find them.
 #ifndef SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
 
+#include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
@@ -24,7 +26,7 @@ enum {
 };
 
 // A node of the top: above the small subtrees, or the root of one, or a leaf. Left children have odd numbers, their
-// siblings stand behind them; the root is 0.
+// siblings follow them; the root is 0.
 typedef struct sap_sliding_node {
     double split;
     int64_t nodes, slots;     // in all that is below, itself included
@@ -38,14 +40,16 @@ typedef struct sap_sliding_node {
     int8_t buffer;
 } sap_sliding_node;
 
-// A node that is being divided. Its cell, its sides' boxes and its plane stand in arrays beside it.
+// A node that is being divided. Its cell, the boxes of its sides and its plane are in arrays of their own.
 typedef struct sap_sliding_part {
     int32_t node, children;           // node -1: the root is its left child
     int32_t begin, count, left_count; // ranks
     int32_t depth, axis;
-    int32_t components; // of the plane's key in the total order; dims + 1: with the id; 0: the points stay in place
+    int32_t components; // of the plane's key in the total order; dims + 1: with the id; 0: the points stay in place,
+                        // or (by_rank) the median has not been found yet
     int32_t first_tile, tiles;
-    int32_t id; // component `dims`
+    int32_t id;   // component `dims`
+    bool by_rank; // the plane is the median
     bool reversed;
     int8_t buffer;
 } sap_sliding_part;
@@ -53,7 +57,8 @@ typedef struct sap_sliding_part {
 // What one warp does at the bottom.
 typedef struct sap_sliding_bottom {
     int32_t node;
-    int32_t part; // of a leaf: which piece of it; otherwise which of the small cells is its own
+    int32_t piece; // of a leaf: which part of its block to write
+    int32_t cell;  // of a subtree: its number among small_cells
 } sap_sliding_bottom;
 
 // The numbers that blocks share; all zero at the start.
@@ -61,7 +66,7 @@ typedef struct sap_sliding_state {
     unsigned long long listed[2]; // by parity of the level: parts << 32 | tiles
     unsigned int ranked[2];       // parts whose median is wanted
     unsigned int arrivals;        // at the barrier
-    unsigned int nodes;           // of the top, but the root
+    unsigned int nodes;           // of the top, without the root
     unsigned int bottoms, small;  // entries
     unsigned int tickets[2];      // bottoms that have been taken: counting, writing
     int32_t deepest, fullest;
@@ -103,6 +108,7 @@ static __device__ __forceinline__ real* sap_column(const sap_sliding_job<real>& 
 
 // Where the i-th point of a node lies.
 static __device__ __forceinline__ int sap_rank_of(int begin, int count, bool reversed, int i) {
+    SAP_ASSERT(i >= 0 && i < count);
     return reversed ? begin + (count - 1 - i) : begin + i;
 }
 
@@ -113,7 +119,8 @@ static inline int32_t sap_sliding_halving_depth(int64_t count) {
     return 32 + bits;
 }
 
-// ---- The rule, as in tree/sliding/build.h. A lane stands for an axis; lanes from dims on bring sides of length zero.
+// ---- The rule, as in tree/sliding/build.h. Each lane handles one axis; lanes from dims on pass sides of
+// length zero.
 
 static __device__ __forceinline__ float sap_sliding_side(float lower, float upper) {
     return (float)((double)upper - (double)lower) + 0.0f;
@@ -144,31 +151,6 @@ static __device__ __forceinline__ real sap_sliding_moved(real middle, real small
     if (middle > largest) return largest;
     if (middle > smallest) return middle;
     return sap_real_of((typename sap_ordinal<real>::type)(sap_ordinal_of(smallest) + 1)) + 0;
-}
-
-// ---- The tree's nodes
-
-static __device__ __forceinline__ void sap_sliding_write(unsigned char* nodes, int64_t at, float split, int64_t slot,
-                                                         uint32_t link) {
-    sap_node_f32 node;
-    node.bits = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF ? (uint32_t)slot : __float_as_uint(split);
-    node.link = link;
-    ((sap_node_f32*)(void*)nodes)[at] = node;
-}
-static __device__ __forceinline__ void sap_sliding_write(unsigned char* nodes, int64_t at, double split, int64_t slot,
-                                                         uint32_t link) {
-    sap_node_f64 node;
-    bool leaf = (link & SAP_NODE_LEAF) == SAP_NODE_LEAF;
-    node.bits = leaf ? (uint64_t)slot : (uint64_t)__double_as_longlong(split);
-    node.link = link;
-    node.zero = 0;
-    ((sap_node_f64*)(void*)nodes)[at] = node;
-}
-
-// sap_leaf_stride of tree/layout.h, in device code.
-template <typename real> static __device__ __forceinline__ int sap_sliding_stride(int count) {
-    const int unit = count > 4 ? 4 : (int)sizeof(real) / 4;
-    return (count + unit - 1) / unit * unit;
 }
 
 #endif

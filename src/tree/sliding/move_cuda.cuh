@@ -58,7 +58,7 @@ template <typename real> static __device__ void sap_top_digit(sap_top_shared<rea
     __syncthreads();
 }
 
-// A block finds the median of a part: as many components as tell the halves apart.
+// A block finds the median of a part: as many of its components as are needed to tell the halves apart.
 template <typename real>
 static __device__ void sap_top_median(const sap_sliding_job<real>& j, int64_t at, sap_top_shared<real>* s) {
     typedef typename sap_ordinal<real>::type ordinal;
@@ -69,6 +69,7 @@ static __device__ void sap_top_median(const sap_sliding_job<real>& j, int64_t at
         s->rank = (unsigned int)(part.count / 2);
     }
     for (bool more = true; more; component++) {
+        SAP_ASSERT(component <= j.dims);
         int bits = component < j.dims ? (int)sizeof(ordinal) * 8 : 32;
         if (threadIdx.x == 0) s->value[component] = 0;
         for (int shift = bits - 8; shift >= 0; shift -= 8) {
@@ -144,6 +145,7 @@ static __device__ void sap_top_scan(const sap_sliding_job<real>& j, int level, i
         if (lane >= step) sum += other;
     }
     unsigned int all = __shfl_sync(SAP_ALL_LANES, sum, SAP_TOP_WARPS - 1);
+    SAP_ASSERT(tile >= part.first_tile && tile < part.first_tile + part.tiles);
     unsigned int before = sap_top_look_back(j.tile_left, level, part.first_tile, tile, all);
     if (lane < SAP_TOP_WARPS) s->warp_left[lane] = before + sum - own;
     if (lane == 0 && tile == part.first_tile + part.tiles - 1) j.part[at].left_count = (int32_t)(before + all);

@@ -1,14 +1,14 @@
 // The bottom of a sliding-midpoint tree: one warp walks a small subtree in preorder. The points' coordinates lie in
 // shared memory; what a division moves are 16-bit references to them, in two lists, as in build_cuda.cuh.
 //
-// A lane keeps its axis's side of the cell. Going down changes one side, and coming back restores it. Sides along which
-// the points are equal count as nothing from a node on: a lane remembers from which depth.
+// Each lane holds the cell's side along one axis. Going down changes one side, and coming back restores it. Sides along
+// which the points of a node are equal count as zero from that node down: a lane remembers from which depth.
 #ifndef SAPWOOD_TREE_SLIDING_SUBTREE_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_SUBTREE_CUDA_CUH
 
 #include "tree/sliding/build_cuda.cuh"
 
-// A node above the one at hand.
+// A node above the current one.
 template <typename real> struct sap_small_step {
     real split, lower, upper;    // the side that is divided
     int32_t node;                // counted from the subtree's root
@@ -42,7 +42,7 @@ template <typename real>
 static __device__ __forceinline__ uint16_t* sap_small_other_list(const sap_small_walk<real>& w) {
     return w.buffer ? w.lists[0] : w.lists[1];
 }
-// The i-th point of the node at hand.
+// The i-th point of the current node.
 template <typename real> static __device__ __forceinline__ int sap_small_point(const sap_small_walk<real>& w, int i) {
     return sap_small_list(w)[sap_rank_of(w.begin, w.count, w.reversed, i)];
 }
@@ -83,6 +83,7 @@ static __device__ int sap_small_divide(const sap_sliding_job<real>& j, const sap
         left += __popc(mask);
     }
     __syncwarp();
+    SAP_ASSERT(left <= w.count);
     return left;
 }
 
@@ -110,6 +111,7 @@ template <typename real>
 static __device__ real sap_small_select(const sap_small_walk<real>& w, const real* column, const uint16_t* tied,
                                         int count, int rank) {
     typedef typename sap_ordinal<real>::type ordinal;
+    SAP_ASSERT(rank >= 0 && rank < count);
     ordinal value = 0;
     for (int shift = (int)sizeof(ordinal) * 8 - 1; shift >= 0; shift--) {
         int zeros = 0;
@@ -163,12 +165,13 @@ static __device__ int sap_small_median(const sap_sliding_job<real>& j, const sap
         rank -= less;
         if (rank == 0) return c + 1;
     }
+    SAP_ASSERT(rank < count);
     *id = tied[rank];
     __syncwarp();
     return j.dims + 1;
 }
 
-// Divides the node at hand into step `height`; false if it is a leaf, as its points are equal.
+// Divides the current node into step `height`; false if it is a leaf, as its points are equal.
 template <typename real>
 static __device__ bool sap_small_split(const sap_sliding_job<real>& j, sap_small_walk<real>& w) {
     real side = w.flat <= w.depth ? 0 : sap_sliding_side(w.lower, w.upper);
@@ -190,6 +193,7 @@ static __device__ bool sap_small_split(const sap_sliding_job<real>& j, sap_small
         left = sap_small_divide(j, w, axis, components, plane, id);
         plane = __shfl_sync(SAP_ALL_LANES, plane, 0);
     }
+    SAP_ASSERT(w.height < SAP_MAX_DEPTH && left > 0 && left < w.count);
     sap_small_step<real>* step = &w.steps[w.height];
     if (sap_lane() == axis) {
         step->lower = w.lower;
@@ -209,6 +213,7 @@ static __device__ bool sap_small_split(const sap_sliding_job<real>& j, sap_small
 
 // Goes to a child of the topmost step.
 template <typename real> static __device__ void sap_small_enter(sap_small_walk<real>& w, bool right) {
+    SAP_ASSERT(w.height > 0);
     const sap_small_step<real>* step = &w.steps[w.height - 1];
     w.begin = right ? step->begin + step->left : step->begin;
     w.count = right ? step->count - step->left : step->left;
@@ -219,7 +224,7 @@ template <typename real> static __device__ void sap_small_enter(sap_small_walk<r
     w.upper = right ? step->upper : step->split;
 }
 
-// Goes to the next node behind a leaf: the right child of the lowest step whose left one is done. False at the end.
+// Goes from a leaf to the next node: the right child of the lowest step whose left one is done. False at the end.
 template <typename real> static __device__ bool sap_small_next(sap_small_walk<real>& w) {
     while (w.height > 0) {
         sap_small_step<real>* step = &w.steps[w.height - 1];
@@ -249,6 +254,7 @@ static __device__ sap_small_walk<real> sap_small_begin(const sap_sliding_job<rea
     w.coords = (real*)(void*)(w.steps + SAP_MAX_DEPTH);
     w.lists[0] = (uint16_t*)(void*)(w.coords + j.dims * j.small);
     w.lists[1] = w.lists[0] + j.small;
+    SAP_ASSERT(root.count <= j.small);
     w.count = root.count;
     w.depth = root.depth;
     w.flat = INT32_MAX;

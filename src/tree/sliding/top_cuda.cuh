@@ -6,7 +6,7 @@
 // tile's points go follows from how many points of the tiles before it go left, which is found by looking back at what
 // those have published (Merrill and Garland 2016). The children's boxes come out of the same pass.
 //
-// From the halving depth on, a block for each node finds its median in a phase between the two: few trees get there.
+// From the halving depth on, a block for each node finds its median in a phase between the two; few trees are so deep.
 #ifndef SAPWOOD_TREE_SLIDING_TOP_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_TOP_CUDA_CUH
 
@@ -23,7 +23,7 @@ template <typename real> struct sap_top_shared {
     unsigned int histogram[SAP_DIGITS];
 };
 
-// All blocks meet; what they wrote before, all see behind.
+// A barrier of all blocks: each sees what the others wrote before it.
 static __device__ void sap_top_meet(sap_sliding_state* state, unsigned int* meetings) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -120,7 +120,7 @@ static __device__ void sap_top_add_bottom(const sap_sliding_job<real>& j, int32_
     first = __shfl_sync(SAP_ALL_LANES, first, 0);
     cell = __shfl_sync(SAP_ALL_LANES, cell, 0);
     for (int i = lane; i < pieces; i += SAP_WARP) {
-        sap_sliding_bottom entry = {node, leaf ? i : (int32_t)cell};
+        sap_sliding_bottom entry = {node, i, (int32_t)cell};
         j.bottoms[first + (unsigned int)i] = entry;
     }
     if (leaf || lane >= j.dims) return;
@@ -138,6 +138,7 @@ static __device__ void sap_top_add_part(const sap_sliding_job<real>& j, int pari
     old = __shfl_sync(SAP_ALL_LANES, old, 0);
     const int64_t number = (int64_t)(old >> 32), at = parity * j.parts + number;
     const int first_tile = (int)(unsigned int)old;
+    SAP_ASSERT(number < j.parts);
     for (int i = lane; i < part.tiles; i += SAP_WARP) j.tile_part[first_tile + i] = (int32_t)number;
     if (lane < j.dims) {
         j.cells[(at * j.dims + lane) * 2] = lower;
@@ -152,12 +153,13 @@ static __device__ void sap_top_add_part(const sap_sliding_job<real>& j, int pari
     j.part[at] = part;
     j.part[at].first_tile = first_tile;
     j.planes[at * j.dims] = split;
-    if (part.components < 0) j.ranked[atomicAdd(&j.state->ranked[parity], 1u)] = (int32_t)number;
+    if (part.by_rank) j.ranked[atomicAdd(&j.state->ranked[parity], 1u)] = (int32_t)number;
 }
 
 // Where a child's points are once its parent's have been moved.
 static __device__ __forceinline__ sap_sliding_part sap_top_child(const sap_sliding_part& parent, bool right) {
     sap_sliding_part child = {};
+    SAP_ASSERT(parent.left_count >= 0 && parent.left_count <= parent.count);
     bool behind = right != (parent.components == 0 && parent.reversed);
     child.count = right ? parent.count - parent.left_count : parent.left_count;
     child.begin = behind ? parent.begin + (parent.count - child.count) : parent.begin;
@@ -185,6 +187,7 @@ static __device__ void sap_top_plan(const sap_sliding_job<real>& j, int parity, 
         if (parent.components != 0 && lane == parent.axis) (right ? lower : upper) = j.planes[parent_at * j.dims];
         side = least == most ? 0 : sap_sliding_side(lower, upper);
     }
+    SAP_ASSERT(child.depth <= SAP_MAX_DEPTH);
     sap_sliding_node node = {};
     bool leaf = child.count <= j.leaf_size, small = !leaf && child.count <= j.small;
     real split = 0;
@@ -197,7 +200,7 @@ static __device__ void sap_top_plan(const sap_sliding_job<real>& j, int parity, 
             split = __shfl_sync(SAP_ALL_LANES, least, 0);
             leaf = child.count <= SAP_LEAF_MAX_EQUAL;
         } else if (child.depth >= j.halving_depth) {
-            child.components = -1;
+            child.by_rank = true;
         } else {
             child.components = 1;
             real middle = sap_sliding_centre(lower, upper);

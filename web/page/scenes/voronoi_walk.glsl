@@ -56,8 +56,8 @@ sap_nearest_place resume(sap_nearest_place at, sap_point query) {
         }
         if ((node == inner.lower) != (aside <= 0.0)) offset = farther;
     }
-    int last = at.walked.leaves + leaves;
-    while (at.going && at.walked.leaves < last) {
+    int last = at.result.leaves + leaves;
+    while (at.going && at.result.leaves < last) {
         sap_inner inner = sap_inner_at(node);
         while (!inner.is_leaf) {
             float aside = sap_point_on(query, inner.axis) - inner.split;
@@ -65,22 +65,22 @@ sap_nearest_place resume(sap_nearest_place at, sap_point query) {
             float bound2 = sap_length2(farther);
             bool is_lower = aside <= 0.0;
             node = is_lower ? inner.lower : inner.upper;
-            if (bound2 <= sap_candidates_limit2(at.walked.list)) {
+            if (bound2 <= sap_candidates_limit2(at.result.list)) {
                 stack[waiting].node = node ^ 1u;
                 stack[waiting].bound2 = bound2;
                 stack[waiting].offset = farther;
                 waiting += 1;
             }
-            at.walked.nodes += 1;
+            at.result.nodes += 1;
             inner = sap_inner_at(node);
         }
-        at.walked = sap_nearest_scan(node, query, -1, at.walked);
+        at.result = sap_nearest_scan(node, query, -1, at.result);
         at.going = false;
         while (waiting > 0 && !at.going) {
             waiting -= 1;
             node = stack[waiting].node;
             offset = stack[waiting].offset;
-            at.going = sap_nearest_reaches(node, stack[waiting].bound2, at.walked.list);
+            at.going = sap_nearest_reaches(node, stack[waiting].bound2, at.result.list);
         }
     }
     at.node = node;
@@ -107,13 +107,13 @@ void main() {
     at.node = was.x;
     at.pending = was.y;
     at.going = was.x != 0u;
-    at.walked.list.id[0] = int(was.z);
-    at.walked.list.distance2[0] = sap_float_of_bits(was.w);
-    at.walked.nodes = int(counted.x);
-    at.walked.leaves = int(counted.y);
+    at.result.list.id[0] = int(was.z);
+    at.result.list.distance2[0] = sap_float_of_bits(was.w);
+    at.result.nodes = int(counted.x);
+    at.result.leaves = int(counted.y);
 #endif
     if (at.going) at = resume(at, query);
-    out_place = uvec4(at.going ? at.node : 0u, at.pending, uint(at.walked.list.id[0]),
-                      sap_bits_of_float(at.walked.list.distance2[0]));
-    out_counts = uvec4(uint(at.walked.nodes), uint(at.walked.leaves), 0u, 0u);
+    out_place = uvec4(at.going ? at.node : 0u, at.pending, uint(at.result.list.id[0]),
+                      sap_bits_of_float(at.result.list.distance2[0]));
+    out_counts = uvec4(uint(at.result.nodes), uint(at.result.leaves), 0u, 0u);
 }

@@ -1,6 +1,7 @@
-// The sizes of the parts of a sliding-midpoint tree, their places in it, and the writing of them.
-#ifndef SAPWOOD_TREE_EXPLICIT_WRITE_CUDA_CUH
-#define SAPWOOD_TREE_EXPLICIT_WRITE_CUDA_CUH
+// The bottom of the sliding-midpoint builder: a warp counts a subtree or a leaf, then writes it; between the two every
+// part gets its place in the tree.
+#ifndef SAPWOOD_TREE_SLIDING_WRITE_CUDA_CUH
+#define SAPWOOD_TREE_SLIDING_WRITE_CUDA_CUH
 
 #include "tree/sliding/subtree_cuda.cuh"
 
@@ -15,7 +16,7 @@ typedef struct sap_small_sums {
 // Writes one piece of a leaf of the top; the first one with its node.
 template <typename real>
 static __device__ void sap_small_write_leaf(const sap_sliding_job<real>& j, const sap_sliding_node& leaf, int piece) {
-    const int stride = sap_sliding_stride<real>(leaf.count), lane = sap_lane();
+    const int stride = sap_explicit_slots<real>(leaf.count), lane = sap_lane();
     const int from = piece * SAP_PIECE;
     const int to = stride - from > SAP_PIECE ? from + SAP_PIECE : stride;
     real* out = (real*)(void*)(j.out_blocks + (size_t)leaf.slot_at * ((size_t)j.dims * sizeof(real) + 4));
@@ -28,15 +29,15 @@ static __device__ void sap_small_write_leaf(const sap_sliding_job<real>& j, cons
     for (int i = from + lane; i < to; i += SAP_WARP)
         ((int32_t*)(void*)out)[i] = i < leaf.count ? ids[sap_rank_of(leaf.begin, leaf.count, leaf.reversed, i)] : -1;
     if (lane != 0 || piece != 0) return;
-    sap_sliding_write(j.out_nodes, leaf.node_at, (real)0, leaf.slot_at, (uint32_t)leaf.count << 5 | SAP_NODE_LEAF);
+    sap_node_write(j.out_nodes, leaf.node_at, (real)0, leaf.slot_at, (uint32_t)leaf.count << 5 | SAP_NODE_LEAF);
     j.out_least[leaf.node_at] = leaf.least;
 }
 
-// Writes the leaf at hand of a subtree.
+// Writes the block of the leaf that the walk of a subtree has reached.
 template <typename real>
 static __device__ void sap_small_write_block(const sap_sliding_job<real>& j, const sap_sliding_node& root,
                                              const sap_small_walk<real>& w, int64_t slot) {
-    const int stride = sap_sliding_stride<real>(w.count);
+    const int stride = sap_explicit_slots<real>(w.count);
     real* out = (real*)(void*)(j.out_blocks + (size_t)slot * ((size_t)j.dims * sizeof(real) + 4));
     const int32_t* ids = j.ids + root.buffer * j.pitch;
     for (int i = sap_lane(); i < stride; i += SAP_WARP) {
@@ -50,17 +51,18 @@ static __device__ void sap_small_write_block(const sap_sliding_job<real>& j, con
 
 // ---- Subtrees
 
-// Writes all inner nodes whose right child is the one that comes next.
+// Writes the inner node whose right child is node `next` of the subtree.
 template <typename real>
 static __device__ __forceinline__ void sap_small_write_inner(const sap_sliding_job<real>& j,
                                                              const sap_sliding_node& root,
                                                              const sap_small_step<real>* step, int64_t next) {
     const int64_t at = root.node_at + step->node;
     const uint32_t offset = (uint32_t)(next - step->node);
-    sap_sliding_write(j.out_nodes, at, step->split, 0, offset << 5 | step->axis);
+    SAP_ASSERT(offset >= 2 && at + offset < root.node_at + root.nodes);
+    sap_node_write(j.out_nodes, at, step->split, 0, offset << 5 | step->axis);
 }
 
-// The smallest id of the node at hand.
+// Writes the smallest id of the node that the walk has reached.
 template <typename real>
 static __device__ __forceinline__ void sap_small_write_least(const sap_sliding_job<real>& j,
                                                              const sap_sliding_node& root,
@@ -74,11 +76,13 @@ template <typename real, bool writes>
 static __device__ sap_small_sums sap_small_subtree(const sap_sliding_job<real>& j, const sap_sliding_node& root,
                                                    int32_t cell, unsigned char* memory) {
     sap_small_sums sums = {};
+    SAP_ASSERT(root.count > j.leaf_size && root.count <= j.small);
     sap_small_walk<real> w = sap_small_begin(j, root, cell, memory);
     const int lane = sap_lane();
     for (bool more = true; more;) {
         if (writes && lane == 0) sap_small_write_least(j, root, w, sums.nodes);
         if (w.count > j.leaf_size && sap_small_split(j, w)) {
+            SAP_ASSERT(w.height < SAP_MAX_DEPTH);
             if (lane == 0) w.steps[w.height].node = (int32_t)sums.nodes;
             sums.nodes++;
             w.height++;
@@ -88,20 +92,21 @@ static __device__ sap_small_sums sap_small_subtree(const sap_sliding_job<real>& 
         }
         if (writes) sap_small_write_block(j, root, w, root.slot_at + sums.slots);
         if (writes && lane == 0)
-            sap_sliding_write(j.out_nodes, root.node_at + sums.nodes, (real)0, root.slot_at + sums.slots,
-                              (uint32_t)w.count << 5 | SAP_NODE_LEAF);
+            sap_node_write(j.out_nodes, root.node_at + sums.nodes, (real)0, root.slot_at + sums.slots,
+                           (uint32_t)w.count << 5 | SAP_NODE_LEAF);
         sums.nodes++;
-        sums.slots += sap_sliding_stride<real>(w.count);
+        sums.slots += sap_explicit_slots<real>(w.count);
         sums.deepest = max(sums.deepest, w.depth);
         sums.fullest = max(sums.fullest, w.count);
         more = sap_small_next(w);
         if (writes && more && lane == 0) sap_small_write_inner(j, root, &w.steps[w.height - 1], sums.nodes);
     }
     __syncwarp();
+    SAP_ASSERT(!writes || (sums.nodes == root.nodes && sums.slots == root.slots)); // as it was counted
     return sums;
 }
 
-// Adds a subtree's sizes to those of the nodes above it: whoever comes second to a node goes on from there.
+// Adds a subtree's sizes to those of the nodes above it: the second of two children to arrive goes on to their parent.
 template <typename real>
 static __device__ void sap_small_climb(const sap_sliding_job<real>& j, int32_t at, sap_small_sums sums) {
     for (;;) {
@@ -110,7 +115,9 @@ static __device__ void sap_small_climb(const sap_sliding_job<real>& j, int32_t a
         node->slots = sums.slots;
         if (at == 0) break;
         __threadfence();
-        if (atomicAdd(&j.nodes[node->parent].arrived, 1) == 0) return;
+        const int before = atomicAdd(&j.nodes[node->parent].arrived, 1);
+        SAP_ASSERT(before < 2);
+        if (before == 0) return;
         __threadfence();
         const sap_sliding_node* sibling = node + (at & 1 ? 1 : -1);
         const int64_t others = *(const volatile int64_t*)&sibling->nodes, left = at & 1 ? sums.nodes : others;
@@ -136,10 +143,10 @@ static __global__ void __launch_bounds__(SAP_WARP) sap_small_build(sap_sliding_j
         if (taken >= entries) return;
         const sap_sliding_bottom entry = j.bottoms[taken];
         const sap_sliding_node node = j.nodes[entry.node];
-        if (node.leaf && writes) sap_small_write_leaf(j, node, entry.part);
-        if (node.leaf && (writes || entry.part)) continue;
-        sap_small_sums sums = {1, sap_sliding_stride<real>(node.count), node.depth, node.count};
-        if (!node.leaf) sums = sap_small_subtree<real, writes>(j, node, entry.part, memory);
+        if (node.leaf && writes) sap_small_write_leaf(j, node, entry.piece);
+        if (node.leaf && (writes || entry.piece)) continue;
+        sap_small_sums sums = {1, sap_explicit_slots<real>(node.count), node.depth, node.count};
+        if (!node.leaf) sums = sap_small_subtree<real, writes>(j, node, entry.cell, memory);
         if (writes || sap_lane() != 0) continue;
         atomicMax(&j.state->deepest, sums.deepest);
         atomicMax(&j.state->fullest, sums.fullest);
@@ -164,7 +171,7 @@ static __global__ void __launch_bounds__(SAP_TOP_THREADS) sap_top_place(sap_slid
     node->slot_at = slot_at;
     if (!node->children) return;
     const uint32_t offset = (uint32_t)(1 + j.nodes[node->children].nodes);
-    sap_sliding_write(j.out_nodes, node_at, (real)node->split, 0, offset << 5 | (uint32_t)node->axis);
+    sap_node_write(j.out_nodes, node_at, (real)node->split, 0, offset << 5 | (uint32_t)node->axis);
     j.out_least[node_at] = node->least;
 }
 
