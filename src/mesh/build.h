@@ -74,7 +74,7 @@ static inline void sap_mesh_leaves_add(sap_mesh_leaves* leaves, int64_t triangle
 
 // A thread's own memory: the subtree it builds, in preorder, links and places counted from the subtree's start.
 // References are triangles of the mesh.
-typedef struct sap_mesh_workshop {
+typedef struct sap_mesh_staging {
     sap_mesh_node* nodes; // [2 * rules.staged]
     int32_t* references;  // [rules.staged]
     sap_mesh_part* parts; // [rules.part_room]
@@ -83,7 +83,7 @@ typedef struct sap_mesh_workshop {
     int64_t node_count, reference_count;
     sap_mesh_leaves leaves;
     int64_t spare; // references that the small nodes at hand may have beyond those they need (mesh/planes.h)
-} sap_mesh_workshop;
+} sap_mesh_staging;
 
 // Floats of scratch memory that find() needs for a node of so many parts.
 #define SAP_MESH_EVENTS(count) (6 * (size_t)(count))
@@ -98,7 +98,7 @@ typedef struct sap_mesh_kernels {
                    sap_mesh_job* left, sap_mesh_job* right);
     // Builds a whole subtree of at most SAP_MESH_SUBTREE parts.
     void (*subtree)(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
-                    sap_mesh_workshop* shop);
+                    sap_mesh_staging* staging);
 } sap_mesh_kernels;
 
 // A finished piece of the tree, or an inner node above such pieces.

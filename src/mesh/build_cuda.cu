@@ -20,9 +20,9 @@ enum {
 };
 
 // How many of everything there is room for.
-typedef struct rooms {
+typedef struct capacities {
     int64_t parts, small, roots, jobs, units, tops, nodes, positions;
-} rooms;
+} capacities;
 
 typedef struct build {
     sap_cuda_call call;
@@ -30,8 +30,8 @@ typedef struct build {
     const sap_mesh* mesh;
     const float* vertices; // on the GPU
     const int32_t* triangles;
-    size_t limit, lent; // bytes of scratch memory: the bound, or 0; those in use
-    rooms room;
+    size_t limit, in_use; // bytes of scratch memory: the bound, or 0; those in use
+    capacities room;
     sap_mesh_cuda_build on_gpu;
     sap_mesh_cuda_state state; // as it was fetched last
 } build;
@@ -39,15 +39,15 @@ typedef struct build {
 // ---- Memory
 
 // What follows from the number of parts.
-void follow_parts(rooms* r, int32_t small_node) {
+void follow_parts(capacities* r, int32_t small_node) {
     r->jobs = r->parts / (small_node + 1) + 2;
     r->units =
-        r->parts / (SAP_MESH_ALONE / 3) + SAP_MESH_UNITS + 2; // a job has more than SAP_MESH_ALONE parts, or none
+        r->parts / (SAP_MESH_ONE_WARP / 3) + SAP_MESH_UNITS + 2; // a job has more than SAP_MESH_ONE_WARP parts, or none
 }
 
 // Shares: 0 is the least that any mesh can be built in, 1 what one without a bound gets.
-rooms rooms_for(int64_t triangles, double share, int32_t small_node) {
-    rooms r;
+capacities capacities_for(int64_t triangles, double share, int32_t small_node) {
+    capacities r;
     const double t = (double)triangles;
     r.parts = 3 * triangles + (int64_t)(2 * t * share) + 64;
     r.small = 64 * SAP_MESH_SMALL + (int64_t)(4 * t * share);
@@ -59,9 +59,9 @@ rooms rooms_for(int64_t triangles, double share, int32_t small_node) {
     return r;
 }
 
-size_t bins_bytes(const rooms* r) { return (size_t)(r->units / 2 + 1) * 6 * SAP_MESH_BINS * sizeof(uint32_t); }
+size_t bins_bytes(const capacities* r) { return (size_t)(r->units / 2 + 1) * 6 * SAP_MESH_BINS * sizeof(uint32_t); }
 
-size_t rooms_bytes(const rooms* r, int64_t triangles) {
+size_t capacities_bytes(const capacities* r, int64_t triangles) {
     return (size_t)triangles * 3 * sizeof(float4) + (size_t)(r->parts + r->small) * sizeof(sap_mesh_cuda_part) +
            (size_t)r->roots * sizeof(sap_mesh_cuda_root) + (size_t)r->jobs * sizeof(sap_mesh_cuda_job) +
            (size_t)r->units * (2 * sizeof(int2) + sizeof(sap_mesh_cuda_unit)) + bins_bytes(r) +
@@ -78,45 +78,45 @@ void too_little(build* w) {
 size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
 // Scratch memory within the bound.
-void* lend(build* w, size_t bytes) {
+void* take(build* w, size_t bytes) {
     bytes = whole_pages(bytes);
-    if (w->limit && (bytes > w->limit || w->lent > w->limit - bytes)) {
+    if (w->limit && (bytes > w->limit || w->in_use > w->limit - bytes)) {
         too_little(w);
         return NULL;
     }
-    w->lent += bytes;
+    w->in_use += bytes;
     return sap_cuda_take(&w->call, bytes);
 }
 
-void take_back(build* w, void* memory, size_t bytes) {
+void give_back(build* w, void* memory, size_t bytes) {
     if (!memory) return;
-    w->lent -= whole_pages(bytes);
+    w->in_use -= whole_pages(bytes);
     sap_cuda_give(&w->call, memory);
 }
 
 // A list in the place of one, if there is one, that is no longer used.
-template <typename type> void lend_list(build* w, type** list, int64_t old_count, int64_t count) {
-    take_back(w, *list, (size_t)old_count * sizeof(type));
-    *list = (type*)lend(w, (size_t)count * sizeof(type));
+template <typename type> void take_list(build* w, type** list, int64_t old_count, int64_t count) {
+    give_back(w, *list, (size_t)old_count * sizeof(type));
+    *list = (type*)take(w, (size_t)count * sizeof(type));
 }
 
 int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // The largest share that the bound allows, and what the last build needed.
-void choose_rooms(build* w) {
+void choose_capacities(build* w) {
     const int64_t triangles = w->mesh->triangle_count;
     const int32_t small_node = w->on_gpu.rules.small_node;
-    const sap_mesh_cuda_rooms none = {0, 0, 0, 0};
-    const sap_mesh_cuda_rooms known = w->tree->beside ? sap_mesh_cuda_of(w->tree)->rooms : none;
+    const sap_mesh_cuda_capacities none = {0, 0, 0, 0};
+    const sap_mesh_cuda_capacities known = w->tree->beside ? sap_mesh_cuda_of(w->tree)->capacities : none;
     double low = 0, high = 1;
-    w->room = rooms_for(triangles, 1, small_node);
-    if (w->limit && rooms_bytes(&w->room, triangles) + LISTS * PAGE > w->limit - w->lent) {
+    w->room = capacities_for(triangles, 1, small_node);
+    if (w->limit && capacities_bytes(&w->room, triangles) + LISTS * PAGE > w->limit - w->in_use) {
         for (int i = 0; i < SHARE_STEPS; i++) {
             const double share = 0.5 * (low + high);
-            const rooms r = rooms_for(triangles, share, small_node);
-            (rooms_bytes(&r, triangles) + LISTS * PAGE > w->limit - w->lent ? high : low) = share;
+            const capacities r = capacities_for(triangles, share, small_node);
+            (capacities_bytes(&r, triangles) + LISTS * PAGE > w->limit - w->in_use ? high : low) = share;
         }
-        w->room = rooms_for(triangles, low, small_node);
+        w->room = capacities_for(triangles, low, small_node);
     } else if (!w->limit) {
         w->room.parts = at_least(w->room.parts, known.parts);
         w->room.tops = at_least(w->room.tops, known.tops);
@@ -127,39 +127,39 @@ void choose_rooms(build* w) {
 }
 
 // old: the rooms before, if there were any.
-void lend_parts(build* w, const rooms* old) {
+void take_parts(build* w, const capacities* old) {
     sap_mesh_cuda_build* g = &w->on_gpu;
-    const rooms* r = &w->room;
-    lend_list(w, &g->parts, old->parts, r->parts);
-    lend_list(w, &g->jobs, old->jobs, r->jobs);
-    lend_list(w, &g->units[0], old->units, r->units);
-    lend_list(w, &g->units[1], old->units, r->units);
-    lend_list(w, &g->said, old->units, r->units);
-    take_back(w, g->bins, bins_bytes(old));
-    g->bins = (uint32_t*)lend(w, bins_bytes(r));
+    const capacities* r = &w->room;
+    take_list(w, &g->parts, old->parts, r->parts);
+    take_list(w, &g->jobs, old->jobs, r->jobs);
+    take_list(w, &g->units[0], old->units, r->units);
+    take_list(w, &g->units[1], old->units, r->units);
+    take_list(w, &g->results, old->units, r->units);
+    give_back(w, g->bins, bins_bytes(old));
+    g->bins = (uint32_t*)take(w, bins_bytes(r));
     g->capacity = r->parts;
     g->job_capacity = r->jobs;
 }
 
-void lend_tops(build* w) {
-    lend_list(w, &w->on_gpu.tops, w->on_gpu.top_capacity, w->room.tops);
+void take_tops(build* w) {
+    take_list(w, &w->on_gpu.tops, w->on_gpu.top_capacity, w->room.tops);
     w->on_gpu.top_capacity = w->room.tops;
 }
 
-void lend_all(build* w) {
+void take_all(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
-    const rooms* r = &w->room;
-    const rooms none = {};
+    const capacities* r = &w->room;
+    const capacities none = {};
     float4* corners = NULL;
-    choose_rooms(w);
-    lend_list(w, &g->state, 0, 1);
-    lend_list(w, &corners, 0, 3 * w->mesh->triangle_count);
-    lend_parts(w, &none);
-    lend_tops(w);
-    lend_list(w, &g->small, 0, r->small);
-    lend_list(w, &g->roots, 0, r->roots);
-    lend_list(w, &g->staged_nodes, 0, r->nodes);
-    lend_list(w, &g->staged, 0, r->positions);
+    choose_capacities(w);
+    take_list(w, &g->state, 0, 1);
+    take_list(w, &corners, 0, 3 * w->mesh->triangle_count);
+    take_parts(w, &none);
+    take_tops(w);
+    take_list(w, &g->small, 0, r->small);
+    take_list(w, &g->roots, 0, r->roots);
+    take_list(w, &g->staged_nodes, 0, r->nodes);
+    take_list(w, &g->staged, 0, r->positions);
     g->corners = corners;
     g->small_capacity = r->small;
     g->root_capacity = r->roots;
@@ -175,13 +175,13 @@ void lengthen(build* w, type** list, int64_t* capacity, int64_t* room, uint64_t 
     type* longer = NULL;
     int64_t most = count + count / 2;
     if (w->limit) {
-        const int64_t half = (int64_t)((w->limit - w->lent) / 2 / sizeof(type));
+        const int64_t half = (int64_t)((w->limit - w->in_use) / 2 / sizeof(type));
         if (most > half) most = half;
     }
     count = at_least(count, most);
-    lend_list(w, &longer, 0, count);
+    take_list(w, &longer, 0, count);
     sap_cuda_copy(&w->call, longer, *list, (size_t)used * sizeof(type));
-    take_back(w, *list, (size_t)*capacity * sizeof(type));
+    give_back(w, *list, (size_t)*capacity * sizeof(type));
     *list = longer;
     *capacity = *room = count;
 }
@@ -246,25 +246,25 @@ void make_room(build* w) {
         lengthen(w, &g->staged, &g->staged_capacity, &w->room.positions, w->state.staged_positions, positions);
         return;
     }
-    const rooms old = w->room;
+    const capacities old = w->room;
     w->room.parts *= 2;
     follow_parts(&w->room, g->rules.small_node);
-    lend_parts(w, &old);
+    take_parts(w, &old);
     begin(w);
 }
 
 // Has the kernel that has stopped go on, or begin anew.
-void go_on(build* w) {
+void resume(build* w) {
     sap_mesh_cuda_state* there = w->on_gpu.state;
-    switch (w->state.batch.over) {
-    case SAP_MESH_FULL:
+    switch (w->state.batch.stop) {
+    case SAP_MESH_STOP_ROOTS:
         sap_cuda_fill(&w->call, &there->roots, 0, sizeof there->roots);
         sap_cuda_fill(&w->call, &there->small_parts, 0, sizeof there->small_parts);
         break;
-    case SAP_MESH_TIGHT: make_room(w); break;
-    case SAP_MESH_TOPS:
+    case SAP_MESH_STOP_ROOM: make_room(w); break;
+    case SAP_MESH_STOP_TOPS:
         w->room.tops *= 2;
-        lend_tops(w);
+        take_tops(w);
         begin(w);
         break;
     default:
@@ -285,8 +285,8 @@ void divide(build* w) {
         build_small(w);
         if (w->call.status != SAP_OK) return;
         if (w->state.bad != ~0ull) return refuse(w);
-        if (w->state.batch.over == SAP_MESH_DONE) return;
-        go_on(w);
+        if (w->state.batch.stop == SAP_MESH_STOP_DONE) return;
+        resume(w);
     }
 }
 
@@ -346,21 +346,21 @@ void join(build* w) {
     const size_t part_bytes = (size_t)w->room.parts * sizeof(sap_mesh_cuda_part);
     void* memory = w->on_gpu.parts;
     if (bytes > part_bytes) {
-        if (w->limit) take_back(w, memory, part_bytes); // otherwise the next build is spared the allocation
-        memory = lend(w, bytes);
+        if (w->limit) give_back(w, memory, part_bytes); // otherwise the next build is spared the allocation
+        memory = take(w, bytes);
     }
     sap_mesh_cuda_reserve(&w->call, w->tree, &shape, root.positions);
     if (w->call.status != SAP_OK) return;
     sap_mesh_cuda_join j = join_of(w, root.positions);
     sap_mesh_cuda_join_all(&w->call, &w->on_gpu, &j, memory, shape.largest_leaf > w->on_gpu.rules.small_node);
-    sap_mesh_cuda_of(w->tree)->rooms = {w->room.parts, w->room.tops, w->room.nodes, w->room.positions};
+    sap_mesh_cuda_of(w->tree)->capacities = {w->room.parts, w->room.tops, w->room.nodes, w->room.positions};
 }
 
 // An array of the mesh on the GPU; a copy counts as scratch memory.
-const void* bring(build* w, const void* array, size_t bytes) {
+const void* on_gpu_or_copied(build* w, const void* array, size_t bytes) {
     if (!bytes || sap_cuda_on_device(&w->call, array)) return array;
-    w->lent += whole_pages(bytes);
-    if (w->limit && w->lent > w->limit) too_little(w);
+    w->in_use += whole_pages(bytes);
+    if (w->limit && w->in_use > w->limit) too_little(w);
     return sap_cuda_in(&w->call, array, bytes);
 }
 
@@ -370,9 +370,10 @@ void build_tree(build* w) {
     w->limit = w->tree->options.memory;
     w->on_gpu.rules = sap_mesh_rules_of(&w->tree->options, mesh->triangle_count);
     w->on_gpu.triangles = mesh->triangle_count;
-    w->vertices = (const float*)bring(w, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(float));
-    w->triangles = (const int32_t*)bring(w, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(int32_t));
-    lend_all(w);
+    w->vertices = (const float*)on_gpu_or_copied(w, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(float));
+    w->triangles =
+        (const int32_t*)on_gpu_or_copied(w, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(int32_t));
+    take_all(w);
     divide(w);
     if (w->call.status != SAP_OK) return;
     if (!sap_progress_add(&progress, 1) || !sap_progress_finish(&progress)) {

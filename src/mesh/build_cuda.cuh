@@ -29,7 +29,7 @@ extern "C" {
 enum {
     SAP_MESH_THREADS = 256,                       // of a block of the large-node kernel
     SAP_MESH_WARPS = SAP_MESH_THREADS / SAP_WARP, // in it
-    SAP_MESH_ALONE = 256,                         // parts of a node that one warp divides in one go
+    SAP_MESH_ONE_WARP = 256,                      // parts of a node that one warp divides in one go
     SAP_MESH_UNIT = 256,                          // parts of a larger node for one warp, at least
     SAP_MESH_UNITS = 1024,                        // warps that divide a node, at most
     SAP_MESH_BINS = 64,                           // along an axis
@@ -43,13 +43,13 @@ typedef struct sap_mesh_cuda_part {
 
 // What is to be done with a job.
 enum sap_mesh_task {
-    SAP_MESH_FIND,  // HIGH: a plane has to be found
-    SAP_MESH_HALVE, // FAST: the plane is the middle, if that is worth it
-    SAP_MESH_BIN,   // FAST: it is not; the parts are to be counted in bins
-    SAP_MESH_COUNT, // the plane is chosen; parts on its sides are to be counted
-    SAP_MESH_SPLIT, // counted; parts are to be divided
-    SAP_MESH_ENDS,  // the node is to be a leaf: its triangles are to be copied
-    SAP_MESH_GONE   // nothing: what was to be a job became something else
+    SAP_MESH_TASK_FIND,   // HIGH: a plane has to be found
+    SAP_MESH_TASK_MIDDLE, // FAST: the plane is the middle, if that is worth it
+    SAP_MESH_TASK_BIN,    // FAST: it is not; the parts are to be counted in bins
+    SAP_MESH_TASK_COUNT,  // the plane is chosen; parts on its sides are to be counted
+    SAP_MESH_TASK_DIVIDE, // counted; parts are to be divided
+    SAP_MESH_TASK_LEAF,   // the node is to be a leaf: its triangles are to be copied
+    SAP_MESH_TASK_NONE    // nothing: what was to be a job became something else
 };
 
 // A node of more than small_node parts that waits or is being divided.
@@ -102,15 +102,15 @@ typedef struct sap_mesh_cuda_top {
 
 // Why the large-node kernel has stopped.
 enum sap_mesh_stop {
-    SAP_MESH_DONE = 1,
-    SAP_MESH_FULL,  // small roots have to be built before there is room for more
-    SAP_MESH_TIGHT, // not one job fits
-    SAP_MESH_TOPS   // too few tops
+    SAP_MESH_STOP_DONE = 1,
+    SAP_MESH_STOP_ROOTS, // small roots have to be built before there is room for more
+    SAP_MESH_STOP_ROOM,  // not one job fits
+    SAP_MESH_STOP_TOPS   // too few tops
 };
 
 // The jobs that are being worked on, from … to of a stack.
 typedef struct __align__(32) sap_mesh_cuda_batch {
-    int32_t over; // sap_mesh_stop: there are none
+    int32_t stop; // sap_mesh_stop: there are none
     int32_t side;
     uint32_t from, to;
     uint32_t units; // in the list of the batch's
@@ -154,9 +154,9 @@ typedef struct sap_mesh_cuda_build {
     int64_t capacity;
     sap_mesh_cuda_job* jobs;
     int64_t job_capacity;
-    int2* units[2];           // job (place in `jobs`), number within it
-    sap_mesh_cuda_unit* said; // by the units of the batch
-    uint32_t* bins;           // [units / 2][2][3][SAP_MESH_BINS]: starts, ends; zero where not in use
+    int2* units[2];              // job (place in `jobs`), number within it
+    sap_mesh_cuda_unit* results; // by the units of the batch
+    uint32_t* bins;              // [units / 2][2][3][SAP_MESH_BINS]: starts, ends; zero where not in use
     // Small roots.
     sap_mesh_cuda_part* small;
     int64_t small_capacity;

@@ -20,16 +20,16 @@
 #define SAP_MESH_LAST       0x80000000u
 
 // How much a build has needed beyond what meshes of its size usually do: the next one starts with it.
-typedef struct sap_mesh_cuda_rooms {
+typedef struct sap_mesh_cuda_capacities {
     int64_t parts, tops, nodes, positions; // positions: of staged references
-} sap_mesh_cuda_rooms;
+} sap_mesh_cuda_capacities;
 
 typedef struct sap_mesh_cuda {
     uint4* nodes;      // [inner nodes]
     float4* triangles; // [3 * references]
     uint32_t root;     // the side that is the whole tree
     size_t node_bytes, triangle_bytes;
-    sap_mesh_cuda_rooms rooms;
+    sap_mesh_cuda_capacities capacities;
 } sap_mesh_cuda;
 
 static inline sap_mesh_cuda* sap_mesh_cuda_of(const sap_mesh_tree* tree) { return (sap_mesh_cuda*)tree->beside; }

@@ -7,7 +7,7 @@
 #include <math.h>
 
 // radius: below 0 where surfaces are measured; 0 stands for an eighth of a percent of the diagonal.
-SAP_FN float sap_mesh_reach(float radius, sap_mesh_box bounds) {
+SAP_FN float sap_mesh_search_radius(float radius, sap_mesh_box bounds) {
     double squared = 0.0;
     if (radius != 0.0f) return radius;
     for (int a = 0; a < 3; ++a) {

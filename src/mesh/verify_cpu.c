@@ -163,7 +163,7 @@ static bool reaches(const float* triangle, const double lower[3], const double u
 }
 
 // Whether the leaf refers to the triangle.
-static bool stands_in(const sap_mesh_tree* t, const sap_mesh_node* leaf, int32_t triangle) {
+static bool is_in_leaf(const sap_mesh_tree* t, const sap_mesh_node* leaf, int32_t triangle) {
     int64_t count = leaf->link >> 2, low = 0;
     const int32_t* references = sap_mesh_references(t) + (count > 1 ? leaf->bits : 0);
     if (count < 2) return count == 1 && (int32_t)leaf->bits == triangle;
@@ -181,7 +181,7 @@ typedef struct cell {
 } cell;
 
 // The first leaf that the triangle reaches but does not stand in, or -1.
-static int64_t missing_in(const sap_mesh_tree* t, int32_t triangle, double margin) {
+static int64_t first_leaf_without(const sap_mesh_tree* t, int32_t triangle, double margin) {
     const float* c = sap_mesh_corners(t) + (int64_t)SAP_TRIANGLE_FLOATS * triangle;
     cell stack[SAP_MESH_DEPTH_MAX + 2];
     int count = 1;
@@ -195,7 +195,7 @@ static int64_t missing_in(const sap_mesh_tree* t, int32_t triangle, double margi
         const sap_mesh_node* node = &sap_mesh_nodes(t)[now.node];
         uint32_t axis = node->link & 3;
         if (axis == SAP_MESH_LEAF) {
-            if (!stands_in(t, node, triangle)) return now.node;
+            if (!is_in_leaf(t, node, triangle)) return now.node;
             continue;
         }
         double plane = (double)plane_of(node);
@@ -211,7 +211,7 @@ static int64_t missing_in(const sap_mesh_tree* t, int32_t triangle, double margi
     return -1;
 }
 
-static sap_status check_reach(const sap_mesh_tree* t) {
+static sap_status check_every_leaf(const sap_mesh_tree* t) {
     const sap_mesh_tree_shape* s = &t->shape;
     double largest = 0;
     int64_t bad = INT64_MAX;
@@ -221,7 +221,7 @@ static sap_status check_reach(const sap_mesh_tree* t) {
     schedule(dynamic, 1024) reduction(min                                                                              \
                                       : bad) if (s->triangles > 1024)
     for (int64_t i = 0; i < s->triangles; i++)
-        if (i < bad && missing_in(t, (int32_t)i, margin) >= 0) bad = i;
+        if (i < bad && first_leaf_without(t, (int32_t)i, margin) >= 0) bad = i;
     return bad == INT64_MAX ? SAP_OK : wrong(t, "a leaf lacks triangle", bad);
 }
 
@@ -241,5 +241,5 @@ sap_status sap_mesh_verify_cpu(const sap_mesh_tree* t) {
         return sap_fail(t->device, SAP_ERROR_MEMORY, "no memory to check %lld triangles", (long long)s->triangles);
     status = check_triangles(t, seen);
     sap_memory_release(t->device, seen, bytes);
-    return status == SAP_OK ? check_reach(t) : status;
+    return status == SAP_OK ? check_every_leaf(t) : status;
 }

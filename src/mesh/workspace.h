@@ -8,7 +8,7 @@
 enum { SAP_MESH_BLOCKS = 48 }; // of memory for finished pieces
 
 // A large node that waits. Its parts, at job.first, lie in one of two stacks, which grow towards each other.
-typedef struct sap_mesh_top {
+typedef struct sap_mesh_large_node {
     sap_mesh_job job;
     sap_mesh_split split;
     int64_t reserved; // parts that it has room for
@@ -18,19 +18,19 @@ typedef struct sap_mesh_top {
     double share;    // of the whole work
     bool found;      // its split is known
     bool done;       // its record is a finished piece
-} sap_mesh_top;
+} sap_mesh_large_node;
 
-typedef struct sap_mesh_crew {
+typedef struct sap_mesh_workspace {
     sap_mesh_tree* tree;
     sap_device* device;
     const sap_mesh_kernels* kernels;
     sap_mesh_rules rules;
     int threads;
-    size_t limit, lent; // bytes of scratch memory: the bound, or 0; those in use
-    sap_status status;  // the first failure
+    size_t limit, in_use; // bytes of scratch memory: the bound, or 0; those in use
+    sap_status status;    // the first failure
 
-    sap_scratch corners, workshops, parts, tops[2], records;
-    size_t workshop_bytes;
+    sap_scratch corners, stagings, parts, nodes[2], records;
+    size_t staging_bytes;
     int64_t capacity, used[2]; // parts: in all, in either stack
     int64_t waiting[2];        // nodes in either stack
     int64_t record_count;
@@ -40,32 +40,33 @@ typedef struct sap_mesh_crew {
     size_t block_used; // bytes of the last block
 
     sap_progress_state progress;
-} sap_mesh_crew;
+} sap_mesh_workspace;
 
 enum { SAP_MESH_PROGRESS = 1 << 20 }; // parts of the whole work
 
 // Takes the memory of a build; crew->tree is set. To be closed even if it fails.
-sap_status sap_mesh_crew_open(sap_mesh_crew* crew, const sap_mesh* mesh);
-void sap_mesh_crew_close(sap_mesh_crew* crew);
+sap_status sap_mesh_workspace_open(sap_mesh_workspace* workspace, const sap_mesh* mesh);
+void sap_mesh_workspace_close(sap_mesh_workspace* workspace);
 // Remembers the first failure.
-sap_status sap_mesh_crew_fail(sap_mesh_crew* crew, sap_status status);
+sap_status sap_mesh_workspace_fail(sap_mesh_workspace* workspace, sap_status status);
 // A thread's workshop.
-sap_mesh_workshop sap_mesh_crew_workshop(const sap_mesh_crew* crew, int thread);
+sap_mesh_staging sap_mesh_workspace_staging(const sap_mesh_workspace* workspace, int thread);
 // Room for a piece; false if there is none. Thread-safe.
-bool sap_mesh_crew_piece(sap_mesh_crew* crew, sap_mesh_record* record, int64_t nodes, int64_t references);
+bool sap_mesh_workspace_piece(sap_mesh_workspace* workspace, sap_mesh_record* record, int64_t nodes,
+                              int64_t references);
 // Makes a list at least so long; false if there is no memory.
-bool sap_mesh_crew_grow(sap_mesh_crew* crew, sap_scratch* list, size_t used, size_t bytes);
+bool sap_mesh_workspace_grow(sap_mesh_workspace* workspace, sap_scratch* list, size_t used, size_t bytes);
 // Makes room for so many more parts between the stacks.
-bool sap_mesh_crew_make_room(sap_mesh_crew* crew, int64_t parts);
+bool sap_mesh_workspace_make_room(sap_mesh_workspace* workspace, int64_t parts);
 
-static inline sap_mesh_top* sap_mesh_crew_tops(const sap_mesh_crew* c, int side) {
-    return (sap_mesh_top*)(void*)c->tops[side].memory;
+static inline sap_mesh_large_node* sap_mesh_workspace_nodes(const sap_mesh_workspace* w, int side) {
+    return (sap_mesh_large_node*)(void*)w->nodes[side].memory;
 }
-static inline sap_mesh_record* sap_mesh_crew_records(const sap_mesh_crew* c) {
-    return (sap_mesh_record*)(void*)c->records.memory;
+static inline sap_mesh_record* sap_mesh_workspace_records(const sap_mesh_workspace* w) {
+    return (sap_mesh_record*)(void*)w->records.memory;
 }
-static inline sap_mesh_part* sap_mesh_crew_parts(const sap_mesh_crew* c) {
-    return (sap_mesh_part*)(void*)c->parts.memory;
+static inline sap_mesh_part* sap_mesh_workspace_parts(const sap_mesh_workspace* w) {
+    return (sap_mesh_part*)(void*)w->parts.memory;
 }
 
 #endif

@@ -22,10 +22,10 @@ static __device__ __forceinline__ void sap_mesh_add_edge(const double u[3], cons
                                                          sap_extent* below, sap_extent* above) {
     const double from_u = sap_mesh_along(u, axis) - plane, from_w = sap_mesh_along(w, axis) - plane;
     if ((from_u < 0.0 && from_w > 0.0) || (from_u > 0.0 && from_w < 0.0)) {
-        const double way = from_u / (from_u - from_w); // as sap_edge_meets
+        const double ratio = from_u / (from_u - from_w); // as sap_edge_point
         double at[3];
         SAP_UNROLL
-        for (int k = 0; k < 3; k++) at[k] = k == axis ? plane : u[k] + way * (w[k] - u[k]);
+        for (int k = 0; k < 3; k++) at[k] = k == axis ? plane : u[k] + ratio * (w[k] - u[k]);
         sap_mesh_extend(below, at);
         sap_mesh_extend(above, at);
     }
@@ -37,24 +37,24 @@ static __device__ __forceinline__ sap_halves sap_mesh_clip_cheaply(const sap_tri
                                                                    int axis, float plane) {
     const double a[3] = {t.a.x, t.a.y, t.a.z}, b[3] = {t.b.x, t.b.y, t.b.z}, c[3] = {t.c.x, t.c.y, t.c.z};
     sap_extent below = sap_extent_none(), above = sap_extent_none();
-    sap_halves h;
+    sap_halves halves;
     sap_mesh_add_edge(c, a, axis, plane, &below, &above);
     sap_mesh_add_edge(a, b, axis, plane, &below, &above);
     sap_mesh_add_edge(b, c, axis, plane, &below, &above);
-    h.left = sap_extent_within(below, part);
-    h.right = sap_extent_within(above, part);
-    h.has_left = sap_box_is_some(h.left);
-    h.has_right = sap_box_is_some(h.right);
-    if (h.has_left || h.has_right) return h;
-    h.has_left = h.has_right = true; // rounding ate it
-    h.left = h.right = part;
+    halves.left = sap_extent_within(below, part);
+    halves.right = sap_extent_within(above, part);
+    halves.has_left = sap_box_is_nonempty(halves.left);
+    halves.has_right = sap_box_is_nonempty(halves.right);
+    if (halves.has_left || halves.has_right) return halves;
+    halves.has_left = halves.has_right = true; // rounding ate it
+    halves.left = halves.right = part;
     SAP_UNROLL
     for (int k = 0; k < 3; k++) {
         if (k != axis) continue;
-        h.left.upper[k] = plane;
-        h.right.lower[k] = plane;
+        halves.left.upper[k] = plane;
+        halves.right.lower[k] = plane;
     }
-    return h;
+    return halves;
 }
 
 #endif

@@ -50,14 +50,14 @@ static __device__ void sap_mesh_decide(const sap_mesh_cuda_build& b, sap_mesh_cu
     const float cost = sap_cell_cost(job->cell, sap_mesh_measure(job->cell, state->radius), job->axis, job->plane,
                                      b.rules.traversal, b.rules.intersection, (float)left, (float)right);
     if (!sap_is_worth(cost, b.rules.intersection, (float)job->count)) {
-        if (job->task == SAP_MESH_HALVE)
-            job->task = SAP_MESH_BIN;
+        if (job->task == SAP_MESH_TASK_MIDDLE)
+            job->task = SAP_MESH_TASK_BIN;
         else
-            sap_mesh_end_job(b, job);
+            sap_mesh_make_leaf(b, job);
         return;
     }
     if (!sap_may_cut(job->most, left, right)) {
-        sap_mesh_end_job(b, job);
+        sap_mesh_make_leaf(b, job);
         return;
     }
     const uint32_t far[2] = {left > small ? left : 0, right > small ? right : 0};
@@ -69,7 +69,7 @@ static __device__ void sap_mesh_decide(const sap_mesh_cuda_build& b, sap_mesh_cu
     const unsigned long long old = atomicAdd(&state->used[other], (unsigned long long)room << SAP_MESH_JOB_BITS | jobs);
     const int64_t near_at = (int64_t)atomicAdd(&state->small_parts, near);
     job->children = sap_mesh_add_tops(b, job->top, job->axis, job->plane);
-    job->task = job->children ? SAP_MESH_SPLIT : SAP_MESH_GONE;
+    job->task = job->children ? SAP_MESH_TASK_DIVIDE : SAP_MESH_TASK_NONE;
     job->child_number = (int64_t)(old & ((1ull << SAP_MESH_JOB_BITS) - 1));
     job->child_below = (int64_t)(old >> SAP_MESH_JOB_BITS);
     // In the second stack whatever comes later lies lower.
@@ -142,8 +142,8 @@ static __device__ void sap_mesh_choose_edge(const sap_mesh_cuda_build& b, sap_me
         job->plane = best.at;
         job->planar_left = 0;
         job->sides[0] = job->sides[1] = job->arrived = 0;
-        job->task = SAP_MESH_COUNT;
-        if (best.axis < 0) sap_mesh_end_job(b, job);
+        job->task = SAP_MESH_TASK_COUNT;
+        if (best.axis < 0) sap_mesh_make_leaf(b, job);
     }
     __syncwarp();
 }
@@ -212,9 +212,9 @@ typedef struct sap_mesh_sides {
 
 // Puts a part on a side, if the lane has one for it.
 static __device__ __forceinline__ void sap_mesh_append(sap_mesh_cuda_part* to, uint32_t* count, sap_mesh_extent* extent,
-                                                       bool some, const sap_mesh_box& box, int triangle) {
-    const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
-    if (some) {
+                                                       bool is_part, const sap_mesh_box& box, int triangle) {
+    const unsigned int all = __ballot_sync(SAP_ALL_LANES, is_part);
+    if (is_part) {
         to[*count + __popc(all & sap_lanes_below())] = sap_mesh_part_of(box, triangle);
         sap_mesh_widen(extent, box);
     }
@@ -266,8 +266,8 @@ static __device__ __forceinline__ void sap_mesh_divide(const sap_mesh_cuda_build
 }
 
 // Whether a side's box will be looked at.
-static __device__ __forceinline__ bool sap_mesh_is_far(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
-                                                       int side) {
+static __device__ __forceinline__ bool sap_mesh_is_large(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
+                                                         int side) {
     return job->sides[side] > (uint32_t)b.rules.small_node;
 }
 
@@ -278,7 +278,7 @@ static __device__ __forceinline__ float sap_mesh_bounds(const sap_mesh_cuda_buil
     SAP_UNROLL
     for (int side = 0; side < 2; side++) {
         const sap_mesh_extent& e = side ? sides.right_box : sides.left_box;
-        if (!sap_mesh_is_far(b, job, side)) continue;
+        if (!sap_mesh_is_large(b, job, side)) continue;
         SAP_UNROLL
         for (int k = 0; k < 3; k++) {
             const float least = sap_real_of(sap_warp_min(sap_ordinal_of(e.lower[k])));
@@ -291,8 +291,8 @@ static __device__ __forceinline__ float sap_mesh_bounds(const sap_mesh_cuda_buil
 }
 
 // A job's children are known: counts after clipping, and the bounds of what lanes have of them.
-static __device__ __forceinline__ void sap_mesh_know_children(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
-                                                              const sap_mesh_sides& sides) {
+static __device__ __forceinline__ void sap_mesh_write_children(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
+                                                               const sap_mesh_sides& sides) {
     const float bound = sap_mesh_bounds(b, job, sides);
     if (sap_lane() < 12) job->child_box[sap_lane() / 6][sap_lane() % 6] = bound;
     if (sap_lane() == 0) job->child_count[0] = sides.left;
@@ -302,15 +302,15 @@ static __device__ __forceinline__ void sap_mesh_know_children(const sap_mesh_cud
 
 static __device__ __forceinline__ sap_mesh_cuda_part* sap_mesh_child_parts(const sap_mesh_cuda_build& b,
                                                                            const sap_mesh_cuda_job* job, int side) {
-    return (sap_mesh_is_far(b, job, side) ? b.parts : b.small) + job->child_first[side];
+    return (sap_mesh_is_large(b, job, side) ? b.parts : b.small) + job->child_first[side];
 }
 
 // Divides some of a job's parts; `before`: those that warps before this one reserve.
 template <bool fast>
-static __device__ __forceinline__ sap_mesh_sides sap_mesh_divide_some(const sap_mesh_cuda_build& b,
-                                                                      const sap_mesh_cuda_job* job,
-                                                                      const sap_mesh_cuda_part* parts, int32_t count,
-                                                                      sap_mesh_cut* cuts, uint2 before) {
+static __device__ __forceinline__ sap_mesh_sides sap_mesh_divide_parts(const sap_mesh_cuda_build& b,
+                                                                       const sap_mesh_cuda_job* job,
+                                                                       const sap_mesh_cuda_part* parts, int32_t count,
+                                                                       sap_mesh_cut* cuts, uint2 before) {
     sap_mesh_sides sides;
     sides.left_to = sap_mesh_child_parts(b, job, 0) + before.x;
     sides.right_to = sap_mesh_child_parts(b, job, 1) + before.y;

@@ -3,37 +3,37 @@
 #define SAPWOOD_MESH_LARGE_DIVIDE_SIMD_H
 
 #include "mesh/clip/clip_simd.h"
-#include "mesh/wide_simd.h"
+#include "mesh/vector_simd.h"
 
 // A part's bounds, the upper ones with their signs turned: of both the lowest are kept. Lanes 3 and 7 are of no
 // meaning.
 typedef struct part_bounds {
-    some lanes[SOMES];
+    eight_vector lanes[EIGHT_VECTORS];
 } part_bounds;
 
 INLINE void load_bounds(const sap_mesh_part* part, part_bounds* bounds) {
     static const uint32_t signs[8] = {0, 0, 0, 0, 0x80000000U, 0x80000000U, 0x80000000U, 0x80000000U};
-    some_int loaded[SOMES], turned[SOMES];
+    eight_mask loaded[EIGHT_VECTORS], turned[EIGHT_VECTORS];
     memcpy(loaded, part, sizeof loaded);
     memcpy(turned, signs, sizeof turned);
-    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = (some)(loaded[k] ^ turned[k]);
+    for (int k = 0; k < EIGHT_VECTORS; k++) bounds->lanes[k] = (eight_vector)(loaded[k] ^ turned[k]);
 }
 
 // Widens bounds by others.
 INLINE void widen(part_bounds* bounds, const part_bounds* others) {
-    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = SOME_MIN(bounds->lanes[k], others->lanes[k]);
+    for (int k = 0; k < EIGHT_VECTORS; k++) bounds->lanes[k] = EIGHT_MIN(bounds->lanes[k], others->lanes[k]);
 }
 
 // Widens bounds by others if `on` is 1, not if it is 0.
 INLINE void widen_if(part_bounds* bounds, const part_bounds* others, int on) {
-    const some none = (some){0} + INFINITY;
-    const some_int all = (some_int){0} - on;
-    for (int k = 0; k < SOMES; k++)
-        bounds->lanes[k] = SOME_MIN(bounds->lanes[k], SOME_PICK(all, others->lanes[k], none));
+    const eight_vector none = (eight_vector){0} + INFINITY;
+    const eight_mask all = (eight_mask){0} - on;
+    for (int k = 0; k < EIGHT_VECTORS; k++)
+        bounds->lanes[k] = EIGHT_MIN(bounds->lanes[k], EIGHT_SELECT(all, others->lanes[k], none));
 }
 
 INLINE void no_bounds(part_bounds* bounds) {
-    for (int k = 0; k < SOMES; k++) bounds->lanes[k] = (some){0} + INFINITY;
+    for (int k = 0; k < EIGHT_VECTORS; k++) bounds->lanes[k] = (eight_vector){0} + INFINITY;
 }
 
 // Fills in both sides but for their parts' places and bounds.

@@ -1,6 +1,6 @@
 // Nodes of many parts: one kernel whose blocks run together divides all of a level at once, level by level.
 //
-// Nodes of up to SAP_MESH_ALONE parts are a warp's business from first to last. Larger ones are counted by several
+// Nodes of up to SAP_MESH_ONE_WARP parts are a warp's business from first to last. Larger ones are counted by several
 // warps, the last of which decides; after a meeting of all they are divided by the same warps, the last of which plans
 // the children. The last block to come to the meeting at a level's end chooses the next level.
 #ifndef SAPWOOD_MESH_LARGE_LEVEL_CUDA_CUH
@@ -10,8 +10,8 @@
 
 // A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory; and, unless it is fast, static
 // find(build, shared memory, meetings), by which all blocks find the planes of the batch's jobs, whose task is
-// SAP_MESH_FIND, and meet: it sets axis, plane and planar_left, and the task to SAP_MESH_COUNT; or it calls
-// sap_mesh_end_job.
+// SAP_MESH_TASK_FIND, and meet: it sets axis, plane and planar_left, and the task to SAP_MESH_TASK_COUNT; or it calls
+// sap_mesh_make_leaf.
 union sap_mesh_warp_shared {
     uint32_t bins[6 * SAP_MESH_BINS];
     sap_mesh_cut cuts[SAP_MESH_TILE];
@@ -39,9 +39,10 @@ static __device__ __forceinline__ void sap_mesh_copy_words(void* to, const void*
 // All blocks meet; what they wrote before, all see behind. The last block to come does the closing, on a copy of the
 // state, which nobody else touches meanwhile; then all know the batch.
 template <typename shared, typename closing>
-static __device__ void sap_mesh_meet(const sap_mesh_cuda_build& b, shared* s, unsigned int* meetings, closing close) {
+static __device__ void sap_mesh_barrier(const sap_mesh_cuda_build& b, shared* s, unsigned int* barriers,
+                                        closing close) {
     sap_mesh_cuda_state* state = b.state;
-    const unsigned int now = ++*meetings;
+    const unsigned int now = ++*barriers;
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
@@ -124,16 +125,16 @@ static __device__ void sap_mesh_choose(const sap_mesh_cuda_build& b, sap_mesh_cu
     if (sap_mesh_jobs_of(state, !batch->side)) batch->side = !batch->side;
     const int64_t jobs = sap_mesh_jobs_of(state, batch->side);
     int64_t from = 0;
-    if (jobs == 0) state->stop = state->stop ? state->stop : SAP_MESH_DONE;
+    if (jobs == 0) state->stop = state->stop ? state->stop : SAP_MESH_STOP_DONE;
     if (!state->stop) {
         from = sap_mesh_first_that_fits(b, state, batch->side);
         if (from == jobs) {
-            state->stop = state->roots ? SAP_MESH_FULL : SAP_MESH_TIGHT;
+            state->stop = state->roots ? SAP_MESH_STOP_ROOTS : SAP_MESH_STOP_ROOM;
             state->fresh = UINT32_MAX; // units are to be listed anew
         }
     }
-    batch->over = state->stop;
-    if (batch->over) return;
+    batch->stop = state->stop;
+    if (batch->stop) return;
     batch->parity ^= 1;
     state->units[batch->parity ^ 1] = 0;
     batch->listed = fresh_side == batch->side && state->fresh == (uint32_t)from;
@@ -149,7 +150,7 @@ static __device__ void sap_mesh_list_units(const sap_mesh_cuda_build& b, sap_mes
     for (uint32_t i = batch->from + threadIdx.x; i < batch->to; i += SAP_MESH_THREADS) {
         const int64_t slot = sap_mesh_slot(b, batch->side, i);
         sap_mesh_cuda_job* job = &b.jobs[slot];
-        if (job->task == SAP_MESH_GONE || !job->units) continue;
+        if (job->task == SAP_MESH_TASK_NONE || !job->units) continue;
         job->first_unit = (int32_t)atomicAdd(&batch->units, (uint32_t)job->units);
         for (int32_t k = 0; k < job->units; k++) b.units[batch->parity][job->first_unit + k] = make_int2((int)slot, k);
     }
@@ -161,7 +162,7 @@ struct sap_mesh_close_level {
     __device__ void operator()(sap_mesh_cuda_state* state) const {
         if (threadIdx.x == 0) sap_mesh_choose(b, state);
         __syncthreads();
-        if (!state->batch.over && !state->batch.listed) sap_mesh_list_units(b, state);
+        if (!state->batch.stop && !state->batch.listed) sap_mesh_list_units(b, state);
     }
 };
 struct sap_mesh_close_round {
@@ -175,7 +176,7 @@ struct sap_mesh_close_round {
 // ---- Jobs of several warps
 
 static __device__ __forceinline__ bool sap_mesh_is_to_count(const sap_mesh_cuda_job* job) {
-    return job->task == SAP_MESH_HALVE || job->task == SAP_MESH_COUNT;
+    return job->task == SAP_MESH_TASK_MIDDLE || job->task == SAP_MESH_TASK_COUNT;
 }
 
 // A warp's copy of a job.
@@ -203,14 +204,14 @@ enum { SAP_MESH_UNITS_AT_ONCE = 4 }; // that a lane looks at
 // Turns the units' numbers of parts on the sides into those before each; the sums of all.
 static __device__ uint2 sap_mesh_scan_units(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
     const int lane = sap_lane();
-    sap_mesh_cuda_unit* said = b.said + job->first_unit;
+    sap_mesh_cuda_unit* results = b.results + job->first_unit;
     uint2 before = make_uint2(0, 0);
     for (int32_t first = 0; first < job->units; first += SAP_WARP * SAP_MESH_UNITS_AT_ONCE) {
         const int32_t i = first + lane * SAP_MESH_UNITS_AT_ONCE;
         uint2 own[SAP_MESH_UNITS_AT_ONCE], sum = make_uint2(0, 0);
         SAP_UNROLL
         for (int k = 0; k < SAP_MESH_UNITS_AT_ONCE; k++) {
-            own[k] = i + k < job->units ? __ldcg(&said[i + k].sides) : make_uint2(0, 0);
+            own[k] = i + k < job->units ? __ldcg(&results[i + k].sides) : make_uint2(0, 0);
             sum.x += own[k].x;
             sum.y += own[k].y;
         }
@@ -223,7 +224,7 @@ static __device__ uint2 sap_mesh_scan_units(const sap_mesh_cuda_build& b, const 
         uint2 at = make_uint2(before.x + sum.x - mine.x, before.y + sum.y - mine.y);
         SAP_UNROLL
         for (int k = 0; k < SAP_MESH_UNITS_AT_ONCE; k++) {
-            if (i + k < job->units) said[i + k].sides = at;
+            if (i + k < job->units) results[i + k].sides = at;
             at.x += own[k].x;
             at.y += own[k].y;
         }
@@ -237,7 +238,7 @@ static __device__ uint2 sap_mesh_scan_units(const sap_mesh_cuda_build& b, const 
 static __device__ __forceinline__ void sap_mesh_hand_back(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
                                                           sap_mesh_cuda_job* to) {
     if (sap_lane() == 0) {
-        const bool again = job->task == SAP_MESH_BIN || job->task == SAP_MESH_COUNT;
+        const bool again = job->task == SAP_MESH_TASK_BIN || job->task == SAP_MESH_TASK_COUNT;
         job->arrived = 0;
         if (again) atomicAdd(&b.state->again, 1u);
     }
@@ -247,7 +248,7 @@ static __device__ __forceinline__ void sap_mesh_hand_back(const sap_mesh_cuda_bu
 static __device__ void sap_mesh_count_unit(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, sap_mesh_cuda_job* to,
                                            int64_t unit, const sap_mesh_cuda_part* parts, int32_t count) {
     const uint2 own = sap_mesh_count_sides(parts, count, job->axis, job->plane, job->planar_left != 0);
-    if (sap_lane() == 0) b.said[unit].sides = own;
+    if (sap_lane() == 0) b.results[unit].sides = own;
     if (!sap_mesh_is_last_unit(to, job->units)) return;
     const uint2 sides = sap_mesh_scan_units(b, job);
     if (sap_lane() == 0) {
@@ -281,15 +282,15 @@ static __device__ __forceinline__ int32_t sap_mesh_unit_parts(const sap_mesh_cud
     return job->room - *from < job->unit_parts ? job->room - *from : job->unit_parts;
 }
 
-static __device__ void sap_mesh_look_at_unit(const sap_mesh_cuda_build& b, int2 entry, sap_mesh_cuda_job* job,
-                                             uint32_t* bins) {
+static __device__ void sap_mesh_count_or_bin_unit(const sap_mesh_cuda_build& b, int2 entry, sap_mesh_cuda_job* job,
+                                                  uint32_t* bins) {
     sap_mesh_cuda_job* to = &b.jobs[entry.x];
     sap_mesh_copy_job(to, job);
     int32_t from, count = sap_mesh_unit_parts(job, entry.y, &from);
     const sap_mesh_cuda_part* parts = b.parts + job->first + from;
     if (sap_mesh_is_to_count(job))
         sap_mesh_count_unit(b, job, to, job->first_unit + entry.y, parts, count);
-    else if (job->task == SAP_MESH_BIN)
+    else if (job->task == SAP_MESH_TASK_BIN)
         sap_mesh_bin_unit(b, job, to, parts, count, bins);
 }
 
@@ -305,16 +306,16 @@ static __device__ __forceinline__ sap_mesh_sides sap_mesh_join_units(const sap_m
     sides.left = sides.right = 0;
     sides.left_box = sides.right_box = sap_mesh_no_extent();
     for (int32_t i = sap_lane(); i < job->units; i += SAP_WARP) {
-        const sap_mesh_cuda_unit* said = &b.said[job->first_unit + i];
-        const uint2 kept = __ldcg(&said->kept);
+        const sap_mesh_cuda_unit* results = &b.results[job->first_unit + i];
+        const uint2 kept = __ldcg(&results->kept);
         sides.left += kept.x;
         sides.right += kept.y;
         SAP_UNROLL
         for (int k = 0; k < 3; k++) {
-            sides.left_box.lower[k] = fminf(sides.left_box.lower[k], __ldcg(&said->box[0][k]));
-            sides.left_box.upper[k] = fmaxf(sides.left_box.upper[k], __ldcg(&said->box[0][3 + k]));
-            sides.right_box.lower[k] = fminf(sides.right_box.lower[k], __ldcg(&said->box[1][k]));
-            sides.right_box.upper[k] = fmaxf(sides.right_box.upper[k], __ldcg(&said->box[1][3 + k]));
+            sides.left_box.lower[k] = fminf(sides.left_box.lower[k], __ldcg(&results->box[0][k]));
+            sides.left_box.upper[k] = fmaxf(sides.left_box.upper[k], __ldcg(&results->box[0][3 + k]));
+            sides.right_box.lower[k] = fminf(sides.right_box.lower[k], __ldcg(&results->box[1][k]));
+            sides.right_box.upper[k] = fmaxf(sides.right_box.upper[k], __ldcg(&results->box[1][3 + k]));
         }
     }
     sides.left = sap_warp_sum(sides.left);
@@ -327,30 +328,30 @@ static __device__ __forceinline__ void sap_mesh_divide_unit(const sap_mesh_cuda_
                                                             sap_mesh_cuda_job* job, sap_mesh_cut* cuts) {
     sap_mesh_copy_job(&b.jobs[entry.x], job);
     int32_t from, count = sap_mesh_unit_parts(job, entry.y, &from);
-    if (job->task == SAP_MESH_ENDS) sap_mesh_copy_leaf(b, job, from, from + count);
-    if (job->task != SAP_MESH_SPLIT) return;
-    sap_mesh_cuda_unit* said = &b.said[job->first_unit + entry.y];
-    const uint2 before = said->sides;
-    const uint2 behind = entry.y + 1 == job->units ? make_uint2(job->sides[0], job->sides[1]) : said[1].sides;
-    const sap_mesh_sides sides = sap_mesh_divide_some<fast>(b, job, b.parts + job->first + from, count, cuts, before);
+    if (job->task == SAP_MESH_TASK_LEAF) sap_mesh_copy_leaf(b, job, from, from + count);
+    if (job->task != SAP_MESH_TASK_DIVIDE) return;
+    sap_mesh_cuda_unit* results = &b.results[job->first_unit + entry.y];
+    const uint2 before = results->sides;
+    const uint2 behind = entry.y + 1 == job->units ? make_uint2(job->sides[0], job->sides[1]) : results[1].sides;
+    const sap_mesh_sides sides = sap_mesh_divide_parts<fast>(b, job, b.parts + job->first + from, count, cuts, before);
     sap_mesh_fill_holes(sides.left_to, sides.left, behind.x - before.x);
     sap_mesh_fill_holes(sides.right_to, sides.right, behind.y - before.y);
     const float bound = sap_mesh_bounds(b, job, sides);
-    if (sap_lane() < 12) said->box[sap_lane() / 6][sap_lane() % 6] = bound;
-    if (sap_lane() == 0) said->kept = make_uint2(sides.left, sides.right);
+    if (sap_lane() < 12) results->box[sap_lane() / 6][sap_lane() % 6] = bound;
+    if (sap_lane() == 0) results->kept = make_uint2(sides.left, sides.right);
     if (!sap_mesh_is_last_unit(&b.jobs[entry.x], job->units)) return;
-    sap_mesh_know_children(b, job, sap_mesh_join_units(b, job));
+    sap_mesh_write_children(b, job, sap_mesh_join_units(b, job));
     sap_mesh_plan_children(b, job);
 }
 
 // ---- Jobs of one warp
 
 template <bool fast>
-static __device__ __forceinline__ void sap_mesh_work_alone(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
-                                                           uint32_t* bins, sap_mesh_cut* cuts) {
+static __device__ __forceinline__ void sap_mesh_divide_by_one_warp(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
+                                                                   uint32_t* bins, sap_mesh_cut* cuts) {
     const sap_mesh_cuda_part* parts = b.parts + job->first;
-    while (sap_mesh_is_to_count(job) || job->task == SAP_MESH_BIN) {
-        if (job->task == SAP_MESH_BIN) {
+    while (sap_mesh_is_to_count(job) || job->task == SAP_MESH_TASK_BIN) {
+        if (job->task == SAP_MESH_TASK_BIN) {
             sap_mesh_fill_bins(b, job, parts, job->room, bins);
             sap_mesh_choose_edge(b, job, bins);
             continue;
@@ -364,9 +365,9 @@ static __device__ __forceinline__ void sap_mesh_work_alone(const sap_mesh_cuda_b
         }
         __syncwarp();
     }
-    if (job->task == SAP_MESH_ENDS) sap_mesh_copy_leaf(b, job, 0, job->room);
-    if (job->task != SAP_MESH_SPLIT) return;
-    sap_mesh_know_children(b, job, sap_mesh_divide_some<fast>(b, job, parts, job->room, cuts, make_uint2(0, 0)));
+    if (job->task == SAP_MESH_TASK_LEAF) sap_mesh_copy_leaf(b, job, 0, job->room);
+    if (job->task != SAP_MESH_TASK_DIVIDE) return;
+    sap_mesh_write_children(b, job, sap_mesh_divide_parts<fast>(b, job, parts, job->room, cuts, make_uint2(0, 0)));
     sap_mesh_plan_children(b, job);
 }
 
@@ -390,14 +391,14 @@ static __device__ void sap_mesh_begin(const sap_mesh_cuda_build& b) {
         top.axis = top.parent = -1;
         b.tops[0] = top;
         state->tops = 1;
-        state->radius = sap_mesh_reach(b.rules.radius, root.cell);
+        state->radius = sap_mesh_search_radius(b.rules.radius, root.cell);
         state->used[0] = (unsigned long long)b.triangles << SAP_MESH_JOB_BITS | 1u;
         state->batch.side = 1; // as if the root were a child of a job there
         plan = sap_mesh_plan_node(b, &root, 0);
         state->begun = 1;
     }
     __syncwarp();
-    sap_mesh_settle(b, plan, 0);
+    sap_mesh_carry_out(b, plan, 0);
 }
 
 template <typename quality>
@@ -407,28 +408,29 @@ static __global__ void __launch_bounds__(SAP_MESH_THREADS)
     sap_mesh_cuda_state* state = b.state;
     const int warp = (int)threadIdx.x / SAP_WARP;
     const int64_t first = (int64_t)blockIdx.x * SAP_MESH_WARPS + warp, warps = (int64_t)gridDim.x * SAP_MESH_WARPS;
-    unsigned int meetings = 0;
+    unsigned int barriers = 0;
     if (state->bad != ~0ull) return;
     const bool begins = first == 0 && !state->begun;
     __syncthreads();
     if (begins) sap_mesh_begin(b);
     for (;;) {
-        sap_mesh_meet(b, s, &meetings, sap_mesh_close_level{b});
+        sap_mesh_barrier(b, s, &barriers, sap_mesh_close_level{b});
         const sap_mesh_cuda_batch batch = s->batch;
-        if (batch.over) return;
-        if constexpr (!quality::fast) quality::find(b, s, &meetings);
+        if (batch.stop) return;
+        if constexpr (!quality::fast) quality::find(b, s, &barriers);
         const int2* units = b.units[batch.parity];
         for (bool more = batch.units > 0; more; more = s->batch.more > 0) {
             for (int64_t i = first; i < batch.units; i += warps)
-                sap_mesh_look_at_unit(b, units[i], &s->job[warp], s->of.warp[warp].bins);
-            sap_mesh_meet(b, s, &meetings, sap_mesh_close_round());
+                sap_mesh_count_or_bin_unit(b, units[i], &s->job[warp], s->of.warp[warp].bins);
+            sap_mesh_barrier(b, s, &barriers, sap_mesh_close_round());
         }
         for (int64_t i = first; i < batch.units; i += warps)
             sap_mesh_divide_unit<quality::fast>(b, units[i], &s->job[warp], s->of.warp[warp].cuts);
         for (int64_t i = batch.from + first; i < batch.to; i += warps) {
             sap_mesh_copy_job(&b.jobs[sap_mesh_slot(b, batch.side, i)], &s->job[warp]);
-            if (!s->job[warp].units && s->job[warp].task != SAP_MESH_GONE)
-                sap_mesh_work_alone<quality::fast>(b, &s->job[warp], s->of.warp[warp].bins, s->of.warp[warp].cuts);
+            if (!s->job[warp].units && s->job[warp].task != SAP_MESH_TASK_NONE)
+                sap_mesh_divide_by_one_warp<quality::fast>(b, &s->job[warp], s->of.warp[warp].bins,
+                                                           s->of.warp[warp].cuts);
         }
     }
 }

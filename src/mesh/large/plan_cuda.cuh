@@ -14,7 +14,7 @@ static __device__ __forceinline__ int64_t sap_mesh_slot(const sap_mesh_cuda_buil
 static __device__ int32_t sap_mesh_add_tops(const sap_mesh_cuda_build& b, int32_t above, int axis, float plane) {
     const uint32_t left = atomicAdd(&b.state->tops, 2u);
     if ((int64_t)left + 2 > b.top_capacity) {
-        b.state->stop = SAP_MESH_TOPS;
+        b.state->stop = SAP_MESH_STOP_TOPS;
         return 0;
     }
     for (int k = 0; k < 2; k++) {
@@ -40,8 +40,8 @@ static __device__ void sap_mesh_add_leaf(const sap_mesh_cuda_build& b, int32_t t
 }
 
 // A job becomes a leaf, whose triangles are still to be copied. There is room: see sap_mesh_fits.
-static __device__ void sap_mesh_end_job(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
-    job->task = SAP_MESH_ENDS;
+static __device__ void sap_mesh_make_leaf(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
+    job->task = SAP_MESH_TASK_LEAF;
     job->child_first[0] = (int64_t)atomicAdd(&b.state->staged_positions, (unsigned long long)job->room);
     sap_mesh_add_leaf(b, job->top, job->room, job->count, job->depth, job->child_first[0]);
 }
@@ -73,26 +73,26 @@ static __device__ void sap_mesh_plan_job(const sap_mesh_cuda_build& b, sap_mesh_
     const float radius = b.state->radius;
     for (;;) {
         if (job->depth >= b.rules.depth) {
-            sap_mesh_end_job(b, job);
+            sap_mesh_make_leaf(b, job);
             return;
         }
         if (!b.rules.fast) {
-            job->task = SAP_MESH_FIND;
+            job->task = SAP_MESH_TASK_FIND;
             return;
         }
         const sap_plane empty = sap_cut_empty(job->cell, job->tight, b.rules.empty_space);
         if (empty.axis < 0) break;
         if (!sap_may_cut(job->most, job->count, 0)) {
-            sap_mesh_end_job(b, job);
+            sap_mesh_make_leaf(b, job);
             return;
         }
         if (!sap_mesh_cut_off(b, job, empty)) {
-            job->task = SAP_MESH_GONE;
+            job->task = SAP_MESH_TASK_NONE;
             return;
         }
     }
     const sap_plane middle = sap_cut_middle(job->cell, sap_mesh_measure(job->cell, radius));
-    job->task = middle.axis < 0 ? SAP_MESH_BIN : SAP_MESH_HALVE;
+    job->task = middle.axis < 0 ? SAP_MESH_TASK_BIN : SAP_MESH_TASK_MIDDLE;
     job->axis = middle.axis;
     job->plane = middle.at;
     job->planar_left = 0;
@@ -112,7 +112,7 @@ static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b,
     sap_mesh_plan plan = {-1, 0, 0, 0, 0, 0};
     if (job->count == 0) {
         sap_mesh_add_leaf(b, job->top, 0, 0, job->depth, 0);
-        job->task = SAP_MESH_GONE;
+        job->task = SAP_MESH_TASK_NONE;
     } else if (job->count <= b.rules.small_node) {
         sap_mesh_cuda_root root;
         root.cell = job->cell;
@@ -130,11 +130,11 @@ static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b,
         }
         b.tops[job->top].count = -1;
         b.roots[atomicAdd(&state->roots, 1u)] = root;
-        job->task = SAP_MESH_GONE;
+        job->task = SAP_MESH_TASK_NONE;
     } else {
         job->units = 0;
         sap_mesh_plan_job(b, job);
-        if (job->room > SAP_MESH_ALONE && job->task != SAP_MESH_GONE) {
+        if (job->room > SAP_MESH_ONE_WARP && job->task != SAP_MESH_TASK_NONE) {
             int32_t most = (job->room + SAP_MESH_UNITS - 1) / SAP_MESH_UNITS;
             job->unit_parts =
                 most > SAP_MESH_UNIT ? (most + SAP_MESH_UNIT - 1) / SAP_MESH_UNIT * SAP_MESH_UNIT : SAP_MESH_UNIT;
@@ -149,7 +149,7 @@ static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b,
 }
 
 // The warp does what the plan of one of its lanes asks for.
-static __device__ void sap_mesh_settle(const sap_mesh_cuda_build& b, const sap_mesh_plan& plan, int of) {
+static __device__ void sap_mesh_carry_out(const sap_mesh_cuda_build& b, const sap_mesh_plan& plan, int of) {
     const int lane = sap_lane();
     const int64_t slot = __shfl_sync(SAP_ALL_LANES, (long long)plan.slot, of);
     const int32_t first_unit = __shfl_sync(SAP_ALL_LANES, plan.first_unit, of);
@@ -163,9 +163,9 @@ static __device__ void sap_mesh_settle(const sap_mesh_cuda_build& b, const sap_m
     for (int32_t i = lane; i - lane < room; i += SAP_WARP) {
         sap_mesh_cuda_part part = sap_mesh_hole();
         if (i < room) part = b.parts[from + i];
-        const bool some = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
-        const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
-        if (some) b.small[to + __popc(all & sap_lanes_below())] = part;
+        const bool is_part = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
+        const unsigned int all = __ballot_sync(SAP_ALL_LANES, is_part);
+        if (is_part) b.small[to + __popc(all & sap_lanes_below())] = part;
         to += __popc(all);
     }
 }
@@ -201,8 +201,8 @@ static __device__ void sap_mesh_plan_children(const sap_mesh_cuda_build& b, cons
         plan = sap_mesh_plan_node(b, &child, slot);
     }
     __syncwarp();
-    sap_mesh_settle(b, plan, 0);
-    sap_mesh_settle(b, plan, 1);
+    sap_mesh_carry_out(b, plan, 0);
+    sap_mesh_carry_out(b, plan, 1);
 }
 
 #endif

@@ -29,17 +29,17 @@ static __device__ __forceinline__ void sap_mesh_each_part(const sap_mesh_cuda_pa
     }
 }
 
-static __device__ void sap_mesh_fill_find_bins(sap_mesh_finder* f, const sap_mesh_cuda_part* parts, int32_t room,
-                                               const float scale[3]) {
-    sap_mesh_find_shared* s = f->s;
+static __device__ void sap_mesh_fill_find_bins(sap_mesh_plane_search* search, const sap_mesh_cuda_part* parts,
+                                               int32_t room, const float scale[3]) {
+    sap_mesh_search_shared* s = search->s;
     for (int i = (int)threadIdx.x; i < 2 * SAP_MESH_EDGES; i += SAP_MESH_THREADS) (&s->bins[0][0])[i] = 0;
     __syncthreads();
     const auto count = [&](const sap_mesh_cuda_part& part) {
         if (sap_mesh_part_triangle(part) == SAP_MESH_HOLE) return;
         SAP_UNROLL
         for (int a = 0; a < 3; a++) {
-            atomicAdd(&s->bins[0][sap_mesh_edge_of(f->cell, scale, part.lower, a)], 1u);
-            atomicAdd(&s->bins[1][sap_mesh_edge_of(f->cell, scale, part.upper, a)], 1u);
+            atomicAdd(&s->bins[0][sap_mesh_edge_of(search->cell, scale, part.lower, a)], 1u);
+            atomicAdd(&s->bins[1][sap_mesh_edge_of(search->cell, scale, part.upper, a)], 1u);
         }
     };
     sap_mesh_each_part(parts, room, (int32_t)threadIdx.x, SAP_MESH_THREADS, count);
@@ -58,8 +58,8 @@ static __device__ __forceinline__ uint2 sap_mesh_scan_row(const uint32_t* row) {
 }
 
 // Tries the bins' edges and chooses the bins that are searched.
-static __device__ void sap_mesh_choose_bins(sap_mesh_finder* f, uint32_t count, const float scale[3]) {
-    sap_mesh_find_shared* s = f->s;
+static __device__ void sap_mesh_choose_bins(sap_mesh_plane_search* search, uint32_t count, const float scale[3]) {
+    sap_mesh_search_shared* s = search->s;
     const int i = (int)threadIdx.x, axis = i / SAP_MESH_BINS, bin = i % SAP_MESH_BINS, warp = i / SAP_WARP;
     uint32_t starts = 0, stops = 0, left = 0, right = 0;
     const bool can = i < SAP_MESH_EDGES && (axis == 0 ? scale[0] : axis == 1 ? scale[1] : scale[2]) > 0;
@@ -78,17 +78,18 @@ static __device__ void sap_mesh_choose_bins(sap_mesh_finder* f, uint32_t count, 
     if (can) {
         left = s->bins[0][i];
         right = count - s->bins[1][i];
-        const float at = sap_bin_edge(f->cell, axis, bin);
-        if (bin && sap_is_candidate(f->cell, f->measure, axis, at)) sap_mesh_offer(f, axis, at, false, left, right);
+        const float at = sap_bin_edge(search->cell, axis, bin);
+        if (bin && sap_is_candidate(search->cell, search->measure, axis, at))
+            sap_mesh_offer(search, axis, at, false, left, right);
     }
     if (i < SAP_MESH_EDGES) s->choice.number[i] = -1;
-    sap_mesh_agree(f);
+    sap_mesh_agree(search);
     unsigned long long key = ~0ull; // as sap_bin_precedes
     if (can && (starts || stops)) {
-        const float bound = sap_bin_with_bound(f->cell, f->measure, axis, bin, f->traversal, f->intersection,
-                                               (float)left, (float)(right - stops))
+        const float bound = sap_bin_with_bound(search->cell, search->measure, axis, bin, search->traversal,
+                                               search->intersection, (float)left, (float)(right - stops))
                                 .bound;
-        if (bound < f->best.cost) key = (unsigned long long)sap_ordinal_of(bound) << 32 | (unsigned)i;
+        if (bound < search->best.cost) key = (unsigned long long)sap_ordinal_of(bound) << 32 | (unsigned)i;
     }
     int chosen = 0;
     uint32_t used = 0; // of the room for ends
@@ -135,73 +136,74 @@ static __device__ __forceinline__ void sap_mesh_visit_ends(const sap_mesh_box& c
 }
 
 // Collects the ends of parts in the chosen bins.
-static __device__ void sap_mesh_gather_ends(sap_mesh_finder* f, const sap_mesh_cuda_part* parts, int32_t room,
-                                            const float scale[3], float* ends) {
-    sap_mesh_choice* choice = &f->s->choice;
+static __device__ void sap_mesh_gather_ends(sap_mesh_plane_search* search, const sap_mesh_cuda_part* parts,
+                                            int32_t room, const float scale[3], float* ends) {
+    sap_mesh_choice* choice = &search->s->choice;
     const auto put = [=](int bin, int kind, float end) {
         sap_mesh_chosen_bin* to = &choice->bins[bin];
         ends[to->at[kind] + atomicAdd(&to->count[kind], 1u)] = end + 0.0f; // -0 becomes 0
     };
     sap_mesh_each_part(parts, room, (int32_t)threadIdx.x, SAP_MESH_THREADS, [&](const sap_mesh_cuda_part& part) {
-        sap_mesh_visit_ends(f->cell, scale, choice->number, choice->count, part, put);
+        sap_mesh_visit_ends(search->cell, scale, choice->number, choice->count, part, put);
     });
     __syncthreads();
 }
 
 // Few ends: all are tried.
-static __device__ void sap_mesh_try_held(sap_mesh_finder* f) {
-    const sap_mesh_find_shared* s = f->s;
+static __device__ void sap_mesh_try_held(sap_mesh_plane_search* search) {
+    const sap_mesh_search_shared* s = search->s;
     for (uint32_t i = threadIdx.x; i < s->room; i += SAP_MESH_THREADS)
         for (int j = 0; j < s->choice.count; j++) {
             const sap_mesh_chosen_bin& bin = s->choice.bins[j];
             const bool start = i - bin.at[SAP_MESH_STARTS] < bin.count[SAP_MESH_STARTS];
             const bool stop = i - bin.at[SAP_MESH_STOPS] < bin.count[SAP_MESH_STOPS];
             if (start || stop)
-                sap_mesh_count_end(f, sap_mesh_ends_of(bin, s->held), bin.axis, s->held[i], -INFINITY, INFINITY,
+                sap_mesh_count_end(search, sap_mesh_ends_of(bin, s->held), bin.axis, s->held[i], -INFINITY, INFINITY,
                                    bin.before, bin.after);
         }
-    sap_mesh_agree(f);
+    sap_mesh_agree(search);
 }
 
 // ---- The plane
 
-static __device__ void sap_mesh_finder_begin(const sap_mesh_cuda_build& b, const sap_mesh_box& cell,
-                                             sap_mesh_find_shared* s, sap_mesh_finder* f, float scale[3]) {
-    f->traversal = b.rules.traversal;
-    f->intersection = b.rules.intersection;
-    f->cell = cell;
-    f->measure = sap_mesh_measure(cell, b.state->radius);
-    f->s = s;
-    f->best.cost = INFINITY;
-    f->best.plane.axis = -1;
-    f->best.plane.at = 0.0f;
-    f->best.plane.planar_left = false;
-    for (int a = 0; a < 3; a++) scale[a] = sap_bin_scale(cell, f->measure, a);
+static __device__ void sap_mesh_plane_search_begin(const sap_mesh_cuda_build& b, const sap_mesh_box& cell,
+                                                   sap_mesh_search_shared* s, sap_mesh_plane_search* search,
+                                                   float scale[3]) {
+    search->traversal = b.rules.traversal;
+    search->intersection = b.rules.intersection;
+    search->cell = cell;
+    search->measure = sap_mesh_measure(cell, b.state->radius);
+    search->s = s;
+    search->best.cost = INFINITY;
+    search->best.plane.axis = -1;
+    search->best.plane.at = 0.0f;
+    search->best.plane.planar_left = false;
+    for (int a = 0; a < 3; a++) scale[a] = sap_bin_scale(cell, search->measure, a);
 }
 
-static __device__ void sap_mesh_search_bins(sap_mesh_finder* f, const float* ends) {
-    for (int j = 0; j < f->s->choice.count; j++) sap_mesh_search_bin(f, f->s->choice.bins[j], ends);
+static __device__ void sap_mesh_search_bins(sap_mesh_plane_search* search, const float* ends) {
+    for (int j = 0; j < search->s->choice.count; j++) sap_mesh_search_bin(search, search->s->choice.bins[j], ends);
 }
 
 // A block finds the plane of a node of so many places; `scratch`: memory for three floats for each part. Without a
 // plane the axis is -1.
 static __device__ sap_plane sap_mesh_find_plane(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
-                                                float* scratch, sap_mesh_find_shared* s) {
+                                                float* scratch, sap_mesh_search_shared* s) {
     const sap_mesh_cuda_part* parts = b.parts + job->first;
-    sap_mesh_finder f;
+    sap_mesh_plane_search search;
     float scale[3];
-    sap_mesh_finder_begin(b, job->cell, s, &f, scale);
-    sap_mesh_fill_find_bins(&f, parts, job->room, scale);
-    sap_mesh_choose_bins(&f, (uint32_t)job->count, scale);
-    if (s->choice.count == 0) return f.best.plane;
+    sap_mesh_plane_search_begin(b, job->cell, s, &search, scale);
+    sap_mesh_fill_find_bins(&search, parts, job->room, scale);
+    sap_mesh_choose_bins(&search, (uint32_t)job->count, scale);
+    if (s->choice.count == 0) return search.best.plane;
     bool few = s->room <= SAP_MESH_ENDS_HELD;
     for (int j = 0; j < s->choice.count; j++) few = few && s->choice.bins[j].room <= SAP_MESH_ENDS_TRIED;
-    sap_mesh_gather_ends(&f, parts, job->room, scale, few ? s->held : scratch);
+    sap_mesh_gather_ends(&search, parts, job->room, scale, few ? s->held : scratch);
     if (few)
-        sap_mesh_try_held(&f);
+        sap_mesh_try_held(&search);
     else
-        sap_mesh_search_bins(&f, scratch);
-    return f.best.plane;
+        sap_mesh_search_bins(&search, scratch);
+    return search.best.plane;
 }
 
 #endif

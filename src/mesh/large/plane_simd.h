@@ -17,20 +17,20 @@ INLINE axis_rule rule_of(const sap_mesh_rules* rules, const sap_mesh_box* cell, 
 
 // How many parts start and end in each of the bins of an axis (mesh/planes.h).
 typedef struct bins {
-    corner4 lower, scale; // scale 0: the axis cannot be cut
+    vfloat4 lower, scale; // scale 0: the axis cannot be cut
     int32_t starts[3][BINS], ends[3][BINS];
 } bins;
 
 // As sap_bin_of.
-INLINE corner4_mask bin_of(const bins* b, corner4 x) {
-    const corner4_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
-    corner4_mask bin = __builtin_convertvector((x - b->lower) * b->scale, corner4_mask);
-    return PICK(bin < last, bin, last);
+INLINE vint4 bin_of(const bins* b, vfloat4 x) {
+    const vint4 last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
+    vint4 bin = __builtin_convertvector((x - b->lower) * b->scale, vint4);
+    return SELECT(bin < last, bin, last);
 }
 
 // The bins where a part starts and ends; lane 3: 0.
-INLINE void bins_of(const bins* b, const sap_mesh_part* part, corner4_mask* from, corner4_mask* to) {
-    corner4 lower, upper;
+INLINE void bins_of(const bins* b, const sap_mesh_part* part, vint4* from, vint4* to) {
+    vfloat4 lower, upper;
     LOAD_4(lower, part->lower);
     LOAD_4(upper, part->upper);
     lower[3] = upper[3] = 0;
@@ -46,7 +46,7 @@ static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_
         b->scale[a] = sap_bin_scale(*cell, *m, a);
     }
     for (int64_t i = 0; i < count; i++) {
-        corner4_mask from, to;
+        vint4 from, to;
         bins_of(b, &parts[i], &from, &to);
         for (int a = 0; a < 3; a++) {
             b->starts[a][from[a]]++;
@@ -108,9 +108,9 @@ static int place_bins(chosen_bin* chosen, int have, int64_t count, float* events
 }
 
 // Which ends of a part lie in wanted bins: a bit an axis. wanted: of each axis, a bit a bin.
-INLINE int in_wanted(const vertex_mask* wanted, const corner4_mask* bin) {
-    const vertex_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
-    const vertex_mask at = *wanted << (last - __builtin_convertvector(*bin, vertex_mask)); // its bit is the sign
+INLINE int ends_in_wanted(const vlong4* wanted, const vint4* bin) {
+    const vlong4 last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
+    const vlong4 at = *wanted << (last - __builtin_convertvector(*bin, vlong4)); // its bit is the sign
 #if defined(__AVX__)
     return _mm256_movemask_pd((__m256d)at);
 #else
@@ -121,16 +121,16 @@ INLINE int in_wanted(const vertex_mask* wanted, const corner4_mask* bin) {
 // Collects the ends of parts in the chosen bins.
 static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count, chosen_bin* chosen, int have) {
     chosen_bin* of[3][BINS];
-    vertex_mask wanted = {0};
+    vlong4 wanted = {0};
     for (int j = 0; j < have; j++) {
         of[chosen[j].bin.axis][chosen[j].bin.number] = &chosen[j];
         wanted[chosen[j].bin.axis] |= (int64_t)(UINT64_C(1) << chosen[j].bin.number);
     }
     for (int64_t i = 0; i < count; i++) {
         const sap_mesh_part* part = &parts[i];
-        corner4_mask from, to;
+        vint4 from, to;
         bins_of(b, part, &from, &to);
-        int starts = in_wanted(&wanted, &from), ends = in_wanted(&wanted, &to);
+        int starts = ends_in_wanted(&wanted, &from), ends = ends_in_wanted(&wanted, &to);
         for (; starts; starts &= starts - 1) {
             int a = __builtin_ctz((unsigned)starts);
             chosen_bin* bin = of[a][from[a]];

@@ -127,13 +127,13 @@ INLINE float bound_between(const axis_rule* r, float from, float to, int64_t bef
 
 // The range of floats.
 static void widen_range(const float* x, int64_t count, float* from, float* to) {
-    corner4 low = {*from, *from, *from, *from}, high = {*to, *to, *to, *to};
+    vfloat4 low = {*from, *from, *from, *from}, high = {*to, *to, *to, *to};
     int64_t i = 0;
     for (; i + 4 <= count; i += 4) {
-        corner4 next;
+        vfloat4 next;
         LOAD_4(next, x + i);
-        low = CORNER_MIN(low, next);
-        high = CORNER_MAX(high, next);
+        low = VFLOAT4_MIN(low, next);
+        high = VFLOAT4_MAX(high, next);
     }
     for (; i < count; i++) {
         low[0] = x[i] < low[0] ? x[i] : low[0];

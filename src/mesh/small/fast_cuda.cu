@@ -57,9 +57,9 @@ __device__ void gather_parts(const sap_mesh_cuda_build& b, const sap_mesh_cuda_r
     for (int i = sap_lane(); i - sap_lane() < root.room; i += SAP_WARP) {
         sap_mesh_cuda_part part = sap_mesh_hole();
         if (i < root.room) part = sap_mesh_part_load(&b.small[root.first + i]);
-        const bool some = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
-        const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
-        if (some) {
+        const bool is_part = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
+        const unsigned int all = __ballot_sync(SAP_ALL_LANES, is_part);
+        if (is_part) {
             part_bounds* to = &s->parts[at + __popc(all & sap_lanes_below())];
             for (int k = 0; k < 3; k++) {
                 const float low = sap_mesh_along(part.lower, k), high = sap_mesh_along(part.upper, k);

@@ -68,9 +68,9 @@ __device__ void load_root(const sap_mesh_cuda_build& b, const sap_mesh_cuda_root
     for (int i = sap_lane(); i - sap_lane() < root.room; i += SAP_WARP) {
         sap_mesh_cuda_part part = sap_mesh_hole();
         if (i < root.room) part = sap_mesh_part_load(&b.small[root.first + i]);
-        const bool some = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
-        const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
-        if (some)
+        const bool is_part = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
+        const unsigned int all = __ballot_sync(SAP_ALL_LANES, is_part);
+        if (is_part)
             put_part(sap_mesh_part_box(part), sap_mesh_part_triangle(part), &s->frame,
                      at + __popc(all & sap_lanes_below()));
         at += __popc(all);
@@ -90,22 +90,22 @@ __device__ __forceinline__ void take_sides(const sap_mesh_cuda_build& b, const h
     SAP_UNROLL
     for (int t = 0; t < OWN; t++) {
         const int i = sap_lane() + SAP_WARP * t;
-        sap_halves* h = &own->halves[t];
-        h->has_left = h->has_right = false;
+        sap_halves* halves = &own->halves[t];
+        halves->has_left = halves->has_right = false;
         if (i < count) {
             const float lower = s->frame.lower[step.axis][i], upper = s->frame.upper[step.axis][i];
             for (int a = 0; a < 3; a++) {
-                h->left.lower[a] = h->right.lower[a] = s->frame.lower[a][i];
-                h->left.upper[a] = h->right.upper[a] = s->frame.upper[a][i];
+                halves->left.lower[a] = halves->right.lower[a] = s->frame.lower[a][i];
+                halves->left.upper[a] = halves->right.upper[a] = s->frame.upper[a][i];
             }
             own->triangle[t] = s->frame.triangle[i];
-            h->has_left = sap_reaches_left(lower, upper, step.plane, step.planar_left);
-            h->has_right = sap_reaches_right(lower, upper, step.plane, step.planar_left);
-            if (h->has_left && h->has_right)
-                *h = sap_mesh_clip_exactly(b.corners, own->triangle[t], h->left, step.axis, step.plane);
+            halves->has_left = sap_reaches_left(lower, upper, step.plane, step.planar_left);
+            halves->has_right = sap_reaches_right(lower, upper, step.plane, step.planar_left);
+            if (halves->has_left && halves->has_right)
+                *halves = sap_mesh_clip_exactly(b.corners, own->triangle[t], halves->left, step.axis, step.plane);
         }
-        own->left[t] = __ballot_sync(SAP_ALL_LANES, h->has_left);
-        own->right[t] = __ballot_sync(SAP_ALL_LANES, h->has_right);
+        own->left[t] = __ballot_sync(SAP_ALL_LANES, halves->has_left);
+        own->right[t] = __ballot_sync(SAP_ALL_LANES, halves->has_right);
     }
 }
 

@@ -10,14 +10,14 @@
 #include "mesh/large/plane_simd.h"
 #include "mesh/small/stage_simd.h"
 
-#define WIDE_PICK(mask, yes, no) ((wide)PICK(mask, (wide_int)(yes), (wide_int)(no)))
+#define VFLOAT_SELECT(mask, yes, no) ((vfloat)SELECT(mask, (vint)(yes), (vint)(no)))
 
-INLINE int row_width(int64_t count) { return ((int)count + WIDE - 1) / WIDE * WIDE; }
+INLINE int row_width(int64_t count) { return ((int)count + LANES - 1) / LANES * LANES; }
 
 // The best candidate of each lane.
 typedef struct best_lanes {
-    wide cost, plane;
-    wide_int choice; // 2 * axis + planar_left, or -1
+    vfloat cost, plane;
+    vint choice; // 2 * axis + planar_left, or -1
 } best_lanes;
 
 // The bounds along an axis that lie inside the cell, those of planar parts once; the rest of the last vector is zero.
@@ -26,7 +26,7 @@ INLINE int collect_candidates(const axis_rule* r, const float* lower, const floa
     const vreal low = v_set(r->lower), high = v_set(r->upper);
     int found = 0;
     uint32_t any_flat = 0;
-    for (int i = 0; i < count; i += WIDE) {
+    for (int i = 0; i < count; i += LANES) {
         const vreal x = v_load(lower + i), y = v_load(upper + i);
         const uint32_t flat = v_equal(x, y), parts = lanes_below(count - i);
         const uint32_t starts = v_less(low, x) & v_less(x, high) & parts;
@@ -42,41 +42,42 @@ INLINE int collect_candidates(const axis_rule* r, const float* lower, const floa
     return found;
 }
 
-INLINE void keep_cheaper(const axis_rule* r, const wide* plane, const wide* left, const wide* right,
-                         const wide_int* live, int choice, best_lanes* best) {
-    const wide zero = {0};
-    const wide_int none = {0};
-    const wide left_part = r->base + r->per * (*plane - r->lower), right_part = r->base + r->per * (r->upper - *plane);
-    wide cost = r->rules->traversal + r->rules->intersection * (left_part * *left + right_part * *right);
-    cost = WIDE_PICK((*left == zero) | (*right == zero), cost * 0.8F, cost);
+INLINE void keep_cheaper(const axis_rule* r, const vfloat* plane, const vfloat* left, const vfloat* right,
+                         const vint* live, int choice, best_lanes* best) {
+    const vfloat zero = {0};
+    const vint none = {0};
+    const vfloat left_part = r->base + r->per * (*plane - r->lower),
+                 right_part = r->base + r->per * (r->upper - *plane);
+    vfloat cost = r->rules->traversal + r->rules->intersection * (left_part * *left + right_part * *right);
+    cost = VFLOAT_SELECT((*left == zero) | (*right == zero), cost * 0.8F, cost);
     // As sap_plane_precedes.
-    const wide_int same = (choice < best->choice) | ((choice == best->choice) & (*plane < best->plane));
-    const wide_int cheaper = *live & ((cost < best->cost) | ((cost == best->cost) & same));
-    best->cost = WIDE_PICK(cheaper, cost, best->cost);
-    best->plane = WIDE_PICK(cheaper, *plane, best->plane);
-    best->choice = PICK(cheaper, none + choice, best->choice);
+    const vint same = (choice < best->choice) | ((choice == best->choice) & (*plane < best->plane));
+    const vint cheaper = *live & ((cost < best->cost) | ((cost == best->cost) & same));
+    best->cost = VFLOAT_SELECT(cheaper, cost, best->cost);
+    best->plane = VFLOAT_SELECT(cheaper, *plane, best->plane);
+    best->choice = SELECT(cheaper, none + choice, best->choice);
 }
 
 // Tries a vector of candidates: what each leaves on its sides is counted.
 INLINE void try_candidates(const axis_rule* r, const float* lower, const float* upper, int count,
                            const float* candidates, int live_count, bool planar, best_lanes* best) {
     static const int32_t numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const wide zero = {0};
-    wide_int lane;
-    wide plane;
+    const vfloat zero = {0};
+    vint lane;
+    vfloat plane;
     memcpy(&lane, numbers, sizeof lane);
     memcpy(&plane, candidates, sizeof plane);
-    wide_int left = {0}, right = {0}, in_plane = {0}, live = lane < live_count;
+    vint left = {0}, right = {0}, in_plane = {0}, live = lane < live_count;
     for (int j = 0; j < count; j++) {
-        const wide start = lower[j] - zero, end = upper[j] - zero;
-        wide_count_less(&left, &start, &plane);
-        wide_count_less(&right, &plane, &end);
+        const vfloat start = lower[j] - zero, end = upper[j] - zero;
+        vint_count_less(&left, &start, &plane);
+        vint_count_less(&right, &plane, &end);
     }
     for (int j = 0; planar && j < count; j++)
         if (lower[j] == upper[j]) in_plane -= (lower[j] - zero) == plane;
-    wide in_left = __builtin_convertvector(left, wide), in_right = __builtin_convertvector(right, wide);
-    wide with_left = __builtin_convertvector(left + in_plane, wide);
-    wide with_right = __builtin_convertvector(right + in_plane, wide);
+    vfloat in_left = __builtin_convertvector(left, vfloat), in_right = __builtin_convertvector(right, vfloat);
+    vfloat with_left = __builtin_convertvector(left + in_plane, vfloat);
+    vfloat with_right = __builtin_convertvector(right + in_plane, vfloat);
     keep_cheaper(r, &plane, &in_left, &with_right, &live, 2 * r->axis, best);
     if (planar) keep_cheaper(r, &plane, &with_left, &in_right, &live, 2 * r->axis + 1, best);
 }
@@ -85,7 +86,7 @@ INLINE void try_candidates(const axis_rule* r, const float* lower, const float* 
 static sap_mesh_split best_of_lanes(const best_lanes* lanes) {
     sap_mesh_split best = {.cost = INFINITY, .axis = -1};
     sap_plane chosen = {.axis = -1};
-    for (int i = 0; i < WIDE; i++) {
+    for (int i = 0; i < LANES; i++) {
         const int choice = lanes->choice[i];
         const sap_plane plane = {choice >> 1, lanes->plane[i] + 0.0F, choice & 1};
         if (choice < 0) continue;
@@ -101,18 +102,18 @@ static sap_mesh_split best_of_lanes(const best_lanes* lanes) {
 
 static sap_mesh_split small_split(const sap_mesh_rules* rules, const float* frame, int count,
                                   const sap_mesh_box* cell) {
-    const wide zero = {0};
-    best_lanes best = {zero + INFINITY, zero, (wide_int){0} - 1};
+    const vfloat zero = {0};
+    best_lanes best = {zero + INFINITY, zero, (vint){0} - 1};
     sap_measure m = measure_of(rules, cell);
     int width = row_width(count);
     for (int a = 0; a < 3; a++) {
         if (!m.split[a]) continue;
-        float candidates[2 * SAP_MESH_SMALL + 2 * WIDE];
+        float candidates[2 * SAP_MESH_SMALL + 2 * LANES];
         bool planar;
         axis_rule r = rule_of(rules, cell, &m, a);
         const float *lower = frame + a * width, *upper = frame + (3 + a) * width;
         int found = collect_candidates(&r, lower, upper, count, candidates, &planar);
-        for (int k = 0; k < found; k += WIDE)
+        for (int k = 0; k < found; k += LANES)
             try_candidates(&r, lower, upper, count, candidates + k, found - k, planar, &best);
     }
     return best_of_lanes(&best);
@@ -153,7 +154,7 @@ static void take_sides(const sap_mesh_rules* rules, const small_node* node, cons
     const float *lower = node->frame + split->axis * width, *upper = lower + 3 * width;
     const vreal plane = v_set(split->plane);
     uint64_t below = 0, above = 0;
-    for (int i = 0; i < node->count; i += WIDE) {
+    for (int i = 0; i < node->count; i += LANES) {
         const uint32_t parts = lanes_below(node->count - i);
         const uint32_t starts = v_less(v_load(lower + i), plane), ends = v_less(plane, v_load(upper + i));
         const uint32_t flat = parts & ~(starts | ends);
@@ -181,7 +182,7 @@ static void fill_frame(const small_node* node, uint64_t places, uint64_t clipped
     const int from = row_width(node->count), to = row_width(count_word(places));
     for (int row = 0; row < SAP_MESH_FRAME_ROWS; row++) {
         float* at = frame + row * to;
-        for (int i = 0; i < node->count; i += WIDE) {
+        for (int i = 0; i < node->count; i += LANES) {
             const uint32_t kept = (uint32_t)(places >> i) & ALL_LANES;
             v_store_kept(at, kept, v_load(node->frame + row * from + i));
             at += count_bits(kept);
@@ -193,38 +194,38 @@ static void fill_frame(const small_node* node, uint64_t places, uint64_t clipped
     }
 }
 
-static void small_leaf(sap_mesh_workshop* w, const float* frame, int count, int depth) {
-    memcpy(put_leaf(w, count, depth), frame + 6 * row_width(count), (size_t)count * sizeof(int32_t));
+static void small_leaf(sap_mesh_staging* staging, const float* frame, int count, int depth) {
+    memcpy(put_leaf(staging, count, depth), frame + 6 * row_width(count), (size_t)count * sizeof(int32_t));
 }
 
 static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
-                       sap_mesh_workshop* w) {
+                       sap_mesh_staging* staging) {
     small_node stack[SAP_MESH_DEPTH_MAX + 2];
     int waiting = 0;
-    stack[waiting++] = (small_node){job->cell, w->frames, NO_PARENT, (int)job->count, job->depth};
-    for (int i = 0; i < job->count; i++) write_part(w->frames, row_width(job->count), i, &parts[i]);
+    stack[waiting++] = (small_node){job->cell, staging->frames, NO_PARENT, (int)job->count, job->depth};
+    for (int i = 0; i < job->count; i++) write_part(staging->frames, row_width(job->count), i, &parts[i]);
     while (waiting > 0) {
         small_node node = stack[--waiting];
         sap_mesh_split split = {.cost = INFINITY, .axis = -1};
         sides s;
-        arrive(w, node.parent);
+        arrive(staging, node.parent);
         if (node.depth < rules->depth && sap_may_be_worth(rules->traversal, rules->intersection, (float)node.count))
             split = small_split(rules, node.frame, node.count, &node.cell);
         if (split.axis < 0 || !sap_is_worth(split.cost, rules->intersection, (float)node.count) ||
-            !sap_may_cut_small(w->spare, node.count)) {
-            small_leaf(w, node.frame, node.count, node.depth);
+            !sap_may_cut_small(staging->spare, node.count)) {
+            small_leaf(staging, node.frame, node.count, node.depth);
             continue;
         }
         take_sides(rules, &node, &split, &s);
         // The right frame below the left one, which is done with first.
         small_node right = {node.cell, node.frame + SAP_MESH_FRAME_ROWS * row_width(node.count),
-                            put_inner(w, split.axis, split.plane), count_word(s.right), node.depth + 1};
+                            put_inner(staging, split.axis, split.plane), count_word(s.right), node.depth + 1};
         small_node left = {node.cell, right.frame + SAP_MESH_FRAME_ROWS * row_width(right.count), NO_PARENT,
                            count_word(s.left), node.depth + 1};
         fill_frame(&node, s.right, s.clipped, s.halves[0], right.frame);
         fill_frame(&node, s.left, s.clipped, s.halves[1], left.frame);
         left.cell.upper[split.axis] = right.cell.lower[split.axis] = split.plane;
-        w->spare = sap_spare_after(w->spare, node.count, left.count, right.count);
+        staging->spare = sap_spare_after(staging->spare, node.count, left.count, right.count);
         stack[waiting++] = right;
         stack[waiting++] = left;
     }

@@ -119,12 +119,12 @@ static __device__ __forceinline__ int64_t sap_mesh_next_root(const sap_mesh_cuda
 }
 
 static __device__ __forceinline__ void sap_mesh_add_leaves(sap_mesh_cuda_leaves* sum,
-                                                           const sap_mesh_cuda_leaves& some) {
-    sum->leaves += some.leaves;
-    sum->empty += some.empty;
-    sum->references += some.references;
-    sum->largest = some.largest > sum->largest ? some.largest : sum->largest;
-    sum->deepest = some.deepest > sum->deepest ? some.deepest : sum->deepest;
+                                                           const sap_mesh_cuda_leaves& more) {
+    sum->leaves += more.leaves;
+    sum->empty += more.empty;
+    sum->references += more.references;
+    sum->largest = more.largest > sum->largest ? more.largest : sum->largest;
+    sum->deepest = more.deepest > sum->deepest ? more.deepest : sum->deepest;
 }
 
 // Builds the small roots, a warp each. A quality has `shared`, a warp's shared memory; `work`, what lanes know of a

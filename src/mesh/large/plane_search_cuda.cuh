@@ -1,7 +1,7 @@
 // What the threads of a block look for HIGH's plane of a node with: sums and bests of all threads, and ends of parts,
 // each of which is counted against the others.
-#ifndef SAPWOOD_MESH_LARGE_SEARCH_CUDA_CUH
-#define SAPWOOD_MESH_LARGE_SEARCH_CUDA_CUH
+#ifndef SAPWOOD_MESH_LARGE_PLANE_SEARCH_CUDA_CUH
+#define SAPWOOD_MESH_LARGE_PLANE_SEARCH_CUDA_CUH
 
 #include "mesh/large/divide_cuda.cuh"
 
@@ -45,7 +45,7 @@ typedef struct sap_mesh_range {
     bool done[SAP_MESH_SUBS];
 } sap_mesh_range;
 
-typedef struct sap_mesh_find_shared {
+typedef struct sap_mesh_search_shared {
     unsigned long long of_warps[SAP_MESH_WARPS];
     uint32_t bins[2][SAP_MESH_EDGES]; // starts, ends
     sap_mesh_choice choice;
@@ -54,7 +54,7 @@ typedef struct sap_mesh_find_shared {
     float held[SAP_MESH_ENDS_HELD];
     uint32_t held_count[SAP_MESH_KINDS];
     sap_mesh_range ranges[SAP_MESH_SUB_LEVELS];
-} sap_mesh_find_shared;
+} sap_mesh_search_shared;
 
 typedef struct sap_mesh_priced {
     float cost;
@@ -62,17 +62,17 @@ typedef struct sap_mesh_priced {
 } sap_mesh_priced;
 
 // What the node is judged by; all threads have the same.
-typedef struct sap_mesh_finder {
+typedef struct sap_mesh_plane_search {
     float traversal, intersection;
     sap_mesh_box cell;
     sap_measure measure;
-    sap_mesh_find_shared* s;
+    sap_mesh_search_shared* s;
     sap_mesh_priced best;
-} sap_mesh_finder;
+} sap_mesh_plane_search;
 
 // ---- All threads of the block
 
-static __device__ unsigned long long sap_mesh_block_min(sap_mesh_find_shared* s, unsigned long long x) {
+static __device__ unsigned long long sap_mesh_block_min(sap_mesh_search_shared* s, unsigned long long x) {
     x = sap_warp_min(x);
     if (sap_lane() == 0) s->of_warps[threadIdx.x / SAP_WARP] = x;
     __syncthreads();
@@ -81,7 +81,7 @@ static __device__ unsigned long long sap_mesh_block_min(sap_mesh_find_shared* s,
     return x;
 }
 
-static __device__ uint32_t sap_mesh_block_sum(sap_mesh_find_shared* s, uint32_t x) {
+static __device__ uint32_t sap_mesh_block_sum(sap_mesh_search_shared* s, uint32_t x) {
     x = sap_warp_sum(x);
     if (sap_lane() == 0) s->of_warps[threadIdx.x / SAP_WARP] = x;
     __syncthreads();
@@ -92,7 +92,7 @@ static __device__ uint32_t sap_mesh_block_sum(sap_mesh_find_shared* s, uint32_t 
 }
 
 // The sum of all threads before this one; the whole of all.
-static __device__ uint32_t sap_mesh_block_scan(sap_mesh_find_shared* s, uint32_t x, uint32_t* whole) {
+static __device__ uint32_t sap_mesh_block_scan(sap_mesh_search_shared* s, uint32_t x, uint32_t* whole) {
     uint32_t sum = x;
     for (int step = 1; step < SAP_WARP; step *= 2) {
         const uint32_t other = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned)step);
@@ -111,46 +111,46 @@ static __device__ uint32_t sap_mesh_block_scan(sap_mesh_find_shared* s, uint32_t
 }
 
 // Of all threads' best planes the first.
-static __device__ void sap_mesh_agree(sap_mesh_finder* f) {
-    const sap_plane own = f->best.plane;
+static __device__ void sap_mesh_agree(sap_mesh_plane_search* search) {
+    const sap_plane own = search->best.plane;
     const unsigned long long price = own.axis < 0 ? ~0ull
-                                                  : (unsigned long long)sap_ordinal_of(f->best.cost) << 3 |
+                                                  : (unsigned long long)sap_ordinal_of(search->best.cost) << 3 |
                                                         (unsigned)(2 * own.axis + own.planar_left);
-    const unsigned long long least = sap_mesh_block_min(f->s, price);
-    const unsigned long long at = sap_mesh_block_min(f->s, price == least ? sap_ordinal_of(own.at) : ~0ull);
+    const unsigned long long least = sap_mesh_block_min(search->s, price);
+    const unsigned long long at = sap_mesh_block_min(search->s, price == least ? sap_ordinal_of(own.at) : ~0ull);
     if (least == ~0ull) return;
-    f->best.cost = sap_real_of((uint32_t)(least >> 3));
-    f->best.plane.axis = (int)(least >> 1 & 3);
-    f->best.plane.planar_left = least & 1;
-    f->best.plane.at = sap_real_of((uint32_t)at);
+    search->best.cost = sap_real_of((uint32_t)(least >> 3));
+    search->best.plane.axis = (int)(least >> 1 & 3);
+    search->best.plane.planar_left = least & 1;
+    search->best.plane.at = sap_real_of((uint32_t)at);
 }
 
 // ---- Each thread on its own
 
-static __device__ void sap_mesh_offer(sap_mesh_finder* f, int axis, float at, bool planar_left, uint32_t left,
-                                      uint32_t right) {
+static __device__ void sap_mesh_offer(sap_mesh_plane_search* search, int axis, float at, bool planar_left,
+                                      uint32_t left, uint32_t right) {
     sap_plane plane;
     plane.axis = axis;
     plane.at = at + 0.0f;
     plane.planar_left = planar_left;
-    const float cost =
-        sap_cell_cost(f->cell, f->measure, axis, at, f->traversal, f->intersection, (float)left, (float)right);
-    if (!sap_plane_precedes(cost, plane, f->best.cost, f->best.plane)) return;
-    f->best.cost = cost;
-    f->best.plane = plane;
+    const float cost = sap_cell_cost(search->cell, search->measure, axis, at, search->traversal, search->intersection,
+                                     (float)left, (float)right);
+    if (!sap_plane_precedes(cost, plane, search->best.cost, search->best.plane)) return;
+    search->best.cost = cost;
+    search->best.plane = plane;
 }
 
 // A plane that is an end of parts, with those in it to the right and to the left.
-static __device__ void sap_mesh_try_end(sap_mesh_finder* f, int axis, float at, uint32_t left, uint32_t in_plane,
-                                        uint32_t right) {
-    if (!sap_is_candidate(f->cell, f->measure, axis, at)) return;
-    sap_mesh_offer(f, axis, at, false, left, right + in_plane);
-    if (in_plane) sap_mesh_offer(f, axis, at, true, left + in_plane, right);
+static __device__ void sap_mesh_try_end(sap_mesh_plane_search* search, int axis, float at, uint32_t left,
+                                        uint32_t in_plane, uint32_t right) {
+    if (!sap_is_candidate(search->cell, search->measure, axis, at)) return;
+    sap_mesh_offer(search, axis, at, false, left, right + in_plane);
+    if (in_plane) sap_mesh_offer(search, axis, at, true, left + in_plane, right);
 }
 
 // Counts what an end leaves on either side, among the ends from … to, which `before` and `after` others enclose.
-static __device__ void sap_mesh_count_end(sap_mesh_finder* f, const sap_mesh_ends& ends, int axis, float at, float from,
-                                          float to, uint32_t before, uint32_t after) {
+static __device__ void sap_mesh_count_end(sap_mesh_plane_search* search, const sap_mesh_ends& ends, int axis, float at,
+                                          float from, float to, uint32_t before, uint32_t after) {
     uint32_t in_plane = 0;
     for (uint32_t i = 0; i < ends.count[SAP_MESH_STARTS]; i++) {
         const float start = ends.at[SAP_MESH_STARTS][i];
@@ -161,7 +161,7 @@ static __device__ void sap_mesh_count_end(sap_mesh_finder* f, const sap_mesh_end
         after += stop <= to && stop > at;
     }
     for (uint32_t i = 0; i < ends.count[SAP_MESH_FLAT]; i++) in_plane += ends.at[SAP_MESH_FLAT][i] == at;
-    sap_mesh_try_end(f, axis, at, before, in_plane, after);
+    sap_mesh_try_end(search, axis, at, before, in_plane, after);
 }
 
 static __device__ __forceinline__ sap_mesh_ends sap_mesh_ends_of(const sap_mesh_chosen_bin& bin, const float* ends) {
