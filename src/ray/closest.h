@@ -24,7 +24,7 @@ SAP_FN sap_vector sap_difference(sap_vector a, sap_vector b) {
 SAP_FN float sap_dot(sap_vector a, sap_vector b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
 
 // from + along * part
-SAP_FN sap_vector sap_go(sap_vector from, sap_vector along, float part) {
+SAP_FN sap_vector sap_vector_add_scaled(sap_vector from, sap_vector along, float part) {
     sap_vector to;
     to.x = from.x + along.x * part;
     to.y = from.y + along.y * part;
@@ -47,7 +47,7 @@ SAP_FN float sap_edge_part(sap_vector from, sap_vector to, sap_vector query) {
 }
 
 SAP_FN sap_vector sap_edge_point(sap_vector from, sap_vector to, float part) {
-    sap_vector point = sap_go(from, sap_difference(to, from), part);
+    sap_vector point = sap_vector_add_scaled(from, sap_difference(to, from), part);
     point.x = part < 1.0f ? point.x : to.x;
     point.y = part < 1.0f ? point.y : to.y;
     point.z = part < 1.0f ? point.z : to.z;
@@ -91,7 +91,7 @@ SAP_FN sap_near_point sap_triangle_nearest(sap_triangle t, sap_vector query, flo
     float u = (cc * bq - bc * cq) / area;
     float v = (bb * cq - bc * bq) / area;
     if (area > 0.0f && u >= 0.0f && v >= 0.0f && u + v <= 1.0f)
-        best = sap_nearer(best, query, sap_go(sap_go(t.a, b, u), c, v), u, v);
+        best = sap_nearer(best, query, sap_vector_add_scaled(sap_vector_add_scaled(t.a, b, u), c, v), u, v);
     float ab = sap_edge_part(t.a, t.b, query);
     best = sap_nearer(best, query, sap_edge_point(t.a, t.b, ab), ab, 0.0f);
     float ac = sap_edge_part(t.a, t.c, query);

@@ -3,7 +3,7 @@
 #include "device/cuda_rooms.h"
 #include "ray/walk_cuda.cuh"
 
-enum { ABOUT_THREADS = 128 };
+enum { POINT_THREADS = 128 };
 
 // A tree and the points asked about, on the device.
 typedef struct closest_task {
@@ -80,8 +80,8 @@ static __device__ __forceinline__ sap_near_point nearest_of(const closest_task& 
     }
 }
 
-static __global__ void __launch_bounds__(ABOUT_THREADS) find_closest(const __grid_constant__ closest_task task) {
-    const int64_t i = (int64_t)blockIdx.x * ABOUT_THREADS + threadIdx.x;
+static __global__ void __launch_bounds__(POINT_THREADS) find_closest(const __grid_constant__ closest_task task) {
+    const int64_t i = (int64_t)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= task.job.count) return;
     const sap_vector query = sap_vector_of(task.job.points + 3 * i);
     const sap_near_point best = sap_is_finite(query) ? nearest_of(task, query) : sap_no_near_point(query, INFINITY);
@@ -95,9 +95,9 @@ static __global__ void __launch_bounds__(ABOUT_THREADS) find_closest(const __gri
     to->triangle = best.triangle;
 }
 
-static __global__ void __launch_bounds__(ABOUT_THREADS)
-    tell_inside(const __grid_constant__ sap_mesh_tree tree, const sap_inside_job job, float magnitude) {
-    const int64_t i = (int64_t)blockIdx.x * ABOUT_THREADS + threadIdx.x;
+static __global__ void __launch_bounds__(POINT_THREADS)
+    test_inside(const __grid_constant__ sap_mesh_tree tree, const sap_inside_job job, float magnitude) {
+    const int64_t i = (int64_t)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i < job.count) job.inside[i] = sap_is_inside(&tree, sap_vector_of(job.points + 3 * i), magnitude);
 }
 
@@ -110,7 +110,7 @@ sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_j
     task.job = *job;
     task.job.points = (const float*)sap_cuda_in(&call, job->points, (size_t)job->count * 3 * sizeof(float));
     task.job.closest = (sap_closest*)sap_cuda_out(&call, job->closest, (size_t)job->count * sizeof(sap_closest));
-    sap_cuda_launch(&call, find_closest, sap_cuda_grid_for(job->count, ABOUT_THREADS), task);
+    sap_cuda_launch(&call, find_closest, sap_cuda_grid_for(job->count, POINT_THREADS), task);
     return sap_cuda_end(&call, SAP_OK);
 }
 
@@ -120,7 +120,7 @@ sap_status sap_inside_cuda(const sap_mesh_tree* tree, const sap_inside_job* job)
     sap_inside_job on_device = *job;
     on_device.points = (const float*)sap_cuda_in(&call, job->points, (size_t)job->count * 3 * sizeof(float));
     on_device.inside = (uint8_t*)sap_cuda_out(&call, job->inside, (size_t)job->count);
-    sap_cuda_launch(&call, tell_inside, sap_cuda_grid_for(job->count, ABOUT_THREADS), *tree, on_device,
+    sap_cuda_launch(&call, test_inside, sap_cuda_grid_for(job->count, POINT_THREADS), *tree, on_device,
                     sap_mesh_magnitude(tree));
     return sap_cuda_end(&call, SAP_OK);
 }

@@ -12,7 +12,7 @@ enum { FIND_FIRST, FIND_ANY, FIND_ALL };
 // A tree and what is asked of it, on the device.
 typedef struct ray_task {
     sap_mesh_on_cuda mesh;
-    bool wide;       // rays and hits begin at multiples of 16 bytes
+    bool aligned;    // rays and hits begin at multiples of 16 bytes
     unsigned* taken; // 32 rays each; starts as zero
     sap_ray_job job;
 } ray_task;
@@ -21,9 +21,9 @@ typedef struct ray_task {
 typedef struct ray_lane {
     sap_prepared_ray ray;
     float margin;
-    sap_vector turned; // its origin, the axes in the order of the sheared triangles
-    int64_t number;    // -1: none yet
-    uint32_t side;     // of mesh/mesh_cuda.h, or NOWHERE
+    sap_vector turned_origin; // its origin, the axes in the order of the sheared triangles
+    int64_t number;           // -1: none yet
+    uint32_t side;            // of mesh/mesh_cuda.h, or NOWHERE
     sap_span span;
     int waiting;
     float t, u, v; // hits beyond t are of no interest
@@ -117,7 +117,7 @@ static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint3
                  z = __ldg(rows + lane->ray.axis_z);
     const uint32_t id = (uint32_t)__float_as_int(x.w);
     sap_prepared_ray ray = lane->ray;
-    ray.origin = lane->turned;
+    ray.origin = lane->turned_origin;
     ray.axis_x = 0;
     ray.axis_y = 1;
     ray.axis_z = 2;

@@ -8,10 +8,10 @@
 enum { FIND_FIRST, FIND_ANY, FIND_ALL };
 
 // Where lanes meet: a ray and a triangle each.
-typedef struct meeting {
+typedef struct intersections {
     vreal t, u, v, sum;
     uint32_t hits; // the lanes that do
-} meeting;
+} intersections;
 
 typedef struct sheared {
     vreal a[3], b[3], c[3], of_a, of_b, of_c;
@@ -46,8 +46,8 @@ INLINE void shear_corner(vreal* to, const vreal* corner, const vreal* origin, co
 }
 
 // corners: x, y, z of a, then b, then c, by the ray's own axes. `worst`: hits behind it are of no use.
-INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shear, vreal t_min, vreal worst,
-                    uint32_t among) {
+INLINE intersections intersect(const vreal* corners, const vreal* origin, const vreal* shear, vreal t_min, vreal worst,
+                               uint32_t active) {
     sheared s;
     vreal zero = v_set(0);
     shear_corner(s.a, corners, origin, shear);
@@ -56,7 +56,7 @@ INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shea
     s.of_a = v_sub(v_mul(s.c[0], s.b[1]), v_mul(s.c[1], s.b[0]));
     s.of_b = v_sub(v_mul(s.a[0], s.c[1]), v_mul(s.a[1], s.c[0]));
     s.of_c = v_sub(v_mul(s.b[0], s.a[1]), v_mul(s.b[1], s.a[0]));
-    uint32_t edges = among & (v_equal(s.of_a, zero) | v_equal(s.of_b, zero) | v_equal(s.of_c, zero));
+    uint32_t edges = active & (v_equal(s.of_a, zero) | v_equal(s.of_b, zero) | v_equal(s.of_c, zero));
     if (__builtin_expect(edges != 0, 0)) {
         sheared refined = s; // a copy: `s` itself stays in registers
         refine_edges(&refined, edges);
@@ -65,8 +65,8 @@ INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shea
         s.of_c = refined.of_c;
     }
     vreal least = v_min(v_min(s.of_a, s.of_b), s.of_c), most = v_max(v_max(s.of_a, s.of_b), s.of_c);
-    meeting m;
-    m.hits = among & (v_less_equal(zero, least) | v_less_equal(most, zero));
+    intersections m;
+    m.hits = active & (v_less_equal(zero, least) | v_less_equal(most, zero));
     m.t = m.u = m.v = m.sum = zero;
     if (!m.hits) return m;
     m.u = s.of_b;
@@ -85,7 +85,7 @@ INLINE void add_hit(found* f, int lane, real t, real u, real v, real sum, int32_
     if (count == f->limit) f->t[lane] = f->row[lane][count - 1].t;
 }
 
-INLINE void add_hits(found* f, const meeting* m, int32_t id) {
+INLINE void add_hits(found* f, const intersections* m, int32_t id) {
     real t[LANES], u[LANES], v[LANES], sum[LANES];
     v_store(t, m->t);
     v_store(u, m->u);
@@ -99,7 +99,7 @@ INLINE void add_hits(found* f, const meeting* m, int32_t id) {
 
 // The triangle at `place` against the rays of a packet; gives the lanes whose best hit it became.
 INLINE uint32_t triangle_against(const packet* p, const real* corners, const int32_t* ids, const int* axes,
-                                 int32_t place, uint32_t among, found* f, const int mode) {
+                                 int32_t place, uint32_t active, found* f, const int mode) {
     vreal corner[9], origin[3], shear[3];
 #pragma GCC unroll 3
     for (int k = 0; k < 3; k++) {
@@ -110,7 +110,7 @@ INLINE uint32_t triangle_against(const packet* p, const real* corners, const int
         shear[k] = v_load(p->shear[k]);
     }
     vreal best = v_load(f->t);
-    meeting m = meet(corner, origin, shear, v_load(p->t_min), best, among);
+    intersections m = intersect(corner, origin, shear, v_load(p->t_min), best, active);
     if (!m.hits) return 0;
     if (mode == FIND_ALL) {
         add_hits(f, &m, ids[place]);
@@ -204,7 +204,7 @@ INLINE void load_rows(rows* r, const real* corners, const int32_t* places, int n
 }
 
 // The best of what lane `lane` has found and the hits of a meeting with several triangles; whether it changed.
-INLINE bool take_best(found* f, int lane, const meeting* m, const int32_t* places, const int32_t* ids) {
+INLINE bool take_best(found* f, int lane, const intersections* m, const int32_t* places, const int32_t* ids) {
     real t[LANES], u[LANES], v[LANES], sum[LANES], best_t = f->t[lane];
     int32_t best_place = f->place[lane];
     int best = -1;
@@ -243,7 +243,7 @@ INLINE bool ray_against(const packet* p, int lane, const rows* r, const int32_t*
         origin[k] = v_set(p->origin[axes[k]][lane]);
         shear[k] = v_set(p->shear[k][lane]);
     }
-    meeting m = meet(corner, origin, shear, v_set(p->t_min[lane]), v_set(f->t[lane]), lanes_below(n));
+    intersections m = intersect(corner, origin, shear, v_set(p->t_min[lane]), v_set(f->t[lane]), lanes_below(n));
     if (!m.hits) return false;
     if (mode != FIND_ALL) return take_best(f, lane, &m, places, ids);
     real t[LANES], u[LANES], v[LANES], sum[LANES];

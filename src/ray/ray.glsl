@@ -45,7 +45,7 @@ sap_prepared_ray ray_at(ivec2 at) {
     uvec4 from = texelFetch(origins, at, 0);
     uvec4 to = texelFetch(directions, at, 0);
 #endif
-    sap_prepared_ray asked =
+    sap_prepared_ray given =
         sap_ray_prepare(sap_vector_of(uintBitsToFloat(from.xyz)), sap_vector_of(uintBitsToFloat(to.xyz)),
                         sap_float_of_bits(from.w), sap_float_of_bits(to.w), magnitude);
     // Comparisons of GLSL need not be false for what is no number.
@@ -53,13 +53,13 @@ sap_prepared_ray ray_at(ivec2 at) {
     uvec4 from_size = from & 0x7fffffffu;
     uvec4 to_size = to & 0x7fffffffu;
     bool is_finite = all(lessThan(from_size, uvec4(infinite))) && all(lessThan(to_size.xyz, uvec3(infinite)));
-    asked.is_ray = asked.is_ray && is_finite && to_size.w <= infinite;
-    return asked;
+    given.is_ray = given.is_ray && is_finite && to_size.w <= infinite;
+    return given;
 }
 
 #ifdef SAP_RESUMED
-sap_ray_place taken(uvec4 at, uvec4 hit) {
-    sap_ray_place walk;
+sap_ray_walk_state state_of(uvec4 at, uvec4 hit) {
+    sap_ray_walk_state walk;
     walk.going = at.x != ENDED;
     walk.node = at.x;
     walk.next = int(at.y);
@@ -73,8 +73,8 @@ sap_ray_place taken(uvec4 at, uvec4 hit) {
 }
 #endif
 
-void put(sap_ray_place walk) {
-    sap_walked hit = walk.found;
+void write_state(sap_ray_walk_state walk) {
+    sap_ray_result hit = walk.found;
     bool is_miss = !walk.going && hit.triangle < 0;
     out_place = uvec4(walk.going ? walk.node : ENDED, uint(walk.next), hit.place, uint(hit.visits));
     out_found = uvec4(is_miss ? 0x7f800000u : sap_bits_of_float(hit.t), sap_bits_of_float(hit.u),
@@ -100,10 +100,10 @@ void main() {
     sap_vector lower = sap_vector_of(mesh_lower);
     sap_vector upper = sap_vector_of(mesh_upper);
 #ifdef SAP_RESUMED
-    sap_ray_place walk = taken(texelFetch(place, here, 0), texelFetch(found, here, 0));
+    sap_ray_walk_state walk = state_of(texelFetch(place, here, 0), texelFetch(found, here, 0));
 #else
-    sap_ray_place walk = sap_ray_from(lower, upper);
+    sap_ray_walk_state walk = sap_ray_walk_begin(lower, upper);
 #endif
-    put(sap_ray_resume(walk, lower, upper, any_hit, rounds));
+    write_state(sap_ray_walk_resume(walk, lower, upper, any_hit, rounds));
 #endif
 }

@@ -12,16 +12,16 @@ enum {
     LOCAL_KEYS = 256 // calls of so many rays or fewer allocate nothing
 };
 
-typedef struct batch {
+typedef struct ray_call {
     sap_ray_run whole;
     const sap_ray_kernels* kernels;
     int64_t part; // rays in a part
     int threads;  // no more than there are parts: each has room for its keys
     sap_scratch keys;
     sap_progress_state progress;
-} batch;
+} ray_call;
 
-static sap_ray_run run_part(const batch* b, int64_t first) {
+static sap_ray_run run_part(const ray_call* b, int64_t first) {
     sap_ray_run run = b->whole;
     sap_ray_job* job = &run.job;
     int64_t left = job->count - first;
@@ -37,7 +37,7 @@ static sap_ray_run run_part(const batch* b, int64_t first) {
 // The shared walk, which counts what it looks at.
 static void trace_visits(const sap_ray_run* run) {
     for (int64_t i = 0; i < run->job.count; i++) {
-        sap_walked found = sap_ray_walk_cpu(run->tree, run->job.rays + i, run->magnitude, false);
+        sap_ray_result found = sap_ray_walk_cpu(run->tree, run->job.rays + i, run->magnitude, false);
         run->job.hits[i] = found.triangle < 0 ? (sap_hit){__builtin_inff(), 0, 0, -1}
                                               : (sap_hit){found.t, found.u, found.v, found.triangle};
         run->job.visits[i] = found.visits;
@@ -45,7 +45,7 @@ static void trace_visits(const sap_ray_run* run) {
 }
 
 // Both arrays of keys have room for the run's rays.
-static void trace_blocks(const batch* b, const sap_ray_run* run, sap_ray_key* keys, sap_ray_key* other) {
+static void trace_blocks(const ray_call* b, const sap_ray_run* run, sap_ray_key* keys, sap_ray_key* other) {
     int64_t count = run->job.count, later = 0;
     for (int64_t first = 0; first < count; first += SAP_RAY_BLOCK) {
         int n = count - first < SAP_RAY_BLOCK ? (int)(count - first) : SAP_RAY_BLOCK;
@@ -55,7 +55,7 @@ static void trace_blocks(const batch* b, const sap_ray_run* run, sap_ray_key* ke
     if (later) b->kernels->ordered(run, sap_ray_keys_sort(keys, other, later), later);
 }
 
-static void trace_part(batch* b, int64_t first) {
+static void trace_part(ray_call* b, int64_t first) {
     sap_ray_run run = run_part(b, first);
     sap_ray_key local[2 * LOCAL_KEYS], *keys = local, *other = local + LOCAL_KEYS;
     if (b->keys.memory) {
@@ -69,7 +69,7 @@ static void trace_part(batch* b, int64_t first) {
     sap_progress_add(&b->progress, run.job.count);
 }
 
-static void trace_all_parts(batch* b) {
+static void trace_all_parts(ray_call* b) {
     int64_t parts = (b->whole.job.count + b->part - 1) / b->part;
 #pragma omp parallel for num_threads(b->threads) schedule(dynamic) if (parts > 1)
     for (int64_t i = 0; i < parts; i++)
@@ -77,7 +77,7 @@ static void trace_all_parts(batch* b) {
 }
 
 // Chooses how long parts are, and takes all memory that they need.
-static bool reserve(batch* b) {
+static bool reserve(ray_call* b) {
     sap_device* device = b->whole.tree->device;
     int64_t count = b->whole.job.count, threads = device->options.threads;
     int64_t even = (count + threads * PARTS_PER_THREAD - 1) / (threads * PARTS_PER_THREAD);
@@ -92,9 +92,9 @@ static bool reserve(batch* b) {
 }
 
 sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job) {
-    batch b = {.whole = {tree, *job, sap_mesh_magnitude(tree)},
-               .kernels = sap_cpu_kernels_of(tree->device, 32)->ray,
-               .progress = sap_progress_begin(tree->device, job->count)};
+    ray_call b = {.whole = {tree, *job, sap_mesh_magnitude(tree)},
+                  .kernels = sap_cpu_kernels_of(tree->device, 32)->ray,
+                  .progress = sap_progress_begin(tree->device, job->count)};
     if (job->count < SAP_RAY_FEW && !job->visits) {
         b.kernels->few(&b.whole);
         return SAP_OK;

@@ -27,7 +27,7 @@ typedef struct ray_chunk {
 
 static __device__ __forceinline__ sap_ray read_ray(const ray_task& task, int64_t i) {
     sap_ray ray;
-    if (task.wide) {
+    if (task.aligned) {
         const float4* from = (const float4*)(task.job.rays + i);
         const float4 halves[2] = {from[0], from[1]};
         memcpy(&ray, halves, sizeof ray);
@@ -48,9 +48,9 @@ static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is
     const int64_t first = __shfl_sync(SAP_ALL_LANES, lane.number, 0);
     const bool is_next = is_one && lane.number == first + (int64_t)(threadIdx.x % SAP_WARP);
     if (__all_sync(SAP_ALL_LANES, is_next) && task.job.limit <= SAP_HITS_SHARED)
-        sap_hit_rows_write(task.job, shared, lane.row.count, first, task.wide);
+        sap_hit_rows_write(task.job, shared, lane.row.count, first, task.aligned);
     else if (is_one)
-        sap_hit_row_write(task.job, lane.row, lane.number, task.wide);
+        sap_hit_row_write(task.job, lane.row, lane.number, task.aligned);
     if (is_one && task.job.counts) task.job.counts[lane.number] = lane.row.count;
 }
 
@@ -66,16 +66,16 @@ static __device__ __forceinline__ void answer(const ray_task& task, bool is_one,
         task.job.occluded[lane.number] = is_hit;
     } else if (is_one) {
         const sap_hit hit = sap_hit_of(is_hit ? lane.t : INFINITY, lane.u, lane.v, lane.triangle);
-        sap_hit_write(task.job.hits + lane.number, hit, task.wide);
+        sap_hit_write(task.job.hits + lane.number, hit, task.aligned);
     }
 }
 
 static __device__ __forceinline__ void begin(const ray_task& task, int64_t number, ray_lane* lane) {
     const sap_prepared_ray ray = prepare(task, read_ray(task, number));
     lane->ray = ray;
-    lane->turned.x = sap_pick(ray.origin, ray.axis_x);
-    lane->turned.y = sap_pick(ray.origin, ray.axis_y);
-    lane->turned.z = sap_pick(ray.origin, ray.axis_z);
+    lane->turned_origin.x = sap_pick(ray.origin, ray.axis_x);
+    lane->turned_origin.y = sap_pick(ray.origin, ray.axis_y);
+    lane->turned_origin.z = sap_pick(ray.origin, ray.axis_z);
     lane->margin = sap_margin(task.mesh.magnitude + sap_largest_magnitude(ray.origin));
     lane->number = number;
     lane->span = sap_ray_clip(ray, task.mesh.lower, task.mesh.upper);
@@ -156,10 +156,10 @@ static __global__ void __launch_bounds__(RAY_THREADS)
     trace_visits(const __grid_constant__ sap_mesh_tree tree, const __grid_constant__ ray_task task) {
     const int64_t i = (int64_t)blockIdx.x * RAY_THREADS + threadIdx.x;
     if (i >= task.job.count) return;
-    const sap_walked found =
+    const sap_ray_result found =
         sap_ray_walk(&tree, prepare(task, read_ray(task, i)), task.mesh.lower, task.mesh.upper, false);
     const sap_hit hit = sap_hit_of(found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle);
-    sap_hit_write(task.job.hits + i, hit, task.wide);
+    sap_hit_write(task.job.hits + i, hit, task.aligned);
     task.job.visits[i] = found.visits;
 }
 
@@ -169,7 +169,7 @@ static ray_task task_of(const sap_mesh_tree* tree, const sap_ray_job* job) {
     ray_task task;
     memset((void*)&task, 0, sizeof task);
     task.mesh = sap_mesh_on_cuda_of(tree);
-    task.wide = (((uintptr_t)job->rays | (uintptr_t)job->hits) & 15) == 0;
+    task.aligned = (((uintptr_t)job->rays | (uintptr_t)job->hits) & 15) == 0;
     task.job = *job;
     return task;
 }

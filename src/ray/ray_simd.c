@@ -76,7 +76,7 @@ enum { CLASSES = 24 };
 
 // Whether rays start near each other and go much the same way.
 INLINE bool are_near(const sap_ray_run* run, const sap_ray* rays, int count) {
-    real low[8], high[8], reach = 0;
+    real low[8], high[8], longest_side = 0;
     memcpy(low, rays, sizeof low);
     memcpy(high, rays, sizeof high);
     for (int i = 1; i < count; i++) {
@@ -89,10 +89,11 @@ INLINE bool are_near(const sap_ray_run* run, const sap_ray* rays, int count) {
     }
     for (int k = 0; k < 3; k++) {
         real side = run->tree->shape.upper[k] - run->tree->shape.lower[k];
-        reach = side > reach ? side : reach;
+        longest_side = side > longest_side ? side : longest_side;
     }
     bool near = true;
-    for (int k = 0; k < 3; k++) near = near && high[k] - low[k] <= reach * 0.25f && high[4 + k] - low[4 + k] <= 0.5f;
+    for (int k = 0; k < 3; k++)
+        near = near && high[k] - low[k] <= longest_side * 0.25f && high[4 + k] - low[4 + k] <= 0.5f;
     return near;
 }
 

@@ -4,8 +4,8 @@
 // Cells do not overlap: the walk takes leaves in the order in which the ray meets them, and ends at the first leaf that
 // begins behind a hit.
 
-SAP_STRUCT(sap_walked)
-struct sap_walked {
+SAP_STRUCT(sap_ray_result)
+struct sap_ray_result {
     int triangle; // its number in the mesh, or -1
     float t;
     float u;
@@ -22,7 +22,7 @@ struct sap_far_side {
 };
 
 // The better of what was found and a triangle.
-SAP_FN sap_walked sap_place_trace(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM sap_walked found) {
+SAP_FN sap_ray_result sap_ray_test_triangle(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM sap_ray_result found) {
     sap_crossing hit = sap_triangle_cross(SAP_RAY sap_mesh_triangle(SAP_MESH place));
     if (hit.is_hit && hit.t <= found.t) {
         int id = sap_mesh_id(SAP_MESH place);
@@ -39,16 +39,16 @@ SAP_FN sap_walked sap_place_trace(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM s
 
 // Where a walk stands, so that it can go on later. The way to a node follows from its number, since nodes stand in
 // preorder; so what waits on that way need not be kept, but is found again.
-SAP_STRUCT(sap_ray_place)
-struct sap_ray_place {
+SAP_STRUCT(sap_ray_walk_state)
+struct sap_ray_walk_state {
     bool going;    // there is more to look at
     SAP_BITS node; // to be looked at next
     int next;      // of a leaf: the first triangle that has not been tested
-    sap_walked found;
+    sap_ray_result found;
 };
 
-SAP_FN sap_ray_place sap_ray_from(SAP_RAY_PARAM sap_vector lower, sap_vector upper) {
-    sap_ray_place walk;
+SAP_FN sap_ray_walk_state sap_ray_walk_begin(SAP_RAY_PARAM sap_vector lower, sap_vector upper) {
+    sap_ray_walk_state walk;
     sap_span span = sap_ray_clip(SAP_RAY lower, upper);
     walk.going = ray.is_ray && span.from <= span.to;
     walk.node = 0u;
@@ -64,8 +64,8 @@ SAP_FN sap_ray_place sap_ray_from(SAP_RAY_PARAM sap_vector lower, sap_vector upp
 
 // Goes on for about so many nodes and triangles (below 1: to the end); at most one way down the tree more. `any`: the
 // walk ends with the first leaf that holds a hit.
-SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_PARAM sap_vector lower, sap_vector upper,
-                                    bool any, int rounds) {
+SAP_FN sap_ray_walk_state sap_ray_walk_resume(SAP_MESH_PARAM sap_ray_walk_state walk, SAP_RAY_PARAM sap_vector lower,
+                                              sap_vector upper, bool any, int rounds) {
     sap_far_side waiting[SAP_MESH_STACK];
     int top = 0;
     int cost = rounds > 0 ? 1 : 0;
@@ -102,7 +102,7 @@ SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_P
             step = sap_mesh_step_at(SAP_MESH node);
         }
         while (next < step.count && left > 0) {
-            walk.found = sap_place_trace(SAP_MESH sap_mesh_place(SAP_MESH step, next), SAP_RAY walk.found);
+            walk.found = sap_ray_test_triangle(SAP_MESH sap_mesh_place(SAP_MESH step, next), SAP_RAY walk.found);
             next += 1;
             left -= cost;
         }
@@ -134,6 +134,6 @@ SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_P
     return walk;
 }
 
-SAP_FN sap_walked sap_ray_walk(SAP_MESH_PARAM SAP_RAY_PARAM sap_vector lower, sap_vector upper, bool any) {
-    return sap_ray_resume(SAP_MESH sap_ray_from(SAP_RAY lower, upper), SAP_RAY lower, upper, any, 0).found;
+SAP_FN sap_ray_result sap_ray_walk(SAP_MESH_PARAM SAP_RAY_PARAM sap_vector lower, sap_vector upper, bool any) {
+    return sap_ray_walk_resume(SAP_MESH sap_ray_walk_begin(SAP_RAY lower, upper), SAP_RAY lower, upper, any, 0).found;
 }

@@ -31,7 +31,7 @@ INLINE const int32_t* places_of(const mesh_view* mesh, const sap_mesh_node* leaf
 // ---- Leaves
 
 // FIND_ANY: lanes that have found something take no further part.
-INLINE void leave(found* f, uint32_t* lanes, uint32_t found_now) {
+INLINE void retire_lanes(found* f, uint32_t* lanes, uint32_t found_now) {
     *lanes &= ~found_now;
     for (; found_now; found_now &= found_now - 1) f->t[__builtin_ctz(found_now)] = -INFINITY;
 }
@@ -50,7 +50,7 @@ INLINE void visit_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, const p
             for (uint32_t todo = active; todo; todo &= todo - 1) {
                 int lane = __builtin_ctz(todo);
                 if (!ray_against(p, lane, &r, places + first, n, mesh->ids, f, mode) || mode != FIND_ANY) continue;
-                leave(f, lanes, 1u << lane);
+                retire_lanes(f, lanes, 1u << lane);
                 active &= ~(1u << lane);
             }
         }
@@ -60,7 +60,7 @@ INLINE void visit_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, const p
         const real* corners = mesh->corners + (size_t)places[i] * SAP_TRIANGLE_FLOATS;
         uint32_t changed = triangle_against(p, corners, mesh->ids, axes, places[i], active, f, mode);
         if (mode == FIND_ANY && changed) {
-            leave(f, lanes, changed);
+            retire_lanes(f, lanes, changed);
             active &= ~changed;
         }
     }
@@ -74,7 +74,7 @@ typedef struct pending {
 } pending;
 
 // The part of each ray within the tree's box.
-INLINE void clip(const mesh_view* mesh, const packet* p, vreal* from, vreal* to) {
+INLINE void clip_packet(const mesh_view* mesh, const packet* p, vreal* from, vreal* to) {
     *from = v_load(p->t_min);
     *to = v_load(p->t_max);
     for (int k = 0; k < 3; k++) {
@@ -94,7 +94,7 @@ INLINE void walk(const mesh_view* mesh, const packet* p, found* f, const int mod
     int top = 0, axes[3];
     uint32_t lanes = p->rays;
     vreal from, to;
-    clip(mesh, p, &from, &to);
+    clip_packet(mesh, p, &from, &to);
     if (!v_less_equal(from, to)) return;
     lane_axes(p, __builtin_ctz(lanes), axes);
     const sap_mesh_node* node = mesh->nodes;
