@@ -45,6 +45,7 @@ struct sap_mesh_step {
 };
 
 SAP_FN sap_mesh_step sap_mesh_step_at(SAP_MESH_PARAM SAP_BITS node) {
+    SAP_ASSERT(node < mesh->shape.nodes);
     const sap_mesh_node at = ((const sap_mesh_node*)(const void*)(mesh->arrays + mesh->shape.node_at))[node];
     sap_mesh_step step;
     step.axis = (int)(at.link & 3u);
@@ -58,11 +59,14 @@ SAP_FN sap_mesh_step sap_mesh_step_at(SAP_MESH_PARAM SAP_BITS node) {
 
 // The place of triangle number i of a leaf.
 SAP_FN SAP_BITS sap_mesh_place(SAP_MESH_PARAM sap_mesh_step leaf, int i) {
+    SAP_ASSERT(leaf.is_leaf && i >= 0 && i < leaf.count);
     if (leaf.count == 1) return leaf.first;
+    SAP_ASSERT((int64_t)leaf.first + i < mesh->shape.listed);
     return ((const SAP_BITS*)(const void*)(mesh->arrays + mesh->shape.reference_at))[leaf.first + (SAP_BITS)i];
 }
 
 SAP_FN sap_triangle sap_mesh_triangle(SAP_MESH_PARAM SAP_BITS place) {
+    SAP_ASSERT(place < mesh->shape.triangles);
     const float* v =
         (const float*)(const void*)(mesh->arrays + mesh->shape.corner_at) + (size_t)place * SAP_TRIANGLE_FLOATS;
     sap_triangle triangle;

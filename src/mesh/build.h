@@ -65,6 +65,7 @@ typedef struct sap_mesh_leaves {
 } sap_mesh_leaves;
 
 static inline void sap_mesh_leaves_add(sap_mesh_leaves* leaves, int64_t triangles, int32_t depth) {
+    SAP_ASSERT(triangles >= 0 && depth >= 0 && depth <= SAP_MESH_DEPTH_MAX);
     leaves->count++;
     leaves->empty += triangles == 0;
     leaves->listed += triangles > 1 ? triangles : 0;

@@ -33,6 +33,7 @@ static int64_t room_to_divide(const sap_mesh_large_node* node) {
 static int64_t first_that_fits(const sap_mesh_workspace* w, const sap_mesh_large_node* nodes, int64_t from, int64_t to,
                                int64_t (*needs)(const sap_mesh_large_node*)) {
     int64_t room = w->capacity - w->used[0] - w->used[1];
+    SAP_ASSERT(room >= 0);
     while (to > from && needs(&nodes[to - 1]) <= room) room -= needs(&nodes[--to]);
     return to;
 }
@@ -55,6 +56,7 @@ static int64_t make_room_for(sap_mesh_workspace* w, int side, int64_t from,
 static void finish(sap_mesh_workspace* w, sap_mesh_large_node* node, const sap_mesh_staging* staging) {
     sap_mesh_record* record = &sap_mesh_workspace_records(w)[node->record];
     const sap_mesh_part* parts = sap_mesh_workspace_parts(w) + node->job.first;
+    SAP_ASSERT(!node->done);
     node->done = true;
     if (!sap_mesh_workspace_piece(w, record, staging ? staging->node_count : 1,
                                   staging ? staging->reference_count : node->job.count))
@@ -97,6 +99,7 @@ static void find_or_build_all(sap_mesh_workspace* w, int side, int64_t from) {
         nodes[i].scratch = at;
         at += room_to_find(&nodes[i]);
     }
+    SAP_ASSERT(at <= w->capacity - w->used[0] - w->used[1]);
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic) if (to - from > 1)
     for (int64_t i = from; i < to; i++) find_or_build(w, &nodes[i], room + floats * (size_t)nodes[i].scratch);
 }
@@ -116,6 +119,8 @@ static bool place_children(sap_mesh_workspace* w, int side, int64_t from) {
         sap_mesh_large_node* node = &sap_mesh_workspace_nodes(w, side)[i];
         if (node->done) continue;
         int64_t counts[2] = {node->split.left, node->split.right};
+        SAP_ASSERT(node->found && node->split.axis >= 0 && node->split.axis < 3);
+        SAP_ASSERT(counts[0] + counts[1] >= node->job.count);
         records[node->record].axis = node->split.axis;
         records[node->record].plane = node->split.plane;
         records[node->record].left = w->record_count;
@@ -128,6 +133,7 @@ static bool place_children(sap_mesh_workspace* w, int side, int64_t from) {
                 (sap_mesh_large_node){.reserved = counts[k], .record = w->record_count++, .share = node->share * part};
             child->job.first = other ? w->capacity - w->used[1] - counts[k] : w->used[0];
             w->used[other] += counts[k];
+            SAP_ASSERT(w->used[0] + w->used[1] <= w->capacity);
         }
     }
     return true;
@@ -144,6 +150,7 @@ static void divide_all(sap_mesh_workspace* w, int side, int64_t from) {
         sap_mesh_job *left = &children[node->child].job, *right = &children[node->child + 1].job;
         w->kernels->divide(&w->rules, parts + node->job.first, &node->job, &node->split, parts + left->first,
                            parts + right->first, left, right);
+        SAP_ASSERT(left->count <= children[node->child].reserved && right->count <= children[node->child + 1].reserved);
     }
 }
 
@@ -159,6 +166,7 @@ static bool advance(sap_mesh_workspace* w, int side) {
     divide_all(w, side, from);
     const sap_mesh_large_node* nodes = sap_mesh_workspace_nodes(w, side);
     while (w->waiting[side] > from) w->used[side] -= nodes[--w->waiting[side]].reserved;
+    SAP_ASSERT(w->used[side] >= 0 && (w->waiting[side] > 0 || w->used[side] == 0));
     return true;
 }
 

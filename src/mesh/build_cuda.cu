@@ -90,6 +90,7 @@ void* take(build* w, size_t bytes) {
 
 void give_back(build* w, void* memory, size_t bytes) {
     if (!memory) return;
+    SAP_ASSERT(w->in_use >= whole_pages(bytes));
     w->in_use -= whole_pages(bytes);
     sap_cuda_give(&w->call, memory);
 }
@@ -179,6 +180,7 @@ void lengthen(build* w, type** list, int64_t* capacity, int64_t* room, uint64_t 
         if (most > half) most = half;
     }
     count = at_least(count, most);
+    SAP_ASSERT(count >= used);
     take_list(w, &longer, 0, count);
     sap_cuda_copy(&w->call, longer, *list, (size_t)used * sizeof(type));
     give_back(w, *list, (size_t)*capacity * sizeof(type));
@@ -305,6 +307,8 @@ bool make_shape(build* w, const sap_mesh_cuda_top* root, sap_mesh_tree_shape* sh
     shape->largest_leaf = s->largest;
     memcpy(shape->lower, s->box.lower, sizeof shape->lower);
     memcpy(shape->upper, s->box.upper, sizeof shape->upper);
+    SAP_ASSERT(shape->nodes == 2 * shape->leaves - 1 && shape->listed <= shape->references);
+    SAP_ASSERT(shape->references <= root->positions);
     if (shape->nodes >= (int64_t)1 << 30 || root->positions > INT32_MAX)
         w->call.status =
             sap_fail(w->tree->device, SAP_ERROR_RANGE,

@@ -226,6 +226,7 @@ static __device__ __forceinline__ sap_mesh_cuda_part sap_mesh_part_of(const sap_
 }
 
 static __device__ __forceinline__ sap_triangle sap_mesh_corners_of(const float4* corners, int triangle) {
+    SAP_ASSERT(triangle >= 0);
     const float4 a = corners[3 * (int64_t)triangle], b = corners[3 * (int64_t)triangle + 1],
                  c = corners[3 * (int64_t)triangle + 2];
     sap_triangle t;
@@ -247,6 +248,7 @@ typedef struct sap_mesh_cuda_leaves {
 } sap_mesh_cuda_leaves;
 
 static __device__ __forceinline__ void sap_mesh_count_leaf(sap_mesh_cuda_leaves* sum, int32_t count, int32_t depth) {
+    SAP_ASSERT(count >= 0 && depth >= 0 && depth <= SAP_MESH_DEPTH_MAX);
     sum->leaves++;
     sum->empty += count == 0;
     sum->references += (unsigned long long)count;
@@ -269,6 +271,7 @@ static __device__ __forceinline__ void sap_mesh_publish_leaves(sap_mesh_cuda_sta
 static __device__ __forceinline__ void sap_mesh_complete(const sap_mesh_cuda_build& b, int32_t piece, int64_t nodes,
                                                          int64_t positions, int64_t listed) {
     for (int32_t at = piece;;) {
+        SAP_ASSERT(at < b.top_capacity && positions >= listed);
         sap_mesh_cuda_top* top = &b.tops[at];
         top->nodes = nodes;
         top->positions = positions;

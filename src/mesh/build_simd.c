@@ -29,6 +29,7 @@ static void large_leaf(sap_mesh_staging* staging, const sap_mesh_part* parts, in
 
 static void small_subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                           sap_mesh_staging* staging) {
+    SAP_ASSERT(job->count <= SAP_MESH_SMALL && job->count <= job->most);
     staging->spare = sap_spare_at_first(job->most, job->count);
     if (rules->fast && job->count > 0)
         small_fast(rules, parts, job, staging);
@@ -40,6 +41,7 @@ static void small_subtree(const sap_mesh_rules* rules, const sap_mesh_part* part
 static void squeeze(sap_mesh_part* parts, waiting_node* stack, int waiting) {
     int64_t used = 0;
     for (int i = 0; i < waiting; i++) {
+        SAP_ASSERT(stack[i].job.count == 0 || stack[i].job.first >= used);
         memmove(parts + used, parts + stack[i].job.first, (size_t)stack[i].job.count * sizeof *parts);
         stack[i].job.first = used;
         used += stack[i].job.count;
@@ -51,6 +53,9 @@ static void divide_topmost(const sap_mesh_rules* rules, const sap_mesh_split* sp
                            sap_mesh_staging* staging) {
     if (stack[*waiting - 1].job.first + stack[*waiting - 1].job.count + split->left + split->right > rules->part_room)
         squeeze(staging->parts, stack, *waiting);
+    SAP_ASSERT(*waiting > 0 && *waiting < SAP_MESH_DEPTH_MAX + 2);
+    SAP_ASSERT(stack[*waiting - 1].job.first + stack[*waiting - 1].job.count + split->left + split->right <=
+               rules->part_room);
     const sap_mesh_job job = stack[--*waiting].job;
     waiting_node left = {.parent = NO_PARENT}, right = {.parent = put_inner(staging, split->axis, split->plane)};
     if (split->left == 0 || split->right == 0) {
@@ -71,6 +76,7 @@ static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, con
                     sap_mesh_staging* staging) {
     waiting_node stack[SAP_MESH_DEPTH_MAX + 2];
     int waiting = 0;
+    SAP_ASSERT(job->count <= SAP_MESH_SUBTREE);
     stack[waiting++] = (waiting_node){*job, NO_PARENT};
     stack[0].job.first = 0;
     memcpy(staging->parts, parts, (size_t)job->count * sizeof *parts);
@@ -93,6 +99,9 @@ static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, con
         else
             large_leaf(staging, own, node->job.count, node->job.depth);
     }
+    SAP_ASSERT(staging->node_count == 2 * staging->leaves.count - 1 && staging->node_count <= 2 * rules->staged);
+    SAP_ASSERT(staging->reference_count <= rules->staged);
+    SAP_ASSERT(staging->reference_count + staging->leaves.empty <= (job->most > 0 ? job->most : 1));
 }
 
 #if SAP_SIMD == 1

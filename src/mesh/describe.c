@@ -41,6 +41,7 @@ static double expected_cost(const sap_mesh_tree* t) {
         left.upper[axis] = right.lower[axis] = (double)plane;
         left.node = c.node + 1;
         right.node = node.link >> 2;
+        SAP_ASSERT(waiting + 2 <= SAP_MESH_DEPTH_MAX + 2);
         stack[waiting++] = right;
         stack[waiting++] = left;
     }

@@ -9,6 +9,7 @@
 #ifndef SAPWOOD_MESH_LAYOUT_H
 #define SAPWOOD_MESH_LAYOUT_H
 
+#include "base/assert.h"
 #include "device/device.h"
 #include "sapwood/mesh.h"
 #include "saved/saved.h"

@@ -24,6 +24,7 @@ static bool load_triangle(const sap_mesh* mesh, int64_t i, float most, float* co
         float x = c[k], y = c[3 + k], z = c[6 + k], low = x < y ? x : y, high = x < y ? y : x;
         part->lower[k] = low < z ? low : z;
         part->upper[k] = high > z ? high : z;
+        SAP_ASSERT(part->lower[k] <= part->upper[k]);
     }
     part->triangle = (int32_t)i;
     part->unused = 0;

@@ -52,6 +52,7 @@ static __global__ void __launch_bounds__(LOAD_THREADS)
             lower[k] = fminf(lower[k], box.lower[k]);
             upper[k] = fmaxf(upper[k], box.upper[k]);
         }
+        SAP_ASSERT(i < b.capacity);
         b.parts[i] = sap_mesh_part_of(box, (int)i);
     }
     for (int k = 0; k < 3; k++) {

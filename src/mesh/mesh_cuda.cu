@@ -39,6 +39,7 @@ static __device__ void pack_leaf(const pack_task& task, int64_t i) {
     const sap_mesh_node node = task.nodes[i];
     const uint32_t count = node.link >> 2;
     float4* to = task.triangles + 3 * (size_t)first_of(task, i);
+    SAP_ASSERT((int64_t)first_of(task, i) + count <= (task.before[i + 1] & ((1u << LEAF_BITS) - 1)));
     for (uint32_t j = 0; j < count; j++) {
         const uint32_t place = count == 1 ? node.bits : (uint32_t)task.references[node.bits + j];
         const float* v = task.corners + (size_t)place * SAP_TRIANGLE_FLOATS;
@@ -84,6 +85,7 @@ void sap_mesh_cuda_reserve(sap_cuda_call* call, sap_mesh_tree* tree, const sap_m
     }
     sap_mesh_cuda* beside = sap_mesh_cuda_of(tree);
     const int64_t inner = shape->nodes - shape->leaves;
+    SAP_ASSERT(inner >= 0 && positions >= shape->references);
     const size_t bytes = shape->bytes + SAP_ALIGNMENT, node_bytes = (size_t)(inner ? inner : 1) * sizeof(uint4),
                  triangle_bytes = (size_t)(positions ? positions : 1) * 3 * sizeof(float4);
     void* arrays = grow(call, tree->memory.allocated, bytes);

@@ -101,6 +101,7 @@ SAP_FN bool sap_may_cut(int64_t most, int64_t left, int64_t right) {
 
 // What the side that takes `part` of the parts is given, `count` of them once they are clipped.
 SAP_FN int64_t sap_hand_down(int64_t most, int64_t left, int64_t right, int64_t part, int64_t count) {
+    SAP_ASSERT(left + right > 0 && (part == left || part == right) && count >= 0 && count <= part);
     int64_t given = (int64_t)((double)most * (double)part / (double)(left + right));
     int64_t limit = sap_most_references(count);
     if (left == 0 || right == 0) given = given - 1;
@@ -113,7 +114,9 @@ SAP_FN int64_t sap_hand_down(int64_t most, int64_t left, int64_t right, int64_t 
 SAP_FN int64_t sap_spare_at_first(int64_t most, int64_t count) { return most - (count > 0 ? count : 1); }
 SAP_FN bool sap_may_cut_small(int64_t spare, int64_t count) { return count <= spare; }
 SAP_FN int64_t sap_spare_after(int64_t spare, int64_t count, int64_t left, int64_t right) {
-    return spare + count - (left > 0 ? left : 1) - (right > 0 ? right : 1);
+    int64_t after = spare + count - (left > 0 ? left : 1) - (right > 0 ? right : 1);
+    SAP_ASSERT(left <= count && right <= count && after >= 0);
+    return after;
 }
 
 // ---- Nodes of more triangles: bins
@@ -129,6 +132,7 @@ SAP_FN float sap_bin_scale(sap_mesh_box cell, sap_measure measure, int axis) {
 }
 SAP_FN int sap_bin_of(float x, float lower, float scale) {
     int bin = (int)((x - lower) * scale);
+    SAP_ASSERT(bin >= 0);
     return bin < 63 ? bin : 63;
 }
 SAP_FN float sap_bin_edge(sap_mesh_box cell, int axis, int bin) {

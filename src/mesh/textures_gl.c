@@ -21,6 +21,7 @@ static void pack_nodes(const sap_mesh_tree* tree, sap_mesh_node* to) {
         to[i].bits = before;
         before += nodes[i].link >> 2;
     }
+    SAP_ASSERT((int64_t)before == tree->shape.references);
 }
 
 // The triangles that a row of leaves refers to: each corner's x, y, z and the triangle's number.
@@ -29,6 +30,7 @@ static uint32_t* pack_leaf(const sap_mesh_tree* tree, sap_mesh_node leaf, uint32
     const uint32_t count = leaf.link >> 2;
     for (uint32_t i = 0; i < count; i++) {
         const size_t place = count == 1 ? leaf.bits : (size_t)references[leaf.bits + i];
+        SAP_ASSERT((int64_t)place < tree->shape.triangles);
         const float* corners = sap_mesh_corners(tree) + place * SAP_TRIANGLE_FLOATS;
         for (int k = 0; k < TEXELS; k++, to += 4) {
             memcpy(to, corners + (size_t)3 * (size_t)k, 3 * sizeof *to);
@@ -39,9 +41,11 @@ static uint32_t* pack_leaf(const sap_mesh_tree* tree, sap_mesh_node leaf, uint32
 }
 
 static void pack_triangles(const sap_mesh_tree* tree, uint32_t* to) {
+    const uint32_t* end = to + (size_t)4 * TEXELS * (size_t)tree->shape.references;
     const sap_mesh_node* nodes = sap_mesh_nodes(tree);
     for (int64_t i = 0; i < tree->shape.nodes; i++)
         if ((nodes[i].link & 3) == SAP_MESH_LEAF) to = pack_leaf(tree, nodes[i], to);
+    SAP_ASSERT(to == end);
 }
 
 static void make_texture(sap_gl_call* call, sap_gl_mesh* textures, int which, int64_t texels, const void* data) {

@@ -100,6 +100,7 @@ static sap_status check_nodes(const sap_mesh_tree* t) {
         if (status != SAP_OK) return status;
         uint32_t axis = node->link & 3;
         now.depth++;
+        SAP_ASSERT(count <= SAP_MESH_DEPTH_MAX);
         stack[count] = now;
         stack[count].node = node->link >> 2;
         stack[count++].lower[axis] = plane_of(node);
@@ -142,10 +143,12 @@ static void cut(polygon* p, int axis, double plane, double sign) {
         const double *u = p->corner[i ? i - 1 : p->count - 1], *w = p->corner[i];
         double du = (u[axis] - plane) * sign, dw = (w[axis] - plane) * sign;
         if ((du > 0) != (dw > 0)) {
+            SAP_ASSERT(kept.count < POLYGON);
             double part = du / (du - dw);
             for (int k = 0; k < 3; k++) kept.corner[kept.count][k] = u[k] + part * (w[k] - u[k]);
             kept.corner[kept.count++][axis] = plane;
         }
+        SAP_ASSERT(dw > 0 || kept.count < POLYGON);
         if (!(dw > 0)) memcpy(kept.corner[kept.count++], w, sizeof kept.corner[0]);
     }
     *p = kept;
@@ -203,6 +206,7 @@ static int64_t first_leaf_without(const sap_mesh_tree* t, int32_t triangle, doub
         left.node = now.node + 1;
         right.node = node->link >> 2;
         left.upper[axis] = right.lower[axis] = plane;
+        SAP_ASSERT(count + 2 <= SAP_MESH_DEPTH_MAX + 2);
         double low = (double)fminf(fminf(c[axis], c[axis + 3]), c[axis + 6]);
         double high = (double)fmaxf(fmaxf(c[axis], c[axis + 3]), c[axis + 6]);
         if (low < plane - margin && reaches(c, left.lower, left.upper, margin)) stack[count++] = left;

@@ -27,6 +27,7 @@ static bool take_scratch(sap_mesh_workspace* w, size_t bytes, sap_scratch* scrat
 }
 
 bool sap_mesh_workspace_grow(sap_mesh_workspace* w, sap_scratch* list, size_t used, size_t bytes) {
+    SAP_ASSERT(used <= bytes && used <= list->bytes);
     if (list->bytes >= bytes) return true;
     sap_scratch larger = {NULL, 0};
     if (!take_scratch(w, bytes + bytes / 2, &larger)) return false;
@@ -47,6 +48,7 @@ bool sap_mesh_workspace_make_room(sap_mesh_workspace* w, int64_t parts) {
     const sap_mesh_part* from = sap_mesh_workspace_parts(w);
     sap_mesh_part* to = (sap_mesh_part*)(void*)larger.memory;
     capacity = (int64_t)(larger.bytes / sizeof *to);
+    SAP_ASSERT(capacity >= needed);
     memcpy(to, from, (size_t)w->used[0] * sizeof *to);
     memcpy(to + capacity - w->used[1], from + w->capacity - w->used[1], (size_t)w->used[1] * sizeof *to);
     for (int64_t i = 0; i < w->waiting[1]; i++) sap_mesh_workspace_nodes(w, 1)[i].job.first += capacity - w->capacity;
@@ -65,6 +67,7 @@ static size_t staging_bytes(const sap_mesh_rules* rules, int64_t subtree) {
 
 sap_mesh_staging sap_mesh_workspace_staging(const sap_mesh_workspace* w, int thread) {
     const size_t staged = (size_t)w->rules.staged, parts = (size_t)w->rules.part_room;
+    SAP_ASSERT(thread >= 0 && thread < w->threads);
     unsigned char* at = w->stagings.memory + w->staging_bytes * (size_t)thread;
     sap_mesh_staging staging = {.nodes = (sap_mesh_node*)(void*)at};
     at += sap_align(2 * staged * sizeof *staging.nodes);
@@ -74,6 +77,8 @@ sap_mesh_staging sap_mesh_workspace_staging(const sap_mesh_workspace* w, int thr
     at += sap_align(parts * sizeof *staging.parts);
     staging.frames = (float*)(void*)at;
     staging.events = staging.frames + sap_align(SAP_MESH_FRAMES * sizeof(float)) / sizeof(float);
+    SAP_ASSERT((unsigned char*)(staging.events + SAP_MESH_EVENTS(w->rules.staged / SAP_MESH_STAGED)) <=
+               w->stagings.memory + w->staging_bytes * ((size_t)thread + 1));
     return staging;
 }
 
@@ -90,6 +95,7 @@ static bool new_block(sap_mesh_workspace* w, size_t bytes) {
 
 bool sap_mesh_workspace_piece(sap_mesh_workspace* w, sap_mesh_record* record, int64_t nodes, int64_t references) {
     size_t node_bytes = (size_t)nodes * sizeof(sap_mesh_node);
+    SAP_ASSERT(w->block_count > 0 && nodes > 0 && references >= 0);
     size_t bytes = node_bytes + ((size_t)references * sizeof(int32_t) + 7) / 8 * 8;
     bool has_room = true;
 #pragma omp critical(sap_mesh_piece)
@@ -99,6 +105,7 @@ bool sap_mesh_workspace_piece(sap_mesh_workspace* w, sap_mesh_record* record, in
         if (has_room) {
             unsigned char* at = w->blocks[w->block_count - 1].memory + w->block_used;
             w->block_used += bytes;
+            SAP_ASSERT(w->block_used <= w->blocks[w->block_count - 1].bytes);
             record->nodes = (sap_mesh_node*)(void*)at;
             record->references = (int32_t*)(void*)(at + node_bytes);
             record->node_count = nodes;
@@ -163,6 +170,7 @@ sap_status sap_mesh_workspace_open(sap_mesh_workspace* w, const sap_mesh* mesh) 
     if (!take_scratch(w, bytes, &w->parts)) return w->status;
     w->capacity = (int64_t)((w->limit ? bytes : w->parts.bytes) / sizeof(sap_mesh_part));
     w->rules.corners = (const float*)(const void*)w->corners.memory;
+    SAP_ASSERT(w->capacity >= triangles && w->threads > 0);
     return SAP_OK;
 }
 

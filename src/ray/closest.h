@@ -156,6 +156,7 @@ SAP_FN sap_near_point sap_leaf_nearest(SAP_MESH_PARAM sap_mesh_step leaf, sap_ve
 // `query` is finite; `infinite` is infinity, which has no name in all languages.
 SAP_FN sap_near_point sap_mesh_nearest(SAP_MESH_PARAM sap_vector query, sap_vector lower, sap_vector upper,
                                        float infinite) {
+    SAP_ASSERT(sap_is_finite(query));
     sap_near_point best = sap_no_near_point(query, infinite);
     float magnitude = sap_largest_magnitude(lower);
     float other = sap_largest_magnitude(upper);
@@ -180,6 +181,7 @@ SAP_FN sap_near_point sap_mesh_nearest(SAP_MESH_PARAM sap_vector query, sap_vect
             if (step.axis == 1) far_side.outside.y = gap > at.outside.y ? gap : at.outside.y;
             if (step.axis == 2) far_side.outside.z = gap > at.outside.z ? gap : at.outside.z;
             if (sap_cell_distance2(far_side.outside) <= best.distance2) {
+                SAP_ASSERT(top < SAP_MESH_STACK);
                 waiting[top] = far_side;
                 top += 1;
             }

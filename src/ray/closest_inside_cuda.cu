@@ -40,8 +40,10 @@ static __device__ __forceinline__ void step(const closest_task& task, sap_vector
     at->w = sap_float_of_bits(near_side);
     if (is_far && near_side == SAP_MESH_SIDE_EMPTY)
         *at = far_place;
-    else if (is_far)
+    else if (is_far) {
+        SAP_ASSERT(*waiting < SAP_MESH_STACK);
         stack[(*waiting)++] = far_place;
+    }
 }
 
 static __device__ __forceinline__ void look_into_leaf(const closest_task& task, uint32_t side, sap_vector query,

@@ -43,6 +43,7 @@ static __device__ __forceinline__ sap_hit_row sap_hit_row_of(const sap_ray_job& 
 // A lane completes its ray's row: its hits if they lie in shared memory, then misses.
 static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job, const sap_hit_row& row, int64_t ray,
                                                          bool aligned) {
+    SAP_ASSERT(row.count <= job.limit && ray >= 0 && ray < job.count);
     sap_hit* to = job.hits + ray * job.limit;
     for (int j = job.limit <= SAP_HITS_SHARED ? 0 : row.count; j < job.limit; j++)
         sap_hit_write(to + j, j < row.count ? row.hits[j * row.stride] : sap_hit_of(INFINITY, 0, 0, -1), aligned);
@@ -51,6 +52,7 @@ static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job,
 // The same for 32 rays that follow each other, `first` the first lane's: all lanes write side by side.
 static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job, const sap_hit* shared, int count,
                                                           int64_t first, bool aligned) {
+    SAP_ASSERT(job.limit <= SAP_HITS_SHARED && first + SAP_WARP <= job.count);
     const int lane = (int)(threadIdx.x % SAP_WARP);
     const sap_hit* warp = shared + (threadIdx.x - (unsigned)lane);
     sap_hit* to = job.hits + first * job.limit;

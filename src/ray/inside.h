@@ -21,6 +21,7 @@ SAP_FN sap_vector sap_inside_direction(int i) {
         {-0.6131f, -0.3947f, 0.6843f}, {0.8699f, -0.2713f, -0.4121f},  {0.4391f, 0.6277f, -0.6428f},
         {-0.7919f, 0.3343f, -0.5111f}, {-0.2239f, -0.9371f, -0.2677f}, {0.5857f, -0.7457f, 0.3179f},
         {-0.1733f, 0.2477f, 0.9532f},  {0.9467f, 0.1931f, 0.2579f},    {-0.4817f, 0.1291f, -0.8668f}};
+    SAP_ASSERT(i >= 0 && i < SAP_DIRECTIONS);
     return sap_vector_of(all[i]);
 }
 
@@ -69,6 +70,7 @@ SAP_FN void sap_cross_leaf(SAP_MESH_PARAM sap_crossings* c, sap_mesh_step leaf) 
 // Before the first crossing.
 SAP_FN void sap_crossings_begin(sap_crossings* c, sap_prepared_ray ray, bool strict) {
     c->ray = ray;
+    c->found[SAP_CROSSINGS - 1].t = 0; // read only once the list is full, which compilers do not see
     c->count = 0;
     c->after_t = -1;
     c->after_triangle = -1;
@@ -103,6 +105,7 @@ SAP_FN void sap_next_crossings(SAP_MESH_PARAM sap_crossings* c) {
             bool is_near = near_side.span.from <= near_side.span.to;
             bool is_far = far_side.span.from <= far_side.span.to;
             if (is_near && is_far) {
+                SAP_ASSERT(top < SAP_MESH_STACK);
                 waiting[top] = far_side;
                 top++;
             }

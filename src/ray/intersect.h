@@ -11,7 +11,10 @@
 
 SAP_FN float sap_magnitude(float x) { return x < 0.0f ? -x : x; }
 
-SAP_FN float sap_pick(sap_vector v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+SAP_FN float sap_pick(sap_vector v, int axis) {
+    SAP_ASSERT(axis >= 0 && axis < 3);
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
 
 SAP_FN float sap_largest_magnitude(sap_vector v) {
     float x = sap_magnitude(v.x);
@@ -70,6 +73,7 @@ SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction,
     int last = next == 2 ? 0 : next + 1;
     ray.axis_x = is_swapped ? last : next;
     ray.axis_y = is_swapped ? next : last;
+    SAP_ASSERT(ray.axis_x + ray.axis_y + ray.axis_z == 3 && ray.axis_x != ray.axis_y);
     float along = sap_pick(d, ray.axis_z);
     ray.shear_x = sap_quotient(sap_pick(d, ray.axis_x), along);
     ray.shear_y = sap_quotient(sap_pick(d, ray.axis_y), along);

@@ -68,6 +68,7 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
     const bool is_near = lane->span.from <= near_to && near_side != SAP_MESH_SIDE_EMPTY;
     const bool is_far = far_from <= lane->span.to && far_side != SAP_MESH_SIDE_EMPTY;
     if (is_near && is_far) {
+        SAP_ASSERT(lane->waiting < SAP_MESH_STACK);
         stack->side[lane->waiting] = far_side;
         stack->from[lane->waiting] = far_from;
         stack->to[lane->waiting] = lane->span.to;
@@ -132,6 +133,7 @@ static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint3
 
 template <int mode>
 static __device__ __forceinline__ void look_into_leaf(const ray_task& task, const ray_stack& stack, ray_lane* lane) {
+    SAP_ASSERT(lane->side & SAP_MESH_SIDE_LEAF && lane->side != NOWHERE);
     uint32_t place = lane->side & ~SAP_MESH_SIDE_LEAF;
     while (!test_triangle<mode>(task, place, lane)) place++;
     if (mode == FIND_ANY && lane->triangle >= 0)

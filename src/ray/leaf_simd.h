@@ -81,6 +81,7 @@ INLINE intersections intersect(const vreal* corners, const vreal* origin, const 
 // All hits: lane `lane` has met a triangle.
 INLINE void add_hit(found* f, int lane, real t, real u, real v, real sum, int32_t id) {
     int32_t count = sap_hits_insert(f->row[lane], 1, f->count[lane], f->limit, (sap_hit){t, u / sum, v / sum, id});
+    SAP_ASSERT(count <= f->limit);
     f->count[lane] = count;
     if (count == f->limit) f->t[lane] = f->row[lane][count - 1].t;
 }
@@ -101,6 +102,7 @@ INLINE void add_hits(found* f, const intersections* m, int32_t id) {
 INLINE uint32_t triangle_against(const packet* p, const real* corners, const int32_t* ids, const int* axes,
                                  int32_t place, uint32_t active, found* f, const int mode) {
     vreal corner[9], origin[3], shear[3];
+    SAP_ASSERT(place >= 0 && axes[0] + axes[1] + axes[2] == 3);
 #pragma GCC unroll 3
     for (int k = 0; k < 3; k++) {
         corner[k] = v_set(corners[axes[k]]);
@@ -188,8 +190,9 @@ INLINE void load_four(rows* r, const real* corners, const int32_t* places, int n
 }
 #endif
 
-// n >= 1; lanes from n on repeat a triangle.
+// The lanes from n on repeat a triangle.
 INLINE void load_rows(rows* r, const real* corners, const int32_t* places, int n) {
+    SAP_ASSERT(n >= 1 && n <= LANES);
 #if SAP_SIMD > 1
     load_eight(r, 0, corners, places, n);
 #if SAP_SIMD == 3
@@ -235,6 +238,7 @@ INLINE bool ray_against(const packet* p, int lane, const rows* r, const int32_t*
     int axes[3];
     vreal corner[9], origin[3], shear[3];
     lane_axes(p, lane, axes);
+    SAP_ASSERT(lane >= 0 && lane < LANES && n >= 1 && n <= LANES);
 #pragma GCC unroll 3
     for (int k = 0; k < 3; k++) {
         corner[k] = v_load(r->row[axes[k]]);

@@ -54,6 +54,7 @@ typedef struct sap_ray_kernels {
 // Places a hit into a row of `count` hits, ascending by (t, triangle) and at most `limit` long, unless it is there
 // already: a triangle may be met in several leaves. The row's hits lie `stride` apart. Returns how many there are now.
 SAP_FN int32_t sap_hits_insert(sap_hit* row, int32_t stride, int32_t count, int32_t limit, sap_hit hit) {
+    SAP_ASSERT(count >= 0 && count <= limit);
     int32_t i = count;
     for (; i > 0; i--) {
         const sap_hit* before = row + (i - 1) * stride;

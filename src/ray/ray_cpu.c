@@ -25,6 +25,7 @@ static sap_ray_run run_part(const ray_call* b, int64_t first) {
     sap_ray_run run = b->whole;
     sap_ray_job* job = &run.job;
     int64_t left = job->count - first;
+    SAP_ASSERT(first >= 0 && left > 0);
     job->rays += first;
     job->count = left < b->part ? left : b->part;
     if (job->hits) job->hits += first * (job->limit ? job->limit : 1);
@@ -52,6 +53,7 @@ static void trace_blocks(const ray_call* b, const sap_ray_run* run, sap_ray_key*
         if (b->kernels->block(run, first, n)) continue;
         for (int i = 0; i < n; i++) keys[later++] = sap_ray_key_of(run, (uint32_t)(first + i));
     }
+    SAP_ASSERT(later <= count && count <= b->part);
     if (later) b->kernels->ordered(run, sap_ray_keys_sort(keys, other, later), later);
 }
 
@@ -59,9 +61,11 @@ static void trace_part(ray_call* b, int64_t first) {
     sap_ray_run run = run_part(b, first);
     sap_ray_key local[2 * LOCAL_KEYS], *keys = local, *other = local + LOCAL_KEYS;
     if (b->keys.memory) {
+        SAP_ASSERT(sap_thread_number() < b->threads);
         keys = (sap_ray_key*)(void*)b->keys.memory + (size_t)sap_thread_number() * 2 * (size_t)b->part;
         other = keys + b->part;
     }
+    SAP_ASSERT(b->keys.memory || run.job.visits || run.job.count <= LOCAL_KEYS);
     if (run.job.visits)
         trace_visits(&run);
     else

@@ -71,6 +71,7 @@ static __device__ __forceinline__ void answer(const ray_task& task, bool is_one,
 }
 
 static __device__ __forceinline__ void begin(const ray_task& task, int64_t number, ray_lane* lane) {
+    SAP_ASSERT(number >= 0 && number < task.job.count && lane->side == NOWHERE);
     const sap_prepared_ray ray = prepare(task, read_ray(task, number));
     lane->ray = ray;
     lane->turned_origin.x = sap_pick(ray.origin, ray.axis_x);
@@ -108,6 +109,7 @@ template <int mode>
 static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
                                              sap_hit* shared, ray_lane* lane) {
     if (chunk->begun == chunk->count) *chunk = take_chunk(task);
+    SAP_ASSERT(chunk->begun >= 0 && chunk->begun <= chunk->count && chunk->count <= SAP_WARP);
     const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
     const int place = chunk->begun + __popc(idle & below);
     const bool begins = lane->side == NOWHERE && place < chunk->count;

@@ -65,6 +65,7 @@ static sap_status trace_part(gl_trace* b, const sap_ray_job* job, int64_t first,
     const int64_t columns = left < tile ? left : tile, rows = left / columns;
     fit(&call, b, (int32_t[2]){(int32_t)columns, (int32_t)(rows < tile ? rows : tile)});
     *count = columns * (rows < tile ? rows : tile);
+    SAP_ASSERT(*count > 0 && *count <= left);
     if (b->texels.bytes < (size_t)*count * WORDS * 4) {
         sap_scratch_give(device, &b->texels);
         if (!sap_scratch_take(device, (size_t)*count * WORDS * 4, &b->texels))

@@ -66,6 +66,7 @@ static void trace_ordered(const sap_ray_run* run, const sap_ray_key* keys, int64
         for (n = 0; n < LANES && i + n < count && keys[i + n].order >> SAP_RAY_BELOW_OCTANT == cell; n++)
             numbers[n] = keys[i + n].ray;
         for (int64_t j = i + n; j < count && j < i + n + LANES; j++) __builtin_prefetch(run->job.rays + keys[j].ray);
+        SAP_ASSERT(n > 0);
         trace(run, numbers, (int)n, cell & 7, false);
     }
 }
@@ -102,8 +103,10 @@ static bool trace_block(const sap_ray_run* run, int64_t first, int count) {
     uint8_t class_of[SAP_RAY_BLOCK];
     uint32_t numbers[SAP_RAY_BLOCK];
     int ends[CLASSES + 1] = {0}, at[CLASSES], packets = 0;
+    SAP_ASSERT(count > 0 && count <= SAP_RAY_BLOCK && first + count <= run->job.count);
     for (int i = 0; i < count; i++) {
         class_of[i] = (uint8_t)sap_ray_class(rays + i);
+        SAP_ASSERT(class_of[i] < CLASSES);
         ends[class_of[i] + 1]++;
     }
     for (int c = 0; c < CLASSES; c++) packets += (ends[c + 1] + LANES - 1) / LANES;

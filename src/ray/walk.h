@@ -66,6 +66,7 @@ SAP_FN sap_ray_walk_state sap_ray_walk_begin(SAP_RAY_PARAM sap_vector lower, sap
 // walk ends with the first leaf that holds a hit.
 SAP_FN sap_ray_walk_state sap_ray_walk_resume(SAP_MESH_PARAM sap_ray_walk_state walk, SAP_RAY_PARAM sap_vector lower,
                                               sap_vector upper, bool any, int rounds) {
+    SAP_ASSERT(walk.next >= 0);
     sap_far_side waiting[SAP_MESH_STACK];
     int top = 0;
     int cost = rounds > 0 ? 1 : 0;
@@ -89,6 +90,7 @@ SAP_FN sap_ray_walk_state sap_ray_walk_resume(SAP_MESH_PARAM sap_ray_walk_state 
             bool is_known = node < begin;
             bool is_near = is_known ? (begin < step.right) != is_backward : span.from <= near_to;
             if (is_near && far_from <= span.to) {
+                SAP_ASSERT(top < SAP_MESH_STACK);
                 waiting[top].node = far_side;
                 waiting[top].span.from = far_from;
                 waiting[top].span.to = span.to;
@@ -108,6 +110,7 @@ SAP_FN sap_ray_walk_state sap_ray_walk_resume(SAP_MESH_PARAM sap_ray_walk_state 
         }
         walk.node = node;
         walk.next = next;
+        SAP_ASSERT(begin <= node && next >= 0);
         searching = next >= step.count;
         if (searching) {
             walk.found.visits += 1;

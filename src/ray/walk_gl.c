@@ -33,8 +33,9 @@ void sap_gl_walk_drop(sap_gl_call* call, sap_gl_walk* walk) {
 static GLuint program_of(sap_gl_call* call, const sap_gl_walk* walk, bool outcome_only) {
     char defines[128];
     int stack = (walk->tree->shape.depth / STACK_STEP + 1) * STACK_STEP;
-    snprintf(defines, sizeof defines, "#define SAP_MESH_STACK %d\n%s%s", stack,
-             walk->listed ? "#define SAP_LISTED\n" : "", walk->begun ? "#define SAP_RESUMED\n" : "");
+    int length = snprintf(defines, sizeof defines, "#define SAP_MESH_STACK %d\n%s%s", stack,
+                          walk->listed ? "#define SAP_LISTED\n" : "", walk->begun ? "#define SAP_RESUMED\n" : "");
+    SAP_ASSERT(length < (int)sizeof defines && stack > walk->tree->shape.depth);
     return sap_gl_program(call, sap_glsl_ray,
                           outcome_only ? "#define SAP_OUTCOME\n#define SAP_MESH_STACK 1\n" : defines);
 }

@@ -41,6 +41,7 @@ INLINE void visit_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, const p
                        uint32_t active, uint32_t* lanes, found* f, const int mode) {
     int count = (int)(leaf->link >> 2);
     const int32_t* places = places_of(mesh, leaf, count);
+    SAP_ASSERT(count > 0 && active != 0);
     // With few rays and many triangles, registers are fuller with triangles.
     if (p->mixed || count_bits(active) * 2 <= count + 1) {
         for (int first = 0; first < count && active; first += LANES) {
@@ -110,6 +111,7 @@ INLINE void walk(const mesh_view* mesh, const packet* p, found* f, const int mod
             vreal near_to = v_min(late, to), far_from = v_max(early, from);
             bool go_near = v_less_equal(from, near_to) != 0, go_far = v_less_equal(far_from, to) != 0;
             if (!coherent || (go_near && go_far)) {
+                SAP_ASSERT(top < SAP_MESH_DEPTH_MAX);
                 stack[top] = (pending){far_from, to, far};
                 top += go_near && go_far;
             }
@@ -175,6 +177,7 @@ INLINE void walk_one(const mesh_view* mesh, const packet* p, found* f, const int
             real late = plane_time(p, p->late, axis, plane_of(node));
             real near_to = late < to ? late : to, far_from = early > from ? early : from;
             bool go_near = from <= near_to, go_far = far_from <= to;
+            SAP_ASSERT(top < SAP_MESH_DEPTH_MAX);
             stack[top] = (pending_one){backward ? left : right, far_from, to};
             top += go_near & go_far;
             node = go_near == backward ? right : left;

@@ -78,12 +78,14 @@ SAP_FN sap_polygon sap_polygon_cut(sap_polygon from, int axis, double plane, dou
         double du = (from.corner[last][axis] - plane) * sign;
         double dw = (from.corner[i][axis] - plane) * sign;
         if ((du > 0.0) != (dw > 0.0)) {
+            SAP_ASSERT(to.count < SAP_POLYGON);
             for (int k = 0; k < 3; ++k)
                 to.corner[to.count][k] =
                     k == axis ? plane : sap_edge_point(from.corner[last][k], from.corner[i][k], du, dw);
             to.count = to.count + 1;
         }
         if (!(dw > 0.0)) {
+            SAP_ASSERT(to.count < SAP_POLYGON);
             for (int k = 0; k < 3; ++k) to.corner[to.count][k] = from.corner[i][k];
             to.count = to.count + 1;
         }

@@ -91,6 +91,7 @@ INLINE int cut(const vdouble4* from, int count, int axis, double plane, double s
     for (int i = 0; i < count; i++) {
         const vdouble4* w = from + i;
         double dw = ((*w)[axis] - plane) * sign;
+        SAP_ASSERT(kept + ((du > 0) != (dw > 0)) + !(dw > 0) <= POLYGON);
         if ((du > 0) != (dw > 0)) edge_point(u, w, du, dw, plane, axis, &to[kept++]);
         if (!(dw > 0)) to[kept++] = *w;
         u = w;
@@ -166,6 +167,7 @@ INLINE void cut_bounds(const sap_mesh_part* part, int axis, float plane, int sid
 static int clip_exactly(const float* triangle, const sap_mesh_part* part, int axis, float plane, sap_mesh_part* left,
                         sap_mesh_part* right) {
     vdouble4 buffer[2][POLYGON];
+    SAP_ASSERT(part->lower[axis] < plane && plane < part->upper[axis]);
     int now = 0, count = 3;
     load_corners(triangle, buffer[0]);
     for (int a = 0; a < 3; a++) {
@@ -217,6 +219,7 @@ INLINE void extent_add_if(extent* e, const vdouble4* v, const vlong4* on) {
 INLINE int clip_cheaply(const float* triangle, const sap_mesh_part* part, int axis, float plane, sap_mesh_part* left,
                         sap_mesh_part* right) {
     const double at_plane = plane;
+    SAP_ASSERT(part->lower[axis] < plane && plane < part->upper[axis]);
     const vdouble4 zero = {0}, on = {at_plane, at_plane, at_plane, at_plane};
     // Lane i: how far corner i lies from the plane, and the corner before it.
     const vdouble4 to = {(double)triangle[axis] - at_plane, (double)triangle[3 + axis] - at_plane,

@@ -20,6 +20,7 @@ static bool place_records(sap_mesh_record* records, sap_mesh_tree_shape* shape) 
         shape->references += r->axis < 0 ? r->reference_count : 0;
         if (shape->nodes >= most_nodes || shape->references > INT32_MAX) return false;
         if (r->axis < 0) continue;
+        SAP_ASSERT(r->left > 0 && r->right == r->left + 1 && waiting + 2 <= PREORDER_STACK);
         stack[waiting++] = r->right;
         stack[waiting++] = r->left;
     }
@@ -78,6 +79,7 @@ static int32_t meet_triangles(const sap_mesh_record* r, int32_t* place_of, int32
             ids[met] = id;
             place_of[id] = met++;
         }
+        SAP_ASSERT(place_of[id] < met);
         r->references[k] = place_of[id];
     }
     return met;
@@ -94,6 +96,7 @@ typedef struct joint {
 
 static void write_inner(const joint* j, const sap_mesh_record* r) {
     sap_mesh_node* node = (sap_mesh_node*)(void*)(j->tree->arrays + j->tree->shape.node_at) + r->node_at;
+    SAP_ASSERT(j->records[r->left].node_at == r->node_at + 1 && j->records[r->right].node_at > r->node_at + 1);
     memcpy(&node->bits, &r->plane, sizeof r->plane);
     node->link = (uint32_t)j->records[r->right].node_at << 2 | (uint32_t)r->axis;
 }
@@ -116,6 +119,7 @@ static void write_piece(const joint* j, const sap_mesh_record* r, int64_t listed
         }
         nodes[k] = node;
     }
+    SAP_ASSERT(listed <= s->listed && r->node_at + r->node_count <= s->nodes);
 }
 
 static void write_tree(const joint* j, const int32_t* ids) {
@@ -145,9 +149,11 @@ static int32_t walk_records(joint* j, int32_t* place_of, int32_t* ids) {
     stack[waiting++] = 0;
     while (waiting > 0) {
         int64_t number = stack[--waiting];
+        SAP_ASSERT(number < j->record_count);
         const sap_mesh_record* r = &j->records[number];
         j->listed_before[number] = listed;
         if (r->axis >= 0) {
+            SAP_ASSERT(r->right < j->record_count && waiting + 2 <= PREORDER_STACK);
             stack[waiting++] = r->right;
             stack[waiting++] = r->left;
             continue;
@@ -179,6 +185,7 @@ sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t 
     joint j = {tree, records, record_count, corners, (int64_t*)(void*)(memory + 2 * places)};
     memset(place_of, 0xff, (size_t)triangles * sizeof *place_of);
     int32_t met = walk_records(&j, place_of, ids);
+    SAP_ASSERT(met <= triangles && shape.nodes == 2 * shape.leaves - 1);
     for (int32_t id = 0; met < triangles; id++)
         if (place_of[id] < 0) ids[met++] = id;
     sap_status status = sap_mesh_tree_reserve(tree, &shape);

@@ -54,6 +54,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) place_tops(const sap_mesh_cuda_b
     top->position_at = position_at;
     top->listed_at = listed_at;
     if (top->axis < 0) return;
+    SAP_ASSERT(top->arrived == 2);
     const sap_mesh_cuda_top *left = &b.tops[top->children], *right = left + 1;
     const uint32_t plane = __float_as_uint(top->plane), axis = (uint32_t)top->axis;
     j.nodes[node_at] = node_of(plane, node_at + 1 + left->nodes, axis);
@@ -73,6 +74,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) meet_triangles(const sap_mesh_cu
         if (top->axis >= 0) continue;
         const int32_t* from = b.staged + top->staged_position;
         const int64_t at = top->position_at, count = top->positions;
+        SAP_ASSERT(at >= 0 && at + count <= j.positions && count <= b.staged_capacity - top->staged_position);
         for (int64_t k = sap_lane(); k < count; k += SAP_WARP) {
             const int32_t triangle = from[k];
             j.met[at + k] = triangle;
@@ -129,6 +131,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) rank_met(const join j) {
         __syncthreads();
         if (triangle >= 0) {
             const uint32_t place = before + sum_below(sums, warp) + (uint32_t)__popc(met & sap_lanes_below());
+            SAP_ASSERT(place < j.triangles);
             j.place[triangle] = (int32_t)place;
             j.ids[place] = triangle;
         }
@@ -144,6 +147,7 @@ __device__ __forceinline__ void put_met(const join& j, int64_t position, int32_t
 }
 
 __device__ __forceinline__ void sort_by_lane(const join& j, int64_t position, int count, int32_t* to) {
+    SAP_ASSERT(count > 0 && count <= SORTED_BY_LANE);
     int32_t* met = j.met + position;
     for (int i = 0; i < count; i++) {
         const int32_t triangle = met[i], place = j.place[triangle];
@@ -161,6 +165,7 @@ __device__ __forceinline__ void sort_by_lane(const join& j, int64_t position, in
 // Each of up to 64 places goes where as many are less; holes go last. to: not written for a single one, whose place
 // is the result.
 __device__ __forceinline__ int32_t sort_by_warp(const join& j, int64_t position, int room, int count, int32_t* to) {
+    SAP_ASSERT(count <= room && room <= 2 * SAP_WARP);
     int32_t triangle[2], own[2], single = 0;
     int rank[2] = {0, 0};
     for (int t = 0; t < 2; t++) {
@@ -260,6 +265,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) write_pieces(const sap_mesh_cuda
 __device__ void sort_by_block(const join& j, const sap_mesh_cuda_top* top, int32_t* held, int32_t* to) {
     const int room = (int)top->positions;
     int size = 2;
+    SAP_ASSERT(room <= SORTED_AT_ONCE && top->count <= room);
     while (size < room) size *= 2;
     for (int i = (int)threadIdx.x; i < size; i += JOIN_THREADS) {
         const int32_t triangle = i < room ? j.met[top->position_at + i] : SAP_MESH_HOLE;
@@ -310,6 +316,7 @@ __device__ void sort_by_bits(const join& j, const sap_mesh_cuda_top* top, uint32
             __syncthreads();
         }
     }
+    SAP_ASSERT(written == top->count);
 }
 
 struct large_shared {

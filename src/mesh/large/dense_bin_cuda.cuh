@@ -34,6 +34,7 @@ static __device__ void sap_mesh_fill_range(sap_mesh_plane_search* search, const 
                                            uint32_t low, uint32_t high, uint32_t before, uint32_t after) {
     const int i = (int)threadIdx.x, bits = low < high ? sap_bits_between(low, high) : 0;
     const int shift = bits > SAP_MESH_SUB_BITS ? bits - SAP_MESH_SUB_BITS : 0;
+    SAP_ASSERT(low <= high && (high - low) >> shift < SAP_MESH_SUBS);
     r->starts[i] = r->stops[i] = 0;
     __syncthreads();
     for (int kind = SAP_MESH_STARTS; kind <= SAP_MESH_STOPS; kind++) {
@@ -77,6 +78,7 @@ static __device__ void sap_mesh_try_bins(sap_mesh_plane_search* search, const sa
                                          const sap_mesh_range* r, const bool* taken, uint32_t starts, uint32_t stops) {
     sap_mesh_search_shared* s = search->s;
     const uint32_t at[SAP_MESH_KINDS] = {0, starts, starts + stops};
+    SAP_ASSERT(starts + stops <= SAP_MESH_ENDS_TRIED);
     if (threadIdx.x < SAP_MESH_KINDS) s->held_count[threadIdx.x] = 0;
     __syncthreads();
     for (int kind = 0; kind < SAP_MESH_KINDS; kind++)
@@ -148,6 +150,7 @@ static __device__ void sap_mesh_try_bin(sap_mesh_plane_search* search, const sap
         ends.at[kind] = held;
         at += ends.count[kind];
     }
+    SAP_ASSERT(at <= SAP_MESH_ENDS_TRIED);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < ends.count[SAP_MESH_STARTS] + ends.count[SAP_MESH_STOPS]; i += SAP_MESH_THREADS)
         sap_mesh_count_end(search, ends, bin.axis, search->s->held[i], -INFINITY, INFINITY, bin.before, bin.after);
@@ -182,6 +185,7 @@ static __device__ void sap_mesh_search_bin(sap_mesh_plane_search* search, const 
         }
         const uint32_t sub = (uint32_t)dense, before = sap_mesh_before(r, sub), after = sap_mesh_after(r, sub);
         low = sap_mesh_first_of(r, sub);
+        SAP_ASSERT(r->shift == 0 || level + 1 < SAP_MESH_SUB_LEVELS);
         if (r->shift)
             sap_mesh_fill_range(search, ends, &s->ranges[++level], low, sap_mesh_last_of(r, sub), before, after);
         else

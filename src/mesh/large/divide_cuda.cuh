@@ -47,6 +47,7 @@ static __device__ uint2 sap_mesh_count_sides(const sap_mesh_cuda_part* parts, in
 static __device__ void sap_mesh_decide(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
     sap_mesh_cuda_state* state = b.state;
     const uint32_t left = job->sides[0], right = job->sides[1], small = (uint32_t)b.rules.small_node;
+    SAP_ASSERT(job->axis >= 0 && left + right >= (uint32_t)job->count);
     const float cost = sap_cell_cost(job->cell, sap_mesh_measure(job->cell, state->radius), job->axis, job->plane,
                                      b.rules.traversal, b.rules.intersection, (float)left, (float)right);
     if (!sap_is_worth(cost, b.rules.intersection, (float)job->count)) {
@@ -190,6 +191,7 @@ static __device__ __forceinline__ sap_mesh_box sap_mesh_box_get(const float* fro
 template <bool fast>
 static __device__ __forceinline__ void sap_mesh_clip_listed(const sap_mesh_cuda_build& b, sap_mesh_cut* cuts,
                                                             uint32_t count, int axis, float plane) {
+    SAP_ASSERT(count <= SAP_MESH_TILE);
     __syncwarp();
     for (uint32_t i = (uint32_t)sap_lane(); i < count; i += SAP_WARP) {
         const sap_mesh_box part = sap_mesh_box_get(cuts[i].left);
@@ -293,6 +295,8 @@ static __device__ __forceinline__ float sap_mesh_bounds(const sap_mesh_cuda_buil
 // A job's children are known: counts after clipping, and the bounds of what lanes have of them.
 static __device__ __forceinline__ void sap_mesh_write_children(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
                                                                const sap_mesh_sides& sides) {
+    SAP_ASSERT(sides.left <= job->sides[0] && sides.right <= job->sides[1]);
+    SAP_ASSERT(sides.left + sides.right >= (uint32_t)job->count);
     const float bound = sap_mesh_bounds(b, job, sides);
     if (sap_lane() < 12) job->child_box[sap_lane() / 6][sap_lane() % 6] = bound;
     if (sap_lane() == 0) job->child_count[0] = sides.left;
@@ -322,6 +326,7 @@ static __device__ __forceinline__ sap_mesh_sides sap_mesh_divide_parts(const sap
 
 static __device__ void sap_mesh_copy_leaf(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int32_t from,
                                           int32_t to) {
+    SAP_ASSERT(job->child_first[0] + to <= b.staged_capacity);
     for (int32_t i = from + sap_lane(); i < to; i += SAP_WARP)
         b.staged[job->child_first[0] + i] = sap_mesh_part_triangle(b.parts[job->first + i]);
 }

@@ -39,6 +39,7 @@ INLINE void no_bounds(part_bounds* bounds) {
 // Fills in both sides but for their parts' places and bounds.
 static void share_out(const sap_mesh_job* job, const sap_mesh_split* split, int64_t in_left, int64_t in_right,
                       sap_mesh_job* left, sap_mesh_job* right) {
+    SAP_ASSERT(in_left <= split->left && in_right <= split->right && in_left + in_right >= job->count);
     left->cell = right->cell = job->cell;
     left->cell.upper[split->axis] = right->cell.lower[split->axis] = split->plane;
     left->depth = right->depth = job->depth + 1;
@@ -103,6 +104,7 @@ static void divide(const sap_mesh_rules* rules, const sap_mesh_part* parts, cons
                    const sap_mesh_split* split, sap_mesh_part* left_parts, sap_mesh_part* right_parts,
                    sap_mesh_job* left, sap_mesh_job* right) {
     sides_so_far sides = {.to = {right_parts, left_parts}};
+    SAP_ASSERT(split->axis >= 0 && split->axis < 3 && split->left + split->right <= job->most);
     no_bounds(&sides.tight[0]);
     no_bounds(&sides.tight[1]);
     for (int64_t i = 0; (i = copy_parts(parts, i, job->count, split, &sides)) < job->count; i++)

@@ -23,7 +23,8 @@ struct huge_node {
 static_assert(sizeof(huge_node) <= 6 * SAP_MESH_BINS * sizeof(uint32_t), "a job's bins have room for what follows");
 
 __device__ __forceinline__ uint32_t* bins_of(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
-    return b.bins + (int64_t)(job->first_unit / 2) * 6 * SAP_MESH_BINS; // it has two units at least
+    SAP_ASSERT(job->units >= 2); // so that no two jobs have the same bins
+    return b.bins + (int64_t)(job->first_unit / 2) * 6 * SAP_MESH_BINS;
 }
 __device__ __forceinline__ huge_node* huge_node_of(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
     return (huge_node*)bins_of(b, job);
@@ -96,6 +97,7 @@ __device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_jo
     const sap_mesh_cuda_part* parts = b.parts + job->first + from;
     sap_mesh_choice* choice = &huge_node_of(b, job)->choice;
     const int lane = sap_lane(), kinds = choice->count * SAP_MESH_KINDS;
+    SAP_ASSERT(choice->count <= SAP_MESH_CHOSEN && kinds <= SAP_WARP);
     const sap_measure m = sap_mesh_measure(job->cell, b.state->radius);
     float scale[3];
     for (int a = 0; a < 3; a++) scale[a] = sap_bin_scale(job->cell, m, a);

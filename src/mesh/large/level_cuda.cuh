@@ -89,8 +89,10 @@ static __device__ bool sap_mesh_fits(const sap_mesh_cuda_build& b, const sap_mes
                                      int64_t from) {
     const int64_t stack = (int64_t)(state->used[side] >> SAP_MESH_JOB_BITS);
     const int64_t free = b.capacity - stack - (int64_t)(state->used[!side] >> SAP_MESH_JOB_BITS);
+    SAP_ASSERT(free >= 0);
     const int64_t jobs = sap_mesh_jobs_of(state, side) - from;
     const int64_t parts = stack - sap_mesh_parts_below(b, state, side, from);
+    SAP_ASSERT(jobs >= 0 && parts >= 0);
     return 2 * parts <= free && 2 * jobs * b.rules.small_node <= b.small_capacity - (int64_t)state->small_parts &&
            2 * jobs <= b.root_capacity - (int64_t)state->roots &&
            parts <= b.staged_capacity - (int64_t)state->staged_positions;
@@ -100,6 +102,7 @@ static __device__ bool sap_mesh_fits(const sap_mesh_cuda_build& b, const sap_mes
 static __device__ void sap_mesh_pop(const sap_mesh_cuda_build& b, sap_mesh_cuda_state* state) {
     sap_mesh_cuda_batch* batch = &state->batch;
     if (batch->to == batch->from) return;
+    SAP_ASSERT(batch->from < batch->to);
     const int64_t below = sap_mesh_parts_below(b, state, batch->side, batch->from);
     state->used[batch->side] = (unsigned long long)below << SAP_MESH_JOB_BITS | batch->from;
     batch->to = batch->from;
@@ -194,6 +197,7 @@ static __device__ bool sap_mesh_is_last_unit(sap_mesh_cuda_job* job, int32_t uni
     __syncwarp();
     if (sap_lane() == 0) before = atomicAdd(&job->arrived, 1u);
     before = __shfl_sync(SAP_ALL_LANES, before, 0);
+    SAP_ASSERT((int32_t)before < units);
     if ((int32_t)before + 1 != units) return false;
     __threadfence();
     return true;
@@ -261,7 +265,8 @@ static __device__ void sap_mesh_count_unit(const sap_mesh_cuda_build& b, sap_mes
 
 static __device__ void sap_mesh_bin_unit(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, sap_mesh_cuda_job* to,
                                          const sap_mesh_cuda_part* parts, int32_t count, uint32_t* bins) {
-    uint32_t* all = b.bins + (int64_t)(job->first_unit / 2) * 6 * SAP_MESH_BINS; // it has two units at least
+    SAP_ASSERT(job->units >= 2); // so that no two jobs have the same bins
+    uint32_t* all = b.bins + (int64_t)(job->first_unit / 2) * 6 * SAP_MESH_BINS;
     sap_mesh_fill_bins(b, job, parts, count, bins);
     for (int i = sap_lane(); i < 6 * SAP_MESH_BINS; i += SAP_WARP)
         if (bins[i]) atomicAdd(&all[i], bins[i]);
@@ -279,6 +284,7 @@ static __device__ void sap_mesh_bin_unit(const sap_mesh_cuda_build& b, sap_mesh_
 static __device__ __forceinline__ int32_t sap_mesh_unit_parts(const sap_mesh_cuda_job* job, int32_t number,
                                                               int32_t* from) {
     *from = number * job->unit_parts;
+    SAP_ASSERT(number < job->units && *from < job->room);
     return job->room - *from < job->unit_parts ? job->room - *from : job->unit_parts;
 }
 
@@ -334,6 +340,8 @@ static __device__ __forceinline__ void sap_mesh_divide_unit(const sap_mesh_cuda_
     const uint2 before = results->sides;
     const uint2 behind = entry.y + 1 == job->units ? make_uint2(job->sides[0], job->sides[1]) : results[1].sides;
     const sap_mesh_sides sides = sap_mesh_divide_parts<fast>(b, job, b.parts + job->first + from, count, cuts, before);
+    SAP_ASSERT(before.x <= behind.x && before.y <= behind.y);
+    SAP_ASSERT(sides.left <= behind.x - before.x && sides.right <= behind.y - before.y);
     sap_mesh_fill_holes(sides.left_to, sides.left, behind.x - before.x);
     sap_mesh_fill_holes(sides.right_to, sides.right, behind.y - before.y);
     const float bound = sap_mesh_bounds(b, job, sides);
@@ -377,6 +385,7 @@ static __device__ __forceinline__ void sap_mesh_divide_by_one_warp(const sap_mes
 static __device__ void sap_mesh_begin(const sap_mesh_cuda_build& b) {
     sap_mesh_cuda_state* state = b.state;
     sap_mesh_plan plan = {-1, 0, 0, 0, 0, 0};
+    SAP_ASSERT(b.triangles <= b.capacity);
     if (sap_lane() == 0) {
         sap_mesh_cuda_job root = {};
         for (int k = 0; k < 3; k++) { // -0 becomes 0, whichever came first

@@ -7,6 +7,7 @@
 enum { SAP_MESH_JOB_BITS = 28 }; // of a number of jobs in the low part of state->used
 
 static __device__ __forceinline__ int64_t sap_mesh_slot(const sap_mesh_cuda_build& b, int side, int64_t number) {
+    SAP_ASSERT(number >= 0 && number < b.job_capacity);
     return side ? b.job_capacity - 1 - number : number;
 }
 
@@ -17,6 +18,7 @@ static __device__ int32_t sap_mesh_add_tops(const sap_mesh_cuda_build& b, int32_
         b.state->stop = SAP_MESH_STOP_TOPS;
         return 0;
     }
+    SAP_ASSERT(axis >= 0 && axis < 3 && b.tops[above].axis < 0);
     for (int k = 0; k < 2; k++) {
         sap_mesh_cuda_top top = {};
         top.axis = -1;
@@ -31,6 +33,7 @@ static __device__ int32_t sap_mesh_add_tops(const sap_mesh_cuda_build& b, int32_
 
 static __device__ void sap_mesh_add_leaf(const sap_mesh_cuda_build& b, int32_t top, int32_t room, int32_t count,
                                          int32_t depth, int64_t staged) {
+    SAP_ASSERT(count <= room);
     sap_mesh_cuda_leaves leaf = {};
     sap_mesh_count_leaf(&leaf, count, depth);
     sap_mesh_publish_leaves(b.state, &leaf);
@@ -110,6 +113,7 @@ typedef struct sap_mesh_plan {
 static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, int64_t slot) {
     sap_mesh_cuda_state* state = b.state;
     sap_mesh_plan plan = {-1, 0, 0, 0, 0, 0};
+    SAP_ASSERT(job->count >= 0 && job->count <= job->room);
     if (job->count == 0) {
         sap_mesh_add_leaf(b, job->top, 0, 0, job->depth, 0);
         job->task = SAP_MESH_TASK_NONE;
@@ -129,7 +133,10 @@ static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b,
             root.room = job->count;
         }
         b.tops[job->top].count = -1;
-        b.roots[atomicAdd(&state->roots, 1u)] = root;
+        SAP_ASSERT(root.first + root.room <= b.small_capacity);
+        const uint32_t number = atomicAdd(&state->roots, 1u);
+        SAP_ASSERT(number < b.root_capacity);
+        b.roots[number] = root;
         job->task = SAP_MESH_TASK_NONE;
     } else {
         job->units = 0;
@@ -139,6 +146,7 @@ static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b,
             job->unit_parts =
                 most > SAP_MESH_UNIT ? (most + SAP_MESH_UNIT - 1) / SAP_MESH_UNIT * SAP_MESH_UNIT : SAP_MESH_UNIT;
             job->units = plan.units = (job->room + job->unit_parts - 1) / job->unit_parts;
+            SAP_ASSERT(job->units >= 2 && job->units <= SAP_MESH_UNITS);
             job->first_unit = plan.first_unit =
                 (int32_t)atomicAdd(&state->units[state->batch.parity ^ 1], (uint32_t)plan.units);
             plan.slot = slot;

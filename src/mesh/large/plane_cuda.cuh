@@ -78,6 +78,7 @@ static __device__ void sap_mesh_choose_bins(sap_mesh_plane_search* search, uint3
     if (can) {
         left = s->bins[0][i];
         right = count - s->bins[1][i];
+        SAP_ASSERT(left <= count && s->bins[1][i] + stops <= count);
         const float at = sap_bin_edge(search->cell, axis, bin);
         if (bin && sap_is_candidate(search->cell, search->measure, axis, at))
             sap_mesh_offer(search, axis, at, false, left, right);
@@ -109,6 +110,7 @@ static __device__ void sap_mesh_choose_bins(sap_mesh_plane_search* search, uint3
         used += room;
     }
     __syncthreads();
+    SAP_ASSERT(chosen <= SAP_MESH_CHOSEN && used <= 3 * (int64_t)count);
     if (i == 0) {
         s->choice.count = chosen;
         s->room = used;

@@ -170,6 +170,9 @@ static __device__ __forceinline__ sap_mesh_ends sap_mesh_ends_of(const sap_mesh_
         of.at[k] = ends + bin.at[k];
         of.count[k] = bin.count[k];
     }
+    SAP_ASSERT(of.at[SAP_MESH_STARTS] + of.count[SAP_MESH_STARTS] == of.at[SAP_MESH_STOPS]);
+    SAP_ASSERT(of.at[SAP_MESH_STOPS] + of.count[SAP_MESH_STOPS] == of.at[SAP_MESH_FLAT]);
+    SAP_ASSERT(of.count[SAP_MESH_FLAT] <= of.count[SAP_MESH_STARTS]);
     return of;
 }
 

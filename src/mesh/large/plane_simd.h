@@ -48,6 +48,7 @@ static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_
     for (int64_t i = 0; i < count; i++) {
         vint4 from, to;
         bins_of(b, &parts[i], &from, &to);
+        SAP_ASSERT(from[0] >= 0 && from[1] >= 0 && from[2] >= 0 && to[0] >= 0 && to[1] >= 0 && to[2] >= 0);
         for (int a = 0; a < 3; a++) {
             b->starts[a][from[a]]++;
             b->ends[a][to[a]]++;
@@ -90,6 +91,7 @@ static int choose_bins(const sap_mesh_rules* rules, const sap_mesh_box* cell, co
         for (; place > 0 && sap_bin_precedes(it, chosen[place - 1].bin); place--) chosen[place] = chosen[place - 1];
         chosen[place] = (chosen_bin){it, left, right, {NULL}, {starts, ends, starts < ends ? starts : ends}};
     }
+    SAP_ASSERT(left == count && right == 0 && have <= SAP_MESH_CHOSEN);
     return have;
 }
 
@@ -144,6 +146,11 @@ static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count
             bin->at[ENDS][bin->count[ENDS]++] = part->upper[a];
         }
     }
+    for (int j = 0; j < have; j++) {
+        SAP_ASSERT(chosen[j].at[STARTS] + chosen[j].count[STARTS] == chosen[j].at[ENDS]);
+        SAP_ASSERT(chosen[j].at[ENDS] + chosen[j].count[ENDS] == chosen[j].at[PLANAR]);
+        SAP_ASSERT(chosen[j].count[PLANAR] <= chosen[j].count[STARTS]);
+    }
 }
 
 // The ends of parts in a chosen bin.
@@ -182,6 +189,7 @@ static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh
     for (int a = 0; a < 3; a++)
         if (b.scale[a] > 0) have = choose_bins(rules, &job->cell, &m, a, &b, job->count, best.cost, chosen, have);
     have = place_bins(chosen, have, job->count, events);
+    SAP_ASSERT(have == 0 || chosen[0].at[STARTS] == events);
     if (have) gather_ends(&b, parts, job->count, chosen, have);
     for (int j = 0; j < have; j++) search_bin(&job->cell, &along[chosen[j].bin.axis], &chosen[j], job->count, &best);
     return best;
@@ -255,6 +263,7 @@ static sap_mesh_split find(const sap_mesh_rules* rules, const sap_mesh_part* par
         }
     }
     if (split.axis >= 0 && !sap_may_cut(job->most, split.left, split.right)) split.axis = -1;
+    SAP_ASSERT(split.axis < 0 || split.left + split.right >= job->count);
     return split;
 }
 

@@ -32,6 +32,7 @@ INLINE void keep_better(const axis_rule* r, float cost, float plane, bool planar
 // Tries a plane with the triangles in it on the right, and on the left.
 INLINE void try_plane(const axis_rule* r, float plane, int64_t left, int64_t in_plane, int64_t right,
                       sap_mesh_split* best) {
+    SAP_ASSERT(left >= 0 && in_plane >= 0 && right >= 0);
     if (!(plane > r->lower && plane < r->upper)) return;
     float left_part = left_share(r, plane), right_part = right_share(r, plane);
     keep_better(r, plane_cost(r, left_part, right_part, left, right + in_plane), plane, false, best);
@@ -62,6 +63,7 @@ static void sort_floats(float* x, int64_t count) {
     for (;;) {
         while (count > SORT_BY_INSERTION) {
             float pivot = middle_of(x[0], x[count / 2], x[count - 1]);
+            SAP_ASSERT(pivot == pivot && waiting < 64);
             int64_t i = 0, j = count - 1;
             while (i <= j) {
                 while (x[i] < pivot) i++;
@@ -190,6 +192,7 @@ static bool divide_stretch(const axis_rule* r, stretch* s, stretch* stack, int* 
     for (int bin = 0; bin < SUB_BINS; bin++)
         have = put_bin(r, s, (const int64_t(*)[SUB_BINS + 1]) starts, bin, best, stack + *waiting, have);
     if (have == 0) return true;
+    SAP_ASSERT(have <= SUB_BINS && *waiting + have <= SUB_BINS * SUB_BIN_LEVELS + 1);
     *waiting += have;
     memcpy(next, starts, sizeof next);
     for (int k = 0; k < KINDS; k++)

@@ -74,6 +74,7 @@ __device__ void gather_parts(const sap_mesh_cuda_build& b, const sap_mesh_cuda_r
         }
         at += __popc(all);
     }
+    SAP_ASSERT(at == root.count);
     for (int k = 0; k < 3; k++) {
         tight->lower[k] = sap_real_of(sap_warp_min(sap_ordinal_of(lower[k])));
         tight->upper[k] = sap_real_of(sap_warp_max(sap_ordinal_of(upper[k])));
@@ -202,6 +203,7 @@ __device__ __forceinline__ void put_leaf(const fast_shared* s, const mask_node& 
 }
 
 __device__ __forceinline__ void push(fast_shared* s, int* waiting, const mask_node& node) {
+    SAP_ASSERT(*waiting < SAP_MESH_DEPTH_MAX + 2);
     if (sap_lane() == 0) s->later.stack[*waiting] = node;
     ++*waiting;
 }
@@ -276,6 +278,7 @@ struct small_fast {
                 sap_may_be_worth(rules.traversal, rules.intersection, (float)count))
                 best = cheapest_candidate(rules, s, node, count, radius);
             if (sap_is_worth(best.cost, rules.intersection, (float)count) && sap_may_cut_small(spare, count)) {
+                SAP_ASSERT((best.left | best.right) == node.triangles);
                 spare = sap_spare_after(spare, count, __popcll(best.left), __popcll(best.right));
                 mask_node right = node;
                 right.triangles = best.right;

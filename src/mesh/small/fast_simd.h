@@ -50,6 +50,7 @@ static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_M
 }
 
 static void fill_table(const sap_mesh_part* parts, int count, candidate_table* table) {
+    SAP_ASSERT(count > 0 && count <= SAP_MESH_SMALL);
     float lower[3][SAP_MESH_SMALL] = {{0}}, upper[3][SAP_MESH_SMALL] = {{0}};
     for (int i = 0; i < count; i++) {
         for (int a = 0; a < 3; a++) {
@@ -182,11 +183,14 @@ static void masks_below(const sap_mesh_rules* rules, const candidate_table* tabl
             continue;
         }
         int axis = bound % 3;
+        SAP_ASSERT(triangle >= 0 && triangle < job->count && bound >= 0 && bound < 6);
         float plane = table->plane[triangle][bound];
         mask_node left = {node.cell, node.triangles & table->left[triangle][bound], NO_PARENT, node.depth + 1};
         mask_node right = {node.cell, node.triangles & table->right[triangle][bound], put_inner(staging, axis, plane),
                            node.depth + 1};
         left.cell.upper[axis] = right.cell.lower[axis] = plane;
+        SAP_ASSERT((left.triangles | right.triangles) == node.triangles);
+        SAP_ASSERT(waiting + 2 <= SAP_MESH_DEPTH_MAX + 2);
         staging->spare =
             sap_spare_after(staging->spare, count, count_word(left.triangles), count_word(right.triangles));
         stack[waiting++] = right;

@@ -75,6 +75,7 @@ __device__ void load_root(const sap_mesh_cuda_build& b, const sap_mesh_cuda_root
                      at + __popc(all & sap_lanes_below()));
         at += __popc(all);
     }
+    SAP_ASSERT(at == root.count);
     fill_up(s, root.count);
 }
 
@@ -129,6 +130,7 @@ __device__ __forceinline__ int count_side(const own_sides& own, bool right) {
 // One side of the frame's parts becomes the frame.
 __device__ __forceinline__ int keep_side(const own_sides& own, bool right, high_shared* s) {
     const int count = count_side(own, right);
+    SAP_ASSERT(count <= SAP_MESH_SMALL);
     __syncwarp();
     put_side(own, right, &s->frame, 0);
     fill_up(s, count);
@@ -151,6 +153,7 @@ __device__ __forceinline__ void bring_right(const sap_mesh_cuda_build& b, const 
         take_sides(b, s, count, s->steps[k], &own);
         count = keep_side(own, s->steps[k].right, s);
     }
+    SAP_ASSERT(count == last.count);
 }
 
 __device__ __forceinline__ sap_mesh_box cell_of(const sap_mesh_cuda_root& root, const high_shared* s, int level) {
@@ -290,8 +293,10 @@ __device__ __forceinline__ int cut_node(const sap_mesh_cuda_build& b, high_share
         put_side(own, true, &s->pool, step.at);
         *pooled += step.count;
     }
+    SAP_ASSERT(level <= SAP_MESH_DEPTH_MAX && *pooled <= POOL);
     if (sap_lane() == 0) s->steps[level] = step;
     const int left = keep_side(own, false, s);
+    SAP_ASSERT(left + step.count >= count);
     *spare = sap_spare_after(*spare, count, left, step.count);
     return left;
 }

@@ -39,6 +39,7 @@ INLINE int collect_candidates(const axis_rule* r, const float* lower, const floa
     }
     v_store(candidates + found, v_set(0));
     *planar = any_flat != 0;
+    SAP_ASSERT(found <= 2 * count);
     return found;
 }
 
@@ -161,6 +162,7 @@ static void take_sides(const sap_mesh_rules* rules, const small_node* node, cons
         below |= (uint64_t)((starts | (split->planar_left ? flat : 0)) & parts) << i;
         above |= (uint64_t)((ends | (split->planar_left ? 0 : flat)) & parts) << i;
     }
+    SAP_ASSERT(count_word(below | above) == node->count);
     s->left = below;
     s->right = above;
     s->clipped = below & above;
@@ -201,6 +203,7 @@ static void small_leaf(sap_mesh_staging* staging, const float* frame, int count,
 static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                        sap_mesh_staging* staging) {
     small_node stack[SAP_MESH_DEPTH_MAX + 2];
+    SAP_ASSERT(job->count <= SAP_MESH_SMALL);
     int waiting = 0;
     stack[waiting++] = (small_node){job->cell, staging->frames, NO_PARENT, (int)job->count, job->depth};
     for (int i = 0; i < job->count; i++) write_part(staging->frames, row_width(job->count), i, &parts[i]);
@@ -222,6 +225,10 @@ static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, 
                             put_inner(staging, split.axis, split.plane), count_word(s.right), node.depth + 1};
         small_node left = {node.cell, right.frame + SAP_MESH_FRAME_ROWS * row_width(right.count), NO_PARENT,
                            count_word(s.left), node.depth + 1};
+        SAP_ASSERT(left.frame + SAP_MESH_FRAME_ROWS * (row_width(left.count) + LANES) <=
+                   staging->frames + SAP_MESH_FRAMES);
+        SAP_ASSERT(waiting + 2 <= SAP_MESH_DEPTH_MAX + 2);
+        SAP_ASSERT(left.count + right.count >= node.count);
         fill_frame(&node, s.right, s.clipped, s.halves[0], right.frame);
         fill_frame(&node, s.left, s.clipped, s.halves[1], left.frame);
         left.cell.upper[split.axis] = right.cell.lower[split.axis] = split.plane;

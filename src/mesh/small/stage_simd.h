@@ -9,10 +9,13 @@ enum { NO_PARENT = -1 };
 
 // A right child comes when its left sibling's subtree is complete: now its parent learns where it is.
 INLINE void arrive(sap_mesh_staging* staging, int64_t parent) {
+    SAP_ASSERT(parent < staging->node_count);
+    SAP_ASSERT(parent == NO_PARENT || staging->nodes[parent].link < SAP_MESH_LEAF); // not told yet
     if (parent != NO_PARENT) staging->nodes[parent].link |= (uint32_t)staging->node_count << 2;
 }
 
 INLINE int64_t put_inner(sap_mesh_staging* staging, int axis, float plane) {
+    SAP_ASSERT(axis >= 0 && axis < 3);
     sap_mesh_node* node = &staging->nodes[staging->node_count];
     memcpy(&node->bits, &plane, sizeof plane);
     node->link = (uint32_t)axis;

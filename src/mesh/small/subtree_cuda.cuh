@@ -36,6 +36,7 @@ static __device__ __forceinline__ void sap_mesh_stage_clear(sap_mesh_stage* stag
 
 // A right child comes when its left sibling's subtree is complete: now its parent learns where it is.
 static __device__ __forceinline__ void sap_mesh_stage_arrive(const sap_mesh_stage* stage, int32_t parent) {
+    SAP_ASSERT(parent < stage->node_count);
     if (parent != SAP_MESH_NO_PARENT && parent < stage->node_room && sap_lane() == 0)
         stage->nodes[parent].link |= (uint32_t)stage->node_count << 2;
 }
@@ -49,6 +50,7 @@ static __device__ __forceinline__ void sap_mesh_stage_node(sap_mesh_stage* stage
 }
 
 static __device__ __forceinline__ int32_t sap_mesh_stage_inner(sap_mesh_stage* stage, int axis, float plane) {
+    SAP_ASSERT(axis >= 0 && axis < 3);
     sap_mesh_stage_node(stage, __float_as_uint(plane), (uint32_t)axis);
     return stage->node_count - 1;
 }
@@ -66,6 +68,7 @@ static __device__ __forceinline__ int32_t sap_mesh_stage_leaf(sap_mesh_stage* st
 // Any lane.
 static __device__ __forceinline__ void sap_mesh_stage_reference(const sap_mesh_stage* stage, int32_t at,
                                                                 int32_t triangle) {
+    SAP_ASSERT(at < stage->reference_count);
     if (at < stage->reference_room) stage->references[at] = triangle;
 }
 
@@ -138,6 +141,7 @@ static __device__ void sap_mesh_build_roots(const sap_mesh_cuda_build& b, typena
         typename quality::work work;
         sap_mesh_stage stage;
         if (root.top < 0) continue; // it was built before, but another was refused memory
+        SAP_ASSERT(root.count > 0 && root.count <= SAP_MESH_SMALL && root.count <= root.room);
         quality::prepare(b, root, s, &work);
         sap_mesh_stage_begin(&stage, quality::held(s));
         sap_mesh_stage_clear(&stage);
@@ -146,6 +150,7 @@ static __device__ void sap_mesh_build_roots(const sap_mesh_cuda_build& b, typena
             if (stage.node_room == 0) continue;
             sap_mesh_stage_clear(&stage);
             quality::build(b, root, work, s, &stage);
+            SAP_ASSERT(stage.node_count == stage.node_room && stage.reference_count == stage.reference_room);
         }
         __syncwarp();
         if (sap_lane() == 0) b.roots[number].top = -1;
