@@ -1,10 +1,9 @@
-// The builders over triangles on the CPU. Large nodes are divided level by level, each by a thread; smaller ones are
-// built as whole subtrees, each into a piece of its own. The pieces are joined in preorder at the end, so neither the
-// number of threads nor who does what shows in the tree.
+// The builders over triangles on the CPU. Nodes of more than SAP_MESH_SUBTREE parts are divided level by level, each by
+// one thread; smaller ones are built as whole subtrees, each into its own piece. The pieces are joined in preorder at
+// the end, so the tree does not depend on the number of threads or their order.
 //
-// The parts of a level and those of the next lie in two stacks that grow towards each other. Where memory is bounded
-// and the next level does not fit, only the last nodes of a level are divided, and what comes of them is finished
-// first.
+// The parts of a level and those of the next lie in two stacks that grow towards each other. If memory is bounded and
+// the next level does not fit, only the last nodes of a level are divided, and their subtrees are finished first.
 #include "base/threads.h"
 #include "mesh/load.h"
 #include "mesh/workspace.h"
@@ -17,7 +16,7 @@
 #include "mesh/planes.h"
 #include "mesh/search_radius.h"
 
-// Parts that find() needs scratch memory of, for a node of so many.
+// The scratch memory that find() needs for a node, in parts.
 static int64_t room_to_find(const sap_mesh_large_node* node) {
     return node->found || node->job.count <= SAP_MESH_SUBTREE
                ? 0
@@ -29,7 +28,7 @@ static int64_t room_to_divide(const sap_mesh_large_node* node) {
     return node->done ? 0 : node->split.left + node->split.right;
 }
 
-// The last nodes of a stack that the room between the stacks suffices for.
+// The first of the last nodes of a stack that fit, by their needs, into the room between the stacks.
 static int64_t first_that_fits(const sap_mesh_workspace* w, const sap_mesh_large_node* nodes, int64_t from, int64_t to,
                                int64_t (*needs)(const sap_mesh_large_node*)) {
     int64_t room = w->capacity - w->used[0] - w->used[1];
@@ -38,7 +37,7 @@ static int64_t first_that_fits(const sap_mesh_workspace* w, const sap_mesh_large
     return to;
 }
 
-// As first_that_fits, after making room as far as that is allowed; to itself if not even one node fits.
+// As first_that_fits, after making as much room as the bound allows. Fails the build if not even one node fits.
 static int64_t make_room_for(sap_mesh_workspace* w, int side, int64_t from,
                              int64_t (*needs)(const sap_mesh_large_node*)) {
     int64_t to = w->waiting[side], all = 0;
@@ -52,7 +51,7 @@ static int64_t make_room_for(sap_mesh_workspace* w, int side, int64_t from,
     return start;
 }
 
-// A node that is built completely, or that stays a leaf, becomes a piece.
+// Makes a piece of a subtree in staging memory, or of a node that stays a leaf (staging is NULL).
 static void finish(sap_mesh_workspace* w, sap_mesh_large_node* node, const sap_mesh_staging* staging) {
     sap_mesh_record* record = &sap_mesh_workspace_records(w)[node->record];
     const sap_mesh_part* parts = sap_mesh_workspace_parts(w) + node->job.first;
@@ -74,7 +73,7 @@ static void finish(sap_mesh_workspace* w, sap_mesh_large_node* node, const sap_m
     sap_progress_add(&w->progress, (int64_t)(node->share * SAP_MESH_PROGRESS));
 }
 
-// Looks at one node: builds it if it is a subtree, else finds its plane.
+// Builds a node's whole subtree, or finds the plane of a larger node.
 static void find_or_build(sap_mesh_workspace* w, sap_mesh_large_node* node, float* events) {
     const sap_mesh_part* parts = sap_mesh_workspace_parts(w) + node->job.first;
     if (node->found || w->status != SAP_OK || !sap_progress_add(&w->progress, 0)) return;
@@ -95,7 +94,7 @@ static void find_or_build_all(sap_mesh_workspace* w, int side, int64_t from) {
     float* room = (float*)(void*)(sap_mesh_workspace_parts(w) + w->used[0]);
     const size_t floats = sizeof(sap_mesh_part) / sizeof(float);
     int64_t at = 0;
-    for (int64_t i = from; i < to; i++) { // where each finds scratch memory
+    for (int64_t i = from; i < to; i++) { // where each has its scratch memory
         nodes[i].scratch = at;
         at += room_to_find(&nodes[i]);
     }
@@ -104,7 +103,7 @@ static void find_or_build_all(sap_mesh_workspace* w, int side, int64_t from) {
     for (int64_t i = from; i < to; i++) find_or_build(w, &nodes[i], room + floats * (size_t)nodes[i].scratch);
 }
 
-// Gives the children of the nodes from `from` on their places on the other stack.
+// Places the children of the nodes from `from` on onto the other stack.
 static bool place_children(sap_mesh_workspace* w, int side, int64_t from) {
     const int other = !side;
     const int64_t to = w->waiting[side];
@@ -154,7 +153,8 @@ static void divide_all(sap_mesh_workspace* w, int side, int64_t from) {
     }
 }
 
-// Works on the last nodes of a stack, as many as memory allows; their children go on the other. False on failure.
+// Finishes or divides the last nodes of a stack, as many as memory allows. Their children go onto the other stack.
+// False on failure.
 static bool advance(sap_mesh_workspace* w, int side) {
     int64_t from = make_room_for(w, side, 0, room_to_find);
     if (w->status != SAP_OK) return false;
@@ -192,7 +192,7 @@ static sap_status build(sap_mesh_workspace* w, const sap_mesh* mesh) {
     if (status == SAP_OK)
         status = sap_mesh_load(w->device, mesh, (float*)(void*)w->corners.memory, sap_mesh_workspace_parts(w), &bounds);
     if (status != SAP_OK) return status;
-    for (int k = 0; k < 3; k++) { // -0 becomes 0, whichever came first
+    for (int k = 0; k < 3; k++) { // -0 becomes 0, so that the order of the triangles does not matter
         bounds.lower[k] += 0.0F;
         bounds.upper[k] += 0.0F;
     }

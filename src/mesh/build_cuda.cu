@@ -1,7 +1,7 @@
 // Building trees over triangles on CUDA devices: memory, and the order of the stages.
 //
-// All scratch memory is sized by the number of triangles. Where that proves too little, which takes a strange mesh, a
-// stage stops, the host makes room and has it go on, or begins anew; the tree remembers what it took.
+// The number of triangles determines the size of all scratch memory. If that is too little, which is rare, a stage
+// stops and the host makes room and continues, or begins again. The tree remembers how much memory was needed.
 #include "device/cuda_rooms.h"
 #include "mesh/join/join_cuda.cuh"
 #include "mesh/mesh_cuda.h"
@@ -13,13 +13,13 @@ extern "C" {
 namespace {
 
 enum {
-    STEPS = 2,        // of progress: the pieces, the tree
-    SHARE_STEPS = 32, // of the search for the largest share
-    PAGE = 4096,      // bytes that memory is lent by
-    LISTS = 16        // at most
+    STEPS = 2,        // steps of progress: the pieces, the tree
+    SHARE_STEPS = 32, // steps of the search for the largest share
+    PAGE = 4096,      // memory is taken in multiples of so many bytes
+    LISTS = 16        // most lists
 };
 
-// How many of everything there is room for.
+// The capacity of each list.
 typedef struct capacities {
     int64_t parts, small, roots, jobs, units, tops, nodes, positions;
 } capacities;
@@ -30,22 +30,22 @@ typedef struct build {
     const sap_mesh* mesh;
     const float* vertices; // on the GPU
     const int32_t* triangles;
-    size_t limit, in_use; // bytes of scratch memory: the bound, or 0; those in use
+    size_t limit, in_use; // bytes of scratch memory: the bound (0: none), and those in use
     capacities room;
     sap_mesh_cuda_build on_gpu;
-    sap_mesh_cuda_state state; // as it was fetched last
+    sap_mesh_cuda_state state; // as of the last fetch
 } build;
 
 // ---- Memory
 
-// What follows from the number of parts.
+// Sets the capacities that follow from the number of parts.
 void follow_parts(capacities* r, int32_t small_node) {
     r->jobs = r->parts / (small_node + 1) + 2;
-    r->units =
-        r->parts / (SAP_MESH_ONE_WARP / 3) + SAP_MESH_UNITS + 2; // a job has more than SAP_MESH_ONE_WARP parts, or none
+    // A job that has units has more than SAP_MESH_ONE_WARP places.
+    r->units = r->parts / (SAP_MESH_ONE_WARP / 3) + SAP_MESH_UNITS + 2;
 }
 
-// Shares: 0 is the least that any mesh can be built in, 1 what one without a bound gets.
+// share: 0 for the least memory that any mesh can be built in, 1 for as much as builds without a bound get.
 capacities capacities_for(int64_t triangles, double share, int32_t small_node) {
     capacities r;
     const double t = (double)triangles;
@@ -77,7 +77,7 @@ void too_little(build* w) {
 
 size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
-// Scratch memory within the bound.
+// Takes scratch memory within the bound.
 void* take(build* w, size_t bytes) {
     bytes = whole_pages(bytes);
     if (w->limit && (bytes > w->limit || w->in_use > w->limit - bytes)) {
@@ -95,7 +95,7 @@ void give_back(build* w, void* memory, size_t bytes) {
     sap_cuda_give(&w->call, memory);
 }
 
-// A list in the place of one, if there is one, that is no longer used.
+// Replaces a list, whose contents are no longer used, if there is one.
 template <typename type> void take_list(build* w, type** list, int64_t old_count, int64_t count) {
     give_back(w, *list, (size_t)old_count * sizeof(type));
     *list = (type*)take(w, (size_t)count * sizeof(type));
@@ -103,7 +103,7 @@ template <typename type> void take_list(build* w, type** list, int64_t old_count
 
 int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// The largest share that the bound allows, and what the last build needed.
+// Chooses capacities by the largest share that the bound allows; without a bound, at least what the last build needed.
 void choose_capacities(build* w) {
     const int64_t triangles = w->mesh->triangle_count;
     const int32_t small_node = w->on_gpu.rules.small_node;
@@ -127,7 +127,7 @@ void choose_capacities(build* w) {
     follow_parts(&w->room, small_node);
 }
 
-// old: the rooms before, if there were any.
+// old: the capacities before, or zeros.
 void take_parts(build* w, const capacities* old) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     const capacities* r = &w->room;
@@ -168,8 +168,8 @@ void take_all(build* w) {
     g->staged_capacity = r->positions;
 }
 
-// Makes a list longer, with what is in it, of which so many places were taken: by half more than it has to be, lest
-// that be needed often. Under a bound that must leave half of what is left to other lists.
+// Lengthens a list to `count` entries and keeps the `taken` first ones. It becomes half as long again as necessary, so
+// that this happens rarely; under a bound, the extra must leave half of the remaining memory to other lists.
 template <typename type>
 void lengthen(build* w, type** list, int64_t* capacity, int64_t* room, uint64_t taken, int64_t count) {
     const int64_t used = (int64_t)taken < *capacity ? (int64_t)taken : *capacity;
@@ -190,7 +190,7 @@ void lengthen(build* w, type** list, int64_t* capacity, int64_t* room, uint64_t 
 
 // ---- Stages
 
-// Everything from the start.
+// Begins the build, or begins it again.
 void begin(build* w) {
     sap_mesh_cuda_state state = {};
     sap_cuda_call* call = &w->call;
@@ -206,7 +206,7 @@ void begin(build* w) {
 
 void fetch_state(build* w) { sap_cuda_fetch(&w->call, &w->state, w->on_gpu.state, sizeof w->state); }
 
-// Fetches the first bad triangle and says what is wrong with it.
+// Fetches the first bad triangle and fails with what is wrong with it.
 void refuse(build* w) {
     int32_t corners[3] = {-1, -1, -1};
     float vertices[3][3] = {};
@@ -219,7 +219,7 @@ void refuse(build* w) {
         w->call.status = sap_mesh_refuse(w->tree->device, w->mesh, corners, vertices, triangle);
 }
 
-// Builds the small roots; those that find no room in staging once more, when there is some.
+// Builds the small roots. Makes room and repeats while roots are refused staging memory.
 void build_small(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     for (;;) {
@@ -240,7 +240,7 @@ void build_small(build* w) {
     }
 }
 
-// Not one more job fits: because of a large leaf, or the parts of a job's sides.
+// Not even one job fits: too little staging memory for a large leaf, or too little for the parts of a job's sides.
 void make_room(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     const int64_t positions = (int64_t)w->state.staged_positions + w->mesh->triangle_count;
@@ -255,7 +255,7 @@ void make_room(build* w) {
     begin(w);
 }
 
-// Has the kernel that has stopped go on, or begin anew.
+// Prepares the kernel that has stopped to continue, or begins again.
 void resume(build* w) {
     sap_mesh_cuda_state* there = w->on_gpu.state;
     switch (w->state.batch.stop) {
@@ -275,7 +275,7 @@ void resume(build* w) {
     }
 }
 
-// Everything up to the pieces of the tree.
+// Builds all pieces of the tree.
 void divide(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     begin(w);
@@ -350,7 +350,7 @@ void join(build* w) {
     const size_t part_bytes = (size_t)w->room.parts * sizeof(sap_mesh_cuda_part);
     void* memory = w->on_gpu.parts;
     if (bytes > part_bytes) {
-        if (w->limit) give_back(w, memory, part_bytes); // otherwise the next build is spared the allocation
+        if (w->limit) give_back(w, memory, part_bytes); // without a bound it is kept for the next build
         memory = take(w, bytes);
     }
     sap_mesh_cuda_reserve(&w->call, w->tree, &shape, root.positions);
@@ -360,7 +360,7 @@ void join(build* w) {
     sap_mesh_cuda_of(w->tree)->capacities = {w->room.parts, w->room.tops, w->room.nodes, w->room.positions};
 }
 
-// An array of the mesh on the GPU; a copy counts as scratch memory.
+// An array of the mesh on the GPU: the array itself or a copy, which counts as scratch memory.
 const void* on_gpu_or_copied(build* w, const void* array, size_t bytes) {
     if (!bytes || sap_cuda_on_device(&w->call, array)) return array;
     w->in_use += whole_pages(bytes);
@@ -387,8 +387,8 @@ void build_tree(build* w) {
     join(w);
 }
 
-// After a failure in the middle of a rebuild the arrays are half of the old tree and half of the new one: a tree of no
-// triangles takes their place. Where the GPU cannot take that either, the shape alone keeps everybody from the arrays.
+// After a failure in the middle of a rebuild the arrays hold parts of the old and of the new tree: an empty tree
+// replaces them. If the GPU cannot be written to either, the empty shape alone keeps callers from reading the arrays.
 void make_empty(sap_mesh_tree* tree) {
     const sap_mesh_node leaf = {0, SAP_MESH_LEAF};
     sap_mesh_tree_shape* s = &tree->shape;
@@ -400,7 +400,7 @@ void make_empty(sap_mesh_tree* tree) {
     sap_mesh_cuda_of(tree)->root = SAP_MESH_SIDE_EMPTY;
     if (sap_cuda_of(tree->device)->lost) return;
     sap_cuda_begin(&call, tree->device);
-    call.quiet = call.waits = true; // what failed before has been said
+    call.quiet = call.waits = true; // the failure has been logged already
     sap_cuda_fill(&call, tree->arrays, 0, s->bytes + SAP_ALIGNMENT);
     sap_cuda_copy(&call, tree->arrays, &leaf, sizeof leaf);
     (void)sap_cuda_end(&call, SAP_OK);

@@ -16,7 +16,7 @@
 
 #include "mesh/small/fast_simd.h"
 
-// A large node of the subtree that waits.
+// A node of the subtree that waits.
 typedef struct waiting_node {
     sap_mesh_job job;
     int64_t parent;
@@ -37,7 +37,7 @@ static void small_subtree(const sap_mesh_rules* rules, const sap_mesh_part* part
         small_high(rules, parts, job, staging);
 }
 
-// Moves the parts of the nodes that wait together, so that there is room for those of a node's sides.
+// Moves the parts of the waiting nodes together, to make room for those of the topmost node's sides.
 static void squeeze(sap_mesh_part* parts, waiting_node* stack, int waiting) {
     int64_t used = 0;
     for (int i = 0; i < waiting; i++) {
@@ -48,7 +48,7 @@ static void squeeze(sap_mesh_part* parts, waiting_node* stack, int waiting) {
     }
 }
 
-// Divides the topmost node: its parts, behind which the workshop is free, become those of its sides.
+// Divides the topmost node. The parts of its sides go behind its own, where the memory is free.
 static void divide_topmost(const sap_mesh_rules* rules, const sap_mesh_split* split, waiting_node* stack, int* waiting,
                            sap_mesh_staging* staging) {
     if (stack[*waiting - 1].job.first + stack[*waiting - 1].job.count + split->left + split->right > rules->part_room)
@@ -71,7 +71,7 @@ static void divide_topmost(const sap_mesh_rules* rules, const sap_mesh_split* sp
     stack[(*waiting)++] = left;
 }
 
-// Parts of the nodes that wait lie one behind the other; what lies behind the topmost node is free.
+// The parts of the waiting nodes are stored in stack order; the memory behind the topmost node's parts is free.
 static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                     sap_mesh_staging* staging) {
     waiting_node stack[SAP_MESH_DEPTH_MAX + 2];

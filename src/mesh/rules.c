@@ -1,4 +1,4 @@
-// What a build over triangles goes by, from its options.
+// The parameters of a build over triangles, derived from its options.
 #include "mesh/build.h"
 
 static int32_t default_depth(int64_t triangles) {

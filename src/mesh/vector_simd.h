@@ -1,4 +1,4 @@
-// Vectors as wide as the instruction set has them, and the little that compilers make badly of them.
+// Vectors of the compiler, as wide as the instruction set's, and the operations that compilers translate badly.
 #ifndef SAPWOOD_MESH_VECTOR_SIMD_H
 #define SAPWOOD_MESH_VECTOR_SIMD_H
 
@@ -10,10 +10,11 @@
 typedef float vfloat __attribute__((vector_size(4 * LANES), aligned(4)));
 typedef int32_t vint __attribute__((vector_size(4 * LANES), aligned(4)));
 
-// Bits of the lanes where a is less than b. Masks of the compiler's own comparisons go the long way, through vectors.
+// Bits of the lanes where a is less than b. The compiler's own comparisons yield vectors, which are slow to turn into
+// bits.
 INLINE uint32_t vfloat_less(const vfloat* a, const vfloat* b) { return v_less((vreal)*a, (vreal)*b); }
 
-// Counts in each lane whether a is less than b.
+// Adds 1 to each lane's count where a is less than b.
 INLINE void vint_count_less(vint* count, const vfloat* a, const vfloat* b) {
 #if SAP_SIMD == 3
     *count = (vint)_mm512_mask_add_epi32((__m512i)*count, (__mmask16)vfloat_less(a, b), (__m512i)*count,
@@ -23,13 +24,13 @@ INLINE void vint_count_less(vint* count, const vfloat* a, const vfloat* b) {
 #endif
 }
 
-// Eight floats, in as many vectors as that takes.
+// Eight floats: EIGHT_VECTORS vectors of EIGHT_LANES floats.
 enum { EIGHT_LANES = SAP_SIMD > 1 ? 8 : 4, EIGHT_VECTORS = 8 / EIGHT_LANES };
 typedef float eight_vector __attribute__((vector_size(4 * EIGHT_LANES)));
 typedef int32_t eight_mask __attribute__((vector_size(4 * EIGHT_LANES)));
 
 #define EIGHT_SELECT(mask, yes, no) ((eight_vector)SELECT(mask, (eight_mask)(yes), (eight_mask)(no)))
-// Of equal or unordered ones the second, as the instructions have it.
+// If equal or unordered, the second operand, like the instructions.
 #if defined(__AVX__)
 #define EIGHT_MIN(a, b) ((eight_vector)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #else
@@ -48,7 +49,7 @@ INLINE int count_word(uint64_t word) {
 #endif
 }
 
-// How many bits each of eight words shares with a word. By a table of half bytes (Mula, Kurz and Lemire 2018).
+// Counts the bits that each of eight words shares with a word, by a table of 4-bit counts (Mula, Kurz and Lemire 2018).
 #if SAP_SIMD == 3
 INLINE void count_eight(const uint64_t words[8], uint64_t with, eight_vector counts[EIGHT_VECTORS]) {
     const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));

@@ -1,8 +1,7 @@
-// Checks a whole tree over triangles: first that the arrays can be walked at all, then what they say.
+// Verifies a tree over triangles: first that the arrays can be traversed safely, then their contents.
 //
-// A triangle has to stand in each leaf that it reaches into. What it reaches is worked out anew, from the root, by
-// clipping the whole triangle in double against cells that are a little smaller than they are, so that rounding can
-// only forgive.
+// Each leaf must refer to every triangle that reaches into its cell. For this test the whole triangle is clipped in
+// double, from the root down, against cells that are shrunk by a margin, so that rounding cannot refuse a correct tree.
 #include "mesh/layout.h"
 #include <math.h>
 #include <string.h>
@@ -21,14 +20,14 @@ static float plane_of(const sap_mesh_node* node) {
     return plane;
 }
 
-// A node on the way from the root, and where its right child has to be.
+// A right child that waits: its required place, its cell and its depth.
 typedef struct waiting {
     int64_t node; // the right child
     float lower[3], upper[3];
     int32_t depth;
 } waiting;
 
-// Counts found on the way through the nodes.
+// Totals of the nodes visited so far.
 typedef struct tally {
     int64_t leaves, empty, references, listed, met;
     int32_t depth, largest;
@@ -109,7 +108,7 @@ static sap_status check_nodes(const sap_mesh_tree* t) {
     return wrong(t, "the last subtree has no end: node", s->nodes);
 }
 
-// Ids are each of the mesh's numbers once; `seen` has a bit for each, all zero.
+// Each number of the mesh must occur once among the ids. `seen` has a zero bit for each.
 static sap_status check_triangles(const sap_mesh_tree* t, uint64_t* seen) {
     const sap_mesh_tree_shape* s = &t->shape;
     float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -129,7 +128,7 @@ static sap_status check_triangles(const sap_mesh_tree* t, uint64_t* seen) {
     return SAP_OK;
 }
 
-// ---- What triangles reach
+// ---- Which leaves triangles reach
 
 typedef struct polygon {
     double corner[POLYGON][3];
@@ -158,7 +157,7 @@ static bool reaches(const float* triangle, const double lower[3], const double u
     polygon p = {.count = 3};
     for (int i = 0; i < SAP_TRIANGLE_FLOATS; i++) p.corner[i / 3][i % 3] = (double)triangle[i];
     for (int a = 0; a < 3 && p.count; a++) {
-        if (upper[a] - lower[a] <= 2 * margin) continue; // flat: as far as that axis goes all of it is inside
+        if (upper[a] - lower[a] <= 2 * margin) continue; // a flat cell: nothing is cut along this axis
         cut(&p, a, lower[a] + margin, -1);
         cut(&p, a, upper[a] - margin, 1);
     }
@@ -183,7 +182,7 @@ typedef struct cell {
     int64_t node;
 } cell;
 
-// The first leaf that the triangle reaches but does not stand in, or -1.
+// The first leaf that the triangle reaches but that does not refer to it, or -1.
 static int64_t first_leaf_without(const sap_mesh_tree* t, int32_t triangle, double margin) {
     const float* c = sap_mesh_corners(t) + (int64_t)SAP_TRIANGLE_FLOATS * triangle;
     cell stack[SAP_MESH_DEPTH_MAX + 2];
@@ -220,7 +219,7 @@ static sap_status check_every_leaf(const sap_mesh_tree* t) {
     double largest = 0;
     int64_t bad = INT64_MAX;
     for (int k = 0; k < 3; k++) largest = fmax(largest, fmax(fabs((double)s->lower[k]), fabs((double)s->upper[k])));
-    const double margin = largest * 0x1p-40; // far more than double rounds, far less than floats tell apart
+    const double margin = largest * 0x1p-40; // far above the rounding errors of double, far below the spacing of floats
 #pragma omp parallel for num_threads(t->device->options.threads > 0 ? t->device->options.threads : 1)                  \
     schedule(dynamic, 1024) reduction(min                                                                              \
                                       : bad) if (s->triangles > 1024)

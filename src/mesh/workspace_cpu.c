@@ -1,9 +1,9 @@
-// The memory of a build on the CPU: scratch blocks of the device, which keeps them for the next build.
+// The memory of a build on the CPU: scratch memory of the device, which keeps it for the next build.
 #include "device/cpu.h"
 #include "mesh/workspace.h"
 #include <string.h>
 
-enum { PIECE_BYTES = 40, FEWEST_PIECE_BYTES = 1 << 14 }; // of finished pieces, for each triangle
+enum { PIECE_BYTES = 40, FEWEST_PIECE_BYTES = 1 << 14 }; // bytes of finished pieces per triangle, and at least
 
 sap_status sap_mesh_workspace_fail(sap_mesh_workspace* workspace, sap_status status) {
     sap_status none = SAP_OK;
@@ -11,7 +11,7 @@ sap_status sap_mesh_workspace_fail(sap_mesh_workspace* workspace, sap_status sta
     return status;
 }
 
-// Borrows scratch memory, within the bound.
+// Takes scratch memory within the bound.
 static bool take_scratch(sap_mesh_workspace* w, size_t bytes, sap_scratch* scratch) {
     if (w->limit && (bytes > w->limit || w->in_use > w->limit - bytes)) {
         sap_mesh_workspace_fail(w, sap_fail(w->device, SAP_ERROR_RANGE,
@@ -41,7 +41,7 @@ bool sap_mesh_workspace_grow(sap_mesh_workspace* w, sap_scratch* list, size_t us
 bool sap_mesh_workspace_make_room(sap_mesh_workspace* w, int64_t parts) {
     int64_t needed = w->used[0] + w->used[1] + parts;
     if (needed <= w->capacity) return true;
-    if (w->limit) return false; // the bound has been given away already
+    if (w->limit) return false; // the stacks have all memory of the bound already
     sap_scratch larger = {NULL, 0};
     int64_t capacity = needed + needed / 4;
     if (!take_scratch(w, (size_t)capacity * sizeof(sap_mesh_part), &larger)) return false;
@@ -125,7 +125,7 @@ static void set_rules(sap_mesh_workspace* w, int64_t triangles) {
     w->staging_bytes = staging_bytes(&w->rules, subtree);
 }
 
-// As many threads as there are subtrees for, and as the bound has room for.
+// At most as many threads as there are subtrees, and as the bound of memory allows.
 static int threads_for(const sap_mesh_workspace* w, int64_t triangles) {
     int64_t threads = w->device->options.threads, subtrees = 1 + triangles / SAP_MESH_SUBTREE;
     if (threads > subtrees) threads = subtrees;
@@ -133,7 +133,7 @@ static int threads_for(const sap_mesh_workspace* w, int64_t triangles) {
     return (int)threads;
 }
 
-// Bytes for pieces: what an earlier build needed, if there was one.
+// Bytes for pieces: an estimate, or what an earlier build of this tree needed if that is more.
 static size_t first_block_bytes(const sap_mesh_workspace* w, int64_t triangles) {
     const sap_mesh_tree_shape* s = &w->tree->shape;
     size_t estimate = PIECE_BYTES * (size_t)triangles + FEWEST_PIECE_BYTES;
@@ -162,7 +162,7 @@ sap_status sap_mesh_workspace_open(sap_mesh_workspace* w, const sap_mesh* mesh) 
         !new_block(w, first_block_bytes(w, triangles)))
         return w->status;
     size_t bytes = (size_t)capacity * sizeof(sap_mesh_part);
-    if (w->limit) { // a bound of half the rest leaves as much for lists and pieces that grow
+    if (w->limit) { // at most three quarters of the rest: lists and pieces may grow
         size_t rest = w->limit - w->in_use;
         if (bytes > rest / 4 * 3) bytes = rest / 4 * 3;
         if (bytes < (size_t)triangles * sizeof(sap_mesh_part)) bytes = (size_t)triangles * sizeof(sap_mesh_part);

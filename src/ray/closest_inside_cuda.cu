@@ -1,17 +1,18 @@
-// Nearest points on a mesh, and whether points lie inside one, on CUDA devices: a query a thread. Insides by the shared
-// text; nearest points as it goes, but by the nodes and triangles of mesh/mesh_cuda.h.
+// Nearest points on a mesh, and whether points lie inside one, on CUDA devices: one thread per query. sap_inside runs
+// the shared text (ray/inside.h). The search for nearest points follows ray/closest.h on the tree of mesh/mesh_cuda.h.
 #include "device/cuda_rooms.h"
 #include "ray/walk_cuda.cuh"
 
 enum { POINT_THREADS = 128 };
 
-// A tree and the points asked about, on the device.
+// A tree and the queries, on the device.
 typedef struct closest_task {
     sap_mesh_on_cuda mesh;
     sap_closest_job job;
 } closest_task;
 
-// Where a query is: how far outside a cell along each axis, and in w the bits of the side of mesh/mesh_cuda.h.
+// A node that waits, in a float4: x y z bound the query's distance from its cell along each axis; w has the bits of the
+// side (mesh/mesh_cuda.h).
 static __device__ __forceinline__ sap_vector outside_of(float4 place) {
     sap_vector v;
     v.x = place.x;
@@ -23,7 +24,7 @@ static __device__ __forceinline__ uint32_t side_of(float4 place) { return (uint3
 
 static __device__ __forceinline__ bool is_inner(float4 place) { return (int32_t)side_of(place) >= 0; }
 
-// Past an inner node's plane. The other side, if anything there may be near enough, waits.
+// Goes to the near side of an inner node. The far side waits if anything there may be near enough.
 static __device__ __forceinline__ void step(const closest_task& task, sap_vector query, float margin, float distance2,
                                             float4* stack, int* waiting, float4* at) {
     const uint4 node = __ldg(task.mesh.nodes + side_of(*at));

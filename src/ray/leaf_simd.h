@@ -1,5 +1,5 @@
-// Leaves: one triangle against a packet of rays, or one ray against LANES triangles. The operations of
-// ray/intersect.h in their order.
+// Intersection in leaves: of one triangle with a packet of rays, or of one ray with LANES triangles, by the operations
+// of ray/intersect.h in the same order.
 #ifndef SAPWOOD_RAY_LEAF_SIMD_H
 #define SAPWOOD_RAY_LEAF_SIMD_H
 
@@ -7,10 +7,10 @@
 
 enum { FIND_FIRST, FIND_ANY, FIND_ALL };
 
-// Where lanes meet: a ray and a triangle each.
+// The intersections of each lane's ray with its triangle.
 typedef struct intersections {
     vreal t, u, v, sum;
-    uint32_t hits; // the lanes that do
+    uint32_t hits; // the lanes with a hit
 } intersections;
 
 typedef struct sheared {
@@ -45,7 +45,8 @@ INLINE void shear_corner(vreal* to, const vreal* corner, const vreal* origin, co
     to[1] = v_sub(v_sub(corner[1], origin[1]), v_mul(shear[1], to[2]));
 }
 
-// corners: x, y, z of a, then b, then c, by the ray's own axes. `worst`: hits behind it are of no use.
+// corners: x, y, z of a, then b, then c, by the ray's own axes. worst: hits behind it do
+// not count.
 INLINE intersections intersect(const vreal* corners, const vreal* origin, const vreal* shear, vreal t_min, vreal worst,
                                uint32_t active) {
     sheared s;
@@ -78,7 +79,7 @@ INLINE intersections intersect(const vreal* corners, const vreal* origin, const 
     return m;
 }
 
-// All hits: lane `lane` has met a triangle.
+// FIND_ALL: adds a hit of a lane.
 INLINE void add_hit(found* f, int lane, real t, real u, real v, real sum, int32_t id) {
     int32_t count = sap_hits_insert(f->row[lane], 1, f->count[lane], f->limit, (sap_hit){t, u / sum, v / sum, id});
     SAP_ASSERT(count <= f->limit);
@@ -98,7 +99,7 @@ INLINE void add_hits(found* f, const intersections* m, int32_t id) {
     }
 }
 
-// The triangle at `place` against the rays of a packet; gives the lanes whose best hit it became.
+// Intersects the triangle at `place` with the rays of a packet. Returns the lanes whose best hit it became.
 INLINE uint32_t triangle_against(const packet* p, const real* corners, const int32_t* ids, const int* axes,
                                  int32_t place, uint32_t active, found* f, const int mode) {
     vreal corner[9], origin[3], shear[3];
@@ -206,7 +207,7 @@ INLINE void load_rows(rows* r, const real* corners, const int32_t* places, int n
 #endif
 }
 
-// The best of what lane `lane` has found and the hits of a meeting with several triangles; whether it changed.
+// Updates a lane's best hit by its intersections with several triangles. Whether it changed.
 INLINE bool take_best(found* f, int lane, const intersections* m, const int32_t* places, const int32_t* ids) {
     real t[LANES], u[LANES], v[LANES], sum[LANES], best_t = f->t[lane];
     int32_t best_place = f->place[lane];
@@ -232,7 +233,7 @@ INLINE bool take_best(found* f, int lane, const intersections* m, const int32_t*
     return true;
 }
 
-// The ray of one lane against n triangles; whether its best hit changed.
+// Intersects the ray of one lane with n triangles. Whether its best hit changed.
 INLINE bool ray_against(const packet* p, int lane, const rows* r, const int32_t* places, int n, const int32_t* ids,
                         found* f, const int mode) {
     int axes[3];

@@ -1,5 +1,5 @@
-// The order in which rays that come in none are traced: those that start close to each other and go the same way
-// follow each other. Where a ray starts matters most.
+// The order in which incoherent rays are traced: rays with near origins and similar directions follow each other. The
+// origin matters most.
 #include "ray/ray.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// A packet: LANES rays of one octant, side by side. The operations of ray/intersect.h in their order, so that the bits
-// are the same.
+// A packet: LANES rays of one octant, one per lane. It is prepared by the operations of ray/intersect.h in the same
+// order, so that the bits are the same.
 #ifndef SAPWOOD_RAY_PACKET_SIMD_H
 #define SAPWOOD_RAY_PACKET_SIMD_H
 
@@ -12,8 +12,8 @@ typedef struct packet {
     uint32_t rays;     // the lanes that hold a ray which may hit something
     uint32_t axis_1;   // those whose longest axis is y
     uint32_t axis_2;   // those whose longest axis is z
-    uint32_t swapped;  // those that run down their longest axis
-    uint32_t backward; // bit k: all run down axis k
+    uint32_t swapped;  // those with a negative component along their longest axis
+    uint32_t backward; // bit k: all have a negative component along axis k
     bool mixed;        // longest axes differ
 } __attribute__((aligned(64))) packet;
 

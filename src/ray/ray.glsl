@@ -1,11 +1,11 @@
-// The first hit of each ray, or any, a ray a texel: one walk of ray/walk.h, which may stop after some nodes and
-// triangles and go on in the next pass.
+// The first hit of each ray, or any hit, one ray per texel: the walk of ray/walk.h, which may stop after some nodes and
+// triangles and continue in the next pass.
 //
 // SAP_MESH_STACK  the most inner nodes above a leaf
-// SAP_LISTED      rays stand in one texture, two texels each; else in two of them, a texel each
-// SAP_RESUMED     the walks go on from where the pass before left them
-// SAP_OUTCOME     this pass finds, for a block of rays, whether a walk has not ended and whether any has met something:
-//                 x and y, not 0; and how many have looked at a node: z
+// SAP_LISTED      rays are stored in one texture, two texels each; else in two textures, one texel each in both
+// SAP_RESUMED     the walks continue where the previous pass stopped
+// SAP_OUTCOME     this pass summarizes a block of rays: x is not 0 if a walk has not ended, y is not 0 if any ray has a
+//                 hit, z is the number of rays that have visited a node
 #include "math/dialect.h"
 #include "mesh/texture.h"
 #include "ray/rounding.h"
@@ -31,7 +31,7 @@ uniform ivec2 size; // rays
 #endif
 uniform float magnitude; // the largest coordinate of the tree's box
 uniform bool any_hit;
-uniform int rounds; // nodes and triangles to be looked at in this pass
+uniform int rounds; // nodes and triangles to visit in this pass
 
 layout(location = 0) out uvec4 out_place; // node, next triangle, place of what was found, nodes visited
 #ifndef SAP_OUTCOME
@@ -48,7 +48,7 @@ sap_prepared_ray ray_at(ivec2 at) {
     sap_prepared_ray given =
         sap_ray_prepare(sap_vector_of(uintBitsToFloat(from.xyz)), sap_vector_of(uintBitsToFloat(to.xyz)),
                         sap_float_of_bits(from.w), sap_float_of_bits(to.w), magnitude);
-    // Comparisons of GLSL need not be false for what is no number.
+    // In GLSL comparisons with NaN need not be false.
     const uint infinite = 0x7f800000u;
     uvec4 from_size = from & 0x7fffffffu;
     uvec4 to_size = to & 0x7fffffffu;

@@ -1,22 +1,22 @@
-// Rays in batches on the CPU: parts of a call are dealt out to threads. In a part, blocks of rays that are alike are
-// traced as they come; the others are put in order and traced after them.
+// Many rays on the CPU: threads take parts of a call. In a part, coherent blocks of rays are traced in the given order;
+// the other rays are ordered and traced afterwards.
 #include "base/threads.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "ray/walk_cpu.h"
 
 enum {
-    PART_MOST = 1 << 18, // rays that a thread orders at once: longer parts are hardly in better order
+    PART_MOST = 1 << 18, // most rays that a thread orders at once: more hardly improve the order
     PART_LEAST = 1 << 12,
     PARTS_PER_THREAD = 4,
-    LOCAL_KEYS = 256 // calls of so many rays or fewer allocate nothing
+    LOCAL_KEYS = 256 // calls with at most so many rays allocate nothing
 };
 
 typedef struct ray_call {
     sap_ray_run whole;
     const sap_ray_kernels* kernels;
     int64_t part; // rays in a part
-    int threads;  // no more than there are parts: each has room for its keys
+    int threads;  // at most as many as parts: each has memory for its keys
     sap_scratch keys;
     sap_progress_state progress;
 } ray_call;
@@ -35,7 +35,7 @@ static sap_ray_run run_part(const ray_call* b, int64_t first) {
     return run;
 }
 
-// The shared walk, which counts what it looks at.
+// Traces by the shared walk, which counts visits.
 static void trace_visits(const sap_ray_run* run) {
     for (int64_t i = 0; i < run->job.count; i++) {
         sap_ray_result found = sap_ray_walk_cpu(run->tree, run->job.rays + i, run->magnitude, false);
@@ -45,7 +45,7 @@ static void trace_visits(const sap_ray_run* run) {
     }
 }
 
-// Both arrays of keys have room for the run's rays.
+// `keys` and `other` have room for the run's rays.
 static void trace_blocks(const ray_call* b, const sap_ray_run* run, sap_ray_key* keys, sap_ray_key* other) {
     int64_t count = run->job.count, later = 0;
     for (int64_t first = 0; first < count; first += SAP_RAY_BLOCK) {
@@ -80,7 +80,7 @@ static void trace_all_parts(ray_call* b) {
         if (sap_progress_add(&b->progress, 0)) trace_part(b, i * b->part);
 }
 
-// Chooses how long parts are, and takes all memory that they need.
+// Chooses the length of parts and takes the memory for their keys.
 static bool reserve(ray_call* b) {
     sap_device* device = b->whole.tree->device;
     int64_t count = b->whole.job.count, threads = device->options.threads;
@@ -106,7 +106,7 @@ sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job) {
     if (!reserve(&b)) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to order rays");
     trace_all_parts(&b);
     sap_scratch_give(tree->device, &b.keys);
-    // A few rays are not worth a report.
+    // Calls with few rays report no progress.
     if (job->count > LOCAL_KEYS && !sap_progress_finish(&b.progress))
         return sap_fail(tree->device, SAP_ERROR_CANCELLED, "the rays were cancelled");
     return SAP_OK;

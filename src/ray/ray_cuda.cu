@@ -1,23 +1,23 @@
-// Rays on CUDA devices: a ray a lane. Rays differ in length, and a warp is as slow as its longest: lanes that are done
-// take further rays as soon as there are a few of them (Aila and Laine 2009), if those that the warp began with went
-// different ways. Rays that go the same way stay together: they end at about the same time, and new ones among them
-// would look into other parts of the tree. Warps take rays 32 at a time; as many warps run as the GPU holds.
+// Rays on CUDA devices: one ray per lane. Walks differ in length, and a warp is as slow as its longest walk: so idle
+// lanes take further rays as soon as there are a few such lanes (Aila and Laine 2009), if the warp's first rays had
+// different directions. Rays of one octant stay together: they end at about the same time, and new rays among them
+// would visit other parts of the tree. Warps take rays 32 at a time; as many warps run as the GPU holds.
 #include "device/cuda_rooms.h"
 #include "ray/lane_cuda.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { RAY_BLOCKS = 8 }; // on a multiprocessor at once: Turing has room for 1024 threads
+enum { RAY_BLOCKS = 8 }; // resident on a multiprocessor: Turing has room for 1024 threads
 #else
 enum { RAY_BLOCKS = 9 }; // 56 registers a thread
 #endif
 
 enum {
     RAY_THREADS = 128,
-    ROW_BLOCKS = 8, // the same, of all hits
+    ROW_BLOCKS = 8, // the same for all hits
     RAY_FEW_IDLE = 8
 };
 
-// The rays that a warp has taken: their first, and how many a lane has begun or ended with.
+// The rays that a warp has taken: the first, their number, and how many of them lanes have begun.
 typedef struct ray_chunk {
     int64_t first;
     int count, begun;
@@ -42,7 +42,7 @@ static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task,
                            task.mesh.magnitude);
 }
 
-// All hits of some lanes of a warp.
+// Writes all hits of the lanes with is_one.
 static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is_one, const sap_hit* shared,
                                                    const ray_lane& lane) {
     const int64_t first = __shfl_sync(SAP_ALL_LANES, lane.number, 0);
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is
     if (is_one && task.job.counts) task.job.counts[lane.number] = lane.row.count;
 }
 
-// What some lanes of a warp have found.
+// Writes the results of the lanes with is_one.
 template <int mode>
 static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, const sap_hit* shared,
                                               const ray_lane& lane) {
@@ -104,7 +104,7 @@ static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
     return chunk;
 }
 
-// Gives rays to idle lanes. How many lanes have to be idle before that is done again.
+// Gives rays to idle lanes. Returns how many lanes have to be idle before the next refill.
 template <int mode>
 static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
                                              sap_hit* shared, ray_lane* lane) {
@@ -140,7 +140,7 @@ static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLO
         unsigned idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         if (__popc(idle) >= enough) {
             enough = refill<mode>(task, idle, enough, &chunk, shared, &lane);
-            if (chunk.count == 0) enough = SAP_WARP + 1; // none are left
+            if (chunk.count == 0) enough = SAP_WARP + 1; // no rays are left
             idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         }
         if (idle != SAP_ALL_LANES) {
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLO
     answer<mode>(task, true, shared, lane);
 }
 
-// The shared walk, which counts what it looks at.
+// Traces by the shared walk, which counts visits.
 static __global__ void __launch_bounds__(RAY_THREADS)
     trace_visits(const __grid_constant__ sap_mesh_tree tree, const __grid_constant__ ray_task task) {
     const int64_t i = (int64_t)blockIdx.x * RAY_THREADS + threadIdx.x;

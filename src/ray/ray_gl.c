@@ -1,11 +1,11 @@
-// sap_trace and its like on OpenGL: rays go up as they lie in memory, hits come back the same way, rectangle by
-// rectangle.
+// sap_trace, sap_occluded and sap_trace_visits on OpenGL, rectangle by rectangle. Texels have the same layout as rays
+// and hits in memory.
 #include "device/progress.h"
 #include "ray/walk_gl.h"
 #include <string.h>
 
 enum {
-    TILE = 512,    // rays on a side of those that are traced at once
+    TILE = 512,    // rays on a side of a rectangle
     ROUNDS = 4096, // of a pass: few rays need more
     WORDS = 4      // of a texel
 };
@@ -16,15 +16,15 @@ static bool any_left(const uint32_t* places, int64_t count) {
     return left;
 }
 
-// What a call keeps from one rectangle to the next.
+// The state of a call from one rectangle to the next.
 typedef struct gl_trace {
     const sap_mesh_tree* tree;
     sap_gl_walk walk;
-    GLuint rays[2];     // the second is none
+    GLuint rays[2];     // the second is unused
     sap_scratch texels; // of a rectangle
 } gl_trace;
 
-// Traces the rectangle's rays, and unpacks what they found to where the job's rays from `first` on have it.
+// Traces a rectangle of the job's rays from `first` on and writes their results.
 static void trace_rectangle(sap_gl_call* call, gl_trace* b, const sap_ray_job* job, int64_t first) {
     sap_gl_walk* walk = &b->walk;
     uint32_t* texels = (uint32_t*)(void*)b->texels.memory;
@@ -46,7 +46,7 @@ static void trace_rectangle(sap_gl_call* call, gl_trace* b, const sap_ray_job* j
     for (int64_t i = 0; job->occluded && i < count; i++) job->occluded[first + i] = (int32_t)texels[WORDS * i + 3] >= 0;
 }
 
-// Textures for rectangles of a size, unless there are such already.
+// Makes textures for rectangles of a size, unless there are such already.
 static void fit(sap_gl_call* call, gl_trace* b, const int32_t size[2]) {
     if (b->walk.width == size[0] && b->walk.height == size[1]) return;
     sap_gl_walk_drop(call, &b->walk);
@@ -55,7 +55,7 @@ static void fit(sap_gl_call* call, gl_trace* b, const int32_t size[2]) {
     sap_gl_walk_make(call, b->tree, size, true, &b->walk);
 }
 
-// One rectangle: as many of the rays from `first` on as fit, how many of them in *count.
+// Traces one rectangle of rays, from `first` on. *count: their number.
 static sap_status trace_part(gl_trace* b, const sap_ray_job* job, int64_t first, int64_t* count) {
     sap_device* device = b->tree->device;
     sap_gl_call call;

@@ -1,4 +1,4 @@
-// Packets of rays: how they are put together and what they answer. A sibling of ray/walk.h, see ray/walk_simd.h.
+// Packets of rays: how they are formed, and their results. The walk is in ray/walk_simd.h.
 #include "device/cpu.h"
 
 #if SAP_REAL_BITS == 32
@@ -75,7 +75,7 @@ static void trace_ordered(const sap_ray_run* run, const sap_ray_key* keys, int64
 
 enum { CLASSES = 24 };
 
-// Whether rays start near each other and go much the same way.
+// Whether rays have near origins and similar directions.
 INLINE bool are_near(const sap_ray_run* run, const sap_ray* rays, int count) {
     real low[8], high[8], longest_side = 0;
     memcpy(low, rays, sizeof low);
@@ -130,7 +130,7 @@ static void trace_few(const sap_ray_run* run) {
         vreal direction[3];
         packet_repeat(&p, direction, run->job.rays + i);
         packet_prepare(&p, direction, 1, sap_ray_class(run->job.rays + i) & 7, run->magnitude);
-        p.mixed = true; // a leaf's triangles side by side, always
+        p.mixed = true; // so that leaves always test several triangles at once
         begin(run, &p, &i, 1, &f);
         if (run->job.occluded)
             walk_one(&mesh, &p, &f, FIND_ANY);

@@ -1,8 +1,8 @@
-// The first hit of one ray, or any, in one go or in parts. Shared text; needs ray/intersect.h and SAP_MESH_STACK, the
-// most inner nodes above a leaf. The reference for all other walks.
+// The first hit of one ray, or any hit; a walk may stop and continue later. Shared text; needs ray/intersect.h and
+// SAP_MESH_STACK, the most inner nodes above a leaf. The reference for all other walks.
 //
-// Cells do not overlap: the walk takes leaves in the order in which the ray meets them, and ends at the first leaf that
-// begins behind a hit.
+// Cells do not overlap: the walk visits leaves in the order in which the ray meets them, and ends before the first leaf
+// that begins behind a hit.
 
 SAP_STRUCT(sap_ray_result)
 struct sap_ray_result {
@@ -10,8 +10,8 @@ struct sap_ray_result {
     float t;
     float u;
     float v;
-    SAP_BITS place; // of the triangle, as accessors know it
-    int visits;     // nodes looked at, leaves included
+    SAP_BITS place; // of the triangle, for the accessors
+    int visits;     // nodes visited, leaves included
 };
 
 // The far side of a plane that the ray crosses.
@@ -21,7 +21,7 @@ struct sap_far_side {
     sap_span span;
 };
 
-// The better of what was found and a triangle.
+// Tests a triangle and returns the better of its hit and `found`.
 SAP_FN sap_ray_result sap_ray_test_triangle(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM sap_ray_result found) {
     sap_crossing hit = sap_triangle_cross(SAP_RAY sap_mesh_triangle(SAP_MESH place));
     if (hit.is_hit && hit.t <= found.t) {
@@ -37,12 +37,12 @@ SAP_FN sap_ray_result sap_ray_test_triangle(SAP_MESH_PARAM SAP_BITS place, SAP_R
     return found;
 }
 
-// Where a walk stands, so that it can go on later. The way to a node follows from its number, since nodes stand in
-// preorder; so what waits on that way need not be kept, but is found again.
+// The state of a walk that can continue later. Nodes are in preorder, so the path to a node follows from its number;
+// so the stack need not be kept: it is rebuilt on that path.
 SAP_STRUCT(sap_ray_walk_state)
 struct sap_ray_walk_state {
-    bool going;    // there is more to look at
-    SAP_BITS node; // to be looked at next
+    bool going;    // the walk has not ended
+    SAP_BITS node; // to visit next
     int next;      // of a leaf: the first triangle that has not been tested
     sap_ray_result found;
 };
@@ -62,8 +62,8 @@ SAP_FN sap_ray_walk_state sap_ray_walk_begin(SAP_RAY_PARAM sap_vector lower, sap
     return walk;
 }
 
-// Goes on for about so many nodes and triangles (below 1: to the end); at most one way down the tree more. `any`: the
-// walk ends with the first leaf that holds a hit.
+// Continues for about `rounds` nodes and triangles (below 1: to the end), at most by one path down the tree more. any:
+// the walk ends with the first leaf that has a hit.
 SAP_FN sap_ray_walk_state sap_ray_walk_resume(SAP_MESH_PARAM sap_ray_walk_state walk, SAP_RAY_PARAM sap_vector lower,
                                               sap_vector upper, bool any, int rounds) {
     SAP_ASSERT(walk.next >= 0);
@@ -72,7 +72,7 @@ SAP_FN sap_ray_walk_state sap_ray_walk_resume(SAP_MESH_PARAM sap_ray_walk_state 
     int cost = rounds > 0 ? 1 : 0;
     int left = rounds > 0 ? rounds : 1;
     int next = walk.next;
-    SAP_BITS begin = walk.node; // nodes before it have been looked at: they are on the way to it
+    SAP_BITS begin = walk.node; // nodes before it have been visited: those on the path to it are only passed
     SAP_BITS node = 0u;
     sap_span span = sap_ray_clip(SAP_RAY lower, upper);
     span.to = walk.found.t < span.to ? walk.found.t : span.to;

@@ -1,4 +1,4 @@
-// Passes of ray.glsl over two sets of textures, from one into the other.
+// Passes of ray.glsl from one of two sets of textures into the other.
 #include "ray/walk_gl.h"
 #include "ray/ray.h"
 #include <stdio.h>
@@ -8,7 +8,7 @@ extern const char sap_glsl_ray[];
 
 enum {
     STACK_STEP = 16, // trees whose depths differ little share a program
-    BLOCK = 16       // rays on a side of those of which one is told how they have ended
+    BLOCK = 16       // rays on a side of a block that the outcome summarizes in one texel
 };
 
 static const char* const names[SAP_GL_WALK_TEXTURES] = {"the places of rays", "the hits of rays"};
@@ -40,7 +40,7 @@ static GLuint program_of(sap_gl_call* call, const sap_gl_walk* walk, bool outcom
                           outcome_only ? "#define SAP_OUTCOME\n#define SAP_MESH_STACK 1\n" : defines);
 }
 
-// For a node or a triangle there are at most three rounds of loops, and for the way to where a walk stands one a level.
+// Loops run at most three times for each node or triangle, and once per level on the path to the next node.
 static int32_t most_rounds(const sap_gl_call* call) {
     int32_t most = call->gl->most_rounds;
     return most == INT32_MAX ? most : (most - 4 * SAP_MESH_DEPTH_MAX) / 3;

@@ -1,5 +1,5 @@
-// Clipping triangles on CUDA devices: sap_clip_cheaply of the shared text once more, for one triangle a lane, with both
-// sides found in one round of the edges and without lists, so that all stays in registers.
+// Clipping triangles on CUDA devices: an equivalent of sap_clip_cheaply for one triangle per lane. It finds both sides
+// in one pass over the edges and keeps everything in registers.
 #ifndef SAPWOOD_MESH_CLIP_CLIP_CUDA_CUH
 #define SAPWOOD_MESH_CLIP_CLIP_CUDA_CUH
 
@@ -17,7 +17,7 @@ static __device__ __forceinline__ void sap_mesh_extend(sap_extent* e, const doub
     }
 }
 
-// Adds the edge from u to w: where it meets the plane to both sides, w to its own.
+// Adds the edge from u to w: the point where it crosses the plane to both sides, w to its own side.
 static __device__ __forceinline__ void sap_mesh_add_edge(const double u[3], const double w[3], int axis, double plane,
                                                          sap_extent* below, sap_extent* above) {
     const double from_u = sap_mesh_along(u, axis) - plane, from_w = sap_mesh_along(w, axis) - plane;
@@ -46,7 +46,7 @@ static __device__ __forceinline__ sap_halves sap_mesh_clip_cheaply(const sap_tri
     halves.has_left = sap_box_is_nonempty(halves.left);
     halves.has_right = sap_box_is_nonempty(halves.right);
     if (halves.has_left || halves.has_right) return halves;
-    halves.has_left = halves.has_right = true; // rounding ate it
+    halves.has_left = halves.has_right = true; // rounding left nothing on either side
     halves.left = halves.right = part;
     SAP_UNROLL
     for (int k = 0; k < 3; k++) {

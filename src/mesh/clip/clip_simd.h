@@ -1,5 +1,5 @@
-// Clipping triangles to cells, a vertex a vector. Not the shared text (mesh/clip/clip.h), but the same bits: vectors of
-// four doubles take half the time, and the cheap cut does without branches, which nobody can foretell.
+// Clipping triangles to cells with one vector per vertex. Gives the same bits as the shared text (mesh/clip/clip.h) in
+// half the time: by vectors of four doubles, and without the unpredictable branches of the cheap clip.
 #ifndef SAPWOOD_MESH_CLIP_CLIP_SIMD_H
 #define SAPWOOD_MESH_CLIP_CLIP_SIMD_H
 
@@ -15,12 +15,12 @@ typedef float vfloat4 __attribute__((vector_size(16)));
 typedef int32_t vint4 __attribute__((vector_size(16)));
 typedef uint32_t vuint4 __attribute__((vector_size(16)));
 
-enum { POLYGON = 12 }; // corners of a triangle cut by six planes, and some to spare
+enum { POLYGON = 12 }; // as SAP_POLYGON
 
 static const vlong4 axis_masks[3] = {{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, -1, 0}};
 
 #define SELECT(mask, yes, no) (((mask) & (yes)) | (~(mask) & (no)))
-// Of equal or unordered ones the second, as the instructions have it.
+// If equal or unordered, the second operand, like the instructions.
 #if defined(__AVX__)
 #define VDOUBLE4_MIN(a, b) ((vdouble4)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #define VDOUBLE4_MAX(a, b) ((vdouble4)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
@@ -36,18 +36,18 @@ static const vlong4 axis_masks[3] = {{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, -1, 0}
 #define VFLOAT4_MAX(a, b) ((vfloat4)SELECT((a) > (b), (vint4)(a), (vint4)(b)))
 #endif
 
-// The signs of the first lanes: bit i of lane i.
+// The sign bits of the lanes: bit i for lane i. At least the first three.
 #if defined(__SSE__)
 #define VFLOAT4_BITS(mask) _mm_movemask_ps((__m128)(mask))
 #else
 #define VFLOAT4_BITS(mask) (((mask)[0] & 1) | ((mask)[1] & 2) | ((mask)[2] & 4))
 #endif
 
-// A part's bounds are read and written four floats at a time: the fourth is its triangle, or unused.
+// A part's bounds are loaded and stored four floats at a time: the fourth is its triangle, or unused.
 #define LOAD_4(to, from)  memcpy(&(to), (from), sizeof(vfloat4))
 #define STORE_4(to, from) memcpy((to), &(from), sizeof(vfloat4))
 
-// The bounds of what has been added.
+// The bounds of the points added so far.
 typedef struct extent {
     vdouble4 lower, upper;
 } extent;
@@ -67,7 +67,7 @@ INLINE void extent_join(extent* e, const extent* other) {
     e->upper = VDOUBLE4_MAX(e->upper, other->upper);
 }
 
-// The triangle's corners; lane 3 is of no meaning.
+// The triangle's corners; lane 3 has no meaning.
 INLINE void load_corners(const float* triangle, vdouble4 corners[3]) {
     for (int i = 0; i < 3; i++) {
         vfloat4 c;
@@ -76,7 +76,7 @@ INLINE void load_corners(const float* triangle, vdouble4 corners[3]) {
     }
 }
 
-// Where the edge from u to w, at distances du and dw of different signs from the plane, meets it.
+// The point where the edge from u to w meets a plane at the distances du and dw, which have different signs.
 INLINE void edge_point(const vdouble4* u, const vdouble4* w, double du, double dw, double plane, int axis,
                        vdouble4* point) {
     const vdouble4 at = *u + (du / (du - dw)) * (*w - *u), on = {plane, plane, plane, plane};
@@ -100,7 +100,7 @@ INLINE int cut(const vdouble4* from, int count, int axis, double plane, double s
     return kept;
 }
 
-// The bounds of a polygon's parts on both sides of a plane.
+// The bounds of a polygon on both sides of a plane.
 INLINE void bounds_of_sides(const vdouble4* polygon, int count, int axis, double plane, extent* left, extent* right) {
     const vdouble4* u = polygon + count - 1;
     double du = count ? (*u)[axis] - plane : 0;
@@ -134,7 +134,7 @@ INLINE void round_four(const vdouble4* x, int32_t direction, vfloat4* rounded) {
     *rounded = (vfloat4)SELECT(moved, next, bits) + zero; // -0 becomes 0
 }
 
-// Writes a side's bounds, outward but within the part's; false if they are empty.
+// Writes a side's bounds, rounded outward and limited to the part's. False if they are empty.
 INLINE bool write_bounds(const extent* e, const sap_mesh_part* part, sap_mesh_part* side) {
     const vint4 three = {-1, -1, -1, 0};
     vfloat4 lower, upper, part_lower, part_upper;
@@ -154,7 +154,7 @@ INLINE bool write_bounds(const extent* e, const sap_mesh_part* part, sap_mesh_pa
 
 enum { HAS_LEFT = 1, HAS_RIGHT = 2 };
 
-// The half of the part's bounds on one side, where rounding leaves nothing of the polygon there.
+// The part's bounds cut by the plane, for the case that rounding leaves nothing of the polygon on a side.
 INLINE void cut_bounds(const sap_mesh_part* part, int axis, float plane, int side, sap_mesh_part* side_part) {
     *side_part = *part;
     if (side == HAS_LEFT)
@@ -163,7 +163,7 @@ INLINE void cut_bounds(const sap_mesh_part* part, int axis, float plane, int sid
         side_part->lower[axis] = plane;
 }
 
-// Which sides the triangle's part reaches, and its bounds there: of the triangle clipped by the part's bounds.
+// As sap_clip_exactly. The sides that the part reaches are returned as HAS_ bits.
 static int clip_exactly(const float* triangle, const sap_mesh_part* part, int axis, float plane, sap_mesh_part* left,
                         sap_mesh_part* right) {
     vdouble4 buffer[2][POLYGON];
@@ -185,16 +185,16 @@ static int clip_exactly(const float* triangle, const sap_mesh_part* part, int ax
     extent below = no_extent(), above = no_extent();
     bounds_of_sides(buffer[now], count, axis, plane, &below, &above);
     bool has_left = below.lower[0] <= below.upper[0], has_right = above.lower[0] <= above.upper[0];
-    if (!has_left && !has_right) has_left = has_right = true; // rounding ate it
+    if (!has_left && !has_right) has_left = has_right = true; // rounding left nothing on either side
     if (has_left && !write_bounds(&below, part, left)) cut_bounds(part, axis, plane, HAS_LEFT, left);
     if (has_right && !write_bounds(&above, part, right)) cut_bounds(part, axis, plane, HAS_RIGHT, right);
     return (has_left ? HAS_LEFT : 0) | (has_right ? HAS_RIGHT : 0);
 }
 
-// A lane of a vector in all of its lanes.
+// Copies one lane of a vector into all lanes.
 #define SPREAD(x, lane) __builtin_shufflevector(x, x, lane, lane, lane, lane)
 
-// Adds a vertex where a mask says so.
+// Adds a vertex if the mask is set.
 INLINE void extent_add_if(extent* e, const vdouble4* v, const vlong4* on) {
     const vdouble4 none = {INFINITY, INFINITY, INFINITY, INFINITY};
     const vdouble4 lower = (vdouble4)SELECT(*on, (vlong4)*v, (vlong4)none);
@@ -203,7 +203,8 @@ INLINE void extent_add_if(extent* e, const vdouble4* v, const vlong4* on) {
     e->upper = VDOUBLE4_MAX(e->upper, upper);
 }
 
-// Adds the edge from u to w, lane `w_lane` of the distances: where it meets the plane to both sides, w to its own.
+// Adds the edge from u to w, whose distances are in lane `w_lane`: the point where it crosses the plane to both sides,
+// w to its own side.
 #define ADD_EDGE(u, w, w_lane)                                                                                         \
     do {                                                                                                               \
         const vdouble4 at = (u) + SPREAD(ratio, w_lane) * ((w) - (u));                                                 \
@@ -215,13 +216,13 @@ INLINE void extent_add_if(extent* e, const vdouble4* v, const vlong4* on) {
         extent_add_if(&above, &(w), &in_right);                                                                        \
     } while (0)
 
-// The cheap cut: the whole triangle against the one plane, met with the part's bounds.
+// As sap_clip_cheaply. The sides that the part reaches are returned as HAS_ bits.
 INLINE int clip_cheaply(const float* triangle, const sap_mesh_part* part, int axis, float plane, sap_mesh_part* left,
                         sap_mesh_part* right) {
     const double at_plane = plane;
     SAP_ASSERT(part->lower[axis] < plane && plane < part->upper[axis]);
     const vdouble4 zero = {0}, on = {at_plane, at_plane, at_plane, at_plane};
-    // Lane i: how far corner i lies from the plane, and the corner before it.
+    // Lane i: the distance of corner i from the plane (to), and that of the corner before it (from).
     const vdouble4 to = {(double)triangle[axis] - at_plane, (double)triangle[3 + axis] - at_plane,
                          (double)triangle[6 + axis] - at_plane, 0};
     const vdouble4 from = __builtin_shufflevector(to, to, 2, 0, 1, 3), ratio = from / (from - to);
@@ -236,7 +237,7 @@ INLINE int clip_cheaply(const float* triangle, const sap_mesh_part* part, int ax
     extent_join(&below, &both);
     extent_join(&above, &both);
     bool has_left = write_bounds(&below, part, left), has_right = write_bounds(&above, part, right);
-    if (!has_left && !has_right) { // rounding ate it
+    if (!has_left && !has_right) { // rounding left nothing on either side
         has_left = has_right = true;
         cut_bounds(part, axis, plane, HAS_LEFT, left);
         cut_bounds(part, axis, plane, HAS_RIGHT, right);

@@ -1,13 +1,13 @@
-// The end of a build: pieces are put one behind the other in preorder, and triangles into the order in which the leaves
-// meet them, so that a leaf's triangles lie close together.
+// The end of a build: concatenates the pieces in preorder and orders triangles by their first reference in preorder, so
+// that a leaf's triangles lie close together.
 #include "mesh/build.h"
 #include <string.h>
 
 enum { PREORDER_STACK = 2 * SAP_MESH_DEPTH_MAX, SORT_BY_INSERTION = 32, COPY_CHUNK = 4096 };
 
-static const int64_t most_nodes = (int64_t)1 << 30; // a link has 30 bits for a place or a count
+static const int64_t most_nodes = (int64_t)1 << 30; // a link has 30 bits for an offset or a count
 
-// Gives each record its places; the places of pieces end at the totals that are returned in the shape.
+// Computes each record's places; the shape receives the totals. False if these are too large.
 static bool place_records(sap_mesh_record* records, sap_mesh_tree_shape* shape) {
     int64_t stack[PREORDER_STACK];
     int waiting = 0;
@@ -27,7 +27,7 @@ static bool place_records(sap_mesh_record* records, sap_mesh_tree_shape* shape) 
     return true;
 }
 
-// Sums up what the shape says of the leaves; a single reference stands in its node and is not listed.
+// Adds up the shape's totals of leaves. A single reference is stored in its node and is not listed.
 static void count_leaves(const sap_mesh_record* records, int64_t count, sap_mesh_tree_shape* shape) {
     for (int64_t i = 0; i < count; i++) {
         const sap_mesh_leaves* leaves = &records[i].leaves;
@@ -71,7 +71,7 @@ static void sort_places(const int32_t* from, int64_t count, int32_t* to) {
     }
 }
 
-// Turns the references of a piece into places, meeting triangles as preorder does.
+// Turns the references of a piece into places; triangles that occur for the first time get the next places.
 static int32_t meet_triangles(const sap_mesh_record* r, int32_t* place_of, int32_t* ids, int32_t met) {
     for (int64_t k = 0; k < r->reference_count; k++) {
         int32_t id = r->references[k];
@@ -85,7 +85,7 @@ static int32_t meet_triangles(const sap_mesh_record* r, int32_t* place_of, int32
     return met;
 }
 
-// What the join works with: a copy of where things are to go, until nothing can fail any more.
+// The join's parameters.
 typedef struct joint {
     sap_mesh_tree* tree;
     const sap_mesh_record* records;
@@ -141,7 +141,7 @@ static void write_tree(const joint* j, const int32_t* ids) {
                SAP_TRIANGLE_FLOATS * sizeof *corners);
 }
 
-// Records in preorder: triangles are met in that order, and listed references follow it.
+// Visits records in preorder, which orders triangles and listed references.
 static int32_t walk_records(joint* j, int32_t* place_of, int32_t* ids) {
     int64_t stack[PREORDER_STACK], listed = 0;
     int32_t met = 0;

@@ -1,5 +1,5 @@
-// The ends of parts in one bin of a node, searched by a block. Where they are too many to be counted against each
-// other, they are narrowed down by histograms of their ordinals: what a bound rules out could not have been chosen.
+// A block searches the events in one bin of a node. If they are too many to compare each with all others, histograms of
+// their ordinals narrow them down: what a bound rules out could not have been chosen.
 #ifndef SAPWOOD_MESH_LARGE_DENSE_BIN_CUDA_CUH
 #define SAPWOOD_MESH_LARGE_DENSE_BIN_CUDA_CUH
 
@@ -12,7 +12,7 @@ static __device__ __forceinline__ uint32_t sap_mesh_last_of(const sap_mesh_range
     const uint32_t first = sap_mesh_first_of(r, sub), others = (1u << r->shift) - 1;
     return r->high - first < others ? r->high : first + others;
 }
-// Parts that start below a bin, that end behind it.
+// The parts that start below a bin, and those that end above it.
 static __device__ __forceinline__ uint32_t sap_mesh_before(const sap_mesh_range* r, uint32_t sub) {
     return r->before + r->starts[sub];
 }
@@ -20,7 +20,7 @@ static __device__ __forceinline__ uint32_t sap_mesh_after(const sap_mesh_range* 
     return r->after + r->stops[SAP_MESH_SUBS] - r->stops[sub + 1];
 }
 
-// No plane between two places costs less.
+// A lower bound of the costs of all planes between two places.
 static __device__ __forceinline__ float sap_mesh_bound_between(const sap_mesh_plane_search* search, int axis,
                                                                float from, float to, uint32_t before, uint32_t after) {
     const float base = search->measure.base[axis], per = search->measure.per[axis];
@@ -29,7 +29,7 @@ static __device__ __forceinline__ float sap_mesh_bound_between(const sap_mesh_pl
                           sap_share(base, per, search->cell.upper[axis] - to), (float)before, (float)after);
 }
 
-// Counts the ends of a range in its bins.
+// Counts the events of a range in its bins.
 static __device__ void sap_mesh_fill_range(sap_mesh_plane_search* search, const sap_mesh_ends& ends, sap_mesh_range* r,
                                            uint32_t low, uint32_t high, uint32_t before, uint32_t after) {
     const int i = (int)threadIdx.x, bits = low < high ? sap_bits_between(low, high) : 0;
@@ -64,7 +64,7 @@ static __device__ void sap_mesh_fill_range(sap_mesh_plane_search* search, const 
     __syncthreads();
 }
 
-// All ends of a bin of ordinals are one plane.
+// Tries the one plane of a bin that is a single ordinal.
 static __device__ void sap_mesh_try_plane(sap_mesh_plane_search* search, const sap_mesh_ends& ends, int axis, float at,
                                           uint32_t before, uint32_t after) {
     uint32_t in_plane = 0;
@@ -73,7 +73,7 @@ static __device__ void sap_mesh_try_plane(sap_mesh_plane_search* search, const s
     sap_mesh_try_end(search, axis, at, before, sap_mesh_block_sum(search->s, in_plane), after);
 }
 
-// Collects the ends in some bins of a range, room for `starts` and `stops` of them, and tries them.
+// Collects and tries the events in the taken bins of a range: `starts` and `stops` of them.
 static __device__ void sap_mesh_try_bins(sap_mesh_plane_search* search, const sap_mesh_ends& ends, int axis,
                                          const sap_mesh_range* r, const bool* taken, uint32_t starts, uint32_t stops) {
     sap_mesh_search_shared* s = search->s;
@@ -101,7 +101,8 @@ static __device__ void sap_mesh_try_bins(sap_mesh_plane_search* search, const sa
     sap_mesh_agree(search);
 }
 
-// Tries what bounds leave of a range; the first of its bins that are too crowded, to be looked at on its own, or -1.
+// Tries the bins of a range that bounds do not rule out. Returns the first of them with too many events, which is to be
+// divided further, or -1.
 static __device__ int sap_mesh_search_range(sap_mesh_plane_search* search, const sap_mesh_ends& ends, int axis,
                                             sap_mesh_range* r, bool* taken) {
     const int i = (int)threadIdx.x;
@@ -119,7 +120,7 @@ static __device__ int sap_mesh_search_range(sap_mesh_plane_search* search, const
         const unsigned long long key = (unsigned long long)sap_ordinal_of(bound) << 32 | (unsigned)i;
         const unsigned long long first = sap_mesh_block_min(search->s, wanted ? key : ~0ull);
         if (first == ~0ull) return -1;
-        // The most promising, and as many more as can be counted against each other.
+        // Take the most promising bin, and as many more as can be compared with each other.
         const float least = sap_real_of((uint32_t)(first >> 32));
         const int leader = (int)(first & 0xffffffffu);
         float limit = search->best.cost;
@@ -140,7 +141,7 @@ static __device__ int sap_mesh_search_range(sap_mesh_plane_search* search, const
     }
 }
 
-// A bin of few ends: all are tried.
+// Tries all events of a bin that has few.
 static __device__ void sap_mesh_try_bin(sap_mesh_plane_search* search, const sap_mesh_chosen_bin& bin,
                                         sap_mesh_ends ends) {
     uint32_t at = 0;
@@ -157,13 +158,13 @@ static __device__ void sap_mesh_try_bin(sap_mesh_plane_search* search, const sap
     sap_mesh_agree(search);
 }
 
-// The ends of one bin of the node: the most promising first, crowded ones narrowed down.
+// Searches the events of one bin of the node.
 static __device__ void sap_mesh_search_bin(sap_mesh_plane_search* search, const sap_mesh_chosen_bin& bin,
                                            const float* all) {
     sap_mesh_search_shared* s = search->s;
     const sap_mesh_ends ends = sap_mesh_ends_of(bin, all);
     bool* taken = s->taken;
-    // The bin's edges, moved apart by more than rounding may have moved them.
+    // The bin's edges, moved apart by more than rounding errors.
     const float from = sap_bin_edge(search->cell, bin.axis, bin.number),
                 to = sap_bin_edge(search->cell, bin.axis, bin.number + 1);
     const float margin = (to - from) / SAP_MESH_BINS;

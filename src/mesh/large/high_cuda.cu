@@ -1,13 +1,13 @@
-// HIGH's nodes of many parts: the cheapest plane of all, triangles clipped exactly.
+// HIGH's large nodes: the cheapest of all planes, triangles clipped exactly.
 //
-// A block finds a node's plane. In nodes of very many parts that would take one block too long: all warps fill the
-// bins, a unit each, and collect the ends of parts in the bins that a block has chosen; then a block searches them.
+// One block finds the plane of a node. A huge node would take one block too long: all warps fill its bins, one unit
+// each, and collect the events in the bins that a block has chosen; then a block searches them.
 #include "mesh/large/level_cuda.cuh"
 #include "mesh/large/plane_cuda.cuh"
 
 namespace {
 
-enum { HUGE_UNITS = 32 }; // a node of more is for all warps
+enum { HUGE_UNITS = 32 }; // a node of more units is huge: all warps search it
 
 typedef sap_mesh_cuda_batch batch;
 
@@ -15,7 +15,7 @@ struct close_nothing {
     __device__ void operator()(sap_mesh_cuda_state*) const {}
 };
 
-// What is known of such a node between the steps, where its bins were.
+// What is known of a huge node between the steps. It is kept where the node's bins were.
 struct huge_node {
     sap_mesh_priced best;
     sap_mesh_choice choice;
@@ -33,7 +33,7 @@ __device__ __forceinline__ bool is_huge(const sap_mesh_cuda_job* job) {
     return job->task == SAP_MESH_TASK_FIND && job->units > HUGE_UNITS;
 }
 
-// While planes are found, the room for the parts of the batch's children is scratch memory.
+// While planes are searched, the room for the parts of the batch's children serves as scratch memory.
 __device__ __forceinline__ float* scratch_of(const sap_mesh_cuda_build& b, const batch& at,
                                              const sap_mesh_cuda_job* job) {
     const int64_t before = job->below - sap_mesh_parts_below(b, b.state, at.side, at.from);
@@ -52,7 +52,7 @@ __device__ __forceinline__ void set_plane(const sap_mesh_cuda_build& b, sap_mesh
     if (plane.axis < 0) sap_mesh_make_leaf(b, job);
 }
 
-// ---- Nodes of very many parts, step by step
+// ---- Huge nodes, step by step
 
 // A warp counts the parts of a unit in bins.
 __device__ void fill_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int number, uint32_t* bins) {
@@ -64,7 +64,7 @@ __device__ void fill_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job*
     __syncwarp();
 }
 
-// A block chooses the bins that are searched.
+// A block chooses the bins to search.
 __device__ void choose_in_huge_node(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, sap_mesh_search_shared* s) {
     uint32_t* all = bins_of(b, job);
     sap_mesh_plane_search search;
@@ -84,13 +84,13 @@ __device__ void choose_in_huge_node(const sap_mesh_cuda_build& b, sap_mesh_cuda_
     }
 }
 
-// What a warp knows while it collects the ends of parts in a unit.
+// A warp's memory while it collects the events of a unit.
 struct unit_ends {
     int8_t number[SAP_MESH_EDGES];
     uint32_t at[SAP_MESH_CHOSEN][SAP_MESH_KINDS];
 };
 
-// A warp collects a unit's ends: it counts them, takes room for them, and puts them there.
+// A warp collects a unit's events: it counts them, reserves places for them, and writes them.
 __device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int number, float* scratch,
                             unit_ends* own) {
     int32_t from, count = sap_mesh_unit_parts(job, number, &from);
@@ -123,7 +123,7 @@ __device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_jo
     }
 }
 
-// A block searches what has been collected.
+// A block searches the events that have been collected.
 __device__ void search_huge_node(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, const float* scratch,
                                  sap_mesh_search_shared* s) {
     uint32_t* all = bins_of(b, job);
@@ -143,7 +143,7 @@ struct sap_mesh_high {
     enum { fast = 0 };
     typedef sap_mesh_search_shared shared;
 
-    // Shows each job to a block, or each unit of a node of very many parts to a warp.
+    // Calls with(job) by one block per job, or with(job, unit) by one warp per unit of a huge node.
     template <typename work>
     static __device__ __forceinline__ void each_job(const sap_mesh_cuda_build& b, const batch& at, work with) {
         for (uint32_t i = at.from + blockIdx.x; i < at.to; i += gridDim.x) {

@@ -1,26 +1,26 @@
-// Nodes of many parts: one kernel whose blocks run together divides all of a level at once, level by level.
+// Large nodes: one cooperative kernel divides all nodes of a level at once, level by level.
 //
-// Nodes of up to SAP_MESH_ONE_WARP parts are a warp's business from first to last. Larger ones are counted by several
-// warps, the last of which decides; after a meeting of all they are divided by the same warps, the last of which plans
-// the children. The last block to come to the meeting at a level's end chooses the next level.
+// One warp does everything for a node of up to SAP_MESH_ONE_WARP places. For a larger node several warps count the
+// sides, and the last of them decides; after a barrier of all blocks the same warps divide it, and the last of them
+// plans the children. The last block to arrive at the barrier at a level's end chooses the next level.
 #ifndef SAPWOOD_MESH_LARGE_LEVEL_CUDA_CUH
 #define SAPWOOD_MESH_LARGE_LEVEL_CUDA_CUH
 
 #include "mesh/large/divide_cuda.cuh"
 
-// A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory; and, unless it is fast, static
-// find(build, shared memory, meetings), by which all blocks find the planes of the batch's jobs, whose task is
-// SAP_MESH_TASK_FIND, and meet: it sets axis, plane and planar_left, and the task to SAP_MESH_TASK_COUNT; or it calls
-// sap_mesh_make_leaf.
+// A quality defines `fast`, whether triangles are clipped cheaply; `shared`, its shared memory; and, unless it is fast,
+// static find(build, shared memory, barriers): all blocks find the planes of the batch's jobs whose task is
+// SAP_MESH_TASK_FIND and end with a barrier. find() sets axis, plane and planar_left, and the task to
+// SAP_MESH_TASK_COUNT; or it calls sap_mesh_make_leaf.
 union sap_mesh_warp_shared {
     uint32_t bins[6 * SAP_MESH_BINS];
     sap_mesh_cut cuts[SAP_MESH_TILE];
 };
 
 template <typename quality> struct sap_mesh_large_shared {
-    bool last;                 // to come to a meeting
-    sap_mesh_cuda_batch batch; // as of the last meeting
-    sap_mesh_cuda_state state; // while the block is closing
+    bool last;                 // this block arrived last at the barrier
+    sap_mesh_cuda_batch batch; // as of the last barrier
+    sap_mesh_cuda_state state; // while the last block runs `close`
     sap_mesh_cuda_job job[SAP_MESH_WARPS];
     union {
         sap_mesh_warp_shared warp[SAP_MESH_WARPS];
@@ -28,16 +28,16 @@ template <typename quality> struct sap_mesh_large_shared {
     } of;
 };
 
-// ---- Meetings
+// ---- Barriers
 
-// Copies whole words, by a block, past the cache of its multiprocessor.
+// A block copies whole words past the cache of its multiprocessor.
 static __device__ __forceinline__ void sap_mesh_copy_words(void* to, const void* from, size_t bytes) {
     for (int i = (int)threadIdx.x; i < (int)(bytes / sizeof(uint32_t)); i += SAP_MESH_THREADS)
         ((uint32_t*)to)[i] = __ldcg((const uint32_t*)from + i);
 }
 
-// All blocks meet; what they wrote before, all see behind. The last block to come does the closing, on a copy of the
-// state, which nobody else touches meanwhile; then all know the batch.
+// A barrier of all blocks: afterwards all see what any wrote before. The last block to arrive runs `close` on a copy of
+// the state, which no other block touches meanwhile. Then all blocks copy the batch.
 template <typename shared, typename closing>
 static __device__ void sap_mesh_barrier(const sap_mesh_cuda_build& b, shared* s, unsigned int* barriers,
                                         closing close) {
@@ -75,7 +75,7 @@ static __device__ __forceinline__ int64_t sap_mesh_jobs_of(const sap_mesh_cuda_s
     return (int64_t)(state->used[side] & ((1ull << SAP_MESH_JOB_BITS) - 1));
 }
 
-// Parts of a stack below one of its jobs.
+// The number of parts of a stack below one of its jobs.
 static __device__ __forceinline__ int64_t sap_mesh_parts_below(const sap_mesh_cuda_build& b,
                                                                const sap_mesh_cuda_state* state, int side,
                                                                int64_t number) {
@@ -84,7 +84,7 @@ static __device__ __forceinline__ int64_t sap_mesh_parts_below(const sap_mesh_cu
     return b.jobs[sap_mesh_slot(b, side, number)].below;
 }
 
-// Whether there is room for all that may come of the last jobs of a stack, from one on.
+// Whether all results of the last jobs of a stack, from `from` on, surely fit into memory.
 static __device__ bool sap_mesh_fits(const sap_mesh_cuda_build& b, const sap_mesh_cuda_state* state, int side,
                                      int64_t from) {
     const int64_t stack = (int64_t)(state->used[side] >> SAP_MESH_JOB_BITS);
@@ -98,7 +98,7 @@ static __device__ bool sap_mesh_fits(const sap_mesh_cuda_build& b, const sap_mes
            parts <= b.staged_capacity - (int64_t)state->staged_positions;
 }
 
-// Takes the jobs that have been worked on off their stack.
+// Removes the jobs of the batch, which are done, from their stack.
 static __device__ void sap_mesh_pop(const sap_mesh_cuda_build& b, sap_mesh_cuda_state* state) {
     sap_mesh_cuda_batch* batch = &state->batch;
     if (batch->to == batch->from) return;
@@ -108,7 +108,7 @@ static __device__ void sap_mesh_pop(const sap_mesh_cuda_build& b, sap_mesh_cuda_
     batch->to = batch->from;
 }
 
-// The first job of a stack from which on all fit; their number if not even the last does.
+// The first job of a stack from which on all jobs fit; the number of jobs if not even the last fits.
 static __device__ int64_t sap_mesh_first_that_fits(const sap_mesh_cuda_build& b, const sap_mesh_cuda_state* state,
                                                    int side) {
     int64_t does_not = 0, fits = sap_mesh_jobs_of(state, side);
@@ -120,7 +120,7 @@ static __device__ int64_t sap_mesh_first_that_fits(const sap_mesh_cuda_build& b,
     return fits;
 }
 
-// One thread chooses the jobs to be worked on next: as many of the last as surely fit.
+// One thread chooses the next batch: as many of the last jobs of a stack as surely fit.
 static __device__ void sap_mesh_choose(const sap_mesh_cuda_build& b, sap_mesh_cuda_state* state) {
     sap_mesh_cuda_batch* batch = &state->batch;
     const int fresh_side = !batch->side;
@@ -133,7 +133,7 @@ static __device__ void sap_mesh_choose(const sap_mesh_cuda_build& b, sap_mesh_cu
         from = sap_mesh_first_that_fits(b, state, batch->side);
         if (from == jobs) {
             state->stop = state->roots ? SAP_MESH_STOP_ROOTS : SAP_MESH_STOP_ROOM;
-            state->fresh = UINT32_MAX; // units are to be listed anew
+            state->fresh = UINT32_MAX; // units have to be listed again
         }
     }
     batch->stop = state->stop;
@@ -147,7 +147,7 @@ static __device__ void sap_mesh_choose(const sap_mesh_cuda_build& b, sap_mesh_cu
     state->fresh = (uint32_t)sap_mesh_jobs_of(state, !batch->side);
 }
 
-// The units of a level that is not just what the last one left, by a block.
+// A block lists the units of a batch that is not exactly the children of the last batch.
 static __device__ void sap_mesh_list_units(const sap_mesh_cuda_build& b, sap_mesh_cuda_state* state) {
     sap_mesh_cuda_batch* batch = &state->batch;
     for (uint32_t i = batch->from + threadIdx.x; i < batch->to; i += SAP_MESH_THREADS) {
@@ -159,7 +159,7 @@ static __device__ void sap_mesh_list_units(const sap_mesh_cuda_build& b, sap_mes
     }
 }
 
-// What the last block does at the end of a level, and at the end of a round of counting.
+// What the last block does at a level's end, and after each round of counting.
 struct sap_mesh_close_level {
     const sap_mesh_cuda_build& b;
     __device__ void operator()(sap_mesh_cuda_state* state) const {
@@ -190,7 +190,7 @@ static __device__ __forceinline__ void sap_mesh_copy_job(const sap_mesh_cuda_job
     __syncwarp();
 }
 
-// Whether this warp's unit is the last of its job to be done.
+// Whether this warp's unit is the last unit of its job to arrive.
 static __device__ bool sap_mesh_is_last_unit(sap_mesh_cuda_job* job, int32_t units) {
     uint32_t before = 0;
     __threadfence();
@@ -203,9 +203,9 @@ static __device__ bool sap_mesh_is_last_unit(sap_mesh_cuda_job* job, int32_t uni
     return true;
 }
 
-enum { SAP_MESH_UNITS_AT_ONCE = 4 }; // that a lane looks at
+enum { SAP_MESH_UNITS_AT_ONCE = 4 }; // units per lane
 
-// Turns the units' numbers of parts on the sides into those before each; the sums of all.
+// Turns the units' counts of both sides into the sums before each unit. Returns the sums of all.
 static __device__ uint2 sap_mesh_scan_units(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
     const int lane = sap_lane();
     sap_mesh_cuda_unit* results = b.results + job->first_unit;
@@ -238,7 +238,7 @@ static __device__ uint2 sap_mesh_scan_units(const sap_mesh_cuda_build& b, const 
     return before;
 }
 
-// The last unit's warp has decided what becomes of a job.
+// Writes back a job about which the warp of its last unit has decided.
 static __device__ __forceinline__ void sap_mesh_hand_back(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
                                                           sap_mesh_cuda_job* to) {
     if (sap_lane() == 0) {
@@ -280,7 +280,7 @@ static __device__ void sap_mesh_bin_unit(const sap_mesh_cuda_build& b, sap_mesh_
     sap_mesh_hand_back(b, job, to);
 }
 
-// A unit's parts.
+// The first place of a unit's parts, in *from, and the number of places.
 static __device__ __forceinline__ int32_t sap_mesh_unit_parts(const sap_mesh_cuda_job* job, int32_t number,
                                                               int32_t* from) {
     *from = number * job->unit_parts;
@@ -300,12 +300,12 @@ static __device__ void sap_mesh_count_or_bin_unit(const sap_mesh_cuda_build& b, 
         sap_mesh_bin_unit(b, job, to, parts, count, bins);
 }
 
-// What a unit has reserved and not used.
+// Fills the places with holes that a unit has reserved and not used.
 static __device__ void sap_mesh_fill_holes(sap_mesh_cuda_part* to, uint32_t from, uint32_t count) {
     for (uint32_t i = from + (uint32_t)sap_lane(); i < count; i += SAP_WARP) to[i] = sap_mesh_hole();
 }
 
-// Sums up what the units have said of the sides.
+// Merges the units' results of both sides.
 static __device__ __forceinline__ sap_mesh_sides sap_mesh_join_units(const sap_mesh_cuda_build& b,
                                                                      const sap_mesh_cuda_job* job) {
     sap_mesh_sides sides;
@@ -381,14 +381,14 @@ static __device__ __forceinline__ void sap_mesh_divide_by_one_warp(const sap_mes
 
 // ---- The kernel
 
-// The root, by one warp.
+// One warp begins the build with the root.
 static __device__ void sap_mesh_begin(const sap_mesh_cuda_build& b) {
     sap_mesh_cuda_state* state = b.state;
     sap_mesh_plan plan = {-1, 0, 0, 0, 0, 0};
     SAP_ASSERT(b.triangles <= b.capacity);
     if (sap_lane() == 0) {
         sap_mesh_cuda_job root = {};
-        for (int k = 0; k < 3; k++) { // -0 becomes 0, whichever came first
+        for (int k = 0; k < 3; k++) { // -0 becomes 0, so that the order of the triangles does not matter
             root.cell.lower[k] = sap_real_of(state->bounds[k]) + 0.0f;
             root.cell.upper[k] = sap_real_of(state->bounds[3 + k]) + 0.0f;
         }

@@ -1,5 +1,5 @@
-// HIGH's plane of a node of many parts, by a block: the rules of mesh/planes.h. What the CPU sorts and sweeps, threads
-// count: each takes an end of a part and counts the others beside it.
+// A block finds HIGH's plane of a large node by the rules of mesh/planes.h. Where the CPU sorts and sweeps, threads
+// count: each compares one event with all others.
 #ifndef SAPWOOD_MESH_LARGE_PLANE_CUDA_CUH
 #define SAPWOOD_MESH_LARGE_PLANE_CUDA_CUH
 
@@ -12,8 +12,8 @@ static __device__ __forceinline__ int sap_mesh_edge_of(const sap_mesh_box& cell,
     return axis * SAP_MESH_BINS + sap_bin_of(sap_mesh_along(end, axis), cell.lower[axis], scale[axis]);
 }
 
-// Shows a thread's share of so many parts, every step-th from `first` on, to visit(part): holes too, and in the end
-// holes that are not there. Some are loaded at once.
+// Calls visit(part) for a thread's share of the parts, every step-th from `first` on, several loads at once. Also for
+// holes; behind the last part for holes that do not exist.
 template <typename visitor>
 static __device__ __forceinline__ void sap_mesh_each_part(const sap_mesh_cuda_part* parts, int32_t count, int32_t first,
                                                           int32_t step, visitor visit) {
@@ -46,7 +46,7 @@ static __device__ void sap_mesh_fill_find_bins(sap_mesh_plane_search* search, co
     __syncthreads();
 }
 
-// The sums of a row's bins before each of two that a lane has; the sum of all.
+// The sums of a row's bins before each of a lane's two bins.
 static __device__ __forceinline__ uint2 sap_mesh_scan_row(const uint32_t* row) {
     const uint32_t first = row[2 * sap_lane()], second = row[2 * sap_lane() + 1];
     uint32_t sum = first + second;
@@ -57,7 +57,7 @@ static __device__ __forceinline__ uint2 sap_mesh_scan_row(const uint32_t* row) {
     return make_uint2(sum - first - second, sum - second);
 }
 
-// Tries the bins' edges and chooses the bins that are searched.
+// Tries the bins' edges and chooses the bins to search.
 static __device__ void sap_mesh_choose_bins(sap_mesh_plane_search* search, uint32_t count, const float scale[3]) {
     sap_mesh_search_shared* s = search->s;
     const int i = (int)threadIdx.x, axis = i / SAP_MESH_BINS, bin = i % SAP_MESH_BINS, warp = i / SAP_WARP;
@@ -68,7 +68,7 @@ static __device__ void sap_mesh_choose_bins(sap_mesh_plane_search* search, uint3
         stops = s->bins[1][i];
     }
     __syncthreads();
-    if (warp < 6) { // a row each
+    if (warp < 6) { // each takes a row
         uint32_t* row = &s->bins[0][0] + warp * SAP_MESH_BINS;
         const uint2 before = sap_mesh_scan_row(row);
         row[2 * sap_lane()] = before.x;
@@ -93,7 +93,7 @@ static __device__ void sap_mesh_choose_bins(sap_mesh_plane_search* search, uint3
         if (bound < search->best.cost) key = (unsigned long long)sap_ordinal_of(bound) << 32 | (unsigned)i;
     }
     int chosen = 0;
-    uint32_t used = 0; // of the room for ends
+    uint32_t used = 0; // of the memory for events
     for (; chosen < SAP_MESH_CHOSEN; chosen++) {
         const unsigned long long first = sap_mesh_block_min(s, key);
         if (first == ~0ull) break;
@@ -118,7 +118,7 @@ static __device__ void sap_mesh_choose_bins(sap_mesh_plane_search* search, uint3
     __syncthreads();
 }
 
-// Shows the ends of a part that lie in chosen bins to put(bin, kind, end).
+// Calls put(bin, kind, end) for each event of a part in a chosen bin.
 template <typename visitor>
 static __device__ __forceinline__ void sap_mesh_visit_ends(const sap_mesh_box& cell, const float scale[3],
                                                            const int8_t* number, int chosen,
@@ -137,7 +137,7 @@ static __device__ __forceinline__ void sap_mesh_visit_ends(const sap_mesh_box& c
     }
 }
 
-// Collects the ends of parts in the chosen bins.
+// Collects the events in the chosen bins.
 static __device__ void sap_mesh_gather_ends(sap_mesh_plane_search* search, const sap_mesh_cuda_part* parts,
                                             int32_t room, const float scale[3], float* ends) {
     sap_mesh_choice* choice = &search->s->choice;
@@ -151,7 +151,7 @@ static __device__ void sap_mesh_gather_ends(sap_mesh_plane_search* search, const
     __syncthreads();
 }
 
-// Few ends: all are tried.
+// Tries all events, if they are few.
 static __device__ void sap_mesh_try_held(sap_mesh_plane_search* search) {
     const sap_mesh_search_shared* s = search->s;
     for (uint32_t i = threadIdx.x; i < s->room; i += SAP_MESH_THREADS)
@@ -187,8 +187,7 @@ static __device__ void sap_mesh_search_bins(sap_mesh_plane_search* search, const
     for (int j = 0; j < search->s->choice.count; j++) sap_mesh_search_bin(search, search->s->choice.bins[j], ends);
 }
 
-// A block finds the plane of a node of so many places; `scratch`: memory for three floats for each part. Without a
-// plane the axis is -1.
+// A block finds the plane of a job's node; axis -1 if there is none. scratch: memory for three floats for each part.
 static __device__ sap_plane sap_mesh_find_plane(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
                                                 float* scratch, sap_mesh_search_shared* s) {
     const sap_mesh_cuda_part* parts = b.parts + job->first;

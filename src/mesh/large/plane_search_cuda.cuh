@@ -1,24 +1,24 @@
-// What the threads of a block look for HIGH's plane of a node with: sums and bests of all threads, and ends of parts,
-// each of which is counted against the others.
+// The search of a block for HIGH's plane of a large node: reductions over all threads, and events, each of which is
+// compared with all others.
 #ifndef SAPWOOD_MESH_LARGE_PLANE_SEARCH_CUDA_CUH
 #define SAPWOOD_MESH_LARGE_PLANE_SEARCH_CUDA_CUH
 
 #include "mesh/large/divide_cuda.cuh"
 
 enum {
-    SAP_MESH_ENDS_HELD = 2048, // ends of parts, of all bins, that are looked at at once
-    SAP_MESH_ENDS_TRIED = 512, // of one bin, each of which is counted against the others
+    SAP_MESH_ENDS_HELD = 2048, // most events, of all chosen bins, that shared memory holds at once
+    SAP_MESH_ENDS_TRIED = 512, // most events that are compared with each other
     SAP_MESH_HALVINGS = 8,
-    SAP_MESH_SUBS = 256, // bins of a histogram of ordinals, a thread each
+    SAP_MESH_SUBS = 256, // bins of a histogram of ordinals, one per thread
     SAP_MESH_SUB_BITS = 8,
     SAP_MESH_SUB_LEVELS = 4, // 32 bits
-    SAP_MESH_FIND_LOADS = 4, // of parts that a thread has under way
+    SAP_MESH_FIND_LOADS = 4, // loads of parts that a thread has in flight
     SAP_MESH_EDGES = 3 * SAP_MESH_BINS
 };
 
 enum sap_mesh_kind { SAP_MESH_STARTS, SAP_MESH_STOPS, SAP_MESH_FLAT, SAP_MESH_KINDS };
 
-// Ends of parts: where they start, where they end, and where those without extent lie.
+// Events: where parts start, where they end, and where planar parts lie.
 typedef struct sap_mesh_ends {
     const float* at[SAP_MESH_KINDS];
     uint32_t count[SAP_MESH_KINDS];
@@ -27,10 +27,10 @@ typedef struct sap_mesh_ends {
 typedef struct sap_mesh_chosen_bin {
     int axis, number;
     uint32_t before, after, room;
-    uint32_t at[SAP_MESH_KINDS], count[SAP_MESH_KINDS]; // of its ends: where they are, and how many
+    uint32_t at[SAP_MESH_KINDS], count[SAP_MESH_KINDS]; // its events: their place and number
 } sap_mesh_chosen_bin;
 
-// The bins that are searched, the first first.
+// The bins that are searched, in order.
 typedef struct sap_mesh_choice {
     int count;
     int8_t number[SAP_MESH_EDGES]; // of each bin, or -1
@@ -61,7 +61,7 @@ typedef struct sap_mesh_priced {
     sap_plane plane;
 } sap_mesh_priced;
 
-// What the node is judged by; all threads have the same.
+// The node and the best plane so far; the same in all threads.
 typedef struct sap_mesh_plane_search {
     float traversal, intersection;
     sap_mesh_box cell;
@@ -91,7 +91,7 @@ static __device__ uint32_t sap_mesh_block_sum(sap_mesh_search_shared* s, uint32_
     return x;
 }
 
-// The sum of all threads before this one; the whole of all.
+// The sum of all threads before this one. *whole: the sum of all.
 static __device__ uint32_t sap_mesh_block_scan(sap_mesh_search_shared* s, uint32_t x, uint32_t* whole) {
     uint32_t sum = x;
     for (int step = 1; step < SAP_WARP; step *= 2) {
@@ -110,7 +110,7 @@ static __device__ uint32_t sap_mesh_block_scan(sap_mesh_search_shared* s, uint32
     return before + sum - x;
 }
 
-// Of all threads' best planes the first.
+// Makes the first of all threads' best planes the best of each.
 static __device__ void sap_mesh_agree(sap_mesh_plane_search* search) {
     const sap_plane own = search->best.plane;
     const unsigned long long price = own.axis < 0 ? ~0ull
@@ -140,7 +140,7 @@ static __device__ void sap_mesh_offer(sap_mesh_plane_search* search, int axis, f
     search->best.plane = plane;
 }
 
-// A plane that is an end of parts, with those in it to the right and to the left.
+// Tries the plane of an event with the parts in it on the right, then on the left.
 static __device__ void sap_mesh_try_end(sap_mesh_plane_search* search, int axis, float at, uint32_t left,
                                         uint32_t in_plane, uint32_t right) {
     if (!sap_is_candidate(search->cell, search->measure, axis, at)) return;
@@ -148,7 +148,8 @@ static __device__ void sap_mesh_try_end(sap_mesh_plane_search* search, int axis,
     if (in_plane) sap_mesh_offer(search, axis, at, true, left + in_plane, right);
 }
 
-// Counts what an end leaves on either side, among the ends from … to, which `before` and `after` others enclose.
+// Tries the plane of an event. Counts the parts on its sides among the events from … to; `before` parts start below
+// these, `after` parts end above.
 static __device__ void sap_mesh_count_end(sap_mesh_plane_search* search, const sap_mesh_ends& ends, int axis, float at,
                                           float from, float to, uint32_t before, uint32_t after) {
     uint32_t in_plane = 0;

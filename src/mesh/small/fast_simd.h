@@ -1,13 +1,14 @@
-// FAST below 64 triangles: the small-node stage of Zhou, Hou, Wang and Guo 2008. Each triangle gives six candidates,
-// the bounds of its part, and each candidate has a word for the triangles on either side, made once. Below that a node
-// is a word too: what a candidate leaves on its sides is two ANDs and two counts of bits. Nothing is clipped any more.
+// FAST's small nodes: the small-node stage of Zhou, Hou, Wang and Guo 2008. Each triangle gives six candidate planes,
+// the bounds of its part, and for each candidate two words hold the triangles on its sides, computed once. Nodes below
+// are words, too: two ANDs and two counts of bits give the triangles that a candidate leaves on its sides. Nothing is
+// clipped any more.
 #ifndef SAPWOOD_MESH_SMALL_FAST_SIMD_H
 #define SAPWOOD_MESH_SMALL_FAST_SIMD_H
 
 #include "mesh/small/high_simd.h"
 #include <stddef.h>
 
-enum { CANDIDATES = 8 }; // of a triangle: lower x y z, upper x y z, and two that are none
+enum { CANDIDATES = 8 }; // per triangle: lower x y z, upper x y z, and two unused
 
 typedef struct candidate_table {
     uint64_t left[SAP_MESH_SMALL][CANDIDATES], right[SAP_MESH_SMALL][CANDIDATES];
@@ -22,7 +23,7 @@ typedef struct mask_node {
     int depth;
 } mask_node;
 
-// Fills the words of one axis.
+// Fills the table for one axis.
 static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_MESH_SMALL], int count, int axis,
                       candidate_table* table) {
     const int vectors = (count + LANES - 1) / LANES;
@@ -42,7 +43,7 @@ static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_M
                 left |= (uint64_t)vfloat_less(&low[v], &plane) << (LANES * v);
                 right |= (uint64_t)vfloat_less(&plane, &high[v]) << (LANES * v);
             }
-            const uint64_t in_plane = flat & ~(left | right); // right of a start, left of an end
+            const uint64_t in_plane = flat & ~(left | right); // right of a lower bound, left of an upper one
             table->left[i][3 * end + axis] = (end ? left | in_plane : left) & all;
             table->right[i][3 * end + axis] = (end ? right : right | in_plane) & all;
             table->plane[i][3 * end + axis] = at + 0.0F; // -0 becomes 0
@@ -66,12 +67,12 @@ static void fill_table(const sap_mesh_part* parts, int count, candidate_table* t
     for (int a = 0; a < 3; a++) fill_axis(lower[a], upper[a], count, a, table);
 }
 
+// The measures and bounds of a cell along the axis of each of a triangle's candidates.
 typedef struct mask_rule {
-    eight_vector base[EIGHT_VECTORS], per[EIGHT_VECTORS], lower[EIGHT_VECTORS],
-        upper[EIGHT_VECTORS]; // of the axis of each candidate
+    eight_vector base[EIGHT_VECTORS], per[EIGHT_VECTORS], lower[EIGHT_VECTORS], upper[EIGHT_VECTORS];
 } mask_rule;
 
-// An axis' number for each of the six candidates; 0 in the last two lanes.
+// Copies each axis' value to the candidates across that axis; 0 in the last two lanes.
 INLINE void for_candidates(const vfloat4* of_axes, eight_vector candidates[EIGHT_VECTORS]) {
     const vfloat4 none = {0}, first = __builtin_shufflevector(*of_axes, none, 0, 1, 2, 0),
                   last = __builtin_shufflevector(*of_axes, none, 1, 2, 4, 4);
@@ -79,7 +80,7 @@ INLINE void for_candidates(const vfloat4* of_axes, eight_vector candidates[EIGHT
     memcpy((float*)candidates + 4, &last, sizeof last);
 }
 
-// As sap_measure_of, for surfaces and a cell that has one, the axes side by side.
+// As sap_measure_of without a radius, all axes at once. False if the cell has no surface.
 INLINE bool measure_surface(const vfloat4* lengths, vfloat4* base, vfloat4* per) {
     const vdouble4 side = __builtin_convertvector(*lengths, vdouble4);
     const vdouble4 next = __builtin_shufflevector(side, side, 1, 2, 0, 3);
@@ -92,7 +93,7 @@ INLINE bool measure_surface(const vfloat4* lengths, vfloat4* base, vfloat4* per)
     return true;
 }
 
-// Lane 3 of the axes' vectors is of no meaning.
+// Lane 3 of the axes' vectors has no meaning.
 INLINE void fill_mask_rule(const sap_mesh_rules* rules, const mask_node* node, mask_rule* rule) {
     const vfloat4 no_four = {0}, largest = {FLT_MAX, FLT_MAX, FLT_MAX, FLT_MAX};
     vfloat4 lower, upper, base, per;

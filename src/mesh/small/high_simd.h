@@ -1,8 +1,8 @@
-// HIGH below 64 triangles: every bound of a part is a candidate, a vector of them is counted against each part. No
-// sorting, and each part is clipped exactly at every plane.
+// HIGH's small nodes: every bound of a part is a candidate plane. A vector of candidates is compared with each part, so
+// nothing is sorted. Each part is clipped exactly at every plane.
 //
-// A node's parts lie in a frame: seven rows of floats, rounded up to vectors; what lies behind the parts in a row is of
-// no meaning.
+// A node's parts lie in a frame: seven rows of floats, rounded up to whole vectors. What lies behind the parts in a row
+// has no meaning.
 #ifndef SAPWOOD_MESH_SMALL_HIGH_SIMD_H
 #define SAPWOOD_MESH_SMALL_HIGH_SIMD_H
 
@@ -20,7 +20,8 @@ typedef struct best_lanes {
     vint choice; // 2 * axis + planar_left, or -1
 } best_lanes;
 
-// The bounds along an axis that lie inside the cell, those of planar parts once; the rest of the last vector is zero.
+// Collects the bounds along an axis that lie inside the cell, those of planar parts once. The rest of the last vector
+// is zero.
 INLINE int collect_candidates(const axis_rule* r, const float* lower, const float* upper, int count, float* candidates,
                               bool* planar) {
     const vreal low = v_set(r->lower), high = v_set(r->upper);
@@ -59,7 +60,7 @@ INLINE void keep_cheaper(const axis_rule* r, const vfloat* plane, const vfloat* 
     best->choice = SELECT(cheaper, none + choice, best->choice);
 }
 
-// Tries a vector of candidates: what each leaves on its sides is counted.
+// Tries a vector of candidates: counts the parts on the sides of each.
 INLINE void try_candidates(const axis_rule* r, const float* lower, const float* upper, int count,
                            const float* candidates, int live_count, bool planar, best_lanes* best) {
     static const int32_t numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -144,7 +145,7 @@ INLINE void write_part(float* frame, int width, int i, const sap_mesh_part* part
     memcpy(&frame[6 * width + i], &part->triangle, sizeof part->triangle);
 }
 
-// The parts on each side of a plane, a bit for each place in the parent's frame; those on both sides are clipped.
+// The parts on each side of a plane, a bit for each place in the parent's frame. Those on both sides are clipped.
 typedef struct sides {
     uint64_t left, right, clipped;
     sap_mesh_part halves[2][SAP_MESH_SMALL]; // 0: right
@@ -178,7 +179,7 @@ static void take_sides(const sap_mesh_rules* rules, const small_node* node, cons
     }
 }
 
-// Copies the parts of one side. A row may be written a vector too long: the next one follows.
+// Copies the parts of one side. Up to a vector behind a row may be overwritten: the next row is written after it.
 static void fill_frame(const small_node* node, uint64_t places, uint64_t clipped, const sap_mesh_part* halves,
                        float* frame) {
     const int from = row_width(node->count), to = row_width(count_word(places));
@@ -220,7 +221,7 @@ static void small_high(const sap_mesh_rules* rules, const sap_mesh_part* parts, 
             continue;
         }
         take_sides(rules, &node, &split, &s);
-        // The right frame below the left one, which is done with first.
+        // The right frame lies below the left one, whose subtree is finished first.
         small_node right = {node.cell, node.frame + SAP_MESH_FRAME_ROWS * row_width(node.count),
                             put_inner(staging, split.axis, split.plane), count_word(s.right), node.depth + 1};
         small_node left = {node.cell, right.frame + SAP_MESH_FRAME_ROWS * row_width(right.count), NO_PARENT,

@@ -1,4 +1,4 @@
-// A subtree on its way into a thread's workshop, in preorder.
+// Writing a subtree to a thread's staging memory, in preorder.
 #ifndef SAPWOOD_MESH_SMALL_STAGE_SIMD_H
 #define SAPWOOD_MESH_SMALL_STAGE_SIMD_H
 
@@ -7,7 +7,8 @@
 
 enum { NO_PARENT = -1 };
 
-// A right child comes when its left sibling's subtree is complete: now its parent learns where it is.
+// Called before a node is written. A right child is written when its left sibling's subtree is complete: now its
+// place is entered in its parent's link.
 INLINE void arrive(sap_mesh_staging* staging, int64_t parent) {
     SAP_ASSERT(parent < staging->node_count);
     SAP_ASSERT(parent == NO_PARENT || staging->nodes[parent].link < SAP_MESH_LEAF); // not told yet
@@ -22,7 +23,7 @@ INLINE int64_t put_inner(sap_mesh_staging* staging, int axis, float plane) {
     return staging->node_count++;
 }
 
-// The caller fills in the references, from the place that this gives.
+// The caller fills in the references at the returned place.
 INLINE int32_t* put_leaf(sap_mesh_staging* staging, int64_t count, int32_t depth) {
     sap_mesh_leaves_add(&staging->leaves, count, depth);
     staging->nodes[staging->node_count++] =
