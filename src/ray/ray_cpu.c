@@ -99,6 +99,7 @@ sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job) {
     ray_call b = {.whole = {tree, *job, sap_mesh_magnitude(tree)},
                   .kernels = sap_cpu_kernels_of(tree->device, 32)->ray,
                   .progress = sap_progress_begin(tree->device, job->count)};
+    if (job->count == 0) return SAP_OK;
     if (job->count < SAP_RAY_FEW && !job->visits) {
         b.kernels->few(&b.whole);
         return SAP_OK;
