@@ -127,11 +127,14 @@ TEST(bad_arguments_are_refused) {
 
 TEST(nothing_asked_is_nothing_answered) {
     scene s;
+    sap_hit hit;
+    int32_t number;
     open_scene(&s, RAY_MESH_CUBE, 1);
     CHECK_STATUS(sap_trace(s.tree, NULL, 0, NULL), SAP_OK);
     CHECK_STATUS(sap_occluded(s.tree, NULL, 0, NULL), SAP_OK);
     CHECK_STATUS(sap_trace_all(s.tree, NULL, 0, 1, NULL, NULL), SAP_OK);
     CHECK_STATUS(sap_trace_visits(s.tree, NULL, 0, NULL, NULL), SAP_OK);
+    CHECK_STATUS(sap_trace_visits(s.tree, s.rays, 0, &hit, &number), SAP_OK);
     CHECK_STATUS(sap_closest_point(s.tree, (sap_points){NULL, 0, 3, 0}, NULL), SAP_OK);
     CHECK_STATUS(sap_inside(s.tree, (sap_points){NULL, 0, 3, 0}, NULL), SAP_OK);
     close_scene(&s);

@@ -248,11 +248,11 @@ TEST(walks_in_parts) {
         int64_t wrong = 0, endless = 0;
         for (int64_t i = 0; i < s.count; i++) {
             const sap_prepared_ray ray = sap_ray_prepare_cpu(&s.rays[i], magnitude);
-            const sap_walked whole = sap_ray_walk(s.tree, ray, lower, upper, i % 2);
-            sap_ray_place walk = sap_ray_from(ray, lower, upper);
+            const sap_ray_result whole = sap_ray_walk(s.tree, ray, lower, upper, i % 2);
+            sap_ray_walk_state walk = sap_ray_walk_begin(ray, lower, upper);
             int parts = 0;
             for (; walk.going && parts < 100000; parts++)
-                walk = sap_ray_resume(s.tree, walk, ray, lower, upper, i % 2, rounds[i % 5]);
+                walk = sap_ray_walk_resume(s.tree, walk, ray, lower, upper, i % 2, rounds[i % 5]);
             wrong += memcmp(&walk.found, &whole, sizeof whole) != 0;
             endless += walk.going;
         }

@@ -1,10 +1,9 @@
-// The builders over triangles on the CPU. Large nodes are divided level by level, each by a thread; smaller ones are
-// built as whole subtrees, each into a piece of its own. The pieces are joined in preorder at the end, so neither the
-// number of threads nor who does what shows in the tree.
+// The builders over triangles on the CPU. Nodes of more than SAP_MESH_SUBTREE parts are divided level by level, each by
+// one thread; smaller ones are built as whole subtrees, each into its own piece. The pieces are joined in preorder at
+// the end, so the tree does not depend on the number of threads or their order.
 //
-// The parts of a level and those of the next lie in two stacks that grow towards each other. Where memory is bounded
-// and the next level does not fit, only the last nodes of a level are divided, and what comes of them is finished
-// first.
+// The parts of a level and those of the next lie in two stacks that grow towards each other. If memory is bounded and
+// the next level does not fit, only the last nodes of a level are divided, and their subtrees are finished first.
 #include "base/threads.h"
 #include "mesh/load.h"
 #include "mesh/workspace.h"
@@ -17,185 +16,199 @@
 #include "mesh/planes.h"
 #include "mesh/search_radius.h"
 
-// Parts that find() needs scratch memory of, for a node of so many.
-static int64_t room_to_find(const sap_mesh_top* top) {
-    return top->found || top->job.count <= SAP_MESH_SUBTREE
+// The scratch memory that find() needs for a node, in parts.
+static int64_t room_to_find(const sap_mesh_large_node* node) {
+    return node->found || node->job.count <= SAP_MESH_SUBTREE
                ? 0
-               : (int64_t)((SAP_MESH_EVENTS(top->job.count) * sizeof(float) + sizeof(sap_mesh_part) - 1) /
+               : (int64_t)((SAP_MESH_EVENTS(node->job.count) * sizeof(float) + sizeof(sap_mesh_part) - 1) /
                            sizeof(sap_mesh_part));
 }
 
-static int64_t room_to_divide(const sap_mesh_top* top) { return top->done ? 0 : top->split.left + top->split.right; }
+static int64_t room_to_divide(const sap_mesh_large_node* node) {
+    return node->done ? 0 : node->split.left + node->split.right;
+}
 
-// The last nodes of a stack that the room between the stacks suffices for.
-static int64_t batch_start(const sap_mesh_crew* c, const sap_mesh_top* tops, int64_t from, int64_t to,
-                           int64_t (*needs)(const sap_mesh_top*)) {
-    int64_t room = c->capacity - c->used[0] - c->used[1];
-    while (to > from && needs(&tops[to - 1]) <= room) room -= needs(&tops[--to]);
+// The first of the last nodes of a stack that fit, by their needs, into the room between the stacks.
+static int64_t first_that_fits(const sap_mesh_workspace* w, const sap_mesh_large_node* nodes, int64_t from, int64_t to,
+                               int64_t (*needs)(const sap_mesh_large_node*)) {
+    int64_t room = w->capacity - w->used[0] - w->used[1];
+    SAP_ASSERT(room >= 0);
+    while (to > from && needs(&nodes[to - 1]) <= room) room -= needs(&nodes[--to]);
     return to;
 }
 
-// As batch_start, after making room as far as that is allowed; to itself if not even one node fits.
-static int64_t make_batch(sap_mesh_crew* c, int side, int64_t from, int64_t (*needs)(const sap_mesh_top*)) {
-    int64_t to = c->waiting[side], all = 0;
-    const sap_mesh_top* tops = sap_mesh_crew_tops(c, side);
-    for (int64_t i = from; i < to; i++) all += needs(&tops[i]);
-    if (!sap_mesh_crew_make_room(c, all) && c->status != SAP_OK) return to;
-    int64_t start = batch_start(c, tops, from, to, needs);
+// As first_that_fits, after making as much room as the bound allows. Fails the build if not even one node fits.
+static int64_t make_room_for(sap_mesh_workspace* w, int side, int64_t from,
+                             int64_t (*needs)(const sap_mesh_large_node*)) {
+    int64_t to = w->waiting[side], all = 0;
+    const sap_mesh_large_node* nodes = sap_mesh_workspace_nodes(w, side);
+    for (int64_t i = from; i < to; i++) all += needs(&nodes[i]);
+    if (!sap_mesh_workspace_make_room(w, all) && w->status != SAP_OK) return to;
+    int64_t start = first_that_fits(w, nodes, from, to, needs);
     if (start == to)
-        sap_mesh_crew_fail(c, sap_fail(c->device, SAP_ERROR_RANGE,
-                                       "options.memory: %zu bytes are too little for this mesh", c->limit));
+        sap_mesh_workspace_fail(w, sap_fail(w->device, SAP_ERROR_RANGE,
+                                            "options.memory: %zu bytes are too little for this mesh", w->limit));
     return start;
 }
 
-// A node that is built completely, or that stays a leaf, becomes a piece.
-static void finish(sap_mesh_crew* c, sap_mesh_top* top, const sap_mesh_workshop* shop) {
-    sap_mesh_record* record = &sap_mesh_crew_records(c)[top->record];
-    const sap_mesh_part* parts = sap_mesh_crew_parts(c) + top->job.first;
-    top->done = true;
-    if (!sap_mesh_crew_piece(c, record, shop ? shop->node_count : 1, shop ? shop->reference_count : top->job.count))
+// Makes a piece of a subtree in staging memory, or of a node that stays a leaf (staging is NULL).
+static void finish(sap_mesh_workspace* w, sap_mesh_large_node* node, const sap_mesh_staging* staging) {
+    sap_mesh_record* record = &sap_mesh_workspace_records(w)[node->record];
+    const sap_mesh_part* parts = sap_mesh_workspace_parts(w) + node->job.first;
+    SAP_ASSERT(!node->done);
+    node->done = true;
+    if (!sap_mesh_workspace_piece(w, record, staging ? staging->node_count : 1,
+                                  staging ? staging->reference_count : node->job.count))
         return;
     record->leaves = (sap_mesh_leaves){0};
-    if (shop) {
-        record->leaves = shop->leaves;
-        memcpy(record->nodes, shop->nodes, (size_t)shop->node_count * sizeof *record->nodes);
-        memcpy(record->references, shop->references, (size_t)shop->reference_count * sizeof *record->references);
+    if (staging) {
+        record->leaves = staging->leaves;
+        memcpy(record->nodes, staging->nodes, (size_t)staging->node_count * sizeof *record->nodes);
+        memcpy(record->references, staging->references, (size_t)staging->reference_count * sizeof *record->references);
     } else {
-        sap_mesh_leaves_add(&record->leaves, top->job.count, top->job.depth);
-        record->nodes[0] = (sap_mesh_node){0, (uint32_t)top->job.count << 2 | SAP_MESH_LEAF};
-        for (int64_t i = 0; i < top->job.count; i++) record->references[i] = parts[i].triangle;
+        sap_mesh_leaves_add(&record->leaves, node->job.count, node->job.depth);
+        record->nodes[0] = (sap_mesh_node){0, (uint32_t)node->job.count << 2 | SAP_MESH_LEAF};
+        for (int64_t i = 0; i < node->job.count; i++) record->references[i] = parts[i].triangle;
     }
-    sap_progress_add(&c->progress, (int64_t)(top->share * SAP_MESH_PROGRESS));
+    sap_progress_add(&w->progress, (int64_t)(node->share * SAP_MESH_PROGRESS));
 }
 
-// Looks at one node: builds it if it is a subtree, else finds its plane.
-static void look_at(sap_mesh_crew* c, sap_mesh_top* top, float* events) {
-    const sap_mesh_part* parts = sap_mesh_crew_parts(c) + top->job.first;
-    if (top->found || c->status != SAP_OK || !sap_progress_add(&c->progress, 0)) return;
-    if (top->job.count <= SAP_MESH_SUBTREE) {
-        sap_mesh_workshop shop = sap_mesh_crew_workshop(c, sap_thread_number());
-        c->kernels->subtree(&c->rules, parts, &top->job, &shop);
-        finish(c, top, &shop);
+// Builds a node's whole subtree, or finds the plane of a larger node.
+static void find_or_build(sap_mesh_workspace* w, sap_mesh_large_node* node, float* events) {
+    const sap_mesh_part* parts = sap_mesh_workspace_parts(w) + node->job.first;
+    if (node->found || w->status != SAP_OK || !sap_progress_add(&w->progress, 0)) return;
+    if (node->job.count <= SAP_MESH_SUBTREE) {
+        sap_mesh_staging staging = sap_mesh_workspace_staging(w, sap_thread_number());
+        w->kernels->subtree(&w->rules, parts, &node->job, &staging);
+        finish(w, node, &staging);
     } else {
-        top->split = c->kernels->find(&c->rules, parts, &top->job, events);
-        if (top->split.axis < 0) finish(c, top, NULL);
+        node->split = w->kernels->find(&w->rules, parts, &node->job, events);
+        if (node->split.axis < 0) finish(w, node, NULL);
     }
-    top->found = true;
+    node->found = true;
 }
 
-static void look_at_all(sap_mesh_crew* c, int side, int64_t from) {
-    sap_mesh_top* tops = sap_mesh_crew_tops(c, side);
-    const int64_t to = c->waiting[side];
-    float* room = (float*)(void*)(sap_mesh_crew_parts(c) + c->used[0]);
+static void find_or_build_all(sap_mesh_workspace* w, int side, int64_t from) {
+    sap_mesh_large_node* nodes = sap_mesh_workspace_nodes(w, side);
+    const int64_t to = w->waiting[side];
+    float* room = (float*)(void*)(sap_mesh_workspace_parts(w) + w->used[0]);
     const size_t floats = sizeof(sap_mesh_part) / sizeof(float);
     int64_t at = 0;
-    for (int64_t i = from; i < to; i++) { // where each finds scratch memory
-        tops[i].scratch = at;
-        at += room_to_find(&tops[i]);
+    for (int64_t i = from; i < to; i++) { // where each has its scratch memory
+        nodes[i].scratch = at;
+        at += room_to_find(&nodes[i]);
     }
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic) if (to - from > 1)
-    for (int64_t i = from; i < to; i++) look_at(c, &tops[i], room + floats * (size_t)tops[i].scratch);
+    SAP_ASSERT(at <= w->capacity - w->used[0] - w->used[1]);
+#pragma omp parallel for num_threads(w->threads) schedule(dynamic) if (to - from > 1)
+    for (int64_t i = from; i < to; i++) find_or_build(w, &nodes[i], room + floats * (size_t)nodes[i].scratch);
 }
 
-// Gives the children of the nodes from `from` on their places on the other stack.
-static bool place_children(sap_mesh_crew* c, int side, int64_t from) {
+// Places the children of the nodes from `from` on onto the other stack.
+static bool place_children(sap_mesh_workspace* w, int side, int64_t from) {
     const int other = !side;
-    const int64_t to = c->waiting[side];
-    if (!sap_mesh_crew_grow(c, &c->tops[other], (size_t)c->waiting[other] * sizeof(sap_mesh_top),
-                            (size_t)(c->waiting[other] + 2 * (to - from)) * sizeof(sap_mesh_top)) ||
-        !sap_mesh_crew_grow(c, &c->records, (size_t)c->record_count * sizeof(sap_mesh_record),
-                            (size_t)(c->record_count + 2 * (to - from)) * sizeof(sap_mesh_record)))
+    const int64_t to = w->waiting[side];
+    if (!sap_mesh_workspace_grow(w, &w->nodes[other], (size_t)w->waiting[other] * sizeof(sap_mesh_large_node),
+                                 (size_t)(w->waiting[other] + 2 * (to - from)) * sizeof(sap_mesh_large_node)) ||
+        !sap_mesh_workspace_grow(w, &w->records, (size_t)w->record_count * sizeof(sap_mesh_record),
+                                 (size_t)(w->record_count + 2 * (to - from)) * sizeof(sap_mesh_record)))
         return false;
-    sap_mesh_record* records = sap_mesh_crew_records(c);
-    sap_mesh_top* children = sap_mesh_crew_tops(c, other);
+    sap_mesh_record* records = sap_mesh_workspace_records(w);
+    sap_mesh_large_node* children = sap_mesh_workspace_nodes(w, other);
     for (int64_t i = from; i < to; i++) {
-        sap_mesh_top* top = &sap_mesh_crew_tops(c, side)[i];
-        if (top->done) continue;
-        int64_t counts[2] = {top->split.left, top->split.right};
-        records[top->record].axis = top->split.axis;
-        records[top->record].plane = top->split.plane;
-        records[top->record].left = c->record_count;
-        records[top->record].right = c->record_count + 1;
-        top->child = c->waiting[other];
+        sap_mesh_large_node* node = &sap_mesh_workspace_nodes(w, side)[i];
+        if (node->done) continue;
+        int64_t counts[2] = {node->split.left, node->split.right};
+        SAP_ASSERT(node->found && node->split.axis >= 0 && node->split.axis < 3);
+        SAP_ASSERT(counts[0] + counts[1] >= node->job.count);
+        records[node->record].axis = node->split.axis;
+        records[node->record].plane = node->split.plane;
+        records[node->record].left = w->record_count;
+        records[node->record].right = w->record_count + 1;
+        node->child = w->waiting[other];
         for (int k = 0; k < 2; k++) {
             double part = (double)counts[k] / (double)(counts[0] + counts[1]);
-            sap_mesh_top* child = &children[c->waiting[other]++];
-            *child = (sap_mesh_top){.reserved = counts[k], .record = c->record_count++, .share = top->share * part};
-            child->job.first = other ? c->capacity - c->used[1] - counts[k] : c->used[0];
-            c->used[other] += counts[k];
+            sap_mesh_large_node* child = &children[w->waiting[other]++];
+            *child =
+                (sap_mesh_large_node){.reserved = counts[k], .record = w->record_count++, .share = node->share * part};
+            child->job.first = other ? w->capacity - w->used[1] - counts[k] : w->used[0];
+            w->used[other] += counts[k];
+            SAP_ASSERT(w->used[0] + w->used[1] <= w->capacity);
         }
     }
     return true;
 }
 
-static void divide_all(sap_mesh_crew* c, int side, int64_t from) {
-    sap_mesh_top *tops = sap_mesh_crew_tops(c, side), *children = sap_mesh_crew_tops(c, !side);
-    sap_mesh_part* parts = sap_mesh_crew_parts(c);
-    const int64_t to = c->waiting[side];
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic) if (to - from > 1)
+static void divide_all(sap_mesh_workspace* w, int side, int64_t from) {
+    sap_mesh_large_node *nodes = sap_mesh_workspace_nodes(w, side), *children = sap_mesh_workspace_nodes(w, !side);
+    sap_mesh_part* parts = sap_mesh_workspace_parts(w);
+    const int64_t to = w->waiting[side];
+#pragma omp parallel for num_threads(w->threads) schedule(dynamic) if (to - from > 1)
     for (int64_t i = from; i < to; i++) {
-        sap_mesh_top* top = &tops[i];
-        if (top->done) continue;
-        sap_mesh_job *left = &children[top->child].job, *right = &children[top->child + 1].job;
-        c->kernels->divide(&c->rules, parts + top->job.first, &top->job, &top->split, parts + left->first,
+        sap_mesh_large_node* node = &nodes[i];
+        if (node->done) continue;
+        sap_mesh_job *left = &children[node->child].job, *right = &children[node->child + 1].job;
+        w->kernels->divide(&w->rules, parts + node->job.first, &node->job, &node->split, parts + left->first,
                            parts + right->first, left, right);
+        SAP_ASSERT(left->count <= children[node->child].reserved && right->count <= children[node->child + 1].reserved);
     }
 }
 
-// Works on the last nodes of a stack, as many as memory allows; their children go on the other. False on failure.
-static bool work(sap_mesh_crew* c, int side) {
-    int64_t from = make_batch(c, side, 0, room_to_find);
-    if (c->status != SAP_OK) return false;
-    look_at_all(c, side, from);
-    if (c->status != SAP_OK || c->progress.cancelled) return false;
-    from = make_batch(c, side, from, room_to_divide);
-    if (c->status != SAP_OK) return false;
-    if (!place_children(c, side, from)) return false;
-    divide_all(c, side, from);
-    const sap_mesh_top* tops = sap_mesh_crew_tops(c, side);
-    while (c->waiting[side] > from) c->used[side] -= tops[--c->waiting[side]].reserved;
+// Finishes or divides the last nodes of a stack, as many as memory allows. Their children go onto the other stack.
+// False on failure.
+static bool advance(sap_mesh_workspace* w, int side) {
+    int64_t from = make_room_for(w, side, 0, room_to_find);
+    if (w->status != SAP_OK) return false;
+    find_or_build_all(w, side, from);
+    if (w->status != SAP_OK || w->progress.cancelled) return false;
+    from = make_room_for(w, side, from, room_to_divide);
+    if (w->status != SAP_OK) return false;
+    if (!place_children(w, side, from)) return false;
+    divide_all(w, side, from);
+    const sap_mesh_large_node* nodes = sap_mesh_workspace_nodes(w, side);
+    while (w->waiting[side] > from) w->used[side] -= nodes[--w->waiting[side]].reserved;
+    SAP_ASSERT(w->used[side] >= 0 && (w->waiting[side] > 0 || w->used[side] == 0));
     return true;
 }
 
-static void begin(sap_mesh_crew* c, const sap_mesh_box* bounds, int64_t triangles) {
-    sap_mesh_top* root = sap_mesh_crew_tops(c, 0);
-    *root = (sap_mesh_top){
+static void begin(sap_mesh_workspace* w, const sap_mesh_box* bounds, int64_t triangles) {
+    sap_mesh_large_node* root = sap_mesh_workspace_nodes(w, 0);
+    *root = (sap_mesh_large_node){
         .job = {.cell = *bounds, .tight = *bounds, .count = triangles, .most = sap_most_references(triangles)},
         .reserved = triangles,
         .share = 1};
-    c->used[0] = triangles;
-    c->waiting[0] = c->record_count = 1;
-    c->rules.radius = sap_mesh_reach(c->rules.radius, *bounds);
-    c->progress = sap_progress_begin(c->device, SAP_MESH_PROGRESS);
+    w->used[0] = triangles;
+    w->waiting[0] = w->record_count = 1;
+    w->rules.radius = sap_mesh_search_radius(w->rules.radius, *bounds);
+    w->progress = sap_progress_begin(w->device, SAP_MESH_PROGRESS);
 }
 
-static sap_status cancelled(const sap_mesh_crew* c) {
-    return sap_fail(c->device, SAP_ERROR_CANCELLED, "the build was cancelled");
+static sap_status cancelled(const sap_mesh_workspace* w) {
+    return sap_fail(w->device, SAP_ERROR_CANCELLED, "the build was cancelled");
 }
 
-static sap_status build(sap_mesh_crew* c, const sap_mesh* mesh) {
+static sap_status build(sap_mesh_workspace* w, const sap_mesh* mesh) {
     sap_mesh_box bounds;
-    sap_status status = sap_mesh_crew_open(c, mesh);
+    sap_status status = sap_mesh_workspace_open(w, mesh);
     if (status == SAP_OK)
-        status = sap_mesh_load(c->device, mesh, (float*)(void*)c->corners.memory, sap_mesh_crew_parts(c), &bounds);
+        status = sap_mesh_load(w->device, mesh, (float*)(void*)w->corners.memory, sap_mesh_workspace_parts(w), &bounds);
     if (status != SAP_OK) return status;
-    for (int k = 0; k < 3; k++) { // -0 becomes 0, whichever came first
+    for (int k = 0; k < 3; k++) { // -0 becomes 0, so that the order of the triangles does not matter
         bounds.lower[k] += 0.0F;
         bounds.upper[k] += 0.0F;
     }
-    begin(c, &bounds, mesh->triangle_count);
-    for (int side = 0; c->waiting[0] + c->waiting[1] > 0;) {
-        if (!work(c, side)) return c->status == SAP_OK ? cancelled(c) : c->status;
-        if (c->waiting[!side]) side = !side;
+    begin(w, &bounds, mesh->triangle_count);
+    for (int side = 0; w->waiting[0] + w->waiting[1] > 0;) {
+        if (!advance(w, side)) return w->status == SAP_OK ? cancelled(w) : w->status;
+        if (w->waiting[!side]) side = !side;
     }
-    if (!sap_progress_finish(&c->progress)) return cancelled(c);
-    return sap_mesh_join(c->tree, sap_mesh_crew_records(c), c->record_count, c->rules.corners, mesh->triangle_count,
-                         &bounds, &c->parts);
+    if (!sap_progress_finish(&w->progress)) return cancelled(w);
+    return sap_mesh_join(w->tree, sap_mesh_workspace_records(w), w->record_count, w->rules.corners,
+                         mesh->triangle_count, &bounds, &w->parts);
 }
 
 sap_status sap_mesh_build_cpu(sap_mesh_tree* tree, const sap_mesh* mesh) {
-    sap_mesh_crew crew = {.tree = tree};
-    sap_status status = build(&crew, mesh);
-    sap_mesh_crew_close(&crew);
+    sap_mesh_workspace workspace = {.tree = tree};
+    sap_status status = build(&workspace, mesh);
+    sap_mesh_workspace_close(&workspace);
     return status;
 }

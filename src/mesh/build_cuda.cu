@@ -1,7 +1,7 @@
 // Building trees over triangles on CUDA devices: memory, and the order of the stages.
 //
-// All scratch memory is sized by the number of triangles. Where that proves too little, which takes a strange mesh, a
-// stage stops, the host makes room and has it go on, or begins anew; the tree remembers what it took.
+// The number of triangles determines the size of all scratch memory. If that is too little, which is rare, a stage
+// stops and the host makes room and continues, or begins again. The tree remembers how much memory was needed.
 #include "mesh/join/join_cuda.cuh"
 #include "mesh/mesh_cuda.h"
 extern "C" {
@@ -12,16 +12,16 @@ extern "C" {
 namespace {
 
 enum {
-    STEPS = 2,        // of progress: the pieces, the tree
-    SHARE_STEPS = 32, // of the search for the largest share
-    PAGE = 4096,      // bytes that memory is lent by
-    LISTS = 16        // at most
+    STEPS = 2,        // steps of progress: the pieces, the tree
+    SHARE_STEPS = 32, // steps of the search for the largest share
+    PAGE = 4096,      // memory is taken in multiples of so many bytes
+    LISTS = 16        // most lists
 };
 
-// How many of everything there is room for.
-typedef struct rooms {
+// The capacity of each list.
+typedef struct capacities {
     int64_t parts, small, roots, jobs, units, tops, nodes, positions;
-} rooms;
+} capacities;
 
 typedef struct build {
     sap_cuda_call call;
@@ -29,24 +29,24 @@ typedef struct build {
     const sap_mesh* mesh;
     const float* vertices; // on the GPU
     const int32_t* triangles;
-    size_t limit, lent; // bytes of scratch memory: the bound, or 0; those in use
-    rooms room;
+    size_t limit, in_use; // bytes of scratch memory: the bound (0: none), and those in use
+    capacities room;
     sap_mesh_cuda_build on_gpu;
-    sap_mesh_cuda_state state; // as it was fetched last
+    sap_mesh_cuda_state state; // as of the last fetch
 } build;
 
 // ---- Memory
 
-// What follows from the number of parts.
-void follow_parts(rooms* r, int32_t small_node) {
+// Sets the capacities that follow from the number of parts.
+void follow_parts(capacities* r, int32_t small_node) {
     r->jobs = r->parts / (small_node + 1) + 2;
-    r->units =
-        r->parts / (SAP_MESH_ALONE / 3) + SAP_MESH_UNITS + 2; // a job has more than SAP_MESH_ALONE parts, or none
+    // A job that has units has more than SAP_MESH_ONE_WARP places.
+    r->units = r->parts / (SAP_MESH_ONE_WARP / 3) + SAP_MESH_UNITS + 2;
 }
 
-// Shares: 0 is the least that any mesh can be built in, 1 what one without a bound gets.
-rooms rooms_for(int64_t triangles, double share, int32_t small_node) {
-    rooms r;
+// share: 0 for the least memory that any mesh can be built in, 1 for as much as builds without a bound get.
+capacities capacities_for(int64_t triangles, double share, int32_t small_node) {
+    capacities r;
     const double t = (double)triangles;
     r.parts = 3 * triangles + (int64_t)(2 * t * share) + 64;
     r.small = 64 * SAP_MESH_SMALL + (int64_t)(4 * t * share);
@@ -58,9 +58,9 @@ rooms rooms_for(int64_t triangles, double share, int32_t small_node) {
     return r;
 }
 
-size_t bins_bytes(const rooms* r) { return (size_t)(r->units / 2 + 1) * 6 * SAP_MESH_BINS * sizeof(uint32_t); }
+size_t bins_bytes(const capacities* r) { return (size_t)(r->units / 2 + 1) * 6 * SAP_MESH_BINS * sizeof(uint32_t); }
 
-size_t rooms_bytes(const rooms* r, int64_t triangles) {
+size_t capacities_bytes(const capacities* r, int64_t triangles) {
     return (size_t)triangles * 3 * sizeof(float4) + (size_t)(r->parts + r->small) * sizeof(sap_mesh_cuda_part) +
            (size_t)r->roots * sizeof(sap_mesh_cuda_root) + (size_t)r->jobs * sizeof(sap_mesh_cuda_job) +
            (size_t)r->units * (2 * sizeof(int2) + sizeof(sap_mesh_cuda_unit)) + bins_bytes(r) +
@@ -76,46 +76,47 @@ void too_little(build* w) {
 
 size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
-// Scratch memory within the bound.
-void* lend(build* w, size_t bytes) {
+// Takes scratch memory within the bound.
+void* take(build* w, size_t bytes) {
     bytes = whole_pages(bytes);
-    if (w->limit && (bytes > w->limit || w->lent > w->limit - bytes)) {
+    if (w->limit && (bytes > w->limit || w->in_use > w->limit - bytes)) {
         too_little(w);
         return NULL;
     }
-    w->lent += bytes;
+    w->in_use += bytes;
     return sap_cuda_take(&w->call, bytes);
 }
 
-void take_back(build* w, void* memory, size_t bytes) {
+void give_back(build* w, void* memory, size_t bytes) {
     if (!memory) return;
-    w->lent -= whole_pages(bytes);
+    SAP_ASSERT(w->in_use >= whole_pages(bytes));
+    w->in_use -= whole_pages(bytes);
     sap_cuda_give(&w->call, memory);
 }
 
-// A list in the place of one, if there is one, that is no longer used.
-template <typename type> void lend_list(build* w, type** list, int64_t old_count, int64_t count) {
-    take_back(w, *list, (size_t)old_count * sizeof(type));
-    *list = (type*)lend(w, (size_t)count * sizeof(type));
+// Replaces a list, whose contents are no longer used, if there is one.
+template <typename type> void take_list(build* w, type** list, int64_t old_count, int64_t count) {
+    give_back(w, *list, (size_t)old_count * sizeof(type));
+    *list = (type*)take(w, (size_t)count * sizeof(type));
 }
 
 int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// The largest share that the bound allows, and what the last build needed.
-void choose_rooms(build* w) {
+// Chooses capacities by the largest share that the bound allows; without a bound, at least what the last build needed.
+void choose_capacities(build* w) {
     const int64_t triangles = w->mesh->triangle_count;
     const int32_t small_node = w->on_gpu.rules.small_node;
-    const sap_mesh_cuda_rooms none = {0, 0, 0, 0};
-    const sap_mesh_cuda_rooms known = w->tree->beside ? sap_mesh_cuda_of(w->tree)->rooms : none;
+    const sap_mesh_cuda_capacities none = {0, 0, 0, 0};
+    const sap_mesh_cuda_capacities known = w->tree->beside ? sap_mesh_cuda_of(w->tree)->capacities : none;
     double low = 0, high = 1;
-    w->room = rooms_for(triangles, 1, small_node);
-    if (w->limit && rooms_bytes(&w->room, triangles) + LISTS * PAGE > w->limit - w->lent) {
+    w->room = capacities_for(triangles, 1, small_node);
+    if (w->limit && capacities_bytes(&w->room, triangles) + LISTS * PAGE > w->limit - w->in_use) {
         for (int i = 0; i < SHARE_STEPS; i++) {
             const double share = 0.5 * (low + high);
-            const rooms r = rooms_for(triangles, share, small_node);
-            (rooms_bytes(&r, triangles) + LISTS * PAGE > w->limit - w->lent ? high : low) = share;
+            const capacities r = capacities_for(triangles, share, small_node);
+            (capacities_bytes(&r, triangles) + LISTS * PAGE > w->limit - w->in_use ? high : low) = share;
         }
-        w->room = rooms_for(triangles, low, small_node);
+        w->room = capacities_for(triangles, low, small_node);
     } else if (!w->limit) {
         w->room.parts = at_least(w->room.parts, known.parts);
         w->room.tops = at_least(w->room.tops, known.tops);
@@ -125,40 +126,40 @@ void choose_rooms(build* w) {
     follow_parts(&w->room, small_node);
 }
 
-// old: the rooms before, if there were any.
-void lend_parts(build* w, const rooms* old) {
+// old: the capacities before, or zeros.
+void take_parts(build* w, const capacities* old) {
     sap_mesh_cuda_build* g = &w->on_gpu;
-    const rooms* r = &w->room;
-    lend_list(w, &g->parts, old->parts, r->parts);
-    lend_list(w, &g->jobs, old->jobs, r->jobs);
-    lend_list(w, &g->units[0], old->units, r->units);
-    lend_list(w, &g->units[1], old->units, r->units);
-    lend_list(w, &g->said, old->units, r->units);
-    take_back(w, g->bins, bins_bytes(old));
-    g->bins = (uint32_t*)lend(w, bins_bytes(r));
+    const capacities* r = &w->room;
+    take_list(w, &g->parts, old->parts, r->parts);
+    take_list(w, &g->jobs, old->jobs, r->jobs);
+    take_list(w, &g->units[0], old->units, r->units);
+    take_list(w, &g->units[1], old->units, r->units);
+    take_list(w, &g->results, old->units, r->units);
+    give_back(w, g->bins, bins_bytes(old));
+    g->bins = (uint32_t*)take(w, bins_bytes(r));
     g->capacity = r->parts;
     g->job_capacity = r->jobs;
 }
 
-void lend_tops(build* w) {
-    lend_list(w, &w->on_gpu.tops, w->on_gpu.top_capacity, w->room.tops);
+void take_tops(build* w) {
+    take_list(w, &w->on_gpu.tops, w->on_gpu.top_capacity, w->room.tops);
     w->on_gpu.top_capacity = w->room.tops;
 }
 
-void lend_all(build* w) {
+void take_all(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
-    const rooms* r = &w->room;
-    const rooms none = {};
+    const capacities* r = &w->room;
+    const capacities none = {};
     float4* corners = NULL;
-    choose_rooms(w);
-    lend_list(w, &g->state, 0, 1);
-    lend_list(w, &corners, 0, 3 * w->mesh->triangle_count);
-    lend_parts(w, &none);
-    lend_tops(w);
-    lend_list(w, &g->small, 0, r->small);
-    lend_list(w, &g->roots, 0, r->roots);
-    lend_list(w, &g->staged_nodes, 0, r->nodes);
-    lend_list(w, &g->staged, 0, r->positions);
+    choose_capacities(w);
+    take_list(w, &g->state, 0, 1);
+    take_list(w, &corners, 0, 3 * w->mesh->triangle_count);
+    take_parts(w, &none);
+    take_tops(w);
+    take_list(w, &g->small, 0, r->small);
+    take_list(w, &g->roots, 0, r->roots);
+    take_list(w, &g->staged_nodes, 0, r->nodes);
+    take_list(w, &g->staged, 0, r->positions);
     g->corners = corners;
     g->small_capacity = r->small;
     g->root_capacity = r->roots;
@@ -166,28 +167,29 @@ void lend_all(build* w) {
     g->staged_capacity = r->positions;
 }
 
-// Makes a list longer, with what is in it, of which so many places were taken: by half more than it has to be, lest
-// that be needed often. Under a bound that must leave half of what is left to other lists.
+// Lengthens a list to `count` entries and keeps the `taken` first ones. It becomes half as long again as necessary, so
+// that this happens rarely; under a bound, the extra must leave half of the remaining memory to other lists.
 template <typename type>
 void lengthen(build* w, type** list, int64_t* capacity, int64_t* room, uint64_t taken, int64_t count) {
     const int64_t used = (int64_t)taken < *capacity ? (int64_t)taken : *capacity;
     type* longer = NULL;
     int64_t most = count + count / 2;
     if (w->limit) {
-        const int64_t half = (int64_t)((w->limit - w->lent) / 2 / sizeof(type));
+        const int64_t half = (int64_t)((w->limit - w->in_use) / 2 / sizeof(type));
         if (most > half) most = half;
     }
     count = at_least(count, most);
-    lend_list(w, &longer, 0, count);
+    SAP_ASSERT(count >= used);
+    take_list(w, &longer, 0, count);
     sap_cuda_copy(&w->call, longer, *list, (size_t)used * sizeof(type));
-    take_back(w, *list, (size_t)*capacity * sizeof(type));
+    give_back(w, *list, (size_t)*capacity * sizeof(type));
     *list = longer;
     *capacity = *room = count;
 }
 
 // ---- Stages
 
-// Everything from the start.
+// Begins the build, or begins it again.
 void begin(build* w) {
     sap_mesh_cuda_state state = {};
     sap_cuda_call* call = &w->call;
@@ -203,7 +205,7 @@ void begin(build* w) {
 
 void fetch_state(build* w) { sap_cuda_fetch(&w->call, &w->state, w->on_gpu.state, sizeof w->state); }
 
-// Fetches the first bad triangle and says what is wrong with it.
+// Fetches the first bad triangle and fails with what is wrong with it.
 void refuse(build* w) {
     int32_t corners[3] = {-1, -1, -1};
     float vertices[3][3] = {};
@@ -216,7 +218,7 @@ void refuse(build* w) {
         w->call.status = sap_mesh_refuse(w->tree->device, w->mesh, corners, vertices, triangle);
 }
 
-// Builds the small roots; those that find no room in staging once more, when there is some.
+// Builds the small roots. Makes room and repeats while roots are refused staging memory.
 void build_small(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     for (;;) {
@@ -237,7 +239,7 @@ void build_small(build* w) {
     }
 }
 
-// Not one more job fits: because of a large leaf, or the parts of a job's sides.
+// Not even one job fits: too little staging memory for a large leaf, or too little for the parts of a job's sides.
 void make_room(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     const int64_t positions = (int64_t)w->state.staged_positions + w->mesh->triangle_count;
@@ -245,25 +247,25 @@ void make_room(build* w) {
         lengthen(w, &g->staged, &g->staged_capacity, &w->room.positions, w->state.staged_positions, positions);
         return;
     }
-    const rooms old = w->room;
+    const capacities old = w->room;
     w->room.parts *= 2;
     follow_parts(&w->room, g->rules.small_node);
-    lend_parts(w, &old);
+    take_parts(w, &old);
     begin(w);
 }
 
-// Has the kernel that has stopped go on, or begin anew.
-void go_on(build* w) {
+// Prepares the kernel that has stopped to continue, or begins again.
+void resume(build* w) {
     sap_mesh_cuda_state* there = w->on_gpu.state;
-    switch (w->state.batch.over) {
-    case SAP_MESH_FULL:
+    switch (w->state.batch.stop) {
+    case SAP_MESH_STOP_ROOTS:
         sap_cuda_fill(&w->call, &there->roots, 0, sizeof there->roots);
         sap_cuda_fill(&w->call, &there->small_parts, 0, sizeof there->small_parts);
         break;
-    case SAP_MESH_TIGHT: make_room(w); break;
-    case SAP_MESH_TOPS:
+    case SAP_MESH_STOP_ROOM: make_room(w); break;
+    case SAP_MESH_STOP_TOPS:
         w->room.tops *= 2;
-        lend_tops(w);
+        take_tops(w);
         begin(w);
         break;
     default:
@@ -272,7 +274,7 @@ void go_on(build* w) {
     }
 }
 
-// Everything up to the pieces of the tree.
+// Builds all pieces of the tree.
 void divide(build* w) {
     sap_mesh_cuda_build* g = &w->on_gpu;
     begin(w);
@@ -284,8 +286,8 @@ void divide(build* w) {
         build_small(w);
         if (w->call.status != SAP_OK) return;
         if (w->state.bad != ~0ull) return refuse(w);
-        if (w->state.batch.over == SAP_MESH_DONE) return;
-        go_on(w);
+        if (w->state.batch.stop == SAP_MESH_STOP_DONE) return;
+        resume(w);
     }
 }
 
@@ -304,6 +306,8 @@ bool make_shape(build* w, const sap_mesh_cuda_top* root, sap_mesh_tree_shape* sh
     shape->largest_leaf = s->largest;
     memcpy(shape->lower, s->box.lower, sizeof shape->lower);
     memcpy(shape->upper, s->box.upper, sizeof shape->upper);
+    SAP_ASSERT(shape->nodes == 2 * shape->leaves - 1 && shape->listed <= shape->references);
+    SAP_ASSERT(shape->references <= root->positions);
     if (shape->nodes >= (int64_t)1 << 30 || root->positions > INT32_MAX)
         w->call.status =
             sap_fail(w->tree->device, SAP_ERROR_RANGE,
@@ -345,21 +349,21 @@ void join(build* w) {
     const size_t part_bytes = (size_t)w->room.parts * sizeof(sap_mesh_cuda_part);
     void* memory = w->on_gpu.parts;
     if (bytes > part_bytes) {
-        if (w->limit) take_back(w, memory, part_bytes); // otherwise the next build is spared the allocation
-        memory = lend(w, bytes);
+        if (w->limit) give_back(w, memory, part_bytes); // without a bound it is kept for the next build
+        memory = take(w, bytes);
     }
     sap_mesh_cuda_reserve(&w->call, w->tree, &shape, root.positions);
     if (w->call.status != SAP_OK) return;
     sap_mesh_cuda_join j = join_of(w, root.positions);
     sap_mesh_cuda_join_all(&w->call, &w->on_gpu, &j, memory, shape.largest_leaf > w->on_gpu.rules.small_node);
-    sap_mesh_cuda_of(w->tree)->rooms = {w->room.parts, w->room.tops, w->room.nodes, w->room.positions};
+    sap_mesh_cuda_of(w->tree)->capacities = {w->room.parts, w->room.tops, w->room.nodes, w->room.positions};
 }
 
-// An array of the mesh on the GPU; a copy counts as scratch memory.
-const void* bring(build* w, const void* array, size_t bytes) {
+// An array of the mesh on the GPU: the array itself or a copy, which counts as scratch memory.
+const void* on_gpu_or_copied(build* w, const void* array, size_t bytes) {
     if (!bytes || sap_cuda_on_device(&w->call, array)) return array;
-    w->lent += whole_pages(bytes);
-    if (w->limit && w->lent > w->limit) too_little(w);
+    w->in_use += whole_pages(bytes);
+    if (w->limit && w->in_use > w->limit) too_little(w);
     return sap_cuda_in(&w->call, array, bytes);
 }
 
@@ -369,9 +373,10 @@ void build_tree(build* w) {
     w->limit = w->tree->options.memory;
     w->on_gpu.rules = sap_mesh_rules_of(&w->tree->options, mesh->triangle_count);
     w->on_gpu.triangles = mesh->triangle_count;
-    w->vertices = (const float*)bring(w, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(float));
-    w->triangles = (const int32_t*)bring(w, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(int32_t));
-    lend_all(w);
+    w->vertices = (const float*)on_gpu_or_copied(w, mesh->vertices, (size_t)mesh->vertex_count * 3 * sizeof(float));
+    w->triangles =
+        (const int32_t*)on_gpu_or_copied(w, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof(int32_t));
+    take_all(w);
     divide(w);
     if (w->call.status != SAP_OK) return;
     if (!sap_progress_add(&progress, 1) || !sap_progress_finish(&progress)) {
@@ -381,8 +386,8 @@ void build_tree(build* w) {
     join(w);
 }
 
-// After a failure in the middle of a rebuild the arrays are half of the old tree and half of the new one: a tree of no
-// triangles takes their place. Where the GPU cannot take that either, the shape alone keeps everybody from the arrays.
+// After a failure in the middle of a rebuild the arrays hold parts of the old and of the new tree: an empty tree
+// replaces them. If the GPU cannot be written to either, the empty shape alone keeps callers from reading the arrays.
 void make_empty(sap_mesh_tree* tree) {
     const sap_mesh_node leaf = {0, SAP_MESH_LEAF};
     sap_mesh_tree_shape* s = &tree->shape;
@@ -394,7 +399,7 @@ void make_empty(sap_mesh_tree* tree) {
     sap_mesh_cuda_of(tree)->root = SAP_MESH_SIDE_EMPTY;
     if (sap_cuda_of(tree->device)->lost) return;
     sap_cuda_begin(&call, tree->device);
-    call.quiet = call.waits = true; // what failed before has been said
+    call.quiet = call.waits = true; // the failure has been logged already
     sap_cuda_fill(&call, tree->arrays, 0, s->bytes + SAP_ALIGNMENT);
     sap_cuda_copy(&call, tree->arrays, &leaf, sizeof leaf);
     (void)sap_cuda_end(&call, SAP_OK);

@@ -1,14 +1,15 @@
-// Building trees over triangles on CUDA devices: what the kernels share.
+// Building trees over triangles on CUDA devices: types and functions that the kernels share.
 //
-// The way of a build: load_cuda.cu checks the mesh and makes the parts of the root; mesh/large/level_cuda.cuh divides
-// nodes of many parts level by level, all blocks together; mesh/small/fast_cuda.cu and its sibling of HIGH build each
-// small node's whole subtree by a warp, into staging; mesh/join/join_cuda.cu puts everything where it belongs in
+// The stages: load_cuda.cu checks the mesh and makes the parts of the root; mesh/large/level_cuda.cuh divides large
+// nodes level by level, all blocks together; mesh/small/fast_cuda.cu and mesh/small/high_cuda.cu build each small
+// node's whole subtree by a warp, into staging memory; mesh/join/join_cuda.cu moves everything to its place in
 // preorder. build_cuda.cu is the host's side.
 //
-// Parts of nodes that wait lie in two stacks that grow towards each other, jobs beside them; a level takes as many of
-// the last jobs of a stack as the room between surely suffices for and puts their children on the other one. Parts are
-// divided stably, so that triangles ascend in every node. Several warps that divide a node write at places counted
-// before clipping, which may take parts away: what is left over is filled with holes, which reach no side of any plane.
+// The parts of waiting nodes lie in two stacks that grow towards each other, as do their jobs. A batch is as many of
+// the last jobs of a stack as surely fit into the room between the stacks; their children go onto the other stack.
+// Parts are divided stably, so that triangles ascend in every node. Several warps that divide one node write at places
+// counted before clipping, which may remove parts: the remaining places are filled with holes, which reach no side of
+// any plane.
 #ifndef SAPWOOD_MESH_BUILD_CUDA_CUH
 #define SAPWOOD_MESH_BUILD_CUDA_CUH
 
@@ -29,114 +30,114 @@ extern "C" {
 
 enum {
     SAP_MESH_THREADS = 256,                       // of a block of the large-node kernel
-    SAP_MESH_WARPS = SAP_MESH_THREADS / SAP_WARP, // in it
-    SAP_MESH_ALONE = 256,                         // parts of a node that one warp divides in one go
-    SAP_MESH_UNIT = 256,                          // parts of a larger node for one warp, at least
-    SAP_MESH_UNITS = 1024,                        // warps that divide a node, at most
+    SAP_MESH_WARPS = SAP_MESH_THREADS / SAP_WARP, // warps of it
+    SAP_MESH_ONE_WARP = 256,                      // most places of a node that one warp divides
+    SAP_MESH_UNIT = 256,                          // least places of a larger node for one warp
+    SAP_MESH_UNITS = 1024,                        // most warps that divide a node
     SAP_MESH_BINS = 64,                           // along an axis
     SAP_MESH_HOLE = -1                            // the triangle of a place without a part
 };
 
-// 32 bytes that two loads take; lower.w has the bits of the triangle's number. A hole's box is empty: lower > upper.
+// 32 bytes, two loads; lower.w has the bits of the triangle's number. A hole's box is empty: lower > upper.
 typedef struct sap_mesh_cuda_part {
     float4 lower, upper;
 } sap_mesh_cuda_part;
 
-// What is to be done with a job.
+// What has to be done next for a job.
 enum sap_mesh_task {
-    SAP_MESH_FIND,  // HIGH: a plane has to be found
-    SAP_MESH_HALVE, // FAST: the plane is the middle, if that is worth it
-    SAP_MESH_BIN,   // FAST: it is not; the parts are to be counted in bins
-    SAP_MESH_COUNT, // the plane is chosen; parts on its sides are to be counted
-    SAP_MESH_SPLIT, // counted; parts are to be divided
-    SAP_MESH_ENDS,  // the node is to be a leaf: its triangles are to be copied
-    SAP_MESH_GONE   // nothing: what was to be a job became something else
+    SAP_MESH_TASK_FIND,   // HIGH: find the plane
+    SAP_MESH_TASK_MIDDLE, // FAST: the plane is the middle; count its sides and decide whether that is worth it
+    SAP_MESH_TASK_BIN,    // FAST: the middle is not worth it; count the parts in bins
+    SAP_MESH_TASK_COUNT,  // the plane is chosen; count the parts on its sides
+    SAP_MESH_TASK_DIVIDE, // divide the parts
+    SAP_MESH_TASK_LEAF,   // the node is a leaf: copy its triangles
+    SAP_MESH_TASK_NONE    // nothing: the node became something else than a job
 };
 
 // A node of more than small_node parts that waits or is being divided.
 typedef struct sap_mesh_cuda_job {
     sap_mesh_box cell, tight;
-    int64_t first, most; // place of its parts; references that its subtree may have
-    int64_t below;       // parts that its stack has below its own
+    int64_t first, most; // place of its parts; most references of its subtree
+    int64_t below;       // parts of its stack below its own
     int32_t room, count; // places, holes among them; parts
     int32_t depth, top;
     int32_t task; // sap_mesh_task
     float plane;
     int32_t axis; // -1: none yet
     int32_t planar_left;
-    int32_t first_unit, units, unit_parts; // of several warps; units 0: one warp does it alone
+    int32_t first_unit, units, unit_parts; // units: one per warp; 0: one warp does everything
     uint32_t sides[2];                     // parts left and right of the plane, before clipping
-    uint32_t arrived;                      // units that are done
-    int32_t children;                      // tops: the left one
+    uint32_t arrived;                      // units that have arrived
+    int32_t children;                      // the left of its two tops
     int64_t child_first[2];
-    int64_t child_number;    // among the other stack's jobs: of the first child that is there
-    int64_t child_below;     // parts below its own
+    int64_t child_number;    // of its first child that is a job, among the other stack's jobs
+    int64_t child_below;     // parts of the other stack below that child's
     uint32_t child_count[2]; // after clipping
     float child_box[2][6];   // lower x y z, upper x y z
 } sap_mesh_cuda_job;
 
-// What a warp says of its part of a job.
+// The results of a unit, which is a warp's share of a job.
 typedef struct sap_mesh_cuda_unit {
-    uint2 sides;     // parts left and right of the plane, before clipping; then those of the units before
+    uint2 sides;     // parts left and right of the plane before clipping; then the sums of the units before
     uint2 kept;      // after clipping
     float box[2][6]; // as child_box
 } sap_mesh_cuda_unit;
 
-// A node of at most small_node parts, whose subtree a warp builds.
+// A small root: a node of at most small_node parts, whose subtree a warp builds.
 typedef struct sap_mesh_cuda_root {
     sap_mesh_box cell;
     int64_t first, most;
     int32_t room, count, depth, top;
 } sap_mesh_cuda_root;
 
-// A node of the tree above and at the small roots: an inner one, or a piece, which is a leaf or a staged subtree.
+// A top: an inner node above the small roots, or a piece, which is a leaf or the staged subtree of a small root.
 typedef struct sap_mesh_cuda_top {
     float plane;
     int32_t axis;                                      // -1: a piece
-    int32_t parent, children;                          // children: the left one, the right one follows
+    int32_t parent, children;                          // children: the left one; the right one follows
     uint32_t arrived;                                  // children that are complete
-    int32_t count;                                     // of a piece that is a leaf: its references; -1: staged nodes
-    int64_t nodes, positions, listed;                  // of all below, itself included; positions: references and holes
-    int64_t node_at, inner_at, position_at, listed_at; // its place in the tree; inner_at: inner nodes before it
-    int64_t staged_node, staged_position;              // of a piece
+    int32_t count;                                     // of a piece: a leaf's references, or -1 for staged nodes
+    int64_t nodes, positions, listed;                  // totals of its subtree; positions: references and holes
+    int64_t node_at, inner_at, position_at, listed_at; // its places in the tree; inner_at: inner nodes before it
+    int64_t staged_node, staged_position;              // of a piece: its places in staging memory
 } sap_mesh_cuda_top;
 
 // Why the large-node kernel has stopped.
 enum sap_mesh_stop {
-    SAP_MESH_DONE = 1,
-    SAP_MESH_FULL,  // small roots have to be built before there is room for more
-    SAP_MESH_TIGHT, // not one job fits
-    SAP_MESH_TOPS   // too few tops
+    SAP_MESH_STOP_DONE = 1,
+    SAP_MESH_STOP_ROOTS, // small roots have to be built, to make room for more
+    SAP_MESH_STOP_ROOM,  // not one job fits
+    SAP_MESH_STOP_TOPS   // too few tops
 };
 
-// The jobs that are being worked on, from … to of a stack.
+// The current jobs, from … to of a stack.
 typedef struct __align__(32) sap_mesh_cuda_batch {
-    int32_t over; // sap_mesh_stop: there are none
+    int32_t stop; // sap_mesh_stop, if there is no batch
     int32_t side;
     uint32_t from, to;
-    uint32_t units; // in the list of the batch's
-    uint32_t more;  // jobs that have to be counted once more
+    uint32_t units; // in the batch's list of units
+    uint32_t more;  // jobs that have to be counted again
     int32_t parity; // of the list of units
-    int32_t listed; // the batch is what the one before it left, whose units are listed
+    int32_t listed; // the batch is exactly the children of the last one: its units are listed already
 }
 sap_mesh_cuda_batch;
 
-// Numbers that all share; zero at the start but for the bounds and the bad triangle.
+// Counters that all blocks share; zero at first, except bounds and bad.
 typedef struct sap_mesh_cuda_state {
     unsigned long long bad;        // lowest triangle that cannot be in a tree, or all ones
     uint32_t bounds[6];            // ordinals
     uint32_t arrivals, generation; // at the barrier; zero at each launch
     int32_t begun;
-    int32_t stop; // sap_mesh_stop, whenever there is reason to
+    int32_t stop; // sap_mesh_stop, as soon as there is a reason
     sap_mesh_cuda_batch batch;
     unsigned long long used[2]; // of the stacks: parts << 28 | jobs
-    uint32_t fresh;             // jobs on the other stack when the batch was chosen: those behind are its children
+    uint32_t fresh;             // jobs on the other stack when the batch was chosen: later ones are its children
     uint32_t units[2];          // in the lists
-    uint32_t again;             // jobs that have to be counted once more
+    uint32_t again;             // jobs that have to be counted again
     uint32_t tops;
     uint32_t roots, taken;
     unsigned long long small_parts;
-    unsigned long long staged_nodes, staged_positions; // used, and what was refused
+    unsigned long long staged_nodes, staged_positions; // taken, those that were refused included
     unsigned long long refused_nodes, refused_positions;
     unsigned long long leaves, empty, references;
     int32_t largest, deepest;
@@ -146,18 +147,18 @@ typedef struct sap_mesh_cuda_state {
 
 // A build, as kernels see it.
 typedef struct sap_mesh_cuda_build {
-    sap_mesh_rules rules; // corners, staged: not set; radius: as the options say, its value is in the state
+    sap_mesh_rules rules; // corners, staged: not set; radius: from the options, the value in use is in the state
     int64_t triangles;
     sap_mesh_cuda_state* state;
-    const float4* corners; // [3 * triangles], in the mesh's order: x y z and nothing
+    const float4* corners; // [3 * triangles], in the mesh's order: x y z 0
     // Both stacks. side 1: place `capacity - 1 - i`.
     sap_mesh_cuda_part* parts;
     int64_t capacity;
     sap_mesh_cuda_job* jobs;
     int64_t job_capacity;
-    int2* units[2];           // job (place in `jobs`), number within it
-    sap_mesh_cuda_unit* said; // by the units of the batch
-    uint32_t* bins;           // [units / 2][2][3][SAP_MESH_BINS]: starts, ends; zero where not in use
+    int2* units[2];              // job (its place in `jobs`), number of the unit within it
+    sap_mesh_cuda_unit* results; // of the batch's units
+    uint32_t* bins;              // [units / 2][2][3][SAP_MESH_BINS]: starts, ends; zero while unused
     // Small roots.
     sap_mesh_cuda_part* small;
     int64_t small_capacity;
@@ -172,15 +173,15 @@ typedef struct sap_mesh_cuda_build {
     int64_t staged_capacity;
 } sap_mesh_cuda_build;
 
-// ---- The stages; each fails the call.
+// ---- The stages. On failure they set the call's status.
 
-// mesh/load_cuda.cu. state->bad, bounds; the root's parts.
+// mesh/load_cuda.cu: state->bad, state->bounds and the root's parts.
 void sap_mesh_cuda_load(sap_cuda_call* call, const sap_mesh_cuda_build* b, const float* vertices, int64_t vertex_count,
                         const int32_t* triangles);
-// mesh/large/fast_cuda.cu, mesh/large/high_cuda.cu: until state->stop.
+// mesh/large/fast_cuda.cu, mesh/large/high_cuda.cu: runs until state->stop.
 void sap_mesh_cuda_large_fast(sap_cuda_call* call, const sap_mesh_cuda_build* b);
 void sap_mesh_cuda_large_high(sap_cuda_call* call, const sap_mesh_cuda_build* b);
-// mesh/small/fast_cuda.cu, mesh/small/high_cuda.cu: all roots that are listed.
+// mesh/small/fast_cuda.cu, mesh/small/high_cuda.cu: builds all listed roots.
 void sap_mesh_cuda_small_fast(sap_cuda_call* call, const sap_mesh_cuda_build* b);
 void sap_mesh_cuda_small_high(sap_cuda_call* call, const sap_mesh_cuda_build* b);
 
@@ -227,6 +228,7 @@ static __device__ __forceinline__ sap_mesh_cuda_part sap_mesh_part_of(const sap_
 }
 
 static __device__ __forceinline__ sap_triangle sap_mesh_corners_of(const float4* corners, int triangle) {
+    SAP_ASSERT(triangle >= 0);
     const float4 a = corners[3 * (int64_t)triangle], b = corners[3 * (int64_t)triangle + 1],
                  c = corners[3 * (int64_t)triangle + 2];
     sap_triangle t;
@@ -241,13 +243,14 @@ static __device__ __forceinline__ sap_measure sap_mesh_measure(const sap_mesh_bo
                           radius);
 }
 
-// What leaves come to; each warp sums up its own and adds them at its end.
+// Totals of leaves. Each warp sums up its own and adds them to the state at its end.
 typedef struct sap_mesh_cuda_leaves {
     unsigned long long leaves, empty, references;
     int32_t largest, deepest;
 } sap_mesh_cuda_leaves;
 
 static __device__ __forceinline__ void sap_mesh_count_leaf(sap_mesh_cuda_leaves* sum, int32_t count, int32_t depth) {
+    SAP_ASSERT(count >= 0 && depth >= 0 && depth <= SAP_MESH_DEPTH_MAX);
     sum->leaves++;
     sum->empty += count == 0;
     sum->references += (unsigned long long)count;
@@ -255,7 +258,7 @@ static __device__ __forceinline__ void sap_mesh_count_leaf(sap_mesh_cuda_leaves*
     sum->deepest = depth > sum->deepest ? depth : sum->deepest;
 }
 
-// One thread does this.
+// Called by one thread.
 static __device__ __forceinline__ void sap_mesh_publish_leaves(sap_mesh_cuda_state* state,
                                                                const sap_mesh_cuda_leaves* sum) {
     if (!sum->leaves) return;
@@ -266,10 +269,12 @@ static __device__ __forceinline__ void sap_mesh_publish_leaves(sap_mesh_cuda_sta
     atomicMax(&state->deepest, sum->deepest);
 }
 
-// A piece is complete, by one thread: it and all inner tops above that are now complete learn what they come to.
+// Called by one thread when a piece is complete: sets its totals, and those of all inner tops above that are complete
+// now.
 static __device__ __forceinline__ void sap_mesh_complete(const sap_mesh_cuda_build& b, int32_t piece, int64_t nodes,
                                                          int64_t positions, int64_t listed) {
     for (int32_t at = piece;;) {
+        SAP_ASSERT(at < b.top_capacity && positions >= listed);
         sap_mesh_cuda_top* top = &b.tops[at];
         top->nodes = nodes;
         top->positions = positions;
@@ -277,7 +282,7 @@ static __device__ __forceinline__ void sap_mesh_complete(const sap_mesh_cuda_bui
         at = top->parent;
         if (at < 0) return;
         __threadfence();
-        if (atomicAdd(&b.tops[at].arrived, 1u) == 0) return; // the sibling will go on
+        if (atomicAdd(&b.tops[at].arrived, 1u) == 0) return; // the sibling's thread will continue
         __threadfence();
         volatile sap_mesh_cuda_top* child = &b.tops[b.tops[at].children];
         nodes = 1 + child[0].nodes + child[1].nodes;

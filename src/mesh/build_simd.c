@@ -16,82 +16,92 @@
 
 #include "mesh/small/fast_simd.h"
 
-// A large node of the subtree that waits.
+// A node of the subtree that waits.
 typedef struct waiting_node {
     sap_mesh_job job;
     int64_t parent;
 } waiting_node;
 
-static void large_leaf(sap_mesh_workshop* w, const sap_mesh_part* parts, int64_t count, int32_t depth) {
-    int32_t* place = put_leaf(w, count, depth);
+static void large_leaf(sap_mesh_staging* staging, const sap_mesh_part* parts, int64_t count, int32_t depth) {
+    int32_t* place = put_leaf(staging, count, depth);
     for (int64_t i = 0; i < count; i++) place[i] = parts[i].triangle;
 }
 
 static void small_subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
-                          sap_mesh_workshop* w) {
-    w->spare = sap_spare_at_first(job->most, job->count);
+                          sap_mesh_staging* staging) {
+    SAP_ASSERT(job->count <= SAP_MESH_SMALL && job->count <= job->most);
+    staging->spare = sap_spare_at_first(job->most, job->count);
     if (rules->fast && job->count > 0)
-        small_fast(rules, parts, job, w);
+        small_fast(rules, parts, job, staging);
     else
-        small_high(rules, parts, job, w);
+        small_high(rules, parts, job, staging);
 }
 
-// Moves the parts of the nodes that wait together, so that there is room for those of a node's sides.
+// Moves the parts of the waiting nodes together, to make room for those of the topmost node's sides.
 static void squeeze(sap_mesh_part* parts, waiting_node* stack, int waiting) {
     int64_t used = 0;
     for (int i = 0; i < waiting; i++) {
+        SAP_ASSERT(stack[i].job.count == 0 || stack[i].job.first >= used);
         memmove(parts + used, parts + stack[i].job.first, (size_t)stack[i].job.count * sizeof *parts);
         stack[i].job.first = used;
         used += stack[i].job.count;
     }
 }
 
-// Divides the topmost node: its parts, behind which the workshop is free, become those of its sides.
+// Divides the topmost node. The parts of its sides go behind its own, where the memory is free.
 static void divide_topmost(const sap_mesh_rules* rules, const sap_mesh_split* split, waiting_node* stack, int* waiting,
-                           sap_mesh_workshop* w) {
+                           sap_mesh_staging* staging) {
     if (stack[*waiting - 1].job.first + stack[*waiting - 1].job.count + split->left + split->right > rules->part_room)
-        squeeze(w->parts, stack, *waiting);
+        squeeze(staging->parts, stack, *waiting);
+    SAP_ASSERT(*waiting > 0 && *waiting < SAP_MESH_DEPTH_MAX + 2);
+    SAP_ASSERT(stack[*waiting - 1].job.first + stack[*waiting - 1].job.count + split->left + split->right <=
+               rules->part_room);
     const sap_mesh_job job = stack[--*waiting].job;
-    waiting_node left = {.parent = NO_PARENT}, right = {.parent = put_inner(w, split->axis, split->plane)};
+    waiting_node left = {.parent = NO_PARENT}, right = {.parent = put_inner(staging, split->axis, split->plane)};
     if (split->left == 0 || split->right == 0) {
         left.job = right.job = job;
         share_out(&job, split, split->left, split->right, &left.job, &right.job);
     } else {
         right.job.first = job.first + job.count;
         left.job.first = right.job.first + split->right;
-        divide(rules, w->parts + job.first, &job, split, w->parts + left.job.first, w->parts + right.job.first,
-               &left.job, &right.job);
+        divide(rules, staging->parts + job.first, &job, split, staging->parts + left.job.first,
+               staging->parts + right.job.first, &left.job, &right.job);
     }
     stack[(*waiting)++] = right;
     stack[(*waiting)++] = left;
 }
 
-// Parts of the nodes that wait lie one behind the other; what lies behind the topmost node is free.
+// The parts of the waiting nodes are stored in stack order; the memory behind the topmost node's parts is free.
 static void subtree(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
-                    sap_mesh_workshop* w) {
+                    sap_mesh_staging* staging) {
     waiting_node stack[SAP_MESH_DEPTH_MAX + 2];
     int waiting = 0;
+    SAP_ASSERT(job->count <= SAP_MESH_SUBTREE);
     stack[waiting++] = (waiting_node){*job, NO_PARENT};
     stack[0].job.first = 0;
-    memcpy(w->parts, parts, (size_t)job->count * sizeof *parts);
-    w->node_count = w->reference_count = 0;
-    w->leaves = (sap_mesh_leaves){0};
+    memcpy(staging->parts, parts, (size_t)job->count * sizeof *parts);
+    staging->node_count = staging->reference_count = 0;
+    staging->leaves = (sap_mesh_leaves){0};
     while (waiting > 0) {
         const waiting_node* node = &stack[waiting - 1];
-        const sap_mesh_part* own = w->parts + node->job.first;
+        const sap_mesh_part* own = staging->parts + node->job.first;
         const bool small = node->job.count <= rules->small_node;
-        arrive(w, node->parent);
-        const sap_mesh_split split = small ? empty_side(rules, &node->job) : find(rules, own, &node->job, w->events);
+        arrive(staging, node->parent);
+        const sap_mesh_split split =
+            small ? empty_side(rules, &node->job) : find(rules, own, &node->job, staging->events);
         if (split.axis >= 0) {
-            divide_topmost(rules, &split, stack, &waiting, w);
+            divide_topmost(rules, &split, stack, &waiting, staging);
             continue;
         }
         waiting--;
         if (small)
-            small_subtree(rules, own, &node->job, w);
+            small_subtree(rules, own, &node->job, staging);
         else
-            large_leaf(w, own, node->job.count, node->job.depth);
+            large_leaf(staging, own, node->job.count, node->job.depth);
     }
+    SAP_ASSERT(staging->node_count == 2 * staging->leaves.count - 1 && staging->node_count <= 2 * rules->staged);
+    SAP_ASSERT(staging->reference_count <= rules->staged);
+    SAP_ASSERT(staging->reference_count + staging->leaves.empty <= (job->most > 0 ? job->most : 1));
 }
 
 const sap_mesh_kernels SAP_KERNEL_OF_FLOAT(mesh_kernels) = {find, divide, subtree};

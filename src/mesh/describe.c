@@ -1,8 +1,8 @@
-// What a tree over triangles is, for its user.
+// sap_mesh_tree_describe: counts, memory and the expected cost of rays.
 #include "mesh/host_view.h"
 #include <string.h>
 
-// A cell that waits, with half its surface.
+// A node that waits, and its cell.
 typedef struct cell {
     double lower[3], upper[3];
     int64_t node;
@@ -13,7 +13,7 @@ static double half_surface(const cell* c) {
     return x * y + y * z + z * x;
 }
 
-// What a ray through the box costs on average, if rays come from everywhere (MacDonald and Booth 1990).
+// The average cost of a ray through the box, if rays are distributed uniformly (MacDonald and Booth 1990).
 static double expected_cost(const sap_mesh_tree* t) {
     const sap_mesh_node* nodes = sap_mesh_nodes(t);
     cell stack[SAP_MESH_DEPTH_MAX + 2];
@@ -41,6 +41,7 @@ static double expected_cost(const sap_mesh_tree* t) {
         left.upper[axis] = right.lower[axis] = (double)plane;
         left.node = c.node + 1;
         right.node = node.link >> 2;
+        SAP_ASSERT(waiting + 2 <= SAP_MESH_DEPTH_MAX + 2);
         stack[waiting++] = right;
         stack[waiting++] = left;
     }

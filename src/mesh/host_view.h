@@ -1,10 +1,10 @@
-// Trees over triangles whose arrays lie on a device, as host code can read them.
+// Trees over triangles in host memory, also of devices whose memory the host cannot read.
 #ifndef SAPWOOD_MESH_HOST_VIEW_H
 #define SAPWOOD_MESH_HOST_VIEW_H
 
 #include "mesh/layout.h"
 
-// The same tree with arrays in host memory: its own, or a copy.
+// A tree whose arrays lie in host memory: they are the tree's own, or a copy.
 typedef struct sap_mesh_view {
     sap_mesh_tree tree;
     sap_scratch copy;

@@ -18,6 +18,7 @@ static void arrays_of(const sap_mesh_tree_shape* s, array_place arrays[ARRAYS]) 
 
 bool sap_mesh_shape_places(sap_mesh_tree_shape* s) {
     const uint64_t most = SIZE_MAX / 8; // of any count times the bytes of an entry
+    SAP_ASSERT(s->nodes >= 0 && s->listed >= 0 && s->triangles >= 0);
     uint64_t nodes = (uint64_t)s->nodes, listed = (uint64_t)s->listed, triangles = (uint64_t)s->triangles;
     if (nodes > most / 8 || listed > most / 8 || triangles > most / 64) return false;
     array_place arrays[ARRAYS];
@@ -43,6 +44,7 @@ sap_status sap_mesh_tree_reserve(sap_mesh_tree* tree, const sap_mesh_tree_shape*
     arrays_of(shape, arrays);
     for (int i = 0; i < ARRAYS; i++) {
         size_t end = arrays[i].at + arrays[i].bytes;
+        SAP_ASSERT(arrays[i].at % SAP_ALIGNMENT == 0 && sap_align(end) <= shape->bytes);
         memset(tree->arrays + end, 0, sap_align(end) - end);
     }
     memset(tree->arrays + shape->corner_at + arrays[2].bytes - SAP_TRIANGLE_PADDING * sizeof(float), 0,

@@ -3,12 +3,13 @@
 //
 // Nodes are 8 bytes, in preorder: an inner node's left child follows it. Its `link` holds (offset of the right child)
 // << 2 | axis, and `bits` the plane; a leaf's link holds (references << 2) | 3, and `bits` the place of its first
-// reference, but of a single one the reference itself. References are places in the array of triangles, ascending
-// within a leaf. Triangles stand in the order in which preorder first meets them in a leaf (then those in no leaf), 9
-// floats each: corner, x y z.
+// reference; a leaf of a single reference holds the reference itself there. References are places in the array of
+// triangles, ascending within a leaf. Triangles are stored in the order in which preorder first meets them in a leaf
+// (then those in no leaf), 9 floats each: corner, x y z.
 #ifndef SAPWOOD_MESH_LAYOUT_H
 #define SAPWOOD_MESH_LAYOUT_H
 
+#include "base/assert.h"
 #include "device/device.h"
 #include "mesh/ops.h"
 #include "sapwood/mesh.h"
@@ -22,7 +23,7 @@ enum {
     SAP_MESH_DEPTH_MAX = 64, // inner nodes above a leaf
     SAP_MESH_LEAF = 3,       // the axis that says leaf
     SAP_TRIANGLE_FLOATS = 9,
-    SAP_TRIANGLE_PADDING = 64 // floats that may be read behind the last triangle
+    SAP_TRIANGLE_PADDING = 64 // floats that vector loads may read behind the last triangle
 };
 
 typedef struct sap_mesh_node {
@@ -30,10 +31,11 @@ typedef struct sap_mesh_node {
     uint32_t link;
 } sap_mesh_node;
 
-// Everything about a tree but its contents. Offsets are bytes from the start of the arrays, multiples of 64.
+// The shape of a tree: counts, bounds and places of its arrays. Offsets are bytes from the start of the arrays,
+// multiples of 64.
 typedef struct sap_mesh_tree_shape {
     int64_t triangles, nodes, leaves, empty_leaves, references; // nodes: all, leaves included
-    int64_t listed; // references that stand in the array: those of leaves with two or more
+    int64_t listed; // references in the array: those of leaves with two or more
     int32_t depth, largest_leaf;
     float lower[3], upper[3]; // tight box of all triangles
     size_t node_at;           // sap_mesh_node[nodes]; one empty leaf if there are no triangles
@@ -48,16 +50,16 @@ struct sap_mesh_tree {
     sap_mesh_tree_options options; // defaults filled in
     sap_mesh_tree_shape shape;
     unsigned char* arrays;  // shape.bytes of them, where the device has its memory
-    sap_tree_memory memory; // which the arrays lie in; of a device's, only how many bytes
-    void* beside;           // what the device's processor keeps with the tree, or NULL
+    sap_tree_memory memory; // of the arrays; on a device only the number of bytes is used
+    void* beside;           // further data of the device's processor for this tree, or NULL
 };
 
-// A tree without anything in it, to be freed with sap_mesh_tree_free; NULL, and so logged, if there is no memory.
+// A tree without contents, to be freed with sap_mesh_tree_free. NULL, after logging, if there is no memory.
 sap_mesh_tree* sap_mesh_tree_new(sap_device* device);
-// Works out where the arrays lie, from the counts. False if they need more memory than can be addressed.
+// Computes where the arrays lie from the counts. False if they need more memory than can be addressed.
 bool sap_mesh_shape_places(sap_mesh_tree_shape* shape);
-// Gives a tree arrays of this shape, in the memory it has if that suffices. Contents are undefined but for the bytes
-// between arrays, which are zero. On failure the tree is as it was. Errors: SAP_ERROR_MEMORY.
+// Gives a tree arrays of this shape, in its present memory if that suffices. Contents are undefined, except for the
+// bytes between arrays, which are zero. On failure the tree is unchanged. Errors: SAP_ERROR_MEMORY.
 sap_status sap_mesh_tree_reserve(sap_mesh_tree* tree, const sap_mesh_tree_shape* shape);
 
 // Checks a whole tree on the host. Errors: SAP_ERROR_FORMAT, SAP_ERROR_MEMORY.

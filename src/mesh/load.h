@@ -12,7 +12,7 @@ static inline bool sap_mesh_has_vertex(const sap_mesh* mesh, int32_t vertex) {
 // the first bad triangle.
 sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, float* corners, sap_mesh_part* parts,
                          sap_mesh_box* bounds);
-// Says why a triangle cannot be in a tree. vertices: of those corners that are vertices.
+// Logs why a triangle cannot be in a tree. vertices: the positions of those corners that exist.
 sap_status sap_mesh_refuse(const sap_device* device, const sap_mesh* mesh, const int32_t corners[3],
                            float vertices[3][3], int64_t triangle);
 

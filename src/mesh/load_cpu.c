@@ -1,4 +1,4 @@
-// The start of a build: the mesh is checked, and its triangles copied corner by corner.
+// The start of a build: checks the mesh and copies its triangles corner by corner.
 #include "mesh/load.h"
 #include "tree/layout.h"
 #include <math.h>
@@ -24,6 +24,7 @@ static bool load_triangle(const sap_mesh* mesh, int64_t i, float most, float* co
         float x = c[k], y = c[3 + k], z = c[6 + k], low = x < y ? x : y, high = x < y ? y : x;
         part->lower[k] = low < z ? low : z;
         part->upper[k] = high > z ? high : z;
+        SAP_ASSERT(part->lower[k] <= part->upper[k]);
     }
     part->triangle = (int32_t)i;
     part->unused = 0;
@@ -41,7 +42,7 @@ static sap_mesh_box no_box(void) {
     return (sap_mesh_box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 }
 
-// Loads a stretch; the number of its first bad triangle, or NOTHING_BAD.
+// Loads the triangles from … to. Returns the first bad triangle, or NOTHING_BAD.
 static int64_t load_stretch(const sap_mesh* mesh, int64_t from, int64_t to, float* corners, sap_mesh_part* parts,
                             sap_mesh_box* box) {
     const float most = (float)sap_largest_coordinate(32, 3);

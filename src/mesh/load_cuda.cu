@@ -1,4 +1,4 @@
-// The start of a build over triangles on CUDA devices: the mesh is checked, its triangles are copied corner by corner.
+// The start of a build over triangles on CUDA devices: checks the mesh and copies its triangles corner by corner.
 #include "mesh/build_cuda.cuh"
 
 enum { LOAD_THREADS = 256 };
@@ -26,7 +26,7 @@ static __device__ __forceinline__ float most_of(float x, float y, float z) {
     return high > z ? high : z;
 }
 
-// One thread a triangle, and again; then the bounds of what a warp has seen.
+// Each thread loads triangles in a grid-stride loop. Then each warp merges its bounds into those of the mesh.
 static __global__ void __launch_bounds__(LOAD_THREADS)
     load_triangles(const load_source from, const sap_mesh_cuda_build b, float4* corners) {
     float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -52,6 +52,7 @@ static __global__ void __launch_bounds__(LOAD_THREADS)
             lower[k] = fminf(lower[k], box.lower[k]);
             upper[k] = fmaxf(upper[k], box.upper[k]);
         }
+        SAP_ASSERT(i < b.capacity);
         b.parts[i] = sap_mesh_part_of(box, (int)i);
     }
     for (int k = 0; k < 3; k++) {

@@ -1,10 +1,11 @@
-// Trees over triangles on CUDA devices: their memory, the way to and from the host, and the form that rays walk.
+// Trees over triangles on CUDA devices: their memory, copies to and from the host, and the form that rays traverse
+// (mesh/mesh_cuda.h).
 #include "compact/prefix_sum_cuda.h"
 #include "mesh/mesh_cuda.h"
 
 enum { PACK_THREADS = 256, LEAF_BITS = 31 };
 
-// A tree on the device, and how many inner nodes (above LEAF_BITS) and references (below) stand before each node.
+// A tree on the device. before[i] counts what precedes node i: inner nodes above LEAF_BITS, references below.
 typedef struct pack_task {
     const sap_mesh_node* nodes;
     const int32_t *references, *ids;
@@ -38,6 +39,7 @@ static __device__ void pack_leaf(const pack_task& task, int64_t i) {
     const sap_mesh_node node = task.nodes[i];
     const uint32_t count = node.link >> 2;
     float4* to = task.triangles + 3 * (size_t)first_of(task, i);
+    SAP_ASSERT((int64_t)first_of(task, i) + count <= (task.before[i + 1] & ((1u << LEAF_BITS) - 1)));
     for (uint32_t j = 0; j < count; j++) {
         const uint32_t place = count == 1 ? node.bits : (uint32_t)task.references[node.bits + j];
         const float* v = task.corners + (size_t)place * SAP_TRIANGLE_FLOATS;
@@ -46,7 +48,7 @@ static __device__ void pack_leaf(const pack_task& task, int64_t i) {
     }
 }
 
-// One thread a node.
+// One thread per node.
 static __global__ void __launch_bounds__(PACK_THREADS) pack_nodes(const __grid_constant__ pack_task task) {
     const int64_t i = (int64_t)blockIdx.x * PACK_THREADS + threadIdx.x;
     if (i >= task.count) return;
@@ -59,12 +61,12 @@ static __global__ void __launch_bounds__(PACK_THREADS) pack_nodes(const __grid_c
     }
 }
 
-// Memory of at least so many bytes, unless what there is suffices; NULL if it does.
+// New memory of `need` bytes, or NULL if the present memory suffices.
 static void* grow(sap_cuda_call* call, size_t have, size_t need) {
     return need > have ? sap_cuda_allocate(call, need) : NULL;
 }
 
-// Puts new memory, if there is some, in the place of the old.
+// Replaces the old memory if there is new memory.
 static void* replace(sap_device* device, void* old, size_t* have, void* larger, size_t need) {
     if (!larger) return old;
     sap_cuda_release(device, old, *have);
@@ -83,6 +85,7 @@ void sap_mesh_cuda_reserve(sap_cuda_call* call, sap_mesh_tree* tree, const sap_m
     }
     sap_mesh_cuda* beside = sap_mesh_cuda_of(tree);
     const int64_t inner = shape->nodes - shape->leaves;
+    SAP_ASSERT(inner >= 0 && positions >= shape->references);
     const size_t bytes = shape->bytes + SAP_ALIGNMENT, node_bytes = (size_t)(inner ? inner : 1) * sizeof(uint4),
                  triangle_bytes = (size_t)(positions ? positions : 1) * 3 * sizeof(float4);
     void* arrays = grow(call, tree->memory.allocated, bytes);
@@ -102,7 +105,7 @@ void sap_mesh_cuda_reserve(sap_cuda_call* call, sap_mesh_tree* tree, const sap_m
     call->reserved = true;
 }
 
-// Makes what stands beside the arrays.
+// Fills the form that rays traverse from the tree's arrays.
 static void pack(sap_cuda_call* call, const sap_mesh_tree* tree) {
     const sap_mesh_tree_shape* s = &tree->shape;
     if (call->status != SAP_OK) return;
@@ -125,7 +128,7 @@ sap_status sap_mesh_copy_in_cuda(sap_mesh_tree* tree, const unsigned char* array
     const sap_mesh_tree_shape shape = tree->shape;
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
-    call.waits = true; // the arrays may be gone right after the call
+    call.waits = true; // the caller may free the arrays right after the call
     sap_mesh_cuda_reserve(&call, tree, &shape, shape.references);
     sap_cuda_copy(&call, tree->arrays, arrays, shape.bytes);
     sap_cuda_fill(&call, tree->arrays + shape.bytes, 0, SAP_ALIGNMENT);

@@ -1,12 +1,12 @@
-// Where nodes of a tree over triangles are cut, and which triangles go where. Shared text of C and CUDA; needs
-// math/sah.h and mesh/build.h. A plane at zero is +0, never -0, so that it does not matter in which order bounds were
-// joined. Nothing here depends on the order in which nodes, or the planes of a node, are looked at.
+// How the plane of a node is chosen and which triangles go to which side. Shared text of C and CUDA; needs math/sah.h
+// and mesh/build.h. A plane at zero is +0, never -0, so that the order in which bounds were joined does not matter. No
+// result depends on the order in which nodes, or the candidate planes of a node, are examined.
 
 SAP_STRUCT(sap_plane)
 struct sap_plane {
     int axis; // -1: none
     float at;
-    bool planar_left; // where triangles in the plane go
+    bool planar_left; // whether triangles in the plane go to the left
 };
 
 // Whether a triangle reaches a side of a plane, by its bounds along the plane's axis.
@@ -26,8 +26,8 @@ SAP_FN sap_mesh_box sap_box_join(sap_mesh_box a, sap_mesh_box b) {
     return a;
 }
 
-// Cuts off the first side of a cell that is empty for more than a part of its length, if there is one. tight: the
-// bounds of the triangles' parts. A plane in a face of the cell would cut nothing off.
+// Finds the plane that cuts empty space off the first side of a cell that is empty for more than `empty_space` of the
+// cell's length. tight: the bounds of the parts. A plane in a face of the cell would cut nothing off.
 SAP_FN sap_plane sap_cut_empty(sap_mesh_box cell, sap_mesh_box tight, float empty_space) {
     sap_plane plane;
     plane.axis = -1;
@@ -48,7 +48,7 @@ SAP_FN sap_plane sap_cut_empty(sap_mesh_box cell, sap_mesh_box tight, float empt
     return plane;
 }
 
-// The middle of a cell's longest side: none where it is not inside, or where that side cannot be measured.
+// The plane in the middle of a cell's longest side. None if it is not inside the cell, or if the axis cannot be split.
 SAP_FN sap_plane sap_cut_middle(sap_mesh_box cell, sap_measure measure) {
     sap_plane plane;
     int k = cell.upper[1] - cell.lower[1] > cell.upper[0] - cell.lower[0] ? 1 : 0;
@@ -59,7 +59,7 @@ SAP_FN sap_plane sap_cut_middle(sap_mesh_box cell, sap_measure measure) {
     return plane;
 }
 
-// What a plane across an axis of a cell costs that leaves so many triangles on its sides.
+// The cost of a plane that leaves `in_left` and `in_right` triangles on its sides.
 SAP_FN float sap_cell_cost(sap_mesh_box cell, sap_measure measure, int axis, float plane, float traversal,
                            float intersection, float in_left, float in_right) {
     float left = sap_share(measure.base[axis], measure.per[axis], plane - cell.lower[axis]);
@@ -67,40 +67,41 @@ SAP_FN float sap_cell_cost(sap_mesh_box cell, sap_measure measure, int axis, flo
     return sap_split_cost(traversal, intersection, left, right, in_left, in_right);
 }
 
-// Whether a node of so many triangles is cut at this cost, rather than made a leaf.
+// Whether dividing a node of `count` triangles at this cost is cheaper than a leaf.
 SAP_FN bool sap_is_worth(float cost, float intersection, float count) { return cost < intersection * count; }
 
-// Whether any plane could be worth it: none costs less than one that leaves nothing on either side.
+// Whether any plane could be worth it: a plane that leaves no triangles on either side is the cheapest.
 SAP_FN bool sap_may_be_worth(float traversal, float intersection, float count) {
     return sap_is_worth(sap_split_cost(traversal, intersection, 0.0f, 0.0f, 0.0f, 0.0f), intersection, count);
 }
 
-// HIGH, and where FAST's middle does not pay: of equally cheap planes the first axis is chosen, of that triangles in
-// the plane on the right, of that the lowest plane.
+// The order of candidate planes of HIGH, and of FAST where the middle is not worth it. Of equal costs the lower axis
+// precedes, then triangles in the plane on the right, then the lower plane.
 SAP_FN bool sap_plane_precedes(float cost, sap_plane plane, float other_cost, sap_plane other) {
     if (cost != other_cost) return cost < other_cost;
     if (plane.axis != other.axis) return plane.axis < other.axis;
     return plane.planar_left != other.planar_left ? !plane.planar_left : plane.at < other.at;
 }
 
-// ---- How far a tree may grow
+// ---- The limit of references
 //
-// Each node has a number of references that its subtree may have, and hands it down in parts. So no mesh, however its
-// triangles overlap, needs more than SAP_MESH_STAGED for each triangle, and no subtree's shape depends on another's. An
-// empty leaf counts as one reference, so that there are fewer than twice as many nodes.
+// Each node has a limit of references for its subtree, which it divides between its children. So a tree has at most
+// SAP_MESH_STAGED references for each triangle, however the triangles overlap, and no subtree's shape depends on
+// another's. An empty leaf counts as one reference, so that there are fewer than twice as many nodes as references.
 
-// What a node of so many parts is given at most; what the root is given.
+// The highest limit for a node of `count` parts, and the limit of the root.
 SAP_FN int64_t sap_most_references(int64_t count) {
     return SAP_MESH_STAGED * (count > SAP_MESH_FEWEST ? count : SAP_MESH_FEWEST);
 }
 
-// Whether a node may be cut by a plane that leaves so many parts on its sides before they are clipped.
+// Whether a node's limit allows a plane with `left` and `right` parts on its sides before clipping.
 SAP_FN bool sap_may_cut(int64_t most, int64_t left, int64_t right) {
     return left + right + (left == 0 || right == 0 ? 1 : 0) <= most;
 }
 
-// What the side that takes `part` of the parts is given, `count` of them once they are clipped.
+// The limit of the side that has `part` of the parts before clipping and `count` of them after.
 SAP_FN int64_t sap_hand_down(int64_t most, int64_t left, int64_t right, int64_t part, int64_t count) {
+    SAP_ASSERT(left + right > 0 && (part == left || part == right) && count >= 0 && count <= part);
     int64_t given = (int64_t)((double)most * (double)part / (double)(left + right));
     int64_t limit = sap_most_references(count);
     if (left == 0 || right == 0) given = given - 1;
@@ -108,34 +109,38 @@ SAP_FN int64_t sap_hand_down(int64_t most, int64_t left, int64_t right, int64_t 
     return given > count ? given : count;
 }
 
-// At most 64 triangles: their node's number is used up in preorder. `spare` are references that neither leaves nor
-// nodes that wait have need of, one for each without triangles.
+// Small nodes: the nodes of their subtrees use up one limit in preorder. `spare` is what is left of it after one
+// reference for each triangle of finished leaves and waiting nodes, and one for each of these without triangles.
 SAP_FN int64_t sap_spare_at_first(int64_t most, int64_t count) { return most - (count > 0 ? count : 1); }
 SAP_FN bool sap_may_cut_small(int64_t spare, int64_t count) { return count <= spare; }
 SAP_FN int64_t sap_spare_after(int64_t spare, int64_t count, int64_t left, int64_t right) {
-    return spare + count - (left > 0 ? left : 1) - (right > 0 ? right : 1);
+    int64_t after = spare + count - (left > 0 ? left : 1) - (right > 0 ? right : 1);
+    SAP_ASSERT(left <= count && right <= count && after >= 0);
+    return after;
 }
 
-// ---- Nodes of more triangles: bins
+// ---- Large nodes: bins
 //
-// Each axis has 64 bins, counting the parts that start and end in each. What starts in the bins below an edge is left
-// of it, what ends in the bins above is right of it. FAST takes the cheapest of the inner edges, triangles in its plane
-// to the right. HIGH tries the ends of parts, too, that lie in the few bins which may hold the cheapest plane.
+// Each axis has 64 bins, which count the parts that start and end in each. Parts that start in the bins below an edge
+// are left of it, parts that end in the bins above are right of it. FAST takes the cheapest of the inner edges, with
+// triangles in its plane on the right. HIGH also tries the bounds of parts (events) in the few bins that may hold the
+// cheapest plane.
 
-// Bins a unit of length: 0 if the axis cannot be cut.
+// Bins per unit of length: 0 if the axis cannot be split.
 SAP_FN float sap_bin_scale(sap_mesh_box cell, sap_measure measure, int axis) {
     float scale = 64.0f / (cell.upper[axis] - cell.lower[axis]);
     return measure.split[axis] && scale <= 3.402823466e+38f ? scale : 0.0f;
 }
 SAP_FN int sap_bin_of(float x, float lower, float scale) {
     int bin = (int)((x - lower) * scale);
+    SAP_ASSERT(bin >= 0);
     return bin < 63 ? bin : 63;
 }
 SAP_FN float sap_bin_edge(sap_mesh_box cell, int axis, int bin) {
     return cell.lower[axis] + (cell.upper[axis] - cell.lower[axis]) * (float)bin / 64.0f;
 }
 
-// A bin that is searched for planes; bound: what they cost at least, about.
+// A bin that is searched for planes. bound: an approximate lower bound of their costs.
 SAP_STRUCT(sap_bin)
 struct sap_bin {
     float bound;
@@ -157,8 +162,8 @@ SAP_FN sap_bin sap_bin_with_bound(sap_mesh_box cell, sap_measure measure, int ax
     return bin;
 }
 
-// Of the bins with an end of a part and a bound below the cost of the cheapest edge the first SAP_MESH_CHOSEN are
-// searched, as far as there is room for their ends: for three times as many as the node has parts.
+// HIGH searches the first SAP_MESH_CHOSEN of the bins that hold events and whose bound is below the cost of the
+// cheapest edge, as long as their events fit into memory for three times as many as the node has parts.
 SAP_FN bool sap_bin_precedes(sap_bin bin, sap_bin other) {
     if (bin.bound != other.bound) return bin.bound < other.bound;
     return bin.axis != other.axis ? bin.axis < other.axis : bin.number < other.number;
@@ -167,12 +172,11 @@ SAP_FN int64_t sap_room_for_bin(int64_t starts, int64_t ends) {
     return starts + ends + (starts < ends ? starts : ends);
 }
 
-// ---- Nodes of at most 64 triangles
+// ---- Small nodes
 //
-// FAST: candidates are the bounds of the parts of triangles, `bound` 0…2 the lower and 3…5 the upper ones; those that
-// lie in a face of the cell or across an axis that cannot be cut are none. With the lower bound go triangles in the
-// plane to the right, with the upper one to the left. Of equally cheap candidates the first bound is chosen, of that
-// the first triangle's.
+// FAST: candidate planes are the bounds of the parts, `bound` 0…2 the lower and 3…5 the upper ones, if they lie inside
+// the cell and across an axis that can be split. Triangles in the plane go to the right of a lower bound and to the
+// left of an upper one. Of equal costs the lower bound number precedes, then the lower triangle.
 SAP_FN bool sap_is_candidate(sap_mesh_box cell, sap_measure measure, int axis, float plane) {
     return measure.split[axis] && plane > cell.lower[axis] && plane < cell.upper[axis];
 }

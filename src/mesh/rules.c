@@ -1,4 +1,4 @@
-// What a build over triangles goes by, from its options.
+// The parameters of a build over triangles, derived from its options.
 #include "mesh/build.h"
 
 static int32_t default_depth(int64_t triangles) {
@@ -9,6 +9,7 @@ static int32_t default_depth(int64_t triangles) {
 
 sap_mesh_rules sap_mesh_rules_of(const sap_mesh_tree_options* options, int64_t triangles) {
     const bool fast = options->quality == SAP_QUALITY_FAST;
+    SAP_ASSERT(options->small_node <= SAP_MESH_SMALL && options->depth <= SAP_MESH_DEPTH_MAX);
     return (sap_mesh_rules){.traversal = options->traversal_cost,
                             .intersection = options->intersection_cost,
                             .empty_space = options->empty_space,

@@ -1,5 +1,5 @@
-// Saved trees over triangles (saved/saved.h). Where each array begins follows from the counts among the facts
-// (layout.h). Loading checks all of it: both checksums, every size, then the tree itself.
+// Saved trees over triangles (saved/saved.h). The counts among the facts determine where each array begins (layout.h).
+// Loading checks everything: both checksums, every size, then the tree itself.
 #include "mesh/host_view.h"
 #include <string.h>
 
@@ -64,7 +64,7 @@ sap_status sap_mesh_tree_save_memory(const sap_mesh_tree* tree, void* bytes, int
     return status == SAP_OK ? save(tree, &place) : status;
 }
 
-// Takes on options and shape from the facts.
+// Sets options and shape from the facts.
 static sap_status take_facts(sap_mesh_tree* tree, const sap_saved_file* file, const facts* f) {
     tree->options = (sap_mesh_tree_options){.quality = (sap_quality)f->quality,
                                             .cost = (sap_cost)f->cost,
@@ -95,7 +95,7 @@ static sap_status take_facts(sap_mesh_tree* tree, const sap_saved_file* file, co
     return SAP_OK;
 }
 
-// Loads from an open file into a tree that has its device only. Its arrays stay on the host.
+// Loads from an open file into a tree that has only its device. The arrays stay on the host.
 static sap_status load_on_host(sap_mesh_tree* tree, const sap_saved_file* file, const facts* f) {
     sap_status status = take_facts(tree, file, f);
     if (status == SAP_OK) status = sap_saved_load(file, &tree->memory, &tree->arrays);
@@ -105,7 +105,7 @@ static sap_status load_on_host(sap_mesh_tree* tree, const sap_saved_file* file, 
     return status;
 }
 
-// Hands the arrays of a checked tree over to its device.
+// Moves the arrays of a verified tree to its device.
 static sap_status move_to_device(sap_mesh_tree* tree) {
     sap_mesh_tree on_host = *tree;
     tree->arrays = NULL;

@@ -1,13 +1,12 @@
-// How far searches in a tree over triangles reach, for the voxel volume heuristic. Shared text of C and CUDA; needs
-// sap_mesh_box (mesh/build.h).
+// The search radius of the voxel volume heuristic. Shared text of C and CUDA; needs sap_mesh_box (mesh/build.h).
 #ifndef SAPWOOD_MESH_SEARCH_RADIUS_H
 #define SAPWOOD_MESH_SEARCH_RADIUS_H
 
 #include "math/dialect.h"
 #include <math.h>
 
-// radius: below 0 where surfaces are measured; 0 stands for an eighth of a percent of the diagonal.
-SAP_FN float sap_mesh_reach(float radius, sap_mesh_box bounds) {
+// radius: below 0 for the surface area heuristic, which has none; 0 stands for an eighth of a percent of the diagonal.
+SAP_FN float sap_mesh_search_radius(float radius, sap_mesh_box bounds) {
     double squared = 0.0;
     if (radius != 0.0f) return radius;
     for (int a = 0; a < 3; ++a) {

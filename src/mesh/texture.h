@@ -3,14 +3,14 @@
 
 #define SAP_MESH_PARAM
 #define SAP_MESH
-// A ray is a variable of the shader: compilers of browsers copy what is passed, a word at a time.
+// The ray is a global variable of the shader: compilers of browsers copy parameters word by word.
 #define SAP_RAY_IS_GLOBAL
 #define SAP_RAY_PARAM
 #define SAP_RAY
 
-uniform usampler2D mesh_nodes;     // RG32UI, a texel a node: bits and link, but a leaf's bits are its first reference
-uniform usampler2D mesh_triangles; // RGBA32UI, three texels a reference, leaf by leaf: x y z of a corner, the number
-uniform ivec2 mesh_shifts;         // the logarithms of the textures' widths
+uniform usampler2D mesh_nodes;     // RG32UI, a texel per node: bits and link; a leaf's bits are its first reference
+uniform usampler2D mesh_triangles; // RGBA32UI, three texels per reference, leaf by leaf: x y z of a corner, the number
+uniform ivec2 mesh_shifts;         // binary logarithms of the textures' widths
 uniform vec3 mesh_lower;           // the tree's box
 uniform vec3 mesh_upper;
 
@@ -63,7 +63,7 @@ uvec4 sap_mesh_corner(uint place, int which) {
     return texelFetch(mesh_triangles, sap_mesh_texel(3 * int(place) + which, mesh_shifts.y), 0);
 }
 
-uint sap_mesh_number; // of the triangle that was read last
+uint sap_mesh_number; // the number of the triangle that was read last
 
 sap_triangle sap_mesh_triangle(uint place) {
     uvec4 first = sap_mesh_corner(place, 0);
@@ -75,5 +75,5 @@ sap_triangle sap_mesh_triangle(uint place) {
     return triangle;
 }
 
-// Walks ask for the number of the triangle that they have read just before.
+// Walks call this only for the triangle that they have just read.
 int sap_mesh_id(uint place) { return int(sap_mesh_number); }

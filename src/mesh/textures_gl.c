@@ -1,6 +1,6 @@
-// Trees over triangles on OpenGL devices: built by the CPU, the arrays stay in host memory, where a lost context cannot
-// take them, and go up as textures. There the triangles of a leaf stand in a row, so that a walk reads three texels for
-// a triangle and none for its reference.
+// Trees over triangles on OpenGL devices. The CPU builds them, and the arrays stay in host memory, so that they survive
+// a lost context; copies are uploaded as textures. In these the triangles of a leaf are contiguous: a walk reads three
+// texels for a triangle and none for its reference.
 #include "mesh/textures_gl.h"
 #include "mesh/build.h"
 #include <string.h>
@@ -11,7 +11,7 @@ static const char* const names[SAP_MESH_TEXTURES] = {"the nodes of a tree over t
 
 enum { TEXELS = 3 }; // of a triangle
 
-// The nodes as shaders read them: a leaf's bits say which of all references is its first.
+// The nodes as shaders read them: a leaf's bits are the number of its first reference among all.
 static void pack_nodes(const sap_mesh_tree* tree, sap_mesh_node* to) {
     const sap_mesh_node* nodes = sap_mesh_nodes(tree);
     uint32_t before = 0;
@@ -21,14 +21,16 @@ static void pack_nodes(const sap_mesh_tree* tree, sap_mesh_node* to) {
         to[i].bits = before;
         before += nodes[i].link >> 2;
     }
+    SAP_ASSERT((int64_t)before == tree->shape.references);
 }
 
-// The triangles that a row of leaves refers to: each corner's x, y, z and the triangle's number.
+// The triangles of a leaf: each corner's x, y, z and the triangle's number.
 static uint32_t* pack_leaf(const sap_mesh_tree* tree, sap_mesh_node leaf, uint32_t* to) {
     const int32_t* references = sap_mesh_references(tree);
     const uint32_t count = leaf.link >> 2;
     for (uint32_t i = 0; i < count; i++) {
         const size_t place = count == 1 ? leaf.bits : (size_t)references[leaf.bits + i];
+        SAP_ASSERT((int64_t)place < tree->shape.triangles);
         const float* corners = sap_mesh_corners(tree) + place * SAP_TRIANGLE_FLOATS;
         for (int k = 0; k < TEXELS; k++, to += 4) {
             memcpy(to, corners + (size_t)3 * (size_t)k, 3 * sizeof *to);
@@ -39,9 +41,11 @@ static uint32_t* pack_leaf(const sap_mesh_tree* tree, sap_mesh_node leaf, uint32
 }
 
 static void pack_triangles(const sap_mesh_tree* tree, uint32_t* to) {
+    const uint32_t* end = to + (size_t)4 * TEXELS * (size_t)tree->shape.references;
     const sap_mesh_node* nodes = sap_mesh_nodes(tree);
     for (int64_t i = 0; i < tree->shape.nodes; i++)
         if ((nodes[i].link & 3) == SAP_MESH_LEAF) to = pack_leaf(tree, nodes[i], to);
+    SAP_ASSERT(to == end);
 }
 
 static void make_texture(sap_gl_call* call, sap_gl_mesh* textures, int which, int64_t texels, const void* data) {
@@ -59,7 +63,7 @@ static void free_textures(sap_gl_call* call, sap_gl_mesh* textures) {
 static void make_textures(sap_gl_call* call, const sap_mesh_tree* tree, sap_gl_mesh* textures) {
     const sap_mesh_tree_shape* s = &tree->shape;
     const int64_t texels = TEXELS * s->references;
-    int32_t width, height; // asked here, so that what is too large is refused before memory is taken
+    int32_t width, height; // checked here, so that too large a tree is refused before memory is taken
     if (!sap_gl_array_size(call, texels, names[SAP_MESH_TEXTURE_TRIANGLES], &width, &height)) return;
     size_t for_nodes = (size_t)s->nodes * sizeof(sap_mesh_node), bytes = 0;
     sap_scratch scratch = {NULL, 0};
@@ -93,7 +97,7 @@ int sap_gl_mesh_bind(sap_gl_call* call, const sap_mesh_tree* tree, const sap_gl_
     return SAP_MESH_TEXTURES;
 }
 
-// Puts the arrays, which are new, into textures; old ones go.
+// Replaces the tree's textures after its arrays have changed.
 static sap_status refresh(sap_mesh_tree* tree) {
     sap_gl_call call;
     if (!tree->beside) tree->beside = sap_memory_allocate_zero(tree->device, sizeof(sap_gl_mesh));

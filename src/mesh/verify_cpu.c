@@ -1,8 +1,7 @@
-// Checks a whole tree over triangles: first that the arrays can be walked at all, then what they say.
+// Verifies a tree over triangles: first that the arrays can be traversed safely, then their contents.
 //
-// A triangle has to stand in each leaf that it reaches into. What it reaches is worked out anew, from the root, by
-// clipping the whole triangle in double against cells that are a little smaller than they are, so that rounding can
-// only forgive.
+// Each leaf must refer to every triangle that reaches into its cell. For this test the whole triangle is clipped in
+// double, from the root down, against cells that are shrunk by a margin, so that rounding cannot refuse a correct tree.
 #include "mesh/layout.h"
 #include <math.h>
 #include <string.h>
@@ -21,14 +20,14 @@ static float plane_of(const sap_mesh_node* node) {
     return plane;
 }
 
-// A node on the way from the root, and where its right child has to be.
+// A right child that waits: its required place, its cell and its depth.
 typedef struct waiting {
     int64_t node; // the right child
     float lower[3], upper[3];
     int32_t depth;
 } waiting;
 
-// Counts found on the way through the nodes.
+// Totals of the nodes visited so far.
 typedef struct tally {
     int64_t leaves, empty, references, listed, met;
     int32_t depth, largest;
@@ -100,6 +99,7 @@ static sap_status check_nodes(const sap_mesh_tree* t) {
         if (status != SAP_OK) return status;
         uint32_t axis = node->link & 3;
         now.depth++;
+        SAP_ASSERT(count <= SAP_MESH_DEPTH_MAX);
         stack[count] = now;
         stack[count].node = node->link >> 2;
         stack[count++].lower[axis] = plane_of(node);
@@ -108,7 +108,7 @@ static sap_status check_nodes(const sap_mesh_tree* t) {
     return wrong(t, "the last subtree has no end: node", s->nodes);
 }
 
-// Ids are each of the mesh's numbers once; `seen` has a bit for each, all zero.
+// Each number of the mesh must occur once among the ids. `seen` has a zero bit for each.
 static sap_status check_triangles(const sap_mesh_tree* t, uint64_t* seen) {
     const sap_mesh_tree_shape* s = &t->shape;
     float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -128,7 +128,7 @@ static sap_status check_triangles(const sap_mesh_tree* t, uint64_t* seen) {
     return SAP_OK;
 }
 
-// ---- What triangles reach
+// ---- Which leaves triangles reach
 
 typedef struct polygon {
     double corner[POLYGON][3];
@@ -142,10 +142,12 @@ static void cut(polygon* p, int axis, double plane, double sign) {
         const double *u = p->corner[i ? i - 1 : p->count - 1], *w = p->corner[i];
         double du = (u[axis] - plane) * sign, dw = (w[axis] - plane) * sign;
         if ((du > 0) != (dw > 0)) {
+            SAP_ASSERT(kept.count < POLYGON);
             double part = du / (du - dw);
             for (int k = 0; k < 3; k++) kept.corner[kept.count][k] = u[k] + part * (w[k] - u[k]);
             kept.corner[kept.count++][axis] = plane;
         }
+        SAP_ASSERT(dw > 0 || kept.count < POLYGON);
         if (!(dw > 0)) memcpy(kept.corner[kept.count++], w, sizeof kept.corner[0]);
     }
     *p = kept;
@@ -155,7 +157,7 @@ static bool reaches(const float* triangle, const double lower[3], const double u
     polygon p = {.count = 3};
     for (int i = 0; i < SAP_TRIANGLE_FLOATS; i++) p.corner[i / 3][i % 3] = (double)triangle[i];
     for (int a = 0; a < 3 && p.count; a++) {
-        if (upper[a] - lower[a] <= 2 * margin) continue; // flat: as far as that axis goes all of it is inside
+        if (upper[a] - lower[a] <= 2 * margin) continue; // a flat cell: nothing is cut along this axis
         cut(&p, a, lower[a] + margin, -1);
         cut(&p, a, upper[a] - margin, 1);
     }
@@ -163,7 +165,7 @@ static bool reaches(const float* triangle, const double lower[3], const double u
 }
 
 // Whether the leaf refers to the triangle.
-static bool stands_in(const sap_mesh_tree* t, const sap_mesh_node* leaf, int32_t triangle) {
+static bool is_in_leaf(const sap_mesh_tree* t, const sap_mesh_node* leaf, int32_t triangle) {
     int64_t count = leaf->link >> 2, low = 0;
     const int32_t* references = sap_mesh_references(t) + (count > 1 ? leaf->bits : 0);
     if (count < 2) return count == 1 && (int32_t)leaf->bits == triangle;
@@ -180,8 +182,8 @@ typedef struct cell {
     int64_t node;
 } cell;
 
-// The first leaf that the triangle reaches but does not stand in, or -1.
-static int64_t missing_in(const sap_mesh_tree* t, int32_t triangle, double margin) {
+// The first leaf that the triangle reaches but that does not refer to it, or -1.
+static int64_t first_leaf_without(const sap_mesh_tree* t, int32_t triangle, double margin) {
     const float* c = sap_mesh_corners(t) + (int64_t)SAP_TRIANGLE_FLOATS * triangle;
     cell stack[SAP_MESH_DEPTH_MAX + 2];
     int count = 1;
@@ -195,7 +197,7 @@ static int64_t missing_in(const sap_mesh_tree* t, int32_t triangle, double margi
         const sap_mesh_node* node = &sap_mesh_nodes(t)[now.node];
         uint32_t axis = node->link & 3;
         if (axis == SAP_MESH_LEAF) {
-            if (!stands_in(t, node, triangle)) return now.node;
+            if (!is_in_leaf(t, node, triangle)) return now.node;
             continue;
         }
         double plane = (double)plane_of(node);
@@ -203,6 +205,7 @@ static int64_t missing_in(const sap_mesh_tree* t, int32_t triangle, double margi
         left.node = now.node + 1;
         right.node = node->link >> 2;
         left.upper[axis] = right.lower[axis] = plane;
+        SAP_ASSERT(count + 2 <= SAP_MESH_DEPTH_MAX + 2);
         double low = (double)fminf(fminf(c[axis], c[axis + 3]), c[axis + 6]);
         double high = (double)fmaxf(fmaxf(c[axis], c[axis + 3]), c[axis + 6]);
         if (low < plane - margin && reaches(c, left.lower, left.upper, margin)) stack[count++] = left;
@@ -211,17 +214,17 @@ static int64_t missing_in(const sap_mesh_tree* t, int32_t triangle, double margi
     return -1;
 }
 
-static sap_status check_reach(const sap_mesh_tree* t) {
+static sap_status check_every_leaf(const sap_mesh_tree* t) {
     const sap_mesh_tree_shape* s = &t->shape;
     double largest = 0;
     int64_t bad = INT64_MAX;
     for (int k = 0; k < 3; k++) largest = fmax(largest, fmax(fabs((double)s->lower[k]), fabs((double)s->upper[k])));
-    const double margin = largest * 0x1p-40; // far more than double rounds, far less than floats tell apart
+    const double margin = largest * 0x1p-40; // far above the rounding errors of double, far below the spacing of floats
 #pragma omp parallel for num_threads(t->device->options.threads > 0 ? t->device->options.threads : 1)                  \
     schedule(dynamic, 1024) reduction(min                                                                              \
                                       : bad) if (s->triangles > 1024)
     for (int64_t i = 0; i < s->triangles; i++)
-        if (i < bad && missing_in(t, (int32_t)i, margin) >= 0) bad = i;
+        if (i < bad && first_leaf_without(t, (int32_t)i, margin) >= 0) bad = i;
     return bad == INT64_MAX ? SAP_OK : wrong(t, "a leaf lacks triangle", bad);
 }
 
@@ -241,5 +244,5 @@ sap_status sap_mesh_verify_cpu(const sap_mesh_tree* t) {
         return sap_fail(t->device, SAP_ERROR_MEMORY, "no memory to check %lld triangles", (long long)s->triangles);
     status = check_triangles(t, seen);
     sap_memory_release(t->device, seen, bytes);
-    return status == SAP_OK ? check_reach(t) : status;
+    return status == SAP_OK ? check_every_leaf(t) : status;
 }

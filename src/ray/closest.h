@@ -1,8 +1,8 @@
 // The point of the triangles nearest to a query. Shared text; needs ray/intersect.h and SAP_MESH_STACK.
 //
-// A triangle answers with the nearest of its three edges and, where the query lies above it, its face: needles, whose
-// face is but rounding, are answered by their edges. Cells are skipped by a distance that is too small by the margin of
-// ray/intersect.h, which covers the rounding of the triangles' distances.
+// The nearest point of a triangle is the nearest of its three edges and, if the query projects into it, of its face.
+// Needles, whose face cannot be computed reliably, are covered by their edges. Cells are skipped by a distance reduced
+// by the margin of ray/intersect.h, which covers rounding errors of the triangles' distances.
 
 SAP_STRUCT(sap_near_point)
 struct sap_near_point {
@@ -24,7 +24,7 @@ SAP_FN sap_vector sap_difference(sap_vector a, sap_vector b) {
 SAP_FN float sap_dot(sap_vector a, sap_vector b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
 
 // from + along * part
-SAP_FN sap_vector sap_go(sap_vector from, sap_vector along, float part) {
+SAP_FN sap_vector sap_vector_add_scaled(sap_vector from, sap_vector along, float part) {
     sap_vector to;
     to.x = from.x + along.x * part;
     to.y = from.y + along.y * part;
@@ -37,7 +37,7 @@ SAP_FN float sap_vector_distance2(sap_vector a, sap_vector b) {
     return sap_dot(d, d);
 }
 
-// How far along an edge the nearest point lies: 0 … 1.
+// The position of the nearest point on an edge: 0 … 1.
 SAP_FN float sap_edge_part(sap_vector from, sap_vector to, sap_vector query) {
     sap_vector edge = sap_difference(to, from);
     float length2 = sap_dot(edge, edge);
@@ -47,7 +47,7 @@ SAP_FN float sap_edge_part(sap_vector from, sap_vector to, sap_vector query) {
 }
 
 SAP_FN sap_vector sap_edge_point(sap_vector from, sap_vector to, float part) {
-    sap_vector point = sap_go(from, sap_difference(to, from), part);
+    sap_vector point = sap_vector_add_scaled(from, sap_difference(to, from), part);
     point.x = part < 1.0f ? point.x : to.x;
     point.y = part < 1.0f ? point.y : to.y;
     point.z = part < 1.0f ? point.z : to.z;
@@ -65,7 +65,7 @@ SAP_FN sap_near_point sap_nearer(sap_near_point best, sap_vector query, sap_vect
     return best;
 }
 
-// None so far.
+// No nearest point yet.
 SAP_FN sap_near_point sap_no_near_point(sap_vector query, float infinite) {
     sap_near_point none;
     none.triangle = -1;
@@ -76,7 +76,7 @@ SAP_FN sap_near_point sap_no_near_point(sap_vector query, float infinite) {
     return none;
 }
 
-// The nearest point of one triangle, infinitely far if its coordinates overflow.
+// The nearest point of one triangle; its distance is infinite if coordinates overflow.
 SAP_FN sap_near_point sap_triangle_nearest(sap_triangle t, sap_vector query, float infinite) {
     sap_near_point best = sap_no_near_point(query, infinite);
     sap_vector b = sap_difference(t.b, t.a);
@@ -91,7 +91,7 @@ SAP_FN sap_near_point sap_triangle_nearest(sap_triangle t, sap_vector query, flo
     float u = (cc * bq - bc * cq) / area;
     float v = (bb * cq - bc * bq) / area;
     if (area > 0.0f && u >= 0.0f && v >= 0.0f && u + v <= 1.0f)
-        best = sap_nearer(best, query, sap_go(sap_go(t.a, b, u), c, v), u, v);
+        best = sap_nearer(best, query, sap_vector_add_scaled(sap_vector_add_scaled(t.a, b, u), c, v), u, v);
     float ab = sap_edge_part(t.a, t.b, query);
     best = sap_nearer(best, query, sap_edge_point(t.a, t.b, ab), ab, 0.0f);
     float ac = sap_edge_part(t.a, t.c, query);
@@ -100,14 +100,14 @@ SAP_FN sap_near_point sap_triangle_nearest(sap_triangle t, sap_vector query, flo
     return sap_nearer(best, query, sap_edge_point(t.b, t.c, last), 1.0f - last, last);
 }
 
-// A node to be looked at, and how far the query lies outside its cell along each axis, or less.
+// A node that waits, and a lower bound of the query's distance from its cell along each axis.
 SAP_STRUCT(sap_near_node)
 struct sap_near_node {
     SAP_BITS node;
     sap_vector outside;
 };
 
-// Not more than the squared distance of anything in the cell, as computed.
+// A lower bound of the squared distances, as computed, of everything in the cell.
 SAP_FN float sap_cell_distance2(sap_vector outside) {
     return sap_dot(outside, outside) * 0.99999905f; // 1 - 2^-20
 }
@@ -129,7 +129,7 @@ SAP_FN float sap_outside(float query, float lower, float upper, float margin) {
     return outside > 0.0f ? outside : 0.0f;
 }
 
-// The same for a triangle, by its box.
+// The same for a triangle's bounding box.
 SAP_FN float sap_triangle_distance2(sap_triangle t, sap_vector query, float margin) {
     sap_vector outside;
     outside.x = sap_outside(query.x, sap_least_of(t.a.x, t.b.x, t.c.x), sap_most_of(t.a.x, t.b.x, t.c.x), margin);
@@ -153,9 +153,10 @@ SAP_FN sap_near_point sap_leaf_nearest(SAP_MESH_PARAM sap_mesh_step leaf, sap_ve
     return best;
 }
 
-// `query` is finite; `infinite` is infinity, which has no name in all languages.
+// `query` is finite. `infinite` is infinity, for which not all languages have a constant.
 SAP_FN sap_near_point sap_mesh_nearest(SAP_MESH_PARAM sap_vector query, sap_vector lower, sap_vector upper,
                                        float infinite) {
+    SAP_ASSERT(sap_is_finite(query));
     sap_near_point best = sap_no_near_point(query, infinite);
     float magnitude = sap_largest_magnitude(lower);
     float other = sap_largest_magnitude(upper);
@@ -180,6 +181,7 @@ SAP_FN sap_near_point sap_mesh_nearest(SAP_MESH_PARAM sap_vector query, sap_vect
             if (step.axis == 1) far_side.outside.y = gap > at.outside.y ? gap : at.outside.y;
             if (step.axis == 2) far_side.outside.z = gap > at.outside.z ? gap : at.outside.z;
             if (sap_cell_distance2(far_side.outside) <= best.distance2) {
+                SAP_ASSERT(top < SAP_MESH_STACK);
                 waiting[top] = far_side;
                 top += 1;
             }

@@ -1,4 +1,4 @@
-// Nearest points on a mesh on the CPU: queries are dealt out to threads in short runs.
+// Nearest points on a mesh on the CPU: threads take queries in short runs.
 #include "device/progress.h"
 #include "ray/walk_cpu.h"
 
@@ -24,7 +24,7 @@ sap_status sap_closest_point_cpu(const sap_mesh_tree* tree, const sap_closest_jo
         for (int64_t i = first; i < end; i++) job->closest[i] = closest_to(tree, points + stride * i);
         sap_progress_add(&progress, end - first);
     }
-    // A few points are not worth a report.
+    // Calls with few points report no progress.
     if (count > RUN && !sap_progress_finish(&progress))
         return sap_fail(tree->device, SAP_ERROR_CANCELLED, "the search was cancelled");
     return SAP_OK;

@@ -1,10 +1,10 @@
-// Nearest points on a mesh, and whether points lie inside one, on CUDA devices: a query a thread. Insides by the shared
-// text; nearest points as it goes, but by the nodes and triangles of mesh/mesh_cuda.h.
+// Nearest points on a mesh, and whether points lie inside one, on CUDA devices: one thread per query. sap_inside runs
+// the shared text (ray/inside.h). The search for nearest points follows ray/closest.h on the tree of mesh/mesh_cuda.h.
 #include "ray/walk_cuda.cuh"
 
-enum { ABOUT_THREADS = 128 };
+enum { POINT_THREADS = 128 };
 
-// A tree and the points asked about, on the device.
+// A tree and the queries, on the device.
 typedef struct closest_task {
     sap_mesh_on_cuda mesh;
     sap_closest_job job;
@@ -14,7 +14,8 @@ static __device__ __forceinline__ sap_vector point_at(const sap_rows& points, in
     return sap_vector_of((const float*)points.coords + points.stride * i);
 }
 
-// Where a query is: how far outside a cell along each axis, and in w the bits of the side of mesh/mesh_cuda.h.
+// A node that waits, in a float4: x y z bound the query's distance from its cell along each axis; w has the bits of the
+// side (mesh/mesh_cuda.h).
 static __device__ __forceinline__ sap_vector outside_of(float4 place) {
     sap_vector v;
     v.x = place.x;
@@ -26,7 +27,7 @@ static __device__ __forceinline__ uint32_t side_of(float4 place) { return (uint3
 
 static __device__ __forceinline__ bool is_inner(float4 place) { return (int32_t)side_of(place) >= 0; }
 
-// Past an inner node's plane. The other side, if anything there may be near enough, waits.
+// Goes to the near side of an inner node. The far side waits if anything there may be near enough.
 static __device__ __forceinline__ void step(const closest_task& task, sap_vector query, float margin, float distance2,
                                             float4* stack, int* waiting, float4* at) {
     const uint4 node = __ldg(task.mesh.nodes + side_of(*at));
@@ -43,8 +44,10 @@ static __device__ __forceinline__ void step(const closest_task& task, sap_vector
     at->w = sap_float_of_bits(near_side);
     if (is_far && near_side == SAP_MESH_SIDE_EMPTY)
         *at = far_place;
-    else if (is_far)
+    else if (is_far) {
+        SAP_ASSERT(*waiting < SAP_MESH_STACK);
         stack[(*waiting)++] = far_place;
+    }
 }
 
 static __device__ __forceinline__ void look_into_leaf(const closest_task& task, uint32_t side, sap_vector query,
@@ -83,8 +86,8 @@ static __device__ __forceinline__ sap_near_point nearest_of(const closest_task& 
     }
 }
 
-static __global__ void __launch_bounds__(ABOUT_THREADS) find_closest(const __grid_constant__ closest_task task) {
-    const int64_t i = (int64_t)blockIdx.x * ABOUT_THREADS + threadIdx.x;
+static __global__ void __launch_bounds__(POINT_THREADS) find_closest(const __grid_constant__ closest_task task) {
+    const int64_t i = (int64_t)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= task.job.points.count) return;
     const sap_vector query = point_at(task.job.points, i);
     const sap_near_point best = sap_is_finite(query) ? nearest_of(task, query) : sap_no_near_point(query, INFINITY);
@@ -98,9 +101,9 @@ static __global__ void __launch_bounds__(ABOUT_THREADS) find_closest(const __gri
     to->triangle = best.triangle;
 }
 
-static __global__ void __launch_bounds__(ABOUT_THREADS)
-    tell_inside(const __grid_constant__ sap_mesh_tree tree, const sap_inside_job job, float magnitude) {
-    const int64_t i = (int64_t)blockIdx.x * ABOUT_THREADS + threadIdx.x;
+static __global__ void __launch_bounds__(POINT_THREADS)
+    test_inside(const __grid_constant__ sap_mesh_tree tree, const sap_inside_job job, float magnitude) {
+    const int64_t i = (int64_t)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i < job.points.count) job.inside[i] = sap_is_inside(&tree, point_at(job.points, i), magnitude);
 }
 
@@ -113,7 +116,7 @@ sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_j
     task.job = *job;
     task.job.points = sap_cuda_rows_in(&call, &job->points);
     task.job.closest = (sap_closest*)sap_cuda_out(&call, job->closest, (size_t)job->points.count * sizeof(sap_closest));
-    sap_cuda_launch(&call, find_closest, sap_cuda_grid_for(job->points.count, ABOUT_THREADS), task);
+    sap_cuda_launch(&call, find_closest, sap_cuda_grid_for(job->points.count, POINT_THREADS), task);
     return sap_cuda_end(&call, SAP_OK);
 }
 
@@ -123,7 +126,7 @@ sap_status sap_inside_cuda(const sap_mesh_tree* tree, const sap_inside_job* job)
     sap_inside_job on_device = *job;
     on_device.points = sap_cuda_rows_in(&call, &job->points);
     on_device.inside = (uint8_t*)sap_cuda_out(&call, job->inside, (size_t)job->points.count);
-    sap_cuda_launch(&call, tell_inside, sap_cuda_grid_for(job->points.count, ABOUT_THREADS), *tree, on_device,
+    sap_cuda_launch(&call, test_inside, sap_cuda_grid_for(job->points.count, POINT_THREADS), *tree, on_device,
                     sap_mesh_magnitude(tree));
     return sap_cuda_end(&call, SAP_OK);
 }

@@ -1,13 +1,13 @@
-// Hits on the way out, on CUDA devices: single ones, and rows of all hits of a ray.
+// Writing hits on CUDA devices: single hits, and rows of all hits of a ray.
 #ifndef SAPWOOD_RAY_HITS_CUDA_CUH
 #define SAPWOOD_RAY_HITS_CUDA_CUH
 
 #include "device/cuda.h"
 #include "ray/ray.h"
 
-enum { SAP_HITS_SHARED = 8 }; // rows of so many hits or fewer stay in shared memory until they are complete
+enum { SAP_HITS_SHARED = 8 }; // rows of at most so many hits stay in shared memory until they are complete
 
-// A lane's hits so far. In shared memory those of the block's threads lie side by side.
+// A lane's hits so far. In shared memory the rows of a block's threads are interleaved.
 typedef struct sap_hit_row {
     sap_hit* hits;
     int stride, count;
@@ -22,9 +22,9 @@ static __device__ __forceinline__ sap_hit sap_hit_of(float t, float u, float v, 
     return hit;
 }
 
-// `wide`: `to` is a multiple of 16 bytes.
-static __device__ __forceinline__ void sap_hit_write(sap_hit* to, sap_hit hit, bool wide) {
-    if (wide)
+// aligned: `to` is aligned to 16 bytes.
+static __device__ __forceinline__ void sap_hit_write(sap_hit* to, sap_hit hit, bool aligned) {
+    if (aligned)
         *(float4*)to = make_float4(hit.t, hit.u, hit.v, __int_as_float(hit.triangle));
     else
         *to = hit;
@@ -42,15 +42,17 @@ static __device__ __forceinline__ sap_hit_row sap_hit_row_of(const sap_ray_job& 
 
 // A lane completes its ray's row: its hits if they lie in shared memory, then misses.
 static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job, const sap_hit_row& row, int64_t ray,
-                                                         bool wide) {
+                                                         bool aligned) {
+    SAP_ASSERT(row.count <= job.limit && ray >= 0 && ray < job.count);
     sap_hit* to = job.hits + ray * job.limit;
     for (int j = job.limit <= SAP_HITS_SHARED ? 0 : row.count; j < job.limit; j++)
-        sap_hit_write(to + j, j < row.count ? row.hits[j * row.stride] : sap_hit_of(INFINITY, 0, 0, -1), wide);
+        sap_hit_write(to + j, j < row.count ? row.hits[j * row.stride] : sap_hit_of(INFINITY, 0, 0, -1), aligned);
 }
 
-// The same for 32 rays that follow each other, `first` the first lane's: all lanes write side by side.
+// The same for 32 consecutive rays, beginning with `first`: lanes write consecutive hits.
 static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job, const sap_hit* shared, int count,
-                                                          int64_t first, bool wide) {
+                                                          int64_t first, bool aligned) {
+    SAP_ASSERT(job.limit <= SAP_HITS_SHARED && first + SAP_WARP <= job.count);
     const int lane = (int)(threadIdx.x % SAP_WARP);
     const sap_hit* warp = shared + (threadIdx.x - (unsigned)lane);
     sap_hit* to = job.hits + first * job.limit;
@@ -58,7 +60,7 @@ static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job
     for (int at = lane; at < SAP_WARP * job.limit; at += SAP_WARP) {
         const int ray = at / job.limit, place = at % job.limit, found = __shfl_sync(SAP_ALL_LANES, count, ray);
         const sap_hit hit = place < found ? warp[place * (int)blockDim.x + ray] : sap_hit_of(INFINITY, 0, 0, -1);
-        sap_hit_write(to + at, hit, wide);
+        sap_hit_write(to + at, hit, aligned);
     }
     __syncwarp();
 }

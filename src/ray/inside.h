@@ -1,26 +1,27 @@
 // Whether points lie inside a closed mesh: the parity of the crossings of a ray with the surface. Text of C and CUDA;
 // needs ray/intersect.h and SAP_MESH_STACK.
 //
-// A ray that comes close to an edge, a vertex or the plane of a triangle may be told wrongly how often it crosses: an
-// edge lies in two triangles. Such a ray is given up for one of another direction. All triangles see a vertex at the
-// same place once it is sheared, so that crossings that keep clear of edges are counted without error.
+// For a ray that passes close to an edge, a vertex or the plane of a triangle, the count of crossings may be wrong: an
+// edge belongs to two triangles. Such a ray is abandoned for one of another direction. A vertex has the same sheared
+// coordinates in all triangles, so crossings away from edges are counted exactly.
 #ifndef SAPWOOD_RAY_INSIDE_H
 #define SAPWOOD_RAY_INSIDE_H
 
 #include "ray/ray.h"
 
 enum {
-    SAP_CROSSINGS = 32, // that are looked for at once
+    SAP_CROSSINGS = 32, // most crossings that one search finds
     SAP_DIRECTIONS = 12
 };
 
-// Directions that meshes made by people and programs rarely have edges along.
+// Directions along which meshes rarely have edges.
 SAP_FN sap_vector sap_inside_direction(int i) {
     const float all[SAP_DIRECTIONS][3] = {
         {0.7313f, 0.4127f, 0.5431f},   {-0.3571f, 0.8219f, 0.4443f},   {0.2917f, -0.5279f, 0.7977f},
         {-0.6131f, -0.3947f, 0.6843f}, {0.8699f, -0.2713f, -0.4121f},  {0.4391f, 0.6277f, -0.6428f},
         {-0.7919f, 0.3343f, -0.5111f}, {-0.2239f, -0.9371f, -0.2677f}, {0.5857f, -0.7457f, 0.3179f},
         {-0.1733f, 0.2477f, 0.9532f},  {0.9467f, 0.1931f, 0.2579f},    {-0.4817f, 0.1291f, -0.8668f}};
+    SAP_ASSERT(i >= 0 && i < SAP_DIRECTIONS);
     return sap_vector_of(all[i]);
 }
 
@@ -31,17 +32,17 @@ struct sap_crossings {
     int count;
     float after_t;
     int after_triangle;
-    bool strict;  // give up if the ray comes close to an edge
-    bool touches; // it did
+    bool strict;  // stop if the ray passes close to an edge
+    bool touches; // the ray did so
 };
 
-// -1, 1, or 0 if the sign of an edge function a*b - c*d is not beyond doubt.
+// The sign of an edge function a*b - c*d: -1, 1, or 0 if it is uncertain.
 SAP_FN int sap_sure_sign(float value, float ab, float cd) {
     float doubt = (sap_magnitude(ab) + sap_magnitude(cd)) * 9.5367431640625e-07f; // 2^-20
     return value > doubt ? 1 : value < -doubt ? -1 : 0;
 }
 
-// Whether a triangle neither is crossed within its edges nor missed beyond doubt.
+// Whether it is uncertain if a ray crosses a triangle or misses it.
 SAP_FN bool sap_is_touched(sap_sheared s) {
     int a = sap_sure_sign(s.of_a, s.c.x * s.b.y, s.c.y * s.b.x);
     int b = sap_sure_sign(s.of_b, s.a.x * s.c.y, s.a.y * s.c.x);
@@ -66,9 +67,10 @@ SAP_FN void sap_cross_leaf(SAP_MESH_PARAM sap_crossings* c, sap_mesh_step leaf) 
     }
 }
 
-// Before the first crossing.
+// Begins a search before the first crossing.
 SAP_FN void sap_crossings_begin(sap_crossings* c, sap_prepared_ray ray, bool strict) {
     c->ray = ray;
+    c->found[SAP_CROSSINGS - 1].t = 0; // read only once the list is full, which compilers do not see
     c->count = 0;
     c->after_t = -1;
     c->after_triangle = -1;
@@ -76,7 +78,7 @@ SAP_FN void sap_crossings_begin(sap_crossings* c, sap_prepared_ray ray, bool str
     c->touches = false;
 }
 
-// Fills c->found with the next crossings.
+// Finds the next crossings, in c->found.
 SAP_FN void sap_next_crossings(SAP_MESH_PARAM sap_crossings* c) {
     sap_far_side waiting[SAP_MESH_STACK];
     int top = 1;
@@ -103,6 +105,7 @@ SAP_FN void sap_next_crossings(SAP_MESH_PARAM sap_crossings* c) {
             bool is_near = near_side.span.from <= near_side.span.to;
             bool is_far = far_side.span.from <= far_side.span.to;
             if (is_near && is_far) {
+                SAP_ASSERT(top < SAP_MESH_STACK);
                 waiting[top] = far_side;
                 top++;
             }
@@ -113,7 +116,7 @@ SAP_FN void sap_next_crossings(SAP_MESH_PARAM sap_crossings* c) {
     }
 }
 
-// Whether a ray crosses the surface an odd number of times; *touches: that is in doubt.
+// Whether a ray crosses the surface an odd number of times. *touches: the answer is uncertain.
 SAP_FN bool sap_crosses_oddly(SAP_MESH_PARAM sap_prepared_ray ray, bool strict, bool* touches) {
     sap_crossings c;
     bool is_odd = false;
@@ -140,7 +143,7 @@ SAP_FN bool sap_is_inside(SAP_MESH_PARAM sap_vector point, float magnitude) {
     }
     bool is_odd = false;
     bool touches = true;
-    // At last a direction is taken at its word.
+    // After all directions the first one is taken again and its answer accepted.
     for (int i = 0; i <= SAP_DIRECTIONS && touches; i++) {
         sap_vector direction = sap_inside_direction(i % SAP_DIRECTIONS);
         sap_prepared_ray ray = sap_ray_prepare(point, direction, 0.0f, SAP_FLOAT_MAX, magnitude);

@@ -1,4 +1,4 @@
-// Whether points lie inside a closed mesh, on the CPU: queries are dealt out to threads in short runs.
+// Whether points lie inside a closed mesh, on the CPU: threads take queries in short runs.
 #include "device/progress.h"
 #include "ray/walk_cpu.h"
 
@@ -19,7 +19,7 @@ sap_status sap_inside_cpu(const sap_mesh_tree* tree, const sap_inside_job* job) 
             job->inside[i] = sap_is_inside(tree, sap_vector_of(points + stride * i), magnitude);
         sap_progress_add(&progress, end - first);
     }
-    // A few points are not worth a report.
+    // Calls with few points report no progress.
     if (count > RUN && !sap_progress_finish(&progress))
         return sap_fail(tree->device, SAP_ERROR_CANCELLED, "the search was cancelled");
     return SAP_OK;

@@ -1,17 +1,20 @@
 // Rays against triangles and planes. Shared text; needs the accessors (mesh/access.h in C and CUDA).
 //
-// The test of triangles is the watertight one of Woop, Benthin and Wald (2013): the triangle is moved to where the ray
-// starts and sheared until the ray is an axis; what is left are three edge functions in two dimensions. Triangles that
-// share an edge compute the same value for it but for the sign, so that no ray finds a way between them.
+// Triangles are tested by the watertight algorithm of Woop, Benthin and Wald (2013): the triangle is translated so that
+// the ray starts at the origin, and sheared so that the ray is an axis; three edge functions in two dimensions remain.
+// Triangles that share an edge compute the same value for it except for the sign, so that no ray passes between them.
 //
-// Planes of the tree are met too early and too late by a margin that covers the rounding of planes, of the clipping
-// that built the tree, and of the sheared triangles: a walk looks into every leaf in which the test may find a hit.
+// Planes of the tree are met earlier or later by a margin that covers the rounding of planes, of the clipping that
+// built the tree, and of the sheared triangles: a walk visits every leaf in which the test may find a hit.
 
 #define SAP_FLOAT_MAX 3.402823466e+38f
 
 SAP_FN float sap_magnitude(float x) { return x < 0.0f ? -x : x; }
 
-SAP_FN float sap_pick(sap_vector v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+SAP_FN float sap_pick(sap_vector v, int axis) {
+    SAP_ASSERT(axis >= 0 && axis < 3);
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+}
 
 SAP_FN float sap_largest_magnitude(sap_vector v) {
     float x = sap_magnitude(v.x);
@@ -26,7 +29,7 @@ SAP_FN bool sap_is_finite(sap_vector v) {
            sap_magnitude(v.z) <= SAP_FLOAT_MAX;
 }
 
-// How far planes are moved, for coordinates of a magnitude.
+// The distance by which planes are moved, for coordinates of a magnitude.
 SAP_FN float sap_margin(float magnitude) { return magnitude * 9.5367431640625e-07f; } // 2^-20
 
 SAP_STRUCT(sap_prepared_ray)
@@ -47,7 +50,7 @@ struct sap_prepared_ray {
 };
 
 #ifdef SAP_RAY_IS_GLOBAL
-sap_prepared_ray ray; // which SAP_RAY then does not name
+sap_prepared_ray ray; // so SAP_RAY is empty
 #endif
 
 SAP_FN bool sap_is_backward(SAP_RAY_PARAM int axis) { return sap_pick(ray.inverse, axis) < 0.0f; }
@@ -70,6 +73,7 @@ SAP_FN sap_prepared_ray sap_ray_prepare(sap_vector origin, sap_vector direction,
     int last = next == 2 ? 0 : next + 1;
     ray.axis_x = is_swapped ? last : next;
     ray.axis_y = is_swapped ? next : last;
+    SAP_ASSERT(ray.axis_x + ray.axis_y + ray.axis_z == 3 && ray.axis_x != ray.axis_y);
     float along = sap_pick(d, ray.axis_z);
     ray.shear_x = sap_quotient(sap_pick(d, ray.axis_x), along);
     ray.shear_y = sap_quotient(sap_pick(d, ray.axis_y), along);
@@ -125,7 +129,7 @@ struct sap_sheared {
     sap_vector a; // z not yet scaled
     sap_vector b;
     sap_vector c;
-    float of_a; // the edge function of the edge that lies across from a: the weight of a
+    float of_a; // the edge function of the edge opposite a: the weight of a
     float of_b;
     float of_c;
 };
@@ -164,7 +168,7 @@ SAP_FN bool sap_is_beside(float of_a, float of_b, float of_c) {
 // Where a ray's line meets a triangle.
 SAP_STRUCT(sap_crossing)
 struct sap_crossing {
-    bool is_hit; // and that within the ray
+    bool is_hit; // it does, within the ray's interval
     float t;
     float u;
     float v;

@@ -1,4 +1,4 @@
-// A ray's way through a tree over triangles on CUDA devices: down to leaves, and through the triangles of a leaf.
+// Traversal of a tree over triangles by one ray per lane on CUDA devices: down to leaves, and the triangles of a leaf.
 #ifndef SAPWOOD_RAY_LANE_CUDA_CUH
 #define SAPWOOD_RAY_LANE_CUDA_CUH
 
@@ -9,24 +9,24 @@ enum { FIND_FIRST, FIND_ANY, FIND_ALL };
 
 #define NOWHERE SAP_MESH_SIDE_EMPTY // a lane without a ray
 
-// A tree and what is asked of it, on the device.
+// A tree and the rays, on the device.
 typedef struct ray_task {
     sap_mesh_on_cuda mesh;
-    bool wide;       // rays and hits begin at multiples of 16 bytes
-    unsigned* taken; // 32 rays each; starts as zero
+    bool aligned;    // rays and hits are aligned to 16 bytes
+    unsigned* taken; // chunks of 32 rays that warps have taken; zero at first
     sap_ray_job job;
 } ray_task;
 
-// A lane's ray and where it stands.
+// A lane's ray and the state of its walk.
 typedef struct ray_lane {
     sap_prepared_ray ray;
     float margin;
-    sap_vector turned; // its origin, the axes in the order of the sheared triangles
-    int64_t number;    // -1: none yet
-    uint32_t side;     // of mesh/mesh_cuda.h, or NOWHERE
+    sap_vector turned_origin; // its origin, with the axes in the order of the sheared triangles
+    int64_t number;           // -1: none yet
+    uint32_t side;            // of mesh/mesh_cuda.h, or NOWHERE
     sap_span span;
     int waiting;
-    float t, u, v; // hits beyond t are of no interest
+    float t, u, v; // hits beyond t do not count
     int triangle;
     sap_hit_row row; // FIND_ALL
 } ray_lane;
@@ -38,7 +38,7 @@ typedef struct ray_stack {
 
 // ---- Down the tree
 
-// To the nearest side that waits and begins before what was found; to none if none does.
+// Takes the last waiting side that begins before the hit found, or NOWHERE.
 static __device__ __forceinline__ void take_waiting(const ray_stack& stack, ray_lane* lane) {
     do {
         if (lane->waiting == 0) {
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void take_waiting(const ray_stack& stack, ray_
     } while (!(lane->span.from <= lane->span.to));
 }
 
-// Past an inner node's plane, as ray/walk.h goes; no way leads to an empty side.
+// Goes past an inner node's plane, as ray/walk.h does, but never to an empty side.
 static __device__ __forceinline__ void step(const ray_task& task, ray_stack* stack, ray_lane* lane) {
     const uint4 node = __ldg(task.mesh.nodes + lane->side);
     const int axis = (int)node.w;
@@ -60,7 +60,7 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
     const float inverse = sap_pick(lane->ray.inverse, axis), origin = sap_pick(lane->ray.origin, axis);
     const bool is_backward = inverse < 0;
     const uint32_t near_side = is_backward ? node.z : node.y, far_side = is_backward ? node.y : node.z;
-    // sap_plane_early and sap_plane_late, bit for bit, with fewer numbers to keep. NaN leaves the span as it is, and
+    // sap_plane_early and sap_plane_late, bit for bit, with fewer registers. NaN leaves the span as it is, and
     // both sides are visited.
     const float margin = copysignf(lane->margin, inverse);
     const float near_to = fminf((plane - (origin - margin)) * inverse, lane->span.to);
@@ -68,6 +68,7 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
     const bool is_near = lane->span.from <= near_to && near_side != SAP_MESH_SIDE_EMPTY;
     const bool is_far = far_from <= lane->span.to && far_side != SAP_MESH_SIDE_EMPTY;
     if (is_near && is_far) {
+        SAP_ASSERT(lane->waiting < SAP_MESH_STACK);
         stack->side[lane->waiting] = far_side;
         stack->from[lane->waiting] = far_from;
         stack->to[lane->waiting] = lane->span.to;
@@ -79,12 +80,12 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
     if (!is_near && !is_far) take_waiting(*stack, lane);
 }
 
-// Lanes go down until most of the warp's rays stand at a leaf or are done. A warp that waits for the last has few
-// lanes at work.
+// Lanes go down until most of the warp's rays are at a leaf or done. Waiting for the last of them would leave most
+// lanes idle.
 static __device__ __forceinline__ void descend(const ray_task& task, int rays, ray_stack* stack, ray_lane* lane) {
     const int few = rays / 4;
     bool is_inner;
-    do { // two steps a vote
+    do { // two steps per vote
         if ((int32_t)lane->side >= 0) step(task, stack, lane);
         if ((int32_t)lane->side >= 0) step(task, stack, lane);
         is_inner = (int32_t)lane->side >= 0;
@@ -109,7 +110,7 @@ static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_
     }
 }
 
-// Whether that was the last triangle of the leaf.
+// Tests a triangle. Whether it was the leaf's last.
 template <int mode>
 static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint32_t place, ray_lane* lane) {
     const float4* rows = task.mesh.triangles + 3 * (size_t)place;
@@ -117,7 +118,7 @@ static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint3
                  z = __ldg(rows + lane->ray.axis_z);
     const uint32_t id = (uint32_t)__float_as_int(x.w);
     sap_prepared_ray ray = lane->ray;
-    ray.origin = lane->turned;
+    ray.origin = lane->turned_origin;
     ray.axis_x = 0;
     ray.axis_y = 1;
     ray.axis_z = 2;
@@ -132,6 +133,7 @@ static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint3
 
 template <int mode>
 static __device__ __forceinline__ void look_into_leaf(const ray_task& task, const ray_stack& stack, ray_lane* lane) {
+    SAP_ASSERT(lane->side & SAP_MESH_SIDE_LEAF && lane->side != NOWHERE);
     uint32_t place = lane->side & ~SAP_MESH_SIDE_LEAF;
     while (!test_triangle<mode>(task, place, lane)) place++;
     if (mode == FIND_ANY && lane->triangle >= 0)

@@ -1,5 +1,5 @@
-// Leaves: one triangle against a packet of rays, or one ray against LANES triangles. The operations of
-// ray/intersect.h in their order.
+// Intersection in leaves: of one triangle with a packet of rays, or of one ray with LANES triangles, by the operations
+// of ray/intersect.h in the same order.
 #ifndef SAPWOOD_RAY_LEAF_SIMD_H
 #define SAPWOOD_RAY_LEAF_SIMD_H
 
@@ -7,11 +7,11 @@
 
 enum { FIND_FIRST, FIND_ANY, FIND_ALL };
 
-// Where lanes meet: a ray and a triangle each.
-typedef struct meeting {
+// The intersections of each lane's ray with its triangle.
+typedef struct intersections {
     vreal t, u, v, sum;
-    uint32_t hits; // the lanes that do
-} meeting;
+    uint32_t hits; // the lanes with a hit
+} intersections;
 
 typedef struct sheared {
     vreal a[3], b[3], c[3], of_a, of_b, of_c;
@@ -45,9 +45,10 @@ INLINE void shear_corner(vreal* to, const vreal* corner, const vreal* origin, co
     to[1] = v_sub(v_sub(corner[1], origin[1]), v_mul(shear[1], to[2]));
 }
 
-// corners: x, y, z of a, then b, then c, by the ray's own axes. `worst`: hits behind it are of no use.
-INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shear, vreal t_min, vreal worst,
-                    uint32_t among) {
+// corners: x, y, z of a, then b, then c, by the ray's own axes. worst: hits behind it do
+// not count.
+INLINE intersections intersect(const vreal* corners, const vreal* origin, const vreal* shear, vreal t_min, vreal worst,
+                               uint32_t active) {
     sheared s;
     vreal zero = v_set(0);
     shear_corner(s.a, corners, origin, shear);
@@ -56,7 +57,7 @@ INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shea
     s.of_a = v_sub(v_mul(s.c[0], s.b[1]), v_mul(s.c[1], s.b[0]));
     s.of_b = v_sub(v_mul(s.a[0], s.c[1]), v_mul(s.a[1], s.c[0]));
     s.of_c = v_sub(v_mul(s.b[0], s.a[1]), v_mul(s.b[1], s.a[0]));
-    uint32_t edges = among & (v_equal(s.of_a, zero) | v_equal(s.of_b, zero) | v_equal(s.of_c, zero));
+    uint32_t edges = active & (v_equal(s.of_a, zero) | v_equal(s.of_b, zero) | v_equal(s.of_c, zero));
     if (__builtin_expect(edges != 0, 0)) {
         sheared refined = s; // a copy: `s` itself stays in registers
         refine_edges(&refined, edges);
@@ -65,8 +66,8 @@ INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shea
         s.of_c = refined.of_c;
     }
     vreal least = v_min(v_min(s.of_a, s.of_b), s.of_c), most = v_max(v_max(s.of_a, s.of_b), s.of_c);
-    meeting m;
-    m.hits = among & (v_less_equal(zero, least) | v_less_equal(most, zero));
+    intersections m;
+    m.hits = active & (v_less_equal(zero, least) | v_less_equal(most, zero));
     m.t = m.u = m.v = m.sum = zero;
     if (!m.hits) return m;
     m.u = s.of_b;
@@ -78,14 +79,15 @@ INLINE meeting meet(const vreal* corners, const vreal* origin, const vreal* shea
     return m;
 }
 
-// All hits: lane `lane` has met a triangle.
+// FIND_ALL: adds a hit of a lane.
 INLINE void add_hit(found* f, int lane, real t, real u, real v, real sum, int32_t id) {
     int32_t count = sap_hits_insert(f->row[lane], 1, f->count[lane], f->limit, (sap_hit){t, u / sum, v / sum, id});
+    SAP_ASSERT(count <= f->limit);
     f->count[lane] = count;
     if (count == f->limit) f->t[lane] = f->row[lane][count - 1].t;
 }
 
-INLINE void add_hits(found* f, const meeting* m, int32_t id) {
+INLINE void add_hits(found* f, const intersections* m, int32_t id) {
     real t[LANES], u[LANES], v[LANES], sum[LANES];
     v_store(t, m->t);
     v_store(u, m->u);
@@ -97,10 +99,11 @@ INLINE void add_hits(found* f, const meeting* m, int32_t id) {
     }
 }
 
-// The triangle at `place` against the rays of a packet; gives the lanes whose best hit it became.
+// Intersects the triangle at `place` with the rays of a packet. Returns the lanes whose best hit it became.
 INLINE uint32_t triangle_against(const packet* p, const real* corners, const int32_t* ids, const int* axes,
-                                 int32_t place, uint32_t among, found* f, const int mode) {
+                                 int32_t place, uint32_t active, found* f, const int mode) {
     vreal corner[9], origin[3], shear[3];
+    SAP_ASSERT(place >= 0 && axes[0] + axes[1] + axes[2] == 3);
 #pragma GCC unroll 3
     for (int k = 0; k < 3; k++) {
         corner[k] = v_set(corners[axes[k]]);
@@ -110,7 +113,7 @@ INLINE uint32_t triangle_against(const packet* p, const real* corners, const int
         shear[k] = v_load(p->shear[k]);
     }
     vreal best = v_load(f->t);
-    meeting m = meet(corner, origin, shear, v_load(p->t_min), best, among);
+    intersections m = intersect(corner, origin, shear, v_load(p->t_min), best, active);
     if (!m.hits) return 0;
     if (mode == FIND_ALL) {
         add_hits(f, &m, ids[place]);
@@ -188,8 +191,9 @@ INLINE void load_four(rows* r, const real* corners, const int32_t* places, int n
 }
 #endif
 
-// n >= 1; lanes from n on repeat a triangle.
+// The lanes from n on repeat a triangle.
 INLINE void load_rows(rows* r, const real* corners, const int32_t* places, int n) {
+    SAP_ASSERT(n >= 1 && n <= LANES);
 #if SAP_SIMD > 1
     load_eight(r, 0, corners, places, n);
 #if SAP_SIMD == 3
@@ -203,8 +207,8 @@ INLINE void load_rows(rows* r, const real* corners, const int32_t* places, int n
 #endif
 }
 
-// The best of what lane `lane` has found and the hits of a meeting with several triangles; whether it changed.
-INLINE bool take_best(found* f, int lane, const meeting* m, const int32_t* places, const int32_t* ids) {
+// Updates a lane's best hit by its intersections with several triangles. Whether it changed.
+INLINE bool take_best(found* f, int lane, const intersections* m, const int32_t* places, const int32_t* ids) {
     real t[LANES], u[LANES], v[LANES], sum[LANES], best_t = f->t[lane];
     int32_t best_place = f->place[lane];
     int best = -1;
@@ -229,12 +233,13 @@ INLINE bool take_best(found* f, int lane, const meeting* m, const int32_t* place
     return true;
 }
 
-// The ray of one lane against n triangles; whether its best hit changed.
+// Intersects the ray of one lane with n triangles. Whether its best hit changed.
 INLINE bool ray_against(const packet* p, int lane, const rows* r, const int32_t* places, int n, const int32_t* ids,
                         found* f, const int mode) {
     int axes[3];
     vreal corner[9], origin[3], shear[3];
     lane_axes(p, lane, axes);
+    SAP_ASSERT(lane >= 0 && lane < LANES && n >= 1 && n <= LANES);
 #pragma GCC unroll 3
     for (int k = 0; k < 3; k++) {
         corner[k] = v_load(r->row[axes[k]]);
@@ -243,7 +248,7 @@ INLINE bool ray_against(const packet* p, int lane, const rows* r, const int32_t*
         origin[k] = v_set(p->origin[axes[k]][lane]);
         shear[k] = v_set(p->shear[k][lane]);
     }
-    meeting m = meet(corner, origin, shear, v_set(p->t_min[lane]), v_set(f->t[lane]), lanes_below(n));
+    intersections m = intersect(corner, origin, shear, v_set(p->t_min[lane]), v_set(f->t[lane]), lanes_below(n));
     if (!m.hits) return false;
     if (mode != FIND_ALL) return take_best(f, lane, &m, places, ids);
     real t[LANES], u[LANES], v[LANES], sum[LANES];

@@ -1,5 +1,5 @@
-// The order in which rays that come in none are traced: those that start close to each other and go the same way
-// follow each other. Where a ray starts matters most.
+// The order in which incoherent rays are traced: rays with near origins and similar directions follow each other. The
+// origin matters most.
 #include "ray/ray.h"
 #include <string.h>
 
@@ -34,6 +34,7 @@ sap_ray_key sap_ray_key_of(const sap_ray_run* run, uint32_t i) {
     for (int k = 0; k < 3; k++)
         origin |= spread_3(cell_of(ray->origin[k], s->lower[k], scale, SAP_RAY_ORIGIN_BITS)) << k;
     uint32_t order = (origin << 3 | (class_of & 7)) << SAP_RAY_BELOW_OCTANT;
+    SAP_ASSERT(order >> KEY_BITS == 0 && z < 3);
     return (sap_ray_key){order | z << (2 * SAP_RAY_DIRECTION_BITS) | direction, i};
 }
 
@@ -46,6 +47,7 @@ sap_ray_key* sap_ray_keys_sort(sap_ray_key* keys, sap_ray_key* other, int64_t co
             place[d] = sum;
             sum = next;
         }
+        SAP_ASSERT(sum == (uint64_t)count);
         for (int64_t i = 0; i < count; i++) other[place[keys[i].order >> shift & (DIGITS - 1)]++] = keys[i];
         sap_ray_key* swap = keys;
         keys = other;

@@ -1,5 +1,5 @@
-// A packet: LANES rays of one octant, side by side. The operations of ray/intersect.h in their order, so that the bits
-// are the same.
+// A packet: LANES rays of one octant, one per lane. It is prepared by the operations of ray/intersect.h in the same
+// order, so that the bits are the same.
 #ifndef SAPWOOD_RAY_PACKET_SIMD_H
 #define SAPWOOD_RAY_PACKET_SIMD_H
 
@@ -12,8 +12,8 @@ typedef struct packet {
     uint32_t rays;     // the lanes that hold a ray which may hit something
     uint32_t axis_1;   // those whose longest axis is y
     uint32_t axis_2;   // those whose longest axis is z
-    uint32_t swapped;  // those that run down their longest axis
-    uint32_t backward; // bit k: all run down axis k
+    uint32_t swapped;  // those with a negative component along their longest axis
+    uint32_t backward; // bit k: all have a negative component along axis k
     bool mixed;        // longest axes differ
 } __attribute__((aligned(64))) packet;
 
@@ -34,6 +34,7 @@ INLINE vid id_select(uint32_t mask, vid yes, vid no) { return (vid)v_select(mask
 // The axes of a lane as x, y and z of the sheared triangles.
 INLINE void lane_axes(const packet* p, int lane, int* axes) {
     static const uint8_t next[3] = {1, 2, 0};
+    SAP_ASSERT((p->axis_1 & p->axis_2) == 0);
     int z = (int)((p->axis_1 >> lane & 1) | (p->axis_2 >> lane & 1) << 1), x = next[z], y = next[x];
     bool swapped = p->swapped >> lane & 1;
     axes[0] = swapped ? y : x;
@@ -72,6 +73,7 @@ INLINE void packet_axes(packet* p, const vreal* d) {
 // Fills a packet with the rays of `numbers`, n of them; the lanes behind repeat the first.
 INLINE void packet_gather(packet* p, vreal* d, const sap_ray* rays, const uint32_t* numbers, int n) {
     real direction[3][LANES] __attribute__((aligned(64)));
+    SAP_ASSERT(n >= 1 && n <= LANES);
     for (int i = 0; i < LANES; i++) {
         const sap_ray* ray = rays + numbers[i < n ? i : 0];
         for (int k = 0; k < 3; k++) {
@@ -97,6 +99,7 @@ INLINE void packet_repeat(packet* p, vreal* d, const sap_ray* ray) {
 // Prepares the first n rays, all of one octant, with the directions d. As sap_ray_prepare.
 INLINE void packet_prepare(packet* p, vreal* d, int n, uint32_t octant, real magnitude) {
     vreal largest = v_set(0);
+    SAP_ASSERT(n >= 1 && n <= LANES && octant < 8);
 #pragma GCC unroll 3
     for (int k = 0; k < 3; k++) {
         d[k] = v_add(d[k], v_set(0)); // -0 becomes 0

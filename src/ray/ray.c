@@ -1,4 +1,5 @@
-// The public functions of rays and of points about a mesh: arguments are checked here, once for all processors.
+// The public functions of rays, nearest points and insides of meshes: arguments are checked here, once for all
+// processors.
 #include "ray/ray.h"
 #include "tree/queries.h"
 

@@ -1,11 +1,11 @@
-// The first hit of each ray, or any, a ray a texel: one walk of ray/walk.h, which may stop after some nodes and
-// triangles and go on in the next pass.
+// The first hit of each ray, or any hit, one ray per texel: the walk of ray/walk.h, which may stop after some nodes and
+// triangles and continue in the next pass.
 //
 // SAP_MESH_STACK  the most inner nodes above a leaf
-// SAP_LISTED      rays stand in one texture, two texels each; else in two of them, a texel each
-// SAP_RESUMED     the walks go on from where the pass before left them
-// SAP_OUTCOME     this pass finds, for a block of rays, whether a walk has not ended and whether any has met something:
-//                 x and y, not 0; and how many have looked at a node: z
+// SAP_LISTED      rays are stored in one texture, two texels each; else in two textures, one texel each in both
+// SAP_RESUMED     the walks continue where the previous pass stopped
+// SAP_OUTCOME     this pass summarizes a block of rays: x is not 0 if a walk has not ended, y is not 0 if any ray has a
+//                 hit, z is the number of rays that have visited a node
 #include "math/dialect.h"
 #include "mesh/texture.h"
 #include "ray/rounding.h"
@@ -31,7 +31,7 @@ uniform ivec2 size; // rays
 #endif
 uniform float magnitude; // the largest coordinate of the tree's box
 uniform bool any_hit;
-uniform int rounds; // nodes and triangles to be looked at in this pass
+uniform int rounds; // nodes and triangles to visit in this pass
 
 layout(location = 0) out uvec4 out_place; // node, next triangle, place of what was found, nodes visited
 #ifndef SAP_OUTCOME
@@ -45,21 +45,21 @@ sap_prepared_ray ray_at(ivec2 at) {
     uvec4 from = texelFetch(origins, at, 0);
     uvec4 to = texelFetch(directions, at, 0);
 #endif
-    sap_prepared_ray asked =
+    sap_prepared_ray given =
         sap_ray_prepare(sap_vector_of(uintBitsToFloat(from.xyz)), sap_vector_of(uintBitsToFloat(to.xyz)),
                         sap_float_of_bits(from.w), sap_float_of_bits(to.w), magnitude);
-    // Comparisons of GLSL need not be false for what is no number.
+    // In GLSL comparisons with NaN need not be false.
     const uint infinite = 0x7f800000u;
     uvec4 from_size = from & 0x7fffffffu;
     uvec4 to_size = to & 0x7fffffffu;
     bool is_finite = all(lessThan(from_size, uvec4(infinite))) && all(lessThan(to_size.xyz, uvec3(infinite)));
-    asked.is_ray = asked.is_ray && is_finite && to_size.w <= infinite;
-    return asked;
+    given.is_ray = given.is_ray && is_finite && to_size.w <= infinite;
+    return given;
 }
 
 #ifdef SAP_RESUMED
-sap_ray_place taken(uvec4 at, uvec4 hit) {
-    sap_ray_place walk;
+sap_ray_walk_state state_of(uvec4 at, uvec4 hit) {
+    sap_ray_walk_state walk;
     walk.going = at.x != ENDED;
     walk.node = at.x;
     walk.next = int(at.y);
@@ -73,8 +73,8 @@ sap_ray_place taken(uvec4 at, uvec4 hit) {
 }
 #endif
 
-void put(sap_ray_place walk) {
-    sap_walked hit = walk.found;
+void write_state(sap_ray_walk_state walk) {
+    sap_ray_result hit = walk.found;
     bool is_miss = !walk.going && hit.triangle < 0;
     out_place = uvec4(walk.going ? walk.node : ENDED, uint(walk.next), hit.place, uint(hit.visits));
     out_found = uvec4(is_miss ? 0x7f800000u : sap_bits_of_float(hit.t), sap_bits_of_float(hit.u),
@@ -100,10 +100,10 @@ void main() {
     sap_vector lower = sap_vector_of(mesh_lower);
     sap_vector upper = sap_vector_of(mesh_upper);
 #ifdef SAP_RESUMED
-    sap_ray_place walk = taken(texelFetch(place, here, 0), texelFetch(found, here, 0));
+    sap_ray_walk_state walk = state_of(texelFetch(place, here, 0), texelFetch(found, here, 0));
 #else
-    sap_ray_place walk = sap_ray_from(lower, upper);
+    sap_ray_walk_state walk = sap_ray_walk_begin(lower, upper);
 #endif
-    put(sap_ray_resume(walk, lower, upper, any_hit, rounds));
+    write_state(sap_ray_walk_resume(walk, lower, upper, any_hit, rounds));
 #endif
 }

@@ -1,4 +1,4 @@
-// Rays: what the room's files share.
+// Rays: declarations that the room's files share.
 #ifndef SAPWOOD_RAY_RAY_H
 #define SAPWOOD_RAY_RAY_H
 
@@ -7,18 +7,18 @@
 #include "ray/ops.h"
 
 enum {
-    SAP_RAY_BLOCK = 64, // rays that are looked at together
-    SAP_RAY_FEW = 8     // fewer are traced one by one
+    SAP_RAY_BLOCK = 64, // rays that are examined together for coherence
+    SAP_RAY_FEW = 8     // calls with fewer rays trace them one by one
 };
 
-// What one thread is to trace: a part of a job, its arrays moved to where the part begins.
+// Rays for one thread: a part of a job, whose arrays begin where the part begins.
 typedef struct sap_ray_run {
     const sap_mesh_tree* tree;
     sap_ray_job job;
     float magnitude; // the largest coordinate of the tree's box
 } sap_ray_run;
 
-// A ray to be traced later: its place in an order that brings like rays together, and its number in the run.
+// A ray to be traced later: its key in an order that brings similar rays together, and its number in the run.
 typedef struct sap_ray_key {
     uint32_t order, ray;
 } sap_ray_key;
@@ -37,24 +37,25 @@ static inline uint32_t sap_ray_class(const sap_ray* ray) {
     float x = __builtin_fabsf(d[0]), y = __builtin_fabsf(d[1]), z = __builtin_fabsf(d[2]);
     uint32_t axis = !(x > y);
     float longest = axis ? y : x;
-    // Without branches: nobody can foretell the class of a reflected ray.
+    // Without branches: the class of a reflected ray is unpredictable.
     axis = longest > z ? axis : 2;
     return axis << 3 | (uint32_t)(d[0] < 0) | (uint32_t)(d[1] < 0) << 1 | (uint32_t)(d[2] < 0) << 2;
 }
 
-// The inner loops of the CPU, one set per instruction set.
+// The inner loops on the CPU, one set per instruction set.
 typedef struct sap_ray_kernels {
     // One ray at a time.
     void (*few)(const sap_ray_run* run);
-    // Rays [first, first + count) at once, if they are alike; else false. count is at most SAP_RAY_BLOCK.
+    // Traces rays [first, first + count) if they are coherent; else returns false. count is at most SAP_RAY_BLOCK.
     bool (*block)(const sap_ray_run* run, int64_t first, int count);
     // Rays in the order of their keys.
     void (*ordered)(const sap_ray_run* run, const sap_ray_key* keys, int64_t count);
 } sap_ray_kernels;
 
-// Places a hit into a row of `count` hits, ascending by (t, triangle) and at most `limit` long, unless it is there
-// already: a triangle may be met in several leaves. The row's hits lie `stride` apart. Returns how many there are now.
+// Inserts a hit into a row of `count` hits, ascending by (t, triangle) and at most `limit` long, unless it is there
+// already: a triangle may be hit in several leaves. The row's hits lie `stride` apart. Returns the new count.
 SAP_FN int32_t sap_hits_insert(sap_hit* row, int32_t stride, int32_t count, int32_t limit, sap_hit hit) {
+    SAP_ASSERT(count >= 0 && count <= limit);
     int32_t i = count;
     for (; i > 0; i--) {
         const sap_hit* before = row + (i - 1) * stride;
@@ -79,8 +80,8 @@ static inline float sap_mesh_magnitude(const sap_mesh_tree* tree) {
     return largest;
 }
 
-// ray/order_cpu.c: the key of ray number i of a run, and the keys in ascending order; `other` is as long as `keys`.
-// Which of the two holds the result is returned.
+// ray/order_cpu.c: the key of ray number i of a run; sorting keys ascending. `other` is as long as `keys`; the result
+// is in the one of the two that is returned.
 sap_ray_key sap_ray_key_of(const sap_ray_run* run, uint32_t i);
 sap_ray_key* sap_ray_keys_sort(sap_ray_key* keys, sap_ray_key* other, int64_t count);
 

@@ -1,30 +1,31 @@
-// Rays in batches on the CPU: parts of a call are dealt out to threads. In a part, blocks of rays that are alike are
-// traced as they come; the others are put in order and traced after them.
+// Many rays on the CPU: threads take parts of a call. In a part, coherent blocks of rays are traced in the given order;
+// the other rays are ordered and traced afterwards.
 #include "base/threads.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "ray/walk_cpu.h"
 
 enum {
-    PART_MOST = 1 << 18, // rays that a thread orders at once: longer parts are hardly in better order
+    PART_MOST = 1 << 18, // most rays that a thread orders at once: more hardly improve the order
     PART_LEAST = 1 << 12,
     PARTS_PER_THREAD = 4,
-    LOCAL_KEYS = 256 // calls of so many rays or fewer allocate nothing
+    LOCAL_KEYS = 256 // calls with at most so many rays allocate nothing
 };
 
-typedef struct batch {
+typedef struct ray_call {
     sap_ray_run whole;
     const sap_ray_kernels* kernels;
     int64_t part; // rays in a part
-    int threads;  // no more than there are parts: each has room for its keys
+    int threads;  // at most as many as parts: each has memory for its keys
     sap_scratch keys;
     sap_progress_state progress;
-} batch;
+} ray_call;
 
-static sap_ray_run run_part(const batch* b, int64_t first) {
+static sap_ray_run run_part(const ray_call* b, int64_t first) {
     sap_ray_run run = b->whole;
     sap_ray_job* job = &run.job;
     int64_t left = job->count - first;
+    SAP_ASSERT(first >= 0 && left > 0);
     job->rays += first;
     job->count = left < b->part ? left : b->part;
     if (job->hits) job->hits += first * (job->limit ? job->limit : 1);
@@ -34,34 +35,37 @@ static sap_ray_run run_part(const batch* b, int64_t first) {
     return run;
 }
 
-// The shared walk, which counts what it looks at.
+// Traces by the shared walk, which counts visits.
 static void trace_visits(const sap_ray_run* run) {
     for (int64_t i = 0; i < run->job.count; i++) {
-        sap_walked found = sap_ray_walk_cpu(run->tree, run->job.rays + i, run->magnitude, false);
+        sap_ray_result found = sap_ray_walk_cpu(run->tree, run->job.rays + i, run->magnitude, false);
         run->job.hits[i] = found.triangle < 0 ? (sap_hit){__builtin_inff(), 0, 0, -1}
                                               : (sap_hit){found.t, found.u, found.v, found.triangle};
         run->job.visits[i] = found.visits;
     }
 }
 
-// Both arrays of keys have room for the run's rays.
-static void trace_blocks(const batch* b, const sap_ray_run* run, sap_ray_key* keys, sap_ray_key* other) {
+// `keys` and `other` have room for the run's rays.
+static void trace_blocks(const ray_call* b, const sap_ray_run* run, sap_ray_key* keys, sap_ray_key* other) {
     int64_t count = run->job.count, later = 0;
     for (int64_t first = 0; first < count; first += SAP_RAY_BLOCK) {
         int n = count - first < SAP_RAY_BLOCK ? (int)(count - first) : SAP_RAY_BLOCK;
         if (b->kernels->block(run, first, n)) continue;
         for (int i = 0; i < n; i++) keys[later++] = sap_ray_key_of(run, (uint32_t)(first + i));
     }
+    SAP_ASSERT(later <= count && count <= b->part);
     if (later) b->kernels->ordered(run, sap_ray_keys_sort(keys, other, later), later);
 }
 
-static void trace_part(batch* b, int64_t first) {
+static void trace_part(ray_call* b, int64_t first) {
     sap_ray_run run = run_part(b, first);
     sap_ray_key local[2 * LOCAL_KEYS], *keys = local, *other = local + LOCAL_KEYS;
     if (b->keys.memory) {
+        SAP_ASSERT(sap_thread_number() < b->threads);
         keys = (sap_ray_key*)(void*)b->keys.memory + (size_t)sap_thread_number() * 2 * (size_t)b->part;
         other = keys + b->part;
     }
+    SAP_ASSERT(b->keys.memory || run.job.visits || run.job.count <= LOCAL_KEYS);
     if (run.job.visits)
         trace_visits(&run);
     else
@@ -69,15 +73,15 @@ static void trace_part(batch* b, int64_t first) {
     sap_progress_add(&b->progress, run.job.count);
 }
 
-static void trace_all_parts(batch* b) {
+static void trace_all_parts(ray_call* b) {
     int64_t parts = (b->whole.job.count + b->part - 1) / b->part;
 #pragma omp parallel for num_threads(b->threads) schedule(dynamic) if (parts > 1)
     for (int64_t i = 0; i < parts; i++)
         if (sap_progress_add(&b->progress, 0)) trace_part(b, i * b->part);
 }
 
-// Chooses how long parts are, and takes all memory that they need.
-static bool reserve(batch* b) {
+// Chooses the length of parts and takes the memory for their keys.
+static bool reserve(ray_call* b) {
     sap_device* device = b->whole.tree->device;
     int64_t count = b->whole.job.count, threads = device->options.threads;
     int64_t even = (count + threads * PARTS_PER_THREAD - 1) / (threads * PARTS_PER_THREAD);
@@ -92,9 +96,10 @@ static bool reserve(batch* b) {
 }
 
 sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job) {
-    batch b = {.whole = {tree, *job, sap_mesh_magnitude(tree)},
-               .kernels = sap_cpu_kernels_of(tree->device, 32)->ray,
-               .progress = sap_progress_begin(tree->device, job->count)};
+    ray_call b = {.whole = {tree, *job, sap_mesh_magnitude(tree)},
+                  .kernels = sap_cpu_kernels_of(tree->device, 32)->ray,
+                  .progress = sap_progress_begin(tree->device, job->count)};
+    if (job->count == 0) return SAP_OK;
     if (job->count < SAP_RAY_FEW && !job->visits) {
         b.kernels->few(&b.whole);
         return SAP_OK;
@@ -102,7 +107,7 @@ sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job) {
     if (!reserve(&b)) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to order rays");
     trace_all_parts(&b);
     sap_scratch_give(tree->device, &b.keys);
-    // A few rays are not worth a report.
+    // Calls with few rays report no progress.
     if (job->count > LOCAL_KEYS && !sap_progress_finish(&b.progress))
         return sap_fail(tree->device, SAP_ERROR_CANCELLED, "the rays were cancelled");
     return SAP_OK;

@@ -1,22 +1,22 @@
-// Rays on CUDA devices: a ray a lane. Rays differ in length, and a warp is as slow as its longest: lanes that are done
-// take further rays as soon as there are a few of them (Aila and Laine 2009), if those that the warp began with went
-// different ways. Rays that go the same way stay together: they end at about the same time, and new ones among them
-// would look into other parts of the tree. Warps take rays 32 at a time; as many warps run as the GPU holds.
+// Rays on CUDA devices: one ray per lane. Walks differ in length, and a warp is as slow as its longest walk: so idle
+// lanes take further rays as soon as there are a few such lanes (Aila and Laine 2009), if the warp's first rays had
+// different directions. Rays of one octant stay together: they end at about the same time, and new rays among them
+// would visit other parts of the tree. Warps take rays 32 at a time; as many warps run as the GPU holds.
 #include "ray/lane_cuda.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { RAY_BLOCKS = 8 }; // on a multiprocessor at once: Turing has room for 1024 threads
+enum { RAY_BLOCKS = 8 }; // resident on a multiprocessor: Turing has room for 1024 threads
 #else
 enum { RAY_BLOCKS = 9 }; // 56 registers a thread
 #endif
 
 enum {
     RAY_THREADS = 128,
-    ROW_BLOCKS = 8, // the same, of all hits
+    ROW_BLOCKS = 8, // the same for all hits
     RAY_FEW_IDLE = 8
 };
 
-// The rays that a warp has taken: their first, and how many a lane has begun or ended with.
+// The rays that a warp has taken: the first, their number, and how many of them lanes have begun.
 typedef struct ray_chunk {
     int64_t first;
     int count, begun;
@@ -26,7 +26,7 @@ typedef struct ray_chunk {
 
 static __device__ __forceinline__ sap_ray read_ray(const ray_task& task, int64_t i) {
     sap_ray ray;
-    if (task.wide) {
+    if (task.aligned) {
         const float4* from = (const float4*)(task.job.rays + i);
         const float4 halves[2] = {from[0], from[1]};
         memcpy(&ray, halves, sizeof ray);
@@ -41,19 +41,19 @@ static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task,
                            task.mesh.magnitude);
 }
 
-// All hits of some lanes of a warp.
+// Writes all hits of the lanes with is_one.
 static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is_one, const sap_hit* shared,
                                                    const ray_lane& lane) {
     const int64_t first = __shfl_sync(SAP_ALL_LANES, lane.number, 0);
     const bool is_next = is_one && lane.number == first + (int64_t)(threadIdx.x % SAP_WARP);
     if (__all_sync(SAP_ALL_LANES, is_next) && task.job.limit <= SAP_HITS_SHARED)
-        sap_hit_rows_write(task.job, shared, lane.row.count, first, task.wide);
+        sap_hit_rows_write(task.job, shared, lane.row.count, first, task.aligned);
     else if (is_one)
-        sap_hit_row_write(task.job, lane.row, lane.number, task.wide);
+        sap_hit_row_write(task.job, lane.row, lane.number, task.aligned);
     if (is_one && task.job.counts) task.job.counts[lane.number] = lane.row.count;
 }
 
-// What some lanes of a warp have found.
+// Writes the results of the lanes with is_one.
 template <int mode>
 static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, const sap_hit* shared,
                                               const ray_lane& lane) {
@@ -65,16 +65,17 @@ static __device__ __forceinline__ void answer(const ray_task& task, bool is_one,
         task.job.occluded[lane.number] = is_hit;
     } else if (is_one) {
         const sap_hit hit = sap_hit_of(is_hit ? lane.t : INFINITY, lane.u, lane.v, lane.triangle);
-        sap_hit_write(task.job.hits + lane.number, hit, task.wide);
+        sap_hit_write(task.job.hits + lane.number, hit, task.aligned);
     }
 }
 
 static __device__ __forceinline__ void begin(const ray_task& task, int64_t number, ray_lane* lane) {
+    SAP_ASSERT(number >= 0 && number < task.job.count && lane->side == NOWHERE);
     const sap_prepared_ray ray = prepare(task, read_ray(task, number));
     lane->ray = ray;
-    lane->turned.x = sap_pick(ray.origin, ray.axis_x);
-    lane->turned.y = sap_pick(ray.origin, ray.axis_y);
-    lane->turned.z = sap_pick(ray.origin, ray.axis_z);
+    lane->turned_origin.x = sap_pick(ray.origin, ray.axis_x);
+    lane->turned_origin.y = sap_pick(ray.origin, ray.axis_y);
+    lane->turned_origin.z = sap_pick(ray.origin, ray.axis_z);
     lane->margin = sap_margin(task.mesh.magnitude + sap_largest_magnitude(ray.origin));
     lane->number = number;
     lane->span = sap_ray_clip(ray, task.mesh.lower, task.mesh.upper);
@@ -102,11 +103,12 @@ static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
     return chunk;
 }
 
-// Gives rays to idle lanes. How many lanes have to be idle before that is done again.
+// Gives rays to idle lanes. Returns how many lanes have to be idle before the next refill.
 template <int mode>
 static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
                                              sap_hit* shared, ray_lane* lane) {
     if (chunk->begun == chunk->count) *chunk = take_chunk(task);
+    SAP_ASSERT(chunk->begun >= 0 && chunk->begun <= chunk->count && chunk->count <= SAP_WARP);
     const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
     const int place = chunk->begun + __popc(idle & below);
     const bool begins = lane->side == NOWHERE && place < chunk->count;
@@ -137,7 +139,7 @@ static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLO
         unsigned idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         if (__popc(idle) >= enough) {
             enough = refill<mode>(task, idle, enough, &chunk, shared, &lane);
-            if (chunk.count == 0) enough = SAP_WARP + 1; // none are left
+            if (chunk.count == 0) enough = SAP_WARP + 1; // no rays are left
             idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         }
         if (idle != SAP_ALL_LANES) {
@@ -150,15 +152,15 @@ static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLO
     answer<mode>(task, true, shared, lane);
 }
 
-// The shared walk, which counts what it looks at.
+// Traces by the shared walk, which counts visits.
 static __global__ void __launch_bounds__(RAY_THREADS)
     trace_visits(const __grid_constant__ sap_mesh_tree tree, const __grid_constant__ ray_task task) {
     const int64_t i = (int64_t)blockIdx.x * RAY_THREADS + threadIdx.x;
     if (i >= task.job.count) return;
-    const sap_walked found =
+    const sap_ray_result found =
         sap_ray_walk(&tree, prepare(task, read_ray(task, i)), task.mesh.lower, task.mesh.upper, false);
     const sap_hit hit = sap_hit_of(found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle);
-    sap_hit_write(task.job.hits + i, hit, task.wide);
+    sap_hit_write(task.job.hits + i, hit, task.aligned);
     task.job.visits[i] = found.visits;
 }
 
@@ -168,7 +170,7 @@ static ray_task task_of(const sap_mesh_tree* tree, const sap_ray_job* job) {
     ray_task task;
     memset((void*)&task, 0, sizeof task);
     task.mesh = sap_mesh_on_cuda_of(tree);
-    task.wide = (((uintptr_t)job->rays | (uintptr_t)job->hits) & 15) == 0;
+    task.aligned = (((uintptr_t)job->rays | (uintptr_t)job->hits) & 15) == 0;
     task.job = *job;
     return task;
 }

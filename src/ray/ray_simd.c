@@ -1,4 +1,4 @@
-// Packets of rays: how they are put together and what they answer. A sibling of ray/walk.h, see ray/walk_simd.h.
+// Packets of rays: how they are formed, and their results. The walk is in ray/walk_simd.h.
 #include "ray/ray.h"
 
 #if SAP_REAL_BITS == 32
@@ -66,6 +66,7 @@ static void trace_ordered(const sap_ray_run* run, const sap_ray_key* keys, int64
         for (n = 0; n < LANES && i + n < count && keys[i + n].order >> SAP_RAY_BELOW_OCTANT == cell; n++)
             numbers[n] = keys[i + n].ray;
         for (int64_t j = i + n; j < count && j < i + n + LANES; j++) __builtin_prefetch(run->job.rays + keys[j].ray);
+        SAP_ASSERT(n > 0);
         trace(run, numbers, (int)n, cell & 7, false);
     }
 }
@@ -74,9 +75,9 @@ static void trace_ordered(const sap_ray_run* run, const sap_ray_key* keys, int64
 
 enum { CLASSES = 24 };
 
-// Whether rays start near each other and go much the same way.
+// Whether rays have near origins and similar directions.
 INLINE bool are_near(const sap_ray_run* run, const sap_ray* rays, int count) {
-    real low[8], high[8], reach = 0;
+    real low[8], high[8], longest_side = 0;
     memcpy(low, rays, sizeof low);
     memcpy(high, rays, sizeof high);
     for (int i = 1; i < count; i++) {
@@ -89,10 +90,11 @@ INLINE bool are_near(const sap_ray_run* run, const sap_ray* rays, int count) {
     }
     for (int k = 0; k < 3; k++) {
         real side = run->tree->shape.upper[k] - run->tree->shape.lower[k];
-        reach = side > reach ? side : reach;
+        longest_side = side > longest_side ? side : longest_side;
     }
     bool near = true;
-    for (int k = 0; k < 3; k++) near = near && high[k] - low[k] <= reach * 0.25f && high[4 + k] - low[4 + k] <= 0.5f;
+    for (int k = 0; k < 3; k++)
+        near = near && high[k] - low[k] <= longest_side * 0.25f && high[4 + k] - low[4 + k] <= 0.5f;
     return near;
 }
 
@@ -101,8 +103,10 @@ static bool trace_block(const sap_ray_run* run, int64_t first, int count) {
     uint8_t class_of[SAP_RAY_BLOCK];
     uint32_t numbers[SAP_RAY_BLOCK];
     int ends[CLASSES + 1] = {0}, at[CLASSES], packets = 0;
+    SAP_ASSERT(count > 0 && count <= SAP_RAY_BLOCK && first + count <= run->job.count);
     for (int i = 0; i < count; i++) {
         class_of[i] = (uint8_t)sap_ray_class(rays + i);
+        SAP_ASSERT(class_of[i] < CLASSES);
         ends[class_of[i] + 1]++;
     }
     for (int c = 0; c < CLASSES; c++) packets += (ends[c + 1] + LANES - 1) / LANES;
@@ -126,7 +130,7 @@ static void trace_few(const sap_ray_run* run) {
         vreal direction[3];
         packet_repeat(&p, direction, run->job.rays + i);
         packet_prepare(&p, direction, 1, sap_ray_class(run->job.rays + i) & 7, run->magnitude);
-        p.mixed = true; // a leaf's triangles side by side, always
+        p.mixed = true; // so that leaves always test several triangles at once
         begin(run, &p, &i, 1, &f);
         if (run->job.occluded)
             walk_one(&mesh, &p, &f, FIND_ANY);

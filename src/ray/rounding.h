@@ -1,10 +1,9 @@
-// Arithmetic that GLSL ES leaves open, rounded as C does it: products that are not fused with the sum beside them,
-// quotients that are right in the last bit, and the difference of two exact products without doubles. Text for GLSL
-// ES 3.00.
+// Arithmetic whose rounding GLSL ES leaves open, rounded as in C: products that are not fused with a sum, correctly
+// rounded quotients, and the difference of two exact products without doubles. Text for GLSL ES 3.00.
 
-uniform uint nothing; // 0, which no compiler knows: it cannot rewrite what has passed through
+uniform uint nothing; // 0, unknown to compilers: they cannot rewrite a value combined with it
 
-// Macros where functions would do: compilers of browsers make variables of all that goes into a function and comes out.
+// Macros instead of functions: compilers of browsers make variables of all parameters and results.
 #define sap_kept(value) uintBitsToFloat(floatBitsToUint(value) ^ nothing)
 
 float sap_without_sign_of_zero(float value) {
@@ -28,7 +27,7 @@ float sap_product_rest(float a, float b, float product) {
     return sap_kept(rest + sap_product(lower_a, lower_b));
 }
 
-// A power of two that brings numbers of a magnitude near 1.
+// A power of two that scales numbers of a magnitude to near 1.
 float sap_scale_of(float magnitude) {
     uint exponent = floatBitsToUint(magnitude) >> 23;
     return uintBitsToFloat((exponent < 1u ? 253u : exponent > 253u ? 1u : 254u - exponent) << 23);
@@ -41,8 +40,8 @@ bool sap_is_ordinary(float value) {
     return size > 0u && size < 0x7f800000u;
 }
 
-// GLSL's own quotient may be off by 2.5 units in the last place; what is left of a says by how much. Both are brought
-// near 1 for that, where nothing of the rest is lost.
+// GLSL's own quotient may be wrong by 2.5 units in the last place; the remainder of a gives the correction. Both
+// operands are scaled to near 1 first, so that the remainder is exact.
 float sap_quotient(float a, float b) {
     if (!sap_is_ordinary(a) || !sap_is_ordinary(b)) return a / b;
     float of_a = sap_scale_of(abs(a));
@@ -57,7 +56,8 @@ float sap_quotient(float a, float b) {
     return back > 1.0 ? sap_kept(near_one * back) * of_b : sap_kept(near_one * of_b) * back;
 }
 
-// a*b - c*d of exact products. Not rounded twice, as C's doubles are: one time in 2^29 that shows.
+// a*b - c*d with exact products. C rounds twice, to double and to float; this rounds once: the results differ one time
+// in 2^29.
 float sap_product_difference(float a, float b, float c, float d) {
     float of_ac = sap_scale_of(max(abs(a), abs(c)));
     float of_bd = sap_scale_of(max(abs(b), abs(d)));

@@ -1,17 +1,17 @@
-// The first hit of one ray, or any, in one go or in parts. Shared text; needs ray/intersect.h and SAP_MESH_STACK, the
-// most inner nodes above a leaf. The reference for all other walks.
+// The first hit of one ray, or any hit; a walk may stop and continue later. Shared text; needs ray/intersect.h and
+// SAP_MESH_STACK, the most inner nodes above a leaf. The reference for all other walks.
 //
-// Cells do not overlap: the walk takes leaves in the order in which the ray meets them, and ends at the first leaf that
-// begins behind a hit.
+// Cells do not overlap: the walk visits leaves in the order in which the ray meets them, and ends before the first leaf
+// that begins behind a hit.
 
-SAP_STRUCT(sap_walked)
-struct sap_walked {
+SAP_STRUCT(sap_ray_result)
+struct sap_ray_result {
     int triangle; // its number in the mesh, or -1
     float t;
     float u;
     float v;
-    SAP_BITS place; // of the triangle, as accessors know it
-    int visits;     // nodes looked at, leaves included
+    SAP_BITS place; // of the triangle, for the accessors
+    int visits;     // nodes visited, leaves included
 };
 
 // The far side of a plane that the ray crosses.
@@ -21,8 +21,8 @@ struct sap_far_side {
     sap_span span;
 };
 
-// The better of what was found and a triangle.
-SAP_FN sap_walked sap_place_trace(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM sap_walked found) {
+// Tests a triangle and returns the better of its hit and `found`.
+SAP_FN sap_ray_result sap_ray_test_triangle(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM sap_ray_result found) {
     sap_crossing hit = sap_triangle_cross(SAP_RAY sap_mesh_triangle(SAP_MESH place));
     if (hit.is_hit && hit.t <= found.t) {
         int id = sap_mesh_id(SAP_MESH place);
@@ -37,18 +37,18 @@ SAP_FN sap_walked sap_place_trace(SAP_MESH_PARAM SAP_BITS place, SAP_RAY_PARAM s
     return found;
 }
 
-// Where a walk stands, so that it can go on later. The way to a node follows from its number, since nodes stand in
-// preorder; so what waits on that way need not be kept, but is found again.
-SAP_STRUCT(sap_ray_place)
-struct sap_ray_place {
-    bool going;    // there is more to look at
-    SAP_BITS node; // to be looked at next
+// The state of a walk that can continue later. Nodes are in preorder, so the path to a node follows from its number;
+// so the stack need not be kept: it is rebuilt on that path.
+SAP_STRUCT(sap_ray_walk_state)
+struct sap_ray_walk_state {
+    bool going;    // the walk has not ended
+    SAP_BITS node; // to visit next
     int next;      // of a leaf: the first triangle that has not been tested
-    sap_walked found;
+    sap_ray_result found;
 };
 
-SAP_FN sap_ray_place sap_ray_from(SAP_RAY_PARAM sap_vector lower, sap_vector upper) {
-    sap_ray_place walk;
+SAP_FN sap_ray_walk_state sap_ray_walk_begin(SAP_RAY_PARAM sap_vector lower, sap_vector upper) {
+    sap_ray_walk_state walk;
     sap_span span = sap_ray_clip(SAP_RAY lower, upper);
     walk.going = ray.is_ray && span.from <= span.to;
     walk.node = 0u;
@@ -62,16 +62,17 @@ SAP_FN sap_ray_place sap_ray_from(SAP_RAY_PARAM sap_vector lower, sap_vector upp
     return walk;
 }
 
-// Goes on for about so many nodes and triangles (below 1: to the end); at most one way down the tree more. `any`: the
-// walk ends with the first leaf that holds a hit.
-SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_PARAM sap_vector lower, sap_vector upper,
-                                    bool any, int rounds) {
+// Continues for about `rounds` nodes and triangles (below 1: to the end), at most by one path down the tree more. any:
+// the walk ends with the first leaf that has a hit.
+SAP_FN sap_ray_walk_state sap_ray_walk_resume(SAP_MESH_PARAM sap_ray_walk_state walk, SAP_RAY_PARAM sap_vector lower,
+                                              sap_vector upper, bool any, int rounds) {
+    SAP_ASSERT(walk.next >= 0);
     sap_far_side waiting[SAP_MESH_STACK];
     int top = 0;
     int cost = rounds > 0 ? 1 : 0;
     int left = rounds > 0 ? rounds : 1;
     int next = walk.next;
-    SAP_BITS begin = walk.node; // nodes before it have been looked at: they are on the way to it
+    SAP_BITS begin = walk.node; // nodes before it have been visited: those on the path to it are only passed
     SAP_BITS node = 0u;
     sap_span span = sap_ray_clip(SAP_RAY lower, upper);
     span.to = walk.found.t < span.to ? walk.found.t : span.to;
@@ -89,6 +90,7 @@ SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_P
             bool is_known = node < begin;
             bool is_near = is_known ? (begin < step.right) != is_backward : span.from <= near_to;
             if (is_near && far_from <= span.to) {
+                SAP_ASSERT(top < SAP_MESH_STACK);
                 waiting[top].node = far_side;
                 waiting[top].span.from = far_from;
                 waiting[top].span.to = span.to;
@@ -102,12 +104,13 @@ SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_P
             step = sap_mesh_step_at(SAP_MESH node);
         }
         while (next < step.count && left > 0) {
-            walk.found = sap_place_trace(SAP_MESH sap_mesh_place(SAP_MESH step, next), SAP_RAY walk.found);
+            walk.found = sap_ray_test_triangle(SAP_MESH sap_mesh_place(SAP_MESH step, next), SAP_RAY walk.found);
             next += 1;
             left -= cost;
         }
         walk.node = node;
         walk.next = next;
+        SAP_ASSERT(begin <= node && next >= 0);
         searching = next >= step.count;
         if (searching) {
             walk.found.visits += 1;
@@ -134,6 +137,6 @@ SAP_FN sap_ray_place sap_ray_resume(SAP_MESH_PARAM sap_ray_place walk, SAP_RAY_P
     return walk;
 }
 
-SAP_FN sap_walked sap_ray_walk(SAP_MESH_PARAM SAP_RAY_PARAM sap_vector lower, sap_vector upper, bool any) {
-    return sap_ray_resume(SAP_MESH sap_ray_from(SAP_RAY lower, upper), SAP_RAY lower, upper, any, 0).found;
+SAP_FN sap_ray_result sap_ray_walk(SAP_MESH_PARAM SAP_RAY_PARAM sap_vector lower, sap_vector upper, bool any) {
+    return sap_ray_walk_resume(SAP_MESH sap_ray_walk_begin(SAP_RAY lower, upper), SAP_RAY lower, upper, any, 0).found;
 }

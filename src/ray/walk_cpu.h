@@ -16,7 +16,8 @@ static inline sap_prepared_ray sap_ray_prepare_cpu(const sap_ray* ray, float mag
                            magnitude);
 }
 
-static inline sap_walked sap_ray_walk_cpu(const sap_mesh_tree* tree, const sap_ray* ray, float magnitude, bool any) {
+static inline sap_ray_result sap_ray_walk_cpu(const sap_mesh_tree* tree, const sap_ray* ray, float magnitude,
+                                              bool any) {
     return sap_ray_walk(tree, sap_ray_prepare_cpu(ray, magnitude), sap_mesh_lower(tree), sap_mesh_upper(tree), any);
 }
 

@@ -17,7 +17,7 @@
 
 #include "ray/inside.h"
 
-// A tree as kernels take it that walk by the nodes and triangles of mesh/mesh_cuda.h.
+// A tree in the form of mesh/mesh_cuda.h, as kernels take it.
 typedef struct sap_mesh_on_cuda {
     const uint4* nodes;
     const float4* triangles;

@@ -1,5 +1,5 @@
-// The walks of a packet and of one ray through a tree, leaf by leaf. A sibling of ray/walk.h, because registers, not
-// single values, are what CPUs are fast at: rays side by side, and in leaves many triangles at once.
+// The walk of ray/walk.h with vectors: of a packet, one ray per lane, or of one ray, which is tested against several
+// triangles at once.
 #ifndef SAPWOOD_RAY_WALK_SIMD_H
 #define SAPWOOD_RAY_WALK_SIMD_H
 
@@ -23,25 +23,26 @@ INLINE real plane_of(const sap_mesh_node* node) {
     return plane;
 }
 
-// A single reference stands in the leaf itself.
+// A single reference is stored in the leaf itself.
 INLINE const int32_t* places_of(const mesh_view* mesh, const sap_mesh_node* leaf, int count) {
     return count == 1 ? (const int32_t*)&leaf->bits : mesh->references + leaf->bits;
 }
 
 // ---- Leaves
 
-// FIND_ANY: lanes that have found something take no further part.
-INLINE void leave(found* f, uint32_t* lanes, uint32_t found_now) {
+// FIND_ANY: lanes with a hit are done.
+INLINE void retire_lanes(found* f, uint32_t* lanes, uint32_t found_now) {
     *lanes &= ~found_now;
     for (; found_now; found_now &= found_now - 1) f->t[__builtin_ctz(found_now)] = -INFINITY;
 }
 
-// The leaf's triangles against the rays `active` of those in `lanes`, which still look for something.
+// Tests the leaf's triangles against the `active` rays. lanes: those that still search.
 INLINE void visit_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, const packet* p, const int* axes,
                        uint32_t active, uint32_t* lanes, found* f, const int mode) {
     int count = (int)(leaf->link >> 2);
     const int32_t* places = places_of(mesh, leaf, count);
-    // With few rays and many triangles, registers are fuller with triangles.
+    SAP_ASSERT(count > 0 && active != 0);
+    // With few rays and many triangles, vectors of triangles are fuller.
     if (p->mixed || count_bits(active) * 2 <= count + 1) {
         for (int first = 0; first < count && active; first += LANES) {
             rows r;
@@ -50,7 +51,7 @@ INLINE void visit_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, const p
             for (uint32_t todo = active; todo; todo &= todo - 1) {
                 int lane = __builtin_ctz(todo);
                 if (!ray_against(p, lane, &r, places + first, n, mesh->ids, f, mode) || mode != FIND_ANY) continue;
-                leave(f, lanes, 1u << lane);
+                retire_lanes(f, lanes, 1u << lane);
                 active &= ~(1u << lane);
             }
         }
@@ -60,7 +61,7 @@ INLINE void visit_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, const p
         const real* corners = mesh->corners + (size_t)places[i] * SAP_TRIANGLE_FLOATS;
         uint32_t changed = triangle_against(p, corners, mesh->ids, axes, places[i], active, f, mode);
         if (mode == FIND_ANY && changed) {
-            leave(f, lanes, changed);
+            retire_lanes(f, lanes, changed);
             active &= ~changed;
         }
     }
@@ -74,7 +75,7 @@ typedef struct pending {
 } pending;
 
 // The part of each ray within the tree's box.
-INLINE void clip(const mesh_view* mesh, const packet* p, vreal* from, vreal* to) {
+INLINE void clip_packet(const mesh_view* mesh, const packet* p, vreal* from, vreal* to) {
     *from = v_load(p->t_min);
     *to = v_load(p->t_max);
     for (int k = 0; k < 3; k++) {
@@ -88,13 +89,13 @@ INLINE void clip(const mesh_view* mesh, const packet* p, vreal* from, vreal* to)
     *to = v_select(p->rays, *to, v_set(-INFINITY));
 }
 
-// coherent: the rays mostly go the same way, and a branch is foretold; else the way is a coin toss and taken without.
+// coherent: the rays mostly go the same way, so branches are predictable; otherwise the walk avoids them.
 INLINE void walk(const mesh_view* mesh, const packet* p, found* f, const int mode, const bool coherent) {
     pending stack[SAP_MESH_DEPTH_MAX];
     int top = 0, axes[3];
     uint32_t lanes = p->rays;
     vreal from, to;
-    clip(mesh, p, &from, &to);
+    clip_packet(mesh, p, &from, &to);
     if (!v_less_equal(from, to)) return;
     lane_axes(p, __builtin_ctz(lanes), axes);
     const sap_mesh_node* node = mesh->nodes;
@@ -106,10 +107,11 @@ INLINE void walk(const mesh_view* mesh, const packet* p, found* f, const int mod
             const sap_mesh_node *left = node + 1, *right = mesh->nodes + (node->link >> 2);
             bool backward = p->backward >> axis & 1;
             const sap_mesh_node *near = backward ? right : left, *far = backward ? left : right;
-            // NaN leaves the part as it is, and both sides are visited.
+            // NaN leaves the interval as it is, and both sides are visited.
             vreal near_to = v_min(late, to), far_from = v_max(early, from);
             bool go_near = v_less_equal(from, near_to) != 0, go_far = v_less_equal(far_from, to) != 0;
             if (!coherent || (go_near && go_far)) {
+                SAP_ASSERT(top < SAP_MESH_DEPTH_MAX);
                 stack[top] = (pending){far_from, to, far};
                 top += go_near && go_far;
             }
@@ -175,6 +177,7 @@ INLINE void walk_one(const mesh_view* mesh, const packet* p, found* f, const int
             real late = plane_time(p, p->late, axis, plane_of(node));
             real near_to = late < to ? late : to, far_from = early > from ? early : from;
             bool go_near = from <= near_to, go_far = far_from <= to;
+            SAP_ASSERT(top < SAP_MESH_DEPTH_MAX);
             stack[top] = (pending_one){backward ? left : right, far_from, to};
             top += go_near & go_far;
             node = go_near == backward ? right : left;

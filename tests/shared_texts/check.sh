@@ -133,7 +133,7 @@ precision highp isampler2D;'
         {
             printf '#version 100\nprecision highp float; precision highp int; precision highp sampler2D;\n'
             printf '#define SAP_GLSL 100\n#define SAP_OUTPUT %d\n' $output
-            expand "$root/src/nearest/nearest_rgba8.glsl"
+            expand "$root/src/nearest/grid/nearest_rgba8.glsl"
         } >"$work/rgba8.frag"
         check "GLSL ES 1.00 with glslangValidator: nearest_rgba8.glsl, output $output" glslangValidator "$work/rgba8.frag"
     done

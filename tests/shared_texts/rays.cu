@@ -16,7 +16,7 @@ __device__ sap_vector vector_of(const float* v) {
     return w;
 }
 
-__global__ void trace(sap_mesh_tree mesh, const sap_ray* rays, int count, float magnitude, sap_walked* found) {
+__global__ void trace(sap_mesh_tree mesh, const sap_ray* rays, int count, float magnitude, sap_ray_result* found) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= count) return;
     sap_prepared_ray ray = sap_ray_prepare(vector_of(rays[i].origin), vector_of(rays[i].direction), rays[i].t_min,

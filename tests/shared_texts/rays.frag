@@ -102,7 +102,7 @@ void main() {
     } else {
         sap_prepared_ray ray =
             sap_ray_prepare(vector_of(origin.xyz), vector_of(direction.xyz), origin.w, direction.w, magnitude);
-        sap_walked found = sap_ray_walk(ray, vector_of(lower), vector_of(upper), false);
+        sap_ray_result found = sap_ray_walk(ray, vector_of(lower), vector_of(upper), false);
         answer = vec4(found.t, found.u, found.v, intBitsToFloat(found.triangle));
     }
 }

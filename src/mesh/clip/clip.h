@@ -1,10 +1,10 @@
 // Clipping triangles to cells. Shared text; needs double precision (C and CUDA), SAP_TO_FLOAT(x), which rounds to a
 // float, sap_triangle (mesh/access.h) and sap_mesh_box (mesh/build.h).
 //
-// Clipping works in double on the whole triangle and rounds bounds outward to floats: a cut by a plane nearly parallel
-// to the triangle would amplify the errors of an earlier cut in floats into a missing strip.
+// Clipping computes in double on the whole triangle and rounds bounds outward to floats. If earlier cuts were rounded
+// to floats, a plane nearly parallel to the triangle would amplify their errors until a strip of it is missing.
 
-#define SAP_POLYGON 12 // corners of a triangle cut by six planes, and some to spare
+#define SAP_POLYGON 12 // most corners of a triangle cut by six planes is 9; rounding may add some
 
 SAP_STRUCT(sap_polygon)
 struct sap_polygon {
@@ -12,14 +12,14 @@ struct sap_polygon {
     double corner[SAP_POLYGON][3];
 };
 
-// The bounds of points; none: lower > upper.
+// The bounds of a set of points; lower > upper if it is empty.
 SAP_STRUCT(sap_extent)
 struct sap_extent {
     double lower[3];
     double upper[3];
 };
 
-// What a plane leaves of a triangle's part on its two sides.
+// The parts of a triangle on both sides of a plane.
 SAP_STRUCT(sap_halves)
 struct sap_halves {
     bool has_left;
@@ -63,9 +63,9 @@ SAP_FN sap_extent sap_extent_with_corner(sap_extent e, sap_polygon p, int corner
     return e;
 }
 
-// Where the edge from u to w meets a plane across an axis that they lie `from_u` and `from_w` away from, on different
-// sides. Along the axis it is the plane itself.
-SAP_FN double sap_edge_meets(double u, double w, double from_u, double from_w) {
+// The coordinate where the edge from u to w meets a plane at the distances `from_u` and `from_w`, which have different
+// signs. Along the plane's own axis callers use the plane instead.
+SAP_FN double sap_edge_point(double u, double w, double from_u, double from_w) {
     return u + (from_u / (from_u - from_w)) * (w - u);
 }
 
@@ -78,12 +78,14 @@ SAP_FN sap_polygon sap_polygon_cut(sap_polygon from, int axis, double plane, dou
         double du = (from.corner[last][axis] - plane) * sign;
         double dw = (from.corner[i][axis] - plane) * sign;
         if ((du > 0.0) != (dw > 0.0)) {
+            SAP_ASSERT(to.count < SAP_POLYGON);
             for (int k = 0; k < 3; ++k)
                 to.corner[to.count][k] =
-                    k == axis ? plane : sap_edge_meets(from.corner[last][k], from.corner[i][k], du, dw);
+                    k == axis ? plane : sap_edge_point(from.corner[last][k], from.corner[i][k], du, dw);
             to.count = to.count + 1;
         }
         if (!(dw > 0.0)) {
+            SAP_ASSERT(to.count < SAP_POLYGON);
             for (int k = 0; k < 3; ++k) to.corner[to.count][k] = from.corner[i][k];
             to.count = to.count + 1;
         }
@@ -100,7 +102,7 @@ SAP_FN sap_extent sap_polygon_side(sap_polygon p, int axis, double plane, double
         double dw = p.corner[i][axis] - plane;
         if ((du < 0.0 && dw > 0.0) || (du > 0.0 && dw < 0.0))
             for (int k = 0; k < 3; ++k)
-                e = sap_extent_with(e, k == axis ? plane : sap_edge_meets(p.corner[last][k], p.corner[i][k], du, dw),
+                e = sap_extent_with(e, k == axis ? plane : sap_edge_point(p.corner[last][k], p.corner[i][k], du, dw),
                                     k);
         if (dw * sign <= 0.0) e = sap_extent_with_corner(e, p, i);
     }
@@ -127,8 +129,8 @@ SAP_FN float sap_round_up(double x) {
     return back < x ? sap_next_float(f, true) : f;
 }
 
-// An extent rounded outward, but within the part's bounds; lower > upper along an axis: nothing is left. A zero has no
-// sign here, so that the order in which points are added does not matter.
+// An extent rounded outward and limited to the part's bounds; lower > upper along an axis if it is empty. -0 becomes 0,
+// so that the order in which points are added does not matter.
 SAP_FN sap_mesh_box sap_extent_within(sap_extent e, sap_mesh_box part) {
     sap_mesh_box box;
     for (int k = 0; k < 3; ++k) {
@@ -140,11 +142,11 @@ SAP_FN sap_mesh_box sap_extent_within(sap_extent e, sap_mesh_box part) {
     return box;
 }
 
-SAP_FN bool sap_box_is_some(sap_mesh_box box) {
+SAP_FN bool sap_box_is_nonempty(sap_mesh_box box) {
     return box.lower[0] <= box.upper[0] && box.lower[1] <= box.upper[1] && box.lower[2] <= box.upper[2];
 }
 
-// The part's own bounds, halved by the plane: where rounding leaves nothing of the polygon.
+// The part's own bounds cut by the plane, for the case that rounding leaves nothing of the polygon.
 SAP_FN sap_mesh_box sap_box_below(sap_mesh_box part, int axis, float plane) {
     part.upper[axis] = plane;
     return part;
@@ -154,9 +156,9 @@ SAP_FN sap_mesh_box sap_box_above(sap_mesh_box part, int axis, float plane) {
     return part;
 }
 
-// The sides that a triangle's part reaches, and its bounds there: of the triangle clipped by the part's bounds.
+// The sides that a triangle's part reaches, and its bounds there. The triangle is clipped to the part's bounds first.
 SAP_FN sap_halves sap_clip_exactly(sap_triangle triangle, sap_mesh_box part, int axis, float plane) {
-    sap_halves h;
+    sap_halves halves;
     sap_polygon p = sap_polygon_of(triangle);
     sap_extent whole = sap_extent_none();
     for (int i = 0; i < 3; ++i) whole = sap_extent_with_corner(whole, p, i);
@@ -166,33 +168,33 @@ SAP_FN sap_halves sap_clip_exactly(sap_triangle triangle, sap_mesh_box part, int
     }
     sap_extent below = sap_polygon_side(p, axis, plane, 1.0);
     sap_extent above = sap_polygon_side(p, axis, plane, -1.0);
-    h.has_left = below.lower[0] <= below.upper[0];
-    h.has_right = above.lower[0] <= above.upper[0];
-    if (!h.has_left && !h.has_right) { // rounding ate it
-        h.has_left = true;
-        h.has_right = true;
+    halves.has_left = below.lower[0] <= below.upper[0];
+    halves.has_right = above.lower[0] <= above.upper[0];
+    if (!halves.has_left && !halves.has_right) { // rounding left nothing on either side
+        halves.has_left = true;
+        halves.has_right = true;
     }
-    h.left = sap_extent_within(below, part);
-    h.right = sap_extent_within(above, part);
-    if (!sap_box_is_some(h.left)) h.left = sap_box_below(part, axis, plane);
-    if (!sap_box_is_some(h.right)) h.right = sap_box_above(part, axis, plane);
-    return h;
+    halves.left = sap_extent_within(below, part);
+    halves.right = sap_extent_within(above, part);
+    if (!sap_box_is_nonempty(halves.left)) halves.left = sap_box_below(part, axis, plane);
+    if (!sap_box_is_nonempty(halves.right)) halves.right = sap_box_above(part, axis, plane);
+    return halves;
 }
 
-// The cheap cut: the whole triangle against the one plane, met with the part's bounds. Once a triangle has been cut
+// The cheap clip: cuts the whole triangle by the plane only and intersects the bounds with the part's. After cuts
 // across two axes the result may be too large, never too small.
 SAP_FN sap_halves sap_clip_cheaply(sap_triangle triangle, sap_mesh_box part, int axis, float plane) {
-    sap_halves h;
+    sap_halves halves;
     sap_polygon p = sap_polygon_of(triangle);
-    h.left = sap_extent_within(sap_polygon_side(p, axis, plane, 1.0), part);
-    h.right = sap_extent_within(sap_polygon_side(p, axis, plane, -1.0), part);
-    h.has_left = sap_box_is_some(h.left);
-    h.has_right = sap_box_is_some(h.right);
-    if (!h.has_left && !h.has_right) { // rounding ate it
-        h.has_left = true;
-        h.has_right = true;
-        h.left = sap_box_below(part, axis, plane);
-        h.right = sap_box_above(part, axis, plane);
+    halves.left = sap_extent_within(sap_polygon_side(p, axis, plane, 1.0), part);
+    halves.right = sap_extent_within(sap_polygon_side(p, axis, plane, -1.0), part);
+    halves.has_left = sap_box_is_nonempty(halves.left);
+    halves.has_right = sap_box_is_nonempty(halves.right);
+    if (!halves.has_left && !halves.has_right) { // rounding left nothing on either side
+        halves.has_left = true;
+        halves.has_right = true;
+        halves.left = sap_box_below(part, axis, plane);
+        halves.right = sap_box_above(part, axis, plane);
     }
-    return h;
+    return halves;
 }

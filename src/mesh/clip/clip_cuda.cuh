@@ -1,5 +1,5 @@
-// Clipping triangles on CUDA devices: sap_clip_cheaply of the shared text once more, for one triangle a lane, with both
-// sides found in one round of the edges and without lists, so that all stays in registers.
+// Clipping triangles on CUDA devices: an equivalent of sap_clip_cheaply for one triangle per lane. It finds both sides
+// in one pass over the edges and keeps everything in registers.
 #ifndef SAPWOOD_MESH_CLIP_CLIP_CUDA_CUH
 #define SAPWOOD_MESH_CLIP_CLIP_CUDA_CUH
 
@@ -17,15 +17,15 @@ static __device__ __forceinline__ void sap_mesh_extend(sap_extent* e, const doub
     }
 }
 
-// Adds the edge from u to w: where it meets the plane to both sides, w to its own.
+// Adds the edge from u to w: the point where it crosses the plane to both sides, w to its own side.
 static __device__ __forceinline__ void sap_mesh_add_edge(const double u[3], const double w[3], int axis, double plane,
                                                          sap_extent* below, sap_extent* above) {
     const double from_u = sap_mesh_along(u, axis) - plane, from_w = sap_mesh_along(w, axis) - plane;
     if ((from_u < 0.0 && from_w > 0.0) || (from_u > 0.0 && from_w < 0.0)) {
-        const double way = from_u / (from_u - from_w); // as sap_edge_meets
+        const double ratio = from_u / (from_u - from_w); // as sap_edge_point
         double at[3];
         SAP_UNROLL
-        for (int k = 0; k < 3; k++) at[k] = k == axis ? plane : u[k] + way * (w[k] - u[k]);
+        for (int k = 0; k < 3; k++) at[k] = k == axis ? plane : u[k] + ratio * (w[k] - u[k]);
         sap_mesh_extend(below, at);
         sap_mesh_extend(above, at);
     }
@@ -37,24 +37,24 @@ static __device__ __forceinline__ sap_halves sap_mesh_clip_cheaply(const sap_tri
                                                                    int axis, float plane) {
     const double a[3] = {t.a.x, t.a.y, t.a.z}, b[3] = {t.b.x, t.b.y, t.b.z}, c[3] = {t.c.x, t.c.y, t.c.z};
     sap_extent below = sap_extent_none(), above = sap_extent_none();
-    sap_halves h;
+    sap_halves halves;
     sap_mesh_add_edge(c, a, axis, plane, &below, &above);
     sap_mesh_add_edge(a, b, axis, plane, &below, &above);
     sap_mesh_add_edge(b, c, axis, plane, &below, &above);
-    h.left = sap_extent_within(below, part);
-    h.right = sap_extent_within(above, part);
-    h.has_left = sap_box_is_some(h.left);
-    h.has_right = sap_box_is_some(h.right);
-    if (h.has_left || h.has_right) return h;
-    h.has_left = h.has_right = true; // rounding ate it
-    h.left = h.right = part;
+    halves.left = sap_extent_within(below, part);
+    halves.right = sap_extent_within(above, part);
+    halves.has_left = sap_box_is_nonempty(halves.left);
+    halves.has_right = sap_box_is_nonempty(halves.right);
+    if (halves.has_left || halves.has_right) return halves;
+    halves.has_left = halves.has_right = true; // rounding left nothing on either side
+    halves.left = halves.right = part;
     SAP_UNROLL
     for (int k = 0; k < 3; k++) {
         if (k != axis) continue;
-        h.left.upper[k] = plane;
-        h.right.lower[k] = plane;
+        halves.left.upper[k] = plane;
+        halves.right.lower[k] = plane;
     }
-    return h;
+    return halves;
 }
 
 #endif

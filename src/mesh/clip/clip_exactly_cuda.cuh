@@ -1,5 +1,5 @@
-// sap_clip_exactly of the shared text once more, for one triangle a lane: polygons stay where they are, and both sides
-// of the plane are found in one round of the edges.
+// An equivalent of sap_clip_exactly for one triangle per lane. Polygons are not copied, and one pass over the edges
+// finds both sides of the plane.
 #ifndef SAPWOOD_MESH_CLIP_CLIP_EXACTLY_CUDA_CUH
 #define SAPWOOD_MESH_CLIP_CLIP_EXACTLY_CUDA_CUH
 
@@ -7,7 +7,7 @@
 
 typedef double sap_mesh_corner[3];
 
-// As sap_polygon_cut, into another list; how many corners that has.
+// As sap_polygon_cut, into another list. Returns the number of its corners.
 template <int axis>
 static __device__ __forceinline__ int sap_mesh_cut_polygon(const sap_mesh_corner* from, int count, double plane,
                                                            double sign, sap_mesh_corner* to) {
@@ -19,9 +19,9 @@ static __device__ __forceinline__ int sap_mesh_cut_polygon(const sap_mesh_corner
         const double w[3] = {from[i][0], from[i][1], from[i][2]};
         const double from_w = (w[axis] - plane) * sign;
         if ((from_u > 0.0) != (from_w > 0.0)) {
-            const double way = from_u / (from_u - from_w); // as sap_edge_meets
+            const double ratio = from_u / (from_u - from_w); // as sap_edge_point
             SAP_UNROLL
-            for (int k = 0; k < 3; k++) to[kept][k] = k == axis ? plane : u[k] + way * (w[k] - u[k]);
+            for (int k = 0; k < 3; k++) to[kept][k] = k == axis ? plane : u[k] + ratio * (w[k] - u[k]);
             kept++;
         }
         if (!(from_w > 0.0)) {
@@ -36,7 +36,7 @@ static __device__ __forceinline__ int sap_mesh_cut_polygon(const sap_mesh_corner
     return kept;
 }
 
-// Cuts a polygon by both planes of a box across an axis where it reaches beyond them; `now` is its list.
+// Cuts a polygon by the two faces of a box across an axis where it extends beyond them. `now`: the list that holds it.
 template <int axis>
 static __device__ __forceinline__ int sap_mesh_cut_axis(sap_mesh_corner lists[2][SAP_POLYGON], int count, float x,
                                                         float y, float z, const sap_mesh_box& part, int* now) {
@@ -71,22 +71,23 @@ static __device__ __noinline__ sap_halves sap_mesh_clip_exactly(const float4* co
         SAP_UNROLL
         for (int k = 0; k < 3; k++) u[k] = w[k];
     }
-    sap_halves h;
-    h.has_left = below.lower[0] <= below.upper[0];
-    h.has_right = above.lower[0] <= above.upper[0];
-    if (!h.has_left && !h.has_right) h.has_left = h.has_right = true; // rounding ate it
-    h.left = sap_extent_within(below, part);
-    h.right = sap_extent_within(above, part);
-    const bool left = sap_box_is_some(h.left), right = sap_box_is_some(h.right);
-    if (!left) h.left = part;
-    if (!right) h.right = part;
+    sap_halves halves;
+    halves.has_left = below.lower[0] <= below.upper[0];
+    halves.has_right = above.lower[0] <= above.upper[0];
+    if (!halves.has_left && !halves.has_right)
+        halves.has_left = halves.has_right = true; // rounding left nothing on either side
+    halves.left = sap_extent_within(below, part);
+    halves.right = sap_extent_within(above, part);
+    const bool left = sap_box_is_nonempty(halves.left), right = sap_box_is_nonempty(halves.right);
+    if (!left) halves.left = part;
+    if (!right) halves.right = part;
     SAP_UNROLL
     for (int k = 0; k < 3; k++) {
         if (k != axis) continue;
-        if (!left) h.left.upper[k] = plane;
-        if (!right) h.right.lower[k] = plane;
+        if (!left) halves.left.upper[k] = plane;
+        if (!right) halves.right.lower[k] = plane;
     }
-    return h;
+    return halves;
 }
 
 #endif

@@ -1,13 +1,13 @@
-// The end of a build: pieces are put one behind the other in preorder, and triangles into the order in which the leaves
-// meet them, so that a leaf's triangles lie close together.
+// The end of a build: concatenates the pieces in preorder and orders triangles by their first reference in preorder, so
+// that a leaf's triangles lie close together.
 #include "mesh/build.h"
 #include <string.h>
 
 enum { PREORDER_STACK = 2 * SAP_MESH_DEPTH_MAX, SORT_BY_INSERTION = 32, COPY_CHUNK = 4096 };
 
-static const int64_t most_nodes = (int64_t)1 << 30; // a link has 30 bits for a place or a count
+static const int64_t most_nodes = (int64_t)1 << 30; // a link has 30 bits for an offset or a count
 
-// Gives each record its places; the places of pieces end at the totals that are returned in the shape.
+// Computes each record's places; the shape receives the totals. False if these are too large.
 static bool place_records(sap_mesh_record* records, sap_mesh_tree_shape* shape) {
     int64_t stack[PREORDER_STACK];
     int waiting = 0;
@@ -20,13 +20,14 @@ static bool place_records(sap_mesh_record* records, sap_mesh_tree_shape* shape) 
         shape->references += r->axis < 0 ? r->reference_count : 0;
         if (shape->nodes >= most_nodes || shape->references > INT32_MAX) return false;
         if (r->axis < 0) continue;
+        SAP_ASSERT(r->left > 0 && r->right == r->left + 1 && waiting + 2 <= PREORDER_STACK);
         stack[waiting++] = r->right;
         stack[waiting++] = r->left;
     }
     return true;
 }
 
-// Sums up what the shape says of the leaves; a single reference stands in its node and is not listed.
+// Adds up the shape's totals of leaves. A single reference is stored in its node and is not listed.
 static void count_leaves(const sap_mesh_record* records, int64_t count, sap_mesh_tree_shape* shape) {
     for (int64_t i = 0; i < count; i++) {
         const sap_mesh_leaves* leaves = &records[i].leaves;
@@ -70,7 +71,7 @@ static void sort_places(const int32_t* from, int64_t count, int32_t* to) {
     }
 }
 
-// Turns the references of a piece into places, meeting triangles as preorder does.
+// Turns the references of a piece into places; triangles that occur for the first time get the next places.
 static int32_t meet_triangles(const sap_mesh_record* r, int32_t* place_of, int32_t* ids, int32_t met) {
     for (int64_t k = 0; k < r->reference_count; k++) {
         int32_t id = r->references[k];
@@ -78,12 +79,13 @@ static int32_t meet_triangles(const sap_mesh_record* r, int32_t* place_of, int32
             ids[met] = id;
             place_of[id] = met++;
         }
+        SAP_ASSERT(place_of[id] < met);
         r->references[k] = place_of[id];
     }
     return met;
 }
 
-// What the join works with: a copy of where things are to go, until nothing can fail any more.
+// The join's parameters.
 typedef struct joint {
     sap_mesh_tree* tree;
     const sap_mesh_record* records;
@@ -94,6 +96,7 @@ typedef struct joint {
 
 static void write_inner(const joint* j, const sap_mesh_record* r) {
     sap_mesh_node* node = (sap_mesh_node*)(void*)(j->tree->arrays + j->tree->shape.node_at) + r->node_at;
+    SAP_ASSERT(j->records[r->left].node_at == r->node_at + 1 && j->records[r->right].node_at > r->node_at + 1);
     memcpy(&node->bits, &r->plane, sizeof r->plane);
     node->link = (uint32_t)j->records[r->right].node_at << 2 | (uint32_t)r->axis;
 }
@@ -116,6 +119,7 @@ static void write_piece(const joint* j, const sap_mesh_record* r, int64_t listed
         }
         nodes[k] = node;
     }
+    SAP_ASSERT(listed <= s->listed && r->node_at + r->node_count <= s->nodes);
 }
 
 static void write_tree(const joint* j, const int32_t* ids) {
@@ -137,7 +141,7 @@ static void write_tree(const joint* j, const int32_t* ids) {
                SAP_TRIANGLE_FLOATS * sizeof *corners);
 }
 
-// Records in preorder: triangles are met in that order, and listed references follow it.
+// Visits records in preorder, which orders triangles and listed references.
 static int32_t walk_records(joint* j, int32_t* place_of, int32_t* ids) {
     int64_t stack[PREORDER_STACK], listed = 0;
     int32_t met = 0;
@@ -145,9 +149,11 @@ static int32_t walk_records(joint* j, int32_t* place_of, int32_t* ids) {
     stack[waiting++] = 0;
     while (waiting > 0) {
         int64_t number = stack[--waiting];
+        SAP_ASSERT(number < j->record_count);
         const sap_mesh_record* r = &j->records[number];
         j->listed_before[number] = listed;
         if (r->axis >= 0) {
+            SAP_ASSERT(r->right < j->record_count && waiting + 2 <= PREORDER_STACK);
             stack[waiting++] = r->right;
             stack[waiting++] = r->left;
             continue;
@@ -179,6 +185,7 @@ sap_status sap_mesh_join(sap_mesh_tree* tree, sap_mesh_record* records, int64_t 
     joint j = {tree, records, record_count, corners, (int64_t*)(void*)(memory + 2 * places)};
     memset(place_of, 0xff, (size_t)triangles * sizeof *place_of);
     int32_t met = walk_records(&j, place_of, ids);
+    SAP_ASSERT(met <= triangles && shape.nodes == 2 * shape.leaves - 1);
     for (int32_t id = 0; met < triangles; id++)
         if (place_of[id] < 0) ids[met++] = id;
     sap_status status = sap_mesh_tree_reserve(tree, &shape);

@@ -1,5 +1,5 @@
-// The end of a build over triangles on CUDA devices: every top learns its place in preorder from those above it, nodes
-// and references go there, and triangles into the order in which the leaves meet them.
+// The end of a build over triangles on CUDA devices: computes each top's place in preorder from the tops above it,
+// moves nodes and references there, and orders triangles by their first reference in preorder.
 #include "mesh/join/join_cuda.cuh"
 #include "mesh/mesh_cuda.h"
 
@@ -8,10 +8,10 @@ namespace {
 enum {
     JOIN_THREADS = 256,
     JOIN_WARPS = JOIN_THREADS / SAP_WARP,
-    TILES = 1024,          // of the list of references
-    SORTED_BY_LANE = 8,    // references of a leaf that a thread sorts; a warp sorts up to SAP_MESH_SMALL
-    SORTED_AT_ONCE = 4096, // those that a block sorts in one go
-    WINDOW = 12288         // words: places whose bits a block has in shared memory, of longer leaves
+    TILES = 1024,          // of the list of references, each for a block
+    SORTED_BY_LANE = 8,    // most references of a leaf that a lane sorts; a warp sorts up to SAP_MESH_SMALL
+    SORTED_AT_ONCE = 4096, // most references that a block sorts in shared memory
+    WINDOW = 12288         // words of bits in shared memory, to sort longer leaves
 };
 
 typedef sap_mesh_cuda_join join;
@@ -25,12 +25,12 @@ __device__ __forceinline__ sap_mesh_node node_of(uint32_t bits, int64_t above, u
     return node;
 }
 
-// What mesh/mesh_cuda.h calls a side.
+// A side as in mesh/mesh_cuda.h.
 __device__ __forceinline__ uint32_t side_of(bool is_inner, bool is_some, int64_t inner, int64_t position) {
     return is_inner ? (uint32_t)inner : is_some ? SAP_MESH_SIDE_LEAF | (uint32_t)position : SAP_MESH_SIDE_EMPTY;
 }
 
-// One thread a top. The bytes between the arrays become zero.
+// One thread per top. The first block also zeroes the bytes between the arrays.
 __global__ void __launch_bounds__(JOIN_THREADS) place_tops(const sap_mesh_cuda_build b, const join j) {
     const int64_t i = (int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x;
     if (blockIdx.x == 0)
@@ -54,6 +54,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) place_tops(const sap_mesh_cuda_b
     top->position_at = position_at;
     top->listed_at = listed_at;
     if (top->axis < 0) return;
+    SAP_ASSERT(top->arrived == 2);
     const sap_mesh_cuda_top *left = &b.tops[top->children], *right = left + 1;
     const uint32_t plane = __float_as_uint(top->plane), axis = (uint32_t)top->axis;
     j.nodes[node_at] = node_of(plane, node_at + 1 + left->nodes, axis);
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) place_tops(const sap_mesh_cuda_b
 
 // ---- The order of triangles
 
-// A warp a piece: its references go where preorder has them, and each triangle learns of its first.
+// One warp per piece: moves its references to their positions in preorder and finds each triangle's first position.
 __global__ void __launch_bounds__(JOIN_THREADS) meet_triangles(const sap_mesh_cuda_build b, const join j) {
     for (int64_t i = ((int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x) / SAP_WARP; i < j.tops;
          i += (int64_t)gridDim.x * JOIN_WARPS) {
@@ -73,6 +74,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) meet_triangles(const sap_mesh_cu
         if (top->axis >= 0) continue;
         const int32_t* from = b.staged + top->staged_position;
         const int64_t at = top->position_at, count = top->positions;
+        SAP_ASSERT(at >= 0 && at + count <= j.positions && count <= b.staged_capacity - top->staged_position);
         for (int64_t k = sap_lane(); k < count; k += SAP_WARP) {
             const int32_t triangle = from[k];
             j.met[at + k] = triangle;
@@ -81,7 +83,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) meet_triangles(const sap_mesh_cu
     }
 }
 
-// The triangle that is met first at a position; behind all positions stand the triangles in no leaf. Otherwise -1.
+// The triangle whose first position this is, or -1. Behind all positions come the triangles in no leaf.
 __device__ __forceinline__ int32_t triangle_met(const join& j, int64_t position) {
     if (position >= j.positions) {
         const int64_t triangle = position - j.positions;
@@ -91,14 +93,14 @@ __device__ __forceinline__ int32_t triangle_met(const join& j, int64_t position)
     return triangle != SAP_MESH_HOLE && j.first[triangle] == (uint32_t)position ? triangle : -1;
 }
 
-// Sums of a block, of which each warp has written one.
+// The sum of the first `warps` of a block's sums, one per warp.
 __device__ __forceinline__ uint32_t sum_below(const uint32_t* sums, int warps) {
     uint32_t sum = 0;
     for (int i = 0; i < warps; i++) sum += sums[i];
     return sum;
 }
 
-// A block a tile: how many triangles it meets first.
+// One block per tile: counts the triangles whose first position is in it.
 __global__ void __launch_bounds__(JOIN_THREADS) count_met(const join j) {
     SAP_CUDA_SHARED(uint32_t, sums);
     const int64_t from = blockIdx.x * j.tile, to = from + j.tile;
@@ -110,7 +112,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) count_met(const join j) {
     if (threadIdx.x == 0) j.sums[blockIdx.x] = sum_below(sums, JOIN_WARPS);
 }
 
-// A block a tile: gives the triangles that it meets first their places.
+// One block per tile: numbers the triangles whose first position is in it.
 __global__ void __launch_bounds__(JOIN_THREADS) rank_met(const join j) {
     SAP_CUDA_SHARED(uint32_t, sums);
     const int warp = (int)threadIdx.x / SAP_WARP;
@@ -129,6 +131,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) rank_met(const join j) {
         __syncthreads();
         if (triangle >= 0) {
             const uint32_t place = before + sum_below(sums, warp) + (uint32_t)__popc(met & sap_lanes_below());
+            SAP_ASSERT(place < j.triangles);
             j.place[triangle] = (int32_t)place;
             j.ids[place] = triangle;
         }
@@ -138,12 +141,13 @@ __global__ void __launch_bounds__(JOIN_THREADS) rank_met(const join j) {
 
 // ---- Leaves
 
-// Puts a triangle into the order of its leaf.
+// Writes a triangle to its position in the leaf's order.
 __device__ __forceinline__ void put_met(const join& j, int64_t position, int32_t triangle, bool is_last) {
     j.met[position] = (int32_t)((uint32_t)triangle | (is_last ? SAP_MESH_LAST : 0));
 }
 
 __device__ __forceinline__ void sort_by_lane(const join& j, int64_t position, int count, int32_t* to) {
+    SAP_ASSERT(count > 0 && count <= SORTED_BY_LANE);
     int32_t* met = j.met + position;
     for (int i = 0; i < count; i++) {
         const int32_t triangle = met[i], place = j.place[triangle];
@@ -158,9 +162,10 @@ __device__ __forceinline__ void sort_by_lane(const join& j, int64_t position, in
     put_met(j, position + count - 1, met[count - 1], true);
 }
 
-// Each of up to 64 places goes where as many are less; holes go last. to: not written for a single one, whose place
-// is the result.
+// Sorts up to 64 places by counting the smaller ones for each; holes go last. A single place is not written to `to`,
+// but returned.
 __device__ __forceinline__ int32_t sort_by_warp(const join& j, int64_t position, int room, int count, int32_t* to) {
+    SAP_ASSERT(count <= room && room <= 2 * SAP_WARP);
     int32_t triangle[2], own[2], single = 0;
     int rank[2] = {0, 0};
     for (int t = 0; t < 2; t++) {
@@ -185,7 +190,7 @@ __device__ __forceinline__ int32_t sort_by_warp(const join& j, int64_t position,
     return (int32_t)sap_warp_max((uint32_t)single);
 }
 
-// A piece that is a leaf. Large ones are sorted elsewhere.
+// Writes a piece that is a leaf. sort_large_leaves sorts large ones.
 __device__ void write_leaf(const join& j, const sap_mesh_cuda_top* top) {
     const int room = (int)top->positions;
     uint32_t bits = top->count ? (uint32_t)top->listed_at : 0;
@@ -204,7 +209,7 @@ __device__ __forceinline__ uint32_t right_side(const sap_mesh_node* from, int64_
     return side_of(is_inner, node.link >> 2, inner + 1 + (between - 1) / 2, position_at + node.bits);
 }
 
-// A staged subtree.
+// Writes a staged subtree.
 __device__ void write_subtree(const sap_mesh_cuda_build& b, const join& j, const sap_mesh_cuda_top* top) {
     const sap_mesh_node* from = b.staged_nodes + top->staged_node;
     const int64_t nodes = top->nodes, node_at = top->node_at, position_at = top->position_at;
@@ -221,7 +226,7 @@ __device__ void write_subtree(const sap_mesh_cuda_build& b, const join& j, const
             const int other = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned)step);
             if (sap_lane() >= step) sum += other;
         }
-        const int64_t at = listed + sum - count; // of a leaf with a list
+        const int64_t at = listed + sum - count; // of a leaf with listed references
         listed += __shfl_sync(SAP_ALL_LANES, sum, SAP_WARP - 1);
         if (!is_leaf) {
             const int64_t number = inner_at + __popc(inner & sap_lanes_below()), right = node.link >> 2;
@@ -243,7 +248,7 @@ __device__ void write_subtree(const sap_mesh_cuda_build& b, const join& j, const
     }
 }
 
-// A warp a piece.
+// One warp per piece.
 __global__ void __launch_bounds__(JOIN_THREADS) write_pieces(const sap_mesh_cuda_build b, const join j) {
     for (int64_t i = ((int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x) / SAP_WARP; i < j.tops;
          i += (int64_t)gridDim.x * JOIN_WARPS) {
@@ -256,10 +261,11 @@ __global__ void __launch_bounds__(JOIN_THREADS) write_pieces(const sap_mesh_cuda
     }
 }
 
-// Sorts up to SORTED_AT_ONCE places by a block (Batcher 1968).
+// A block sorts up to SORTED_AT_ONCE places by a bitonic network (Batcher 1968).
 __device__ void sort_by_block(const join& j, const sap_mesh_cuda_top* top, int32_t* held, int32_t* to) {
     const int room = (int)top->positions;
     int size = 2;
+    SAP_ASSERT(room <= SORTED_AT_ONCE && top->count <= room);
     while (size < room) size *= 2;
     for (int i = (int)threadIdx.x; i < size; i += JOIN_THREADS) {
         const int32_t triangle = i < room ? j.met[top->position_at + i] : SAP_MESH_HOLE;
@@ -281,7 +287,7 @@ __device__ void sort_by_block(const join& j, const sap_mesh_cuda_top* top, int32
     __syncthreads();
 }
 
-// Longer ones by a bit for each place, a window of places at a time.
+// A block sorts more places by setting a bit for each, one window of places at a time.
 __device__ void sort_by_bits(const join& j, const sap_mesh_cuda_top* top, uint32_t* words, uint32_t* sums,
                              int32_t* to) {
     const int warp = (int)threadIdx.x / SAP_WARP;
@@ -310,6 +316,7 @@ __device__ void sort_by_bits(const join& j, const sap_mesh_cuda_top* top, uint32
             __syncthreads();
         }
     }
+    SAP_ASSERT(written == top->count);
 }
 
 struct large_shared {
@@ -318,7 +325,7 @@ struct large_shared {
 };
 static_assert(sizeof(large_shared) <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can sort large leaves");
 
-// A block a large leaf.
+// One block per large leaf.
 __global__ void __launch_bounds__(JOIN_THREADS) sort_large_leaves(const sap_mesh_cuda_build b, const join j) {
     SAP_CUDA_SHARED(large_shared, s);
     for (int64_t i = blockIdx.x; i < j.tops; i += gridDim.x) {
@@ -341,7 +348,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) sort_large_leaves(const sap_mesh
 
 // ---- Triangles
 
-// One thread a place.
+// One thread per place.
 __global__ void __launch_bounds__(JOIN_THREADS) write_triangles(const sap_mesh_cuda_build b, const join j) {
     const int64_t i = (int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x;
     if (i >= j.triangles) return;
@@ -355,7 +362,7 @@ __global__ void __launch_bounds__(JOIN_THREADS) write_triangles(const sap_mesh_c
     }
 }
 
-// One thread a reference.
+// One thread per reference.
 __global__ void __launch_bounds__(JOIN_THREADS) pack_triangles(const sap_mesh_cuda_build b, const join j) {
     const int64_t i = (int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x;
     if (i >= j.positions || j.met[i] == SAP_MESH_HOLE) return;

@@ -1,9 +1,9 @@
-// The ends of parts in one bin of a node, searched by a block. Where they are too many to be counted against each
-// other, they are narrowed down by histograms of their ordinals: what a bound rules out could not have been chosen.
+// A block searches the events in one bin of a node. If they are too many to compare each with all others, histograms of
+// their ordinals narrow them down: what a bound rules out could not have been chosen.
 #ifndef SAPWOOD_MESH_LARGE_DENSE_BIN_CUDA_CUH
 #define SAPWOOD_MESH_LARGE_DENSE_BIN_CUDA_CUH
 
-#include "mesh/large/search_cuda.cuh"
+#include "mesh/large/plane_search_cuda.cuh"
 
 static __device__ __forceinline__ uint32_t sap_mesh_first_of(const sap_mesh_range* r, uint32_t sub) {
     return r->low + (sub << r->shift);
@@ -12,7 +12,7 @@ static __device__ __forceinline__ uint32_t sap_mesh_last_of(const sap_mesh_range
     const uint32_t first = sap_mesh_first_of(r, sub), others = (1u << r->shift) - 1;
     return r->high - first < others ? r->high : first + others;
 }
-// Parts that start below a bin, that end behind it.
+// The parts that start below a bin, and those that end above it.
 static __device__ __forceinline__ uint32_t sap_mesh_before(const sap_mesh_range* r, uint32_t sub) {
     return r->before + r->starts[sub];
 }
@@ -20,19 +20,21 @@ static __device__ __forceinline__ uint32_t sap_mesh_after(const sap_mesh_range* 
     return r->after + r->stops[SAP_MESH_SUBS] - r->stops[sub + 1];
 }
 
-// No plane between two places costs less.
-static __device__ __forceinline__ float sap_mesh_bound_between(const sap_mesh_finder* f, int axis, float from, float to,
-                                                               uint32_t before, uint32_t after) {
-    const float base = f->measure.base[axis], per = f->measure.per[axis];
-    return sap_split_cost(f->traversal, f->intersection, sap_share(base, per, from - f->cell.lower[axis]),
-                          sap_share(base, per, f->cell.upper[axis] - to), (float)before, (float)after);
+// A lower bound of the costs of all planes between two places.
+static __device__ __forceinline__ float sap_mesh_bound_between(const sap_mesh_plane_search* search, int axis,
+                                                               float from, float to, uint32_t before, uint32_t after) {
+    const float base = search->measure.base[axis], per = search->measure.per[axis];
+    return sap_split_cost(search->traversal, search->intersection,
+                          sap_share(base, per, from - search->cell.lower[axis]),
+                          sap_share(base, per, search->cell.upper[axis] - to), (float)before, (float)after);
 }
 
-// Counts the ends of a range in its bins.
-static __device__ void sap_mesh_fill_range(sap_mesh_finder* f, const sap_mesh_ends& ends, sap_mesh_range* r,
+// Counts the events of a range in its bins.
+static __device__ void sap_mesh_fill_range(sap_mesh_plane_search* search, const sap_mesh_ends& ends, sap_mesh_range* r,
                                            uint32_t low, uint32_t high, uint32_t before, uint32_t after) {
     const int i = (int)threadIdx.x, bits = low < high ? sap_bits_between(low, high) : 0;
     const int shift = bits > SAP_MESH_SUB_BITS ? bits - SAP_MESH_SUB_BITS : 0;
+    SAP_ASSERT(low <= high && (high - low) >> shift < SAP_MESH_SUBS);
     r->starts[i] = r->stops[i] = 0;
     __syncthreads();
     for (int kind = SAP_MESH_STARTS; kind <= SAP_MESH_STOPS; kind++) {
@@ -45,8 +47,8 @@ static __device__ void sap_mesh_fill_range(sap_mesh_finder* f, const sap_mesh_en
     __syncthreads();
     uint32_t starts, stops;
     const uint32_t own_starts = r->starts[i], own_stops = r->stops[i];
-    const uint32_t starts_before = sap_mesh_block_scan(f->s, own_starts, &starts);
-    const uint32_t stops_before = sap_mesh_block_scan(f->s, own_stops, &stops);
+    const uint32_t starts_before = sap_mesh_block_scan(search->s, own_starts, &starts);
+    const uint32_t stops_before = sap_mesh_block_scan(search->s, own_stops, &stops);
     r->starts[i] = starts_before;
     r->stops[i] = stops_before;
     r->done[i] = own_starts + own_stops == 0;
@@ -62,20 +64,21 @@ static __device__ void sap_mesh_fill_range(sap_mesh_finder* f, const sap_mesh_en
     __syncthreads();
 }
 
-// All ends of a bin of ordinals are one plane.
-static __device__ void sap_mesh_try_one(sap_mesh_finder* f, const sap_mesh_ends& ends, int axis, float at,
-                                        uint32_t before, uint32_t after) {
+// Tries the one plane of a bin that is a single ordinal.
+static __device__ void sap_mesh_try_plane(sap_mesh_plane_search* search, const sap_mesh_ends& ends, int axis, float at,
+                                          uint32_t before, uint32_t after) {
     uint32_t in_plane = 0;
     for (uint32_t i = threadIdx.x; i < ends.count[SAP_MESH_FLAT]; i += SAP_MESH_THREADS)
         in_plane += ends.at[SAP_MESH_FLAT][i] == at;
-    sap_mesh_try_end(f, axis, at, before, sap_mesh_block_sum(f->s, in_plane), after);
+    sap_mesh_try_end(search, axis, at, before, sap_mesh_block_sum(search->s, in_plane), after);
 }
 
-// Collects the ends in some bins of a range, room for `starts` and `stops` of them, and tries them.
-static __device__ void sap_mesh_try_some(sap_mesh_finder* f, const sap_mesh_ends& ends, int axis,
+// Collects and tries the events in the taken bins of a range: `starts` and `stops` of them.
+static __device__ void sap_mesh_try_bins(sap_mesh_plane_search* search, const sap_mesh_ends& ends, int axis,
                                          const sap_mesh_range* r, const bool* taken, uint32_t starts, uint32_t stops) {
-    sap_mesh_find_shared* s = f->s;
+    sap_mesh_search_shared* s = search->s;
     const uint32_t at[SAP_MESH_KINDS] = {0, starts, starts + stops};
+    SAP_ASSERT(starts + stops <= SAP_MESH_ENDS_TRIED);
     if (threadIdx.x < SAP_MESH_KINDS) s->held_count[threadIdx.x] = 0;
     __syncthreads();
     for (int kind = 0; kind < SAP_MESH_KINDS; kind++)
@@ -92,15 +95,16 @@ static __device__ void sap_mesh_try_some(sap_mesh_finder* f, const sap_mesh_ends
     }
     for (uint32_t i = threadIdx.x; i < starts + stops; i += SAP_MESH_THREADS) {
         const uint32_t sub = (sap_ordinal_of(s->held[i]) - r->low) >> r->shift;
-        sap_mesh_count_end(f, held, axis, s->held[i], sap_real_of(sap_mesh_first_of(r, sub)),
+        sap_mesh_count_end(search, held, axis, s->held[i], sap_real_of(sap_mesh_first_of(r, sub)),
                            sap_real_of(sap_mesh_last_of(r, sub)), sap_mesh_before(r, sub), sap_mesh_after(r, sub));
     }
-    sap_mesh_agree(f);
+    sap_mesh_agree(search);
 }
 
-// Tries what bounds leave of a range; the first of its bins that are too crowded, to be looked at on its own, or -1.
-static __device__ int sap_mesh_search_range(sap_mesh_finder* f, const sap_mesh_ends& ends, int axis, sap_mesh_range* r,
-                                            bool* taken) {
+// Tries the bins of a range that bounds do not rule out. Returns the first of them with too many events, which is to be
+// divided further, or -1.
+static __device__ int sap_mesh_search_range(sap_mesh_plane_search* search, const sap_mesh_ends& ends, int axis,
+                                            sap_mesh_range* r, bool* taken) {
     const int i = (int)threadIdx.x;
     const uint32_t starts = r->starts[i + 1] - r->starts[i], stops = r->stops[i + 1] - r->stops[i];
     const uint32_t room = (uint32_t)sap_room_for_bin(starts, stops);
@@ -108,80 +112,85 @@ static __device__ int sap_mesh_search_range(sap_mesh_finder* f, const sap_mesh_e
         bool wanted = false;
         float bound = INFINITY;
         if (!r->done[i]) {
-            bound = sap_mesh_bound_between(f, axis, sap_real_of(sap_mesh_first_of(r, (uint32_t)i)),
+            bound = sap_mesh_bound_between(search, axis, sap_real_of(sap_mesh_first_of(r, (uint32_t)i)),
                                            sap_real_of(sap_mesh_last_of(r, (uint32_t)i)),
                                            sap_mesh_before(r, (uint32_t)i), sap_mesh_after(r, (uint32_t)i));
-            wanted = !(bound > f->best.cost);
+            wanted = !(bound > search->best.cost);
         }
         const unsigned long long key = (unsigned long long)sap_ordinal_of(bound) << 32 | (unsigned)i;
-        const unsigned long long first = sap_mesh_block_min(f->s, wanted ? key : ~0ull);
+        const unsigned long long first = sap_mesh_block_min(search->s, wanted ? key : ~0ull);
         if (first == ~0ull) return -1;
-        // The most promising, and as many more as can be counted against each other.
+        // Take the most promising bin, and as many more as can be compared with each other.
         const float least = sap_real_of((uint32_t)(first >> 32));
         const int leader = (int)(first & 0xffffffffu);
-        float limit = f->best.cost;
+        float limit = search->best.cost;
         bool own = wanted, many = true;
         for (int k = 0; k < SAP_MESH_HALVINGS && many; k++) {
             own = wanted && !(bound > limit);
-            many = sap_mesh_block_sum(f->s, own ? room : 0) > SAP_MESH_ENDS_TRIED;
+            many = sap_mesh_block_sum(search->s, own ? room : 0) > SAP_MESH_ENDS_TRIED;
             limit = 0.5f * (least + limit);
         }
         if (many) own = i == leader;
-        const bool crowded = many && sap_mesh_block_sum(f->s, own ? room : 0) > SAP_MESH_ENDS_TRIED;
+        const bool is_dense = many && sap_mesh_block_sum(search->s, own ? room : 0) > SAP_MESH_ENDS_TRIED;
         taken[i] = own;
         if (own) r->done[i] = true;
-        const uint32_t all_starts = sap_mesh_block_sum(f->s, own ? starts : 0);
-        const uint32_t all_stops = sap_mesh_block_sum(f->s, own ? stops : 0);
-        if (crowded) return leader;
-        sap_mesh_try_some(f, ends, axis, r, taken, all_starts, all_stops);
+        const uint32_t all_starts = sap_mesh_block_sum(search->s, own ? starts : 0);
+        const uint32_t all_stops = sap_mesh_block_sum(search->s, own ? stops : 0);
+        if (is_dense) return leader;
+        sap_mesh_try_bins(search, ends, axis, r, taken, all_starts, all_stops);
     }
 }
 
-// A bin of few ends: all are tried.
-static __device__ void sap_mesh_try_bin(sap_mesh_finder* f, const sap_mesh_chosen_bin& bin, sap_mesh_ends ends) {
+// Tries all events of a bin that has few.
+static __device__ void sap_mesh_try_bin(sap_mesh_plane_search* search, const sap_mesh_chosen_bin& bin,
+                                        sap_mesh_ends ends) {
     uint32_t at = 0;
     for (int kind = 0; kind < SAP_MESH_KINDS; kind++) {
-        float* held = f->s->held + at;
+        float* held = search->s->held + at;
         for (uint32_t k = threadIdx.x; k < ends.count[kind]; k += SAP_MESH_THREADS) held[k] = ends.at[kind][k];
         ends.at[kind] = held;
         at += ends.count[kind];
     }
+    SAP_ASSERT(at <= SAP_MESH_ENDS_TRIED);
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < ends.count[SAP_MESH_STARTS] + ends.count[SAP_MESH_STOPS]; i += SAP_MESH_THREADS)
-        sap_mesh_count_end(f, ends, bin.axis, f->s->held[i], -INFINITY, INFINITY, bin.before, bin.after);
-    sap_mesh_agree(f);
+        sap_mesh_count_end(search, ends, bin.axis, search->s->held[i], -INFINITY, INFINITY, bin.before, bin.after);
+    sap_mesh_agree(search);
 }
 
-// The ends of one bin of the node: the most promising first, crowded ones narrowed down.
-static __device__ void sap_mesh_search_bin(sap_mesh_finder* f, const sap_mesh_chosen_bin& bin, const float* all) {
-    sap_mesh_find_shared* s = f->s;
+// Searches the events of one bin of the node.
+static __device__ void sap_mesh_search_bin(sap_mesh_plane_search* search, const sap_mesh_chosen_bin& bin,
+                                           const float* all) {
+    sap_mesh_search_shared* s = search->s;
     const sap_mesh_ends ends = sap_mesh_ends_of(bin, all);
     bool* taken = s->taken;
-    // The bin's edges, moved apart by more than rounding may have moved them.
-    const float from = sap_bin_edge(f->cell, bin.axis, bin.number),
-                to = sap_bin_edge(f->cell, bin.axis, bin.number + 1);
+    // The bin's edges, moved apart by more than rounding errors.
+    const float from = sap_bin_edge(search->cell, bin.axis, bin.number),
+                to = sap_bin_edge(search->cell, bin.axis, bin.number + 1);
     const float margin = (to - from) / SAP_MESH_BINS;
     uint32_t low = sap_ordinal_of(from - margin);
     const uint32_t high = sap_ordinal_of(to + margin);
-    if (sap_mesh_bound_between(f, bin.axis, from - margin, to + margin, bin.before, bin.after) > f->best.cost) return;
+    if (sap_mesh_bound_between(search, bin.axis, from - margin, to + margin, bin.before, bin.after) > search->best.cost)
+        return;
     if (bin.room <= SAP_MESH_ENDS_TRIED) {
-        sap_mesh_try_bin(f, bin, ends);
+        sap_mesh_try_bin(search, bin, ends);
         return;
     }
-    sap_mesh_fill_range(f, ends, &s->ranges[0], low, high, bin.before, bin.after);
+    sap_mesh_fill_range(search, ends, &s->ranges[0], low, high, bin.before, bin.after);
     for (int level = 0; level >= 0;) {
         sap_mesh_range* r = &s->ranges[level];
-        const int crowd = sap_mesh_search_range(f, ends, bin.axis, r, taken);
-        if (crowd < 0) {
+        const int dense = sap_mesh_search_range(search, ends, bin.axis, r, taken);
+        if (dense < 0) {
             level--;
             continue;
         }
-        const uint32_t sub = (uint32_t)crowd, before = sap_mesh_before(r, sub), after = sap_mesh_after(r, sub);
+        const uint32_t sub = (uint32_t)dense, before = sap_mesh_before(r, sub), after = sap_mesh_after(r, sub);
         low = sap_mesh_first_of(r, sub);
+        SAP_ASSERT(r->shift == 0 || level + 1 < SAP_MESH_SUB_LEVELS);
         if (r->shift)
-            sap_mesh_fill_range(f, ends, &s->ranges[++level], low, sap_mesh_last_of(r, sub), before, after);
+            sap_mesh_fill_range(search, ends, &s->ranges[++level], low, sap_mesh_last_of(r, sub), before, after);
         else
-            sap_mesh_try_one(f, ends, bin.axis, sap_real_of(low), before, after);
+            sap_mesh_try_plane(search, ends, bin.axis, sap_real_of(low), before, after);
     }
 }
 

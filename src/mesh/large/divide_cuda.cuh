@@ -1,4 +1,4 @@
-// A warp counts or divides the parts of a job, or of one of its units.
+// Counting and dividing the parts of a job, or of one of its units, by a warp.
 #ifndef SAPWOOD_MESH_LARGE_DIVIDE_CUDA_CUH
 #define SAPWOOD_MESH_LARGE_DIVIDE_CUDA_CUH
 
@@ -6,15 +6,15 @@
 #include "mesh/large/plan_cuda.cuh"
 
 enum {
-    SAP_MESH_LOADS = 8,   // of parts that a lane has under way while it counts
+    SAP_MESH_LOADS = 8,   // loads of parts that a lane has in flight while it counts
     SAP_MESH_AT_ONCE = 4, // parts that a lane divides at once
     SAP_MESH_TILE = SAP_WARP * SAP_MESH_AT_ONCE
 };
 
-// A part that a plane cuts: first its bounds and triangle, then what is left of it on the sides.
+// A part that a plane cuts: first its bounds (in `left`) and triangle, after clipping its bounds on both sides.
 typedef struct sap_mesh_cut {
     float left[6], right[6]; // lower x y z, upper x y z
-    int32_t sides;           // bits: left, right; at first the triangle
+    int32_t sides;           // first the triangle; after clipping bit 0: has left, bit 1: has right
 } sap_mesh_cut;
 
 // ---- Counting
@@ -43,21 +43,22 @@ static __device__ uint2 sap_mesh_count_sides(const sap_mesh_cuda_part* parts, in
     return make_uint2(sap_warp_sum(left), sap_warp_sum(right));
 }
 
-// One thread: a job's sides have been counted.
+// One thread decides what becomes of a job whose sides have been counted.
 static __device__ void sap_mesh_decide(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
     sap_mesh_cuda_state* state = b.state;
     const uint32_t left = job->sides[0], right = job->sides[1], small = (uint32_t)b.rules.small_node;
+    SAP_ASSERT(job->axis >= 0 && left + right >= (uint32_t)job->count);
     const float cost = sap_cell_cost(job->cell, sap_mesh_measure(job->cell, state->radius), job->axis, job->plane,
                                      b.rules.traversal, b.rules.intersection, (float)left, (float)right);
     if (!sap_is_worth(cost, b.rules.intersection, (float)job->count)) {
-        if (job->task == SAP_MESH_HALVE)
-            job->task = SAP_MESH_BIN;
+        if (job->task == SAP_MESH_TASK_MIDDLE)
+            job->task = SAP_MESH_TASK_BIN;
         else
-            sap_mesh_end_job(b, job);
+            sap_mesh_make_leaf(b, job);
         return;
     }
     if (!sap_may_cut(job->most, left, right)) {
-        sap_mesh_end_job(b, job);
+        sap_mesh_make_leaf(b, job);
         return;
     }
     const uint32_t far[2] = {left > small ? left : 0, right > small ? right : 0};
@@ -65,20 +66,20 @@ static __device__ void sap_mesh_decide(const sap_mesh_cuda_build& b, sap_mesh_cu
     const int64_t room = (int64_t)far[0] + far[1];
     const int other = !state->batch.side;
     const unsigned long long jobs = (unsigned)((far[0] > 0) + (far[1] > 0));
-    // All answers are under way before one is looked at.
+    // All atomic operations are issued before the first result is used.
     const unsigned long long old = atomicAdd(&state->used[other], (unsigned long long)room << SAP_MESH_JOB_BITS | jobs);
     const int64_t near_at = (int64_t)atomicAdd(&state->small_parts, near);
     job->children = sap_mesh_add_tops(b, job->top, job->axis, job->plane);
-    job->task = job->children ? SAP_MESH_SPLIT : SAP_MESH_GONE;
+    job->task = job->children ? SAP_MESH_TASK_DIVIDE : SAP_MESH_TASK_NONE;
     job->child_number = (int64_t)(old & ((1ull << SAP_MESH_JOB_BITS) - 1));
     job->child_below = (int64_t)(old >> SAP_MESH_JOB_BITS);
-    // In the second stack whatever comes later lies lower.
+    // The second stack grows downward.
     const int64_t far_at = other ? b.capacity - job->child_below - room : job->child_below;
     job->child_first[0] = far[0] ? far_at + (other ? far[1] : 0) : near_at;
     job->child_first[1] = far[1] ? far_at + (other ? 0 : far[0]) : near_at + (far[0] ? 0 : left);
 }
 
-// ---- Bins: where halving a node does not pay
+// ---- Bins: where the middle plane is not worth it
 
 // Adds parts to the warp's histogram: [starts, ends][axis][bin].
 static __device__ void sap_mesh_fill_bins(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
@@ -101,7 +102,7 @@ static __device__ void sap_mesh_fill_bins(const sap_mesh_cuda_build& b, const sa
     __syncwarp();
 }
 
-// The cheapest edge of bins, a lane an axis; then the job's sides are to be counted anew.
+// Chooses the cheapest edge of bins, one lane per axis. The job's sides then have to be counted again.
 static __device__ void sap_mesh_choose_edge(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
                                             const uint32_t* bins) {
     const int a = sap_lane();
@@ -128,7 +129,7 @@ static __device__ void sap_mesh_choose_edge(const sap_mesh_cuda_build& b, sap_me
             best.at = at + 0.0f;
         }
     }
-    for (int other = 1; other < 3; other++) { // lane 0 is to know the best of all; of equal ones the first axis
+    for (int other = 1; other < 3; other++) { // lane 0 takes the best of all; of equal costs the first axis
         const float cost = __shfl_sync(SAP_ALL_LANES, best_cost, other),
                     at = __shfl_sync(SAP_ALL_LANES, best.at, other);
         const int axis = __shfl_sync(SAP_ALL_LANES, best.axis, other);
@@ -142,15 +143,15 @@ static __device__ void sap_mesh_choose_edge(const sap_mesh_cuda_build& b, sap_me
         job->plane = best.at;
         job->planar_left = 0;
         job->sides[0] = job->sides[1] = job->arrived = 0;
-        job->task = SAP_MESH_COUNT;
-        if (best.axis < 0) sap_mesh_end_job(b, job);
+        job->task = SAP_MESH_TASK_COUNT;
+        if (best.axis < 0) sap_mesh_make_leaf(b, job);
     }
     __syncwarp();
 }
 
 // ---- Dividing
 
-// The bounds of what a lane has put on a side.
+// The bounds of the parts that a lane has put on a side.
 typedef struct sap_mesh_extent {
     float lower[3], upper[3];
 } sap_mesh_extent;
@@ -186,10 +187,11 @@ static __device__ __forceinline__ sap_mesh_box sap_mesh_box_get(const float* fro
     return box;
 }
 
-// Clips the parts that a warp has listed.
+// Clips the parts that the warp has listed.
 template <bool fast>
 static __device__ __forceinline__ void sap_mesh_clip_listed(const sap_mesh_cuda_build& b, sap_mesh_cut* cuts,
                                                             uint32_t count, int axis, float plane) {
+    SAP_ASSERT(count <= SAP_MESH_TILE);
     __syncwarp();
     for (uint32_t i = (uint32_t)sap_lane(); i < count; i += SAP_WARP) {
         const sap_mesh_box part = sap_mesh_box_get(cuts[i].left);
@@ -203,26 +205,26 @@ static __device__ __forceinline__ void sap_mesh_clip_listed(const sap_mesh_cuda_
     __syncwarp();
 }
 
-// Where the sides of a job go, and how far they have come.
+// The sides of a job while they fill: where they go, how many parts they have, and their bounds.
 typedef struct sap_mesh_sides {
     sap_mesh_cuda_part *left_to, *right_to;
     uint32_t left, right;
     sap_mesh_extent left_box, right_box;
 } sap_mesh_sides;
 
-// Puts a part on a side, if the lane has one for it.
+// Appends each lane's part, if it has one, to a side.
 static __device__ __forceinline__ void sap_mesh_append(sap_mesh_cuda_part* to, uint32_t* count, sap_mesh_extent* extent,
-                                                       bool some, const sap_mesh_box& box, int triangle) {
-    const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
-    if (some) {
+                                                       bool is_part, const sap_mesh_box& box, int triangle) {
+    const unsigned int all = __ballot_sync(SAP_ALL_LANES, is_part);
+    if (is_part) {
         to[*count + __popc(all & sap_lanes_below())] = sap_mesh_part_of(box, triangle);
         sap_mesh_widen(extent, box);
     }
     *count += __popc(all);
 }
 
-// Divides parts by a plane, in their order. Those that the plane cuts are few: they are listed, so that no lane idles
-// while they are clipped.
+// Divides parts by a plane, stably. Few parts are cut by the plane: they are listed first, so that no lane idles while
+// they are clipped.
 template <bool fast>
 static __device__ __forceinline__ void sap_mesh_divide(const sap_mesh_cuda_build& b, const sap_mesh_cuda_part* parts,
                                                        int32_t count, int axis, float plane, bool planar_left,
@@ -265,20 +267,20 @@ static __device__ __forceinline__ void sap_mesh_divide(const sap_mesh_cuda_build
     }
 }
 
-// Whether a side's box will be looked at.
-static __device__ __forceinline__ bool sap_mesh_is_far(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
-                                                       int side) {
+// Whether a side has more than small_node parts before clipping: then its box is needed.
+static __device__ __forceinline__ bool sap_mesh_is_large(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
+                                                         int side) {
     return job->sides[side] > (uint32_t)b.rules.small_node;
 }
 
-// The bounds of what a warp has put on the sides, a bound a lane: those of child_box, 12 in a row.
+// The bounds of the parts that the warp has put on the sides, one bound per lane, in the order of child_box.
 static __device__ __forceinline__ float sap_mesh_bounds(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job,
                                                         const sap_mesh_sides& sides) {
     float bound = 0;
     SAP_UNROLL
     for (int side = 0; side < 2; side++) {
         const sap_mesh_extent& e = side ? sides.right_box : sides.left_box;
-        if (!sap_mesh_is_far(b, job, side)) continue;
+        if (!sap_mesh_is_large(b, job, side)) continue;
         SAP_UNROLL
         for (int k = 0; k < 3; k++) {
             const float least = sap_real_of(sap_warp_min(sap_ordinal_of(e.lower[k])));
@@ -290,9 +292,11 @@ static __device__ __forceinline__ float sap_mesh_bounds(const sap_mesh_cuda_buil
     return bound;
 }
 
-// A job's children are known: counts after clipping, and the bounds of what lanes have of them.
-static __device__ __forceinline__ void sap_mesh_know_children(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
-                                                              const sap_mesh_sides& sides) {
+// Writes the counts of a job's children after clipping, and their bounds, merged from all lanes.
+static __device__ __forceinline__ void sap_mesh_write_children(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
+                                                               const sap_mesh_sides& sides) {
+    SAP_ASSERT(sides.left <= job->sides[0] && sides.right <= job->sides[1]);
+    SAP_ASSERT(sides.left + sides.right >= (uint32_t)job->count);
     const float bound = sap_mesh_bounds(b, job, sides);
     if (sap_lane() < 12) job->child_box[sap_lane() / 6][sap_lane() % 6] = bound;
     if (sap_lane() == 0) job->child_count[0] = sides.left;
@@ -302,15 +306,15 @@ static __device__ __forceinline__ void sap_mesh_know_children(const sap_mesh_cud
 
 static __device__ __forceinline__ sap_mesh_cuda_part* sap_mesh_child_parts(const sap_mesh_cuda_build& b,
                                                                            const sap_mesh_cuda_job* job, int side) {
-    return (sap_mesh_is_far(b, job, side) ? b.parts : b.small) + job->child_first[side];
+    return (sap_mesh_is_large(b, job, side) ? b.parts : b.small) + job->child_first[side];
 }
 
-// Divides some of a job's parts; `before`: those that warps before this one reserve.
+// Divides a job's parts or a unit of them. before: places on the sides that belong to the units before.
 template <bool fast>
-static __device__ __forceinline__ sap_mesh_sides sap_mesh_divide_some(const sap_mesh_cuda_build& b,
-                                                                      const sap_mesh_cuda_job* job,
-                                                                      const sap_mesh_cuda_part* parts, int32_t count,
-                                                                      sap_mesh_cut* cuts, uint2 before) {
+static __device__ __forceinline__ sap_mesh_sides sap_mesh_divide_parts(const sap_mesh_cuda_build& b,
+                                                                       const sap_mesh_cuda_job* job,
+                                                                       const sap_mesh_cuda_part* parts, int32_t count,
+                                                                       sap_mesh_cut* cuts, uint2 before) {
     sap_mesh_sides sides;
     sides.left_to = sap_mesh_child_parts(b, job, 0) + before.x;
     sides.right_to = sap_mesh_child_parts(b, job, 1) + before.y;
@@ -322,6 +326,7 @@ static __device__ __forceinline__ sap_mesh_sides sap_mesh_divide_some(const sap_
 
 static __device__ void sap_mesh_copy_leaf(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int32_t from,
                                           int32_t to) {
+    SAP_ASSERT(job->child_first[0] + to <= b.staged_capacity);
     for (int32_t i = from + sap_lane(); i < to; i += SAP_WARP)
         b.staged[job->child_first[0] + i] = sap_mesh_part_triangle(b.parts[job->first + i]);
 }

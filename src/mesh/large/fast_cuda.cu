@@ -1,4 +1,4 @@
-// FAST's nodes of many parts (Zhou, Hou, Wang and Guo 2008).
+// FAST's large nodes (Zhou, Hou, Wang and Guo 2008).
 #include "mesh/large/level_cuda.cuh"
 
 namespace {

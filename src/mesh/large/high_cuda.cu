@@ -1,13 +1,13 @@
-// HIGH's nodes of many parts: the cheapest plane of all, triangles clipped exactly.
+// HIGH's large nodes: the cheapest of all planes, triangles clipped exactly.
 //
-// A block finds a node's plane. In nodes of very many parts that would take one block too long: all warps fill the
-// bins, a unit each, and collect the ends of parts in the bins that a block has chosen; then a block searches them.
+// One block finds the plane of a node. A huge node would take one block too long: all warps fill its bins, one unit
+// each, and collect the events in the bins that a block has chosen; then a block searches them.
 #include "mesh/large/level_cuda.cuh"
 #include "mesh/large/plane_cuda.cuh"
 
 namespace {
 
-enum { CROWD_UNITS = 32 }; // a node of more is for all warps
+enum { HUGE_UNITS = 32 }; // a node of more units is huge: all warps search it
 
 typedef sap_mesh_cuda_batch batch;
 
@@ -15,24 +15,25 @@ struct close_nothing {
     __device__ void operator()(sap_mesh_cuda_state*) const {}
 };
 
-// What is known of such a node between the steps, where its bins were.
-struct crowd {
+// What is known of a huge node between the steps. It is kept where the node's bins were.
+struct huge_node {
     sap_mesh_priced best;
     sap_mesh_choice choice;
 };
-static_assert(sizeof(crowd) <= 6 * SAP_MESH_BINS * sizeof(uint32_t), "a job's bins have room for what follows");
+static_assert(sizeof(huge_node) <= 6 * SAP_MESH_BINS * sizeof(uint32_t), "a job's bins have room for what follows");
 
 __device__ __forceinline__ uint32_t* bins_of(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
-    return b.bins + (int64_t)(job->first_unit / 2) * 6 * SAP_MESH_BINS; // it has two units at least
+    SAP_ASSERT(job->units >= 2); // so that no two jobs have the same bins
+    return b.bins + (int64_t)(job->first_unit / 2) * 6 * SAP_MESH_BINS;
 }
-__device__ __forceinline__ crowd* crowd_of(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
-    return (crowd*)bins_of(b, job);
+__device__ __forceinline__ huge_node* huge_node_of(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
+    return (huge_node*)bins_of(b, job);
 }
-__device__ __forceinline__ bool is_crowd(const sap_mesh_cuda_job* job) {
-    return job->task == SAP_MESH_FIND && job->units > CROWD_UNITS;
+__device__ __forceinline__ bool is_huge(const sap_mesh_cuda_job* job) {
+    return job->task == SAP_MESH_TASK_FIND && job->units > HUGE_UNITS;
 }
 
-// While planes are found, the room for the parts of the batch's children is scratch memory.
+// While planes are searched, the room for the parts of the batch's children serves as scratch memory.
 __device__ __forceinline__ float* scratch_of(const sap_mesh_cuda_build& b, const batch& at,
                                              const sap_mesh_cuda_job* job) {
     const int64_t before = job->below - sap_mesh_parts_below(b, b.state, at.side, at.from);
@@ -47,11 +48,11 @@ __device__ __forceinline__ void set_plane(const sap_mesh_cuda_build& b, sap_mesh
     job->plane = plane.at;
     job->planar_left = plane.planar_left;
     job->sides[0] = job->sides[1] = job->arrived = 0;
-    job->task = SAP_MESH_COUNT;
-    if (plane.axis < 0) sap_mesh_end_job(b, job);
+    job->task = SAP_MESH_TASK_COUNT;
+    if (plane.axis < 0) sap_mesh_make_leaf(b, job);
 }
 
-// ---- Nodes of very many parts, step by step
+// ---- Huge nodes, step by step
 
 // A warp counts the parts of a unit in bins.
 __device__ void fill_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int number, uint32_t* bins) {
@@ -63,39 +64,40 @@ __device__ void fill_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job*
     __syncwarp();
 }
 
-// A block chooses the bins that are searched.
-__device__ void choose_of_crowd(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, sap_mesh_find_shared* s) {
+// A block chooses the bins to search.
+__device__ void choose_in_huge_node(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, sap_mesh_search_shared* s) {
     uint32_t* all = bins_of(b, job);
-    sap_mesh_finder f;
+    sap_mesh_plane_search search;
     float scale[3];
-    sap_mesh_finder_begin(b, job->cell, s, &f, scale);
+    sap_mesh_plane_search_begin(b, job->cell, s, &search, scale);
     for (int i = (int)threadIdx.x; i < 2 * SAP_MESH_EDGES; i += SAP_MESH_THREADS) {
         (&s->bins[0][0])[i] = __ldcg(&all[i]);
         all[i] = 0;
     }
     __syncthreads();
-    sap_mesh_choose_bins(&f, (uint32_t)job->count, scale);
+    sap_mesh_choose_bins(&search, (uint32_t)job->count, scale);
     if (s->choice.count == 0) {
-        set_plane(b, job, f.best.plane);
+        set_plane(b, job, search.best.plane);
     } else if (threadIdx.x == 0) {
-        crowd_of(b, job)->best = f.best;
-        crowd_of(b, job)->choice = s->choice;
+        huge_node_of(b, job)->best = search.best;
+        huge_node_of(b, job)->choice = s->choice;
     }
 }
 
-// What a warp knows while it collects the ends of parts in a unit.
+// A warp's memory while it collects the events of a unit.
 struct unit_ends {
     int8_t number[SAP_MESH_EDGES];
     uint32_t at[SAP_MESH_CHOSEN][SAP_MESH_KINDS];
 };
 
-// A warp collects a unit's ends: it counts them, takes room for them, and puts them there.
+// A warp collects a unit's events: it counts them, reserves places for them, and writes them.
 __device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job, int number, float* scratch,
                             unit_ends* own) {
     int32_t from, count = sap_mesh_unit_parts(job, number, &from);
     const sap_mesh_cuda_part* parts = b.parts + job->first + from;
-    sap_mesh_choice* choice = &crowd_of(b, job)->choice;
+    sap_mesh_choice* choice = &huge_node_of(b, job)->choice;
     const int lane = sap_lane(), kinds = choice->count * SAP_MESH_KINDS;
+    SAP_ASSERT(choice->count <= SAP_MESH_CHOSEN && kinds <= SAP_WARP);
     const sap_measure m = sap_mesh_measure(job->cell, b.state->radius);
     float scale[3];
     for (int a = 0; a < 3; a++) scale[a] = sap_bin_scale(job->cell, m, a);
@@ -121,27 +123,27 @@ __device__ void gather_unit(const sap_mesh_cuda_build& b, const sap_mesh_cuda_jo
     }
 }
 
-// A block searches what has been collected.
-__device__ void search_crowd(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, const float* scratch,
-                             sap_mesh_find_shared* s) {
+// A block searches the events that have been collected.
+__device__ void search_huge_node(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, const float* scratch,
+                                 sap_mesh_search_shared* s) {
     uint32_t* all = bins_of(b, job);
-    sap_mesh_finder f;
+    sap_mesh_plane_search search;
     float scale[3];
-    sap_mesh_finder_begin(b, job->cell, s, &f, scale);
-    f.best = crowd_of(b, job)->best;
+    sap_mesh_plane_search_begin(b, job->cell, s, &search, scale);
+    search.best = huge_node_of(b, job)->best;
     for (int i = (int)threadIdx.x; i < (int)(sizeof(sap_mesh_choice) / sizeof(uint32_t)); i += SAP_MESH_THREADS)
-        ((uint32_t*)&s->choice)[i] = __ldcg((const uint32_t*)&crowd_of(b, job)->choice + i);
+        ((uint32_t*)&s->choice)[i] = __ldcg((const uint32_t*)&huge_node_of(b, job)->choice + i);
     __syncthreads();
     for (int i = (int)threadIdx.x; i < 2 * SAP_MESH_EDGES; i += SAP_MESH_THREADS) all[i] = 0;
-    sap_mesh_search_bins(&f, scratch);
-    set_plane(b, job, f.best.plane);
+    sap_mesh_search_bins(&search, scratch);
+    set_plane(b, job, search.best.plane);
 }
 
 struct sap_mesh_high {
     enum { fast = 0 };
-    typedef sap_mesh_find_shared shared;
+    typedef sap_mesh_search_shared shared;
 
-    // Shows each job to a block, or each unit of a node of very many parts to a warp.
+    // Calls with(job) by one block per job, or with(job, unit) by one warp per unit of a huge node.
     template <typename work>
     static __device__ __forceinline__ void each_job(const sap_mesh_cuda_build& b, const batch& at, work with) {
         for (uint32_t i = at.from + blockIdx.x; i < at.to; i += gridDim.x) {
@@ -150,41 +152,41 @@ struct sap_mesh_high {
         }
     }
     template <typename work>
-    static __device__ __forceinline__ void each_crowd_unit(const sap_mesh_cuda_build& b, const batch& at, work with) {
+    static __device__ __forceinline__ void each_huge_unit(const sap_mesh_cuda_build& b, const batch& at, work with) {
         const uint32_t warp = blockIdx.x * SAP_MESH_WARPS + threadIdx.x / SAP_WARP;
         for (uint32_t i = warp; i < at.units; i += gridDim.x * SAP_MESH_WARPS) {
             const int2 entry = b.units[at.parity][i];
-            if (is_crowd(&b.jobs[entry.x])) with(&b.jobs[entry.x], entry.y);
+            if (is_huge(&b.jobs[entry.x])) with(&b.jobs[entry.x], entry.y);
         }
     }
 
     static __device__ void find(const sap_mesh_cuda_build& b, sap_mesh_large_shared<sap_mesh_high>* s,
-                                unsigned int* meetings) {
+                                unsigned int* barriers) {
         const batch at = s->batch;
-        const bool crowds = at.units > CROWD_UNITS;
+        const bool any_huge = at.units > HUGE_UNITS;
         sap_mesh_warp_shared* own = &s->of.warp[threadIdx.x / SAP_WARP];
-        sap_mesh_find_shared* find = &s->of.find;
-        if (crowds) {
-            each_crowd_unit(b, at, [&](sap_mesh_cuda_job* job, int number) { fill_unit(b, job, number, own->bins); });
-            sap_mesh_meet(b, s, meetings, close_nothing());
+        sap_mesh_search_shared* find = &s->of.find;
+        if (any_huge) {
+            each_huge_unit(b, at, [&](sap_mesh_cuda_job* job, int number) { fill_unit(b, job, number, own->bins); });
+            sap_mesh_barrier(b, s, barriers, close_nothing());
         }
         each_job(b, at, [&](sap_mesh_cuda_job* job) {
-            if (is_crowd(job))
-                choose_of_crowd(b, job, find);
-            else if (job->task == SAP_MESH_FIND)
+            if (is_huge(job))
+                choose_in_huge_node(b, job, find);
+            else if (job->task == SAP_MESH_TASK_FIND)
                 set_plane(b, job, sap_mesh_find_plane(b, job, scratch_of(b, at, job), find));
         });
-        if (crowds) {
-            sap_mesh_meet(b, s, meetings, close_nothing());
-            each_crowd_unit(b, at, [&](sap_mesh_cuda_job* job, int number) {
+        if (any_huge) {
+            sap_mesh_barrier(b, s, barriers, close_nothing());
+            each_huge_unit(b, at, [&](sap_mesh_cuda_job* job, int number) {
                 gather_unit(b, job, number, scratch_of(b, at, job), (unit_ends*)own);
             });
-            sap_mesh_meet(b, s, meetings, close_nothing());
+            sap_mesh_barrier(b, s, barriers, close_nothing());
             each_job(b, at, [&](sap_mesh_cuda_job* job) {
-                if (is_crowd(job)) search_crowd(b, job, scratch_of(b, at, job), find);
+                if (is_huge(job)) search_huge_node(b, job, scratch_of(b, at, job), find);
             });
         }
-        sap_mesh_meet(b, s, meetings, close_nothing());
+        sap_mesh_barrier(b, s, barriers, close_nothing());
     }
 };
 

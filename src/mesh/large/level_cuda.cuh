@@ -1,26 +1,26 @@
-// Nodes of many parts: one kernel whose blocks run together divides all of a level at once, level by level.
+// Large nodes: one cooperative kernel divides all nodes of a level at once, level by level.
 //
-// Nodes of up to SAP_MESH_ALONE parts are a warp's business from first to last. Larger ones are counted by several
-// warps, the last of which decides; after a meeting of all they are divided by the same warps, the last of which plans
-// the children. The last block to come to the meeting at a level's end chooses the next level.
+// One warp does everything for a node of up to SAP_MESH_ONE_WARP places. For a larger node several warps count the
+// sides, and the last of them decides; after a barrier of all blocks the same warps divide it, and the last of them
+// plans the children. The last block to arrive at the barrier at a level's end chooses the next level.
 #ifndef SAPWOOD_MESH_LARGE_LEVEL_CUDA_CUH
 #define SAPWOOD_MESH_LARGE_LEVEL_CUDA_CUH
 
 #include "mesh/large/divide_cuda.cuh"
 
-// A quality has `fast`, whether triangles are clipped cheaply; `shared`, shared memory; and, unless it is fast, static
-// find(build, shared memory, meetings), by which all blocks find the planes of the batch's jobs, whose task is
-// SAP_MESH_FIND, and meet: it sets axis, plane and planar_left, and the task to SAP_MESH_COUNT; or it calls
-// sap_mesh_end_job.
+// A quality defines `fast`, whether triangles are clipped cheaply; `shared`, its shared memory; and, unless it is fast,
+// static find(build, shared memory, barriers): all blocks find the planes of the batch's jobs whose task is
+// SAP_MESH_TASK_FIND and end with a barrier. find() sets axis, plane and planar_left, and the task to
+// SAP_MESH_TASK_COUNT; or it calls sap_mesh_make_leaf.
 union sap_mesh_warp_shared {
     uint32_t bins[6 * SAP_MESH_BINS];
     sap_mesh_cut cuts[SAP_MESH_TILE];
 };
 
 template <typename quality> struct sap_mesh_large_shared {
-    bool last;                 // to come to a meeting
-    sap_mesh_cuda_batch batch; // as of the last meeting
-    sap_mesh_cuda_state state; // while the block is closing
+    bool last;                 // this block arrived last at the barrier
+    sap_mesh_cuda_batch batch; // as of the last barrier
+    sap_mesh_cuda_state state; // while the last block runs `close`
     sap_mesh_cuda_job job[SAP_MESH_WARPS];
     union {
         sap_mesh_warp_shared warp[SAP_MESH_WARPS];
@@ -28,20 +28,21 @@ template <typename quality> struct sap_mesh_large_shared {
     } of;
 };
 
-// ---- Meetings
+// ---- Barriers
 
-// Copies whole words, by a block, past the cache of its multiprocessor.
+// A block copies whole words past the cache of its multiprocessor.
 static __device__ __forceinline__ void sap_mesh_copy_words(void* to, const void* from, size_t bytes) {
     for (int i = (int)threadIdx.x; i < (int)(bytes / sizeof(uint32_t)); i += SAP_MESH_THREADS)
         ((uint32_t*)to)[i] = __ldcg((const uint32_t*)from + i);
 }
 
-// All blocks meet; what they wrote before, all see behind. The last block to come does the closing, on a copy of the
-// state, which nobody else touches meanwhile; then all know the batch.
+// A barrier of all blocks: afterwards all see what any wrote before. The last block to arrive runs `close` on a copy of
+// the state, which no other block touches meanwhile. Then all blocks copy the batch.
 template <typename shared, typename closing>
-static __device__ void sap_mesh_meet(const sap_mesh_cuda_build& b, shared* s, unsigned int* meetings, closing close) {
+static __device__ void sap_mesh_barrier(const sap_mesh_cuda_build& b, shared* s, unsigned int* barriers,
+                                        closing close) {
     sap_mesh_cuda_state* state = b.state;
-    const unsigned int now = ++*meetings;
+    const unsigned int now = ++*barriers;
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
@@ -74,7 +75,7 @@ static __device__ __forceinline__ int64_t sap_mesh_jobs_of(const sap_mesh_cuda_s
     return (int64_t)(state->used[side] & ((1ull << SAP_MESH_JOB_BITS) - 1));
 }
 
-// Parts of a stack below one of its jobs.
+// The number of parts of a stack below one of its jobs.
 static __device__ __forceinline__ int64_t sap_mesh_parts_below(const sap_mesh_cuda_build& b,
                                                                const sap_mesh_cuda_state* state, int side,
                                                                int64_t number) {
@@ -83,28 +84,31 @@ static __device__ __forceinline__ int64_t sap_mesh_parts_below(const sap_mesh_cu
     return b.jobs[sap_mesh_slot(b, side, number)].below;
 }
 
-// Whether there is room for all that may come of the last jobs of a stack, from one on.
+// Whether all results of the last jobs of a stack, from `from` on, surely fit into memory.
 static __device__ bool sap_mesh_fits(const sap_mesh_cuda_build& b, const sap_mesh_cuda_state* state, int side,
                                      int64_t from) {
     const int64_t stack = (int64_t)(state->used[side] >> SAP_MESH_JOB_BITS);
     const int64_t free = b.capacity - stack - (int64_t)(state->used[!side] >> SAP_MESH_JOB_BITS);
+    SAP_ASSERT(free >= 0);
     const int64_t jobs = sap_mesh_jobs_of(state, side) - from;
     const int64_t parts = stack - sap_mesh_parts_below(b, state, side, from);
+    SAP_ASSERT(jobs >= 0 && parts >= 0);
     return 2 * parts <= free && 2 * jobs * b.rules.small_node <= b.small_capacity - (int64_t)state->small_parts &&
            2 * jobs <= b.root_capacity - (int64_t)state->roots &&
            parts <= b.staged_capacity - (int64_t)state->staged_positions;
 }
 
-// Takes the jobs that have been worked on off their stack.
+// Removes the jobs of the batch, which are done, from their stack.
 static __device__ void sap_mesh_pop(const sap_mesh_cuda_build& b, sap_mesh_cuda_state* state) {
     sap_mesh_cuda_batch* batch = &state->batch;
     if (batch->to == batch->from) return;
+    SAP_ASSERT(batch->from < batch->to);
     const int64_t below = sap_mesh_parts_below(b, state, batch->side, batch->from);
     state->used[batch->side] = (unsigned long long)below << SAP_MESH_JOB_BITS | batch->from;
     batch->to = batch->from;
 }
 
-// The first job of a stack from which on all fit; their number if not even the last does.
+// The first job of a stack from which on all jobs fit; the number of jobs if not even the last fits.
 static __device__ int64_t sap_mesh_first_that_fits(const sap_mesh_cuda_build& b, const sap_mesh_cuda_state* state,
                                                    int side) {
     int64_t does_not = 0, fits = sap_mesh_jobs_of(state, side);
@@ -116,7 +120,7 @@ static __device__ int64_t sap_mesh_first_that_fits(const sap_mesh_cuda_build& b,
     return fits;
 }
 
-// One thread chooses the jobs to be worked on next: as many of the last as surely fit.
+// One thread chooses the next batch: as many of the last jobs of a stack as surely fit.
 static __device__ void sap_mesh_choose(const sap_mesh_cuda_build& b, sap_mesh_cuda_state* state) {
     sap_mesh_cuda_batch* batch = &state->batch;
     const int fresh_side = !batch->side;
@@ -124,16 +128,16 @@ static __device__ void sap_mesh_choose(const sap_mesh_cuda_build& b, sap_mesh_cu
     if (sap_mesh_jobs_of(state, !batch->side)) batch->side = !batch->side;
     const int64_t jobs = sap_mesh_jobs_of(state, batch->side);
     int64_t from = 0;
-    if (jobs == 0) state->stop = state->stop ? state->stop : SAP_MESH_DONE;
+    if (jobs == 0) state->stop = state->stop ? state->stop : SAP_MESH_STOP_DONE;
     if (!state->stop) {
         from = sap_mesh_first_that_fits(b, state, batch->side);
         if (from == jobs) {
-            state->stop = state->roots ? SAP_MESH_FULL : SAP_MESH_TIGHT;
-            state->fresh = UINT32_MAX; // units are to be listed anew
+            state->stop = state->roots ? SAP_MESH_STOP_ROOTS : SAP_MESH_STOP_ROOM;
+            state->fresh = UINT32_MAX; // units have to be listed again
         }
     }
-    batch->over = state->stop;
-    if (batch->over) return;
+    batch->stop = state->stop;
+    if (batch->stop) return;
     batch->parity ^= 1;
     state->units[batch->parity ^ 1] = 0;
     batch->listed = fresh_side == batch->side && state->fresh == (uint32_t)from;
@@ -143,25 +147,25 @@ static __device__ void sap_mesh_choose(const sap_mesh_cuda_build& b, sap_mesh_cu
     state->fresh = (uint32_t)sap_mesh_jobs_of(state, !batch->side);
 }
 
-// The units of a level that is not just what the last one left, by a block.
+// A block lists the units of a batch that is not exactly the children of the last batch.
 static __device__ void sap_mesh_list_units(const sap_mesh_cuda_build& b, sap_mesh_cuda_state* state) {
     sap_mesh_cuda_batch* batch = &state->batch;
     for (uint32_t i = batch->from + threadIdx.x; i < batch->to; i += SAP_MESH_THREADS) {
         const int64_t slot = sap_mesh_slot(b, batch->side, i);
         sap_mesh_cuda_job* job = &b.jobs[slot];
-        if (job->task == SAP_MESH_GONE || !job->units) continue;
+        if (job->task == SAP_MESH_TASK_NONE || !job->units) continue;
         job->first_unit = (int32_t)atomicAdd(&batch->units, (uint32_t)job->units);
         for (int32_t k = 0; k < job->units; k++) b.units[batch->parity][job->first_unit + k] = make_int2((int)slot, k);
     }
 }
 
-// What the last block does at the end of a level, and at the end of a round of counting.
+// What the last block does at a level's end, and after each round of counting.
 struct sap_mesh_close_level {
     const sap_mesh_cuda_build& b;
     __device__ void operator()(sap_mesh_cuda_state* state) const {
         if (threadIdx.x == 0) sap_mesh_choose(b, state);
         __syncthreads();
-        if (!state->batch.over && !state->batch.listed) sap_mesh_list_units(b, state);
+        if (!state->batch.stop && !state->batch.listed) sap_mesh_list_units(b, state);
     }
 };
 struct sap_mesh_close_round {
@@ -175,7 +179,7 @@ struct sap_mesh_close_round {
 // ---- Jobs of several warps
 
 static __device__ __forceinline__ bool sap_mesh_is_to_count(const sap_mesh_cuda_job* job) {
-    return job->task == SAP_MESH_HALVE || job->task == SAP_MESH_COUNT;
+    return job->task == SAP_MESH_TASK_MIDDLE || job->task == SAP_MESH_TASK_COUNT;
 }
 
 // A warp's copy of a job.
@@ -186,31 +190,32 @@ static __device__ __forceinline__ void sap_mesh_copy_job(const sap_mesh_cuda_job
     __syncwarp();
 }
 
-// Whether this warp's unit is the last of its job to be done.
+// Whether this warp's unit is the last unit of its job to arrive.
 static __device__ bool sap_mesh_is_last_unit(sap_mesh_cuda_job* job, int32_t units) {
     uint32_t before = 0;
     __threadfence();
     __syncwarp();
     if (sap_lane() == 0) before = atomicAdd(&job->arrived, 1u);
     before = __shfl_sync(SAP_ALL_LANES, before, 0);
+    SAP_ASSERT((int32_t)before < units);
     if ((int32_t)before + 1 != units) return false;
     __threadfence();
     return true;
 }
 
-enum { SAP_MESH_UNITS_AT_ONCE = 4 }; // that a lane looks at
+enum { SAP_MESH_UNITS_AT_ONCE = 4 }; // units per lane
 
-// Turns the units' numbers of parts on the sides into those before each; the sums of all.
+// Turns the units' counts of both sides into the sums before each unit. Returns the sums of all.
 static __device__ uint2 sap_mesh_scan_units(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* job) {
     const int lane = sap_lane();
-    sap_mesh_cuda_unit* said = b.said + job->first_unit;
+    sap_mesh_cuda_unit* results = b.results + job->first_unit;
     uint2 before = make_uint2(0, 0);
     for (int32_t first = 0; first < job->units; first += SAP_WARP * SAP_MESH_UNITS_AT_ONCE) {
         const int32_t i = first + lane * SAP_MESH_UNITS_AT_ONCE;
         uint2 own[SAP_MESH_UNITS_AT_ONCE], sum = make_uint2(0, 0);
         SAP_UNROLL
         for (int k = 0; k < SAP_MESH_UNITS_AT_ONCE; k++) {
-            own[k] = i + k < job->units ? __ldcg(&said[i + k].sides) : make_uint2(0, 0);
+            own[k] = i + k < job->units ? __ldcg(&results[i + k].sides) : make_uint2(0, 0);
             sum.x += own[k].x;
             sum.y += own[k].y;
         }
@@ -223,7 +228,7 @@ static __device__ uint2 sap_mesh_scan_units(const sap_mesh_cuda_build& b, const 
         uint2 at = make_uint2(before.x + sum.x - mine.x, before.y + sum.y - mine.y);
         SAP_UNROLL
         for (int k = 0; k < SAP_MESH_UNITS_AT_ONCE; k++) {
-            if (i + k < job->units) said[i + k].sides = at;
+            if (i + k < job->units) results[i + k].sides = at;
             at.x += own[k].x;
             at.y += own[k].y;
         }
@@ -233,11 +238,11 @@ static __device__ uint2 sap_mesh_scan_units(const sap_mesh_cuda_build& b, const 
     return before;
 }
 
-// The last unit's warp has decided what becomes of a job.
+// Writes back a job about which the warp of its last unit has decided.
 static __device__ __forceinline__ void sap_mesh_hand_back(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
                                                           sap_mesh_cuda_job* to) {
     if (sap_lane() == 0) {
-        const bool again = job->task == SAP_MESH_BIN || job->task == SAP_MESH_COUNT;
+        const bool again = job->task == SAP_MESH_TASK_BIN || job->task == SAP_MESH_TASK_COUNT;
         job->arrived = 0;
         if (again) atomicAdd(&b.state->again, 1u);
     }
@@ -247,7 +252,7 @@ static __device__ __forceinline__ void sap_mesh_hand_back(const sap_mesh_cuda_bu
 static __device__ void sap_mesh_count_unit(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, sap_mesh_cuda_job* to,
                                            int64_t unit, const sap_mesh_cuda_part* parts, int32_t count) {
     const uint2 own = sap_mesh_count_sides(parts, count, job->axis, job->plane, job->planar_left != 0);
-    if (sap_lane() == 0) b.said[unit].sides = own;
+    if (sap_lane() == 0) b.results[unit].sides = own;
     if (!sap_mesh_is_last_unit(to, job->units)) return;
     const uint2 sides = sap_mesh_scan_units(b, job);
     if (sap_lane() == 0) {
@@ -260,7 +265,8 @@ static __device__ void sap_mesh_count_unit(const sap_mesh_cuda_build& b, sap_mes
 
 static __device__ void sap_mesh_bin_unit(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, sap_mesh_cuda_job* to,
                                          const sap_mesh_cuda_part* parts, int32_t count, uint32_t* bins) {
-    uint32_t* all = b.bins + (int64_t)(job->first_unit / 2) * 6 * SAP_MESH_BINS; // it has two units at least
+    SAP_ASSERT(job->units >= 2); // so that no two jobs have the same bins
+    uint32_t* all = b.bins + (int64_t)(job->first_unit / 2) * 6 * SAP_MESH_BINS;
     sap_mesh_fill_bins(b, job, parts, count, bins);
     for (int i = sap_lane(); i < 6 * SAP_MESH_BINS; i += SAP_WARP)
         if (bins[i]) atomicAdd(&all[i], bins[i]);
@@ -274,47 +280,48 @@ static __device__ void sap_mesh_bin_unit(const sap_mesh_cuda_build& b, sap_mesh_
     sap_mesh_hand_back(b, job, to);
 }
 
-// A unit's parts.
+// The first place of a unit's parts, in *from, and the number of places.
 static __device__ __forceinline__ int32_t sap_mesh_unit_parts(const sap_mesh_cuda_job* job, int32_t number,
                                                               int32_t* from) {
     *from = number * job->unit_parts;
+    SAP_ASSERT(number < job->units && *from < job->room);
     return job->room - *from < job->unit_parts ? job->room - *from : job->unit_parts;
 }
 
-static __device__ void sap_mesh_look_at_unit(const sap_mesh_cuda_build& b, int2 entry, sap_mesh_cuda_job* job,
-                                             uint32_t* bins) {
+static __device__ void sap_mesh_count_or_bin_unit(const sap_mesh_cuda_build& b, int2 entry, sap_mesh_cuda_job* job,
+                                                  uint32_t* bins) {
     sap_mesh_cuda_job* to = &b.jobs[entry.x];
     sap_mesh_copy_job(to, job);
     int32_t from, count = sap_mesh_unit_parts(job, entry.y, &from);
     const sap_mesh_cuda_part* parts = b.parts + job->first + from;
     if (sap_mesh_is_to_count(job))
         sap_mesh_count_unit(b, job, to, job->first_unit + entry.y, parts, count);
-    else if (job->task == SAP_MESH_BIN)
+    else if (job->task == SAP_MESH_TASK_BIN)
         sap_mesh_bin_unit(b, job, to, parts, count, bins);
 }
 
-// What a unit has reserved and not used.
+// Fills the places with holes that a unit has reserved and not used.
 static __device__ void sap_mesh_fill_holes(sap_mesh_cuda_part* to, uint32_t from, uint32_t count) {
     for (uint32_t i = from + (uint32_t)sap_lane(); i < count; i += SAP_WARP) to[i] = sap_mesh_hole();
 }
 
-// Sums up what the units have said of the sides.
+// Merges the units' results of both sides.
 static __device__ __forceinline__ sap_mesh_sides sap_mesh_join_units(const sap_mesh_cuda_build& b,
                                                                      const sap_mesh_cuda_job* job) {
     sap_mesh_sides sides;
     sides.left = sides.right = 0;
     sides.left_box = sides.right_box = sap_mesh_no_extent();
     for (int32_t i = sap_lane(); i < job->units; i += SAP_WARP) {
-        const sap_mesh_cuda_unit* said = &b.said[job->first_unit + i];
-        const uint2 kept = __ldcg(&said->kept);
+        const sap_mesh_cuda_unit* results = &b.results[job->first_unit + i];
+        const uint2 kept = __ldcg(&results->kept);
         sides.left += kept.x;
         sides.right += kept.y;
         SAP_UNROLL
         for (int k = 0; k < 3; k++) {
-            sides.left_box.lower[k] = fminf(sides.left_box.lower[k], __ldcg(&said->box[0][k]));
-            sides.left_box.upper[k] = fmaxf(sides.left_box.upper[k], __ldcg(&said->box[0][3 + k]));
-            sides.right_box.lower[k] = fminf(sides.right_box.lower[k], __ldcg(&said->box[1][k]));
-            sides.right_box.upper[k] = fmaxf(sides.right_box.upper[k], __ldcg(&said->box[1][3 + k]));
+            sides.left_box.lower[k] = fminf(sides.left_box.lower[k], __ldcg(&results->box[0][k]));
+            sides.left_box.upper[k] = fmaxf(sides.left_box.upper[k], __ldcg(&results->box[0][3 + k]));
+            sides.right_box.lower[k] = fminf(sides.right_box.lower[k], __ldcg(&results->box[1][k]));
+            sides.right_box.upper[k] = fmaxf(sides.right_box.upper[k], __ldcg(&results->box[1][3 + k]));
         }
     }
     sides.left = sap_warp_sum(sides.left);
@@ -327,30 +334,32 @@ static __device__ __forceinline__ void sap_mesh_divide_unit(const sap_mesh_cuda_
                                                             sap_mesh_cuda_job* job, sap_mesh_cut* cuts) {
     sap_mesh_copy_job(&b.jobs[entry.x], job);
     int32_t from, count = sap_mesh_unit_parts(job, entry.y, &from);
-    if (job->task == SAP_MESH_ENDS) sap_mesh_copy_leaf(b, job, from, from + count);
-    if (job->task != SAP_MESH_SPLIT) return;
-    sap_mesh_cuda_unit* said = &b.said[job->first_unit + entry.y];
-    const uint2 before = said->sides;
-    const uint2 behind = entry.y + 1 == job->units ? make_uint2(job->sides[0], job->sides[1]) : said[1].sides;
-    const sap_mesh_sides sides = sap_mesh_divide_some<fast>(b, job, b.parts + job->first + from, count, cuts, before);
+    if (job->task == SAP_MESH_TASK_LEAF) sap_mesh_copy_leaf(b, job, from, from + count);
+    if (job->task != SAP_MESH_TASK_DIVIDE) return;
+    sap_mesh_cuda_unit* results = &b.results[job->first_unit + entry.y];
+    const uint2 before = results->sides;
+    const uint2 behind = entry.y + 1 == job->units ? make_uint2(job->sides[0], job->sides[1]) : results[1].sides;
+    const sap_mesh_sides sides = sap_mesh_divide_parts<fast>(b, job, b.parts + job->first + from, count, cuts, before);
+    SAP_ASSERT(before.x <= behind.x && before.y <= behind.y);
+    SAP_ASSERT(sides.left <= behind.x - before.x && sides.right <= behind.y - before.y);
     sap_mesh_fill_holes(sides.left_to, sides.left, behind.x - before.x);
     sap_mesh_fill_holes(sides.right_to, sides.right, behind.y - before.y);
     const float bound = sap_mesh_bounds(b, job, sides);
-    if (sap_lane() < 12) said->box[sap_lane() / 6][sap_lane() % 6] = bound;
-    if (sap_lane() == 0) said->kept = make_uint2(sides.left, sides.right);
+    if (sap_lane() < 12) results->box[sap_lane() / 6][sap_lane() % 6] = bound;
+    if (sap_lane() == 0) results->kept = make_uint2(sides.left, sides.right);
     if (!sap_mesh_is_last_unit(&b.jobs[entry.x], job->units)) return;
-    sap_mesh_know_children(b, job, sap_mesh_join_units(b, job));
+    sap_mesh_write_children(b, job, sap_mesh_join_units(b, job));
     sap_mesh_plan_children(b, job);
 }
 
 // ---- Jobs of one warp
 
 template <bool fast>
-static __device__ __forceinline__ void sap_mesh_work_alone(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
-                                                           uint32_t* bins, sap_mesh_cut* cuts) {
+static __device__ __forceinline__ void sap_mesh_divide_by_one_warp(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
+                                                                   uint32_t* bins, sap_mesh_cut* cuts) {
     const sap_mesh_cuda_part* parts = b.parts + job->first;
-    while (sap_mesh_is_to_count(job) || job->task == SAP_MESH_BIN) {
-        if (job->task == SAP_MESH_BIN) {
+    while (sap_mesh_is_to_count(job) || job->task == SAP_MESH_TASK_BIN) {
+        if (job->task == SAP_MESH_TASK_BIN) {
             sap_mesh_fill_bins(b, job, parts, job->room, bins);
             sap_mesh_choose_edge(b, job, bins);
             continue;
@@ -364,21 +373,22 @@ static __device__ __forceinline__ void sap_mesh_work_alone(const sap_mesh_cuda_b
         }
         __syncwarp();
     }
-    if (job->task == SAP_MESH_ENDS) sap_mesh_copy_leaf(b, job, 0, job->room);
-    if (job->task != SAP_MESH_SPLIT) return;
-    sap_mesh_know_children(b, job, sap_mesh_divide_some<fast>(b, job, parts, job->room, cuts, make_uint2(0, 0)));
+    if (job->task == SAP_MESH_TASK_LEAF) sap_mesh_copy_leaf(b, job, 0, job->room);
+    if (job->task != SAP_MESH_TASK_DIVIDE) return;
+    sap_mesh_write_children(b, job, sap_mesh_divide_parts<fast>(b, job, parts, job->room, cuts, make_uint2(0, 0)));
     sap_mesh_plan_children(b, job);
 }
 
 // ---- The kernel
 
-// The root, by one warp.
+// One warp begins the build with the root.
 static __device__ void sap_mesh_begin(const sap_mesh_cuda_build& b) {
     sap_mesh_cuda_state* state = b.state;
     sap_mesh_plan plan = {-1, 0, 0, 0, 0, 0};
+    SAP_ASSERT(b.triangles <= b.capacity);
     if (sap_lane() == 0) {
         sap_mesh_cuda_job root = {};
-        for (int k = 0; k < 3; k++) { // -0 becomes 0, whichever came first
+        for (int k = 0; k < 3; k++) { // -0 becomes 0, so that the order of the triangles does not matter
             root.cell.lower[k] = sap_real_of(state->bounds[k]) + 0.0f;
             root.cell.upper[k] = sap_real_of(state->bounds[3 + k]) + 0.0f;
         }
@@ -390,14 +400,14 @@ static __device__ void sap_mesh_begin(const sap_mesh_cuda_build& b) {
         top.axis = top.parent = -1;
         b.tops[0] = top;
         state->tops = 1;
-        state->radius = sap_mesh_reach(b.rules.radius, root.cell);
+        state->radius = sap_mesh_search_radius(b.rules.radius, root.cell);
         state->used[0] = (unsigned long long)b.triangles << SAP_MESH_JOB_BITS | 1u;
         state->batch.side = 1; // as if the root were a child of a job there
         plan = sap_mesh_plan_node(b, &root, 0);
         state->begun = 1;
     }
     __syncwarp();
-    sap_mesh_settle(b, plan, 0);
+    sap_mesh_carry_out(b, plan, 0);
 }
 
 template <typename quality>
@@ -407,28 +417,29 @@ static __global__ void __launch_bounds__(SAP_MESH_THREADS)
     sap_mesh_cuda_state* state = b.state;
     const int warp = (int)threadIdx.x / SAP_WARP;
     const int64_t first = (int64_t)blockIdx.x * SAP_MESH_WARPS + warp, warps = (int64_t)gridDim.x * SAP_MESH_WARPS;
-    unsigned int meetings = 0;
+    unsigned int barriers = 0;
     if (state->bad != ~0ull) return;
     const bool begins = first == 0 && !state->begun;
     __syncthreads();
     if (begins) sap_mesh_begin(b);
     for (;;) {
-        sap_mesh_meet(b, s, &meetings, sap_mesh_close_level{b});
+        sap_mesh_barrier(b, s, &barriers, sap_mesh_close_level{b});
         const sap_mesh_cuda_batch batch = s->batch;
-        if (batch.over) return;
-        if constexpr (!quality::fast) quality::find(b, s, &meetings);
+        if (batch.stop) return;
+        if constexpr (!quality::fast) quality::find(b, s, &barriers);
         const int2* units = b.units[batch.parity];
         for (bool more = batch.units > 0; more; more = s->batch.more > 0) {
             for (int64_t i = first; i < batch.units; i += warps)
-                sap_mesh_look_at_unit(b, units[i], &s->job[warp], s->of.warp[warp].bins);
-            sap_mesh_meet(b, s, &meetings, sap_mesh_close_round());
+                sap_mesh_count_or_bin_unit(b, units[i], &s->job[warp], s->of.warp[warp].bins);
+            sap_mesh_barrier(b, s, &barriers, sap_mesh_close_round());
         }
         for (int64_t i = first; i < batch.units; i += warps)
             sap_mesh_divide_unit<quality::fast>(b, units[i], &s->job[warp], s->of.warp[warp].cuts);
         for (int64_t i = batch.from + first; i < batch.to; i += warps) {
             sap_mesh_copy_job(&b.jobs[sap_mesh_slot(b, batch.side, i)], &s->job[warp]);
-            if (!s->job[warp].units && s->job[warp].task != SAP_MESH_GONE)
-                sap_mesh_work_alone<quality::fast>(b, &s->job[warp], s->of.warp[warp].bins, s->of.warp[warp].cuts);
+            if (!s->job[warp].units && s->job[warp].task != SAP_MESH_TASK_NONE)
+                sap_mesh_divide_by_one_warp<quality::fast>(b, &s->job[warp], s->of.warp[warp].bins,
+                                                           s->of.warp[warp].cuts);
         }
     }
 }

@@ -1,22 +1,24 @@
-// What becomes of a node: a small root, a leaf, or a job, whose empty sides are cut off at once.
+// Decides whether a node becomes a small root, a leaf or a job. Empty sides of a job's cell are cut off at once.
 #ifndef SAPWOOD_MESH_LARGE_PLAN_CUDA_CUH
 #define SAPWOOD_MESH_LARGE_PLAN_CUDA_CUH
 
 #include "mesh/build_cuda.cuh"
 
-enum { SAP_MESH_JOB_BITS = 28 }; // of a number of jobs in the low part of state->used
+enum { SAP_MESH_JOB_BITS = 28 }; // bits of the number of jobs, the low part of state->used
 
 static __device__ __forceinline__ int64_t sap_mesh_slot(const sap_mesh_cuda_build& b, int side, int64_t number) {
+    SAP_ASSERT(number >= 0 && number < b.job_capacity);
     return side ? b.job_capacity - 1 - number : number;
 }
 
-// Two new tops below one that becomes an inner node; 0 if there is no room for them.
+// Adds two tops below one that becomes an inner node. Returns the left one, or 0 if there is no room.
 static __device__ int32_t sap_mesh_add_tops(const sap_mesh_cuda_build& b, int32_t above, int axis, float plane) {
     const uint32_t left = atomicAdd(&b.state->tops, 2u);
     if ((int64_t)left + 2 > b.top_capacity) {
-        b.state->stop = SAP_MESH_TOPS;
+        b.state->stop = SAP_MESH_STOP_TOPS;
         return 0;
     }
+    SAP_ASSERT(axis >= 0 && axis < 3 && b.tops[above].axis < 0);
     for (int k = 0; k < 2; k++) {
         sap_mesh_cuda_top top = {};
         top.axis = -1;
@@ -31,6 +33,7 @@ static __device__ int32_t sap_mesh_add_tops(const sap_mesh_cuda_build& b, int32_
 
 static __device__ void sap_mesh_add_leaf(const sap_mesh_cuda_build& b, int32_t top, int32_t room, int32_t count,
                                          int32_t depth, int64_t staged) {
+    SAP_ASSERT(count <= room);
     sap_mesh_cuda_leaves leaf = {};
     sap_mesh_count_leaf(&leaf, count, depth);
     sap_mesh_publish_leaves(b.state, &leaf);
@@ -39,20 +42,20 @@ static __device__ void sap_mesh_add_leaf(const sap_mesh_cuda_build& b, int32_t t
     sap_mesh_complete(b, top, 1, room, count > 1 ? count : 0);
 }
 
-// A job becomes a leaf, whose triangles are still to be copied. There is room: see sap_mesh_fits.
-static __device__ void sap_mesh_end_job(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
-    job->task = SAP_MESH_ENDS;
+// Makes a job a leaf. Its triangles are copied later.
+static __device__ void sap_mesh_make_leaf(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
+    job->task = SAP_MESH_TASK_LEAF;
     job->child_first[0] = (int64_t)atomicAdd(&b.state->staged_positions, (unsigned long long)job->room);
     sap_mesh_add_leaf(b, job->top, job->room, job->count, job->depth, job->child_first[0]);
 }
 
-// Cuts off the empty side of a job's cell. False if the tops do not suffice.
+// Cuts off the empty side of a job's cell. False if there is no room for tops.
 static __device__ bool sap_mesh_cut_off(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, const sap_plane& plane) {
     const int full = plane.planar_left ? 0 : 1;
     const int32_t left = sap_mesh_add_tops(b, job->top, plane.axis, plane.at);
     if (!left) return false;
     job->depth++;
-    // Nobody can come to the new inner node yet: the empty leaf arrives without ceremony.
+    // No other thread can reach the new inner node yet, so its empty leaf needs no sap_mesh_complete.
     sap_mesh_cuda_leaves leaf = {};
     sap_mesh_count_leaf(&leaf, 0, job->depth);
     sap_mesh_publish_leaves(b.state, &leaf);
@@ -68,51 +71,52 @@ static __device__ bool sap_mesh_cut_off(const sap_mesh_cuda_build& b, sap_mesh_c
     return true;
 }
 
-// What is to be done with a node of more than small_node parts; FAST cuts off its empty sides first.
+// Chooses the task of a node of more than small_node parts. FAST cuts off its empty sides first.
 static __device__ void sap_mesh_plan_job(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
     const float radius = b.state->radius;
     for (;;) {
         if (job->depth >= b.rules.depth) {
-            sap_mesh_end_job(b, job);
+            sap_mesh_make_leaf(b, job);
             return;
         }
         if (!b.rules.fast) {
-            job->task = SAP_MESH_FIND;
+            job->task = SAP_MESH_TASK_FIND;
             return;
         }
         const sap_plane empty = sap_cut_empty(job->cell, job->tight, b.rules.empty_space);
         if (empty.axis < 0) break;
         if (!sap_may_cut(job->most, job->count, 0)) {
-            sap_mesh_end_job(b, job);
+            sap_mesh_make_leaf(b, job);
             return;
         }
         if (!sap_mesh_cut_off(b, job, empty)) {
-            job->task = SAP_MESH_GONE;
+            job->task = SAP_MESH_TASK_NONE;
             return;
         }
     }
     const sap_plane middle = sap_cut_middle(job->cell, sap_mesh_measure(job->cell, radius));
-    job->task = middle.axis < 0 ? SAP_MESH_BIN : SAP_MESH_HALVE;
+    job->task = middle.axis < 0 ? SAP_MESH_TASK_BIN : SAP_MESH_TASK_MIDDLE;
     job->axis = middle.axis;
     job->plane = middle.at;
     job->planar_left = 0;
 }
 
-// What a lane has decided of a node that the warp has still to do.
+// The work that one lane's plan of a node leaves to the whole warp.
 typedef struct sap_mesh_plan {
-    int64_t slot; // of the job; below 0: none
+    int64_t slot; // the job's place; below 0: none
     int32_t first_unit, units;
-    int64_t from, to; // parts to be moved to the small ones
-    int32_t room;     // places to move from
+    int64_t from, to; // parts that move to the small roots' parts
+    int32_t room;     // places of these parts, holes included
 } sap_mesh_plan;
 
-// One thread plans a node; `slot` below 0: its parts are among the small ones.
+// One thread plans a node. `slot` below 0: its parts are among the small roots' parts already.
 static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job, int64_t slot) {
     sap_mesh_cuda_state* state = b.state;
     sap_mesh_plan plan = {-1, 0, 0, 0, 0, 0};
+    SAP_ASSERT(job->count >= 0 && job->count <= job->room);
     if (job->count == 0) {
         sap_mesh_add_leaf(b, job->top, 0, 0, job->depth, 0);
-        job->task = SAP_MESH_GONE;
+        job->task = SAP_MESH_TASK_NONE;
     } else if (job->count <= b.rules.small_node) {
         sap_mesh_cuda_root root;
         root.cell = job->cell;
@@ -122,23 +126,27 @@ static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b,
         root.count = job->count;
         root.depth = job->depth;
         root.top = job->top;
-        if (slot >= 0) { // clipping has made it small
+        if (slot >= 0) { // small only after clipping
             plan.from = job->first;
             plan.room = job->room;
             root.first = plan.to = (int64_t)atomicAdd(&state->small_parts, (unsigned long long)job->count);
             root.room = job->count;
         }
         b.tops[job->top].count = -1;
-        b.roots[atomicAdd(&state->roots, 1u)] = root;
-        job->task = SAP_MESH_GONE;
+        SAP_ASSERT(root.first + root.room <= b.small_capacity);
+        const uint32_t number = atomicAdd(&state->roots, 1u);
+        SAP_ASSERT(number < b.root_capacity);
+        b.roots[number] = root;
+        job->task = SAP_MESH_TASK_NONE;
     } else {
         job->units = 0;
         sap_mesh_plan_job(b, job);
-        if (job->room > SAP_MESH_ALONE && job->task != SAP_MESH_GONE) {
+        if (job->room > SAP_MESH_ONE_WARP && job->task != SAP_MESH_TASK_NONE) {
             int32_t most = (job->room + SAP_MESH_UNITS - 1) / SAP_MESH_UNITS;
             job->unit_parts =
                 most > SAP_MESH_UNIT ? (most + SAP_MESH_UNIT - 1) / SAP_MESH_UNIT * SAP_MESH_UNIT : SAP_MESH_UNIT;
             job->units = plan.units = (job->room + job->unit_parts - 1) / job->unit_parts;
+            SAP_ASSERT(job->units >= 2 && job->units <= SAP_MESH_UNITS);
             job->first_unit = plan.first_unit =
                 (int32_t)atomicAdd(&state->units[state->batch.parity ^ 1], (uint32_t)plan.units);
             plan.slot = slot;
@@ -148,8 +156,8 @@ static __device__ sap_mesh_plan sap_mesh_plan_node(const sap_mesh_cuda_build& b,
     return plan;
 }
 
-// The warp does what the plan of one of its lanes asks for.
-static __device__ void sap_mesh_settle(const sap_mesh_cuda_build& b, const sap_mesh_plan& plan, int of) {
+// The warp carries out the plan of its lane `of`.
+static __device__ void sap_mesh_carry_out(const sap_mesh_cuda_build& b, const sap_mesh_plan& plan, int of) {
     const int lane = sap_lane();
     const int64_t slot = __shfl_sync(SAP_ALL_LANES, (long long)plan.slot, of);
     const int32_t first_unit = __shfl_sync(SAP_ALL_LANES, plan.first_unit, of);
@@ -163,14 +171,14 @@ static __device__ void sap_mesh_settle(const sap_mesh_cuda_build& b, const sap_m
     for (int32_t i = lane; i - lane < room; i += SAP_WARP) {
         sap_mesh_cuda_part part = sap_mesh_hole();
         if (i < room) part = b.parts[from + i];
-        const bool some = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
-        const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
-        if (some) b.small[to + __popc(all & sap_lanes_below())] = part;
+        const bool is_part = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
+        const unsigned int all = __ballot_sync(SAP_ALL_LANES, is_part);
+        if (is_part) b.small[to + __popc(all & sap_lanes_below())] = part;
         to += __popc(all);
     }
 }
 
-// Plans both children of a job whose parts have been divided, by a warp.
+// A warp plans both children of a job whose parts have been divided.
 static __device__ void sap_mesh_plan_children(const sap_mesh_cuda_build& b, const sap_mesh_cuda_job* parent) {
     const int k = sap_lane();
     sap_mesh_plan plan = {-1, 0, 0, 0, 0, 0};
@@ -191,7 +199,7 @@ static __device__ void sap_mesh_plan_children(const sap_mesh_cuda_build& b, cons
             child.tight.upper[a] = parent->child_box[k][3 + a];
         }
         child.first = parent->child_first[k];
-        // A warp on its own leaves no holes.
+        // A single warp leaves no holes.
         child.room = (int32_t)(parent->units ? parent->sides[k] : parent->child_count[k]);
         child.count = (int32_t)parent->child_count[k];
         child.most = sap_hand_down(parent->most, parent->sides[0], parent->sides[1], parent->sides[k], child.count);
@@ -201,8 +209,8 @@ static __device__ void sap_mesh_plan_children(const sap_mesh_cuda_build& b, cons
         plan = sap_mesh_plan_node(b, &child, slot);
     }
     __syncwarp();
-    sap_mesh_settle(b, plan, 0);
-    sap_mesh_settle(b, plan, 1);
+    sap_mesh_carry_out(b, plan, 0);
+    sap_mesh_carry_out(b, plan, 1);
 }
 
 #endif

@@ -1,4 +1,4 @@
-// Nodes of many triangles: the plane of each quality.
+// The plane of a large node, for each quality.
 #ifndef SAPWOOD_MESH_LARGE_PLANE_SIMD_H
 #define SAPWOOD_MESH_LARGE_PLANE_SIMD_H
 
@@ -17,20 +17,20 @@ INLINE axis_rule rule_of(const sap_mesh_rules* rules, const sap_mesh_box* cell, 
 
 // How many parts start and end in each of the bins of an axis (mesh/planes.h).
 typedef struct bins {
-    corner4 lower, scale; // scale 0: the axis cannot be cut
+    vfloat4 lower, scale; // scale 0: the axis cannot be split
     int32_t starts[3][BINS], ends[3][BINS];
 } bins;
 
 // As sap_bin_of.
-INLINE corner4_mask bin_of(const bins* b, corner4 x) {
-    const corner4_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
-    corner4_mask bin = __builtin_convertvector((x - b->lower) * b->scale, corner4_mask);
-    return PICK(bin < last, bin, last);
+INLINE vint4 bin_of(const bins* b, vfloat4 x) {
+    const vint4 last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
+    vint4 bin = __builtin_convertvector((x - b->lower) * b->scale, vint4);
+    return SELECT(bin < last, bin, last);
 }
 
 // The bins where a part starts and ends; lane 3: 0.
-INLINE void bins_of(const bins* b, const sap_mesh_part* part, corner4_mask* from, corner4_mask* to) {
-    corner4 lower, upper;
+INLINE void bins_of(const bins* b, const sap_mesh_part* part, vint4* from, vint4* to) {
+    vfloat4 lower, upper;
     LOAD_4(lower, part->lower);
     LOAD_4(upper, part->upper);
     lower[3] = upper[3] = 0;
@@ -46,8 +46,9 @@ static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_
         b->scale[a] = sap_bin_scale(*cell, *m, a);
     }
     for (int64_t i = 0; i < count; i++) {
-        corner4_mask from, to;
+        vint4 from, to;
         bins_of(b, &parts[i], &from, &to);
+        SAP_ASSERT(from[0] >= 0 && from[1] >= 0 && from[2] >= 0 && to[0] >= 0 && to[1] >= 0 && to[2] >= 0);
         for (int a = 0; a < 3; a++) {
             b->starts[a][from[a]]++;
             b->ends[a][to[a]]++;
@@ -70,7 +71,7 @@ static void try_bin_edges(const sap_mesh_box* cell, const axis_rule* r, const bi
 typedef struct chosen_bin {
     sap_bin bin;
     int64_t before, after;
-    float* at[KINDS]; // its ends of parts
+    float* at[KINDS]; // its events
     int64_t count[KINDS];
 } chosen_bin;
 
@@ -90,10 +91,12 @@ static int choose_bins(const sap_mesh_rules* rules, const sap_mesh_box* cell, co
         for (; place > 0 && sap_bin_precedes(it, chosen[place - 1].bin); place--) chosen[place] = chosen[place - 1];
         chosen[place] = (chosen_bin){it, left, right, {NULL}, {starts, ends, starts < ends ? starts : ends}};
     }
+    SAP_ASSERT(left == count && right == 0 && have <= SAP_MESH_CHOSEN);
     return have;
 }
 
-// Gives the bins room for their ends of parts, as far as it goes: always for the first.
+// Gives the chosen bins memory for their events, as far as it suffices: always for the first bin. Returns how many have
+// it.
 static int place_bins(chosen_bin* chosen, int have, int64_t count, float* events) {
     int64_t used = 0, room = 3 * count;
     for (int j = 0; j < have; j++) {
@@ -107,10 +110,10 @@ static int place_bins(chosen_bin* chosen, int have, int64_t count, float* events
     return have;
 }
 
-// Which ends of a part lie in wanted bins: a bit an axis. wanted: of each axis, a bit a bin.
-INLINE int in_wanted(const vertex_mask* wanted, const corner4_mask* bin) {
-    const vertex_mask last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
-    const vertex_mask at = *wanted << (last - __builtin_convertvector(*bin, vertex_mask)); // its bit is the sign
+// The axes along which a part's bound lies in a wanted bin, a bit for each. wanted: for each axis a bit for each bin.
+INLINE int ends_in_wanted(const vlong4* wanted, const vint4* bin) {
+    const vlong4 last = {BINS - 1, BINS - 1, BINS - 1, BINS - 1};
+    const vlong4 at = *wanted << (last - __builtin_convertvector(*bin, vlong4)); // the bin's bit becomes the sign
 #if defined(__AVX__)
     return _mm256_movemask_pd((__m256d)at);
 #else
@@ -118,19 +121,19 @@ INLINE int in_wanted(const vertex_mask* wanted, const corner4_mask* bin) {
 #endif
 }
 
-// Collects the ends of parts in the chosen bins.
+// Collects the events in the chosen bins.
 static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count, chosen_bin* chosen, int have) {
     chosen_bin* of[3][BINS];
-    vertex_mask wanted = {0};
+    vlong4 wanted = {0};
     for (int j = 0; j < have; j++) {
         of[chosen[j].bin.axis][chosen[j].bin.number] = &chosen[j];
         wanted[chosen[j].bin.axis] |= (int64_t)(UINT64_C(1) << chosen[j].bin.number);
     }
     for (int64_t i = 0; i < count; i++) {
         const sap_mesh_part* part = &parts[i];
-        corner4_mask from, to;
+        vint4 from, to;
         bins_of(b, part, &from, &to);
-        int starts = in_wanted(&wanted, &from), ends = in_wanted(&wanted, &to);
+        int starts = ends_in_wanted(&wanted, &from), ends = ends_in_wanted(&wanted, &to);
         for (; starts; starts &= starts - 1) {
             int a = __builtin_ctz((unsigned)starts);
             chosen_bin* bin = of[a][from[a]];
@@ -144,9 +147,14 @@ static void gather_ends(const bins* b, const sap_mesh_part* parts, int64_t count
             bin->at[ENDS][bin->count[ENDS]++] = part->upper[a];
         }
     }
+    for (int j = 0; j < have; j++) {
+        SAP_ASSERT(chosen[j].at[STARTS] + chosen[j].count[STARTS] == chosen[j].at[ENDS]);
+        SAP_ASSERT(chosen[j].at[ENDS] + chosen[j].count[ENDS] == chosen[j].at[PLANAR]);
+        SAP_ASSERT(chosen[j].count[PLANAR] <= chosen[j].count[STARTS]);
+    }
 }
 
-// The ends of parts in a chosen bin.
+// Searches the events in a chosen bin.
 static void search_bin(const sap_mesh_box* cell, const axis_rule* r, const chosen_bin* chosen, int64_t count,
                        sap_mesh_split* best) {
     stretch s = {.before = chosen->before,
@@ -162,9 +170,9 @@ static void search_bin(const sap_mesh_box* cell, const axis_rule* r, const chose
     search_stretch(r, &s, best);
 }
 
-// The cheapest plane by bins: of their edges only, or by branch and bound (after Wald and Havran 2006, without sorting
-// what cannot matter), too, of the ends of parts in the few promising ones. What a bound skips could not have been
-// chosen, so the order of the search does not show.
+// The cheapest plane by bins: of their edges, and unless `only_edges`, of the events in the most promising bins, by
+// branch and bound (after Wald and Havran 2006, but only events that may matter are sorted). What a bound skips could
+// not have been chosen, so the result does not depend on the order of the search.
 static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                                      bool only_edges, float* events) {
     sap_mesh_split best = {.cost = INFINITY, .axis = -1};
@@ -182,6 +190,7 @@ static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh
     for (int a = 0; a < 3; a++)
         if (b.scale[a] > 0) have = choose_bins(rules, &job->cell, &m, a, &b, job->count, best.cost, chosen, have);
     have = place_bins(chosen, have, job->count, events);
+    SAP_ASSERT(have == 0 || chosen[0].at[STARTS] == events);
     if (have) gather_ends(&b, parts, job->count, chosen, have);
     for (int j = 0; j < have; j++) search_bin(&job->cell, &along[chosen[j].bin.axis], &chosen[j], job->count, &best);
     return best;
@@ -189,7 +198,7 @@ static sap_mesh_split cheapest_plane(const sap_mesh_rules* rules, const sap_mesh
 
 // ---- FAST: Zhou, Hou, Wang and Guo 2008
 
-// Cuts off empty space, if there is a side with enough of it. false: there is none.
+// Cuts off empty space if a side of the cell has enough of it; else returns false.
 static bool cut_empty(const sap_mesh_rules* rules, const sap_mesh_job* job, sap_mesh_split* split) {
     const sap_plane plane = sap_cut_empty(job->cell, job->tight, rules->empty_space);
     if (plane.axis < 0) return false;
@@ -214,7 +223,7 @@ INLINE void count_sides(const sap_mesh_part* parts, int64_t count, bool planar_l
     split->right = right;
 }
 
-// Whether a plane pays, by the parts on its sides.
+// Counts the parts on the sides of a plane. Whether dividing the node is worth its cost.
 static bool pays(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                  sap_mesh_split* split) {
     if (split->axis < 0) return false;
@@ -232,7 +241,7 @@ static sap_mesh_split middle_plane(const sap_mesh_rules* rules, const sap_mesh_j
     return (sap_mesh_split){.axis = plane.axis, .plane = plane.at, .planar_left = plane.planar_left};
 }
 
-// FAST's first look at a small node: empty space, if it is to be cut off.
+// The plane that cuts empty space off a small node, which FAST does first; axis -1: none.
 static sap_mesh_split empty_side(const sap_mesh_rules* rules, const sap_mesh_job* job) {
     sap_mesh_split split = {.axis = -1};
     if (!rules->fast || job->count == 0 || job->depth >= rules->depth || !cut_empty(rules, job, &split) ||
@@ -249,12 +258,13 @@ static sap_mesh_split find(const sap_mesh_rules* rules, const sap_mesh_part* par
     if (job->depth >= rules->depth) return split;
     if (!rules->fast || !cut_empty(rules, job, &split)) {
         if (rules->fast) split = middle_plane(rules, job);
-        if (!pays(rules, parts, job, &split)) { // as where most triangles are as large as the node
+        if (!pays(rules, parts, job, &split)) { // e.g. where most triangles are as large as the node
             split = cheapest_plane(rules, parts, job, rules->fast, events);
             if (!pays(rules, parts, job, &split)) split.axis = -1;
         }
     }
     if (split.axis >= 0 && !sap_may_cut(job->most, split.left, split.right)) split.axis = -1;
+    SAP_ASSERT(split.axis < 0 || split.left + split.right >= job->count);
     return split;
 }
 

@@ -1,4 +1,5 @@
-// The cheapest plane inside one bin of an axis: the ends of parts in it, sorted or, where many crowd, binned again.
+// The cheapest plane inside one bin of an axis. Its events are sorted and swept; if there are many, they are binned
+// again first.
 #ifndef SAPWOOD_MESH_LARGE_SWEEP_SIMD_H
 #define SAPWOOD_MESH_LARGE_SWEEP_SIMD_H
 
@@ -6,7 +7,7 @@
 
 enum { SUB_BINS = 64, SUB_BIN_LEVELS = 6, SORT_BY_INSERTION = 20 };
 
-// What a node's planes along one axis are judged by.
+// The costs of a node's planes along one axis follow from these.
 typedef struct axis_rule {
     const sap_mesh_rules* rules;
     float lower, upper, base, per;
@@ -20,7 +21,7 @@ INLINE float plane_cost(const axis_rule* r, float left, float right, int64_t in_
     return sap_split_cost(r->rules->traversal, r->rules->intersection, left, right, (float)in_left, (float)in_right);
 }
 
-// Keeps the better of the best so far and a plane, as sap_plane_precedes has it.
+// Replaces the best plane so far if this one precedes it (sap_plane_precedes).
 INLINE void keep_better(const axis_rule* r, float cost, float plane, bool planar_left, sap_mesh_split* best) {
     if (cost > best->cost) return;
     const sap_plane other = {best->axis, best->plane, best->planar_left};
@@ -29,9 +30,10 @@ INLINE void keep_better(const axis_rule* r, float cost, float plane, bool planar
         *best = (sap_mesh_split){.cost = cost, .plane = it.at, .axis = r->axis, .planar_left = planar_left};
 }
 
-// Tries a plane with the triangles in it on the right, and on the left.
+// Tries a plane with the triangles in it on the right, then on the left.
 INLINE void try_plane(const axis_rule* r, float plane, int64_t left, int64_t in_plane, int64_t right,
                       sap_mesh_split* best) {
+    SAP_ASSERT(left >= 0 && in_plane >= 0 && right >= 0);
     if (!(plane > r->lower && plane < r->upper)) return;
     float left_part = left_share(r, plane), right_part = right_share(r, plane);
     keep_better(r, plane_cost(r, left_part, right_part, left, right + in_plane), plane, false, best);
@@ -52,7 +54,7 @@ static float middle_of(float x, float y, float z) {
     return z < low ? low : z > high ? high : z;
 }
 
-// Ascending: quicksort, the larger side set aside, so that the stack stays short.
+// Sorts ascending by quicksort. The larger side goes onto the stack, so that the stack stays short. None is NaN.
 static void sort_floats(float* x, int64_t count) {
     struct {
         float* x;
@@ -62,6 +64,7 @@ static void sort_floats(float* x, int64_t count) {
     for (;;) {
         while (count > SORT_BY_INSERTION) {
             float pivot = middle_of(x[0], x[count / 2], x[count - 1]);
+            SAP_ASSERT(pivot == pivot && waiting < 64);
             int64_t i = 0, j = count - 1;
             while (i <= j) {
                 while (x[i] < pivot) i++;
@@ -86,18 +89,18 @@ static void sort_floats(float* x, int64_t count) {
 
 enum { STARTS, ENDS, PLANAR, KINDS };
 
-// The ends of parts in a stretch of the axis: where parts start, where they end, and where those in a plane lie.
+// The events in a stretch of the axis: where parts start, where they end, and where planar parts lie.
 typedef struct stretch {
     float* at[KINDS];
     float* spare[KINDS]; // as large
     int64_t count[KINDS];
-    int64_t before, after; // parts that start below the stretch, that end above it
-    float from, to;        // rounded: its ends of parts may lie a little beyond
-    float bound;           // of the costs of its planes
+    int64_t before, after; // parts that start below the stretch; parts that end above it
+    float from, to;        // rounded: events may lie a little outside
+    float bound;           // a lower bound of the costs of its planes
     int level;
 } stretch;
 
-// All planes of the stretch.
+// Tries all planes of the stretch.
 static void sweep(const axis_rule* r, stretch* s, sap_mesh_split* best) {
     int64_t i[KINDS] = {0, 0, 0};
     for (int k = 0; k < KINDS; k++) sort_floats(s->at[k], s->count[k]);
@@ -119,21 +122,21 @@ INLINE int sub_bin(float x, float from, float scale) {
     return bin < 0 ? 0 : bin > SUB_BINS - 1 ? SUB_BINS - 1 : bin;
 }
 
-// No plane between two places costs less. They are moved apart by more than rounding may have moved them.
+// A lower bound of the costs of all planes between two places. The places are moved apart by more than rounding errors.
 INLINE float bound_between(const axis_rule* r, float from, float to, int64_t before, int64_t after) {
     float margin = (to - from) / SUB_BINS;
     return plane_cost(r, left_share(r, from - margin), right_share(r, to + margin), before, after);
 }
 
-// The range of floats.
+// Widens a range by floats.
 static void widen_range(const float* x, int64_t count, float* from, float* to) {
-    corner4 low = {*from, *from, *from, *from}, high = {*to, *to, *to, *to};
+    vfloat4 low = {*from, *from, *from, *from}, high = {*to, *to, *to, *to};
     int64_t i = 0;
     for (; i + 4 <= count; i += 4) {
-        corner4 next;
+        vfloat4 next;
         LOAD_4(next, x + i);
-        low = CORNER_MIN(low, next);
-        high = CORNER_MAX(high, next);
+        low = VFLOAT4_MIN(low, next);
+        high = VFLOAT4_MAX(high, next);
     }
     for (; i < count; i++) {
         low[0] = x[i] < low[0] ? x[i] : low[0];
@@ -147,7 +150,7 @@ static void widen_range(const float* x, int64_t count, float* from, float* to) {
 
 typedef int64_t bin_starts[KINDS][SUB_BINS + 1];
 
-// Puts the part of a stretch in one of its bins on the stack, if it has any ends and may hold the best plane. The stack
+// Puts the part of a stretch in one of its bins onto the stack, if it has events and may hold the best plane. The stack
 // is in descending order of bounds from `bottom` on.
 static int put_bin(const axis_rule* r, const stretch* s, const bin_starts starts, int bin, const sap_mesh_split* best,
                    stretch* bottom, int have) {
@@ -171,8 +174,8 @@ static int put_bin(const axis_rule* r, const stretch* s, const bin_starts starts
     return have + 1;
 }
 
-// Divides a crowded stretch into bins; those that may hold the best plane go on the stack, the most promising on top.
-// false: it cannot be divided.
+// Divides a stretch of many events into bins; those that may hold the best plane go onto the stack, the most promising
+// on top. False if it cannot be divided.
 static bool divide_stretch(const axis_rule* r, stretch* s, stretch* stack, int* waiting, const sap_mesh_split* best) {
     if (s->count[STARTS] + s->count[ENDS] <= 4 * SUB_BINS || s->level >= SUB_BIN_LEVELS) return false;
     s->from = s->count[STARTS] ? s->at[STARTS][0] : s->at[ENDS][0];
@@ -190,6 +193,7 @@ static bool divide_stretch(const axis_rule* r, stretch* s, stretch* stack, int* 
     for (int bin = 0; bin < SUB_BINS; bin++)
         have = put_bin(r, s, (const int64_t(*)[SUB_BINS + 1]) starts, bin, best, stack + *waiting, have);
     if (have == 0) return true;
+    SAP_ASSERT(have <= SUB_BINS && *waiting + have <= SUB_BINS * SUB_BIN_LEVELS + 1);
     *waiting += have;
     memcpy(next, starts, sizeof next);
     for (int k = 0; k < KINDS; k++)
@@ -198,7 +202,7 @@ static bool divide_stretch(const axis_rule* r, stretch* s, stretch* stack, int* 
     return true;
 }
 
-// The best plane of a stretch, if it precedes the best so far.
+// Replaces the best plane so far if one of the stretch precedes it.
 static void search_stretch(const axis_rule* r, const stretch* whole, sap_mesh_split* best) {
     stretch stack[SUB_BINS * SUB_BIN_LEVELS + 1];
     int waiting = 0;

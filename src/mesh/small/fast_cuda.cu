@@ -1,7 +1,7 @@
-// FAST's small roots: the small-node stage of Zhou, Hou, Wang and Guo 2008, a warp each. Each triangle gives six
-// candidates, the bounds of its part, and each candidate has a word for the triangles on either side. Below that a node
-// is a word too: what a candidate leaves on its sides is two ANDs and two counts of bits. Lanes share out the
-// candidates of the triangles that a node has.
+// FAST's small roots, one warp each: the small-node stage of Zhou, Hou, Wang and Guo 2008. Each triangle gives six
+// candidate planes, the bounds of its part, and for each candidate two words hold the triangles on its sides. Nodes
+// below are words, too: two ANDs and two counts of bits give the triangles that a candidate leaves on its sides. The
+// candidates of a node's triangles are distributed over the lanes.
 #include "mesh/small/subtree_cuda.cuh"
 
 namespace {
@@ -15,19 +15,19 @@ struct mask_node {
     int32_t parent, depth;
 };
 
-// Of a part: its bounds, and those of a part without extent along an axis one step further out, so that it is met by
-// planes that touch it.
+// A part's bounds, and in `below` and `above` the same, but moved out by one float along axes where the part is planar,
+// so that planes that touch it have it on a side.
 struct part_bounds {
     float lower[3], below[3], upper[3], above[3];
     int32_t triangle;
 };
 
-// What a candidate leaves on its sides.
+// The triangles on the sides of a candidate.
 struct __align__(16) side_words {
     uint64_t left, right;
 };
 
-// A warp's. The parts are needed first, the rest later.
+// A warp's shared memory. The parts are needed first, fast_later after them.
 struct fast_later {
     sap_mesh_held held;
     mask_node stack[SAP_MESH_DEPTH_MAX + 2];
@@ -36,7 +36,7 @@ struct fast_shared {
     side_words words[SAP_MESH_SMALL][CANDIDATES];
     float plane[SAP_MESH_SMALL][CANDIDATES];
     int32_t triangle[SAP_MESH_SMALL];
-    uint8_t own[SAP_MESH_SMALL]; // triangles of the node at hand
+    uint8_t own[SAP_MESH_SMALL]; // triangles of the current node
     union {
         part_bounds parts[SAP_MESH_SMALL];
         fast_later later;
@@ -49,7 +49,7 @@ struct fast_work {
 
 // ---- The words
 
-// Writes down the parts in their order, without holes; the tight box of all.
+// Lists the parts in order, without holes, and computes their tight box.
 __device__ void gather_parts(const sap_mesh_cuda_build& b, const sap_mesh_cuda_root& root, fast_shared* s,
                              sap_mesh_box* tight) {
     float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -57,9 +57,9 @@ __device__ void gather_parts(const sap_mesh_cuda_build& b, const sap_mesh_cuda_r
     for (int i = sap_lane(); i - sap_lane() < root.room; i += SAP_WARP) {
         sap_mesh_cuda_part part = sap_mesh_hole();
         if (i < root.room) part = sap_mesh_part_load(&b.small[root.first + i]);
-        const bool some = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
-        const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
-        if (some) {
+        const bool is_part = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
+        const unsigned int all = __ballot_sync(SAP_ALL_LANES, is_part);
+        if (is_part) {
             part_bounds* to = &s->parts[at + __popc(all & sap_lanes_below())];
             for (int k = 0; k < 3; k++) {
                 const float low = sap_mesh_along(part.lower, k), high = sap_mesh_along(part.upper, k);
@@ -74,6 +74,7 @@ __device__ void gather_parts(const sap_mesh_cuda_build& b, const sap_mesh_cuda_r
         }
         at += __popc(all);
     }
+    SAP_ASSERT(at == root.count);
     for (int k = 0; k < 3; k++) {
         tight->lower[k] = sap_real_of(sap_warp_min(sap_ordinal_of(lower[k])));
         tight->upper[k] = sap_real_of(sap_warp_max(sap_ordinal_of(upper[k])));
@@ -81,7 +82,7 @@ __device__ void gather_parts(const sap_mesh_cuda_build& b, const sap_mesh_cuda_r
     __syncwarp();
 }
 
-// Half a word for each candidate of a part.
+// Computes half a word for each candidate of a part.
 __device__ __forceinline__ void fill_half(const part_bounds* parts, int count, const float plane[CANDIDATES],
                                           uint32_t left[CANDIDATES], uint32_t right[CANDIDATES]) {
     SAP_UNROLL
@@ -90,7 +91,7 @@ __device__ __forceinline__ void fill_half(const part_bounds* parts, int count, c
     for (int j = 0; j < count; j++, bit <<= 1) {
         const part_bounds& other = parts[j];
         SAP_UNROLL
-        for (int k = 0; k < 3; k++) { // a part in the plane lies right of a start, left of an end
+        for (int k = 0; k < 3; k++) { // a part in the plane lies right of a lower bound, left of an upper one
             if (other.lower[k] < plane[k]) left[k] |= bit;
             if (other.above[k] > plane[k]) right[k] |= bit;
             if (other.below[k] < plane[3 + k]) left[3 + k] |= bit;
@@ -128,7 +129,7 @@ struct chosen {
     int axis;
 };
 
-// As sap_measure_of; of a cell that has a surface, a lane divides for all.
+// As sap_measure_of, but for cells that have a surface each division is done by one lane for all.
 __device__ __forceinline__ sap_measure measure_by_lanes(const sap_mesh_box& cell, float radius) {
     double side[3];
     float length[3];
@@ -194,7 +195,7 @@ __device__ __forceinline__ chosen cheapest_candidate(const sap_mesh_rules& rules
     return best;
 }
 
-// The node's triangles are listed.
+// The node's triangles have been listed.
 __device__ __forceinline__ void put_leaf(const fast_shared* s, const mask_node& node, int count,
                                          sap_mesh_stage* stage) {
     const int32_t at = sap_mesh_stage_leaf(stage, count, node.depth);
@@ -202,12 +203,13 @@ __device__ __forceinline__ void put_leaf(const fast_shared* s, const mask_node& 
 }
 
 __device__ __forceinline__ void push(fast_shared* s, int* waiting, const mask_node& node) {
+    SAP_ASSERT(*waiting < SAP_MESH_DEPTH_MAX + 2);
     if (sap_lane() == 0) s->later.stack[*waiting] = node;
     ++*waiting;
 }
 
-// Cuts off what is empty of the root's cell; the empty leaves that come later wait. The references that the rest may
-// have.
+// Cuts empty sides off the root's cell. Empty leaves that come later in preorder go onto the stack. Returns the limit
+// of references of the rest.
 __device__ int64_t cut_empty_sides(const sap_mesh_cuda_build& b, const sap_mesh_cuda_root& root, const fast_work& work,
                                    fast_shared* s, mask_node* node, int* waiting, sap_mesh_stage* stage) {
     const int count = root.count;
@@ -276,6 +278,7 @@ struct small_fast {
                 sap_may_be_worth(rules.traversal, rules.intersection, (float)count))
                 best = cheapest_candidate(rules, s, node, count, radius);
             if (sap_is_worth(best.cost, rules.intersection, (float)count) && sap_may_cut_small(spare, count)) {
+                SAP_ASSERT((best.left | best.right) == node.triangles);
                 spare = sap_spare_after(spare, count, __popcll(best.left), __popcll(best.right));
                 mask_node right = node;
                 right.triangles = best.right;

@@ -1,9 +1,9 @@
-// HIGH's small roots, a warp each: every bound of a part is a candidate, which a lane counts against all parts, and
-// each part is clipped exactly at every plane.
+// HIGH's small roots, one warp each: every bound of a part is a candidate plane, which a lane compares with all parts,
+// and each part is clipped exactly at every plane.
 //
-// The parts of the node at hand lie in a frame, of which each lane works on two. The parts of a right side wait in a
-// pool until the left side's subtree is complete. Where the pool has no room they are made again when it is their turn:
-// from the root's, by the planes of the nodes above.
+// The parts of the current node lie in a frame, two per lane. The parts of a right side wait in a pool until the left
+// side's subtree is complete. If the pool has no room for them, they are computed again when they are needed: from the
+// root's parts, by the planes of the nodes above.
 #include "mesh/clip/clip_exactly_cuda.cuh"
 #include "mesh/small/subtree_cuda.cuh"
 
@@ -11,25 +11,25 @@ namespace {
 
 enum { SMALL_THREADS = 128, SMALL_WARPS = SMALL_THREADS / SAP_WARP, OWN = 2, POOL = 400 };
 
-// Parts, a row a bound.
+// Parts, one row per bound.
 template <int width> struct part_rows {
     float lower[3][width], upper[3][width];
     int32_t triangle[width];
 };
 
-// A node above the one at hand, and the one of its sides that leads there.
+// A node above the current one, and the side that leads to the current one.
 struct high_step {
     float plane;
     int32_t node; // in preorder
     int16_t axis;
     bool planar_left, right;
-    int16_t count, at; // of the right side's parts: how many, and where in the pool; at < 0: they are not there
+    int16_t count, at; // the right side's parts: their number and place in the pool; at < 0: not in the pool
 };
 
 struct high_shared {
     sap_mesh_held held;
     high_step steps[SAP_MESH_DEPTH_MAX + 1];
-    __align__(16) part_rows<SAP_MESH_SMALL> frame; // behind the parts: boxes that reach no side of any plane
+    __align__(16) part_rows<SAP_MESH_SMALL> frame; // behind the parts stand boxes that reach no side of any plane
     part_rows<POOL> pool;
 };
 
@@ -68,17 +68,18 @@ __device__ void load_root(const sap_mesh_cuda_build& b, const sap_mesh_cuda_root
     for (int i = sap_lane(); i - sap_lane() < root.room; i += SAP_WARP) {
         sap_mesh_cuda_part part = sap_mesh_hole();
         if (i < root.room) part = sap_mesh_part_load(&b.small[root.first + i]);
-        const bool some = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
-        const unsigned int all = __ballot_sync(SAP_ALL_LANES, some);
-        if (some)
+        const bool is_part = sap_mesh_part_triangle(part) != SAP_MESH_HOLE;
+        const unsigned int all = __ballot_sync(SAP_ALL_LANES, is_part);
+        if (is_part)
             put_part(sap_mesh_part_box(part), sap_mesh_part_triangle(part), &s->frame,
                      at + __popc(all & sap_lanes_below()));
         at += __popc(all);
     }
+    SAP_ASSERT(at == root.count);
     fill_up(s, root.count);
 }
 
-// What a plane leaves of a lane's parts.
+// A lane's parts on both sides of a plane.
 struct own_sides {
     sap_halves halves[OWN];
     int triangle[OWN];
@@ -90,26 +91,26 @@ __device__ __forceinline__ void take_sides(const sap_mesh_cuda_build& b, const h
     SAP_UNROLL
     for (int t = 0; t < OWN; t++) {
         const int i = sap_lane() + SAP_WARP * t;
-        sap_halves* h = &own->halves[t];
-        h->has_left = h->has_right = false;
+        sap_halves* halves = &own->halves[t];
+        halves->has_left = halves->has_right = false;
         if (i < count) {
             const float lower = s->frame.lower[step.axis][i], upper = s->frame.upper[step.axis][i];
             for (int a = 0; a < 3; a++) {
-                h->left.lower[a] = h->right.lower[a] = s->frame.lower[a][i];
-                h->left.upper[a] = h->right.upper[a] = s->frame.upper[a][i];
+                halves->left.lower[a] = halves->right.lower[a] = s->frame.lower[a][i];
+                halves->left.upper[a] = halves->right.upper[a] = s->frame.upper[a][i];
             }
             own->triangle[t] = s->frame.triangle[i];
-            h->has_left = sap_reaches_left(lower, upper, step.plane, step.planar_left);
-            h->has_right = sap_reaches_right(lower, upper, step.plane, step.planar_left);
-            if (h->has_left && h->has_right)
-                *h = sap_mesh_clip_exactly(b.corners, own->triangle[t], h->left, step.axis, step.plane);
+            halves->has_left = sap_reaches_left(lower, upper, step.plane, step.planar_left);
+            halves->has_right = sap_reaches_right(lower, upper, step.plane, step.planar_left);
+            if (halves->has_left && halves->has_right)
+                *halves = sap_mesh_clip_exactly(b.corners, own->triangle[t], halves->left, step.axis, step.plane);
         }
-        own->left[t] = __ballot_sync(SAP_ALL_LANES, h->has_left);
-        own->right[t] = __ballot_sync(SAP_ALL_LANES, h->has_right);
+        own->left[t] = __ballot_sync(SAP_ALL_LANES, halves->has_left);
+        own->right[t] = __ballot_sync(SAP_ALL_LANES, halves->has_right);
     }
 }
 
-// Writes down one side's parts from a place on.
+// Writes one side's parts from place `at` on.
 template <int width>
 __device__ __forceinline__ void put_side(const own_sides& own, bool right, part_rows<width>* to, int at) {
     SAP_UNROLL
@@ -126,16 +127,17 @@ __device__ __forceinline__ int count_side(const own_sides& own, bool right) {
     return right ? __popc(own.right[0]) + __popc(own.right[1]) : __popc(own.left[0]) + __popc(own.left[1]);
 }
 
-// One side of the frame's parts becomes the frame.
+// Replaces the frame by one side of its parts.
 __device__ __forceinline__ int keep_side(const own_sides& own, bool right, high_shared* s) {
     const int count = count_side(own, right);
+    SAP_ASSERT(count <= SAP_MESH_SMALL);
     __syncwarp();
     put_side(own, right, &s->frame, 0);
     fill_up(s, count);
     return count;
 }
 
-// Brings the parts of a right side into the frame, from the pool, or by making them again.
+// Puts the parts of a right side into the frame: from the pool, or by computing them again.
 __device__ __forceinline__ void bring_right(const sap_mesh_cuda_build& b, const sap_mesh_cuda_root& root,
                                             high_shared* s, int level) {
     const high_step last = s->steps[level - 1];
@@ -151,6 +153,7 @@ __device__ __forceinline__ void bring_right(const sap_mesh_cuda_build& b, const 
         take_sides(b, s, count, s->steps[k], &own);
         count = keep_side(own, s->steps[k].right, s);
     }
+    SAP_ASSERT(count == last.count);
 }
 
 __device__ __forceinline__ sap_mesh_box cell_of(const sap_mesh_cuda_root& root, const high_shared* s, int level) {
@@ -181,7 +184,7 @@ __device__ __forceinline__ void keep_better(float cost, int axis, float at, bool
     best->plane = plane;
 }
 
-// What planes along one axis are judged by.
+// The costs of a node's planes along one axis follow from these.
 struct axis_rule {
     float lower, upper, base, per;
     int axis;
@@ -190,7 +193,7 @@ struct axis_rule {
 __device__ __forceinline__ axis_rule rule_of(const sap_mesh_box& cell, const sap_measure& m, int axis) {
     axis_rule r = {cell.lower[0], cell.upper[0], m.base[0], m.per[0], axis};
     SAP_UNROLL
-    for (int a = 1; a < 3; a++) // so that the lists stay in registers
+    for (int a = 1; a < 3; a++) // so that the arrays stay in registers
         if (a == axis) r = {cell.lower[a], cell.upper[a], m.base[a], m.per[a], axis};
     return r;
 }
@@ -201,7 +204,7 @@ __device__ __forceinline__ float cost_of(const sap_mesh_rules& rules, const axis
                           sap_share(r.base, r.per, r.upper - at), (float)left, (float)right);
 }
 
-// The bounds of a lane's first parts along an axis.
+// Tries the bounds of a lane's first `own` parts along an axis.
 template <int own>
 __device__ __forceinline__ void try_axis(const sap_mesh_rules& rules, const high_shared* s, int count,
                                          const axis_rule& r, priced_plane* best) {
@@ -216,7 +219,7 @@ __device__ __forceinline__ void try_axis(const sap_mesh_rules& rules, const high
         left[c] = right[c] = in_plane[c] = 0;
         if (c & 1) flat = flat || at[c] == at[c - 1];
     }
-    for (int j = 0; j < count; j += 4) { // what is behind the last part counts for nothing
+    for (int j = 0; j < count; j += 4) { // boxes behind the last part count on no side
         const float4 low = *(const float4*)(lower + j), high = *(const float4*)(upper + j);
         SAP_UNROLL
         for (int c = 0; c < 2 * own; c++) {
@@ -233,14 +236,14 @@ __device__ __forceinline__ void try_axis(const sap_mesh_rules& rules, const high
         }
     SAP_UNROLL
     for (int c = 0; c < 2 * own; c++) {
-        if (!(at[c] > r.lower && at[c] < r.upper)) continue; // as infinity is not
+        if (!(at[c] > r.lower && at[c] < r.upper)) continue; // infinity is not inside either
         keep_better(cost_of(rules, r, at[c], left[c], right[c] + in_plane[c]), r.axis, at[c], false, best);
         if (in_plane[c])
             keep_better(cost_of(rules, r, at[c], left[c] + in_plane[c], right[c]), r.axis, at[c], true, best);
     }
 }
 
-// Of all lanes the best.
+// The best plane of all lanes.
 __device__ __forceinline__ priced_plane best_of_warp(const priced_plane& own) {
     priced_plane best;
     best.cost = sap_real_of(sap_warp_min(sap_ordinal_of(own.cost)));
@@ -278,7 +281,7 @@ __device__ __forceinline__ void put_leaf(const high_shared* s, int count, int de
     for (int i = sap_lane(); i < count; i += SAP_WARP) sap_mesh_stage_reference(stage, at + i, s->frame.triangle[i]);
 }
 
-// Cuts the node in the frame: its left side takes its place, the right side waits.
+// Divides the node in the frame: its left side replaces it, the right side waits.
 __device__ __forceinline__ int cut_node(const sap_mesh_cuda_build& b, high_shared* s, int count, high_step step,
                                         int level, int* pooled, int64_t* spare) {
     own_sides own;
@@ -290,8 +293,10 @@ __device__ __forceinline__ int cut_node(const sap_mesh_cuda_build& b, high_share
         put_side(own, true, &s->pool, step.at);
         *pooled += step.count;
     }
+    SAP_ASSERT(level <= SAP_MESH_DEPTH_MAX && *pooled <= POOL);
     if (sap_lane() == 0) s->steps[level] = step;
     const int left = keep_side(own, false, s);
+    SAP_ASSERT(left + step.count >= count);
     *spare = sap_spare_after(*spare, count, left, step.count);
     return left;
 }

@@ -1,5 +1,5 @@
-// A small root's subtree on its way into staging, in preorder, by a warp: first into shared memory; where that does not
-// suffice, it is built once more, into memory of the size that is known then.
+// A warp writes a small root's subtree to staging memory, in preorder: first to shared memory; if that does not
+// suffice, the warp builds the subtree a second time, into memory of the size that is known then.
 #ifndef SAPWOOD_MESH_SMALL_SUBTREE_CUDA_CUH
 #define SAPWOOD_MESH_SMALL_SUBTREE_CUDA_CUH
 
@@ -12,11 +12,11 @@ typedef struct sap_mesh_held { // in shared memory
     int32_t references[SAP_MESH_HELD];
 } sap_mesh_held;
 
-// Links and places of references count from the subtree's start. All lanes have the same.
+// Links and places of references count from the subtree's start. The same in all lanes.
 typedef struct sap_mesh_stage {
     sap_mesh_node* nodes;
     int32_t* references;
-    int32_t node_room, reference_room; // what lies behind is counted only
+    int32_t node_room, reference_room; // what exceeds these is only counted
     int32_t node_count, reference_count, listed;
     sap_mesh_cuda_leaves leaves;
 } sap_mesh_stage;
@@ -34,8 +34,10 @@ static __device__ __forceinline__ void sap_mesh_stage_clear(sap_mesh_stage* stag
     stage->leaves.largest = stage->leaves.deepest = 0;
 }
 
-// A right child comes when its left sibling's subtree is complete: now its parent learns where it is.
+// Called before a node is written. A right child is written when its left sibling's subtree is complete: now its
+// place is entered in its parent's link.
 static __device__ __forceinline__ void sap_mesh_stage_arrive(const sap_mesh_stage* stage, int32_t parent) {
+    SAP_ASSERT(parent < stage->node_count);
     if (parent != SAP_MESH_NO_PARENT && parent < stage->node_room && sap_lane() == 0)
         stage->nodes[parent].link |= (uint32_t)stage->node_count << 2;
 }
@@ -49,11 +51,12 @@ static __device__ __forceinline__ void sap_mesh_stage_node(sap_mesh_stage* stage
 }
 
 static __device__ __forceinline__ int32_t sap_mesh_stage_inner(sap_mesh_stage* stage, int axis, float plane) {
+    SAP_ASSERT(axis >= 0 && axis < 3);
     sap_mesh_stage_node(stage, __float_as_uint(plane), (uint32_t)axis);
     return stage->node_count - 1;
 }
 
-// The place of the leaf's first reference, to be filled in by sap_mesh_stage_reference.
+// Returns the place of the leaf's first reference. sap_mesh_stage_reference fills them in.
 static __device__ __forceinline__ int32_t sap_mesh_stage_leaf(sap_mesh_stage* stage, int32_t count, int32_t depth) {
     const int32_t at = stage->reference_count;
     sap_mesh_stage_node(stage, (uint32_t)at, (uint32_t)count << 2 | SAP_MESH_LEAF);
@@ -63,14 +66,15 @@ static __device__ __forceinline__ int32_t sap_mesh_stage_leaf(sap_mesh_stage* st
     return at;
 }
 
-// Any lane.
+// Any lane may call this.
 static __device__ __forceinline__ void sap_mesh_stage_reference(const sap_mesh_stage* stage, int32_t at,
                                                                 int32_t triangle) {
+    SAP_ASSERT(at < stage->reference_count);
     if (at < stage->reference_room) stage->references[at] = triangle;
 }
 
-// Takes memory for a subtree that has been built, and copies it there, if all of it was held: true. Otherwise, it is to
-// be built again, if the stage has room now, or later.
+// Takes staging memory for a subtree that has been built. Copies it there and returns true if shared memory held all of
+// it. Otherwise it has to be built again: now if the stage has room, else after the host has made room.
 static __device__ bool sap_mesh_stage_end(const sap_mesh_cuda_build& b, int32_t top, sap_mesh_stage* stage) {
     sap_mesh_cuda_state* state = b.state;
     const int lane = sap_lane();
@@ -85,7 +89,7 @@ static __device__ bool sap_mesh_stage_end(const sap_mesh_cuda_build& b, int32_t 
     if ((int64_t)node_at + nodes > b.staged_node_capacity || (int64_t)at + references > b.staged_capacity) {
         if (lane == 0) atomicAdd(&state->refused_nodes, (unsigned long long)nodes);
         if (lane == 0) atomicAdd(&state->refused_positions, (unsigned long long)references);
-        // What it took stays a hole, which is copied with the rest when the lists are made longer.
+        // What was taken stays unused: it is copied with the rest when the lists are lengthened.
         for (int64_t i = (int64_t)node_at + lane; i < (int64_t)node_at + nodes && i < b.staged_node_capacity;
              i += SAP_WARP)
             b.staged_nodes[i] = {};
@@ -110,7 +114,7 @@ static __device__ bool sap_mesh_stage_end(const sap_mesh_cuda_build& b, int32_t 
     return held;
 }
 
-// The next root for a warp; below 0: there is none.
+// The next root for a warp, or -1.
 static __device__ __forceinline__ int64_t sap_mesh_next_root(const sap_mesh_cuda_build& b) {
     uint32_t number = 0;
     if (sap_lane() == 0) number = atomicAdd(&b.state->taken, 1u);
@@ -119,17 +123,17 @@ static __device__ __forceinline__ int64_t sap_mesh_next_root(const sap_mesh_cuda
 }
 
 static __device__ __forceinline__ void sap_mesh_add_leaves(sap_mesh_cuda_leaves* sum,
-                                                           const sap_mesh_cuda_leaves& some) {
-    sum->leaves += some.leaves;
-    sum->empty += some.empty;
-    sum->references += some.references;
-    sum->largest = some.largest > sum->largest ? some.largest : sum->largest;
-    sum->deepest = some.deepest > sum->deepest ? some.deepest : sum->deepest;
+                                                           const sap_mesh_cuda_leaves& more) {
+    sum->leaves += more.leaves;
+    sum->empty += more.empty;
+    sum->references += more.references;
+    sum->largest = more.largest > sum->largest ? more.largest : sum->largest;
+    sum->deepest = more.deepest > sum->deepest ? more.deepest : sum->deepest;
 }
 
-// Builds the small roots, a warp each. A quality has `shared`, a warp's shared memory; `work`, what lanes know of a
-// root; and static prepare(build, root, shared, work), then build(build, root, work, shared, stage), which may be
-// called twice, with what held(shared) gives to stage in.
+// Builds the small roots, one warp each. A quality defines `shared`, a warp's shared memory; `work`, what lanes keep
+// about a root; held(shared), the part of shared memory to stage in; prepare(build, root, shared, work), called once
+// for a root; and build(build, root, work, shared, stage), which may be called twice.
 template <typename quality>
 static __device__ void sap_mesh_build_roots(const sap_mesh_cuda_build& b, typename quality::shared* s) {
     sap_mesh_cuda_leaves sum = {};
@@ -137,7 +141,8 @@ static __device__ void sap_mesh_build_roots(const sap_mesh_cuda_build& b, typena
         const sap_mesh_cuda_root root = b.roots[number];
         typename quality::work work;
         sap_mesh_stage stage;
-        if (root.top < 0) continue; // it was built before, but another was refused memory
+        if (root.top < 0) continue; // it has been built; the kernel runs again for roots that found no memory
+        SAP_ASSERT(root.count > 0 && root.count <= SAP_MESH_SMALL && root.count <= root.room);
         quality::prepare(b, root, s, &work);
         sap_mesh_stage_begin(&stage, quality::held(s));
         sap_mesh_stage_clear(&stage);
@@ -146,6 +151,7 @@ static __device__ void sap_mesh_build_roots(const sap_mesh_cuda_build& b, typena
             if (stage.node_room == 0) continue;
             sap_mesh_stage_clear(&stage);
             quality::build(b, root, work, s, &stage);
+            SAP_ASSERT(stage.node_count == stage.node_room && stage.reference_count == stage.reference_room);
         }
         __syncwarp();
         if (sap_lane() == 0) b.roots[number].top = -1;

@@ -22,8 +22,8 @@ static void drop_tile(sap_gl_call* call, sap_gl_view* v) {
     drop(call, v->ray[1], SAP_GL_RAY_TEXTURES);
     drop(call, v->shadow, SAP_GL_RAY_TEXTURES);
     drop(call, v->light, 2);
-    sap_gl_walks_drop(call, &v->first);
-    sap_gl_walks_drop(call, &v->shadows);
+    sap_gl_walk_drop(call, &v->first);
+    sap_gl_walk_drop(call, &v->shadows);
     v->room = 0;
 }
 
@@ -51,8 +51,8 @@ static void make_tile(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     }
     for (int j = 0; j < SAP_GL_RAY_TEXTURES; j++)
         v->shadow[j] = sap_gl_texture(call, GL_RGBA32UI, room, room, NULL, what);
-    sap_gl_walks_make(call, v->tree, size, false, &v->first);
-    sap_gl_walks_make(call, v->tree, size, false, &v->shadows);
+    sap_gl_walk_make(call, v->tree, size, false, &v->first);
+    sap_gl_walk_make(call, v->tree, size, false, &v->shadows);
     v->shadows.any = true;
     if (call->status == SAP_OK) v->room = room;
 }
@@ -256,7 +256,7 @@ static void proceed(sap_gl_call* call, sap_gl_view* v, bool hits) {
 void sap_gl_view_go(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     bool shadow = v->walking == SAP_GL_WALKING_SHADOW;
     if (v->asked) {
-        sap_gl_outcome outcome = sap_gl_walks_answer(call, shadow ? &v->shadows : &v->first);
+        sap_gl_walk_outcome outcome = sap_gl_walk_answer(call, shadow ? &v->shadows : &v->first);
         v->asked = false;
         if (!outcome.left && call->status == SAP_OK) {
             v->rays += outcome.rays;
@@ -266,8 +266,8 @@ void sap_gl_view_go(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     if (call->status != SAP_OK || v->done) return;
     if (v->walking == SAP_GL_WALKING_NONE) begin_tile(call, v, side);
     shadow = v->walking == SAP_GL_WALKING_SHADOW;
-    sap_gl_walks* walks = shadow ? &v->shadows : &v->first;
-    sap_gl_walks_go(call, walks, shadow ? v->shadow : v->ray[v->ray_now], ROUNDS);
-    sap_gl_walks_ask(call, walks);
+    sap_gl_walk* walks = shadow ? &v->shadows : &v->first;
+    sap_gl_walk_advance(call, walks, shadow ? v->shadow : v->ray[v->ray_now], ROUNDS);
+    sap_gl_walk_ask(call, walks);
     v->asked = true;
 }

@@ -38,7 +38,7 @@ struct sap_gl_view {
     GLuint shadow[SAP_GL_RAY_TEXTURES]; // origin, direction, what the lamp sheds
     GLuint light[2];
     int ray_now, light_now;
-    sap_gl_walks first, shadows;
+    sap_gl_walk first, shadows;
 };
 
 // The textures of a mesh; to be dropped also on failure.

@@ -1,40 +1,40 @@
-// Vectors as wide as the instruction set has them, and the little that compilers make badly of them.
-#ifndef SAPWOOD_MESH_WIDE_SIMD_H
-#define SAPWOOD_MESH_WIDE_SIMD_H
+// Vectors of the compiler, as wide as the instruction set's, and the operations that compilers translate badly.
+#ifndef SAPWOOD_MESH_VECTOR_SIMD_H
+#define SAPWOOD_MESH_VECTOR_SIMD_H
 
 #include "math/simd.h"
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
-enum { WIDE = LANES };
-typedef float wide __attribute__((vector_size(4 * WIDE), aligned(4)));
-typedef int32_t wide_int __attribute__((vector_size(4 * WIDE), aligned(4)));
+typedef float vfloat __attribute__((vector_size(4 * LANES), aligned(4)));
+typedef int32_t vint __attribute__((vector_size(4 * LANES), aligned(4)));
 
-// Bits of the lanes where a is less than b. Masks of the compiler's own comparisons go the long way, through vectors.
-INLINE uint32_t wide_less(const wide* a, const wide* b) { return v_less((vreal)*a, (vreal)*b); }
+// Bits of the lanes where a is less than b. The compiler's own comparisons yield vectors, which are slow to turn into
+// bits.
+INLINE uint32_t vfloat_less(const vfloat* a, const vfloat* b) { return v_less((vreal)*a, (vreal)*b); }
 
-// Counts in each lane whether a is less than b.
-INLINE void wide_count_less(wide_int* count, const wide* a, const wide* b) {
+// Adds 1 to each lane's count where a is less than b.
+INLINE void vint_count_less(vint* count, const vfloat* a, const vfloat* b) {
 #if SAP_SIMD == 3
-    *count = (wide_int)_mm512_mask_add_epi32((__m512i)*count, (__mmask16)wide_less(a, b), (__m512i)*count,
-                                             _mm512_set1_epi32(1));
+    *count = (vint)_mm512_mask_add_epi32((__m512i)*count, (__mmask16)vfloat_less(a, b), (__m512i)*count,
+                                         _mm512_set1_epi32(1));
 #else
     *count -= *a < *b;
 #endif
 }
 
-// Eight floats, in as many vectors as that takes.
-enum { SOME = SAP_SIMD > 1 ? 8 : 4, SOMES = 8 / SOME };
-typedef float some __attribute__((vector_size(4 * SOME)));
-typedef int32_t some_int __attribute__((vector_size(4 * SOME)));
+// Eight floats: EIGHT_VECTORS vectors of EIGHT_LANES floats.
+enum { EIGHT_LANES = SAP_SIMD > 1 ? 8 : 4, EIGHT_VECTORS = 8 / EIGHT_LANES };
+typedef float eight_vector __attribute__((vector_size(4 * EIGHT_LANES)));
+typedef int32_t eight_mask __attribute__((vector_size(4 * EIGHT_LANES)));
 
-#define SOME_PICK(mask, yes, no) ((some)PICK(mask, (some_int)(yes), (some_int)(no)))
-// Of equal or unordered ones the second, as the instructions have it.
+#define EIGHT_SELECT(mask, yes, no) ((eight_vector)SELECT(mask, (eight_mask)(yes), (eight_mask)(no)))
+// If equal or unordered, the second operand, like the instructions.
 #if defined(__AVX__)
-#define SOME_MIN(a, b) ((some)_mm256_min_ps((__m256)(a), (__m256)(b)))
+#define EIGHT_MIN(a, b) ((eight_vector)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #else
-#define SOME_MIN(a, b) CORNER_MIN(a, b)
+#define EIGHT_MIN(a, b) VFLOAT4_MIN(a, b)
 #endif
 
 // Bits set in a word.
@@ -49,15 +49,15 @@ INLINE int count_word(uint64_t word) {
 #endif
 }
 
-// How many bits each of eight words shares with a word. By a table of half bytes (Mula, Kurz and Lemire 2018).
+// Counts the bits that each of eight words shares with a word, by a table of 4-bit counts (Mula, Kurz and Lemire 2018).
 #if SAP_SIMD == 3
-INLINE void count_eight(const uint64_t words[8], uint64_t with, some counts[SOMES]) {
+INLINE void count_eight(const uint64_t words[8], uint64_t with, eight_vector counts[EIGHT_VECTORS]) {
     const __m512i table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m512i half = _mm512_set1_epi8(15);
     __m512i x = _mm512_and_si512(_mm512_loadu_si512(words), _mm512_set1_epi64((long long)with));
     __m512i low = _mm512_shuffle_epi8(table, _mm512_and_si512(x, half));
     __m512i high = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16(x, 4), half));
-    counts[0] = (some)_mm512_cvtepi64_ps(_mm512_sad_epu8(_mm512_add_epi8(low, high), _mm512_setzero_si512()));
+    counts[0] = (eight_vector)_mm512_cvtepi64_ps(_mm512_sad_epu8(_mm512_add_epi8(low, high), _mm512_setzero_si512()));
 }
 #elif SAP_SIMD == 2
 INLINE __m256i count_four(const uint64_t words[4], uint64_t with) {
@@ -70,14 +70,14 @@ INLINE __m256i count_four(const uint64_t words[4], uint64_t with) {
     return _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256());
 }
 
-INLINE void count_eight(const uint64_t words[8], uint64_t with, some counts[SOMES]) {
+INLINE void count_eight(const uint64_t words[8], uint64_t with, eight_vector counts[EIGHT_VECTORS]) {
     __m256 first = _mm256_castsi256_ps(count_four(words, with)),
            last = _mm256_castsi256_ps(count_four(words + 4, with));
     __m256i both = _mm256_castps_si256(_mm256_shuffle_ps(first, last, 0x88)); // the low halves, pairs crossed
-    counts[0] = (some)_mm256_cvtepi32_ps(_mm256_permute4x64_epi64(both, 0xD8));
+    counts[0] = (eight_vector)_mm256_cvtepi32_ps(_mm256_permute4x64_epi64(both, 0xD8));
 }
 #else
-INLINE void count_eight(const uint64_t words[8], uint64_t with, some counts[SOMES]) {
+INLINE void count_eight(const uint64_t words[8], uint64_t with, eight_vector counts[EIGHT_VECTORS]) {
     float each[8];
     for (int k = 0; k < 8; k++) each[k] = (float)count_word(words[k] & with);
     memcpy(counts, each, sizeof each);
