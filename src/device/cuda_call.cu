@@ -41,6 +41,7 @@ static bool refuse_capture(sap_cuda_call* call, const char* why) {
 
 // ---- Scratch memory. Blocks stay with the device; all use of them is in its one stream.
 
+// A spin lock: while it is held, nothing waits for the stream and no function of the caller runs.
 static void lock(sap_cuda* cuda) {
     while (__atomic_exchange_n(&cuda->lock, 1, __ATOMIC_ACQUIRE)) {}
 }
@@ -83,13 +84,17 @@ static cudaError_t allocate(const sap_device* device, void** memory, size_t byte
 
 static void release_idle(sap_device* device, bool kept_too) {
     sap_cuda* cuda = sap_cuda_of(device);
+    sap_cuda_block released[SAP_SCRATCH_BLOCKS];
+    int count = 0;
     lock(cuda);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
-        if (cuda->idle[i].kept && !kept_too) continue;
-        if (cuda->idle[i].memory) (void)release(device, cuda->idle[i].memory, cuda->idle[i].bytes);
-        cuda->idle[i].memory = NULL;
+        sap_cuda_block* idle = &cuda->idle[i];
+        if (!idle->memory || (idle->kept && !kept_too)) continue;
+        released[count++] = *idle;
+        idle->memory = NULL;
     }
     unlock(cuda);
+    for (int i = 0; i < count; i++) (void)release(device, released[i].memory, released[i].bytes);
 }
 
 void sap_cuda_trim(sap_device* device) {

@@ -37,6 +37,7 @@ static int make_chunks(sap_cuda* cuda, int64_t wanted) {
     return s->chunks;
 }
 
+// Nobody ever waits for the chunks, so the call that has them may wait for the GPU and call the caller's log.
 static bool take_chunks(sap_cuda* cuda) { return !__atomic_exchange_n(&cuda->staging.taken, 1, __ATOMIC_ACQUIRE); }
 static void give_chunks(sap_cuda* cuda) { __atomic_store_n(&cuda->staging.taken, 0, __ATOMIC_RELEASE); }
 

@@ -97,7 +97,8 @@ struct sap_gl {
     int32_t most_targets; // textures written at once, at most SAP_GL_TARGETS
     int32_t most_rounds;  // of all loops of a shader together, after which some drivers end them; INT32_MAX: any number
     char name[64];
-    int lock; // a context serves one call at a time
+    int lock;        // a context serves one call at a time
+    uintptr_t owner; // the thread whose call that is; 0: none
     GLuint vertices, corners, framebuffer;
     int programs;
     sap_gl_program_entry program[SAP_GL_PROGRAMS];
@@ -125,12 +126,15 @@ typedef struct sap_gl_call {
     const sap_gl_calls* f; // the functions of OpenGL
     sap_status status;     // of the first failure
     bool entered;
+    bool nested; // begun within another call of the same thread, by a callback of the caller
     sap_gl_before before;
     sap_gl_found found;
+    char sentence[512]; // why the call failed: logged at its end, when other calls may begin
 } sap_gl_call;
 
 // Begins a call; SAP_ERROR_DEVICE_LOST if the context is lost, SAP_ERROR_ARGUMENT if the caller's context is not
-// current. sap_gl_end must follow in either case.
+// current, or if this thread is within another call on the device: the caller's allocator may run there. sap_gl_end
+// must follow in any case.
 sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device);
 // Looks for errors and leaves the context: the call's status, or `status` if it is an error that the room found.
 sap_status sap_gl_end(sap_gl_call* call, sap_status status);

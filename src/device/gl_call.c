@@ -1,5 +1,7 @@
 // Calls on OpenGL ES contexts: entering and leaving them, the caller's state, and what OpenGL says went wrong.
+#include "base/assert.h"
 #include "device/gl.h"
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -107,12 +109,11 @@ static int version_of(const sap_gl* gl) {
 
 void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...) {
     if (call->status != SAP_OK) return;
-    char sentence[512];
     va_list values;
     va_start(values, format);
-    vsnprintf(sentence, sizeof sentence, format, values); // NOLINT(clang-analyzer-valist.Uninitialized): it is
+    vsnprintf(call->sentence, sizeof call->sentence, format, values); // NOLINT(clang-analyzer-valist.Uninitialized)
     va_end(values);
-    call->status = sap_fail(call->device, status, "%s", sentence);
+    call->status = status;
 }
 
 // OpenGL's error and WebGL's, which says it just once.
@@ -148,15 +149,33 @@ bool sap_gl_check_pass(sap_gl_call* call, const char* doing) {
     return call->f->check_passes ? sap_gl_check(call, doing) : call->status == SAP_OK;
 }
 
+static uintptr_t this_thread(void) { return (uintptr_t)pthread_self(); }
+
+// Waits until no other thread has a call on the context; false if this thread has one.
+static bool take_context(sap_gl* gl) {
+    if (__atomic_load_n(&gl->owner, __ATOMIC_RELAXED) == this_thread()) return false;
+    while (__atomic_exchange_n(&gl->lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+    __atomic_store_n(&gl->owner, this_thread(), __ATOMIC_RELAXED);
+    return true;
+}
+
+static void give_context(sap_gl* gl) {
+    SAP_ASSERT(__atomic_load_n(&gl->owner, __ATOMIC_RELAXED) == this_thread());
+    __atomic_store_n(&gl->owner, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&gl->lock, 0, __ATOMIC_RELEASE);
+}
+
 sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
     memset(call, 0, sizeof *call);
     sap_gl* gl = sap_gl_of(device);
     call->device = (sap_device*)(uintptr_t)device;
     call->gl = gl;
     call->f = &gl->calls;
-    while (__atomic_exchange_n(&gl->lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+    call->nested = !take_context(gl);
     sap_status why_not = SAP_OK;
-    if (gl->lost) {
+    if (call->nested) {
+        sap_gl_fail(call, SAP_ERROR_ARGUMENT, "a callback called the OpenGL device that had called it");
+    } else if (gl->lost) {
         sap_gl_fail(call, SAP_ERROR_DEVICE_LOST, "the OpenGL context was lost; close the device");
     } else if (!gl->platform->enter(gl, &call->before, &why_not)) {
         if (why_not == SAP_ERROR_DEVICE_LOST)
@@ -190,6 +209,7 @@ sap_status sap_gl_end(sap_gl_call* call, sap_status status) {
         if (!gl->own_context && !gl->lost) restore(gl, &call->found);
         gl->platform->leave(gl, &call->before);
     }
-    __atomic_store_n(&gl->lock, 0, __ATOMIC_RELEASE);
+    if (!call->nested) give_context(gl);
+    if (call->sentence[0]) sap_fail(call->device, call->status, "%s", call->sentence);
     return call->status != SAP_OK ? call->status : status;
 }

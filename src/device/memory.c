@@ -38,6 +38,7 @@ void sap_memory_pack(void* to, const void* from, size_t from_pitch, size_t width
 
 enum { SMALL_BLOCK = 1 << 20 }; // blocks up to this size serve any smaller request
 
+// A spin lock: no function of the caller runs while it is held.
 static void lock(sap_device* device) {
     while (__atomic_exchange_n(&device->lock, 1, __ATOMIC_ACQUIRE)) {}
 }
