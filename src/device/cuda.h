@@ -20,6 +20,7 @@
 #include <cuda_runtime.h>
 
 extern "C" {
+#include "base/assert.h"
 #include "math/dialect.h"
 #include "tree/layout.h"
 }
@@ -204,6 +205,7 @@ static void sap_cuda_launch(sap_cuda_call* call, void (*kernel)(types...), sap_c
 
 // Enough blocks of `threads` for one thread an item.
 static inline sap_cuda_grid sap_cuda_grid_for(int64_t items, int threads) {
+    SAP_ASSERT(items >= 0 && threads > 0);
     sap_cuda_grid grid = {(items + threads - 1) / threads, threads, 0, false};
     return grid;
 }

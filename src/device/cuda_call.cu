@@ -45,7 +45,10 @@ static bool refuse_capture(sap_cuda_call* call, const char* why) {
 static void lock(sap_cuda* cuda) {
     while (__atomic_exchange_n(&cuda->lock, 1, __ATOMIC_ACQUIRE)) {}
 }
-static void unlock(sap_cuda* cuda) { __atomic_store_n(&cuda->lock, 0, __ATOMIC_RELEASE); }
+static void unlock(sap_cuda* cuda) {
+    SAP_ASSERT(__atomic_load_n(&cuda->lock, __ATOMIC_RELAXED) == 1);
+    __atomic_store_n(&cuda->lock, 0, __ATOMIC_RELEASE);
+}
 
 // Takes the smallest idle block that is large enough, unless it is much too large and memory can be had otherwise.
 static bool take_idle(sap_cuda* cuda, size_t bytes, bool must, sap_cuda_block* block) {
@@ -59,6 +62,7 @@ static bool take_idle(sap_cuda* cuda, size_t bytes, bool must, sap_cuda_block* b
     if (best) {
         *block = *best;
         best->memory = NULL;
+        SAP_ASSERT(block->bytes >= bytes);
     }
     unlock(cuda);
     return best != NULL;
@@ -115,7 +119,9 @@ size_t sap_cuda_idle_bytes(sap_device* device) {
 // Leaves a block to the calls that follow; where none of the places is free, the smallest block gives way.
 static void give(const sap_device* device, sap_cuda_block block) {
     sap_cuda* cuda = sap_cuda_of(device);
+    SAP_ASSERT(block.memory && block.bytes);
     lock(cuda);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) SAP_ASSERT(cuda->idle[i].memory != block.memory); // given once
     sap_cuda_block *place = NULL, out = block;
     for (int i = 0; i < SAP_SCRATCH_BLOCKS && !(place && !place->memory); i++) {
         sap_cuda_block* idle = &cuda->idle[i];
@@ -161,6 +167,7 @@ void* sap_cuda_take(sap_cuda_call* call, size_t bytes) {
     sap_cuda_block* block = &call->block[call->blocks];
     block->bytes = (bytes + 4095) / 4096 * 4096 + (bytes ? 0 : 4096);
     block->kept = false;
+    SAP_ASSERT(block->bytes >= bytes);
     if (!take_idle(call->cuda, block->bytes, call->captured, block))
         block->memory = (unsigned char*)sap_cuda_allocate(call, block->bytes);
     if (block->memory) call->blocks++;
@@ -170,6 +177,7 @@ void* sap_cuda_take(sap_cuda_call* call, size_t bytes) {
 void sap_cuda_give(sap_cuda_call* call, const void* memory) {
     int i = 0;
     while (i < call->blocks && call->block[i].memory != memory) i++;
+    SAP_ASSERT(!memory || i < call->blocks);
     if (i == call->blocks) return;
     sap_cuda_block block = call->block[i];
     call->block[i] = call->block[--call->blocks];
@@ -204,6 +212,7 @@ sap_status sap_cuda_begin(sap_cuda_call* call, const sap_device* device) {
 
 sap_status sap_cuda_end(sap_cuda_call* call, sap_status status) {
     const sap_cuda_calls* calls = call->cuda->calls;
+    SAP_ASSERT(call->blocks <= SAP_CUDA_CALL_BLOCKS && call->outputs <= call->blocks);
     if (call->status == SAP_OK) call->status = status;
     for (int i = 0; i < call->outputs; i++)
         sap_cuda_copy(call, call->output[i].host, call->output[i].device, call->output[i].bytes);
@@ -270,6 +279,7 @@ sap_rows sap_cuda_rows_in(sap_cuda_call* call, const sap_rows* rows) {
     sap_rows in = *rows;
     if (call->status != SAP_OK || !rows->count || sap_cuda_on_device(call, rows->coords) || refuse_capture(call, WAITS))
         return in;
+    SAP_ASSERT(rows->dims > 0 && rows->stride >= rows->dims);
     size_t real = (size_t)rows->real_bits / 8, width = (size_t)rows->dims * real;
     call->waits = true;
     in.stride = rows->dims;
@@ -290,6 +300,7 @@ void* sap_cuda_out(sap_cuda_call* call, void* memory, size_t bytes) {
     if (call->status != SAP_OK || !memory || !bytes || sap_cuda_on_device(call, memory) || refuse_capture(call, WAITS))
         return memory;
     call->waits = true;
+    SAP_ASSERT(call->outputs < SAP_CUDA_CALL_OUTPUTS);
     sap_cuda_output* output = &call->output[call->outputs];
     output->host = memory;
     output->bytes = bytes;
@@ -316,6 +327,8 @@ int sap_cuda_resident(sap_cuda_call* call, const void* kernel, int threads, size
 
 void sap_cuda_launch_list(sap_cuda_call* call, const void* kernel, sap_cuda_grid grid, void** arguments) {
     if (call->status != SAP_OK || grid.blocks <= 0) return;
+    SAP_ASSERT(grid.blocks <= INT_MAX && grid.threads > 0 && grid.threads <= 1024);
+    SAP_ASSERT(grid.shared <= call->cuda->shared_bytes);
     if (grid.shared > 48 * 1024)
         sap_cuda_expect(call, call->cuda->calls->allow_shared(kernel, grid.shared), "preparing a kernel");
     if (call->status != SAP_OK) return;

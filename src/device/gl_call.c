@@ -34,6 +34,7 @@ static GLuint name_of(GLint value) { return (GLuint)value; }
 static void save(const sap_gl* gl, sap_gl_found* found) {
     const sap_gl_calls* f = &gl->calls;
     const extent has = extent_of(gl);
+    SAP_ASSERT(!gl->own_context && gl->version > 0);
     f->GetIntegerv(GL_CURRENT_PROGRAM, &found->program);
     f->GetIntegerv(GL_FRAMEBUFFER_BINDING, &found->draw_framebuffer);
     f->GetIntegerv(GL_VERTEX_ARRAY_BINDING, &found->vertices);
@@ -108,6 +109,7 @@ static int version_of(const sap_gl* gl) {
 }
 
 void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...) {
+    SAP_ASSERT(status != SAP_OK);
     if (call->status != SAP_OK) return;
     va_list values;
     va_start(values, format);
@@ -204,6 +206,7 @@ sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
 
 sap_status sap_gl_end(sap_gl_call* call, sap_status status) {
     sap_gl* gl = call->gl;
+    SAP_ASSERT(!(call->nested && call->entered));
     if (call->entered) {
         sap_gl_check(call, "working");
         if (!gl->own_context && !gl->lost) restore(gl, &call->found);
