@@ -1,4 +1,4 @@
-// The public functions for views: arguments are checked here, then the device's table is asked.
+// The public functions for views: they check arguments, then call the device's functions.
 #include "device/opengl.h"
 #include "mesh/layout.h"
 
