@@ -57,7 +57,7 @@ GLuint sap_gl_texture(sap_gl_call* call, GLenum internal, int32_t width, int32_t
     GLuint texture = begin_texture(call, width, height, what);
     if (call->status != SAP_OK) return 0;
     const sap_gl_format* format = sap_gl_format_of(internal);
-    SAP_ASSERT(format);
+    SAP_ASSERT(format || !data);
     if (call->gl->version >= 30)
         call->f->TexStorage2D(GL_TEXTURE_2D, 1, internal, width, height);
     else if (internal == GL_RGBA8 || (internal == GL_RGBA32F && call->gl->float_targets))
