@@ -23,7 +23,8 @@ static bool count_up(int* count) {
 }
 
 TEST(conditions_are_evaluated_in_builds_with_assertions_only) {
-    int evaluated = 0;
+    int called = 0, evaluated = 0;
+    CHECK(count_up(&called) && called == 1);
     SAP_ASSERT(count_up(&evaluated));
     CHECK_EQUAL(evaluated, ASSERTS);
 }
