@@ -6,7 +6,7 @@
 // Errors that leave the GPU as it was. All others are sticky: every later call of the process on it fails too.
 static bool harmless(cudaError_t error) { return error == cudaErrorMemoryAllocation || error == cudaErrorInvalidValue; }
 
-// What CUDA says to work that has no place in a graph.
+// Errors of CUDA about work that cannot go into a graph.
 static bool is_of_capture(cudaError_t error) {
     return error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
 }
@@ -50,7 +50,8 @@ static void unlock(sap_cuda* cuda) {
     __atomic_store_n(&cuda->lock, 0, __ATOMIC_RELEASE);
 }
 
-// Takes the smallest idle block that is large enough, unless it is much too large and memory can be had otherwise.
+// Takes the smallest idle block that is large enough, unless it is much too large and memory may be allocated (`must`
+// is false).
 static bool take_idle(sap_cuda* cuda, size_t bytes, bool must, sap_cuda_block* block) {
     sap_cuda_block* best = NULL;
     lock(cuda);
@@ -116,7 +117,7 @@ size_t sap_cuda_idle_bytes(sap_device* device) {
     return bytes;
 }
 
-// Leaves a block to the calls that follow; where none of the places is free, the smallest block gives way.
+// Keeps a block for later calls; where no place is free, the smallest block is released.
 static void give(const sap_device* device, sap_cuda_block block) {
     sap_cuda* cuda = sap_cuda_of(device);
     SAP_ASSERT(block.memory && block.bytes);
@@ -137,11 +138,11 @@ static void give(const sap_device* device, sap_cuda_block block) {
 
 void* sap_cuda_allocate(sap_cuda_call* call, size_t bytes) {
     if (call->status != SAP_OK ||
-        refuse_capture(call, "memory is missing that the same call would have left if it had been made before"))
+        refuse_capture(call, "the call needs memory that is not idle; make the same call once before capturing"))
         return NULL;
     void* memory = NULL;
     cudaError_t error = allocate(call->device, &memory, bytes ? bytes : 1);
-    if (error == cudaErrorMemoryAllocation) { // what lies idle may be in the way
+    if (error == cudaErrorMemoryAllocation) { // idle blocks may take the memory
         release_idle(call->device, false);
         error = allocate(call->device, &memory, bytes ? bytes : 1);
     }
@@ -205,8 +206,7 @@ sap_status sap_cuda_begin(sap_cuda_call* call, const sap_device* device) {
     if (call->previous != call->cuda->ordinal)
         sap_cuda_expect(call, call->cuda->calls->use_device(call->cuda->ordinal), "choosing the GPU");
     if (call->status == SAP_OK && call->cuda->caller_stream)
-        sap_cuda_expect(call, call->cuda->calls->capturing(call->cuda->stream, &call->captured),
-                        "looking at its stream");
+        sap_cuda_expect(call, call->cuda->calls->capturing(call->cuda->stream, &call->captured), "querying its stream");
     return call->status;
 }
 
@@ -217,7 +217,7 @@ sap_status sap_cuda_end(sap_cuda_call* call, sap_status status) {
     for (int i = 0; i < call->outputs; i++)
         sap_cuda_copy(call, call->output[i].host, call->output[i].device, call->output[i].bytes);
     if (call->waits && !refuse_capture(call, WAITS) && !call->cuda->lost) {
-        // A failed call waits too: the caller may free his arrays.
+        // A failed call waits too: the caller may free its arrays.
         cudaError_t error = calls->wait(call->cuda->stream);
         sap_cuda_expect(call, error, "waiting for its work");
     }
@@ -235,8 +235,8 @@ bool sap_cuda_on_device(sap_cuda_call* call, const void* memory) {
     if (call->status != SAP_OK || !memory) return false;
     int ordinal = -1;
     cudaError_t error = call->cuda->calls->on_device(memory, &ordinal);
-    if (error == cudaErrorInvalidValue) { // memory that was freed, say
-        call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "an array is no memory that CUDA knows");
+    if (error == cudaErrorInvalidValue) { // such as memory that was freed
+        call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "CUDA does not know the memory of an array");
         return false;
     }
     sap_cuda_expect(call, error, "asking where an array lies");

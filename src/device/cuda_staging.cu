@@ -2,8 +2,8 @@
 // its own with one thread, which in fresh memory also takes every page fault. Here several threads fill or empty
 // page-locked chunks while the GPU copies those before.
 //
-// A device keeps a few chunks. One call at a time uses them; another one that comes meanwhile, and every call where
-// page-locked memory cannot be had, leaves its copies to CUDA.
+// A device keeps a few chunks. One call at a time uses them; a call that finds them in use, or cannot allocate
+// page-locked memory, leaves its copies to CUDA.
 #include "device/cuda.h"
 
 static void free_chunks(sap_cuda* cuda) {
@@ -17,8 +17,8 @@ static void free_chunks(sap_cuda* cuda) {
     __atomic_store_n(&s->chunks, 0, __ATOMIC_RELAXED);
 }
 
-// Page-locking memory takes time: no more of it than this copy needs. How many chunks there are then; fewer than were
-// asked for serve as well.
+// Page-locking memory takes time, so no more of it than this copy needs. Returns how many chunks there are then, which
+// may be fewer than wanted.
 static int make_chunks(sap_cuda* cuda, int64_t wanted) {
     const sap_cuda_calls* calls = cuda->calls;
     sap_cuda_staging* s = &cuda->staging;

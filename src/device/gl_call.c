@@ -86,7 +86,7 @@ static void restore(const sap_gl* gl, const sap_gl_found* found) {
     f->ActiveTexture((GLenum)found->unit);
 }
 
-// The state that all passes want.
+// The state that all passes need.
 static void prepare(const sap_gl* gl) {
     const sap_gl_calls* f = &gl->calls;
     const extent has = extent_of(gl);
@@ -118,7 +118,7 @@ void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...) 
     call->status = status;
 }
 
-// OpenGL's error and WebGL's, which says it just once.
+// OpenGL's error and WebGL's, which is reported just once.
 static bool tells_loss(GLenum error) { return error == GL_CONTEXT_LOST || error == 0x9242; }
 
 static void lose(sap_gl_call* call, const char* doing) {
@@ -128,7 +128,7 @@ static void lose(sap_gl_call* call, const char* doing) {
 
 bool sap_gl_check(sap_gl_call* call, const char* doing) {
     if (!call->entered || call->gl->lost) return call->status == SAP_OK;
-    // A context that is lost may tell so for ever.
+    // A lost context may report its loss for ever.
     for (int i = 0; i < 16; i++) {
         GLenum error = call->f->GetError();
         if (error == GL_NO_ERROR) break;
@@ -142,7 +142,7 @@ bool sap_gl_check(sap_gl_call* call, const char* doing) {
             sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "OpenGL refused with error 0x%04x while %s", (unsigned)error,
                         doing);
     }
-    // Browsers tell a loss by GetError just once, and perhaps the program has asked.
+    // Browsers report a loss by GetError just once, and the program may have seen it.
     if (!call->gl->lost && call->gl->platform->lost && call->gl->platform->lost(call->gl)) lose(call, doing);
     return call->status == SAP_OK;
 }
@@ -185,7 +185,7 @@ sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
         else
             sap_gl_fail(call, why_not, "%s",
                         gl->own_context
-                            ? "the device's context cannot become current on this thread; perhaps another one is"
+                            ? "the device's context cannot become current on this thread; it may be current on another"
                             : "the context that was current when the device was opened is not current here");
     } else {
         call->entered = true;

@@ -77,7 +77,7 @@ static bool names(const char* list, const char* extension) {
     return false;
 }
 
-// A context of OpenGL ES 3 on a display, that tells when the GPU was reset if it can; NULL: there is none.
+// A context of OpenGL ES 3 on a display, one that reports resets of the GPU if possible; NULL: there is none.
 static EGLContext create_on(const egl_calls* egl, EGLDisplay display) {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT,
                                     EGL_NONE};

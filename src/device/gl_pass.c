@@ -71,7 +71,7 @@ static void dispatch(sap_gl_call* call, const sap_gl_pass* pass) {
     for (GLuint i = 0; i < units; i++) f->BindImageTexture(i, pass->target[i], 0, GL_FALSE, 0, WRITE_ONLY, GL_RGBA32UI);
     f->DispatchCompute((GLuint)(pass->rectangle[2] + SAP_GL_GROUP_X - 1) / SAP_GL_GROUP_X,
                        (GLuint)(pass->rectangle[3] + SAP_GL_GROUP_Y - 1) / SAP_GL_GROUP_Y, 1);
-    f->MemoryBarrier(0xFFFFFFFFu); // whoever reads the textures next
+    f->MemoryBarrier(0xFFFFFFFFu); // for all later reads of the textures
     for (GLuint i = 0; i < units && !call->gl->own_context; i++) restore_image_unit(f, i, &found[i]);
     sap_gl_check_pass(call, pass->name);
 }

@@ -41,7 +41,7 @@ _Static_assert(SAP_GL_GROUP_X == 8 && SAP_GL_GROUP_Y == 8, "as before_310 says")
 
 enum { COMPUTE_SHADER = 0x91B9 };
 
-// What the driver says of a text that it does not take.
+// The driver's message about a text that it refuses.
 static GLuint refuse(sap_gl_call* call, const char* doing, const char* what, const char* log) {
     if (sap_gl_check(call, doing)) sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "the driver refuses a %s: %s", what, log);
     return 0;

@@ -44,7 +44,7 @@ static GLuint begin_texture(sap_gl_call* call, int32_t width, int32_t height, co
     return texture;
 }
 
-// Memory may be refused when it is given: that is looked for at once.
+// OpenGL may have no memory for the storage: checked at once.
 static GLuint end_texture(sap_gl_call* call, GLuint texture, const char* what) {
     if (sap_gl_check(call, what) && texture) return texture;
     sap_gl_fail(call, SAP_ERROR_DEVICE_MEMORY, "OpenGL gave no texture for %s", what);
