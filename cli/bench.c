@@ -35,9 +35,10 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* options = cli->options;
     const char *reference = options->operands[0], *queries = options->operands[1];
     if (reference && (options->points >= 0 || options->precision || options->dims))
-        return sap_cli_usage(cli, "--points, --dims and --precision are for generated points, not beside REFERENCE");
+        return sap_cli_usage(
+            cli, "--points, --dims and --precision are for generated points and cannot be combined with REFERENCE");
     if (reference && options->queries >= 0)
-        return sap_cli_usage(cli, "--queries is for generated queries, not beside REFERENCE");
+        return sap_cli_usage(cli, "--queries is for generated queries and cannot be combined with REFERENCE");
     if (reference && !queries && options->ordered) return sap_cli_usage(cli, "--ordered is for searches with QUERIES");
     if (reference && !queries && options->radius >= 0 && sap_cli_is_tree(cli, reference))
         return sap_cli_usage(cli, "--radius on a saved tree needs QUERIES");

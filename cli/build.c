@@ -80,11 +80,12 @@ sap_cli_exit sap_cli_build(sap_cli* cli) {
     sap_cli_exit result = sap_cli_check_distinct(cli, &(sap_cli_output){"-o", options->output}, 1);
     if (result != SAP_EXIT_OK) return result;
     if (to_stdout && isatty(STDOUT_FILENO))
-        return sap_cli_usage(cli, "a tree is no text for a terminal; give -o a file's name, or a pipe to '-'");
+        return sap_cli_usage(cli,
+                             "a saved tree is binary and cannot go to a terminal; give -o FILE, or -o - and a pipe");
     if (sap_cli_is_tree(cli, points)) return sap_cli_usage(cli, "%s is a saved tree already; give points", points);
     if (options->triangles) return build_over_triangles(cli, points);
     if (sap_cli_given(options, "quality"))
-        return sap_cli_usage(cli, "--quality is of trees over triangles; give --triangles too");
+        return sap_cli_usage(cli, "--quality applies to trees over triangles; give --triangles too");
     result = sap_cli_reference_open(cli, points, &tree);
     if (result != SAP_EXIT_OK) return result;
     sap_cli_stage_begin(cli, "saving");

@@ -84,7 +84,7 @@ static const char* inspect_nearest(inspection* in, int64_t query) {
     for (; found < in->k && in->ids[first + found] != -1; found++) {
         int32_t id = in->ids[first + found];
         double distance2 = reported(in, in->reported2, first + found);
-        if (id < 0 || id >= in->points->count) return "an id is none of the points";
+        if (id < 0 || id >= in->points->count) return "an id is not that of a point";
         if (in->distance2[id] == HUGE_VAL) return "a neighbour is not allowed or too far";
         if (in->distance2[id] != distance2) return "a distance is wrong";
         if (distance2 < last || (distance2 == last && id <= last_id)) return "neighbours are not in order";
@@ -94,7 +94,7 @@ static const char* inspect_nearest(inspection* in, int64_t query) {
     if (found != wanted) return "neighbours are missing";
     for (int64_t j = found; j < in->k; j++)
         if (in->ids[first + j] != -1 || reported(in, in->reported2, first + j) != HUGE_VAL)
-            return "something stands after the last neighbour";
+            return "there is an entry after the last neighbour";
     int64_t as_near = 0; // the row ascends, so it is right if no other point comes before its last
     for (int64_t i = 0; i < in->points->count; i++)
         as_near += in->distance2[i] < last || (i <= last_id && in->distance2[i] == last);
@@ -109,7 +109,7 @@ static const char* inspect_row(inspection* in, int64_t query) {
     for (int64_t j = in->rows->offsets[query]; j < in->rows->offsets[query + 1]; j++) {
         int32_t id = in->rows->ids[j];
         double distance2 = reported(in, in->rows->distance2, j);
-        if (id < 0 || id >= in->points->count) return "an id is none of the points";
+        if (id < 0 || id >= in->points->count) return "an id is not that of a point";
         if (in->seen[id] == (int32_t)query + 1) return "a point is reported twice";
         if (in->distance2[id] == HUGE_VAL) return "a point is not allowed or too far";
         if (in->distance2[id] != distance2) return "a distance is wrong";

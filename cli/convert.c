@@ -84,7 +84,7 @@ sap_cli_exit sap_cli_convert(sap_cli* cli) {
     const char *path = options->output, *input = options->operands[0];
     sap_cli_exit result = sap_cli_check_outputs(cli, &(sap_cli_output){"-o", path}, 1);
     if (result != SAP_EXIT_OK) return result;
-    if (!path && options->json) return sap_cli_usage(cli, "--json needs -o FILE beside it");
+    if (!path && options->json) return sap_cli_usage(cli, "--json needs -o FILE too");
     sap_format format = sap_cli_format_of(cli, path);
     bool to_mesh = sap_cli_holds_meshes_only(format);
     if (sap_cli_is_tree(cli, input)) return convert_points(cli, path); // which says what is wrong

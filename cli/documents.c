@@ -71,7 +71,7 @@ static void print_man_json(void) {
         {"not_finite", "points with a coordinate that is NaN or infinite"},
         {"bytes", "size of the coordinates or of the tree in memory"},
         {"split, axis, leaf_size", "how the tree was built"},
-        {"depth, nodes, leaves, largest_leaf", "what the tree became"},
+        {"depth, nodes, leaves, largest_leaf", "shape of the tree"},
         {"queries, k, radius", "what was asked; radius is absent if none was given, null if infinite"},
         {"found", "neighbours of all queries together; rays that hit something"},
         {"rays", "how many were traced"},
@@ -84,7 +84,7 @@ static void print_man_json(void) {
         {"seconds", "what each step took"},
         {"processor", "where the work ran: cpu, cuda or gl"},
         {"seed, simd, threads, repeats", "how bench measured; simd is null on a GPU"},
-        {"works", "of bench: each work with its median and best seconds, and items a second by the median"},
+        {"works", "of bench: each task with its median and best seconds, and items per second by the median"},
     };
     puts(".SH JSON\nThe members that \\-\\-json prints, each where it applies:");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -108,7 +108,7 @@ static void print_man(void) {
          "Answers\n"
          "are exact: neighbours are ordered by squared distance, then id, and are the same on every processor.\n.PP");
     print_roff(sap_cli_columns_text);
-    puts("\n.PP\nA saved tree may stand wherever REFERENCE does, but not on a pipe. Long options may be shortened to "
+    puts("\n.PP\nA saved tree may be given as REFERENCE, but not through a pipe. Long options may be shortened to "
          "any\nstart that only one of them has.\n.SH VERBS");
     for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++) {
         const sap_cli_verb_text* text = &sap_cli_verb_table[v];

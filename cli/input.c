@@ -42,7 +42,7 @@ sap_cli_exit sap_cli_check_inputs(sap_cli* cli) {
     const sap_cli_options* options = cli->options;
     const char *reference = options->operands[0], *queries = options->operands[1];
     if (options->walk == SAP_WALK_STACKLESS && options->tree.split == SAP_SPLIT_SLIDING_MIDPOINT)
-        return sap_cli_usage(cli, "--walk stackless does not go through trees of --split sliding-midpoint");
+        return sap_cli_usage(cli, "--walk stackless cannot search trees of --split sliding-midpoint");
     if (!queries) return SAP_EXIT_OK;
     if (!strcmp(reference, "-") && !strcmp(queries, "-"))
         return sap_cli_usage(cli, "only one of REFERENCE and QUERIES can be standard input");

@@ -26,7 +26,7 @@ static sap_cli_exit check_usage(sap_cli* cli, surface_run* run) {
     run->format = o->format ? o->format : sap_format_of(o->output);
     if (!strcmp(o->output, "-") && !run->format) run->format = SAP_FORMAT_PLY;
     if (run->format == SAP_FORMAT_PLY || sap_cli_holds_meshes_only(run->format)) return SAP_EXIT_OK;
-    return sap_cli_usage(cli, "%s: the suffix names no format of meshes; use .ply, .obj, .stl, or --format", o->output);
+    return sap_cli_usage(cli, "%s: unknown suffix of a mesh; use .ply, .obj, .stl, or --format", o->output);
 }
 
 static sap_cli_exit read_volume(sap_cli* cli, surface_run* run) {

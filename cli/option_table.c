@@ -89,10 +89,10 @@ const sap_cli_option sap_cli_option_table[] = {
     {"output", 'o', V(RADIUS), PATH(output),
      "where each query's row begins, int64[queries+1], or with --count how many points it has, int64[queries]; '-' is "
      "standard output (NPY unless --format says otherwise); with no output named and no --json the ids (or counts) go "
-     "to standard output as text, a line a query",
+     "to standard output as text, one line per query",
      false},
     {"output", 'o', V(CONVERT), PATH(output),
-     "what is written; '-' is standard output (NPY unless --format says otherwise); without it points as text on "
+     "the file to write; '-' is standard output (NPY unless --format says otherwise); without it points as text on "
      "standard output",
      false},
     {"output", 'o', V(RENDER), PATH(output),
@@ -132,7 +132,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "the picture, .png (if this build has libpng) or .ppm; '-' is standard output, as PPM", true},
     {"style", 0, V(VORONOI), CHOICE(style, "STYLE", styles),
      "cells in colours with their sites; how far the nearest site is; the edges of cells; or how deep the search goes: "
-     "leaves of the tree that each pixel looks at (default cells)",
+     "leaves of the tree that each pixel's search visits (default cells)",
      false},
     {"slice", 0, V(VORONOI), REAL_IN(slice, -HUGE_VAL, HUGE_VAL),
      "of sites with three coordinates: the z of the slice (default: the middle)", false},
@@ -142,7 +142,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"size", 0, V(RENDER) | V(VORONOI), SIZE(size), "width and height of the picture in pixels (default 800x500)",
      false},
     {"eye", 0, ON_PICTURE, VECTOR(eye, "X,Y,Z"),
-     "where the camera stands (default: where it sees the whole mesh, a little from above)", false},
+     "position of the camera (default: one from which it sees the whole mesh, a little from above)", false},
     {"at", 0, ON_PICTURE, VECTOR(at, "X,Y,Z"), "what it looks at (default: the middle of the mesh)", false},
     {"up", 0, V(RENDER), VECTOR(up, "X,Y,Z"), "which way is up (default 0,1,0)", false},
     {"up", 0, V(ISOSURFACE), VECTOR(up, "X,Y,Z"), "which way is up in the picture (default 0,0,1)", false},
@@ -157,24 +157,24 @@ const sap_cli_option sap_cli_option_table[] = {
      "a square light that faces the middle of the mesh: soft shadows; may be repeated", false},
     {"ambient", 0, V(RENDER), REAL(ambient), "strength of the light from the sky (default 1)", false},
     {"exposure", 0, ON_PICTURE, REAL(exposure), "factor of all light (default 1)", false},
-    {"background", 0, V(RENDER), VECTOR(background, "R,G,B"), "colour past the mesh, 0 to 1 each (default: the sky)",
-     false},
+    {"background", 0, V(RENDER), VECTOR(background, "R,G,B"),
+     "colour where rays miss the mesh, 0 to 1 each (default: the sky)", false},
     {"samples", 0, ON_PICTURE, INT32(samples, 1, 65536), "rays through each pixel (default 16)", false},
     {"bounces", 0, V(RENDER), INT32(bounces, 0, 64),
      "how often light is mirrored, refracted or scattered on its way (default 5)", false},
     {"flat", 0, V(RENDER), FLAG(flat), "show each triangle as it is: no smoothed normals", false},
-    {"heat", 0, V(RENDER), FLAG(heat), "draw how many nodes of the tree each ray looks at", false},
+    {"heat", 0, V(RENDER), FLAG(heat), "draw how many nodes of the tree each ray visits", false},
     {"orbit", 0, V(RENDER), INT32(orbit, 1, 9999),
-     "so many pictures around the mesh, which twists in a wave meanwhile; the tree is built anew for each; prints the "
+     "this many pictures from around the mesh, which twists in a wave; the tree is built anew for each; prints the "
      "milliseconds that building the tree, tracing rays and shading took",
      false},
     {"triangles", 0, V(BUILD), FLAG(triangles),
      "build over the triangles of a mesh (OBJ, STL or PLY with faces), for trace", false},
     {"quality", 0, V(BUILD) | ON_MESH, CHOICE(quality, "QUALITY", qualities),
      "how much work goes into the tree; the answers are the same (default high)", false},
-    {"neighbors", 'k', V(NEAREST) | V(BENCH), INT32(k, 1, INT32_MAX), "neighbours a query (default 1)", false},
+    {"neighbors", 'k', V(NEAREST) | V(BENCH), INT32(k, 1, INT32_MAX), "neighbours of each query (default 1)", false},
     {"radius", 'r', V(NEAREST), REAL(radius), "only neighbours at most this far away, above 0", false},
-    {"radius", 'r', V(RADIUS), REAL(radius), "how far points may be away: 0 finds equal points, inf finds all", true},
+    {"radius", 'r', V(RADIUS), REAL(radius), "how far away points may be: 0 finds equal points, inf finds all", true},
     {"radius", 'r', V(BENCH), REAL(radius), "time counting and collecting within this radius too", false},
     {"ids", 0, V(RADIUS), PATH(ids), "ids of the points found, row after row, int32", false},
     {"distances", 0, V(NEAREST), PATH(distances),
@@ -225,20 +225,20 @@ const sap_cli_option sap_cli_option_table[] = {
     {"precision", 0, V(BENCH), CHOICE(precision, "TYPE", precisions), "of generated points (default float32)", false},
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
-    {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points a leaf should hold (default 32)", false},
+    {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points that a leaf should hold (default 32)", false},
     {"drop-duplicates", 0, V(BUILD) | V(BENCH), FLAG(tree.drop_duplicates),
      "of equal points keep the one with the smallest id", false},
     {"drop-duplicates", 0, ON_SEARCH, FLAG(tree.drop_duplicates),
      "of equal points keep the one with the smallest id; without QUERIES the rows of the others are empty", false},
     {"walk", 0, V(NEAREST) | V(BENCH), CHOICE(walk, "WALK", walks),
-     "how a search goes through the tree; the answers are the same; warp and packet need a GPU (default auto)", false},
+     "how a search walks the tree; the answers are the same; warp and packet need a GPU (default auto)", false},
     {"ordered", 0, V(NEAREST), FLAG(ordered), "QUERIES lie close to their neighbours in the file: do not order them",
      false},
-    {"ordered", 0, V(BENCH), FLAG(ordered), "take the queries as they come: do not order them", false},
+    {"ordered", 0, V(BENCH), FLAG(ordered), "search the queries in their own order: do not order them", false},
     {"points", 0, V(BENCH), INT64(points, 0, INT32_MAX), "points to generate (default 1000000)", false},
     {"queries", 0, V(BENCH), INT64(queries, 0, INT32_MAX), "queries to generate (default 1000000)", false},
     {"dims", 0, V(BENCH), INT32(dims, 1, SAP_MAX_DIMS), "coordinates of a generated point (default 3)", false},
-    {"repeat", 0, V(BENCH), INT32(repeat, 7, 1000000), "times each work is measured, 7 or more (default 7)", false},
+    {"repeat", 0, V(BENCH), INT32(repeat, 7, 1000000), "times each task is measured, 7 or more (default 7)", false},
     {"seed", 0, ON_SEARCH, INT64(seed, 0, 9007199254740992.0), "chooses the queries that --verify samples (default 1)",
      false},
     {"seed", 0, V(BENCH), INT64(seed, 0, 9007199254740992.0), "of generated points and queries (default 1)", false},
@@ -247,17 +247,15 @@ const sap_cli_option sap_cli_option_table[] = {
      "the CPU)",
      false},
     {"device", 0, ON_FILES, DEVICE,
-     "the device that is opened; N counts the GPUs from 0 (default auto: the CPU, since files alone are no work for a "
-     "GPU)",
-     false},
+     "the device that is opened; N counts the GPUs from 0 (default auto: the CPU, since files need no GPU)", false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},
     {"simd", 0, ON_ANY_DEVICE | V(VORONOI), CHOICE(simd, "WIDTH", simds),
      "vector instructions of the CPU (default auto)", false},
     {"progress", 0, ON_ALL, CHOICE(progress, "WHEN", progresses),
      "a progress bar on standard error (default auto: on a terminal, for work over a second)", false},
-    {"json", 0, ON_ALL, FLAG(json), "say what was done as one JSON object on standard output", false},
-    {"quiet", 'q', ON_ALL, FLAG(quiet), "nothing on standard error but errors, no progress bar either", false},
-    {"verbose", 'v', ON_ALL, FLAG(verbose), "more on standard error", false},
+    {"json", 0, ON_ALL, FLAG(json), "report what was done as one JSON object on standard output", false},
+    {"quiet", 'q', ON_ALL, FLAG(quiet), "only errors on standard error, and no progress bar", false},
+    {"verbose", 'v', ON_ALL, FLAG(verbose), "more details on standard error", false},
     {"help", 'h', V(NONE) | ON_ALL, FLAG(help), "print this help and exit", false},
     {"version", 0, V(NONE), FLAG(version), "print version, features and devices and exit", false},
     {"generate", 0, V(NONE), CHOICE(generate, "DOCUMENT", documents), NULL, false},
@@ -279,14 +277,16 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
         {"nearest", "REFERENCE [QUERIES]", 1, 2, "find the nearest points of each query",
          "Finds the k points of REFERENCE (points or a saved tree) that are nearest to each of QUERIES. "
          "Neighbours ascend by squared distance, then id; ids count the points of REFERENCE from 0. "
-         "Without QUERIES every point of REFERENCE asks, itself left out unless --with-self. "
+         "Without QUERIES every point of REFERENCE is a query, and is not its own neighbour unless --with-self is "
+         "given. "
          "QUERIES are rounded to the precision of REFERENCE if that is float32."},
-    [SAP_VERB_RADIUS] =
-        {"radius", "REFERENCE [QUERIES]", 1, 2, "find or count the points within a radius of each query",
-         "Finds the points of REFERENCE (points or a saved tree) within a radius of each of QUERIES. "
-         "Row i of the answer is ids[offsets[i]] up to ids[offsets[i+1]-1]. Without QUERIES every point "
-         "of REFERENCE asks, itself left out unless --with-self. QUERIES are rounded to the precision of "
-         "REFERENCE if that is float32."},
+    [SAP_VERB_RADIUS] = {"radius", "REFERENCE [QUERIES]", 1, 2,
+                         "find or count the points within a radius of each query",
+                         "Finds the points of REFERENCE (points or a saved tree) within a radius of each of QUERIES. "
+                         "Row i of the answer is ids[offsets[i]] up to ids[offsets[i+1]-1]. Without QUERIES every "
+                         "point of REFERENCE is a query, and is not its own neighbour unless --with-self is given. "
+                         "QUERIES are rounded to the precision of "
+                         "REFERENCE if that is float32."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},
@@ -299,18 +299,17 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
     [SAP_VERB_BENCH] =
         {"bench", "[REFERENCE [QUERIES]]", 0, 2, "measure building and searching",
          "Times the build of a tree and searches in it, over generated points (uniform in the unit cube) "
-         "or over files; medians after a warm-up. A REFERENCE without QUERIES is asked about its own "
-         "points."},
+         "or over files; medians after a warm-up. Without QUERIES the points of REFERENCE are the queries."},
     [SAP_VERB_RENDER] =
         {"render", "MESH", 1, 1, "draw a picture of a mesh",
          "Draws MESH (OBJ with MTL, STL or PLY with faces) by tracing rays through a k-d tree over its triangles: "
-         "shadows, mirrors, glass, light from the sky. Kd, Ks, Ns, Ke, d, Ni and illum of its materials count (mirrors "
-         "have illum 3, glass has d below 1), or the colours of its vertices. The same picture for any number of "
-         "threads, and on any device."},
+         "shadows, mirrors, glass, light from the sky. Kd, Ks, Ns, Ke, d, Ni and illum of its materials are used "
+         "(mirrors have illum 3, glass has d below 1), or the colours of its vertices. The picture is the same for any "
+         "number of threads and on any device."},
     [SAP_VERB_TRACE] = {"trace", "MESH RAYS", 2, 2, "find where rays first meet a mesh",
                         "Finds the first triangle of MESH (OBJ, STL, PLY with faces, or a tree saved by build "
-                        "--triangles) that each of RAYS hits. RAYS is a file of numbers (NPY, CSV or text), a ray a "
-                        "row: 6 columns are origin and direction, 8 are "
+                        "--triangles) that each of RAYS hits. RAYS is a file of numbers (NPY, CSV or text), one ray "
+                        "per row: 6 columns are origin and direction, 8 are "
                         "origin, t_min, direction, t_max. The hit lies at origin + t * direction, and at "
                         "(1-u-v) * a + u * b + v * c for the corners a, b and c of the triangle; triangles count from "
                         "0. A miss has triangle -1, t inf, u and v 0."},
@@ -318,17 +317,17 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
         {"isosurface", "VOLUME", 1, 1, "extract the surface of a volume at a level",
          "Writes the surface of VOLUME at a level as a mesh (marching cubes): vertices are shared, and where the "
          "surface stays within the volume it is closed. VOLUME is an NPY array of up to three axes, the last one (the "
-         "first one of a Fortran array) being x, or a raw file of samples, x fastest. The same mesh for any number of "
-         "threads, and on any device."},
+         "first one of a Fortran array) being x, or a raw file of samples, x fastest. The mesh is the same for any "
+         "number of threads and on any device."},
     [SAP_VERB_COMPACT] =
         {"compact", "VOLUME", 1, 1, "list the samples of a volume that reach a level",
          "Lists the samples of VOLUME that are at least a level, in their order: stream compaction, as the library's "
          "sap_compact does it, on OpenGL by histopyramids. VOLUME is an NPY array of up to three axes or a raw "
-         "file of samples, as for isosurface. The same list for any number of threads, and on any device."},
+         "file of samples, as for isosurface. The list is the same for any number of threads and on any device."},
     [SAP_VERB_VORONOI] =
-        {"voronoi", "SITES", 1, 1, "draw which of the sites is nearest to each pixel",
+        {"voronoi", "SITES", 1, 1, "draw which site is nearest to each pixel",
          "Draws the Voronoi cells of SITES, points with two coordinates, or with three, of which a slice is drawn, by "
-         "asking a k-d tree from every pixel. The picture shows all sites and a little margin, x to the right and y "
+         "searching a k-d tree from every pixel. The picture shows all sites and a little margin, x to the right and y "
          "up. The ids are the same on every device; the leaves that --style depth shows are counted on the CPU."},
 };
 

@@ -36,7 +36,7 @@ static void show_word(const char* before, const char* word, const char* after) {
 
 static sap_cli_exit bad_value(const sap_cli_option* option, const char* text, sap_cli_verb verb) {
     begin_error(verb);
-    show_word("'", text, "' is no value for");
+    show_word("'", text, "' is not a value for");
     fprintf(stderr, " --%s; it takes ", option->name);
     sap_cli_show_wanted(stderr, option);
     fputs("\n", stderr);
@@ -127,7 +127,7 @@ static sap_cli_exit parse_operands(int argc, char** argv, sap_cli_options* optio
         if (!option->required || !(option->verbs >> options->verb & 1u)) continue;
         if (options->given[i / 64] >> i % 64 & 1u) continue;
         begin_error(options->verb);
-        fprintf(stderr, "option --%s %s is needed\n", option->name, option->argument);
+        fprintf(stderr, "option --%s %s is required\n", option->name, option->argument);
         return usage_error(options->verb);
     }
     return SAP_EXIT_OK;

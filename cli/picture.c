@@ -15,8 +15,7 @@ static bool has_suffix(const char* path, const char* suffix) {
 
 sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path) {
     if (!strcmp(path, "-") || has_suffix(path, ".ppm")) return SAP_EXIT_OK;
-    if (!has_suffix(path, ".png"))
-        return sap_cli_usage(cli, "%s: the suffix names no kind of picture; use .png or .ppm", path);
+    if (!has_suffix(path, ".png")) return sap_cli_usage(cli, "%s: unknown suffix of a picture; use .png or .ppm", path);
 #if defined(SAP_HAVE_PNG)
     return SAP_EXIT_OK;
 #else
@@ -56,7 +55,7 @@ sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const
     const sap_cli_options* o = cli->options;
     sap_camera framed = {.fov = (float)o->fov};
     if (sap_cli_given(o, "up") && up[0] == 0 && up[1] == 0 && up[2] == 0)
-        return sap_cli_usage(cli, "--up 0,0,0 is no direction");
+        return sap_cli_usage(cli, "--up 0,0,0 is not a direction");
     memcpy(framed.up, up, sizeof framed.up);
     if (sap_camera_frame(tree, o->size[0], o->size[1], &framed) != SAP_OK)
         return sap_cli_error(cli, "the camera cannot be placed");
@@ -70,6 +69,6 @@ sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const
     if (sap_cli_given(o, "eye")) memcpy(camera->eye, o->eye, sizeof o->eye);
     const float *eye = camera->eye, *at = camera->at;
     if (eye[0] == at[0] && eye[1] == at[1] && eye[2] == at[2])
-        return sap_cli_usage(cli, "the camera stands where it looks; --eye and --at must differ");
+        return sap_cli_usage(cli, "the camera is at the point that it looks at; --eye and --at must differ");
     return SAP_EXIT_OK;
 }

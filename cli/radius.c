@@ -31,9 +31,9 @@ static sap_cli_exit check_usage(sap_cli* cli) {
         {"-o", options->output}, {"--ids", options->ids}, {"--distances", options->distances}};
     bool asked = options->operands[1] != NULL;
     if (options->count && (options->pairs || options->sorted || options->ids || options->distances))
-        return sap_cli_usage(cli, "--count goes with none of --pairs, --sorted, --ids and --distances");
+        return sap_cli_usage(cli, "--count cannot be combined with --pairs, --sorted, --ids or --distances");
     if (options->pairs && (asked || options->with_self))
-        return sap_cli_usage(cli, "--pairs goes with neither QUERIES nor --with-self");
+        return sap_cli_usage(cli, "--pairs cannot be combined with QUERIES or --with-self");
     if (options->with_self && asked) return sap_cli_usage(cli, "--with-self is for searches without QUERIES");
     if (options->format && !writes_files(options) && (options->json || !options->count))
         return sap_cli_usage(cli, "--format is for what -o, --ids and --distances write; name one of them");

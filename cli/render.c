@@ -97,7 +97,7 @@ static sap_cli_exit draw(sap_cli* cli, render_run* run, const char* path, frame_
     run->rays += info.rays;
     if (o->heat && run->hottest == 0) {
         run->hottest = info.hottest; // the same scale for all pictures of an orbit
-        sap_cli_note(cli, "the brightest is %.4g nodes a ray", (double)info.hottest);
+        sap_cli_note(cli, "the brightest pixel is %.4g nodes per ray", (double)info.hottest);
     }
     return sap_cli_picture_write(cli, path, run->pixels, o->size[0], o->size[1]);
 }

@@ -136,11 +136,11 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
     } else if (option->kind == SAP_KIND_REAL) {
         fputs("a number that is not negative", stream);
     } else if (option->kind == SAP_KIND_SIZE) {
-        fprintf(stream, "width and height from %.0f to %.0f, as 800x500", option->lowest, option->highest);
+        fprintf(stream, "width and height from %.0f to %.0f, such as 800x500", option->lowest, option->highest);
     } else if (option->kind == SAP_KIND_VECTOR) {
-        fprintf(stream, "three numbers with commas between them: %s", option->argument);
+        fprintf(stream, "three numbers separated by commas: %s", option->argument);
     } else if (option->kind == SAP_KIND_SIDES) {
-        fprintf(stream, "three whole numbers from 0 to 2147483647 with commas between them, as 256,256,108");
+        fprintf(stream, "three whole numbers from 0 to 2147483647 separated by commas, such as 256,256,108");
     } else if (option->kind == SAP_KIND_LIGHT) {
         fprintf(stream, "%s, at most %d lights in all", option->argument, SAP_CLI_MOST_LIGHTS);
     } else {

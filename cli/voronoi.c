@@ -1,4 +1,4 @@
-// sapwood voronoi: which of the sites is nearest to each pixel.
+// sapwood voronoi: the site nearest to each pixel.
 #include "file.h"
 #include "input.h"
 #include "verbs.h"

@@ -37,16 +37,16 @@ sap_cli_exit sap_cli_check_distinct(sap_cli* cli, const sap_cli_output* outputs,
         if (!strcmp(output->path, "-")) {
             if (to_stdout++)
                 return sap_cli_usage(cli,
-                                     "only one thing can go to standard output; give a file's name instead of '-'");
+                                     "only one output can go to standard output; give a file's name instead of '-'");
             continue;
         }
         for (const sap_cli_output* other = outputs; other < output; other++)
             if (other->path && same_file(other->path, output->path))
-                return sap_cli_usage(cli, "%s %s and %s %s are one file; give each its own name", other->option,
+                return sap_cli_usage(cli, "%s %s and %s %s are the same file; give each its own name", other->option,
                                      other->path, output->option, output->path);
         for (int i = 0; i < 2; i++)
             if (inputs[i] && strcmp(inputs[i], "-") && same_file(inputs[i], output->path))
-                return sap_cli_usage(cli, "%s %s and %s %s are one file; give another name", operand_name(cli, i),
+                return sap_cli_usage(cli, "%s %s and %s %s are the same file; give another name", operand_name(cli, i),
                                      inputs[i], output->option, output->path);
     }
     return SAP_EXIT_OK;
@@ -63,8 +63,8 @@ sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const sap_cli_output* outputs, 
         else if (sap_cli_holds_meshes_only(format) && !meshes)
             result = sap_cli_usage(cli, "%s: OBJ and STL hold meshes; use .npy, .csv, .ply or .xyz", path);
         else if (format == SAP_FORMAT_AUTO)
-            result = sap_cli_usage(cli, "%s: the suffix names no format; use .npy, .csv, .ply%s or .xyz, or --format",
-                                   path, meshes ? ", .obj, .stl" : "");
+            result = sap_cli_usage(cli, "%s: unknown suffix; use .npy, .csv, .ply%s or .xyz, or --format", path,
+                                   meshes ? ", .obj, .stl" : "");
     }
     return result;
 }

@@ -31,6 +31,7 @@ test_cuda_rows few rows_
 test_cuda_surface few surfaces_lie captures
 test_surface few single_cells noise
 test_cuda_verify few halved_nodes good_trees
+test_reentry few callbacks
 test_tree few strides rebuilding copies_stand_alone zeros_between largest_coordinates
 test_tree cases every_case
 test_nearest few no_queries points_among statistics

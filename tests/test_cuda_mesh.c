@@ -5,7 +5,7 @@
 #include "cuda_scene.h"
 #include "mesh/layout.h"
 #include "mesh_families.h"
-#include "patience.h"
+#include "progress_host.h"
 #include "ray_oracle.h"
 
 enum { MANY = CASE_STEP > 1 ? 2500 : 6000, FEW = CASE_STEP > 1 ? 700 : 3000 };
@@ -326,7 +326,7 @@ TEST(more_memory_is_never_too_little) {
     close_scene(&s);
 }
 
-// ---- Hosts that lose patience
+// ---- Hosts that cancel
 
 static void cancel(sap_quality quality) {
     const sap_mesh_tree_options options = {.quality = quality};
@@ -336,10 +336,10 @@ static void cancel(sap_quality quality) {
     sap_mesh_tree *here = NULL, *tree = NULL;
     CHECK_STATUS(sap_mesh_tree_build(s.cpu, mesh, &options, &here), SAP_OK);
     for (int stop_at = 1; stop_at >= 0; stop_at--) {
-        patience p = {.stop_at = stop_at};
+        progress_host p = {.stop_at = stop_at};
         sap_device* device = NULL;
         sap_device_options asking = scene_options(&s.w);
-        asking.progress = patience_report;
+        asking.progress = progress_host_report;
         asking.progress_user = &p;
         CHECK_STATUS(cuda_tools_open(&asking, &device), SAP_OK);
         CHECK_STATUS(sap_mesh_tree_copy(here, device, &tree), SAP_OK);

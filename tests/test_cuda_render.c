@@ -3,7 +3,7 @@
 
 #if defined(SAP_HAVE_CUDA)
 #include "cuda_scene.h"
-#include "patience.h"
+#include "progress_host.h"
 #include "render_set.h"
 
 enum { MOST_PIXELS = 80 * 60 };
@@ -249,14 +249,14 @@ TEST(every_call_of_cuda_fails) {
 TEST(progress_and_cancelling) {
     stage t;
     OPEN_STAGE(&t, NULL);
-    patience p = {0};
+    progress_host p = {0};
     sap_device_options options = scene_options(&t.s.w);
-    options.progress = patience_report;
+    options.progress = progress_host_report;
     options.progress_user = &p;
     const usual before = move_stage(&t, &options);
     sap_render_options o = {.width = 6, .height = 4, .samples = 33};
     for (int stop = 0; stop <= 3; stop++) {
-        p = (patience){.stop_at = stop};
+        p = (progress_host){.stop_at = stop};
         CHECK_STATUS(draw_there(&t, &o, NULL), stop ? SAP_ERROR_CANCELLED : SAP_OK);
         CHECK_EQUAL(p.reports, stop ? stop : 3);
     }

@@ -138,6 +138,70 @@ TEST(a_lost_context_stays_lost) {
     CHECK_EQUAL(w.blocks, 0);
 }
 
+// A host whose callbacks wait for the device that calls them.
+typedef struct host {
+    watch w;
+    sap_device* device;
+    sap_status expected;
+    int depth, calls;
+} host;
+
+static void wait_again(host* h) {
+    if (h->depth || !h->device) return;
+    h->depth++;
+    h->calls++;
+    CHECK_STATUS(sap_device_wait(h->device), h->expected);
+    h->depth--;
+}
+
+static void* wait_and_allocate(void* user, size_t bytes, size_t alignment) {
+    host* h = user;
+    wait_again(h);
+    return watch_allocate(&h->w, bytes, alignment);
+}
+
+static void release(void* user, void* memory, size_t bytes) { watch_release(&((host*)user)->w, memory, bytes); }
+
+static void log_and_wait(void* user, sap_status status, const char* sentence) {
+    host* h = user;
+    watch_log(&h->w, status, sentence);
+    wait_again(h);
+}
+
+// The log is called once other calls may begin. An allocator is called within a call, and gets a status.
+TEST(callbacks_call_their_device) {
+    if (!gl_tools_present()) SKIP(no_gl);
+    host h = {.expected = SAP_ERROR_ARGUMENT};
+    const sap_device_options options = {.processor = SAP_GL,
+                                        .threads = 1,
+                                        .allocator = {wait_and_allocate, release, &h},
+                                        .log = log_and_wait,
+                                        .log_user = &h};
+    sap_device* device = NULL;
+    sap_tree* tree = NULL;
+    int32_t ids[3];
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 1000, 3, 32, 0, 1), few = cloud_part(&points, 0, 3);
+    gl_tools_reset();
+    CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK);
+    CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+    sap_device_trim(device);
+    h.device = device;
+    CHECK_STATUS(nearest(tree, &few, &(sap_search){.k = 1}, ids, NULL), SAP_OK);
+    for (int32_t i = 0; i < 3; i++) CHECK_EQUAL(ids[i], i);
+    CHECK(h.calls > 0);
+    CHECK_TEXT(h.w.sentence, "a callback called the OpenGL device that had called it");
+    h.calls = 0;
+    h.expected = SAP_ERROR_DEVICE_LOST;
+    gl_tools.lose_at = gl_tools.calls + 1;
+    CHECK_STATUS(sap_device_wait(device), SAP_ERROR_DEVICE_LOST);
+    CHECK_EQUAL(h.calls, 1);
+    h.device = NULL;
+    sap_tree_free(tree);
+    sap_device_close(device);
+    CHECK_EQUAL(h.w.blocks, 0);
+    cloud_free(&points);
+}
+
 TEST(a_context_may_be_lost_at_any_call_of_opening) {
     if (!gl_tools_present()) SKIP(no_gl);
     gl_tools_reset();

@@ -37,7 +37,7 @@ static const struct {
     {SAP_FORMAT_OBJ, OBJ_START "f 1 2 3/\n", SAP_ERROR_FORMAT, "'3/'"},
     {SAP_FORMAT_OBJ, OBJ_START "f 1 2 3/1/2/3\n", SAP_ERROR_FORMAT, "'3/1/2/3'"},
     {SAP_FORMAT_OBJ, OBJ_START "f 1 2 -\n", SAP_ERROR_FORMAT, "'-'"},
-    {SAP_FORMAT_PLY, "plx\n", SAP_ERROR_FORMAT, "no PLY"},
+    {SAP_FORMAT_PLY, "plx\n", SAP_ERROR_FORMAT, "not a PLY"},
     {SAP_FORMAT_PLY, PLY_START "element vertex 0\nproperty float x\nproperty float y\nend_header\n", SAP_ERROR_FORMAT,
      "no 'z'"},
     {SAP_FORMAT_PLY, PLY_START "element face 0\nend_header\n", SAP_ERROR_FORMAT, "no vertices"},
@@ -60,13 +60,13 @@ static const struct {
     {SAP_FORMAT_STL, "solid", SAP_ERROR_FORMAT, "line 1, byte 5: the file ends before 'endsolid'"},
     {SAP_FORMAT_STL, "sol", SAP_ERROR_FORMAT, "byte 3: the file ends within its first 84 bytes"},
     {SAP_FORMAT_STL, STL_START "endloop\nendfacet\n", SAP_ERROR_FORMAT, "before 'endsolid'"},
-    {SAP_FORMAT_STL, STL_START "endloop\nendfacet\nendsolid\nfacet", SAP_ERROR_FORMAT, "'facet' stands where 'solid'"},
-    {SAP_FORMAT_STL, STL_START "vertex 1 1 0\n", SAP_ERROR_FORMAT, "line 7, byte 77: 'vertex' stands where 'endloop'"},
+    {SAP_FORMAT_STL, STL_START "endloop\nendfacet\nendsolid\nfacet", SAP_ERROR_FORMAT, "found 'facet' where 'solid'"},
+    {SAP_FORMAT_STL, STL_START "vertex 1 1 0\n", SAP_ERROR_FORMAT, "line 7, byte 77: found 'vertex' where 'endloop'"},
     {SAP_FORMAT_STL, "solid s\nfacet normal 0 0 one\n", SAP_ERROR_FORMAT, "line 2, byte 25: 'one' is not a number"},
-    {SAP_FORMAT_STL, "solid s\nfacet normal 0 0", SAP_ERROR_FORMAT, "the file ends where a number belongs"},
+    {SAP_FORMAT_STL, "solid s\nfacet normal 0 0", SAP_ERROR_FORMAT, "the file ends where a number is expected"},
     {SAP_FORMAT_STL, "solid s\nfacet normal 0 0 1e99\n", SAP_ERROR_RANGE, "beyond"},
-    {SAP_FORMAT_STL, "solid s\nfacet", SAP_ERROR_FORMAT, "the file ends where 'normal' belongs"},
-    {SAP_FORMAT_STL, "solid s\nendsolid\nx", SAP_ERROR_FORMAT, "line 3, byte 17: 'x'"}};
+    {SAP_FORMAT_STL, "solid s\nfacet", SAP_ERROR_FORMAT, "the file ends where 'normal' is expected"},
+    {SAP_FORMAT_STL, "solid s\nendsolid\nx", SAP_ERROR_FORMAT, "line 3, byte 17: found 'x' where 'solid'"}};
 
 TEST(wrong_texts) {
     reading r;

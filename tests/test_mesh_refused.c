@@ -1,8 +1,9 @@
-// Bad meshes, bad options, memory that runs out, and hosts that lose patience.
+// Bad meshes, bad options, memory that runs out, and hosts that cancel.
 #include "allocator.h"
 #include "folder.h"
 #include "mesh/layout.h"
 #include "mesh_families.h"
+#include "progress_host.h"
 #include "test.h"
 #include <math.h>
 
@@ -179,31 +180,21 @@ TEST(memory_that_just_suffices) {
     }
 }
 
-typedef struct patience {
-    int calls, most;
-} patience;
-
-static bool run_out(void* user, double done) {
-    patience* p = user;
-    CHECK(done >= 0 && done <= 1);
-    return ++p->calls < p->most;
-}
-
 TEST(cancelled) {
     sap_mesh mesh = mesh_of_family(MESH_HILLS, 40000, 5);
     for (int most = 1; most < 20; most += 3) {
         watch w = {0};
-        patience p = {.most = most};
+        progress_host host = {.stop_at = most};
         sap_device_options options = watched(&w);
         sap_device* device = NULL;
         sap_mesh_tree* tree = NULL;
-        options.progress = run_out;
-        options.progress_user = &p;
+        options.progress = progress_host_report;
+        options.progress_user = &host;
         options.threads = 1;
         CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
         sap_status status = sap_mesh_tree_build(device, mesh, NULL, &tree);
-        if (p.calls < most) CHECK_STATUS(status, SAP_OK);
-        if (p.calls >= most) CHECK_STATUS(status, SAP_ERROR_CANCELLED);
+        if (host.reports < most) CHECK_STATUS(status, SAP_OK);
+        if (host.reports >= most) CHECK_STATUS(status, SAP_ERROR_CANCELLED);
         CHECK((status == SAP_OK) == (tree != NULL));
         sap_mesh_tree_free(tree);
         sap_device_close(device);

@@ -1,6 +1,6 @@
 // Pictures: the same pixels everywhere, what materials and lights do, and calls that are refused.
 #include "allocator.h"
-#include "patience.h"
+#include "progress_host.h"
 #include "render_set.h"
 #include "test.h"
 
@@ -12,7 +12,7 @@ typedef struct studio {
     render_set set;
     sap_scene scene;
     sap_mesh_tree* tree;
-    patience patience;
+    progress_host progress;
     uint8_t pixels[BYTES];
 } studio;
 
@@ -22,12 +22,12 @@ static void open_studio(studio* s, int32_t threads, sap_simd simd) {
     sap_device_options options = watched(&s->w);
     options.threads = threads;
     options.simd = simd;
-    options.progress = patience_report;
-    options.progress_user = &s->patience;
+    options.progress = progress_host_report;
+    options.progress_user = &s->progress;
     CHECK_STATUS(sap_device_open(&options, &s->device), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_build(s->device, s->set.mesh.mesh, NULL, &s->tree), SAP_OK);
     s->scene = (sap_scene){.tree = s->tree, .file = &s->set.file};
-    s->patience = (patience){0};
+    s->progress = (progress_host){0};
 }
 
 static void close_studio(studio* s) {
@@ -39,7 +39,7 @@ static void close_studio(studio* s) {
 }
 
 static sap_status draw(studio* s, const sap_render_options* options) {
-    s->patience.last = 0;
+    s->progress.last = 0;
     memset(s->pixels, 0xee, sizeof s->pixels);
     return sap_render(&s->scene, options, s->pixels, NULL);
 }
@@ -68,7 +68,7 @@ TEST(pictures_stay_the_same) {
             CHECK_STATUS(draw(&s, &o), SAP_OK);
             if (run == 0 && o.heat) sums[which] = checksum(&s); // that of the tree, which may get better
             CHECK_EQUAL(checksum(&s), sums[which]);
-            CHECK(s.patience.last == 1);
+            CHECK(s.progress.last == 1);
         }
         close_studio(&s);
     }
@@ -94,11 +94,11 @@ TEST(light_and_shadow) {
     CHECK_STATUS(draw(&s, &o), SAP_OK);
     CHECK(night < one && one < two && two < brightness(&s));
     o.bounces = -1;
-    s.patience.last = 0;
+    s.progress.last = 0;
     CHECK_STATUS(sap_render(&s.scene, &o, s.pixels, &info), SAP_OK);
     CHECK(info.rays >= (int64_t)WIDTH * HEIGHT * o.samples && info.hottest == 0);
     o.heat = true;
-    s.patience.last = 0;
+    s.progress.last = 0;
     CHECK_STATUS(sap_render(&s.scene, &o, s.pixels, &info), SAP_OK);
     CHECK_EQUAL(info.rays, (int64_t)WIDTH * HEIGHT * o.samples);
     CHECK(info.hottest >= 1);
@@ -155,12 +155,12 @@ TEST(cancelled) {
     for (int stop = 1; stop <= 2; stop++) {
         studio s;
         open_studio(&s, 2, SAP_SIMD_AUTO);
-        s.patience.stop_at = stop;
+        s.progress.stop_at = stop;
         sap_render_options o = render_small;
         o.samples = 33;
         CHECK_STATUS(draw(&s, &o), SAP_ERROR_CANCELLED);
-        CHECK_EQUAL(s.patience.reports, stop);
-        s.patience.stop_at = 0;
+        CHECK_EQUAL(s.progress.reports, stop);
+        s.progress.stop_at = 0;
         CHECK_STATUS(draw(&s, &o), SAP_OK);
         close_studio(&s);
     }

@@ -138,7 +138,7 @@ TEST(refused) {
         {raw, {.size = {2, 3, 4}, .type = (sap_voxel)9}, SAP_ERROR_ARGUMENT, "options.type"},
         {raw, {.size = {2, 3, 1}, .skip = -1}, SAP_ERROR_ARGUMENT, "options.skip"},
         {raw, {.size = {2, 3, 4}}, SAP_ERROR_FORMAT, "2 x 3 x 4 samples of 4 bytes are 96 bytes, but the file has 24"},
-        {raw, {.size = {2, 3, 1}, .skip = 25}, SAP_ERROR_FORMAT, "the file has 0 behind the first 25"},
+        {raw, {.size = {2, 3, 1}, .skip = 25}, SAP_ERROR_FORMAT, "the file has 0 after the first 25"},
         {raw, {.size = {2, 3, 1}, .type = SAP_VOXEL_I16}, SAP_ERROR_FORMAT, "are 12 bytes, but the file has 24"},
         {raw, {.size = {0, 3, 1}}, SAP_ERROR_FORMAT, "are 0 bytes, but the file has 24"},
         {nothing, {.size = {1, 1, 1}}, SAP_ERROR_FORMAT, "but the file has 0"},

@@ -71,7 +71,11 @@ typedef enum sap_simd {
     SAP_SIMD_AVX512 = 3    /**< 64-byte vectors with masks and compression (AVX-512 F, BW, DQ, VL) */
 } sap_simd;
 
-/** Where host memory comes from. Either both functions are given or neither (then the C library's heap is used). */
+/**
+ * Where host memory comes from. Either both functions are given or neither (then the C library's heap is used). They
+ * may call Sapwood, with the same device too, unless that closes it or frees what the running call uses; but calls that
+ * work in an OpenGL context answer SAP_ERROR_ARGUMENT there.
+ */
 typedef struct sap_allocator {
     /** Returns `bytes` (> 0) of memory aligned to `alignment` (a power of two, at most 4096), or NULL. Any thread. */
     void* (*allocate)(void* user, size_t bytes, size_t alignment);
@@ -83,7 +87,7 @@ typedef struct sap_allocator {
 
 /**
  * Receives one English sentence about why a call failed, before that call returns; with SAP_OK, about something that
- * the call could do without. Called on the calling thread.
+ * the call could do without. Called on the calling thread. It may call Sapwood as a sap_allocator may.
  */
 typedef void (*sap_log)(void* user, sap_status status, const char* sentence);
 

@@ -3,12 +3,12 @@
 #ifndef SAPWOOD_DEVICE_ASYNC_CUDA_CUH
 #define SAPWOOD_DEVICE_ASYNC_CUDA_CUH
 
+#include "base/assert.h"
 #include "device/cuda.h"
 
 #ifdef SAP_CUDA_ON_CPU
-#include <assert.h>
 #define SAP_COPY_ASYNC(to, from, bytes)                                                                                \
-    (assert(((uintptr_t)(to) | (uintptr_t)(from)) % (bytes) == 0), (void)memcpy(to, from, bytes))
+    (SAP_ASSERT(((uintptr_t)(to) | (uintptr_t)(from)) % (bytes) == 0), (void)memcpy(to, from, bytes))
 #define SAP_COPY_COMMIT()     ((void)0)
 #define SAP_COPY_WAIT(groups) ((void)0)
 #else

@@ -7,8 +7,8 @@
 //
 // Files called *.cu are CUDA C in the style of C. They are also compiled as C++ by the host's compiler against a
 // stand-in for the CUDA runtime (tests/cuda_on_cpu), so that kernels are tested where there is no GPU. That asks for
-// two rules: shared memory is one struct in dynamic shared memory (SAP_CUDA_SHARED), and whoever waits in a loop for
-// another thread calls SAP_CUDA_SPIN().
+// two rules: shared memory is one struct in dynamic shared memory (SAP_CUDA_SHARED), and a loop that waits for another
+// thread calls SAP_CUDA_SPIN().
 #ifndef SAPWOOD_DEVICE_CUDA_H
 #define SAPWOOD_DEVICE_CUDA_H
 
@@ -22,6 +22,7 @@
 #include "device/cuda_device.h"
 
 extern "C" {
+#include "base/assert.h"
 #include "math/dialect.h"
 }
 
@@ -51,7 +52,7 @@ typedef struct sap_cuda_calls {
     cudaError_t (*create_event)(cudaEvent_t* event);
     cudaError_t (*destroy_event)(cudaEvent_t event);
     cudaError_t (*record)(cudaEvent_t event, cudaStream_t stream);
-    cudaError_t (*wait_event)(cudaEvent_t event); // one that was never recorded has come
+    cudaError_t (*wait_event)(cudaEvent_t event); // returns at once for an event that was never recorded
     cudaError_t (*allow_shared)(const void* kernel, size_t bytes);
     cudaError_t (*blocks_at_once)(int* blocks, const void* kernel, int threads, size_t shared); // on a multiprocessor
     cudaError_t (*launch)(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
@@ -60,10 +61,10 @@ typedef struct sap_cuda_calls {
     size_t chunk_bytes; // of page-locked memory, see device/cuda_staging.cu; smaller copies are left to CUDA
 } sap_cuda_calls;
 
-// What the host's memory is: such as CUDA copies by itself, or page-locked, from which a GPU can read at full speed.
+// Kinds of host memory: pageable, or page-locked, from which a GPU can read at full speed.
 enum sap_cuda_host { SAP_CUDA_PAGEABLE = -1, SAP_CUDA_PINNED = -2 };
 
-// Those of the CUDA runtime, or of its stand-in.
+// The functions of the CUDA runtime, or of its stand-in.
 extern const sap_cuda_calls sap_cuda_runtime;
 
 // ---- The device.
@@ -130,7 +131,7 @@ typedef struct sap_cuda_call {
     int previous;      // the caller's current GPU
     bool waits;        // the host has to wait for the GPU at the end
     bool quiet;        // failures are not logged
-    bool captured;     // the caller makes a graph of it: nothing may wait, and no memory be taken but what lies idle
+    bool captured;     // the caller captures it into a graph: nothing may wait, and only idle memory may be taken
     bool reserved;     // a tree's arrays have been taken for what this call builds: its old contents are gone
     int blocks, outputs;
     sap_cuda_block block[SAP_CUDA_CALL_BLOCKS];
@@ -162,12 +163,12 @@ void sap_cuda_fill(sap_cuda_call* call, void* memory, int byte, size_t bytes);
 // Copies to the host and waits: for numbers on which the rest of the call depends.
 void sap_cuda_fetch(sap_cuda_call* call, void* host, const void* device_memory, size_t bytes);
 
-// Fails the call over what CUDA said while `doing` something; cudaSuccess is no failure.
+// Fails the call if CUDA reported an error while `doing` something.
 void sap_cuda_expect(sap_cuda_call* call, cudaError_t error, const char* doing);
 
 // ---- device/cuda_staging.cu
-// Copies rows of `width` bytes, from_pitch bytes apart, to where they lie one behind the other, if one side is pageable
-// memory of the host, the other is not, and there are enough of them. False if it did nothing.
+// Copies rows of `width` bytes, from_pitch bytes apart, to consecutive memory, if one side is pageable memory of the
+// host, the other is not, and there are enough of them. False if it did nothing.
 bool sap_cuda_stage(sap_cuda_call* call, void* to, const void* from, size_t from_pitch, size_t width, size_t rows);
 // Frees the chunks, unless a call uses them.
 void sap_cuda_staging_trim(sap_device* device);
@@ -204,6 +205,7 @@ static void sap_cuda_launch(sap_cuda_call* call, void (*kernel)(types...), sap_c
 
 // Enough blocks of `threads` for one thread an item.
 static inline sap_cuda_grid sap_cuda_grid_for(int64_t items, int threads) {
+    SAP_ASSERT(items >= 0 && threads > 0);
     sap_cuda_grid grid = {(items + threads - 1) / threads, threads, 0, false};
     return grid;
 }

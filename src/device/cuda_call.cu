@@ -6,7 +6,7 @@
 // Errors that leave the GPU as it was. All others are sticky: every later call of the process on it fails too.
 static bool harmless(cudaError_t error) { return error == cudaErrorMemoryAllocation || error == cudaErrorInvalidValue; }
 
-// What CUDA says to work that has no place in a graph.
+// Errors of CUDA about work that cannot go into a graph.
 static bool is_of_capture(cudaError_t error) {
     return error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
 }
@@ -41,12 +41,17 @@ static bool refuse_capture(sap_cuda_call* call, const char* why) {
 
 // ---- Scratch memory. Blocks stay with the device; all use of them is in its one stream.
 
+// A spin lock: while it is held, nothing waits for the stream and no function of the caller runs.
 static void lock(sap_cuda* cuda) {
     while (__atomic_exchange_n(&cuda->lock, 1, __ATOMIC_ACQUIRE)) {}
 }
-static void unlock(sap_cuda* cuda) { __atomic_store_n(&cuda->lock, 0, __ATOMIC_RELEASE); }
+static void unlock(sap_cuda* cuda) {
+    SAP_ASSERT(__atomic_load_n(&cuda->lock, __ATOMIC_RELAXED) == 1);
+    __atomic_store_n(&cuda->lock, 0, __ATOMIC_RELEASE);
+}
 
-// Takes the smallest idle block that is large enough, unless it is much too large and memory can be had otherwise.
+// Takes the smallest idle block that is large enough, unless it is much too large and memory may be allocated (`must`
+// is false).
 static bool take_idle(sap_cuda* cuda, size_t bytes, bool must, sap_cuda_block* block) {
     sap_cuda_block* best = NULL;
     lock(cuda);
@@ -58,6 +63,7 @@ static bool take_idle(sap_cuda* cuda, size_t bytes, bool must, sap_cuda_block* b
     if (best) {
         *block = *best;
         best->memory = NULL;
+        SAP_ASSERT(block->bytes >= bytes);
     }
     unlock(cuda);
     return best != NULL;
@@ -83,13 +89,17 @@ static cudaError_t allocate(const sap_device* device, void** memory, size_t byte
 
 static void release_idle(sap_device* device, bool kept_too) {
     sap_cuda* cuda = sap_cuda_of(device);
+    sap_cuda_block released[SAP_SCRATCH_BLOCKS];
+    int count = 0;
     lock(cuda);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
-        if (cuda->idle[i].kept && !kept_too) continue;
-        if (cuda->idle[i].memory) (void)release(device, cuda->idle[i].memory, cuda->idle[i].bytes);
-        cuda->idle[i].memory = NULL;
+        sap_cuda_block* idle = &cuda->idle[i];
+        if (!idle->memory || (idle->kept && !kept_too)) continue;
+        released[count++] = *idle;
+        idle->memory = NULL;
     }
     unlock(cuda);
+    for (int i = 0; i < count; i++) (void)release(device, released[i].memory, released[i].bytes);
 }
 
 void sap_cuda_trim(sap_device* device) {
@@ -107,10 +117,12 @@ size_t sap_cuda_idle_bytes(sap_device* device) {
     return bytes;
 }
 
-// Leaves a block to the calls that follow; where none of the places is free, the smallest block gives way.
+// Keeps a block for later calls; where no place is free, the smallest block is released.
 static void give(const sap_device* device, sap_cuda_block block) {
     sap_cuda* cuda = sap_cuda_of(device);
+    SAP_ASSERT(block.memory && block.bytes);
     lock(cuda);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) SAP_ASSERT(cuda->idle[i].memory != block.memory); // given once
     sap_cuda_block *place = NULL, out = block;
     for (int i = 0; i < SAP_SCRATCH_BLOCKS && !(place && !place->memory); i++) {
         sap_cuda_block* idle = &cuda->idle[i];
@@ -126,11 +138,11 @@ static void give(const sap_device* device, sap_cuda_block block) {
 
 void* sap_cuda_allocate(sap_cuda_call* call, size_t bytes) {
     if (call->status != SAP_OK ||
-        refuse_capture(call, "memory is missing that the same call would have left if it had been made before"))
+        refuse_capture(call, "the call needs memory that is not idle; make the same call once before capturing"))
         return NULL;
     void* memory = NULL;
     cudaError_t error = allocate(call->device, &memory, bytes ? bytes : 1);
-    if (error == cudaErrorMemoryAllocation) { // what lies idle may be in the way
+    if (error == cudaErrorMemoryAllocation) { // idle blocks may take the memory
         release_idle(call->device, false);
         error = allocate(call->device, &memory, bytes ? bytes : 1);
     }
@@ -156,6 +168,7 @@ void* sap_cuda_take(sap_cuda_call* call, size_t bytes) {
     sap_cuda_block* block = &call->block[call->blocks];
     block->bytes = (bytes + 4095) / 4096 * 4096 + (bytes ? 0 : 4096);
     block->kept = false;
+    SAP_ASSERT(block->bytes >= bytes);
     if (!take_idle(call->cuda, block->bytes, call->captured, block))
         block->memory = (unsigned char*)sap_cuda_allocate(call, block->bytes);
     if (block->memory) call->blocks++;
@@ -165,6 +178,7 @@ void* sap_cuda_take(sap_cuda_call* call, size_t bytes) {
 void sap_cuda_give(sap_cuda_call* call, const void* memory) {
     int i = 0;
     while (i < call->blocks && call->block[i].memory != memory) i++;
+    SAP_ASSERT(!memory || i < call->blocks);
     if (i == call->blocks) return;
     sap_cuda_block block = call->block[i];
     call->block[i] = call->block[--call->blocks];
@@ -192,18 +206,18 @@ sap_status sap_cuda_begin(sap_cuda_call* call, const sap_device* device) {
     if (call->previous != call->cuda->ordinal)
         sap_cuda_expect(call, call->cuda->calls->use_device(call->cuda->ordinal), "choosing the GPU");
     if (call->status == SAP_OK && call->cuda->caller_stream)
-        sap_cuda_expect(call, call->cuda->calls->capturing(call->cuda->stream, &call->captured),
-                        "looking at its stream");
+        sap_cuda_expect(call, call->cuda->calls->capturing(call->cuda->stream, &call->captured), "querying its stream");
     return call->status;
 }
 
 sap_status sap_cuda_end(sap_cuda_call* call, sap_status status) {
     const sap_cuda_calls* calls = call->cuda->calls;
+    SAP_ASSERT(call->blocks <= SAP_CUDA_CALL_BLOCKS && call->outputs <= call->blocks);
     if (call->status == SAP_OK) call->status = status;
     for (int i = 0; i < call->outputs; i++)
         sap_cuda_copy(call, call->output[i].host, call->output[i].device, call->output[i].bytes);
     if (call->waits && !refuse_capture(call, WAITS) && !call->cuda->lost) {
-        // A failed call waits too: the caller may free his arrays.
+        // A failed call waits too: the caller may free its arrays.
         cudaError_t error = calls->wait(call->cuda->stream);
         sap_cuda_expect(call, error, "waiting for its work");
     }
@@ -221,8 +235,8 @@ bool sap_cuda_on_device(sap_cuda_call* call, const void* memory) {
     if (call->status != SAP_OK || !memory) return false;
     int ordinal = -1;
     cudaError_t error = call->cuda->calls->on_device(memory, &ordinal);
-    if (error == cudaErrorInvalidValue) { // memory that was freed, say
-        call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "an array is no memory that CUDA knows");
+    if (error == cudaErrorInvalidValue) { // such as memory that was freed
+        call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "CUDA does not know the memory of an array");
         return false;
     }
     sap_cuda_expect(call, error, "asking where an array lies");
@@ -265,6 +279,7 @@ sap_rows sap_cuda_rows_in(sap_cuda_call* call, const sap_rows* rows) {
     sap_rows in = *rows;
     if (call->status != SAP_OK || !rows->count || sap_cuda_on_device(call, rows->coords) || refuse_capture(call, WAITS))
         return in;
+    SAP_ASSERT(rows->dims > 0 && rows->stride >= rows->dims);
     size_t real = (size_t)rows->real_bits / 8, width = (size_t)rows->dims * real;
     call->waits = true;
     in.stride = rows->dims;
@@ -285,6 +300,7 @@ void* sap_cuda_out(sap_cuda_call* call, void* memory, size_t bytes) {
     if (call->status != SAP_OK || !memory || !bytes || sap_cuda_on_device(call, memory) || refuse_capture(call, WAITS))
         return memory;
     call->waits = true;
+    SAP_ASSERT(call->outputs < SAP_CUDA_CALL_OUTPUTS);
     sap_cuda_output* output = &call->output[call->outputs];
     output->host = memory;
     output->bytes = bytes;
@@ -311,6 +327,8 @@ int sap_cuda_resident(sap_cuda_call* call, const void* kernel, int threads, size
 
 void sap_cuda_launch_list(sap_cuda_call* call, const void* kernel, sap_cuda_grid grid, void** arguments) {
     if (call->status != SAP_OK || grid.blocks <= 0) return;
+    SAP_ASSERT(grid.blocks <= INT_MAX && grid.threads > 0 && grid.threads <= 1024);
+    SAP_ASSERT(grid.shared <= call->cuda->shared_bytes);
     if (grid.shared > 48 * 1024)
         sap_cuda_expect(call, call->cuda->calls->allow_shared(kernel, grid.shared), "preparing a kernel");
     if (call->status != SAP_OK) return;

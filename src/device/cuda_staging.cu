@@ -2,8 +2,8 @@
 // its own with one thread, which in fresh memory also takes every page fault. Here several threads fill or empty
 // page-locked chunks while the GPU copies those before.
 //
-// A device keeps a few chunks. One call at a time uses them; another one that comes meanwhile, and every call where
-// page-locked memory cannot be had, leaves its copies to CUDA.
+// A device keeps a few chunks. One call at a time uses them; a call that finds them in use, or cannot allocate
+// page-locked memory, leaves its copies to CUDA.
 #include "device/cuda.h"
 
 static void free_chunks(sap_cuda* cuda) {
@@ -17,8 +17,8 @@ static void free_chunks(sap_cuda* cuda) {
     __atomic_store_n(&s->chunks, 0, __ATOMIC_RELAXED);
 }
 
-// Page-locking memory takes time: no more of it than this copy needs. How many chunks there are then; fewer than were
-// asked for serve as well.
+// Page-locking memory takes time, so no more of it than this copy needs. Returns how many chunks there are then, which
+// may be fewer than wanted.
 static int make_chunks(sap_cuda* cuda, int64_t wanted) {
     const sap_cuda_calls* calls = cuda->calls;
     sap_cuda_staging* s = &cuda->staging;
@@ -34,11 +34,16 @@ static int make_chunks(sap_cuda* cuda, int64_t wanted) {
         s->chunk[s->chunks].done = done;
         __atomic_store_n(&s->chunks, s->chunks + 1, __ATOMIC_RELAXED);
     }
+    SAP_ASSERT(s->chunks <= SAP_CUDA_CHUNKS);
     return s->chunks;
 }
 
+// Nobody ever waits for the chunks, so the call that has them may wait for the GPU and call the caller's log.
 static bool take_chunks(sap_cuda* cuda) { return !__atomic_exchange_n(&cuda->staging.taken, 1, __ATOMIC_ACQUIRE); }
-static void give_chunks(sap_cuda* cuda) { __atomic_store_n(&cuda->staging.taken, 0, __ATOMIC_RELEASE); }
+static void give_chunks(sap_cuda* cuda) {
+    SAP_ASSERT(__atomic_load_n(&cuda->staging.taken, __ATOMIC_RELAXED) == 1);
+    __atomic_store_n(&cuda->staging.taken, 0, __ATOMIC_RELEASE);
+}
 
 void sap_cuda_staging_trim(sap_device* device) {
     sap_cuda* cuda = sap_cuda_of(device);
@@ -59,11 +64,13 @@ typedef struct transfer {
 } transfer;
 
 static size_t rows_of(const transfer* t, int64_t part) {
+    SAP_ASSERT(part >= 0 && part < t->parts && (size_t)part * t->part_rows < t->rows);
     const size_t left = t->rows - (size_t)part * t->part_rows;
     return left < t->part_rows ? left : t->part_rows;
 }
 
 static unsigned char* chunk_of(const transfer* t, int64_t part) {
+    SAP_ASSERT(part >= 0 && t->chunks > 0 && t->chunks <= t->call->cuda->staging.chunks);
     return t->call->cuda->staging.chunk[part % t->chunks].memory;
 }
 
@@ -79,6 +86,7 @@ static void start_part(const transfer* t, int64_t part, void* to, const void* fr
     const sap_cuda* cuda = t->call->cuda;
     if (t->call->status != SAP_OK) return;
     const size_t bytes = rows_of(t, part) * t->width;
+    SAP_ASSERT(bytes <= cuda->calls->chunk_bytes);
     sap_cuda_expect(t->call, cuda->calls->copy(to, bytes, from, bytes, bytes, 1, cuda->stream), "copying");
     if (t->call->status != SAP_OK) return;
     const cudaEvent_t done = cuda->staging.chunk[part % t->chunks].done;

@@ -3,14 +3,14 @@
 //
 // A room's function opens a sap_gl_call, draws passes into textures, reads them back and closes the call. Everything a
 // pass computes is a function of its texel: one triangle covers a rectangle of the target. OpenGL's errors are looked
-// for once at the end of a call, or after every pass where the table says so (tests do): what failed first stands
-// in call->status, and nothing below does anything once that is not SAP_OK.
+// for once at the end of a call, or after every pass where the table says so (tests do). The first failure stands in
+// call->status; once that is not SAP_OK, all functions below do nothing.
 //
 // A device has a context of its own, current only during a call, or works in the caller's. In the caller's, a
 // call puts back what it changes: program, framebuffers, vertex array, buffers, textures, viewport, masks and tests.
 //
 // Contexts of OpenGL ES 2.0 (WebGL 1) have textures RGBA8 and, where they can be written, RGBA32F, one target and
-// shaders in GLSL ES 1.00: a room that asks for more is told SAP_ERROR_UNSUPPORTED.
+// shaders in GLSL ES 1.00: a room that needs more gets SAP_ERROR_UNSUPPORTED.
 #ifndef SAPWOOD_DEVICE_GL_H
 #define SAPWOOD_DEVICE_GL_H
 
@@ -97,7 +97,8 @@ struct sap_gl {
     int32_t most_targets; // textures written at once, at most SAP_GL_TARGETS
     int32_t most_rounds;  // of all loops of a shader together, after which some drivers end them; INT32_MAX: any number
     char name[64];
-    int lock; // a context serves one call at a time
+    int lock;        // a context serves one call at a time
+    uintptr_t owner; // the thread whose call that is; 0: none
     GLuint vertices, corners, framebuffer;
     int programs;
     sap_gl_program_entry program[SAP_GL_PROGRAMS];
@@ -125,12 +126,15 @@ typedef struct sap_gl_call {
     const sap_gl_calls* f; // the functions of OpenGL
     sap_status status;     // of the first failure
     bool entered;
+    bool nested; // begun within another call of the same thread, by a callback of the caller
     sap_gl_before before;
     sap_gl_found found;
+    char sentence[512]; // why the call failed: logged at its end, when other calls may begin
 } sap_gl_call;
 
 // Begins a call; SAP_ERROR_DEVICE_LOST if the context is lost, SAP_ERROR_ARGUMENT if the caller's context is not
-// current. sap_gl_end must follow in either case.
+// current, or if this thread is within another call on the device: the caller's allocator may run there. sap_gl_end
+// must follow in any case.
 sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device);
 // Looks for errors and leaves the context: the call's status, or `status` if it is an error that the room found.
 sap_status sap_gl_end(sap_gl_call* call, sap_status status);
@@ -138,7 +142,7 @@ sap_status sap_gl_end(sap_gl_call* call, sap_status status);
 __attribute__((format(printf, 3, 4))) void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...);
 // Looks for errors of OpenGL now; `doing` ("drawing …") goes into the sentence. Whether the call is still good.
 bool sap_gl_check(sap_gl_call* call, const char* doing);
-// The same, but only where the table asks for a look after every pass.
+// The same, but only where the table asks for checks after every pass.
 bool sap_gl_check_pass(sap_gl_call* call, const char* doing);
 
 // ---- Programs (device/gl_program.c).
@@ -176,7 +180,7 @@ const sap_gl_format* sap_gl_format_of(GLenum internal);
 
 // A 2-D texture of one level, nearest filter, clamped; `data` (rows without gaps) or NULL. `what` names it in a
 // sentence. 0 on failure: SAP_ERROR_RANGE beyond the context's limit, SAP_ERROR_UNSUPPORTED (a format that OpenGL
-// ES 2.0 has not), SAP_ERROR_DEVICE_MEMORY.
+// ES 2.0 lacks), SAP_ERROR_DEVICE_MEMORY.
 GLuint sap_gl_texture(sap_gl_call* call, GLenum internal, int32_t width, int32_t height, const void* data,
                       const char* what);
 // Writes a rectangle of a texture's level.

@@ -1,5 +1,7 @@
 // Calls on OpenGL ES contexts: entering and leaving them, the caller's state, and what OpenGL says went wrong.
+#include "base/assert.h"
 #include "device/gl.h"
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +34,7 @@ static GLuint name_of(GLint value) { return (GLuint)value; }
 static void save(const sap_gl* gl, sap_gl_found* found) {
     const sap_gl_calls* f = &gl->calls;
     const extent has = extent_of(gl);
+    SAP_ASSERT(!gl->own_context && gl->version > 0);
     f->GetIntegerv(GL_CURRENT_PROGRAM, &found->program);
     f->GetIntegerv(GL_FRAMEBUFFER_BINDING, &found->draw_framebuffer);
     f->GetIntegerv(GL_VERTEX_ARRAY_BINDING, &found->vertices);
@@ -83,7 +86,7 @@ static void restore(const sap_gl* gl, const sap_gl_found* found) {
     f->ActiveTexture((GLenum)found->unit);
 }
 
-// The state that all passes want.
+// The state that all passes need.
 static void prepare(const sap_gl* gl) {
     const sap_gl_calls* f = &gl->calls;
     const extent has = extent_of(gl);
@@ -106,16 +109,16 @@ static int version_of(const sap_gl* gl) {
 }
 
 void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...) {
+    SAP_ASSERT(status != SAP_OK);
     if (call->status != SAP_OK) return;
-    char sentence[512];
     va_list values;
     va_start(values, format);
-    vsnprintf(sentence, sizeof sentence, format, values); // NOLINT(clang-analyzer-valist.Uninitialized): it is
+    vsnprintf(call->sentence, sizeof call->sentence, format, values); // NOLINT(clang-analyzer-valist.Uninitialized)
     va_end(values);
-    call->status = sap_fail(call->device, status, "%s", sentence);
+    call->status = status;
 }
 
-// OpenGL's error and WebGL's, which says it just once.
+// OpenGL's error and WebGL's, which is reported just once.
 static bool tells_loss(GLenum error) { return error == GL_CONTEXT_LOST || error == 0x9242; }
 
 static void lose(sap_gl_call* call, const char* doing) {
@@ -125,7 +128,7 @@ static void lose(sap_gl_call* call, const char* doing) {
 
 bool sap_gl_check(sap_gl_call* call, const char* doing) {
     if (!call->entered || call->gl->lost) return call->status == SAP_OK;
-    // A context that is lost may tell so for ever.
+    // A lost context may report its loss for ever.
     for (int i = 0; i < 16; i++) {
         GLenum error = call->f->GetError();
         if (error == GL_NO_ERROR) break;
@@ -139,7 +142,7 @@ bool sap_gl_check(sap_gl_call* call, const char* doing) {
             sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "OpenGL refused with error 0x%04x while %s", (unsigned)error,
                         doing);
     }
-    // Browsers tell a loss by GetError just once, and perhaps the program has asked.
+    // Browsers report a loss by GetError just once, and the program may have seen it.
     if (!call->gl->lost && call->gl->platform->lost && call->gl->platform->lost(call->gl)) lose(call, doing);
     return call->status == SAP_OK;
 }
@@ -148,15 +151,33 @@ bool sap_gl_check_pass(sap_gl_call* call, const char* doing) {
     return call->f->check_passes ? sap_gl_check(call, doing) : call->status == SAP_OK;
 }
 
+static uintptr_t this_thread(void) { return (uintptr_t)pthread_self(); }
+
+// Waits until no other thread has a call on the context; false if this thread has one.
+static bool take_context(sap_gl* gl) {
+    if (__atomic_load_n(&gl->owner, __ATOMIC_RELAXED) == this_thread()) return false;
+    while (__atomic_exchange_n(&gl->lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+    __atomic_store_n(&gl->owner, this_thread(), __ATOMIC_RELAXED);
+    return true;
+}
+
+static void give_context(sap_gl* gl) {
+    SAP_ASSERT(__atomic_load_n(&gl->owner, __ATOMIC_RELAXED) == this_thread());
+    __atomic_store_n(&gl->owner, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&gl->lock, 0, __ATOMIC_RELEASE);
+}
+
 sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
     memset(call, 0, sizeof *call);
     sap_gl* gl = sap_gl_of(device);
     call->device = (sap_device*)(uintptr_t)device;
     call->gl = gl;
     call->f = &gl->calls;
-    while (__atomic_exchange_n(&gl->lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+    call->nested = !take_context(gl);
     sap_status why_not = SAP_OK;
-    if (gl->lost) {
+    if (call->nested) {
+        sap_gl_fail(call, SAP_ERROR_ARGUMENT, "a callback called the OpenGL device that had called it");
+    } else if (gl->lost) {
         sap_gl_fail(call, SAP_ERROR_DEVICE_LOST, "the OpenGL context was lost; close the device");
     } else if (!gl->platform->enter(gl, &call->before, &why_not)) {
         if (why_not == SAP_ERROR_DEVICE_LOST)
@@ -164,7 +185,7 @@ sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
         else
             sap_gl_fail(call, why_not, "%s",
                         gl->own_context
-                            ? "the device's context cannot become current on this thread; perhaps another one is"
+                            ? "the device's context cannot become current on this thread; it may be current on another"
                             : "the context that was current when the device was opened is not current here");
     } else {
         call->entered = true;
@@ -185,11 +206,13 @@ sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device) {
 
 sap_status sap_gl_end(sap_gl_call* call, sap_status status) {
     sap_gl* gl = call->gl;
+    SAP_ASSERT(!(call->nested && call->entered));
     if (call->entered) {
         sap_gl_check(call, "working");
         if (!gl->own_context && !gl->lost) restore(gl, &call->found);
         gl->platform->leave(gl, &call->before);
     }
-    __atomic_store_n(&gl->lock, 0, __ATOMIC_RELEASE);
+    if (!call->nested) give_context(gl);
+    if (call->sentence[0]) sap_fail(call->device, call->status, "%s", call->sentence);
     return call->status != SAP_OK ? call->status : status;
 }

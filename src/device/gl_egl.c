@@ -1,5 +1,6 @@
 // Contexts from EGL, loaded at run time: a library built with OpenGL also runs where there is no EGL.
 #include "device/gl.h"
+#include "base/assert.h"
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <dlfcn.h>
@@ -76,7 +77,7 @@ static bool names(const char* list, const char* extension) {
     return false;
 }
 
-// A context of OpenGL ES 3 on a display, that tells when the GPU was reset if it can; NULL: there is none.
+// A context of OpenGL ES 3 on a display, one that reports resets of the GPU if possible; NULL: there is none.
 static EGLContext create_on(const egl_calls* egl, EGLDisplay display) {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT,
                                     EGL_NONE};
@@ -106,6 +107,7 @@ static const char* create_own(const egl_calls* egl, int32_t ordinal, sap_gl* gl)
     const char* extensions = egl->QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
     bool has_devices = egl->GetPlatformDisplay && egl->QueryDevices && names(extensions, "EGL_EXT_platform_device") &&
                        egl->QueryDevices(MOST_DEVICES, devices, &count);
+    SAP_ASSERT(ordinal >= 0);
     EGLDisplay display = EGL_NO_DISPLAY;
     EGLContext context = EGL_NO_CONTEXT;
     for (EGLint i = ordinal; has_devices && i < count && context == EGL_NO_CONTEXT; i++) {
@@ -163,6 +165,7 @@ static void egl_close(sap_device* device, sap_gl* gl) {
 
 static bool egl_enter(sap_gl* gl, sap_gl_before* before, sap_status* status) {
     const egl_calls* egl = gl->library;
+    SAP_ASSERT(gl->context != EGL_NO_CONTEXT);
     before->context = egl->GetCurrentContext();
     if (!gl->own_context) {
         *status = SAP_ERROR_ARGUMENT;

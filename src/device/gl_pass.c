@@ -1,6 +1,6 @@
 // Passes: one triangle over a rectangle of the targets.
+#include "base/assert.h"
 #include "device/gl.h"
-#include <assert.h>
 
 // The framebuffer with the pass's targets. False: they do not fit together, or the context cannot write them.
 static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
@@ -10,6 +10,7 @@ static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
     f->BindFramebuffer(GL_FRAMEBUFFER, pass->is_shown ? pass->framebuffer : call->gl->framebuffer);
     if (pass->is_shown) return true;
     while (count < SAP_GL_TARGETS && pass->target[count]) count++;
+    SAP_ASSERT(count > 0 && call->gl->most_targets <= SAP_GL_TARGETS);
     if (count > call->gl->most_targets) {
         sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: writes %d textures at once; GL_MAX_DRAW_BUFFERS here is %d",
                     pass->name, count, (int)call->gl->most_targets);
@@ -32,7 +33,7 @@ static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
 
 static void bind_inputs(sap_gl_call* call, const sap_gl_pass* pass) {
     const sap_gl_calls* f = call->f;
-    assert(call->gl->version >= 30 || !pass->input[SAP_GL_OLD_UNITS].sampler);
+    SAP_ASSERT(call->gl->version >= 30 || !pass->input[SAP_GL_OLD_UNITS].sampler);
     for (int i = 0; i < SAP_GL_UNITS && pass->input[i].sampler; i++) {
         const sap_gl_input* input = &pass->input[i];
         f->ActiveTexture(GL_TEXTURE0 + (GLenum)i);
@@ -65,11 +66,12 @@ static void dispatch(sap_gl_call* call, const sap_gl_pass* pass) {
     f->UseProgram(pass->program);
     bind_inputs(call, pass);
     while (units < SAP_GL_TARGETS && pass->target[units]) units++;
+    SAP_ASSERT((int32_t)units <= call->gl->most_images && !pass->rectangle[0] && !pass->rectangle[1]);
     for (GLuint i = 0; i < units && !call->gl->own_context; i++) save_image_unit(f, i, &found[i]);
     for (GLuint i = 0; i < units; i++) f->BindImageTexture(i, pass->target[i], 0, GL_FALSE, 0, WRITE_ONLY, GL_RGBA32UI);
     f->DispatchCompute((GLuint)(pass->rectangle[2] + SAP_GL_GROUP_X - 1) / SAP_GL_GROUP_X,
                        (GLuint)(pass->rectangle[3] + SAP_GL_GROUP_Y - 1) / SAP_GL_GROUP_Y, 1);
-    f->MemoryBarrier(0xFFFFFFFFu); // whoever reads the textures next
+    f->MemoryBarrier(0xFFFFFFFFu); // for all later reads of the textures
     for (GLuint i = 0; i < units && !call->gl->own_context; i++) restore_image_unit(f, i, &found[i]);
     sap_gl_check_pass(call, pass->name);
 }

@@ -1,4 +1,5 @@
 // Programs for passes: compiled when they are first needed, and kept.
+#include "base/assert.h"
 #include "device/gl.h"
 #include <string.h>
 
@@ -40,7 +41,7 @@ _Static_assert(SAP_GL_GROUP_X == 8 && SAP_GL_GROUP_Y == 8, "as before_310 says")
 
 enum { COMPUTE_SHADER = 0x91B9 };
 
-// What the driver says of a text that it does not take.
+// The driver's message about a text that it refuses.
 static GLuint refuse(sap_gl_call* call, const char* doing, const char* what, const char* log) {
     if (sap_gl_check(call, doing)) sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "the driver refuses a %s: %s", what, log);
     return 0;
@@ -114,6 +115,7 @@ GLuint sap_gl_program(sap_gl_call* call, const char* text, const char* defines) 
     bool computes = !strncmp(defines, SAP_GLSL_COMPUTE, strlen(SAP_GLSL_COMPUTE));
     GLuint program = (computes ? make_compute : make)(call, text, defines);
     if (!program || !sap_gl_check_pass(call, "making a program")) return 0;
+    SAP_ASSERT(gl->programs < SAP_GL_PROGRAMS);
     sap_gl_program_entry* entry = &gl->program[gl->programs++];
     entry->text = text;
     entry->program = program;
@@ -141,6 +143,7 @@ void sap_gl_set_float(sap_gl_call* call, GLuint program, const char* name, float
 
 void sap_gl_set_ints(sap_gl_call* call, GLuint program, const char* name, int count, const int32_t* values) {
     if (call->status != SAP_OK) return;
+    SAP_ASSERT(count >= 2 && count <= 4);
     GLint at = locate(call, program, name);
     if (count == 2) call->f->Uniform2i(at, values[0], values[1]);
     if (count == 3) call->f->Uniform3i(at, values[0], values[1], values[2]);
@@ -149,6 +152,7 @@ void sap_gl_set_ints(sap_gl_call* call, GLuint program, const char* name, int co
 
 void sap_gl_set_floats(sap_gl_call* call, GLuint program, const char* name, int count, const float* values) {
     if (call->status != SAP_OK) return;
+    SAP_ASSERT(count >= 2 && count <= 4);
     GLint at = locate(call, program, name);
     if (count == 2) call->f->Uniform2f(at, values[0], values[1]);
     if (count == 3) call->f->Uniform3f(at, values[0], values[1], values[2]);

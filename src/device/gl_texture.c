@@ -1,4 +1,5 @@
 // Textures: made within the context's limits, written and read.
+#include "base/assert.h"
 #include "device/gl.h"
 #include <stddef.h>
 
@@ -43,7 +44,7 @@ static GLuint begin_texture(sap_gl_call* call, int32_t width, int32_t height, co
     return texture;
 }
 
-// Memory may be refused when it is given: that is looked for at once.
+// OpenGL may have no memory for the storage: checked at once.
 static GLuint end_texture(sap_gl_call* call, GLuint texture, const char* what) {
     if (sap_gl_check(call, what) && texture) return texture;
     sap_gl_fail(call, SAP_ERROR_DEVICE_MEMORY, "OpenGL gave no texture for %s", what);
@@ -56,6 +57,7 @@ GLuint sap_gl_texture(sap_gl_call* call, GLenum internal, int32_t width, int32_t
     GLuint texture = begin_texture(call, width, height, what);
     if (call->status != SAP_OK) return 0;
     const sap_gl_format* format = sap_gl_format_of(internal);
+    SAP_ASSERT(format || !data);
     if (call->gl->version >= 30)
         call->f->TexStorage2D(GL_TEXTURE_2D, 1, internal, width, height);
     else if (internal == GL_RGBA8 || (internal == GL_RGBA32F && call->gl->float_targets))
@@ -71,6 +73,7 @@ void sap_gl_write(sap_gl_call* call, GLuint texture, GLenum internal, int32_t le
                   const void* data) {
     if (call->status != SAP_OK) return;
     const sap_gl_format* format = sap_gl_format_of(internal);
+    SAP_ASSERT(format && rectangle[0] >= 0 && rectangle[1] >= 0);
     call->f->ActiveTexture(GL_TEXTURE0);
     call->f->BindTexture(GL_TEXTURE_2D, texture);
     call->f->TexSubImage2D(GL_TEXTURE_2D, level, rectangle[0], rectangle[1], rectangle[2], rectangle[3], format->format,
@@ -91,6 +94,7 @@ bool sap_gl_array_size(sap_gl_call* call, int64_t count, const char* what, int32
         sap_gl_fail(call, SAP_ERROR_RANGE,
                     "%s: %lld texels do not fit into a texture; GL_MAX_TEXTURE_SIZE here is %lld", what,
                     (long long)count, (long long)most);
+    SAP_ASSERT(w > 0 && (w & (w - 1)) == 0 && w <= most && w * h >= count);
     *width = (int32_t)w;
     *height = (int32_t)h;
     return call->status == SAP_OK;
@@ -117,6 +121,7 @@ void sap_gl_read(sap_gl_call* call, GLuint texture, GLenum internal, int32_t lev
     if (call->status != SAP_OK) return;
     const sap_gl_format* format = sap_gl_format_of(internal);
     const sap_gl_calls* f = call->f;
+    SAP_ASSERT(format && format->read_format && rectangle[0] >= 0 && rectangle[1] >= 0);
     f->BindFramebuffer(GL_FRAMEBUFFER, call->gl->framebuffer);
     f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, level);
     for (GLenum i = 1; i < (GLenum)call->gl->most_targets; i++)

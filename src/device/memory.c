@@ -1,4 +1,5 @@
 #include "device/memory.h"
+#include "base/assert.h"
 #include "device/device.h"
 #include <string.h>
 
@@ -22,11 +23,13 @@ enum { PACK_SHARE = 256 << 10 }; // bytes that are worth a thread
 
 void sap_memory_pack(void* to, const void* from, size_t from_pitch, size_t width, size_t rows, int32_t threads) {
     const size_t shares = width * rows / PACK_SHARE;
+    SAP_ASSERT(threads > 0 && width <= from_pitch);
     const int workers = (size_t)threads < shares ? threads : shares > 1 ? (int)shares : 1;
 #pragma omp parallel for num_threads(workers) schedule(static) if (workers > 1)
     for (int i = 0; i < workers; i++) {
         const size_t first = rows / (size_t)workers * (size_t)i, left = rows - first;
         const size_t count = i < workers - 1 ? rows / (size_t)workers : left;
+        SAP_ASSERT(first <= rows && count <= left);
         unsigned char* out = (unsigned char*)to + first * width;
         const unsigned char* in = (const unsigned char*)from + first * from_pitch;
         if (width == from_pitch)
@@ -38,11 +41,15 @@ void sap_memory_pack(void* to, const void* from, size_t from_pitch, size_t width
 
 enum { SMALL_BLOCK = 1 << 20 }; // blocks up to this size serve any smaller request
 
+// A spin lock: no function of the caller runs while it is held.
 static void lock(sap_device* device) {
     while (__atomic_exchange_n(&device->lock, 1, __ATOMIC_ACQUIRE)) {}
 }
 
-static void unlock(sap_device* device) { __atomic_store_n(&device->lock, 0, __ATOMIC_RELEASE); }
+static void unlock(sap_device* device) {
+    SAP_ASSERT(__atomic_load_n(&device->lock, __ATOMIC_RELAXED) == 1);
+    __atomic_store_n(&device->lock, 0, __ATOMIC_RELEASE);
+}
 
 // The smallest idle block that fits and is not far too large; else the largest that is too small, to be replaced; else
 // -1.
@@ -78,6 +85,7 @@ bool sap_scratch_take(sap_device* device, size_t bytes, sap_scratch* scratch) {
         found.bytes = bytes;
     }
     if (!found.memory) return false;
+    SAP_ASSERT(found.bytes >= bytes);
     *scratch = found;
     return true;
 }
@@ -85,6 +93,7 @@ bool sap_scratch_take(sap_device* device, size_t bytes, sap_scratch* scratch) {
 void sap_scratch_give(sap_device* device, sap_scratch* scratch) {
     if (!scratch->memory) return;
     lock(device);
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) SAP_ASSERT(device->idle[i].memory != scratch->memory); // given once
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
         if (device->idle[i].memory) continue;
         device->idle[i] = *scratch;

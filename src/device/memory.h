@@ -25,7 +25,7 @@ static inline bool sap_size_add(size_t a, size_t b, size_t* result) { return !__
 
 static inline size_t sap_align(size_t bytes) { return (bytes + SAP_ALIGNMENT - 1) / SAP_ALIGNMENT * SAP_ALIGNMENT; }
 
-// Memory aligned to a cache line, or NULL. bytes 0 gives a valid block all the same.
+// Memory aligned to a cache line, or NULL. 0 bytes give a valid block too.
 void* sap_memory_allocate(const sap_device* device, size_t bytes);
 // The same, all zero.
 void* sap_memory_allocate_zero(const sap_device* device, size_t bytes);
@@ -42,13 +42,13 @@ typedef struct sap_scratch {
 bool sap_scratch_take(sap_device* device, size_t bytes, sap_scratch* scratch);
 // Hands a block back. A zeroed struct is allowed.
 void sap_scratch_give(sap_device* device, sap_scratch* scratch);
-// Frees all blocks that lie idle.
+// Frees all idle blocks.
 void sap_scratch_trim(sap_device* device);
 // How much idle memory the device keeps.
 size_t sap_scratch_bytes(sap_device* device);
 
-// Copies rows of `width` bytes that begin from_pitch bytes apart to where they lie one behind the other, with up to so
-// many threads. Rows without gaps (width == from_pitch) may be thought of as bytes: any width will do.
+// Copies rows of `width` bytes that begin from_pitch bytes apart to consecutive memory, with at most so many threads.
+// Rows without gaps (width == from_pitch) may be given as rows of any other width.
 void sap_memory_pack(void* to, const void* from, size_t from_pitch, size_t width, size_t rows, int32_t threads);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
 #include "device/progress.h"
+#include "base/assert.h"
 #include "base/threads.h"
 
 enum { REPORTS = 200 };
@@ -13,6 +14,7 @@ static bool on_calling_thread(const sap_progress_state* p) {
 }
 
 bool sap_progress_add(sap_progress_state* p, int64_t amount) {
+    SAP_ASSERT(amount >= 0);
     int64_t done = __atomic_add_fetch(&p->done, amount, __ATOMIC_RELAXED);
     if (amount && on_calling_thread(p) && done < p->total && (done - p->reported) * REPORTS >= p->total) {
         p->reported = done;
@@ -23,6 +25,7 @@ bool sap_progress_add(sap_progress_state* p, int64_t amount) {
 }
 
 bool sap_progress_finish(sap_progress_state* p) {
+    SAP_ASSERT(sap_thread_level() == p->level);
     if (!p->cancelled && !sap_progress_report(p->device, 1)) p->cancelled = 1;
     return !p->cancelled;
 }

@@ -17,10 +17,10 @@ typedef struct sap_progress_state {
 
 // To be called by the thread that the host called.
 sap_progress_state sap_progress_begin(const sap_device* device, int64_t total);
-// Any thread says that `amount` more of the total is done; the calling thread of the job passes it on now and then.
-// False once the host asked to stop.
+// Any thread adds `amount` to what is done; the calling thread of the job reports it now and then. False once the host
+// asked to stop.
 bool sap_progress_add(sap_progress_state* progress, int64_t amount);
-// The calling thread says that all is done. False if the host asked to stop, now or before.
+// The calling thread reports that all is done. False if the host asked to stop, now or before.
 bool sap_progress_finish(sap_progress_state* progress);
 
 #ifdef __cplusplus

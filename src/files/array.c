@@ -13,5 +13,6 @@ bool sap_array_grow(const sap_device* device, sap_array* array, size_t more) {
     sap_memory_release(device, array->memory, array->allocated);
     array->memory = memory;
     array->allocated = bytes;
+    SAP_ASSERT(array->allocated - array->used >= more);
     return true;
 }

@@ -1,7 +1,8 @@
-// Arrays that grow: for what a file holds without saying beforehand how much.
+// Arrays that grow, for data of a file that does not say its length beforehand.
 #ifndef SAPWOOD_FILES_ARRAY_H
 #define SAPWOOD_FILES_ARRAY_H
 
+#include "base/assert.h"
 #include "device/memory.h"
 
 // All zero is empty.
@@ -15,6 +16,7 @@ bool sap_array_grow(const sap_device* device, sap_array* array, size_t more);
 
 // Takes `more` bytes (or none) at the end, to be filled; NULL when memory is exhausted.
 static inline void* sap_array_add(const sap_device* device, sap_array* array, size_t more) {
+    SAP_ASSERT(array->used <= array->allocated);
     bool room = array->memory && array->allocated - array->used >= more;
     if (!room && !sap_array_grow(device, array, more)) return NULL;
     void* added = (unsigned char*)array->memory + array->used;

@@ -1,4 +1,5 @@
 #include "files/cells.h"
+#include "base/assert.h"
 #include <math.h>
 #include <string.h>
 
@@ -55,9 +56,10 @@ static double double_of_double(uint64_t bits) {
     }                                                                                                                  \
     break
 
-// The type is looked at once for many numbers.
+// Chooses by the type once for many numbers, BLOCK at most.
 static void load(const unsigned char* first, size_t stride, sap_cell cell, int64_t count, double* out) {
     bool swap = cell.big_endian != host_big_endian;
+    SAP_ASSERT(count <= BLOCK && (cell.kind == 'i' || cell.kind == 'u' || cell.kind == 'f'));
     switch (cell.kind * 16 + cell.bytes) {
     case 'i' * 16 + 1: EACH((int8_t)*at);
     case 'i' * 16 + 2: EACH((int16_t)load_16(at, swap));
@@ -82,6 +84,7 @@ double sap_cell_double(const unsigned char* at, sap_cell cell) {
 // The bits decide, since a 64-bit integer may be rounded on its way into a double.
 static bool integers_fit_float(const sap_column* column, int64_t count) {
     const int float_bits = 24;
+    SAP_ASSERT(column->cell.bytes == 4 || column->cell.bytes == 8);
     bool swap = column->cell.big_endian != host_big_endian, with_sign = column->cell.kind == 'i';
     for (int64_t i = 0; i < count; i++) {
         const unsigned char* at = column->first + (size_t)i * column->stride;
@@ -116,7 +119,7 @@ sap_status sap_columns_check(const sap_source* source, const sap_column* columns
     return SAP_OK;
 }
 
-// Whether the columns are the very bytes of the points.
+// Whether the columns hold the points' bytes in their order.
 static bool is_plain(const sap_column* columns, int32_t dims, const sap_sink* sink) {
     size_t bytes = sink->coords ? sizeof(float) : sizeof(double);
     for (int32_t axis = 0; axis < dims; axis++) {
@@ -129,6 +132,7 @@ static bool is_plain(const sap_column* columns, int32_t dims, const sap_sink* si
 }
 
 void sap_columns_store(const sap_column* columns, int32_t dims, int64_t count, const sap_sink* sink) {
+    SAP_ASSERT(dims > 0 && (sink->coords || sink->coords_f64));
     if (count == 0) return;
     if (is_plain(columns, dims, sink)) {
         void* coords = sink->coords ? (void*)sink->coords : (void*)sink->coords_f64;

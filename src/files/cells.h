@@ -23,7 +23,7 @@ double sap_cell_double(const unsigned char* at, sap_cell cell);
 // Whether floats hold every number of the column: its type says so, or all of its integers are floats.
 bool sap_column_fits_float(const sap_column* column, int64_t count);
 
-// Complains about a number of the columns that is beyond the range of a float, if floats are wanted.
+// Refuses a number of the columns that is beyond the range of a float, if floats are wanted.
 sap_status sap_columns_check(const sap_source* source, const sap_column* columns, int32_t dims, int64_t count);
 
 // Stores `dims` columns of `count` numbers as the points of a sink.

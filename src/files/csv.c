@@ -1,5 +1,6 @@
 // CSV: fields separated by commas or semicolons, with or without a line of names. Two passes: the first checks and
 // counts, the second stores.
+#include "base/assert.h"
 #include "files/source.h"
 #include <string.h>
 
@@ -122,6 +123,7 @@ static sap_status take_row(const sap_lines* lines, sap_span line, const csv_plan
         int32_t axis = coordinate_of(plan, fields);
         sap_decimal decimal;
         if (axis < 0) continue;
+        SAP_ASSERT(axis < plan->dims);
         if (!sap_span_number(field, &decimal)) return bad_number(lines, field, fields + 1, index == 0 && !plan->named);
         if (!sap_sink_put(sink, &decimal, index + axis)) return sap_beyond_float(lines->source, lines->number, field);
     }
@@ -134,6 +136,7 @@ static sap_status take_row(const sap_lines* lines, sap_span line, const csv_plan
 
 // One pass over all rows.
 static sap_status pass(const sap_source* source, const csv_plan* plan, sap_sink* sink, int64_t* rows) {
+    SAP_ASSERT(plan->dims >= 1 && plan->dims <= SAP_MAX_DIMS && plan->dims <= plan->fields);
     sap_lines lines = sap_text_begin(source);
     int64_t row = 0;
     sap_span line;
@@ -150,7 +153,7 @@ static sap_status no_numbers(const sap_source* source) {
     const char* first = (const char*)source->bytes;
     const char* remedy = sap_number_remedy(source, (sap_span){first, first + source->size});
     return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "no line holds numbers%s",
-                        *remedy ? remedy : "; give one point a line");
+                        *remedy ? remedy : "; give one point per line");
 }
 
 static sap_status make_plan(const sap_source* source, csv_plan* plan) {

@@ -1,5 +1,6 @@
 // NPY 1.0, 2.0 and 3.0: a line of Python (a dictionary of three entries), then the numbers.
 #include "files/npy.h"
+#include "base/assert.h"
 #include <string.h>
 
 enum { MAGIC_BYTES = 6, VERSION_BYTES = 8 };
@@ -85,7 +86,8 @@ static sap_status take_shape(npy_text* text, sap_npy_header* header) {
         while (number.last < text->last && *number.last >= '0' && *number.last <= '9') number.last++;
         int64_t side;
         if (!sap_span_count(number, &side))
-            return bad_text(text, SAP_ERROR_FORMAT, "the shape holds no such number; save the array again");
+            return bad_text(text, SAP_ERROR_FORMAT,
+                            "the shape has an entry that is not a whole number; save the array again");
         text->at = number.last;
         if (count == header->most_axes)
             return bad_text(text, SAP_ERROR_UNSUPPORTED,
@@ -98,6 +100,7 @@ static sap_status take_shape(npy_text* text, sap_npy_header* header) {
     }
     if (count == 0)
         return bad_text(text, SAP_ERROR_UNSUPPORTED, "the array is a single number; reshape it to a matrix");
+    SAP_ASSERT(count <= SAP_NPY_AXES && text->at <= text->last);
     header->axes = count;
     return SAP_OK;
 }
@@ -115,13 +118,14 @@ static sap_status take_dictionary(npy_text* text, sap_npy_header* header) {
         sap_status (*take)(npy_text* text, sap_npy_header* header);
     } entries[] = {{"descr", take_type}, {"fortran_order", take_order}, {"shape", take_shape}};
     unsigned found = 0;
-    if (!take(text, '{')) return bad_text(text, SAP_ERROR_FORMAT, "the header is no dictionary; save the array again");
+    if (!take(text, '{'))
+        return bad_text(text, SAP_ERROR_FORMAT, "the header is not a dictionary; save the array again");
     while (!take(text, '}')) {
         sap_span key;
         skip_blanks(text);
         const char* start = text->at;
         if (!take_quoted(text, &key) || !take(text, ':'))
-            return bad_text(text, SAP_ERROR_FORMAT, "the header is cut or broken; save the array again");
+            return bad_text(text, SAP_ERROR_FORMAT, "the header is truncated or damaged; save the array again");
         unsigned entry = 0;
         while (entry < 3 && !sap_span_equal(key, entries[entry].key)) entry++;
         if (entry == 3 || found & 1u << entry) {
@@ -134,7 +138,7 @@ static sap_status take_dictionary(npy_text* text, sap_npy_header* header) {
         if (status != SAP_OK) return status;
         if (take(text, ',')) continue;
         if (take(text, '}')) break;
-        return bad_text(text, SAP_ERROR_FORMAT, "the header is cut or broken; save the array again");
+        return bad_text(text, SAP_ERROR_FORMAT, "the header is truncated or damaged; save the array again");
     }
     if (found != 7)
         return bad_text(text, SAP_ERROR_FORMAT, "the header lacks descr, fortran_order or shape; save the array again");
@@ -149,10 +153,10 @@ bool sap_npy_begins(const sap_source* source) {
 sap_status sap_npy_header_read(const sap_source* source, int most_axes, sap_npy_header* header) {
     const unsigned char* bytes = source->bytes;
     if (!sap_npy_begins(source))
-        return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "this is no NPY file: its first bytes are not \\x93NUMPY");
+        return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "this is not an NPY file: its first bytes are not \\x93NUMPY");
     if (source->size < VERSION_BYTES + 2)
         return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
-                            "the file ends within its first 10 bytes; it is cut, get it again");
+                            "the file ends within its first 10 bytes; it is truncated; get it again");
     unsigned version = bytes[MAGIC_BYTES];
     if (version < 1 || version > 3 || bytes[MAGIC_BYTES + 1] != 0)
         return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, MAGIC_BYTES, "NPY version %u.%u is not one of 1.0, 2.0, 3.0",
@@ -162,8 +166,9 @@ sap_status sap_npy_header_read(const sap_source* source, int most_axes, sap_npy_
         for (size_t i = length_bytes; i-- > 0;) length = length << 8 | bytes[VERSION_BYTES + i];
     if (source->size < start || length > source->size - start)
         return sap_bad_byte(source, SAP_ERROR_FORMAT, VERSION_BYTES,
-                            "the header is longer than the file; the file is cut, get it again");
+                            "the header is longer than the file; the file is truncated; get it again");
     header->data = start + length;
+    SAP_ASSERT(header->data <= source->size && most_axes <= SAP_NPY_AXES);
     header->most_axes = most_axes;
     npy_text text = {source, (const char*)bytes + start, (const char*)bytes + header->data};
     return take_dictionary(&text, header);
@@ -179,9 +184,10 @@ sap_status sap_read_npy(const sap_source* source, sap_point_set** set) {
                             "%lld columns, but points have 1 to %d coordinates", (long long)width, SAP_MAX_DIMS);
     size_t left = source->size - h.data, row = (size_t)width * h.cell.bytes;
     if ((uint64_t)rows > left / row)
-        return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
-                            "the file ends, but its header promises %lld rows of %zu bytes; it is cut, get it again",
-                            (long long)rows, row);
+        return sap_bad_byte(
+            source, SAP_ERROR_FORMAT, (int64_t)source->size,
+            "the file ends too early: its header says there are %lld rows of %zu bytes; it is truncated; get it again",
+            (long long)rows, row);
     sap_column columns[SAP_MAX_DIMS];
     int32_t dims = (int32_t)width;
     bool fits = true;

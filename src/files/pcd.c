@@ -1,4 +1,5 @@
 // PCD: a text of keywords that lists the fields, then a point a line or a point a row of numbers.
+#include "base/assert.h"
 #include "device/memory.h"
 #include "files/cells.h"
 #include <string.h>
@@ -62,7 +63,7 @@ static sap_status take_line(pcd_header* h, sap_span key, sap_span rest) {
     } else if (sap_span_equal(key, "DATA")) {
         return take_data(h, rest);
     } else if (!sap_span_equal(key, "VERSION") && !sap_span_equal(key, "VIEWPOINT")) {
-        return bad_header(h, "this is no PCD file, or it has an unknown word:", key);
+        return bad_header(h, "this is not a PCD file, or it has an unknown word:", key);
     }
     return SAP_OK;
 }
@@ -78,7 +79,7 @@ static sap_status read_lines(pcd_header* h) {
         if (status != SAP_OK || h->data != PCD_NONE) return status;
     }
     return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
-                        "the file ends within its header; it is cut, or no PCD file");
+                        "the file ends within its header; it is truncated, or not a PCD file");
 }
 
 static bool type_of(sap_span type, int64_t size, sap_cell* cell) {
@@ -113,7 +114,7 @@ static sap_status read_fields(pcd_header* h) {
         sap_cell cell;
         if (!sap_word_next(&sizes, &word) || !sap_span_count(word, &size) || !sap_word_next(&types, &type) ||
             !type_of(type, size, &cell))
-            return bad_header(h, "no such SIZE and TYPE as those of field", name);
+            return bad_header(h, "unknown SIZE and TYPE of field", name);
         if (h->counts.first && (!sap_word_next(&counts, &word) || !sap_span_count(word, &count)))
             return bad_header(h, "no COUNT for field", name);
         sap_status status = count > 0 ? note_field(h, name, cell) : SAP_OK;
@@ -121,7 +122,7 @@ static sap_status read_fields(pcd_header* h) {
         size_t bytes;
         if (count > INT32_MAX || !sap_size_multiply((uint64_t)count, cell.bytes, &bytes) ||
             !sap_size_add(h->row_bytes, bytes, &h->row_bytes))
-            return bad_header(h, "rows larger than any memory, by field", name);
+            return bad_header(h, "rows that no memory can hold, because of field", name);
         h->numbers += count;
     }
     h->dims = h->place[2] >= 0 ? 3 : h->place[1] >= 0 ? 2 : 1;
@@ -144,15 +145,16 @@ static sap_status check_points(pcd_header* h) {
     return SAP_OK;
 }
 
-// `row` is the first that is not there, from 0.
+// `row` is the first row that is missing, from 0.
 static sap_status too_short(const pcd_header* h, int64_t row) {
     return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
-                        "the file ends before point %lld of %lld; it is cut, get it again", (long long)row + 1,
+                        "the file ends before point %lld of %lld; it is truncated; get it again", (long long)row + 1,
                         (long long)h->points);
 }
 
 static sap_status read_binary(const pcd_header* h, sap_point_set** made) {
     const sap_source* source = h->lines.source;
+    SAP_ASSERT(h->row_bytes > 0 && h->lines.offset <= source->size);
     size_t rows = (source->size - h->lines.offset) / h->row_bytes;
     if ((uint64_t)h->points > rows) return too_short(h, (int64_t)rows);
     bool fits = true;
@@ -186,7 +188,7 @@ static sap_status take_row(const pcd_header* h, const sap_lines* lines, sap_span
     }
     if (number != h->numbers)
         return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number,
-                            "%lld numbers, but the header promises %lld a line", (long long)number,
+                            "%lld numbers, but the header says %lld per line", (long long)number,
                             (long long)h->numbers);
     return SAP_OK;
 }
@@ -229,8 +231,9 @@ sap_status sap_read_pcd(const sap_source* source, sap_point_set** set) {
     sap_point_set* made = NULL;
     sap_status status = read_lines(&h);
     if (status == SAP_OK && h.data == PCD_COMPRESSED)
-        return sap_bad_line(source, SAP_ERROR_UNSUPPORTED, h.lines.number,
-                            "compressed PCD is not read; save it as binary (pcl_convert_pcd_ascii_binary IN OUT 1)");
+        return sap_bad_line(
+            source, SAP_ERROR_UNSUPPORTED, h.lines.number,
+            "Sapwood cannot read compressed PCD; save it as binary (pcl_convert_pcd_ascii_binary IN OUT 1)");
     if (status == SAP_OK) status = read_fields(&h);
     if (status == SAP_OK) status = check_points(&h);
     if (status == SAP_OK) status = h.data == PCD_BINARY ? read_binary(&h, &made) : read_text(&h, &made);

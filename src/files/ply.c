@@ -1,6 +1,7 @@
 // PLY's elements, as text or as numbers of either byte order, and the points among them. All elements are walked, so
 // that a cut file is found out even if its vertices are complete.
 #include "files/ply.h"
+#include "base/assert.h"
 #include "device/device.h"
 #include <string.h>
 
@@ -50,11 +51,11 @@ static void name_mesh_axes(const sap_ply_file* ply) {
     for (int32_t color = 0; color < 3; color++) colors[color]->axis = 3 + color;
 }
 
-// `row` is the first of the element that is not there, from 0.
+// `row` is the first row that is missing, from 0.
 static sap_status too_short(const sap_ply_file* ply, const sap_ply_element* element, int64_t row) {
     char shown[SAP_SHOWN_BYTES];
     return sap_bad_byte(ply->source, SAP_ERROR_FORMAT, (int64_t)ply->source->size,
-                        "the file ends before %s %lld of %lld; it is cut, get it again",
+                        "the file ends before %s %lld of %lld; it is truncated; get it again",
                         sap_span_show(element->name, shown), (long long)row + 1, (long long)element->count);
 }
 
@@ -77,7 +78,7 @@ sap_status sap_ply_length(const sap_ply_file* ply, const sap_lines* lines, sap_s
     if (sap_span_count(word, length)) return SAP_OK;
     return sap_bad_line(ply->source, SAP_ERROR_FORMAT, lines->number,
                         decimal->negative ? "a list has the negative length %s; correct the line"
-                                          : "a list has the broken length '%s'; give a whole number",
+                                          : "a list has the length '%s'; give a whole number",
                         sap_span_show(word, shown));
 }
 
@@ -106,7 +107,7 @@ static sap_status take_text_row(const sap_ply_file* ply, const sap_ply_element* 
     return sap_ply_row_end(ply, lines, line);
 }
 
-// Walks the rows of an element, each a line; lines of other elements than the vertices are not looked into.
+// Walks the rows of an element, each a line; lines of other elements than the vertices are only counted.
 static sap_status walk_text(const sap_ply_file* ply, const sap_ply_element* element, sap_lines* lines, sap_sink* sink) {
     sap_span line, word;
     if (element->properties == 0) return SAP_OK;
@@ -139,6 +140,7 @@ static sap_status walk_elements(sap_ply_file* ply, sap_sink* sink, sap_lines* at
 // takes two.
 static bool one_walk_does(const sap_ply_file* ply) {
     const sap_ply_element* vertex = ply->vertex;
+    SAP_ASSERT(vertex->properties > 0 && ply->lines.offset <= ply->source->size);
     size_t left = ply->source->size - ply->lines.offset + 1;
     return ply->source->real_bits && (uint64_t)vertex->count <= left / (2 * vertex->properties);
 }
@@ -176,11 +178,12 @@ typedef struct sap_ply_walk {
     bool negative;                            // the list at `at` has a negative length; else the file is cut
 } sap_ply_walk;
 
-// Walks one row with lists; false if it is cut or a list's length is negative.
+// Walks one row with lists; false if it is truncated or a list's length is negative.
 static bool walk_row(const sap_ply_file* ply, const sap_ply_element* element, sap_ply_walk* walk) {
     const unsigned char* end = ply->source->bytes + ply->source->size;
     for (size_t i = 0; i < element->properties; i++) {
         const sap_ply_property* property = &ply->all_properties[element->first + i];
+        SAP_ASSERT(walk->at <= end);
         size_t left = (size_t)(end - walk->at), bytes = property->cell.bytes;
         if (property->count_cell.kind) {
             if (left < property->count_cell.bytes) return false;
@@ -202,6 +205,7 @@ static bool walk_row(const sap_ply_file* ply, const sap_ply_element* element, sa
 
 // Steps over an element.
 static sap_status skip_binary(const sap_ply_file* ply, const sap_ply_element* element, size_t* offset) {
+    SAP_ASSERT(*offset <= ply->source->size);
     if (!element->lists) {
         size_t least = element->least_bytes, left = ply->source->size - *offset;
         if (least == 0) return SAP_OK;
@@ -215,7 +219,7 @@ static sap_status skip_binary(const sap_ply_file* ply, const sap_ply_element* el
     char shown[SAP_SHOWN_BYTES];
     if (walk.negative)
         return sap_bad_byte(ply->source, SAP_ERROR_FORMAT, (int64_t)reached,
-                            "a list of %s %lld has a negative length; the file is broken, get it again",
+                            "a list of %s %lld has a negative length; the file is damaged; get it again",
                             sap_span_show(element->name, shown), (long long)walk.row + 1);
     if (walk.row < element->count) return too_short(ply, element, walk.row);
     *offset = reached;
@@ -241,7 +245,8 @@ static sap_status walk_list_vertices(const sap_ply_file* ply, const unsigned cha
     vertex_columns(ply, at, columns);
     bool storing = sink->coords || sink->coords_f64;
     for (int64_t row = 0; row < ply->vertex->count; row++) {
-        walk_row(ply, ply->vertex, &walk);
+        const bool whole = walk_row(ply, ply->vertex, &walk);
+        SAP_ASSERT(whole); // skip_binary has walked it
         for (int32_t axis = 0; axis < ply->dims; axis++) {
             columns[axis].first = walk.cells[axis];
             if (!storing && sink->fits_float) sink->fits_float = sap_column_fits_float(&columns[axis], 1);

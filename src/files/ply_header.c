@@ -1,4 +1,5 @@
 // The header of a PLY: a text that lists elements and their properties.
+#include "base/assert.h"
 #include "device/device.h"
 #include "files/ply.h"
 
@@ -49,6 +50,7 @@ static sap_status read_element(sap_ply_file* ply, sap_span rest) {
         ply->strips = strip;
     }
     ply->element_count++;
+    SAP_ASSERT(ply->element_count * sizeof *element <= ply->allocated);
     return SAP_OK;
 }
 
@@ -74,6 +76,7 @@ static sap_status read_property(sap_ply_file* ply, sap_span rest) {
     element->least_bytes += list ? property->count_cell.bytes : property->cell.bytes;
     element->properties++;
     ply->property_count++;
+    SAP_ASSERT((const unsigned char*)(property + 1) <= (const unsigned char*)ply->elements + ply->allocated);
     return SAP_OK;
 }
 
@@ -83,7 +86,7 @@ static sap_status read_header(sap_ply_file* ply, bool counting) {
     ply->lines = (sap_lines){.source = ply->source};
     ply->element_count = ply->property_count = 0;
     if (!sap_line_next(&ply->lines, &line) || !sap_word_next(&line, &word) || !sap_span_equal(word, "ply"))
-        return sap_bad_line(ply->source, SAP_ERROR_FORMAT, 1, "this is no PLY file: it does not begin with 'ply'");
+        return sap_bad_line(ply->source, SAP_ERROR_FORMAT, 1, "this is not a PLY file: it does not begin with 'ply'");
     bool format = false, returns = ply->lines.line_end == SAP_LINE_END_RETURN;
     while (sap_line_next(&ply->lines, &line)) {
         sap_status status = SAP_OK;
@@ -113,7 +116,7 @@ static sap_status read_header(sap_ply_file* ply, bool counting) {
         if (status != SAP_OK) return status;
     }
     return sap_bad_byte(ply->source, SAP_ERROR_FORMAT, (int64_t)ply->source->size,
-                        "the file ends within its header; it is cut, get it again");
+                        "the file ends within its header; it is truncated; get it again");
 }
 
 // Allocates the lists of elements and properties, of which the header has counted out the lengths.

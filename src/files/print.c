@@ -1,5 +1,6 @@
 // From numbers to text: the fewest digits that read back as the same value, found in exact integer arithmetic for
 // ordinary magnitudes and by trial for the rest.
+#include "base/assert.h"
 #include "files/text.h"
 #include <float.h>
 #include <math.h>
@@ -35,12 +36,13 @@ static void set_digits(decimal_digits* d, uint64_t number, int exponent_of_last)
     int count = 0;
     for (; number; number /= 10) reversed[count++] = (char)('0' + number % 10);
     for (int i = 0; i < count; i++) d->digit[i] = reversed[count - 1 - i];
+    SAP_ASSERT(count > 0 && count <= (int)sizeof d->digit);
     d->count = count;
     d->exponent = exponent_of_last + count - 1;
 }
 
-// 10^k, k at most 38.
 static wide wide_power(int k) {
+    SAP_ASSERT(k >= 0 && k <= 38); // 10^38 is the last that 128 bits hold
     wide power = 1;
     for (wide square = 10; k; k >>= 1, square *= square)
         if (k & 1) power *= square;
@@ -52,6 +54,7 @@ static wide wide_power(int k) {
 static bool try_digits(const binary* b, int leading, int digits, decimal_digits* result) {
     int k = digits - 1 - leading;
     int shift = -b->exponent;
+    SAP_ASSERT(shift >= 0 && shift < 128 && digits > 0);
     wide scale = wide_power(k < 0 ? 0 : k), divisor = wide_power(k < 0 ? -k : 0) << shift;
     wide dividend = b->mantissa * scale, rounded = dividend + divisor / 2;
     wide nearest = k < 0 ? rounded / divisor : rounded >> shift, back = nearest * divisor;
@@ -151,6 +154,7 @@ static int print_binary(binary b, bool negative, char* text) {
         at = layout(&digits, b.single ? FLT_DIG + 1 : DBL_DIG, at);
     }
     *at = 0;
+    SAP_ASSERT(at - text < SAP_TEXT_BYTES);
     return (int)(at - text);
 }
 

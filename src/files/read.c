@@ -1,5 +1,6 @@
-// Brings a whole file into memory, mapped where that can be done, and has it parsed.
+// Reads or maps a whole file and parses it.
 #include "files/read.h"
+#include "base/assert.h"
 #include "device/device.h"
 #include "files/array.h"
 #include "files/mesh/mesh_draft.h"
@@ -42,6 +43,7 @@ static sap_status drain(const sap_device* device, int descriptor, const char* pa
         if (file->size == file->allocated && !grow(device, file))
             return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the bytes of '%s' after the first %zu", path,
                             file->size);
+        SAP_ASSERT(file->size < file->allocated);
         size_t room = file->allocated - file->size;
         ssize_t taken = read(descriptor, (unsigned char*)file->memory + file->size, room < most ? room : most);
         if (taken == 0) return SAP_OK;

@@ -1,4 +1,5 @@
 // From text to numbers: exact integer arithmetic where it reaches, else the C library over a text without a point.
+#include "base/assert.h"
 #include "files/text.h"
 #include <float.h>
 #include <math.h>
@@ -94,6 +95,7 @@ static void slow_text(const sap_decimal* d, char* text) {
     }
     if (rest) text[digits++] = '1';
     // The leading digit's place lies within ±400 here, so this fits an int and no written exponent is long.
+    SAP_ASSERT(digits <= SLOW_DIGITS + 1 && llabs(d->exponent + d->digits) <= 400);
     int exponent = (int)(d->exponent + d->digits) - digits;
     text[digits++] = 'e';
     text[digits++] = exponent < 0 ? '-' : '+';
@@ -136,6 +138,7 @@ static const uint64_t integer_powers[LARGEST_64BIT + 1] = {1,
 // mantissa / 10^k for mantissas above 2^53: the quotient has at least 54 bits, and two more below it say on which side
 // of a midpoint the remainder lies. So the one rounding is that of the conversion to double.
 static double divide_exactly(uint64_t mantissa, int64_t k) {
+    SAP_ASSERT(k > 0 && k <= LARGEST_64BIT && mantissa > (uint64_t)1 << DBL_MANT_DIG);
     wide dividend = (wide)mantissa << 64, divisor = integer_powers[k];
     wide quotient = dividend / divisor;
     bool remainder = quotient * divisor != dividend;

@@ -1,4 +1,5 @@
 #include "files/source.h"
+#include "base/assert.h"
 #include "device/device.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,10 +34,11 @@ sap_status sap_bad_line(const sap_source* source, sap_status status, int64_t lin
     return complain(source, status, "line", line, ": ", sentence);
 }
 
-// Lines are counted only now that one has to be named.
+// Lines are counted only when an error message needs their number.
 sap_status sap_bad_text(const sap_source* source, sap_status status, const char* at, const char* format, ...) {
     char sentence[SENTENCE_BYTES];
     int64_t byte = at - (const char*)source->bytes;
+    SAP_ASSERT(byte >= 0 && (size_t)byte <= source->size);
     int length = snprintf(sentence, sizeof sentence, "byte %lld: ", (long long)byte);
     va_list values;
     va_start(values, format);
@@ -57,9 +59,10 @@ sap_lines sap_text_begin(const sap_source* source) {
     return (sap_lines){.source = source, .offset = mark ? 3 : 0};
 }
 
-// Where the next such byte stands, or the size of the source. It is looked for only when the last one found has been
+// Where the next such byte is, or the size of the source. It is searched for only once the last one found has been
 // passed, so that all lines together cost one pass over the bytes.
 static size_t next_byte(const sap_source* source, size_t from, int byte, size_t* behind) {
+    SAP_ASSERT(from < source->size);
     if (*behind <= from) {
         const unsigned char* found = memchr(source->bytes + from, byte, source->size - from);
         *behind = (found ? (size_t)(found - source->bytes) : source->size) + 1;
@@ -82,6 +85,7 @@ bool sap_line_next(sap_lines* lines, sap_span* line) {
         lines->line_end = SAP_LINE_END_FEED;
     static const size_t end_bytes[] = {0, 1, 1, 2};
     lines->offset = end + end_bytes[lines->line_end];
+    SAP_ASSERT(lines->offset > first && lines->offset <= source->size);
     return true;
 }
 
@@ -130,6 +134,7 @@ int32_t sap_axis_named(sap_span name, bool any_case) {
 
 const char* sap_axis_name(int64_t axis, char name[SAP_AXIS_BYTES]) {
     static const char* const axes[] = {"x", "y", "z"};
+    SAP_ASSERT(axis >= 0);
     if (axis < 3) return axes[axis];
     name[0] = 'c';
     sap_print_int(axis, name + 1);
@@ -209,6 +214,7 @@ sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t d
     if (count > INT32_MAX)
         return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld points are more than the 2147483647 that ids can number",
                             (long long)count);
+    SAP_ASSERT(count >= 0 && dims >= 1 && dims <= SAP_MAX_DIMS);
     if (source->real_bits) fits_float = source->real_bits == 32;
     size_t bytes, start = sap_align(sizeof(owned_set));
     if (!sap_size_multiply((uint64_t)count, (size_t)dims * (fits_float ? sizeof(float) : sizeof(double)), &bytes) ||

@@ -1,5 +1,4 @@
-// What all readers share: the bytes of a file, its lines and blank-separated words, complaints about them, and the
-// making of a point set.
+// What all readers share: the bytes of a file, its lines and words, error messages about them, and new point sets.
 #ifndef SAPWOOD_FILES_SOURCE_H
 #define SAPWOOD_FILES_SOURCE_H
 
@@ -9,7 +8,7 @@
 
 typedef struct sap_source {
     const sap_device* device;
-    const char* name; // the path, to be named in complaints, or NULL
+    const char* name; // the path, for error messages, or NULL
     const unsigned char* bytes;
     size_t size;
     int32_t real_bits; // what is wanted: 32, 64, or 0 for what suits the file
@@ -36,7 +35,7 @@ bool sap_source_begins(const sap_source* source, const char* text);
 // What a format is called.
 const char* sap_format_name(sap_format format);
 
-// Complaints (printf style): "PATH, byte N: …", "PATH, line N: …", and without a place when N is negative.
+// Error messages (printf style): "PATH, byte N: …", "PATH, line N: …", and without a place when N is negative.
 __attribute__((format(printf, 4, 5))) sap_status sap_bad_byte(const sap_source* source, sap_status status, int64_t byte,
                                                               const char* format, ...);
 __attribute__((format(printf, 4, 5))) sap_status sap_bad_line(const sap_source* source, sap_status status, int64_t line,
@@ -65,7 +64,7 @@ typedef struct sap_lines {
     size_t offset;  // of the next line
     int64_t number; // of the last line taken, from 1
     sap_line_end line_end;
-    size_t behind_feed, behind_return; // the next LF and CR stand just before these, as far as they were looked for
+    size_t behind_feed, behind_return; // the next LF and CR that were found stand just before these
 } sap_lines;
 
 // The start of a text, after a byte order mark if there is one.
@@ -74,7 +73,7 @@ sap_lines sap_text_begin(const sap_source* source);
 // Takes the next line, without its end (LF, CR or CR LF); false at the end of the source.
 bool sap_line_next(sap_lines* lines, sap_span* line);
 
-// After the last line of a header whose lines end with CR alone: an LF behind it is the first byte of the data.
+// To be called after the last line of a header whose lines end with CR alone: an LF after it is the first byte of data.
 void sap_lines_end_at_return(sap_lines* lines);
 
 // Takes the next word (what lies between blanks) off the front of the text; false if there is none.
@@ -83,9 +82,9 @@ bool sap_span_equal(sap_span span, const char* text);
 // The same for text in lower case, whatever the case of the span.
 bool sap_span_equal_any_case(sap_span span, const char* text);
 enum { SAP_AXIS_BYTES = SAP_TEXT_BYTES };
-// Coordinates by name: x, y, z, then c3, c4, … up to SAP_MAX_DIMS, which is one too many; -1 for other names.
+// The coordinate of a name: x, y, z, then c3, c4, … up to SAP_MAX_DIMS, which is one too many; -1 for other names.
 int32_t sap_axis_named(sap_span name, bool any_case);
-// The name of a coordinate; `name` is room for one that is made up.
+// The name of a coordinate; `name` is memory for one that is made.
 const char* sap_axis_name(int64_t axis, char name[SAP_AXIS_BYTES]);
 // Without the blanks at both ends.
 sap_span sap_span_trim(sap_span span);
@@ -98,13 +97,13 @@ enum { SAP_SHOWN_BYTES = 28 };
 // The span as it can be shown in a sentence: cut when long, with '?' for what is not plain ASCII. Returns `shown`.
 const char* sap_span_show(sap_span span, char shown[SAP_SHOWN_BYTES]);
 
-// What to do about a text that is not a number, as far as it can be guessed: "; …", or nothing.
+// What the user can do about a text that is not a number: "; …", or "" if that cannot be guessed.
 const char* sap_number_remedy(const sap_source* source, sap_span text);
 // Whether a point for the comma would make the text a number.
 bool sap_span_decimal_comma(sap_span span);
 
-// Where numbers go as they are read: to coordinates of one precision, or, if there are none yet, only into the answer
-// whether floats would hold them all.
+// Where numbers go as they are read: to coordinates of one precision, or, in a first pass, only into the answer whether
+// floats would hold them all.
 typedef struct sap_sink {
     float* coords;
     double* coords_f64;
@@ -127,12 +126,12 @@ static inline bool sap_sink_put(sap_sink* sink, const sap_decimal* decimal, int6
     return true;
 }
 
-// The complaint about a number that sap_sink_put does not take.
+// The error message about a number that sap_sink_put refuses.
 sap_status sap_beyond_float(const sap_source* source, int64_t line, sap_span word);
 
-// Refuses a format that is none.
+// Refuses an unknown format.
 sap_status sap_format_check(const sap_device* device, sap_format format);
-// Refuses a number of real bits that is none.
+// Refuses a number of real bits other than 0, 32 and 64.
 sap_status sap_real_bits_check(const sap_device* device, int32_t real_bits);
 
 // Allocates a point set and a sink into it, of floats if these are wanted, or if they fit and nothing is wanted. The

@@ -1,4 +1,5 @@
 // Volumes: NPY arrays of three axes, and raw samples.
+#include "base/assert.h"
 #include "device/memory.h"
 #include "device/reserved.h"
 #include "files/npy.h"
@@ -39,7 +40,7 @@ static sap_status count_samples(const sap_source* source, samples* s) {
         fits = fits && (empty || sap_size_multiply(count, (uint64_t)s->size[i], &count));
     }
     if (!fits || !sap_size_multiply(count, 8, &bytes) || bytes > PTRDIFF_MAX)
-        return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld x %lld x %lld samples are more than memory can be",
+        return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld x %lld x %lld samples are more than memory can hold",
                             (long long)s->size[0], (long long)s->size[1], (long long)s->size[2]);
     s->count = empty ? 0 : (int64_t)count;
     return SAP_OK;
@@ -52,10 +53,11 @@ static sap_status find_samples(const sap_source* source, size_t at, bool all, sa
     size_t left = at <= source->size ? source->size - at : 0, bytes = (size_t)s->count * s->cell.bytes;
     if (at > source->size || left < bytes || (all && left > bytes))
         return sap_bad_byte(source, SAP_ERROR_FORMAT, -1,
-                            "%lld x %lld x %lld samples of %d bytes are %zu bytes, but the file has %zu behind the "
+                            "%lld x %lld x %lld samples of %d bytes are %zu bytes, but the file has %zu after the "
                             "first %zu",
                             (long long)s->size[0], (long long)s->size[1], (long long)s->size[2], (int)s->cell.bytes,
                             bytes, left, at);
+    SAP_ASSERT(at <= source->size && (size_t)s->count <= (source->size - at) / s->cell.bytes);
     s->first = source->bytes + at;
     return SAP_OK;
 }
@@ -140,6 +142,7 @@ static sap_status make(const sap_source* source, const sap_volume_read_options* 
     owned_volume* made = sap_memory_allocate_zero(source->device, sizeof *made);
     if (!made) return sap_bad_byte(source, SAP_ERROR_MEMORY, -1, "no memory for a volume");
     made->device = source->device;
+    SAP_ASSERT(s->count >= 0 && s->type >= SAP_VOXEL_F32 && s->type <= SAP_VOXEL_U16);
     made->bytes = (size_t)s->count * voxel_bytes(s->type);
     made->file.volume = (sap_volume){.values = s->first, .type = s->type};
     memcpy(made->file.volume.size, s->size, sizeof s->size);

@@ -1,4 +1,5 @@
 // Tables of numbers as NPY, PLY, CSV and XYZ.
+#include "base/assert.h"
 #include "device/device.h"
 #include "files/source.h"
 #include "saved/output.h"
@@ -39,6 +40,7 @@ static void put_text_rows(const writing* w, char separator) {
     for (int64_t row = 0; row < w->table->rows && !w->output->error; row++) {
         for (int64_t column = 0; column < w->columns; column++) {
             int length = print_value(w, row * w->columns + column, text);
+            SAP_ASSERT(length < SAP_TEXT_BYTES);
             text[length] = '\n';
             if (column + 1 < w->columns) text[length] = separator;
             sap_output_put(w->output, text, (size_t)length + 1);
@@ -112,6 +114,7 @@ static void write_npy(const writing* w) {
     int written = snprintf(header + start, sizeof header - start,
                            "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", types[w->table->number], shape);
     size_t length = start + (size_t)written, padded = sap_align(length + 1);
+    SAP_ASSERT(length < padded && padded <= sizeof header && padded - start <= 0xffff);
     memset(header + length, ' ', padded - length);
     header[padded - 1] = '\n';
     header[start - 2] = (char)((padded - start) & 0xff);
@@ -219,7 +222,7 @@ static sap_status check_format(sap_device* device, const char* path, sap_format*
     if (status != SAP_OK) return status;
     if (*format == SAP_FORMAT_AUTO) *format = sap_format_of(path);
     if (*format == SAP_FORMAT_PCD)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "PCD is not written; choose .ply, .npy, .csv or .xyz");
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "Sapwood cannot write PCD; choose .ply, .npy, .csv or .xyz");
     if (*format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds meshes, not tables; choose .ply, .npy, .csv or .xyz",
                         sap_format_name(*format));

@@ -1,4 +1,5 @@
 // XYZ: numbers separated by blanks, one point a line. Two passes: the first checks and counts, the second stores.
+#include "base/assert.h"
 #include "files/source.h"
 #include <string.h>
 
@@ -65,6 +66,7 @@ static sap_status pass(const sap_source* source, sap_sink* sink, int64_t* rows, 
         columns = taken;
         row++;
     }
+    SAP_ASSERT(columns <= SAP_MAX_DIMS && (columns > 0) == (row > 0));
     *rows = row;
     *dims = columns;
     return SAP_OK;
@@ -91,7 +93,7 @@ sap_status sap_read_xyz(const sap_source* source, sap_point_set** set) {
     sap_status status = pass(source, &sink, &rows, &dims);
     if (status == SAP_OK && rows == 0) dims = named_columns(source);
     if (status == SAP_OK && dims == 0)
-        status = sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "no line holds numbers; give one point a line");
+        status = sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "no line holds numbers; give one point per line");
     sap_point_set* made = NULL;
     if (status == SAP_OK) status = sap_point_set_make(source, rows, dims, sink.fits_float, &made, &sink);
     if (status != SAP_OK) return status;

@@ -1,4 +1,5 @@
 // Cameras: where they stand, and the rays that they send.
+#include "base/assert.h"
 #include "render/picture.h"
 
 static const float default_fov = 35;
@@ -25,6 +26,7 @@ static void span(sap_vector forward, sap_vector up, sap_vector* right, sap_vecto
 }
 
 void sap_lens_aim(const sap_camera* camera, int32_t width, int32_t height, sap_lens* lens) {
+    SAP_ASSERT(width > 0 && height > 0);
     sap_vector up = sap_camera_up(camera), right, above;
     double half = half_height(camera);
     lens->eye = sap_vector_of(camera->eye);

@@ -1,5 +1,4 @@
-// Colours: what pixels hold, and scales of colours. C and CUDA share this text, and so
-// does the demo.
+// Colours: 8-bit sRGB of light, and scales of colours. C and CUDA share this text, and so does the demo.
 #ifndef SAPWOOD_RENDER_COLOR_H
 #define SAPWOOD_RENDER_COLOR_H
 
@@ -8,6 +7,7 @@
 
 // The cube root of x in 0.1 … 1, by Newton's method.
 SAP_FN double sap_cube_root(double x) {
+    SAP_ASSERT(x >= 0.1 && x <= 1);
     double root = 0.4 + 0.6 * x;
     for (int i = 0; i < 5; i++) root -= (root - x / (root * root)) / 3;
     return root;
@@ -30,6 +30,7 @@ SAP_FN uint8_t sap_srgb(float linear) {
 // Linear light of a value 0 … 1 on a scale: `count` colours in Oklab (Ottosson 2020) at even distances, and between
 // them what the eye takes for the way from one to the next.
 SAP_FN void sap_scale_color(const float (*scale)[3], int count, float value, float linear[3]) {
+    SAP_ASSERT(count >= 2);
     const int last = count - 1;
     const float place = value > 0 ? (value < 1 ? value : 1) * (float)last : 0;
     const int below = (int)place < last ? (int)place : last - 1;

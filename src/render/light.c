@@ -1,9 +1,10 @@
 // The lamps of a scene.
+#include "base/assert.h"
 #include "render/picture.h"
 
 // One soft light above the camera's left shoulder, a quarter of the mesh wide.
 static void default_lamp(const sap_picture* picture, sap_lamp* lamp) {
-    const sap_lens* lens = &picture->view.lens;
+    const sap_lens* lens = &picture->scene.lens;
     sap_vector right = sap_unit(lens->right), above = sap_unit(lens->up), to;
     to = sap_plus(sap_plus(sap_times(right, -0.8f), sap_times(above, 1.2f)), sap_times(lens->forward, -0.7f));
     float radius = (float)picture->radius;
@@ -21,6 +22,7 @@ sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene) {
         default_lamp(picture, picture->lamps);
         return SAP_OK;
     }
+    SAP_ASSERT(picture->lamp_count == scene->light_count);
     for (int32_t i = 0; i < scene->light_count; i++) {
         const sap_light* light = &scene->lights[i];
         sap_lamp* lamp = &picture->lamps[i];

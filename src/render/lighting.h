@@ -1,11 +1,12 @@
-// What shines on surfaces: lamps and the sky.
+// The light on surfaces: from lamps and from the sky.
 #ifndef SAPWOOD_RENDER_LIGHTING_H
 #define SAPWOOD_RENDER_LIGHTING_H
 
-#include "render/view.h"
+#include "render/scene_data.h"
 
 // Phong's highlight: a power of the cosine between where light is mirrored to and where it is seen from.
 SAP_FN float sap_highlight(const sap_surface* surface, sap_vector direction, float cosine) {
+    SAP_ASSERT(surface->exponent >= 1 && surface->exponent <= 10000);
     sap_vector mirrored = sap_minus(sap_times(surface->normal, 2 * cosine), direction);
     float base = sap_dot(mirrored, surface->view), shine = base > 0 ? 1.0f : 0.0f;
     for (int32_t n = surface->exponent; n && shine > 0; n >>= 1, base *= base)
@@ -13,7 +14,7 @@ SAP_FN float sap_highlight(const sap_surface* surface, sap_vector direction, flo
     return shine;
 }
 
-// What a lamp would shed on the surface of a path, and the ray that tells whether it does. A ray whose t_max is
+// The light of a lamp on the surface of a path if nothing is between, and the ray that finds out. A ray whose t_max is
 // negative hits nothing.
 SAP_FN sap_vector sap_lamp_reach(const sap_lamp* lamp, const sap_surface* surface, const sap_path* path,
                                  uint32_t purpose, sap_ray* shadow) {
@@ -34,10 +35,10 @@ SAP_FN sap_vector sap_lamp_reach(const sap_lamp* lamp, const sap_surface* surfac
     return sap_times(sap_filter(sum, lamp->color), strength);
 }
 
-SAP_FN sap_vector sap_sky(const sap_view* view, sap_vector direction) {
+SAP_FN sap_vector sap_sky(const sap_scene_data* scene, sap_vector direction) {
     const sap_vector ground = sap_vector_make(0.60f, 0.59f, 0.57f), horizon = sap_vector_make(0.82f, 0.87f, 0.93f),
                      zenith = sap_vector_make(0.25f, 0.42f, 0.72f);
-    float height = sap_dot(sap_unit(direction), view->sky_up);
+    float height = sap_dot(sap_unit(direction), scene->sky_up);
     sap_vector end = height < 0 ? ground : zenith;
     float part = height < 0 ? -height * 4 : height; // the ground begins soon below the horizon
     if (part > 1) part = 1;
@@ -45,11 +46,12 @@ SAP_FN sap_vector sap_sky(const sap_view* view, sap_vector direction) {
     return sap_plus(sap_times(horizon, 1 - part), sap_times(end, part));
 }
 
-// What a path finds where it leaves the scene.
-SAP_FN sap_vector sap_past_mesh(const sap_view* view, const sap_path* path, int32_t bounce, sap_vector direction) {
-    if (bounce == 0 && view->has_background) return view->background;
-    sap_vector sky = sap_sky(view, direction);
-    return path->scattered ? sap_times(sky, view->ambient) : sky;
+// The light of a path that leaves the scene.
+SAP_FN sap_vector sap_past_mesh(const sap_scene_data* scene, const sap_path* path, int32_t bounce,
+                                sap_vector direction) {
+    if (bounce == 0 && scene->has_background) return scene->background;
+    sap_vector sky = sap_sky(scene, direction);
+    return path->scattered ? sap_times(sky, scene->ambient) : sky;
 }
 
 #endif

@@ -1,4 +1,5 @@
 // Normals of the vertices of a mesh.
+#include "base/assert.h"
 #include "render/picture.h"
 #include "render/surface.h"
 
@@ -14,6 +15,7 @@ static bool is_in(part p, int32_t vertex) { return vertex >= p.first && vertex <
 
 // The triangles one after the other, since sums of floats depend on their order.
 static void fill_part(const sap_mesh* mesh, double scale, part p, float* normals) {
+    SAP_ASSERT(p.first <= p.last && p.last <= mesh->vertex_count && mesh->triangle_count <= INT32_MAX);
     memset(normals + 3 * (int64_t)p.first, 0, (size_t)(p.last - p.first) * 3 * sizeof *normals);
     for (int32_t i = 0; i < mesh->triangle_count; i++) {
         const int32_t* corners = mesh->triangles + 3 * (int64_t)i;

@@ -11,23 +11,24 @@ extern "C" {
 
 typedef struct sap_picture sap_picture;
 
-// What a processor does between the rays of a picture. `end` always follows `begin`, whatever that gave. What is ahead
-// of rays (send, ask_lamp) and the pixels are ready when the step returns; other work may still be under way.
+// What a processor does between two traces of a picture. `end` always follows `begin`, even a `begin` that failed. The
+// rays of begin_paths and sample_lamp, and the pixels, are ready when the step returns; other work may still be
+// running.
 typedef struct sap_render_ops {
-    // Chooses how large tiles are, takes memory for a batch and for the light, which is set to 0, and brings the arrays
-    // of the view to where the work is done.
+    // Chooses the size of tiles, takes memory for the wavefront and for the light, which is set to 0, and copies the
+    // arrays of the scene to where the work is done.
     sap_status (*begin)(sap_picture* picture);
     sap_status (*end)(sap_picture* picture);
-    sap_status (*wait)(sap_picture* picture); // until all is done, rays too
-    sap_status (*send)(sap_picture* picture); // a path for each sample of each pixel of batch.tile
+    sap_status (*wait)(sap_picture* picture);        // until all work is done, rays too
+    sap_status (*begin_paths)(sap_picture* picture); // a path for each sample of each pixel of wavefront.tile
     sap_status (*shade)(sap_picture* picture, int32_t bounce, bool last);
-    // Rays to a lamp; and what it sheds where these meet nothing.
-    sap_status (*ask_lamp)(sap_picture* picture, int32_t number, uint32_t purpose);
-    sap_status (*take_light)(sap_picture* picture);
-    sap_status (*take_visits)(sap_picture* picture); // as what was found
-    sap_status (*gather)(sap_picture* picture);      // what was found, to the light of the tile's pixels
+    // Rays to a lamp, and its light where these hit nothing.
+    sap_status (*sample_lamp)(sap_picture* picture, int32_t number, uint32_t purpose);
+    sap_status (*add_light)(sap_picture* picture);
+    sap_status (*add_visits)(sap_picture* picture); // in place of light
+    sap_status (*sum_pixels)(sap_picture* picture); // adds the light of paths to that of the tile's pixels
     sap_status (*develop)(sap_picture* picture, uint8_t* pixels);
-    // Counts as heat. *most becomes the largest of a pixel, on average over its samples.
+    // Counts as heat. *most becomes the largest mean count of a pixel's samples.
     sap_status (*develop_heat)(sap_picture* picture, uint8_t* pixels, float* most);
 } sap_render_ops;
 

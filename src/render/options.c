@@ -1,4 +1,5 @@
-// What pictures are asked is checked, and their defaults filled in.
+// Options of pictures: checked, and their defaults filled in.
+#include "base/assert.h"
 #include "device/reserved.h"
 #include "render/picture.h"
 
@@ -59,8 +60,8 @@ static sap_status place_camera(sap_picture* picture, const sap_scene* scene) {
     sap_camera framed = camera;
     if (sap_camera_frame(scene->tree, o->width, o->height, &framed) != SAP_OK)
         return bad(picture->device, "scene.camera: a number is not finite, or fov is not in 0…179");
-    sap_lens_aim(placed ? &camera : &framed, o->width, o->height, &picture->view.lens);
-    picture->view.sky_up = sap_camera_up(&camera);
+    sap_lens_aim(placed ? &camera : &framed, o->width, o->height, &picture->scene.lens);
+    picture->scene.sky_up = sap_camera_up(&camera);
     return SAP_OK;
 }
 
@@ -73,8 +74,8 @@ static void fill_defaults(sap_render_options* o) {
     if (o->exposure == 0) o->exposure = 1;
 }
 
-sap_status sap_picture_ask(sap_picture* picture, sap_device* device, const sap_scene* scene,
-                           const sap_render_options* options) {
+sap_status sap_picture_prepare(sap_picture* picture, sap_device* device, const sap_scene* scene,
+                               const sap_render_options* options) {
     sap_status status = check_options(device, options);
     if (status == SAP_OK) status = check_scene(device, scene);
     if (status != SAP_OK) return status;
@@ -84,6 +85,7 @@ sap_status sap_picture_ask(sap_picture* picture, sap_device* device, const sap_s
                              .options = *options,
                              .threads = device->options.threads};
     fill_defaults(&picture->options);
+    SAP_ASSERT(picture->options.samples > 0 && picture->options.bounces >= 0 && picture->threads > 0);
     sap_box_around(&scene->tree->shape, &picture->middle, &picture->radius);
     return place_camera(picture, scene);
 }

@@ -1,16 +1,17 @@
-// A picture in the making: the scene with everything worked out that rays need, the paths of one batch, and the steps
-// between the rays, which each processor has its own loops for.
+// A picture in the making: the scene with everything that rays need, the wavefront, and the steps between two traces,
+// for which each processor has its own loops.
 #ifndef SAPWOOD_RENDER_PICTURE_H
 #define SAPWOOD_RENDER_PICTURE_H
 
 #include "mesh/layout.h"
 #include "render/ops.h"
-#include "render/view.h"
+#include "render/scene_data.h"
 
-enum { SAP_PASS = 16 }; // samples of a pixel that are traced together
+enum { SAP_PASS = 16 }; // most samples of a pixel that are traced together
 
-// The paths of a tile, in memory of the processor that traces them. Arrays hold `room` entries.
-typedef struct sap_batch {
+// The paths that are traced together, a bounce at a time: those of one tile, in memory of the processor that traces
+// them. Arrays hold `room` entries.
+typedef struct sap_wavefront {
     sap_tile tile;
     int64_t room, live; // paths
     sap_path* paths;
@@ -18,12 +19,12 @@ typedef struct sap_batch {
     sap_hit* hits;
     sap_surface* surfaces;
     sap_ray* shadows;
-    sap_vector* lit; // what a lamp sheds on a surface if nothing is between
+    sap_vector* lit; // light of a lamp that reaches a surface if nothing is between
     uint8_t* dark;
-    uint8_t* goes_on; // whether a path does
+    uint8_t* goes_on; // whether a path continues
     int32_t* visits;
-    sap_vector* found; // [room] light by slot
-} sap_batch;
+    sap_vector* found; // [room] light by slot of a path
+} sap_wavefront;
 
 struct sap_picture {
     sap_device* device; // the caller's: log, host memory, progress
@@ -35,30 +36,29 @@ struct sap_picture {
     double radius;     // half its diagonal
     sap_lamp* lamps;
     int32_t lamp_count;
-    sap_view view; // arrays: the host's until `begin`
+    sap_scene_data scene; // arrays: the host's until `begin`
     int64_t rays;
     double trace_seconds;
-    // Of the steps, from `begin` to `end`.
-    int32_t tile_width, tile_height, pass; // the most of a tile's width, height and samples of a pixel
-    sap_batch batch;
+    // From `begin` to `end` of the steps.
+    int32_t tile_width, tile_height, pass; // largest width, height and samples of a pixel of a tile
+    sap_wavefront wavefront;
     float* light; // [3 * width * height] the sum over all samples
     sap_scratch scratch[2];
     void* state;
 };
 
 // ---- options.c
-// Begins a picture: options and camera. The file of the scene is not looked at.
-sap_status sap_picture_ask(sap_picture* picture, sap_device* device, const sap_scene* scene,
-                           const sap_render_options* options);
-// Whether a mesh has so many triangles, of vertices and materials that are there.
+// Checks options and camera, fills in defaults, and sets up a picture. It does not read the scene's file.
+sap_status sap_picture_prepare(sap_picture* picture, sap_device* device, const sap_scene* scene,
+                               const sap_render_options* options);
+// Whether a mesh has so many triangles, and their vertices and materials exist.
 sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* file, int64_t triangles);
 
-// ---- batch.c
-// Where the arrays of a batch lie in its block of memory, which is aligned; with memory NULL, only how many bytes it
-// takes.
-size_t sap_batch_places(sap_batch* batch, unsigned char* memory);
-// Sets how large tiles are at most, in pixels, and with it the batch's room.
-void sap_tiles_set(sap_picture* picture, int32_t width, int32_t height);
+// ---- wavefront.c
+// Places the arrays of a wavefront in its aligned block of memory; with memory NULL, only counts the bytes. The bytes.
+size_t sap_wavefront_layout(sap_wavefront* wavefront, unsigned char* memory);
+// Sets the largest size of a tile, in pixels, and with it the wavefront's room.
+void sap_tiles_limit(sap_picture* picture, int32_t width, int32_t height);
 
 // ---- camera.c
 sap_vector sap_camera_up(const sap_camera* camera);
@@ -66,7 +66,7 @@ void sap_lens_aim(const sap_camera* camera, int32_t width, int32_t height, sap_l
 // The box's middle and half its diagonal; a cube around the origin for a tree without triangles.
 void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double* radius);
 
-// ---- normals.c: the sum of those of the triangles around each vertex by area, unit or zero, into [3*vertex_count].
+// ---- normals.c: for each vertex the unit sum of its triangles' normals, weighted by area, or zero: [3*vertex_count].
 void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals);
 
 // ---- light.c: the lamps of a scene, into picture->lamps.
@@ -75,7 +75,7 @@ sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene);
 static inline int32_t sap_lesser(int32_t a, int32_t b) { return a < b ? a : b; }
 static inline bool sap_finite(sap_vector a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 
-// What is drawn brightest in a picture of heat.
+// The count that is drawn brightest in a picture of heat.
 static inline float sap_heat_full(const sap_picture* picture, float most) {
     return picture->options.hottest > 0 ? picture->options.hottest : most > 0 ? most : 1;
 }

@@ -1,10 +1,11 @@
-// Pictures: tiles of pixels are traced bounce by bounce, light becomes pixels.
+// Pictures: the paths of a tile of pixels are traced bounce by bounce, and their light becomes the pixels' colours.
+#include "base/assert.h"
 #include "render/picture.h"
 #include "sapwood/stream.h"
 
 #include <time.h>
 
-// ---- One batch.
+// ---- One wavefront.
 
 static double seconds_now(void) {
     struct timespec now;
@@ -12,51 +13,54 @@ static double seconds_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-// Rays through the tree, which are counted and timed: first hits, whether there are any, or first hits and visits.
+// Rays that are traced, counted and timed: for first hits, for any hit, or for first hits and visited nodes.
 typedef enum rays_kind { RAYS_FIRST, RAYS_SHADOW, RAYS_VISITS } rays_kind;
 
 static sap_status trace(sap_picture* picture, const sap_render_ops* steps, rays_kind kind) {
-    const sap_batch* b = &picture->batch;
+    const sap_wavefront* w = &picture->wavefront;
     const double start = seconds_now();
     sap_status status;
+    SAP_ASSERT(w->live > 0 && w->live <= w->room);
     switch (kind) {
-    case RAYS_SHADOW: status = sap_occluded(picture->tree, b->shadows, b->live, b->dark); break;
-    case RAYS_VISITS: status = sap_trace_visits(picture->tree, b->rays, b->live, b->hits, b->visits); break;
-    default: status = sap_trace(picture->tree, b->rays, b->live, b->hits);
+    case RAYS_SHADOW: status = sap_occluded(picture->tree, w->shadows, w->live, w->dark); break;
+    case RAYS_VISITS: status = sap_trace_visits(picture->tree, w->rays, w->live, w->hits, w->visits); break;
+    default: status = sap_trace(picture->tree, w->rays, w->live, w->hits);
     }
     if (status == SAP_OK) status = steps->wait(picture);
     picture->trace_seconds += seconds_now() - start;
-    picture->rays += b->live;
+    picture->rays += w->live;
     return status;
 }
 
-// Adds the light of all lamps to the surfaces that paths have met.
+// Adds the light of all lamps at the surfaces that paths have hit.
 static sap_status light_surfaces(sap_picture* picture, const sap_render_ops* steps, int32_t bounce) {
     sap_status status = SAP_OK;
     for (int32_t number = 0; number < picture->lamp_count && status == SAP_OK; number++) {
-        // Purposes of paths are below 4 * 65, see sap_shade.
-        status = steps->ask_lamp(picture, number, 1024 + (uint32_t)number * 128 + (uint32_t)bounce);
+        SAP_ASSERT(4 * bounce + 2 < 1024 && bounce < 128); // purposes differ from those of sap_shade and of other lamps
+        status = steps->sample_lamp(picture, number, 1024 + (uint32_t)number * 128 + (uint32_t)bounce);
         if (status == SAP_OK) status = trace(picture, steps, RAYS_SHADOW);
-        if (status == SAP_OK) status = steps->take_light(picture);
+        if (status == SAP_OK) status = steps->add_light(picture);
     }
     return status;
 }
 
-// Closes the gaps of paths that have ended.
+// Removes the paths that have ended.
 static sap_status keep_live(sap_picture* picture) {
-    sap_batch* b = &picture->batch;
+    sap_wavefront* w = &picture->wavefront;
     sap_device* device = picture->tree->device;
-    int64_t kept = 0;
-    sap_status status = sap_compact(device, b->paths, b->live, sizeof *b->paths, b->goes_on, b->paths, &kept);
-    if (status == SAP_OK) status = sap_compact(device, b->rays, b->live, sizeof *b->rays, b->goes_on, b->rays, &kept);
-    b->live = kept;
+    int64_t kept = 0, kept_rays = 0;
+    sap_status status = sap_compact(device, w->paths, w->live, sizeof *w->paths, w->goes_on, w->paths, &kept);
+    if (status == SAP_OK)
+        status = sap_compact(device, w->rays, w->live, sizeof *w->rays, w->goes_on, w->rays, &kept_rays);
+    SAP_ASSERT(status != SAP_OK || (kept <= w->live && kept_rays == kept));
+    w->live = kept;
     return status;
 }
 
 static sap_status follow_paths(sap_picture* picture, const sap_render_ops* steps) {
     const int32_t bounces = picture->options.bounces;
     sap_status status = SAP_OK;
-    for (int32_t bounce = 0; bounce <= bounces && picture->batch.live && status == SAP_OK; bounce++) {
+    for (int32_t bounce = 0; bounce <= bounces && picture->wavefront.live && status == SAP_OK; bounce++) {
         status = trace(picture, steps, RAYS_FIRST);
         if (status == SAP_OK) status = steps->shade(picture, bounce, bounce == bounces);
         if (status == SAP_OK) status = light_surfaces(picture, steps, bounce);
@@ -67,15 +71,15 @@ static sap_status follow_paths(sap_picture* picture, const sap_render_ops* steps
 
 static sap_status count_visits(sap_picture* picture, const sap_render_ops* steps) {
     sap_status status = trace(picture, steps, RAYS_VISITS);
-    return status == SAP_OK ? steps->take_visits(picture) : status;
+    return status == SAP_OK ? steps->add_visits(picture) : status;
 }
 
 static sap_status draw_tile(sap_picture* picture, const sap_render_ops* steps) {
-    sap_batch* b = &picture->batch;
-    b->live = (int64_t)b->tile.width * b->tile.height * b->tile.samples;
-    sap_status status = steps->send(picture);
+    sap_wavefront* w = &picture->wavefront;
+    w->live = (int64_t)w->tile.width * w->tile.height * w->tile.samples;
+    sap_status status = steps->begin_paths(picture);
     if (status == SAP_OK) status = picture->options.heat ? count_visits(picture, steps) : follow_paths(picture, steps);
-    return status == SAP_OK ? steps->gather(picture) : status;
+    return status == SAP_OK ? steps->sum_pixels(picture) : status;
 }
 
 // ---- The picture.
@@ -86,13 +90,14 @@ static sap_status draw_tiles(sap_picture* picture, const sap_render_ops* steps) 
     int64_t columns = (o->width + wide - 1) / wide, rows = (o->height + high - 1) / high;
     int64_t passes = (o->samples + pass - 1) / pass, all = columns * rows * passes, told = 0;
     for (int64_t i = 0; i < all; i++) {
-        sap_tile* tile = &picture->batch.tile;
+        sap_tile* tile = &picture->wavefront.tile;
         tile->x = (int32_t)(i / passes % columns) * wide;
         tile->y = (int32_t)(i / passes / columns) * high;
         tile->width = sap_lesser(o->width - tile->x, wide);
         tile->height = sap_lesser(o->height - tile->y, high);
         tile->first = (int32_t)(i % passes) * pass;
         tile->samples = sap_lesser(o->samples - tile->first, pass);
+        SAP_ASSERT(tile->width > 0 && tile->height > 0 && tile->samples > 0);
         sap_status status = draw_tile(picture, steps);
         if (status != SAP_OK) return status;
         bool due = i + 1 == all || (i + 1 - told) * 200 >= all;
@@ -117,24 +122,24 @@ static sap_status draw(sap_picture* picture, uint8_t* pixels, float* most) {
     return status == SAP_OK ? ended : status;
 }
 
-static void fill_view(sap_picture* picture) {
+static void fill_scene(sap_picture* picture) {
     const sap_render_options* o = &picture->options;
     const sap_mesh_file* file = picture->file;
-    sap_view* view = &picture->view;
-    view->width = o->width;
-    view->height = o->height;
-    view->samples = o->samples;
-    view->ambient = o->ambient;
-    view->exposure = o->exposure;
-    view->heat = o->heat;
-    view->has_background = o->background != NULL;
-    if (o->background) view->background = sap_vector_of(o->background);
-    view->vertices = file->mesh.vertices;
-    view->triangles = file->mesh.triangles;
-    view->colors = file->colors;
-    view->material_ids = file->material_ids;
-    view->materials = file->material_ids ? file->materials : NULL;
-    view->lamps = picture->lamps;
+    sap_scene_data* data = &picture->scene;
+    data->width = o->width;
+    data->height = o->height;
+    data->samples = o->samples;
+    data->ambient = o->ambient;
+    data->exposure = o->exposure;
+    data->heat = o->heat;
+    data->has_background = o->background != NULL;
+    if (o->background) data->background = sap_vector_of(o->background);
+    data->vertices = file->mesh.vertices;
+    data->triangles = file->mesh.triangles;
+    data->colors = file->colors;
+    data->material_ids = file->material_ids;
+    data->materials = file->material_ids ? file->materials : NULL;
+    data->lamps = picture->lamps;
 }
 
 // Lamps and normals live as long as the call.
@@ -152,9 +157,9 @@ static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene,
         if (status == SAP_OK && smooth) {
             float* filled = (float*)(void*)normals.memory;
             sap_normals_fill(mesh, picture->threads, filled);
-            picture->view.normals = filled;
+            picture->scene.normals = filled;
         }
-        fill_view(picture);
+        fill_scene(picture);
         if (status == SAP_OK) status = draw(picture, pixels, most);
     } else {
         sap_fail(device, status, "no memory for the normals of %lld vertices", (long long)mesh->vertex_count);
@@ -172,7 +177,7 @@ sap_status sap_render(const sap_scene* scene, const sap_render_options* options,
     const double start = seconds_now();
     float most = 0;
     sap_picture picture;
-    sap_status status = sap_picture_ask(&picture, device, scene, options);
+    sap_status status = sap_picture_prepare(&picture, device, scene, options);
     if (status == SAP_OK) status = sap_mesh_file_check(device, scene->file, scene->tree->shape.triangles);
     if (status == SAP_OK) status = prepare_and_draw(&picture, scene, pixels, &most);
     if (status == SAP_OK && info)

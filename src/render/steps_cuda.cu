@@ -1,10 +1,11 @@
-// The steps of a picture on CUDA devices: the shared texts, a path or a pixel a thread. One call of the device is open
-// from `begin` to `end` and holds all memory; rays and compactions are calls of their own in between, in the same
-// stream.
+// The steps of a picture on CUDA devices: each thread runs the shared texts for a path or a pixel. One call of the
+// device is open from `begin` to `end` and holds all memory; traces and compactions are calls of their own in between,
+// in the same stream.
 
 #include "device/cuda.h"
 
 extern "C" {
+#include "base/assert.h"
 #include "render/picture.h"
 #include "render/pixel.h"
 #include "render/surface.h"
@@ -12,7 +13,7 @@ extern "C" {
 
 enum {
     PATH_THREADS = 128,
-    PATHS_MOST = 1 << 22, // in a batch
+    PATHS_MOST = 1 << 22, // in a wavefront
     PATHS_LEAST = 1 << 12 // where memory is short
 };
 
@@ -32,54 +33,58 @@ static __device__ __forceinline__ int64_t thread_number(void) {
 }
 
 static __global__ void __launch_bounds__(PATH_THREADS)
-    send_paths(const __grid_constant__ sap_view view, const __grid_constant__ sap_batch b) {
+    begin_all_paths(const __grid_constant__ sap_scene_data scene, const __grid_constant__ sap_wavefront w) {
     const int64_t i = thread_number();
-    if (i >= b.live) return;
-    b.paths[i] = sap_path_begin(&view, &b.tile, (int32_t)i, &b.rays[i]);
-    b.found[i] = sap_vector_make(0, 0, 0);
+    if (i >= w.live) return;
+    w.paths[i] = sap_path_begin(&scene, &w.tile, (int32_t)i, &w.rays[i]);
+    w.found[i] = sap_vector_make(0, 0, 0);
 }
 
 static __global__ void __launch_bounds__(PATH_THREADS)
-    shade_paths(const __grid_constant__ sap_view view, const __grid_constant__ sap_batch b, int32_t bounce, bool last) {
+    shade_paths(const __grid_constant__ sap_scene_data scene, const __grid_constant__ sap_wavefront w, int32_t bounce,
+                bool last) {
     const int64_t i = thread_number();
-    if (i >= b.live) return;
-    sap_path path = b.paths[i];
-    b.goes_on[i] = sap_shade(&view, &b.hits[i], bounce, last, &path, &b.rays[i], &b.surfaces[i], &b.found[path.slot]);
-    b.paths[i] = path;
+    if (i >= w.live) return;
+    sap_path path = w.paths[i];
+    SAP_ASSERT(path.slot >= 0 && path.slot < w.room);
+    w.goes_on[i] = sap_shade(&scene, &w.hits[i], bounce, last, &path, &w.rays[i], &w.surfaces[i], &w.found[path.slot]);
+    w.paths[i] = path;
 }
 
 static __global__ void __launch_bounds__(PATH_THREADS)
-    ask_lamp(const __grid_constant__ sap_view view, const __grid_constant__ sap_batch b, int32_t number,
-             uint32_t purpose) {
+    sample_lamp(const __grid_constant__ sap_scene_data scene, const __grid_constant__ sap_wavefront w, int32_t number,
+                uint32_t purpose) {
     const int64_t i = thread_number();
-    if (i >= b.live) return;
-    b.lit[i] = sap_lamp_reach(&view.lamps[number], &b.surfaces[i], &b.paths[i], purpose, &b.shadows[i]);
+    if (i >= w.live) return;
+    w.lit[i] = sap_lamp_reach(&scene.lamps[number], &w.surfaces[i], &w.paths[i], purpose, &w.shadows[i]);
 }
 
-static __global__ void __launch_bounds__(PATH_THREADS) take_light(const __grid_constant__ sap_batch b) {
+static __global__ void __launch_bounds__(PATH_THREADS) add_light(const __grid_constant__ sap_wavefront w) {
     const int64_t i = thread_number();
-    if (i >= b.live || b.dark[i]) return;
-    sap_vector* found = &b.found[b.paths[i].slot];
-    *found = sap_plus(*found, b.lit[i]);
+    if (i >= w.live || w.dark[i]) return;
+    SAP_ASSERT(w.paths[i].slot >= 0 && w.paths[i].slot < w.room);
+    sap_vector* found = &w.found[w.paths[i].slot];
+    *found = sap_plus(*found, w.lit[i]);
 }
 
-static __global__ void __launch_bounds__(PATH_THREADS) take_visits(const __grid_constant__ sap_batch b) {
+static __global__ void __launch_bounds__(PATH_THREADS) add_visits(const __grid_constant__ sap_wavefront w) {
     const int64_t i = thread_number();
-    if (i < b.live) b.found[i].x = (float)b.visits[i];
+    if (i < w.live) w.found[i].x = (float)w.visits[i];
 }
 
 static __global__ void __launch_bounds__(PATH_THREADS)
-    gather_pixels(const __grid_constant__ sap_view view, const __grid_constant__ sap_batch b, float* light) {
+    sum_all_pixels(const __grid_constant__ sap_scene_data scene, const __grid_constant__ sap_wavefront w,
+                   float* light) {
     const int64_t pixel = thread_number();
-    if (pixel >= (int64_t)b.tile.width * b.tile.height) return;
-    sap_pixel_add(&view, b.found + pixel * b.tile.samples, b.tile.samples,
-                  light + 3 * sap_pixel_place(&view, &b.tile, (int32_t)pixel));
+    if (pixel >= (int64_t)w.tile.width * w.tile.height) return;
+    sap_pixel_add(&scene, w.found + pixel * w.tile.samples, w.tile.samples,
+                  light + 3 * sap_pixel_place(&scene, &w.tile, (int32_t)pixel));
 }
 
 static __global__ void __launch_bounds__(PATH_THREADS)
-    develop_pixels(const __grid_constant__ sap_view view, const float* light, uint8_t* pixels) {
+    develop_pixels(const __grid_constant__ sap_scene_data scene, const float* light, uint8_t* pixels) {
     const int64_t i = thread_number();
-    if (i < (int64_t)view.width * view.height) sap_pixel_develop(&view, light + 3 * i, pixels + 3 * i);
+    if (i < (int64_t)scene.width * scene.height) sap_pixel_develop(&scene, light + 3 * i, pixels + 3 * i);
 }
 
 // Light is never negative, so its bits have its order.
@@ -89,9 +94,9 @@ static __global__ void __launch_bounds__(PATH_THREADS) find_most(const float* li
 }
 
 static __global__ void __launch_bounds__(PATH_THREADS)
-    develop_heat(const __grid_constant__ sap_view view, const float* light, float full, uint8_t* pixels) {
+    develop_heat(const __grid_constant__ sap_scene_data scene, const float* light, float full, uint8_t* pixels) {
     const int64_t i = thread_number();
-    if (i < (int64_t)view.width * view.height) sap_pixel_heat(&view, light + 3 * i, full, pixels + 3 * i);
+    if (i < (int64_t)scene.width * scene.height) sap_pixel_heat(&scene, light + 3 * i, full, pixels + 3 * i);
 }
 
 // ---- Memory
@@ -100,47 +105,48 @@ static const void* bring(sap_cuda_call* call, const void* memory, int64_t count,
     return memory ? sap_cuda_in(call, memory, (size_t)count * bytes) : NULL;
 }
 
-static void bring_view(sap_cuda_call* call, sap_picture* p) {
+static void bring_scene(sap_cuda_call* call, sap_picture* p) {
     const sap_mesh* mesh = &p->file->mesh;
     const size_t vector = 3 * sizeof(float);
-    sap_view* v = &p->view;
-    v->vertices = (const float*)bring(call, v->vertices, mesh->vertex_count, vector);
-    v->triangles = (const int32_t*)bring(call, v->triangles, mesh->triangle_count, 3 * sizeof(int32_t));
-    v->normals = (const float*)bring(call, v->normals, mesh->vertex_count, vector);
-    v->colors = (const float*)bring(call, v->colors, mesh->vertex_count, vector);
-    v->material_ids = (const int32_t*)bring(call, v->material_ids, mesh->triangle_count, sizeof(int32_t));
-    v->materials = (const sap_material*)bring(call, v->materials, p->file->material_count, sizeof(sap_material));
-    v->lamps = (const sap_lamp*)bring(call, v->lamps, p->lamp_count, sizeof(sap_lamp));
+    sap_scene_data* s = &p->scene;
+    s->vertices = (const float*)bring(call, s->vertices, mesh->vertex_count, vector);
+    s->triangles = (const int32_t*)bring(call, s->triangles, mesh->triangle_count, 3 * sizeof(int32_t));
+    s->normals = (const float*)bring(call, s->normals, mesh->vertex_count, vector);
+    s->colors = (const float*)bring(call, s->colors, mesh->vertex_count, vector);
+    s->material_ids = (const int32_t*)bring(call, s->material_ids, mesh->triangle_count, sizeof(int32_t));
+    s->materials = (const sap_material*)bring(call, s->materials, p->file->material_count, sizeof(sap_material));
+    s->lamps = (const sap_lamp*)bring(call, s->lamps, p->lamp_count, sizeof(sap_lamp));
 }
 
-// As many paths as there is memory for.
-static void take_batch(sap_cuda_call* call, sap_picture* p) {
+// Memory for as many paths as there is.
+static void take_wavefront(sap_cuda_call* call, sap_picture* p) {
     unsigned char* memory = NULL;
     for (int64_t paths = PATHS_MOST; !memory && call->status == SAP_OK; paths /= 2) {
         const int64_t pass = p->options.samples < SAP_PASS ? p->options.samples : SAP_PASS;
         const int64_t width = paths / pass < p->options.width ? paths / pass : p->options.width;
-        sap_tiles_set(p, (int32_t)width, (int32_t)(paths / pass / width));
+        sap_tiles_limit(p, (int32_t)width, (int32_t)(paths / pass / width));
         call->quiet = paths > PATHS_LEAST;
-        memory = (unsigned char*)sap_cuda_take(call, sap_batch_places(&p->batch, NULL));
+        memory = (unsigned char*)sap_cuda_take(call, sap_wavefront_layout(&p->wavefront, NULL));
         if (call->status == SAP_ERROR_DEVICE_MEMORY && call->quiet) call->status = SAP_OK;
     }
     call->quiet = false;
-    (void)sap_batch_places(&p->batch, memory);
+    (void)sap_wavefront_layout(&p->wavefront, memory);
 }
 
 static sap_status begin(sap_picture* p) {
     const size_t pixels = (size_t)p->options.width * (size_t)p->options.height;
+    SAP_ASSERT(!p->state); // begun once
     drawing* d = (drawing*)sap_memory_allocate_zero(p->device, sizeof *d);
     if (!d) return sap_fail(p->device, SAP_ERROR_MEMORY, "no memory for a picture");
     p->state = d;
     sap_cuda_begin(&d->call, p->tree->device);
     d->call.waits = true;
-    bring_view(&d->call, p);
+    bring_scene(&d->call, p);
     p->light = (float*)sap_cuda_take(&d->call, pixels * 3 * sizeof(float));
     sap_cuda_fill(&d->call, p->light, 0, pixels * 3 * sizeof(float));
     d->pixels = (uint8_t*)sap_cuda_take(&d->call, pixels * 3);
     d->most = (unsigned*)sap_cuda_take(&d->call, sizeof *d->most);
-    take_batch(&d->call, p);
+    take_wavefront(&d->call, p);
     return d->call.status;
 }
 
@@ -155,7 +161,7 @@ static sap_status end(sap_picture* p) {
 
 // ---- Steps
 
-// Waits: ahead of rays, so that their time is theirs alone.
+// Waits before a trace, so that the trace is timed alone.
 static sap_status finish(sap_cuda_call* call) {
     if (call->status == SAP_OK) sap_cuda_expect(call, call->cuda->calls->wait(call->cuda->stream), "drawing");
     return call->status;
@@ -166,48 +172,48 @@ static sap_status wait_for_rays(sap_picture* p) { return finish(&drawing_of(p)->
 
 static sap_cuda_grid grid_of(int64_t items) { return sap_cuda_grid_for(items, PATH_THREADS); }
 
-static int64_t pixels_of(const sap_picture* p) { return (int64_t)p->view.width * p->view.height; }
+static int64_t pixels_of(const sap_picture* p) { return (int64_t)p->scene.width * p->scene.height; }
 
-static sap_status send(sap_picture* p) {
+static sap_status begin_paths(sap_picture* p) {
     sap_cuda_call* call = &drawing_of(p)->call;
-    sap_cuda_launch(call, send_paths, grid_of(p->batch.live), p->view, p->batch);
+    sap_cuda_launch(call, begin_all_paths, grid_of(p->wavefront.live), p->scene, p->wavefront);
     return finish(call);
 }
 
 static sap_status shade(sap_picture* p, int32_t bounce, bool last) {
     sap_cuda_call* call = &drawing_of(p)->call;
-    sap_cuda_launch(call, shade_paths, grid_of(p->batch.live), p->view, p->batch, bounce, last);
+    sap_cuda_launch(call, shade_paths, grid_of(p->wavefront.live), p->scene, p->wavefront, bounce, last);
     return call->status;
 }
 
-static sap_status ask(sap_picture* p, int32_t number, uint32_t purpose) {
+static sap_status lamp_rays(sap_picture* p, int32_t number, uint32_t purpose) {
     sap_cuda_call* call = &drawing_of(p)->call;
-    sap_cuda_launch(call, ask_lamp, grid_of(p->batch.live), p->view, p->batch, number, purpose);
+    sap_cuda_launch(call, sample_lamp, grid_of(p->wavefront.live), p->scene, p->wavefront, number, purpose);
     return finish(call);
 }
 
 static sap_status light(sap_picture* p) {
     sap_cuda_call* call = &drawing_of(p)->call;
-    sap_cuda_launch(call, take_light, grid_of(p->batch.live), p->batch);
+    sap_cuda_launch(call, add_light, grid_of(p->wavefront.live), p->wavefront);
     return call->status;
 }
 
 static sap_status visits(sap_picture* p) {
     sap_cuda_call* call = &drawing_of(p)->call;
-    sap_cuda_launch(call, take_visits, grid_of(p->batch.live), p->batch);
+    sap_cuda_launch(call, add_visits, grid_of(p->wavefront.live), p->wavefront);
     return call->status;
 }
 
-static sap_status gather(sap_picture* p) {
+static sap_status sum_pixels(sap_picture* p) {
     sap_cuda_call* call = &drawing_of(p)->call;
-    const int64_t pixels = (int64_t)p->batch.tile.width * p->batch.tile.height;
-    sap_cuda_launch(call, gather_pixels, grid_of(pixels), p->view, p->batch, p->light);
+    const int64_t pixels = (int64_t)p->wavefront.tile.width * p->wavefront.tile.height;
+    sap_cuda_launch(call, sum_all_pixels, grid_of(pixels), p->scene, p->wavefront, p->light);
     return call->status;
 }
 
 static sap_status develop(sap_picture* p, uint8_t* pixels) {
     drawing* d = drawing_of(p);
-    sap_cuda_launch(&d->call, develop_pixels, grid_of(pixels_of(p)), p->view, p->light, d->pixels);
+    sap_cuda_launch(&d->call, develop_pixels, grid_of(pixels_of(p)), p->scene, p->light, d->pixels);
     sap_cuda_fetch(&d->call, pixels, d->pixels, (size_t)pixels_of(p) * 3);
     return d->call.status;
 }
@@ -218,12 +224,12 @@ static sap_status heat(sap_picture* p, uint8_t* pixels, float* most) {
     sap_cuda_fill(&d->call, d->most, 0, sizeof *d->most);
     sap_cuda_launch(&d->call, find_most, grid_of(pixels_of(p)), p->light, pixels_of(p), d->most);
     sap_cuda_fetch(&d->call, &bits, d->most, sizeof bits);
-    *most = sap_float_of_bits(bits) / (float)p->view.samples;
-    sap_cuda_launch(&d->call, develop_heat, grid_of(pixels_of(p)), p->view, p->light, sap_heat_full(p, *most),
+    *most = sap_float_of_bits(bits) / (float)p->scene.samples;
+    sap_cuda_launch(&d->call, develop_heat, grid_of(pixels_of(p)), p->scene, p->light, sap_heat_full(p, *most),
                     d->pixels);
     sap_cuda_fetch(&d->call, pixels, d->pixels, (size_t)pixels_of(p) * 3);
     return d->call.status;
 }
 
-extern "C" const sap_render_ops sap_render_ops_cuda = {begin, end,    wait_for_rays, send,    shade, ask,
-                                                       light, visits, gather,        develop, heat};
+extern "C" const sap_render_ops sap_render_ops_cuda = {begin, end,    wait_for_rays, begin_paths, shade, lamp_rays,
+                                                       light, visits, sum_pixels,    develop,     heat};

@@ -1,4 +1,4 @@
-// Where paths meet the mesh: its materials, and where light goes on from there.
+// Where paths hit the mesh: its materials, and where a path continues.
 #ifndef SAPWOOD_RENDER_SURFACE_H
 #define SAPWOOD_RENDER_SURFACE_H
 
@@ -12,6 +12,7 @@ typedef struct sap_facet {
 
 SAP_FN sap_facet sap_facet_of(const float* vertices, const int32_t* triangles, int32_t number) {
     sap_facet facet;
+    SAP_ASSERT(number >= 0);
     facet.vertices = triangles + 3 * (int64_t)number;
     for (int i = 0; i < 3; i++) facet.corners[i] = sap_vector_of(vertices + 3 * (int64_t)facet.vertices[i]);
     return facet;
@@ -49,10 +50,10 @@ SAP_FN sap_vector sap_blend(const sap_vector v[3], const sap_hit* hit) {
     return sap_plus(sap_times(v[0], 1 - hit->u - hit->v), sap_plus(sap_times(v[1], hit->u), sap_times(v[2], hit->v)));
 }
 
-SAP_FN void sap_find_material(const sap_view* view, const sap_hit* hit, const sap_facet* facet, sap_meeting* m) {
-    int32_t number = view->material_ids ? view->material_ids[hit->triangle] : -1;
+SAP_FN void sap_find_material(const sap_scene_data* scene, const sap_hit* hit, const sap_facet* facet, sap_meeting* m) {
+    int32_t number = scene->material_ids ? scene->material_ids[hit->triangle] : -1;
     if (number >= 0) {
-        const sap_material* material = &view->materials[number];
+        const sap_material* material = &scene->materials[number];
         m->diffuse = sap_vector_of(material->diffuse);
         m->specular = sap_vector_of(material->specular);
         m->emission = sap_vector_of(material->emission);
@@ -66,26 +67,26 @@ SAP_FN void sap_find_material(const sap_view* view, const sap_hit* hit, const sa
     m->specular = m->emission = sap_vector_make(0, 0, 0);
     m->shininess = m->opacity = m->refraction = 1;
     m->illum = 2;
-    if (view->colors) {
+    if (scene->colors) {
         sap_vector colors[3];
-        for (int i = 0; i < 3; i++) colors[i] = sap_vector_of(view->colors + 3 * (int64_t)facet->vertices[i]);
+        for (int i = 0; i < 3; i++) colors[i] = sap_vector_of(scene->colors + 3 * (int64_t)facet->vertices[i]);
         m->diffuse = sap_blend(colors, hit);
     }
 }
 
-SAP_FN sap_meeting sap_meet(const sap_view* view, sap_vector direction, const sap_hit* hit) {
+SAP_FN sap_meeting sap_meet(const sap_scene_data* scene, sap_vector direction, const sap_hit* hit) {
     const float blunt = 0.8f; // normals over an edge are smoothed if each face stands less than about 37 degrees off
     sap_meeting m;
     m.in = sap_unit(direction);
-    sap_facet facet = sap_facet_of(view->vertices, view->triangles, hit->triangle);
+    sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, hit->triangle);
     double normal[3];
     sap_area_normal(&facet, normal);
     m.face = sap_unit_of(normal);
     m.normal = m.face;
-    if (view->normals) {
+    if (scene->normals) {
         sap_vector corners[3];
         for (int i = 0; i < 3; i++) {
-            corners[i] = sap_vector_of(view->normals + 3 * (int64_t)facet.vertices[i]);
+            corners[i] = sap_vector_of(scene->normals + 3 * (int64_t)facet.vertices[i]);
             if (!(sap_dot(corners[i], m.face) > blunt)) corners[i] = m.face;
         }
         m.normal = sap_unit(sap_blend(corners, hit));
@@ -103,7 +104,7 @@ SAP_FN sap_meeting sap_meet(const sap_view* view, sap_vector direction, const sa
         if (size > m.reach) m.reach = size;
     }
     m.reach *= 0x1p-19f;
-    sap_find_material(view, hit, &facet, &m);
+    sap_find_material(scene, hit, &facet, &m);
     return m;
 }
 
@@ -191,18 +192,18 @@ SAP_FN sap_surface sap_surface_of(const sap_meeting* m, const sap_path* path) {
     return s;
 }
 
-// A path has met a surface, or nothing: adds what shines there to `found`, readies what lamps need, and sends the path
-// on; `last`: not any more. Whether it goes on.
-SAP_FN bool sap_shade(const sap_view* view, const sap_hit* hit, int32_t bounce, bool last, sap_path* path, sap_ray* ray,
-                      sap_surface* surface, sap_vector* found) {
+// A path has hit a surface, or nothing: adds the light from there to `found`, prepares the surface for lamps, and,
+// unless this is the last bounce, chooses the next ray. Whether the path continues.
+SAP_FN bool sap_shade(const sap_scene_data* scene, const sap_hit* hit, int32_t bounce, bool last, sap_path* path,
+                      sap_ray* ray, sap_surface* surface, sap_vector* found) {
     sap_vector direction = sap_vector_of(ray->direction);
     if (hit->triangle < 0) {
-        *found = sap_plus(*found, sap_filter(path->weight, sap_past_mesh(view, path, bounce, direction)));
+        *found = sap_plus(*found, sap_filter(path->weight, sap_past_mesh(scene, path, bounce, direction)));
         surface->diffuse = surface->highlight = sap_vector_make(0, 0, 0);
         return false;
     }
-    const uint32_t purpose = 4 * (uint32_t)bounce; // 0 is the place in the pixel, 1 and 2 are for this
-    const sap_meeting m = sap_meet(view, direction, hit);
+    const uint32_t purpose = 4 * (uint32_t)bounce; // 0 is the place in the pixel; 1 and 2 choose the next ray
+    const sap_meeting m = sap_meet(scene, direction, hit);
     *found = sap_plus(*found, sap_filter(path->weight, m.emission));
     *surface = sap_surface_of(&m, path);
     if (last) return false;

@@ -48,6 +48,7 @@ SAP_FN sap_vector sap_unit(sap_vector a) {
 
 // The sine of a quarter turn times f, 0 <= f <= 1: Taylor's series, good to a few billionths.
 SAP_FN double sap_quarter_sine(double f) {
+    SAP_ASSERT(f >= 0 && f <= 1);
     double x = f * 1.5707963267948966, x2 = x * x;
     double tail = 1 - x2 / 156;
     tail = 1 - x2 / 110 * tail;
@@ -59,6 +60,7 @@ SAP_FN double sap_quarter_sine(double f) {
 
 // Cosine and sine of `turns` of a circle, 0 <= turns < 1.
 SAP_FN void sap_circle(double turns, float* cosine, float* sine) {
+    SAP_ASSERT(turns >= 0 && turns < 1);
     double place = turns * 4;
     int quarter = (int)place;
     double f = place - quarter, s = sap_quarter_sine(f), c = sap_quarter_sine(1 - f);

@@ -1,4 +1,5 @@
 #include "saved/output.h"
+#include "base/assert.h"
 #include "device/device.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@ static void keep_error(sap_output* output) {
     if (!output->error) output->error = errno;
 }
 
-// Writes all of it, however often the system has to be asked.
+// Writes all bytes, in as many calls of the system as that takes.
 static void write_all(sap_output* output, const unsigned char* bytes, size_t size) {
     const size_t most = (size_t)1 << 30; // one write of more than 2 GiB is refused by some systems
     while (size && !output->error) {
@@ -60,7 +61,7 @@ static bool set_target(sap_output* output, const char* path) {
 
 // Opens the descriptor; -1 with errno on failure.
 static int open_descriptor(sap_output* output, const char* path) {
-    // Closing a copy of standard output tells what the system still has to say about it.
+    // A copy of standard output can be closed, which reports errors that the system has kept.
     if (!strcmp(path, "-")) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     struct stat about;
     if (!*path) {
@@ -97,6 +98,7 @@ sap_status sap_output_open(sap_output* output, const sap_device* device, const c
 }
 
 void sap_output_put(sap_output* output, const void* bytes, size_t size) {
+    SAP_ASSERT(output->descriptor >= 0 && output->used <= BUFFER_BYTES);
     if (size > BUFFER_BYTES - output->used) {
         write_all(output, output->buffer, output->used);
         output->used = 0;
@@ -111,11 +113,13 @@ void sap_output_put(sap_output* output, const void* bytes, size_t size) {
 
 void sap_output_text(sap_output* output, const char* text) { sap_output_put(output, text, strlen(text)); }
 
-// Lets go of the file: in its place if all went well, else removed.
+// Closes the file, and puts it in its place if all went well, or removes it. Once for each file that was opened.
 static void finish(sap_output* output) {
+    SAP_ASSERT(output->descriptor >= 0);
     bool replaces = output->target[0];
     if (replaces && !output->error && fsync(output->descriptor)) keep_error(output);
     if (close(output->descriptor)) keep_error(output);
+    output->descriptor = -1;
     if (replaces && !output->error && rename(output->temporary, output->target)) keep_error(output);
     if (replaces && output->error) unlink(output->temporary);
     sap_memory_release(output->device, output->buffer, BUFFER_BYTES);

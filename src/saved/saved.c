@@ -1,4 +1,5 @@
 #include "saved/saved.h"
+#include "base/assert.h"
 #include "device/device.h"
 #include "saved/output.h"
 #include <errno.h>
@@ -41,6 +42,7 @@ uint64_t sap_saved_sum(const void* bytes, size_t size) {
 sap_status sap_tree_memory_grow(const sap_device* device, sap_tree_memory* memory, unsigned char** arrays,
                                 size_t bytes) {
     const size_t need = bytes + SAP_ALIGNMENT;
+    SAP_ASSERT(need > bytes);
     if (need <= memory->allocated) return SAP_OK;
     unsigned char* grown = sap_memory_allocate(device, need);
     if (!grown) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a tree of %zu bytes", need);
@@ -51,6 +53,8 @@ sap_status sap_tree_memory_grow(const sap_device* device, sap_tree_memory* memor
 }
 
 void sap_tree_memory_release(const sap_device* device, sap_tree_memory* memory, unsigned char** arrays) {
+    SAP_ASSERT(memory->mapping || !memory->mapping_bytes);
+    SAP_ASSERT(!memory->mapping || !memory->allocated);
     if (memory->mapping_bytes)
         munmap(memory->mapping, memory->mapping_bytes);
     else if (!memory->mapping)
@@ -74,6 +78,7 @@ static void make_header(header_bytes header, const sap_saved_form* form, const v
                         size_t bytes) {
     const uint32_t byte_order = BYTE_ORDER_MARK;
     const uint64_t sizes[2] = {bytes, sap_saved_sum(arrays, bytes)};
+    SAP_ASSERT(form->facts % 8 == 0 && SAP_SAVED_FACTS + form->facts + sizeof sizes <= SUM_AT);
     memset(header, 0, SAP_SAVED_HEADER);
     memcpy(header, form->magic, sizeof form->magic);
     memcpy(header + VERSION_AT, &form->version, sizeof form->version);
@@ -121,7 +126,7 @@ static sap_status unreadable(const sap_saved_file* file, const char* why) {
     return sap_fail(file->device, SAP_ERROR_IO, "cannot read '%s': %s", file->name, why);
 }
 
-// Reads exactly `size` bytes. `missing`: at which byte what is wrong if the file ends before.
+// Reads exactly `size` bytes. `byte` and `missing` say what is wrong, and where, if the file ends before.
 static sap_status read_all(const sap_saved_file* file, void* bytes, size_t size, size_t byte, const char* missing) {
     unsigned char* at = bytes;
     while (size > 0) {
@@ -141,6 +146,7 @@ static sap_status check_header(sap_saved_file* file, const sap_saved_form* form,
     uint32_t version, byte_order;
     uint64_t sizes[2], sum;
     const size_t zero_at = SAP_SAVED_FACTS + form->facts + sizeof sizes;
+    SAP_ASSERT(zero_at <= SUM_AT);
     memcpy(&version, header + VERSION_AT, sizeof version);
     memcpy(&byte_order, header + BYTE_ORDER_AT, sizeof byte_order);
     memcpy(sizes, header + SAP_SAVED_FACTS + form->facts, sizeof sizes);
@@ -196,7 +202,7 @@ sap_status sap_saved_open(sap_saved_file* file, const sap_device* device, const 
     return status;
 }
 
-// Maps the file; where it cannot be mapped, reads the arrays, before which the file stands.
+// Maps the file; where it cannot be mapped, reads the arrays, at whose first byte the descriptor stands.
 static sap_status map_or_read(const sap_saved_file* file, sap_tree_memory* memory, unsigned char** arrays) {
     if (file->start) {
         unsigned char* start = (unsigned char*)(uintptr_t)file->start;
@@ -227,6 +233,7 @@ static sap_status check_arrays(const sap_saved_file* file, const unsigned char* 
 }
 
 sap_status sap_saved_load(const sap_saved_file* file, sap_tree_memory* memory, unsigned char** arrays) {
+    SAP_ASSERT(file->start || file->descriptor >= 0);
     *memory = (sap_tree_memory){0};
     *arrays = NULL;
     sap_status status = map_or_read(file, memory, arrays);

@@ -27,7 +27,7 @@ typedef struct sap_tree_memory {
 // lost, unless this fails. Errors: SAP_ERROR_MEMORY.
 sap_status sap_tree_memory_grow(const sap_device* device, sap_tree_memory* memory, unsigned char** arrays,
                                 size_t bytes);
-// Lets go of the arrays, wherever they lie.
+// Releases the memory of the arrays, or unmaps their file.
 void sap_tree_memory_release(const sap_device* device, sap_tree_memory* memory, unsigned char** arrays);
 
 // ---- Saving and loading.

@@ -37,6 +37,7 @@ typedef struct sap_rows_about {
 } sap_rows_about;
 
 SAP_FN sap_rows_about sap_rows_at(const sap_word* bits, const int* sides, int64_t y, int64_t z) {
+    SAP_ASSERT(y >= 0 && y < sides[1] && z >= 0 && z < sides[2]);
     int64_t words = sap_row_words(sides[0]), slice = words * sides[1];
     int64_t up = y + 1 < sides[1] ? words : 0, far_up = y + 2 < sides[1] ? 2 * words : up;
     int64_t back = z + 1 < sides[2] ? slice : 0, far_back = z + 2 < sides[2] ? 2 * slice : back;
@@ -134,6 +135,7 @@ SAP_FN void sap_cell_edges_at(const sap_rows_about* about, int64_t w, sap_word_e
 // The numbers of the vertices on the edges of cell i; before[r] is how many vertices come before the word in row r, all
 // rows before it included.
 SAP_FN void sap_cell_vertices(const sap_cell_edges* edges, const int64_t before[4], int i, int32_t vertex[12]) {
+    SAP_ASSERT(i >= 0 && i < SAP_WORD_BITS);
     sap_word below = ((sap_word)1 << i) - 1;
     for (int r = 0; r < 4; r++) {
         const sap_word* along = edges->row[r].along;

@@ -1,11 +1,12 @@
-// The face of the surfaces: checks, then the processor's table; and the memory in which surfaces lie.
+// The public functions for surfaces: they check arguments, then call the processor's; and the memory of surfaces.
 #include "surface/surface.h"
+#include "base/assert.h"
 #include "device/reserved.h"
 #include <math.h>
 
 // ---- Surfaces in memory
 
-// What a user holds is the first member.
+// The user's pointer is to the first member.
 typedef struct owned_surface {
     sap_isosurface surface;
     sap_device* device;
@@ -16,6 +17,7 @@ typedef struct owned_surface {
 enum { ARRAY_ALIGNMENT = 256 };
 
 size_t sap_surface_array_bytes(int64_t rows) {
+    SAP_ASSERT(rows >= 0);
     size_t bytes = (size_t)rows * 3 * sizeof(float);
     return (bytes + ARRAY_ALIGNMENT - 1) / ARRAY_ALIGNMENT * ARRAY_ALIGNMENT;
 }
@@ -30,8 +32,8 @@ sap_status sap_surface_bytes(const sap_device* device, int64_t vertices, int64_t
         !sap_size_multiply((uint64_t)triangles, 3 * sizeof(int32_t), &of_triangles) ||
         !sap_size_add(of_vertices, of_triangles, &sum) || sum > PTRDIFF_MAX - 4 * ARRAY_ALIGNMENT)
         return sap_fail(device, SAP_ERROR_RANGE,
-                        "a surface of %lld vertices and %lld triangles is more than memory can be", (long long)vertices,
-                        (long long)triangles);
+                        "a surface of %lld vertices and %lld triangles is more than memory can hold",
+                        (long long)vertices, (long long)triangles);
     *bytes = 2 * sap_surface_array_bytes(vertices) + sap_surface_array_bytes(triangles);
     return SAP_OK;
 }
@@ -47,6 +49,7 @@ static owned_surface* make(sap_device* device, int64_t vertices, int64_t triangl
 
 static void place(owned_surface* made, sap_scratch memory) {
     size_t each = sap_surface_array_bytes(made->surface.mesh.vertex_count);
+    SAP_ASSERT(2 * each + sap_surface_array_bytes(made->surface.mesh.triangle_count) <= memory.bytes);
     made->memory = memory;
     made->surface.mesh.vertices = (const float*)(const void*)memory.memory;
     made->surface.normals = (const float*)(const void*)(memory.memory + each);
@@ -119,7 +122,8 @@ static sap_status check_size(const sap_device* device, const sap_volume* volume)
     bool empty = !volume->size[0] || !volume->size[1] || !volume->size[2];
     for (int i = 0; i < 3 && !empty; i++) fits = fits && sap_size_multiply(bytes, (uint64_t)volume->size[i], &bytes);
     if (!empty && (!fits || bytes > PTRDIFF_MAX))
-        return sap_fail(device, SAP_ERROR_RANGE, "volume.size: %lld x %lld x %lld samples are more than memory can be",
+        return sap_fail(device, SAP_ERROR_RANGE,
+                        "volume.size: %lld x %lld x %lld samples are more than memory can hold",
                         (long long)volume->size[0], (long long)volume->size[1], (long long)volume->size[2]);
     if (!empty && !volume->values) return sap_fail(device, SAP_ERROR_ARGUMENT, "volume.values: is NULL");
     if (!empty && (uintptr_t)volume->values % voxel_bytes(volume->type))

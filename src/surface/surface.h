@@ -4,7 +4,7 @@
 
 #include "surface/ops.h"
 
-// Names the first sample that is no number to go by.
+// Names the first sample that is not finite or too large.
 sap_status sap_surface_not_finite(const sap_device* device, const sap_surface_job* job, int64_t sample);
 
 // Makes a surface in host memory; its arrays are to be written through casts. More than 2^31-1 vertices or triangles
@@ -25,7 +25,7 @@ sap_status sap_surface_bytes(const sap_device* device, int64_t vertices, int64_t
 
 // The inner loops of the CPU, a set for each instruction set. Rows are those of rows.h.
 typedef struct sap_surface_kernels {
-    // Fills the bits of a row; the number of its first sample that is no number to go by, or -1.
+    // Fills the bits of a row; the number of its first sample that is not finite or too large, or -1.
     int64_t (*classify)(const sap_surface_job* job, int64_t y, int64_t z, uint64_t* bits);
     // How many vertices the edges of row (y, z) have, and triangles the cells between it and those above it.
     void (*count)(const sap_surface_job* job, const uint64_t* bits, int64_t y, int64_t z, int64_t counts[2]);

@@ -1,5 +1,6 @@
-// Surfaces on the CPU in three passes, each over blocks of rows that threads share: bits, counts, and, once it is known
-// where each row's vertices and triangles go, these themselves.
+// Surfaces on the CPU in three passes, each over blocks of rows that threads share: bits; counts, which say where each
+// row's vertices and triangles go; and the vertices and triangles.
+#include "base/assert.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "surface/rows.h"
@@ -7,7 +8,7 @@
 
 enum {
     LEAST_SAMPLES = 1 << 15, // of a block of rows, about
-    MOST_SAMPLES = 1 << 18,  // a few slices: neighbouring rows are looked at together, while they are in the cache
+    MOST_SAMPLES = 1 << 18,  // a few slices: neighbouring rows are read together, while they are in the cache
     BLOCKS = 32,             // a thread, so that all end at about the same time
     PASSES = 3
 };
@@ -21,7 +22,7 @@ typedef struct extraction {
     int threads;
     uint64_t* bits;    // [rows][words]
     int64_t* first[2]; // [rows + 1]: vertices, triangles before a row
-    int64_t bad;       // the first sample that is no number, INT64_MAX: none
+    int64_t bad;       // the first sample that is not finite or too large; INT64_MAX: none
     sap_progress_state progress;
     sap_isosurface* made;
 } extraction;
@@ -35,12 +36,14 @@ static void lower_bad(extraction* e, int64_t sample) {
 static void classify_row(extraction* e, int64_t row) {
     int64_t side = e->job->lattice.sides[1];
     int64_t bad = e->kernels->classify(e->job, row % side, row / side, e->bits + row * e->words);
+    SAP_ASSERT(bad < e->job->lattice.sides[0]);
     if (bad >= 0) lower_bad(e, row * e->job->voxels.row + bad);
 }
 
 static void count_row(extraction* e, int64_t row) {
     int64_t side = e->job->lattice.sides[1], counts[2];
     e->kernels->count(e->job, e->bits, row % side, row / side, counts);
+    SAP_ASSERT(counts[0] >= 0 && counts[1] >= 0);
     e->first[0][row + 1] = counts[0];
     e->first[1][row + 1] = counts[1];
 }
@@ -52,7 +55,8 @@ static void make_row(extraction* e, int64_t row) {
     if (vertex[row] < vertex[row + 1])
         e->kernels->vertices(e->job, e->bits, y, z, (float*)(uintptr_t)mesh->vertices + 3 * vertex[row],
                              (float*)(uintptr_t)e->made->normals + 3 * vertex[row]);
-    if (triangle[row] < triangle[row + 1]) { // there are rows above, then
+    if (triangle[row] < triangle[row + 1]) {
+        SAP_ASSERT(y + 1 < side && row + side + 1 < e->rows); // only cells between rows have triangles
         const int64_t before[4] = {vertex[row], vertex[row + 1], vertex[row + side], vertex[row + side + 1]};
         e->kernels->triangles(e->job, e->bits, y, z, before, (int32_t*)(uintptr_t)mesh->triangles + 3 * triangle[row]);
     }
@@ -94,6 +98,7 @@ static sap_status run(extraction* e) {
 
 sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job) {
     const int* sides = job->lattice.sides;
+    SAP_ASSERT(sides[0] >= 2 && sides[1] >= 2 && sides[2] >= 2 && device->options.threads > 0);
     extraction e = {.job = job, .device = device, .bad = INT64_MAX};
     e.kernels = sap_cpu_kernels_of(device, 32)->surface;
     e.rows = (int64_t)sides[1] * sides[2];
@@ -114,6 +119,7 @@ sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job) {
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the bits of %lld rows", (long long)e.rows);
     size_t bits = sap_align((size_t)(e.rows * e.words) * sizeof *e.bits);
     size_t offsets = sap_align((size_t)(e.rows + 1) * sizeof(int64_t));
+    SAP_ASSERT(bits + 2 * offsets <= scratch.bytes);
     e.bits = (uint64_t*)(void*)scratch.memory;
     e.first[0] = (int64_t*)(void*)(scratch.memory + bits);
     e.first[1] = (int64_t*)(void*)(scratch.memory + bits + offsets);

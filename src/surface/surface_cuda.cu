@@ -1,8 +1,9 @@
 // Surfaces on a GPU, in the passes of the CPU: bits, counts, and, once the host knows the size, vertices and triangles.
-// A warp has a row of samples; where nothing crosses it, its words of bits tell so 32 at a time.
+// A warp has a row of samples; where nothing crosses it, it tests 32 of its words of bits at a time.
 #include "compact/prefix_sum_cuda.h"
 
 extern "C" {
+#include "base/assert.h"
 #include "surface/surface.h"
 }
 #include "surface/rows.h"
@@ -21,7 +22,7 @@ typedef struct extraction {
     int64_t rows, words;
     sap_word* bits;                // [rows][words]
     int64_t *vertices, *triangles; // [rows + 1]: counts, then what comes before each row
-    unsigned long long* bad;       // the first sample that is no number to go by; all ones: none
+    unsigned long long* bad;       // the first sample that is not finite or too large; all ones: none
     int64_t* summary;              // [3]: vertices, triangles, bad
     float *positions, *normals;    // the surface
     int32_t* corners;
@@ -181,6 +182,7 @@ template <sap_voxel type> static __global__ void __launch_bounds__(ROW_THREADS) 
         for (int r = 0; r < 4; r++)
             numbers[r] += __shfl_sync(SAP_ALL_LANES, before[r] + sap_word_vertices(mine[r]), SAP_WARP - 1);
     }
+    SAP_ASSERT(numbers[0] == e.vertices[row + 1] && triangle == e.triangles[row + 1]);
 }
 
 // ---- The call
@@ -208,6 +210,7 @@ static void survey(sap_cuda_call* call, const sap_surface_job* job, extraction* 
     e->voxels = job->voxels;
     e->lattice = job->lattice;
     e->low_inside = job->low_inside;
+    SAP_ASSERT(sides[0] >= 2 && sides[1] >= 2 && sides[2] >= 2);
     e->rows = (int64_t)sides[1] * sides[2];
     e->words = sap_row_words(sides[0]);
     e->voxels.values = sap_cuda_in(call, job->voxels.values, voxels_bytes(job));
@@ -228,6 +231,7 @@ static void survey(sap_cuda_call* call, const sap_surface_job* job, extraction* 
 // Makes a surface of so many bytes in memory of the GPU.
 static void fill(sap_cuda_call* call, extraction* e, const int64_t summary[3], unsigned char* memory, size_t bytes) {
     const size_t triangles = sap_surface_array_bytes(summary[1]), vertices = (bytes - triangles) / 2;
+    SAP_ASSERT(2 * vertices + triangles == bytes);
     e->positions = (float*)(void*)memory;
     e->normals = (float*)(void*)(memory + vertices);
     e->corners = (int32_t*)(void*)(memory + 2 * vertices);

@@ -1,6 +1,7 @@
 // Surfaces on OpenGL: the volume is a texture, two histopyramids list the edges that have vertices and the triangles of
-// the cells, and a pass over each list makes what it names. The lists stay on the GPU; vertices and triangles come back
+// the cells, and a pass over each list makes these. The lists stay on the GPU; vertices and triangles come back
 // some rows at a time.
+#include "base/assert.h"
 #include "compact/pyramid_gl.h"
 #include "surface/surface.h"
 #include <math.h>
@@ -32,7 +33,7 @@ static bool goes_on(extraction* e, int pass) { return sap_progress_report(e->dev
 
 static bool is_sample(float value) { return fabsf(value) <= 0x1p126f; }
 
-// The values of a slice as floats, and the first that is no number to go by, or -1.
+// The values of a slice as floats, and the first that is not finite or too large, or -1.
 static int64_t convert_slice(const sap_surface_job* job, int z, float* values) {
     int64_t count = job->voxels.slice, bad = -1;
     const int width = job->lattice.sides[0];
@@ -54,6 +55,7 @@ static sap_status upload(sap_gl_call* call, extraction* e) {
     f->TexStorage3D(GL_TEXTURE_3D, 1, GL_R32F, sides[0], sides[1], sides[2]);
     if (!sap_gl_check(call, "the texture of a volume")) return call->status;
     float* values = (float*)(void*)e->scratch.memory;
+    SAP_ASSERT((size_t)e->job->voxels.slice * sizeof *values <= e->scratch.bytes);
     for (int z = 0; z < sides[2]; z++) {
         int64_t bad = convert_slice(e->job, z, values);
         if (bad >= 0) return sap_surface_not_finite(e->device, e->job, z * e->job->voxels.slice + bad);
@@ -106,9 +108,9 @@ static void count(sap_gl_call* call, extraction* e) {
     sap_gl_draw(call, &pass);
 }
 
-// ---- What lists name
+// ---- Vertices and triangles
 
-// Makes some rows of a list's things, and reads them into arrays of three values each.
+// Makes some rows of a list's vertices or triangles, and reads them into arrays of three values each.
 static void make_rows(sap_gl_call* call, extraction* e, int kind, int32_t row, int32_t rows,
                       uint32_t* const arrays[2]) {
     const sap_gl_list* list = &e->list[kind];
@@ -127,6 +129,7 @@ static void make_rows(sap_gl_call* call, extraction* e, int kind, int32_t row, i
     sap_gl_draw(call, &pass);
     int64_t first = (int64_t)row * width, texels = (int64_t)rows * width;
     if (texels > e->total[kind] - first) texels = e->total[kind] - first;
+    SAP_ASSERT(texels >= 0 && (size_t)width * (size_t)rows * 4 * sizeof(uint32_t) <= e->scratch.bytes);
     const uint32_t* read = (const uint32_t*)(const void*)e->scratch.memory;
     for (int target = 0; target < (kind == VERTICES ? 2 : 1); target++) {
         sap_gl_read(call, e->made[target], GL_RGBA32UI, 0, (int32_t[4]){0, 0, width, rows}, e->scratch.memory);

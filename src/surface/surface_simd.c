@@ -7,7 +7,7 @@
 
 // ---- Bits
 
-// The bits of 64 samples; fine keeps the lanes in which all have been numbers to go by.
+// The bits of 64 samples; fine keeps the lanes in which all samples so far were finite and not too large.
 INLINE uint64_t classify_word(const float* values, vreal level, vreal most, uint32_t* fine) {
     uint64_t bits = 0;
     vreal least = v_sub(v_set(0), most);
@@ -21,6 +21,7 @@ INLINE uint64_t classify_word(const float* values, vreal level, vreal most, uint
 
 // So many samples as floats, and zeros up to a whole word.
 static void convert_word(const sap_voxels* voxels, int64_t at, int count, float* values) {
+    SAP_ASSERT(count > 0 && count <= SAP_WORD_BITS);
     memset(values, 0, SAP_WORD_BITS * sizeof *values);
     switch (voxels->type) {
     case SAP_VOXEL_U8:
@@ -62,7 +63,7 @@ static int64_t classify(const sap_surface_job* job, int64_t y, int64_t z, uint64
     return fine == ALL_LANES ? -1 : first_bad(values + at, side);
 }
 
-// ---- What follows from them
+// ---- Vertices and triangles
 
 static void count(const sap_surface_job* job, const uint64_t* bits, int64_t y, int64_t z, int64_t counts[2]) {
     const sap_rows_about about = sap_rows_at(bits, job->lattice.sides, y, z);
@@ -90,6 +91,7 @@ typedef struct waiting_edges {
 
 INLINE void put_edge(waiting_edges* w, sap_surface_edge edge) {
     int n = w->count++;
+    SAP_ASSERT(n < EDGES);
     w->axis[n] = edge.axis;
     w->from[n] = edge.from;
     w->to[n] = edge.to;
@@ -128,6 +130,7 @@ static void make_waiting(const sap_lattice* of, const waiting_edges* w, made_ver
 static int64_t write_waiting(const sap_lattice* lattice, waiting_edges* w, float* vertices, float* normals) {
     made_vertices made;
     int count = w->count;
+    SAP_ASSERT(count > 0 && count <= EDGES);
     make_waiting(lattice, w, &made);
     for (int n = 0; n < count; n++) {
         for (int i = 0; i < 3; i++) {

@@ -1,4 +1,5 @@
 // The materials of a mesh by name, and MTL, the text that defines them.
+#include "base/assert.h"
 #include "device/device.h"
 #include "files/mesh/mesh_draft.h"
 #include <string.h>
@@ -23,6 +24,7 @@ static uint32_t hash_of(sap_span name) {
 static int64_t slot_of(const sap_material_table* table, sap_span name, uint32_t hash) {
     const entry* entries = table->entries.memory;
     size_t length = (size_t)(name.last - name.first);
+    SAP_ASSERT(table->count < table->slot_count && !(table->slot_count & (table->slot_count - 1)));
     int64_t mask = table->slot_count - 1, slot = hash & mask;
     for (;; slot = (slot + 1) & mask) {
         int32_t at = table->slots[slot];
@@ -73,6 +75,7 @@ int32_t sap_material_named(const sap_device* device, sap_material_table* table, 
 }
 
 sap_material* sap_material_at(const sap_material_table* table, int32_t material) {
+    SAP_ASSERT(material >= 0 && material < table->count);
     return (sap_material*)table->materials.memory + material;
 }
 
@@ -154,7 +157,7 @@ static sap_status take_illum(const mtl_file* mtl, sap_span rest, int32_t* illum)
     char shown[SAP_SHOWN_BYTES];
     if (!sap_word_next(&rest, &word)) return too_few(mtl, "illum");
     if (!sap_span_count(word, &number) || number > MOST)
-        return sap_bad_line(mtl->source, SAP_ERROR_FORMAT, mtl->lines.number, "'%s' is no illumination model",
+        return sap_bad_line(mtl->source, SAP_ERROR_FORMAT, mtl->lines.number, "'%s' is not an illumination model",
                             sap_span_show(word, shown));
     *illum = (int32_t)number;
     return SAP_OK;

@@ -1,4 +1,5 @@
 // Which format a mesh file has, and the mesh that its reader makes.
+#include "base/assert.h"
 #include "device/reserved.h"
 #include "files/mesh/mesh_draft.h"
 #include <string.h>
@@ -34,6 +35,8 @@ static sap_status finish(sap_mesh_draft* draft, sap_mesh_file** file) {
     sap_material_table* table = &draft->table;
     owned_mesh* owned = sap_memory_allocate(draft->source->device, sizeof *owned);
     if (!owned) return sap_draft_no_memory(draft);
+    SAP_ASSERT(draft->vertices.used == (size_t)draft->vertex_count * 3 * sizeof(float));
+    SAP_ASSERT(draft->triangles.used == (size_t)draft->triangle_count * 3 * sizeof(int32_t));
     sap_materials_finish(table);
     *owned = (owned_mesh){.device = draft->source->device};
     sap_array* const from[ARRAYS] = {&draft->vertices,     &draft->colors,    &draft->triangles,

@@ -5,11 +5,11 @@
 #include "files/array.h"
 #include "files/source.h"
 
-// What a reader of meshes is asked.
+// How a mesh is to be read.
 typedef struct sap_mesh_job {
     sap_format format, suffix;            // as asked for; the one that the path names
     const sap_mesh_read_options* options; // NULL: all defaults
-    const char* path;                     // beside which other files are looked up; NULL: nowhere
+    const char* path;                     // other files are searched for beside it; NULL: nowhere
 } sap_mesh_job;
 
 // Materials by name.
@@ -46,7 +46,7 @@ sap_status sap_read_stl(const sap_source* source, const sap_mesh_job* job, sap_m
 // Whether the bytes are an STL's, however they begin.
 bool sap_stl_begins(const sap_source* source);
 
-// The complaint that the mesh does not fit into memory.
+// The error that the mesh does not fit into memory.
 sap_status sap_draft_no_memory(const sap_mesh_draft* draft);
 // Refuses more vertices or triangles than ids can number.
 sap_status sap_draft_check_counts(const sap_mesh_draft* draft);
@@ -57,6 +57,7 @@ sap_status sap_draft_polygon(sap_mesh_draft* draft, const int32_t* vertices, int
 // Takes `count` new triangles, to be filled; NULL when memory is exhausted.
 static inline int32_t* sap_draft_triangles(sap_mesh_draft* draft, int64_t count) {
     const sap_device* device = draft->source->device;
+    SAP_ASSERT(count > 0 && (!draft->has_materials || draft->material < draft->table.count));
     if (draft->has_materials) {
         int32_t* ids = sap_array_add(device, &draft->material_ids, (size_t)count * sizeof *ids);
         if (!ids) return NULL;

@@ -9,7 +9,7 @@
 // Writes an OBJ, and an MTL beside it if there are materials. The mesh has been checked.
 sap_status sap_write_obj(sap_device* device, const char* path, const sap_mesh_file* file);
 
-// Writes so many numbers, a blank before each.
+// Writes numbers, a blank before each.
 static inline void sap_put_floats(sap_output* output, const float* values, int count) {
     char text[SAP_TEXT_BYTES];
     text[0] = ' ';

@@ -1,4 +1,5 @@
 // OBJ: statements, one a line, of which those about vertices, faces and materials are taken. One pass.
+#include "base/assert.h"
 #include "device/device.h"
 #include "files/mesh/mesh_draft.h"
 #include "files/read.h"
@@ -79,6 +80,7 @@ static sap_status bad_word(const obj_file* obj, const char* at, const char* what
 // From the first vertex with a colour on all have one; those without are white.
 static sap_status add_color(sap_mesh_draft* draft, const float* color) {
     size_t bytes = (size_t)draft->vertex_count * 3 * sizeof(float), white = draft->colors.used;
+    SAP_ASSERT(white < bytes && draft->vertex_count > 0);
     float* added = sap_array_add(draft->source->device, &draft->colors, bytes - white);
     if (!added) return sap_draft_no_memory(draft);
     size_t count = (bytes - white) / sizeof *added;
@@ -260,9 +262,10 @@ static sap_status read_mtllib(obj_file* obj) {
     if (obj->library_count == MOST_LIBRARIES)
         return sap_bad_text(obj->source, SAP_ERROR_UNSUPPORTED, first, "more than %d material libraries",
                             MOST_LIBRARIES);
+    SAP_ASSERT(obj->library_count >= 0 && obj->library_count < MOST_LIBRARIES);
     obj->libraries[obj->library_count++] = names;
     if (!obj->job->path) {
-        miss(obj, names, "no file names a folder to look in");
+        miss(obj, names, "the mesh is not from a file, so there is no folder to search");
         return SAP_OK;
     }
     bool found;
@@ -308,6 +311,7 @@ static sap_status read_lines(obj_file* obj) {
             comment = obj->at < obj->end && *obj->at == '#';
         }
         obj->at = line_end(obj->at, obj->end, !comment);
+        SAP_ASSERT(obj->at <= obj->end);
         if (obj->at < obj->end) obj->at++;
     }
     return SAP_OK;

@@ -1,4 +1,5 @@
 // The faces of a PLY, and with its vertices a mesh.
+#include "base/assert.h"
 #include "device/device.h"
 #include "files/mesh/mesh_draft.h"
 #include "files/ply.h"
@@ -57,6 +58,7 @@ static sap_status take_vertices(const ply_mesh* mesh, const sap_point_set* set) 
 // Room for the corners of a face, or NULL after complaining (byte or line: the other is negative).
 static int32_t* make_corners(ply_mesh* mesh, int64_t count, int64_t byte, int64_t line, sap_status* status) {
     const sap_source* source = mesh->ply.source;
+    SAP_ASSERT(count >= 0 && (byte < 0) != (line < 0));
     static const char few[] = "a face has %lld corners; it needs 3 or more";
     mesh->corners.used = 0;
     int32_t* corners = NULL;
@@ -142,6 +144,7 @@ static sap_status read_binary_faces(ply_mesh* mesh) {
                 if (status != SAP_OK) return status;
             }
             at += (size_t)count * property->cell.bytes;
+            SAP_ASSERT(at <= ply->source->bytes + ply->source->size);
         }
     }
     return SAP_OK;

@@ -1,5 +1,6 @@
 // Polygons to triangles: fans where they are convex, else ears are clipped (Meisters 1975; with a list of the corners
 // that can be in an ear's way, as in Eberly 2002).
+#include "base/assert.h"
 #include "device/device.h"
 #include "files/mesh/mesh_draft.h"
 #include <math.h>
@@ -118,6 +119,7 @@ static void make_grid(polygon* p) {
     }
     // Counted, summed up to where each list ends, and filled from there.
     int64_t count = (int64_t)cells->side * cells->side;
+    SAP_ASSERT(count <= p->count); // as many starts as there is memory for, but for the end of the last
     for (int64_t cell = 0; cell <= count; cell++) cells->start[cell] = 0;
     for (int32_t j = 0; j < p->blocking_count; j++) cells->start[cell_of(p, p->blocking[j])]++;
     for (int64_t cell = 1; cell <= count; cell++) cells->start[cell] += cells->start[cell - 1];
@@ -188,6 +190,7 @@ static bool is_ear(polygon* p, int32_t i) {
 }
 
 static void enqueue(polygon* p, int32_t i) {
+    SAP_ASSERT(p->queue_count >= 0 && p->queue_count < p->count && !p->corners[i].queued);
     int64_t end = (int64_t)p->queue_first + p->queue_count++;
     p->queue[end < p->count ? end : end - p->count] = i;
     p->corners[i].queued = true;
@@ -195,6 +198,7 @@ static void enqueue(polygon* p, int32_t i) {
 
 static int32_t dequeue(polygon* p) {
     int32_t i = p->queue[p->queue_first];
+    SAP_ASSERT(p->queue_count > 0 && p->corners[i].queued);
     p->queue_first = p->queue_first + 1 < p->count ? p->queue_first + 1 : 0;
     p->queue_count--;
     p->corners[i].queued = false;
@@ -218,6 +222,7 @@ static void put_triangle(polygon* p, int32_t a, int32_t b, int32_t c) {
 
 static void cut(polygon* p, int32_t i) {
     corner* c = &p->corners[i];
+    SAP_ASSERT(c->left && p->corners[c->previous].next == i && p->corners[c->next].previous == i);
     put_triangle(p, c->previous, i, c->next);
     p->corners[c->previous].next = c->next;
     p->corners[c->next].previous = c->previous;
@@ -266,6 +271,7 @@ sap_status sap_draft_polygon(sap_mesh_draft* draft, const int32_t* vertices, int
         return sap_bad_byte(draft->source, SAP_ERROR_RANGE, -1, "a face has %lld corners, more than 2147483647",
                             (long long)n);
     polygon p = {.count = (int32_t)n, .vertices = vertices, .allowance = free_steps + steps_each * n};
+    SAP_ASSERT(n >= 3);
     p.triangle = sap_draft_triangles(draft, n - 2);
     if (!p.triangle) return sap_draft_no_memory(draft);
     bool concave = false;
@@ -284,5 +290,6 @@ sap_status sap_draft_polygon(sap_mesh_draft* draft, const int32_t* vertices, int
         clip_ears(&p);
     else
         for (int32_t i = 2; i < n; i++) put_triangle(&p, 0, i - 1, i);
+    SAP_ASSERT((void*)p.triangle == (void*)((unsigned char*)draft->triangles.memory + draft->triangles.used));
     return SAP_OK;
 }

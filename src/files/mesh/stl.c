@@ -1,4 +1,5 @@
 // STL: triangles without shared vertices, as text or as 50 bytes each. Corners that are equal become one vertex.
+#include "base/assert.h"
 #include "device/device.h"
 #include "files/mesh/mesh_draft.h"
 #include <string.h>
@@ -75,6 +76,7 @@ static sap_status vertex_at(stl_file* stl, const float* corner, int32_t* vertex)
         !make_slots(stl, stl->slot_count ? 2 * stl->slot_count : FIRST_SLOTS))
         return sap_draft_no_memory(stl->draft);
     const float* vertices = stl->draft->vertices.memory;
+    SAP_ASSERT(stl->draft->vertex_count < stl->slot_count && !(stl->slot_count & (stl->slot_count - 1)));
     int64_t mask = stl->slot_count - 1, slot = (int64_t)(hash_of(corner) & (uint64_t)mask);
     for (; stl->slots[slot] >= 0; slot = (slot + 1) & mask) {
         *vertex = stl->slots[slot];
@@ -107,12 +109,12 @@ static sap_status read_binary(stl_file* stl) {
     const sap_source* source = stl->source;
     if (source->size < START_BYTES)
         return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
-                            "the file ends within its first 84 bytes; it is cut, or no STL");
+                            "the file ends within its first 84 bytes; it is truncated, or not an STL file");
     int64_t count = load_32(source->bytes + HEADER_BYTES);
     int64_t present = (int64_t)((source->size - START_BYTES) / TRIANGLE_BYTES);
     if (count > present)
         return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
-                            "the file ends before triangle %lld of %lld; it is cut, get it again",
+                            "the file ends before triangle %lld of %lld; it is truncated; get it again",
                             (long long)present + 1, (long long)count);
     for (int64_t i = 0; i < count; i++) {
         const unsigned char* at = source->bytes + START_BYTES + i * TRIANGLE_BYTES + NORMAL_BYTES;
@@ -134,10 +136,10 @@ static sap_status expect(const stl_file* stl, sap_span* text, const char* wanted
     sap_span word;
     char shown[SAP_SHOWN_BYTES];
     if (!sap_word_next(text, &word))
-        return sap_bad_text(stl->source, SAP_ERROR_FORMAT, text->last, "the file ends where '%s' belongs; it is cut",
-                            wanted);
+        return sap_bad_text(stl->source, SAP_ERROR_FORMAT, text->last,
+                            "the file ends where '%s' is expected; it is truncated", wanted);
     if (sap_span_equal_any_case(word, wanted)) return SAP_OK;
-    return sap_bad_text(stl->source, SAP_ERROR_FORMAT, word.first, "'%s' stands where '%s' belongs",
+    return sap_bad_text(stl->source, SAP_ERROR_FORMAT, word.first, "found '%s' where '%s' is expected",
                         sap_span_show(word, shown), wanted);
 }
 
@@ -147,7 +149,7 @@ static sap_status take_numbers(const stl_file* stl, sap_span* text, float* numbe
     for (int i = 0; i < 3; i++) {
         if (!sap_word_next(text, &word))
             return sap_bad_text(stl->source, SAP_ERROR_FORMAT, text->last,
-                                "the file ends where a number belongs; it is cut");
+                                "the file ends where a number is expected; it is truncated");
         if (sap_float_scan(word.first, word.last, &numbers[i]) != word.last)
             return sap_bad_text(stl->source, SAP_ERROR_FORMAT, word.first, "'%s' is not a number%s",
                                 sap_span_show(word, shown), sap_number_remedy(stl->source, word));
@@ -192,12 +194,13 @@ static sap_status read_text(stl_file* stl) {
             sap_status status = read_facet(stl, &text);
             if (status != SAP_OK) return status;
         } else {
-            return sap_bad_text(stl->source, SAP_ERROR_FORMAT, word.first, "'%s' stands where '%s' belongs",
+            return sap_bad_text(stl->source, SAP_ERROR_FORMAT, word.first, "found '%s' where '%s' is expected",
                                 sap_span_show(word, shown), inside ? "facet' or 'endsolid" : "solid");
         }
     }
     if (inside)
-        return sap_bad_text(stl->source, SAP_ERROR_FORMAT, text.last, "the file ends before 'endsolid'; it is cut");
+        return sap_bad_text(stl->source, SAP_ERROR_FORMAT, text.last,
+                            "the file ends before 'endsolid'; it is truncated");
     return SAP_OK;
 }
 

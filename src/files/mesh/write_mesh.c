@@ -1,4 +1,5 @@
 // Meshes as PLY and STL, and what is checked before any mesh is written.
+#include "base/assert.h"
 #include "device/reserved.h"
 #include "files/mesh/mesh_write.h"
 #include "files/source.h"
@@ -14,7 +15,7 @@ static void put_word(unsigned char* at, const void* value) {
     for (int i = 0; i < 4; i++) at[i] = (unsigned char)(bits >> 8 * i);
 }
 
-// A colour in whole 255ths; what is none is black.
+// A colour in whole 255ths; NaN is black.
 static unsigned char color_byte(float color) {
     if (!(color > 0)) return 0;
     return color < 1 ? (unsigned char)lroundf(color * 255) : 255;
@@ -59,6 +60,7 @@ static void put_ply_binary(sap_output* output, const sap_mesh_file* file) {
         for (int a = 0; a < 3; a++, bytes += 4) put_word(row + bytes, &mesh->vertices[3 * i + a]);
         for (int a = 0; a < 3 && file->normals; a++, bytes += 4) put_word(row + bytes, &file->normals[3 * i + a]);
         for (int a = 0; a < 3 && file->colors; a++) row[bytes++] = color_byte(file->colors[3 * i + a]);
+        SAP_ASSERT(bytes <= sizeof row);
         sap_output_put(output, row, bytes);
     }
     row[0] = 3;

@@ -1,4 +1,5 @@
-// What shaders need of a mesh to light it, as textures: worked out once on the host, with doubles, which shaders lack.
+// The textures by which shaders light a mesh: computed once on the host, in doubles, which shaders lack.
+#include "base/assert.h"
 #include "render/surface.h"
 #include "render/view/passes_gl.h"
 #include <string.h>
@@ -22,6 +23,7 @@ static void pack_facet(const sap_mesh_file* file, const float* normals, int64_t 
     sap_area_normal(&facet, area);
     const sap_vector face = sap_unit_of(area);
     const int32_t material = file->material_ids ? file->material_ids[number] : -1;
+    SAP_ASSERT(material >= -1 && (material < 0 || material < file->material_count));
     memcpy(to[0], &face, sizeof face);
     to[0][3] = (uint32_t)material;
     for (int i = 0; i < 3; i++) {
@@ -94,7 +96,7 @@ void sap_gl_surface_make(sap_gl_call* call, const sap_mesh_file* file, int32_t t
     make_materials(call, file, surface);
 }
 
-void sap_gl_surface_drop(sap_gl_call* call, sap_gl_surface* surface) {
+void sap_gl_surface_free(sap_gl_call* call, sap_gl_surface* surface) {
     sap_gl_texture_free(call, surface->facets);
     sap_gl_texture_free(call, surface->materials);
     *surface = (sap_gl_surface){0};

@@ -1,6 +1,7 @@
-// Passes of view.glsl, and their order with those of rays: a step of the picture is one pass of rays, and what goes
-// before and after it.
+// Passes of view.glsl, and their order among the passes that trace rays: a step of the picture is one pass of rays with
+// what comes before and after it.
 #include "render/view/passes_gl.h"
+#include "base/assert.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -8,33 +9,41 @@ extern const char sap_glsl_view[];
 
 enum { ROUNDS = 1024, LEAST_ROOM = 64, HOTTEST = 128 };
 
-typedef enum pass_kind { PASS_SEND, PASS_ASK, PASS_TAKE, PASS_SHADE, PASS_GATHER, PASS_VISITS, PASS_DEVELOP } pass_kind;
+typedef enum pass_kind {
+    PASS_CAMERA,
+    PASS_LAMP,
+    PASS_LIGHT,
+    PASS_SHADE,
+    PASS_SUM,
+    PASS_VISITS,
+    PASS_DEVELOP
+} pass_kind;
 
 // ---- Textures.
 
-static void drop(sap_gl_call* call, GLuint* textures, int count) {
+static void free_all(sap_gl_call* call, GLuint* textures, int count) {
     for (int i = 0; i < count; i++) sap_gl_texture_free(call, textures[i]);
     memset(textures, 0, (size_t)count * sizeof *textures);
 }
 
-static void drop_tile(sap_gl_call* call, sap_gl_view* v) {
-    drop(call, v->ray[0], SAP_GL_RAY_TEXTURES);
-    drop(call, v->ray[1], SAP_GL_RAY_TEXTURES);
-    drop(call, v->shadow, SAP_GL_RAY_TEXTURES);
-    drop(call, v->light, 2);
+static void free_tile(sap_gl_call* call, sap_gl_view* v) {
+    free_all(call, v->ray[0], SAP_GL_RAY_TEXTURES);
+    free_all(call, v->ray[1], SAP_GL_RAY_TEXTURES);
+    free_all(call, v->shadow, SAP_GL_RAY_TEXTURES);
+    free_all(call, v->light, 2);
     sap_gl_walk_drop(call, &v->first);
     sap_gl_walk_drop(call, &v->shadows);
     v->room = 0;
 }
 
-void sap_gl_view_drop_picture(sap_gl_call* call, sap_gl_view* v) {
-    drop(call, v->sum, 2);
-    drop(call, &v->shown, 1);
+void sap_gl_view_free_picture(sap_gl_call* call, sap_gl_view* v) {
+    free_all(call, v->sum, 2);
+    free_all(call, &v->shown, 1);
 }
 
-void sap_gl_view_drop(sap_gl_call* call, sap_gl_view* v) {
-    drop_tile(call, v);
-    sap_gl_view_drop_picture(call, v);
+void sap_gl_view_free_textures(sap_gl_call* call, sap_gl_view* v) {
+    free_tile(call, v);
+    sap_gl_view_free_picture(call, v);
 }
 
 static void make_tile(sap_gl_call* call, sap_gl_view* v, int32_t side) {
@@ -42,7 +51,7 @@ static void make_tile(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     int32_t room = LEAST_ROOM;
     while (room < side) room *= 2;
     if (room <= v->room) return;
-    drop_tile(call, v);
+    free_tile(call, v);
     const int32_t size[2] = {room, room};
     for (int i = 0; i < 2; i++) {
         v->light[i] = sap_gl_texture(call, GL_RGBA32UI, room, room, NULL, what);
@@ -57,9 +66,9 @@ static void make_tile(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     if (call->status == SAP_OK) v->room = room;
 }
 
-void sap_gl_view_make(sap_gl_call* call, sap_gl_view* v) {
+void sap_gl_view_make_textures(sap_gl_call* call, sap_gl_view* v) {
     const int32_t width = v->picture.options.width, height = v->picture.options.height;
-    if (v->size[0] != width || v->size[1] != height) sap_gl_view_drop_picture(call, v);
+    if (v->size[0] != width || v->size[1] != height) sap_gl_view_free_picture(call, v);
     v->size[0] = width;
     v->size[1] = height;
     for (int i = 0; i < 2; i++)
@@ -79,6 +88,7 @@ void sap_gl_view_make(sap_gl_call* call, sap_gl_view* v) {
 static void add_input(sap_gl_pass* pass, const char* sampler, GLuint texture) {
     int i = 0;
     while (pass->input[i].sampler) i++;
+    SAP_ASSERT(i < SAP_GL_UNITS);
     pass->input[i] = (sap_gl_input){.sampler = sampler, .texture = texture};
 }
 
@@ -101,7 +111,7 @@ static void prepare(sap_gl_call* call, const sap_gl_view* v, pass_kind kind, sap
     sap_gl_set_int(call, pass->program, "bounce", v->bounce);
     sap_gl_set_int(call, pass->program, "is_last", v->bounce == o->bounces);
     sap_gl_set_int(call, pass->program, "is_plain", v->plain);
-    if (kind != PASS_ASK && kind != PASS_SHADE) return;
+    if (kind != PASS_LAMP && kind != PASS_SHADE) return;
     const sap_gl_mesh* mesh = sap_gl_mesh_of(call, v->tree);
     if (!mesh) return;
     sap_gl_mesh_bind(call, v->tree, mesh, pass);
@@ -116,10 +126,10 @@ static void prepare(sap_gl_call* call, const sap_gl_view* v, pass_kind kind, sap
     sap_gl_set_int(call, pass->program, "has_colors", v->surface.has_colors);
 }
 
-static void send(sap_gl_call* call, sap_gl_view* v) {
+static void send_camera_rays(sap_gl_call* call, sap_gl_view* v) {
     sap_gl_pass pass;
-    const sap_lens* lens = &v->picture.view.lens;
-    prepare(call, v, PASS_SEND, &pass);
+    const sap_lens* lens = &v->picture.scene.lens;
+    prepare(call, v, PASS_CAMERA, &pass);
     set_vector(call, pass.program, "eye", lens->eye);
     set_vector(call, pass.program, "forward", lens->forward);
     set_vector(call, pass.program, "right", lens->right);
@@ -129,10 +139,11 @@ static void send(sap_gl_call* call, sap_gl_view* v) {
     sap_gl_draw(call, &pass);
 }
 
-static void ask_lamp(sap_gl_call* call, sap_gl_view* v) {
+static void sample_lamp(sap_gl_call* call, sap_gl_view* v) {
     sap_gl_pass pass;
     const sap_lamp* lamp = &v->picture.lamps[v->lamp];
-    prepare(call, v, PASS_ASK, &pass);
+    SAP_ASSERT(v->lamp >= 0 && v->lamp < v->picture.lamp_count && v->bounce < 128);
+    prepare(call, v, PASS_LAMP, &pass);
     set_vector(call, pass.program, "lamp_position", lamp->position);
     set_vector(call, pass.program, "lamp_color", lamp->color);
     set_vector(call, pass.program, "lamp_side_u", lamp->side[0]);
@@ -144,9 +155,9 @@ static void ask_lamp(sap_gl_call* call, sap_gl_view* v) {
     sap_gl_draw(call, &pass);
 }
 
-static void take_light(sap_gl_call* call, sap_gl_view* v) {
+static void add_light(sap_gl_call* call, sap_gl_view* v) {
     sap_gl_pass pass;
-    prepare(call, v, PASS_TAKE, &pass);
+    prepare(call, v, PASS_LIGHT, &pass);
     add_input(&pass, "found", v->shadows.state[v->shadows.now][SAP_GL_WALK_FOUND]);
     add_input(&pass, "lights", v->light[v->light_now]);
     add_input(&pass, "lit", v->shadow[SAP_GL_LIT]);
@@ -159,7 +170,7 @@ static void shade(sap_gl_call* call, sap_gl_view* v, bool last) {
     sap_gl_pass pass;
     prepare(call, v, PASS_SHADE, &pass);
     add_input(&pass, "lights", v->light[v->light_now]);
-    set_vector(call, pass.program, "sky_up", v->picture.view.sky_up);
+    set_vector(call, pass.program, "sky_up", v->picture.scene.sky_up);
     sap_gl_set_float(call, pass.program, "ambient", v->picture.options.ambient);
     sap_gl_set_floats(call, pass.program, "background", 4, v->background);
     if (last) sap_gl_set_int(call, pass.program, "is_last", 1);
@@ -170,12 +181,12 @@ static void shade(sap_gl_call* call, sap_gl_view* v, bool last) {
     sap_gl_draw(call, &pass);
 }
 
-// What was found goes to the tile's pixels, and these into the picture.
-static void gather(sap_gl_call* call, sap_gl_view* v) {
+// Adds the light of the tile's paths to its pixels, and draws these into the picture.
+static void sum_pixels(sap_gl_call* call, sap_gl_view* v) {
     sap_gl_pass pass;
     const sap_render_options* o = &v->picture.options;
     const int32_t part[4] = {v->x, v->y, v->width, v->height};
-    prepare(call, v, o->heat ? PASS_VISITS : PASS_GATHER, &pass);
+    prepare(call, v, o->heat ? PASS_VISITS : PASS_SUM, &pass);
     if (o->heat) {
         add_input(&pass, "place", v->first.state[v->first.now][SAP_GL_WALK_PLACE]);
         add_input(&pass, "found", v->first.state[v->first.now][SAP_GL_WALK_FOUND]);
@@ -206,18 +217,20 @@ static void begin_tile(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     if (v->height > v->room) v->height = v->room;
     const int32_t most = sap_lesser(v->room, side * side / v->height);
     v->width = sap_lesser(most > 1 ? most : 1, o->width - v->x);
+    SAP_ASSERT(v->width > 0 && v->height > 0 && v->width <= v->room && v->height <= v->room);
     v->first.width = v->shadows.width = v->width;
     v->first.height = v->shadows.height = v->height;
     v->first.begun = false;
     v->bounce = 0;
     v->walking = SAP_GL_WALKING_FIRST;
-    send(call, v);
+    send_camera_rays(call, v);
 }
 
 // The place of the next tile, perhaps in the next sample.
 static void end_tile(sap_gl_call* call, sap_gl_view* v) {
     const sap_render_options* o = &v->picture.options;
-    gather(call, v);
+    sum_pixels(call, v);
+    SAP_ASSERT(v->sample < o->samples && v->x + v->width <= o->width && v->y + v->height <= o->height);
     v->walking = SAP_GL_WALKING_NONE;
     v->x += v->width;
     if (v->x < o->width) return;
@@ -238,36 +251,38 @@ static void proceed(sap_gl_call* call, sap_gl_view* v, bool hits) {
     if (v->walking == SAP_GL_WALKING_FIRST)
         v->lamp = hits ? 0 : v->picture.lamp_count;
     else
-        take_light(call, v), v->lamp++;
+        add_light(call, v), v->lamp++;
     if (v->lamp < v->picture.lamp_count) {
-        ask_lamp(call, v);
+        sample_lamp(call, v);
         v->shadows.begun = false;
         v->walking = SAP_GL_WALKING_SHADOW;
         return;
     }
     const bool last = v->bounce == v->picture.options.bounces || (v->walking == SAP_GL_WALKING_FIRST && !hits);
     shade(call, v, last);
+    SAP_ASSERT(v->bounce <= v->picture.options.bounces);
     v->bounce++;
     v->first.begun = false;
     v->walking = SAP_GL_WALKING_FIRST;
     if (last) end_tile(call, v);
 }
 
-void sap_gl_view_go(sap_gl_call* call, sap_gl_view* v, int32_t side) {
+void sap_gl_view_trace(sap_gl_call* call, sap_gl_view* v, int32_t side) {
     bool shadow = v->walking == SAP_GL_WALKING_SHADOW;
-    if (v->asked) {
+    if (v->is_traced) {
         sap_gl_walk_outcome outcome = sap_gl_walk_answer(call, shadow ? &v->shadows : &v->first);
-        v->asked = false;
+        v->is_traced = false;
         if (!outcome.left && call->status == SAP_OK) {
             v->rays += outcome.rays;
             proceed(call, v, outcome.hits);
         }
     }
     if (call->status != SAP_OK || v->done) return;
+    SAP_ASSERT(side > 0);
     if (v->walking == SAP_GL_WALKING_NONE) begin_tile(call, v, side);
     shadow = v->walking == SAP_GL_WALKING_SHADOW;
     sap_gl_walk* walks = shadow ? &v->shadows : &v->first;
     sap_gl_walk_advance(call, walks, shadow ? v->shadow : v->ray[v->ray_now], ROUNDS);
     sap_gl_walk_ask(call, walks);
-    v->asked = true;
+    v->is_traced = true;
 }

@@ -1,5 +1,5 @@
-// A picture of a mesh that shaders draw, tile by tile and sample by sample: render.c's order of work, with passes of
-// view.glsl and ray.glsl in place of loops.
+// A view: a picture of a mesh that shaders draw tile by tile and sample by sample, in the order of render.c, with
+// passes of view.glsl and ray.glsl in place of loops.
 #ifndef SAPWOOD_RENDER_VIEW_PASSES_GL_H
 #define SAPWOOD_RENDER_VIEW_PASSES_GL_H
 
@@ -23,7 +23,8 @@ struct sap_gl_view {
     sap_gl_surface surface;
     int64_t builds; // of the tree, when the view was made
     // Of the picture.
-    bool begun, done, plain, no_shadows, asked; // asked: how the last pass of rays has ended
+    bool begun, done, plain, no_shadows;
+    bool is_traced; // a pass of rays has been drawn, and its outcome is still to be read
     sap_picture picture;
     float background[4];
     int64_t rays;
@@ -35,22 +36,22 @@ struct sap_gl_view {
     int32_t x, y, width, height, bounce, lamp;
     int32_t room;                       // pixels on a side of the textures
     GLuint ray[2][SAP_GL_RAY_TEXTURES]; // origin, direction, path
-    GLuint shadow[SAP_GL_RAY_TEXTURES]; // origin, direction, what the lamp sheds
+    GLuint shadow[SAP_GL_RAY_TEXTURES]; // origin, direction, light of the lamp
     GLuint light[2];
     int ray_now, light_now;
     sap_gl_walk first, shadows;
 };
 
-// The textures of a mesh; to be dropped also on failure.
+// The textures of a mesh; to be freed also on failure.
 void sap_gl_surface_make(sap_gl_call* call, const sap_mesh_file* file, int32_t threads, sap_gl_surface* surface);
-void sap_gl_surface_drop(sap_gl_call* call, sap_gl_surface* surface);
+void sap_gl_surface_free(sap_gl_call* call, sap_gl_surface* surface);
 
 // Frees the textures of the picture; and those of the tile, too.
-void sap_gl_view_drop_picture(sap_gl_call* call, sap_gl_view* view);
-void sap_gl_view_drop(sap_gl_call* call, sap_gl_view* view);
-// Textures for a picture of the size that view->picture says, unless there are such already; all of it transparent.
-void sap_gl_view_make(sap_gl_call* call, sap_gl_view* view);
-// One pass of rays, and what goes before and after it.
-void sap_gl_view_go(sap_gl_call* call, sap_gl_view* view, int32_t side);
+void sap_gl_view_free_picture(sap_gl_call* call, sap_gl_view* view);
+void sap_gl_view_free_textures(sap_gl_call* call, sap_gl_view* view);
+// Textures for a picture of the size of view->picture, kept if they have that size already; all of it transparent.
+void sap_gl_view_make_textures(sap_gl_call* call, sap_gl_view* view);
+// One pass of rays, with what comes before and after it.
+void sap_gl_view_trace(sap_gl_call* call, sap_gl_view* view, int32_t side);
 
 #endif

@@ -1,4 +1,4 @@
-// The public functions for views: arguments are checked here.
+// The public functions for views: they check arguments, then call the device's functions.
 #include "device/reserved.h"
 #include "mesh/layout.h"
 #include "render/ops.h"

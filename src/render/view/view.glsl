@@ -1,8 +1,8 @@
-// The passes of a picture of a mesh between those of ray.glsl: render/steps_cpu.c a pixel a texel.
+// The passes of a picture of a mesh between those of ray.glsl: the steps of render/steps_cpu.c, a texel for each pixel.
 //
 // SAP_PASS  0: rays from the camera; 1: a ray to a lamp from where the rays have met something; 2: the light of those
-//           that nothing stopped; 3: the rays go on; 4: light goes to its pixel; 5: nodes that were visited do; 6: the
-//           picture; 7: it is shown
+//           that nothing stopped; 3: the next rays; 4: light is added to its pixel; 5: counts of visited nodes are; 6:
+//           the picture; 7: it is shown
 #include "math/dialect.h"
 #if SAP_PASS == 1 || SAP_PASS == 3
 #include "mesh/texture.h"
@@ -19,7 +19,7 @@ uniform usampler2D paths;      // weight, 1: alive + 2: scattered
 uniform usampler2D lights;     // what has been found
 uniform usampler2D place;      // as ray.glsl writes them
 uniform usampler2D found;
-uniform usampler2D lit;   // what a lamp sheds where nothing is between
+uniform usampler2D lit;   // light of a lamp where nothing is between
 uniform usampler2D sum;   // of all samples so far, of the whole picture
 uniform ivec2 corner;     // of the tile in the picture
 uniform ivec2 size;       // of the picture

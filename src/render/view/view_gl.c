@@ -1,4 +1,5 @@
-// Views for the user: textures that live as long as a picture.
+// The life of a view: made, begun, drawn step by step, shown, read and freed.
+#include "base/assert.h"
 #include "render/ops.h"
 #include "render/view/passes_gl.h"
 #include <string.h>
@@ -37,18 +38,19 @@ sap_status sap_view_create_gl(const sap_mesh_tree* tree, const sap_mesh_file* fi
     return status;
 }
 
-static void drop_lamps(sap_gl_view* view) {
+static void free_lamps(sap_gl_view* view) {
+    SAP_ASSERT(view->picture.lamp_count >= 0);
     const size_t count = (size_t)view->picture.lamp_count + 1;
     if (view->picture.lamps) sap_memory_release(device_of(view), view->picture.lamps, count * sizeof(sap_lamp));
     view->picture.lamps = NULL;
 }
 
-// What of a picture does not need the context.
-static sap_status ask(sap_gl_view* view, const sap_gl_view_options* options) {
+// The part of a picture that does not need the context.
+static sap_status prepare(sap_gl_view* view, const sap_gl_view_options* options) {
     const sap_scene scene = {
         .tree = view->tree, .camera = options->camera, .lights = options->lights, .light_count = options->light_count};
     sap_device* device = device_of(view);
-    sap_status status = sap_picture_ask(&view->picture, device, &scene, &options->picture);
+    sap_status status = sap_picture_prepare(&view->picture, device, &scene, &options->picture);
     if (status != SAP_OK) return status;
     const float* background = options->picture.background;
     view->picture.lamp_count = scene.lights ? scene.light_count : 1;
@@ -66,18 +68,18 @@ static sap_status ask(sap_gl_view* view, const sap_gl_view_options* options) {
 
 sap_status sap_view_begin_gl(sap_gl_view* view, const sap_gl_view_options* options) {
     sap_gl_call call;
-    drop_lamps(view);
-    view->begun = view->done = view->asked = false;
+    free_lamps(view);
+    view->begun = view->done = view->is_traced = false;
     view->walking = SAP_GL_WALKING_NONE;
     view->sample = view->x = view->y = 0;
     view->rays = 0;
     sap_status status = check_mesh(view);
-    if (status == SAP_OK) status = ask(view, options);
+    if (status == SAP_OK) status = prepare(view, options);
     if (status != SAP_OK) {
-        drop_lamps(view);
+        free_lamps(view);
         return status;
     }
-    if (sap_gl_begin(&call, device_of(view)) == SAP_OK) sap_gl_view_make(&call, view);
+    if (sap_gl_begin(&call, device_of(view)) == SAP_OK) sap_gl_view_make_textures(&call, view);
     status = sap_gl_end(&call, SAP_OK);
     view->begun = status == SAP_OK;
     return status;
@@ -90,7 +92,7 @@ sap_status sap_view_step_gl(sap_gl_view* view, int32_t side, bool* done) {
     if (!view->done) {
         if (sap_gl_begin(&call, device_of(view)) == SAP_OK) {
             const int32_t most = call.gl->most_texture;
-            sap_gl_view_go(&call, view, side < most ? side : most);
+            sap_gl_view_trace(&call, view, side < most ? side : most);
         }
         sap_status status = sap_gl_end(&call, SAP_OK);
         if (status != SAP_OK) view->begun = false;
@@ -156,11 +158,11 @@ sap_status sap_view_describe_gl(const sap_gl_view* view, sap_gl_view_info* info)
 void sap_view_free_gl(sap_gl_view* view) {
     sap_gl_call call;
     sap_device* device = device_of(view);
-    drop_lamps(view);
+    free_lamps(view);
     if (!sap_gl_of(device)->lost) {
         if (sap_gl_begin(&call, device) == SAP_OK) {
-            sap_gl_view_drop(&call, view);
-            sap_gl_surface_drop(&call, &view->surface);
+            sap_gl_view_free_textures(&call, view);
+            sap_gl_surface_free(&call, &view->surface);
         }
         (void)sap_gl_end(&call, SAP_OK);
     }

@@ -1,7 +1,7 @@
-// What the arithmetic of a picture reads and writes, as C and CUDA see it: the scene, and what is known of each path.
-// On a GPU kernels take a sap_view by value; its arrays lie there.
-#ifndef SAPWOOD_RENDER_VIEW_H
-#define SAPWOOD_RENDER_VIEW_H
+// What the arithmetic of a picture reads and writes in C and CUDA: the scene, and the state of each path. Kernels take
+// a sap_scene_data by value; its arrays lie on the GPU.
+#ifndef SAPWOOD_RENDER_SCENE_DATA_H
+#define SAPWOOD_RENDER_SCENE_DATA_H
 
 #include "render/sample.h"
 #include "render/vector.h"
@@ -14,10 +14,10 @@ typedef struct sap_lens {
 
 typedef struct sap_lamp {
     sap_vector position, color, side[2];
-    double reach2; // the squared distance at which it shines with `color`
+    double reach2; // squared distance at which its light is `color`
 } sap_lamp;
 
-typedef struct sap_view {
+typedef struct sap_scene_data {
     sap_lens lens;
     sap_vector sky_up;
     int32_t width, height, samples; // of the whole picture
@@ -33,18 +33,18 @@ typedef struct sap_view {
     const int32_t* material_ids;
     const sap_material* materials;
     const sap_lamp* lamps;
-} sap_view;
+} sap_scene_data;
 
-// A path that goes on with the ray of the same number.
+// A path, which continues with the ray of the same number.
 typedef struct sap_path {
-    sap_vector weight; // how much of what is found arrives at the camera
-    int32_t slot;      // pixel * samples + sample in the batch
+    sap_vector weight; // how much of the light that it finds arrives at the camera
+    int32_t slot;      // pixel * samples + sample in the tile
     uint32_t pixel;    // seed
     uint32_t sample;
-    uint32_t scattered; // by a dull surface: 1, else 0; no bool, so that paths have no padding
+    uint32_t scattered; // by a diffuse surface: 1, else 0; not a bool, so that paths have no padding
 } sap_path;
 
-// Where a path has met a surface: what lights need to know.
+// Where a path has hit a surface: what lamps need.
 typedef struct sap_surface {
     sap_vector point;              // a little off the surface, on the side where the ray came from
     sap_vector normal, view;       // towards that side; to where the ray came from
