@@ -1,6 +1,7 @@
 // Includes the text that SAP_SPECIAL_TEXT names once for each precision and number of axes that has code of its own.
 
-// Then SAP_EACH_AXES(form, bits) is form(bits, axes) for 2, 3 and 4 axes and for any number, in this order.
+// Then SAP_EACH_AXES_32(form) and SAP_EACH_AXES_64(form) are form(bits, axes) with the axes of the code that serves 2, 3
+// and 4 axes and any number, in this order.
 
 // clang-format off
 #define SAP_REAL_BITS 32
@@ -11,8 +12,10 @@
 #undef SAP_REAL_BITS
 #undef SAP_SPECIAL_TEXT
 #if defined(SAP_FEW_INSTANCES)
-#define SAP_EACH_AXES(form, bits) form(bits, 16), form(bits, 16), form(bits, 16), form(bits, 16)
+#define SAP_EACH_AXES_32(form) form(32, 16), form(32, 16), form(32, 16), form(32, 16)
+#define SAP_EACH_AXES_64(form) form(64, 16), form(64, 16), form(64, 16), form(64, 16)
 #else
-#define SAP_EACH_AXES(form, bits) form(bits, 2), form(bits, 3), form(bits, 4), form(bits, 16)
+#define SAP_EACH_AXES_32(form) form(32, 2), form(32, 3), form(32, 4), form(32, 16)
+#define SAP_EACH_AXES_64(form) form(64, 16), form(64, 3), form(64, 16), form(64, 16)
 #endif
 // clang-format on

@@ -32,8 +32,8 @@ enum { LONGEST_LIST = 16 };
 
 static answer_function choose_answer(const sap_tree_shape* shape, int32_t k) {
     static const answer_function answers[2][4][3] = {
-        {SAP_EACH_AXES(ANSWERS, 32)},
-        {SAP_EACH_AXES(ANSWERS, 64)},
+        {SAP_EACH_AXES_32(ANSWERS)},
+        {SAP_EACH_AXES_64(ANSWERS)},
     };
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
     SAP_ASSERT(shape->dims >= 1 && shape->dims <= SAP_MAX_DIMS);

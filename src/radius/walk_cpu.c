@@ -21,8 +21,8 @@ typedef int64_t (*answer_function)(const sap_tree* tree, const void* query, doub
 
 static answer_function choose_answer(const sap_tree_shape* shape, bool collect) {
     static const answer_function answers[2][4][2] = {
-        {SAP_EACH_AXES(ANSWERS, 32)},
-        {SAP_EACH_AXES(ANSWERS, 64)},
+        {SAP_EACH_AXES_32(ANSWERS)},
+        {SAP_EACH_AXES_64(ANSWERS)},
     };
     SAP_ASSERT(shape->dims >= 1 && shape->dims <= SAP_MAX_DIMS);
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;

@@ -119,13 +119,12 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* sha
                     (real)sap_largest_coordinate(shape->real_bits, b->dims));
 }
 
-template <typename real>
 static void build_dims(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape, sap_cuda_build* b) {
     switch (b->dims) {
-    case 2: build<real, 2>(call, tree, shape, b); break;
-    case 3: build<real, 3>(call, tree, shape, b); break;
-    case 4: build<real, 4>(call, tree, shape, b); break;
-    default: build<real, 0>(call, tree, shape, b);
+    case 2: build<float, 2>(call, tree, shape, b); break;
+    case 3: build<float, 3>(call, tree, shape, b); break;
+    case 4: build<float, 4>(call, tree, shape, b); break;
+    default: build<float, 0>(call, tree, shape, b);
     }
 }
 
@@ -155,10 +154,13 @@ void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows
     // Columns begin at whole sectors of memory, if the place of the leaves, where one buffer lies, is large enough.
     const int64_t slots = (int64_t)shape.stride << shape.depth;
     b.points.pitch = (kept + 7) / 8 * 8 <= slots ? (kept + 7) / 8 * 8 : (kept + 3) / 4 * 4;
+    // Kernels exist for the dimensions that are common: each takes seconds to compile.
     if (rows->real_bits == 32)
-        build_dims<float>(call, tree, &shape, &b);
+        build_dims(call, tree, &shape, &b);
+    else if (b.dims == 3)
+        build<double, 3>(call, tree, &shape, &b);
     else
-        build_dims<double>(call, tree, &shape, &b);
+        build<double, 0>(call, tree, &shape, &b);
 }
 
 static void build_rows(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep, int64_t kept) {
