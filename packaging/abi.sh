@@ -5,6 +5,7 @@
 #   packaging/abi.sh BUILD_FOLDER            fails if anything differs
 #   packaging/abi.sh --update BUILD_FOLDER   writes the description anew
 set -euo pipefail
+export LC_ALL=C # one order of names on every machine
 
 update=
 [ "${1-}" = --update ] && { update=1; shift; }
