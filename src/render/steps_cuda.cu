@@ -231,5 +231,21 @@ static sap_status heat(sap_picture* p, uint8_t* pixels, float* most) {
     return d->call.status;
 }
 
-extern "C" const sap_render_ops sap_render_ops_cuda = {begin, end,    wait_for_rays, begin_paths, shade, lamp_rays,
-                                                       light, visits, sum_pixels,    develop,     heat};
+// C++17 has no initialisers that name their entries.
+static constexpr sap_render_ops render_ops(void) {
+    sap_render_ops ops = {};
+    ops.begin = begin;
+    ops.end = end;
+    ops.wait = wait_for_rays;
+    ops.begin_paths = begin_paths;
+    ops.shade = shade;
+    ops.sample_lamp = lamp_rays;
+    ops.add_light = light;
+    ops.add_visits = visits;
+    ops.sum_pixels = sum_pixels;
+    ops.develop = develop;
+    ops.develop_heat = heat;
+    return ops;
+}
+
+extern "C" const sap_render_ops sap_render_ops_cuda = render_ops();
