@@ -236,7 +236,7 @@ bool sap_cuda_on_device(sap_cuda_call* call, const void* memory) {
     int ordinal = -1;
     cudaError_t error = call->cuda->calls->on_device(memory, &ordinal);
     if (error == cudaErrorInvalidValue) { // such as memory that was freed
-        call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "CUDA does not know the memory of an array");
+        call->status = sap_fail(call->device, SAP_ERROR_ARGUMENT, "CUDA cannot tell where the memory of an array lies");
         return false;
     }
     sap_cuda_expect(call, error, "asking where an array lies");

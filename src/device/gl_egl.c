@@ -139,7 +139,7 @@ static sap_status egl_open(sap_device* device, sap_gl* gl) {
     if (!egl) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a device");
     gl->library = egl;
     if (!find_egl(egl, library))
-        return sap_fail(device, SAP_ERROR_NO_DEVICE, "%s is not a whole EGL", gl->platform->library);
+        return sap_fail(device, SAP_ERROR_NO_DEVICE, "%s lacks functions of EGL", gl->platform->library);
     const char* missing = find_functions(egl, &gl->calls);
     if (missing) return sap_fail(device, SAP_ERROR_NO_DEVICE, "the OpenGL ES of this machine has no %s", missing);
     if (!gl->own_context) {

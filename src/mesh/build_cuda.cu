@@ -269,7 +269,7 @@ void resume(build* w) {
         begin(w);
         break;
     default:
-        w->call.status = sap_fail(w->tree->device, SAP_ERROR_DEVICE_LOST, "GPU %d has not done what it was asked to do",
+        w->call.status = sap_fail(w->tree->device, SAP_ERROR_DEVICE_LOST, "GPU %d has not finished its work correctly",
                                   w->call.cuda->ordinal);
     }
 }

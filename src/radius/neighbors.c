@@ -53,7 +53,7 @@ sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_b
 sap_status sap_neighbors_adopt(sap_device* device, const sap_neighbors* rows, const sap_neighbors_home* home,
                                sap_neighbors** out) {
     owned_neighbors* made = sap_memory_allocate_zero(device, sizeof *made);
-    if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the rows' owner");
+    if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for rows of neighbours");
     SAP_ASSERT(home->release && home->sort);
     made->neighbors = *rows;
     made->neighbors.on_device = true;

@@ -97,7 +97,7 @@ sap_gl_walk_outcome sap_gl_walk_answer(sap_gl_call* call, const sap_gl_walk* wal
     count_blocks(walk, blocks);
     const size_t count = (size_t)blocks[2] * (size_t)blocks[3];
     if (!sap_scratch_take(call->device, count * 16, &scratch))
-        sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory to ask how rays have ended");
+        sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory to read the states of rays");
     sap_gl_read(call, walk->outcome, GL_RGBA32UI, 0, blocks, scratch.memory);
     const uint32_t* texels = (const uint32_t*)(const void*)scratch.memory;
     for (size_t i = 0; i < count && call->status == SAP_OK; i++) {

@@ -75,7 +75,7 @@ sap_status sap_surface_reserve(sap_device* device, int64_t vertices, int64_t tri
 sap_status sap_surface_adopt(sap_device* device, int64_t vertices, int64_t triangles, sap_scratch memory,
                              sap_surface_release release, sap_isosurface** surface) {
     owned_surface* made = make(device, vertices, triangles);
-    if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a surface's owner");
+    if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a surface");
     place(made, memory);
     made->release = release;
     made->surface.on_device = true;

@@ -203,7 +203,7 @@ bool sap_gl_walk_any_left(sap_gl_call* call, sap_gl_frame* frame) {
     memcpy(pass.rectangle, whole, sizeof whole);
     sap_gl_draw(call, &pass);
     if (!sap_scratch_take(call->device, texels * 16, &scratch))
-        sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory to ask which walks go on");
+        sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory to read the states of walks");
     sap_gl_read(call, frame->unfinished, GL_RGBA32UI, 0, whole, scratch.memory);
     for (size_t i = 0; i < texels && call->status == SAP_OK; i++)
         left |= ((const uint32_t*)(const void*)scratch.memory)[4 * i];
