@@ -326,6 +326,60 @@ TEST(more_memory_is_never_too_little) {
     close_scene(&s);
 }
 
+// Rods along the scene: long ones, which no plane is worth to divide for long, beside shorter ones, which overlap less.
+static sap_mesh mesh_of_long_rods(int64_t triangles, float shorter, float longer) {
+    const sap_mesh mesh = mesh_of_family(MESH_SOUP, triangles, 3);
+    float lower[3], upper[3];
+    oracle_box(&mesh, lower, upper);
+    for (int64_t i = 0; i < triangles; i++) {
+        float* corners = (float*)(uintptr_t)mesh.vertices + 9 * i;
+        float at[3];
+        for (int k = 0; k < 3; k++) at[k] = (corners[k] - lower[k]) / (upper[k] - lower[k]);
+        const float length = 1000 * (at[0] < 0.5F ? shorter : longer);
+        for (int c = 0; c < 3; c++) {
+            corners[3 * c] = 1000 * at[0] + (c == 1 ? length : 0);
+            corners[3 * c + 1] = at[1] + (c == 2 ? 0.01F : 0);
+            corners[3 * c + 2] = at[2] + (c == 2 ? 0.01F : 0);
+        }
+    }
+    return mesh;
+}
+
+// Under a bound there is little staging memory: some jobs of a batch become leaves while others of the same batch get
+// children at the depth limit. Returns how many builds there were.
+static int build_under_bounds(scene* s, const sap_mesh* mesh, sap_mesh_tree_options options) {
+    sap_mesh_tree* here = NULL;
+    int built = 0;
+    CHECK_STATUS(sap_mesh_tree_build(s->cpu, *mesh, &options, &here), SAP_OK);
+    for (options.memory = (size_t)1 << 19; options.memory < (size_t)1 << 22; options.memory += options.memory / 9) {
+        sap_mesh_tree* there = NULL;
+        sap_device_trim(s->gpu);
+        const sap_status status = sap_mesh_tree_build(s->gpu, *mesh, &options, &there);
+        here->options.memory = options.memory;
+        if (status == SAP_OK) CHECK(same_trees(there, here, s->cpu));
+        if (status != SAP_OK) CHECK_STATUS(status, SAP_ERROR_RANGE);
+        built += status == SAP_OK;
+        sap_mesh_tree_free(there);
+    }
+    sap_mesh_tree_free(here);
+    return built;
+}
+
+TEST(leaves_at_the_depth_limit_fit_under_any_bound) {
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    sap_mesh mesh = mesh_of_long_rods(800, 0.2F, 0.5F);
+    for (int quality = 0; quality < 2; quality++)
+        for (int32_t depth = 3; depth <= 6; depth++) {
+            const sap_mesh_tree_options options = {
+                .quality = (sap_quality)quality, .depth = depth, .small_node = 8, .traversal_cost = 0.5F};
+            NOTE("quality %d, depth %d", quality, (int)depth);
+            CHECK(build_under_bounds(&s, &mesh, options) > 0);
+        }
+    mesh_free(&mesh);
+    close_scene(&s);
+}
+
 // ---- Hosts that cancel
 
 static void cancel(sap_quality quality) {

@@ -50,6 +50,7 @@ enum sap_mesh_task {
     SAP_MESH_TASK_BIN,    // FAST: the middle is not worth it; count the parts in bins
     SAP_MESH_TASK_COUNT,  // the plane is chosen; count the parts on its sides
     SAP_MESH_TASK_DIVIDE, // divide the parts
+    SAP_MESH_TASK_END,    // the node becomes a leaf: take staging memory for its triangles, in the job's own batch
     SAP_MESH_TASK_LEAF,   // the node is a leaf: copy its triangles
     SAP_MESH_TASK_NONE    // nothing: the node became something else than a job
 };

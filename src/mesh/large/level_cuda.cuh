@@ -298,6 +298,8 @@ static __device__ void sap_mesh_count_or_bin_unit(const sap_mesh_cuda_build& b, 
         sap_mesh_count_unit(b, job, to, job->first_unit + entry.y, parts, count);
     else if (job->task == SAP_MESH_TASK_BIN)
         sap_mesh_bin_unit(b, job, to, parts, count, bins);
+    else if (job->task == SAP_MESH_TASK_END && entry.y == 0 && sap_lane() == 0)
+        sap_mesh_make_leaf(b, to);
 }
 
 // Fills the places with holes that a unit has reserved and not used.
@@ -358,6 +360,8 @@ template <bool fast>
 static __device__ __forceinline__ void sap_mesh_divide_by_one_warp(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job,
                                                                    uint32_t* bins, sap_mesh_cut* cuts) {
     const sap_mesh_cuda_part* parts = b.parts + job->first;
+    if (job->task == SAP_MESH_TASK_END && sap_lane() == 0) sap_mesh_make_leaf(b, job);
+    __syncwarp();
     while (sap_mesh_is_to_count(job) || job->task == SAP_MESH_TASK_BIN) {
         if (job->task == SAP_MESH_TASK_BIN) {
             sap_mesh_fill_bins(b, job, parts, job->room, bins);

@@ -42,10 +42,12 @@ static __device__ void sap_mesh_add_leaf(const sap_mesh_cuda_build& b, int32_t t
     sap_mesh_complete(b, top, 1, room, count > 1 ? count : 0);
 }
 
-// Makes a job a leaf. Its triangles are copied later.
+// Makes a job of the batch a leaf. Its triangles are copied later. Staging memory suffices: it has room for all parts
+// of the batch, and only jobs of the batch take it; their children wait until they are in a batch themselves.
 static __device__ void sap_mesh_make_leaf(const sap_mesh_cuda_build& b, sap_mesh_cuda_job* job) {
     job->task = SAP_MESH_TASK_LEAF;
     job->child_first[0] = (int64_t)atomicAdd(&b.state->staged_positions, (unsigned long long)job->room);
+    SAP_ASSERT(job->child_first[0] + job->room <= b.staged_capacity);
     sap_mesh_add_leaf(b, job->top, job->room, job->count, job->depth, job->child_first[0]);
 }
 
@@ -76,7 +78,7 @@ static __device__ void sap_mesh_plan_job(const sap_mesh_cuda_build& b, sap_mesh_
     const float radius = b.state->radius;
     for (;;) {
         if (job->depth >= b.rules.depth) {
-            sap_mesh_make_leaf(b, job);
+            job->task = SAP_MESH_TASK_END;
             return;
         }
         if (!b.rules.fast) {
@@ -86,7 +88,7 @@ static __device__ void sap_mesh_plan_job(const sap_mesh_cuda_build& b, sap_mesh_
         const sap_plane empty = sap_cut_empty(job->cell, job->tight, b.rules.empty_space);
         if (empty.axis < 0) break;
         if (!sap_may_cut(job->most, job->count, 0)) {
-            sap_mesh_make_leaf(b, job);
+            job->task = SAP_MESH_TASK_END;
             return;
         }
         if (!sap_mesh_cut_off(b, job, empty)) {
