@@ -1,10 +1,12 @@
 // Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
 // sums over them, and what a key meets on its way down.
 import './compaction.css';
+import { compactionArea, compactionChecked, compactionFound, compactionLevel, volumeMake } from '../fields.js';
 import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
 import { count, follow, items, plural } from './compaction_way.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
+import { named, placed, stride } from '../shell/named.js';
 import type { PageModule } from '../shell/module.js';
 import { SceneError } from '../shell/scene.js';
 import type { Host, Scene, ScenePointer, Value } from '../shell/scene.js';
@@ -17,15 +19,9 @@ export const shapes = [
 ] as const;
 const forms = ['vec4', 'plain', 'float'] as const;
 
-const LIST = -1; // for a level, where C tells what is pointed at
-const NOTHING = -2;
+const { list: LIST, nothing: NOTHING } = compactionLevel;
 const SECONDS_A_STEP = 1.2;
-interface Box {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
+type Area = Record<keyof typeof compactionArea, number>;
 
 export function compaction(): Scene {
   let host: Host;
@@ -38,7 +34,7 @@ export function compaction(): Scene {
   let total = -1;
   let told = -1; // the total that was told last
   let expected = 0;
-  let pointed = { level: NOTHING, node: 0 };
+  let pointed: Record<keyof typeof compactionFound, number> = { level: NOTHING, node: 0 };
   let direction = 1;
   let before = 0; // seconds at the last step of the animation
   let dropped = ''; // the name of the volume that takes the place of a shape
@@ -65,7 +61,7 @@ export function compaction(): Scene {
     const turn = ++making;
     const side = Number(text('size'));
     const shape = dropped ? shapes.length : shapes.findIndex((s) => s.value === text('shape'));
-    const answer = await host.job('compaction', [shape, side], { newest: 'compaction' });
+    const answer = await host.job('compaction', placed(volumeMake, { shape, side }), { newest: 'compaction' });
     if (turn !== making || host.gl.isContextLost()) return;
     host.time('build', answer.milliseconds);
     host.upload(() => {
@@ -220,7 +216,7 @@ export function compaction(): Scene {
     return true;
   }
 
-  function label(box: Box, words: string, where: 'above' | 'below' | 'middle') {
+  function label(box: Area, words: string, where: 'above' | 'below' | 'middle') {
     const element = host.overlay.appendChild(document.createElement('div'));
     element.className = `compaction-label${where === 'middle' ? ' compaction-middle' : ''}`;
     element.innerHTML = words;
@@ -231,10 +227,7 @@ export function compaction(): Scene {
 
   function showLabels() {
     const at = (module._compaction_layout!(size.width, size.height, size.ratio) >>> 0) / 4;
-    const boxes = Array.from({ length: levels() + 2 }, (_, i) => {
-      const [x, y, width, height] = module.HEAPF32.subarray(at + 4 * i, at + 4 * i + 4);
-      return { x: x!, y: y!, width: width!, height: height! };
-    });
+    const boxes = Array.from({ length: levels() + 2 }, (_, i) => named(compactionArea, module.HEAPF32.subarray(at + i * stride(compactionArea))));
     host.overlay.replaceChildren();
     const side = Number(text('size'));
     label(boxes[0]!, `<b>Slices</b> ${count(side ** 3)} cells`, 'above');
@@ -357,7 +350,7 @@ export function compaction(): Scene {
       const gone = event.type === 'leave' || event.type === 'cancel';
       if (!gone && !readable()) return false;
       const at = gone ? 0 : (module._compaction_at!(event.x, event.y) >>> 0) / 8;
-      pointed = gone ? { level: NOTHING, node: 0 } : { level: module.HEAPF64[at]!, node: module.HEAPF64[at + 1]! };
+      pointed = gone ? { level: NOTHING, node: 0 } : named(compactionFound, module.HEAPF64.subarray(at));
       if (event.type === 'click' && pointed.level !== NOTHING) {
         const key = keyNow();
         if (key >= 0 && (pointed.level === LIST || pointed.level === 0)) host.set('key', key);
@@ -392,7 +385,7 @@ export function compaction(): Scene {
       run();
       const at = module._compaction_check!() >>> 0;
       if (!at) throw new SceneError('There is no memory for the check, or the context is lost.');
-      const [listed, wrong, kept, found] = module.HEAPF64.subarray(at / 8, at / 8 + 4) as unknown as [number, number, number, number];
+      const { listed, wrong, kept, total: found } = named(compactionChecked, module.HEAPF64.subarray(at / 8));
       total = found;
       host.redraw();
       if (wrong || kept !== found) return `Wrong: ${count(wrong)} of ${count(listed)} entries differ from the CPU’s list of ${count(kept)}; the pyramid’s total is ${count(found)}.`;

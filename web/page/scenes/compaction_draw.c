@@ -123,7 +123,7 @@ static void draw_way(int64_t key, int32_t passed) {
     int32_t top = compaction_scene.info.levels, last = passed > top ? 0 : top - passed + 1;
     for (int edge = 0; edge < 2; edge++) {
         float width = (edge ? 1.5f : 4.5f) * compaction_placed.ratio;
-        compaction_box before = frame_of(-1, key);
+        compaction_box before = frame_of(COMPACTION_LEVEL_LIST, key);
         draw_frame(colors[edge], width, before);
         for (int32_t level = top; level >= last; level--) {
             compaction_box at = frame_of(level, steps[level].node);
@@ -143,7 +143,7 @@ static void draw_empty(compaction_box b) {
 
 // Draws the picture for a canvas so high, with so many levels: -1 only the samples that are inside, 0 the cells that
 // are kept, too; with the list or without; with `way` levels of a key's way from the top, unless the key is negative.
-// What is pointed at is framed: a node of a level, an entry of the list (level -1) or nothing (-2).
+// What is pointed at is framed: a node of a level, an entry of the list or nothing (compaction_level).
 PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key, int way, int level, double node) {
     const compaction* c = &compaction_scene;
     canvas_height = height;
@@ -162,7 +162,7 @@ PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key
     for (int32_t i = levels < 0 ? 1 : levels + 1; i <= c->info.levels; i++) draw_empty(compaction_placed.level[i]);
     if (!listed) draw_empty(compaction_list_box(c->listed));
     if (key >= 0 && c->flags) draw_way((int64_t)key, way);
-    if (level == -1 || (level >= 0 && level <= levels))
+    if (level == COMPACTION_LEVEL_LIST || (level >= 0 && level <= levels))
         for (int edge = 0; edge < 2; edge++)
             draw_frame(page_colors[edge ? 3 : 0], (edge ? 2.0f : 5.0f) * compaction_placed.ratio,
                        frame_of(level, (int64_t)node));

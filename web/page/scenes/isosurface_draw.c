@@ -79,19 +79,18 @@ PAGE_EXPORT sap_status isosurface_mesh(const float* positions, const float* norm
                : SAP_OK;
 }
 
-// The surface of the held volume, made by the GPU. Answer: the places of positions, normals and triangles in memory,
-// which stay until the next call, and how many vertices and triangles; NULL on failure.
+// The surface of the held volume, made by the GPU (isosurface_made), which stays until the next call; NULL on failure.
 PAGE_EXPORT double* isosurface_on_gpu(double level, int low_inside) {
-    static double answer[5];
+    static double answer[ISOSURFACE_MADE_FIELDS];
     sap_isosurface_free(scene.made);
     scene.made = NULL;
     if (isosurface_extract(page_gl(), level, low_inside != 0, &scene.made) != SAP_OK) return NULL;
     const sap_mesh* mesh = &scene.made->mesh;
-    answer[0] = (double)(uintptr_t)mesh->vertices;
-    answer[1] = (double)(uintptr_t)scene.made->normals;
-    answer[2] = (double)(uintptr_t)mesh->triangles;
-    answer[3] = (double)mesh->vertex_count;
-    answer[4] = (double)mesh->triangle_count;
+    answer[ISOSURFACE_MADE_POSITIONS] = (double)(uintptr_t)mesh->vertices;
+    answer[ISOSURFACE_MADE_NORMALS] = (double)(uintptr_t)scene.made->normals;
+    answer[ISOSURFACE_MADE_TRIANGLES] = (double)(uintptr_t)mesh->triangles;
+    answer[ISOSURFACE_MADE_VERTEX_COUNT] = (double)mesh->vertex_count;
+    answer[ISOSURFACE_MADE_TRIANGLE_COUNT] = (double)mesh->triangle_count;
     return answer;
 }
 

@@ -1,8 +1,10 @@
 // Rays: a mesh traced through its tree in fragment shaders, with shadows, mirrors and glass.
+import { pageFile, raysAsk, raysBuilt, raysChecked, raysMake } from '../fields.js';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
+import { named, placed } from '../shell/named.js';
 
 const HOTTEST = 160; // nodes that are drawn brightest
 const MOST_PITCH = 1.5; // radians: a little less than upright
@@ -96,7 +98,7 @@ class Rays implements Scene {
   // ---- The mesh
 
   private make(): Promise<void> {
-    return this.ask('rays_make', [this.host.values['triangles'] as number], [], '');
+    return this.ask('rays_make', placed(raysMake, { triangles: this.host.values['triangles'] as number }), [], '');
   }
 
   // What the controls ask for, from the worker if it has that.
@@ -107,11 +109,11 @@ class Rays implements Scene {
     return there ? this.ask('rays_again', []) : this.make();
   }
 
-  // A job of rays_build.c, whose answer are a tree and its mesh.
+  // A job of rays_build.c, whose answer are a tree and its mesh; `numbers` are its own ones.
   private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = [], file = this.file): Promise<void> {
     const { host } = this;
-    const quality = host.values['quality'] === 'fast' ? 1 : 0;
-    const answer = await host.job(name, [quality, ...numbers], { buffers, transfer: buffers, newest: 'rays' });
+    const asked = placed(raysAsk, { fast: host.values['quality'] === 'fast' ? 1 : 0 }, [...numbers]);
+    const answer = await host.job(name, asked, { buffers, transfer: buffers, newest: 'rays' });
     this.made = true;
     this.file = file;
     this.cut = host.values['triangles'] as number;
@@ -122,10 +124,10 @@ class Rays implements Scene {
     const { host } = this;
     this.drawing = false;
     if (host.gl.isContextLost()) return;
-    const [milliseconds = 0, triangles = 0] = answer.numbers;
+    const { milliseconds, triangles } = named(raysBuilt, answer.numbers);
     this.made = true;
     host.time('build', milliseconds);
-    host.upload(() => runJob(host.module, 'rays_take', [...answer.numbers.subarray(5, 11)], answer.buffers));
+    host.upload(() => runJob(host.module, 'rays_take', [...answer.numbers], answer.buffers));
     this.triangles = triangles;
     this.again(false);
   }
@@ -144,7 +146,7 @@ class Rays implements Scene {
   async drop(name: string, bytes: ArrayBuffer): Promise<void> {
     const text = new TextEncoder().encode(`${name}\0`);
     try {
-      await this.ask('rays_read', [], [bytes, text.buffer as ArrayBuffer], name);
+      await this.ask('rays_read', [], placed(pageFile, { bytes, name: text.buffer as ArrayBuffer }), name);
     } catch (error) {
       if (error instanceof Superseded) throw error;
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
@@ -314,7 +316,7 @@ class Rays implements Scene {
     const pixels = Int32Array.from({ length: samples }, () => Math.floor(Math.random() * this.width * this.height));
     const buffers = await this.probe(pixels);
     const { numbers } = await this.host.job('rays_check', [], { buffers, transfer: buffers });
-    const [same = 0, near = 0, all = 0, shadows = 0, allShadows = 0] = numbers;
+    const { same, near, rays: all, shadowsSame: shadows, shadows: allShadows } = named(raysChecked, numbers);
     const truth = `the triangle that brute force over all ${count(this.triangles)} finds, or none`;
     const dark = `${count(allShadows)} rays from there to the lamp`;
     const beside = near ? `, ${count(near)} of them within rounding of an edge` : '';

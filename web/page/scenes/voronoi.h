@@ -4,6 +4,7 @@
 #define SAPWOOD_PAGE_VORONOI_H
 
 #include "page.h"
+#include "scenes/voronoi_fields.h"
 #include <sapwood/gl.h>
 
 enum {
