@@ -59,7 +59,7 @@ void page_rectangle(GLuint program, const int32_t rectangle[4]);
 void page_texture(GLuint program, const char* name, int unit, GLenum kind, GLuint texture);
 // A place for a uniform, of the current program.
 GLint page_uniform(GLuint program, const char* name);
-// The theme: red, green, blue of paper, ink, muted, accent; 0 … 1.
-extern float page_colors[4][3];
+// The theme (enum page_color): red, green, blue of each; 0 … 1.
+extern float page_colors[PAGE_COLOR_FIELDS][3];
 
 #endif

@@ -1,7 +1,7 @@
 // Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
 // sums over them, and what a key meets on its way down.
 import './compaction.css';
-import { compactionArea, compactionChecked, compactionFound, compactionLevel, volumeMake } from '../fields.js';
+import { compactionArea, compactionChecked, compactionFound, compactionLevel, volumeMake, volumeShape } from '../fields.js';
 import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
 import { count, follow, items, plural } from './compaction_way.js';
 import { Superseded } from '../shell/jobs.js';
@@ -16,7 +16,7 @@ export const shapes = [
   { value: 'metaballs', label: 'Metaballs' },
   { value: 'asteroid', label: 'Asteroid' },
   { value: 'sextic', label: 'Barth’s sextic' },
-] as const;
+] as const satisfies readonly { value: Exclude<keyof typeof volumeShape, 'dropped'>; label: string }[];
 const forms = ['vec4', 'plain', 'float'] as const;
 
 const { list: LIST, nothing: NOTHING } = compactionLevel;
@@ -60,7 +60,7 @@ export function compaction(): Scene {
   async function makeVolume() {
     const turn = ++making;
     const side = Number(text('size'));
-    const shape = dropped ? shapes.length : shapes.findIndex((s) => s.value === text('shape'));
+    const shape = volumeShape[dropped ? 'dropped' : (text('shape') as keyof typeof volumeShape)];
     const answer = await host.job('compaction', placed(volumeMake, { shape, side }), { newest: 'compaction' });
     if (turn !== making || host.gl.isContextLost()) return;
     host.time('build', answer.milliseconds);

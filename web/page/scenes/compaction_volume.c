@@ -62,15 +62,14 @@ static void resample(int side, float* values) {
             }
 }
 
-// Job: the samples of a shape, or, for the number after the last one, of the volume that was dropped
-// (volume_make).
+// Job: the samples of a shape (volume_make).
 PAGE_EXPORT sap_status job_compaction(page_job* job) {
     int side = (int)job->number[VOLUME_MAKE_SIDE];
-    page_shape shape = (page_shape)job->number[VOLUME_MAKE_SHAPE];
-    if (shape == PAGE_SHAPES && !dropped) return page_fail(SAP_ERROR_ARGUMENT, "No volume has been dropped.");
+    enum volume_shape shape = (enum volume_shape)job->number[VOLUME_MAKE_SHAPE];
+    if (shape == VOLUME_SHAPE_DROPPED && !dropped) return page_fail(SAP_ERROR_ARGUMENT, "No volume has been dropped.");
     float* values = page_answer(job, sizeof *values * (size_t)side * (size_t)side * (size_t)side);
     if (!values) return SAP_ERROR_MEMORY;
-    if (shape == PAGE_SHAPES)
+    if (shape == VOLUME_SHAPE_DROPPED)
         resample(side, values);
     else
         page_volume_fill(shape, side, values);

@@ -47,7 +47,7 @@ PAGE_EXPORT sap_status job_isosurface_make(page_job* job) {
     int64_t side = (int64_t)job->number[VOLUME_MAKE_SIDE];
     float* values = malloc(sizeof *values * (size_t)(side * side * side));
     if (!values) return page_fail(SAP_ERROR_MEMORY, "There is no memory for %lld samples cubed.", (long long)side);
-    page_volume_fill((page_shape)job->number[VOLUME_MAKE_SHAPE], (int)side, values);
+    page_volume_fill((enum volume_shape)job->number[VOLUME_MAKE_SHAPE], (int)side, values);
     hold(values, (int64_t[3]){side, side, side}, SAP_VOXEL_F32);
     page_volume_facts facts;
     sap_status status = page_volume_describe(&isosurface_held.volume, &facts);

@@ -1,6 +1,6 @@
 // Isosurface: the surface of a volume at a level that moves, by marching cubes in the worker or on the GPU.
 import './isosurface.css';
-import { isosurfaceAsk, isosurfaceBuffer, isosurfaceChecked, isosurfaceFacts, isosurfaceMade, isosurfaceOther, volumeMake } from '../fields.js';
+import { isosurfaceAsk, isosurfaceBuffer, isosurfaceChecked, isosurfaceFacts, isosurfaceMade, isosurfaceOther, volumeMake, volumeShape } from '../fields.js';
 import { shapes } from './compaction.js';
 import { count } from './compaction_way.js';
 import { Orbit } from './orbit.js';
@@ -64,10 +64,10 @@ export function isosurface(): Scene {
   // ---- Volumes
 
   async function makeVolume(): Promise<void> {
-    const shape = shapes.findIndex((s) => s.value === text('shape'));
+    const { value, label } = shapes.find((s) => s.value === text('shape'))!;
     const side = Number(text('size'));
     host.say(`Making ${side}³ samples …`);
-    await take(await host.job('isosurface_make', placed(volumeMake, { shape, side }), { newest: 'volume' }), shapes[shape]!.label);
+    await take(await host.job('isosurface_make', placed(volumeMake, { shape: volumeShape[value], side }), { newest: 'volume' }), label);
   }
 
   async function readVolume(file: VolumeFile, raw: RawForm): Promise<void> {

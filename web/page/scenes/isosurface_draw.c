@@ -184,9 +184,9 @@ static void use(GLuint program, bool facets, int colors) {
     glUseProgram(program);
     glUniformMatrix4fv(page_uniform(program, "project"), 1, GL_FALSE, scene.project);
     glUniform3fv(page_uniform(program, "eye"), 1, scene.eye);
-    glUniform3fv(page_uniform(program, "paper"), 1, page_colors[0]);
-    glUniform3fv(page_uniform(program, "ink"), 1, page_colors[1]);
-    glUniform3fv(page_uniform(program, "accent"), 1, page_colors[3]);
+    glUniform3fv(page_uniform(program, "paper"), 1, page_colors[PAGE_COLOR_PAPER]);
+    glUniform3fv(page_uniform(program, "ink"), 1, page_colors[PAGE_COLOR_INK]);
+    glUniform3fv(page_uniform(program, "accent"), 1, page_colors[PAGE_COLOR_ACCENT]);
     glUniform3f(page_uniform(program, "middle"), 0.5f * scene.to[0], 0.5f * scene.to[1], 0.5f * scene.to[2]);
     glUniform1f(page_uniform(program, "size"), size);
     glUniform1i(page_uniform(program, "facets"), facets);
@@ -199,7 +199,8 @@ static void begin(bool box) {
     glEnable(GL_DEPTH_TEST);
     glDepthMask(GL_TRUE);
     glDepthFunc(GL_LESS);
-    glClearColor(page_colors[0][0], page_colors[0][1], page_colors[0][2], 1);
+    glClearColor(page_colors[PAGE_COLOR_PAPER][0], page_colors[PAGE_COLOR_PAPER][1], page_colors[PAGE_COLOR_PAPER][2],
+                 1);
     glClearDepthf(1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     if (!box) return;

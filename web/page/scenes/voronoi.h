@@ -13,8 +13,6 @@ enum {
     VORONOI_CHOSEN = 9      // sites that are pointed at: the nearest and its neighbours
 };
 
-typedef enum voronoi_view { VORONOI_CELLS, VORONOI_DISTANCES, VORONOI_EDGES, VORONOI_WORK } voronoi_view;
-
 // The scene on the page's thread.
 typedef struct voronoi_scene {
     int32_t width, height;  // of the picture
@@ -31,8 +29,8 @@ typedef struct voronoi_scene {
     int32_t chosen[VORONOI_CHOSEN];
     int chosen_count;
     double pointer[2]; // where the sites were asked for
-    int view;
-    int levels; // of the tree to be drawn over it
+    int view;          // of voronoi_view
+    int levels;        // of the tree to be drawn over it
     bool dots;
     double ratio; // pixels of the picture a pixel of the page
 } voronoi_scene;

@@ -1,7 +1,7 @@
 // Voronoi: which of many sites is nearest to each pixel.
 import './voronoi.css';
 import {
-  pageFile, voronoiAsk, voronoiBuilt, voronoiChange, voronoiCheck, voronoiChecked, voronoiChoice, voronoiChoose, voronoiChosen, voronoiEdit, voronoiMake, voronoiRead,
+  pageFile, voronoiAsk, voronoiBuilt, voronoiChange, voronoiCheck, voronoiChecked, voronoiChoice, voronoiChoose, voronoiChosen, voronoiEdit, voronoiFamily, voronoiMake, voronoiRead, voronoiView,
 } from '../fields.js';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
@@ -10,8 +10,6 @@ import { Superseded } from '../shell/jobs.js';
 import { named, placed, stride } from '../shell/named.js';
 import { controls } from './voronoi_controls.js';
 
-const families = ['uniform', 'clusters', 'circle', 'grid', 'duplicates'];
-const views = ['cells', 'distance', 'edges', 'work'];
 const REACH = 14; // CSS pixels from a site within which it is taken hold of
 const count = (value: number): string => value.toLocaleString('en');
 
@@ -115,7 +113,7 @@ class Voronoi implements Scene {
     const { values } = this.host;
     this.made = this.recipe();
     await this.ask('voronoi_make', placed(voronoiMake, {
-      family: families.indexOf(values['family'] as string), sites: values['sites'] as number, aspect: this.aspect, seed: values['seed'] as number,
+      family: voronoiFamily[values['family'] as keyof typeof voronoiFamily], sites: values['sites'] as number, aspect: this.aspect, seed: values['seed'] as number,
     }));
   }
 
@@ -283,9 +281,9 @@ class Voronoi implements Scene {
 
   frame(share: number): boolean {
     const { module, values } = this.host;
-    const view = this.compact && values['view'] === 'work' ? 'cells' : (values['view'] as string);
+    const view = this.compact && values['view'] === 'work' ? 'cells' : (values['view'] as keyof typeof voronoiView);
     const [left, top] = this.corner();
-    module._voronoi_show!(views.indexOf(view), values['levels'] as number, values['dots'] ? 1 : 0);
+    module._voronoi_show!(voronoiView[view], values['levels'] as number, values['dots'] ? 1 : 0);
     if (this.fresh) {
       module._voronoi_look!(this.width, this.height, this.ratio, left, top, this.step(), this.aspect);
       module._voronoi_begin!(share, values['walk'] === 'stack' ? 1 : 0, view === 'work' ? 1 : 0);

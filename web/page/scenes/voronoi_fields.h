@@ -8,10 +8,17 @@
 // and whether the compact form is wanted.
 enum voronoi_ask { VORONOI_ASK_SECONDS, VORONOI_ASK_COMPACT, VORONOI_ASK_FIELDS };
 enum voronoi_make {
-    VORONOI_MAKE_FAMILY = VORONOI_ASK_FIELDS,
+    VORONOI_MAKE_FAMILY = VORONOI_ASK_FIELDS, // of voronoi_family
     VORONOI_MAKE_SITES,
     VORONOI_MAKE_ASPECT, // width of the field, whose height is 1
     VORONOI_MAKE_SEED
+};
+enum voronoi_family {
+    VORONOI_FAMILY_UNIFORM,
+    VORONOI_FAMILY_CLUSTERS,
+    VORONOI_FAMILY_CIRCLE,
+    VORONOI_FAMILY_GRID,
+    VORONOI_FAMILY_DUPLICATES
 };
 enum voronoi_edit {
     VORONOI_EDIT_CHANGE = VORONOI_ASK_FIELDS, // of voronoi_change
@@ -46,6 +53,9 @@ enum voronoi_checked {
 };
 
 // ---- On the page's thread
+
+// What voronoi_show is to show; voronoi_paint.glsl knows the numbers.
+enum voronoi_view { VORONOI_VIEW_CELLS, VORONOI_VIEW_DISTANCE, VORONOI_VIEW_EDGES, VORONOI_VIEW_WORK };
 
 // voronoi_choose: the sites nearest to a place, how many (0: none).
 enum voronoi_choose { VORONOI_CHOOSE_X, VORONOI_CHOOSE_Y, VORONOI_CHOOSE_COUNT };

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum family { UNIFORM, CLUSTERS, CIRCLE, GRID, DUPLICATES } family;
-
 static struct {
     float* still;   // [2*count] where sites are at the time 0
     float* moved;   // [2*count] where they are now
@@ -66,27 +64,27 @@ static void put_clusters(uint64_t* chance) {
     }
 }
 
-static void put_family(family which, uint64_t seed) {
+static void put_family(enum voronoi_family which, uint64_t seed) {
     uint64_t chance = mixed(seed) + (uint64_t)which;
     const int64_t columns = (int64_t)fmax(1, ceil(sqrt((double)field.count * field.aspect)));
     const int64_t rows = (field.count + columns - 1) / columns;
-    if (which == CLUSTERS) {
+    if (which == VORONOI_FAMILY_CLUSTERS) {
         put_clusters(&chance);
         return;
     }
     for (int64_t i = 0; i < field.count; i++) {
         double x = field.aspect * part(&chance), y = part(&chance);
-        if (which == CIRCLE) {
+        if (which == VORONOI_FAMILY_CIRCLE) {
             double angle = 6.283185307179586 * (double)i / (double)field.count;
             double radius = 0.4 * fmin(1, field.aspect);
             x = 0.5 * field.aspect + radius * cos(angle);
             y = 0.5 + radius * sin(angle);
-        } else if (which == GRID) {
+        } else if (which == VORONOI_FAMILY_GRID) {
             x = field.aspect * ((double)(i % columns) + 0.5) / (double)columns;
             y = ((double)(i / columns) + 0.5) / (double)rows;
         }
         put(i, x, y);
-        if (which == DUPLICATES && i >= (field.count + 7) / 8) { // every place eight times
+        if (which == VORONOI_FAMILY_DUPLICATES && i >= (field.count + 7) / 8) { // every place eight times
             int64_t first = i % ((field.count + 7) / 8);
             put(i, (double)field.still[2 * first], (double)field.still[2 * first + 1]);
         }
@@ -194,7 +192,7 @@ PAGE_EXPORT sap_status job_voronoi_make(page_job* job) {
     if (!make_room(count)) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f sites.", (double)count);
     field.count = count;
     field.aspect = number[VORONOI_MAKE_ASPECT];
-    put_family((family)(int)number[VORONOI_MAKE_FAMILY], (uint64_t)number[VORONOI_MAKE_SEED]);
+    put_family((enum voronoi_family)number[VORONOI_MAKE_FAMILY], (uint64_t)number[VORONOI_MAKE_SEED]);
     number_orbits();
     return answer(job);
 }
