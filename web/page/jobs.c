@@ -15,7 +15,7 @@ PAGE_EXPORT page_job* page_job_begin(void) {
     return &job;
 }
 
-PAGE_EXPORT const char* page_sentence(void) { return sentence[0] ? sentence : "It failed without a word."; }
+PAGE_EXPORT const char* page_sentence(void) { return sentence[0] ? sentence : "It failed for an unknown reason."; }
 
 sap_status page_fail(sap_status status, const char* format, ...) {
     va_list values;

@@ -222,7 +222,7 @@ export function isosurface(): Scene {
   return {
     name: 'isosurface',
     title: 'Isosurface',
-    about: 'Where a volume’s values pass a level: marching cubes over the cells that a compaction leaves. Drop a volume of your own.',
+    about: 'The surface where a volume’s values pass a level: marching cubes over the cells that a compaction leaves. Drop a volume of your own.',
     keys: [
       ['drag', 'turn; with shift or two fingers move'],
       ['wheel, pinch', 'nearer, farther'],
@@ -242,8 +242,8 @@ export function isosurface(): Scene {
       { kind: 'switch', id: 'wander', label: 'Move the level', key: 'm', initial: false, help: 'The level goes up and down, unless the page is paused.' },
       { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'gyroid', options: shapes, group: 'Volume' },
       { kind: 'choice', id: 'size', label: 'Samples', initial: '128', group: 'Volume', options: ['64', '128', '192', '256'].map((value) => ({ value, label: `${value}³` })) },
-      { kind: 'switch', id: 'low', label: 'Low values are inside', initial: false, group: 'Volume', help: 'As of signed distances; else high values are.' },
-      { kind: 'choice', id: 'by', label: 'Made by', key: 'g', initial: 'cpu', group: 'Mesh', options: [{ value: 'cpu', label: 'CPU, worker' }, { value: 'gpu', label: 'GPU, shaders' }], help: 'Marching cubes in WebAssembly, which was the quicker wherever it was measured, or by histopyramids in fragment shaders.' },
+      { kind: 'switch', id: 'low', label: 'Low values are inside', initial: false, group: 'Volume', help: 'As for signed distances; otherwise high values are inside.' },
+      { kind: 'choice', id: 'by', label: 'Made by', key: 'g', initial: 'cpu', group: 'Mesh', options: [{ value: 'cpu', label: 'CPU, worker' }, { value: 'gpu', label: 'GPU, shaders' }], help: 'Marching cubes in WebAssembly, which was faster wherever it was measured, or by histopyramids in fragment shaders.' },
       { kind: 'choice', id: 'color', label: 'Colour', key: 'c', initial: 'body', group: 'Mesh', options: [{ value: 'body', label: 'Body' }, { value: 'normals', label: 'Normals' }] },
       { kind: 'switch', id: 'facets', label: 'Facets', key: 'f', initial: false, group: 'Mesh', help: 'Every triangle by itself.' },
       { kind: 'switch', id: 'box', label: 'Edges of the volume', key: 'b', initial: false, group: 'Mesh' },

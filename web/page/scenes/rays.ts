@@ -17,14 +17,14 @@ const controls: readonly Control[] = [
   { kind: 'choice', id: 'mesh', label: 'Mesh', initial: 'knot', group: 'Mesh', help: 'The built-in one, or the file that was opened last',
     options: [{ value: 'knot', label: 'Knot' }, { value: 'file', label: 'File' }] },
   { kind: 'slider', id: 'triangles', label: 'Triangles', least: 1000, most: 1000000, initial: 50000, logarithmic: true, group: 'Mesh',
-    shown: (v) => v['mesh'] === 'knot', help: 'How finely the built-in mesh is cut' },
+    shown: (v) => v['mesh'] === 'knot', help: 'How many triangles the built-in mesh has, about' },
   { kind: 'choice', id: 'up', label: 'Upwards', initial: 'y', group: 'Mesh', shown: (v) => v['mesh'] === 'file', help: 'Which axis of the file points up',
     options: [{ value: 'y', label: 'y' }, { value: 'z', label: 'z' }] },
   { kind: 'choice', id: 'quality', label: 'Tree', initial: 'high', group: 'Mesh', key: 'q',
     help: 'How much work goes into the tree; the picture is the same',
     options: [{ value: 'high', label: 'Best' }, { value: 'fast', label: 'Quick' }] },
   { kind: 'choice', id: 'view', label: 'Show', initial: 'picture', group: 'Picture', key: 'c',
-    help: 'Nodes are those of the tree that a pixel’s ray looks at',
+    help: 'Nodes is how many nodes of the tree a pixel’s ray visits',
     options: [{ value: 'picture', label: 'Picture' }, { value: 'nodes', label: 'Nodes' }] },
   { kind: 'choice', id: 'light', label: 'Light', initial: 'sharp', group: 'Picture', key: 'l', shown: lit,
     help: 'A lamp of one point, or a wide one and the light of the whole sky, which takes many rays',
@@ -32,10 +32,10 @@ const controls: readonly Control[] = [
   { kind: 'switch', id: 'shadows', label: 'Shadows', initial: true, group: 'Picture', key: 'h', shown: lit },
   { kind: 'switch', id: 'mirrors', label: 'Reflections', initial: true, group: 'Picture', key: 'r', shown: lit, help: 'Mirrors and glass' },
   { kind: 'slider', id: 'bounces', label: 'Bounces', least: 1, most: 8, initial: 4, group: 'Picture', shown: (v) => lit(v) && v['mirrors'] === true,
-    help: 'How often light is mirrored, refracted or scattered on its way' },
+    help: 'How often light is reflected, refracted or scattered on its way' },
   { kind: 'switch', id: 'smooth', label: 'Smooth surfaces', initial: true, group: 'Picture', key: 'f', shown: lit },
   { kind: 'slider', id: 'samples', label: 'Rays a pixel', least: 1, most: 256, initial: 4, logarithmic: true, group: 'Picture',
-    help: 'How long the picture gets better while nothing moves' },
+    help: 'How many rays each pixel gets while nothing moves' },
   { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture' },
   { kind: 'hidden', id: 'yaw', initial: 0.5 },
   { kind: 'hidden', id: 'pitch', initial: 0.3 },
@@ -45,7 +45,7 @@ const controls: readonly Control[] = [
 class Rays implements Scene {
   readonly name = 'rays';
   readonly title = 'Rays';
-  readonly about = 'Every pixel sends a ray through a k-d tree over the triangles of a mesh, in a fragment shader: to what is seen, from there to the lamp, and on to what is mirrored. The tree is built in the background.';
+  readonly about = 'Every pixel sends rays through a k-d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The tree is built in the background.';
   readonly keys = [
     ['drag, arrows', 'turn around the mesh'], ['wheel, pinch', 'zoom'], ['+  −', 'zoom'], ['Home', 'the whole view'],
   ] as const;

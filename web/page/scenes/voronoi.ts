@@ -18,7 +18,7 @@ type Chosen = Record<keyof typeof voronoiChosen, number>;
 class Voronoi implements Scene {
   readonly name = 'voronoi';
   readonly title = 'Voronoi';
-  readonly about = 'Every pixel looks for its nearest point in a k‑d tree, in a fragment shader. The tree is built in the background, for each picture anew while points move.';
+  readonly about = 'Every pixel looks for its nearest point in a k‑d tree, in a fragment shader. The tree is built in the background, anew for each picture while points move.';
   readonly keys = [
     ['drag', 'a site, or the view'], ['wheel, pinch', 'zoom'], ['Shift + click', 'add a site'], ['right click', 'delete a site'],
     ['arrows', 'move the cross hairs'], ['Enter', 'add a site there'], ['Delete', 'delete the nearest'],
@@ -149,7 +149,7 @@ class Voronoi implements Scene {
     if (!this.total) {
       clearTimeout(this.sayTimer);
       this.label.hidden = this.cross.hidden = true;
-      this.host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
+      this.host.nothing('There are no sites. Press Enter on the picture, or Shift and click, to add one.');
       return;
     }
     this.fresh = true;
