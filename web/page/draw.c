@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-float page_colors[4][3];
+float page_colors[PAGE_COLOR_FIELDS][3];
 
 PAGE_EXPORT void page_color(int which, double red, double green, double blue) {
     page_colors[which][0] = (float)red;

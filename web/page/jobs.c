@@ -15,7 +15,7 @@ PAGE_EXPORT page_job* page_job_begin(void) {
     return &job;
 }
 
-PAGE_EXPORT const char* page_sentence(void) { return sentence[0] ? sentence : "It failed without a word."; }
+PAGE_EXPORT const char* page_sentence(void) { return sentence[0] ? sentence : "It failed for an unknown reason."; }
 
 sap_status page_fail(sap_status status, const char* format, ...) {
     va_list values;
@@ -37,8 +37,8 @@ PAGE_EXPORT void* page_allocate(size_t bytes) {
 
 void* page_answer(page_job* answered, size_t bytes) {
     int i = 0;
-    while (i < PAGE_BUFFERS && answered->out[i]) i++;
-    void* memory = i < PAGE_BUFFERS && bytes <= UINT32_MAX ? page_allocate(bytes) : NULL;
+    while (i < PAGE_MOST_BUFFERS && answered->out[i]) i++;
+    void* memory = i < PAGE_MOST_BUFFERS && bytes <= UINT32_MAX ? page_allocate(bytes) : NULL;
     if (!memory) {
         page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f MB.", (double)bytes / 1e6);
         return NULL;

@@ -6,6 +6,7 @@
 #ifndef SAPWOOD_PAGE_H
 #define SAPWOOD_PAGE_H
 
+#include "fields.h"
 #include <GLES3/gl3.h>
 #include <emscripten.h>
 #include <sapwood/sapwood.h>
@@ -14,17 +15,15 @@
 
 // ---- Jobs (jobs.c).
 
-enum { PAGE_NUMBERS = 64, PAGE_BUFFERS = 8 };
-
-// A call's input and answer; shell/module.ts knows the layout. Input buffers are freed after the call, but for those
-// whose `in` the job sets to NULL: they are its own then (page_allocate's). What stands in `out` is copied away and
-// freed.
+// A call's input and answer; shell/module.ts knows the layout. What stands where the headers *fields.h say (fields.h).
+// Input buffers are freed after the call, but for those whose `in` the job sets to NULL: they are its own then
+// (page_allocate's). What stands in `out` is copied away and freed.
 typedef struct page_job {
-    double number[PAGE_NUMBERS]; // arguments; afterwards the answer's
-    void* in[PAGE_BUFFERS];
-    uint32_t in_bytes[PAGE_BUFFERS];
-    void* out[PAGE_BUFFERS];
-    uint32_t out_bytes[PAGE_BUFFERS];
+    double number[PAGE_MOST_NUMBERS]; // arguments; afterwards the answer's
+    void* in[PAGE_MOST_BUFFERS];
+    uint32_t in_bytes[PAGE_MOST_BUFFERS];
+    void* out[PAGE_MOST_BUFFERS];
+    uint32_t out_bytes[PAGE_MOST_BUFFERS];
 } page_job;
 
 // Memory at a multiple of 64, as saved trees want it, for free(); NULL: there is none.
@@ -60,7 +59,7 @@ void page_rectangle(GLuint program, const int32_t rectangle[4]);
 void page_texture(GLuint program, const char* name, int unit, GLenum kind, GLuint texture);
 // A place for a uniform, of the current program.
 GLint page_uniform(GLuint program, const char* name);
-// The theme: red, green, blue of paper, ink, muted, accent; 0 … 1.
-extern float page_colors[4][3];
+// The theme (enum page_color): red, green, blue of each; 0 … 1.
+extern float page_colors[PAGE_COLOR_FIELDS][3];
 
 #endif

@@ -362,7 +362,7 @@ inBrowser('swiftshader', (tab, browser) => {
     }
     const bad = [
       [{ name: 'sites.png', text: 'x' }, /sites\.png: this scene reads CSV/],
-      [{ name: 'sites', text: 'x' }, /the name says nothing/],
+      [{ name: 'sites', text: 'x' }, /the name has no suffix/],
       [{ name: 'empty.csv', text: '' }, /empty\.csv is empty/],
       [{ name: 'huge.csv', gigabytes: 1 }, /huge\.csv has 1\.0 GB/],
       [{ name: 'words.csv', text: 'not,a\nlist,of points' }, /^words\.csv: /],

@@ -183,17 +183,17 @@ void compaction_walk(int64_t key, compaction_step steps[COMPACTION_LEVELS]) {
     }
 }
 
-// For JavaScript. Of a key, for each level from the top to 1: the node, what is left of the key, and the sums of its
-// four children; behind these the cell.
+// For JavaScript: a key's compaction_way at each level from the top to 1; behind these the cell.
 PAGE_EXPORT double* compaction_way(double key) {
-    static double numbers[6 * COMPACTION_LEVELS + 1];
+    static double numbers[COMPACTION_WAY_FIELDS * COMPACTION_LEVELS + 1];
     compaction_step steps[COMPACTION_LEVELS];
     double* to = numbers;
     compaction_walk((int64_t)key, steps);
-    for (int32_t level = compaction_scene.info.levels; level > 0; level--) {
-        *to++ = (double)steps[level].node;
-        *to++ = (double)steps[level].rest;
-        for (int child = 0; child < 4; child++) *to++ = compaction_sum(level - 1, 4 * steps[level].node + child);
+    for (int32_t level = compaction_scene.info.levels; level > 0; level--, to += COMPACTION_WAY_FIELDS) {
+        to[COMPACTION_WAY_NODE] = (double)steps[level].node;
+        to[COMPACTION_WAY_KEY] = (double)steps[level].rest;
+        for (int child = 0; child < 4; child++)
+            to[COMPACTION_WAY_CHILD_0 + child] = compaction_sum(level - 1, 4 * steps[level].node + child);
     }
     *to = (double)steps[0].node;
     return numbers;

@@ -3,6 +3,7 @@
 #define SAPWOOD_PAGE_COMPACTION_H
 
 #include "../page.h"
+#include "compaction_fields.h"
 
 enum { COMPACTION_LEVELS = 17 };
 
@@ -55,7 +56,7 @@ typedef struct compaction_layout_plan {
 extern compaction_layout_plan compaction_placed;
 // Chooses the list's scale for what is listed now.
 void compaction_place_list(void);
-// Where a node stands in its level's picture; of level 0 a cell; of -1 an entry of the list.
+// Where a node stands in its level's picture; of level 0 a cell; of COMPACTION_LEVEL_LIST an entry.
 compaction_box compaction_place(int32_t level, int64_t node);
 // As much of the list's room as so many outputs take.
 compaction_box compaction_list_box(int64_t outputs);

@@ -1,10 +1,12 @@
 // Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
 // sums over them, and what a key meets on its way down.
 import './compaction.css';
+import { compactionArea, compactionChecked, compactionFound, compactionLevel, volumeMake, volumeShape } from '../fields.js';
 import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
 import { count, follow, items, plural } from './compaction_way.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
+import { named, placed, stride } from '../shell/named.js';
 import type { PageModule } from '../shell/module.js';
 import { SceneError } from '../shell/scene.js';
 import type { Host, Scene, ScenePointer, Value } from '../shell/scene.js';
@@ -14,18 +16,12 @@ export const shapes = [
   { value: 'metaballs', label: 'Metaballs' },
   { value: 'asteroid', label: 'Asteroid' },
   { value: 'sextic', label: 'Barth’s sextic' },
-] as const;
+] as const satisfies readonly { value: Exclude<keyof typeof volumeShape, 'dropped'>; label: string }[];
 const forms = ['vec4', 'plain', 'float'] as const;
 
-const LIST = -1; // for a level, where C tells what is pointed at
-const NOTHING = -2;
+const { list: LIST, nothing: NOTHING } = compactionLevel;
 const SECONDS_A_STEP = 1.2;
-interface Box {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
+type Area = Record<keyof typeof compactionArea, number>;
 
 export function compaction(): Scene {
   let host: Host;
@@ -38,7 +34,7 @@ export function compaction(): Scene {
   let total = -1;
   let told = -1; // the total that was told last
   let expected = 0;
-  let pointed = { level: NOTHING, node: 0 };
+  let pointed: Record<keyof typeof compactionFound, number> = { level: NOTHING, node: 0 };
   let direction = 1;
   let before = 0; // seconds at the last step of the animation
   let dropped = ''; // the name of the volume that takes the place of a shape
@@ -64,8 +60,8 @@ export function compaction(): Scene {
   async function makeVolume() {
     const turn = ++making;
     const side = Number(text('size'));
-    const shape = dropped ? shapes.length : shapes.findIndex((s) => s.value === text('shape'));
-    const answer = await host.job('compaction', [shape, side], { newest: 'compaction' });
+    const shape = volumeShape[dropped ? 'dropped' : (text('shape') as keyof typeof volumeShape)];
+    const answer = await host.job('compaction', placed(volumeMake, { shape, side }), { newest: 'compaction' });
     if (turn !== making || host.gl.isContextLost()) return;
     host.time('build', answer.milliseconds);
     host.upload(() => {
@@ -175,21 +171,21 @@ export function compaction(): Scene {
   function tellStep(): string {
     const { step, way: passed } = shown();
     const top = levels();
-    if (!steps()) return `${plural(total, 'cell')} kept. The level moves, and the list follows within a picture; ${text('total') === 'read' ? 'of all that only its length is read back' : 'nothing is read back'}.`;
+    if (!steps()) return `${plural(total, 'cell')} kept. The level moves, and every picture makes its list anew; ${text('total') === 'read' ? 'only its length is read back' : 'nothing is read back'}.`;
     if (step === 0) return 'A volume as slices, side by side in one texture. Bright samples are inside: at or above the level.';
-    if (step === 1) return 'Each cell asks whether the surface runs through it: whether some of its eight corners are inside, and not all. These cells are wanted, and scattered; their colour is their place in space.';
+    if (step === 1) return 'The surface runs through a cell if some of its eight corners are inside, and not all. These cells are kept; they lie scattered, and their colour is their place in space.';
     if (step === 2) return 'Level 1: every node is the sum of four cells in a row. The more of them are kept, the stronger its colour.';
     if (step <= top) return `Level ${step - 1}: sums of four nodes of level ${step - 2}, so of ${count(4 ** (step - 1))} cells.`;
-    if (step === top + 1) return `Level ${top} is a single node, the total: ${plural(total, 'cell')}. So long is the list.`;
+    if (step === top + 1) return `Level ${top} is a single node, the total: ${plural(total, 'cell')}. That is the length of the list.`;
     const key = keyNow();
     if (key < 0) return 'No cell is kept at this level: there is no key to follow.';
-    if (step === top + 2) return `Now every entry of the list looks for its cell, all at once. Entry ${count(key)} starts at the total with its number as key.`;
+    if (step === top + 2) return `Now all entries of the list look for their cells, in parallel. Entry ${count(key)} starts at the total with its number as key.`;
     if (step < lastStep() && passed <= top + 1) {
       const at = way(key).steps[passed - 2]!;
       const last = at.ahead + at.children[at.taken]! - 1;
       return `Of level ${at.level}’s four children the key ${count(at.key)} falls into number ${at.taken + 1}, which has ${count(at.ahead)} to ${count(last)}. Left of the key: ${count(at.key - at.ahead)}.`;
     }
-    return `Cell ${count(cellOf(key))} is found, and so is every other: the list, in the order of the cells, without a gap. Nothing was scattered; every entry read its way down.`;
+    return `Cell ${count(cellOf(key))} is found, and so is every other: the list has them in their order, without a gap. No shader wrote to a place of its own choice: every entry found its cell by reading.`;
   }
 
   function showWords() {
@@ -220,7 +216,7 @@ export function compaction(): Scene {
     return true;
   }
 
-  function label(box: Box, words: string, where: 'above' | 'below' | 'middle') {
+  function label(box: Area, words: string, where: 'above' | 'below' | 'middle') {
     const element = host.overlay.appendChild(document.createElement('div'));
     element.className = `compaction-label${where === 'middle' ? ' compaction-middle' : ''}`;
     element.innerHTML = words;
@@ -231,10 +227,7 @@ export function compaction(): Scene {
 
   function showLabels() {
     const at = (module._compaction_layout!(size.width, size.height, size.ratio) >>> 0) / 4;
-    const boxes = Array.from({ length: levels() + 2 }, (_, i) => {
-      const [x, y, width, height] = module.HEAPF32.subarray(at + 4 * i, at + 4 * i + 4);
-      return { x: x!, y: y!, width: width!, height: height! };
-    });
+    const boxes = Array.from({ length: levels() + 2 }, (_, i) => named(compactionArea, module.HEAPF32.subarray(at + i * stride(compactionArea))));
     host.overlay.replaceChildren();
     const side = Number(text('size'));
     label(boxes[0]!, `<b>Slices</b> ${count(side ** 3)} cells`, 'above');
@@ -267,14 +260,14 @@ export function compaction(): Scene {
     animated: true,
     share: { first: 1 << 19, least: 1 << 16, most: 1 << 24 }, // cells to mark
     controls: [
-      { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or the whole at once while the level moves.' },
+      { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or all at once while the level moves.' },
       { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: 21, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
       { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 128 ** 3, initial: 200, help: 'The entry of the list whose way is shown.' },
       { kind: 'slider', id: 'level', label: 'Level', least: -0.9, most: 0.9, step: 0.01, initial: 0, text: (v) => v.toFixed(2), help: 'Samples of at least this value are inside.' },
       { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'asteroid', options: shapes, group: 'Volume' },
       { kind: 'choice', id: 'size', label: 'Samples', initial: '64', group: 'Volume', options: ['16', '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
       { kind: 'choice', id: 'form', label: 'Form', key: 'f', initial: 'vec4', group: 'Pyramid', help: 'Running sums of four children in a texel, one sum a texel, or floats for GLSL ES 1.00.', options: [{ value: 'vec4', label: 'vec4' }, { value: 'plain', label: 'Plain' }, { value: 'float', label: 'Float' }] },
-      { kind: 'choice', id: 'total', label: 'Total', initial: 'read', group: 'Pyramid', help: 'Read back, which waits for the GPU; or so many expected as there were last and half as many again, which waits for nothing.', options: [{ value: 'read', label: 'Read' }, { value: 'expected', label: 'Expected' }] },
+      { kind: 'choice', id: 'total', label: 'Total', initial: 'read', group: 'Pyramid', help: 'Read back, which waits for the GPU; or expected to be at most one and a half times the last one, which does not wait.', options: [{ value: 'read', label: 'Read' }, { value: 'expected', label: 'Expected' }] },
     ],
 
     async start(given) {
@@ -357,7 +350,7 @@ export function compaction(): Scene {
       const gone = event.type === 'leave' || event.type === 'cancel';
       if (!gone && !readable()) return false;
       const at = gone ? 0 : (module._compaction_at!(event.x, event.y) >>> 0) / 8;
-      pointed = gone ? { level: NOTHING, node: 0 } : { level: module.HEAPF64[at]!, node: module.HEAPF64[at + 1]! };
+      pointed = gone ? { level: NOTHING, node: 0 } : named(compactionFound, module.HEAPF64.subarray(at));
       if (event.type === 'click' && pointed.level !== NOTHING) {
         const key = keyNow();
         if (key >= 0 && (pointed.level === LIST || pointed.level === 0)) host.set('key', key);
@@ -392,7 +385,7 @@ export function compaction(): Scene {
       run();
       const at = module._compaction_check!() >>> 0;
       if (!at) throw new SceneError('There is no memory for the check, or the context is lost.');
-      const [listed, wrong, kept, found] = module.HEAPF64.subarray(at / 8, at / 8 + 4) as unknown as [number, number, number, number];
+      const { listed, wrong, kept, total: found } = named(compactionChecked, module.HEAPF64.subarray(at / 8));
       total = found;
       host.redraw();
       if (wrong || kept !== found) return `Wrong: ${count(wrong)} of ${count(listed)} entries differ from the CPU’s list of ${count(kept)}; the pyramid’s total is ${count(found)}.`;

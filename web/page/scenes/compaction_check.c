@@ -42,9 +42,9 @@ static void read_list(const compaction* c, int64_t listed, int32_t* to) {
     free(read);
 }
 
-// Compares the list and the total with the CPU's. Answer: listed, wrong ones among them, the CPU's total, the GPU's.
+// Compares the list and the total with the CPU's. Answer: compaction_checked; NULL on failure.
 PAGE_EXPORT double* compaction_check(void) {
-    static double answer[4];
+    static double answer[COMPACTION_CHECKED_FIELDS];
     compaction* c = &compaction_scene;
     int64_t cells = compaction_nodes(0), kept = 0, wrong = 0, total = (int64_t)compaction_total();
     uint8_t* keep = malloc((size_t)cells);
@@ -62,9 +62,9 @@ PAGE_EXPORT double* compaction_check(void) {
     }
     free(keep);
     free(numbers);
-    answer[0] = (double)listed;
-    answer[1] = (double)wrong;
-    answer[2] = (double)kept;
-    answer[3] = (double)total;
+    answer[COMPACTION_CHECKED_LISTED] = (double)listed;
+    answer[COMPACTION_CHECKED_WRONG] = (double)wrong;
+    answer[COMPACTION_CHECKED_KEPT] = (double)kept;
+    answer[COMPACTION_CHECKED_TOTAL] = (double)total;
     return done ? answer : NULL;
 }

@@ -36,8 +36,8 @@ static GLuint use(int which) {
     GLuint program = programs[which];
     if (!program) return 0;
     glUseProgram(program);
-    const float* paper = page_colors[0];
-    const float* ink = page_colors[1];
+    const float* paper = page_colors[PAGE_COLOR_PAPER];
+    const float* ink = page_colors[PAGE_COLOR_INK];
     glUniform3fv(page_uniform(program, "paper"), 1, paper);
     glUniform3fv(page_uniform(program, "ink"), 1, ink);
     glUniform1f(page_uniform(program, "dark"), paper[1] < ink[1] ? 1 : 0);
@@ -74,7 +74,7 @@ static void draw_level(int32_t level) {
     glUniform4i(page_uniform(program, "place"), level, c->info.first_row[level], c->info.width[texture],
                 c->width * c->height);
     glUniform2f(page_uniform(program, "across"), (float)c->width / b.width, (float)c->width);
-    glUniform3fv(page_uniform(program, "accent"), 1, page_colors[3]);
+    glUniform3fv(page_uniform(program, "accent"), 1, page_colors[PAGE_COLOR_ACCENT]);
     fill(program, b, compaction_placed.scale);
 }
 
@@ -117,13 +117,13 @@ static void draw_frame(const float color[3], float width, compaction_box b) {
 // A key's way through so many levels from the top, and to the cell if all of them are passed. Every line has an edge in
 // the colour of the paper, to be seen on any ground.
 static void draw_way(int64_t key, int32_t passed) {
-    const float* const colors[2] = {page_colors[0], page_colors[1]};
+    const float* const colors[2] = {page_colors[PAGE_COLOR_PAPER], page_colors[PAGE_COLOR_INK]};
     compaction_step steps[COMPACTION_LEVELS];
     compaction_walk(key, steps);
     int32_t top = compaction_scene.info.levels, last = passed > top ? 0 : top - passed + 1;
     for (int edge = 0; edge < 2; edge++) {
         float width = (edge ? 1.5f : 4.5f) * compaction_placed.ratio;
-        compaction_box before = frame_of(-1, key);
+        compaction_box before = frame_of(COMPACTION_LEVEL_LIST, key);
         draw_frame(colors[edge], width, before);
         for (int32_t level = top; level >= last; level--) {
             compaction_box at = frame_of(level, steps[level].node);
@@ -137,13 +137,14 @@ static void draw_way(int64_t key, int32_t passed) {
 
 static void draw_empty(compaction_box b) {
     float faint[3];
-    for (int k = 0; k < 3; k++) faint[k] = 0.8f * page_colors[0][k] + 0.2f * page_colors[1][k];
+    for (int k = 0; k < 3; k++)
+        faint[k] = 0.8f * page_colors[PAGE_COLOR_PAPER][k] + 0.2f * page_colors[PAGE_COLOR_INK][k];
     draw_frame(faint, compaction_placed.ratio, b);
 }
 
 // Draws the picture for a canvas so high, with so many levels: -1 only the samples that are inside, 0 the cells that
 // are kept, too; with the list or without; with `way` levels of a key's way from the top, unless the key is negative.
-// What is pointed at is framed: a node of a level, an entry of the list (level -1) or nothing (-2).
+// What is pointed at is framed: a node of a level, an entry of the list or nothing (compaction_level).
 PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key, int way, int level, double node) {
     const compaction* c = &compaction_scene;
     canvas_height = height;
@@ -151,7 +152,8 @@ PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key
     glBindVertexArray(0); // not the library's
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     glDisable(GL_BLEND);
-    glClearColor(page_colors[0][0], page_colors[0][1], page_colors[0][2], 1);
+    glClearColor(page_colors[PAGE_COLOR_PAPER][0], page_colors[PAGE_COLOR_PAPER][1], page_colors[PAGE_COLOR_PAPER][2],
+                 1);
     glClear(GL_COLOR_BUFFER_BIT);
     if (!c->pyramid) return;
     draw_slices(levels >= 0);
@@ -162,9 +164,9 @@ PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key
     for (int32_t i = levels < 0 ? 1 : levels + 1; i <= c->info.levels; i++) draw_empty(compaction_placed.level[i]);
     if (!listed) draw_empty(compaction_list_box(c->listed));
     if (key >= 0 && c->flags) draw_way((int64_t)key, way);
-    if (level == -1 || (level >= 0 && level <= levels))
+    if (level == COMPACTION_LEVEL_LIST || (level >= 0 && level <= levels))
         for (int edge = 0; edge < 2; edge++)
-            draw_frame(page_colors[edge ? 3 : 0], (edge ? 2.0f : 5.0f) * compaction_placed.ratio,
-                       frame_of(level, (int64_t)node));
+            draw_frame(page_colors[edge ? PAGE_COLOR_ACCENT : PAGE_COLOR_PAPER],
+                       (edge ? 2.0f : 5.0f) * compaction_placed.ratio, frame_of(level, (int64_t)node));
     glDisable(GL_BLEND);
 }

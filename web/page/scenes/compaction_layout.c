@@ -52,10 +52,9 @@ void compaction_place_list(void) {
     }
 }
 
-// Plans the picture for a canvas. Returns floats for JavaScript: of slices, levels 1 … and list each left, top, width
-// and height.
+// Plans the picture for a canvas. Returns for JavaScript the compaction_area of slices, of levels 1 … and of the list.
 PAGE_EXPORT float* compaction_layout(int width, int height, double ratio) {
-    static float numbers[4 * (COMPACTION_LEVELS + 2)];
+    static float numbers[COMPACTION_AREA_FIELDS * (COMPACTION_LEVELS + 2)];
     const compaction* c = &compaction_scene;
     const float r = (float)ratio, margin = 16 * r, gap = 18 * r, title = 24 * r, foot = 20 * r;
     compaction_placed.thin = fminf(13 * r, fmaxf(9 * r, 0.02f * (float)width));
@@ -89,10 +88,11 @@ PAGE_EXPORT float* compaction_layout(int width, int height, double ratio) {
     for (int i = 0; i < count; i++) {
         all[i]->x = floorf(all[i]->x + fmaxf(0, spare_x));
         all[i]->y = floorf(all[i]->y + fmaxf(0, spare_y));
-        numbers[4 * i] = all[i]->x;
-        numbers[4 * i + 1] = all[i]->y;
-        numbers[4 * i + 2] = all[i]->width;
-        numbers[4 * i + 3] = all[i]->height;
+        float* area = numbers + COMPACTION_AREA_FIELDS * i;
+        area[COMPACTION_AREA_X] = all[i]->x;
+        area[COMPACTION_AREA_Y] = all[i]->y;
+        area[COMPACTION_AREA_WIDTH] = all[i]->width;
+        area[COMPACTION_AREA_HEIGHT] = all[i]->height;
     }
     if (below) compaction_placed.list.height = fmaxf((float)height - margin - compaction_placed.list.y, 4 * r);
     compaction_place_list();
@@ -103,18 +103,18 @@ static bool is_in(compaction_box b, float x, float y) {
     return x >= b.x && y >= b.y && x < b.x + b.width && y < b.y + b.height;
 }
 
-// What is at a place of the canvas: level (0: a cell; -1: the list; -2: nothing) and number.
+// What is at a place of the canvas (compaction_found).
 PAGE_EXPORT double* compaction_at(double x, double y) {
-    static double found[2];
+    static double found[COMPACTION_FOUND_FIELDS];
     const compaction* c = &compaction_scene;
-    found[0] = -2;
+    found[COMPACTION_FOUND_LEVEL] = COMPACTION_LEVEL_NOTHING;
     float u = (float)x, v = (float)y;
     if (is_in(compaction_placed.slices, u, v)) {
         int32_t column = (int32_t)((u - compaction_placed.slices.x) / compaction_placed.scale),
                 row = (int32_t)((v - compaction_placed.slices.y) / compaction_placed.scale);
         if (column < c->width && row < c->height) {
-            found[0] = 0;
-            found[1] = row * (double)c->width + column;
+            found[COMPACTION_FOUND_LEVEL] = 0;
+            found[COMPACTION_FOUND_NODE] = row * (double)c->width + column;
         }
     } else if (is_in(compaction_placed.list, u, v)) {
         int32_t column = (int32_t)((u - compaction_placed.list.x) / compaction_placed.list_scale);
@@ -122,8 +122,8 @@ PAGE_EXPORT double* compaction_at(double x, double y) {
                          compaction_placed.list_columns +
                      column;
         if (column < compaction_placed.list_columns && key < (double)c->listed) {
-            found[0] = -1;
-            found[1] = key;
+            found[COMPACTION_FOUND_LEVEL] = COMPACTION_LEVEL_LIST;
+            found[COMPACTION_FOUND_NODE] = key;
         }
     }
     for (int32_t i = 1; i <= c->info.levels; i++) {
@@ -131,16 +131,16 @@ PAGE_EXPORT double* compaction_at(double x, double y) {
         int32_t row = (int32_t)((v - b.y) / compaction_placed.scale);
         if (!is_in(b, u, v) || row >= c->height) continue;
         double cell = row * (double)c->width + floor((double)((u - b.x) / b.width * (float)c->width));
-        found[0] = i;
-        found[1] = floor(ldexp(cell, -2 * i));
+        found[COMPACTION_FOUND_LEVEL] = i;
+        found[COMPACTION_FOUND_NODE] = floor(ldexp(cell, -2 * i));
     }
     return found;
 }
 
-// Where a node stands in its level's picture; of level 0 a cell; of -1 an entry of the list.
+// Where a node stands in its level's picture; of level 0 a cell; of COMPACTION_LEVEL_LIST an entry.
 compaction_box compaction_place(int32_t level, int64_t node) {
     const compaction* c = &compaction_scene;
-    if (level < 0) {
+    if (level == COMPACTION_LEVEL_LIST) {
         float s = compaction_placed.list_scale;
         return (compaction_box){compaction_placed.list.x + s * (float)(node % compaction_placed.list_columns),
                                 compaction_placed.list.y + s * (float)(node / compaction_placed.list_columns), s, s};

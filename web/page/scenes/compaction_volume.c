@@ -7,7 +7,7 @@
 static sap_volume_file* dropped;
 static page_volume_facts facts;
 
-// Job: reads a volume, as page_volume_parse does.
+// Job: reads a volume, as page_volume_parse does (volume_raw).
 PAGE_EXPORT sap_status job_compaction_read(page_job* job) {
     sap_volume_file* file = NULL;
     sap_status status = page_volume_parse(job, &file, &facts);
@@ -62,15 +62,14 @@ static void resample(int side, float* values) {
             }
 }
 
-// Job: the samples of a shape, or, for the number after the last one, of the volume that was dropped. Numbers: shape,
-// side.
+// Job: the samples of a shape (volume_make).
 PAGE_EXPORT sap_status job_compaction(page_job* job) {
-    int side = (int)job->number[1];
-    page_shape shape = (page_shape)job->number[0];
-    if (shape == PAGE_SHAPES && !dropped) return page_fail(SAP_ERROR_ARGUMENT, "No volume has been dropped.");
+    int side = (int)job->number[VOLUME_MAKE_SIDE];
+    enum volume_shape shape = (enum volume_shape)job->number[VOLUME_MAKE_SHAPE];
+    if (shape == VOLUME_SHAPE_DROPPED && !dropped) return page_fail(SAP_ERROR_ARGUMENT, "No volume has been dropped.");
     float* values = page_answer(job, sizeof *values * (size_t)side * (size_t)side * (size_t)side);
     if (!values) return SAP_ERROR_MEMORY;
-    if (shape == PAGE_SHAPES)
+    if (shape == VOLUME_SHAPE_DROPPED)
         resample(side, values);
     else
         page_volume_fill(shape, side, values);

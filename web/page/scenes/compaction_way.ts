@@ -1,4 +1,6 @@
 // A key's way down a histopyramid, as C tells it and as a list of bars.
+import { compactionWay } from '../fields.js';
+import { named, stride } from '../shell/named.js';
 import type { PageModule } from '../shell/module.js';
 
 export interface Step {
@@ -17,13 +19,14 @@ export const plural = (n: number, one: string): string => `${count(n)} ${one}${n
 export function follow(module: PageModule, key: number, levels: number): { steps: Step[]; cell: number } {
   const numbers = module.HEAPF64.subarray((module._compaction_way!(key) >>> 0) / 8);
   const steps = Array.from({ length: levels }, (_, i): Step => {
-    const [node, left, ...children] = numbers.subarray(6 * i, 6 * i + 6) as unknown as [number, number, ...number[]];
+    const { node, key: left, child0, child1, child2, child3 } = named(compactionWay, numbers.subarray(i * stride(compactionWay)));
+    const children = [child0, child1, child2, child3];
     let taken = 0;
     let ahead = 0;
     while (taken < 3 && left >= ahead + children[taken]!) ahead += children[taken++]!;
     return { level: levels - i, node, key: left, children, taken, ahead };
   });
-  return { steps, cell: numbers[6 * levels]! };
+  return { steps, cell: numbers[levels * stride(compactionWay)]! };
 }
 
 // Items of a list: of every level a bar of four, the one that is taken strong; those from `late` on are not there yet.

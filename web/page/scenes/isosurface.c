@@ -21,14 +21,19 @@ size_t isosurface_bytes(const sap_volume* volume) {
     return bytes[volume->type] * page_volume_count(volume);
 }
 
-// Answer: size, type, the least and the greatest value, and a level to begin with.
-static void tell(page_job* job, const page_volume_facts* facts) {
+static void tell_form(page_job* job) {
     const sap_volume* volume = &isosurface_held.volume;
-    for (int i = 0; i < 3; i++) job->number[i] = (double)volume->size[i];
-    job->number[3] = volume->type;
-    job->number[4] = facts->least;
-    job->number[5] = facts->most;
-    job->number[6] = facts->parting;
+    job->number[ISOSURFACE_FACTS_WIDTH] = (double)volume->size[0];
+    job->number[ISOSURFACE_FACTS_HEIGHT] = (double)volume->size[1];
+    job->number[ISOSURFACE_FACTS_DEPTH] = (double)volume->size[2];
+    job->number[ISOSURFACE_FACTS_TYPE] = volume->type;
+}
+
+static void tell(page_job* job, const page_volume_facts* facts) {
+    tell_form(job);
+    job->number[ISOSURFACE_FACTS_LEAST] = facts->least;
+    job->number[ISOSURFACE_FACTS_MOST] = facts->most;
+    job->number[ISOSURFACE_FACTS_PARTING] = facts->parting;
 }
 
 static void hold(void* values, const int64_t size[3], sap_voxel type) {
@@ -37,12 +42,12 @@ static void hold(void* values, const int64_t size[3], sap_voxel type) {
     isosurface_held.volume = (sap_volume){.values = values, .type = type, .size = {size[0], size[1], size[2]}};
 }
 
-// Job: makes a volume of a formula. Numbers: shape, side.
+// Job: makes a volume of a formula (volume_make; isosurface_facts).
 PAGE_EXPORT sap_status job_isosurface_make(page_job* job) {
-    int64_t side = (int64_t)job->number[1];
+    int64_t side = (int64_t)job->number[VOLUME_MAKE_SIDE];
     float* values = malloc(sizeof *values * (size_t)(side * side * side));
     if (!values) return page_fail(SAP_ERROR_MEMORY, "There is no memory for %lld samples cubed.", (long long)side);
-    page_volume_fill((page_shape)job->number[0], (int)side, values);
+    page_volume_fill((enum volume_shape)job->number[VOLUME_MAKE_SHAPE], (int)side, values);
     hold(values, (int64_t[3]){side, side, side}, SAP_VOXEL_F32);
     page_volume_facts facts;
     sap_status status = page_volume_describe(&isosurface_held.volume, &facts);
@@ -50,7 +55,7 @@ PAGE_EXPORT sap_status job_isosurface_make(page_job* job) {
     return status;
 }
 
-// Job: reads a volume from a file's bytes, as page_volume_parse does.
+// Job: reads a volume from a file's bytes, as page_volume_parse does (volume_raw; isosurface_facts).
 PAGE_EXPORT sap_status job_isosurface_read(page_job* job) {
     sap_volume_file* file = NULL;
     page_volume_facts facts;
@@ -70,15 +75,15 @@ PAGE_EXPORT sap_status job_isosurface_forget(page_job* job) {
     return SAP_OK;
 }
 
-// Job: the samples themselves, for the instance on the page's thread. Answer: size and type as above.
+// Job: the samples themselves, for the instance on the page's thread. Answer: its size and type
+// (isosurface_facts).
 PAGE_EXPORT sap_status job_isosurface_samples(page_job* job) {
     const sap_volume* volume = &isosurface_held.volume;
     size_t bytes = isosurface_bytes(volume);
     void* to = page_answer(job, bytes);
     if (!to) return SAP_ERROR_MEMORY;
     memcpy(to, volume->values, bytes);
-    for (int i = 0; i < 3; i++) job->number[i] = (double)volume->size[i];
-    job->number[3] = volume->type;
+    tell_form(job);
     return SAP_OK;
 }
 
@@ -94,10 +99,16 @@ sap_status isosurface_extract(sap_device* device, double level, bool low_inside,
     return sap_isosurface_extract(device, isosurface_held.volume, &options, surface);
 }
 
-// Job: the surface on the CPU. Numbers: level, whether low values are inside. Buffers: positions, normals, triangles.
+// The surface that a job asks for (isosurface_ask), on the CPU.
+static sap_status ask(const page_job* job, sap_isosurface** surface) {
+    const bool low_inside = job->number[ISOSURFACE_ASK_LOW_INSIDE] != 0;
+    return isosurface_extract(page_cpu(), job->number[ISOSURFACE_ASK_LEVEL], low_inside, surface);
+}
+
+// Job: the surface on the CPU (isosurface_ask; buffers in the order of isosurface_buffer).
 PAGE_EXPORT sap_status job_isosurface(page_job* job) {
     sap_isosurface* surface = NULL;
-    sap_status status = isosurface_extract(page_cpu(), job->number[0], job->number[1] != 0, &surface);
+    sap_status status = ask(job, &surface);
     if (status != SAP_OK) return status;
     const sap_mesh* mesh = &surface->mesh;
     size_t vertices = 3 * sizeof(float) * (size_t)mesh->vertex_count;
@@ -174,32 +185,35 @@ static sap_status count_edges(const sap_mesh* mesh, edges* found) {
                              (long long)mesh->triangle_count);
 }
 
-// Job: whether the surface is closed, and whether another mesh is the same. Numbers: level, whether low values are
-// inside. Input: the other mesh's positions and triangles, if there is one. Answer: closed, outer and open edges;
-// vertices and triangles of the CPU; triangles that differ; the largest difference of positions.
+// Job: whether the surface is closed, and whether another mesh, if there is one, is the same (isosurface_ask,
+// isosurface_other; isosurface_checked).
 PAGE_EXPORT sap_status job_isosurface_check(page_job* job) {
     sap_isosurface* surface = NULL;
     edges found = {0, 0, 0};
-    sap_status status = isosurface_extract(page_cpu(), job->number[0], job->number[1] != 0, &surface);
+    sap_status status = ask(job, &surface);
     if (status != SAP_OK) return status;
     const sap_mesh* mesh = &surface->mesh;
     status = count_edges(mesh, &found);
     int64_t wrong = 0;
     float apart = 0;
-    const float* positions = job->in[0];
-    const int32_t* triangles = job->in[1];
+    const float* positions = job->in[ISOSURFACE_OTHER_POSITIONS];
+    const int32_t* triangles = job->in[ISOSURFACE_OTHER_TRIANGLES];
     if (triangles) {
-        bool as_many = job->in_bytes[0] == 12 * mesh->vertex_count && job->in_bytes[1] == 12 * mesh->triangle_count;
+        bool as_many = job->in_bytes[ISOSURFACE_OTHER_POSITIONS] == 12 * mesh->vertex_count &&
+                       job->in_bytes[ISOSURFACE_OTHER_TRIANGLES] == 12 * mesh->triangle_count;
         for (int64_t i = 0; as_many && i < mesh->triangle_count; i++)
             wrong += memcmp(triangles + 3 * i, mesh->triangles + 3 * i, 12) != 0;
         for (int64_t i = 0; as_many && i < 3 * mesh->vertex_count; i++)
             apart = fmaxf(apart, fabsf(positions[i] - mesh->vertices[i]));
         if (!as_many) wrong = mesh->triangle_count > 0 ? mesh->triangle_count : 1;
     }
-    const double answer[7] = {
-        (double)found.closed,         (double)found.outer, (double)found.open, (double)mesh->vertex_count,
-        (double)mesh->triangle_count, (double)wrong,       (double)apart};
-    memcpy(job->number, answer, sizeof answer);
+    job->number[ISOSURFACE_CHECKED_CLOSED] = (double)found.closed;
+    job->number[ISOSURFACE_CHECKED_OUTER] = (double)found.outer;
+    job->number[ISOSURFACE_CHECKED_OPEN] = (double)found.open;
+    job->number[ISOSURFACE_CHECKED_VERTICES] = (double)mesh->vertex_count;
+    job->number[ISOSURFACE_CHECKED_TRIANGLES] = (double)mesh->triangle_count;
+    job->number[ISOSURFACE_CHECKED_WRONG] = (double)wrong;
+    job->number[ISOSURFACE_CHECKED_APART] = (double)apart;
     sap_isosurface_free(surface);
     return status;
 }

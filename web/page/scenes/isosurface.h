@@ -3,6 +3,7 @@
 #define SAPWOOD_PAGE_ISOSURFACE_H
 
 #include "../page.h"
+#include "isosurface_fields.h"
 
 // The volume of this instance: the worker has one, and the page's thread a copy where the GPU is to make surfaces.
 typedef struct isosurface_volume {

@@ -1,11 +1,13 @@
 // Isosurface: the surface of a volume at a level that moves, by marching cubes in the worker or on the GPU.
 import './isosurface.css';
+import { isosurfaceAsk, isosurfaceBuffer, isosurfaceChecked, isosurfaceFacts, isosurfaceMade, isosurfaceOther, volumeMake, volumeShape } from '../fields.js';
 import { shapes } from './compaction.js';
 import { count } from './compaction_way.js';
 import { Orbit } from './orbit.js';
 import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
+import { named, placed } from '../shell/named.js';
 import type { Answer, PageModule } from '../shell/module.js';
 import { SceneError } from '../shell/scene.js';
 import type { Host, Scene, ScenePointer } from '../shell/scene.js';
@@ -52,6 +54,7 @@ export function isosurface(): Scene {
   const levelAt = (share: number): number => (volume ? volume.least + share * (volume.most - volume.least) : share);
   const shareOf = (level: number): number => Math.round((level - volume!.least) / (volume!.most - volume!.least) / SMALL) * SMALL;
   const level = (): number => levelAt(Number(host.values['level']));
+  const asked = (): number[] => placed(isosurfaceAsk, { level: level(), lowInside: low() });
   const levelText = (share: number): string => {
     if (!volume) return share.toFixed(3);
     const range = volume.most - volume.least;
@@ -61,10 +64,10 @@ export function isosurface(): Scene {
   // ---- Volumes
 
   async function makeVolume(): Promise<void> {
-    const shape = shapes.findIndex((s) => s.value === text('shape'));
+    const { value, label } = shapes.find((s) => s.value === text('shape'))!;
     const side = Number(text('size'));
     host.say(`Making ${side}³ samples …`);
-    await take(await host.job('isosurface_make', [shape, side], { newest: 'volume' }), shapes[shape]!.label);
+    await take(await host.job('isosurface_make', placed(volumeMake, { shape: volumeShape[value], side }), { newest: 'volume' }), label);
   }
 
   async function readVolume(file: VolumeFile, raw: RawForm): Promise<void> {
@@ -75,12 +78,12 @@ export function isosurface(): Scene {
   // The worker has another volume now.
   async function take(answer: Answer, name: string): Promise<void> {
     turn++;
-    const [x, y, z, type, least, most, good] = answer.numbers as unknown as [number, number, number, number, number, number, number];
+    const { width, height, depth, type, least, most, parting } = named(isosurfaceFacts, answer.numbers);
     const fresh = volume?.name !== name;
     // What is built in goes from -1 to 1 and is meant to be seen at 0; of a file the level parts the values in two.
     const builtIn = shapes.some((s) => s.label === name);
-    volume = { name, size: [x, y, z], type, least: builtIn ? -1 : least, most: builtIn ? 1 : most };
-    if (fresh && !(first && builtIn)) host.set('level', shareOf(builtIn ? 0 : good));
+    volume = { name, size: [width, height, depth], type, least: builtIn ? -1 : least, most: builtIn ? 1 : most };
+    if (fresh && !(first && builtIn)) host.set('level', shareOf(builtIn ? 0 : parting));
     else host.set('level', Number(host.values['level'])); // says the value anew
     first = false;
     return extract();
@@ -98,7 +101,7 @@ export function isosurface(): Scene {
       return;
     }
     const mine = turn;
-    const answer = await host.job('isosurface', [level(), low()], { newest: 'surface' });
+    const answer = await host.job('isosurface', asked(), { newest: 'surface' });
     if (mine !== turn || onGpu()) return;
     host.time('build', answer.milliseconds);
     const places = answer.buffers.map((buffer) => {
@@ -108,7 +111,8 @@ export function isosurface(): Scene {
     });
     try {
       if (!places.every((at) => at)) throw new SceneError('There is no memory for this surface: a smaller volume has less of it.');
-      put(places, answer.buffers[0]!.byteLength / 12, answer.buffers[2]!.byteLength / 12);
+      const { positions, triangles } = named(isosurfaceBuffer, answer.buffers);
+      put(named(isosurfaceBuffer, places), positions.byteLength / 12, triangles.byteLength / 12);
     } finally {
       for (const at of places) if (at) module._free(at);
     }
@@ -120,34 +124,34 @@ export function isosurface(): Scene {
     const mine = turn;
     const answer = await host.job('isosurface_samples', []);
     if (mine !== turn) return;
-    const [x, y, z, type] = answer.numbers as unknown as [number, number, number, number];
+    const { width, height, depth, type } = named(isosurfaceFacts, answer.numbers);
     const bytes = new Uint8Array(answer.buffers[0]!);
     const at = module._page_allocate(bytes.length) >>> 0;
     if (!at) throw new SceneError('There is no memory for a second copy of this volume.');
     module.HEAPU8.set(bytes, at);
-    module._isosurface_hold!(at, x, y, z, type);
+    module._isosurface_hold!(at, width, height, depth, type);
     held = mine;
   }
 
-  function onGpuNow(): [number, number, number, number, number] {
+  function onGpuNow(): Record<keyof typeof isosurfaceMade, number> {
     const at = module._isosurface_on_gpu!(level(), low()) >>> 0;
     if (!at) throw new SceneError(sentence(module));
-    return [...module.HEAPF64.subarray(at / 8, at / 8 + 5)] as [number, number, number, number, number];
+    return named(isosurfaceMade, module.HEAPF64.subarray(at / 8));
   }
 
   function extractOnGpu(): void {
     stale = false;
     if (held !== turn) return;
     const begun = performance.now();
-    const [positions, normals, triangles, vertices, faces] = onGpuNow();
+    const made = onGpuNow();
     host.time('build', performance.now() - begun);
-    put([positions, normals, triangles], vertices, faces);
+    put(made, made.vertexCount, made.triangleCount);
   }
 
-  function put(places: number[], vertices: number, triangles: number): void {
+  function put(places: Record<keyof typeof isosurfaceBuffer, number>, vertices: number, triangles: number): void {
     if (host.gl.isContextLost()) return; // contextRestored() extracts it anew
     const [x, y, z] = volume!.size;
-    host.upload(() => check(module._isosurface_mesh!(places[0]!, places[1]!, places[2]!, vertices, triangles, x - 1, y - 1, z - 1)));
+    host.upload(() => check(module._isosurface_mesh!(places.positions, places.normals, places.triangles, vertices, triangles, x - 1, y - 1, z - 1)));
     counts = { vertices, triangles };
     meshed = true;
     drawing = false;
@@ -218,7 +222,7 @@ export function isosurface(): Scene {
   return {
     name: 'isosurface',
     title: 'Isosurface',
-    about: 'Where a volume’s values pass a level: marching cubes over the cells that a compaction leaves. Drop a volume of your own.',
+    about: 'The surface where a volume’s values pass a level: marching cubes over the cells that a compaction leaves. Drop a volume of your own.',
     keys: [
       ['drag', 'turn; with shift or two fingers move'],
       ['wheel, pinch', 'nearer, farther'],
@@ -238,8 +242,8 @@ export function isosurface(): Scene {
       { kind: 'switch', id: 'wander', label: 'Move the level', key: 'm', initial: false, help: 'The level goes up and down, unless the page is paused.' },
       { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'gyroid', options: shapes, group: 'Volume' },
       { kind: 'choice', id: 'size', label: 'Samples', initial: '128', group: 'Volume', options: ['64', '128', '192', '256'].map((value) => ({ value, label: `${value}³` })) },
-      { kind: 'switch', id: 'low', label: 'Low values are inside', initial: false, group: 'Volume', help: 'As of signed distances; else high values are.' },
-      { kind: 'choice', id: 'by', label: 'Made by', key: 'g', initial: 'cpu', group: 'Mesh', options: [{ value: 'cpu', label: 'CPU, worker' }, { value: 'gpu', label: 'GPU, shaders' }], help: 'Marching cubes in WebAssembly, which was the quicker wherever it was measured, or by histopyramids in fragment shaders.' },
+      { kind: 'switch', id: 'low', label: 'Low values are inside', initial: false, group: 'Volume', help: 'As for signed distances; otherwise high values are inside.' },
+      { kind: 'choice', id: 'by', label: 'Made by', key: 'g', initial: 'cpu', group: 'Mesh', options: [{ value: 'cpu', label: 'CPU, worker' }, { value: 'gpu', label: 'GPU, shaders' }], help: 'Marching cubes in WebAssembly, which was faster wherever it was measured, or by histopyramids in fragment shaders.' },
       { kind: 'choice', id: 'color', label: 'Colour', key: 'c', initial: 'body', group: 'Mesh', options: [{ value: 'body', label: 'Body' }, { value: 'normals', label: 'Normals' }] },
       { kind: 'switch', id: 'facets', label: 'Facets', key: 'f', initial: false, group: 'Mesh', help: 'Every triangle by itself.' },
       { kind: 'switch', id: 'box', label: 'Edges of the volume', key: 'b', initial: false, group: 'Mesh' },
@@ -340,16 +344,18 @@ export function isosurface(): Scene {
     async verify() {
       if (!volume || !meshed) throw new SceneError('There is no surface yet.');
       await holdVolume();
-      const [positions, , triangles, vertices, faces] = onGpuNow();
+      const made = onGpuNow();
       const copy = (at: number, bytes: number): ArrayBuffer => module.HEAPU8.slice(at, at + bytes).buffer as ArrayBuffer;
-      const answer = await host.job('isosurface_check', [level(), low()], { buffers: [copy(positions, 12 * vertices), copy(triangles, 12 * faces)] });
-      const [closed, outer, open, cpuVertices, cpuTriangles, wrong, apart] = answer.numbers as unknown as [number, number, number, number, number, number, number];
-      if (!cpuTriangles && !faces) return 'Verified: there is no surface at this level, neither by the CPU nor by the GPU.';
+      const answer = await host.job('isosurface_check', asked(), {
+        buffers: placed(isosurfaceOther, { positions: copy(made.positions, 12 * made.vertexCount), triangles: copy(made.triangles, 12 * made.triangleCount) }),
+      });
+      const { closed, outer, open, vertices, triangles, wrong, apart } = named(isosurfaceChecked, answer.numbers);
+      if (!triangles && !made.triangleCount) return 'Verified: there is no surface at this level, neither by the CPU nor by the GPU.';
       if (open) return `Wrong: the mesh is not closed, ${count(open)} edges have only one side.`;
-      if (wrong) return `Wrong: the GPU’s mesh differs from the CPU’s in ${count(wrong)} of ${count(cpuTriangles)} triangles.`;
+      if (wrong) return `Wrong: the GPU’s mesh differs from the CPU’s in ${count(wrong)} of ${count(triangles)} triangles.`;
       const ends = outer ? `, but for ${count(outer)} on the volume’s faces, where it ends` : '';
       const same = apart === 0 ? 'bit for bit' : `positions to ${apart.toExponential(0)} of a sample`;
-      return `Verified: the mesh is closed, each of ${count(closed)} edges run once each way${ends}. The GPU’s ${count(cpuVertices)} vertices and ${count(cpuTriangles)} triangles are the CPU’s, ${same}.`;
+      return `Verified: the mesh is closed, each of ${count(closed)} edges run once each way${ends}. The GPU’s ${count(vertices)} vertices and ${count(triangles)} triangles are the CPU’s, ${same}.`;
     },
     contextLost() {
       meshed = stale = drawing = false;

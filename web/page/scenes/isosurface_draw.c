@@ -79,19 +79,18 @@ PAGE_EXPORT sap_status isosurface_mesh(const float* positions, const float* norm
                : SAP_OK;
 }
 
-// The surface of the held volume, made by the GPU. Answer: the places of positions, normals and triangles in memory,
-// which stay until the next call, and how many vertices and triangles; NULL on failure.
+// The surface of the held volume, made by the GPU (isosurface_made), which stays until the next call; NULL on failure.
 PAGE_EXPORT double* isosurface_on_gpu(double level, int low_inside) {
-    static double answer[5];
+    static double answer[ISOSURFACE_MADE_FIELDS];
     sap_isosurface_free(scene.made);
     scene.made = NULL;
     if (isosurface_extract(page_gl(), level, low_inside != 0, &scene.made) != SAP_OK) return NULL;
     const sap_mesh* mesh = &scene.made->mesh;
-    answer[0] = (double)(uintptr_t)mesh->vertices;
-    answer[1] = (double)(uintptr_t)scene.made->normals;
-    answer[2] = (double)(uintptr_t)mesh->triangles;
-    answer[3] = (double)mesh->vertex_count;
-    answer[4] = (double)mesh->triangle_count;
+    answer[ISOSURFACE_MADE_POSITIONS] = (double)(uintptr_t)mesh->vertices;
+    answer[ISOSURFACE_MADE_NORMALS] = (double)(uintptr_t)scene.made->normals;
+    answer[ISOSURFACE_MADE_TRIANGLES] = (double)(uintptr_t)mesh->triangles;
+    answer[ISOSURFACE_MADE_VERTEX_COUNT] = (double)mesh->vertex_count;
+    answer[ISOSURFACE_MADE_TRIANGLE_COUNT] = (double)mesh->triangle_count;
     return answer;
 }
 
@@ -185,9 +184,9 @@ static void use(GLuint program, bool facets, int colors) {
     glUseProgram(program);
     glUniformMatrix4fv(page_uniform(program, "project"), 1, GL_FALSE, scene.project);
     glUniform3fv(page_uniform(program, "eye"), 1, scene.eye);
-    glUniform3fv(page_uniform(program, "paper"), 1, page_colors[0]);
-    glUniform3fv(page_uniform(program, "ink"), 1, page_colors[1]);
-    glUniform3fv(page_uniform(program, "accent"), 1, page_colors[3]);
+    glUniform3fv(page_uniform(program, "paper"), 1, page_colors[PAGE_COLOR_PAPER]);
+    glUniform3fv(page_uniform(program, "ink"), 1, page_colors[PAGE_COLOR_INK]);
+    glUniform3fv(page_uniform(program, "accent"), 1, page_colors[PAGE_COLOR_ACCENT]);
     glUniform3f(page_uniform(program, "middle"), 0.5f * scene.to[0], 0.5f * scene.to[1], 0.5f * scene.to[2]);
     glUniform1f(page_uniform(program, "size"), size);
     glUniform1i(page_uniform(program, "facets"), facets);
@@ -200,7 +199,8 @@ static void begin(bool box) {
     glEnable(GL_DEPTH_TEST);
     glDepthMask(GL_TRUE);
     glDepthFunc(GL_LESS);
-    glClearColor(page_colors[0][0], page_colors[0][1], page_colors[0][2], 1);
+    glClearColor(page_colors[PAGE_COLOR_PAPER][0], page_colors[PAGE_COLOR_PAPER][1], page_colors[PAGE_COLOR_PAPER][2],
+                 1);
     glClearDepthf(1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     if (!box) return;

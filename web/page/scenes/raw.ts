@@ -1,7 +1,9 @@
 // Volumes that are dropped. Raw ones say neither their size nor their type: both are guessed from the file's name and length,
 // and asked for.
 import './raw.css';
+import { volumeRaw } from '../fields.js';
 import { count } from './compaction_way.js';
+import { placed } from '../shell/named.js';
 import { SceneError, type Host } from '../shell/scene.js';
 
 export interface VolumeFile {
@@ -92,7 +94,9 @@ export const accepts = 'NPY or raw volumes';
 export const suffixes = '.npy,.raw,.vol,.bin,.nii';
 
 // As numbers of C's jobs.
-export const numbersOf = (raw: RawForm): number[] => [...raw.size, raw.type, raw.bigEndian ? 1 : 0, raw.skip];
+export function numbersOf({ size: [width, height, depth], type, bigEndian, skip }: RawForm): number[] {
+  return placed(volumeRaw, { width, height, depth, type, bigEndian: bigEndian ? 1 : 0, skip });
+}
 
 // Reads what was dropped by `read`; of a raw volume there is a form then, by which it can be read anew, in another size.
 // Rejects with a sentence if it is none, or does not say its size.

@@ -27,23 +27,28 @@ PAGE_EXPORT void rays_stop(void) {
     rays.tree = NULL;
 }
 
-// The answer of the jobs of rays_build.c goes to the context. number[0...5]: the mesh's box.
+// Takes the answer of the jobs of rays_build.c (rays_built, rays_buffer) into the context.
 PAGE_EXPORT sap_status job_rays_take(page_job* job) {
     rays_stop();
     if (!page_gl()) return page_fail(SAP_ERROR_NO_DEVICE, "There is no graphics context.");
-    memcpy(rays.lower, job->number, sizeof rays.lower);
-    memcpy(rays.upper, job->number + 3, sizeof rays.upper);
-    const int32_t material_count = (int32_t)(job->in_bytes[5] / (RAYS_NUMBERS * sizeof(float)));
+    void** in = job->in;
+    const uint32_t* bytes = job->in_bytes;
+    memcpy(rays.lower, job->number + RAYS_BUILT_LOWER_X, sizeof rays.lower);
+    memcpy(rays.upper, job->number + RAYS_BUILT_UPPER_X, sizeof rays.upper);
+    const int32_t material_count = (int32_t)(bytes[RAYS_BUFFER_MATERIALS] / (RAYS_NUMBERS * sizeof(float)));
     sap_material* materials = malloc(((size_t)material_count + 1) * sizeof *materials);
     if (!materials) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for this mesh.");
-    const float(*numbers)[RAYS_NUMBERS] = job->in[5];
+    const float(*numbers)[RAYS_NUMBERS] = in[RAYS_BUFFER_MATERIALS];
     for (int32_t i = 0; i < material_count; i++) materials[i] = rays_material(numbers[i]);
-    const sap_mesh_file file = {.mesh = {job->in[1], job->in_bytes[1] / 12, job->in[2], job->in_bytes[2] / 12},
-                                .colors = job->in_bytes[3] ? job->in[3] : NULL,
-                                .material_ids = job->in_bytes[4] ? job->in[4] : NULL,
+    const sap_mesh_file file = {.mesh = {.vertices = in[RAYS_BUFFER_VERTICES],
+                                         .vertex_count = bytes[RAYS_BUFFER_VERTICES] / 12,
+                                         .triangles = in[RAYS_BUFFER_TRIANGLES],
+                                         .triangle_count = bytes[RAYS_BUFFER_TRIANGLES] / 12},
+                                .colors = bytes[RAYS_BUFFER_COLORS] ? in[RAYS_BUFFER_COLORS] : NULL,
+                                .material_ids = bytes[RAYS_BUFFER_MATERIAL_IDS] ? in[RAYS_BUFFER_MATERIAL_IDS] : NULL,
                                 .materials = materials,
                                 .material_count = material_count};
-    sap_status status = sap_mesh_tree_load_memory(page_gl(), job->in[0], job->in_bytes[0], &rays.tree);
+    sap_status status = sap_mesh_tree_load_memory(page_gl(), in[RAYS_BUFFER_TREE], bytes[RAYS_BUFFER_TREE], &rays.tree);
     if (status == SAP_OK) status = sap_gl_view_create(rays.tree, &file, &rays.view);
     free(materials);
     if (status != SAP_OK) rays_stop();
@@ -211,7 +216,8 @@ static void lens(double right[3], double up[3], double forward[3]) {
 }
 
 // in[0]: pixels, numbered row by row from the top. What the picture that rays_probe began says of them: their rays,
-// what these have met, and rays from there to the lamp with whether shaders find that something stops them.
+// what these have met, and rays from there to the lamp with whether shaders find that something stops them
+// (rays_sample).
 PAGE_EXPORT sap_status job_rays_sample(page_job* job) {
     const int32_t* at = job->in[0];
     const int64_t count = job->in_bytes[0] / 4;
@@ -247,7 +253,7 @@ PAGE_EXPORT sap_status job_rays_sample(page_job* job) {
     }
     free(texels);
     if (status == SAP_OK) status = sap_occluded(rays.tree, shadows, shadow_count, dark);
-    job->out_bytes[2] = shadow_count * (uint32_t)sizeof *shadows;
-    job->out_bytes[3] = shadow_count;
+    job->out_bytes[RAYS_SAMPLE_SHADOWS] = shadow_count * (uint32_t)sizeof *shadows;
+    job->out_bytes[RAYS_SAMPLE_DARK] = shadow_count;
     return status;
 }

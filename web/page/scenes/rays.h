@@ -4,6 +4,7 @@
 #define SAPWOOD_PAGE_RAYS_H
 
 #include "page.h"
+#include "scenes/rays_fields.h"
 
 enum {
     RAYS_MATERIALS = 6,  // of the built-in mesh

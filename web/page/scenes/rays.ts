@@ -1,8 +1,10 @@
 // Rays: a mesh traced through its tree in fragment shaders, with shadows, mirrors and glass.
+import { pageFile, raysAsk, raysBuilt, raysChecked, raysMake } from '../fields.js';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
+import { named, placed } from '../shell/named.js';
 
 const HOTTEST = 160; // nodes that are drawn brightest
 const MOST_PITCH = 1.5; // radians: a little less than upright
@@ -15,14 +17,14 @@ const controls: readonly Control[] = [
   { kind: 'choice', id: 'mesh', label: 'Mesh', initial: 'knot', group: 'Mesh', help: 'The built-in one, or the file that was opened last',
     options: [{ value: 'knot', label: 'Knot' }, { value: 'file', label: 'File' }] },
   { kind: 'slider', id: 'triangles', label: 'Triangles', least: 1000, most: 1000000, initial: 50000, logarithmic: true, group: 'Mesh',
-    shown: (v) => v['mesh'] === 'knot', help: 'How finely the built-in mesh is cut' },
+    shown: (v) => v['mesh'] === 'knot', help: 'How many triangles the built-in mesh has, about' },
   { kind: 'choice', id: 'up', label: 'Upwards', initial: 'y', group: 'Mesh', shown: (v) => v['mesh'] === 'file', help: 'Which axis of the file points up',
     options: [{ value: 'y', label: 'y' }, { value: 'z', label: 'z' }] },
   { kind: 'choice', id: 'quality', label: 'Tree', initial: 'high', group: 'Mesh', key: 'q',
     help: 'How much work goes into the tree; the picture is the same',
     options: [{ value: 'high', label: 'Best' }, { value: 'fast', label: 'Quick' }] },
   { kind: 'choice', id: 'view', label: 'Show', initial: 'picture', group: 'Picture', key: 'c',
-    help: 'Nodes are those of the tree that a pixel’s ray looks at',
+    help: 'Nodes is how many nodes of the tree a pixel’s ray visits',
     options: [{ value: 'picture', label: 'Picture' }, { value: 'nodes', label: 'Nodes' }] },
   { kind: 'choice', id: 'light', label: 'Light', initial: 'sharp', group: 'Picture', key: 'l', shown: lit,
     help: 'A lamp of one point, or a wide one and the light of the whole sky, which takes many rays',
@@ -30,10 +32,10 @@ const controls: readonly Control[] = [
   { kind: 'switch', id: 'shadows', label: 'Shadows', initial: true, group: 'Picture', key: 'h', shown: lit },
   { kind: 'switch', id: 'mirrors', label: 'Reflections', initial: true, group: 'Picture', key: 'r', shown: lit, help: 'Mirrors and glass' },
   { kind: 'slider', id: 'bounces', label: 'Bounces', least: 1, most: 8, initial: 4, group: 'Picture', shown: (v) => lit(v) && v['mirrors'] === true,
-    help: 'How often light is mirrored, refracted or scattered on its way' },
+    help: 'How often light is reflected, refracted or scattered on its way' },
   { kind: 'switch', id: 'smooth', label: 'Smooth surfaces', initial: true, group: 'Picture', key: 'f', shown: lit },
   { kind: 'slider', id: 'samples', label: 'Rays a pixel', least: 1, most: 256, initial: 4, logarithmic: true, group: 'Picture',
-    help: 'How long the picture gets better while nothing moves' },
+    help: 'How many rays each pixel gets while nothing moves' },
   { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture' },
   { kind: 'hidden', id: 'yaw', initial: 0.5 },
   { kind: 'hidden', id: 'pitch', initial: 0.3 },
@@ -43,7 +45,7 @@ const controls: readonly Control[] = [
 class Rays implements Scene {
   readonly name = 'rays';
   readonly title = 'Rays';
-  readonly about = 'Every pixel sends a ray through a k-d tree over the triangles of a mesh, in a fragment shader: to what is seen, from there to the lamp, and on to what is mirrored. The tree is built in the background.';
+  readonly about = 'Every pixel sends rays through a k-d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The tree is built in the background.';
   readonly keys = [
     ['drag, arrows', 'turn around the mesh'], ['wheel, pinch', 'zoom'], ['+  −', 'zoom'], ['Home', 'the whole view'],
   ] as const;
@@ -96,7 +98,7 @@ class Rays implements Scene {
   // ---- The mesh
 
   private make(): Promise<void> {
-    return this.ask('rays_make', [this.host.values['triangles'] as number], [], '');
+    return this.ask('rays_make', placed(raysMake, { triangles: this.host.values['triangles'] as number }), [], '');
   }
 
   // What the controls ask for, from the worker if it has that.
@@ -107,11 +109,11 @@ class Rays implements Scene {
     return there ? this.ask('rays_again', []) : this.make();
   }
 
-  // A job of rays_build.c, whose answer are a tree and its mesh.
+  // A job of rays_build.c, whose answer are a tree and its mesh; `numbers` are its own ones.
   private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = [], file = this.file): Promise<void> {
     const { host } = this;
-    const quality = host.values['quality'] === 'fast' ? 1 : 0;
-    const answer = await host.job(name, [quality, ...numbers], { buffers, transfer: buffers, newest: 'rays' });
+    const asked = placed(raysAsk, { fast: host.values['quality'] === 'fast' ? 1 : 0 }, [...numbers]);
+    const answer = await host.job(name, asked, { buffers, transfer: buffers, newest: 'rays' });
     this.made = true;
     this.file = file;
     this.cut = host.values['triangles'] as number;
@@ -122,10 +124,10 @@ class Rays implements Scene {
     const { host } = this;
     this.drawing = false;
     if (host.gl.isContextLost()) return;
-    const [milliseconds = 0, triangles = 0] = answer.numbers;
+    const { milliseconds, triangles } = named(raysBuilt, answer.numbers);
     this.made = true;
     host.time('build', milliseconds);
-    host.upload(() => runJob(host.module, 'rays_take', [...answer.numbers.subarray(5, 11)], answer.buffers));
+    host.upload(() => runJob(host.module, 'rays_take', [...answer.numbers], answer.buffers));
     this.triangles = triangles;
     this.again(false);
   }
@@ -144,7 +146,7 @@ class Rays implements Scene {
   async drop(name: string, bytes: ArrayBuffer): Promise<void> {
     const text = new TextEncoder().encode(`${name}\0`);
     try {
-      await this.ask('rays_read', [], [bytes, text.buffer as ArrayBuffer], name);
+      await this.ask('rays_read', [], placed(pageFile, { bytes, name: text.buffer as ArrayBuffer }), name);
     } catch (error) {
       if (error instanceof Superseded) throw error;
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
@@ -314,7 +316,7 @@ class Rays implements Scene {
     const pixels = Int32Array.from({ length: samples }, () => Math.floor(Math.random() * this.width * this.height));
     const buffers = await this.probe(pixels);
     const { numbers } = await this.host.job('rays_check', [], { buffers, transfer: buffers });
-    const [same = 0, near = 0, all = 0, shadows = 0, allShadows = 0] = numbers;
+    const { same, near, rays: all, shadowsSame: shadows, shadows: allShadows } = named(raysChecked, numbers);
     const truth = `the triangle that brute force over all ${count(this.triangles)} finds, or none`;
     const dark = `${count(allShadows)} rays from there to the lamp`;
     const beside = near ? `, ${count(near)} of them within rounding of an edge` : '';

@@ -15,7 +15,7 @@ static struct {
     rays_mesh mesh;
     sap_mesh_tree* tree;
     double milliseconds; // that building it took
-    int quality;
+    bool fast;           // it was built quickly
 } built;
 
 static sap_status no_memory(void) { return page_fail(SAP_ERROR_MEMORY, "There is no memory here for this mesh."); }
@@ -35,20 +35,21 @@ static sap_status put_tree(page_job* job) {
     return status == SAP_OK ? sap_mesh_tree_save_memory(built.tree, bytes, size) : status;
 }
 
-// number[0]: ms of the build, [1]: triangles, [2]: vertices, [3]: inner nodes, [4]: depth, [5...]: the box.
-// out[0]: the saved tree, then vertices, triangles, colours, materials of triangles, materials.
+// The tree and the mesh (rays_built); buffers in the order of rays_buffer.
 static sap_status answer(page_job* job) {
     const rays_mesh* m = &built.mesh;
     sap_mesh_tree_info info;
     sap_status status = sap_mesh_tree_describe(built.tree, &info);
     if (status == SAP_OK) status = put_tree(job);
     if (status != SAP_OK) return status;
-    const double numbers[] = {built.milliseconds, (double)m->triangle_count, (double)m->vertex_count,
-                              (double)info.nodes, info.depth};
-    memcpy(job->number, numbers, sizeof numbers);
+    job->number[RAYS_BUILT_MILLISECONDS] = built.milliseconds;
+    job->number[RAYS_BUILT_TRIANGLES] = (double)m->triangle_count;
+    job->number[RAYS_BUILT_VERTICES] = (double)m->vertex_count;
+    job->number[RAYS_BUILT_NODES] = (double)info.nodes;
+    job->number[RAYS_BUILT_DEPTH] = info.depth;
     for (int i = 0; i < 3; i++) {
-        job->number[5 + i] = (double)info.lower[i];
-        job->number[8 + i] = (double)info.upper[i];
+        job->number[RAYS_BUILT_LOWER_X + i] = (double)info.lower[i];
+        job->number[RAYS_BUILT_UPPER_X + i] = (double)info.upper[i];
     }
     const size_t vertices = (size_t)m->vertex_count, triangles = (size_t)m->triangle_count;
     bool fits = put(job, m->vertices, vertices * 12) && put(job, m->triangles, triangles * 12) &&
@@ -59,8 +60,9 @@ static sap_status answer(page_job* job) {
 }
 
 // Builds over a mesh, which becomes the one that there is if that works.
-static sap_status build(page_job* job, rays_mesh* mesh, int quality) {
-    const sap_mesh_tree_options options = {.quality = quality ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH};
+static sap_status build(page_job* job, rays_mesh* mesh) {
+    const bool fast = job->number[RAYS_ASK_FAST] != 0;
+    const sap_mesh_tree_options options = {.quality = fast ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH};
     sap_mesh_tree* tree = NULL;
     if (!page_cpu()) return no_memory();
     const double begun = emscripten_get_now();
@@ -71,7 +73,7 @@ static sap_status build(page_job* job, rays_mesh* mesh, int quality) {
     built.milliseconds = emscripten_get_now() - begun;
     sap_mesh_tree_free(built.tree);
     built.tree = tree;
-    built.quality = quality;
+    built.fast = fast;
     if (mesh != &built.mesh) {
         rays_mesh_free(&built.mesh);
         built.mesh = *mesh;
@@ -80,19 +82,19 @@ static sap_status build(page_job* job, rays_mesh* mesh, int quality) {
     return answer(job);
 }
 
-// number[0]: quality (1: fast), [1]: triangles of the built-in mesh.
+// The built-in mesh (rays_ask, rays_make).
 PAGE_EXPORT sap_status job_rays_make(page_job* job) {
     rays_mesh mesh;
-    if (!rays_mesh_make((int64_t)job->number[1], &mesh)) return no_memory();
-    sap_status status = build(job, &mesh, (int)job->number[0]);
+    if (!rays_mesh_make((int64_t)job->number[RAYS_MAKE_TRIANGLES], &mesh)) return no_memory();
+    sap_status status = build(job, &mesh);
     rays_mesh_free(&mesh);
     return status;
 }
 
-// The mesh that there is once more. number[0]: quality.
+// The mesh that there is once more (rays_ask).
 PAGE_EXPORT sap_status job_rays_again(page_job* job) {
     if (!built.tree) return page_fail(SAP_ERROR_ARGUMENT, "There is no mesh yet.");
-    return (int)job->number[0] == built.quality ? answer(job) : build(job, &built.mesh, (int)job->number[0]);
+    return (job->number[RAYS_ASK_FAST] != 0) == built.fast ? answer(job) : build(job, &built.mesh);
 }
 
 static void* copied(const void* from, size_t bytes, bool* good) {
@@ -137,12 +139,13 @@ static sap_format format_of(const char* name) {
     return SAP_FORMAT_PLY;
 }
 
-// in[0]: a file's bytes, in[1]: its name. number[0]: quality.
+// Reads a mesh from a file (page_file, rays_ask).
 PAGE_EXPORT sap_status job_rays_read(page_job* job) {
     sap_mesh_file* file = NULL;
     rays_mesh mesh = {0};
     if (!page_cpu()) return no_memory();
-    sap_status status = sap_mesh_parse(page_cpu(), job->in[0], job->in_bytes[0], format_of(job->in[1]), NULL, &file);
+    sap_status status = sap_mesh_parse(page_cpu(), job->in[PAGE_FILE_BYTES], job->in_bytes[PAGE_FILE_BYTES],
+                                       format_of(job->in[PAGE_FILE_NAME]), NULL, &file);
     if (status != SAP_OK) return status;
     const long long triangles = file->mesh.triangle_count;
     if (triangles == 0)
@@ -152,7 +155,7 @@ PAGE_EXPORT sap_status job_rays_read(page_job* job) {
     else if (!take_file(file, &mesh))
         status = no_memory();
     sap_mesh_file_free(file);
-    if (status == SAP_OK) status = build(job, &mesh, (int)job->number[0]);
+    if (status == SAP_OK) status = build(job, &mesh);
     rays_mesh_free(&mesh);
     return status;
 }
@@ -186,24 +189,28 @@ static bool is_beside(const sap_ray* ray, int32_t triangle) {
     return false;
 }
 
-// in[0]: rays, in[1]: what a picture says they meet, in[2]: shadow rays, in[3]: whether it says that something stops
-// them. number[0]: rays that meet what brute force finds, [1]: that do if they pass an edge on its other side, [2]:
-// rays, [3]: shadows that are right, [4]: shadows.
+// Compares what a picture says its rays meet with brute force (rays_sample; rays_checked).
 PAGE_EXPORT sap_status job_rays_check(page_job* job) {
-    const sap_ray *rays = job->in[0], *shadows = job->in[2];
-    const sap_hit* hits = job->in[1];
-    const uint8_t* dark = job->in[3];
-    const int64_t count = (int64_t)(job->in_bytes[1] / sizeof *hits), shadow_count = job->in_bytes[3];
-    double numbers[5] = {0, 0, (double)count, 0, (double)shadow_count};
+    const sap_ray *rays = job->in[RAYS_SAMPLE_RAYS], *shadows = job->in[RAYS_SAMPLE_SHADOWS];
+    const sap_hit* hits = job->in[RAYS_SAMPLE_HITS];
+    const uint8_t* dark = job->in[RAYS_SAMPLE_DARK];
+    const int64_t count = (int64_t)(job->in_bytes[RAYS_SAMPLE_HITS] / sizeof *hits);
+    const int64_t shadow_count = job->in_bytes[RAYS_SAMPLE_DARK];
+    int64_t all_same = 0, all_near = 0, shadows_same = 0;
     for (int64_t i = 0; i < count; i++) {
         const sap_hit truth = brute_force(&rays[i]);
         const bool same = truth.triangle == hits[i].triangle;
         const bool near =
             same && (truth.triangle < 0 || fabs((double)hits[i].t - (double)truth.t) <= 1e-4 * (double)truth.t);
-        numbers[0] += near;
-        numbers[1] += !same && is_beside(&rays[i], hits[i].triangle);
+        all_same += near;
+        all_near += !same && is_beside(&rays[i], hits[i].triangle);
     }
-    for (int64_t i = 0; i < shadow_count; i++) numbers[3] += (brute_force(&shadows[i]).triangle >= 0) == (dark[i] != 0);
-    memcpy(job->number, numbers, sizeof numbers);
+    for (int64_t i = 0; i < shadow_count; i++)
+        shadows_same += (brute_force(&shadows[i]).triangle >= 0) == (dark[i] != 0);
+    job->number[RAYS_CHECKED_SAME] = (double)all_same;
+    job->number[RAYS_CHECKED_NEAR] = (double)all_near;
+    job->number[RAYS_CHECKED_RAYS] = (double)count;
+    job->number[RAYS_CHECKED_SHADOWS_SAME] = (double)shadows_same;
+    job->number[RAYS_CHECKED_SHADOWS] = (double)shadow_count;
     return SAP_OK;
 }

@@ -74,9 +74,13 @@ sap_status page_volume_describe(const sap_volume* volume, page_volume_facts* fac
 }
 
 sap_status page_volume_parse(const page_job* job, sap_volume_file** file, page_volume_facts* facts) {
-    sap_volume_read_options options = {
-        .type = (sap_voxel)job->number[3], .big_endian = job->number[4] != 0, .skip = (int64_t)job->number[5]};
-    for (int i = 0; i < 3; i++) options.size[i] = (int64_t)job->number[i];
+    const double* number = job->number;
+    const sap_volume_read_options options = {.size = {(int64_t)number[VOLUME_RAW_WIDTH],
+                                                      (int64_t)number[VOLUME_RAW_HEIGHT],
+                                                      (int64_t)number[VOLUME_RAW_DEPTH]},
+                                             .type = (sap_voxel)number[VOLUME_RAW_TYPE],
+                                             .big_endian = number[VOLUME_RAW_BIG_ENDIAN] != 0,
+                                             .skip = (int64_t)number[VOLUME_RAW_SKIP]};
     sap_volume_file* read = NULL;
     sap_status status = sap_volume_parse(page_cpu(), job->in[0], job->in_bytes[0], &options, &read);
     if (status == SAP_OK) status = page_volume_describe(&read->volume, facts);

@@ -3,6 +3,7 @@
 #define SAPWOOD_PAGE_VOLUME_FILE_H
 
 #include "../page.h"
+#include "volume_fields.h"
 
 typedef struct page_volume_facts {
     double least, most; // of the values
@@ -13,8 +14,7 @@ double page_volume_value(const sap_volume* volume, size_t sample);
 size_t page_volume_count(const sap_volume* volume);
 // An error, and a sentence, if no level has a surface: too few samples, all equal, or one that is no number.
 sap_status page_volume_describe(const sap_volume* volume, page_volume_facts* facts);
-// Reads a job's first buffer, NPY or raw, and describes it. Numbers: samples along x, y, z, type, whether the highest
-// byte comes first, bytes ahead of the first sample; NPY says for itself if they are 0.
+// Reads a job's only buffer, NPY or raw (volume_raw), and describes it.
 sap_status page_volume_parse(const page_job* job, sap_volume_file** file, page_volume_facts* facts);
 
 #endif

@@ -84,8 +84,11 @@ static float sextic(const float place[3]) {
     return least_of(value, 5 * ball(place, 0.95f));
 }
 
-void page_volume_fill(page_shape shape, int side, float* values) {
-    static float (*const shapes[PAGE_SHAPES])(const float[3]) = {gyroid, metaballs, asteroid, sextic};
+void page_volume_fill(enum volume_shape shape, int side, float* values) {
+    static float (*const shapes[VOLUME_SHAPE_DROPPED])(const float[3]) = {[VOLUME_SHAPE_GYROID] = gyroid,
+                                                                          [VOLUME_SHAPE_METABALLS] = metaballs,
+                                                                          [VOLUME_SHAPE_ASTEROID] = asteroid,
+                                                                          [VOLUME_SHAPE_SEXTIC] = sextic};
     for (int z = 0; z < side; z++)
         for (int y = 0; y < side; y++)
             for (int x = 0; x < side; x++) {

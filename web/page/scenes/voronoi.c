@@ -23,13 +23,13 @@ PAGE_EXPORT void voronoi_show(int view, int levels, int dots) {
     voronoi.dots = dots != 0;
 }
 
-static void take_sites(page_job* job) {
+static void take_sites(page_job* job, int sites) {
     free(voronoi.sites);
-    voronoi.sites = job->in[0];
-    voronoi.count = job->in_bytes[0] / 8;
+    voronoi.sites = job->in[sites];
+    voronoi.count = job->in_bytes[sites] / 8;
     voronoi.version++;
     voronoi.chosen_count = 0;
-    job->in[0] = NULL;
+    job->in[sites] = NULL;
 }
 
 static void free_form(void) {
@@ -38,35 +38,37 @@ static void free_form(void) {
     voronoi.form = (sap_rgba8_tree){0};
 }
 
-// The worker's answer: in[0] the sites, in[1] a saved tree.
+// Takes the worker's answer: the sites and a saved tree (voronoi_tree_buffer).
 PAGE_EXPORT sap_status job_voronoi_tree(page_job* job) {
     sap_tree* loaded = NULL;
     sap_device* cpu = page_cpu();
-    sap_status status = cpu ? sap_tree_load_memory(cpu, job->in[1], job->in_bytes[1], &loaded) : SAP_ERROR_MEMORY;
+    sap_status status = cpu ? sap_tree_load_memory(cpu, job->in[VORONOI_TREE_BUFFER_TREE],
+                                                   job->in_bytes[VORONOI_TREE_BUFFER_TREE], &loaded)
+                            : SAP_ERROR_MEMORY;
     if (status == SAP_OK)
         status =
             voronoi.tree ? sap_gl_tree_update(voronoi.tree, loaded) : sap_tree_copy(loaded, page_gl(), &voronoi.tree);
     sap_tree_free(loaded);
     if (status != SAP_OK) return status;
-    take_sites(job);
+    take_sites(job, VORONOI_TREE_BUFFER_SITES);
     voronoi.compact = false;
     sap_gl_tree_textures textures;
     return sap_gl_tree_describe(voronoi.tree, &textures); // they go up now
 }
 
-// The same with the compact form: in[1] nodes, in[2] ids; number[0...] width, height, lower, scale.
+// The same with the compact form (voronoi_built, voronoi_form_buffer).
 PAGE_EXPORT sap_status job_voronoi_form(page_job* job) {
     const double* number = job->number;
     free_form();
-    voronoi.form = (sap_rgba8_tree){.width = (int32_t)number[0],
-                                    .height = (int32_t)number[1],
-                                    .lower = {number[2], number[3]},
-                                    .scale = number[4],
-                                    .nodes = job->in[1],
-                                    .ids = job->in[2],
+    voronoi.form = (sap_rgba8_tree){.width = (int32_t)number[VORONOI_BUILT_FORM_WIDTH],
+                                    .height = (int32_t)number[VORONOI_BUILT_FORM_HEIGHT],
+                                    .lower = {number[VORONOI_BUILT_FORM_LOWER_X], number[VORONOI_BUILT_FORM_LOWER_Y]},
+                                    .scale = number[VORONOI_BUILT_FORM_SCALE],
+                                    .nodes = job->in[VORONOI_FORM_BUFFER_NODES],
+                                    .ids = job->in[VORONOI_FORM_BUFFER_IDS],
                                     .device = page_gl()};
-    job->in[1] = job->in[2] = NULL;
-    take_sites(job);
+    job->in[VORONOI_FORM_BUFFER_NODES] = job->in[VORONOI_FORM_BUFFER_IDS] = NULL;
+    take_sites(job, VORONOI_FORM_BUFFER_SITES);
     voronoi.compact = true;
     return SAP_OK;
 }
@@ -89,38 +91,40 @@ static void choose_of_all(const float place[2], int k) {
     voronoi.chosen_count = found;
 }
 
-// number[0...]: x, y, how many (0: none are chosen). Answers number[0]: how many there are, then their ids and
-// distances.
+// The sites nearest to a place (voronoi_choose; voronoi_choice and voronoi_chosen).
 PAGE_EXPORT sap_status job_voronoi_choose(page_job* job) {
     double* number = job->number;
-    const float place[2] = {(float)number[0], (float)number[1]};
-    int k = (int)number[2];
-    voronoi.pointer[0] = number[0];
-    voronoi.pointer[1] = number[1];
+    const double x = number[VORONOI_CHOOSE_X], y = number[VORONOI_CHOOSE_Y];
+    const float place[2] = {(float)x, (float)y};
+    int k = (int)number[VORONOI_CHOOSE_COUNT];
+    voronoi.pointer[0] = x;
+    voronoi.pointer[1] = y;
     voronoi.chosen_count = 0;
     if (k > 8) k = 8;
     if (k > voronoi.count) k = (int)voronoi.count;
     if (k > 0 && voronoi.compact) {
         choose_of_all(place, k);
     } else if (k > 0 && voronoi.tree) {
-        const sap_grid grid = {.width = 1, .height = 1, .origin = {number[0], number[1]}};
+        const sap_grid grid = {.width = 1, .height = 1, .origin = {x, y}};
         sap_status status = sap_nearest_grid(voronoi.tree, grid, &(sap_search){.k = k}, voronoi.chosen, NULL);
         if (status != SAP_OK) return status;
         voronoi.chosen_count = k;
     }
-    number[0] = voronoi.chosen_count;
+    number[VORONOI_CHOICE_COUNT] = voronoi.chosen_count;
     for (int i = 0; i < voronoi.chosen_count; i++) {
         const float* site = voronoi.sites + 2 * voronoi.chosen[i];
         double dx = (double)(place[0] - site[0]), dy = (double)(place[1] - site[1]);
-        number[1 + 4 * i] = voronoi.chosen[i];
-        number[2 + 4 * i] = sqrt(dx * dx + dy * dy);
-        number[3 + 4 * i] = (double)site[0];
-        number[4 + 4 * i] = (double)site[1];
+        double* chosen = number + VORONOI_CHOICE_FIRST + VORONOI_CHOSEN_FIELDS * i;
+        chosen[VORONOI_CHOSEN_ID] = voronoi.chosen[i];
+        chosen[VORONOI_CHOSEN_AWAY] = sqrt(dx * dx + dy * dy);
+        chosen[VORONOI_CHOSEN_X] = (double)site[0];
+        chosen[VORONOI_CHOSEN_Y] = (double)site[1];
     }
     return SAP_OK;
 }
 
-// in[0]: pixels (x, y from above) as int32. Answers their places and the ids that the picture has for them.
+// in[0]: pixels (x, y from above) as int32. Answers their places and the ids that the picture has for them
+// (voronoi_sample).
 PAGE_EXPORT sap_status job_voronoi_answers(page_job* job) {
     const int32_t* pixels = job->in[0];
     const int64_t count = job->in_bytes[0] / 8;

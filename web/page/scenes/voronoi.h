@@ -4,6 +4,7 @@
 #define SAPWOOD_PAGE_VORONOI_H
 
 #include "page.h"
+#include "scenes/voronoi_fields.h"
 #include <sapwood/gl.h>
 
 enum {
@@ -11,8 +12,6 @@ enum {
     VORONOI_MOST = 1 << 22, // sites
     VORONOI_CHOSEN = 9      // sites that are pointed at: the nearest and its neighbours
 };
-
-typedef enum voronoi_view { VORONOI_CELLS, VORONOI_DISTANCES, VORONOI_EDGES, VORONOI_WORK } voronoi_view;
 
 // The scene on the page's thread.
 typedef struct voronoi_scene {
@@ -30,8 +29,8 @@ typedef struct voronoi_scene {
     int32_t chosen[VORONOI_CHOSEN];
     int chosen_count;
     double pointer[2]; // where the sites were asked for
-    int view;
-    int levels; // of the tree to be drawn over it
+    int view;          // of voronoi_view
+    int levels;        // of the tree to be drawn over it
     bool dots;
     double ratio; // pixels of the picture a pixel of the page
 } voronoi_scene;

@@ -1,27 +1,24 @@
 // Voronoi: which of many sites is nearest to each pixel.
 import './voronoi.css';
+import {
+  pageFile, voronoiAsk, voronoiBuilt, voronoiChange, voronoiCheck, voronoiChecked, voronoiChoice, voronoiChoose, voronoiChosen, voronoiEdit, voronoiFamily, voronoiMake, voronoiRead, voronoiView,
+} from '../fields.js';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
+import { named, placed, stride } from '../shell/named.js';
 import { controls } from './voronoi_controls.js';
 
-const families = ['uniform', 'clusters', 'circle', 'grid', 'duplicates'];
-const views = ['cells', 'distance', 'edges', 'work'];
 const REACH = 14; // CSS pixels from a site within which it is taken hold of
 const count = (value: number): string => value.toLocaleString('en');
 
-interface Chosen {
-  id: number;
-  away: number;
-  x: number;
-  y: number;
-}
+type Chosen = Record<keyof typeof voronoiChosen, number>;
 
 class Voronoi implements Scene {
   readonly name = 'voronoi';
   readonly title = 'Voronoi';
-  readonly about = 'Every pixel looks for its nearest point in a k‑d tree, in a fragment shader. The tree is built in the background, for each picture anew while points move.';
+  readonly about = 'Every pixel looks for its nearest point in a k‑d tree, in a fragment shader. The tree is built in the background, anew for each picture while points move.';
   readonly keys = [
     ['drag', 'a site, or the view'], ['wheel, pinch', 'zoom'], ['Shift + click', 'add a site'], ['right click', 'delete a site'],
     ['arrows', 'move the cross hairs'], ['Enter', 'add a site there'], ['Delete', 'delete the nearest'],
@@ -115,17 +112,20 @@ class Voronoi implements Scene {
   private async make(): Promise<void> {
     const { values } = this.host;
     this.made = this.recipe();
-    await this.ask('voronoi_make', [families.indexOf(values['family'] as string), values['sites'] as number, this.aspect, values['seed'] as number]);
+    await this.ask('voronoi_make', placed(voronoiMake, {
+      family: voronoiFamily[values['family'] as keyof typeof voronoiFamily], sites: values['sites'] as number, aspect: this.aspect, seed: values['seed'] as number,
+    }));
   }
 
-  // A job of voronoi_sites.c, whose answer are the sites and what to search them with.
+  // A job of voronoi_sites.c, whose answer are the sites and what to search them with; `numbers` are its own ones.
   private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = []): Promise<void> {
     const { compact } = this;
     // Of pictures only the newest counts, but every site that is added or deleted.
-    const newest = name !== 'voronoi_edit' || numbers[0] === 2 ? name : undefined;
+    const newest = name !== 'voronoi_edit' || numbers[voronoiEdit.change] === voronoiChange.move ? name : undefined;
     this.building = true;
     try {
-      const answer = await this.host.job(name, [this.clock, compact ? 1 : 0, ...numbers], { buffers, transfer: buffers, ...(newest && { newest }) });
+      const asked = placed(voronoiAsk, { seconds: this.clock, compact: compact ? 1 : 0 }, [...numbers]);
+      const answer = await this.host.job(name, asked, { buffers, transfer: buffers, ...(newest && { newest }) });
       this.take(answer, compact);
     } finally {
       this.building = false;
@@ -135,11 +135,12 @@ class Voronoi implements Scene {
   private take(answer: Answer, compact: boolean): void {
     const { host } = this;
     if (host.gl.isContextLost() || compact !== this.compact) return;
-    host.time('build', answer.numbers[0]!);
-    this.total = answer.numbers[1]!;
+    const { milliseconds, sites } = named(voronoiBuilt, answer.numbers);
+    host.time('build', milliseconds);
+    this.total = sites;
     host.upload(() => {
       if (!compact) runJob(host.module, 'voronoi_tree', [], answer.buffers);
-      else if (this.total) runJob(host.module, 'voronoi_form', [...answer.numbers.subarray(8, 13)], answer.buffers);
+      else if (this.total) runJob(host.module, 'voronoi_form', [...answer.numbers], answer.buffers);
     });
     this.again();
   }
@@ -148,7 +149,7 @@ class Voronoi implements Scene {
     if (!this.total) {
       clearTimeout(this.sayTimer);
       this.label.hidden = this.cross.hidden = true;
-      this.host.nothing('There are no sites. Press Enter on the picture, or Shift and the mouse, to add one.');
+      this.host.nothing('There are no sites. Press Enter on the picture, or Shift and click, to add one.');
       return;
     }
     this.fresh = true;
@@ -173,16 +174,16 @@ class Voronoi implements Scene {
   }
 
   private drag(id: number, x: number, y: number): void {
-    this.run('voronoi_edit', [2, id, x, y]);
+    this.run('voronoi_edit', placed(voronoiEdit, { change: voronoiChange.move, site: id, x, y }));
   }
   private add(x: number, y: number): void {
-    this.edit(() => [0, -1, x, y]);
+    this.edit(() => placed(voronoiEdit, { change: voronoiChange.add, site: -1, x, y }));
   }
   private remove(x: number, y: number): void {
     this.held = -1;
     this.edit(() => {
       const nearest = this.nearest(x, y);
-      return nearest && [1, nearest.id, 0, 0];
+      return nearest && placed(voronoiEdit, { change: voronoiChange.delete, site: nearest.id, x: 0, y: 0 });
     });
   }
 
@@ -280,9 +281,9 @@ class Voronoi implements Scene {
 
   frame(share: number): boolean {
     const { module, values } = this.host;
-    const view = this.compact && values['view'] === 'work' ? 'cells' : (values['view'] as string);
+    const view = this.compact && values['view'] === 'work' ? 'cells' : (values['view'] as keyof typeof voronoiView);
     const [left, top] = this.corner();
-    module._voronoi_show!(views.indexOf(view), values['levels'] as number, values['dots'] ? 1 : 0);
+    module._voronoi_show!(voronoiView[view], values['levels'] as number, values['dots'] ? 1 : 0);
     if (this.fresh) {
       module._voronoi_look!(this.width, this.height, this.ratio, left, top, this.step(), this.aspect);
       module._voronoi_begin!(share, values['walk'] === 'stack' ? 1 : 0, view === 'work' ? 1 : 0);
@@ -316,11 +317,9 @@ class Voronoi implements Scene {
     this.asked = false;
     const { module, values } = this.host;
     const [x, y] = this.cursor ? this.place(this.cursor.x, this.cursor.y) : [0, 0];
-    const { numbers } = runJob(module, 'voronoi_choose', [x, y, this.cursor ? 1 + (values['near'] as number) : 0]);
-    this.chosen = Array.from({ length: numbers[0]! }, (_, i) => {
-      const [id = 0, away = 0, siteX = 0, siteY = 0] = numbers.subarray(1 + 4 * i, 5 + 4 * i);
-      return { id, away, x: siteX, y: siteY };
-    });
+    const { numbers } = runJob(module, 'voronoi_choose', placed(voronoiChoose, { x, y, count: this.cursor ? 1 + (values['near'] as number) : 0 }));
+    this.chosen = Array.from({ length: numbers[voronoiChoice.count]! }, (_, i) =>
+      named(voronoiChosen, numbers.subarray(voronoiChoice.first + i * stride(voronoiChosen))));
     const [nearest, ...others] = this.chosen;
     this.label.hidden = !nearest;
     this.cross.hidden = !this.keyboard || !this.cursor;
@@ -438,7 +437,7 @@ class Voronoi implements Scene {
     const text = new TextEncoder().encode(`${name}\0`);
     this.clock = 0;
     try {
-      await this.ask('voronoi_read', [this.aspect], [bytes, text.buffer as ArrayBuffer]);
+      await this.ask('voronoi_read', placed(voronoiRead, { aspect: this.aspect }), placed(pageFile, { bytes, name: text.buffer as ArrayBuffer }));
     } catch (error) {
       if (error instanceof Superseded) throw error;
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
@@ -473,8 +472,8 @@ class Voronoi implements Scene {
       }
       const shown = runJob(this.host.module, 'voronoi_answers', [], [pixels]);
       const allowed = this.compact ? (1.6 * 1.1 * Math.max(1, this.aspect)) / 32767 : 2e-7;
-      const { numbers } = await this.host.job('voronoi_check', [0, 0, allowed], { buffers: shown.buffers, transfer: shown.buffers });
-      const [right = 0, near = 0, all = 0, worst = 0] = numbers;
+      const { numbers } = await this.host.job('voronoi_check', placed(voronoiCheck, { allowed }), { buffers: shown.buffers, transfer: shown.buffers });
+      const { right, near, places: all, worst } = named(voronoiChecked, numbers);
       const sites = `the nearest of ${count(this.total)} sites`;
       if (right === all) return `Verified: all ${count(all)} sampled pixels name ${sites}, as brute force does.`;
       const rounded = this.compact ? 'for rounding to 15 bits' : 'within rounding of a tie';

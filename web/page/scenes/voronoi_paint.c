@@ -11,8 +11,6 @@ static struct {
     int sent; // the version of the sites that the buffer holds
 } drawn;
 
-enum { PAPER, INK, MUTED, ACCENT };
-
 static void set_view(GLuint program) {
     glUniform2f(page_uniform(program, "size"), (float)voronoi.width, (float)voronoi.height);
     glUniform2f(page_uniform(program, "origin"), (float)voronoi.origin[0], (float)voronoi.origin[1]);
@@ -30,9 +28,9 @@ PAGE_EXPORT double voronoi_work(int end) {
 }
 
 static void set_colors(GLuint program) {
-    glUniform3fv(page_uniform(program, "paper"), 1, page_colors[PAPER]);
-    glUniform3fv(page_uniform(program, "ink"), 1, page_colors[INK]);
-    glUniform3fv(page_uniform(program, "accent"), 1, page_colors[ACCENT]);
+    glUniform3fv(page_uniform(program, "paper"), 1, page_colors[PAGE_COLOR_PAPER]);
+    glUniform3fv(page_uniform(program, "ink"), 1, page_colors[PAGE_COLOR_INK]);
+    glUniform3fv(page_uniform(program, "accent"), 1, page_colors[PAGE_COLOR_ACCENT]);
 }
 
 static sap_status draw_cells(const int32_t r[4]) {
@@ -80,9 +78,9 @@ static sap_status draw_tree(void) {
     glUniform4i(page_uniform(drawn.tree, "tree_shifts"), shift, 0, 0, 0);
     glUniform1i(page_uniform(drawn.tree, "tree_depth"), textures.depth);
     glUniform1f(page_uniform(drawn.tree, "thickness"), (float)(3.6 * voronoi.ratio));
-    const bool on_cells = voronoi.view == VORONOI_CELLS || voronoi.view == VORONOI_WORK;
+    const bool on_cells = voronoi.view == VORONOI_VIEW_CELLS || voronoi.view == VORONOI_VIEW_WORK;
     const float white[3] = {1, 0.98f, 0.94f};
-    glUniform3fv(page_uniform(drawn.tree, "paint"), 1, on_cells ? white : page_colors[ACCENT]);
+    glUniform3fv(page_uniform(drawn.tree, "paint"), 1, on_cells ? white : page_colors[PAGE_COLOR_ACCENT]);
     glBindVertexArray(0);
     glDrawArrays(GL_TRIANGLES, 0, 6 * ((1 << levels) - 1));
     return SAP_OK;
@@ -114,9 +112,9 @@ static void draw_sites(void) {
         glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(voronoi.count * 8), voronoi.sites, GL_STREAM_DRAW);
         drawn.sent = voronoi.version;
     }
-    const bool on_cells = voronoi.view == VORONOI_CELLS || voronoi.view == VORONOI_WORK;
+    const bool on_cells = voronoi.view == VORONOI_VIEW_CELLS || voronoi.view == VORONOI_VIEW_WORK;
     const float light[3] = {1, 0.98f, 0.94f};
-    const float* paint = on_cells ? light : page_colors[INK];
+    const float* paint = on_cells ? light : page_colors[PAGE_COLOR_INK];
     begin_marks((float)diameter + 1, paint, on_cells ? 0.85f : 0.9f, paint, 0);
     draw_buffer(drawn.sites, GL_POINTS, (int)voronoi.count);
 }
@@ -141,14 +139,14 @@ static void draw_chosen(void) {
     if (!drawn.lines) glGenBuffers(1, &drawn.lines);
     glBindBuffer(GL_ARRAY_BUFFER, drawn.lines);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(48 * (size_t)count), corners, GL_STREAM_DRAW);
-    begin_marks(0, page_colors[INK], 0.75f, page_colors[INK], 0);
+    begin_marks(0, page_colors[PAGE_COLOR_INK], 0.75f, page_colors[PAGE_COLOR_INK], 0);
     draw_buffer(drawn.lines, GL_TRIANGLES, 6 * count);
     glBindBuffer(GL_ARRAY_BUFFER, drawn.lines);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(8 * (size_t)count), rings, GL_STREAM_DRAW);
     const float ratio = (float)voronoi.ratio;
-    begin_marks(11 * ratio, page_colors[PAPER], 1, page_colors[INK], 2 * ratio);
+    begin_marks(11 * ratio, page_colors[PAGE_COLOR_PAPER], 1, page_colors[PAGE_COLOR_INK], 2 * ratio);
     draw_buffer(drawn.lines, GL_POINTS, count);
-    begin_marks(15 * ratio, page_colors[ACCENT], 1, page_colors[INK], 2 * ratio);
+    begin_marks(15 * ratio, page_colors[PAGE_COLOR_ACCENT], 1, page_colors[PAGE_COLOR_INK], 2 * ratio);
     draw_buffer(drawn.lines, GL_POINTS, 1);
 }
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum family { UNIFORM, CLUSTERS, CIRCLE, GRID, DUPLICATES } family;
-
 static struct {
     float* still;   // [2*count] where sites are at the time 0
     float* moved;   // [2*count] where they are now
@@ -66,27 +64,27 @@ static void put_clusters(uint64_t* chance) {
     }
 }
 
-static void put_family(family which, uint64_t seed) {
+static void put_family(enum voronoi_family which, uint64_t seed) {
     uint64_t chance = mixed(seed) + (uint64_t)which;
     const int64_t columns = (int64_t)fmax(1, ceil(sqrt((double)field.count * field.aspect)));
     const int64_t rows = (field.count + columns - 1) / columns;
-    if (which == CLUSTERS) {
+    if (which == VORONOI_FAMILY_CLUSTERS) {
         put_clusters(&chance);
         return;
     }
     for (int64_t i = 0; i < field.count; i++) {
         double x = field.aspect * part(&chance), y = part(&chance);
-        if (which == CIRCLE) {
+        if (which == VORONOI_FAMILY_CIRCLE) {
             double angle = 6.283185307179586 * (double)i / (double)field.count;
             double radius = 0.4 * fmin(1, field.aspect);
             x = 0.5 * field.aspect + radius * cos(angle);
             y = 0.5 + radius * sin(angle);
-        } else if (which == GRID) {
+        } else if (which == VORONOI_FAMILY_GRID) {
             x = field.aspect * ((double)(i % columns) + 0.5) / (double)columns;
             y = ((double)(i / columns) + 0.5) / (double)rows;
         }
         put(i, x, y);
-        if (which == DUPLICATES && i >= (field.count + 7) / 8) { // every place eight times
+        if (which == VORONOI_FAMILY_DUPLICATES && i >= (field.count + 7) / 8) { // every place eight times
             int64_t first = i % ((field.count + 7) / 8);
             put(i, (double)field.still[2 * first], (double)field.still[2 * first + 1]);
         }
@@ -123,7 +121,7 @@ static void move_all(void) {
 
 // ---- Answers
 
-// The tree in four bytes a node, of the square about the field: number[8...] width, height, lower, scale.
+// The tree in four bytes a node, of the square about the field.
 static sap_status answer_form(page_job* job) {
     const double side = fmax(1, field.aspect) * 1.1;
     const double lower[2] = {0.5 * field.aspect - 0.5 * side, 0.5 - 0.5 * side};
@@ -136,8 +134,11 @@ static sap_status answer_form(page_job* job) {
     if (ids) {
         memcpy(nodes, form->nodes, bytes);
         memcpy(ids, form->ids, bytes);
-        const double facts[5] = {form->width, form->height, form->lower[0], form->lower[1], form->scale};
-        memcpy(job->number + 8, facts, sizeof facts);
+        job->number[VORONOI_BUILT_FORM_WIDTH] = form->width;
+        job->number[VORONOI_BUILT_FORM_HEIGHT] = form->height;
+        job->number[VORONOI_BUILT_FORM_LOWER_X] = form->lower[0];
+        job->number[VORONOI_BUILT_FORM_LOWER_Y] = form->lower[1];
+        job->number[VORONOI_BUILT_FORM_SCALE] = form->scale;
     }
     sap_rgba8_tree_free(form);
     return ids ? SAP_OK : SAP_ERROR_MEMORY;
@@ -151,13 +152,13 @@ static sap_status answer_tree(page_job* job) {
     return bytes ? sap_tree_save_memory(field.tree, bytes, size) : SAP_ERROR_MEMORY;
 }
 
-// Moves the sites to number[0] seconds, builds, and answers: buffer 0 the sites, then the tree, or, if number[1], its
-// compact form. number[0]: milliseconds of the build, number[1]: sites.
+// Moves the sites to the time that is asked for, builds, and answers: the sites, and the tree or its compact form
+// (voronoi_ask; voronoi_built, voronoi_tree_buffer, voronoi_form_buffer).
 static sap_status answer(page_job* job) {
-    const bool compact = job->number[1] != 0;
+    const bool compact = job->number[VORONOI_ASK_COMPACT] != 0;
     sap_device* cpu = page_cpu();
     if (!cpu) return page_fail(SAP_ERROR_MEMORY, "There is no memory here.");
-    field.seconds = job->number[0];
+    field.seconds = job->number[VORONOI_ASK_SECONDS];
     move_all();
     const sap_points sites = {field.moved, field.count, 2, 0};
     const sap_tree_options options = {.leaf_size = compact ? 1 : VORONOI_LEAF};
@@ -171,8 +172,8 @@ static sap_status answer(page_job* job) {
         status = sap_tree_build(cpu, sites, &options, &field.tree);
         field.leaf = options.leaf_size;
     }
-    job->number[0] = emscripten_get_now() - begun;
-    job->number[1] = (double)field.count;
+    job->number[VORONOI_BUILT_MILLISECONDS] = emscripten_get_now() - begun;
+    job->number[VORONOI_BUILT_SITES] = (double)field.count;
     float* copy = status == SAP_OK ? page_answer(job, (size_t)field.count * 8) : NULL;
     if (status != SAP_OK) return status;
     if (!copy) return SAP_ERROR_MEMORY;
@@ -181,44 +182,43 @@ static sap_status answer(page_job* job) {
     return compact ? answer_form(job) : answer_tree(job);
 }
 
-// ---- Jobs. All begin with seconds and whether the compact form is wanted.
+// ---- Jobs (voronoi_fields.h).
 
 PAGE_EXPORT sap_status job_voronoi_move(page_job* job) { return answer(job); }
 
-// number[2...]: family, sites, aspect, seed.
 PAGE_EXPORT sap_status job_voronoi_make(page_job* job) {
     const double* number = job->number;
-    int64_t count = (int64_t)number[3];
-    if (!make_room(count)) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f sites.", number[3]);
+    int64_t count = (int64_t)number[VORONOI_MAKE_SITES];
+    if (!make_room(count)) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f sites.", (double)count);
     field.count = count;
-    field.aspect = number[4];
-    put_family((family)(int)number[2], (uint64_t)number[5]);
+    field.aspect = number[VORONOI_MAKE_ASPECT];
+    put_family((enum voronoi_family)number[VORONOI_MAKE_FAMILY], (uint64_t)number[VORONOI_MAKE_SEED]);
     number_orbits();
     return answer(job);
 }
 
-// number[2...]: what (0 add, 1 delete, 2 move), the site's id, x, y.
 PAGE_EXPORT sap_status job_voronoi_edit(page_job* job) {
     const double* number = job->number;
-    const int what = (int)number[2];
-    int64_t id = what == 0 ? field.count : (int64_t)number[3];
-    if (what == 0 && field.count == VORONOI_MOST)
+    const enum voronoi_change change = (enum voronoi_change)number[VORONOI_EDIT_CHANGE];
+    const bool adds = change == VORONOI_CHANGE_ADD;
+    int64_t id = adds ? field.count : (int64_t)number[VORONOI_EDIT_SITE];
+    if (adds && field.count == VORONOI_MOST)
         return page_fail(SAP_ERROR_RANGE, "There are %d sites already, as many as the page takes.", VORONOI_MOST);
-    if (what == 0 && !make_room(field.count + 1 + field.count / 8))
+    if (adds && !make_room(field.count + 1 + field.count / 8))
         return page_fail(SAP_ERROR_MEMORY, "There is no memory here for another site.");
-    if (id < 0 || (what != 0 && id >= field.count))
-        return page_fail(SAP_ERROR_ARGUMENT, "There is no site %.0f.", number[3]);
-    if (what == 0) field.orbit[field.count++] = field.orbits++;
-    if (what == 1) {
+    if (id < 0 || (!adds && id >= field.count))
+        return page_fail(SAP_ERROR_ARGUMENT, "There is no site %.0f.", number[VORONOI_EDIT_SITE]);
+    if (adds) field.orbit[field.count++] = field.orbits++;
+    if (change == VORONOI_CHANGE_DELETE) {
         const size_t behind = (size_t)(field.count - id - 1);
         memmove(field.still + 2 * id, field.still + 2 * id + 2, behind * 8);
         memmove(field.orbit + id, field.orbit + id + 1, behind * 4);
         field.count--;
     } else {
         double by[2];
-        field.seconds = number[0];
+        field.seconds = number[VORONOI_ASK_SECONDS];
         displacement(id, by);
-        put(id, number[4] - by[0], number[5] - by[1]);
+        put(id, number[VORONOI_EDIT_X] - by[0], number[VORONOI_EDIT_Y] - by[1]);
     }
     return answer(job);
 }
@@ -251,15 +251,16 @@ static sap_status take_points(const sap_point_set* set) {
     return SAP_OK;
 }
 
-// in[0]: a file's bytes, in[1]: its name, 0 at the end. number[2]: the field's aspect.
+// Reads points from a file (page_file, voronoi_read).
 PAGE_EXPORT sap_status job_voronoi_read(page_job* job) {
     sap_point_set* set = NULL;
-    sap_format format = sap_format_of(job->in[1]);
-    sap_status status =
-        page_cpu() ? sap_points_parse(page_cpu(), job->in[0], job->in_bytes[0], format, 64, &set) : SAP_ERROR_MEMORY;
+    sap_format format = sap_format_of(job->in[PAGE_FILE_NAME]);
+    sap_status status = page_cpu() ? sap_points_parse(page_cpu(), job->in[PAGE_FILE_BYTES],
+                                                      job->in_bytes[PAGE_FILE_BYTES], format, 64, &set)
+                                   : SAP_ERROR_MEMORY;
     if (status != SAP_OK) return status;
     double before = field.aspect;
-    field.aspect = job->number[2];
+    field.aspect = job->number[VORONOI_READ_ASPECT];
     status = take_points(set);
     sap_point_set_free(set);
     if (status != SAP_OK) {
@@ -269,14 +270,13 @@ PAGE_EXPORT sap_status job_voronoi_read(page_job* job) {
     return answer(job);
 }
 
-// Brute force over the sites as they are now. in[0]: places [2*n], in[1]: ids that a GPU gave for them [n]. number[2]:
-// how much farther than the nearest site a place's site may be and not count as wrong. Answers number[0]: right ones,
-// [1]: as far, [2]: places, [3]: the worst excess.
+// Brute force over the sites as they are now: places [2*n] and ids that a GPU gave for them [n] (voronoi_sample,
+// voronoi_check; voronoi_checked).
 PAGE_EXPORT sap_status job_voronoi_check(page_job* job) {
-    const float* places = job->in[0];
-    const int32_t* ids = job->in[1];
-    const int64_t count = job->in_bytes[1] / 4;
-    const double allowed = job->number[2];
+    const float* places = job->in[VORONOI_SAMPLE_PLACES];
+    const int32_t* ids = job->in[VORONOI_SAMPLE_IDS];
+    const int64_t count = job->in_bytes[VORONOI_SAMPLE_IDS] / 4;
+    const double allowed = job->number[VORONOI_CHECK_ALLOWED];
     double right = 0, near = 0, worst = 0;
     for (int64_t i = 0; i < count; i++) {
         float best2 = INFINITY;
@@ -300,7 +300,9 @@ PAGE_EXPORT sap_status job_voronoi_check(page_job* job) {
         if (far <= allowed) near++;
         worst = fmax(worst, far);
     }
-    const double answers[4] = {right, near, (double)count, worst};
-    memcpy(job->number, answers, sizeof answers);
+    job->number[VORONOI_CHECKED_RIGHT] = right;
+    job->number[VORONOI_CHECKED_NEAR] = near;
+    job->number[VORONOI_CHECKED_PLACES] = (double)count;
+    job->number[VORONOI_CHECKED_WORST] = worst;
     return SAP_OK;
 }

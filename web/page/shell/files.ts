@@ -13,7 +13,7 @@ export async function read(files: readonly File[], suffixes: string, accepts: st
   if (files.length > 1) throw new SceneError(`One file at a time, please: these are ${files.length}.`);
   const suffix = /\.[^.]+$/.exec(file.name.toLowerCase())?.[0] ?? '';
   if (!suffixes.split(',').includes(suffix))
-    throw new SceneError(`${file.name}: this scene reads ${accepts}; ${suffix ? `“${suffix}” is none of these` : 'the name says nothing'}.`);
+    throw new SceneError(`${file.name}: this scene reads ${accepts}; ${suffix ? `“${suffix}” is none of these` : 'the name has no suffix'}.`);
   if (file.size === 0) throw new SceneError(`${file.name} is empty.`);
   if (file.size > MOST) throw new SceneError(`${file.name} has ${size(file.size)}; a page reads up to ${size(MOST)}.`);
   try {

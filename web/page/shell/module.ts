@@ -1,4 +1,5 @@
 // The WASM module on either thread, and jobs: functions of C called job_NAME (page.h).
+import { pageMost } from '../fields.js';
 import { SceneError } from './scene.js';
 
 // What Emscripten's module has, as far as the page uses it. Functions of C that the page exports begin with _.
@@ -36,9 +37,7 @@ export interface Answer {
   milliseconds: number; // that C took
 }
 
-// As struct page_job in page.h has them.
-const NUMBERS = 64;
-const BUFFERS = 8;
+const { numbers: NUMBERS, buffers: BUFFERS } = pageMost; // of struct page_job in page.h
 
 export function sentence(module: PageModule): string {
   return module.UTF8ToString(module._page_sentence());

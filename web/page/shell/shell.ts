@@ -1,4 +1,5 @@
 // The shell: one scene at a time, on a canvas and in a context of its own, and everything around it.
+import { pageColor } from '../fields.js';
 import { initialValues, readAddress, valueOf, writeAddress } from './address.js';
 import { Controls } from './controls.js';
 import { element } from './element.js';
@@ -7,6 +8,7 @@ import { makeSurface } from './canvas.js';
 import { Display } from './display.js';
 import { Jobs, Superseded } from './jobs.js';
 import { sentence, type Answer, type JobOptions, type PageModule } from './module.js';
+import { placed } from './named.js';
 import { Pace } from './pace.js';
 import { listen as listenToPointers } from './pointers.js';
 import { SceneError, type Colors, type Host, type Scene, type Value, type Values } from './scene.js';
@@ -454,7 +456,7 @@ export class Shell implements Host {
   private themeChanged(): void {
     this.colors = this.theme.colors();
     const { paper, ink, muted, accent } = this.colors;
-    [paper, ink, muted, accent].forEach((color, i) => this.module._page_color!(i, ...color));
+    placed(pageColor, { paper, ink, muted, accent }).forEach((color, i) => this.module._page_color!(i, ...color));
     if (this.running) {
       this.scene.themeChanged?.();
       this.redraw();

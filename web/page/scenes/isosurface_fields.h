@@ -1,0 +1,43 @@
+// Fields of the jobs of the scene Isosurface (../fields.h); volume_fields.h has those that it shares.
+#ifndef SAPWOOD_PAGE_ISOSURFACE_FIELDS_H
+#define SAPWOOD_PAGE_ISOSURFACE_FIELDS_H
+
+// The answer of isosurface_make and isosurface_read; of isosurface_samples as far as the type.
+enum isosurface_facts {
+    ISOSURFACE_FACTS_WIDTH, // samples along x, y, z
+    ISOSURFACE_FACTS_HEIGHT,
+    ISOSURFACE_FACTS_DEPTH,
+    ISOSURFACE_FACTS_TYPE,  // sap_voxel
+    ISOSURFACE_FACTS_LEAST, // of the values
+    ISOSURFACE_FACTS_MOST,
+    ISOSURFACE_FACTS_PARTING // a level to begin with
+};
+
+// What isosurface and isosurface_check take.
+enum isosurface_ask { ISOSURFACE_ASK_LEVEL, ISOSURFACE_ASK_LOW_INSIDE };
+// Output of isosurface.
+enum isosurface_buffer { ISOSURFACE_BUFFER_POSITIONS, ISOSURFACE_BUFFER_NORMALS, ISOSURFACE_BUFFER_TRIANGLES };
+
+// The surface that isosurface_on_gpu makes: addresses, and how many.
+enum isosurface_made {
+    ISOSURFACE_MADE_POSITIONS,
+    ISOSURFACE_MADE_NORMALS,
+    ISOSURFACE_MADE_TRIANGLES,
+    ISOSURFACE_MADE_VERTEX_COUNT,
+    ISOSURFACE_MADE_TRIANGLE_COUNT,
+    ISOSURFACE_MADE_FIELDS
+};
+
+// Input of isosurface_check: another mesh, if there is one.
+enum isosurface_other { ISOSURFACE_OTHER_POSITIONS, ISOSURFACE_OTHER_TRIANGLES };
+enum isosurface_checked {
+    ISOSURFACE_CHECKED_CLOSED, // edges
+    ISOSURFACE_CHECKED_OUTER,
+    ISOSURFACE_CHECKED_OPEN,
+    ISOSURFACE_CHECKED_VERTICES, // of the CPU's mesh
+    ISOSURFACE_CHECKED_TRIANGLES,
+    ISOSURFACE_CHECKED_WRONG, // triangles that differ
+    ISOSURFACE_CHECKED_APART  // the largest difference of positions
+};
+
+#endif
