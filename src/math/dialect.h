@@ -9,7 +9,7 @@
 // SAP_ASSERT(condition) states an invariant (base/assert.h); shaders do not check it.
 // SAP_UNUSED(name) marks a parameter that one of several texts for the same role does not need.
 // SAP_TABLE(type, name, count) begins a table of constants in a function, SAP_TABLE_END ends it.
-// Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/adding-a-kernel.md has the rules.
+// Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/dialect.md has the rules.
 #ifndef SAPWOOD_MATH_DIALECT_H
 #define SAPWOOD_MATH_DIALECT_H
 
