@@ -111,7 +111,7 @@ LC_ALL=C awk -v headers="$headers" '
         printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"title\" font-family=\"Helvetica, Arial, sans-serif\">\n", WIDTH, height
         print "  <!-- Drawn by docs/house.sh from docs/rooms.txt and the includes. -->"
         printf "  <title id=\"title\">The rooms of Sapwood, from top to bottom:"
-        for (a = rooms; a >= 1; a--) printf " %s%s", room[a], a > 1 ? "," : ""
+        for (a = rooms; a >= 1; a--) printf " %s%s", room[a], (a > 1 ? "," : "")
         print "; arrows show which room includes which</title>"
         print "  <style>"
         print "    .paper { fill: #fbf8f1 } .roof { fill: #8a5a3b } .beam { fill: #d9a066 } .room { fill: #f2e3c6; stroke: #8a5a3b; stroke-width: 2 }"
