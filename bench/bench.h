@@ -92,7 +92,7 @@ typedef struct bench_report bench_report;
 
 bench_report* bench_report_open(const bench_options* options);
 // Adds a row, and prints it at once.
-void bench_report_row(bench_report* report, const bench_row* row);
+void bench_report_row(bench_report* report, const bench_row* given);
 // Adds the samples of a comparison's side to samples.csv.
 void bench_report_samples(bench_report* report, const char* key, const char* who, const bench_side* side);
 // A line between rows: what was skipped and why.

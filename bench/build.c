@@ -21,10 +21,11 @@ static void rebuild_pass(void* state) {
 
 double bench_build_floor(const bench_run* run, int64_t count, int dims) {
     enum { LEAF = 32, CACHE = 1 << 20 };
-    double point_bytes = 4.0 * dims + 4, seconds = 0;
-    for (double part = (double)count; part > LEAF; part /= 2) {
+    double point_bytes = 4.0 * dims + 4, seconds = 0, part = (double)count;
+    while (part > LEAF) {
         bool cached = part * point_bytes <= CACHE;
         seconds += 2 * point_bytes * (double)count / (cached ? run->rates.cache_bytes : run->rates.memory_bytes);
+        part /= 2;
     }
     return seconds;
 }

@@ -131,8 +131,8 @@ static void rebuild_rows(const rays_run* run, const rays_scene* scene, int threa
         sides[i] = (bench_side){.pass = rebuild, .state = &builders[i]};
     }
     bench_take_turns(sides, way_count(), options);
-    char suffix[24], how[48];
-    snprintf(suffix, sizeof suffix, threads > 1 ? "-%d-threads" : "", threads);
+    char suffix[24] = "", how[48];
+    if (threads > 1) snprintf(suffix, sizeof suffix, "-%d-threads", threads);
     snprintf(how, sizeof how, threads > 1 ? "rebuild, %d threads," : "rebuild,", threads);
     rate_rows(run, scene, sides, suffix, how, threads == 1);
     for (int i = 0; i < way_count(); i++) close_builder(&builders[i]);

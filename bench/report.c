@@ -164,7 +164,7 @@ void bench_report_note(bench_report* report, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
     printf("  ");
-    vprintf(format, arguments);
+    vprintf(format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized): va_start set it
     printf("\n");
     va_end(arguments);
     fflush(stdout);
@@ -175,7 +175,7 @@ void bench_report_wrong(bench_report* report, const char* key, const char* forma
     report->wrong++;
     va_start(arguments, format);
     printf("  WRONG ANSWER in %s: ", key);
-    vprintf(format, arguments);
+    vprintf(format, arguments); // NOLINT(clang-analyzer-valist.Uninitialized): va_start set it
     printf("\n");
     va_end(arguments);
     fflush(stdout);

@@ -97,6 +97,12 @@ if(NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVERAGE)
   set_tests_properties(shared_texts PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()
 
+# Rooms include only rooms below them.
+if(UNIX AND NOT EMSCRIPTEN AND NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVERAGE)
+  add_test(NAME rooms COMMAND ${PROJECT_SOURCE_DIR}/tests/rooms.sh)
+  set_tests_properties(rooms PROPERTIES TIMEOUT 60)
+endif()
+
 # The interface, compared with its description.
 if(TARGET sapwood AND UNIX AND NOT APPLE)
   add_test(NAME interface COMMAND ${PROJECT_SOURCE_DIR}/packaging/abi.sh ${PROJECT_BINARY_DIR})

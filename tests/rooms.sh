@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks that rooms include only rooms below them, as docs/rooms.txt lists them, and that docs/house.svg is drawn from
-# the arrows of today. Names file, line and arrow of each include that is wrong.
-#   tests/rooms.sh               checks this repository, then itself: wrong includes planted in a copy are caught
+# Checks that rooms include only rooms below them, as docs/rooms.txt lists them, that no file includes itself through
+# others, and that docs/house.svg is what docs/house.sh draws. Names file, line and arrow of each include that is wrong.
+#   tests/rooms.sh               checks this repository, then itself: it must catch wrong includes planted in a small copy
 #   tests/rooms.sh check [TOP]   checks the repository at TOP
 #   tests/rooms.sh arrows [TOP]  lists which outer room includes which, an arrow a line
 set -euo pipefail
@@ -12,14 +12,16 @@ includes() {
     local folders=() folder
     for folder in src cli examples bench web fuzz tests; do [ ! -d "$folder" ] || folders+=("$folder"); done
     grep -rnE --include='*.[ch]' --include='*.cu' --include='*.cuh' --include='*.cpp' --include='*.glsl' \
-        --exclude-dir=node_modules '^[ \t]*#[ \t]*(include|define[ \t]+[A-Za-z_]+)[ \t]+"[A-Za-z0-9_./-]+\.(h|cuh|glsl)"' "${folders[@]}" |
+        --exclude-dir=node_modules \
+        '^[[:space:]]*#[[:space:]]*(include[[:space:]]*"[^"]+"|define[[:space:]]+[A-Za-z0-9_]+[[:space:]]+"[A-Za-z0-9_./-]+\.(h|cuh|glsl)")' \
+        "${folders[@]}" |
         LC_ALL=C sort -t: -k1,1 -k2,2n
 }
 
 # Tables that every program below begins with: outer and inner rooms with their heights, what stands above them.
 reader='
     function outer(name) { sub("/.*", "", name); return name }
-    FILENAME == ARGV[1] && /^(room|beside|above) / {
+    FILENAME == ARGV[1] && /^(room|above) / {
         kind = $1; name = $2
         phrase = $0; sub(/^[a-z]+ +[^ ]+ */, "", phrase)
         if (kind == "above") {
@@ -27,10 +29,8 @@ reader='
             above[name] = 1
             next
         }
-        level = name ~ "/" ? outer(name) : ""
-        if (kind == "room" || !(level in top)) top[level]++
         if (name in height) { print "docs/rooms.txt:" FNR ": " name " is listed twice"; wrong = 1 }
-        height[name] = top[level]
+        height[name] = ++listed
         next
     }
     FILENAME == ARGV[1] { next }
@@ -50,7 +50,6 @@ check_includes() { # in the repository TOP
         function arrow(a, b) {
             if (!(b in height)) complain(a " -> " b ": " b " is not in docs/rooms.txt")
             else if (height[b] > height[a]) complain(a " -> " b ": " b " stands above " a)
-            else if (height[b] == height[a]) complain(a " -> " b ": they stand side by side")
         }
         # Whether a program may include a path: public headers, its own files, and what the list adds.
         function may(name,   patterns, i, count, pattern) {
@@ -74,7 +73,12 @@ check_includes() { # in the repository TOP
             if (to == "sapwood") next
             if (path !~ "/") complain("\"" path "\" names no room")
             else if (from != to) arrow(from, to)
-            else if (inner != from && into != to && inner != into) arrow(inner, into)
+            if (/^[^"]*include/ && path ~ "/" && (to in height)) {
+                user[++uses] = file; used[uses] = "src/" path; where[uses] = line
+                open_uses[file]++
+            }
+            if (from != to || path !~ "/") next
+            if (inner != from && into != to && inner != into) arrow(inner, into)
         }
         END {
             for (i = 1; i <= owned; i++) {
@@ -83,6 +87,16 @@ check_includes() { # in the repository TOP
                 beside = file; sub(/[^\/]*$/, path, beside)
                 if (!may_also(name, path) && (getline text < beside) < 0) complain(name " -> " path ": not a file of " name)
                 close(beside)
+            }
+            # Files that include nothing more are taken away until none is left; what stays is on a circle, or includes one.
+            do {
+                taken = 0
+                for (i = 1; i <= uses; i++)
+                    if (user[i] != "" && !open_uses[used[i]]) { open_uses[user[i]]--; user[i] = ""; taken = 1 }
+            } while (taken)
+            for (i = 1; i <= uses; i++) if (user[i] != "") {
+                file = user[i]; line = where[i]
+                complain(file " -> " used[i] ": on a circle of includes, or leads to one")
             }
             exit wrong
         }
@@ -94,11 +108,11 @@ check_includes() { # in the repository TOP
 check_folders() {
     local status=0 name
     while IFS= read -r name; do
-        grep -qE "^(room|beside) +$name( |\$)" docs/rooms.txt || { echo "src/$name: is not in docs/rooms.txt"; status=1; }
+        grep -qE "^room +$name( |\$)" docs/rooms.txt || { echo "src/$name: is not in docs/rooms.txt"; status=1; }
     done < <(find src -mindepth 1 -type d | sed 's|^src/||' | LC_ALL=C sort)
     while IFS= read -r name; do
         [ -d "src/$name" ] || { echo "docs/rooms.txt: there is no src/$name"; status=1; }
-    done < <(awk '/^(room|beside) / { print $2 }' docs/rooms.txt)
+    done < <(awk '/^room / { print $2 }' docs/rooms.txt)
     return $status
 }
 
@@ -108,8 +122,7 @@ check_device() {
     files=$(find src/device -type f | LC_ALL=C sort)
     # shellcheck disable=SC2086
     awk '
-        FILENAME == ARGV[1] { if (/^(room|beside) / && $2 !~ "/" && $2 !~ /^(base|math|device|saved)$/) room[$2] = 1; next }
-        FNR == 1 { comment = 0 }
+        FILENAME == ARGV[1] { if (/^room / && $2 !~ "/" && $2 !~ /^(base|math|device|saved)$/) room[$2] = 1; next }
         {
             text = $0
             sub(/\/\/.*/, "", text)
@@ -148,7 +161,7 @@ check() {
     return $status
 }
 
-# plant WHAT FILE TEXT: a line at the end of a file of the copy is reported.
+# plant WHAT FILE TEXT REPORT: a line TEXT at the end of FILE in the copy must lead to a line like REPORT.
 planted=0 missed=0
 plant() {
     local file=$copy/$2 kept=$copy/kept there=no
@@ -167,8 +180,8 @@ selftest() {
     copy=$(mktemp -d)
     trap 'rm -rf "$copy"' EXIT
     mkdir -p "$copy"/{docs,cli} "$copy"/src/{base,math,device,tree/balanced,tree/sliding,nearest,radius}
-    printf '%s\n' 'room base x' 'room math x' 'room device x' 'room tree x' 'room tree/balanced x' 'beside tree/sliding x' \
-        'room nearest x' 'beside radius x' 'above cli x' >"$copy/docs/rooms.txt"
+    printf '%s\n' 'room base x' 'room math x' 'room device x' 'room tree x' 'room tree/balanced x' 'room tree/sliding x' \
+        'room radius x' 'room nearest x' 'above cli x' >"$copy/docs/rooms.txt"
     local room
     for room in math device tree nearest radius; do echo '#include "base/base.h"' >"$copy/src/$room/$room.c"; done
     echo '#include "sapwood/base.h"' >"$copy/cli/cli.c"
@@ -177,9 +190,11 @@ selftest() {
     echo '    const struct sap_tree_ops* tree;' >"$copy/src/device/device.h"
     (check "$copy") || { echo "self-test: a good house was refused"; return 1; }
     plant "a room above" src/tree/tree.c '#include "radius/radius.h"' '^src/tree/tree\.c:3: tree -> radius'
-    plant "a neighbour" src/nearest/nearest.c '  #  include "radius/radius.h"' '^src/nearest/nearest\.c:2: nearest -> radius'
-    plant "a neighbour within a room" src/tree/sliding/b.h '#include "tree/balanced/a.h"' \
-        '^src/tree/sliding/b\.h:1: tree/sliding -> tree/balanced'
+    plant "spaces in the line" src/radius/radius.c '  #  include "nearest/nearest.h"' '^src/radius/radius\.c:2: radius -> nearest'
+    plant "an inner room above" src/tree/balanced/b.h '#include "tree/sliding/a.h"' \
+        '^src/tree/balanced/b\.h:1: tree/balanced -> tree/sliding'
+    plant "a circle" src/tree/layout.h '#include "tree/balanced/a.h"' '^src/tree/layout\.h:1: .*circle'
+    plant "no header" src/math/math.c '#include "tree/tree.c"' '^src/math/math\.c:2: math -> tree'
     plant "a room named by a macro" src/math/math.c '#define SAP_SPECIAL_TEXT "tree/text.h"' '^src/math/math\.c:2: math -> tree'
     plant "a shader" src/tree/tree.glsl '#include "nearest/walk.h"' '^src/tree/tree\.glsl:1: tree -> nearest'
     plant "a room that the list lacks" src/box/box.c '#include "tree/layout.h"' '^src/box(/box\.c:1)?: '

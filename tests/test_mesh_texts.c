@@ -1,7 +1,7 @@
 // The shared texts of building over triangles: a plain builder made of nothing else, which tries every plane at every
 // triangle, gives the trees of the library, on every instruction set.
-#include "mesh/build.h"
 #include "mesh/access.h"
+#include "mesh/build.h"
 #include "mesh_families.h"
 #include "test.h"
 #include <stdlib.h>

@@ -34,15 +34,15 @@ typedef uint32_t real_word;
 #define SAP_KERNEL_JOIN(name, simd, bits) sap_##name##_##simd##_f##bits
 #define SAP_KERNEL_NAME(name, simd, bits) SAP_KERNEL_JOIN(name, simd, bits)
 #if SAP_SIMD == 1
-#define SAP_KERNEL(name) SAP_KERNEL_NAME(name, portable, SAP_REAL_BITS)
+#define SAP_KERNEL(name)          SAP_KERNEL_NAME(name, portable, SAP_REAL_BITS)
 #define SAP_KERNEL_OF_FLOAT(name) sap_##name##_portable
 #include "math/simd_portable.h"
 #elif SAP_SIMD == 2
-#define SAP_KERNEL(name) SAP_KERNEL_NAME(name, avx2, SAP_REAL_BITS)
+#define SAP_KERNEL(name)          SAP_KERNEL_NAME(name, avx2, SAP_REAL_BITS)
 #define SAP_KERNEL_OF_FLOAT(name) sap_##name##_avx2
 #include "math/simd_avx2.h"
 #elif SAP_SIMD == 3
-#define SAP_KERNEL(name) SAP_KERNEL_NAME(name, avx512, SAP_REAL_BITS)
+#define SAP_KERNEL(name)          SAP_KERNEL_NAME(name, avx512, SAP_REAL_BITS)
 #define SAP_KERNEL_OF_FLOAT(name) sap_##name##_avx512
 #include "math/simd_avx512.h"
 #else

@@ -1,7 +1,7 @@
 // Includes the text that SAP_SPECIAL_TEXT names once for each precision and number of axes that has code of its own.
 
-// Then SAP_EACH_AXES_32(form) and SAP_EACH_AXES_64(form) are form(bits, axes) with the axes of the code that serves 2, 3
-// and 4 axes and any number, in this order.
+// Then SAP_EACH_AXES_32(form) and SAP_EACH_AXES_64(form) are form(bits, axes) with the axes of the code that serves 2,
+// 3 and 4 axes and any number, in this order.
 
 // clang-format off
 #define SAP_REAL_BITS 32

@@ -231,7 +231,8 @@ static sap_status search(radius_search* state) {
 }
 
 sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
-    if (job->into && (tree->shape.kind == SAP_TREE_EXPLICIT || job->into->capacity == 0)) return sap_radius_into_cpu(tree, job);
+    if (job->into && (tree->shape.kind == SAP_TREE_EXPLICIT || job->into->capacity == 0))
+        return sap_radius_into_cpu(tree, job);
     if (tree->shape.kind == SAP_TREE_EXPLICIT) return sap_radius_walk_cpu(tree, job);
     radius_search state = {.tree = tree,
                            .job = job,

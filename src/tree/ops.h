@@ -40,7 +40,7 @@ sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points);
 sap_status sap_tree_copy_in_gl(sap_tree* tree, const unsigned char* arrays);
 sap_status sap_tree_copy_out_gl(const sap_tree* tree, size_t at, size_t bytes, void* to);
 void sap_tree_free_arrays_gl(sap_tree* tree);
-sap_status sap_tree_describe_textures_gl(const sap_tree* tree, sap_gl_tree_textures* textures);
+sap_status sap_tree_describe_textures_gl(const sap_tree* tree, sap_gl_tree_textures* result);
 sap_status sap_tree_update_textures_gl(sap_tree* copy, const sap_tree* tree);
 
 #ifdef __cplusplus

@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(BOXES_THREADS)
         }
         for (int step = 0; step <= up; step++) {
             if (step > 0) {
-                unsigned int other = 1u << (step - 1);
+                const int other = 1 << (step - 1);
                 real below = __shfl_xor_sync(half, low, other), above = __shfl_xor_sync(half, high, other);
                 int least = __shfl_xor_sync(half, id, other);
                 low = below < low ? below : low;

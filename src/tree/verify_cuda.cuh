@@ -95,7 +95,7 @@ static void end_check(sap_cuda_call* call, const uint32_t* ids, int64_t source_c
     sap_cuda_fetch(call, found, there, sizeof *found);
 }
 
-// ---- tree/explicit/verify_cuda.cu
+// ---- tree/verify_explicit_cuda.cu
 void sap_cuda_verify_explicit(sap_cuda_call* call, const sap_tree* tree, verdict* found);
 
 #endif

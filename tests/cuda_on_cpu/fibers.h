@@ -22,6 +22,6 @@ void fiber_resume(fiber* to);
 void fiber_pause(fiber* from);
 
 // The scheduler's.
-void cuda_on_cpu_run_fiber(fiber* self);
+void cuda_on_cpu_run_fiber(fiber* mine);
 
 #endif

@@ -21,7 +21,7 @@ extern web_exchange web_shared;
 extern sap_device* web_device;
 
 /** Says why a call fails that the library itself did not refuse; gives back the status. */
-sap_status web_fail(sap_status status, const char* sentence);
+sap_status web_fail(sap_status status, const char* text);
 
 /** The address of an array as one of web_exchange's integers. */
 static inline int32_t web_address(const void* array) { return (int32_t)(uintptr_t)array; }

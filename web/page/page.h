@@ -29,7 +29,7 @@ typedef struct page_job {
 // Memory at a multiple of 64, as saved trees want it, for free(); NULL: there is none.
 void* page_allocate(size_t bytes);
 // Room for the next answer of so many bytes, from page_allocate; NULL (and a sentence) if there is none.
-void* page_answer(page_job* job, size_t bytes);
+void* page_answer(page_job* answered, size_t bytes);
 // Fails with a sentence for the user, printf style; returns the status.
 __attribute__((format(printf, 2, 3))) sap_status page_fail(sap_status status, const char* format, ...);
 // The library's log: give it to devices that are opened elsewhere. Sentences with SAP_OK are passed over.

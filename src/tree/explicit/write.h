@@ -50,6 +50,6 @@ static inline sap_explicit_node* sap_explicit_draft_nodes(const sap_explicit_dra
 // Gives every part its place in the tree and fills in the counts of the shape. False if an offset does not fit a link.
 bool sap_explicit_place(sap_explicit_parts* parts, sap_tree_shape* shape);
 // Writes the arrays of the tree, which has room for them.
-void sap_explicit_write(const sap_explicit_parts* parts);
+void sap_explicit_write(const sap_explicit_parts* b);
 
 #endif

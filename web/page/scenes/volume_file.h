@@ -10,7 +10,7 @@ typedef struct page_volume_facts {
     double parting;     // a level between them that tells two kinds of samples apart
 } page_volume_facts;
 
-double page_volume_value(const sap_volume* volume, size_t sample);
+double page_volume_value(const sap_volume* volume, size_t i);
 size_t page_volume_count(const sap_volume* volume);
 // An error, and a sentence, if no level has a surface: too few samples, all equal, or one that is no number.
 sap_status page_volume_describe(const sap_volume* volume, page_volume_facts* facts);

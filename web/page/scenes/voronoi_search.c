@@ -249,10 +249,10 @@ static sap_status search_compact(void) {
     int32_t* ids = malloc(pixels * 4);
     float* away = malloc(pixels * 4);
     uint32_t* texels = malloc(pixels * 16);
-    sap_status status =
-        ids && away && texels ? SAP_OK : page_fail(SAP_ERROR_MEMORY, "There is no memory here for a picture.");
-    if (status == SAP_OK) status = sap_gl_nearest_rgba8(page_gl(), &voronoi.form, grid, ids, away);
-    for (int i = 0; i < 2 && status == SAP_OK; i++) {
+    const bool there = ids && away && texels;
+    sap_status status = there ? sap_gl_nearest_rgba8(page_gl(), &voronoi.form, grid, ids, away)
+                              : page_fail(SAP_ERROR_MEMORY, "There is no memory here for a picture.");
+    for (int i = 0; i < 2 && there && status == SAP_OK; i++) {
         const bool old = page_gl_version() == 1;
         for (size_t p = 0; p < pixels; p++) {
             float away2 = away[p] * away[p];
