@@ -8,7 +8,8 @@ static sap_status check_walk(const sap_tree* tree, sap_walk walk, int k) {
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "search.walk: only balanced trees can be walked without a stack of one's own");
     if (together && k > SAP_NEAREST_LIST_MAX_CUDA)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "search.walk: a warp that walks together finds at most %d neighbours",
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "search.walk: a warp that walks together finds at most %d neighbours",
                         SAP_NEAREST_LIST_MAX_CUDA);
     return SAP_OK;
 }

@@ -93,7 +93,8 @@ sap_status sap_frame_read_gl(const sap_gl_frame* frame, const int32_t rectangle[
         size[1] > frame->height - at[1])
         return sap_fail(device, SAP_ERROR_ARGUMENT, "rectangle: %d x %d at (%d, %d) is not within %d x %d",
                         (int)size[0], (int)size[1], (int)at[0], (int)at[1], (int)frame->width, (int)frame->height);
-    if (distance2 && !frame->k) return sap_fail(device, SAP_ERROR_ARGUMENT, "distance2: must be NULL where points are counted");
+    if (distance2 && !frame->k)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "distance2: must be NULL where points are counted");
     sap_gl_begin(&call, device);
     size_t bytes = 0;
     bool fits = sap_size_multiply((uint64_t)size[0] * (uint64_t)size[1], WORDS * sizeof(uint32_t), &bytes);

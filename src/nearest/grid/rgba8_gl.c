@@ -48,7 +48,8 @@ static void answer(sap_gl_call* call, const sap_rgba8_tree* form, const sap_grid
                 int64_t row = (int64_t)(from[1] + y) * grid->width + from[0] + x;
                 uint32_t word = word_of(bytes + 4 * ((int64_t)y * width + x));
                 if (which == 0 && word == UINT32_MAX) {
-                    sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: this driver ends loops of shaders too early", pass->name);
+                    sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "%s: this driver ends loops of shaders too early",
+                                pass->name);
                     return;
                 }
                 if (which == 0)
