@@ -3,7 +3,7 @@
 
 static bool launch_3d(const nearest_search<double>& search) {
     return launch_one_of<double, 3, 1, WALK_STACKLESS, WALK_EXPLICIT>(search) ||
-           launch_one_of<double, 3, 8, WALK_STACKLESS, WALK_EXPLICIT>(search) ||
+           launch_one_of<double, 3, 8, WALK_STACKLESS>(search) ||
            launch_one_of<double, 3, 16, WALK_STACKLESS, WALK_EXPLICIT>(search);
 }
 

@@ -12,7 +12,9 @@ typedef struct query {
 
 // ---- Leaves
 
-#if !defined(__EMSCRIPTEN__) // with 16-byte registers a leaf of usual size takes too many of them to unroll
+// With fewer lanes a leaf of usual size takes too many registers to unroll.
+#define UNROLLED_LEAVES (SAP_SIMD == 3 || (SAP_SIMD == 2 && SAP_REAL_BITS == 32))
+#if UNROLLED_LEAVES
 INLINE void scan_one_few(const tree_view* t, const int dims, const int vectors, const query* q, const real* block,
                          list* l) {
     vreal distance[4], least = v_set(INFINITY);
@@ -67,7 +69,7 @@ INLINE void scan_one_many(const tree_view* t, const int dims, const query* q, co
 }
 
 INLINE void scan_one(const tree_view* t, const int dims, const query* q, const real* block, list* l) {
-#if defined(__EMSCRIPTEN__)
+#if !UNROLLED_LEAVES
     scan_one_many(t, dims, q, block, l);
 #else
     switch (t->vectors) {
@@ -253,25 +255,25 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
     run->stats.points += stats.leaves * view.points;
 }
 
-// One instance for each usual number of dimensions, and one for all others. They are called through a table, so that no
-// compiler makes them one huge function. SAP_FEW_INSTANCES: fewer of them, where the code is downloaded.
+// One instance for each usual number of dimensions, and one for all others; doubles in 4-D are too rare. They are called
+// through a table, so that no compiler makes them one huge function. SAP_FEW_INSTANCES: fewer of them, where the code is
+// downloaded.
 typedef void (*search_function)(sap_nearest_run* run);
 
 #define INSTANCE(kind, name, dims)                                                                                     \
     static void search_##kind##_##name(sap_nearest_run* run) { search_with(run, KIND_##kind, dims); }
-#if defined(SAP_FEW_INSTANCES)
-#define INSTANCES(kind)                                                                                                \
+#define USUAL_INSTANCES(kind)                                                                                          \
     INSTANCE(kind, 2, 2)                                                                                               \
     INSTANCE(kind, 3, 3)                                                                                               \
     INSTANCE(kind, any, run->tree->shape.dims)
+#if defined(SAP_FEW_INSTANCES) || SAP_REAL_BITS == 64
+#define INSTANCES(kind) USUAL_INSTANCES(kind)
 #define EACH(kind)                                                                                                     \
     { search_##kind##_2, search_##kind##_3, search_##kind##_any, search_##kind##_any }
 #else
 #define INSTANCES(kind)                                                                                                \
-    INSTANCE(kind, 2, 2)                                                                                               \
-    INSTANCE(kind, 3, 3)                                                                                               \
-    INSTANCE(kind, 4, 4)                                                                                               \
-    INSTANCE(kind, any, run->tree->shape.dims)
+    USUAL_INSTANCES(kind)                                                                                              \
+    INSTANCE(kind, 4, 4)
 #define EACH(kind)                                                                                                     \
     { search_##kind##_2, search_##kind##_3, search_##kind##_4, search_##kind##_any }
 #endif

@@ -17,28 +17,25 @@ typedef struct sap_answer_job {
     bool is_stackless;
 } sap_answer_job;
 
-// Answers one query: ids[row_length] and distance2[row_length]. The latter may be NULL if k fits the longest list.
+// Answers one query: ids[row_length] and distance2[row_length]. The latter may be NULL if k is one.
 typedef void (*answer_function)(const sap_answer_job* job, const void* query, int32_t without, int32_t* ids,
                                 void* distance2, sap_search_stats* stats);
-
-enum { LONGEST_LIST = 16 };
 
 #define SAP_STACK        SAP_MAX_DEPTH
 #define SAP_SPECIAL_TEXT "nearest/walk_instances.h"
 #include "math/specialise_all.h"
 
 #define ANSWERS(bits, axes)                                                                                            \
-    { answer_f##bits##_##axes##_1, answer_f##bits##_##axes##_16, answer_f##bits##_##axes##_0 }
+    { answer_f##bits##_##axes##_1, answer_f##bits##_##axes##_0 }
 
 static answer_function choose_answer(const sap_tree_shape* shape, int32_t k) {
-    static const answer_function answers[2][4][3] = {
+    static const answer_function answers[2][4][2] = {
         {SAP_EACH_AXES_32(ANSWERS)},
         {SAP_EACH_AXES_64(ANSWERS)},
     };
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
     SAP_ASSERT(shape->dims >= 1 && shape->dims <= SAP_MAX_DIMS);
-    const int list = k <= 1 ? 0 : k <= LONGEST_LIST ? 1 : 2;
-    return answers[shape->real_bits == 64][axes][list];
+    return answers[shape->real_bits == 64][axes][k > 1];
 }
 
 // The state of a search. Its units are queries, or leaves of the tree's own points, in any order.
@@ -118,7 +115,7 @@ sap_status sap_nearest_walk_cpu(const sap_tree* tree, const sap_nearest_job* job
     };
     search.answer = choose_answer(shape, search.job.k);
     sap_scratch scratch = {NULL, 0};
-    if (!job->distance2 && search.job.k > LONGEST_LIST) {
+    if (!job->distance2 && search.job.k > 1) {
         size_t bytes;
         if (!sap_size_multiply((uint64_t)job->search.k, (size_t)device->options.threads * sap_real_bytes(shape),
                                &bytes) ||

@@ -22,18 +22,6 @@
 #include "nearest/walk_answer.h"
 #undef SAP_CAPACITY
 
-#define SAP_CAPACITY 16
-#include "nearest/candidates/candidates.h"
-
-#include "nearest/walk_result.h"
-
-#include "nearest/scan.h"
-
-#include "nearest/walk.h"
-
-#include "nearest/walk_answer.h"
-#undef SAP_CAPACITY
-
 #define SAP_CAPACITY 0
 #include "nearest/candidates/candidates_memory.h"
 

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "radius/radius_cuda.h"
 
-enum { WARPS = 8, SHORT_ROW = 256, LONG_THREADS = 1024 };
+enum { SORT_WARPS = 8, SHORT_ROW = 256, LONG_THREADS = 1024 };
 
 typedef struct sort_job {
     const int64_t* offsets;
@@ -16,8 +16,8 @@ typedef struct sort_job {
 } sort_job;
 
 template <typename real> struct sort_shared {
-    real distance2[WARPS][SHORT_ROW];
-    int32_t ids[WARPS][SHORT_ROW];
+    real distance2[SORT_WARPS][SHORT_ROW];
+    int32_t ids[SORT_WARPS][SHORT_ROW];
 };
 
 // Puts two neighbours in order.
@@ -60,7 +60,7 @@ template <typename real> static __global__ void sort_short_rows(const sort_job j
     typedef sort_shared<real> all_shared;
     SAP_CUDA_SHARED(all_shared, shared);
     const int warp = (int)threadIdx.x / SAP_WARP, lane = (int)threadIdx.x % SAP_WARP;
-    const int64_t row = (int64_t)blockIdx.x * WARPS + warp;
+    const int64_t row = (int64_t)blockIdx.x * SORT_WARPS + warp;
     if (row >= job.rows) return;
     const int64_t start = job.offsets[row], count = job.offsets[row + 1] - start;
     if (count > SHORT_ROW) {
@@ -96,7 +96,7 @@ template <typename real> static __global__ void __launch_bounds__(LONG_THREADS) 
 }
 
 template <typename real> static void sort_rows(sap_cuda_call* call, const sort_job* job) {
-    sap_cuda_grid grid = {(job->rows + WARPS - 1) / WARPS, WARPS * SAP_WARP, sizeof(sort_shared<real>), false};
+    sap_cuda_grid grid = {(job->rows + SORT_WARPS - 1) / SORT_WARPS, SORT_WARPS * SAP_WARP, sizeof(sort_shared<real>), false};
     sap_cuda_launch(call, sort_short_rows<real>, grid, *job);
     grid.blocks = 2 * call->cuda->multiprocessors;
     grid.threads = LONG_THREADS;

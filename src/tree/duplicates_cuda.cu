@@ -15,7 +15,7 @@
 #include "base/assert.h"
 #include "tree/tree_cuda.h"
 
-enum { THREADS = 256, PROBES = 256, MOST_TILES = 1024 };
+enum { DUPLICATE_THREADS = 256, PROBES = 256, MOST_TILES = 1024 };
 #define EMPTY 0xffffffffu
 
 // Numbers that the host asks for.
@@ -107,8 +107,8 @@ template <int dims, typename word> static __device__ __forceinline__ outcome ins
     return OUTCOME_ASIDE;
 }
 
-template <int dims, typename word> static __global__ void __launch_bounds__(THREADS) insert_rows(const search s) {
-    const int64_t row = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+template <int dims, typename word> static __global__ void __launch_bounds__(DUPLICATE_THREADS) insert_rows(const search s) {
+    const int64_t row = (int64_t)blockIdx.x * DUPLICATE_THREADS + threadIdx.x;
     const int64_t group = row / SAP_WARP;
     if (group * SAP_WARP >= s.count) return; // the whole warp
     const outcome what = row < s.count ? insert<dims, word>(s, (int32_t)row) : OUTCOME_FIRST;
@@ -134,7 +134,7 @@ typedef struct packing {
 } packing;
 
 typedef struct packing_room {
-    uint32_t warp_sum[THREADS / SAP_WARP];
+    uint32_t warp_sum[DUPLICATE_THREADS / SAP_WARP];
 } packing_room;
 
 static __device__ __forceinline__ uint32_t chosen_of(const packing& p, int64_t word, int64_t end) {
@@ -155,7 +155,7 @@ static __device__ uint32_t block_sum(packing_room* room, uint32_t number, uint32
     __syncthreads(); // the room may still be read
     if (lane == SAP_WARP - 1) room->warp_sum[warp] = sum;
     __syncthreads();
-    for (int w = 0; w < THREADS / SAP_WARP; ++w) {
+    for (int w = 0; w < DUPLICATE_THREADS / SAP_WARP; ++w) {
         const uint32_t of_warp = room->warp_sum[w];
         ahead += w < warp ? of_warp : 0;
         total += of_warp;
@@ -169,11 +169,11 @@ static __device__ __forceinline__ int64_t tile_end(const packing& p) {
     return end < p.words ? end : p.words;
 }
 
-static __global__ void __launch_bounds__(THREADS) count_tiles(const packing p) {
+static __global__ void __launch_bounds__(DUPLICATE_THREADS) count_tiles(const packing p) {
     SAP_CUDA_SHARED(packing_room, room);
     const int64_t end = tile_end(p);
     uint32_t number = 0, before;
-    for (int64_t word = blockIdx.x * p.tile_words + threadIdx.x; word < end; word += THREADS)
+    for (int64_t word = blockIdx.x * p.tile_words + threadIdx.x; word < end; word += DUPLICATE_THREADS)
         number += (uint32_t)__popc(chosen_of(p, word, end));
     number = block_sum(room, number, &before);
     if (threadIdx.x == 0) p.in_tile[blockIdx.x] = number;
@@ -190,13 +190,13 @@ static __device__ __forceinline__ void write_words(const packing& p, int64_t fir
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) write_tiles(const packing p) {
+static __global__ void __launch_bounds__(DUPLICATE_THREADS) write_tiles(const packing p) {
     SAP_CUDA_SHARED(packing_room, room);
     const int64_t end = tile_end(p);
     uint32_t tiles_before = 0, before;
-    for (unsigned tile = threadIdx.x; tile < blockIdx.x; tile += THREADS) tiles_before += p.in_tile[tile];
+    for (unsigned tile = threadIdx.x; tile < blockIdx.x; tile += DUPLICATE_THREADS) tiles_before += p.in_tile[tile];
     uint32_t base = block_sum(room, tiles_before, &before);
-    for (int64_t first = blockIdx.x * p.tile_words; first < end; first += THREADS) {
+    for (int64_t first = blockIdx.x * p.tile_words; first < end; first += DUPLICATE_THREADS) {
         const uint32_t chosen = chosen_of(p, first + threadIdx.x, end);
         const uint32_t total = block_sum(room, (uint32_t)__popc(chosen), &before);
         write_words(p, first + threadIdx.x / SAP_WARP * SAP_WARP, chosen, base + before);
@@ -208,8 +208,8 @@ static __global__ void __launch_bounds__(THREADS) write_tiles(const packing p) {
 static void pack(sap_cuda_call* call, packing p) {
     p.words = ((int64_t)p.count + 31) / 32;
     p.tile_words = (p.words + MOST_TILES - 1) / MOST_TILES;
-    if (p.tile_words < THREADS) p.tile_words = THREADS;
-    sap_cuda_grid grid = {(p.words + p.tile_words - 1) / p.tile_words, THREADS, sizeof(packing_room), false};
+    if (p.tile_words < DUPLICATE_THREADS) p.tile_words = DUPLICATE_THREADS;
+    sap_cuda_grid grid = {(p.words + p.tile_words - 1) / p.tile_words, DUPLICATE_THREADS, sizeof(packing_room), false};
     p.in_tile = (uint32_t*)sap_cuda_take(call, MOST_TILES * sizeof *p.in_tile);
     sap_cuda_launch(call, count_tiles, grid, p);
     sap_cuda_launch(call, write_tiles, grid, p);
@@ -228,9 +228,9 @@ template <typename word> static __device__ bool comes_after(const search& s, int
 // One step of the network: places `distance` apart, or, where sorted runs of that length meet, those that mirror one
 // another. The smaller row always goes to the lower place, so that places beyond the end need not be there.
 template <typename word>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(DUPLICATE_THREADS)
     sort_step(const search s, int32_t* rows, int64_t count, int64_t distance, bool mirror) {
-    const int64_t pair = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int64_t pair = (int64_t)blockIdx.x * DUPLICATE_THREADS + threadIdx.x;
     const int64_t lower = pair / distance * 2 * distance + pair % distance;
     const int64_t upper = mirror ? lower ^ (2 * distance - 1) : lower + distance;
     SAP_ASSERT(lower < upper);
@@ -242,8 +242,8 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 template <typename word>
-static __global__ void __launch_bounds__(THREADS) mark_sorted(const search s, const int32_t* rows, int64_t count) {
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x + 1;
+static __global__ void __launch_bounds__(DUPLICATE_THREADS) mark_sorted(const search s, const int32_t* rows, int64_t count) {
+    const int64_t i = (int64_t)blockIdx.x * DUPLICATE_THREADS + threadIdx.x + 1;
     if (i < count && equal_rows<0, word>(s, rows[i - 1], rows[i])) mark(s.duplicates, (uint32_t)rows[i]);
 }
 
@@ -255,9 +255,9 @@ template <typename word> static void search_aside(sap_cuda_call* call, const sea
     while (2 * pairs < count) pairs *= 2;
     for (int64_t length = 1; length < count; length *= 2)
         for (int64_t distance = length; distance > 0; distance /= 2)
-            sap_cuda_launch(call, sort_step<word>, sap_cuda_grid_for(pairs, THREADS), s, rows, count, distance,
+            sap_cuda_launch(call, sort_step<word>, sap_cuda_grid_for(pairs, DUPLICATE_THREADS), s, rows, count, distance,
                             distance == length);
-    sap_cuda_launch(call, mark_sorted<word>, sap_cuda_grid_for(count - 1, THREADS), s, rows, count);
+    sap_cuda_launch(call, mark_sorted<word>, sap_cuda_grid_for(count - 1, DUPLICATE_THREADS), s, rows, count);
 }
 
 // ---- The whole
@@ -268,7 +268,7 @@ template <typename word> static void insert_all(sap_cuda_call* call, const searc
                              : s.dims == 4 ? insert_rows<4, word>
                              : s.dims == 8 ? insert_rows<8, word>
                                            : insert_rows<0, word>;
-    sap_cuda_launch(call, kernel, sap_cuda_grid_for(s.count, THREADS), s);
+    sap_cuda_launch(call, kernel, sap_cuda_grid_for(s.count, DUPLICATE_THREADS), s);
 }
 
 static void find_duplicates(sap_cuda_call* call, const sap_rows* rows, int32_t* keep, findings* found) {

@@ -8,7 +8,7 @@
 #include "device/cuda.h"
 #include "tree/layout.h"
 
-enum { THREADS = 256, GAP_THREADS = 64 };
+enum { VERIFY_THREADS = 256, GAP_THREADS = 64 };
 
 typedef struct verdict {
     unsigned long long ids; // that differ
@@ -62,9 +62,9 @@ static __global__ void __launch_bounds__(GAP_THREADS)
     if (threadIdx.x < gap.bytes && arrays[gap.at + threadIdx.x] != 0) found->wrong = 1;
 }
 
-static __global__ void __launch_bounds__(THREADS) count_ids(const uint32_t* ids, int64_t words, verdict* found) {
+static __global__ void __launch_bounds__(VERIFY_THREADS) count_ids(const uint32_t* ids, int64_t words, verdict* found) {
     unsigned long long number = 0;
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += (int64_t)gridDim.x * THREADS)
+    for (int64_t i = (int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x; i < words; i += (int64_t)gridDim.x * VERIFY_THREADS)
         number += (unsigned)__popc(ids[i]);
     for (int step = SAP_WARP / 2; step > 0; step /= 2) number += __shfl_xor_sync(SAP_ALL_LANES, number, step);
     if (threadIdx.x % SAP_WARP == 0) atomicAdd(&found->ids, number);
@@ -89,8 +89,8 @@ static point_check<real> begin_check(sap_cuda_call* call, const sap_tree* tree, 
 // Counts the ids and brings the verdict.
 static void end_check(sap_cuda_call* call, const uint32_t* ids, int64_t source_count, const verdict* there,
                       verdict* found) {
-    const int64_t words = (source_count + 31) / 32, blocks = (words + THREADS - 1) / THREADS;
-    const sap_cuda_grid grid = {blocks < 1024 ? blocks : 1024, THREADS, 0, false};
+    const int64_t words = (source_count + 31) / 32, blocks = (words + VERIFY_THREADS - 1) / VERIFY_THREADS;
+    const sap_cuda_grid grid = {blocks < 1024 ? blocks : 1024, VERIFY_THREADS, 0, false};
     sap_cuda_launch(call, count_ids, grid, ids, words, (verdict*)(uintptr_t)there);
     sap_cuda_fetch(call, found, there, sizeof *found);
 }

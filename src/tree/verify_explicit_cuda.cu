@@ -59,8 +59,8 @@ template <typename real> static __device__ bool wrong_links(const explicit_check
     return atomicExch(&c.above[right], (uint32_t)at) != NO_NODE || claimed;
 }
 
-template <typename real> static __global__ void __launch_bounds__(THREADS) check_links(const explicit_check<real> c) {
-    const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+template <typename real> static __global__ void __launch_bounds__(VERIFY_THREADS) check_links(const explicit_check<real> c) {
+    const int64_t at = (int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x;
     const bool there = at < c.tree.shape.nodes;
     bool wrong = false, leaf = false;
     if (there) {
@@ -154,9 +154,9 @@ static __device__ bool join(const explicit_check<real>& c, int64_t at, int64_t p
     return wrong;
 }
 
-template <typename real> static __global__ void __launch_bounds__(THREADS) check_up(const explicit_check<real> c) {
+template <typename real> static __global__ void __launch_bounds__(VERIFY_THREADS) check_up(const explicit_check<real> c) {
     const sap_tree_shape& s = c.tree.shape;
-    int64_t at = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / SAP_WARP;
+    int64_t at = ((int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x) / SAP_WARP;
     if (at >= s.nodes || c.sums->broken) return; // whole warps
     const typename sap_node_of<real>::type leaf = sap_node_at<real>(c.tree, at);
     if (!sap_link_is_leaf(leaf.link)) return;
@@ -236,9 +236,9 @@ static __device__ bool wrong_plane(const explicit_check<real>& c, int64_t at, ty
     return !sap_follows_sliding(c.tree, c.halving_depth, division); // no other rule makes explicit trees
 }
 
-template <typename real> static __global__ void __launch_bounds__(THREADS) check_planes(const explicit_check<real> c) {
+template <typename real> static __global__ void __launch_bounds__(VERIFY_THREADS) check_planes(const explicit_check<real> c) {
     const sap_tree_shape& s = c.tree.shape;
-    const int64_t at = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    const int64_t at = (int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x;
     // If an earlier kernel has found an error, boxes may be missing.
     if (at >= s.nodes || c.sums->broken || c.found->wrong) return;
     const typename sap_node_of<real>::type node = sap_node_at<real>(c.tree, at);
@@ -269,9 +269,9 @@ template <typename real> static void check_tree(sap_cuda_call* call, const sap_t
     sap_cuda_fill(call, c.above, 0xff, nodes * sizeof *c.above);
     sap_cuda_fill(call, c.arrived, 0, nodes * sizeof *c.arrived);
     sap_cuda_fill(call, c.sums, 0, sizeof *c.sums);
-    const sap_cuda_grid each = sap_cuda_grid_for(s->nodes, THREADS);
+    const sap_cuda_grid each = sap_cuda_grid_for(s->nodes, VERIFY_THREADS);
     sap_cuda_launch(call, check_links<real>, each, c);
-    sap_cuda_launch(call, check_up<real>, sap_cuda_grid_for(s->nodes * SAP_WARP, THREADS), c);
+    sap_cuda_launch(call, check_up<real>, sap_cuda_grid_for(s->nodes * SAP_WARP, VERIFY_THREADS), c);
     sap_cuda_launch(call, check_planes<real>, each, c);
     end_check(call, c.points.ids, s->source_count, c.found, found);
     sap_cuda_fetch(call, &sums, c.sums, sizeof sums);

@@ -6,7 +6,7 @@
 
 namespace {
 
-enum { CANDIDATES = 6, SMALL_THREADS = 64, SMALL_WARPS = SMALL_THREADS / SAP_WARP };
+enum { CANDIDATES = 6, FAST_THREADS = 64, FAST_WARPS = FAST_THREADS / SAP_WARP };
 
 // A node that waits.
 struct mask_node {
@@ -303,7 +303,7 @@ struct small_fast {
     }
 };
 
-__global__ void __launch_bounds__(SMALL_THREADS) build_small(const __grid_constant__ sap_mesh_cuda_build b) {
+__global__ void __launch_bounds__(FAST_THREADS) build_fast_roots(const __grid_constant__ sap_mesh_cuda_build b) {
     SAP_CUDA_SHARED(fast_shared, s);
     sap_mesh_build_roots<small_fast>(b, s + threadIdx.x / SAP_WARP);
 }
@@ -311,6 +311,6 @@ __global__ void __launch_bounds__(SMALL_THREADS) build_small(const __grid_consta
 } // namespace
 
 void sap_mesh_cuda_small_fast(sap_cuda_call* call, const sap_mesh_cuda_build* b) {
-    static_assert(SMALL_WARPS * sizeof(fast_shared) <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
-    sap_mesh_launch_small<fast_shared>(call, b, build_small, SMALL_WARPS);
+    static_assert(FAST_WARPS * sizeof(fast_shared) <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
+    sap_mesh_launch_small<fast_shared>(call, b, build_fast_roots, FAST_WARPS);
 }

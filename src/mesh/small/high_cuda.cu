@@ -9,7 +9,7 @@
 
 namespace {
 
-enum { SMALL_THREADS = 128, SMALL_WARPS = SMALL_THREADS / SAP_WARP, OWN = 2, POOL = 400 };
+enum { HIGH_THREADS = 128, HIGH_WARPS = HIGH_THREADS / SAP_WARP, OWN = 2, POOL = 400 };
 
 // Parts, one row per bound.
 template <int width> struct part_rows {
@@ -351,7 +351,7 @@ struct small_high {
     }
 };
 
-__global__ void __launch_bounds__(SMALL_THREADS, 3) build_small(const __grid_constant__ sap_mesh_cuda_build b) {
+__global__ void __launch_bounds__(HIGH_THREADS, 3) build_high_roots(const __grid_constant__ sap_mesh_cuda_build b) {
     SAP_CUDA_SHARED(high_shared, s);
     sap_mesh_build_roots<small_high>(b, s + threadIdx.x / SAP_WARP);
 }
@@ -359,6 +359,6 @@ __global__ void __launch_bounds__(SMALL_THREADS, 3) build_small(const __grid_con
 } // namespace
 
 void sap_mesh_cuda_small_high(sap_cuda_call* call, const sap_mesh_cuda_build* b) {
-    static_assert(SMALL_WARPS * sizeof(high_shared) <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
-    sap_mesh_launch_small<high_shared>(call, b, build_small, SMALL_WARPS);
+    static_assert(HIGH_WARPS * sizeof(high_shared) <= SAP_CUDA_SHARED_EVERYWHERE, "any GPU can build small nodes");
+    sap_mesh_launch_small<high_shared>(call, b, build_high_roots, HIGH_WARPS);
 }

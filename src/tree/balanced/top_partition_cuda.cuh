@@ -66,6 +66,17 @@ static __device__ __forceinline__ void top_count_sides(const top_block<real, dim
                                                        const typename sap_ordinal<real>::type* pivot, int axis,
                                                        unsigned int from, unsigned int to, int* before, int* after) {
     const real low = sap_real_of(median.low), high = sap_median_last(median);
+    if (median.component > 0) { // later components decide, which is rare
+#pragma unroll 1
+        for (unsigned int i = from + sap_lane(); i < to; i += SAP_WARP) {
+            const top_point<real, dims> p = {&k, i};
+            typename sap_ordinal<real>::type key;
+            const int kind = top_class(median, pivot, axis, k.axes(), p, p.coordinate(axis), &key);
+            *before += kind == TOP_BEFORE;
+            *after += kind == TOP_AFTER;
+        }
+        return;
+    }
     for (unsigned int at = from; at < to; at += TOP_KEYS * SAP_WARP) {
         real x[TOP_KEYS];
 #pragma unroll
@@ -73,15 +84,8 @@ static __device__ __forceinline__ void top_count_sides(const top_block<real, dim
 #pragma unroll
         for (int j = 0; j < TOP_KEYS; j++) {
             const unsigned int i = at + j * SAP_WARP + sap_lane();
-            if (median.component == 0) {
-                *before += x[j] < low && i < to;
-                *after += x[j] > high && i < to;
-            } else if (i < to) {
-                typename sap_ordinal<real>::type key;
-                const int kind = top_class(median, pivot, axis, k.axes(), top_point<real, dims>{&k, i}, x[j] + 0, &key);
-                *before += kind == TOP_BEFORE;
-                *after += kind == TOP_AFTER;
-            }
+            *before += x[j] < low && i < to;
+            *after += x[j] > high && i < to;
         }
     }
 }
@@ -253,6 +257,7 @@ static __device__ __forceinline__ void top_move_share(const top_block<real, dims
     top_begin_bounds(&right);
     unsigned int at = from / SAP_WARP * SAP_WARP, asked = at;
     if (from >= end) return;
+#pragma unroll 1
     for (int i = 0; i < STAGES - 1; i++, asked += POINTS)
         if (asked < end) top_ask<rows>(k, room, i, asked, end);
     for (int stage = 0; at < end; stage = stage + 1 < STAGES ? stage + 1 : 0, at += POINTS) {
@@ -282,11 +287,10 @@ static __device__ __forceinline__ void top_move_share(const top_block<real, dims
             if (is_there) top_send(k, room, kind, place, p);
         }
         __syncwarp();
-        top_flush(k, room, 0, first_left, next[TOP_BEFORE], false, &line_left, &left);
-        top_flush(k, room, 1, first_right, next[TOP_AFTER], false, &line_right, &right);
+        const bool rest = at + POINTS >= end;
+        top_flush(k, room, 0, first_left, next[TOP_BEFORE], rest, &line_left, &left);
+        top_flush(k, room, 1, first_right, next[TOP_AFTER], rest, &line_right, &right);
     }
-    top_flush(k, room, 0, first_left, next[TOP_BEFORE], true, &line_left, &left);
-    top_flush(k, room, 1, first_right, next[TOP_AFTER], true, &line_right, &right);
 #pragma unroll
     for (int a = 0; a < dims; a++) {
         top_take_bounds(k, 0, a, left.least[a], left.most[a]);

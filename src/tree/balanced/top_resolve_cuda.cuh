@@ -62,6 +62,36 @@ static __device__ __forceinline__ void top_rearrange(const top_block<real, dims>
     __syncthreads();
 }
 
+// Where the thread's candidates first + j * TOP_THREADS + thread are, relative to those of `median`: two bits each.
+template <typename real, int dims>
+static __device__ unsigned int top_candidate_kinds(const top_block<real, dims>& k, int axis,
+                                                   const sap_median<real>& median,
+                                                   const typename sap_ordinal<real>::type* pivot, unsigned int first,
+                                                   int count) {
+    typedef typename sap_ordinal<real>::type ordinal;
+    static_assert(2 * TOP_EACH <= 32 && TOP_NONE == 3, "two bits tell where a candidate is");
+    unsigned int kinds = ~0u;
+    if (median.component > 0) { // later components decide, which is rare
+#pragma unroll 1
+        for (int j = 0; j < TOP_EACH && j * TOP_THREADS + (int)threadIdx.x < count; j++) {
+            const top_point<real, dims> p = {&k, first + j * TOP_THREADS + threadIdx.x};
+            ordinal key;
+            const int kind = top_class(median, pivot, axis, k.axes(), p, p.coordinate(axis), &key);
+            kinds ^= (unsigned int)(kind ^ TOP_NONE) << 2 * j;
+        }
+        return kinds;
+    }
+#pragma unroll
+    for (int j = 0; j < TOP_EACH; j++) {
+        const unsigned int i = j * TOP_THREADS + threadIdx.x;
+        if ((int)i >= count) continue;
+        const ordinal key = sap_ordinal_of(*k.at(axis, first + i));
+        const int kind = key < median.low ? TOP_BEFORE : key <= median.high ? TOP_AMONG : TOP_AFTER;
+        kinds ^= (unsigned int)(kind ^ TOP_NONE) << 2 * j;
+    }
+    return kinds;
+}
+
 // Narrows the candidates to so few that they can be ranked, and puts the others to their sides.
 template <typename real, int dims>
 static __device__ void top_sort_out(const top_block<real, dims>& k, int64_t index, int axis,
@@ -77,16 +107,12 @@ static __device__ void top_sort_out(const top_block<real, dims>& k, int64_t inde
     const sap_median<real> median = s->node.median;
     if (threadIdx.x < 3) s->count[threadIdx.x][0] = 0;
     __syncthreads();
+    const unsigned int kinds = top_candidate_kinds(k, axis, median, pivot, first, all.candidates);
     int64_t to[TOP_EACH];
     int side[TOP_EACH];
 #pragma unroll
     for (int j = 0; j < TOP_EACH; j++) {
-        const unsigned int i = j * TOP_THREADS + threadIdx.x;
-        typename sap_ordinal<real>::type key;
-        int kind = TOP_NONE;
-        if ((int)i < all.candidates)
-            kind = top_class(median, pivot, axis, k.axes(), top_point<real, dims>{&k, first + i},
-                             *k.at(axis, first + i), &key);
+        const int kind = kinds >> 2 * j & 3;
         int next[3] = {0, 0, 0};
         const int place = top_place(kind, __ballot_sync(SAP_ALL_LANES, kind != TOP_NONE), next);
 #pragma unroll

@@ -68,6 +68,20 @@ static __device__ void top_narrow(const top_block<real, dims>& k, int64_t index,
     __syncthreads();
 }
 
+// top_fill_bins when later components decide. That is rare: to unroll this, too, would double the kernel.
+template <typename real, int dims>
+static __device__ void top_fill_bins_tied(const top_block<real, dims>& k, const sap_median<real>& median,
+                                          const typename sap_ordinal<real>::type* pivot, int axis, int shift,
+                                          unsigned int from, unsigned int to) {
+#pragma unroll 1
+    for (unsigned int i = from + threadIdx.x; i < to; i += TOP_THREADS) {
+        const top_point<real, dims> p = {&k, i};
+        typename sap_ordinal<real>::type key;
+        if (top_class(median, pivot, axis, k.axes(), p, p.coordinate(axis), &key) == TOP_AMONG)
+            atomicAdd(&k.shared->bins[(int)((key - median.low) >> shift)], 1);
+    }
+}
+
 // Fills the block's histogram with the keys of ranks [from, to) of a node.
 template <typename real, int dims>
 static __device__ void top_fill_bins(const top_block<real, dims>& k, int axis,
@@ -79,7 +93,8 @@ static __device__ void top_fill_bins(const top_block<real, dims>& k, int axis,
     const int shift = sap_median_shift(median, bins);
     for (int i = (int)threadIdx.x; i < bins; i += TOP_THREADS) counts[i] = 0;
     __syncthreads();
-    for (unsigned int tile = from; tile < to; tile += TOP_KEYS * TOP_THREADS) {
+    if (median.component > 0) top_fill_bins_tied(k, median, pivot, axis, shift, from, to);
+    for (unsigned int tile = from; tile < to && median.component == 0; tile += TOP_KEYS * TOP_THREADS) {
         real x[TOP_KEYS];
 #pragma unroll
         for (int j = 0; j < TOP_KEYS; j++) x[j] = *k.at(axis, min(tile + j * TOP_THREADS + threadIdx.x, to - 1));
@@ -88,10 +103,10 @@ static __device__ void top_fill_bins(const top_block<real, dims>& k, int axis,
             const unsigned int i = tile + j * TOP_THREADS + threadIdx.x;
             if (i >= to) continue;
             x[j] = x[j] + 0;
-            typename sap_ordinal<real>::type key;
+            const typename sap_ordinal<real>::type key = sap_ordinal_of(x[j]);
             if (median.scale > 0)
                 atomicAdd(&counts[sap_median_bin(median, x[j], bins)], 1);
-            else if (top_class(median, pivot, axis, k.axes(), top_point<real, dims>{&k, i}, x[j], &key) == TOP_AMONG)
+            else if (key >= median.low && key <= median.high)
                 atomicAdd(&counts[(int)((key - median.low) >> shift)], 1);
         }
     }

@@ -76,7 +76,7 @@ static __device__ bool wrong_node(const check<real>& c, const places<real>& p, i
 // The right halves of 2^nodes_bits nodes, `half` rows further on, go into the left halves' rows.
 template <typename real>
 static __device__ void merge_halves(const check<real>& c, const places<real>& p, int nodes_bits, int half) {
-    for (int task = (int)threadIdx.x; task < p.columns << nodes_bits; task += THREADS) {
+    for (int task = (int)threadIdx.x; task < p.columns << nodes_bits; task += VERIFY_THREADS) {
         const int column = task >> nodes_bits, row = (task & ((1 << nodes_bits) - 1)) * 2 * half;
         p.set(column, row, merge(c, column, p.get(column, row), p.get(column, row + half)));
         if (column == 0 && p.min_id[row + half] < p.min_id[row]) p.min_id[row] = p.min_id[row + half];
@@ -89,12 +89,12 @@ template <typename real> static __device__ bool climb(const check<real>& c, cons
     for (int up = 1; up <= c.item_bits; ++up) {
         const int nodes_bits = c.item_bits - up, half = 1 << (up - 1);
         const int32_t depth = c.depth - up;
-        for (int i = (int)threadIdx.x; i < 1 << nodes_bits; i += THREADS)
+        for (int i = (int)threadIdx.x; i < 1 << nodes_bits; i += VERIFY_THREADS)
             wrong |= wrong_split(c, p, i * 2 * half, i * 2 * half + half, depth, (first >> up) + i);
         __syncthreads();
         merge_halves(c, p, nodes_bits, half);
         __syncthreads();
-        for (int i = (int)threadIdx.x; i < 1 << nodes_bits; i += THREADS)
+        for (int i = (int)threadIdx.x; i < 1 << nodes_bits; i += VERIFY_THREADS)
             wrong |= wrong_node(c, p, i * 2 * half, depth, (first >> up) + i);
     }
     return wrong;
@@ -120,23 +120,23 @@ template <typename real> static __device__ void end_block(const check<real>& c, 
 }
 
 template <typename real>
-static __global__ void __launch_bounds__(THREADS, LEAF_BLOCKS) check_leaves(const check<real> c) {
+static __global__ void __launch_bounds__(VERIFY_THREADS, LEAF_BLOCKS) check_leaves(const check<real> c) {
     const places<real> p = shared_places(c);
     const int items = 1 << c.item_bits;
     const int64_t first = (int64_t)blockIdx.x << c.item_bits;
     bool wrong = take_leaves(c, p, first, items);
     __syncthreads();
-    for (int i = (int)threadIdx.x; i < items; i += THREADS)
+    for (int i = (int)threadIdx.x; i < items; i += VERIFY_THREADS)
         wrong |= wrong_box(c, p, i, c.depth, first + i, count_below(&c.tree.shape, c.depth, first + i) == 0);
     wrong |= climb(c, p, first);
     end_block(c, p, wrong);
 }
 
-template <typename real> static __global__ void __launch_bounds__(THREADS) check_nodes(const check<real> c) {
+template <typename real> static __global__ void __launch_bounds__(VERIFY_THREADS) check_nodes(const check<real> c) {
     const places<real> p = shared_places(c);
     const int items = 1 << c.item_bits;
     const int64_t first = (int64_t)blockIdx.x << c.item_bits;
-    for (int task = (int)threadIdx.x; task < items * p.columns; task += THREADS) {
+    for (int task = (int)threadIdx.x; task < items * p.columns; task += VERIFY_THREADS) {
         const int column = task >> c.item_bits, row = task & (items - 1);
         p.set(column, row, c.lower.get(column, first + row));
         if (column == 0) p.min_id[row] = c.lower.min_id[first + row];
@@ -191,7 +191,7 @@ template <typename real> static void check_tree(sap_cuda_call* call, const sap_t
         c.item_bits = item_bits(s, c.depth, c.width);
         const int64_t blocks = (int64_t)1 << (c.depth - c.item_bits);
         if (blocks > 1) c.higher = take_places<real>(call, s, blocks);
-        grid = {blocks, THREADS, place_bytes(s, (int64_t)1 << c.item_bits), false};
+        grid = {blocks, VERIFY_THREADS, place_bytes(s, (int64_t)1 << c.item_bits), false};
         sap_cuda_launch(call, leaves ? check_leaves<real> : check_nodes<real>, grid, c);
         c.depth -= c.item_bits;
         c.lower = c.higher;

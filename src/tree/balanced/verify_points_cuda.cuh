@@ -141,7 +141,7 @@ static __device__ __forceinline__ void take_leaf(const check<real>& c, const pla
 
 template <typename real>
 static __device__ bool take_leaves(const check<real>& c, const places<real>& p, int64_t first, int items) {
-    const int group = (int)threadIdx.x / c.width, lane = (int)threadIdx.x % c.width, groups = THREADS / c.width;
+    const int group = (int)threadIdx.x / c.width, lane = (int)threadIdx.x % c.width, groups = VERIFY_THREADS / c.width;
     bool wrong = false;
     for (int from = 0; from < items; from += groups) {
         const int item = from + group;

@@ -44,10 +44,11 @@ INLINE const int32_t* block_ids(const tree_view* t, const int dims, const real* 
 // Spreads a query over registers; false if a coordinate is not finite.
 INLINE bool load_query(const real* at, const int dims, vreal* q) {
     bool finite = true;
-    for (int a = 0; a < dims; a++) {
+    int a = 0;
+    do { // a tree has an axis at least, which compilers do not know
         q[a] = v_set(at[a]);
         finite &= at[a] - at[a] == 0;
-    }
+    } while (++a < dims);
     return finite;
 }
 
