@@ -47,11 +47,11 @@ typedef struct sap_mesh_tree_shape {
 
 struct sap_mesh_tree {
     sap_device* device;
+    sap_mesh_tree_shape shape;     // stands early: what walks read must lie within short offsets
     sap_mesh_tree_options options; // defaults filled in
-    sap_mesh_tree_shape shape;
-    unsigned char* arrays;  // shape.bytes of them, where the device has its memory
-    sap_tree_memory memory; // of the arrays; on a device only the number of bytes is used
-    void* beside;           // further data of the device's processor for this tree, or NULL
+    unsigned char* arrays;         // shape.bytes of them, where the device has its memory
+    sap_tree_memory memory;        // of the arrays; on a device only the number of bytes is used
+    void* beside;                  // further data of the device's processor for this tree, or NULL
 };
 
 // A tree without contents, to be freed with sap_mesh_tree_free. NULL, after logging, if there is no memory.

@@ -96,7 +96,8 @@ template <typename real> static __global__ void __launch_bounds__(LONG_THREADS) 
 }
 
 template <typename real> static void sort_rows(sap_cuda_call* call, const sort_job* job) {
-    sap_cuda_grid grid = {(job->rows + SORT_WARPS - 1) / SORT_WARPS, SORT_WARPS * SAP_WARP, sizeof(sort_shared<real>), false};
+    sap_cuda_grid grid = {(job->rows + SORT_WARPS - 1) / SORT_WARPS, SORT_WARPS * SAP_WARP, sizeof(sort_shared<real>),
+                          false};
     sap_cuda_launch(call, sort_short_rows<real>, grid, *job);
     grid.blocks = 2 * call->cuda->multiprocessors;
     grid.threads = LONG_THREADS;

@@ -107,7 +107,8 @@ template <int dims, typename word> static __device__ __forceinline__ outcome ins
     return OUTCOME_ASIDE;
 }
 
-template <int dims, typename word> static __global__ void __launch_bounds__(DUPLICATE_THREADS) insert_rows(const search s) {
+template <int dims, typename word>
+static __global__ void __launch_bounds__(DUPLICATE_THREADS) insert_rows(const search s) {
     const int64_t row = (int64_t)blockIdx.x * DUPLICATE_THREADS + threadIdx.x;
     const int64_t group = row / SAP_WARP;
     if (group * SAP_WARP >= s.count) return; // the whole warp
@@ -242,7 +243,8 @@ static __global__ void __launch_bounds__(DUPLICATE_THREADS)
 }
 
 template <typename word>
-static __global__ void __launch_bounds__(DUPLICATE_THREADS) mark_sorted(const search s, const int32_t* rows, int64_t count) {
+static __global__ void __launch_bounds__(DUPLICATE_THREADS)
+    mark_sorted(const search s, const int32_t* rows, int64_t count) {
     const int64_t i = (int64_t)blockIdx.x * DUPLICATE_THREADS + threadIdx.x + 1;
     if (i < count && equal_rows<0, word>(s, rows[i - 1], rows[i])) mark(s.duplicates, (uint32_t)rows[i]);
 }
@@ -255,8 +257,8 @@ template <typename word> static void search_aside(sap_cuda_call* call, const sea
     while (2 * pairs < count) pairs *= 2;
     for (int64_t length = 1; length < count; length *= 2)
         for (int64_t distance = length; distance > 0; distance /= 2)
-            sap_cuda_launch(call, sort_step<word>, sap_cuda_grid_for(pairs, DUPLICATE_THREADS), s, rows, count, distance,
-                            distance == length);
+            sap_cuda_launch(call, sort_step<word>, sap_cuda_grid_for(pairs, DUPLICATE_THREADS), s, rows, count,
+                            distance, distance == length);
     sap_cuda_launch(call, mark_sorted<word>, sap_cuda_grid_for(count - 1, DUPLICATE_THREADS), s, rows, count);
 }
 

@@ -79,11 +79,11 @@ typedef struct sap_tree_shape {
 
 struct sap_tree {
     sap_device* device;
+    sap_tree_shape shape;     // stands early: what walks read must lie within short offsets
     sap_tree_options options; // defaults filled in
-    sap_tree_shape shape;
-    unsigned char* arrays;  // shape.bytes of them
-    sap_tree_memory memory; // that holds the arrays
-    void* beside;           // what a processor keeps with the tree besides its arrays, or NULL
+    unsigned char* arrays;    // shape.bytes of them
+    sap_tree_memory memory;   // that holds the arrays
+    void* beside;             // what a processor keeps with the tree besides its arrays, or NULL
 };
 
 static inline size_t sap_real_bytes(const sap_tree_shape* s) { return (size_t)s->real_bits / 8; }

@@ -64,7 +64,8 @@ static __global__ void __launch_bounds__(GAP_THREADS)
 
 static __global__ void __launch_bounds__(VERIFY_THREADS) count_ids(const uint32_t* ids, int64_t words, verdict* found) {
     unsigned long long number = 0;
-    for (int64_t i = (int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x; i < words; i += (int64_t)gridDim.x * VERIFY_THREADS)
+    for (int64_t i = (int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x; i < words;
+         i += (int64_t)gridDim.x * VERIFY_THREADS)
         number += (unsigned)__popc(ids[i]);
     for (int step = SAP_WARP / 2; step > 0; step /= 2) number += __shfl_xor_sync(SAP_ALL_LANES, number, step);
     if (threadIdx.x % SAP_WARP == 0) atomicAdd(&found->ids, number);

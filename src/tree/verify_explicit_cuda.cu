@@ -59,7 +59,8 @@ template <typename real> static __device__ bool wrong_links(const explicit_check
     return atomicExch(&c.above[right], (uint32_t)at) != NO_NODE || claimed;
 }
 
-template <typename real> static __global__ void __launch_bounds__(VERIFY_THREADS) check_links(const explicit_check<real> c) {
+template <typename real>
+static __global__ void __launch_bounds__(VERIFY_THREADS) check_links(const explicit_check<real> c) {
     const int64_t at = (int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x;
     const bool there = at < c.tree.shape.nodes;
     bool wrong = false, leaf = false;
@@ -154,7 +155,8 @@ static __device__ bool join(const explicit_check<real>& c, int64_t at, int64_t p
     return wrong;
 }
 
-template <typename real> static __global__ void __launch_bounds__(VERIFY_THREADS) check_up(const explicit_check<real> c) {
+template <typename real>
+static __global__ void __launch_bounds__(VERIFY_THREADS) check_up(const explicit_check<real> c) {
     const sap_tree_shape& s = c.tree.shape;
     int64_t at = ((int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x) / SAP_WARP;
     if (at >= s.nodes || c.sums->broken) return; // whole warps
@@ -236,7 +238,8 @@ static __device__ bool wrong_plane(const explicit_check<real>& c, int64_t at, ty
     return !sap_follows_sliding(c.tree, c.halving_depth, division); // no other rule makes explicit trees
 }
 
-template <typename real> static __global__ void __launch_bounds__(VERIFY_THREADS) check_planes(const explicit_check<real> c) {
+template <typename real>
+static __global__ void __launch_bounds__(VERIFY_THREADS) check_planes(const explicit_check<real> c) {
     const sap_tree_shape& s = c.tree.shape;
     const int64_t at = (int64_t)blockIdx.x * VERIFY_THREADS + threadIdx.x;
     // If an earlier kernel has found an error, boxes may be missing.

@@ -64,10 +64,9 @@ static __device__ __forceinline__ void top_rearrange(const top_block<real, dims>
 
 // Where the thread's candidates first + j * TOP_THREADS + thread are, relative to those of `median`: two bits each.
 template <typename real, int dims>
-static __device__ unsigned int top_candidate_kinds(const top_block<real, dims>& k, int axis,
-                                                   const sap_median<real>& median,
-                                                   const typename sap_ordinal<real>::type* pivot, unsigned int first,
-                                                   int count) {
+static __device__ unsigned int
+top_candidate_kinds(const top_block<real, dims>& k, int axis, const sap_median<real>& median,
+                    const typename sap_ordinal<real>::type* pivot, unsigned int first, int count) {
     typedef typename sap_ordinal<real>::type ordinal;
     static_assert(2 * TOP_EACH <= 32 && TOP_NONE == 3, "two bits tell where a candidate is");
     unsigned int kinds = ~0u;
