@@ -1,14 +1,19 @@
 # sapwood_kernel_files(RESULT FILE...): nvcc reads CUDA's headers for a second before it reads ours, so the .cu files of
-# each folder are compiled as one. RESULT: the files that include them. Names of a folder's .cu files must differ.
+# each folder are compiled as one. RESULT: the files that include them. What a folder's .cu files define must have
+# different names (docs/adding-a-kernel.md).
 function(sapwood_kernel_files result)
+  set(names "")
+  set(files "")
   foreach(source IN LISTS ARGN)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src OUTPUT_VARIABLE name)
     string(REPLACE / _ name ${name})
-    list(APPEND names ${name})
+    if(NOT name IN_LIST names)
+      list(APPEND names ${name})
+      set(text_${name} "")
+    endif()
     string(APPEND text_${name} "#include \"${source}\"\n")
   endforeach()
-  list(REMOVE_DUPLICATES names)
   foreach(name IN LISTS names)
     file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/kernels/${name}.cu CONTENT "${text_${name}}")
     list(APPEND files ${PROJECT_BINARY_DIR}/kernels/${name}.cu)

@@ -299,17 +299,19 @@ TEST(sliding_f64) { refuse_everything(64, SAP_SPLIT_SLIDING_MIDPOINT); }
 
 // One query a call asks for no memory, not even the first time.
 TEST(single_queries_allocate_nothing) {
-    static const int32_t ks[] = {1, 5, 8, 16, 32, 33, 40};
+    static const int32_t ks[] = {1, 5, 8, 16, 32, 33, 40, 512};
     for (int kind = 0; kind < 4; kind++) {
         scene s;
         open_scene(&s, kind % 2 ? 64 : 32, (sap_split)(kind / 2));
         cloud one = cloud_part(&s.points, 7, 1);
         sap_device_trim(s.device);
-        for (int i = 0; i < 7; i++) {
+        for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
             for (int walk = SAP_WALK_AUTO; walk <= SAP_WALK_STACKLESS - kind / 2; walk++) {
                 NOTE("kind %d k %d walk %d", kind, ks[i], walk);
                 int64_t requests = s.w.requests;
-                CHECK_STATUS(ask(&s, &one, (sap_search){.k = ks[i], .walk = (sap_walk)walk}), SAP_OK);
+                const sap_search search = {.k = ks[i], .walk = (sap_walk)walk};
+                CHECK_STATUS(ask(&s, &one, search), SAP_OK);
+                CHECK_STATUS(nearest(s.tree, &one, &search, s.ids, NULL), SAP_OK);
                 CHECK_STATUS(radius_count(s.tree, &one, 0.1, s.counts), SAP_OK);
                 CHECK_EQUAL(s.w.requests, requests);
             }

@@ -47,7 +47,7 @@ typedef struct sap_mesh_tree_shape {
 
 struct sap_mesh_tree {
     sap_device* device;
-    sap_mesh_tree_shape shape;     // stands early: what walks read must lie within short offsets
+    sap_mesh_tree_shape shape;     // before the options: what walks read lies within 127 bytes
     sap_mesh_tree_options options; // defaults filled in
     unsigned char* arrays;         // shape.bytes of them, where the device has its memory
     sap_tree_memory memory;        // of the arrays; on a device only the number of bytes is used

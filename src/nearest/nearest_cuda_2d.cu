@@ -1,4 +1,4 @@
-// The search kernels for float in 2-D: the usual walks; few lists for trees of any shape.
+// The search kernels for float in 2-D: the usual walks; explicit trees with two lengths of lists.
 #include "nearest/nearest_cuda.cuh"
 
 bool sap_nearest_2d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {

@@ -12,7 +12,7 @@ typedef struct query {
 
 // ---- Leaves
 
-// With fewer lanes a leaf of usual size takes too many registers to unroll.
+// With fewer than 8 lanes a leaf of usual size takes too many registers to unroll.
 #define UNROLLED_LEAVES (SAP_SIMD == 3 || (SAP_SIMD == 2 && SAP_REAL_BITS == 32))
 #if UNROLLED_LEAVES
 INLINE void scan_one_few(const tree_view* t, const int dims, const int vectors, const query* q, const real* block,

@@ -17,7 +17,7 @@ typedef struct sap_answer_job {
     bool is_stackless;
 } sap_answer_job;
 
-// Answers one query: ids[row_length] and distance2[row_length]. The latter may be NULL if k is one.
+// Answers one query: ids[row_length] and distance2[row_length]. The latter may be NULL for at most one candidate.
 typedef void (*answer_function)(const sap_answer_job* job, const void* query, int32_t without, int32_t* ids,
                                 void* distance2, sap_search_stats* stats);
 
@@ -38,12 +38,15 @@ static answer_function choose_answer(const sap_tree_shape* shape, int32_t k) {
     return answers[shape->real_bits == 64][axes][k > 1];
 }
 
+enum { LOCAL_LIST = 512 }; // lists of so many distances lie on the stack where the caller wants none
+
 // The state of a search. Its units are queries, or leaves of the tree's own points, in any order.
 typedef struct walk_search {
     sap_answer_job job;
     const sap_nearest_job* asked;
     answer_function answer;
-    unsigned char* distance2; // one list a thread, where the caller wants no distances but long lists need them
+    unsigned char* distance2; // one list a thread, where the caller wants no distances and LOCAL_LIST is too short
+    size_t list_bytes;
 } walk_search;
 
 static void answer_row(const walk_search* search, const void* query, int32_t without, int64_t row,
@@ -51,11 +54,15 @@ static void answer_row(const walk_search* search, const void* query, int32_t wit
     const size_t real_bytes = sap_real_bytes(&search->job.tree->shape);
     const int64_t first = row * search->job.row_length;
     unsigned char* distance2 = NULL;
+    double local[LOCAL_LIST];
     SAP_ASSERT(row >= 0 && row < search->asked->queries.count);
     if (search->asked->distance2) {
         distance2 = (unsigned char*)search->asked->distance2 + (size_t)first * real_bytes;
     } else if (search->distance2) {
-        distance2 = search->distance2 + (size_t)sap_thread_number() * (size_t)search->job.row_length * real_bytes;
+        distance2 = search->distance2 + (size_t)sap_thread_number() * search->list_bytes;
+    } else if (search->job.k > 1) {
+        SAP_ASSERT(search->job.row_length <= LOCAL_LIST);
+        distance2 = (unsigned char*)local;
     }
     search->answer(&search->job, query, without, search->asked->ids + first, distance2, stats);
 }
@@ -115,10 +122,10 @@ sap_status sap_nearest_walk_cpu(const sap_tree* tree, const sap_nearest_job* job
     };
     search.answer = choose_answer(shape, search.job.k);
     sap_scratch scratch = {NULL, 0};
-    if (!job->distance2 && search.job.k > 1) {
+    if (!job->distance2 && search.job.k > 1 && job->search.k > LOCAL_LIST) {
         size_t bytes;
-        if (!sap_size_multiply((uint64_t)job->search.k, (size_t)device->options.threads * sap_real_bytes(shape),
-                               &bytes) ||
+        search.list_bytes = sap_align((size_t)job->search.k * sap_real_bytes(shape)); // no line has two threads
+        if (!sap_size_multiply((uint64_t)device->options.threads, search.list_bytes, &bytes) ||
             !sap_scratch_take(device, bytes, &scratch))
             return sap_fail(device, SAP_ERROR_MEMORY, "search.k: no memory for lists of %d distances",
                             (int)job->search.k);

@@ -79,7 +79,7 @@ typedef struct sap_tree_shape {
 
 struct sap_tree {
     sap_device* device;
-    sap_tree_shape shape;     // stands early: what walks read must lie within short offsets
+    sap_tree_shape shape;     // before the options: much of what walks read lies within 127 bytes
     sap_tree_options options; // defaults filled in
     unsigned char* arrays;    // shape.bytes of them
     sap_tree_memory memory;   // that holds the arrays
