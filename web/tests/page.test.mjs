@@ -94,6 +94,15 @@ async function use(page, control, by) {
 // Controls whose picture is another one.
 const drawn = ['view', 'color', 'box', 'facets', 'dots', 'shape', 'level', 'levels', 'sites', 'family', 'shadows', 'mirrors', 'smooth', 'triangles'];
 
+// Whether the picture changes within ten seconds: on a busy machine the work may not even have begun when asked.
+async function becomesOther(page, picture) {
+  for (const end = Date.now() + 10e3; Date.now() < end; await page.waitForTimeout(50)) {
+    if ((await pixels(page)) !== picture) return true;
+    await idle(page);
+  }
+  return false;
+}
+
 // Every control that is shown, one after the other; what one sets is put back, so that all stay small and quick.
 async function useAll(page, by) {
   await idle(page);
@@ -106,7 +115,7 @@ async function useAll(page, by) {
     if (changes) assert.notEqual(now, before[control.id], `${control.label} by ${by}`);
     await running(page);
     if (looks) await idle(page);
-    if (looks && changes) assert.notEqual(await pixels(page), picture, `${control.label} leaves the picture as it is`);
+    if (looks && changes) assert.ok(await becomesOther(page, picture), `${control.label} leaves the picture as it is`);
     if (control.kind === 'button') continue;
     await page.evaluate(([id, value]) => {
       const { sapwood } = window;
