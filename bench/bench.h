@@ -222,8 +222,15 @@ void bench_rebuild_row(bench_run* run, bench_work* work, const char* key, const 
 double bench_build_floor(const bench_run* run, int64_t count, int dims);
 
 void bench_search_group(bench_run* run);   // search.c: uniform, scan-like and large clouds; nearest and radius
+void bench_box_group(bench_run* run);      // box.c: points in boxes
+void bench_pairs_group(bench_run* run);    // pairs.c: counts of pairs at many radii
 void bench_build_group(bench_run* run);    // build.c: rebuilds and first builds
-void bench_ways_group(bench_run* run);     // ways.c: one query at a time, threads, vector widths
+void bench_single_group(bench_run* run);   // single.c: one query a call
+void bench_sets_group(bench_run* run);     // sets.c: points that come and go
+void bench_load_group(bench_run* run);     // load.c: loading a saved tree beside building it
+void bench_splits_group(bench_run* run);   // splits.c: trees of both split rules
+void bench_ways_group(bench_run* run);     // ways.c: threads, vector widths, metrics
+void bench_busy_group(bench_run* run);     // busy.c: calls beside busy processes
 void bench_memory_group(bench_run* run);   // memory.c: bytes kept, scratch, allocations
 void bench_families_group(bench_run* run); // families.c: equal points, lines, lattices …
 void bench_surface_group(bench_run* run);  // surface.c: isosurfaces of volumes

@@ -10,7 +10,7 @@ static void usage(FILE* to) {
             "  --quick   sizes up to a million only\n"
             "  --only    works whose names begin so: ceiling, build, table, peak, search, whole, leaf, cpu, radius, "
             "compact,\n"
-            "            rays, occluded, all, visits, closest, inside, mesh, frame, render, surface\n"
+            "            rays, occluded, all, visits, closest, inside, mesh, frame, render, surface, set, told, box\n"
             "  --reps    measurements of a work, %d to %d (default 9)\n"
             "  --cpu     the CPU beside the GPU, with all its threads\n"
             "  --data    a folder of point clouds and meshes\n"
@@ -146,6 +146,8 @@ int main(int count, char** arguments) {
     gpu_rays(b);
     gpu_frames(b);
     gpu_surfaces(b);
+    gpu_sets(b);
+    gpu_told(b);
     close_devices(b);
     printf("\n%d rows; targets: %d reached, %d missed; %lld answers and trees checked against the CPU's, %lld wrong\n",
            b->rows, b->reached, b->missed, (long long)b->checked, (long long)b->wrong);

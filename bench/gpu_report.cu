@@ -33,6 +33,7 @@ static const gpu_target targets[] = {
     {"mesh-rebuild-dragon", 871414, 3, 0, "fast", 8, 4},
     {"mesh-rebuild-dragon", 871414, 3, 0, "high", 25, 15},
     {"frame-fairy", 171949, 3, 0, "fast", 5, 3},
+    {"set-frame", 5000000, 3, 5, "", 3, 1.5},
     {"peak-build", 10000000, 3, 0, "coords+id", 2.2, 0},
     {"peak-build", 16777216, 4, 0, "coords+id", 2.2, 0},
     // 4,194,304 rays, at 8, 12 and 4.5, and at 2.5, 2.2 and 1 Grays/s; the stretch: at cuBQL's rates when the targets

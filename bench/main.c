@@ -33,8 +33,15 @@ static int run_all(const bench_options* options) {
     run.report = bench_report_open(options);
     if (!bench_main_rival()) bench_report_note(run.report, "nanoflann was not found: no ratios to it");
     bench_search_group(&run);
+    bench_box_group(&run);
+    bench_pairs_group(&run);
     bench_build_group(&run);
+    bench_single_group(&run);
+    bench_sets_group(&run);
+    bench_load_group(&run);
+    bench_splits_group(&run);
     bench_ways_group(&run);
+    bench_busy_group(&run);
     bench_memory_group(&run);
     bench_families_group(&run);
     bench_surface_group(&run);

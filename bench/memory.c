@@ -25,6 +25,41 @@ static void counted_release(void* user, void* memory, size_t bytes) {
     free(memory);
 }
 
+// A set that grew by and by, of which a tenth was removed.
+static void set_rows(bench_run* run) {
+    enum { BATCH = 10000, BATCHES = 110 };
+    ledger l = {0};
+    sap_allocator allocator = {.allocate = counted_allocate, .release = counted_release, .user = &l};
+    sap_device* device = bench_device(1, SAP_SIMD_AUTO, &allocator);
+    float* points = bench_uniform((int64_t)BATCH * BATCHES, 3, 1);
+    sap_set* set = NULL;
+    sap_set_info info;
+    bench_check(sap_set_create(device, 3, NULL, &set), "sap_set_create");
+    for (int64_t i = 0; i < BATCHES; i++) {
+        int32_t gone[BATCH / 10];
+        bench_check(sap_set_insert(set, (sap_points){points + i * 3 * BATCH, BATCH, 3, 0}, NULL, NULL),
+                    "sap_set_insert");
+        for (int j = 0; j < BATCH / 10; j++) gone[j] = (int32_t)(i * BATCH + 10 * j);
+        bench_check(sap_set_remove(set, gone, BATCH / 10, NULL), "sap_set_remove");
+    }
+    bench_check(sap_set_describe(set, &info), "sap_set_describe");
+    const double count = (double)info.count;
+    const bench_row rows[] = {{.key = "memory-set",
+                               .work = "a set of 1M 3-D points: bytes a point",
+                               .unit = BENCH_NUMBER,
+                               .subject = (double)l.live / count,
+                               .target = 40},
+                              {.key = "memory-set-peak",
+                               .work = "the same, at its peak",
+                               .unit = BENCH_NUMBER,
+                               .subject = (double)l.peak / count,
+                               .target = 60}};
+    for (int i = 0; i < 2; i++) bench_report_row(run->report, &rows[i]);
+    sap_set_free(set);
+    sap_device_close(device);
+    free(points);
+}
+
 void bench_memory_group(bench_run* run) {
     if (!bench_wanted(run, "memory")) return;
     int64_t million = 1000000;
@@ -71,4 +106,5 @@ void bench_memory_group(bench_run* run) {
         if (i == 0) rows[i].floor = 16.0 * (double)million;
         bench_report_row(run->report, &rows[i]);
     }
+    set_rows(run);
 }

@@ -45,6 +45,7 @@ static void run_scene(const rays_run* run, const bench_file* file) {
         bench_report_note(run->bench.report, "%s: %lld triangles", scene.name, (long long)scene.mesh.triangle_count);
         rays_scene_prepare(&scene, run->bench.options->quick ? 256 : 1024);
         rays_trace_group(run, &scene);
+        rays_single_group(run, &scene);
         rays_build_group(run, &scene, file);
         rays_tree_group(run, &scene);
     } else {

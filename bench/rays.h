@@ -62,6 +62,8 @@ typedef struct rays_rival {
     void (*occluded)(void* scene, const sap_ray* rays, int64_t count, uint8_t* occluded);
     // The first RAYS_LIMIT hits of each ray in order, by a filter function that gathers and sorts.
     void (*trace_all)(void* scene, const sap_ray* rays, int64_t count, sap_hit* hits, int32_t* counts);
+    // The nearest point of the mesh for each point[3], by a point query and its callback.
+    void (*closest)(void* scene, const sap_mesh* mesh, const float* points, int64_t count, sap_closest* closest);
     void (*release)(void* scene);
 } rays_rival;
 
@@ -103,7 +105,8 @@ enum { RAYS_BESIDE_HIGH, RAYS_BESIDE_SINGLE, RAYS_BESIDE_FAST };
 // A key of a scene's row; the text stands until the next call.
 const char* rays_key(const rays_scene* scene, const char* row);
 
-void rays_trace_group(const rays_run* run, rays_scene* scene); // rays_trace.c: first hits, occlusion, all hits
+void rays_trace_group(const rays_run* run, rays_scene* scene);  // rays_trace.c: first hits, occlusion, all hits
+void rays_single_group(const rays_run* run, rays_scene* scene); // rays_single.c: one ray or point a call
 void rays_build_group(const rays_run* run, rays_scene* scene, const bench_file* file); // rays_build.c: builds
 void rays_tree_group(const rays_run* run, rays_scene* scene);                          // and what trees are made of
 // What a fresh process runs: one first build of the mesh in the file, "" for the torus.

@@ -2,6 +2,7 @@
 // the test: it also answers a sample of the rays whose answers agree.
 #include "rays.h"
 
+#include "base/team.h"
 #include "ray/walk_cpu.h"
 
 #include <math.h>
@@ -96,18 +97,37 @@ static bool is_wrong(const rays_scene* s, const planes* p, const sap_ray* ray, i
     return memcmp(hits, s->hits[0] + i * limit, (size_t)limit * sizeof *hits) != 0;
 }
 
-rays_verdict rays_compare(const rays_scene* scene, const rays_set* set, rays_question question, bool has_rival) {
-    int64_t step = 1 + (int64_t)((double)set->count * (double)scene->mesh.triangle_count / SAMPLE_TESTS);
-    planes p = open_planes(&scene->mesh);
-    int64_t unlike = 0, asked = 0, wrong = 0;
-#pragma omp parallel for schedule(dynamic, 64) reduction(+ : unlike, asked, wrong)
-    for (int64_t i = 0; i < set->count; i++) {
-        bool differs = has_rival && is_unlike(scene, i, question);
-        unlike += differs;
-        if (!differs && i % step) continue;
-        asked++;
-        wrong += is_wrong(scene, &p, set->rays + i, i, question);
+typedef struct comparison {
+    const rays_scene* scene;
+    const rays_set* set;
+    rays_question question;
+    bool has_rival;
+    int64_t step; // every so many rays one is asked
+    planes planes;
+    rays_verdict verdict;
+} comparison;
+
+static void compare_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    comparison* c = context;
+    rays_verdict v = {0, 0, 0};
+    (void)worker;
+    for (int64_t i = from; i < to; i++) {
+        bool differs = c->has_rival && is_unlike(c->scene, i, c->question);
+        v.unlike += differs;
+        if (!differs && i % c->step) continue;
+        v.asked++;
+        v.wrong += is_wrong(c->scene, &c->planes, c->set->rays + i, i, c->question);
     }
-    free(p.rows[0][0]);
-    return (rays_verdict){unlike, asked, wrong};
+    __atomic_add_fetch(&c->verdict.unlike, v.unlike, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&c->verdict.asked, v.asked, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&c->verdict.wrong, v.wrong, __ATOMIC_RELAXED);
+}
+
+rays_verdict rays_compare(const rays_scene* scene, const rays_set* set, rays_question question, bool has_rival) {
+    comparison c = {.scene = scene, .set = set, .question = question, .has_rival = has_rival};
+    c.step = 1 + (int64_t)((double)set->count * (double)scene->mesh.triangle_count / SAMPLE_TESTS);
+    c.planes = open_planes(&scene->mesh);
+    sap_team_loop(sap_team_most(), set->count, 64, compare_range, &c);
+    free(c.planes.rows[0][0]);
+    return c.verdict;
 }

@@ -4,6 +4,7 @@
 #if defined(BENCH_EMBREE)
 #include <embree3/rtcore.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,10 @@ static void* embree_open(const sap_mesh* mesh, bool high, int threads, bool gath
     s->shape = rtcNewGeometry(s->device, RTC_GEOMETRY_TYPE_TRIANGLE);
     void* corners = rtcSetNewGeometryBuffer(s->shape, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, 12, vertices);
     void* indices = rtcSetNewGeometryBuffer(s->shape, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, triangles);
-    if (!corners || !indices) bench_check(SAP_ERROR_MEMORY, "Embree's buffers");
+    if (!corners || !indices) {
+        bench_check(SAP_ERROR_MEMORY, "Embree's buffers"); // ends the program
+        return NULL;
+    }
     memcpy(corners, mesh->vertices, 12 * vertices);
     memcpy(indices, mesh->triangles, 12 * triangles);
     rtcSetSceneBuildQuality(s->scene, quality);
@@ -124,8 +128,69 @@ static void embree_trace_all(void* scene, const sap_ray* rays, int64_t count, sa
     }
 }
 
-static const rays_rival embree = {embree_open,     embree_build,     embree_trace,
-                                  embree_occluded, embree_trace_all, embree_release};
+// The nearest point of a triangle, by the regions around it (Ericson 2005), as Embree's own example has it.
+static void nearest_on(const float* a, const float* b, const float* c, const float* p, float* to) {
+    float ab[3], ac[3], ap[3], bp[3], cp[3], d1 = 0, d2 = 0, d3 = 0, d4 = 0, d5 = 0, d6 = 0;
+    for (int k = 0; k < 3; k++) {
+        ab[k] = b[k] - a[k], ac[k] = c[k] - a[k];
+        ap[k] = p[k] - a[k], bp[k] = p[k] - b[k], cp[k] = p[k] - c[k];
+        d1 += ab[k] * ap[k], d2 += ac[k] * ap[k], d3 += ab[k] * bp[k];
+        d4 += ac[k] * bp[k], d5 += ab[k] * cp[k], d6 += ac[k] * cp[k];
+    }
+    const float of_a = d3 * d6 - d5 * d4, of_b = d5 * d2 - d1 * d6, of_c = d1 * d4 - d3 * d2;
+    float v = 0, w = 0;
+    if (d1 <= 0 && d2 <= 0)
+        v = w = 0;
+    else if (d3 >= 0 && d4 <= d3)
+        v = 1;
+    else if (d6 >= 0 && d5 <= d6)
+        w = 1;
+    else if (of_c <= 0 && d1 >= 0 && d3 <= 0)
+        v = d1 / (d1 - d3);
+    else if (of_b <= 0 && d2 >= 0 && d6 <= 0)
+        w = d2 / (d2 - d6);
+    else if (of_a <= 0 && d4 >= d3 && d5 >= d6)
+        w = (d4 - d3) / ((d4 - d3) + (d5 - d6)), v = 1 - w;
+    else
+        v = of_b / (of_a + of_b + of_c), w = of_c / (of_a + of_b + of_c);
+    for (int k = 0; k < 3; k++) to[k] = a[k] + v * ab[k] + w * ac[k];
+}
+
+typedef struct embree_nearest {
+    const sap_mesh* mesh;
+    const float* point;
+    sap_closest best;
+} embree_nearest;
+
+static bool look_at(struct RTCPointQueryFunctionArguments* arguments) {
+    embree_nearest* n = arguments->userPtr;
+    const int32_t* t = n->mesh->triangles + 3 * (size_t)arguments->primID;
+    const float* v = n->mesh->vertices;
+    float at[3], distance2 = 0;
+    nearest_on(v + 3 * (size_t)t[0], v + 3 * (size_t)t[1], v + 3 * (size_t)t[2], n->point, at);
+    for (int k = 0; k < 3; k++) distance2 += (at[k] - n->point[k]) * (at[k] - n->point[k]);
+    if (!(distance2 < n->best.distance2)) return false;
+    n->best = (sap_closest){{at[0], at[1], at[2]}, distance2, 0, 0, (int32_t)arguments->primID};
+    arguments->query->radius = sqrtf(distance2);
+    return true;
+}
+
+static void embree_closest(void* scene, const sap_mesh* mesh, const float* points, int64_t count,
+                           sap_closest* closest) {
+    RTCScene s = ((embree_scene*)scene)->scene;
+    for (int64_t i = 0; i < count; i++) {
+        const float* p = points + 3 * i;
+        embree_nearest n = {mesh, p, {{0, 0, 0}, INFINITY, 0, 0, -1}};
+        struct RTCPointQuery query = {.x = p[0], .y = p[1], .z = p[2], .time = 0, .radius = INFINITY};
+        struct RTCPointQueryContext context;
+        rtcInitPointQueryContext(&context);
+        rtcPointQuery(s, &query, &context, look_at, &n);
+        closest[i] = n.best;
+    }
+}
+
+static const rays_rival embree = {embree_open,      embree_build,   embree_trace,  embree_occluded,
+                                  embree_trace_all, embree_closest, embree_release};
 const rays_rival* const rays_embree = &embree;
 #else
 const rays_rival* const rays_embree = NULL;

@@ -1,37 +1,23 @@
-// Other ways to ask the same: one query a call, two threads, narrower vectors.
+// Other ways to ask: two threads, narrower vectors, other metrics, periods.
 #include "bench.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct way_state {
     bench_work* work;
     const sap_tree* tree;
     sap_tree* rebuilt;
-    const bench_rival* rival;
-    const void* index;
     int k;
+    sap_metric metric;
+    int8_t* shifts; // of pairs, or NULL
 } way_state;
 
 static void batch_pass(void* state) {
     way_state* s = state;
-    sap_search search = {.k = s->k};
+    sap_search search = {.k = s->k, .metric = s->metric};
     bench_check(sap_nearest(s->tree, bench_queries(s->work), &search, s->work->ids, s->work->distance2), "sap_nearest");
-}
-
-static void one_by_one_pass(void* state) {
-    way_state* s = state;
-    bench_work* w = s->work;
-    sap_search search = {.k = s->k};
-    for (int64_t i = 0; i < w->query_count; i++) {
-        sap_points query = {.coords = w->queries + i * w->dims, .count = 1, .dims = w->dims};
-        bench_check(sap_nearest(s->tree, query, &search, w->ids + i * s->k, w->distance2 + i * s->k), "sap_nearest");
-    }
-}
-
-// The rival knows no batch: its own loop asks one by one, without the cost of this program's interface.
-static void rival_loop_pass(void* state) {
-    way_state* s = state;
-    s->rival->nearest(s->index, s->work->queries, (size_t)s->work->query_count, s->k, s->work->rival_ids);
 }
 
 static void rebuild_pass(void* state) {
@@ -41,30 +27,16 @@ static void rebuild_pass(void* state) {
 
 // A row of two sides, whose ratio is second over first.
 static void two_sides(bench_run* run, bench_row* row, void (*passes[2])(void*), way_state states[2],
-                      const char* const names[2], int count) {
+                      const char* const names[2]) {
     bench_side sides[2] = {{.pass = passes[0], .state = &states[0]}, {.pass = passes[1], .state = &states[1]}};
     bench_options options = *run->options;
     // Threads save time, not processor time.
     if (row->versus && strcmp(row->versus, "one thread") == 0) options.cpu_time = false;
-    bench_take_turns(sides, count, &options);
+    bench_take_turns(sides, 2, &options);
     row->subject = bench_median(&sides[0]);
-    if (count > 1) row->rival = bench_median(&sides[1]);
-    for (int i = 0; i < count; i++) bench_report_samples(run->report, row->key, names[i], &sides[i]);
+    row->rival = bench_median(&sides[1]);
+    for (int i = 0; i < 2; i++) bench_report_samples(run->report, row->key, names[i], &sides[i]);
     bench_report_row(run->report, row);
-}
-
-static void single_row(bench_run* run, bench_work* work) {
-    if (!bench_wanted(run, "single-1nn")) return;
-    const bench_rival* rival = work->indexes[0] ? bench_main_rival() : NULL;
-    way_state states[2] = {{.work = work, .tree = work->tree, .k = 1},
-                           {.work = work, .rival = rival, .index = work->indexes[0], .k = 1}};
-    bench_row row = {.key = "single-1nn",
-                     .work = "uniform 1M, one query a call, 1-NN",
-                     .unit = BENCH_RATE,
-                     .operations = (double)work->query_count,
-                     .target = 1.5};
-    const char* names[2] = {"sapwood", rival ? rival->name : ""};
-    two_sides(run, &row, (void (*[2])(void*)){one_by_one_pass, rival_loop_pass}, states, names, rival ? 2 : 1);
 }
 
 static void threads_rows(bench_run* run, bench_work* work) {
@@ -92,7 +64,7 @@ static void threads_rows(bench_run* run, bench_work* work) {
         row.operations = (double)work->query_count;
         states[0].k = states[1].k = rows[i].k;
         void (*pass)(void*) = rows[i].k > 0 ? batch_pass : rebuild_pass;
-        two_sides(run, &row, (void (*[2])(void*)){pass, pass}, states, names, 2);
+        two_sides(run, &row, (void (*[2])(void*)){pass, pass}, states, names);
     }
     sap_tree_free(tree);
     sap_device_close(device);
@@ -113,7 +85,7 @@ static void vectors_row(bench_run* run, bench_work* work, sap_simd simd, const c
         bench_row row = {.key = key, .work = text, .versus = "AVX-512", .unit = BENCH_RATE, .target = target};
         row.operations = (double)work->query_count;
         two_sides(run, &row, (void (*[2])(void*)){batch_pass, batch_pass}, states,
-                  (const char* [2]){"narrow", "avx512"}, 2);
+                  (const char* [2]){"narrow", "avx512"});
         sap_tree_free(trees[0]);
         sap_tree_free(trees[1]);
     }
@@ -121,14 +93,80 @@ static void vectors_row(bench_run* run, bench_work* work, sap_simd simd, const c
     sap_device_close(wide);
 }
 
+static void metric_row(bench_run* run, bench_work* work, sap_metric metric, const char* key, const char* text) {
+    if (!bench_wanted(run, key)) return;
+    way_state states[2] = {{.work = work, .tree = work->tree, .k = 8, .metric = metric},
+                           {.work = work, .tree = work->tree, .k = 8}};
+    bench_row row = {.key = key, .work = text, .versus = "L2", .unit = BENCH_RATE, .target = 0.9};
+    row.operations = (double)work->query_count;
+    two_sides(run, &row, (void (*[2])(void*)){batch_pass, batch_pass}, states, (const char* [2]){"metric", "l2"});
+}
+
+static void within_pass(void* state) {
+    way_state* s = state;
+    sap_neighbors* found = NULL;
+    bench_check(sap_radius(s->tree, bench_queries(s->work), s->work->radius, &found), "sap_radius");
+    sap_neighbors_free(found);
+}
+
+static void pairs_pass(void* state) {
+    way_state* s = state;
+    sap_neighbors* found = NULL;
+    bench_check(sap_pairs(s->tree, s->work->radius, &found), "sap_pairs");
+    if (s->shifts) bench_check(sap_pairs_shifts(s->tree, found, s->shifts), "sap_pairs_shifts");
+    sap_neighbors_free(found);
+}
+
+static int64_t count_pairs(const way_state* s) {
+    sap_neighbors* found = NULL;
+    bench_check(sap_pairs(s->tree, s->work->radius, &found), "sap_pairs");
+    const int64_t count = found->offsets[found->count];
+    sap_neighbors_free(found);
+    return count;
+}
+
+// The unit cube closed in a circle along each axis, against the open one; and pairs with the shift of each.
+static void periodic_rows(bench_run* run, bench_work* work) {
+    if (!bench_wanted(run, "periodic")) return;
+    const sap_tree_options options = {.period = {1, 1, 1}};
+    sap_tree* tree = NULL;
+    bench_check(sap_tree_build(work->device, bench_points(work), &options, &tree), "sap_tree_build");
+    work->radius = 0.0193 / cbrt((double)work->count / 1000000);
+    static const struct {
+        const char *key, *text, *versus;
+        void (*pass)(void*);
+        double target;
+    } rows[] = {{"periodic-k8", "periodic over open, uniform 1M x 1M, k = 8", "open axes", batch_pass, 0.8},
+                {"periodic-collect", "periodic over open, radius of 30 hits, collect", "open axes", within_pass, 0.8},
+                {"periodic-pairs", "pairs of 30 hits with shifts over those without", "no shifts", pairs_pass, 0.77}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!bench_wanted(run, rows[i].key)) continue;
+        const bool is_pairs = rows[i].pass == pairs_pass;
+        way_state states[2] = {{.work = work, .tree = tree, .k = 8},
+                               {.work = work, .tree = is_pairs ? tree : work->tree, .k = 8}};
+        if (is_pairs) states[0].shifts = bench_memory((size_t)count_pairs(&states[0]) * 3, 1);
+        bench_row row = {.key = rows[i].key, .work = rows[i].text, .versus = rows[i].versus, .unit = BENCH_RATE};
+        row.target = rows[i].target;
+        row.operations = (double)work->query_count;
+        two_sides(run, &row, (void (*[2])(void*)){rows[i].pass, rows[i].pass}, states,
+                  (const char* [2]){"periodic", "open"});
+        free(states[0].shifts);
+    }
+    sap_tree_free(tree);
+}
+
 void bench_ways_group(bench_run* run) {
-    if (!bench_wanted(run, "single") && !bench_wanted(run, "threads") && !bench_wanted(run, "vectors")) return;
+    if (!bench_wanted(run, "threads") && !bench_wanted(run, "vectors") && !bench_wanted(run, "metric") &&
+        !bench_wanted(run, "periodic"))
+        return;
     int64_t million = run->options->quick ? 200000 : 1000000;
     bench_work work;
     bench_work_open(&work, bench_uniform(million, 3, 1), million, bench_uniform(million, 3, 2), million, 3, false);
-    single_row(run, &work);
     threads_rows(run, &work);
     vectors_row(run, &work, SAP_SIMD_AVX2, "vectors-avx2", "AVX2 over AVX-512, uniform 1M x 1M, 1-NN", 0.7);
     vectors_row(run, &work, SAP_SIMD_PORTABLE, "vectors-portable", "16-byte over AVX-512, uniform 1M x 1M, 1-NN", 0.45);
+    metric_row(run, &work, SAP_METRIC_L1, "metric-l1", "L1 over L2, uniform 1M x 1M, k = 8");
+    metric_row(run, &work, SAP_METRIC_LINF, "metric-linf", "L-infinity over L2, uniform 1M x 1M, k = 8");
+    periodic_rows(run, &work);
     bench_work_close(&work);
 }

@@ -66,7 +66,7 @@ static sap_cli_exit generate(sap_cli* cli, int64_t count, int32_t dims, int32_t 
         else
             ((float*)coords)[i] = (float)value;
     }
-    *points = (sap_cli_points){coords, count, dims, bits, NULL, coords};
+    *points = (sap_cli_points){.coords = coords, .count = count, .dims = dims, .real_bits = bits, .owned = coords};
     return SAP_EXIT_OK;
 }
 
@@ -89,13 +89,13 @@ static sap_cli_exit prepare_files(sap_cli* cli, bench_run* run) {
                               ? sap_cli_reference_open(cli, reference, &run->reference)
                               : sap_cli_points_read(cli, reference, 0, &run->reference.points);
     run->reference.path = reference;
+    if (result == SAP_EXIT_OK && cli->options->tree.drop_nonfinite)
+        sap_cli_left_out_look(cli, reference, &run->reference.points);
     if (result != SAP_EXIT_OK || !queries) return result;
-    if (!run->reference.saved) {
-        run->reference.info.dims = run->reference.points.dims;
-        run->reference.info.real_bits = run->reference.points.real_bits;
-    }
     run->asked = true;
-    return sap_cli_queries_read(cli, queries, &run->reference, &run->queries);
+    result = sap_cli_queries_read(cli, queries, &run->reference, &run->queries);
+    if (result == SAP_EXIT_OK) sap_cli_queries_look(cli, queries, &run->queries);
+    return result;
 }
 
 static int compare_seconds(const void* left, const void* right) {

@@ -48,12 +48,33 @@ static void measure_f64(const sap_cli_points* points, const double* query, doubl
     }
 }
 
+// The same by another metric.
+static void measure_told(const inspection* in, const void* query) {
+    const sap_cli_points* points = in->points;
+    const size_t bytes = (size_t)points->dims * (size_t)points->real_bits / 8;
+    for (int64_t i = 0; i < points->count; i++)
+        in->distance2[i] = sap_cli_told_distance(in->check->told, points->dims, points->real_bits, query,
+                                                 (const unsigned char*)points->coords + (size_t)i * bytes);
+}
+
+// The largest distance that counts for a query.
+static double limit_of(const inspection* in, int64_t query) {
+    const sap_cli_told* told = in->check->told;
+    if (!told) return in->limit2;
+    const double radius = told->radii ? told->radii[query] : in->check->radius;
+    if (told->radii && !(radius >= 0)) return -1;
+    return radius < 0 ? HUGE_VAL : sap_cli_told_limit(told, radius, in->points->real_bits);
+}
+
 // Fills distance2 for one query and gives how many points are candidates: near enough and allowed.
 static int64_t measure(inspection* in, int64_t query) {
     const sap_cli_points* points = in->points;
     int64_t candidates = 0, first = query * points->dims;
     bool self = !in->check->queries;
-    if (points->real_bits == 64)
+    const double limit = limit_of(in, query);
+    if (in->check->told)
+        measure_told(in, (const unsigned char*)in->queries->coords + (size_t)first * (size_t)points->real_bits / 8);
+    else if (points->real_bits == 64)
         measure_f64(points, (const double*)in->queries->coords + first, in->distance2);
     else
         measure_f32(points, (const float*)in->queries->coords + first, in->distance2);
@@ -64,7 +85,8 @@ static int64_t measure(inspection* in, int64_t query) {
             allowed = allowed && i > query;
         else if (self && !in->check->with_self)
             allowed = allowed && i != query;
-        if (allowed && in->distance2[i] <= in->limit2 && in->distance2[i] < HUGE_VAL)
+        if (in->check->told && in->check->told->keep) allowed = allowed && in->check->told->keep[i];
+        if (allowed && in->distance2[i] <= limit && in->distance2[i] < HUGE_VAL)
             candidates++;
         else
             in->distance2[i] = HUGE_VAL;
@@ -188,6 +210,8 @@ static sap_cli_exit run(sap_cli* cli, inspection* in, const sap_cli_check* check
 }
 
 sap_cli_exit sap_cli_check_possible(sap_cli* cli) {
+    if (cli->options->verify && cli->options->period)
+        return sap_cli_usage(cli, "--verify compares without periods; --period cannot be given, too");
     if (!cli->options->verify || !sap_cli_is_tree(cli, cli->options->operands[0])) return SAP_EXIT_OK;
     return sap_cli_usage(cli,
                          "--verify compares with the points themselves; give the points' file as REFERENCE, not %s",

@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_CLI_CHECK_H
 #define SAPWOOD_CLI_CHECK_H
 
-#include "input.h"
+#include "told.h"
 
 // What was asked.
 typedef struct sap_cli_check {
@@ -10,6 +10,7 @@ typedef struct sap_cli_check {
     const sap_cli_points* queries; // of the tree's precision; NULL: the reference's own points
     double radius;                 // negative: no limit
     bool with_self, pairs, sorted;
+    const sap_cli_told* told; // NULL: squared Euclidean distances to all points
 } sap_cli_check;
 
 // What was checked.

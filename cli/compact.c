@@ -23,12 +23,19 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     if (!o->output && !o->picture && !o->json)
         return sap_cli_usage(cli, "-o FILE or --picture FILE says where the list goes");
     sap_cli_exit result = sap_cli_check_distinct(cli, outputs, 2);
-    return result == SAP_EXIT_OK && o->picture ? sap_cli_picture_check(cli, o->picture) : result;
+    if (result == SAP_EXIT_OK) result = sap_cli_check_table(cli, o->output);
+    if (result == SAP_EXIT_OK && o->picture) result = sap_cli_picture_check(cli, o->picture);
+    return result == SAP_EXIT_OK ? sap_cli_check_writable(cli, outputs, 2) : result;
 }
 
 static sap_cli_exit read_volume(sap_cli* cli, compact_run* run) {
     const sap_cli_options* o = cli->options;
-    sap_volume_read_options options = {.type = o->voxel, .big_endian = o->big_endian, .skip = o->skip};
+    sap_volume_read_options options = {.type = o->voxel,
+                                       .big_endian = o->big_endian,
+                                       .skip = o->skip,
+                                       .order = o->order,
+                                       .member = o->member,
+                                       .unpack_limit = o->unpack_limit};
     memcpy(options.size, o->sides, sizeof options.size);
     sap_cli_stage_begin(cli, "reading");
     sap_status status = sap_volume_read(cli->device, o->operands[0], &options, &run->volume);
@@ -186,6 +193,7 @@ sap_cli_exit sap_cli_compact(sap_cli* cli) {
     if (result == SAP_EXIT_OK && cli->options->output)
         result = sap_cli_write(cli, cli->options->output, &list, "sample");
     if (result == SAP_EXIT_OK && cli->options->picture) result = draw(cli, &run);
+    result = sap_cli_together_end(cli, result);
     if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
     if (result == SAP_EXIT_OK)
         sap_cli_note(cli, "%lld of %lld samples kept in %.3g s", (long long)run.count, (long long)run.samples,

@@ -49,12 +49,14 @@ static void report_mesh(sap_cli* cli, const sap_mesh_file* mesh, const char* pat
     sap_json_int(&json, "vertices", mesh->mesh.vertex_count);
     sap_json_int(&json, "triangles", mesh->mesh.triangle_count);
     sap_json_int(&json, "materials", mesh->material_count);
+    sap_cli_origin_json(&json, cli, mesh->origin);
     sap_json_close(&json, '}');
 }
 
 static sap_cli_exit convert_points(sap_cli* cli, const char* path) {
     sap_cli_points points = {0};
     sap_cli_exit result = sap_cli_points_read(cli, cli->options->operands[0], cli->options->precision, &points);
+    if (result == SAP_EXIT_OK) result = sap_cli_points_drop(cli, cli->options->operands[0], &points);
     if (result == SAP_EXIT_OK) result = write_points(cli, path, &points);
     if (result == SAP_EXIT_OK) report_points(cli, &points, path);
     sap_cli_points_free(&points);
@@ -71,9 +73,11 @@ static sap_cli_exit convert_mesh(sap_cli* cli, const char* path) {
         result = write_mesh(cli, path, format, mesh);
         if (result == SAP_EXIT_OK) report_mesh(cli, mesh, path);
     } else {
-        sap_cli_points vertices = sap_cli_vertices(mesh);
-        result = write_points(cli, path, &vertices);
+        sap_cli_points vertices = {0};
+        result = sap_cli_vertices(cli, mesh, &vertices);
+        if (result == SAP_EXIT_OK) result = write_points(cli, path, &vertices);
         if (result == SAP_EXIT_OK) report_points(cli, &vertices, path);
+        sap_cli_points_free(&vertices);
     }
     sap_mesh_file_free(mesh);
     return result;
@@ -89,11 +93,17 @@ sap_cli_exit sap_cli_convert(sap_cli* cli) {
     bool to_mesh = sap_cli_holds_meshes_only(format);
     if (sap_cli_is_tree(cli, input)) return convert_points(cli, path); // which says what is wrong
     bool from_mesh = sap_cli_is_mesh(cli, input);
-    bool only_mesh =
-        sap_cli_holds_meshes_only(options->input_format) || sap_cli_holds_meshes_only(sap_format_of(input));
+    bool only_mesh = sap_cli_holds_meshes_only(options->input_format) ||
+                     sap_cli_holds_meshes_only(sap_format_of(input)) ||
+                     sap_cli_holds_meshes_only(sap_cli_mesh_seen(cli, input));
     if (sap_cli_given(options, "precision") && (to_mesh || only_mesh))
         return sap_cli_usage(cli, "--precision is for points; the vertices of meshes are float32");
+    if ((options->columns || options->member) && (to_mesh || only_mesh))
+        return sap_cli_usage(cli, "--%s is for points, not for meshes", options->columns ? "columns" : "member");
     // A PLY gives points of any precision to formats of points.
     bool as_mesh = to_mesh || only_mesh || (from_mesh && format == SAP_FORMAT_PLY);
+    if (as_mesh && options->drop_nonfinite) return sap_cli_usage(cli, "--drop-nonfinite is for points, not for meshes");
+    if (!as_mesh && sap_cli_given(options, "origin"))
+        return sap_cli_usage(cli, "--origin is for meshes, not for points");
     return as_mesh ? convert_mesh(cli, path) : convert_points(cli, path);
 }

@@ -4,8 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+bool sap_cli_has_suffix(const char* path, const char* suffix) {
+    const size_t length = strlen(path), end = strlen(suffix);
+    return length > end && !strcasecmp(path + length - end, suffix);
+}
 
 static void clear(sap_cli_file* file) {
     free(file->target);
@@ -60,8 +66,8 @@ sap_cli_exit sap_cli_file_open(sap_cli* cli, const char* path, sap_cli_file* fil
 }
 
 void sap_cli_file_discard(sap_cli_file* file) {
-    if (file->stream && file->stream != stdout) fclose(file->stream);
     if (file->temporary) unlink(file->temporary);
+    if (file->stream && file->stream != stdout) fclose(file->stream);
     clear(file);
 }
 
@@ -71,17 +77,13 @@ sap_cli_exit sap_cli_file_close(sap_cli* cli, sap_cli_file* file) {
         return sap_cli_flush(cli);
     }
     bool good = !fflush(file->stream) && !ferror(file->stream);
-    if (good && file->temporary) good = !fsync(fileno(file->stream));
+    if (good && file->temporary) good = !fsync(fileno(file->stream)) && !rename(file->temporary, file->target);
     int error = errno;
     if (fclose(file->stream) && good) {
         good = false;
         error = errno;
     }
     file->stream = NULL;
-    if (good && file->temporary && rename(file->temporary, file->target)) {
-        good = false;
-        error = errno;
-    }
     if (good) {
         clear(file);
         return SAP_EXIT_OK;

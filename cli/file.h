@@ -13,18 +13,38 @@ typedef struct sap_cli_file {
     char *target, *temporary; // NULL: written in place
 } sap_cli_file;
 
+// Whether a path ends so, in any case, and begins with something else.
+bool sap_cli_has_suffix(const char* path, const char* suffix);
+
 // "-" is standard output. What is no regular file is written in place.
 sap_cli_exit sap_cli_file_open(sap_cli* cli, const char* path, sap_cli_file* file);
 // Completes the file, or removes it and says why it could not be written.
 sap_cli_exit sap_cli_file_close(sap_cli* cli, sap_cli_file* file);
 void sap_cli_file_discard(sap_cli_file* file);
 
+// ---- interrupted.c
+// From now on SIGINT, SIGTERM, SIGHUP and SIGXFSZ remove files that are not yet in their places before they end the
+// program.
+void sap_cli_interrupted_watch(void);
+// Has them remove a file that is closed already too; NULL: none. The string must stay.
+void sap_cli_interrupted_removes(int place, const char* path);
+
+// ---- together.c
+// Outputs that are files, if there are several, wait for one another from now on.
+void sap_cli_together_begin(sap_cli* cli, const sap_cli_output* outputs, int count);
+// Where to write an output: its path, or that of a file which waits until sap_cli_together_end.
+sap_cli_exit sap_cli_together_add(sap_cli* cli, const char* path, const char** place);
+// Puts all files that wait into their places, or removes them if the result is a failure. Returns the result.
+sap_cli_exit sap_cli_together_end(sap_cli* cli, sap_cli_exit result);
+// As sap_cli_failed, of an output that was written to a place of sap_cli_together_add.
+sap_cli_exit sap_cli_together_failed(sap_cli* cli, sap_status status, const char* path, const char* place);
+
 // ---- picture.c
 // Refuses a path that names no kind of picture that this build writes.
 sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path);
-// The camera that the options ask for, looking at a tree; `middle` is that of the tree.
-sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const float up[3], sap_camera* camera,
-                                  float middle[3]);
+// The camera that the options ask for, looking at a tree, and relative to its origin; `middle` is that of the tree.
+sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const double origin[3], const float up[3],
+                                  sap_camera* camera, float middle[3]);
 // Writes pixels[3*width*height], sRGB: PNG or, to other paths, PPM.
 sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
                                    int32_t height);

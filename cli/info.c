@@ -36,9 +36,10 @@ static sap_cli_exit describe_points(sap_cli* cli, const sap_cli_points* points, 
     return d->duplicates < 0 ? SAP_EXIT_FAILED : SAP_EXIT_OK;
 }
 
+// Adding 0 to bounds makes 0 of -0.
 static void print_bound(const char* name, const double* values, int32_t dims, int bits) {
     printf("%-13s", name);
-    for (int32_t a = 0; a < dims; a++) printf(" %s", sap_cli_real(values[a], bits).text);
+    for (int32_t a = 0; a < dims; a++) printf(" %s", sap_cli_real(values[a] + 0.0, bits).text);
     putchar('\n');
 }
 
@@ -51,7 +52,7 @@ static void print_text(const char* name, const char* value) {
 
 static void json_bound(sap_json* json, const char* name, const double* values, int32_t dims, int bits) {
     sap_json_open(json, name, '[');
-    for (int32_t a = 0; a < dims; a++) sap_json_real(json, NULL, values[a], bits);
+    for (int32_t a = 0; a < dims; a++) sap_json_real(json, NULL, values[a] + 0.0, bits);
     sap_json_close(json, ']');
 }
 
@@ -70,6 +71,13 @@ static void report_int(sap_json* json, const char* name, const char* key, int64_
         sap_json_int(json, key, value);
     else
         print_int(name, value);
+}
+
+static void report_real(sap_json* json, const char* name, const char* key, double value) {
+    if (json)
+        sap_json_real(json, key, value, 64);
+    else
+        printf("%-13s %.6g\n", name, value);
 }
 
 static void report_text(sap_json* json, const char* name, const char* value) {
@@ -124,16 +132,17 @@ static sap_cli_exit report_points(sap_cli* cli, sap_json* json, const char* path
 
 static sap_cli_exit report_mesh(sap_cli* cli, sap_json* json, const char* path) {
     sap_mesh_file* mesh = NULL;
+    sap_cli_points vertices = {0};
     description d;
     sap_cli_exit result = sap_cli_mesh_read(cli, path, &mesh);
     if (result != SAP_EXIT_OK) return result;
-    sap_cli_points vertices = sap_cli_vertices(mesh);
-    result = describe_points(cli, &vertices, &d);
+    result = sap_cli_vertices(cli, mesh, &vertices);
+    if (result == SAP_EXIT_OK) result = describe_points(cli, &vertices, &d);
     if (result == SAP_EXIT_OK) {
         report_start(json, path, "mesh");
         report_int(json, "vertices", "vertices", vertices.count);
         report_int(json, "triangles", "triangles", mesh->mesh.triangle_count);
-        report_bounds(json, d.lower, d.upper, 3, 32);
+        report_bounds(json, d.lower, d.upper, 3, vertices.real_bits);
         report_int(json, "duplicates", "duplicates", d.duplicates);
         report_int(json, "not finite", "not_finite", d.not_finite);
         report_int(json, "materials", "materials", mesh->material_count);
@@ -141,8 +150,13 @@ static sap_cli_exit report_mesh(sap_cli* cli, sap_json* json, const char* path) 
             sap_json_bool(json, "colors", mesh->colors != NULL);
         else
             print_text("colors", mesh->colors ? "yes" : "no");
+        if (json)
+            sap_cli_origin_json(json, cli, mesh->origin);
+        else if (sap_cli_given(cli->options, "origin"))
+            print_bound("origin", mesh->origin, 3, 64);
         report_end(cli, json);
     }
+    sap_cli_points_free(&vertices);
     sap_mesh_file_free(mesh);
     return result;
 }
@@ -155,12 +169,18 @@ static sap_cli_exit report_tree(sap_cli* cli, sap_json* json, const char* path) 
     report_head(json, path, "tree", info->count, info->dims, info->real_bits);
     report_bounds(json, info->lower, info->upper, info->dims, info->real_bits);
     report_int(json, "duplicates", "duplicates", info->duplicates);
+    report_int(json, "not finite", "not_finite", info->not_finite);
     report_text(json, "split", sap_cli_split_name(info->options.split));
     report_text(json, "axis", sap_cli_axis_name(info->options.axis));
     report_int(json, "leaf size", "leaf_size", info->options.leaf_size);
+    if (json)
+        sap_cli_period_json(json, info);
+    else if (sap_cli_is_periodic(info))
+        print_bound("period", info->options.period, info->dims, info->real_bits);
     report_int(json, "depth", "depth", info->depth);
     report_int(json, "nodes", "nodes", info->nodes);
     report_int(json, "leaves", "leaves", info->leaves);
+    report_real(json, "mean leaf", "mean_leaf", (double)info->count / (double)info->leaves);
     report_int(json, "largest leaf", "largest_leaf", info->largest_leaf);
     report_int(json, "bytes", "bytes", (int64_t)info->bytes);
     report_end(cli, json);
@@ -172,7 +192,7 @@ static sap_cli_exit report_mesh_tree(sap_cli* cli, sap_json* json, const char* p
     sap_mesh_tree* tree = NULL;
     sap_mesh_tree_info info;
     double lower[3], upper[3];
-    sap_status status = sap_mesh_tree_load(cli->device, path, &tree);
+    sap_status status = sap_mesh_tree_load(cli->device, path, NULL, &tree);
     if (status == SAP_OK) status = sap_mesh_tree_describe(tree, &info);
     if (status != SAP_OK) return sap_cli_tree_failed(cli, status, path);
     for (int a = 0; a < 3; a++) {
@@ -188,7 +208,9 @@ static sap_cli_exit report_mesh_tree(sap_cli* cli, sap_json* json, const char* p
     report_int(json, "leaves", "leaves", info.leaves);
     report_int(json, "empty leaves", "empty_leaves", info.empty_leaves);
     report_int(json, "references", "references", info.references);
+    report_real(json, "mean leaf", "mean_leaf", (double)info.references / (double)info.leaves);
     report_int(json, "largest leaf", "largest_leaf", info.largest_leaf);
+    report_real(json, "cost", "cost", info.cost);
     report_int(json, "bytes", "bytes", (int64_t)info.bytes);
     report_end(cli, json);
     sap_mesh_tree_free(tree);
@@ -197,8 +219,15 @@ static sap_cli_exit report_mesh_tree(sap_cli* cli, sap_json* json, const char* p
 
 sap_cli_exit sap_cli_info(sap_cli* cli) {
     const char* path = cli->options->operands[0];
+    static const char* const of_files[] = {"columns", "member", "precision", "origin"};
     sap_json writer = {0}, *json = cli->options->json ? &writer : NULL;
-    if (sap_cli_is_mesh_tree(path)) return report_mesh_tree(cli, json, path);
-    if (sap_cli_is_tree(cli, path)) return report_tree(cli, json, path);
-    return sap_cli_is_mesh(cli, path) ? report_mesh(cli, json, path) : report_points(cli, json, path);
+    const bool mesh_tree = sap_cli_is_mesh_tree(path), tree = mesh_tree || sap_cli_is_tree(cli, path);
+    sap_cli_exit result =
+        tree ? sap_cli_refuse_given(cli, of_files, sizeof of_files / sizeof *of_files, path, "a tree built already")
+             : SAP_EXIT_OK;
+    if (result != SAP_EXIT_OK) return result;
+    if (tree) return mesh_tree ? report_mesh_tree(cli, json, path) : report_tree(cli, json, path);
+    if (sap_cli_is_mesh(cli, path)) return report_mesh(cli, json, path);
+    if (sap_cli_given(cli->options, "origin")) return sap_cli_usage(cli, "--origin is for meshes, not for points");
+    return report_points(cli, json, path);
 }

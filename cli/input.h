@@ -11,6 +11,8 @@ typedef struct sap_cli_points {
     int32_t dims, real_bits;
     sap_point_set* set; // owns coords, unless they are in `owned`
     void* owned;
+    int32_t* kept;                        // the row of each point in the file; NULL: all rows are points
+    int64_t not_finite, first_not_finite; // queries, or points that are left out; the row of the first, -1: unknown
 } sap_cli_points;
 
 // REFERENCE. All zero can be closed.
@@ -22,6 +24,15 @@ typedef struct sap_cli_reference {
     sap_cli_points points; // as the file has them
     double read_seconds, build_seconds;
 } sap_cli_reference;
+
+// How a file of points is to be read.
+typedef struct sap_cli_manner {
+    const char *columns, *member; // NULL: as the reader chooses
+    sap_format format;
+} sap_cli_manner;
+
+// As the options say it of a path: of the second operand, its own options, else those of the first.
+sap_cli_manner sap_cli_manner_of(const sap_cli* cli, const char* path);
 
 // Whether a path names a saved tree: by its first bytes, then by --input-format, then by its suffix.
 bool sap_cli_is_tree(const sap_cli* cli, const char* path);
@@ -37,8 +48,14 @@ sap_cli_exit sap_cli_tree_failed(sap_cli* cli, sap_status status, const char* pa
 bool sap_cli_is_pipe(const char* path);
 sap_cli_exit sap_cli_tree_from_pipe(sap_cli* cli);
 
-// Reads points as real_bits, 32 or 64, or 0: as the file has them.
+// How far rounding to float may move points, as a part of the largest side of the bounds of those that are searched.
+#define SAP_CLI_FLOAT_ERROR 0x1p-20
+
+// Reads points as real_bits, 32 or 64, or 0: as the file has them; text as float unless that would move points too far.
 sap_cli_exit sap_cli_points_read(sap_cli* cli, const char* path, int32_t real_bits, sap_cli_points* points);
+// The same, where others of this extent are searched; 0: these themselves.
+sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t real_bits, double extent,
+                                        sap_cli_points* points);
 // Changes the precision in place; nothing to do if it is that already.
 sap_cli_exit sap_cli_points_convert(sap_cli* cli, sap_cli_points* points, int32_t real_bits);
 void sap_cli_points_free(sap_cli_points* points);
@@ -49,8 +66,18 @@ static inline sap_points_f64 sap_cli_f64(const sap_cli_points* p) {
 }
 
 // ---- mesh.c
-// Whether a path names a mesh: by --input-format, by suffix, or because it is a PLY whose header counts faces.
-bool sap_cli_is_mesh(const sap_cli* cli, const char* path);
+// Whether a path names a mesh: by --input-format, by suffix, or by what is seen in it.
+bool sap_cli_is_mesh(sap_cli* cli, const char* path);
+// What mesh a file turns out to be when its first bytes are looked at: a PLY with faces, or, without a suffix that says
+// something else, an STL or an OFF. SAP_FORMAT_AUTO: none. A pipe is made a file first.
+sap_format sap_cli_mesh_seen(sap_cli* cli, const char* path);
+// A pipe's bytes can be read only once: a file without a name takes its place, which can be looked into and read again.
+// Where no such file can be made the pipe stays what it is.
+void sap_cli_file_of_pipe(sap_cli* cli, const char* path);
+// Where the bytes of a path are: in a file that took the place of a pipe, or where they were.
+const char* sap_cli_bytes_of(const sap_cli* cli, const char* path);
+// Fails, with a sentence, where a pipe's bytes were taken but could not all be kept.
+sap_cli_exit sap_cli_pipe_check(sap_cli* cli);
 sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** mesh);
 // Builds a tree over the triangles of a mesh with the user's options: a new one if *tree is NULL, else that one anew.
 sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree** tree,
@@ -58,20 +85,52 @@ sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, sap_mesh mesh, const char* pa
 // Refuses the options of this list, which say how something is built that is there already, or is not built so.
 sap_cli_exit sap_cli_refuse_given(sap_cli* cli, const char* const* names, size_t count, const char* path,
                                   const char* why);
-// The vertices of a mesh, which keeps them.
-static inline sap_cli_points sap_cli_vertices(const sap_mesh_file* mesh) {
-    return (sap_cli_points){
-        .coords = mesh->mesh.vertices, .count = mesh->mesh.vertex_count, .dims = 3, .real_bits = 32};
+// The vertices of a mesh as its file has them: its own floats, or doubles if there is an origin. To be freed.
+sap_cli_exit sap_cli_vertices(sap_cli* cli, const sap_mesh_file* mesh, sap_cli_points* points);
+// Whether an origin is not 0.
+static inline bool sap_cli_is_shifted(const double origin[3]) {
+    return origin[0] != 0 || origin[1] != 0 || origin[2] != 0;
 }
+// Adds the origin of a mesh to the JSON report, if one was asked for.
+void sap_cli_origin_json(sap_json* json, const sap_cli* cli, const double origin[3]);
 
+// Adds the periods of a tree that has some to the JSON report.
+void sap_cli_period_json(sap_json* json, const sap_tree_info* info);
+static inline bool sap_cli_is_periodic(const sap_tree_info* info) {
+    for (int32_t a = 0; a < info->dims; a++)
+        if (info->options.period[a] > 0) return true;
+    return false;
+}
 // Builds a tree over points with the user's options.
 sap_cli_exit sap_cli_tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree);
 // Loads the saved tree, or reads the points and builds. On failure nothing is left to close.
 sap_cli_exit sap_cli_reference_open(sap_cli* cli, const char* path, sap_cli_reference* reference);
 void sap_cli_reference_close(sap_cli_reference* reference);
 
-// Reads QUERIES, checks their dimensions and converts them to the tree's precision.
-sap_cli_exit sap_cli_queries_read(sap_cli* cli, const char* path, const sap_cli_reference* reference,
+// The same with QUERIES (NULL: none), in the precision that both need unless the user chose one.
+sap_cli_exit sap_cli_inputs_open(sap_cli* cli, const char* path, const char* queries, sap_cli_reference* reference,
+                                 sap_cli_points* asking);
+
+// ---- dropped.c
+// Counts queries that are not finite, and says how many there are, since they find nothing.
+void sap_cli_queries_look(sap_cli* cli, const char* path, sap_cli_points* queries);
+// Adds how many queries or points were not finite to the JSON report.
+void sap_cli_not_finite_json(sap_json* json, const sap_cli_points* points);
+// Counts points that a tree leaves out, and says how many there are.
+void sap_cli_left_out_look(sap_cli* cli, const char* path, sap_cli_points* points);
+// With --drop-nonfinite: takes points that are not finite away, and says how many.
+sap_cli_exit sap_cli_points_drop(sap_cli* cli, const char* path, sap_cli_points* points);
+// Makes numbers of points the numbers of their rows in the file.
+void sap_cli_renumber(const sap_cli_points* points, int32_t* ids, int64_t count);
+
+// ---- precise.c
+// The bounds of the finite coordinates, and their largest side.
+double sap_cli_points_bounds(const sap_cli_points* points, double* lower, double* upper);
+// How far rounding to float would move a coordinate.
+double sap_cli_points_moved(const sap_cli_points* points);
+// Reads QUERIES, checks their dimensions and converts them to the precision of a saved tree; or, where a tree is to be
+// built over the points of the reference, one of the two to the precision that both need.
+sap_cli_exit sap_cli_queries_read(sap_cli* cli, const char* path, sap_cli_reference* reference,
                                   sap_cli_points* queries);
 
 // Which ids a tree holds, one byte for each of source_count; NULL after saying why not.

@@ -22,16 +22,23 @@ static sap_cli_exit check_usage(sap_cli* cli, surface_run* run) {
         return sap_cli_usage(cli, "--render draws on the CPU or a CUDA GPU: not with --device gl");
     sap_cli_exit result = sap_cli_check_distinct(cli, outputs, 2);
     if (result == SAP_EXIT_OK && o->picture) result = sap_cli_picture_check(cli, o->picture);
-    if (result != SAP_EXIT_OK || !o->output) return result;
+    if (result != SAP_EXIT_OK) return result;
+    if (!o->output) return sap_cli_check_writable(cli, outputs, 2);
     run->format = o->format ? o->format : sap_format_of(o->output);
     if (!strcmp(o->output, "-") && !run->format) run->format = SAP_FORMAT_PLY;
-    if (run->format == SAP_FORMAT_PLY || sap_cli_holds_meshes_only(run->format)) return SAP_EXIT_OK;
-    return sap_cli_usage(cli, "%s: unknown suffix of a mesh; use .ply, .obj, .stl, or --format", o->output);
+    if (run->format == SAP_FORMAT_PLY || sap_cli_holds_meshes_only(run->format))
+        return sap_cli_check_writable(cli, outputs, 2);
+    return sap_cli_usage(cli, "%s: unknown suffix of a mesh; use .ply, .obj, .stl, .off, or --format", o->output);
 }
 
 static sap_cli_exit read_volume(sap_cli* cli, surface_run* run) {
     const sap_cli_options* o = cli->options;
-    sap_volume_read_options options = {.type = o->voxel, .big_endian = o->big_endian, .skip = o->skip};
+    sap_volume_read_options options = {.type = o->voxel,
+                                       .big_endian = o->big_endian,
+                                       .skip = o->skip,
+                                       .order = o->order,
+                                       .member = o->member,
+                                       .unpack_limit = o->unpack_limit};
     memcpy(options.size, o->sides, sizeof options.size);
     memcpy(options.spacing, o->spacing, sizeof options.spacing);
     sap_cli_stage_begin(cli, "reading");
@@ -52,11 +59,13 @@ static sap_cli_exit extract(sap_cli* cli, surface_run* run) {
 static sap_cli_exit write_mesh(sap_cli* cli, surface_run* run) {
     const char* path = cli->options->output;
     const sap_mesh_file file = {.mesh = run->surface->mesh, .normals = run->surface->normals};
-    if (sap_cli_flush(cli) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
+    const char* place;
+    if (sap_cli_flush(cli) != SAP_EXIT_OK || sap_cli_together_add(cli, path, &place) != SAP_EXIT_OK)
+        return SAP_EXIT_FAILED;
     sap_cli_stage_begin(cli, "writing");
-    sap_status status = sap_mesh_write(cli->device, path, run->format, &file, NULL);
+    sap_status status = sap_mesh_write(cli->device, place, run->format, &file, NULL);
     run->write = sap_cli_stage_end(cli);
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_together_failed(cli, status, path, place);
 }
 
 static sap_cli_exit draw(sap_cli* cli, surface_run* run) {
@@ -72,7 +81,7 @@ static sap_cli_exit draw(sap_cli* cli, surface_run* run) {
     double building = 0;
     sap_cli_exit result = pixels ? sap_cli_mesh_tree_build(cli, file.mesh, NULL, &tree, &building) : SAP_EXIT_FAILED;
     if (result == SAP_EXIT_OK)
-        result = sap_cli_camera_place(cli, tree, sap_cli_given(o, "up") ? o->up : z_axis, &camera, middle);
+        result = sap_cli_camera_place(cli, tree, file.origin, sap_cli_given(o, "up") ? o->up : z_axis, &camera, middle);
     if (result == SAP_EXIT_OK) {
         const sap_scene scene = {.tree = tree, .file = &file, .camera = camera};
         sap_cli_stage_begin(cli, "drawing");
@@ -132,8 +141,12 @@ sap_cli_exit sap_cli_isosurface(sap_cli* cli) {
     if (result == SAP_EXIT_OK) result = extract(cli, &run);
     if (result == SAP_EXIT_OK && cli->options->output) result = write_mesh(cli, &run);
     if (result == SAP_EXIT_OK && cli->options->picture) result = draw(cli, &run);
-    if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
-    if (result == SAP_EXIT_OK) note(cli, &run);
+    const bool is_made = result == SAP_EXIT_OK;
+    result = sap_cli_together_end(cli, result);
+    if (is_made && result == SAP_EXIT_OK) {
+        if (cli->options->json) report(cli, &run);
+        note(cli, &run);
+    }
     sap_isosurface_free(run.surface);
     sap_volume_file_free(run.volume);
     return result;

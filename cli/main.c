@@ -1,4 +1,5 @@
 // sapwood: the command line of the library.
+#include "file.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -11,9 +12,11 @@
 static sap_cli_exit (*const verbs[SAP_VERB_COUNT])(sap_cli*) = {
     [SAP_VERB_INFO] = sap_cli_info,       [SAP_VERB_BUILD] = sap_cli_build,
     [SAP_VERB_NEAREST] = sap_cli_nearest, [SAP_VERB_RADIUS] = sap_cli_radius,
-    [SAP_VERB_VERIFY] = sap_cli_verify,   [SAP_VERB_CONVERT] = sap_cli_convert,
-    [SAP_VERB_BENCH] = sap_cli_bench,     [SAP_VERB_RENDER] = sap_cli_render,
-    [SAP_VERB_TRACE] = sap_cli_trace,     [SAP_VERB_ISOSURFACE] = sap_cli_isosurface,
+    [SAP_VERB_BOX] = sap_cli_box,         [SAP_VERB_CORRELATE] = sap_cli_correlate,
+    [SAP_VERB_PAIRS] = sap_cli_pairs,     [SAP_VERB_VERIFY] = sap_cli_verify,
+    [SAP_VERB_CONVERT] = sap_cli_convert, [SAP_VERB_BENCH] = sap_cli_bench,
+    [SAP_VERB_RENDER] = sap_cli_render,   [SAP_VERB_TRACE] = sap_cli_trace,
+    [SAP_VERB_CLOSEST] = sap_cli_closest, [SAP_VERB_ISOSURFACE] = sap_cli_isosurface,
     [SAP_VERB_COMPACT] = sap_cli_compact, [SAP_VERB_VORONOI] = sap_cli_voronoi,
 };
 
@@ -38,7 +41,7 @@ static void print_version(void) {
     sap_device_info info;
     printf("sapwood %s\n", sap_version());
     bool threads = probe(&(sap_device_options){.processor = SAP_CPU, .threads = 2}, &info) && info.threads == 2;
-    printf("OpenMP: %s\n", threads ? "yes" : "no");
+    printf("threads: %s\n", threads ? "yes" : "no");
     fputs("SIMD:", stdout);
     for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++)
         if (probe(&(sap_device_options){.processor = SAP_CPU, .simd = (sap_simd)simd}, &info))
@@ -79,5 +82,6 @@ static sap_cli_exit run(int argc, char** argv) {
 int main(int argc, char** argv) {
     hold_standard_streams();
     signal(SIGPIPE, SIG_IGN); // a closed pipe is an error like any other
+    sap_cli_interrupted_watch();
     return (int)run(argc, argv);
 }

@@ -1,5 +1,6 @@
 // sapwood nearest: the k nearest points of each query.
 #include "check.h"
+#include "file.h"
 #include "verbs.h"
 
 #include <math.h>
@@ -17,9 +18,10 @@ typedef struct nearest_run {
     void* distance2;
     double search_seconds;
     sap_cli_checked checked;
+    sap_cli_told told;
 } nearest_run;
 
-static sap_cli_exit check_usage(sap_cli* cli) {
+static sap_cli_exit check_usage(sap_cli* cli, nearest_run* run) {
     const sap_cli_options* options = cli->options;
     const sap_cli_output outputs[] = {{"-o", options->output}, {"--distances", options->distances}};
     if (options->radius == 0)
@@ -29,26 +31,29 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     if (options->ordered && !options->operands[1]) return sap_cli_usage(cli, "--ordered is for searches with QUERIES");
     if (options->format && options->json && !options->output && !options->distances)
         return sap_cli_usage(cli, "--format is for what -o and --distances write; with --json alone that is nothing");
-    sap_cli_exit result = sap_cli_check_inputs(cli);
+    sap_cli_exit result = sap_cli_told_check(cli, &run->told);
+    if (result == SAP_EXIT_OK) result = sap_cli_check_inputs(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_check_possible(cli);
     return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, outputs, 2) : result;
 }
 
 static sap_cli_exit read_inputs(sap_cli* cli, nearest_run* run) {
     const char* queries = cli->options->operands[1];
-    sap_cli_exit result = sap_cli_reference_open(cli, cli->options->operands[0], &run->reference);
+    sap_cli_exit result = sap_cli_inputs_open(cli, cli->options->operands[0], queries, &run->reference, &run->queries);
     run->asked = queries != NULL;
-    if (result == SAP_EXIT_OK && queries) result = sap_cli_queries_read(cli, queries, &run->reference, &run->queries);
     run->rows = queries ? run->queries.count : run->reference.info.source_count;
-    return result;
+    return result == SAP_EXIT_OK ? sap_cli_told_read(cli, &run->reference, run->rows, &run->told) : result;
 }
 
 static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
     const sap_cli_options* options = cli->options;
     const sap_tree* tree = run->reference.tree;
     bool wide = run->reference.info.real_bits == 64, measured = options->distances || options->verify;
-    sap_search wanted = {
-        .k = options->k, .walk = options->walk, .ordered = options->ordered, .with_self = options->with_self};
+    sap_search wanted = run->told.search;
+    wanted.k = options->k;
+    wanted.walk = options->walk;
+    wanted.ordered = options->ordered;
+    wanted.with_self = options->with_self;
     if (options->radius > 0 && isfinite(options->radius)) wanted.radius = options->radius;
     run->ids = sap_cli_allocate_neighbors(cli, run->rows, sizeof *run->ids);
     if (!run->ids) return SAP_EXIT_FAILED;
@@ -74,7 +79,8 @@ static sap_cli_exit verify(sap_cli* cli, nearest_run* run) {
     sap_cli_check check = {.reference = &run->reference,
                            .queries = run->asked ? &run->queries : NULL,
                            .radius = cli->options->radius,
-                           .with_self = cli->options->with_self};
+                           .with_self = cli->options->with_self,
+                           .told = run->told.is_told ? &run->told : NULL};
     sap_cli_exit result = sap_cli_check_nearest(cli, &check, cli->options->k, run->ids, run->distance2, &run->checked);
     if (result == SAP_EXIT_OK) sap_cli_check_note(cli, &run->checked);
     return result;
@@ -104,6 +110,7 @@ static void report(sap_cli* cli, const nearest_run* run) {
     sap_json_int(&json, "dims", reference->info.dims);
     sap_json_text(&json, "precision", sap_cli_precision_name(reference->info.real_bits));
     sap_json_int(&json, "queries", run->rows);
+    sap_cli_not_finite_json(&json, run->asked ? &run->queries : &reference->points);
     sap_json_int(&json, "k", options->k);
     if (options->radius >= 0) sap_json_real(&json, "radius", options->radius, 64);
     sap_json_int(&json, "found", run->found);
@@ -117,17 +124,19 @@ static void report(sap_cli* cli, const nearest_run* run) {
 static void free_run(nearest_run* run) {
     free(run->ids);
     free(run->distance2);
+    sap_cli_told_free(&run->told);
     sap_cli_points_free(&run->queries);
     sap_cli_reference_close(&run->reference);
 }
 
 sap_cli_exit sap_cli_nearest(sap_cli* cli) {
     nearest_run run = {0};
-    sap_cli_exit result = check_usage(cli);
+    sap_cli_exit result = check_usage(cli, &run);
     if (result == SAP_EXIT_OK) result = read_inputs(cli, &run);
     if (result == SAP_EXIT_OK) result = search(cli, &run);
     if (result == SAP_EXIT_OK && cli->options->verify) result = verify(cli, &run);
     if (result == SAP_EXIT_OK) result = write_outputs(cli, &run);
+    result = sap_cli_together_end(cli, result);
     if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
     if (result == SAP_EXIT_OK && (cli->options->output || cli->options->distances))
         sap_cli_note(cli, "%lld neighbours of %lld queries among %lld points, searched in %.3g s", (long long)run.found,

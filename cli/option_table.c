@@ -8,18 +8,20 @@
 #define AT(field) offsetof(sap_cli_options, field)
 
 enum {
-    ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) |
-             V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
-    ON_DEVICE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(VERIFY) | V(BENCH),
+    ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(CONVERT) |
+             V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
+    ON_DEVICE = V(BUILD) | V(BOX) | V(VERIFY) | V(BENCH),
     ON_FILES = V(INFO) | V(CONVERT),
-    ON_READ = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(CONVERT) | V(BENCH),
-    ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(BENCH),
-    ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BENCH),
+    ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
+    ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
-    ON_MESH = V(RENDER) | V(TRACE),
+    ON_PACKED = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(CONVERT) | V(BENCH) |
+                V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
+    ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST),
+    ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
-    ON_ANY_DEVICE = ON_DEVICE | ON_MESH | ON_VOLUME
+    ON_ANY_DEVICE = ON_DEVICE | ON_SEARCH | V(CORRELATE) | V(PAIRS) | ON_MESH | ON_VOLUME
 };
 
 static const sap_cli_choice splits[] = {
@@ -36,19 +38,17 @@ static const sap_cli_choice simds[] = {{"auto", SAP_SIMD_AUTO},
 static const sap_cli_choice formats_read[] = {{"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
                                               {"npy", SAP_FORMAT_NPY}, {"pcd", SAP_FORMAT_PCD}, {0}};
 static const sap_cli_choice formats_read_with_meshes[] = {
-    {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV}, {"npy", SAP_FORMAT_NPY},
-    {"pcd", SAP_FORMAT_PCD}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {0}};
-static const sap_cli_choice formats_written_with_meshes[] = {{"npy", SAP_FORMAT_NPY},
-                                                             {"csv", SAP_FORMAT_CSV},
-                                                             {"ply", SAP_FORMAT_PLY},
-                                                             {"xyz", SAP_FORMAT_XYZ},
-                                                             {"obj", SAP_FORMAT_OBJ},
-                                                             {"stl", SAP_FORMAT_STL},
-                                                             {0}};
+    {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
+    {"npy", SAP_FORMAT_NPY}, {"pcd", SAP_FORMAT_PCD}, {"obj", SAP_FORMAT_OBJ},
+    {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
+static const sap_cli_choice formats_written_with_meshes[] = {
+    {"npy", SAP_FORMAT_NPY}, {"csv", SAP_FORMAT_CSV}, {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ},
+    {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
 static const sap_cli_choice formats_of_meshes[] = {
-    {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {0}};
+    {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
 static const sap_cli_choice voxels[] = {
     {"u8", SAP_VOXEL_U8}, {"i16", SAP_VOXEL_I16}, {"u16", SAP_VOXEL_U16}, {"f32", SAP_VOXEL_F32}, {0}};
+static const sap_cli_choice orders[] = {{"zyx", SAP_ORDER_ZYX}, {"xyz", SAP_ORDER_XYZ}, {0}};
 static const sap_cli_choice formats_of_hits[] = {
     {"npy", SAP_FORMAT_NPY}, {"csv", SAP_FORMAT_CSV}, {"xyz", SAP_FORMAT_XYZ}, {0}};
 static const sap_cli_choice qualities[] = {{"high", SAP_QUALITY_HIGH}, {"fast", SAP_QUALITY_FAST}, {0}};
@@ -67,12 +67,20 @@ static const sap_cli_choice documents[] = {
 
 #define FLAG(field)                SAP_KIND_FLAG, AT(field), 0, 0, NULL, NULL
 #define PATH(field)                SAP_KIND_FILE, AT(field), 0, 0, "FILE", NULL
+#define TEXT(field, name)          SAP_KIND_TEXT, AT(field), 0, 0, name, NULL
 #define INT32(field, low, high)    SAP_KIND_INT32, AT(field), low, high, "N", NULL
 #define INT64(field, low, high)    SAP_KIND_INT64, AT(field), low, high, "N", NULL
 #define REAL(field)                SAP_KIND_REAL, AT(field), 0, HUGE_VAL, "R", NULL
 #define REAL_IN(field, low, high)  SAP_KIND_REAL, AT(field), low, high, "R", NULL
 #define SIZE(field)                SAP_KIND_SIZE, AT(field), 1, 65536, "WxH", NULL
 #define VECTOR(field, name)        SAP_KIND_VECTOR, AT(field), 0, 0, name, NULL
+#define CORNER(field)              SAP_KIND_CORNER, AT(field), 0, 0, "X,Y,Z", NULL
+#define PLACE(field)               SAP_KIND_PLACE, AT(field), 0, 0, "X,Y,Z", NULL
+#define COLUMNS(field)             SAP_KIND_COLUMNS, AT(field), 0, 0, "X,Y,Z", NULL
+#define BYTES(field)               SAP_KIND_BYTES, AT(field), 0, 0, "BYTES", NULL
+#define ORIGIN                     SAP_KIND_ORIGIN, AT(origin), 0, 0, "auto|X,Y,Z", NULL
+#define EXTENT(field)              SAP_KIND_EXTENT, AT(field), 0, 0, "X0,Y0,X1,Y1", NULL
+#define RADII(field)               SAP_KIND_RADII, AT(field), 0, 0, "R,R,...", NULL
 #define SIDES(field)               SAP_KIND_SIDES, AT(field), 0, 0, "X,Y,Z", NULL
 #define LIGHT(numbers, name)       SAP_KIND_LIGHT, AT(lights), numbers, 0, name, NULL
 #define DEVICE                     SAP_KIND_DEVICE, AT(processor), 0, 0, "auto|cpu|cuda[:N]", NULL
@@ -91,6 +99,34 @@ const sap_cli_option sap_cli_option_table[] = {
      "standard output (NPY unless --format says otherwise); with no output named and no --json the ids (or counts) go "
      "to standard output as text, one line per query",
      false},
+    {"output", 'o', V(BOX), PATH(output),
+     "how many points each box holds, int64[boxes], or with --ids where its row begins, int64[boxes+1]; '-' is "
+     "standard output (NPY unless --format says otherwise); with no output named and no --json the counts go to "
+     "standard output as text",
+     false},
+    {"output", 'o', V(CORRELATE), PATH(output),
+     "how many pairs lie within each radius, int64, or with weights their sums, float64; '-' is standard output (NPY "
+     "unless --format says otherwise); without -o and --json they go to standard output as text, one line per radius",
+     false},
+    {"output", 'o', V(PAIRS), PATH(output),
+     "the pairs, ascending by i, then j: NPY holds a structured array of the fields i, j (int32) and distance2 "
+     "(float32, "
+     "float64 for double points); CSV and text hold these three columns; with --count how many there are (int64); '-' "
+     "is standard output (NPY unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"radius", 'r', V(PAIRS), REAL(radius), "how far apart points may be: 0 finds equal points, inf finds all", true},
+    {"full", 0, V(PAIRS), FLAG(full), "each pair in both directions, (i, j) and (j, i); without it i is below j",
+     false},
+    {"count", 0, V(PAIRS), FLAG(count), "only count the pairs", false},
+    {"limit", 0, V(PAIRS), INT64(limit, 0, 9007199254740992.0),
+     "refuse to list more pairs than this; they are counted before (default: as many as fit into half of the machine's "
+     "memory)",
+     false},
+    {"radii", 'r', V(CORRELATE), RADII(many_radii), "the radii, ascending, at most 64 of them", true},
+    {"bins", 0, V(CORRELATE), FLAG(bins), "only pairs within a radius, but not within the one before", false},
+    {"weights", 0, V(CORRELATE), PATH(point_weights),
+     "a file of one number for each point of REFERENCE: a pair counts as the product of its weights", false},
+    {"query-weights", 0, V(CORRELATE), PATH(query_weights), "the same for QUERIES", false},
     {"output", 'o', V(CONVERT), PATH(output),
      "the file to write; '-' is standard output (NPY unless --format says otherwise); without it points as text on "
      "standard output",
@@ -105,10 +141,31 @@ const sap_cli_option sap_cli_option_table[] = {
      "and "
      "--json as text on standard output",
      false},
+    {"all", 0, V(TRACE), FLAG(all),
+     "all hits of each ray, ascending by t, then triangle: a row for each hit, which begins with the number of its ray "
+     "(int64), from 0",
+     false},
+    {"hits", 0, V(TRACE), INT32(hits, 1, INT32_MAX), "with --all: only the first N hits of each ray", false},
+    {"occluded", 0, V(TRACE), FLAG(occluded), "only whether each ray hits something: 1 or 0 (uint8)", false},
+    {"output", 'o', V(CLOSEST), PATH(output),
+     "the nearest points, one for each query: NPY holds a structured array of the fields x, y, z, distance (float32) "
+     "and triangle (int32), with an origin x, y and z as float64; CSV and text hold these five columns; '-' is "
+     "standard output (NPY unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"inside", 0, V(CLOSEST), FLAG(inside),
+     "distances of queries inside the mesh are negative; it has to be closed: inside is from where a ray crosses it an "
+     "odd number of times",
+     false},
     {"output", 'o', V(ISOSURFACE), PATH(output),
-     "the mesh, .ply (with normals), .obj or .stl; '-' is standard output (PLY unless --format says otherwise)", false},
-    {"size", 0, ON_VOLUME, SIDES(sides), "samples along x, y and z, x being the fastest; raw files need it", false},
-    {"type", 0, ON_VOLUME, CHOICE(voxel, "TYPE", voxels), "of raw samples (default f32)", false},
+     "the mesh, .ply (with normals), .obj, .stl or .off; '-' is standard output (PLY unless --format says otherwise)",
+     false},
+    {"size", 0, ON_VOLUME, SIDES(sides), "samples along x, y and z; raw files need it", false},
+    {"order", 0, ON_VOLUME, CHOICE(order, "ORDER", orders),
+     "what the axes of the array are, the first one first: array[z][y][x] or array[x][y][z] (default zyx); of raw "
+     "samples xyz means that z is the fastest",
+     false},
+    {"type", 0, ON_VOLUME, CHOICE(voxel, "TYPE", voxels), "of raw samples (default f32); not used for NPY and NPZ",
+     false},
     {"level", 0, V(ISOSURFACE), REAL_IN(level, -FLT_MAX, FLT_MAX), "samples of at least this value are inside", true},
     {"level", 0, V(COMPACT), REAL_IN(level, -FLT_MAX, FLT_MAX), "samples of at least this value are kept", true},
     {"output", 'o', V(COMPACT), PATH(output),
@@ -122,8 +179,10 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"spacing", 0, V(ISOSURFACE), VECTOR(spacing, "X,Y,Z"), "from one sample to the next (default 1,1,1)", false},
     {"skip", 0, ON_VOLUME, INT64(skip, 0, 9007199254740992.0),
-     "bytes of a raw file ahead of the first sample: 352 of most NIfTI files (default 0)", false},
-    {"big-endian", 0, ON_VOLUME, FLAG(big_endian), "raw samples have their highest byte first", false},
+     "bytes of a raw file ahead of the first sample: 352 of most NIfTI files (default 0); not used for NPY and NPZ",
+     false},
+    {"big-endian", 0, ON_VOLUME, FLAG(big_endian),
+     "raw samples have their highest byte first; not used for NPY and NPZ", false},
     {"low-inside", 0, V(ISOSURFACE), FLAG(low_inside), "fronts and normals face higher values", false},
     {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
      false},
@@ -134,16 +193,20 @@ const sap_cli_option sap_cli_option_table[] = {
      "cells in colours with their sites; how far the nearest site is; the edges of cells; or how deep the search goes: "
      "leaves of the tree that each pixel's search visits (default cells)",
      false},
-    {"slice", 0, V(VORONOI), REAL_IN(slice, -HUGE_VAL, HUGE_VAL),
+    {"extent", 0, V(VORONOI), EXTENT(extent),
+     "the part of the plane that the picture shows, from its lower left to its upper right corner; pixels are oblong "
+     "if their sides do not fit (default: all sites with a margin, in square pixels)",
+     false},
+    {"slice", 0, V(VORONOI), REAL_IN(slice, -FLT_MAX, FLT_MAX),
      "of sites with three coordinates: the z of the slice (default: the middle)", false},
     {"distances", 0, V(VORONOI), PATH(distances), "squared distances to the nearest site, float32[height][width]",
      false},
     {"ids", 0, V(VORONOI), PATH(ids), "ids of the nearest sites, int32[height][width]", false},
     {"size", 0, V(RENDER) | V(VORONOI), SIZE(size), "width and height of the picture in pixels (default 800x500)",
      false},
-    {"eye", 0, ON_PICTURE, VECTOR(eye, "X,Y,Z"),
+    {"eye", 0, ON_PICTURE, PLACE(eye),
      "position of the camera (default: one from which it sees the whole mesh, a little from above)", false},
-    {"at", 0, ON_PICTURE, VECTOR(at, "X,Y,Z"), "what it looks at (default: the middle of the mesh)", false},
+    {"at", 0, ON_PICTURE, PLACE(at), "what it looks at (default: the middle of the mesh)", false},
     {"up", 0, V(RENDER), VECTOR(up, "X,Y,Z"), "which way is up (default 0,1,0)", false},
     {"up", 0, V(ISOSURFACE), VECTOR(up, "X,Y,Z"), "which way is up in the picture (default 0,0,1)", false},
     {"fov", 0, ON_PICTURE, REAL_IN(fov, 1, 179), "degrees from the lower edge of the picture to the upper (default 35)",
@@ -169,67 +232,184 @@ const sap_cli_option sap_cli_option_table[] = {
      "milliseconds that building the tree, tracing rays and shading took",
      false},
     {"triangles", 0, V(BUILD), FLAG(triangles),
-     "build over the triangles of a mesh (OBJ, STL or PLY with faces), for trace", false},
+     "build over the triangles of a mesh (OBJ, STL, OFF or PLY with faces), for trace and closest", false},
     {"quality", 0, V(BUILD) | ON_MESH, CHOICE(quality, "QUALITY", qualities),
      "how much work goes into the tree; the answers are the same (default high)", false},
     {"neighbors", 'k', V(NEAREST) | V(BENCH), INT32(k, 1, INT32_MAX), "neighbours of each query (default 1)", false},
     {"radius", 'r', V(NEAREST), REAL(radius), "only neighbours at most this far away, above 0", false},
-    {"radius", 'r', V(RADIUS), REAL(radius), "how far away points may be: 0 finds equal points, inf finds all", true},
+    {"radius", 'r', V(RADIUS), REAL(radius), "how far away points may be: 0 finds equal points, inf finds all", false},
     {"radius", 'r', V(BENCH), REAL(radius), "time counting and collecting within this radius too", false},
+    {"lower", 0, V(BOX), CORNER(lower), "without BOXES: the lower corner of the box; -inf is open", false},
+    {"upper", 0, V(BOX), CORNER(upper), "without BOXES: its upper corner; inf is open", false},
+    {"ids", 0, V(BOX), PATH(ids), "ids of the points in the boxes, row after row, int32", false},
+    {"radii", 0, V(RADIUS), PATH(radii), "instead of --radius one for each query: a file of one number a row", false},
+    {"metric", 0, ON_SEARCH, TEXT(metric, "METRIC"),
+     "how distances are measured: l2, l1, linf, or p from 1 to 1000: the sum of the p-th powers of the lengths along "
+     "the axes; what is written are those sums, and for l1 and linf the distances themselves (default l2)",
+     false},
+    {"weights", 0, ON_SEARCH, TEXT(weights, "W,W,..."),
+     "a factor for each axis's term of the distance, not negative; 0 leaves the axis out", false},
+    {"mask", 0, ON_SEARCH, PATH(mask),
+     "only points that it names may be found: a file of one number a point, 0 for those that may not", false},
+    {"eps", 0, V(NEAREST), REAL(eps), "each neighbour may be up to 1 + R times as far away as the true one (default 0)",
+     false},
     {"ids", 0, V(RADIUS), PATH(ids), "ids of the points found, row after row, int32", false},
     {"distances", 0, V(NEAREST), PATH(distances),
      "squared distances, [queries][k], float32 (float64 for double points), inf where there are fewer", false},
     {"distances", 0, V(RADIUS), PATH(distances), "their squared distances, float32 (float64 for double points)", false},
+    {"limit", 0, V(RADIUS), INT64(limit, 0, 9007199254740992.0),
+     "refuse to collect more points than this (default: as many as fit into half of the machine's memory). They are "
+     "counted before, so that nothing is collected in vain, but for a saved tree without QUERIES: there they are "
+     "counted only when they are collected, and what --limit refuses then has been in memory",
+     false},
+    {"limit", 0, V(BOX), INT64(limit, 0, 9007199254740992.0),
+     "refuse to collect more points than this (default: as many as half of the machine's memory holds)", false},
     {"count", 0, V(RADIUS), FLAG(count), "only count the points", false},
     {"pairs", 0, V(RADIUS), FLAG(pairs), "without QUERIES: each pair once, in the row of its smaller id", false},
     {"sorted", 0, V(RADIUS), FLAG(sorted), "each row ascending by distance, then id", false},
+    {"sorted", 0, V(BOX), FLAG(sorted), "each row ascending by id", false},
     {"with-self", 0, ON_SEARCH, FLAG(with_self), "without QUERIES: a point is its own neighbour", false},
     {"verify", 0, ON_SEARCH, FLAG(verify),
      "check the answers against brute force (a sample of the queries above 10^9 distances); needs the points, not a "
      "saved tree",
      false},
     {"input-format", 0, V(VORONOI), CHOICE(input_format, "FORMAT", formats_read),
-     "format of SITES (default: by the first bytes, then by suffix)", false},
+     "format of SITES (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate "
+     "(.tsv)",
+     false},
     {"leaf-size", 0, V(VORONOI), INT32(tree.leaf_size, 1, 1024),
      "points a leaf of the tree should hold (default 32; with --device gl or --style depth 8)", false},
+    {"device", 0, ON_SEARCH, DEVICE_OR_GL,
+     "where the work runs; gl is OpenGL ES, for float points of 2 or 3 coordinates, and with radius for --count; N "
+     "counts the GPUs from 0 (default auto: a CUDA GPU where this build and machine have one, else the CPU)",
+     false},
     {"device", 0, V(VORONOI) | ON_VOLUME | ON_MESH, DEVICE_OR_GL,
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
-    {"format", 0, ON_SEARCH, CHOICE(format, "FORMAT", formats_written),
+    {"format", 0, ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(ISOSURFACE), CHOICE(format, "FORMAT", formats_of_meshes),
      "format of what is written (default: by suffix)", false},
-    {"format", 0, V(TRACE) | V(COMPACT), CHOICE(format, "FORMAT", formats_of_hits),
+    {"format", 0, V(PAIRS) | V(TRACE) | V(CLOSEST) | V(COMPACT), CHOICE(format, "FORMAT", formats_of_hits),
      "format of what is written (default: by suffix)", false},
     {"input-format", 0, ON_MESH, CHOICE(input_format, "FORMAT", formats_of_meshes),
      "format of MESH (default: by the first bytes, then by suffix)", false},
     {"input-format", 0, V(BUILD) | ON_FILES, CHOICE(input_format, "FORMAT", formats_read_with_meshes),
-     "format of what is read (default: by the first bytes, then by suffix)", false},
+     "format of what is read (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "
+     "separate (.tsv)",
+     false},
+    {"input-format", 0, V(BOX) | V(PAIRS), CHOICE(input_format, "FORMAT", formats_read),
+     "format of REFERENCE, unless it is a saved tree (default: by the first bytes, then by suffix); npy is NPZ too, "
+     "csv "
+     "also what tabs separate (.tsv)",
+     false},
     {"input-format", 0, ON_READ_TWO, CHOICE(input_format, "FORMAT", formats_read),
-     "format of what is read, of REFERENCE (unless it is a saved tree) and QUERIES both (default: by the first bytes, "
-     "then by suffix)",
+     "format of REFERENCE, unless it is a saved tree, and of QUERIES, unless --query-format says another (default: by "
+     "the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate (.tsv)",
      false},
-    {"precision", 0, V(INFO) | V(BUILD), CHOICE(precision, "TYPE", precisions),
-     "read the coordinates as this type (default: the file's; text as float32 if that keeps its numbers)", false},
-    {"precision", 0, ON_SEARCH, CHOICE(precision, "TYPE", precisions),
-     "read the coordinates of REFERENCE and QUERIES as this type (default: the file's; text as float32 if that keeps "
-     "its numbers)",
+    {"query-format", 0, ON_READ_TWO, CHOICE(query_format, "FORMAT", formats_read),
+     "format of QUERIES (default: that of --input-format)", false},
+    {"member", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), TEXT(member, "NAME"),
+     "which array of an NPZ (default: points, xyz or coords, or the only one)", false},
+    {"member", 0, ON_VOLUME, TEXT(member, "NAME"), "which array of an NPZ (default: volume, or the only one)", false},
+    {"member", 0, ON_READ_TWO, TEXT(member, "NAME"),
+     "which array of an NPZ (default: points, xyz or coords, or the only one), of REFERENCE and, if they are an NPZ "
+     "file, of QUERIES",
      false},
+    {"member", 0, V(TRACE), TEXT(member, "NAME"),
+     "which array of an NPZ the rays are (default: points, xyz or coords, or the only one)", false},
+    {"member", 0, V(CLOSEST), TEXT(member, "NAME"),
+     "which array of an NPZ the queries are (default: points, xyz or coords, or the only one)", false},
+    {"query-member", 0, ON_READ_TWO, TEXT(query_member, "NAME"),
+     "which array of an NPZ the queries are (default: that of --member)", false},
+    {"columns", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), COLUMNS(columns),
+     "which columns of points are their coordinates: names of the file's columns, or numbers from 1 (default: x, y and "
+     "z where columns have names, else all)",
+     false},
+    {"columns", 0, ON_READ_TWO, COLUMNS(columns),
+     "which columns of points are their coordinates, in REFERENCE and in QUERIES: names of the file's columns, or "
+     "numbers from 1 (default: x, y and z where columns have names, else all)",
+     false},
+    {"query-columns", 0, ON_READ_TWO, COLUMNS(query_columns),
+     "which columns of QUERIES are coordinates (default: those of --columns)", false},
+    {"columns", 0, V(TRACE), COLUMNS(columns),
+     "which columns of RAYS are the 6 or 8 numbers of a ray: names, or numbers from 1 (default: all)", false},
+    {"columns", 0, V(CLOSEST), COLUMNS(columns),
+     "which columns of QUERIES are their coordinates: names, or numbers from 1 (default: x, y and z where columns have "
+     "names, else all)",
+     false},
+    {"unpack-limit", 0, ON_PACKED, BYTES(unpack_limit),
+     "bytes, such as 4G, that what gzip or NPZ has packed may become (default: 100 times as many as the packed ones, "
+     "or "
+     "64M if that is more)",
+     false},
+    {"origin", 0, V(INFO) | V(CONVERT), ORIGIN,
+     "of a mesh: subtract this point, in double, from coordinates before they become floats, which keeps them where "
+     "they are far from 0, as in UTM. What is shown and written are the coordinates of the file (default auto: one "
+     "near the "
+     "middle of the mesh if floats would move vertices too far, else 0,0,0)",
+     false},
+    {"origin", 0, V(BUILD), ORIGIN,
+     "of a mesh: subtract this point, in double, from coordinates before they become floats, which keeps them where "
+     "they are far from 0, as in UTM; auto: one near the middle of the mesh if floats would move vertices too far, "
+     "else "
+     "0,0,0. The saved tree does not keep it: give it to trace and closest again (default 0,0,0)",
+     false},
+    {"origin", 0, V(TRACE), ORIGIN,
+     "subtract this point, in double, from the coordinates of MESH and from the origins of RAYS before they become "
+     "floats, which keeps them where they are far from 0, as in UTM; of a saved tree the one that it was built with "
+     "(default "
+     "auto: one near the middle of MESH if floats would move vertices too far, else 0,0,0; of a saved tree 0,0,0)",
+     false},
+    {"origin", 0, V(CLOSEST), ORIGIN,
+     "subtract this point, in double, from the coordinates of MESH and QUERIES before they become floats, which keeps "
+     "them where they are far from 0, as in UTM; of a saved tree the one that it was built with. Answers are in the "
+     "coordinates of the files (default auto: one near the middle of MESH if floats would move vertices too far, else "
+     "0,0,0; of a saved tree 0,0,0)",
+     false},
+    {"origin", 0, V(RENDER), ORIGIN,
+     "subtract this point, in double, from the coordinates of MESH, and from those of the camera and lights, before "
+     "they become floats, which keeps them where they are far from 0, as in UTM (default auto: one near the middle of "
+     "MESH "
+     "if "
+     "floats would move vertices too far, else 0,0,0)",
+     false},
+    {"precision", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS), CHOICE(precision, "TYPE", precisions),
+     "read the coordinates as this type (default: the file's; text as float32 if that keeps its numbers and moves none "
+     "by more than 2^-20 of the largest side of their bounds)",
+     false},
+    {"precision", 0, ON_SEARCH | V(CORRELATE), CHOICE(precision, "TYPE", precisions),
+     "read the coordinates of REFERENCE and QUERIES as this type (default: what they need)", false},
     {"precision", 0, V(CONVERT), CHOICE(precision, "TYPE", precisions),
      "read, and write, the coordinates of points as this type (default: the file's; text as float32 if that keeps its "
-     "numbers)",
+     "numbers and moves none by more than 2^-20 of the largest side of their bounds)",
      false},
     {"precision", 0, V(BENCH), CHOICE(precision, "TYPE", precisions), "of generated points (default float32)", false},
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
     {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points that a leaf should hold (default 32)", false},
-    {"drop-duplicates", 0, V(BUILD) | V(BENCH), FLAG(tree.drop_duplicates),
+    {"period", 0, V(BUILD) | ON_SEARCH | V(BOX), TEXT(period, "L,L,..."),
+     "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts; "
+     "on "
+     "the CPU. A saved tree keeps it",
+     false},
+    {"drop-duplicates", 0, V(BUILD) | V(BENCH) | V(BOX) | V(CORRELATE) | V(PAIRS), FLAG(tree.drop_duplicates),
      "of equal points keep the one with the smallest id", false},
     {"drop-duplicates", 0, ON_SEARCH, FLAG(tree.drop_duplicates),
      "of equal points keep the one with the smallest id; without QUERIES the rows of the others are empty", false},
+    {"drop-nonfinite", 0, ON_SEARCH, FLAG(tree.drop_nonfinite),
+     "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file; without QUERIES the rows of "
+     "such points are empty",
+     false},
+    {"drop-nonfinite", 0, V(BOX) | V(PAIRS), FLAG(tree.drop_nonfinite),
+     "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file", false},
+    {"drop-nonfinite", 0, V(BUILD) | V(BENCH), FLAG(tree.drop_nonfinite),
+     "leave out points that are NaN or infinite; ids stay rows of the file", false},
+    {"drop-nonfinite", 0, V(VORONOI) | V(CONVERT), FLAG(drop_nonfinite), "leave out points that are NaN or infinite",
+     false},
     {"walk", 0, V(NEAREST) | V(BENCH), CHOICE(walk, "WALK", walks),
      "how a search walks the tree; the answers are the same; warp and packet need a GPU (default auto)", false},
     {"ordered", 0, V(NEAREST), FLAG(ordered), "QUERIES lie close to their neighbours in the file: do not order them",
@@ -246,6 +426,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; N counts the GPUs from 0 (default auto: a GPU where this build and machine have one, else "
      "the CPU)",
      false},
+    {"device", 0, V(CORRELATE) | V(PAIRS), DEVICE,
+     "where the work runs (default auto: the CPU, which alone counts pairs)", false},
     {"device", 0, ON_FILES, DEVICE,
      "the device that is opened; N counts the GPUs from 0 (default auto: the CPU, since files need no GPU)", false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},
@@ -266,10 +448,12 @@ const size_t sap_cli_option_count = sizeof sap_cli_option_table / sizeof *sap_cl
 
 const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
     [SAP_VERB_NONE] = {"", "VERB", 0, 0, "build k-d trees over points and meshes and search them", ""},
-    [SAP_VERB_INFO] = {"info", "FILE", 1, 1, "describe a file of points, a mesh or a saved tree",
-                       "Prints how many points FILE holds, their dimensions, precision, bounds and duplicates; of a "
-                       "mesh (OBJ, STL, PLY with faces) its vertices, triangles and materials; of a saved tree also "
-                       "how it was built, its depth and its size."},
+    [SAP_VERB_INFO] =
+        {"info", "FILE", 1, 1, "describe a file of points, a mesh or a saved tree",
+         "Prints how many points FILE holds, their dimensions, precision, bounds and duplicates; of a "
+         "mesh (OBJ, STL, OFF, PLY with faces) its vertices, triangles and materials; of a saved tree also "
+         "how it was built, its depth, how many points or triangles its leaves hold, and its size; of a tree over "
+         "triangles what a ray is expected to cost (surface area heuristic)."},
     [SAP_VERB_BUILD] = {"build", "POINTS", 1, 1, "build a tree over points, or triangles, and save it",
                         "Builds a k-d tree over POINTS, or with --triangles over a mesh, and saves it, so that later "
                         "searches map it instead of building it again."},
@@ -279,51 +463,96 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Neighbours ascend by squared distance, then id; ids count the points of REFERENCE from 0. "
          "Without QUERIES every point of REFERENCE is a query, and is not its own neighbour unless --with-self is "
          "given. "
-         "QUERIES are rounded to the precision of REFERENCE if that is float32."},
-    [SAP_VERB_RADIUS] = {"radius", "REFERENCE [QUERIES]", 1, 2,
-                         "find or count the points within a radius of each query",
-                         "Finds the points of REFERENCE (points or a saved tree) within a radius of each of QUERIES. "
-                         "Row i of the answer is ids[offsets[i]] up to ids[offsets[i+1]-1]. Without QUERIES every "
-                         "point of REFERENCE is a query, and is not its own neighbour unless --with-self is given. "
-                         "QUERIES are rounded to the precision of "
-                         "REFERENCE if that is float32."},
+         "An own point among QUERIES is found like any other, and comes first: leave QUERIES out, or ask for one "
+         "neighbour more. "
+         "If REFERENCE is float32, QUERIES of float64 are rounded to it, unless that moves a coordinate by more than "
+         "2^-20 of the largest side of REFERENCE's bounds: then both are searched as float64. A saved tree stays what "
+         "it is."},
+    [SAP_VERB_RADIUS] =
+        {"radius", "REFERENCE [QUERIES]", 1, 2, "find or count the points within a radius of each query",
+         "Finds the points of REFERENCE (points or a saved tree) within a radius of each of QUERIES. "
+         "Row i of the answer is ids[offsets[i]] up to ids[offsets[i+1]-1]. Without QUERIES every "
+         "point of REFERENCE is a query, and is not its own neighbour unless --with-self is given. "
+         "An own point among QUERIES is found like any "
+         "other. If REFERENCE is float32, QUERIES of float64 are rounded to it, unless that moves a coordinate by more "
+         "than "
+         "2^-20 of the largest side of REFERENCE's bounds: then both are searched as float64. A saved tree stays what "
+         "it is."},
+    [SAP_VERB_BOX] =
+        {"box", "REFERENCE [BOXES]", 1, 2, "count or find the points in boxes",
+         "Counts the points of REFERENCE (points or a saved tree) that lie in each of BOXES, or in the one box from "
+         "--lower to --upper; with --ids it finds them, too. Sides belong to a box. BOXES is a file of numbers (NPY, "
+         "CSV "
+         "or text), one box a row: its lower corner, then its upper one, so that boxes about points of three "
+         "coordinates have six columns, and points have 8 coordinates at most. A box with a NaN, or one that is inside "
+         "out, holds no point. Corners are rounded to the precision of the points. Row i of --ids is "
+         "ids[offsets[i]] up to ids[offsets[i+1]-1]; ids count the points of REFERENCE from 0."},
+    [SAP_VERB_CORRELATE] =
+        {"correlate", "REFERENCE [QUERIES]", 1, 2, "count the pairs of points within each of many radii",
+         "Counts the pairs of a point of QUERIES and a point of REFERENCE (points or a saved tree) that lie within "
+         "each radius of one another, whole subtrees at a time: the counts of two-point correlation functions. Without "
+         "QUERIES the points of REFERENCE are paired with themselves: both (i, j) and (j, i) count, and each point "
+         "with itself. If REFERENCE is float32, QUERIES of float64 are rounded to it, unless that moves a coordinate "
+         "by more than 2^-20 of the largest side of REFERENCE's bounds: then both are float64. A saved tree stays what "
+         "it is."},
+    [SAP_VERB_PAIRS] =
+        {"pairs", "REFERENCE", 1, 1, "list or count the pairs of points within a radius",
+         "Lists all pairs of the points of REFERENCE (points or a saved tree) that lie within a radius of one another: "
+         "their ids i and j, which count the points from 0, and their squared distance. A point is no pair with "
+         "itself. correlate counts the pairs within many radii, and those of two files."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},
     [SAP_VERB_CONVERT] =
         {"convert", "FILE", 1, 1, "convert points or a mesh from one format to another",
-         "Reads points as PLY, XYZ, CSV, NPY or PCD and writes PLY, XYZ, CSV or NPY; reads meshes as "
-         "PLY, OBJ or STL and writes PLY, OBJ or STL. Polygons become triangles. An OBJ with materials "
+         "Reads points as PLY, XYZ, CSV, NPY, NPZ or PCD and writes PLY, XYZ, CSV (with tabs if it is named .tsv) or "
+         "NPY; reads meshes as "
+         "PLY, OBJ, STL or OFF and writes PLY, OBJ, STL or OFF. Polygons become triangles. An OBJ with materials "
          "comes with an MTL. Of a mesh the vertices are written as points where the format holds no "
-         "meshes; a PLY with faces stays a mesh unless --precision is given."},
+         "meshes; a PLY with faces stays a mesh unless --precision or --columns is given. What gzip has packed is "
+         "read, "
+         "but not written."},
     [SAP_VERB_BENCH] =
         {"bench", "[REFERENCE [QUERIES]]", 0, 2, "measure building and searching",
          "Times the build of a tree and searches in it, over generated points (uniform in the unit cube) "
          "or over files; medians after a warm-up. Without QUERIES the points of REFERENCE are the queries."},
     [SAP_VERB_RENDER] =
         {"render", "MESH", 1, 1, "draw a picture of a mesh",
-         "Draws MESH (OBJ with MTL, STL or PLY with faces) by tracing rays through a k-d tree over its triangles: "
+         "Draws MESH (OBJ with MTL, STL, OFF or PLY with faces, also packed by gzip) by tracing rays through a k-d "
+         "tree over its triangles: "
          "shadows, mirrors, glass, light from the sky. Kd, Ks, Ns, Ke, d, Ni and illum of its materials are used "
          "(mirrors have illum 3, glass has d below 1), or the colours of its vertices. The picture is the same for any "
          "number of threads and on any device."},
-    [SAP_VERB_TRACE] = {"trace", "MESH RAYS", 2, 2, "find where rays first meet a mesh",
-                        "Finds the first triangle of MESH (OBJ, STL, PLY with faces, or a tree saved by build "
-                        "--triangles) that each of RAYS hits. RAYS is a file of numbers (NPY, CSV or text), one ray "
-                        "per row: 6 columns are origin and direction, 8 are "
-                        "origin, t_min, direction, t_max. The hit lies at origin + t * direction, and at "
-                        "(1-u-v) * a + u * b + v * c for the corners a, b and c of the triangle; triangles count from "
-                        "0. A miss has triangle -1, t inf, u and v 0."},
+    [SAP_VERB_TRACE] =
+        {"trace", "MESH RAYS", 2, 2, "find where rays meet a mesh",
+         "Finds the first triangle of MESH (OBJ, STL, OFF, PLY with faces, or a tree saved by build "
+         "--triangles) that each of RAYS hits. RAYS is a file of numbers (NPY, NPZ, CSV, also with tabs, "
+         "or text), one ray per row: 6 columns are origin and direction, 8 are "
+         "origin, t_min, direction, t_max, in the coordinates of MESH as its file has them. Both may be "
+         "packed by gzip. The hit lies at origin + t * direction, and at "
+         "(1-u-v) * a + u * b + v * c for the corners a, b and c of the triangle; triangles count from "
+         "0. A miss has triangle -1, t inf, u and v 0. --all lists all hits, --occluded says only whether there is "
+         "one."},
+    [SAP_VERB_CLOSEST] =
+        {"closest", "MESH QUERIES", 2, 2, "find the point of a mesh that is nearest to each query",
+         "Finds the point on the triangles of MESH (OBJ, STL, OFF, PLY with faces, or a tree saved by build "
+         "--triangles) that is nearest to each of QUERIES, points of three coordinates, how far it is, and its "
+         "triangle; of several at the same distance the triangle with the smallest number. Triangles count from 0. "
+         "Queries that are not finite have triangle -1 and distance inf."},
     [SAP_VERB_ISOSURFACE] =
         {"isosurface", "VOLUME", 1, 1, "extract the surface of a volume at a level",
          "Writes the surface of VOLUME at a level as a mesh (marching cubes): vertices are shared, and where the "
-         "surface stays within the volume it is closed. VOLUME is an NPY array of up to three axes, the last one (the "
-         "first one of a Fortran array) being x, or a raw file of samples, x fastest. The mesh is the same for any "
+         "surface stays within the volume it is closed. VOLUME is an NPY or NPZ array of up to three axes, of which "
+         "the last "
+         "one is x, whatever the order in memory, or a raw file of samples, x fastest; --order names the axes of "
+         "others. It may be packed by gzip. The mesh is the same for any "
          "number of threads and on any device."},
     [SAP_VERB_COMPACT] =
         {"compact", "VOLUME", 1, 1, "list the samples of a volume that reach a level",
          "Lists the samples of VOLUME that are at least a level, in their order: stream compaction, as the library's "
-         "sap_compact does it, on OpenGL by histopyramids. VOLUME is an NPY array of up to three axes or a raw "
-         "file of samples, as for isosurface. The list is the same for any number of threads and on any device."},
+         "sap_compact does it, on OpenGL by histopyramids. VOLUME is an NPY or NPZ array of up to three axes or a "
+         "raw file of samples, also packed by gzip, as for isosurface. The list is the same for any number of threads "
+         "and on any device."},
     [SAP_VERB_VORONOI] =
         {"voronoi", "SITES", 1, 1, "draw which site is nearest to each pixel",
          "Draws the Voronoi cells of SITES, points with two coordinates, or with three, of which a slice is drawn, by "
@@ -332,6 +561,9 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
 };
 
 const char sap_cli_columns_text[] =
-    "Points are read from PLY, XYZ, CSV, NPY and PCD files; '-' is standard input. PLY, PCD and CSV with a line of "
-    "names give the columns x, y and z; XYZ, NPY and other CSV give all columns, 1 to 16: the XYZ line '1 2 3 255 0 0' "
-    "is a point of 6 dimensions.";
+    "Points are read from PLY, XYZ, CSV (also with tabs, .tsv), NPY, NPZ and PCD files, also packed by gzip; '-' is "
+    "standard input. PLY, PCD and CSV with a line of names give the columns x, y and z; XYZ, NPY and other CSV give "
+    "all "
+    "columns, 1 to 16: the XYZ line '1 2 3 255 0 0' is a point of 6 dimensions, but in files named .pts, .asc, .xyzn "
+    "or "
+    ".xyzrgb one of 3. A pipe has no name that says so: --columns 1,2,3 does. --columns chooses others.";

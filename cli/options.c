@@ -161,6 +161,7 @@ static sap_cli_exit parse_help(int argc, char** argv, sap_cli_options* options) 
 sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options) {
     *options = (sap_cli_options){.k = 1,
                                  .radius = -1,
+                                 .limit = -1,
                                  .seed = 1,
                                  .points = -1,
                                  .queries = -1,

@@ -20,11 +20,15 @@ typedef enum sap_cli_verb {
     SAP_VERB_BUILD,
     SAP_VERB_NEAREST,
     SAP_VERB_RADIUS,
+    SAP_VERB_BOX,
+    SAP_VERB_CORRELATE,
+    SAP_VERB_PAIRS,
     SAP_VERB_VERIFY,
     SAP_VERB_CONVERT,
     SAP_VERB_BENCH,
     SAP_VERB_RENDER,
     SAP_VERB_TRACE,
+    SAP_VERB_CLOSEST,
     SAP_VERB_ISOSURFACE,
     SAP_VERB_COMPACT,
     SAP_VERB_VORONOI,
@@ -36,10 +40,21 @@ typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP
 
 typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
 
-enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_GIVEN_WORDS = 2 };
+enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 3 };
 typedef struct sap_cli_light {
-    float position[3], side, color[3]; // side 0: a point light
+    double position[3];
+    float side, color[3]; // side 0: a point light
 } sap_cli_light;
+
+typedef struct sap_cli_corner {
+    int32_t count; // 0: not given
+    double at[SAP_MAX_DIMS];
+} sap_cli_corner;
+
+typedef struct sap_cli_numbers {
+    int32_t count; // 0: not given
+    double at[SAP_CLI_MOST_NUMBERS];
+} sap_cli_numbers;
 
 // What the user asked for, with defaults filled in.
 typedef struct sap_cli_options {
@@ -48,11 +63,26 @@ typedef struct sap_cli_options {
     bool help, version;
     sap_cli_document generate;
     const char *output, *ids, *distances; // paths, NULL where not given
-    sap_format format, input_format;
+    const char *columns, *member;         // NULL: not given
+    const char *query_columns, *query_member;
+    sap_format format, input_format, query_format;
+    int64_t unpack_limit; // bytes that packed ones may become; 0: not given
+    double origin[3];     // of meshes
+    bool find_origin;
     int32_t k;
     double radius; // negative: not given
-    bool count, pairs, sorted, with_self, ordered, verify;
+    sap_cli_corner lower, upper;
+    const char *metric, *weights, *mask, *radii; // NULL: not given
+    double eps;
+    int64_t limit; // of neighbours; negative: not given
+    sap_cli_numbers many_radii;
+    const char *point_weights, *query_weights; // NULL: not given
+    bool bins;
+    int32_t hits; // a ray; 0: all
+    bool all, occluded, inside;
+    bool count, full, pairs, sorted, with_self, ordered, verify, drop_nonfinite;
     sap_tree_options tree;
+    const char* period; // NULL: not given
     sap_walk walk;
     sap_processor processor;
     sap_simd simd;
@@ -62,16 +92,18 @@ typedef struct sap_cli_options {
     sap_cli_progress progress;
     bool json, quiet, verbose;
     int32_t size[2], samples, bounces, orbit; // pixels; samples and orbit 0: not given
-    float eye[3], at[3], up[3], background[3];
+    double eye[3], at[3];                     // where the file's coordinates say
+    float up[3], background[3];
     double fov, ambient, exposure;
     bool flat, heat, triangles;
-    int32_t style; // a sap_cli_style
-    double slice;
+    int32_t style;           // a sap_cli_style
+    double slice, extent[4]; // of the plane: x0, y0, x1, y1
     sap_quality quality;
     sap_cli_light lights[SAP_CLI_MOST_LIGHTS];
     int32_t light_count;
     int64_t sides[3], skip; // of a volume
     sap_voxel voxel;
+    sap_axis_order order;
     float spacing[3];
     double level;
     bool big_endian, low_inside;
@@ -80,17 +112,25 @@ typedef struct sap_cli_options {
 } sap_cli_options;
 
 typedef enum sap_cli_kind {
-    SAP_KIND_FLAG,   // bool
-    SAP_KIND_FILE,   // const char*
-    SAP_KIND_INT32,  // int32_t
-    SAP_KIND_INT64,  // int64_t
-    SAP_KIND_REAL,   // double
-    SAP_KIND_CHOICE, // an enum or int32_t, one of `choices`
-    SAP_KIND_DEVICE, // processor and ordinal
-    SAP_KIND_SIZE,   // int32_t[2]
-    SAP_KIND_VECTOR, // float[3]
-    SAP_KIND_SIDES,  // int64_t[3]
-    SAP_KIND_LIGHT   // one more of `lights`; `lowest` numbers are needed
+    SAP_KIND_FLAG,    // bool
+    SAP_KIND_FILE,    // const char*
+    SAP_KIND_TEXT,    // const char*, not a file
+    SAP_KIND_COLUMNS, // const char*, names or numbers with commas between
+    SAP_KIND_INT32,   // int32_t
+    SAP_KIND_INT64,   // int64_t
+    SAP_KIND_REAL,    // double
+    SAP_KIND_CHOICE,  // an enum or int32_t, one of `choices`
+    SAP_KIND_DEVICE,  // processor and ordinal
+    SAP_KIND_SIZE,    // int32_t[2]
+    SAP_KIND_VECTOR,  // float[3]
+    SAP_KIND_PLACE,   // double[3]
+    SAP_KIND_ORIGIN,  // origin and find_origin
+    SAP_KIND_BYTES,   // int64_t
+    SAP_KIND_SIDES,   // int64_t[3]
+    SAP_KIND_CORNER,  // sap_cli_corner
+    SAP_KIND_EXTENT,  // double[4]
+    SAP_KIND_RADII,   // sap_cli_numbers, none negative, none less than the one before
+    SAP_KIND_LIGHT    // one more of `lights`; `lowest` numbers are needed
 } sap_cli_kind;
 
 typedef struct sap_cli_choice {

@@ -78,12 +78,13 @@ static const char* skip_argument(const char* sentence) {
 
 sap_cli_exit sap_cli_failed(sap_cli* cli, sap_status status, const char* path) {
     const char* reason = *cli->reason ? skip_argument(cli->reason) : sap_status_string(status);
+    const sap_cli_hint hint = sap_cli_hint_of(cli, reason, path);
     if (path && !strcmp(path, "-")) path = NULL;
     bool named = path && mentions(reason, path);
     if (path && !named && names_start_of(reason, path)) // the name left the library's sentence no room for the reason
         reason = status == SAP_ERROR_IO ? strerror(cli->reason_errno) : sap_status_string(status);
-    if (path && !named) return sap_cli_error(cli, "%s: %s", path, reason);
-    return sap_cli_error(cli, "%s", reason);
+    if (path && !named) return sap_cli_error(cli, "%s: %s%s", path, reason, hint.text);
+    return sap_cli_error(cli, "%s%s", reason, hint.text);
 }
 
 void sap_cli_note(sap_cli* cli, const char* format, ...) {
@@ -144,19 +145,29 @@ static void take_reason(void* user, sap_status status, const char* sentence) {
     sap_cli* cli = user;
     int error = errno;
     if (status == SAP_OK) {
-        sap_cli_note(cli, "%s", sentence);
+        const char* second = cli->options->operands[1];
+        const bool of_second = second && !strncmp(sentence, second, strlen(second));
+        const sap_cli_hint hint = sap_cli_hint_of(cli, sentence, of_second ? second : NULL);
+        if (!cli->hushed) sap_cli_note(cli, "%s%s", sentence, hint.text);
         return;
     }
     cli->reason_errno = error;
-    snprintf(cli->reason, sizeof cli->reason, "%s", sentence);
+    const char* file = cli->pipe ? strstr(sentence, cli->pipe_file) : NULL;
+    const int before = file ? (int)(file - sentence) : 0;
+    if (file)
+        snprintf(cli->reason, sizeof cli->reason, "%.*s%s%s", before, sentence, cli->pipe,
+                 file + strlen(cli->pipe_file));
+    else
+        snprintf(cli->reason, sizeof cli->reason, "%s", sentence);
 }
 
 sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
     *cli = (sap_cli){.options = options};
     sap_cli_verb verb = options->verb;
-    bool files_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT;                      // no use for a GPU
+    bool cpu_only =
+        verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT || verb == SAP_VERB_CORRELATE || verb == SAP_VERB_PAIRS;
     bool checks_mesh = verb == SAP_VERB_VERIFY && sap_cli_is_mesh_tree(options->operands[0]); // which the CPU does
-    bool choose_cpu = (files_only || checks_mesh) && options->processor == SAP_AUTO;
+    bool choose_cpu = (cpu_only || checks_mesh || options->period) && options->processor == SAP_AUTO;
     sap_device_options wanted = {.processor = choose_cpu ? SAP_CPU : options->processor,
                                  .ordinal = options->ordinal,
                                  .threads = options->threads,
@@ -221,6 +232,15 @@ sap_cli_number sap_cli_real(double value, int bits) {
         if (bits == 32 ? strtof(number.text, NULL) == (float)value : strtod(number.text, NULL) == value) break;
     }
     return number;
+}
+
+sap_cli_number sap_cli_size(double bytes) {
+    static const char* const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    sap_cli_number size;
+    size_t unit = 0;
+    for (; bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++) bytes /= 1000;
+    snprintf(size.text, sizeof size.text, "%.3g %s", bytes, units[unit]);
+    return size;
 }
 
 sap_cli_exit sap_cli_flush(sap_cli* cli) {

@@ -6,6 +6,13 @@
 
 #include <stdio.h>
 
+// An output that is complete, or being written, under another name. See together.c.
+typedef struct sap_cli_waiting {
+    const char* path; // as the user names it
+    char *target, *temporary;
+} sap_cli_waiting;
+enum { SAP_CLI_MOST_WAITING = 4 };
+
 // One run of the program.
 typedef struct sap_cli {
     const sap_cli_options* options;
@@ -16,6 +23,13 @@ typedef struct sap_cli {
     const char* stage;    // what the progress bar says; NULL: no bar
     double stage_start, bar_time;
     bool bar_drawn;
+    const char* pipe;   // a pipe whose bytes are in a file, as the user names it; NULL: none
+    char pipe_file[32]; // the file's name
+    bool hushed;        // what the library tells of files that it reads is left out
+    int pipe_error;     // why the bytes of a pipe could not be kept; 0: they could
+    bool together;      // outputs wait for one another
+    sap_cli_waiting waiting[SAP_CLI_MOST_WAITING];
+    int waiting_count;
 } sap_cli;
 
 // Opens the device that the options ask for, with its log and progress leading here.
@@ -43,6 +57,14 @@ __attribute__((format(printf, 2, 3))) sap_cli_exit sap_cli_error(sap_cli* cli, c
 __attribute__((format(printf, 2, 3))) sap_cli_exit sap_cli_usage(sap_cli* cli, const char* format, ...);
 // Says why the library failed, naming the file (NULL: none) unless its own sentence does.
 sap_cli_exit sap_cli_failed(sap_cli* cli, sap_status status, const char* path);
+// ---- hints.c
+// " (--option VALUE)", the option of the verb that answers a sentence of the library about a file, or "".
+typedef struct sap_cli_hint {
+    char text[64];
+} sap_cli_hint;
+sap_cli_hint sap_cli_hint_of(const sap_cli* cli, const char* sentence, const char* path);
+
+// ---- output.c
 // One line on stderr; not with --quiet. The second: only with --verbose.
 __attribute__((format(printf, 2, 3))) void sap_cli_note(sap_cli* cli, const char* format, ...);
 __attribute__((format(printf, 2, 3))) void sap_cli_detail(sap_cli* cli, const char* format, ...);
@@ -64,6 +86,8 @@ typedef struct sap_cli_number {
     char text[32];
 } sap_cli_number;
 sap_cli_number sap_cli_real(double value, int bits);
+// Bytes as they are said: "54 kB".
+sap_cli_number sap_cli_size(double bytes);
 
 // Flushes stdout; SAP_EXIT_FAILED if anything written there was lost.
 sap_cli_exit sap_cli_flush(sap_cli* cli);
@@ -72,7 +96,7 @@ sap_cli_exit sap_cli_flush(sap_cli* cli);
 // The format in which a path (NULL: none given) is written; whether it holds nothing but meshes.
 sap_format sap_cli_format_of(const sap_cli* cli, const char* path);
 static inline bool sap_cli_holds_meshes_only(sap_format format) {
-    return format == SAP_FORMAT_OBJ || format == SAP_FORMAT_STL;
+    return format == SAP_FORMAT_OBJ || format == SAP_FORMAT_STL || format == SAP_FORMAT_OFF;
 }
 
 // Writes a table to a path named by an option (NULL: text on stdout). Column names are prefix0, prefix1, … (a lone
@@ -83,9 +107,19 @@ typedef struct sap_cli_output {
     const char *option, *path;
 } sap_cli_output;
 
-// Checks, before work begins, that outputs are files of their own: none is another or an input; one stdout at most.
+// ---- replace.c
+// Checks, before work begins, that outputs are files of their own: none is another or an input, or a file that an input
+// names; one stdout at most.
 sap_cli_exit sap_cli_check_distinct(sap_cli* cli, const sap_cli_output* outputs, int count);
-// That, and that they are tables in a known format.
+// Of one output, that it is no input and none that an input names.
+sap_cli_exit sap_cli_check_replaced(sap_cli* cli, const sap_cli_output* output);
+// Checks that each can be written, as far as can be known before.
+sap_cli_exit sap_cli_check_writable(sap_cli* cli, const sap_cli_output* outputs, int count);
+
+// ---- written.c
+// Checks that a table can be written in the format of a path (NULL: not given).
+sap_cli_exit sap_cli_check_table(sap_cli* cli, const char* path);
+// sap_cli_check_distinct, that outputs are tables in a known format, and sap_cli_check_writable.
 sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const sap_cli_output* outputs, int count);
 
 // JSON on stdout, two blanks of indent a level. key NULL: an element of an array.

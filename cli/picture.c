@@ -2,20 +2,15 @@
 #include "file.h"
 
 #include <string.h>
-#include <strings.h>
 
 #if defined(SAP_HAVE_PNG)
 #include <png.h>
 #endif
 
-static bool has_suffix(const char* path, const char* suffix) {
-    size_t length = strlen(path), end = strlen(suffix);
-    return length > end && !strcasecmp(path + length - end, suffix);
-}
-
 sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path) {
-    if (!strcmp(path, "-") || has_suffix(path, ".ppm")) return SAP_EXIT_OK;
-    if (!has_suffix(path, ".png")) return sap_cli_usage(cli, "%s: unknown suffix of a picture; use .png or .ppm", path);
+    if (!strcmp(path, "-") || sap_cli_has_suffix(path, ".ppm")) return SAP_EXIT_OK;
+    if (!sap_cli_has_suffix(path, ".png"))
+        return sap_cli_usage(cli, "%s: unknown suffix of a picture; use .png or .ppm", path);
 #if defined(SAP_HAVE_PNG)
     return SAP_EXIT_OK;
 #else
@@ -42,16 +37,19 @@ static bool put_picture(FILE* stream, bool as_png, const uint8_t* pixels, int32_
 sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
                                    int32_t height) {
     sap_cli_file file;
-    sap_cli_exit result = sap_cli_file_open(cli, path, &file);
+    const char* place;
+    sap_cli_exit result = sap_cli_together_add(cli, path, &place);
+    if (result == SAP_EXIT_OK) result = sap_cli_file_open(cli, place, &file);
     if (result != SAP_EXIT_OK) return result;
-    bool written = put_picture(file.stream, has_suffix(path, ".png"), pixels, width, height);
+    file.path = path;
+    bool written = put_picture(file.stream, sap_cli_has_suffix(path, ".png"), pixels, width, height);
     result = sap_cli_file_close(cli, &file); // which says what is wrong
     if (result == SAP_EXIT_OK && !written) return sap_cli_error(cli, "%s: libpng could not write the picture", path);
     return result;
 }
 
-sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const float up[3], sap_camera* camera,
-                                  float middle[3]) {
+sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const double origin[3], const float up[3],
+                                  sap_camera* camera, float middle[3]) {
     const sap_cli_options* o = cli->options;
     sap_camera framed = {.fov = (float)o->fov};
     if (sap_cli_given(o, "up") && up[0] == 0 && up[1] == 0 && up[2] == 0)
@@ -63,10 +61,10 @@ sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const
     memcpy(middle, framed.at, sizeof framed.at);
     if (sap_cli_given(o, "at"))
         for (int a = 0; a < 3; a++) {
-            camera->at[a] = o->at[a];
-            camera->eye[a] = framed.eye[a] - framed.at[a] + o->at[a];
+            camera->at[a] = (float)(o->at[a] - origin[a]);
+            camera->eye[a] = framed.eye[a] - framed.at[a] + camera->at[a];
         }
-    if (sap_cli_given(o, "eye")) memcpy(camera->eye, o->eye, sizeof o->eye);
+    for (int a = 0; a < 3 && sap_cli_given(o, "eye"); a++) camera->eye[a] = (float)(o->eye[a] - origin[a]);
     const float *eye = camera->eye, *at = camera->at;
     if (eye[0] == at[0] && eye[1] == at[1] && eye[2] == at[2])
         return sap_cli_usage(cli, "the camera is at the point that it looks at; --eye and --at must differ");

@@ -1,11 +1,12 @@
 // sapwood radius: the points within a radius of each query, or how many they are.
 #include "check.h"
+#include "file.h"
 #include "rows.h"
 #include "verbs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // The run of the verb. All zero can be freed.
 typedef struct radius_run {
@@ -19,42 +20,61 @@ typedef struct radius_run {
     sap_cli_rows rows;    // what to write: of one of the above
     double search_seconds;
     sap_cli_checked checked;
+    sap_cli_told told;
 } radius_run;
 
 static bool writes_files(const sap_cli_options* options) {
     return options->output || options->ids || options->distances;
 }
 
-static sap_cli_exit check_usage(sap_cli* cli) {
+static sap_cli_exit check_usage(sap_cli* cli, radius_run* run) {
     const sap_cli_options* options = cli->options;
     const sap_cli_output outputs[] = {
         {"-o", options->output}, {"--ids", options->ids}, {"--distances", options->distances}};
     bool asked = options->operands[1] != NULL;
+    if (options->radius < 0 && !options->radii)
+        return sap_cli_usage(cli, "option --radius R is required, or --radii FILE");
     if (options->count && (options->pairs || options->sorted || options->ids || options->distances))
         return sap_cli_usage(cli, "--count cannot be combined with --pairs, --sorted, --ids or --distances");
+    if (options->count && options->limit >= 0)
+        return sap_cli_usage(cli, "--limit is for points that are collected; --count collects none");
     if (options->pairs && (asked || options->with_self))
         return sap_cli_usage(cli, "--pairs cannot be combined with QUERIES or --with-self");
     if (options->with_self && asked) return sap_cli_usage(cli, "--with-self is for searches without QUERIES");
     if (options->format && !writes_files(options) && (options->json || !options->count))
         return sap_cli_usage(cli, "--format is for what -o, --ids and --distances write; name one of them");
-    sap_cli_exit result = sap_cli_check_inputs(cli);
+    sap_cli_exit result = sap_cli_told_check(cli, &run->told);
+    if (result == SAP_EXIT_OK && run->told.is_told && !asked)
+        return sap_cli_usage(cli, "--metric, --weights, --mask and --radii are for searches with QUERIES");
+    if (result == SAP_EXIT_OK) result = sap_cli_check_inputs(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_check_possible(cli);
     return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, outputs, 3) : result;
 }
 
 static sap_cli_exit read_inputs(sap_cli* cli, radius_run* run) {
     const char* queries = cli->options->operands[1];
-    sap_cli_exit result = sap_cli_reference_open(cli, cli->options->operands[0], &run->reference);
+    sap_cli_exit result = sap_cli_inputs_open(cli, cli->options->operands[0], queries, &run->reference, &run->queries);
     run->asked = queries != NULL;
-    if (result == SAP_EXIT_OK && queries) result = sap_cli_queries_read(cli, queries, &run->reference, &run->queries);
     run->wide = run->reference.info.real_bits == 64;
     run->queries_count = queries ? run->queries.count : run->reference.info.source_count;
-    return result;
+    return result == SAP_EXIT_OK ? sap_cli_told_read(cli, &run->reference, run->queries_count, &run->told) : result;
+}
+
+// The search that --metric and its sisters ask for.
+static sap_search search_told(const radius_run* run, double radius) {
+    sap_search search = run->told.search;
+    if (!search.radii) search.radius = radius;
+    return search;
 }
 
 // Counts for each of some points.
 static sap_status count_around(const radius_run* run, const sap_cli_points* points, double radius) {
     const sap_tree* tree = run->reference.tree;
+    if (run->told.is_told) {
+        const sap_search search = search_told(run, radius);
+        return run->wide ? sap_radius_search_count_f64(tree, sap_cli_f64(points), &search, run->counts)
+                         : sap_radius_search_count(tree, sap_cli_f32(points), &search, run->counts);
+    }
     return run->wide ? sap_radius_count_f64(tree, sap_cli_f64(points), radius, run->counts)
                      : sap_radius_count(tree, sap_cli_f32(points), radius, run->counts);
 }
@@ -97,6 +117,57 @@ static sap_cli_exit count_points(sap_cli* cli, radius_run* run) {
     return run->asked ? SAP_EXIT_OK : leave_out(cli, run);
 }
 
+// ---- How many points there are to collect: memory for them is not asked for blindly.
+
+// Whether the radius spans all points, so that each finds all.
+static bool spans_all(const radius_run* run, double radius) {
+    const sap_tree_info* info = &run->reference.info;
+    double diagonal2 = 0;
+    for (int32_t a = 0; a < info->dims; a++) {
+        double side = info->upper[a] - info->lower[a];
+        diagonal2 += side * side;
+    }
+    return radius * radius >= diagonal2;
+}
+
+// Total -1: only collecting them tells.
+static sap_cli_exit count_before(sap_cli* cli, radius_run* run, int64_t* total) {
+    const sap_cli_options* options = cli->options;
+    const int64_t points = run->reference.info.count;
+    *total = -1;
+    if (!run->asked && run->reference.saved) {
+        if (spans_all(run, options->radius)) *total = points * (points - !options->with_self);
+    } else {
+        sap_cli_exit result = count_points(cli, run);
+        *total = 0;
+        for (int64_t i = 0; result == SAP_EXIT_OK && i < run->queries_count; i++) *total += run->counts[i];
+        free(run->counts);
+        run->counts = NULL;
+        if (result != SAP_EXIT_OK) return result;
+    }
+    if (options->pairs && *total > 0) *total /= 2;
+    return SAP_EXIT_OK;
+}
+
+static sap_cli_exit check_limit(sap_cli* cli, radius_run* run) {
+    const sap_cli_options* options = cli->options;
+    // An id and a distance each; where points ask, their pairs are kept besides the rows that are made of them.
+    double bytes = (double)(sizeof(int32_t) + (run->wide ? sizeof(double) : sizeof(float)));
+    if (!run->asked && !options->pairs) bytes *= 1.5;
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    int64_t limit = options->limit >= 0 ? options->limit : (int64_t)(0.5 * memory / bytes), total = -1;
+    if ((double)run->queries_count * (double)run->reference.info.count <= (double)limit) return SAP_EXIT_OK;
+    sap_cli_exit result = count_before(cli, run, &total);
+    if (result != SAP_EXIT_OK || total <= limit) return result;
+    return sap_cli_error(cli,
+                         "%lld points would be collected, in %s of memory, and the limit is %lld%s; take a smaller "
+                         "--radius, --count, or a larger --limit",
+                         (long long)total, sap_cli_size((double)total * bytes).text, (long long)limit,
+                         options->limit < 0 ? ", which fit into half of this machine's memory" : "");
+}
+
+// ---- Collecting.
+
 static sap_cli_exit make_own_rows(sap_cli* cli, radius_run* run) {
     bool* present = cli->options->with_self ? sap_cli_present(cli, &run->reference) : NULL;
     if (cli->options->with_self && !present) return SAP_EXIT_FAILED;
@@ -110,9 +181,14 @@ static sap_cli_exit make_own_rows(sap_cli* cli, radius_run* run) {
 static sap_cli_exit collect_points(sap_cli* cli, radius_run* run) {
     const sap_cli_options* options = cli->options;
     const sap_tree* tree = run->reference.tree;
+    const sap_search told = search_told(run, options->radius);
     sap_status status;
     if (!run->asked)
         status = sap_pairs(tree, options->radius, &run->found);
+    else if (run->told.is_told && run->wide)
+        status = sap_radius_search_f64(tree, sap_cli_f64(&run->queries), &told, &run->found);
+    else if (run->told.is_told)
+        status = sap_radius_search(tree, sap_cli_f32(&run->queries), &told, &run->found);
     else if (run->wide)
         status = sap_radius_f64(tree, sap_cli_f64(&run->queries), options->radius, &run->found);
     else
@@ -126,16 +202,26 @@ static sap_cli_exit collect_points(sap_cli* cli, radius_run* run) {
     return SAP_EXIT_OK;
 }
 
+// A saved tree does not give its points back, so what they find is counted once it is there.
+static sap_cli_exit check_collected(sap_cli* cli, const radius_run* run) {
+    const int64_t limit = cli->options->limit;
+    if (limit < 0 || run->total <= limit) return SAP_EXIT_OK;
+    return sap_cli_error(cli,
+                         "%lld points were found, and the limit is %lld; take a smaller --radius, or a larger --limit",
+                         (long long)run->total, (long long)limit);
+}
+
 static sap_cli_exit search(sap_cli* cli, radius_run* run) {
     sap_cli_stage_begin(cli, "searching");
-    sap_cli_exit result = cli->options->count ? count_points(cli, run) : collect_points(cli, run);
+    sap_cli_exit result = cli->options->count ? count_points(cli, run) : check_limit(cli, run);
+    if (result == SAP_EXIT_OK && !cli->options->count) result = collect_points(cli, run);
     run->search_seconds = sap_cli_stage_end(cli);
     if (result != SAP_EXIT_OK) return result;
     if (run->counts)
         for (int64_t i = 0; i < run->queries_count; i++) run->total += run->counts[i];
     else
         run->total = run->rows.offsets[run->rows.count];
-    return SAP_EXIT_OK;
+    return check_collected(cli, run);
 }
 
 static sap_cli_exit verify(sap_cli* cli, radius_run* run) {
@@ -144,7 +230,8 @@ static sap_cli_exit verify(sap_cli* cli, radius_run* run) {
                            .radius = cli->options->radius,
                            .with_self = cli->options->with_self,
                            .pairs = cli->options->pairs,
-                           .sorted = cli->options->sorted};
+                           .sorted = cli->options->sorted,
+                           .told = run->told.is_told ? &run->told : NULL};
     sap_cli_exit result = run->counts ? sap_cli_check_counts(cli, &check, run->counts, &run->checked)
                                       : sap_cli_check_rows(cli, &check, &run->rows, &run->checked);
     if (result == SAP_EXIT_OK) sap_cli_check_note(cli, &run->checked);
@@ -179,7 +266,8 @@ static void report(sap_cli* cli, const radius_run* run) {
     sap_json_int(&json, "dims", reference->info.dims);
     sap_json_text(&json, "precision", sap_cli_precision_name(reference->info.real_bits));
     sap_json_int(&json, "queries", run->queries_count);
-    sap_json_real(&json, "radius", options->radius, 64);
+    sap_cli_not_finite_json(&json, run->asked ? &run->queries : &reference->points);
+    if (options->radius >= 0) sap_json_real(&json, "radius", options->radius, 64);
     sap_json_int(&json, "found", run->total);
     sap_json_text(&json, options->count ? "counts" : "offsets", options->output);
     if (!options->count) {
@@ -195,22 +283,25 @@ static void free_run(radius_run* run) {
     free(run->counts);
     sap_neighbors_free(run->found);
     sap_cli_rows_free(&run->own);
+    sap_cli_told_free(&run->told);
     sap_cli_points_free(&run->queries);
     sap_cli_reference_close(&run->reference);
 }
 
 sap_cli_exit sap_cli_radius(sap_cli* cli) {
     radius_run run = {0};
-    sap_cli_exit result = check_usage(cli);
+    sap_cli_exit result = check_usage(cli, &run);
     if (result == SAP_EXIT_OK) result = read_inputs(cli, &run);
     if (result == SAP_EXIT_OK) result = search(cli, &run);
     if (result == SAP_EXIT_OK && cli->options->verify) result = verify(cli, &run);
     if (result == SAP_EXIT_OK) result = write_outputs(cli, &run);
+    result = sap_cli_together_end(cli, result);
     if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
     if (result == SAP_EXIT_OK && writes_files(cli->options))
         sap_cli_note(cli, "%lld points within %s of %lld queries among %lld points, searched in %.3g s",
-                     (long long)run.total, sap_cli_real(cli->options->radius, 64).text, (long long)run.queries_count,
-                     (long long)run.reference.info.count, run.search_seconds);
+                     (long long)run.total,
+                     cli->options->radii ? "their radii" : sap_cli_real(cli->options->radius, 64).text,
+                     (long long)run.queries_count, (long long)run.reference.info.count, run.search_seconds);
     free_run(&run);
     return result;
 }

@@ -28,12 +28,36 @@ typedef struct render_run {
     double read_seconds;
 } render_run;
 
+static sap_cli_exit name_frame(sap_cli* cli, int32_t frame, char** path) {
+    const char *output = cli->options->output, *suffix = strrchr(output, '.');
+    if (asprintf(path, "%.*s-%03d%s", (int)(suffix - output), output, (int)frame, suffix) >= 0) return SAP_EXIT_OK;
+    *path = NULL;
+    return sap_cli_error(cli, "no memory for the name of a picture");
+}
+
+// Each picture is an output, of which none may replace the mesh.
+static sap_cli_exit check_frames(sap_cli* cli) {
+    sap_cli_exit result = SAP_EXIT_OK;
+    for (int32_t i = 0; i < cli->options->orbit && result == SAP_EXIT_OK; i++) {
+        char* path;
+        result = name_frame(cli, i, &path);
+        const sap_cli_output output = {"-o", path};
+        if (result == SAP_EXIT_OK) result = sap_cli_check_replaced(cli, &output);
+        if (result == SAP_EXIT_OK) result = sap_cli_check_writable(cli, &output, 1);
+        free(path);
+    }
+    return result;
+}
+
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
     sap_cli_exit result = sap_cli_picture_check(cli, o->output);
     if (result != SAP_EXIT_OK) return result;
     if (o->orbit && !strcmp(o->output, "-")) return sap_cli_usage(cli, "--orbit needs -o FILE, not standard output");
-    return sap_cli_check_distinct(cli, &(sap_cli_output){"-o", o->output}, 1);
+    const sap_cli_output output = {"-o", o->output};
+    result = sap_cli_check_distinct(cli, &output, 1);
+    if (result != SAP_EXIT_OK) return result;
+    return o->orbit ? check_frames(cli) : sap_cli_check_writable(cli, &output, 1);
 }
 
 // ---- Lights.
@@ -62,7 +86,7 @@ static void place_lights(const sap_cli_options* o, render_run* run) {
     for (int32_t i = 0; i < o->light_count; i++) {
         const sap_cli_light* given = &o->lights[i];
         sap_light* light = &run->lights[i];
-        memcpy(light->position, given->position, sizeof light->position);
+        for (int a = 0; a < 3; a++) light->position[a] = (float)(given->position[a] - run->file->origin[a]);
         memcpy(light->color, given->color, sizeof light->color);
         if (given->side > 0) face_middle(run->middle, given->side, light);
     }
@@ -131,13 +155,6 @@ static void twist(const render_run* run, double radius, double phase) {
     }
 }
 
-static sap_cli_exit name_frame(sap_cli* cli, int32_t frame, char** path) {
-    const char *output = cli->options->output, *suffix = strrchr(output, '.');
-    if (asprintf(path, "%.*s-%03d%s", (int)(suffix - output), output, (int)frame, suffix) >= 0) return SAP_EXIT_OK;
-    *path = NULL;
-    return sap_cli_error(cli, "no memory for the name of a picture");
-}
-
 static sap_cli_exit draw_frame(sap_cli* cli, render_run* run, int32_t frame, double radius) {
     const sap_cli_options* o = cli->options;
     double phase = (double)frame / o->orbit;
@@ -204,6 +221,7 @@ static sap_cli_exit report(sap_cli* cli, const render_run* run) {
     sap_json_text(&json, "input", o->operands[0]);
     sap_json_text(&json, "output", o->output);
     sap_json_int(&json, "triangles", run->file->mesh.triangle_count);
+    sap_cli_origin_json(&json, cli, run->file->origin);
     sap_json_int(&json, "width", o->size[0]);
     sap_json_int(&json, "height", o->size[1]);
     sap_json_int(&json, "frames", frames);
@@ -261,7 +279,8 @@ sap_cli_exit sap_cli_render(sap_cli* cli) {
         if (run.pixels && run.frames)
             result = sap_cli_mesh_tree_build(cli, run.file->mesh, o->operands[0], &run.tree, &run.frames[0].build);
     }
-    if (result == SAP_EXIT_OK) result = sap_cli_camera_place(cli, run.tree, o->up, &run.camera, run.middle);
+    if (result == SAP_EXIT_OK)
+        result = sap_cli_camera_place(cli, run.tree, run.file->origin, o->up, &run.camera, run.middle);
     if (result == SAP_EXIT_OK) {
         place_lights(o, &run);
         result = o->orbit ? draw_orbit(cli, &run) : draw(cli, &run, o->output, &run.frames[0]);

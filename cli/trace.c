@@ -1,6 +1,7 @@
-// sapwood trace: where rays first meet a mesh.
-#include "file.h"
-#include "input.h"
+// sapwood trace: where rays meet a mesh.
+#include "all_hits.h"
+#include "mesh_tree.h"
+#include "records.h"
 #include "verbs.h"
 
 #include <math.h>
@@ -9,126 +10,140 @@
 
 // The run of the verb. All zero can be freed.
 typedef struct trace_run {
-    sap_mesh_file* file;
-    sap_mesh_tree* tree;
-    sap_point_set* rows;
+    sap_cli_mesh_tree mesh;
+    sap_cli_points rows;
+    int64_t invalid, first_invalid; // rays that can hit nothing
     sap_ray* rays;
-    sap_hit* hits;
-    int64_t count, found, triangles;
-    double read_seconds, build_seconds, trace_seconds;
+    sap_hit* hits;        // the first of each ray
+    uint8_t* occluded;    // --occluded: whether each ray hits something
+    sap_cli_all_hits all; // --all
+    int64_t count, found; // rays, and those that hit something
+    double read_seconds, trace_seconds;
 } trace_run;
 
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
-    sap_cli_exit result = sap_cli_check_distinct(cli, &(sap_cli_output){"-o", o->output}, 1);
+    const sap_cli_output output = {"-o", o->output};
+    sap_cli_exit result = sap_cli_check_distinct(cli, &output, 1);
     if (result != SAP_EXIT_OK) return result;
     if (!strcmp(o->operands[0], "-") && !strcmp(o->operands[1], "-"))
         return sap_cli_usage(cli, "only one of MESH and RAYS can be standard input");
-    sap_format format = sap_cli_format_of(cli, o->output);
-    if (format != SAP_FORMAT_NPY && format != SAP_FORMAT_CSV && format != SAP_FORMAT_XYZ)
-        return sap_cli_usage(cli, "%s: hits are written as .npy, .csv or .xyz; give one of these, or --format",
-                             o->output);
-    return SAP_EXIT_OK;
+    if (o->all && o->occluded) return sap_cli_usage(cli, "--all lists hits and --occluded does not; give one of them");
+    if (o->hits && !o->all) return sap_cli_usage(cli, "--hits is for --all; give that too");
+    result = sap_cli_check_records(cli, o->output, "hits");
+    return result == SAP_EXIT_OK ? sap_cli_check_writable(cli, &output, 1) : result;
+}
+
+static double number_at(const sap_cli_points* rows, int64_t i) {
+    return rows->real_bits == 64 ? ((const double*)rows->coords)[i] : (double)((const float*)rows->coords)[i];
+}
+
+// A row of 6 or 8 numbers; its origin is relative to that of the mesh.
+static sap_ray make_ray(const trace_run* run, int64_t row) {
+    const sap_cli_points* rows = &run->rows;
+    const int64_t first = row * rows->dims, direction = first + (rows->dims == 6 ? 3 : 4);
+    sap_ray ray = {.t_min = 0, .t_max = INFINITY};
+    for (int a = 0; a < 3; a++) {
+        ray.origin[a] = (float)(number_at(rows, first + a) - run->mesh.origin[a]);
+        ray.direction[a] = (float)number_at(rows, direction + a);
+    }
+    if (rows->dims == 6) return ray;
+    ray.t_min = (float)number_at(rows, first + 3);
+    ray.t_max = (float)number_at(rows, first + 7);
+    return ray;
+}
+
+// Whether a ray can hit something, wherever the mesh is: it is finite, but for its end, and has a direction.
+static bool is_valid(const sap_ray* ray) {
+    bool finite = isfinite(ray->t_min) && !isnan(ray->t_max), directed = false;
+    for (int a = 0; a < 3; a++) {
+        finite = finite && isfinite(ray->origin[a]) && isfinite(ray->direction[a]);
+        directed = directed || ray->direction[a] != 0;
+    }
+    return finite && directed;
+}
+
+static void look_at_rays(sap_cli* cli, trace_run* run) {
+    const char* path = cli->options->operands[1];
+    for (int64_t i = 0; i < run->count; i++)
+        if (!is_valid(&run->rays[i]) && !run->invalid++) run->first_invalid = i;
+    if (run->invalid)
+        sap_cli_note(cli,
+                     "%s: %lld of %lld rays are not finite or have no direction, and hit nothing; the first is row "
+                     "%lld, counted from 0",
+                     strcmp(path, "-") ? path : "standard input", (long long)run->invalid, (long long)run->count,
+                     (long long)run->first_invalid);
 }
 
 static sap_cli_exit read_rays(sap_cli* cli, trace_run* run) {
     const char* path = cli->options->operands[1];
-    sap_status status = sap_points_read(cli->device, path, SAP_FORMAT_AUTO, 32, &run->rows);
-    if (status != SAP_OK) return sap_cli_failed(cli, status, path);
-    int32_t columns = run->rows->dims;
-    run->count = run->rows->count;
+    cli->hushed = true; // columns are those of rays
+    sap_cli_exit result = sap_cli_points_read(cli, path, sap_cli_is_shifted(run->mesh.origin) ? 64 : 32, &run->rows);
+    cli->hushed = false;
+    if (result != SAP_EXIT_OK) return result;
+    int32_t columns = run->rows.dims;
+    run->count = run->rows.count;
     if (columns != 6 && columns != 8 && run->count)
         return sap_cli_error(cli,
                              "%s: has %d columns; rays have 6 (origin, direction) or 8 (origin, t_min, direction, "
-                             "t_max)",
+                             "t_max); --columns chooses them",
                              path, (int)columns);
     run->rays = sap_cli_allocate(cli, run->count, sizeof *run->rays);
-    run->hits = sap_cli_allocate(cli, run->count, sizeof *run->hits);
-    if (!run->rays || !run->hits) return SAP_EXIT_FAILED;
-    for (int64_t i = 0; i < run->count; i++) {
-        const float* row = run->rows->coords + i * columns;
-        const float* direction = row + (columns == 6 ? 3 : 4);
-        sap_ray* ray = &run->rays[i];
-        memcpy(ray->origin, row, sizeof ray->origin);
-        memcpy(ray->direction, direction, sizeof ray->direction);
-        ray->t_min = columns == 6 ? 0 : row[3];
-        ray->t_max = columns == 6 ? INFINITY : row[7];
-    }
+    if (!run->rays) return SAP_EXIT_FAILED;
+    for (int64_t i = 0; i < run->count; i++) run->rays[i] = make_ray(run, i);
+    look_at_rays(cli, run);
     return SAP_EXIT_OK;
 }
 
-// Loads the saved tree, or reads the mesh.
-static sap_cli_exit read_mesh(sap_cli* cli, trace_run* run) {
-    static const char* const of_building[] = {"quality", "input-format"};
-    const char* path = cli->options->operands[0];
-    if (!sap_cli_is_mesh_tree(path)) return sap_cli_mesh_read(cli, path, &run->file);
-    sap_cli_exit result = sap_cli_refuse_given(cli, of_building, 2, path, "a tree built already");
-    if (result != SAP_EXIT_OK) return result;
-    sap_cli_stage_begin(cli, "loading");
-    sap_status status = sap_mesh_tree_load(cli->device, path, &run->tree);
-    sap_cli_stage_end(cli);
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_tree_failed(cli, status, path);
-}
+// ---- Tracing
 
-static sap_cli_exit trace(sap_cli* cli, trace_run* run) {
-    sap_mesh_tree_info info;
-    if (!run->tree) {
-        sap_cli_exit result =
-            sap_cli_mesh_tree_build(cli, run->file->mesh, cli->options->operands[0], &run->tree, &run->build_seconds);
-        if (result != SAP_EXIT_OK) return result;
-    }
-    sap_status status = sap_mesh_tree_describe(run->tree, &info);
-    if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
-    run->triangles = info.triangles;
-    sap_cli_stage_begin(cli, "tracing");
-    status = sap_trace(run->tree, run->rays, run->count, run->hits);
-    run->trace_seconds = sap_cli_stage_end(cli);
+static sap_cli_exit trace_first(sap_cli* cli, trace_run* run) {
+    run->hits = sap_cli_allocate(cli, run->count, sizeof *run->hits);
+    if (!run->hits) return SAP_EXIT_FAILED;
+    const sap_status status = sap_trace(run->mesh.tree, run->rays, run->count, run->hits);
     if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
     for (int64_t i = 0; i < run->count; i++) run->found += run->hits[i].triangle >= 0;
     return SAP_EXIT_OK;
 }
 
-// ---- Writing.
-
-// NumPy's structured arrays have the layout of sap_hit.
-static void put_npy(FILE* stream, const trace_run* run) {
-    char header[192];
-    uint16_t one = 1;
-    char order = *(unsigned char*)&one ? '<' : '>';
-    int length = snprintf(header, sizeof header,
-                          "{'descr': [('t', '%cf4'), ('u', '%cf4'), ('v', '%cf4'), ('triangle', '%ci4')], "
-                          "'fortran_order': False, 'shape': (%lld,), }",
-                          order, order, order, order, (long long)run->count);
-    int padded = (10 + length + 1 + 63) / 64 * 64 - 10; // the numbers begin at a multiple of 64
-    const unsigned char start[10] = {
-        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded & 255), (unsigned char)(padded >> 8)};
-    fwrite(start, 1, sizeof start, stream);
-    fprintf(stream, "%-*s\n", padded - 1, header);
-    fwrite(run->hits, sizeof *run->hits, (size_t)run->count, stream);
+static sap_cli_exit trace_all(sap_cli* cli, trace_run* run) {
+    const sap_cli_exit result =
+        sap_cli_all_hits_find(cli, run->mesh.tree, run->rays, run->count, run->mesh.triangles, &run->all);
+    for (int64_t i = 0; i < run->all.count; i++) run->found += !i || run->all.rows[i].ray != run->all.rows[i - 1].ray;
+    return result;
 }
 
-static void put_text(FILE* stream, const trace_run* run, char between) {
-    for (int64_t i = 0; i < run->count && !ferror(stream); i++) {
-        const sap_hit* hit = &run->hits[i];
-        fprintf(stream, "%s%c", sap_cli_real((double)hit->t, 32).text, between);
-        fprintf(stream, "%s%c", sap_cli_real((double)hit->u, 32).text, between);
-        fprintf(stream, "%s%c%d\n", sap_cli_real((double)hit->v, 32).text, between, (int)hit->triangle);
-    }
+static sap_cli_exit trace_occluded(sap_cli* cli, trace_run* run) {
+    run->occluded = sap_cli_allocate(cli, run->count, sizeof *run->occluded);
+    if (!run->occluded) return SAP_EXIT_FAILED;
+    const sap_status status = sap_occluded(run->mesh.tree, run->rays, run->count, run->occluded);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
+    for (int64_t i = 0; i < run->count; i++) run->found += run->occluded[i];
+    return SAP_EXIT_OK;
 }
 
-static sap_cli_exit write_hits(sap_cli* cli, const trace_run* run) {
-    const char* path = cli->options->output;
-    sap_format format = sap_cli_format_of(cli, path);
-    sap_cli_file file;
-    if (!path && cli->options->json) return SAP_EXIT_OK;
-    sap_cli_exit result = sap_cli_file_open(cli, path ? path : "-", &file);
-    if (result != SAP_EXIT_OK) return result;
-    if (format == SAP_FORMAT_NPY)
-        put_npy(file.stream, run);
-    else if (format == SAP_FORMAT_CSV)
-        fputs("t,u,v,triangle\n", file.stream);
-    if (format != SAP_FORMAT_NPY) put_text(file.stream, run, format == SAP_FORMAT_CSV ? ',' : ' ');
-    return sap_cli_file_close(cli, &file);
+static sap_cli_exit trace(sap_cli* cli, trace_run* run) {
+    const sap_cli_options* o = cli->options;
+    const sap_cli_exit ready = sap_cli_mesh_tree_ready(cli, o->operands[0], &run->mesh);
+    if (ready != SAP_EXIT_OK) return ready;
+    sap_cli_stage_begin(cli, "tracing");
+    const sap_cli_exit result = o->all        ? trace_all(cli, run)
+                                : o->occluded ? trace_occluded(cli, run)
+                                              : trace_first(cli, run);
+    run->trace_seconds = sap_cli_stage_end(cli);
+    return result;
+}
+
+// ---- Writing
+
+static sap_cli_exit write_answers(sap_cli* cli, const trace_run* run) {
+    static const sap_cli_field fields[] = {{"ray", "i8"}, {"t", "f4"}, {"u", "f4"}, {"v", "f4"}, {"triangle", "i4"}};
+    static const sap_cli_field occluded[] = {{"occluded", "u1"}};
+    const sap_cli_options* o = cli->options;
+    const sap_cli_records first = {run->hits, run->count, fields + 1, 4},
+                          all = {run->all.rows, run->all.count, fields, 5},
+                          bits = {run->occluded, run->count, occluded, 1};
+    return sap_cli_write_records(cli, o->output, o->all ? &all : o->occluded ? &bits : &first);
 }
 
 static void report(sap_cli* cli, const trace_run* run) {
@@ -137,34 +152,49 @@ static void report(sap_cli* cli, const trace_run* run) {
     sap_json_text(&json, "verb", "trace");
     sap_json_text(&json, "input", cli->options->operands[0]);
     sap_json_text(&json, "output", cli->options->output);
-    sap_json_int(&json, "triangles", run->triangles);
+    sap_json_int(&json, "triangles", run->mesh.triangles);
+    sap_cli_origin_json(&json, cli, run->mesh.origin);
     sap_json_int(&json, "rays", run->count);
+    sap_json_int(&json, "invalid", run->invalid);
+    if (run->invalid) sap_json_int(&json, "first_invalid", run->first_invalid);
     sap_json_int(&json, "found", run->found);
-    sap_json_effort(&json, cli, run->read_seconds, run->build_seconds, "trace", run->trace_seconds);
+    if (cli->options->all) sap_json_int(&json, "hits", run->all.count);
+    sap_json_effort(&json, cli, run->read_seconds, run->mesh.build_seconds, "trace", run->trace_seconds);
     sap_json_close(&json, '}');
 }
 
+static void note(sap_cli* cli, const trace_run* run) {
+    const char* output = cli->options->output;
+    if (!output || !strcmp(output, "-")) return;
+    if (cli->options->all)
+        sap_cli_note(cli, "%lld of %lld rays have %lld hits on %lld triangles, traced in %.3g s", (long long)run->found,
+                     (long long)run->count, (long long)run->all.count, (long long)run->mesh.triangles,
+                     run->trace_seconds);
+    else
+        sap_cli_note(cli, "%lld of %lld rays hit one of %lld triangles, traced in %.3g s", (long long)run->found,
+                     (long long)run->count, (long long)run->mesh.triangles, run->trace_seconds);
+}
+
 static void free_run(trace_run* run) {
+    sap_cli_all_hits_free(&run->all);
+    free(run->occluded);
     free(run->hits);
     free(run->rays);
-    sap_point_set_free(run->rows);
-    sap_mesh_tree_free(run->tree);
-    sap_mesh_file_free(run->file);
+    sap_cli_points_free(&run->rows);
+    sap_cli_mesh_tree_close(&run->mesh);
 }
 
 sap_cli_exit sap_cli_trace(sap_cli* cli) {
     trace_run run = {0};
     sap_cli_exit result = check_usage(cli);
-    double start = sap_cli_seconds();
-    if (result == SAP_EXIT_OK) result = read_mesh(cli, &run);
+    const double start = sap_cli_seconds();
+    if (result == SAP_EXIT_OK) result = sap_cli_mesh_tree_read(cli, cli->options->operands[0], &run.mesh);
     if (result == SAP_EXIT_OK) result = read_rays(cli, &run);
     run.read_seconds = sap_cli_seconds() - start;
     if (result == SAP_EXIT_OK) result = trace(cli, &run);
-    if (result == SAP_EXIT_OK) result = write_hits(cli, &run);
+    if (result == SAP_EXIT_OK) result = write_answers(cli, &run);
     if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
-    if (result == SAP_EXIT_OK && cli->options->output && strcmp(cli->options->output, "-") != 0)
-        sap_cli_note(cli, "%lld of %lld rays hit one of %lld triangles, traced in %.3g s", (long long)run.found,
-                     (long long)run.count, (long long)run.triangles, run.trace_seconds);
+    if (result == SAP_EXIT_OK) note(cli, &run);
     free_run(&run);
     return result;
 }

@@ -15,7 +15,7 @@ typedef struct found {
 static sap_status check(sap_cli* cli, const char* path, found* f) {
     sap_tree* tree = NULL;
     sap_tree_info info;
-    sap_status status = sap_tree_load(cli->device, path, &tree);
+    sap_status status = sap_tree_load(cli->device, path, NULL, &tree);
     if (status == SAP_OK) status = sap_tree_verify(tree);
     if (status == SAP_OK) status = sap_tree_describe(tree, &info);
     if (status == SAP_OK) *f = (found){"points", info.count, info.depth};
@@ -26,7 +26,7 @@ static sap_status check(sap_cli* cli, const char* path, found* f) {
 static sap_status check_mesh_tree(sap_cli* cli, const char* path, found* f) {
     sap_mesh_tree* tree = NULL;
     sap_mesh_tree_info info;
-    sap_status status = sap_mesh_tree_load(cli->device, path, &tree);
+    sap_status status = sap_mesh_tree_load(cli->device, path, NULL, &tree);
     if (status == SAP_OK) status = sap_mesh_tree_verify(tree);
     if (status == SAP_OK) status = sap_mesh_tree_describe(tree, &info);
     if (status == SAP_OK) *f = (found){"triangles", info.triangles, info.depth};

@@ -13,6 +13,8 @@ typedef struct voronoi_run {
     sap_tree* tree;
     sap_tree_info info;
     sap_grid grid;
+    double origin[3]; // of the coordinates that are searched: those of the file are further away by this
+    double extent[4]; // of the plane that the picture shows, in the file's coordinates: x0, y0, x1, y1
     int32_t* ids;
     float* distance2;
     int32_t* leaves; // looked at, for --style depth
@@ -26,19 +28,49 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
     const sap_cli_output outputs[] = {{"-o", o->output}, {"--ids", o->ids}, {"--distances", o->distances}};
     sap_cli_exit result = sap_cli_picture_check(cli, o->output);
-    return result == SAP_EXIT_OK ? sap_cli_check_distinct(cli, outputs, 3) : result;
+    if (result == SAP_EXIT_OK) result = sap_cli_check_distinct(cli, outputs, 3);
+    if (result == SAP_EXIT_OK) result = sap_cli_check_table(cli, o->ids);
+    if (result == SAP_EXIT_OK) result = sap_cli_check_table(cli, o->distances);
+    return result == SAP_EXIT_OK ? sap_cli_check_writable(cli, outputs, 3) : result;
+}
+
+// Grids are searched in floats. Sites that these would move too far are searched where floats are finer: around 0.
+static sap_cli_exit make_floats(sap_cli* cli, voronoi_run* run) {
+    sap_cli_points* sites = &run->sites;
+    double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
+    double extent = sap_cli_points_bounds(sites, lower, upper), moved = sap_cli_points_moved(sites);
+    if (isinf(moved))
+        return sap_cli_error(cli, "%s: a coordinate is beyond the range of a float", cli->options->operands[0]);
+    if (moved <= SAP_CLI_FLOAT_ERROR * extent) return sap_cli_points_convert(cli, sites, 32);
+    const double* coords = sites->coords;
+    float* near = sap_cli_allocate(cli, sites->count * sites->dims, sizeof *near);
+    if (!near) return SAP_EXIT_FAILED;
+    for (int32_t a = 0; a < sites->dims; a++) {
+        run->origin[a] = 0.5 * lower[a] + 0.5 * upper[a];
+        for (int64_t i = a; i < sites->count * sites->dims; i += sites->dims)
+            near[i] = (float)(coords[i] - run->origin[a]);
+    }
+    sap_point_set_free(sites->set);
+    free(sites->owned);
+    sites->coords = sites->owned = near;
+    sites->set = NULL;
+    sites->real_bits = 32;
+    return SAP_EXIT_OK;
 }
 
 static sap_cli_exit read_sites(sap_cli* cli, voronoi_run* run) {
     const sap_cli_options* o = cli->options;
     double start = sap_cli_seconds();
-    sap_cli_exit result = sap_cli_points_read(cli, o->operands[0], 32, &run->sites);
+    sap_cli_exit result = sap_cli_points_read(cli, o->operands[0], 0, &run->sites);
     if (result != SAP_EXIT_OK) return result;
     run->read_seconds = sap_cli_seconds() - start;
     if (run->sites.dims != 2 && run->sites.dims != 3)
         return sap_cli_usage(cli, "%s has %d columns; sites have two or three", o->operands[0], (int)run->sites.dims);
     if (sap_cli_given(o, "slice") && run->sites.dims == 2)
         return sap_cli_usage(cli, "--slice is for sites with three coordinates");
+    result = sap_cli_points_drop(cli, o->operands[0], &run->sites);
+    if (result == SAP_EXIT_OK) result = make_floats(cli, run);
+    if (result != SAP_EXIT_OK) return result;
     // Shaders scan leaves a texel at a time: there small ones are faster. --style depth shows one tree on all devices.
     sap_tree_options options = {.leaf_size = o->tree.leaf_size};
     bool small = cli->info.processor == SAP_GL || o->style == SAP_STYLE_DEPTH;
@@ -53,22 +85,32 @@ static sap_cli_exit read_sites(sap_cli* cli, voronoi_run* run) {
     return SAP_EXIT_OK;
 }
 
-// A view of all sites with a margin, x to the right and y up, pixels square.
-static void place_view(const sap_cli_options* o, voronoi_run* run) {
+// All sites with a margin, in square pixels; gives the middle of the sites.
+static void fit_extent(const sap_cli_options* o, voronoi_run* run, double middle[3]) {
     const sap_tree_info* info = &run->info;
-    double middle[3] = {0.5, 0.5, 0}, size[2] = {1, 1};
+    double size[2] = {1, 1};
     for (int a = 0; a < info->dims && info->count; a++) {
         middle[a] = 0.5 * (info->lower[a] + info->upper[a]);
         if (a < 2) size[a] = info->upper[a] - info->lower[a];
     }
     double step = fmax(size[0] / o->size[0], size[1] / o->size[1]) * 1.04;
     if (!(step > 0)) step = 1.0 / o->size[0];
+    for (int i = 0; i < 4; i++)
+        run->extent[i] = run->origin[i % 2] + middle[i % 2] + (i < 2 ? -0.5 : 0.5) * step * o->size[i % 2];
+}
+
+// x to the right and y up.
+static void place_view(const sap_cli_options* o, voronoi_run* run) {
+    double middle[3] = {0.5, 0.5, 0};
+    fit_extent(o, run, middle);
+    if (sap_cli_given(o, "extent")) memcpy(run->extent, o->extent, sizeof run->extent);
+    const double* extent = run->extent;
     run->grid = (sap_grid){.width = o->size[0], .height = o->size[1]};
-    run->grid.origin[0] = middle[0] - 0.5 * step * o->size[0];
-    run->grid.origin[1] = middle[1] + 0.5 * step * o->size[1];
-    run->grid.origin[2] = sap_cli_given(o, "slice") ? o->slice : middle[2];
-    run->grid.right[0] = step;
-    run->grid.down[1] = -step;
+    run->grid.origin[0] = extent[0] - run->origin[0];
+    run->grid.origin[1] = extent[3] - run->origin[1];
+    run->grid.origin[2] = sap_cli_given(o, "slice") ? o->slice - run->origin[2] : middle[2];
+    run->grid.right[0] = (extent[2] - extent[0]) / o->size[0];
+    run->grid.down[1] = (extent[1] - extent[3]) / o->size[1];
 }
 
 static sap_cli_exit search(sap_cli* cli, voronoi_run* run) {
@@ -81,6 +123,16 @@ static sap_cli_exit search(sap_cli* cli, voronoi_run* run) {
     sap_status status = sap_nearest_grid(run->tree, run->grid, &(sap_search){.k = 1}, run->ids, run->distance2);
     run->search_seconds = sap_cli_stage_end(cli);
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+}
+
+// Says that pixels are white because they are so far from all sites that no float holds the distance.
+static void look_for_far_pixels(sap_cli* cli, const voronoi_run* run) {
+    int64_t far = 0;
+    for (int64_t i = 0; i < pixel_count(run); i++) far += run->ids[i] < 0;
+    if (far && run->info.count)
+        sap_cli_note(cli,
+                     "%lld of %lld pixels are too far from all sites for floats, and white; take a smaller --extent",
+                     (long long)far, (long long)pixel_count(run));
 }
 
 // The leaves that the walk without a stack looks at from each pixel, asked one by one on a CPU.
@@ -145,7 +197,7 @@ static double largest_distance(const voronoi_run* run) {
 }
 
 static void paint(const sap_cli_options* o, voronoi_run* run) {
-    double largest = largest_distance(run), pixel_size = run->grid.right[0];
+    double largest = largest_distance(run), pixel_size = fmax(run->grid.right[0], -run->grid.down[1]);
     int32_t most = 1;
     for (int64_t i = 0; run->leaves && i < pixel_count(run); i++) most = run->leaves[i] > most ? run->leaves[i] : most;
     for (int64_t i = 0; i < pixel_count(run); i++) {
@@ -189,6 +241,10 @@ static void report(sap_cli* cli, const voronoi_run* run) {
     sap_json_int(&json, "sites", run->info.count);
     sap_json_int(&json, "width", run->grid.width);
     sap_json_int(&json, "height", run->grid.height);
+    sap_json_open(&json, "extent", '[');
+    for (int i = 0; i < 4; i++) sap_json_real(&json, NULL, run->extent[i], 64);
+    sap_json_close(&json, ']');
+    if (run->info.dims == 3) sap_json_real(&json, "slice", run->origin[2] + run->grid.origin[2], 64);
     sap_json_effort(&json, cli, run->read_seconds, run->build_seconds, "search", run->search_seconds);
     sap_json_close(&json, '}');
 }
@@ -209,12 +265,15 @@ sap_cli_exit sap_cli_voronoi(sap_cli* cli) {
     if (result == SAP_EXIT_OK) result = read_sites(cli, &run);
     if (result == SAP_EXIT_OK) place_view(o, &run);
     if (result == SAP_EXIT_OK) result = search(cli, &run);
+    if (result == SAP_EXIT_OK) look_for_far_pixels(cli, &run);
     if (result == SAP_EXIT_OK && o->style == SAP_STYLE_DEPTH) result = count_leaves(cli, &run);
     if (result == SAP_EXIT_OK) {
+        sap_cli_renumber(&run.sites, run.ids, pixel_count(&run));
         paint(o, &run);
         result = sap_cli_picture_write(cli, o->output, run.pixels, run.grid.width, run.grid.height);
     }
     if (result == SAP_EXIT_OK) result = write_arrays(cli, &run);
+    result = sap_cli_together_end(cli, result);
     if (result == SAP_EXIT_OK && o->json) report(cli, &run);
     if (result == SAP_EXIT_OK && strcmp(o->output, "-"))
         sap_cli_note(cli, "%lld sites, %d x %d pixels: %s, searched in %.3g s", (long long)run.info.count,

@@ -9,8 +9,10 @@
 #include <string.h>
 
 typedef struct facts {
-    int32_t real_bits, dims, split, axis, leaf_size, drop_duplicates, depth, capacity;
-    int64_t count, source_count, nodes, leaves, slots;
+    int32_t real_bits, dims, split, axis, leaf_size, drops, depth, capacity;
+    int64_t count;
+    int32_t source_count, not_finite;
+    int64_t nodes, leaves, slots;
 } facts;
 
 // Saved bytes of a tree that claims this of itself.
@@ -19,9 +21,11 @@ static unsigned char* save_claims(const facts* f, const uint8_t* arrays, size_t 
     tree.options = (sap_tree_options){.split = (sap_split)f->split,
                                       .axis = (sap_axis)f->axis,
                                       .leaf_size = f->leaf_size,
-                                      .drop_duplicates = f->drop_duplicates & 1};
+                                      .drop_duplicates = f->drops & 1,
+                                      .drop_nonfinite = f->drops & 2};
     tree.shape = (sap_tree_shape){.count = f->count,
                                   .source_count = f->source_count,
+                                  .not_finite = f->not_finite,
                                   .nodes = f->nodes,
                                   .leaves = f->leaves,
                                   .slots = f->slots,
@@ -73,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                ? copy(data, size, &saved_size)
                                : save_claims(&claimed, data + sizeof claimed, size - sizeof claimed, &saved_size);
     sap_tree* tree = NULL;
-    sap_status status = sap_tree_load_memory(fuzz_device(), saved, saved_size, &tree);
+    sap_status status = sap_tree_load_memory(fuzz_device(), saved, saved_size, NULL, &tree);
     if ((status == SAP_OK) != (tree != NULL)) abort();
     if (tree) search(tree);
     sap_tree_free(tree);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const sap_saved_form form = {"SAPMESH\n", 1, 120, "a saved tree over triangles"};
+static const sap_saved_form form = {"SAPMESH\n", 1, 120, "a saved tree over triangles", 0};
 
 static unsigned char* save(const uint8_t* data, size_t size, int64_t* saved_size) {
     const bool whole = size >= 3 && !memcmp(data, "SAP", 3);
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     int64_t saved_size;
     unsigned char* saved = save(data, size, &saved_size);
     sap_mesh_tree* tree = NULL;
-    sap_status status = sap_mesh_tree_load_memory(fuzz_device(), saved, saved_size, &tree);
+    sap_status status = sap_mesh_tree_load_memory(fuzz_device(), saved, saved_size, NULL, &tree);
     if ((status == SAP_OK) != (tree != NULL)) abort();
     if (tree) search(tree);
     sap_mesh_tree_free(tree);

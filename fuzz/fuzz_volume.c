@@ -6,6 +6,7 @@ static void read_volume(const uint8_t* data, size_t size, const sap_volume_read_
     sap_device* device = fuzz_device();
     sap_volume_file* file = NULL;
     fuzz_largest_block = 16 * size + 256;
+    fuzz_expect_packed(data, size);
     sap_status status = sap_volume_parse(device, data, size, options, &file);
     if ((status == SAP_OK) != (file != NULL)) abort();
     if (!file) return;
@@ -23,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     read_volume(data, size, NULL);
     if (size < TOLD) return 0;
     sap_volume_read_options options = {.type = (sap_voxel)(data[3] % 4), .big_endian = data[4] & 1, .skip = data[5]};
+    options.order = data[4] & 4 ? SAP_ORDER_XYZ : SAP_ORDER_ZYX;
     for (int i = 0; i < 3; i++) options.size[i] = data[4] & 2 ? INT64_MAX >> data[i] % 63 : data[i];
     read_volume(data + TOLD, size - TOLD, &options);
     return 0;

@@ -1,7 +1,10 @@
 # What is used where it is found. Each is looked for quietly; sapwood_report() says what was found.
 
-if(SAPWOOD_OPENMP)
-  find_package(OpenMP QUIET COMPONENTS C)
+set(SAPWOOD_HAVE_THREADS OFF)
+if(SAPWOOD_THREADS AND UNIX AND NOT EMSCRIPTEN) # the web's module for several threads has a team of its own
+  set(THREADS_PREFER_PTHREAD_FLAG ON)
+  find_package(Threads QUIET)
+  set(SAPWOOD_HAVE_THREADS ${Threads_FOUND})
 endif()
 # The runtime is C++; without a C++ compiler there is no CUDA device.
 set(SAPWOOD_HAVE_CUDA OFF)
@@ -30,6 +33,13 @@ if(SAPWOOD_CUDA AND NOT EMSCRIPTEN AND NOT SAPWOOD_SANITIZE AND NOT SAPWOOD_COVE
 endif()
 if(NOT EMSCRIPTEN) # this machine's libraries are not those of a browser
   find_package(PNG QUIET)
+  if(SAPWOOD_ZLIB)
+    find_package(ZLIB QUIET)
+  endif()
+endif()
+set(SAPWOOD_HAVE_ZLIB OFF)
+if(SAPWOOD_ZLIB AND ZLIB_FOUND) # libpng's package looks for zlib, too
+  set(SAPWOOD_HAVE_ZLIB ON)
 endif()
 # Headers are all that OpenGL ES takes: the libraries are loaded when a device is opened.
 set(SAPWOOD_HAVE_GL OFF)
@@ -53,8 +63,9 @@ endfunction()
 function(sapwood_report)
   message(STATUS "Sapwood ${PROJECT_VERSION}, ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, "
     "${CMAKE_BUILD_TYPE}, vectors: ${sapwood_simd_sets}")
-  sapwood_report_line("${OpenMP_C_FOUND}" OpenMP "threads; without it every call runs on one")
+  sapwood_report_line("${SAPWOOD_HAVE_THREADS}" "POSIX threads" "without them every call runs on one")
   sapwood_report_line("${SAPWOOD_HAVE_CUDA}" CUDA "NVIDIA GPUs; code for ${CMAKE_CUDA_ARCHITECTURES}")
   sapwood_report_line("${PNG_FOUND}" libpng "the command line draws PNG; without it only PPM")
+  sapwood_report_line("${SAPWOOD_HAVE_ZLIB}" zlib "files that gzip has packed, and packed arrays of NPZ")
   sapwood_report_line("${SAPWOOD_HAVE_GL}" "EGL and OpenGL ES" "searches and compaction in shaders; loaded at run time")
 endfunction()

@@ -34,6 +34,9 @@ function(sapwood_web_modules name folder suffix sources)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/web/page ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(${target} PRIVATE sapwood_flags ${library} m)
     target_link_options(${target} PRIVATE ${sapwood_web_memory} ${ARGN})
+    if(vectors AND suffix STREQUAL ".wasm")
+      target_link_options(${target} PRIVATE -Oz) # the longest of the package's modules, and few browsers take it
+    endif()
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}${vectors} SUFFIX ${suffix}
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     add_dependencies(web_modules ${target})
@@ -62,10 +65,10 @@ sapwood_web_modules(points package .wasm "${sapwood_points_sources};$<TARGET_OBJ
 
 # The package's module for several threads. Its objects are compiled for shared memory; Emscripten's library is the one
 # for a single thread, whose heap gets a lock (web/threads/heap.c) and of which nothing else keeps a state that threads
-# share: --no-check-features lets both be linked. No file and no GL device is reached from there.
-set(sapwood_threads_flags -pthread -fopenmp -msimd128)
+# share: --no-check-features lets both be linked. No file and no GL device is reached from there. Its team is of workers.
+set(sapwood_threads_flags -pthread -DSAP_HAVE_THREADS -msimd128)
 set(sapwood_threads_sources ${sapwood_sources})
-list(FILTER sapwood_threads_sources EXCLUDE REGEX "/src/files/|/shaders/|/(gl|gl_[^/]*|[^/]*_gl)\\.c$")
+list(FILTER sapwood_threads_sources EXCLUDE REGEX "/src/files/|/shaders/|/base/team_posix\\.c$|/(gl|gl_[^/]*|[^/]*_gl)\\.c$")
 foreach(part IN ITEMS library 32 64)
   set(sapwood_threads_part ${sapwood_threads_sources})
   if(NOT part STREQUAL library)
@@ -75,7 +78,6 @@ foreach(part IN ITEMS library 32 64)
   target_link_libraries(sapwood_threads_${part} PRIVATE sapwood_inside)
   target_compile_options(sapwood_threads_${part} PRIVATE -USAP_HAVE_GL ${sapwood_threads_flags}
     "SHELL:-include ${PROJECT_SOURCE_DIR}/web/threads/heap.h")
-  target_include_directories(sapwood_threads_${part} PRIVATE ${PROJECT_SOURCE_DIR}/web/threads)
 endforeach()
 target_compile_definitions(sapwood_threads_library PRIVATE SAP_FEW_INSTANCES)
 target_compile_options(sapwood_threads_library PRIVATE -Os)

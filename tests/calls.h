@@ -55,6 +55,36 @@ static inline sap_status radius_into(const sap_tree* tree, const cloud* queries,
                : sap_radius_into(tree, cloud_f32(queries), radius, capacity, offsets, ids, distance2);
 }
 
+static inline sap_status box_count(const sap_tree* tree, const cloud* lower, const cloud* upper, int64_t* counts) {
+    return lower->real_bits == 64 ? sap_box_count_f64(tree, cloud_f64(lower), cloud_f64(upper), counts)
+                                  : sap_box_count(tree, cloud_f32(lower), cloud_f32(upper), counts);
+}
+
+static inline sap_status box_search(const sap_tree* tree, const cloud* lower, const cloud* upper,
+                                    sap_neighbors** found) {
+    return lower->real_bits == 64 ? sap_box_search_f64(tree, cloud_f64(lower), cloud_f64(upper), found)
+                                  : sap_box_search(tree, cloud_f32(lower), cloud_f32(upper), found);
+}
+
+static inline sap_status box_search_into(const sap_tree* tree, const cloud* lower, const cloud* upper, int64_t capacity,
+                                         int64_t* offsets, int32_t* ids) {
+    return lower->real_bits == 64
+               ? sap_box_search_into_f64(tree, cloud_f64(lower), cloud_f64(upper), capacity, offsets, ids)
+               : sap_box_search_into(tree, cloud_f32(lower), cloud_f32(upper), capacity, offsets, ids);
+}
+
+static inline sap_status radius_search(const sap_tree* tree, const cloud* queries, const sap_search* search,
+                                       sap_neighbors** found) {
+    return queries->real_bits == 64 ? sap_radius_search_f64(tree, cloud_f64(queries), search, found)
+                                    : sap_radius_search(tree, cloud_f32(queries), search, found);
+}
+
+static inline sap_status radius_search_count(const sap_tree* tree, const cloud* queries, const sap_search* search,
+                                             int64_t* counts) {
+    return queries->real_bits == 64 ? sap_radius_search_count_f64(tree, cloud_f64(queries), search, counts)
+                                    : sap_radius_search_count(tree, cloud_f32(queries), search, counts);
+}
+
 // A part of a cloud, in the same memory.
 static inline cloud cloud_part(const cloud* whole, int64_t first, int64_t count) {
     cloud part = *whole;
@@ -81,7 +111,7 @@ static inline bool is_gpu(const sap_device* device) {
     return sap_device_describe(device, &info) == SAP_OK && info.processor == SAP_CUDA;
 }
 
-// threads 0: one, two and three threads in turn. Idle OpenMP threads spin, so small cases are better off with one.
+// threads 0: one, two and three threads in turn.
 static inline devices devices_open(int32_t threads) {
     devices all = {{NULL, NULL, NULL, NULL}, 0};
     for (int i = 0; i < CPUS; i++) {

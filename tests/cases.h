@@ -4,6 +4,7 @@
 
 #include "calls.h"
 #include "oracle.h"
+#include "test.h"
 #include <math.h>
 
 static const int64_t case_sizes[] = {0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 1000, 4097};
@@ -24,21 +25,14 @@ typedef struct search_case {
 
 // Sanitizers make everything several times slower, and a GPU that the CPU plays is slower still: there one case of
 // CASE_PART is tried, and of what large clouds are used for, one of CASE_STEP. So it is where CASES_FEWER is defined.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CASES_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define CASES_SANITIZED 1
-#endif
-#endif
-#if defined(SAP_EMULATED) && defined(CASES_SANITIZED)
+#if defined(SAP_EMULATED) && TEST_SANITIZED
 enum { CASE_STEP = 47, CASE_PART = 211 };
 #elif defined(SAP_EMULATED)
 enum { CASE_STEP = 23, CASE_PART = 47 };
-#elif defined(CASES_SANITIZED) || defined(CASES_FEWER)
+#elif TEST_SANITIZED || defined(CASES_FEWER)
 enum { CASE_STEP = 5, CASE_PART = 11 };
 #else
-enum { CASE_STEP = 1, CASE_PART = 1 };
+enum { CASE_STEP = 1, CASE_PART = 5 };
 #endif
 
 enum { CASE_COUNT = FAMILY_COUNT * CASE_SIZES * CASE_DIMS * 4 };

@@ -90,7 +90,25 @@ static inline sample pcd_sample(const char* name) {
     return s;
 }
 
-enum { SAMPLES = 11 };
+// The same points with LZF: plain bytes, and a reference into itself of both lengths for the field of 9 zeros each.
+static inline sample pcd_compressed_sample(const char* name) {
+    sample s = text_sample(name, SAP_FORMAT_PCD,
+                           "VERSION .7\nFIELDS z x _ y\nSIZE 4 4 1 4\nTYPE F F U F\nCOUNT 1 1 9 1\n"
+                           "WIDTH 2\nHEIGHT 1\nPOINTS 2\nDATA binary_compressed\n");
+    put_int(&s, 17 + 2 + 3 + 2 + 9, 4, false);
+    put_int(&s, 42, 4, false);
+    put_int(&s, 15, 1, false);
+    for (int i = 0; i < 4; i++) put_float(&s, (float[]){3.5f, 6, 1, 4}[i], false);
+    put_int(&s, 0, 2, false);      // one zero
+    put_int(&s, 0xe0, 1, false);   // a long reference, one byte back
+    put_int(&s, 1, 2, false);      // 7 + 1 + 2 = 10 bytes
+    put_int(&s, 5 << 5, 2, false); // a short one of 7
+    put_int(&s, 7, 1, false);
+    for (int i = 0; i < 2; i++) put_float(&s, (float[]){-2, 5}[i], false);
+    return s;
+}
+
+enum { SAMPLES = 14 };
 
 // One sample of each kind of file; all hold the points (1, -2, 3.5) and (4, 5, 6).
 static inline sample sample_number(int number) {
@@ -124,6 +142,9 @@ static inline sample sample_number(int number) {
             put_int(&s, (uint64_t[]){0x3c00, 0xc000, 0x4300, 0x4400, 0x4500, 0x4600}[i], 2, false);
         return s;
     case 9: return pcd_sample("pcd binary");
+    case 10: return pcd_compressed_sample("pcd compressed");
+    case 11: return text_sample("points with their number", SAP_FORMAT_XYZ, "2\r\n1 -2 3.5\r\n4 5 6\r\n\x1a");
+    case 12: return text_sample("csv with tabs", SAP_FORMAT_CSV, "z\tname\tx\ty\n3.5\t\t1\t-2\n6\tb c\t4\t5\n");
     default:
         return text_sample("pcd ascii", SAP_FORMAT_PCD,
                            "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nWIDTH 2\nHEIGHT 1\nDATA ascii\n"

@@ -106,7 +106,7 @@ static inline sample stl_sample(const char* name, const char* header) {
     return s;
 }
 
-enum { MESH_SAMPLES = 8 };
+enum { MESH_SAMPLES = 10 };
 
 // One sample of each kind of file: a square of two triangles, (0, 1, 2) and (0, 2, 3), at a height of 0.5.
 static inline sample mesh_sample_number(int number) {
@@ -124,6 +124,13 @@ static inline sample mesh_sample_number(int number) {
                            "ply\nformat ascii 1.0\n" SQUARE_PLY_ELEMENTS "0 0 .5\n1 0 .5\n1 1 .5\n0 1 .5\n4 0 1 2 3\n");
     case 3: return ply_mesh_sample("ply little endian", false);
     case 4: return ply_mesh_sample("ply big endian", true);
+    case 8:
+        return text_sample("off", SAP_FORMAT_OFF,
+                           "# by hand\nOFF # text\n4 1 0\n0 0 .5\n\n1 0 .5 9\n1 1 .5\n0 1 .5 # last\n4 0 1 2 3\n");
+    case 9:
+        return text_sample("off with colours and more", SAP_FORMAT_OFF,
+                           "STCN4OFF4 3\r\n0 0 .5 1 0 0 1 0 0 255 255 0 0\r\n1 0 .5 1 0 0 1 0.5 1.0 0.0 1 0 0\r\n"
+                           "1 1 .5 1 0 0 1 0 0 255\r\n0 1 .5 1 0 0 1 0 0 255\r\n3 0 1 2 9 9 9\r\n2 0 1\r\n3 0 2 3\n");
     case 5: return stl_sample("stl binary", "made by hand");
     case 6: return stl_sample("stl binary that begins like text", "solid square");
     default:

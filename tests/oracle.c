@@ -45,6 +45,55 @@ double oracle_distance2(const cloud* queries, int64_t query, const cloud* points
     return distance2_f32((const float*)queries->coords + q, (const float*)points->coords + p, points->dims);
 }
 
+// A length to a power: by itself, and by those of its roots whose binary digits the fraction has.
+#define RAISED(name, real, root_of)                                                                                    \
+    static real name(real first, real length, double p) {                                                              \
+        real term = first;                                                                                             \
+        const int whole = isinf(p) ? 1 : (int)p;                                                                       \
+        double fraction = isinf(p) ? 0 : p - whole;                                                                    \
+        for (int i = 1; i < whole; i++) term = term * length;                                                          \
+        while (fraction > 0) {                                                                                         \
+            fraction *= 2;                                                                                             \
+            length = root_of(length);                                                                                  \
+            if (fraction >= 1) term = term * length;                                                                   \
+            fraction -= fraction >= 1;                                                                                 \
+        }                                                                                                              \
+        return term;                                                                                                   \
+    }
+RAISED(raised_f32, float, sqrtf)
+RAISED(raised_f64, double, sqrt)
+
+double oracle_distance(const oracle_metric* metric, const cloud* queries, int64_t query, const cloud* points,
+                       int64_t point) {
+    double total = 0;
+    for (int32_t a = 0; a < points->dims; a++) {
+        if (!isfinite(cloud_get(queries, query, a))) return NAN; // whatever its weight
+        const double q = cloud_get(queries, query, a), x = cloud_get(points, point, a);
+        const double weight = metric->weights ? metric->weights[a] : 1;
+        const double period = metric->period ? metric->period[a] : 0;
+        double term;
+        if (points->real_bits == 64) {
+            const double direct = fabs(q - x), length = period > 0 ? fmin(direct, period - direct) : direct;
+            term = raised_f64(weight * length, length, metric->p);
+        } else {
+            const float direct = fabsf((float)q - (float)x);
+            const float length = period > 0 ? fminf(direct, (float)period - direct) : direct;
+            term = (double)raised_f32((float)weight * length, length, metric->p);
+        }
+        if (isinf(metric->p))
+            total = term > total ? term : total;
+        else
+            total = points->real_bits == 64 ? total + term : (double)((float)total + (float)term);
+    }
+    return total;
+}
+
+double oracle_limit(const oracle_metric* metric, double radius, int32_t real_bits) {
+    if (metric->p == 2) return oracle_limit2(radius, real_bits);
+    const double limit = raised_f64(radius, radius, metric->p);
+    return real_bits == 64 ? limit : (double)(float)limit;
+}
+
 static bool same_point(const cloud* points, int64_t a, int64_t b) {
     for (int32_t axis = 0; axis < points->dims; axis++) {
         if (cloud_get(points, a, axis) != cloud_get(points, b, axis)) return false;
@@ -79,8 +128,11 @@ static int64_t collect(const cloud* points, const cloud* queries, int64_t query,
     for (int64_t i = 0; i < points->count; i++) {
         if (rules->dropped && rules->dropped[i]) continue;
         if (rules->self && i == query && !rules->with_self) continue;
+        if (rules->without && rules->without[query] == i) continue;
         if (rules->greater_only && i <= query) continue;
-        double distance2 = oracle_distance2(queries, query, points, i);
+        if (rules->keep && !rules->keep[i]) continue;
+        double distance2 = rules->metric ? oracle_distance(rules->metric, queries, query, points, i)
+                                         : oracle_distance2(queries, query, points, i);
         if (isfinite(distance2) && distance2 <= rules->limit2) all[found++] = (candidate){distance2, (int32_t)i};
     }
     return found;
@@ -136,4 +188,19 @@ int64_t oracle_radius(const cloud* points, const cloud* queries, int64_t query, 
     }
     free(all);
     return found;
+}
+
+int64_t oracle_box_search(const cloud* points, const cloud* lower, int64_t low, const cloud* upper, int64_t high,
+                          const uint8_t* dropped, int32_t* ids) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < points->count; i++) {
+        bool is_inside = !dropped || !dropped[i];
+        for (int32_t a = 0; a < points->dims && is_inside; a++) {
+            const double at = cloud_get(points, i, a);
+            is_inside = cloud_get(lower, low, a) <= at && at <= cloud_get(upper, high, a);
+        }
+        if (is_inside && ids) ids[count] = (int32_t)i;
+        count += is_inside;
+    }
+    return count;
 }

@@ -126,7 +126,7 @@ check_device() {
         {
             text = $0
             sub(/\/\/.*/, "", text)
-            if (text ~ /^[ \t]*const struct sap_[a-z_]+_(ops|kernels)\* [a-z_]+;[ \t]*$/) next
+            if (text ~ /^[ \t]*const struct sap_[a-z_]+_(ops|kernels)\* [a-z_]+(\[[0-9]+\])?;[ \t]*$/) next
             while (match(text, /sap_[a-z0-9_]+/)) {
                 name = substr(text, RSTART, RLENGTH)
                 text = substr(text, RSTART + RLENGTH)

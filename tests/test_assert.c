@@ -5,6 +5,7 @@
 #if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #include "base/assert.h"
 #include "device/device.h"
+#include "sapwood/sets.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -62,6 +63,39 @@ static void give_twice(void) {
     again = block;
     sap_scratch_give(device, &block);
     sap_scratch_give(device, &again);
+}
+
+// A set is looked at while a call changes it: what the allocator does here, another thread might.
+static sap_set* changing;
+
+static void* allocate(void* user, size_t bytes, size_t alignment) {
+    sap_set_info info;
+    (void)user;
+    if (changing) sap_set_describe(changing, &info);
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void release(void* user, void* memory, size_t bytes) {
+    (void)user, (void)bytes;
+    free(memory);
+}
+
+static void look_while_it_changes(void) {
+    static float points[3 * 1000];
+    const sap_device_options options = {.processor = SAP_CPU, .allocator = {allocate, release, NULL}};
+    sap_device* device = NULL;
+    sap_set* set = NULL;
+    if (sap_device_open(&options, &device) != SAP_OK || sap_set_create(device, 3, NULL, &set) != SAP_OK) _exit(1);
+    changing = set;
+    sap_set_insert(set, (sap_points){points, 1000, 3, 0}, NULL, NULL);
+}
+
+TEST(a_set_that_changes_is_not_shared) {
+    if (!ASSERTS) SKIP("assertions are off in this build");
+    char text[2000];
+    const int status = run_broken(look_while_it_changes, text, sizeof text);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    CHECK(strstr(text, "set.c") && strstr(text, "before >= 0"));
 }
 
 TEST(a_broken_invariant_ends_the_program) {

@@ -121,7 +121,7 @@ TEST(saved_trees_in_memory) {
     unsigned char *bytes = aligned_alloc(64, room), *again = aligned_alloc(64, room);
     CHECK_STATUS(sap_tree_save_memory(tree, bytes, size), SAP_OK);
     memcpy(again, bytes, (size_t)size);
-    CHECK_STATUS(sap_tree_load_memory(s.gpu, again, size, &loaded), SAP_OK);
+    CHECK_STATUS(sap_tree_load_memory(s.gpu, again, size, NULL, &loaded), SAP_OK);
     memset(again, 0xa5, (size_t)size);
     if (CHECK(loaded)) {
         CHECK(trees_equal(tree, loaded));

@@ -53,6 +53,67 @@ TEST(rows_lie_where_their_queries_lay) {
     close_scene(&s);
 }
 
+// What a search is told may lie on either side, as queries and answers may; rows and counts are those of the CPU.
+TEST(what_a_search_is_told_on_either_side) {
+    static const double weights[3] = {1, 0.5, 2};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    cloud points = cloud_of_family(FAMILY_CLUSTERED, POINTS, 3, 32, 0, 1);
+    cloud queries = case_queries(&points, QUERIES, 3), asked = cloud_on_gpu(&queries);
+    double radii[QUERIES];
+    int32_t ks[QUERIES], ids[QUERIES * 4], expected[QUERIES * 4];
+    uint8_t keep[POINTS];
+    int64_t counts[QUERIES], expected_counts[QUERIES];
+    for (int i = 0; i < QUERIES; i++) {
+        radii[i] = i % 9 ? 0.02 * (i % 9) : -1;
+        ks[i] = i % 6;
+    }
+    for (int i = 0; i < POINTS; i++) keep[i] = i % 3 != 0;
+    double* radii_there = on_gpu(radii, sizeof radii);
+    int32_t *ks_there = on_gpu(ks, sizeof ks), *ids_there = on_gpu(NULL, sizeof ids);
+    uint8_t* keep_there = on_gpu(keep, sizeof keep);
+    int64_t* counts_there = on_gpu(NULL, sizeof counts);
+    for (int way = 0; way < 8; way++) {
+        const sap_tree_options options = {.split = (sap_split)(way & 1)};
+        sap_search told = {.k = 4, .metric = SAP_METRIC_L1, .radii = radii, .keep = keep, .weights = weights};
+        sap_tree *here = NULL, *there = NULL;
+        sap_neighbors *rows_here = NULL, *rows_there = NULL;
+        NOTE("way %d", way);
+        CHECK_STATUS(build(s.cpu, &points, &options, &here), SAP_OK);
+        CHECK_STATUS(build(s.gpu, &points, &options, &there), SAP_OK);
+        told.ks = ks;
+        CHECK_STATUS(nearest(here, &queries, &told, expected, NULL), SAP_OK);
+        told.ks = NULL;
+        told.k = way & 2 ? 3 : 0;
+        told.sorted = true;
+        CHECK_STATUS(radius_search(here, &queries, &told, &rows_here), SAP_OK);
+        CHECK_STATUS(radius_search_count(here, &queries, &told, expected_counts), SAP_OK);
+        if (way & 4) {
+            told.radii = radii_there;
+            told.keep = keep_there;
+        }
+        CHECK_STATUS(radius_search(there, &asked, &told, &rows_there), SAP_OK);
+        CHECK_STATUS(radius_search_count(there, &asked, &told, counts_there), SAP_OK);
+        cuda_tools_copy(counts, counts_there, sizeof counts);
+        CHECK(!memcmp(counts, expected_counts, sizeof counts));
+        if (CHECK(rows_here && rows_there)) expect_rows_there(rows_here, rows_there);
+        told.k = 4;
+        told.ks = way & 4 ? ks_there : ks;
+        CHECK_STATUS(nearest(there, &asked, &told, ids_there, NULL), SAP_OK);
+        cuda_tools_copy(ids, ids_there, sizeof ids);
+        CHECK(!memcmp(ids, expected, sizeof ids));
+        sap_neighbors_free(rows_here);
+        sap_neighbors_free(rows_there);
+        sap_tree_free(here);
+        sap_tree_free(there);
+    }
+    void* const all[] = {radii_there, ks_there, keep_there, ids_there, counts_there, asked.coords};
+    for (int i = 0; i < 6; i++) cuda_tools_release(all[i]);
+    cloud_free(&points);
+    cloud_free(&queries);
+    close_scene(&s);
+}
+
 // ---- Into the caller's memory
 
 enum { CAPACITY = 3000 };

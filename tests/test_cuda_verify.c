@@ -155,7 +155,7 @@ static void damage_trees(sap_split split) {
         const sap_tree_options options = {
             .split = split, .leaf_size = trees[i / 2].leaf_size, .axis = (sap_axis)(i / 2 % 2)};
         cloud points = cloud_of_family(trees[i / 2].kind, trees[i / 2].count, trees[i / 2].dims, i % 2 ? 64 : 32, 0, 1);
-        damage_tree(&s, &points, &options, CASE_STEP > 23 ? 40 : CASE_STEP > 5 ? 80 : 400);
+        damage_tree(&s, &points, &options, CASE_STEP > 23 ? 12 : CASE_STEP > 5 ? 80 : 400);
         cloud_free(&points);
     }
     close_scene(&s);

@@ -85,6 +85,206 @@ TEST(npy_types) {
     end(&r);
 }
 
+// Text becomes double if floats would move its points too far for what they are compared with.
+TEST(points_that_lie_close_together) {
+    static const struct {
+        const char* text;
+        double float_error, extent;
+        int32_t real_bits;
+    } cases[] = {{"481234.6 0\n481235.6 1\n", 0, 0, 32},
+                 {"481234.6 0\n481235.6 1\n", 0x1p-20, 0, 64},
+                 {"481234.6 0\n481235.6 1\n", 0x1p-20, 1e6, 32},
+                 {"481234.5 0\n481235.5 1\n", 0x1p-20, 0, 32}, // floats, just so
+                 {"0.1 0.2\n0.3 0.4\n", 0x1p-20, 0, 32},
+                 {"0.1 0.2\n0.3 0.4\n", 0x1p-20, 1e-3, 64},
+                 {"0.1 0.2\n", 0x1p-20, 0, 64}, // no movement is small beside a single place
+                 {"0.5 0.25\n", 0x1p-20, 0, 32},
+                 {"nan 481234.6\ninf 481235.6\n", 0x1p-20, 0, 64},
+                 {"a,b\n0.1,3\n0.1,3\n", 0x1p-20, 0, 64}};
+    reading r;
+    begin(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sap_point_set* set = NULL;
+        sap_points_read_options options = {.float_error = cases[i].float_error, .extent = cases[i].extent};
+        NOTE("%s of %g", cases[i].text, cases[i].extent);
+        r.w.log_calls = 0;
+        CHECK_STATUS(
+            sap_points_parse_with(r.device, cases[i].text, strlen(cases[i].text), SAP_FORMAT_AUTO, 0, &options, &set),
+            SAP_OK);
+        if (set) CHECK_EQUAL(set->real_bits, cases[i].real_bits);
+        CHECK_EQUAL(r.w.log_calls, *cases[i].text == 'a');
+        sap_point_set_free(set);
+    }
+    sap_status status = SAP_ERROR_MEMORY;
+    for (int64_t n = 1; status == SAP_ERROR_MEMORY && n < 9; n++) {
+        sap_point_set* set = NULL;
+        sap_points_read_options options = {.float_error = 0x1p-20};
+        NOTE("allocation %lld fails", (long long)n);
+        r.w.requests = 0;
+        r.w.fail_from = n;
+        status = sap_points_parse_with(r.device, "481234.6\n481235.6\n", 18, SAP_FORMAT_AUTO, 0, &options, &set);
+        CHECK(n == 3 ? status == SAP_OK && set : status == SAP_ERROR_MEMORY && !set);
+        sap_point_set_free(set);
+    }
+    r.w.fail_from = 0;
+    for (int i = 0; i < 4; i++) {
+        sap_point_set* set = NULL;
+        const double wrong[] = {-1, NAN, INFINITY};
+        sap_points_read_options options = {.float_error = i < 3 ? wrong[i] : 1, .extent = i < 3 ? 0 : -1};
+        CHECK_STATUS(sap_points_parse_with(r.device, "1 2", 3, SAP_FORMAT_AUTO, 0, &options, &set), SAP_ERROR_ARGUMENT);
+        CHECK_STATUS(sap_points_read_with(r.device, "/", SAP_FORMAT_AUTO, 0, &options, &set), SAP_ERROR_ARGUMENT);
+        CHECK(set == NULL);
+    }
+    end(&r);
+}
+
+// Reads with chosen columns; "" is success.
+static void expect_chosen(reading* r, sap_format format, const char* text, const char* columns, int32_t dims,
+                          const double* values, const char* sentence) {
+    sap_point_set* set = NULL;
+    sap_points_read_options options = {.columns = columns};
+    NOTE("%s of %s", columns, text);
+    r->w.sentence[0] = 0;
+    sap_status status = sap_points_parse_with(r->device, text, strlen(text), format, 0, &options, &set);
+    CHECK_STATUS(status, *sentence ? SAP_ERROR_ARGUMENT : SAP_OK);
+    if (*sentence && !CHECK(strstr(r->w.sentence, sentence) != NULL)) printf("  %s\n", r->w.sentence);
+    if (!set) return;
+    CHECK_EQUAL(set->dims, dims);
+    for (int64_t i = 0; i < set->count * set->dims && set->dims == dims; i++) CHECK(value_of(set, i) == values[i]);
+    sap_point_set_free(set);
+}
+
+TEST(chosen_columns) {
+#define PLACES "id,lat,lon\n7,1,2\n8,3,4\n"
+    reading r;
+    begin(&r);
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, "lon,lat", 2, (double[]){2, 1, 4, 3}, "");
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, " 3 , 2", 2, (double[]){2, 1, 4, 3}, "");
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, "lon,height", 0, NULL, "there is no column 'height'; the columns");
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, "lon,3", 0, NULL,
+                  "no column '3', or is chosen by its name and by its number");
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, "lon,id,lon", 0, NULL, "column 'lon' is chosen twice");
+    expect_chosen(&r, SAP_FORMAT_XYZ, "7 1 2\n", "1,01", 0, NULL, "column '01' is chosen twice");
+    expect_chosen(&r, SAP_FORMAT_CSV, "a,1,2\nb,3,4\n", "2,3", 2, (double[]){1, 2, 3, 4}, "");
+    expect_chosen(&r, SAP_FORMAT_CSV, "Frankfurt, Oder\t1\t2\nBonn\t3\t4\n", "2,3", 2, (double[]){1, 2, 3, 4}, "");
+    expect_chosen(&r, SAP_FORMAT_CSV, "a,\t1,\t2\t\nb,3,4\n", "2,3", 2, (double[]){1, 2, 3, 4}, "");
+    expect_chosen(&r, SAP_FORMAT_XYZ, "7 1 2\n8 3 4\n", "3,2", 2, (double[]){2, 1, 4, 3}, "");
+    expect_chosen(&r, SAP_FORMAT_XYZ, "7 1 2\n", "4", 0, NULL, "choose by numbers");
+    expect_chosen(&r, SAP_FORMAT_PLY,
+                  "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float nx\nproperty float q\n"
+                  "end_header\n1 2 3\n",
+                  "q,nx", 2, (double[]){3, 2}, "");
+    expect_chosen(&r, SAP_FORMAT_PLY, "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nend_header\n", "y", 0,
+                  NULL, "'y'");
+    expect_chosen(&r, SAP_FORMAT_PCD, "FIELDS a b c\nSIZE 4 4 4\nTYPE F F F\nPOINTS 1\nDATA ascii\n1 2 3\n", "c,1", 2,
+                  (double[]){3, 1}, "");
+    expect_chosen(&r, SAP_FORMAT_PCD, "FIELDS a\nSIZE 4\nTYPE F\nPOINTS 0\nDATA ascii\n", "b", 0, NULL,
+                  "the columns are a");
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, "", 0, NULL, "is empty");
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, "lon,", 0, NULL, "ends with a comma");
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, ",lon", 0, NULL, "',lon' has nothing where a column");
+    expect_chosen(&r, SAP_FORMAT_CSV, PLACES, "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", 0, NULL, "more than 16");
+    sample s = npy_sample("npy", 1, "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }");
+    for (int i = 0; i < 6; i++) put_int(&s, (uint64_t)i, 2, false);
+    sap_point_set* set = NULL;
+    sap_points_read_options options = {.columns = "3,1"};
+    CHECK_STATUS(sap_points_parse_with(r.device, s.bytes, s.size, SAP_FORMAT_NPY, 0, &options, &set), SAP_OK);
+    if (set) CHECK(set->dims == 2 && value_of(set, 0) == 4 && value_of(set, 1) == 0 && value_of(set, 3) == 1);
+    sap_point_set_free(set);
+    set = NULL;
+    options.columns = "x";
+    CHECK_STATUS(sap_points_parse_with(r.device, s.bytes, s.size, SAP_FORMAT_NPY, 0, &options, &set),
+                 SAP_ERROR_ARGUMENT);
+    options.reserved[1] = 1;
+    CHECK_STATUS(sap_points_parse_with(r.device, s.bytes, s.size, SAP_FORMAT_NPY, 0, &options, &set),
+                 SAP_ERROR_ARGUMENT);
+    end(&r);
+}
+
+TEST(npy_fields) {
+    reading r;
+    begin(&r);
+    sample s = npy_sample("fields", 1,
+                          "{'descr': [('id', '|S3'), ('Y', '>i2'), ('x', '<f4')], 'fortran_order': False, "
+                          "'shape': (2,), }");
+    for (int i = 0; i < 2; i++) {
+        put_int(&s, 0, 3, false);
+        put_int(&s, i ? 4 : 2, 2, true);
+        put_float(&s, i ? 3 : 1, false);
+    }
+    expect(&r, &s, SAP_FORMAT_NPY, 2, 2, 32, (double[]){1, 2, 3, 4});
+    for (size_t size = 0; size < s.size; size++) {
+        sap_point_set* set = NULL;
+        CHECK_STATUS(parse(&r, s.bytes, size, SAP_FORMAT_NPY, &set), SAP_ERROR_FORMAT);
+    }
+    s = npy_sample("hits", 1, "{'descr': [('t', '<f4'), ('u', '<f4')], 'fortran_order': False, 'shape': (1,), }");
+    put_float(&s, 7, false);
+    put_float(&s, 8, false);
+    sap_point_set* set = NULL;
+    CHECK_STATUS(parse(&r, s.bytes, s.size, SAP_FORMAT_NPY, &set), SAP_ERROR_UNSUPPORTED);
+    CHECK(strstr(r.w.sentence, "the fields t, u, but none is 'x'") != NULL);
+    sap_points_read_options options = {.columns = "u,1"};
+    CHECK_STATUS(sap_points_parse_with(r.device, s.bytes, s.size, SAP_FORMAT_NPY, 0, &options, &set), SAP_OK);
+    if (set) CHECK(value_of(set, 0) == 8 && value_of(set, 1) == 7);
+    sap_point_set_free(set);
+    end(&r);
+}
+
+TEST(columns_that_names_do_not_tell) {
+    reading r;
+    begin(&r);
+    sap_point_set* set = NULL;
+    CHECK_STATUS(parse(&r, PLACES, strlen(PLACES), SAP_FORMAT_CSV, &set), SAP_OK);
+    CHECK(strstr(r.w.sentence, "all 3 (id,lat,lon) are taken as coordinates") != NULL);
+    if (set) CHECK_EQUAL(set->dims, 3);
+    sap_point_set_free(set);
+    static const char empty[] = "id,y,x,name\n1,2,,a\n2,3,4,\n";
+    set = NULL;
+    CHECK_STATUS(parse(&r, empty, strlen(empty), SAP_FORMAT_CSV, &set), SAP_OK);
+    CHECK_EQUAL(r.w.log_calls, 0);
+    if (set && CHECK_EQUAL(set->count, 2))
+        CHECK(isnan(value_of(set, 0)) && value_of(set, 1) == 2 && value_of(set, 2) == 4);
+    sap_point_set_free(set);
+    static const char missing[] = "x,y\nNA,1\nnull,n/a\n\"NULL\",2\n";
+    set = NULL;
+    CHECK_STATUS(parse(&r, missing, strlen(missing), SAP_FORMAT_CSV, &set), SAP_OK);
+    if (set && CHECK_EQUAL(set->count, 3))
+        for (int i = 0; i < 6; i++) CHECK(i % 2 && i != 3 ? !isnan(value_of(set, i)) : isnan(value_of(set, i)));
+    sap_point_set_free(set);
+    end(&r);
+}
+
+// Characters within quotes separate nothing.
+TEST(separators_in_quotes) {
+    reading r;
+    begin(&r);
+    expect_chosen(&r, SAP_FORMAT_CSV, "id,\"size; in m\",x\n7,1,2\n", "size; in m,3", 2, (double[]){1, 2}, "");
+    expect_chosen(&r, SAP_FORMAT_CSV, "\"a\tb\",\"c\"\"\td\",x\n7,1,2\n", "2,x", 2, (double[]){1, 2}, "");
+    expect_chosen(&r, SAP_FORMAT_CSV, "\"a;b\"\t\"c,d\"\tx\n7\t1\t2\n", "2,x", 2, (double[]){1, 2}, "");
+    expect_chosen(&r, SAP_FORMAT_CSV, "\"a,b\";\"c\td\";x\n7;1;2\n", "2,x", 2, (double[]){1, 2}, "");
+    expect_chosen(&r, SAP_FORMAT_CSV, "5\" pipe;x;y\n7;1;2\n", "x,y", 2, (double[]){1, 2}, "");
+    end(&r);
+}
+
+// Text of more columns than three may hold other things than coordinates, where no suffix says that it does not.
+TEST(columns_that_nothing_tells) {
+    static const char counted[] = "2\n1 2 3 255\n4 5 6 128\n", plain[] = "1 2 3 255\n";
+    reading r;
+    begin(&r);
+    for (int i = 0; i < 3; i++) {
+        sap_point_set* set = NULL;
+        const char* text = i == 0 ? counted : plain;
+        const sap_points_read_options options = {.columns = i == 1 ? "1,2,3,4" : NULL};
+        r.w.log_calls = 0;
+        CHECK_STATUS(sap_points_parse_with(r.device, text, strlen(text), SAP_FORMAT_XYZ, 0, &options, &set), SAP_OK);
+        CHECK_EQUAL(r.w.log_calls, i == 0);
+        if (i == 0) CHECK(strstr(r.w.sentence, "all 4 columns are taken as coordinates; choose columns") != NULL);
+        if (set) CHECK_EQUAL(set->dims, 4);
+        sap_point_set_free(set);
+    }
+    end(&r);
+}
+
 TEST(text_precision_and_names) {
     static const struct {
         sap_format format;
@@ -119,6 +319,18 @@ TEST(text_precision_and_names) {
          64,
          {0.1, 16777217}},
         {SAP_FORMAT_PLY, "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nend_header\n", 0, 1, 32, {0}},
+        {SAP_FORMAT_PLY,
+         "ply\nformat ascii 1.0\nelement vertex 1\nproperty float Y\nproperty float X\nend_header\n2 1\n",
+         1,
+         2,
+         32,
+         {1, 2}},
+        {SAP_FORMAT_PLY,
+         "ply\nformat ascii 1.0\nelement vertex 1\nproperty float X\nproperty float x\nend_header\n2 1\n",
+         1,
+         1,
+         32,
+         {1}},
         {SAP_FORMAT_PCD, "FIELDS x y\nSIZE 8 4\nTYPE F I\nPOINTS 1\nDATA ascii\n0.1 7\n", 1, 2, 64, {0.1, 7}},
         {SAP_FORMAT_PCD,
          "FIELDS x c y\nSIZE 4 1 4\nTYPE F U F\nCOUNT 1 2 1\nPOINTS 1\nDATA ascii\n1 8 9 2\n",
@@ -241,7 +453,7 @@ TEST(arguments) {
     CHECK_STATUS(sap_points_parse(NULL, "1", 1, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, NULL, 1, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, NULL, 0, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_FORMAT);
-    CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)8, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)9, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)-1, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, "1", 1, SAP_FORMAT_XYZ, 0, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_read(NULL, "a.xyz", SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_ARGUMENT);
@@ -293,6 +505,31 @@ TEST(files_on_disk) {
     CHECK_STATUS(sap_points_read(r.device, f.path, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_IO);
     NOTE("%s", "an endless-looking file that is empty");
     CHECK_STATUS(sap_points_read(r.device, "/dev/null", SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_FORMAT);
+    CHECK(set == NULL);
+    folder_remove(&f);
+    end(&r);
+}
+
+TEST(options_of_files) {
+    reading r;
+    folder f = {"", ""};
+    begin(&r);
+    if (!CHECK(folder_make(&f))) return;
+    FILE* file = fopen(f.file, "wb");
+    CHECK(file && fputs(PLACES, file) >= 0);
+    if (file) fclose(file);
+    sap_point_set* set = NULL;
+    sap_points_read_options options = {.columns = "lon,lat"};
+    CHECK_STATUS(sap_points_read_with(r.device, f.file, SAP_FORMAT_CSV, 64, &options, &set), SAP_OK);
+    if (set && CHECK_EQUAL(set->count, 2) && CHECK_EQUAL(set->dims, 2))
+        CHECK(value_of(set, 0) == 2 && value_of(set, 1) == 1 && value_of(set, 3) == 3);
+    sap_point_set_free(set);
+    set = NULL;
+    options.columns = "lon,height";
+    CHECK_STATUS(sap_points_read_with(r.device, f.file, SAP_FORMAT_CSV, 64, &options, &set), SAP_ERROR_ARGUMENT);
+    CHECK(strstr(r.w.sentence, f.file) && strstr(r.w.sentence, "'height'"));
+    options = (sap_points_read_options){.reserved = {1}};
+    CHECK_STATUS(sap_points_read_with(r.device, f.file, SAP_FORMAT_CSV, 64, &options, &set), SAP_ERROR_ARGUMENT);
     CHECK(set == NULL);
     folder_remove(&f);
     end(&r);

@@ -139,7 +139,7 @@ TEST(rebuilt_saved_and_copied_back) {
     }
     CHECK_STATUS(sap_mesh_tree_verify(tree), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_save(tree, files.file), SAP_OK);
-    CHECK_STATUS(sap_mesh_tree_load(device, files.file, &loaded), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_load(device, files.file, NULL, &loaded), SAP_OK);
     check_rays(&s, loaded);
     CHECK_STATUS(sap_mesh_tree_copy(loaded, s.cpu, &back), SAP_OK);
     check_rays(&s, back);

@@ -95,6 +95,17 @@ static sap_status build_without_duplicates(scene* s) {
     return keep_or_free_tree(status, tree);
 }
 
+static sap_status build_over_finite(scene* s) {
+    sap_tree* tree = NULL;
+    sap_tree_options options = s->options;
+    options.drop_nonfinite = true;
+    const double first = cloud_get(&s->more, 7, 0);
+    cloud_set(&s->more, 7, 0, NAN);
+    sap_status status = build(s->device, &s->more, &options, &tree);
+    cloud_set(&s->more, 7, 0, first);
+    return keep_or_free_tree(status, tree);
+}
+
 static sap_status rebuild_larger(scene* s) {
     sap_tree* fresh = NULL;
     sap_tree_info info;
@@ -128,7 +139,7 @@ static sap_status save_tree(scene* s) {
 
 static sap_status load_tree(scene* s) {
     sap_tree* tree = NULL;
-    sap_status status = sap_tree_load(s->device, s->files.file, &tree);
+    sap_status status = sap_tree_load(s->device, s->files.file, NULL, &tree);
     return keep_or_free_tree(status, tree);
 }
 
@@ -154,6 +165,18 @@ static sap_status search_stack(scene* s) { return ask(s, &s->few, (sap_search){.
 static sap_status search_stackless(scene* s) {
     bool balanced = s->options.split == SAP_SPLIT_MEDIAN;
     return ask(s, &s->few, (sap_search){.k = 300, .walk = balanced ? SAP_WALK_STACKLESS : SAP_WALK_STACK});
+}
+
+// What the shared text answers, and what vectors answer, without ids.
+static sap_status search_weighted(scene* s) {
+    return ask(s, &s->few, (sap_search){.k = 600, .metric = SAP_METRIC_L1, .weights = (double[]){1, 2, 3}});
+}
+static sap_status search_distances(scene* s) {
+    const sap_search search = {.k = 40, .metric = SAP_METRIC_LINF};
+    memset(s->distance2, 0x11, FEW * 40 * sizeof(double));
+    sap_status status = nearest(s->tree, &s->few, &search, NULL, s->distance2);
+    CHECK(status == SAP_OK || *(int32_t*)s->distance2 == 0x11111111);
+    return status;
 }
 
 static sap_status search_self(scene* s) {
@@ -199,10 +222,74 @@ static sap_status collect_everything(scene* s) {
     return keep_or_free_rows(status, found);
 }
 
+// From each point to the next.
+static sap_status count_in_boxes(scene* s) {
+    const cloud lower = cloud_part(&s->points, 0, POINTS - 1), upper = cloud_part(&s->points, 1, POINTS - 1);
+    memset(s->counts, 0x11, POINTS * sizeof *s->counts);
+    sap_status status = box_count(s->tree, &lower, &upper, s->counts);
+    CHECK(status == SAP_OK || (s->counts[0] == 0x1111111111111111 && s->counts[POINTS - 2] == 0x1111111111111111));
+    return status;
+}
+
+static sap_status collect_in_boxes(scene* s) {
+    const cloud lower = cloud_part(&s->points, 0, POINTS - 1), upper = cloud_part(&s->points, 1, POINTS - 1);
+    sap_neighbors* found = NULL;
+    sap_status status = box_search(s->tree, &lower, &upper, &found);
+    return keep_or_free_rows(status, found);
+}
+
+static sap_status boxes_into(scene* s) {
+    const cloud lower = cloud_part(&s->few, 0, FEW - 1), upper = cloud_part(&s->few, 1, FEW - 1);
+    memset(s->ids, 0x11, 2 * sizeof *s->ids);
+    memset(s->counts, 0x11, FEW * sizeof *s->counts);
+    sap_status status = box_search_into(s->tree, &lower, &upper, 2, s->counts, s->ids);
+    CHECK(status == SAP_OK || (s->ids[0] == 0x11111111 && s->counts[0] == 0x1111111111111111));
+    return status;
+}
+
+// The nearest few within a radius: all hits, then sorted.
+static sap_status collect_few(scene* s) {
+    const sap_search search = {.k = 3, .radius = 0.3, .metric = SAP_METRIC_L1};
+    sap_neighbors* found = NULL;
+    sap_status status = radius_search(s->tree, &s->few, &search, &found);
+    return keep_or_free_rows(status, found);
+}
+
 static sap_status collect_pairs(scene* s) {
     sap_neighbors* found = NULL;
     sap_status status = sap_pairs(s->tree, 0.05, &found);
     return keep_or_free_rows(status, found);
+}
+
+static sap_status pairs_of_trees(scene* s) {
+    sap_neighbors* found = NULL;
+    sap_status status = sap_tree_pairs(s->small, s->tree, 0.1, &found);
+    return keep_or_free_rows(status, found);
+}
+
+static sap_status nearest_of_tree(scene* s) {
+    const sap_search search = {.k = 40};
+    memset(s->ids, 0x11, (size_t)FEW * 40 * sizeof *s->ids);
+    sap_status status = s->points.real_bits == 64
+                            ? sap_tree_nearest_f64(s->small, s->tree, &search, s->ids, s->distance2)
+                            : sap_tree_nearest(s->small, s->tree, &search, s->ids, s->distance2);
+    CHECK(status == SAP_OK || (s->ids[0] == 0x11111111 && s->ids[FEW * 40 - 1] == 0x11111111));
+    return status;
+}
+
+static sap_status count_of_trees(scene* s, const double* weights) {
+    static const double radii[] = {0.05, 0.1, 1};
+    double counts[3] = {-9, -9, -9};
+    sap_status status = sap_tree_count_pairs(s->small, s->tree, radii, 3, NULL, weights, true, counts);
+    CHECK(status == SAP_OK ? counts[0] >= 0 : counts[0] == -9 && counts[2] == -9);
+    return status;
+}
+
+static sap_status count_pairs(scene* s) { return count_of_trees(s, NULL); }
+
+static sap_status weigh_pairs(scene* s) {
+    memset(s->distance2, 0, POINTS * sizeof(double));
+    return count_of_trees(s, s->distance2);
 }
 
 static sap_status sort_rows(scene* s) {
@@ -223,6 +310,7 @@ static const struct {
     {"device_open", open_device},
     {"tree_build", build_tree},
     {"drop_duplicates", build_without_duplicates},
+    {"drop_nonfinite", build_over_finite},
     {"tree_rebuild", rebuild_larger},
     {"tree_copy", copy_tree},
     {"tree_verify", verify_tree},
@@ -235,13 +323,23 @@ static const struct {
     {"nearest ordered", search_ordered},
     {"nearest stack", search_stack},
     {"nearest stackless", search_stackless},
+    {"nearest weighted", search_weighted},
+    {"nearest distances", search_distances},
     {"nearest_self", search_self},
     {"radius_count", count_within},
     {"radius", collect_within},
     {"radius all", collect_everything},
+    {"radius_search k 3", collect_few},
     {"radius_into", collect_into},
     {"radius_into, counting", count_into},
+    {"box_count", count_in_boxes},
+    {"box_search", collect_in_boxes},
+    {"box_search_into", boxes_into},
     {"pairs", collect_pairs},
+    {"tree_pairs", pairs_of_trees},
+    {"tree_nearest", nearest_of_tree},
+    {"tree_count_pairs", count_pairs},
+    {"tree_count_pairs, weights", weigh_pairs},
     {"neighbors_sort", sort_rows},
 };
 
@@ -313,6 +411,7 @@ TEST(single_queries_allocate_nothing) {
                 CHECK_STATUS(ask(&s, &one, search), SAP_OK);
                 CHECK_STATUS(nearest(s.tree, &one, &search, s.ids, NULL), SAP_OK);
                 CHECK_STATUS(radius_count(s.tree, &one, 0.1, s.counts), SAP_OK);
+                CHECK_STATUS(box_count(s.tree, &one, &one, s.counts), SAP_OK);
                 CHECK_EQUAL(s.w.requests, requests);
             }
         }
@@ -349,9 +448,11 @@ TEST(warm_batches_allocate_nothing) {
     open_scene(&s, 32, SAP_SPLIT_MEDIAN);
     CHECK_STATUS(search_nearest(&s), SAP_OK);
     CHECK_STATUS(count_within(&s), SAP_OK);
+    CHECK_STATUS(count_in_boxes(&s), SAP_OK);
     int64_t requests = s.w.requests;
     CHECK_STATUS(search_nearest(&s), SAP_OK);
     CHECK_STATUS(count_within(&s), SAP_OK);
+    CHECK_STATUS(count_in_boxes(&s), SAP_OK);
     CHECK_EQUAL(s.w.requests, requests);
     close_scene(&s);
 }

@@ -31,6 +31,9 @@ TEST(obj_forms) {
         {FOUR "f 1 2 3", "0 1 2"},
         {FOUR "f 1/5 2/6 3/7\n", "0 1 2"},
         {FOUR "f 1//5 2//6 3//7\n", "0 1 2"},
+        {FOUR "f 1// 2/ 3/1/\n", "0 1 2"},
+        {FOUR "f 1 2 3\x1a", "0 1 2"},
+        {FOUR "f 1 2 3\r\n\x1a", "0 1 2"},
         {FOUR "f 1/-1/-1 2/9/9 3/1/1\n", "0 1 2"},
         {FOUR "f -1 -2 -3\nf 1 -4 1\n", "3 2 1  0 0 0"},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\nv 2 2 2\nf -3 -2 -1\n", "0 1 2  1 2 3"},
@@ -51,9 +54,9 @@ TEST(obj_forms) {
 TEST(colors) {
     reading r;
     begin(&r);
-    sap_mesh_file* file = parse_text(&r, SAP_FORMAT_OBJ, "v 0 0 0\nv 0 0 0 .25 .5 1\nv 0 0 0 1\n");
-    static const float of_obj[9] = {1, 1, 1, 0.25f, 0.5f, 1, 1, 1, 1};
-    if (file && CHECK(file->colors != NULL)) CHECK(same_floats(file->colors, of_obj, 9));
+    sap_mesh_file* file = parse_text(&r, SAP_FORMAT_OBJ, "v 0 0 0\nv 0 0 0 .25 .5 1\nv 0 0 0 1\nv 1 2 3 1 .25 .5 1\n");
+    static const float of_obj[12] = {1, 1, 1, 0.25f, 0.5f, 1, 1, 1, 1, 0.25f, 0.5f, 1};
+    if (file && CHECK(file->colors != NULL)) CHECK(same_floats(file->colors, of_obj, 12));
     sap_mesh_file_free(file);
     file =
         parse_text(&r, SAP_FORMAT_PLY,
@@ -71,6 +74,41 @@ TEST(colors) {
                    "property uchar blue\nproperty float z\nend_header\n51 1 2 255 3\n");
     if (file) CHECK(file->colors == NULL);
     sap_mesh_file_free(file);
+    end(&r);
+}
+
+TEST(alpha_of_colors) {
+    static const struct {
+        const char* text;
+        int told;
+    } cases[] = {{"COFF 1 0 0\n1 2 3 51 0 255 255\n", 0},      {"COFF 1 0 0\n1 2 3 0.2 0 1 1.0\n", 0},
+                 {"COFF 1 0 0\n1 2 3 0.2 0 1 1\n", 0},         {"COFF 1 0 0\n1 2 3 51 0 255\n", 0},
+                 {"COFF 1 0 0\n1 2 3 51 0 255 128\n", 1},      {"CNOFF 1 0 0\n1 2 3 0 0 1 0.2 0 1 0.5\n", 1},
+                 {"STCOFF 1 0 0\n1 2 3 51 0 255 0.5 0.5\n", 0}};
+    reading r;
+    begin(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        NOTE("%s", cases[i].text);
+        sap_mesh_file* file = parse_text(&r, SAP_FORMAT_OFF, cases[i].text);
+        CHECK_EQUAL(r.w.log_calls, cases[i].told);
+        if (cases[i].told) CHECK(strstr(r.w.sentence, "alpha, which is left out") != NULL);
+        if (file && CHECK(file->colors != NULL)) CHECK(file->colors[0] == 0.2f && file->colors[2] == 1);
+        sap_mesh_file_free(file);
+    }
+    // Whole numbers are 255ths if all of the file are, unless none is above 1 and an alpha is 1.
+    static const struct {
+        const char* text;
+        float red[2];
+    } wholes[] = {{"COFF 2 0 0\n1 2 3 1 0 0\n1 2 3 0 0 1\n", {1.0f / 255, 0}},
+                  {"COFF 2 0 0\n1 2 3 1 0 0 1\n1 2 3 0 0 1 1\n", {1, 0}},
+                  {"COFF 2 0 0\n1 2 3 1 0 0\n1 2 3 0.5 0 1\n", {1, 0.5f}}};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
+        NOTE("%s", wholes[i].text);
+        sap_mesh_file* file = parse_text(&r, SAP_FORMAT_OFF, wholes[i].text);
+        CHECK_EQUAL(r.w.log_calls, 0);
+        if (file) CHECK(file->colors[0] == wholes[i].red[0] && file->colors[3] == wholes[i].red[1]);
+        sap_mesh_file_free(file);
+    }
     end(&r);
 }
 
@@ -98,6 +136,121 @@ TEST(ply_strips) {
     s.bytes[s.size - 1] = 0xff; // -2^24 + 4
     file = NULL;
     CHECK_STATUS(parse_mesh(&r, s.bytes, s.size, SAP_FORMAT_AUTO, NULL, &file), SAP_ERROR_RANGE);
+    end(&r);
+}
+
+TEST(ply_other_elements) {
+#define THREE "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+#define LIST  "property list int int vertex_indices\n"
+    reading r;
+    begin(&r);
+    expect_triangles(&r, SAP_FORMAT_PLY,
+                     THREE "element face 0\n" LIST "element tristrips 1\n" LIST
+                           "end_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n",
+                     "0 1 2");
+    CHECK_EQUAL(r.w.log_calls, 0);
+    expect_triangles(&r, SAP_FORMAT_PLY,
+                     THREE "element face 1\n" LIST "element tristrips 1\n" LIST
+                           "end_header\n0 0 0\n1 0 0\n0 1 0\n3 2 1 0\n3 0 1 2\n",
+                     "2 1 0");
+    CHECK(r.w.log_calls == 1 && strstr(r.w.sentence, "line 9: the 1 rows of element 'tristrips' are left out"));
+    end(&r);
+}
+
+TEST(ply_faces_of_few_corners) {
+    reading r;
+    begin(&r);
+    expect_triangles(&r, SAP_FORMAT_PLY,
+                     THREE "element face 5\n" LIST
+                           "end_header\n0 0 0\n1 0 0\n0 1 0\n0\n1 2\n3 0 1 2\n2 0 1\n3 2 1 0\n\x1a",
+                     "0 1 2  2 1 0");
+    CHECK(r.w.log_calls == 1 && strstr(r.w.sentence, "faces of fewer than 3 corners are left out: 3"));
+    sample s = text_sample("few", SAP_FORMAT_PLY,
+                           "ply\nformat binary_little_endian 1.0\nelement vertex 1\nproperty float x\n"
+                           "property float y\nproperty float z\nelement face 2\n" LIST "end_header\n");
+    for (int i = 0; i < 3; i++) put_float(&s, 0, false);
+    for (int i = 0; i < 3; i++) put_int(&s, (uint64_t[]){1, 0, 0}[i], 4, false);
+    sap_mesh_file* file = NULL;
+    CHECK_STATUS(parse_mesh(&r, s.bytes, s.size, SAP_FORMAT_AUTO, NULL, &file), SAP_OK);
+    if (file) CHECK_EQUAL(file->mesh.triangle_count, 0);
+    CHECK(strstr(r.w.sentence, "left out: 2") != NULL);
+    sap_mesh_file_free(file);
+    end(&r);
+}
+
+// With an origin, given or found, vertices are the differences as doubles give them, and stand where the text says.
+static void check_origins(reading* r, sap_format format, const char* text, bool is_far) {
+    for (int i = 0; i < 2; i++) {
+        sap_mesh_file* file = NULL;
+        sap_mesh_read_options options = {.find_origin = i == 0};
+        if (i == 1) memcpy(options.origin, (double[]){481230, 5431230, 0}, sizeof options.origin);
+        if (i == 1 && !is_far) break;
+        r->w.sentence[0] = 0;
+        if (!CHECK_STATUS(parse_mesh(r, text, strlen(text), format, &options, &file), SAP_OK)) return;
+        CHECK(r->w.log_calls <= 1 && !strstr(r->w.sentence, "with the origin"));
+        CHECK((file->origin[0] == 0) == !is_far && (i == 0 || file->origin[0] == 481230));
+        CHECK(!is_far || i == 1 || file->origin[0] == 481240);
+        double place[3];
+        if (is_far) {
+            CHECK(file->mesh.vertices[1] == (float)(5431234.12 - file->origin[1]));
+            sap_mesh_file_place(file, 2, place);
+            CHECK(place[0] == 481235.57 && place[1] == 5431235.31 && place[2] == 0);
+        }
+        sap_mesh_file_free(file);
+    }
+}
+
+// Vertices that floats move too far are told of, once, with an origin that keeps them; of each format.
+TEST(vertices_between_floats) {
+#define FAR_FACE(before)                                                                                               \
+    before "481234.57 5431234.12 0\n" before "481235.57 5431234.12 0\n" before "481235.57 5431235.31 0\n"
+#define FAR_PLY(type)                                                                                                  \
+    "ply\nformat ascii 1.0\nelement vertex 3\nproperty " type " x\nproperty " type " y\nproperty " type                \
+    " z\nelement face 2\n" LIST "end_header\n" FAR_FACE("") "3 0 1 2\n1 0\n"
+    static const struct {
+        sap_format format;
+        const char* text;
+        int told;
+    } cases[] = {
+        {SAP_FORMAT_OBJ, FAR_FACE("v ") "f 1 2 3\n", 1},
+        {SAP_FORMAT_OFF, "OFF 3 1 0\n" FAR_FACE("") "3 0 1 2\n", 1},
+        {SAP_FORMAT_STL, "solid\nfacet normal 0.1 0 1\nouter loop\n" FAR_FACE("vertex ") "endloop\nendfacet\nendsolid",
+         1},
+        {SAP_FORMAT_PLY, FAR_PLY("double"), 2}, // and of the face that has one corner, once
+        {SAP_FORMAT_PLY, FAR_PLY("float"), 2},
+        {SAP_FORMAT_OBJ, "v 481234.5 5431234 0\nv 481235.5 5431234 0\nv 481235.5 5431235.5 0\nf 1 2 3\n", 0},
+        {SAP_FORMAT_OBJ, "v 0.1 0.2 0.3\nv 0.4 0.5 0.6\nv 0.7 0.8 0.9\nf 1 2 3\n", 0},
+        {SAP_FORMAT_OBJ, "v 481234.57 5431234.12 0\nv 0 0 0\nv 0.1 0 0\nf 1 2 3\n", 0},
+        {SAP_FORMAT_OBJ, "v nan inf -inf\nv 0 nan 0\nv 0.5 0 0\nf 1 2 3\n", 0},
+    };
+    reading r;
+    begin(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        NOTE("case %d", (int)i);
+        sap_mesh_file* file = parse_text(&r, cases[i].format, cases[i].text);
+        if (file && CHECK_EQUAL(file->mesh.triangle_count, 1) && cases[i].told)
+            CHECK(file->mesh.vertices[1] == 5431234.0f);
+        CHECK_EQUAL(r.w.log_calls, cases[i].told);
+        if (cases[i].told)
+            CHECK(strstr(r.w.sentence, "by up to 0.19; read it with the origin 481240, 5431230, 0") != NULL);
+        sap_mesh_file_free(file);
+        check_origins(&r, cases[i].format, cases[i].text, cases[i].told > 0);
+    }
+    // Doubles that lie in the file as such.
+    sample s = text_sample("doubles", SAP_FORMAT_PLY,
+                           "ply\nformat binary_big_endian 1.0\nelement vertex 2\nproperty double x\n"
+                           "property double y\nproperty double z\nend_header\n");
+    for (int i = 0; i < 6; i++) put_double(&s, (double[]){481234.57, 0, 0, 481235.57, 0, 0}[i], true);
+    sap_mesh_file* file = NULL;
+    CHECK_STATUS(parse_mesh(&r, s.bytes, s.size, SAP_FORMAT_AUTO, NULL, &file), SAP_OK);
+    CHECK(r.w.log_calls == 1 && strstr(r.w.sentence, "by up to 0.0075; read it with the origin 481235, 0, 0"));
+    sap_mesh_file_free(file);
+    file = NULL;
+    const sap_mesh_read_options found = {.find_origin = true};
+    CHECK_STATUS(parse_mesh(&r, s.bytes, s.size, SAP_FORMAT_AUTO, &found, &file), SAP_OK);
+    CHECK_EQUAL(r.w.log_calls, 0);
+    if (file) CHECK(file->origin[0] == 481235 && file->mesh.vertices[0] == (float)(481234.57 - 481235));
+    sap_mesh_file_free(file);
     end(&r);
 }
 

@@ -34,7 +34,8 @@ static const struct {
     {SAP_FORMAT_OBJ, OBJ_START "f\n", SAP_ERROR_FORMAT, "0 corners"},
     {SAP_FORMAT_OBJ, OBJ_START "f 1 2 three\n", SAP_ERROR_FORMAT, "'three' is not a corner"},
     {SAP_FORMAT_OBJ, OBJ_START "f 1 2 3.5\n", SAP_ERROR_FORMAT, "'3.5'"},
-    {SAP_FORMAT_OBJ, OBJ_START "f 1 2 3/\n", SAP_ERROR_FORMAT, "'3/'"},
+    {SAP_FORMAT_OBJ, OBJ_START "f 1 2 3///\n", SAP_ERROR_FORMAT, "'3///'"},
+    {SAP_FORMAT_OBJ, OBJ_START "f 1 2 3\n\x1a\nv", SAP_ERROR_FORMAT, "'?' is not a statement"},
     {SAP_FORMAT_OBJ, OBJ_START "f 1 2 3/1/2/3\n", SAP_ERROR_FORMAT, "'3/1/2/3'"},
     {SAP_FORMAT_OBJ, OBJ_START "f 1 2 -\n", SAP_ERROR_FORMAT, "'-'"},
     {SAP_FORMAT_PLY, "plx\n", SAP_ERROR_FORMAT, "not a PLY"},
@@ -51,7 +52,12 @@ static const struct {
     {SAP_FORMAT_PLY, PLY_START PLY_VERTICES "3 0 1 two\n", SAP_ERROR_FORMAT, "line 13: 'two' is not a number"},
     {SAP_FORMAT_PLY, PLY_START PLY_VERTICES "3 0 1\n", SAP_ERROR_FORMAT, "too few"},
     {SAP_FORMAT_PLY, PLY_START PLY_VERTICES "3 0 1 2 2\n", SAP_ERROR_FORMAT, "too many"},
-    {SAP_FORMAT_PLY, PLY_START PLY_VERTICES "2 0 1\n", SAP_ERROR_FORMAT, "line 13: a face has 2 corners"},
+    {SAP_FORMAT_PLY, PLY_START PLY_VERTICES "2 0 3\n", SAP_ERROR_RANGE, "a face names vertex 3"},
+    {SAP_FORMAT_PLY,
+     PLY_START "element vertex 0\nproperty float x\nproperty float y\nproperty float z\nelement face 0\n"
+               "property list uchar int vertex_indices\nelement trifans 1\nproperty list int int vertex_indices\n"
+               "end_header\n0\n",
+     SAP_ERROR_UNSUPPORTED, "line 9: element 'trifans' names vertices"},
     {SAP_FORMAT_PLY, PLY_START PLY_VERTICES "999999999999 0 1 2\n", SAP_ERROR_FORMAT, "too few"},
     {SAP_FORMAT_PLY, PLY_START PLY_VERTICES, SAP_ERROR_FORMAT, "before face 1 of 1"},
     {SAP_FORMAT_PLY,
@@ -152,7 +158,7 @@ TEST(cut_at_every_byte) {
             sap_status status = parse_mesh(&r, s.bytes, size, s.format, NULL, &file);
             // An OBJ does not tell its length; the last line of other texts does not need its end, and one solid is
             // an STL.
-            bool text = strstr(s.name, "ascii") != NULL;
+            bool text = strstr(s.name, "ascii") || s.format == SAP_FORMAT_OFF;
             const char* second = text ? strstr((const char*)s.bytes, "Solid") : NULL;
             bool one = second && size < (size_t)(second + strlen("Solid") - (const char*)s.bytes);
             if (s.format != SAP_FORMAT_OBJ && status == SAP_OK) CHECK(text && (one || size + 2 > s.size));
@@ -191,11 +197,14 @@ TEST(any_byte_changed) {
 TEST(failed_allocations) {
     static const char mtl[] = "newmtl blue\nKd 0 0 1\nnewmtl red\nKd 1 0 0\n";
     static const char concave[] = "v 0 0 0\nv 1 1 0\nv 3 0 0\nv 1 4 0 1 1 1\nf 1 2 3 4\nusemtl red\nf 1 2 3 4\n";
+    static const char far[] = "v 481234.57 0 0\nv 481235.57 0 0\nv 481235.57 1 0\nf 1 2 3\n"; // is read three times
     reading r;
     begin(&r);
-    for (int i = 0; i <= MESH_SAMPLES; i++) {
-        sample s = i < MESH_SAMPLES ? mesh_sample_number(i) : text_sample("concave", SAP_FORMAT_OBJ, concave);
-        sap_mesh_read_options options = {.materials = mtl, .materials_size = strlen(mtl)};
+    for (int i = 0; i <= MESH_SAMPLES + 1; i++) {
+        sample s = i < MESH_SAMPLES    ? mesh_sample_number(i)
+                   : i == MESH_SAMPLES ? text_sample("concave", SAP_FORMAT_OBJ, concave)
+                                       : text_sample("far", SAP_FORMAT_OBJ, far);
+        sap_mesh_read_options options = {.materials = mtl, .materials_size = strlen(mtl), .find_origin = true};
         sap_status status = SAP_ERROR_MEMORY;
         int64_t n = 1;
         for (; status == SAP_ERROR_MEMORY && n < 40; n++) {
@@ -221,11 +230,19 @@ TEST(arguments) {
     sap_mesh_file* file = NULL;
     CHECK_STATUS(sap_mesh_parse(NULL, "v", 1, SAP_FORMAT_OBJ, NULL, &file), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_parse(r.device, NULL, 1, SAP_FORMAT_OBJ, NULL, &file), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, (sap_format)8, NULL, &file), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, (sap_format)9, NULL, &file), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, SAP_FORMAT_OBJ, NULL, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, SAP_FORMAT_OBJ, &(sap_mesh_read_options){.materials_size = 1}, &file),
                  SAP_ERROR_ARGUMENT);
     CHECK(strstr(r.w.sentence, "options.materials") != NULL);
+    for (int i = 0; i < 2; i++) {
+        const sap_mesh_read_options options = {.find_origin = i == 0, .origin = {i ? (double)NAN : 1}};
+        CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, SAP_FORMAT_OBJ, &options, &file), SAP_ERROR_ARGUMENT);
+        CHECK(strstr(r.w.sentence, "options.origin") != NULL);
+    }
+    const sap_mesh_read_options beyond = {.origin = {-3e38}};
+    static const char at_end[] = "v 3e38 0 0\n";
+    CHECK_STATUS(sap_mesh_parse(r.device, at_end, strlen(at_end), SAP_FORMAT_OBJ, &beyond, &file), SAP_ERROR_RANGE);
     CHECK_STATUS(sap_mesh_read(NULL, "a.obj", SAP_FORMAT_OBJ, NULL, &file), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_read(r.device, NULL, SAP_FORMAT_OBJ, NULL, &file), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_read(r.device, "a.obj", (sap_format)-1, NULL, &file), SAP_ERROR_ARGUMENT);

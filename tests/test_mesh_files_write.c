@@ -115,6 +115,65 @@ TEST(round_trips) {
     finish(&t);
 }
 
+// Vertices with an origin are written where they stand, and are the same again when they are read with it.
+TEST(origins) {
+    static const char text[] = "v 481234.57 5431234.12 0.1\nv 481235.57 5431234 -7\nv 481235 5431235.311 12.25\n";
+    static const char* const names[] = {"a.obj", "a.off", "a.ply", "b.ply", "a.stl"};
+    writing_test t;
+    sap_mesh_file* far = NULL;
+    if (!start(&t)) return;
+    char source[200];
+    snprintf(source, sizeof source, "%sf 1 2 3\n", text);
+    sap_mesh_read_options found = {.find_origin = true};
+    CHECK_STATUS(sap_mesh_parse(t.r.device, source, strlen(source), SAP_FORMAT_OBJ, &found, &far), SAP_OK);
+    for (int i = 0; far && i < 5; i++) {
+        NOTE("%s", names[i]);
+        const sap_mesh_write_options options = {.text = i > 2};
+        CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, names[i]), SAP_FORMAT_AUTO, far, &options), SAP_OK);
+        sap_mesh_file* file = NULL;
+        CHECK_STATUS(sap_mesh_read(t.r.device, t.path, SAP_FORMAT_AUTO, &found, &file), SAP_OK);
+        if (file) {
+            CHECK(!memcmp(file->origin, far->origin, sizeof far->origin));
+            CHECK(same_floats(file->mesh.vertices, far->mesh.vertices, 9));
+        }
+        sap_mesh_file_free(file);
+    }
+    CHECK_EQUAL(t.r.w.log_calls, 0);
+    check_content(&t, "a.obj",
+                  "# vertices 3, triangles 1\nv 481234.57 5431234.12 0.1\nv 481235.57 5431234 -7\n"
+                  "v 481235 5431235.311 12.25\nf 1 2 3\n");
+    check_content(&t, "a.off",
+                  "OFF\n3 1 0\n481234.57 5431234.12 0.1\n481235.57 5431234 -7\n481235 5431235.311 12.25\n"
+                  "3 0 1 2\n");
+    // Doubles of other readers: no digit more than there was.
+    sap_point_set* set = NULL;
+    path_of(&t, "a.ply");
+    CHECK_STATUS(sap_points_read(t.r.device, t.path, SAP_FORMAT_AUTO, 0, &set), SAP_OK);
+    if (set && CHECK(set->real_bits == 64)) CHECK(set->coords_f64[0] == 481234.57 && set->coords_f64[7] == 5431235.311);
+    sap_point_set_free(set);
+    // Binary STL has no place for doubles.
+    CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, "c.stl"), SAP_FORMAT_AUTO, far, NULL), SAP_OK);
+    CHECK(t.r.w.log_calls == 1 && strstr(t.r.w.sentence, "binary STL has floats") != NULL);
+    sap_mesh_file* file = read_back(&t, "c.stl");
+    if (file) CHECK(file->mesh.vertices[0] == 481234.57f && file->mesh.vertices[1] == 5431234.0f);
+    sap_mesh_file_free(file);
+    sap_mesh_file_free(far);
+    folder_count(&t.f, true);
+    finish(&t);
+}
+
+// A place is a double where no decimal number of so few digits is one that gives the vertex again.
+TEST(places) {
+    static const float odd[6] = {1e-30f, 3e38f, (float)INFINITY, 0.3f, -0.0f, (float)NAN};
+    sap_mesh_file file = {.mesh = {odd, 2, NULL, 0}};
+    double place[3];
+    sap_mesh_file_place(&file, 0, place);
+    CHECK(place[0] == (double)1e-30f && place[1] == (double)3e38f && isinf(place[2]));
+    file.origin[1] = 1e300;
+    sap_mesh_file_place(&file, 1, place);
+    CHECK(place[0] == 0.3 && place[1] == 1e300 && isnan(place[2]));
+}
+
 TEST(empty_meshes) {
     static const char* const names[] = {"a.ply", "a.obj", "a.stl"};
     static const sap_mesh_file none = {.mesh = {NULL, 0, NULL, 0}};
@@ -158,6 +217,13 @@ TEST(exact_bytes) {
     CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, "b"), SAP_FORMAT_STL, &one, &text), SAP_OK);
     check_content(&t, "b",
                   "solid mesh\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 2 0 0\nvertex 0 0.5 0\nendloop\n"
+                  "endfacet\nendsolid mesh\n");
+    // The cross product here is 0, -0, 1; zeros of the file itself keep their signs.
+    static const float leaning[9] = {-0.0f, 0, 0, 2, 0, 0, -1, 0.5f, 0};
+    const sap_mesh_file lean = {.mesh = {leaning, 3, triangle, 1}};
+    CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, "b"), SAP_FORMAT_STL, &lean, &text), SAP_OK);
+    check_content(&t, "b",
+                  "solid mesh\nfacet normal 0 0 1\nouter loop\nvertex -0 0 0\nvertex 2 0 0\nvertex -1 0.5 0\nendloop\n"
                   "endfacet\nendsolid mesh\n");
     CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, "b"), SAP_FORMAT_STL, &one, NULL), SAP_OK);
     struct stat about;
@@ -242,7 +308,7 @@ TEST(write_refuses) {
     CHECK_STATUS(sap_mesh_write(NULL, path, SAP_FORMAT_OBJ, &full, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_write(t.r.device, NULL, SAP_FORMAT_OBJ, &full, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_write(t.r.device, path, SAP_FORMAT_OBJ, NULL, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_mesh_write(t.r.device, path, (sap_format)8, &full, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_write(t.r.device, path, (sap_format)9, &full, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_write(t.r.device, path, SAP_FORMAT_XYZ, &full, NULL), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_mesh_write(t.r.device, "a.bin", SAP_FORMAT_AUTO, &full, NULL), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_mesh_write(t.r.device, "no/such/a.obj", SAP_FORMAT_AUTO, &full, NULL), SAP_ERROR_IO);

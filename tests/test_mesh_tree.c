@@ -73,6 +73,111 @@ TEST(every_family) {
     close_device(&w, device);
 }
 
+// Whether one of a few points of a triangle lies well inside the cell.
+static bool has_point_in(const float* c, const float lower[3], const float upper[3], double margin, uint64_t* state) {
+    for (int tries = 0; tries < 24; tries++) {
+        const double u = random_unit(state), v = (1 - u) * random_unit(state);
+        bool inside = true;
+        for (int k = 0; k < 3; k++) {
+            const double x =
+                (double)c[k] + u * ((double)c[3 + k] - (double)c[k]) + v * ((double)c[6 + k] - (double)c[k]);
+            inside = inside && x > (double)lower[k] + margin && x < (double)upper[k] - margin;
+        }
+        if (inside) return true;
+    }
+    return false;
+}
+
+// Leaves that lack a triangle: any of those that this leaf lists, hidden by the one beside it. Returns how many must be
+// found missing because a point of them lies in the cell.
+static int hide_references(sap_mesh_tree* tree, const sap_mesh_node* leaf, const float lower[3], const float upper[3],
+                           double margin, uint64_t* state) {
+    const int64_t count = leaf->link >> 2;
+    int32_t* references = (int32_t*)sap_mesh_references(tree) + leaf->bits;
+    int found = 0;
+    for (int64_t i = 0; i < count && count > 1; i++) {
+        const int32_t hidden = references[i];
+        const float* corners = sap_mesh_corners(tree) + (int64_t)SAP_TRIANGLE_FLOATS * hidden;
+        const bool must = has_point_in(corners, lower, upper, margin, state);
+        references[i] = references[i ? i - 1 : 1];
+        const int64_t missing = sap_mesh_first_missing(tree);
+        references[i] = hidden;
+        CHECK(missing == hidden || (missing == INT64_MAX && !must));
+        found += must;
+    }
+    return found;
+}
+
+// The same for each leaf below a node.
+static int hide_below(sap_mesh_tree* tree, int64_t at, const float lower[3], const float upper[3], double margin,
+                      uint64_t* state) {
+    const sap_mesh_node* node = sap_mesh_nodes(tree) + at;
+    const uint32_t axis = node->link & 3;
+    if (axis == SAP_MESH_LEAF) return hide_references(tree, node, lower, upper, margin, state);
+    float middle_upper[3], middle_lower[3];
+    memcpy(middle_upper, upper, sizeof middle_upper);
+    memcpy(middle_lower, lower, sizeof middle_lower);
+    middle_upper[axis] = middle_lower[axis] = sap_mesh_plane(node);
+    return hide_below(tree, at + 1, lower, middle_upper, margin, state) +
+           hide_below(tree, node->link >> 2, middle_lower, upper, margin, state);
+}
+
+TEST(a_leaf_that_lacks_a_triangle) {
+    watch w = {0};
+    sap_device* device = open_device(&w, 1, SAP_SIMD_AUTO);
+    uint64_t state = 3;
+    int found = 0;
+    for (int kind = 0; kind < MESH_FAMILIES; kind++)
+        for (int way = 0; way < 2; way++) {
+            NOTE("%s, way %d", mesh_family_name((mesh_family)kind), way);
+            sap_mesh mesh = mesh_of_family((mesh_family)kind, 150, 5);
+            sap_mesh_tree_options options = way_of(way);
+            sap_mesh_tree* tree = NULL;
+            if (CHECK_STATUS(sap_mesh_tree_build(device, mesh, &options, &tree), SAP_OK)) {
+                const sap_mesh_tree_shape* s = &tree->shape;
+                double largest = 0;
+                for (int k = 0; k < 3; k++)
+                    largest = fmax(largest, fmax(fabs((double)s->lower[k]), fabs((double)s->upper[k])));
+                CHECK_EQUAL(sap_mesh_first_missing(tree), INT64_MAX);
+                found += hide_below(tree, 0, s->lower, s->upper, largest * 0x1p-38, &state);
+            }
+            sap_mesh_tree_free(tree);
+            mesh_free(&mesh);
+        }
+    CHECK(found > 500);
+    close_device(&w, device);
+}
+
+// Beside a triangle so large that the check's margin is as wide as all others along x: what of these lies beyond a plane,
+// by less than the margin, must be required of no leaf.
+TEST(details_within_the_margin_of_the_check) {
+    enum { TRIANGLES = 301, CORNERS = 9 * TRIANGLES };
+    const float far = 0x1p40f, large[9] = {-far, -far, -far, far, far, far, far, -far, far};
+    float corners[CORNERS];
+    int32_t vertices[3 * TRIANGLES];
+    watch w = {0};
+    sap_device* device = open_device(&w, 1, SAP_SIMD_AUTO);
+    for (int i = 0; i < 3 * TRIANGLES; i++) vertices[i] = i;
+    for (int step = 0; step < 12; step++)
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            const float width = 0.5F * powf(1.5F, (float)step);
+            uint64_t state = seed;
+            for (int i = 0; i < CORNERS - 9; i++)
+                corners[i] = (i % 3 ? 1000 : width) * ((float)(random_next(&state) >> 40) * 0x1p-24F - 0.5F);
+            memcpy(corners + CORNERS - 9, large, sizeof large);
+            const sap_mesh mesh = {corners, 3 * (int64_t)TRIANGLES, vertices, TRIANGLES};
+            for (int way = 0; way < 2; way++) {
+                NOTE("%g wide, seed %d, way %d", (double)width, (int)seed, way);
+                sap_mesh_tree_options options = way_of(way);
+                options.traversal_cost = 0.001F; // small leaves
+                sap_mesh_tree* tree = NULL;
+                if (CHECK_STATUS(sap_mesh_tree_build(device, mesh, &options, &tree), SAP_OK)) expect_whole(tree, &mesh);
+                sap_mesh_tree_free(tree);
+            }
+        }
+    close_device(&w, device);
+}
+
 TEST(the_same_bytes_for_any_threads_and_instructions) {
     for (int n = 0; n < WAYS * MESH_FAMILIES; n++) {
         int kind = n / WAYS;
@@ -152,6 +257,39 @@ TEST(golden_trees) {
         mesh_free(&mesh);
     }
     close_device(&w, device);
+}
+
+// As the npm package builds quick trees: most small nodes are leaves at once, because no plane can be worth a step.
+TEST(golden_trees_of_dear_steps) {
+    static const struct {
+        mesh_family kind;
+        int64_t nodes, references;
+        double cost;
+    } expected[] = {{MESH_SOUP, 63, 3641, 587.4},
+                    {MESH_BALL, 135, 3924, 658.6},
+                    {MESH_HILLS, 63, 3830, 367.0},
+                    {MESH_ROOMS, 116, 5190, 583.6},
+                    {MESH_NEEDLES, 111, 7529, 731.7}};
+    const sap_mesh_tree_options options = {.quality = SAP_QUALITY_FAST, .traversal_cost = 30, .small_node = 32};
+    for (int simd = SAP_SIMD_AUTO; simd <= SAP_SIMD_PORTABLE; simd++) {
+        watch w = {0};
+        sap_device* device = open_device(&w, 2, (sap_simd)simd);
+        for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+            sap_mesh mesh = mesh_of_family(expected[i].kind, 3000, 1);
+            sap_mesh_tree* tree = NULL;
+            sap_mesh_tree_info info = {0};
+            NOTE("%s, vectors %d", mesh_family_name(expected[i].kind), simd);
+            CHECK_STATUS(sap_mesh_tree_build(device, mesh, &options, &tree), SAP_OK);
+            CHECK_STATUS(sap_mesh_tree_describe(tree, &info), SAP_OK);
+            CHECK_EQUAL(info.nodes, expected[i].nodes);
+            CHECK_EQUAL(info.references, expected[i].references);
+            CHECK(fabs(info.cost - expected[i].cost) <= 0.051);
+            CHECK_STATUS(sap_mesh_tree_verify(tree), SAP_OK);
+            sap_mesh_tree_free(tree);
+            mesh_free(&mesh);
+        }
+        close_device(&w, device);
+    }
 }
 
 TEST_MAIN()

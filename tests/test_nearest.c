@@ -202,6 +202,54 @@ TEST(points_among_themselves) {
     devices_close(&on);
 }
 
+// One id a query does not count: that of the nearest point, of another, of none.
+static void try_without(const search_case* c, sap_device* device, int32_t k) {
+    enum { QUERIES = 600 }; // more than are asked in the caller's order
+    cloud points = case_points(c), queries = case_queries(&points, QUERIES, c->chance);
+    oracle_rules rules = {.limit2 = INFINITY};
+    int32_t without[QUERIES];
+    sap_tree* tree = NULL;
+    rows expected = rows_make(QUERIES, k, c->real_bits), got = rows_make(QUERIES, k, c->real_bits);
+    rows_spoil(&expected);
+    expect_rows(&expected, &points, &queries, &rules);
+    for (int64_t q = 0; q < QUERIES; q++) // the nearest, the k-th, or what no point has
+        without[q] = q % 4 == 0   ? expected.ids[q * k]
+                     : q % 4 == 1 ? expected.ids[q * k + k - 1]
+                     : q % 4 == 2 ? -1 - (int32_t)q
+                                  : INT32_MAX - (int32_t)q;
+    rules.without = without;
+    expect_rows(&expected, &points, &queries, &rules);
+    CHECK_STATUS(build(device, &points, &c->options, &tree), SAP_OK);
+    for (int i = 0; tree && i < 2 * (SAP_WALK_STACKLESS + 1); i++) {
+        const sap_search search = {.k = k, .walk = (sap_walk)(i / 2), .ordered = i % 2, .without_ids = without};
+        NOTE("without %s n %d dims %d f%d split %d leaf %d walk %d k %d", family_name(c->kind), (int)c->size, c->dims,
+             c->real_bits, (int)c->options.split, c->options.leaf_size, i / 2, (int)k);
+        if (!is_gpu(device) && walk_refused(tree, i / 2, k)) continue;
+        rows_spoil(&got);
+        CHECK_STATUS(nearest(tree, &queries, &search, got.ids, got.distance2),
+                     is_gpu(device) ? SAP_ERROR_UNSUPPORTED : SAP_OK);
+        CHECK(is_gpu(device) ? *(unsigned char*)got.ids == GUARD : rows_equal(&expected, &got));
+        CHECK(rows_guarded(&got));
+    }
+    sap_tree_free(tree);
+    rows_free(&expected);
+    rows_free(&got);
+    cloud_free(&points);
+    cloud_free(&queries);
+}
+
+TEST(ids_left_out) {
+    static const int32_t ks[] = {1, 2, 8, 33};
+    devices on = devices_open(1);
+    search_case c;
+    for (int i = 0; i < CASE_COUNT; i++) {
+        if (!case_choose(i, &c) || c.size > 100 || c.chance >> 40 & 7) continue;
+        c.options.drop_duplicates = false;
+        try_without(&c, on.open[(c.chance >> 50) % (uint64_t)on.count], ks[(c.chance >> 32) % 4]);
+    }
+    devices_close(&on);
+}
+
 TEST(no_queries) {
     sap_device* device = NULL;
     sap_tree* tree = NULL;
@@ -223,6 +271,7 @@ TEST(statistics) {
     devices on = devices_open(1);
     cloud points = cloud_of_family(FAMILY_UNIFORM, 4000, 3, 32, 0, 5), queries = case_queries(&points, 500, 9);
     for (int split = 0; split < 2; split++) {
+        int64_t nodes_of[2][SAP_WALK_PACKET + 1] = {{0}};
         for (int i = 0; i < 2 * (SAP_WALK_PACKET + 1); i++) {
             const int walk = i / 2;
             sap_device* device = on.open[i % 2 ? on.count - 1 : 0];
@@ -242,6 +291,7 @@ TEST(statistics) {
             CHECK_STATUS(nearest(tree, &queries, &search, counted.ids, counted.distance2), SAP_OK);
             CHECK(rows_equal(&plain, &counted));
             sap_search_stats first = stats;
+            nodes_of[i % 2][walk] = first.nodes;
             CHECK(first.nodes > 0 && first.leaves >= 300 && first.points >= first.leaves);
             CHECK(first.points < 500 * 4000 / (walk < SAP_WALK_WARP ? 4 : 1)); // those are for neighbours
             CHECK_STATUS(nearest(tree, &queries, &search, counted.ids, counted.distance2), SAP_OK);
@@ -251,6 +301,9 @@ TEST(statistics) {
             rows_free(&plain);
             rows_free(&counted);
         }
+#if !defined(__EMSCRIPTEN__)
+        CHECK(4 * nodes_of[0][SAP_WALK_AUTO] < 3 * nodes_of[0][SAP_WALK_STACK]); // boxes on the CPU, of either kind
+#endif
     }
     cloud_free(&points);
     cloud_free(&queries);

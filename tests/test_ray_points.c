@@ -51,6 +51,31 @@ TEST(nearest_points_are_those_of_brute_force) {
     }
 }
 
+// Each answer of a call limits the search for the next point: also where both lie on the mesh, where one is far away,
+// and where one is no point at all. A call for each has nothing to go by.
+TEST(points_in_one_call_and_in_calls_of_their_own) {
+    scene s = open_scene(RAY_MESH_TORUS);
+    const float strange[] = {0, 1e-30f, 3, -50, 1e15f, INFINITY, NAN};
+    float points[3 * POINTS];
+    static sap_closest closest[POINTS];
+    uint64_t state = 6;
+    for (int64_t i = 0; i < POINTS; i++) {
+        const int32_t* corners = s.mesh.mesh.triangles + 3 * random_below(&state, s.mesh.mesh.triangle_count);
+        const float* corner = s.mesh.mesh.vertices + 3 * corners[0];
+        const float* other = s.mesh.mesh.vertices + 3 * corners[i % 3];
+        for (int k = 0; k < 3; k++) points[3 * i + k] = 0.5f * (corner[k] + other[k]);
+        if (i % 50 == 0) points[3 * i + i / 50 % 3] = strange[i / 50 % 7];
+    }
+    CHECK_STATUS(sap_closest_point(s.tree, (sap_points){points, POINTS, 3, 0}, closest), SAP_OK);
+    for (int64_t i = 0; i < POINTS; i++) {
+        sap_closest alone;
+        CHECK_STATUS(sap_closest_point(s.tree, (sap_points){points + 3 * i, 1, 3, 0}, &alone), SAP_OK);
+        NOTE("point %lld: %d, alone %d", (long long)i, closest[i].triangle, alone.triangle);
+        CHECK(!memcmp(&closest[i], &alone, sizeof alone));
+    }
+    close_scene(&s);
+}
+
 // The origins of rays, as they stand in the rays.
 TEST(points_with_a_stride) {
     enum { STRIDE = sizeof(sap_ray) / sizeof(float) };

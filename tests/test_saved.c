@@ -10,6 +10,7 @@ typedef struct scene {
     cloud points;
     sap_tree* tree;
     saved_file file;
+    sap_load_options load;
 } scene;
 
 static void save_again(scene* s) {
@@ -42,14 +43,14 @@ static void expect_refused(void* in) {
     scene* s = in;
     sap_tree* tree = NULL;
     s->w.log_calls = 0;
-    expect_one_sentence(&s->w, sap_tree_load(s->device, s->file.files.file, &tree), tree);
+    expect_one_sentence(&s->w, sap_tree_load(s->device, s->file.files.file, &s->load, &tree), tree);
     sap_tree_free(tree);
 }
 
 static void expect_loaded(void* in) {
     const scene* s = in;
     sap_tree* tree = NULL;
-    CHECK_STATUS(sap_tree_load(s->device, s->file.files.file, &tree), SAP_OK);
+    CHECK_STATUS(sap_tree_load(s->device, s->file.files.file, &s->load, &tree), SAP_OK);
     CHECK(tree && trees_equal(tree, s->tree));
     sap_tree_free(tree);
 }
@@ -58,7 +59,8 @@ static void spoil_file(int32_t real_bits, sap_split split) {
     static const int64_t counts[] = {0, 1, 7, 20};
     for (int i = 0; i < 4; i++) {
         scene s;
-        sap_tree_options options = {.split = split, .leaf_size = 4, .drop_duplicates = i == 2};
+        sap_tree_options options = {
+            .split = split, .leaf_size = 4, .drop_duplicates = i == 2, .period = {0, i == 3 ? 0.75 : 0}};
         open_scene(&s, counts[i], 2, real_bits, &options);
         const saved_checks expect = {&s, expect_refused, expect_loaded};
         flip_every_bit(&s.file, expect);
@@ -72,6 +74,17 @@ TEST(every_bit_and_end_balanced_f64) { spoil_file(64, SAP_SPLIT_MEDIAN); }
 TEST(every_bit_and_end_sliding_f32) { spoil_file(32, SAP_SPLIT_SLIDING_MIDPOINT); }
 TEST(every_bit_and_end_sliding_f64) { spoil_file(64, SAP_SPLIT_SLIDING_MIDPOINT); }
 
+// Trusting a file is not looking into it; its sums are checked still.
+TEST(every_bit_and_end_of_trusted_trees) {
+    scene s;
+    open_scene(&s, 20, 2, 32, NULL);
+    s.load.trust = true;
+    const saved_checks expect = {&s, expect_refused, expect_loaded};
+    flip_every_bit(&s.file, expect);
+    cut_and_extend(&s.file, expect);
+    close_scene(&s);
+}
+
 // A damaged tree is saved, so its checksums hold. Damage that cannot be seen, such as a coordinate that is another in
 // the same box, may be loaded; then searches must still end well.
 static void save_damaged(scene* s) {
@@ -83,7 +96,7 @@ static void save_damaged(scene* s) {
         save_again(s);
         s->tree->arrays[byte] ^= changed;
         sap_tree* tree = NULL;
-        sap_status status = sap_tree_load(s->device, s->file.files.file, &tree);
+        sap_status status = sap_tree_load(s->device, s->file.files.file, NULL, &tree);
         if (status == SAP_OK) {
             int64_t found[20];
             CHECK_STATUS(radius_count(tree, &s->points, 0.01, found), SAP_OK);

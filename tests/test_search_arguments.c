@@ -13,7 +13,7 @@ TEST(nearest_refuses) {
     sap_search search = {.k = 2}, wrong = search;
     CHECK_STATUS(sap_nearest(NULL, queries, &search, ids, distance2), SAP_ERROR_ARGUMENT);
     REFUSED(sap_nearest(s.tree, queries, NULL, ids, distance2), SAP_ERROR_ARGUMENT, "search");
-    REFUSED(sap_nearest(s.tree, queries, &search, NULL, distance2), SAP_ERROR_ARGUMENT, "ids");
+    REFUSED(sap_nearest(s.tree, queries, &search, NULL, NULL), SAP_ERROR_ARGUMENT, "ids");
     REFUSED(sap_nearest(s.tree_f64, queries, &search, ids, distance2), SAP_ERROR_ARGUMENT, "");
     bad.coords = NULL;
     REFUSED(sap_nearest(s.tree, bad, &search, ids, distance2), SAP_ERROR_ARGUMENT, "coords");
@@ -62,12 +62,12 @@ TEST(nearest_f64_and_self_refuse) {
     CHECK_STATUS(sap_nearest_f64(NULL, queries, &search, ids, distance2), SAP_ERROR_ARGUMENT);
     REFUSED(sap_nearest_f64(s.tree, queries, &search, ids, distance2), SAP_ERROR_ARGUMENT, "");
     REFUSED(sap_nearest_f64(s.tree_f64, queries, NULL, ids, distance2), SAP_ERROR_ARGUMENT, "search");
-    REFUSED(sap_nearest_f64(s.tree_f64, queries, &search, NULL, distance2), SAP_ERROR_ARGUMENT, "ids");
+    REFUSED(sap_nearest_f64(s.tree_f64, queries, &search, NULL, NULL), SAP_ERROR_ARGUMENT, "ids");
     REFUSED(sap_nearest_f64(s.tree_f64, queries, &wrong, ids, distance2), SAP_ERROR_ARGUMENT, "k");
     CHECK_STATUS(sap_nearest_self(NULL, &search, ids, narrow), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_nearest_self_f64(NULL, &search, ids, distance2), SAP_ERROR_ARGUMENT);
     REFUSED(sap_nearest_self(s.tree, NULL, ids, narrow), SAP_ERROR_ARGUMENT, "search");
-    REFUSED(sap_nearest_self(s.tree, &search, NULL, narrow), SAP_ERROR_ARGUMENT, "ids");
+    REFUSED(sap_nearest_self(s.tree, &search, NULL, NULL), SAP_ERROR_ARGUMENT, "ids");
     REFUSED(sap_nearest_self(s.tree, &wrong, ids, narrow), SAP_ERROR_ARGUMENT, "k");
     REFUSED(sap_nearest_self(s.tree_f64, &search, ids, narrow), SAP_ERROR_ARGUMENT, "");
     REFUSED(sap_nearest_self_f64(s.tree, &search, ids, distance2), SAP_ERROR_ARGUMENT, "");

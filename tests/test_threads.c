@@ -2,6 +2,8 @@
 // callback can stop a call.
 #include "allocator.h"
 #include "cases.h"
+#include "ray_oracle.h"
+#include "sapwood/query.h"
 #include "test.h"
 #include "trees.h"
 #include <pthread.h>
@@ -16,6 +18,7 @@ typedef struct shared {
     int32_t* ids;
     float* distance2;
     int64_t* counts;
+    int64_t boxes[QUERIES]; // points in the box from each query to the next
     int failures;
 } shared;
 
@@ -41,13 +44,19 @@ static void ask_singly(shared* s) {
     int32_t ids[64];
     float distance2[64];
     sap_search search = {.k = s->k};
+    sap_query* query = NULL;
+    expect(s, sap_query_open(s->tree, &search, &query) == SAP_OK);
     for (int64_t q = 0; q < QUERIES; q++) {
         cloud one = cloud_part(&s->queries, q, 1);
         int64_t count = -1;
         expect(s, nearest(s->tree, &one, &search, ids, distance2) == SAP_OK);
         expect(s, !memcmp(ids, s->ids + q * s->k, (size_t)s->k * sizeof *ids));
         expect(s, radius_count(s->tree, &one, 0.1, &count) == SAP_OK && count == s->counts[q]);
+        memset(ids, 0, sizeof ids);
+        expect(s, query && sap_query_nearest(query, one.coords, ids, distance2) >= 0);
+        expect(s, !memcmp(ids, s->ids + q * s->k, (size_t)s->k * sizeof *ids));
     }
+    sap_query_close(query);
 }
 
 static void ask_by_radius(shared* s) {
@@ -59,6 +68,18 @@ static void ask_by_radius(shared* s) {
     expect(s, sap_pairs(s->tree, 0.01, &pairs) == SAP_OK && pairs->count == POINTS);
     sap_neighbors_free(found);
     sap_neighbors_free(pairs);
+}
+
+static void ask_by_box(shared* s) {
+    const cloud lower = cloud_part(&s->queries, 0, QUERIES - 1), upper = cloud_part(&s->queries, 1, QUERIES - 1);
+    sap_neighbors* found = NULL;
+    int64_t counts[QUERIES];
+    expect(s, box_count(s->tree, &lower, &upper, counts) == SAP_OK);
+    expect(s, box_search(s->tree, &lower, &upper, &found) == SAP_OK);
+    for (int64_t q = 0; found && q < QUERIES - 1; q++) {
+        expect(s, counts[q] == s->boxes[q] && found->offsets[q + 1] - found->offsets[q] == counts[q]);
+    }
+    sap_neighbors_free(found);
 }
 
 static void make_trees(shared* s) {
@@ -81,6 +102,7 @@ static void* host(void* shared_state) {
         ask_in_batches(s, round);
         if (round % 3 == 0) ask_singly(s);
         if (round % 3 == 1) ask_by_radius(s);
+        if (round % 3 == 1) ask_by_box(s);
         if (round % 3 == 2) make_trees(s);
     }
     return NULL;
@@ -100,6 +122,8 @@ static void many_hosts(int32_t threads, int32_t k) {
     s.ids = malloc((size_t)(QUERIES * k) * sizeof *s.ids);
     s.distance2 = malloc((size_t)(QUERIES * k) * sizeof *s.distance2);
     s.counts = malloc(QUERIES * sizeof *s.counts);
+    for (int64_t q = 0; q + 1 < QUERIES; q++)
+        s.boxes[q] = oracle_box_search(&points, &s.queries, q, &s.queries, q + 1, NULL, NULL);
     oracle_rules all = {.limit2 = INFINITY}, near_by = {.limit2 = oracle_limit2(0.1, 32)};
     for (int64_t q = 0; q < QUERIES; q++) {
         oracle_nearest(&points, &s.queries, q, k, &all, s.ids + q * k, s.distance2 + q * k);
@@ -149,7 +173,7 @@ TEST(any_number_of_threads_builds_the_same_bytes) {
     static const int64_t sizes[] = {100, 5000, 70000, 300000};
     for (int i = 0; i < FAMILY_COUNT * 4; i++) {
         int64_t size = sizes[i % 4];
-        if (i % CASE_STEP || (size > 70000 && i % 3)) continue;
+        if (i % CASE_STEP || (size > 70000 && i % 12 != 3)) continue;
         cloud points = cloud_of_family((family)(i / 4), size, 1 + i % 4, i % 5 == 4 ? 64 : 32, 0, (uint64_t)i);
         for (int split = 0; split < 2; split++) {
             sap_tree_options options = {.split = (sap_split)split, .drop_duplicates = i % 6 == 5};
@@ -243,16 +267,34 @@ static sap_status long_count(sap_device* device, const cloud* points, sap_tree* 
     return status;
 }
 
+static sap_status long_boxes(sap_device* device, const cloud* points, sap_tree* tree) {
+    (void)device;
+    int64_t* counts = malloc((size_t)points->count * sizeof *counts);
+    sap_status status = box_count(tree, points, points, counts);
+    free(counts);
+    return status;
+}
+
+static sap_status long_box_search(sap_device* device, const cloud* points, sap_tree* tree) {
+    (void)device;
+    sap_neighbors* found = NULL;
+    sap_status status = box_search(tree, points, points, &found);
+    CHECK((status == SAP_OK) == (found != NULL));
+    sap_neighbors_free(found);
+    return status;
+}
+
 // Whatever report asks a call to stop, it stops with that status, nothing leaks, and the next call works.
 TEST(progress_and_cancelling) {
-    static const long_call calls[] = {long_build, long_search, long_collect, long_count};
+    static const long_call calls[] = {long_build, long_search, long_collect, long_count, long_boxes, long_box_search};
+    enum { CALLS = sizeof calls / sizeof *calls };
     cloud points = cloud_of_family(FAMILY_UNIFORM, 100000, 3, 32, 0, 6);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 2 * CALLS; i++) {
         watch w;
         memset(&w, 0, sizeof w);
         progress p = {0, 0, 0, true};
         sap_device_options options = watched(&w);
-        options.threads = i / 4 ? 3 : 1;
+        options.threads = i / CALLS ? 3 : 1;
         options.progress = report;
         options.progress_user = &p;
         sap_device* device = NULL;
@@ -260,19 +302,19 @@ TEST(progress_and_cancelling) {
         CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
         CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
         p = (progress){0, 0, 0, true};
-        NOTE("call %d threads %d", i % 4, options.threads);
-        CHECK_STATUS(calls[i % 4](device, &points, tree), SAP_OK);
+        NOTE("call %d threads %d", i % CALLS, options.threads);
+        CHECK_STATUS(calls[i % CALLS](device, &points, tree), SAP_OK);
         CHECK(p.orderly && p.calls <= 500);
         int reports = p.calls;
-        CHECK(reports > 0 || i / 4); // with several threads the calling one may have had nothing to do
+        CHECK(reports > 0 || i / CALLS); // with several threads the calling one may have had nothing to do
         for (int stop = 1; stop <= reports && stop < 40; stop += 1 + stop / 3) {
             p = (progress){0, stop, 0, true};
-            sap_status status = calls[i % 4](device, &points, tree);
+            sap_status status = calls[i % CALLS](device, &points, tree);
             CHECK_STATUS(status, p.calls >= stop ? SAP_ERROR_CANCELLED : SAP_OK);
             CHECK(p.calls <= stop);
         }
         p = (progress){0, 0, 0, true};
-        CHECK_STATUS(calls[i % 4](device, &points, tree), SAP_OK);
+        CHECK_STATUS(calls[i % CALLS](device, &points, tree), SAP_OK);
         sap_tree_free(tree);
         sap_device_close(device);
         CHECK_EQUAL(w.blocks, 0);
@@ -311,6 +353,55 @@ TEST(a_cancelled_rebuild_leaves_an_empty_tree) {
     sap_tree_free(tree);
     sap_device_close(device);
     cloud_free(&points);
+}
+
+// What hosts with a prepared search each ask of one mesh, and what they must find.
+typedef struct shared_mesh {
+    const sap_mesh_tree* tree;
+    sap_ray rays[QUERIES];
+    sap_hit hits[QUERIES];
+    sap_closest closest[QUERIES];
+    int failures;
+} shared_mesh;
+
+static void* ask_mesh(void* shared_state) {
+    shared_mesh* s = shared_state;
+    sap_mesh_query* query = NULL;
+    int wrong = sap_mesh_query_open(s->tree, NULL, &query) != SAP_OK;
+    for (int i = 0; query && i < QUERIES; i++) {
+        sap_hit hit;
+        sap_closest closest;
+        const int found = s->hits[i].triangle >= 0;
+        wrong += sap_mesh_query_trace(query, s->rays + i, &hit) != found || memcmp(&hit, s->hits + i, sizeof hit) != 0;
+        wrong += sap_mesh_query_occluded(query, s->rays + i) != found;
+        wrong += sap_mesh_query_closest(query, s->rays[i].origin, &closest) != (s->closest[i].triangle >= 0) ||
+                 memcmp(&closest.point[0], &s->closest[i].point[0], sizeof closest) != 0;
+    }
+    sap_mesh_query_close(query);
+    __atomic_add_fetch(&s->failures, wrong, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+TEST(prepared_searches_of_a_mesh) {
+    static shared_mesh s;
+    const int stride = sizeof(sap_ray) / sizeof(float);
+    sap_device* device = NULL;
+    scene_mesh mesh = ray_mesh_of(RAY_MESH_TORUS, 700);
+    float lower[3], upper[3];
+    uint64_t state = 5;
+    pthread_t hosts[HOSTS];
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
+    s.tree = ray_tree(device, &mesh.mesh, SAP_QUALITY_HIGH);
+    oracle_box(&mesh.mesh, lower, upper);
+    for (int i = 0; i < QUERIES; i++) s.rays[i] = oracle_ray(&mesh.mesh, lower, upper, i, &state);
+    CHECK_STATUS(sap_trace(s.tree, s.rays, QUERIES, s.hits), SAP_OK);
+    CHECK_STATUS(sap_closest_point(s.tree, (sap_points){s.rays[0].origin, QUERIES, 3, stride}, s.closest), SAP_OK);
+    for (int i = 0; i < HOSTS; i++) CHECK(pthread_create(&hosts[i], NULL, ask_mesh, &s) == 0);
+    for (int i = 0; i < HOSTS; i++) pthread_join(hosts[i], NULL);
+    CHECK_EQUAL(s.failures, 0);
+    sap_mesh_tree_free((sap_mesh_tree*)(uintptr_t)s.tree);
+    scene_mesh_free(&mesh);
+    sap_device_close(device);
 }
 
 TEST_MAIN()

@@ -3,6 +3,7 @@
 #include "calls.h"
 #include "test.h"
 #include "trees.h"
+#include <math.h>
 
 typedef struct scene {
     watch w;
@@ -91,7 +92,7 @@ static void damage(int32_t real_bits, sap_split split) {
         sap_tree_options options = {.split = split, .leaf_size = leaf_sizes[i], .axis = (sap_axis)(i % 2)};
         // No coordinate of the clusters is zero, whose sign is of no account.
         open_scene(&s, FAMILY_CLUSTERED, counts[i], 1 + i, real_bits, &options);
-        flip_bits(&s, i == 4 ? 37 : i == 3 ? 3 : 1);
+        flip_bits(&s, (i == 4 ? 37 : i == 3 ? 3 : 1) * (TEST_SANITIZED ? 3 : 1));
         close_scene(&s);
     }
 }
@@ -100,6 +101,45 @@ TEST(every_bit_of_balanced_trees_f32) { damage(32, SAP_SPLIT_MEDIAN); }
 TEST(every_bit_of_balanced_trees_f64) { damage(64, SAP_SPLIT_MEDIAN); }
 TEST(every_bit_of_sliding_trees_f32) { damage(32, SAP_SPLIT_SLIDING_MIDPOINT); }
 TEST(every_bit_of_sliding_trees_f64) { damage(64, SAP_SPLIT_SLIDING_MIDPOINT); }
+
+// Each instruction set has a quick check of its own; all say the same, also where points tie and leaves are long.
+static void damage_in_every_width(family kind, int32_t dims, int32_t real_bits, int32_t leaf_size) {
+    scene s;
+    devices all = devices_open(2);
+    sap_tree* trees[4] = {NULL};
+    sap_tree_options options = {.leaf_size = leaf_size, .axis = (sap_axis)(dims % 2)};
+    open_scene(&s, kind, 1000, dims, real_bits, &options);
+    const size_t bits = s.tree->shape.bytes * 8;
+    for (int i = 0; i < all.count; i++) CHECK_STATUS(build(all.open[i], &s.points, &options, &trees[i]), SAP_OK);
+    for (size_t bit = 0; bit < bits; bit += bits / (TEST_SANITIZED ? 50 : 500) | 1) {
+        const size_t at = bit / 8;
+        const unsigned char change = (unsigned char)(1 << bit % 8);
+        sap_status first = s.may_change[at] ? SAP_OK : SAP_ERROR_FORMAT;
+        for (int i = 0; i < all.count; i++) {
+            if (is_gpu(all.open[i])) continue; // its arrays are not the host's
+            trees[i]->arrays[at] ^= change;
+            sap_status status = sap_tree_verify(trees[i]);
+            if (i == 0 && s.may_change[at]) first = status;
+            NOTE("family %d, byte %zu, device %d", (int)kind, at, i);
+            CHECK_STATUS(status, first);
+            trees[i]->arrays[at] ^= change;
+        }
+    }
+    for (int i = 0; i < all.count; i++) {
+        CHECK_STATUS(sap_tree_verify(trees[i]), SAP_OK);
+        sap_tree_free(trees[i]);
+    }
+    devices_close(&all);
+    close_scene(&s);
+}
+
+TEST(every_width_of_registers) {
+    static const family kinds[] = {FAMILY_UNIFORM, FAMILY_LATTICE, FAMILY_HALF_DUPLICATES, FAMILY_EQUAL,
+                                   FAMILY_MINUS_ZERO};
+    for (int k = 0; k < 5; k++)
+        for (int32_t dims = 1; dims <= 4; dims++)
+            damage_in_every_width(kinds[k], dims, (k + dims) % 2 ? 32 : 64, dims % 3 ? 12 * dims : 40);
+}
 
 // Leaf number `leaf` of a balanced float tree: coordinate a of a slot stands at [a*stride + slot].
 static float* leaf_coords(const sap_tree* t, int64_t leaf) {
@@ -161,6 +201,90 @@ TEST(equal_points_out_of_order) {
     swap_points(s.tree, 14, 15, true);
     expect_damage(&s, "neighbouring ids in each other's leaves");
     swap_points(s.tree, 14, 15, true);
+    close_scene(&s);
+}
+
+// The first point of a leaf with this value on one axis whose other coordinate is within both leaves' boxes; or -1.
+static int tied_point(const sap_tree* t, int64_t leaf, int32_t axis, float x, const float between[2]) {
+    const float *at = leaf_coords(t, leaf) + axis * t->shape.stride,
+                *other = leaf_coords(t, leaf) + (1 - axis) * t->shape.stride;
+    for (int i = 0; i < t->shape.stride; i++)
+        if (at[i] == x && other[i] > between[0] && other[i] < between[1]) return i;
+    return -1;
+}
+
+static void widen(const sap_tree* t, int64_t leaf, int32_t axis, float box[2]) {
+    const float* x = leaf_coords(t, leaf) + axis * t->shape.stride;
+    float least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < t->shape.stride; i++) {
+        least = fminf(least, x[i]);
+        most = isinf(x[i]) ? most : fmaxf(most, x[i]);
+    }
+    box[0] = fmaxf(box[0], least);
+    box[1] = fminf(box[1], most);
+}
+
+// Two points that tie at the plane between their leaves change places: no box and no smallest id tells.
+static bool exchange_tied(const sap_tree* t, int64_t leaf) {
+    const int64_t node = (t->shape.leaves + leaf) / 2;
+    const int32_t axis = t->arrays[t->shape.axis_at + (size_t)node];
+    const float split = ((const float*)(const void*)(t->arrays + t->shape.split_at))[node];
+    float between[2] = {-INFINITY, INFINITY};
+    widen(t, leaf, 1 - axis, between);
+    widen(t, leaf + 1, 1 - axis, between);
+    int i = tied_point(t, leaf, axis, split, between), j = tied_point(t, leaf + 1, axis, split, between);
+    if (i < 0 || j < 0) return false;
+    float *x = leaf_coords(t, leaf) + (1 - axis) * t->shape.stride + i,
+          *y = leaf_coords(t, leaf + 1) + (1 - axis) * t->shape.stride + j, kept = *x;
+    if (*x == *y) return false;
+    *x = *y;
+    *y = kept;
+    return true;
+}
+
+TEST(tied_points_out_of_order) {
+    scene s;
+    sap_tree_options options = {.leaf_size = 60};
+    open_scene(&s, FAMILY_LATTICE, 4000, 2, 32, &options);
+    int exchanged = 0;
+    for (int64_t leaf = 0; leaf < s.tree->shape.leaves; leaf += 2) {
+        if (!exchange_tied(s.tree, leaf)) continue;
+        exchanged++;
+        expect_damage(&s, "tied points in each other's leaves");
+        CHECK_STATUS(rebuild(s.tree, &s.points), SAP_OK);
+    }
+    CHECK(exchanged > 0);
+    close_scene(&s);
+}
+
+TEST(minus_zero) {
+    scene s;
+    sap_tree_options options = {.leaf_size = 20};
+    open_scene(&s, FAMILY_LATTICE, 500, 2, 32, &options);
+    int zeros = 0;
+    for (int64_t leaf = 0; leaf < s.tree->shape.leaves; leaf++)
+        for (int i = 0; i < 2 * s.tree->shape.stride; i++) {
+            float* x = leaf_coords(s.tree, leaf) + i;
+            if (*x != 0) continue;
+            zeros++;
+            *x = -0.0f;
+            expect_damage(&s, "minus zero");
+            *x = 0;
+        }
+    CHECK(zeros > 0);
+    close_scene(&s);
+}
+
+// On a diagonal each axis divides a node as well as the other: the rule alone tells.
+TEST(axes_against_the_rule) {
+    scene s;
+    sap_tree_options options = {.leaf_size = 20};
+    open_scene(&s, FAMILY_DIAGONAL, 500, 2, 32, &options);
+    for (int64_t node = 1; node < s.tree->shape.leaves; node++) {
+        s.tree->arrays[s.tree->shape.axis_at + (size_t)node] ^= 1;
+        expect_damage(&s, "the other axis");
+        s.tree->arrays[s.tree->shape.axis_at + (size_t)node] ^= 1;
+    }
     close_scene(&s);
 }
 

@@ -82,8 +82,8 @@ TEST(arrays) {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         unsigned char encoded[96];
         size_t size = encode(types[i].type, values, 12, encoded);
-        const sap_volume_read_options options = {.spacing = {1, 2, 3}};
         for (int order = 0; order < 2; order++) {
+            const sap_volume_read_options options = {.spacing = {1, 2, 3}, .order = (sap_axis_order)order};
             bytes b = npy_of(types[i].type, order ? "True" : "False", "(2, 3, 2)", encoded, size);
             sap_volume_file* file = NULL;
             NOTE("%s, order %d", types[i].type, order);
@@ -98,6 +98,60 @@ TEST(arrays) {
     NOTE("%s", "two axes");
     CHECK_STATUS(parse_volume(&r, &flat, &(sap_volume_read_options){.size = {6, 2, 1}}, &file), SAP_OK);
     if (file) expect_values(&file->volume, SAP_VOXEL_U8, 6, 2, 1, values);
+    sap_volume_file_free(file);
+    // As long as 64 floats: an array all the same.
+    double many[64];
+    unsigned char encoded[128];
+    for (int i = 0; i < 64; i++) many[i] = i;
+    bytes cube = npy_of("<u2", "False", "(4, 4, 4)", encoded, encode("<u2", many, 64, encoded));
+    CHECK_EQUAL(cube.size, 256);
+    file = NULL;
+    NOTE("%s", "as long as raw samples");
+    CHECK_STATUS(parse_volume(&r, &cube, &(sap_volume_read_options){.size = {4, 4, 4}}, &file), SAP_OK);
+    if (file) expect_values(&file->volume, SAP_VOXEL_U16, 4, 4, 4, many);
+    sap_volume_file_free(file);
+    end(&r);
+}
+
+// The sample at x, y, z of array[z][y][x] or array[x][y][z], be its first or its last axis the fastest in the file.
+TEST(axes_are_those_of_the_array) {
+    enum { X = 40, Y = 3, Z = 35, COUNT = X * Y * Z };
+    static const char* const types[] = {"|u1", "<i2", ">i2", "|i1"};
+    static double expected[COUNT], in_file[COUNT];
+    static unsigned char encoded[2 * COUNT], whole[2 * COUNT + 256];
+    reading r;
+    begin(&r);
+    for (int i = 0; i < 32; i++) {
+        const bool xyz = i & 1, fortran = i & 2, raw = i & 4;
+        const char* type = types[i / 8];
+        if (raw && (fortran || i / 8 == 3)) continue; // not of raw samples
+        for (int x = 0; x < X; x++)
+            for (int y = 0; y < Y; y++)
+                for (int z = 0; z < Z; z++) {
+                    const int x_fastest = x + X * (y + Y * z), z_fastest = z + Z * (y + Y * x);
+                    expected[x_fastest] = (7 * x + 31 * y + 3 * z) % 128;
+                    in_file[fortran == xyz ? x_fastest : z_fastest] = expected[x_fastest];
+                }
+        size_t size = encode(type, in_file, COUNT, encoded);
+        bytes header = npy_of(type, fortran ? "True" : "False", xyz ? "(40, 3, 35)" : "(35, 3, 40)", NULL, 0);
+        if (raw) header.size = 0;
+        memcpy(whole, header.at, header.size);
+        memcpy(whole + header.size, encoded, size);
+        sap_volume_read_options options = {.size = {X, Y, Z}, .order = xyz ? SAP_ORDER_XYZ : SAP_ORDER_ZYX};
+        options.type = type[1] == 'u' ? SAP_VOXEL_U8 : SAP_VOXEL_I16;
+        options.big_endian = type[0] == '>';
+        sap_volume_file* file = NULL;
+        NOTE("%s %s, xyz %d, fortran %d", raw ? "raw" : "array", type, xyz, fortran);
+        CHECK_STATUS(sap_volume_parse(r.device, whole, header.size + size, &options, &file), SAP_OK);
+        if (file) expect_values(&file->volume, i / 8 == 3 ? SAP_VOXEL_F32 : options.type, X, Y, Z, expected);
+        sap_volume_file_free(file);
+    }
+    r.largest = 0;
+    bytes flat = npy_of("|u1", "False", "(2, 3)", "\0\1\2\3\4\5", 6);
+    static const double turned[6] = {0, 3, 1, 4, 2, 5};
+    sap_volume_file* file = NULL;
+    CHECK_STATUS(parse_volume(&r, &flat, &(sap_volume_read_options){.order = SAP_ORDER_XYZ}, &file), SAP_OK);
+    if (file) expect_values(&file->volume, SAP_VOXEL_U8, 2, 3, 1, turned);
     sap_volume_file_free(file);
     end(&r);
 }
@@ -136,6 +190,7 @@ TEST(refused) {
         {nothing, {.size = {0}}, SAP_ERROR_ARGUMENT, "options.size: a raw volume"},
         {raw, {.size = {2, -3, 4}}, SAP_ERROR_ARGUMENT, "options.size[1]"},
         {raw, {.size = {2, 3, 4}, .type = (sap_voxel)9}, SAP_ERROR_ARGUMENT, "options.type"},
+        {raw, {.size = {2, 3, 1}, .order = (sap_axis_order)2}, SAP_ERROR_ARGUMENT, "options.order"},
         {raw, {.size = {2, 3, 1}, .skip = -1}, SAP_ERROR_ARGUMENT, "options.skip"},
         {raw, {.size = {2, 3, 4}}, SAP_ERROR_FORMAT, "2 x 3 x 4 samples of 4 bytes are 96 bytes, but the file has 24"},
         {raw, {.size = {2, 3, 1}, .skip = 25}, SAP_ERROR_FORMAT, "the file has 0 after the first 25"},
@@ -161,6 +216,18 @@ TEST(refused) {
         NOTE("case %d: %s", (int)i, cases[i].word);
         CHECK_STATUS(parse_volume(&r, &cases[i].b, &cases[i].options, &file), cases[i].status);
         if (!CHECK(strstr(r.w.sentence, cases[i].word))) printf("%s\n", r.w.sentence);
+    }
+    // What is said of raw samples does not matter to an array, which is told.
+    for (int i = 0; i < 4; i++) {
+        sap_volume_file* array = NULL;
+        const bytes b = npy_of("<f4", "False", "(2, 3, 1)", raw.at, 24);
+        const sap_volume_read_options options = {
+            .type = i == 1 ? SAP_VOXEL_U8 : SAP_VOXEL_F32, .skip = i == 2 ? 352 : 0, .big_endian = i == 3};
+        r.w.log_calls = 0;
+        CHECK_STATUS(sap_volume_parse(r.device, b.at, b.size, &options, &array), SAP_OK);
+        CHECK_EQUAL(r.w.log_calls, i > 0);
+        if (i) CHECK(strstr(r.w.sentence, "(type, big-endian, skip) is not used") != NULL);
+        sap_volume_file_free(array);
     }
     NOTE("%s", "the rest");
     sap_volume_file* file = NULL;

@@ -8,8 +8,8 @@
 // Whether two trees are the same, byte for byte, wherever they lie.
 static inline bool trees_equal(const sap_tree* a, const sap_tree* b) {
     const sap_tree_shape *s = &a->shape, *t = &b->shape;
-    bool sizes = s->count == t->count && s->source_count == t->source_count && s->dims == t->dims &&
-                 s->real_bits == t->real_bits && s->nodes == t->nodes && s->leaves == t->leaves &&
+    bool sizes = s->count == t->count && s->source_count == t->source_count && s->not_finite == t->not_finite &&
+                 s->dims == t->dims && s->real_bits == t->real_bits && s->nodes == t->nodes && s->leaves == t->leaves &&
                  s->slots == t->slots && s->depth == t->depth && s->capacity == t->capacity && s->bytes == t->bytes;
     sap_host_view x, y;
     if (!sizes || sap_host_view_open(a, &x) != SAP_OK) return false;

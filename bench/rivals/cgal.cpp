@@ -1,6 +1,7 @@
 // CGAL: Kd_tree with sliding midpoints, extended nodes and cached points, searched through a property map of ids.
 #include "rival.h"
 
+#include <CGAL/Fuzzy_iso_box.h>
 #include <CGAL/Fuzzy_sphere.h>
 #include <CGAL/Kd_tree.h>
 #include <CGAL/Orthogonal_k_neighbor_search.h>
@@ -33,6 +34,7 @@ using Splitter = CGAL::Sliding_midpoint<Traits>;
 using Tree = CGAL::Kd_tree<Traits, Splitter, CGAL::Tag_true, CGAL::Tag_true>;
 using Search = CGAL::Orthogonal_k_neighbor_search<Traits, Distance, Splitter, Tree>;
 using Ball = CGAL::Fuzzy_sphere<Traits>;
+using Box = CGAL::Fuzzy_iso_box<Traits>;
 
 Point point_at(const float* coords) { return {coords[0], coords[1], coords[2]}; }
 
@@ -88,8 +90,22 @@ uint64_t collect(const void* index, const float* queries, size_t count, float ra
     return hits;
 }
 
+uint64_t box_collect(const void* index, const float* lower, const float* upper, size_t count) {
+    const Index& self = *static_cast<const Index*>(index);
+    std::vector<uint32_t> ids;
+    uint64_t hits = 0;
+    for (size_t i = 0; i < count; i++) {
+        ids.clear();
+        self.tree.search(std::back_inserter(ids),
+                         Box(point_at(lower + 3 * i), point_at(upper + 3 * i), 0, self.traits));
+        hits += ids.size();
+    }
+    return hits;
+}
+
 void release(void* index) { delete static_cast<Index*>(index); }
 
 } // namespace
 
-extern "C" const bench_rival bench_cgal = {"CGAL", build, nullptr, nearest, nullptr, collect, release};
+extern "C" const bench_rival bench_cgal = {"CGAL",  build,   nullptr,     nearest, nullptr,
+                                           collect, nullptr, box_collect, release};

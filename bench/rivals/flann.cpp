@@ -69,4 +69,5 @@ void release(void* index) { delete static_cast<Index*>(index); }
 
 } // namespace
 
-extern "C" const bench_rival bench_flann = {"FLANN", build, rebuild, nearest, count, collect, release};
+extern "C" const bench_rival bench_flann = {"FLANN", build,   rebuild, nearest, count,
+                                            collect, nullptr, nullptr, release};

@@ -19,6 +19,16 @@ const bench_rival* const bench_rivals[] = {
 };
 const int bench_rival_count = (int)(sizeof bench_rivals / sizeof bench_rivals[0]) - 1;
 
+extern const bench_moving_rival bench_nanoflann_moving;
+
+const bench_moving_rival* bench_moving(void) {
+#ifdef BENCH_NANOFLANN
+    return &bench_nanoflann_moving;
+#else
+    return NULL;
+#endif
+}
+
 const bench_rival* bench_main_rival(void) {
     return bench_rival_count > 0 && strcmp(bench_rivals[0]->name, "nanoflann") == 0 ? bench_rivals[0] : NULL;
 }

@@ -102,7 +102,8 @@ typedef bool (*sap_progress)(void* user, double done);
 typedef struct sap_device_options {
     sap_processor processor; /**< default SAP_AUTO */
     int32_t ordinal;         /**< which GPU, counted from 0; SAP_GL: which of EGL's devices, 0: the first that can */
-    int32_t threads;         /**< CPU threads a call may use; 0: as many as OpenMP offers; at most 1024 */
+    int32_t threads;         /**< CPU threads a call may use; 0: OMP_NUM_THREADS if that is set, else as many as
+                                  there are processors for this process; at most 1024 */
     void* stream;            /**< a CUDA stream (cudaStream_t) to work in; NULL: the device's own. See ::sap_device */
     sap_simd simd;           /**< default SAP_SIMD_AUTO */
     sap_allocator allocator; /**< host memory of the device and of everything made with it */
@@ -183,6 +184,13 @@ typedef struct sap_device_info {
 
 /** Describes an open device. Errors: SAP_ERROR_ARGUMENT (a NULL). */
 SAP_API sap_status sap_device_describe(const sap_device* device, sap_device_info* info);
+
+/** How to load a saved tree. All zero is the default for each field; NULL means all defaults. */
+typedef struct sap_load_options {
+    bool trust;           /**< checks the checksum and the sizes only. For bytes that you saved yourself: searches of a
+                             tree that somebody made to harm may read or write anywhere. Default: all is checked */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_load_options;
 
 #ifdef __cplusplus
 }

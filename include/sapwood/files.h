@@ -1,11 +1,17 @@
 /**
  * @file files.h
- * Point files: PLY, XYZ and CSV text, NPY, PCD. Mesh files: PLY, OBJ with MTL, STL. Volumes: NPY and raw samples.
+ * Point files: PLY, XYZ and CSV text, NPY, PCD. Mesh files: PLY, OBJ with MTL, STL, OFF. Volumes: NPY and raw samples.
  *
  * Readers work on bytes in memory and trust nothing: every count is checked against the bytes present before memory
  * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
- * decimal point whatever the locale; its lines end with LF, CR LF or CR. Each error gives the byte (or the line) and
- * what to do in the device's log.
+ * decimal point whatever the locale; its lines end with LF, CR LF or CR, and a Ctrl-Z at its end is not looked at. Each
+ * error gives the byte (or the line) and what to do in the device's log.
+ *
+ * What begins as gzip is unpacked first, all of its members, if Sapwood was built with zlib; places in errors are then
+ * those of the unpacked bytes. Memory for them grows as they come, to at most 100 times the packed bytes or 64 MiB,
+ * whichever is more: SAP_ERROR_RANGE beyond. So are packed arrays of an NPZ (numpy.savez_compressed). Masks and other
+ * bytes that are almost all alike may be packed closer: `unpack_limit` of the options allows as many bytes as it says
+ * instead. A raw volume that has just the bytes that it should have is taken as it is.
  */
 #ifndef SAPWOOD_FILES_H
 #define SAPWOOD_FILES_H
@@ -21,18 +27,18 @@ extern "C" {
 /** File formats. */
 typedef enum sap_format {
     SAP_FORMAT_AUTO = 0, /**< reading: by the first bytes, then by suffix; writing: by suffix */
-    SAP_FORMAT_PLY = 1,  /**< points and meshes: ascii, little and big endian, read; little endian and (meshes) ascii,
-                            written */
+    SAP_FORMAT_PLY = 1,  /**< points and meshes: every encoding is read, little endian and (meshes) ascii written */
     SAP_FORMAT_XYZ = 2,  /**< numbers separated by blanks, one point a line; '#' begins a comment; read and written */
-    SAP_FORMAT_CSV = 3,  /**< numbers separated by commas or semicolons, with or without a line of names; both ways */
-    SAP_FORMAT_NPY = 4,  /**< NumPy 1.0, 2.0 and 3.0: a matrix of any plain number type, read; 1.0, written */
-    SAP_FORMAT_PCD = 5,  /**< PCL's ascii and binary, read */
+    SAP_FORMAT_CSV = 3,  /**< numbers separated by ',', ';' or tabs, perhaps below a line of names; both ways */
+    SAP_FORMAT_NPY = 4,  /**< NumPy 1.0 to 3.0, and NPZ: a matrix, or fields x, y, z, of numbers, read; 1.0, written */
+    SAP_FORMAT_PCD = 5,  /**< PCL's ascii, binary and binary_compressed, read */
     SAP_FORMAT_OBJ = 6,  /**< meshes: Wavefront's text, with its materials in MTL; both ways */
-    SAP_FORMAT_STL = 7   /**< meshes: binary and ascii, both ways */
+    SAP_FORMAT_STL = 7,  /**< meshes: binary and ascii, both ways */
+    SAP_FORMAT_OFF = 8   /**< meshes: text, also with colours (COFF), normals (NOFF) and more; both ways */
 } sap_format;
 
-/** The format that a path's suffix names (.ply .xyz .txt .csv .npy .pcd .obj .stl, any case), or SAP_FORMAT_AUTO if
- * none. */
+/** The format that a path's suffix names (.ply .xyz .txt .pts .asc .xyzn .xyzrgb .csv .tsv .npy .pcd .obj .stl .off,
+ * any case, and with .gz behind it), or SAP_FORMAT_AUTO if none. */
 SAP_API sap_format sap_format_of(const char* path);
 
 /** Points that came from a file. */
@@ -50,13 +56,20 @@ SAP_API void sap_point_set_free(sap_point_set* set);
 /**
  * Reads points from bytes in memory. PLY and PCD give the properties named x, y and z (x and y if there is no z);
  * text and NPY give all columns (1 … 16). CSV with names gives x, y, z where x and y are named, else all columns.
+ * The names of a PLY may be in capitals, if none of them is in small letters. An XYZ may begin with a line that is the
+ * number of points. Of files named .pts, .asc, .xyzn or .xyzrgb the first three columns are read: normals, colours or
+ * an intensity follow. Where an XYZ of more than three columns has no suffix, as on a pipe, or begins with the number of
+ * points, a sentence in the log, with SAP_OK, tells that all columns are coordinates.
+ *
  * Where a PLY or CSV has x, y and z, it also gives c3, c4, … as long as they follow without a gap: so tables that
  * sap_table_write names itself read back whole.
  *
- * The first line of a CSV is one of names if none of its fields is a number. Text without any line of numbers is an
- * error, but for a CSV that names a column x, and for an XYZ that begins with the line "# x y z" (then c3, c4, …; one
- * name a coordinate): these hold 0 points. More rows than an ascii PCD counts are an error; bytes after the last
- * number that the header of a PLY, an NPY or a binary PCD counts are not looked at.
+ * The first line of a CSV is one of names if none of its fields is a number. If these are not x and y, a sentence in
+ * the log, with SAP_OK, tells that all columns are coordinates. A field of a row that is empty, or NA, N/A or NULL (in
+ * any case), is NaN, but in the first row of a file without names. Text without any line of numbers is an error, but for
+ * a CSV that names a column x, and for an XYZ that begins with the line "# x y z" (then c3, c4, …; one name a
+ * coordinate): these hold 0 points. More rows than an ascii PCD counts are an error; bytes after the last number that
+ * the header of a PLY, an NPY or a binary PCD counts are not looked at.
  *
  * Values are not checked to be finite here. O(size) time and memory.
  *
@@ -68,8 +81,8 @@ SAP_API void sap_point_set_free(sap_point_set* set);
  * 0.1, and 0.1000000000 or 481234.57 as doubles. Pass 64 to keep doubles: text is then rounded once, to double.
  *
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT, SAP_ERROR_RANGE (over 2^31-1 points; real_bits is 32 and a finite
- * number is beyond the range of a float), SAP_ERROR_UNSUPPORTED (a valid file of a kind not read, such as compressed
- * PCD, or a mesh as OBJ or STL), SAP_ERROR_MEMORY.
+ * number is beyond the range of a float), SAP_ERROR_UNSUPPORTED (a valid file of a kind not read, such as an
+ * NPY of objects, or a mesh as OBJ, STL or OFF), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
                                     int32_t real_bits, sap_point_set** set);
@@ -77,6 +90,32 @@ SAP_API sap_status sap_points_parse(sap_device* device, const void* bytes, size_
 /** Reads a file (path "-": standard input) and parses it. Errors: as sap_points_parse, SAP_ERROR_IO. */
 SAP_API sap_status sap_points_read(sap_device* device, const char* path, sap_format format, int32_t real_bits,
                                    sap_point_set** set);
+
+/** How to read points. All zero is the default for each field; NULL means all defaults. */
+typedef struct sap_points_read_options {
+    const char* columns; /**< which columns are the coordinates, in their order, with commas between: names, or numbers
+                             from 1, such as "lon,lat" or "2,3"; NULL: as ::sap_points_parse says. Columns of an XYZ and
+                             of a plain NPY have no names */
+    const char* member;  /**< which array of an NPZ; NULL: points, xyz or coords, whichever is there, or the only one */
+    double float_error;  /**< real_bits 0, and text without a declared type: points become double also if rounding to
+                             float moves a coordinate by more than this fraction of the extent, such as 2^-20; 0: the
+                             digits alone decide. Points around 481234.6 that lie in one room need it */
+    double extent;       /**< the extent: the size of what the points are compared with; 0: the largest side of their
+                             own bounds */
+    int64_t unpack_limit; /**< bytes that packed ones may become; 0: 100 times as many, or 64 MiB if that is more */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_points_read_options;
+
+/** ::sap_points_parse with options. Errors: as there; SAP_ERROR_ARGUMENT also for columns or a member that the
+ * file has not. */
+SAP_API sap_status sap_points_parse_with(sap_device* device, const void* bytes, size_t size, sap_format format,
+                                         int32_t real_bits, const sap_points_read_options* options,
+                                         sap_point_set** set);
+
+/** ::sap_points_read with options. Errors: as there; SAP_ERROR_ARGUMENT also for columns or a member that the
+ * file has not. */
+SAP_API sap_status sap_points_read_with(sap_device* device, const char* path, sap_format format, int32_t real_bits,
+                                        const sap_points_read_options* options, sap_point_set** set);
 
 /** What a table of numbers holds. */
 typedef enum sap_number { SAP_INT32 = 0, SAP_INT64 = 1, SAP_FLOAT32 = 2, SAP_FLOAT64 = 3 } sap_number;
@@ -95,7 +134,8 @@ typedef struct sap_table {
  * shortest decimals that read back to the same value. PLY makes a vertex of each row. XYZ writes a table without rows
  * as the line "# x y z" (then c3, c4, …), which reads back as 0 points; CSV does so if a column is named x. Names in
  * PLY and CSV may not repeat.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD, OBJ, STL; no format known), SAP_ERROR_IO, SAP_ERROR_MEMORY.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD and meshes; no format known; a path that ends with .gz),
+ * SAP_ERROR_IO, SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_table_write(sap_device* device, const char* path, sap_format format, sap_table table);
 
@@ -119,6 +159,7 @@ typedef struct sap_mesh_file {
     const sap_material* materials; /**< [material_count]; may be NULL when there are none */
     int32_t material_count;        /**< materials in the table, used or not */
     const float* normals;          /**< [3*vertex_count] to be written with the vertices; NULL: none. Not read */
+    double origin[3];              /**< what the vertices are relative to: in the file they stand at origin + vertex */
     uint64_t reserved[4];          /**< for later versions: zero */
 } sap_mesh_file;
 
@@ -128,6 +169,10 @@ typedef struct sap_mesh_read_options {
                               (-0 being 0) are one vertex */
     const void* materials; /**< OBJ: the bytes of an MTL file, taken instead of those that the OBJ names; NULL: none */
     size_t materials_size; /**< how many bytes these are */
+    int64_t unpack_limit;  /**< bytes that packed ones may become; 0: 100 times as many, or 64 MiB if that is more */
+    double origin[3];      /**< subtracted from the coordinates, in double, before these become floats */
+    bool find_origin;      /**< choose an origin, a round number near the middle, if floats would move vertices too far
+                              for their bounds without one. `origin` must be zero then */
     uint64_t reserved[4];  /**< for later versions: zero */
 } sap_mesh_read_options;
 
@@ -135,26 +180,37 @@ typedef struct sap_mesh_read_options {
 SAP_API void sap_mesh_file_free(sap_mesh_file* file);
 
 /**
- * Reads a mesh from bytes in memory: PLY, OBJ or STL. A PLY without faces, and any other file without triangles, is a
- * mesh without triangles. Vertices keep their order; triangles keep that of their faces.
+ * Reads a mesh from bytes in memory: PLY, OBJ, STL or OFF. A PLY without faces, and any other file without triangles,
+ * is a mesh without triangles. Vertices keep their order; triangles keep that of their faces.
  *
  * **Polygons.** A face of n corners becomes n - 2 triangles with its orientation: a fan around its first corner if it
  * is convex, else ears are clipped (Meisters 1975) in the plane that it mostly lies in. The same corners always give
  * the same triangles. A polygon that cuts itself, or takes far more steps to clip than it has corners, is finished
- * without a look at its shape. A face of fewer than 3 corners is an error.
+ * without a look at its shape. A face of fewer than 3 corners is an error in OBJ; in PLY it is left out, and a sentence
+ * in the log, with SAP_OK, says how many were.
  *
  * **PLY** gives x, y, z, and red, green, blue (integers stand for 0 … 1) of the element vertex, and the list
- * vertex_indices (or vertex_index) of the element face, or of tristrips if that comes first: triangle strips, -1
- * between them. All else is skipped.
+ * vertex_indices (or vertex_index) of the element face, or of tristrips: triangle strips, -1 between them. If both have
+ * rows, the first counts; the log tells of other elements with such a list, which are an error (SAP_ERROR_UNSUPPORTED)
+ * where there are neither faces nor strips. All else is skipped.
  *
- * **OBJ** gives `v` (with colours if 6 numbers follow it), `f` and `usemtl`; names of groups and objects, smoothing,
- * texture coordinates, normals, lines and curves are skipped. A face may name only vertices that stand before it.
- * Materials come from the libraries that `mtllib` names, looked up in the OBJ's folder (for standard input, the current
- * one): those of the libraries in their order (of one name the first counts), then those that no library has, with
- * default values. A library that cannot be read is a sentence in the log with SAP_OK, not an error. ::sap_mesh_parse
- * looks up no files.
+ * **OBJ** gives `v` (x, y, z; a fourth of 4 or 7 numbers is a weight that is not looked at, the last three of 6 or 7
+ * are a colour), `f` and `usemtl`; names of groups and objects, smoothing, texture coordinates, normals, lines and
+ * curves are skipped. A face may name only vertices that stand before it. Materials come from the libraries that
+ * `mtllib` names, looked up in the OBJ's folder (for standard input, the current one): those of the libraries in their
+ * order (of one name the first counts), then those that no library has, with default values. A library that cannot be
+ * read is a sentence in the log with SAP_OK, not an error. ::sap_mesh_parse looks up no files.
  *
  * **STL** gives the triangles of all of its solids; normals and attributes are skipped.
+ *
+ * **OFF** gives vertices, their colours where it is a COFF (0 … 1; if all parts of all colours are whole numbers, in
+ * steps of 1/255, unless none is above 1 and the alpha is 1) and faces; those of fewer than 3 corners are left out as in
+ * PLY. All else is skipped; if that is alpha of colours that are not opaque, a sentence in the log, with SAP_OK, says so.
+ *
+ * **Precision.** Vertices are floats, rounded once. If that moves a coordinate by more than 2^-20 of the largest side of
+ * the bounds, as it does at 481234.57, 5431234.12, a sentence in the log, with SAP_OK, says how far, and which origin
+ * would keep them. With an origin (of the options, or found), vertices are the coordinates less that origin; trees over
+ * them, and rays and points to ask these for, are relative to it too.
  *
  * Values are not checked to be finite here. O(size) time and memory.
  *
@@ -176,19 +232,32 @@ typedef struct sap_mesh_write_options {
 } sap_mesh_write_options;
 
 /**
- * Writes a mesh as PLY, OBJ or STL (path "-": standard output). A file replaces an older one only when it is complete.
- * Text holds the shortest decimals that read back to the same value. What a format cannot hold is left out: PLY keeps
- * vertices, triangles, normals and colours (rounded to multiples of 1/255), OBJ keeps everything but normals, STL keeps
- * triangles alone, so that vertices without any are lost.
+ * The place of a vertex in the file: origin + vertex, as the decimal number of the fewest places after the point that
+ * gives the vertex again if the origin is subtracted, so that it is the number of the file if that is not finer than
+ * floats around the origin are; where there is none of up to 15 digits, the double. Without an origin: the vertex.
+ */
+SAP_API void sap_mesh_file_place(const sap_mesh_file* file, int64_t vertex, double place[3]);
+
+/**
+ * Writes a mesh as PLY, OBJ, STL or OFF (path "-": standard output). A file replaces an older one only when it is
+ * complete. Text holds the shortest decimals that read back to the same value. What a format cannot hold is left out:
+ * PLY keeps vertices, triangles, normals and colours (rounded to multiples of 1/255), OBJ keeps everything but normals,
+ * OFF keeps vertices, triangles and colours (rounded too), STL keeps triangles alone, so that vertices without any are
+ * lost. Vertices with an origin are written where they stand (::sap_mesh_file_place), in PLY as doubles; binary STL has
+ * only floats for them, and a sentence in the log, with SAP_OK, says so.
  *
  * If there are materials, an OBJ comes with an MTL beside it, NAME.mtl for NAME.obj; what is no file, such as
  * standard output, gets the names alone.
- * Errors: SAP_ERROR_ARGUMENT (also: a material name that is empty or holds a line end, or has a blank at an end),
- * SAP_ERROR_RANGE (a triangle names a vertex or a material that is not there), SAP_ERROR_UNSUPPORTED (a format that
- * holds no meshes; no format known), SAP_ERROR_IO, SAP_ERROR_MEMORY.
+ * Errors: SAP_ERROR_ARGUMENT (also: an origin that is not finite; a material name that is empty or holds a line end, or
+ * has a blank at an end), SAP_ERROR_RANGE (a triangle names a vertex or a material that is not there),
+ * SAP_ERROR_UNSUPPORTED (a format that holds no meshes; no format known; a path that ends with .gz), SAP_ERROR_IO,
+ * SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_mesh_write(sap_device* device, const char* path, sap_format format, const sap_mesh_file* file,
                                   const sap_mesh_write_options* options);
+
+/** What the axes of an array are, the first one first: array[z][y][x] or array[x][y][z]. */
+typedef enum sap_axis_order { SAP_ORDER_ZYX = 0, SAP_ORDER_XYZ = 1 } sap_axis_order;
 
 /** How to read a volume. All zero is the default for each field; NULL means all defaults. */
 typedef struct sap_volume_read_options {
@@ -197,6 +266,9 @@ typedef struct sap_volume_read_options {
     bool big_endian;      /**< raw samples have their highest byte first */
     int64_t skip;         /**< bytes of a raw file ahead of the first sample: 352 of most NIfTI files */
     float spacing[3];     /**< from one sample to the next; 0: 1 */
+    sap_axis_order order; /**< what the array's axes are; of raw samples SAP_ORDER_XYZ means that z is the fastest */
+    const char* member;   /**< which array of an NPZ; NULL: volume, or the only one */
+    int64_t unpack_limit; /**< bytes that packed ones may become; 0: 100 times as many, or 64 MiB if that is more */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_volume_read_options;
 
@@ -209,10 +281,12 @@ typedef struct sap_volume_file {
 SAP_API void sap_volume_file_free(sap_volume_file* file);
 
 /**
- * Reads a volume from bytes in memory: NPY if they begin as one, else raw samples, x fastest.
+ * Reads a volume from bytes in memory: NPY or an array of an NPZ if they begin as one, else raw samples, x fastest
+ * unless options.order says otherwise.
  *
- * **NPY** is an array of up to three axes; the axis along which neighbours lie next to each other in the file is x: the
- * last one, of a shape (z, y, x), or the first one if fortran_order is True. Numbers of 8 bits (unsigned), 16 bits and
+ * **NPY** is an array of up to three axes, as NumPy has it, array[z][y][x]: x is the last axis, of a shape (z, y, x),
+ * (y, x) or (x,), also if fortran_order is True. With SAP_ORDER_XYZ x is the first. Samples that do not lie in the file
+ * with x as the fastest are put in that order. Numbers of 8 bits (unsigned), 16 bits and
  * float32 stay what they are, bools become 8 bits, all others become floats, rounded to the nearest (those of 64 bits
  * by way of a double).
  *
@@ -220,10 +294,10 @@ SAP_API void sap_volume_file_free(sap_volume_file* file);
  *
  * Values are not checked to be finite here. O(size) time and memory.
  *
- * Errors: SAP_ERROR_ARGUMENT (a NULL, an unknown type, a negative size or skip; a raw file without options.size),
- * SAP_ERROR_FORMAT (what should be there and what is there differ: the log names both), SAP_ERROR_RANGE (a side of more
- * than 2^31-1 samples; a finite number is beyond the range of a float), SAP_ERROR_UNSUPPORTED (an NPY of other than
- * plain numbers or of more axes), SAP_ERROR_MEMORY.
+ * Errors: SAP_ERROR_ARGUMENT (a NULL, an unknown type or order, a negative size or skip; a raw file without
+ * options.size), SAP_ERROR_FORMAT (what should be there and what is there differ: the log names both), SAP_ERROR_RANGE
+ * (a side of more than 2^31-1 samples; a finite number is beyond the range of a float), SAP_ERROR_UNSUPPORTED (an NPY
+ * of other than plain numbers or of more axes), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_volume_parse(sap_device* device, const void* bytes, size_t size,
                                     const sap_volume_read_options* options, sap_volume_file** file);

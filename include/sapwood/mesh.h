@@ -92,13 +92,15 @@ SAP_API sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree);
 /** Saves a tree; loads one, which is checked completely first. As ::sap_tree_save and ::sap_tree_load. */
 SAP_API sap_status sap_mesh_tree_save(const sap_mesh_tree* tree, const char* path);
 /** See ::sap_mesh_tree_save. */
-SAP_API sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tree** tree);
+SAP_API sap_status sap_mesh_tree_load(sap_device* device, const char* path, const sap_load_options* options,
+                                      sap_mesh_tree** tree);
 /** The same in memory: as ::sap_tree_saved_size, ::sap_tree_save_memory and ::sap_tree_load_memory. */
 SAP_API sap_status sap_mesh_tree_saved_size(const sap_mesh_tree* tree, int64_t* size);
 /** See ::sap_mesh_tree_saved_size. */
 SAP_API sap_status sap_mesh_tree_save_memory(const sap_mesh_tree* tree, void* bytes, int64_t size);
 /** See ::sap_mesh_tree_saved_size. */
-SAP_API sap_status sap_mesh_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_mesh_tree** tree);
+SAP_API sap_status sap_mesh_tree_load_memory(sap_device* device, const void* bytes, int64_t size,
+                                             const sap_load_options* options, sap_mesh_tree** tree);
 
 /** Frees a tree. NULL is allowed. */
 SAP_API void sap_mesh_tree_free(sap_mesh_tree* tree);

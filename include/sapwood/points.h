@@ -1,6 +1,6 @@
 /**
  * @file points.h
- * K-d trees over points: build, save, check, and search by number of neighbours or by radius.
+ * K-d trees over points: build, save, check, and search by number of neighbours, by radius or by box.
  *
  * **One answer, bit for bit.** The squared distance of a query q and a point p is the sum, in axis order, of
  * (q[a]-p[a])*(q[a]-p[a]) in the tree's own precision, each operation rounded once (never fused). Neighbours are
@@ -12,6 +12,13 @@
  * query overflows is not a neighbour.
  *
  * **Ids** are the row numbers of the points that were given to the build.
+ *
+ * **Periodic axes** (sap_tree_options.period) close in a circle, as in simulations of a cell that repeats, or for
+ * longitudes. Points and queries are wrapped into [0, period), in the tree's precision: x becomes fmod(x, period), plus
+ * the period where that is negative, or 0 where this rounds to the period itself. The tree holds the wrapped points. On
+ * a periodic axis |q[a]-p[a]| is replaced by d = min(|q[a]-p[a]|, period - |q[a]-p[a]|), each operation rounded once:
+ * the distance to the nearest image. Every point counts once, at its nearest image, within radii beyond half a period
+ * too.
  */
 #ifndef SAPWOOD_POINTS_H
 #define SAPWOOD_POINTS_H
@@ -59,7 +66,12 @@ typedef struct sap_tree_options {
     int32_t leaf_size; /**< points a leaf should hold, 1 … 1024; 0: 32. A leaf of a balanced tree may hold a quarter
                           more; a leaf of another tree may hold more points if all of them are equal */
     bool drop_duplicates; /**< of points equal in every coordinate keep the one with the smallest id */
-    uint64_t reserved[4]; /**< for later versions: zero */
+    bool drop_nonfinite;  /**< leave out points that are NaN or infinite, instead of failing; ids stay those of the rows
+                             given, and where points ask, the rows of those that are left out are empty */
+    double period[SAP_MAX_DIMS]; /**< the period of each axis, rounded to the tree's precision; 0: the axis is open.
+                                    Finite, above 0 once rounded, at most the largest coordinate that the tree takes,
+                                    and 0 beyond the points' dims. CPU only */
+    uint64_t reserved[4];        /**< for later versions: zero */
 } sap_tree_options;
 
 /** A built tree. It never changes, except by ::sap_tree_rebuild. It holds a copy of the points. */
@@ -70,12 +82,12 @@ typedef struct sap_tree sap_tree;
  * scratch (up to twice that with drop_duplicates or sliding midpoints), which the device keeps for the next call. The
  * tree is the same, byte for byte, for any number of threads. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE,
  * SAP_ERROR_NOT_FINITE (naming the first bad point in the log), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a split rule
- * this processor lacks), SAP_ERROR_CANCELLED; on a GPU also SAP_ERROR_DEVICE_MEMORY and SAP_ERROR_DEVICE_LOST, as with
+ * or periods that this processor lacks), SAP_ERROR_CANCELLED; on a GPU also SAP_ERROR_DEVICE_MEMORY and SAP_ERROR_DEVICE_LOST, as with
  * every call below.
  *
  * On a GPU the tree, the same bytes, lies in its memory: about 19 bytes kept a 3-D float point and 16 more of scratch.
  * The top of a balanced tree is split by all blocks together with exact medians by histogram, subtrees that fit into
- * shared memory by one block each. Sliding-midpoint trees and dropping duplicates wait once for a count.
+ * shared memory by one block each. Sliding-midpoint trees and dropping points wait once for a count.
  */
 SAP_API sap_status sap_tree_build(sap_device* device, sap_points points, const sap_tree_options* options,
                                   sap_tree** tree);
@@ -94,7 +106,9 @@ SAP_API sap_status sap_tree_rebuild(sap_tree* tree, sap_points points);
 /** ::sap_tree_rebuild in double precision. */
 SAP_API sap_status sap_tree_rebuild_f64(sap_tree* tree, sap_points_f64 points);
 
-/** Copies a tree to another device (or the same), of any processor. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
+/**
+ * Copies a tree to another device (or the same), of any processor. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY,
+ * SAP_ERROR_UNSUPPORTED (periods that the target's processor lacks).
  */
 SAP_API sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** copy);
 
@@ -119,10 +133,12 @@ SAP_API sap_status sap_tree_save(const sap_tree* tree, const char* path);
 /**
  * Maps a saved tree (or reads it, where files cannot be mapped) and checks all of it before returning: checksum, sizes,
  * and everything that ::sap_tree_verify checks. The file must not be changed while the tree lives. O(n log n). A path
- * of "-" is a file of that name, because standard input cannot be mapped. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO,
- * SAP_ERROR_FORMAT (the log gives the byte), SAP_ERROR_MEMORY.
+ * of "-" is a file of that name, because standard input cannot be mapped. options may be NULL: with `trust` only
+ * checksum and sizes are checked, which is O(bytes). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_IO, SAP_ERROR_FORMAT (the
+ * log gives the byte), SAP_ERROR_MEMORY.
  */
-SAP_API sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree);
+SAP_API sap_status sap_tree_load(sap_device* device, const char* path, const sap_load_options* options,
+                                 sap_tree** tree);
 
 /**
  * How many bytes ::sap_tree_save_memory writes: those of a file that ::sap_tree_save writes. O(1).
@@ -143,13 +159,15 @@ SAP_API sap_status sap_tree_save_memory(const sap_tree* tree, void* bytes, int64
  * cannot be rebuilt, but its copy can. O(n log n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_FORMAT (the log gives the
  * byte), SAP_ERROR_MEMORY; to a device that is not the CPU also those of ::sap_tree_copy.
  */
-SAP_API sap_status sap_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_tree** tree);
+SAP_API sap_status sap_tree_load_memory(sap_device* device, const void* bytes, int64_t size,
+                                        const sap_load_options* options, sap_tree** tree);
 
 /** What a tree is. */
 typedef struct sap_tree_info {
     int64_t count;              /**< points in the tree */
     int64_t source_count;       /**< points given to the build; ids are below this */
-    int64_t duplicates;         /**< points dropped as duplicates: source_count - count */
+    int64_t duplicates;         /**< points dropped as duplicates: source_count - count - not_finite */
+    int64_t not_finite;         /**< points left out by drop_nonfinite */
     int64_t leaves;             /**< leaves, empty ones included */
     int64_t nodes;              /**< inner nodes */
     int32_t dims;               /**< coordinates a point */
@@ -199,22 +217,66 @@ typedef struct sap_search_stats {
     int64_t points; /**< distances computed; AUTO counts each leaf of a balanced tree as if it were the fullest */
 } sap_search_stats;
 
-/** What to search for. All zero but k is the default for each field. */
+/**
+ * How distances are measured. On each axis the length of the offset is multiplied by the axis's weight, if there are
+ * weights, and then by itself as often as the power asks (docs/numerics.md says how, for powers that are not whole);
+ * what is called distance2 everywhere is the sum of these terms in the order of the axes, or the largest. Each
+ * operation is rounded once, so answers are the same bits on every processor.
+ */
+typedef enum sap_metric {
+    SAP_METRIC_L2 = 0,   /**< Euclidean: distance2 is the squared distance */
+    SAP_METRIC_L1 = 1,   /**< the sum of the lengths along the axes: distance2 is the distance itself */
+    SAP_METRIC_LINF = 2, /**< the longest of the lengths along the axes: distance2 is the distance itself */
+    SAP_METRIC_LP = 3    /**< Minkowski: distance2 is the distance to the power search.p. Where that overflows, the
+                            point is not found */
+} sap_metric;
+
+/**
+ * What to search for. All zero but k is the default for each field. Fields from `metric` on are for CPU and CUDA
+ * devices, eps for CPUs alone; others answer SAP_ERROR_UNSUPPORTED. Arrays but the weights may lie in the memory of the
+ * CUDA device, as queries may.
+ */
 typedef struct sap_search {
-    int32_t k;               /**< neighbours a query, at least 1; may exceed the number of points */
-    double radius;           /**< only points with distance2 <= radius*radius (rounded once); 0: no limit */
-    sap_walk walk;           /**< default SAP_WALK_AUTO */
-    bool ordered;            /**< consecutive queries already lie close to one another: do not order them */
-    bool with_self;          /**< sap_nearest_self: a point is its own neighbour */
-    sap_search_stats* stats; /**< NULL: none; must not be shared by concurrent calls */
-    uint64_t reserved[4];    /**< for later versions: zero */
+    int32_t k;                  /**< neighbours a query, at least 1; may exceed the number of points. Searches within a
+                                   radius: 0, all of them */
+    double radius;              /**< only points with distance2 <= radius*radius (rounded once); 0: no limit. With
+                                   L1 and LINF distance2 <= radius, with LP <= radius^p. Searches within a radius:
+                                   0 finds equal points */
+    sap_walk walk;              /**< default SAP_WALK_AUTO */
+    bool ordered;               /**< consecutive queries already lie close to one another: do not order them */
+    bool with_self;             /**< sap_nearest_self: a point is its own neighbour; no other call looks at it */
+    sap_search_stats* stats;    /**< NULL: none; must not be shared by concurrent calls */
+    const int32_t* without_ids; /**< sap_nearest: [queries.count] the id of a point that does not count for this query,
+                                   such as the query's own; -1: all count. NULL: all count for every query. Not on OpenGL;
+                                   other calls do not look at it, except that ::sap_query_open and searches within
+                                   a radius refuse it */
+    sap_metric metric;          /**< default SAP_METRIC_L2 */
+    double p;                   /**< SAP_METRIC_LP: from 1 to 1000, or infinity; 1, 2 and infinity are the metrics
+                                   above. Other metrics: 0. Fractions of few binary digits, such as 2.5, are fastest */
+    const double* weights;      /**< [dims] a factor for each axis's term, not negative, rounded to the tree's
+                                   precision; 0 leaves the axis out. NULL: all are 1 */
+    const double* radii;        /**< [queries] a radius for each query instead of `radius`, which then is 0. 0 finds
+                                   equal points, infinity has no limit; a query whose radius is negative or NaN finds
+                                   nothing. NULL: `radius` is for all */
+    const int32_t* ks;          /**< ::sap_nearest: [queries] how many neighbours each query wants, from 0 to k: fewer
+                                   count as 0, more as k. The rest of its row is empty. NULL: all want k */
+    const uint8_t* keep;        /**< [source_count] only points whose entry, by id, is not 0 may be found. NULL: all */
+    double eps;                 /**< ::sap_nearest: the i-th neighbour may be up to 1 + eps times as far as it is,
+                                   which saves time in many dimensions. 0: exact. The answer follows from the tree, the
+                                   same bits everywhere, as SAP_WALK_STACK gives it: with k neighbours found it leaves
+                                   out what is farther than 1 / (1 + eps) of the k-th. Other searches stay exact */
+    bool sorted;                /**< searches within a radius: each row ascends by (distance2, id), as rows of
+                                   other searches always do */
+    uint64_t reserved[4];       /**< for later versions: zero */
 } sap_search;
 
 /**
  * The k nearest points of each query. ids[count*k] and distance2[count*k] ascend by (distance2, id) in each row;
- * missing neighbours have id -1 and an infinite distance. distance2 may be NULL. Expected O(log n + k log k) a query,
- * also among equal points. One query at a time allocates nothing for k up to 512. Errors: SAP_ERROR_ARGUMENT,
- * SAP_ERROR_RANGE, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a walk), SAP_ERROR_CANCELLED.
+ * missing neighbours have id -1 and an infinite distance. distance2 may be NULL, and so may ids, which are then
+ * kept in scratch memory (not on OpenGL). A query that equals a point of the tree finds that point first, at distance 0:
+ * ::sap_nearest_self and search.without_ids leave it out. Expected O(log n + k log k) a query, also among equal points.
+ * One query at a time allocates nothing for k up to 512. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE, SAP_ERROR_MEMORY,
+ * SAP_ERROR_UNSUPPORTED (a walk; what sap_search says of devices), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_nearest(const sap_tree* tree, sap_points queries, const sap_search* search, int32_t* ids,
                                float* distance2);
@@ -233,7 +295,8 @@ SAP_API sap_status sap_nearest_self_f64(const sap_tree* tree, const sap_search* 
                                         double* distance2);
 
 /**
- * Neighbours in rows: row i is ids[offsets[i]] … ids[offsets[i+1]-1], with the squared distances beside them.
+ * Neighbours in rows: row i is ids[offsets[i]] … ids[offsets[i+1]-1], with the squared distances beside them, except in
+ * what ::sap_box_search finds: points in a box are at no distance.
  *
  * On a CUDA device the arrays lie where the queries lay: queries in GPU memory get rows in GPU memory, queries in host
  * memory get rows in host memory. ::sap_pairs has no queries: its rows lie in GPU memory if the device works in the
@@ -243,8 +306,8 @@ typedef struct sap_neighbors {
     int64_t count;               /**< rows */
     const int64_t* offsets;      /**< count + 1 of them, offsets[0] = 0 */
     const int32_t* ids;          /**< offsets[count] of them */
-    const float* distance2;      /**< as many; NULL for a double-precision tree */
-    const double* distance2_f64; /**< as many; NULL for a float tree */
+    const float* distance2;      /**< as many; NULL for a double-precision tree, and for points in boxes */
+    const double* distance2_f64; /**< as many; NULL for a float tree, and for points in boxes */
     bool on_device;              /**< the arrays lie in GPU memory: to be used in the device's stream, or after
                                     ::sap_device_wait */
 } sap_neighbors;
@@ -253,7 +316,7 @@ typedef struct sap_neighbors {
 SAP_API void sap_neighbors_free(sap_neighbors* neighbors);
 
 /**
- * Sorts each row by (distance2, id). O(m log m) a row of m (O(m log² m) in GPU memory).
+ * Sorts each row by (distance2, id), points in boxes by id. O(m log m) a row of m (O(m log² m) in GPU memory).
  * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_neighbors_sort(sap_neighbors* neighbors);
@@ -294,11 +357,117 @@ SAP_API sap_status sap_radius_into_f64(const sap_tree* tree, sap_points_f64 quer
                                        int64_t* offsets, int32_t* ids, double* distance2);
 
 /**
+ * ::sap_radius and ::sap_radius_count for what search says: radius or radii, metric, weights, keep, sorted. With k
+ * above 0 each row holds at most the k nearest points, ascending by (distance2, id); all hits are collected first.
+ * search.walk, ordered, with_self, stats, without_ids and ks must be zero. Subtrees are counted without visiting their
+ * points unless search.keep is given. Errors: as sap_nearest; SAP_ERROR_UNSUPPORTED for k above 0, too, on devices other
+ * than the CPU.
+ */
+SAP_API sap_status sap_radius_search(const sap_tree* tree, sap_points queries, const sap_search* search,
+                                     sap_neighbors** found);
+/** ::sap_radius_search in double precision. */
+SAP_API sap_status sap_radius_search_f64(const sap_tree* tree, sap_points_f64 queries, const sap_search* search,
+                                         sap_neighbors** found);
+/** How many points ::sap_radius_search would find for each query: at most k if that is above 0. */
+SAP_API sap_status sap_radius_search_count(const sap_tree* tree, sap_points queries, const sap_search* search,
+                                           int64_t* counts);
+/** ::sap_radius_search_count in double precision. */
+SAP_API sap_status sap_radius_search_count_f64(const sap_tree* tree, sap_points_f64 queries, const sap_search* search,
+                                               int64_t* counts);
+
+/**
+ * How many points lie in each box, its sides included: lower <= p <= upper on every axis. Box i has its corners in row i
+ * of both arrays, which have as many rows; sides may be infinite. A box with a NaN, or with lower > upper on some axis,
+ * holds no point. On a periodic axis a box holds a point if an image of the point lies between its sides; one as long
+ * as the period or longer holds all of the axis. Boxes are ordered inside the call. Subtrees that lie inside a box are counted without visiting their
+ * points. Expected O(log n + the leaves at the box's surface) a box. Errors: as sap_nearest; SAP_ERROR_ARGUMENT also
+ * for corners of other dims than the tree's, and for different numbers of lower and upper corners.
+ */
+SAP_API sap_status sap_box_count(const sap_tree* tree, sap_points lower, sap_points upper, int64_t* counts);
+/** ::sap_box_count in double precision. */
+SAP_API sap_status sap_box_count_f64(const sap_tree* tree, sap_points_f64 lower, sap_points_f64 upper, int64_t* counts);
+
+/**
+ * The points in each box of ::sap_box_count: rows of ids without distances, each in the tree's own order (the same on
+ * every processor). Subtrees that lie inside a box are copied without testing their points. On a CUDA device rows lie
+ * where `lower` lies. Expected O(log n + hits) a box. Errors: as sap_box_count.
+ */
+SAP_API sap_status sap_box_search(const sap_tree* tree, sap_points lower, sap_points upper, sap_neighbors** found);
+/** ::sap_box_search in double precision. */
+SAP_API sap_status sap_box_search_f64(const sap_tree* tree, sap_points_f64 lower, sap_points_f64 upper,
+                                      sap_neighbors** found);
+
+/**
+ * ::sap_box_search into the caller's memory, as ::sap_radius_into: row i is ids[offsets[i]] … ids[offsets[i+1]-1].
+ * offsets has lower.count + 1 entries and covers all hits; if `capacity` is too small, rows are cut off there, and the
+ * last offset is the capacity that is needed. With a capacity of 0, ids may be NULL: the call then only counts. On a GPU
+ * the call does not wait if all arrays lie there and the device works in the caller's stream. Expected O(log n + hits) a
+ * box. Errors: as sap_box_count; SAP_ERROR_ARGUMENT also for a negative capacity and for offsets NULL.
+ */
+SAP_API sap_status sap_box_search_into(const sap_tree* tree, sap_points lower, sap_points upper, int64_t capacity,
+                                       int64_t* offsets, int32_t* ids);
+/** ::sap_box_search_into in double precision. */
+SAP_API sap_status sap_box_search_into_f64(const sap_tree* tree, sap_points_f64 lower, sap_points_f64 upper,
+                                           int64_t capacity, int64_t* offsets, int32_t* ids);
+
+/**
  * All pairs of the tree's points within a radius of one another, each once: row i (source_count rows) holds the ids
  * greater than i of the points within the radius of point i, in the tree's own order. Both precisions.
  * Expected O(n (log n + hits)). Errors: as sap_nearest.
  */
 SAP_API sap_status sap_pairs(const sap_tree* tree, double radius, sap_neighbors** found);
+
+/**
+ * At which image the points of pairs are near one another, on a tree with periods: of rows found by ::sap_pairs, or by
+ * ::sap_tree_pairs of the tree with itself, where each pair is in the rows of both. Of the pair at place i of the rows,
+ * found in the row of point r and with id j, shifts[i*dims + a] is -1, 0 or 1: point j is nearest to point r at
+ * p[j][a] + shift*period[a], both wrapped; 0 on open axes, and where both ways around are as long. The offset is
+ * p[j] + shift*period - p[r]. shifts[offsets[count]*dims]. O(pairs). CPU only. Errors: SAP_ERROR_ARGUMENT (also rows
+ * that are not of this tree's points), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED.
+ */
+SAP_API sap_status sap_pairs_shifts(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts);
+
+/**
+ * All pairs of a point of `a` and a point of `b` within a radius of one another: row i (source_count rows of a) holds
+ * the ids of the points of b within the radius of point i of a, in the order of b. Both trees have one number of
+ * dimensions, one precision, the same periods and one kind of device; they may be one tree, whose points then find
+ * themselves too.
+ * A leaf's points share one walk. Besides the rows the call takes memory for the hits once more and for a box a node.
+ * Expected O(n (log n + hits)). CPU only. Errors: as sap_radius.
+ */
+SAP_API sap_status sap_tree_pairs(const sap_tree* a, const sap_tree* b, double radius, sap_neighbors** found);
+
+/**
+ * How many pairs of a point of `a` and a point of `b` lie within each of `count` radii, which must not fall:
+ * distance2 <= radius*radius, the product rounded once to the trees' precision. counts[i] is the number within radii[i]
+ * if `cumulative`, else the number within radii[i] but not radii[i-1]. Pairs are ordered: of a tree with itself both
+ * (i, j) and (j, i) count, and each point with itself. Two subtrees all of whose distances lie between two radii are
+ * counted without visiting their points, so large radii that lie far apart take a small part of the n*m distances.
+ *
+ * With weights (weights_a by ids of a, weights_b by ids of b; one of them may be NULL: 1 each) it is the sum of the
+ * products of weights instead. Without, counts are exact: they are counted as int64 and given as doubles, the nearest
+ * ones above 2^53. Sums of weights are added in an order that depends on the trees and the number of radii alone:
+ * they are the same bits for any threads and instruction set, and those of `cumulative` are sums of the others.
+ *
+ * CPU only. Errors: SAP_ERROR_ARGUMENT (also radii that fall, are negative or NaN), SAP_ERROR_NOT_FINITE (a weight),
+ * SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (also trees with periods), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_tree_count_pairs(const sap_tree* a, const sap_tree* b, const double* radii, int32_t count,
+                                        const double* weights_a, const double* weights_b, bool cumulative,
+                                        double* counts);
+
+/**
+ * ::sap_nearest on `b` for every point of `a`: row i is that of the point of a with id i (source_count rows of a). The
+ * points ask in the order of their leaves, which needs no ordering; search.without_ids is by ids of a. Of a tree with
+ * itself the points find themselves, too, unless search.without_ids leaves them out, as ::sap_nearest_self does. Rows of
+ * points that were dropped as duplicates hold no neighbours. CPU only. Cost and errors: as sap_nearest; besides, memory
+ * for 65,536 queries and their answers.
+ */
+SAP_API sap_status sap_tree_nearest(const sap_tree* a, const sap_tree* b, const sap_search* search, int32_t* ids,
+                                    float* distance2);
+/** ::sap_tree_nearest in double precision. */
+SAP_API sap_status sap_tree_nearest_f64(const sap_tree* a, const sap_tree* b, const sap_search* search, int32_t* ids,
+                                        double* distance2);
 
 #ifdef __cplusplus
 }

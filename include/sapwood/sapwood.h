@@ -11,7 +11,9 @@
 #include "grid.h"
 #include "mesh.h"
 #include "points.h"
+#include "query.h"
 #include "render.h"
+#include "sets.h"
 #include "stream.h"
 #include "surface.h"
 

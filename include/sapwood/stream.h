@@ -29,7 +29,7 @@ extern "C" {
  *
  * O(count). Each item and flag is read once from memory and each kept item written once: on a CPU in waves of chunks
  * that fit the cache, on a GPU in a single pass with decoupled look-back (Merrill and Garland 2016). Scratch memory: a
- * few kilobytes a thread, in place 256 KB a thread (or an item, if that is larger); on a GPU 8 bytes for every 32 KB of
+ * few kilobytes a thread, in place 1 MB a thread (or four items, if those are more); on a GPU 8 bytes for every 32 KB of
  * items, and copies of what lies in host memory.
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL, a negative count, item_bytes 0, overlapping arrays), SAP_ERROR_RANGE

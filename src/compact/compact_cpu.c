@@ -1,17 +1,20 @@
-// Compaction on the CPU, in waves: each thread has a chunk of the wave's items. Before a barrier it counts the kept
-// ones; behind it, knowing the counts of the chunks ahead, it moves them to their place. Every byte is read from memory
-// once, because a chunk's flags stay in the cache.
+// Compaction on the CPU, in waves of chunks, which threads share. First the kept items of each chunk are counted; when
+// all are, and so is what comes before each chunk, they are moved to their place. Every byte is read from memory once,
+// because a wave's flags stay in the caches.
 //
 // In place, one thread moves its chunks directly: an item never moves up. Several threads would overwrite what others
-// have still to read, so each gathers its kept items in a buffer before the barrier: behind it, whatever lies under the
-// places that a wave writes has been read.
+// have still to read, so each gathers a chunk's kept items in a buffer when it counts them: when all are counted,
+// whatever lies under the places that a wave writes has been read.
 #include "base/assert.h"
+#include "base/team.h"
 #include "compact/compact.h"
 #include "device/cpu.h"
 #include <string.h>
 
 enum {
-    CHUNK_BYTES = 1 << 18, // items and flags of a thread's chunk
+    CHUNK_BYTES = 1 << 18, // items and flags of a chunk
+    CHUNKS = 16,           // of a wave, for each thread: to count and to move them takes far longer than to begin
+    COSTLY_CHUNKS = 4,     // as many, where chunks have buffers or flags of their own
     LARGE_ITEM = 1 << 20,  // in place, larger ones are moved by one thread: a buffer for each would be too much
     SLACK = 64             // bytes between the buffers of two threads
 };
@@ -20,10 +23,12 @@ typedef struct compaction {
     const sap_compact_job* job;
     const sap_cpu_kernels* kernels[2]; // for 32 and 64 bits
     int64_t chunk;                     // items in a chunk
-    int64_t slots;                     // chunks in a wave, one a thread
+    int64_t slots;                     // chunks in a wave
+    int32_t threads;
     bool buffered;
     size_t buffer_bytes;
-    int64_t* kept[2];       // by slot: of a wave, and of the one after it
+    int64_t wave;           // at work
+    int64_t* kept;          // by slot: how many, then where they go
     unsigned char* flags;   // [slots][chunk], where the job brings none
     unsigned char* buffers; // [slots][buffer_bytes]
     unsigned char* ahead;   // the item before the wave's first: of a wave, and of the one after it
@@ -135,24 +140,26 @@ static void flag(const compaction* work, int64_t wave, int64_t slot, const chunk
                (const unsigned char*)work->job->items + (size_t)(next - 1) * size, size);
 }
 
-// Before the barrier.
-static void prepare(const compaction* work, int64_t wave, int64_t slot) {
-    chunk c = chunk_of(work, wave, slot);
-    if (c.count && !work->job->keep) flag(work, wave, slot, &c);
+static void prepare(void* context, int64_t slot, int32_t worker) {
+    const compaction* work = context;
+    chunk c = chunk_of(work, work->wave, slot);
+    (void)worker;
+    if (c.count && !work->job->keep) flag(work, work->wave, slot, &c);
     int64_t kept = c.count ? work->kernels[0]->compact->flags(c.keep, c.count) : 0;
     SAP_ASSERT(kept >= 0 && kept <= c.count);
-    work->kept[wave & 1][slot] = kept;
+    work->kept[slot + 1] = kept;
     SAP_ASSERT(!work->buffered || (size_t)kept * work->job->item_bytes <= work->buffer_bytes);
     if (work->buffered && kept)
         move(work, c.items, c.keep, c.count, work->buffers + (size_t)slot * work->buffer_bytes, kept);
 }
 
-// Behind it: to the item of `out` with this number.
-static void place(const compaction* work, int64_t wave, int64_t slot, int64_t at) {
-    int64_t kept = work->kept[wave & 1][slot];
+static void place(void* context, int64_t slot, int32_t worker) {
+    const compaction* work = context;
+    const int64_t at = work->kept[slot], kept = work->kept[slot + 1] - at;
+    (void)worker;
     if (!kept) return;
     unsigned char* out = (unsigned char*)work->job->out + (size_t)at * work->job->item_bytes;
-    chunk c = chunk_of(work, wave, slot);
+    chunk c = chunk_of(work, work->wave, slot);
     SAP_ASSERT(at >= 0 && at <= c.first); // no item moves up
     if (work->buffered)
         memcpy(out, work->buffers + (size_t)slot * work->buffer_bytes, (size_t)kept * work->job->item_bytes);
@@ -160,26 +167,15 @@ static void place(const compaction* work, int64_t wave, int64_t slot, int64_t at
         move(work, c.items, c.keep, c.count, out, kept);
 }
 
-static int64_t run_waves(const compaction* work) {
-    int64_t wave_items = work->slots * work->chunk, waves = (work->job->count + wave_items - 1) / wave_items, total = 0;
-#pragma omp parallel num_threads((int)work->slots) if (work->slots > 1)
-    {
-        int64_t at = 0; // kept in earlier waves
-        for (int64_t wave = 0; wave < waves; wave++) {
-            const int64_t* kept = work->kept[wave & 1];
-            // The loop's end is the barrier. The next wave writes other numbers, and buffers only of the same threads.
-#pragma omp for schedule(static, 1)
-            for (int64_t slot = 0; slot < work->slots; slot++) prepare(work, wave, slot);
-#pragma omp for schedule(static, 1) nowait
-            for (int64_t slot = 0; slot < work->slots; slot++) {
-                int64_t before = at;
-                for (int64_t s = 0; s < slot; s++) before += kept[s];
-                place(work, wave, slot, before);
-            }
-            for (int64_t s = 0; s < work->slots; s++) at += kept[s];
-        }
-#pragma omp master
-        total = at;
+static int64_t run_waves(compaction* work) {
+    const int64_t wave_items = work->slots * work->chunk, waves = (work->job->count + wave_items - 1) / wave_items;
+    int64_t total = 0;
+    for (work->wave = 0; work->wave < waves; work->wave++) {
+        sap_team_run(work->threads, work->slots, prepare, work);
+        work->kept[0] = total;
+        for (int64_t slot = 0; slot < work->slots; slot++) work->kept[slot + 1] += work->kept[slot];
+        total = work->kept[work->slots];
+        sap_team_run(work->threads, work->slots, place, work);
     }
     SAP_ASSERT(total >= 0 && total <= work->job->count);
     return total;
@@ -187,20 +183,24 @@ static int64_t run_waves(const compaction* work) {
 
 // ---- The call
 
-// How many items a chunk has and how many threads share a wave.
+// How many items a chunk has and how many chunks a wave.
 static void choose_chunks(compaction* work, const sap_device* device) {
-    size_t size = work->job->item_bytes;
-    bool large = size >= CHUNK_BYTES;
-    int64_t most = large ? 1 : (int64_t)(CHUNK_BYTES / (size + 1));
-    int64_t worthwhile = (work->job->count + most / 4) / (most / 4 + 1); // threads that have something to do
-    work->slots = device->options.threads < worthwhile ? device->options.threads : worthwhile;
+    const size_t size = work->job->item_bytes;
+    const int64_t count = work->job->count, most = size >= CHUNK_BYTES ? 1 : (int64_t)(CHUNK_BYTES / (size + 1));
+    const int64_t least = most / 4 + 1; // items that are worth a thread
+    work->threads = device->options.threads;
     work->buffered = sap_compact_overlaps(work->job);
-    if (work->buffered && size > LARGE_ITEM) work->slots = 1;
-    if (work->slots == 1) work->buffered = false;
-    int64_t share = (work->job->count + work->slots - 1) / work->slots;
-    work->chunk = share < most ? share : most;
-    if (work->slots == 1)
+    if (work->threads <= 1 || count <= least || (work->buffered && size > LARGE_ITEM)) {
+        work->buffered = false;
+        work->slots = 1;
         work->chunk = most / 16 + 1; // its flags stay in the nearest cache between counting and moving
+        return;
+    }
+    const int64_t slots = (int64_t)work->threads * (work->buffered || !work->job->keep ? COSTLY_CHUNKS : CHUNKS);
+    const int64_t share = (count + slots - 1) / slots;
+    work->chunk = share < least ? least : share < most ? share : most;
+    work->slots = (count + work->chunk - 1) / work->chunk;
+    if (work->slots > slots) work->slots = slots;
     SAP_ASSERT(work->slots >= 1 && work->chunk >= 1);
     work->buffer_bytes = work->buffered ? sap_align((size_t)work->chunk * size) + SLACK : 0;
 }
@@ -212,14 +212,13 @@ sap_status sap_compact_cpu(sap_device* device, const sap_compact_job* job) {
     }
     compaction work = {.job = job, .kernels = {sap_cpu_kernels_of(device, 32), sap_cpu_kernels_of(device, 64)}};
     choose_chunks(&work, device);
-    size_t slots = (size_t)work.slots, kept = sap_align(slots * sizeof(int64_t));
+    size_t slots = (size_t)work.slots, kept = sap_align((slots + 1) * sizeof(int64_t));
     size_t flags = job->keep ? 0 : sap_align(slots * (size_t)work.chunk), ahead = job->keep ? 0 : 2 * job->item_bytes;
     sap_scratch scratch;
-    if (!sap_scratch_take(device, 2 * kept + flags + slots * work.buffer_bytes + ahead, &scratch))
+    if (!sap_scratch_take(device, kept + flags + slots * work.buffer_bytes + ahead, &scratch))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to compact %lld items", (long long)job->count);
-    work.kept[0] = (int64_t*)(void*)scratch.memory;
-    work.kept[1] = (int64_t*)(void*)(scratch.memory + kept);
-    work.flags = scratch.memory + 2 * kept;
+    work.kept = (int64_t*)(void*)scratch.memory;
+    work.flags = scratch.memory + kept;
     work.buffers = work.flags + flags;
     work.ahead = work.buffers + slots * work.buffer_bytes;
     SAP_ASSERT(work.ahead + ahead <= scratch.memory + scratch.bytes);

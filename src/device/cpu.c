@@ -1,7 +1,5 @@
 #include "device/cpu.h"
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
+#include "base/team.h"
 
 typedef struct cpu_state {
     sap_simd simd;
@@ -26,8 +24,8 @@ static const sap_cpu_kernels* kernels_for(sap_simd simd) {
 }
 
 int32_t sap_cpu_threads(int32_t asked) {
-#if defined(_OPENMP)
-    return asked ? asked : omp_get_max_threads();
+#if defined(SAP_HAVE_THREADS)
+    return asked ? asked : sap_team_most();
 #else
     (void)asked;
     return 1;

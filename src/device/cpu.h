@@ -8,12 +8,26 @@
 // rooms declare the tables. Those of meshes, rays and surfaces are of floats, whatever the precision.
 typedef struct sap_cpu_kernels {
     const struct sap_build_kernels* build;
+    const struct sap_accept_kernels* accept; // NULL: trees are checked without
     const struct sap_query_kernels* query;
-    const struct sap_nearest_kernels* nearest;
+    const struct sap_groups_kernels* groups;            // NULL: searches of explicit trees go node by node
+    const struct sap_nearest_kernels* nearest;          // on balanced trees
+    const struct sap_nearest_kernels* nearest_explicit; // on explicit trees that have groups
+    const struct sap_nearest_kernels* nearest_told[3];  // with a mask and radii, by sap_metric; NULL: the shared text
+    const struct sap_nearest_kernels* nearest_periodic[3]; // the same on trees with periods
+    const struct sap_nearest_kernels* nearest_explicit_periodic;
+    const struct sap_one_kernels* one; // one query a call
     const struct sap_radius_kernels* radius;
+    const struct sap_radius_kernels* radius_told[3];
+    const struct sap_radius_kernels* radius_periodic[3];
+    const struct sap_box_kernels* box;
+    const struct sap_pairs_kernels* pairs;
+    const struct sap_set_kernels* set; // nearest points of a set
     const struct sap_compact_kernels* compact;
     const struct sap_mesh_kernels* mesh;
     const struct sap_ray_kernels* ray;
+    const struct sap_mesh_query_kernels* mesh_query; // one ray a call
+    const struct sap_closest_kernels* closest;       // one point a call
     const struct sap_surface_kernels* surface;
 } sap_cpu_kernels;
 

@@ -29,6 +29,9 @@ typedef struct sap_rooms {
     const struct sap_nearest_ops* nearest;
     const struct sap_frame_ops* frame;
     const struct sap_radius_ops* radius;
+    const struct sap_box_ops* box;
+    const struct sap_pairs_ops* pairs;
+    const struct sap_set_ops* set;
     const struct sap_compact_ops* compact;
     const struct sap_pyramid_ops* pyramid;
     const struct sap_mesh_ops* mesh;
@@ -68,6 +71,7 @@ struct sap_device {
     int lock;                   // guards idle
     int muted;                  // calls that tell progress for those that they make
     sap_scratch idle[SAP_SCRATCH_BLOCKS];
+    int idle_end; // from here on no block is idle: who takes one need not look there
 };
 
 // Logs one sentence (printf style) and returns status: `return sap_fail(device, SAP_ERROR_ARGUMENT, "…", …)`.

@@ -1,5 +1,6 @@
 #include "device/memory.h"
 #include "base/assert.h"
+#include "base/team.h"
 #include "device/device.h"
 #include <string.h>
 
@@ -21,41 +22,44 @@ void sap_memory_release(const sap_device* device, void* memory, size_t bytes) {
 
 enum { PACK_SHARE = 256 << 10 }; // bytes that are worth a thread
 
+typedef struct pack {
+    unsigned char* to;
+    const unsigned char* from;
+    size_t from_pitch, width;
+} pack;
+
+static void pack_rows(void* context, int64_t first, int64_t end, int32_t worker) {
+    const pack* p = context;
+    unsigned char* out = p->to + (size_t)first * p->width;
+    const unsigned char* in = p->from + (size_t)first * p->from_pitch;
+    (void)worker;
+    if (p->width == p->from_pitch)
+        memcpy(out, in, (size_t)(end - first) * p->width);
+    else
+        for (int64_t row = first; row < end; row++, out += p->width, in += p->from_pitch) memcpy(out, in, p->width);
+}
+
 void sap_memory_pack(void* to, const void* from, size_t from_pitch, size_t width, size_t rows, int32_t threads) {
-    const size_t shares = width * rows / PACK_SHARE;
     SAP_ASSERT(threads > 0 && width <= from_pitch);
-    const int workers = (size_t)threads < shares ? threads : shares > 1 ? (int)shares : 1;
-#pragma omp parallel for num_threads(workers) schedule(static) if (workers > 1)
-    for (int i = 0; i < workers; i++) {
-        const size_t first = rows / (size_t)workers * (size_t)i, left = rows - first;
-        const size_t count = i < workers - 1 ? rows / (size_t)workers : left;
-        SAP_ASSERT(first <= rows && count <= left);
-        unsigned char* out = (unsigned char*)to + first * width;
-        const unsigned char* in = (const unsigned char*)from + first * from_pitch;
-        if (width == from_pitch)
-            memcpy(out, in, count * width);
-        else
-            for (size_t row = 0; row < count; row++) memcpy(out + row * width, in + row * from_pitch, width);
-    }
+    pack p = {to, from, from_pitch, width};
+    sap_team_loop(threads, (int64_t)rows, (int64_t)(PACK_SHARE / (width + 1)) + 1, pack_rows, &p);
 }
 
 enum { SMALL_BLOCK = 1 << 20 }; // blocks up to this size serve any smaller request
 
-// A spin lock: no function of the caller runs while it is held.
-static void lock(sap_device* device) {
-    while (__atomic_exchange_n(&device->lock, 1, __ATOMIC_ACQUIRE)) {}
-}
+// No function of the caller runs while the lock is held.
+static void lock(sap_device* device) { sap_lock_take(&device->lock); }
 
 static void unlock(sap_device* device) {
     SAP_ASSERT(__atomic_load_n(&device->lock, __ATOMIC_RELAXED) == 1);
-    __atomic_store_n(&device->lock, 0, __ATOMIC_RELEASE);
+    sap_lock_give(&device->lock);
 }
 
 // The smallest idle block that fits and is not far too large; else the largest that is too small, to be replaced; else
 // -1.
 static int best_idle(const sap_device* device, size_t bytes) {
     int fit = -1, small = -1;
-    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
+    for (int i = 0; i < device->idle_end; i++) {
         size_t have = device->idle[i].bytes;
         if (!have) continue;
         if (have < bytes) {
@@ -97,6 +101,7 @@ void sap_scratch_give(sap_device* device, sap_scratch* scratch) {
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
         if (device->idle[i].memory) continue;
         device->idle[i] = *scratch;
+        if (device->idle_end <= i) device->idle_end = i + 1;
         *scratch = (sap_scratch){NULL, 0};
         break;
     }
@@ -110,6 +115,7 @@ void sap_scratch_trim(sap_device* device) {
     lock(device);
     memcpy(idle, device->idle, sizeof idle);
     memset(device->idle, 0, sizeof device->idle);
+    device->idle_end = 0;
     unlock(device);
     for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) sap_memory_release(device, idle[i].memory, idle[i].bytes);
 }

@@ -12,7 +12,7 @@ typedef struct sap_progress_state {
     const sap_device* device;
     int64_t total, done, reported;
     int cancelled;
-    int level; // parallel regions around the calling thread
+    const void* caller; // stands for the calling thread
 } sap_progress_state;
 
 // To be called by the thread that the host called.

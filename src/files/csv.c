@@ -1,4 +1,4 @@
-// CSV: fields separated by commas or semicolons, with or without a line of names. Two passes: the first checks and
+// CSV: fields separated by commas, semicolons or tabs, with or without a line of names. Two passes: the first checks and
 // counts, the second stores.
 #include "base/assert.h"
 #include "files/source.h"
@@ -9,18 +9,20 @@ typedef struct csv_plan {
     char separator;
     bool named;                   // the first line holds names
     bool names_x;                 // one of which is x
+    sap_span told;                // the line of names, if they do not say which are coordinates
+    int32_t axes;                 // how many of the names are coordinates
     int32_t fields;               // in every line
     int32_t dims;                 // fields that are coordinates
     int32_t column[SAP_MAX_DIMS]; // which ones, if not all
     bool all;
 } csv_plan;
 
-// Takes the next field off the line, without blanks and quotes; false behind the last one. A line begins with
+// Takes the next field off the line, without blanks at its ends; false behind the last one. A line begins with
 // *more true, and has at least one field.
-static bool next_field(sap_span* line, char separator, bool* more, sap_span* field) {
+static bool next_raw_field(sap_span* line, char separator, bool* more, sap_span* field) {
     if (!*more) return false;
     const char *at = line->first, *last = line->last;
-    while (at < last && (*at == ' ' || *at == '\t')) at++;
+    while (at < last && (*at == ' ' || *at == '\t') && *at != separator) at++;
     const char* end = at;
     if (at < last && *at == '"') {
         // A quote inside is doubled, so quotes come in pairs up to the separator.
@@ -30,18 +32,24 @@ static bool next_field(sap_span* line, char separator, bool* more, sap_span* fie
         if (!end) end = last;
     }
     *field = sap_span_trim((sap_span){at, end});
-    if (field->last - field->first >= 2 && *field->first == '"' && field->last[-1] == '"')
-        *field = sap_span_trim((sap_span){field->first + 1, field->last - 1});
     *more = end < last;
     line->first = end + *more;
+    return true;
+}
+
+// The same without quotes.
+static bool next_field(sap_span* line, char separator, bool* more, sap_span* field) {
+    if (!next_raw_field(line, separator, more, field)) return false;
+    if (field->last - field->first >= 2 && *field->first == '"' && field->last[-1] == '"')
+        *field = sap_span_trim((sap_span){field->first + 1, field->last - 1});
     return true;
 }
 
 // The next line that is neither empty nor a comment.
 static bool next_row(sap_lines* lines, sap_span* line) {
     while (sap_line_next(lines, line)) {
-        *line = sap_span_trim(*line);
-        if (line->first < line->last && *line->first != '#') return true;
+        sap_span trimmed = sap_span_trim(*line); // tabs at its ends may separate empty fields
+        if (trimmed.first < trimmed.last && *trimmed.first != '#') return true;
     }
     return false;
 }
@@ -56,12 +64,36 @@ static bool is_numeric(sap_span field) {
     return any;
 }
 
+// Whether a character that may separate fields stands outside of quotes. Only a quote that begins a field quotes.
+static bool stands_unquoted(sap_span text, char wanted) {
+    bool begins = true, quoted = false, inside = false;
+    for (const char* at = text.first; at < text.last; at++) {
+        if (begins && *at == '"') quoted = true;
+        if (quoted && *at == '"') inside = !inside;
+        if (!inside && *at == wanted) return true;
+        const bool separates = !inside && (*at == ',' || *at == ';' || *at == '\t');
+        if (separates) quoted = false;
+        begins = separates || (begins && *at == ' ');
+    }
+    return false;
+}
+
+// Whether a tab stands within what lies between commas: such commas belong to names, as in "Frankfurt, Oder".
+static bool tabs_separate(sap_span line) {
+    bool more = true;
+    for (sap_span field; next_raw_field(&line, ',', &more, &field);)
+        if (stands_unquoted(field, '\t')) return true;
+    return false;
+}
+
 // Looks at the first line: separator, fields, and whether they are names. A line with a number is none of names: its
 // words are complained about when it is taken.
 static bool plan_fields(sap_span line, csv_plan* plan) {
     bool more = true, numbers = false;
     sap_span field, rest = line;
-    plan->separator = memchr(line.first, ';', (size_t)(line.last - line.first)) ? ';' : ',';
+    plan->separator = ',';
+    if (tabs_separate(line)) plan->separator = '\t';
+    if (stands_unquoted(line, ';')) plan->separator = ';';
     while (next_field(&rest, plan->separator, &more, &field)) {
         if (plan->fields == INT32_MAX) return false;
         plan->fields++;
@@ -73,6 +105,24 @@ static bool plan_fields(sap_span line, csv_plan* plan) {
     return true;
 }
 
+// The columns that the user chose.
+static sap_status plan_chosen(const sap_source* source, sap_span line, csv_plan* plan) {
+    bool more = true;
+    sap_span rest = line, field;
+    plan->all = false;
+    plan->dims = sap_chosen_count(source);
+    for (int32_t axis = 0; axis < plan->dims; axis++) plan->column[axis] = -1;
+    for (int32_t index = 0; next_field(&rest, plan->separator, &more, &field); index++) {
+        sap_span name = plan->named ? field : (sap_span){NULL, NULL};
+        int32_t axis = sap_chosen_axis(source, name, (int64_t)index + 1);
+        if (axis >= 0 && plan->column[axis] < 0) plan->column[axis] = index;
+    }
+    for (int32_t axis = 0; axis < plan->dims; axis++)
+        if (plan->column[axis] < 0)
+            return sap_chosen_missing(source, axis, plan->named ? line : (sap_span){NULL, NULL});
+    return SAP_OK;
+}
+
 // Chooses the fields named x, y, z, c3, c4, … without a gap, or x and y, or all.
 static void plan_columns(sap_span line, csv_plan* plan) {
     int32_t place[SAP_MAX_DIMS + 1], index = 0;
@@ -81,6 +131,7 @@ static void plan_columns(sap_span line, csv_plan* plan) {
     for (sap_span field; plan->named && next_field(&line, plan->separator, &more, &field); index++) {
         while (field.first < field.last && *field.first == '/') field.first++; // some programs write "//X,Y,Z"
         int32_t axis = sap_axis_named(field, true);
+        plan->axes += axis >= 0;
         if (axis >= 0 && place[axis] < 0) place[axis] = index;
     }
     plan->names_x = place[0] >= 0;
@@ -88,6 +139,14 @@ static void plan_columns(sap_span line, csv_plan* plan) {
     plan->dims = plan->all ? plan->fields : place[2] < 0 ? 2 : 3;
     while (!plan->all && plan->dims >= 3 && plan->dims <= SAP_MAX_DIMS && place[plan->dims] >= 0) plan->dims++;
     memcpy(plan->column, place, sizeof plan->column);
+}
+
+// Whether a field says that there is no number.
+static bool is_missing(sap_span field) {
+    static const char* const words[] = {"", "na", "n/a", "null"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (sap_span_equal_any_case(field, words[i])) return true;
+    return false;
 }
 
 static int32_t coordinate_of(const csv_plan* plan, int32_t field) {
@@ -124,7 +183,11 @@ static sap_status take_row(const sap_lines* lines, sap_span line, const csv_plan
         sap_decimal decimal;
         if (axis < 0) continue;
         SAP_ASSERT(axis < plan->dims);
-        if (!sap_span_number(field, &decimal)) return bad_number(lines, field, fields + 1, index == 0 && !plan->named);
+        const bool first = index == 0 && !plan->named;
+        if (!first && is_missing(field))
+            decimal = (sap_decimal){.kind = SAP_DECIMAL_NAN};
+        else if (!sap_span_number(field, &decimal))
+            return bad_number(lines, field, fields + 1, first);
         if (!sap_sink_put(sink, &decimal, index + axis)) return sap_beyond_float(lines->source, lines->number, field);
     }
     if (fields < plan->fields)
@@ -162,13 +225,25 @@ static sap_status make_plan(const sap_source* source, csv_plan* plan) {
     if (!next_row(&lines, &line)) return no_numbers(source);
     if (!plan_fields(line, plan))
         return sap_bad_line(source, SAP_ERROR_RANGE, lines.number, "more than %d fields", INT32_MAX);
+    if (sap_chosen_count(source)) return plan_chosen(source, line, plan);
     plan_columns(line, plan);
     if (plan->dims > SAP_MAX_DIMS)
         return sap_bad_line(
             source, SAP_ERROR_UNSUPPORTED, lines.number,
             "%d fields, but points have at most %d coordinates; name the wanted ones x, y, z, c3, c4 and so on",
             (int)plan->dims, SAP_MAX_DIMS);
+    if (plan->named && plan->all && plan->axes < plan->fields) plan->told = sap_span_trim(line);
     return SAP_OK;
+}
+
+// Tells that all columns are taken, though their names do not say so.
+static void tell_columns(const sap_source* source, const csv_plan* plan) {
+    char shown[SAP_SHOWN_BYTES];
+    if (plan->told.first)
+        (void)sap_bad_byte(source, SAP_OK, -1,
+                           "no columns are named x and y, so all %d (%s) are taken as coordinates; choose columns if "
+                           "some are not",
+                           (int)plan->dims, sap_span_show(plan->told, shown));
 }
 
 sap_status sap_read_csv(const sap_source* source, sap_point_set** set) {
@@ -182,6 +257,7 @@ sap_status sap_read_csv(const sap_source* source, sap_point_set** set) {
     if (status == SAP_OK) status = sap_point_set_make(source, rows, plan.dims, sink.fits_float, &made, &sink);
     if (status != SAP_OK) return status;
     pass(source, &plan, &sink, &rows);
+    tell_columns(source, &plan);
     *set = made;
     return SAP_OK;
 }

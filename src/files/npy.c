@@ -1,6 +1,8 @@
 // NPY 1.0, 2.0 and 3.0: a line of Python (a dictionary of three entries), then the numbers.
 #include "files/npy.h"
 #include "base/assert.h"
+#include "device/memory.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { MAGIC_BYTES = 6, VERSION_BYTES = 8 };
@@ -47,32 +49,93 @@ static bool take_quoted(npy_text* text, sap_span* value) {
     return true;
 }
 
+// Reads a type such as "<f4": its kind, and how many bytes a value has.
+static bool type_of(sap_span type, char* kind, int64_t* bytes, bool* big) {
+    static const char* const orders = "<>|=";
+    const char* c = type.first;
+    *big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    if (c < type.last && *c && strchr(orders, *c)) {
+        if (*c == '<' || *c == '>') *big = *c == '>';
+        c++;
+    }
+    *kind = 0;
+    if (c < type.last) *kind = *c;
+    if (!*kind || !sap_span_count((sap_span){c + 1, type.last}, bytes) || *bytes > INT32_MAX) return false;
+    if (*kind == 'U') *bytes *= 4;                // characters
+    if (*kind == 'b' && *bytes == 1) *kind = 'u'; // False and True are 0 and 1
+    return true;
+}
+
+// A plain number that cells can hold.
+static bool cell_of(char kind, int64_t bytes, bool big, sap_cell* cell) {
+    if (kind != 'f' && kind != 'i' && kind != 'u') return false;
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return false;
+    *cell = (sap_cell){kind, (uint8_t)bytes, big};
+    return kind != 'f' || bytes > 1;
+}
+
+static const char not_plain[] =
+    "the numbers are not plain integers or floats of up to 64 bits; save them as '<f4' or '<f8'";
+
+// Takes a field, and notes it if it is a coordinate.
+static sap_status take_field(npy_text* text, sap_npy_fields* fields) {
+    const char* start = text->at;
+    sap_span name, type;
+    char kind;
+    int64_t bytes;
+    bool big;
+    if (!take(text, '(') || !take_quoted(text, &name) || !take(text, ',') || !take_quoted(text, &type) ||
+        !type_of(type, &kind, &bytes, &big) || !take(text, ')')) {
+        text->at = start;
+        return bad_text(text, SAP_ERROR_UNSUPPORTED,
+                        "a field of the array is more than a name and a number; save a plain matrix of numbers");
+    }
+    char shown[SAP_SHOWN_BYTES];
+    size_t length = strlen(fields->names);
+    snprintf(fields->names + length, sizeof fields->names - length, "%s%s", fields->count ? ", " : "",
+             sap_span_show(name, shown));
+    fields->count++;
+    const sap_source* source = text->source;
+    int32_t axis = sap_chosen_count(source) ? sap_chosen_axis(source, name, fields->count) : sap_axis_named(name, true);
+    if (axis >= 0 && (axis < 3 || sap_chosen_count(source)) && !fields->found[axis]) {
+        text->at = start;
+        if (!cell_of(kind, bytes, big, &fields->cell[axis])) return bad_text(text, SAP_ERROR_UNSUPPORTED, not_plain);
+        text->at = type.last + 1;
+        take(text, ')');
+        fields->found[axis] = true;
+        fields->offset[axis] = fields->row_bytes;
+    }
+    if ((uint64_t)bytes > SIZE_MAX - fields->row_bytes)
+        return bad_text(text, SAP_ERROR_RANGE, "the fields of a row are more bytes than memory can hold");
+    fields->row_bytes += (size_t)bytes;
+    return SAP_OK;
+}
+
+static sap_status take_fields(npy_text* text, sap_npy_fields* fields) {
+    sap_status status = SAP_OK;
+    while (status == SAP_OK && !take(text, ']')) {
+        status = take_field(text, fields);
+        if (status != SAP_OK || take(text, ',')) continue;
+        if (take(text, ']')) break;
+        return bad_text(text, SAP_ERROR_FORMAT, "the header is truncated or damaged; save the array again");
+    }
+    if (status == SAP_OK && fields->count == 0)
+        return bad_text(text, SAP_ERROR_UNSUPPORTED, "the array has no fields; save a plain matrix of numbers");
+    return status;
+}
+
 static sap_status take_type(npy_text* text, sap_npy_header* header) {
     const char* start = text->at;
     sap_span type;
+    char kind;
+    int64_t bytes;
+    bool big;
+    if (header->most_axes < SAP_NPY_AXES && take(text, '[')) return take_fields(text, &header->fields);
     if (!take_quoted(text, &type))
         return bad_text(text, SAP_ERROR_UNSUPPORTED, "the array has named fields; save a plain matrix of numbers");
-    static const char* const orders = "<>|=";
-    const char* c = type.first;
-    bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    if (c < type.last && *c && strchr(orders, *c)) {
-        if (*c == '<' || *c == '>') big = *c == '>';
-        c++;
-    }
-    int64_t bytes = 0;
-    char kind = 0;
-    if (c < type.last) kind = *c;
-    bool known = kind && sap_span_count((sap_span){c + 1, type.last}, &bytes);
-    if (kind == 'b' && bytes == 1) kind = 'u'; // False and True are 0 and 1
-    if (kind != 'f' && kind != 'i' && kind != 'u') known = false;
-    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) known = false;
-    if (kind == 'f' && bytes == 1) known = false;
-    text->at = known ? text->at : start;
-    if (!known)
-        return bad_text(text, SAP_ERROR_UNSUPPORTED,
-                        "the numbers are not plain integers or floats of up to 64 bits; save them as '<f4' or '<f8'");
-    header->cell = (sap_cell){kind, (uint8_t)bytes, big};
-    return SAP_OK;
+    if (type_of(type, &kind, &bytes, &big) && cell_of(kind, bytes, big, &header->cell)) return SAP_OK;
+    text->at = start;
+    return bad_text(text, SAP_ERROR_UNSUPPORTED, not_plain);
 }
 
 // "(rows,)", "(rows, columns)" and so on.
@@ -174,37 +237,79 @@ sap_status sap_npy_header_read(const sap_source* source, int most_axes, sap_npy_
     return take_dictionary(&text, header);
 }
 
-sap_status sap_read_npy(const sap_source* source, sap_point_set** set) {
-    sap_npy_header h = {.axes = 0};
-    sap_status status = sap_npy_header_read(source, 2, &h);
-    if (status != SAP_OK) return status;
-    const int64_t rows = h.sides[0], width = h.sides[1];
-    if (width < 1 || width > SAP_MAX_DIMS)
-        return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, VERSION_BYTES,
-                            "%lld columns, but points have 1 to %d coordinates", (long long)width, SAP_MAX_DIMS);
-    size_t left = source->size - h.data, row = (size_t)width * h.cell.bytes;
-    if ((uint64_t)rows > left / row)
-        return sap_bad_byte(
-            source, SAP_ERROR_FORMAT, (int64_t)source->size,
-            "the file ends too early: its header says there are %lld rows of %zu bytes; it is truncated; get it again",
-            (long long)rows, row);
-    sap_column columns[SAP_MAX_DIMS];
-    int32_t dims = (int32_t)width;
+// Checks the columns of `rows` rows and makes points of them.
+static sap_status take_columns(const sap_source* source, const sap_column* columns, int32_t dims, int64_t rows,
+                               sap_point_set** set) {
     bool fits = true;
-    for (int32_t axis = 0; axis < dims; axis++) {
-        size_t cells_before = (size_t)axis * (h.fortran_order ? (size_t)rows : 1);
-        columns[axis].first = source->bytes + h.data + cells_before * h.cell.bytes;
-        columns[axis].stride = h.fortran_order ? h.cell.bytes : row;
-        columns[axis].cell = h.cell;
-        fits = fits && sap_column_fits_float(&columns[axis], rows);
-    }
+    for (int32_t axis = 0; axis < dims; axis++) fits = fits && sap_column_fits_float(&columns[axis], rows);
     sap_point_set* made;
     sap_sink sink;
-    status = sap_columns_check(source, columns, dims, rows);
-    if (status != SAP_OK) return status;
-    status = sap_point_set_make(source, rows, dims, fits, &made, &sink);
+    sap_status status = sap_columns_check(source, columns, dims, rows);
+    if (status == SAP_OK) status = sap_point_set_make(source, rows, dims, fits, &made, &sink);
     if (status != SAP_OK) return status;
     sap_columns_store(columns, dims, rows, &sink);
     *set = made;
     return SAP_OK;
+}
+
+static sap_status too_short(const sap_source* source, int64_t rows) {
+    return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
+                        "the file ends too early: its header says there are %lld rows; it is truncated; get it again",
+                        (long long)rows);
+}
+
+// Points in fields of a structured array.
+static sap_status read_fields(const sap_source* source, const sap_npy_header* h, sap_point_set** set) {
+    const sap_npy_fields* fields = &h->fields;
+    const int32_t chosen = sap_chosen_count(source);
+    const int32_t dims = chosen ? chosen : fields->found[2] ? 3 : fields->found[1] ? 2 : 1;
+    for (int32_t axis = 0; axis < dims; axis++) {
+        if (fields->found[axis]) continue;
+        if (chosen)
+            return sap_chosen_missing(source, axis, (sap_span){fields->names, fields->names + strlen(fields->names)});
+        return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, VERSION_BYTES,
+                            "the array has the fields %s, but none is '%c'; choose columns, or save a plain matrix",
+                            fields->names, "xyz"[axis]);
+    }
+    const int64_t rows = h->sides[0];
+    if (h->sides[1] != 1)
+        return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, VERSION_BYTES,
+                            "the array has named fields and two axes; reshape it to one");
+    SAP_ASSERT(fields->row_bytes > 0);
+    if ((uint64_t)rows > (source->size - h->data) / fields->row_bytes) return too_short(source, rows);
+    sap_column columns[SAP_MAX_DIMS];
+    for (int32_t axis = 0; axis < dims; axis++) {
+        const unsigned char* first = source->bytes + h->data + (rows ? fields->offset[axis] : 0);
+        columns[axis] = (sap_column){first, fields->row_bytes, fields->cell[axis]};
+    }
+    return take_columns(source, columns, dims, rows, set);
+}
+
+sap_status sap_read_npy(const sap_source* source, sap_point_set** set) {
+    sap_npy_header h = {.axes = 0};
+    sap_status status = sap_npy_header_read(source, 2, &h);
+    if (status != SAP_OK) return status;
+    if (h.fields.count) return read_fields(source, &h, set);
+    const int64_t rows = h.sides[0], width = h.sides[1];
+    const int32_t chosen = sap_chosen_count(source);
+    if (width < 1 || (width > SAP_MAX_DIMS && !chosen))
+        return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, VERSION_BYTES,
+                            "%lld columns, but points have 1 to %d coordinates", (long long)width, SAP_MAX_DIMS);
+    size_t left = source->size - h.data, row;
+    if (!sap_size_multiply((uint64_t)width, h.cell.bytes, &row) || (uint64_t)rows > left / row)
+        return too_short(source, rows);
+    sap_column columns[SAP_MAX_DIMS];
+    int64_t places[SAP_MAX_DIMS];
+    int32_t dims = chosen ? chosen : (int32_t)width;
+    for (int32_t axis = 0; axis < dims; axis++) {
+        places[axis] = axis;
+        sap_span column = chosen ? source->chosen->columns[axis] : (sap_span){NULL, NULL};
+        if (chosen && (!sap_span_count(column, &places[axis]) || --places[axis] < 0 || places[axis] >= width))
+            return sap_chosen_missing(source, axis, (sap_span){NULL, NULL});
+        size_t cells_before = rows ? (size_t)places[axis] * (h.fortran_order ? (size_t)rows : 1) : 0;
+        columns[axis].first = source->bytes + h.data + cells_before * h.cell.bytes;
+        columns[axis].stride = h.fortran_order ? h.cell.bytes : row;
+        columns[axis].cell = h.cell;
+    }
+    return take_columns(source, columns, dims, rows, set);
 }

@@ -1,29 +1,50 @@
 // Which format a file has, and its reader.
 #include "device/device.h"
-#include "files/source.h"
+#include "files/gzip.h"
+#include "files/npz.h"
+#include "files/precise.h"
 #include <string.h>
+
+// What stands behind the last dot of a path (NULL: none), or, before .gz, behind the last but one; empty if nothing does.
+static sap_span suffix_of(const char* path) {
+    const char *first = path ? path : "", *last = first + strlen(first);
+    if (path && sap_path_is_packed(path)) last -= strlen(".gz");
+    for (const char* at = last; at > first; at--)
+        if (at[-1] == '.') return (sap_span){at, last};
+    return (sap_span){last, last};
+}
+
+bool sap_path_is_packed(const char* path) {
+    const size_t length = strlen(path), end = strlen(".gz");
+    return length > end && sap_span_equal_any_case((sap_span){path + length - end, path + length}, ".gz");
+}
+
+sap_status sap_path_check(const sap_device* device, const char* path) {
+    if (!sap_path_is_packed(path)) return SAP_OK;
+    return sap_fail(device, SAP_ERROR_UNSUPPORTED, "'%s': gzip is read but not written; write without .gz", path);
+}
 
 sap_format sap_format_of(const char* path) {
     static const struct {
         const char* suffix;
         sap_format format;
-    } known[] = {{"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"txt", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
-                 {"npy", SAP_FORMAT_NPY}, {"pcd", SAP_FORMAT_PCD}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}};
-    const char* dot = path ? strrchr(path, '.') : NULL;
-    if (!dot) return SAP_FORMAT_AUTO;
-    sap_span suffix = {dot + 1, dot + strlen(dot)};
+    } known[] = {{"ply", SAP_FORMAT_PLY},  {"xyz", SAP_FORMAT_XYZ},   {"txt", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
+                 {"npy", SAP_FORMAT_NPY},  {"pcd", SAP_FORMAT_PCD},   {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL},
+                 {"off", SAP_FORMAT_OFF},  {"tsv", SAP_FORMAT_CSV},   {"pts", SAP_FORMAT_XYZ}, {"asc", SAP_FORMAT_XYZ},
+                 {"xyzn", SAP_FORMAT_XYZ}, {"xyzrgb", SAP_FORMAT_XYZ}};
+    const sap_span suffix = suffix_of(path);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (sap_span_equal_any_case(suffix, known[i].suffix)) return known[i].format;
     return SAP_FORMAT_AUTO;
 }
 
 const char* sap_format_name(sap_format format) {
-    static const char* const names[] = {"auto", "PLY", "XYZ", "CSV", "NPY", "PCD", "OBJ", "STL"};
+    static const char* const names[] = {"auto", "PLY", "XYZ", "CSV", "NPY", "PCD", "OBJ", "STL", "OFF"};
     return names[format];
 }
 
 sap_status sap_format_check(const sap_device* device, sap_format format) {
-    if (format >= SAP_FORMAT_AUTO && format <= SAP_FORMAT_STL) return SAP_OK;
+    if (format >= SAP_FORMAT_AUTO && format <= SAP_FORMAT_OFF) return SAP_OK;
     return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)format);
 }
 
@@ -37,14 +58,18 @@ bool sap_ply_begins(const sap_source* source) {
            sap_source_begins(source, "ply ");
 }
 
-// Whether the first line that is neither empty nor a comment has a separator of CSV.
+// Whether the first line that is neither empty nor a comment has a separator of CSV, or names with tabs between.
 static bool looks_like_csv(const sap_source* source) {
     sap_lines lines = sap_text_begin(source);
     for (sap_span line; sap_line_next(&lines, &line);) {
         line = sap_span_trim(line);
         if (line.first == line.last || *line.first == '#') continue;
         size_t length = (size_t)(line.last - line.first);
-        return memchr(line.first, ',', length) || memchr(line.first, ';', length);
+        if (memchr(line.first, ',', length) || memchr(line.first, ';', length)) return true;
+        sap_decimal decimal;
+        sap_span word;
+        const bool tabs = memchr(line.first, '\t', length) && *line.first != '/';
+        return tabs && sap_word_next(&line, &word) && !sap_span_number(word, &decimal);
     }
     return false;
 }
@@ -63,18 +88,71 @@ static sap_format detect(const sap_source* source, sap_format suffix) {
     return suffix == SAP_FORMAT_CSV ? SAP_FORMAT_CSV : SAP_FORMAT_XYZ;
 }
 
-sap_status sap_source_parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set) {
-    static const sap_reader readers[] = {NULL,         sap_read_ply, sap_read_xyz, sap_read_csv,
-                                         sap_read_npy, sap_read_pcd, NULL,         NULL};
+sap_status sap_foreign_check(const sap_source* source) {
+    const bool tree = sap_source_begins(source, "SAPTREE\n"), mesh_tree = sap_source_begins(source, "SAPMESH\n");
+    if (tree || mesh_tree)
+        return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1,
+                            "this is a saved tree over %s, which is used from a file of its own, as it was saved%s",
+                            tree ? "points" : "triangles", *source->within ? "; unpack it first" : "");
+    if (!*source->within || !(sap_source_begins(source, "\x1f\x8b\x08") || sap_npz_begins(source))) return SAP_OK;
+    return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1,
+                        "what gzip had packed is packed itself; unpack the file once, with gunzip");
+}
+
+sap_status sap_unpack_limit_check(const sap_device* device, int64_t limit) {
+    if (limit >= 0) return SAP_OK;
+    return sap_fail(device, SAP_ERROR_ARGUMENT, "options.unpack_limit: %lld is negative", (long long)limit);
+}
+
+static sap_status parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set) {
+    static const sap_reader readers[] = {NULL,         sap_read_ply, sap_read_xyz, sap_read_csv, sap_read_npy,
+                                         sap_read_pcd, NULL,         NULL,         NULL};
     if (source->size == 0) return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "the file is empty; give one with points");
     if (format == SAP_FORMAT_AUTO) format = detect(source, suffix);
-    if (readers[format]) return readers[format](source, set);
-    return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1, "%s holds a mesh, not points; convert it to PLY first",
-                        sap_format_name(format));
+    if (!readers[format])
+        return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1, "%s holds a mesh, not points; convert it to PLY first",
+                            sap_format_name(format));
+    sap_point_set* made = NULL;
+    sap_status status = readers[format](source, &made);
+    // Other formats say of which type their numbers are.
+    const bool by_digits = source->real_bits == 0 && (format == SAP_FORMAT_XYZ || format == SAP_FORMAT_CSV);
+    if (status == SAP_OK && by_digits && made->real_bits == 32 && source->float_error > 0)
+        status = sap_precise_set(source, readers[format], &made);
+    if (status == SAP_OK)
+        *set = made;
+    else
+        sap_point_set_free(made);
+    return status;
+}
+
+sap_status sap_source_parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set) {
+    static const char* const usual[] = {"points", "xyz", "coords", NULL};
+    sap_source plain = *source;
+    sap_file_bytes unpacked;
+    const bool archive = sap_npz_begins(source) && (format == SAP_FORMAT_AUTO || format == SAP_FORMAT_NPY);
+    sap_status status =
+        archive ? sap_npz_take(&plain, source->member, usual, &unpacked) : sap_gzip_unpack(&plain, &unpacked);
+    if (status == SAP_OK) status = sap_foreign_check(&plain);
+    if (status == SAP_OK && source->member && !archive) status = sap_member_refuse(source);
+    if (status == SAP_OK) status = parse(&plain, archive ? SAP_FORMAT_NPY : format, suffix, set);
+    sap_file_release(source->device, &unpacked);
+    return status;
+}
+
+bool sap_path_has_more_columns(const char* path) {
+    static const char* const suffixes[] = {"pts", "asc", "xyzn", "xyzrgb"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (sap_span_equal_any_case(suffix_of(path), suffixes[i])) return true;
+    return false;
 }
 
 sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, sap_format format, int32_t real_bits,
                             sap_point_set** set) {
+    return sap_points_parse_with(device, bytes, size, format, real_bits, NULL, set);
+}
+
+sap_status sap_points_parse_with(sap_device* device, const void* bytes, size_t size, sap_format format,
+                                 int32_t real_bits, const sap_points_read_options* options, sap_point_set** set) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!bytes && size) return sap_fail(device, SAP_ERROR_ARGUMENT, "bytes: is NULL, but size is %zu", size);
     sap_status status = sap_format_check(device, format);
@@ -82,6 +160,11 @@ sap_status sap_points_parse(sap_device* device, const void* bytes, size_t size, 
     if (!set) return sap_fail(device, SAP_ERROR_ARGUMENT, "set: is NULL");
     status = sap_real_bits_check(device, real_bits);
     if (status != SAP_OK) return status;
-    sap_source source = {device, NULL, bytes, size, real_bits};
+    sap_chosen chosen;
+    status = sap_chosen_take(device, options, &chosen);
+    if (status != SAP_OK) return status;
+    sap_source source = {.device = device, .bytes = bytes, .size = size, .real_bits = real_bits, .chosen = &chosen};
+    status = sap_reading_take(options, &source);
+    if (status != SAP_OK) return status;
     return sap_source_parse(&source, format, SAP_FORMAT_AUTO, set);
 }

@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "device/memory.h"
 #include "files/cells.h"
+#include "files/lzf.h"
 #include <string.h>
 
 typedef enum pcd_data { PCD_NONE, PCD_ASCII, PCD_BINARY, PCD_COMPRESSED } pcd_data;
@@ -16,9 +17,10 @@ typedef struct pcd_header {
     int32_t dims;
     int64_t numbers; // in a row
     size_t row_bytes;
-    int64_t place[3]; // which number of a row is x, y, z; -1: none
-    size_t offset[3]; // its byte in a row
-    sap_cell cell[3];
+    int64_t place[SAP_MAX_DIMS]; // which number of a row is this coordinate; -1: none
+    size_t offset[SAP_MAX_DIMS]; // its byte in a row
+    int64_t count[SAP_MAX_DIMS]; // how many numbers its field has
+    sap_cell cell[SAP_MAX_DIMS];
 } pcd_header;
 
 static sap_status bad_header(const pcd_header* h, const char* what, sap_span word) {
@@ -75,7 +77,7 @@ static sap_status read_lines(pcd_header* h) {
         if (h->lines.number == 1) returns = h->lines.line_end == SAP_LINE_END_RETURN;
         if (!sap_word_next(&line, &key) || *key.first == '#') continue;
         sap_status status = take_line(h, key, line);
-        if (h->data == PCD_BINARY && returns) sap_lines_end_at_return(&h->lines);
+        if ((h->data == PCD_BINARY || h->data == PCD_COMPRESSED) && returns) sap_lines_end_at_return(&h->lines);
         if (status != SAP_OK || h->data != PCD_NONE) return status;
     }
     return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
@@ -92,23 +94,24 @@ static bool type_of(sap_span type, int64_t size, sap_cell* cell) {
     return !f || size >= 4;
 }
 
-// Notes where a field stands, if it is one of x, y and z.
-static sap_status note_field(pcd_header* h, sap_span name, sap_cell cell) {
-    static const char* const axes[] = {"x", "y", "z"};
-    for (int axis = 0; axis < 3; axis++) {
-        if (!sap_span_equal(name, axes[axis])) continue;
-        if (h->place[axis] >= 0) return bad_header(h, "a second field", name);
-        h->place[axis] = h->numbers;
-        h->offset[axis] = h->row_bytes;
-        h->cell[axis] = cell;
-    }
+// Notes where the field of this number stands, if it is one of x, y and z, or of those chosen.
+static sap_status note_field(pcd_header* h, sap_span name, int64_t number, int64_t count, sap_cell cell) {
+    const sap_source* source = h->lines.source;
+    int32_t axis = sap_chosen_count(source) ? sap_chosen_axis(source, name, number) : sap_axis_named(name, false);
+    if (axis < 0 || (axis >= 3 && !sap_chosen_count(source))) return SAP_OK;
+    if (h->place[axis] >= 0) return bad_header(h, "a second field", name);
+    h->place[axis] = h->numbers;
+    h->offset[axis] = h->row_bytes;
+    h->count[axis] = count;
+    h->cell[axis] = cell;
     return SAP_OK;
 }
 
 // Goes through FIELDS, SIZE, TYPE and COUNT side by side.
 static sap_status read_fields(pcd_header* h) {
     sap_span fields = h->fields, sizes = h->sizes, types = h->types, counts = h->counts, name, word;
-    while (sap_word_next(&fields, &name)) {
+    for (int axis = 0; axis < SAP_MAX_DIMS; axis++) h->place[axis] = -1;
+    for (int64_t number = 1; sap_word_next(&fields, &name); number++) {
         sap_span type;
         int64_t size = 0, count = 1;
         sap_cell cell;
@@ -117,7 +120,7 @@ static sap_status read_fields(pcd_header* h) {
             return bad_header(h, "unknown SIZE and TYPE of field", name);
         if (h->counts.first && (!sap_word_next(&counts, &word) || !sap_span_count(word, &count)))
             return bad_header(h, "no COUNT for field", name);
-        sap_status status = count > 0 ? note_field(h, name, cell) : SAP_OK;
+        sap_status status = count > 0 ? note_field(h, name, number, count, cell) : SAP_OK;
         if (status != SAP_OK) return status;
         size_t bytes;
         if (count > INT32_MAX || !sap_size_multiply((uint64_t)count, cell.bytes, &bytes) ||
@@ -125,9 +128,12 @@ static sap_status read_fields(pcd_header* h) {
             return bad_header(h, "rows that no memory can hold, because of field", name);
         h->numbers += count;
     }
-    h->dims = h->place[2] >= 0 ? 3 : h->place[1] >= 0 ? 2 : 1;
+    const int32_t chosen = sap_chosen_count(h->lines.source);
+    h->dims = chosen ? chosen : h->place[2] >= 0 ? 3 : h->place[1] >= 0 ? 2 : 1;
     for (int axis = 0; axis < h->dims; axis++)
-        if (h->place[axis] < 0)
+        if (h->place[axis] < 0 && chosen)
+            return sap_chosen_missing(h->lines.source, axis, sap_span_trim(h->fields));
+        else if (h->place[axis] < 0)
             return sap_bad_line(h->lines.source, SAP_ERROR_FORMAT, h->fields_line ? h->fields_line : h->lines.number,
                                 "the header has no field '%c', so there are no points", "xyz"[axis]);
     return SAP_OK;
@@ -152,23 +158,66 @@ static sap_status too_short(const pcd_header* h, int64_t row) {
                         (long long)h->points);
 }
 
-static sap_status read_binary(const pcd_header* h, sap_point_set** made) {
+static sap_status take_columns(const pcd_header* h, const sap_column* columns, sap_point_set** made) {
     const sap_source* source = h->lines.source;
-    SAP_ASSERT(h->row_bytes > 0 && h->lines.offset <= source->size);
-    size_t rows = (source->size - h->lines.offset) / h->row_bytes;
-    if ((uint64_t)h->points > rows) return too_short(h, (int64_t)rows);
     bool fits = true;
-    sap_column columns[3];
-    for (int axis = 0; axis < h->dims; axis++) {
-        size_t first = h->lines.offset + (h->points ? h->offset[axis] : 0);
-        columns[axis] = (sap_column){source->bytes + first, h->row_bytes, h->cell[axis]};
-        fits = fits && sap_column_fits_float(&columns[axis], h->points);
-    }
+    for (int axis = 0; axis < h->dims; axis++) fits = fits && sap_column_fits_float(&columns[axis], h->points);
     sap_sink sink;
     sap_status status = sap_columns_check(source, columns, h->dims, h->points);
     if (status != SAP_OK) return status;
     status = sap_point_set_make(source, h->points, h->dims, fits, made, &sink);
     if (status == SAP_OK) sap_columns_store(columns, h->dims, h->points, &sink);
+    return status;
+}
+
+static sap_status read_binary(const pcd_header* h, sap_point_set** made) {
+    const sap_source* source = h->lines.source;
+    SAP_ASSERT(h->row_bytes > 0 && h->lines.offset <= source->size);
+    size_t rows = (source->size - h->lines.offset) / h->row_bytes;
+    if ((uint64_t)h->points > rows) return too_short(h, (int64_t)rows);
+    sap_column columns[SAP_MAX_DIMS];
+    for (int axis = 0; axis < h->dims; axis++) {
+        size_t first = h->lines.offset + (h->points ? h->offset[axis] : 0);
+        columns[axis] = (sap_column){source->bytes + first, h->row_bytes, h->cell[axis]};
+    }
+    return take_columns(h, columns, made);
+}
+
+static uint32_t load_32(const unsigned char* at) {
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+// Two sizes, compressed and not, then the fields one after another, each of all points.
+static sap_status read_compressed(const pcd_header* h, sap_point_set** made) {
+    enum { SIZES_BYTES = 8 };
+    const sap_source* source = h->lines.source;
+    const size_t start = h->lines.offset;
+    SAP_ASSERT(h->row_bytes > 0 && start <= source->size);
+    if (source->size - start < SIZES_BYTES) return too_short(h, 0);
+    const size_t packed = load_32(source->bytes + start), size = load_32(source->bytes + start + 4);
+    if (packed > source->size - start - SIZES_BYTES)
+        return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
+                            "the file ends after %zu of %zu compressed bytes; it is truncated; get it again",
+                            source->size - start - SIZES_BYTES, packed);
+    if (size % h->row_bytes || size / h->row_bytes != (uint64_t)h->points || size / SAP_LZF_MOST > packed)
+        return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)start,
+                            "%zu bytes that %zu compressed ones stand for are not those of %lld points of %zu bytes; "
+                            "the file is damaged; get it again",
+                            size, packed, (long long)h->points, h->row_bytes);
+    unsigned char* bytes = sap_memory_allocate(source->device, size ? size : 1);
+    if (!bytes) return sap_bad_byte(source, SAP_ERROR_MEMORY, -1, "no memory for %zu bytes expanded", size);
+    size_t at = 0;
+    const unsigned char* in = source->bytes + start + SIZES_BYTES;
+    sap_status status = SAP_OK;
+    if (!sap_lzf_expand(in, packed, bytes, size, &at))
+        status = sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)(start + SIZES_BYTES + at),
+                              "the compressed bytes are damaged; get the file again");
+    sap_column columns[SAP_MAX_DIMS];
+    for (int axis = 0; axis < h->dims; axis++)
+        columns[axis] = (sap_column){bytes + h->offset[axis] * (size_t)h->points,
+                                     (size_t)h->count[axis] * h->cell[axis].bytes, h->cell[axis]};
+    if (status == SAP_OK) status = take_columns(h, columns, made);
+    sap_memory_release(source->device, bytes, size ? size : 1);
     return status;
 }
 
@@ -227,16 +276,15 @@ static sap_status read_text(const pcd_header* h, sap_point_set** made) {
 }
 
 sap_status sap_read_pcd(const sap_source* source, sap_point_set** set) {
-    pcd_header h = {.lines = {.source = source}, .width = -1, .height = -1, .points = -1, .place = {-1, -1, -1}};
+    pcd_header h = {.lines = {.source = source}, .width = -1, .height = -1, .points = -1};
     sap_point_set* made = NULL;
     sap_status status = read_lines(&h);
-    if (status == SAP_OK && h.data == PCD_COMPRESSED)
-        return sap_bad_line(
-            source, SAP_ERROR_UNSUPPORTED, h.lines.number,
-            "Sapwood cannot read compressed PCD; save it as binary (pcl_convert_pcd_ascii_binary IN OUT 1)");
     if (status == SAP_OK) status = read_fields(&h);
     if (status == SAP_OK) status = check_points(&h);
-    if (status == SAP_OK) status = h.data == PCD_BINARY ? read_binary(&h, &made) : read_text(&h, &made);
+    if (status == SAP_OK)
+        status = h.data == PCD_BINARY       ? read_binary(&h, &made)
+                 : h.data == PCD_COMPRESSED ? read_compressed(&h, &made)
+                                            : read_text(&h, &made);
     if (status == SAP_OK) *set = made;
     return status;
 }

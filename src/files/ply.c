@@ -5,6 +5,20 @@
 #include "device/device.h"
 #include <string.h>
 
+// Which coordinates the properties are: those chosen, or named; in capitals if none has a small letter.
+static void name_axes(const sap_ply_file* ply) {
+    sap_ply_property* properties = &ply->all_properties[ply->vertex->first];
+    bool chosen = sap_chosen_count(ply->source) > 0, small = false;
+    for (size_t i = 0; i < ply->vertex->properties; i++) small |= properties[i].axis >= 0;
+    for (size_t i = 0; i < ply->vertex->properties; i++) {
+        if (properties[i].count_cell.kind) continue;
+        if (chosen)
+            properties[i].axis = sap_chosen_axis(ply->source, properties[i].name, (int64_t)i + 1);
+        else if (!small)
+            properties[i].axis = sap_axis_named(properties[i].name, true);
+    }
+}
+
 // Finds out dims; x, y and z must be there from the first on, each once, and c3, c4, … follow without a gap.
 static sap_status check_axes(sap_ply_file* ply) {
     const sap_ply_element* vertex = ply->vertex;
@@ -13,14 +27,16 @@ static sap_status check_axes(sap_ply_file* ply) {
         int32_t axis = ply->all_properties[vertex->first + i].axis;
         if (axis >= 0) found[axis]++;
     }
-    ply->dims = found[2] ? 3 : found[1] ? 2 : 1;
-    while (ply->dims >= 3 && ply->dims <= SAP_MAX_DIMS && found[ply->dims]) ply->dims++;
+    const int32_t chosen = sap_chosen_count(ply->source);
+    ply->dims = chosen ? chosen : found[2] ? 3 : found[1] ? 2 : 1;
+    while (!chosen && ply->dims >= 3 && ply->dims <= SAP_MAX_DIMS && found[ply->dims]) ply->dims++;
     if (ply->dims > SAP_MAX_DIMS)
         return sap_bad_line(ply->source, SAP_ERROR_UNSUPPORTED, vertex->line,
                             "element vertex has coordinates up to c%d, but points have at most %d; leave some out",
                             SAP_MAX_DIMS, SAP_MAX_DIMS);
     for (int32_t axis = 0; axis < ply->dims; axis++) {
         char name[SAP_AXIS_BYTES];
+        if (chosen && found[axis] != 1) return sap_chosen_missing(ply->source, axis, (sap_span){NULL, NULL});
         if (found[axis] != 1)
             return sap_bad_line(ply->source, SAP_ERROR_FORMAT, vertex->line,
                                 "element vertex needs one number property '%s'; it has %d", sap_axis_name(axis, name),
@@ -294,6 +310,7 @@ sap_status sap_ply_points(sap_ply_file* ply, sap_point_set** set) {
         return sap_bad_line(ply->source, SAP_ERROR_FORMAT, ply->lines.number,
                             "the header has no element 'vertex', so there are no %s",
                             ply->mesh ? "vertices" : "points");
+    name_axes(ply);
     if (ply->mesh) name_mesh_axes(ply);
     sap_status status = check_axes(ply);
     if (status != SAP_OK) return status;

@@ -26,7 +26,7 @@ typedef struct sap_ply_file {
     sap_ply_element* elements;
     sap_ply_property* all_properties;
     size_t element_count, property_count, allocated;
-    const sap_ply_element *vertex, *face; // the first that has faces
+    const sap_ply_element *vertex, *face; // the first with faces in it, or without any if none has
     bool strips;                          // `face` is an element of triangle strips
     bool mesh; // x, y and z are wanted, and red, green and blue as coordinates 3 to 5 if they are there
     int32_t dims;

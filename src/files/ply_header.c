@@ -45,7 +45,7 @@ static sap_status read_element(sap_ply_file* ply, sap_span rest) {
         return bad_header(ply, "an element with a broken count", count);
     if (!ply->vertex && sap_span_equal(element->name, "vertex")) ply->vertex = element;
     bool face = sap_span_equal(element->name, "face"), strip = sap_span_equal(element->name, "tristrips");
-    if (!ply->face && (face || strip)) {
+    if ((face || strip) && (!ply->face || (!ply->face->count && element->count))) {
         ply->face = element;
         ply->strips = strip;
     }

@@ -4,7 +4,7 @@
 #include "device/device.h"
 #include "files/array.h"
 #include "files/mesh/mesh_draft.h"
-#include "files/source.h"
+#include "files/precise.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -88,6 +88,11 @@ void sap_file_release(const sap_device* device, sap_file_bytes* file) {
 
 sap_status sap_points_read(sap_device* device, const char* path, sap_format format, int32_t real_bits,
                            sap_point_set** set) {
+    return sap_points_read_with(device, path, format, real_bits, NULL, set);
+}
+
+sap_status sap_points_read_with(sap_device* device, const char* path, sap_format format, int32_t real_bits,
+                                const sap_points_read_options* options, sap_point_set** set) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
     sap_status status = sap_format_check(device, format);
@@ -95,8 +100,17 @@ sap_status sap_points_read(sap_device* device, const char* path, sap_format form
     if (!set) return sap_fail(device, SAP_ERROR_ARGUMENT, "set: is NULL");
     status = sap_real_bits_check(device, real_bits);
     if (status != SAP_OK) return status;
+    sap_chosen chosen;
+    status = sap_chosen_take(device, options, &chosen);
+    if (status != SAP_OK) return status;
     sap_file_bytes file;
-    sap_source source = {.device = device, .real_bits = real_bits};
+    sap_source source = {.device = device,
+                         .real_bits = real_bits,
+                         .chosen = &chosen,
+                         .more_columns = sap_path_has_more_columns(path),
+                         .nameless = sap_format_of(path) == SAP_FORMAT_AUTO};
+    status = sap_reading_take(options, &source);
+    if (status != SAP_OK) return status;
     status = sap_file_load(device, path, &source.name, &file);
     source.bytes = file.memory;
     source.size = file.size;

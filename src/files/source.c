@@ -1,6 +1,7 @@
 #include "files/source.h"
 #include "base/assert.h"
 #include "device/device.h"
+#include "device/reserved.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,12 @@ enum { SENTENCE_BYTES = 320 };
 
 static sap_status complain(const sap_source* source, sap_status status, const char* unit, int64_t place,
                            const char* between, const char* sentence) {
-    char where[32] = "";
-    if (place >= 0) snprintf(where, sizeof where, "%s %lld", unit, (long long)place);
+    char where[SAP_SHOWN_BYTES + 40];
+    if (status == SAP_OK && source->again) return status;
+    int length = snprintf(where, sizeof where, "%s", source->within);
+    if (place >= 0)
+        snprintf(where + length, sizeof where - (size_t)length, "%s%s %lld", length ? ", " : "", unit,
+                 (long long)place);
     const char* name = source->name ? source->name : "";
     return sap_fail(source->device, status, "%s%s%s%s%s", name, *name && *where ? ", " : "", where,
                     *name || *where ? between : "", sentence);
@@ -59,24 +64,33 @@ sap_lines sap_text_begin(const sap_source* source) {
     return (sap_lines){.source = source, .offset = mark ? 3 : 0};
 }
 
-// Where the next such byte is, or the size of the source. It is searched for only once the last one found has been
-// passed, so that all lines together cost one pass over the bytes.
-static size_t next_byte(const sap_source* source, size_t from, int byte, size_t* behind) {
+size_t sap_text_size(const sap_source* source) {
+    const unsigned char ctrl_z = 0x1a;
+    return source->size - (source->size && source->bytes[source->size - 1] == ctrl_z);
+}
+
+// Where the next line feed is, or the size of the source. It is searched for only once the last one found has been
+// passed, so that lines that end with CR alone cost one pass over the bytes, too.
+static size_t next_feed(sap_lines* lines) {
+    const sap_source* source = lines->source;
+    const size_t from = lines->offset;
     SAP_ASSERT(from < source->size);
-    if (*behind <= from) {
-        const unsigned char* found = memchr(source->bytes + from, byte, source->size - from);
-        *behind = (found ? (size_t)(found - source->bytes) : source->size) + 1;
+    if (lines->behind_feed <= from) {
+        const unsigned char* found = memchr(source->bytes + from, '\n', source->size - from);
+        lines->behind_feed = (found ? (size_t)(found - source->bytes) : source->size) + 1;
     }
-    return *behind - 1;
+    return lines->behind_feed - 1;
 }
 
 bool sap_line_next(sap_lines* lines, sap_span* line) {
     const sap_source* source = lines->source;
     if (lines->offset >= source->size) return false;
     const char* text = (const char*)source->bytes;
-    size_t first = lines->offset, feed = next_byte(source, first, '\n', &lines->behind_feed),
-           turn = next_byte(source, first, '\r', &lines->behind_return), end = feed < turn ? feed : turn;
-    *line = (sap_span){text + first, text + end};
+    const size_t first = lines->offset, feed = next_feed(lines);
+    const char* found = memchr(text + first, '\r', feed - first); // what follows the line stays untouched
+    const size_t turn = found ? (size_t)(found - text) : feed, end = turn;
+    size_t shown = end == source->size ? sap_text_size(source) : end;
+    *line = (sap_span){text + first, text + shown};
     lines->number++;
     lines->line_end = SAP_LINE_END_NONE;
     if (turn < feed)
@@ -184,6 +198,7 @@ const char* sap_span_show(sap_span span, char shown[SAP_SHOWN_BYTES]) {
         char c = span.first[i];
         shown[i] = '?';
         if (c >= ' ' && c <= '~') shown[i] = c;
+        if (c == '\t') shown[i] = ' ';
     }
     memcpy(shown + length, cut ? "..." : "", cut ? 4 : 1);
     return shown;
@@ -194,6 +209,82 @@ sap_status sap_beyond_float(const sap_source* source, int64_t line, sap_span wor
     return sap_bad_line(source, SAP_ERROR_RANGE, line,
                         "'%s' is beyond the range of a float; points can be read as double",
                         sap_span_show(word, shown));
+}
+
+// ---- Chosen columns.
+
+sap_status sap_chosen_take(const sap_device* device, const sap_points_read_options* options, sap_chosen* chosen) {
+    *chosen = (sap_chosen){.count = 0};
+    sap_status status = options ? sap_reserved_check(device, options->reserved, "options") : SAP_OK;
+    if (status != SAP_OK || !options || !options->columns) return status;
+    for (const char *at = options->columns, *end = at; *end; at = end + 1) {
+        end = at + strcspn(at, ",");
+        sap_span column = sap_span_trim((sap_span){at, end});
+        if (column.first == column.last)
+            return sap_fail(device, SAP_ERROR_ARGUMENT,
+                            "options.columns: '%.40s' has nothing where a column should stand between commas",
+                            options->columns);
+        if (chosen->count == SAP_MAX_DIMS)
+            return sap_fail(
+                device, SAP_ERROR_ARGUMENT,
+                "options.columns: '%.40s' are more than %d columns; points have at most that many coordinates",
+                options->columns, SAP_MAX_DIMS);
+        chosen->columns[chosen->count++] = column;
+        if (*end && !end[1])
+            return sap_fail(device, SAP_ERROR_ARGUMENT, "options.columns: '%.40s' ends with a comma", options->columns);
+    }
+    if (chosen->count) return SAP_OK;
+    return sap_fail(device, SAP_ERROR_ARGUMENT, "options.columns: is empty");
+}
+
+int32_t sap_chosen_count(const sap_source* source) { return source->chosen ? source->chosen->count : 0; }
+
+int32_t sap_chosen_axis(const sap_source* source, sap_span name, int64_t number) {
+    size_t length = (size_t)(name.last - name.first);
+    for (int32_t axis = 0; axis < sap_chosen_count(source); axis++) {
+        sap_span column = source->chosen->columns[axis];
+        int64_t wanted;
+        if (sap_span_count(column, &wanted)
+                ? wanted == number
+                : (size_t)(column.last - column.first) == length && !memcmp(column.first, name.first, length))
+            return axis;
+    }
+    return -1;
+}
+
+static bool same_text(sap_span a, sap_span b) {
+    return a.last - a.first == b.last - b.first && !memcmp(a.first, b.first, (size_t)(a.last - a.first));
+}
+
+static bool is_chosen_before(const sap_source* source, int32_t axis) {
+    const sap_span* columns = source->chosen->columns;
+    int64_t number, other;
+    for (int32_t before = 0; before < axis; before++) {
+        if (same_text(columns[before], columns[axis])) return true;
+        if (sap_span_count(columns[axis], &number) && sap_span_count(columns[before], &other) && number == other)
+            return true;
+    }
+    return false;
+}
+
+// Whether some columns are chosen by their names and others by their numbers.
+static bool has_both_kinds(const sap_chosen* chosen) {
+    int64_t number;
+    int32_t numbers = 0;
+    for (int32_t axis = 0; axis < chosen->count; axis++) numbers += sap_span_count(chosen->columns[axis], &number);
+    return numbers && numbers < chosen->count;
+}
+
+sap_status sap_chosen_missing(const sap_source* source, int32_t axis, sap_span there) {
+    char wanted[SAP_SHOWN_BYTES], shown[SAP_SHOWN_BYTES];
+    bool names = there.first < there.last;
+    sap_span_show(source->chosen->columns[axis], wanted);
+    if (is_chosen_before(source, axis))
+        return sap_bad_byte(source, SAP_ERROR_ARGUMENT, -1, "column '%s' is chosen twice; choose each once", wanted);
+    const char* again = has_both_kinds(source->chosen) ? ", or is chosen by its name and by its number" : "";
+    return sap_bad_byte(source, SAP_ERROR_ARGUMENT, -1, "there is no column '%s'%s%s%s%s", wanted, again,
+                        names ? "; the columns are " : "", names ? sap_span_show(there, shown) : "",
+                        names ? "" : "; choose by numbers from 1");
 }
 
 sap_status sap_real_bits_check(const sap_device* device, int32_t real_bits) {

@@ -6,12 +6,34 @@
 #include "sapwood/files.h"
 #include <math.h>
 
+// A piece of text, not terminated.
+typedef struct sap_span {
+    const char *first, *last;
+} sap_span;
+
+// Columns that the user chose, in the order of the coordinates: names, or numbers from 1.
+typedef struct sap_chosen {
+    int32_t count; // 0: none
+    sap_span columns[SAP_MAX_DIMS];
+} sap_chosen;
+
+enum { SAP_SHOWN_BYTES = 28 }; // room for text that is shown in a sentence
+
 typedef struct sap_source {
     const sap_device* device;
-    const char* name; // the path, for error messages, or NULL
+    const char* name;             // the path, for error messages, or NULL
+    char within[SAP_SHOWN_BYTES]; // which part of the file these bytes are; "": all of it
     const unsigned char* bytes;
     size_t size;
-    int32_t real_bits; // what is wanted: 32, 64, or 0 for what suits the file
+    int32_t real_bits;        // what is wanted: 32, 64, or 0 for what suits the file
+    const sap_chosen* chosen; // NULL: none
+    const char* member;       // of an archive; NULL: the usual one
+    int64_t unpack_limit;     // bytes that packed ones may become; 0: as many as is usual
+    bool more_columns;        // XYZ: those after the third are no coordinates
+    bool nameless;            // no suffix says what the columns are
+    double float_error;       // real_bits is 0: how far floats may move the points of a text, as a part of
+    double extent;            // this, or, if it is 0, of the largest side of their bounds; float_error 0: any way
+    bool again;               // what the log tells of the file has been told
 } sap_source;
 
 // A reader of one format: parses all of the source.
@@ -30,6 +52,28 @@ sap_status sap_read_csv(const sap_source* source, sap_point_set** set);
 // Reads a source of any format. `suffix` is the format that its path names, or SAP_FORMAT_AUTO.
 sap_status sap_source_parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set);
 
+// Refuses what no reader of a foreign format takes, in a sentence: a saved tree, and bytes that are still packed after
+// they have been unpacked.
+sap_status sap_foreign_check(const sap_source* source);
+// Refuses a negative limit of what packed bytes may become.
+sap_status sap_unpack_limit_check(const sap_device* device, int64_t limit);
+
+// Whether a path ends with .gz. Such files are read, but not written.
+bool sap_path_is_packed(const char* path);
+// Refuses to write to such a path.
+sap_status sap_path_check(const sap_device* device, const char* path);
+// Whether a path's suffix says that other numbers than coordinates follow the first three.
+bool sap_path_has_more_columns(const char* path);
+
+// Takes the columns out of options, which may be NULL. Errors: SAP_ERROR_ARGUMENT.
+sap_status sap_chosen_take(const sap_device* device, const sap_points_read_options* options, sap_chosen* chosen);
+// How many columns the user chose; 0: the reader is to choose.
+int32_t sap_chosen_count(const sap_source* source);
+// Which coordinate the column of this name (empty: none) and number, from 1, is; -1: none.
+int32_t sap_chosen_axis(const sap_source* source, sap_span name, int64_t number);
+// The error message about a chosen column that the file has not; `there` are those that it has, if they have names.
+sap_status sap_chosen_missing(const sap_source* source, int32_t axis, sap_span there);
+
 // Whether the source begins with this text.
 bool sap_source_begins(const sap_source* source, const char* text);
 // What a format is called.
@@ -45,11 +89,6 @@ __attribute__((format(printf, 4, 5))) sap_status sap_bad_line(const sap_source* 
 __attribute__((format(printf, 4, 5))) sap_status sap_bad_text(const sap_source* source, sap_status status,
                                                               const char* at, const char* format, ...);
 
-// A piece of text, not terminated.
-typedef struct sap_span {
-    const char *first, *last;
-} sap_span;
-
 // How a line ends.
 typedef enum sap_line_end {
     SAP_LINE_END_NONE, // with the source
@@ -64,13 +103,17 @@ typedef struct sap_lines {
     size_t offset;  // of the next line
     int64_t number; // of the last line taken, from 1
     sap_line_end line_end;
-    size_t behind_feed, behind_return; // the next LF and CR that were found stand just before these
+    size_t behind_feed; // the last line feed found stands just before this
 } sap_lines;
 
 // The start of a text, after a byte order mark if there is one.
 sap_lines sap_text_begin(const sap_source* source);
 
-// Takes the next line, without its end (LF, CR or CR LF); false at the end of the source.
+// Where a text ends: before a Ctrl-Z that is the last byte, as programs of DOS and Windows leave it.
+size_t sap_text_size(const sap_source* source);
+
+// Takes the next line, without its end (LF, CR or CR LF), and without a Ctrl-Z that ends the source; false at the end
+// of the source.
 bool sap_line_next(sap_lines* lines, sap_span* line);
 
 // To be called after the last line of a header whose lines end with CR alone: an LF after it is the first byte of data.
@@ -93,8 +136,8 @@ bool sap_span_number(sap_span span, sap_decimal* decimal);
 // The same for a whole number from 0 to INT64_MAX, digits only.
 bool sap_span_count(sap_span span, int64_t* count);
 
-enum { SAP_SHOWN_BYTES = 28 };
-// The span as it can be shown in a sentence: cut when long, with '?' for what is not plain ASCII. Returns `shown`.
+// The span as it can be shown in a sentence: cut when long, with blanks for tabs and '?' for what is not plain
+// ASCII. Returns `shown`.
 const char* sap_span_show(sap_span span, char shown[SAP_SHOWN_BYTES]);
 
 // What the user can do about a text that is not a number: "; …", or "" if that cannot be guessed.

@@ -2,7 +2,9 @@
 #include "base/assert.h"
 #include "device/memory.h"
 #include "device/reserved.h"
+#include "files/gzip.h"
 #include "files/npy.h"
+#include "files/npz.h"
 #include "files/read.h"
 #include <string.h>
 
@@ -21,6 +23,7 @@ typedef struct samples {
     int64_t count, size[3];
     sap_cell cell;
     sap_voxel type; // that they become
+    bool z_fastest; // in the source; else x
 } samples;
 
 static size_t voxel_bytes(sap_voxel type) { return type == SAP_VOXEL_F32 ? 4 : type == SAP_VOXEL_U8 ? 1 : 2; }
@@ -68,7 +71,7 @@ static sap_status find_npy(const sap_source* source, const sap_volume_read_optio
     if (status != SAP_OK) return status;
     bool asked = false, same = true;
     for (int i = 0; i < 3; i++) {
-        s->size[i] = i >= h.axes ? 1 : h.sides[h.fortran_order ? i : h.axes - 1 - i];
+        s->size[i] = i >= h.axes ? 1 : h.sides[o->order == SAP_ORDER_XYZ ? i : h.axes - 1 - i];
         asked = asked || o->size[i];
         same = same && o->size[i] == s->size[i];
     }
@@ -77,6 +80,7 @@ static sap_status find_npy(const sap_source* source, const sap_volume_read_optio
                             "the array has %lld x %lld x %lld samples, not %lld x %lld x %lld", (long long)s->size[0],
                             (long long)s->size[1], (long long)s->size[2], (long long)o->size[0], (long long)o->size[1],
                             (long long)o->size[2]);
+    s->z_fastest = h.fortran_order != (o->order == SAP_ORDER_XYZ);
     s->cell = h.cell;
     s->type = SAP_VOXEL_F32;
     if (h.cell.kind == 'u' && h.cell.bytes == 1) s->type = SAP_VOXEL_U8;
@@ -91,6 +95,7 @@ static sap_status find_raw(const sap_source* source, const sap_volume_read_optio
         return sap_fail(source->device, SAP_ERROR_ARGUMENT,
                         "options.size: a raw volume does not say its size; give its samples along x, y and z");
     memcpy(s->size, o->size, sizeof s->size);
+    s->z_fastest = o->order == SAP_ORDER_XYZ;
     s->cell = cells[o->type];
     s->cell.big_endian = o->big_endian;
     s->type = o->type;
@@ -103,19 +108,29 @@ static sap_status find_raw(const sap_source* source, const sap_volume_read_optio
 static bool are_plain(const samples* s) {
     bool is_float = s->type == SAP_VOXEL_F32 && s->cell.kind == 'f' && s->cell.bytes == 4;
     bool same_type = is_float || s->type != SAP_VOXEL_F32;
-    return same_type && (s->cell.bytes == 1 || s->cell.big_endian == host_big_endian);
+    return same_type && !s->z_fastest && (s->cell.bytes == 1 || s->cell.big_endian == host_big_endian);
 }
 
-// Integers of 16 bits, or floats of 32, whose bytes stand the other way round.
-static void swap_bytes(const samples* s, unsigned char* to) {
-    size_t each = s->cell.bytes;
-    for (size_t i = 0; i < (size_t)s->count * each; i += each)
-        for (size_t b = 0; b < each; b++) to[i + b] = s->first[i + each - 1 - b];
+enum { SQUARE = 32 }; // samples that are turned together, along x and along z
+
+// Samples that lie in the source at equal distances.
+typedef struct run {
+    const unsigned char* first;
+    int64_t count;
+    size_t step; // bytes
+} run;
+
+// Numbers that stay what they are, whose bytes may stand the other way round.
+static void copy_run(const samples* s, run from, unsigned char* to) {
+    const size_t each = s->cell.bytes;
+    const bool swap = s->cell.big_endian != host_big_endian;
+    for (int64_t i = 0; i < from.count; i++, to += each)
+        for (size_t b = 0; b < each; b++) to[b] = from.first[(size_t)i * from.step + (swap ? each - 1 - b : b)];
 }
 
-static sap_status make_floats(const sap_source* source, const samples* s, float* to) {
-    for (int64_t i = 0; i < s->count; i++) {
-        const unsigned char* at = s->first + i * s->cell.bytes;
+static sap_status make_floats(const sap_source* source, const samples* s, run from, float* to) {
+    for (int64_t i = 0; i < from.count; i++) {
+        const unsigned char* at = from.first + (size_t)i * from.step;
         double value = sap_cell_double(at, s->cell);
         to[i] = (float)value;
         if (isfinite(value) && !isfinite(to[i]))
@@ -125,13 +140,40 @@ static sap_status make_floats(const sap_source* source, const samples* s, float*
     return SAP_OK;
 }
 
+static sap_status fill_run(const sap_source* source, const samples* s, run from, void* to) {
+    if (s->cell.bytes != voxel_bytes(s->type) || (s->type == SAP_VOXEL_F32 && s->cell.kind != 'f'))
+        return make_floats(source, s, from, to);
+    copy_run(s, from, to);
+    return SAP_OK;
+}
+
+// Turns the square that begins at a sample and extends along x and z.
+static sap_status turn_square(const sap_source* source, const samples* s, const int64_t at[3], unsigned char* to) {
+    const int64_t *size = s->size, columns = size[0] - at[0], rows = size[2] - at[2];
+    const size_t each = s->cell.bytes, step = (size_t)(size[1] * size[2]) * each;
+    sap_status status = SAP_OK;
+    for (int64_t z = at[2]; z < at[2] + (rows < SQUARE ? rows : SQUARE) && status == SAP_OK; z++) {
+        const unsigned char* first = s->first + (size_t)(z + size[2] * (at[1] + size[1] * at[0])) * each;
+        unsigned char* row = to + (size_t)(at[0] + size[0] * (at[1] + size[1] * z)) * voxel_bytes(s->type);
+        status = fill_run(source, s, (run){first, columns < SQUARE ? columns : SQUARE, step}, row);
+    }
+    return status;
+}
+
+// Samples of which those along z are neighbours in the source: by squares, so that all that is fetched is used soon.
+static sap_status turn(const sap_source* source, const samples* s, unsigned char* to) {
+    sap_status status = SAP_OK;
+    for (int64_t y = 0; y < s->size[1]; y++)
+        for (int64_t z = 0; z < s->size[2]; z += SQUARE)
+            for (int64_t x = 0; x < s->size[0] && status == SAP_OK; x += SQUARE)
+                status = turn_square(source, s, (int64_t[]){x, y, z}, to);
+    return status;
+}
+
 static sap_status fill(const sap_source* source, const samples* s, void* to) {
-    if (are_plain(s))
-        memcpy(to, s->first, (size_t)s->count * s->cell.bytes);
-    else if (s->cell.bytes == voxel_bytes(s->type) && (s->type != SAP_VOXEL_F32 || s->cell.kind == 'f'))
-        swap_bytes(s, to);
-    else
-        return make_floats(source, s, to);
+    if (s->z_fastest && s->count) return turn(source, s, to);
+    if (!are_plain(s)) return fill_run(source, s, (run){s->first, s->count, s->cell.bytes}, to);
+    memcpy(to, s->first, (size_t)s->count * s->cell.bytes);
     return SAP_OK;
 }
 
@@ -179,18 +221,55 @@ static sap_status check(const sap_device* device, const sap_volume_read_options*
     if (!file) return sap_fail(device, SAP_ERROR_ARGUMENT, "file: is NULL");
     if (o->type < SAP_VOXEL_F32 || o->type > SAP_VOXEL_U16)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.type: unknown type %d", (int)o->type);
+    if (o->order != SAP_ORDER_ZYX && o->order != SAP_ORDER_XYZ)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.order: unknown order %d", (int)o->order);
     for (int i = 0; i < 3; i++)
         if (o->size[i] < 0)
             return sap_fail(device, SAP_ERROR_ARGUMENT, "options.size[%d]: %lld is negative", i, (long long)o->size[i]);
+    const sap_status status = sap_unpack_limit_check(device, o->unpack_limit);
+    if (status != SAP_OK) return status;
     if (o->skip < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.skip: %lld is negative", (long long)o->skip);
     return sap_reserved_check(device, o->reserved, "options");
 }
 
+static const samples no_samples = {NULL, 0, {0, 0, 0}, {0, 0, false}, SAP_VOXEL_F32, false};
+
+// Whether the source is just as long as raw samples of the size that is given: these may begin as gzip or archives do.
+static bool is_raw(const sap_source* source, const sap_volume_read_options* o) {
+    sap_source quiet = *source;
+    samples s = no_samples;
+    quiet.device = NULL;
+    return find_raw(&quiet, o, &s) == SAP_OK;
+}
+
+// Tells of options that say how raw samples lie, where an array of NumPy says that itself.
+static void tell_unused(const sap_source* source, const sap_volume_read_options* o) {
+    if (o->type == SAP_VOXEL_F32 && !o->big_endian && !o->skip) return;
+    (void)sap_bad_byte(
+        source, SAP_OK, -1,
+        "this is an array of NumPy, so what is said of raw samples (type, big-endian, skip) is not used");
+}
+
 static sap_status parse(const sap_source* source, const sap_volume_read_options* o, sap_file_bytes* mapped,
                         sap_volume_file** file) {
-    samples s = {NULL, 0, {0, 0, 0}, {0, 0, false}, SAP_VOXEL_F32};
-    sap_status status = sap_npy_begins(source) ? find_npy(source, o, &s) : find_raw(source, o, &s);
-    return status == SAP_OK ? make(source, o, &s, mapped, file) : status;
+    sap_source plain = *source;
+    sap_file_bytes unpacked = {NULL, 0, 0};
+    samples s = no_samples;
+    static const char* const usual[] = {"volume", NULL};
+    const bool raw = !sap_npy_begins(source) && is_raw(source, o), archive = !raw && sap_npz_begins(source);
+    sap_status status = SAP_OK;
+    if (archive)
+        status = sap_npz_take(&plain, source->member, usual, &unpacked);
+    else if (!raw)
+        status = sap_gzip_unpack(&plain, &unpacked);
+    if (status == SAP_OK && source->member && !archive) status = sap_member_refuse(source);
+    const bool array = archive || sap_npy_begins(&plain);
+    if (status == SAP_OK && !array && !is_raw(&plain, o)) status = sap_foreign_check(&plain);
+    if (status == SAP_OK) status = array ? find_npy(&plain, o, &s) : find_raw(&plain, o, &s);
+    if (status == SAP_OK && array) tell_unused(&plain, o);
+    if (status == SAP_OK) status = make(&plain, o, &s, unpacked.memory ? &unpacked : mapped, file);
+    sap_file_release(source->device, &unpacked);
+    return status;
 }
 
 sap_status sap_volume_parse(sap_device* device, const void* bytes, size_t size, const sap_volume_read_options* options,
@@ -198,7 +277,12 @@ sap_status sap_volume_parse(sap_device* device, const void* bytes, size_t size, 
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!bytes && size) return sap_fail(device, SAP_ERROR_ARGUMENT, "bytes: is NULL");
     const sap_volume_read_options none = {.skip = 0}, *o = options ? options : &none;
-    sap_source source = {.device = device, .bytes = bytes ? bytes : "", .size = size, .real_bits = 32};
+    sap_source source = {.device = device,
+                         .bytes = bytes ? bytes : "",
+                         .size = size,
+                         .real_bits = 32,
+                         .member = o->member,
+                         .unpack_limit = o->unpack_limit};
     sap_status status = check(device, o, file);
     return status == SAP_OK ? parse(&source, o, NULL, file) : status;
 }
@@ -211,7 +295,7 @@ sap_status sap_volume_read(sap_device* device, const char* path, const sap_volum
     sap_status status = check(device, o, file);
     if (status != SAP_OK) return status;
     sap_file_bytes bytes;
-    sap_source source = {.device = device, .real_bits = 32};
+    sap_source source = {.device = device, .real_bits = 32, .member = o->member, .unpack_limit = o->unpack_limit};
     status = sap_file_load(device, path, &source.name, &bytes);
     source.bytes = bytes.size ? bytes.memory : (const void*)"";
     source.size = bytes.size;

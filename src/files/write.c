@@ -13,6 +13,7 @@ typedef struct writing {
     const sap_table* table;
     int64_t columns;
     size_t value_bytes;
+    char separator; // of CSV
 } writing;
 
 static const size_t number_bytes[] = {4, 8, 4, 8};
@@ -61,14 +62,14 @@ static void write_csv(const writing* w) {
     for (int64_t column = 0; column < w->columns; column++) {
         char made[SAP_AXIS_BYTES];
         const char* name = column_name(w, column, made);
-        if (column) put_text(w, ",");
-        if (name[strcspn(name, ",;\"\r\n")])
+        if (column) sap_output_put(w->output, &w->separator, 1);
+        if (name[strcspn(name, ",;\t\"\r\n")])
             put_quoted(w, name);
         else
             put_text(w, name);
     }
     put_text(w, "\n");
-    put_text_rows(w, ',');
+    put_text_rows(w, w->separator);
 }
 
 // A table without rows is a comment that tells the columns, or it would read back as no table at all.
@@ -219,11 +220,12 @@ static sap_status check_table(sap_device* device, const sap_table* table) {
 
 static sap_status check_format(sap_device* device, const char* path, sap_format* format) {
     sap_status status = sap_format_check(device, *format);
+    if (status == SAP_OK) status = sap_path_check(device, path);
     if (status != SAP_OK) return status;
     if (*format == SAP_FORMAT_AUTO) *format = sap_format_of(path);
     if (*format == SAP_FORMAT_PCD)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "Sapwood cannot write PCD; choose .ply, .npy, .csv or .xyz");
-    if (*format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL)
+    if (*format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL || *format == SAP_FORMAT_OFF)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds meshes, not tables; choose .ply, .npy, .csv or .xyz",
                         sap_format_name(*format));
     if (*format == SAP_FORMAT_AUTO)
@@ -246,7 +248,10 @@ sap_status sap_table_write(sap_device* device, const char* path, sap_format form
     sap_output output;
     status = sap_output_open(&output, device, path);
     if (status != SAP_OK) return status;
-    writing w = {&output, &table, columns, number_bytes[table.number]};
+    size_t length = strlen(path);
+    const char* suffix = length >= 4 ? path + length - 4 : path;
+    bool tabs = sap_span_equal_any_case((sap_span){suffix, path + length}, ".tsv");
+    writing w = {&output, &table, columns, number_bytes[table.number], tabs ? '\t' : ','};
     if (format == SAP_FORMAT_PLY)
         write_ply(&w);
     else if (format == SAP_FORMAT_NPY)

@@ -29,6 +29,13 @@ static sap_status bad_number(const sap_lines* lines, sap_span word, int32_t colu
                         (int)column, sap_span_show(word, shown), remedy);
 }
 
+// Which coordinate a column is, -1: none.
+static int32_t axis_of(const sap_source* source, int32_t column) {
+    enum { LEADING = 3 };
+    if (sap_chosen_count(source)) return sap_chosen_axis(source, (sap_span){NULL, NULL}, (int64_t)column + 1);
+    return source->more_columns && column >= LEADING ? -1 : column;
+}
+
 // Takes the numbers of one line; `columns` is how many there must be, 0 for the first line that has any.
 static sap_status take_line(const sap_lines* lines, sap_span line, int32_t columns, sap_sink* sink, int64_t index,
                             int32_t* taken) {
@@ -40,11 +47,13 @@ static sap_status take_line(const sap_lines* lines, sap_span line, int32_t colum
             return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number,
                                 "more than the %d numbers of the lines before; give all lines the same columns",
                                 (int)columns);
-        if (column == SAP_MAX_DIMS)
+        int32_t axis = axis_of(lines->source, column);
+        if (axis < 0 && column < INT32_MAX - 1) continue;
+        if (axis == SAP_MAX_DIMS || axis < 0)
             return sap_bad_line(lines->source, SAP_ERROR_UNSUPPORTED, lines->number,
                                 "more than %d numbers; points have at most that many coordinates, so leave some out",
                                 SAP_MAX_DIMS);
-        if (!sap_sink_put(sink, &decimal, index + column)) return sap_beyond_float(lines->source, lines->number, word);
+        if (!sap_sink_put(sink, &decimal, index + axis)) return sap_beyond_float(lines->source, lines->number, word);
     }
     if (column && column < columns)
         return sap_bad_line(lines->source, SAP_ERROR_FORMAT, lines->number,
@@ -54,22 +63,61 @@ static sap_status take_line(const sap_lines* lines, sap_span line, int32_t colum
     return SAP_OK;
 }
 
+// The number of points, if that is the first line and a line of more numbers follows; else -1. `behind` is the start of
+// the text, then what follows the number.
+static int64_t counted_points(sap_lines* behind) {
+    sap_lines lines = *behind;
+    sap_span line, word;
+    int64_t count = -1;
+    while (sap_line_next(&lines, &line)) {
+        line = without_comment(line);
+        if (!sap_word_next(&line, &word)) continue;
+        bool alone = sap_span_trim(line).first == line.last;
+        if (count >= 0) return alone ? -1 : count;
+        if (!alone || !sap_span_count(word, &count)) return -1;
+        *behind = lines;
+    }
+    return -1;
+}
+
+// How many coordinates points have in lines of so many numbers; a chosen column must be among them.
+static sap_status count_dims(const sap_source* source, int32_t columns, int32_t* dims) {
+    bool found[SAP_MAX_DIMS] = {false};
+    *dims = 0;
+    for (int32_t column = 0; column < columns; column++) {
+        int32_t axis = axis_of(source, column);
+        if (axis < 0) continue;
+        SAP_ASSERT(axis < SAP_MAX_DIMS);
+        found[axis] = true;
+        if (axis >= *dims) *dims = axis + 1;
+    }
+    for (int32_t axis = 0; axis < sap_chosen_count(source); axis++)
+        if (!found[axis]) return sap_chosen_missing(source, axis, (sap_span){NULL, NULL});
+    return SAP_OK;
+}
+
 // One pass over all lines.
 static sap_status pass(const sap_source* source, sap_sink* sink, int64_t* rows, int32_t* dims) {
-    sap_lines lines = sap_text_begin(source);
+    sap_lines start = sap_text_begin(source), lines = start;
+    const int64_t counted = counted_points(&lines);
+    if (counted < 0) lines = start;
     int64_t row = 0;
     int32_t columns = 0, taken = 0;
+    *dims = 0;
     for (sap_span line; sap_line_next(&lines, &line);) {
-        sap_status status = take_line(&lines, without_comment(line), columns, sink, row * columns, &taken);
+        sap_status status = take_line(&lines, without_comment(line), columns, sink, row * *dims, &taken);
+        if (status == SAP_OK && taken && !columns) status = count_dims(source, taken, dims);
         if (status != SAP_OK) return status;
         if (!taken) continue;
         columns = taken;
         row++;
     }
-    SAP_ASSERT(columns <= SAP_MAX_DIMS && (columns > 0) == (row > 0));
+    SAP_ASSERT(*dims <= SAP_MAX_DIMS && (*dims > 0) == (row > 0));
     *rows = row;
-    *dims = columns;
-    return SAP_OK;
+    if (counted < 0 || counted == row) return SAP_OK;
+    return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
+                        "the first line says %lld points, but %lld follow; the file is truncated, or correct the line",
+                        (long long)counted, (long long)row);
 }
 
 // The columns that the first line names, if it is "# x y z c3 …", as a table without rows is written; else 0.
@@ -86,6 +134,16 @@ static int32_t named_columns(const sap_source* source) {
     return columns;
 }
 
+// Tells that all columns are taken where the suffix, or the number of points, speaks for normals, colours or an intensity.
+static void tell_columns(const sap_source* source, int32_t dims) {
+    enum { LEADING = 3 };
+    sap_lines lines = sap_text_begin(source);
+    if (dims <= LEADING || sap_chosen_count(source) || (!source->nameless && counted_points(&lines) < 0)) return;
+    (void)sap_bad_byte(source, SAP_OK, -1,
+                       "all %d columns are taken as coordinates; choose columns if some are normals, colours or others",
+                       (int)dims);
+}
+
 sap_status sap_read_xyz(const sap_source* source, sap_point_set** set) {
     sap_sink sink = {NULL, NULL, true, source->real_bits};
     int64_t rows;
@@ -98,6 +156,7 @@ sap_status sap_read_xyz(const sap_source* source, sap_point_set** set) {
     if (status == SAP_OK) status = sap_point_set_make(source, rows, dims, sink.fits_float, &made, &sink);
     if (status != SAP_OK) return status;
     pass(source, &sink, &rows, &dims);
+    tell_columns(source, dims);
     *set = made;
     return SAP_OK;
 }

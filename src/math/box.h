@@ -19,8 +19,47 @@ SAP_FN sap_box sap_box_everything(int dims) {
     return box;
 }
 
-// No point of the box has a smaller squared distance.
-SAP_FN SAP_REAL sap_box_nearest2(sap_box box, sap_point query) {
+#ifdef SAP_PERIODIC
+// The same where points lie within periods.
+SAP_FN sap_box sap_box_of_periods(SAP_MEASURE_PARAM int dims) {
+    sap_box box = sap_box_everything(dims);
+    for (int axis = 0; axis < SAP_AXES; ++axis) {
+        if (measure->period[axis] > SAP_REAL_MAX) continue;
+        box.lower.at[axis] = 0;
+        box.upper.at[axis] = measure->period[axis];
+    }
+    return box;
+}
+
+// How far the query is from the box along an axis, at least and at most.
+SAP_FN SAP_REAL sap_box_nearest_along(SAP_MEASURE_PARAM sap_box box, int axis, sap_point query) {
+    const SAP_REAL below = box.lower.at[axis] - query.at[axis], above = query.at[axis] - box.upper.at[axis];
+    return sap_measure_nearest(SAP_MEASURE axis, below > above ? below : above, below > above ? -above : -below);
+}
+
+SAP_FN SAP_REAL sap_box_farthest_along(SAP_MEASURE_PARAM sap_box box, int axis, sap_point query) {
+    const SAP_REAL below = box.lower.at[axis] - query.at[axis], above = query.at[axis] - box.upper.at[axis];
+    return sap_measure_farthest(SAP_MEASURE axis, below > above ? below : above, below > above ? -above : -below);
+}
+
+SAP_FN SAP_REAL sap_box_nearest2(SAP_MEASURE_PARAM sap_box box, sap_point query) {
+    sap_point offset;
+    SAP_UNROLL
+    for (int axis = 0; axis < SAP_AXES; ++axis) offset.at[axis] = sap_box_nearest_along(SAP_MEASURE box, axis, query);
+    return sap_measure_length(SAP_MEASURE offset);
+}
+
+SAP_FN SAP_REAL sap_box_farthest2(SAP_MEASURE_PARAM sap_box box, sap_point query) {
+    sap_point offset;
+    SAP_UNROLL
+    for (int axis = 0; axis < SAP_AXES; ++axis) offset.at[axis] = sap_box_farthest_along(SAP_MEASURE box, axis, query);
+    return sap_measure_length(SAP_MEASURE offset);
+}
+
+#else
+
+// No point of the box has a smaller distance by the search's metric.
+SAP_FN SAP_REAL sap_box_nearest2(SAP_MEASURE_PARAM sap_box box, sap_point query) {
     sap_point offset;
     SAP_UNROLL
     for (int axis = 0; axis < SAP_AXES; ++axis) {
@@ -29,11 +68,11 @@ SAP_FN SAP_REAL sap_box_nearest2(sap_box box, sap_point query) {
         SAP_REAL upper = box.upper.at[axis];
         offset.at[axis] = q < lower ? q - lower : (q > upper ? q - upper : 0.0f);
     }
-    return sap_length2(offset);
+    return sap_measure_length(SAP_MEASURE offset);
 }
 
-// No point of the box has a greater squared distance.
-SAP_FN SAP_REAL sap_box_farthest2(sap_box box, sap_point query) {
+// No point of the box has a greater distance.
+SAP_FN SAP_REAL sap_box_farthest2(SAP_MEASURE_PARAM sap_box box, sap_point query) {
     sap_point offset;
     SAP_UNROLL
     for (int axis = 0; axis < SAP_AXES; ++axis) {
@@ -41,5 +80,7 @@ SAP_FN SAP_REAL sap_box_farthest2(sap_box box, sap_point query) {
         SAP_REAL above = box.upper.at[axis] - query.at[axis];
         offset.at[axis] = below > above ? below : above;
     }
-    return sap_length2(offset);
+    return sap_measure_length(SAP_MEASURE offset);
 }
+
+#endif

@@ -52,3 +52,5 @@ SAP_FN SAP_REAL sap_length2(sap_point offset) {
     for (int axis = 1; axis < SAP_AXES; ++axis) sum = sum + offset.at[axis] * offset.at[axis];
     return sum;
 }
+
+#include "math/metric.h"

@@ -2,6 +2,7 @@
 // includes this is compiled once per instruction set (SAP_SIMD 1, 2, 3 as in sap_simd) and precision (SAP_REAL_BITS).
 //
 // real, LANES; vreal: LANES reals; vid: LANES int32. Masks are the low LANES bits of a uint32_t.
+// v_both_less_equal(a, b, c, d): the lanes with a <= b and c <= d.
 // v_number(x, first): x with its lowest four bits replaced by the lane's number, counted from `first`.
 // v_compress, id_compress: the lanes in the mask, moved down; the lanes after them are undefined. _store_kept stores
 // them and may write a whole register.

@@ -37,8 +37,13 @@ INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_ps(a, b); }
 INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_ps(a, b); }
 INLINE vreal v_min(vreal a, vreal b) { return _mm256_min_ps(a, b); }
 INLINE vreal v_max(vreal a, vreal b) { return _mm256_max_ps(a, b); }
+INLINE vreal v_abs(vreal x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
 INLINE uint32_t v_less(vreal a, vreal b) { return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
 INLINE uint32_t v_less_equal(vreal a, vreal b) { return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ)); }
+INLINE uint32_t v_both_less_equal(vreal a, vreal b, vreal c, vreal d) {
+    return (uint32_t)_mm256_movemask_ps(
+        _mm256_and_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ), _mm256_cmp_ps(c, d, _CMP_LE_OQ)));
+}
 INLINE uint32_t v_equal(vreal a, vreal b) { return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)); }
 INLINE vreal v_select(uint32_t mask, vreal yes, vreal no) {
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
@@ -90,8 +95,13 @@ INLINE vreal v_sub(vreal a, vreal b) { return _mm256_sub_pd(a, b); }
 INLINE vreal v_mul(vreal a, vreal b) { return _mm256_mul_pd(a, b); }
 INLINE vreal v_min(vreal a, vreal b) { return _mm256_min_pd(a, b); }
 INLINE vreal v_max(vreal a, vreal b) { return _mm256_max_pd(a, b); }
+INLINE vreal v_abs(vreal x) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x); }
 INLINE uint32_t v_less(vreal a, vreal b) { return (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ)); }
 INLINE uint32_t v_less_equal(vreal a, vreal b) { return (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LE_OQ)); }
+INLINE uint32_t v_both_less_equal(vreal a, vreal b, vreal c, vreal d) {
+    return (uint32_t)_mm256_movemask_pd(
+        _mm256_and_pd(_mm256_cmp_pd(a, b, _CMP_LE_OQ), _mm256_cmp_pd(c, d, _CMP_LE_OQ)));
+}
 INLINE uint32_t v_equal(vreal a, vreal b) { return (uint32_t)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ)); }
 INLINE vreal v_select(uint32_t mask, vreal yes, vreal no) {
     const __m256i bit = _mm256_setr_epi64x(1, 2, 4, 8);

@@ -17,8 +17,12 @@ INLINE vreal v_sub(vreal a, vreal b) { return _mm512_sub_ps(a, b); }
 INLINE vreal v_mul(vreal a, vreal b) { return _mm512_mul_ps(a, b); }
 INLINE vreal v_min(vreal a, vreal b) { return _mm512_min_ps(a, b); }
 INLINE vreal v_max(vreal a, vreal b) { return _mm512_max_ps(a, b); }
+INLINE vreal v_abs(vreal x) { return _mm512_abs_ps(x); }
 INLINE uint32_t v_less(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 INLINE uint32_t v_less_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+INLINE uint32_t v_both_less_equal(vreal a, vreal b, vreal c, vreal d) {
+    return _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(a, b, _CMP_LE_OQ), c, d, _CMP_LE_OQ);
+}
 INLINE uint32_t v_equal(vreal a, vreal b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
 INLINE vreal v_select(uint32_t mask, vreal yes, vreal no) { return _mm512_mask_mov_ps(no, (vmask)mask, yes); }
 INLINE vreal v_compress(uint32_t mask, vreal x) { return _mm512_maskz_compress_ps((vmask)mask, x); }
@@ -61,8 +65,12 @@ INLINE vreal v_sub(vreal a, vreal b) { return _mm512_sub_pd(a, b); }
 INLINE vreal v_mul(vreal a, vreal b) { return _mm512_mul_pd(a, b); }
 INLINE vreal v_min(vreal a, vreal b) { return _mm512_min_pd(a, b); }
 INLINE vreal v_max(vreal a, vreal b) { return _mm512_max_pd(a, b); }
+INLINE vreal v_abs(vreal x) { return _mm512_abs_pd(x); }
 INLINE uint32_t v_less(vreal a, vreal b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
 INLINE uint32_t v_less_equal(vreal a, vreal b) { return _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ); }
+INLINE uint32_t v_both_less_equal(vreal a, vreal b, vreal c, vreal d) {
+    return _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(a, b, _CMP_LE_OQ), c, d, _CMP_LE_OQ);
+}
 INLINE uint32_t v_equal(vreal a, vreal b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
 INLINE vreal v_select(uint32_t mask, vreal yes, vreal no) { return _mm512_mask_mov_pd(no, (vmask)mask, yes); }
 INLINE vreal v_compress(uint32_t mask, vreal x) { return _mm512_maskz_compress_pd((vmask)mask, x); }

@@ -73,6 +73,7 @@ INLINE void v_store_part(real* p, vreal x, int n) {
 INLINE vreal v_add(vreal a, vreal b) { return a + b; }
 INLINE vreal v_sub(vreal a, vreal b) { return a - b; }
 INLINE vreal v_mul(vreal a, vreal b) { return a * b; }
+INLINE vreal v_abs(vreal x) { return (vreal)((vlane)x & ~(vlane)v_set((real)-0.0)); }
 // Where an operand is NaN these give b, as the x86 instructions do.
 INLINE vreal v_min(vreal a, vreal b) {
 #if defined(__SSE2__) && SAP_REAL_BITS == 32
@@ -102,6 +103,7 @@ INLINE vreal v_max(vreal a, vreal b) {
 }
 INLINE uint32_t v_less(vreal a, vreal b) { return lane_mask(a < b); }
 INLINE uint32_t v_less_equal(vreal a, vreal b) { return lane_mask(a <= b); }
+INLINE uint32_t v_both_less_equal(vreal a, vreal b, vreal c, vreal d) { return lane_mask((a <= b) & (c <= d)); }
 INLINE uint32_t v_equal(vreal a, vreal b) { return lane_mask(a == b); }
 INLINE vreal v_select(uint32_t mask, vreal yes, vreal no) {
 #if SAP_REAL_BITS == 32

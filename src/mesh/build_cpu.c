@@ -4,7 +4,7 @@
 //
 // The parts of a level and those of the next lie in two stacks that grow towards each other. If memory is bounded and
 // the next level does not fit, only the last nodes of a level are divided, and their subtrees are finished first.
-#include "base/threads.h"
+#include "base/team.h"
 #include "mesh/load.h"
 #include "mesh/workspace.h"
 #include <string.h>
@@ -74,11 +74,12 @@ static void finish(sap_mesh_workspace* w, sap_mesh_large_node* node, const sap_m
 }
 
 // Builds a node's whole subtree, or finds the plane of a larger node.
-static void find_or_build(sap_mesh_workspace* w, sap_mesh_large_node* node, float* events) {
+static void find_or_build(sap_mesh_workspace* w, sap_mesh_large_node* node, float* events, int32_t worker) {
     const sap_mesh_part* parts = sap_mesh_workspace_parts(w) + node->job.first;
-    if (node->found || w->status != SAP_OK || !sap_progress_add(&w->progress, 0)) return;
+    if (node->found || __atomic_load_n(&w->status, __ATOMIC_RELAXED) != SAP_OK || !sap_progress_add(&w->progress, 0))
+        return;
     if (node->job.count <= SAP_MESH_SUBTREE) {
-        sap_mesh_staging staging = sap_mesh_workspace_staging(w, sap_thread_number());
+        sap_mesh_staging staging = sap_mesh_workspace_staging(w, worker);
         w->kernels->subtree(&w->rules, parts, &node->job, &staging);
         finish(w, node, &staging);
     } else {
@@ -88,19 +89,30 @@ static void find_or_build(sap_mesh_workspace* w, sap_mesh_large_node* node, floa
     node->found = true;
 }
 
+// The last nodes of a stack.
+typedef struct last_nodes {
+    sap_mesh_workspace* workspace;
+    sap_mesh_large_node *nodes, *children; // the first of them; the whole of the other stack
+    float* room;
+} last_nodes;
+
+static void find_or_build_one(void* context, int64_t i, int32_t worker) {
+    const last_nodes* l = context;
+    const size_t floats = sizeof(sap_mesh_part) / sizeof(float);
+    find_or_build(l->workspace, &l->nodes[i], l->room + floats * (size_t)l->nodes[i].scratch, worker);
+}
+
 static void find_or_build_all(sap_mesh_workspace* w, int side, int64_t from) {
     sap_mesh_large_node* nodes = sap_mesh_workspace_nodes(w, side);
     const int64_t to = w->waiting[side];
-    float* room = (float*)(void*)(sap_mesh_workspace_parts(w) + w->used[0]);
-    const size_t floats = sizeof(sap_mesh_part) / sizeof(float);
+    last_nodes last = {w, nodes + from, NULL, (float*)(void*)(sap_mesh_workspace_parts(w) + w->used[0])};
     int64_t at = 0;
     for (int64_t i = from; i < to; i++) { // where each has its scratch memory
         nodes[i].scratch = at;
         at += room_to_find(&nodes[i]);
     }
     SAP_ASSERT(at <= w->capacity - w->used[0] - w->used[1]);
-#pragma omp parallel for num_threads(w->threads) schedule(dynamic) if (to - from > 1)
-    for (int64_t i = from; i < to; i++) find_or_build(w, &nodes[i], room + floats * (size_t)nodes[i].scratch);
+    sap_team_run(w->threads, to - from, find_or_build_one, &last);
 }
 
 // Places the children of the nodes from `from` on onto the other stack.
@@ -138,19 +150,23 @@ static bool place_children(sap_mesh_workspace* w, int side, int64_t from) {
     return true;
 }
 
-static void divide_all(sap_mesh_workspace* w, int side, int64_t from) {
-    sap_mesh_large_node *nodes = sap_mesh_workspace_nodes(w, side), *children = sap_mesh_workspace_nodes(w, !side);
+static void divide_one(void* context, int64_t i, int32_t worker) {
+    const last_nodes* l = context;
+    const sap_mesh_workspace* w = l->workspace;
+    const sap_mesh_large_node* node = &l->nodes[i];
     sap_mesh_part* parts = sap_mesh_workspace_parts(w);
-    const int64_t to = w->waiting[side];
-#pragma omp parallel for num_threads(w->threads) schedule(dynamic) if (to - from > 1)
-    for (int64_t i = from; i < to; i++) {
-        sap_mesh_large_node* node = &nodes[i];
-        if (node->done) continue;
-        sap_mesh_job *left = &children[node->child].job, *right = &children[node->child + 1].job;
-        w->kernels->divide(&w->rules, parts + node->job.first, &node->job, &node->split, parts + left->first,
-                           parts + right->first, left, right);
-        SAP_ASSERT(left->count <= children[node->child].reserved && right->count <= children[node->child + 1].reserved);
-    }
+    (void)worker;
+    if (node->done) return;
+    sap_mesh_large_node* children = l->children + node->child;
+    sap_mesh_job *left = &children[0].job, *right = &children[1].job;
+    w->kernels->divide(&w->rules, parts + node->job.first, &node->job, &node->split, parts + left->first,
+                       parts + right->first, left, right);
+    SAP_ASSERT(left->count <= children[0].reserved && right->count <= children[1].reserved);
+}
+
+static void divide_all(sap_mesh_workspace* w, int side, int64_t from) {
+    last_nodes last = {w, sap_mesh_workspace_nodes(w, side) + from, sap_mesh_workspace_nodes(w, !side), NULL};
+    sap_team_run(w->threads, w->waiting[side] - from, divide_one, &last);
 }
 
 // Finishes or divides the last nodes of a stack, as many as memory allows. Their children go onto the other stack.

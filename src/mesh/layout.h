@@ -14,6 +14,7 @@
 #include "mesh/ops.h"
 #include "sapwood/mesh.h"
 #include "saved/saved.h"
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,11 +65,20 @@ sap_status sap_mesh_tree_reserve(sap_mesh_tree* tree, const sap_mesh_tree_shape*
 
 // Checks a whole tree on the host. Errors: SAP_ERROR_FORMAT, SAP_ERROR_MEMORY.
 sap_status sap_mesh_verify_cpu(const sap_mesh_tree* tree);
+// The first triangle that a leaf lacks although it reaches into the leaf's cell, or INT64_MAX. The arrays can be
+// traversed and all corners lie within the tree's bounds.
+int64_t sap_mesh_first_missing(const sap_mesh_tree* tree);
 // What is wrong with options, or NULL.
 const char* sap_mesh_options_wrong(const sap_mesh_tree_options* options);
 
 static inline const sap_mesh_node* sap_mesh_nodes(const sap_mesh_tree* t) {
     return (const sap_mesh_node*)(const void*)(t->arrays + t->shape.node_at);
+}
+// An inner node's plane.
+static inline float sap_mesh_plane(const sap_mesh_node* node) {
+    float plane;
+    memcpy(&plane, &node->bits, sizeof plane);
+    return plane;
 }
 static inline const int32_t* sap_mesh_references(const sap_mesh_tree* t) {
     return (const int32_t*)(const void*)(t->arrays + t->shape.reference_at);

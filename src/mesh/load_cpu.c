@@ -1,10 +1,15 @@
 // The start of a build: checks the mesh and copies its triangles corner by corner.
+#include "base/team.h"
 #include "mesh/load.h"
 #include "tree/layout.h"
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 4096, NOTHING_BAD = -1 };
+enum {
+    STRETCH = 4096,       // triangles that are worth a thread
+    MOST_STRETCHES = 256, // joined in their order, so that the bounds' bits do not depend on threads
+    NOTHING_BAD = -1
+};
 
 static bool is_good_vertex(const float* v, float most) {
     return fabsf(v[0]) <= most && fabsf(v[1]) <= most && fabsf(v[2]) <= most;
@@ -78,21 +83,32 @@ static sap_status refuse(const sap_device* device, const sap_mesh* mesh, int64_t
     return sap_mesh_refuse(device, mesh, corners, vertices, triangle);
 }
 
+typedef struct loading {
+    const sap_mesh* mesh;
+    float* corners;
+    sap_mesh_part* parts;
+    int64_t stretch; // triangles of a part
+    int64_t bad;     // the first bad triangle
+    sap_mesh_box boxes[MOST_STRETCHES];
+} loading;
+
+static void load_part(void* context, int64_t from, int64_t to, int32_t worker) {
+    loading* l = context;
+    sap_mesh_box* box = &l->boxes[from / l->stretch];
+    (void)worker;
+    *box = no_box();
+    const int64_t found = load_stretch(l->mesh, from, to, l->corners, l->parts, box);
+    if (found != NOTHING_BAD) sap_team_lower(&l->bad, found);
+}
+
 sap_status sap_mesh_load(const sap_device* device, const sap_mesh* mesh, float* corners, sap_mesh_part* parts,
                          sap_mesh_box* bounds) {
-    const int64_t chunks = (mesh->triangle_count + CHUNK - 1) / CHUNK;
-    int64_t bad = INT64_MAX;
-    sap_mesh_box all = no_box();
-#pragma omp parallel for num_threads(device->options.threads) schedule(static) reduction(min : bad) if (chunks > 1)
-    for (int64_t i = 0; i < chunks; i++) {
-        sap_mesh_box box = no_box();
-        int64_t end = (i + 1) * CHUNK < mesh->triangle_count ? (i + 1) * CHUNK : mesh->triangle_count;
-        int64_t found = load_stretch(mesh, i * CHUNK, end, corners, parts, &box);
-        if (found != NOTHING_BAD && found < bad) bad = found;
-#pragma omp critical(sap_mesh_bounds)
-        widen(&all, box.lower, box.upper);
-    }
-    if (bad != INT64_MAX) return refuse(device, mesh, bad);
-    *bounds = all;
+    const int64_t even = (mesh->triangle_count + MOST_STRETCHES - 1) / MOST_STRETCHES;
+    loading l = {
+        .mesh = mesh, .corners = corners, .parts = parts, .stretch = even > STRETCH ? even : STRETCH, .bad = INT64_MAX};
+    sap_team_loop(device->options.threads, mesh->triangle_count, l.stretch, load_part, &l);
+    if (l.bad != INT64_MAX) return refuse(device, mesh, l.bad);
+    *bounds = no_box();
+    for (int64_t i = 0; i * l.stretch < mesh->triangle_count; i++) widen(bounds, l.boxes[i].lower, l.boxes[i].upper);
     return SAP_OK;
 }

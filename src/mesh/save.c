@@ -1,5 +1,6 @@
 // Saved trees over triangles (saved/saved.h). The counts among the facts determine where each array begins (layout.h).
-// Loading checks everything: both checksums, every size, then the tree itself.
+// Loading checks everything: both checksums, every size, then the tree itself, unless the caller trusts it.
+#include "device/reserved.h"
 #include "mesh/host_view.h"
 #include <string.h>
 
@@ -12,7 +13,7 @@ typedef struct facts {
 
 _Static_assert(sizeof(facts) == 120, "the facts are part of the format");
 
-static const sap_saved_form form = {"SAPMESH\n", 1, sizeof(facts), "a saved tree over triangles"};
+static const sap_saved_form form = {"SAPMESH\n", 1, sizeof(facts), "a saved tree over triangles", 0};
 
 static sap_status save(const sap_mesh_tree* tree, const sap_saved_place* place) {
     const sap_mesh_tree_shape* s = &tree->shape;
@@ -96,11 +97,11 @@ static sap_status take_facts(sap_mesh_tree* tree, const sap_saved_file* file, co
 }
 
 // Loads from an open file into a tree that has only its device. The arrays stay on the host.
-static sap_status load_on_host(sap_mesh_tree* tree, const sap_saved_file* file, const facts* f) {
+static sap_status load_on_host(sap_mesh_tree* tree, const sap_saved_file* file, const facts* f, bool trust) {
     sap_status status = take_facts(tree, file, f);
     if (status == SAP_OK) status = sap_saved_load(file, &tree->memory, &tree->arrays);
     if (status != SAP_OK) return status;
-    status = sap_mesh_verify_cpu(tree);
+    if (!trust) status = sap_mesh_verify_cpu(tree);
     if (status != SAP_OK) sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
     return status;
 }
@@ -115,15 +116,17 @@ static sap_status move_to_device(sap_mesh_tree* tree) {
     return status;
 }
 
-static sap_status load(sap_device* device, const sap_saved_place* place, sap_mesh_tree** tree) {
+static sap_status load(sap_device* device, const sap_saved_place* place, const sap_load_options* options,
+                       sap_mesh_tree** tree) {
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
     if (!device->rooms.mesh) return sap_unsupported(device, "keep trees over triangles");
     sap_saved_file file;
     facts f;
-    sap_status status = sap_saved_open(&file, device, place, &form, &f);
+    sap_status status = options ? sap_reserved_check(device, options->reserved, "options") : SAP_OK;
+    if (status == SAP_OK) status = sap_saved_open(&file, device, place, &form, &f);
     if (status != SAP_OK) return status;
     sap_mesh_tree* loaded = sap_mesh_tree_new(device);
-    status = loaded ? load_on_host(loaded, &file, &f) : SAP_ERROR_MEMORY;
+    status = loaded ? load_on_host(loaded, &file, &f, options && options->trust) : SAP_ERROR_MEMORY;
     sap_saved_close(&file);
     if (status == SAP_OK && device->rooms.mesh->copy_in) status = move_to_device(loaded);
     if (status == SAP_OK)
@@ -133,15 +136,17 @@ static sap_status load(sap_device* device, const sap_saved_place* place, sap_mes
     return status;
 }
 
-sap_status sap_mesh_tree_load(sap_device* device, const char* path, sap_mesh_tree** tree) {
+sap_status sap_mesh_tree_load(sap_device* device, const char* path, const sap_load_options* options,
+                              sap_mesh_tree** tree) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    return load(device, &(sap_saved_place){.path = path}, tree);
+    return load(device, &(sap_saved_place){.path = path}, options, tree);
 }
 
-sap_status sap_mesh_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_mesh_tree** tree) {
+sap_status sap_mesh_tree_load_memory(sap_device* device, const void* bytes, int64_t size,
+                                     const sap_load_options* options, sap_mesh_tree** tree) {
     if (!device) return SAP_ERROR_ARGUMENT;
     const sap_saved_place place = {.bytes = (void*)(uintptr_t)bytes, .size = size};
     sap_status status = sap_saved_place_check(device, &place);
-    return status == SAP_OK ? load(device, &place, tree) : status;
+    return status == SAP_OK ? load(device, &place, options, tree) : status;
 }

@@ -14,6 +14,35 @@ typedef int32_t vint __attribute__((vector_size(4 * LANES), aligned(4)));
 // bits.
 INLINE uint32_t vfloat_less(const vfloat* a, const vfloat* b) { return v_less((vreal)*a, (vreal)*b); }
 
+// The same for four registers of four lanes at once: bits of the lanes where x is less than a plane, or above it.
+#if SAP_SIMD == 1 && defined(__SSE2__)
+#define LANES_16 1
+INLINE uint32_t bits_of_16(const vint* on) {
+    const __m128i low = _mm_packs_epi32((__m128i)on[0], (__m128i)on[1]);
+    const __m128i high = _mm_packs_epi32((__m128i)on[2], (__m128i)on[3]);
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+}
+#elif defined(__wasm_simd128__)
+#define LANES_16 1
+INLINE uint32_t bits_of_16(const vint* on) {
+    const v128_t low = wasm_i16x8_narrow_i32x4((v128_t)on[0], (v128_t)on[1]);
+    const v128_t high = wasm_i16x8_narrow_i32x4((v128_t)on[2], (v128_t)on[3]);
+    return wasm_i8x16_bitmask(wasm_i8x16_narrow_i16x8(low, high));
+}
+#else
+#define LANES_16 0
+#endif
+#if LANES_16
+INLINE uint32_t less_16(const vfloat x[4], const vfloat* plane) {
+    const vint on[4] = {x[0] < *plane, x[1] < *plane, x[2] < *plane, x[3] < *plane};
+    return bits_of_16(on);
+}
+INLINE uint32_t more_16(const vfloat x[4], const vfloat* plane) {
+    const vint on[4] = {x[0] > *plane, x[1] > *plane, x[2] > *plane, x[3] > *plane};
+    return bits_of_16(on);
+}
+#endif
+
 // Adds 1 to each lane's count where a is less than b.
 INLINE void vint_count_less(vint* count, const vfloat* a, const vfloat* b) {
 #if SAP_SIMD == 3
@@ -39,7 +68,7 @@ typedef int32_t eight_mask __attribute__((vector_size(4 * EIGHT_LANES)));
 
 // Bits set in a word.
 INLINE int count_word(uint64_t word) {
-#if SAP_SIMD > 1
+#if SAP_SIMD > 1 || defined(__wasm__)
     return __builtin_popcountll(word);
 #else // plain x86-64 has no instruction for it
     word -= word >> 1 & UINT64_C(0x5555555555555555);
@@ -78,9 +107,13 @@ INLINE void count_eight(const uint64_t words[8], uint64_t with, eight_vector cou
 }
 #else
 INLINE void count_eight(const uint64_t words[8], uint64_t with, eight_vector counts[EIGHT_VECTORS]) {
-    float each[8];
-    for (int k = 0; k < 8; k++) each[k] = (float)count_word(words[k] & with);
-    memcpy(counts, each, sizeof each);
+    // Lane by lane: clang compiles a loop over the lanes to one through memory.
+    for (int v = 0; v < EIGHT_VECTORS; v++) {
+        const uint64_t* four = words + EIGHT_LANES * v;
+        const eight_mask each = {count_word(four[0] & with), count_word(four[1] & with), count_word(four[2] & with),
+                                 count_word(four[3] & with)};
+        counts[v] = __builtin_convertvector(each, eight_vector);
+    }
 }
 #endif
 

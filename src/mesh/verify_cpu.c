@@ -1,24 +1,15 @@
 // Verifies a tree over triangles: first that the arrays can be traversed safely, then their contents.
 //
-// Each leaf must refer to every triangle that reaches into its cell. For this test the whole triangle is clipped in
-// double, from the root down, against cells that are shrunk by a margin, so that rounding cannot refuse a correct tree.
+// Each leaf must refer to every triangle that reaches into its cell (mesh/reach_cpu.c).
 #include "mesh/layout.h"
 #include <math.h>
 #include <string.h>
-
-enum { POLYGON = 12 };
 
 static sap_status wrong(const sap_mesh_tree* t, const char* what, int64_t where) {
     return sap_fail(t->device, SAP_ERROR_FORMAT, "the tree is damaged: %s %lld", what, (long long)where);
 }
 
 // ---- The arrays
-
-static float plane_of(const sap_mesh_node* node) {
-    float plane;
-    memcpy(&plane, &node->bits, sizeof plane);
-    return plane;
-}
 
 // A right child that waits: its required place, its cell and its depth.
 typedef struct waiting {
@@ -59,7 +50,7 @@ static sap_status check_leaf(const sap_mesh_tree* t, int64_t at, tally* found) {
 static sap_status check_inner(const sap_mesh_tree* t, int64_t at, const waiting* cell) {
     const sap_mesh_node node = sap_mesh_nodes(t)[at];
     const int64_t right = node.link >> 2;
-    float plane = plane_of(&node);
+    float plane = sap_mesh_plane(&node);
     int axis = (int)(node.link & 3);
     if (cell->depth >= SAP_MESH_DEPTH_MAX) return wrong(t, "it is too deep: node", at);
     if (right <= at + 1 || right >= t->shape.nodes) return wrong(t, "a child is not where it should be: node", at);
@@ -102,8 +93,8 @@ static sap_status check_nodes(const sap_mesh_tree* t) {
         SAP_ASSERT(count <= SAP_MESH_DEPTH_MAX);
         stack[count] = now;
         stack[count].node = node->link >> 2;
-        stack[count++].lower[axis] = plane_of(node);
-        now.upper[axis] = plane_of(node);
+        stack[count++].lower[axis] = sap_mesh_plane(node);
+        now.upper[axis] = sap_mesh_plane(node);
     }
     return wrong(t, "the last subtree has no end: node", s->nodes);
 }
@@ -128,106 +119,6 @@ static sap_status check_triangles(const sap_mesh_tree* t, uint64_t* seen) {
     return SAP_OK;
 }
 
-// ---- Which leaves triangles reach
-
-typedef struct polygon {
-    double corner[POLYGON][3];
-    int count;
-} polygon;
-
-// Keeps what lies below the plane (sign 1) or above it (sign -1), by more than the margin.
-static void cut(polygon* p, int axis, double plane, double sign) {
-    polygon kept = {.count = 0};
-    for (int i = 0; i < p->count; i++) {
-        const double *u = p->corner[i ? i - 1 : p->count - 1], *w = p->corner[i];
-        double du = (u[axis] - plane) * sign, dw = (w[axis] - plane) * sign;
-        if ((du > 0) != (dw > 0)) {
-            SAP_ASSERT(kept.count < POLYGON);
-            double part = du / (du - dw);
-            for (int k = 0; k < 3; k++) kept.corner[kept.count][k] = u[k] + part * (w[k] - u[k]);
-            kept.corner[kept.count++][axis] = plane;
-        }
-        SAP_ASSERT(dw > 0 || kept.count < POLYGON);
-        if (!(dw > 0)) memcpy(kept.corner[kept.count++], w, sizeof kept.corner[0]);
-    }
-    *p = kept;
-}
-
-static bool reaches(const float* triangle, const double lower[3], const double upper[3], double margin) {
-    polygon p = {.count = 3};
-    for (int i = 0; i < SAP_TRIANGLE_FLOATS; i++) p.corner[i / 3][i % 3] = (double)triangle[i];
-    for (int a = 0; a < 3 && p.count; a++) {
-        if (upper[a] - lower[a] <= 2 * margin) continue; // a flat cell: nothing is cut along this axis
-        cut(&p, a, lower[a] + margin, -1);
-        cut(&p, a, upper[a] - margin, 1);
-    }
-    return p.count > 0;
-}
-
-// Whether the leaf refers to the triangle.
-static bool is_in_leaf(const sap_mesh_tree* t, const sap_mesh_node* leaf, int32_t triangle) {
-    int64_t count = leaf->link >> 2, low = 0;
-    const int32_t* references = sap_mesh_references(t) + (count > 1 ? leaf->bits : 0);
-    if (count < 2) return count == 1 && (int32_t)leaf->bits == triangle;
-    while (count > 1) {
-        int64_t half = count / 2;
-        if (references[low + half] <= triangle) low += half;
-        count -= half;
-    }
-    return references[low] == triangle;
-}
-
-typedef struct cell {
-    double lower[3], upper[3];
-    int64_t node;
-} cell;
-
-// The first leaf that the triangle reaches but that does not refer to it, or -1.
-static int64_t first_leaf_without(const sap_mesh_tree* t, int32_t triangle, double margin) {
-    const float* c = sap_mesh_corners(t) + (int64_t)SAP_TRIANGLE_FLOATS * triangle;
-    cell stack[SAP_MESH_DEPTH_MAX + 2];
-    int count = 1;
-    stack[0].node = 0;
-    for (int k = 0; k < 3; k++) {
-        stack[0].lower[k] = (double)t->shape.lower[k];
-        stack[0].upper[k] = (double)t->shape.upper[k];
-    }
-    while (count > 0) {
-        cell now = stack[--count];
-        const sap_mesh_node* node = &sap_mesh_nodes(t)[now.node];
-        uint32_t axis = node->link & 3;
-        if (axis == SAP_MESH_LEAF) {
-            if (!is_in_leaf(t, node, triangle)) return now.node;
-            continue;
-        }
-        double plane = (double)plane_of(node);
-        cell left = now, right = now;
-        left.node = now.node + 1;
-        right.node = node->link >> 2;
-        left.upper[axis] = right.lower[axis] = plane;
-        SAP_ASSERT(count + 2 <= SAP_MESH_DEPTH_MAX + 2);
-        double low = (double)fminf(fminf(c[axis], c[axis + 3]), c[axis + 6]);
-        double high = (double)fmaxf(fmaxf(c[axis], c[axis + 3]), c[axis + 6]);
-        if (low < plane - margin && reaches(c, left.lower, left.upper, margin)) stack[count++] = left;
-        if (high > plane + margin && reaches(c, right.lower, right.upper, margin)) stack[count++] = right;
-    }
-    return -1;
-}
-
-static sap_status check_every_leaf(const sap_mesh_tree* t) {
-    const sap_mesh_tree_shape* s = &t->shape;
-    double largest = 0;
-    int64_t bad = INT64_MAX;
-    for (int k = 0; k < 3; k++) largest = fmax(largest, fmax(fabs((double)s->lower[k]), fabs((double)s->upper[k])));
-    const double margin = largest * 0x1p-40; // far above the rounding errors of double, far below the spacing of floats
-#pragma omp parallel for num_threads(t->device->options.threads > 0 ? t->device->options.threads : 1)                  \
-    schedule(dynamic, 1024) reduction(min                                                                              \
-                                      : bad) if (s->triangles > 1024)
-    for (int64_t i = 0; i < s->triangles; i++)
-        if (i < bad && first_leaf_without(t, (int32_t)i, margin) >= 0) bad = i;
-    return bad == INT64_MAX ? SAP_OK : wrong(t, "a leaf lacks triangle", bad);
-}
-
 sap_status sap_mesh_verify_cpu(const sap_mesh_tree* t) {
     const sap_mesh_tree_shape* s = &t->shape;
     if (s->triangles == 0)
@@ -235,7 +126,7 @@ sap_status sap_mesh_verify_cpu(const sap_mesh_tree* t) {
                        s->leaves == 1 && s->empty_leaves == 1 && !s->listed && !s->references && !s->depth &&
                        !s->largest_leaf
                    ? SAP_OK
-                   : wrong(t, "an empty tree has", s->nodes);
+                   : wrong(t, "counts of an empty tree, nodes:", s->nodes);
     sap_status status = check_nodes(t);
     if (status != SAP_OK) return status;
     size_t bytes = (size_t)(s->triangles / 64 + 1) * sizeof(uint64_t);
@@ -244,5 +135,7 @@ sap_status sap_mesh_verify_cpu(const sap_mesh_tree* t) {
         return sap_fail(t->device, SAP_ERROR_MEMORY, "no memory to check %lld triangles", (long long)s->triangles);
     status = check_triangles(t, seen);
     sap_memory_release(t->device, seen, bytes);
-    return status == SAP_OK ? check_every_leaf(t) : status;
+    if (status != SAP_OK) return status;
+    const int64_t bad = sap_mesh_first_missing(t);
+    return bad == INT64_MAX ? SAP_OK : wrong(t, "a leaf lacks triangle", bad);
 }

@@ -37,7 +37,8 @@ typedef struct sap_mesh_workspace {
 
     sap_scratch blocks[SAP_MESH_BLOCKS];
     int block_count;
-    size_t block_used; // bytes of the last block
+    size_t block_used;  // bytes of the last block
+    int32_t piece_lock; // guards the blocks while threads take pieces of them
 
     sap_progress_state progress;
 } sap_mesh_workspace;

@@ -1,4 +1,5 @@
 // The memory of a build on the CPU: scratch memory of the device, which keeps it for the next build.
+#include "base/team.h"
 #include "device/cpu.h"
 #include "mesh/workspace.h"
 #include <string.h>
@@ -98,21 +99,20 @@ bool sap_mesh_workspace_piece(sap_mesh_workspace* w, sap_mesh_record* record, in
     SAP_ASSERT(w->block_count > 0 && nodes > 0 && references >= 0);
     size_t bytes = node_bytes + ((size_t)references * sizeof(int32_t) + 7) / 8 * 8;
     bool has_room = true;
-#pragma omp critical(sap_mesh_piece)
-    {
-        const sap_scratch* last = &w->blocks[w->block_count - 1];
-        if (last->bytes - w->block_used < bytes) has_room = new_block(w, bytes > last->bytes ? bytes : last->bytes);
-        if (has_room) {
-            unsigned char* at = w->blocks[w->block_count - 1].memory + w->block_used;
-            w->block_used += bytes;
-            SAP_ASSERT(w->block_used <= w->blocks[w->block_count - 1].bytes);
-            record->nodes = (sap_mesh_node*)(void*)at;
-            record->references = (int32_t*)(void*)(at + node_bytes);
-            record->node_count = nodes;
-            record->reference_count = references;
-            record->axis = -1;
-        }
+    sap_lock_take(&w->piece_lock);
+    const sap_scratch* last = &w->blocks[w->block_count - 1];
+    if (last->bytes - w->block_used < bytes) has_room = new_block(w, bytes > last->bytes ? bytes : last->bytes);
+    if (has_room) {
+        unsigned char* at = w->blocks[w->block_count - 1].memory + w->block_used;
+        w->block_used += bytes;
+        SAP_ASSERT(w->block_used <= w->blocks[w->block_count - 1].bytes);
+        record->nodes = (sap_mesh_node*)(void*)at;
+        record->references = (int32_t*)(void*)(at + node_bytes);
+        record->node_count = nodes;
+        record->reference_count = references;
+        record->axis = -1;
     }
+    sap_lock_give(&w->piece_lock);
     return has_room;
 }
 

@@ -4,6 +4,7 @@
 #define SAPWOOD_NEAREST_NEAREST_H
 
 #include "tree/layout.h"
+#include "tree/told.h"
 
 enum { SAP_LIST_MAX = 32 }; // longest k-list that is kept sorted; longer ones are heaps
 
@@ -18,15 +19,18 @@ typedef struct sap_nearest_run {
     int32_t k;              // neighbours looked for, at least 1
     int32_t row_length;     // neighbours asked for, at least k: the rest of a row is empty
     bool skip_self;         // the point whose id is the query's row does not count
+    const int32_t* without; // [rows] an id that does not count, negative: none; NULL: see skip_self
     double limit2;          // largest squared distance that counts
     int32_t* ids;           // [rows][row_length]
     void* distance2;        // real[rows][row_length] or NULL
     void* heap;             // k > SAP_LIST_MAX: k keys of 16 bytes
     sap_search_stats stats; // is added to
+    const sap_told* told;   // for kernels that know more than limit2
+    bool again;             // kernels that know periods: rows hold what was found without, which bounds the search
 } sap_nearest_run;
 
 typedef struct sap_nearest_kernels {
-    // Answers a run on a balanced tree.
+    // Answers a run on a tree of the kind that the kernels are for.
     void (*search)(sap_nearest_run* run);
 } sap_nearest_kernels;
 

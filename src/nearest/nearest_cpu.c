@@ -1,10 +1,13 @@
 // The batch search on the CPU: queries are ordered a slab at a time, and threads take them in short runs.
 #include "nearest/nearest_cpu.h"
 #include "base/assert.h"
-#include "base/threads.h"
+#include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "nearest/nearest.h"
+#include "nearest/periodic_cpu.h"
+#include "tree/leaves.h"
+#include "tree/periods.h"
 #include "tree/queries.h"
 
 enum { LOCAL_KEYS = 512 }; // longest heap that a single run keeps on the stack
@@ -13,6 +16,7 @@ typedef struct nearest_search {
     const sap_tree* tree;
     const sap_nearest_job* job;
     const sap_nearest_kernels* kernels;
+    const sap_nearest_kernels* periodic; // for queries that reach around a tree with periods; else NULL
     sap_query_order order;
     sap_scratch heaps; // k keys of 16 bytes for each thread, or nothing
     sap_progress_state progress;
@@ -24,21 +28,26 @@ static int32_t sought(const nearest_search* search) {
     return (int32_t)(k < count ? k : count > 0 ? count : 1);
 }
 
-static void run_one(nearest_search* search, sap_nearest_run* run) {
+static void run_one(nearest_search* search, sap_nearest_run* run, int32_t worker) {
     const sap_nearest_job* job = search->job;
     unsigned char local[LOCAL_KEYS * 16] __attribute__((aligned(16)));
     run->tree = search->tree;
     run->k = sought(search);
     run->row_length = job->search.k;
     run->skip_self = job->self && !job->search.with_self;
+    run->without = job->without;
     run->limit2 = job->limit2;
+    run->told = job->told;
     run->ids = job->ids;
     run->distance2 = job->distance2;
-    run->heap = search->heaps.memory ? search->heaps.memory + (size_t)sap_thread_number() * (size_t)run->k * 16 : local;
+    run->heap = search->heaps.memory ? search->heaps.memory + (size_t)worker * (size_t)run->k * 16 : local;
     SAP_ASSERT(run->k >= 1 && run->k <= run->row_length);
-    SAP_ASSERT(search->heaps.memory ? (size_t)(sap_thread_number() + 1) * (size_t)run->k * 16 <= search->heaps.bytes
+    SAP_ASSERT(search->heaps.memory ? (size_t)(worker + 1) * (size_t)run->k * 16 <= search->heaps.bytes
                                     : run->k <= LOCAL_KEYS);
-    search->kernels->search(run);
+    if (search->periodic)
+        sap_nearest_run_periodic(search->kernels, search->periodic, run);
+    else
+        search->kernels->search(run);
     sap_search_stats* stats = job->search.stats;
     if (stats) {
         __atomic_add_fetch(&stats->nodes, run->stats.nodes, __ATOMIC_RELAXED);
@@ -47,24 +56,31 @@ static void run_one(nearest_search* search, sap_nearest_run* run) {
     }
 }
 
+typedef struct whole_search {
+    nearest_search* search;
+    const sap_nearest_run* whole;
+} whole_search;
+
+static void run_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    nearest_search* search = ((whole_search*)context)->search;
+    const sap_nearest_run* whole = ((whole_search*)context)->whole;
+    const size_t row = (size_t)whole->stride * sap_real_bytes(&search->tree->shape);
+    if (!sap_progress_add(&search->progress, 0)) return;
+    sap_nearest_run run = *whole;
+    run.count = to - from;
+    run.queries = (const unsigned char*)whole->queries + (size_t)from * row;
+    run.first_row = from;
+    if (whole->rows) run.rows = whole->rows + from;
+    if (whole->home) run.home = whole->home + from;
+    SAP_ASSERT(run.count >= 1 && to <= whole->count);
+    run_one(search, &run, worker);
+    sap_progress_add(&search->progress, run.count);
+}
+
 // Answers the queries of `whole`; threads take them in short runs.
 static void run_all(nearest_search* search, const sap_nearest_run* whole) {
-    int64_t runs = (whole->count + SAP_QUERY_RUN - 1) / SAP_QUERY_RUN;
-    size_t row = (size_t)whole->stride * sap_real_bytes(&search->tree->shape);
-#pragma omp parallel for num_threads(search->tree->device->options.threads) schedule(dynamic) if (runs > 1)
-    for (int64_t i = 0; i < runs; i++) {
-        if (!sap_progress_add(&search->progress, 0)) continue;
-        int64_t from = i * SAP_QUERY_RUN, left = whole->count - from;
-        sap_nearest_run run = *whole;
-        run.count = left < SAP_QUERY_RUN ? left : SAP_QUERY_RUN;
-        run.queries = (const unsigned char*)whole->queries + (size_t)from * row;
-        run.first_row = from;
-        if (whole->rows) run.rows = whole->rows + from;
-        if (whole->home) run.home = whole->home + from;
-        SAP_ASSERT(run.count >= 1 && from + run.count <= whole->count);
-        run_one(search, &run);
-        sap_progress_add(&search->progress, run.count);
-    }
+    whole_search all = {search, whole};
+    sap_team_loop(search->tree->device->options.threads, whole->count, SAP_QUERY_RUN, run_range, &all);
 }
 
 static void run_ordered(nearest_search* search) {
@@ -103,19 +119,20 @@ void sap_nearest_clear(const sap_tree* tree, const sap_nearest_job* job) {
             ((double*)job->distance2)[i] = (double)__builtin_inff();
 }
 
-// Leaves whose points make a slab of queries.
-static int64_t slab_leaves(const sap_tree_shape* s) {
-    int64_t leaves = SAP_QUERY_SLAB / (s->capacity > 0 ? s->capacity : 1);
-    SAP_ASSERT(leaves > 0); // a leaf has fewer points than a slab has queries
-    return leaves < s->leaves ? leaves : s->leaves;
+// Points of leaves that make a slab of queries.
+static int64_t slab_points(const sap_tree_shape* s) {
+    const int64_t most = s->count < SAP_QUERY_SLAB ? s->count : SAP_QUERY_SLAB;
+    SAP_ASSERT(s->capacity <= most);
+    return most;
 }
 
 static void search_self(nearest_search* search) {
     const sap_tree_shape* s = &search->tree->shape;
     if (s->count < s->source_count) sap_nearest_clear(search->tree, search->job);
-    int64_t step = slab_leaves(s);
-    for (int64_t first = 0; first < s->leaves && !search->progress.cancelled; first += step) {
-        sap_queries_of_leaves(search->tree, first, s->leaves - first < step ? s->leaves - first : step, &search->order);
+    const int64_t places = s->count ? sap_leaf_places(search->tree) : 0;
+    for (int64_t first = 0, count; first < places && !search->progress.cancelled; first += count) {
+        count = sap_queries_places(search->tree, first, slab_points(s));
+        sap_queries_of_leaves(search->tree, first, count, &search->order);
         run_ordered(search);
     }
 }
@@ -133,26 +150,51 @@ static sap_status reserve(nearest_search* search) {
             return sap_fail(device, SAP_ERROR_MEMORY, "no memory for lists of %lld neighbours", (long long)k);
     }
     if (job->self)
-        most = slab_leaves(&search->tree->shape) * search->tree->shape.capacity;
+        most = slab_points(&search->tree->shape);
     else if (count < SAP_QUERY_FEW || job->search.ordered)
         return SAP_OK;
     // A first look at the home leaf pays for one neighbour only: with more, the order of finding matters more.
-    return sap_queries_reserve(search->tree, most, k == 1, &search->order);
+    const bool homes = k == 1 && search->tree->shape.kind == SAP_TREE_BALANCED;
+    return sap_queries_reserve(search->tree, most, homes, &search->order);
 }
 
-sap_status sap_nearest_cpu(const sap_tree* tree, const sap_nearest_job* job) {
-    sap_walk walk = job->search.walk;
+sap_status sap_walk_check_cpu(const sap_tree* tree, sap_walk walk) {
     if (walk == SAP_WALK_WARP || walk == SAP_WALK_PACKET)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "search.walk: this walk needs a GPU device");
     if (walk == SAP_WALK_STACKLESS && tree->shape.kind == SAP_TREE_EXPLICIT)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "search.walk: only balanced trees can be walked without a stack");
-    if (walk != SAP_WALK_AUTO || tree->shape.kind == SAP_TREE_EXPLICIT) return sap_nearest_walk_cpu(tree, job);
+    return SAP_OK;
+}
+
+// The vector kernels for the tree and for what a search is told, or NULL: the shared text answers.
+static const sap_nearest_kernels* kernels_of(const sap_tree* tree, const sap_told* told) {
+    const sap_cpu_kernels* all = sap_cpu_kernels_of(tree->device, tree->shape.real_bits);
+    if (tree->shape.kind == SAP_TREE_EXPLICIT) return told || !tree->beside ? NULL : all->nearest_explicit;
+    if (!told) return all->nearest;
+    return sap_told_in_vectors(told) ? all->nearest_told[told->metric] : NULL;
+}
+
+// Those that know periods, for what kernels_of gives kernels for.
+static const sap_nearest_kernels* periodic_kernels_of(const sap_tree* tree, const sap_told* told) {
+    if (!sap_is_periodic(&tree->options)) return NULL;
+    const sap_cpu_kernels* all = sap_cpu_kernels_of(tree->device, tree->shape.real_bits);
+    if (tree->shape.kind == SAP_TREE_EXPLICIT) return all->nearest_explicit_periodic;
+    return all->nearest_periodic[told ? told->metric : SAP_METRIC_L2];
+}
+
+static sap_status answer(const sap_tree* tree, const sap_nearest_job* job) {
+    sap_walk walk = job->search.walk;
+    sap_status status = sap_walk_check_cpu(tree, walk);
+    if (status != SAP_OK) return status;
+    const sap_nearest_kernels* kernels = kernels_of(tree, job->told);
+    if (walk != SAP_WALK_AUTO || !kernels) return sap_nearest_walk_cpu(tree, job);
     nearest_search search = {.tree = tree,
                              .job = job,
-                             .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->nearest,
+                             .kernels = kernels,
+                             .periodic = periodic_kernels_of(tree, job->told),
                              .progress = sap_progress_begin(tree->device, job->queries.count)};
-    sap_status status = reserve(&search);
+    status = reserve(&search);
     if (status == SAP_OK) {
         if (job->self)
             search_self(&search);
@@ -164,5 +206,23 @@ sap_status sap_nearest_cpu(const sap_tree* tree, const sap_nearest_job* job) {
     }
     sap_scratch_give(tree->device, &search.order.scratch);
     sap_scratch_give(tree->device, &search.heaps);
+    return status;
+}
+
+static sap_status answer_any(const sap_tree* tree, const sap_nearest_job* job) {
+    return sap_is_periodic(&tree->options) ? sap_nearest_periodic_cpu(tree, job, answer) : answer(tree, job);
+}
+
+// Who wants no ids gets them in scratch memory: lists are made in rows.
+sap_status sap_nearest_cpu(const sap_tree* tree, const sap_nearest_job* job) {
+    const int64_t answers = job->queries.count * job->search.k;
+    if (job->ids || !answers) return answer_any(tree, job);
+    sap_nearest_job with_ids = *job;
+    sap_scratch scratch = {NULL, 0};
+    if (!sap_scratch_take(tree->device, (size_t)answers * sizeof *job->ids, &scratch))
+        return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the ids of %lld neighbours", (long long)answers);
+    with_ids.ids = (int32_t*)(void*)scratch.memory;
+    const sap_status status = answer_any(tree, &with_ids);
+    sap_scratch_give(tree->device, &scratch);
     return status;
 }

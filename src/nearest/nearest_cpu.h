@@ -7,6 +7,8 @@
 
 // nearest/walk_cpu.c: SAP_WALK_STACK on any tree, SAP_WALK_STACKLESS on balanced ones, through the shared texts.
 sap_status sap_nearest_walk_cpu(const sap_tree* tree, const sap_nearest_job* job);
+// nearest/nearest_cpu.c: refuses walks that the CPU cannot do on this tree.
+sap_status sap_walk_check_cpu(const sap_tree* tree, sap_walk walk);
 // nearest/nearest_cpu.c: says "no neighbour" in every row, for those of points that are not in the tree.
 void sap_nearest_clear(const sap_tree* tree, const sap_nearest_job* job);
 

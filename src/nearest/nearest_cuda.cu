@@ -2,7 +2,8 @@
 #include "base/assert.h"
 #include "nearest/nearest_cuda.h"
 
-static sap_status check_walk(const sap_tree* tree, sap_walk walk, int k) {
+static sap_status check_walk(const sap_tree* tree, const sap_nearest_job* job, int k) {
+    const sap_walk walk = job->search.walk;
     bool together = walk == SAP_WALK_WARP || walk == SAP_WALK_PACKET;
     if ((walk == SAP_WALK_STACKLESS || together) && tree->shape.kind == SAP_TREE_EXPLICIT)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
@@ -11,6 +12,11 @@ static sap_status check_walk(const sap_tree* tree, sap_walk walk, int k) {
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "search.walk: a warp that walks together finds at most %d neighbours",
                         SAP_NEAREST_LIST_MAX_CUDA);
+    if (together && (job->told || job->without))
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "search.walk: a warp that walks together knows squared Euclidean distances to all points only");
+    if (job->told && job->told->widen > 1)
+        return sap_unsupported(tree->device, "search for answers that are not exact");
     return SAP_OK;
 }
 
@@ -46,7 +52,9 @@ static bool run_special(sap_cuda_call* call, const sap_tree* tree, const sap_nea
 }
 
 static void run(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
-    if (tree->shape.real_bits == 64)
+    if (plan->told || plan->without)
+        (tree->shape.real_bits == 64 ? sap_nearest_told_f64 : sap_nearest_told_f32)(call, tree, plan);
+    else if (tree->shape.real_bits == 64)
         sap_nearest_f64(call, tree, plan);
     else if (!run_special(call, tree, plan))
         sap_nearest_general_f32(call, tree, plan);
@@ -73,15 +81,20 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
     plan.row_length = job->search.k;
     plan.skip_self = job->self && !job->search.with_self;
     plan.limit2 = job->limit2;
-    sap_status status = check_walk(tree, plan.walk, plan.k);
+    plan.told = job->told;
+    plan.rows = job->queries.count;
+    sap_status status = check_walk(tree, job, plan.k);
     if (status != SAP_OK) return status;
     SAP_ASSERT(plan.k >= 0 && plan.k <= plan.row_length);
     sap_cuda_begin(&call, tree->device);
     size_t answers = (size_t)job->queries.count * (size_t)job->search.k, real = sap_real_bytes(s);
-    plan.ids = (int32_t*)sap_cuda_out(&call, job->ids, answers * sizeof(int32_t));
+    plan.ids = (int32_t*)(job->ids ? sap_cuda_out(&call, job->ids, answers * sizeof(int32_t))
+                                   : sap_cuda_take(&call, answers * sizeof(int32_t)));
     plan.distance2 = sap_cuda_out(&call, job->distance2, answers * real);
     // A heap keeps its distances in the rows.
     if (!plan.distance2 && plan.k > SAP_NEAREST_LIST_MAX_CUDA) plan.distance2 = sap_cuda_take(&call, answers * real);
+    if (job->without)
+        plan.without = (const int32_t*)sap_cuda_in(&call, job->without, (size_t)plan.rows * sizeof *plan.without);
     if (job->search.stats) {
         plan.visits = (unsigned long long*)sap_cuda_take(&call, 2 * sizeof *plan.visits);
         sap_cuda_fill(&call, plan.visits, 0, 2 * sizeof *plan.visits);

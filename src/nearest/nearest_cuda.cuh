@@ -330,7 +330,7 @@ static __global__ void __launch_bounds__(NEAREST_THREADS)
 // ---- Launches
 
 // How many queries a warp answers: several times its lanes, if there are enough of them for the whole GPU.
-static int share_of(const sap_cuda_call* call, int64_t count) {
+static inline int share_of(const sap_cuda_call* call, int64_t count) {
     const int64_t even = count / (call->cuda->multiprocessors * (int64_t)NEAREST_WARPS_EACH) / SAP_WARP * SAP_WARP;
     const int64_t least = SAP_WARP, most = NEAREST_SHARE_MOST;
     return (int)(even < least ? least : even > most ? most : even);

@@ -16,6 +16,9 @@ typedef struct sap_nearest_plan {
     int32_t* ids;               // on the device
     void* distance2;            // on the device, or NULL
     unsigned long long* visits; // on the device: nodes and leaves; or NULL
+    const sap_told* told;       // or NULL
+    const int32_t* without;     // on the device: an id for each row that does not count; or NULL
+    int64_t rows;               // of answers
 } sap_nearest_plan;
 
 // Launches the search on float trees of 2, 3, 4 or 8 dimensions, if there is a kernel made for it. False: there is
@@ -26,6 +29,9 @@ bool sap_nearest_4d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nea
 bool sap_nearest_8d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 // Launch the search on any float tree, and on any double tree.
 void sap_nearest_general_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+// The same by what the search was told, which may leave points out.
+void sap_nearest_told_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+void sap_nearest_told_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 void sap_nearest_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 
 #endif

@@ -1,5 +1,6 @@
 // Searches on OpenGL devices for answers in host memory: rectangles of walks, drawn, read back and unpacked.
 #include "base/assert.h"
+#include "base/team.h"
 #include "nearest/grid/walk_gl.h"
 #include "nearest/ops.h"
 #include "radius/ops.h"
@@ -9,6 +10,7 @@
 enum {
     TILE = 1024,   // pixels on a side of a rectangle
     LEAVES = 2048, // that a walk scans in one pass: drivers reset a GPU that draws for seconds
+    GRAIN = 4096,  // pixels that are worth a thread
     WORDS = 4
 };
 
@@ -28,31 +30,45 @@ static void put(const answers* to, int64_t row, int32_t which, int32_t id, uint3
     if (to->distance2) to->distance2[row * to->k + which] = distance2;
 }
 
-// Unpacks a rectangle of places (list < 0) or of one list.
+// A rectangle of places (list < 0) or of one list.
+typedef struct unpacking {
+    const sap_gl_frame* frame;
+    const answers* to;
+    const uint32_t* texels;
+    int32_t width;
+    int list;
+} unpacking;
+
+static void unpack_pixel(const unpacking* r, const uint32_t* at, int64_t row) {
+    const answers* to = r->to;
+    if (to->k == 0) {
+        if (to->counts)
+            to->counts[row] = (int64_t)at[2];
+        else
+            to->ids[row] = (int32_t)at[2];
+    } else if (r->list < 0) {
+        put(to, row, 0, (int32_t)at[2], at[3]);
+    } else {
+        // A list that is longer than k begins with places that stay empty.
+        int32_t which = 2 * r->list - (r->frame->capacity - to->k);
+        if (which >= 0) put(to, row, which, (int32_t)at[0], at[1]);
+        if (which >= -1) put(to, row, which + 1, (int32_t)at[2], at[3]);
+    }
+}
+
+static void unpack_rows(void* context, int64_t from, int64_t end, int32_t worker) {
+    const unpacking* r = context;
+    (void)worker;
+    for (int64_t y = from; y < end; y++)
+        for (int32_t x = 0; x < r->width; x++)
+            unpack_pixel(r, r->texels + WORDS * (y * r->width + x), r->to->first + y * r->to->stride + x);
+}
+
 static void unpack(const sap_gl_frame* frame, const int32_t size[2], const answers* to, int list,
                    const uint32_t* texels) {
     SAP_ASSERT(to->k <= frame->capacity && list < SAP_GL_FRAME_LISTS);
-#pragma omp parallel for num_threads(frame->tree->device->options.threads)                                             \
-    schedule(static) if (size[1] * (int64_t)size[0] > 4096)
-    for (int32_t y = 0; y < size[1]; y++) {
-        for (int32_t x = 0; x < size[0]; x++) {
-            const uint32_t* at = texels + WORDS * ((int64_t)y * size[0] + x);
-            int64_t row = to->first + y * to->stride + x;
-            if (to->k == 0) {
-                if (to->counts)
-                    to->counts[row] = (int64_t)at[2];
-                else
-                    to->ids[row] = (int32_t)at[2];
-            } else if (list < 0) {
-                put(to, row, 0, (int32_t)at[2], at[3]);
-            } else {
-                // A list that is longer than k begins with places that stay empty.
-                int32_t which = 2 * list - (frame->capacity - to->k);
-                if (which >= 0) put(to, row, which, (int32_t)at[0], at[1]);
-                if (which >= -1) put(to, row, which + 1, (int32_t)at[2], at[3]);
-            }
-        }
-    }
+    unpacking r = {frame, to, texels, size[0], list};
+    sap_team_loop(frame->tree->device->options.threads, size[1], GRAIN / size[0] + 1, unpack_rows, &r);
 }
 
 static bool any_left(const sap_gl_frame* frame, const uint32_t* texels) {
@@ -202,8 +218,9 @@ sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job) {
     if (job->search.walk != SAP_WALK_AUTO && job->search.walk != SAP_WALK_STACKLESS)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "search.walk: shaders walk without a stack");
     if (job->self || job->search.stats)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s: an OpenGL device has none",
-                        job->self ? "searches from the tree's own points" : "search.stats");
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        job->self ? "an OpenGL device does not search from the tree's own points; give them as queries"
+                                  : "search.stats: an OpenGL device counts no visits");
     answers to = {.k = job->search.k, .ids = job->ids, .distance2 = job->distance2};
     return answer_rows(tree, &job->queries, (float)job->limit2, &to);
 }

@@ -6,6 +6,8 @@
 #include "sapwood/gl.h"
 #include "sapwood/grid.h"
 #include "sapwood/points.h"
+#include "sapwood/query.h"
+#include "tree/told.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,13 +15,18 @@ extern "C" {
 
 // What a nearest-neighbour search is asked, checked and with its defaults filled in.
 typedef struct sap_nearest_job {
-    sap_rows queries;  // self: coords NULL, count = the tree's source_count
-    sap_search search; // as the caller gave it
-    double limit2;     // largest squared distance that counts, a value of the tree's precision
-    bool self;         // the queries are the tree's own points
-    int32_t* ids;      // [queries.count * k]
-    void* distance2;   // [queries.count * k] or NULL
+    sap_rows queries;       // self: coords NULL, count = the tree's source_count
+    sap_search search;      // as the caller gave it
+    double limit2;          // largest squared distance that counts, a value of the tree's precision
+    bool self;              // the queries are the tree's own points
+    int32_t* ids;           // [queries.count * k] or NULL
+    void* distance2;        // the same; one of them is not NULL
+    const sap_told* told;   // more than that, or NULL
+    const int32_t* without; // [queries.count] an id that does not count for the query, negative: none; or NULL
 } sap_nearest_job;
+
+// Checks what is to be searched for. In nearest/nearest.c.
+sap_status sap_search_check(const sap_tree* tree, const sap_search* search);
 
 // What a grid of queries is asked, checked and with its defaults filled in.
 typedef struct sap_grid_job {
@@ -33,6 +40,10 @@ typedef struct sap_grid_job {
 
 typedef struct sap_nearest_ops {
     sap_status (*search)(const sap_tree* tree, const sap_nearest_job* job);
+    bool leaves_out; // search looks at job->without …
+    bool is_told;    // … and at job->told, and job->ids may be NULL
+    // (optional) Makes a prepared search ready for its tree as it is now (nearest/query.h).
+    sap_status (*prepare)(sap_query* query);
     // (optional) Grids; without it they are searched as rows of queries.
     sap_status (*search_grid)(const sap_tree* tree, const sap_grid_job* job);
     // (optional) sap_gl_nearest_rgba8.

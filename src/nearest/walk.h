@@ -22,25 +22,39 @@ struct sap_nearest_pending {
     sap_point offset;
 };
 
-// The walk with a stack, on any tree. `query` is finite; candidates are added to `list`.
-SAP_FN sap_nearest_result sap_nearest_stack(SAP_TREE_PARAM sap_point query, int without, sap_candidates list) {
+// The walk with a stack, on any tree. `query` is finite; candidates are added to `list`. If a node was entered because
+// its bound is equal to the limit, the child with the smallest id is first, where both are as near.
+SAP_FN sap_nearest_result sap_nearest_stack(SAP_TREE_PARAM SAP_MEASURE_PARAM sap_point query, int without,
+                                            sap_candidates list) {
     sap_nearest_result result = sap_nearest_begin(list);
     sap_nearest_pending pending[SAP_STACK];
     int waiting = 0;
     SAP_BITS node = SAP_ROOT;
     sap_point offset = sap_point_of(0.0f);
     bool going = true;
+    bool tied = false;
     while (going) {
         sap_inner inner = sap_inner_at(SAP_TREE node);
         while (!inner.is_leaf) {
             SAP_REAL aside = sap_point_on(query, inner.axis) - inner.split;
             sap_point farther = sap_point_with(offset, inner.axis, aside);
-            SAP_REAL bound2 = sap_length2(farther);
+            SAP_REAL bound2 = sap_measure_length(SAP_MEASURE farther);
             bool is_lower = aside <= 0.0f;
             node = is_lower ? inner.lower : inner.upper;
-            if (bound2 <= sap_candidates_limit2(result.list)) {
+            if (sap_measure_bound(SAP_MEASURE bound2, sap_candidates_limit_id(result.list)) <=
+                sap_candidates_limit2(result.list)) {
                 SAP_ASSERT(waiting < SAP_STACK);
-                pending[waiting].node = is_lower ? inner.upper : inner.lower;
+                SAP_BITS other = is_lower ? inner.upper : inner.lower;
+                if (tied && sap_smallest_id(SAP_TREE other) < sap_smallest_id(SAP_TREE node)) {
+                    // Both bounds are the limit: they change places.
+                    sap_point nearer = offset;
+                    offset = farther;
+                    farther = nearer;
+                    SAP_BITS first = other;
+                    other = node;
+                    node = first;
+                }
+                pending[waiting].node = other;
                 pending[waiting].bound2 = bound2;
                 pending[waiting].offset = farther;
                 waiting += 1;
@@ -48,12 +62,15 @@ SAP_FN sap_nearest_result sap_nearest_stack(SAP_TREE_PARAM sap_point query, int 
             result.nodes += 1;
             inner = sap_inner_at(SAP_TREE node);
         }
-        result = sap_nearest_scan(SAP_TREE node, query, without, result);
+        result = sap_nearest_scan(SAP_TREE SAP_MEASURE node, query, without, result);
         going = false;
         while (waiting > 0 && !going) {
             waiting -= 1;
             node = pending[waiting].node;
-            going = sap_nearest_reaches(SAP_TREE node, pending[waiting].bound2, result.list);
+            SAP_REAL bound2 =
+                sap_measure_bound(SAP_MEASURE pending[waiting].bound2, sap_candidates_limit_id(result.list));
+            going = sap_nearest_reaches(SAP_TREE node, bound2, result.list);
+            tied = bound2 == sap_candidates_limit2(result.list);
             if (going) offset = pending[waiting].offset;
         }
     }
@@ -84,8 +101,8 @@ SAP_FN sap_nearest_place sap_nearest_from(SAP_BITS node, sap_candidates list) {
 
 // Goes on until `leaves` more leaves have been scanned, or the walk ends. If a node was entered because its bound is
 // equal to the limit, the child with the smallest id is first: so few of many equal points are scanned.
-SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place place, sap_point query, int without,
-                                            int leaves) {
+SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM SAP_MEASURE_PARAM sap_nearest_place place, sap_point query,
+                                            int without, int leaves) {
     int last = place.result.leaves + leaves;
     bool tied = false;
     while (place.going && place.result.leaves < last) {
@@ -94,19 +111,20 @@ SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place pla
             SAP_REAL aside = sap_point_on(query, inner.axis) - inner.split;
             bool is_lower = aside <= 0.0f;
             if (tied) is_lower = sap_smallest_id(SAP_TREE inner.lower) < sap_smallest_id(SAP_TREE inner.upper);
-            bool reaches = tied || aside * aside <= sap_candidates_limit2(place.result.list);
+            SAP_REAL across = sap_measure_along(SAP_MEASURE inner.axis, aside);
+            bool reaches = tied || across <= sap_candidates_limit2(place.result.list);
             place.node = is_lower ? inner.lower : inner.upper;
             place.pending = (place.pending << 1) | (reaches ? 1u : 0u);
             inner = sap_inner_at(SAP_TREE place.node);
         }
-        place.result = sap_nearest_scan(SAP_TREE place.node, query, without, place.result);
+        place.result = sap_nearest_scan(SAP_TREE SAP_MEASURE place.node, query, without, place.result);
         place.going = false;
         while (place.pending != 0u && !place.going) {
             int levels = sap_trailing_zeros(place.pending);
             SAP_ASSERT((place.node >> levels) > 1u); // the root has no sibling
             place.node = (place.node >> levels) ^ 1u;
             place.pending = (place.pending >> levels) ^ 1u;
-            SAP_REAL bound2 = sap_node_bound2(SAP_TREE place.node, query);
+            SAP_REAL bound2 = sap_node_bound2(SAP_TREE SAP_MEASURE place.node, query);
             place.going = sap_nearest_reaches(SAP_TREE place.node, bound2, place.result.list);
             tied = bound2 == sap_candidates_limit2(place.result.list);
             place.result.nodes += 1;
@@ -116,6 +134,7 @@ SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM sap_nearest_place pla
 }
 
 // The walk without a stack, on balanced trees.
-SAP_FN sap_nearest_result sap_nearest_stackless(SAP_TREE_PARAM sap_point query, int without, sap_candidates list) {
-    return sap_nearest_resume(SAP_TREE sap_nearest_from(SAP_ROOT, list), query, without, SAP_NO_ID).result;
+SAP_FN sap_nearest_result sap_nearest_stackless(SAP_TREE_PARAM SAP_MEASURE_PARAM sap_point query, int without,
+                                                sap_candidates list) {
+    return sap_nearest_resume(SAP_TREE SAP_MEASURE sap_nearest_from(SAP_ROOT, list), query, without, SAP_NO_ID).result;
 }

@@ -12,6 +12,9 @@ static void SAP_SPECIAL_LIST(answer)(const sap_answer_job* job, const void* quer
     sap_point point = sap_point_of(0.0f);
     for (int32_t axis = 0; axis < SAP_DIMS; ++axis) point.at[axis] = coords[axis];
     int32_t found = 0;
+#ifdef SAP_MEASURED
+    const sap_measure told = SAP_SPECIAL(measure_told)(tree, job->told), *measure = &told;
+#endif
     if (k > 0 && sap_point_finite(point)) {
         const SAP_REAL limit2 = (SAP_REAL)job->limit2;
 #if SAP_CAPACITY == 0
@@ -19,8 +22,9 @@ static void SAP_SPECIAL_LIST(answer)(const sap_answer_job* job, const void* quer
 #else
         sap_candidates list = sap_candidates_none(k, limit2);
 #endif
-        const sap_nearest_result result = job->is_stackless ? sap_nearest_stackless(tree, point, without, list)
-                                                            : sap_nearest_stack(tree, point, without, list);
+        const sap_nearest_result result = job->is_stackless
+                                              ? sap_nearest_stackless(SAP_TREE SAP_MEASURE point, without, list)
+                                              : sap_nearest_stack(SAP_TREE SAP_MEASURE point, without, list);
         stats->nodes += result.nodes;
         stats->leaves += result.leaves;
         stats->points += result.points;

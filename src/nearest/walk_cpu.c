@@ -1,25 +1,14 @@
 // One query at a time through the shared walks, on trees of both kinds: the plain way, and the reference for the fast
 // one. Queries are shared out among threads; each is answered alone.
+#include "nearest/walk_cpu.h"
 #include "base/assert.h"
-#include "base/threads.h"
+#include "base/team.h"
 #include "device/memory.h"
 #include "math/dialect.h"
 #include "nearest/nearest_cpu.h"
 #include "tree/leaves.h"
+#include "tree/periods.h"
 #include <math.h>
-
-// What every query of a job has in common.
-typedef struct sap_answer_job {
-    const sap_tree* tree;
-    double limit2;
-    int32_t k;          // candidates a query can have: the caller's k, but no more than there are points
-    int32_t row_length; // the caller's k
-    bool is_stackless;
-} sap_answer_job;
-
-// Answers one query: ids[row_length] and distance2[row_length]. The latter may be NULL for at most one candidate.
-typedef void (*answer_function)(const sap_answer_job* job, const void* query, int32_t without, int32_t* ids,
-                                void* distance2, sap_search_stats* stats);
 
 #define SAP_STACK        SAP_MAX_DEPTH
 #define SAP_SPECIAL_TEXT "nearest/walk_instances.h"
@@ -28,8 +17,8 @@ typedef void (*answer_function)(const sap_answer_job* job, const void* query, in
 #define ANSWERS(bits, axes)                                                                                            \
     { answer_f##bits##_##axes##_1, answer_f##bits##_##axes##_0 }
 
-static answer_function choose_answer(const sap_tree_shape* shape, int32_t k) {
-    static const answer_function answers[2][4][2] = {
+sap_answer_function sap_answer_choose(const sap_tree_shape* shape, int32_t k) {
+    static const sap_answer_function answers[2][4][2] = {
         {SAP_EACH_AXES_32(ANSWERS)},
         {SAP_EACH_AXES_64(ANSWERS)},
     };
@@ -38,18 +27,24 @@ static answer_function choose_answer(const sap_tree_shape* shape, int32_t k) {
     return answers[shape->real_bits == 64][axes][k > 1];
 }
 
-enum { LOCAL_LIST = 512 }; // lists of so many distances lie on the stack where the caller wants none
+enum {
+    LOCAL_LIST = 512, // lists of so many distances lie on the stack where the caller wants none
+    GRAIN = 16        // units that are worth a thread
+};
 
 // The state of a search. Its units are queries, or leaves of the tree's own points, in any order.
 typedef struct walk_search {
     sap_answer_job job;
     const sap_nearest_job* asked;
-    answer_function answer;
+    sap_answer_function answer;
     unsigned char* distance2; // one list a thread, where the caller wants no distances and LOCAL_LIST is too short
     size_t list_bytes;
 } walk_search;
 
-static void answer_row(const walk_search* search, const void* query, int32_t without, int64_t row,
+// Whether candidates need memory for their distances.
+static bool has_list(const walk_search* search) { return search->job.k > 1 || search->job.told; }
+
+static void answer_row(const walk_search* search, const void* query, int32_t without, int64_t row, int32_t worker,
                        sap_search_stats* stats) {
     const size_t real_bytes = sap_real_bytes(&search->job.tree->shape);
     const int64_t first = row * search->job.row_length;
@@ -59,20 +54,26 @@ static void answer_row(const walk_search* search, const void* query, int32_t wit
     if (search->asked->distance2) {
         distance2 = (unsigned char*)search->asked->distance2 + (size_t)first * real_bytes;
     } else if (search->distance2) {
-        distance2 = search->distance2 + (size_t)sap_thread_number() * search->list_bytes;
-    } else if (search->job.k > 1) {
+        distance2 = search->distance2 + (size_t)worker * search->list_bytes;
+    } else if (has_list(search)) {
         SAP_ASSERT(search->job.row_length <= LOCAL_LIST);
         distance2 = (unsigned char*)local;
     }
-    search->answer(&search->job, query, without, search->asked->ids + first, distance2, stats);
+    sap_answer_job job = search->job;
+    if (job.told) {
+        job.limit2 = sap_told_limit_of(job.tree, job.told, job.limit2, row);
+        job.k = job.limit2 < 0 ? 0 : sap_told_k_of(job.told, job.k, row);
+    }
+    search->answer(&job, query, without, search->asked->ids + first, distance2, stats);
 }
 
 // Answers query number `unit`, or the queries that stand in the leaf at that place.
-static void answer_unit(const walk_search* search, int64_t unit, sap_search_stats* stats) {
+static void answer_unit(const walk_search* search, int64_t unit, int32_t worker, sap_search_stats* stats) {
     const sap_nearest_job* asked = search->asked;
     if (!asked->self) {
         const size_t stride_bytes = (size_t)asked->queries.stride * sap_real_bytes(&search->job.tree->shape);
-        answer_row(search, (const unsigned char*)asked->queries.coords + (size_t)unit * stride_bytes, -1, unit, stats);
+        answer_row(search, (const unsigned char*)asked->queries.coords + (size_t)unit * stride_bytes,
+                   asked->without ? asked->without[unit] : -1, unit, worker, stats);
         return;
     }
     const sap_leaf_block leaf = sap_leaf_block_at(search->job.tree, unit);
@@ -80,8 +81,23 @@ static void answer_unit(const walk_search* search, int64_t unit, sap_search_stat
         double point[SAP_MAX_DIMS];
         sap_leaf_point(search->job.tree, &leaf, slot, point);
         const int32_t id = leaf.ids[slot];
-        answer_row(search, point, asked->search.with_self ? -1 : id, id, stats);
+        answer_row(search, point, asked->search.with_self ? -1 : id, id, worker, stats);
     }
+}
+
+typedef struct walk_run {
+    const walk_search* search;
+    int64_t begin; // its first unit
+    sap_search_stats* total;
+} walk_run;
+
+static void answer_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    const walk_run* run = context;
+    sap_search_stats done = {0, 0, 0};
+    for (int64_t i = from; i < to; i++) answer_unit(run->search, run->begin + i, worker, &done);
+    __atomic_add_fetch(&run->total->nodes, done.nodes, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&run->total->leaves, done.leaves, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&run->total->points, done.points, __ATOMIC_RELAXED);
 }
 
 // Answers all units in runs, and calls the progress callback between two of them.
@@ -91,22 +107,18 @@ static sap_status answer_units(const walk_search* search, int64_t units, sap_sea
     for (int64_t begin = 0; begin < units; begin += run) {
         if (begin > 0 && !sap_progress_report(device, (double)begin / (double)units))
             return sap_fail(device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
-        const int64_t end = units - begin < run ? units : begin + run;
-        int64_t nodes = 0, leaves = 0, points = 0;
-#pragma omp parallel for if (end - begin > 1) num_threads(device->options.threads) schedule(dynamic, 16)               \
-    reduction(+ : nodes, leaves, points)
-        for (int64_t unit = begin; unit < end; ++unit) {
-            sap_search_stats done = {0, 0, 0};
-            answer_unit(search, unit, &done);
-            nodes += done.nodes;
-            leaves += done.leaves;
-            points += done.points;
-        }
-        total->nodes += nodes;
-        total->leaves += leaves;
-        total->points += points;
+        walk_run part = {search, begin, total};
+        sap_team_loop(device->options.threads, units - begin < run ? units - begin : run, GRAIN, answer_range, &part);
     }
     return SAP_OK;
+}
+
+static sap_answer_function choose_answer(const sap_answer_job* job) {
+#if !defined(__EMSCRIPTEN__) // there no search is told anything, and no tree has periods (processors/cpu.c)
+    if (sap_is_periodic(&job->tree->options)) return sap_answer_choose_periodic(&job->tree->shape);
+    if (job->told) return sap_answer_choose_told(&job->tree->shape);
+#endif
+    return sap_answer_choose(&job->tree->shape, job->k);
 }
 
 sap_status sap_nearest_walk_cpu(const sap_tree* tree, const sap_nearest_job* job) {
@@ -118,11 +130,12 @@ sap_status sap_nearest_walk_cpu(const sap_tree* tree, const sap_nearest_job* job
         .limit2 = job->limit2,
         .k = job->search.k < shape->count ? job->search.k : (int32_t)shape->count,
         .row_length = job->search.k,
-        .is_stackless = job->search.walk == SAP_WALK_STACKLESS,
+        .is_stackless = job->search.walk == SAP_WALK_STACKLESS && !(job->told && job->told->widen > 1),
+        .told = job->told || !sap_is_periodic(&tree->options) ? job->told : &sap_told_nothing,
     };
-    search.answer = choose_answer(shape, search.job.k);
+    search.answer = choose_answer(&search.job);
     sap_scratch scratch = {NULL, 0};
-    if (!job->distance2 && search.job.k > 1 && job->search.k > LOCAL_LIST) {
+    if (!job->distance2 && has_list(&search) && job->search.k > LOCAL_LIST) {
         size_t bytes;
         search.list_bytes = sap_align((size_t)job->search.k * sap_real_bytes(shape)); // no line has two threads
         if (!sap_size_multiply((uint64_t)device->options.threads, search.list_bytes, &bytes) ||

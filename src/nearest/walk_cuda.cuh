@@ -116,7 +116,8 @@ template <typename real, int dims> struct walk_stackless {
     }
 };
 
-// With a stack, on trees of both kinds: the bounds and the nodes on it are a column of shared memory each.
+// With a stack, on trees of both kinds: the bounds and the nodes on it are a column of shared memory each. A query is a
+// walk_query, or another for which there are walk_bound2 and walk_scan.
 template <typename real, int dims, bool balanced> struct walk_stack {
     real* bound2; // [depth], `step` apart
     unsigned int* waits;
@@ -124,14 +125,14 @@ template <typename real, int dims, bool balanced> struct walk_stack {
     unsigned int node;
     int nodes, leaves; // visited
 
-    __device__ __forceinline__ void begin(const walk_tree<real>&, const walk_query<real, dims>&) {
+    template <typename query> __device__ __forceinline__ void begin(const walk_tree<real>&, const query&) {
         node = balanced ? 1 : 0;
         waiting = nodes = leaves = 0;
     }
 
-    template <typename list>
-    __device__ __forceinline__ bool round(const walk_tree<real>& t, const walk_query<real, dims>& q, bool asks,
-                                          int without, list* best) {
+    template <typename query, typename list>
+    __device__ __forceinline__ bool round(const walk_tree<real>& t, const query& q, bool asks, int without,
+                                          list* best) {
         walk_leaf<real> leaf;
         bool at_leaf = asks;
         for (bool down = asks; walk_any(down);) {

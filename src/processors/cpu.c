@@ -1,46 +1,96 @@
 // What the rooms do on a CPU, and the inner loops of each instruction set.
 #include "device/cpu.h"
+#include "box/box.h"
+#include "box/ops.h"
 #include "compact/compact.h"
 #include "compact/ops.h"
 #include "mesh/build.h"
 #include "mesh/ops.h"
 #include "nearest/nearest.h"
 #include "nearest/ops.h"
+#include "nearest/query.h"
+#include "pairs/ops.h"
+#include "pairs/pairs.h"
 #include "processors/processors.h"
 #include "radius/ops.h"
 #include "radius/radius.h"
 #include "ray/ops.h"
+#include "ray/query.h"
 #include "ray/ray.h"
 #include "render/ops.h"
+#include "set/ops.h"
+#include "set/search.h"
 #include "surface/ops.h"
 #include "surface/surface.h"
+#include "tree/balanced/accept.h"
 #include "tree/balanced/build.h"
+#include "tree/explicit/groups.h"
 #include "tree/ops.h"
 #include "tree/queries.h"
 
+// In WebAssembly nothing exports prepared searches (sapwood/query.h), metrics, masks, periods, trees against trees or
+// sets, and saved trees come from the same page as a rule: the code of these and of quick checks need not be downloaded.
 // SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
 
 #define DECLARE(simd, bits)                                                                                            \
     extern const sap_build_kernels sap_build_kernels_##simd##_f##bits;                                                 \
+    extern const sap_accept_kernels sap_accept_kernels_##simd##_f##bits;                                               \
     extern const sap_query_kernels sap_query_kernels_##simd##_f##bits;                                                 \
     extern const sap_nearest_kernels sap_nearest_kernels_##simd##_f##bits;                                             \
+    extern const sap_groups_kernels sap_groups_kernels_##simd##_f##bits;                                               \
+    extern const sap_nearest_kernels sap_nearest_explicit_kernels_##simd##_f##bits;                                    \
+    extern const sap_one_kernels sap_one_kernels_##simd##_f##bits;                                                     \
     extern const sap_radius_kernels sap_radius_kernels_##simd##_f##bits;                                               \
+    DECLARE_TOLD(simd##_f##bits)                                                                                       \
+    DECLARE_PERIODIC(simd##_f##bits)                                                                                   \
+    extern const sap_box_kernels sap_box_kernels_##simd##_f##bits;                                                     \
+    extern const sap_pairs_kernels sap_pairs_kernels_##simd##_f##bits;                                                 \
+    extern const sap_set_kernels sap_set_kernels_##simd##_f##bits;                                                     \
     extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
+#define DECLARE_TOLD(kind)                                                                                             \
+    extern const sap_nearest_kernels sap_nearest_told_##kind, sap_nearest_l1_##kind, sap_nearest_linf_##kind;          \
+    extern const sap_radius_kernels sap_radius_told_##kind, sap_radius_l1_##kind, sap_radius_linf_##kind;
+#define DECLARE_PERIODIC(kind)                                                                                         \
+    extern const sap_nearest_kernels sap_nearest_periodic_told_##kind, sap_nearest_periodic_l1_##kind,                 \
+        sap_nearest_periodic_linf_##kind, sap_nearest_explicit_periodic_##kind;                                        \
+    extern const sap_radius_kernels sap_radius_periodic_told_##kind, sap_radius_periodic_l1_##kind,                    \
+        sap_radius_periodic_linf_##kind;
 #define DECLARE_MESH(simd)                                                                                             \
     extern const sap_mesh_kernels sap_mesh_kernels_##simd;                                                             \
     extern const sap_ray_kernels sap_ray_kernels_##simd;                                                               \
+    extern const sap_mesh_query_kernels sap_mesh_query_kernels_##simd;                                                 \
+    extern const sap_closest_kernels sap_closest_kernels_##simd;                                                       \
     extern const sap_surface_kernels sap_surface_kernels_##simd;
 #if defined(SAP_POINTS_ONLY)
 #define MESH_KERNELS(simd) .mesh = NULL
 #else
 #define MESH_KERNELS(simd)                                                                                             \
-    .mesh = &sap_mesh_kernels_##simd, .ray = &sap_ray_kernels_##simd, .surface = &sap_surface_kernels_##simd
+    .mesh = &sap_mesh_kernels_##simd, .ray = &sap_ray_kernels_##simd, .surface = &sap_surface_kernels_##simd,          \
+    .mesh_query = NATIVE(sap_mesh_query_kernels_##simd), .closest = &sap_closest_kernels_##simd
+#endif
+#if defined(__EMSCRIPTEN__)
+#define NATIVE(kernels) NULL
+#define TOLD_KERNELS(room, kind)                                                                                       \
+    { NULL, NULL, NULL }
+#else
+#define NATIVE(kernels) (&(kernels))
+#define TOLD_KERNELS(room, kind)                                                                                       \
+    { &sap_##room##_told_##kind, &sap_##room##_l1_##kind, &sap_##room##_linf_##kind }
 #endif
 #define KERNELS(simd, bits)                                                                                            \
     {                                                                                                                  \
-        .build = &sap_build_kernels_##simd##_f##bits, .query = &sap_query_kernels_##simd##_f##bits,                    \
-        .nearest = &sap_nearest_kernels_##simd##_f##bits, .radius = &sap_radius_kernels_##simd##_f##bits,              \
-        .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
+        .build = &sap_build_kernels_##simd##_f##bits, .accept = NATIVE(sap_accept_kernels_##simd##_f##bits),           \
+        .query = &sap_query_kernels_##simd##_f##bits, .nearest = &sap_nearest_kernels_##simd##_f##bits,                \
+        .groups = NATIVE(sap_groups_kernels_##simd##_f##bits),                                                         \
+        .nearest_explicit = NATIVE(sap_nearest_explicit_kernels_##simd##_f##bits),                                     \
+        .one = NATIVE(sap_one_kernels_##simd##_f##bits), .radius = &sap_radius_kernels_##simd##_f##bits,               \
+        .nearest_told = TOLD_KERNELS(nearest, simd##_f##bits), .radius_told = TOLD_KERNELS(radius, simd##_f##bits),    \
+        .nearest_periodic = TOLD_KERNELS(nearest_periodic, simd##_f##bits),                                            \
+        .radius_periodic = TOLD_KERNELS(radius_periodic, simd##_f##bits),                                              \
+        .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
+        .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
+        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .compact = &sap_compact_kernels_##simd##_f##bits,             \
+        MESH_KERNELS(simd)                                                                                             \
     }
 #define INSTRUCTION_SET(simd)                                                                                          \
     DECLARE(simd, 32)                                                                                                  \
@@ -66,13 +116,55 @@ const sap_cpu_kernels* sap_cpu_kernels_built(sap_simd simd) {
     return simd == SAP_SIMD_PORTABLE ? portable : NULL;
 }
 
-static const sap_tree_ops tree = {.build = sap_tree_build_cpu};
-static const sap_nearest_ops nearest = {.search = sap_nearest_cpu};
-static const sap_radius_ops radius = {.search = sap_radius_cpu};
+static const sap_tree_ops tree = {
+    .build = sap_tree_build_cpu,
+    .free_arrays = sap_tree_free_arrays_cpu,
+    .complete = sap_groups_make,
+#if !defined(__EMSCRIPTEN__)
+    .is_periodic = true,
+#endif
+};
+static const sap_nearest_ops nearest = {
+    .search = sap_nearest_cpu,
+    .leaves_out = true,
+#if !defined(__EMSCRIPTEN__)
+    .is_told = true,
+    .prepare = sap_query_prepare_cpu,
+#endif
+};
+static const sap_radius_ops radius = {
+    .search = sap_radius_cpu,
+#if !defined(__EMSCRIPTEN__)
+    .is_told = true,
+#endif
+};
+static const sap_box_ops box = {.search = sap_box_cpu};
+#if !defined(__EMSCRIPTEN__)
+static const sap_pairs_ops pairs = {.collect = sap_pairs_collect_cpu,
+                                    .count = sap_pairs_count_cpu,
+                                    .nearest = sap_tree_nearest_cpu,
+                                    .collect_periodic = sap_pairs_collect_periodic_cpu,
+                                    .shifts = sap_pairs_shifts_cpu};
+static const sap_set_ops set = {.open = sap_set_open_cpu,
+                                .close = sap_set_close_cpu,
+                                .describe = sap_set_describe_cpu,
+                                .insert = sap_set_insert_cpu,
+                                .remove = sap_set_remove_cpu,
+                                .trim = sap_set_trim_cpu,
+                                .nearest = sap_set_nearest_cpu,
+                                .radius = sap_set_radius_cpu};
+#endif
 static const sap_compact_ops compact = {.compact = sap_compact_cpu};
 #if !defined(SAP_POINTS_ONLY)
 static const sap_mesh_ops mesh = {.build = sap_mesh_build_cpu};
-static const sap_ray_ops ray = {.trace = sap_trace_cpu, .closest = sap_closest_point_cpu, .inside = sap_inside_cpu};
+static const sap_ray_ops ray = {
+    .trace = sap_trace_cpu,
+    .closest = sap_closest_point_cpu,
+    .inside = sap_inside_cpu,
+#if !defined(__EMSCRIPTEN__)
+    .prepare = sap_mesh_query_prepare_cpu,
+#endif
+};
 static const sap_surface_ops surface = {.extract = sap_surface_cpu};
 #endif
 
@@ -88,6 +180,11 @@ const sap_processor_table sap_cpu_table = {
             .tree = &tree,
             .nearest = &nearest,
             .radius = &radius,
+            .box = &box,
+#if !defined(__EMSCRIPTEN__)
+            .pairs = &pairs,
+            .set = &set,
+#endif
             .compact = &compact,
 #if !defined(SAP_POINTS_ONLY)
             .mesh = &mesh,

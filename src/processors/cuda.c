@@ -1,4 +1,5 @@
 // What the rooms do on CUDA GPUs. In C, whose initialisers name their entries.
+#include "box/ops.h"
 #include "compact/ops.h"
 #include "device/cuda_device.h"
 #include "mesh/ops.h"
@@ -7,6 +8,7 @@
 #include "radius/ops.h"
 #include "ray/ops.h"
 #include "render/ops.h"
+#include "set/ops.h"
 #include "surface/ops.h"
 #include "tree/ops.h"
 
@@ -15,8 +17,18 @@ static const sap_tree_ops tree = {.build = sap_tree_build_cuda,
                                   .copy_out = sap_tree_copy_out_cuda,
                                   .free_arrays = sap_tree_free_arrays_cuda,
                                   .verify = sap_tree_verify_cuda};
-static const sap_nearest_ops nearest = {.search = sap_nearest_cuda};
-static const sap_radius_ops radius = {.search = sap_radius_cuda};
+static const sap_nearest_ops nearest = {.search = sap_nearest_cuda, .leaves_out = true, .is_told = true};
+static const sap_radius_ops radius = {
+    .search = sap_radius_cuda, .is_told = true, .cut_counts = sap_radius_cut_counts_cuda};
+static const sap_box_ops box = {.search = sap_box_cuda};
+static const sap_set_ops set = {.open = sap_set_open_cuda,
+                                .close = sap_set_close_cuda,
+                                .describe = sap_set_describe_cuda,
+                                .insert = sap_set_insert_cuda,
+                                .remove = sap_set_remove_cuda,
+                                .trim = sap_set_trim_cuda,
+                                .nearest = sap_set_nearest_cuda,
+                                .radius = sap_set_radius_cuda};
 static const sap_compact_ops compact = {.compact = sap_compact_cuda};
 static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
                                   .copy_in = sap_mesh_copy_in_cuda,
@@ -39,6 +51,8 @@ const sap_processor_table sap_cuda_table = {
             .tree = &tree,
             .nearest = &nearest,
             .radius = &radius,
+            .box = &box,
+            .set = &set,
             .compact = &compact,
             .mesh = &mesh,
             .ray = &ray,

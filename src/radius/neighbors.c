@@ -1,7 +1,8 @@
 // Rows of neighbours: their memory, and sorting by (distance, id) on the CPU.
 #include "radius/neighbors.h"
 #include "base/assert.h"
-#include "base/threads.h"
+#include "base/team.h"
+#include <string.h>
 
 // What a user holds is the first member.
 typedef struct owned_neighbors {
@@ -31,7 +32,7 @@ sap_status sap_neighbors_reserve(sap_device* device, int64_t rows, int32_t real_
     SAP_ASSERT((unsigned char*)distances + (size_t)total * real <= memory + made->memory.bytes);
     if (real_bits == 32)
         made->neighbors.distance2 = distances;
-    else
+    else if (real_bits == 64)
         made->neighbors.distance2_f64 = distances;
     *out = &made->neighbors;
     return SAP_OK;
@@ -120,16 +121,30 @@ static void sort_row(const sap_neighbors* n, int64_t row, pair* room) {
     int32_t* ids = (int32_t*)(uintptr_t)n->ids + start;
     float* narrow = n->distance2 ? (float*)(uintptr_t)n->distance2 + start : NULL;
     double* wide = n->distance2_f64 ? (double*)(uintptr_t)n->distance2_f64 + start : NULL;
-    SAP_ASSERT(count >= 0 && (narrow || wide));
-    for (int64_t i = 0; i < count; i++) room[i] = (pair){narrow ? (double)narrow[i] : wide[i], ids[i]};
+    SAP_ASSERT(count >= 0);
+    for (int64_t i = 0; i < count; i++) room[i] = (pair){narrow ? (double)narrow[i] : wide ? wide[i] : 0, ids[i]};
     sort_pairs(room, count);
     for (int64_t i = 0; i < count; i++) {
         ids[i] = room[i].id;
         if (narrow)
             narrow[i] = (float)room[i].distance2;
-        else
+        else if (wide)
             wide[i] = room[i].distance2;
     }
+}
+
+enum { SORT_GRAIN = 256 }; // rows that are worth a thread
+
+typedef struct sort {
+    const sap_neighbors* neighbors;
+    unsigned char* room; // `room_bytes` of each worker
+    size_t room_bytes;
+} sort;
+
+static void sort_rows(void* context, int64_t from, int64_t to, int32_t worker) {
+    const sort* s = context;
+    pair* room = (pair*)(void*)(s->room + (size_t)worker * s->room_bytes);
+    for (int64_t i = from; i < to; i++) sort_row(s->neighbors, i, room);
 }
 
 sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
@@ -142,7 +157,7 @@ sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
         int64_t count = neighbors->offsets[i + 1] - neighbors->offsets[i];
         if (count > longest) longest = count;
     }
-    int threads = neighbors->count > 1024 ? device->options.threads : 1;
+    int threads = neighbors->count > SORT_GRAIN ? device->options.threads : 1;
     size_t room_bytes, all_bytes;
     sap_scratch room = {NULL, 0};
     if (!sap_size_multiply((uint64_t)longest, sizeof(pair), &room_bytes) ||
@@ -150,9 +165,39 @@ sap_status sap_neighbors_sort(sap_neighbors* neighbors) {
         !sap_scratch_take(device, all_bytes + 1, &room))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to sort rows of %lld neighbours", (long long)longest);
     SAP_ASSERT((size_t)threads * sap_align(room_bytes) <= room.bytes);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 256)
-    for (int64_t i = 0; i < neighbors->count; i++)
-        sort_row(neighbors, i, (pair*)(void*)(room.memory + (size_t)sap_thread_number() * sap_align(room_bytes)));
+    sort all = {neighbors, room.memory, sap_align(room_bytes)};
+    sap_team_loop(threads, neighbors->count, SORT_GRAIN, sort_rows, &all);
     sap_scratch_give(device, &room);
+    return SAP_OK;
+}
+
+// Moves the first places of a row to `to`, which does not lie behind them.
+static void move_row(const sap_neighbors* n, int64_t from, int64_t to, size_t count) {
+    int32_t* ids = (int32_t*)(uintptr_t)n->ids;
+    float* narrow = (float*)(uintptr_t)n->distance2;
+    double* wide = (double*)(uintptr_t)n->distance2_f64;
+    SAP_ASSERT(to <= from);
+    memmove(ids + to, ids + from, count * sizeof *ids);
+    if (narrow)
+        memmove(narrow + to, narrow + from, count * sizeof *narrow);
+    else
+        memmove(wide + to, wide + from, count * sizeof *wide);
+}
+
+sap_status sap_neighbors_shorten(sap_neighbors* neighbors, int32_t most) {
+    const owned_neighbors* owned = (owned_neighbors*)(void*)neighbors;
+    SAP_ASSERT(most > 0);
+    const sap_status status = sap_neighbors_sort(neighbors);
+    if (status != SAP_OK) return status;
+    if (neighbors->on_device) return owned->home.shorten(owned->device, neighbors, most);
+    int64_t* offsets = (int64_t*)(uintptr_t)neighbors->offsets;
+    int64_t from = 0, to = 0;
+    for (int64_t row = 0; row < neighbors->count; row++) {
+        const int64_t end = offsets[row + 1], kept = end - from < most ? end - from : most;
+        move_row(neighbors, from, to, (size_t)kept);
+        to += kept;
+        from = end;
+        offsets[row + 1] = to;
+    }
     return SAP_OK;
 }

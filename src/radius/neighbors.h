@@ -10,18 +10,22 @@ extern "C" {
 #endif
 
 // Makes room for `rows` rows of counts[i] neighbours each, with the offsets filled in; ids and distances are to be
-// written through casts.
+// written through casts. real_bits 0: without distances.
 sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_bits, const int64_t* counts,
                                 sap_neighbors** out);
 // The same for `total` neighbours in all, with the offsets to be written too.
 sap_status sap_neighbors_reserve(sap_device* device, int64_t rows, int32_t real_bits, int64_t total,
                                  sap_neighbors** out);
 
+// Sorts each row by (distance, id) and leaves its first `most` places.
+sap_status sap_neighbors_shorten(sap_neighbors* neighbors, int32_t most);
+
 // Memory of a processor in which rows lie, and its functions to free and to sort them.
 typedef struct sap_neighbors_home {
     sap_scratch offsets, hits;
     void (*release)(sap_device* device, void* memory, size_t bytes);
     sap_status (*sort)(sap_device* device, const sap_neighbors* rows);
+    sap_status (*shorten)(sap_device* device, const sap_neighbors* rows, int32_t most); // of sorted rows; or NULL
 } sap_neighbors_home;
 
 // Makes rows that own memory of a processor. On failure the memory still belongs to the caller.

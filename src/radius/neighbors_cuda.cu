@@ -114,6 +114,12 @@ sap_status sap_neighbors_sort_cuda(sap_device* device, const sap_neighbors* rows
     if (rows->distance2) {
         job.distance2 = (void*)(uintptr_t)rows->distance2;
         sort_rows<float>(&call, &job);
+    } else if (!rows->distance2_f64) { // points in boxes: by id alone, as if all were at one distance
+        int64_t all = 0;
+        sap_cuda_fetch(&call, &all, rows->offsets + rows->count, sizeof all);
+        job.distance2 = sap_cuda_take(&call, (size_t)all * sizeof(float) + 1);
+        sap_cuda_fill(&call, job.distance2, 0, (size_t)all * sizeof(float));
+        sort_rows<float>(&call, &job);
     } else {
         job.distance2 = (void*)(uintptr_t)rows->distance2_f64;
         sort_rows<double>(&call, &job);

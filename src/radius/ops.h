@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "sapwood/points.h"
+#include "tree/told.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +21,8 @@ typedef struct sap_radius_rows {
 // What a radius search is asked.
 typedef struct sap_radius_job {
     sap_rows queries;            // self: coords NULL, count = the tree's source_count
-    double limit2;               // as above
+    double limit2;               // largest squared distance that counts
+    const sap_told* told;        // more than that, or NULL
     bool self;                   // pairs: queries are the tree's own points; only greater ids are found
     int64_t* counts;             // count only: [queries.count], else NULL
     sap_neighbors** found;       // collect, else NULL
@@ -29,10 +31,14 @@ typedef struct sap_radius_job {
 
 typedef struct sap_radius_ops {
     sap_status (*search)(const sap_tree* tree, const sap_radius_job* job);
+    bool is_told; // search looks at job->told
+    // (optional) No count is more than `most` any more. NULL: counts lie in host memory.
+    sap_status (*cut_counts)(sap_device* device, int64_t* counts, int64_t rows, int64_t most);
 } sap_radius_ops;
 
 sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job);
 sap_status sap_radius_cuda(const sap_tree* tree, const sap_radius_job* job);
+sap_status sap_radius_cut_counts_cuda(sap_device* device, int64_t* counts, int64_t rows, int64_t most);
 sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
 
 #ifdef __cplusplus

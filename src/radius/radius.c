@@ -75,12 +75,3 @@ sap_status sap_radius_into_f64(const sap_tree* tree, sap_points_f64 queries, dou
     sap_rows rows = sap_rows_f64(queries);
     return collect_into(tree, &rows, radius, &(sap_radius_rows){offsets, capacity, ids, distance2});
 }
-
-sap_status sap_pairs(const sap_tree* tree, double radius, sap_neighbors** found) {
-    if (!tree) return SAP_ERROR_ARGUMENT;
-    if (!found) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "found: is NULL");
-    const sap_tree_shape* s = &tree->shape;
-    sap_radius_job job = {
-        .queries = {NULL, s->source_count, s->dims, s->dims, s->real_bits}, .self = true, .found = found};
-    return run(tree, radius, &job);
-}

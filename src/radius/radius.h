@@ -3,6 +3,7 @@
 #define SAPWOOD_RADIUS_RADIUS_H
 
 #include "tree/layout.h"
+#include "tree/told.h"
 
 // A run of queries for one thread.
 typedef struct sap_radius_run {
@@ -20,10 +21,14 @@ typedef struct sap_radius_run {
     void* distance2; // real
     int64_t used, room;
     int64_t done;
+    const sap_told* told; // for kernels that know more than limit2
 } sap_radius_run;
 
 typedef struct sap_radius_kernels {
     void (*search)(sap_radius_run* run);
 } sap_radius_kernels;
+
+// ---- radius/periodic_cpu.c: answers a run on a tree with periods, whose queries are wrapped.
+void sap_radius_run_periodic(const sap_radius_kernels* plain, const sap_radius_kernels* periodic, sap_radius_run* run);
 
 #endif

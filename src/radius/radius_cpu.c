@@ -2,10 +2,12 @@
 // belong to one thread each, and moves them to their rows when all counts, and so all offsets, are known.
 #include "radius/radius_cpu.h"
 #include "base/assert.h"
+#include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "radius/neighbors.h"
 #include "radius/radius.h"
+#include "tree/periods.h"
 #include "tree/queries.h"
 #include <string.h>
 
@@ -31,6 +33,7 @@ typedef struct radius_search {
     const sap_tree* tree;
     const sap_radius_job* job;
     const sap_radius_kernels* kernels;
+    const sap_radius_kernels* periodic; // for queries that reach around a tree with periods; else NULL
     int64_t* counts;
     segment* segments; // of all threads
     sap_progress_state progress;
@@ -71,6 +74,13 @@ static void publish(radius_search* state, segment* s) {
     while (!__atomic_compare_exchange_n(&state->segments, &s->next, s, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
 }
 
+static void search_run(const radius_search* state, sap_radius_run* run) {
+    if (state->periodic)
+        sap_radius_run_periodic(state->kernels, state->periodic, run);
+    else
+        state->kernels->search(run);
+}
+
 // Collects the hits of a run in the thread's segment, and in new segments when that is full. False if memory is
 // exhausted.
 static bool collect(radius_search* state, sap_radius_run* run, segment** current) {
@@ -88,7 +98,7 @@ static bool collect(radius_search* state, sap_radius_run* run, segment** current
         run->distance2 = s->distance2;
         run->used = s->used;
         run->room = s->room;
-        state->kernels->search(run);
+        search_run(state, run);
         SAP_ASSERT(run->done >= before && run->done <= run->count);
         SAP_ASSERT(run->used >= s->used && run->used <= run->room);
         if (run->done > before) {
@@ -107,35 +117,44 @@ static bool run_one(radius_search* state, sap_radius_run* run, segment** current
     run->tree = state->tree;
     run->greater_only = state->job->self;
     run->limit2 = state->job->limit2;
+    run->told = state->job->told;
     run->counts = state->counts;
     if (state->job->found || state->job->into) return collect(state, run, current);
-    state->kernels->search(run);
+    search_run(state, run);
     return true;
+}
+
+typedef struct whole_search {
+    radius_search* state;
+    const sap_radius_run* whole;
+    segment* current[SAP_TEAM_MOST]; // of each worker
+} whole_search;
+
+static void run_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    whole_search* all = context;
+    radius_search* state = all->state;
+    const size_t row = (size_t)all->whole->stride * sap_real_bytes(&state->tree->shape);
+    if (__atomic_load_n(&state->failed, __ATOMIC_RELAXED) || !sap_progress_add(&state->progress, 0)) return;
+    sap_radius_run run = *all->whole;
+    run.count = to - from;
+    run.queries = (const unsigned char*)run.queries + (size_t)from * row;
+    run.first_row = from;
+    if (run.rows) run.rows += from;
+    if (run_one(state, &run, &all->current[worker]))
+        sap_progress_add(&state->progress, run.count);
+    else
+        __atomic_store_n(&state->failed, 1, __ATOMIC_RELAXED);
 }
 
 // Answers the queries of `whole`; threads take them in short runs.
 static sap_status run_all(radius_search* state, const sap_radius_run* whole) {
     sap_device* device = state->tree->device;
-    int64_t runs = (whole->count + SAP_QUERY_RUN - 1) / SAP_QUERY_RUN;
-    size_t row = (size_t)whole->stride * sap_real_bytes(&state->tree->shape);
-#pragma omp parallel num_threads(device->options.threads) if (runs > 1)
-    {
-        segment* current = NULL;
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < runs; i++) {
-            if (__atomic_load_n(&state->failed, __ATOMIC_RELAXED) || !sap_progress_add(&state->progress, 0)) continue;
-            int64_t from = i * SAP_QUERY_RUN, left = whole->count - from;
-            sap_radius_run run = *whole;
-            run.count = left < SAP_QUERY_RUN ? left : SAP_QUERY_RUN;
-            run.queries = (const unsigned char*)whole->queries + (size_t)from * row;
-            run.first_row = from;
-            if (whole->rows) run.rows = whole->rows + from;
-            if (run_one(state, &run, &current))
-                sap_progress_add(&state->progress, run.count);
-            else
-                __atomic_store_n(&state->failed, 1, __ATOMIC_RELAXED);
-        }
-    }
+    const int32_t threads = whole->count > SAP_QUERY_RUN ? device->options.threads : 1;
+    whole_search all;
+    all.state = state;
+    all.whole = whole;
+    for (int32_t i = 0; i < threads; i++) all.current[i] = NULL;
+    sap_team_loop(threads, whole->count, SAP_QUERY_RUN, run_range, &all);
     if (state->failed) return sap_fail(device, SAP_ERROR_MEMORY, "no memory to collect the hits");
     if (state->progress.total > SAP_QUERY_RUN && !sap_progress_finish(&state->progress))
         return sap_fail(device, SAP_ERROR_CANCELLED, "the search was cancelled");
@@ -167,17 +186,27 @@ static void move_segment(const segment* s, const radius_search* state, const tar
     }
 }
 
-// Takes the first segment out of a list to which none is added any more; NULL when none is left.
-static segment* next_segment(segment** left) {
-    segment* s = __atomic_load_n(left, __ATOMIC_ACQUIRE);
-    while (s && !__atomic_compare_exchange_n(left, &s, s->next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
-    return s;
+typedef struct move {
+    const radius_search* state;
+    const target* out;
+    segment* left; // a list to which none is added any more
+} move;
+
+// Each part takes the first segment that is left.
+static void move_next(void* context, int64_t part, int32_t worker) {
+    move* m = context;
+    segment* s = __atomic_load_n(&m->left, __ATOMIC_ACQUIRE);
+    (void)part, (void)worker;
+    while (s && !__atomic_compare_exchange_n(&m->left, &s, s->next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
+    SAP_ASSERT(s);
+    move_segment(s, m->state, m->out);
 }
 
 static void move_all(const radius_search* state, const target* out) {
-    segment* left = state->segments;
-#pragma omp parallel num_threads(state->tree->device->options.threads) if (left && left->next)
-    for (segment* s = next_segment(&left); s; s = next_segment(&left)) move_segment(s, state, out);
+    move m = {state, out, state->segments};
+    int64_t segments = 0;
+    for (const segment* s = m.left; s; s = s->next) segments++;
+    sap_team_run(state->tree->device->options.threads, segments, move_next, &m);
 }
 
 // Makes the rows and moves all hits there.
@@ -230,13 +259,29 @@ static sap_status search(radius_search* state) {
     return status;
 }
 
-sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
-    if (job->into && (tree->shape.kind == SAP_TREE_EXPLICIT || job->into->capacity == 0))
-        return sap_radius_into_cpu(tree, job);
-    if (tree->shape.kind == SAP_TREE_EXPLICIT) return sap_radius_walk_cpu(tree, job);
+// The vector kernels for what a search is told, or NULL: the shared text answers.
+static const sap_radius_kernels* kernels_of(const sap_tree* tree, const sap_told* told) {
+    const sap_cpu_kernels* all = sap_cpu_kernels_of(tree->device, tree->shape.real_bits);
+    if (tree->shape.kind == SAP_TREE_EXPLICIT) return NULL;
+    if (!told) return all->radius;
+    return sap_told_in_vectors(told) ? all->radius_told[told->metric] : NULL;
+}
+
+// Those that know periods, for what kernels_of gives kernels for.
+static const sap_radius_kernels* periodic_kernels_of(const sap_tree* tree, const sap_told* told) {
+    if (!sap_is_periodic(&tree->options)) return NULL;
+    const sap_cpu_kernels* all = sap_cpu_kernels_of(tree->device, tree->shape.real_bits);
+    return all->radius_periodic[told ? told->metric : SAP_METRIC_L2];
+}
+
+static sap_status answer(const sap_tree* tree, const sap_radius_job* job) {
+    const sap_radius_kernels* kernels = kernels_of(tree, job->told);
+    if (job->into && (!kernels || job->into->capacity == 0)) return sap_radius_into_cpu(tree, job);
+    if (!kernels) return sap_radius_walk_cpu(tree, job);
     radius_search state = {.tree = tree,
                            .job = job,
-                           .kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->radius,
+                           .kernels = kernels,
+                           .periodic = periodic_kernels_of(tree, job->told),
                            .counts = job->counts,
                            .progress = sap_progress_begin(tree->device, job->queries.count)};
     sap_scratch counts = {NULL, 0};
@@ -254,5 +299,17 @@ sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
     sap_status status = search(&state);
     give_segments(&state);
     sap_scratch_give(tree->device, &counts);
+    return status;
+}
+
+sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job) {
+    if (!sap_is_periodic(&tree->options)) return answer(tree, job);
+    sap_radius_job inside = *job;
+    sap_wrapped wrapped;
+    sap_status status = sap_wrapped_open(tree, &job->queries, &wrapped);
+    if (status != SAP_OK) return status;
+    inside.queries = wrapped.rows;
+    status = answer(tree, &inside);
+    sap_wrapped_close(tree, &wrapped);
     return status;
 }

@@ -10,4 +10,15 @@ sap_status sap_radius_into_cpu(const sap_tree* tree, const sap_radius_job* job);
 // radius/walk_cpu.c: counts or collects on any tree, through the shared texts.
 sap_status sap_radius_walk_cpu(const sap_tree* tree, const sap_radius_job* job);
 
+// Finds the points of one query with ids greater than `after`, and says how many. What is found goes to ids[] and real
+// distance2[], in the tree's own order; searches that only count are given NULL.
+typedef int64_t (*sap_radius_answer)(const sap_tree* tree, const sap_told* told, const void* query, double limit2,
+                                     int32_t after, int32_t* ids, void* distance2);
+
+// radius/walk_cpu.c, radius/walk_told_cpu.c: the walk for trees of this shape, without and with what a search was told.
+sap_radius_answer sap_radius_answer_choose(const sap_tree_shape* shape, bool collect);
+sap_radius_answer sap_radius_answer_choose_told(const sap_tree_shape* shape, bool collect);
+// The same for trees with periods; searches that are told nothing are told sap_told_nothing.
+sap_radius_answer sap_radius_answer_choose_periodic(const sap_tree_shape* shape, bool collect);
+
 #endif

@@ -14,7 +14,8 @@ typedef struct radius_search {
     const sap_tree* tree;
     const sap_radius_job* job;
     sap_radius_pass pass;
-    bool on_device; // the rows stay on the GPU
+    unsigned char told[sizeof(sap_cuda_told<double>)]; // on its way to the GPU
+    bool on_device;                                    // the rows stay on the GPU
     sap_neighbors_home home;
 } radius_search;
 
@@ -26,13 +27,15 @@ typedef struct pass_kernels {
     size_t shared; // bytes a block, its stacks aside
 } pass_kernels;
 
-template <typename real, int dims> static pass_kernels kernels_for(void) {
-    const pass_kernels kernels = {sap_radius_kernel<real, dims, false>, sap_radius_kernel<real, dims, true>,
-                                  sizeof(sap_radius_shared<real, dims>)};
+template <typename real, int dims, bool is_told = false> static pass_kernels kernels_for(void) {
+    const pass_kernels kernels = {sap_radius_kernel<real, dims, false, is_told>,
+                                  sap_radius_kernel<real, dims, true, is_told>, sizeof(sap_radius_shared<real, dims>)};
     return kernels;
 }
 
-static pass_kernels choose_kernels(const sap_tree_shape* shape) {
+static pass_kernels choose_kernels(const sap_tree_shape* shape, bool is_told) {
+    if (is_told && shape->real_bits == 64) return kernels_for<double, 0, true>();
+    if (is_told) return shape->dims == 3 ? kernels_for<float, 3, true>() : kernels_for<float, 0, true>();
     if (shape->real_bits == 64) return shape->dims == 3 ? kernels_for<double, 3>() : kernels_for<double, 0>();
     switch (shape->dims) {
     case 2: return kernels_for<float, 2>();
@@ -45,12 +48,19 @@ static pass_kernels choose_kernels(const sap_tree_shape* shape) {
 
 static void run_pass(radius_search* r, bool collect) {
     const sap_tree_shape* shape = &r->tree->shape;
-    const pass_kernels kernels = choose_kernels(shape);
+    const pass_kernels kernels = choose_kernels(shape, r->pass.told != NULL);
     sap_cuda_grid grid = sap_cuda_grid_for(r->pass.count, SAP_RADIUS_WARPS * r->pass.share);
     grid.threads = SAP_RADIUS_THREADS;
     grid.shared = kernels.shared + sizeof(sap_radius_waiting) * SAP_RADIUS_WARPS * (size_t)shape->depth;
     SAP_ASSERT(!collect || r->pass.offsets);
     sap_cuda_launch(&r->call, collect ? kernels.collect : kernels.count, grid, *r->tree, r->pass);
+}
+
+// What the search was told, in the memory of the GPU.
+template <typename real> static const void* told_there(radius_search* r) {
+    const sap_cuda_told<real> told = sap_cuda_told_of<real>(&r->call, r->tree, r->job->told, r->job->queries.count);
+    memcpy(r->told, &told, sizeof told);
+    return sap_cuda_in(&r->call, r->told, sizeof told);
 }
 
 // Sets up the queries and what both passes share.
@@ -72,6 +82,7 @@ static void prepare(radius_search* r) {
     pass->by_row = queries.by_row;
     pass->count = queries.count;
     pass->stride = queries.stride;
+    if (r->job->told) pass->told = shape->real_bits == 64 ? told_there<double>(r) : told_there<float>(r);
     pass->boxes = beside->boxes;
     pass->bad = beside->bad;
     // Few queries are spread over the whole GPU, at least 16 warps a multiprocessor.
@@ -202,6 +213,7 @@ static sap_status keep(radius_search* r, sap_neighbors** out) {
         rows.distance2_f64 = (const double*)r->pass.distance2;
     r->home.release = sap_cuda_release;
     r->home.sort = sap_neighbors_sort_cuda;
+    r->home.shorten = sap_neighbors_shorten_cuda;
     return sap_neighbors_adopt(r->call.device, &rows, &r->home, out);
 }
 

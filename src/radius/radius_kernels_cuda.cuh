@@ -14,6 +14,7 @@
 #include "base/assert.h"
 #include "radius/radius_cuda.h"
 #include "tree/explicit/node_cuda.cuh"
+#include "tree/told_cuda.cuh"
 #include "tree/tree_cuda.h"
 
 enum { SAP_RADIUS_WARPS = 4, SAP_RADIUS_THREADS = SAP_RADIUS_WARPS * SAP_WARP };
@@ -60,11 +61,11 @@ template <typename real, int dims> struct sap_radius_walk {
     const int64_t* start;
     sap_radius_waiting* stack;
     real own[kept]; // lane: its query, if the number of dimensions is known
-    real limit2;
-    int lane;  // lane
-    int after; // lane: only ids above this
-    int share; // lane: see sap_radius_leaf
-    int found; // lane: hits of its query so far
+    real limit2;    // lane: of its query, if the search was told radii
+    int lane;       // lane
+    int after;      // lane: only ids above this
+    int share;      // lane: see sap_radius_leaf
+    int found;      // lane: hits of its query so far
 };
 
 // ---- Boxes
@@ -72,10 +73,11 @@ template <typename real, int dims> struct sap_radius_walk {
 // How near and how far the points of a node can be to a lane's query, squared.
 template <typename real> struct sap_radius_bounds { real nearest2, farthest2; };
 
-template <typename real, int dims>
+template <typename real, int dims, bool is_told>
 static __device__ __forceinline__ sap_radius_bounds<real>
-sap_radius_bounds_of(const sap_radius_walk<real, dims>& walk, const void* boxes, uint32_t node, int axes) {
+sap_radius_bounds_of(const sap_radius_walk<real, dims>& walk, const sap_radius_pass& pass, uint32_t node, int axes) {
     typedef sap_radius_sizes<real, dims> sizes;
+    const void* boxes = pass.boxes;
     sap_radius_vector<real, sizes::box> box;
     if (dims) box = ((const sap_radius_vector<real, sizes::box>*)boxes)[node];
     const real* sides =
@@ -86,6 +88,13 @@ sap_radius_bounds_of(const sap_radius_walk<real, dims>& walk, const void* boxes,
     for (int axis = 0; axis < (dims ? dims : axes); axis++) {
         const real below = query[axis] - sides[2 * axis], above = sides[2 * axis + 1] - query[axis];
         const real outside = max(max(-below, -above), (real)0), across = max(below, above);
+        if constexpr (is_told) {
+            const sap_cuda_told<real>& told = *(const sap_cuda_told<real>*)pass.told;
+            const real nearest = sap_told_along(told, axis, outside), farthest = sap_told_along(told, axis, across);
+            bounds.nearest2 = axis ? sap_told_join(told, bounds.nearest2, nearest) : nearest;
+            bounds.farthest2 = axis ? sap_told_join(told, bounds.farthest2, farthest) : farthest;
+            continue;
+        }
         bounds.nearest2 = axis ? bounds.nearest2 + outside * outside : outside * outside;
         bounds.farthest2 = axis ? bounds.farthest2 + across * across : across * across;
     }
@@ -112,7 +121,7 @@ static __device__ __forceinline__ int sap_radius_below(const sap_tree& tree, uin
 
 // Those of the queries in `mask` whose balls reach a node. When counting, a query whose ball holds the node's whole box
 // takes the number of points below it and need not go there.
-template <typename real, int dims, bool collect>
+template <typename real, int dims, bool collect, bool is_told>
 static __device__ __forceinline__ uint32_t sap_radius_queries_near(sap_radius_walk<real, dims>& walk,
                                                                    const sap_tree& tree, const sap_radius_pass& pass,
                                                                    sap_radius_bounds<real> bounds, uint32_t node,
@@ -120,6 +129,7 @@ static __device__ __forceinline__ uint32_t sap_radius_queries_near(sap_radius_wa
     const bool asks = mask >> walk.lane & 1;
     uint32_t near = __ballot_sync(SAP_ALL_LANES, asks && bounds.nearest2 <= walk.limit2);
     if (collect || pass.self || !near) return near;
+    if (is_told && ((const sap_cuda_told<real>*)pass.told)->keep) return near;
     const uint32_t inside = __ballot_sync(SAP_ALL_LANES, asks && bounds.farthest2 <= walk.limit2);
     if (!inside) return near;
     const int below = sap_radius_below<real>(tree, node, end, walk.lane);
@@ -131,10 +141,10 @@ static __device__ __forceinline__ uint32_t sap_radius_queries_near(sap_radius_wa
 // ---- Leaves
 
 // The squared distance of a query in shared memory and a lane's point.
-template <typename real, int dims>
-static __device__ __forceinline__ real sap_radius_distance2(const sap_radius_walk<real, dims>& walk, int number,
-                                                            const real* kept, const real* coords, int stride,
-                                                            int axes) {
+template <typename real, int dims, bool is_told>
+static __device__ __forceinline__ real sap_radius_distance2(const sap_radius_walk<real, dims>& walk,
+                                                            const sap_radius_pass& pass, int number, const real* kept,
+                                                            const real* coords, int stride, int axes) {
     typedef sap_radius_sizes<real, dims> sizes;
     sap_radius_vector<real, sizes::query> all;
     if (dims) all = ((const sap_radius_vector<real, sizes::query>*)(const void*)walk.queries)[number];
@@ -143,12 +153,18 @@ static __device__ __forceinline__ real sap_radius_distance2(const sap_radius_wal
     SAP_UNROLL
     for (int axis = 0; axis < (dims ? dims : axes); axis++) {
         const real offset = query[axis] - (dims ? kept[dims ? axis : 0] : coords[axis * stride]);
-        sum = axis ? sum + offset * offset : offset * offset;
+        if constexpr (is_told) {
+            const sap_cuda_told<real>& told = *(const sap_cuda_told<real>*)pass.told;
+            const real term = sap_told_along(told, axis, offset);
+            sum = axis ? sap_told_join(told, sum, term) : term;
+        } else {
+            sum = axis ? sum + offset * offset : offset * offset;
+        }
     }
     return sum;
 }
 
-template <typename real, int dims, bool collect>
+template <typename real, int dims, bool collect, bool is_told>
 static __device__ __forceinline__ void sap_radius_scan(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
                                                        const sap_radius_pass& pass, const sap_radius_leaf& leaf,
                                                        uint32_t mask) {
@@ -160,14 +176,18 @@ static __device__ __forceinline__ void sap_radius_scan(sap_radius_walk<real, dim
         const int slot = is_slot ? from + walk.lane - leaf.share * leaf.stride : 0;
         const real* coords = (const real*)(const void*)(is_slot ? block : leaf.block) + slot;
         const int32_t* ids = (const int32_t*)(const void*)(coords - slot + axes * leaf.stride) + slot;
-        const int id = is_slot && (collect || pass.self) ? *ids : -1;
+        const bool asks_keep = is_told && ((const sap_cuda_told<real>*)pass.told)->keep;
+        const int id = is_slot && (collect || pass.self || asks_keep) ? *ids : -1;
+        const bool is_kept = !asks_keep || (id >= 0 && ((const sap_cuda_told<real>*)pass.told)->keep[id] != 0);
         real kept[sap_radius_walk<real, dims>::kept];
         SAP_UNROLL
         for (int axis = 0; axis < dims; axis++) kept[axis] = coords[axis * leaf.stride];
         for (uint32_t left = mask; left; left &= left - 1) {
             const int number = __ffs((int)left) - 1;
-            const real distance2 = sap_radius_distance2<real, dims>(walk, number, kept, coords, leaf.stride, axes);
-            bool hits = is_slot && distance2 <= walk.limit2;
+            const real distance2 =
+                sap_radius_distance2<real, dims, is_told>(walk, pass, number, kept, coords, leaf.stride, axes);
+            const real limit2 = is_told ? __shfl_sync(SAP_ALL_LANES, walk.limit2, number) : walk.limit2;
+            bool hits = is_slot && is_kept && distance2 <= limit2;
             if (pass.self) {
                 const int after = __shfl_sync(SAP_ALL_LANES, walk.after, number);
                 hits = hits && id > after;
@@ -226,26 +246,27 @@ static __device__ __forceinline__ sap_radius_node sap_radius_node_at(const sap_t
 }
 
 // Takes the queries in `mask` through the tree, the lower child always first.
-template <typename real, int dims, bool collect>
+template <typename real, int dims, bool collect, bool is_told>
 static __device__ __forceinline__ void sap_radius_traverse(sap_radius_walk<real, dims>& walk, const sap_tree& tree,
                                                            const sap_radius_pass& pass, uint32_t mask) {
     uint32_t node = tree.shape.kind == SAP_TREE_BALANCED ? 1 : 0, end = (uint32_t)tree.shape.nodes;
     const int axes = dims ? dims : tree.shape.dims;
     int waiting = 0;
     if (mask) {
-        const sap_radius_bounds<real> root = sap_radius_bounds_of(walk, pass.boxes, node, axes);
-        mask = sap_radius_queries_near<real, dims, collect>(walk, tree, pass, root, node, end, mask);
+        const sap_radius_bounds<real> root = sap_radius_bounds_of<real, dims, is_told>(walk, pass, node, axes);
+        mask = sap_radius_queries_near<real, dims, collect, is_told>(walk, tree, pass, root, node, end, mask);
     }
     while (mask) {
         const sap_radius_node at = sap_radius_node_at<real>(tree, pass, node, walk.share, axes);
         uint32_t lower = 0, upper = 0;
         if (at.is_leaf) {
-            sap_radius_scan<real, dims, collect>(walk, tree, pass, at.leaf, mask);
+            sap_radius_scan<real, dims, collect, is_told>(walk, tree, pass, at.leaf, mask);
         } else { // both boxes are loaded before either is used
-            const sap_radius_bounds<real> below = sap_radius_bounds_of(walk, pass.boxes, at.lower, axes);
-            const sap_radius_bounds<real> above = sap_radius_bounds_of(walk, pass.boxes, at.upper, axes);
-            lower = sap_radius_queries_near<real, dims, collect>(walk, tree, pass, below, at.lower, at.upper, mask);
-            upper = sap_radius_queries_near<real, dims, collect>(walk, tree, pass, above, at.upper, end, mask);
+            const sap_radius_bounds<real> below = sap_radius_bounds_of<real, dims, is_told>(walk, pass, at.lower, axes);
+            const sap_radius_bounds<real> above = sap_radius_bounds_of<real, dims, is_told>(walk, pass, at.upper, axes);
+            lower = sap_radius_queries_near<real, dims, collect, is_told>(walk, tree, pass, below, at.lower, at.upper,
+                                                                          mask);
+            upper = sap_radius_queries_near<real, dims, collect, is_told>(walk, tree, pass, above, at.upper, end, mask);
         }
         node = lower ? at.lower : at.upper;
         if (lower && upper) {
@@ -285,7 +306,7 @@ static __device__ __forceinline__ bool sap_radius_load(sap_radius_walk<real, dim
     return is_finite;
 }
 
-template <typename real, int dims, bool collect>
+template <typename real, int dims, bool collect, bool is_told>
 static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     sap_radius_kernel(const sap_tree tree, const sap_radius_pass pass) {
     typedef sap_radius_shared<real, dims> all_shared;
@@ -314,13 +335,18 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     if (is_mine)
         asks = sap_radius_load<real, dims>(walk, pass, room + lane * sap_radius_sizes<real, dims>::query,
                                            pass.by_row ? row : number, tree.shape.dims);
+    if constexpr (is_told) {
+        const real* limits = ((const sap_cuda_told<real>*)pass.told)->limits;
+        if (is_mine && limits) walk.limit2 = limits[row];
+        asks = asks && walk.limit2 >= 0;
+    }
     if (collect && is_mine) {
         shared->start[warp][lane] = pass.offsets[row];
         asks = asks && pass.offsets[row + 1] > pass.offsets[row] && pass.offsets[row] < pass.room;
     }
     __syncwarp();
     const uint32_t mask = __ballot_sync(SAP_ALL_LANES, asks && !is_bad);
-    sap_radius_traverse<real, dims, collect>(walk, tree, pass, mask);
+    sap_radius_traverse<real, dims, collect, is_told>(walk, tree, pass, mask);
     if (!collect && is_mine) pass.counts[row] = walk.found;
 }
 

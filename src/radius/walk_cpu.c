@@ -1,16 +1,13 @@
 // One query at a time through the shared radius walk, on trees of both kinds: how explicit trees are searched, and the
 // reference for the fast way on balanced ones. Collecting counts first, then writes into rows of just that length.
 #include "base/assert.h"
+#include "base/team.h"
 #include "device/memory.h"
 #include "math/dialect.h"
 #include "radius/neighbors.h"
 #include "radius/radius_cpu.h"
 #include "tree/leaves.h"
-
-// Finds the points of one query with ids greater than `after`, and says how many. What is found goes to ids[] and real
-// distance2[], in the tree's own order; searches that only count are given NULL.
-typedef int64_t (*answer_function)(const sap_tree* tree, const void* query, double limit2, int32_t after, int32_t* ids,
-                                   void* distance2);
+#include "tree/periods.h"
 
 #define SAP_STACK        SAP_MAX_DEPTH
 #define SAP_SPECIAL_TEXT "radius/walk_instances.h"
@@ -19,8 +16,8 @@ typedef int64_t (*answer_function)(const sap_tree* tree, const void* query, doub
 #define ANSWERS(bits, axes)                                                                                            \
     { answer_f##bits##_##axes##_count, answer_f##bits##_##axes##_collect }
 
-static answer_function choose_answer(const sap_tree_shape* shape, bool collect) {
-    static const answer_function answers[2][4][2] = {
+sap_radius_answer sap_radius_answer_choose(const sap_tree_shape* shape, bool collect) {
+    static const sap_radius_answer answers[2][4][2] = {
         {SAP_EACH_AXES_32(ANSWERS)},
         {SAP_EACH_AXES_64(ANSWERS)},
     };
@@ -33,22 +30,38 @@ static answer_function choose_answer(const sap_tree_shape* shape, bool collect) 
 typedef struct pass {
     const sap_tree* tree;
     const sap_radius_job* job;
-    answer_function answer;
+    const sap_told* told; // the job's, or what a tree with periods has to be told
+    sap_radius_answer answer;
+    sap_radius_answer open;    // of a tree with periods: for queries that do not reach around; else NULL
     int64_t* counts;           // [rows], written by the first pass
     const sap_neighbors* rows; // room for the second pass, else NULL
     double begins, ends;       // this pass's part of the call's progress
 } pass;
 
+static sap_radius_answer choose_answer(const sap_tree* tree, const sap_radius_job* job, bool collect) {
+#if !defined(__EMSCRIPTEN__) // there no search is told anything, and no tree has periods (processors/cpu.c)
+    if (sap_is_periodic(&tree->options)) return sap_radius_answer_choose_periodic(&tree->shape, collect);
+    if (job->told) return sap_radius_answer_choose_told(&tree->shape, collect);
+#endif
+    (void)job;
+    return sap_radius_answer_choose(&tree->shape, collect);
+}
+
 static void answer_row(const pass* p, const void* query, int32_t after, int64_t row) {
     SAP_ASSERT(row >= 0 && row < p->job->queries.count);
+    const sap_told* told = p->told;
+    const double limit2 = told ? sap_told_limit_of(p->tree, told, p->job->limit2, row) : p->job->limit2;
+    if (limit2 < 0) return; // the rows of the first pass are empty
+    const bool is_open = told && p->open && !sap_reaches_around(p->tree, told->metric, query, limit2);
+    const sap_radius_answer answer = is_open ? p->open : p->answer;
     if (!p->rows) {
-        p->counts[row] = p->answer(p->tree, query, p->job->limit2, after, NULL, NULL);
+        p->counts[row] = answer(p->tree, told, query, limit2, after, NULL, NULL);
         return;
     }
     const int64_t first = p->rows->offsets[row];
     void* distance2 =
         p->rows->distance2 ? (void*)(p->rows->distance2 + first) : (void*)(p->rows->distance2_f64 + first);
-    const int64_t found = p->answer(p->tree, query, p->job->limit2, after, (int32_t*)p->rows->ids + first, distance2);
+    const int64_t found = answer(p->tree, told, query, limit2, after, (int32_t*)p->rows->ids + first, distance2);
     SAP_ASSERT(found == p->rows->offsets[row + 1] - first); // as the first pass has counted
     (void)found;
 }
@@ -69,6 +82,19 @@ static void answer_unit(const pass* p, int64_t unit) {
     }
 }
 
+enum { GRAIN = 16 }; // units that are worth a thread
+
+typedef struct pass_run {
+    const pass* pass;
+    int64_t begin; // its first unit
+} pass_run;
+
+static void answer_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    const pass_run* run = context;
+    (void)worker;
+    for (int64_t i = from; i < to; i++) answer_unit(run->pass, run->begin + i);
+}
+
 // Answers all units in runs, between which the progress callback is asked.
 static sap_status run_pass(const pass* p) {
     const sap_device* device = p->tree->device;
@@ -79,18 +105,36 @@ static sap_status run_pass(const pass* p) {
         const double done = p->begins + (p->ends - p->begins) * (double)begin / (double)units;
         if (begin > 0 && !sap_progress_report(device, done))
             return sap_fail(device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
-        const int64_t end = units - begin < run ? units : begin + run;
-#pragma omp parallel for if (end - begin > 1) num_threads(device->options.threads) schedule(dynamic, 16)
-        for (int64_t unit = begin; unit < end; ++unit) answer_unit(p, unit);
+        pass_run part = {p, begin};
+        sap_team_loop(device->options.threads, units - begin < run ? units - begin : run, GRAIN, answer_range, &part);
     }
     return SAP_OK;
+}
+
+static const sap_told* told_of(const sap_tree* tree, const sap_radius_job* job) {
+    return job->told || !sap_is_periodic(&tree->options) ? job->told : &sap_told_nothing;
+}
+
+// Which walk answers queries that do not reach around a tree with periods: weights and powers may make a way around
+// shorter than it looks.
+static sap_radius_answer choose_open(const sap_tree* tree, const sap_radius_job* job, bool collect) {
+    if (!sap_is_periodic(&tree->options) || (job->told && !sap_told_in_vectors(job->told))) return NULL;
+#if !defined(__EMSCRIPTEN__)
+    if (job->told) return sap_radius_answer_choose_told(&tree->shape, collect);
+#endif
+    return sap_radius_answer_choose(&tree->shape, collect);
 }
 
 static sap_status count_rows(const sap_tree* tree, const sap_radius_job* job, int64_t* counts, double ends) {
     // Dropped duplicates stand in no leaf, and an empty tree has none: their rows stay empty.
     for (int64_t row = 0; row < job->queries.count; ++row) counts[row] = 0;
-    const pass count = {
-        .tree = tree, .job = job, .answer = choose_answer(&tree->shape, false), .counts = counts, .ends = ends};
+    const pass count = {.tree = tree,
+                        .job = job,
+                        .told = told_of(tree, job),
+                        .answer = choose_answer(tree, job, false),
+                        .open = choose_open(tree, job, false),
+                        .counts = counts,
+                        .ends = ends};
     return run_pass(&count);
 }
 
@@ -100,8 +144,14 @@ static sap_status collect_rows(const sap_tree* tree, const sap_radius_job* job, 
     sap_neighbors* found = NULL;
     status = sap_neighbors_create(tree->device, job->queries.count, tree->shape.real_bits, counts, &found);
     if (status != SAP_OK) return status;
-    const pass fill = {
-        .tree = tree, .job = job, .answer = choose_answer(&tree->shape, true), .rows = found, .begins = 0.5, .ends = 1};
+    const pass fill = {.tree = tree,
+                       .job = job,
+                       .told = told_of(tree, job),
+                       .answer = choose_answer(tree, job, true),
+                       .open = choose_open(tree, job, true),
+                       .rows = found,
+                       .begins = 0.5,
+                       .ends = 1};
     status = run_pass(&fill);
     if (status != SAP_OK) {
         sap_neighbors_free(found);

@@ -6,6 +6,10 @@
 
 #include "math/box.h"
 
+#ifdef SAP_MEASURED
+#include "tree/measure.h"
+#endif
+
 #include "tree/access.h"
 
 #include "tree/leaf.h"
@@ -23,14 +27,18 @@ static sap_point SAP_SPECIAL(load_query)(const sap_tree* tree, const void* query
 
 #include "radius/walk.h"
 
-static int64_t SAP_SPECIAL_VISITOR(answer)(const sap_tree* tree, const void* query, double limit2, int32_t after,
-                                           int32_t* ids, void* distance2) {
+static int64_t SAP_SPECIAL_VISITOR(answer)(const sap_tree* tree, const sap_told* told, const void* query, double limit2,
+                                           int32_t after, int32_t* ids, void* distance2) {
+#ifdef SAP_MEASURED
+    const sap_measure made = SAP_SPECIAL(measure_told)(tree, told), *measure = &made;
+#endif
+    (void)told;
     const sap_point point = SAP_SPECIAL(load_query)(tree, query);
     const sap_visits visits = {0};
     (void)ids;
     (void)distance2;
     if (!sap_point_finite(point)) return 0;
-    return sap_radius_stack(tree, point, (SAP_REAL)limit2, after, visits).visits.count;
+    return sap_radius_stack(SAP_TREE SAP_MEASURE point, (SAP_REAL)limit2, after, visits).visits.count;
 }
 #undef SAP_VISITOR
 
@@ -39,11 +47,15 @@ static int64_t SAP_SPECIAL_VISITOR(answer)(const sap_tree* tree, const void* que
 
 #include "radius/walk.h"
 
-static int64_t SAP_SPECIAL_VISITOR(answer)(const sap_tree* tree, const void* query, double limit2, int32_t after,
-                                           int32_t* ids, void* distance2) {
+static int64_t SAP_SPECIAL_VISITOR(answer)(const sap_tree* tree, const sap_told* told, const void* query, double limit2,
+                                           int32_t after, int32_t* ids, void* distance2) {
+#ifdef SAP_MEASURED
+    const sap_measure made = SAP_SPECIAL(measure_told)(tree, told), *measure = &made;
+#endif
+    (void)told;
     const sap_point point = SAP_SPECIAL(load_query)(tree, query);
     const sap_visits visits = {0, ids, distance2};
     if (!sap_point_finite(point)) return 0;
-    return sap_radius_stack(tree, point, (SAP_REAL)limit2, after, visits).visits.count;
+    return sap_radius_stack(SAP_TREE SAP_MEASURE point, (SAP_REAL)limit2, after, visits).visits.count;
 }
 #undef SAP_VISITOR

@@ -1,31 +1,136 @@
-// Nearest points on a mesh on the CPU: threads take queries in short runs.
+// Nearest points on a mesh on the CPU: threads take parts of a call. In a part, points that lie near each other follow
+// each other, so that they find the tree's nodes and triangles in the caches, and each answer limits the next search.
+#include "base/team.h"
+#include "device/cpu.h"
 #include "device/progress.h"
+#include "ray/query.h"
 #include "ray/walk_cpu.h"
+#include <float.h>
 
-enum { RUN = 256 };
+enum {
+    PART_MOST = 1 << 16, // most points that a thread orders at once
+    PART_LEAST = 1 << 8,
+    PARTS_PER_THREAD = 4,
+    FEW = 32,         // a thread answers at most so many points as they come
+    LOCAL_KEYS = 256, // calls with at most so many points allocate nothing
+    CELL_BITS = 8     // an axis: sap_ray_keys_sort sorts by 24 bits
+};
 
-static sap_closest closest_to(const sap_mesh_tree* tree, const float* point) {
-    const float infinite = __builtin_inff();
-    sap_vector query = sap_vector_of(point);
-    if (!sap_is_finite(query) || !tree->shape.triangles)
-        return (sap_closest){{point[0], point[1], point[2]}, infinite, 0, 0, -1};
-    sap_near_point best = sap_mesh_nearest(tree, query, sap_mesh_lower(tree), sap_mesh_upper(tree), infinite);
-    return (sap_closest){{best.point.x, best.point.y, best.point.z}, best.distance2, best.u, best.v, best.triangle};
+typedef struct closest_call {
+    const sap_mesh_tree* tree;
+    const sap_closest_job* job;
+    const sap_closest_kernels* kernels;
+    float magnitude; // the largest coordinate of the tree's box
+    int64_t part;    // points in a part
+    int32_t threads; // at most as many as parts: each has memory for its keys
+    sap_scratch keys;
+    sap_progress_state progress;
+} closest_call;
+
+// No less than the squared distance of the nearest point, once that of another place is known: it lies on the mesh,
+// but for rounding errors.
+static float limit_of(const closest_call* call, const float* at, const sap_closest* last) {
+    const sap_vector query = sap_vector_of(at);
+    const float distance2 = sap_vector_distance2(query, sap_vector_of(last->point));
+    const float margin = sap_margin(call->magnitude + sap_largest_magnitude(query));
+    const float limit2 = 1.01F * distance2 + 128 * margin * margin;
+    return last->triangle >= 0 && limit2 < FLT_MAX ? limit2 : FLT_MAX;
+}
+
+static const float* point_at(const closest_call* call, int64_t i) {
+    const float* points = call->job->points.coords;
+    return points + call->job->points.stride * i;
+}
+
+// Answers point i. `last`: an answer that was given before, or NULL.
+static const sap_closest* answer(const closest_call* call, int64_t i, const sap_closest* last) {
+    const float* at = point_at(call, i);
+    sap_closest* closest = &call->job->closest[i];
+    const float limit2 = last ? limit_of(call, at, last) : FLT_MAX;
+    if (!call->kernels->closest(call->tree, at, limit2, closest) && limit2 < FLT_MAX)
+        call->kernels->closest(call->tree, at, FLT_MAX, closest);
+    return closest;
+}
+
+// Bit i goes to bit 3*i.
+static uint32_t spread(uint32_t x) {
+    x = (x | x << 8) & 0x00f00f;
+    x = (x | x << 4) & 0x0c30c3;
+    return (x | x << 2) & 0x249249;
+}
+
+// The Morton code of a point's cell in the tree's box; coordinates that are no numbers lie at its lower end.
+static uint32_t order_of(const sap_mesh_tree_shape* s, const float* at) {
+    const float cells = (float)(1 << CELL_BITS);
+    uint32_t order = 0;
+    for (int k = 0; k < 3; k++) {
+        const float side = s->upper[k] - s->lower[k], cell = side > 0 ? (at[k] - s->lower[k]) / side * cells : 0;
+        order |= spread(cell > 0 ? (uint32_t)(cell < cells - 1 ? cell : cells - 1) : 0) << k;
+    }
+    return order;
+}
+
+// `keys` and `other` have room for the part's points.
+static void answer_ordered(const closest_call* call, int64_t from, int64_t to, sap_ray_key* keys, sap_ray_key* other) {
+    const sap_closest* last = NULL;
+    for (int64_t i = from; i < to; i++)
+        keys[i - from] = (sap_ray_key){order_of(&call->tree->shape, point_at(call, i)), (uint32_t)(i - from)};
+    keys = sap_ray_keys_sort(keys, other, to - from);
+    for (int64_t i = 0; i < to - from; i++) last = answer(call, from + keys[i].ray, last);
+}
+
+static void answer_as_they_come(const closest_call* call, int64_t from, int64_t to) {
+    const sap_closest* last = NULL;
+    for (int64_t i = from; i < to; i++) last = answer(call, i, last);
+}
+
+static void answer_part(void* context, int64_t part, int32_t worker) {
+    closest_call* call = context;
+    const int64_t from = part * call->part, left = call->job->points.count - from;
+    const int64_t to = from + (left < call->part ? left : call->part);
+    sap_ray_key local[2 * LOCAL_KEYS], *keys = local, *other = local + LOCAL_KEYS;
+    if (!sap_progress_add(&call->progress, 0)) return;
+    if (call->keys.memory) {
+        SAP_ASSERT(worker < call->threads);
+        keys = (sap_ray_key*)(void*)call->keys.memory + 2 * (int64_t)worker * call->part;
+        other = keys + call->part;
+    }
+    SAP_ASSERT(call->keys.memory || to - from <= LOCAL_KEYS);
+    if (to - from <= FEW)
+        answer_as_they_come(call, from, to);
+    else
+        answer_ordered(call, from, to, keys, other);
+    sap_progress_add(&call->progress, to - from);
+}
+
+// Chooses the length of parts and takes the memory for their keys.
+static bool reserve(closest_call* call) {
+    sap_device* device = call->tree->device;
+    const int64_t count = call->job->points.count, threads = device->options.threads;
+    const int64_t even = (count + threads * PARTS_PER_THREAD - 1) / (threads * PARTS_PER_THREAD);
+    call->part = even > PART_MOST || threads == 1 ? PART_MOST : even < PART_LEAST ? PART_LEAST : even;
+    if (call->part > count) call->part = count;
+    const int64_t parts = (count + call->part - 1) / call->part;
+    call->threads = (int32_t)(parts < threads ? parts : threads);
+    size_t bytes;
+    return count <= LOCAL_KEYS ||
+           (sap_size_multiply((uint64_t)call->threads * 2 * sizeof(sap_ray_key), (size_t)call->part, &bytes) &&
+            sap_scratch_take(device, bytes, &call->keys));
 }
 
 sap_status sap_closest_point_cpu(const sap_mesh_tree* tree, const sap_closest_job* job) {
-    sap_progress_state progress = sap_progress_begin(tree->device, job->points.count);
-    const float* points = job->points.coords;
-    const int64_t count = job->points.count, stride = job->points.stride, runs = (count + RUN - 1) / RUN;
-#pragma omp parallel for num_threads(tree->device->options.threads) schedule(dynamic) if (runs > 1)
-    for (int64_t run = 0; run < runs; run++) {
-        if (!sap_progress_add(&progress, 0)) continue;
-        int64_t first = run * RUN, end = first + RUN < count ? first + RUN : count;
-        for (int64_t i = first; i < end; i++) job->closest[i] = closest_to(tree, points + stride * i);
-        sap_progress_add(&progress, end - first);
-    }
+    const int64_t count = job->points.count;
+    closest_call call = {.tree = tree,
+                         .job = job,
+                         .kernels = sap_cpu_kernels_of(tree->device, 32)->closest,
+                         .magnitude = sap_mesh_magnitude(tree),
+                         .progress = sap_progress_begin(tree->device, count)};
+    if (count == 0) return SAP_OK;
+    if (!reserve(&call)) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to order points");
+    sap_team_run(call.threads, (count + call.part - 1) / call.part, answer_part, &call);
+    sap_scratch_give(tree->device, &call.keys);
     // Calls with few points report no progress.
-    if (count > RUN && !sap_progress_finish(&progress))
+    if (count > LOCAL_KEYS && !sap_progress_finish(&call.progress))
         return sap_fail(tree->device, SAP_ERROR_CANCELLED, "the search was cancelled");
     return SAP_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "sapwood/mesh.h"
+#include "sapwood/query.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,11 +36,13 @@ typedef struct sap_ray_ops {
     sap_status (*trace)(const sap_mesh_tree* tree, const sap_ray_job* job);
     sap_status (*closest)(const sap_mesh_tree* tree, const sap_closest_job* job); // (optional)
     sap_status (*inside)(const sap_mesh_tree* tree, const sap_inside_job* job);   // (optional)
+    void (*prepare)(sap_mesh_query* query); // (optional) chooses what answers a prepared search (ray/query.h)
 } sap_ray_ops;
 
 sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job);
 sap_status sap_closest_point_cpu(const sap_mesh_tree* tree, const sap_closest_job* job);
 sap_status sap_inside_cpu(const sap_mesh_tree* tree, const sap_inside_job* job);
+void sap_mesh_query_prepare_cpu(sap_mesh_query* query);
 
 sap_status sap_trace_cuda(const sap_mesh_tree* tree, const sap_ray_job* job);
 sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_job* job);

@@ -1,6 +1,6 @@
 // Many rays on the CPU: threads take parts of a call. In a part, coherent blocks of rays are traced in the given order;
 // the other rays are ordered and traced afterwards.
-#include "base/threads.h"
+#include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "ray/walk_cpu.h"
@@ -57,12 +57,14 @@ static void trace_blocks(const ray_call* b, const sap_ray_run* run, sap_ray_key*
     if (later) b->kernels->ordered(run, sap_ray_keys_sort(keys, other, later), later);
 }
 
-static void trace_part(ray_call* b, int64_t first) {
-    sap_ray_run run = run_part(b, first);
+static void trace_part(void* context, int64_t part, int32_t worker) {
+    ray_call* b = context;
+    if (!sap_progress_add(&b->progress, 0)) return;
+    sap_ray_run run = run_part(b, part * b->part);
     sap_ray_key local[2 * LOCAL_KEYS], *keys = local, *other = local + LOCAL_KEYS;
     if (b->keys.memory) {
-        SAP_ASSERT(sap_thread_number() < b->threads);
-        keys = (sap_ray_key*)(void*)b->keys.memory + (size_t)sap_thread_number() * 2 * (size_t)b->part;
+        SAP_ASSERT(worker < b->threads);
+        keys = (sap_ray_key*)(void*)b->keys.memory + (size_t)worker * 2 * (size_t)b->part;
         other = keys + b->part;
     }
     SAP_ASSERT(b->keys.memory || run.job.visits || run.job.count <= LOCAL_KEYS);
@@ -75,9 +77,7 @@ static void trace_part(ray_call* b, int64_t first) {
 
 static void trace_all_parts(ray_call* b) {
     int64_t parts = (b->whole.job.count + b->part - 1) / b->part;
-#pragma omp parallel for num_threads(b->threads) schedule(dynamic) if (parts > 1)
-    for (int64_t i = 0; i < parts; i++)
-        if (sap_progress_add(&b->progress, 0)) trace_part(b, i * b->part);
+    sap_team_run(b->threads, parts, trace_part, b);
 }
 
 // Chooses the length of parts and takes the memory for their keys.

@@ -175,14 +175,20 @@ INLINE void walk_one(const mesh_view* mesh, const packet* p, found* f, const int
             __builtin_prefetch(right);
             real early = plane_time(p, p->early, axis, plane_of(node));
             real late = plane_time(p, p->late, axis, plane_of(node));
-            real near_to = late < to ? late : to, far_from = early > from ? early : from;
-            bool go_near = from <= near_to, go_far = far_from <= to;
-            SAP_ASSERT(top < SAP_MESH_DEPTH_MAX);
-            stack[top] = (pending_one){backward ? left : right, far_from, to};
-            top += go_near & go_far;
-            node = go_near == backward ? right : left;
-            from = go_near ? from : far_from;
-            to = go_near ? near_to : to;
+            const sap_mesh_node *near = backward ? right : left, *far = backward ? left : right;
+            const real near_to = late < to ? late : to, far_from = early > from ? early : from;
+            // Branches, not choices: the next node is fetched while the planes are still being met.
+            if (from <= near_to) {
+                if (far_from <= to) {
+                    SAP_ASSERT(top < SAP_MESH_DEPTH_MAX);
+                    stack[top++] = (pending_one){far, far_from, to};
+                }
+                node = near;
+                to = near_to;
+            } else {
+                node = far;
+                from = far_from;
+            }
         }
         if (node->link >> 2) visit_leaf(mesh, node, p, axes, 1, &lanes, f, mode);
         do {

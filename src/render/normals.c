@@ -1,5 +1,6 @@
 // Normals of the vertices of a mesh.
 #include "base/assert.h"
+#include "base/team.h"
 #include "render/picture.h"
 #include "render/surface.h"
 
@@ -33,17 +34,48 @@ static void fill_part(const sap_mesh* mesh, double scale, part p, float* normals
     }
 }
 
+typedef struct filling {
+    const sap_mesh* mesh;
+    int32_t parts;
+    double scale;
+    float* normals;
+    float largest[SAP_TEAM_MOST]; // size of a coordinate, of each part
+} filling;
+
+static part part_of(const filling* f, int64_t i) {
+    const int64_t vertices = f->mesh->vertex_count;
+    return (part){(int32_t)(vertices * i / f->parts), (int32_t)(vertices * (i + 1) / f->parts)};
+}
+
+static void measure(void* context, int64_t i, int32_t worker) {
+    filling* f = context;
+    const part p = part_of(f, i);
+    float largest = 0;
+    (void)worker;
+    for (int64_t k = 3 * (int64_t)p.first; k < 3 * (int64_t)p.last; k++) {
+        const float size = sap_magnitude(f->mesh->vertices[k]);
+        if (size > largest) largest = size;
+    }
+    f->largest[i] = largest;
+}
+
+static void fill(void* context, int64_t i, int32_t worker) {
+    const filling* f = context;
+    (void)worker;
+    fill_part(f->mesh, f->scale, part_of(f, i), f->normals);
+}
+
 void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals) {
     const int64_t vertices = mesh->vertex_count, worth = (vertices + PART_LEAST - 1) / PART_LEAST;
     const int32_t parts = worth < threads ? (int32_t)worth : threads;
     float largest = 0;
-#pragma omp parallel for schedule(static) num_threads(parts > 0 ? parts : 1) reduction(max : largest)
-    for (int64_t i = 0; i < 3 * vertices; i++) {
-        float size = sap_magnitude(mesh->vertices[i]);
-        if (size > largest) largest = size;
-    }
-    const double scale = largest > 0 ? 1 / ((double)largest * (double)largest) : 1;
-#pragma omp parallel for schedule(static) num_threads(parts > 0 ? parts : 1)
+    filling f;
+    f.mesh = mesh;
+    f.parts = parts;
+    f.normals = normals;
+    sap_team_run(parts, parts, measure, &f);
     for (int32_t i = 0; i < parts; i++)
-        fill_part(mesh, scale, (part){(int32_t)(vertices * i / parts), (int32_t)(vertices * (i + 1) / parts)}, normals);
+        if (f.largest[i] > largest) largest = f.largest[i];
+    f.scale = largest > 0 ? 1 / ((double)largest * (double)largest) : 1;
+    sap_team_run(parts, parts, fill, &f);
 }

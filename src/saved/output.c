@@ -118,10 +118,11 @@ static void finish(sap_output* output) {
     SAP_ASSERT(output->descriptor >= 0);
     bool replaces = output->target[0];
     if (replaces && !output->error && fsync(output->descriptor)) keep_error(output);
-    if (close(output->descriptor)) keep_error(output);
-    output->descriptor = -1;
+    // The file has its last name before it is closed: whoever ends the program by a signal can find it by descriptor.
     if (replaces && !output->error && rename(output->temporary, output->target)) keep_error(output);
     if (replaces && output->error) unlink(output->temporary);
+    if (close(output->descriptor)) keep_error(output);
+    output->descriptor = -1;
     sap_memory_release(output->device, output->buffer, BUFFER_BYTES);
 }
 

@@ -1,5 +1,6 @@
 // A file being written: buffered, and put in the place of an older one only when it is complete and on the disk. Until
-// then it is a hidden file .sapwood-….part beside it, which stays if the process is killed.
+// then it is a hidden file .sapwood-….part beside it, which stays if the process is killed. It is open for as long as it
+// has that name, so that a program can find and remove it when a signal ends it, as the command line does.
 #ifndef SAPWOOD_SAVED_OUTPUT_H
 #define SAPWOOD_SAVED_OUTPUT_H
 

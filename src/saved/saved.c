@@ -78,13 +78,15 @@ static void make_header(header_bytes header, const sap_saved_form* form, const v
                         size_t bytes) {
     const uint32_t byte_order = BYTE_ORDER_MARK;
     const uint64_t sizes[2] = {bytes, sap_saved_sum(arrays, bytes)};
-    SAP_ASSERT(form->facts % 8 == 0 && SAP_SAVED_FACTS + form->facts + sizeof sizes <= SUM_AT);
+    const size_t later_at = SAP_SAVED_FACTS + form->facts + sizeof sizes;
+    SAP_ASSERT(form->facts % 8 == 0 && form->later % 8 == 0 && later_at + form->later <= SUM_AT);
     memset(header, 0, SAP_SAVED_HEADER);
     memcpy(header, form->magic, sizeof form->magic);
     memcpy(header + VERSION_AT, &form->version, sizeof form->version);
     memcpy(header + BYTE_ORDER_AT, &byte_order, sizeof byte_order);
     memcpy(header + SAP_SAVED_FACTS, facts, form->facts);
     memcpy(header + SAP_SAVED_FACTS + form->facts, sizes, sizeof sizes);
+    memcpy(header + later_at, (const unsigned char*)facts + form->facts, form->later);
     const uint64_t sum = sap_saved_sum(header, SUM_AT);
     memcpy(header + SUM_AT, &sum, sizeof sum);
 }
@@ -145,7 +147,7 @@ static sap_status check_header(sap_saved_file* file, const sap_saved_form* form,
                                uint64_t file_size) {
     uint32_t version, byte_order;
     uint64_t sizes[2], sum;
-    const size_t zero_at = SAP_SAVED_FACTS + form->facts + sizeof sizes;
+    const size_t zero_at = SAP_SAVED_FACTS + form->facts + sizeof sizes + form->later;
     SAP_ASSERT(zero_at <= SUM_AT);
     memcpy(&version, header + VERSION_AT, sizeof version);
     memcpy(&byte_order, header + BYTE_ORDER_AT, sizeof byte_order);
@@ -197,7 +199,11 @@ sap_status sap_saved_open(sap_saved_file* file, const sap_device* device, const 
     uint64_t whole = 0;
     sap_status status = read_header(file, place->size, header, &whole);
     if (status == SAP_OK) status = check_header(file, form, header, whole);
-    if (status == SAP_OK) memcpy(facts, header + SAP_SAVED_FACTS, form->facts);
+    if (status == SAP_OK) {
+        const unsigned char* later = header + SAP_SAVED_FACTS + form->facts + 2 * sizeof(uint64_t);
+        memcpy(facts, header + SAP_SAVED_FACTS, form->facts);
+        memcpy((unsigned char*)facts + form->facts, later, form->later);
+    }
     if (status != SAP_OK) sap_saved_close(file);
     return status;
 }

@@ -3,8 +3,8 @@
 // A saved tree is a header of 512 bytes, the tree's arrays just as they lie in memory, and 64 zero bytes, which
 // searches may read beyond the arrays. Arrays begin at byte 512, hence aligned to 64 bytes in a mapped file. The
 // header: magic (8 bytes), version and byte order (uint32 each), what the tree says of itself (its facts), then as
-// uint64 the bytes of the arrays and their checksum, zeros, and in the last 8 bytes the checksum of all of the header
-// before them. Numbers are in the byte order of the machine that saved the tree.
+// uint64 the bytes of the arrays and their checksum, facts that came to be later and are zero in trees of before, zeros,
+// and in the last 8 bytes the checksum of all of the header before them. Numbers are in the byte order of the machine that saved the tree.
 #ifndef SAPWOOD_SAVED_SAVED_H
 #define SAPWOOD_SAVED_SAVED_H
 
@@ -40,6 +40,7 @@ typedef struct sap_saved_form {
     uint32_t version;
     uint32_t facts;   // bytes of the facts, a multiple of 8
     const char* what; // "a saved tree"
+    uint32_t later;   // bytes of facts that came to be later, a multiple of 8
 } sap_saved_form;
 
 // Where a saved tree is: a file, or `size` bytes of the caller's, which begin at a multiple of SAP_ALIGNMENT.
@@ -54,7 +55,7 @@ static inline int64_t sap_saved_size(size_t bytes) { return (int64_t)(SAP_SAVED_
 
 // Whether a place was given at all. Errors: SAP_ERROR_ARGUMENT.
 sap_status sap_saved_place_check(const sap_device* device, const sap_saved_place* place);
-// Writes header, arrays and end. Errors: SAP_ERROR_IO, SAP_ERROR_MEMORY; SAP_ERROR_ARGUMENT if the size of a place in
+// Writes header, arrays and end. `facts` are followed by those that came later. Errors: SAP_ERROR_IO, SAP_ERROR_MEMORY; SAP_ERROR_ARGUMENT if the size of a place in
 // memory is another than sap_saved_size.
 sap_status sap_saved_write(const sap_device* device, const sap_saved_place* place, const sap_saved_form* form,
                            const void* facts, const void* arrays, size_t bytes);

@@ -1,6 +1,7 @@
 // Surfaces on the CPU in three passes, each over blocks of rows that threads share: bits; counts, which say where each
 // row's vertices and triangles go; and the vertices and triangles.
 #include "base/assert.h"
+#include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "surface/rows.h"
@@ -17,27 +18,20 @@ typedef struct extraction {
     const sap_surface_job* job;
     const sap_surface_kernels* kernels;
     sap_device* device;
-    int64_t rows, words;   // of the lattice; of a row
-    int64_t block, blocks; // rows of a block; how many there are
-    int threads;
-    uint64_t* bits;    // [rows][words]
-    int64_t* first[2]; // [rows + 1]: vertices, triangles before a row
-    int64_t bad;       // the first sample that is not finite or too large; INT64_MAX: none
+    int64_t rows, words; // of the lattice; of a row
+    int64_t block;       // rows of a block
+    uint64_t* bits;      // [rows][words]
+    int64_t* first[2];   // [rows + 1]: vertices, triangles before a row
+    int64_t bad;         // the first sample that is not finite or too large; INT64_MAX: none
     sap_progress_state progress;
     sap_isosurface* made;
 } extraction;
-
-static void lower_bad(extraction* e, int64_t sample) {
-    int64_t seen = __atomic_load_n(&e->bad, __ATOMIC_RELAXED);
-    while (sample < seen &&
-           !__atomic_compare_exchange_n(&e->bad, &seen, sample, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
-}
 
 static void classify_row(extraction* e, int64_t row) {
     int64_t side = e->job->lattice.sides[1];
     int64_t bad = e->kernels->classify(e->job, row % side, row / side, e->bits + row * e->words);
     SAP_ASSERT(bad < e->job->lattice.sides[0]);
-    if (bad >= 0) lower_bad(e, row * e->job->voxels.row + bad);
+    if (bad >= 0) sap_team_lower(&e->bad, row * e->job->voxels.row + bad);
 }
 
 static void count_row(extraction* e, int64_t row) {
@@ -62,15 +56,23 @@ static void make_row(extraction* e, int64_t row) {
     }
 }
 
+typedef struct row_pass {
+    extraction* extraction;
+    void (*of_row)(extraction* e, int64_t row);
+} row_pass;
+
+static void pass_rows(void* context, int64_t from, int64_t to, int32_t worker) {
+    const row_pass* p = context;
+    (void)worker;
+    if (!sap_progress_add(&p->extraction->progress, 0)) return;
+    for (int64_t row = from; row < to; row++) p->of_row(p->extraction, row);
+    sap_progress_add(&p->extraction->progress, to - from);
+}
+
 // Calls a function for each row; false if the host asked to stop.
 static bool pass(extraction* e, void (*of_row)(extraction* e, int64_t row)) {
-#pragma omp parallel for num_threads(e->threads) schedule(dynamic, 1) if (e->threads > 1)
-    for (int64_t b = 0; b < e->blocks; b++) {
-        int64_t row = b * e->block, end = row + e->block < e->rows ? row + e->block : e->rows;
-        if (!sap_progress_add(&e->progress, 0)) continue;
-        for (int64_t r = row; r < end; r++) of_row(e, r);
-        sap_progress_add(&e->progress, end - row);
-    }
+    row_pass all = {e, of_row};
+    sap_team_loop(e->device->options.threads, e->rows, e->block, pass_rows, &all);
     return sap_progress_add(&e->progress, 0);
 }
 
@@ -107,8 +109,6 @@ sap_status sap_surface_cpu(sap_device* device, const sap_surface_job* job) {
     if (share < LEAST_SAMPLES) share = LEAST_SAMPLES;
     if (share > MOST_SAMPLES) share = MOST_SAMPLES;
     e.block = share / sides[0] + 1;
-    e.blocks = (e.rows + e.block - 1) / e.block;
-    e.threads = e.blocks < device->options.threads ? (int)e.blocks : device->options.threads;
     e.progress = sap_progress_begin(device, PASSES * e.rows);
     // Rows of two samples need more for their bits than the volume has bytes.
     size_t row_bytes = (size_t)e.words * sizeof *e.bits + 2 * sizeof(int64_t), bytes;

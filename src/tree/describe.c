@@ -51,7 +51,8 @@ sap_status sap_tree_describe(const sap_tree* tree, sap_tree_info* info) {
     const sap_tree_shape* s = &tree->shape;
     *info = (sap_tree_info){.count = s->count,
                             .source_count = s->source_count,
-                            .duplicates = s->source_count - s->count,
+                            .duplicates = s->source_count - s->count - s->not_finite,
+                            .not_finite = s->not_finite,
                             .leaves = s->leaves,
                             .nodes = s->kind == SAP_TREE_BALANCED ? s->nodes - 1 : s->nodes - s->leaves,
                             .dims = s->dims,

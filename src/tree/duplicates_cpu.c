@@ -2,6 +2,7 @@
 // bucket whose table takes too many probes is sorted instead, so the worst case is O(n log n) whatever the points.
 //
 // Rows are compared by their bits, minus zero counting as zero, so that the build still sees rows that are not finite.
+#include "base/team.h"
 #include "tree/layout.h"
 #include <string.h>
 
@@ -102,7 +103,9 @@ static bool search_table(const search* s, const entry* entries, int64_t count, i
     return true;
 }
 
-static void search_bucket(const search* s, int64_t bucket) {
+static void search_bucket(void* context, int64_t bucket, int32_t worker) {
+    const search* s = context;
+    (void)worker;
     int64_t begin = s->starts[bucket], count = s->starts[bucket + 1] - begin;
     SAP_ASSERT(count >= 0 && begin + count <= s->rows->count);
     if (!search_table(s, s->entries + begin, count, s->table + 2 * begin)) search_sorted(s, s->entries + begin, count);
@@ -112,14 +115,30 @@ static int64_t bucket_of(const search* s, uint64_t hash) { return (int64_t)(hash
 
 static int64_t chunk_start(const search* s, int32_t chunk) { return s->rows->count * chunk / s->threads; }
 
+static void count_chunk(void* context, int64_t chunk, int32_t worker) {
+    const search* s = context;
+    int64_t* counts = s->starts + ((int64_t)chunk << s->bits);
+    const int64_t end = chunk_start(s, (int32_t)chunk + 1);
+    (void)worker;
+    for (int64_t i = chunk_start(s, (int32_t)chunk); i < end; i++) counts[bucket_of(s, hash_of(s->rows, i))]++;
+}
+
+static void fill_chunk(void* context, int64_t chunk, int32_t worker) {
+    const search* s = context;
+    int64_t* next = s->starts + ((int64_t)chunk << s->bits);
+    const int64_t end = chunk_start(s, (int32_t)chunk + 1);
+    (void)worker;
+    for (int64_t i = chunk_start(s, (int32_t)chunk); i < end; i++) {
+        const uint64_t hash = hash_of(s->rows, i);
+        s->entries[next[bucket_of(s, hash)]++] = (entry){(uint32_t)hash, (int32_t)i};
+    }
+}
+
 // Sorts the rows into buckets, stably.
 static void fill_buckets(search* s) {
     int64_t buckets = (int64_t)1 << s->bits, sum = 0;
     memset(s->starts, 0, (size_t)(buckets * s->threads) * sizeof *s->starts);
-#pragma omp parallel for num_threads(s->threads) schedule(static)
-    for (int32_t c = 0; c < s->threads; c++)
-        for (int64_t i = chunk_start(s, c); i < chunk_start(s, c + 1); i++)
-            s->starts[c * buckets + bucket_of(s, hash_of(s->rows, i))]++;
+    sap_team_run(s->threads, s->threads, count_chunk, s);
     for (int64_t b = 0; b < buckets; b++)
         for (int32_t c = 0; c < s->threads; c++) {
             int64_t here = s->starts[c * buckets + b];
@@ -127,12 +146,7 @@ static void fill_buckets(search* s) {
             sum += here;
         }
     SAP_ASSERT(sum == s->rows->count);
-#pragma omp parallel for num_threads(s->threads) schedule(static)
-    for (int32_t c = 0; c < s->threads; c++)
-        for (int64_t i = chunk_start(s, c); i < chunk_start(s, c + 1); i++) {
-            uint64_t hash = hash_of(s->rows, i);
-            s->entries[s->starts[c * buckets + bucket_of(s, hash)]++] = (entry){(uint32_t)hash, (int32_t)i};
-        }
+    sap_team_run(s->threads, s->threads, fill_chunk, s);
     // The last chunk's cursors have reached the ends of the buckets.
     const int64_t* ends = s->starts + (s->threads - 1) * buckets;
     memmove(s->starts + 1, ends, (size_t)buckets * sizeof *ends);
@@ -154,8 +168,7 @@ sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t*
     s.table = (int32_t*)(void*)(scratch.memory + entry_bytes);
     s.starts = (int64_t*)(void*)(scratch.memory + entry_bytes + table_bytes);
     fill_buckets(&s);
-#pragma omp parallel for num_threads(s.threads) schedule(dynamic, 16)
-    for (int64_t b = 0; b < (int64_t)1 << s.bits; b++) search_bucket(&s, b);
+    sap_team_run(s.threads, (int64_t)1 << s.bits, search_bucket, &s);
     int64_t found = 0;
     for (int64_t i = 0; i < count; i++) {
         bool first = keep[i];

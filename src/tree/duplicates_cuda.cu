@@ -1,4 +1,7 @@
-// Which rows are the first of their kind, on a GPU: every row goes into one hash table, whose entries are row numbers,
+// Which rows a tree is built over, on a GPU: those that are finite, if the others are to be left out, and the first of
+// each kind, if duplicates are.
+//
+// Every row goes into one hash table, whose entries are row numbers,
 // by linear probing. A slot belongs to the kind of the row that came first into it; the smallest row of the kind stays
 // there, and every other row of the kind is marked. So rows of one kind are marked all but one, in whatever order
 // threads run, and rows without equals mark nothing. What is not marked is then packed in ascending order.
@@ -13,14 +16,14 @@
 //
 // Rows are compared by their bits, minus zero counting as zero, so that rows that are not finite are met by the build.
 #include "base/assert.h"
-#include "tree/tree_cuda.h"
+#include "tree/packing_cuda.cuh"
 
-enum { DUPLICATE_THREADS = 256, PROBES = 256, MOST_TILES = 1024 };
+enum { DUPLICATE_THREADS = 256, PROBES = 256 };
 #define EMPTY 0xffffffffu
 
 // Numbers that the host asks for.
 typedef struct findings {
-    uint32_t kept, aside;
+    uint32_t kept, aside, not_finite;
 } findings;
 
 typedef struct search {
@@ -30,7 +33,7 @@ typedef struct search {
     uint32_t size;    // slots
     int32_t row_bits; // of an entry, enough for `count`
     uint32_t* entries;
-    uint32_t* duplicates; // a bit a row
+    uint32_t* duplicates; // a bit a row: is dropped
     uint32_t* aside;      // a bit a row: found no place
     findings* found;
 } search;
@@ -78,6 +81,25 @@ static __device__ __forceinline__ bool equal_rows(const search& s, int32_t i, in
 
 static __device__ __forceinline__ void mark(uint32_t* bits, uint32_t row) { atomicOr(&bits[row / 32], 1u << row % 32); }
 
+// ---- Rows that are not finite
+
+template <typename word> static __device__ __forceinline__ bool is_finite(const search& s, int32_t row) {
+    const word exponent = (word)(sizeof(word) == 8 ? 0x7ff0000000000000u : 0x7f800000u);
+    bool finite = true;
+    for (int a = 0; a < s.dims; ++a) finite = finite && (word_of<word>(s, row, a) & exponent) != exponent;
+    return finite;
+}
+
+template <typename word> static __global__ void __launch_bounds__(DUPLICATE_THREADS) mark_not_finite(const search s) {
+    const int64_t row = (int64_t)blockIdx.x * DUPLICATE_THREADS + threadIdx.x;
+    const int64_t group = row / SAP_WARP;
+    if (group * SAP_WARP >= s.count) return; // the whole warp
+    const uint32_t marked = __ballot_sync(SAP_ALL_LANES, row < s.count && !is_finite<word>(s, (int32_t)row));
+    if (row % SAP_WARP != 0 || !marked) return;
+    s.duplicates[group] = marked;
+    atomicAdd(&s.found->not_finite, (uint32_t)__popc(marked));
+}
+
 // ---- The table
 
 typedef enum outcome { OUTCOME_FIRST, OUTCOME_DUPLICATE, OUTCOME_ASIDE } outcome;
@@ -121,101 +143,6 @@ static __global__ void __launch_bounds__(DUPLICATE_THREADS) insert_rows(const se
     s.aside[group] = aside;
 }
 
-// ---- Packing: the numbers of the bits that are set, or of those that are not, ascending. Blocks count what is in
-// their tiles; then each adds up the tiles before its own.
-
-typedef struct packing {
-    const uint32_t* bits;
-    uint32_t flip; // all ones: clear bits are meant
-    int32_t count; // bits
-    int64_t words, tile_words;
-    uint32_t* in_tile; // [tiles]
-    int32_t* out;
-    uint32_t* total; // NULL: is known
-} packing;
-
-typedef struct packing_room {
-    uint32_t warp_sum[DUPLICATE_THREADS / SAP_WARP];
-} packing_room;
-
-static __device__ __forceinline__ uint32_t chosen_of(const packing& p, int64_t word, int64_t end) {
-    if (word >= end) return 0;
-    const int64_t rest = p.count - word * 32;
-    const uint32_t valid = rest >= 32 ? 0xffffffffu : (1u << rest) - 1;
-    return (p.bits[word] ^ p.flip) & valid;
-}
-
-// The block's sum of a number a thread, and the sum of the threads before.
-static __device__ uint32_t block_sum(packing_room* room, uint32_t number, uint32_t* before) {
-    const int lane = (int)threadIdx.x % SAP_WARP, warp = (int)threadIdx.x / SAP_WARP;
-    uint32_t sum = number, total = 0, ahead = 0;
-    for (int step = 1; step < SAP_WARP; step *= 2) {
-        const uint32_t lower = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned)step);
-        if (lane >= step) sum += lower;
-    }
-    __syncthreads(); // the room may still be read
-    if (lane == SAP_WARP - 1) room->warp_sum[warp] = sum;
-    __syncthreads();
-    for (int w = 0; w < DUPLICATE_THREADS / SAP_WARP; ++w) {
-        const uint32_t of_warp = room->warp_sum[w];
-        ahead += w < warp ? of_warp : 0;
-        total += of_warp;
-    }
-    *before = ahead + sum - number;
-    return total;
-}
-
-static __device__ __forceinline__ int64_t tile_end(const packing& p) {
-    const int64_t end = ((int64_t)blockIdx.x + 1) * p.tile_words;
-    return end < p.words ? end : p.words;
-}
-
-static __global__ void __launch_bounds__(DUPLICATE_THREADS) count_tiles(const packing p) {
-    SAP_CUDA_SHARED(packing_room, room);
-    const int64_t end = tile_end(p);
-    uint32_t number = 0, before;
-    for (int64_t word = blockIdx.x * p.tile_words + threadIdx.x; word < end; word += DUPLICATE_THREADS)
-        number += (uint32_t)__popc(chosen_of(p, word, end));
-    number = block_sum(room, number, &before);
-    if (threadIdx.x == 0) p.in_tile[blockIdx.x] = number;
-}
-
-// A warp writes what its lanes' words choose, a word at a time.
-static __device__ __forceinline__ void write_words(const packing& p, int64_t first, uint32_t chosen, uint32_t at) {
-    const int lane = (int)threadIdx.x % SAP_WARP;
-    for (int i = 0; i < SAP_WARP; ++i) {
-        const uint32_t word = __shfl_sync(SAP_ALL_LANES, chosen, i);
-        const uint32_t to = __shfl_sync(SAP_ALL_LANES, at, i);
-        const uint32_t lower = word & ((1u << lane) - 1);
-        if (word >> lane & 1u) p.out[to + (uint32_t)__popc(lower)] = (int32_t)((first + i) * 32 + lane);
-    }
-}
-
-static __global__ void __launch_bounds__(DUPLICATE_THREADS) write_tiles(const packing p) {
-    SAP_CUDA_SHARED(packing_room, room);
-    const int64_t end = tile_end(p);
-    uint32_t tiles_before = 0, before;
-    for (unsigned tile = threadIdx.x; tile < blockIdx.x; tile += DUPLICATE_THREADS) tiles_before += p.in_tile[tile];
-    uint32_t base = block_sum(room, tiles_before, &before);
-    for (int64_t first = blockIdx.x * p.tile_words; first < end; first += DUPLICATE_THREADS) {
-        const uint32_t chosen = chosen_of(p, first + threadIdx.x, end);
-        const uint32_t total = block_sum(room, (uint32_t)__popc(chosen), &before);
-        write_words(p, first + threadIdx.x / SAP_WARP * SAP_WARP, chosen, base + before);
-        base += total;
-    }
-    if (p.total && blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) *p.total = base;
-}
-
-static void pack(sap_cuda_call* call, packing p) {
-    p.words = ((int64_t)p.count + 31) / 32;
-    p.tile_words = (p.words + MOST_TILES - 1) / MOST_TILES;
-    if (p.tile_words < DUPLICATE_THREADS) p.tile_words = DUPLICATE_THREADS;
-    sap_cuda_grid grid = {(p.words + p.tile_words - 1) / p.tile_words, DUPLICATE_THREADS, sizeof(packing_room), false};
-    p.in_tile = (uint32_t*)sap_cuda_take(call, MOST_TILES * sizeof *p.in_tile);
-    sap_cuda_launch(call, count_tiles, grid, p);
-    sap_cuda_launch(call, write_tiles, grid, p);
-}
-
 // ---- Rows without a place
 
 template <typename word> static __device__ bool comes_after(const search& s, int32_t i, int32_t j) {
@@ -251,8 +178,8 @@ static __global__ void __launch_bounds__(DUPLICATE_THREADS)
 
 template <typename word> static void search_aside(sap_cuda_call* call, const search& s, int64_t count) {
     int32_t* rows = (int32_t*)sap_cuda_take(call, (size_t)count * sizeof *rows);
-    packing those = {s.aside, 0, s.count, 0, 0, NULL, rows, NULL};
-    pack(call, those);
+    sap_packing those = {s.aside, 0, s.count, 0, 0, NULL, rows, NULL};
+    sap_pack(call, those);
     int64_t pairs = 1;
     while (2 * pairs < count) pairs *= 2;
     for (int64_t length = 1; length < count; length *= 2)
@@ -273,47 +200,58 @@ template <typename word> static void insert_all(sap_cuda_call* call, const searc
     sap_cuda_launch(call, kernel, sap_cuda_grid_for(s.count, DUPLICATE_THREADS), s);
 }
 
-static void find_duplicates(sap_cuda_call* call, const sap_rows* rows, int32_t* keep, findings* found) {
-    const size_t words = ((size_t)rows->count + 31) / 32, bytes = words * sizeof(uint32_t);
+// Puts all rows through the table.
+template <typename word> static void find_duplicates(sap_cuda_call* call, search* s) {
+    const size_t words = ((size_t)s->count + 31) / 32;
+    s->size = 2 * (uint32_t)s->count;
+    while ((int64_t)s->count >> s->row_bits) s->row_bits++;
+    s->entries = (uint32_t*)sap_cuda_take(call, s->size * sizeof *s->entries);
+    s->aside = (uint32_t*)sap_cuda_take(call, words * sizeof *s->aside);
+    sap_cuda_fill(call, s->entries, 0xff, s->size * sizeof *s->entries);
+    if (call->status == SAP_OK) insert_all<word>(call, *s);
+}
+
+template <typename word>
+static void find_kept(sap_cuda_call* call, const sap_tree_options* options, const sap_rows* rows, int32_t* keep,
+                      findings* found) {
+    const size_t bytes = ((size_t)rows->count + 31) / 32 * sizeof(uint32_t);
     search s = {};
     s.coords = rows->coords;
     s.stride = rows->stride;
     s.count = (int32_t)rows->count;
     s.dims = rows->dims;
-    s.size = 2 * (uint32_t)rows->count;
-    while (rows->count >> s.row_bits) s.row_bits++;
-    s.entries = (uint32_t*)sap_cuda_take(call, s.size * sizeof *s.entries);
     s.duplicates = (uint32_t*)sap_cuda_take(call, bytes);
-    s.aside = (uint32_t*)sap_cuda_take(call, bytes);
     s.found = (findings*)sap_cuda_take(call, sizeof *s.found);
-    sap_cuda_fill(call, s.entries, 0xff, s.size * sizeof *s.entries);
     sap_cuda_fill(call, s.duplicates, 0, bytes);
     sap_cuda_fill(call, s.found, 0, sizeof *s.found);
+    if (options->drop_nonfinite)
+        sap_cuda_launch(call, mark_not_finite<word>, sap_cuda_grid_for(s.count, DUPLICATE_THREADS), s);
+    if (options->drop_duplicates) find_duplicates<word>(call, &s);
     if (call->status != SAP_OK) return;
-    const bool wide = rows->real_bits == 64;
-    if (wide)
-        insert_all<uint64_t>(call, s);
-    else
-        insert_all<uint32_t>(call, s);
-    packing kept = {s.duplicates, 0xffffffffu, s.count, 0, 0, NULL, keep, &s.found->kept};
-    pack(call, kept);
+    sap_packing kept = {s.duplicates, 0xffffffffu, s.count, 0, 0, NULL, keep, &s.found->kept};
+    sap_pack(call, kept);
     sap_cuda_fetch(call, found, s.found, sizeof *found);
     if (call->status != SAP_OK || found->aside == 0) return;
-    if (wide)
-        search_aside<uint64_t>(call, s, found->aside);
-    else
-        search_aside<uint32_t>(call, s, found->aside);
-    pack(call, kept);
+    search_aside<word>(call, s, found->aside);
+    sap_pack(call, kept);
     sap_cuda_fetch(call, found, s.found, sizeof *found);
 }
 
-void sap_cuda_duplicates(sap_cuda_call* call, const sap_rows* rows, int32_t* keep, int64_t* kept) {
-    *kept = 0;
+void sap_cuda_keep(sap_cuda_call* call, const sap_tree_options* options, const sap_rows* rows, int32_t* keep,
+                   int64_t* kept, int64_t* not_finite) {
+    *kept = *not_finite = 0;
     if (call->status != SAP_OK || rows->count == 0) return;
     // A call within the call: the build that follows gets its scratch memory.
     sap_cuda_call own;
-    findings found = {0, 0};
-    if (sap_cuda_begin(&own, call->device) == SAP_OK) find_duplicates(&own, rows, keep, &found);
+    findings found = {0, 0, 0};
+    if (sap_cuda_begin(&own, call->device) == SAP_OK) {
+        if (rows->real_bits == 64)
+            find_kept<uint64_t>(&own, options, rows, keep, &found);
+        else
+            find_kept<uint32_t>(&own, options, rows, keep, &found);
+    }
     call->status = sap_cuda_end(&own, SAP_OK);
-    if (call->status == SAP_OK) *kept = found.kept;
+    if (call->status != SAP_OK) return;
+    *kept = found.kept;
+    *not_finite = found.not_finite;
 }

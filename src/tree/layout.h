@@ -75,6 +75,7 @@ typedef struct sap_tree_shape {
     size_t min_id_at[SAP_MAX_LEVELS];    // per level: int32[16 * groups]; INT32_MAX where there is no point
     size_t block_at;                     // leaf blocks
     size_t bytes;                        // of all arrays; followed by SAP_ALIGNMENT readable bytes
+    int64_t not_finite;                  // points given that drop_nonfinite has left out
 } sap_tree_shape;
 
 struct sap_tree {
@@ -83,6 +84,7 @@ struct sap_tree {
     sap_tree_options options; // defaults filled in
     unsigned char* arrays;    // shape.bytes of them
     sap_tree_memory memory;   // that holds the arrays
+    bool has_holes;           // a set's: slots within leaves may hold no point, and be padding; else false
     void* beside;             // what a processor keeps with the tree besides its arrays, or NULL
 };
 
@@ -160,6 +162,13 @@ const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_sha
 bool sap_shape_follows(const sap_tree_shape* shape, const sap_tree_shape* derived);
 // ---- tree/duplicates_cpu.c: the rows to keep, ascending, as int32 ids in keep[rows->count]; *kept of them.
 sap_status sap_duplicates_cpu(sap_device* device, const sap_rows* rows, int32_t* keep, int64_t* kept);
+// ---- tree/kept_cpu.c: the rows that a tree is built over, as its options say. Hand `scratch` back in the end.
+typedef struct sap_kept {
+    const int32_t* rows; // ascending; NULL: all
+    int64_t count, not_finite;
+    sap_scratch scratch; // holds the rows
+} sap_kept;
+sap_status sap_kept_find_cpu(const sap_tree* tree, const sap_rows* points, sap_kept* kept);
 // ---- tree/balanced/build_cpu.c, tree/sliding/build_cpu.c: `keep` names the rows to build over (NULL: all of them,
 // `kept` of them).
 sap_status sap_tree_build_sliding_cpu(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t kept);

@@ -21,6 +21,9 @@ typedef struct sap_tree_ops {
     sap_status (*copy_out)(const sap_tree* tree, size_t at, size_t bytes, void* to);
     void (*free_arrays)(sap_tree* tree);
     bool copies_host_only; // copy_in takes host memory only
+    bool is_periodic;      // trees may have periods
+    // (optional) Makes what the processor keeps beside the arrays, when these are whole: built, loaded or copied.
+    void (*complete)(sap_tree* tree);
     // (optional) Whether a tree is right; host code then names what is wrong with one that is not.
     sap_status (*verify)(const sap_tree* tree, bool* right);
     // (optional) Trees as textures: sap_gl_tree_describe, sap_gl_tree_update.
@@ -29,6 +32,7 @@ typedef struct sap_tree_ops {
 } sap_tree_ops;
 
 sap_status sap_tree_build_cpu(sap_tree* tree, const sap_rows* points);
+void sap_tree_free_arrays_cpu(sap_tree* tree);
 
 sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points);
 sap_status sap_tree_copy_in_cuda(sap_tree* tree, const unsigned char* arrays);

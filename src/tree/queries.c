@@ -1,5 +1,8 @@
 #include "tree/queries.h"
+#include "base/team.h"
 #include "device/cpu.h"
+#include "tree/leaves.h"
+#include "tree/limit.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -33,21 +36,14 @@ sap_status sap_queries_check(const sap_tree* tree, const sap_rows* queries) {
     return SAP_OK;
 }
 
-double sap_limit2(const sap_tree* tree, double radius) {
-    double limit2 = radius * radius;
-    if (tree->shape.real_bits == 64) return limit2 < DBL_MAX ? limit2 : DBL_MAX;
-    if (!(limit2 < (double)FLT_MAX)) return (double)FLT_MAX;
-    // The product, rounded to double first, may fall exactly between two floats. Then its rounding error, which is
-    // expensive to compute where fma is not an instruction, says to which of them it rounds.
-    const float rounded = (float)limit2, other = nextafterf(rounded, (double)rounded < limit2 ? INFINITY : 0);
-    if (limit2 != ((double)rounded + (double)other) / 2) return (double)rounded;
-    const double error = fma(radius, radius, -limit2);
-    if (error > 0) return (double)fmaxf(rounded, other);
-    if (error < 0) return (double)fminf(rounded, other);
-    return (double)rounded;
-}
+double sap_limit2(const sap_tree* tree, double radius) { return sap_limit2_of(radius, tree->shape.real_bits); }
 
-enum { ORDER_BITS = 12, ORDER_CELLS = 1 << ORDER_BITS, MOST_PARTS = 64 };
+enum {
+    ORDER_BITS = 12,
+    ORDER_CELLS = 1 << ORDER_BITS,
+    MOST_PARTS = 64,
+    LEAVES = 64 // that are worth a thread
+};
 
 static int parts_of(const sap_tree* tree) {
     int threads = tree->device->options.threads;
@@ -89,24 +85,48 @@ static void scatter(const sap_rows* q, int64_t first, int64_t from, int64_t to, 
     }
 }
 
+typedef struct ordering {
+    const sap_tree* tree;
+    const sap_rows* queries;
+    int64_t first, count;
+    int parts, depth, shift;
+    const sap_query_order* order;
+} ordering;
+
+static void count_part(void* context, int64_t part, int32_t worker) {
+    const ordering* r = context;
+    const sap_rows* q = r->queries;
+    const sap_query_kernels* kernels = sap_cpu_kernels_of(r->tree->device, q->real_bits)->query;
+    const int64_t from = r->count * part / r->parts, to = r->count * (part + 1) / r->parts;
+    const size_t before = (size_t)((r->first + from) * q->stride) * (size_t)q->real_bits / 8;
+    uint32_t *counts = r->order->next + part * ORDER_CELLS, *cell = r->order->cell;
+    (void)worker;
+    const unsigned char* coords = (const unsigned char*)q->coords + before;
+    if (r->tree->shape.kind == SAP_TREE_BALANCED)
+        kernels->find_cells(r->tree, coords, q->stride, to - from, r->depth, cell + from);
+    else
+        kernels->find_nodes(r->tree, coords, q->stride, to - from, r->tree->shape.nodes >> ORDER_BITS, cell + from);
+    for (int64_t i = from; i < to; i++) counts[cell[i] >> r->shift]++;
+}
+
+static void scatter_part(void* context, int64_t part, int32_t worker) {
+    const ordering* r = context;
+    (void)worker;
+    scatter(r->queries, r->first, r->count * part / r->parts, r->count * (part + 1) / r->parts, r->order->cell,
+            r->shift, r->order->next + part * ORDER_CELLS, r->order);
+}
+
 void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, int64_t count, sap_query_order* o) {
-    const sap_query_kernels* kernels = sap_cpu_kernels_of(tree->device, q->real_bits)->query;
-    int parts = parts_of(tree);
-    int depth = o->home || tree->shape.depth < ORDER_BITS ? tree->shape.depth : ORDER_BITS;
-    int shift = depth > ORDER_BITS ? depth - ORDER_BITS : 0;
-    uint32_t *cell = o->cell, *next = o->next;
-    const unsigned char* coords =
-        (const unsigned char*)q->coords + (size_t)(first * q->stride) * (size_t)q->real_bits / 8;
+    const int parts = parts_of(tree);
+    const int depth = o->home || tree->shape.depth < ORDER_BITS ? tree->shape.depth : ORDER_BITS;
+    const int64_t cells = tree->shape.kind == SAP_TREE_BALANCED ? (int64_t)1 << depth : tree->shape.nodes;
+    int shift = 0;
+    while ((cells - 1) >> shift >= ORDER_CELLS) shift++;
+    uint32_t* next = o->next;
+    ordering r = {tree, q, first, count, parts, depth, shift, o};
     o->count = count;
     memset(next, 0, (size_t)parts * ORDER_CELLS * sizeof *next);
-#pragma omp parallel for num_threads(tree->device->options.threads) schedule(static)
-    for (int p = 0; p < parts; p++) {
-        int64_t from = count * p / parts, to = count * (p + 1) / parts;
-        uint32_t* counts = next + (int64_t)p * ORDER_CELLS;
-        kernels->find_cells(tree, coords + (size_t)(from * q->stride) * (size_t)q->real_bits / 8, q->stride, to - from,
-                            depth, cell + from);
-        for (int64_t i = from; i < to; i++) counts[cell[i] >> shift]++;
-    }
+    sap_team_run(parts, parts, count_part, &r);
     uint32_t start = 0;
     for (int c = 0; c < ORDER_CELLS; c++)
         for (int p = 0; p < parts; p++) {
@@ -116,28 +136,72 @@ void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, i
             start += here;
         }
     SAP_ASSERT(start == count);
-#pragma omp parallel for num_threads(tree->device->options.threads) schedule(static)
-    for (int p = 0; p < parts; p++)
-        scatter(q, first, count * p / parts, count * (p + 1) / parts, cell, shift, next + (int64_t)p * ORDER_CELLS, o);
+    sap_team_run(parts, parts, scatter_part, &r);
+}
+
+typedef struct unpacking {
+    const sap_tree* tree;
+    int64_t first, count; // places of leaves
+    int parts;
+    const sap_query_order* order;
+    int64_t starts[MOST_PARTS + 1]; // the queries before each part; first, how many each has
+} unpacking;
+
+static int64_t place_of_part(const unpacking* u, int64_t part) { return u->first + u->count * part / u->parts; }
+
+static void count_leaves(void* context, int64_t part, int32_t worker) {
+    unpacking* u = context;
+    int64_t points = 0;
+    (void)worker;
+    for (int64_t place = place_of_part(u, part); place < place_of_part(u, part + 1); place++)
+        points += sap_leaf_block_at(u->tree, place).count;
+    u->starts[part + 1] = points;
+}
+
+static void unpack_leaves(void* context, int64_t part, int32_t worker) {
+    const unpacking* u = context;
+    const sap_query_order* o = u->order;
+    const size_t real = sap_real_bytes(&u->tree->shape);
+    const int dims = u->tree->shape.dims;
+    int64_t at = u->starts[part];
+    (void)worker;
+    for (int64_t place = place_of_part(u, part); place < place_of_part(u, part + 1); place++) {
+        const sap_leaf_block leaf = sap_leaf_block_at(u->tree, place);
+        for (int64_t i = 0; i < leaf.count; i++, at++) {
+            unsigned char* row = o->coords + (size_t)(at * dims) * real;
+            for (int a = 0; a < dims; a++)
+                memcpy(row + (size_t)a * real, leaf.coords + (size_t)((int64_t)a * leaf.stride + i) * real, real);
+            o->rows[at] = leaf.ids[i];
+            if (o->home) o->home[at] = (uint32_t)place;
+        }
+    }
+    SAP_ASSERT(at == u->starts[part + 1]);
+}
+
+int64_t sap_queries_places(const sap_tree* tree, int64_t first, int64_t most) {
+    const sap_tree_shape* s = &tree->shape;
+    const int64_t places = sap_leaf_places(tree);
+    SAP_ASSERT(first < places && s->capacity <= most);
+    if (most >= s->count) return places - first;
+    if (s->kind == SAP_TREE_BALANCED) {
+        const int64_t fit = most / s->capacity;
+        return fit < places - first ? fit : places - first;
+    }
+    int64_t end = first;
+    for (int64_t points = 0; end < places; end++) {
+        points += sap_leaf_block_at(tree, end).count;
+        if (points > most) break;
+    }
+    return end - first;
 }
 
 void sap_queries_of_leaves(const sap_tree* tree, int64_t first, int64_t count, sap_query_order* o) {
-    const sap_tree_shape* s = &tree->shape;
-    SAP_ASSERT(first + count <= s->leaves);
-    int64_t start = sap_leaf_rank(s, first);
-    o->count = sap_leaf_rank(s, first + count) - start;
-    size_t real = sap_real_bytes(s);
-#pragma omp parallel for num_threads(tree->device->options.threads) schedule(static)
-    for (int64_t leaf = first; leaf < first + count; leaf++) {
-        const unsigned char* block = sap_block(tree, leaf * s->stride);
-        int64_t at = sap_leaf_rank(s, leaf) - start, points = sap_leaf_rank(s, leaf + 1) - start - at;
-        const int32_t* ids = (const int32_t*)(const void*)(block + (size_t)s->stride * (size_t)s->dims * real);
-        for (int64_t i = 0; i < points; i++) {
-            unsigned char* row = o->coords + (size_t)((at + i) * s->dims) * real;
-            for (int a = 0; a < s->dims; a++)
-                memcpy(row + (size_t)a * real, block + (size_t)((int64_t)a * s->stride + i) * real, real);
-            o->rows[at + i] = ids[i];
-            if (o->home) o->home[at + i] = (uint32_t)leaf;
-        }
-    }
+    SAP_ASSERT(first >= 0 && first + count <= sap_leaf_places(tree));
+    const int64_t most = (count + LEAVES - 1) / LEAVES;
+    unpacking u = {tree, first, count, parts_of(tree), o, {0}};
+    if (u.parts > most) u.parts = most > 0 ? (int)most : 1;
+    sap_team_run(u.parts, u.parts, count_leaves, &u);
+    for (int i = 0; i < u.parts; i++) u.starts[i + 1] += u.starts[i];
+    o->count = u.starts[u.parts];
+    sap_team_run(u.parts, u.parts, unpack_leaves, &u);
 }

@@ -24,7 +24,7 @@ double sap_limit2(const sap_tree* tree, double radius);
 typedef struct sap_query_order {
     unsigned char* coords; // real[count][dims]
     int32_t* rows;         // the caller's row of each
-    uint32_t* home;        // the leaf whose cell holds each; NULL if not asked for
+    uint32_t* home;        // the leaf of a balanced tree whose cell holds each; NULL if not asked for
     int64_t count;
     uint32_t* cell; // room to order in
     uint32_t* next;
@@ -42,14 +42,19 @@ typedef struct sap_query_kernels {
     // cell[i]: which node of depth `depth` query i falls to by the split planes, counted from the left.
     void (*find_cells)(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int32_t depth,
                        uint32_t* cell);
+    // The same for an explicit tree: node[i] is where query i falls, a leaf or a node with at most `fewest` nodes below.
+    void (*find_nodes)(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int64_t fewest,
+                       uint32_t* node);
 } sap_query_kernels;
 
 // Makes room for up to `most` queries at a time, before anything is answered. Hand order->scratch back in the end.
 sap_status sap_queries_reserve(const sap_tree* tree, int64_t most, bool homes, sap_query_order* order);
-// Orders queries [first, first + count) of `queries` by the cells of a balanced tree.
+// Orders queries [first, first + count) of `queries` by the cells of the tree.
 void sap_queries_order(const sap_tree* tree, const sap_rows* queries, int64_t first, int64_t count,
                        sap_query_order* order);
-// The points of leaves [first, first + count) of a balanced tree as queries, in leaf order.
+// How many places (tree/leaves.h) from `first` on hold at most `most` points, which is no less than a leaf holds.
+int64_t sap_queries_places(const sap_tree* tree, int64_t first, int64_t most);
+// The points of the leaves at places [first, first + count) as queries, in that order.
 void sap_queries_of_leaves(const sap_tree* tree, int64_t first, int64_t count, sap_query_order* order);
 
 #endif

@@ -1,31 +1,44 @@
 // Saved trees (saved/saved.h). What the arrays are and where each begins follows from the facts (tree/layout.h).
-// Loading checks all of it: both checksums, every size, then the tree itself.
+// Loading checks all of it: both checksums, every size, then the tree itself, unless the caller trusts it.
+#include "device/reserved.h"
 #include "tree/host_view.h"
+#include "tree/periods.h"
+#include <string.h>
 
 typedef struct facts {
-    int32_t real_bits, dims, split, axis, leaf_size, drop_duplicates, depth, capacity;
-    int64_t count, source_count, nodes, leaves, slots;
+    int32_t real_bits, dims, split, axis, leaf_size, drops, depth, capacity;
+    int64_t count;
+    int32_t source_count, not_finite;
+    int64_t nodes, leaves, slots;
+    double period[SAP_MAX_DIMS]; // these came later
 } facts;
 
-_Static_assert(sizeof(facts) == 72, "the facts are part of the format");
+// What is dropped, as bits of facts.drops.
+enum { DROPS_DUPLICATES = 1, DROPS_NONFINITE = 2 };
 
-static const sap_saved_form form = {"SAPTREE\n", 1, sizeof(facts), "a saved tree"};
+_Static_assert(offsetof(facts, period) == 72 && sizeof(facts) == 200, "the facts are part of the format");
+
+static const sap_saved_form form = {"SAPTREE\n", 1, offsetof(facts, period), "a saved tree",
+                                    sizeof(facts) - offsetof(facts, period)};
 
 static sap_status save_view(const sap_tree* tree, const sap_saved_place* place) {
     const sap_tree_shape* s = &tree->shape;
-    const facts f = {.real_bits = s->real_bits,
-                     .dims = s->dims,
-                     .split = (int32_t)tree->options.split,
-                     .axis = (int32_t)tree->options.axis,
-                     .leaf_size = tree->options.leaf_size,
-                     .drop_duplicates = tree->options.drop_duplicates,
-                     .depth = s->depth,
-                     .capacity = s->capacity,
-                     .count = s->count,
-                     .source_count = s->source_count,
-                     .nodes = s->nodes,
-                     .leaves = s->leaves,
-                     .slots = s->slots};
+    facts f = {.real_bits = s->real_bits,
+               .dims = s->dims,
+               .split = (int32_t)tree->options.split,
+               .axis = (int32_t)tree->options.axis,
+               .leaf_size = tree->options.leaf_size,
+               .drops = (tree->options.drop_duplicates ? DROPS_DUPLICATES : 0) |
+                        (tree->options.drop_nonfinite ? DROPS_NONFINITE : 0),
+               .depth = s->depth,
+               .capacity = s->capacity,
+               .count = s->count,
+               .source_count = (int32_t)s->source_count,
+               .not_finite = (int32_t)s->not_finite,
+               .nodes = s->nodes,
+               .leaves = s->leaves,
+               .slots = s->slots};
+    memcpy(f.period, tree->options.period, sizeof f.period);
     return sap_saved_write(tree->device, place, &form, &f, tree->arrays, s->bytes);
 }
 
@@ -60,15 +73,17 @@ sap_status sap_tree_save_memory(const sap_tree* tree, void* bytes, int64_t size)
 
 // Takes on options and shape from the facts.
 static sap_status take_facts(sap_tree* tree, const sap_saved_file* file, const facts* f) {
-    if (f->drop_duplicates != 0 && f->drop_duplicates != 1)
-        return sap_saved_refuse(file, SAP_SAVED_FACTS + offsetof(facts, drop_duplicates),
-                                "drop_duplicates is neither 0 nor 1");
+    if (f->drops & ~(DROPS_DUPLICATES | DROPS_NONFINITE))
+        return sap_saved_refuse(file, SAP_SAVED_FACTS + offsetof(facts, drops), "unknown points are dropped");
     tree->options = (sap_tree_options){.split = (sap_split)f->split,
                                        .axis = (sap_axis)f->axis,
                                        .leaf_size = f->leaf_size,
-                                       .drop_duplicates = f->drop_duplicates == 1};
+                                       .drop_duplicates = (f->drops & DROPS_DUPLICATES) != 0,
+                                       .drop_nonfinite = (f->drops & DROPS_NONFINITE) != 0};
+    memcpy(tree->options.period, f->period, sizeof f->period);
     const sap_tree_shape claimed = {.count = f->count,
                                     .source_count = f->source_count,
+                                    .not_finite = f->not_finite,
                                     .nodes = f->nodes,
                                     .leaves = f->leaves,
                                     .slots = f->slots,
@@ -82,11 +97,12 @@ static sap_status take_facts(sap_tree* tree, const sap_saved_file* file, const f
 }
 
 // Loads from an open file into a tree that has its device only. Its arrays stay on the host.
-static sap_status load_on_host(sap_tree* tree, const sap_saved_file* file, const facts* f) {
+static sap_status load_on_host(sap_tree* tree, const sap_saved_file* file, const facts* f, bool trust) {
     sap_status status = take_facts(tree, file, f);
+    if (status == SAP_OK) status = sap_periods_take(tree->device, &tree->options);
     if (status == SAP_OK) status = sap_saved_load(file, &tree->memory, &tree->arrays);
     if (status != SAP_OK) return status;
-    status = sap_tree_verify_cpu(tree);
+    if (!trust) status = sap_tree_verify_cpu(tree);
     if (status != SAP_OK) sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
     return status;
 }
@@ -101,22 +117,25 @@ static sap_status move_to_device(sap_tree* tree) {
     return status;
 }
 
-static sap_status load(sap_device* device, const sap_saved_place* place, sap_tree** tree) {
+static sap_status load(sap_device* device, const sap_saved_place* place, const sap_load_options* options,
+                       sap_tree** tree) {
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
     sap_saved_file file;
     facts f;
-    sap_status status = sap_saved_open(&file, device, place, &form, &f);
+    sap_status status = options ? sap_reserved_check(device, options->reserved, "options") : SAP_OK;
+    if (status == SAP_OK) status = sap_saved_open(&file, device, place, &form, &f);
     if (status != SAP_OK) return status;
     sap_tree* loaded = sap_memory_allocate_zero(device, sizeof *loaded);
     if (loaded) {
         loaded->device = device;
-        status = load_on_host(loaded, &file, &f);
+        status = load_on_host(loaded, &file, &f, options && options->trust);
     } else {
         status = SAP_ERROR_MEMORY;
         sap_fail(device, status, "no memory for a tree");
     }
     sap_saved_close(&file);
     if (status == SAP_OK && device->rooms.tree->copy_in) status = move_to_device(loaded);
+    if (status == SAP_OK && device->rooms.tree->complete) device->rooms.tree->complete(loaded);
     if (status == SAP_OK)
         *tree = loaded;
     else
@@ -124,15 +143,16 @@ static sap_status load(sap_device* device, const sap_saved_place* place, sap_tre
     return status;
 }
 
-sap_status sap_tree_load(sap_device* device, const char* path, sap_tree** tree) {
+sap_status sap_tree_load(sap_device* device, const char* path, const sap_load_options* options, sap_tree** tree) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    return load(device, &(sap_saved_place){.path = path}, tree);
+    return load(device, &(sap_saved_place){.path = path}, options, tree);
 }
 
-sap_status sap_tree_load_memory(sap_device* device, const void* bytes, int64_t size, sap_tree** tree) {
+sap_status sap_tree_load_memory(sap_device* device, const void* bytes, int64_t size, const sap_load_options* options,
+                                sap_tree** tree) {
     if (!device) return SAP_ERROR_ARGUMENT;
     const sap_saved_place place = {.bytes = (void*)(uintptr_t)bytes, .size = size};
     sap_status status = sap_saved_place_check(device, &place);
-    return status == SAP_OK ? load(device, &place, tree) : status;
+    return status == SAP_OK ? load(device, &place, options, tree) : status;
 }

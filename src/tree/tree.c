@@ -1,11 +1,13 @@
 // The public functions that make, copy, describe and free trees: arguments are checked here, once for all processors.
 #include "device/reserved.h"
 #include "tree/host_view.h"
+#include "tree/periods.h"
 #include "tree/queries.h"
 #include <string.h>
 
 // Checks the options and fills in their defaults.
-static sap_status complete_options(const sap_device* device, const sap_tree_options* given, sap_tree_options* options) {
+static sap_status complete_options(const sap_device* device, const sap_rows* points, const sap_tree_options* given,
+                                   sap_tree_options* options) {
     memset(options, 0, sizeof *options);
     if (given) {
         sap_status status = sap_reserved_check(device, given->reserved, "options");
@@ -14,6 +16,9 @@ static sap_status complete_options(const sap_device* device, const sap_tree_opti
         options->axis = given->axis;
         options->leaf_size = given->leaf_size;
         options->drop_duplicates = given->drop_duplicates;
+        options->drop_nonfinite = given->drop_nonfinite;
+        status = sap_periods_read(device, given, points, options);
+        if (status != SAP_OK) return status;
     }
     if (options->split < SAP_SPLIT_MEDIAN || options->split > SAP_SPLIT_SLIDING_MIDPOINT)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.split: unknown split rule %d", (int)options->split);
@@ -32,17 +37,31 @@ static sap_tree* new_tree(sap_device* device) {
     return tree;
 }
 
+static void complete_arrays(sap_tree* tree) {
+    if (tree->device->rooms.tree->complete) tree->device->rooms.tree->complete(tree);
+}
+
+static sap_status build_arrays(sap_tree* tree, const sap_rows* points) {
+    sap_wrapped wrapped;
+    sap_status status = sap_wrapped_open(tree, points, &wrapped);
+    if (status != SAP_OK) return status;
+    status = tree->device->rooms.tree->build(tree, &wrapped.rows);
+    sap_wrapped_close(tree, &wrapped);
+    complete_arrays(tree); // also where it failed: the tree may be empty now
+    return status;
+}
+
 static sap_status build(sap_device* device, const sap_rows* points, const sap_tree_options* options, sap_tree** tree) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
     sap_tree_options complete;
     sap_status status = sap_rows_check(device, points, "points");
-    if (status == SAP_OK) status = complete_options(device, options, &complete);
+    if (status == SAP_OK) status = complete_options(device, points, options, &complete);
     if (status != SAP_OK) return status;
     sap_tree* built = new_tree(device);
     if (!built) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a tree");
     built->options = complete;
-    status = device->rooms.tree->build(built, points);
+    status = build_arrays(built, points);
     if (status != SAP_OK) {
         sap_tree_free(built);
         return status;
@@ -62,7 +81,7 @@ static sap_status rebuild(sap_tree* tree, const sap_rows* points) {
     if (tree->memory.mapping)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED,
                         "tree: was loaded and lies as it was saved, so it cannot be rebuilt; copy it first");
-    return device->rooms.tree->build(tree, points);
+    return build_arrays(tree, points);
 }
 
 sap_status sap_tree_build(sap_device* device, sap_points points, const sap_tree_options* options, sap_tree** tree) {
@@ -114,6 +133,8 @@ sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** co
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (!target) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "target: is NULL");
     if (!copy) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "copy: is NULL");
+    const sap_status taken = sap_periods_take(target, &tree->options);
+    if (taken != SAP_OK) return taken;
     sap_tree* made = new_tree(target);
     if (!made) return sap_fail(target, SAP_ERROR_MEMORY, "no memory for a tree");
     made->options = tree->options;
@@ -122,6 +143,7 @@ sap_status sap_tree_copy(const sap_tree* tree, sap_device* target, sap_tree** co
         sap_tree_free(made);
         return status;
     }
+    complete_arrays(made);
     *copy = made;
     return SAP_OK;
 }

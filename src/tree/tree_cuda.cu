@@ -219,12 +219,17 @@ enum { CHECK_THREADS = 256 };
 
 template <typename real>
 static __global__ void __launch_bounds__(CHECK_THREADS)
-    find_bad(const real* coords, int64_t count, int64_t stride, int dims, real most, int64_t* bad) {
+    find_bad(const real* coords, int64_t count, int64_t stride, int dims, real most, bool finite_only, int64_t* bad) {
     for (int64_t i = (int64_t)blockIdx.x * CHECK_THREADS + threadIdx.x; i < count;
-         i += (int64_t)gridDim.x * CHECK_THREADS)
-        for (int a = 0; a < dims; a++)
-            if (!(coords[i * stride + a] >= -most && coords[i * stride + a] <= most))
-                atomicMin((unsigned long long*)bad, (unsigned long long)i);
+         i += (int64_t)gridDim.x * CHECK_THREADS) {
+        bool good = true, finite = true;
+        for (int a = 0; a < dims; a++) {
+            const real x = coords[i * stride + a];
+            good = good && x >= -most && x <= most;
+            finite = finite && isfinite(x);
+        }
+        if (!good && (finite || !finite_only)) atomicMin((unsigned long long*)bad, (unsigned long long)i);
+    }
 }
 
 // Names what is wrong with a row on the device.
@@ -236,7 +241,7 @@ static void refuse(sap_cuda_call* call, const sap_rows* rows, int64_t row) {
     if (call->status == SAP_OK) call->status = sap_point_refuse(call->device, point, rows->dims, rows->real_bits, row);
 }
 
-void sap_cuda_rows_check(sap_cuda_call* call, const sap_rows* rows) {
+void sap_cuda_rows_check(sap_cuda_call* call, const sap_tree_options* options, const sap_rows* rows) {
     int64_t none = INT64_MAX, row = none;
     double most = sap_largest_coordinate(rows->real_bits, rows->dims);
     int64_t* bad = (int64_t*)sap_cuda_take(call, sizeof none);
@@ -246,10 +251,10 @@ void sap_cuda_rows_check(sap_cuda_call* call, const sap_rows* rows) {
         grid.blocks = 8 * (int64_t)call->cuda->multiprocessors;
     if (rows->real_bits == 32)
         sap_cuda_launch(call, find_bad<float>, grid, (const float*)rows->coords, rows->count, rows->stride,
-                        (int)rows->dims, (float)most, bad);
+                        (int)rows->dims, (float)most, options->drop_nonfinite, bad);
     else
         sap_cuda_launch(call, find_bad<double>, grid, (const double*)rows->coords, rows->count, rows->stride,
-                        (int)rows->dims, most, bad);
+                        (int)rows->dims, most, options->drop_nonfinite, bad);
     sap_cuda_fetch(call, &row, bad, sizeof row);
     if (call->status == SAP_OK && row != INT64_MAX) refuse(call, rows, row);
 }

@@ -35,8 +35,9 @@ static __host__ __device__ __forceinline__ int sap_walk_box_reals(int dims, int 
 void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape);
 // Computes the walk boxes from the arrays.
 void sap_cuda_tree_boxes(sap_cuda_call* call, sap_tree* tree);
-// Fails the call over the first row with a coordinate that no tree takes (SAP_ERROR_NOT_FINITE). Waits.
-void sap_cuda_rows_check(sap_cuda_call* call, const sap_rows* rows_on_device);
+// Fails the call over the first row with a coordinate that no tree takes (SAP_ERROR_NOT_FINITE), unless the options leave
+// that row out. Waits.
+void sap_cuda_rows_check(sap_cuda_call* call, const sap_tree_options* options, const sap_rows* rows_on_device);
 // Ends a build: a call that waits fails if a bad row was met. A call that does not leaves it to sap_device_wait.
 void sap_cuda_tree_built(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows_on_device);
 
@@ -51,9 +52,11 @@ void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows
                              int64_t kept);
 void sap_cuda_build_sliding(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
                             int64_t kept);
-// The first of each set of rows that are equal in every coordinate (minus zero equal to zero; bits are compared, so
-// that rows that are not finite do no harm), ascending, into keep[rows->count]. Waits for their number.
-void sap_cuda_duplicates(sap_cuda_call* call, const sap_rows* rows, int32_t* keep, int64_t* kept);
+// What the options do not drop, ascending, into keep[rows->count]: of rows that are equal in every coordinate the first
+// (minus zero equal to zero; bits are compared, so that rows that are not finite do no harm), and rows that are finite.
+// Waits for their number.
+void sap_cuda_keep(sap_cuda_call* call, const sap_tree_options* options, const sap_rows* rows, int32_t* keep,
+                   int64_t* kept, int64_t* not_finite);
 
 // ---- tree/queries_cuda.cu
 

@@ -1,5 +1,10 @@
 // The whole-structure check. It trusts nothing in the arrays: every value is checked before it becomes an index.
 #include "base/assert.h"
+#include "base/team.h"
+#include "device/cpu.h"
+#include "tree/balanced/accept.h"
+#include "tree/leaves.h"
+#include "tree/periods.h"
 #include "tree/sliding/build.h"
 #include <float.h>
 #include <math.h>
@@ -11,7 +16,11 @@ typedef struct violation {
     int64_t where;
 } violation;
 
-enum { TOP_DEPTH = 8 }; // a balanced tree is checked as at most 2^TOP_DEPTH subtrees and what lies above them
+enum {
+    TOP_DEPTH = 8,     // a balanced tree is checked as at most 2^TOP_DEPTH subtrees and what lies above them
+    SUBTREE_DEPTH = 5, // of the subtrees, unless the tree is shallower
+    PATIENCE = 8       // a subtree's points may be looked at so often where points tie at a plane: a lattice needs 5
+};
 
 #define SAP_SPECIAL_TEXT "tree/verify_leaf.h"
 #include "math/specialise_real.h"
@@ -40,7 +49,10 @@ static const char* wrong_counts(const sap_tree_options* o, const sap_tree_shape*
     if (s->real_bits != 32 && s->real_bits != 64) return "unknown precision";
     if (s->source_count < 0 || s->source_count > INT32_MAX) return "number of source points out of range";
     if (s->count < 0 || s->count > s->source_count) return "number of points out of range";
-    if (s->count != s->source_count && (!o->drop_duplicates || s->count == 0)) return "points are missing";
+    if (s->not_finite < 0 || s->not_finite > s->source_count - s->count || (s->not_finite && !o->drop_nonfinite))
+        return "number of points that are not finite out of range";
+    const int64_t finite = s->source_count - s->not_finite;
+    if (s->count != finite && (!o->drop_duplicates || s->count == 0)) return "points are missing";
     return NULL;
 }
 
@@ -57,10 +69,12 @@ static const char* wrong_explicit_sizes(const sap_tree_options* o, const sap_tre
 const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_shape* claimed, sap_tree_shape* derived) {
     const char* wrong = wrong_options(options);
     if (!wrong) wrong = wrong_counts(options, claimed);
+    if (!wrong) wrong = sap_periods_wrong(options, claimed->dims, claimed->real_bits);
     if (wrong) return wrong;
     memset(derived, 0, sizeof *derived);
     derived->count = claimed->count;
     derived->source_count = claimed->source_count;
+    derived->not_finite = claimed->not_finite;
     derived->dims = claimed->dims;
     derived->real_bits = claimed->real_bits;
     bool fits;
@@ -117,11 +131,38 @@ static void sort_ids(int32_t** ids, int32_t** other, int64_t count, int64_t boun
     }
 }
 
-// Sorting needs memory by the points present, a bit set by the claimed source_count.
+// A bit for each point that there was; by sorting if that would take more memory than `other`, which goes by the points
+// that there are: source_count is only claimed.
 static violation repeated_id(const sap_tree* tree, int32_t* ids, int32_t* other) {
+    if (tree->shape.source_count <= 32 * tree->shape.count) {
+        uint32_t* seen = (uint32_t*)other;
+        memset(seen, 0, (size_t)(tree->shape.source_count + 31) / 32 * sizeof *seen);
+        for (int64_t i = 0; i < tree->shape.count; i++) {
+            const uint32_t bit = 1u << ids[i] % 32;
+            if (seen[ids[i] / 32] & bit) return (violation){"an id stands twice, id", ids[i]};
+            seen[ids[i] / 32] |= bit;
+        }
+        return (violation){NULL, 0};
+    }
     sort_ids(&ids, &other, tree->shape.count, tree->shape.source_count);
     for (int64_t i = 1; i < tree->shape.count; i++)
         if (ids[i] == ids[i - 1]) return (violation){"an id stands twice, id", ids[i]};
+    return (violation){NULL, 0};
+}
+
+// A point that wrapping would move.
+static violation unwrapped_point(const sap_tree* tree) {
+    for (int64_t place = 0; tree->shape.count > 0 && place < sap_leaf_places(tree); place++) {
+        const sap_leaf_block leaf = sap_leaf_block_at(tree, place);
+        for (int32_t slot = 0; slot < leaf.count; slot++) {
+            double point[SAP_MAX_DIMS], wrapped[SAP_MAX_DIMS];
+            const size_t bytes = (size_t)tree->shape.dims * sap_real_bytes(&tree->shape);
+            sap_leaf_point(tree, &leaf, slot, point);
+            sap_periods_wrap(tree, point, wrapped);
+            if (memcmp(point, wrapped, bytes) != 0)
+                return (violation){"a point lies outside the periods, id", leaf.ids[slot]};
+        }
+    }
     return (violation){NULL, 0};
 }
 
@@ -147,6 +188,7 @@ sap_status sap_tree_verify_cpu(const sap_tree* tree) {
     else
         v = wide ? verify_explicit_f64(tree, ids) : verify_explicit_f32(tree, ids);
     if (!v.what) v = repeated_id(tree, ids, other);
+    if (!v.what && sap_is_periodic(&tree->options)) v = unwrapped_point(tree);
     sap_scratch_give(tree->device, &scratch);
     if (!v.what) return SAP_OK;
     return sap_fail(tree->device, SAP_ERROR_FORMAT, "tree: %s %lld", v.what, (long long)v.where);

@@ -22,14 +22,12 @@ static SAP_TYPED(leaf_view) SAP_TYPED(view_leaf)(const sap_tree* tree, int64_t s
     return leaf;
 }
 
-// The points themselves: ids in range and ascending, coordinates within the limit, unused slots as they must be.
-static violation SAP_TYPED(check_points)(const sap_tree* tree, const SAP_TYPED(leaf_view) * leaf, int32_t* ids) {
-    const SAP_REAL most = (SAP_REAL)sap_largest_coordinate(SAP_REAL_BITS, leaf->dims);
+// What is wrong with a leaf's points, once something is.
+static violation SAP_TYPED(find_bad_point)(const sap_tree* tree, const SAP_TYPED(leaf_view) * leaf, SAP_REAL most) {
     for (int32_t i = 0; i < leaf->count; i++) {
         int32_t id = leaf->ids[i];
         if (id < 0 || id >= tree->shape.source_count) return (violation){"id out of range in slot", leaf->slot + i};
         if (i > 0 && id <= leaf->ids[i - 1]) return (violation){"ids do not ascend at slot", leaf->slot + i};
-        ids[i] = id;
     }
     for (int32_t a = 0; a < leaf->dims; a++) {
         const SAP_REAL* x = leaf->coords + (int64_t)a * leaf->stride;
@@ -45,4 +43,25 @@ static violation SAP_TYPED(check_points)(const sap_tree* tree, const SAP_TYPED(l
     for (int32_t i = leaf->count; i < leaf->stride; i++)
         if (leaf->ids[i] != -1) return (violation){"unused id is not -1 in slot", leaf->slot + i};
     return (violation){NULL, 0};
+}
+
+// The points themselves, whose ids it copies: ids in range and ascending, no coordinate beyond `most`, unused slots as
+// they must be. The loops have no branches, for the sake of vectors; what is wrong is looked for afterwards.
+static violation SAP_TYPED(check_points)(const sap_tree* tree, const SAP_TYPED(leaf_view) * leaf, SAP_REAL most,
+                                         int32_t* ids) {
+    const int32_t source_count = (int32_t)tree->shape.source_count;
+    int wrong = leaf->count > 0 && leaf->ids[0] < 0;
+    for (int32_t i = 0; i < leaf->count; i++) {
+        wrong |= leaf->ids[i] >= source_count;
+        ids[i] = leaf->ids[i];
+    }
+    for (int32_t i = 1; i < leaf->count; i++) wrong |= leaf->ids[i] <= leaf->ids[i - 1];
+    for (int32_t i = leaf->count; i < leaf->stride; i++) wrong |= leaf->ids[i] != -1;
+    for (int32_t a = 0; a < leaf->dims; a++) {
+        const SAP_REAL* x = leaf->coords + (int64_t)a * leaf->stride;
+        for (int32_t i = 0; i < leaf->count; i++)
+            wrong |= !(x[i] >= -most && x[i] <= most) || (x[i] == 0 && signbit(x[i]));
+        for (int32_t i = leaf->count; i < leaf->stride; i++) wrong |= !(x[i] == (SAP_REAL)INFINITY);
+    }
+    return wrong ? SAP_TYPED(find_bad_point)(tree, leaf, most) : (violation){NULL, 0};
 }

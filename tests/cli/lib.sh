@@ -23,3 +23,12 @@ mask_bench() { sed -E -e 's/(cpu, [a-z0-9]+|cuda:[0-9]+), threads [0-9]+/DEVICE,
 
 # volume SIDE: raw samples of 8 bits, a ball of 200 in the middle of zeros.
 volume() { awk -v n="$1" 'BEGIN { for (z = 0; z < n; z++) for (y = 0; y < n; y++) for (x = 0; x < n; x++) { m = (n - 1) / 2; d = (x - m) ^ 2 + (y - m) ^ 2 + (z - m) ^ 2; printf "%s", d < (m - 1) ^ 2 ? "\310" : "." } }' | tr . '\0'; }
+closed_cube() {  # closed_cube: from -1 to 1, as triangles
+  for x in -1 1; do for y in -1 1; do for z in -1 1; do echo "v $x $y $z"; done; done; done
+  echo 'f 1 2 4 3
+f 5 7 8 6
+f 1 5 6 2
+f 3 4 8 7
+f 1 3 7 5
+f 2 6 8 4'
+}

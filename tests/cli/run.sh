@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every case FOLDER/NAME.sh against a sapwood program: stdout, stderr and exit status must be exactly what
 # NAME.stdout, NAME.stderr and NAME.exit say (a missing file: nothing, 0). Each case runs in an empty folder with copies
-# of data/. Times, and the processor in JSON, are masked. A case may exit with 77 to be skipped.
+# of data/. Times, and the processor in JSON, are masked. A case may exit with 77 to be skipped, as the slowest
+# do where SLOW is set.
 #   run.sh PROGRAM [--update] [FOLDER/NAME...]      --update writes the files instead; read what changed before keeping it
 set -u
 export LC_ALL=C
@@ -26,6 +27,7 @@ keep() { if [ -s "$1" ]; then cp "$1" "$2"; else rm -f "$2"; fi; }
 passed=0 failed=0 skipped=0
 for name; do
   case=$here/$name
+  [ -e "$case.sh" ] || { echo "run.sh: there is no case $name" >&2; exit 2; }
   rm -rf "$work"/* && mkdir "$work/here" && cp "$here"/data/* "$work/here"
   (cd "$work/here" && bash -u -c '. "$0"; . "$1"' "$here/lib.sh" "$case.sh") \
     > "$work/stdout.raw" 2> "$work/stderr.raw" < /dev/null

@@ -44,7 +44,7 @@ expand() {
 
 for compiler in gcc clang; do
     found "$compiler" "C17 with $compiler" || continue
-    for text in nearest/walk_cpu.c radius/walk_cpu.c ray/ray_cpu.c ray/closest_cpu.c surface/surface_cpu.c; do
+    for text in nearest/walk_cpu.c radius/walk_cpu.c box/walk_cpu.c ray/ray_cpu.c ray/closest_cpu.c surface/surface_cpu.c; do
         check "C17 with $compiler: src/$text" "$compiler" -std=c17 -D_GNU_SOURCE -fsyntax-only -Wall -Wextra \
             -Wpedantic -Wshadow -Wconversion -Wno-unknown-pragmas -Werror -I "$root/include" -I "$root/src" \
             "$root/src/$text"
@@ -58,6 +58,10 @@ if found nvcc "CUDA"; then
     done
 fi
 
+# Shaders are written to files first, and all shown to the compiler at once: it takes longer to start than to compile one.
+shaders=$work/shaders
+mkdir "$shaders"
+
 # shader VERSION DEFINES FILE: a shader of src after the lines that the library puts before it.
 shader() {
     highp='precision highp float;\nprecision highp int;\nprecision highp sampler2D;\n'
@@ -65,14 +69,25 @@ shader() {
     300) before="#version 300 es\n${highp}precision highp usampler2D;\nprecision highp sampler3D;\n" ;;
     *) before="#version 100\n${highp}varying highp vec2 covered;\n" ;;
     esac
-    if { printf "$before" && printf '#define %s\n' $2 | tr = ' ' && expand "$root/src/$3"; } >"$work/shader.frag"; then
-        check "GLSL ES $1 with glslangValidator: $3, $2" glslangValidator "$work/shader.frag"
-    else
-        failed=$((failed + 1))
-    fi
+    { printf "$before" && printf '#define %s\n' $2 | tr = ' ' && expand "$root/src/$3"; } \
+        >"$shaders/$(basename "$3" .glsl) $2.frag" || failed=$((failed + 1))
 }
 
-if command -v glslangValidator >"$work/where" 2>&1; then
+# nearest.glsl as nearest/grid/walk_gl.c compiles it.
+nearest_shader() { # AXES CAPACITY WAY STAGE
+    high='precision highp float; precision highp int; precision highp sampler2D; precision highp usampler2D;
+precision highp isampler2D;'
+    {
+        [ "$4" = frag ] && printf '#version 300 es\n%s\n' "$high"
+        [ "$4" = comp ] && printf '#version 310 es\n%s precision highp uimage2D;\n%s\n%s\n' "$high" \
+            'layout(local_size_x = 8, local_size_y = 8) in;' '#define SAP_COMPUTE'
+        printf '#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS ' "$1" "$2"
+        echo "$3" | tr ';' '\n'
+        expand "$root/src/nearest/nearest.glsl"
+    } >"$shaders/nearest $1 axes, capacity $2, $3.$4" || failed=$((failed + 1))
+}
+
+if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
     for pass in 0 1 2 3; do
         for form in 0 1; do
             for cells in 0 1 2 3; do
@@ -88,55 +103,31 @@ if command -v glslangValidator >"$work/where" 2>&1; then
     for way in SAP_LISTED=1 "SAP_LISTED=1 SAP_RESUMED=1" "" SAP_RESUMED=1 SAP_OUTCOME=1; do
         shader 300 "SAP_MESH_STACK=32 $way" ray/ray.glsl
     done
-fi
-
-if found glslangValidator "GLSL ES 3.00"; then
     for axes in 2 3 4; do
-        if { printf '#version 300 es\n#define SAP_AXES %d\n' "$axes" && expand "$here/walk.frag"; } >"$work/walk.frag"; then
-            check "GLSL ES 3.00 with glslangValidator: walk.frag in $axes dimensions" glslangValidator "$work/walk.frag"
-        else
-            failed=$((failed + 1))
-        fi
+        { printf '#version 300 es\n#define SAP_AXES %d\n' "$axes" && expand "$here/walk.frag"; } \
+            >"$shaders/walk $axes.frag" || failed=$((failed + 1))
     done
     for text in rays surface; do
-        if { echo '#version 300 es' && expand "$here/$text.frag"; } >"$work/$text.frag"; then
-            check "GLSL ES 3.00 with glslangValidator: $text.frag" glslangValidator "$work/$text.frag"
-        else
-            failed=$((failed + 1))
-        fi
+        { echo '#version 300 es' && expand "$here/$text.frag"; } >"$shaders/$text.frag" || failed=$((failed + 1))
     done
-    # nearest.glsl as nearest/grid/walk_gl.c compiles it.
-    high='precision highp float; precision highp int; precision highp sampler2D; precision highp usampler2D;
-precision highp isampler2D;'
     for axes in 2 3; do
         for capacity in 0 1 2 4 8; do
             for way in "0" "0;#define SAP_GRID" "2;#define SAP_GRID" "1;#define SAP_GRID" "0;#define SAP_RESUMED" \
                 "0;#define SAP_GRID;#define SAP_RESUMED" "0;#define SAP_RESUMED;#define SAP_LEFT"; do
-                for stage in frag comp; do
-                    case $stage$way in comp*SAP_LEFT) continue ;; esac # a pass that discards
-                    {
-                        [ $stage = frag ] && printf '#version 300 es\n%s\n' "$high"
-                        [ $stage = comp ] && printf '#version 310 es\n%s precision highp uimage2D;\n%s\n%s\n' "$high" \
-                            'layout(local_size_x = 8, local_size_y = 8) in;' '#define SAP_COMPUTE'
-                        printf '#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS ' "$axes" "$capacity"
-                        echo "$way" | tr ';' '\n'
-                        expand "$root/src/nearest/nearest.glsl"
-                    } >"$work/nearest.$stage"
-                    glslangValidator "$work/nearest.$stage" >"$work/one" 2>&1 || { cat "$work/one"; echo "$axes $capacity $way"; }
-                done
+                nearest_shader "$axes" "$capacity" "$way" frag
+                case $way in *SAP_LEFT) continue ;; esac # a pass that discards
+                nearest_shader "$axes" "$capacity" "$way" comp
             done
         done
-    done >"$work/refused"
-    check "GLSL ES 3.00 and 3.10 with glslangValidator: nearest.glsl in all its forms" sh -c \
-        "cat '$work/refused'; ! test -s '$work/refused'"
+    done
     for output in 0 1; do
         {
             printf '#version 100\nprecision highp float; precision highp int; precision highp sampler2D;\n'
             printf '#define SAP_GLSL 100\n#define SAP_OUTPUT %d\n' $output
             expand "$root/src/nearest/grid/nearest_rgba8.glsl"
-        } >"$work/rgba8.frag"
-        check "GLSL ES 1.00 with glslangValidator: nearest_rgba8.glsl, output $output" glslangValidator "$work/rgba8.frag"
+        } >"$shaders/nearest_rgba8, output $output.frag" || failed=$((failed + 1))
     done
+    check "GLSL with glslangValidator: $(ls "$shaders" | wc -l) shaders" glslangValidator "$shaders"/*
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

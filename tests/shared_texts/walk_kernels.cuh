@@ -18,6 +18,17 @@ static __device__ sap_point SAP_SPECIAL(load_query)(const sap_tree* tree, const 
     return query;
 }
 
+#include "box/walk.h"
+
+__global__ void SAP_SPECIAL(box)(sap_tree tree, const SAP_REAL* lower, const SAP_REAL* upper, int count, int room,
+                                 int* ids, int* counts) {
+    int number = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (number >= count) return;
+    int first = number * tree.shape.dims;
+    sap_box_hits hits = {ids + number * room, room, 0, 0, 0};
+    counts[number] = sap_box_stack(&tree, sap_box_load(&tree, lower + first, upper + first), hits).count;
+}
+
 #define SAP_CAPACITY 8
 #include "nearest/candidates/candidates.h"
 

@@ -2,9 +2,10 @@
 import Flatbush from 'flatbush';
 import KDBush from 'kdbush';
 import { load, PointTree } from '../../build/web/npm/node.js';
+import { nearestPoints } from './closest.mjs';
 import { check, compare, uniform, write } from './measure.mjs';
 import { meshes } from './meshes.mjs';
-import { traceRays } from './rays.mjs';
+import { buildTrees, traceRays } from './rays.mjs';
 import { extractSphere } from './surface.mjs';
 
 const points = 1e6, queries = 1e6;
@@ -65,24 +66,58 @@ compare({
   ours: { work: () => each(few, (x, y) => tree.nearest(x, y)), pieces: few }, theirs: kdbushNearest,
 });
 
-// ---- Within a radius: 30 hits
+// ---- Within a radius
 
-const radius = Math.sqrt(30 / Math.PI / points);
 const several = asked.subarray(0, 2 * few);
-const total = tree.withinAll(several, radius).ids.length;
-let kdbushTotal = 0;
-each(few, (x, y) => (kdbushTotal += index.within(x, y, radius).length));
-check(Math.abs(total - kdbushTotal) <= 1e-5 * total, 'what is within the radius'); // on its rim roundings differ
-const kdbushWithin = { work: () => each(few, (x, y) => index.within(x, y, radius)), pieces: few };
+for (const hits of [19, 30]) {
+  const radius = Math.sqrt(hits / Math.PI / points);
+  const total = tree.withinAll(several, radius).ids.length;
+  let kdbushTotal = 0;
+  each(few, (x, y) => (kdbushTotal += index.within(x, y, radius).length));
+  check(Math.abs(total - kdbushTotal) <= 1e-5 * total, 'what is within the radius'); // on its rim roundings differ
+  const kdbushWithin = { work: () => each(few, (x, y) => index.within(x, y, radius)), pieces: few };
+  compare({
+    name: `within, ${hits} hits, 100K queries in a call`, rival: 'kdbush within', least: 2,
+    ours: { work: () => tree.withinAll(several, radius), pieces: few }, theirs: kdbushWithin,
+  });
+  compare({
+    name: `within, ${hits} hits, a call for each`, rival: 'kdbush within', least: 1.2,
+    ours: { work: () => each(few, (x, y) => tree.within(x, y, radius)), pieces: few }, theirs: kdbushWithin,
+  });
+}
+
+// ---- In boxes: 30 hits
+
+const half = Math.sqrt(30 / points) / 2;
+const lower = several.map((x) => x - half), upper = several.map((x) => x + half);
+const kdbushRange = {
+  work: () => {
+    for (let i = 0; i < 2 * few; i += 2) index.range(lower[i], lower[i + 1], upper[i], upper[i + 1]);
+  },
+  pieces: few,
+};
+let kdbushInBoxes = 0;
+for (let i = 0; i < 2 * few; i += 2) kdbushInBoxes += index.range(lower[i], lower[i + 1], upper[i], upper[i + 1]).length;
+check(tree.rangeAll(lower, upper).ids.length === kdbushInBoxes, 'what is in the boxes');
 compare({
-  name: 'within, 30 hits, 100K queries in a call', rival: 'kdbush within', least: 2,
-  ours: { work: () => tree.withinAll(several, radius), pieces: few }, theirs: kdbushWithin,
+  name: 'range, 30 hits, 100K boxes in a call', rival: 'kdbush range', least: 3,
+  ours: { work: () => tree.rangeAll(lower, upper), pieces: few }, theirs: kdbushRange,
 });
 compare({
-  name: 'within, 30 hits, a call for each', rival: 'kdbush within',
-  ours: { work: () => each(few, (x, y) => tree.within([x, y], radius)), pieces: few }, theirs: kdbushWithin,
+  name: 'range, 30 hits, a call for each', rival: 'kdbush range',
+  ours: {
+    work: () => {
+      for (let i = 0; i < 2 * few; i += 2) tree.range(lower[i], lower[i + 1], upper[i], upper[i + 1]);
+    },
+    pieces: few,
+  },
+  theirs: kdbushRange,
 });
 
-for (const mesh of meshes(process.argv.slice(2))) traceRays(mesh);
+for (const mesh of meshes(process.argv.slice(2))) {
+  buildTrees(mesh);
+  traceRays(mesh);
+  nearestPoints(mesh);
+}
 extractSphere();
 write('build/bench/web.csv');

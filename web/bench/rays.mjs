@@ -1,12 +1,12 @@
 // First hits of rays, beside three-mesh-bvh with its own best settings: a SAH tree, one ray of three.js at a time.
 import { BufferAttribute, BufferGeometry, DoubleSide, Ray } from 'three';
-import { MeshBVH, SAH } from 'three-mesh-bvh';
+import { CENTER, MeshBVH, SAH } from 'three-mesh-bvh';
 import { MeshTree } from '../../build/web/npm/node.js';
 import { check, compare, uniform } from './measure.mjs';
 
 const side = 512; // of a picture
 
-function bounds(vertices) {
+export function bounds(vertices) {
   const [lower, upper] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
   for (let i = 0; i < vertices.length; i++) {
     lower[i % 3] = Math.min(lower[i % 3], vertices[i]);
@@ -41,18 +41,30 @@ function scatteredRays([lower, upper]) {
   return rays;
 }
 
-export function traceRays({ name, vertices, triangles }) {
+// Its tree over a mesh, by one of its strategies.
+export function bvhOf({ vertices, triangles }, strategy) {
   const geometry = new BufferGeometry();
   geometry.setAttribute('position', new BufferAttribute(vertices, 3));
-  const bvhOf = () => {
-    geometry.setIndex(new BufferAttribute(triangles.slice(), 1)); // which it sorts
-    return new MeshBVH(geometry, { strategy: SAH });
-  };
+  geometry.setIndex(new BufferAttribute(triangles.slice(), 1)); // which it sorts
+  return new MeshBVH(geometry, { strategy });
+}
+
+export function buildTrees(mesh) {
+  const { name, vertices, triangles } = mesh;
   compare({
-    name: `${name}: build`, rival: 'three-mesh-bvh', unit: 'ms',
-    ours: { work: () => new MeshTree(vertices, triangles).free() }, theirs: { work: bvhOf },
+    name: `${name}: build`, rival: 'three-mesh-bvh SAH', unit: 'ms',
+    ours: { work: () => new MeshTree(vertices, triangles).free() }, theirs: { work: () => bvhOf(mesh, SAH) },
   });
-  const tree = new MeshTree(vertices, triangles), bvh = bvhOf();
+  compare({
+    name: `${name}: fast build`, rival: 'three-mesh-bvh CENTER', unit: 'ms', least: 1,
+    ours: { work: () => new MeshTree(vertices, triangles, { quality: 'fast' }).free() },
+    theirs: { work: () => bvhOf(mesh, CENTER) },
+  });
+}
+
+export function traceRays(mesh) {
+  const { name, vertices, triangles } = mesh;
+  const tree = new MeshTree(vertices, triangles), bvh = bvhOf(mesh, SAH);
   const box = bounds(vertices);
   for (const [kind, rays] of [['a picture', cameraRays(box)], ['scattered', scatteredRays(box)]]) {
     const count = rays.length / 8, ray = new Ray(), theirs = new Float32Array(count);

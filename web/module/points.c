@@ -68,7 +68,7 @@ SAP_EXPORT sap_status web_tree_save(const sap_tree* tree, void* bytes, size_t si
 /** Takes a saved tree where it lies, in memory of web_allocate_saved that stays; its address is then integers[0]. */
 SAP_EXPORT sap_status web_tree_load(const void* bytes, size_t size) {
     sap_tree* tree = NULL;
-    const sap_status status = sap_tree_load_memory(web_device, bytes, (int64_t)size, &tree);
+    const sap_status status = sap_tree_load_memory(web_device, bytes, (int64_t)size, NULL, &tree);
     web_shared.integers[0] = web_address(tree);
     return status;
 }
@@ -111,9 +111,9 @@ static sap_points one_float(float* query, int32_t dims) {
     return floats(query, 1, dims);
 }
 
-/** The nearest point: integers[0] its id, numbers[0] its distance. */
-SAP_EXPORT sap_status web_tree_nearest(const sap_tree* tree, int32_t dims, int32_t bits) {
-    const sap_search search = {.k = 1};
+/** The nearest point within a radius (0: any): integers[0] its id, numbers[0] its distance. */
+SAP_EXPORT sap_status web_tree_nearest(const sap_tree* tree, int32_t dims, int32_t bits, double radius) {
+    const sap_search search = {.k = 1, .radius = radius};
     sap_status status;
     if (bits == 32) {
         float query[SAP_MAX_DIMS], distance2 = 0;
@@ -161,6 +161,27 @@ SAP_EXPORT sap_status web_tree_within(const sap_tree* tree, int32_t dims, int32_
                                               answers.ids, NULL)
                             : sap_radius_into_f64(tree, doubles(web_shared.numbers, 1, dims), radius, answers.capacity,
                                                   offsets, answers.ids, NULL);
+        if (status != SAP_OK || offsets[1] <= answers.capacity) break;
+        status = make_room((int32_t)offsets[1]);
+    }
+    web_shared.integers[0] = (int32_t)offsets[1];
+    web_shared.integers[1] = web_address(answers.ids);
+    return status;
+}
+
+/** The points in the box from numbers[0 … dims - 1] to numbers[dims … 2 * dims - 1], in no order: integers[0] how many,
+ * [1] where their ids stand. */
+SAP_EXPORT sap_status web_tree_range(const sap_tree* tree, int32_t dims, int32_t bits) {
+    float corners[2 * SAP_MAX_DIMS];
+    const double* wide = web_shared.numbers;
+    int64_t offsets[2] = {0, 0};
+    for (int i = 0; i < 2 * dims; i++) corners[i] = (float)wide[i];
+    sap_status status = make_room(1);
+    for (int attempt = 0; status == SAP_OK && attempt < 2; attempt++) {
+        status = bits == 32 ? sap_box_search_into(tree, floats(corners, 1, dims), floats(corners + dims, 1, dims),
+                                                  answers.capacity, offsets, answers.ids)
+                            : sap_box_search_into_f64(tree, doubles(wide, 1, dims), doubles(wide + dims, 1, dims),
+                                                      answers.capacity, offsets, answers.ids);
         if (status != SAP_OK || offsets[1] <= answers.capacity) break;
         status = make_room((int32_t)offsets[1]);
     }
@@ -248,6 +269,25 @@ SAP_EXPORT sap_status web_tree_within_all(const sap_tree* tree, const void* quer
     web_shared.integers[1] = offsets[count];
     web_shared.integers[2] = web_address(rows->ids);
     web_shared.integers[3] = web_address(distances);
+    return SAP_OK;
+}
+
+/** Rows of the points in each box: integers and offsets as of web_tree_within_all, without distances. */
+SAP_EXPORT sap_status web_tree_range_all(const sap_tree* tree, const void* lower, const void* upper, int32_t count,
+                                         int32_t dims, int32_t bits, int32_t* offsets, int32_t sorted) {
+    sap_neighbors* rows = NULL;
+    sap_status status = bits == 32
+                            ? sap_box_search(tree, floats(lower, count, dims), floats(upper, count, dims), &rows)
+                            : sap_box_search_f64(tree, doubles(lower, count, dims), doubles(upper, count, dims), &rows);
+    if (status == SAP_OK && sorted) status = sap_neighbors_sort(rows);
+    if (status != SAP_OK) {
+        sap_neighbors_free(rows);
+        return status;
+    }
+    for (int32_t i = 0; i <= count; i++) offsets[i] = (int32_t)rows->offsets[i];
+    web_shared.integers[0] = web_address(rows);
+    web_shared.integers[1] = offsets[count];
+    web_shared.integers[2] = web_address(rows->ids);
     return SAP_OK;
 }
 

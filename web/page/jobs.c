@@ -6,7 +6,7 @@
 #include <string.h>
 
 static page_job job;
-static char sentence[600];
+static char sentence[PAGE_SENTENCE];
 
 // The one job of this instance, emptied.
 PAGE_EXPORT page_job* page_job_begin(void) {

@@ -32,8 +32,18 @@ void* page_allocate(size_t bytes);
 void* page_answer(page_job* answered, size_t bytes);
 // Fails with a sentence for the user, printf style; returns the status.
 __attribute__((format(printf, 2, 3))) sap_status page_fail(sap_status status, const char* format, ...);
+// The sentence of the failure last told, in at most so many bytes.
+enum { PAGE_SENTENCE = 600 };
+const char* page_sentence(void);
 // The library's log: give it to devices that are opened elsewhere. Sentences with SAP_OK are passed over.
 void page_log(void* user, sap_status status, const char* text);
+
+// ---- Trees that the worker hands over (handed.c).
+
+// Loads of bytes that a job of this page has saved a moment ago, out of a tree that it built: all that the page's
+// thread loads, and nothing else, goes through here.
+sap_status page_take_tree(sap_device* device, const void* bytes, size_t size, sap_tree** tree);
+sap_status page_take_mesh_tree(sap_device* device, const void* bytes, size_t size, sap_mesh_tree** tree);
 
 // ---- Devices (devices.c).
 

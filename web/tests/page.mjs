@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 export const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/page');
 export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays'];
 // What scenes say of a picture that brute force, or the CPU, finds right.
-const right = /^(Verified|The mesh is closed|All [\d\s]+ entries are those)/;
+const right = /^(Verified|The mesh is closed|All [\d,]+ entries are those)/;
 
-// A scene in a context of its own: small, since every pixel is drawn in software. What the page complains of goes to
+// A scene in a context of its own: small, and half as fine as usual, since every pixel is drawn in software. What the page complains of goes to
 // `complaints`.
 export async function open(browser, address, scene, options = {}) {
   const { width = 520, height = 560, scheme = 'light', motion = 'reduce', values = {}, before, context: own, ...more } = options;
-  const context = own ?? (await browser.newContext({ viewport: { width, height }, colorScheme: scheme, reducedMotion: motion, ...more }));
+  const context = own ?? (await browser.newContext({ viewport: { width, height }, deviceScaleFactor: 0.5, colorScheme: scheme, reducedMotion: motion, ...more }));
   const page = await context.newPage();
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(String(error)));

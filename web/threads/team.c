@@ -1,77 +1,94 @@
-#include "team.h"
+// The library's teams (base/team.h) of web workers that share one memory. One pool of workers serves one job at a time,
+// which the thread that JavaScript calls from brings; a job inside a job is its part's own thread's alone, as are jobs
+// before web_threads_open. A worker that comes when no part is left goes back to sleep, and nobody waits for it.
+#include "base/team.h"
+#include "futex.h"
 
 #include "module/export.h"
 
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    DEPTH = 8,               // regions within regions
-    STACK_BYTES = 256 << 10, // of a worker, as the main thread has
-    SIZE_BITS = 11,          // a team's size in `call`, whose other bits count teams
-};
+enum { STACK_BYTES = 256 << 10 }; // of a worker, as the main thread has
 
-// What a thread is in: frames[0] is outside of every region.
-static _Thread_local struct {
-    team_frame frames[DEPTH];
-    int32_t depth;
-} mine;
+static struct {
+    web_lock lock; // of joined and threads, and of who joins
+    sap_part* part;
+    void* context;
+    int64_t parts, given;
+    int32_t threads, joined; // members that there may be, and that there have been, the caller being the first
+    int32_t inside;          // workers among them that have not left
+} job;
 
-static web_team team;
 static int32_t workers;
-static int32_t call; // of the newest team: workers wait for it to change
+static int32_t calls; // jobs, ever: workers wait for it to change
+static _Thread_local bool in_team;
 
 void __wasm_init_tls(void* memory);
 void emscripten_notify_memory_growth(int memory);
 
-team_frame* web_frame(void) { return &mine.frames[mine.depth]; }
-int32_t web_depth(void) { return mine.depth; }
-int32_t web_team_most(void) { return workers + 1; }
+int32_t sap_team_refused;
+int32_t sap_team_helpers(void) { return workers; }
+int32_t sap_team_most(void) { return workers + 1; }
 
-static void enter(web_team* of, int32_t number) {
-    if (mine.depth + 1 == DEPTH) __builtin_trap();
-    mine.frames[++mine.depth] = (team_frame){.team = of, .number = number};
+// The thread of a page cannot sleep, and locks are held for a few instructions.
+void sap_lock_take(int32_t* lock) {
+    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {}
 }
 
-void web_alone_begin(void) { enter(NULL, 0); }
-void web_alone_end(void) { mine.depth--; }
-
-static void take_part(int32_t number) {
-    enter(&team, number);
-    team.work(team.arguments);
-    mine.depth--;
+static void work_on(int32_t worker) {
+    in_team = true;
+    for (int64_t part; (part = __atomic_fetch_add(&job.given, 1, __ATOMIC_SEQ_CST)) < job.parts;)
+        job.part(job.context, part, worker);
+    in_team = false;
 }
 
-void web_team_run(int32_t threads, void (*work)(void* arguments), void* arguments) {
-    const int32_t size = threads < web_team_most() ? threads : web_team_most();
-    if (size <= 1 || mine.depth > 0) {
-        web_alone_begin();
-        work(arguments);
-        web_alone_end();
+static void post(int32_t threads, int64_t parts, sap_part* part, void* context) {
+    web_lock_take(&job.lock);
+    job.part = part;
+    job.context = context;
+    job.parts = parts;
+    job.given = 0;
+    job.threads = threads;
+    job.joined = 1;
+    web_lock_give(&job.lock);
+    __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+    web_futex_wake(&calls);
+}
+
+// Nobody joins any more; waits for those that are inside.
+static void withdraw(void) {
+    web_lock_take(&job.lock);
+    job.threads = 0;
+    web_lock_give(&job.lock);
+    for (int32_t left; (left = __atomic_load_n(&job.inside, __ATOMIC_SEQ_CST));) web_futex_wait(&job.inside, left);
+}
+
+void sap_team_run(int32_t threads, int64_t parts, sap_part* part, void* context) {
+    if (threads > sap_team_most()) threads = sap_team_most();
+    if (threads > parts) threads = (int32_t)parts;
+    if (threads <= 1 || in_team) {
+        for (int64_t i = 0; i < parts; i++) part(context, i, 0);
         return;
     }
     const size_t pages = __builtin_wasm_memory_size(0);
-    team = (web_team){.size = size, .work = work, .arguments = arguments, .working = size - 1};
-    const uint32_t count = ((uint32_t)call >> SIZE_BITS) + 1;
-    __atomic_store_n(&call, (int32_t)(count << SIZE_BITS | (uint32_t)size), __ATOMIC_SEQ_CST);
-    web_futex_wake(&call);
-    take_part(0);
-    for (int32_t left; (left = __atomic_load_n(&team.working, __ATOMIC_SEQ_CST));) web_futex_wait(&team.working, left);
+    post(threads, parts, part, context);
+    work_on(0);
+    withdraw();
     // JavaScript hears of memory only where it grows in its own thread.
     if (__builtin_wasm_memory_size(0) != pages) emscripten_notify_memory_growth(0);
 }
 
-void web_barrier(void) {
-    web_team* of = web_frame()->team;
-    if (!of) return;
-    const int32_t passed = __atomic_load_n(&of->barriers, __ATOMIC_SEQ_CST);
-    if (__atomic_add_fetch(&of->arrived, 1, __ATOMIC_SEQ_CST) < of->size) {
-        web_futex_wait(&of->barriers, passed);
-        return;
+// The caller's number in the job, or 0 if it is not wanted.
+static int32_t join(void) {
+    int32_t worker = 0;
+    web_lock_take(&job.lock);
+    if (job.joined < job.threads) {
+        worker = job.joined++;
+        __atomic_add_fetch(&job.inside, 1, __ATOMIC_SEQ_CST);
     }
-    __atomic_store_n(&of->arrived, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&of->barriers, passed + 1, __ATOMIC_SEQ_CST);
-    web_futex_wake(&of->barriers);
+    web_lock_give(&job.lock);
+    return worker;
 }
 
 /** Says that `count` workers are there, or will be at once, and whether the calling thread may wait for them. */
@@ -87,17 +104,17 @@ SAP_EXPORT void* web_thread_room(void) {
     return memory ? memory + STACK_BYTES : NULL;
 }
 
-/** A worker's life, on the stack of web_thread_room: the number-th, from 1, of every team that is large enough. */
-SAP_EXPORT void web_thread(int32_t number, void* room) {
+/** A worker's life, on the stack of web_thread_room. */
+SAP_EXPORT void web_thread(void* room) {
     __wasm_init_tls(room);
     web_futex_may_wait(true);
     for (int32_t seen = 0;;) {
-        web_futex_wait(&call, seen);
-        seen = __atomic_load_n(&call, __ATOMIC_SEQ_CST);
-        // A team that this worker is not of may end, and another begin, at any time: the call alone says its size.
-        if (number >= (seen & ((1 << SIZE_BITS) - 1))) continue;
-        take_part(number);
-        __atomic_sub_fetch(&team.working, 1, __ATOMIC_SEQ_CST);
-        web_futex_wake(&team.working);
+        web_futex_wait(&calls, seen);
+        seen = __atomic_load_n(&calls, __ATOMIC_SEQ_CST);
+        const int32_t worker = join();
+        if (!worker) continue;
+        work_on(worker);
+        __atomic_sub_fetch(&job.inside, 1, __ATOMIC_SEQ_CST);
+        web_futex_wake(&job.inside);
     }
 }

@@ -34,6 +34,10 @@ typedef struct sap_mesh_draft {
     bool has_materials;
     sap_material_table table;
     sap_array polygon; // scratch of sap_draft_polygon
+    double origin[3];  // what the vertices are relative to
+    bool shifted;      // it is not 0
+    bool measures;     // the file is read only to see how far floats are from what it says, and nothing is kept:
+    double moved;      // the furthest of them
 } sap_mesh_draft;
 
 // Parses a source of any format into a new mesh.
@@ -43,6 +47,9 @@ sap_status sap_mesh_source_parse(const sap_source* source, const sap_mesh_job* j
 sap_status sap_read_ply_mesh(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft);
 sap_status sap_read_obj(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft);
 sap_status sap_read_stl(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft);
+sap_status sap_read_off(const sap_source* source, sap_mesh_draft* draft);
+// Whether the first word is an OFF's.
+bool sap_off_begins(const sap_source* source);
 // Whether the bytes are an STL's, however they begin.
 bool sap_stl_begins(const sap_source* source);
 
@@ -66,6 +73,24 @@ static inline int32_t* sap_draft_triangles(sap_mesh_draft* draft, int64_t count)
     draft->triangle_count += count;
     return sap_array_add(device, &draft->triangles, (size_t)count * 3 * sizeof(int32_t));
 }
+
+// ---- moved.c
+
+// Makes the coordinate that stands at `at`, and was read as the float `value`, relative to the origin, in double, and
+// measures it if the draft does. False if it is beyond the range of a float.
+bool sap_draft_place(sap_mesh_draft* draft, int axis, const char* at, const char* end, float* value);
+// The same of a number; false too if it is finite and what it becomes is not.
+bool sap_draft_place_number(sap_mesh_draft* draft, int axis, double number, float* value);
+// Takes the origin that the options ask for. Errors: SAP_ERROR_ARGUMENT.
+sap_status sap_draft_origin_take(const sap_mesh_read_options* options, sap_mesh_draft* draft);
+// Chooses an origin: a round number near the middle of the vertices.
+void sap_draft_origin_choose(const sap_mesh_draft* draft, double origin[3]);
+// Whether the vertices lie so far from 0, and so close together, that floats may not tell them apart well.
+bool sap_draft_may_be_moved(const sap_mesh_draft* draft);
+// Whether floats that moved vertices this far moved them too far for their bounds.
+bool sap_draft_is_moved(const sap_mesh_draft* draft, double moved);
+// Tells how far that is, and which origin keeps them.
+void sap_draft_tell_moved(const sap_mesh_draft* draft, double moved);
 
 // ---- materials.c
 

@@ -9,7 +9,7 @@
 
 enum {
     MOST_LIBRARIES = 64, // each may be a whole file to be read
-    MOST_NUMBERS = 7,    // of a vertex: its place, its colour, and one that is not looked at
+    MOST_NUMBERS = 7,    // of a vertex: its place, a weight that is not looked at, its colour
     PATH_BYTES = 4096
 };
 
@@ -101,19 +101,21 @@ static sap_status read_vertex(obj_file* obj) {
             return sap_bad_text(obj->source, SAP_ERROR_FORMAT, at, "a vertex has more than 7 numbers");
         const char* after = sap_float_scan(at, obj->end, &numbers[count]);
         if (!after || !ends_word(after, obj->end)) return bad_word(obj, at, "a number");
-        if (sap_float_beyond(at, obj->end, numbers[count]))
-            return sap_bad_text(obj->source, SAP_ERROR_RANGE, at, "a number is beyond the range of a float");
+        const bool held = count < 3 ? sap_draft_place(draft, count, at, obj->end, &numbers[count])
+                                    : !sap_float_beyond(at, obj->end, numbers[count]);
+        if (!held) return sap_bad_text(obj->source, SAP_ERROR_RANGE, at, "a number is beyond the range of a float");
         at = after;
     }
     obj->at = at;
     if (count < 3 || count == 5)
         return sap_bad_text(obj->source, SAP_ERROR_FORMAT, first,
                             "a vertex has %d numbers; give x, y, z, and red, green, blue if it has a colour", count);
+    if (draft->measures) return SAP_OK;
     float* vertex = sap_array_add(obj->source->device, &draft->vertices, 3 * sizeof *vertex);
     if (!vertex) return sap_draft_no_memory(draft);
     memcpy(vertex, numbers, 3 * sizeof *vertex);
     draft->vertex_count++;
-    return count >= 6 || draft->colors.used ? add_color(draft, count >= 6 ? numbers + 3 : NULL) : SAP_OK;
+    return count >= 6 || draft->colors.used ? add_color(draft, count >= 6 ? numbers + count - 3 : NULL) : SAP_OK;
 }
 
 // ---- Faces.
@@ -130,16 +132,15 @@ static inline const char* take_index(const char* at, const char* end, int64_t* i
     return digit > at ? digit : NULL;
 }
 
-// Steps over what may follow the vertex of a corner: /texture, //normal or /texture/normal. NULL if it is broken.
+// Steps over what may follow the vertex of a corner: /texture, //normal or /texture/normal, where some programs leave
+// the numbers out.
 static const char* skip_references(const char* at, const char* end) {
     int64_t unused;
-    bool any = false;
     for (int i = 0; i < 2 && at < end && *at == '/'; i++) {
         const char* after = take_index(at + 1, end, &unused);
-        any = after != NULL;
         at = after ? after : at + 1;
     }
-    return any ? at : NULL;
+    return at;
 }
 
 static sap_status no_such_vertex(const obj_file* obj, const char* at, int64_t index) {
@@ -221,7 +222,8 @@ static bool library_path(const obj_file* obj, sap_span name, char path[PATH_BYTE
 }
 
 static sap_status read_library_bytes(obj_file* obj, const char* name, const void* bytes, size_t size) {
-    sap_source source = {obj->source->device, name, bytes, size, 32};
+    sap_source source = {.device = obj->source->device, .name = name, .bytes = bytes, .size = size, .real_bits = 32};
+    source.again = obj->source->again;
     return sap_read_mtl(&source, &obj->draft->table);
 }
 
@@ -248,6 +250,7 @@ static bool is_known(const obj_file* obj, sap_span name) {
 
 static void miss(const obj_file* obj, sap_span name, const char* reason) {
     char shown[SAP_SHOWN_BYTES];
+    if (obj->source->again) return;
     (void)sap_fail(obj->source->device, SAP_OK, "%s%sthe material library '%s' is left out: %s",
                    obj->source->name ? obj->source->name : "", obj->source->name ? ": " : "",
                    sap_span_show(name, shown), reason);
@@ -292,6 +295,7 @@ static sap_status read_statement(obj_file* obj) {
     const char* first = obj->at;
     obj->at = word.last;
     if (length == 1 && *first == 'v') return read_vertex(obj);
+    if (obj->draft->measures) return SAP_OK;
     if (length == 1 && *first == 'f') return read_face(obj);
     if (sap_span_equal(word, "usemtl")) return read_usemtl(obj);
     if (sap_span_equal(word, "mtllib")) return read_mtllib(obj);
@@ -323,10 +327,10 @@ sap_status sap_read_obj(const sap_source* source, const sap_mesh_job* job, sap_m
                     .job = job,
                     .draft = draft,
                     .at = bytes + sap_text_begin(source).offset,
-                    .end = bytes + source->size};
+                    .end = bytes + sap_text_size(source)};
     const sap_mesh_read_options* options = job->options;
     sap_status status = SAP_OK;
-    if (options && options->materials)
+    if (options && options->materials && !draft->measures)
         status = read_library_bytes(&obj, "options.materials", options->materials, options->materials_size);
     if (status == SAP_OK) status = read_lines(&obj);
     sap_array_release(source->device, &obj.corners);

@@ -17,6 +17,7 @@ typedef struct ply_mesh {
     sap_mesh_draft* draft;
     const sap_ply_property* indices; // the list of a face's vertices
     sap_array corners;               // int32_t, of the face at hand
+    int64_t skipped;                 // faces of fewer than 3 corners
 } ply_mesh;
 
 // ---- Vertices.
@@ -25,6 +26,23 @@ typedef struct ply_mesh {
 static float full_color(sap_cell cell) {
     if (cell.kind != 'u' || cell.bytes > 2) return 1;
     return cell.bytes == 1 ? 255 : 65535;
+}
+
+// Vertices that were read as doubles, relative to the origin; NULL: they are only measured.
+static sap_status place_vertices(const ply_mesh* mesh, const sap_point_set* set, float* vertices) {
+    for (int64_t i = 0; i < set->count; i++)
+        for (int a = 0; a < 3; a++) {
+            float value;
+            if (!sap_draft_place_number(mesh->draft, a, set->coords_f64[i * set->dims + a], &value))
+                return sap_bad_byte(mesh->ply.source, SAP_ERROR_RANGE, -1,
+                                    "vertex %lld less the origin is beyond the range of a float", (long long)i);
+            if (vertices) vertices[3 * i + a] = value;
+        }
+    return SAP_OK;
+}
+
+static float coordinate_of(const sap_point_set* set, int64_t i) {
+    return set->coords_f64 ? (float)set->coords_f64[i] : set->coords[i];
 }
 
 // Moves points of x, y, z and perhaps red, green, blue to the draft.
@@ -37,8 +55,12 @@ static sap_status take_vertices(const ply_mesh* mesh, const sap_point_set* set) 
     float* colors = vertices && colored ? sap_array_add(device, &draft->colors, bytes) : NULL;
     if (!vertices || (colored && !colors)) return sap_draft_no_memory(draft);
     draft->vertex_count = set->count;
+    if (draft->shifted) {
+        const sap_status status = place_vertices(mesh, set, vertices);
+        if (status != SAP_OK) return status;
+    }
     if (!colored) {
-        memcpy(vertices, set->coords, bytes);
+        if (!draft->shifted) memcpy(vertices, set->coords, bytes);
         return SAP_OK;
     }
     float full[3] = {1, 1, 1};
@@ -47,28 +69,20 @@ static sap_status take_vertices(const ply_mesh* mesh, const sap_point_set* set) 
         if (property->axis >= 3) full[property->axis - 3] = full_color(property->cell);
     }
     for (int64_t i = 0; i < set->count; i++) {
-        memcpy(vertices + 3 * i, set->coords + 6 * i, 3 * sizeof *vertices);
-        for (int a = 0; a < 3; a++) colors[3 * i + a] = set->coords[6 * i + 3 + a] / full[a];
+        if (!draft->shifted) memcpy(vertices + 3 * i, set->coords + 6 * i, 3 * sizeof *vertices);
+        for (int a = 0; a < 3; a++) colors[3 * i + a] = coordinate_of(set, 6 * i + 3 + a) / full[a];
     }
     return SAP_OK;
 }
 
 // ---- Faces.
 
-// Room for the corners of a face, or NULL after complaining (byte or line: the other is negative).
-static int32_t* make_corners(ply_mesh* mesh, int64_t count, int64_t byte, int64_t line, sap_status* status) {
-    const sap_source* source = mesh->ply.source;
-    SAP_ASSERT(count >= 0 && (byte < 0) != (line < 0));
-    static const char few[] = "a face has %lld corners; it needs 3 or more";
+// Room for the corners of a face, or NULL after complaining.
+static int32_t* make_corners(ply_mesh* mesh, int64_t count, sap_status* status) {
+    SAP_ASSERT(count >= 0);
     mesh->corners.used = 0;
-    int32_t* corners = NULL;
-    if (count < 3 && !mesh->ply.strips) {
-        *status = line < 0 ? sap_bad_byte(source, SAP_ERROR_FORMAT, byte, few, (long long)count)
-                           : sap_bad_line(source, SAP_ERROR_FORMAT, line, few, (long long)count);
-    } else {
-        corners = sap_array_add(source->device, &mesh->corners, (size_t)count * sizeof *corners);
-        if (!corners) *status = sap_draft_no_memory(mesh->draft);
-    }
+    int32_t* corners = sap_array_add(mesh->ply.source->device, &mesh->corners, (size_t)count * sizeof *corners);
+    if (!corners) *status = sap_draft_no_memory(mesh->draft);
     return corners;
 }
 
@@ -91,7 +105,10 @@ static sap_status add_strip(ply_mesh* mesh, const int32_t* corners, int64_t coun
 }
 
 static sap_status add_faces(ply_mesh* mesh, const int32_t* corners, int64_t count) {
-    return mesh->ply.strips ? add_strip(mesh, corners, count) : sap_draft_polygon(mesh->draft, corners, count);
+    if (mesh->ply.strips) return add_strip(mesh, corners, count);
+    if (count >= 3) return sap_draft_polygon(mesh->draft, corners, count);
+    mesh->skipped++; // some programs write points and lines as faces
+    return SAP_OK;
 }
 
 static sap_status read_binary_list(ply_mesh* mesh, const unsigned char* at, int64_t count) {
@@ -100,7 +117,7 @@ static sap_status read_binary_list(ply_mesh* mesh, const unsigned char* at, int6
     bool plain = cell.bytes == 4 && cell.kind != 'f' && cell.big_endian == host_big_endian;
     int64_t vertex_count = mesh->draft->vertex_count;
     sap_status status = SAP_OK;
-    int32_t* corners = make_corners(mesh, count, at - source->bytes, -1, &status);
+    int32_t* corners = make_corners(mesh, count, &status);
     if (!corners) return status;
     for (int64_t i = 0; i < count; i++, at += cell.bytes) {
         double index;
@@ -156,7 +173,7 @@ static sap_status read_text_list(ply_mesh* mesh, const sap_lines* lines, sap_spa
     sap_status status = SAP_OK;
     if (count > line->last - line->first) // each takes a character, at least
         return sap_bad_line(source, SAP_ERROR_FORMAT, lines->number, "the line has too few numbers");
-    int32_t* corners = make_corners(mesh, count, -1, lines->number, &status);
+    int32_t* corners = make_corners(mesh, count, &status);
     for (int64_t i = 0; corners && i < count; i++) {
         sap_span word;
         int64_t index;
@@ -216,33 +233,70 @@ static sap_status read_text_faces(ply_mesh* mesh) {
     return SAP_OK;
 }
 
+// The list of vertices that each row of an element has; NULL: none.
+static const sap_ply_property* indices_of(const sap_ply_file* ply, const sap_ply_element* element) {
+    for (size_t i = 0; i < element->properties; i++) {
+        const sap_ply_property* property = &ply->all_properties[element->first + i];
+        bool named = sap_span_equal(property->name, "vertex_indices") || sap_span_equal(property->name, "vertex_index");
+        if (property->count_cell.kind && named) return property;
+    }
+    return NULL;
+}
+
+// Faces in elements that are not read: refused if there are no others, else told.
+static sap_status look_for_others(const ply_mesh* mesh) {
+    const sap_ply_file* ply = &mesh->ply;
+    char shown[SAP_SHOWN_BYTES];
+    bool faces = ply->face && ply->face->count;
+    for (size_t i = 0; i < ply->element_count; i++) {
+        const sap_ply_element* element = &ply->elements[i];
+        if (element == ply->face || element == ply->vertex || !element->count || !indices_of(ply, element)) continue;
+        sap_span_show(element->name, shown);
+        if (!faces)
+            return sap_bad_line(ply->source, SAP_ERROR_UNSUPPORTED, element->line,
+                                "element '%s' names vertices, but faces are read only from the elements 'face' and "
+                                "'tristrips'; save the mesh as polygons or triangles",
+                                shown);
+        (void)sap_bad_line(ply->source, SAP_OK, element->line,
+                           "the %lld rows of element '%s' are left out: faces are read from one element alone",
+                           (long long)element->count, shown);
+    }
+    return SAP_OK;
+}
+
 static sap_status read_faces(ply_mesh* mesh) {
     const sap_ply_file* ply = &mesh->ply;
-    if (!ply->face || ply->face->count == 0) return SAP_OK;
-    for (size_t i = 0; i < ply->face->properties && !mesh->indices; i++) {
-        const sap_ply_property* property = &ply->all_properties[ply->face->first + i];
-        bool named = sap_span_equal(property->name, "vertex_indices") || sap_span_equal(property->name, "vertex_index");
-        if (property->count_cell.kind && named) mesh->indices = property;
-    }
+    sap_status status = look_for_others(mesh);
+    if (status != SAP_OK || !ply->face || ply->face->count == 0) return status;
+    mesh->indices = indices_of(ply, ply->face);
     if (!mesh->indices)
         return sap_bad_line(ply->source, SAP_ERROR_FORMAT, ply->face->line,
                             "element %s needs a list property 'vertex_indices'", ply->strips ? "tristrips" : "face");
     // A row holds a byte at least, so that there are no more faces than bytes.
     if (!sap_array_grow(ply->source->device, &mesh->draft->triangles, (size_t)ply->face->count * 3 * sizeof(int32_t)))
         return sap_draft_no_memory(mesh->draft);
-    return ply->ascii ? read_text_faces(mesh) : read_binary_faces(mesh);
+    status = ply->ascii ? read_text_faces(mesh) : read_binary_faces(mesh);
+    if (status == SAP_OK && mesh->skipped)
+        (void)sap_bad_byte(ply->source, SAP_OK, -1, "faces of fewer than 3 corners are left out: %lld",
+                           (long long)mesh->skipped);
+    return status;
 }
 
 sap_status sap_read_ply_mesh(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft) {
     (void)job;
     ply_mesh mesh = {.draft = draft};
     sap_point_set* set = NULL;
-    sap_status status = sap_ply_open(&mesh.ply, source);
+    sap_source exact = *source;
+    if (draft->measures || draft->shifted) exact.real_bits = 64;
+    sap_status status = sap_ply_open(&mesh.ply, &exact);
     mesh.ply.mesh = true;
     if (status == SAP_OK) status = sap_ply_points(&mesh.ply, &set);
-    if (status == SAP_OK) status = take_vertices(&mesh, set);
+    if (status == SAP_OK && draft->measures)
+        status = place_vertices(&mesh, set, NULL);
+    else if (status == SAP_OK)
+        status = take_vertices(&mesh, set);
     sap_point_set_free(set);
-    if (status == SAP_OK) status = read_faces(&mesh);
+    if (status == SAP_OK && !draft->measures) status = read_faces(&mesh);
     sap_array_release(source->device, &mesh.corners);
     sap_ply_close(&mesh.ply);
     return status;

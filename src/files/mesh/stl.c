@@ -89,6 +89,7 @@ static sap_status vertex_at(stl_file* stl, const float* corner, int32_t* vertex)
 
 static sap_status add_triangle(stl_file* stl, const float corners[9]) {
     int32_t vertices[3];
+    if (stl->draft->measures) return SAP_OK;
     for (int i = 0; i < 3; i++) {
         sap_status status = vertex_at(stl, corners + 3 * (size_t)i, &vertices[i]);
         if (status != SAP_OK) return status;
@@ -110,6 +111,7 @@ static sap_status read_binary(stl_file* stl) {
     if (source->size < START_BYTES)
         return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
                             "the file ends within its first 84 bytes; it is truncated, or not an STL file");
+    if (stl->draft->measures) return SAP_OK; // floats, as they are
     int64_t count = load_32(source->bytes + HEADER_BYTES);
     int64_t present = (int64_t)((source->size - START_BYTES) / TRIANGLE_BYTES);
     if (count > present)
@@ -122,6 +124,9 @@ static sap_status read_binary(stl_file* stl) {
         for (int j = 0; j < 9; j++) {
             uint32_t bits = load_32(at + sizeof bits * (size_t)j);
             memcpy(&corners[j], &bits, sizeof bits);
+            if (stl->draft->shifted && !sap_draft_place_number(stl->draft, j % 3, (double)corners[j], &corners[j]))
+                return sap_bad_byte(source, SAP_ERROR_RANGE, at - source->bytes,
+                                    "a coordinate less the origin is beyond the range of a float");
         }
         sap_status status = add_triangle(stl, corners);
         if (status != SAP_OK) return status;
@@ -143,7 +148,8 @@ static sap_status expect(const stl_file* stl, sap_span* text, const char* wanted
                         sap_span_show(word, shown), wanted);
 }
 
-static sap_status take_numbers(const stl_file* stl, sap_span* text, float* numbers) {
+// Corners are made relative to the origin.
+static sap_status take_numbers(const stl_file* stl, sap_span* text, bool corner, float* numbers) {
     sap_span word;
     char shown[SAP_SHOWN_BYTES];
     for (int i = 0; i < 3; i++) {
@@ -153,7 +159,9 @@ static sap_status take_numbers(const stl_file* stl, sap_span* text, float* numbe
         if (sap_float_scan(word.first, word.last, &numbers[i]) != word.last)
             return sap_bad_text(stl->source, SAP_ERROR_FORMAT, word.first, "'%s' is not a number%s",
                                 sap_span_show(word, shown), sap_number_remedy(stl->source, word));
-        if (sap_float_beyond(word.first, word.last, numbers[i]))
+        const bool held = corner ? sap_draft_place(stl->draft, i, word.first, word.last, &numbers[i])
+                                 : !sap_float_beyond(word.first, word.last, numbers[i]);
+        if (!held)
             return sap_bad_text(stl->source, SAP_ERROR_RANGE, word.first, "'%s' is beyond the range of a float",
                                 sap_span_show(word, shown));
     }
@@ -164,12 +172,12 @@ static sap_status take_numbers(const stl_file* stl, sap_span* text, float* numbe
 static sap_status read_facet(stl_file* stl, sap_span* text) {
     float corners[9], normal[3];
     sap_status status = expect(stl, text, "normal");
-    if (status == SAP_OK) status = take_numbers(stl, text, normal);
+    if (status == SAP_OK) status = take_numbers(stl, text, false, normal);
     if (status == SAP_OK) status = expect(stl, text, "outer");
     if (status == SAP_OK) status = expect(stl, text, "loop");
     for (size_t i = 0; i < 3 && status == SAP_OK; i++) {
         status = expect(stl, text, "vertex");
-        if (status == SAP_OK) status = take_numbers(stl, text, corners + 3 * i);
+        if (status == SAP_OK) status = take_numbers(stl, text, true, corners + 3 * i);
     }
     if (status == SAP_OK) status = expect(stl, text, "endloop");
     if (status == SAP_OK) status = expect(stl, text, "endfacet");
@@ -180,7 +188,7 @@ static sap_status read_facet(stl_file* stl, sap_span* text) {
 static sap_status read_text(stl_file* stl) {
     sap_lines lines = sap_text_begin(stl->source);
     const char* bytes = (const char*)stl->source->bytes;
-    sap_span text = {bytes + lines.offset, bytes + stl->source->size}, word, line;
+    sap_span text = {bytes + lines.offset, bytes + sap_text_size(stl->source)}, word, line;
     bool inside = false;
     char shown[SAP_SHOWN_BYTES];
     while (sap_word_next(&text, &word)) {

@@ -42,7 +42,7 @@ static void put_mesh(sap_output* output, const sap_mesh_file* file, const char* 
     }
     for (int64_t i = 0; i < file->mesh.vertex_count && !output->error; i++) {
         sap_output_text(output, "v");
-        sap_put_floats(output, file->mesh.vertices + 3 * i, 3);
+        sap_put_place(output, file, i, " ");
         if (file->colors) sap_put_floats(output, file->colors + 3 * i, 3);
         sap_output_text(output, "\n");
     }

@@ -7,6 +7,8 @@
 #include <string.h>
 #if defined(__SSE__)
 #include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 typedef double vdouble4 __attribute__((vector_size(32)));
@@ -24,6 +26,9 @@ static const vlong4 axis_masks[3] = {{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, -1, 0}
 #if defined(__AVX__)
 #define VDOUBLE4_MIN(a, b) ((vdouble4)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #define VDOUBLE4_MAX(a, b) ((vdouble4)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
+#elif defined(__wasm_simd128__)
+#define VDOUBLE4_MIN(a, b) vdouble4_min(&(a), &(b))
+#define VDOUBLE4_MAX(a, b) vdouble4_max(&(a), &(b))
 #else
 #define VDOUBLE4_MIN(a, b) ((vdouble4)SELECT((a) < (b), (vlong4)(a), (vlong4)(b)))
 #define VDOUBLE4_MAX(a, b) ((vdouble4)SELECT((a) > (b), (vlong4)(a), (vlong4)(b)))
@@ -31,6 +36,9 @@ static const vlong4 axis_masks[3] = {{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, -1, 0}
 #if defined(__SSE__)
 #define VFLOAT4_MIN(a, b) ((vfloat4)_mm_min_ps((__m128)(a), (__m128)(b)))
 #define VFLOAT4_MAX(a, b) ((vfloat4)_mm_max_ps((__m128)(a), (__m128)(b)))
+#elif defined(__wasm_simd128__)
+#define VFLOAT4_MIN(a, b) ((vfloat4)wasm_f32x4_pmin((v128_t)(b), (v128_t)(a)))
+#define VFLOAT4_MAX(a, b) ((vfloat4)wasm_f32x4_pmax((v128_t)(b), (v128_t)(a)))
 #else
 #define VFLOAT4_MIN(a, b) ((vfloat4)SELECT((a) < (b), (vint4)(a), (vint4)(b)))
 #define VFLOAT4_MAX(a, b) ((vfloat4)SELECT((a) > (b), (vint4)(a), (vint4)(b)))
@@ -39,8 +47,28 @@ static const vlong4 axis_masks[3] = {{-1, 0, 0, 0}, {0, -1, 0, 0}, {0, 0, -1, 0}
 // The sign bits of the lanes: bit i for lane i. At least the first three.
 #if defined(__SSE__)
 #define VFLOAT4_BITS(mask) _mm_movemask_ps((__m128)(mask))
+#elif defined(__wasm_simd128__)
+#define VFLOAT4_BITS(mask) wasm_i32x4_bitmask((v128_t)(mask))
 #else
 #define VFLOAT4_BITS(mask) (((mask)[0] & 1) | ((mask)[1] & 2) | ((mask)[2] & 4))
+#endif
+
+#if defined(__wasm_simd128__)
+typedef double vdouble2 __attribute__((vector_size(16)));
+
+INLINE vdouble4 vdouble4_of(v128_t low, v128_t high) {
+    return __builtin_shufflevector((vdouble2)low, (vdouble2)high, 0, 1, 2, 3);
+}
+#define VDOUBLE4_LOW(x)  ((v128_t)__builtin_shufflevector(x, x, 0, 1))
+#define VDOUBLE4_HIGH(x) ((v128_t)__builtin_shufflevector(x, x, 2, 3))
+INLINE vdouble4 vdouble4_min(const vdouble4* a, const vdouble4* b) {
+    return vdouble4_of(wasm_f64x2_pmin(VDOUBLE4_LOW(*b), VDOUBLE4_LOW(*a)),
+                       wasm_f64x2_pmin(VDOUBLE4_HIGH(*b), VDOUBLE4_HIGH(*a)));
+}
+INLINE vdouble4 vdouble4_max(const vdouble4* a, const vdouble4* b) {
+    return vdouble4_of(wasm_f64x2_pmax(VDOUBLE4_LOW(*b), VDOUBLE4_LOW(*a)),
+                       wasm_f64x2_pmax(VDOUBLE4_HIGH(*b), VDOUBLE4_HIGH(*a)));
+}
 #endif
 
 // A part's bounds are loaded and stored four floats at a time: the fourth is its triangle, or unused.

@@ -1,9 +1,10 @@
 // The end of a build: concatenates the pieces in preorder and orders triangles by their first reference in preorder, so
 // that a leaf's triangles lie close together.
+#include "base/team.h"
 #include "mesh/build.h"
 #include <string.h>
 
-enum { PREORDER_STACK = 2 * SAP_MESH_DEPTH_MAX, SORT_BY_INSERTION = 32, COPY_CHUNK = 4096 };
+enum { PREORDER_STACK = 2 * SAP_MESH_DEPTH_MAX, SORT_BY_INSERTION = 64, COPY_CHUNK = 4096 };
 
 static const int64_t most_nodes = (int64_t)1 << 30; // a link has 30 bits for an offset or a count
 
@@ -122,23 +123,32 @@ static void write_piece(const joint* j, const sap_mesh_record* r, int64_t listed
     SAP_ASSERT(listed <= s->listed && r->node_at + r->node_count <= s->nodes);
 }
 
-static void write_tree(const joint* j, const int32_t* ids) {
-    sap_mesh_tree* t = j->tree;
-    const int64_t triangles = t->shape.triangles;
+static void write_record(void* context, int64_t i, int32_t worker) {
+    const joint* j = context;
+    (void)worker;
+    if (j->records[i].axis < 0)
+        write_piece(j, &j->records[i], j->listed_before[i]);
+    else
+        write_inner(j, &j->records[i]);
+}
+
+static void copy_corners(void* context, int64_t from, int64_t to, int32_t worker) {
+    const joint* j = context;
+    const sap_mesh_tree* t = j->tree;
+    const int32_t* ids = (const int32_t*)(const void*)(t->arrays + t->shape.id_at);
     float* corners = (float*)(void*)(t->arrays + t->shape.corner_at);
-    memcpy(t->arrays + t->shape.id_at, ids, (size_t)triangles * sizeof *ids);
-#pragma omp parallel for num_threads(t->device->options.threads) schedule(dynamic) if (j->record_count > 1)
-    for (int64_t i = 0; i < j->record_count; i++) {
-        if (j->records[i].axis < 0)
-            write_piece(j, &j->records[i], j->listed_before[i]);
-        else
-            write_inner(j, &j->records[i]);
-    }
-#pragma omp parallel for num_threads(t->device->options.threads)                                                       \
-    schedule(static, COPY_CHUNK) if (triangles > COPY_CHUNK)
-    for (int64_t i = 0; i < triangles; i++)
+    (void)worker;
+    for (int64_t i = from; i < to; i++)
         memcpy(corners + SAP_TRIANGLE_FLOATS * i, j->corners + (int64_t)SAP_TRIANGLE_FLOATS * ids[i],
                SAP_TRIANGLE_FLOATS * sizeof *corners);
+}
+
+static void write_tree(joint* j, const int32_t* ids) {
+    sap_mesh_tree* t = j->tree;
+    const int64_t triangles = t->shape.triangles;
+    memcpy(t->arrays + t->shape.id_at, ids, (size_t)triangles * sizeof *ids);
+    sap_team_run(t->device->options.threads, j->record_count, write_record, j);
+    sap_team_loop(t->device->options.threads, triangles, COPY_CHUNK, copy_corners, j);
 }
 
 // Visits records in preorder, which orders triangles and listed references.

@@ -56,15 +56,27 @@ static void fill_bins(const sap_mesh_box* cell, const sap_measure* m, const sap_
     }
 }
 
-// The costs at the bins' inner edges.
+// The costs at the bins' inner edges. Counts first, then all costs, then the cheapest: compilers make vectors of that.
 static void try_bin_edges(const sap_mesh_box* cell, const axis_rule* r, const bins* b, int64_t count,
                           sap_mesh_split* best) {
-    int64_t left = 0, right = count;
-    for (int bin = 1; bin < BINS; bin++) {
-        left += b->starts[r->axis][bin - 1];
-        right -= b->ends[r->axis][bin - 1];
-        try_plane(r, sap_bin_edge(*cell, r->axis, bin), left, 0, right, best);
+    float left[BINS], right[BINS], plane[BINS], cost[BINS];
+    const float lower = r->lower, upper = r->upper;
+    int64_t before = 0, after = count;
+    for (int bin = 0; bin < BINS; bin++) {
+        left[bin] = (float)before;
+        right[bin] = (float)after;
+        before += b->starts[r->axis][bin];
+        after -= b->ends[r->axis][bin];
     }
+    for (int bin = 0; bin < BINS; bin++) {
+        plane[bin] = sap_bin_edge(*cell, r->axis, bin);
+        const float price = sap_split_cost(r->rules->traversal, r->rules->intersection, left_share(r, plane[bin]),
+                                           right_share(r, plane[bin]), left[bin], right[bin]);
+        cost[bin] = plane[bin] > lower && plane[bin] < upper ? price : INFINITY;
+    }
+    int cheapest = 0; // whose plane is no inner edge
+    for (int bin = 1; bin < BINS; bin++) cheapest = cost[bin] < cost[cheapest] ? bin : cheapest;
+    if (cheapest) keep_better(r, cost[cheapest], plane[cheapest], false, best);
 }
 
 // A bin that is searched.
@@ -223,6 +235,25 @@ INLINE void count_sides(const sap_mesh_part* parts, int64_t count, bool planar_l
     split->right = right;
 }
 
+// Whether any plane could be worth its cost, by the node's bounds alone: false saves the counting. A side that has no
+// parts ends where they begin; two sides that have some share them, and each is at least a face of the cell.
+static bool may_pay(const sap_mesh_rules* rules, const sap_mesh_job* job) {
+    const sap_measure m = measure_of(rules, &job->cell);
+    const float count = (float)job->count, least = count * 0.99999905F; // 1 - 2^-20: sums are rounded
+    float cost = INFINITY;
+    for (int a = 0; a < 3; a++) {
+        if (!m.split[a]) continue;
+        const axis_rule r = rule_of(rules, &job->cell, &m, a);
+        const float left = left_share(&r, job->tight.upper[a]), right = right_share(&r, job->tight.lower[a]);
+        const float whole = left < right ? left : right, both = r.base * least;
+        const float one_side = sap_split_cost(rules->traversal, rules->intersection, whole, 0, count, 0);
+        const float two_sides = sap_split_cost(rules->traversal, rules->intersection, both, 0, 1, 1);
+        cost = one_side < cost ? one_side : cost;
+        cost = two_sides < cost ? two_sides : cost;
+    }
+    return sap_is_worth(cost, rules->intersection, count);
+}
+
 // Counts the parts on the sides of a plane. Whether dividing the node is worth its cost.
 static bool pays(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                  sap_mesh_split* split) {
@@ -257,6 +288,7 @@ static sap_mesh_split find(const sap_mesh_rules* rules, const sap_mesh_part* par
     sap_mesh_split split = {.axis = -1};
     if (job->depth >= rules->depth) return split;
     if (!rules->fast || !cut_empty(rules, job, &split)) {
+        if (rules->fast && !may_pay(rules, job)) return split;
         if (rules->fast) split = middle_plane(rules, job);
         if (!pays(rules, parts, job, &split)) { // e.g. where most triangles are as large as the node
             split = cheapest_plane(rules, parts, job, rules->fast, events);

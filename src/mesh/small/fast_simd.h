@@ -23,9 +23,26 @@ typedef struct mask_node {
     int depth;
 } mask_node;
 
+// Bits of the values below a plane, and of those above it. Four registers of four lanes become bits at once.
+INLINE void compare_all(const vfloat* low, const vfloat* high, int vectors, const vfloat* plane, uint64_t* below,
+                        uint64_t* above) {
+    *below = *above = 0;
+#if LANES_16
+    for (int v = 0; v < vectors; v += 4) {
+        *below |= (uint64_t)less_16(low + v, plane) << (4 * v);
+        *above |= (uint64_t)more_16(high + v, plane) << (4 * v);
+    }
+#else
+    for (int v = 0; v < vectors; v++) {
+        *below |= (uint64_t)vfloat_less(&low[v], plane) << (LANES * v);
+        *above |= (uint64_t)vfloat_less(plane, &high[v]) << (LANES * v);
+    }
+#endif
+}
+
 // Fills the table for one axis.
 static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_MESH_SMALL], int count, int axis,
-                      candidate_table* table) {
+                      const sap_mesh_box* cell, candidate_table* table) {
     const int vectors = (count + LANES - 1) / LANES;
     const uint64_t all = count == SAP_MESH_SMALL ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
     const vfloat zero = {0};
@@ -34,23 +51,26 @@ static void fill_axis(const float lower[SAP_MESH_SMALL], const float upper[SAP_M
     memcpy(low, lower, sizeof low);
     memcpy(high, upper, sizeof high);
     for (int v = 0; v < vectors; v++) flat |= (uint64_t)(uint16_t)~vfloat_less(&low[v], &high[v]) << (LANES * v);
-    for (int end = 0; end < 2; end++)
+    for (int end = 0; end < 2; end++) {
+        uint64_t left = 0, right = 0;
+        float last = NAN;
         for (int i = 0; i < count; i++) {
             const float at = end ? upper[i] : lower[i];
             const vfloat plane = at - zero;
-            uint64_t left = 0, right = 0;
-            for (int v = 0; v < vectors; v++) {
-                left |= (uint64_t)vfloat_less(&low[v], &plane) << (LANES * v);
-                right |= (uint64_t)vfloat_less(&plane, &high[v]) << (LANES * v);
+            // Many triangles begin where the one before does. Where the cell ends, no plane is a candidate.
+            if (at != last && at > cell->lower[axis] && at < cell->upper[axis]) {
+                compare_all(low, high, vectors, &plane, &left, &right);
+                last = at;
             }
             const uint64_t in_plane = flat & ~(left | right); // right of a lower bound, left of an upper one
             table->left[i][3 * end + axis] = (end ? left | in_plane : left) & all;
             table->right[i][3 * end + axis] = (end ? right : right | in_plane) & all;
             table->plane[i][3 * end + axis] = at + 0.0F; // -0 becomes 0
         }
+    }
 }
 
-static void fill_table(const sap_mesh_part* parts, int count, candidate_table* table) {
+static void fill_table(const sap_mesh_part* parts, int count, const sap_mesh_box* cell, candidate_table* table) {
     SAP_ASSERT(count > 0 && count <= SAP_MESH_SMALL);
     float lower[3][SAP_MESH_SMALL] = {{0}}, upper[3][SAP_MESH_SMALL] = {{0}};
     for (int i = 0; i < count; i++) {
@@ -64,7 +84,7 @@ static void fill_table(const sap_mesh_part* parts, int count, candidate_table* t
         }
         table->triangle[i] = parts[i].triangle;
     }
-    for (int a = 0; a < 3; a++) fill_axis(lower[a], upper[a], count, a, table);
+    for (int a = 0; a < 3; a++) fill_axis(lower[a], upper[a], count, a, cell, table);
 }
 
 // The measures and bounds of a cell along the axis of each of a triangle's candidates.
@@ -202,7 +222,7 @@ static void masks_below(const sap_mesh_rules* rules, const candidate_table* tabl
 static void small_fast(const sap_mesh_rules* rules, const sap_mesh_part* parts, const sap_mesh_job* job,
                        sap_mesh_staging* staging) {
     candidate_table table;
-    fill_table(parts, (int)job->count, &table);
+    fill_table(parts, (int)job->count, &job->cell, &table);
     masks_below(rules, &table, job, staging);
 }
 

@@ -2,6 +2,7 @@
 #include "device/reserved.h"
 #include "nearest/ops.h"
 #include "tree/ops.h"
+#include "tree/periods.h"
 #include "tree/queries.h"
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,8 @@ sap_status sap_gl_tree_update(sap_tree* copy, const sap_tree* tree) {
     if (tree->shape.dims != copy->shape.dims || copy == tree)
         return sap_fail(copy->device, SAP_ERROR_ARGUMENT, "tree: must be another tree of %d dimensions",
                         (int)copy->shape.dims);
-    sap_status status = sap_device_wait(tree->device);
+    sap_status status = sap_periods_take(copy->device, &tree->options);
+    if (status == SAP_OK) status = sap_device_wait(tree->device);
     return status == SAP_OK ? copy->device->rooms.tree->update_textures(copy, tree) : status;
 }
 
@@ -45,6 +47,7 @@ sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t heig
         return sap_fail(device, SAP_ERROR_ARGUMENT, "search: k is %d and radius %g; neither may be negative",
                         (int)search->k, search->radius);
     sap_status status = sap_reserved_check(device, search->reserved, "search");
+    if (status == SAP_OK) status = sap_told_refuse(tree, search, "frames");
     if (status != SAP_OK) return status;
     double radius = search->radius > 0 || !search->k ? search->radius : (double)INFINITY;
     return device->rooms.frame->create(tree, (int32_t[2]){width, height}, search->k, (float)sap_limit2(tree, radius),

@@ -1,12 +1,16 @@
 // Searches from the places of a grid: a device's own, or its search for rows of queries, some rows of the grid at a
 // time.
 #include "nearest/grid/grid.h"
+#include "base/team.h"
 #include "nearest/ops.h"
 #include "radius/ops.h"
 #include "tree/queries.h"
 #include <math.h>
 
-enum { PLACES = 1 << 18 }; // asked at a time
+enum {
+    PLACES = 1 << 18, // asked at a time
+    GRAIN = 4096      // of them, what is worth a thread
+};
 
 static sap_status check(const sap_tree* tree, const sap_grid* grid) {
     const sap_device* device = tree->device;
@@ -19,17 +23,28 @@ static sap_status check(const sap_tree* tree, const sap_grid* grid) {
     return SAP_OK;
 }
 
+typedef struct placing {
+    const sap_grid* grid;
+    int32_t dims, first; // the first row
+    float* queries;
+} placing;
+
+static void place_rows(void* context, int64_t from, int64_t to, int32_t worker) {
+    const placing* p = context;
+    (void)worker;
+    for (int64_t y = from; y < to; y++) {
+        float* at = p->queries + y * p->grid->width * p->dims;
+        float down[SAP_MAX_DIMS];
+        for (int32_t a = 0; a < p->dims; a++) down[a] = sap_grid_row(p->grid, p->first + (int32_t)y, a);
+        for (int32_t x = 0; x < p->grid->width; x++)
+            for (int32_t a = 0; a < p->dims; a++) *at++ = sap_grid_column(p->grid, x, a) + down[a];
+    }
+}
+
 // The places of rows [first, first + count) as queries.
 static void place(const sap_tree* tree, const sap_grid* grid, int32_t first, int32_t count, float* queries) {
-    const int32_t dims = tree->shape.dims;
-#pragma omp parallel for num_threads(tree->device->options.threads) schedule(static) if (count > 1)
-    for (int32_t y = 0; y < count; y++) {
-        float* at = queries + (int64_t)y * grid->width * dims;
-        float down[SAP_MAX_DIMS];
-        for (int32_t a = 0; a < dims; a++) down[a] = sap_grid_row(grid, first + y, a);
-        for (int32_t x = 0; x < grid->width; x++)
-            for (int32_t a = 0; a < dims; a++) *at++ = sap_grid_column(grid, x, a) + down[a];
-    }
+    placing p = {grid, tree->shape.dims, first, queries};
+    sap_team_loop(tree->device->options.threads, count, GRAIN / grid->width + 1, place_rows, &p);
 }
 
 // Asks for rows [first, first + count) of the grid, whose queries are in place.
@@ -80,6 +95,7 @@ sap_status sap_nearest_grid(const sap_tree* tree, sap_grid grid, const sap_searc
     // One place asks for all that is wrong with the search.
     int32_t none = 0;
     status = sap_nearest(tree, (sap_points){NULL, 0, tree->shape.dims, 0}, search, &none, NULL);
+    if (status == SAP_OK) status = sap_told_refuse(tree, search, "grids");
     if (status != SAP_OK) return status;
     int64_t answers;
     if (__builtin_mul_overflow((int64_t)grid.width * grid.height, (int64_t)search->k, &answers) ||

@@ -1,13 +1,21 @@
 // The balanced builder on the CPU: all threads split the top nodes one at a time, then each thread splits nodes of its
 // own, then each thread builds whole subtrees. Medians are exact and partitions stable, so the bytes do not depend on
 // which thread does what.
+#include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "tree/balanced/build.h"
+#include "tree/balanced/filled.h"
 #include <math.h>
 #include <string.h>
 
-enum { MOST_CHUNKS = 256, SERIAL_BELOW = 65536, SUBTREES_PER_THREAD_BITS = 3, FEWEST_SUBTREES_BITS = 6 };
+enum {
+    MOST_CHUNKS = 256,
+    CHUNKS_PER_THREAD = 4,
+    SERIAL_BELOW = 65536,
+    SUBTREES_PER_THREAD_BITS = 3,
+    FEWEST_SUBTREES_BITS = 6
+};
 
 // What the parts of one build share.
 typedef struct builder {
@@ -38,37 +46,58 @@ static void widen(const sap_build* b, box_values* lower, box_values* upper, cons
     }
 }
 
-// Splits one large node with all threads.
+// A large node that all threads split, a chunk of its points at a time.
+typedef struct split {
+    const builder* builder;
+    sap_build_node* node;
+    sap_pivot pivot;
+    int chunks, buffer; // where the node's points lie at first
+    box_values low[MOST_CHUNKS], high[MOST_CHUNKS];
+    int64_t less[MOST_CHUNKS + 1]; // than the pivot: in chunk i - 1, then in all before chunk i
+} split;
+
+static int64_t split_start(const split* s, int64_t chunk) {
+    return chunk_start(s->node->low, s->node->high, (int)chunk, s->chunks);
+}
+
+static void extent_chunk(void* context, int64_t i, int32_t worker) {
+    split* s = context;
+    (void)worker;
+    s->builder->kernels->extent(s->builder->build, s->buffer, split_start(s, i), split_start(s, i + 1), &s->low[i],
+                                &s->high[i]);
+}
+
+static void count_chunk(void* context, int64_t i, int32_t worker) {
+    split* s = context;
+    (void)worker;
+    s->less[i + 1] = s->builder->kernels->count_smaller(s->builder->build, s->node, &s->pivot, split_start(s, i),
+                                                        split_start(s, i + 1));
+}
+
+static void partition_chunk(void* context, int64_t i, int32_t worker) {
+    const split* s = context;
+    const sap_build_node* node = s->node;
+    const int64_t from = split_start(s, i), to = split_start(s, i + 1), *less = s->less;
+    const int64_t greater = node->middle + from - node->low - less[i], more = to - from - (less[i + 1] - less[i]);
+    (void)worker;
+    s->builder->kernels->partition(s->builder->build, node, &s->pivot, from, to, node->low + less[i],
+                                   node->low + less[i + 1], greater, greater + more);
+}
+
 static void split_together(const builder* c, sap_build_node* node) {
     const sap_build* b = c->build;
     const sap_build_kernels* k = c->kernels;
-    int buffer = node->buffer, chunks = c->threads;
-    SAP_ASSERT(chunks <= MOST_CHUNKS);
-    box_values low[MOST_CHUNKS], high[MOST_CHUNKS];
-    int64_t less[MOST_CHUNKS + 1] = {0};
-    memset(&low[0], 0, sizeof low[0]);
-    memset(&high[0], 0, sizeof high[0]);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < chunks; i++)
-        k->extent(b, buffer, chunk_start(node->low, node->high, i, chunks),
-                  chunk_start(node->low, node->high, i + 1, chunks), &low[i], &high[i]);
-    for (int i = 1; i < chunks; i++) widen(b, &low[0], &high[0], &low[i], &high[i]);
-    k->begin_node(b, node, &low[0], &high[0]);
-    sap_pivot pivot = k->find_pivot(b, node);
-    k->write_split(b, node, &pivot);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < chunks; i++)
-        less[i + 1] = k->count_smaller(b, node, &pivot, chunk_start(node->low, node->high, i, chunks),
-                                       chunk_start(node->low, node->high, i + 1, chunks));
-    for (int i = 0; i < chunks; i++) less[i + 1] += less[i];
-    SAP_ASSERT(pivot.components == 0 || less[chunks] == node->middle - node->low);
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < chunks; i++) {
-        int64_t from = chunk_start(node->low, node->high, i, chunks),
-                to = chunk_start(node->low, node->high, i + 1, chunks);
-        int64_t greater = node->middle + from - node->low - less[i], more = to - from - (less[i + 1] - less[i]);
-        k->partition(b, node, &pivot, from, to, node->low + less[i], node->low + less[i + 1], greater, greater + more);
-    }
+    const int chunks = c->threads < MOST_CHUNKS / CHUNKS_PER_THREAD ? c->threads * CHUNKS_PER_THREAD : MOST_CHUNKS;
+    split s = {.builder = c, .node = node, .chunks = chunks, .buffer = node->buffer};
+    sap_team_run(c->threads, chunks, extent_chunk, &s);
+    for (int i = 1; i < chunks; i++) widen(b, &s.low[0], &s.high[0], &s.low[i], &s.high[i]);
+    k->begin_node(b, node, &s.low[0], &s.high[0]);
+    s.pivot = k->find_pivot(b, node);
+    k->write_split(b, node, &s.pivot);
+    sap_team_run(c->threads, chunks, count_chunk, &s);
+    for (int i = 0; i < chunks; i++) s.less[i + 1] += s.less[i];
+    SAP_ASSERT(s.pivot.components == 0 || s.less[chunks] == node->middle - node->low);
+    sap_team_run(c->threads, chunks, partition_chunk, &s);
 }
 
 static void split_alone(const builder* c, sap_build_node* node) {
@@ -88,6 +117,27 @@ static int32_t depth_with(int count) {
     return depth;
 }
 
+typedef struct level {
+    const builder* builder;
+    int32_t depth;
+    sap_progress_state* progress;
+} level;
+
+static void split_node(void* context, int64_t i, int32_t worker) {
+    const level* l = context;
+    sap_build_node node = sap_build_node_at(&l->builder->build->tree->shape, l->depth, i);
+    (void)worker;
+    split_alone(l->builder, &node);
+}
+
+static void build_subtree(void* context, int64_t i, int32_t worker) {
+    const level* l = context;
+    (void)worker;
+    if (!sap_progress_add(l->progress, 0)) return;
+    l->builder->kernels->subtree(l->builder->build, l->depth, i);
+    sap_progress_add(l->progress, l->builder->build->tree->shape.depth + 1 - l->depth);
+}
+
 // Builds all nodes and leaves. False if the progress callback asked to stop.
 static bool build_nodes(const builder* c) {
     const sap_tree_shape* s = &c->build->tree->shape;
@@ -105,19 +155,12 @@ static bool build_nodes(const builder* c) {
         if (!sap_progress_add(&progress, subtrees)) return false;
     }
     for (int32_t depth = together; depth < alone; depth++) {
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-        for (int64_t i = 0; i < (int64_t)1 << depth; i++) {
-            sap_build_node node = sap_build_node_at(s, depth, i);
-            split_alone(c, &node);
-        }
+        level nodes = {c, depth, &progress};
+        sap_team_run(c->threads, (int64_t)1 << depth, split_node, &nodes);
         if (!sap_progress_add(&progress, subtrees)) return false;
     }
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic) if (subtrees > 1)
-    for (int64_t i = 0; i < subtrees; i++) {
-        if (!sap_progress_add(&progress, 0)) continue;
-        c->kernels->subtree(c->build, alone, i);
-        sap_progress_add(&progress, s->depth + 1 - alone);
-    }
+    level last = {c, alone, &progress};
+    sap_team_run(c->threads, subtrees, build_subtree, &last);
     return sap_progress_finish(&progress);
 }
 
@@ -136,17 +179,23 @@ static void clear_first_boxes(const sap_tree* t) {
     for (int i = 0; i < SAP_GROUP; i++) ((int32_t*)(void*)(t->arrays + s->min_id_at[0]))[i] = INT32_MAX;
 }
 
+typedef struct loading {
+    const builder* builder;
+    int64_t bad; // the first bad row
+} loading;
+
+static void load_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    loading* l = context;
+    (void)worker;
+    const int64_t found = l->builder->kernels->load(l->builder->build, from, to);
+    if (found >= 0) sap_team_lower(&l->bad, found);
+}
+
 // Loads all rows into buffer 0; the number of the first bad row, or -1.
 static int64_t load_all(const builder* c, int64_t count) {
-    int chunks = count < SERIAL_BELOW ? 1 : c->threads;
-    int64_t bad = INT64_MAX;
-#pragma omp parallel for num_threads(chunks) schedule(static) reduction(min : bad)
-    for (int i = 0; i < chunks; i++) {
-        int64_t found =
-            c->kernels->load(c->build, chunk_start(0, count, i, chunks), chunk_start(0, count, i + 1, chunks));
-        if (found >= 0 && found < bad) bad = found;
-    }
-    return bad == INT64_MAX ? -1 : bad;
+    loading l = {c, INT64_MAX};
+    sap_team_loop(c->threads, count, SERIAL_BELOW, load_range, &l);
+    return l.bad == INT64_MAX ? -1 : l.bad;
 }
 
 sap_status sap_build_refuse(const sap_build* b, int64_t row) {
@@ -158,14 +207,34 @@ sap_status sap_build_refuse(const sap_build* b, int64_t row) {
 
 static void make_empty(sap_tree* tree) {
     sap_tree_shape shape = tree->shape;
-    shape.count = shape.source_count = 0;
+    shape.count = shape.source_count = shape.not_finite = 0;
     sap_shape_balanced(&shape, tree->options.leaf_size);
     tree->shape = shape;
     memset(tree->arrays, 0, shape.bytes);
     clear_first_boxes(tree);
 }
 
-static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t count) {
+// Room for a tree that may grow by an eighth; memory of which it needs less than a quarter is given back. What lay there
+// is lost, unless this fails.
+static sap_status make_room(sap_tree* tree, const sap_tree_shape* shape) {
+    enum { WORTH_GIVING_BACK = 1 << 20 };
+    const size_t most = shape->bytes + shape->bytes / 8;
+    sap_tree_memory smaller = {0};
+    unsigned char* arrays = NULL;
+    if (shape->bytes + SAP_ALIGNMENT > tree->memory.allocated)
+        return sap_tree_memory_grow(tree->device, &tree->memory, &tree->arrays, most);
+    if (tree->memory.allocated < WORTH_GIVING_BACK || tree->memory.allocated / 4 < most ||
+        sap_tree_memory_grow(tree->device, &smaller, &arrays, most) != SAP_OK)
+        return SAP_OK;
+    sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
+    tree->memory = smaller;
+    tree->arrays = arrays;
+    return SAP_OK;
+}
+
+// Builds over rows, or over what `filler` puts into the columns: at most `count` points.
+static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t count,
+                                 const sap_filler* filler) {
     sap_device* device = tree->device;
     sap_tree_shape shape = {
         .count = count, .source_count = points->count, .dims = points->dims, .real_bits = points->real_bits};
@@ -188,9 +257,17 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
     }
     builder c = {&build, sap_cpu_kernels_of(device, points->real_bits)->build, device->options.threads};
     if (c.threads > MOST_CHUNKS) c.threads = MOST_CHUNKS;
-    int64_t bad = load_all(&c, count);
     sap_status status = SAP_OK;
-    if (bad >= 0) status = sap_build_refuse(&build, bad);
+    if (filler) {
+        shape.count = shape.source_count =
+            filler->fill(filler->context, &(sap_columns){build.coords[0], build.ids[0], pitch});
+        SAP_ASSERT(shape.count <= count);
+        sap_shape_balanced(&shape, tree->options.leaf_size); // no larger than before
+        status = make_room(tree, &shape);
+    } else {
+        const int64_t bad = load_all(&c, count);
+        if (bad >= 0) status = sap_build_refuse(&build, bad);
+    }
     if (status == SAP_OK) status = sap_tree_reserve(tree, &shape);
     if (status == SAP_OK) {
         clear_first_boxes(tree);
@@ -203,22 +280,20 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
     return status;
 }
 
+sap_status sap_tree_build_filled_cpu(sap_tree* tree, int64_t most, const sap_filler* filler) {
+    const sap_rows rows = {NULL, most, tree->shape.dims, tree->shape.dims, tree->shape.real_bits};
+    return build_balanced(tree, &rows, NULL, most, filler);
+}
+
 sap_status sap_tree_build_cpu(sap_tree* tree, const sap_rows* points) {
     sap_device* device = tree->device;
-    sap_scratch keep = {NULL, 0};
-    int64_t kept = points->count;
-    sap_status status = SAP_OK;
-    if (tree->options.drop_duplicates) {
-        if (!sap_scratch_take(device, (size_t)points->count * sizeof(int32_t) + 1, &keep))
-            return sap_fail(device, SAP_ERROR_MEMORY, "no memory to find duplicates of %lld points",
-                            (long long)points->count);
-        status = sap_duplicates_cpu(device, points, (int32_t*)(void*)keep.memory, &kept);
-    }
-    const int32_t* rows = (const int32_t*)(const void*)keep.memory;
+    sap_kept kept;
+    sap_status status = sap_kept_find_cpu(tree, points, &kept);
     if (status == SAP_OK && tree->options.split == SAP_SPLIT_SLIDING_MIDPOINT)
-        status = sap_tree_build_sliding_cpu(tree, points, rows, kept);
+        status = sap_tree_build_sliding_cpu(tree, points, kept.rows, kept.count);
     else if (status == SAP_OK)
-        status = build_balanced(tree, points, rows, kept);
-    sap_scratch_give(device, &keep);
+        status = build_balanced(tree, points, kept.rows, kept.count, NULL);
+    if (status == SAP_OK) tree->shape.not_finite = kept.not_finite;
+    sap_scratch_give(device, &kept.scratch);
     return status;
 }

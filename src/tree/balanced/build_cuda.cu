@@ -185,7 +185,7 @@ static void make_empty(sap_tree* tree) {
         status = sap_cuda_end(&call, SAP_OK);
     }
     if (status == SAP_OK) return;
-    tree->shape.count = tree->shape.source_count = 0;
+    tree->shape.count = tree->shape.source_count = tree->shape.not_finite = 0;
     (void)sap_shape_balanced(&tree->shape, tree->options.leaf_size);
 }
 
@@ -194,19 +194,20 @@ sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
     sap_cuda_begin(&call, tree->device);
     sap_rows rows = sap_cuda_rows_in(&call, points);
     int32_t* keep = NULL;
-    int64_t kept = points->count;
+    int64_t kept = points->count, not_finite = 0;
     const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, had = tree->arrays != NULL;
     const sap_tree_shape shape = tree->shape;
     // A failed rebuild must keep the old tree. The sliding builder checks the points itself before it changes the tree.
-    if (balanced && had && call.waits) sap_cuda_rows_check(&call, &rows);
-    if (tree->options.drop_duplicates) {
+    if (balanced && had && call.waits) sap_cuda_rows_check(&call, &tree->options, &rows);
+    if (tree->options.drop_duplicates || tree->options.drop_nonfinite) {
         keep = (int32_t*)sap_cuda_take(&call, (size_t)points->count * sizeof(int32_t));
-        sap_cuda_duplicates(&call, &rows, keep, &kept);
+        sap_cuda_keep(&call, &tree->options, &rows, keep, &kept, &not_finite);
         if (kept == points->count) keep = NULL;
     }
     build_rows(&call, tree, &rows, keep, kept);
     sap_cuda_tree_built(&call, tree, &rows);
     const sap_status status = sap_cuda_end(&call, SAP_OK);
+    if (status == SAP_OK) tree->shape.not_finite = not_finite;
     if (status == SAP_OK || !had || !call.reserved) return status;
     if (call.captured) // nothing has run
         tree->shape = shape;

@@ -26,13 +26,21 @@ static void SAP_TYPED(summarise_leaf)(const sap_tree_shape* s, const SAP_TYPED(l
                                       SAP_TYPED(summary) * sum) {
     sum->min_id = leaf->count ? leaf->ids[0] : INT32_MAX;
     for (int32_t a = 0; a < s->dims; a++) {
-        SAP_TYPED(place) none = {NULL, 0};
-        sum->first[a] = sum->last[a] = none;
+        SAP_TYPED(place) first = {NULL, 0}, last = {NULL, 0};
+        const SAP_REAL* x = leaf->coords + (int64_t)a * leaf->stride;
+        SAP_REAL lower = (SAP_REAL)INFINITY, upper = -(SAP_REAL)INFINITY;
         for (int32_t i = 0; i < leaf->count; i++) {
-            SAP_TYPED(place) p = {leaf->coords + i, leaf->ids[i]};
-            if (i == 0 || SAP_TYPED(before)(s, a, p, sum->first[a])) sum->first[a] = p;
-            if (i == 0 || SAP_TYPED(before)(s, a, sum->last[a], p)) sum->last[a] = p;
+            lower = x[i] < lower ? x[i] : lower;
+            upper = x[i] > upper ? x[i] : upper;
         }
+        for (int32_t i = 0; i < leaf->count; i++) { // points that share a bound are rare
+            if (x[i] != lower && x[i] != upper) continue;
+            SAP_TYPED(place) p = {leaf->coords + i, leaf->ids[i]};
+            if (x[i] == lower && (!first.x || SAP_TYPED(before)(s, a, p, first))) first = p;
+            if (x[i] == upper && (!last.x || SAP_TYPED(before)(s, a, last, p))) last = p;
+        }
+        sum->first[a] = first;
+        sum->last[a] = last;
     }
 }
 
@@ -115,11 +123,66 @@ static violation SAP_TYPED(check_inner)(const sap_tree* tree, int32_t depth, int
     return SAP_TYPED(check_box)(tree, depth, index, left);
 }
 
+// Among leaves [from, to), the first or the last point of those with this coordinate, in the axis's total order. *looked
+// goes up by the points that were looked at.
+static SAP_TYPED(place) SAP_TYPED(find_place)(const sap_tree* tree, int64_t from, int64_t to, int32_t axis, SAP_REAL x,
+                                              bool last, int64_t* looked) {
+    const sap_tree_shape* s = &tree->shape;
+    const SAP_REAL* boxes = (const SAP_REAL*)(const void*)(tree->arrays + s->box_at[s->levels - 1]);
+    SAP_TYPED(place) found = {NULL, 0};
+    for (int64_t number = from; number < to; number++) {
+        const SAP_REAL* box = boxes + (number / SAP_GROUP) * s->dims * 2 * SAP_GROUP + number % SAP_GROUP;
+        if (box[(2 * axis + last) * SAP_GROUP] != x) continue;
+        int32_t count = (int32_t)(sap_leaf_rank(s, number + 1) - sap_leaf_rank(s, number));
+        SAP_TYPED(leaf_view) leaf = SAP_TYPED(view_leaf)(tree, number * s->stride, count, s->stride);
+        const SAP_REAL* at = leaf.coords + (int64_t)axis * leaf.stride;
+        *looked += count;
+        for (int32_t i = 0; i < count; i++) {
+            if (at[i] != x) continue;
+            SAP_TYPED(place) p = {leaf.coords + i, leaf.ids[i]};
+            if (!found.x || SAP_TYPED(before)(s, axis, last ? found : p, last ? p : found)) found = p;
+        }
+    }
+    return found;
+}
+
+// sap_subtree_check.in_order: the leaves below the node were accepted.
+static bool SAP_TYPED(in_order)(sap_subtree_check* check, int32_t depth, int64_t index, int32_t axis) {
+    const sap_tree* tree = check->tree;
+    const int64_t half = (int64_t)1 << (tree->shape.depth - depth - 1), middle = (2 * index + 1) * half;
+    const SAP_REAL x =
+        ((const SAP_REAL*)(const void*)(tree->arrays + tree->shape.split_at))[((int64_t)1 << depth) + index];
+    int64_t looked = 0;
+    SAP_TYPED(place) left = SAP_TYPED(find_place)(tree, middle - half, middle, axis, x, true, &looked);
+    SAP_TYPED(place) right = SAP_TYPED(find_place)(tree, middle, middle + half, axis, x, false, &looked);
+    SAP_ASSERT(left.x && right.x);
+    check->patience -= looked;
+    return check->patience >= 0 && SAP_TYPED(before)(&tree->shape, axis, left, right);
+}
+
+// Whether the kernels accept everything below node `index` of depth `top`; ids of the points go to ids[rank].
+static bool SAP_TYPED(accept_subtree)(const sap_tree* tree, const sap_accept_kernels* kernels, int32_t top,
+                                      int64_t index, int32_t* ids, SAP_TYPED(summary) * result) {
+    const sap_tree_shape* s = &tree->shape;
+    const int64_t leaves = (int64_t)1 << (s->depth - top), from = index * leaves, to = from + leaves;
+    SAP_REAL lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
+    sap_subtree_check check = {tree, top, index, ids, SAP_TYPED(in_order), PATIENCE * (s->count >> top)};
+    if (!kernels || !kernels->accept(&check, lower, upper, &result->min_id)) return false;
+    int64_t looked = 0;
+    for (int32_t a = 0; a < s->dims; a++) {
+        result->first[a] = SAP_TYPED(find_place)(tree, from, to, a, lower[a], false, &looked);
+        result->last[a] = SAP_TYPED(find_place)(tree, from, to, a, upper[a], true, &looked);
+        SAP_ASSERT(result->first[a].x && result->last[a].x);
+    }
+    return true;
+}
+
 // Checks everything below node `index` of depth `top`; ids of the points go to ids[rank].
 static violation SAP_TYPED(check_subtree)(const sap_tree* tree, int32_t top, int64_t index, int32_t* ids,
                                           SAP_TYPED(summary) * result) {
     const sap_tree_shape* s = &tree->shape;
     SAP_TYPED(summary) done[SAP_MAX_LEVELS * SAP_GROUP_BITS + 1]; // finished left siblings, the deepest last
+    const SAP_REAL most = (SAP_REAL)sap_largest_coordinate(SAP_REAL_BITS, s->dims);
     int32_t height = 0;
     int64_t leaves = (int64_t)1 << (s->depth - top);
     for (int64_t i = 0; i < leaves; i++) {
@@ -127,7 +190,7 @@ static violation SAP_TYPED(check_subtree)(const sap_tree* tree, int32_t top, int
         int64_t number = index * leaves + i, rank = sap_leaf_rank(s, number);
         int32_t count = (int32_t)(sap_leaf_rank(s, number + 1) - rank);
         SAP_TYPED(leaf_view) leaf = SAP_TYPED(view_leaf)(tree, number * s->stride, count, s->stride);
-        violation v = SAP_TYPED(check_points)(tree, &leaf, ids + rank);
+        violation v = SAP_TYPED(check_points)(tree, &leaf, most, ids + rank);
         if (v.what) return v;
         SAP_TYPED(summarise_leaf)(s, &leaf, &done[height]);
         v = SAP_TYPED(check_box)(tree, s->depth, number, &done[height]);
@@ -152,12 +215,31 @@ static violation SAP_TYPED(check_unused_boxes)(const sap_tree* tree) {
 }
 
 static int32_t SAP_TYPED(top_depth)(const sap_tree* tree) {
-    return tree->shape.depth < TOP_DEPTH ? tree->shape.depth : TOP_DEPTH;
+    int32_t depth = tree->shape.depth - SUBTREE_DEPTH;
+    return depth < 0 ? 0 : depth < TOP_DEPTH ? depth : TOP_DEPTH;
 }
 
 // Memory that verify_balanced needs.
 static size_t SAP_TYPED(verify_bytes)(const sap_tree* tree) {
     return (sizeof(SAP_TYPED(summary)) + sizeof(violation)) << SAP_TYPED(top_depth)(tree);
+}
+
+typedef struct SAP_TYPED(verification) {
+    const sap_tree* tree;
+    const sap_accept_kernels* kernels; // NULL: none
+    int32_t top;                       // the depth of the subtrees
+    int32_t* ids;
+    SAP_TYPED(summary) * sums;
+    violation* found;
+} SAP_TYPED(verification);
+
+static void SAP_TYPED(verify_subtree)(void* context, int64_t i, int32_t worker) {
+    const SAP_TYPED(verification)* v = (const SAP_TYPED(verification)*)context;
+    (void)worker;
+    if (SAP_TYPED(accept_subtree)(v->tree, v->kernels, v->top, i, v->ids, &v->sums[i]))
+        v->found[i] = (violation){NULL, 0};
+    else
+        v->found[i] = SAP_TYPED(check_subtree)(v->tree, v->top, i, v->ids, &v->sums[i]);
 }
 
 static violation SAP_TYPED(verify_balanced)(const sap_tree* tree, int32_t* ids, void* room) {
@@ -170,8 +252,10 @@ static violation SAP_TYPED(verify_balanced)(const sap_tree* tree, int32_t* ids, 
         return (violation){"unused entry is not zero, node", 0};
     violation v = SAP_TYPED(check_unused_boxes)(tree);
     if (v.what) return v;
-#pragma omp parallel for schedule(dynamic) num_threads(tree->device->options.threads)
-    for (int64_t i = 0; i < subtrees; i++) found[i] = SAP_TYPED(check_subtree)(tree, top, i, ids, &sums[i]);
+    const bool cpu = tree->device->table->kind == SAP_CPU;
+    SAP_TYPED(verification)
+    all = {tree, cpu ? sap_cpu_kernels_of(tree->device, SAP_REAL_BITS)->accept : NULL, top, ids, sums, found};
+    sap_team_run(tree->device->options.threads, subtrees, SAP_TYPED(verify_subtree), &all);
     for (int64_t i = 0; i < subtrees; i++)
         if (found[i].what) return found[i];
     for (int32_t depth = top - 1; depth >= 0; depth--) {

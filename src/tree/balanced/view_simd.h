@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_TREE_BALANCED_VIEW_SIMD_H
 #define SAPWOOD_TREE_BALANCED_VIEW_SIMD_H
 
+#include "math/metric_simd.h"
 #include "math/simd.h"
 #include "tree/layout.h"
 
@@ -41,6 +42,44 @@ INLINE const int32_t* block_ids(const tree_view* t, const int dims, const real* 
     return (const int32_t*)(const void*)(block + (int64_t)dims * t->stride);
 }
 
+#if PERIODIC
+// Registers of a query: its coordinates, and from SAP_MAX_DIMS on the period of each axis, infinite if there is none.
+enum { QUERY_VECTORS = 2 * SAP_MAX_DIMS };
+
+INLINE void load_periods(const sap_tree* tree, const int dims, vreal* q) {
+    for (int a = 0; a < dims; a++)
+        q[SAP_MAX_DIMS + a] = v_set(tree->options.period[a] > 0 ? (real)tree->options.period[a] : (real)INFINITY);
+}
+
+// Along an axis, what math/metric.h says: the offset to points, and bounds of the offsets into boxes from how far the
+// query is below the lower and above the upper sides, or the other way round. Of a box that is not there the ways out
+// are infinite, and so is their bound. Where an infinite period meets an infinite way, v_min takes its second operand.
+INLINE vreal offset_between(const vreal* q, const int a, vreal x) {
+    vreal direct = v_abs(v_sub(q[a], x));
+    return v_min(v_sub(q[SAP_MAX_DIMS + a], direct), direct);
+}
+INLINE vreal offset_outside(const vreal* q, const int a, vreal below, vreal above) {
+    vreal around = v_add(q[SAP_MAX_DIMS + a], v_min(below, above));
+    return v_max(v_min(around, v_max(below, above)), v_set(0));
+}
+INLINE vreal offset_within(const vreal* q, const int a, vreal above_lower, vreal below_upper) {
+    vreal period = q[SAP_MAX_DIMS + a], near = v_min(v_min(above_lower, below_upper), v_set(0));
+    return v_min(v_add(period, near), v_min(v_mul(period, v_set((real)0.5)), v_max(above_lower, below_upper)));
+}
+#else
+enum { QUERY_VECTORS = SAP_MAX_DIMS };
+
+INLINE vreal offset_between(const vreal* q, const int a, vreal x) { return v_sub(q[a], x); }
+INLINE vreal offset_outside(const vreal* q, const int a, vreal below, vreal above) {
+    (void)q, (void)a;
+    return v_max(v_max(below, above), v_set(0));
+}
+INLINE vreal offset_within(const vreal* q, const int a, vreal above_lower, vreal below_upper) {
+    (void)q, (void)a;
+    return v_max(above_lower, below_upper);
+}
+#endif
+
 // Spreads a query over registers; false if a coordinate is not finite.
 INLINE bool load_query(const real* at, const int dims, vreal* q) {
     bool finite = true;
@@ -52,12 +91,12 @@ INLINE bool load_query(const real* at, const int dims, vreal* q) {
     return finite;
 }
 
-// Squared distances of the query to the points in slots from `slot` on: the sum of math/distance.h, in axis order.
+// Distances by the metric, squared for L2, of the query to the points in slots from `slot` on, in axis order.
 INLINE vreal leaf_distance(const tree_view* t, const int dims, const vreal* q, const real* block, int slot) {
-    vreal d = v_sub(q[0], v_load(block + slot)), sum = v_mul(d, d);
+    vreal d = offset_between(q, 0, v_load(block + slot)), sum = term_of(d);
     for (int a = 1; a < dims; a++) {
-        d = v_sub(q[a], v_load(block + (int64_t)a * t->stride + slot));
-        sum = v_add(sum, v_mul(d, d));
+        d = offset_between(q, a, v_load(block + (int64_t)a * t->stride + slot));
+        sum = join_terms(sum, term_of(d));
     }
     return sum;
 }
@@ -66,7 +105,7 @@ INLINE const real* group_boxes(const tree_view* t, const int dims, int level, in
     return t->boxes[level] + group * dims * 2 * SAP_GROUP;
 }
 
-// Lower bounds of the squared distances to the boxes of a group from number `first` on. They are made of the same
+// Lower bounds of the distances to the boxes of a group from number `first` on. They are made of the same
 // operations in the same order as a distance, each of them monotonic, so rounding never lifts a bound above the
 // distance of a point inside.
 INLINE vreal box_bounds(const real* boxes, const int dims, const vreal* q, int first) {
@@ -74,8 +113,8 @@ INLINE vreal box_bounds(const real* boxes, const int dims, const vreal* q, int f
     for (int a = 0; a < dims; a++) {
         vreal below = v_sub(v_load(boxes + 2 * a * SAP_GROUP + first), q[a]);
         vreal above = v_sub(q[a], v_load(boxes + (2 * a + 1) * SAP_GROUP + first));
-        vreal d = v_max(v_max(below, above), v_set(0));
-        sum = a ? v_add(sum, v_mul(d, d)) : v_mul(d, d);
+        vreal d = offset_outside(q, a, below, above);
+        sum = a ? join_terms(sum, term_of(d)) : term_of(d);
     }
     return sum;
 }

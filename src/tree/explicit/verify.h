@@ -27,6 +27,7 @@ typedef struct SAP_TYPED(preorder) {
     SAP_TYPED(path_node) path[SAP_MAX_DEPTH];
     double lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS]; // the root's cell
     int64_t node, leaves, slot, rank;
+    SAP_REAL most; // the largest magnitude of a coordinate
     int32_t depth, deepest, fullest;
 } SAP_TYPED(preorder);
 
@@ -117,7 +118,7 @@ static violation SAP_TYPED(check_explicit_leaf)(const sap_tree* tree, SAP_TYPED(
     if (slot != w->slot || stride > s->slots - slot || count > s->count - w->rank)
         return (violation){"slots do not follow one another at leaf", w->node};
     SAP_TYPED(leaf_view) leaf = SAP_TYPED(view_leaf)(tree, slot, count, stride);
-    violation v = SAP_TYPED(check_points)(tree, &leaf, ids + w->rank);
+    violation v = SAP_TYPED(check_points)(tree, &leaf, w->most, ids + w->rank);
     if (v.what) return v;
     b->count = count;
     b->min_id = count ? leaf.ids[0] : INT32_MAX;
@@ -176,7 +177,7 @@ static violation SAP_TYPED(check_sides)(const sap_tree* tree, SAP_TYPED(path_nod
 static violation SAP_TYPED(verify_explicit)(const sap_tree* tree, int32_t* ids) {
     const sap_tree_shape* s = &tree->shape;
     const int32_t* min_ids = (const int32_t*)(const void*)(tree->arrays + s->node_min_id_at);
-    SAP_TYPED(preorder) w = {.node = 0};
+    SAP_TYPED(preorder) w = {.most = (SAP_REAL)sap_largest_coordinate(SAP_REAL_BITS, s->dims)};
     violation bad = SAP_TYPED(root_cell)(tree, w.lower, w.upper);
     if (bad.what) return bad;
     for (bool more = true; more;) {

@@ -1,5 +1,6 @@
 // Finds the places of an explicit tree's parts and writes them.
 #include "base/assert.h"
+#include "base/team.h"
 #include "tree/explicit/write.h"
 #include <math.h>
 #include <string.h>
@@ -101,10 +102,14 @@ static void write_subtree(const sap_explicit_parts* b, const sap_explicit_top* r
     }
 }
 
+static void write_top(void* context, int64_t i, int32_t worker) {
+    const sap_explicit_parts* b = *(const sap_explicit_parts**)context;
+    (void)worker;
+    if (b->top[i].left < 0) write_subtree(b, &b->top[i]);
+}
+
 void sap_explicit_write(const sap_explicit_parts* b) {
-#pragma omp parallel for num_threads(b->threads) schedule(dynamic)
-    for (int64_t i = 0; i < b->top_count; i++)
-        if (b->top[i].left < 0) write_subtree(b, &b->top[i]);
+    sap_team_run(b->threads, b->top_count, write_top, (void*)&b);
     for (int64_t i = b->top_count - 1; i >= 0; i--) {
         const sap_explicit_top* t = &b->top[i];
         if (t->left < 0) continue;

@@ -1,4 +1,5 @@
 // A tree's points as a classical balanced k-d tree of linked nodes.
+#include "base/team.h"
 #include "tree/host_view.h"
 #include "tree/leaves.h"
 #include <float.h>

@@ -104,6 +104,18 @@ static void SAP_TYPED(gather)(const sap_tree* tree, const SAP_TYPED(points) * p)
     SAP_ASSERT(rank == tree->shape.count);
 }
 
+typedef struct SAP_TYPED(subtrees) {
+    const SAP_TYPED(points) * points;
+    const node_range* ranges;
+    sap_tree_node* nodes;
+} SAP_TYPED(subtrees);
+
+static void SAP_TYPED(make_range)(void* context, int64_t i, int32_t worker) {
+    const SAP_TYPED(subtrees)* s = (const SAP_TYPED(subtrees)*)context;
+    (void)worker;
+    SAP_TYPED(make_subtree)(s->points, s->ranges[i], s->nodes);
+}
+
 static void SAP_TYPED(export_nodes)(const sap_tree* tree, unsigned char* memory, sap_tree_node* nodes) {
     int64_t count = tree->shape.count, ranges = 1;
     size_t coord_bytes = sap_align((size_t)count * (size_t)tree->shape.dims * sizeof(SAP_REAL));
@@ -119,6 +131,6 @@ static void SAP_TYPED(export_nodes)(const sap_tree* tree, unsigned char* memory,
         SAP_TYPED(make_node)(&p, &queue[first], nodes, &queue[ranges], &queue[ranges + 1]);
         ranges += 2;
     }
-#pragma omp parallel for num_threads(tree->device->options.threads) schedule(dynamic)
-    for (int64_t i = first; i < ranges; i++) SAP_TYPED(make_subtree)(&p, queue[i], nodes);
+    SAP_TYPED(subtrees) rest = {&p, queue + first, nodes};
+    sap_team_run(tree->device->options.threads, ranges - first, SAP_TYPED(make_range), &rest);
 }

@@ -2,6 +2,7 @@
 // each axis, so the tree over the points is one over the rounded points as well.
 #include "sapwood/gl.h"
 #include "tree/host_view.h"
+#include "tree/periods.h"
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +44,8 @@ static sap_status check(const sap_tree* tree) {
     if (s->kind == SAP_TREE_EXPLICIT || s->real_bits != 32 || s->dims != 2 || s->capacity > 1)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "tree: the form of four bytes a node is for balanced trees of 2-D floats, one point a leaf");
+    const sap_status status = sap_periods_refuse(tree, "be put into the form of four bytes a node");
+    if (status != SAP_OK) return status;
     if (s->count == 0) return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: holds no point");
     if (s->depth > DEPTH_MAX)
         return sap_fail(tree->device, SAP_ERROR_RANGE, "tree: GLSL ES 1.00 counts to 2^24; %lld points are too many",

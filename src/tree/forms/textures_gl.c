@@ -202,7 +202,9 @@ sap_status sap_tree_copy_in_gl(sap_tree* tree, const unsigned char* arrays) {
 
 sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points) {
     sap_device* device = tree->device;
-    if (points->real_bits != 32 || points->dims < 2 || points->dims > 3 || tree->options.split != SAP_SPLIT_MEDIAN)
+    if (tree->options.split != SAP_SPLIT_MEDIAN)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.split: shaders walk through balanced trees only");
+    if (points->real_bits != 32 || points->dims < 2 || points->dims > 3)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED,
                         "points: shaders walk through balanced trees of float points of 2 or 3 dimensions only");
     tree->device = sap_gl_of(device)->host;

@@ -1,7 +1,7 @@
 // The sliding-midpoint builder on the CPU. Large nodes are split breadth-first by all threads together; what remains
 // are subtrees, each laid out in preorder by one thread. The tree does not depend on where the subtrees begin.
 #include "base/assert.h"
-#include "base/threads.h"
+#include "base/team.h"
 #include "device/cpu.h"
 #include "tree/sliding/build.h"
 #include <string.h>
@@ -64,10 +64,10 @@ typedef struct waiting {
     int64_t parent; // in the draft
 } waiting;
 
-static void build_subtree(sap_sliding* b, sap_explicit_top* root, const sap_sliding_cell* cell) {
+static void build_subtree(sap_sliding* b, sap_explicit_top* root, const sap_sliding_cell* cell, int32_t worker) {
     waiting stack[SAP_MAX_DEPTH];
     int height = 0;
-    root->draft = sap_thread_number();
+    root->draft = worker;
     sap_explicit_draft* d = &b->parts.drafts[root->draft];
     SAP_ASSERT(root->draft >= 0 && root->draft < b->parts.threads);
     root->draft_at = d->count;
@@ -103,18 +103,15 @@ static void build_subtree(sap_sliding* b, sap_explicit_top* root, const sap_slid
     SAP_ASSERT(failed(b) || root->nodes == 2 * root->leaves - 1);
 }
 
-static void build_subtrees(sap_sliding* b) {
-    sap_device* device = b->parts.tree->device;
-#pragma omp parallel for num_threads(b->parts.threads) schedule(dynamic)
-    for (int64_t i = 0; i < b->parts.top_count; i++) {
-        sap_explicit_top* root = &b->parts.top[i];
-        if (root->left >= 0 || failed(b)) continue;
-        const sap_sliding_cell* cell = &b->cells[i];
-        build_subtree(b, root, cell);
-        int64_t done = __atomic_add_fetch(&b->done, cell->end - cell->begin, __ATOMIC_RELAXED);
-        if (sap_thread_number() == 0 && !sap_progress_report(device, (double)done / ((double)b->count + 1)))
-            fail(b, SAP_ERROR_CANCELLED);
-    }
+static void build_part(void* context, int64_t i, int32_t worker) {
+    sap_sliding* b = context;
+    sap_explicit_top* root = &b->parts.top[i];
+    const sap_sliding_cell* cell = &b->cells[i];
+    if (root->left >= 0 || failed(b)) return;
+    build_subtree(b, root, cell, worker);
+    int64_t done = __atomic_add_fetch(&b->done, cell->end - cell->begin, __ATOMIC_RELAXED);
+    if (worker == 0 && !sap_progress_report(b->parts.tree->device, (double)done / ((double)b->count + 1)))
+        fail(b, SAP_ERROR_CANCELLED);
 }
 
 // ---- The nodes above the subtrees
@@ -146,18 +143,23 @@ static void build_top(sap_sliding* b, const sap_sliding_cell* root) {
 
 // ---- The call
 
+typedef struct loading {
+    const sap_sliding* build;
+    int64_t bad; // the first bad row
+} loading;
+
+static void load_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    loading* l = context;
+    (void)worker;
+    const int64_t found = l->build->kernels->load(&l->build->build, from, to);
+    if (found >= 0) sap_team_lower(&l->bad, found);
+}
+
 // Loads the points into buffer 0; the first bad row, or -1.
 static int64_t load(const sap_sliding* b) {
-    sap_sliding_cell all = {.begin = 0, .end = b->count};
-    int chunks = sap_sliding_chunks(b, &all);
-    int64_t bad = INT64_MAX;
-#pragma omp parallel for num_threads(b->parts.threads) schedule(static) reduction(min : bad)
-    for (int i = 0; i < chunks; i++) {
-        int64_t found =
-            b->kernels->load(&b->build, sap_sliding_chunk(&all, i, chunks), sap_sliding_chunk(&all, i + 1, chunks));
-        if (found >= 0 && found < bad) bad = found;
-    }
-    return bad == INT64_MAX ? -1 : bad;
+    loading l = {b, INT64_MAX};
+    sap_team_loop(b->parts.threads, b->count, SMALLEST_CUT, load_range, &l);
+    return l.bad == INT64_MAX ? -1 : l.bad;
 }
 
 static sap_status build_loaded(sap_sliding* b, sap_tree_shape* shape) {
@@ -165,7 +167,7 @@ static sap_status build_loaded(sap_sliding* b, sap_tree_shape* shape) {
     sap_sliding_cell root = {.begin = 0, .end = b->count};
     sap_sliding_extent(b, &root, true, root.lower, root.upper);
     build_top(b, &root);
-    build_subtrees(b);
+    sap_team_run(b->parts.threads, b->parts.top_count, build_part, b);
     if (!failed(b) && !sap_explicit_place(&b->parts, shape)) fail(b, SAP_ERROR_RANGE);
     if (!failed(b) && !sap_shape_explicit(shape)) fail(b, SAP_ERROR_RANGE);
     switch (b->status) {

@@ -121,7 +121,7 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, con
     shape.real_bits = rows->real_bits;
     sap_sliding_job<real> j = job_of<real>(tree, rows, keep, kept);
     sap_sliding_state state = divide(call, &j);
-    if (state.bad) sap_cuda_rows_check(call, rows);
+    if (state.bad) sap_cuda_rows_check(call, &tree->options, rows);
     reserve(call, tree, &shape, &state);
     if (call->status != SAP_OK) return;
     j.out_nodes = tree->arrays + tree->shape.node_at;

@@ -1,5 +1,6 @@
 // How a node of a sliding-midpoint tree divides its points, by one thread or by all of them.
 #include "base/assert.h"
+#include "base/team.h"
 #include "tree/sliding/build.h"
 
 typedef union box_values {
@@ -24,23 +25,58 @@ static sap_build_node kernel_node(const sap_sliding_cell* at, int32_t axis) {
     return (sap_build_node){.depth = at->depth, .buffer = at->buffer, .low = at->begin, .high = at->end, .axis = axis};
 }
 
+// A node that all threads divide, a chunk of its points at a time.
+typedef struct division {
+    const sap_sliding* build;
+    const sap_sliding_cell* at;
+    int chunks;
+    sap_build_node node;
+    const sap_pivot* pivot;
+    int64_t middle;                                         // where the greater points go
+    box_values low[SAP_MOST_CHUNKS], high[SAP_MOST_CHUNKS]; // of each chunk
+    int64_t less[SAP_MOST_CHUNKS + 1]; // than the pivot: of chunk i - 1, then where those of chunk i go
+} division;
+
+static void extent_chunk(void* context, int64_t i, int32_t worker) {
+    division* d = context;
+    const sap_sliding* b = d->build;
+    (void)worker;
+    b->kernels->extent(&b->build, d->at->buffer, sap_sliding_chunk(d->at, (int)i, d->chunks),
+                       sap_sliding_chunk(d->at, (int)i + 1, d->chunks), &d->low[i], &d->high[i]);
+}
+
+static void count_chunk(void* context, int64_t i, int32_t worker) {
+    division* d = context;
+    const sap_sliding* b = d->build;
+    (void)worker;
+    d->less[i + 1] =
+        b->kernels->count_smaller(&b->build, &d->node, d->pivot, sap_sliding_chunk(d->at, (int)i, d->chunks),
+                                  sap_sliding_chunk(d->at, (int)i + 1, d->chunks));
+}
+
+static void partition_chunk(void* context, int64_t i, int32_t worker) {
+    const division* d = context;
+    const sap_sliding* b = d->build;
+    const int64_t from = sap_sliding_chunk(d->at, (int)i, d->chunks),
+                  to = sap_sliding_chunk(d->at, (int)i + 1, d->chunks), *less = d->less;
+    const int64_t greater = d->middle + (from - d->at->begin) - (less[i] - d->at->begin);
+    (void)worker;
+    b->kernels->partition(&b->build, &d->node, d->pivot, from, to, less[i], less[i + 1], greater,
+                          greater + (to - from) - (less[i + 1] - less[i]));
+}
+
 void sap_sliding_extent(const sap_sliding* b, const sap_sliding_cell* at, bool together, double* lower, double* upper) {
-    int chunks = chunks_of(b, at, together);
-    box_values low[SAP_MOST_CHUNKS], high[SAP_MOST_CHUNKS];
-    if (chunks == 1)
-        b->kernels->extent(&b->build, at->buffer, at->begin, at->end, &low[0], &high[0]);
-    else {
-#pragma omp parallel for num_threads(b->parts.threads) schedule(static)
-        for (int i = 0; i < chunks; i++)
-            b->kernels->extent(&b->build, at->buffer, sap_sliding_chunk(at, i, chunks),
-                               sap_sliding_chunk(at, i + 1, chunks), &low[i], &high[i]);
-    }
+    division d;
+    d.build = b;
+    d.at = at;
+    d.chunks = chunks_of(b, at, together);
+    sap_team_run(together ? b->parts.threads : 1, d.chunks, extent_chunk, &d);
     for (int32_t a = 0; a < b->parts.dims; a++) {
         lower[a] = (double)INFINITY;
         upper[a] = -(double)INFINITY;
-        for (int i = 0; i < chunks; i++) {
-            double least = b->parts.real_bits == 32 ? (double)low[i].f32[a] : low[i].f64[a];
-            double most = b->parts.real_bits == 32 ? (double)high[i].f32[a] : high[i].f64[a];
+        for (int i = 0; i < d.chunks; i++) {
+            double least = b->parts.real_bits == 32 ? (double)d.low[i].f32[a] : d.low[i].f64[a];
+            double most = b->parts.real_bits == 32 ? (double)d.high[i].f32[a] : d.high[i].f64[a];
             if (least < lower[a]) lower[a] = least;
             if (most > upper[a]) upper[a] = most;
         }
@@ -52,11 +88,15 @@ static int64_t count_smaller(const sap_sliding* b, const sap_sliding_cell* at, b
     sap_build_node node = kernel_node(at, axis);
     int chunks = chunks_of(b, at, together);
     if (chunks == 1) return b->kernels->count_smaller(&b->build, &node, pivot, at->begin, at->end);
+    division d;
+    d.build = b;
+    d.at = at;
+    d.chunks = chunks;
+    d.node = node;
+    d.pivot = pivot;
+    sap_team_run(b->parts.threads, chunks, count_chunk, &d);
     int64_t count = 0;
-#pragma omp parallel for num_threads(b->parts.threads) schedule(static) reduction(+ : count)
-    for (int i = 0; i < chunks; i++)
-        count += b->kernels->count_smaller(&b->build, &node, pivot, sap_sliding_chunk(at, i, chunks),
-                                           sap_sliding_chunk(at, i + 1, chunks));
+    for (int i = 0; i < chunks; i++) count += d.less[i + 1];
     return count;
 }
 
@@ -68,20 +108,18 @@ static void partition(const sap_sliding* b, const sap_sliding_cell* at, bool tog
         b->kernels->partition(&b->build, &node, &plane->pivot, at->begin, at->end, at->begin, middle, middle, at->end);
         return;
     }
-    int64_t less[SAP_MOST_CHUNKS + 1] = {at->begin};
-#pragma omp parallel for num_threads(b->parts.threads) schedule(static)
-    for (int i = 0; i < chunks; i++)
-        less[i + 1] = b->kernels->count_smaller(&b->build, &node, &plane->pivot, sap_sliding_chunk(at, i, chunks),
-                                                sap_sliding_chunk(at, i + 1, chunks));
-    for (int i = 0; i < chunks; i++) less[i + 1] += less[i];
-    SAP_ASSERT(less[chunks] == middle);
-#pragma omp parallel for num_threads(b->parts.threads) schedule(static)
-    for (int i = 0; i < chunks; i++) {
-        int64_t from = sap_sliding_chunk(at, i, chunks), to = sap_sliding_chunk(at, i + 1, chunks);
-        int64_t greater = middle + (from - at->begin) - (less[i] - at->begin);
-        b->kernels->partition(&b->build, &node, &plane->pivot, from, to, less[i], less[i + 1], greater,
-                              greater + (to - from) - (less[i + 1] - less[i]));
-    }
+    division d;
+    d.build = b;
+    d.at = at;
+    d.chunks = chunks;
+    d.node = node;
+    d.pivot = &plane->pivot;
+    d.middle = middle;
+    sap_team_run(b->parts.threads, chunks, count_chunk, &d);
+    d.less[0] = at->begin;
+    for (int i = 0; i < chunks; i++) d.less[i + 1] += d.less[i];
+    SAP_ASSERT(d.less[chunks] == middle);
+    sap_team_run(b->parts.threads, chunks, partition_chunk, &d);
 }
 
 // ---- The rule

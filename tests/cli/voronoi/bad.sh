@@ -6,4 +6,4 @@ sapwood voronoi four.xyz -o picture.ppm
 sapwood voronoi two.xyz -o picture.ppm --slice 3
 sapwood voronoi two.xyz -o picture.ppm --style stars
 sapwood voronoi two.xyz -o picture.ppm --device opengl
-sapwood nearest two.xyz --device gl
+sapwood build two.xyz -o two.sap --device gl

@@ -19,6 +19,9 @@ export interface TypedArrayConstructor<T> {
 /** Numbers in any array. Typed arrays of the type that is wanted are copied fastest; an `Allocation` is not copied. */
 export type Numbers = ArrayLike<number> | Allocation<TypedArray>;
 
+/** Numbers in any array, or in an array of arrays, all of one length: a point, a triangle or a ray each. */
+export type Rows = Numbers | ArrayLike<ArrayLike<number>>;
+
 /**
  * An array inside WebAssembly's memory, made by `allocate`: calls read it and write it where it lies, without a copy.
  *
@@ -90,6 +93,8 @@ export interface Given {
   readonly type: unknown; // its constructor
   readonly array: ArrayLike<number>; // not to be used after an allocation if address is set
   readonly address: number | undefined;
+  readonly what: string; // the argument's name
+  readonly width?: number; // numbers in each row, if it was an array of arrays
 }
 
 /** What an argument holds, checked to be an array of numbers. */
@@ -101,11 +106,50 @@ export function given(source: unknown, what: string): Given {
     if (isDetached(array)) refuse(`${what}: its buffer is detached; take a fresh view of it`);
     const { length, constructor, buffer, byteOffset } = array as TypedArray;
     const address = isMemory(buffer) ? byteOffset : undefined;
-    return { length, type: constructor, array: array as TypedArray, address };
+    return { length, type: constructor, array: array as TypedArray, address, what };
   }
-  if (!isObject(array) || typeof array.length !== "number" || !Number.isInteger(array.length) || array.length < 0)
-    refuse(`${what}: is ${array === null ? "null" : `a ${typeof array}`}, not an array of numbers`);
-  return { length: array.length, type: undefined, array: array as unknown as ArrayLike<number>, address: undefined };
+  if (!isArray(array)) refuse(`${what}: is ${kindOf(array)}, not an array of numbers`);
+  return { length: array.length, type: undefined, array: array as ArrayLike<number>, address: undefined, what };
+}
+
+/** The same for an argument that may be an array of arrays. */
+export function givenRows(source: unknown, what: string): Given {
+  const rows = given(source, what);
+  const first: unknown = rows.type === undefined && rows.length ? rows.array[0] : 0;
+  if (!isArray(first)) {
+    numberOf(first, what, 0);
+    return rows;
+  }
+  const width = first.length;
+  const all = new Float64Array(rows.length * width);
+  for (let i = 0; i < rows.length; i++) {
+    const row: unknown = rows.array[i];
+    if (!isArray(row)) refuse(`${what}: its element ${i} is ${kindOf(row)}, not an array of ${width} numbers`);
+    if (row.length !== width) refuse(`${what}: its element ${i} has ${row.length} numbers, not ${width}`);
+    for (let a = 0; a < width; a++) all[i * width + a] = numberOf(row[a], `${what}[${i}]`, a);
+  }
+  return { length: all.length, type: Float64Array, array: all, address: undefined, what, width };
+}
+
+export function isArray(value: unknown): value is ArrayLike<unknown> {
+  return isObject(value) && Number.isInteger(value.length) && (value.length as number) >= 0;
+}
+
+function kindOf(value: unknown): string {
+  return value == null ? String(value) : `${typeof value === "object" ? "an" : "a"} ${typeof value}`;
+}
+
+/** An element of an array of numbers. */
+export function numberOf(value: unknown, what: string, element: number): number {
+  if (typeof value !== "number") refuse(`${what}: its element ${element} is ${kindOf(value)}, not a number`);
+  return value;
+}
+
+/** An element of a single query, which has to be finite. */
+export function finite(value: unknown, what: string, element: number): number {
+  const x = numberOf(value, what, element);
+  if (x - x !== 0) throw new SapwoodError("NOT_FINITE", `${what}: its element ${element} is ${x}`);
+  return x;
 }
 
 /** Memory that a call borrows, for arguments and answers that lie elsewhere. */
@@ -123,13 +167,10 @@ export class Borrowed {
     const { length, address: own } = source;
     if (own !== undefined && source.type === type) return own;
     const address = this.room(length * type.BYTES_PER_ELEMENT);
-    const from =
-      own === undefined ? source.array : new (source.type as TypedArrayConstructor<TypedArray>)(memoryBuffer(), own, length);
-    try {
-      new type(memoryBuffer(), address, length).set(from);
-    } catch (error) {
-      refuse(`an array of numbers holds something else: ${(error as Error).message}`);
-    }
+    const to = new type(memoryBuffer(), address, length);
+    if (own !== undefined) to.set(new (source.type as TypedArrayConstructor<TypedArray>)(memoryBuffer(), own, length));
+    else if (source.type !== undefined) to.set(source.array);
+    else for (let i = 0; i < length; i++) to[i] = numberOf(source.array[i], source.what, i);
     return address;
   }
 
@@ -209,10 +250,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** The options of a call: an object, or nothing. */
-export function optionsOf<T extends object>(options: T | undefined, what = "options"): T {
+/** The options of a call: an object with none but these names, separated by spaces; or nothing. */
+export function optionsOf<T extends object>(options: T | undefined, names: string, what = "options"): T {
   if (options === undefined) return {} as T;
-  if (!isObject(options)) refuse(`${what}: is not an object`);
+  if (!isObject(options)) refuse(`${what}: is ${kindOf(options)}, not an object`);
+  const known = names.split(" ");
+  for (const name of Object.keys(options))
+    if (!known.includes(name)) refuse(`${what}.${name}: there is no such option, only ${known.join(", ")}`);
   return options;
 }
 

@@ -1,7 +1,8 @@
 // Stream compaction.
 import { type Allocation, borrow, copyOut, given, integer, type TypedArray, type TypedArrayConstructor } from "./arrays.js";
 import { refuse } from "./errors.js";
-import { check, integers, u32, wasm } from "./wasm.js";
+import { checkWithRoom } from "./held.js";
+import { integers, u32, wasm } from "./wasm.js";
 
 /**
  * The items of an array whose flag is not 0, in their old order, as a new array of the same type. An item is `width`
@@ -17,14 +18,14 @@ export function compact<T extends TypedArray>(
   if (source.length !== flags.length * width)
     refuse(`keep: ${flags.length} flags for ${source.length} elements, ${width} an item`);
   const type = source.type as TypedArrayConstructor<T>;
-  const bytes = flags.type === Uint8Array ? flags : given(Uint8Array.from(flags.array, (flag) => +!!flag), "keep");
+  const bytes = flags.type === Uint8Array ? flags : given(Uint8Array.from(flags.array, (flag) => +!!flag), flags.what);
   return borrow((borrowed) => {
     // Copies are compacted where they lie, what is the caller's is left as it is.
     const before = borrowed.put(source, type);
     const flagged = borrowed.put(bytes, Uint8Array);
     const itemBytes = width * type.BYTES_PER_ELEMENT;
     const out = borrowed.owns(before) ? before : borrowed.room(flags.length * itemBytes);
-    check(wasm!.web_compact!(before, flags.length, itemBytes, flagged, out));
+    checkWithRoom(() => wasm!.web_compact!(before, flags.length, itemBytes, flagged, out));
     return copyOut(type, out, u32[integers]! * width);
   });
 }

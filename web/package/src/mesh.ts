@@ -1,15 +1,17 @@
 // Trees over triangles.
 import {
-  type Allocation, borrow, Borrowed, choice, disposable, given, type Given, integer, isObject, type Numbers, optionsOf,
+  type Allocation, borrow, Borrowed, choice, disposable, finite, type Given, givenRows, integer, isArray, numberOf, optionsOf,
+  type Rows as Numbers,
 } from "./arrays.js";
 import { refuse } from "./errors.js";
-import { gone, type Held, Loaded, loadSaved, releaseBy, saveTree } from "./held.js";
+import { bytesOf, checkWithRoom, Held, Loaded, loadSaved, saveTree } from "./held.js";
 import type { Point } from "./points.js";
-import { check, f64, i32, integers, numbers, u32, unwatch, wasm, watch } from "./wasm.js";
+import { check, f64, i32, integers, numbers, u32, wasm } from "./wasm.js";
 
 /** How to build a tree over triangles. */
 export interface MeshTreeOptions {
-  /** The best tree for tracing (default), or one that is built faster. Answers are the same. */
+  /** The best tree for tracing (default), or one that takes less than half as long to build and whose rays take up to a third
+   * longer. Answers are the same. */
   quality?: "high" | "fast";
 }
 
@@ -34,14 +36,14 @@ export interface AllHits extends Hits {
   counts: Int32Array;
 }
 
-/** The point of a mesh that is nearest to a place. Without triangles: triangle -1 at Infinity. */
+/** The point of a mesh that is nearest to a place. */
 export interface Closest {
   point: [x: number, y: number, z: number];
   distance: number;
   triangle: number;
 }
 
-/** The nearest points of a mesh to many places. */
+/** The nearest points of a mesh to many places. A missing one is triangle -1 at Infinity. */
 export interface ClosestPoints {
   /** x, y, z of each. */
   points: Float32Array;
@@ -59,15 +61,13 @@ export interface HitsOut {
 
 const RAY = 8; // numbers: origin, t_min, direction, t_max
 
-const release = releaseBy("web_mesh_free");
-
 // A mesh in the module's memory.
 function putMesh(borrowed: Borrowed, vertices: Numbers, triangles: Numbers | undefined | null) {
-  const corners = given(vertices, "vertices");
+  const corners = givenRows(vertices, "vertices");
   if (corners.length % 3 !== 0) refuse(`vertices: ${corners.length} numbers are no whole number of points in space`);
   const vertexCount = corners.length / 3;
   const what = triangles == null ? "vertices" : "triangles";
-  const indices = given(triangles ?? Int32Array.from({ length: vertexCount }, (_, i) => i), what);
+  const indices = givenRows(triangles ?? Int32Array.from({ length: vertexCount }, (_, i) => i), what);
   if (indices.length % 3 !== 0) refuse(`${what}: ${indices.length} corners are no whole number of triangles`);
   checkIntegers(indices);
   const place = borrowed.put(corners, Float32Array);
@@ -94,9 +94,9 @@ function checkIntegers(indices: Given): void {
  * The tree keeps a copy of them in WebAssembly's memory, until `free()`, or until the tree is collected as garbage.
  */
 export class MeshTree {
-  #tree = 0;
   #count = 0;
-  readonly #held: Held;
+  readonly #quality: number | undefined; // undefined: it was loaded
+  readonly #held = new Held("web_mesh");
 
   /**
    * Builds a tree. `vertices` are x, y, z of each; `triangles` three numbers of vertices each; without `triangles` each
@@ -105,32 +105,26 @@ export class MeshTree {
    */
   constructor(vertices: Numbers, triangles?: Numbers | null, options?: MeshTreeOptions) {
     if ((vertices as unknown) instanceof Loaded) {
-      this.#held = (vertices as unknown as Loaded).held;
+      loadSaved((vertices as unknown as Loaded).bytes, this.#held, this);
     } else {
-      const quality = choice(optionsOf(options).quality, ["high", "fast"], "quality");
-      const tree = borrow((borrowed) => {
-        check(wasm!.web_mesh_build!(...putMesh(borrowed, vertices, triangles), quality));
-        return u32[integers]!;
-      });
-      this.#held = { tree, saved: 0 };
+      this.#quality = choice(optionsOf(options, "quality").quality, ["high", "fast"], "options.quality");
+      this.#held.take(this, build(vertices, triangles, this.#quality));
     }
-    this.#tree = this.#held.tree;
     this.#learn();
-    watch(this, release.bind(undefined, this.#held));
   }
 
   /** A tree from what `save()` gave. All of it is checked first. Throws FORMAT, MEMORY. */
   static load(bytes: Uint8Array | ArrayBuffer): MeshTree {
-    return new MeshTree(new Loaded(loadSaved(bytes, "web_mesh_load")) as unknown as Numbers);
+    return new MeshTree(new Loaded(bytesOf(bytes)) as unknown as Numbers);
   }
 
   #learn(): void {
-    check(wasm!.web_mesh_describe!(this.#tree));
+    check(wasm!.web_mesh_describe!(this.#held.tree));
     this.#count = i32[integers]!;
   }
 
   #alive(): number {
-    return this.#tree || gone();
+    return this.#held.use(this);
   }
 
   /** Triangles in the tree. */
@@ -155,26 +149,26 @@ export class MeshTree {
     const tree = this.#alive();
     putThree(origin, 0, "origin");
     putThree(direction, 4, "direction");
-    f64[numbers + 3] = tMin;
-    f64[numbers + 7] = tMax;
+    f64[numbers + 3] = numberOf(tMin, "[tMin, tMax]", 0);
+    f64[numbers + 7] = numberOf(tMax, "[tMin, tMax]", 1);
     return tree;
   }
 
   #rays(borrowed: Borrowed, rays: Numbers): [address: number, count: number] {
     this.#alive();
-    const source = given(rays, "rays");
-    if (source.length % RAY !== 0) refuse(`rays: ${source.length} numbers are no whole number of rays, of ${RAY} each`);
+    const source = givenRows(rays, "rays");
+    if (source.length % RAY !== 0 || (source.width ?? RAY) !== RAY) refuse(`rays: ${source.length} numbers are no whole number of rays, of ${RAY} each`);
     return [borrowed.put(source, Float32Array), source.length / RAY];
   }
 
-  /** The first hit of a ray between tMin and tMax, which are in lengths of `direction`; null for a miss. A ray with a NaN
-   * or an infinite number, but for tMax, hits nothing; so it is in all calls. */
+  /** The first hit of a ray between tMin and tMax, which are in lengths of `direction`; null for a miss. Origin and
+   * direction must be finite (NOT_FINITE); among many rays, one with a NaN or an infinite number, but for tMax, hits nothing. */
   trace(origin: Point, direction: Point, tMin?: number, tMax?: number): Hit | null;
   /** The first hit of each ray: 8 numbers each, origin, tMin, direction, tMax. */
   trace(rays: Numbers, options?: { out?: HitsOut }): Hits;
   trace(first: Point | Numbers, second?: unknown, tMin: number = 0, tMax: number = Infinity): Hit | null | Hits {
     if (!isOne(second)) {
-      const { t, u, v, triangles } = this.#hits(first as Numbers, 1, optionsOf(second as { out?: HitsOut } | undefined).out, false);
+      const { t, u, v, triangles } = this.#hits(first as Numbers, 1, optionsOf(second as { out?: HitsOut } | undefined, "out").out, false);
       return { t, u, v, triangles };
     }
     check(wasm!.web_mesh_trace!(this.#ask(first as Point, second, tMin, tMax)));
@@ -191,11 +185,11 @@ export class MeshTree {
       check(wasm!.web_mesh_occluded!(this.#ask(first as Point, second, tMin, tMax)));
       return i32[integers] !== 0;
     }
-    const { out } = optionsOf(second as { out?: Uint8Array } | undefined);
+    const { out } = optionsOf(second as { out?: Uint8Array } | undefined, "out");
     return borrow((borrowed) => {
       const [address, count] = this.#rays(borrowed, first as Numbers);
       const occluded = borrowed.answer(out, Uint8Array, count, "out");
-      check(wasm!.web_mesh_occluded_all!(this.#tree, address, count, occluded.address));
+      checkWithRoom(() => wasm!.web_mesh_occluded_all!(this.#held.tree, address, count, occluded.address));
       return occluded.take();
     });
   }
@@ -207,9 +201,9 @@ export class MeshTree {
   traceAll(first: Point | Numbers, second: unknown, third?: object): Hit[] | AllHits {
     if (!isOne(second)) {
       const limit = integer(second, 1, 2147483647, "limit");
-      return this.#hits(first as Numbers, limit, optionsOf(third as { out?: HitsOut } | undefined).out, true);
+      return this.#hits(first as Numbers, limit, optionsOf(third as { out?: HitsOut } | undefined, "out").out, true);
     }
-    const o = optionsOf(third as { limit?: number; tMin?: number; tMax?: number } | undefined);
+    const o = optionsOf(third as { limit?: number; tMin?: number; tMax?: number } | undefined, "limit tMin tMax");
     this.#ask(first as Point, second, o.tMin ?? 0, o.tMax ?? Infinity);
     const ray = Float32Array.from(f64.subarray(numbers, numbers + RAY));
     const most = o.limit === undefined ? Infinity : integer(o.limit, 1, 2147483647, "limit");
@@ -222,52 +216,56 @@ export class MeshTree {
     }
   }
 
-  #hits(rays: Numbers, limit: number, out: HitsOut | undefined, all: boolean): AllHits {
+  #hits(rays: Numbers, limit: number, outs: HitsOut | undefined, all: boolean): AllHits {
+    const out = optionsOf(outs, "t u v triangles", "options.out");
     return borrow((borrowed) => {
       const [address, count] = this.#rays(borrowed, rays);
       const rows = count * limit;
-      const t = borrowed.answer(out?.t, Float32Array, rows, "out.t");
-      const u = borrowed.answer(out?.u, Float32Array, rows, "out.u");
-      const v = borrowed.answer(out?.v, Float32Array, rows, "out.v");
-      const triangles = borrowed.answer(out?.triangles, Int32Array, rows, "out.triangles");
+      const t = borrowed.answer(out.t, Float32Array, rows, "out.t");
+      const u = borrowed.answer(out.u, Float32Array, rows, "out.u");
+      const v = borrowed.answer(out.v, Float32Array, rows, "out.v");
+      const triangles = borrowed.answer(out.triangles, Int32Array, rows, "out.triangles");
       const counts = borrowed.answer(undefined, Int32Array, all ? count : 0, "counts");
-      check(wasm!.web_mesh_trace_all!(
-        this.#tree, address, count, limit, t.address, u.address, v.address, triangles.address, all ? counts.address : 0));
+      checkWithRoom(() => wasm!.web_mesh_trace_all!(
+        this.#held.tree, address, count, limit, t.address, u.address, v.address, triangles.address, all ? counts.address : 0));
       return { t: t.take(), u: u.take(), v: v.take(), triangles: triangles.take(), counts: counts.take() };
     });
   }
 
   #places(borrowed: Borrowed, places: Numbers): [address: number, count: number] {
     this.#alive();
-    const source = given(places, "points");
-    if (source.length % 3 !== 0) refuse(`points: ${source.length} numbers are no whole number of points in space`);
+    const source = givenRows(places, "points");
+    if (source.length % 3 !== 0 || (source.width ?? 3) !== 3) refuse(`points: ${source.length} numbers are no whole number of points in space`);
     return [borrowed.put(source, Float32Array), source.length / 3];
   }
 
-  /** The point of the mesh that is nearest to a place; for one that is not finite, triangle -1 at Infinity. */
-  closestPoint(place: Point): Closest {
-    if (given(place, "point").length !== 3) refuse("point: is not an array of 3 numbers");
-    const { points, distances, triangles } = this.closestPoints(place);
-    return { point: [points[0]!, points[1]!, points[2]!], distance: distances[0]!, triangle: triangles[0]! };
+  /** The point of the mesh that is nearest to a place; null if it has no triangles. */
+  closestPoint(place: Point): Closest | null {
+    const tree = this.#alive();
+    checkThree(place, "point");
+    check(wasm!.web_mesh_closest!(tree, place[0]!, place[1]!, place[2]!));
+    const triangle = i32[integers]!;
+    if (triangle < 0) return null;
+    return { point: [f64[numbers]!, f64[numbers + 1]!, f64[numbers + 2]!], distance: f64[numbers + 3]!, triangle };
   }
 
   /** The points of the mesh that are nearest to places: x, y, z of each. */
   closestPoints(places: Numbers, options?: { squared?: boolean }): ClosestPoints {
-    const squared = +!!optionsOf(options).squared;
+    const squared = +!!optionsOf(options, "squared").squared;
     return borrow((borrowed) => {
       const [address, count] = this.#places(borrowed, places);
       const points = borrowed.answer(undefined, Float32Array, 3 * count, "points");
       const distances = borrowed.answer(undefined, Float32Array, count, "distances");
       const triangles = borrowed.answer(undefined, Int32Array, count, "triangles");
-      check(wasm!.web_mesh_closest_all!(
-        this.#tree, address, count, points.address, distances.address, triangles.address, squared));
+      checkWithRoom(() => wasm!.web_mesh_closest_all!(
+        this.#held.tree, address, count, points.address, distances.address, triangles.address, squared));
       return { points: points.take(), distances: distances.take(), triangles: triangles.take() };
     });
   }
 
   /** Whether a place lies inside the mesh, which should be closed. */
   inside(place: Point): boolean {
-    if (given(place, "point").length !== 3) refuse("point: is not an array of 3 numbers");
+    checkThree(place, "point");
     return this.insideAll(place)[0] === 1;
   }
 
@@ -276,7 +274,7 @@ export class MeshTree {
     return borrow((borrowed) => {
       const [address, count] = this.#places(borrowed, places);
       const inside = borrowed.answer(undefined, Uint8Array, count, "inside");
-      check(wasm!.web_mesh_inside_all!(this.#tree, address, count, inside.address));
+      checkWithRoom(() => wasm!.web_mesh_inside_all!(this.#held.tree, address, count, inside.address));
       return inside.take();
     });
   }
@@ -284,8 +282,20 @@ export class MeshTree {
   /** Builds the tree anew, as the constructor does, into the memory that it has. If it fails, the tree stays as it was.
    * UNSUPPORTED for a tree that was loaded. */
   rebuild(vertices: Numbers, triangles?: Numbers | null): void {
-    const tree = this.#alive();
-    borrow((borrowed) => check(wasm!.web_mesh_rebuild!(tree, ...putMesh(borrowed, vertices, triangles))));
+    this.#alive();
+    const held = this.#held;
+    if (held.saved && this.#quality !== undefined) {
+      // It was parked and came back as a loaded tree, which cannot be built anew.
+      const tree = build(vertices, triangles, this.#quality);
+      held.free();
+      held.take(this, tree);
+    } else {
+      borrow((borrowed) => {
+        const mesh = putMesh(borrowed, vertices, triangles);
+        checkWithRoom(() => wasm!.web_mesh_rebuild!(held.tree, ...mesh));
+      });
+      held.measure();
+    }
     this.#learn();
   }
 
@@ -296,10 +306,7 @@ export class MeshTree {
 
   /** Gives the memory back. The tree cannot be used after that; further calls of `free` do nothing. */
   free(): void {
-    if (!this.#tree) return;
-    this.#tree = 0;
-    unwatch(this);
-    release(this.#held);
+    this.#held.free();
   }
 }
 /** Freed at the end of its block, if declared by `using`. */
@@ -308,14 +315,23 @@ disposable(MeshTree);
 
 // Whether the second argument is the direction of a single ray: options have no length.
 function isOne(second: unknown): second is Point {
-  return isObject(second) && "length" in second;
+  return isArray(second);
 }
 
 function putThree(place: Point, first: number, what: string): void {
-  if (!isObject(place) || place.length !== 3) refuse(`${what}: is not an array of 3 numbers`);
-  for (let a = 0; a < 3; a++) {
-    const x: unknown = place[a];
-    if (typeof x !== "number") refuse(`${what}: its element ${a} is not a number`);
-    f64[numbers + first + a] = x;
-  }
+  checkThree(place, what);
+  for (let a = 0; a < 3; a++) f64[numbers + first + a] = place[a]!;
+}
+
+function checkThree(place: Point, what: string): void {
+  if (!isArray(place) || place.length !== 3) refuse(`${what}: is not an array of 3 numbers`);
+  for (let a = 0; a < 3; a++) finite(place[a], what, a);
+}
+
+function build(vertices: Numbers, triangles: Numbers | undefined | null, quality: number): number {
+  return borrow((borrowed) => {
+    const mesh = putMesh(borrowed, vertices, triangles);
+    checkWithRoom(() => wasm!.web_mesh_build!(...mesh, quality));
+    return u32[integers]!;
+  });
 }

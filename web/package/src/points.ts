@@ -1,18 +1,21 @@
 // Trees over points.
 import {
-  type Allocation, borrow, Borrowed, choice, copyOut, disposable, given, type Given, integer, isObject, type Numbers, optionsOf,
-  radiusOf, type TypedArray, type TypedArrayConstructor,
+  type Allocation, borrow, Borrowed, choice, copyOut, disposable, finite, given, type Given, givenRows, integer, isArray,
+  numberOf, type Numbers, optionsOf, radiusOf, type Rows as Coordinates, type TypedArray, type TypedArrayConstructor,
 } from "./arrays.js";
 import { refuse } from "./errors.js";
-import { gone, type Held, Loaded, loadSaved, releaseBy, saveTree } from "./held.js";
-import { check, f64, i32, integers, numbers, u32, unwatch, wasm, watch } from "./wasm.js";
+import { bytesOf, checkWithRoom, Held, Loaded, loadSaved, saveTree } from "./held.js";
+import { check, f64, i32, integers, numbers, u32, wasm } from "./wasm.js";
 
 /** The precision of a tree: answers are exact for coordinates of this type. */
 export type Precision = Float32ArrayConstructor | Float64ArrayConstructor;
 
+/** Distances of a tree's precision. */
+export type Distances = Float32Array | Float64Array;
+
 /** How to build a tree. */
 export interface PointTreeOptions {
-  /** Coordinates a point, 1 to 16. Default: 2. */
+  /** Coordinates a point, 1 to 16. Default: as many as each of an array of points has, else 2. */
   dims?: number;
   /** Precision of the tree. Default: Float32Array for coordinates that fit into it without being rounded (Float32Array
    * and integers of up to 16 bits), else Float64Array. */
@@ -27,83 +30,116 @@ export interface PointTreeOptions {
   dropDuplicates?: boolean;
 }
 
-/** A point that was found: its number among the points given, and how far it is. -1 and Infinity: there is none. */
+/** A point that was found: its number among the points given, and how far it is. */
 export interface Neighbor {
   id: number;
   distance: number;
 }
 
+/** Whether a point may be found, by its id. */
+export type Filter = (id: number) => boolean;
+
 /** The place to search about: an array of as many numbers as the tree has dimensions. */
 export type Point = ArrayLike<number>;
 
 /** Neighbours of many queries: those of query i stand in row i, k places long; missing ones are -1 at Infinity. */
-export interface Neighbors {
+export interface Neighbors<D extends Distances = Distances> {
   ids: Int32Array;
-  distances: Float32Array | Float64Array;
+  distances: D;
 }
 
 /** Points within a radius of many queries: those of query i are ids[offsets[i]] … ids[offsets[i + 1] - 1]. */
-export interface Rows {
+export interface Rows<D extends Distances = Distances> {
   offsets: Int32Array;
   ids: Int32Array;
-  distances: Float32Array | Float64Array;
+  distances: D;
 }
 
 /** Options of searches for many queries. */
-export interface SearchOptions {
+export interface SearchOptions<D extends Distances = Distances> {
   /** Squared distances instead of distances: as they are computed, before the root is taken. */
   squared?: boolean;
   /** Arrays to write into instead of new ones. Those made by `allocate` are written without a copy. */
   out?: {
     ids?: Int32Array | Allocation<Int32Array>;
-    distances?: Float32Array | Float64Array | Allocation<Float32Array> | Allocation<Float64Array>;
+    distances?: D | Allocation<D>;
   };
+}
+const searchOptions = "squared out radius";
+const buildOptions = "dims type split axis leafSize dropDuplicates";
+
+/** Says of a thing where it is, or one coordinate of that. */
+export type Accessor<T> = (item: T, index: number) => Point | number;
+
+// The rules of a build, as the module takes them.
+type Rules = [split: number, axis: number, leafSize: number, dropDuplicates: number];
+
+// The ids that the module has found.
+function foundIds(): number[] {
+  const ids = u32[integers + 1]! / 4;
+  const list = new Array<number>(i32[integers]!);
+  for (let i = 0; i < list.length; i++) list[i] = i32[ids + i]!;
+  return list;
 }
 
 const exactInFloat: readonly unknown[] =
   [Float32Array, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
 
-const release = releaseBy("web_tree_free");
-
 /**
  * A k-d tree over points of 1 to 16 dimensions. Points are numbered as they were given, from 0. The tree keeps a copy of
  * them in WebAssembly's memory, until `free()`, or until the tree is collected as garbage.
  *
- * Answers are exact; of equal distances the smaller id comes first.
+ * Answers are exact; of equal distances the smaller id comes first. A single query that finds nothing answers null, or an
+ * empty list; among the answers to many queries, a missing one is -1 at Infinity. A single query with a number that is not
+ * finite is refused (NOT_FINITE); among many it finds nothing. Boxes may be infinite.
  */
-export class PointTree {
-  #tree = 0; // 0 once freed
+export class PointTree<D extends Distances = Distances> {
   #dims = 0;
   #bits = 32;
   #count = 0;
   #given = 0;
-  readonly #held: Held;
+  readonly #rules: Rules | undefined; // undefined: it was loaded
+  readonly #held = new Held("web_tree");
 
   /**
-   * Builds a tree over coords.length / dims points: x0, y0, x1, y1, … O(n log n).
+   * Builds a tree over points: [[x0, y0], [x1, y1], …], or x0, y0, x1, y1, … O(n log n).
    * Throws ARGUMENT, NOT_FINITE (naming the point), RANGE, MEMORY.
    */
-  constructor(coords: Numbers, options?: PointTreeOptions) {
+  constructor(coords: Coordinates, options?: PointTreeOptions) {
     if (coords instanceof Loaded) {
-      this.#held = coords.held;
+      loadSaved(coords.bytes, this.#held, this);
     } else {
-      this.#held = { tree: build(coords, optionsOf(options)), saved: 0 };
+      const o = optionsOf(options, buildOptions);
+      this.#rules = rulesOf(o);
+      const source = givenRows(coords, "coords");
+      const dims = o.dims === undefined ? source.width ?? 2 : o.dims;
+      const type = o.type ?? (exactInFloat.includes(source.type) ? Float32Array : Float64Array);
+      if (type !== Float32Array && type !== Float64Array) refuse("options.type: is neither Float32Array nor Float64Array");
+      this.#held.take(this, build(source, integer(dims, 1, 16, "dims"), type, this.#rules));
     }
-    this.#tree = this.#held.tree;
     this.#learn();
-    watch(this, release.bind(undefined, this.#held));
   }
 
-  /** A tree over the places of things: `get` gives the coordinates of each. */
-  static from<T>(items: Iterable<T>, get: (item: T, index: number) => Point, options?: PointTreeOptions): PointTree {
+  /** A tree over the places of things: an accessor gives the coordinates of each, or one accessor for each coordinate. */
+  static from<T>(items: Iterable<T>, get: (item: T, index: number) => Point, options?: PointTreeOptions): PointTree;
+  static from<T>(items: Iterable<T>, ...accessors: [Accessor<T>, ...Accessor<T>[]]): PointTree;
+  static from<T>(items: Iterable<T>, ...accessors: [Accessor<T>, ...Accessor<T>[], PointTreeOptions]): PointTree;
+  static from(items: Iterable<unknown>, ...rest: unknown[]): PointTree {
+    const end = rest.findIndex((get) => typeof get !== "function");
+    const gets = (end < 0 ? rest : rest.slice(0, end)) as Accessor<unknown>[];
+    if (!gets.length) refuse("get: is not a function that gives the place of an item");
+    if (typeof (items as Iterable<unknown> | null | undefined)?.[Symbol.iterator] !== "function") refuse("items: is not iterable");
+    const options = optionsOf(rest[gets.length] as PointTreeOptions | undefined, buildOptions);
     const coords: number[] = [];
-    let dims = optionsOf(options).dims;
+    let dims = options.dims && integer(options.dims, 1, 16, "options.dims");
     let index = 0;
     for (const item of items) {
-      const { array, length } = given(get(item, index), `the place of item ${index}`);
+      const what = `get(items[${index}])`;
+      const parts = gets.map((get) => get(item, index));
+      const { array, length } = given(gets.length === 1 && typeof parts[0] !== "number" ? parts[0] : parts, what);
       dims ??= length;
-      if (length !== dims) refuse(`the place of item ${index}: has ${length} coordinates, not ${dims}`);
-      for (let a = 0; a < dims; a++) coords.push(array[a]!);
+      if (length !== dims) refuse(`${what}: has ${length} coordinates, not ${dims}`);
+      for (let a = 0; a < dims; a++) coords.push(numberOf(array[a], what, a));
       index++;
     }
     return new PointTree(coords, { ...options, ...(dims === undefined ? {} : { dims }) });
@@ -111,11 +147,11 @@ export class PointTree {
 
   /** A tree from what `save()` gave. All of it is checked first. Throws FORMAT, MEMORY. */
   static load(bytes: Uint8Array | ArrayBuffer): PointTree {
-    return new PointTree(new Loaded(loadSaved(bytes, "web_tree_load")) as unknown as Numbers);
+    return new PointTree(new Loaded(bytesOf(bytes)) as unknown as Numbers);
   }
 
   #learn(): void {
-    check(wasm!.web_tree_describe!(this.#tree));
+    check(wasm!.web_tree_describe!(this.#held.tree));
     this.#count = i32[integers]!;
     this.#given = i32[integers + 1]!;
     this.#dims = i32[integers + 2]!;
@@ -123,7 +159,7 @@ export class PointTree {
   }
 
   #alive(): number {
-    return this.#tree || gone();
+    return this.#held.use(this);
   }
 
   /** Points in the tree. */
@@ -163,29 +199,31 @@ export class PointTree {
   }
 
   // Puts a query where the module looks for it; gives the tree.
-  #ask(query: Point): number {
-    const tree = this.#alive();
+  #ask(query: ArrayLike<unknown>, length = isArray(query) ? query.length : -1): number {
     const dims = this.#dims;
-    if (!isObject(query) || query.length !== dims) refuse(`query: is not an array of ${dims} numbers`);
-    for (let a = 0; a < dims; a++) {
-      const x: unknown = query[a];
-      if (typeof x !== "number") refuse(`query: its element ${a} is not a number`);
-      f64[numbers + a] = x;
-    }
-    return tree;
+    this.#alive();
+    if (length !== dims) refuse(`query: is not an array of ${dims} numbers`);
+    for (let a = 0; a < dims; a++) f64[numbers + a] = finite(query[a], "query", a);
+    return this.#held.tree;
   }
 
-  /** The nearest point to a place, given as an array or as separate numbers. Expected O(log n). */
-  nearest(query: Point): Neighbor;
-  nearest(...coordinates: number[]): Neighbor;
-  nearest(first: unknown): Neighbor {
-    const tree = this.#ask(typeof first === "number" ? arguments : (first as Point));
-    check(wasm!.web_tree_nearest!(tree, this.#dims, this.#bits));
-    return { id: i32[integers]!, distance: f64[numbers]! };
+  /** The nearest point to a place, given as an array or as separate numbers, no farther than `radius`, that a filter lets
+   * through; null if there is none. Expected O(log n). */
+  nearest(query: Point, radius?: number, filter?: Filter): Neighbor | null;
+  nearest(...coordinates: number[]): Neighbor | null;
+  nearest(first: unknown, radius: number = Infinity, filter?: unknown): Neighbor | null {
+    if (typeof first !== "number" && filter !== undefined) return this.knn(first as Point, 1, radius, filter as Filter)[0] ?? null;
+    const one = typeof first !== "number";
+    const tree = one ? this.#ask(first as Point) : this.#ask(arguments, arguments.length);
+    check(wasm!.web_tree_nearest!(tree, this.#dims, this.#bits, one ? limit(radius) : 0));
+    const id = i32[integers]!;
+    return id < 0 ? null : { id, distance: f64[numbers]! };
   }
 
-  /** The k nearest points to a place, the nearest first, no farther than `radius`. Fewer, if there are no more. */
-  knn(query: Point, k: number, radius: number = Infinity): Neighbor[] {
+  /** The k nearest points to a place, the nearest first, no farther than `radius`, that a filter lets through. Fewer, if
+   * there are no more. A filter is asked for points in this order, for each once, until k have come through. */
+  knn(query: Point, k: number, radius: number = Infinity, filter?: Filter): Neighbor[] {
+    if (filter !== undefined) return this.#filtered(query, k, radius, filterOf(filter));
     const tree = this.#ask(query);
     const most = Math.min(integer(k, 1, 2147483647, "k"), this.#count || 1);
     check(wasm!.web_tree_knn!(tree, this.#dims, this.#bits, most, limit(radius)));
@@ -196,82 +234,129 @@ export class PointTree {
     return found;
   }
 
-  /** The ids of all points no farther from a place than `radius`, in no particular order. */
-  within(query: Point, radius: number): number[] {
-    const tree = this.#ask(query);
-    check(wasm!.web_tree_within!(tree, this.#dims, this.#bits, radiusOf(radius)));
-    const ids = u32[integers + 1]! / 4;
-    const found = new Array<number>(i32[integers]!);
-    for (let i = 0; i < found.length; i++) found[i] = i32[ids + i]!;
-    return found;
+  // Those of the neighbours, more and more of them, that come through.
+  #filtered(query: Point, k: number, radius: number, filter: Filter): Neighbor[] {
+    integer(k, 1, 2147483647, "k");
+    const found: Neighbor[] = [];
+    for (let seen = 0, asked = Math.max(8, 2 * k); ; asked *= 4) {
+      const most = Math.min(asked, this.#count || 1);
+      const neighbors = this.knn(query, most, radius);
+      for (; seen < neighbors.length && found.length < k; seen++)
+        if (filter(neighbors[seen]!.id)) found.push(neighbors[seen]!);
+      if (found.length === k || neighbors.length < most || most === this.#count) return found;
+    }
   }
 
-  /** How many points are no farther from a place than `radius`. */
-  withinCount(query: Point, radius: number): number {
-    const tree = this.#ask(query);
-    check(wasm!.web_tree_within_count!(tree, this.#dims, this.#bits, radiusOf(radius)));
+  /** The ids of all points no farther than a radius from a place that a filter lets through, in no particular order:
+   * `within([x, y], radius)`, or `within(x, y, radius)`. */
+  within(query: Point, radius: number, filter?: Filter): number[];
+  within(...coordinatesAndRadius: number[]): number[];
+  within(first: unknown, radius?: number, filter?: unknown): number[] {
+    const last = arguments.length - 1;
+    const one = typeof first !== "number";
+    const tree = one ? this.#ask(first as Point) : this.#ask(arguments, last);
+    check(wasm!.web_tree_within!(tree, this.#dims, this.#bits, radiusOf(one ? radius : arguments[last])));
+    const found = foundIds();
+    return one && filter !== undefined ? found.filter((id) => filterOf(filter)(id)) : found;
+  }
+
+  /** The ids of all points in a box, its sides included, in no particular order: `range([x0, y0], [x1, y1])`, or
+   * `range(x0, y0, x1, y1)`. Sides may be infinite. A box with a NaN, or with a lower side above the upper one, holds no
+   * point. */
+  range(lower: Point, upper: Point): number[];
+  range(...lowerAndUpper: number[]): number[];
+  range(first: unknown, second?: unknown): number[] {
+    const tree = this.#alive();
+    const dims = this.#dims;
+    if (typeof first !== "number") {
+      this.#corner(first, "lower", 0);
+      this.#corner(second, "upper", dims);
+    } else {
+      if (arguments.length !== 2 * dims) refuse(`range: takes ${2 * dims} numbers, not ${arguments.length}`);
+      for (let a = 0; a < 2 * dims; a++) f64[numbers + a] = numberOf(arguments[a], "range", a);
+    }
+    check(wasm!.web_tree_range!(tree, dims, this.#bits));
+    return foundIds();
+  }
+
+  // Puts a corner of a box where the module looks for it.
+  #corner(corner: unknown, what: string, first: number): void {
+    const dims = this.#dims;
+    if (!isArray(corner) || corner.length !== dims) refuse(`${what}: is not an array of ${dims} numbers`);
+    for (let a = 0; a < dims; a++) f64[numbers + first + a] = numberOf(corner[a], what, a);
+  }
+
+  /** How many points are no farther than a radius from a place; arguments as of `within`. */
+  withinCount(query: Point, radius: number): number;
+  withinCount(...coordinatesAndRadius: number[]): number;
+  withinCount(first: unknown, radius?: number): number {
+    const last = arguments.length - 1;
+    const one = typeof first !== "number";
+    const tree = one ? this.#ask(first as Point) : this.#ask(arguments, last);
+    check(wasm!.web_tree_within_count!(tree, this.#dims, this.#bits, radiusOf(one ? radius : arguments[last])));
     return i32[integers]!;
   }
 
-  #queries(borrowed: Borrowed, queries: Numbers): [address: number, count: number] {
+  #queries(borrowed: Borrowed, queries: Coordinates): [address: number, count: number] {
     this.#alive();
-    return points(borrowed, given(queries, "queries"), "queries", this.#dims, this.type);
+    return points(borrowed, givenRows(queries, "queries"), this.#dims, this.type);
   }
 
-  #distances(borrowed: Borrowed, options: SearchOptions, length: number) {
-    type Out = Float32Array | Float64Array;
-    return borrowed.answer<Out>(
-      options.out?.distances as Out | undefined, this.type as TypedArrayConstructor<Out>, length, "out.distances");
+  // Room for ids and distances.
+  #answers(borrowed: Borrowed, options: SearchOptions<D>, length: number) {
+    const out = optionsOf(options.out, "ids distances", "options.out");
+    return [
+      borrowed.answer(out.ids, Int32Array, length, "out.ids"),
+      borrowed.answer(out.distances, this.type as unknown as TypedArrayConstructor<D>, length, "out.distances"),
+    ] as const;
   }
 
-  /** The nearest point to each of queries.length / dims places. */
-  nearestAll(queries: Numbers, options?: SearchOptions): Neighbors {
+  /** The nearest point to each of many places. */
+  nearestAll(queries: Coordinates, options?: SearchOptions<D> & { radius?: number }): Neighbors<D> {
     return this.knnAll(queries, 1, options);
   }
 
-  /** The k nearest points to each of queries.length / dims places, in rows of k. */
-  knnAll(queries: Numbers, k: number, options?: SearchOptions & { radius?: number }): Neighbors {
-    const o = optionsOf(options);
+  /** The k nearest points to each of many places, in rows of k. */
+  knnAll(queries: Coordinates, k: number, options?: SearchOptions<D> & { radius?: number }): Neighbors<D> {
+    const o = optionsOf(options, searchOptions);
     integer(k, 1, 2147483647, "k");
     const radius = limit(o.radius ?? Infinity);
     return borrow((borrowed) => {
       const [address, count] = this.#queries(borrowed, queries);
-      const ids = borrowed.answer(o.out?.ids, Int32Array, count * k, "out.ids");
-      const distances = this.#distances(borrowed, o, count * k);
-      check(wasm!.web_tree_knn_all!(
-        this.#tree, address, count, this.#dims, this.#bits, k, radius, ids.address, distances.address, +!!o.squared));
+      const [ids, distances] = this.#answers(borrowed, o, count * k);
+      checkWithRoom(() => wasm!.web_tree_knn_all!(
+        this.#held.tree, address, count, this.#dims, this.#bits, k, radius, ids.address, distances.address, +!!o.squared));
       return { ids: ids.take(), distances: distances.take() };
     });
   }
 
   /** The k nearest other points to each point of the tree: row i is that of point i. */
-  knnSelf(k: number, options?: SearchOptions & { radius?: number }): Neighbors {
-    const o = optionsOf(options);
+  knnSelf(k: number, options?: SearchOptions<D> & { radius?: number }): Neighbors<D> {
+    const o = optionsOf(options, searchOptions);
     integer(k, 1, 2147483647, "k");
     const radius = limit(o.radius ?? Infinity);
-    const tree = this.#alive();
+    this.#alive();
     const rows = this.#given;
     return borrow((borrowed) => {
-      const ids = borrowed.answer(o.out?.ids, Int32Array, rows * k, "out.ids");
-      const distances = this.#distances(borrowed, o, rows * k);
-      check(wasm!.web_tree_knn_self!(tree, rows, this.#bits, k, radius, ids.address, distances.address, +!!o.squared));
+      const [ids, distances] = this.#answers(borrowed, o, rows * k);
+      checkWithRoom(() => wasm!.web_tree_knn_self!(this.#held.tree, rows, this.#bits, k, radius, ids.address, distances.address, +!!o.squared));
       return { ids: ids.take(), distances: distances.take() };
     });
   }
 
-  /** All points no farther than `radius` from each of queries.length / dims places; in each row the nearest first, if
+  /** All points no farther than `radius` from each of many places; in each row the nearest first, if
    * `sorted`. */
-  withinAll(queries: Numbers, radius: number, options?: { sorted?: boolean; squared?: boolean }): Rows {
-    const o = optionsOf(options);
+  withinAll(queries: Coordinates, radius: number, options?: { sorted?: boolean; squared?: boolean }): Rows<D> {
+    const o = optionsOf(options, "sorted squared");
     radiusOf(radius);
     return borrow((borrowed) => {
       const [address, count] = this.#queries(borrowed, queries);
       const offsets = borrowed.answer(undefined, Int32Array, count + 1, "offsets");
-      check(wasm!.web_tree_within_all!(
-        this.#tree, address, count, this.#dims, this.#bits, radius, offsets.address, +!!o.sorted, +!!o.squared));
+      checkWithRoom(() => wasm!.web_tree_within_all!(
+        this.#held.tree, address, count, this.#dims, this.#bits, radius, offsets.address, +!!o.sorted, +!!o.squared));
       const [rows, total, ids, distances] = u32.subarray(integers, integers + 4) as unknown as [number, number, number, number];
       try {
-        const type = this.type as TypedArrayConstructor<Float32Array | Float64Array>;
+        const type = this.type as unknown as TypedArrayConstructor<D>;
         return { offsets: offsets.take(), ids: copyOut(Int32Array, ids, total), distances: copyOut(type, distances, total) };
       } finally {
         wasm!.web_rows_free!(rows);
@@ -279,29 +364,59 @@ export class PointTree {
     });
   }
 
-  /** How many points are no farther than `radius` from each of queries.length / dims places. */
+  /** All points in each of many boxes, as `range` finds them; in each row ascending, if `sorted`. */
+  rangeAll(lower: Coordinates, upper: Coordinates, options?: { sorted?: boolean }): Pick<Rows<D>, "offsets" | "ids"> {
+    const o = optionsOf(options, "sorted");
+    this.#alive();
+    return borrow((borrowed) => {
+      const [low, count] = points(borrowed, givenRows(lower, "lower"), this.#dims, this.type);
+      const [high, others] = points(borrowed, givenRows(upper, "upper"), this.#dims, this.type);
+      if (others !== count) refuse(`upper: has ${others} corners, not ${count}`);
+      const offsets = borrowed.answer(undefined, Int32Array, count + 1, "offsets");
+      checkWithRoom(() => wasm!.web_tree_range_all!(
+        this.#held.tree, low, high, count, this.#dims, this.#bits, offsets.address, +!!o.sorted));
+      const [rows, total, ids] = u32.subarray(integers, integers + 3) as unknown as [number, number, number];
+      try {
+        return { offsets: offsets.take(), ids: copyOut(Int32Array, ids, total) };
+      } finally {
+        wasm!.web_rows_free!(rows);
+      }
+    });
+  }
+
+  /** How many points are no farther than `radius` from each of many places. */
   withinCountAll(
-    queries: Numbers, radius: number, options?: { out?: Int32Array | Allocation<Int32Array> },
+    queries: Coordinates, radius: number, options?: { out?: Int32Array | Allocation<Int32Array> },
   ): Int32Array {
-    const o = optionsOf(options);
+    const o = optionsOf(options, "out");
     radiusOf(radius);
     return borrow((borrowed) => {
       const [address, count] = this.#queries(borrowed, queries);
       const counts = borrowed.answer(o.out, Int32Array, count, "out");
-      check(wasm!.web_tree_within_count_all!(
-        this.#tree, address, count, this.#dims, this.#bits, radius, counts.address));
+      checkWithRoom(() => wasm!.web_tree_within_count_all!(
+        this.#held.tree, address, count, this.#dims, this.#bits, radius, counts.address));
       return counts.take();
     });
   }
 
   /** Builds the tree anew over other points, into the memory that it has. For points that move. If it fails, the tree
    * stays as it was. Throws as the constructor; UNSUPPORTED for a tree that was loaded. */
-  rebuild(coords: Numbers): void {
-    const tree = this.#alive();
-    borrow((borrowed) => {
-      const [address, count] = points(borrowed, given(coords, "coords"), "coords", this.#dims, this.type);
-      check(wasm!.web_tree_rebuild!(tree, address, count, this.#dims, this.#bits));
-    });
+  rebuild(coords: Coordinates): void {
+    this.#alive();
+    const source = givenRows(coords, "coords");
+    const held = this.#held;
+    if (held.saved && this.#rules) {
+      // It was parked and came back as a loaded tree, which cannot be built anew.
+      const tree = build(source, this.#dims, this.type, this.#rules);
+      held.free();
+      held.take(this, tree);
+    } else {
+      borrow((borrowed) => {
+        const [address, count] = points(borrowed, source, this.#dims, this.type);
+        checkWithRoom(() => wasm!.web_tree_rebuild!(held.tree, address, count, this.#dims, this.#bits));
+      });
+      held.measure();
+    }
     this.#learn();
   }
 
@@ -312,38 +427,42 @@ export class PointTree {
 
   /** Gives the memory back. The tree cannot be used after that; further calls of `free` do nothing. */
   free(): void {
-    if (!this.#tree) return;
-    this.#tree = 0;
-    unwatch(this);
-    release(this.#held);
+    this.#held.free();
   }
 }
 /** Freed at the end of its block, if declared by `using`. */
-export interface PointTree extends Disposable {}
+export interface PointTree<D extends Distances = Distances> extends Disposable {}
 disposable(PointTree);
 
-function build(coords: Numbers, options: PointTreeOptions): number {
-  const dims = options.dims === undefined ? 2 : integer(options.dims, 1, 16, "dims");
-  const source = given(coords, "coords");
-  const type = options.type ?? (exactInFloat.includes(source.type) ? Float32Array : Float64Array);
-  if (type !== Float32Array && type !== Float64Array) refuse("type: is neither Float32Array nor Float64Array");
-  const split = choice(options.split, ["median", "sliding-midpoint"], "split");
-  const axis = choice(options.axis, ["widest", "cycle"], "axis");
-  const leaf = options.leafSize === undefined ? 0 : integer(options.leafSize, 1, 1024, "leafSize");
+function rulesOf(options: PointTreeOptions): Rules {
+  const { leafSize } = options;
+  return [
+    choice(options.split, ["median", "sliding-midpoint"], "options.split"),
+    choice(options.axis, ["widest", "cycle"], "options.axis"),
+    leafSize === undefined ? 0 : integer(leafSize, 1, 1024, "options.leafSize"),
+    +!!options.dropDuplicates,
+  ];
+}
+
+function build(source: Given, dims: number, type: Precision, rules: Rules): number {
   return borrow((borrowed) => {
-    const [address, count] = points(borrowed, source, "coords", dims, type);
-    const bits = 8 * type.BYTES_PER_ELEMENT;
-    check(wasm!.web_tree_build!(address, count, dims, bits, split, axis, leaf, +!!options.dropDuplicates));
+    const [address, count] = points(borrowed, source, dims, type);
+    checkWithRoom(() => wasm!.web_tree_build!(address, count, dims, 8 * type.BYTES_PER_ELEMENT, ...rules));
     return u32[integers]!;
   });
 }
 
 // Points in the module's memory: where, and how many.
-function points(
-  borrowed: Borrowed, source: Given, what: string, dims: number, type: Precision,
-): [address: number, count: number] {
-  if (source.length % dims !== 0) refuse(`${what}: ${source.length} numbers are no whole number of ${dims}-D points`);
-  return [borrowed.put(source, type as TypedArrayConstructor<TypedArray>), source.length / dims];
+function points(borrowed: Borrowed, source: Given, dims: number, type: Precision): [address: number, count: number] {
+  const { length, what, width } = source;
+  if (width !== undefined && width !== dims) refuse(`${what}: each is an array of ${width} numbers, not of ${dims}`);
+  if (length % dims !== 0) refuse(`${what}: ${length} numbers are no whole number of ${dims}-D points`);
+  return [borrowed.put(source, type as TypedArrayConstructor<TypedArray>), length / dims];
+}
+
+function filterOf(filter: unknown): Filter {
+  if (typeof filter !== "function") refuse("filter: is not a function that takes an id");
+  return filter as Filter;
 }
 
 // A radius as sap_search has it, where 0 is none; the square of the least number is 0.

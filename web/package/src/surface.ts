@@ -1,9 +1,10 @@
 // Surfaces of volumes.
 import {
-  type Allocation, borrow, copyOut, given, integer, isObject, optionsOf, type TypedArray, type TypedArrayConstructor,
+  type Allocation, borrow, copyOut, given, integer, isObject, numberOf, optionsOf, type TypedArray, type TypedArrayConstructor,
 } from "./arrays.js";
 import { refuse } from "./errors.js";
-import { check, f64, integers, numbers, u32, wasm } from "./wasm.js";
+import { checkWithRoom } from "./held.js";
+import { f64, integers, numbers, u32, wasm } from "./wasm.js";
 
 /** Samples of a volume, x fastest. */
 export type Volume = Float32Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array;
@@ -44,7 +45,7 @@ export function marchingCubes(volume: Volume | Allocation<Volume>, options: Surf
   const type = types.indexOf(samples);
   if (type < 0) refuse("volume: is none of Float32Array, Uint8Array, Int16Array and Uint16Array");
   if (!isObject(options)) refuse("options: size and level are needed");
-  const { level, lowInside } = optionsOf(options);
+  const { level, lowInside } = optionsOf(options, "size level spacing origin lowInside");
   if (typeof level !== "number") refuse("level: is not a number");
   const size = three(options.size, "size");
   for (let i = 0; i < 3; i++) integer(size[i], 0, 2147483647, `size[${i}]`);
@@ -59,7 +60,7 @@ export function marchingCubes(volume: Volume | Allocation<Volume>, options: Surf
       f64[numbers + i] = spacing[i]!;
       f64[numbers + 3 + i] = origin[i]!;
     }
-    check(wasm!.web_surface!(address, type, size[0]!, size[1]!, size[2]!, level, +!!lowInside));
+    checkWithRoom(() => wasm!.web_surface!(address, type, size[0]!, size[1]!, size[2]!, level, +!!lowInside));
     const [surface, vertexCount, triangleCount, vertices, normals, triangles] = Array.from(u32.subarray(integers, integers + 6));
     try {
       return {
@@ -76,5 +77,5 @@ export function marchingCubes(volume: Volume | Allocation<Volume>, options: Surf
 function three(source: ArrayLike<number>, what: string): number[] {
   const { array, length } = given(source, what);
   if (length !== 3) refuse(`${what}: is not an array of 3 numbers`);
-  return Array.from(array);
+  return Array.from(array, (value, i) => numberOf(value, what, i));
 }

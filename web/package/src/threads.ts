@@ -13,17 +13,16 @@ export interface Hand {
 export interface Order {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  readonly number: number;
   readonly room: number;
 }
 
 /** What a worker runs, before the few lines that take its order: it tells that it is ready, then works for ever. */
-export const script = `const work = ({ module, memory, number, room }, ready) => {
+export const script = `const work = ({ module, memory, room }, ready) => {
   const env = { memory, emscripten_notify_memory_growth() {} };
   const { exports } = new WebAssembly.Instance(module, { env });
   exports.stackRestore(room);
   ready();
-  exports.web_thread(number, room);
+  exports.web_thread(room);
 };
 `;
 
@@ -73,7 +72,7 @@ export async function adoptThreads(module: WebAssembly.Module, threads: number, 
     for (let number = 1; number < threads; number++) {
       const room = made.web_thread_room!() >>> 0;
       if (!room) throw new SapwoodError("MEMORY", `WebAssembly's memory has no room for ${threads} threads.`);
-      hands.push(hire({ module, memory, number, room }));
+      hands.push(hire({ module, memory, room }));
     }
     await Promise.all(hands.map(({ ready }) => ready));
     made.web_threads_open!(threads - 1, +mayWait());

@@ -1,5 +1,6 @@
 // The module: its functions, its memory, and views of that. One instance serves everything.
 import { SapwoodError, statusOf } from "./errors.js";
+import { parkOldest } from "./held.js";
 
 /** The functions of web/module/*.c: numbers and addresses in, mostly a status out. */
 export interface Exports {
@@ -85,7 +86,12 @@ function failure(status: number): SapwoodError {
   const bytes = new Uint8Array(memory!.buffer, start, 512);
   const sentence = new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   bytes[0] = 0; // it is not the next failure's
-  return new SapwoodError(statusOf(status), sentence || "The call failed.");
+  return statusOf(status) === "MEMORY" ? noRoom(`for this call (${sentence})`) : new SapwoodError(statusOf(status), sentence || "The call failed.");
+}
+
+/** What is thrown where memory is used up. */
+export function noRoom(what: string): SapwoodError {
+  return new SapwoodError("MEMORY", `WebAssembly's memory has no room ${what}: call free() on trees and arrays that are no longer needed.`);
 }
 
 /** Whether a buffer is the module's memory as it is now. */
@@ -105,8 +111,13 @@ export function trim(): void {
 /** Room in the module's memory. */
 export function allocate(bytes: number): number {
   // A hair below 4 GB is all that 32 bits address; beyond it the number would wrap.
-  const address = bytes < 0xffff0000 ? need().malloc(bytes || 1) >>> 0 : 0;
-  if (!address) throw new SapwoodError("MEMORY", `WebAssembly's memory has no room for ${bytes} bytes.`);
+  return roomFor(bytes, () => (bytes < 0xffff0000 ? need().malloc(bytes || 1) : 0));
+}
+
+/** The address that `take` gives, once other trees have made room for it. */
+export function roomFor(bytes: number, take: () => number): number {
+  let address;
+  while (!(address = take() >>> 0)) if (!parkOldest(bytes)) throw noRoom(`for ${bytes} bytes`);
   return address;
 }
 
@@ -114,10 +125,10 @@ export function allocate(bytes: number): number {
 const forgotten =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((release) => release());
 
-/** Has `release` run when `owner` is collected; it must not refer to the owner. */
-export function watch(owner: object, release: () => void): void {
-  forgotten?.register(owner, release, owner);
+/** Has `release` run when `owner` is collected, unless `unwatch` is told its token before; it must not refer to the owner. */
+export function watch(owner: object, release: () => void, token = owner): void {
+  forgotten?.register(owner, release, token);
 }
-export function unwatch(owner: object): void {
-  forgotten?.unregister(owner);
+export function unwatch(token: object): void {
+  forgotten?.unregister(token);
 }

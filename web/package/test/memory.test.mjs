@@ -48,6 +48,34 @@ test("calls that fail leave nothing behind", () => {
   assert.equal(size(), before);
 });
 
+test("trees that a loop forgets take no more memory than a budget", () => {
+  const large = new Float64Array(2 * 300000).map((_, i) => i);
+  const first = new PointTree(large, { split: "sliding-midpoint" });
+  const moving = new PointTree(large);
+  const mesh = new MeshTree(new Float32Array(9 * 100000).map((_, i) => i % 7));
+  const expected = [first.knn([5, 5], 3), moving.knn([5, 5], 3), mesh.closestPoint([1, 2, 9]), mesh.count];
+  const freed = new PointTree(large);
+  const bytes = moving.save();
+  for (let i = 0; i < 24; i++) PointTree.load(bytes); // 6 MB each, and no task ends meanwhile
+  const before = size();
+  for (let i = 0; i < 12; i++) PointTree.load(bytes);
+  assert.equal(size(), before);
+  assert.ok(before < 2 ** 28, `${before} bytes`);
+  // Those that were not forgotten are as they were.
+  assert.deepEqual([first.knn([5, 5], 3), moving.knn([5, 5], 3), mesh.closestPoint([1, 2, 9]), mesh.count], expected);
+  assert.deepEqual(moving.save(), bytes);
+  moving.rebuild([7, 7, 8, 8]);
+  mesh.rebuild([0, 0, 0, 1, 0, 0, 0, 1, 0]);
+  assert.deepEqual(moving.nearest(7, 7), { id: 0, distance: 0 });
+  assert.equal(mesh.count, 1);
+  moving.rebuild([1, 1]);
+  assert.equal(moving.count, 1);
+  freed.free();
+  throws(() => freed.nearest(1, 1), "FREED", /free/);
+  for (const made of [first, moving, mesh]) made.free();
+  throws(() => moving.nearest(1, 1), "FREED", /free/);
+});
+
 test("trees that nobody frees are freed once they are collected", async () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc");

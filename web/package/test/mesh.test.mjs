@@ -82,8 +82,8 @@ test("hundreds of hits of one ray", () => {
   tree.free();
 });
 
-test("nearest points, inside and outside", () => {
-  const tree = new MeshTree(mesh.vertices, mesh.triangles);
+for (const quality of ["high", "fast"]) test(`nearest points, inside and outside, ${quality}`, () => {
+  const tree = new MeshTree(mesh.vertices, mesh.triangles, { quality });
   const next = random(3);
   const places = Float32Array.from({ length: 600 }, () => 3 * next() - 1.5);
   const { points, distances, triangles } = tree.closestPoints(places);
@@ -102,17 +102,34 @@ test("nearest points, inside and outside", () => {
   tree.free();
 });
 
+test("a fast tree has fewer, larger leaves than the best one, and answers as it does", () => {
+  const large = sphere(6);
+  const [best, fast] = ["high", "fast"].map((quality) => new MeshTree(large.vertices, large.triangles, { quality }));
+  assert.ok(fast.bytes < best.bytes);
+  assert.deepEqual(fast.trace(batch), best.trace(batch));
+  const places = batch.subarray(0, 3 * 700);
+  assert.deepEqual(fast.closestPoints(places), best.closestPoints(places));
+  const none = best.closestPoints([NaN, 0, 0]);
+  assert.deepEqual([none.triangles[0], none.distances[0]], [-1, Infinity]);
+  assert.throws(() => best.closestPoint([NaN, 0, 0]), { status: "NOT_FINITE" });
+  best.free();
+  assert.throws(() => best.closestPoint([0, 0, 0]), { status: "FREED" });
+  fast.rebuild(large.vertices, large.triangles);
+  assert.deepEqual(fast.closestPoint([0, 0, 2]), { point: [0, 0, 1], distance: 1, triangle: fast.closestPoints([0, 0, 2]).triangles[0] });
+  fast.free();
+});
+
 test("an empty mesh, and rays that are nowhere", () => {
   for (const tree of [new MeshTree([], []), new MeshTree([]), new MeshTree([1, 2, 3], new Uint16Array())]) {
     assert.equal(tree.count, 0);
     assert.equal(tree.trace([0, 0, 0], [0, 0, 1]), null);
-    assert.equal(tree.closestPoint([0, 0, 0]).triangle, -1);
-    assert.equal(tree.closestPoint([0, 0, 0]).distance, Infinity);
+    assert.equal(tree.closestPoint([0, 0, 0]), null);
+    assert.deepEqual([...tree.closestPoints([0, 0, 0]).triangles], [-1]);
     assert.deepEqual(tree.traceAll([0, 0, 0], [0, 0, 1]), []);
     tree.free();
   }
   const tree = new MeshTree(mesh.vertices, mesh.triangles);
-  assert.equal(tree.trace([NaN, 0, 0], [0, 0, 1]), null);
+  assert.deepEqual([...tree.trace([[NaN, 0, 0, 0, 0, 0, 1, 9]]).triangles], [-1]);
   assert.equal(tree.trace([0, 0, 0], [0, 0, 0]), null);
   assert.equal(tree.trace([0, 0, 0], [0, 0, 1], 5, 1), null);
   assert.equal(tree.trace([]).triangles.length, 0);

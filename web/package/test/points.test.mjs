@@ -72,6 +72,44 @@ test("a radius of 0 finds equal points only, and an infinite one all", () => {
   }
 });
 
+test("a limit of nearest, and what misses answer", () => {
+  for (const type of precisions) {
+    const tree = new PointTree(type.of(0, 0, 10, 0));
+    assert.deepEqual(tree.nearest([1, 0], 1), { id: 0, distance: 1 });
+    assert.equal(tree.nearest([1, 0], 0.5), null);
+    assert.equal(tree.nearest([1, 0], 0), null);
+    assert.deepEqual(tree.nearest([10, 0], 0), { id: 1, distance: 0 });
+    assert.deepEqual(tree.knn([1, 0], 2, 0.5), []);
+    const { ids, distances } = tree.nearestAll([1, 0, 10, 0], { radius: 0.5 });
+    assert.deepEqual([...ids], [-1, 1]);
+    assert.deepEqual(distances, type.of(Infinity, 0));
+    assert.ok(tree.withinAll([1, 0], 3).distances instanceof type);
+    tree.free();
+  }
+});
+
+test("points as arrays of arrays, queries too, and separate numbers", () => {
+  const tree = new PointTree([[1, 2], [3, 4]]);
+  assert.equal(tree.dims, 2);
+  assert.equal(tree.type, Float64Array);
+  assert.deepEqual(tree.nearest(3, 3), { id: 1, distance: 1 });
+  assert.deepEqual([...tree.nearestAll([[1, 2], [3, 3]]).ids], [0, 1]);
+  assert.deepEqual([...tree.withinCountAll([[1, 2], [9, 9]], 1)], [1, 0]);
+  assert.deepEqual([...tree.withinAll([[1, 2]], 1).ids], [0]);
+  assert.deepEqual(tree.within(1, 2, 1), [0]);
+  assert.equal(tree.withinCount(1, 2, 9), 2);
+  tree.rebuild([[5, 5]]);
+  assert.equal(tree.nearest(0, 0).id, 0);
+  assert.equal(new PointTree([[1, 2, 3]]).dims, 3);
+  assert.equal(new PointTree([Float32Array.of(1, 2, 3), [4, 5, 6]], { dims: 3 }).count, 2);
+  const flat = new PointTree(Float32Array.of(1, 2, 3, 4, 5, 6), { dims: 3 });
+  assert.equal(flat.count, 2);
+  const mesh = new MeshTree([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]]);
+  assert.deepEqual([...mesh.trace([[0.1, 0.1, 1, 0, 0, 0, -1, 9]]).triangles], [0]);
+  assert.deepEqual([...mesh.closestPoints([[0, 0, 1], [0, 0, 2]]).distances], [1, 2]);
+  for (const made of [tree, flat, mesh]) made.free();
+});
+
 test("many answers of one query, more than before each time", () => {
   const coords = points("uniform", 5000, 2);
   const tree = new PointTree(coords);
@@ -81,6 +119,36 @@ test("many answers of one query, more than before each time", () => {
     assert.deepEqual(tree.knn([0.5, 0.5], 5000, radius).map(({ id }) => id), expected.map(({ id }) => id));
   }
   tree.free();
+});
+
+test("points in boxes, one by one and many at once", () => {
+  for (const type of precisions)
+    for (const dims of [2, 3, 7]) {
+      const coords = type.from(points("uniform", 2000, dims));
+      const tree = new PointTree(coords, { dims });
+      const corners = type.from(points("uniform", 40, 2 * dims));
+      const lower = new type(40 * dims), upper = new type(40 * dims), rows = [];
+      for (let i = 0; i < 40; i++) {
+        for (let a = 0; a < dims; a++) {
+          const [x, y] = [corners[i * 2 * dims + a], corners[i * 2 * dims + dims + a]];
+          lower[i * dims + a] = i === 0 ? -Infinity : i === 1 ? x : Math.min(x, y);
+          upper[i * dims + a] = i === 0 ? Infinity : i === 1 ? y : i === 2 ? NaN : Math.max(x, y);
+        }
+        // A corner that is a point's own: sides belong to the box.
+        if (i > 20) lower.set(coords.subarray(i * dims, (i + 1) * dims), i * dims);
+        const [low, high] = [lower, upper].map((all) => all.subarray(i * dims, (i + 1) * dims));
+        const inside = [];
+        for (let id = 0; id < 2000; id++)
+          if (low.every((x, a) => x <= coords[id * dims + a] && coords[id * dims + a] <= high[a])) inside.push(id);
+        rows.push(inside);
+        assert.deepEqual(tree.range(low, high).sort((a, b) => a - b), inside);
+        assert.deepEqual(tree.range(...low, ...high).sort((a, b) => a - b), inside);
+      }
+      const { offsets, ids } = tree.rangeAll(lower, upper, { sorted: true });
+      assert.deepEqual(rows, rows.map((_, i) => [...ids.subarray(offsets[i], offsets[i + 1])]));
+      assert.equal(tree.rangeAll([], []).offsets.length, 1);
+      tree.free();
+    }
 });
 
 test("neighbours of all points themselves", () => {
@@ -102,7 +170,7 @@ test("an empty tree", () => {
     const tree = new PointTree(coords, { dims: 3 });
     assert.equal(tree.count, 0);
     assert.deepEqual(tree.bounds, { lower: [Infinity, Infinity, Infinity], upper: [-Infinity, -Infinity, -Infinity] });
-    assert.deepEqual(tree.nearest(0, 0, 0), { id: -1, distance: Infinity });
+    assert.equal(tree.nearest(0, 0, 0), null);
     assert.deepEqual(tree.knn([0, 0, 0], 5), []);
     assert.deepEqual(tree.within([0, 0, 0], Infinity), []);
     assert.deepEqual([...tree.knnAll([0, 0, 0], 2).ids], [-1, -1]);
@@ -120,9 +188,6 @@ test("no queries, and queries that are nowhere", () => {
   const { ids, distances } = tree.nearestAll([NaN, 0, 3, 4, Infinity, 1]);
   assert.deepEqual([...ids], [-1, 1, -1]);
   assert.deepEqual([...distances], [Infinity, 0, Infinity]);
-  assert.deepEqual(tree.nearest(NaN, 0), { id: -1, distance: Infinity });
-  assert.deepEqual(tree.knn([0, -Infinity], 2), []);
-  assert.deepEqual(tree.within([NaN, NaN], 5), []);
   tree.free();
 });
 
@@ -171,6 +236,12 @@ test("trees over things", () => {
   assert.equal(places[tree.nearest(0, 0).id].name, "b");
   assert.equal(PointTree.from([{ x: 1, y: 2, z: 3 }], ({ x, y, z }) => [x, y, z]).dims, 3);
   assert.equal(PointTree.from([], () => []).count, 0);
+  const items = [{ x: 1, y: 9 }, { x: 4, y: 2 }];
+  const byAxis = PointTree.from(items, (p) => p.x, (p) => p.y, { leafSize: 4 });
+  assert.equal(byAxis.dims, 2);
+  assert.deepEqual(byAxis.nearest(4, 3), { id: 1, distance: 1 });
+  assert.deepEqual(PointTree.from(items, (p) => p.x).nearest(3), { id: 1, distance: 1 });
+  assert.equal(PointTree.from(items, (p, i) => [p.x, p.y, i], { type: Float32Array }).type, Float32Array);
 });
 
 test("points that move", () => {

@@ -23,8 +23,6 @@ test("points that are not finite are named", () => {
       assert.deepEqual(tree.nearest(1, 2), { id: 0, distance: 0 }, "the old tree stays");
       tree.free();
     }
-  throws(() => new PointTree([1, 2, 3, "four"]), "NOT_FINITE", /point 1\b/);
-  throws(() => new PointTree([1, 2, undefined, 4]), "NOT_FINITE", /point 1\b/);
 });
 
 test("coordinates of wrong lengths and types", () => {
@@ -32,10 +30,36 @@ test("coordinates of wrong lengths and types", () => {
   throws(() => new PointTree(new Float32Array(7), { dims: 4 }), "ARGUMENT", /7 numbers/);
   for (const coords of [undefined, null, 5, "12", {}, () => 1, new DataView(new ArrayBuffer(8)), new BigInt64Array(2), Symbol("x")])
     throws(() => new PointTree(coords), "ARGUMENT", /coords/);
-  throws(() => new PointTree([1n, 2n]), "ARGUMENT", /BigInt/);
+  for (const [coords, is] of [[undefined, /is undefined,/], [{}, /is an object,/], [5, /is a number,/]]) throws(() => new PointTree(coords), "ARGUMENT", is);
+  for (const [value, kind] of [["four", "a string"], ["4", "a string"], [null, "null"], [undefined, "undefined"], [4n, "a bigint"], [{}, "an object"], [true, "a boolean"]]) {
+    const said = new RegExp(`element 3 is ${kind}, not a number`);
+    const tree = new PointTree([1, 2]);
+    throws(() => new PointTree([1, 2, 3, value]), "ARGUMENT", new RegExp(`^coords: its ${said.source}`));
+    throws(() => tree.rebuild([1, 2, 3, value]), "ARGUMENT", new RegExp(`^coords: its ${said.source}`));
+    throws(() => tree.nearestAll([1, 2, 3, value]), "ARGUMENT", new RegExp(`^queries: its ${said.source}`));
+    throws(() => new MeshTree([0, 0, 0, value, 0, 0, 0, 1, 0]), "ARGUMENT", new RegExp(`^vertices: its ${said.source}`));
+    assert.equal(tree.count, 1);
+    tree.free();
+  }
+  throws(() => new PointTree([[1, 2], [3, 4, 5]]), "ARGUMENT", /^coords: its element 1 has 3 numbers, not 2/);
+  throws(() => new PointTree([[1, 2], 3]), "ARGUMENT", /^coords: its element 1 is a number, not an array/);
+  throws(() => new PointTree([[1, 2], [3, "4"]]), "ARGUMENT", /^coords\[1\]: its element 1 is a string/);
+  throws(() => new PointTree([[1, 2]], { dims: 3 }), "ARGUMENT", /^coords: each is an array of 2 numbers, not of 3/);
+  throws(() => new PointTree([[]]), "ARGUMENT", /dims: 0/);
+  throws(() => new PointTree([{ x: 1, y: 2 }]), "ARGUMENT", /^coords: its element 0 is an object, not a number/);
+  throws(() => new PointTree([1, 2]).nearestAll([[1, 2, 3], [1, 2, 3]]), "ARGUMENT", /^queries: each is an array of 3 numbers, not of 2/);
   throws(() => new PointTree(detached()), "ARGUMENT", /detached/);
-  throws(() => PointTree.from([[1, 2], [1, 2, 3]], (place) => place), "ARGUMENT", /item 1/);
-  throws(() => PointTree.from([1], () => undefined), "ARGUMENT", /item 0/);
+  throws(() => PointTree.from([[1, 2], [1, 2, 3]], (place) => place), "ARGUMENT", /items\[1\]/);
+  throws(() => PointTree.from([1], () => undefined), "ARGUMENT", /items\[0\].*undefined/);
+  throws(() => PointTree.from([1], () => ["1", 2]), "ARGUMENT", /items\[0\].*string/);
+  throws(() => PointTree.from([1], () => 1, () => null), "ARGUMENT", /items\[0\].*null/);
+  throws(() => PointTree.from([1], () => [1, NaN]), "NOT_FINITE", /point 0/);
+  throws(() => PointTree.from([1], () => []), "ARGUMENT", /dims: 0/);
+  for (const items of [undefined, null, 5, {}]) throws(() => PointTree.from(items, () => [1, 2]), "ARGUMENT", /^items: is not iterable/);
+  for (const get of [undefined, null, "x", {}]) throws(() => PointTree.from([1], get), "ARGUMENT", /^get: is not a function/);
+  throws(() => PointTree.from([1], () => [1, 2], { dim: 2 }), "ARGUMENT", /^options\.dim: /);
+  throws(() => PointTree.from([1], () => [1, 2], null), "ARGUMENT", /^options: is null/);
+  throws(() => PointTree.from([1], () => [1, 2], { dims: 3 }), "ARGUMENT", /items\[0\].*2 coordinates, not 3/);
 });
 
 test("options that are none", () => {
@@ -45,6 +69,46 @@ test("options that are none", () => {
     [{ leafSize: 0 }, /leafSize/], [{ leafSize: 1025 }, /leafSize/], [5, /options/], [null, /options/],
   ])
     throws(() => new PointTree([1, 2], options), "ARGUMENT", what);
+});
+
+test("options that are unknown are named", () => {
+  const tree = new PointTree([1, 2, 3, 4]);
+  const mesh = new MeshTree(triangle);
+  throws(() => new PointTree([1, 2, 3], { dim: 3 }), "ARGUMENT", /^options\.dim: there is no such option, only dims, type,/);
+  throws(() => tree.nearestAll([1, 2], { limit: 3 }), "ARGUMENT", /^options\.limit/);
+  throws(() => tree.knnAll([1, 2], 1, { sorted: true }), "ARGUMENT", /^options\.sorted/);
+  throws(() => tree.knnSelf(1, { k: 3 }), "ARGUMENT", /^options\.k/);
+  throws(() => tree.knnSelf(1, { out: { id: new Int32Array(2) } }), "ARGUMENT", /^options\.out\.id/);
+  throws(() => tree.withinAll([1, 2], 1, { sort: true }), "ARGUMENT", /^options\.sort/);
+  throws(() => tree.withinCountAll([1, 2], 1, { outs: 1 }), "ARGUMENT", /^options\.outs/);
+  throws(() => new MeshTree(triangle, null, { qualty: "fast" }), "ARGUMENT", /^options\.qualty/);
+  throws(() => mesh.trace([], { outs: {} }), "ARGUMENT", /^options\.outs/);
+  throws(() => mesh.trace([], { out: { x: 1 } }), "ARGUMENT", /^options\.out\.x/);
+  throws(() => mesh.traceAll([0, 0, 0], [0, 0, 1], { most: 1 }), "ARGUMENT", /^options\.most/);
+  throws(() => mesh.traceAll([0, 0, 0], [0, 0, 1], { tMin: "0" }), "ARGUMENT", /tMin/);
+  throws(() => mesh.closestPoints([], { square: true }), "ARGUMENT", /^options\.square/);
+  throws(() => marchingCubes(new Float32Array(1), { size: [1, 1, 1], level: 0, inside: 1 }), "ARGUMENT", /^options\.inside/);
+  tree.free();
+  mesh.free();
+});
+
+test("a single query that is not finite says so", () => {
+  const tree = new PointTree([1, 2, 3, 4]);
+  const mesh = new MeshTree(triangle);
+  for (const call of [
+    () => tree.nearest(0, NaN), () => tree.nearest([0, NaN]), () => tree.knn([0, NaN], 2), () => tree.within([0, NaN], 5),
+    () => tree.within(0, NaN, 5), () => tree.withinCount([0, NaN], 5),
+  ])
+    throws(call, "NOT_FINITE", /^query: its element 1 is NaN/);
+  throws(() => tree.nearest(-Infinity, 0), "NOT_FINITE", /^query: its element 0 is -Infinity/);
+  throws(() => mesh.trace([0, NaN, 0], [0, 0, 1]), "NOT_FINITE", /^origin: its element 1 is NaN/);
+  throws(() => mesh.occluded([0, 0, 0], [0, 0, Infinity]), "NOT_FINITE", /^direction: its element 2/);
+  throws(() => mesh.closestPoint([NaN, 0, 0]), "NOT_FINITE", /^point: its element 0/);
+  throws(() => mesh.inside([0, NaN, 0]), "NOT_FINITE", /^point: its element 1/);
+  for (const limit of [NaN, -1, "1", null]) throws(() => tree.nearest([1, 2], limit), "ARGUMENT", /^radius/);
+  assert.equal(tree.nearest(1, 2).id, 0);
+  tree.free();
+  mesh.free();
 });
 
 test("queries of wrong lengths and types, k and radius out of range", () => {
@@ -75,6 +139,12 @@ test("queries of wrong lengths and types, k and radius out of range", () => {
     throws(() => search(null), "ARGUMENT", /queries/);
     throws(() => search(detached()), "ARGUMENT", /detached/);
   }
+  for (const call of [() => tree.range([1], [1, 2]), () => tree.range(), () => tree.range(["1", 2], [1, 2])])
+    throws(call, "ARGUMENT", /^lower/);
+  for (const call of [() => tree.range([1, 2]), () => tree.range([1, 2], 3), () => tree.rangeAll([1, 2], [1, 2, 3, 4])])
+    throws(call, "ARGUMENT", /^upper/);
+  throws(() => tree.range(1, 2, 3), "ARGUMENT", /^range: takes 4 numbers, not 3/);
+  throws(() => tree.rangeAll([1, 2], detached()), "ARGUMENT", /detached/);
   throws(() => tree.nearestAll([1, 2], 1), "ARGUMENT", /options/);
   assert.deepEqual(tree.knn([1, 2], 2 ** 31 - 1).length, 2, "k beyond the number of points");
   tree.free();
@@ -104,7 +174,8 @@ test("use after free", () => {
   for (const call of [
     () => tree.nearest(1, 2), () => tree.nearest([1, 2]), () => tree.knn([1, 2], 1), () => tree.within([1, 2], 1),
     () => tree.withinCount([1, 2], 1), () => tree.nearestAll([1, 2]), () => tree.knnAll([1, 2], 1), () => tree.knnSelf(1),
-    () => tree.withinAll([1, 2], 1), () => tree.withinCountAll([1, 2], 1), () => tree.rebuild([1, 2]), () => tree.save(),
+    () => tree.withinAll([1, 2], 1), () => tree.withinCountAll([1, 2], 1), () => tree.range([1, 2], [1, 2]),
+    () => tree.rangeAll([1, 2], [1, 2]), () => tree.rebuild([1, 2]), () => tree.save(),
     () => tree.count, () => tree.dims, () => tree.type, () => tree.bytes, () => tree.bounds, () => tree.sourceCount,
     () => mesh.trace([0, 0, 1], [0, 0, -1]), () => mesh.trace(ray), () => mesh.occluded([0, 0, 1], [0, 0, -1]),
     () => mesh.occluded(ray), () => mesh.traceAll(ray, 2), () => mesh.traceAll([0, 0, 1], [0, 0, -1]),
@@ -204,7 +275,7 @@ test("bytes that are no saved tree", () => {
 
 test("more than there is memory for", () => {
   const tree = new PointTree(points("uniform", 1000, 2));
-  throws(() => allocate(Float64Array, 2 ** 29), "MEMORY", /bytes/);
+  throws(() => allocate(Float64Array, 2 ** 29), "MEMORY", /bytes: call free\(\)/);
   throws(() => allocate(Float64Array, 2 ** 45), "MEMORY", /bytes/);
   throws(() => allocate(Float64Array, -1), "ARGUMENT", /length/);
   throws(() => tree.knnAll(points("uniform", 1000, 2), 2 ** 31 - 1), "MEMORY", /bytes/);
@@ -224,7 +295,7 @@ test("more than there is memory for", () => {
       } catch (error) {
         assert.equal(error.status, "MEMORY");
       }
-    throws(() => new PointTree(new Float32Array(200000)), "MEMORY", /./);
+    throws(() => new PointTree(new Float32Array(200000)), "MEMORY", /call free\(\)/);
     assert.equal(tree.nearest(0.5, 0.5).id >= 0, true, "a single query needs no memory");
   } finally {
     for (const array of [...taken, ...small]) array.free();

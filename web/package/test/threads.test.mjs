@@ -62,10 +62,10 @@ const answers = (threads) => `
   console.log(given.join("\\n"));
 `;
 
-test("two, three and four threads give the bytes of one", () => {
+test("two and three threads give the bytes of one", () => {
   const one = run(answers(1));
   assert.ok(one.split("\n").length > 70);
-  for (const threads of [2, 3, 4]) assert.equal(run(answers(threads)), one, `${threads} threads`);
+  for (const threads of [2, 3]) assert.equal(run(answers(threads)), one, `${threads} threads`);
 });
 
 test("memory that grows in any thread is seen, and views stay good", () => {

@@ -3,13 +3,14 @@
 import './compaction.css';
 import { compactionArea, compactionChecked, compactionFound, compactionLevel, volumeMake, volumeShape } from '../fields.js';
 import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
-import { count, follow, items, plural } from './compaction_way.js';
+import { follow, items } from './compaction_way.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
 import { named, placed, stride } from '../shell/named.js';
 import type { PageModule } from '../shell/module.js';
 import { SceneError } from '../shell/scene.js';
 import type { Host, Scene, ScenePointer, Value } from '../shell/scene.js';
+import { count, plural } from '../shell/words.js';
 
 export const shapes = [
   { value: 'gyroid', label: 'Gyroid' },
@@ -216,12 +217,14 @@ export function compaction(): Scene {
     return true;
   }
 
-  function label(box: Area, words: string, where: 'above' | 'below' | 'middle') {
+  // `next`: what stands to the right of it, which the words do not reach; numbers that do not fit are left out.
+  function label(box: Area, words: string, where: 'above' | 'middle', next?: number) {
     const element = host.overlay.appendChild(document.createElement('div'));
     element.className = `compaction-label${where === 'middle' ? ' compaction-middle' : ''}`;
     element.innerHTML = words;
     const { ratio } = size;
     element.style.left = `${(where === 'middle' ? box.x + box.width / 2 : box.x) / ratio}px`;
+    if (next !== undefined) element.style.maxWidth = `${Math.max(0, (next - box.x) / ratio - 8)}px`;
     element.style.top = `${where === 'above' ? box.y / ratio - 20 : (box.y + box.height) / ratio + 4}px`;
   }
 
@@ -230,11 +233,18 @@ export function compaction(): Scene {
     const boxes = Array.from({ length: levels() + 2 }, (_, i) => named(compactionArea, module.HEAPF32.subarray(at + i * stride(compactionArea))));
     host.overlay.replaceChildren();
     const side = Number(text('size'));
-    label(boxes[0]!, `<b>Slices</b> ${count(side ** 3)} cells`, 'above');
-    label(boxes[1]!, '<b>Pyramid</b>', 'above');
+    const list = boxes[levels() + 1]!;
+    label(boxes[0]!, `<b>Slices</b> <span>${plural(side ** 3, 'cell')}</span>`, 'above', boxes[1]!.x);
+    label(boxes[1]!, '<b>Pyramid</b>', 'above', list.x > boxes[1]!.x ? list.x : size.width);
     const kept = shown().step > levels() && total >= 0;
-    label(boxes[levels() + 1]!, kept ? `<b>List</b> ${count(total)} cells` : '<b>List</b>', 'above');
-    for (let i = 1; i <= levels(); i++) label(boxes[i]!, String(i), 'middle');
+    label(list, kept ? `<b>List</b> <span>${plural(total, 'cell')}</span>` : '<b>List</b>', 'above', size.width);
+    let free = Infinity; // where the number to the right begins
+    for (let i = levels(); i >= 1; i--) {
+      const [middle, half] = [(boxes[i]!.x + boxes[i]!.width / 2) / size.ratio, i > 9 ? 8 : 5];
+      if (middle + half > free) continue;
+      label(boxes[i]!, String(i), 'middle');
+      free = middle - half;
+    }
   }
 
   function resized() {
@@ -270,6 +280,7 @@ export function compaction(): Scene {
       { kind: 'choice', id: 'total', label: 'Total', initial: 'read', group: 'Pyramid', help: 'Read back, which waits for the GPU; or expected to be at most one and a half times the last one, which does not wait.', options: [{ value: 'read', label: 'Read' }, { value: 'expected', label: 'Expected' }] },
     ],
 
+    beyond: () => dropped,
     async start(given) {
       host = given;
       module = given.module;

@@ -2,6 +2,7 @@
 import { compactionWay } from '../fields.js';
 import { named, stride } from '../shell/named.js';
 import type { PageModule } from '../shell/module.js';
+import { count } from '../shell/words.js';
 
 export interface Step {
   level: number;
@@ -11,9 +12,6 @@ export interface Step {
   taken: number; // the one into which the key falls: 0 … 3
   ahead: number; // the sum of the children before that
 }
-
-export const count = (n: number): string => n.toLocaleString('en').replaceAll(',', '\u202f');
-export const plural = (n: number, one: string): string => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
 
 // From the top down to level 1, and the cell.
 export function follow(module: PageModule, key: number, levels: number): { steps: Step[]; cell: number } {

@@ -2,7 +2,6 @@
 import './isosurface.css';
 import { isosurfaceAsk, isosurfaceBuffer, isosurfaceChecked, isosurfaceFacts, isosurfaceMade, isosurfaceOther, volumeMake, volumeShape } from '../fields.js';
 import { shapes } from './compaction.js';
-import { count } from './compaction_way.js';
 import { Orbit } from './orbit.js';
 import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
 import { Superseded } from '../shell/jobs.js';
@@ -11,6 +10,7 @@ import { named, placed } from '../shell/named.js';
 import type { Answer, PageModule } from '../shell/module.js';
 import { SceneError } from '../shell/scene.js';
 import type { Host, Scene, ScenePointer } from '../shell/scene.js';
+import { count, plural } from '../shell/words.js';
 
 const SMALL = 0.002; // a step of the slider, of the whole range
 const QUICK = 40; // milliseconds
@@ -72,7 +72,7 @@ export function isosurface(): Scene {
 
   async function readVolume(file: VolumeFile, raw: RawForm): Promise<void> {
     await take(await host.job('isosurface_read', numbersOf(raw), { buffers: [file.bytes] }), file.name);
-    host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}; ${count(counts.triangles)} triangles at level ${levelText(Number(host.values['level']))}.`);
+    host.say(`${file.name}: ${volume!.size.join(' × ')} samples from ${levelText(0)} to ${levelText(1)}; ${plural(counts.triangles, 'triangle')} at level ${levelText(Number(host.values['level']))}.`);
   }
 
   // The worker has another volume now.
@@ -192,7 +192,7 @@ export function isosurface(): Scene {
       }
     }
     // Told anew with every surface, but not while the level moves by itself.
-    if (!on('wander') || host.paused) host.say(empty ? words : `${volume!.name}, level ${levelText(Number(host.values['level']))}: ${count(counts.triangles)} triangles.`);
+    if (!on('wander') || host.paused) host.say(empty ? words : `${volume!.name}, level ${levelText(Number(host.values['level']))}: ${plural(counts.triangles, 'triangle')}.`);
   }
 
   // ---- The camera
@@ -250,6 +250,7 @@ export function isosurface(): Scene {
       { kind: 'hidden', id: 'camera', initial: '' },
     ],
 
+    beyond: () => (volume && !shapes.some((s) => s.label === volume!.name) ? volume.name : ''),
     async start(given) {
       host = given;
       module = given.module;
@@ -264,13 +265,14 @@ export function isosurface(): Scene {
     stop() {
       turn++;
       meshed = false;
+      volume = undefined;
       void host.job('isosurface_forget', []).catch(() => undefined);
       module._isosurface_stop!();
       module._isosurface_forget!();
     },
     change(id: string) {
       if (id === 'shape' || id === 'size') {
-          closeForm(host);
+        closeForm(host);
         makeVolume().catch(failed);
       } else if (id === 'level' || id === 'low' || id === 'by') {
         extract().catch(failed);
@@ -351,11 +353,11 @@ export function isosurface(): Scene {
       });
       const { closed, outer, open, vertices, triangles, wrong, apart } = named(isosurfaceChecked, answer.numbers);
       if (!triangles && !made.triangleCount) return 'Verified: there is no surface at this level, neither by the CPU nor by the GPU.';
-      if (open) return `Wrong: the mesh is not closed, ${count(open)} edges have only one side.`;
-      if (wrong) return `Wrong: the GPU’s mesh differs from the CPU’s in ${count(wrong)} of ${count(triangles)} triangles.`;
+      if (open) return `Wrong: the mesh is not closed, ${plural(open, 'edge')} ${open === 1 ? 'has' : 'have'} only one side.`;
+      if (wrong) return `Wrong: the GPU’s mesh differs from the CPU’s in ${count(wrong)} of ${plural(triangles, 'triangle')}.`;
       const ends = outer ? `, but for ${count(outer)} on the volume’s faces, where it ends` : '';
       const same = apart === 0 ? 'bit for bit' : `positions to ${apart.toExponential(0)} of a sample`;
-      return `Verified: the mesh is closed, each of ${count(closed)} edges run once each way${ends}. The GPU’s ${count(vertices)} vertices and ${count(triangles)} triangles are the CPU’s, ${same}.`;
+      return `Verified: the mesh is closed, each of ${plural(closed, 'edge')} run once each way${ends}. The GPU’s ${count(vertices)} vertices and ${plural(triangles, 'triangle')} are the CPU’s, ${same}.`;
     },
     contextLost() {
       meshed = stale = drawing = false;

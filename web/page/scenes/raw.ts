@@ -2,9 +2,10 @@
 // and asked for.
 import './raw.css';
 import { volumeRaw } from '../fields.js';
-import { count } from './compaction_way.js';
+import { Superseded } from '../shell/jobs.js';
 import { placed } from '../shell/named.js';
 import { SceneError, type Host } from '../shell/scene.js';
+import { count, plural } from '../shell/words.js';
 
 export interface VolumeFile {
   name: string;
@@ -16,6 +17,7 @@ export interface RawForm {
   type: number; // as sap_voxel: float, 8 bits, 16 bits with a sign, without
   bigEndian: boolean;
   skip: number; // bytes ahead of the samples
+  nifti?: boolean; // its header says all of this
 }
 
 export const types = [
@@ -79,7 +81,7 @@ function form(name: string, bytes: number, guessed: RawForm, read: (form: RawFor
   });
   const tell = (): void => {
     const needed = bytesOf(now());
-    note.textContent = `${name} has ${count(bytes)} bytes; this size takes ${count(needed)}${needed === bytes ? '.' : ': they must be equal.'}`;
+    note.textContent = `${name} has ${plural(bytes, 'byte')}; this size takes ${count(needed)}${needed === bytes ? '.' : ': they must be equal.'}`;
   };
   element.addEventListener('input', tell);
   element.addEventListener('submit', (event) => {
@@ -90,12 +92,12 @@ function form(name: string, bytes: number, guessed: RawForm, read: (form: RawFor
   return box;
 }
 
-export const accepts = 'NPY or raw volumes';
+export const accepts = 'NPY, NIfTI or raw volumes';
 export const suffixes = '.npy,.raw,.vol,.bin,.nii';
 
 // As numbers of C's jobs.
-export function numbersOf({ size: [width, height, depth], type, bigEndian, skip }: RawForm): number[] {
-  return placed(volumeRaw, { width, height, depth, type, bigEndian: bigEndian ? 1 : 0, skip });
+export function numbersOf({ size: [width, height, depth], type, bigEndian, skip, nifti }: RawForm): number[] {
+  return placed(volumeRaw, { width, height, depth, type, bigEndian: bigEndian ? 1 : 0, skip, nifti: nifti ? 1 : 0 });
 }
 
 // Reads what was dropped by `read`; of a raw volume there is a form then, by which it can be read anew, in another size.
@@ -104,8 +106,11 @@ export async function openVolume(host: Host, file: VolumeFile, read: (raw: RawFo
   const { name, bytes } = file;
   const isNpy = new Uint8Array(bytes, 0, Math.min(6, bytes.byteLength)).join() === '147,78,85,77,80,89';
   if (name.toLowerCase().endsWith('.npy') && !isNpy) throw new SceneError(`${name} is called NPY, but does not begin like one.`);
-  if (isNpy) {
-    await read({ size: [0, 0, 0], type: 0, bigEndian: false, skip: 0 });
+  const nifti = !isNpy && name.toLowerCase().endsWith('.nii');
+  if (isNpy || nifti) {
+    await read({ size: [0, 0, 0], type: 0, bigEndian: false, skip: 0, nifti }).catch((error: unknown) => {
+      throw error instanceof Superseded ? error : new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    });
     closeForm(host);
     return;
   }

@@ -48,7 +48,7 @@ PAGE_EXPORT sap_status job_rays_take(page_job* job) {
                                 .material_ids = bytes[RAYS_BUFFER_MATERIAL_IDS] ? in[RAYS_BUFFER_MATERIAL_IDS] : NULL,
                                 .materials = materials,
                                 .material_count = material_count};
-    sap_status status = sap_mesh_tree_load_memory(page_gl(), in[RAYS_BUFFER_TREE], bytes[RAYS_BUFFER_TREE], &rays.tree);
+    sap_status status = page_take_mesh_tree(page_gl(), in[RAYS_BUFFER_TREE], bytes[RAYS_BUFFER_TREE], &rays.tree);
     if (status == SAP_OK) status = sap_gl_view_create(rays.tree, &file, &rays.view);
     free(materials);
     if (status != SAP_OK) rays_stop();

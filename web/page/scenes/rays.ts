@@ -5,11 +5,11 @@ import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
 import { named, placed } from '../shell/named.js';
+import { count, plural } from '../shell/words.js';
 
 const HOTTEST = 160; // nodes that are drawn brightest
 const MOST_PITCH = 1.5; // radians: a little less than upright
 const REST = 140; // ms without a move after which a picture of all pixels begins
-const count = (value: number): string => Math.round(value).toLocaleString('en');
 const hot = (values: Values): boolean => values['view'] === 'nodes';
 const lit = (values: Values): boolean => !hot(values);
 
@@ -70,6 +70,10 @@ class Rays implements Scene {
   private fresh = true; // the picture that there is is another one's
   private rest = 0; // when what moves is taken to be at rest
   private legend!: HTMLElement;
+
+  beyond(): string {
+    return this.host?.values['mesh'] === 'file' ? this.file : '';
+  }
 
   async start(host: Host): Promise<void> {
     this.host = host;
@@ -134,7 +138,7 @@ class Rays implements Scene {
 
   private report(): void {
     const what = this.file || 'A knot and three balls';
-    this.host.say(`${what}: ${count(this.triangles)} triangles.`);
+    this.host.say(`${what}: ${plural(this.triangles, 'triangle')}.`);
   }
 
   private run(work: Promise<void>): void {
@@ -318,10 +322,10 @@ class Rays implements Scene {
     const { numbers } = await this.host.job('rays_check', [], { buffers, transfer: buffers });
     const { same, near, rays: all, shadowsSame: shadows, shadows: allShadows } = named(raysChecked, numbers);
     const truth = `the triangle that brute force over all ${count(this.triangles)} finds, or none`;
-    const dark = `${count(allShadows)} rays from there to the lamp`;
+    const dark = `${plural(allShadows, 'ray')} from there to the lamp`;
     const beside = near ? `, ${count(near)} of them within rounding of an edge` : '';
     if (same + near === all && shadows === allShadows)
-      return `Verified: all ${count(all)} sampled pixels show ${truth}${beside}; ${dark} are stopped or not as it says.`;
+      return `Verified: all ${count(all)} sampled pixels show ${truth}${beside}; ${dark} ${allShadows === 1 ? 'is' : 'are'} stopped or not as it says.`;
     return `Wrong: of ${count(all)} sampled pixels ${count(all - same - near)} do not show ${truth}; of ${dark} ${count(allShadows - shadows)} are wrong.`;
   }
 }

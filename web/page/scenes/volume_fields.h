@@ -12,14 +12,15 @@ enum volume_shape {
     VOLUME_SHAPE_DROPPED    // no formula: the volume that compaction_read has read
 };
 
-// How the samples of a raw file lie; all 0 for NPY, which says it itself.
+// How the samples of a raw file lie; all 0 for NPY, which says it itself, and all but the last for NIfTI.
 enum volume_raw {
     VOLUME_RAW_WIDTH,
     VOLUME_RAW_HEIGHT,
     VOLUME_RAW_DEPTH,
     VOLUME_RAW_TYPE, // sap_voxel
     VOLUME_RAW_BIG_ENDIAN,
-    VOLUME_RAW_SKIP // bytes ahead of the first sample
+    VOLUME_RAW_SKIP, // bytes ahead of the first sample
+    VOLUME_RAW_NIFTI // not 0: it is NIfTI, whose header says all this
 };
 
 #endif

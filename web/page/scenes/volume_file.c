@@ -1,4 +1,5 @@
 #include "volume_file.h"
+#include "nifti.h"
 #include <math.h>
 #include <string.h>
 
@@ -82,7 +83,9 @@ sap_status page_volume_parse(const page_job* job, sap_volume_file** file, page_v
                                              .big_endian = number[VOLUME_RAW_BIG_ENDIAN] != 0,
                                              .skip = (int64_t)number[VOLUME_RAW_SKIP]};
     sap_volume_file* read = NULL;
-    sap_status status = sap_volume_parse(page_cpu(), job->in[0], job->in_bytes[0], &options, &read);
+    sap_status status = number[VOLUME_RAW_NIFTI] != 0
+                            ? page_nifti_parse(job->in[0], job->in_bytes[0], &read)
+                            : sap_volume_parse(page_cpu(), job->in[0], job->in_bytes[0], &options, &read);
     if (status == SAP_OK) status = page_volume_describe(&read->volume, facts);
     if (status == SAP_OK)
         *file = read;

@@ -14,7 +14,7 @@ double page_volume_value(const sap_volume* volume, size_t i);
 size_t page_volume_count(const sap_volume* volume);
 // An error, and a sentence, if no level has a surface: too few samples, all equal, or one that is no number.
 sap_status page_volume_describe(const sap_volume* volume, page_volume_facts* facts);
-// Reads a job's only buffer, NPY or raw (volume_raw), and describes it.
+// Reads a job's only buffer, NPY, NIfTI or raw (volume_raw), and describes it.
 sap_status page_volume_parse(const page_job* job, sap_volume_file** file, page_volume_facts* facts);
 
 #endif

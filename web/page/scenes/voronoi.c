@@ -42,9 +42,9 @@ static void free_form(void) {
 PAGE_EXPORT sap_status job_voronoi_tree(page_job* job) {
     sap_tree* loaded = NULL;
     sap_device* cpu = page_cpu();
-    sap_status status = cpu ? sap_tree_load_memory(cpu, job->in[VORONOI_TREE_BUFFER_TREE],
-                                                   job->in_bytes[VORONOI_TREE_BUFFER_TREE], &loaded)
-                            : SAP_ERROR_MEMORY;
+    sap_status status =
+        cpu ? page_take_tree(cpu, job->in[VORONOI_TREE_BUFFER_TREE], job->in_bytes[VORONOI_TREE_BUFFER_TREE], &loaded)
+            : SAP_ERROR_MEMORY;
     if (status == SAP_OK)
         status =
             voronoi.tree ? sap_gl_tree_update(voronoi.tree, loaded) : sap_tree_copy(loaded, page_gl(), &voronoi.tree);

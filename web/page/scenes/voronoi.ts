@@ -8,10 +8,10 @@ import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
 import { named, placed, stride } from '../shell/named.js';
+import { count, plural } from '../shell/words.js';
 import { controls } from './voronoi_controls.js';
 
 const REACH = 14; // CSS pixels from a site within which it is taken hold of
-const count = (value: number): string => value.toLocaleString('en');
 
 type Chosen = Record<keyof typeof voronoiChosen, number>;
 
@@ -24,8 +24,8 @@ class Voronoi implements Scene {
     ['arrows', 'move the cross hairs'], ['Enter', 'add a site there'], ['Delete', 'delete the nearest'],
     ['Space', 'take hold of the nearest, let go'], ['+  −', 'zoom'], ['Shift + arrows', 'move the view'],
   ] as const;
-  readonly accepts = 'CSV, PLY, XYZ or NPY points';
-  readonly suffixes = '.csv,.txt,.xyz,.ply,.npy,.pcd';
+  readonly accepts = 'CSV, TSV, PLY, XYZ, NPY or PCD points';
+  readonly suffixes = '.csv,.tsv,.txt,.xyz,.ply,.npy,.pcd';
   readonly webgl1 = true;
   readonly animated = true;
   readonly controls = controls;
@@ -36,6 +36,7 @@ class Voronoi implements Scene {
   private last = 0; // of the host's
   private aspect = 0;
   private total = 0; // sites
+  private other = ''; // what the sites are that no recipe makes: a file's, edited ones; '': none
   private made = ''; // by which values the worker made its sites, or had made them when a file came instead
   private epoch = 0; // of starts, stops and lost contexts: what waited meanwhile is pointless
   private edits: Promise<void> = Promise.resolve(); // the last one: ids change with each, so that they go one by one
@@ -59,6 +60,10 @@ class Voronoi implements Scene {
 
   version(values: Values): 1 | 2 {
     return values['webgl'] === '1' ? 1 : 2;
+  }
+
+  beyond(): string {
+    return this.other;
   }
 
   async start(host: Host): Promise<void> {
@@ -112,6 +117,7 @@ class Voronoi implements Scene {
   private async make(): Promise<void> {
     const { values } = this.host;
     this.made = this.recipe();
+    this.other = '';
     await this.ask('voronoi_make', placed(voronoiMake, {
       family: voronoiFamily[values['family'] as keyof typeof voronoiFamily], sites: values['sites'] as number, aspect: this.aspect, seed: values['seed'] as number,
     }));
@@ -126,6 +132,10 @@ class Voronoi implements Scene {
     try {
       const asked = placed(voronoiAsk, { seconds: this.clock, compact: compact ? 1 : 0 }, [...numbers]);
       const answer = await this.host.job(name, asked, { buffers, transfer: buffers, ...(newest && { newest }) });
+      if (name === 'voronoi_edit') {
+        this.other ||= 'edited sites';
+        this.host.remember();
+      }
       this.take(answer, compact);
     } finally {
       this.building = false;
@@ -443,6 +453,7 @@ class Voronoi implements Scene {
       throw new SceneError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.made = this.recipe();
+    this.other = name;
     this.look(0.5, 0.5, 1);
     this.host.say(`${name}: ${this.total === 1 ? 'one point' : `${count(this.total)} points`}.`);
   }
@@ -474,7 +485,7 @@ class Voronoi implements Scene {
       const allowed = this.compact ? (1.6 * 1.1 * Math.max(1, this.aspect)) / 32767 : 2e-7;
       const { numbers } = await this.host.job('voronoi_check', placed(voronoiCheck, { allowed }), { buffers: shown.buffers, transfer: shown.buffers });
       const { right, near, places: all, worst } = named(voronoiChecked, numbers);
-      const sites = `the nearest of ${count(this.total)} sites`;
+      const sites = `the nearest of ${plural(this.total, 'site')}`;
       if (right === all) return `Verified: all ${count(all)} sampled pixels name ${sites}, as brute force does.`;
       const rounded = this.compact ? 'for rounding to 15 bits' : 'within rounding of a tie';
       if (right + near === all)

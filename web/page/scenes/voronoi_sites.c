@@ -1,4 +1,5 @@
 // Sites in the worker: made, read from files, moved and edited; their tree built anew after each change.
+#include "scenes/table.h"
 #include "scenes/voronoi.h"
 #include <math.h>
 #include <stdlib.h>
@@ -254,10 +255,8 @@ static sap_status take_points(const sap_point_set* set) {
 // Reads points from a file (page_file, voronoi_read).
 PAGE_EXPORT sap_status job_voronoi_read(page_job* job) {
     sap_point_set* set = NULL;
-    sap_format format = sap_format_of(job->in[PAGE_FILE_NAME]);
-    sap_status status = page_cpu() ? sap_points_parse(page_cpu(), job->in[PAGE_FILE_BYTES],
-                                                      job->in_bytes[PAGE_FILE_BYTES], format, 64, &set)
-                                   : SAP_ERROR_MEMORY;
+    sap_status status =
+        page_table_parse(job->in[PAGE_FILE_NAME], job->in[PAGE_FILE_BYTES], job->in_bytes[PAGE_FILE_BYTES], &set);
     if (status != SAP_OK) return status;
     double before = field.aspect;
     field.aspect = job->number[VORONOI_READ_ASPECT];

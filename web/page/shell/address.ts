@@ -1,4 +1,5 @@
-// The state in the address: #scene?id=value&…, only what differs from the initial values, so that links stay short.
+// The state in the address: #scene?id=value&…, only what differs from the initial values, so that links stay short. A link
+// holds settings. What else the picture shows, a file or edited sites, it names as what it lacks: &lacks=bunny.ply.
 import type { Control, Value, Values } from './scene.js';
 
 export interface State {
@@ -18,7 +19,9 @@ function decode(text: string): string {
   }
 }
 
-export function writeAddress(scene: string, controls: readonly Control[], values: Values): string {
+export const LACKS = 'lacks';
+
+export function writeAddress(scene: string, controls: readonly Control[], values: Values, lacks: string): string {
   const query = new URLSearchParams();
   for (const control of controls) {
     if (control.kind === 'button') continue;
@@ -26,6 +29,7 @@ export function writeAddress(scene: string, controls: readonly Control[], values
     if (value === control.initial) continue;
     query.set(control.id, typeof value === 'boolean' ? (value ? '1' : '0') : String(value));
   }
+  if (lacks) query.set(LACKS, lacks);
   const text = query.toString();
   return text ? `#${scene}?${text}` : `#${scene}`;
 }

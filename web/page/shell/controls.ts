@@ -1,5 +1,6 @@
 // The elements of a scene's table of controls: labelled, described, usable by keyboard.
 import { element } from './element.js';
+import { count } from './words.js';
 import type { Button, Choice, Control, Slider, Switch, Value, Values } from './scene.js';
 
 const STEPS = 200; // of a logarithmic slider
@@ -29,7 +30,7 @@ export class Controls {
       if (control.group !== group || !section.parentElement) {
         group = control.group;
         section = element('section', { class: 'group' });
-        if (group) section.append(element('h3', {}, group));
+        if (group) section.append(element('h2', {}, group));
         place.append(section);
       }
       const made = this.make(control);
@@ -73,7 +74,7 @@ export class Controls {
     for (const { control, box } of this.shown) box.hidden = control.shown ? !control.shown(this.values) : false;
     for (const { box } of this.shown) {
       const section = box.parentElement!;
-      section.hidden = [...section.children].every((child) => child.tagName === 'H3' || (child as HTMLElement).hidden);
+      section.hidden = [...section.children].every((child) => child.tagName === 'H2' || (child as HTMLElement).hidden);
     }
   }
 
@@ -100,7 +101,7 @@ export class Controls {
       const unit = 10 ** Math.max(0, Math.floor(Math.log10(exact)) - 1);
       return Math.min(most, Math.max(least, Math.round(exact / unit) * unit));
     };
-    const text = control.text ?? ((v: number): string => v.toLocaleString('en'));
+    const text = control.text ?? count;
     const output = element('output', { for: `control-${id}` });
     const input = element('input', { type: 'range', id: `control-${id}`, ...describe(control) });
     const limits = (): void => {

@@ -24,13 +24,14 @@ function wire(shell: Shell): void {
   $('open').addEventListener('click', () => file.click());
   listenToFiles(file, (files) => void shell.take(files));
   $('help').addEventListener('click', () => {
-    const rows: [string, string][] = [['1 … 9', 'choose a scene'], ['p', 'pause, go on'], ['v', 'verify'], ['s', 'save the picture']];
+    const rows: [string, string][] = [[`1 … ${shell.scenes.length}`, 'choose a scene'], ['p', 'pause, go on'], ['v', 'verify'], ['s', 'save the picture']];
     for (const control of shell.scene.controls)
       if (control.kind !== 'hidden' && control.key) rows.push([control.key, control.label.toLowerCase()]);
     $('keys').querySelector('table')!.replaceChildren(
       ...[...shell.scene.keys, ...rows].map(([key, what]) => element('tr', {}, element('th', { scope: 'row' }, element('kbd', {}, key)), element('td', {}, what))));
     $<HTMLDialogElement>('keys').showModal();
   });
+  document.querySelector('nav')!.addEventListener('click', () => shell.flush());
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.repeat || event.ctrlKey || event.metaKey || event.altKey || writes(event.target) || document.querySelector('dialog[open]')) return;
     if (shell.key(event)) event.preventDefault();

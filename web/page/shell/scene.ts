@@ -70,6 +70,7 @@ export interface Host {
 
   set(id: string, value: Value): void; // a control's value, from the scene; change() is not called
   range(id: string, least: number, most: number): void; // of a slider
+  remember(): void; // what beyond() says is another thing: the address tells it
   redraw(): void; // asks for frame()
   did(part: number): void; // within frame(): less than the whole share was done; NaN: nothing that the share measures
   begin(): void; // the same for a new picture: the GPU's time for it is measured until frame() says that no more is left
@@ -110,6 +111,7 @@ export interface Scene {
   readonly controls: readonly Control[];
 
   version?(values: Values): 1 | 2; // of WebGL that is wanted; without it 2
+  beyond(): string; // what is shown and no link can hold: a file's name, edits; '': nothing
   // With a context that is new (page_gl() is its device); values are set. All that follows is called between start() and stop().
   start(host: Host): Promise<void> | void;
   stop(): void; // frees all that is the device's

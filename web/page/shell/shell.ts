@@ -1,9 +1,9 @@
 // The shell: one scene at a time, on a canvas and in a context of its own, and everything around it.
 import { pageColor } from '../fields.js';
-import { initialValues, readAddress, valueOf, writeAddress } from './address.js';
+import { initialValues, LACKS, readAddress, valueOf, writeAddress } from './address.js';
 import { Controls } from './controls.js';
 import { element } from './element.js';
-import { read } from './files.js';
+import { isOneOf, read } from './files.js';
 import { makeSurface } from './canvas.js';
 import { Display } from './display.js';
 import { Jobs, Superseded } from './jobs.js';
@@ -48,6 +48,8 @@ export class Shell implements Host {
   private started = false; // the scene's start() was called, and its stop() was not
   private generation = 0; // of starts: what an older one does late is not wanted
   private addressTimer = 0;
+  private note = ''; // goes ahead of what scenes say until the reader does something
+  private handed: File[] = []; // to the next scene
   private idlers: (() => void)[] = [];
   private readonly place = $('canvas-place');
   private readonly display = new Display();
@@ -55,7 +57,7 @@ export class Shell implements Host {
   constructor(
     readonly module: PageModule,
     private readonly jobs: Jobs,
-    private readonly scenes: readonly Scene[],
+    readonly scenes: readonly Scene[],
     private readonly theme: Theme,
   ) {
     theme.changed = () => this.themeChanged();
@@ -71,7 +73,7 @@ export class Shell implements Host {
   async go(): Promise<void> {
     const { scene: name, values } = readAddress(location.hash);
     const named = this.scenes.find((s) => s.name === name);
-    if (!named && this.scene) return; // an anchor of the page
+    if (!named && name && this.scene) return; // an anchor of the page
     const next = named ?? this.scenes[0]!;
     if (next === this.scene && this.running) {
       for (const control of next.controls) {
@@ -86,20 +88,24 @@ export class Shell implements Host {
     }
     // A link without values leads back to how the scene was left.
     const left = Object.keys(values).length ? undefined : this.left.get(next);
-    await this.start(next, left ?? initialValues(next.controls, values));
+    const files = this.handed.splice(0);
+    await this.start(next, left ?? initialValues(next.controls, values), values[LACKS]);
+    if (left || values[LACKS]) this.remember();
+    if (files.length && this.scene === next) await this.take(files);
   }
 
   restart(): void {
     void this.start(this.scene, this.values);
   }
 
-  private async start(scene: Scene, values: Values): Promise<void> {
+  private async start(scene: Scene, values: Values, lacks = ''): Promise<void> {
     const generation = ++this.generation;
     this.starting = true;
     this.stop();
     this.scene = scene;
     this.values = values;
     this.left.set(scene, values);
+    this.note = lacks && lacks !== scene.beyond() ? `A link holds settings only; what it was made with is not in it: ${lacks}. ` : '';
     this.present();
     this.display.cover('Loading …');
     try {
@@ -148,7 +154,7 @@ export class Shell implements Host {
     $('pause').hidden = !scene.animated;
     $('open').hidden = !scene.accepts;
     $('open').title = scene.accepts && `Reads ${scene.accepts}; files can be dropped as well`;
-    $<HTMLInputElement>('file').accept = scene.suffixes;
+    $<HTMLInputElement>('file').accept = `${scene.suffixes},.gz`;
     this.showPaused();
     this.controls = new Controls($('controls'), scene.controls, this.values, (id, value) => this.change(id, value));
   }
@@ -241,7 +247,7 @@ export class Shell implements Host {
   say(text: string): void {
     this.empty = false;
     if (!this.lost) this.display.uncover();
-    this.display.speak(text);
+    this.display.speak(this.note + text);
   }
   nothing(text: string): void {
     this.empty = true;
@@ -274,6 +280,7 @@ export class Shell implements Host {
   // ---- What the reader does
 
   private change(id: string, value: Value): void {
+    this.note = '';
     if (value !== true || id in this.values) this.values[id] = value;
     this.remember();
     if (this.running) this.attempt(() => this.scene.change(id, value));
@@ -283,6 +290,7 @@ export class Shell implements Host {
   key(event: KeyboardEvent): boolean {
     const { key } = event;
     if (/^[1-9]$/.test(key) && this.scenes[Number(key) - 1]) {
+      this.flush();
       location.hash = this.scenes[Number(key) - 1]!.name;
       return true;
     }
@@ -320,6 +328,7 @@ export class Shell implements Host {
 
   async take(files: readonly File[]): Promise<void> {
     const { scene, generation } = this;
+    this.note = '';
     try {
       if (!this.running) throw new SceneError('A file can be read as soon as there is a picture.');
       if (!scene.accepts) throw new SceneError('This scene reads no files.');
@@ -327,8 +336,24 @@ export class Shell implements Host {
       if (generation !== this.generation || !this.running) return; // another scene was chosen meanwhile
       this.display.speak(`Reading ${file.name} …`);
       await scene.drop(file.name, file.bytes);
+      this.remember();
     } catch (error) {
       this.fail(error);
+      if (generation === this.generation) this.offer(files);
+    }
+  }
+
+  // Buttons behind the sentence that refused a file: the scenes that read such files.
+  private offer(files: readonly File[]): void {
+    if (files.length !== 1 || isOneOf(files[0]!.name, this.scene.suffixes)) return;
+    for (const scene of this.scenes.filter((other) => isOneOf(files[0]!.name, other.suffixes))) {
+      const button = element('button', { type: 'button' }, `Open in ${scene.title}`);
+      button.addEventListener('click', () => {
+        this.handed = [...files];
+        this.flush();
+        location.hash = scene.name;
+      });
+      $('status').append(button);
     }
   }
 
@@ -463,12 +488,17 @@ export class Shell implements Host {
     }
   }
 
-  private remember(): void {
+  remember(): void {
     // Some values change with every frame, and browsers refuse addresses that change too often.
     if (this.addressTimer) return;
-    this.addressTimer = window.setTimeout(() => {
-      this.addressTimer = 0;
-      history.replaceState(null, '', writeAddress(this.scene.name, this.scene.controls, this.values));
-    }, 500);
+    this.addressTimer = window.setTimeout(() => this.flush(), 500);
+  }
+  // Writes the address now, if there is something new to it.
+  flush(): void {
+    if (!this.addressTimer) return;
+    clearTimeout(this.addressTimer);
+    this.addressTimer = 0;
+    const { scene } = this;
+    history.replaceState(null, '', writeAddress(scene.name, scene.controls, this.values, scene.beyond()));
   }
 }

@@ -19,6 +19,11 @@ export class Theme {
 
   constructor() {
     system.addEventListener('change', () => this.apply());
+    addEventListener('storage', (event) => { // another tab chose
+      if (event.key !== KEY && event.key !== null) return;
+      this.chosen = stored();
+      this.apply();
+    });
     this.apply();
   }
 

@@ -3,6 +3,7 @@ import {
   allocate, Allocation, compact, type Hit, load, marchingCubes, MeshTree, type Neighbor, PointTree, SapwoodError,
   type Status, type Surface,
 } from "sapwood";
+import address from "sapwood/sapwood.wasm";
 import { PointTree as OnlyPoints, load as loadPoints } from "sapwood/points";
 
 await load();
@@ -12,10 +13,12 @@ await loadPoints({ wasm: new Uint8Array() });
 await load({ threads: 4 });
 
 const tree = new PointTree([1, 2], { dims: 2, type: Float32Array, split: "median", axis: "cycle", leafSize: 8 });
-const nearest: Neighbor = tree.nearest(1, 2);
-const { id, distance }: { id: number; distance: number } = tree.nearest([1, 2]);
+const nearest: Neighbor | null = tree.nearest(1, 2);
+const { id, distance }: { id: number; distance: number } = tree.nearest([1, 2], 5)!;
 const list: Neighbor[] = tree.knn(Float32Array.of(1, 2), 3, 5);
 const ids: number[] = tree.within([1, 2], 3);
+const boxed: number[] = tree.range([1, 2], [3, 4]);
+const { offsets }: { offsets: Int32Array } = tree.rangeAll([1, 2], [3, 4], { sorted: true });
 const counts: Int32Array = tree.withinCountAll([1, 2], 3, { out: new Int32Array(1) });
 const room: Allocation<Float32Array> = allocate(Float32Array, 4);
 const batch: { ids: Int32Array; distances: Float32Array | Float64Array } = tree.knnAll(room, 2, { squared: true, radius: 1 });
@@ -23,6 +26,22 @@ const bytes: Uint8Array = tree.save();
 const loaded: PointTree = PointTree.load(bytes);
 const named: PointTree = PointTree.from(new Map([["a", 1]]), ([, x]) => [x, x]);
 new OnlyPoints(new Float64Array(4)).rebuild([1, 2]);
+PointTree.from([{ x: 1, y: 2 }], (p) => p.x, (p) => p.y, { leafSize: 4 });
+new PointTree([[1, 2], [3, 4]]).within(1, 2, 3) satisfies number[];
+await load({ wasm: address });
+
+// Distances have the tree's precision.
+const singles: Float32Array = new PointTree(new Float32Array(2)).nearestAll([1, 2]).distances;
+const rounded: Float32Array = new PointTree([1, 2], { type: Float32Array }).withinAll([1, 2], 3).distances;
+const doubles: Float64Array = new PointTree([[1, 2]]).knnSelf(1).distances;
+const widened: Float64Array = new PointTree(allocate(Float32Array, 2), { type: Float64Array }).knnAll([1, 2], 1).distances;
+const either: PointTree = new PointTree([1, 2]);
+// @ts-expect-error: a tree of doubles has no distances of 32 bits
+const wrong: Float32Array = new PointTree([1, 2]).nearestAll([1, 2]).distances;
+// @ts-expect-error: there may be none
+tree.nearest([1, 2]).id;
+// @ts-expect-error: no such option
+new PointTree([1, 2], { dim: 2 });
 
 const mesh = new MeshTree(new Float32Array(9), new Uint16Array(3), { quality: "fast" });
 const hit: Hit | null = mesh.trace([0, 0, 0], [0, 0, 1]);
@@ -57,4 +76,4 @@ import { MeshTree as None } from "sapwood/points";
 // @ts-expect-error: a miss is null
 mesh.trace([0, 0, 0], [0, 0, 1]).t;
 
-export { all, batch, counts, distance, hit, hits, id, ids, kept, list, loaded, many, named, nearest, None, one, status, surface };
+export { all, batch, doubles, either, rounded, singles, widened, wrong, counts, distance, hit, hits, id, ids, kept, list, loaded, many, named, nearest, None, one, status, surface };

@@ -1,0 +1,1 @@
+sapwood box five.xyz queries.xyz

@@ -1,0 +1,1 @@
+sapwood closest cube.ply queries.xyz -o answers.ply

@@ -1,0 +1,1 @@
+sapwood closest nothing.ply queries.xyz

@@ -1,0 +1,2 @@
+# A file of points has no triangles.
+sapwood closest flat.xyz queries.xyz

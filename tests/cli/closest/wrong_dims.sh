@@ -1,0 +1,3 @@
+closed_cube > cube.obj
+printf '1 2\n' > q.xyz
+sapwood closest cube.obj q.xyz

@@ -1,0 +1,1 @@
+sapwood convert places.csv --columns lon,lat

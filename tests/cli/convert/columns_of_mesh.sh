@@ -1,0 +1,1 @@
+sapwood convert quad.obj --columns 1,2

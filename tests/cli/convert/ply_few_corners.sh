@@ -1,0 +1,1 @@
+sapwood convert few_corners.ply -o all.ply

@@ -1,0 +1,1 @@
+sapwood convert strips.ply -o strips.obj && grep f strips.obj

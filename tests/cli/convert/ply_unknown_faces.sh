@@ -1,0 +1,1 @@
+sapwood convert trifans.ply -o all.ply

@@ -1,0 +1,1 @@
+sapwood convert two.pts && sapwood convert two.pts --columns 5,6,7

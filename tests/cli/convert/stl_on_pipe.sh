@@ -1,0 +1,1 @@
+sapwood convert faces.ply -q -o faces.stl && cat faces.stl | sapwood convert - -o all.ply && cat faces.stl | sapwood info - | grep triangles && sapwood convert <(cat faces.stl) --format obj -o - | grep -c f

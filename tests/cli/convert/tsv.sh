@@ -1,0 +1,1 @@
+sapwood convert two.pts -q -o two.tsv && cat -T two.tsv && sapwood convert two.tsv

@@ -1,0 +1,1 @@
+sapwood correlate five.xyz -r 2,1

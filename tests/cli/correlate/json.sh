@@ -1,0 +1,1 @@
+sapwood correlate five.xyz queries.xyz -r 1,9 --json | grep -v simd

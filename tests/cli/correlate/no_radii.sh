@@ -1,0 +1,1 @@
+sapwood correlate five.xyz

@@ -1,0 +1,1 @@
+sapwood nearest five.xyz --metric 0.5

@@ -1,0 +1,1 @@
+sapwood nearest five.xyz --period 3,-1,0

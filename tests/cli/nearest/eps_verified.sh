@@ -1,0 +1,1 @@
+sapwood nearest five.xyz --eps 0.1 --verify

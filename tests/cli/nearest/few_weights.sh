@@ -1,0 +1,1 @@
+sapwood nearest five.xyz --weights 1,1

@@ -1,0 +1,1 @@
+sapwood nearest five.xyz --mask five.xyz

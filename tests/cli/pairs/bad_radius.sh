@@ -1,0 +1,1 @@
+for r in -1 nan x ""; do sapwood pairs five.xyz -r "$r"; done

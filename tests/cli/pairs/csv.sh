@@ -1,0 +1,1 @@
+sapwood pairs five.xyz -r 3 -o - --format csv; sapwood pairs five.xyz -r 3 --count -o - --format csv

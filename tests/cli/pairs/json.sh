@@ -1,0 +1,1 @@
+sapwood pairs five.xyz -r 3 --json -o p.csv | grep -v simd

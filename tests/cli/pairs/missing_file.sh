@@ -1,0 +1,1 @@
+sapwood pairs absent.xyz -r 1

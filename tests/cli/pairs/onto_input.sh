@@ -1,0 +1,1 @@
+sapwood pairs five.xyz -r 1 -o five.xyz

@@ -1,0 +1,1 @@
+sapwood radius five.xyz -r 1 --metric l1

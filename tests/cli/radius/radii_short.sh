@@ -1,0 +1,1 @@
+printf "1\n" > radii.csv && sapwood radius five.xyz five.xyz --radii radii.csv

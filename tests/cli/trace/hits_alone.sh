@@ -1,0 +1,1 @@
+sapwood trace cube.ply queries.xyz --hits 3
