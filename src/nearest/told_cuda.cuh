@@ -22,8 +22,8 @@ static __device__ __forceinline__ real walk_bound2(const walk_tree<real>& t, con
 #pragma unroll
     for (int a = 0; a < SAP_WALK_DIMS; a++) {
         const real aside = walk_aside(sides[2 * a] - q.at[a], q.at[a] - sides[2 * a + 1]);
-        const real term = sap_told_along(*q.told, a, aside);
-        sum = a ? sap_told_join(*q.told, sum, term) : term;
+        const real term = sap_told_along<SAP_CUDA_ANY>(*q.told, a, aside);
+        sum = a ? sap_told_join<SAP_CUDA_ANY>(*q.told, sum, term) : term;
     }
     memcpy(id, &sides[2 * SAP_WALK_DIMS], sizeof *id);
     return sum;
@@ -35,8 +35,8 @@ static __device__ __forceinline__ real walk_distance2(const walk_tree<real>& t, 
     real sum = 0;
 #pragma unroll
     for (int a = 0; a < SAP_WALK_DIMS; a++) {
-        const real term = sap_told_along(*q.told, a, q.at[a] - leaf.coords[a * leaf.stride + slot]);
-        sum = a ? sap_told_join(*q.told, sum, term) : term;
+        const real term = sap_told_along<SAP_CUDA_ANY>(*q.told, a, q.at[a] - leaf.coords[a * leaf.stride + slot]);
+        sum = a ? sap_told_join<SAP_CUDA_ANY>(*q.told, sum, term) : term;
     }
     return sum;
 }
@@ -58,8 +58,8 @@ static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& 
                 load_reals(leaf.coords + a * leaf.stride + i, x);
 #pragma unroll
                 for (int j = 0; j < WIDTH; j++) {
-                    const real term = sap_told_along(*q.told, a, q.at[a] - x[j]);
-                    sum[j] = a ? sap_told_join(*q.told, sum[j], term) : term;
+                    const real term = sap_told_along<SAP_CUDA_ANY>(*q.told, a, q.at[a] - x[j]);
+                    sum[j] = a ? sap_told_join<SAP_CUDA_ANY>(*q.told, sum[j], term) : term;
                 }
             }
 #pragma unroll

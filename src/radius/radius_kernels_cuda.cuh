@@ -90,9 +90,10 @@ sap_radius_bounds_of(const sap_radius_walk<real, dims>& walk, const sap_radius_p
         const real outside = max(max(-below, -above), (real)0), across = max(below, above);
         if constexpr (is_told) {
             const sap_cuda_told<real>& told = *(const sap_cuda_told<real>*)pass.told;
-            const real nearest = sap_told_along(told, axis, outside), farthest = sap_told_along(told, axis, across);
-            bounds.nearest2 = axis ? sap_told_join(told, bounds.nearest2, nearest) : nearest;
-            bounds.farthest2 = axis ? sap_told_join(told, bounds.farthest2, farthest) : farthest;
+            const real nearest = sap_told_along<SAP_CUDA_ANY>(told, axis, outside),
+                       farthest = sap_told_along<SAP_CUDA_ANY>(told, axis, across);
+            bounds.nearest2 = axis ? sap_told_join<SAP_CUDA_ANY>(told, bounds.nearest2, nearest) : nearest;
+            bounds.farthest2 = axis ? sap_told_join<SAP_CUDA_ANY>(told, bounds.farthest2, farthest) : farthest;
             continue;
         }
         bounds.nearest2 = axis ? bounds.nearest2 + outside * outside : outside * outside;
@@ -155,8 +156,8 @@ static __device__ __forceinline__ real sap_radius_distance2(const sap_radius_wal
         const real offset = query[axis] - (dims ? kept[dims ? axis : 0] : coords[axis * stride]);
         if constexpr (is_told) {
             const sap_cuda_told<real>& told = *(const sap_cuda_told<real>*)pass.told;
-            const real term = sap_told_along(told, axis, offset);
-            sum = axis ? sap_told_join(told, sum, term) : term;
+            const real term = sap_told_along<SAP_CUDA_ANY>(told, axis, offset);
+            sum = axis ? sap_told_join<SAP_CUDA_ANY>(told, sum, term) : term;
         } else {
             sum = axis ? sum + offset * offset : offset * offset;
         }

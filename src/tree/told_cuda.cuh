@@ -5,10 +5,22 @@
 #include "device/cuda.h"
 #include "tree/layout.h"
 #include "tree/limit.h"
+#include "tree/periods.h"
 #include "tree/told.h"
 
+// How a kernel measures distances. Each is compiled for what it has to know and no more.
+typedef enum sap_cuda_measure {
+    SAP_CUDA_L2,     // squared Euclidean distances
+    SAP_CUDA_L1,     // with weights
+    SAP_CUDA_LINF,   // the same
+    SAP_CUDA_AROUND, // squared Euclidean distances by the shorter way around axes with periods
+    SAP_CUDA_ANY     // all that a search can be told, and periods
+} sap_cuda_measure;
+
 template <typename real> struct sap_cuda_told {
+    sap_cuda_measure measure; // the cheapest that will do
     real weight[SAP_MAX_DIMS];
+    real period[SAP_MAX_DIMS]; // infinite: none
     uint64_t roots;
     int power;
     bool is_largest;     // LINF
@@ -17,22 +29,62 @@ template <typename real> struct sap_cuda_told {
     const int32_t* ks;   // by row, or NULL
 };
 
-// The term of an axis.
-template <typename real>
-static __device__ __forceinline__ real sap_told_along(const sap_cuda_told<real>& told, int axis, real offset) {
-    real length = (real)fabs((double)offset); // of -0, too
+#define SAP_CUDA_GOES_AROUND(measure) ((measure) == SAP_CUDA_AROUND || (measure) == SAP_CUDA_ANY)
+
+static __device__ __forceinline__ float sap_told_least(float a, float b) { return fminf(a, b); }
+static __device__ __forceinline__ double sap_told_least(double a, double b) { return fmin(a, b); }
+static __device__ __forceinline__ float sap_told_most(float a, float b) { return fmaxf(a, b); }
+static __device__ __forceinline__ double sap_told_most(double a, double b) { return fmax(a, b); }
+static __device__ __forceinline__ float sap_told_size(float x) { return fabsf(x); } // +0 of -0
+static __device__ __forceinline__ double sap_told_size(double x) { return fabs(x); }
+static __device__ __forceinline__ float sap_told_root(float x) { return sqrtf(x); } // rounded once
+static __device__ __forceinline__ double sap_told_root(double x) { return sqrt(x); }
+
+// A length to the power.
+template <int measure, typename real>
+static __device__ __forceinline__ real sap_told_raise(const sap_cuda_told<real>& told, int axis, real length) {
+    if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_AROUND) return length * length;
     real term = told.weight[axis] * length;
+    if (measure != SAP_CUDA_ANY) return term;
     for (int factor = 1; factor < told.power; factor++) term = term * length;
     for (uint64_t left = told.roots; left != 0; left <<= 1) {
-        length = (real)sqrt((double)length);
+        length = sap_told_root(length);
         if (left >> 63) term = term * length;
     }
     return term;
 }
 
-template <typename real>
+// The term of an axis. The way around has no length below 0, but for the places of a leaf that hold no point: their
+// coordinates are infinite.
+template <int measure, typename real>
+static __device__ __forceinline__ real sap_told_along(const sap_cuda_told<real>& told, int axis, real offset) {
+    real length = sap_told_size(offset);
+    if (SAP_CUDA_GOES_AROUND(measure)) length = sap_told_least(length, sap_told_size(told.period[axis] - length));
+    return sap_told_raise<measure>(told, axis, length);
+}
+
+// The least and the greatest term that a point within an interval of the axis may have, of which one end is `near` and
+// the other `far` away; near is negative from within.
+template <int measure, typename real>
+static __device__ __forceinline__ real sap_told_nearest(const sap_cuda_told<real>& told, int axis, real near,
+                                                        real far) {
+    if (SAP_CUDA_GOES_AROUND(measure)) near = sap_told_least(near, told.period[axis] - far);
+    return sap_told_raise<measure>(told, axis, sap_told_most(near, (real)0));
+}
+template <int measure, typename real>
+static __device__ __forceinline__ real sap_told_farthest(const sap_cuda_told<real>& told, int axis, real near,
+                                                         real far) {
+    if (SAP_CUDA_GOES_AROUND(measure)) {
+        far = sap_told_least(far, told.period[axis] - sap_told_most(near, (real)0));
+        far = sap_told_least(far, told.period[axis] / 2);
+    }
+    return sap_told_raise<measure>(told, axis, far);
+}
+
+template <int measure, typename real>
 static __device__ __forceinline__ real sap_told_join(const sap_cuda_told<real>& told, real sum, real term) {
-    return !told.is_largest ? sum + term : term > sum ? term : sum;
+    const bool is_largest = measure == SAP_CUDA_LINF || (measure == SAP_CUDA_ANY && told.is_largest);
+    return !is_largest ? sum + term : term > sum ? term : sum;
 }
 
 template <typename real>
@@ -56,15 +108,26 @@ static __global__ void __launch_bounds__(SAP_TOLD_THREADS)
                                : (real)sap_limit_of(radius, power, roots, bits);
 }
 
+static sap_cuda_measure sap_cuda_measure_of(const sap_told* told, bool is_periodic) {
+    if (told->metric == SAP_METRIC_L2 && !told->weights) return is_periodic ? SAP_CUDA_AROUND : SAP_CUDA_L2;
+    if (told->metric == SAP_METRIC_L1 && !is_periodic) return SAP_CUDA_L1;
+    if (told->metric == SAP_METRIC_LINF && !is_periodic) return SAP_CUDA_LINF;
+    return SAP_CUDA_ANY;
+}
+
 // Brings what a search of `rows` queries was told to the GPU. `told` NULL: squared Euclidean distances, all points.
 template <typename real>
-static sap_cuda_told<real> sap_cuda_told_of(sap_cuda_call* call, const sap_tree* tree, const sap_told* told,
+static sap_cuda_told<real> sap_cuda_told_of(sap_cuda_call* call, const sap_tree* tree, const sap_told* given,
                                             int64_t rows) {
+    const sap_told* told = given ? given : &sap_told_nothing;
     sap_cuda_told<real> on = {};
-    for (int a = 0; a < SAP_MAX_DIMS; a++)
-        on.weight[a] = told && told->weights && a < tree->shape.dims ? (real)told->weights[a] : (real)1;
-    on.power = told ? told->power : 2;
-    if (!told) return on;
+    on.measure = sap_cuda_measure_of(told, sap_is_periodic(&tree->options));
+    for (int a = 0; a < SAP_MAX_DIMS; a++) {
+        const double period = tree->options.period[a];
+        on.weight[a] = told->weights && a < tree->shape.dims ? (real)told->weights[a] : (real)1;
+        on.period[a] = period > 0 ? (real)period : (real)INFINITY;
+    }
+    on.power = told->power;
     on.roots = told->roots;
     on.is_largest = told->metric == SAP_METRIC_LINF;
     if (told->keep) on.keep = (const uint8_t*)sap_cuda_in(call, told->keep, (size_t)tree->shape.source_count);
