@@ -9,6 +9,7 @@
 #include "nearest/candidates/list_cuda.cuh"
 #include "tree/explicit/node_cuda.cuh"
 #include "tree/order_cuda.cuh"
+#include "tree/told_cuda.cuh"
 #include "tree/tree_cuda.h"
 
 // Coordinates of a query; `dims` 0 stands for a number that is known at run time only.
@@ -47,6 +48,10 @@ template <typename real> static walk_tree<real> walk_tree_of(const sap_tree* tre
 }
 
 template <typename real, int dims> struct walk_query { real at[SAP_AXES_OF(dims)]; };
+// One of a search that was told something.
+template <typename real, int dims, int measure> struct told_query : walk_query<real, dims> {
+    const sap_cuda_told<real>* told;
+};
 
 #define SAP_WALK_DIMS (dims ? dims : t.dims)
 
@@ -74,6 +79,83 @@ static __device__ __forceinline__ bool walk_load(const walk_tree<real>& t, const
     return finite;
 }
 
+// ---- How a query measures, and what it may find. Walks and scans take either kind of query and ask these.
+
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_along(const walk_query<real, dims>&, int, real offset) {
+    return offset * offset;
+}
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ real walk_along(const told_query<real, dims, measure>& q, int axis, real offset) {
+    return sap_told_along<measure>(*q.told, axis, offset);
+}
+
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_join(const walk_query<real, dims>&, real sum, real term) {
+    return sum + term;
+}
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ real walk_join(const told_query<real, dims, measure>& q, real sum, real term) {
+    return sap_told_join<measure>(*q.told, sum, term);
+}
+
+// The least term of a point in an interval that the query lies below or above by so much.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_outside(const walk_query<real, dims>&, int, real below, real above) {
+    const real aside = sap_told_most(sap_told_most(below, above), (real)0);
+    return aside * aside;
+}
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ real walk_outside(const told_query<real, dims, measure>& q, int axis, real below,
+                                                    real above) {
+    return sap_told_nearest<measure>(*q.told, axis, sap_told_most(below, above), sap_told_most(-below, -above));
+}
+
+// The least term of a point beyond a plane that the query lies so far above.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_plane(const walk_query<real, dims>&, int, real offset) {
+    return offset * offset;
+}
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ real walk_plane(const told_query<real, dims, measure>& q, int axis, real offset) {
+    real far = 0;
+    if (SAP_CUDA_GOES_AROUND(measure)) { // the other end of the period
+        const real at = walk_coordinate<real, dims>(q, axis);
+        far = offset > 0 ? at : q.told->period[axis] - at;
+    }
+    return sap_told_nearest<measure>(*q.told, axis, sap_told_size(offset), far);
+}
+
+// What is left of a limit after the term of one more axis; below 0 if that is more.
+static __device__ __forceinline__ float walk_less(float left, float length) { return __fmaf_rn(-length, length, left); }
+static __device__ __forceinline__ double walk_less(double left, double length) {
+    return __fma_rn(-length, length, left);
+}
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_left(const walk_query<real, dims>&, int, real, real left, real offset) {
+    return walk_less(left, offset);
+}
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ real walk_left(const told_query<real, dims, measure>& q, int axis, real limit,
+                                                 real left, real offset) {
+    if (measure == SAP_CUDA_L2) return walk_less(left, offset);
+    const real term = sap_told_along<measure>(*q.told, axis, offset);
+    const bool is_largest = measure == SAP_CUDA_LINF || (measure == SAP_CUDA_ANY && q.told->is_largest);
+    return is_largest ? sap_told_least(left, limit - term) : left - term;
+}
+
+// Whether a point may be found that is as near as `distance`. Only the ids of points may be looked up, so not those of
+// places that hold none: these are infinitely far away, or, by a weight of 0, at no distance at all.
+template <typename real, int dims>
+static __device__ __forceinline__ bool walk_takes(const walk_query<real, dims>&, real, real, int id, int without) {
+    return id != without;
+}
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ bool walk_takes(const told_query<real, dims, measure>& q, real distance, real limit,
+                                                  int id, int without) {
+    return distance <= limit && id != without && sap_told_keeps(*q.told, id);
+}
+
 // ---- Boxes
 
 static __device__ __forceinline__ void load_reals(const float* from, float* to) {
@@ -89,18 +171,9 @@ static __device__ __forceinline__ void load_reals(const double* from, double* to
     to[1] = two.y;
 }
 
-// How far a query lies outside of an interval: below it, above it, or not at all.
-static __device__ __forceinline__ float walk_aside(float below, float above) {
-    return fmaxf(fmaxf(below, above), 0.0f);
-}
-static __device__ __forceinline__ double walk_aside(double below, double above) {
-    return fmax(fmax(below, above), 0.0);
-}
-
-// No point of a node has a smaller squared distance. *id: the bits of its smallest id.
-template <typename real, int dims>
-static __device__ __forceinline__ real walk_bound2(const walk_tree<real>& t, const walk_query<real, dims>& q,
-                                                   int64_t node, int* id) {
+// No point of a node is nearer. *id: the bits of its smallest id.
+template <typename real, int dims, typename query>
+static __device__ __forceinline__ real walk_bound2(const walk_tree<real>& t, const query& q, int64_t node, int* id) {
     enum { WIDTH = 16 / sizeof(real), REALS = dims ? (2 * dims + 1 + WIDTH - 1) / WIDTH * WIDTH : WIDTH };
     const int reals = dims ? (int)REALS : sap_walk_box_reals(t.dims, (int)sizeof(real) * 8);
     const real* box = t.boxes + node * reals;
@@ -111,14 +184,14 @@ static __device__ __forceinline__ real walk_bound2(const walk_tree<real>& t, con
         for (int i = 0; i < REALS; i += WIDTH) load_reals(box + i, bounds + i);
 #pragma unroll
         for (int a = 0; a < dims; a++) {
-            const real aside = walk_aside(bounds[2 * a] - q.at[a], q.at[a] - bounds[2 * a + 1]);
-            sum = a ? sum + aside * aside : aside * aside;
+            const real term = walk_outside(q, a, bounds[2 * a] - q.at[a], q.at[a] - bounds[2 * a + 1]);
+            sum = a ? walk_join(q, sum, term) : term;
         }
         memcpy(id, &bounds[2 * dims], sizeof *id);
     } else {
         for (int a = 0; a < t.dims; a++) {
-            const real aside = walk_aside(box[2 * a] - q.at[a], q.at[a] - box[2 * a + 1]);
-            sum = sum + aside * aside;
+            const real term = walk_outside(q, a, box[2 * a] - q.at[a], q.at[a] - box[2 * a + 1]);
+            sum = a ? walk_join(q, sum, term) : term;
         }
         *id = *(const int*)(box + 2 * t.dims);
     }
@@ -176,23 +249,20 @@ static __device__ __forceinline__ bool walk_explicit(const walk_tree<real>& t, u
     return true;
 }
 
-template <typename real, int dims>
+template <typename real, int dims, typename query>
 static __device__ __forceinline__ real walk_distance2(const walk_tree<real>& t, const walk_leaf<real>& leaf,
-                                                      const walk_query<real, dims>& q, int slot) {
-    real offset = q.at[0] - leaf.coords[slot];
-    real sum = offset * offset;
+                                                      const query& q, int slot) {
+    real sum = walk_along(q, 0, q.at[0] - leaf.coords[slot]);
 #pragma unroll
-    for (int a = 1; a < SAP_WALK_DIMS; a++) {
-        offset = q.at[a] - leaf.coords[a * leaf.stride + slot];
-        sum = sum + offset * offset;
-    }
+    for (int a = 1; a < SAP_WALK_DIMS; a++)
+        sum = walk_join(q, sum, walk_along(q, a, q.at[a] - leaf.coords[a * leaf.stride + slot]));
     return sum;
 }
 
-// Squared distances of as many points as fit into 16 bytes.
-template <typename real, int dims>
-static __device__ __forceinline__ void walk_distances2(const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
-                                                       int slot, real* distance2) {
+// Distances of as many points as fit into 16 bytes.
+template <typename real, int dims, typename query>
+static __device__ __forceinline__ void walk_distances2(const walk_leaf<real>& leaf, const query& q, int slot,
+                                                       real* distance2) {
     enum { WIDTH = 16 / sizeof(real) };
 #pragma unroll
     for (int a = 0; a < dims; a++) {
@@ -200,21 +270,21 @@ static __device__ __forceinline__ void walk_distances2(const walk_leaf<real>& le
         load_reals(leaf.coords + a * leaf.stride + slot, x);
 #pragma unroll
         for (int i = 0; i < WIDTH; i++) {
-            const real offset = q.at[a] - x[i];
-            distance2[i] = a ? distance2[i] + offset * offset : offset * offset;
+            const real term = walk_along(q, a, q.at[a] - x[i]);
+            distance2[i] = a ? walk_join(q, distance2[i], term) : term;
         }
     }
 }
 
 // Offers points that are all equal, in the order of their ids, until one is not taken.
-template <typename real, int dims, typename list>
+template <typename real, int dims, typename query, typename list>
 static __device__ __noinline__ void walk_scan_equal(const walk_tree<real>& t, const walk_leaf<real>& leaf,
-                                                    const walk_query<real, dims>& q, int without, list* best) {
+                                                    const query& q, int without, list* best) {
     const real distance2 = walk_distance2<real, dims>(t, leaf, q, 0);
     for (int slot = 0; slot < leaf.count; slot++) {
         const int id = leaf.ids[slot];
         if (!walk_reaches(distance2, id, *best)) return;
-        if (id != without) best->offer(distance2, id);
+        if (walk_takes(q, distance2, best->limit2(), id, without)) best->offer(distance2, id);
     }
 }
 
@@ -223,13 +293,6 @@ template <typename real> static __device__ __forceinline__ bool walk_in_vectors(
     return leaf.stride % 4 == 0 && ((uintptr_t)leaf.coords & 15) == 0;
 }
 
-// A limit less a squared offset.
-static __device__ __forceinline__ float walk_left(float limit2, float offset) {
-    return __fmaf_rn(-offset, offset, limit2);
-}
-static __device__ __forceinline__ double walk_left(double limit2, double offset) {
-    return __fma_rn(-offset, offset, limit2);
-}
 // Puts the sign of a number below the bits of a mask.
 static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, float x) {
     return __funnelshift_l(__float_as_uint(x), mask, 1);
@@ -246,10 +309,9 @@ template <typename real> static __device__ __forceinline__ real walk_limit_above
 // Which of up to 32 points from `slot` on may be at most limit2 away, as a mask. This filter has no branches; the few
 // points that are near are handled in a loop of their own, which the lanes of a warp run together. That loop computes
 // their distances again, exactly; here they are only exact enough to miss no point.
-template <typename real, int dims>
+template <typename real, int dims, typename query>
 static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& t, const walk_leaf<real>& leaf,
-                                                         const walk_query<real, dims>& q, int slot, int end,
-                                                         real limit2) {
+                                                         const query& q, int slot, int end, real limit2) {
     enum { WIDTH = 16 / sizeof(real) };
     unsigned int near = 0;
     SAP_ASSERT(slot < end && end - slot <= 32);
@@ -267,7 +329,8 @@ static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& 
                     real x[WIDTH];
                     load_reals(column + a * leaf.stride, x);
 #pragma unroll
-                    for (int j = 0; j < WIDTH; j++) left[j] = walk_left(a ? left[j] : limit, q.at[a] - x[j]);
+                    for (int j = 0; j < WIDTH; j++)
+                        left[j] = walk_left(q, a, limit, a ? left[j] : limit, q.at[a] - x[j]);
                 }
 #pragma unroll
                 for (int j = 0; j < WIDTH; j++) far = walk_sign(far, left[j]);
@@ -281,10 +344,9 @@ static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& 
 }
 
 // Offers those of a leaf's points from `first` on that a mask names, but for the one with the id `without`.
-template <typename real, int dims, typename list>
-static __device__ __forceinline__ void walk_offer(const walk_tree<real>& t, const walk_leaf<real>& leaf,
-                                                  const walk_query<real, dims>& q, int first, unsigned int near,
-                                                  int without, list* best) {
+template <typename real, int dims, typename query, typename list>
+static __device__ __forceinline__ void walk_offer(const walk_tree<real>& t, const walk_leaf<real>& leaf, const query& q,
+                                                  int first, unsigned int near, int without, list* best) {
     while (near) {
         const int slot = first + __ffs((int)near) - 1;
         SAP_ASSERT(slot < leaf.stride);
@@ -292,14 +354,14 @@ static __device__ __forceinline__ void walk_offer(const walk_tree<real>& t, cons
         const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
         if (!(distance2 <= best->limit2())) continue;
         const int id = leaf.ids[slot];
-        if (id != without) best->offer(distance2, id);
+        if (walk_takes(q, distance2, best->limit2(), id, without)) best->offer(distance2, id);
     }
 }
 
 // Offers the points of a leaf, but for the one with the id `without`.
-template <typename real, int dims, typename list>
-static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const walk_leaf<real>& leaf,
-                                                 const walk_query<real, dims>& q, int without, list* best) {
+template <typename real, int dims, typename query, typename list>
+static __device__ __forceinline__ void walk_scan(const walk_tree<real>& t, const walk_leaf<real>& leaf, const query& q,
+                                                 int without, list* best) {
     if (leaf.equal) {
         walk_scan_equal<real, dims>(t, leaf, q, without, best);
         return;

@@ -11,10 +11,9 @@
 // walk_near for the lanes that scan, by all lanes of a warp: each team of lanes tests the leaf of one query, and each
 // lane 16 bytes of a column, so that a team reads whole lines of memory. That is less work than one leaf for each lane,
 // as long as few lanes scan.
-template <typename real, int dims>
+template <typename real, int dims, typename query>
 static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<real>& t, bool scans, unsigned int node,
-                                                               const walk_query<real, dims>& q, int first,
-                                                               real limit2) {
+                                                               const query& q, int first, real limit2) {
     enum { EACH = 16 / sizeof(real), TEAM = 32 / EACH, TEAMS = SAP_WARP / TEAM };
     const int lane = sap_lane(), part = lane % TEAM * EACH;
     const real limit = walk_limit_above(limit2);
@@ -40,7 +39,7 @@ static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<r
             real x[EACH];
             load_reals(column + a * leaf.stride, x);
 #pragma unroll
-            for (int j = 0; j < EACH; j++) left[j] = walk_left(a ? left[j] : its_limit, at - x[j]);
+            for (int j = 0; j < EACH; j++) left[j] = walk_left(q, a, its_limit, a ? left[j] : its_limit, at - x[j]);
         }
         unsigned int far = 0;
 #pragma unroll
@@ -63,12 +62,12 @@ static __device__ __forceinline__ bool walk_in_teams(const walk_tree<real>& t, b
 }
 
 // Which of up to 32 points from `first` on of a lane's leaf may be at most limit2 away, as a mask.
-template <typename real, int dims>
+template <typename real, int dims, typename query>
 static __device__ __forceinline__ unsigned int walk_near_lanes(const walk_tree<real>& t, bool in_teams, bool scans,
-                                                               unsigned int node, const walk_query<real, dims>& q,
-                                                               int first, real limit2) {
+                                                               unsigned int node, const query& q, int first,
+                                                               real limit2) {
     if constexpr (dims > 0) {
-        if (in_teams) return walk_near_teams(t, scans, node, q, first, limit2);
+        if (in_teams) return walk_near_teams<real, dims>(t, scans, node, q, first, limit2);
     }
     if (!scans) return 0;
     return walk_near<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, first, min(first + 32, t.capacity),
@@ -97,12 +96,13 @@ enum {
 };
 
 // Offers a leaf's points to a list that is empty and takes them all.
-template <typename real, int dims, int capacity>
-static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
-                                                 int without, sap_list<real, capacity>* best) {
+template <typename real, int dims, typename query, int capacity>
+static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, const query& q, int without,
+                                                 sap_list<real, capacity>* best) {
     enum { WIDTH = 16 / sizeof(real) };
     const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
-    SAP_ASSERT(walk_unlimited(best->limit2()));
+    const real limit = best->limit2();
+    SAP_ASSERT(walk_unlimited(limit));
     for (int first = 0; first < leaf.count; first += WALK_FILL) {
         typename sap_key_of<real>::type keys[WALK_FILL];
 #pragma unroll
@@ -115,7 +115,8 @@ static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, co
             load_ids(leaf.ids + slot, ids);
 #pragma unroll
             for (int j = 0; j < WIDTH; j++)
-                keys[i + j] = there && ids[j] != without ? sap_key(distance2[j], ids[j]) : none;
+                keys[i + j] =
+                    there && walk_takes(q, distance2[j], limit, ids[j], without) ? sap_key(distance2[j], ids[j]) : none;
         }
         best->take(keys);
     }
@@ -123,10 +124,9 @@ static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, co
 
 // Offers the points of a lane's leaf, but for the one with the id `without`. The other lanes wait for the one with the
 // most candidates.
-template <typename real, int dims, int capacity>
+template <typename real, int dims, typename query, int capacity>
 static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
-                                                       const walk_query<real, dims>& q, int without,
-                                                       sap_list<real, capacity>* best) {
+                                                       const query& q, int without, sap_list<real, capacity>* best) {
     const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
     walk_leaf<real> leaf;
     if (scans) leaf = walk_balanced_leaf<real, dims>(t, node);
@@ -137,7 +137,7 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
     }
     const bool looks = scans && !fills, in_teams = walk_in_teams<real, dims>(t, looks);
     for (int first = 0; first < t.capacity; first += 32) {
-        unsigned int near = walk_near_lanes(t, in_teams, looks, node, q, first, best->limit2());
+        unsigned int near = walk_near_lanes<real, dims>(t, in_teams, looks, node, q, first, best->limit2());
         // A few are inserted one by one, more of them together.
         for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
             if (!near) continue;
@@ -145,7 +145,7 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
                 const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
                 const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
                 near &= near - 1;
-                if (id != without) best->offer(distance2, id);
+                if (walk_takes(q, distance2, best->limit2(), id, without)) best->offer(distance2, id);
                 continue;
             }
             typename sap_key_of<real>::type keys[WALK_TOGETHER];
@@ -153,7 +153,7 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
             for (int i = 0; i < WALK_TOGETHER; i++) {
                 const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
                 const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-                keys[i] = near && id != without ? sap_key(distance2, id) : none;
+                keys[i] = near && walk_takes(q, distance2, best->limit2(), id, without) ? sap_key(distance2, id) : none;
                 near &= near - 1;
             }
             best->take(keys);
@@ -172,13 +172,12 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
         if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
         return;
     }
-    const unsigned int near = walk_near_lanes(t, true, scans, node, q, 0, best->limit2());
+    const unsigned int near = walk_near_lanes<real, dims>(t, true, scans, node, q, 0, best->limit2());
     if (near) walk_offer<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, 0, near, without, best);
 }
-template <typename real, int dims>
+template <typename real, int dims, typename query>
 static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
-                                                       const walk_query<real, dims>& q, int without,
-                                                       sap_heap<real>* best) {
+                                                       const query& q, int without, sap_heap<real>* best) {
     if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
 }
 

@@ -1,5 +1,5 @@
 // The walks of one query through a tree on a GPU, with a stack and without. A list is a sap_list or a sap_heap (both
-// have begin, limit2, limit_id and offer).
+// have begin, limit2, limit_id and offer), a query a walk_query or a told_query.
 #ifndef SAPWOOD_NEAREST_WALK_CUDA_CUH
 #define SAPWOOD_NEAREST_WALK_CUDA_CUH
 
@@ -17,7 +17,7 @@ static __device__ __forceinline__ bool walk_any(bool yes) { return __any_sync(SA
 // the sibling of the path's node still has to be visited.
 //
 // All points of a sibling lie beyond the plane between the two, as seen from the query, so that no computed distance is
-// less than that of the plane (math/distance.h). Planes cost much less than boxes and rule out most siblings: boxes are
+// less than that of the plane (math/distance.h), or, around an axis with a period, than that of the period's end. Planes cost much less than boxes and rule out most siblings: boxes are
 // read for the rest, and for leaves before they are scanned.
 template <typename real, int dims> struct walk_stackless {
     unsigned int node, pending;
@@ -27,27 +27,28 @@ template <typename real, int dims> struct walk_stackless {
     // Goes two levels down on the query's side, or one if there is only one. Returns how many, and the squared
     // distances of the planes there. Both children's planes are loaded before it is known which is needed: that halves
     // the latency.
-    __device__ __forceinline__ int descend(const walk_tree<real>& t, const walk_query<real, dims>& q, real* upper2,
-                                           real* lower2) {
+    template <typename query>
+    __device__ __forceinline__ int descend(const walk_tree<real>& t, const query& q, real* upper2, real* lower2) {
         const unsigned int left = 2 * node;
         const bool last = left >> t.depth != 0;
         unsigned char axes[2];
         real planes[2];
         memcpy(planes, __builtin_assume_aligned(t.split + (last ? 0 : left), 2 * sizeof(real)), sizeof planes);
         memcpy(axes, __builtin_assume_aligned(t.axis + (last ? 0 : left), 2), sizeof axes);
-        const real x = walk_coordinate<real, dims>(q, t.axis[node]), upper = t.split[node], offset = x - upper;
+        const int axis = t.axis[node];
+        const real x = walk_coordinate<real, dims>(q, axis), upper = t.split[node];
         const bool right = !(x <= upper);
-        *upper2 = offset * offset;
+        *upper2 = walk_plane(q, axis, x - upper);
         node = left + right;
         if (last) return 1;
-        const real y = walk_coordinate<real, dims>(q, right ? axes[1] : axes[0]);
-        const real lower = right ? planes[1] : planes[0], lower_offset = y - lower;
-        *lower2 = lower_offset * lower_offset;
+        const int next = right ? axes[1] : axes[0];
+        const real y = walk_coordinate<real, dims>(q, next), lower = right ? planes[1] : planes[0];
+        *lower2 = walk_plane(q, next, y - lower);
         node = 2 * node + !(y <= lower);
         return 2;
     }
 
-    __device__ __forceinline__ void begin(const walk_tree<real>& t, const walk_query<real, dims>& q) {
+    template <typename query> __device__ __forceinline__ void begin(const walk_tree<real>& t, const query& q) {
         real upper2, lower2;
         node = 1;
         for (int level = 0; level < t.depth;) level += descend(t, q, &upper2, &lower2);
@@ -57,21 +58,23 @@ template <typename real, int dims> struct walk_stackless {
     }
 
     // Marks the siblings on the way to the first leaf that may hold something nearer than what was found there.
-    __device__ __forceinline__ void narrow(const walk_tree<real>& t, const walk_query<real, dims>& q, real limit2) {
+    template <typename query>
+    __device__ __forceinline__ void narrow(const walk_tree<real>& t, const query& q, real limit2) {
         pending = 0;
 #pragma unroll 4
         for (int level = 0; level < t.depth; level++) {
             const unsigned int above = node >> (level + 1);
-            const real offset = walk_coordinate<real, dims>(q, t.axis[above]) - t.split[above];
-            pending |= (unsigned int)(offset * offset <= limit2) << level;
+            const int axis = t.axis[above];
+            const real offset = walk_coordinate<real, dims>(q, axis) - t.split[above];
+            pending |= (unsigned int)(walk_plane(q, axis, offset) <= limit2) << level;
         }
         first = false;
     }
 
     // One round; returns whether the walk goes on.
-    template <typename list>
-    __device__ __forceinline__ bool round(const walk_tree<real>& t, const walk_query<real, dims>& q, bool asks,
-                                          int without, list* best) {
+    template <typename query, typename list>
+    __device__ __forceinline__ bool round(const walk_tree<real>& t, const query& q, bool asks, int without,
+                                          list* best) {
         const bool scans = asks && at_leaf;
         walk_scan_lanes<real, dims>(t, scans, node, q, without, best);
         leaves += scans;
@@ -116,8 +119,7 @@ template <typename real, int dims> struct walk_stackless {
     }
 };
 
-// With a stack, on trees of both kinds: the bounds and the nodes on it are a column of shared memory each. A query is a
-// walk_query, or another for which there are walk_bound2 and walk_scan.
+// With a stack, on trees of both kinds: the bounds and the nodes on it are a column of shared memory each.
 template <typename real, int dims, bool balanced> struct walk_stack {
     real* bound2; // [depth], `step` apart
     unsigned int* waits;

@@ -45,11 +45,12 @@ template <int measure, typename real>
 static __device__ __forceinline__ real sap_told_raise(const sap_cuda_told<real>& told, int axis, real length) {
     if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_AROUND) return length * length;
     real term = told.weight[axis] * length;
-    if (measure != SAP_CUDA_ANY) return term;
-    for (int factor = 1; factor < told.power; factor++) term = term * length;
-    for (uint64_t left = told.roots; left != 0; left <<= 1) {
-        length = sap_told_root(length);
-        if (left >> 63) term = term * length;
+    if constexpr (measure == SAP_CUDA_ANY) {
+        for (int factor = 1; factor < told.power; factor++) term = term * length;
+        for (uint64_t left = told.roots; left != 0; left <<= 1) {
+            length = sap_told_root(length);
+            if (left >> 63) term = term * length;
+        }
     }
     return term;
 }
