@@ -400,7 +400,7 @@ static void try_nearest(trial* t, const devices* on) {
             SAME_IDS(r);
             const bool told =
                 t->search.metric || t->search.keep || t->search.radii || t->search.ks || t->search.weights;
-            if (!told) try_one_by_one(t, tree, &r);
+            if (!told && !is_gpu(on->open[d])) try_one_by_one(t, tree, &r);
         }
         sap_tree_free(tree);
     }
@@ -664,14 +664,8 @@ static void try_boxes(const trial* t, const devices* on) {
     free(into);
 }
 
-static devices cpus_open(void) {
-    devices all = devices_open(2);
-    if (all.count > 1 && is_gpu(all.open[all.count - 1])) sap_device_close(all.open[--all.count]);
-    return all;
-}
-
 TEST(all_cases_agree_with_the_oracle) {
-    devices on = cpus_open();
+    devices on = devices_open(2);
     search_case c;
     for (int i = 0; i < CASE_COUNT; i++) {
         if (!case_choose(i, &c) || c.chance >> 40 & (c.size <= 100 ? 3 : c.size <= 1000 ? 15 : 127)) continue;
@@ -693,7 +687,7 @@ TEST(all_cases_agree_with_the_oracle) {
 TEST(many_queries) {
     enum { MANY = 2600, K = 9, POINTS = 900 };
     const double radius = 0.1;
-    devices on = cpus_open();
+    devices on = devices_open(2);
     for (int kind = 0; kind < 4; kind++) {
         search_case c = {.kind = FAMILY_UNIFORM, .size = POINTS, .dims = 2 + kind % 2, .real_bits = kind / 2 ? 64 : 32};
         c.options = (sap_tree_options){.split = (sap_split)(kind % 2), .period = {1, 0.75}};
@@ -812,28 +806,6 @@ TEST(trees_against_trees) {
     sap_tree_free(tree);
     sap_tree_free(other);
     close_stage(&s);
-}
-
-// A processor without periodic searches takes no tree with periods.
-TEST(gpus_take_no_periods) {
-    devices on = devices_open(1);
-    if (on.count > 1 && is_gpu(on.open[on.count - 1])) {
-        const float coords[6] = {1, 2, 3, 4, 5, 6};
-        const sap_points points = {coords, 2, 3, 0};
-        const sap_tree_options options = {.period = {10, 10}};
-        sap_device* gpu = on.open[on.count - 1];
-        sap_tree *tree = NULL, *other = NULL;
-        int64_t size;
-        CHECK_STATUS(sap_tree_build(gpu, points, &options, &other), SAP_ERROR_UNSUPPORTED);
-        CHECK_STATUS(sap_tree_build(on.open[0], points, &options, &tree), SAP_OK);
-        CHECK_STATUS(sap_tree_copy(tree, gpu, &other), SAP_ERROR_UNSUPPORTED);
-        unsigned char* bytes = save(tree, &size);
-        CHECK_STATUS(sap_tree_load_memory(gpu, bytes, size, NULL, &other), SAP_ERROR_UNSUPPORTED);
-        CHECK(!other);
-        free(bytes);
-        sap_tree_free(tree);
-    }
-    devices_close(&on);
 }
 
 TEST_MAIN()

@@ -5,6 +5,7 @@
 #include "box/box.h"
 #include "device/cpu.h"
 #include "tree/periods.h"
+#include "tree/wrap.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // The nearest-neighbour search on CUDA, its host side: queries are copied in and ordered, answers are copied out.
 #include "base/assert.h"
 #include "nearest/nearest_cuda.h"
+#include "tree/periods.h"
 
 static sap_status check_walk(const sap_tree* tree, const sap_nearest_job* job, int k) {
     const sap_walk walk = job->search.walk;
@@ -12,9 +13,10 @@ static sap_status check_walk(const sap_tree* tree, const sap_nearest_job* job, i
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "search.walk: a warp that walks together finds at most %d neighbours",
                         SAP_NEAREST_LIST_MAX_CUDA);
-    if (together && (job->told || job->without))
+    if (together && (job->told || job->without || sap_is_periodic(&tree->options)))
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
-                        "search.walk: a warp that walks together knows squared Euclidean distances to all points only");
+                        "search.walk: a warp that walks together knows squared Euclidean distances to all points only, "
+                        "and no periods");
     if (job->told && job->told->widen > 1)
         return sap_unsupported(tree->device, "search for answers that are not exact");
     return SAP_OK;
@@ -81,7 +83,7 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
     plan.row_length = job->search.k;
     plan.skip_self = job->self && !job->search.with_self;
     plan.limit2 = job->limit2;
-    plan.told = job->told;
+    plan.told = job->told || !sap_is_periodic(&tree->options) ? job->told : &sap_told_nothing;
     plan.rows = job->queries.count;
     sap_status status = check_walk(tree, job, plan.k);
     if (status != SAP_OK) return status;
@@ -103,7 +105,7 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
         if (s->count < s->source_count) clear(&call, tree, &plan);
         plan.queries = sap_cuda_queries_self(&call, tree);
     } else {
-        sap_rows rows = sap_cuda_rows_in(&call, &job->queries);
+        sap_rows rows = sap_cuda_rows_within(&call, tree, &job->queries);
         plan.queries = sap_cuda_queries_order(&call, tree, &rows, job->search.ordered);
     }
     if (call.status == SAP_OK) run(&call, tree, &plan);

@@ -16,6 +16,7 @@ static const sap_tree_ops tree = {.build = sap_tree_build_cuda,
                                   .copy_in = sap_tree_copy_in_cuda,
                                   .copy_out = sap_tree_copy_out_cuda,
                                   .free_arrays = sap_tree_free_arrays_cuda,
+                                  .is_periodic = true,
                                   .verify = sap_tree_verify_cuda};
 static const sap_nearest_ops nearest = {.search = sap_nearest_cuda, .leaves_out = true, .is_told = true};
 static const sap_radius_ops radius = {

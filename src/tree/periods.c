@@ -1,5 +1,6 @@
 #include "tree/periods.h"
 #include "base/team.h"
+#include "tree/wrap.h"
 #include <math.h>
 #include <string.h>
 
@@ -46,13 +47,6 @@ sap_status sap_periods_take(const sap_device* device, const sap_tree_options* op
 sap_status sap_periods_refuse(const sap_tree* tree, const char* what) {
     if (!sap_is_periodic(&tree->options)) return SAP_OK;
     return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: trees with periods cannot %s", what);
-}
-
-double sap_period_wrap(double x, double period, int32_t real_bits) {
-    if ((x >= 0 && x < period) || !isfinite(x)) return x;
-    double rest = fmod(x, period); // exact, and of floats a float
-    if (rest < 0) rest = rounded(rest + period, real_bits);
-    return rest < period ? rest : 0;
 }
 
 static void wrap_row(const sap_tree_options* options, int32_t dims, int32_t real_bits, const void* from, void* to) {

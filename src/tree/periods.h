@@ -26,8 +26,6 @@ sap_status sap_periods_take(const sap_device* device, const sap_tree_options* op
 // Fails if the tree has periods: for what they do not suit. `what` ends "trees with periods cannot …".
 sap_status sap_periods_refuse(const sap_tree* tree, const char* what);
 
-// A coordinate within a period above 0, both of the precision.
-double sap_period_wrap(double x, double period, int32_t real_bits);
 // Wraps the coordinates of one point or query, real[dims] of the tree's precision; what is not finite stays.
 void sap_periods_wrap(const sap_tree* tree, const void* point, void* wrapped);
 

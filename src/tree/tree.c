@@ -42,11 +42,7 @@ static void complete_arrays(sap_tree* tree) {
 }
 
 static sap_status build_arrays(sap_tree* tree, const sap_rows* points) {
-    sap_wrapped wrapped;
-    sap_status status = sap_wrapped_open(tree, points, &wrapped);
-    if (status != SAP_OK) return status;
-    status = tree->device->rooms.tree->build(tree, &wrapped.rows);
-    sap_wrapped_close(tree, &wrapped);
+    const sap_status status = tree->device->rooms.tree->build(tree, points);
     complete_arrays(tree); // also where it failed: the tree may be empty now
     return status;
 }
@@ -152,7 +148,9 @@ sap_status sap_tree_verify(const sap_tree* tree) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     const sap_tree_ops* ops = tree->device->rooms.tree;
     bool right = false;
-    sap_status status = ops->verify ? ops->verify(tree, &right) : SAP_OK;
+    // Whether points lie within periods, only the host looks.
+    const bool looks_there = ops->verify && !sap_is_periodic(&tree->options);
+    sap_status status = looks_there ? ops->verify(tree, &right) : SAP_OK;
     if (status != SAP_OK || right) return status;
     sap_host_view view;
     status = sap_host_view_open(tree, &view);

@@ -41,6 +41,9 @@ void sap_cuda_rows_check(sap_cuda_call* call, const sap_tree_options* options, c
 // Ends a build: a call that waits fails if a bad row was met. A call that does not leaves it to sap_device_wait.
 void sap_cuda_tree_built(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows_on_device);
 
+// ---- tree/periods_cuda.cu: brings points or queries to the GPU, wrapped into the tree's periods if it has any.
+sap_rows sap_cuda_rows_within(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows);
+
 // ---- tree/explicit/boxes_cuda.cu: the walk boxes of an explicit tree, from its arrays, and what the way there takes
 // of scratch memory a node.
 enum { SAP_CUDA_LINK_BYTES = 8 };

@@ -6,6 +6,7 @@
 #include "device/progress.h"
 #include "tree/balanced/build.h"
 #include "tree/balanced/filled.h"
+#include "tree/periods.h"
 #include <math.h>
 #include <string.h>
 
@@ -285,7 +286,7 @@ sap_status sap_tree_build_filled_cpu(sap_tree* tree, int64_t most, const sap_fil
     return build_balanced(tree, &rows, NULL, most, filler);
 }
 
-sap_status sap_tree_build_cpu(sap_tree* tree, const sap_rows* points) {
+static sap_status build_over(sap_tree* tree, const sap_rows* points) {
     sap_device* device = tree->device;
     sap_kept kept;
     sap_status status = sap_kept_find_cpu(tree, points, &kept);
@@ -295,5 +296,14 @@ sap_status sap_tree_build_cpu(sap_tree* tree, const sap_rows* points) {
         status = build_balanced(tree, points, kept.rows, kept.count, NULL);
     if (status == SAP_OK) tree->shape.not_finite = kept.not_finite;
     sap_scratch_give(device, &kept.scratch);
+    return status;
+}
+
+sap_status sap_tree_build_cpu(sap_tree* tree, const sap_rows* points) {
+    sap_wrapped wrapped;
+    sap_status status = sap_wrapped_open(tree, points, &wrapped);
+    if (status != SAP_OK) return status;
+    status = build_over(tree, &wrapped.rows);
+    sap_wrapped_close(tree, &wrapped);
     return status;
 }

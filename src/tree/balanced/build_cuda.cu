@@ -192,7 +192,7 @@ static void make_empty(sap_tree* tree) {
 sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
-    sap_rows rows = sap_cuda_rows_in(&call, points);
+    sap_rows rows = sap_cuda_rows_within(&call, tree, points);
     int32_t* keep = NULL;
     int64_t kept = points->count, not_finite = 0;
     const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, had = tree->arrays != NULL;
