@@ -54,11 +54,11 @@ static void draw_periods(const search_case* c, double* period) {
 
 // A tree with periods is the tree of the wrapped points, whatever they were; rebuilding keeps the periods.
 TEST(trees_of_wrapped_points) {
-    sap_device* device = NULL;
+    devices on = devices_open(2);
     search_case c;
-    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU, .threads = 2}, &device), SAP_OK);
     for (int i = 0; i < CASE_COUNT; i += 3) {
         if (!case_choose(i, &c) || c.size > 1000) continue;
+        sap_device *device = on.open[i / 3 % on.count], *other = on.open[0];
         sap_tree *tree = NULL, *plain = NULL, *copy = NULL;
         cloud points = case_points(&c);
         draw_periods(&c, c.options.period);
@@ -67,13 +67,13 @@ TEST(trees_of_wrapped_points) {
         memset(open.period, 0, sizeof open.period);
         NOTE("%s n %d dims %d f%d", family_name(c.kind), (int)c.size, c.dims, c.real_bits);
         CHECK_STATUS(build(device, &points, &c.options, &tree), SAP_OK);
-        CHECK_STATUS(build(device, &inside, &open, &plain), SAP_OK);
+        CHECK_STATUS(build(other, &inside, &open, &plain), SAP_OK);
         CHECK(tree && plain && trees_equal(tree, plain));
         CHECK_STATUS(sap_tree_verify(tree), SAP_OK);
         const cloud half = cloud_part(&points, 0, points.count / 2), half_inside = cloud_part(&inside, 0, half.count);
         CHECK_STATUS(rebuild(tree, &half), SAP_OK);
         CHECK_STATUS(rebuild(plain, &half_inside), SAP_OK);
-        CHECK_STATUS(sap_tree_copy(tree, device, &copy), SAP_OK);
+        CHECK_STATUS(sap_tree_copy(tree, other, &copy), SAP_OK);
         CHECK(trees_equal(tree, plain) && trees_equal(copy, plain));
         CHECK(!memcmp(copy->options.period, c.options.period, sizeof c.options.period));
         sap_tree_free(tree);
@@ -82,7 +82,7 @@ TEST(trees_of_wrapped_points) {
         cloud_free(&points);
         cloud_free(&inside);
     }
-    sap_device_close(device);
+    devices_close(&on);
 }
 
 TEST(what_is_not_finite) {
