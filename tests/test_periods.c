@@ -470,7 +470,8 @@ static void try_other_calls(const trial* t, const sap_tree* tree, double radius,
     CHECK_STATUS(radius_into(tree, &t->queries, radius, 0, offsets, NULL, NULL), SAP_OK);
     CHECK(!memcmp(offsets, found->offsets, sizeof offsets));
     CHECK_STATUS(radius_count(tree, &t->queries, radius, counts), SAP_OK);
-    CHECK_STATUS(sap_query_open(tree, &(sap_search){.k = 1}, &query), SAP_OK);
+    for (int64_t q = 0; q < QUERIES; q++) CHECK_EQUAL(counts[q], offsets[q + 1] - offsets[q]);
+    if (!is_gpu(tree->device)) CHECK_STATUS(sap_query_open(tree, &(sap_search){.k = 1}, &query), SAP_OK);
     for (int64_t q = 0; query && q < QUERIES; q++) {
         const unsigned char* point = (const unsigned char*)t->queries.coords + (size_t)(q * t->queries.stride) * real;
         const int64_t count =
@@ -478,7 +479,6 @@ static void try_other_calls(const trial* t, const sap_tree* tree, double radius,
                 ? sap_query_within_f64(query, (const double*)(const void*)point, radius, q % 2 ? ROOM : 0, few, NULL)
                 : sap_query_within(query, (const float*)(const void*)point, radius, q % 2 ? ROOM : 0, few, NULL);
         const int64_t expected = offsets[q + 1] - offsets[q], shown = expected < ROOM ? expected : ROOM;
-        CHECK_EQUAL(counts[q], expected);
         CHECK_EQUAL(count, expected);
         CHECK(q % 2 == 0 || shown == 0 || !memcmp(few, found->ids + offsets[q], (size_t)shown * sizeof *few));
     }
@@ -676,7 +676,7 @@ TEST(all_cases_agree_with_the_oracle) {
         try_boxes(&t, &on);
         if (c.size <= 100) try_self(&t, on.open[c.chance % (uint64_t)on.count]);
         if (c.size <= 100) try_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
-        if (c.size <= 100) try_tree_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
+        if (c.size <= 100) try_tree_pairs(&t, on.open[0]);
         trial_free(&t);
     }
     devices_close(&on);

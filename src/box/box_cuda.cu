@@ -1,55 +1,116 @@
-// The box search on a CUDA device. Collecting takes two passes over the boxes: the first counts, the counts become
-// offsets, the second writes the ids to their rows.
+// The box search on a CUDA device: the walk of the radius search. Collecting takes two passes over the boxes: the first
+// counts, the counts become offsets, the second writes the ids to their rows. Not the shared text, whose stack of cells
+// would take kilobytes of each thread's memory.
 #include "base/assert.h"
-#include "box/box_kernels_cuda.cuh"
 #include "box/ops.h"
+#include "box/wrap.h"
 #include "compact/prefix_sum_cuda.h"
 #include "radius/neighbors.h"
-#include "radius/radius_cuda.h"
+#include "radius/radius_kernels_cuda.cuh"
 
 typedef struct box_search {
     sap_cuda_call call;
     const sap_tree* tree;
     const sap_box_job* job;
-    sap_box_pass pass;
+    sap_radius_pass pass;
+    sap_radius_corners corners;
     bool on_device; // the rows stay on the GPU
     sap_neighbors_home home;
 } box_search;
 
 // ---- Passes
 
-template <typename real> static void launch_box_pass(box_search* b, bool collect, sap_cuda_grid grid) {
-    sap_cuda_launch(&b->call, collect ? sap_box_kernel<real, true> : sap_box_kernel<real, false>, grid, *b->tree,
-                    b->pass);
+template <typename real, int dims> static void launch_box_pass(box_search* b, bool collect) {
+    sap_radius_launch<real, dims, SAP_RADIUS_BOX>(&b->call, b->tree, b->pass, b->corners, collect);
 }
 
 static void run_box_pass(box_search* b, bool collect) {
-    sap_cuda_grid grid = sap_cuda_grid_for(b->pass.count, SAP_BOX_WARPS);
-    grid.threads = SAP_BOX_THREADS;
-    grid.shared = sizeof(sap_box_nodes) * SAP_BOX_WARPS * (size_t)b->tree->shape.depth;
-    if (b->tree->shape.real_bits == 64)
-        launch_box_pass<double>(b, collect, grid);
+    const sap_tree_shape* shape = &b->tree->shape;
+    if (shape->real_bits == 64)
+        launch_box_pass<double, 0>(b, collect);
+    else if (shape->dims == 3)
+        launch_box_pass<float, 3>(b, collect);
+    else if (shape->dims == 2)
+        launch_box_pass<float, 2>(b, collect);
     else
-        launch_box_pass<float>(b, collect, grid);
+        launch_box_pass<float, 0>(b, collect);
 }
+
+// ---- Periods
+
+enum { BOX_WRAP_THREADS = 256 };
+
+template <typename real> struct box_wrap_task {
+    const real *lower, *upper;
+    int64_t lower_stride, upper_stride, count;
+    real *to_lower, *to_upper; // [count][dims]
+    int dims;
+    real period[SAP_MAX_DIMS]; // 0: none
+};
+
+// As box/periodic_cpu.c does. What is no box becomes NaN.
+template <typename real>
+static __global__ void __launch_bounds__(BOX_WRAP_THREADS)
+    wrap_boxes(const __grid_constant__ box_wrap_task<real> task) {
+    const int64_t i = (int64_t)blockIdx.x * BOX_WRAP_THREADS + threadIdx.x;
+    if (i >= task.count) return;
+    const real *lowers = task.lower + i * task.lower_stride, *uppers = task.upper + i * task.upper_stride;
+    bool is_box = true;
+    for (int a = 0; a < task.dims; a++)
+        is_box = is_box && lowers[a] <= uppers[a] && lowers[a] < (real)INFINITY && uppers[a] > -(real)INFINITY;
+    for (int a = 0; a < task.dims; a++) {
+        double lower = is_box ? (double)lowers[a] : (double)NAN, upper = is_box ? (double)uppers[a] : (double)NAN;
+        if (is_box && task.period[a] > 0)
+            sap_box_wrap_interval(&lower, &upper, (double)task.period[a], (int)sizeof(real) * 8);
+        task.to_lower[i * task.dims + a] = (real)lower;
+        task.to_upper[i * task.dims + a] = (real)upper;
+    }
+}
+
+// Wraps boxes that lie on the GPU.
+template <typename real> static void wrap_corners(box_search* b, sap_rows* lower, sap_rows* upper) {
+    const size_t bytes = sap_align((size_t)lower->count * (size_t)lower->dims * sizeof(real));
+    unsigned char* memory = (unsigned char*)sap_cuda_take(&b->call, 2 * bytes);
+    if (!memory) return;
+    box_wrap_task<real> task = {};
+    task.lower = (const real*)lower->coords;
+    task.upper = (const real*)upper->coords;
+    task.lower_stride = lower->stride;
+    task.upper_stride = upper->stride;
+    task.count = lower->count;
+    task.dims = lower->dims;
+    task.to_lower = (real*)(void*)memory;
+    task.to_upper = (real*)(void*)(memory + bytes);
+    for (int a = 0; a < lower->dims; a++) task.period[a] = (real)b->tree->options.period[a];
+    sap_cuda_launch(&b->call, wrap_boxes<real>, sap_cuda_grid_for(task.count, BOX_WRAP_THREADS), task);
+    lower->coords = task.to_lower;
+    upper->coords = task.to_upper;
+    lower->stride = upper->stride = lower->dims;
+}
+
+// ---- Counting
 
 // Sets up the boxes and what both passes share.
 static void prepare_boxes(box_search* b) {
     const sap_tree* tree = b->tree;
     const sap_cuda_tree* beside = sap_cuda_tree_of(tree);
-    sap_box_pass* pass = &b->pass;
+    sap_radius_pass* pass = &b->pass;
     if (tree->shape.count == 0 || pass->all_rows == 0) return; // no box holds a point
-    const sap_rows lower = sap_cuda_rows_in(&b->call, &b->job->lower),
-                   upper = sap_cuda_rows_in(&b->call, &b->job->upper);
+    sap_rows lower = sap_cuda_rows_in(&b->call, &b->job->lower), upper = sap_cuda_rows_in(&b->call, &b->job->upper);
+    b->corners.around = sap_is_periodic(&tree->options);
+    if (b->corners.around && tree->shape.real_bits == 64) wrap_corners<double>(b, &lower, &upper);
+    if (b->corners.around && tree->shape.real_bits == 32) wrap_corners<float>(b, &lower, &upper);
     const sap_cuda_queries order = sap_cuda_queries_order(&b->call, tree, &lower, false);
-    pass->lower = lower.coords;
-    pass->upper = upper.coords;
-    pass->lower_stride = lower.stride;
-    pass->upper_stride = upper.stride;
+    pass->queries = order.coords;
     pass->rows = order.rows;
+    pass->by_row = order.by_row;
     pass->count = order.count;
-    pass->walk_boxes = beside->boxes;
+    pass->stride = order.stride;
+    pass->boxes = beside->boxes;
     pass->bad = beside->bad;
+    b->corners.upper = upper.coords;
+    b->corners.stride = upper.stride;
+    sap_radius_spread(&b->call, &tree->shape, pass);
 }
 
 // Counts the points of all boxes.
@@ -146,6 +207,7 @@ static sap_status collect_boxes_into(box_search* b) {
     count_rows_of_boxes(b, offsets);
     b->pass.room = rows->capacity;
     b->pass.ids = rows->ids;
+    b->pass.cut = true;
     if (rows->capacity > 0 && !ids_there) { // ids go to the host, as many as there are
         int64_t total = 0;
         sap_cuda_fetch(&b->call, &total, offsets + b->pass.all_rows, sizeof total);
@@ -161,6 +223,7 @@ sap_status sap_box_cuda(const sap_tree* tree, const sap_box_job* job) {
     b.tree = tree;
     b.job = job;
     b.pass.all_rows = job->lower.count;
+    b.pass.share = 1;
     if (sap_cuda_begin(&b.call, tree->device) == SAP_OK) prepare_boxes(&b);
     if (job->into) return collect_boxes_into(&b);
     return job->found ? collect_job(&b) : count_job(&b);

@@ -3,9 +3,9 @@
 #include "base/assert.h"
 #include "base/team.h"
 #include "box/box.h"
+#include "box/wrap.h"
 #include "device/cpu.h"
 #include "tree/periods.h"
-#include "tree/wrap.h"
 #include <math.h>
 #include <string.h>
 
@@ -21,20 +21,6 @@ static double real_at(const sap_rows* rows, int64_t row, int32_t axis) {
     return rows->real_bits == 64 ? ((const double*)rows->coords)[at] : (double)((const float*)rows->coords)[at];
 }
 
-// Whether an interval is as long as the period. Sides that wrapping has rounded to one place may nearly be so, too.
-static bool is_whole(double lower, double upper, const double wrapped[2], double period, int32_t real_bits) {
-    const double length = real_bits == 64 ? upper - lower : (double)((float)upper - (float)lower);
-    return length >= period || (wrapped[0] == wrapped[1] && length >= period / 2);
-}
-
-// Wraps an interval whose sides are at most infinite.
-static void wrap_interval(double* lower, double* upper, double period, int32_t real_bits) {
-    const double wrapped[2] = {sap_period_wrap(*lower, period, real_bits), sap_period_wrap(*upper, period, real_bits)};
-    const bool whole = is_whole(*lower, *upper, wrapped, period, real_bits);
-    *lower = whole ? 0 : wrapped[0];
-    *upper = whole ? period : wrapped[1];
-}
-
 static void wrap_box(const sap_tree* tree, corners* box) {
     const sap_tree_shape* s = &tree->shape;
     bool is_box = true;
@@ -44,7 +30,7 @@ static void wrap_box(const sap_tree* tree, corners* box) {
     for (int32_t a = 0; a < s->dims; a++) {
         const double period = tree->options.period[a];
         if (!is_box) box->lower[a] = box->upper[a] = (double)NAN;
-        if (is_box && period > 0) wrap_interval(&box->lower[a], &box->upper[a], period, s->real_bits);
+        if (is_box && period > 0) sap_box_wrap_interval(&box->lower[a], &box->upper[a], period, s->real_bits);
     }
 }
 

@@ -14,53 +14,57 @@ typedef struct radius_search {
     const sap_tree* tree;
     const sap_radius_job* job;
     sap_radius_pass pass;
-    unsigned char told[sizeof(sap_cuda_told<double>)]; // on its way to the GPU
-    bool on_device;                                    // the rows stay on the GPU
+    bool is_told; // then one of these:
+    sap_cuda_told<float> told;
+    sap_cuda_told<double> told_f64;
+    bool on_device; // the rows stay on the GPU
     sap_neighbors_home home;
 } radius_search;
 
 // ---- Passes
 
-typedef void (*pass_kernel)(const sap_tree tree, const sap_radius_pass pass);
-typedef struct pass_kernels {
-    pass_kernel count, collect;
-    size_t shared; // bytes a block, its stacks aside
-} pass_kernels;
-
-template <typename real, int dims, bool is_told = false> static pass_kernels kernels_for(void) {
-    const pass_kernels kernels = {sap_radius_kernel<real, dims, false, is_told>,
-                                  sap_radius_kernel<real, dims, true, is_told>, sizeof(sap_radius_shared<real, dims>)};
-    return kernels;
+template <typename real, int dims> static void run_plain(radius_search* r, bool collect) {
+    sap_radius_launch<real, dims, SAP_RADIUS_PLAIN>(&r->call, r->tree, r->pass, sap_radius_no_more(), collect);
 }
 
-static pass_kernels choose_kernels(const sap_tree_shape* shape, bool is_told) {
-    if (is_told && shape->real_bits == 64) return kernels_for<double, 0, true>();
-    if (is_told) return shape->dims == 3 ? kernels_for<float, 3, true>() : kernels_for<float, 0, true>();
-    if (shape->real_bits == 64) return shape->dims == 3 ? kernels_for<double, 3>() : kernels_for<double, 0>();
-    switch (shape->dims) {
-    case 2: return kernels_for<float, 2>();
-    case 3: return kernels_for<float, 3>();
-    case 4: return kernels_for<float, 4>();
-    case 8: return kernels_for<float, 8>();
-    default: return kernels_for<float, 0>();
+static void run_told_f32(radius_search* r, bool collect) {
+    sap_cuda_call* call = &r->call;
+    if (r->tree->shape.dims != 3) {
+        sap_radius_launch<float, 0, SAP_CUDA_ANY>(call, r->tree, r->pass, r->told, collect);
+        return;
     }
+    switch (r->told.measure) {
+    case SAP_CUDA_L2: sap_radius_launch<float, 3, SAP_CUDA_L2>(call, r->tree, r->pass, r->told, collect); break;
+    case SAP_CUDA_L1: sap_radius_launch<float, 3, SAP_CUDA_L1>(call, r->tree, r->pass, r->told, collect); break;
+    case SAP_CUDA_LINF: sap_radius_launch<float, 3, SAP_CUDA_LINF>(call, r->tree, r->pass, r->told, collect); break;
+    case SAP_CUDA_AROUND: sap_radius_launch<float, 3, SAP_CUDA_AROUND>(call, r->tree, r->pass, r->told, collect); break;
+    default: sap_radius_launch<float, 3, SAP_CUDA_ANY>(call, r->tree, r->pass, r->told, collect); break;
+    }
+}
+
+static void run_told_f64(radius_search* r, bool collect) {
+    if (r->tree->shape.dims == 3 && r->told_f64.measure == SAP_CUDA_AROUND)
+        sap_radius_launch<double, 3, SAP_CUDA_AROUND>(&r->call, r->tree, r->pass, r->told_f64, collect);
+    else
+        sap_radius_launch<double, 0, SAP_CUDA_ANY>(&r->call, r->tree, r->pass, r->told_f64, collect);
 }
 
 static void run_pass(radius_search* r, bool collect) {
     const sap_tree_shape* shape = &r->tree->shape;
-    const pass_kernels kernels = choose_kernels(shape, r->pass.told != NULL);
-    sap_cuda_grid grid = sap_cuda_grid_for(r->pass.count, SAP_RADIUS_WARPS * r->pass.share);
-    grid.threads = SAP_RADIUS_THREADS;
-    grid.shared = kernels.shared + sizeof(sap_radius_waiting) * SAP_RADIUS_WARPS * (size_t)shape->depth;
-    SAP_ASSERT(!collect || r->pass.offsets);
-    sap_cuda_launch(&r->call, collect ? kernels.collect : kernels.count, grid, *r->tree, r->pass);
-}
-
-// What the search was told, in the memory of the GPU.
-template <typename real> static const void* told_there(radius_search* r) {
-    const sap_cuda_told<real> told = sap_cuda_told_of<real>(&r->call, r->tree, r->job->told, r->job->queries.count);
-    memcpy(r->told, &told, sizeof told);
-    return sap_cuda_in(&r->call, r->told, sizeof told);
+    const bool is_wide = shape->real_bits == 64;
+    if (r->is_told) {
+        (is_wide ? run_told_f64 : run_told_f32)(r, collect);
+    } else if (is_wide) {
+        (shape->dims == 3 ? run_plain<double, 3> : run_plain<double, 0>)(r, collect);
+    } else {
+        switch (shape->dims) {
+        case 2: run_plain<float, 2>(r, collect); break;
+        case 3: run_plain<float, 3>(r, collect); break;
+        case 4: run_plain<float, 4>(r, collect); break;
+        case 8: run_plain<float, 8>(r, collect); break;
+        default: run_plain<float, 0>(r, collect); break;
+        }
+    }
 }
 
 // Sets up the queries and what both passes share.
@@ -74,7 +78,7 @@ static void prepare(radius_search* r) {
     if (pass->self)
         queries = sap_cuda_queries_self(&r->call, tree);
     else {
-        const sap_rows rows = sap_cuda_rows_in(&r->call, &r->job->queries);
+        const sap_rows rows = sap_cuda_rows_within(&r->call, tree, &r->job->queries);
         queries = sap_cuda_queries_order(&r->call, tree, &rows, false);
     }
     pass->queries = queries.coords;
@@ -82,15 +86,14 @@ static void prepare(radius_search* r) {
     pass->by_row = queries.by_row;
     pass->count = queries.count;
     pass->stride = queries.stride;
-    if (r->job->told) pass->told = shape->real_bits == 64 ? told_there<double>(r) : told_there<float>(r);
+    r->is_told = r->job->told || sap_is_periodic(&tree->options);
+    if (r->is_told && shape->real_bits == 64)
+        r->told_f64 = sap_cuda_told_of<double>(&r->call, tree, r->job->told, r->job->queries.count);
+    else if (r->is_told)
+        r->told = sap_cuda_told_of<float>(&r->call, tree, r->job->told, r->job->queries.count);
     pass->boxes = beside->boxes;
     pass->bad = beside->bad;
-    // Few queries are spread over the whole GPU, at least 16 warps a multiprocessor.
-    const int64_t share = pass->count / (16 * (int64_t)r->call.cuda->multiprocessors);
-    pass->share = share < 1 ? 1 : share > SAP_WARP ? SAP_WARP : (int32_t)share;
-    while (shape->kind == SAP_TREE_BALANCED && pass->merged < shape->depth &&
-           shape->stride << (pass->merged + 1) <= SAP_WARP)
-        pass->merged++;
+    sap_radius_spread(&r->call, shape, pass);
 }
 
 // Rows to which no query will write.

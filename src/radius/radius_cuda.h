@@ -21,10 +21,9 @@ typedef struct sap_radius_pass {
     int64_t* counts;        // to write: how many there are, by row
     const int64_t* offsets; // [all_rows + 1]: where each row begins
     int64_t all_rows, room;
-    bool cut;         // hits without room are left out; else, if there are any, nothing is written
-    int32_t* ids;     // [room]
-    void* distance2;  // real[room], or NULL
-    const void* told; // a sap_cuda_told of the tree's precision, or NULL
+    bool cut;        // hits without room are left out; else, if there are any, nothing is written
+    int32_t* ids;    // [room]
+    void* distance2; // real[room], or NULL
 } sap_radius_pass;
 
 // ---- radius/neighbors_cuda.cu: sap_neighbors_sort for rows that lie on the GPU.
