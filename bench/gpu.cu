@@ -148,6 +148,7 @@ int main(int count, char** arguments) {
     gpu_surfaces(b);
     gpu_sets(b);
     gpu_told(b);
+    gpu_pairs(b);
     close_devices(b);
     printf("\n%d rows; targets: %d reached, %d missed; %lld answers and trees checked against the CPU's, %lld wrong\n",
            b->rows, b->reached, b->missed, (long long)b->checked, (long long)b->wrong);

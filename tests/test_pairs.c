@@ -7,7 +7,7 @@
 
 enum { RADII = 9 };
 
-// Devices of all vector instructions; GPUs have no searches of trees against trees.
+// Devices of all vector instructions; GPUs add up no weights.
 static devices cpus_open(int32_t threads) {
     devices all = devices_open(threads);
     if (all.count > 1 && is_gpu(all.open[all.count - 1])) sap_device_close(all.open[--all.count]);
@@ -144,7 +144,7 @@ static void try_counts(const search_case* c, const devices* on, bool itself) {
         note_case(c, d);
         two_trees trees = build_both(on->open[d], c, &t, itself);
         check_counts(trees.a, trees.b, &q, NULL, NULL, counts);
-        check_counts(trees.a, trees.b, &q, q.weights_a, q.weights_b, sums);
+        if (!is_gpu(on->open[d])) check_counts(trees.a, trees.b, &q, q.weights_a, q.weights_b, sums);
         free_both(&trees);
     }
     free(q.weights_a);
@@ -245,7 +245,7 @@ static void try_nearest(const search_case* c, const devices* on, bool itself) {
 }
 
 static void try_all(void (*try_case)(const search_case*, const devices*, bool), int first) {
-    devices on = cpus_open(1);
+    devices on = devices_open(1);
     search_case c;
     for (int i = 0; i < CASE_COUNT; i++) {
         if (!case_choose(i, &c) || (c.size > 100 && (int)(c.chance >> 40 & 15) != first) || c.size > 1000) continue;
@@ -260,19 +260,23 @@ TEST(nearest_agree_with_the_oracle) { try_all(try_nearest, 2); }
 
 // So many points that there are many tasks, and several slabs of queries.
 TEST(large_clouds) {
-    devices on = cpus_open(3);
+    devices on = devices_open(3);
     const int64_t count = 70000 / CASE_STEP;
     cloud a = cloud_of_family(FAMILY_UNIFORM, count, 3, 32, 0, 3),
           b = cloud_of_family(FAMILY_UNIFORM, count, 3, 32, 0, 4);
-    for (int split = 0; split < 2; split++) {
+    double counts[4][3];
+    for (int i = 0; i < 4; i++) {
+        const int split = i % 2;
+        sap_device* device = on.open[i < 2 ? 0 : on.count - 1]; // the last may be a GPU
+        const double radii[3] = {0.01, 0.1, 0.3};
         const sap_tree_options options = {.split = (sap_split)split};
         sap_tree *tree_a = NULL, *tree_b = NULL;
         sap_neighbors *pairs = NULL, *singly = NULL;
         int32_t *ids = malloc((size_t)count * 8), *others = malloc((size_t)count * 8);
         const sap_search search = {.k = 2};
-        NOTE("split %d", split);
-        CHECK_STATUS(build(on.open[0], &a, &options, &tree_a), SAP_OK);
-        CHECK_STATUS(build(on.open[0], &b, &options, &tree_b), SAP_OK);
+        NOTE("split %d %s", split, i < 2 ? "first device" : "last device");
+        CHECK_STATUS(build(device, &a, &options, &tree_a), SAP_OK);
+        CHECK_STATUS(build(device, &b, &options, &tree_b), SAP_OK);
         CHECK_STATUS(sap_tree_pairs(tree_a, tree_b, 0.02, &pairs), SAP_OK);
         CHECK_STATUS(sap_radius(tree_b, cloud_f32(&a), 0.02, &singly), SAP_OK);
         if (pairs && singly && CHECK_EQUAL(pairs->offsets[count], singly->offsets[count])) {
@@ -283,6 +287,8 @@ TEST(large_clouds) {
         CHECK_STATUS(sap_tree_nearest(tree_a, tree_b, &search, ids, NULL), SAP_OK);
         CHECK_STATUS(sap_nearest(tree_b, cloud_f32(&a), &search, others, NULL), SAP_OK);
         CHECK(!memcmp(ids, others, (size_t)count * 8));
+        CHECK_STATUS(sap_tree_count_pairs(tree_a, tree_b, radii, 3, NULL, NULL, true, counts[i]), SAP_OK);
+        CHECK(!memcmp(counts[i], counts[0], sizeof counts[i]));
         sap_neighbors_free(pairs);
         sap_neighbors_free(singly);
         sap_tree_free(tree_a);

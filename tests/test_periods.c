@@ -676,7 +676,7 @@ TEST(all_cases_agree_with_the_oracle) {
         try_boxes(&t, &on);
         if (c.size <= 100) try_self(&t, on.open[c.chance % (uint64_t)on.count]);
         if (c.size <= 100) try_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
-        if (c.size <= 100) try_tree_pairs(&t, on.open[0]);
+        if (c.size <= 100) try_tree_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
         trial_free(&t);
     }
     devices_close(&on);

@@ -70,7 +70,7 @@ typedef struct sap_tree_options {
                              given, and where points ask, the rows of those that are left out are empty */
     double period[SAP_MAX_DIMS]; /**< the period of each axis, rounded to the tree's precision; 0: the axis is open.
                                     Finite, above 0 once rounded, at most the largest coordinate that the tree takes,
-                                    and 0 beyond the points' dims. CPU only */
+                                    and 0 beyond the points' dims. CPU and CUDA */
     uint64_t reserved[4];        /**< for later versions: zero */
 } sap_tree_options;
 
@@ -422,8 +422,8 @@ SAP_API sap_status sap_pairs(const sap_tree* tree, double radius, sap_neighbors*
  * ::sap_tree_pairs of the tree with itself, where each pair is in the rows of both. Of the pair at place i of the rows,
  * found in the row of point r and with id j, shifts[i*dims + a] is -1, 0 or 1: point j is nearest to point r at
  * p[j][a] + shift*period[a], both wrapped; 0 on open axes, and where both ways around are as long. The offset is
- * p[j] + shift*period - p[r]. shifts[offsets[count]*dims]. O(pairs). CPU only. Errors: SAP_ERROR_ARGUMENT (also rows
- * that are not of this tree's points), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED.
+ * p[j] + shift*period - p[r]. shifts[offsets[count]*dims]; all in host memory. O(pairs). Errors: SAP_ERROR_ARGUMENT (also
+ * rows that are not of this tree's points, or lie on a GPU), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED.
  */
 SAP_API sap_status sap_pairs_shifts(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts);
 
@@ -432,8 +432,8 @@ SAP_API sap_status sap_pairs_shifts(const sap_tree* tree, const sap_neighbors* p
  * the ids of the points of b within the radius of point i of a, in the order of b. Both trees have one number of
  * dimensions, one precision, the same periods and one kind of device; they may be one tree, whose points then find
  * themselves too.
- * A leaf's points share one walk. Besides the rows the call takes memory for the hits once more and for a box a node.
- * Expected O(n (log n + hits)). CPU only. Errors: as sap_radius.
+ * A leaf's points share one walk. On a CPU, the call takes memory for the hits once more, and for a box a node.
+ * Expected O(n (log n + hits)). CPU and CUDA. Errors: as sap_radius.
  */
 SAP_API sap_status sap_tree_pairs(const sap_tree* a, const sap_tree* b, double radius, sap_neighbors** found);
 
@@ -449,8 +449,9 @@ SAP_API sap_status sap_tree_pairs(const sap_tree* a, const sap_tree* b, double r
  * ones above 2^53. Sums of weights are added in an order that depends on the trees and the number of radii alone:
  * they are the same bits for any threads and instruction set, and those of `cumulative` are sums of the others.
  *
- * CPU only. Errors: SAP_ERROR_ARGUMENT (also radii that fall, are negative or NaN), SAP_ERROR_NOT_FINITE (a weight),
- * SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (also trees with periods), SAP_ERROR_CANCELLED.
+ * CPU; CUDA without weights. Errors: SAP_ERROR_ARGUMENT (also radii that fall, are negative or NaN),
+ * SAP_ERROR_NOT_FINITE (a weight), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (also trees with periods, and weights on
+ * CUDA), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_tree_count_pairs(const sap_tree* a, const sap_tree* b, const double* radii, int32_t count,
                                         const double* weights_a, const double* weights_b, bool cumulative,
@@ -460,8 +461,8 @@ SAP_API sap_status sap_tree_count_pairs(const sap_tree* a, const sap_tree* b, co
  * ::sap_nearest on `b` for every point of `a`: row i is that of the point of a with id i (source_count rows of a). The
  * points ask in the order of their leaves, which needs no ordering; search.without_ids is by ids of a. Of a tree with
  * itself the points find themselves, too, unless search.without_ids leaves them out, as ::sap_nearest_self does. Rows of
- * points that were dropped as duplicates hold no neighbours. CPU only. Cost and errors: as sap_nearest; besides, memory
- * for 65,536 queries and their answers.
+ * points that were dropped as duplicates hold no neighbours. CPU and CUDA. Cost and errors: as sap_nearest; besides, on a
+ * CPU, memory for 65,536 queries and their answers.
  */
 SAP_API sap_status sap_tree_nearest(const sap_tree* a, const sap_tree* b, const sap_search* search, int32_t* ids,
                                     float* distance2);

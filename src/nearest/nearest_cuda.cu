@@ -101,9 +101,10 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
         plan.visits = (unsigned long long*)sap_cuda_take(&call, 2 * sizeof *plan.visits);
         sap_cuda_fill(&call, plan.visits, 0, 2 * sizeof *plan.visits);
     }
-    if (job->self) {
-        if (s->count < s->source_count) clear(&call, tree, &plan);
-        plan.queries = sap_cuda_queries_self(&call, tree);
+    const sap_tree* from = job->self ? tree : job->from;
+    if (from) {
+        if (from->shape.count < from->shape.source_count) clear(&call, from, &plan);
+        plan.queries = sap_cuda_queries_from(&call, from, tree);
     } else {
         sap_rows rows = sap_cuda_rows_within(&call, tree, &job->queries);
         plan.queries = sap_cuda_queries_order(&call, tree, &rows, job->search.ordered);

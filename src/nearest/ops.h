@@ -15,7 +15,8 @@ extern "C" {
 
 // What a nearest-neighbour search is asked, checked and with its defaults filled in.
 typedef struct sap_nearest_job {
-    sap_rows queries;       // self: coords NULL, count = the tree's source_count
+    sap_rows queries;       // self and from: coords NULL, count = that tree's source_count
+    const sap_tree* from;   // the queries are this tree's points, or NULL. CUDA only
     sap_search search;      // as the caller gave it
     double limit2;          // largest squared distance that counts, a value of the tree's precision
     bool self;              // the queries are the tree's own points
@@ -27,6 +28,8 @@ typedef struct sap_nearest_job {
 
 // Checks what is to be searched for. In nearest/nearest.c.
 sap_status sap_search_check(const sap_tree* tree, const sap_search* search);
+// Checks a search, completes a job whose queries, ids and distances are set, and runs it. In nearest/nearest.c.
+sap_status sap_nearest_run_job(const sap_tree* tree, const sap_search* search, sap_nearest_job* job);
 
 // What a grid of queries is asked, checked and with its defaults filled in.
 typedef struct sap_grid_job {

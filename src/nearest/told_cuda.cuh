@@ -128,13 +128,16 @@ static bool launch_told_lists(const told_search<real>& s) {
            (launch_told<real, dims, SAP_NEAREST_LIST_MAX_CUDA, walk, measures>(s) || ...);
 }
 
-// Launches a search for which no other kernel is made. There, balanced trees are walked with a stack.
-template <typename real> static void launch_general_told(told_search<real>* s) {
+template <typename real> static void walk_with_stack(told_search<real>* s) {
     if (s->search.walk != WALK_EXPLICIT) s->search.walk = WALK_STACK;
-    const bool launched = launch_told_lists<real, 0, WALK_STACK, SAP_CUDA_ANY>(*s) ||
-                          launch_told<real, 0, HEAP, WALK_STACK, SAP_CUDA_ANY>(*s) ||
-                          launch_told_lists<real, 0, WALK_EXPLICIT, SAP_CUDA_ANY>(*s) ||
-                          launch_told<real, 0, HEAP, WALK_EXPLICIT, SAP_CUDA_ANY>(*s);
+}
+
+// Launches a search for which no other kernel is made.
+template <typename real> static void launch_general_told(const told_search<real>& s) {
+    const bool launched = launch_told_lists<real, 0, WALK_STACK, SAP_CUDA_ANY>(s) ||
+                          launch_told<real, 0, HEAP, WALK_STACK, SAP_CUDA_ANY>(s) ||
+                          launch_told_lists<real, 0, WALK_EXPLICIT, SAP_CUDA_ANY>(s) ||
+                          launch_told<real, 0, HEAP, WALK_EXPLICIT, SAP_CUDA_ANY>(s);
     SAP_ASSERT(launched);
     (void)launched;
 }

@@ -50,6 +50,11 @@ sap_status sap_pairs_collect_periodic_cpu(const sap_pairs_job* job);
 sap_status sap_pairs_shifts_cpu(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts);
 sap_status sap_tree_nearest_cpu(const sap_tree_nearest_job* job);
 
+sap_status sap_pairs_collect_cuda(const sap_pairs_job* job);
+sap_status sap_pairs_count_cuda(const sap_pair_counts_job* job);
+sap_status sap_pairs_shifts_cuda(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts);
+sap_status sap_tree_nearest_cuda(const sap_tree_nearest_job* job);
+
 #ifdef __cplusplus
 }
 #endif

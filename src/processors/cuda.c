@@ -4,6 +4,7 @@
 #include "device/cuda_device.h"
 #include "mesh/ops.h"
 #include "nearest/ops.h"
+#include "pairs/ops.h"
 #include "processors/processors.h"
 #include "radius/ops.h"
 #include "ray/ops.h"
@@ -22,6 +23,11 @@ static const sap_nearest_ops nearest = {.search = sap_nearest_cuda, .leaves_out 
 static const sap_radius_ops radius = {
     .search = sap_radius_cuda, .is_told = true, .cut_counts = sap_radius_cut_counts_cuda};
 static const sap_box_ops box = {.search = sap_box_cuda};
+static const sap_pairs_ops pairs = {.collect = sap_pairs_collect_cuda,
+                                    .count = sap_pairs_count_cuda,
+                                    .nearest = sap_tree_nearest_cuda,
+                                    .collect_periodic = sap_pairs_collect_cuda,
+                                    .shifts = sap_pairs_shifts_cuda};
 static const sap_set_ops set = {.open = sap_set_open_cuda,
                                 .close = sap_set_close_cuda,
                                 .describe = sap_set_describe_cuda,
@@ -53,6 +59,7 @@ const sap_processor_table sap_cuda_table = {
             .nearest = &nearest,
             .radius = &radius,
             .box = &box,
+            .pairs = &pairs,
             .set = &set,
             .compact = &compact,
             .mesh = &mesh,

@@ -20,7 +20,8 @@ typedef struct sap_radius_rows {
 
 // What a radius search is asked.
 typedef struct sap_radius_job {
-    sap_rows queries;            // self: coords NULL, count = the tree's source_count
+    sap_rows queries;            // self and from: coords NULL, count = that tree's source_count
+    const sap_tree* from;        // the queries are this tree's points, or NULL. CUDA only
     double limit2;               // largest squared distance that counts
     const sap_told* told;        // more than that, or NULL
     bool self;                   // pairs: queries are the tree's own points; only greater ids are found

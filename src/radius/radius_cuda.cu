@@ -75,8 +75,9 @@ static void prepare(radius_search* r) {
     sap_radius_pass* pass = &r->pass;
     if (shape->count == 0 || pass->all_rows == 0) return; // no query is answered
     sap_cuda_queries queries;
-    if (pass->self)
-        queries = sap_cuda_queries_self(&r->call, tree);
+    const sap_tree* from = pass->self ? tree : r->job->from;
+    if (from)
+        queries = sap_cuda_queries_from(&r->call, from, tree);
     else {
         const sap_rows rows = sap_cuda_rows_within(&r->call, tree, &r->job->queries);
         queries = sap_cuda_queries_order(&r->call, tree, &rows, false);
@@ -98,7 +99,7 @@ static void prepare(radius_search* r) {
 
 // Rows to which no query will write.
 static void zero_rows(radius_search* r, int64_t* counts) {
-    const bool covers_all = !r->job->self && r->tree->shape.count > 0;
+    const bool covers_all = !r->job->self && !r->job->from && r->tree->shape.count > 0;
     if (!covers_all) sap_cuda_fill(&r->call, counts, 0, (size_t)r->pass.all_rows * sizeof *counts);
 }
 
@@ -222,7 +223,8 @@ static sap_status keep(radius_search* r, sap_neighbors** out) {
 
 static sap_status collect(radius_search* r) {
     sap_neighbors* made = NULL;
-    r->on_device = r->job->self ? r->call.cuda->caller_stream : sap_cuda_on_device(&r->call, r->job->queries.coords);
+    r->on_device = r->job->self || r->job->from ? r->call.cuda->caller_stream
+                                                : sap_cuda_on_device(&r->call, r->job->queries.coords);
     const int64_t total = fill_rows(r);
     sap_status status = r->call.status;
     if (status == SAP_OK) status = r->on_device ? keep(r, &made) : bring_down(r, total, &made);

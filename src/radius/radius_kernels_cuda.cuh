@@ -207,8 +207,8 @@ static __device__ __forceinline__ bool sap_radius_hits(const sap_radius_walk<rea
         const real x = dims ? kept[dims ? axis : 0] : coords[axis * stride];
         if constexpr (measure == SAP_RADIUS_BOX) {
             const real lower = query[axis], upper = query[(dims ? dims : axes) + axis];
-            const bool from = lower <= x, to = x <= upper;
-            inside = inside && ((from && to) || (lower > upper && (from || to)));
+            const bool from = lower <= x, to = x <= upper, around = lower > upper && x < (real)INFINITY;
+            inside = inside && ((from && to) || (around && (from || to)));
         } else if constexpr (measure >= 0) {
             const real term = sap_told_along<measure>(*walk.more, axis, query[axis] - x);
             sum = axis ? sap_told_join<measure>(*walk.more, sum, term) : term;

@@ -173,7 +173,7 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree
     }
 }
 
-sap_cuda_queries sap_cuda_queries_self(sap_cuda_call* call, const sap_tree* tree) {
+static sap_cuda_queries points_of(sap_cuda_call* call, const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
     int64_t count = s->kind == SAP_TREE_BALANCED ? s->count : s->slots;
     sap_cuda_queries out = {NULL, NULL, count, s->dims, false};
@@ -192,4 +192,13 @@ sap_cuda_queries sap_cuda_queries_self(sap_cuda_call* call, const sap_tree* tree
     else
         sap_cuda_launch(call, points_of_nodes<double>, grid, *tree, (double*)coords, rows);
     return out;
+}
+
+sap_cuda_queries sap_cuda_queries_from(sap_cuda_call* call, const sap_tree* from, const sap_tree* tree) {
+    sap_cuda_queries queries = points_of(call, from);
+    if (from == tree || call->status != SAP_OK) return queries;
+    const sap_tree_shape* s = &from->shape;
+    const sap_rows rows = {queries.coords, queries.count, s->dims, s->dims, s->real_bits};
+    queries.coords = sap_cuda_rows_within(call, tree, &rows).coords;
+    return queries;
 }

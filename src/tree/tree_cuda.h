@@ -74,7 +74,7 @@ typedef struct sap_cuda_queries {
 // Puts queries in an order in which neighbours in the list are neighbours in the tree. `rows` is on the device. Where
 // `ordered` or few queries make that not worth the time, they stay as they are.
 sap_cuda_queries sap_cuda_queries_order(sap_cuda_call* call, const sap_tree* tree, const sap_rows* rows, bool ordered);
-// The tree's own points, leaf by leaf; rows[] are their ids.
-sap_cuda_queries sap_cuda_queries_self(sap_cuda_call* call, const sap_tree* tree);
+// The points of `from`, leaf by leaf, as queries to `tree`, which may be the same; rows[] are their ids.
+sap_cuda_queries sap_cuda_queries_from(sap_cuda_call* call, const sap_tree* from, const sap_tree* tree);
 
 #endif
