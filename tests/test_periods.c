@@ -29,7 +29,7 @@ TEST(wrapping_by_example) {
     sap_tree* tree = NULL;
     sap_tree_info info;
     const sap_tree_options options = {.leaf_size = COUNT, .period = {10}};
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     CHECK_STATUS(sap_tree_build(device, (sap_points){given, COUNT, 1, 0}, &options, &tree), SAP_OK);
     CHECK_STATUS(sap_tree_describe(tree, &info), SAP_OK);
     CHECK(info.options.period[0] == 10 && info.options.period[1] == 0 && info.count == COUNT);

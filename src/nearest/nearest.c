@@ -15,8 +15,7 @@ sap_status sap_search_check(const sap_tree* tree, const sap_search* search) {
     return sap_reserved_check(device, search->reserved, "search");
 }
 
-sap_status sap_nearest_run_job(const sap_tree* tree, const sap_search* search, sap_nearest_job* job) {
-    sap_told told;
+sap_status sap_nearest_run_job(const sap_tree* tree, const sap_search* search, sap_told* told, sap_nearest_job* job) {
     sap_status status = sap_search_check(tree, search);
     if (status != SAP_OK) return status;
     int64_t answers;
@@ -27,11 +26,11 @@ sap_status sap_nearest_run_job(const sap_tree* tree, const sap_search* search, s
     job->search = *search;
     job->without = job->self ? NULL : search->without_ids;
     bool is_told;
-    status = sap_told_read(tree, search, &told, &is_told);
+    status = sap_told_read(tree, search, told, &is_told);
     if (status != SAP_OK) return status;
     const double radius = search->radius > 0 ? search->radius : (double)INFINITY;
-    job->told = is_told ? &told : NULL;
-    job->limit2 = is_told ? sap_told_limit(tree, &told, radius) : sap_limit2(tree, radius);
+    job->told = is_told ? told : NULL;
+    job->limit2 = is_told ? sap_told_limit(tree, told, radius) : sap_limit2(tree, radius);
     if (!SAP_CAN(tree->device, nearest, search)) return sap_unsupported(tree->device, "search for nearest neighbours");
     if (job->without && job->queries.count && !tree->device->rooms.nearest->leaves_out)
         return sap_unsupported(tree->device, "leave points out by search.without_ids");
@@ -46,8 +45,9 @@ static sap_status nearest(const sap_tree* tree, const sap_rows* queries, const s
     if (!tree) return SAP_ERROR_ARGUMENT;
     sap_status status = sap_queries_check(tree, queries);
     if (status != SAP_OK) return status;
+    sap_told told;
     sap_nearest_job job = {.queries = *queries, .ids = ids, .distance2 = distance2};
-    return sap_nearest_run_job(tree, search, &job);
+    return sap_nearest_run_job(tree, search, &told, &job);
 }
 
 static sap_status nearest_self(const sap_tree* tree, int32_t real_bits, const sap_search* search, int32_t* ids,
@@ -56,11 +56,12 @@ static sap_status nearest_self(const sap_tree* tree, int32_t real_bits, const sa
     const sap_tree_shape* s = &tree->shape;
     if (real_bits != s->real_bits)
         return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "tree: holds %d-bit points", (int)s->real_bits);
+    sap_told told;
     sap_nearest_job job = {.queries = {NULL, s->source_count, s->dims, s->dims, s->real_bits},
                            .self = true,
                            .ids = ids,
                            .distance2 = distance2};
-    return sap_nearest_run_job(tree, search, &job);
+    return sap_nearest_run_job(tree, search, &told, &job);
 }
 
 sap_status sap_nearest(const sap_tree* tree, sap_points queries, const sap_search* search, int32_t* ids,

@@ -28,8 +28,9 @@ typedef struct sap_nearest_job {
 
 // Checks what is to be searched for. In nearest/nearest.c.
 sap_status sap_search_check(const sap_tree* tree, const sap_search* search);
-// Checks a search, completes a job whose queries, ids and distances are set, and runs it. In nearest/nearest.c.
-sap_status sap_nearest_run_job(const sap_tree* tree, const sap_search* search, sap_nearest_job* job);
+// Checks a search, completes a job whose queries, ids and distances are set, and runs it; `told` must live as long as
+// the job. In nearest/nearest.c.
+sap_status sap_nearest_run_job(const sap_tree* tree, const sap_search* search, sap_told* told, sap_nearest_job* job);
 
 // What a grid of queries is asked, checked and with its defaults filled in.
 typedef struct sap_grid_job {

@@ -43,11 +43,23 @@ static __device__ __forceinline__ void write_told(const nearest_task<real>& task
     fill_row(task, row, found);
 }
 
+// Whether a way around an axis may be as short as what was found without periods, by squared Euclidean distances.
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ bool reaches_around(const nearest_task<real>& task,
+                                                      const told_query<real, dims, measure>& q, int64_t row) {
+    const walk_tree<real>& t = task.tree;
+    real least = (real)INFINITY;
+    for (int a = 0; a < SAP_WALK_DIMS; a++) least = sap_told_least(least, sap_told_around(*q.told, a, q.at[a]));
+    const real found = task.distance2[row * task.row_length + task.k - 1];
+    return least * least <= sap_told_least(found, task.limit2);
+}
+
 // Answers one query in each lane.
 template <typename real, int dims, int measure, typename list, typename walk>
 static __device__ __forceinline__ void answer_told(const nearest_task<real>& task, const sap_cuda_told<real>& told,
                                                    const int32_t* without, list* best, walk* way) {
-    const int64_t i = warp_number() * SAP_WARP + (threadIdx.x & 31), row = i < task.count ? row_of(task, i) : -1;
+    const int64_t i = warp_number() * SAP_WARP + (threadIdx.x & 31);
+    int64_t row = i < task.count ? row_of(task, i) : -1;
     told_query<real, dims, measure> q;
     q.told = &told;
     int k = 0, left_out = -1;
@@ -58,6 +70,10 @@ static __device__ __forceinline__ void answer_told(const nearest_task<real>& tas
         left_out = task.skip_self ? (int)row : without ? without[row] : -1;
         asks = walk_load(task.tree, task.queries + (task.by_row ? row : i) * task.stride, &q) && k > 0 && limit >= 0 &&
                *task.tree.bad == INT64_MAX;
+        if (SAP_CUDA_GOES_AROUND(measure) && task.again && asks && !reaches_around(task, q, row)) {
+            row = -1; // its answers stay
+            asks = false;
+        }
         if (asks) begin_told(task, row, k, limit, best);
     }
     if (asks) way->begin(task.tree, q);

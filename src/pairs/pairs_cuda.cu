@@ -33,13 +33,14 @@ sap_status sap_pairs_collect_cuda(const sap_pairs_job* job) {
 }
 
 sap_status sap_tree_nearest_cuda(const sap_tree_nearest_job* job) {
+    sap_told told;
     sap_nearest_job search = {};
     search.queries = points_of(job->a);
     search.from = job->a;
     search.ids = job->ids;
     search.distance2 = job->distance2;
     const sap_status status = sap_pairs_meet_cuda(job->a, job->b);
-    return status == SAP_OK ? sap_nearest_run_job(job->b, &job->search, &search) : status;
+    return status == SAP_OK ? sap_nearest_run_job(job->b, &job->search, &told, &search) : status;
 }
 
 sap_status sap_pairs_shifts_cuda(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts) {

@@ -345,6 +345,36 @@ static __device__ __forceinline__ void sap_radius_traverse(sap_radius_walk<real,
     }
 }
 
+// ---- Periods
+
+// Whether a way around an axis may be within a lane's radius, by squared Euclidean distances.
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ bool sap_radius_goes_around(const sap_radius_walk<real, dims, measure>& walk,
+                                                              int axes) {
+    real least = (real)INFINITY;
+    if constexpr (measure >= 0) {
+        const real* query = dims ? walk.own : walk.queries + walk.lane * sap_radius_sizes<real, dims, measure>::query;
+        SAP_UNROLL
+        for (int axis = 0; axis < (dims ? dims : axes); axis++)
+            least = sap_told_least(least, sap_told_around(*walk.more, axis, query[axis]));
+    }
+    return least * least <= walk.limit2;
+}
+
+// For queries that do not go around: without periods, which is faster.
+template <typename real, int dims, bool collect, int measure>
+static __device__ __forceinline__ void sap_radius_traverse_inside(sap_radius_walk<real, dims, measure>& walk,
+                                                                  const sap_tree& tree, const sap_radius_pass& pass,
+                                                                  uint32_t mask) {
+    if constexpr (measure == SAP_CUDA_AROUND) {
+        sap_radius_walk<real, dims, SAP_CUDA_L2> inside;
+        static_assert(sizeof inside == sizeof walk, "the walks differ in what they measure alone");
+        memcpy(&inside, &walk, sizeof inside);
+        sap_radius_traverse<real, dims, collect>(inside, tree, pass, mask);
+        walk.found = inside.found;
+    }
+}
+
 // ---- The kernel
 
 // Brings a lane's query into shared memory and its registers. False if it is not finite.
@@ -433,7 +463,10 @@ static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     }
     __syncwarp();
     const uint32_t mask = __ballot_sync(SAP_ALL_LANES, asks && !is_bad);
-    sap_radius_traverse<real, dims, collect>(walk, tree, pass, mask);
+    if (measure == SAP_CUDA_AROUND && !__any_sync(SAP_ALL_LANES, asks && sap_radius_goes_around(walk, tree.shape.dims)))
+        sap_radius_traverse_inside<real, dims, collect>(walk, tree, pass, mask);
+    else
+        sap_radius_traverse<real, dims, collect>(walk, tree, pass, mask);
     if (!collect && is_mine) pass.counts[row] = walk.found;
 }
 

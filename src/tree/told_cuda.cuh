@@ -88,6 +88,13 @@ static __device__ __forceinline__ real sap_told_join(const sap_cuda_told<real>& 
     return !is_largest ? sum + term : term > sum ? term : sum;
 }
 
+// The least length that the way around an axis may have from a coordinate to any point: as sap_reaches_around has it.
+template <typename real>
+static __device__ __forceinline__ real sap_told_around(const sap_cuda_told<real>& told, int axis, real at) {
+    const real up = told.period[axis] - at;
+    return sap_told_least(up, told.period[axis] - up);
+}
+
 template <typename real>
 static __device__ __forceinline__ bool sap_told_keeps(const sap_cuda_told<real>& told, int id) {
     return !told.keep || told.keep[id] != 0;
