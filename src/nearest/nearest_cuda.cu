@@ -62,15 +62,6 @@ static void run(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_pla
         sap_nearest_general_f32(call, tree, plan);
 }
 
-// On trees with periods most queries are so far from their ends that no way around is shorter than what they find
-// without: searches that were told nothing ask twice, and the second time only those do that are not.
-static void run_periodic(sap_cuda_call* call, const sap_tree* tree, sap_nearest_plan* plan) {
-    plan->again = !plan->told && !plan->without;
-    if (plan->again) run(call, tree, plan);
-    if (!plan->told) plan->told = &sap_told_nothing;
-    run(call, tree, plan);
-}
-
 static void take_stats(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan,
                        sap_search_stats* stats) {
     unsigned long long visits[2] = {0, 0};
@@ -92,7 +83,7 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
     plan.row_length = job->search.k;
     plan.skip_self = job->self && !job->search.with_self;
     plan.limit2 = job->limit2;
-    plan.told = job->told;
+    plan.told = job->told || !sap_is_periodic(&tree->options) ? job->told : &sap_told_nothing;
     plan.rows = job->queries.count;
     sap_status status = check_walk(tree, job, plan.k);
     if (status != SAP_OK) return status;
@@ -120,7 +111,7 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
         sap_rows rows = sap_cuda_rows_within(&call, tree, &job->queries);
         plan.queries = sap_cuda_queries_order(&call, tree, &rows, job->search.ordered);
     }
-    if (call.status == SAP_OK) (is_periodic ? run_periodic(&call, tree, &plan) : run(&call, tree, &plan));
+    if (call.status == SAP_OK) run(&call, tree, &plan);
     if (job->search.stats) take_stats(&call, tree, &plan, job->search.stats);
     return sap_cuda_end(&call, SAP_OK);
 }

@@ -29,7 +29,6 @@ template <typename real> struct nearest_task {
     real* distance2;            // or NULL
     unsigned long long* visits; // [2] nodes and leaves, or NULL
     int share;                  // queries a warp
-    bool again;                 // see sap_nearest_plan
 };
 
 // ---- Answers
@@ -415,7 +414,6 @@ static nearest_search<real> search_of(sap_cuda_call* call, const sap_tree* tree,
     task.ids = plan->ids;
     task.distance2 = (real*)plan->distance2;
     task.visits = plan->visits;
-    task.again = plan->again;
     return search;
 }
 

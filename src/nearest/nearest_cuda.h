@@ -19,7 +19,6 @@ typedef struct sap_nearest_plan {
     const sap_told* told;       // or NULL
     const int32_t* without;     // on the device: an id for each row that does not count; or NULL
     int64_t rows;               // of answers
-    bool again;                 // rows hold answers without periods; those that a way around may change are asked again
 } sap_nearest_plan;
 
 // Launches the search on float trees of 2, 3, 4 or 8 dimensions, if there is a kernel made for it. False: there is

@@ -43,23 +43,39 @@ static __device__ __forceinline__ void write_told(const nearest_task<real>& task
     fill_row(task, row, found);
 }
 
-// Whether a way around an axis may be as short as what was found without periods, by squared Euclidean distances.
-template <typename real, int dims, int measure>
-static __device__ __forceinline__ bool reaches_around(const nearest_task<real>& task,
-                                                      const told_query<real, dims, measure>& q, int64_t row) {
-    const walk_tree<real>& t = task.tree;
-    real least = (real)INFINITY;
-    for (int a = 0; a < SAP_WALK_DIMS; a++) least = sap_told_least(least, sap_told_around(*q.told, a, q.at[a]));
-    const real found = task.distance2[row * task.row_length + task.k - 1];
-    return least * least <= sap_told_least(found, task.limit2);
+// The rest of a query's walk, once its list has been begun.
+template <typename real, int dims, int measure, typename list, typename walk>
+static __device__ __forceinline__ void walk_told(const walk_tree<real>& t, const told_query<real, dims, measure>& q,
+                                                 bool asks, int left_out, list* best, walk* way) {
+    while (walk_any(asks)) asks = way->round(t, q, asks, left_out, best);
+}
+
+// On trees with periods. Once no query of a warp has a way around an axis that is as short as what it has found, they go
+// on without periods, which is faster.
+template <typename real, int dims, typename list, typename walk>
+static __device__ __forceinline__ void walk_told(const walk_tree<real>& t,
+                                                 const told_query<real, dims, SAP_CUDA_AROUND>& q, bool asks,
+                                                 int left_out, list* best, walk* way) {
+    told_query<real, dims, SAP_CUDA_L2> inside;
+    inside.told = q.told;
+    real around = (real)INFINITY;
+    if (asks) {
+#pragma unroll
+        for (int a = 0; a < SAP_WALK_DIMS; a++) {
+            inside.at[a] = q.at[a];
+            around = sap_told_least(around, sap_told_around(*q.told, a, q.at[a]));
+        }
+    }
+    around = around * around;
+    while (walk_any(asks && around <= best->limit2())) asks = way->round(t, q, asks, left_out, best);
+    walk_told<real, dims>(t, inside, asks, left_out, best, way);
 }
 
 // Answers one query in each lane.
 template <typename real, int dims, int measure, typename list, typename walk>
 static __device__ __forceinline__ void answer_told(const nearest_task<real>& task, const sap_cuda_told<real>& told,
                                                    const int32_t* without, list* best, walk* way) {
-    const int64_t i = warp_number() * SAP_WARP + (threadIdx.x & 31);
-    int64_t row = i < task.count ? row_of(task, i) : -1;
+    const int64_t i = warp_number() * SAP_WARP + (threadIdx.x & 31), row = i < task.count ? row_of(task, i) : -1;
     told_query<real, dims, measure> q;
     q.told = &told;
     int k = 0, left_out = -1;
@@ -70,15 +86,11 @@ static __device__ __forceinline__ void answer_told(const nearest_task<real>& tas
         left_out = task.skip_self ? (int)row : without ? without[row] : -1;
         asks = walk_load(task.tree, task.queries + (task.by_row ? row : i) * task.stride, &q) && k > 0 && limit >= 0 &&
                *task.tree.bad == INT64_MAX;
-        if (SAP_CUDA_GOES_AROUND(measure) && task.again && asks && !reaches_around(task, q, row)) {
-            row = -1; // its answers stay
-            asks = false;
-        }
         if (asks) begin_told(task, row, k, limit, best);
     }
     if (asks) way->begin(task.tree, q);
     const bool asked = asks;
-    while (walk_any(asks)) asks = way->round(task.tree, q, asks, left_out, best);
+    walk_told<real, dims>(task.tree, q, asks, left_out, best, way);
     if (row < 0) return;
     if (!asked) {
         fill_row(task, row, 0);
