@@ -81,6 +81,8 @@ static void print_man_json(void) {
         {"queries, k, radius", "what was asked; radius is absent if none was given, null if infinite"},
         {"boxes", "of box: how many were asked for"},
         {"radii, pairs, weights", "of correlate: for each radius how many pairs there are, or what their weights are"},
+        {"errors, blocks",
+         "of --jackknife: the standard error of each count; the file of the counts without each block"},
         {"found", "neighbours of all queries, points in all boxes, or pairs, together; rays that hit something"},
         {"rays", "how many were traced"},
         {"width, height, frames", "of pictures"},

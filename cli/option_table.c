@@ -127,6 +127,17 @@ const sap_cli_option sap_cli_option_table[] = {
     {"weights", 0, V(CORRELATE), PATH(point_weights),
      "a file of one number for each point of REFERENCE: a pair counts as the product of its weights", false},
     {"query-weights", 0, V(CORRELATE), PATH(query_weights), "the same for QUERIES", false},
+    {"jackknife", 0, V(CORRELATE), INT32(jackknife, 2, 4096),
+     "standard errors: divide space into N blocks of equally many points of REFERENCE, and count without each; -o and "
+     "standard output then have two columns, count and error (float64)",
+     false},
+    {"cells", 0, V(CORRELATE), PATH(cells),
+     "with --jackknife: the blocks hold equally many of these points instead, as is needed where pairs of data and of "
+     "random points are to have the same blocks",
+     false},
+    {"blocks", 0, V(CORRELATE), PATH(blocks),
+     "with --jackknife: a file for the counts without each block, one row a block and one column a radius (float64)",
+     false},
     {"output", 'o', V(CONVERT), PATH(output),
      "the file to write; '-' is standard output (NPY unless --format says otherwise); without it points as text on "
      "standard output",

@@ -78,6 +78,8 @@ typedef struct sap_cli_options {
     sap_cli_numbers many_radii;
     const char *point_weights, *query_weights; // NULL: not given
     bool bins;
+    int32_t jackknife; // blocks; 0: not given
+    const char *cells, *blocks;
     int32_t hits; // a ray; 0: all
     bool all, occluded, inside;
     bool count, full, pairs, sorted, with_self, ordered, verify, drop_nonfinite;

@@ -153,6 +153,21 @@ static int obstacle(const char* path) {
 
 // ---- What verbs call
 
+// Files that options name are read, too.
+static sap_cli_exit check_read(sap_cli* cli, const sap_cli_output* output) {
+    const sap_cli_options* o = cli->options;
+    const sap_cli_output read[] = {{"--mask", o->mask},
+                                   {"--radii", o->radii},
+                                   {"--weights", o->point_weights},
+                                   {"--query-weights", o->query_weights},
+                                   {"--cells", o->cells}};
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (read[i].path && strcmp(read[i].path, "-") && same_file(read[i].path, output->path))
+            return sap_cli_usage(cli, "%s %s and %s %s are the same file; give another name", read[i].option,
+                                 read[i].path, output->option, output->path);
+    return SAP_EXIT_OK;
+}
+
 sap_cli_exit sap_cli_check_replaced(sap_cli* cli, const sap_cli_output* output) {
     const char* const* inputs = cli->options->operands;
     for (int i = 0; i < 2; i++) {
@@ -163,7 +178,7 @@ sap_cli_exit sap_cli_check_replaced(sap_cli* cli, const sap_cli_output* output) 
         sap_cli_exit result = i == 0 ? check_library(cli, inputs[i], output) : SAP_EXIT_OK;
         if (result != SAP_EXIT_OK) return result;
     }
-    return SAP_EXIT_OK;
+    return check_read(cli, output);
 }
 
 sap_cli_exit sap_cli_check_distinct(sap_cli* cli, const sap_cli_output* outputs, int count) {
