@@ -419,7 +419,7 @@ static __device__ __forceinline__ bool sap_radius_load_box(sap_radius_walk<real,
 
 template <typename real, int dims, bool collect, int measure>
 static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
-    sap_radius_kernel(const sap_tree tree, const sap_radius_pass pass,
+    sap_radius_kernel(const __grid_constant__ sap_tree tree, const __grid_constant__ sap_radius_pass pass,
                       const __grid_constant__ typename sap_radius_more<real, measure>::type more) {
     typedef sap_radius_shared<real, dims, measure> all_shared;
     SAP_CUDA_SHARED(all_shared, shared);
