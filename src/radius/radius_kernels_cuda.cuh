@@ -417,6 +417,7 @@ static __device__ __forceinline__ bool sap_radius_load_box(sap_radius_walk<real,
     return is_box;
 }
 
+// All parameters are __grid_constant__: if one alone is, nvcc copies the others, byte by byte.
 template <typename real, int dims, bool collect, int measure>
 static __global__ void __launch_bounds__(SAP_RADIUS_THREADS)
     sap_radius_kernel(const __grid_constant__ sap_tree tree, const __grid_constant__ sap_radius_pass pass,
