@@ -231,6 +231,42 @@ TEST(many_boxes) {
     devices_close(&on);
 }
 
+// So many boxes that a GPU puts them in order: its rows and counts are the CPU's, also about trees with periods.
+TEST(boxes_in_the_order_of_the_tree) {
+    enum { COUNT = 4200 };
+    devices on = devices_open(2);
+    for (int kind = 0; kind < 4; kind++) {
+        search_case c = {.kind = FAMILY_UNIFORM, .size = 400, .dims = 2 + kind % 2, .real_bits = 32, .chance = 3};
+        if (kind / 2) c.options.period[0] = c.options.period[1] = 0.75;
+        cloud points = case_points(&c), lower = cloud_of_family(FAMILY_UNIFORM, COUNT, c.dims, 32, 0, 5),
+              upper = cloud_of_family(FAMILY_UNIFORM, COUNT, c.dims, 32, 0, 5);
+        int64_t* counts = malloc(COUNT * sizeof *counts);
+        sap_neighbors* first = NULL;
+        for (int64_t i = 0; i < COUNT; i++)
+            for (int32_t a = 0; a < c.dims; a++) cloud_set(&upper, i, a, cloud_get(&lower, i, a) + 0.3);
+        for (int d = 0; d < on.count; d++) {
+            sap_tree* tree = NULL;
+            sap_neighbors* found = NULL;
+            NOTE("kind %d device %d", kind, d);
+            CHECK_STATUS(build(on.open[d], &points, &c.options, &tree), SAP_OK);
+            CHECK_STATUS(box_count(tree, &lower, &upper, counts), SAP_OK);
+            if (CHECK_STATUS(box_search(tree, &lower, &upper, &found), SAP_OK)) {
+                for (int64_t i = 0; i < COUNT; i++) CHECK_EQUAL(counts[i], found->offsets[i + 1] - found->offsets[i]);
+                CHECK(found->offsets[COUNT] > 0 && (!first || same_rows(first, found)));
+            }
+            sap_tree_free(tree);
+            sap_neighbors_free(first);
+            first = found;
+        }
+        sap_neighbors_free(first);
+        free(counts);
+        cloud_free(&points);
+        cloud_free(&lower);
+        cloud_free(&upper);
+    }
+    devices_close(&on);
+}
+
 // More hits than one segment holds, of one box and of many.
 TEST(rows_longer_than_a_segment) {
     enum { COUNT = CASE_STEP > 1 ? 200000 : 1200000, ROWS = 7 };

@@ -16,9 +16,9 @@ static void expect_rows_there(const sap_neighbors* here, const sap_neighbors* th
     cuda_tools_copy(offsets, there->offsets, (size_t)(here->count + 1) * sizeof *offsets);
     if (CHECK(!memcmp(offsets, here->offsets, (size_t)(here->count + 1) * sizeof *offsets))) {
         cuda_tools_copy(ids, there->ids, all * sizeof *ids);
-        cuda_tools_copy(distance2, there->distance2, all * sizeof *distance2);
         CHECK(!memcmp(ids, here->ids, all * sizeof *ids));
-        CHECK(!memcmp(distance2, here->distance2, all * sizeof *distance2));
+        if (here->distance2) cuda_tools_copy(distance2, there->distance2, all * sizeof *distance2);
+        CHECK(here->distance2 ? !memcmp(distance2, here->distance2, all * sizeof *distance2) : !there->distance2);
     }
     free(offsets);
     free(ids);
@@ -53,7 +53,18 @@ TEST(rows_lie_where_their_queries_lay) {
     close_scene(&s);
 }
 
-// What a search is told may lie on either side, as queries and answers may; rows and counts are those of the CPU.
+// Whether what the caller keeps on the GPU is still as it was.
+static bool is_untouched(const cloud* there, const cloud* here) {
+    const size_t bytes = cloud_bytes(here);
+    void* copy = malloc(bytes);
+    cuda_tools_copy(copy, there->coords, bytes);
+    const bool same = !memcmp(copy, here->coords, bytes);
+    free(copy);
+    return same;
+}
+
+// What a search is told may lie on either side, as queries and answers may; rows and counts are those of the CPU, also
+// about trees with periods.
 TEST(what_a_search_is_told_on_either_side) {
     static const double weights[3] = {1, 0.5, 2};
     scene s;
@@ -73,8 +84,9 @@ TEST(what_a_search_is_told_on_either_side) {
     int32_t *ks_there = on_gpu(ks, sizeof ks), *ids_there = on_gpu(NULL, sizeof ids);
     uint8_t* keep_there = on_gpu(keep, sizeof keep);
     int64_t* counts_there = on_gpu(NULL, sizeof counts);
-    for (int way = 0; way < 8; way++) {
-        const sap_tree_options options = {.split = (sap_split)(way & 1)};
+    for (int way = 0; way < 16; way++) {
+        sap_tree_options options = {.split = (sap_split)(way & 1)};
+        for (int a = 0; way & 8 && a < 2; a++) options.period[a] = 0.75;
         sap_search told = {.k = 4, .metric = SAP_METRIC_L1, .radii = radii, .keep = keep, .weights = weights};
         sap_tree *here = NULL, *there = NULL;
         sap_neighbors *rows_here = NULL, *rows_there = NULL;
@@ -107,10 +119,50 @@ TEST(what_a_search_is_told_on_either_side) {
         sap_tree_free(here);
         sap_tree_free(there);
     }
+    CHECK(is_untouched(&asked, &queries));
     void* const all[] = {radii_there, ks_there, keep_there, ids_there, counts_there, asked.coords};
     for (int i = 0; i < 6; i++) cuda_tools_release(all[i]);
     cloud_free(&points);
     cloud_free(&queries);
+    close_scene(&s);
+}
+
+TEST(boxes_on_either_side) {
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    cloud points = cloud_of_family(FAMILY_CLUSTERED, POINTS, 3, 32, 0, 1);
+    cloud lower = cloud_of_family(FAMILY_UNIFORM, QUERIES, 3, 32, 4, 3), upper = cloud_make(QUERIES, 3, 32, 5);
+    for (int64_t i = 0; i < QUERIES; i++)
+        for (int32_t a = 0; a < 3; a++)
+            cloud_set(&upper, i, a, cloud_get(&lower, i, a) + (i % 7 == 5 ? -0.1 : 0.2 * (double)(i % 7)));
+    cloud lower_there = cloud_on_gpu(&lower), upper_there = cloud_on_gpu(&upper);
+    int64_t counts[QUERIES], expected_counts[QUERIES], *counts_there = on_gpu(NULL, sizeof counts);
+    for (int way = 0; way < 4; way++) {
+        sap_tree_options options = {.split = (sap_split)(way & 1)};
+        for (int a = 0; way & 2 && a < 2; a++) options.period[a] = 0.75;
+        sap_tree *here = NULL, *there = NULL;
+        sap_neighbors *rows_here = NULL, *rows_there = NULL;
+        NOTE("way %d", way);
+        CHECK_STATUS(build(s.cpu, &points, &options, &here), SAP_OK);
+        CHECK_STATUS(build(s.gpu, &points, &options, &there), SAP_OK);
+        CHECK_STATUS(box_search(here, &lower, &upper, &rows_here), SAP_OK);
+        CHECK_STATUS(box_count(here, &lower, &upper, expected_counts), SAP_OK);
+        CHECK_STATUS(box_search(there, &lower_there, &upper_there, &rows_there), SAP_OK);
+        CHECK_STATUS(box_count(there, &lower_there, &upper_there, counts_there), SAP_OK);
+        cuda_tools_copy(counts, counts_there, sizeof counts);
+        CHECK(!memcmp(counts, expected_counts, sizeof counts));
+        if (CHECK(rows_here && rows_there)) expect_rows_there(rows_here, rows_there);
+        sap_neighbors_free(rows_here);
+        sap_neighbors_free(rows_there);
+        sap_tree_free(here);
+        sap_tree_free(there);
+    }
+    CHECK(is_untouched(&lower_there, &lower) && is_untouched(&upper_there, &upper));
+    void* const all[] = {lower_there.coords, upper_there.coords, counts_there};
+    for (int i = 0; i < 3; i++) cuda_tools_release(all[i]);
+    cloud_free(&points);
+    cloud_free(&lower);
+    cloud_free(&upper);
     close_scene(&s);
 }
 

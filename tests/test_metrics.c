@@ -308,6 +308,53 @@ TEST(many_queries) {
     devices_close(&on);
 }
 
+static bool same_rows(const sap_neighbors* a, const sap_neighbors* b) {
+    const size_t all = (size_t)a->offsets[a->count];
+    return a->count == b->count && !memcmp(a->offsets, b->offsets, ((size_t)a->count + 1) * sizeof(int64_t)) &&
+           !memcmp(a->ids, b->ids, all * sizeof(int32_t)) &&
+           (a->distance2 ? !memcmp(a->distance2, b->distance2, all * sizeof(float))
+                         : !memcmp(a->distance2_f64, b->distance2_f64, all * sizeof(double)));
+}
+
+// So many queries that a GPU puts them in order: rows and counts are the CPU's, whatever the search was told.
+TEST(many_rows) {
+    enum { MANY = 4200, POINTS = 500 };
+    devices on = devices_open(2);
+    static uint8_t keep[POINTS];
+    static double radii[MANY];
+    static int64_t counts[MANY];
+    for (int i = 0; i < POINTS; i++) keep[i] = i % 3 != 0;
+    for (int q = 0; q < MANY; q++) radii[q] = q % 5 * 0.05;
+    for (int kind = 0; kind < 8; kind++) {
+        search_case c = {
+            .kind = FAMILY_UNIFORM, .size = POINTS, .dims = 2 + (kind + kind / 4) % 2, .real_bits = 32, .chance = 3};
+        sap_search search = {.sorted = true, .radii = radii, .metric = metrics[kind % 4].metric};
+        if (search.metric == SAP_METRIC_LP) search = (sap_search){.sorted = true, .radius = 0.15, .keep = keep};
+        if (kind % 4 == 1) search.keep = keep;
+        if (kind / 4) c.options.period[0] = c.options.period[1] = 0.75;
+        cloud points = case_points(&c), queries = cloud_of_family(FAMILY_UNIFORM, MANY, c.dims, 32, 0, 5);
+        sap_neighbors* first = NULL;
+        for (int d = 0; d < on.count; d++) {
+            sap_tree* tree = NULL;
+            sap_neighbors* found = NULL;
+            NOTE("kind %d device %d", kind, d);
+            CHECK_STATUS(build(on.open[d], &points, &c.options, &tree), SAP_OK);
+            CHECK_STATUS(radius_search_count(tree, &queries, &search, counts), SAP_OK);
+            if (CHECK_STATUS(radius_search(tree, &queries, &search, &found), SAP_OK)) {
+                for (int64_t q = 0; q < MANY; q++) CHECK_EQUAL(counts[q], found->offsets[q + 1] - found->offsets[q]);
+                CHECK(found->offsets[MANY] > 0 && (!first || same_rows(first, found)));
+            }
+            sap_tree_free(tree);
+            sap_neighbors_free(first);
+            first = found;
+        }
+        sap_neighbors_free(first);
+        cloud_free(&points);
+        cloud_free(&queries);
+    }
+    devices_close(&on);
+}
+
 static double value_at(const void* distance2, int32_t real_bits, int64_t at) {
     return real_bits == 64 ? ((const double*)distance2)[at] : (double)((const float*)distance2)[at];
 }
