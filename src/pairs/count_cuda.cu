@@ -7,7 +7,8 @@
 #include "base/assert.h"
 #include "pairs/ops.h"
 #include "pairs/pairs_cuda.h"
-#include "radius/radius_kernels_cuda.cuh"
+#include "radius/nodes_cuda.cuh"
+#include "tree/tree_cuda.h"
 
 enum { COUNT_WARPS = 4, COUNT_THREADS = COUNT_WARPS * SAP_WARP, COUNT_RADII = 2 * SAP_WARP, COUNT_WARPS_EACH = 32 };
 
