@@ -4,6 +4,10 @@
 
 #include "device/device.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // The inner loops of each room for one instruction set and precision, compiled from the files called *_simd.c; the
 // rooms declare the tables. Those of meshes, rays and surfaces are of floats, whatever the precision.
 typedef struct sap_cpu_kernels {
@@ -43,4 +47,7 @@ sap_status sap_cpu_open(sap_device* device);
 void sap_cpu_close(sap_device* device);
 sap_status sap_cpu_describe(const sap_device* device, sap_device_info* info);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -5,6 +5,10 @@
 
 #include "tree/layout.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct sap_boxed_node {
     uint32_t upper; // number of the upper child; 0: a leaf
     int32_t count;  // points below
@@ -15,11 +19,12 @@ typedef struct sap_boxed_node {
 typedef struct sap_boxed {
     const sap_tree* tree;
     sap_boxed_node* nodes;
-    uint32_t count;  // nodes; 0 of an empty tree
-    void* boxes;     // real[count][2][dims]: lower and upper corners
-    double* sums;    // [count] weights below each node; NULL: unweighted
-    double* weights; // [slots + SAP_BOXED_SPARE] of the point in each slot, 0 where there is none
-    sap_scratch memory;
+    uint32_t count;     // nodes; 0 of an empty tree
+    void* boxes;        // real[count][2][dims]: lower and upper corners
+    double* sums;       // [count] weights below each node; NULL: unweighted
+    double* weights;    // [slots + SAP_BOXED_SPARE] of the point in each slot, 0 where there is none
+    sap_scratch memory; // holds all of these
+    size_t bytes;       // of it that they take
 } sap_boxed;
 
 enum { SAP_BOXED_SPARE = 32 }; // weights that may be read behind the last slot
@@ -44,7 +49,12 @@ static inline const double* sap_boxed_weights(const sap_boxed* boxed, uint32_t l
 }
 
 // Makes the nodes, and with weights (by id) their sums: of a leaf in the order of its slots, of an inner node lower
-// child plus upper child. Hand boxed->memory back in the end.
-sap_status sap_boxed_make(const sap_tree* tree, const double* weights, sap_boxed* boxed);
+// child plus upper child. The tree's arrays are in host memory. Hand boxed->memory back in the end.
+struct sap_pairs_kernels;
+sap_status sap_boxed_make(const sap_tree* tree, const double* weights, const struct sap_pairs_kernels* kernels,
+                          sap_boxed* boxed);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

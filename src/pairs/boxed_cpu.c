@@ -1,6 +1,5 @@
 // Boxes for the nodes of a tree of either kind.
 #include "base/team.h"
-#include "device/cpu.h"
 #include "pairs/boxed.h"
 #include "pairs/pairs.h"
 #include "tree/leaves.h"
@@ -18,7 +17,8 @@ static sap_status reserve(const sap_tree* tree, bool weighted, sap_boxed* boxed)
     const size_t nodes = sap_align(count * sizeof(sap_boxed_node));
     const size_t boxes = sap_align(count * 2 * (size_t)shape->dims * sap_real_bytes(shape));
     const size_t sums = weighted ? sap_align(count * sizeof(double)) : 0;
-    if (!sap_scratch_take(tree->device, nodes + boxes + sums + (weighted ? slots * sizeof(double) : 0), &boxed->memory))
+    boxed->bytes = nodes + boxes + sums + (weighted ? slots * sizeof(double) : 0);
+    if (!sap_scratch_take(tree->device, boxed->bytes, &boxed->memory))
         return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the boxes of %zu nodes", count);
     unsigned char* at = boxed->memory.memory;
     boxed->tree = tree;
@@ -99,14 +99,15 @@ static void add_weights(const sap_boxed* boxed) {
     for (int i = 0; i < SAP_BOXED_SPARE; i++) boxed->weights[boxed->tree->shape.slots + i] = 0;
 }
 
-sap_status sap_boxed_make(const sap_tree* tree, const double* weights, sap_boxed* boxed) {
+sap_status sap_boxed_make(const sap_tree* tree, const double* weights, const sap_pairs_kernels* kernels,
+                          sap_boxed* boxed) {
     const sap_status status = reserve(tree, weights != NULL, boxed);
     if (status != SAP_OK || boxed->count == 0) return status;
     if (tree->shape.kind == SAP_TREE_BALANCED)
         link_balanced(tree, boxed->nodes);
     else
         link_explicit(tree, boxed->nodes);
-    filling f = {boxed, weights, sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->pairs};
+    filling f = {boxed, weights, kernels};
     sap_team_loop(tree->device->options.threads, boxed->count, GRAIN, fill_range, &f);
     f.kernels->unite(boxed);
     if (weights) add_weights(boxed);

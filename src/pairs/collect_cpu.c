@@ -138,8 +138,8 @@ sap_status sap_pairs_collect_cpu(const sap_pairs_job* job) {
     sap_device* device = job->a->device;
     collecting c = {.job = job, .kernels = sap_cpu_kernels_of(device, job->a->shape.real_bits)->pairs};
     c.of_a = job->a == job->b ? &c.b : &c.a;
-    sap_status status = sap_boxed_make(job->b, NULL, &c.b);
-    if (status == SAP_OK && job->a != job->b) status = sap_boxed_make(job->a, NULL, &c.a);
+    sap_status status = sap_boxed_make(job->b, NULL, c.kernels, &c.b);
+    if (status == SAP_OK && job->a != job->b) status = sap_boxed_make(job->a, NULL, c.kernels, &c.a);
     if (status == SAP_OK) status = reserve(&c);
     if (status == SAP_OK) status = collect(&c);
     for (int64_t task = 0; c.hits && task < c.tasks; task++) {

@@ -1,44 +1,27 @@
-// Counts of pairs on the CPU. The pair of roots is divided into tasks, which depend on the trees and the number of bins
-// alone; each adds into bins of its own, and the bins are added in the order of the tasks. So a sum of weights is the
-// same bits whatever threads and registers there are.
+// Counts of pairs on the CPU: threads share the tasks.
 #include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
-#include "pairs/ops.h"
 #include "pairs/pairs.h"
-
-#include <string.h>
-
-enum {
-    MOST_TASKS = 4096,
-    FEWEST_TASKS = 64,
-    ALL_SUMS = 1 << 17 // of all tasks, but at least so many tasks
-};
 
 typedef struct counting {
     const sap_pair_counts_job* job;
     const sap_pairs_kernels* kernels;
-    sap_count_run run; // without sums
-    sap_boxed a, b;
-    sap_node_pair *tasks, *other; // [most_tasks] each
-    int64_t count, most;
-    unsigned char* sums; // [tasks][bins + 1] int64 or double
-    void* limits2;       // real[bins]
-    sap_scratch memory;
+    const sap_count_tasks* all;
     sap_progress_state progress;
 } counting;
 
 static void count_task(void* context, int64_t task, int32_t worker) {
     counting* c = context;
-    sap_count_run run = c->run;
-    const int64_t first = task * ((int64_t)c->job->bins + 1);
+    sap_count_run run = c->all->run;
+    const int64_t first = task * ((int64_t)run.bins + 1);
     (void)worker;
     if (!sap_progress_add(&c->progress, 0)) return;
-    if (c->job->weights_a || c->job->weights_b)
-        run.sums = (double*)(void*)c->sums + first;
+    if (c->all->weighted)
+        run.sums = (double*)c->all->sums + first;
     else
-        run.counts = (int64_t*)(void*)c->sums + first;
-    c->kernels->count(&run, &c->tasks[task]);
+        run.counts = (int64_t*)c->all->sums + first;
+    c->kernels->count(&run, &c->all->tasks[task]);
     if (c->job->stats) {
         __atomic_add_fetch(&c->job->stats->nodes, run.stats.nodes, __ATOMIC_RELAXED);
         __atomic_add_fetch(&c->job->stats->leaves, run.stats.leaves, __ATOMIC_RELAXED);
@@ -47,108 +30,17 @@ static void count_task(void* context, int64_t task, int32_t worker) {
     sap_progress_add(&c->progress, 1);
 }
 
-static bool is_done(const counting* c, const sap_node_pair* pair) {
-    return pair->from == pair->to || (sap_boxed_is_leaf(c->run.a, pair->a) && sap_boxed_is_leaf(c->run.b, pair->b));
-}
-
-// Divides each task once, in place, and drops what no bin holds. False if none could be divided.
-static bool divide_all(counting* c) {
-    int64_t made = 0;
-    bool divided = false;
-    for (int64_t i = 0; i < c->count; i++) {
-        sap_node_pair parts[3];
-        int count = 1;
-        parts[0] = c->tasks[i];
-        if (!is_done(c, &parts[0])) {
-            count = sap_node_pair_divide(&c->run, c->tasks[i], parts);
-            divided = true;
-        }
-        for (int part = 0; part < count; part++) {
-            c->kernels->narrow(&c->run, &parts[part]);
-            if (parts[part].from < c->job->bins) c->other[made++] = parts[part];
-        }
-    }
-    SAP_ASSERT(made <= c->most);
-    sap_node_pair* const old = c->tasks;
-    c->tasks = c->other;
-    c->other = old;
-    c->count = made;
-    return divided;
-}
-
-static void make_tasks(counting* c) {
-    c->count = 1;
-    c->tasks[0] = (sap_node_pair){0, 0, 0, c->job->bins};
-    c->kernels->narrow(&c->run, &c->tasks[0]);
-    while (3 * c->count <= c->most && divide_all(c)) {}
-}
-
-static sap_status reserve(counting* c) {
-    sap_device* device = c->job->a->device;
-    const size_t bins = (size_t)c->job->bins, real = sap_real_bytes(&c->job->a->shape);
-    const int64_t fit = ALL_SUMS / (c->job->bins + (int64_t)1);
-    c->most = fit > MOST_TASKS ? MOST_TASKS : fit < FEWEST_TASKS ? FEWEST_TASKS : fit;
-    const size_t tasks = sap_align((size_t)c->most * sizeof *c->tasks), limits = sap_align(bins * real);
-    size_t sums;
-    if (!sap_size_multiply((uint64_t)c->most * (bins + 1), 8, &sums) ||
-        !sap_scratch_take(device, 2 * tasks + limits + sums, &c->memory))
-        return sap_fail(device, SAP_ERROR_MEMORY, "no memory to count pairs in %d bins", (int)c->job->bins);
-    unsigned char* at = c->memory.memory;
-    c->tasks = (sap_node_pair*)(void*)at;
-    c->other = (sap_node_pair*)(void*)(at + tasks);
-    c->limits2 = at + 2 * tasks;
-    c->sums = at + 2 * tasks + limits;
-    memset(c->sums, 0, sums);
-    for (size_t i = 0; i < bins; i++)
-        if (real == 4)
-            ((float*)c->limits2)[i] = (float)c->job->limits2[i];
-        else
-            ((double*)c->limits2)[i] = c->job->limits2[i];
-    return SAP_OK;
-}
-
-// Adds the bins of all tasks: integers exactly, weights in the order of the tasks.
-static void add_tasks(const counting* c) {
-    const int64_t step = (int64_t)c->job->bins + 1;
-    const bool weighted = c->job->weights_a || c->job->weights_b;
-    for (int64_t bin = 0; bin < c->job->bins; bin++) {
-        int64_t count = 0;
-        double sum = 0;
-        for (int64_t task = 0; task < c->count; task++) {
-            if (weighted)
-                sum += ((const double*)(const void*)c->sums)[task * step + bin];
-            else
-                count += ((const int64_t*)(const void*)c->sums)[task * step + bin];
-        }
-        c->job->sums[bin] = weighted ? sum : (double)count;
-    }
-}
-
-static sap_status count(counting* c) {
-    sap_device* device = c->job->a->device;
-    c->run = (sap_count_run){.a = c->job->a == c->job->b && !c->a.count ? &c->b : &c->a,
-                             .b = &c->b,
-                             .limits2 = c->limits2,
-                             .bins = c->job->bins};
-    c->run.mirrored = c->run.a == c->run.b;
-    if (c->run.a->count && c->b.count && c->job->bins) make_tasks(c);
-    c->progress = sap_progress_begin(device, c->count);
-    sap_team_run(device->options.threads, c->count, count_task, c);
+static sap_status count_tasks(void* context, const sap_count_tasks* tasks) {
+    counting* c = context;
+    const sap_device* device = c->job->a->device;
+    c->all = tasks;
+    c->progress = sap_progress_begin(device, tasks->count);
+    sap_team_run(device->options.threads, tasks->count, count_task, c);
     if (!sap_progress_finish(&c->progress)) return sap_fail(device, SAP_ERROR_CANCELLED, "the count was cancelled");
-    add_tasks(c);
     return SAP_OK;
 }
 
 sap_status sap_pairs_count_cpu(const sap_pair_counts_job* job) {
-    sap_device* device = job->a->device;
-    const bool same = job->a == job->b && !job->weights_a && !job->weights_b;
-    counting c = {.job = job, .kernels = sap_cpu_kernels_of(device, job->a->shape.real_bits)->pairs};
-    sap_status status = sap_boxed_make(job->b, job->weights_b, &c.b);
-    if (status == SAP_OK && !same) status = sap_boxed_make(job->a, job->weights_a, &c.a);
-    if (status == SAP_OK) status = reserve(&c);
-    if (status == SAP_OK) status = count(&c);
-    sap_scratch_give(device, &c.memory);
-    sap_scratch_give(job->a->device, &c.a.memory);
-    sap_scratch_give(job->b->device, &c.b.memory);
-    return status;
+    counting c = {.job = job, .kernels = sap_cpu_kernels_of(job->a->device, job->a->shape.real_bits)->pairs};
+    return sap_pairs_count_by(job, c.kernels, count_tasks, &c);
 }

@@ -197,11 +197,11 @@ static void count_some(sap_cuda_call* call, const sap_pair_counts_job* job, cons
 
 sap_status sap_pairs_count_cuda(const sap_pair_counts_job* job) {
     sap_cuda_call call;
-    if (job->weights_a || job->weights_b) return sap_unsupported(job->a->device, "add up the weights of pairs");
     sap_status status = sap_pairs_meet_cuda(job->a, job->b);
     if (status != SAP_OK) return status;
     for (int i = 0; i < job->bins; i++) job->sums[i] = 0;
     if (!job->a->shape.count || !job->b->shape.count) return SAP_OK;
+    if (job->weights_a || job->weights_b) return sap_pairs_weigh_cuda(job);
     sap_cuda_begin(&call, job->b->device);
     unsigned long long *there = (unsigned long long*)sap_cuda_take(&call, COUNT_RADII * sizeof *there),
                        within[COUNT_RADII], before = 0;

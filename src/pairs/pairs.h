@@ -3,6 +3,11 @@
 #define SAPWOOD_PAIRS_PAIRS_H
 
 #include "pairs/boxed.h"
+#include "pairs/ops.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 // ---- Collecting.
 
@@ -83,4 +88,27 @@ static inline int sap_node_pair_divide(const sap_count_run* run, sap_node_pair p
     return 2;
 }
 
+// ---- pairs/count_tasks.c: the work of a count, in tasks.
+
+// The pair of roots, divided into pairs that are counted one by one. Which they are depends on the trees and the number
+// of bins alone. What a task adds to its bins follows its own order; the bins are added in the order of the tasks. So a
+// sum of weights is the same bits whoever works on the tasks.
+typedef struct sap_count_tasks {
+    sap_count_run run; // without bins
+    const sap_node_pair* tasks;
+    int64_t count;
+    bool weighted;
+    void* sums; // [count][run.bins + 1] int64 or, if weighted, double: the bins of each task, 0 at first
+} sap_count_tasks;
+
+// Works on all tasks.
+typedef sap_status (*sap_count_worker)(void* context, const sap_count_tasks* tasks);
+
+// Counts as the job says, by a worker. The trees' arrays are in host memory.
+sap_status sap_pairs_count_by(const sap_pair_counts_job* job, const sap_pairs_kernels* kernels, sap_count_worker work,
+                              void* context);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

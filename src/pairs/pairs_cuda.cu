@@ -5,7 +5,7 @@
 #include "pairs/ops.h"
 #include "pairs/pairs_cuda.h"
 #include "radius/ops.h"
-#include "tree/host_view.h"
+#include "tree/tree_cuda.h"
 
 sap_status sap_pairs_meet_cuda(const sap_tree* a, const sap_tree* b) {
     if (a->device == b->device) return SAP_OK;
@@ -43,9 +43,22 @@ sap_status sap_tree_nearest_cuda(const sap_tree_nearest_job* job) {
     return status == SAP_OK ? sap_nearest_run_job(job->b, &job->search, &told, &search) : status;
 }
 
+sap_status sap_pairs_view_cuda(const sap_tree* tree, sap_host_view* view) {
+    sap_cuda_call call;
+    int64_t bad = INT64_MAX;
+    sap_status status = sap_host_view_open(tree, view);
+    if (status != SAP_OK) return status;
+    sap_cuda_begin(&call, tree->device);
+    sap_cuda_fetch(&call, &bad, sap_cuda_tree_of(tree)->bad, sizeof bad);
+    status = sap_cuda_end(&call, SAP_OK);
+    if (status != SAP_OK) sap_host_view_close(view);
+    if (bad != INT64_MAX) view->tree.shape.count = 0;
+    return status;
+}
+
 sap_status sap_pairs_shifts_cuda(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts) {
     sap_host_view view;
-    sap_status status = sap_host_view_open(tree, &view);
+    sap_status status = sap_pairs_view_cuda(tree, &view);
     if (status != SAP_OK) return status;
     status = sap_pairs_shifts_cpu(&view.tree, pairs, shifts);
     sap_host_view_close(&view);
