@@ -48,6 +48,24 @@ static void pairs_within(gpu_bench* b, const gpu_cloud* queries, const sap_tree*
     gpu_report(b, row, times);
 }
 
+// Weights, whose sums are the CPU's bits. Those of two radii are compared.
+static void pairs_weigh(gpu_bench* b, const sap_tree* from, const sap_tree* tree) {
+    double radii[PAIRS_RADII], sums[PAIRS_RADII], few[2], expected[2];
+    std::vector<double> weights(pairs_points);
+    for (int i = 0; i < PAIRS_RADII; i++) radii[i] = pairs_longest * (i + 1) / PAIRS_RADII;
+    for (size_t i = 0; i < weights.size(); i++) weights[i] = 1.0 / (double)(1 + i % 1000);
+    const double* w = weights.data();
+    const gpu_times times =
+        gpu_measure(b, [&] { GPU_SAP(sap_tree_count_pairs(from, tree, radii, PAIRS_RADII, w, w, true, sums)); });
+    gpu_report(b, pairs_row("pairs-weigh", PAIRS_RADII), times);
+    sap_tree *host_from = gpu_host_tree(b, from), *host = gpu_host_tree(b, tree);
+    GPU_SAP(sap_tree_count_pairs(from, tree, radii, 2, w, w, true, few));
+    GPU_SAP(sap_tree_count_pairs(host_from, host, radii, 2, w, w, true, expected));
+    gpu_compared(b, 2, (few[0] != expected[0]) + (few[1] != expected[1]), "weights of pairs");
+    sap_tree_free(host_from);
+    sap_tree_free(host);
+}
+
 // The CPU counts the two shortest radii for comparison.
 static void pairs_count(gpu_bench* b, const sap_tree* from, const sap_tree* tree) {
     double radii[PAIRS_RADII], counts[PAIRS_RADII], few[PAIRS_RADII];
@@ -73,6 +91,7 @@ void gpu_pairs(gpu_bench* b) {
     pairs_nearest(b, &queries, from, tree);
     pairs_within(b, &queries, from, tree);
     pairs_count(b, from, tree);
+    pairs_weigh(b, from, tree);
     sap_tree_free(tree);
     sap_tree_free(from);
     gpu_cloud_free(&points);

@@ -117,6 +117,25 @@ static sap_status call_boxes_into(stage* t) {
 }
 static sap_status find_pairs(stage* t, sap_neighbors** found) { return sap_pairs(t->tree, 0.01, found); }
 
+static sap_status find_tree_pairs(stage* t, sap_neighbors** found) {
+    return sap_tree_pairs(t->tree, t->tree, 0.01, found);
+}
+static sap_status call_tree_nearest(stage* t) {
+    return sap_tree_nearest(t->tree, t->tree, &(sap_search){.k = 2}, t->ids, t->distance2);
+}
+static sap_status count_pairs(const stage* t, const double* weights) {
+    const double radii[] = {0.01, 0.1};
+    double counts[] = {-9, -9};
+    const sap_status status = sap_tree_count_pairs(t->tree, t->tree, radii, 2, weights, NULL, false, counts);
+    CHECK((status == SAP_OK) == (counts[0] >= 0 && counts[1] >= 0));
+    return status;
+}
+static sap_status call_pair_counts(stage* t) { return count_pairs(t, NULL); }
+static sap_status call_pair_sums(stage* t) {
+    static const double weights[POINTS];
+    return count_pairs(t, weights);
+}
+
 static sap_status call_into(stage* t) {
     return radius_into(t->tree, &t->queries, 0.3, POINTS, t->counts, t->ids, t->distance2);
 }
@@ -168,6 +187,10 @@ static const call calls[] = {{"build", .make = make_build},
                              {"boxes, collect on the GPU", .find = find_boxes_there},
                              {"boxes, into host memory", .run = call_boxes_into},
                              {"pairs", .find = find_pairs},
+                             {"pairs of trees", .find = find_tree_pairs},
+                             {"nearest points of a tree", .run = call_tree_nearest},
+                             {"counts of pairs", .run = call_pair_counts},
+                             {"weights of pairs", .run = call_pair_sums},
                              {"compact", .run = call_compact},
                              {"unique", .run = call_unique}};
 

@@ -447,11 +447,11 @@ SAP_API sap_status sap_tree_pairs(const sap_tree* a, const sap_tree* b, double r
  * With weights (weights_a by ids of a, weights_b by ids of b; one of them may be NULL: 1 each) it is the sum of the
  * products of weights instead. Without, counts are exact: they are counted as int64 and given as doubles, the nearest
  * ones above 2^53. Sums of weights are added in an order that depends on the trees and the number of radii alone:
- * they are the same bits for any threads and instruction set, and those of `cumulative` are sums of the others.
+ * they are the same bits on any device, for any threads and instruction set, and those of `cumulative` are sums of the
+ * others. Weights are in host memory; with them a GPU's trees are copied to the host, which divides the work.
  *
- * CPU; CUDA without weights. Errors: SAP_ERROR_ARGUMENT (also radii that fall, are negative or NaN),
- * SAP_ERROR_NOT_FINITE (a weight), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (also trees with periods, and weights on
- * CUDA), SAP_ERROR_CANCELLED.
+ * CPU and CUDA. Errors: SAP_ERROR_ARGUMENT (also radii that fall, are negative or NaN), SAP_ERROR_NOT_FINITE (a weight),
+ * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_UNSUPPORTED (also trees with periods), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_tree_count_pairs(const sap_tree* a, const sap_tree* b, const double* radii, int32_t count,
                                         const double* weights_a, const double* weights_b, bool cumulative,
