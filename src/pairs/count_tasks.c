@@ -3,10 +3,12 @@
 
 #include <string.h>
 
+// Sums of weights take more tasks: each goes its way step by step, and a GPU works on thousands at once.
 enum {
     MOST_TASKS = 4096,
+    MOST_WEIGHED = 32768,
     FEWEST_TASKS = 64,
-    ALL_SUMS = 1 << 17 // of all tasks, but at least so many tasks
+    TASK_SUMS = 32 // bins of so many tasks as there may be at most; with more bins there are fewer tasks
 };
 
 typedef struct counting {
@@ -60,20 +62,19 @@ static void make_tasks(counting* c) {
 static sap_status reserve(counting* c) {
     sap_device* device = c->job->a->device;
     const size_t bins = (size_t)c->job->bins, real = sap_real_bytes(&c->job->a->shape);
-    const int64_t fit = ALL_SUMS / (c->job->bins + (int64_t)1);
-    c->most = fit > MOST_TASKS ? MOST_TASKS : fit < FEWEST_TASKS ? FEWEST_TASKS : fit;
+    c->all.weighted = c->job->weights_a || c->job->weights_b;
+    const int64_t most = c->all.weighted ? MOST_WEIGHED : MOST_TASKS, fit = most * TASK_SUMS / ((int64_t)bins + 1);
+    c->most = fit > most ? most : fit < FEWEST_TASKS ? FEWEST_TASKS : fit;
     const size_t tasks = sap_align((size_t)c->most * sizeof *c->tasks), limits = sap_align(bins * real);
     size_t sums;
-    if (!sap_size_multiply((uint64_t)c->most * (bins + 1), 8, &sums) ||
+    if (!sap_size_multiply(((uint64_t)c->most + 1) * ((uint64_t)bins + 1), 8, &sums) ||
         !sap_scratch_take(device, 2 * tasks + limits + sums, &c->memory))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to count pairs in %d bins", (int)c->job->bins);
     unsigned char* at = c->memory.memory;
-    c->all.weighted = c->job->weights_a || c->job->weights_b;
     c->tasks = (sap_node_pair*)(void*)at;
     c->other = (sap_node_pair*)(void*)(at + tasks);
     c->limits2 = at + 2 * tasks;
     c->all.sums = at + 2 * tasks + limits;
-    memset(c->all.sums, 0, sums);
     for (size_t i = 0; i < bins; i++)
         if (real == 4)
             ((float*)c->limits2)[i] = (float)c->job->limits2[i];
@@ -82,21 +83,21 @@ static sap_status reserve(counting* c) {
     return SAP_OK;
 }
 
-// Adds the bins of all tasks: integers exactly, weights in the order of the tasks.
+// Adds the bins of all tasks, in the order of the tasks: weights as they are, integers exactly, in the row behind the
+// tasks' own.
 static void add_tasks(const counting* c) {
-    const int64_t step = (int64_t)c->job->bins + 1;
-    const bool weighted = c->all.weighted;
-    for (int64_t bin = 0; bin < c->job->bins; bin++) {
-        int64_t count = 0;
-        double sum = 0;
-        for (int64_t task = 0; task < c->all.count; task++) {
-            if (weighted)
-                sum += ((const double*)(const void*)c->all.sums)[task * step + bin];
-            else
-                count += ((const int64_t*)(const void*)c->all.sums)[task * step + bin];
-        }
-        c->job->sums[bin] = weighted ? sum : (double)count;
+    const int64_t bins = c->job->bins, step = bins + 1, end = c->all.count * step;
+    if (c->all.weighted) {
+        const double* sums = c->all.sums;
+        memset(c->job->sums, 0, (size_t)bins * sizeof *c->job->sums);
+        for (int64_t row = 0; row < end; row += step)
+            for (int64_t bin = 0; bin < bins; bin++) c->job->sums[bin] += sums[row + bin];
+        return;
     }
+    int64_t* counts = c->all.sums;
+    for (int64_t row = 0; row < end; row += step)
+        for (int64_t bin = 0; bin < bins; bin++) counts[end + bin] += counts[row + bin];
+    for (int64_t bin = 0; bin < bins; bin++) c->job->sums[bin] = (double)counts[end + bin];
 }
 
 static sap_status count(counting* c, sap_count_worker work, void* context) {
@@ -107,6 +108,7 @@ static sap_status count(counting* c, sap_count_worker work, void* context) {
     c->all.run.mirrored = c->all.run.a == c->all.run.b;
     if (c->all.run.a->count && c->b.count && c->job->bins) make_tasks(c);
     c->all.tasks = c->tasks;
+    memset(c->all.sums, 0, ((size_t)c->all.count + 1) * ((size_t)c->job->bins + 1) * 8);
     const sap_status status = work(context, &c->all);
     if (status == SAP_OK) add_tasks(c);
     return status;
