@@ -5,7 +5,9 @@ for arguments in "nearest -k 6" "nearest five.xyz -k 6" "radius -r 1 --count" "r
   set -- $arguments
   sapwood "$1" l.xyz "${@:2}" --device cpu > cpu && sapwood "$1" l.xyz "${@:2}" --device cuda --simd portable --threads 2 --verify -q > cuda && cmp cpu cuda
 done
-for arguments in "correlate -r 0,1,2.3,9" "correlate five.xyz -r 0,1,2.3,9 --jackknife 3" "pairs -r 1.5" "pairs -r 1 --full" \
+seq 343 > w.xyz
+for arguments in "correlate -r 0,1,2.3,9" "correlate -r 0,1,2.3,9 --weights w.xyz" \
+    "correlate five.xyz -r 0,1,2.3,9 --jackknife 3" "pairs -r 1.5" "pairs -r 1 --full" \
     "nearest five.xyz -k 6 --period 6.5,0,5" "radius five.xyz -r 2 --sorted --period 6.5,0,5" \
     "box --lower 0,0,-1 --upper 2,3,1 --period 6.5,0,5"; do
   set -- $arguments
