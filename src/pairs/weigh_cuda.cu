@@ -10,8 +10,8 @@
 #include "tree/tree_cuda.h"
 
 enum {
-    WEIGH_SUMS = 8, // of a bin: one for each point modulo eight
-    WEIGH_BINS = SAP_WARP / WEIGH_SUMS
+    WEIGH_SUMS = 8,                    // of a bin: one for each point modulo eight
+    WEIGH_BINS = SAP_WARP / WEIGH_SUMS // at a time; as many points as each of the sums has
 };
 
 // A tree, in GPU memory.
@@ -257,6 +257,7 @@ static weigh_side<real> weigh_side_in(sap_cuda_call* call, const sap_tree* tree,
     const unsigned char *here = boxed->memory.memory,
                         *there = (const unsigned char*)sap_cuda_in(call, here, boxed->bytes);
     weigh_side<real> side = {};
+    if (call->status != SAP_OK) return side;
     side.nodes = (const sap_boxed_node*)(const void*)there;
     side.boxes = (const real*)(const void*)(there + ((const unsigned char*)boxed->boxes - here));
     if (boxed->sums) {
