@@ -164,8 +164,7 @@ static void take_reason(void* user, sap_status status, const char* sentence) {
 sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
     *cli = (sap_cli){.options = options};
     sap_cli_verb verb = options->verb;
-    bool weighted = options->point_weights || options->query_weights; // sums of weights are the CPU's
-    bool cpu_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT || weighted;
+    bool cpu_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT;
     bool checks_mesh = verb == SAP_VERB_VERIFY && sap_cli_is_mesh_tree(options->operands[0]); // which the CPU does
     bool choose_cpu = (cpu_only || checks_mesh) && options->processor == SAP_AUTO;
     sap_device_options wanted = {.processor = choose_cpu ? SAP_CPU : options->processor,
