@@ -38,6 +38,11 @@ test_nearest few no_queries points_among statistics
 test_nearest cases all_cases
 test_radius few inclusive freeing radius_squared pairs_agree
 test_radius cases all_cases
+test_box few many
+test_metrics few many points_among
+test_periods few many
+test_pairs few large sums_are
+test_sets few window
 test_compact few small_counts several_parts out_ahead arguments
 LIST
 }
