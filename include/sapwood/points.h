@@ -233,8 +233,8 @@ typedef enum sap_metric {
 
 /**
  * What to search for. All zero but k is the default for each field. Fields from `metric` on are for CPU and CUDA
- * devices, eps for CPUs alone; others answer SAP_ERROR_UNSUPPORTED. Arrays but the weights may lie in the memory of the
- * CUDA device, as queries may.
+ * devices; others answer SAP_ERROR_UNSUPPORTED. Arrays but the weights may lie in the memory of the CUDA device, as
+ * queries may.
  */
 typedef struct sap_search {
     int32_t k;                  /**< neighbours a query, at least 1; may exceed the number of points. Searches within a

@@ -1,7 +1,7 @@
 // The dialect in which a text is written once and compiled as C17, as CUDA and as GLSL ES 3.00.
 //
 // Functions take values and give values. Five words differ between the three languages and are macros:
-//   SAP_FN            before a function
+//   SAP_FN            before a function (in C and CUDA, SAP_FN_CALLED before one that need not become part of its callers)
 //   SAP_STRUCT(name)  before `struct name {…};`, so that `name` alone is the type
 //   SAP_UNROLL        before a loop whose list or vector has to stay in registers
 //   SAP_TREE_PARAM    first among the parameters of a function that reads the tree
@@ -47,10 +47,12 @@ int sap_trailing_zeros(uint bits) { return (floatBitsToInt(float(bits & (~bits +
 #include <string.h>
 
 #ifdef __CUDACC__
-#define SAP_FN     static __host__ __device__ __forceinline__
-#define SAP_UNROLL _Pragma("unroll")
+#define SAP_FN        static __host__ __device__ __forceinline__
+#define SAP_FN_CALLED static __host__ __device__
+#define SAP_UNROLL    _Pragma("unroll")
 #else
-#define SAP_FN static inline __attribute__((always_inline))
+#define SAP_FN        static inline __attribute__((always_inline))
+#define SAP_FN_CALLED static inline
 #ifdef __clang__
 #define SAP_UNROLL
 #else

@@ -1,7 +1,7 @@
 // How far an offset reaches under the metric of a search. Shared text; math/distance.h includes it.
 //
 // Nearly all texts are compiled for squared Euclidean distances, and for all points. Those of a file that defines
-// SAP_MEASURED (C only) ask a sap_measure instead, which knows at run time: SAP_MEASURE_PARAM is first among the
+// SAP_MEASURED (C and CUDA) ask a sap_measure instead, which knows at run time: SAP_MEASURE_PARAM is first among the
 // parameters, after SAP_TREE_PARAM, of what computes distances, and SAP_MEASURE among the arguments of a call.
 //
 // On each axis the term is the weight, times the offset's length as often as the whole part of the power says:

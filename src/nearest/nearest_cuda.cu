@@ -17,8 +17,6 @@ static sap_status check_walk(const sap_tree* tree, const sap_nearest_job* job, i
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "search.walk: a warp that walks together knows squared Euclidean distances to all points only, "
                         "and no periods");
-    if (job->told && job->told->widen > 1)
-        return sap_unsupported(tree->device, "search for answers that are not exact");
     return SAP_OK;
 }
 
@@ -54,7 +52,9 @@ static bool run_special(sap_cuda_call* call, const sap_tree* tree, const sap_nea
 }
 
 static void run(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
-    if (plan->told || plan->without)
+    if (plan->told && plan->told->widen > 1)
+        (sap_is_periodic(&tree->options) ? sap_nearest_walk_periodic : sap_nearest_walk_told)(call, tree, plan);
+    else if (plan->told || plan->without)
         (tree->shape.real_bits == 64 ? sap_nearest_told_f64 : sap_nearest_told_f32)(call, tree, plan);
     else if (tree->shape.real_bits == 64)
         sap_nearest_f64(call, tree, plan);
@@ -93,9 +93,9 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
     plan.ids = (int32_t*)(job->ids ? sap_cuda_out(&call, job->ids, answers * sizeof(int32_t))
                                    : sap_cuda_take(&call, answers * sizeof(int32_t)));
     plan.distance2 = sap_cuda_out(&call, job->distance2, answers * real);
-    // A heap keeps its distances in the rows; those of a tree with periods are looked at again.
-    const bool is_periodic = sap_is_periodic(&tree->options);
-    if (!plan.distance2 && (is_periodic || plan.k > SAP_NEAREST_LIST_MAX_CUDA))
+    // A heap keeps its distances in the rows.
+    const bool is_exact = !plan.told || plan.told->widen == 1;
+    if (!plan.distance2 && plan.k > (is_exact ? SAP_NEAREST_LIST_MAX_CUDA : SAP_NEAREST_WALK_LIST_MAX))
         plan.distance2 = sap_cuda_take(&call, answers * real);
     if (job->without)
         plan.without = (const int32_t*)sap_cuda_in(&call, job->without, (size_t)plan.rows * sizeof *plan.without);

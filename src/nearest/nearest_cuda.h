@@ -5,7 +5,10 @@
 #include "nearest/ops.h"
 #include "tree/tree_cuda.h"
 
-enum { SAP_NEAREST_LIST_MAX_CUDA = 32 }; // longest list in registers
+enum {
+    SAP_NEAREST_LIST_MAX_CUDA = 32, // longest list in registers
+    SAP_NEAREST_WALK_LIST_MAX = 8   // the same for searches that are not exact
+};
 
 typedef struct sap_nearest_plan {
     sap_cuda_queries queries;
@@ -33,5 +36,8 @@ void sap_nearest_general_f32(sap_cuda_call* call, const sap_tree* tree, const sa
 void sap_nearest_told_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 void sap_nearest_told_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 void sap_nearest_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+// The same by the shared walk, from which answers that are not exact follow; on trees with periods.
+void sap_nearest_walk_told(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+void sap_nearest_walk_periodic(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 
 #endif

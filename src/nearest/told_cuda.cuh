@@ -7,97 +7,114 @@
 
 // ---- The kernels
 
-template <typename real, int capacity>
-static __device__ __forceinline__ void begin_told(const nearest_task<real>&, int64_t, int k, real limit,
-                                                  sap_list<real, capacity>* best) {
-    best->begin(k, limit);
-}
+// What one query asks for.
+template <typename real> struct told_ask {
+    int64_t row;    // of its answers; -1: there is no query
+    const real* at; // its coordinates
+    int k;          // neighbours to find; 0: nothing is looked for
+    int left_out;   // an id that does not count, or -1
+    real limit;
+};
+
 template <typename real>
-static __device__ __forceinline__ void begin_told(const nearest_task<real>& task, int64_t row, int k, real limit,
-                                                  sap_heap<real>* best) {
-    best->ids = task.ids + row * task.row_length;
-    best->distance2 = task.distance2 + row * task.row_length;
-    best->begin(k, limit);
+static __device__ __forceinline__ told_ask<real>
+told_ask_of(const nearest_task<real>& task, const sap_cuda_told<real>& told, const int32_t* without, int64_t i) {
+    told_ask<real> ask = {i < task.count ? row_of(task, i) : -1, NULL, 0, -1, 0};
+    if (ask.row < 0) return ask;
+    ask.at = task.queries + (task.by_row ? ask.row : i) * task.stride;
+    ask.limit = told.limits ? told.limits[ask.row] : task.limit2;
+    ask.left_out = task.skip_self ? (int)ask.row : without ? without[ask.row] : -1;
+    if (ask.limit >= 0 && *task.tree.bad == INT64_MAX) ask.k = told.ks ? min(task.k, told.ks[ask.row]) : task.k;
+    return ask;
 }
 
 template <typename real, int capacity>
-static __device__ __forceinline__ void write_told(const nearest_task<real>& task, int64_t row, int k,
+static __device__ __forceinline__ void begin_told(const nearest_task<real>&, const told_ask<real>& ask, real limit,
+                                                  sap_list<real, capacity>* best) {
+    best->begin(ask.k, limit);
+}
+template <typename real>
+static __device__ __forceinline__ void begin_told(const nearest_task<real>& task, const told_ask<real>& ask, real limit,
+                                                  sap_heap<real>* best) {
+    best->ids = task.ids + ask.row * task.row_length;
+    best->distance2 = task.distance2 + ask.row * task.row_length;
+    best->begin(ask.k, limit);
+}
+
+template <typename real, int capacity>
+static __device__ __forceinline__ void write_told(const nearest_task<real>& task, const told_ask<real>& ask,
                                                   const sap_list<real, capacity>& best) {
-    const int64_t first = row * task.row_length;
+    const int64_t first = ask.row * task.row_length;
 #pragma unroll
     for (int i = 0; i < capacity; i++) {
-        const int at = i - (capacity - k), id = sap_key_id(best.key[i]);
+        const int at = i - (capacity - ask.k), id = sap_key_id(best.key[i]);
         if (at < 0) continue;
         task.ids[first + at] = id == SAP_NO_ID ? -1 : id;
         if (task.distance2)
             task.distance2[first + at] = id == SAP_NO_ID ? (real)INFINITY : sap_key_distance2(best.key[i]);
     }
-    fill_row(task, row, k);
+    fill_row(task, ask.row, ask.k);
 }
 template <typename real>
-static __device__ __forceinline__ void write_told(const nearest_task<real>& task, int64_t row, int k,
+static __device__ __forceinline__ void write_told(const nearest_task<real>& task, const told_ask<real>& ask,
                                                   sap_heap<real>& best) {
-    int found = k;
+    int found = ask.k;
     best.sort();
     while (found > 0 && best.ids[found - 1] == SAP_NO_ID) found--;
-    fill_row(task, row, found);
+    fill_row(task, ask.row, found);
 }
 
-// The rest of a query's walk, once its list has been begun.
+// Walks for the queries of a warp that ask; their lists have been begun.
 template <typename real, int dims, int measure, typename list, typename walk>
-static __device__ __forceinline__ void walk_told(const walk_tree<real>& t, const told_query<real, dims, measure>& q,
-                                                 bool asks, int left_out, list* best, walk* way) {
-    while (walk_any(asks)) asks = way->round(t, q, asks, left_out, best);
+static __device__ __forceinline__ void walk_told(const nearest_task<real>& task,
+                                                 const told_query<real, dims, measure>& q, bool asks, int left_out,
+                                                 list* best, walk* way) {
+    if (asks) way->begin(task.tree, q);
+    for (bool going = asks; walk_any(going);) going = way->round(task.tree, q, going, left_out, best);
+    if (asks) count_visits(task, way->nodes, way->leaves);
 }
 
-// On trees with periods. Once no query of a warp has a way around an axis that is as short as what it has found, they go
-// on without periods, which is faster.
+// The same on trees with periods: first without them. That is all for most queries, those that have found what is
+// nearer than any way around an axis can be; the others look again, no farther than what they have found.
 template <typename real, int dims, typename list, typename walk>
-static __device__ __forceinline__ void walk_told(const walk_tree<real>& t,
-                                                 const told_query<real, dims, SAP_CUDA_AROUND>& q, bool asks,
-                                                 int left_out, list* best, walk* way) {
+static __device__ __forceinline__ void walk_around(const nearest_task<real>& task,
+                                                   const told_query<real, dims, SAP_CUDA_AROUND>& q, bool asks,
+                                                   const told_ask<real>& ask, list* best, walk* way) {
     told_query<real, dims, SAP_CUDA_L2> inside;
     inside.told = q.told;
     real around = (real)INFINITY;
     if (asks) {
 #pragma unroll
-        for (int a = 0; a < SAP_WALK_DIMS; a++) {
+        for (int a = 0; a < (dims ? dims : task.tree.dims); a++) {
             inside.at[a] = q.at[a];
             around = sap_told_least(around, sap_told_around(*q.told, a, q.at[a]));
         }
     }
-    around = around * around;
-    while (walk_any(asks && around <= best->limit2())) asks = way->round(t, q, asks, left_out, best);
-    walk_told<real, dims>(t, inside, asks, left_out, best, way);
+    walk_told<real, dims>(task, inside, asks, ask.left_out, best, way);
+    const bool again = asks && around * around <= best->limit2();
+    if (again) begin_told(task, ask, best->limit2(), best);
+    walk_told<real, dims>(task, q, again, ask.left_out, best, way);
 }
 
 // Answers one query in each lane.
 template <typename real, int dims, int measure, typename list, typename walk>
 static __device__ __forceinline__ void answer_told(const nearest_task<real>& task, const sap_cuda_told<real>& told,
                                                    const int32_t* without, list* best, walk* way) {
-    const int64_t i = warp_number() * SAP_WARP + (threadIdx.x & 31), row = i < task.count ? row_of(task, i) : -1;
+    const int64_t i = warp_number() * SAP_WARP + (threadIdx.x & 31);
+    const told_ask<real> ask = told_ask_of(task, told, without, i);
     told_query<real, dims, measure> q;
     q.told = &told;
-    int k = 0, left_out = -1;
-    bool asks = false;
-    if (row >= 0) {
-        const real limit = told.limits ? told.limits[row] : task.limit2;
-        k = told.ks ? min(task.k, told.ks[row]) : task.k;
-        left_out = task.skip_self ? (int)row : without ? without[row] : -1;
-        asks = walk_load(task.tree, task.queries + (task.by_row ? row : i) * task.stride, &q) && k > 0 && limit >= 0 &&
-               *task.tree.bad == INT64_MAX;
-        if (asks) begin_told(task, row, k, limit, best);
-    }
-    if (asks) way->begin(task.tree, q);
-    const bool asked = asks;
-    walk_told<real, dims>(task.tree, q, asks, left_out, best, way);
-    if (row < 0) return;
-    if (!asked) {
-        fill_row(task, row, 0);
-        return;
-    }
-    count_visits(task, way->nodes, way->leaves);
-    write_told(task, row, k, *best);
+    const bool asks = ask.k > 0 && walk_load(task.tree, ask.at, &q);
+    if (asks) begin_told(task, ask, ask.limit, best);
+    if constexpr (measure == SAP_CUDA_AROUND)
+        walk_around<real, dims>(task, q, asks, ask, best, way);
+    else
+        walk_told<real, dims>(task, q, asks, ask.left_out, best, way);
+    if (ask.row < 0) return;
+    if (asks)
+        write_told(task, ask, *best);
+    else
+        fill_row(task, ask.row, 0);
 }
 
 template <typename real, int capacity> struct told_list { typedef sap_list<real, capacity> type; };

@@ -25,9 +25,9 @@ struct sap_nearest_pending {
 // The walk with a stack, on any tree. `query` is finite; candidates are added to `list`. If a node was entered because
 // its bound is equal to the limit, the child with the smallest id is first, where both are as near.
 SAP_FN sap_nearest_result sap_nearest_stack(SAP_TREE_PARAM SAP_MEASURE_PARAM sap_point query, int without,
-                                            sap_candidates list) {
+                                            sap_candidates list SAP_PENDING_PARAM) {
     sap_nearest_result result = sap_nearest_begin(list);
-    sap_nearest_pending pending[SAP_STACK];
+    SAP_PENDING
     int waiting = 0;
     SAP_BITS node = SAP_ROOT;
     sap_point offset = sap_point_of(0.0f);

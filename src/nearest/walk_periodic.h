@@ -1,6 +1,6 @@
 // The walk of nearest/walk.h through trees with periods. A sibling, because planes alone bound no distance there: the
 // shorter way to a cell may lead around the axis to its other side. So what waits keeps its cell.
-// Shared text for C; needs SAP_PERIODIC (math/metric.h), math/box.h, and what nearest/walk.h needs.
+// Shared text for C and CUDA; needs SAP_PERIODIC (math/metric.h), math/box.h, and what nearest/walk.h needs.
 
 // Whether a node whose points are at least bound2 away may hold one of the k nearest.
 SAP_FN bool sap_nearest_reaches(SAP_TREE_PARAM SAP_BITS node, SAP_REAL bound2, sap_candidates list) {
@@ -35,9 +35,9 @@ SAP_FN sap_nearest_pending sap_nearest_child(SAP_MEASURE_PARAM sap_nearest_pendi
 // its parent. If a node was entered because its bound is equal to the limit, the child with the smallest id is first,
 // where both are as near.
 SAP_FN sap_nearest_result sap_nearest_stack(SAP_TREE_PARAM SAP_MEASURE_PARAM sap_point query, int without,
-                                            sap_candidates list) {
+                                            sap_candidates list SAP_PENDING_PARAM) {
     sap_nearest_result result = sap_nearest_begin(list);
-    sap_nearest_pending pending[SAP_STACK];
+    SAP_PENDING
     int waiting = 0;
     sap_nearest_pending at;
     at.node = SAP_ROOT;
@@ -81,8 +81,10 @@ SAP_FN sap_nearest_result sap_nearest_stack(SAP_TREE_PARAM SAP_MEASURE_PARAM sap
     return result;
 }
 
+#ifndef SAP_STACK_IS_LENT
 // There is no walk without a stack: the same answers.
 SAP_FN sap_nearest_result sap_nearest_stackless(SAP_TREE_PARAM SAP_MEASURE_PARAM sap_point query, int without,
                                                 sap_candidates list) {
     return sap_nearest_stack(SAP_TREE SAP_MEASURE query, without, list);
 }
+#endif

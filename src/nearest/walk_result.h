@@ -18,3 +18,15 @@ SAP_FN sap_nearest_result sap_nearest_begin(sap_candidates list) {
     result.points = 0;
     return result;
 }
+
+// Where walks keep what waits: an array, or with SAP_STACK_IS_LENT memory of their caller, for as many as SAP_STACK or the
+// tree is deep. A GPU has no room for the longest stack of every thread.
+#undef SAP_PENDING_PARAM
+#undef SAP_PENDING
+#ifdef SAP_STACK_IS_LENT
+#define SAP_PENDING_PARAM , sap_nearest_pending *pending
+#define SAP_PENDING
+#else
+#define SAP_PENDING_PARAM
+#define SAP_PENDING sap_nearest_pending pending[SAP_STACK];
+#endif

@@ -24,7 +24,7 @@ SAP_FN SAP_REAL sap_candidates_limit2(sap_candidates list) { return list.distanc
 SAP_FN int sap_candidates_limit_id(sap_candidates list) { return list.id[0]; }
 
 // Replaces the root of the heap in the first `size` places by a candidate, and restores the order.
-static inline void sap_candidates_sift(sap_candidates list, int32_t size, SAP_REAL distance2, int32_t id) {
+SAP_FN_CALLED void sap_candidates_sift(sap_candidates list, int32_t size, SAP_REAL distance2, int32_t id) {
     int64_t at = 0;
     SAP_ASSERT(size >= 1 && size <= list.k);
     for (int64_t child = 1; child < size; child = 2 * at + 1) {
@@ -48,7 +48,7 @@ SAP_FN sap_candidates sap_candidates_insert(sap_candidates list, SAP_REAL distan
 }
 
 // Turns the heap into an ascending list, in its own memory.
-static inline void sap_candidates_sort(sap_candidates list) {
+SAP_FN_CALLED void sap_candidates_sort(sap_candidates list) {
     for (int32_t last = list.k - 1; last > 0; --last) {
         SAP_REAL distance2 = list.distance2[last];
         int32_t id = list.id[last];
