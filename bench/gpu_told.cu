@@ -76,7 +76,8 @@ static void told_nearest(gpu_bench* b, told_stage* s) {
                 {"told-periods", {TOLD_K}},
                 {"told-l1", {.k = TOLD_K, .metric = SAP_METRIC_L1}},
                 {"told-linf", {.k = TOLD_K, .metric = SAP_METRIC_LINF}},
-                {"told-l2.5", {.k = TOLD_K, .metric = SAP_METRIC_LP, .p = 2.5}}};
+                {"told-l2.5", {.k = TOLD_K, .metric = SAP_METRIC_LP, .p = 2.5}},
+                {"told-eps0.5", {.k = TOLD_K, .eps = 0.5}}};
     double plain = 0;
     for (const auto& way : ways) {
         sap_search search = way.search;
@@ -86,7 +87,7 @@ static void told_nearest(gpu_bench* b, told_stage* s) {
         const gpu_times times =
             gpu_measure(b, [&] { GPU_SAP(sap_nearest(tree, gpu_points(&s->queries), &search, s->ids, s->distance2)); });
         check_told(b, s, around ? s->around_host : s->host, &search);
-        report_told(b, way.work, TOLD_K, plain, times);
+        report_told(b, way.work, TOLD_K, search.eps > 0 ? 0 : plain, times);
         if (plain == 0) plain = times.median;
     }
 }

@@ -76,6 +76,30 @@ static __device__ __forceinline__ unsigned int walk_near_lanes(const walk_tree<r
 
 // ---- Lists of some length
 
+// Which of up to 32 points from `first` on of a lane's leaf a search may find, as a mask.
+template <typename real, int dims>
+static __device__ __forceinline__ unsigned int walk_kept(const walk_tree<real>&, unsigned int,
+                                                         const walk_query<real, dims>&, int) {
+    return ~0u;
+}
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ unsigned int walk_kept(const walk_tree<real>& t, unsigned int node,
+                                                         const told_query<real, dims, measure>& q, int first) {
+    if (!q.told->kept) return ~0u;
+    return q.told->kept[(int64_t)(node - (1u << t.depth)) * q.told->kept_words + first / 32];
+}
+
+// Whether a list takes one of those.
+template <typename real, int dims>
+static __device__ __forceinline__ bool walk_takes_kept(const walk_query<real, dims>&, real, real, int id, int without) {
+    return id != without;
+}
+template <typename real, int dims, int measure>
+static __device__ __forceinline__ bool walk_takes_kept(const told_query<real, dims, measure>&, real distance,
+                                                       real limit, int id, int without) {
+    return distance <= limit && id != without;
+}
+
 static __device__ __forceinline__ void load_ids(const int32_t* from, int (&to)[4]) {
     const int4 four = *(const int4*)from;
     to[0] = four.x;
@@ -97,7 +121,8 @@ enum {
 
 // Offers a leaf's points to a list that is empty and takes them all.
 template <typename real, int dims, typename query, int capacity>
-static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, const query& q, int without,
+static __device__ __forceinline__ void walk_fill(const walk_tree<real>& t, unsigned int node,
+                                                 const walk_leaf<real>& leaf, const query& q, int without,
                                                  sap_list<real, capacity>* best) {
     enum { WIDTH = 16 / sizeof(real) };
     const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
@@ -105,6 +130,7 @@ static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, co
     SAP_ASSERT(walk_unlimited(limit));
     for (int first = 0; first < leaf.count; first += WALK_FILL) {
         typename sap_key_of<real>::type keys[WALK_FILL];
+        const unsigned int kept = walk_kept(t, node, q, first) >> first % 32;
 #pragma unroll
         for (int i = 0; i < WALK_FILL; i += WIDTH) {
             real distance2[WIDTH];
@@ -115,8 +141,9 @@ static __device__ __forceinline__ void walk_fill(const walk_leaf<real>& leaf, co
             load_ids(leaf.ids + slot, ids);
 #pragma unroll
             for (int j = 0; j < WIDTH; j++)
-                keys[i + j] =
-                    there && walk_takes(q, distance2[j], limit, ids[j], without) ? sap_key(distance2[j], ids[j]) : none;
+                keys[i + j] = there && (kept >> (i + j) & 1) && walk_takes_kept(q, distance2[j], limit, ids[j], without)
+                                  ? sap_key(distance2[j], ids[j])
+                                  : none;
         }
         best->take(keys);
     }
@@ -133,11 +160,12 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
     bool fills = false;
     if constexpr (dims > 0) {
         fills = scans && walk_unlimited(best->limit2()) && walk_in_vectors(leaf);
-        if (fills) walk_fill<real, dims>(leaf, q, without, best);
+        if (fills) walk_fill<real, dims>(t, node, leaf, q, without, best);
     }
     const bool looks = scans && !fills, in_teams = walk_in_teams<real, dims>(t, looks);
     for (int first = 0; first < t.capacity; first += 32) {
         unsigned int near = walk_near_lanes<real, dims>(t, in_teams, looks, node, q, first, best->limit2());
+        if (near) near &= walk_kept(t, node, q, first);
         // A few are inserted one by one, more of them together.
         for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
             if (!near) continue;
@@ -145,7 +173,7 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
                 const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
                 const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
                 near &= near - 1;
-                if (walk_takes(q, distance2, best->limit2(), id, without)) best->offer(distance2, id);
+                if (walk_takes_kept(q, distance2, best->limit2(), id, without)) best->offer(distance2, id);
                 continue;
             }
             typename sap_key_of<real>::type keys[WALK_TOGETHER];
@@ -153,7 +181,8 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
             for (int i = 0; i < WALK_TOGETHER; i++) {
                 const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
                 const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-                keys[i] = near && walk_takes(q, distance2, best->limit2(), id, without) ? sap_key(distance2, id) : none;
+                keys[i] =
+                    near && walk_takes_kept(q, distance2, best->limit2(), id, without) ? sap_key(distance2, id) : none;
                 near &= near - 1;
             }
             best->take(keys);

@@ -45,6 +45,10 @@ template <typename real, int capacity>
 static __device__ __forceinline__ void write_told(const nearest_task<real>& task, const told_ask<real>& ask,
                                                   const sap_list<real, capacity>& best) {
     const int64_t first = ask.row * task.row_length;
+    if (ask.k == task.k) {
+        write_row(task, ask.row, best);
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < capacity; i++) {
         const int at = i - (capacity - ask.k), id = sap_key_id(best.key[i]);
@@ -165,6 +169,35 @@ static bool launch_told(const told_search<real>& s) {
     grid.shared = shared_bytes<real>(walk, task.tree.depth);
     sap_cuda_launch(s.search.call, nearest_told<real, dims, capacity, walk, measure>, grid, task, s.told, s.without);
     return true;
+}
+
+// Puts the mask of a search in the order of a balanced tree's leaves, a bit a slot: a warp makes a word. Kernels without a
+// stack ask these, so that no point costs them two reads that wait for each other.
+template <typename real>
+static __global__ void __launch_bounds__(NEAREST_THREADS)
+    told_keep(const __grid_constant__ walk_tree<real> tree, const uint8_t* keep, int64_t words, int leaf_words,
+              uint32_t* kept) {
+    const int64_t word = warp_number();
+    if (word >= words || *tree.bad != INT64_MAX) return;
+    const int slot = (int)(word % leaf_words) * SAP_WARP + sap_lane();
+    const walk_leaf<real> leaf =
+        walk_balanced_leaf<real, 0>(tree, (unsigned int)(word / leaf_words) + (1u << tree.depth));
+    const int id = slot < leaf.stride ? leaf.ids[slot] : -1;
+    const unsigned int bits = __ballot_sync(SAP_ALL_LANES, id >= 0 && keep[id] != 0);
+    if (sap_lane() == 0) kept[word] = bits;
+}
+
+template <typename real> static void told_keep_by_leaf(const sap_tree* tree, told_search<real>* s) {
+    const sap_tree_shape* shape = &tree->shape;
+    if (!s->told.keep || s->search.walk != WALK_STACKLESS) return;
+    const int leaf_words = (shape->stride + SAP_WARP - 1) / SAP_WARP;
+    const int64_t words = shape->leaves * leaf_words;
+    if (words == 0) return;
+    uint32_t* kept = (uint32_t*)sap_cuda_take(s->search.call, (size_t)words * sizeof *kept);
+    sap_cuda_launch(s->search.call, told_keep<real>, sap_cuda_grid_for(words * SAP_WARP, NEAREST_THREADS),
+                    s->search.task.tree, s->told.keep, words, leaf_words, kept);
+    s->told.kept = kept;
+    s->told.kept_words = leaf_words;
 }
 
 template <typename real, int dims, int walk, int... measures>

@@ -25,8 +25,11 @@ template <typename real> struct sap_cuda_told {
     int power;
     bool is_largest;     // LINF
     const uint8_t* keep; // by id, or NULL
-    const real* limits;  // by row, negative: finds nothing; or NULL
-    const int32_t* ks;   // by row, or NULL
+    const uint32_t*
+        kept;           // the same for the slots of a balanced tree's leaves, a bit each and the lowest first; or NULL
+    int kept_words;     // of a leaf
+    const real* limits; // by row, negative: finds nothing; or NULL
+    const int32_t* ks;  // by row, or NULL
 };
 
 #define SAP_CUDA_GOES_AROUND(measure) ((measure) == SAP_CUDA_AROUND || (measure) == SAP_CUDA_ANY)
