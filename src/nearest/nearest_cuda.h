@@ -36,8 +36,7 @@ void sap_nearest_general_f32(sap_cuda_call* call, const sap_tree* tree, const sa
 void sap_nearest_told_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 void sap_nearest_told_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 void sap_nearest_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
-// The same by the shared walk, from which answers that are not exact follow; on trees with periods.
+// The same by the shared walk, from which answers that are not exact follow.
 void sap_nearest_walk_told(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
-void sap_nearest_walk_periodic(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 
 #endif

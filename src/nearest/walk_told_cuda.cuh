@@ -1,23 +1,5 @@
-// The shared walk as a kernel, for searches whose answers follow from the walk: threads take one
-// query after the other. Specialised text for CUDA (math/specialise.h); needs nearest/told_cuda.cuh, SAP_STACK,
-// SAP_STACK_IS_LENT, SAP_MEASURED and, for trees with periods, SAP_PERIODIC. Defines SAP_SPECIAL(launch).
-
-#ifndef SAPWOOD_NEAREST_WALK_TOLD_CUDA_CUH
-#define SAPWOOD_NEAREST_WALK_TOLD_CUDA_CUH
-
-enum { WALK_BLOCKS_EACH = 8 };                           // for each multiprocessor, if there are enough queries
-static const size_t WALK_STACKS_MOST = (size_t)64 << 20; // bytes of all threads' stacks, or one block's
-
-static sap_cuda_grid walk_grid_of(const sap_cuda_call* call, int64_t count, size_t stack) {
-    sap_cuda_grid grid = sap_cuda_grid_for(count, NEAREST_THREADS);
-    const int64_t fit = (int64_t)(WALK_STACKS_MOST / (stack * NEAREST_THREADS));
-    const int64_t most = call->cuda->multiprocessors * (int64_t)WALK_BLOCKS_EACH;
-    if (grid.blocks > most) grid.blocks = most;
-    if (grid.blocks > fit) grid.blocks = fit > 1 ? fit : 1;
-    return grid;
-}
-
-#endif
+// The shared walk as a kernel: threads take one query after the other. Specialised text for CUDA (math/specialise.h), of
+// nearest/walk_told_cuda.cu. Defines SAP_SPECIAL(launch).
 
 #include "math/specialise.h"
 
