@@ -52,6 +52,11 @@ template <typename real, int dims> struct walk_query { real at[SAP_AXES_OF(dims)
 template <typename real, int dims, int measure> struct told_query : walk_query<real, dims> {
     const sap_cuda_told<real>* told;
 };
+// One that is led around some axes with periods, and straight along the others.
+template <typename real, int dims> struct told_query<real, dims, SAP_CUDA_IMAGE> : walk_query<real, dims> {
+    const sap_cuda_told<real>* told;
+    unsigned int around; // a bit for each of those axes
+};
 
 #define SAP_WALK_DIMS (dims ? dims : t.dims)
 
@@ -90,6 +95,19 @@ static __device__ __forceinline__ real walk_along(const told_query<real, dims, m
     return sap_told_along<measure>(*q.told, axis, offset);
 }
 
+// The way around an axis, of an offset by the straight way.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_image(const told_query<real, dims, SAP_CUDA_IMAGE>& q, int axis,
+                                                  real length) {
+    return q.around >> axis & 1 ? q.told->period[axis] - length : length;
+}
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_along(const told_query<real, dims, SAP_CUDA_IMAGE>& q, int axis,
+                                                  real offset) {
+    const real length = walk_image(q, axis, sap_told_size(offset));
+    return length * length;
+}
+
 template <typename real, int dims>
 static __device__ __forceinline__ real walk_join(const walk_query<real, dims>&, real sum, real term) {
     return sum + term;
@@ -111,6 +129,15 @@ static __device__ __forceinline__ real walk_outside(const told_query<real, dims,
     return sap_told_nearest<measure>(*q.told, axis, sap_told_most(below, above), sap_told_most(-below, -above));
 }
 
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_outside(const told_query<real, dims, SAP_CUDA_IMAGE>& q, int axis,
+                                                    real below, real above) {
+    const bool around = q.around >> axis & 1;
+    const real near = sap_told_most(below, above), far = sap_told_most(-below, -above);
+    const real aside = sap_told_most(around ? q.told->period[axis] - far : near, (real)0);
+    return aside * aside;
+}
+
 // The least term of a point beyond a plane that the query lies so far above.
 template <typename real, int dims>
 static __device__ __forceinline__ real walk_plane(const walk_query<real, dims>&, int, real offset) {
@@ -124,6 +151,23 @@ static __device__ __forceinline__ real walk_plane(const told_query<real, dims, m
         far = offset > 0 ? at : q.told->period[axis] - at;
     }
     return sap_told_nearest<measure>(*q.told, axis, sap_told_size(offset), far);
+}
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_plane(const told_query<real, dims, SAP_CUDA_IMAGE>& q, int axis,
+                                                  real offset) {
+    const real aside = sap_told_most(walk_image(q, axis, sap_told_size(offset)), (real)0);
+    return aside * aside;
+}
+
+// Whether what is nearest to the query, whose coordinate is `at`, lies above a plane.
+template <typename real, int dims>
+static __device__ __forceinline__ bool walk_above(const walk_query<real, dims>&, int, real at, real plane) {
+    return !(at <= plane);
+}
+template <typename real, int dims>
+static __device__ __forceinline__ bool walk_above(const told_query<real, dims, SAP_CUDA_IMAGE>& q, int axis, real at,
+                                                  real plane) {
+    return q.around >> axis & 1 ? at < q.told->period[axis] / 2 : !(at <= plane);
 }
 
 // What is left of a limit after the term of one more axis; below 0 if that is more.
@@ -139,7 +183,7 @@ template <typename real, int dims, int measure>
 static __device__ __forceinline__ real walk_left(const told_query<real, dims, measure>& q, int axis, real limit,
                                                  real left, real offset) {
     if (measure == SAP_CUDA_L2) return walk_less(left, offset);
-    const real term = sap_told_along<measure>(*q.told, axis, offset);
+    const real term = walk_along(q, axis, offset);
     const bool is_largest = measure == SAP_CUDA_LINF || (measure == SAP_CUDA_ANY && q.told->is_largest);
     return is_largest ? sap_told_least(left, limit - term) : left - term;
 }

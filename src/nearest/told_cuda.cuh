@@ -78,26 +78,55 @@ static __device__ __forceinline__ void walk_told(const nearest_task<real>& task,
     if (asks) count_visits(task, way->nodes, way->leaves);
 }
 
-// The same on trees with periods: first without them. That is all for most queries, those that have found what is
-// nearer than any way around an axis can be; the others look again, no farther than what they have found.
+// The next of the ways around some axes of `axes` that lead somewhere within the limit, a bit for each axis; 0: there is
+// no other.
+template <typename real, int dims, typename query>
+static __device__ __forceinline__ unsigned int next_way(const query& q, int axes_of_tree, unsigned int axes,
+                                                        unsigned int way, real limit2) {
+    for (way = (way - axes) & axes; way != 0; way = (way - axes) & axes) {
+        real sum = 0;
+#pragma unroll
+        for (int a = 0; a < (dims ? dims : axes_of_tree); a++) {
+            const real around = sap_told_around(*q.told, a, q.at[a]);
+            if (way >> a & 1) sum += around * around;
+        }
+        if (sum <= limit2) break;
+    }
+    return way;
+}
+
+// The same on trees with periods: first straight, which is all for most queries, then by each way around that is as
+// short as what was found. Within less than half a period a point has no two ways; where that may not be, all ways are
+// looked at together, from the start.
 template <typename real, int dims, typename list, typename walk>
 static __device__ __forceinline__ void walk_around(const nearest_task<real>& task,
                                                    const told_query<real, dims, SAP_CUDA_AROUND>& q, bool asks,
                                                    const told_ask<real>& ask, list* best, walk* way) {
-    told_query<real, dims, SAP_CUDA_L2> inside;
-    inside.told = q.told;
-    real around = (real)INFINITY;
-    if (asks) {
+    told_query<real, dims, SAP_CUDA_L2> straight;
+    told_query<real, dims, SAP_CUDA_IMAGE> image;
+    image.told = straight.told = q.told;
+    image.around = 0;
 #pragma unroll
-        for (int a = 0; a < (dims ? dims : task.tree.dims); a++) {
-            inside.at[a] = q.at[a];
-            around = sap_told_least(around, sap_told_around(*q.told, a, q.at[a]));
-        }
+    for (int a = 0; a < (dims ? dims : task.tree.dims); a++) image.at[a] = straight.at[a] = q.at[a];
+    walk_told<real, dims>(task, straight, asks, ask.left_out, best, way);
+
+    unsigned int axes = 0;
+    bool is_wide = false;
+#pragma unroll
+    for (int a = 0; asks && a < (dims ? dims : task.tree.dims); a++) {
+        const real around = sap_told_around(*q.told, a, q.at[a]), half = q.told->period[a] / 2;
+        const bool reaches = around * around <= best->limit2();
+        axes |= (unsigned int)reaches << a;
+        is_wide = is_wide || (reaches && !(best->limit2() < half * half));
     }
-    walk_told<real, dims>(task, inside, asks, ask.left_out, best, way);
-    const bool again = asks && around * around <= best->limit2();
-    if (again) begin_told(task, ask, best->limit2(), best);
-    walk_told<real, dims>(task, q, again, ask.left_out, best, way);
+    for (bool going = axes != 0 && !is_wide; walk_any(going);) {
+        if (going) image.around = next_way<real, dims>(image, task.tree.dims, axes, image.around, best->limit2());
+        going = going && image.around != 0;
+        walk_told<real, dims>(task, image, going, ask.left_out, best, way);
+    }
+    if (!walk_any(is_wide)) return;
+    if (is_wide) begin_told(task, ask, best->limit2(), best);
+    walk_told<real, dims>(task, q, is_wide, ask.left_out, best, way);
 }
 
 // Answers one query in each lane.

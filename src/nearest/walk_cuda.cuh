@@ -37,14 +37,14 @@ template <typename real, int dims> struct walk_stackless {
         memcpy(axes, __builtin_assume_aligned(t.axis + (last ? 0 : left), 2), sizeof axes);
         const int axis = t.axis[node];
         const real x = walk_coordinate<real, dims>(q, axis), upper = t.split[node];
-        const bool right = !(x <= upper);
+        const bool right = walk_above(q, axis, x, upper);
         *upper2 = walk_plane(q, axis, x - upper);
         node = left + right;
         if (last) return 1;
         const int next = right ? axes[1] : axes[0];
         const real y = walk_coordinate<real, dims>(q, next), lower = right ? planes[1] : planes[0];
         *lower2 = walk_plane(q, next, y - lower);
-        node = 2 * node + !(y <= lower);
+        node = 2 * node + walk_above(q, next, y, lower);
         return 2;
     }
 

@@ -14,7 +14,8 @@ typedef enum sap_cuda_measure {
     SAP_CUDA_L1,     // with weights
     SAP_CUDA_LINF,   // the same
     SAP_CUDA_AROUND, // squared Euclidean distances by the shorter way around axes with periods
-    SAP_CUDA_ANY     // all that a search can be told, and periods
+    SAP_CUDA_ANY,    // all that a search can be told, and periods
+    SAP_CUDA_IMAGE   // squared Euclidean distances by one way around: a step of searches by SAP_CUDA_AROUND
 } sap_cuda_measure;
 
 template <typename real> struct sap_cuda_told {
