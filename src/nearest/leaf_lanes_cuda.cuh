@@ -8,6 +8,14 @@
 
 // ---- Which points of their leaves may be near
 
+// What a query of lane `from` measures by, but for its coordinates and what all lanes share.
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_take_measure(walk_query<real, dims>*, int) {}
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_take_measure(told_query<real, dims, SAP_CUDA_IMAGE>* q, int from) {
+    q->around = __shfl_sync(SAP_ALL_LANES, q->around, from);
+}
+
 // walk_near for the lanes that scan, by all lanes of a warp: each team of lanes tests the leaf of one query, and each
 // lane 16 bytes of a column, so that a team reads whole lines of memory. That is less work than one leaf for each lane,
 // as long as few lanes scan.
@@ -32,6 +40,8 @@ static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<r
         const real its_limit = __shfl_sync(SAP_ALL_LANES, limit, from);
         const walk_leaf<real> leaf = walk_balanced_leaf<real, dims>(t, looks ? its_node : 1u << t.depth);
         const real* column = leaf.coords + (looks ? first + part : 0);
+        query its = q;
+        walk_take_measure(&its, from);
         real left[EACH];
 #pragma unroll
         for (int a = 0; a < dims; a++) {
@@ -39,7 +49,7 @@ static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<r
             real x[EACH];
             load_reals(column + a * leaf.stride, x);
 #pragma unroll
-            for (int j = 0; j < EACH; j++) left[j] = walk_left(q, a, its_limit, a ? left[j] : its_limit, at - x[j]);
+            for (int j = 0; j < EACH; j++) left[j] = walk_left(its, a, its_limit, a ? left[j] : its_limit, at - x[j]);
         }
         unsigned int far = 0;
 #pragma unroll
