@@ -97,7 +97,7 @@ static sap_status search(box_search* state) {
                          .lower_stride = lower->stride,
                          .upper_stride = upper->stride};
     sap_status status = SAP_OK;
-    if (tree->shape.kind == SAP_TREE_BALANCED && lower->count >= SAP_QUERY_FEW) {
+    if (lower->count >= SAP_QUERY_FEW) {
         status = sap_queries_reserve(tree, lower->count, false, &order);
         if (status != SAP_OK) return status;
         sap_queries_order(tree, lower, 0, lower->count, &order);
@@ -123,12 +123,15 @@ static sap_status count_into(const sap_tree* tree, const sap_box_job* job) {
     return SAP_OK;
 }
 
+// The vector kernels, or where there are none the shared text.
 static sap_hits_search* search_of(const sap_tree* tree) {
-    if (tree->shape.kind != SAP_TREE_BALANCED) return sap_box_walk_cpu;
+    const sap_cpu_kernels* all = sap_cpu_kernels_of(tree->device, tree->shape.real_bits);
+    const bool is_balanced = tree->shape.kind == SAP_TREE_BALANCED;
 #if !defined(__EMSCRIPTEN__) // there no tree has periods (processors/cpu.c)
-    if (sap_is_periodic(&tree->options)) return sap_box_search_periodic;
+    if (sap_is_periodic(&tree->options)) return is_balanced ? sap_box_search_periodic : sap_box_walk_cpu;
 #endif
-    return sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->box->search;
+    if (is_balanced) return all->box->search;
+    return tree->beside && all->box_explicit ? all->box_explicit->search : sap_box_walk_cpu;
 }
 
 static sap_status answer(const sap_tree* tree, const sap_box_job* job) {

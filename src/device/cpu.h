@@ -20,11 +20,13 @@ typedef struct sap_cpu_kernels {
     const struct sap_nearest_kernels* nearest_told[3];  // with a mask and radii, by sap_metric; NULL: the shared text
     const struct sap_nearest_kernels* nearest_periodic[3]; // the same on trees with periods
     const struct sap_nearest_kernels* nearest_explicit_periodic;
-    const struct sap_one_kernels* one; // one query a call
-    const struct sap_radius_kernels* radius;
+    const struct sap_one_kernels* one;                // one query a call
+    const struct sap_radius_kernels* radius;          // on balanced trees
+    const struct sap_radius_kernels* radius_explicit; // on explicit trees that have groups
     const struct sap_radius_kernels* radius_told[3];
     const struct sap_radius_kernels* radius_periodic[3];
-    const struct sap_box_kernels* box;
+    const struct sap_box_kernels* box;          // on balanced trees
+    const struct sap_box_kernels* box_explicit; // on explicit trees that have groups
     const struct sap_pairs_kernels* pairs;
     const struct sap_set_kernels* set; // nearest points of a set
     const struct sap_compact_kernels* compact;

@@ -73,7 +73,7 @@ INLINE void walk_groups(const sap_groups* g, const explicit_view* t, const int k
             stack[top].todo = near;
             top++;
         }
-        if (!in_leaf) {
+        if (in_leaf < 0) {
             group = next;
             SAP_ASSERT(top <= SAP_MAX_DEPTH && group < g->count);
             places_bounds(g, dims, q->at, group, stack[top].bound);

@@ -40,10 +40,10 @@
     extern const sap_groups_kernels sap_groups_kernels_##simd##_f##bits;                                               \
     extern const sap_nearest_kernels sap_nearest_explicit_kernels_##simd##_f##bits;                                    \
     extern const sap_one_kernels sap_one_kernels_##simd##_f##bits;                                                     \
-    extern const sap_radius_kernels sap_radius_kernels_##simd##_f##bits;                                               \
+    extern const sap_radius_kernels sap_radius_kernels_##simd##_f##bits, sap_radius_explicit_kernels_##simd##_f##bits; \
     DECLARE_TOLD(simd##_f##bits)                                                                                       \
     DECLARE_PERIODIC(simd##_f##bits)                                                                                   \
-    extern const sap_box_kernels sap_box_kernels_##simd##_f##bits;                                                     \
+    extern const sap_box_kernels sap_box_kernels_##simd##_f##bits, sap_box_explicit_kernels_##simd##_f##bits;          \
     extern const sap_pairs_kernels sap_pairs_kernels_##simd##_f##bits;                                                 \
     extern const sap_set_kernels sap_set_kernels_##simd##_f##bits;                                                     \
     extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
@@ -86,6 +86,8 @@
         .one = NATIVE(sap_one_kernels_##simd##_f##bits), .radius = &sap_radius_kernels_##simd##_f##bits,               \
         .nearest_told = TOLD_KERNELS(nearest, simd##_f##bits), .radius_told = TOLD_KERNELS(radius, simd##_f##bits),    \
         .nearest_periodic = TOLD_KERNELS(nearest_periodic, simd##_f##bits),                                            \
+        .radius_explicit = NATIVE(sap_radius_explicit_kernels_##simd##_f##bits),                                       \
+        .box_explicit = NATIVE(sap_box_explicit_kernels_##simd##_f##bits),                                             \
         .radius_periodic = TOLD_KERNELS(radius_periodic, simd##_f##bits),                                              \
         .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
         .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \

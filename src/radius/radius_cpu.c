@@ -259,10 +259,14 @@ static sap_status search(radius_search* state) {
     return status;
 }
 
-// The vector kernels for what a search is told, or NULL: the shared text answers.
-static const sap_radius_kernels* kernels_of(const sap_tree* tree, const sap_told* told) {
+// The vector kernels for a job, or NULL: the shared text answers.
+static const sap_radius_kernels* kernels_of(const sap_tree* tree, const sap_radius_job* job) {
     const sap_cpu_kernels* all = sap_cpu_kernels_of(tree->device, tree->shape.real_bits);
-    if (tree->shape.kind == SAP_TREE_EXPLICIT) return NULL;
+    const sap_told* told = job->told;
+    if (tree->shape.kind == SAP_TREE_EXPLICIT) {
+        const bool is_plain = !told && !job->self && !sap_is_periodic(&tree->options);
+        return is_plain && tree->beside ? all->radius_explicit : NULL;
+    }
     if (!told) return all->radius;
     return sap_told_in_vectors(told) ? all->radius_told[told->metric] : NULL;
 }
@@ -275,7 +279,7 @@ static const sap_radius_kernels* periodic_kernels_of(const sap_tree* tree, const
 }
 
 static sap_status answer(const sap_tree* tree, const sap_radius_job* job) {
-    const sap_radius_kernels* kernels = kernels_of(tree, job->told);
+    const sap_radius_kernels* kernels = kernels_of(tree, job);
     if (job->into && (!kernels || job->into->capacity == 0)) return sap_radius_into_cpu(tree, job);
     if (!kernels) return sap_radius_walk_cpu(tree, job);
     radius_search state = {.tree = tree,

@@ -13,10 +13,16 @@ typedef struct sap_groups {
     int64_t count;    // of groups; the first stands for the root
     void* boxes;      // per group: real lower[16], upper[16] for each axis; unused places: +infinity, -infinity
     int32_t* min_ids; // [count][16]: the smallest below each place; INT32_MAX where there is none
-    uint32_t* next;   // [count][16]: a group, or where points[…] is not 0 a leaf's first slot
-    int32_t* points;  // [count][16]: of a leaf; 0 for a group
+    uint32_t* next;   // [count][16]: a group, or where points[…] is above 0 a leaf's first slot
+    int32_t* points;  // [count][16]: of a leaf; of a group below 0, minus those below it; 0: not used
     sap_scratch memory;
 } sap_groups;
+
+// The points of a place.
+static inline int64_t sap_group_points(const sap_groups* groups, int64_t place) {
+    const int64_t points = groups->points[place];
+    return points < 0 ? -points : points;
+}
 
 // One set per instruction set and precision.
 typedef struct sap_groups_kernels {

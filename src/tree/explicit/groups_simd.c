@@ -120,6 +120,19 @@ INLINE void write_place(const explicit_view* t, const int dims, const real* corn
     g->points[at] = is_leaf ? (int32_t)(t->nodes[place->node].link >> 5) : 0;
 }
 
+// Writes how many points lie below the places that stand for groups. Those have greater numbers than the group of the
+// place.
+static void count_points(sap_groups* g) {
+    for (int64_t place = g->count * SAP_GROUP - 1; place >= 0; place--) {
+        if (g->next[place] == 0 || g->points[place] > 0) continue;
+        const int64_t below = (int64_t)g->next[place] * SAP_GROUP;
+        SAP_ASSERT(below > place);
+        int64_t sum = 0;
+        for (int i = 0; i < SAP_GROUP; i++) sum += sap_group_points(g, below + i);
+        g->points[place] = (int32_t)-sum;
+    }
+}
+
 // ---- All groups
 
 INLINE void fill_dims(const sap_tree* tree, const int dims, sap_groups* groups, real* corners) {
@@ -138,6 +151,7 @@ INLINE void fill_dims(const sap_tree* tree, const int dims, sap_groups* groups, 
         height = push_places(places, opened, groups->next + count * SAP_GROUP, stack, height);
     }
     SAP_ASSERT(count == groups->count);
+    count_points(groups);
 }
 
 static void fill(const sap_tree* tree, sap_groups* groups, void* corners) {
