@@ -93,9 +93,10 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
     plan.ids = (int32_t*)(job->ids ? sap_cuda_out(&call, job->ids, answers * sizeof(int32_t))
                                    : sap_cuda_take(&call, answers * sizeof(int32_t)));
     plan.distance2 = sap_cuda_out(&call, job->distance2, answers * real);
-    // A heap keeps its distances in the rows.
+    // A heap keeps its distances in the rows; those of a tree with periods are looked at again.
     const bool is_exact = !plan.told || plan.told->widen == 1;
-    if (!plan.distance2 && plan.k > (is_exact ? SAP_NEAREST_LIST_MAX_CUDA : SAP_NEAREST_WALK_LIST_MAX))
+    const bool is_long = plan.k > (is_exact ? SAP_NEAREST_LIST_MAX_CUDA : SAP_NEAREST_WALK_LIST_MAX);
+    if (!plan.distance2 && (is_long || sap_is_periodic(&tree->options)))
         plan.distance2 = sap_cuda_take(&call, answers * real);
     if (job->without)
         plan.without = (const int32_t*)sap_cuda_in(&call, job->without, (size_t)plan.rows * sizeof *plan.without);

@@ -95,54 +95,43 @@ static __device__ __forceinline__ unsigned int next_way(const query& q, int axes
     return way;
 }
 
-// The same on trees with periods: first straight, which is all for most queries, then by each way around that is as
-// short as what was found. Within less than half a period a point has no two ways; where that may not be, all ways are
-// looked at together, from the start.
-template <typename real, int dims, typename list, typename walk>
-static __device__ __forceinline__ void walk_around(const nearest_task<real>& task,
-                                                   const told_query<real, dims, SAP_CUDA_AROUND>& q, bool asks,
-                                                   const told_ask<real>& ask, list* best, walk* way) {
-    told_query<real, dims, SAP_CUDA_L2> straight;
-    told_query<real, dims, SAP_CUDA_IMAGE> image;
-    image.told = straight.told = q.told;
-    image.around = 0;
-#pragma unroll
-    for (int a = 0; a < (dims ? dims : task.tree.dims); a++) image.at[a] = straight.at[a] = q.at[a];
-    walk_told<real, dims>(task, straight, asks, ask.left_out, best, way);
-
+// The axes with periods along which the way around is as short as what was found. *is_wide: a point may be that near both
+// ways.
+template <typename real, int dims, typename query>
+static __device__ __forceinline__ unsigned int axes_around(const query& q, int axes_of_tree, real limit2,
+                                                           bool* is_wide) {
     unsigned int axes = 0;
-    bool is_wide = false;
 #pragma unroll
-    for (int a = 0; asks && a < (dims ? dims : task.tree.dims); a++) {
+    for (int a = 0; a < (dims ? dims : axes_of_tree); a++) {
         const real around = sap_told_around(*q.told, a, q.at[a]), half = q.told->period[a] / 2;
-        const bool reaches = around * around <= best->limit2();
+        const bool reaches = around * around <= limit2;
         axes |= (unsigned int)reaches << a;
-        is_wide = is_wide || (reaches && !(best->limit2() < half * half));
+        *is_wide = *is_wide || (reaches && !(limit2 < half * half));
     }
-    for (bool going = axes != 0 && !is_wide; walk_any(going);) {
-        if (going) image.around = next_way<real, dims>(image, task.tree.dims, axes, image.around, best->limit2());
-        going = going && image.around != 0;
-        walk_told<real, dims>(task, image, going, ask.left_out, best, way);
-    }
-    if (!walk_any(is_wide)) return;
-    if (is_wide) begin_told(task, ask, best->limit2(), best);
-    walk_told<real, dims>(task, q, is_wide, ask.left_out, best, way);
+    return axes;
 }
 
-// Answers one query in each lane.
+// Answers one query in each lane. On trees with periods only straight: that is all for most queries, and the others are
+// noted for a kernel that looks around, where they fill warps of their own.
 template <typename real, int dims, int measure, typename list, typename walk>
 static __device__ __forceinline__ void answer_told(const nearest_task<real>& task, const sap_cuda_told<real>& told,
                                                    const int32_t* without, list* best, walk* way) {
     const int64_t i = warp_number() * SAP_WARP + (threadIdx.x & 31);
     const told_ask<real> ask = told_ask_of(task, told, without, i);
-    told_query<real, dims, measure> q;
+    told_query<real, dims, measure == SAP_CUDA_AROUND ? SAP_CUDA_L2 : measure> q;
     q.told = &told;
     const bool asks = ask.k > 0 && walk_load(task.tree, ask.at, &q);
     if (asks) begin_told(task, ask, ask.limit, best);
-    if constexpr (measure == SAP_CUDA_AROUND)
-        walk_around<real, dims>(task, q, asks, ask, best, way);
-    else
-        walk_told<real, dims>(task, q, asks, ask.left_out, best, way);
+    walk_told<real, dims>(task, q, asks, ask.left_out, best, way);
+    if constexpr (measure == SAP_CUDA_AROUND) {
+        bool is_wide = false;
+        const bool again = asks && axes_around<real, dims>(q, task.tree.dims, best->limit2(), &is_wide) != 0;
+        const unsigned int others = __ballot_sync(SAP_ALL_LANES, again);
+        int64_t first = 0;
+        if (others != 0 && sap_lane() == 0) first = (int64_t)atomicAdd(told.again_count, (unsigned int)__popc(others));
+        first = __shfl_sync(SAP_ALL_LANES, first, 0);
+        if (again) told.again[first + __popc(others & sap_lanes_below())] = (int32_t)i;
+    }
     if (ask.row < 0) return;
     if (asks)
         write_told(task, ask, *best);
@@ -171,6 +160,48 @@ static __global__ void __launch_bounds__(NEAREST_THREADS, NEAREST_BLOCKS(real, d
     }
 }
 
+// Looks again at the queries that were noted, by each way around that is as short as what was found, which the rows
+// hold. Within less than half a period a point has no two ways; where that may not be, all ways are looked at together,
+// from the start.
+template <typename real, int dims, int capacity>
+static __global__ void __launch_bounds__(NEAREST_THREADS)
+    nearest_around(const __grid_constant__ nearest_task<real> task, const __grid_constant__ sap_cuda_told<real> told,
+                   const int32_t* without) {
+    const int64_t count = *told.again_count, warps = (int64_t)gridDim.x * NEAREST_WARPS;
+    for (int64_t first = warp_number() * SAP_WARP; first < count; first += warps * SAP_WARP) {
+        const int64_t number = first + sap_lane();
+        const told_ask<real> ask = told_ask_of(task, told, without, number < count ? told.again[number] : task.count);
+        told_query<real, dims, SAP_CUDA_IMAGE> image;
+        told_query<real, dims, SAP_CUDA_AROUND> any;
+        sap_list<real, capacity> best;
+        walk_stackless<real, dims> way;
+        any.told = image.told = &told;
+        image.around = 0;
+        bool is_wide = false;
+        unsigned int axes = 0;
+        best.begin(ask.k, ask.limit);
+        if (ask.row >= 0) {
+            walk_load(task.tree, ask.at, &image);
+            for (int i = 0; i < ask.k; i++) {
+                const int64_t at = ask.row * task.row_length + i;
+                if (task.ids[at] >= 0) best.offer(task.distance2[at], task.ids[at]);
+            }
+            axes = axes_around<real, dims>(image, task.tree.dims, best.limit2(), &is_wide);
+        }
+        for (bool going = axes != 0 && !is_wide; walk_any(going);) {
+            if (going) image.around = next_way<real, dims>(image, task.tree.dims, axes, image.around, best.limit2());
+            going = going && image.around != 0;
+            walk_told<real, dims>(task, image, going, ask.left_out, &best, &way);
+        }
+        if (walk_any(is_wide)) {
+            for (int a = 0; a < SAP_AXES_OF(dims); a++) any.at[a] = image.at[a];
+            if (is_wide) best.begin(ask.k, best.limit2());
+            walk_told<real, dims>(task, any, is_wide, ask.left_out, &best, &way);
+        }
+        if (ask.row >= 0) write_told(task, ask, best);
+    }
+}
+
 // ---- Launches
 
 template <typename real> struct told_search {
@@ -196,7 +227,20 @@ static bool launch_told(const told_search<real>& s) {
     if (measure != SAP_CUDA_ANY && measure != s.told.measure) return false;
     sap_cuda_grid grid = sap_cuda_grid_for(task.count, NEAREST_THREADS);
     grid.shared = shared_bytes<real>(walk, task.tree.depth);
-    sap_cuda_launch(s.search.call, nearest_told<real, dims, capacity, walk, measure>, grid, task, s.told, s.without);
+    if constexpr (measure == SAP_CUDA_AROUND) {
+        sap_cuda_call* call = s.search.call;
+        sap_cuda_told<real> told = s.told;
+        told.again = (int32_t*)sap_cuda_take(call, (size_t)task.count * sizeof *told.again);
+        told.again_count = (unsigned int*)sap_cuda_take(call, sizeof *told.again_count);
+        sap_cuda_fill(call, told.again_count, 0, sizeof *told.again_count);
+        sap_cuda_launch(call, nearest_told<real, dims, capacity, walk, measure>, grid, task, told, s.without);
+        const int64_t most = call->cuda->multiprocessors * (int64_t)NEAREST_WARPS_EACH / NEAREST_WARPS;
+        if (grid.blocks > most) grid.blocks = most;
+        sap_cuda_launch(call, nearest_around<real, dims, capacity>, grid, task, told, s.without);
+    } else {
+        sap_cuda_launch(s.search.call, nearest_told<real, dims, capacity, walk, measure>, grid, task, s.told,
+                        s.without);
+    }
     return true;
 }
 

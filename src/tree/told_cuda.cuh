@@ -27,10 +27,12 @@ template <typename real> struct sap_cuda_told {
     bool is_largest;     // LINF
     const uint8_t* keep; // by id, or NULL
     const uint32_t*
-        kept;           // the same for the slots of a balanced tree's leaves, a bit each and the lowest first; or NULL
-    int kept_words;     // of a leaf
-    const real* limits; // by row, negative: finds nothing; or NULL
-    const int32_t* ks;  // by row, or NULL
+        kept;       // the same for the slots of a balanced tree's leaves, a bit each and the lowest first; or NULL
+    int kept_words; // of a leaf
+    int32_t* again; // [queries] room for those that are to be looked at again; or NULL
+    unsigned int* again_count; // how many they are
+    const real* limits;        // by row, negative: finds nothing; or NULL
+    const int32_t* ks;         // by row, or NULL
 };
 
 #define SAP_CUDA_GOES_AROUND(measure) ((measure) == SAP_CUDA_AROUND || (measure) == SAP_CUDA_ANY)
