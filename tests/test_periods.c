@@ -579,6 +579,48 @@ static void try_tree_pairs(trial* t, sap_device* device) {
     free(distance2);
 }
 
+enum { RADII = 6 };
+
+// Pairs of a tree's points within each of some radii, and what products of whole weights are in sum.
+static void count_by_force(const trial* t, const double* weights, const double radii[RADII], double counts[RADII],
+                           double sums[RADII]) {
+    for (int r = 0; r < RADII; r++) counts[r] = sums[r] = 0;
+    for (int64_t i = 0; i < t->c.size; i++)
+        for (int64_t j = 0; j < t->c.size; j++) {
+            if (t->dropped && (t->dropped[i] || t->dropped[j])) continue;
+            const double distance = oracle_distance(&t->metric, &t->inside, i, &t->inside, j);
+            for (int r = 0; r < RADII; r++) {
+                if (!(distance <= oracle_limit(&t->metric, radii[r], t->c.real_bits))) continue;
+                counts[r]++;
+                sums[r] += weights[i] * weights[j];
+            }
+        }
+}
+
+// A tree against itself, which needs half of the visits, and against another of the same points.
+static void try_counts(trial* t, const devices* on) {
+    uint64_t state = t->c.chance ^ 80;
+    double radii[RADII] = {0}, counts[RADII], sums[RADII], found[RADII];
+    double* weights = malloc(((size_t)t->c.size + 1) * sizeof *weights);
+    for (int64_t i = 0; i < t->c.size; i++) weights[i] = (double)(random_below(&state, 9) - 2);
+    for (int r = 1; r < RADII; r++) radii[r] = fmax(radii[r - 1], r == 5 ? INFINITY : some_radius(t, &state));
+    count_by_force(t, weights, radii, counts, sums);
+    for (int d = 0; d < on->count; d++) {
+        sap_tree* trees[2] = {NULL, NULL};
+        for (int i = 0; i < 2; i++) CHECK_STATUS(build(on->open[d], &t->points, &t->c.options, &trees[i]), SAP_OK);
+        for (int i = 0; i < 2; i++) {
+            note_trial(t, d, -4 - i);
+            CHECK_STATUS(sap_tree_count_pairs(trees[0], trees[i], radii, RADII, NULL, NULL, true, found), SAP_OK);
+            CHECK(!memcmp(found, counts, sizeof counts));
+            CHECK_STATUS(sap_tree_count_pairs(trees[0], trees[i], radii, RADII, weights, weights, true, found), SAP_OK);
+            for (int r = 0; r < RADII; r++) CHECK(found[r] == sums[r]);
+        }
+        sap_tree_free(trees[0]);
+        sap_tree_free(trees[1]);
+    }
+    free(weights);
+}
+
 // ---- Boxes
 
 // Whether an interval holds an image of a wrapped coordinate, as docs/numerics.md says.
@@ -677,6 +719,7 @@ TEST(all_cases_agree_with_the_oracle) {
         if (c.size <= 100) try_self(&t, on.open[c.chance % (uint64_t)on.count]);
         if (c.size <= 100) try_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
         if (c.size <= 100) try_tree_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
+        if (c.size <= 100) try_counts(&t, &on);
         trial_free(&t);
     }
     devices_close(&on);
@@ -770,7 +813,7 @@ TEST(no_memory) {
 
 // ---- What cannot be done
 
-// Trees against trees: what periods must be, and what cannot be counted; a tree asks another by that one's periods.
+// Trees against trees: what periods must be; a tree asks another by that one's periods.
 TEST(trees_against_trees) {
     stage s;
     open_stage(&s);
@@ -787,9 +830,8 @@ TEST(trees_against_trees) {
     CHECK_STATUS(sap_tree_build(s.device, points, &others, &other), SAP_OK);
     REFUSED(sap_tree_pairs(tree, other, 1, &found), SAP_ERROR_ARGUMENT, "period");
     REFUSED(sap_tree_pairs(s.tree, other, 1, &found), SAP_ERROR_ARGUMENT, "period");
-    REFUSED(sap_tree_count_pairs(tree, tree, &radius, 1, NULL, NULL, true, &counts), SAP_ERROR_UNSUPPORTED, "periods");
-    REFUSED(sap_tree_count_pairs(s.tree, tree, &radius, 1, NULL, NULL, true, &counts), SAP_ERROR_UNSUPPORTED,
-            "periods");
+    REFUSED(sap_tree_count_pairs(tree, other, &radius, 1, NULL, NULL, true, &counts), SAP_ERROR_ARGUMENT, "period");
+    REFUSED(sap_tree_count_pairs(s.tree, tree, &radius, 1, NULL, NULL, true, &counts), SAP_ERROR_ARGUMENT, "period");
     CHECK_STATUS(sap_tree_nearest(s.tree, tree, &(sap_search){.k = 2}, ids, distance2), SAP_OK);
     CHECK_STATUS(sap_nearest(tree, points, &(sap_search){.k = 2}, own, own2), SAP_OK);
     CHECK(!memcmp(ids, own, sizeof own) && !memcmp(distance2, own2, sizeof own2));

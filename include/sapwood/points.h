@@ -443,6 +443,7 @@ SAP_API sap_status sap_tree_pairs(const sap_tree* a, const sap_tree* b, double r
  * if `cumulative`, else the number within radii[i] but not radii[i-1]. Pairs are ordered: of a tree with itself both
  * (i, j) and (j, i) count, and each point with itself. Two subtrees all of whose distances lie between two radii are
  * counted without visiting their points, so large radii that lie far apart take a small part of the n*m distances.
+ * Trees with periods, which must be the same, count each pair once, at its nearest image, whatever the radius.
  *
  * With weights (weights_a by ids of a, weights_b by ids of b; one of them may be NULL: 1 each) it is the sum of the
  * products of weights instead. Without, counts are exact: they are counted as int64 and given as doubles, the nearest
@@ -451,7 +452,7 @@ SAP_API sap_status sap_tree_pairs(const sap_tree* a, const sap_tree* b, double r
  * others. Weights are in host memory; with them a GPU's trees are copied to the host, which divides the work.
  *
  * CPU and CUDA. Errors: SAP_ERROR_ARGUMENT (also radii that fall, are negative or NaN), SAP_ERROR_NOT_FINITE (a weight),
- * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_UNSUPPORTED (also trees with periods), SAP_ERROR_CANCELLED.
+ * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_UNSUPPORTED, SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_tree_count_pairs(const sap_tree* a, const sap_tree* b, const double* radii, int32_t count,
                                         const double* weights_a, const double* weights_b, bool cumulative,

@@ -3,8 +3,8 @@
 #ifndef SAPWOOD_PAIRS_BOXED_SIMD_H
 #define SAPWOOD_PAIRS_BOXED_SIMD_H
 
-#include "math/simd.h"
 #include "pairs/boxed.h"
+#include "tree/balanced/view_simd.h"
 
 // The lower corner of a node's box; the upper one follows.
 INLINE const real* box_of(const sap_boxed* boxed, const int dims, uint32_t node) {
@@ -13,21 +13,45 @@ INLINE const real* box_of(const sap_boxed* boxed, const int dims, uint32_t node)
 
 INLINE real larger(real a, real b) { return a > b ? a : b; }
 
-INLINE real boxes_nearest2(const real* a, const real* b, const int dims) {
+// Along an axis, how far apart two boxes are, and how far their farthest points. With periods (of each axis, infinite on
+// open ones) it is the shorter way around: as math/metric.h has it.
+INLINE real gap_along(const real* a, const real* b, const int dims, int x) {
+    return larger(larger(a[x] - b[dims + x], b[x] - a[dims + x]), 0);
+}
+INLINE real span_along(const real* a, const real* b, const int dims, int x) {
+    return larger(a[dims + x] - b[x], b[dims + x] - a[x]);
+}
+#if PERIODIC
+INLINE real smaller(real a, real b) { return a < b ? a : b; }
+INLINE real nearest_along(const real* a, const real* b, const int dims, const real* periods, int x) {
+    return larger(smaller(gap_along(a, b, dims, x), periods[x] - span_along(a, b, dims, x)), 0);
+}
+INLINE real farthest_along(const real* a, const real* b, const int dims, const real* periods, int x) {
+    const real around = periods[x] - gap_along(a, b, dims, x);
+    return smaller(smaller(span_along(a, b, dims, x), around), periods[x] / 2);
+}
+#else
+#define nearest_along(a, b, dims, periods, x)  gap_along(a, b, dims, x)
+#define farthest_along(a, b, dims, periods, x) span_along(a, b, dims, x)
+#endif
+
+INLINE real boxes_nearest2(const real* a, const real* b, const int dims, const real* periods) {
     real sum = 0;
     for (int x = 0; x < dims; x++) {
-        const real gap = larger(larger(a[x] - b[dims + x], b[x] - a[dims + x]), 0);
+        const real gap = nearest_along(a, b, dims, periods, x);
         sum = x ? sum + gap * gap : gap * gap;
     }
+    (void)periods; // open axes
     return sum;
 }
 
-INLINE real boxes_farthest2(const real* a, const real* b, const int dims) {
+INLINE real boxes_farthest2(const real* a, const real* b, const int dims, const real* periods) {
     real sum = 0;
     for (int x = 0; x < dims; x++) {
-        const real span = larger(a[dims + x] - b[x], b[dims + x] - a[x]);
+        const real span = farthest_along(a, b, dims, periods, x);
         sum = x ? sum + span * span : span * span;
     }
+    (void)periods; // open axes
     return sum;
 }
 

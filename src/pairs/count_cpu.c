@@ -1,12 +1,10 @@
 // Counts of pairs on the CPU: threads share the tasks.
 #include "base/team.h"
-#include "device/cpu.h"
 #include "device/progress.h"
 #include "pairs/pairs.h"
 
 typedef struct counting {
     const sap_pair_counts_job* job;
-    const sap_pairs_kernels* kernels;
     const sap_count_tasks* all;
     sap_progress_state progress;
 } counting;
@@ -21,7 +19,7 @@ static void count_task(void* context, int64_t task, int32_t worker) {
         run.sums = (double*)c->all->sums + first;
     else
         run.counts = (int64_t*)c->all->sums + first;
-    c->kernels->count(&run, &c->all->tasks[task]);
+    c->all->kernels->count(&run, &c->all->tasks[task]);
     if (c->job->stats) {
         __atomic_add_fetch(&c->job->stats->nodes, run.stats.nodes, __ATOMIC_RELAXED);
         __atomic_add_fetch(&c->job->stats->leaves, run.stats.leaves, __ATOMIC_RELAXED);
@@ -41,6 +39,6 @@ static sap_status count_tasks(void* context, const sap_count_tasks* tasks) {
 }
 
 sap_status sap_pairs_count_cpu(const sap_pair_counts_job* job) {
-    counting c = {.job = job, .kernels = sap_cpu_kernels_of(job->a->device, job->a->shape.real_bits)->pairs};
-    return sap_pairs_count_by(job, c.kernels, count_tasks, &c);
+    counting c = {.job = job};
+    return sap_pairs_count_by(job, sap_cpu_kernels_of(job->a->device, job->a->shape.real_bits), count_tasks, &c);
 }

@@ -7,7 +7,9 @@
 #include "base/assert.h"
 #include "pairs/ops.h"
 #include "pairs/pairs_cuda.h"
+#include "pairs/periods_cuda.cuh"
 #include "radius/nodes_cuda.cuh"
+#include "tree/periods.h"
 #include "tree/tree_cuda.h"
 
 enum { COUNT_WARPS = 4, COUNT_THREADS = COUNT_WARPS * SAP_WARP, COUNT_RADII = 2 * SAP_WARP, COUNT_WARPS_EACH = 32 };
@@ -15,7 +17,8 @@ enum { COUNT_WARPS = 4, COUNT_THREADS = COUNT_WARPS * SAP_WARP, COUNT_RADII = 2 
 template <typename real> struct count_task {
     const void *boxes_a, *boxes_b; // walk boxes
     const int64_t *bad_a, *bad_b;
-    real limits2[COUNT_RADII]; // ascending
+    real limits2[COUNT_RADII];  // ascending
+    real periods[SAP_MAX_DIMS]; // infinite on open axes
     int radii;
     int64_t leaves;             // of a, or nodes of which only leaves do anything
     unsigned long long* counts; // [radii] within each
@@ -29,7 +32,7 @@ typedef struct __align__(16) count_waiting {
 count_waiting;
 
 // The state of a warp's walk. "lane:" marks what differs between lanes. `dims` 0: known at run time only, as `axes`.
-template <typename real, int dims> struct count_walk {
+template <typename real, int dims, bool around> struct count_walk {
     const count_task<real>* task;
     const real* own; // walk box of the leaf of a
     sap_radius_leaf leaf;
@@ -42,8 +45,9 @@ template <typename real, int dims> struct count_walk {
 };
 
 // Narrows the radii [from, to) of a node of b; the number of points below it counts for those that hold all of it.
-template <typename real, int dims>
-static __device__ __forceinline__ void narrow(count_walk<real, dims>& walk, const sap_tree& b, count_waiting& at) {
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void narrow(count_walk<real, dims, around>& walk, const sap_tree& b,
+                                              count_waiting& at) {
     const real* box = (const real*)walk.task->boxes_b +
                       (size_t)at.node * (size_t)sap_walk_box_reals(walk.axes, (int)sizeof(real) * 8);
     real nearest2 = 0, farthest2 = 0;
@@ -51,8 +55,8 @@ static __device__ __forceinline__ void narrow(count_walk<real, dims>& walk, cons
     for (int axis = 0; axis < (dims ? dims : walk.axes); axis++) {
         const real low_a = walk.own[2 * axis], high_a = walk.own[2 * axis + 1], low_b = box[2 * axis],
                    high_b = box[2 * axis + 1];
-        const real apart = max(max(low_b - high_a, low_a - high_b), (real)0);
-        const real across = max(high_b - low_a, high_a - low_b);
+        real apart = max(max(low_b - high_a, low_a - high_b), (real)0), across = max(high_b - low_a, high_a - low_b);
+        if (around) sap_pairs_around(walk.task->periods[axis], &apart, &across);
         nearest2 = axis ? nearest2 + apart * apart : apart * apart;
         farthest2 = axis ? farthest2 + across * across : across * across;
     }
@@ -74,9 +78,9 @@ static __device__ __forceinline__ void narrow(count_walk<real, dims>& walk, cons
 }
 
 // Tests each point of a's leaf against each of a leaf of b.
-template <typename real, int dims>
-static __device__ __forceinline__ void count_leaf(count_walk<real, dims>& walk, const sap_radius_leaf& leaf, int from,
-                                                  int to) {
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void count_leaf(count_walk<real, dims, around>& walk, const sap_radius_leaf& leaf,
+                                                  int from, int to) {
     const real* own = (const real*)(const void*)walk.leaf.block;
     const real* coords = (const real*)(const void*)leaf.block;
     const int axes = dims ? dims : walk.axes;
@@ -91,7 +95,8 @@ static __device__ __forceinline__ void count_leaf(count_walk<real, dims>& walk, 
             SAP_UNROLL
             for (int axis = 0; axis < axes; axis++) {
                 const real x = dims ? kept[dims ? axis : 0] : coords[axis * leaf.stride + slot];
-                const real offset = own[axis * walk.leaf.stride + point] - x;
+                real offset = own[axis * walk.leaf.stride + point] - x;
+                if (around) offset = sap_pairs_shorter(walk.task->periods[axis], offset);
                 sum = axis ? sum + offset * offset : offset * offset;
             }
             if (!is_slot) sum = (real)INFINITY;
@@ -103,8 +108,8 @@ static __device__ __forceinline__ void count_leaf(count_walk<real, dims>& walk, 
     }
 }
 
-template <typename real, int dims>
-static __device__ __forceinline__ void walk_tree_of_b(count_walk<real, dims>& walk, const sap_tree& b,
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void walk_tree_of_b(count_walk<real, dims, around>& walk, const sap_tree& b,
                                                       count_waiting* stack) {
     sap_radius_pass pass;
     pass.merged = 0;
@@ -139,12 +144,12 @@ static __device__ __forceinline__ void walk_tree_of_b(count_walk<real, dims>& wa
     }
 }
 
-template <typename real, int dims>
+template <typename real, int dims, bool around>
 static __global__ void __launch_bounds__(COUNT_THREADS)
     count_pairs(const sap_tree a, const sap_tree b, const __grid_constant__ count_task<real> task) {
     SAP_CUDA_SHARED(count_waiting, stacks);
     const int warp = (int)threadIdx.x / SAP_WARP;
-    count_walk<real, dims> walk;
+    count_walk<real, dims, around> walk;
     walk.task = &task;
     walk.axes = a.shape.dims;
     walk.lane = (int)threadIdx.x % SAP_WARP;
@@ -174,7 +179,7 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
 // ---- The host side
 
 // Counts the pairs within up to COUNT_RADII radii.
-template <typename real, int dims>
+template <typename real, int dims, bool around>
 static void count_some(sap_cuda_call* call, const sap_pair_counts_job* job, const double* limits2, int radii,
                        unsigned long long* counts) {
     const sap_tree_shape* s = &job->a->shape;
@@ -187,15 +192,29 @@ static void count_some(sap_cuda_call* call, const sap_pair_counts_job* job, cons
     task.leaves = s->kind == SAP_TREE_BALANCED ? s->leaves : s->nodes;
     task.counts = counts;
     for (int i = 0; i < radii; i++) task.limits2[i] = (real)limits2[i];
+    sap_pairs_periods(job->a, task.periods);
     sap_cuda_grid grid = sap_cuda_grid_for(task.leaves, COUNT_WARPS);
     const int64_t most = (int64_t)call->cuda->multiprocessors * COUNT_WARPS_EACH / COUNT_WARPS;
     if (grid.blocks > most) grid.blocks = most;
     grid.threads = COUNT_THREADS;
     grid.shared = sizeof(count_waiting) * COUNT_WARPS * ((size_t)job->b->shape.depth + 1);
-    sap_cuda_launch(call, count_pairs<real, dims>, grid, *job->a, *job->b, task);
+    sap_cuda_launch(call, count_pairs<real, dims, around>, grid, *job->a, *job->b, task);
+}
+
+template <bool around>
+static void count_for(sap_cuda_call* call, const sap_pair_counts_job* job, const double* limits2, int radii,
+                      unsigned long long* counts) {
+    const sap_tree_shape* s = &job->a->shape;
+    if (s->real_bits == 64)
+        count_some<double, 0, around>(call, job, limits2, radii, counts);
+    else if (s->dims == 3)
+        count_some<float, 3, around>(call, job, limits2, radii, counts);
+    else
+        count_some<float, 0, around>(call, job, limits2, radii, counts);
 }
 
 sap_status sap_pairs_count_cuda(const sap_pair_counts_job* job) {
+    const bool is_periodic = sap_is_periodic(&job->a->options);
     sap_cuda_call call;
     sap_status status = sap_pairs_meet_cuda(job->a, job->b);
     if (status != SAP_OK) return status;
@@ -208,12 +227,7 @@ sap_status sap_pairs_count_cuda(const sap_pair_counts_job* job) {
     for (int first = 0; first < job->bins && call.status == SAP_OK; first += COUNT_RADII) {
         const int radii = job->bins - first < COUNT_RADII ? job->bins - first : COUNT_RADII;
         sap_cuda_fill(&call, there, 0, COUNT_RADII * sizeof *there);
-        if (job->a->shape.real_bits == 64)
-            count_some<double, 0>(&call, job, job->limits2 + first, radii, there);
-        else if (job->a->shape.dims == 3)
-            count_some<float, 3>(&call, job, job->limits2 + first, radii, there);
-        else
-            count_some<float, 0>(&call, job, job->limits2 + first, radii, there);
+        (is_periodic ? count_for<true> : count_for<false>)(&call, job, job->limits2 + first, radii, there);
         sap_cuda_fetch(&call, within, there, (size_t)radii * sizeof *within);
         for (int i = 0; i < radii && call.status == SAP_OK; i++) {
             job->sums[first + i] = (double)(within[i] - before);

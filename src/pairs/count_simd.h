@@ -22,8 +22,8 @@ INLINE int32_t bin_of(const real* limits, int32_t from, int32_t to, real distanc
 
 INLINE void narrow_pair(const sap_count_run* run, const int dims, sap_node_pair* pair) {
     const real *a = box_of(run->a, dims, pair->a), *b = box_of(run->b, dims, pair->b);
-    pair->from = bin_of(run->limits2, pair->from, pair->to, boxes_nearest2(a, b, dims));
-    pair->to = bin_of(run->limits2, pair->from, pair->to, boxes_farthest2(a, b, dims));
+    pair->from = bin_of(run->limits2, pair->from, pair->to, boxes_nearest2(a, b, dims, run->periods));
+    pair->to = bin_of(run->limits2, pair->from, pair->to, boxes_farthest2(a, b, dims, run->periods));
 }
 
 // How often a pair of nodes counts.
@@ -63,9 +63,9 @@ INLINE void chunk_distances(const facing* f, const int dims, const vreal* q, int
             v_store(distance2 + i, v_set(INFINITY));
             continue;
         }
-        vreal d = v_sub(q[0], v_load(f->coords + at)), sum = v_mul(d, d);
+        vreal d = offset_between(q, 0, v_load(f->coords + at)), sum = v_mul(d, d);
         for (int x = 1; x < dims; x++) {
-            d = v_sub(q[x], v_load(f->coords + (int64_t)x * f->stride + at));
+            d = offset_between(q, x, v_load(f->coords + (int64_t)x * f->stride + at));
             sum = v_add(sum, v_mul(d, d));
         }
         v_store(distance2 + i, v_select(lanes_below(f->count - at), sum, v_set(INFINITY)));
@@ -126,8 +126,9 @@ INLINE void weigh_leaves(sap_count_run* run, const int dims, const sap_node_pair
     const leaf_view a = view_leaf(run->a, pair->a), b = view_leaf(run->b, pair->b);
     const double *weights_a = sap_boxed_weights(run->a, pair->a), *weights_b = sap_boxed_weights(run->b, pair->b);
     const real* box = box_of(run->b, dims, pair->b);
+    vreal q[QUERY_VECTORS];
+    load_periods(run->a->tree, dims, q);
     for (int32_t i = 0; i < a.count; i++) {
-        vreal q[SAP_MAX_DIMS];
         real point[2 * SAP_MAX_DIMS];
         int x = 0;
         do { // a tree has an axis at least, which compilers do not know
@@ -135,8 +136,8 @@ INLINE void weigh_leaves(sap_count_run* run, const int dims, const sap_node_pair
             q[x] = v_set(point[x]);
         } while (++x < dims);
         facing f = {b.coords, weights_b, b.count, b.stride, 0, 0, weights_a ? weights_a[i] : 1};
-        f.from = bin_of(run->limits2, pair->from, pair->to, boxes_nearest2(point, box, dims));
-        f.to = bin_of(run->limits2, f.from, pair->to, boxes_farthest2(point, box, dims));
+        f.from = bin_of(run->limits2, pair->from, pair->to, boxes_nearest2(point, box, dims, run->periods));
+        f.to = bin_of(run->limits2, f.from, pair->to, boxes_farthest2(point, box, dims, run->periods));
         if (f.from < f.to)
             weigh_point(run, dims, &f, q);
         else
@@ -153,10 +154,10 @@ INLINE void count_leaves(sap_count_run* run, const int dims, const sap_node_pair
         const int32_t limits = pair->to - bin < TALLIES ? pair->to - bin : TALLIES;
         int64_t within[TALLIES];
         switch (limits) {
-        case 1: tally_leaves(&a, &b, dims, 1, limits2 + bin, within); break;
-        case 2: tally_leaves(&a, &b, dims, 2, limits2 + bin, within); break;
-        case 3: tally_leaves(&a, &b, dims, 3, limits2 + bin, within); break;
-        default: tally_leaves(&a, &b, dims, TALLIES, limits2 + bin, within);
+        case 1: tally_leaves(run->a->tree, &a, &b, dims, 1, limits2 + bin, within); break;
+        case 2: tally_leaves(run->a->tree, &a, &b, dims, 2, limits2 + bin, within); break;
+        case 3: tally_leaves(run->a->tree, &a, &b, dims, 3, limits2 + bin, within); break;
+        default: tally_leaves(run->a->tree, &a, &b, dims, TALLIES, limits2 + bin, within);
         }
         for (int32_t i = 0; i < limits; i++) {
             run->counts[bin + i] += often * (within[i] - before);
@@ -194,6 +195,16 @@ INLINE void count_pair(sap_count_run* run, const int dims, sap_node_pair pair) {
                 waiting[size++] = parts[i];
             }
         }
+    }
+}
+
+static void narrow(const sap_count_run* run, sap_node_pair* pair) { narrow_pair(run, run->a->tree->shape.dims, pair); }
+
+static void count(sap_count_run* run, const sap_node_pair* pair) {
+    switch (run->a->tree->shape.dims) {
+    case 2: count_pair(run, 2, *pair); break;
+    case 3: count_pair(run, 3, *pair); break;
+    default: count_pair(run, run->a->tree->shape.dims, *pair);
     }
 }
 

@@ -1,6 +1,8 @@
 // Counts of pairs, divided into tasks.
 #include "pairs/pairs.h"
+#include "tree/periods.h"
 
+#include <math.h>
 #include <string.h>
 
 // Sums of weights take more tasks: each goes its way step by step, and a GPU works on thousands at once.
@@ -13,12 +15,11 @@ enum {
 
 typedef struct counting {
     const sap_pair_counts_job* job;
-    const sap_pairs_kernels* kernels;
     sap_boxed a, b;
     sap_count_tasks all;
     sap_node_pair *tasks, *other; // [most] each
     int64_t most;
-    void* limits2; // real[bins]
+    void *limits2, *periods; // real[bins], real[dims]
     sap_scratch memory;
 } counting;
 
@@ -40,7 +41,7 @@ static bool divide_all(counting* c) {
             divided = true;
         }
         for (int part = 0; part < count; part++) {
-            c->kernels->narrow(&c->all.run, &parts[part]);
+            c->all.kernels->narrow(&c->all.run, &parts[part]);
             if (parts[part].from < c->job->bins) c->other[made++] = parts[part];
         }
     }
@@ -55,8 +56,15 @@ static bool divide_all(counting* c) {
 static void make_tasks(counting* c) {
     c->all.count = 1;
     c->tasks[0] = (sap_node_pair){0, 0, 0, c->job->bins};
-    c->kernels->narrow(&c->all.run, &c->tasks[0]);
+    c->all.kernels->narrow(&c->all.run, &c->tasks[0]);
     while (3 * c->all.count <= c->most && divide_all(c)) {}
+}
+
+static void put(void* reals, size_t real_bytes, size_t at, double value) {
+    if (real_bytes == 4)
+        ((float*)reals)[at] = (float)value;
+    else
+        ((double*)reals)[at] = value;
 }
 
 static sap_status reserve(counting* c) {
@@ -65,21 +73,23 @@ static sap_status reserve(counting* c) {
     c->all.weighted = c->job->weights_a || c->job->weights_b;
     const int64_t most = c->all.weighted ? MOST_WEIGHED : MOST_TASKS, fit = most * TASK_SUMS / ((int64_t)bins + 1);
     c->most = fit > most ? most : fit < FEWEST_TASKS ? FEWEST_TASKS : fit;
-    const size_t tasks = sap_align((size_t)c->most * sizeof *c->tasks), limits = sap_align(bins * real);
+    const size_t tasks = sap_align((size_t)c->most * sizeof *c->tasks), limits = sap_align(bins * real),
+                 periods = sap_align(SAP_MAX_DIMS * real);
     size_t sums;
     if (!sap_size_multiply(((uint64_t)c->most + 1) * ((uint64_t)bins + 1), 8, &sums) ||
-        !sap_scratch_take(device, 2 * tasks + limits + sums, &c->memory))
+        !sap_scratch_take(device, 2 * tasks + limits + periods + sums, &c->memory))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to count pairs in %d bins", (int)c->job->bins);
     unsigned char* at = c->memory.memory;
     c->tasks = (sap_node_pair*)(void*)at;
     c->other = (sap_node_pair*)(void*)(at + tasks);
     c->limits2 = at + 2 * tasks;
-    c->all.sums = at + 2 * tasks + limits;
-    for (size_t i = 0; i < bins; i++)
-        if (real == 4)
-            ((float*)c->limits2)[i] = (float)c->job->limits2[i];
-        else
-            ((double*)c->limits2)[i] = c->job->limits2[i];
+    c->periods = at + 2 * tasks + limits;
+    c->all.sums = at + 2 * tasks + limits + periods;
+    for (size_t i = 0; i < bins; i++) put(c->limits2, real, i, c->job->limits2[i]);
+    for (size_t axis = 0; axis < SAP_MAX_DIMS; axis++) {
+        const double period = c->job->a->options.period[axis];
+        put(c->periods, real, axis, period > 0 ? period : INFINITY);
+    }
     return SAP_OK;
 }
 
@@ -104,6 +114,7 @@ static sap_status count(counting* c, sap_count_worker work, void* context) {
     c->all.run = (sap_count_run){.a = c->job->a == c->job->b && !c->a.count ? &c->b : &c->a,
                                  .b = &c->b,
                                  .limits2 = c->limits2,
+                                 .periods = c->periods,
                                  .bins = c->job->bins};
     c->all.run.mirrored = c->all.run.a == c->all.run.b;
     if (c->all.run.a->count && c->b.count && c->job->bins) make_tasks(c);
@@ -114,13 +125,14 @@ static sap_status count(counting* c, sap_count_worker work, void* context) {
     return status;
 }
 
-sap_status sap_pairs_count_by(const sap_pair_counts_job* job, const sap_pairs_kernels* kernels, sap_count_worker work,
+sap_status sap_pairs_count_by(const sap_pair_counts_job* job, const sap_cpu_kernels* kernels, sap_count_worker work,
                               void* context) {
     sap_device* device = job->a->device;
     const bool same = job->a == job->b && !job->weights_a && !job->weights_b;
-    counting c = {.job = job, .kernels = kernels};
-    sap_status status = sap_boxed_make(job->b, job->weights_b, kernels, &c.b);
-    if (status == SAP_OK && !same) status = sap_boxed_make(job->a, job->weights_a, kernels, &c.a);
+    counting c = {.job = job};
+    c.all.kernels = sap_is_periodic(&job->a->options) ? kernels->count_periodic : &kernels->pairs->open;
+    sap_status status = sap_boxed_make(job->b, job->weights_b, kernels->pairs, &c.b);
+    if (status == SAP_OK && !same) status = sap_boxed_make(job->a, job->weights_a, kernels->pairs, &c.a);
     if (status == SAP_OK) status = reserve(&c);
     if (status == SAP_OK) status = count(&c, work, context);
     sap_scratch_give(device, &c.memory);

@@ -126,8 +126,7 @@ static sap_status count_bins(sap_pair_counts_job* job, const double* radii, bool
 sap_status sap_tree_count_pairs(const sap_tree* a, const sap_tree* b, const double* radii, int32_t count,
                                 const double* weights_a, const double* weights_b, bool cumulative, double* counts) {
     sap_status status = check_trees(a, b);
-    if (status == SAP_OK) status = sap_periods_refuse(a, "have their pairs counted");
-    if (status == SAP_OK) status = sap_periods_refuse(b, "have their pairs counted");
+    if (status == SAP_OK) status = check_periods(a, b);
     if (status == SAP_OK) status = check_radii(a->device, radii, count);
     if (status == SAP_OK) status = check_weights(a, weights_a, "weights_a");
     if (status == SAP_OK) status = check_weights(b, weights_b, "weights_b");

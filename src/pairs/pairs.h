@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_PAIRS_PAIRS_H
 #define SAPWOOD_PAIRS_PAIRS_H
 
+#include "device/cpu.h"
 #include "pairs/boxed.h"
 #include "pairs/ops.h"
 
@@ -48,12 +49,20 @@ typedef struct sap_node_pair {
 typedef struct sap_count_run {
     const sap_boxed *a, *b;
     const void* limits2; // real[bins]
+    const void* periods; // real[dims], infinite on open axes
     int32_t bins;
     bool mirrored;   // both are one tree: of two nodes (x, y) and (y, x) one is visited, and counts twice
     int64_t* counts; // [bins + 1] or NULL
     double* sums;    // [bins + 1] or NULL
     sap_search_stats stats;
 } sap_count_run;
+
+typedef struct sap_count_kernels {
+    // Narrows the bins of a pair of nodes to those in which its distances can lie.
+    void (*narrow)(const sap_count_run* run, sap_node_pair* pair);
+    // Counts all pairs of points of a pair of nodes.
+    void (*count)(sap_count_run* run, const sap_node_pair* pair);
+} sap_count_kernels;
 
 typedef struct sap_pairs_kernels {
     // Tight boxes of leaves among nodes [from, to).
@@ -62,10 +71,7 @@ typedef struct sap_pairs_kernels {
     void (*unite)(const sap_boxed* boxed);
     // Collects the hits of the points of leaf `leaf` of a. False if memory is exhausted.
     bool (*collect)(const sap_pairs_run* run, uint32_t leaf);
-    // Narrows the bins of a pair of nodes to those in which its distances can lie.
-    void (*narrow)(const sap_count_run* run, sap_node_pair* pair);
-    // Counts all pairs of points of a pair of nodes.
-    void (*count)(sap_count_run* run, const sap_node_pair* pair);
+    sap_count_kernels open; // of trees without periods
 } sap_pairs_kernels;
 
 // Divides a pair, of which one node at least is inner, into two or three; returns how many.
@@ -94,6 +100,7 @@ static inline int sap_node_pair_divide(const sap_count_run* run, sap_node_pair p
 // of bins alone. What a task adds to its bins follows its own order; the bins are added in the order of the tasks. So a
 // sum of weights is the same bits whoever works on the tasks.
 typedef struct sap_count_tasks {
+    const sap_count_kernels* kernels;
     sap_count_run run; // without bins
     const sap_node_pair* tasks;
     int64_t count;
@@ -104,8 +111,8 @@ typedef struct sap_count_tasks {
 // Works on all tasks.
 typedef sap_status (*sap_count_worker)(void* context, const sap_count_tasks* tasks);
 
-// Counts as the job says, by a worker. The trees' arrays are in host memory.
-sap_status sap_pairs_count_by(const sap_pair_counts_job* job, const sap_pairs_kernels* kernels, sap_count_worker work,
+// Counts as the job says, by a worker, with kernels of the trees' precision. The trees' arrays are in host memory.
+sap_status sap_pairs_count_by(const sap_pair_counts_job* job, const sap_cpu_kernels* kernels, sap_count_worker work,
                               void* context);
 
 #ifdef __cplusplus

@@ -132,7 +132,7 @@ INLINE bool collect_with(const sap_pairs_run* run, const int dims, uint32_t leaf
     waiting[size++] = 0;
     while (size > 0) {
         const uint32_t node = waiting[--size];
-        if (!(boxes_nearest2(box, box_of(b, dims, node), dims) <= limit)) continue;
+        if (!(boxes_nearest2(box, box_of(b, dims, node), dims, NULL) <= limit)) continue;
         if (!sap_boxed_is_leaf(b, node)) {
             SAP_ASSERT(size + 2 <= SAP_MAX_DEPTH + 1);
             waiting[size++] = b->nodes[node].upper;
@@ -155,14 +155,4 @@ static bool collect(const sap_pairs_run* run, uint32_t leaf) {
     }
 }
 
-static void narrow(const sap_count_run* run, sap_node_pair* pair) { narrow_pair(run, run->a->tree->shape.dims, pair); }
-
-static void count(sap_count_run* run, const sap_node_pair* pair) {
-    switch (run->a->tree->shape.dims) {
-    case 2: count_pair(run, 2, *pair); break;
-    case 3: count_pair(run, 3, *pair); break;
-    default: count_pair(run, run->a->tree->shape.dims, *pair);
-    }
-}
-
-const sap_pairs_kernels SAP_KERNEL(pairs_kernels) = {bound, unite, collect, narrow, count};
+const sap_pairs_kernels SAP_KERNEL(pairs_kernels) = {bound, unite, collect, {narrow, count}};

@@ -36,9 +36,9 @@ INLINE leaf_view view_leaf(const sap_boxed* boxed, uint32_t node) {
 INLINE void tally_point(const leaf_view* b, const int dims, const vreal* q, const int limits, const vreal* limit,
                         vtally* sum) {
     for (int32_t at = 0; at < b->count; at += LANES) {
-        vreal d = v_sub(q[0], v_load(b->coords + at)), distance2 = v_mul(d, d);
+        vreal d = offset_between(q, 0, v_load(b->coords + at)), distance2 = v_mul(d, d);
         for (int x = 1; x < dims; x++) {
-            d = v_sub(q[x], v_load(b->coords + (int64_t)x * b->stride + at));
+            d = offset_between(q, x, v_load(b->coords + (int64_t)x * b->stride + at));
             distance2 = v_add(distance2, v_mul(d, d));
         }
         if (b->count - at < LANES) distance2 = v_select(lanes_below(b->count - at), distance2, v_set(INFINITY));
@@ -47,16 +47,16 @@ INLINE void tally_point(const leaf_view* b, const int dims, const vreal* q, cons
 }
 
 // Pairs within each of 1 … TALLIES limits. A lane counts fewer than 2^31 pairs: leaves have up to 65,536 points.
-INLINE void tally_leaves(const leaf_view* a, const leaf_view* b, const int dims, const int limits, const real* limits2,
-                         int64_t* counts) {
-    vreal limit[TALLIES];
+INLINE void tally_leaves(const sap_tree* tree, const leaf_view* a, const leaf_view* b, const int dims, const int limits,
+                         const real* limits2, int64_t* counts) {
+    vreal limit[TALLIES], q[QUERY_VECTORS];
     vtally sum[TALLIES];
     for (int i = 0; i < limits; i++) {
         limit[i] = v_set(limits2[i]);
         sum[i] = (vtally){0};
     }
+    load_periods(tree, dims, q);
     for (int32_t i = 0; i < a->count; i++) {
-        vreal q[SAP_MAX_DIMS];
         int x = 0;
         do { // a tree has an axis at least, which compilers do not know
             q[x] = v_set(a->coords[(int64_t)x * a->stride + i]);

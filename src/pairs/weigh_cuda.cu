@@ -6,7 +6,8 @@
 #include "device/cpu.h"
 #include "pairs/pairs.h"
 #include "pairs/pairs_cuda.h"
-#include "tree/told_cuda.cuh"
+#include "pairs/periods_cuda.cuh"
+#include "tree/periods.h"
 #include "tree/tree_cuda.h"
 
 enum {
@@ -24,14 +25,15 @@ template <typename real> struct weigh_side {
 
 template <typename real> struct weigh_job {
     weigh_side<real> a, b;
-    const real* limits2; // [bins]
+    const real* limits2;        // [bins]
+    real periods[SAP_MAX_DIMS]; // infinite on open axes
     const sap_node_pair* tasks;
     double* sums; // [tasks][bins + 1]
     int bins, axes;
 };
 
 // The state of a warp's walk. "lane:" marks what differs between lanes. `dims` 0: known at run time only, as job.axes.
-template <typename real, int dims> struct weigh_walk {
+template <typename real, int dims, bool around> struct weigh_walk {
     const weigh_job<real>* job;
     double* sums; // of the task
     int axes, lane;
@@ -58,15 +60,16 @@ template <typename real> static __device__ int weigh_bin(const real* limits2, in
 }
 
 // Narrows bins from … to down to those of distances between two boxes. Corners lie `step` reals apart; 0: points.
-template <typename real, int dims>
-static __device__ __forceinline__ void weigh_narrow(const weigh_walk<real, dims>& walk, const real* a, int stride_a,
-                                                    int step_a, const real* b, int* from, int* to) {
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void weigh_narrow(const weigh_walk<real, dims, around>& walk, const real* a,
+                                                    int stride_a, int step_a, const real* b, int* from, int* to) {
     real nearest2 = 0, farthest2 = 0;
     SAP_UNROLL
     for (int axis = 0; axis < (dims ? dims : walk.axes); axis++) {
         const real low_a = a[axis * stride_a], high_a = a[axis * stride_a + step_a], low_b = b[axis],
                    high_b = b[walk.axes + axis];
-        const real gap = max(max(low_a - high_b, low_b - high_a), (real)0), span = max(high_a - low_b, high_b - low_a);
+        real gap = max(max(low_a - high_b, low_b - high_a), (real)0), span = max(high_a - low_b, high_b - low_a);
+        if (around) sap_pairs_around(walk.job->periods[axis], &gap, &span);
         nearest2 = axis ? nearest2 + gap * gap : gap * gap;
         farthest2 = axis ? farthest2 + span * span : span * span;
     }
@@ -79,14 +82,14 @@ template <typename real> static __device__ double weigh_below(const weigh_side<r
 }
 
 // Adds to a bin; behind the last one nothing is kept.
-template <typename real, int dims>
-static __device__ __forceinline__ void weigh_add(const weigh_walk<real, dims>& walk, int bin, double sum) {
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void weigh_add(const weigh_walk<real, dims, around>& walk, int bin, double sum) {
     if (bin < walk.job->bins && walk.lane == bin % WEIGH_BINS * WEIGH_SUMS) walk.sums[bin] += sum;
 }
 
 // Makes each lane the point of b's leaf at `first` + lane, and loads the weights that its sum needs.
-template <typename real, int dims>
-static __device__ __forceinline__ void weigh_load(weigh_walk<real, dims>& walk, const sap_boxed_node& leaf,
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void weigh_load(weigh_walk<real, dims, around>& walk, const sap_boxed_node& leaf,
                                                   const real* coords, int first) {
     const int slot = min(first + walk.lane, leaf.count - 1);
     SAP_UNROLL
@@ -98,8 +101,8 @@ static __device__ __forceinline__ void weigh_load(weigh_walk<real, dims>& walk, 
 }
 
 // The weight of those of a warp's points of b that are in a mask, which is one for each group of WEIGH_SUMS lanes.
-template <typename real, int dims>
-static __device__ __forceinline__ double weigh_mask(const weigh_walk<real, dims>& walk, uint32_t mask) {
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ double weigh_mask(const weigh_walk<real, dims, around>& walk, uint32_t mask) {
     if (!walk.job->b.weights) return (double)__popc(mask);
     double sum = 0;
     SAP_UNROLL
@@ -110,9 +113,9 @@ static __device__ __forceinline__ double weigh_mask(const weigh_walk<real, dims>
 }
 
 // Adds the warp's points of b, of which there are those in `all`, to the bins of their distances from a point of a.
-template <typename real, int dims>
-static __device__ __forceinline__ void weigh_chunk(const weigh_walk<real, dims>& walk, const weigh_facing& facing,
-                                                   real distance2, uint32_t all) {
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void weigh_chunk(const weigh_walk<real, dims, around>& walk,
+                                                   const weigh_facing& facing, real distance2, uint32_t all) {
     const real* limits2 = walk.job->limits2;
     const int group = walk.lane / WEIGH_SUMS;
     uint32_t before = 0;
@@ -134,13 +137,14 @@ static __device__ __forceinline__ void weigh_chunk(const weigh_walk<real, dims>&
     }
 }
 
-template <typename real, int dims>
-static __device__ __forceinline__ real weigh_distance2(const weigh_walk<real, dims>& walk, const real* point_a,
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ real weigh_distance2(const weigh_walk<real, dims, around>& walk, const real* point_a,
                                                        int stride_a, const real* point_b, int stride_b) {
     real sum = 0;
     SAP_UNROLL
     for (int axis = 0; axis < (dims ? dims : walk.axes); axis++) {
-        const real offset = point_a[axis * stride_a] - (dims ? walk.point[dims ? axis : 0] : point_b[axis * stride_b]);
+        real offset = point_a[axis * stride_a] - (dims ? walk.point[dims ? axis : 0] : point_b[axis * stride_b]);
+        if (around) offset = sap_pairs_shorter(walk.job->periods[axis], offset);
         sum = axis ? sum + offset * offset : offset * offset;
     }
     return sum;
@@ -154,9 +158,9 @@ template <typename real> struct weigh_pair {
 };
 
 // A point of a, number `at` of its leaf, before all points of b, 32 at a time. `loaded`: the first that lanes are now.
-template <typename real, int dims>
-static __device__ __forceinline__ void weigh_point(weigh_walk<real, dims>& walk, const weigh_pair<real>& leaves, int at,
-                                                   const weigh_facing& facing, int* loaded) {
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void weigh_point(weigh_walk<real, dims, around>& walk, const weigh_pair<real>& leaves,
+                                                   int at, const weigh_facing& facing, int* loaded) {
     const sap_boxed_node& b = leaves.b;
     if (facing.from >= facing.to) {
         weigh_add(walk, facing.from, facing.weight * leaves.below);
@@ -173,8 +177,8 @@ static __device__ __forceinline__ void weigh_point(weigh_walk<real, dims>& walk,
 }
 
 // Leaf against leaf: the points of a in order.
-template <typename real, int dims>
-static __device__ __forceinline__ void weigh_leaves(weigh_walk<real, dims>& walk, const sap_node_pair& pair) {
+template <typename real, int dims, bool around>
+static __device__ __forceinline__ void weigh_leaves(weigh_walk<real, dims, around>& walk, const sap_node_pair& pair) {
     const weigh_job<real>& job = *walk.job;
     const size_t slot_bytes = (size_t)walk.axes * sizeof(real) + sizeof(int32_t);
     const real* box = job.b.boxes + (size_t)pair.b * 2 * (size_t)walk.axes;
@@ -212,11 +216,11 @@ static __device__ __forceinline__ void weigh_divide(const weigh_job<real>& job, 
     }
 }
 
-template <typename real, int dims>
+template <typename real, int dims, bool around>
 static __global__ void __launch_bounds__(SAP_WARP)
     weigh_pairs(const __grid_constant__ weigh_job<real> job, int places) {
     SAP_CUDA_SHARED(sap_node_pair, waiting);
-    weigh_walk<real, dims> walk;
+    weigh_walk<real, dims, around> walk;
     walk.job = &job;
     walk.axes = dims ? dims : job.axes;
     walk.lane = (int)threadIdx.x;
@@ -268,7 +272,7 @@ static weigh_side<real> weigh_side_in(sap_cuda_call* call, const sap_tree* tree,
     return side;
 }
 
-template <typename real, int dims> static void weigh_with(weighing* w, const sap_count_tasks* tasks) {
+template <typename real, int dims, bool around> static void weigh_with(weighing* w, const sap_count_tasks* tasks) {
     sap_cuda_call* call = &w->call;
     const size_t bins = (size_t)tasks->run.bins, sums = (size_t)tasks->count * (bins + 1) * sizeof(double);
     const int places = w->a->shape.depth + w->b->shape.depth;
@@ -280,9 +284,10 @@ template <typename real, int dims> static void weigh_with(weighing* w, const sap
     job.sums = (double*)sap_cuda_take(call, sums);
     job.bins = (int)bins;
     job.axes = w->a->shape.dims;
+    sap_pairs_periods(w->a, job.periods);
     sap_cuda_fill(call, job.sums, 0, sums);
     const sap_cuda_grid grid = {tasks->count, SAP_WARP, ((size_t)places + 1) * sizeof(sap_node_pair), false};
-    sap_cuda_launch(call, weigh_pairs<real, dims>, grid, job, places);
+    sap_cuda_launch(call, weigh_pairs<real, dims, around>, grid, job, places);
     sap_cuda_fetch(call, tasks->sums, job.sums, sums);
 }
 
@@ -290,12 +295,15 @@ static sap_status weigh_tasks(void* context, const sap_count_tasks* tasks) {
     weighing* w = (weighing*)context;
     if (!tasks->count) return SAP_OK;
     sap_cuda_begin(&w->call, w->b->device);
-    if (w->a->shape.real_bits == 64)
-        weigh_with<double, 0>(w, tasks);
-    else if (w->a->shape.dims == 3)
-        weigh_with<float, 3>(w, tasks);
+    const bool is_wide = w->a->shape.real_bits == 64, is_3d = w->a->shape.dims == 3;
+    if (sap_is_periodic(&w->a->options))
+        (is_wide ? weigh_with<double, 0, true>
+         : is_3d ? weigh_with<float, 3, true>
+                 : weigh_with<float, 0, true>)(w, tasks);
     else
-        weigh_with<float, 0>(w, tasks);
+        (is_wide ? weigh_with<double, 0, false>
+         : is_3d ? weigh_with<float, 3, false>
+                 : weigh_with<float, 0, false>)(w, tasks);
     return sap_cuda_end(&w->call, SAP_OK);
 }
 
@@ -308,7 +316,7 @@ static sap_status weigh_views(const sap_pair_counts_job* job, const sap_tree* a,
     sap_pair_counts_job here = *job;
     here.a = a;
     here.b = b;
-    return sap_pairs_count_by(&here, sap_cpu_kernels_built(SAP_SIMD_PORTABLE)[is_wide].pairs, weigh_tasks, &w);
+    return sap_pairs_count_by(&here, &sap_cpu_kernels_built(SAP_SIMD_PORTABLE)[is_wide], weigh_tasks, &w);
 }
 
 sap_status sap_pairs_weigh_cuda(const sap_pair_counts_job* job) {

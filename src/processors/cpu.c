@@ -45,6 +45,7 @@
     DECLARE_PERIODIC(simd##_f##bits)                                                                                   \
     extern const sap_box_kernels sap_box_kernels_##simd##_f##bits, sap_box_explicit_kernels_##simd##_f##bits;          \
     extern const sap_pairs_kernels sap_pairs_kernels_##simd##_f##bits;                                                 \
+    extern const sap_count_kernels sap_count_periodic_kernels_##simd##_f##bits;                                        \
     extern const sap_set_kernels sap_set_kernels_##simd##_f##bits;                                                     \
     extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
 #define DECLARE_TOLD(kind)                                                                                             \
@@ -91,6 +92,7 @@
         .radius_periodic = TOLD_KERNELS(radius_periodic, simd##_f##bits),                                              \
         .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
         .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
+        .count_periodic = NATIVE(sap_count_periodic_kernels_##simd##_f##bits),                                         \
         .set = NATIVE(sap_set_kernels_##simd##_f##bits), .compact = &sap_compact_kernels_##simd##_f##bits,             \
         MESH_KERNELS(simd)                                                                                             \
     }

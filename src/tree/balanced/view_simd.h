@@ -69,6 +69,8 @@ INLINE vreal offset_within(const vreal* q, const int a, vreal above_lower, vreal
 #else
 enum { QUERY_VECTORS = SAP_MAX_DIMS };
 
+INLINE void load_periods(const sap_tree* tree, const int dims, vreal* q) { (void)tree, (void)dims, (void)q; }
+
 INLINE vreal offset_between(const vreal* q, const int a, vreal x) { return v_sub(q[a], x); }
 INLINE vreal offset_outside(const vreal* q, const int a, vreal below, vreal above) {
     (void)q, (void)a;
