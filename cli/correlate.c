@@ -57,7 +57,8 @@ static sap_cli_exit read_inputs(sap_cli* cli, correlate_run* run) {
     if (result == SAP_EXIT_OK && o->jackknife && run->reference.saved)
         result = sap_cli_error(cli, "%s: a saved tree; --jackknife needs the points it was built over", path);
     if (result == SAP_EXIT_OK && o->cells) result = read_cells(cli, run);
-    if (result == SAP_EXIT_OK && queries) result = sap_cli_tree_build(cli, &run->queries, queries, &run->asking);
+    if (result == SAP_EXIT_OK && queries)
+        result = sap_cli_tree_build_beside(cli, &run->queries, queries, run->reference.tree, &run->asking);
     if (result == SAP_EXIT_OK && queries)
         result = read_weights(cli, o->query_weights, run->queries.count, &run->weights_a);
     return result;
@@ -137,6 +138,7 @@ static void report(sap_cli* cli, const correlate_run* run) {
     sap_json_int(&json, "points", reference->info.count);
     sap_json_int(&json, "dims", reference->info.dims);
     sap_json_text(&json, "precision", sap_cli_precision_name(reference->info.real_bits));
+    sap_cli_period_json(&json, &reference->info);
     sap_json_int(&json, "queries", run->asking ? run->queries.count : reference->info.source_count);
     sap_json_open(&json, "radii", '[');
     for (int32_t i = 0; i < o->many_radii.count; i++) sap_json_real(&json, NULL, o->many_radii.at[i], 64);

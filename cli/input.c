@@ -183,15 +183,28 @@ static sap_cli_exit read_period(sap_cli* cli, int32_t dims, sap_tree_options* op
     return SAP_EXIT_OK;
 }
 
-sap_cli_exit sap_cli_tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree) {
-    sap_tree_options options = cli->options->tree;
-    const sap_cli_exit result = read_period(cli, points->dims, &options);
-    if (result != SAP_EXIT_OK) return result;
+static sap_cli_exit build_tree(sap_cli* cli, const sap_cli_points* points, const char* path,
+                               const sap_tree_options* options, sap_tree** tree) {
     sap_cli_stage_begin(cli, "building");
-    sap_status status = points->real_bits == 64 ? sap_tree_build_f64(cli->device, sap_cli_f64(points), &options, tree)
-                                                : sap_tree_build(cli->device, sap_cli_f32(points), &options, tree);
+    sap_status status = points->real_bits == 64 ? sap_tree_build_f64(cli->device, sap_cli_f64(points), options, tree)
+                                                : sap_tree_build(cli->device, sap_cli_f32(points), options, tree);
     sap_cli_stage_end(cli);
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
+}
+
+static sap_cli_exit tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree) {
+    sap_tree_options options = cli->options->tree;
+    const sap_cli_exit result = read_period(cli, points->dims, &options);
+    return result == SAP_EXIT_OK ? build_tree(cli, points, path, &options, tree) : result;
+}
+
+sap_cli_exit sap_cli_tree_build_beside(sap_cli* cli, const sap_cli_points* points, const char* path,
+                                       const sap_tree* other, sap_tree** tree) {
+    sap_tree_options options = cli->options->tree;
+    sap_tree_info info;
+    sap_tree_describe(other, &info);
+    memcpy(options.period, info.options.period, sizeof options.period);
+    return build_tree(cli, points, path, &options, tree);
 }
 
 sap_cli_exit sap_cli_refuse_given(sap_cli* cli, const char* const* names, size_t count, const char* path,
@@ -230,7 +243,7 @@ static sap_cli_exit build_reference(sap_cli* cli, const char* queries, sap_cli_r
     double read = sap_cli_seconds();
     if (result == SAP_EXIT_OK && cli->options->tree.drop_nonfinite)
         sap_cli_left_out_look(cli, reference->path, &reference->points);
-    if (result == SAP_EXIT_OK) result = sap_cli_tree_build(cli, &reference->points, reference->path, &reference->tree);
+    if (result == SAP_EXIT_OK) result = tree_build(cli, &reference->points, reference->path, &reference->tree);
     reference->read_seconds = read - start;
     reference->build_seconds = sap_cli_seconds() - read;
     return result;

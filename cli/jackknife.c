@@ -92,7 +92,7 @@ static void part_free(part* p) {
     free(p->weights);
 }
 
-static sap_cli_exit part_make(sap_cli* cli, const sap_cli_points* points, const double* weights,
+static sap_cli_exit part_make(sap_cli* cli, const sap_tree* whole, const sap_cli_points* points, const double* weights,
                               const int32_t* block_of_row, int32_t block, part* p) {
     const size_t bytes = (size_t)points->dims * (size_t)points->real_bits / 8;
     p->coords = sap_cli_allocate(cli, points->count + 1, bytes);
@@ -104,11 +104,15 @@ static sap_cli_exit part_make(sap_cli* cli, const sap_cli_points* points, const 
         if (weights) p->weights[p->count] = weights[i];
         p->count++;
     }
-    const sap_tree_options* options = &cli->options->tree;
+    sap_tree_options options = cli->options->tree;
+    sap_tree_info info;
+    sap_tree_describe(whole, &info);
+    memcpy(options.period, info.options.period, sizeof options.period);
     const sap_status status =
         points->real_bits == 64
-            ? sap_tree_build_f64(cli->device, (sap_points_f64){p->coords, p->count, points->dims, 0}, options, &p->tree)
-            : sap_tree_build(cli->device, (sap_points){p->coords, p->count, points->dims, 0}, options, &p->tree);
+            ? sap_tree_build_f64(cli->device, (sap_points_f64){p->coords, p->count, points->dims, 0}, &options,
+                                 &p->tree)
+            : sap_tree_build(cli->device, (sap_points){p->coords, p->count, points->dims, 0}, &options, &p->tree);
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }
 
@@ -142,9 +146,9 @@ static sap_cli_exit count_without(sap_cli* cli, const sap_cli_counted* pairs, co
 static sap_cli_exit count_block(sap_cli* cli, const sap_cli_counted* pairs, int32_t* const blocks_of[2], int32_t block,
                                 double* counts, double* without) {
     part parts[2] = {{NULL, NULL, 0, NULL}, {NULL, NULL, 0, NULL}};
-    sap_cli_exit result = part_make(cli, pairs->points, pairs->weights, blocks_of[0], block, &parts[0]);
+    sap_cli_exit result = part_make(cli, pairs->tree, pairs->points, pairs->weights, blocks_of[0], block, &parts[0]);
     if (result == SAP_EXIT_OK && pairs->queries)
-        result = part_make(cli, pairs->queries, pairs->asking_weights, blocks_of[1], block, &parts[1]);
+        result = part_make(cli, pairs->tree, pairs->queries, pairs->asking_weights, blocks_of[1], block, &parts[1]);
     if (result == SAP_EXIT_OK)
         result = count_without(cli, pairs, &parts[0], &parts[pairs->queries ? 1 : 0], counts, without);
     part_free(&parts[0]);

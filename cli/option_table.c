@@ -402,10 +402,9 @@ const sap_cli_option sap_cli_option_table[] = {
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
     {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points that a leaf should hold (default 32)", false},
-    {"period", 0, V(BUILD) | ON_SEARCH | V(BOX), TEXT(period, "L,L,..."),
-     "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts; "
-     "on "
-     "the CPU. A saved tree keeps it",
+    {"period", 0, V(BUILD) | ON_SEARCH | V(BOX) | V(CORRELATE) | V(PAIRS), TEXT(period, "L,L,..."),
+     "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts. A "
+     "saved tree keeps it",
      false},
     {"drop-duplicates", 0, V(BUILD) | V(BENCH) | V(BOX) | V(CORRELATE) | V(PAIRS), FLAG(tree.drop_duplicates),
      "of equal points keep the one with the smallest id", false},
