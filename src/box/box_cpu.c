@@ -125,9 +125,7 @@ static sap_status count_into(const sap_tree* tree, const sap_box_job* job) {
 
 static sap_hits_search* search_of(const sap_tree* tree) {
     if (tree->shape.kind != SAP_TREE_BALANCED) return sap_box_walk_cpu;
-#if !defined(__EMSCRIPTEN__) // there no tree has periods (processors/cpu.c)
     if (sap_is_periodic(&tree->options)) return sap_box_search_periodic;
-#endif
     return sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->box->search;
 }
 
@@ -157,18 +155,14 @@ static sap_status answer(const sap_tree* tree, const sap_box_job* job) {
 
 sap_status sap_box_cpu(const sap_tree* tree, const sap_box_job* job) {
     if (job->into && job->into->capacity == 0) return count_into(tree, job);
-#if !defined(__EMSCRIPTEN__)
-    if (sap_is_periodic(&tree->options)) {
-        sap_box_job inside = *job;
-        sap_box_corners corners;
-        sap_status status = sap_box_corners_make(tree, &job->lower, &job->upper, &corners);
-        if (status != SAP_OK) return status;
-        inside.lower = corners.lower;
-        inside.upper = corners.upper;
-        status = answer(tree, &inside);
-        sap_scratch_give(tree->device, &corners.scratch);
-        return status;
-    }
-#endif
-    return answer(tree, job);
+    if (!sap_is_periodic(&tree->options)) return answer(tree, job);
+    sap_box_job inside = *job;
+    sap_box_corners corners;
+    sap_status status = sap_box_corners_make(tree, &job->lower, &job->upper, &corners);
+    if (status != SAP_OK) return status;
+    inside.lower = corners.lower;
+    inside.upper = corners.upper;
+    status = answer(tree, &inside);
+    sap_scratch_give(tree->device, &corners.scratch);
+    return status;
 }
