@@ -474,7 +474,7 @@ function rulesOf(options: PointTreeOptions, dims: number): Rules {
       leafSize === undefined ? 0 : integer(leafSize, 1, 1024, "options.leafSize"),
       +!!options.dropDuplicates,
     ],
-    period: periodOf(options.period ?? 0, dims),
+    period: periodOf(options.period === undefined ? 0 : options.period, dims),
   };
 }
 
