@@ -82,7 +82,7 @@ export type Accessor<T> = (item: T, index: number) => Point | number;
 // The rules of a build, as the module takes them.
 interface Rules {
   numbers: [split: number, axis: number, leafSize: number, dropDuplicates: number];
-  period: number[]; // of each axis
+  period: ArrayLike<number>; // of each axis; empty: there are none
 }
 
 // The ids that the module has found.
@@ -474,7 +474,7 @@ function rulesOf(options: PointTreeOptions, dims: number): Rules {
       leafSize === undefined ? 0 : integer(leafSize, 1, 1024, "options.leafSize"),
       +!!options.dropDuplicates,
     ],
-    period: periodOf(options.period === undefined ? 0 : options.period, dims),
+    period: options.period === undefined ? [] : periodOf(options.period, dims),
   };
 }
 
@@ -491,7 +491,7 @@ function build(source: Given, dims: number, type: Precision, rules: Rules): numb
   return borrow((borrowed) => {
     const [address, count] = points(borrowed, source, dims, type);
     checkWithRoom(() => {
-      f64.set(rules.period, numbers);
+      for (let a = 0; a < dims; a++) f64[numbers + a] = rules.period[a] ?? 0;
       return wasm!.web_tree_build!(address, count, dims, 8 * type.BYTES_PER_ELEMENT, ...rules.numbers);
     });
     return u32[integers]!;
