@@ -1,18 +1,19 @@
 // The npm package's own printf (web/module/print.c): it prints what the C library's does.
 #include "test.h"
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-int web_vsnprintf(char* restrict at, size_t room, const char* restrict format, va_list arguments);
+int web_vsnprintf(char* restrict at, size_t room, const char* restrict given, va_list arguments);
 int web_snprintf(char* restrict at, size_t room, const char* restrict format, ...)
     __attribute__((format(printf, 3, 4)));
 #define vsnprintf web_vsnprintf
 #define snprintf  web_snprintf
-#include "../web/module/print.c"
+#include "../web/module/print.c" // NOLINT(bugprone-suspicious-include)
 #undef vsnprintf
 #undef snprintf
 
@@ -25,7 +26,7 @@ int web_snprintf(char* restrict at, size_t room, const char* restrict format, ..
 
 TEST(what_sentences_are_made_of) {
     SAME("plain, %s and %.3s, %.*s %c%%", "whole", "cut off", 2, "four", 'x');
-    SAME("%d %d %lld %lld", 0, INT32_MIN, (long long)INT64_MIN, (long long)INT64_MAX);
+    SAME("%d %d %lld %lld", 0, INT_MIN, (long long)INT64_MIN, (long long)INT64_MAX);
     SAME("%ld %lu %zu %u %llu %04x %02d", -5L, 5UL, (size_t)77, UINT32_MAX, (unsigned long long)UINT64_MAX, 0xabU, 7);
     SAME("%s", "");
 }

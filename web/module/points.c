@@ -245,9 +245,9 @@ SAP_EXPORT sap_status web_tree_within_count_all(const sap_tree* tree, const void
     const sap_search search = {.radius = radius, .keep = keep};
     int64_t* wide = malloc(((size_t)count + 1) * sizeof *wide);
     if (!wide) return web_fail(SAP_ERROR_MEMORY, "no memory for the counts");
-    const sap_status status =
-        bits == 32 ? sap_radius_search_count(tree, floats(queries, count, dims), &search, wide)
-                   : sap_radius_search_count_f64(tree, doubles(queries, count, dims), &search, wide);
+    const sap_status status = bits == 32
+                                  ? sap_radius_search_count(tree, floats(queries, count, dims), &search, wide)
+                                  : sap_radius_search_count_f64(tree, doubles(queries, count, dims), &search, wide);
     for (int32_t i = 0; status == SAP_OK && i < count; i++) counts[i] = (int32_t)wide[i];
     free(wide);
     return status;
@@ -261,9 +261,8 @@ SAP_EXPORT sap_status web_tree_within_all(const sap_tree* tree, const void* quer
                                           int32_t squared, const uint8_t* keep) {
     const sap_search search = {.radius = radius, .sorted = sorted != 0, .keep = keep};
     sap_neighbors* rows = NULL;
-    const sap_status status = bits == 32
-                                  ? sap_radius_search(tree, floats(queries, count, dims), &search, &rows)
-                                  : sap_radius_search_f64(tree, doubles(queries, count, dims), &search, &rows);
+    const sap_status status = bits == 32 ? sap_radius_search(tree, floats(queries, count, dims), &search, &rows)
+                                         : sap_radius_search_f64(tree, doubles(queries, count, dims), &search, &rows);
     if (status != SAP_OK) return status;
     for (int32_t i = 0; i <= count; i++) offsets[i] = (int32_t)rows->offsets[i];
     // The rows are ours alone: roots may take the place of squares in them.

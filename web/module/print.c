@@ -57,7 +57,7 @@ static void put_real(text* t, double x, int most) {
     if (exponent < -4 || exponent >= most) exponent = 0;
     for (int i = exponent; i < 0; i++) put_string(t, i == exponent ? "0." : "0", -1);
     for (int i = most - 1; i >= last || most - 1 - i <= exponent; i--) {
-        put(t, i >= last ? digits[i] : '0');
+        put(t, digits[i]);
         if (most - 1 - i == exponent && i > last) put(t, '.');
     }
     if (shown == exponent) return;
