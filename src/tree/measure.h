@@ -2,7 +2,8 @@
 // math/distance.h and SAP_MEASURED.
 
 SAP_FN sap_measure SAP_SPECIAL(measure_told)(const sap_tree* tree, const sap_told* told) {
-    sap_measure measure = {.power = told->power,
+    sap_measure measure = {.axes = SAP_DIMS,
+                           .power = told->power,
                            .roots = told->roots,
                            .is_largest = told->metric == SAP_METRIC_LINF,
                            .widen = (SAP_REAL)told->widen,
