@@ -35,7 +35,7 @@ endforeach()
 if(EMSCRIPTEN)
   add_custom_target(web_tests)
   target_compile_definitions(sapwood_test_support PUBLIC CASES_FEWER)
-  foreach(room IN ITEMS nearest radius box tree saved_memory mesh_tree rays compact surface)
+  foreach(room IN ITEMS nearest metrics periods radius box tree saved_memory mesh_tree rays compact surface)
     target_sources(test_${room} PRIVATE $<TARGET_OBJECTS:sapwood_package_device>)
     target_link_options(test_${room} PRIVATE -sWASM_ASYNC_COMPILATION=0) # else it asks node's fetch for a path
     add_executable(test_${room}_simd128 $<TARGET_OBJECTS:test_${room}> $<TARGET_OBJECTS:sapwood_package_device>)

@@ -6,13 +6,19 @@
 #   build/web/package/sapwood-threads.wasm               sapwood.wasm for several threads, with web/threads/*.c
 #   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device, through Emscripten's glue
 
-# The library with vectors: only the inner loops are compiled anew.
+# The library with vectors: only the inner loops are compiled anew. The builder's are a sixth smaller with -O2, and as fast.
 set(sapwood_simd128_objects $<TARGET_OBJECTS:sapwood_objects>)
+set(sapwood_simd128_O3 ${sapwood_simd_sources})
+list(FILTER sapwood_simd128_O3 EXCLUDE REGEX "/balanced/build_simd\\.c$")
+set(sapwood_simd128_O2 ${PROJECT_SOURCE_DIR}/src/tree/balanced/build_simd.c)
 foreach(bits IN ITEMS 32 64)
-  add_library(sapwood_simd128_${bits} OBJECT ${sapwood_simd_sources})
-  target_link_libraries(sapwood_simd128_${bits} PRIVATE sapwood_inside)
-  target_compile_options(sapwood_simd128_${bits} PRIVATE ${sapwood_simd_portable} -O3 -msimd128 -DSAP_REAL_BITS=${bits})
-  list(APPEND sapwood_simd128_objects $<TARGET_OBJECTS:sapwood_simd128_${bits}>)
+  foreach(level IN ITEMS O2 O3)
+    set(part sapwood_simd128_${bits}_${level})
+    add_library(${part} OBJECT ${sapwood_simd128_${level}})
+    target_link_libraries(${part} PRIVATE sapwood_inside)
+    target_compile_options(${part} PRIVATE ${sapwood_simd_portable} -${level} -msimd128 -DSAP_REAL_BITS=${bits})
+    list(APPEND sapwood_simd128_objects $<TARGET_OBJECTS:${part}>)
+  endforeach()
 endforeach()
 add_library(sapwood_static_simd128 STATIC ${sapwood_simd128_objects})
 target_include_directories(sapwood_static_simd128 PUBLIC ${PROJECT_SOURCE_DIR}/include)

@@ -231,18 +231,11 @@ TEST(many_boxes) {
     devices_close(&on);
 }
 
-// Without periods and with them, which no tree has in WebAssembly.
-#if defined(__EMSCRIPTEN__)
-enum { KINDS = 2 };
-#else
-enum { KINDS = 4 };
-#endif
-
 // So many boxes that a GPU puts them in order: its rows and counts are the CPU's, also about trees with periods.
 TEST(boxes_in_the_order_of_the_tree) {
     enum { COUNT = 4200 };
     devices on = devices_open(2);
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < 4; kind++) {
         search_case c = {.kind = FAMILY_UNIFORM, .size = 400, .dims = 2 + kind % 2, .real_bits = 32, .chance = 3};
         if (kind / 2) c.options.period[0] = c.options.period[1] = 0.75;
         cloud points = case_points(&c), lower = cloud_of_family(FAMILY_UNIFORM, COUNT, c.dims, 32, 0, 5),

@@ -127,9 +127,7 @@ static sap_status count_into(const sap_tree* tree, const sap_box_job* job) {
 static sap_hits_search* search_of(const sap_tree* tree) {
     const sap_cpu_kernels* all = sap_cpu_kernels_of(tree->device, tree->shape.real_bits);
     const bool is_balanced = tree->shape.kind == SAP_TREE_BALANCED;
-#if !defined(__EMSCRIPTEN__) // there no tree has periods (processors/cpu.c)
     if (sap_is_periodic(&tree->options)) return is_balanced ? sap_box_search_periodic : sap_box_walk_cpu;
-#endif
     if (is_balanced) return all->box->search;
     return tree->beside && all->box_explicit ? all->box_explicit->search : sap_box_walk_cpu;
 }
@@ -160,18 +158,14 @@ static sap_status answer(const sap_tree* tree, const sap_box_job* job) {
 
 sap_status sap_box_cpu(const sap_tree* tree, const sap_box_job* job) {
     if (job->into && job->into->capacity == 0) return count_into(tree, job);
-#if !defined(__EMSCRIPTEN__)
-    if (sap_is_periodic(&tree->options)) {
-        sap_box_job inside = *job;
-        sap_box_corners corners;
-        sap_status status = sap_box_corners_make(tree, &job->lower, &job->upper, &corners);
-        if (status != SAP_OK) return status;
-        inside.lower = corners.lower;
-        inside.upper = corners.upper;
-        status = answer(tree, &inside);
-        sap_scratch_give(tree->device, &corners.scratch);
-        return status;
-    }
-#endif
-    return answer(tree, job);
+    if (!sap_is_periodic(&tree->options)) return answer(tree, job);
+    sap_box_job inside = *job;
+    sap_box_corners corners;
+    sap_status status = sap_box_corners_make(tree, &job->lower, &job->upper, &corners);
+    if (status != SAP_OK) return status;
+    inside.lower = corners.lower;
+    inside.upper = corners.upper;
+    status = answer(tree, &inside);
+    sap_scratch_give(tree->device, &corners.scratch);
+    return status;
 }

@@ -13,9 +13,7 @@
 
 static sap_box_answer choose_answer(const sap_tree* tree) {
     const sap_tree_shape* shape = &tree->shape;
-#if !defined(__EMSCRIPTEN__) // there no tree has periods (processors/cpu.c)
     if (sap_is_periodic(&tree->options)) return sap_box_answer_choose_around(shape);
-#endif
     static const sap_box_answer answers[2][4] = {{SAP_EACH_AXES_32(ANSWER)}, {SAP_EACH_AXES_64(ANSWER)}};
     SAP_ASSERT(shape->dims >= 1 && shape->dims <= SAP_MAX_DIMS);
     return answers[shape->real_bits == 64][shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3];

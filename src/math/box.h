@@ -45,14 +45,16 @@ SAP_FN SAP_REAL sap_box_farthest_along(SAP_MEASURE_PARAM sap_box box, int axis, 
 SAP_FN SAP_REAL sap_box_nearest2(SAP_MEASURE_PARAM sap_box box, sap_point query) {
     sap_point offset;
     SAP_UNROLL
-    for (int axis = 0; axis < SAP_AXES; ++axis) offset.at[axis] = sap_box_nearest_along(SAP_MEASURE box, axis, query);
+    for (int axis = 0; axis < SAP_MEASURED_AXES; ++axis)
+        offset.at[axis] = sap_box_nearest_along(SAP_MEASURE box, axis, query);
     return sap_measure_length(SAP_MEASURE offset);
 }
 
 SAP_FN SAP_REAL sap_box_farthest2(SAP_MEASURE_PARAM sap_box box, sap_point query) {
     sap_point offset;
     SAP_UNROLL
-    for (int axis = 0; axis < SAP_AXES; ++axis) offset.at[axis] = sap_box_farthest_along(SAP_MEASURE box, axis, query);
+    for (int axis = 0; axis < SAP_MEASURED_AXES; ++axis)
+        offset.at[axis] = sap_box_farthest_along(SAP_MEASURE box, axis, query);
     return sap_measure_length(SAP_MEASURE offset);
 }
 

@@ -22,8 +22,17 @@
 #define SAP_MEASURE_PARAM const sap_measure *measure,
 #define SAP_MEASURE       measure,
 
+// The axes that a tree has: others add nothing, but in code for any number they would take most of the time.
+#undef SAP_MEASURED_AXES
+#if SAP_AXES == 16
+#define SAP_MEASURED_AXES measure->axes
+#else
+#define SAP_MEASURED_AXES SAP_AXES
+#endif
+
 SAP_STRUCT(sap_measure)
 struct sap_measure {
+    int axes;                  // of the tree
     SAP_REAL weight[SAP_AXES]; // 1 on axes that the tree lacks
     int power;                 // its whole part, at least 1
     uint64_t roots;            // its fraction: the highest bit is a half
@@ -57,7 +66,7 @@ SAP_FN SAP_REAL sap_measure_join(SAP_MEASURE_PARAM SAP_REAL sum, SAP_REAL term) 
 SAP_FN SAP_REAL sap_measure_length(SAP_MEASURE_PARAM sap_point offset) {
     SAP_REAL sum = sap_measure_along(SAP_MEASURE 0, offset.at[0]);
     SAP_UNROLL
-    for (int axis = 1; axis < SAP_AXES; ++axis)
+    for (int axis = 1; axis < SAP_MEASURED_AXES; ++axis)
         sum = sap_measure_join(SAP_MEASURE sum, sap_measure_along(SAP_MEASURE axis, offset.at[axis]));
     return sum;
 }

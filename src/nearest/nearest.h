@@ -34,4 +34,9 @@ typedef struct sap_nearest_kernels {
     void (*search)(sap_nearest_run* run);
 } sap_nearest_kernels;
 
+#if defined(__EMSCRIPTEN__)
+// ---- nearest/walk_periodic_cpu.c: the kernels that know periods, in either precision.
+extern const sap_nearest_kernels sap_nearest_periodic_walk;
+#endif
+
 #endif

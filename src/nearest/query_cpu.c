@@ -111,7 +111,7 @@ sap_status sap_query_prepare_cpu(sap_query* query) {
     const int32_t k = query->search.k < shape->count ? query->search.k : (int32_t)shape->count;
     const uint64_t key_bytes = is_periodic ? 16 + sizeof(double) : 16; // and a distance behind the keys
     size_t bytes = 0;
-    if ((k > SAP_LIST_MAX || (is_shared && k > 1) || is_periodic) &&
+    if ((k > SAP_LIST_MAX || is_shared || is_periodic) &&
         (!sap_size_multiply((uint64_t)k, key_bytes, &bytes) || !reserve_keys(query, bytes)))
         return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for a list of %d neighbours", (int)k);
     query->k = k;

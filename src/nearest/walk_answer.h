@@ -22,9 +22,13 @@ static void SAP_SPECIAL_LIST(answer)(const sap_answer_job* job, const void* quer
 #else
         sap_candidates list = sap_candidates_none(k, limit2);
 #endif
+#if defined(__EMSCRIPTEN__) // what a page downloads has one walk, whose answers are those of the other
+        const sap_nearest_result result = sap_nearest_stack(SAP_TREE SAP_MEASURE point, without, list);
+#else
         const sap_nearest_result result = job->is_stackless
                                               ? sap_nearest_stackless(SAP_TREE SAP_MEASURE point, without, list)
                                               : sap_nearest_stack(SAP_TREE SAP_MEASURE point, without, list);
+#endif
         stats->nodes += result.nodes;
         stats->leaves += result.leaves;
         stats->points += result.points;

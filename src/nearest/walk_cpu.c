@@ -14,8 +14,13 @@
 #define SAP_SPECIAL_TEXT "nearest/walk_instances.h"
 #include "math/specialise_all.h"
 
+#if defined(SAP_FEW_INSTANCES) // where code is downloaded
+#define ANSWERS(bits, axes)                                                                                            \
+    { answer_f##bits##_##axes##_0, answer_f##bits##_##axes##_0 }
+#else
 #define ANSWERS(bits, axes)                                                                                            \
     { answer_f##bits##_##axes##_1, answer_f##bits##_##axes##_0 }
+#endif
 
 sap_answer_function sap_answer_choose(const sap_tree_shape* shape, int32_t k) {
     static const sap_answer_function answers[2][4][2] = {
@@ -41,21 +46,18 @@ typedef struct walk_search {
     size_t list_bytes;
 } walk_search;
 
-// Whether candidates need memory for their distances.
-static bool has_list(const walk_search* search) { return search->job.k > 1 || search->job.told; }
-
 static void answer_row(const walk_search* search, const void* query, int32_t without, int64_t row, int32_t worker,
                        sap_search_stats* stats) {
     const size_t real_bytes = sap_real_bytes(&search->job.tree->shape);
     const int64_t first = row * search->job.row_length;
-    unsigned char* distance2 = NULL;
+    unsigned char* distance2;
     double local[LOCAL_LIST];
     SAP_ASSERT(row >= 0 && row < search->asked->queries.count);
     if (search->asked->distance2) {
         distance2 = (unsigned char*)search->asked->distance2 + (size_t)first * real_bytes;
     } else if (search->distance2) {
         distance2 = search->distance2 + (size_t)worker * search->list_bytes;
-    } else if (has_list(search)) {
+    } else {
         SAP_ASSERT(search->job.row_length <= LOCAL_LIST);
         distance2 = (unsigned char*)local;
     }
@@ -114,11 +116,11 @@ static sap_status answer_units(const walk_search* search, int64_t units, sap_sea
 }
 
 static sap_answer_function choose_answer(const sap_answer_job* job) {
-#if !defined(__EMSCRIPTEN__) // there no search is told anything, and no tree has periods (processors/cpu.c)
-    if (sap_is_periodic(&job->tree->options)) return sap_answer_choose_periodic(&job->tree->shape);
-    if (job->told) return sap_answer_choose_told(&job->tree->shape);
+    if (!job->told) return sap_answer_choose(&job->tree->shape, job->k);
+#if !defined(__EMSCRIPTEN__) // what a page downloads has one walk for both: open axes have an infinite period
+    if (!sap_is_periodic(&job->tree->options)) return sap_answer_choose_told(&job->tree->shape);
 #endif
-    return sap_answer_choose(&job->tree->shape, job->k);
+    return sap_answer_choose_periodic(&job->tree->shape);
 }
 
 sap_status sap_nearest_walk_cpu(const sap_tree* tree, const sap_nearest_job* job) {
@@ -135,7 +137,7 @@ sap_status sap_nearest_walk_cpu(const sap_tree* tree, const sap_nearest_job* job
     };
     search.answer = choose_answer(&search.job);
     sap_scratch scratch = {NULL, 0};
-    if (!job->distance2 && has_list(&search) && job->search.k > LOCAL_LIST) {
+    if (!job->distance2 && job->search.k > LOCAL_LIST) {
         size_t bytes;
         search.list_bytes = sap_align((size_t)job->search.k * sap_real_bytes(shape)); // no line has two threads
         if (!sap_size_multiply((uint64_t)device->options.threads, search.list_bytes, &bytes) ||

@@ -10,6 +10,7 @@
 
 #include "nearest/bound.h"
 
+#if !defined(SAP_FEW_INSTANCES)
 #define SAP_CAPACITY 1
 #include "nearest/candidates/candidates.h"
 
@@ -21,6 +22,7 @@
 
 #include "nearest/walk_answer.h"
 #undef SAP_CAPACITY
+#endif
 
 #define SAP_CAPACITY 0
 #include "nearest/candidates/candidates_memory.h"

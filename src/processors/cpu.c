@@ -28,8 +28,9 @@
 #include "tree/ops.h"
 #include "tree/queries.h"
 
-// In WebAssembly nothing exports prepared searches (sapwood/query.h), metrics, masks, periods, trees against trees or
-// sets, and saved trees come from the same page as a rule: the code of these and of quick checks need not be downloaded.
+// In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees or sets, and saved trees come
+// from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
+// searches are told and for periods, which the shared walks know.
 // SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
 
 #define DECLARE(simd, bits)                                                                                            \
@@ -73,10 +74,13 @@
 #define NATIVE(kernels) NULL
 #define TOLD_KERNELS(room, kind)                                                                                       \
     { NULL, NULL, NULL }
+#define PERIODIC_KERNELS(room, kind)                                                                                   \
+    { &sap_##room##_periodic_walk, NULL, NULL }
 #else
 #define NATIVE(kernels) (&(kernels))
 #define TOLD_KERNELS(room, kind)                                                                                       \
     { &sap_##room##_told_##kind, &sap_##room##_l1_##kind, &sap_##room##_linf_##kind }
+#define PERIODIC_KERNELS(room, kind) TOLD_KERNELS(room##_periodic, kind)
 #endif
 #define KERNELS(simd, bits)                                                                                            \
     {                                                                                                                  \
@@ -86,10 +90,10 @@
         .nearest_explicit = NATIVE(sap_nearest_explicit_kernels_##simd##_f##bits),                                     \
         .one = NATIVE(sap_one_kernels_##simd##_f##bits), .radius = &sap_radius_kernels_##simd##_f##bits,               \
         .nearest_told = TOLD_KERNELS(nearest, simd##_f##bits), .radius_told = TOLD_KERNELS(radius, simd##_f##bits),    \
-        .nearest_periodic = TOLD_KERNELS(nearest_periodic, simd##_f##bits),                                            \
+        .nearest_periodic = PERIODIC_KERNELS(nearest, simd##_f##bits),                                                 \
         .radius_explicit = NATIVE(sap_radius_explicit_kernels_##simd##_f##bits),                                       \
         .box_explicit = NATIVE(sap_box_explicit_kernels_##simd##_f##bits),                                             \
-        .radius_periodic = TOLD_KERNELS(radius_periodic, simd##_f##bits),                                              \
+        .radius_periodic = PERIODIC_KERNELS(radius, simd##_f##bits),                                                   \
         .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
         .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
         .count_periodic = NATIVE(sap_count_periodic_kernels_##simd##_f##bits),                                         \
@@ -124,24 +128,17 @@ static const sap_tree_ops tree = {
     .build = sap_tree_build_cpu,
     .free_arrays = sap_tree_free_arrays_cpu,
     .complete = sap_groups_make,
-#if !defined(__EMSCRIPTEN__)
     .is_periodic = true,
-#endif
 };
 static const sap_nearest_ops nearest = {
     .search = sap_nearest_cpu,
     .leaves_out = true,
-#if !defined(__EMSCRIPTEN__)
     .is_told = true,
+#if !defined(__EMSCRIPTEN__)
     .prepare = sap_query_prepare_cpu,
 #endif
 };
-static const sap_radius_ops radius = {
-    .search = sap_radius_cpu,
-#if !defined(__EMSCRIPTEN__)
-    .is_told = true,
-#endif
-};
+static const sap_radius_ops radius = {.search = sap_radius_cpu, .is_told = true};
 static const sap_box_ops box = {.search = sap_box_cpu};
 #if !defined(__EMSCRIPTEN__)
 static const sap_pairs_ops pairs = {.collect = sap_pairs_collect_cpu,

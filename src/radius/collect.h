@@ -1,5 +1,5 @@
-// A visitor for radius/walk.h that writes what it is shown into the caller's arrays. C and CUDA only: shaders have no
-// memory to write a list to. Specialised text; needs SAP_REAL.
+// A visitor for radius/walk.h that writes what it is shown into the caller's arrays, or counts without them. C and CUDA
+// only: shaders have no memory to write a list to. Specialised text; needs SAP_REAL.
 
 SAP_STRUCT(sap_visits)
 struct sap_visits {
@@ -8,7 +8,7 @@ struct sap_visits {
     SAP_REAL* distance2;
 };
 
-SAP_FN bool sap_visits_subtrees(void) { return false; }
+SAP_FN bool sap_visits_subtrees(sap_visits visits) { return !visits.ids; }
 
 SAP_FN sap_visits sap_visit_subtree(sap_visits visits, int count) {
     visits.count += count;
@@ -16,8 +16,10 @@ SAP_FN sap_visits sap_visit_subtree(sap_visits visits, int count) {
 }
 
 SAP_FN sap_visits sap_visit(sap_visits visits, SAP_REAL distance2, int id) {
-    visits.ids[visits.count] = id;
-    visits.distance2[visits.count] = distance2;
+    if (visits.ids) {
+        visits.ids[visits.count] = id;
+        visits.distance2[visits.count] = distance2;
+    }
     visits.count += 1;
     return visits;
 }

@@ -7,7 +7,10 @@ struct sap_visits {
 };
 
 // Whether a subtree that lies inside the ball is shown by the number of its points alone.
-SAP_FN bool sap_visits_subtrees(void) { return true; }
+SAP_FN bool sap_visits_subtrees(sap_visits visits) {
+    SAP_UNUSED(visits)
+    return true;
+}
 
 SAP_FN sap_visits sap_visit_subtree(sap_visits visits, int count) {
     visits.count += count;

@@ -31,4 +31,9 @@ typedef struct sap_radius_kernels {
 // ---- radius/periodic_cpu.c: answers a run on a tree with periods, whose queries are wrapped.
 void sap_radius_run_periodic(const sap_radius_kernels* plain, const sap_radius_kernels* periodic, sap_radius_run* run);
 
+#if defined(__EMSCRIPTEN__)
+// ---- radius/walk_periodic_cpu.c: the kernels that know periods, in either precision.
+extern const sap_radius_kernels sap_radius_periodic_walk;
+#endif
+
 #endif

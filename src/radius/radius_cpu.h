@@ -15,6 +15,16 @@ sap_status sap_radius_walk_cpu(const sap_tree* tree, const sap_radius_job* job);
 typedef int64_t (*sap_radius_answer)(const sap_tree* tree, const sap_told* told, const void* query, double limit2,
                                      int32_t after, int32_t* ids, void* distance2);
 
+// The walks of radius/walk_instances.h for one precision and number of axes: that counts, and that collects. Where code
+// is downloaded, one does both.
+#if defined(SAP_FEW_INSTANCES)
+#define SAP_RADIUS_ANSWERS(bits, axes)                                                                                 \
+    { answer_f##bits##_##axes##_collect, answer_f##bits##_##axes##_collect }
+#else
+#define SAP_RADIUS_ANSWERS(bits, axes)                                                                                 \
+    { answer_f##bits##_##axes##_count, answer_f##bits##_##axes##_collect }
+#endif
+
 // radius/walk_cpu.c, radius/walk_told_cpu.c: the walk for trees of this shape, without and with what a search was told.
 sap_radius_answer sap_radius_answer_choose(const sap_tree_shape* shape, bool collect);
 sap_radius_answer sap_radius_answer_choose_told(const sap_tree_shape* shape, bool collect);

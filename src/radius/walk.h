@@ -19,7 +19,7 @@ SAP_FN sap_radius_result sap_radius_scan(SAP_TREE_PARAM SAP_MEASURE_PARAM SAP_BI
     int count = leaf.count;
     if (leaf.is_equal) {
         bool is_inside = sap_leaf_distance2(SAP_TREE SAP_MEASURE leaf, 0, query) <= limit2;
-        bool by_number = sap_visits_subtrees() && sap_measure_keeps_all(SAP_MEASURE after);
+        bool by_number = sap_visits_subtrees(result.visits) && sap_measure_keeps_all(SAP_MEASURE after);
         if (is_inside && by_number) result.visits = sap_visit_subtree(result.visits, count);
         if (!is_inside || by_number) count = 0;
     }
@@ -60,7 +60,7 @@ SAP_FN sap_radius_result sap_radius_stack(SAP_TREE_PARAM SAP_MEASURE_PARAM sap_p
 #else
     sap_box cell = sap_box_everything(SAP_DIMS);
 #endif
-    bool by_number = sap_visits_subtrees() && sap_measure_keeps_all(SAP_MEASURE after);
+    bool by_number = sap_visits_subtrees(visits) && sap_measure_keeps_all(SAP_MEASURE after);
     bool going = true;
     while (going) {
         sap_inner inner = sap_inner_at(SAP_TREE node);

@@ -13,13 +13,10 @@
 #define SAP_SPECIAL_TEXT "radius/walk_instances.h"
 #include "math/specialise_all.h"
 
-#define ANSWERS(bits, axes)                                                                                            \
-    { answer_f##bits##_##axes##_count, answer_f##bits##_##axes##_collect }
-
 sap_radius_answer sap_radius_answer_choose(const sap_tree_shape* shape, bool collect) {
     static const sap_radius_answer answers[2][4][2] = {
-        {SAP_EACH_AXES_32(ANSWERS)},
-        {SAP_EACH_AXES_64(ANSWERS)},
+        {SAP_EACH_AXES_32(SAP_RADIUS_ANSWERS)},
+        {SAP_EACH_AXES_64(SAP_RADIUS_ANSWERS)},
     };
     SAP_ASSERT(shape->dims >= 1 && shape->dims <= SAP_MAX_DIMS);
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
@@ -38,13 +35,17 @@ typedef struct pass {
     double begins, ends;       // this pass's part of the call's progress
 } pass;
 
-static sap_radius_answer choose_answer(const sap_tree* tree, const sap_radius_job* job, bool collect) {
-#if !defined(__EMSCRIPTEN__) // there no search is told anything, and no tree has periods (processors/cpu.c)
-    if (sap_is_periodic(&tree->options)) return sap_radius_answer_choose_periodic(&tree->shape, collect);
-    if (job->told) return sap_radius_answer_choose_told(&tree->shape, collect);
+static sap_radius_answer choose_told(const sap_tree* tree, bool collect) {
+#if defined(__EMSCRIPTEN__) // what a page downloads has one walk for both: open axes have an infinite period
+    return sap_radius_answer_choose_periodic(&tree->shape, collect);
+#else
+    return sap_radius_answer_choose_told(&tree->shape, collect);
 #endif
-    (void)job;
-    return sap_radius_answer_choose(&tree->shape, collect);
+}
+
+static sap_radius_answer choose_answer(const sap_tree* tree, const sap_radius_job* job, bool collect) {
+    if (sap_is_periodic(&tree->options)) return sap_radius_answer_choose_periodic(&tree->shape, collect);
+    return job->told ? choose_told(tree, collect) : sap_radius_answer_choose(&tree->shape, collect);
 }
 
 static void answer_row(const pass* p, const void* query, int32_t after, int64_t row) {
@@ -119,10 +120,7 @@ static const sap_told* told_of(const sap_tree* tree, const sap_radius_job* job) 
 // shorter than it looks.
 static sap_radius_answer choose_open(const sap_tree* tree, const sap_radius_job* job, bool collect) {
     if (!sap_is_periodic(&tree->options) || (job->told && !sap_told_in_vectors(job->told))) return NULL;
-#if !defined(__EMSCRIPTEN__)
-    if (job->told) return sap_radius_answer_choose_told(&tree->shape, collect);
-#endif
-    return sap_radius_answer_choose(&tree->shape, collect);
+    return job->told ? choose_told(tree, collect) : sap_radius_answer_choose(&tree->shape, collect);
 }
 
 static sap_status count_rows(const sap_tree* tree, const sap_radius_job* job, int64_t* counts, double ends) {

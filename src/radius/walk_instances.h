@@ -22,6 +22,7 @@ static sap_point SAP_SPECIAL(load_query)(const sap_tree* tree, const void* query
     return point;
 }
 
+#if !defined(SAP_FEW_INSTANCES)
 #define SAP_VISITOR count
 #include "radius/count.h"
 
@@ -41,6 +42,7 @@ static int64_t SAP_SPECIAL_VISITOR(answer)(const sap_tree* tree, const sap_told*
     return sap_radius_stack(SAP_TREE SAP_MEASURE point, (SAP_REAL)limit2, after, visits).visits.count;
 }
 #undef SAP_VISITOR
+#endif
 
 #define SAP_VISITOR collect
 #include "radius/collect.h"

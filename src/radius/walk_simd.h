@@ -35,6 +35,16 @@ INLINE void search_with(sap_radius_run* run, const int dims, const bool collect)
     run->used = h.count;
 }
 
+#if defined(SAP_FEW_INSTANCES) // where code is downloaded
+static void search(sap_radius_run* run) {
+    const bool collect = run->ids != NULL;
+    switch (run->tree->shape.dims) {
+    case 2: search_with(run, 2, collect); break;
+    case 3: search_with(run, 3, collect); break;
+    default: search_with(run, run->tree->shape.dims, collect);
+    }
+}
+#else
 #define SEARCH(name, collect)                                                                                          \
     static void name(sap_radius_run* run) {                                                                            \
         switch (run->tree->shape.dims) {                                                                               \
@@ -53,5 +63,6 @@ static void search(sap_radius_run* run) {
     else
         count_hits(run);
 }
+#endif
 
 #endif

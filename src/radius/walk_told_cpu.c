@@ -8,11 +8,9 @@
 #define SAP_SPECIAL_TEXT "radius/walk_instances.h"
 #include "math/specialise_all.h"
 
-#define ANSWERS(bits, axes)                                                                                            \
-    { answer_f##bits##_##axes##_count, answer_f##bits##_##axes##_collect }
-
 sap_radius_answer sap_radius_answer_choose_told(const sap_tree_shape* shape, bool collect) {
-    static const sap_radius_answer answers[2][4][2] = {{SAP_EACH_AXES_32(ANSWERS)}, {SAP_EACH_AXES_64(ANSWERS)}};
+    static const sap_radius_answer answers[2][4][2] = {{SAP_EACH_AXES_32(SAP_RADIUS_ANSWERS)},
+                                                       {SAP_EACH_AXES_64(SAP_RADIUS_ANSWERS)}};
     SAP_ASSERT(shape->dims >= 1 && shape->dims <= SAP_MAX_DIMS);
     const int axes = shape->dims >= 2 && shape->dims <= 4 ? shape->dims - 2 : 3;
     return answers[shape->real_bits == 64][axes][collect];

@@ -3,6 +3,7 @@
 
 SAP_FN sap_measure SAP_SPECIAL(measure_told)(const sap_tree* tree, const sap_told* told) {
     sap_measure measure;
+    measure.axes = SAP_DIMS;
     measure.power = told->power;
     measure.roots = told->roots;
     measure.is_largest = told->metric == SAP_METRIC_LINF;

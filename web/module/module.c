@@ -1,15 +1,15 @@
 // The module itself: its device, its memory, and the sentence about what went wrong.
 #include "module.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 sap_device* web_device;
 web_exchange web_shared;
 static char sentence[512];
 
 sap_status web_fail(sap_status status, const char* text) {
-    strncpy(sentence, text, sizeof sentence - 1);
+    snprintf(sentence, sizeof sentence, "%s", text);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static sap_points floats(const void* coords, int32_t count, int32_t dims) {
     return (sap_points){coords, count, dims, 0};
@@ -11,13 +12,14 @@ static sap_points_f64 doubles(const void* coords, int32_t count, int32_t dims) {
     return (sap_points_f64){coords, count, dims, 0};
 }
 
-/** Builds a tree; its address is then integers[0]. */
+/** Builds a tree with the periods numbers[0 … dims - 1]; its address is then integers[0]. */
 SAP_EXPORT sap_status web_tree_build(const void* coords, int32_t count, int32_t dims, int32_t bits, int32_t split,
                                      int32_t axis, int32_t leaf_size, int32_t drop_duplicates) {
-    const sap_tree_options options = {.split = (sap_split)split,
-                                      .axis = (sap_axis)axis,
-                                      .leaf_size = leaf_size,
-                                      .drop_duplicates = drop_duplicates != 0};
+    sap_tree_options options = {.split = (sap_split)split,
+                                .axis = (sap_axis)axis,
+                                .leaf_size = leaf_size,
+                                .drop_duplicates = drop_duplicates != 0};
+    memcpy(options.period, web_shared.numbers, (size_t)dims * sizeof *options.period);
     sap_tree* tree = NULL;
     const sap_status status = bits == 32
                                   ? sap_tree_build(web_device, floats(coords, count, dims), &options, &tree)
@@ -33,8 +35,8 @@ SAP_EXPORT sap_status web_tree_rebuild(sap_tree* tree, const void* coords, int32
 
 SAP_EXPORT void web_tree_free(sap_tree* tree) { sap_tree_free(tree); }
 
-/** integers: points, points given, dims, bits, depth, leaves; numbers: bytes, then lower and upper, SAP_MAX_DIMS each.
- */
+/** integers: points, points given, dims, bits, depth, leaves; numbers: bytes, then lower, upper and periods, SAP_MAX_DIMS
+ * each. */
 SAP_EXPORT sap_status web_tree_describe(const sap_tree* tree) {
     sap_tree_info info;
     const sap_status status = sap_tree_describe(tree, &info);
@@ -46,6 +48,7 @@ SAP_EXPORT sap_status web_tree_describe(const sap_tree* tree) {
     for (int a = 0; a < SAP_MAX_DIMS; a++) {
         web_shared.numbers[1 + a] = info.lower[a];
         web_shared.numbers[1 + SAP_MAX_DIMS + a] = info.upper[a];
+        web_shared.numbers[1 + 2 * SAP_MAX_DIMS + a] = info.options.period[a];
     }
     return SAP_OK;
 }
@@ -213,11 +216,12 @@ static void take_roots(void* distances, size_t count, int32_t bits) {
         for (size_t i = 0; i < count; i++) twice[i] = sqrt(twice[i]);
 }
 
-/** ids[count*k] and distances[count*k] (squared if asked; NULL: none) as sap_nearest. */
+/** ids[count*k] and distances[count*k] (squared if asked; NULL: none) as sap_nearest. keep: of what may be found by id,
+ * or NULL, here and in other calls for many queries. */
 SAP_EXPORT sap_status web_tree_knn_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
                                        int32_t bits, int32_t k, double radius, int32_t* ids, void* distances,
-                                       int32_t squared) {
-    const sap_search search = {.k = k, .radius = radius};
+                                       int32_t squared, const uint8_t* keep) {
+    const sap_search search = {.k = k, .radius = radius, .keep = keep};
     const sap_status status = bits == 32
                                   ? sap_nearest(tree, floats(queries, count, dims), &search, ids, distances)
                                   : sap_nearest_f64(tree, doubles(queries, count, dims), &search, ids, distances);
@@ -227,8 +231,8 @@ SAP_EXPORT sap_status web_tree_knn_all(const sap_tree* tree, const void* queries
 
 /** The same for every point of the tree, `count` of which were given to its build. */
 SAP_EXPORT sap_status web_tree_knn_self(const sap_tree* tree, int32_t count, int32_t bits, int32_t k, double radius,
-                                        int32_t* ids, void* distances, int32_t squared) {
-    const sap_search search = {.k = k, .radius = radius};
+                                        int32_t* ids, void* distances, int32_t squared, const uint8_t* keep) {
+    const sap_search search = {.k = k, .radius = radius, .keep = keep};
     const sap_status status = bits == 32 ? sap_nearest_self(tree, &search, ids, distances)
                                          : sap_nearest_self_f64(tree, &search, ids, distances);
     if (status == SAP_OK && distances && !squared) take_roots(distances, (size_t)count * (size_t)k, bits);
@@ -237,11 +241,13 @@ SAP_EXPORT sap_status web_tree_knn_self(const sap_tree* tree, int32_t count, int
 
 /** counts[count]: how many points lie within a radius of each query. */
 SAP_EXPORT sap_status web_tree_within_count_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
-                                                int32_t bits, double radius, int32_t* counts) {
+                                                int32_t bits, double radius, int32_t* counts, const uint8_t* keep) {
+    const sap_search search = {.radius = radius, .keep = keep};
     int64_t* wide = malloc(((size_t)count + 1) * sizeof *wide);
     if (!wide) return web_fail(SAP_ERROR_MEMORY, "no memory for the counts");
-    const sap_status status = bits == 32 ? sap_radius_count(tree, floats(queries, count, dims), radius, wide)
-                                         : sap_radius_count_f64(tree, doubles(queries, count, dims), radius, wide);
+    const sap_status status = bits == 32
+                                  ? sap_radius_search_count(tree, floats(queries, count, dims), &search, wide)
+                                  : sap_radius_search_count_f64(tree, doubles(queries, count, dims), &search, wide);
     for (int32_t i = 0; status == SAP_OK && i < count; i++) counts[i] = (int32_t)wide[i];
     free(wide);
     return status;
@@ -252,15 +258,12 @@ SAP_EXPORT sap_status web_tree_within_count_all(const sap_tree* tree, const void
  * + 1] says where rows begin. */
 SAP_EXPORT sap_status web_tree_within_all(const sap_tree* tree, const void* queries, int32_t count, int32_t dims,
                                           int32_t bits, double radius, int32_t* offsets, int32_t sorted,
-                                          int32_t squared) {
+                                          int32_t squared, const uint8_t* keep) {
+    const sap_search search = {.radius = radius, .sorted = sorted != 0, .keep = keep};
     sap_neighbors* rows = NULL;
-    sap_status status = bits == 32 ? sap_radius(tree, floats(queries, count, dims), radius, &rows)
-                                   : sap_radius_f64(tree, doubles(queries, count, dims), radius, &rows);
-    if (status == SAP_OK && sorted) status = sap_neighbors_sort(rows);
-    if (status != SAP_OK) {
-        sap_neighbors_free(rows);
-        return status;
-    }
+    const sap_status status = bits == 32 ? sap_radius_search(tree, floats(queries, count, dims), &search, &rows)
+                                         : sap_radius_search_f64(tree, doubles(queries, count, dims), &search, &rows);
+    if (status != SAP_OK) return status;
     for (int32_t i = 0; i <= count; i++) offsets[i] = (int32_t)rows->offsets[i];
     // The rows are ours alone: roots may take the place of squares in them.
     void* distances = bits == 32 ? (void*)(uintptr_t)rows->distance2 : (void*)(uintptr_t)rows->distance2_f64;

@@ -29,12 +29,13 @@ const work = `async (entry) => {
   const tree = new PointTree(Float32Array.of(1, 1, 4, 2, 3, 5));
   const found = tree.nearest(3, 4);
   const ids = [...PointTree.load(tree.save()).nearestAll([1, 1, 4, 4]).ids];
+  const around = new PointTree([[179, 0], [0, 0]], { period: [360, 0] }).nearest(-180, 0);
   const hit = MeshTree && new MeshTree([0, 0, 0, 1, 0, 0, 0, 1, 0]).trace([0.25, 0.25, -1], [0, 0, 1]).t;
   let bad;
   try { tree.rebuild([0, 0, 0, NaN]); } catch (error) { bad = [error.name, error.status]; }
-  return { early, found, ids, hit, bad };
+  return { early, found, ids, around, hit, bad };
 }`;
-const answer = (hit) => ({ early: 'NOT_LOADED', found: { id: 2, distance: 1 }, ids: [0, 2], hit, bad: ['SapwoodError', 'NOT_FINITE'] });
+const answer = (hit) => ({ early: 'NOT_LOADED', found: { id: 2, distance: 1 }, ids: [0, 2], around: { id: 0, distance: 1 }, hit, bad: ['SapwoodError', 'NOT_FINITE'] });
 const skip = executable ? false : 'chromium is missing';
 
 for (const [entry, hit] of [['sapwood.js', 1], ['points.js', undefined]]) {

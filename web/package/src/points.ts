@@ -28,6 +28,9 @@ export interface PointTreeOptions {
   leafSize?: number;
   /** Keep of equal points only the one with the smallest id. */
   dropDuplicates?: boolean;
+  /** Axes that close in a circle: how long each is, 0 for one that does not, or one number for all. Points and queries are
+   * wrapped, and distances are to the nearest image of a point. `[360, 0]`: longitudes wrap, latitudes do not. */
+  period?: number | ArrayLike<number>;
 }
 
 /** A point that was found: its number among the points given, and how far it is. */
@@ -55,24 +58,32 @@ export interface Rows<D extends Distances = Distances> {
   distances: D;
 }
 
+/** Which points may be found, by id. */
+export type Keep = Uint8Array | Allocation<Uint8Array>;
+
 /** Options of searches for many queries. */
 export interface SearchOptions<D extends Distances = Distances> {
   /** Squared distances instead of distances: as they are computed, before the root is taken. */
   squared?: boolean;
+  /** Only points whose entry, by id, is not 0 may be found: as many entries as points were given. */
+  keep?: Keep;
   /** Arrays to write into instead of new ones. Those made by `allocate` are written without a copy. */
   out?: {
     ids?: Int32Array | Allocation<Int32Array>;
     distances?: D | Allocation<D>;
   };
 }
-const searchOptions = "squared out radius";
-const buildOptions = "dims type split axis leafSize dropDuplicates";
+const searchOptions = "squared out radius keep";
+const buildOptions = "dims type split axis leafSize dropDuplicates period";
 
 /** Says of a thing where it is, or one coordinate of that. */
 export type Accessor<T> = (item: T, index: number) => Point | number;
 
 // The rules of a build, as the module takes them.
-type Rules = [split: number, axis: number, leafSize: number, dropDuplicates: number];
+interface Rules {
+  numbers: [split: number, axis: number, leafSize: number, dropDuplicates: number];
+  period: ArrayLike<number>; // of each axis; empty: there are none
+}
 
 // The ids that the module has found.
 function foundIds(): number[] {
@@ -110,12 +121,12 @@ export class PointTree<D extends Distances = Distances> {
       loadSaved(coords.bytes, this.#held, this);
     } else {
       const o = optionsOf(options, buildOptions);
-      this.#rules = rulesOf(o);
       const source = givenRows(coords, "coords");
-      const dims = o.dims === undefined ? source.width ?? 2 : o.dims;
+      const dims = integer(o.dims === undefined ? source.width ?? 2 : o.dims, 1, 16, "dims");
+      this.#rules = rulesOf(o, dims);
       const type = o.type ?? (exactInFloat.includes(source.type) ? Float32Array : Float64Array);
       if (type !== Float32Array && type !== Float64Array) refuse("options.type: is neither Float32Array nor Float64Array");
-      this.#held.take(this, build(source, integer(dims, 1, 16, "dims"), type, this.#rules));
+      this.#held.take(this, build(source, dims, type, this.#rules));
     }
     this.#learn();
   }
@@ -190,12 +201,18 @@ export class PointTree<D extends Distances = Distances> {
   /** The tight box of all points; from Infinity to -Infinity without any. */
   get bounds(): { lower: number[]; upper: number[] } {
     check(wasm!.web_tree_describe!(this.#alive()));
-    const lower = numbers + 1;
-    const upper = lower + 16;
-    return {
-      lower: Array.from(f64.subarray(lower, lower + this.#dims)),
-      upper: Array.from(f64.subarray(upper, upper + this.#dims)),
-    };
+    return { lower: this.#described(0), upper: this.#described(1) };
+  }
+  /** How long each axis is that closes in a circle, in the tree's precision; 0 for the others. */
+  get period(): number[] {
+    check(wasm!.web_tree_describe!(this.#alive()));
+    return this.#described(2);
+  }
+
+  // One of the lists of coordinates that the module describes a tree by.
+  #described(which: number): number[] {
+    const from = numbers + 1 + 16 * which;
+    return Array.from(f64.subarray(from, from + this.#dims));
   }
 
   // Puts a query where the module looks for it; gives the tree.
@@ -302,6 +319,15 @@ export class PointTree<D extends Distances = Distances> {
     return points(borrowed, givenRows(queries, "queries"), this.#dims, this.type);
   }
 
+  // Where a mask lies in the module's memory; 0: there is none.
+  #mask(borrowed: Borrowed, keep: unknown): number {
+    if (keep === undefined) return 0;
+    const mask = given(keep, "options.keep");
+    if (mask.type !== Uint8Array) refuse("options.keep: is no Uint8Array");
+    if (mask.length !== this.#given) refuse(`options.keep: has ${mask.length} entries, not one for each of ${this.#given} points`);
+    return borrowed.put(mask, Uint8Array);
+  }
+
   // Room for ids and distances.
   #answers(borrowed: Borrowed, options: SearchOptions<D>, length: number) {
     const out = optionsOf(options.out, "ids distances", "options.out");
@@ -323,9 +349,10 @@ export class PointTree<D extends Distances = Distances> {
     const radius = limit(o.radius ?? Infinity);
     return borrow((borrowed) => {
       const [address, count] = this.#queries(borrowed, queries);
+      const keep = this.#mask(borrowed, o.keep);
       const [ids, distances] = this.#answers(borrowed, o, count * k);
       checkWithRoom(() => wasm!.web_tree_knn_all!(
-        this.#held.tree, address, count, this.#dims, this.#bits, k, radius, ids.address, distances.address, +!!o.squared));
+        this.#held.tree, address, count, this.#dims, this.#bits, k, radius, ids.address, distances.address, +!!o.squared, keep));
       return { ids: ids.take(), distances: distances.take() };
     });
   }
@@ -338,22 +365,25 @@ export class PointTree<D extends Distances = Distances> {
     this.#alive();
     const rows = this.#given;
     return borrow((borrowed) => {
+      const keep = this.#mask(borrowed, o.keep);
       const [ids, distances] = this.#answers(borrowed, o, rows * k);
-      checkWithRoom(() => wasm!.web_tree_knn_self!(this.#held.tree, rows, this.#bits, k, radius, ids.address, distances.address, +!!o.squared));
+      checkWithRoom(() => wasm!.web_tree_knn_self!(
+        this.#held.tree, rows, this.#bits, k, radius, ids.address, distances.address, +!!o.squared, keep));
       return { ids: ids.take(), distances: distances.take() };
     });
   }
 
   /** All points no farther than `radius` from each of many places; in each row the nearest first, if
    * `sorted`. */
-  withinAll(queries: Coordinates, radius: number, options?: { sorted?: boolean; squared?: boolean }): Rows<D> {
-    const o = optionsOf(options, "sorted squared");
+  withinAll(queries: Coordinates, radius: number, options?: { sorted?: boolean; squared?: boolean; keep?: Keep }): Rows<D> {
+    const o = optionsOf(options, "sorted squared keep");
     radiusOf(radius);
     return borrow((borrowed) => {
       const [address, count] = this.#queries(borrowed, queries);
+      const keep = this.#mask(borrowed, o.keep);
       const offsets = borrowed.answer(undefined, Int32Array, count + 1, "offsets");
       checkWithRoom(() => wasm!.web_tree_within_all!(
-        this.#held.tree, address, count, this.#dims, this.#bits, radius, offsets.address, +!!o.sorted, +!!o.squared));
+        this.#held.tree, address, count, this.#dims, this.#bits, radius, offsets.address, +!!o.sorted, +!!o.squared, keep));
       const [rows, total, ids, distances] = u32.subarray(integers, integers + 4) as unknown as [number, number, number, number];
       try {
         const type = this.type as unknown as TypedArrayConstructor<D>;
@@ -386,15 +416,16 @@ export class PointTree<D extends Distances = Distances> {
 
   /** How many points are no farther than `radius` from each of many places. */
   withinCountAll(
-    queries: Coordinates, radius: number, options?: { out?: Int32Array | Allocation<Int32Array> },
+    queries: Coordinates, radius: number, options?: { out?: Int32Array | Allocation<Int32Array>; keep?: Keep },
   ): Int32Array {
-    const o = optionsOf(options, "out");
+    const o = optionsOf(options, "out keep");
     radiusOf(radius);
     return borrow((borrowed) => {
       const [address, count] = this.#queries(borrowed, queries);
+      const keep = this.#mask(borrowed, o.keep);
       const counts = borrowed.answer(o.out, Int32Array, count, "out");
       checkWithRoom(() => wasm!.web_tree_within_count_all!(
-        this.#held.tree, address, count, this.#dims, this.#bits, radius, counts.address));
+        this.#held.tree, address, count, this.#dims, this.#bits, radius, counts.address, keep));
       return counts.take();
     });
   }
@@ -434,20 +465,35 @@ export class PointTree<D extends Distances = Distances> {
 export interface PointTree<D extends Distances = Distances> extends Disposable {}
 disposable(PointTree);
 
-function rulesOf(options: PointTreeOptions): Rules {
+function rulesOf(options: PointTreeOptions, dims: number): Rules {
   const { leafSize } = options;
-  return [
-    choice(options.split, ["median", "sliding-midpoint"], "options.split"),
-    choice(options.axis, ["widest", "cycle"], "options.axis"),
-    leafSize === undefined ? 0 : integer(leafSize, 1, 1024, "options.leafSize"),
-    +!!options.dropDuplicates,
-  ];
+  return {
+    numbers: [
+      choice(options.split, ["median", "sliding-midpoint"], "options.split"),
+      choice(options.axis, ["widest", "cycle"], "options.axis"),
+      leafSize === undefined ? 0 : integer(leafSize, 1, 1024, "options.leafSize"),
+      +!!options.dropDuplicates,
+    ],
+    period: options.period === undefined ? [] : periodOf(options.period, dims),
+  };
+}
+
+function periodOf(period: unknown, dims: number): number[] {
+  const all = typeof period === "number" ? Array<number>(dims).fill(period) : given(period, "options.period").array;
+  if (all.length !== dims) refuse(`options.period: has ${all.length} numbers, not one for each of ${dims} axes`);
+  return Array.from(all, (length, a) => {
+    if (!(numberOf(length, "options.period", a) >= 0 && length < Infinity)) refuse(`options.period: ${length} of axis ${a} is not a length`);
+    return length;
+  });
 }
 
 function build(source: Given, dims: number, type: Precision, rules: Rules): number {
   return borrow((borrowed) => {
     const [address, count] = points(borrowed, source, dims, type);
-    checkWithRoom(() => wasm!.web_tree_build!(address, count, dims, 8 * type.BYTES_PER_ELEMENT, ...rules));
+    checkWithRoom(() => {
+      for (let a = 0; a < dims; a++) f64[numbers + a] = rules.period[a] ?? 0;
+      return wasm!.web_tree_build!(address, count, dims, 8 * type.BYTES_PER_ELEMENT, ...rules.numbers);
+    });
     return u32[integers]!;
   });
 }

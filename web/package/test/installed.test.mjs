@@ -136,8 +136,8 @@ test("the modules with and without vectors give the same bytes", async () => {
     const given = [];
     for (const type of [Float32Array, Float64Array])
       for (const dims of [2, 3, 5])
-        for (const family of ["clusters", "duplicates"]) {
-          const tree = new PointTree(type.from(points(family, 2000, dims)), { dims });
+        for (const [family, period] of [["clusters", 0], ["duplicates", 0], ["uniform", 1]]) {
+          const tree = new PointTree(type.from(points(family, 2000, dims)), { dims, period });
           const queries = type.from(points(family, 200, dims, 5));
           given.push(tree.save(), tree.nearestAll(queries), tree.knnAll(queries, 9), tree.withinAll(queries, 0.1));
         }

@@ -22,6 +22,10 @@ const { offsets }: { offsets: Int32Array } = tree.rangeAll([1, 2], [3, 4], { sor
 const counts: Int32Array = tree.withinCountAll([1, 2], 3, { out: new Int32Array(1) });
 const room: Allocation<Float32Array> = allocate(Float32Array, 4);
 const batch: { ids: Int32Array; distances: Float32Array | Float64Array } = tree.knnAll(room, 2, { squared: true, radius: 1 });
+const masked: Int32Array = tree.withinCountAll([1, 2], 3, { keep: new Uint8Array(1) });
+tree.knnSelf(1, { keep: allocate(Uint8Array, 1) }).ids satisfies Int32Array;
+const period: number[] = new PointTree([1, 2], { period: [360, 0] }).period;
+new PointTree([1, 2], { period: 1 });
 const bytes: Uint8Array = tree.save();
 const loaded: PointTree = PointTree.load(bytes);
 const named: PointTree = PointTree.from(new Map([["a", 1]]), ([, x]) => [x, x]);
@@ -42,6 +46,11 @@ const wrong: Float32Array = new PointTree([1, 2]).nearestAll([1, 2]).distances;
 tree.nearest([1, 2]).id;
 // @ts-expect-error: no such option
 new PointTree([1, 2], { dim: 2 });
+
+// @ts-expect-error: a length, or one for each axis
+new PointTree([1, 2], { period: "360" });
+// @ts-expect-error: a mask has bytes
+tree.nearestAll([1, 2], { keep: [true] });
 
 const mesh = new MeshTree(new Float32Array(9), new Uint16Array(3), { quality: "fast" });
 const hit: Hit | null = mesh.trace([0, 0, 0], [0, 0, 1]);
@@ -76,4 +85,4 @@ import { MeshTree as None } from "sapwood/points";
 // @ts-expect-error: a miss is null
 mesh.trace([0, 0, 0], [0, 0, 1]).t;
 
-export { all, batch, doubles, either, rounded, singles, widened, wrong, counts, distance, hit, hits, id, ids, kept, list, loaded, many, named, nearest, None, one, status, surface };
+export { all, batch, doubles, either, rounded, singles, widened, wrong, counts, distance, hit, hits, id, ids, kept, list, loaded, many, masked, named, nearest, None, one, period, status, surface };
