@@ -359,7 +359,8 @@ TEST(refuses_what_shaders_cannot) {
     CHECK_TEXT(w.sentence, "this OpenGL device cannot search for one query a call");
     CHECK(!query);
     sap_neighbors* found = NULL;
-    CHECK_STATUS(radius_collect(tree, &points, 1, &found), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_pairs(tree, 1, &found), SAP_ERROR_UNSUPPORTED);
+    CHECK_TEXT(w.sentence, "an OpenGL device does not list pairs of points; give the points as queries");
     CHECK_STATUS(box_search(tree, &points, &points, &found), SAP_ERROR_UNSUPPORTED);
     cloud_set(&points, 7, 1, NAN);
     CHECK_STATUS(build(device, &points, NULL, &none), SAP_ERROR_NOT_FINITE);
