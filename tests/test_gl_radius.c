@@ -205,7 +205,7 @@ TEST(points_that_halve_the_distance) {
         pair_of_trees trees =
             build_both(on_gl(i % 2), &points, &(sap_tree_options){.leaf_size = 1, .split = splits[i / 2]});
         for (int32_t k = 1; k <= (i % 2 ? 8 : 4); k++) try_nearest(trees, &points, k);
-        for (double radius = 1; radius > 1e-7; radius /= 7) try_rows(trees, &points, radius);
+        for (int j = 0; j < 9; j++) try_rows(trees, &points, pow(7, -j));
         free_both(trees);
     }
     cloud_free(&points);

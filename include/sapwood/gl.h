@@ -8,6 +8,12 @@
  * caller's context every call restores the state that it changes; the context must be current in every call,
  * ::sap_device_close included, and no query and no transform feedback may be active.
  *
+ * **Trees over points**, of floats in 2 or 3 dimensions and by either split rule, are searched in shaders:
+ * ::sap_nearest for up to 8 neighbours, ::sap_radius and its sisters, and grids (grid.h), with the answers and the order
+ * of the CPU; GPUs may take squared distances below the smallest normal float for 0. Searches from a tree's own points
+ * are SAP_ERROR_UNSUPPORTED: give them as queries. Rows within a radius come a few points of each a pass, so a row of
+ * thousands takes hundreds of passes. Trees beyond GL_MAX_TEXTURE_SIZE are SAP_ERROR_RANGE, naming it.
+ *
  * **Trees over triangles** are built by the CPU and copied into textures: ::sap_trace, ::sap_occluded and
  * ::sap_trace_visits run in fragment shaders, with the answers of the CPU; ::sap_render traces its rays so. All hits,
  * nearest points and insides are SAP_ERROR_UNSUPPORTED; meshes beyond GL_MAX_TEXTURE_SIZE SAP_ERROR_RANGE, naming it.
