@@ -1,9 +1,10 @@
 // Voronoi pictures in a fragment shader: the time of a frame, with and without its way to host memory, beside the
 // CPU's, and frames of points that move and whose tree is built anew each time. Every pixel that was drawn is compared
-// with the CPU's.
+// with the CPU's. Then trees of both kinds side by side: frames, and lists of the points within a radius.
 //
 //   sapwood_gl_bench [--size WxH] [--leaf N] [--frames N] [--csv FILE] [COUNT…]
 #include "expect.h"
+#include <math.h>
 #include <sapwood/sapwood.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,66 @@ static void moving(const settings* s, const devices* d, const sap_grid* grid, fl
     sap_tree_free(tree);
 }
 
+// Rows of about ten points each around the first points, whose rows are compared with the CPU's.
+static void rows(const settings* s, const char* kind, const sap_tree* tree, const sap_tree* copy, sap_points cloud) {
+    double here[MOST_FRAMES], on_cpu[MOST_FRAMES], radius = sqrt(10 / 3.14159265 / (double)cloud.count);
+    sap_points around = {cloud.coords, cloud.count < 100000 ? cloud.count : 100000, 2, 0};
+    int64_t wrong = 0;
+    char what[64];
+    for (int i = -1; i < s->frames; i++) {
+        sap_neighbors *found = NULL, *truth = NULL;
+        double begun = now();
+        expect(sap_radius(copy, around, radius, &found), "listing");
+        double listed = now();
+        expect(sap_radius(tree, around, radius, &truth), "listing");
+        if (i >= 0) here[i] = listed - begun, on_cpu[i] = now() - listed;
+        for (int64_t row = 0; row < around.count; row++) {
+            const int64_t from = truth->offsets[row], count = truth->offsets[row + 1] - from;
+            wrong += found->offsets[row] != from || found->offsets[row + 1] != from + count ||
+                     memcmp(found->ids + from, truth->ids + from, (size_t)count * sizeof *truth->ids);
+        }
+        sap_neighbors_free(found);
+        sap_neighbors_free(truth);
+    }
+    snprintf(what, sizeof what, "%s: %lld rows within a radius", kind, (long long)around.count);
+    report(s, what, cloud.count, median(here, s->frames), wrong);
+    snprintf(what, sizeof what, "%s: the same on the CPU", kind);
+    report(s, what, cloud.count, median(on_cpu, s->frames), -1);
+}
+
+static void kinds(const settings* s, const devices* d, const sap_grid* grid, const float* points, int64_t count) {
+    static const char* const names[] = {"median", "sliding midpoint"};
+    sap_points cloud = {points, count, 2, 0};
+    for (int kind = 0; kind < 2; kind++) {
+        double frames[MOST_FRAMES], copied[MOST_FRAMES];
+        answers truth = make_answers(s);
+        sap_tree *tree = NULL, *copy = NULL;
+        sap_gl_frame* frame = NULL;
+        char what[64];
+        const sap_tree_options options = {.split = (sap_split)kind, .leaf_size = s->leaf_size};
+        expect(sap_tree_build(d->cpu, cloud, &options, &tree), "building");
+        expect(sap_nearest_grid(tree, *grid, &(sap_search){.k = 1}, truth.ids, truth.distance2), "searching");
+        expect(sap_tree_copy(tree, d->gl, &copy), "copying");
+        expect(sap_gl_frame_create(copy, s->width, s->height, &(sap_search){.k = 1}, &frame), "making a frame");
+        for (int i = -2; i < s->frames; i++) {
+            double begun = now();
+            expect(sap_gl_tree_update(copy, tree), "updating");
+            double updated = now();
+            draw(frame, grid);
+            if (i >= 0) copied[i] = updated - begun, frames[i] = now() - updated;
+        }
+        snprintf(what, sizeof what, "%s: to textures", names[kind]);
+        report(s, what, count, median(copied, s->frames), -1);
+        snprintf(what, sizeof what, "%s: a frame, in a texture", names[kind]);
+        report(s, what, count, median(frames, s->frames), wrong_drawn(s, frame, &truth));
+        rows(s, names[kind], tree, copy, cloud);
+        sap_gl_frame_free(frame);
+        sap_tree_free(copy);
+        sap_tree_free(tree);
+        free_answers(&truth);
+    }
+}
+
 int main(int argc, char** argv) {
     settings s = {1900, 1200, 8, 9, NULL};
     int64_t counts[8] = {10000, 100000, 1000000};
@@ -212,6 +273,7 @@ int main(int argc, char** argv) {
         float* points = scatter(counts[i]);
         pictures(&s, &d, &grid, points, counts[i]);
         moving(&s, &d, &grid, points, counts[i]);
+        kinds(&s, &d, &grid, points, counts[i]);
         free(points);
     }
     if (s.csv) fclose(s.csv);

@@ -23,7 +23,6 @@ static const hint hints[] = {
     {"read it with the origin", "origin", "auto"},
     {"a raw volume does not say its size", "size", NULL},
     {"trees of float points", "precision", "float32"},
-    {"but does not list them", "count", NULL},
     {"read the file as CSV", "input-format", "csv"},
 };
 

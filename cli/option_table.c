@@ -291,7 +291,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"leaf-size", 0, V(VORONOI), INT32(tree.leaf_size, 1, 1024),
      "points a leaf of the tree should hold (default 32; with --device gl or --style depth 8)", false},
     {"device", 0, ON_SEARCH, DEVICE_OR_GL,
-     "where the work runs; gl is OpenGL ES, for float points of 2 or 3 coordinates, and with radius for --count; N "
+     "where the work runs; gl is OpenGL ES, for float points of 2 or 3 coordinates and with QUERIES; N "
      "counts the GPUs from 0 (default auto: a CUDA GPU where this build and machine have one, else the CPU)",
      false},
     {"device", 0, V(VORONOI) | ON_VOLUME | ON_MESH, DEVICE_OR_GL,

@@ -53,8 +53,7 @@ static double some_radius(const cloud* points) {
     return radius < 1e17 ? radius : 1e17;
 }
 
-TEST(every_pixel_of_every_family) {
-    if (!shared()) SKIP(no_gl);
+static void try_every_family(sap_split split) {
     static const int64_t sizes[] = {0, 1, 2, 3, 33, 700};
     static const int32_t leaf_sizes[] = {0, 1, 3, 8, 5, 13};
     for (int which = 0; which < FAMILY_COUNT; which++) {
@@ -64,7 +63,8 @@ TEST(every_pixel_of_every_family) {
             NOTE("%s of %d in %d-D, leaves of %d", family_name((family)which), (int)size, (int)dims, (int)leaf_size);
             cloud points = cloud_of_family((family)which, size, dims, 32, which % 3 ? 0 : dims + 1, 7);
             sap_tree* tree = NULL;
-            CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = leaf_size}, &tree), SAP_OK);
+            sap_tree_options options = {.leaf_size = leaf_size, .split = split};
+            CHECK_STATUS(build(shared(), &points, &options, &tree), SAP_OK);
             try_grid(tree, &points, 37, 21, 1, i % 4 == 3 ? some_radius(&points) : 0);
             sap_tree_free(tree);
             cloud_free(&points);
@@ -72,15 +72,26 @@ TEST(every_pixel_of_every_family) {
     }
 }
 
+TEST(every_pixel_of_every_family) {
+    if (!shared()) SKIP(no_gl);
+    try_every_family(SAP_SPLIT_MEDIAN);
+}
+
+TEST(sliding_midpoints_of_every_family) {
+    if (!shared()) SKIP(no_gl);
+    try_every_family(SAP_SPLIT_SLIDING_MIDPOINT);
+}
+
 TEST(several_neighbours_and_counts) {
     if (!shared()) SKIP(no_gl);
     static const family kinds[] = {FAMILY_UNIFORM, FAMILY_LATTICE, FAMILY_HALF_DUPLICATES, FAMILY_CLUSTERED};
-    for (int i = 0; i < 8; i++) {
-        cloud points = cloud_of_family(kinds[i / 2], 300, 2 + i % 2, 32, 0, 5);
+    for (int i = 0; i < 16; i++) {
+        cloud points = cloud_of_family(kinds[i / 4], 300, 2 + i % 2, 32, 0, 5);
         sap_tree* tree = NULL;
-        CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 6}, &tree), SAP_OK);
+        sap_tree_options options = {.leaf_size = 6, .split = i / 2 % 2 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN};
+        CHECK_STATUS(build(shared(), &points, &options, &tree), SAP_OK);
         for (int32_t k = 0; k <= 8; k++) {
-            NOTE("%s in %d-D, k %d", family_name(kinds[i / 2]), (int)points.dims, (int)k);
+            NOTE("%s in %d-D, k %d", family_name(kinds[i / 4]), (int)points.dims, (int)k);
             try_grid(tree, &points, 30, 17, k, k % 3 ? 0 : some_radius(&points));
         }
         sap_tree_free(tree);
@@ -320,8 +331,6 @@ TEST(refuses_what_shaders_cannot) {
     sap_tree *tree = NULL, *none = NULL;
     CHECK_STATUS(build(device, &wide, NULL, &none), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(build(device, &four, NULL, &none), SAP_ERROR_UNSUPPORTED);
-    CHECK_STATUS(build(device, &points, &(sap_tree_options){.split = SAP_SPLIT_SLIDING_MIDPOINT}, &none),
-                 SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
     int32_t ids[40 * 9];
     sap_grid grid = grid_over(&points, 4, 4);
@@ -357,7 +366,8 @@ TEST(refuses_what_shaders_cannot) {
     CHECK_TEXT(w.sentence, "this OpenGL device cannot search for one query a call");
     CHECK(!query);
     sap_neighbors* found = NULL;
-    CHECK_STATUS(radius_collect(tree, &points, 1, &found), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_pairs(tree, 1, &found), SAP_ERROR_UNSUPPORTED);
+    CHECK_TEXT(w.sentence, "an OpenGL device does not list pairs of points; give the points as queries");
     CHECK_STATUS(box_search(tree, &points, &points, &found), SAP_ERROR_UNSUPPORTED);
     cloud_set(&points, 7, 1, NAN);
     CHECK_STATUS(build(device, &points, NULL, &none), SAP_ERROR_NOT_FINITE);

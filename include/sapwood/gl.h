@@ -8,6 +8,12 @@
  * caller's context every call restores the state that it changes; the context must be current in every call,
  * ::sap_device_close included, and no query and no transform feedback may be active.
  *
+ * **Trees over points**, of floats in 2 or 3 dimensions and by either split rule, are searched in shaders:
+ * ::sap_nearest for up to 8 neighbours, ::sap_radius and its sisters, and grids (grid.h), with the answers and the order
+ * of the CPU; GPUs may take squared distances below the smallest normal float for 0. Searches from a tree's own points
+ * are SAP_ERROR_UNSUPPORTED: give them as queries. Rows within a radius come a few points of each a pass, so a row of
+ * thousands takes hundreds of passes. Trees beyond GL_MAX_TEXTURE_SIZE are SAP_ERROR_RANGE, naming it.
+ *
  * **Trees over triangles** are built by the CPU and copied into textures: ::sap_trace, ::sap_occluded and
  * ::sap_trace_visits run in fragment shaders, with the answers of the CPU; ::sap_render traces its rays so. All hits,
  * nearest points and insides are SAP_ERROR_UNSUPPORTED; meshes beyond GL_MAX_TEXTURE_SIZE SAP_ERROR_RANGE, naming it.
@@ -41,11 +47,15 @@ SAP_API sap_status sap_gl_describe(const sap_device* device, sap_gl_info* info);
 
 /**
  * A tree's textures, as shaders read them. They belong to the tree and change when it is rebuilt. Texel i of a texture
- * is (i % width, i / width), its width the power of two that stands here. The tree is balanced, in heap order: root 1,
- * children 2i and 2i + 1, every leaf at the same depth.
+ * is (i % width, i / width), its width the power of two that stands here. Nodes are numbered from 1, the root; 0 is none.
+ *
+ * A balanced tree (SAP_SPLIT_MEDIAN) is in heap order: children 2i and 2i + 1, every leaf at the same depth. Any other
+ * tree is in preorder: the lower child of node i is i + 1, and its texel of `nodes` names the upper one.
  */
 typedef struct sap_gl_tree_textures {
-    uint32_t nodes; /**< RG32UI, a texel an inner node: the bits of its split value; its axis */
+    uint32_t nodes; /**< balanced: RG32UI, a texel an inner node: the bits of its split value; its axis. In preorder:
+                       RGBA32UI, a texel a node: the same; its upper child; its parent. Of a leaf: its first texel of
+                       `blocks`; 31; texels of one coordinate of it; its parent */
     uint32_t
         smallest;    /**< R32I, a texel a node, leaves included: the smallest id below it, 2^31-1 where there is none */
     uint32_t boxes;  /**< RGBA32F, in 2-D a texel a node, leaves included: lower x, y, upper x, y of its tight box; in
@@ -54,8 +64,10 @@ typedef struct sap_gl_tree_textures {
                         many of ids; four points a texel; places without a point lie at infinity */
     int32_t widths[4];    /**< of the four, in texels */
     int32_t dims;         /**< 2 or 3 */
-    int32_t depth;        /**< of every leaf: leaf l is node 2^depth + l */
-    int32_t quads;        /**< texels of one coordinate of a leaf */
+    int32_t depth;        /**< balanced: of every leaf: leaf l is node 2^depth + l; in preorder: of the deepest */
+    int32_t quads;        /**< texels of one coordinate of a leaf; in preorder: at most, where not all its points are
+                             equal */
+    sap_split split;      /**< that the tree was built by */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_tree_textures;
 

@@ -3,6 +3,7 @@
 //
 // SAP_AXES       2 or 3, the tree's dimensions
 // SAP_CAPACITY   1, 2, 4 or 8 neighbours, or 0: points within the radius are counted
+// SAP_EXPLICIT   the tree is explicit; else it is balanced
 // SAP_GRID       queries are a column's point plus a row's; else each is a texel of a texture
 // SAP_RESUMED    the walks go on from where the pass before left them
 // SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin; 2: pixels begin there
@@ -19,6 +20,14 @@
 #include "nearest/walk_result.h"
 #include "nearest/grid/scan_texture.h"
 #include "nearest/walk.h"
+#ifdef SAP_EXPLICIT
+#include "nearest/grid/walk_explicit.h"
+#define WALK_FROM   sap_explicit_from
+#define WALK_RESUME sap_explicit_resume
+#else
+#define WALK_FROM   sap_nearest_from
+#define WALK_RESUME sap_nearest_resume
+#endif
 
 uniform int wanted;  // neighbours
 uniform float limit2;
@@ -125,7 +134,7 @@ void put(sap_nearest_place walk) {
 #endif
 
 sap_nearest_place taken(uvec4 at) {
-    sap_nearest_place walk = sap_nearest_from(at.x, sap_candidates_none(wanted, limit2));
+    sap_nearest_place walk = WALK_FROM(at.x, sap_candidates_none(wanted, limit2));
     walk.pending = at.y;
     walk.going = at.x != 0u;
 #if SAP_CAPACITY == 0
@@ -153,8 +162,8 @@ sap_nearest_place taken(uvec4 at) {
 // cell holds that ball.
 void hint(sap_point middle) {
 #if SAP_CAPACITY > 0
-    sap_nearest_place walk = sap_nearest_from(SAP_ROOT, sap_candidates_none(wanted, limit2));
-    float found2 = sap_candidates_limit2(sap_nearest_resume(walk, middle, -1, leaves).result.list);
+    sap_nearest_place walk = WALK_FROM(SAP_ROOT, sap_candidates_none(wanted, limit2));
+    float found2 = sap_candidates_limit2(WALK_RESUME(walk, middle, -1, leaves).result.list);
 #else
     float found2 = limit2;
 #endif
@@ -204,10 +213,10 @@ void main() {
     root = begin.x;
     from2 = sap_float_of_bits(begin.y);
 #endif
-    sap_nearest_place walk = sap_nearest_from(root, sap_candidates_none(wanted, from2));
+    sap_nearest_place walk = WALK_FROM(root, sap_candidates_none(wanted, from2));
     walk.going = sap_point_finite(query);
 #endif
-    put(sap_nearest_resume(walk, query, -1, leaves));
+    put(WALK_RESUME(walk, query, -1, leaves));
 #endif
 #endif
 }

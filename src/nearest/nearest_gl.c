@@ -226,9 +226,10 @@ sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job) {
 }
 
 sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job) {
-    if (job->self || !job->counts)
+    if (job->self)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
-                        "an OpenGL device counts the points within a radius, but does not list them");
+                        "an OpenGL device does not list pairs of points; give the points as queries");
+    if (!job->counts) return sap_radius_rows_gl(tree, job);
     answers to = {.counts = job->counts};
     return answer_rows(tree, &job->queries, (float)job->limit2, &to);
 }

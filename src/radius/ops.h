@@ -41,6 +41,8 @@ sap_status sap_radius_cpu(const sap_tree* tree, const sap_radius_job* job);
 sap_status sap_radius_cuda(const sap_tree* tree, const sap_radius_job* job);
 sap_status sap_radius_cut_counts_cuda(sap_device* device, int64_t* counts, int64_t rows, int64_t most);
 sap_status sap_radius_gl(const sap_tree* tree, const sap_radius_job* job);
+// The part of it that lists points.
+sap_status sap_radius_rows_gl(const sap_tree* tree, const sap_radius_job* job);
 
 #ifdef __cplusplus
 }

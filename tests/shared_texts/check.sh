@@ -66,7 +66,7 @@ mkdir "$shaders"
 shader() {
     highp='precision highp float;\nprecision highp int;\nprecision highp sampler2D;\n'
     case $1 in
-    300) before="#version 300 es\n${highp}precision highp usampler2D;\nprecision highp sampler3D;\n" ;;
+    300) before="#version 300 es\n${highp}precision highp isampler2D;\nprecision highp usampler2D;\nprecision highp sampler3D;\n" ;;
     *) before="#version 100\n${highp}varying highp vec2 covered;\n" ;;
     esac
     { printf "$before" && printf '#define %s\n' $2 | tr = ' ' && expand "$root/src/$3"; } \
@@ -100,6 +100,11 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
     done
     for pass in 0 1 2; do shader 300 "SAP_PASS=$pass SAP_VEC4=1 SAP_CELLS=1" surface/surface.glsl; done
     for pass in 0 1 2 3 4 5 6 7; do shader 300 "SAP_PASS=$pass" render/view/view.glsl; done
+    for axes in 2 3; do
+        for lists in 3 7; do
+            for kind in "" SAP_EXPLICIT=1; do shader 300 "SAP_AXES=$axes SAP_LISTS=$lists $kind" radius/rows.glsl; done
+        done
+    done
     for way in SAP_LISTED=1 "SAP_LISTED=1 SAP_RESUMED=1" "" SAP_RESUMED=1 SAP_OUTCOME=1; do
         shader 300 "SAP_MESH_STACK=32 $way" ray/ray.glsl
     done
@@ -113,7 +118,9 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
     for axes in 2 3; do
         for capacity in 0 1 2 4 8; do
             for way in "0" "0;#define SAP_GRID" "2;#define SAP_GRID" "1;#define SAP_GRID" "0;#define SAP_RESUMED" \
-                "0;#define SAP_GRID;#define SAP_RESUMED" "0;#define SAP_RESUMED;#define SAP_LEFT"; do
+                "0;#define SAP_GRID;#define SAP_RESUMED" "0;#define SAP_RESUMED;#define SAP_LEFT" \
+                "0;#define SAP_EXPLICIT" "1;#define SAP_GRID;#define SAP_EXPLICIT" \
+                "0;#define SAP_RESUMED;#define SAP_EXPLICIT"; do
                 nearest_shader "$axes" "$capacity" "$way" frag
                 case $way in *SAP_LEFT) continue ;; esac # a pass that discards
                 nearest_shader "$axes" "$capacity" "$way" comp

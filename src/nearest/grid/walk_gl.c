@@ -109,8 +109,9 @@ static GLuint program_of(sap_gl_call* call, const sap_gl_frame* frame, step whic
     int hints = which == STEP_HINTS ? 1 : which == STEP_BEGIN && frame->hints ? 2 : 0;
     int capacity = which == STEP_LEFT ? 1 : frame->capacity;
     const int length = snprintf(
-        defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s",
+        defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s%s",
         computes(call, frame, which) ? SAP_GLSL_COMPUTE : "", (int)frame->tree->shape.dims, capacity, hints,
+        frame->tree->shape.kind == SAP_TREE_EXPLICIT ? "#define SAP_EXPLICIT\n" : "",
         frame->columns ? "#define SAP_GRID\n" : "", which >= STEP_RESUME ? "#define SAP_RESUMED\n" : "",
         which == STEP_LEFT ? "#define SAP_LEFT\n" : "");
     SAP_ASSERT(length > 0 && length < (int)sizeof defines);
@@ -119,10 +120,14 @@ static GLuint program_of(sap_gl_call* call, const sap_gl_frame* frame, step whic
 }
 
 // A leaf takes one round of the loop, one more for each texel of its points, and two for each level of the way to it
-// and from it.
+// and from it. Of points that are all equal, more than leaf_size of them, only those are looked at that the list takes,
+// unless they are counted.
 int32_t sap_gl_walk_most_leaves(const sap_gl_call* call, const sap_gl_frame* frame) {
     const sap_tree_shape* s = &frame->tree->shape;
-    int32_t rounds = 2 * s->depth + (s->stride + 3) / 4 + 5, most = call->gl->most_rounds;
+    int32_t slots = s->kind == SAP_TREE_BALANCED ? s->stride : s->capacity;
+    const int32_t looked_at = frame->tree->options.leaf_size + SAP_GL_MOST_K;
+    if (frame->k && s->kind == SAP_TREE_EXPLICIT && slots > looked_at) slots = looked_at;
+    int32_t rounds = 2 * s->depth + (slots + 3) / 4 + 5, most = call->gl->most_rounds;
     return most == INT32_MAX ? most : most / rounds > 1 ? most / rounds : 1;
 }
 

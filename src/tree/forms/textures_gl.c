@@ -1,16 +1,43 @@
 // Trees on OpenGL devices: the arrays stay in host memory, where a lost context cannot destroy them, and are uploaded
 // as textures.
 #include "tree/forms/textures_gl.h"
+#include "base/assert.h"
+#include "tree/leaves.h"
+#include <math.h>
 #include <string.h>
 
-static const GLenum formats[SAP_TEXTURES] = {GL_RG32UI, GL_R32I, GL_RGBA32F, GL_RGBA32UI};
 static const char* const names[SAP_TEXTURES] = {"the nodes of a tree", "the ids of a tree", "the boxes of a tree",
                                                 "the points of a tree"};
 
-static int64_t texels_of(const sap_tree_shape* s, int which) {
-    const int64_t counts[SAP_TEXTURES] = {s->nodes, 2 * s->leaves, 2 * s->leaves * (s->dims - 1),
-                                          s->leaves * ((s->stride + 3) / 4) * (s->dims + 1)};
-    return counts[which];
+static GLenum format_of(sap_tree_kind kind, int which) {
+    static const GLenum formats[SAP_TEXTURES] = {GL_RG32UI, GL_R32I, GL_RGBA32F, GL_RGBA32UI};
+    return which == SAP_TEXTURE_NODES && kind == SAP_TREE_EXPLICIT ? GL_RGBA32UI : formats[which];
+}
+
+static size_t texel_bytes(sap_tree_kind kind, int which) {
+    return (size_t)sap_gl_format_of(format_of(kind, which))->bytes;
+}
+
+// Texels of one coordinate of all leaves.
+static int64_t quads_of(const sap_tree* tree) {
+    const sap_tree_shape* s = &tree->shape;
+    if (s->kind == SAP_TREE_BALANCED) return s->leaves * ((s->stride + 3) / 4);
+    int64_t quads = 0;
+    for (int64_t i = 0; i < s->nodes; i++) quads += (sap_leaf_block_at(tree, i).stride + 3) / 4;
+    return quads;
+}
+
+// Number 0 is no node: those of an explicit tree are counted from 1.
+static int64_t texels_of(const sap_tree* tree, int which) {
+    const sap_tree_shape* s = &tree->shape;
+    const bool balanced = s->kind == SAP_TREE_BALANCED;
+    const int64_t nodes = balanced ? 2 * s->leaves : s->nodes + 1;
+    switch (which) {
+    case SAP_TEXTURE_NODES: return balanced ? s->nodes : nodes;
+    case SAP_TEXTURE_SMALLEST: return nodes;
+    case SAP_TEXTURE_BOXES: return nodes * (s->dims - 1);
+    default: return quads_of(tree) * (s->dims + 1);
+    }
 }
 
 // Makes a texture for so many texels, or keeps the old one if it has the same size.
@@ -20,7 +47,8 @@ static void make_room(sap_gl_call* call, sap_gl_tree* textures, int which, int64
     sap_gl_texture_free(call, textures->texture[which]);
     textures->texture[which] = 0;
     if (!sap_gl_array_size(call, texels, names[which], &width, &height)) return;
-    textures->texture[which] = sap_gl_texture(call, formats[which], width, height, NULL, names[which]);
+    textures->texture[which] =
+        sap_gl_texture(call, format_of(textures->kind, which), width, height, NULL, names[which]);
     textures->texels[which] = texels;
     textures->shifts[which] = sap_gl_shift_of(width);
 }
@@ -30,11 +58,12 @@ static void fill(sap_gl_call* call, const sap_gl_tree* textures, int which, cons
     if (call->status != SAP_OK) return;
     int32_t width = 1 << textures->shifts[which];
     int32_t rows = (int32_t)(textures->texels[which] / width), rest = (int32_t)(textures->texels[which] % width);
-    size_t row_bytes = (size_t)width * (size_t)sap_gl_format_of(formats[which])->bytes;
+    const GLenum format = format_of(textures->kind, which);
+    size_t row_bytes = (size_t)width * texel_bytes(textures->kind, which);
     const void* last = (const void*)((uintptr_t)data + (size_t)rows * row_bytes);
     GLuint texture = textures->texture[which];
-    if (rows) sap_gl_write(call, texture, formats[which], 0, (int32_t[4]){0, 0, width, rows}, data);
-    if (rest) sap_gl_write(call, texture, formats[which], 0, (int32_t[4]){0, rows, rest, 1}, last);
+    if (rows) sap_gl_write(call, texture, format, 0, (int32_t[4]){0, 0, width, rows}, data);
+    if (rest) sap_gl_write(call, texture, format, 0, (int32_t[4]){0, rows, rest, 1}, last);
 }
 
 // Each inner node's split and axis side by side.
@@ -88,18 +117,69 @@ static void pack_boxes(const sap_tree* tree, float* boxes) {
 }
 
 // Blocks whose coordinates begin at multiples of four slots; the slots that this adds hold no point either.
-static void pad_blocks(const sap_tree* tree, int32_t quads, uint32_t* padded) {
+static void pad_blocks(const sap_tree* tree, uint32_t* padded) {
     static const uint32_t infinity = 0x7f800000u;
-    const sap_tree_shape* s = &tree->shape;
-    for (int64_t leaf = 0; leaf < s->leaves; leaf++) {
-        const unsigned char* block = sap_block(tree, leaf * s->stride);
-        for (int32_t row = 0; row <= s->dims; row++) {
-            memcpy(padded, block, (size_t)s->stride * 4);
-            for (int32_t i = s->stride; i < 4 * quads; i++) padded[i] = row < s->dims ? infinity : UINT32_MAX;
-            padded += 4 * quads;
-            block += (size_t)s->stride * 4;
+    for (int64_t place = 0; place < sap_leaf_places(tree); place++) {
+        const sap_leaf_block leaf = sap_leaf_block_at(tree, place);
+        const int32_t slots = (leaf.stride + 3) / 4 * 4;
+        const unsigned char* row_at = leaf.coords;
+        for (int32_t row = 0; row <= tree->shape.dims && slots; row++) {
+            memcpy(padded, row_at, (size_t)leaf.stride * 4);
+            for (int32_t i = leaf.stride; i < slots; i++) padded[i] = row < tree->shape.dims ? infinity : UINT32_MAX;
+            padded += slots;
+            row_at += (size_t)leaf.stride * 4;
         }
     }
+}
+
+// The nodes of an explicit tree and their boxes; children come after their parents.
+static void pack_explicit_nodes(const sap_tree* tree, uint32_t* nodes) {
+    const sap_tree_shape* s = &tree->shape;
+    const sap_node_f32* from = (const sap_node_f32*)(const void*)(tree->arrays + s->node_at);
+    uint32_t first = 0;
+    memset(nodes, 0, 8 * sizeof *nodes);
+    for (int64_t i = 0; i < s->nodes; i++) {
+        uint32_t* node = nodes + 4 * (i + 1);
+        const uint32_t axis = from[i].link & SAP_NODE_LEAF, upper = (uint32_t)(i + 1) + (from[i].link >> 5);
+        node[1] = axis;
+        if (axis == SAP_NODE_LEAF) {
+            node[0] = first;
+            node[2] = (uint32_t)(sap_leaf_block_at(tree, i).stride + 3) / 4;
+            first += node[2] * (uint32_t)(s->dims + 1);
+        } else {
+            SAP_ASSERT(upper <= s->nodes);
+            node[0] = from[i].bits;
+            node[2] = upper;
+            node[4 + 3] = nodes[4 * (size_t)upper + 3] = (uint32_t)(i + 1);
+        }
+    }
+}
+
+static void pack_explicit_boxes(const sap_tree* tree, float* boxes) {
+    const sap_tree_shape* s = &tree->shape;
+    const sap_node_f32* from = (const sap_node_f32*)(const void*)(tree->arrays + s->node_at);
+    const int32_t dims = s->dims, upper = dims == 2 ? 2 : 4, size = 4 * (dims - 1);
+    memset(boxes, 0, (size_t)size * (size_t)(s->nodes + 1) * sizeof *boxes);
+    for (int64_t i = s->nodes - 1; i >= 0; i--) {
+        float* box = boxes + (i + 1) * size;
+        const bool is_leaf = (from[i].link & SAP_NODE_LEAF) == SAP_NODE_LEAF;
+        const sap_leaf_block leaf = sap_leaf_block_at(tree, i);
+        const float *left = box + size, *right = box + (int64_t)(from[i].link >> 5) * size;
+        for (int32_t a = 0; a < dims; a++) {
+            const float* coords = (const float*)(const void*)leaf.coords + (size_t)a * (size_t)leaf.stride;
+            box[a] = is_leaf ? INFINITY : lesser(left[a], right[a]);
+            box[upper + a] = is_leaf ? -INFINITY : greater(left[upper + a], right[upper + a]);
+            for (int32_t j = 0; j < leaf.count; j++) {
+                box[a] = lesser(box[a], coords[j]);
+                box[upper + a] = greater(box[upper + a], coords[j]);
+            }
+        }
+    }
+}
+
+static void pack_explicit_smallest(const sap_tree* tree, int32_t* smallest) {
+    smallest[0] = INT32_MAX;
+    memcpy(smallest + 1, tree->arrays + tree->shape.node_min_id_at, (size_t)tree->shape.nodes * sizeof *smallest);
 }
 
 static void free_textures(sap_gl_call* call, sap_gl_tree* textures) {
@@ -111,24 +191,32 @@ static void free_textures(sap_gl_call* call, sap_gl_tree* textures) {
 
 static void make_textures(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* textures) {
     const sap_tree_shape* s = &tree->shape;
-    textures->quads = (s->stride + 3) / 4;
-    int64_t padded = s->stride % 4 ? s->leaves * textures->quads * 4 * (s->dims + 1) : 0;
-    int64_t boxes = 8 * s->leaves * (s->dims - 1), words = boxes > padded ? boxes : padded;
+    const bool balanced = s->kind == SAP_TREE_BALANCED, pads = !balanced || s->stride % 4;
+    if (textures->kind != s->kind) free_textures(call, textures); // the formats differ
+    textures->kind = s->kind;
+    textures->quads = ((balanced ? s->stride : tree->options.leaf_size) + 3) / 4;
+    int64_t texels[SAP_TEXTURES];
+    size_t bytes = 0;
+    for (int i = 0; i < SAP_TEXTURES; i++) {
+        texels[i] = texels_of(tree, i);
+        const size_t wanted = (size_t)texels[i] * texel_bytes(s->kind, i);
+        if (wanted > bytes && (i != SAP_TEXTURE_BLOCKS || pads)) bytes = wanted;
+    }
     sap_scratch scratch = {NULL, 0};
-    if (!sap_scratch_take(call->device, (size_t)words * 4, &scratch)) {
+    if (!sap_scratch_take(call->device, bytes, &scratch)) {
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for a tree's textures");
         return;
     }
     uint32_t* values = (uint32_t*)(void*)scratch.memory;
-    for (int i = 0; i < SAP_TEXTURES; i++) make_room(call, textures, i, texels_of(s, i));
-    pack_nodes(tree, values);
+    for (int i = 0; i < SAP_TEXTURES; i++) make_room(call, textures, i, texels[i]);
+    (balanced ? pack_nodes : pack_explicit_nodes)(tree, values);
     fill(call, textures, SAP_TEXTURE_NODES, values);
-    pack_smallest(tree, (int32_t*)(void*)values);
+    (balanced ? pack_smallest : pack_explicit_smallest)(tree, (int32_t*)(void*)values);
     fill(call, textures, SAP_TEXTURE_SMALLEST, values);
-    pack_boxes(tree, (float*)(void*)values);
+    (balanced ? pack_boxes : pack_explicit_boxes)(tree, (float*)(void*)values);
     fill(call, textures, SAP_TEXTURE_BOXES, values);
-    if (s->stride % 4) pad_blocks(tree, textures->quads, values);
-    fill(call, textures, SAP_TEXTURE_BLOCKS, s->stride % 4 ? (const void*)values : sap_block(tree, 0));
+    if (pads) pad_blocks(tree, values);
+    fill(call, textures, SAP_TEXTURE_BLOCKS, pads ? (const void*)values : sap_block(tree, 0));
     sap_scratch_give(call->device, &scratch);
     textures->stale = call->status != SAP_OK;
     if (textures->stale) free_textures(call, textures);
@@ -159,8 +247,6 @@ int sap_gl_tree_bind(sap_gl_call* call, const sap_tree* tree, const sap_gl_tree*
 // Refuses trees that shaders cannot walk through.
 static sap_status check(const sap_tree* tree) {
     const sap_tree_shape* s = &tree->shape;
-    if (s->kind == SAP_TREE_EXPLICIT)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED, "tree: shaders walk through balanced trees only");
     if (s->real_bits != 32 || s->dims < 2 || s->dims > 3)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "tree: shaders know float points of 2 or 3 dimensions, not %d-bit points of %d",
@@ -202,11 +288,9 @@ sap_status sap_tree_copy_in_gl(sap_tree* tree, const unsigned char* arrays) {
 
 sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points) {
     sap_device* device = tree->device;
-    if (tree->options.split != SAP_SPLIT_MEDIAN)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.split: shaders walk through balanced trees only");
     if (points->real_bits != 32 || points->dims < 2 || points->dims > 3)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED,
-                        "points: shaders walk through balanced trees of float points of 2 or 3 dimensions only");
+                        "points: shaders walk through trees of float points of 2 or 3 dimensions only");
     tree->device = sap_gl_of(device)->host;
     sap_status status = sap_tree_build_cpu(tree, points);
     tree->device = device;
@@ -239,10 +323,10 @@ void sap_tree_free_arrays_gl(sap_tree* tree) {
 
 #if defined(SAP_HAVE_CUDA)
 // Buffers that CUDA can fill with a tree of this shape.
-static void make_buffers(sap_gl_call* call, const sap_tree_shape* s, sap_gl_tree* textures) {
+static void make_buffers(sap_gl_call* call, const sap_tree* tree, sap_gl_tree* textures) {
     bool fit = textures->buffer[0] != 0;
     for (int i = 0; i < SAP_TEXTURES; i++) {
-        int64_t bytes = texels_of(s, i) * sap_gl_format_of(formats[i])->bytes;
+        int64_t bytes = texels_of(tree, i) * (int64_t)texel_bytes(SAP_TREE_BALANCED, i);
         fit = fit && textures->buffer_bytes[i] == bytes;
         textures->buffer_bytes[i] = bytes;
     }
@@ -262,14 +346,16 @@ static sap_status take_over(sap_tree* copy, const sap_tree* tree) {
     sap_gl_call call;
     sap_gl_tree* textures = copy->beside;
     sap_status shared = SAP_OK;
-    if (sap_gl_begin(&call, copy->device) == SAP_OK) make_buffers(&call, &tree->shape, textures);
+    if (sap_gl_begin(&call, copy->device) == SAP_OK) make_buffers(&call, tree, textures);
     if (call.status == SAP_OK) shared = sap_tree_to_buffers_cuda(tree, textures->buffer, textures->resource);
     if (call.status == SAP_OK && shared == SAP_OK) {
         textures->on_gpu_only = true;
         copy->shape = tree->shape;
+        if (textures->kind != SAP_TREE_BALANCED) free_textures(&call, textures);
+        textures->kind = SAP_TREE_BALANCED;
         textures->quads = tree->shape.stride / 4;
         for (int i = 0; i < SAP_TEXTURES; i++) {
-            make_room(&call, textures, i, texels_of(&tree->shape, i));
+            make_room(&call, textures, i, texels_of(tree, i));
             call.f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, textures->buffer[i]);
             fill(&call, textures, i, NULL);
         }
@@ -289,7 +375,8 @@ sap_status sap_tree_update_textures_gl(sap_tree* copy, const sap_tree* tree) {
     const sap_device* from = tree->device;
     copy->options = tree->options;
 #if defined(SAP_HAVE_CUDA)
-    if (from->table->kind == SAP_CUDA && tree->shape.count > 0 && tree->shape.stride % 4 == 0) {
+    if (from->table->kind == SAP_CUDA && tree->shape.kind == SAP_TREE_BALANCED && tree->shape.count > 0 &&
+        tree->shape.stride % 4 == 0) {
         status = take_over(copy, tree);
         if (status != SAP_ERROR_UNSUPPORTED) return status;
     }
@@ -320,6 +407,7 @@ sap_status sap_tree_describe_textures_gl(const sap_tree* tree, sap_gl_tree_textu
             .widths = {1 << t->shifts[0], 1 << t->shifts[1], 1 << t->shifts[2], 1 << t->shifts[3]},
             .dims = tree->shape.dims,
             .depth = tree->shape.depth,
-            .quads = t->quads};
+            .quads = t->quads,
+            .split = tree->options.split};
     return sap_gl_end(&call, SAP_OK);
 }

@@ -1,4 +1,4 @@
-// A balanced tree of 2- or 3-D floats as textures; src/tree/forms/texture.h is how shaders read them.
+// A tree of 2- or 3-D floats as textures; src/tree/forms/texture.h is how shaders read them.
 #ifndef SAPWOOD_TREE_FORMS_TEXTURES_GL_H
 #define SAPWOOD_TREE_FORMS_TEXTURES_GL_H
 
@@ -11,7 +11,8 @@ typedef struct sap_gl_tree {
     GLuint texture[SAP_TEXTURES]; // 0: not made yet
     int64_t texels[SAP_TEXTURES];
     int32_t shifts[SAP_TEXTURES]; // logarithms of the textures' widths
-    int32_t quads;                // texels of one coordinate of a leaf
+    int32_t quads;                // texels of one coordinate of a leaf, unless its points are all equal
+    sap_tree_kind kind;           // of the tree that the textures were made for
     bool stale;                   // the textures are those of an older tree
     bool on_gpu_only;             // the arrays are those of an older tree: the textures came from CUDA
     GLuint buffer[SAP_TEXTURES];  // that CUDA fills
