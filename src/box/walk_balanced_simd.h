@@ -35,7 +35,7 @@ INLINE bool take_leaves(const sap_tree_shape* s, const tree_view* t, const int d
 }
 
 // Points below the nodes of a group that are in the mask.
-INLINE int64_t points_below(const sap_tree_shape* s, int level, int64_t group, uint32_t mask) {
+INLINE int64_t points_below_all(const sap_tree_shape* s, int level, int64_t group, uint32_t mask) {
     const int below = s->depth - s->level_depth[level];
     int64_t count = 0;
     for (; mask; mask &= mask - 1) {
@@ -65,7 +65,7 @@ INLINE bool walk(const walked* w, const int dims, const bool collect, const quer
         uint32_t todo = boxes_touched(boxes, dims, q), inside = todo ? todo & boxes_inside(boxes, dims, q) : 0;
         SAP_ASSERT(level >= 0 && level <= last && last < SAP_MAX_LEVELS);
         if (!collect) {
-            h->count += points_below(s, level, group, inside);
+            h->count += points_below_all(s, level, group, inside);
             todo &= ~inside;
         }
         if (level < last) {

@@ -1,4 +1,4 @@
-// The same in an explicit tree, over its groups of boxes (tree/explicit/groups.h).
+// Box search in an explicit tree, over its groups of boxes (tree/explicit/groups.h).
 #ifndef SAPWOOD_BOX_WALK_EXPLICIT_SIMD_H
 #define SAPWOOD_BOX_WALK_EXPLICIT_SIMD_H
 

@@ -6,7 +6,8 @@
 // SAP_EXPLICIT   the tree is explicit; else it is balanced
 // SAP_GRID       queries are a column's point plus a row's; else each is a texel of a texture
 // SAP_RESUMED    the walks go on from where the pass before left them
-// SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin; 2: pixels begin there
+// SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin;
+//                2: pixels begin there
 // SAP_COMPUTE    a compute shader, which some GPUs run on more of their processors than fragment shaders
 // SAP_LEFT       this pass finds, for a block of the grid, whether a walk in it has not ended: x, not 0
 #include "math/dialect.h"

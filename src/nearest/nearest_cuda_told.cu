@@ -3,7 +3,6 @@
 
 void sap_nearest_told_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
     told_search<float> s = told_search_of<float>(call, tree, plan);
-    told_keep_by_leaf(tree, &s);
     if (launch_told_lists<float, 3, WALK_STACKLESS, SAP_CUDA_L2, SAP_CUDA_L1, SAP_CUDA_LINF, SAP_CUDA_AROUND>(s) ||
         launch_told_lists<float, 2, WALK_STACKLESS, SAP_CUDA_L2>(s))
         return;
@@ -17,7 +16,6 @@ void sap_nearest_told_f32(sap_cuda_call* call, const sap_tree* tree, const sap_n
 
 void sap_nearest_told_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
     told_search<double> s = told_search_of<double>(call, tree, plan);
-    told_keep_by_leaf(tree, &s);
     if (launch_told_lists<double, 3, WALK_STACKLESS, SAP_CUDA_AROUND>(s)) return;
     walk_with_stack(&s);
     launch_general_told(s);

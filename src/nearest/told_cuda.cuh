@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(NEAREST_THREADS)
             walk_told<real, dims>(task, image, going, ask.left_out, &best, &way);
         }
         if (walk_any(is_wide)) {
-            for (int a = 0; a < SAP_AXES_OF(dims); a++) any.at[a] = image.at[a];
+            for (int a = 0; is_wide && a < SAP_AXES_OF(dims); a++) any.at[a] = image.at[a];
             if (is_wide) best.begin(ask.k, best.limit2());
             walk_told<real, dims>(task, any, is_wide, ask.left_out, &best, &way);
         }
@@ -217,33 +217,6 @@ static told_search<real> told_search_of(sap_cuda_call* call, const sap_tree* tre
     return s;
 }
 
-// Launches the kernel for this walk and these lists that measures as the search was told, or by any measure, if there
-// is one.
-template <typename real, int dims, int capacity, int walk, int measure>
-static bool launch_told(const told_search<real>& s) {
-    const nearest_task<real>& task = s.search.task;
-    if (s.search.walk != walk || (dims && dims != task.tree.dims) || (capacity != HEAP && task.k > capacity))
-        return false;
-    if (measure != SAP_CUDA_ANY && measure != s.told.measure) return false;
-    sap_cuda_grid grid = sap_cuda_grid_for(task.count, NEAREST_THREADS);
-    grid.shared = shared_bytes<real>(walk, task.tree.depth);
-    if constexpr (measure == SAP_CUDA_AROUND) {
-        sap_cuda_call* call = s.search.call;
-        sap_cuda_told<real> told = s.told;
-        told.again = (int32_t*)sap_cuda_take(call, (size_t)task.count * sizeof *told.again);
-        told.again_count = (unsigned int*)sap_cuda_take(call, sizeof *told.again_count);
-        sap_cuda_fill(call, told.again_count, 0, sizeof *told.again_count);
-        sap_cuda_launch(call, nearest_told<real, dims, capacity, walk, measure>, grid, task, told, s.without);
-        const int64_t most = call->cuda->multiprocessors * (int64_t)NEAREST_WARPS_EACH / NEAREST_WARPS;
-        if (grid.blocks > most) grid.blocks = most;
-        sap_cuda_launch(call, nearest_around<real, dims, capacity>, grid, task, told, s.without);
-    } else {
-        sap_cuda_launch(s.search.call, nearest_told<real, dims, capacity, walk, measure>, grid, task, s.told,
-                        s.without);
-    }
-    return true;
-}
-
 // Puts the mask of a search in the order of a balanced tree's leaves, a bit a slot: a warp makes a word. Kernels without a
 // stack ask these, so that no point costs them two reads that wait for each other.
 template <typename real>
@@ -260,17 +233,43 @@ static __global__ void __launch_bounds__(NEAREST_THREADS)
     if (sap_lane() == 0) kept[word] = bits;
 }
 
-template <typename real> static void told_keep_by_leaf(const sap_tree* tree, told_search<real>* s) {
-    const sap_tree_shape* shape = &tree->shape;
-    if (!s->told.keep || s->search.walk != WALK_STACKLESS) return;
-    const int leaf_words = (shape->stride + SAP_WARP - 1) / SAP_WARP;
-    const int64_t words = shape->leaves * leaf_words;
-    if (words == 0) return;
-    uint32_t* kept = (uint32_t*)sap_cuda_take(s->search.call, (size_t)words * sizeof *kept);
-    sap_cuda_launch(s->search.call, told_keep<real>, sap_cuda_grid_for(words * SAP_WARP, NEAREST_THREADS),
-                    s->search.task.tree, s->told.keep, words, leaf_words, kept);
-    s->told.kept = kept;
-    s->told.kept_words = leaf_words;
+template <typename real> static void told_keep_by_leaf(const told_search<real>& s, sap_cuda_told<real>* told) {
+    const walk_tree<real>& tree = s.search.task.tree;
+    const int leaf_words = (tree.stride + SAP_WARP - 1) / SAP_WARP;
+    const int64_t words = ((int64_t)1 << tree.depth) * leaf_words;
+    if (!told->keep || words == 0) return;
+    uint32_t* kept = (uint32_t*)sap_cuda_take(s.search.call, (size_t)words * sizeof *kept);
+    sap_cuda_launch(s.search.call, told_keep<real>, sap_cuda_grid_for(words * SAP_WARP, NEAREST_THREADS), tree,
+                    told->keep, words, leaf_words, kept);
+    told->kept = kept;
+    told->kept_words = leaf_words;
+}
+
+// Launches the kernel for this walk and these lists that measures as the search was told, or by any measure, if there
+// is one.
+template <typename real, int dims, int capacity, int walk, int measure>
+static bool launch_told(const told_search<real>& s) {
+    const nearest_task<real>& task = s.search.task;
+    if (s.search.walk != walk || (dims && dims != task.tree.dims) || (capacity != HEAP && task.k > capacity))
+        return false;
+    if (measure != SAP_CUDA_ANY && measure != s.told.measure) return false;
+    sap_cuda_grid grid = sap_cuda_grid_for(task.count, NEAREST_THREADS);
+    grid.shared = shared_bytes<real>(walk, task.tree.depth);
+    sap_cuda_call* call = s.search.call;
+    sap_cuda_told<real> told = s.told;
+    if constexpr (walk == WALK_STACKLESS) told_keep_by_leaf(s, &told);
+    if constexpr (measure == SAP_CUDA_AROUND) {
+        told.again = (int32_t*)sap_cuda_take(call, (size_t)task.count * sizeof *told.again);
+        told.again_count = (unsigned int*)sap_cuda_take(call, sizeof *told.again_count);
+        sap_cuda_fill(call, told.again_count, 0, sizeof *told.again_count);
+    }
+    sap_cuda_launch(call, nearest_told<real, dims, capacity, walk, measure>, grid, task, told, s.without);
+    if constexpr (measure == SAP_CUDA_AROUND) {
+        const int64_t most = call->cuda->multiprocessors * (int64_t)NEAREST_WARPS_EACH / NEAREST_WARPS;
+        if (grid.blocks > most) grid.blocks = most;
+        sap_cuda_launch(call, nearest_around<real, dims, capacity>, grid, task, told, s.without);
+    }
+    return true;
 }
 
 template <typename real, int dims, int walk, int... measures>

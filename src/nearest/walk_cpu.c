@@ -14,7 +14,7 @@
 #define SAP_SPECIAL_TEXT "nearest/walk_instances.h"
 #include "math/specialise_all.h"
 
-#if defined(SAP_FEW_INSTANCES) // where code is downloaded
+#if defined(__EMSCRIPTEN__) // where code is downloaded
 #define ANSWERS(bits, axes)                                                                                            \
     { answer_f##bits##_##axes##_0, answer_f##bits##_##axes##_0 }
 #else

@@ -17,8 +17,9 @@ static __device__ __forceinline__ bool walk_any(bool yes) { return __any_sync(SA
 // the sibling of the path's node still has to be visited.
 //
 // All points of a sibling lie beyond the plane between the two, as seen from the query, so that no computed distance is
-// less than that of the plane (math/distance.h), or, around an axis with a period, than that of the period's end. Planes cost much less than boxes and rule out most siblings: boxes are
-// read for the rest, and for leaves before they are scanned.
+// less than that of the plane (math/distance.h), or, around an axis with a period, than that of the period's end. Planes
+// cost much less than boxes and rule out most siblings: boxes are read for the rest, and for leaves before they are
+// scanned.
 template <typename real, int dims> struct walk_stackless {
     unsigned int node, pending;
     bool at_leaf, first; // first: the path's planes have not been tested

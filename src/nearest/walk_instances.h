@@ -10,7 +10,7 @@
 
 #include "nearest/bound.h"
 
-#if !defined(SAP_FEW_INSTANCES)
+#if !defined(__EMSCRIPTEN__)
 #define SAP_CAPACITY 1
 #include "nearest/candidates/candidates.h"
 

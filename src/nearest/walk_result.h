@@ -24,7 +24,7 @@ SAP_FN sap_nearest_result sap_nearest_begin(sap_candidates list) {
 #undef SAP_PENDING_PARAM
 #undef SAP_PENDING
 #ifdef SAP_STACK_IS_LENT
-#define SAP_PENDING_PARAM , sap_nearest_pending *pending
+#define SAP_PENDING_PARAM , sap_nearest_pending* pending
 #define SAP_PENDING
 #else
 #define SAP_PENDING_PARAM

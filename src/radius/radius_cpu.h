@@ -17,7 +17,7 @@ typedef int64_t (*sap_radius_answer)(const sap_tree* tree, const sap_told* told,
 
 // The walks of radius/walk_instances.h for one precision and number of axes: that counts, and that collects. Where code
 // is downloaded, one does both.
-#if defined(SAP_FEW_INSTANCES)
+#if defined(__EMSCRIPTEN__)
 #define SAP_RADIUS_ANSWERS(bits, axes)                                                                                 \
     { answer_f##bits##_##axes##_collect, answer_f##bits##_##axes##_collect }
 #else

@@ -53,6 +53,7 @@ static void create(sap_gl_call* call, listing* l) {
     const size_t all = (size_t)l->width * (size_t)l->height;
     if (call->status == SAP_OK && !sap_scratch_take(call->device, all * (sizeof(walk) + 32), &l->scratch))
         sap_gl_fail(call, SAP_ERROR_MEMORY, "no memory for queries");
+    if (call->status != SAP_OK) return;
     l->walks = (walk*)(void*)l->scratch.memory;
     l->stands = (uint32_t*)(void*)(l->walks + all);
     l->texels = l->stands + WORDS * all;
@@ -115,10 +116,11 @@ static void draw(sap_gl_call* call, const listing* l, const int32_t rectangle[4]
     pass.input[inputs] = (sap_gl_input){.sampler = "places", .texture = l->places};
     memcpy(pass.target, l->out, sizeof l->out);
     memcpy(pass.rectangle, rectangle, sizeof pass.rectangle);
-    // A round is at most three of the shader's loops, and the way up from the first leaf is one more for each level.
+    // A round is at most three of the shader's loops (those of constant length are unrolled), and the way up from the first
+    // leaf is one more for each level.
     const int32_t most = (call->gl->most_rounds - l->tree->shape.depth) / 3;
     sap_gl_set_float(call, pass.program, "limit2", (float)l->job->limit2);
-    sap_gl_set_int(call, pass.program, "rounds", at_most(ROUNDS, most));
+    sap_gl_set_int(call, pass.program, "rounds", at_most(ROUNDS, most > 1 ? most : 1));
     sap_gl_set_int(call, pass.program, "room", counts_only(l) ? INT32_MAX : 2 * l->lists);
     sap_gl_draw(call, &pass);
 }

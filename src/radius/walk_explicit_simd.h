@@ -1,4 +1,4 @@
-// The same in an explicit tree, over its groups of boxes (tree/explicit/groups.h).
+// Radius search in an explicit tree, over its groups of boxes (tree/explicit/groups.h).
 #ifndef SAPWOOD_RADIUS_WALK_EXPLICIT_SIMD_H
 #define SAPWOOD_RADIUS_WALK_EXPLICIT_SIMD_H
 

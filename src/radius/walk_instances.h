@@ -22,7 +22,7 @@ static sap_point SAP_SPECIAL(load_query)(const sap_tree* tree, const void* query
     return point;
 }
 
-#if !defined(SAP_FEW_INSTANCES)
+#if !defined(__EMSCRIPTEN__)
 #define SAP_VISITOR count
 #include "radius/count.h"
 

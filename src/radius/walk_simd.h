@@ -35,7 +35,7 @@ INLINE void search_with(sap_radius_run* run, const int dims, const bool collect)
     run->used = h.count;
 }
 
-#if defined(SAP_FEW_INSTANCES) // where code is downloaded
+#if defined(__EMSCRIPTEN__) // where code is downloaded
 static void search(sap_radius_run* run) {
     const bool collect = run->ids != NULL;
     switch (run->tree->shape.dims) {

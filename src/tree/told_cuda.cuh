@@ -26,10 +26,10 @@ template <typename real> struct sap_cuda_told {
     int power;
     bool is_largest;     // LINF
     const uint8_t* keep; // by id, or NULL
-    const uint32_t*
-        kept;       // the same for the slots of a balanced tree's leaves, a bit each and the lowest first; or NULL
-    int kept_words; // of a leaf
-    int32_t* again; // [queries] room for those that are to be looked at again; or NULL
+    // The same for the slots of a balanced tree's leaves, a bit each, the lowest first; or NULL. Words of a leaf.
+    const uint32_t* kept;
+    int kept_words;
+    int32_t* again;            // [queries] room for those that are to be looked at again; or NULL
     unsigned int* again_count; // how many they are
     const real* limits;        // by row, negative: finds nothing; or NULL
     const int32_t* ks;         // by row, or NULL
