@@ -19,7 +19,7 @@ jobs_of() {
 test_cuda few arrays_on nothing_waits bad_points rebuilding_allocates callers_memory a_gpu_describes
 test_cuda hosts many_hosts
 test_cuda_copies few sizes_of which_copies
-test_cuda_gl few trees_go moving
+test_cuda_gl few trees_go moving no_cuda
 test_cuda_graph few graphs_give captured_calls
 test_cuda_mesh few options rebuilt_trees_are_new_ones_in long_leaves bad_meshes
 test_cuda_mesh all trees_of
