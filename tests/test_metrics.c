@@ -348,7 +348,7 @@ static double value_at(const void* distance2, int32_t real_bits, int64_t at) {
 static void try_eps(const search_case* c, const devices* on, double eps) {
     enum { K = 12 };
     const int32_t k = c->chance >> 30 & 1 ? K : 6;
-    const size_t real = (size_t)c->real_bits / 8, places = (size_t)(QUERIES * k);
+    const size_t real = (size_t)c->real_bits / 8, places = QUERIES * (size_t)k;
     cloud points = case_points(c), queries = case_queries(&points, QUERIES, c->chance);
     telling told = tell(c, &points, &queries);
     rules_of(&told, c->chance >> 20 & 3, NULL);
