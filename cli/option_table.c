@@ -75,6 +75,7 @@ static const sap_cli_choice documents[] = {
 #define SIZE(field)                SAP_KIND_SIZE, AT(field), 1, 65536, "WxH", NULL
 #define VECTOR(field, name)        SAP_KIND_VECTOR, AT(field), 0, 0, name, NULL
 #define CORNER(field)              SAP_KIND_CORNER, AT(field), 0, 0, "X,Y,Z", NULL
+#define BOX(field)                 SAP_KIND_BOX, AT(field), 0, 0, "X,Y,Z,X,Y,Z", NULL
 #define PLACE(field)               SAP_KIND_PLACE, AT(field), 0, 0, "X,Y,Z", NULL
 #define COLUMNS(field)             SAP_KIND_COLUMNS, AT(field), 0, 0, "X,Y,Z", NULL
 #define BYTES(field)               SAP_KIND_BYTES, AT(field), 0, 0, "BYTES", NULL
@@ -262,6 +263,10 @@ const sap_cli_option sap_cli_option_table[] = {
      "a factor for each axis's term of the distance, not negative; 0 leaves the axis out", false},
     {"mask", 0, ON_SEARCH, PATH(mask),
      "only points that it names may be found: a file of one number a point, 0 for those that may not", false},
+    {"box", 0, ON_SEARCH, BOX(box),
+     "only points in this box may be found: its lower corner, then its upper one. Sides belong to the box and may be "
+     "-inf or inf; the numbers are rounded to the precision of the points",
+     false},
     {"eps", 0, V(NEAREST), REAL(eps), "each neighbour may be up to 1 + R times as far away as the true one (default 0)",
      false},
     {"ids", 0, V(RADIUS), PATH(ids), "ids of the points found, row after row, int32", false},

@@ -122,6 +122,11 @@ static bool parse_corner(const char* text, sap_cli_corner* corner) {
     return corner->count > 0;
 }
 
+static bool parse_box(const char* text, sap_cli_numbers* box) {
+    box->count = parse_numbers(text, 2 * SAP_MAX_DIMS, HUGE_VAL, box->at);
+    return box->count > 0 && box->count % 2 == 0;
+}
+
 static bool parse_radii(const char* text, sap_cli_numbers* radii) {
     radii->count = parse_numbers(text, SAP_CLI_MOST_NUMBERS, FLT_MAX, radii->at);
     for (int32_t i = 0; i < radii->count; i++)
@@ -176,6 +181,7 @@ bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_
     case SAP_KIND_RADII: return parse_radii(text, field);
     case SAP_KIND_SIDES: return parse_sides(text, field);
     case SAP_KIND_CORNER: return parse_corner(text, field);
+    case SAP_KIND_BOX: return parse_box(text, field);
     case SAP_KIND_LIGHT: return parse_light(option, text, options);
     default: break;
     }
@@ -215,6 +221,8 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
     } else if (option->kind == SAP_KIND_CORNER) {
         fprintf(stream, "as many numbers as points have coordinates, separated by commas, also -inf and inf: %s",
                 option->argument);
+    } else if (option->kind == SAP_KIND_BOX) {
+        fprintf(stream, "the coordinates of two points, separated by commas, also -inf and inf: %s", option->argument);
     } else if (option->kind == SAP_KIND_RADII) {
         fprintf(stream, "up to %d numbers, none negative and none less than the one before, separated by commas: %s",
                 SAP_CLI_MOST_NUMBERS, option->argument);
