@@ -10,7 +10,7 @@
 enum {
     ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(CONVERT) |
              V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
-    ON_DEVICE = V(BUILD) | V(BOX) | V(VERIFY) | V(BENCH),
+    ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
     ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
@@ -21,7 +21,7 @@ enum {
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
-    ON_ANY_DEVICE = ON_DEVICE | ON_SEARCH | V(CORRELATE) | V(PAIRS) | ON_MESH | ON_VOLUME
+    ON_ANY_DEVICE = ON_DEVICE | ON_SEARCH | ON_MESH | ON_VOLUME
 };
 
 static const sap_cli_choice splits[] = {
@@ -299,7 +299,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; gl is OpenGL ES, for float points of 2 or 3 coordinates and with QUERIES; N "
      "counts the GPUs from 0 (default auto: a CUDA GPU where this build and machine have one, else the CPU)",
      false},
-    {"device", 0, V(VORONOI) | ON_VOLUME | ON_MESH, DEVICE_OR_GL,
+    {"device", 0, V(VORONOI) | ON_VOLUME | V(RENDER) | V(TRACE), DEVICE_OR_GL,
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
@@ -441,8 +441,6 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; N counts the GPUs from 0 (default auto: a GPU where this build and machine have one, else "
      "the CPU)",
      false},
-    {"device", 0, V(CORRELATE) | V(PAIRS), DEVICE,
-     "where the work runs (default auto: the CPU, which alone counts pairs)", false},
     {"device", 0, ON_FILES, DEVICE,
      "the device that is opened; N counts the GPUs from 0 (default auto: the CPU, since files need no GPU)", false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},
