@@ -264,7 +264,14 @@ TEST(large_clouds) {
     const int64_t count = 70000 / CASE_STEP;
     cloud a = cloud_of_family(FAMILY_UNIFORM, count, 3, 32, 0, 3),
           b = cloud_of_family(FAMILY_UNIFORM, count, 3, 32, 0, 4);
-    double counts[4][3];
+    double counts[4][3], *radii_of = malloc((size_t)count * sizeof *radii_of);
+    int32_t* ks = malloc((size_t)count * sizeof *ks);
+    uint8_t* keep = malloc((size_t)count);
+    for (int64_t i = 0; i < count; i++) {
+        radii_of[i] = i % 11 ? (double)(i % 7) * 0.01 : -1;
+        ks[i] = (int32_t)(i % 3);
+        keep[i] = i % 5 != 0;
+    }
     for (int i = 0; i < 4; i++) {
         const int split = i % 2;
         sap_device* device = on.open[i < 2 ? 0 : on.count - 1]; // the last may be a GPU
@@ -273,7 +280,8 @@ TEST(large_clouds) {
         sap_tree *tree_a = NULL, *tree_b = NULL;
         sap_neighbors *pairs = NULL, *singly = NULL;
         int32_t *ids = malloc((size_t)count * 8), *others = malloc((size_t)count * 8);
-        const sap_search search = {.k = 2};
+        const sap_search search = {.k = 2},
+                         told = {.k = 2, .metric = SAP_METRIC_L1, .radii = radii_of, .ks = ks, .keep = keep};
         NOTE("split %d %s", split, i < 2 ? "first device" : "last device");
         CHECK_STATUS(build(device, &a, &options, &tree_a), SAP_OK);
         CHECK_STATUS(build(device, &b, &options, &tree_b), SAP_OK);
@@ -287,6 +295,9 @@ TEST(large_clouds) {
         CHECK_STATUS(sap_tree_nearest(tree_a, tree_b, &search, ids, NULL), SAP_OK);
         CHECK_STATUS(sap_nearest(tree_b, cloud_f32(&a), &search, others, NULL), SAP_OK);
         CHECK(!memcmp(ids, others, (size_t)count * 8));
+        CHECK_STATUS(sap_tree_nearest(tree_a, tree_b, &told, ids, NULL), SAP_OK);
+        CHECK_STATUS(sap_nearest(tree_b, cloud_f32(&a), &told, others, NULL), SAP_OK);
+        CHECK(!memcmp(ids, others, (size_t)count * 8)); // radii and ks are those of the points that ask, by id
         CHECK_STATUS(sap_tree_count_pairs(tree_a, tree_b, radii, 3, NULL, NULL, true, counts[i]), SAP_OK);
         CHECK(!memcmp(counts[i], counts[0], sizeof counts[i]));
         sap_neighbors_free(pairs);
@@ -296,6 +307,9 @@ TEST(large_clouds) {
         free(ids);
         free(others);
     }
+    free(radii_of);
+    free(ks);
+    free(keep);
     cloud_free(&a);
     cloud_free(&b);
     devices_close(&on);

@@ -460,10 +460,10 @@ SAP_API sap_status sap_tree_count_pairs(const sap_tree* a, const sap_tree* b, co
 
 /**
  * ::sap_nearest on `b` for every point of `a`: row i is that of the point of a with id i (source_count rows of a). The
- * points ask in the order of their leaves, which needs no ordering; search.without_ids is by ids of a. Of a tree with
- * itself the points find themselves, too, unless search.without_ids leaves them out, as ::sap_nearest_self does. Rows of
- * points that were dropped as duplicates hold no neighbours. CPU and CUDA. Cost and errors: as sap_nearest; besides, on a
- * CPU, memory for 65,536 queries and their answers.
+ * points ask in the order of their leaves, which needs no ordering; search.without_ids, radii and ks are by ids of a. Of
+ * a tree with itself the points find themselves, too, unless search.without_ids leaves them out, as ::sap_nearest_self
+ * does. Rows of points that were dropped as duplicates hold no neighbours. CPU and CUDA. Cost and errors: as
+ * sap_nearest; besides, on a CPU, memory for 65,536 queries and their answers.
  */
 SAP_API sap_status sap_tree_nearest(const sap_tree* a, const sap_tree* b, const sap_search* search, int32_t* ids,
                                     float* distance2);
