@@ -112,7 +112,7 @@ static void free_clouds(two_clouds* t) {
     cloud_free(&t->other);
 }
 
-// Trees of both clouds, or one of the first.
+// Trees of both clouds, often of both kinds, or one of the first.
 typedef struct two_trees {
     sap_tree *a, *own;
     const sap_tree* b;
@@ -121,7 +121,10 @@ typedef struct two_trees {
 static two_trees build_both(sap_device* device, const search_case* c, const two_clouds* t, bool itself) {
     two_trees trees = {NULL, NULL, NULL};
     CHECK_STATUS(build(device, &t->a, &c->options, &trees.a), SAP_OK);
-    if (!itself) CHECK_STATUS(build(device, &t->other, &c->options, &trees.own), SAP_OK);
+    sap_tree_options options = c->options;
+    if (c->chance >> 16 & 1)
+        options.split = options.split == SAP_SPLIT_MEDIAN ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN;
+    if (!itself) CHECK_STATUS(build(device, &t->other, &options, &trees.own), SAP_OK);
     trees.b = itself ? trees.a : trees.own;
     return trees;
 }
