@@ -3,7 +3,6 @@
 #include "cases.h"
 #include "sapwood/grid.h"
 #include "sapwood/query.h"
-#include "sapwood/sets.h"
 #include "stage.h"
 #include "test.h"
 
@@ -485,18 +484,14 @@ TEST(calls_that_cannot_be_told) {
                 {{.ks = none}, "search.ks"}};
     const sap_points queries = {s.coords, 1, 3, 0};
     sap_query* query = NULL;
-    sap_set* set = NULL;
     int32_t ids[4] = {-9, -9, -9, -9};
     const sap_grid grid = {.width = 2, .height = 2};
-    CHECK_STATUS(sap_set_create(s.device, 3, NULL, &set), SAP_OK);
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
         sap_search search = told[i].search;
         search.k = 1;
         REFUSED(sap_query_open(s.tree, &search, &query), SAP_ERROR_ARGUMENT, told[i].word);
         REFUSED(sap_nearest_grid(s.tree, grid, &search, ids, NULL), SAP_ERROR_ARGUMENT, told[i].word);
-        REFUSED(sap_set_nearest(set, queries, &search, ids, NULL), SAP_ERROR_ARGUMENT, told[i].word);
     }
-    sap_set_free(set);
     sap_search_stats stats = {0, 0, 0};
     const struct {
         sap_search search;

@@ -528,6 +528,18 @@ TEST(refuses) {
     REFUSED(sap_set_nearest(set, ten, &one, NULL, NULL), SAP_ERROR_ARGUMENT, "ids");
     REFUSED(sap_set_nearest(set, ten, &(sap_search){.k = 1, .walk = SAP_WALK_STACK}, ids, NULL), SAP_ERROR_UNSUPPORTED,
             "search.walk");
+    const struct {
+        sap_search search;
+        const char* word;
+    } told[] = {{{.k = 1, .metric = SAP_METRIC_L1}, "search.metric"},
+                {{.k = 1, .p = 2}, "search.p"},
+                {{.k = 1, .weights = low}, "search.weights"},
+                {{.k = 1, .radii = low}, "search.radii"},
+                {{.k = 1, .ks = given}, "search.ks"},
+                {{.k = 1, .keep = (const uint8_t*)""}, "search.keep"},
+                {{.k = 1, .eps = 1}, "search.eps"}};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        REFUSED(sap_set_nearest(set, ten, &told[i].search, ids, NULL), SAP_ERROR_ARGUMENT, told[i].word);
     REFUSED(sap_set_radius_count(set, ten, -1, counts), SAP_ERROR_ARGUMENT, "radius");
     REFUSED(sap_set_radius_count(set, ten, 1, NULL), SAP_ERROR_ARGUMENT, "counts");
     REFUSED(sap_set_radius(set, ten, 1, NULL), SAP_ERROR_ARGUMENT, "found");
