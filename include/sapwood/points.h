@@ -202,9 +202,10 @@ SAP_API sap_status sap_tree_nodes(const sap_tree* tree, sap_tree_node* nodes);
 
 /** How a search goes through a tree. All walks give the same answers. */
 typedef enum sap_walk {
-    SAP_WALK_AUTO = 0,  /**< the fastest. Balanced trees: queries ordered inside the call, wide vectors. Other trees: on
-                           a CPU the same as SAP_WALK_STACK, on a GPU queries are ordered, too */
-    SAP_WALK_STACK = 1, /**< one query at a time with a stack; the text that all processors share */
+    SAP_WALK_AUTO = 0,      /**< the fastest: queries ordered inside the call, on a CPU wide vectors. There the same as
+                           SAP_WALK_STACK by metrics with p, with weights or eps, and in trees of sliding midpoints that
+                           are searched with any field from `metric` on */
+    SAP_WALK_STACK = 1,     /**< one query at a time with a stack; the text that all processors share */
     SAP_WALK_STACKLESS = 2, /**< no stack, one bit a level of depth; balanced trees only */
     SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads, which vote; CUDA, balanced trees, k up to 32 */
     SAP_WALK_PACKET = 4     /**< the same for a block of 128 threads */
@@ -379,9 +380,10 @@ SAP_API sap_status sap_radius_search_count_f64(const sap_tree* tree, sap_points_
  * How many points lie in each box, its sides included: lower <= p <= upper on every axis. Box i has its corners in row i
  * of both arrays, which have as many rows; sides may be infinite. A box with a NaN, or with lower > upper on some axis,
  * holds no point. On a periodic axis a box holds a point if an image of the point lies between its sides; one as long
- * as the period or longer holds all of the axis. Boxes are ordered inside the call. Subtrees that lie inside a box are counted without visiting their
- * points. Expected O(log n + the leaves at the box's surface) a box. Errors: as sap_nearest; SAP_ERROR_ARGUMENT also
- * for corners of other dims than the tree's, and for different numbers of lower and upper corners.
+ * as the period or longer holds all of the axis. Boxes are ordered inside the call. Subtrees that lie inside a box are
+ * counted without visiting their points. Expected O(log n + the leaves at the box's surface) a box. Errors: as
+ * sap_nearest; SAP_ERROR_ARGUMENT also for corners of other dims than the tree's, and for different numbers of lower and
+ * upper corners.
  */
 SAP_API sap_status sap_box_count(const sap_tree* tree, sap_points lower, sap_points upper, int64_t* counts);
 /** ::sap_box_count in double precision. */
