@@ -74,18 +74,19 @@ static bool parse_origin(const char* text, sap_cli_options* options) {
 
 // A number of bytes, perhaps in KiB, MiB or GiB.
 static bool parse_bytes(const char* text, int64_t* bytes) {
-    static const char units[] = "KMGT";
+    static const char units[] = "KMGTkmgt";
     char digits[32];
     double value;
     const size_t length = strspn(text, "0123456789");
-    const char* unit = text[length] ? strchr(units, text[length] & ~0x20) : NULL;
+    const char* unit = text[length] ? strchr(units, text[length]) : NULL;
     if (length >= sizeof digits || (text[length] && (!unit || text[length + 1]))) return false;
     memcpy(digits, text, length);
     digits[length] = 0;
     if (!parse_number(digits, true, 1, 9007199254740992.0, &value)) return false;
-    value *= unit ? ldexp(1, 10 * (int)(unit - units + 1)) : 1;
+    value *= unit ? ldexp(1, 10 * ((int)(unit - units) % 4 + 1)) : 1;
+    if (value > 9007199254740992.0) return false;
     *bytes = (int64_t)value;
-    return value <= 9007199254740992.0;
+    return true;
 }
 
 // Whether there is something between all commas, and not too much.

@@ -272,6 +272,36 @@ TEST(histories_end_as_trees) {
     devices_close(&all);
 }
 
+// An id that was removed comes back at once, again and again: it is one point each time.
+TEST(ids_come_back) {
+    devices all = devices_open(1);
+    for (int d = 0; d < all.count; d++) {
+        sap_set* set = NULL;
+        cloud points = cloud_of_family(FAMILY_UNIFORM, 30, 3, 32, 0, 4);
+        const int32_t id = 3;
+        CHECK_STATUS(sap_set_create(all.open[d], 3, NULL, &set), SAP_OK);
+        CHECK_STATUS(insert(set, &points, NULL, NULL), SAP_OK);
+        for (int64_t turn = 0; turn < 6; turn++) {
+            const cloud next = cloud_part(&points, 10 + turn, 1);
+            const int32_t beside = (int32_t)(10 + turn); // the point that lies where the id is next
+            int32_t nearest[2];
+            int64_t removed = -1;
+            NOTE("device %d turn %d", d, (int)turn);
+            CHECK_STATUS(sap_set_remove(set, &id, 1, &removed), SAP_OK);
+            CHECK_EQUAL(removed, 1);
+            CHECK_STATUS(sap_set_remove(set, &id, 1, &removed), SAP_OK);
+            CHECK_EQUAL(removed, 0);
+            CHECK_STATUS(insert(set, &next, &id, NULL), SAP_OK);
+            CHECK_STATUS(insert(set, &next, &id, NULL), SAP_ERROR_ARGUMENT); // it is in the set
+            CHECK_STATUS(set_nearest(set, &next, &(sap_search){.k = 2}, nearest, NULL), SAP_OK);
+            CHECK(nearest[0] == id && nearest[1] == beside);
+        }
+        sap_set_free(set);
+        cloud_free(&points);
+    }
+    devices_close(&all);
+}
+
 #if !defined(SAP_EMULATED) // what follows is of the CPU alone
 
 // Points come one by one and go one by one, a window of a few thousand.
