@@ -280,17 +280,25 @@ static __device__ __forceinline__ walk_leaf<real> walk_balanced_leaf(const walk_
     return walk_leaf_at<real, dims>(t, leaf * t.stride, t.capacity, t.stride);
 }
 
-// An explicit tree's node: true and its leaf, or false and its right child.
+// The leaf that an explicit tree's node is.
 template <typename real, int dims>
-static __device__ __forceinline__ bool walk_explicit(const walk_tree<real>& t, unsigned int node, walk_leaf<real>* leaf,
-                                                     unsigned int* right) {
-    const typename sap_node_of<real>::type at = sap_node_read<real>(t.nodes, node);
-    *right = node + sap_link_right(at.link);
-    if (!sap_link_is_leaf(at.link)) return false;
-    const int count = sap_link_count(at.link);
-    *leaf = walk_leaf_at<real, dims>(t, (int64_t)at.bits, count, sap_explicit_slots<real>(count));
-    leaf->equal = count > t.leaf_size;
-    return true;
+static __device__ __forceinline__ walk_leaf<real> walk_explicit_leaf(const walk_tree<real>& t,
+                                                                     const typename sap_node_of<real>::type& node) {
+    SAP_ASSERT(sap_link_is_leaf(node.link));
+    const int count = sap_link_count(node.link);
+    walk_leaf<real> leaf = walk_leaf_at<real, dims>(t, (int64_t)node.bits, count, sap_explicit_slots<real>(count));
+    leaf.equal = count > t.leaf_size;
+    return leaf;
+}
+
+// What matters of a leaf to a search for k points that finds any: of points that are all equal, in the order of their
+// ids, only the first are among the k best. One of them may be the point that does not count.
+template <typename real>
+static __device__ __forceinline__ walk_leaf<real> walk_first_equal(const walk_leaf<real>& leaf, int k) {
+    walk_leaf<real> few = leaf;
+    if (leaf.equal) few.count = min(leaf.count, k + 1);
+    few.equal = false;
+    return few;
 }
 
 template <typename real, int dims, typename query>
