@@ -41,6 +41,7 @@ test_radius few inclusive freeing radius_squared pairs_agree
 test_radius cases all_cases
 test_box few many
 test_metrics few many points_among
+test_metrics powers powers
 test_periods few many
 test_pairs few large sums_are
 test_sets few window

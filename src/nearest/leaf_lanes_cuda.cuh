@@ -24,7 +24,7 @@ static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<r
                                                                const query& q, int first, real limit2) {
     enum { EACH = 16 / sizeof(real), TEAM = 32 / EACH, TEAMS = SAP_WARP / TEAM };
     const int lane = sap_lane(), part = lane % TEAM * EACH;
-    const real limit = walk_limit_above(limit2);
+    const real limit = walk_filter_limit(q, limit2);
     unsigned int waiting = __ballot_sync(SAP_ALL_LANES, scans), near = 0;
     int before = __popc(waiting & sap_lanes_below()); // lanes whose leaves come first
     for (; waiting; before -= TEAMS) {

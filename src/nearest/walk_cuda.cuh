@@ -79,7 +79,7 @@ template <typename real, int dims> struct walk_stackless {
         const bool scans = asks && at_leaf;
         walk_scan_lanes<real, dims>(t, scans, node, q, without, best);
         leaves += scans;
-        if (asks && first) narrow(t, q, best->limit2());
+        if (asks && first) narrow(t, q, walk_plane_limit(q, best->limit2()));
         // Back up to the next subtree that reaches …
         bool reaches = false;
         for (bool up = asks; walk_any(up);) {
@@ -99,7 +99,7 @@ template <typename real, int dims> struct walk_stackless {
         // … and down by the planes to the leaf on the query's side. A lane whose leaf is too far waits while the others
         // scan theirs: if it searched on at once, they would wait longer.
         const bool inner = reaches && node >> t.depth == 0;
-        const real limit2 = best->limit2();
+        const real limit2 = walk_plane_limit(q, best->limit2());
         for (bool down = inner; walk_any(down);) {
             if (!down) continue;
             real upper2, lower2;
@@ -243,7 +243,7 @@ template <typename real, int dims> struct walk_explicit {
         // Down by the planes to the leaf on the query's side …
         tree_node at = {};
         bool went_down = false;
-        const real limit2 = best->limit2();
+        const real limit2 = walk_plane_limit(q, best->limit2());
         for (bool down = asks; walk_any(down);) {
             if (!down) continue;
             at = sap_node_read<real>(t.nodes, node);
@@ -271,7 +271,7 @@ template <typename real, int dims> struct walk_explicit {
         if (scans) leaf = walk_explicit_leaf<real, dims>(t, at);
         walk_scan_lanes<real, dims>(t, scans, leaf, q, without, best);
         leaves += scans;
-        if (asks && first) narrow(t, q, best->limit2());
+        if (asks && first) narrow(t, q, walk_plane_limit(q, best->limit2()));
         // … and back up to the next subtree that reaches.
         for (bool up = asks; walk_any(up);) {
             if (!up) continue;
