@@ -207,7 +207,8 @@ typedef enum sap_walk {
                            are searched with any field from `metric` on */
     SAP_WALK_STACK = 1,     /**< one query at a time with a stack; the text that all processors share */
     SAP_WALK_STACKLESS = 2, /**< no stack, one bit a level of depth; balanced trees only */
-    SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads, which vote; CUDA, balanced trees, k up to 32 */
+    SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads, which vote; CUDA, trees of either kind, any k, but
+                               no periods, and no field of sap_search from `without_ids` on */
     SAP_WALK_PACKET = 4     /**< the same for a block of 128 threads */
 } sap_walk;
 
@@ -215,7 +216,8 @@ typedef enum sap_walk {
 typedef struct sap_search_stats {
     int64_t nodes;  /**< nodes (with AUTO on a balanced tree: groups of 16 boxes) whose bounds were computed */
     int64_t leaves; /**< leaves scanned */
-    int64_t points; /**< distances computed; AUTO counts each leaf of a balanced tree as if it were the fullest */
+    int64_t points; /**< distances computed; AUTO counts each leaf of a balanced tree as if it were the fullest, and a
+                       GPU that of any tree */
 } sap_search_stats;
 
 /**
