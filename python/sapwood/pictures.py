@@ -282,6 +282,8 @@ def _floats(sites: Any) -> tuple[Any, tuple[float, float, float]]:
         moved = abs(sites - near)
     if not numpy.isfinite(sites).all():
         return near, nowhere  # the library says which
+    if numpy.isinf(moved).any():
+        raise ValueError("a coordinate is beyond the range of a float32")
     lower, upper = sites.min(axis=0), sites.max(axis=0)
     if moved.max() <= 2**-20 * (upper - lower).max():
         return near, nowhere
