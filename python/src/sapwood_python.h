@@ -48,6 +48,7 @@ int py_add_devices(PyObject* module, py_state* state);
 int py_add_memory(PyObject* module, py_state* state);
 int py_add_tree(PyObject* module, py_state* state);
 int py_add_set(PyObject* module, py_state* state);
+int py_add_command(PyObject* module, py_state* state);
 
 // ---- Arguments
 

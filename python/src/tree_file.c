@@ -6,7 +6,7 @@
 
 PyDoc_STRVAR(save_doc, "save(path)\n--\n\n"
                        "Writes the tree to a file, which replaces an older one only when it is complete.\n\n"
-                       ">>> import os, tempfile\n"
+                       ">>> import os, sapwood, tempfile\n"
                        ">>> path = os.path.join(tempfile.mkdtemp(), 'points.sapwood')\n"
                        ">>> sapwood.Tree([[0.0, 0.0], [1.0, 1.0]]).save(path)\n"
                        ">>> sapwood.Tree.load(path).count\n"
