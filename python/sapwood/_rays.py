@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import _gpu
+
 
 def limits(value: Any) -> Any:
     """tmin or tmax for the C side: a number, or one for each ray."""
@@ -20,12 +22,12 @@ def limits(value: Any) -> Any:
 
 def gpu_of(array: Any) -> Any:
     """What knows the library of an array on a GPU; None for arrays on the host and all else."""
-    library = type(array).__module__.partition(".")[0]
+    library = _gpu._library(array)
     if library == "torch" and array.is_cuda:
         return Torch()
     if library == "cupy":
         return Cupy()
-    if library in ("jax", "jaxlib") and any(device.platform in ("gpu", "cuda") for device in array.devices()):
+    if library == "jax" and any(device.platform in ("gpu", "cuda") for device in array.devices()):
         return Jax()
     return None
 
@@ -80,20 +82,14 @@ class Library:
             room = min(most, 4 * room)
             hits, counts = tree._trace_all(*rays, progress, room)
         there = self.arange(room, counts)[None, :] < counts[:, None]
-        offsets = self.concatenate_rows([self.zero(counts), self.sums(counts)])
-        return (offsets, *self.split_hits(hits[there]))
+        return (self.offsets(counts), *self.split_hits(hits[there]))
+
+    def offsets(self, counts: Any) -> Any:
+        """Where the hits of each ray begin, and the end."""
+        return self.xp.concatenate([self.xp.zeros(1, self.xp.int64), self.xp.cumsum(counts, dtype=self.xp.int64)])
 
     def arange(self, count: int, like: Any) -> Any:
         return self.xp.arange(count)
-
-    def zero(self, like: Any) -> Any:
-        return self.xp.zeros(1, self.xp.int64)
-
-    def sums(self, counts: Any) -> Any:
-        return self.xp.cumsum(counts, dtype=self.xp.int64)
-
-    def concatenate_rows(self, arrays: list[Any]) -> Any:
-        return self.xp.concatenate(arrays)
 
 
 class Cupy(Library):
@@ -122,6 +118,12 @@ class Jax(Library):
 
         return jax.lax.bitcast_convert_type(array, self.xp.int32)
 
+    def offsets(self, counts: Any) -> Any:
+        import jax
+
+        with _gpu._wide(jax):
+            return super().offsets(counts)
+
 
 class Torch(Library):
     def __init__(self) -> None:
@@ -146,11 +148,6 @@ class Torch(Library):
     def arange(self, count: int, like: Any) -> Any:
         return self.xp.arange(count, device=like.device)
 
-    def zero(self, like: Any) -> Any:
-        return self.xp.zeros(1, dtype=self.xp.int64, device=like.device)
-
-    def sums(self, counts: Any) -> Any:
-        return self.xp.cumsum(counts, 0, dtype=self.xp.int64)
-
-    def concatenate_rows(self, arrays: list[Any]) -> Any:
-        return self.xp.cat(arrays)
+    def offsets(self, counts: Any) -> Any:
+        start = self.xp.zeros(1, dtype=self.xp.int64, device=counts.device)
+        return self.xp.cat([start, self.xp.cumsum(counts, 0, dtype=self.xp.int64)])

@@ -462,16 +462,15 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
     PyObject* ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
     const long long dimensions = ndim ? PyLong_AsLongLong(ndim) : -1;
     Py_XDECREF(ndim);
-    int result = dimensions < 0 ? -1 : check_ndim(name, dimensions, least, most);
+    int result = dimensions < 0 ? -1 : 0;
     // A list of anything but numbers is an array of no dimensions, or of objects: its type is what is wrong with it.
     if (dimensions == 0 && least > 0) {
         char kind = 0;
         int64_t bytes;
-        if (dtype_of(array, &kind, &bytes) == 0 && !strchr("fiub", kind)) {
-            PyErr_Clear();
-            refuse_type(array, name);
-        }
+        result = dtype_of(array, &kind, &bytes);
+        if (result == 0 && !strchr("fiub", kind)) result = refuse_type(array, name);
     }
+    if (result == 0) result = check_ndim(name, dimensions, least, most);
     if (result == 0) {
         int taken = take_buffer(array, name, want, least, most, 0, a);
         if (taken == 0 || taken == NOT_USABLE) {

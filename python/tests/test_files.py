@@ -107,6 +107,7 @@ def a_mesh():
                         material_ids=[0, 1, 1, -1], materials=materials)
 
 
+@pytest.mark.filterwarnings("ignore:the material library")  # of bytes in memory
 @pytest.mark.parametrize("suffix, text", [("ply", False), ("ply", True), ("obj", False), ("stl", False), ("stl", True), ("off", False)])
 def test_meshes_there_and_back(tmp_path, suffix, text):
     mesh, path = a_mesh(), tmp_path / f"mesh.{suffix}"
@@ -160,7 +161,8 @@ def test_normals_and_origins(tmp_path):
     assert any(found.origin) and np.abs(found.moved().vertices - mesh.moved().vertices).max() < 1e-6
     assert " at " in repr(found)
     assert sapwood.read(path, origin=(481234.53, 5431234.0, 0)).vertices.tolist() == VERTICES.tolist()
-    assert sapwood.read(path, origin=(0, 0, 0)).origin == (0, 0, 0)
+    with pytest.warns(UserWarning, match="moves coordinates"):
+        assert sapwood.read(path, origin=(0, 0, 0)).origin == (0, 0, 0)
     tree = sapwood.MeshTree.read(path)
     assert tree.origin == found.origin
     assert np.abs(tree.closest(far).distance).max() < 0.3
@@ -274,6 +276,14 @@ def test_memory_is_given_back(tmp_path):
 # ---- What is wrong
 
 
+def test_notes_are_warnings():
+    """What a reader could do without, in its own words."""
+    data = b"mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    with pytest.warns(UserWarning, match="a.mtl") as caught:
+        assert sapwood.read_mesh(data, format="obj").triangle_count == 1
+    assert caught[0].filename == __file__
+
+
 def test_errors_say_where(tmp_path):
     path = tmp_path / "bad.ply"
     sapwood.write(path, a_mesh())
@@ -340,6 +350,7 @@ def test_bad_calls(tmp_path, call):
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["points.ply"]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_many_bad_files(tmp_path, rng):
     """Bytes that were changed are read or refused, never anything else."""
     files = []
