@@ -287,11 +287,11 @@ def write(path: Any, data: Any, *, format: str | None = None, names: Sequence[st
     path says. names: of columns, in CSV and PLY. text: PLY and STL of meshes are ascii instead of binary. "-" is
     standard output.
 
-    >>> import os, tempfile, sapwood
+    >>> import pathlib, tempfile, sapwood
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "points.csv")
+    ...     path = pathlib.Path(folder, "points.csv")
     ...     sapwood.write(path, [[1, 2], [3, 4.5]], names=["lon", "lat"])
-    ...     print(open(path).read(), end="")
+    ...     print(path.read_text(), end="")
     lon,lat
     1,2
     3,4.5
