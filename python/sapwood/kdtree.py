@@ -159,11 +159,9 @@ class cKDTree(KDTreeBase):
         matrix = kind((distances, (rows, columns)), shape=(self.n, other.n))
         return matrix.todok() if output_type.startswith("dok") else matrix
 
-    def rebuild(self, points, *, progress=None):
+    def rebuild(self, points):
         """Builds the tree anew over other points, of the same precision, with the same options."""
         leafsize, compact_nodes, balanced_tree = self._options
-        if progress is not None:
-            raise TypeError("progress is for sapwood.Tree.rebuild")
         cKDTree._prepare(self, points, leafsize, compact_nodes, False, balanced_tree, self.boxsize, self.data.dtype,
                          not isinstance(self, KDTree))
 

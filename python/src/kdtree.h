@@ -106,7 +106,7 @@ PyObject* py_kdtree_list(py_kdtree_ints* ints, const int32_t* ids, int64_t count
 /** Sorts the ids of each row; without the GIL. The distances are left where they are. */
 sap_status py_kdtree_sort(sap_neighbors* rows, int32_t threads);
 
-// ---- pairs.c
+// ---- kdtree_pairs.c
 
 // Methods that have no `workers` answer on one thread, as SciPy's do.
 enum { PY_KDTREE_THREADS = 1 };
@@ -145,7 +145,7 @@ PyObject* py_kdtree_query_pairs(PyObject* self, PyObject* const* args, Py_ssize_
 PyObject* py_kdtree_count_neighbors(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names);
 PyObject* py_kdtree_distances(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names);
 
-// ---- nodes.c: the tree that is shown, by SciPy's rules
+// ---- kdtree_nodes.c: the tree that is shown, by SciPy's rules
 
 void py_kdtree_nodes_free(struct py_kdtree_nodes* nodes);
 PyObject* py_kdtree_size(PyObject* self, void* unused);

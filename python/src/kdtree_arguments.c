@@ -121,14 +121,14 @@ int py_kdtree_points_take(py_kdtree* kd, PyObject* object, py_kdtree_points* poi
     return 0;
 }
 
-typedef struct finite {
+typedef struct examination {
     const void* reals;
     int real_bits;
-    int found; // one that is not
-} finite;
+    int found; // one that is not finite
+} examination;
 
 static void look(void* context, int64_t from, int64_t to, int32_t worker) {
-    finite* f = context;
+    examination* f = context;
     (void)worker;
     bool all = true;
     if (f->real_bits == 64)
@@ -140,7 +140,7 @@ static void look(void* context, int64_t from, int64_t to, int32_t worker) {
 
 bool py_kdtree_all_finite(const void* reals, int real_bits, int64_t count, int32_t threads) {
     enum { GRAIN = 1 << 16 };
-    finite f = {reals, real_bits, 0};
+    examination f = {reals, real_bits, 0};
     if (count <= GRAIN)
         look(&f, 0, count, 0);
     else

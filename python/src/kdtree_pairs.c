@@ -45,7 +45,7 @@ int py_kdtree_two_open(py_kdtree_two* two, PyObject* self, PyObject* other, cons
 }
 
 void py_kdtree_two_close(py_kdtree_two* two) {
-    Py_XDECREF(two->device);
+    Py_XDECREF((PyObject*)two->device);
     if (two->other != two->kd) py_kdtree_done(two->other);
     py_kdtree_done(two->kd);
 }

@@ -154,7 +154,7 @@ static int search_ball(const ball* b, sap_neighbors** rows, int64_t* counts) {
             result = -1;
         }
     }
-    Py_DECREF(device);
+    Py_DECREF((PyObject*)device);
     return result;
 }
 
@@ -217,29 +217,29 @@ static PyObject* lengths_of_balls(const ball* b) {
 }
 
 static PyObject* ball_of_points(ball* b, PyObject* r, bool length) {
-    radii radii;
-    if (take_radii(b->kd, r, b->points, &radii) < 0) return NULL;
+    radii given;
+    if (take_radii(b->kd, r, b->points, &given) < 0) return NULL;
     PyObject* result = NULL;
     const bool plain = b->search.metric == SAP_METRIC_L2 && !b->kd->tree.periodic;
-    if (b->points->ndim == 1 && plain && !radii.each && (b->kd->tree.dims <= 4 || py_kdtree_n(b->kd) <= 20000)) {
+    if (b->points->ndim == 1 && plain && !given.each && (b->kd->tree.dims <= 4 || py_kdtree_n(b->kd) <= 20000)) {
         if (py_kdtree_all_finite(b->points->coords, b->kd->tree.real_bits, b->kd->tree.dims, 1))
-            result = ball_of_one(b->kd, b->points, radii.one, b->sorted, length);
+            result = ball_of_one(b->kd, b->points, given.one, b->sorted, length);
         else
             py_kdtree_not_finite("'x'");
     } else {
         // A radius that is negative or not a number finds nothing: as one of many it may be so.
-        const bool nothing = !radii.each && !(radii.one >= 0);
+        const bool nothing = !given.each && !(given.one >= 0);
         double* const same = nothing ? malloc((size_t)b->points->count * 8 + 8) : NULL;
         for (int64_t i = 0; same && i < b->points->count; i++) same[i] = -1;
-        b->search.radii = nothing ? same : radii.each;
-        b->search.radius = b->search.radii ? 0 : radii.one;
+        b->search.radii = nothing ? same : given.each;
+        b->search.radius = b->search.radii ? 0 : given.one;
         if (nothing && !same)
             PyErr_NoMemory();
         else
             result = length ? lengths_of_balls(b) : lists_of_balls(b);
         free(same);
     }
-    release_radii(&radii);
+    release_radii(&given);
     return result;
 }
 

@@ -245,9 +245,10 @@ static sap_status answer_picked(const sap_tree* tree, const py_kdtree_points* po
 
 enum { FEW_K = 64 };
 
-// Whether a single query is over so soon that the GIL is better kept: in few dimensions, or among few points.
-static bool is_quick(const py_kdtree* kd, const wanted* k) {
-    return k->most <= FEW_K && !k->list && (kd->tree.dims <= 4 || py_kdtree_n(kd) <= 20000);
+// Whether a prepared search can answer, so soon that the GIL is better kept: in few dimensions, or among few points.
+static bool is_quick(const py_kdtree* kd, const wanted* k, const sap_search* search) {
+    if (search->metric != SAP_METRIC_L2 || search->eps > 0 || k->most > FEW_K || k->list) return false;
+    return kd->tree.dims <= 4 || py_kdtree_n(kd) <= 20000;
 }
 
 static PyObject* index_of(const py_kdtree* kd, int64_t index) {
@@ -327,7 +328,7 @@ static int answer_many(py_kdtree* kd, int32_t threads, const py_kdtree_points* p
             result = -1;
         }
     }
-    Py_DECREF(device);
+    Py_DECREF((PyObject*)device);
     return result;
 }
 
@@ -363,7 +364,7 @@ static PyObject* answer_points(py_kdtree* kd, int32_t threads, PyObject* x, cons
     py_kdtree_points points;
     if (py_kdtree_points_take(kd, x, &points) < 0) return NULL;
     PyObject* result = NULL;
-    if (points.ndim > 1 || !is_quick(kd, k))
+    if (points.ndim > 1 || !is_quick(kd, k, &q->search))
         result = answer(kd, threads, &points, k, q, drops);
     else if (!py_kdtree_all_finite(points.coords, kd->tree.real_bits, kd->tree.dims, 1))
         py_kdtree_not_finite("'x'");
