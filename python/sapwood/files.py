@@ -297,17 +297,19 @@ def write(path: Any, data: Any, *, format: str | None = None, names: Sequence[st
     3,4.5
     """
     if isinstance(data, Volume):
-        return _write_volume(path, data, format)
+        _write_volume(path, data, format)
+        return
     if not isinstance(data, (Mesh, PointSet)) and hasattr(data, "vertices"):
         data = Mesh(data.vertices, data.faces if hasattr(data, "faces") else data.triangles)
     if isinstance(data, Mesh):
         if names is not None:
             raise ValueError("names are those of columns; a mesh has none")
-        return _sapwood.write_mesh(path, _format(format), data._parts(), text)
+        _sapwood.write_mesh(path, _format(format), data._parts(), text)
+        return
     if text:
         raise ValueError("text is for meshes; formats of points say themselves whether they are text")
     points = data.points if isinstance(data, PointSet) else data
-    return _sapwood.write_table(path, _format(format), points, None if names is None else tuple(names))
+    _sapwood.write_table(path, _format(format), points, None if names is None else tuple(names))
 
 
 def _write_volume(path: Any, volume: Volume, format: str | None) -> None:

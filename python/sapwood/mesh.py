@@ -122,18 +122,19 @@ def _needed_origin(vertices: Any) -> tuple[float, float, float]:
     """An origin for vertices that floats would move too far from where they are: by 2^-20 of the mesh's size."""
     import numpy
 
-    if getattr(vertices, "dtype", None) != numpy.float64 or not isinstance(vertices, numpy.ndarray):
+    if not isinstance(vertices, numpy.ndarray) or vertices.dtype.kind != "f" or vertices.itemsize != 8:
         return 0.0, 0.0, 0.0
     if vertices.ndim != 2 or vertices.shape[1] != 3 or not len(vertices):
         return 0.0, 0.0, 0.0
-    lower, upper = vertices.min(axis=0), vertices.max(axis=0)
+    places: Any = vertices
+    lower, upper = places.min(axis=0), places.max(axis=0)
     with numpy.errstate(all="ignore"):
         extent = float((upper - lower).max())
         largest = max(float(abs(lower).max()), float(abs(upper).max()))
     # Floats move a coordinate by at most 2^-25 of its power of two: where even that is little, nothing needs a look.
     if not numpy.isfinite(largest) or largest * 2**-24 <= extent * 2**-20 or largest < 2**-100 or largest > 1e38:
         return 0.0, 0.0, 0.0
-    moved = max(float(abs(vertices[:, a] - vertices[:, a].astype(numpy.float32)).max()) for a in range(3))
+    moved = max(float(abs(places[:, a] - places[:, a].astype(numpy.float32)).max()) for a in range(3))
     if moved <= extent * 2**-20:
         return 0.0, 0.0, 0.0
     step = 10.0 ** numpy.floor(numpy.log10(extent)) if extent > 0 else 1.0
@@ -174,6 +175,8 @@ class MeshTree(_sapwood.MeshTree):
     >>> tree.inside([[.1, .1, .1], [1, 1, 1]])
     array([ True, False])
     """
+
+    _mesh: Mesh | None = None
 
     def __init__(
         self,
@@ -226,10 +229,10 @@ class MeshTree(_sapwood.MeshTree):
     @property
     def mesh(self) -> Mesh | None:
         """The mesh that the tree was built over; None for a tree that was loaded, until you set it."""
-        return self.__dict__.get("_mesh")
+        return self._mesh
 
     @mesh.setter
-    def mesh(self, mesh: Mesh | None) -> None:
+    def mesh(self, mesh: Any) -> None:
         self._mesh = None if mesh is None else _mesh_of(mesh, None)
 
     # ---- Rays

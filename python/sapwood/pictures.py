@@ -288,7 +288,8 @@ def _floats(sites: Any) -> tuple[Any, tuple[float, float, float]]:
     if moved.max() <= 2**-20 * (upper - lower).max():
         return near, nowhere
     middle = 0.5 * lower + 0.5 * upper
-    return (sites - middle).astype(numpy.float32), (*middle.tolist(), 0.0)[:3]
+    x, y, z = (*middle.tolist(), 0.0)[:3]
+    return (sites - middle).astype(numpy.float32), (x, y, z)
 
 
 def _fitted(sites: Any, origin: tuple[float, float, float], width: int,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from . import _sapwood
+from ._rays import gpu_of
 from .files import Mesh, Volume
 
 __all__ = ["Surface", "isosurface"]
@@ -64,8 +65,10 @@ def isosurface(volume: Any, level: float = 0.0, *, low_inside: bool = False, spa
 
 def _values(volume: Any, order: str) -> Any:
     """Samples [z, y, x] of a type that the library takes."""
-    if not hasattr(volume, "__array_interface__") and hasattr(volume, "__dlpack__"):
-        return volume.T if order == "xyz" else volume
+    if gpu_of(volume):
+        if order == "xyz":
+            raise ValueError("order must be 'zyx' of arrays on a GPU; transpose them there")
+        return volume
     import numpy
 
     values = numpy.asarray(volume)
