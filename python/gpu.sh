@@ -57,6 +57,6 @@ cd python/tests
 part tests 240 "$python" -m pytest -q -p no:cacheprovider -W default -c ../pyproject.toml --rootdir .. .
 part scipy 120 "$python" scipy_tests.py
 library=$PWD/../../build/gpu/libsapwood.so
-part bench 120 "$python" ../bench/cuda.py $([ ! -e "$library" ] || echo --library "$library")
+part bench 120 "$python" ../bench/gpu.py $([ ! -e "$library" ] || echo --library "$library")
 sed 's/^/   | /' "$log/python-bench.txt"
 [ ${#failed[@]} = 0 ] || { echo "failed: ${failed[*]}"; exit 1; }
