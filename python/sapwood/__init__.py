@@ -27,6 +27,7 @@ from ._sapwood import (
     trim,
 )
 from .files import Material, Mesh, PointSet, Volume, read, read_mesh, read_points, read_volume, write
+from .kdtree import KDTree, cKDTree, cKDTreeNode
 from .mesh import AllHits, Closest, Hits, MeshTree
 from .pictures import Light, Picture, VoronoiPicture, render, voronoi
 from .stream import compact, unique
@@ -43,6 +44,7 @@ __all__ = [
     "FileError",
     "FormatError",
     "Hits",
+    "KDTree",
     "Light",
     "Material",
     "Mesh",
@@ -62,6 +64,8 @@ __all__ = [
     "Volume",
     "VoronoiPicture",
     "__version__",
+    "cKDTree",
+    "cKDTreeNode",
     "compact",
     "isosurface",
     "read",
