@@ -28,7 +28,7 @@ def test_readme():
 
 @pytest.mark.parametrize("module", list(modules()), ids=lambda module: module.__name__)
 def test_docstrings(module):
-    failed, _ = doctest.testmod(module, optionflags=OPTIONS)
+    failed, _ = doctest.testmod(module, optionflags=OPTIONS, extraglobs={"sapwood": sapwood})
     assert failed == 0
 
 
