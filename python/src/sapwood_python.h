@@ -32,7 +32,7 @@ typedef struct py_state {
     bool numpy_missing;
     PyObject* gpu;     // the module sapwood._gpu, when arrays on a GPU have been met
     PyObject* devices; // list of py_device, the most recently used last
-    PyTypeObject *device_type, *memory_type, *tree_type, *set_type;
+    PyTypeObject *device_type, *memory_type, *tree_type, *set_type, *kdtree_type, *mesh_tree_type;
     PyObject *neighbors_type, *rows_type; // sapwood.Neighbors, sapwood.Rows: named tuples
 } py_state;
 
@@ -48,6 +48,14 @@ int py_add_devices(PyObject* module, py_state* state);
 int py_add_memory(PyObject* module, py_state* state);
 int py_add_tree(PyObject* module, py_state* state);
 int py_add_set(PyObject* module, py_state* state);
+int py_add_kdtree(PyObject* module, py_state* state);
+int py_add_mesh(PyObject* module, py_state* state);
+int py_add_files(PyObject* module, py_state* state);
+int py_add_stream(PyObject* module, py_state* state);
+int py_add_surface(PyObject* module, py_state* state);
+int py_add_render(PyObject* module, py_state* state);
+int py_add_voronoi(PyObject* module, py_state* state);
+int py_add_command(PyObject* module, py_state* state);
 
 // ---- Arguments
 
@@ -89,6 +97,21 @@ typedef struct py_device {
 py_device* py_device_open(py_state* state, sap_processor processor, int32_t ordinal, int32_t threads, void* stream);
 /** The name of a device: "cpu", "cuda:0". A new reference. */
 PyObject* py_device_name(const py_device* device);
+/** What a device is called by: 'cpu', 'cuda', 'cuda:1', or an object whose str() that is; NULL or None: SAP_AUTO. */
+int py_device_parse(PyObject* value, sap_processor* processor, int32_t* ordinal);
+struct py_array;
+/**
+ * The device for work on an array (NULL: on the host): the one asked for, NULL or None where the array lies; GPU arrays
+ * in the stream where they are ready. A new reference. NULL and an exception.
+ */
+py_device* py_device_for(py_state* state, PyObject* asked, int32_t threads, const struct py_array* array);
+/** Whether a device still works: after a fork, a child cannot use GPUs, nor what a thread of the parent was using. */
+bool py_device_usable(const py_device* device);
+/** 0, or -1 and an exception that says why the device cannot be used. */
+int py_device_check(const py_device* device);
+/** How often the process has been forked, counted in the children. */
+uint32_t py_forks(void);
+#define PY_LEGACY_STREAM ((void*)1) // CUDA's default stream, with which other streams wait for one another
 
 /** One call of the library. */
 typedef struct py_call {
@@ -97,10 +120,10 @@ typedef struct py_call {
     PyThreadState* thread; // while the GIL is released
     int64_t next;          // when the GIL is next taken, in nanoseconds
     bool wait;             // for the GPU, before the call ends
+    bool stopped;          // by a signal, or by what progress answered
     struct py_call* outer; // of this thread
 } py_call;
 
-struct py_array;
 /**
  * Begins a call on a device and releases the GIL. While it lasts, signals are handled, and progress (a callable that
  * takes a number from 0 to 1, or None, or NULL) is called now and then; if it returns False, or raises, the call ends.
@@ -124,8 +147,9 @@ typedef struct py_array {
     int64_t shape[3];
     int64_t stride; // elements from one row to the next: of a 2-D array at least shape[1]; 3-D arrays are contiguous
     int32_t ndim;
-    int32_t bytes;  // of an element
-    char kind;      // 'f', 'i', 'u' or 'b' as in NumPy
+    int32_t bytes; // of an element
+    char kind;     // 'f', 'i', 'u' or 'b' as in NumPy
+    bool readonly;
     bool on_gpu;    // CUDA memory, of GPU number `ordinal`; else host memory
     bool in_stream; // on_gpu: its library works in `stream` now, so results need no waiting
     int32_t ordinal;
@@ -133,6 +157,7 @@ typedef struct py_array {
     PyObject* object; // what the caller gave
     PyObject* owner;  // what was made of it, or NULL
     void* tensor;     // DLPack's, or NULL
+    bool versioned;   // what kind of tensor it is
     Py_buffer view;   // view.obj NULL: none
 } py_array;
 
@@ -153,6 +178,8 @@ enum {
  */
 int py_array_take(py_state* state, PyObject* object, const char* name, const char* want, int min_ndim, int max_ndim,
                   int flags, const py_device* on, py_array* array);
+/** The module sapwood._gpu, which knows torch, CuPy and JAX: a borrowed reference, or NULL and an exception. */
+PyObject* py_gpu(py_state* state);
 /** Takes an array for results, of exactly this type and shape, contiguous and writable. */
 int py_array_take_out(py_state* state, PyObject* object, const char* name, const char* want, int ndim,
                       const int64_t* shape, const py_device* on, py_array* array);
@@ -212,6 +239,8 @@ typedef struct py_tree {
     int32_t dims, real_bits;
     int32_t users; // calls at work on it; -1: it is being rebuilt. Guarded by the GIL
     bool periodic;
+    PyObject* like; // an empty array on the GPU, of the library that gave the points, or NULL
+    PyObject* weakrefs;
     uint32_t uses; // of prepared searches, ever
     py_prepared prepared[PY_PREPARED];
 } py_tree;
