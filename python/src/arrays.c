@@ -11,6 +11,8 @@ PyObject* py_gpu(py_state* state) {
 }
 
 void py_array_release(py_array* a) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace); // a deleter may run Python, which must not meet the exception of a failed call
     if (a->tensor && a->versioned) {
         dlpack_versioned* tensor = a->tensor;
         if (tensor->deleter) tensor->deleter(tensor);
@@ -21,6 +23,7 @@ void py_array_release(py_array* a) {
     a->tensor = NULL;
     if (a->view.obj) PyBuffer_Release(&a->view);
     Py_CLEAR(a->owner);
+    PyErr_Restore(type, value, trace);
 }
 
 // ---- What an array is, and whether it can be used as it is
@@ -217,6 +220,12 @@ static int take_tensor(PyObject* capsule, const char* name, const char* want, in
     int64_t strides[3], stride;
     if (check_ndim(name, t->ndim, least, most) < 0) return -1;
     const int64_t bytes = t->dtype.bits / 8;
+    if (!kind_of_code(t->dtype.code) || t->dtype.bits % 8 || !bytes || t->dtype.lanes != 1) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s must be an array of real numbers, not of DLPack's type %d of %d bits, %d lanes", name,
+                     (int)t->dtype.code, (int)t->dtype.bits, (int)t->dtype.lanes);
+        return -1;
+    }
     layout l = {.data = (char*)t->data + t->byte_offset,
                 .kind = kind_of_code(t->dtype.code),
                 .bytes = bytes,
@@ -227,7 +236,7 @@ static int take_tensor(PyObject* capsule, const char* name, const char* want, in
         for (int i = 0; i < t->ndim; i++) strides[i] = t->strides[i] * bytes;
         l.strides = strides;
     }
-    if (t->dtype.lanes == 1 && l.kind && t->dtype.bits % 8 == 0 && bytes && usable(&l, want, flags, &stride)) {
+    if (usable(&l, want, flags, &stride)) {
         fill(a, &l, stride);
         return 1;
     }
