@@ -143,7 +143,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "standard output",
      false},
     {"output", 'o', V(RENDER), PATH(output),
-     "the picture, .png (if this build has libpng) or .ppm; with --orbit each has its number before the suffix; '-' is "
+     "the picture, .png (if this build has zlib) or .ppm; with --orbit each has its number before the suffix; '-' is "
      "standard output, as PPM",
      true},
     {"output", 'o', V(TRACE), PATH(output),
@@ -184,7 +184,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "--format says otherwise)",
      false},
     {"picture", 0, V(COMPACT), PATH(picture),
-     "a picture, .png (if this build has libpng) or .ppm: the samples that are kept, in the colours of their places, "
+     "a picture, .png (if this build has zlib) or .ppm: the samples that are kept, in the colours of their places, "
      "scattered over the slices and compacted; beside them the levels of the histopyramid that leads from one to the "
      "other",
      false},
@@ -195,11 +195,11 @@ const sap_cli_option sap_cli_option_table[] = {
     {"big-endian", 0, ON_VOLUME, FLAG(big_endian),
      "raw samples have their highest byte first; not used for NPY and NPZ", false},
     {"low-inside", 0, V(ISOSURFACE), FLAG(low_inside), "fronts and normals face higher values", false},
-    {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
+    {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has zlib) or .ppm",
      false},
     {"picture-size", 0, V(ISOSURFACE), SIZE(size), "its width and height in pixels (default 800x500)", false},
     {"output", 'o', V(VORONOI), PATH(output),
-     "the picture, .png (if this build has libpng) or .ppm; '-' is standard output, as PPM", true},
+     "the picture, .png (if this build has zlib) or .ppm; '-' is standard output, as PPM", true},
     {"style", 0, V(VORONOI), CHOICE(style, "STYLE", styles),
      "cells in colours with their sites; how far the nearest site is; the edges of cells; or how deep the search goes: "
      "leaves of the tree that each pixel's search visits (default cells)",

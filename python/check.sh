@@ -13,7 +13,7 @@ python=${PYTHON:-python3}
 work=$build/python
 [ "${2:-}" != --quick ] || export SAPWOOD_TESTS_FEWER=1
 
-say() { printf -- '-- %s\n' "$*"; }
+say() { printf '>> %s\n' "$*"; }
 quietly() {
   "$@" >"$work/check.log" 2>&1 || { cat "$work/check.log"; echo "failed: $*"; exit 1; }
 }

@@ -32,7 +32,7 @@ def main() -> None:
     options = parser.parse_args()
     box = 100.0
     if options.galaxies:
-        galaxies = np.asarray(sapwood.read(options.galaxies), dtype=np.float64)
+        galaxies = np.asarray(sapwood.read_points(options.galaxies).points, dtype=np.float64)
         galaxies -= galaxies.min(axis=0)
         box = float(galaxies.max()) * 1.0001
     else:

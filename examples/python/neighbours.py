@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", default="neighbours.png")
     parser.add_argument("--small", action="store_true", help="fewer points")
     options = parser.parse_args()
-    points = np.asarray(sapwood.read(options.scan)) if options.scan else scanned_room(20_000 if options.small else 400_000)
+    points = np.asarray(sapwood.read_points(options.scan).points) if options.scan else scanned_room(20_000 if options.small else 400_000)
 
     start = time.perf_counter()
     tree = sapwood.Tree(points)

@@ -22,7 +22,7 @@ import scipy
 import scipy.spatial
 
 import sapwood
-from data import Array, scan, uniform
+from data import scan, uniform
 from library import Library
 from measure import Table, in_new_process, in_turns, machine, microseconds, peak
 

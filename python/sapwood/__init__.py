@@ -26,24 +26,55 @@ from ._sapwood import (
     __version__,
     trim,
 )
+from .files import Material, Mesh, PointSet, Volume, read, read_mesh, read_points, read_volume, write
+from .kdtree import KDTree, cKDTree, cKDTreeNode
+from .mesh import AllHits, Closest, Hits, MeshTree
+from .pictures import Light, Picture, VoronoiPicture, render, voronoi
+from .stream import compact, unique
+from .surface import Surface, isosurface
 
 __all__ = [
+    "AllHits",
     "ArgumentError",
     "CancelledError",
+    "Closest",
     "DeviceLostError",
     "DeviceMemoryError",
     "Error",
     "FileError",
     "FormatError",
+    "Hits",
+    "KDTree",
+    "Light",
+    "Material",
+    "Mesh",
+    "MeshTree",
     "Neighbors",
     "NoDeviceError",
     "NotFiniteError",
     "OutOfMemoryError",
+    "Picture",
+    "PointSet",
     "RangeError",
     "Rows",
     "Set",
+    "Surface",
     "Tree",
     "UnsupportedError",
+    "Volume",
+    "VoronoiPicture",
     "__version__",
+    "cKDTree",
+    "cKDTreeNode",
+    "compact",
+    "isosurface",
+    "read",
+    "read_mesh",
+    "read_points",
+    "read_volume",
+    "render",
     "trim",
+    "unique",
+    "voronoi",
+    "write",
 ]

@@ -483,7 +483,7 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
     int64_t bytes = 0;
     int result = dimensions < 0 ? -1 : dtype_of(array, &kind, &bytes);
     // Anything but numbers is an array of no dimensions, of objects: its type is what is wrong with it.
-    if (result == 0 && dimensions == 0 && !strchr("fiub", kind)) result = refuse_type(array, name);
+    if (result == 0 && dimensions == 0 && least > 0 && !strchr("fiub", kind)) result = refuse_type(array, name);
     if (result == 0) result = check_ndim(name, dimensions, least, most);
     if (result == 0) {
         int taken = take_buffer(array, name, want, least, most, 0, a);

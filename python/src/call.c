@@ -4,12 +4,13 @@
 #include "call.h"
 #include <time.h>
 
-enum { MILLISECOND = 1000000, SENTENCE = 512 };
+enum { MILLISECOND = 1000000, SENTENCE = 512, NOTES = 2048 };
 static const int64_t between_signals = 50 * (int64_t)MILLISECOND; // taking the GIL may take 5 ms where others want it
 static const int64_t between_reports = 20 * (int64_t)MILLISECOND;
 
 static _Thread_local py_call* current;
 static _Thread_local char sentence[SENTENCE];
+static _Thread_local char notes[NOTES]; // what a call could do without, a line each
 
 static int32_t inside; // threads that take the GIL in the midst of a call
 static bool ending;    // no more of them may, because the interpreter ends
@@ -22,7 +23,25 @@ static int64_t now(void) {
 
 void py_log(void* user, sap_status status, const char* text) {
     (void)user;
-    if (status != SAP_OK) PyOS_snprintf(sentence, sizeof sentence, "%s", text);
+    const size_t used = strlen(notes);
+    if (status != SAP_OK)
+        PyOS_snprintf(sentence, sizeof sentence, "%s", text);
+    else if (used + strlen(text) + 2 < sizeof notes)
+        PyOS_snprintf(notes + used, sizeof notes - used, "%s%s", used ? "\n" : "", text);
+}
+
+// Warns of what the library said of a call that did what it should. -1 and an exception if warnings are errors.
+static int warn(void) {
+    int result = 0;
+    PyObject* text = PyUnicode_DecodeUTF8(notes, (Py_ssize_t)strlen(notes), "replace");
+    PyObject* lines = text ? PyUnicode_Splitlines(text, 0) : NULL;
+    notes[0] = 0;
+    for (Py_ssize_t i = 0; lines && result == 0 && i < PyList_Size(lines); i++)
+        result = PyErr_WarnFormat(PyExc_UserWarning, 2, "%U", PyList_GetItem(lines, i));
+    if (!lines) result = -1;
+    Py_XDECREF(lines);
+    Py_XDECREF(text);
+    return result;
 }
 
 // Whether the call goes on. With the GIL held.
@@ -77,7 +96,7 @@ int py_call_begin(py_call* call, py_device* device, const py_array* like, PyObje
     *call = (py_call){.device = device, .progress = progress, .outer = current};
     call->wait = device->processor == SAP_CUDA && like && like->on_gpu && !like->in_stream;
     device->calls++;
-    sentence[0] = 0;
+    sentence[0] = notes[0] = 0;
     call->next = now() + (progress ? between_reports : between_signals);
     current = call;
     call->thread = PyEval_SaveThread();
@@ -92,7 +111,7 @@ int py_call_end(py_call* call, sap_status status) {
     current = call->outer;
     if (call->device->calls > 0) call->device->calls--; // a child of a fork has begun to count anew
     if (PyErr_Occurred()) return -1;
-    if (status == SAP_OK) return 0;
+    if (status == SAP_OK) return notes[0] ? warn() : 0;
     py_raise(call->device->state, status);
     return -1;
 }

@@ -64,8 +64,9 @@ static void set_shape(memory* self, void* data, char kind, int bytes, int ndim, 
 static const char* format_of(char kind, int bytes) {
     if (kind == 'f') return bytes == 4 ? "f" : "d";
     if (kind == 'i' && bytes == 8) return sizeof(long) == 8 ? "l" : "q"; // what NumPy calls int64
-    if (kind == 'i') return bytes == 1 ? "b" : "i";
-    return kind == 'b' ? "?" : "B";
+    if (kind == 'i') return bytes == 1 ? "b" : bytes == 2 ? "h" : "i";
+    if (kind == 'u') return bytes == 1 ? "B" : "H";
+    return "?";
 }
 
 static int memory_buffer(PyObject* object, Py_buffer* view, int flags) {

@@ -32,7 +32,7 @@ typedef struct py_state {
     bool numpy_missing;
     PyObject* gpu;     // the module sapwood._gpu, when arrays on a GPU have been met
     PyObject* devices; // list of py_device, the most recently used last
-    PyTypeObject *device_type, *memory_type, *tree_type, *set_type;
+    PyTypeObject *device_type, *memory_type, *tree_type, *set_type, *kdtree_type, *mesh_tree_type;
     PyObject *neighbors_type, *rows_type; // sapwood.Neighbors, sapwood.Rows: named tuples
 } py_state;
 
@@ -48,6 +48,13 @@ int py_add_devices(PyObject* module, py_state* state);
 int py_add_memory(PyObject* module, py_state* state);
 int py_add_tree(PyObject* module, py_state* state);
 int py_add_set(PyObject* module, py_state* state);
+int py_add_kdtree(PyObject* module, py_state* state);
+int py_add_mesh(PyObject* module, py_state* state);
+int py_add_files(PyObject* module, py_state* state);
+int py_add_stream(PyObject* module, py_state* state);
+int py_add_surface(PyObject* module, py_state* state);
+int py_add_render(PyObject* module, py_state* state);
+int py_add_voronoi(PyObject* module, py_state* state);
 int py_add_command(PyObject* module, py_state* state);
 
 // ---- Arguments

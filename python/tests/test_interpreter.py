@@ -61,7 +61,7 @@ for _ in range(50):
             try: call(*wrong)
             except (TypeError, ValueError): pass
     sapwood.Tree(points), sapwood.KDTree(points)
-del call
+del call, wrong
 gc.collect()
 after = counts()
 assert after == before, (before, after)

@@ -47,16 +47,17 @@ def fail():
     for call, arguments in ((TREE.nearest, (QUERIES, 0)), (TREE.nearest, (QUERIES[:, :2],)), (TREE.within, (QUERIES, "a")),
                             (DROP_IN.query, (QUERIES, -1)), (DROP_IN.query, ([[np.nan] * 3],)), (sapwood.Tree, ([["a"]],)),
                             (sapwood.Tree, (np.full((5, 3), np.inf),)), (sapwood.Tree.load, ("/nowhere",))):
-        with pytest.raises((TypeError, ValueError, OSError, sapwood.Error)):
+        try:
             call(*arguments)
+        except (TypeError, ValueError, OSError):
+            continue
+        raise AssertionError(f"{call} took {arguments}")
 
 
 @pytest.mark.parametrize("work", [build, search, search_as_scipy, look, fail])
 def test_memory_stays(work, thorough):
     cycles = 10_000 if thorough else 1_000
-    if work is fail:
-        cycles //= 10  # pytest.raises takes most of the time
-    for _ in range(cycles // 5):
+    for _ in range(1_000):  # until memory is as large as it gets
         work()
     gc.collect()
     before = resident()
@@ -64,17 +65,18 @@ def test_memory_stays(work, thorough):
         work()
     gc.collect()
     grown = resident() - before
-    assert grown < 1 << 20, f"{grown} bytes more after {cycles} rounds"
+    assert grown < 1 << 19, f"{grown} bytes more after {cycles} rounds"
 
     tracemalloc.start()
     try:
-        for _ in range(20):
+        for _ in range(200):  # Python keeps what it frees, to be used again
             work()
         gc.collect()
-        first = tracemalloc.get_traced_memory()[0]
-        for _ in range(200):
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(2_000):
             work()
         gc.collect()
-        assert tracemalloc.get_traced_memory()[0] - first < 200 * 8, "less than a pointer for each round"
+        grown = tracemalloc.get_traced_memory()[0] - before
+        assert grown < 2_000 * 8, f"{grown} bytes: as much as a pointer for each round"
     finally:
         tracemalloc.stop()
