@@ -155,8 +155,13 @@ class cKDTree(KDTreeBase):
         from scipy import sparse
 
         kind = sparse.coo_array if output_type.endswith("array") else sparse.coo_matrix
-        rows, columns, distances = self._distances(other, max_distance, p, ())
-        matrix = kind((distances, (rows, columns)), shape=(self.n, other.n))
+        found = self._distances(other, max_distance, p, ())
+        if found is None:
+            matrix = kind((self.n, other.n))
+        else:
+            rows, columns, distances = found
+            entries = columns.distances2 if distances is None else distances
+            matrix = kind((entries, (rows, columns.ids)), shape=(self.n, other.n))
         return matrix.todok() if output_type.startswith("dok") else matrix
 
     def rebuild(self, points):

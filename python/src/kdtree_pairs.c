@@ -53,7 +53,6 @@ void py_kdtree_two_close(py_kdtree_two* two) {
 sap_status py_kdtree_pairs(const py_kdtree_two* two, const sap_search* search, sap_neighbors** rows) {
     *rows = NULL;
     if (!(search->radius >= 0)) return SAP_OK;
-    if (search->metric == SAP_METRIC_L2) return sap_tree_pairs(two->a, two->b, search->radius, rows);
     const int64_t n = py_kdtree_n(two->kd);
     if (two->kd->tree.real_bits == 64)
         return sap_radius_search_f64(two->b, py_kdtree_queries_f64(two->kd, 0, n), search, rows);
@@ -130,7 +129,7 @@ typedef struct writing {
         int64_t i, j;
         double v;
     } * entries;
-    int32_t *first, *second; // with distances, each in an array of its own
+    int32_t* first; // numbers of the rows
     double* distances;
 } writing;
 
@@ -200,29 +199,37 @@ PyObject* py_kdtree_query_pairs(PyObject* self, PyObject* const* args, Py_ssize_
 
 // ---- sparse_distance_matrix
 
-static void write_distances(void* context, int64_t from, int64_t to, int32_t worker) {
-    const writing* w = context;
+static double distance_at(const writing* w, int64_t at) {
     const sap_neighbors* rows = w->rows;
+    const double distance2 = rows->distance2_f64 ? rows->distance2_f64[at] : (double)rows->distance2[at];
+    return py_kdtree_root(w->search, distance2);
+}
+
+static void write_entries(void* context, int64_t from, int64_t to, int32_t worker) {
+    const writing* w = context;
     (void)worker;
     for (int64_t row = from; row < to; row++)
-        for (int64_t at = rows->offsets[row]; at < rows->offsets[row + 1]; at++) {
-            const double distance2 = rows->distance2_f64 ? rows->distance2_f64[at] : (double)rows->distance2[at];
-            const double distance = py_kdtree_root(w->search, distance2);
-            if (w->entries)
-                w->entries[at] = (struct entry){row, rows->ids[at], distance};
-            else {
-                w->first[at] = (int32_t)row;
-                w->second[at] = rows->ids[at];
-                w->distances[at] = distance;
-            }
-        }
+        for (int64_t at = w->rows->offsets[row]; at < w->rows->offsets[row + 1]; at++)
+            w->entries[at] = (struct entry){row, w->rows->ids[at], distance_at(w, at)};
+}
+
+static void write_columns(void* context, int64_t from, int64_t to, int32_t worker) {
+    const writing* w = context;
+    const int64_t first = w->rows->offsets[from], end = w->rows->offsets[to];
+    (void)worker;
+    for (int64_t row = from; row < to; row++)
+        for (int64_t at = w->rows->offsets[row]; at < w->rows->offsets[row + 1]; at++) w->first[at] = (int32_t)row;
+    if (w->search->metric == SAP_METRIC_L2 && w->rows->distance2_f64)
+        for (int64_t at = first; at < end; at++) w->distances[at] = sqrt(w->rows->distance2_f64[at]);
+    else
+        for (int64_t at = first; at < end; at++) w->distances[at] = distance_at(w, at);
 }
 
 static int write_all(const py_kdtree_two* two, writing* w) {
     if (!w->rows) return 0;
     py_call call;
     if (py_call_begin(&call, two->device, NULL, NULL) < 0) return -1;
-    sap_team_loop(PY_KDTREE_THREADS, w->rows->count, 4096, write_distances, w);
+    sap_team_loop(PY_KDTREE_THREADS, w->rows->count, 4096, w->entries ? write_entries : write_columns, w);
     return py_call_end(&call, SAP_OK);
 }
 
@@ -243,29 +250,33 @@ static PyObject* entries_of(const py_kdtree_two* two, PyObject* dtype, Py_ssize_
     return NULL;
 }
 
-// Arrays of rows, columns (int32) and distances.
-static PyObject* columns_of(const py_kdtree_two* two, Py_ssize_t pairs, writing* w) {
+// sapwood.Rows, whose ids and distances are the memory of `rows`, and the number of the row beside each id. Distances
+// in double precision take the place of their squares. Takes `rows`.
+static PyObject* columns_of(const py_kdtree_two* two, sap_neighbors* rows, writing* w) {
+    const Py_ssize_t pairs = (Py_ssize_t)rows->offsets[rows->count];
     const py_kdtree_types* types = &two->kd->types;
-    PyObject* const dtypes[3] = {types->dtype_int32, types->dtype_int32, types->dtype_float64};
-    Py_buffer views[3];
-    PyObject* result = PyTuple_New(3);
-    int made = 0;
-    for (; result && made < 3; made++) {
-        PyObject* array = py_kdtree_array(two->kd, dtypes[made], 1, &pairs, &views[made]);
-        if (!array) break;
-        PyTuple_SetItem(result, made, array);
-    }
+    Py_buffer first, distances = {.obj = NULL};
+    PyObject *numbers = py_kdtree_array(two->kd, types->dtype_int32, 1, &pairs, &first), *reals = NULL;
     int written = -1;
-    if (made == 3) {
-        w->first = views[0].buf;
-        w->second = views[1].buf;
-        w->distances = views[2].buf;
-        written = write_all(two, w);
+    if (numbers) {
+        w->first = first.buf;
+        w->distances = (double*)(uintptr_t)rows->distance2_f64;
+        if (!w->distances) reals = py_kdtree_array(two->kd, types->dtype_float64, 1, &pairs, &distances);
+        if (reals) w->distances = distances.buf;
+        if (w->distances) written = write_all(two, w);
+        if (reals) PyBuffer_Release(&distances);
+        PyBuffer_Release(&first);
     }
-    for (int i = 0; i < made; i++) PyBuffer_Release(&views[i]);
-    if (written == 0) return result;
-    Py_XDECREF(result);
-    return NULL;
+    PyObject* found = NULL;
+    if (written == 0)
+        found = py_rows(two->kd->tree.state, NULL, rows, two->device);
+    else
+        sap_neighbors_free(rows);
+    PyObject* result = found ? PyTuple_Pack(3, numbers, found, reals ? reals : Py_None) : NULL;
+    Py_XDECREF(found);
+    Py_XDECREF(numbers);
+    Py_XDECREF(reals);
+    return result;
 }
 
 static PyObject* dict_of(const py_kdtree_two* two, const writing* w) {
@@ -277,9 +288,24 @@ static PyObject* dict_of(const py_kdtree_two* two, const writing* w) {
     return result;
 }
 
-// _distances(other, max_distance, p, dtype): with dtype None a dict, with a tuple three arrays, else an array of dtype.
+static PyObject* distances_as(const py_kdtree_two* two, const sap_search* search, sap_neighbors* rows,
+                              PyObject* type) {
+    writing w = {.rows = rows, .search = search};
+    if (PyTuple_Check(type)) {
+        if (rows) return columns_of(two, rows, &w);
+        Py_RETURN_NONE;
+    }
+    PyObject* result = type == Py_None ? dict_of(two, &w)
+                                       : entries_of(two, type, rows ? (Py_ssize_t)rows->offsets[rows->count] : 0, &w);
+    sap_neighbors_free(rows);
+    return result;
+}
+
+// _distances(other, max_distance, p, type). With type None a dict; with a tuple the numbers of the rows, sapwood.Rows
+// with distances instead of their squares, and the distances if those are not there (single precision), or None if
+// nothing can be found; else an array of the dtype.
 PyObject* py_kdtree_distances(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-    static const char* const words[] = {"other", "max_distance", "p", "dtype", NULL};
+    static const char* const words[] = {"other", "max_distance", "p", "type", NULL};
     PyObject* values[4];
     sap_search search = {.k = 0};
     if (py_arguments("sparse_distance_matrix", words, 4, 4, args, count, names, values) < 0 ||
@@ -290,16 +316,9 @@ PyObject* py_kdtree_distances(PyObject* self, PyObject* const* args, Py_ssize_t 
     sap_neighbors* rows = NULL;
     PyObject* result = NULL;
     py_call call;
-    if (py_call_begin(&call, two.device, NULL, NULL) == 0) {
-        if (py_call_end(&call, py_kdtree_pairs(&two, &search, &rows)) == 0) {
-            writing w = {.rows = rows, .search = &search};
-            const Py_ssize_t pairs = rows ? (Py_ssize_t)rows->offsets[rows->count] : 0;
-            result = values[3] == Py_None         ? dict_of(&two, &w)
-                     : PyTuple_Check(values[3]) ? columns_of(&two, pairs, &w)
-                                                : entries_of(&two, values[3], pairs, &w);
-        }
-        sap_neighbors_free(rows);
-    }
+    if (py_call_begin(&call, two.device, NULL, NULL) == 0 &&
+        py_call_end(&call, py_kdtree_pairs(&two, &search, &rows)) == 0)
+        result = distances_as(&two, &search, rows, values[3]);
     py_kdtree_two_close(&two);
     return result;
 }
