@@ -68,7 +68,6 @@ if(NOT SAPWOOD_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 set_source_files_properties(${sapwood_emulated_kernels} PROPERTIES COMPILE_OPTIONS "${sapwood_kernel_options}")
 target_compile_definitions(sapwood_emulated PRIVATE SAP_HAVE_CUDA SAP_ASSERTIONS
-  $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${SAPWOOD_HAVE_GL}>>:SAP_HAVE_GL>
   $<$<COMPILE_LANGUAGE:CXX>:SAP_CUDA_ON_CPU>)
 set_target_properties(sapwood_emulated PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden)
 

@@ -4,12 +4,14 @@ The C part of the package calls this when it meets such an array. It asks a libr
 now, for arrays to write results to, and to take memory of Sapwood's as an array.
 """
 
+import importlib
 import sys
+from typing import Any
 
 _LEGACY = 1  # CUDA's default stream, as DLPack counts streams; the libraries call it 0
 
 
-def _library(array):
+def _library(array: Any) -> str | None:
     """The library that an array belongs to, or that a class of it derives from: a name, or None."""
     for cls in type(array).__mro__:
         root = cls.__module__.partition(".")[0]
@@ -20,28 +22,35 @@ def _library(array):
     return None
 
 
-def current_stream(array, ordinal):
+def changes(array: Any) -> bool:
+    """Whether an array's library lets it change."""
+    return _library(array) != "jax"
+
+
+def current_stream(array: Any, ordinal: int) -> int | None:
     """The stream in which the array's library works on a GPU now, or None if it does not say."""
     library = _library(array)
+    stream: int | None = None
     if library == "torch":
-        return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream or _LEGACY
-    if library == "cupy":
-        return sys.modules["cupy"].cuda.get_current_stream(ordinal).ptr or _LEGACY
-    return None
+        stream = sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream or _LEGACY
+    elif library == "cupy":
+        cuda = sys.modules["cupy"].cuda
+        with cuda.Device(ordinal):
+            stream = cuda.get_current_stream().ptr or _LEGACY
+    return stream
 
 
 _NAMES = {"f4": "float32", "f8": "float64", "i4": "int32", "i8": "int64", "i1": "int8", "u1": "uint8", "b1": "bool"}
 
 
-def _wide(jax):
+def _wide(jax: Any) -> Any:
     """A context in which JAX makes arrays of 64 bits."""
-    enable = getattr(jax, "enable_x64", None)
-    if enable is None:
-        from jax.experimental import enable_x64 as enable
-    return enable(True)
+    if hasattr(jax, "enable_x64"):
+        return jax.enable_x64(True)
+    return importlib.import_module("jax.experimental").enable_x64(True)
 
 
-def empty(like, shape, dtype):
+def empty(like: Any, shape: tuple[int, ...], dtype: str) -> tuple[Any, int]:
     """A new array of the library of `like`, on its GPU, and its address."""
     name = _NAMES[dtype]
     library = _library(like)
@@ -67,7 +76,7 @@ def empty(like, shape, dtype):
     )
 
 
-def adopt(like, memory):
+def adopt(like: Any, memory: Any) -> Any:
     """Memory of Sapwood's on a GPU as an array of the library of `like`, without a copy."""
     library = _library(like)
     if library == "torch":
@@ -76,7 +85,6 @@ def adopt(like, memory):
         with like.device:
             return sys.modules["cupy"].from_dlpack(memory)
     if library == "jax":
-        jax = sys.modules["jax"]
-        with _wide(jax):
-            return jax.dlpack.from_dlpack(memory)
+        with _wide(sys.modules["jax"]):
+            return importlib.import_module("jax.dlpack").from_dlpack(memory)
     return memory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from . import _gpu
@@ -94,9 +95,7 @@ class Library:
 
 class Cupy(Library):
     def __init__(self) -> None:
-        import cupy
-
-        self.xp = cupy
+        self.xp = sys.modules["cupy"]
 
     def full(self, like: Any, value: Any) -> Any:
         column = self.xp.empty((like.shape[0], 1), self.xp.float32)
@@ -106,30 +105,23 @@ class Cupy(Library):
 
 class Jax(Library):
     def __init__(self) -> None:
-        import jax.numpy
-
-        self.xp = jax.numpy
+        self.jax: Any = sys.modules["jax"]
+        self.xp = self.jax.numpy
 
     def full(self, like: Any, value: Any) -> Any:
         return self.xp.broadcast_to(self.xp.asarray(value, self.xp.float32).reshape((-1, 1)), (like.shape[0], 1))
 
     def ints(self, array: Any) -> Any:
-        import jax
-
-        return jax.lax.bitcast_convert_type(array, self.xp.int32)
+        return self.jax.lax.bitcast_convert_type(array, self.xp.int32)
 
     def offsets(self, counts: Any) -> Any:
-        import jax
-
-        with _gpu._wide(jax):
+        with _gpu._wide(self.jax):
             return super().offsets(counts)
 
 
 class Torch(Library):
     def __init__(self) -> None:
-        import torch
-
-        self.xp = torch
+        self.xp = sys.modules["torch"]
 
     def full(self, like: Any, value: Any) -> Any:
         column = self.xp.empty((like.shape[0], 1), dtype=self.xp.float32, device=like.device)

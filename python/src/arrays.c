@@ -11,6 +11,8 @@ PyObject* py_gpu(py_state* state) {
 }
 
 void py_array_release(py_array* a) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace); // a deleter may run Python, which must not meet the exception of a failed call
     if (a->tensor && a->versioned) {
         dlpack_versioned* tensor = a->tensor;
         if (tensor->deleter) tensor->deleter(tensor);
@@ -21,6 +23,7 @@ void py_array_release(py_array* a) {
     a->tensor = NULL;
     if (a->view.obj) PyBuffer_Release(&a->view);
     Py_CLEAR(a->owner);
+    PyErr_Restore(type, value, trace);
 }
 
 // ---- What an array is, and whether it can be used as it is
@@ -140,9 +143,10 @@ static int take_buffer(PyObject* object, const char* name, const char* want, int
         py_array_release(a);
         return -1;
     }
+    if (!v->strides) l.strides = NULL; // ctypes
     for (int i = 0; l.kind && i < v->ndim; i++) {
         shape[i] = v->shape[i];
-        strides[i] = v->strides[i];
+        if (v->strides) strides[i] = v->strides[i];
     }
     if (l.kind && usable(&l, want, flags, &stride)) {
         fill(a, &l, stride);
@@ -216,6 +220,12 @@ static int take_tensor(PyObject* capsule, const char* name, const char* want, in
     int64_t strides[3], stride;
     if (check_ndim(name, t->ndim, least, most) < 0) return -1;
     const int64_t bytes = t->dtype.bits / 8;
+    if (!kind_of_code(t->dtype.code) || t->dtype.bits % 8 || !bytes || t->dtype.lanes != 1) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s must be an array of real numbers, not of DLPack's type %d of %d bits, %d lanes", name,
+                     (int)t->dtype.code, (int)t->dtype.bits, (int)t->dtype.lanes);
+        return -1;
+    }
     layout l = {.data = (char*)t->data + t->byte_offset,
                 .kind = kind_of_code(t->dtype.code),
                 .bytes = bytes,
@@ -226,7 +236,7 @@ static int take_tensor(PyObject* capsule, const char* name, const char* want, in
         for (int i = 0; i < t->ndim; i++) strides[i] = t->strides[i] * bytes;
         l.strides = strides;
     }
-    if (t->dtype.lanes == 1 && l.kind && t->dtype.bits % 8 == 0 && bytes && usable(&l, want, flags, &stride)) {
+    if (usable(&l, want, flags, &stride)) {
         fill(a, &l, stride);
         return 1;
     }
@@ -449,6 +459,13 @@ static PyObject* convert(py_state* state, PyObject* array, const char* name, con
     return contiguous;
 }
 
+static PyObject* as_numpy(py_state* state, PyObject* object) {
+    const bool only_tensor = !PyObject_CheckBuffer(object) && !PyObject_HasAttrString(object, "__array__") &&
+                             PyObject_HasAttrString(object, "__dlpack__");
+    if (only_tensor) return PyObject_CallMethod(state->numpy, "from_dlpack", "O", object);
+    return PyObject_CallFunctionObjArgs(state->numpy_asarray, object, NULL);
+}
+
 static int take_by_numpy(py_state* state, PyObject* object, const char* name, const char* want, int least, int most,
                          py_array* a) {
     if (!py_numpy(state)) {
@@ -458,18 +475,15 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
                      name);
         return -1;
     }
-    PyObject* array = PyObject_CallFunctionObjArgs(state->numpy_asarray, object, NULL);
+    PyObject* array = as_numpy(state, object);
     PyObject* ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
     const long long dimensions = ndim ? PyLong_AsLongLong(ndim) : -1;
     Py_XDECREF(ndim);
-    int result = dimensions < 0 ? -1 : 0;
-    // A list of anything but numbers is an array of no dimensions, or of objects: its type is what is wrong with it.
-    if (dimensions == 0 && least > 0) {
-        char kind = 0;
-        int64_t bytes;
-        result = dtype_of(array, &kind, &bytes);
-        if (result == 0 && !strchr("fiub", kind)) result = refuse_type(array, name);
-    }
+    char kind = 0;
+    int64_t bytes = 0;
+    int result = dimensions < 0 ? -1 : dtype_of(array, &kind, &bytes);
+    // Anything but numbers is an array of no dimensions, of objects: its type is what is wrong with it.
+    if (result == 0 && dimensions == 0 && least > 0 && !strchr("fiub", kind)) result = refuse_type(array, name);
     if (result == 0) result = check_ndim(name, dimensions, least, most);
     if (result == 0) {
         int taken = take_buffer(array, name, want, least, most, 0, a);
@@ -485,6 +499,16 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
 }
 
 // ---- All of them
+
+// Arrays of JAX never change, whatever they say.
+static int refuse_constant(py_state* state, PyObject* object, const char* name) {
+    PyObject* gpu = py_gpu(state);
+    PyObject* answer = gpu ? PyObject_CallMethod(gpu, "changes", "O", object) : NULL;
+    const bool constant = answer == Py_False;
+    Py_XDECREF(answer);
+    if (constant) PyErr_Format(PyExc_TypeError, "%s must be writable, and arrays of JAX are not", name);
+    return answer && !constant ? 0 : -1;
+}
 
 // An array that is not on the host, or that only DLPack can read. As take_buffer.
 static int take_elsewhere(py_state* state, PyObject* object, const char* name, const char* want, int least, int most,
@@ -502,6 +526,7 @@ static int take_elsewhere(py_state* state, PyObject* object, const char* name, c
         Py_DECREF(where);
     }
     PyErr_Clear();
+    if (flags & PY_WRITABLE && type && refuse_constant(state, object, name) < 0) return -1;
     if (type == DLPACK_CUDA || type == DLPACK_CUDA_MANAGED)
         return take_from_gpu(state, object, name, want, least, most, flags, ordinal, on, a) < 0 ? -1 : 1;
     if (type == DLPACK_CPU || type == DLPACK_CUDA_HOST) {

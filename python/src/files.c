@@ -353,8 +353,7 @@ static PyObject* write_mesh(PyObject* module, PyObject* args) {
     py_mesh_file_release(&file);
     Py_XDECREF((PyObject*)device);
     Py_XDECREF(path);
-    if (result < 0) return NULL;
-    Py_RETURN_NONE;
+    return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static sap_number number_of(const py_array* array) {
@@ -412,8 +411,7 @@ static PyObject* write_table(PyObject* module, PyObject* args) {
     Py_XDECREF(path);
     free(names);
     py_array_release(&array);
-    if (result < 0) return NULL;
-    Py_RETURN_NONE;
+    return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 // format_of(path): the number of the format that a suffix names, 0: none

@@ -17,7 +17,7 @@ typedef struct memory {
     PyObject* owner;                   // what the memory belongs to; NULL: this object, unless `found` is set
     sap_neighbors* found;              // what it belongs to otherwise
     py_device* device;                 // of GPU memory, and of `found`; else NULL
-    bool on_gpu;
+    bool on_gpu, readonly;
 } memory;
 
 static int64_t elements(const memory* m) {
@@ -76,10 +76,16 @@ static int memory_buffer(PyObject* object, Py_buffer* view, int flags) {
         view->obj = NULL;
         return -1;
     }
+    if (self->readonly && flags & PyBUF_WRITABLE) {
+        PyErr_SetString(PyExc_BufferError, "this memory can be read only");
+        view->obj = NULL;
+        return -1;
+    }
     *view = (Py_buffer){
         .buf = self->data,
         .obj = Py_NewRef(object),
         .len = (Py_ssize_t)(elements(self) * self->bytes),
+        .readonly = self->readonly,
         .itemsize = self->bytes,
         .ndim = self->ndim,
         .format = flags & PyBUF_FORMAT ? (char*)format_of(self->kind, self->bytes) : NULL,
@@ -175,14 +181,19 @@ static PyObject* memory_dlpack(PyObject* object, PyTypeObject* class, PyObject* 
                                            "are for the library that takes it");
         return NULL;
     }
-    if (make_ready(self, values[0]) < 0) return NULL;
     int major = 0, minor = 0;
     if (values[1] && values[1] != Py_None && !PyArg_ParseTuple(values[1], "ii", &major, &minor)) return NULL;
+    if (self->readonly && major < 1) {
+        PyErr_SetString(PyExc_BufferError, "this memory can be read only, which DLPack says since version 1");
+        return NULL;
+    }
+    if (make_ready(self, values[0]) < 0) return NULL;
     exported* e = calloc(1, sizeof *e);
     if (!e) return PyErr_NoMemory();
     PyObject* capsule;
     if (major >= 1) {
-        e->versioned = (dlpack_versioned){{1, 0}, e, delete_versioned, 0, tensor_of(self, e)};
+        e->versioned =
+            (dlpack_versioned){{1, 0}, e, delete_versioned, self->readonly ? DLPACK_READ_ONLY : 0, tensor_of(self, e)};
         capsule = PyCapsule_New(&e->versioned, "dltensor_versioned", delete_capsule);
     } else {
         e->managed = (dlpack_managed){tensor_of(self, e), e, delete_managed};
@@ -229,7 +240,17 @@ static PyGetSetDef attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+// For tests: the address that the library would read an array at.
+static PyObject* address(PyObject* module, PyObject* object) {
+    py_array array;
+    if (py_array_take(PyModule_GetState(module), object, "array", "f4f8", 0, 3, 0, NULL, &array) < 0) return NULL;
+    PyObject* number = PyLong_FromVoidPtr(array.data);
+    py_array_release(&array);
+    return number;
+}
+
 int py_add_memory(PyObject* module, py_state* state) {
+    static PyMethodDef functions[] = {{"_address", address, METH_O, NULL}, {NULL, NULL, 0, NULL}};
     PyType_Slot slots[] = {
         {Py_tp_doc, "Memory that arrays lie in: numpy.asarray, torch.from_dlpack and the like read it in place."},
         {Py_tp_dealloc, memory_dealloc},
@@ -243,7 +264,7 @@ int py_add_memory(PyObject* module, py_state* state) {
                         .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                         .slots = slots};
     state->memory_type = (PyTypeObject*)PyType_FromModuleAndSpec(module, &spec, NULL);
-    return state->memory_type ? 0 : -1;
+    return state->memory_type ? PyModule_AddFunctions(module, functions) : -1;
 }
 
 // ---- For the other parts of the module
@@ -263,7 +284,9 @@ static PyObject* allocate(py_state* state, char kind, int bytes, int ndim, const
 }
 
 PyObject* py_memory_new(py_state* state, int64_t bytes, void** data) {
-    return allocate(state, 'u', 1, 1, &bytes, data);
+    PyObject* object = allocate(state, 'u', 1, 1, &bytes, data);
+    if (object) ((memory*)object)->readonly = true;
+    return object;
 }
 
 // An array of the library of `like`, or NumPy's, over the memory. Takes the reference.

@@ -185,7 +185,7 @@ static PyObject* mesh_tree_build(PyObject* object, PyObject* args) {
     }
     if (set_tree(self, device, tree, NULL) < 0) return NULL;
     set_origin(self, origin);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 // _rebuild(vertices, triangles, subtracted, progress)
@@ -211,8 +211,7 @@ static PyObject* mesh_tree_rebuild(PyObject* object, PyObject* args) {
         self->users = 0;
     }
     py_mesh_release(&mesh);
-    if (result < 0) return NULL;
-    Py_RETURN_NONE;
+    return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 // ---- Saved trees
@@ -228,8 +227,7 @@ static PyObject* mesh_tree_save(PyObject* object, PyObject* where) {
         result = py_call_end(&call, sap_mesh_tree_save(self->tree, PyBytes_AsString(path)));
     Py_XDECREF(path);
     py_mesh_tree_done(self);
-    if (result < 0) return NULL;
-    Py_RETURN_NONE;
+    return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 // _bytes(): the saved tree
@@ -287,7 +285,7 @@ static PyObject* load(py_mesh_tree* self, PyObject* source, const double origin[
     }
     if (set_tree(self, device, tree, memory) < 0) return NULL;
     set_origin(self, origin);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 // _load(source, origin, trust, device, threads, from_memory)
@@ -338,8 +336,7 @@ static PyObject* mesh_tree_verify(PyObject* object, PyObject* nothing) {
     int result = py_call_begin(&call, self->device, NULL, NULL);
     if (result == 0) result = py_call_end(&call, sap_mesh_tree_verify(self->tree));
     py_mesh_tree_done(self);
-    if (result < 0) return NULL;
-    Py_RETURN_NONE;
+    return result < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject* mesh_tree_describe(PyObject* object, PyObject* nothing) {

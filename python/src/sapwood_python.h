@@ -214,7 +214,7 @@ PyObject* py_array_of(py_state* state, const py_array* like, void* data, char ki
 /** sap_neighbors as sapwood.Rows(offsets, ids, distances2), without a copy. Takes the neighbours, also on failure. */
 PyObject* py_rows(py_state* state, const py_array* like, sap_neighbors* found, const py_device* device);
 
-/** An object with a buffer over `bytes` of new memory, aligned to 64 bytes. */
+/** An object with a buffer over `bytes` of new memory, aligned to 64 bytes. Others can only read it. */
 PyObject* py_memory_new(py_state* state, int64_t bytes, void** data);
 
 // ---- Trees

@@ -549,3 +549,27 @@ def test_memory_is_given_back(mesh):
     for _ in range(500):
         cycle()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4 << 10  # KiB
+
+
+def test_ends_and_forks_with_trees_alive(python):
+    done = python("""
+import atexit, gc, os, sys
+import numpy as np
+import sapwood
+tree = sapwood.MeshTree([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+surface = sapwood.isosurface(np.random.default_rng(1).random((9, 9, 9), np.float32), 0.5)
+sys.kept = [tree, surface.vertices, tree.trace]
+class Kept: pass
+kept = Kept()
+kept.me, kept.tree, kept.normals = kept, tree, surface.normals
+atexit.register(lambda: tree.closest([0, 0, 0]))
+child = os.fork()
+if not child:
+    assert tree.trace([0.25, 0.25, 1], [0, 0, -1]).t == 1
+    sapwood.MeshTree(surface)
+    del surface
+    gc.collect()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+""", "-X", "dev")
+    assert (done.returncode, done.stderr) == (0, "")
