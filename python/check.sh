@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The package, as a stranger meets it: makes the sdist and, out of it, the wheel; installs the wheel into a virtual
 # environment that is new; runs all tests there, the examples, and what the types say.
-#   python/check.sh BUILD [--quick]   BUILD: a build folder of CMake's, configured with -DSAPWOOD_PYTHON=ON, whose
-#                                     objects the wheel is linked from. --quick: fewer cases
+#   python/check.sh BUILD [--thorough]   BUILD: a build folder of CMake's, configured with -DSAPWOOD_PYTHON=ON, whose
+#                                        objects the wheel is linked from. --thorough: more cases, for minutes
 # PYTHON names the Python to use. The environment stays in BUILD/python/venv.
 set -euo pipefail
 
@@ -11,7 +11,6 @@ build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 python=${PYTHON:-python3}
 work=$build/python
-[ "${2:-}" != --quick ] || export SAPWOOD_TESTS_FEWER=1
 
 say() { printf '>> %s\n' "$*"; }
 quietly() {
@@ -35,14 +34,7 @@ python=$work/venv/bin/python
 # From a folder where only the installed package is called sapwood.
 say "tests"
 cd "$here/tests"
-"$python" -m pytest -q -p no:cacheprovider -c "$here/pyproject.toml" --rootdir "$here" .
-if "$python" -c 'import scipy.spatial.tests.test_kdtree' 2>/dev/null; then
-  say "SciPy's own tests"
-  "$python" "$here/tests/scipy_tests.py"
-else
-  say "SciPy's own tests: skipped, SciPy or its tests are missing"
-fi
-
+"$python" -m pytest -q -p no:cacheprovider -c "$here/pyproject.toml" --rootdir "$here" "${@:2}" .
 if "$python" -c 'import mypy' 2>/dev/null; then
   say "types"
   installed=$("$python" -c 'import sapwood, os; print(os.path.dirname(sapwood.__file__))')

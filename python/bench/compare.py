@@ -2,7 +2,7 @@
 
     python compare.py [--quick] [--library LIBSAPWOOD.so] [GROUP ...]
 
-Groups: query, flat, ball, pairs, counts, sparse, build, single, import, threads, memory. Without one: all. One thread
+Groups: uniform, scan, flat, ball, pairs, counts, sparse, build, single, import, threads, memory. Without one: all. One thread
 unless a row says otherwise, in processor time; rows of several threads in seconds by the clock. The two sides take turns;
 medians of seven rounds, of three for SciPy where a round of it takes more than a second. --quick: a tenth of the points
 and three rounds, which says whether it works, not how fast it is. --library: the C library, to time the C call beside.
@@ -16,15 +16,16 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import scipy
 import scipy.spatial
 
 import sapwood
-from data import scan, uniform
+from data import Array, scan, uniform
 from library import Library
-from measure import Table, in_new_process, in_turns, machine, microseconds, peak
+from measure import Table, in_new_process, in_turns, machine, microseconds
 
 
 @dataclass
@@ -42,18 +43,24 @@ def same(ours: object, theirs: object) -> None:
     np.testing.assert_allclose(np.asarray(ours, float), np.asarray(theirs, float), rtol=1e-12, atol=0)
 
 
-def query(run: Run) -> None:
-    targets = {"uniform": {1: (10, 15), 8: (6, 10), 16: (5, 8)}, "scan-like": {1: (8, None), 8: (5, None), 16: (4, None)}}
-    for name, cloud in (("uniform", uniform), ("scan-like", scan)):
-        points, queries = cloud(run.million, 1), cloud(run.million, 2)
-        ours, theirs = sapwood.KDTree(points), scipy.spatial.KDTree(points)
-        for k, (target, stretch) in targets[name].items():
-            same(ours.query(queries[:1000], k)[0], theirs.query(queries[:1000], k)[0])
-            a, b = in_turns([lambda: ours.query(queries, k), lambda: theirs.query(queries, k)], [run.rounds, run.slow])
-            run.table.ratio(f"KDTree.query, {name}, k = {k}", b, a, target, stretch)
-        one, two = in_turns([lambda: ours.query(queries, 8), lambda: ours.query(queries, 8, workers=2)],
-                            [run.rounds, run.rounds], time.perf_counter)
-        run.table.least(f"KDTree.query, {name}, k = 8, two workers / one", "", one / two, 1.85, "x")
+def query(run: Run, name: str, cloud: Callable[[int, int], Array], targets: dict[int, tuple[float, float | None]]) -> None:
+    points, queries = cloud(run.million, 1), cloud(run.million, 2)
+    ours, theirs = sapwood.KDTree(points), scipy.spatial.KDTree(points)
+    for k, (target, stretch) in targets.items():
+        same(ours.query(queries[:1000], k)[0], theirs.query(queries[:1000], k)[0])
+        a, b = in_turns([lambda: ours.query(queries, k), lambda: theirs.query(queries, k)], [run.rounds, run.slow])
+        run.table.ratio(f"KDTree.query, {name}, k = {k}", b, a, target, stretch)
+    one, two = in_turns([lambda: ours.query(queries, 8), lambda: ours.query(queries, 8, workers=2)],
+                        [run.rounds, run.rounds], time.perf_counter)
+    run.table.least(f"KDTree.query, {name}, k = 8, two workers / one", "", one / two, 1.85, "x")
+
+
+def query_uniform(run: Run) -> None:
+    query(run, "uniform", uniform, {1: (10, 15), 8: (6, 10), 16: (5, 8)})
+
+
+def query_scan(run: Run) -> None:
+    query(run, "scan-like", scan, {1: (8, None), 8: (5, None), 16: (4, None)})
 
 
 def flat(run: Run) -> None:
@@ -225,23 +232,38 @@ def threads(run: Run) -> None:
     run.table.least("two threads, one worker each, on one tree", "", one / two, 1.8, "x")
 
 
+MEMORY = """
+import sys
+sys.path.insert(0, {folder!r})
+import numpy, sapwood
+from data import uniform
+from measure import peak
+points, queries = uniform({count}, 1), uniform({count}, 2)
+tree, drop_in = sapwood.Tree(points, threads=1), sapwood.KDTree(points)
+drop_in.query(queries[:10], 8), tree.within(queries[:10], 0.01)
+grown, found = peak(lambda: {call})
+size = sum(part.nbytes for part in map(numpy.asarray, found)) / 2**20
+print({result})
+"""
+
+
 def memory(run: Run) -> None:
-    points, queries = uniform(run.million, 1), uniform(run.million, 2)
-    tree, drop_in = sapwood.Tree(points, threads=1), sapwood.KDTree(points)
-    drop_in.query(queries[:1000], 8)
-    tree.within(queries[:1000], 0.01)
-    grown, found = peak(lambda: drop_in.query(queries, 8))
-    size = sum(part.nbytes for part in found) / 2**20
-    run.table.most("KDTree.query, k = 8: peak beyond its results", f"{size:.0f} MB", grown - size, 32, "MB")
-    del found
+    """In new processes, so that no memory is used again that was freed before."""
+    def measured(call: str, result: str) -> float:
+        folder = str(Path(__file__).resolve().parent)
+        return in_new_process(MEMORY.format(folder=folder, count=run.million, call=call, result=result), 3)
+
     radius = (29 / run.million / (4 / 3 * np.pi)) ** (1 / 3)
-    grown, rows = peak(lambda: tree.within(queries, radius))
-    size = sum(np.asarray(part).nbytes for part in rows) / 2**20
-    run.table.most("Tree.within: peak as a part of its arrays", f"{size:.0f} MB", grown / size, 1.1, "x")
+    size = run.million * 8 * 16 / 2**20
+    run.table.most("KDTree.query, k = 8: peak beyond its results", f"{size:.0f} MB",
+                   measured("drop_in.query(queries, 8)", "grown - size"), 32, "MB")
+    size = measured(f"tree.within(queries, {radius})", "size")
+    run.table.most("Tree.within: peak as a part of its arrays", f"{size:.0f} MB",
+                   measured(f"tree.within(queries, {radius})", "grown / size"), 1.1, "x")
 
 
 GROUPS: dict[str, Callable[[Run], None]] = {
-    "query": query, "flat": flat, "ball": ball, "pairs": pairs, "counts": counts, "sparse": sparse, "build": build,
+    "uniform": query_uniform, "scan": query_scan, "flat": flat, "ball": ball, "pairs": pairs, "counts": counts, "sparse": sparse, "build": build,
     "single": single, "import": imports, "threads": threads, "memory": memory}
 
 

@@ -14,21 +14,31 @@ def uniform(count: int, seed: int) -> Array:
 
 
 def scan(count: int, seed: int) -> Array:
-    """What a laser sees from eight places in a yard: its ground and walls and forty balls, in random order, with the
-    noise of its range."""
-    rng = np.random.default_rng(seed)
-    side, height = 40.0, 8.0
-    stops = np.column_stack([rng.uniform(5, side - 5, (8, 2)), np.full(8, 1.7)])
-    balls = np.random.default_rng(1).uniform([2, 2, 0.5], [side - 2, side - 2, 3], (40, 3))
+    """What a scanner of 64 beams sees from eight places in a yard: its ground and walls, spheres and poles, in random
+    order, with the noise of its range. The scene of bench/data.c, of other random numbers."""
+    side = 40.0
+    yard, rng = np.random.default_rng(777), np.random.default_rng(seed)
+    spheres = np.column_stack([yard.uniform(2, side - 2, (24, 2)), yard.uniform(0.3, 3.3, 24), yard.uniform(0.2, 1.2, 24)])
+    poles = np.column_stack([yard.uniform(2, side - 2, (40, 2)), yard.uniform(0.1, 0.5, 40)])
+    stops = np.column_stack([yard.uniform(5, side - 5, (8, 2)), np.full(8, 1.7)])
     start = stops[rng.integers(8, size=count)]
-    azimuth, elevation = rng.uniform(0, 2 * np.pi, count), rng.uniform(-1.2, 0.15, count)
-    direction = np.column_stack([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth),
-                                 np.sin(elevation)])
-    with np.errstate(divide="ignore"):
-        reach = np.where(direction > 0, (np.array([side, side, height]) - start) / direction, -start / direction).min(axis=1)
-    for ball in balls:
-        along = ((ball - start) * direction).sum(axis=1)
-        aside2 = ((ball - start) ** 2).sum(axis=1) - along**2
-        hit = (along > 0) & (aside2 < 0.36)
-        reach[hit] = np.minimum(reach[hit], along[hit] - np.sqrt(0.36 - aside2[hit]))
-    return start + direction * (reach + rng.normal(0, 0.004, count))[:, None]
+    azimuth = rng.uniform(0, 2 * np.pi, count)
+    elevation = np.radians(-25 + 0.625 * rng.integers(64, size=count) + rng.normal(0, 0.02, count))
+    along = np.column_stack([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    reach = np.where(along[:, 2] < 0, -start[:, 2] / along[:, 2], np.inf)  # the ground
+    reach = np.minimum(reach, (np.where(along[:, :2] > 0, side - start[:, :2], -start[:, :2]) / along[:, :2]).min(axis=1))
+
+    def nearer(a: Array | float, b: Array, c: Array) -> Array:
+        """The nearer of reach and the first root of a*t*t + 2*b*t + c that lies ahead."""
+        within = b * b - a * c
+        root = (-b - np.sqrt(np.maximum(within, 0))) / a
+        return np.where((within > 0) & (root > 1e-3), np.minimum(reach, root), reach)
+
+    for x, y, z, radius in spheres:
+        away = start - (x, y, z)
+        reach = nearer(1.0, (away * along).sum(axis=1), (away**2).sum(axis=1) - radius**2)
+    flat = (along[:, :2] ** 2).sum(axis=1)
+    for x, y, radius in poles:
+        away = start[:, :2] - (x, y)
+        reach = nearer(flat, (away * along[:, :2]).sum(axis=1), (away**2).sum(axis=1) - radius**2)
+    return start + along * (reach + rng.normal(0, 0.004, count))[:, None]

@@ -247,6 +247,7 @@ def test_arrays_outlive_what_was_read(tmp_path):
     assert vertices[0].tolist() == [7, 7, 7] and junk
 
 
+@pytest.mark.resident
 def test_memory_is_given_back(tmp_path):
     import resource
 

@@ -9,6 +9,9 @@ import pytest
 import sapwood
 
 
+pytestmark = pytest.mark.resident
+
+
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096

@@ -490,7 +490,7 @@ def test_a_search_meets_a_rebuild(rng):
     answers, refused, stop = [], [], threading.Event()
 
     def search():
-        while not stop.is_set():
+        while not (stop.is_set() and answers):
             try:
                 answers.append(tree.trace(points, -points).t)
             except RuntimeError:
@@ -526,6 +526,7 @@ def test_progress_of_a_build():
         sapwood.MeshTree(vertices, triangles, progress=fail)
 
 
+@pytest.mark.resident
 def test_memory_is_given_back(mesh):
     import resource
 

@@ -91,6 +91,7 @@ def test_bad_calls(call):
         call()
 
 
+@pytest.mark.resident
 def test_memory_is_given_back(rng):
     import resource
 
