@@ -223,10 +223,13 @@ static int own_memory(py_tree* self) {
     sap_tree* copy = NULL;
     py_call call;
     if (py_call_begin(&call, self->device, NULL, NULL) < 0) return -1;
-    if (py_call_end(&call, sap_tree_copy(self->tree, self->device->device, &copy)) < 0) return -1;
-    if (self->users > 1) { // another thread has begun to use it meanwhile
-        sap_tree_free(copy);
+    int result = py_call_end(&call, sap_tree_copy(self->tree, self->device->device, &copy));
+    if (result == 0 && self->users > 1) { // another thread has begun to use it meanwhile
+        result = -1;
         PyErr_SetString(PyExc_RuntimeError, "this tree is being used by another thread");
+    }
+    if (result < 0) {
+        sap_tree_free(copy);
         return -1;
     }
     close_prepared(self);
@@ -322,9 +325,9 @@ PyDoc_STRVAR(
 // All methods in one table, which the type copies.
 static int gather(PyMethodDef* all, int most) {
     const PyMethodDef* const parts[] = {build_methods, py_tree_file_methods, py_tree_search_methods,
-                                        py_tree_pairs_methods};
+                                        py_tree_pairs_methods, NULL};
     int count = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (int i = 0; parts[i]; i++)
         for (const PyMethodDef* m = parts[i]; m->ml_name && count < most; m++) all[count++] = *m;
     all[count] = (PyMethodDef){NULL, NULL, 0, NULL};
     return count;
