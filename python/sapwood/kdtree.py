@@ -3,7 +3,8 @@
 Answers are those of SciPy, except that of points at the same distance the one with the smallest index always comes
 first. Choices where SciPy's behaviour is an accident: nothing is within a negative or NaN distance; p is at most 1000
 or infinite; a fraction as k is refused; coordinates whose squared distances overflow are refused; points have at most
-16 coordinates; eps lets ``query`` be inexact, ``query_pairs`` finds all within r * (1 + eps), the other calls are exact.
+16 coordinates; trees of a call have one box; eps lets ``query`` be inexact, ``query_pairs`` finds all within
+r * (1 + eps), the other calls are exact.
 
 The tree that is shown (``tree``, ``indices``, ``size``) follows SciPy's rules, and is made when it is first asked for:
 searches use another one. All methods of :class:`sapwood.Tree` are there, too.
@@ -12,10 +13,18 @@ searches use another one. All methods of :class:`sapwood.Tree` are there, too.
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, TypeAlias
 
 from ._sapwood import KDTreeBase
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
 __all__ = ["KDTree", "cKDTree", "cKDTreeNode"]
+
+Points: TypeAlias = Any  # what numpy.asarray takes
 
 
 class cKDTreeNode:
@@ -23,66 +32,71 @@ class cKDTreeNode:
 
     __slots__ = ("_greater", "_lesser", "_numbers", "_tree", "__weakref__")
 
-    def __init__(self):
+    _tree: Any  # a cKDTree, or None
+    _lesser: cKDTreeNode | None
+    _greater: cKDTreeNode | None
+    _numbers: tuple[int, int, float, int, int, int, int]
+
+    def __init__(self) -> None:
         self._tree = self._lesser = self._greater = None
         self._numbers = (0, 0, 0.0, 0, 0, -1, -1)
 
     @classmethod
-    def _of(cls, tree, number):
+    def _of(cls, tree: KDTreeBase, number: int) -> cKDTreeNode:
         node = cls()
         node._tree = tree
         node._numbers = tree._node(number)
         return node
 
     @property
-    def level(self):
+    def level(self) -> int:
         """The depth of the node: 0 at the root."""
         return self._numbers[0]
 
     @property
-    def split_dim(self):
+    def split_dim(self) -> int:
         """The axis that the node divides, -1 in a leaf."""
         return self._numbers[1]
 
     @property
-    def split(self):
+    def split(self) -> float:
         """Points whose coordinate is below this are in `lesser`, the others in `greater`."""
         return self._numbers[2]
 
     @property
-    def start_idx(self):
+    def start_idx(self) -> int:
         """Where the node's points begin in the tree's `indices`."""
         return self._numbers[3]
 
     @property
-    def end_idx(self):
+    def end_idx(self) -> int:
         """Where the node's points end in the tree's `indices`."""
         return self._numbers[4]
 
     @property
-    def children(self):
+    def children(self) -> int:
         """How many points the node has."""
         return self._numbers[4] - self._numbers[3]
 
     @property
-    def indices(self):
+    def indices(self) -> Any:
         """The indices of the node's points."""
         return self._tree.indices[self.start_idx : self.end_idx]
 
     @property
-    def data_points(self):
+    def data_points(self) -> Any:
         """The node's points, a copy."""
         return self._tree.data[self.indices]
 
     @property
-    def lesser(self):
+    def lesser(self) -> cKDTreeNode | None:
         """The node over the points below the split; None in a leaf."""
         if self._lesser is None and self.split_dim >= 0 and self._tree is not None:
             self._lesser = cKDTreeNode._of(self._tree, self._numbers[5])
         return self._lesser
 
     @property
-    def greater(self):
+    def greater(self) -> cKDTreeNode | None:
         """The node over the points that are not below the split; None in a leaf."""
         if self._greater is None and self.split_dim >= 0 and self._tree is not None:
             self._greater = cKDTreeNode._of(self._tree, self._numbers[6])
@@ -101,43 +115,59 @@ class cKDTree(KDTreeBase):
 
     __slots__ = ()
 
-    def __init__(self, data, leafsize=16, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None, *,
-                 dtype=None):
+    def __init__(
+        self,
+        data: Points,
+        leafsize: int = 16,
+        compact_nodes: bool = True,
+        copy_data: bool = False,
+        balanced_tree: bool = True,
+        boxsize: ArrayLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+    ) -> None:
         self._prepare(data, leafsize, compact_nodes, copy_data, balanced_tree, boxsize, dtype, True)
 
-    def _prepare(self, data, leafsize, compact_nodes, copy_data, balanced_tree, boxsize, dtype, plain_ids):
-        import numpy
+    def _prepare(self, data: Points, leafsize: int, compact_nodes: bool, copy_data: bool, balanced_tree: bool,
+                 boxsize: ArrayLike | None, dtype: DTypeLike, plain_ids: bool) -> None:
+        import numpy as np
 
-        dtype = numpy.dtype(numpy.float64 if dtype is None else dtype)
-        if dtype not in (numpy.float64, numpy.float32):
-            raise ValueError(f"dtype must be float64 or float32, not {dtype}")
-        data = numpy.asarray(data)
-        if data.dtype.kind == "c":
+        real = np.dtype(np.float64 if dtype is None else dtype)
+        if real not in (np.float64, np.float32):
+            raise ValueError(f"dtype must be float64 or float32, not {real}")
+        given = np.asarray(data)
+        if given.dtype.kind == "c":
             raise TypeError("KDTree does not work with complex data")
         if copy_data:
-            data = numpy.array(data, dtype=dtype, order="C", copy=True)
+            points = np.array(given, dtype=real, order="C", copy=True)
         else:
-            data = numpy.asarray(data, dtype=dtype, order="C")
-        if data.ndim != 2:
-            raise ValueError(f"data must be of shape (n, m), where there are n points of dimension m, not {data.shape}")
+            points = np.asarray(given, dtype=real, order="C")
+        if points.ndim != 2:
+            raise ValueError(f"data must be of shape (n, m), n points of dimension m, not {points.shape}")
         if leafsize < 1:
             raise ValueError("leafsize must be at least 1")
-        data = data.view(numpy.ndarray)
-        data.flags.writeable = False
+        points = points.view(np.ndarray)
+        points.flags.writeable = False
+        box = None
         if boxsize is not None:
-            box = numpy.empty(data.shape[1])
+            box = np.empty(points.shape[1])
             box[...] = boxsize
             box.flags.writeable = False
-            boxsize = box
-        self._begin(data, leafsize, bool(compact_nodes), bool(balanced_tree), boxsize, plain_ids)
+        self._begin(points, leafsize, bool(compact_nodes), bool(balanced_tree), box, plain_ids)
 
     @property
-    def tree(self):
+    def tree(self) -> Any:
         """The root of the tree that is shown, a cKDTreeNode."""
         root = self._keep_root(None)
         return self._keep_root(cKDTreeNode._of(self, 0)) if root is None else root
 
-    def sparse_distance_matrix(self, other, max_distance, p=2.0, output_type="dok_matrix"):
+    def sparse_distance_matrix(
+        self,
+        other: cKDTree,
+        max_distance: SupportsFloat,
+        p: SupportsFloat = 2.0,
+        output_type: Literal["dok_matrix", "dok_array", "coo_matrix", "coo_array", "dict", "ndarray"] = "dok_matrix",
+    ) -> Any:
         """The distances of all pairs of a point of this tree and a point of another within max_distance.
 
         output_type: 'dok_matrix', 'dok_array', 'coo_matrix', 'coo_array' (all of scipy.sparse); 'dict', of (i, j); or
@@ -146,13 +176,13 @@ class cKDTree(KDTreeBase):
         if output_type == "dict":
             return self._distances(other, max_distance, p, None)
         if output_type == "ndarray":
-            import numpy
+            import numpy as np
 
-            fields = [("i", numpy.intp), ("j", numpy.intp), ("v", numpy.float64)]
-            return self._distances(other, max_distance, p, numpy.dtype(fields, align=True))
+            fields = [("i", np.intp), ("j", np.intp), ("v", np.float64)]
+            return self._distances(other, max_distance, p, np.dtype(fields, align=True))
         if output_type not in ("dok_matrix", "dok_array", "coo_matrix", "coo_array"):
             raise ValueError(f"Invalid output type {output_type!r}")
-        from scipy import sparse
+        from scipy import sparse  # type: ignore[import]
 
         kind = sparse.coo_array if output_type.endswith("array") else sparse.coo_matrix
         found = self._distances(other, max_distance, p, ())
@@ -164,26 +194,26 @@ class cKDTree(KDTreeBase):
             matrix = kind((entries, (rows, columns.ids)), shape=(self.n, other.n))
         return matrix.todok() if output_type.startswith("dok") else matrix
 
-    def rebuild(self, points):
-        """Builds the tree anew over other points, of the same precision, with the same options."""
+    def rebuild(self, points: Points, *, progress: Callable[[float], object] | None = None) -> None:
+        """Builds the tree anew over other points, with the same options and precision. progress is not called."""
         leafsize, compact_nodes, balanced_tree = self._options
         cKDTree._prepare(self, points, leafsize, compact_nodes, False, balanced_tree, self.boxsize, self.data.dtype,
                          not isinstance(self, KDTree))
 
-    def __getstate__(self):
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any] | None]:
         leafsize, compact_nodes, balanced_tree = self._options
         state = {"data": self.data, "leafsize": leafsize, "compact_nodes": compact_nodes,
                  "balanced_tree": balanced_tree, "boxsize": self.boxsize, "dtype": self.data.dtype}
         return state, getattr(self, "__dict__", None)
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, Any] | None]) -> None:
         options, attributes = state
         cKDTree._prepare(self, copy_data=False, plain_ids=not isinstance(self, KDTree), **options)
         if attributes:
             self.__dict__.update(attributes)
 
-    def __reduce_ex__(self, protocol):
-        return copyreg.__newobj__, (type(self),), self.__getstate__()
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
 
 
 class KDTree(cKDTree):
@@ -200,28 +230,30 @@ class KDTree(cKDTree):
         """A node of the tree that a KDTree shows: an innernode or a leafnode."""
 
         @staticmethod
-        def _create(ckdtree_node=None):
+        def _create(ckdtree_node: cKDTreeNode | None = None) -> KDTree.node:
             if ckdtree_node is None:
                 return KDTree.node()
             return KDTree.leafnode(ckdtree_node) if ckdtree_node.split_dim < 0 else KDTree.innernode(ckdtree_node)
 
-        def __init__(self, ckdtree_node=None):
+        _node: cKDTreeNode
+
+        def __init__(self, ckdtree_node: cKDTreeNode | None = None) -> None:
             self._node = cKDTreeNode() if ckdtree_node is None else ckdtree_node
 
-        def __lt__(self, other):
+        def __lt__(self, other: object) -> bool:
             return id(self) < id(other)
 
-        def __gt__(self, other):
+        def __gt__(self, other: object) -> bool:
             return id(self) > id(other)
 
-        def __le__(self, other):
+        def __le__(self, other: object) -> bool:
             return id(self) <= id(other)
 
-        def __ge__(self, other):
+        def __ge__(self, other: object) -> bool:
             return id(self) >= id(other)
 
         @property
-        def children(self):
+        def children(self) -> int:
             """How many points the node has."""
             return self._node.children
 
@@ -229,47 +261,59 @@ class KDTree(cKDTree):
         """A node that is not divided."""
 
         @property
-        def idx(self):
+        def idx(self) -> Any:
             """The indices of the node's points."""
             return self._node.indices
 
     class innernode(node):
         """A node that is divided into two."""
 
-        def __init__(self, ckdtree_node):
+        _less: KDTree.node | None
+        _greater: KDTree.node | None
+
+        def __init__(self, ckdtree_node: cKDTreeNode) -> None:
             super().__init__(ckdtree_node)
             self._less = self._greater = None
 
         @property
-        def split_dim(self):
+        def split_dim(self) -> int:
             """The axis that the node divides."""
             return self._node.split_dim
 
         @property
-        def split(self):
+        def split(self) -> float:
             """Points whose coordinate is below this are in `less`, the others in `greater`."""
             return self._node.split
 
         @property
-        def less(self):
+        def less(self) -> KDTree.node:
             """The node over the points below the split."""
             if self._less is None:
                 self._less = KDTree.node._create(self._node.lesser)
             return self._less
 
         @property
-        def greater(self):
+        def greater(self) -> KDTree.node:
             """The node over the points that are not below the split."""
             if self._greater is None:
                 self._greater = KDTree.node._create(self._node.greater)
             return self._greater
 
-    def __init__(self, data, leafsize=10, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None, *,
-                 dtype=None):
+    def __init__(
+        self,
+        data: Points,
+        leafsize: int = 10,
+        compact_nodes: bool = True,
+        copy_data: bool = False,
+        balanced_tree: bool = True,
+        boxsize: ArrayLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+    ) -> None:
         self._prepare(data, leafsize, compact_nodes, copy_data, balanced_tree, boxsize, dtype, False)
 
     @property
-    def tree(self):
+    def tree(self) -> Any:
         """The root of the tree that is shown, a KDTree.innernode or KDTree.leafnode."""
         root = self._keep_root(None)
         return self._keep_root(KDTree.node._create(cKDTreeNode._of(self, 0))) if root is None else root

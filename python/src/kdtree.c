@@ -36,8 +36,8 @@ static const char* outside(const py_array* points, const double* box) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t axis = 0; axis < m; axis++) {
             const int64_t at = i * points->stride + axis;
-            const double x = points->bytes == 8 ? ((const double*)points->data)[at]
-                                                : (double)((const float*)points->data)[at];
+            const double x =
+                points->bytes == 8 ? ((const double*)points->data)[at] : (double)((const float*)points->data)[at];
             below |= box[axis] > 0 && x < 0;
             above |= box[axis] > 0 && x >= box[axis];
         }
@@ -126,7 +126,7 @@ static PyObject* begin(PyObject* self, PyObject* args) {
     kd->plain_ids = plain_ids;
     kd->built = kd->tree.tree;
     kd->bytes = (Py_ssize_t)(kd->tree.source_count * kd->tree.dims * (kd->tree.real_bits / 8));
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 // ---- Attributes
@@ -225,7 +225,7 @@ static void dealloc(PyObject* self) {
 
 PyDoc_STRVAR(
     query_doc,
-    "query($self, /, x, k=1, eps=0.0, p=2.0, distance_upper_bound=inf, workers=1)\n--\n\n"
+    "query($self, /, x, k=1, eps=0.0, p=2.0, distance_upper_bound=1e999, workers=1)\n--\n\n"
     "The nearest neighbours of points.\n\n"
     "x: points of shape (..., m).\n"
     "k: how many neighbours, or which of them, from 1: a list gives these columns in its order.\n"
@@ -267,16 +267,17 @@ PyDoc_STRVAR(query_pairs_doc,
              ">>> sapwood.KDTree([[0.0], [1.0], [5.0]]).query_pairs(1.0)\n"
              "{(0, 1)}\n");
 
-PyDoc_STRVAR(count_doc,
-             "count_neighbors($self, /, other, r, p=2.0, weights=None, cumulative=True)\n--\n\n"
-             "How many pairs of a point of this tree and a point of another are within distances.\n\n"
-             "r: one distance, or an array: then all are counted in one walk through both trees (p=2).\n"
-             "weights: numbers for the points, whose products are added up instead: an array, if the trees are one, or\n"
-             "a tuple of two, of which one may be None.\n"
-             "cumulative: False counts between edges instead: r[i-1] < distance <= r[i]. r must not fall then.\n\n"
-             ">>> tree = sapwood.KDTree([[0.0], [1.0], [5.0]])\n"
-             ">>> tree.count_neighbors(tree, [0.5, 1.5])\n"
-             "array([3, 5])\n");
+PyDoc_STRVAR(
+    count_doc,
+    "count_neighbors($self, /, other, r, p=2.0, weights=None, cumulative=True)\n--\n\n"
+    "How many pairs of a point of this tree and a point of another are within distances.\n\n"
+    "r: one distance, or an array: then all are counted in one walk through both trees (p=2).\n"
+    "weights: numbers for the points, whose products are added up instead: an array, if the trees are one, or\n"
+    "a tuple of two, of which one may be None.\n"
+    "cumulative: False counts between edges instead: r[i-1] < distance <= r[i]. r must not fall then.\n\n"
+    ">>> tree = sapwood.KDTree([[0.0], [1.0], [5.0]])\n"
+    ">>> tree.count_neighbors(tree, [0.5, 1.5])\n"
+    "array([3, 5])\n");
 
 #define METHOD(name, function, doc)                                                                                    \
     { name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc }

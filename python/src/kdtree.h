@@ -28,8 +28,8 @@ typedef struct py_kdtree {
     Py_ssize_t bytes;      // that the tree's points have
     PyObject* boxsize;     // as SciPy shows it
     int64_t leaf_size;
-    bool compact, balanced; // how the nodes are divided
-    bool plain_ids;         // a single index is an int, not a numpy.intp
+    bool compact, balanced;        // how the nodes are divided
+    bool plain_ids;                // a single index is an int, not a numpy.intp
     struct py_kdtree_nodes* nodes; // NULL until they are asked for
     PyObject *indices, *root;      // the same
 } py_kdtree;
@@ -118,7 +118,10 @@ typedef struct py_kdtree_two {
     const sap_tree *a, *b; // as the device searches them
     sap_tree view_a, view_b;
 } py_kdtree_two;
-/** `other` NULL: self. Checks dimensions, precision and periods. -1 and an exception; else py_kdtree_two_close must follow. */
+/**
+ * `other` NULL: self. Checks dimensions, precision and periods. -1 and an exception; else py_kdtree_two_close must
+ * follow.
+ */
 int py_kdtree_two_open(py_kdtree_two* two, PyObject* self, PyObject* other, const char* function);
 void py_kdtree_two_close(py_kdtree_two* two);
 /**

@@ -97,8 +97,7 @@ static int refuse_shape(py_kdtree_points* points, Py_ssize_t m) {
     PyObject* shape = PyTuple_New(points->view.ndim);
     for (int axis = 0; shape && axis < points->view.ndim; axis++)
         PyTuple_SetItem(shape, axis, PyLong_FromSsize_t(points->view.shape[axis]));
-    if (shape)
-        PyErr_Format(PyExc_ValueError, "x must consist of vectors of length %zd but has shape %R", m, shape);
+    if (shape) PyErr_Format(PyExc_ValueError, "x must consist of vectors of length %zd but has shape %R", m, shape);
     Py_XDECREF(shape);
     py_kdtree_points_release(points);
     return -1;
@@ -226,8 +225,8 @@ int py_kdtree_workers(PyObject* workers, int32_t* threads) {
 // ---- Radii and weights
 
 int py_kdtree_doubles(const py_kdtree* kd, PyObject* object, Py_buffer* view) {
-    PyObject* array = PyObject_CallFunctionObjArgs(kd->tree.state->numpy_asarray, object, kd->types.dtype_float64,
-                                                   NULL);
+    PyObject* array =
+        PyObject_CallFunctionObjArgs(kd->tree.state->numpy_asarray, object, kd->types.dtype_float64, NULL);
     PyObject* ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
     // numpy.ascontiguousarray makes an axis where there is none; a number's memory has no gaps anyway.
     PyObject* made = NULL;
@@ -252,8 +251,7 @@ PyObject* py_kdtree_array(py_kdtree* kd, PyObject* dtype, int ndim, const Py_ssi
         size = PyLong_FromSsize_t(shape[0]);
     else {
         size = PyTuple_New(ndim);
-        for (int axis = 0; size && axis < ndim; axis++)
-            PyTuple_SetItem(size, axis, PyLong_FromSsize_t(shape[axis]));
+        for (int axis = 0; size && axis < ndim; axis++) PyTuple_SetItem(size, axis, PyLong_FromSsize_t(shape[axis]));
     }
     PyObject* array = size ? PyObject_CallFunctionObjArgs(kd->tree.state->numpy_empty, size, dtype, NULL) : NULL;
     Py_XDECREF(size);

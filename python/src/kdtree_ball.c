@@ -30,7 +30,8 @@ static int spread(py_kdtree* kd, PyObject* array, const py_kdtree_points* points
 static int take_radii(py_kdtree* kd, PyObject* object, const py_kdtree_points* points, radii* r) {
     *r = (radii){.one = 0};
     if (PyFloat_Check(object) || PyLong_Check(object)) return py_double(object, "r", &r->one);
-    PyObject* array = PyObject_CallFunctionObjArgs(kd->tree.state->numpy_asarray, object, kd->types.dtype_float64, NULL);
+    PyObject* array =
+        PyObject_CallFunctionObjArgs(kd->tree.state->numpy_asarray, object, kd->types.dtype_float64, NULL);
     PyObject* ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
     int result = -1;
     if (ndim) {
@@ -183,10 +184,9 @@ static int fill_lists(const py_kdtree* kd, const sap_neighbors* rows, PyObject**
 
 static PyObject* lists_of_balls(const ball* b) {
     sap_neighbors* rows = NULL;
-    if (search_ball(b, &rows, NULL) < 0) return NULL;
+    if (search_ball(b, &rows, NULL) < 0 || !rows) return NULL;
     Py_buffer view;
-    PyObject* result =
-        py_kdtree_array(b->kd, b->kd->types.dtype_object, b->points->ndim - 1, b->points->shape, &view);
+    PyObject* result = py_kdtree_array(b->kd, b->kd->types.dtype_object, b->points->ndim - 1, b->points->shape, &view);
     if (result) {
         const int filled = fill_lists(b->kd, rows, view.buf);
         PyBuffer_Release(&view);

@@ -8,10 +8,10 @@
 
 // Radii as they were given, and those that are counted: ascending, each once, not negative.
 typedef struct radii {
-    Py_ssize_t count;  // given
-    int ndim;          // 0: a single one
-    double* given;     // [count]
-    double* counted;   // [different]
+    Py_ssize_t count; // given
+    int ndim;         // 0: a single one
+    double* given;    // [count]
+    double* counted;  // [different]
     int32_t different;
     double* sums;   // [different]
     Py_buffer view; // of `given`
@@ -102,8 +102,7 @@ static int take_weights(const py_kdtree_two* two, PyObject* object, weights* w) 
         a = PyTuple_GetItem(object, 0);
         b = PyTuple_GetItem(object, 1);
     } else if (two->other != two->kd) {
-        PyErr_SetString(PyExc_ValueError,
-                        "Two different trees are used. Specify weights for both in a tuple.");
+        PyErr_SetString(PyExc_ValueError, "Two different trees are used. Specify weights for both in a tuple.");
         return -1;
     }
     if (take_half(two->kd, a, &w->view_a, &w->a) == 0 && take_half(two->other, b, &w->view_b, &w->b) == 0) return 0;
@@ -244,10 +243,10 @@ static PyObject* count_two(const py_kdtree_two* two, const sap_search* search, r
     counting c = {.two = two, .w = w, .search = *search, .r = r};
     py_call call;
     if (py_call_begin(&call, two->device, NULL, NULL) < 0) return NULL;
-    const sap_status status = search->metric == SAP_METRIC_L2
-                                  ? sap_tree_count_pairs(two->a, two->b, r->counted, r->different, w->a, w->b,
-                                                         cumulative, r->sums)
-                                  : count_by_norm(&c, cumulative);
+    const sap_status status =
+        search->metric == SAP_METRIC_L2
+            ? sap_tree_count_pairs(two->a, two->b, r->counted, r->different, w->a, w->b, cumulative, r->sums)
+            : count_by_norm(&c, cumulative);
     if (py_call_end(&call, status) < 0) return NULL;
     return result_of(two->kd, r, w->a || w->b, cumulative);
 }

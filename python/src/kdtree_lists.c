@@ -9,7 +9,7 @@
 void py_kdtree_ints_open(py_kdtree_ints* ints, int64_t count, int64_t uses) {
     ints->count = count;
     // Without memory for the table, too, ints are made anew.
-    ints->made = uses > count / 2 ? calloc((size_t)count + 1, sizeof *ints->made) : NULL;
+    ints->made = uses > count / 2 ? calloc((size_t)count + 1, sizeof(void*)) : NULL;
 }
 
 void py_kdtree_ints_close(py_kdtree_ints* ints) {
@@ -65,7 +65,7 @@ static void sort_long(int32_t* ids, int64_t count, int32_t* room) {
     int32_t most = 0;
     for (int64_t i = 0; i < count; i++) most |= ids[i];
     int32_t *from = ids, *to = room;
-    for (int shift = 0; shift < 32 && most >> shift; shift += 8) {
+    for (int shift = 0; shift < 32 && (uint32_t)most >> shift; shift += 8) {
         sort_by_byte(from, to, count, shift);
         int32_t* const other = from;
         from = to;

@@ -72,6 +72,8 @@ static double select_coordinate(const division* d, int64_t start, int64_t end, i
     int64_t* indices = d->nodes->indices;
     uint64_t random = 0x9e3779b97f4a7c15u; // so that no order of points is a bad one by design
     for (;;) {
+        SAP_ASSERT(middle >= start && middle < end);
+        if (end - start <= 1) return coordinate(d, indices[start], axis);
         random = random * 6364136223846793005u + 1442695040888963407u;
         const double pivot = coordinate(d, indices[start + (int64_t)((random >> 33) % (uint64_t)(end - start))], axis);
         int64_t below = start, above = end;
@@ -228,9 +230,8 @@ static py_kdtree* use_nodes(PyObject* self) {
     if (!kd || kd->nodes) return kd;
     struct py_kdtree_nodes* nodes;
     Py_BEGIN_ALLOW_THREADS nodes = make_nodes(kd);
-    Py_END_ALLOW_THREADS
-    PyObject* indices = nodes ? make_indices(kd, nodes) : PyErr_NoMemory();
-    if (!indices) {
+    Py_END_ALLOW_THREADS PyObject* indices = nodes ? make_indices(kd, nodes) : PyErr_NoMemory();
+    if (!nodes || !indices) {
         py_kdtree_nodes_free(nodes);
         py_kdtree_done(kd);
         return NULL;

@@ -288,12 +288,11 @@ static PyObject* dict_of(const py_kdtree_two* two, const writing* w) {
     return result;
 }
 
-static PyObject* distances_as(const py_kdtree_two* two, const sap_search* search, sap_neighbors* rows,
-                              PyObject* type) {
+static PyObject* distances_as(const py_kdtree_two* two, const sap_search* search, sap_neighbors* rows, PyObject* type) {
     writing w = {.rows = rows, .search = search};
     if (PyTuple_Check(type)) {
         if (rows) return columns_of(two, rows, &w);
-        Py_RETURN_NONE;
+        return Py_NewRef(Py_None);
     }
     PyObject* result = type == Py_None ? dict_of(two, &w)
                                        : entries_of(two, type, rows ? (Py_ssize_t)rows->offsets[rows->count] : 0, &w);

@@ -305,8 +305,8 @@ static PyObject* answer_one(py_kdtree* kd, const py_kdtree_points* point, const 
 
 // ---- Many points
 
-static sap_status answer_batch(const py_kdtree* kd, py_device* device, const py_kdtree_points* points,
-                               const wanted* k, question* q, const results* r) {
+static sap_status answer_batch(const py_kdtree* kd, py_device* device, const py_kdtree_points* points, const wanted* k,
+                               question* q, const results* r) {
     sap_tree view;
     const sap_tree* tree = py_kdtree_view(kd, device, &view);
     return k->list ? answer_picked(tree, points, k, q, r) : answer_all(tree, points, r);
@@ -320,8 +320,7 @@ static int answer_many(py_kdtree* kd, int32_t threads, const py_kdtree_points* p
     py_call call;
     int result = py_call_begin(&call, device, NULL, NULL);
     if (result == 0) {
-        const bool finite = py_kdtree_all_finite(points->coords, r->real_bits, points->count * kd->tree.dims,
-                                                 threads);
+        const bool finite = py_kdtree_all_finite(points->coords, r->real_bits, points->count * kd->tree.dims, threads);
         result = py_call_end(&call, finite ? answer_batch(kd, device, points, k, q, r) : SAP_OK);
         if (result == 0 && !finite) {
             py_kdtree_not_finite("'x'");
@@ -359,8 +358,7 @@ static PyObject* answer(py_kdtree* kd, int32_t threads, const py_kdtree_points* 
     return result < 0 ? NULL : pair_of(PyFloat_FromDouble(distance), index_of(kd, index));
 }
 
-static PyObject* answer_points(py_kdtree* kd, int32_t threads, PyObject* x, const wanted* k, question* q,
-                               bool drops) {
+static PyObject* answer_points(py_kdtree* kd, int32_t threads, PyObject* x, const wanted* k, question* q, bool drops) {
     py_kdtree_points points;
     if (py_kdtree_points_take(kd, x, &points) < 0) return NULL;
     PyObject* result = NULL;

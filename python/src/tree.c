@@ -79,9 +79,11 @@ void py_tree_note(py_tree* self) {
 }
 
 PyObject* py_tree_of(PyTypeObject* class, py_device* device, sap_tree* tree, PyObject* memory) {
+    py_state* state = py_state_of(class);
+    // A cKDTree has the caller's points beside the tree, which a copy and a file lack.
+    if (state && PyType_IsSubtype(class, state->kdtree_type)) class = state->tree_type;
     // Like unpickling: by __new__ alone, since __init__ builds.
     PyObject* object = PyObject_CallMethod((PyObject*)class, "__new__", "O", (PyObject*)class);
-    py_state* state = py_state_of(class);
     if (object && state && !py_is_tree(state, object)) {
         PyErr_SetString(PyExc_TypeError, "__new__ of this class returned no Tree");
         Py_CLEAR(object);

@@ -227,7 +227,7 @@ static PyObject* tree_copy(PyObject* object, PyTypeObject* class, PyObject* cons
     if (made && target->processor == SAP_CUDA) ((py_tree*)made)->like = Py_XNewRef(self->like);
     py_tree_done(self);
     Py_XDECREF((PyObject*)target);
-    if (made && PyObject_HasAttrString(object, "__dict__")) {
+    if (made && Py_TYPE(made) == Py_TYPE(object) && PyObject_HasAttrString(object, "__dict__")) {
         PyObject* from = PyObject_GetAttrString(object, "__dict__");
         PyObject* to = from ? PyObject_GetAttrString(made, "__dict__") : NULL;
         if (!to || PyDict_Update(to, from) < 0) Py_CLEAR(made);

@@ -2,8 +2,8 @@
 
     python3 tests/test_scipy_random.py [checks [seed]]
 
-compares until so many checks have been made, 100,000 by default; as a test, some thousand. What both must agree about is
-compared as it is: which points, which shape, which type; distances to a few units in the last place, because SciPy adds
+compares until so many checks have been made, 100,000 by default; as a test, some thousand. What both must agree about
+is compared as it is: which points, which shape, which type; distances to a few units in the last place, because SciPy adds
 in another order from 8 coordinates on, and calls pow. Of equal distances SciPy may name any point: there, that the
 smallest index comes first is compared with all distances, computed by NumPy.
 """
@@ -245,8 +245,8 @@ def check_attributes(c):
         np.testing.assert_allclose(a._build_weights(w), b._build_weights(w))
 
 
-CHECKS = [check_query, check_query, check_eps, check_ball_point, check_ball_tree, check_pairs, check_counts, check_sparse,
-          check_attributes]
+CHECKS = [check_query, check_query, check_eps, check_ball_point, check_ball_tree, check_pairs, check_counts,
+          check_sparse, check_attributes]
 
 
 def compare(checks, seed):
