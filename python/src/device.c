@@ -156,7 +156,8 @@ py_device* py_device_for(py_state* state, PyObject* asked, int32_t threads, cons
         }
         return py_device_open(state, SAP_CUDA, array->ordinal, threads, array->stream);
     }
-    if (processor == SAP_CUDA) return py_device_open(state, SAP_CUDA, ordinal, threads, PY_LEGACY_STREAM);
+    // In a stream of its own: then what has no queries on the GPU is found in host memory.
+    if (processor == SAP_CUDA) return py_device_open(state, SAP_CUDA, ordinal, threads, NULL);
     return py_device_open(state, SAP_CPU, 0, threads, NULL);
 }
 

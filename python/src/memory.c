@@ -223,10 +223,12 @@ static PyObject* memory_cuda_interface(PyObject* object, void* unused) {
     PyObject* shape = PyTuple_New(self->ndim);
     for (int i = 0; shape && i < self->ndim; i++) PyTuple_SetItem(shape, i, PyLong_FromLongLong(self->shape[i]));
     if (!shape) return NULL;
-    return Py_BuildValue("{s:N,s:N,s:(KO),s:i,s:K}", "shape", shape, "typestr",
+    // Calls on a device with a stream of its own have waited for what they found.
+    void* stream = self->device->stream;
+    return Py_BuildValue("{s:N,s:N,s:(KO),s:i,s:N}", "shape", shape, "typestr",
                          PyUnicode_FromFormat(self->bytes == 1 ? "|%c%d" : "<%c%d", self->kind, (int)self->bytes),
                          "data", (unsigned long long)(uintptr_t)self->data, Py_False, "version", 3, "stream",
-                         (unsigned long long)(uintptr_t)self->device->stream);
+                         stream ? PyLong_FromVoidPtr(stream) : Py_NewRef(Py_None));
 }
 
 static PyMethodDef methods[] = {

@@ -87,7 +87,7 @@ typedef struct py_device {
     sap_device* device;
     sap_processor processor;  // SAP_CPU or SAP_CUDA
     int32_t ordinal, threads; // threads as asked for: 0 for all
-    void* stream;             // SAP_CUDA: 1 is the legacy default stream
+    void* stream;             // SAP_CUDA: 1 is the legacy default stream, NULL the device's own
     int32_t calls;            // that are at work, guarded by the GIL
     uint32_t forks;           // how often the process had been forked when it was opened
     bool busy_at_fork;        // another thread was at work on it when this process was forked off: it cannot be used
