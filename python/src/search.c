@@ -11,7 +11,7 @@ static int64_t rows_of(const py_array* queries) { return queries->ndim == 1 ? 1 
 
 PyDoc_STRVAR(
     nearest_doc,
-    "nearest(queries, k=1, *, radius=None, metric='l2', p=None, weights=None, keep=None, eps=0.0,\n"
+    "nearest($self, /, queries, k=1, *, radius=None, metric='l2', p=None, weights=None, keep=None, eps=0.0,\n"
     "        exclude=None, ks=None, ordered=False, ids=True, distances=True, out=None, progress=None)\n--\n\n"
     "The k nearest points of each query, as Neighbors(ids, distances2): for n queries two arrays of n rows and k\n"
     "columns, int32 and of the tree's dtype; for a single query of one dimension, of k elements. Each row ascends by\n"
@@ -141,7 +141,8 @@ static PyObject* tree_nearest(PyObject* object, PyTypeObject* class, PyObject* c
 
 PyDoc_STRVAR(
     within_doc,
-    "within(queries, radius, *, k=None, sorted=False, metric='l2', p=None, weights=None, keep=None, out=None,\n"
+    "within($self, /, queries, radius, *, k=None, sorted=False, metric='l2', p=None, weights=None, keep=None, "
+    "out=None,\n"
     "       progress=None)\n--\n\n"
     "All points within a radius of each query, as Rows(offsets, ids, distances2): row i is\n"
     "ids[offsets[i]:offsets[i + 1]], with distances2 beside it, in the tree's own order.\n\n"
@@ -276,13 +277,12 @@ static PyObject* tree_within(PyObject* object, PyTypeObject* class, PyObject* co
     return within(object, given, false);
 }
 
-PyDoc_STRVAR(
-    count_within_doc,
-    "count_within(queries, radius, *, k=None, metric='l2', p=None, weights=None, keep=None, progress=None)\n--\n\n"
-    "How many points within() would find for each query, as int64.\n\n"
-    ">>> import sapwood\n"
-    ">>> sapwood.Tree([[0.0], [1.0], [5.0]]).count_within([[0.5], [9.0]], 1.0)\n"
-    "array([2, 0])\n");
+PyDoc_STRVAR(count_within_doc, "count_within($self, /, queries, radius, *, k=None, metric='l2', p=None, weights=None, "
+                               "keep=None, progress=None)\n--\n\n"
+                               "How many points within() would find for each query, as int64.\n\n"
+                               ">>> import sapwood\n"
+                               ">>> sapwood.Tree([[0.0], [1.0], [5.0]]).count_within([[0.5], [9.0]], 1.0)\n"
+                               "array([2, 0])\n");
 
 static PyObject* tree_count_within(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
                                    PyObject* keywords) {
@@ -298,14 +298,14 @@ static PyObject* tree_count_within(PyObject* object, PyTypeObject* class, PyObje
 // ---- In boxes
 
 PyDoc_STRVAR(box_doc,
-             "box(lower, upper, *, progress=None)\n--\n\n"
+             "box($self, /, lower, upper, *, progress=None)\n--\n\n"
              "The points in each box, its sides included, as Rows(offsets, ids, None). Box i has its corners in row i\n"
              "of lower and upper; sides may be infinite.\n\n"
              ">>> import sapwood\n"
              ">>> sapwood.Tree([[0.0], [1.0], [5.0]]).box([[1.0]], [[9.0]]).ids\n"
              "array([1, 2], dtype=int32)\n");
 
-PyDoc_STRVAR(box_count_doc, "box_count(lower, upper, *, progress=None)\n--\n\n"
+PyDoc_STRVAR(box_count_doc, "box_count($self, /, lower, upper, *, progress=None)\n--\n\n"
                             "How many points lie in each box of box(), as int64.\n\n"
                             ">>> import sapwood\n"
                             ">>> sapwood.Tree([[0.0], [1.0], [5.0]]).box_count([[1.0]], [[9.0]])\n"

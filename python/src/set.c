@@ -142,7 +142,7 @@ static int set_init(PyObject* object, PyObject* args, PyObject* keywords) {
 // ---- Changes
 
 PyDoc_STRVAR(insert_doc,
-             "insert(points, ids=None)\n--\n\n"
+             "insert($self, /, points, ids=None)\n--\n\n"
              "Inserts copies of points, and returns their ids as int32. Without ids the set counts, and gives no id\n"
              "twice; ids that are given must not be in the set.\n\n"
              ">>> import sapwood\n"
@@ -193,7 +193,7 @@ static PyObject* set_insert(PyObject* object, PyTypeObject* class, PyObject* con
 }
 
 PyDoc_STRVAR(remove_doc,
-             "remove(ids)\n--\n\n"
+             "remove($self, ids, /)\n--\n\n"
              "Removes points by their ids, and returns how many there were. Ids that are not in the set are passed\n"
              "over.\n\n"
              ">>> import sapwood\n"
@@ -221,7 +221,7 @@ static PyObject* set_remove(PyObject* object, PyObject* value) {
     return result < 0 ? NULL : PyLong_FromLongLong(removed);
 }
 
-PyDoc_STRVAR(keep_box_doc, "keep_box(lower, upper)\n--\n\n"
+PyDoc_STRVAR(keep_box_doc, "keep_box($self, /, lower, upper)\n--\n\n"
                            "Removes every point outside a box, whose sides belong to it, and returns how many went.\n\n"
                            ">>> import sapwood\n"
                            ">>> points = sapwood.Set(1)\n"
@@ -229,7 +229,7 @@ PyDoc_STRVAR(keep_box_doc, "keep_box(lower, upper)\n--\n\n"
                            ">>> points.keep_box([1], [9])\n"
                            "1\n");
 PyDoc_STRVAR(cut_box_doc,
-             "cut_box(lower, upper)\n--\n\nRemoves every point inside a box, and returns how many went.\n");
+             "cut_box($self, /, lower, upper)\n--\n\nRemoves every point inside a box, and returns how many went.\n");
 
 static int take_corner(const set* self, PyObject* value, const char* name, py_array* corner) {
     if (py_array_take(self->state, value, name, "f8", 1, 1, 0, NULL, corner) < 0) return -1;
@@ -277,7 +277,7 @@ static PyObject* set_cut_box(PyObject* object, PyTypeObject* class, PyObject* co
 
 // ---- Searches
 
-PyDoc_STRVAR(nearest_doc, "nearest(queries, k=1, *, radius=None, progress=None)\n--\n\n"
+PyDoc_STRVAR(nearest_doc, "nearest($self, /, queries, k=1, *, radius=None, progress=None)\n--\n\n"
                           "The k nearest points of each query, as Tree.nearest gives them.\n\n"
                           ">>> import sapwood\n"
                           ">>> points = sapwood.Set(1)\n"
@@ -329,10 +329,10 @@ static PyObject* set_nearest(PyObject* object, PyTypeObject* class, PyObject* co
 }
 
 PyDoc_STRVAR(within_doc,
-             "within(queries, radius, *, progress=None)\n--\n\n"
+             "within($self, /, queries, radius, *, progress=None)\n--\n\n"
              "All points within a radius of each query, as Rows(offsets, ids, distances2); each row ascends by\n"
              "(distance, id).\n");
-PyDoc_STRVAR(count_within_doc, "count_within(queries, radius, *, progress=None)\n--\n\n"
+PyDoc_STRVAR(count_within_doc, "count_within($self, /, queries, radius, *, progress=None)\n--\n\n"
                                "How many points lie within a radius of each query, as int64.\n");
 
 static PyObject* rows_within(set* self, const py_array* queries, double radius, PyObject* progress) {

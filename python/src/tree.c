@@ -240,7 +240,7 @@ static int own_memory(py_tree* self) {
 }
 
 PyDoc_STRVAR(rebuild_doc,
-             "rebuild(points, *, progress=None)\n--\n\n"
+             "rebuild($self, /, points, *, progress=None)\n--\n\n"
              "Builds the tree anew over other points, with the same options and into the memory that it has.\n\n"
              "The points have the tree's dims and precision; there may be more or fewer than before. No other thread\n"
              "may be using the tree (RuntimeError). If this fails, the old tree stays.\n\n"

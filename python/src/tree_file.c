@@ -4,7 +4,7 @@
 
 // ---- Files
 
-PyDoc_STRVAR(save_doc, "save(path)\n--\n\n"
+PyDoc_STRVAR(save_doc, "save($self, path, /)\n--\n\n"
                        "Writes the tree to a file, which replaces an older one only when it is complete.\n\n"
                        ">>> import os, sapwood, tempfile\n"
                        ">>> path = os.path.join(tempfile.mkdtemp(), 'points.sapwood')\n"
@@ -28,7 +28,7 @@ static PyObject* tree_save(PyObject* object, PyObject* path) {
 }
 
 PyDoc_STRVAR(load_doc,
-             "load(path, *, trust=False, device=None, threads=0)\n--\n\n"
+             "load($type, /, path, *, trust=False, device=None, threads=0)\n--\n\n"
              "The tree of a file that save() has written. On the CPU the file is mapped, not read, and must not\n"
              "be changed while the tree lives.\n\n"
              "All of it is checked, unless trust is true: then only its checksum and sizes are, which is for\n"
@@ -60,7 +60,7 @@ static PyObject* tree_load(PyObject* class, PyTypeObject* definer, PyObject* con
 
 // ---- Bytes
 
-PyDoc_STRVAR(to_bytes_doc, "to_bytes()\n--\n\n"
+PyDoc_STRVAR(to_bytes_doc, "to_bytes($self)\n--\n\n"
                            "What save() would write, in memory that can be read only.\n\n"
                            ">>> import sapwood\n"
                            ">>> saved = sapwood.Tree([[0.0, 0.0], [1.0, 1.0]]).to_bytes()\n"
@@ -118,7 +118,7 @@ static PyObject* load_bytes(py_state* state, PyTypeObject* class, PyObject* byte
 }
 
 PyDoc_STRVAR(from_bytes_doc,
-             "from_bytes(bytes, *, trust=False, device=None, threads=0)\n--\n\n"
+             "from_bytes($type, /, bytes, *, trust=False, device=None, threads=0)\n--\n\n"
              "The tree whose to_bytes() these are. All of them are checked; with trust only their checksum and\n"
              "sizes are. Bytes that nobody can change, and that are aligned to 64 bytes, are used in place.\n");
 
@@ -195,7 +195,7 @@ int py_add_pickles(PyObject* module) {
 
 // ---- Copies
 
-PyDoc_STRVAR(copy_doc, "copy(device=None, *, threads=None)\n--\n\n"
+PyDoc_STRVAR(copy_doc, "copy($self, /, device=None, *, threads=None)\n--\n\n"
                        "A copy of the tree, on another device if one is given.\n\n"
                        ">>> import sapwood\n"
                        ">>> sapwood.Tree([[0.0, 0.0], [1.0, 1.0]]).copy('cpu')\n"

@@ -30,7 +30,7 @@ static py_tree* use_other(const py_tree* self, PyObject* object) {
 
 PyDoc_STRVAR(
     pairs_doc,
-    "pairs(radius, *, shifts=False, progress=None)\n--\n\n"
+    "pairs($self, /, radius, *, shifts=False, progress=None)\n--\n\n"
     "All pairs of points within a radius of one another, each once, as Rows(offsets, ids, distances2): row i\n"
     "holds the ids above i. With shifts, on a tree with periods, (rows, shifts): int8, a row for each pair that\n"
     "says on each axis by how many periods the point of ids must be moved to be near the other one.\n\n"
@@ -91,7 +91,7 @@ static PyObject* tree_pairs(PyObject* object, PyTypeObject* class, PyObject* con
 }
 
 PyDoc_STRVAR(pairs_with_doc,
-             "pairs_with(other, radius, *, progress=None)\n--\n\n"
+             "pairs_with($self, /, other, radius, *, progress=None)\n--\n\n"
              "All pairs of a point of this tree and a point of another within a radius of one another, as\n"
              "Rows(offsets, ids, distances2): row i holds the ids of the other tree's points near point i.\n\n"
              ">>> import sapwood\n"
@@ -131,7 +131,7 @@ static PyObject* tree_pairs_with(PyObject* object, PyTypeObject* class, PyObject
 
 PyDoc_STRVAR(
     count_pairs_doc,
-    "count_pairs(other, radii, *, weights=None, other_weights=None, cumulative=True, progress=None)\n--\n\n"
+    "count_pairs($self, /, other, radii, *, weights=None, other_weights=None, cumulative=True, progress=None)\n--\n\n"
     "How many pairs of a point of this tree and a point of the other lie within each of the radii, which must\n"
     "not fall; not cumulative: within a radius but not the one before. int64, or with weights the sums of their\n"
     "products as float64. Of a tree with itself both (i, j) and (j, i) count, and each point with itself.\n\n"
@@ -205,7 +205,7 @@ static PyObject* tree_count_pairs(PyObject* object, PyTypeObject* class, PyObjec
 // ---- Neighbours of all points
 
 PyDoc_STRVAR(nearest_self_doc,
-             "nearest_self(k=1, *, radius=None, metric='l2', p=None, weights=None, keep=None, eps=0.0,\n"
+             "nearest_self($self, /, k=1, *, radius=None, metric='l2', p=None, weights=None, keep=None, eps=0.0,\n"
              "             with_self=False, progress=None)\n--\n\n"
              "nearest() for every point of the tree: row i is that of the point with id i, itself left out unless\n"
              "with_self.\n\n"
@@ -213,13 +213,14 @@ PyDoc_STRVAR(nearest_self_doc,
              ">>> sapwood.Tree([[0.0], [1.0], [5.0]]).nearest_self().ids.tolist()\n"
              "[[1], [0], [1]]\n");
 
-PyDoc_STRVAR(nearest_for_doc,
-             "nearest_for(other, k=1, *, radius=None, metric='l2', p=None, weights=None, keep=None, eps=0.0,\n"
-             "            exclude=None, progress=None)\n--\n\n"
-             "nearest() for every point of another tree: row i is that of the other's point with id i.\n\n"
-             ">>> import sapwood\n"
-             ">>> sapwood.Tree([[0.0], [1.0], [5.0]]).nearest_for(sapwood.Tree([[4.0], [0.2]])).ids.tolist()\n"
-             "[[2], [0]]\n");
+PyDoc_STRVAR(
+    nearest_for_doc,
+    "nearest_for($self, /, other, k=1, *, radius=None, metric='l2', p=None, weights=None, keep=None, eps=0.0,\n"
+    "            exclude=None, progress=None)\n--\n\n"
+    "nearest() for every point of another tree: row i is that of the other's point with id i.\n\n"
+    ">>> import sapwood\n"
+    ">>> sapwood.Tree([[0.0], [1.0], [5.0]]).nearest_for(sapwood.Tree([[4.0], [0.2]])).ids.tolist()\n"
+    "[[2], [0]]\n");
 
 enum { RADIUS, METRIC, P, WEIGHTS, KEEP, EPS, NEAREST_TOLD };
 
@@ -303,7 +304,7 @@ static PyObject* tree_nearest_for(PyObject* object, PyTypeObject* class, PyObjec
 
 // ---- The tree itself
 
-PyDoc_STRVAR(verify_doc, "verify()\n--\n\n"
+PyDoc_STRVAR(verify_doc, "verify($self)\n--\n\n"
                          "Checks everything about the tree; FormatError names what is wrong first.\n\n"
                          ">>> import sapwood\n"
                          ">>> sapwood.Tree([[0.0], [1.0]]).verify()\n");
@@ -320,7 +321,7 @@ static PyObject* tree_verify(PyObject* object, PyObject* unused) {
 }
 
 PyDoc_STRVAR(nodes_doc,
-             "nodes()\n--\n\n"
+             "nodes($self)\n--\n\n"
              "The points as a classical balanced k-d tree of linked nodes in preorder, the root first: int32, a row\n"
              "for each node, with the columns point (its id), axis (that it divides), less and greater (the rows of\n"
              "the nodes below it, or -1).\n\n"
