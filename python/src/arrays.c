@@ -159,11 +159,13 @@ static int take_buffer(PyObject* object, const char* name, const char* want, int
 // ---- DLPack
 
 static char kind_of_code(int code) {
-    return code == DLPACK_FLOAT  ? 'f'
-           : code == DLPACK_INT  ? 'i'
-           : code == DLPACK_UINT ? 'u'
-           : code == DLPACK_BOOL ? 'b'
-                                 : 0;
+    switch (code) {
+    case DLPACK_FLOAT: return 'f';
+    case DLPACK_INT: return 'i';
+    case DLPACK_UINT: return 'u';
+    case DLPACK_BOOL: return 'b';
+    default: return 0;
+    }
 }
 
 // Asks for the capsule. `stream` as a number, or NULL on the host.

@@ -67,7 +67,7 @@ static int each(py_state* s, int (*visit)(PyObject**, void*), void* context) {
         &s->rows_type,
     };
     int result = 0;
-    for (size_t i = 0; !result && i < sizeof s->errors / sizeof *s->errors; i++) result = visit(&s->errors[i], context);
+    for (size_t i = 0; !result && i <= SAP_ERROR_CANCELLED; i++) result = visit(&s->errors[i], context);
     for (size_t i = 0; !result && i < sizeof objects / sizeof *objects; i++) result = visit(objects[i], context);
     return result;
 }

@@ -269,6 +269,6 @@ static inline void py_tree_info(const py_tree* tree, sap_tree_info* info) { sap_
  * count, all else must be zero. To be used before the GIL is released, and before the next call of this function. NULL
  * and an exception on failure.
  */
-sap_query* py_tree_query(py_tree* tree, const sap_search* search);
+sap_query* py_tree_query(py_tree* self, const sap_search* search);
 
 #endif

@@ -322,9 +322,9 @@ PyDoc_STRVAR(
 // All methods in one table, which the type copies.
 static int gather(PyMethodDef* all, int most) {
     const PyMethodDef* const parts[] = {build_methods, py_tree_file_methods, py_tree_search_methods,
-                                        py_tree_pairs_methods};
+                                        py_tree_pairs_methods, NULL};
     int count = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (int i = 0; parts[i]; i++)
         for (const PyMethodDef* m = parts[i]; m->ml_name && count < most; m++) all[count++] = *m;
     all[count] = (PyMethodDef){NULL, NULL, 0, NULL};
     return count;

@@ -5,7 +5,7 @@
 #include "sapwood_python.h"
 
 /** Takes down what a tree is, after it was built. */
-void py_tree_note(py_tree* tree);
+void py_tree_note(py_tree* self);
 
 // How PyMethodDef wants methods that know their class and take keywords.
 #define PY_METHOD(name, function, doc)                                                                                 \
@@ -16,8 +16,8 @@ extern PyMethodDef py_tree_file_methods[];   // tree_file.c
 extern PyMethodDef py_tree_search_methods[]; // search.c
 extern PyMethodDef py_tree_pairs_methods[];  // tree_pairs.c
 extern PyGetSetDef py_tree_attributes[];     // tree_info.c
-PyObject* py_tree_repr(PyObject* self);
-Py_ssize_t py_tree_length(PyObject* self);
+PyObject* py_tree_repr(PyObject* object);
+Py_ssize_t py_tree_length(PyObject* object);
 /** Adds the functions that pickles need. */
 int py_add_pickles(PyObject* module);
 
