@@ -14,7 +14,7 @@ failed=()
 part() {  # part NAME SECONDS COMMAND...: its log's end is shown
   local name=$1 seconds=$2 start=$SECONDS status=0
   shift 2
-  timeout "$seconds" "$@" >"$log/python-$name.txt" 2>&1 || status=$?
+  timeout "$seconds" bash -c '"$@"' part "$@" >"$log/python-$name.txt" 2>&1 || status=$?
   if [ $status = 0 ]; then
     printf -- '-- %-24sok      %4d s  %s\n' "$name" $((SECONDS - start)) "$(grep -E '[0-9]+ (passed|targets)|OK' "$log/python-$name.txt" | tail -n 1)"
   else
@@ -43,6 +43,8 @@ install_wheel() {
   "$python" -m pip install --no-index --no-deps --target "$work/site" "$1"
 }
 
+export python work # for the functions, which timeout runs in a shell of their own
+export -f build_wheel install_wheel
 "$python" -c 'import sys, numpy; print("-- Python", sys.version.split()[0], "NumPy", numpy.__version__)' || exit 1
 wheel=${1:-}
 if [ -z "$wheel" ]; then
@@ -55,6 +57,6 @@ cd python/tests
 part tests 240 "$python" -m pytest -q -p no:cacheprovider -W default -c ../pyproject.toml --rootdir .. .
 part scipy 120 "$python" scipy_tests.py
 library=$PWD/../../build/gpu/libsapwood.so
-part bench 120 "$python" ../bench/cuda.py $([ ! -e "$library" ] || echo --library "$library")
+part bench 120 "$python" ../bench/gpu.py $([ ! -e "$library" ] || echo --library "$library")
 sed 's/^/   | /' "$log/python-bench.txt"
 [ ${#failed[@]} = 0 ] || { echo "failed: ${failed[*]}"; exit 1; }

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, Ty
 from ._sapwood import KDTreeBase
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike
 
 __all__ = ["KDTree", "cKDTree", "cKDTreeNode"]
 

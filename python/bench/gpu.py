@@ -1,6 +1,6 @@
 """Arrays on a GPU: CuPy's, torch's and JAX's, beside the C call over the same memory, and beside CuPy's own k-d tree.
 
-    python cuda.py [--library LIBSAPWOOD.so] [--points N]
+    python gpu.py [--library LIBSAPWOOD.so] [--points N]
 
 1M float32 points, 1M queries in random order, k = 8; medians of 21 calls, each until its answer is there. --library: a
 shared library that was built with CUDA, for the C call.
