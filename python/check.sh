@@ -37,7 +37,7 @@ cd "$here/tests"
 "$python" -m pytest -q -p no:cacheprovider -c "$here/pyproject.toml" --rootdir "$here" "${@:2}" .
 if "$python" -c 'import mypy' 2>/dev/null; then
   say "types"
-  export MYPY_CACHE_DIR=$work/mypy
+  cd "$work" # where mypy leaves what it keeps
   installed=$("$python" -c 'import sapwood, os; print(os.path.dirname(sapwood.__file__))')
   "$python" -m mypy --config-file "$here/pyproject.toml" "$installed"
   "$python" -m mypy --config-file "$here/pyproject.toml" "$here/tests/typed.py"
