@@ -48,7 +48,7 @@ INLINE int64_t collect_together(const walked* w, const int dims, const sap_radiu
         int64_t nodes = 0;
         const bool is_listed =
             cell_of(run, dims, from, to, &c) && look_around(&w->view, dims, &c, -1, limit, &near, &nodes);
-        uint64_t touched[BATCH];
+        uint64_t touched[BATCH]; // of all queries first: loops over leaves need not wait for how many there are
         for (int64_t i = from; is_listed && i < to; i++) {
             vreal q[QUERY_VECTORS];
             load_query(queries + i * run->stride, dims, q);
