@@ -182,6 +182,47 @@ TEST(many_queries) {
     devices_close(&on);
 }
 
+// Rows of so many queries are collected in slabs, in memory whose size the first of them let guess: here too small twice.
+TEST(rows_of_a_batch_are_those_of_its_parts) {
+    enum { QUERIES = 200000, PART = 40000 };
+    devices on = devices_open(0);
+    for (int real_bits = 32; real_bits <= 64; real_bits += 32) {
+        cloud points = cloud_make(400, 2, real_bits, 5), queries = cloud_make(QUERIES, 2, real_bits, 6);
+        const double radius = 0.05;
+        for (int64_t i = 0; i < points.count; i++)
+            for (int a = 0; a < 2; a++) cloud_set(&points, i, a, (double)(i * (a ? 37 : 61) % 401) / 401);
+        for (int64_t i = 0; i < QUERIES; i++) {
+            const double apart = i < 70000 ? 5 : i < 140000 ? (i % 9 ? 5 : 0) : 0;
+            for (int a = 0; a < 2; a++) cloud_set(&queries, i, a, apart + (double)(i * (a ? 29 : 83) % 997) / 997);
+        }
+        for (int d = 0; d < on.count; d++) {
+            sap_tree* tree = NULL;
+            sap_neighbors *all = NULL, *part = NULL;
+            CHECK_STATUS(build(on.open[d], &points, NULL, &tree), SAP_OK);
+            CHECK_STATUS(radius_collect(tree, &queries, radius, &all), SAP_OK);
+            CHECK(all->offsets[QUERIES] > 4 * all->offsets[140000] && all->offsets[70000] == 0);
+            for (int64_t from = 0; from < QUERIES; from += PART) {
+                cloud some = cloud_part(&queries, from, PART);
+                CHECK_STATUS(radius_collect(tree, &some, radius, &part), SAP_OK);
+                const int64_t first = all->offsets[from], hits = part->offsets[PART];
+                const unsigned char* distance2 = distance2_of(all, real_bits);
+                CHECK_EQUAL(all->offsets[from + PART] - first, hits);
+                for (int64_t i = 0; i < PART; i++) CHECK_EQUAL(all->offsets[from + i] - first, part->offsets[i]);
+                CHECK(!hits || !memcmp(all->ids + first, part->ids, (size_t)hits * 4));
+                CHECK(!hits || !memcmp(distance2 + first * real_bits / 8, distance2_of(part, real_bits),
+                                       (size_t)hits * (size_t)real_bits / 8));
+                sap_neighbors_free(part);
+            }
+            check_into(tree, &queries, radius, all->offsets[QUERIES] - 1, true, all);
+            sap_neighbors_free(all);
+            sap_tree_free(tree);
+        }
+        cloud_free(&points);
+        cloud_free(&queries);
+    }
+    devices_close(&on);
+}
+
 TEST(pairs_agree_with_the_oracle) {
     devices on = devices_open(1);
     search_case c;

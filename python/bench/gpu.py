@@ -31,12 +31,14 @@ K = 8
 
 
 def milliseconds(call: Callable[[], object], calls: int = 21) -> float:
-    times = []
-    for turn in range(calls + 3):
+    times: list[float] = []
+    warm = time.perf_counter() + 0.3  # an idle GPU is slow at first
+    while len(times) < calls:
         start = time.perf_counter()
         answer = call()
-        if turn >= 3:
-            times.append((time.perf_counter() - start) * 1e3)
+        end = time.perf_counter()
+        if start > warm:
+            times.append((end - start) * 1e3)
         del answer
     return statistics.median(times)
 

@@ -185,6 +185,47 @@ def test_memory_of_the_gpu_is_not_copied():
     assert results <= taken + (2 << 20) and taken < results + (64 << 20)
 
 
+def test_answers_stay_when_others_come(library):
+    tree, host = sapwood.Tree(library.array(POINTS)), sapwood.Tree(POINTS)
+    batches = [QUERIES + np.float32(i) for i in range(4)]
+    found = [tree.nearest(library.array(batch), 4) for batch in batches]
+    assert len({library.address(one.ids) for one in found}) == 4
+    assert all(equal(library, one, host.nearest(batch, 4)) for one, batch in zip(found, batches))
+
+
+def test_a_stream_that_ends_before_its_tree():
+    cupy = Cupy()
+    expected = sapwood.Tree(POINTS).nearest(QUERIES, 4)
+    for _ in range(20):
+        with new_stream(cupy):
+            there = cupy.array(POINTS)
+            tree = sapwood.Tree(there)
+        with cupy.module.cuda.Stream(non_blocking=True):
+            assert equal(cupy, tree.nearest(cupy.array(QUERIES), 4), expected)
+        del there
+    del tree
+
+
+def test_foreign_streams(streaming):
+    """A stream that the library does not own may be destroyed at any time: no tree works in it."""
+    owner = pytest.importorskip("cupy").cuda.Stream(non_blocking=True)
+    cuda = streaming.module.cuda
+    stream = cuda.ExternalStream(owner.ptr)
+    expected = sapwood.Tree(POINTS).nearest(QUERIES, 4)
+    points, queries = streaming.array(POINTS), streaming.array(QUERIES)
+    with within_stream(streaming, stream):
+        there, asked = streaming.empty(POINTS.shape, "float32"), streaming.empty(QUERIES.shape, "float32")
+        delayed(streaming, stream, there, points)
+        tree = sapwood.Tree(there)
+        delayed(streaming, stream, asked, queries)
+        assert equal(streaming, tree.nearest(asked, 4), expected)
+    wait_for_all(streaming)
+    del owner, stream
+    assert equal(streaming, tree.nearest(queries, 4), expected)
+    del tree
+    sapwood.trim()
+
+
 def test_rows_live_as_long_as_they_are_looked_at(library):
     tree = sapwood.Tree(library.array(POINTS))
     expected = sapwood.Tree(POINTS).within(QUERIES, 0.05)

@@ -1,5 +1,6 @@
 // The batch radius search on the CPU. Counting writes its answers at once. Collecting writes hits into segments that
-// belong to one thread each, and moves them to their rows when all counts, and so all offsets, are known.
+// belong to one thread each, and moves those of a slab of queries to their rows when its counts, and so its offsets, are
+// known.
 #include "radius/radius_cpu.h"
 #include "base/assert.h"
 #include "base/team.h"
@@ -11,7 +12,12 @@
 #include "tree/queries.h"
 #include <string.h>
 
-enum { SEGMENT_HITS = 1 << 20, SEGMENT_PIECES = 1024 };
+enum {
+    SEGMENT_HITS = 1 << 20,
+    SEGMENT_PIECES = 1024,
+    SLAB_LEAST = 1 << 16, // queries whose hits are collected before they are moved to their rows
+    SLAB_BITS = 14,       // log2 of as many for each thread
+};
 
 // Hits of consecutive queries.
 typedef struct piece {
@@ -34,8 +40,8 @@ typedef struct radius_search {
     const sap_radius_job* job;
     const sap_radius_kernels* kernels;
     const sap_radius_kernels* periodic; // for queries that reach around a tree with periods; else NULL
-    int64_t* counts;
-    segment* segments; // of all threads
+    int64_t* counts;                    // of each query; of collected hits, before they become the offsets that follow
+    segment* segments;                  // of all threads
     sap_progress_state progress;
     int failed; // a thread found no memory
 } radius_search;
@@ -138,12 +144,16 @@ static void run_range(void* context, int64_t from, int64_t to, int32_t worker) {
     sap_radius_run run = *all->whole;
     run.count = to - from;
     run.queries = (const unsigned char*)run.queries + (size_t)from * row;
-    run.first_row = from;
+    run.first_row += from;
     if (run.rows) run.rows += from;
     if (run_one(state, &run, &all->current[worker]))
         sap_progress_add(&state->progress, run.count);
     else
         __atomic_store_n(&state->failed, 1, __ATOMIC_RELAXED);
+}
+
+static sap_status fail_cancelled(const sap_device* device) {
+    return sap_fail(device, SAP_ERROR_CANCELLED, "the search was cancelled");
 }
 
 // Answers the queries of `whole`; threads take them in short runs.
@@ -156,14 +166,12 @@ static sap_status run_all(radius_search* state, const sap_radius_run* whole) {
     for (int32_t i = 0; i < threads; i++) all.current[i] = NULL;
     sap_team_loop(threads, whole->count, SAP_QUERY_RUN, run_range, &all);
     if (state->failed) return sap_fail(device, SAP_ERROR_MEMORY, "no memory to collect the hits");
-    if (state->progress.total > SAP_QUERY_RUN && !sap_progress_finish(&state->progress))
-        return sap_fail(device, SAP_ERROR_CANCELLED, "the search was cancelled");
-    return SAP_OK;
+    return state->progress.cancelled ? fail_cancelled(device) : SAP_OK;
 }
 
 // Where hits go: row i to offsets[i] and on, as far as there is room.
 typedef struct target {
-    const int64_t* offsets;
+    int64_t* offsets;
     int32_t* ids;
     unsigned char* distance2; // may be NULL
     int64_t capacity;
@@ -209,52 +217,114 @@ static void move_all(const radius_search* state, const target* out) {
     sap_team_run(state->tree->device->options.threads, segments, move_next, &m);
 }
 
-// Makes the rows and moves all hits there.
-static sap_status finish_found(const radius_search* state) {
-    sap_neighbors* out;
-    sap_status status = sap_neighbors_create(state->tree->device, state->job->queries.count,
-                                             state->tree->shape.real_bits, state->counts, &out);
+// Where the hits of a search go, slab after slab: to rows that are made (job->found) or to the caller's (job->into).
+typedef struct rows {
+    sap_neighbors* made;
+    target out;
+    int64_t used; // hits of all slabs before
+} rows;
+
+static target target_of(const sap_neighbors* made, int64_t capacity) {
+    const void* distance2 = made->distance2 ? (const void*)made->distance2 : (const void*)made->distance2_f64;
+    return (target){(int64_t*)(uintptr_t)made->offsets, (int32_t*)(uintptr_t)made->ids,
+                    (unsigned char*)(uintptr_t)distance2, capacity};
+}
+
+// The counts of the first `done` queries, and those of the others to come, stand where they will become offsets.
+static void begin_offsets(radius_search* state, int64_t* offsets, int64_t done) {
+    memset(offsets, 0, (size_t)(state->job->queries.count + 1) * 8);
+    memcpy(offsets + 1, state->counts, (size_t)done * 8);
+    state->counts = offsets + 1;
+}
+
+// Makes room in rows that are made for `needed` hits, of the first `done` queries. How many all will have is guessed from
+// these: memory that is reserved and not used takes no room.
+static sap_status make_room(radius_search* state, rows* r, int64_t needed, int64_t done) {
+    sap_device* device = state->tree->device;
+    const int64_t count = state->job->queries.count;
+    if (r->made && needed <= r->out.capacity) return SAP_OK;
+    double guess = done < count ? (double)needed / (double)done * (double)count * 1.125 : 0;
+    const double most = (double)state->tree->shape.count * (double)count;
+    if (guess > most) guess = most;
+    const int64_t capacity = guess > (double)needed ? (int64_t)guess : needed;
+    sap_neighbors* made;
+    const sap_status status = sap_neighbors_reserve(device, count, state->tree->shape.real_bits, capacity, &made);
     if (status != SAP_OK) return status;
-    const void* distance2 = out->distance2 ? (const void*)out->distance2 : (const void*)out->distance2_f64;
-    move_all(state, &(target){out->offsets, (int32_t*)(uintptr_t)out->ids, (unsigned char*)(uintptr_t)distance2,
-                              out->offsets[out->count]});
-    *state->job->found = out;
+    const target out = target_of(made, capacity);
+    begin_offsets(state, out.offsets, done);
+    if (r->made) {
+        const int32_t threads = device->options.threads;
+        const size_t real = sap_real_bytes(&state->tree->shape);
+        sap_memory_pack(out.ids, r->out.ids, 4, 4, (size_t)r->used, threads);
+        sap_memory_pack(out.distance2, r->out.distance2, real, real, (size_t)r->used, threads);
+        sap_neighbors_free(r->made);
+    }
+    r->made = made;
+    r->out = out;
     return SAP_OK;
 }
 
-// Moves the hits to the caller's rows.
-static void finish_into(const radius_search* state) {
-    const sap_radius_rows* rows = state->job->into;
-    int64_t sum = 0;
-    for (int64_t i = 0; i < state->job->queries.count; i++) {
-        rows->offsets[i] = sum;
-        SAP_ASSERT(state->counts[i] >= 0);
-        sum += state->counts[i];
-    }
-    rows->offsets[state->job->queries.count] = sum;
-    move_all(state, &(target){rows->offsets, rows->ids, rows->distance2, rows->capacity});
+// Moves the hits of queries [first, end) to their rows. The counts of all queries before have become offsets.
+static sap_status finish_slab(radius_search* state, rows* r, int64_t first, int64_t end) {
+    int64_t sum = r->used;
+    for (int64_t i = first; i < end; i++) sum += state->counts[i];
+    const sap_status status = state->job->found ? make_room(state, r, sum, end) : SAP_OK;
+    if (status != SAP_OK) return status;
+    if (state->job->into && first == 0) begin_offsets(state, r->out.offsets, end);
+    SAP_ASSERT(state->counts == r->out.offsets + 1 && (first > 0 || r->out.offsets[0] == 0));
+    for (int64_t i = first; i < end; i++) state->counts[i] += r->out.offsets[i];
+    SAP_ASSERT(r->out.offsets[end] == sum);
+    r->used = sum;
+    move_all(state, &r->out);
+    give_segments(state);
+    return SAP_OK;
 }
 
-// Orders the queries where that pays, and searches.
-static sap_status search(radius_search* state) {
+// Orders queries [first, first + count) where that pays, and searches for them.
+static sap_status search_slab(radius_search* state, int64_t first, int64_t count, sap_query_order* order) {
     const sap_rows* q = &state->job->queries;
     const sap_tree_shape* s = &state->tree->shape;
-    sap_query_order order = {.count = 0};
-    sap_radius_run whole = {.queries = q->coords, .count = q->count, .stride = q->stride};
-    sap_status status = SAP_OK;
-    bool pack = state->job->self || q->count >= SAP_QUERY_FEW;
-    if (pack) status = sap_queries_reserve(state->tree, state->job->self ? s->count : q->count, false, &order);
-    if (pack && status == SAP_OK) {
-        if (state->job->self)
-            sap_queries_of_leaves(state->tree, 0, s->leaves, &order);
-        else
-            sap_queries_order(state->tree, q, 0, q->count, &order);
-        SAP_ASSERT(order.count <= q->count);
-        whole = (sap_radius_run){.queries = order.coords, .count = order.count, .stride = s->dims, .rows = order.rows};
+    if (!order->coords) {
+        const size_t skipped = (size_t)(first * q->stride) * sap_real_bytes(s);
+        return run_all(state, &(sap_radius_run){.queries = (const unsigned char*)q->coords + skipped,
+                                                .count = count,
+                                                .stride = q->stride,
+                                                .first_row = first});
     }
-    if (status == SAP_OK) status = run_all(state, &whole);
-    if (status == SAP_OK && state->job->found) status = finish_found(state);
-    if (status == SAP_OK && state->job->into) finish_into(state);
+    if (state->job->self)
+        sap_queries_of_leaves(state->tree, 0, s->leaves, order);
+    else
+        sap_queries_order(state->tree, q, first, count, order);
+    SAP_ASSERT(order->count <= count);
+    return run_all(state, &(sap_radius_run){
+                              .queries = order->coords, .count = order->count, .stride = s->dims, .rows = order->rows});
+}
+
+static int64_t slab_of(const radius_search* state) {
+    const int64_t count = state->job->queries.count, threads = state->tree->device->options.threads;
+    if (state->job->self || state->job->counts) return count;
+    const int64_t slab = threads << SLAB_BITS > SLAB_LEAST ? threads << SLAB_BITS : SLAB_LEAST;
+    return slab < count ? slab : count;
+}
+
+// Answers all queries, those whose hits are collected in slabs, in the caller's order: then no more than a slab's hits
+// are anywhere but in their rows.
+static sap_status search(radius_search* state, rows* r, int64_t slab) {
+    const sap_radius_job* job = state->job;
+    const int64_t count = job->queries.count;
+    sap_query_order order = {.count = 0};
+    sap_status status = SAP_OK;
+    if (job->self || count >= SAP_QUERY_FEW)
+        status = sap_queries_reserve(state->tree, job->self ? state->tree->shape.count : slab, false, &order);
+    int64_t first = 0;
+    do {
+        const int64_t part = count - first < slab ? count - first : slab;
+        if (status == SAP_OK) status = search_slab(state, first, part, &order);
+        first += part;
+        if (status == SAP_OK && !job->counts) status = finish_slab(state, r, first - part, first);
+    } while (status == SAP_OK && first < count);
+    if (status == SAP_OK && state->progress.total > SAP_QUERY_RUN && !sap_progress_finish(&state->progress))
+        status = fail_cancelled(state->tree->device);
     sap_scratch_give(state->tree->device, &order.scratch);
     return status;
 }
@@ -288,21 +358,28 @@ static sap_status answer(const sap_tree* tree, const sap_radius_job* job) {
                            .periodic = periodic_kernels_of(tree, job->told),
                            .counts = job->counts,
                            .progress = sap_progress_begin(tree->device, job->queries.count)};
+    rows r = {.made = NULL};
     sap_scratch counts = {NULL, 0};
+    const int64_t slab = slab_of(&state);
     int64_t only = 0; // a single query needs no memory for its count
-    if (job->into && job->queries.count == 1) {
+    if (job->into && slab == 1) {
         state.counts = &only;
-    } else if (job->found || job->into) {
-        size_t bytes = (size_t)job->queries.count * 8;
+    } else if (!job->counts) {
+        const size_t bytes = (size_t)slab * 8;
         if (!sap_scratch_take(tree->device, bytes + 1, &counts))
             return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to count the hits of %lld queries",
-                            (long long)job->queries.count);
+                            (long long)slab);
         state.counts = (int64_t*)(void*)counts.memory;
         memset(state.counts, 0, bytes);
     }
-    sap_status status = search(&state);
+    if (job->into) r.out = (target){job->into->offsets, job->into->ids, job->into->distance2, job->into->capacity};
+    const sap_status status = search(&state, &r, slab);
     give_segments(&state);
     sap_scratch_give(tree->device, &counts);
+    if (status == SAP_OK && job->found)
+        *job->found = r.made;
+    else
+        sap_neighbors_free(r.made);
     return status;
 }
 
