@@ -184,7 +184,7 @@ TEST(many_queries) {
 
 // Rows of so many queries are collected in slabs, in memory whose size the first of them let guess: here too small twice.
 TEST(rows_of_a_batch_are_those_of_its_parts) {
-    enum { QUERIES = 200000, PART = 40000 };
+    enum { QUERIES = 400000, PART = 80000, NEAR = 280000, FAR = 140000 };
     devices on = devices_open(0);
     for (int real_bits = 32; real_bits <= 64; real_bits += 32) {
         cloud points = cloud_make(400, 2, real_bits, 5), queries = cloud_make(QUERIES, 2, real_bits, 6);
@@ -192,7 +192,7 @@ TEST(rows_of_a_batch_are_those_of_its_parts) {
         for (int64_t i = 0; i < points.count; i++)
             for (int a = 0; a < 2; a++) cloud_set(&points, i, a, (double)(i * (a ? 37 : 61) % 401) / 401);
         for (int64_t i = 0; i < QUERIES; i++) {
-            const double apart = i < 70000 ? 5 : i < 140000 ? (i % 9 ? 5 : 0) : 0;
+            const double apart = i < FAR ? 5 : i < NEAR ? (i % 9 ? 5 : 0) : 0;
             for (int a = 0; a < 2; a++) cloud_set(&queries, i, a, apart + (double)(i * (a ? 29 : 83) % 997) / 997);
         }
         for (int d = 0; d < on.count; d++) {
@@ -200,7 +200,7 @@ TEST(rows_of_a_batch_are_those_of_its_parts) {
             sap_neighbors *all = NULL, *part = NULL;
             CHECK_STATUS(build(on.open[d], &points, NULL, &tree), SAP_OK);
             CHECK_STATUS(radius_collect(tree, &queries, radius, &all), SAP_OK);
-            CHECK(all->offsets[QUERIES] > 4 * all->offsets[140000] && all->offsets[70000] == 0);
+            CHECK(all->offsets[QUERIES] > 4 * all->offsets[NEAR] && all->offsets[FAR] == 0);
             for (int64_t from = 0; from < QUERIES; from += PART) {
                 cloud some = cloud_part(&queries, from, PART);
                 CHECK_STATUS(radius_collect(tree, &some, radius, &part), SAP_OK);

@@ -12,12 +12,10 @@
 #include "tree/queries.h"
 #include <string.h>
 
-enum {
-    SEGMENT_HITS = 1 << 20,
-    SEGMENT_PIECES = 1024,
-    SLAB_LEAST = 1 << 16, // queries whose hits are collected before they are moved to their rows
-    SLAB_BITS = 14,       // log2 of as many for each thread
-};
+enum { SEGMENT_HITS = 1 << 20, SEGMENT_PIECES = 1024 };
+// Hits are collected in so many slabs of queries, each moved to its rows at its end: more slabs would take less memory, but
+// the queries of smaller ones lie farther apart in the tree.
+enum { SLABS = 8, SLAB_LEAST = 1 << 17 };
 
 // Hits of consecutive queries.
 typedef struct piece {
@@ -301,10 +299,9 @@ static sap_status search_slab(radius_search* state, int64_t first, int64_t count
 }
 
 static int64_t slab_of(const radius_search* state) {
-    const int64_t count = state->job->queries.count, threads = state->tree->device->options.threads;
-    if (state->job->self || state->job->counts) return count;
-    const int64_t slab = threads << SLAB_BITS > SLAB_LEAST ? threads << SLAB_BITS : SLAB_LEAST;
-    return slab < count ? slab : count;
+    const int64_t count = state->job->queries.count;
+    if (state->job->self || state->job->counts || count <= SLAB_LEAST) return count;
+    return count / SLABS > SLAB_LEAST ? count / SLABS : SLAB_LEAST;
 }
 
 // Answers all queries, those whose hits are collected in slabs, in the caller's order: then no more than a slab's hits
