@@ -77,15 +77,39 @@ static int8_t shift_of(double q, double x, double period, int32_t real_bits) {
     return (int8_t)(!(around < direct) ? 0 : x < q ? 1 : -1);
 }
 
+// The greatest of some squared distances, whose bits, as they are not negative, are in the order of whole numbers: these
+// a compiler compares in vectors.
+static double greatest_f32(const float* distance2, int64_t count) {
+    int32_t greatest = 0;
+    float result;
+    for (int64_t i = 0; i < count; i++) {
+        int32_t bits;
+        memcpy(&bits, distance2 + i, sizeof bits);
+        greatest = bits > greatest ? bits : greatest;
+    }
+    memcpy(&result, &greatest, sizeof result);
+    return (double)result;
+}
+
+static double greatest_f64(const double* distance2, int64_t count) {
+    int64_t greatest = 0;
+    double result;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t bits;
+        memcpy(&bits, distance2 + i, sizeof bits);
+        greatest = bits > greatest ? bits : greatest;
+    }
+    memcpy(&result, &greatest, sizeof result);
+    return result;
+}
+
 // Whether a pair of the row may be near around an axis.
 static bool row_reaches_around(const shifting* s, int64_t row) {
     const sap_tree* tree = s->points.tree;
     const size_t bytes = (size_t)tree->shape.dims * sap_real_bytes(&tree->shape);
-    double farthest = 0;
-    for (int64_t at = s->pairs->offsets[row]; at < s->pairs->offsets[row + 1]; at++) {
-        const double distance2 = s->pairs->distance2 ? (double)s->pairs->distance2[at] : s->pairs->distance2_f64[at];
-        if (distance2 > farthest) farthest = distance2;
-    }
+    const int64_t first = s->pairs->offsets[row], count = s->pairs->offsets[row + 1] - first;
+    const double farthest = s->pairs->distance2 ? greatest_f32(s->pairs->distance2 + first, count)
+                                                : greatest_f64(s->pairs->distance2_f64 + first, count);
     return sap_reaches_around(tree, SAP_METRIC_L2, s->points.coords + (size_t)row * bytes, farthest);
 }
 
@@ -103,6 +127,10 @@ static void shift_row(shifting* s, int64_t row) {
             __atomic_store_n(&s->wrong, 1, __ATOMIC_RELAXED);
             return;
         }
+        __builtin_prefetch(s->points.coords + (size_t)id * (size_t)dims * sap_real_bytes(&tree->shape));
+    }
+    for (int64_t at = first; at < end; at++) {
+        const int32_t id = s->pairs->ids[at];
         for (int32_t a = 0; a < dims; a++)
             s->shifts[at * dims + a] = shift_of(coordinate(&s->points, row, a), coordinate(&s->points, id, a),
                                                 tree->options.period[a], tree->shape.real_bits);
