@@ -3,6 +3,7 @@
 #include "allocator.h"
 #include "calls.h"
 #include "folder.h"
+#include "sapwood/cloud.h"
 #include "test.h"
 #include <math.h>
 
@@ -292,6 +293,16 @@ static sap_status weigh_pairs(scene* s) {
     return count_of_trees(s, s->distance2);
 }
 
+// Results of clouds are unspecified where memory runs out.
+static sap_status normals_of_many(scene* s) {
+    const sap_normals_options options = {.k = 40, .orient = SAP_ORIENT_CONSISTENT};
+    return sap_cloud_normals(s->tree, &options, s->distance2, NULL);
+}
+
+static sap_status covariances_within(scene* s) {
+    return sap_cloud_covariances(s->tree, &(sap_normals_options){.radius = 2}, s->distance2, NULL);
+}
+
 static sap_status sort_rows(scene* s) {
     sap_neighbors* found = NULL;
     s->w.paused = true;
@@ -340,6 +351,8 @@ static const struct {
     {"tree_nearest", nearest_of_tree},
     {"tree_count_pairs", count_pairs},
     {"tree_count_pairs, weights", weigh_pairs},
+    {"cloud_normals", normals_of_many},
+    {"cloud_covariances", covariances_within},
     {"neighbors_sort", sort_rows},
 };
 

@@ -6,6 +6,7 @@
 #define SAPWOOD_H
 
 #include "base.h"
+#include "cloud.h"
 #include "files.h"
 #include "gl.h"
 #include "grid.h"

@@ -1,0 +1,133 @@
+/**
+ * @file cloud.h
+ * Clouds of points: normals and covariances, density, outliers, thinning, clusters. On the CPU.
+ *
+ * The points are those of a tree, and each asks for its own neighbours: a call goes once over the leaves, and consumes
+ * neighbours as they are found. Lists of all neighbours are never made, so that memory grows with the points alone.
+ *
+ * **Rows** of results are by id, one for each point that was given to the build (sap_tree_info.source_count). Points that
+ * the tree has left out, because they were duplicates or not finite, get the row that each call names.
+ *
+ * **Failures.** Arrays of results hold unspecified values after SAP_ERROR_MEMORY, as they do after SAP_ERROR_CANCELLED.
+ *
+ * **One answer, bit for bit.** Which neighbours count is exact, as for every search (points.h). What is made of them are
+ * sums of many terms in one stated order, in double precision: results are the same bits on every device, for any number
+ * of threads and any vector width.
+ */
+#ifndef SAPWOOD_CLOUD_H
+#define SAPWOOD_CLOUD_H
+
+#include "points.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How the weight of a neighbour falls with its distance d from the point, within the radius r. */
+typedef enum sap_falloff {
+    SAP_FALLOFF_NONE = 0,    /**< 1 for all neighbours */
+    SAP_FALLOFF_BIWEIGHT = 1 /**< (1 - d²/r²)²: smooth, 0 at the radius, which must be given and finite */
+} sap_falloff;
+
+/** Which of its two directions a normal takes. */
+typedef enum sap_orient {
+    SAP_ORIENT_NONE = 0,      /**< that in which its largest coordinate, or the first of those, is positive */
+    SAP_ORIENT_VIEW = 1,      /**< towards sap_normals_options.view */
+    SAP_ORIENT_VIEWS = 2,     /**< towards the row of sap_normals_options.views that is the point's own */
+    SAP_ORIENT_PATH = 3,      /**< towards where the sensor was at the point's time: on its path between two views */
+    SAP_ORIENT_CONSISTENT = 4 /**< as its neighbours, along a minimum spanning tree of the graph of each point and its
+                                 nearest (Hoppe and others 1992). Of each part of that graph the highest point's normal
+                                 points up: the one of greatest z, of these the one of smallest id */
+} sap_orient;
+
+/** What is known of the neighbours of a point: a value of sap_cloud_axes.kinds. */
+typedef enum sap_neighborhood {
+    SAP_NEIGHBORHOOD_FEW = 0,    /**< fewer than 3 neighbours (with the point itself), or all weights are 0: nothing */
+    SAP_NEIGHBORHOOD_POINT = 1,  /**< all of them are at one place */
+    SAP_NEIGHBORHOOD_LINE = 2,   /**< they lie on a line, as far as the precision of coordinates tells */
+    SAP_NEIGHBORHOOD_SURFACE = 3 /**< they span a plane or more: there is a normal */
+} sap_neighborhood;
+
+/** Which neighbours a normal is made of, and which way it points. All zero is the default for each field. */
+typedef struct sap_normals_options {
+    int32_t k;     /**< the nearest points, the point itself among them; 0: all within the radius, or 16 without one */
+    double radius; /**< only within this distance; 0: any */
+    const float* weights; /**< [source_count] how much each point counts, by id: finite, not negative; NULL: 1 each */
+    sap_falloff falloff;  /**< default SAP_FALLOFF_NONE */
+    sap_orient orient;    /**< default SAP_ORIENT_NONE */
+    double view[3];       /**< SAP_ORIENT_VIEW: where to */
+    const double* views; /**< SAP_ORIENT_VIEWS: [3*source_count]; SAP_ORIENT_PATH: [3*view_count], places of the sensor;
+                             finite */
+    int64_t view_count;  /**< SAP_ORIENT_PATH: at least 1 */
+    const double* view_times; /**< SAP_ORIENT_PATH: [view_count] when it was there; finite, none below the one before */
+    const double*
+        point_times;      /**< SAP_ORIENT_PATH: [source_count] when each point was measured; not before the first or
+                                  after the last view, where the sensor is taken to have stood still; finite */
+    int32_t graph_k;      /**< SAP_ORIENT_CONSISTENT: neighbours in the graph, without the point itself; 0: 10 */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_normals_options;
+
+/**
+ * What the neighbours of each point look like. Each array is the caller's, [source_count] rows, or NULL: not wanted.
+ * With weights w, their sum W, and m the mean of the neighbours, the covariance is the sum of w (p - m)(p - m)^T over W.
+ * Its eigenvalues are l0 <= l1 <= l2, none below 0.
+ */
+typedef struct sap_cloud_axes {
+    float* normals;     /**< [3*source_count] axes of l0, of length 1; 0, 0, 0 unless kinds is a surface */
+    float* directions;  /**< [3*source_count] axes of l2, of length 1; 0, 0, 0 unless kinds is a line or a surface. They
+                            are not oriented: their largest coordinate, or the first of those, is positive */
+    float* covariances; /**< [6*source_count] xx, xy, xz, yy, yz, zz */
+    float* eigenvalues; /**< [3*source_count] l0, l1, l2 */
+    float* curvatures;  /**< l0 / (l0 + l1 + l2): 0 for a plane, at most 1/3; 0 where all are 0 */
+    float* planarities; /**< (l1 - l0) / l2; 0 where l2 is 0 */
+    float* linearities; /**< (l2 - l1) / l2; 0 where l2 is 0 */
+    int32_t* counts;    /**< how many neighbours there were, the point itself among them */
+    uint8_t* kinds;     /**< a sap_neighborhood */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_cloud_axes;
+
+/**
+ * The normal of each point: the axis of the least eigenvalue of the covariance of its neighbours; and, unless `curvatures`
+ * is NULL, l0 / (l0 + l1 + l2). The normal is 0, 0, 0, never NaN, where there is none: fewer than 3 neighbours, or all of
+ * them on a line or at one place, as far as the precision of coordinates tells (::sap_neighborhood). Trees of three
+ * dimensions without periods, of both precisions. options may be NULL.
+ *
+ * The sums are of the differences to the point itself, in double precision, so that clouds far from the origin lose
+ * nothing. Terms are added in the order of (distance2, id), or, for all points within a radius, in the tree's own order,
+ * which depends on how the tree was built. Points that the tree has left out get 0.
+ *
+ * Expected O(n (log n + k)), and O(n log n) more for SAP_ORIENT_CONSISTENT. Scratch memory: 16 bytes a point (32 in double
+ * precision); for SAP_ORIENT_CONSISTENT also about 16 bytes for each edge of the graph. On a CPU. Errors:
+ * SAP_ERROR_ARGUMENT (also a tree of other dims, k or radius negative, a falloff without a radius, weights, views or times
+ * that are missing or not as they should be), SAP_ERROR_NOT_FINITE (a weight, view or time), SAP_ERROR_MEMORY,
+ * SAP_ERROR_UNSUPPORTED (a device that is no CPU, a tree with periods), SAP_ERROR_RANGE (the edges of the graph are more
+ * than 2^32-1), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_cloud_normals(const sap_tree* tree, const sap_normals_options* options, float* normals,
+                                     float* curvatures);
+
+/**
+ * The covariance of the neighbours of each point, covariances[6*source_count] (xx, xy, xz, yy, yz, zz), and, unless NULL,
+ * its eigenvalues[3*source_count], ascending. options.orient is not looked at. Cost and errors: as sap_cloud_normals.
+ */
+SAP_API sap_status sap_cloud_covariances(const sap_tree* tree, const sap_normals_options* options, float* covariances,
+                                         float* eigenvalues);
+
+/**
+ * All that is wanted of ::sap_cloud_axes in one pass. Normals are oriented as the options say.
+ * Cost and errors: as sap_cloud_normals.
+ */
+SAP_API sap_status sap_cloud_shapes(const sap_tree* tree, const sap_normals_options* options,
+                                    const sap_cloud_axes* axes);
+
+/**
+ * Turns normals that one has, normals[3*source_count], as options.orient says: each keeps its direction or takes the
+ * opposite one. A normal of 0 stays; one that is not finite is SAP_ERROR_NOT_FINITE. Nothing else of the options is looked
+ * at. Cost and errors: as sap_cloud_normals.
+ */
+SAP_API sap_status sap_cloud_orient(const sap_tree* tree, const sap_normals_options* options, float* normals);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

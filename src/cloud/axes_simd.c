@@ -1,0 +1,162 @@
+// Sums over the neighbours of a batch of points, then their axes. A sum's lanes are x, y, z of one neighbour after
+// another, so each is added in the order of the row; in the second part a lane is a point.
+#include "cloud/axes.h"
+#include "cloud/cloud.h"
+#include "math/simd.h"
+
+typedef double four __attribute__((vector_size(32)));
+typedef real four_real __attribute__((vector_size(4 * sizeof(real))));
+typedef int64_t four_places __attribute__((vector_size(32)));
+
+#define SMALL_SCALE 0x1p-60 // a sum of 2^31 squares of the largest differences does not overflow
+
+// The sums of a batch, and what becomes of them.
+typedef struct sums {
+    double weight[SAP_CLOUD_BATCH];
+    double scale[SAP_CLOUD_BATCH]; // of differences: 1, but where squares of doubles would overflow
+    double covariance[6][SAP_CLOUD_BATCH];
+    double value[3][SAP_CLOUD_BATCH], least_axis[3][SAP_CLOUD_BATCH], greatest_axis[3][SAP_CLOUD_BATCH];
+} sums;
+
+#ifdef __clang__
+#define NEXT_AXES(v) __builtin_shufflevector(v, v, 1, 2, 0, 3)
+#else
+#define NEXT_AXES(v) __builtin_shuffle(v, (four_places){1, 2, 0, 3})
+#endif
+
+// A point's coordinates as doubles. By way of memory, since how functions give wide vectors differs between machines.
+INLINE void load_point(const real* points, int32_t id, four* point) {
+    four_real p;
+    memcpy(&p, points + 4 * (int64_t)id, sizeof p);
+    *point = __builtin_convertvector(p, four);
+}
+
+INLINE double weight_of(const sap_axes_job* job, int32_t id, double distance2) {
+    double weight = job->options.weights ? (double)job->options.weights[id] : 1.0;
+    if (job->options.falloff == SAP_FALLOFF_BIWEIGHT) {
+        const double part = 1 - distance2 / (job->options.radius * job->options.radius);
+        weight = part > 0 ? weight * (part * part) : 0.0;
+    }
+    return weight;
+}
+
+// The weighted sums, with a scale, of 1, d and d d^T over the neighbours of point i, d being the difference to the point itself.
+INLINE void add_up(const sap_axes_job* job, const real* points, const sap_cloud_rows* rows, int64_t i,
+                   const bool is_weighted, double scale, sums* s) {
+    const int32_t* ids = rows->neighbors + rows->starts[i];
+    const real* distance2 = (const real*)rows->distance2 + rows->starts[i];
+    four own, d;
+    load_point(points, rows->ids[i], &own);
+    four first = {0, 0, 0, 0}, squares = {0, 0, 0, 0}, products = {0, 0, 0, 0};
+    double weight = 0;
+    for (int64_t j = 0; j < rows->found[i]; j++) {
+        load_point(points, ids[j], &d);
+        d = (d - own) * scale;
+        four weighted = d;
+        if (is_weighted) {
+            const double w = weight_of(job, ids[j], (double)distance2[j]);
+            weight += w;
+            weighted = d * w;
+        }
+        first += weighted;
+        squares += weighted * d;
+        products += weighted * NEXT_AXES(d);
+    }
+    if (!is_weighted) weight = (double)rows->found[i];
+    s->weight[i] = weight;
+    s->scale[i] = scale;
+    const double one = weight > 0 ? weight : 1;
+    const four mean = first / one;
+    squares = squares / one - mean * mean;
+    products = products / one - mean * NEXT_AXES(mean);
+    s->covariance[0][i] = squares[0] < 0 ? 0 : squares[0];
+    s->covariance[1][i] = products[0];
+    s->covariance[2][i] = products[2];
+    s->covariance[3][i] = squares[1] < 0 ? 0 : squares[1];
+    s->covariance[4][i] = products[1];
+    s->covariance[5][i] = squares[2] < 0 ? 0 : squares[2];
+}
+
+// The same with the scale that it takes.
+INLINE void add_up_safely(const sap_axes_job* job, const real* points, const sap_cloud_rows* rows, int64_t i,
+                          const bool is_weighted, sums* s) {
+    add_up(job, points, rows, i, is_weighted, 1, s);
+#if SAP_REAL_BITS == 64
+    const double trace = s->covariance[0][i] + s->covariance[3][i] + s->covariance[5][i];
+    if (!(trace < 1e300)) add_up(job, points, rows, i, is_weighted, SMALL_SCALE, s);
+#endif
+}
+
+static void find_axes(sums* s, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        sap_symmetric m;
+        m.xx = s->covariance[0][i], m.xy = s->covariance[1][i], m.xz = s->covariance[2][i];
+        m.yy = s->covariance[3][i], m.yz = s->covariance[4][i], m.zz = s->covariance[5][i];
+        const sap_principal p = sap_principal_of(m);
+        s->value[0][i] = p.least, s->value[1][i] = p.middle, s->value[2][i] = p.greatest;
+        s->least_axis[0][i] = p.least_axis.x, s->least_axis[1][i] = p.least_axis.y,
+        s->least_axis[2][i] = p.least_axis.z;
+        s->greatest_axis[0][i] = p.greatest_axis.x, s->greatest_axis[1][i] = p.greatest_axis.y,
+        s->greatest_axis[2][i] = p.greatest_axis.z;
+    }
+}
+
+// Coordinates are known to half a unit in their last place, so points on a line may lie that far beside it. Points that
+// are a unit apart span a plane all the same.
+INLINE sap_neighborhood kind_of(const sums* s, int64_t i, int64_t found, const real* own) {
+    const double half_unit = SAP_REAL_BITS == 32 ? 0x1p-24 : 0x1p-53;
+    double reach = fabs((double)own[0]);
+    if (fabs((double)own[1]) > reach) reach = fabs((double)own[1]);
+    if (fabs((double)own[2]) > reach) reach = fabs((double)own[2]);
+    reach *= s->scale[i];
+    const double noise = half_unit * half_unit * (reach * reach + 16 * s->value[2][i]) + 0x1p-48 * s->value[2][i];
+    if (found < 3 || !(s->weight[i] > 0)) return SAP_NEIGHBORHOOD_FEW;
+    if (!(s->value[2][i] > 0)) return SAP_NEIGHBORHOOD_POINT;
+    return s->value[1][i] <= noise ? SAP_NEIGHBORHOOD_LINE : SAP_NEIGHBORHOOD_SURFACE;
+}
+
+INLINE void write_axis(float* axis, const double from[3][SAP_CLOUD_BATCH], int64_t i, bool is_there) {
+    for (int a = 0; a < 3; a++) axis[a] = is_there ? (float)from[a][i] : 0.0f;
+}
+
+INLINE void write_row(const sap_axes_job* job, const real* points, const sap_cloud_rows* rows, int64_t i,
+                      const sums* s) {
+    const sap_cloud_axes* out = &job->out;
+    const int64_t id = rows->ids[i];
+    const double greatest = s->value[2][i] > 0 ? s->value[2][i] : 0;
+    const double least = s->value[0][i] > 0 ? s->value[0][i] : 0;
+    const double middle = s->value[1][i] > least ? s->value[1][i] : least, sum = least + middle + greatest;
+    const sap_neighborhood kind = kind_of(s, i, rows->found[i], points + 4 * id);
+    if (out->normals) write_axis(out->normals + 3 * id, s->least_axis, i, kind == SAP_NEIGHBORHOOD_SURFACE);
+    if (out->directions) write_axis(out->directions + 3 * id, s->greatest_axis, i, kind >= SAP_NEIGHBORHOOD_LINE);
+    if (out->curvatures) out->curvatures[id] = sum > 0 ? (float)(least / sum) : 0.0f;
+    if (out->planarities) out->planarities[id] = greatest > 0 ? (float)((middle - least) / greatest) : 0.0f;
+    if (out->linearities) out->linearities[id] = greatest > middle ? (float)((greatest - middle) / greatest) : 0.0f;
+    if (out->counts) out->counts[id] = (int32_t)rows->found[i];
+    if (out->kinds) out->kinds[id] = (uint8_t)kind;
+    const double unscale = 1 / (s->scale[i] * s->scale[i]);
+    if (out->covariances)
+        for (int a = 0; a < 6; a++) out->covariances[6 * id + a] = (float)(s->covariance[a][i] * unscale);
+    if (out->eigenvalues) {
+        out->eigenvalues[3 * id] = (float)(least * unscale);
+        out->eigenvalues[3 * id + 1] = (float)(middle * unscale);
+        out->eigenvalues[3 * id + 2] = (float)((greatest > middle ? greatest : middle) * unscale);
+    }
+}
+
+static void axes(const sap_axes_job* job, const void* points, const sap_cloud_rows* rows) {
+    const bool is_weighted = job->options.weights || job->options.falloff != SAP_FALLOFF_NONE;
+    sums s;
+    SAP_ASSERT(rows->count <= SAP_CLOUD_BATCH);
+    if (is_weighted)
+        for (int64_t i = 0; i < rows->count; i++) add_up_safely(job, points, rows, i, true, &s);
+    else
+        for (int64_t i = 0; i < rows->count; i++) add_up_safely(job, points, rows, i, false, &s);
+    const sap_cloud_axes* out = &job->out;
+    if (out->normals || out->directions || out->curvatures || out->planarities || out->linearities || out->kinds ||
+        out->eigenvalues)
+        find_axes(&s, rows->count);
+    for (int64_t i = 0; i < rows->count; i++) write_row(job, points, rows, i, &s);
+}
+
+const sap_cloud_kernels SAP_KERNEL(cloud_kernels) = {axes};

@@ -1,0 +1,38 @@
+// What a processor does with a cloud: the points of a tree that ask for their own neighbours.
+#ifndef SAPWOOD_CLOUD_OPS_H
+#define SAPWOOD_CLOUD_OPS_H
+
+#include "device/device.h"
+#include "sapwood/cloud.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Sums over neighbours and their axes, checked and with defaults filled in.
+typedef struct sap_axes_job {
+    const sap_tree* tree;
+    sap_normals_options options;
+    double limit2; // largest squared distance that counts, a value of the tree's precision
+    sap_cloud_axes out;
+} sap_axes_job;
+
+// Normals to be turned.
+typedef struct sap_orient_job {
+    const sap_tree* tree;
+    sap_normals_options options; // checked and with defaults filled in
+    float* normals;
+} sap_orient_job;
+
+typedef struct sap_cloud_ops {
+    sap_status (*axes)(const sap_axes_job* job);
+    sap_status (*orient)(const sap_orient_job* job);
+} sap_cloud_ops;
+
+sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
+sap_status sap_cloud_orient_cpu(const sap_orient_job* job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
