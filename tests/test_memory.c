@@ -303,6 +303,12 @@ static sap_status covariances_within(scene* s) {
     return sap_cloud_covariances(s->tree, &(sap_normals_options){.radius = 2}, s->distance2, NULL);
 }
 
+static sap_status densities(scene* s) {
+    return sap_cloud_density(s->tree, &(sap_density_options){.kind = SAP_DENSITY_KERNEL, .radius = 2}, s->distance2);
+}
+
+static sap_status outliers(scene* s) { return sap_cloud_outliers(s->tree, NULL, (uint8_t*)s->ids, NULL); }
+
 static sap_status sort_rows(scene* s) {
     sap_neighbors* found = NULL;
     s->w.paused = true;
@@ -353,6 +359,8 @@ static const struct {
     {"tree_count_pairs, weights", weigh_pairs},
     {"cloud_normals", normals_of_many},
     {"cloud_covariances", covariances_within},
+    {"cloud_density", densities},
+    {"cloud_outliers", outliers},
     {"neighbors_sort", sort_rows},
 };
 

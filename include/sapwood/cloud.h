@@ -1,6 +1,6 @@
 /**
  * @file cloud.h
- * Clouds of points: normals and covariances, density, outliers, thinning, clusters. On the CPU.
+ * Clouds of points: normals and covariances, density, outliers. On the CPU.
  *
  * The points are those of a tree, and each asks for its own neighbours: a call goes once over the leaves, and consumes
  * neighbours as they are found. Lists of all neighbours are never made, so that memory grows with the points alone.
@@ -126,6 +126,73 @@ SAP_API sap_status sap_cloud_shapes(const sap_tree* tree, const sap_normals_opti
  * at. Cost and errors: as sap_cloud_normals.
  */
 SAP_API sap_status sap_cloud_orient(const sap_tree* tree, const sap_normals_options* options, float* normals);
+
+/** What is meant by the density about a point. */
+typedef enum sap_density {
+    SAP_DENSITY_COUNT = 0,    /**< how many other points lie within the radius */
+    SAP_DENSITY_DISTANCE = 1, /**< the distance to the k-th nearest other point; infinite where there are fewer */
+    SAP_DENSITY_KERNEL = 2 /**< an estimate of the number of points in a unit of volume: the sum of (1 - d²/r²)² over
+                                 all points within the radius r, the point itself among them, over the integral of the same
+                                 in as many dimensions as options.dims says */
+} sap_density;
+
+/** Which density. All zero but the radius is the default for each field. */
+typedef struct sap_density_options {
+    sap_density kind; /**< default SAP_DENSITY_COUNT */
+    double radius; /**< SAP_DENSITY_COUNT and SAP_DENSITY_KERNEL: above 0 and finite; for a kernel also its square and
+                               its power of `dims`, 1e-290 to 1e290 */
+    int32_t k;     /**< SAP_DENSITY_DISTANCE: 0: 1 */
+    int32_t dims;  /**< SAP_DENSITY_KERNEL: 1 … the tree's; 0: the tree's. 2 for points on surfaces */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_density_options;
+
+/**
+ * The density about each point, densities[source_count]. Trees of both precisions, any dims, also with periods. Points
+ * that the tree has left out get 0, or for SAP_DENSITY_DISTANCE infinity. Terms are added in the tree's own order.
+ *
+ * Expected O(n (log n + hits)); counts visit only the leaves at the surfaces of balls. On a CPU. Errors:
+ * SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_cloud_density(const sap_tree* tree, const sap_density_options* options, double* densities);
+
+/** Which points are outliers. */
+typedef enum sap_outliers {
+    SAP_OUTLIERS_STATISTICAL =
+        0,                  /**< those whose mean distance to their k nearest others is above the mean of all these
+                                     by more than `ratio` standard deviations */
+    SAP_OUTLIERS_RADIUS = 1 /**< those with fewer than k others within the radius */
+} sap_outliers;
+
+/** How to find outliers. All zero is the default for each field, but a radius has none. */
+typedef struct sap_outliers_options {
+    sap_outliers kind;    /**< default SAP_OUTLIERS_STATISTICAL */
+    int32_t k;            /**< others of each point; 0: 20, or with a radius 1 */
+    double ratio;         /**< SAP_OUTLIERS_STATISTICAL: how many standard deviations; not negative; 0: 2 */
+    double radius;        /**< SAP_OUTLIERS_RADIUS: above 0 and finite */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_outliers_options;
+
+/** What was found beside the mask. */
+typedef struct sap_outliers_info {
+    int64_t kept;         /**< points that are no outliers */
+    double mean;          /**< SAP_OUTLIERS_STATISTICAL: of the mean distances of all points; else 0 */
+    double deviation;     /**< their standard deviation (over n - 1; 0 for a single point); else 0 */
+    double limit;         /**< the greatest mean distance that is no outlier's; else 0 */
+    uint64_t reserved[4]; /**< zero */
+} sap_outliers_info;
+
+/**
+ * keep[source_count]: 1 for points that are no outliers, 0 for outliers and for points that the tree has left out; as
+ * sap_search.keep and ::sap_compact take it. `info` may be NULL, and so may options where defaults exist. Trees of both
+ * precisions, any dims, also with periods. A point with fewer than k others is measured by those that there are, one alone
+ * by 0. Where all points are alike none is an outlier. The mean distance of a point is the sum of the distances, roots in
+ * double precision, ascending, over their number; sums over points go by id.
+ *
+ * Expected O(n (log n + k)), with a radius O(n log n + the leaves at the surfaces of balls). Scratch memory: 8 bytes a
+ * point. On a CPU. Errors: as sap_cloud_density.
+ */
+SAP_API sap_status sap_cloud_outliers(const sap_tree* tree, const sap_outliers_options* options, uint8_t* keep,
+                                      sap_outliers_info* info);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,10 @@
 typedef struct sap_cloud_kernels {
     // Writes what the job wants of the points of these rows. points: real[source_count][4], by id.
     void (*axes)(const sap_axes_job* job, const void* points, const sap_cloud_rows* rows);
+    // means[id]: the mean of the distances to the neighbours of each of these points, 0 without any.
+    void (*means)(const sap_cloud_rows* rows, double* means);
+    // sums[id]: factor times the sum of (1 - distance2 / limit2)^2 over the neighbours.
+    void (*kernel_sums)(const sap_cloud_rows* rows, double limit2, double factor, double* sums);
 } sap_cloud_kernels;
 
 #endif

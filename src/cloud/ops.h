@@ -24,13 +24,30 @@ typedef struct sap_orient_job {
     float* normals;
 } sap_orient_job;
 
+typedef struct sap_density_job {
+    const sap_tree* tree;
+    sap_density_options options; // checked and with defaults filled in
+    double* densities;
+} sap_density_job;
+
+typedef struct sap_outliers_job {
+    const sap_tree* tree;
+    sap_outliers_options options; // checked and with defaults filled in
+    uint8_t* keep;
+    sap_outliers_info info; // to be filled in
+} sap_outliers_job;
+
 typedef struct sap_cloud_ops {
     sap_status (*axes)(const sap_axes_job* job);
     sap_status (*orient)(const sap_orient_job* job);
+    sap_status (*density)(const sap_density_job* job);
+    sap_status (*outliers)(sap_outliers_job* job);
 } sap_cloud_ops;
 
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
 sap_status sap_cloud_orient_cpu(const sap_orient_job* job);
+sap_status sap_cloud_density_cpu(const sap_density_job* job);
+sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
 
 #ifdef __cplusplus
 }

@@ -157,7 +157,10 @@ static const sap_set_ops set = {.open = sap_set_open_cpu,
                                 .trim = sap_set_trim_cpu,
                                 .nearest = sap_set_nearest_cpu,
                                 .radius = sap_set_radius_cpu};
-static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu, .orient = sap_cloud_orient_cpu};
+static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
+                                    .orient = sap_cloud_orient_cpu,
+                                    .density = sap_cloud_density_cpu,
+                                    .outliers = sap_cloud_outliers_cpu};
 #endif
 static const sap_compact_ops compact = {.compact = sap_compact_cpu};
 #if !defined(SAP_POINTS_ONLY)

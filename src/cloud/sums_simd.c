@@ -159,4 +159,39 @@ static void axes(const sap_axes_job* job, const void* points, const sap_cloud_ro
     for (int64_t i = 0; i < rows->count; i++) write_row(job, points, rows, i, &s);
 }
 
-const sap_cloud_kernels SAP_KERNEL(cloud_kernels) = {axes};
+// ---- Sums over distances: terms are made by vectors, and added one by one
+
+enum { TERMS = 256 };
+
+static void means(const sap_cloud_rows* rows, double* out) {
+    for (int64_t i = 0; i < rows->count; i++) {
+        const real* distance2 = (const real*)rows->distance2 + rows->starts[i];
+        double sum = 0;
+        for (int64_t first = 0; first < rows->found[i]; first += TERMS) {
+            double roots[TERMS];
+            const int64_t count = rows->found[i] - first < TERMS ? rows->found[i] - first : TERMS;
+            for (int64_t j = 0; j < count; j++) roots[j] = sqrt((double)distance2[first + j]);
+            for (int64_t j = 0; j < count; j++) sum += roots[j];
+        }
+        out[rows->ids[i]] = rows->found[i] ? sum / (double)rows->found[i] : 0;
+    }
+}
+
+static void kernel_sums(const sap_cloud_rows* rows, double limit2, double factor, double* out) {
+    for (int64_t i = 0; i < rows->count; i++) {
+        const real* distance2 = (const real*)rows->distance2 + rows->starts[i];
+        double sum = 0;
+        for (int64_t first = 0; first < rows->found[i]; first += TERMS) {
+            double terms[TERMS];
+            const int64_t count = rows->found[i] - first < TERMS ? rows->found[i] - first : TERMS;
+            for (int64_t j = 0; j < count; j++) {
+                const double part = 1 - (double)distance2[first + j] / limit2;
+                terms[j] = part > 0 ? part * part : 0;
+            }
+            for (int64_t j = 0; j < count; j++) sum += terms[j];
+        }
+        out[rows->ids[i]] = factor * sum;
+    }
+}
+
+const sap_cloud_kernels SAP_KERNEL(cloud_kernels) = {axes, means, kernel_sums};
