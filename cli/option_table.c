@@ -8,20 +8,21 @@
 #define AT(field) offsetof(sap_cli_options, field)
 
 enum {
-    ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(CONVERT) |
-             V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
+    ON_CLOUD = V(NORMALS) | V(DENSITY) | V(OUTLIERS),
+    ON_ALL = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) |
+             V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
     ON_DEVICE = V(BUILD) | V(BOX) | V(VERIFY) | V(BENCH),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
-    ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
+    ON_TREE = ON_CLOUD | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
-    ON_PACKED = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(CONVERT) | V(BENCH) |
-                V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
+    ON_PACKED = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(CONVERT) |
+                V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
     ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
-    ON_ANY_DEVICE = ON_DEVICE | ON_SEARCH | V(CORRELATE) | V(PAIRS) | ON_MESH | ON_VOLUME
+    ON_ANY_DEVICE = ON_CLOUD | ON_DEVICE | ON_SEARCH | V(CORRELATE) | V(PAIRS) | ON_MESH | ON_VOLUME
 };
 
 static const sap_cli_choice splits[] = {
@@ -46,6 +47,7 @@ static const sap_cli_choice formats_written_with_meshes[] = {
     {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
 static const sap_cli_choice formats_of_meshes[] = {
     {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
+static const sap_cli_choice orients[] = {{"axis", SAP_ORIENT_NONE}, {"consistent", SAP_ORIENT_CONSISTENT}, {0}};
 static const sap_cli_choice voxels[] = {
     {"u8", SAP_VOXEL_U8}, {"i16", SAP_VOXEL_I16}, {"u16", SAP_VOXEL_U16}, {"f32", SAP_VOXEL_F32}, {0}};
 static const sap_cli_choice orders[] = {{"zyx", SAP_ORDER_ZYX}, {"xyz", SAP_ORDER_XYZ}, {0}};
@@ -114,6 +116,48 @@ const sap_cli_option sap_cli_option_table[] = {
      "float64 for double points); CSV and text hold these three columns; with --count how many there are (int64); '-' "
      "is standard output (NPY unless --format says otherwise); without -o and --json as text on standard output",
      false},
+    {"output", 'o', V(NORMALS), PATH(output),
+     "the points with their normals nx, ny, nz and their curvature (float32) in further columns; '-' is standard "
+     "output "
+     "(NPY unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"output", 'o', V(DENSITY), PATH(output),
+     "the points with a further column (float64): count, distance or density; '-' is standard output (NPY unless "
+     "--format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"output", 'o', V(OUTLIERS), PATH(output),
+     "the points that are no outliers; '-' is standard output (NPY unless --format says otherwise); without -o and "
+     "--json as text on standard output",
+     false},
+    {"neighbors", 'k', V(NORMALS), INT32(k, 1, INT32_MAX),
+     "a normal is made of so many nearest points, the point itself among them (default: 16, or with --radius all)",
+     false},
+    {"radius", 'r', V(NORMALS), REAL(radius), "only of points at most this far away, above 0", false},
+    {"orient", 0, V(NORMALS), CHOICE(orient, "HOW", orients),
+     "which way normals point: axis: their largest coordinate is positive; consistent: as those beside them, along a "
+     "minimum spanning tree, the highest one up (default axis)",
+     false},
+    {"view", 0, V(NORMALS), PLACE(view), "normals point towards this place", false},
+    {"shapes", 0, V(NORMALS), FLAG(shapes), "two more columns, planarity and linearity (float32)", false},
+    {"neighbors", 'k', V(DENSITY), INT32(k, 1, INT32_MAX), "the distance to the k-th nearest other point", false},
+    {"radius", 'r', V(DENSITY), REAL(radius), "how many other points lie within this distance, above 0", false},
+    {"kernel", 0, V(DENSITY), FLAG(kernel),
+     "with --radius: an estimate of the points in a unit of volume, in which near ones count more", false},
+    {"surface", 0, V(DENSITY), FLAG(surface),
+     "with --kernel: points lie on a surface (in three dimensions; in two on a curve): points in a unit of area",
+     false},
+    {"neighbors", 'k', V(OUTLIERS), INT32(k, 1, INT32_MAX),
+     "the mean distance to so many nearest other points decides (default 20); with --radius so many others must be "
+     "within it (default 1)",
+     false},
+    {"ratio", 0, V(OUTLIERS), REAL(ratio),
+     "outliers are those whose mean distance is above the mean of all by more than so many standard deviations "
+     "(default "
+     "2)",
+     false},
+    {"radius", 'r', V(OUTLIERS), REAL(radius), "outliers are those with too few others within this distance, above 0",
+     false},
+    {"invert", 0, V(OUTLIERS), FLAG(invert), "write the outliers instead", false},
     {"radius", 'r', V(PAIRS), REAL(radius), "how far apart points may be: 0 finds equal points, inf finds all", true},
     {"full", 0, V(PAIRS), FLAG(full), "each pair in both directions, (i, j) and (j, i); without it i is below j",
      false},
@@ -298,7 +342,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
-    {"format", 0, ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
+    {"format", 0, ON_CLOUD | ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
@@ -312,6 +356,10 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of what is read (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "
      "separate (.tsv)",
      false},
+    {"input-format", 0, ON_CLOUD, CHOICE(input_format, "FORMAT", formats_read),
+     "format of POINTS (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate "
+     "(.tsv)",
+     false},
     {"input-format", 0, V(BOX) | V(PAIRS), CHOICE(input_format, "FORMAT", formats_read),
      "format of REFERENCE, unless it is a saved tree (default: by the first bytes, then by suffix); npy is NPZ too, "
      "csv "
@@ -323,7 +371,7 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"query-format", 0, ON_READ_TWO, CHOICE(query_format, "FORMAT", formats_read),
      "format of QUERIES (default: that of --input-format)", false},
-    {"member", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), TEXT(member, "NAME"),
+    {"member", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), TEXT(member, "NAME"),
      "which array of an NPZ (default: points, xyz or coords, or the only one)", false},
     {"member", 0, ON_VOLUME, TEXT(member, "NAME"), "which array of an NPZ (default: volume, or the only one)", false},
     {"member", 0, ON_READ_TWO, TEXT(member, "NAME"),
@@ -336,7 +384,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "which array of an NPZ the queries are (default: points, xyz or coords, or the only one)", false},
     {"query-member", 0, ON_READ_TWO, TEXT(query_member, "NAME"),
      "which array of an NPZ the queries are (default: that of --member)", false},
-    {"columns", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), COLUMNS(columns),
+    {"columns", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), COLUMNS(columns),
      "which columns of points are their coordinates: names of the file's columns, or numbers from 1 (default: x, y and "
      "z where columns have names, else all)",
      false},
@@ -388,7 +436,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "if "
      "floats would move vertices too far, else 0,0,0)",
      false},
-    {"precision", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS), CHOICE(precision, "TYPE", precisions),
+    {"precision", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS), CHOICE(precision, "TYPE", precisions),
      "read the coordinates as this type (default: the file's; text as float32 if that keeps its numbers and moves none "
      "by more than 2^-20 of the largest side of their bounds)",
      false},
@@ -402,6 +450,9 @@ const sap_cli_option sap_cli_option_table[] = {
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
     {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points that a leaf should hold (default 32)", false},
+    {"period", 0, V(DENSITY) | V(OUTLIERS), TEXT(period, "L,L,..."),
+     "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts",
+     false},
     {"period", 0, V(BUILD) | ON_SEARCH | V(BOX) | V(CORRELATE) | V(PAIRS), TEXT(period, "L,L,..."),
      "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts. A "
      "saved tree keeps it",
@@ -413,6 +464,12 @@ const sap_cli_option sap_cli_option_table[] = {
     {"drop-nonfinite", 0, ON_SEARCH, FLAG(tree.drop_nonfinite),
      "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file; without QUERIES the rows of "
      "such points are empty",
+     false},
+    {"drop-nonfinite", 0, V(NORMALS), FLAG(tree.drop_nonfinite),
+     "points that are NaN or infinite are nobody's neighbours and have no normal", false},
+    {"drop-nonfinite", 0, V(DENSITY), FLAG(tree.drop_nonfinite),
+     "points that are NaN or infinite are nobody's neighbours and have the density 0 (distance: inf)", false},
+    {"drop-nonfinite", 0, V(OUTLIERS), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are outliers",
      false},
     {"drop-nonfinite", 0, V(BOX) | V(PAIRS), FLAG(tree.drop_nonfinite),
      "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file", false},
@@ -510,6 +567,22 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Lists all pairs of the points of REFERENCE (points or a saved tree) that lie within a radius of one another: "
          "their ids i and j, which count the points from 0, and their squared distance. A point is no pair with "
          "itself. correlate counts the pairs within many radii, and those of two files."},
+    [SAP_VERB_NORMALS] =
+        {"normals", "POINTS", 1, 1, "find normals and curvature",
+         "Writes POINTS, of three coordinates, with the normal of the surface at each, and its curvature: the share of "
+         "the least of the three variances of the neighbours in their sum, 0 for a plane. Where a point has fewer than "
+         "three neighbours, or all of them lie on a line, the normal is 0 0 0. Columns of POINTS that are no "
+         "coordinates are not kept. Results are the same bits for any number of threads."},
+    [SAP_VERB_DENSITY] =
+        {"density", "POINTS", 1, 1, "find how dense points lie",
+         "Writes POINTS with the density about each: how many others lie within --radius, or how far away the k-th "
+         "nearest other is, or with --kernel an estimate of the points in a unit of volume. Columns of POINTS that are "
+         "no coordinates are not kept."},
+    [SAP_VERB_OUTLIERS] =
+        {"outliers", "POINTS", 1, 1, "leave out points that lie alone",
+         "Writes the points of POINTS that are no outliers: those whose mean distance to their k nearest others is not "
+         "far above that of all points, or, with --radius, those with enough others within it. Columns of POINTS that "
+         "are no coordinates are not kept."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

@@ -23,6 +23,9 @@ typedef enum sap_cli_verb {
     SAP_VERB_BOX,
     SAP_VERB_CORRELATE,
     SAP_VERB_PAIRS,
+    SAP_VERB_NORMALS,
+    SAP_VERB_DENSITY,
+    SAP_VERB_OUTLIERS,
     SAP_VERB_VERIFY,
     SAP_VERB_CONVERT,
     SAP_VERB_BENCH,
@@ -81,6 +84,10 @@ typedef struct sap_cli_options {
     int32_t jackknife; // blocks; 0: not given
     const char *cells, *blocks;
     int32_t hits; // a ray; 0: all
+    double ratio; // 0: not given
+    double view[3];
+    sap_orient orient;
+    bool shapes, kernel, surface, invert;
     bool all, occluded, inside;
     bool count, full, pairs, sorted, with_self, ordered, verify, drop_nonfinite;
     sap_tree_options tree;
