@@ -194,6 +194,58 @@ typedef struct sap_outliers_info {
 SAP_API sap_status sap_cloud_outliers(const sap_tree* tree, const sap_outliers_options* options, uint8_t* keep,
                                       sap_outliers_info* info);
 
+/** Which point stands for those of a cell of a grid. */
+typedef enum sap_voxels_point {
+    SAP_VOXELS_CENTROID = 0, /**< their mean; attributes and normals are means, too */
+    SAP_VOXELS_FIRST = 1,    /**< the one with the smallest id */
+    SAP_VOXELS_NEAREST = 2   /**< the one nearest to the middle of the cell; of several the one with the smallest id */
+} sap_voxels_point;
+
+/** How to thin a cloud by a grid. All zero but the sizes is the default for each field. */
+typedef struct sap_voxels_options {
+    double sizes[SAP_MAX_DIMS];  /**< sides of a cell: above 0 and finite for each axis */
+    double origin[SAP_MAX_DIMS]; /**< a corner of a cell; finite */
+    sap_voxels_point point;      /**< default SAP_VOXELS_CENTROID */
+    int32_t fewest;              /**< cells with fewer points are left out; 0: 1 */
+    bool drop_nonfinite;         /**< leave out points that are NaN or infinite, instead of failing */
+    const float*
+        normals; /**< [3*count] of the points; NULL: none. Means are made of length 1, or 0 where they vanish */
+    const float* attributes; /**< [count*attribute_count], such as colours; NULL: none */
+    int32_t attribute_count; /**< numbers a point */
+    uint64_t reserved[4];    /**< for later versions: zero */
+} sap_voxels_options;
+
+/** The points that are left, in the order of their cells: the last axis counts most. */
+typedef struct sap_thinned {
+    int64_t count;            /**< cells */
+    int32_t dims;             /**< of the points */
+    const int32_t* ids;       /**< [count] the point that stands for each cell; with SAP_VOXELS_CENTROID the first */
+    const int32_t* counts;    /**< [count] points in each cell */
+    const float* coords;      /**< [count*dims]; NULL of points in double precision */
+    const double* coords_f64; /**< [count*dims]; NULL of floats */
+    const float* normals;     /**< [3*count]; NULL without */
+    const float* attributes;  /**< [count*attribute_count]; NULL without */
+    const int32_t* cell_of;   /**< [points] the cell of each point given; -1 of those left out */
+} sap_thinned;
+
+/** Frees a thinned cloud. NULL is allowed. */
+SAP_API void sap_thinned_free(sap_thinned* voxels);
+
+/**
+ * Thins a cloud by a grid: one point for each cell that has some. Along an axis the cell of x is floor((x - origin) / size),
+ * each operation rounded once in double precision, as are all others; means are first + (sum of x - first) / count, in the
+ * order of ids. Cells may be any number of cells from the origin up to 2^52, so there is no limit to the range.
+ *
+ * O(n), or where the cells do not number 2^64 in their bounds O(n * dims). Scratch memory: 24 bytes a point. On any device,
+ * on the host, by one thread. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (naming the first bad point, normal or
+ * attribute's row), SAP_ERROR_RANGE (a cell beyond 2^52, or over 2^31-1 points), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_cloud_voxels(sap_device* device, sap_points points, const sap_voxels_options* options,
+                                    sap_thinned** voxels);
+/** ::sap_cloud_voxels in double precision. */
+SAP_API sap_status sap_cloud_voxels_f64(sap_device* device, sap_points_f64 points, const sap_voxels_options* options,
+                                        sap_thinned** voxels);
+
 #ifdef __cplusplus
 }
 #endif
