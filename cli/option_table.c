@@ -8,13 +8,14 @@
 #define AT(field) offsetof(sap_cli_options, field)
 
 enum {
-    ON_CLOUD = V(NORMALS) | V(DENSITY) | V(OUTLIERS),
+    ON_CLOUD = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(THIN) | V(CLUSTER),
+    ON_CLOUD_TREE = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(CLUSTER),
     ON_ALL = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) |
              V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
     ON_DEVICE = V(BUILD) | V(BOX) | V(VERIFY) | V(BENCH),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
-    ON_TREE = ON_CLOUD | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
+    ON_TREE = ON_CLOUD_TREE | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
     ON_PACKED = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(CONVERT) |
                 V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
@@ -47,6 +48,8 @@ static const sap_cli_choice formats_written_with_meshes[] = {
     {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
 static const sap_cli_choice formats_of_meshes[] = {
     {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
+static const sap_cli_choice voxel_points[] = {
+    {"mean", SAP_VOXELS_CENTROID}, {"first", SAP_VOXELS_FIRST}, {"nearest", SAP_VOXELS_NEAREST}, {0}};
 static const sap_cli_choice orients[] = {{"axis", SAP_ORIENT_NONE}, {"consistent", SAP_ORIENT_CONSISTENT}, {0}};
 static const sap_cli_choice voxels[] = {
     {"u8", SAP_VOXEL_U8}, {"i16", SAP_VOXEL_I16}, {"u16", SAP_VOXEL_U16}, {"f32", SAP_VOXEL_F32}, {0}};
@@ -158,6 +161,35 @@ const sap_cli_option sap_cli_option_table[] = {
     {"radius", 'r', V(OUTLIERS), REAL(radius), "outliers are those with too few others within this distance, above 0",
      false},
     {"invert", 0, V(OUTLIERS), FLAG(invert), "write the outliers instead", false},
+    {"output", 'o', V(THIN), PATH(output),
+     "the points that are left, in the order of their cells; '-' is standard output (NPY unless --format says "
+     "otherwise); without -o and --json as text on standard output",
+     false},
+    {"output", 'o', V(CLUSTER), PATH(output),
+     "the points with the number of their cluster (int32, -1: in none) in a further column; '-' is standard output "
+     "(NPY "
+     "unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"cell-size", 's', V(THIN), REAL(cell_size), "the side of a cell, above 0; cells begin at 0", true},
+    {"point", 0, V(THIN), CHOICE(chosen, "WHICH", voxel_points),
+     "what stands for the points of a cell: their mean, the first of them in the file, or the one nearest to the "
+     "middle "
+     "of the cell (default mean)",
+     false},
+    {"fewest", 0, V(THIN), INT32(fewest, 1, INT32_MAX), "leave out cells with fewer points (default 1)", false},
+    {"counts", 0, V(THIN), FLAG(counts_too),
+     "two more columns (int32): count, how many points the cell has, and id, the row of the point, or of the first of "
+     "those that have this mean",
+     false},
+    {"radius", 'r', V(CLUSTER), REAL(radius), "points at most so far apart are in one cluster", true},
+    {"fewest", 0, V(CLUSTER), INT32(fewest, 1, INT32_MAX),
+     "DBSCAN: only points with so many within the radius, themselves among them, join others (default 1: all do)",
+     false},
+    {"least", 0, V(CLUSTER), INT64(least, 1, INT32_MAX), "leave out clusters of fewer points (default 1)", false},
+    {"kinds", 0, V(CLUSTER), FLAG(kinds),
+     "one more column, kind (uint8): 2 for points that join others, 1 for points at the border, which do not, 0 for "
+     "points in no cluster",
+     false},
     {"radius", 'r', V(PAIRS), REAL(radius), "how far apart points may be: 0 finds equal points, inf finds all", true},
     {"full", 0, V(PAIRS), FLAG(full), "each pair in both directions, (i, j) and (j, i); without it i is below j",
      false},
@@ -450,7 +482,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
     {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points that a leaf should hold (default 32)", false},
-    {"period", 0, V(DENSITY) | V(OUTLIERS), TEXT(period, "L,L,..."),
+    {"period", 0, V(DENSITY) | V(OUTLIERS) | V(CLUSTER), TEXT(period, "L,L,..."),
      "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts",
      false},
     {"period", 0, V(BUILD) | ON_SEARCH | V(BOX) | V(CORRELATE) | V(PAIRS), TEXT(period, "L,L,..."),
@@ -469,6 +501,9 @@ const sap_cli_option sap_cli_option_table[] = {
      "points that are NaN or infinite are nobody's neighbours and have no normal", false},
     {"drop-nonfinite", 0, V(DENSITY), FLAG(tree.drop_nonfinite),
      "points that are NaN or infinite are nobody's neighbours and have the density 0 (distance: inf)", false},
+    {"drop-nonfinite", 0, V(THIN), FLAG(tree.drop_nonfinite), "leave out points that are NaN or infinite", false},
+    {"drop-nonfinite", 0, V(CLUSTER), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are in no cluster",
+     false},
     {"drop-nonfinite", 0, V(OUTLIERS), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are outliers",
      false},
     {"drop-nonfinite", 0, V(BOX) | V(PAIRS), FLAG(tree.drop_nonfinite),
@@ -583,6 +618,17 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Writes the points of POINTS that are no outliers: those whose mean distance to their k nearest others is not "
          "far above that of all points, or, with --radius, those with enough others within it. Columns of POINTS that "
          "are no coordinates are not kept."},
+    [SAP_VERB_THIN] =
+        {"thin", "POINTS", 1, 1, "thin points by a grid",
+         "Writes one point for each cell of a grid that has points: their mean, the first, or the one nearest to the "
+         "middle of the cell. Columns of POINTS that are no coordinates are not kept."},
+    [SAP_VERB_CLUSTER] =
+        {"cluster", "POINTS", 1, 1, "find clusters of points",
+         "Writes POINTS with the number of the cluster of each: points within --radius of one another are in one "
+         "cluster, and so are all that are joined by others (friends of friends). With --fewest only points in dense "
+         "places join others, and the rest belong to the nearest of these within the radius (DBSCAN). Clusters count "
+         "from 0 in the order in which they begin in the file. Columns of POINTS that are no coordinates are not "
+         "kept."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

@@ -26,6 +26,8 @@ typedef enum sap_cli_verb {
     SAP_VERB_NORMALS,
     SAP_VERB_DENSITY,
     SAP_VERB_OUTLIERS,
+    SAP_VERB_THIN,
+    SAP_VERB_CLUSTER,
     SAP_VERB_VERIFY,
     SAP_VERB_CONVERT,
     SAP_VERB_BENCH,
@@ -87,7 +89,10 @@ typedef struct sap_cli_options {
     double ratio; // 0: not given
     double view[3];
     sap_orient orient;
-    bool shapes, kernel, surface, invert;
+    bool shapes, kernel, surface, invert, kinds, counts_too;
+    int32_t fewest, chosen; // fewest 0: not given; chosen: a sap_voxels_point
+    int64_t least;
+    double cell_size;
     bool all, occluded, inside;
     bool count, full, pairs, sorted, with_self, ordered, verify, drop_nonfinite;
     sap_tree_options tree;

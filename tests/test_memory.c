@@ -309,6 +309,11 @@ static sap_status densities(scene* s) {
 
 static sap_status outliers(scene* s) { return sap_cloud_outliers(s->tree, NULL, (uint8_t*)s->ids, NULL); }
 
+static sap_status clusters(scene* s) {
+    int64_t count = 0;
+    return sap_cloud_clusters(s->tree, &(sap_clusters_options){.radius = 0.1, .fewest = 4}, s->ids, NULL, &count);
+}
+
 static sap_status sort_rows(scene* s) {
     sap_neighbors* found = NULL;
     s->w.paused = true;
@@ -361,6 +366,7 @@ static const struct {
     {"cloud_covariances", covariances_within},
     {"cloud_density", densities},
     {"cloud_outliers", outliers},
+    {"cloud_clusters", clusters},
     {"neighbors_sort", sort_rows},
 };
 

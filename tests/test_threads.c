@@ -90,6 +90,13 @@ static void ask_for_normals(shared* s) {
     expect(s, sap_cloud_normals(s->tree, &options, normals + 3 * POINTS, NULL) == SAP_OK);
     expect(s, !memcmp(normals, normals + 3 * POINTS, 3 * POINTS * sizeof *normals));
     free(normals);
+    int32_t* labels = malloc(2 * POINTS * sizeof *labels);
+    int64_t counts[2] = {-1, -2};
+    const sap_clusters_options near = {.radius = 0.03, .fewest = 3};
+    for (int i = 0; i < 2; i++)
+        expect(s, sap_cloud_clusters(s->tree, &near, labels + i * POINTS, NULL, &counts[i]) == SAP_OK);
+    expect(s, counts[0] == counts[1] && !memcmp(labels, labels + POINTS, POINTS * sizeof *labels));
+    free(labels);
 }
 
 static void make_trees(shared* s) {

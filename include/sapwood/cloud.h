@@ -1,6 +1,6 @@
 /**
  * @file cloud.h
- * Clouds of points: normals and covariances, density, outliers. On the CPU.
+ * Clouds of points: normals and covariances, density, outliers, thinning, clusters. On the CPU.
  *
  * The points are those of a tree, and each asks for its own neighbours: a call goes once over the leaves, and consumes
  * neighbours as they are found. Lists of all neighbours are never made, so that memory grows with the points alone.
@@ -245,6 +245,40 @@ SAP_API sap_status sap_cloud_voxels(sap_device* device, sap_points points, const
 /** ::sap_cloud_voxels in double precision. */
 SAP_API sap_status sap_cloud_voxels_f64(sap_device* device, sap_points_f64 points, const sap_voxels_options* options,
                                         sap_thinned** voxels);
+
+/** What a point is to its cluster: a value of `kinds`. */
+typedef enum sap_cluster_point {
+    SAP_CLUSTER_NOISE = 0,  /**< in no cluster */
+    SAP_CLUSTER_BORDER = 1, /**< in the cluster of the nearest core point within the radius */
+    SAP_CLUSTER_CORE = 2    /**< with enough points within the radius */
+} sap_cluster_point;
+
+/** How to find clusters. */
+typedef struct sap_clusters_options {
+    double radius; /**< how near points of a cluster are: not negative, finite */
+    int32_t
+        fewest; /**< DBSCAN: points within the radius of a core point, the point itself among them; 0 or 1: friends of
+                       friends (Euclidean clusters), all points are core points */
+    int64_t least;        /**< clusters of fewer points, border points among them, are noise; 0: 1 */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_clusters_options;
+
+/**
+ * Clusters of points: core points that lie within the radius of one another (distance2 <= radius*radius, as for
+ * ::sap_radius_count) are in one cluster, and so are all that are joined by others. With `fewest` above 1 that is DBSCAN
+ * (Ester and others 1996), where a border point belongs to the core point with the smallest (distance2, id).
+ *
+ * labels[source_count]: the number of each point's cluster, counted from 0 in the order of their core points with the
+ * smallest ids; -1 for noise and for points that the tree has left out. kinds[source_count] or NULL: a
+ * ::sap_cluster_point. *count: clusters. Trees of both precisions, any dims, also with periods. The result does not depend
+ * on how the tree was built nor on the number of threads.
+ *
+ * Pairs are never kept, and whole subtrees are joined at once, so a million equal points take ordinary time. Expected
+ * O(n (log n + points within the radius)) time; memory for a box a node and 5 bytes a point. On a CPU. Errors:
+ * SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_cloud_clusters(const sap_tree* tree, const sap_clusters_options* options, int32_t* labels,
+                                      uint8_t* kinds, int64_t* count);
 
 #ifdef __cplusplus
 }

@@ -37,17 +37,28 @@ typedef struct sap_outliers_job {
     sap_outliers_info info; // to be filled in
 } sap_outliers_job;
 
+typedef struct sap_clusters_job {
+    const sap_tree* tree;
+    sap_clusters_options options; // checked and with defaults filled in
+    double limit2;                // a value of the tree's precision
+    int32_t* labels;
+    uint8_t* kinds; // or NULL
+    int64_t count;  // to be filled in
+} sap_clusters_job;
+
 typedef struct sap_cloud_ops {
     sap_status (*axes)(const sap_axes_job* job);
     sap_status (*orient)(const sap_orient_job* job);
     sap_status (*density)(const sap_density_job* job);
     sap_status (*outliers)(sap_outliers_job* job);
+    sap_status (*clusters)(sap_clusters_job* job);
 } sap_cloud_ops;
 
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
 sap_status sap_cloud_orient_cpu(const sap_orient_job* job);
 sap_status sap_cloud_density_cpu(const sap_density_job* job);
 sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
+sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);
 
 #ifdef __cplusplus
 }

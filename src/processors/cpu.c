@@ -3,6 +3,7 @@
 #include "box/box.h"
 #include "box/ops.h"
 #include "cloud/cloud.h"
+#include "cloud/clusters.h"
 #include "cloud/ops.h"
 #include "compact/compact.h"
 #include "compact/ops.h"
@@ -50,6 +51,7 @@
     extern const sap_pairs_kernels sap_pairs_kernels_##simd##_f##bits;                                                 \
     extern const sap_count_kernels sap_count_periodic_kernels_##simd##_f##bits;                                        \
     extern const sap_set_kernels sap_set_kernels_##simd##_f##bits;                                                     \
+    extern const sap_clusters_kernels sap_clusters_kernels_##simd##_f##bits, sap_clusters_periodic_##simd##_f##bits;   \
     extern const sap_cloud_kernels sap_cloud_kernels_##simd##_f##bits;                                                 \
     extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
 #define DECLARE_TOLD(kind)                                                                                             \
@@ -101,6 +103,8 @@
         .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
         .count_periodic = NATIVE(sap_count_periodic_kernels_##simd##_f##bits),                                         \
         .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = NATIVE(sap_cloud_kernels_##simd##_f##bits),          \
+        .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
+        .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
 #define INSTRUCTION_SET(simd)                                                                                          \
@@ -160,7 +164,8 @@ static const sap_set_ops set = {.open = sap_set_open_cpu,
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,
                                     .density = sap_cloud_density_cpu,
-                                    .outliers = sap_cloud_outliers_cpu};
+                                    .outliers = sap_cloud_outliers_cpu,
+                                    .clusters = sap_cloud_clusters_cpu};
 #endif
 static const sap_compact_ops compact = {.compact = sap_compact_cpu};
 #if !defined(SAP_POINTS_ONLY)
