@@ -16,6 +16,7 @@ enum {
 typedef struct bench {
     int64_t count; // points gathered
     int32_t* ids;
+    uint32_t* homes; // the leaf of each point, where it pays to look there first; else NULL
     unsigned char* coords;
     int64_t *starts, *found;
     int32_t* neighbors;
@@ -40,6 +41,7 @@ static void search_nearest(state* s, bench* b) {
                            .stride = search->tree->shape.dims,
                            .k = s->k,
                            .row_length = s->k,
+                           .home = b->homes,
                            .without = search->with_self ? NULL : b->ids,
                            .limit2 = search->limit2,
                            .ids = b->neighbors,
@@ -135,6 +137,7 @@ static void run_places(void* context, int64_t from, int64_t to, int32_t worker) 
         const sap_leaf_block leaf = sap_leaf_block_at(tree, place);
         for (int32_t i = 0; i < leaf.count; i++) {
             sap_leaf_point(tree, &leaf, i, b->coords + (size_t)b->count * row);
+            if (b->homes) b->homes[b->count] = (uint32_t)place;
             b->ids[b->count++] = leaf.ids[i];
             if (b->count == s->batch) finish_batch(s, b, worker);
         }
@@ -150,7 +153,9 @@ static sap_status reserve(state* s, sap_scratch* memory) {
     sap_device* device = tree->device;
     const size_t threads = (size_t)device->options.threads, batch = (size_t)s->batch, k = (size_t)s->k;
     const size_t coords = sap_align(batch * (size_t)tree->shape.dims * sap_real_bytes(&tree->shape)) + REGISTER;
-    const size_t small = sap_align(batch * 4) + 2 * sap_align(batch * 8);
+    const size_t small = 2 * sap_align(batch * 4) + 2 * sap_align(batch * 8);
+    // A first look at the home leaf pays for one neighbour only: with more, the order of finding matters more.
+    const bool has_homes = s->k == 1 && tree->shape.kind == SAP_TREE_BALANCED;
     const size_t rows = k ? sap_align(batch * k * 4) + sap_align(batch * k * 8) : 0;
     const size_t heap = s->k > SAP_LIST_MAX ? sap_align(k * 16) : 0;
     const size_t first = sap_align(threads * sizeof(bench)), each = coords + small + rows + heap;
@@ -166,6 +171,7 @@ static sap_status reserve(state* s, sap_scratch* memory) {
         b->ids = (int32_t*)(void*)at;
         b->starts = (int64_t*)(void*)(at + sap_align(batch * 4));
         b->found = (int64_t*)(void*)(at + sap_align(batch * 4) + sap_align(batch * 8));
+        b->homes = has_homes ? (uint32_t*)(void*)(at + sap_align(batch * 4) + 2 * sap_align(batch * 8)) : NULL;
         at += small;
         if (k) {
             b->neighbors = (int32_t*)(void*)at;

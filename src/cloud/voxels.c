@@ -82,7 +82,9 @@ static sap_status find_bounds(gridding* g, int32_t* cell_of) {
             cells[a] = cell_along(g, x, a);
         }
         if (!is_finite && !g->options.drop_nonfinite)
-            return sap_fail(g->device, SAP_ERROR_NOT_FINITE, "points: point %lld is not finite", (long long)i);
+            return sap_point_refuse(
+                g->device, (const char*)g->points.coords + (size_t)(i * g->points.stride * g->points.real_bits / 8),
+                dims, g->points.real_bits, i);
         cell_of[i] = is_finite ? 0 : -1;
         if (!is_finite) continue;
         g->count++;
