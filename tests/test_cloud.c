@@ -108,7 +108,7 @@ static void expect_row(const cloud* points, int64_t id, const sap_normals_option
 // Neighbours by brute force. Those within a radius stand in the tree's own order, which sap_radius shows.
 static void find_neighbors(const cloud* points, const uint8_t* dropped, const sap_tree* tree, int64_t id,
                            const sap_normals_options* o, neighbors_of* n) {
-    float narrow[MOST];
+    float narrow[MOST] = {0};
     const cloud query = cloud_part(points, id, 1);
     const oracle_rules rules = {
         .dropped = dropped, .limit2 = oracle_limit2(o->radius > 0 ? o->radius : (double)INFINITY, points->real_bits)};

@@ -125,7 +125,7 @@ sap_status sap_cloud_orient(const sap_tree* tree, const sap_normals_options* opt
     if (status == SAP_OK) status = check_orient(tree, &job.options);
     if (status != SAP_OK) return status;
     if (!SAP_CAN(device, cloud, orient)) return sap_unsupported(device, "turn normals");
-    for (int64_t i = 0; i < 3 * tree->shape.source_count; i++)
+    for (int64_t i = 0; normals && i < 3 * tree->shape.source_count; i++)
         if (!isfinite(normals[i]))
             return sap_fail(device, SAP_ERROR_NOT_FINITE, "normals[%lld]: is %g", (long long)i, (double)normals[i]);
     return device->rooms.cloud->orient(&job);
