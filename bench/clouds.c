@@ -77,6 +77,23 @@ static void grid(void* state) {
     sap_thinned_free(thinned);
 }
 
+static void farthest(void* state) {
+    clouds* c = state;
+    int64_t count = 0;
+    build(c);
+    bench_check(sap_cloud_sample(c->tree, &(sap_sample_options){.most = 2048}, c->labels, &count), "sap_cloud_sample");
+    c->found = (double)c->labels[count - 1];
+}
+
+static void disks(void* state) {
+    clouds* c = state;
+    int64_t count = 0;
+    build(c);
+    const sap_sample_options o = {.kind = SAP_SAMPLE_POISSON, .radius = 4 * c->spacing};
+    bench_check(sap_cloud_sample(c->tree, &o, c->labels, &count), "sap_cloud_sample");
+    c->found = (double)count;
+}
+
 static void clusters_with(clouds* c, const sap_clusters_options* options) {
     int64_t count = 0;
     build(c);
@@ -110,6 +127,8 @@ int main(int argc, char** argv) {
                  {"statistical", statistical},
                  {"radius-outliers", by_radius},
                  {"voxels", grid},
+                 {"farthest", farthest},
+                 {"disks", disks},
                  {"clusters", friends},
                  {"dbscan", dbscan}};
     if (argc != 4) {

@@ -27,6 +27,7 @@ works = {
     "statistical": lambda: kept(cloud.remove_statistical_outlier(21, 2.0)),
     "radius-outliers": lambda: kept(cloud.remove_radius_outlier(16, 5 * spacing)),
     "voxels": lambda: len(cloud.voxel_down_sample(4 * spacing).points),
+    "farthest": lambda: len(cloud.farthest_point_down_sample(2048).points),
     "dbscan": lambda: numpy.asarray(cloud.cluster_dbscan(3 * spacing, 10)).max() + 1,
 }
 if len(cloud.points) < 100000:  # it takes half a minute otherwise

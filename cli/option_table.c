@@ -162,7 +162,8 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"invert", 0, V(OUTLIERS), FLAG(invert), "write the outliers instead", false},
     {"output", 'o', V(THIN), PATH(output),
-     "the points that are left, in the order of their cells; '-' is standard output (NPY unless --format says "
+     "the points that are left: of a grid in the order of their cells; '-' is standard output (NPY unless --format "
+     "says "
      "otherwise); without -o and --json as text on standard output",
      false},
     {"output", 'o', V(CLUSTER), PATH(output),
@@ -170,7 +171,16 @@ const sap_cli_option sap_cli_option_table[] = {
      "(NPY "
      "unless --format says otherwise); without -o and --json as text on standard output",
      false},
-    {"cell-size", 's', V(THIN), REAL(cell_size), "the side of a cell, above 0; cells begin at 0", true},
+    {"cell-size", 's', V(THIN), REAL(cell_size), "one point for each cell of this side, above 0; cells begin at 0",
+     false},
+    {"farthest", 0, V(THIN), INT64(farthest, 1, INT32_MAX),
+     "so many points, each the one farthest from those before it, in the order in which they are chosen; the first of "
+     "POINTS is the first",
+     false},
+    {"disks", 0, V(THIN), REAL(disks),
+     "points of which none lies within this distance of another, and every other point does of one of them", false},
+    {"seed", 0, V(THIN), INT64(seed, 0, 9007199254740992.0), "with --disks: another choice of points (default 1)",
+     false},
     {"point", 0, V(THIN), CHOICE(chosen, "WHICH", voxel_points),
      "what stands for the points of a cell: their mean, the first of them in the file, or the one nearest to the "
      "middle "
@@ -178,7 +188,8 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"fewest", 0, V(THIN), INT32(fewest, 1, INT32_MAX), "leave out cells with fewer points (default 1)", false},
     {"counts", 0, V(THIN), FLAG(counts_too),
-     "two more columns (int32): count, how many points the cell has, and id, the row of the point, or of the first of "
+     "of a grid: two more columns (int32): count, how many points the cell has, and id, the row of the point, or of "
+     "the first of "
      "those that have this mean",
      false},
     {"radius", 'r', V(CLUSTER), REAL(radius), "points at most so far apart are in one cluster", true},
@@ -619,9 +630,10 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "far above that of all points, or, with --radius, those with enough others within it. Columns of POINTS that "
          "are no coordinates are not kept."},
     [SAP_VERB_THIN] =
-        {"thin", "POINTS", 1, 1, "thin points by a grid",
+        {"thin", "POINTS", 1, 1, "thin points by a grid or by their distances",
          "Writes one point for each cell of a grid that has points: their mean, the first, or the one nearest to the "
-         "middle of the cell. Columns of POINTS that are no coordinates are not kept."},
+         "middle of the cell. Or points far from one another: --farthest or --disks. Columns of POINTS that are no "
+         "coordinates are not kept."},
     [SAP_VERB_CLUSTER] =
         {"cluster", "POINTS", 1, 1, "find clusters of points",
          "Writes POINTS with the number of the cluster of each: points within --radius of one another are in one "

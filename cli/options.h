@@ -92,7 +92,8 @@ typedef struct sap_cli_options {
     bool shapes, kernel, surface, invert, kinds, counts_too;
     int32_t fewest, chosen; // fewest 0: not given; chosen: a sap_voxels_point
     int64_t least;
-    double cell_size;
+    double cell_size, disks; // negative: not given
+    int64_t farthest;        // 0: not given
     bool all, occluded, inside;
     bool count, full, pairs, sorted, with_self, ordered, verify, drop_nonfinite;
     sap_tree_options tree;

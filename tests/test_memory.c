@@ -314,6 +314,17 @@ static sap_status clusters(scene* s) {
     return sap_cloud_clusters(s->tree, &(sap_clusters_options){.radius = 0.1, .fewest = 4}, s->ids, NULL, &count);
 }
 
+static sap_status sample_farthest(scene* s) {
+    int64_t count = 0;
+    return sap_cloud_sample(s->tree, &(sap_sample_options){.most = 20}, s->ids, &count);
+}
+
+static sap_status sample_disks(scene* s) {
+    int64_t count = 0;
+    const sap_sample_options options = {.kind = SAP_SAMPLE_POISSON, .radius = 2};
+    return sap_cloud_sample(s->tree, &options, s->ids, &count);
+}
+
 static sap_status sort_rows(scene* s) {
     sap_neighbors* found = NULL;
     s->w.paused = true;
@@ -367,6 +378,8 @@ static const struct {
     {"cloud_density", densities},
     {"cloud_outliers", outliers},
     {"cloud_clusters", clusters},
+    {"cloud_sample", sample_farthest},
+    {"cloud_sample, disks", sample_disks},
     {"neighbors_sort", sort_rows},
 };
 

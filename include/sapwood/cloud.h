@@ -280,6 +280,42 @@ typedef struct sap_clusters_options {
 SAP_API sap_status sap_cloud_clusters(const sap_tree* tree, const sap_clusters_options* options, int32_t* labels,
                                       uint8_t* kinds, int64_t* count);
 
+/** Which points a sample is made of. */
+typedef enum sap_sampling {
+    SAP_SAMPLE_FARTHEST =
+        0, /**< each is the point farthest from those before it; of several the one with the smallest id */
+    SAP_SAMPLE_POISSON = 1 /**< none lies within the radius of another, and every point within that of one of them */
+} sap_sampling;
+
+/** How to sample a cloud. */
+typedef struct sap_sample_options {
+    sap_sampling kind; /**< default SAP_SAMPLE_FARTHEST */
+    int64_t most;      /**< SAP_SAMPLE_FARTHEST: how many points; above 0 */
+    int32_t start; /**< SAP_SAMPLE_FARTHEST: the first one: the point of the tree with this id, or the next greater one;
+                             0: the one with the smallest id */
+    double radius; /**< SAP_SAMPLE_POISSON: above 0 and finite */
+    uint64_t seed; /**< SAP_SAMPLE_POISSON: chooses the order in which points are tried */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_sample_options;
+
+/**
+ * Chooses points of the tree that cover it evenly; *count is how many. Trees of both precisions and any dims.
+ *
+ * SAP_SAMPLE_FARTHEST: ids[most], in the order in which they are chosen. The sample is that of the plain greedy algorithm,
+ * exactly; points that equal chosen ones come last, and each point once, so that *count is less than `most` only if there
+ * are fewer points. Subtrees that lie nearer to chosen points than to the new one are not visited. Expected O(n log(most)),
+ * one thread; trees without periods (SAP_ERROR_UNSUPPORTED).
+ *
+ * SAP_SAMPLE_POISSON: ids[source_count], of which the first *count are written, ascending. Points are tried in an order
+ * that depends on `seed` and their ids alone, and taken if no point before them was within the radius. Expected O(n), one
+ * thread; trees with periods, too.
+ *
+ * Scratch memory: a box a node and 4 (8 in double precision) bytes a point; Poisson: 24 bytes a point and its coordinates.
+ * On a CPU. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED, SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_cloud_sample(const sap_tree* tree, const sap_sample_options* options, int32_t* ids,
+                                    int64_t* count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -46,12 +46,21 @@ typedef struct sap_clusters_job {
     int64_t count;  // to be filled in
 } sap_clusters_job;
 
+typedef struct sap_sample_job {
+    const sap_tree* tree;
+    sap_sample_options options; // checked
+    double limit2;              // of SAP_SAMPLE_POISSON, a value of the tree's precision
+    int32_t* ids;
+    int64_t count; // to be filled in
+} sap_sample_job;
+
 typedef struct sap_cloud_ops {
     sap_status (*axes)(const sap_axes_job* job);
     sap_status (*orient)(const sap_orient_job* job);
     sap_status (*density)(const sap_density_job* job);
     sap_status (*outliers)(sap_outliers_job* job);
     sap_status (*clusters)(sap_clusters_job* job);
+    sap_status (*sample)(sap_sample_job* job);
 } sap_cloud_ops;
 
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
@@ -59,6 +68,10 @@ sap_status sap_cloud_orient_cpu(const sap_orient_job* job);
 sap_status sap_cloud_density_cpu(const sap_density_job* job);
 sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);
+sap_status sap_cloud_sample_cpu(sap_sample_job* job);
+// Its two kinds.
+sap_status sap_cloud_farthest_cpu(sap_sample_job* job);
+sap_status sap_cloud_poisson_cpu(sap_sample_job* job);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include "box/ops.h"
 #include "cloud/cloud.h"
 #include "cloud/clusters.h"
+#include "cloud/farthest.h"
 #include "cloud/ops.h"
 #include "compact/compact.h"
 #include "compact/ops.h"
@@ -51,6 +52,7 @@
     extern const sap_pairs_kernels sap_pairs_kernels_##simd##_f##bits;                                                 \
     extern const sap_count_kernels sap_count_periodic_kernels_##simd##_f##bits;                                        \
     extern const sap_set_kernels sap_set_kernels_##simd##_f##bits;                                                     \
+    extern const sap_farthest_kernels sap_farthest_kernels_##simd##_f##bits;                                           \
     extern const sap_clusters_kernels sap_clusters_kernels_##simd##_f##bits, sap_clusters_periodic_##simd##_f##bits;   \
     extern const sap_cloud_kernels sap_cloud_kernels_##simd##_f##bits;                                                 \
     extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
@@ -104,6 +106,7 @@
         .count_periodic = NATIVE(sap_count_periodic_kernels_##simd##_f##bits),                                         \
         .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = NATIVE(sap_cloud_kernels_##simd##_f##bits),          \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
+        .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits),                                                     \
         .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
@@ -165,7 +168,8 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,
                                     .density = sap_cloud_density_cpu,
                                     .outliers = sap_cloud_outliers_cpu,
-                                    .clusters = sap_cloud_clusters_cpu};
+                                    .clusters = sap_cloud_clusters_cpu,
+                                    .sample = sap_cloud_sample_cpu};
 #endif
 static const sap_compact_ops compact = {.compact = sap_compact_cpu};
 #if !defined(SAP_POINTS_ONLY)
