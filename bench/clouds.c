@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
     c.spacing = c.densities[n / 2];
     printf("points %lld\nspacing %.9g\n", (long long)set->count, c.spacing);
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
-        double samples[BENCH_MAX_REPS];
+        double samples[BENCH_MAX_REPS] = {0};
         works[w].pass(&c);
         for (int i = 0; i < passes; i++) {
             const double start = threads == 1 ? bench_cpu_seconds() : bench_seconds();

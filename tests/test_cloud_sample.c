@@ -39,7 +39,7 @@ static int64_t expect_farthest(const cloud* points, const uint8_t* dropped, int6
 
 static void check_farthest(const sap_tree* tree, const cloud* points, const uint8_t* dropped, int64_t most,
                            int32_t start) {
-    int32_t ids[MOST + 1], expected[MOST];
+    int32_t ids[MOST + 1], expected[MOST] = {0};
     int64_t count = -1;
     memset(ids, 0x55, sizeof ids);
     const sap_sample_options o = {.most = most, .start = start};

@@ -58,6 +58,8 @@ INLINE void measure_leaf(sap_farthest* f, const int dims, uint32_t leaf, const v
     look_at_leaf(f, leaf);
 }
 
+static const real open_axes[1]; // there are no periods to be looked at
+
 INLINE void add_with(sap_farthest* f, const int dims, uint32_t leaf, int32_t id) {
     const sap_boxed* boxed = f->boxed;
     const sap_boxed_node* own = &boxed->nodes[leaf];
@@ -82,7 +84,8 @@ INLINE void add_with(sap_farthest* f, const int dims, uint32_t leaf, int32_t id)
         const uint32_t node = waiting[--count];
         // The way to the point's own leaf is gone in any case: its distance has changed.
         const bool is_own = node <= leaf && f->leaves[node] == leaf && f->ids[node] == id;
-        if (!is_own && boxes_nearest2(corners, box_of(boxed, dims, node), dims, NULL) >= ((real*)f->greatest)[node])
+        if (!is_own &&
+            boxes_nearest2(corners, box_of(boxed, dims, node), dims, open_axes) >= ((real*)f->greatest)[node])
             continue;
         if (sap_boxed_is_leaf(boxed, node)) {
             measure_leaf(f, dims, node, q);
