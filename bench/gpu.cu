@@ -10,7 +10,8 @@ static void usage(FILE* to) {
             "  --quick   sizes up to a million only\n"
             "  --only    works whose names begin so: ceiling, build, table, peak, search, whole, leaf, cpu, radius, "
             "compact,\n"
-            "            rays, occluded, all, visits, closest, inside, mesh, frame, render, surface, set, told, box\n"
+            "            rays, occluded, all, visits, closest, inside, mesh, frame, render, surface, set, told, box, "
+            "splits\n"
             "  --reps    measurements of a work, %d to %d (default 9)\n"
             "  --cpu     the CPU beside the GPU, with all its threads\n"
             "  --data    a folder of point clouds and meshes\n"
@@ -140,6 +141,7 @@ int main(int count, char** arguments) {
     gpu_searches(b);
     gpu_large(b);
     gpu_leaves(b);
+    gpu_splits(b);
     gpu_radii(b);
     gpu_compaction(b);
     gpu_meshes(b);

@@ -158,6 +158,7 @@ void gpu_peaks(gpu_bench* b);
 void gpu_searches(gpu_bench* b);
 void gpu_large(gpu_bench* b);
 void gpu_leaves(gpu_bench* b);
+void gpu_splits(gpu_bench* b);
 void gpu_radii(gpu_bench* b);
 void gpu_compaction(gpu_bench* b);
 void gpu_meshes(gpu_bench* b);

@@ -85,7 +85,9 @@ static int64_t measure(inspection* in, int64_t query) {
             allowed = allowed && i > query;
         else if (self && !in->check->with_self)
             allowed = allowed && i != query;
-        if (in->check->told && in->check->told->keep) allowed = allowed && in->check->told->keep[i];
+        if (in->check->told)
+            allowed =
+                allowed && sap_cli_told_allows(in->check->told, points->dims, points->real_bits, points->coords, i);
         if (allowed && in->distance2[i] <= limit && in->distance2[i] < HUGE_VAL)
             candidates++;
         else

@@ -39,6 +39,9 @@ sap_cli_exit sap_cli_together_end(sap_cli* cli, sap_cli_exit result);
 // As sap_cli_failed, of an output that was written to a place of sap_cli_together_add.
 sap_cli_exit sap_cli_together_failed(sap_cli* cli, sap_status status, const char* path, const char* place);
 
+// ---- png.c: only where the build has zlib
+bool sap_cli_png_write(FILE* stream, const uint8_t* pixels, int32_t width, int32_t height);
+
 // ---- picture.c
 // Refuses a path that names no kind of picture that this build writes.
 sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path);

@@ -161,8 +161,7 @@ void sap_cli_period_json(sap_json* json, const sap_tree_info* info) {
     sap_json_close(json, ']');
 }
 
-// Adds --period to the options of a tree over points of `dims` coordinates.
-static sap_cli_exit read_period(sap_cli* cli, int32_t dims, sap_tree_options* options) {
+sap_cli_exit sap_cli_period_read(sap_cli* cli, int32_t dims, sap_tree_options* options) {
     const char* text = cli->options->period;
     int32_t count = 0;
     while (text) {
@@ -194,7 +193,7 @@ static sap_cli_exit build_tree(sap_cli* cli, const sap_cli_points* points, const
 
 static sap_cli_exit tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree) {
     sap_tree_options options = cli->options->tree;
-    const sap_cli_exit result = read_period(cli, points->dims, &options);
+    const sap_cli_exit result = sap_cli_period_read(cli, points->dims, &options);
     return result == SAP_EXIT_OK ? build_tree(cli, points, path, &options, tree) : result;
 }
 

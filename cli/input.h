@@ -94,6 +94,8 @@ static inline bool sap_cli_is_shifted(const double origin[3]) {
 // Adds the origin of a mesh to the JSON report, if one was asked for.
 void sap_cli_origin_json(sap_json* json, const sap_cli* cli, const double origin[3]);
 
+// Adds --period to the options of a tree over points of `dims` coordinates.
+sap_cli_exit sap_cli_period_read(sap_cli* cli, int32_t dims, sap_tree_options* options);
 // Adds the periods of a tree that has some to the JSON report.
 void sap_cli_period_json(sap_json* json, const sap_tree_info* info);
 static inline bool sap_cli_is_periodic(const sap_tree_info* info) {

@@ -12,7 +12,7 @@ enum {
     ON_CLOUD_TREE = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(CLUSTER),
     ON_ALL = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) |
              V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
-    ON_DEVICE = V(BUILD) | V(BOX) | V(VERIFY) | V(BENCH),
+    ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
     ON_TREE = ON_CLOUD_TREE | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
@@ -23,7 +23,7 @@ enum {
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
-    ON_ANY_DEVICE = ON_CLOUD | ON_DEVICE | ON_SEARCH | V(CORRELATE) | V(PAIRS) | ON_MESH | ON_VOLUME
+    ON_ANY_DEVICE = ON_CLOUD | ON_DEVICE | ON_SEARCH | ON_MESH | ON_VOLUME
 };
 
 static const sap_cli_choice splits[] = {
@@ -80,6 +80,7 @@ static const sap_cli_choice documents[] = {
 #define SIZE(field)                SAP_KIND_SIZE, AT(field), 1, 65536, "WxH", NULL
 #define VECTOR(field, name)        SAP_KIND_VECTOR, AT(field), 0, 0, name, NULL
 #define CORNER(field)              SAP_KIND_CORNER, AT(field), 0, 0, "X,Y,Z", NULL
+#define BOX(field)                 SAP_KIND_BOX, AT(field), 0, 0, "X,Y,Z,X,Y,Z", NULL
 #define PLACE(field)               SAP_KIND_PLACE, AT(field), 0, 0, "X,Y,Z", NULL
 #define COLUMNS(field)             SAP_KIND_COLUMNS, AT(field), 0, 0, "X,Y,Z", NULL
 #define BYTES(field)               SAP_KIND_BYTES, AT(field), 0, 0, "BYTES", NULL
@@ -230,7 +231,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "standard output",
      false},
     {"output", 'o', V(RENDER), PATH(output),
-     "the picture, .png (if this build has libpng) or .ppm; with --orbit each has its number before the suffix; '-' is "
+     "the picture, .png (if this build has zlib) or .ppm; with --orbit each has its number before the suffix; '-' is "
      "standard output, as PPM",
      true},
     {"output", 'o', V(TRACE), PATH(output),
@@ -271,7 +272,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "--format says otherwise)",
      false},
     {"picture", 0, V(COMPACT), PATH(picture),
-     "a picture, .png (if this build has libpng) or .ppm: the samples that are kept, in the colours of their places, "
+     "a picture, .png (if this build has zlib) or .ppm: the samples that are kept, in the colours of their places, "
      "scattered over the slices and compacted; beside them the levels of the histopyramid that leads from one to the "
      "other",
      false},
@@ -282,11 +283,11 @@ const sap_cli_option sap_cli_option_table[] = {
     {"big-endian", 0, ON_VOLUME, FLAG(big_endian),
      "raw samples have their highest byte first; not used for NPY and NPZ", false},
     {"low-inside", 0, V(ISOSURFACE), FLAG(low_inside), "fronts and normals face higher values", false},
-    {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has libpng) or .ppm",
+    {"render", 0, V(ISOSURFACE), PATH(picture), "a picture of the surface, .png (if this build has zlib) or .ppm",
      false},
     {"picture-size", 0, V(ISOSURFACE), SIZE(size), "its width and height in pixels (default 800x500)", false},
     {"output", 'o', V(VORONOI), PATH(output),
-     "the picture, .png (if this build has libpng) or .ppm; '-' is standard output, as PPM", true},
+     "the picture, .png (if this build has zlib) or .ppm; '-' is standard output, as PPM", true},
     {"style", 0, V(VORONOI), CHOICE(style, "STYLE", styles),
      "cells in colours with their sites; how far the nearest site is; the edges of cells; or how deep the search goes: "
      "leaves of the tree that each pixel's search visits (default cells)",
@@ -349,6 +350,10 @@ const sap_cli_option sap_cli_option_table[] = {
      "a factor for each axis's term of the distance, not negative; 0 leaves the axis out", false},
     {"mask", 0, ON_SEARCH, PATH(mask),
      "only points that it names may be found: a file of one number a point, 0 for those that may not", false},
+    {"box", 0, ON_SEARCH, BOX(box),
+     "only points in this box may be found: its lower corner, then its upper one. Sides belong to the box and may be "
+     "-inf or inf; the numbers are rounded to the precision of the points",
+     false},
     {"eps", 0, V(NEAREST), REAL(eps), "each neighbour may be up to 1 + R times as far away as the true one (default 0)",
      false},
     {"ids", 0, V(RADIUS), PATH(ids), "ids of the points found, row after row, int32", false},
@@ -381,7 +386,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; gl is OpenGL ES, for float points of 2 or 3 coordinates and with QUERIES; N "
      "counts the GPUs from 0 (default auto: a CUDA GPU where this build and machine have one, else the CPU)",
      false},
-    {"device", 0, V(VORONOI) | ON_VOLUME | ON_MESH, DEVICE_OR_GL,
+    {"device", 0, V(VORONOI) | ON_VOLUME | V(RENDER) | V(TRACE), DEVICE_OR_GL,
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
@@ -539,8 +544,6 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; N counts the GPUs from 0 (default auto: a GPU where this build and machine have one, else "
      "the CPU)",
      false},
-    {"device", 0, V(CORRELATE) | V(PAIRS), DEVICE,
-     "where the work runs (default auto: the CPU, which alone counts pairs)", false},
     {"device", 0, ON_FILES, DEVICE,
      "the device that is opened; N counts the GPUs from 0 (default auto: the CPU, since files need no GPU)", false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},

@@ -78,6 +78,7 @@ typedef struct sap_cli_options {
     double radius; // negative: not given
     sap_cli_corner lower, upper;
     const char *metric, *weights, *mask, *radii; // NULL: not given
+    sap_cli_numbers box;                         // the lower corner of --box, then the upper one
     double eps;
     int64_t limit; // of neighbours; negative: not given
     sap_cli_numbers many_radii;
@@ -143,6 +144,7 @@ typedef enum sap_cli_kind {
     SAP_KIND_BYTES,   // int64_t
     SAP_KIND_SIDES,   // int64_t[3]
     SAP_KIND_CORNER,  // sap_cli_corner
+    SAP_KIND_BOX,     // sap_cli_numbers, those of two corners
     SAP_KIND_EXTENT,  // double[4]
     SAP_KIND_RADII,   // sap_cli_numbers, none negative, none less than the one before
     SAP_KIND_LIGHT    // one more of `lights`; `lowest` numbers are needed

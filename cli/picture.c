@@ -1,31 +1,22 @@
-// Pictures: where the camera stands, and files, PNG where the build has libpng, and PPM.
+// Pictures: where the camera stands, and files, PNG where the build has zlib, and PPM.
 #include "file.h"
 
 #include <string.h>
-
-#if defined(SAP_HAVE_PNG)
-#include <png.h>
-#endif
 
 sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path) {
     if (!strcmp(path, "-") || sap_cli_has_suffix(path, ".ppm")) return SAP_EXIT_OK;
     if (!sap_cli_has_suffix(path, ".png"))
         return sap_cli_usage(cli, "%s: unknown suffix of a picture; use .png or .ppm", path);
-#if defined(SAP_HAVE_PNG)
+#if defined(SAP_HAVE_ZLIB)
     return SAP_EXIT_OK;
 #else
-    return sap_cli_usage(cli, "%s: this build has no libpng; use .ppm", path);
+    return sap_cli_usage(cli, "%s: this build has no zlib; use .ppm", path);
 #endif
 }
 
 static bool put_picture(FILE* stream, bool as_png, const uint8_t* pixels, int32_t width, int32_t height) {
-#if defined(SAP_HAVE_PNG)
-    if (as_png) {
-        png_image image = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGB};
-        image.width = (png_uint_32)width;
-        image.height = (png_uint_32)height;
-        return png_image_write_to_stdio(&image, stream, 0, pixels, 0, NULL) != 0;
-    }
+#if defined(SAP_HAVE_ZLIB)
+    if (as_png) return sap_cli_png_write(stream, pixels, width, height);
 #else
     (void)as_png;
 #endif
@@ -44,7 +35,7 @@ sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t
     file.path = path;
     bool written = put_picture(file.stream, sap_cli_has_suffix(path, ".png"), pixels, width, height);
     result = sap_cli_file_close(cli, &file); // which says what is wrong
-    if (result == SAP_EXIT_OK && !written) return sap_cli_error(cli, "%s: libpng could not write the picture", path);
+    if (result == SAP_EXIT_OK && !written) return sap_cli_error(cli, "%s: the picture could not be written", path);
     return result;
 }
 

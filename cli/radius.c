@@ -45,7 +45,7 @@ static sap_cli_exit check_usage(sap_cli* cli, radius_run* run) {
         return sap_cli_usage(cli, "--format is for what -o, --ids and --distances write; name one of them");
     sap_cli_exit result = sap_cli_told_check(cli, &run->told);
     if (result == SAP_EXIT_OK && run->told.is_told && !asked)
-        return sap_cli_usage(cli, "--metric, --weights, --mask and --radii are for searches with QUERIES");
+        return sap_cli_usage(cli, "--metric, --weights, --mask, --box and --radii are for searches with QUERIES");
     if (result == SAP_EXIT_OK) result = sap_cli_check_inputs(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_check_possible(cli);
     return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, outputs, 3) : result;

@@ -34,7 +34,7 @@ void sap_cli_shorten(char* sentence, const char* path) {
     size_t length = path ? strlen(path) : 0;
     if (length <= MOST_OF_PATH) return;
     size_t head = HALF_OF_PATH, tail = length - HALF_OF_PATH; // what lies between them goes
-    while (continues(path[head])) head--;
+    while (head > 0 && continues(path[head])) head--;
     while (continues(path[tail])) tail++;
     for (char* at = sentence; (at = strstr(at, path)); at++) {
         memset(at + head, '.', 3);

@@ -1,4 +1,4 @@
-// Searches by other metrics, with weights, masks and radii.
+// Searches by other metrics, with weights, masks, boxes and radii.
 #include "told.h"
 
 #include <math.h>
@@ -65,8 +65,8 @@ sap_cli_exit sap_cli_told_check(sap_cli* cli, sap_cli_told* told) {
     if (options->radii && options->radius >= 0)
         return sap_cli_usage(cli, "--radii has a radius for each query; --radius cannot be given, too");
     told->search.eps = options->eps;
-    told->is_told = told->search.metric != SAP_METRIC_L2 || told->search.weights || options->mask || options->radii ||
-                    options->eps > 0;
+    told->is_told = told->search.metric != SAP_METRIC_L2 || told->search.weights || options->mask ||
+                    options->box.count || options->radii || options->eps > 0;
     return SAP_EXIT_OK;
 }
 
@@ -103,6 +103,39 @@ static sap_cli_exit read_mask(sap_cli* cli, const sap_cli_reference* reference, 
     return told->keep ? SAP_EXIT_OK : SAP_EXIT_FAILED;
 }
 
+// The points in a box, in the precision of the tree.
+static sap_status search_box(const sap_cli_reference* reference, const double* box, sap_neighbors** found) {
+    const int32_t dims = reference->info.dims;
+    float narrow[2 * SAP_MAX_DIMS];
+    for (int32_t i = 0; i < 2 * dims; i++) narrow[i] = (float)box[i];
+    if (reference->info.real_bits == 64)
+        return sap_box_search_f64(reference->tree, (sap_points_f64){box, 1, dims, 0},
+                                  (sap_points_f64){box + dims, 1, dims, 0}, found);
+    return sap_box_search(reference->tree, (sap_points){narrow, 1, dims, 0}, (sap_points){narrow + dims, 1, dims, 0},
+                          found);
+}
+
+static sap_cli_exit find_in_box(sap_cli* cli, const sap_cli_reference* reference, sap_cli_told* told) {
+    const sap_cli_numbers* box = &cli->options->box;
+    const int64_t count = reference->info.source_count;
+    sap_neighbors* found = NULL;
+    if (!box->count) return SAP_EXIT_OK;
+    if (box->count != 2 * reference->info.dims)
+        return sap_cli_usage(cli, "--box has %d numbers; a box about points of %d coordinates has %d", (int)box->count,
+                             (int)reference->info.dims, 2 * (int)reference->info.dims);
+    told->in_box = sap_cli_allocate(cli, count, 1);
+    if (!told->in_box) return SAP_EXIT_FAILED;
+    const sap_status status = search_box(reference, box->at, &found);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
+    if (count) memset(told->in_box, 0, (size_t)count);
+    for (int64_t i = 0; i < found->offsets[1]; i++)
+        told->in_box[found->ids[i]] = !told->keep || told->keep[found->ids[i]];
+    sap_neighbors_free(found);
+    told->box = box->at;
+    told->search.keep = told->in_box;
+    return SAP_EXIT_OK;
+}
+
 static sap_cli_exit read_radii(sap_cli* cli, int64_t queries, sap_cli_told* told) {
     if (!cli->options->radii) return SAP_EXIT_OK;
     told->radii = read_column(cli, "radii", cli->options->radii, queries, "queries");
@@ -114,16 +147,33 @@ sap_cli_exit sap_cli_told_read(sap_cli* cli, const sap_cli_reference* reference,
     if (told->weight_count && told->weight_count != reference->info.dims)
         return sap_cli_usage(cli, "--weights has %d numbers; the points have %d coordinates", (int)told->weight_count,
                              (int)reference->info.dims);
-    const sap_cli_exit result = read_mask(cli, reference, told);
+    sap_cli_exit result = read_mask(cli, reference, told);
+    if (result == SAP_EXIT_OK) result = find_in_box(cli, reference, told);
     return result == SAP_EXIT_OK ? read_radii(cli, queries, told) : result;
 }
 
 void sap_cli_told_free(sap_cli_told* told) {
     free(told->keep);
+    free(told->in_box);
     free(told->radii);
 }
 
-// ---- Distances for --verify.
+// ---- Points and distances for --verify.
+
+static double coordinate(const void* values, int64_t at, int32_t real_bits) {
+    return real_bits == 64 ? ((const double*)values)[at] : (double)((const float*)values)[at];
+}
+
+bool sap_cli_told_allows(const sap_cli_told* told, int32_t dims, int32_t real_bits, const void* points, int64_t id) {
+    bool allows = !told->keep || told->keep[id];
+    for (int32_t a = 0; told->box && a < dims; a++) {
+        const double lower = told->box[a], upper = told->box[dims + a],
+                     x = coordinate(points, id * dims + a, real_bits);
+        allows = allows && x >= (real_bits == 64 ? lower : (double)(float)lower);
+        allows = allows && x <= (real_bits == 64 ? upper : (double)(float)upper);
+    }
+    return allows;
+}
 
 #define RAISE(name, real, root_of)                                                                                     \
     static real name(real weight, real length, double power) {                                                         \
@@ -153,8 +203,7 @@ double sap_cli_told_distance(const sap_cli_told* told, int32_t dims, int32_t rea
     const bool is_largest = isinf(told->power), is_wide = real_bits == 64;
     double total = 0;
     for (int32_t axis = 0; axis < dims; axis++) {
-        const double x = is_wide ? ((const double*)a)[axis] : (double)((const float*)a)[axis];
-        const double y = is_wide ? ((const double*)b)[axis] : (double)((const float*)b)[axis];
+        const double x = coordinate(a, axis, real_bits), y = coordinate(b, axis, real_bits);
         if (!isfinite(x) || !isfinite(y)) return HUGE_VAL;
         const double weight = told->weight_count ? told->weights[axis] : 1;
         const double term = is_wide ? raise_f64(weight, fabs(x - y), told->power)

@@ -74,18 +74,19 @@ static bool parse_origin(const char* text, sap_cli_options* options) {
 
 // A number of bytes, perhaps in KiB, MiB or GiB.
 static bool parse_bytes(const char* text, int64_t* bytes) {
-    static const char units[] = "KMGT";
+    static const char units[] = "KMGTkmgt";
     char digits[32];
     double value;
     const size_t length = strspn(text, "0123456789");
-    const char* unit = text[length] ? strchr(units, text[length] & ~0x20) : NULL;
+    const char* unit = text[length] ? strchr(units, text[length]) : NULL;
     if (length >= sizeof digits || (text[length] && (!unit || text[length + 1]))) return false;
     memcpy(digits, text, length);
     digits[length] = 0;
     if (!parse_number(digits, true, 1, 9007199254740992.0, &value)) return false;
-    value *= unit ? ldexp(1, 10 * (int)(unit - units + 1)) : 1;
+    value *= unit ? ldexp(1, 10 * ((int)(unit - units) % 4 + 1)) : 1;
+    if (value > 9007199254740992.0) return false;
     *bytes = (int64_t)value;
-    return value <= 9007199254740992.0;
+    return true;
 }
 
 // Whether there is something between all commas, and not too much.
@@ -120,6 +121,11 @@ static bool parse_extent(const char* text, double extent[4]) {
 static bool parse_corner(const char* text, sap_cli_corner* corner) {
     corner->count = parse_numbers(text, SAP_MAX_DIMS, HUGE_VAL, corner->at);
     return corner->count > 0;
+}
+
+static bool parse_box(const char* text, sap_cli_numbers* box) {
+    box->count = parse_numbers(text, 2 * SAP_MAX_DIMS, HUGE_VAL, box->at);
+    return box->count > 0 && box->count % 2 == 0;
 }
 
 static bool parse_radii(const char* text, sap_cli_numbers* radii) {
@@ -176,6 +182,7 @@ bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_
     case SAP_KIND_RADII: return parse_radii(text, field);
     case SAP_KIND_SIDES: return parse_sides(text, field);
     case SAP_KIND_CORNER: return parse_corner(text, field);
+    case SAP_KIND_BOX: return parse_box(text, field);
     case SAP_KIND_LIGHT: return parse_light(option, text, options);
     default: break;
     }
@@ -215,6 +222,8 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
     } else if (option->kind == SAP_KIND_CORNER) {
         fprintf(stream, "as many numbers as points have coordinates, separated by commas, also -inf and inf: %s",
                 option->argument);
+    } else if (option->kind == SAP_KIND_BOX) {
+        fprintf(stream, "the coordinates of two points, separated by commas, also -inf and inf: %s", option->argument);
     } else if (option->kind == SAP_KIND_RADII) {
         fprintf(stream, "up to %d numbers, none negative and none less than the one before, separated by commas: %s",
                 SAP_CLI_MOST_NUMBERS, option->argument);

@@ -1,4 +1,5 @@
 // sapwood voronoi: the site nearest to each pixel.
+#include "cells.h"
 #include "file.h"
 #include "input.h"
 #include "verbs.h"
@@ -159,65 +160,16 @@ static sap_cli_exit count_leaves(sap_cli* cli, voronoi_run* run) {
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }
 
-// ---- Colours.
-
-static void set(uint8_t* pixel, double red, double green, double blue) {
-    const double color[3] = {red, green, blue};
-    for (int c = 0; c < 3; c++) {
-        double value = color[c] < 0 ? 0 : color[c] > 1 ? 1 : color[c];
-        pixel[c] = (uint8_t)(value * 255 + 0.5);
-    }
-}
-
-// A colour that belongs to an id, neither dark nor pale.
-static void color_of(int32_t id, double color[3]) {
-    uint32_t bits = (uint32_t)id * 2654435761u;
-    for (int c = 0; c < 3; c++) {
-        bits = (bits ^ (bits >> 15)) * 2246822519u;
-        color[c] = 0.3 + 0.6 * (double)(bits >> 8) * 0x1p-24;
-    }
-}
-
-// From dark blue over green to yellow.
-static void set_heat(uint8_t* pixel, double heat) {
-    set(pixel, heat * heat * 0.98, 0.05 + 0.85 * heat, 0.33 + 0.9 * heat * (1 - heat) - 0.2 * heat);
-}
-
-static bool is_edge(const voronoi_run* run, int64_t i) {
-    int64_t width = run->grid.width, x = i % width;
-    int32_t id = run->ids[i];
-    return (x + 1 < width && run->ids[i + 1] != id) || (i + width < pixel_count(run) && run->ids[i + width] != id);
-}
-
-static double largest_distance(const voronoi_run* run) {
-    float largest = 0;
-    for (int64_t i = 0; i < pixel_count(run); i++)
-        if (run->ids[i] >= 0 && run->distance2[i] > largest) largest = run->distance2[i];
-    return sqrt((double)largest);
-}
-
 static void paint(const sap_cli_options* o, voronoi_run* run) {
-    double largest = largest_distance(run), pixel_size = fmax(run->grid.right[0], -run->grid.down[1]);
-    int32_t most = 1;
-    for (int64_t i = 0; run->leaves && i < pixel_count(run); i++) most = run->leaves[i] > most ? run->leaves[i] : most;
-    for (int64_t i = 0; i < pixel_count(run); i++) {
-        uint8_t* pixel = run->pixels + 3 * i;
-        double color[3] = {1, 1, 1}, distance = sqrt((double)run->distance2[i]);
-        if (run->leaves) {
-            set_heat(pixel, log(1.0 + run->leaves[i]) / log(1.0 + most));
-        } else if (run->ids[i] < 0) {
-            set(pixel, 1, 1, 1);
-        } else if (o->style == SAP_STYLE_DISTANCES) {
-            set_heat(pixel, largest > 0 ? distance / largest : 0);
-        } else if (o->style == SAP_STYLE_EDGES) {
-            double shade = is_edge(run, i) ? 0.1 : 1;
-            set(pixel, shade, shade, shade);
-        } else {
-            color_of(run->ids[i], color);
-            double shade = distance < 1.5 * pixel_size && run->info.dims == 2 ? 0.15 : is_edge(run, i) ? 0.6 : 1;
-            set(pixel, color[0] * shade, color[1] * shade, color[2] * shade);
-        }
-    }
+    const sap_cli_cells cells = {.width = run->grid.width,
+                                 .height = run->grid.height,
+                                 .dims = run->info.dims,
+                                 .pixel_size = fmax(run->grid.right[0], -run->grid.down[1]),
+                                 .ids = run->ids,
+                                 .distance2 = run->distance2,
+                                 .leaves = run->leaves,
+                                 .style = (sap_cli_style)o->style};
+    sap_cli_cells_paint(&cells, run->pixels);
 }
 
 static sap_cli_exit write_arrays(sap_cli* cli, const voronoi_run* run) {

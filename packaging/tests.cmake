@@ -71,12 +71,20 @@ include(packaging/emulated.cmake)
 
 # Every fuzz/fuzz_*.c is a libFuzzer program, or, linked with replay.c, one that runs its corpus once.
 file(GLOB sapwood_fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c)
+if(EMSCRIPTEN) # which has no command line
+  list(FILTER sapwood_fuzzers EXCLUDE REGEX "/fuzz_arguments\\.c$")
+endif()
 foreach(source IN LISTS sapwood_fuzzers)
   get_filename_component(name ${source} NAME_WE)
   string(REGEX REPLACE "^fuzz_" "" corpus ${name})
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE sapwood_inside sapwood_static m)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  if(corpus STREQUAL arguments) # of the command line, whose parts are no library
+    list(FILTER sapwood_cli_sources EXCLUDE REGEX "/main\\.c$")
+    target_sources(${name} PRIVATE ${sapwood_cli_sources})
+    target_link_libraries(${name} PRIVATE sapwood_flags $<TARGET_NAME_IF_EXISTS:ZLIB::ZLIB>)
+  endif()
   if(SAPWOOD_LIBFUZZER)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   else()

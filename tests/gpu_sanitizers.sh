@@ -35,11 +35,13 @@ test_reentry few callbacks
 test_tree few strides rebuilding copies_stand_alone zeros_between largest_coordinates
 test_tree cases every_case
 test_nearest few no_queries points_among statistics
+test_nearest walks walks_of deep_trees
 test_nearest cases all_cases
 test_radius few inclusive freeing radius_squared pairs_agree
 test_radius cases all_cases
 test_box few many
 test_metrics few many points_among
+test_metrics powers powers
 test_periods few many
 test_pairs few large sums_are
 test_sets few window

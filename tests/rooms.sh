@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 # The includes of a repository as lines FILE:LINE:TEXT; an include may also be named by a macro.
 includes() {
     local folders=() folder
-    for folder in src cli examples bench web fuzz tests; do [ ! -d "$folder" ] || folders+=("$folder"); done
+    for folder in src cli python examples bench web fuzz tests; do [ ! -d "$folder" ] || folders+=("$folder"); done
     grep -rnE --include='*.[ch]' --include='*.cu' --include='*.cuh' --include='*.cpp' --include='*.glsl' \
         --exclude-dir=node_modules \
         '^[[:space:]]*#[[:space:]]*(include[[:space:]]*"[^"]+"|define[[:space:]]+[A-Za-z0-9_]+[[:space:]]+"[A-Za-z0-9_./-]+\.(h|cuh|glsl)")' \

@@ -236,6 +236,29 @@ static void try_self(const search_case* c, sap_device* device) {
     cloud_free(&points);
 }
 
+// Powers of all sizes, of lengths of all sizes: where terms underflow or overflow, and where many are equal.
+TEST(powers) {
+    static const family kinds[] = {FAMILY_UNIFORM, FAMILY_LATTICE,     FAMILY_DENORMAL, FAMILY_MIXED,
+                                   FAMILY_FAR,     FAMILY_EXPONENTIAL, FAMILY_DIAGONAL, FAMILY_TWO_GROUPS};
+    static const double powers[] = {1.25, 1.5, 2.5, 3, 7.75, 1000};
+    devices on = devices_open(1);
+    for (int i = 0; i < 8 * 6 * 4; i++) {
+        search_case c = {.kind = kinds[i / 24], .size = 500, .dims = i % 5 ? 3 : 2, .real_bits = i % 7 ? 32 : 64};
+        c.options.split = i % 11 ? SAP_SPLIT_MEDIAN : SAP_SPLIT_SLIDING_MIDPOINT;
+        c.chance = (uint64_t)i << 32 | (uint64_t)(i * 4 + 2); // of which k follows
+        trial t = {.c = &c, .points = case_points(&c), .choice = i % 3 ? 0 : i % 2 ? 4 : 2};
+        t.queries = case_queries(&t.points, QUERIES, c.chance);
+        t.told = tell(&c, &t.points, &t.queries);
+        t.told.search.metric = SAP_METRIC_LP;
+        t.told.search.p = t.told.metric.p = powers[i / 4 % 6];
+        try_nearest(&t, &on);
+        free(t.told.keep);
+        cloud_free(&t.points);
+        cloud_free(&t.queries);
+    }
+    devices_close(&on);
+}
+
 TEST(points_among_themselves) {
     devices on = devices_open(2);
     search_case c;

@@ -112,7 +112,7 @@ static void free_clouds(two_clouds* t) {
     cloud_free(&t->other);
 }
 
-// Trees of both clouds, or one of the first.
+// Trees of both clouds, often of both kinds, or one of the first.
 typedef struct two_trees {
     sap_tree *a, *own;
     const sap_tree* b;
@@ -121,7 +121,10 @@ typedef struct two_trees {
 static two_trees build_both(sap_device* device, const search_case* c, const two_clouds* t, bool itself) {
     two_trees trees = {NULL, NULL, NULL};
     CHECK_STATUS(build(device, &t->a, &c->options, &trees.a), SAP_OK);
-    if (!itself) CHECK_STATUS(build(device, &t->other, &c->options, &trees.own), SAP_OK);
+    sap_tree_options options = c->options;
+    if (c->chance >> 16 & 1)
+        options.split = options.split == SAP_SPLIT_MEDIAN ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN;
+    if (!itself) CHECK_STATUS(build(device, &t->other, &options, &trees.own), SAP_OK);
     trees.b = itself ? trees.a : trees.own;
     return trees;
 }
@@ -264,7 +267,14 @@ TEST(large_clouds) {
     const int64_t count = 70000 / CASE_STEP;
     cloud a = cloud_of_family(FAMILY_UNIFORM, count, 3, 32, 0, 3),
           b = cloud_of_family(FAMILY_UNIFORM, count, 3, 32, 0, 4);
-    double counts[4][3];
+    double counts[4][3], *radii_of = malloc((size_t)count * sizeof *radii_of);
+    int32_t* ks = malloc((size_t)count * sizeof *ks);
+    uint8_t* keep = malloc((size_t)count);
+    for (int64_t i = 0; i < count; i++) {
+        radii_of[i] = i % 11 ? (double)(i % 7) * 0.01 : -1;
+        ks[i] = (int32_t)(i % 3);
+        keep[i] = i % 5 != 0;
+    }
     for (int i = 0; i < 4; i++) {
         const int split = i % 2;
         sap_device* device = on.open[i < 2 ? 0 : on.count - 1]; // the last may be a GPU
@@ -273,7 +283,8 @@ TEST(large_clouds) {
         sap_tree *tree_a = NULL, *tree_b = NULL;
         sap_neighbors *pairs = NULL, *singly = NULL;
         int32_t *ids = malloc((size_t)count * 8), *others = malloc((size_t)count * 8);
-        const sap_search search = {.k = 2};
+        const sap_search search = {.k = 2},
+                         told = {.k = 2, .metric = SAP_METRIC_L1, .radii = radii_of, .ks = ks, .keep = keep};
         NOTE("split %d %s", split, i < 2 ? "first device" : "last device");
         CHECK_STATUS(build(device, &a, &options, &tree_a), SAP_OK);
         CHECK_STATUS(build(device, &b, &options, &tree_b), SAP_OK);
@@ -287,6 +298,9 @@ TEST(large_clouds) {
         CHECK_STATUS(sap_tree_nearest(tree_a, tree_b, &search, ids, NULL), SAP_OK);
         CHECK_STATUS(sap_nearest(tree_b, cloud_f32(&a), &search, others, NULL), SAP_OK);
         CHECK(!memcmp(ids, others, (size_t)count * 8));
+        CHECK_STATUS(sap_tree_nearest(tree_a, tree_b, &told, ids, NULL), SAP_OK);
+        CHECK_STATUS(sap_nearest(tree_b, cloud_f32(&a), &told, others, NULL), SAP_OK);
+        CHECK(!memcmp(ids, others, (size_t)count * 8)); // radii and ks are those of the points that ask, by id
         CHECK_STATUS(sap_tree_count_pairs(tree_a, tree_b, radii, 3, NULL, NULL, true, counts[i]), SAP_OK);
         CHECK(!memcmp(counts[i], counts[0], sizeof counts[i]));
         sap_neighbors_free(pairs);
@@ -296,6 +310,9 @@ TEST(large_clouds) {
         free(ids);
         free(others);
     }
+    free(radii_of);
+    free(ks);
+    free(keep);
     cloud_free(&a);
     cloud_free(&b);
     devices_close(&on);

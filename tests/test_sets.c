@@ -16,9 +16,10 @@ typedef struct model {
     uint64_t chance;
 } model;
 
-static model model_open(sap_device* device, int32_t dims, int32_t real_bits, bool background, int64_t room) {
+static model model_open(sap_device* device, int32_t dims, int32_t real_bits, bool background, int64_t room,
+                        uint64_t seed) {
     model m = {.device = device, .points = cloud_make(room, dims, real_bits, 0), .is_in = calloc((size_t)room, 1)};
-    m.chance = (uint64_t)dims * 64 + (uint64_t)real_bits + background;
+    m.chance = (uint64_t)dims * 64 + (uint64_t)real_bits + background + (seed << 32);
     const sap_set_options options = {.real_bits = real_bits, .background = background};
     CHECK_STATUS(sap_set_create(device, dims, &options, &m.set), SAP_OK);
     return m;
@@ -227,14 +228,15 @@ enum { HISTORY = TEST_SANITIZED ? 12 : 25, PIECES = 500, HISTORIES = 6 };
 enum { HISTORY = TEST_SANITIZED ? 40 : 150, PIECES = 700, HISTORIES = 12 };
 #endif
 
-// SETS_STEPS in the environment: so many steps of each history, for a long look.
-static int64_t steps_asked(void) {
+// SETS_STEPS in the environment, for a long look: so many steps in all, in further histories.
+static int64_t histories_asked(void) {
     const char* asked = getenv("SETS_STEPS");
-    return asked ? atoll(asked) : HISTORY;
+    const int64_t histories = asked ? atoll(asked) / HISTORY : 0;
+    return histories > HISTORIES ? histories : HISTORIES;
 }
 
 static void live_through(model* m, family kind) {
-    for (int64_t step = 0; step < steps_asked(); step++) {
+    for (int64_t step = 0; step < HISTORY; step++) {
         const int64_t what = random_below(&m->chance, 16), count = random_below(&m->chance, PIECES);
         NOTE("%s %d-D f%d, step %d: %d, %d points", family_name(kind), m->points.dims, m->points.real_bits, (int)step,
              (int)what, (int)m->live);
@@ -257,9 +259,9 @@ TEST(histories_end_as_trees) {
                                    FAMILY_MINUS_ZERO, FAMILY_CLUSTERED, FAMILY_MIXED};
     static const int32_t dims[] = {3, 2, 1, 5};
     devices all = devices_open(0);
-    for (int i = 0; i < HISTORIES; i++) {
+    for (int64_t i = 0; i < histories_asked(); i++) {
         model m = model_open(all.open[(i + 1) % all.count], dims[i % 4], i % 5 < 3 ? 32 : 64, i % 2,
-                             (int64_t)HISTORY * PIECES * 8 + 1000);
+                             (int64_t)HISTORY * PIECES * 8 + 1000, (uint64_t)(i / HISTORIES));
         live_through(&m, kinds[i % 6]);
         trim_some(&m, false, -1); // nothing is left
         compare(&m);
@@ -270,13 +272,43 @@ TEST(histories_end_as_trees) {
     devices_close(&all);
 }
 
+// An id that was removed comes back at once, again and again: it is one point each time.
+TEST(ids_come_back) {
+    devices all = devices_open(1);
+    for (int d = 0; d < all.count; d++) {
+        sap_set* set = NULL;
+        cloud points = cloud_of_family(FAMILY_UNIFORM, 30, 3, 32, 0, 4);
+        const int32_t id = 3;
+        CHECK_STATUS(sap_set_create(all.open[d], 3, NULL, &set), SAP_OK);
+        CHECK_STATUS(insert(set, &points, NULL, NULL), SAP_OK);
+        for (int64_t turn = 0; turn < 6; turn++) {
+            const cloud next = cloud_part(&points, 10 + turn, 1);
+            const int32_t beside = (int32_t)(10 + turn); // the point that lies where the id is next
+            int32_t nearest[2];
+            int64_t removed = -1;
+            NOTE("device %d turn %d", d, (int)turn);
+            CHECK_STATUS(sap_set_remove(set, &id, 1, &removed), SAP_OK);
+            CHECK_EQUAL(removed, 1);
+            CHECK_STATUS(sap_set_remove(set, &id, 1, &removed), SAP_OK);
+            CHECK_EQUAL(removed, 0);
+            CHECK_STATUS(insert(set, &next, &id, NULL), SAP_OK);
+            CHECK_STATUS(insert(set, &next, &id, NULL), SAP_ERROR_ARGUMENT); // it is in the set
+            CHECK_STATUS(set_nearest(set, &next, &(sap_search){.k = 2}, nearest, NULL), SAP_OK);
+            CHECK(nearest[0] == id && nearest[1] == beside);
+        }
+        sap_set_free(set);
+        cloud_free(&points);
+    }
+    devices_close(&all);
+}
+
 #if !defined(SAP_EMULATED) // what follows is of the CPU alone
 
 // Points come one by one and go one by one, a window of a few thousand.
 static void one_by_one(family kind, int64_t steps, int64_t window) {
     sap_device* device;
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU, .threads = 1}, &device), SAP_OK);
-    model m = model_open(device, 3, 32, false, steps);
+    model m = model_open(device, 3, 32, false, steps, 0);
     cloud all = cloud_of_family(kind, 1000, 3, 32, 0, 9);
     size_t most_bytes = 0;
     for (int64_t step = 0; step < steps; step++) {
@@ -420,6 +452,61 @@ TEST(failed_allocations_change_nothing) {
     try_failures(70000, 3000, true);
 }
 
+// One search of a set; on failure nothing is written.
+static sap_status set_search(const sap_set* set, const cloud* queries, int call, int32_t* ids, int32_t k) {
+    sap_neighbors* found = NULL;
+    int64_t counts[QUERIES] = {-7};
+    sap_status status;
+    ids[0] = -7;
+    if (call == 0)
+        status = set_nearest(set, queries, &(sap_search){.k = k}, ids, NULL);
+    else if (call == 1)
+        status = set_radius(set, queries, 0.3, &found);
+    else
+        status = set_count(set, queries, 0.3, counts);
+    CHECK((ids[0] != -7) == (call == 0 && status == SAP_OK));
+    CHECK((found != NULL) == (call == 1 && status == SAP_OK));
+    CHECK((counts[0] != -7) == (call == 2 && status == SAP_OK));
+    sap_neighbors_free(found);
+    return status;
+}
+
+// Searches whose requests for memory are refused in turn: they say so, and the next one works.
+TEST(searches_without_memory) {
+    enum { MANY_K = 1500 };
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    options.threads = 1;
+    sap_device* device;
+    sap_set* set = NULL;
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    CHECK_STATUS(sap_set_create(device, 3, NULL, &set), SAP_OK);
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 6000, 3, 32, 0, 1), queries = cloud_part(&points, 50, QUERIES);
+    int32_t* ids = malloc(sizeof *ids * QUERIES * MANY_K);
+    CHECK_STATUS(insert(set, &points, NULL, NULL), SAP_OK);
+    CHECK_STATUS(sap_set_remove(set, (int32_t[]){1, 2, 3}, 3, NULL), SAP_OK);
+    for (int call = 0; call < 3; call++) {
+        int refused = 0;
+        for (sap_status status = SAP_ERROR_MEMORY; status == SAP_ERROR_MEMORY; refused++) {
+            NOTE("call %d, %d requests before the refused one", call, refused);
+            sap_device_trim(device);
+            w.fail_from = w.requests + 1 + refused;
+            status = set_search(set, &queries, call, ids, MANY_K);
+            w.fail_from = 0;
+            CHECK(status == SAP_OK || (status == SAP_ERROR_MEMORY && w.logged == status));
+            if (!CHECK(refused < 40)) break;
+        }
+        CHECK(refused > 1 || call == 2);
+        CHECK_STATUS(set_search(set, &queries, call, ids, MANY_K), SAP_OK);
+    }
+    sap_set_free(set);
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    CHECK_EQUAL(w.wrong, 0);
+    free(ids);
+    cloud_free(&points);
+}
+
 TEST(refuses) {
     stage s;
     open_stage(&s);
@@ -471,6 +558,18 @@ TEST(refuses) {
     REFUSED(sap_set_nearest(set, ten, &one, NULL, NULL), SAP_ERROR_ARGUMENT, "ids");
     REFUSED(sap_set_nearest(set, ten, &(sap_search){.k = 1, .walk = SAP_WALK_STACK}, ids, NULL), SAP_ERROR_UNSUPPORTED,
             "search.walk");
+    const struct {
+        sap_search search;
+        const char* word;
+    } told[] = {{{.k = 1, .metric = SAP_METRIC_L1}, "search.metric"},
+                {{.k = 1, .p = 2}, "search.p"},
+                {{.k = 1, .weights = low}, "search.weights"},
+                {{.k = 1, .radii = low}, "search.radii"},
+                {{.k = 1, .ks = given}, "search.ks"},
+                {{.k = 1, .keep = (const uint8_t*)""}, "search.keep"},
+                {{.k = 1, .eps = 1}, "search.eps"}};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        REFUSED(sap_set_nearest(set, ten, &told[i].search, ids, NULL), SAP_ERROR_ARGUMENT, told[i].word);
     REFUSED(sap_set_radius_count(set, ten, -1, counts), SAP_ERROR_ARGUMENT, "radius");
     REFUSED(sap_set_radius_count(set, ten, 1, NULL), SAP_ERROR_ARGUMENT, "counts");
     REFUSED(sap_set_radius(set, ten, 1, NULL), SAP_ERROR_ARGUMENT, "found");

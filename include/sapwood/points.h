@@ -202,11 +202,13 @@ SAP_API sap_status sap_tree_nodes(const sap_tree* tree, sap_tree_node* nodes);
 
 /** How a search goes through a tree. All walks give the same answers. */
 typedef enum sap_walk {
-    SAP_WALK_AUTO = 0,  /**< the fastest. Balanced trees: queries ordered inside the call, wide vectors. Other trees: on
-                           a CPU the same as SAP_WALK_STACK, on a GPU queries are ordered, too */
-    SAP_WALK_STACK = 1, /**< one query at a time with a stack; the text that all processors share */
+    SAP_WALK_AUTO = 0,      /**< the fastest: queries ordered inside the call, on a CPU wide vectors. There the same as
+                           SAP_WALK_STACK by metrics with p, with weights or eps, and in trees of sliding midpoints that
+                           are searched with any field from `metric` on */
+    SAP_WALK_STACK = 1,     /**< one query at a time with a stack; the text that all processors share */
     SAP_WALK_STACKLESS = 2, /**< no stack, one bit a level of depth; balanced trees only */
-    SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads, which vote; CUDA, balanced trees, k up to 32 */
+    SAP_WALK_WARP = 3,      /**< one stack for a warp of GPU threads, which vote; CUDA, trees of either kind, any k, but
+                               no periods, and no field of sap_search from `without_ids` on */
     SAP_WALK_PACKET = 4     /**< the same for a block of 128 threads */
 } sap_walk;
 
@@ -214,7 +216,8 @@ typedef enum sap_walk {
 typedef struct sap_search_stats {
     int64_t nodes;  /**< nodes (with AUTO on a balanced tree: groups of 16 boxes) whose bounds were computed */
     int64_t leaves; /**< leaves scanned */
-    int64_t points; /**< distances computed; AUTO counts each leaf of a balanced tree as if it were the fullest */
+    int64_t points; /**< distances computed; AUTO counts each leaf of a balanced tree as if it were the fullest, and a
+                       GPU that of any tree */
 } sap_search_stats;
 
 /**
@@ -379,9 +382,10 @@ SAP_API sap_status sap_radius_search_count_f64(const sap_tree* tree, sap_points_
  * How many points lie in each box, its sides included: lower <= p <= upper on every axis. Box i has its corners in row i
  * of both arrays, which have as many rows; sides may be infinite. A box with a NaN, or with lower > upper on some axis,
  * holds no point. On a periodic axis a box holds a point if an image of the point lies between its sides; one as long
- * as the period or longer holds all of the axis. Boxes are ordered inside the call. Subtrees that lie inside a box are counted without visiting their
- * points. Expected O(log n + the leaves at the box's surface) a box. Errors: as sap_nearest; SAP_ERROR_ARGUMENT also
- * for corners of other dims than the tree's, and for different numbers of lower and upper corners.
+ * as the period or longer holds all of the axis. Boxes are ordered inside the call. Subtrees that lie inside a box are
+ * counted without visiting their points. Expected O(log n + the leaves at the box's surface) a box. Errors: as
+ * sap_nearest; SAP_ERROR_ARGUMENT also for corners of other dims than the tree's, and for different numbers of lower and
+ * upper corners.
  */
 SAP_API sap_status sap_box_count(const sap_tree* tree, sap_points lower, sap_points upper, int64_t* counts);
 /** ::sap_box_count in double precision. */
@@ -460,10 +464,10 @@ SAP_API sap_status sap_tree_count_pairs(const sap_tree* a, const sap_tree* b, co
 
 /**
  * ::sap_nearest on `b` for every point of `a`: row i is that of the point of a with id i (source_count rows of a). The
- * points ask in the order of their leaves, which needs no ordering; search.without_ids is by ids of a. Of a tree with
- * itself the points find themselves, too, unless search.without_ids leaves them out, as ::sap_nearest_self does. Rows of
- * points that were dropped as duplicates hold no neighbours. CPU and CUDA. Cost and errors: as sap_nearest; besides, on a
- * CPU, memory for 65,536 queries and their answers.
+ * points ask in the order of their leaves, which needs no ordering; search.without_ids, radii and ks are by ids of a. Of
+ * a tree with itself the points find themselves, too, unless search.without_ids leaves them out, as ::sap_nearest_self
+ * does. Rows of points that were dropped as duplicates hold no neighbours. CPU and CUDA. Cost and errors: as
+ * sap_nearest; besides, on a CPU, memory for 65,536 queries and their answers.
  */
 SAP_API sap_status sap_tree_nearest(const sap_tree* a, const sap_tree* b, const sap_search* search, int32_t* ids,
                                     float* distance2);

@@ -33,9 +33,9 @@ typedef struct sap_query sap_query;
 
 /**
  * Prepares a search of a tree on the CPU, of either kind and precision. The fields of the search mean what they mean to
- * ::sap_nearest, but without_ids must be NULL; statistics are added to with every call. Allocates some 500 bytes, and
- * 16 more a neighbour for k above 32. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a tree on a
- * GPU; a walk).
+ * ::sap_nearest, but without_ids and the fields from metric on must be zero; statistics are added to with every call.
+ * Allocates some 500 bytes, and 16 more a neighbour for k above 32. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY,
+ * SAP_ERROR_UNSUPPORTED (a tree on a GPU; a walk).
  */
 SAP_API sap_status sap_query_open(const sap_tree* tree, const sap_search* search, sap_query** query);
 
@@ -68,8 +68,8 @@ SAP_API int64_t sap_query_within_f64(sap_query* query, const double* point, doub
  * Begins to go through the points of the tree from one place, for as many as turn out to be needed: ::sap_query_next
  * gives them one by one, ascending by (distance2, id), or with `farthest` the farthest first, of equal distances the
  * smallest id first. Of the search that was opened only the radius counts. A place with a coordinate that is not finite
- * has no points, a tree with periods is SAP_ERROR_UNSUPPORTED. Memory for what waits, at most in proportion to the points that have been looked at, is kept for the
- * next time. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
+ * has no points, a tree with periods is SAP_ERROR_UNSUPPORTED. Memory for what waits, at most in proportion to the
+ * points that have been looked at, is kept for the next time. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
  *
  *     sap_query_begin(query, point, false);
  *     while (sap_query_next(query, &id, &distance2) == 1)

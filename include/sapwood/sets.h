@@ -86,7 +86,7 @@ SAP_API sap_status sap_set_cut_box(sap_set* set, const double* lower, const doub
 
 /**
  * The k nearest points of each query: see ::sap_nearest. search.walk must be SAP_WALK_AUTO (SAP_ERROR_UNSUPPORTED
- * otherwise). Errors: as sap_nearest.
+ * otherwise), and fields from search.metric on must be zero (SAP_ERROR_ARGUMENT). Errors: as sap_nearest.
  */
 SAP_API sap_status sap_set_nearest(const sap_set* set, sap_points queries, const sap_search* search, int32_t* ids,
                                    float* distance2);

@@ -159,6 +159,21 @@ static __device__ __forceinline__ real walk_plane(const told_query<real, dims, S
     return aside * aside;
 }
 
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_plane(const told_query<real, dims, SAP_CUDA_POWER>&, int, real offset) {
+    return offset * offset;
+}
+
+// What walk_plane is compared with, for a limit of distances.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_plane_limit(const walk_query<real, dims>&, real limit) {
+    return limit;
+}
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_plane_limit(const told_query<real, dims, SAP_CUDA_POWER>& q, real limit) {
+    return sap_told_squares(*q.told, limit);
+}
+
 // Whether what is nearest to the query, whose coordinate is `at`, lies above a plane.
 template <typename real, int dims>
 static __device__ __forceinline__ bool walk_above(const walk_query<real, dims>&, int, real at, real plane) {
@@ -182,7 +197,7 @@ static __device__ __forceinline__ real walk_left(const walk_query<real, dims>&, 
 template <typename real, int dims, int measure>
 static __device__ __forceinline__ real walk_left(const told_query<real, dims, measure>& q, int axis, real limit,
                                                  real left, real offset) {
-    if (measure == SAP_CUDA_L2) return walk_less(left, offset);
+    if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_POWER) return walk_less(left, offset);
     const real term = walk_along(q, axis, offset);
     const bool is_largest = measure == SAP_CUDA_LINF || (measure == SAP_CUDA_ANY && q.told->is_largest);
     return is_largest ? sap_told_least(left, limit - term) : left - term;
@@ -280,17 +295,25 @@ static __device__ __forceinline__ walk_leaf<real> walk_balanced_leaf(const walk_
     return walk_leaf_at<real, dims>(t, leaf * t.stride, t.capacity, t.stride);
 }
 
-// An explicit tree's node: true and its leaf, or false and its right child.
+// The leaf that an explicit tree's node is.
 template <typename real, int dims>
-static __device__ __forceinline__ bool walk_explicit(const walk_tree<real>& t, unsigned int node, walk_leaf<real>* leaf,
-                                                     unsigned int* right) {
-    const typename sap_node_of<real>::type at = sap_node_read<real>(t.nodes, node);
-    *right = node + sap_link_right(at.link);
-    if (!sap_link_is_leaf(at.link)) return false;
-    const int count = sap_link_count(at.link);
-    *leaf = walk_leaf_at<real, dims>(t, (int64_t)at.bits, count, sap_explicit_slots<real>(count));
-    leaf->equal = count > t.leaf_size;
-    return true;
+static __device__ __forceinline__ walk_leaf<real> walk_explicit_leaf(const walk_tree<real>& t,
+                                                                     const typename sap_node_of<real>::type& node) {
+    SAP_ASSERT(sap_link_is_leaf(node.link));
+    const int count = sap_link_count(node.link);
+    walk_leaf<real> leaf = walk_leaf_at<real, dims>(t, (int64_t)node.bits, count, sap_explicit_slots<real>(count));
+    leaf.equal = count > t.leaf_size;
+    return leaf;
+}
+
+// What matters of a leaf to a search for k points that finds any: of points that are all equal, in the order of their
+// ids, only the first are among the k best. One of them may be the point that does not count.
+template <typename real>
+static __device__ __forceinline__ walk_leaf<real> walk_first_equal(const walk_leaf<real>& leaf, int k) {
+    walk_leaf<real> few = leaf;
+    if (leaf.equal) few.count = min(leaf.count, k + 1);
+    few.equal = false;
+    return few;
 }
 
 template <typename real, int dims, typename query>
@@ -350,6 +373,16 @@ template <typename real> static __device__ __forceinline__ real walk_limit_above
     return limit2 + (limit2 * (64 * epsilon) + least);
 }
 
+// What the filter of a leaf's points starts from, for a limit of distances.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_filter_limit(const walk_query<real, dims>&, real limit) {
+    return walk_limit_above(limit);
+}
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_filter_limit(const told_query<real, dims, SAP_CUDA_POWER>& q, real limit) {
+    return walk_limit_above(q.told->spread * sap_told_squares(*q.told, limit));
+}
+
 // Which of up to 32 points from `slot` on may be at most limit2 away, as a mask. This filter has no branches; the few
 // points that are near are handled in a loop of their own, which the lanes of a warp run together. That loop computes
 // their distances again, exactly; here they are only exact enough to miss no point.
@@ -361,7 +394,7 @@ static __device__ __forceinline__ unsigned int walk_near(const walk_tree<real>& 
     SAP_ASSERT(slot < end && end - slot <= 32);
     if constexpr (dims > 0) {
         if (walk_in_vectors(leaf)) {
-            const real limit = walk_limit_above(limit2);
+            const real limit = walk_filter_limit(q, limit2);
             const real* column = leaf.coords + slot;
             const int vectors = (end - slot + WIDTH - 1) / WIDTH;
             unsigned int far = 0;

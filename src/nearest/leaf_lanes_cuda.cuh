@@ -1,5 +1,5 @@
-// The scan of balanced trees' leaves by the lanes of a warp, each with a query of its own. All lanes take part, also
-// those without a leaf (`scans` is false).
+// The scan of leaves by the lanes of a warp, each with a query of its own. All lanes take part, also those without a
+// leaf (`scans` is false).
 #ifndef SAPWOOD_NEAREST_LEAF_LANES_CUDA_CUH
 #define SAPWOOD_NEAREST_LEAF_LANES_CUDA_CUH
 
@@ -24,7 +24,7 @@ static __device__ __forceinline__ unsigned int walk_near_teams(const walk_tree<r
                                                                const query& q, int first, real limit2) {
     enum { EACH = 16 / sizeof(real), TEAM = 32 / EACH, TEAMS = SAP_WARP / TEAM };
     const int lane = sap_lane(), part = lane % TEAM * EACH;
-    const real limit = walk_limit_above(limit2);
+    const real limit = walk_filter_limit(q, limit2);
     unsigned int waiting = __ballot_sync(SAP_ALL_LANES, scans), near = 0;
     int before = __popc(waiting & sap_lanes_below()); // lanes whose leaves come first
     for (; waiting; before -= TEAMS) {
@@ -159,12 +159,40 @@ static __device__ __forceinline__ void walk_fill(const walk_tree<real>& t, unsig
     }
 }
 
-// Offers the points of a lane's leaf, but for the one with the id `without`. The other lanes wait for the one with the
-// most candidates.
+// Offers those of a lane's leaf's points from `first` on that a mask names, but for the one with the id `without`. The
+// other lanes wait for the one with the most candidates.
+template <typename real, int dims, typename query, int capacity>
+static __device__ __forceinline__ void walk_offer_lanes(const walk_tree<real>& t, const walk_leaf<real>& leaf,
+                                                        const query& q, int first, unsigned int near, int without,
+                                                        sap_list<real, capacity>* best) {
+    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
+    // A few are inserted one by one, more of them together.
+    for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
+        if (!near) continue;
+        if (most < WALK_TOGETHER_LEAST) {
+            const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
+            const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+            near &= near - 1;
+            if (walk_takes_kept(q, distance2, best->limit2(), id, without)) best->offer(distance2, id);
+            continue;
+        }
+        typename sap_key_of<real>::type keys[WALK_TOGETHER];
+#pragma unroll
+        for (int i = 0; i < WALK_TOGETHER; i++) {
+            const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
+            const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
+            keys[i] =
+                near && walk_takes_kept(q, distance2, best->limit2(), id, without) ? sap_key(distance2, id) : none;
+            near &= near - 1;
+        }
+        best->take(keys);
+    }
+}
+
+// Offers the points of a lane's leaf, but for the one with the id `without`.
 template <typename real, int dims, typename query, int capacity>
 static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
                                                        const query& q, int without, sap_list<real, capacity>* best) {
-    const typename sap_key_of<real>::type none = sap_key((real)INFINITY, SAP_NO_ID);
     walk_leaf<real> leaf;
     if (scans) leaf = walk_balanced_leaf<real, dims>(t, node);
     bool fills = false;
@@ -176,27 +204,28 @@ static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t,
     for (int first = 0; first < t.capacity; first += 32) {
         unsigned int near = walk_near_lanes<real, dims>(t, in_teams, looks, node, q, first, best->limit2());
         if (near) near &= walk_kept(t, node, q, first);
-        // A few are inserted one by one, more of them together.
-        for (unsigned int most; (most = sap_warp_max((unsigned int)__popc(near))) > 0;) {
-            if (!near) continue;
-            if (most < WALK_TOGETHER_LEAST) {
-                const int slot = first + __ffs((int)near) - 1, id = leaf.ids[slot];
-                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-                near &= near - 1;
-                if (walk_takes_kept(q, distance2, best->limit2(), id, without)) best->offer(distance2, id);
-                continue;
-            }
-            typename sap_key_of<real>::type keys[WALK_TOGETHER];
-#pragma unroll
-            for (int i = 0; i < WALK_TOGETHER; i++) {
-                const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
-                const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-                keys[i] =
-                    near && walk_takes_kept(q, distance2, best->limit2(), id, without) ? sap_key(distance2, id) : none;
-                near &= near - 1;
-            }
-            best->take(keys);
-        }
+        walk_offer_lanes<real, dims>(t, leaf, q, first, near, without, best);
+    }
+}
+
+// The same on explicit trees, whose leaves differ in size: the lanes wait for the one with the largest.
+template <typename real, int dims, int capacity>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans,
+                                                       const walk_leaf<real>& given, const walk_query<real, dims>& q,
+                                                       int without, sap_list<real, capacity>* best) {
+    const walk_leaf<real> leaf = walk_first_equal(given, capacity);
+    bool looks = scans;
+    if constexpr (dims > 0) {
+        const bool fills = scans && walk_unlimited(best->limit2()) && walk_in_vectors(leaf);
+        if (fills) walk_fill<real, dims>(t, 0, leaf, q, without, best);
+        looks = scans && !fills;
+    }
+    const int most = (int)sap_warp_max(looks ? (unsigned int)leaf.count : 0);
+    for (int first = 0; first < most; first += 32) {
+        const bool here = looks && first < leaf.count;
+        const int end = min(first + 32, leaf.count);
+        const unsigned int near = here ? walk_near<real, dims>(t, leaf, q, first, end, best->limit2()) : 0;
+        walk_offer_lanes<real, dims>(t, leaf, q, first, near, without, best);
     }
 }
 
@@ -218,6 +247,29 @@ template <typename real, int dims, typename query>
 static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans, unsigned int node,
                                                        const query& q, int without, sap_heap<real>* best) {
     if (scans) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+}
+
+// The same on explicit trees.
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans,
+                                                       const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
+                                                       int without, sap_list<real, 1>* best) {
+    if (scans) walk_scan<real, dims>(t, walk_first_equal(leaf, 1), q, without, best);
+}
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_scan_lanes(const walk_tree<real>& t, bool scans,
+                                                       const walk_leaf<real>& leaf, const walk_query<real, dims>& q,
+                                                       int without, sap_heap<real>* best) {
+    if (scans) walk_scan<real, dims>(t, walk_first_equal(leaf, best->k), q, without, best);
+}
+
+// ---- Explicit trees by what a search was told: it may leave out any number of equal points
+
+template <typename real, int dims, int measure, typename list>
+static __device__ __forceinline__ void
+walk_scan_lanes(const walk_tree<real>& t, bool scans, const walk_leaf<real>& leaf,
+                const told_query<real, dims, measure>& q, int without, list* best) {
+    if (scans) walk_scan<real, dims>(t, leaf, q, without, best);
 }
 
 #endif

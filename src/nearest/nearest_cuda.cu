@@ -3,16 +3,12 @@
 #include "nearest/nearest_cuda.h"
 #include "tree/periods.h"
 
-static sap_status check_walk(const sap_tree* tree, const sap_nearest_job* job, int k) {
+static sap_status check_walk(const sap_tree* tree, const sap_nearest_job* job) {
     const sap_walk walk = job->search.walk;
     bool together = walk == SAP_WALK_WARP || walk == SAP_WALK_PACKET;
-    if ((walk == SAP_WALK_STACKLESS || together) && tree->shape.kind == SAP_TREE_EXPLICIT)
+    if (walk == SAP_WALK_STACKLESS && tree->shape.kind == SAP_TREE_EXPLICIT)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
-                        "search.walk: only balanced trees can be walked without a stack of one's own");
-    if (together && k > SAP_NEAREST_LIST_MAX_CUDA)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
-                        "search.walk: a warp that walks together finds at most %d neighbours",
-                        SAP_NEAREST_LIST_MAX_CUDA);
+                        "search.walk: only balanced trees can be walked without a stack");
     if (together && (job->told || job->without || sap_is_periodic(&tree->options)))
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "search.walk: a warp that walks together knows squared Euclidean distances to all points only, "
@@ -85,7 +81,7 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
     plan.limit2 = job->limit2;
     plan.told = job->told || !sap_is_periodic(&tree->options) ? job->told : &sap_told_nothing;
     plan.rows = job->queries.count;
-    sap_status status = check_walk(tree, job, plan.k);
+    sap_status status = check_walk(tree, job);
     if (status != SAP_OK) return status;
     SAP_ASSERT(plan.k >= 0 && plan.k <= plan.row_length);
     sap_cuda_begin(&call, tree->device);

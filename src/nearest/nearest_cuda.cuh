@@ -195,41 +195,65 @@ template <typename real, int dims, typename list, typename walk>
 static __device__ __forceinline__ void answer(const nearest_task<real>& task, list* best, walk* way) {
     answer_one<real, dims>(task, warp_number() * SAP_WARP + (threadIdx.x & 31), best, way);
 }
-// Taking further queries is faster for one neighbour and walks with a stack. Longer rows are better written by all
-// lanes at once, and walks without a stack begin with a part that all lanes should do together.
-template <typename real, int dims, bool balanced>
+// Taking further queries is faster for one neighbour and walks by boxes. Longer rows are better written by all lanes at
+// once, and walks by planes begin with a part that all lanes should do together.
+template <typename real, int dims>
 static __device__ __forceinline__ void answer(const nearest_task<real>& task, sap_list<real, 1>* best,
-                                              walk_stack<real, dims, balanced>* way) {
+                                              walk_stack<real, dims>* way) {
     const int64_t next = min(warp_number() * task.share, task.count);
     answer_share<real, dims>(task, next, min(next + task.share, task.count), best, way);
 }
 
-enum { WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT, WALK_WARP, WALK_PACKET }; // the last two: queries together
-enum { HEAP = 0 };                                                          // in place of a list's capacity
+enum {
+    WALK_STACKLESS,
+    WALK_STACK,
+    WALK_EXPLICIT,
+    WALK_WARP, // from here on: queries together
+    WALK_PACKET,
+    WALK_WARP_EXPLICIT,
+    WALK_PACKET_EXPLICIT
+};
+enum { HEAP = 0 }; // in place of a list's capacity
+
+template <typename real, int capacity> struct list_of { typedef sap_list<real, capacity> type; };
+template <typename real> struct list_of<real, HEAP> { typedef sap_heap<real> type; };
+
+// The walk of one query, and the shared memory of its stack.
+template <typename real, int dims, int walk> struct way_of { typedef walk_stackless<real, dims> type; };
+template <typename real, int dims> struct way_of<real, dims, WALK_STACK> { typedef walk_stack<real, dims> type; };
+template <typename real, int dims> struct way_of<real, dims, WALK_EXPLICIT> { typedef walk_explicit<real, dims> type; };
+
+template <typename real, int dims>
+static __device__ __forceinline__ void place_stack(const walk_tree<real>&, walk_stackless<real, dims>*) {}
+template <typename real, int dims>
+static __device__ __forceinline__ void place_stack(const walk_tree<real>& t, walk_stack<real, dims>* way) {
+    SAP_CUDA_SHARED(unsigned char, shared);
+    way->bound2 = (real*)shared + threadIdx.x;
+    way->waits = (unsigned int*)((real*)shared + t.depth * NEAREST_THREADS) + threadIdx.x;
+    way->step = NEAREST_THREADS;
+}
+template <typename real, int dims>
+static __device__ __forceinline__ void place_stack(const walk_tree<real>&, walk_explicit<real, dims>* way) {
+    SAP_CUDA_SHARED(unsigned int, shared);
+    way->waits = shared + threadIdx.x;
+    way->step = NEAREST_THREADS;
+}
 
 template <typename real, int dims, int walk, typename list>
 static __device__ __forceinline__ void answer_alone(const nearest_task<real>& task, list* best) {
-    if constexpr (walk == WALK_STACKLESS) {
-        walk_stackless<real, dims> way;
-        answer<real, dims>(task, best, &way);
-    } else {
-        SAP_CUDA_SHARED(unsigned char, shared);
-        walk_stack<real, dims, walk == WALK_STACK> way;
-        way.bound2 = (real*)shared + threadIdx.x;
-        way.waits = (unsigned int*)((real*)shared + task.tree.depth * NEAREST_THREADS) + threadIdx.x;
-        way.step = NEAREST_THREADS;
-        answer<real, dims>(task, best, &way);
-    }
+    typename way_of<real, dims, walk>::type way;
+    place_stack(task.tree, &way);
+    answer<real, dims>(task, best, &way);
 }
 
 // How many blocks should fit into a multiprocessor's registers: more of them hide more latency, as long as hardly
 // anything spills. 0: the compiler chooses.
 #define NEAREST_NARROW(real, dims, most) (sizeof(real) == 4 && (dims) > 0 && (dims) <= (most))
 #define NEAREST_BLOCKS(real, dims, capacity, walk)                                                                     \
-    ((walk) != WALK_STACKLESS                            ? 0                                                           \
+    ((walk) != WALK_STACKLESS && (walk) != WALK_EXPLICIT ? 0                                                           \
      : (capacity) == 8 && NEAREST_NARROW(real, dims, 3)  ? 7                                                           \
      : (capacity) == 16 && NEAREST_NARROW(real, dims, 4) ? 6                                                           \
-                                                         : 1)
+                                                         : (walk) == WALK_STACKLESS)
 
 template <typename real, int dims, int capacity, int walk>
 static __global__ void __launch_bounds__(NEAREST_THREADS, NEAREST_BLOCKS(real, dims, capacity, walk))
@@ -262,20 +286,25 @@ template <bool block> static __device__ __forceinline__ void group_wait(void) {
         __syncwarp();
 }
 
-template <typename real, int dims, bool block, typename list>
+template <typename real, int dims, bool block, bool balanced, typename list>
 static __device__ __forceinline__ void walk_together(const walk_tree<real>& t, const walk_query<real, dims>& q,
-                                                     bool asks, int without, list* best, unsigned int* stack,
+                                                     bool asks, int without, int k, list* best, unsigned int* stack,
                                                      int* nodes, int* leaves_seen) {
-    const unsigned int leaves = 1u << t.depth;
+    const unsigned int leaves = balanced ? 1u << t.depth : 0;
     const bool leader = block ? threadIdx.x == 0 : (threadIdx.x & 31) == 0;
-    unsigned int node = 1;
+    unsigned int node = balanced ? 1 : 0;
     int waiting = 0, id;
+    if (!balanced && !group_any<block>(asks)) return; // the nodes of a tree that was not built lead anywhere
     for (;;) {
         bool going = true;
-        while (node < leaves) {
+        typename sap_node_of<real>::type at = {};
+        if (!balanced) at = sap_node_read<real>(t.nodes, node);
+        while (balanced ? node < leaves : !sap_link_is_leaf(at.link)) {
+            const unsigned int left = balanced ? 2 * node : node + 1;
+            const unsigned int right = balanced ? 2 * node + 1 : node + sap_link_right(at.link);
             int lower_id, upper_id;
-            const real lower2 = walk_bound2<real, dims>(t, q, 2 * (int64_t)node, &lower_id);
-            const real upper2 = walk_bound2<real, dims>(t, q, 2 * (int64_t)node + 1, &upper_id);
+            const real lower2 = walk_bound2<real, dims>(t, q, balanced ? 2 * (int64_t)node : left, &lower_id);
+            const real upper2 = walk_bound2<real, dims>(t, q, balanced ? 2 * (int64_t)node + 1 : right, &upper_id);
             const bool lower = asks && walk_reaches(lower2, lower_id, *best);
             const bool upper = asks && walk_reaches(upper2, upper_id, *best);
             const int lowers = group_count<block>(lower), uppers = group_count<block>(upper);
@@ -288,13 +317,18 @@ static __device__ __forceinline__ void walk_together(const walk_tree<real>& t, c
                 uppers && (!lowers || 2 * to_lower < lowers + uppers - group_count<block>(lower && upper));
             if (lowers && uppers) {
                 SAP_ASSERT(waiting < t.depth);
-                if (leader) stack[waiting] = 2 * node + !upper_first;
+                if (leader) stack[waiting] = balanced ? 2 * node + !upper_first : upper_first ? left : right;
                 waiting++;
             }
-            node = 2 * node + upper_first;
+            node = balanced ? 2 * node + upper_first : upper_first ? right : left;
+            if (!balanced) at = sap_node_read<real>(t.nodes, node);
         }
         if (going) {
-            if (asks) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+            if (asks && balanced) walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
+            if (asks && !balanced) {
+                const walk_leaf<real> leaf = walk_explicit_leaf<real, dims>(t, at);
+                walk_scan<real, dims>(t, walk_first_equal(leaf, k), q, without, best);
+            }
             *leaves_seen += asks;
         }
         group_wait<block>();
@@ -309,19 +343,22 @@ static __device__ __forceinline__ void walk_together(const walk_tree<real>& t, c
     }
 }
 
-template <typename real, int dims, int capacity, bool block>
+template <typename real, int dims, int capacity, int walk>
 static __global__ void __launch_bounds__(NEAREST_THREADS)
     nearest_together(const __grid_constant__ nearest_task<real> task) {
+    constexpr bool block = walk == WALK_PACKET || walk == WALK_PACKET_EXPLICIT;
+    constexpr bool balanced = walk == WALK_WARP || walk == WALK_PACKET;
     SAP_CUDA_SHARED(unsigned int, stacks);
     unsigned int* stack = block ? stacks : stacks + (threadIdx.x / SAP_WARP) * (unsigned)(task.tree.depth + 1);
     const int64_t i = (int64_t)blockIdx.x * NEAREST_THREADS + threadIdx.x;
     thread_query<real, dims> mine;
-    sap_list<real, capacity> best;
+    typename list_of<real, capacity>::type best;
     int nodes = 0, leaves = 0;
     for (int a = 0; a < SAP_AXES_OF(dims); a++) mine.q.at[a] = 0;
     const bool asks = i < task.count && read_query(task, i, &mine);
-    best.begin(task.k, task.limit2);
-    walk_together<real, dims, block>(task.tree, mine.q, asks, mine.without, &best, stack, &nodes, &leaves);
+    if (capacity != HEAP || asks) begin_list(task, mine.row, &best); // a heap lies in the row, if there is one
+    walk_together<real, dims, block, balanced>(task.tree, mine.q, asks, mine.without, task.k, &best, stack, &nodes,
+                                               &leaves);
     if (!asks) return;
     count_visits(task, nodes, leaves);
     write_row(task, mine.row, best);
@@ -341,15 +378,18 @@ template <typename real> static size_t shared_bytes(int walk, int depth) {
     const size_t levels = (size_t)depth;
     switch (walk) {
     case WALK_STACKLESS: return 0;
-    case WALK_WARP: return NEAREST_WARPS * (levels + 1) * sizeof(int);
-    case WALK_PACKET: return (levels + 1) * sizeof(int);
+    case WALK_EXPLICIT: return levels * NEAREST_THREADS * sizeof(int);
+    case WALK_WARP:
+    case WALK_WARP_EXPLICIT: return NEAREST_WARPS * (levels + 1) * sizeof(int);
+    case WALK_PACKET:
+    case WALK_PACKET_EXPLICIT: return (levels + 1) * sizeof(int);
     default: return levels * NEAREST_THREADS * (sizeof(real) + sizeof(int));
     }
 }
 
 template <typename real, int dims, int capacity, int walk> static auto* kernel_of() {
-    if constexpr (walk == WALK_WARP || walk == WALK_PACKET)
-        return nearest_together<real, dims, capacity, walk == WALK_PACKET>;
+    if constexpr (walk >= WALK_WARP)
+        return nearest_together<real, dims, capacity, walk>;
     else if constexpr (capacity == HEAP)
         return nearest_heap<real, dims, walk>;
     else
@@ -358,7 +398,7 @@ template <typename real, int dims, int capacity, int walk> static auto* kernel_o
 
 template <typename real, int dims, int capacity, int walk>
 static bool launch(sap_cuda_call* call, const nearest_task<real>& given) {
-    const bool shares = capacity == 1 && (walk == WALK_STACK || walk == WALK_EXPLICIT);
+    const bool shares = capacity == 1 && walk == WALK_STACK;
     nearest_task<real> task = given;
     task.share = shares ? share_of(call, task.count) : (int)SAP_WARP;
     SAP_ASSERT(task.share >= SAP_WARP && task.share % SAP_WARP == 0);
@@ -385,12 +425,12 @@ static bool launch_one_of(const nearest_search<real>& search) {
 }
 
 static int walk_of(const sap_tree* tree, sap_walk walk) {
-    if (tree->shape.kind == SAP_TREE_EXPLICIT) return WALK_EXPLICIT;
+    const bool balanced = tree->shape.kind == SAP_TREE_BALANCED;
     switch (walk) {
-    case SAP_WALK_STACK: return WALK_STACK;
-    case SAP_WALK_WARP: return WALK_WARP;
-    case SAP_WALK_PACKET: return WALK_PACKET;
-    default: return WALK_STACKLESS;
+    case SAP_WALK_STACK: return balanced ? WALK_STACK : WALK_EXPLICIT;
+    case SAP_WALK_WARP: return balanced ? WALK_WARP : WALK_WARP_EXPLICIT;
+    case SAP_WALK_PACKET: return balanced ? WALK_PACKET : WALK_PACKET_EXPLICIT;
+    default: return balanced ? WALK_STACKLESS : WALK_EXPLICIT;
     }
 }
 
@@ -422,9 +462,10 @@ template <typename real> static void launch_general(const nearest_search<real>& 
     const bool launched = launch_one_of<real, 0, 1, WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT>(search) ||
                           launch_one_of<real, 0, 8, WALK_STACKLESS, WALK_EXPLICIT>(search) ||
                           launch_one_of<real, 0, SAP_NEAREST_LIST_MAX_CUDA, WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT,
-                                        WALK_WARP, WALK_PACKET>(search) ||
-                          launch_one_of<real, 0, HEAP, WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT>(search);
-    SAP_ASSERT(launched); // sap_nearest_cuda has refused walks together with longer lists
+                                        WALK_WARP, WALK_PACKET, WALK_WARP_EXPLICIT, WALK_PACKET_EXPLICIT>(search) ||
+                          launch_one_of<real, 0, HEAP, WALK_STACKLESS, WALK_STACK, WALK_EXPLICIT, WALK_WARP,
+                                        WALK_PACKET, WALK_WARP_EXPLICIT, WALK_PACKET_EXPLICIT>(search);
+    SAP_ASSERT(launched);
     (void)launched;
 }
 

@@ -3,7 +3,8 @@
 
 void sap_nearest_told_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
     told_search<float> s = told_search_of<float>(call, tree, plan);
-    if (launch_told_lists<float, 3, WALK_STACKLESS, SAP_CUDA_L2, SAP_CUDA_L1, SAP_CUDA_LINF, SAP_CUDA_AROUND>(s) ||
+    if (launch_told_lists<float, 3, WALK_STACKLESS, SAP_CUDA_L2, SAP_CUDA_L1, SAP_CUDA_LINF, SAP_CUDA_AROUND,
+                          SAP_CUDA_POWER>(s) ||
         launch_told_lists<float, 2, WALK_STACKLESS, SAP_CUDA_L2>(s))
         return;
     walk_with_stack(&s); // lengths to any power: boxes rule out more than planes, at the same cost

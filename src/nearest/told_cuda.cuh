@@ -139,25 +139,14 @@ static __device__ __forceinline__ void answer_told(const nearest_task<real>& tas
         fill_row(task, ask.row, 0);
 }
 
-template <typename real, int capacity> struct told_list { typedef sap_list<real, capacity> type; };
-template <typename real> struct told_list<real, HEAP> { typedef sap_heap<real> type; };
-
 template <typename real, int dims, int capacity, int walk, int measure>
 static __global__ void __launch_bounds__(NEAREST_THREADS, NEAREST_BLOCKS(real, dims, capacity, walk))
     nearest_told(const __grid_constant__ nearest_task<real> task, const __grid_constant__ sap_cuda_told<real> told,
                  const int32_t* without) {
-    typename told_list<real, capacity>::type best;
-    if constexpr (walk == WALK_STACKLESS) {
-        walk_stackless<real, dims> way;
-        answer_told<real, dims, measure>(task, told, without, &best, &way);
-    } else {
-        SAP_CUDA_SHARED(unsigned char, shared);
-        walk_stack<real, dims, walk == WALK_STACK> way;
-        way.bound2 = (real*)shared + threadIdx.x;
-        way.waits = (unsigned int*)((real*)shared + task.tree.depth * NEAREST_THREADS) + threadIdx.x;
-        way.step = NEAREST_THREADS;
-        answer_told<real, dims, measure>(task, told, without, &best, &way);
-    }
+    typename list_of<real, capacity>::type best;
+    typename way_of<real, dims, walk>::type way;
+    place_stack(task.tree, &way);
+    answer_told<real, dims, measure>(task, told, without, &best, &way);
 }
 
 // Looks again at the queries that were noted, by each way around that is as short as what was found, which the rows

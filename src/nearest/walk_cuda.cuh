@@ -1,5 +1,5 @@
-// The walks of one query through a tree on a GPU, with a stack and without. A list is a sap_list or a sap_heap (both
-// have begin, limit2, limit_id and offer), a query a walk_query or a told_query.
+// The walks of one query through a tree of either kind on a GPU, with a stack and without. A list is a sap_list or a
+// sap_heap (both have begin, limit2, limit_id and offer), a query a walk_query or a told_query.
 #ifndef SAPWOOD_NEAREST_WALK_CUDA_CUH
 #define SAPWOOD_NEAREST_WALK_CUDA_CUH
 
@@ -79,7 +79,7 @@ template <typename real, int dims> struct walk_stackless {
         const bool scans = asks && at_leaf;
         walk_scan_lanes<real, dims>(t, scans, node, q, without, best);
         leaves += scans;
-        if (asks && first) narrow(t, q, best->limit2());
+        if (asks && first) narrow(t, q, walk_plane_limit(q, best->limit2()));
         // Back up to the next subtree that reaches …
         bool reaches = false;
         for (bool up = asks; walk_any(up);) {
@@ -99,7 +99,7 @@ template <typename real, int dims> struct walk_stackless {
         // … and down by the planes to the leaf on the query's side. A lane whose leaf is too far waits while the others
         // scan theirs: if it searched on at once, they would wait longer.
         const bool inner = reaches && node >> t.depth == 0;
-        const real limit2 = best->limit2();
+        const real limit2 = walk_plane_limit(q, best->limit2());
         for (bool down = inner; walk_any(down);) {
             if (!down) continue;
             real upper2, lower2;
@@ -120,8 +120,8 @@ template <typename real, int dims> struct walk_stackless {
     }
 };
 
-// With a stack, on trees of both kinds: the bounds and the nodes on it are a column of shared memory each.
-template <typename real, int dims, bool balanced> struct walk_stack {
+// With a stack, on balanced trees: the bounds and the nodes on it are a column of shared memory each.
+template <typename real, int dims> struct walk_stack {
     real* bound2; // [depth], `step` apart
     unsigned int* waits;
     int step, waiting;
@@ -129,21 +129,19 @@ template <typename real, int dims, bool balanced> struct walk_stack {
     int nodes, leaves; // visited
 
     template <typename query> __device__ __forceinline__ void begin(const walk_tree<real>&, const query&) {
-        node = balanced ? 1 : 0;
+        node = 1;
         waiting = nodes = leaves = 0;
     }
 
     template <typename query, typename list>
     __device__ __forceinline__ bool round(const walk_tree<real>& t, const query& q, bool asks, int without,
                                           list* best) {
-        walk_leaf<real> leaf;
         bool at_leaf = asks;
         for (bool down = asks; walk_any(down);) {
             if (!down) continue;
-            unsigned int right = 2 * node + 1;
-            down = !(balanced ? node >> t.depth != 0 : walk_explicit<real, dims>(t, node, &leaf, &right));
+            down = node >> t.depth == 0;
             if (!down) continue;
-            const unsigned int left = balanced ? 2 * node : node + 1;
+            const unsigned int left = 2 * node, right = 2 * node + 1;
             int left_id, right_id;
             const real left2 = walk_bound2<real, dims>(t, q, left, &left_id);
             const real right2 = walk_bound2<real, dims>(t, q, right, &right_id);
@@ -161,8 +159,7 @@ template <typename real, int dims, bool balanced> struct walk_stack {
         }
         if (at_leaf) {
             SAP_ASSERT(asks);
-            if (balanced) leaf = walk_balanced_leaf<real, dims>(t, node);
-            walk_scan<real, dims>(t, leaf, q, without, best);
+            walk_scan<real, dims>(t, walk_balanced_leaf<real, dims>(t, node), q, without, best);
             leaves++;
         }
         for (bool up = asks; walk_any(up);) {
@@ -178,6 +175,113 @@ template <typename real, int dims, bool balanced> struct walk_stack {
                 (void)walk_bound2<real, dims>(t, q, node, &id);
                 up = !(id < best->limit_id());
             }
+        }
+        return asks;
+    }
+};
+
+// On explicit trees, which may be too deep for a bit a level: as without a stack, but the nodes that wait are a column
+// of shared memory. It holds nothing else: at most 48 KiB a block, for SAP_MAX_DEPTH levels, which any GPU has.
+template <typename real, int dims> struct walk_explicit {
+    enum { NARROWED = 4 }; // nodes that are loaded together
+    typedef typename sap_node_of<real>::type tree_node;
+
+    // [depth], `step` apart: the nodes on the way to the first leaf, until their planes are tested; then siblings.
+    unsigned int* waits;
+    int step, waiting;
+    unsigned int node;
+    bool first;        // on the way to the first leaf
+    int nodes, leaves; // visited
+
+    template <typename query> __device__ __forceinline__ void begin(const walk_tree<real>&, const query&) {
+        node = 0;
+        waiting = nodes = leaves = 0;
+        first = true;
+    }
+
+    // The child on the query's side, or the other one; the least distance beyond the plane.
+    template <typename query>
+    static __device__ __forceinline__ void turn(const query& q, unsigned int at, const tree_node& inner,
+                                                unsigned int* near, unsigned int* far, real* plane2) {
+        const int axis = (int)(inner.link & SAP_NODE_LEAF);
+        const real x = walk_coordinate<real, dims>(q, axis), plane = sap_node_split(inner);
+        const bool right = walk_above(q, axis, x, plane);
+        const unsigned int left_child = at + 1, right_child = at + sap_link_right(inner.link);
+        *near = right ? right_child : left_child;
+        *far = right ? left_child : right_child;
+        *plane2 = walk_plane(q, axis, x - plane);
+    }
+
+    // Replaces the nodes on the way to the first leaf by those of their other children that may hold something nearer
+    // than what was found there.
+    template <typename query>
+    __device__ __forceinline__ void narrow(const walk_tree<real>& t, const query& q, real limit2) {
+        int kept = 0;
+        for (int from = 0; from < waiting; from += NARROWED) {
+            unsigned int at[NARROWED];
+            tree_node inner[NARROWED];
+#pragma unroll
+            for (int i = 0; i < NARROWED; i++) at[i] = waits[min(from + i, waiting - 1) * step];
+#pragma unroll
+            for (int i = 0; i < NARROWED; i++) inner[i] = sap_node_read<real>(t.nodes, at[i]);
+#pragma unroll
+            for (int i = 0; i < NARROWED; i++) {
+                unsigned int near, far;
+                real plane2;
+                turn(q, at[i], inner[i], &near, &far, &plane2);
+                if (from + i < waiting && plane2 <= limit2) waits[kept++ * step] = far;
+            }
+        }
+        waiting = kept;
+        first = false;
+    }
+
+    // One round; returns whether the walk goes on.
+    template <typename query, typename list>
+    __device__ __forceinline__ bool round(const walk_tree<real>& t, const query& q, bool asks, int without,
+                                          list* best) {
+        // Down by the planes to the leaf on the query's side …
+        tree_node at = {};
+        bool went_down = false;
+        const real limit2 = walk_plane_limit(q, best->limit2());
+        for (bool down = asks; walk_any(down);) {
+            if (!down) continue;
+            at = sap_node_read<real>(t.nodes, node);
+            down = !sap_link_is_leaf(at.link);
+            if (!down) continue;
+            unsigned int near, far;
+            real plane2;
+            turn(q, node, at, &near, &far, &plane2);
+            if (first || plane2 <= limit2) {
+                SAP_ASSERT(waiting < t.depth);
+                waits[waiting++ * step] = first ? node : far;
+            }
+            node = near;
+            went_down = true;
+            nodes++;
+        }
+        bool scans = asks;
+        if (went_down && !first) {
+            int id;
+            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
+            scans = walk_reaches(bound2, id, *best);
+            nodes++;
+        }
+        walk_leaf<real> leaf = {};
+        if (scans) leaf = walk_explicit_leaf<real, dims>(t, at);
+        walk_scan_lanes<real, dims>(t, scans, leaf, q, without, best);
+        leaves += scans;
+        if (asks && first) narrow(t, q, walk_plane_limit(q, best->limit2()));
+        // … and back up to the next subtree that reaches.
+        for (bool up = asks; walk_any(up);) {
+            if (!up) continue;
+            asks = up = waiting > 0;
+            if (!asks) continue;
+            int id;
+            node = waits[--waiting * step];
+            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
+            up = !walk_reaches(bound2, id, *best);
+            nodes++;
         }
         return asks;
     }

@@ -13,7 +13,9 @@ typedef struct asking {
     int64_t most, count, asked; // room for queries; gathered now; all that were asked before
     unsigned char* coords;      // real[most][dims]
     int32_t* rows;              // [most] ids of a
-    int32_t* without;           // [most] or NULL
+    int32_t* without;           // [most] or NULL: what the search says by ids of a, in the order of the queries
+    int32_t* ks;                // the same
+    double* radii;              // the same
     int32_t* ids;               // [most][k]
     unsigned char* distance2;   // real[most][k]
     sap_scratch memory;
@@ -26,16 +28,19 @@ static sap_status reserve(asking* q) {
     const int64_t points = job->a->shape.count + job->a->shape.capacity;
     q->most = points < SLAB + job->a->shape.capacity ? points : SLAB + job->a->shape.capacity;
     const size_t most = (size_t)q->most, coords = sap_align(most * (size_t)job->a->shape.dims * real);
+    const size_t numbers = sap_align(most * 4), given = coords + 3 * numbers + sap_align(most * sizeof *q->radii);
     size_t answers, distances;
     if (!sap_size_multiply(most * k, 4, &answers) || !sap_size_multiply(most * k, real, &distances) ||
-        !sap_scratch_take(device, coords + 2 * sap_align(most * 4) + sap_align(answers) + distances + 1, &q->memory))
+        !sap_scratch_take(device, given + sap_align(answers) + distances + 1, &q->memory))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for lists of %d neighbours", (int)job->search.k);
     unsigned char* at = q->memory.memory;
     q->coords = at;
     q->rows = (int32_t*)(void*)(at + coords);
-    q->without = job->search.without_ids ? (int32_t*)(void*)(at + coords + sap_align(most * 4)) : NULL;
-    q->ids = (int32_t*)(void*)(at + coords + 2 * sap_align(most * 4));
-    q->distance2 = at + coords + 2 * sap_align(most * 4) + sap_align(answers);
+    q->without = job->search.without_ids ? (int32_t*)(void*)(at + coords + numbers) : NULL;
+    q->ks = job->search.ks ? (int32_t*)(void*)(at + coords + 2 * numbers) : NULL;
+    q->radii = job->search.radii ? (double*)(void*)(at + coords + 3 * numbers) : NULL;
+    q->ids = (int32_t*)(void*)(at + given);
+    q->distance2 = at + given + sap_align(answers);
     return SAP_OK;
 }
 
@@ -61,6 +66,8 @@ static void gather(asking* q, int64_t* place) {
             sap_leaf_point(a, &leaf, i, q->coords + (size_t)q->count * row);
             q->rows[q->count] = leaf.ids[i];
             if (q->without) q->without[q->count] = q->job->search.without_ids[leaf.ids[i]];
+            if (q->ks) q->ks[q->count] = q->job->search.ks[leaf.ids[i]];
+            if (q->radii) q->radii[q->count] = q->job->search.radii[leaf.ids[i]];
         }
     }
 }
@@ -83,6 +90,8 @@ static sap_status search(asking* q) {
     sap_search asked = job->search;
     asked.ordered = true;
     asked.without_ids = q->without;
+    asked.ks = q->ks;
+    asked.radii = q->radii;
     void* distance2 = job->distance2 ? q->distance2 : NULL;
     if (job->a->shape.real_bits == 64)
         return sap_nearest_f64(job->b, (sap_points_f64){(const double*)(const void*)q->coords, q->count, dims, 0},

@@ -93,13 +93,14 @@ static int64_t SAP_TYPED(bad_row)(const sap_rows* rows) {
 
 // ---- The block of the newest points
 
+// An id that came back goes before its removed entries: whoever looks for it takes the first.
 static void SAP_TYPED(flat_put)(sap_set* set, const sap_set_batch* b) {
     SAP_REAL* coords = (SAP_REAL*)(void*)set->flat.block;
     for (int64_t i = 0; i < b->rows.count; i++) {
         const int32_t id = sap_set_batch_id(b, i);
         int32_t at = set->flat.count++;
         SAP_ASSERT(at < SAP_SET_FLAT);
-        for (; at > 0 && set->flat.ids[at - 1] > id; at--) {
+        for (; at > 0 && set->flat.ids[at - 1] >= id; at--) {
             set->flat.ids[at] = set->flat.ids[at - 1];
             for (int32_t axis = 0; axis < set->dims; axis++)
                 coords[axis * SAP_SET_FLAT + at] = coords[axis * SAP_SET_FLAT + at - 1];

@@ -2,6 +2,7 @@
 #include "set/set.h"
 #include "device/reserved.h"
 #include "tree/queries.h"
+#include "tree/told.h"
 #include <math.h>
 #include <string.h>
 
@@ -166,6 +167,7 @@ static sap_status nearest(const sap_set* set, const sap_rows* queries, const sap
     const sap_tree like = stand_in(set);
     sap_status status = check_rows(set, queries, "queries");
     if (status == SAP_OK) status = sap_search_check(&like, search);
+    if (status == SAP_OK) status = sap_told_refuse(&like, search, "sets");
     if (status != SAP_OK) return status;
     int64_t answers;
     if (__builtin_mul_overflow(queries->count, (int64_t)search->k, &answers) || answers > PTRDIFF_MAX / 8)

@@ -14,6 +14,7 @@ typedef enum sap_cuda_measure {
     SAP_CUDA_L1,     // with weights
     SAP_CUDA_LINF,   // the same
     SAP_CUDA_AROUND, // squared Euclidean distances by the shorter way around axes with periods
+    SAP_CUDA_POWER,  // lengths to a power, without weights and periods
     SAP_CUDA_ANY,    // all that a search can be told, and periods
     SAP_CUDA_IMAGE   // squared Euclidean distances by one way around: a step of searches by SAP_CUDA_AROUND
 } sap_cuda_measure;
@@ -24,6 +25,7 @@ template <typename real> struct sap_cuda_told {
     real period[SAP_MAX_DIMS]; // infinite: none
     uint64_t roots;
     int power;
+    real root, spread;   // SAP_CUDA_POWER: sap_told_squares
     bool is_largest;     // LINF
     const uint8_t* keep; // by id, or NULL
     // The same for the slots of a balanced tree's leaves, a bit each, the lowest first; or NULL. Words of a leaf.
@@ -50,8 +52,8 @@ static __device__ __forceinline__ double sap_told_root(double x) { return sqrt(x
 template <int measure, typename real>
 static __device__ __forceinline__ real sap_told_raise(const sap_cuda_told<real>& told, int axis, real length) {
     if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_AROUND) return length * length;
-    real term = told.weight[axis] * length;
-    if constexpr (measure == SAP_CUDA_ANY) {
+    real term = measure == SAP_CUDA_POWER ? length : told.weight[axis] * length; // times 1
+    if constexpr (measure == SAP_CUDA_ANY || measure == SAP_CUDA_POWER) {
         for (int factor = 1; factor < told.power; factor++) term = term * length;
         for (uint64_t left = told.roots; left != 0; left <<= 1) {
             length = sap_told_root(length);
@@ -59,6 +61,29 @@ static __device__ __forceinline__ real sap_told_raise(const sap_cuda_told<real>&
         }
     }
     return term;
+}
+
+static __device__ __forceinline__ float sap_told_to_the(float x, float exponent) { return powf(x, exponent); }
+static __device__ __forceinline__ double sap_told_to_the(double x, double exponent) { return pow(x, exponent); }
+
+// The square of a length that no point within a limit exceeds along any axis, where lengths are raised to a power p:
+// plain squares then rule out what is too far away, and only what is left is raised to the power. The sum of all its
+// squares is at most `spread` times as much: dims^(1 - 2/p), by the inequality of power means, or 1 where p is below 2.
+//
+// A term is computed from the length l by P - 1 products with l and R up to 52 with roots of it, which are wrong by at
+// most epsilon. Where l is 1 or more, no product is less than l; where it is less, no product enlarges an error. So the
+// term is at least l^p (1 - (P + 3 R) epsilon / 2) - (P + R) d, where d is the smallest denormal number, and a sum of
+// up to 16 terms is wrong by 16 epsilon / 2: the sum of the powers exceeds the limit by less than the margin here,
+// which is four times as wide, and the least normal number. The root is wrong by the rounding of its exponent, epsilon
+// / 2 times the largest logarithm there is (89; 745 for doubles), and by a few units in the last place: by less than
+// 512 epsilon.
+template <typename real>
+static __device__ __forceinline__ real sap_told_squares(const sap_cuda_told<real>& told, real limit) {
+    const real epsilon = sizeof(real) == 4 ? (real)FLT_EPSILON : (real)DBL_EPSILON;
+    const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
+    const real above = (limit + least) * (1 + 2 * (real)(told.power + 172) * epsilon);
+    const real length = sap_told_to_the(above, told.root) * (1 + 512 * epsilon);
+    return length * length * (1 + 4 * epsilon) + least;
 }
 
 // The term of an axis. The way around has no length below 0, but for the places of a leaf that hold no point: their
@@ -123,6 +148,7 @@ static __global__ void __launch_bounds__(SAP_TOLD_THREADS)
 }
 
 static sap_cuda_measure sap_cuda_measure_of(const sap_told* told, bool is_periodic) {
+    if (told->metric == SAP_METRIC_LP && !told->weights && !is_periodic) return SAP_CUDA_POWER;
     if (told->metric == SAP_METRIC_L2 && !told->weights) return is_periodic ? SAP_CUDA_AROUND : SAP_CUDA_L2;
     if (told->metric == SAP_METRIC_L1 && !is_periodic) return SAP_CUDA_L1;
     if (told->metric == SAP_METRIC_LINF && !is_periodic) return SAP_CUDA_LINF;
@@ -143,6 +169,9 @@ static sap_cuda_told<real> sap_cuda_told_of(sap_cuda_call* call, const sap_tree*
     }
     on.power = told->power;
     on.roots = told->roots;
+    const double p = told->power + ldexp((double)told->roots, -64);
+    on.root = (real)(1 / p);
+    on.spread = (real)(p > 2 ? pow(tree->shape.dims, 1 - 2 / p) : 1);
     on.is_largest = told->metric == SAP_METRIC_LINF;
     if (told->keep) on.keep = (const uint8_t*)sap_cuda_in(call, told->keep, (size_t)tree->shape.source_count);
     if (told->ks) on.ks = (const int32_t*)sap_cuda_in(call, told->ks, (size_t)rows * sizeof *on.ks);

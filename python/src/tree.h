@@ -1,0 +1,30 @@
+// What the files about sapwood.Tree know of one another.
+#ifndef SAPWOOD_PYTHON_TREE_H
+#define SAPWOOD_PYTHON_TREE_H
+
+#include "sapwood_python.h"
+
+/** Takes down what a tree is, after it was built. */
+void py_tree_note(py_tree* self);
+
+// How PyMethodDef wants methods that know their class and take keywords.
+#define PY_METHOD(name, function, doc)                                                                                 \
+    { name, (PyCFunction)(void (*)(void))(function), METH_METHOD | METH_FASTCALL | METH_KEYWORDS, doc }
+
+// Parts of a type: methods of several files are added to it one after another.
+extern PyMethodDef py_tree_file_methods[];   // tree_file.c
+extern PyMethodDef py_tree_search_methods[]; // search.c
+extern PyMethodDef py_tree_pairs_methods[];  // tree_pairs.c
+extern PyGetSetDef py_tree_attributes[];     // tree_info.c
+PyObject* py_tree_repr(PyObject* object);
+Py_ssize_t py_tree_length(PyObject* object);
+/** Adds the functions that pickles need. */
+int py_add_pickles(PyObject* module);
+
+/** float32 or float64, of NumPy where that is. */
+PyObject* py_dtype(py_state* state, int real_bits);
+
+/** A tree in a new object of a class, which may derive from Tree. Takes the tree and `memory`, also on failure. */
+PyObject* py_tree_of(PyTypeObject* class, py_device* device, sap_tree* tree, PyObject* memory);
+
+#endif

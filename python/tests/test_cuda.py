@@ -1,0 +1,376 @@
+"""Arrays of torch, CuPy and JAX on a GPU: used where they lie, in their stream, and answered in kind."""
+
+import os
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX takes most of the GPU's memory
+
+import sapwood
+
+try:
+    sapwood.Tree([[0.0]], device="cuda")
+except sapwood.NoDeviceError:
+    pytest.skip("there is no GPU", allow_module_level=True)
+
+POINTS = np.random.default_rng(1).random((20_000, 3)).astype(np.float32)
+QUERIES = np.random.default_rng(2).random((3_000, 3)).astype(np.float32)
+
+
+class Torch:
+    def __init__(self):
+        self.module = pytest.importorskip("torch")
+        if not self.module.cuda.is_available():
+            pytest.skip("torch sees no GPU")
+
+    def array(self, values):
+        return self.module.from_numpy(np.ascontiguousarray(values)).cuda()
+
+    def numpy(self, array):
+        assert isinstance(array, self.module.Tensor) and array.is_cuda
+        return array.cpu().numpy()
+
+    def address(self, array):
+        return array.data_ptr()
+
+    def empty(self, shape, dtype):
+        return self.module.empty(shape, dtype=getattr(self.module, dtype), device="cuda")
+
+
+class Cupy:
+    def __init__(self):
+        self.module = pytest.importorskip("cupy")
+
+    def array(self, values):
+        return self.module.asarray(values)
+
+    def numpy(self, array):
+        assert isinstance(array, self.module.ndarray)
+        return array.get()
+
+    def address(self, array):
+        return array.data.ptr
+
+    def empty(self, shape, dtype):
+        return self.module.empty(shape, dtype)
+
+
+class Jax:
+    def __init__(self):
+        self.module = pytest.importorskip("jax")
+        if self.module.default_backend() != "gpu":
+            pytest.skip("JAX sees no GPU")
+        self.module.config.update("jax_enable_x64", True)
+
+    def array(self, values):
+        return self.module.numpy.asarray(values)
+
+    def numpy(self, array):
+        assert isinstance(array, self.module.Array) and next(iter(array.devices())).platform == "gpu"
+        return np.asarray(array)
+
+    def address(self, array):
+        return array.unsafe_buffer_pointer()
+
+
+class OnlyInterface:
+    """An array of which only __cuda_array_interface__ is known."""
+
+    def __init__(self, base, **changes):
+        self.base = base
+        self.__cuda_array_interface__ = {**base.__cuda_array_interface__, **changes}
+
+
+@pytest.fixture(params=[Torch, Cupy, Jax], ids=["torch", "cupy", "jax"])
+def library(request):
+    return request.param()
+
+
+@pytest.fixture(params=[Torch, Cupy], ids=["torch", "cupy"])
+def streaming(request):
+    return request.param()
+
+
+def equal(library, found, expected):
+    return all(np.array_equal(library.numpy(a), b) for a, b in zip(found, expected) if b is not None)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_answers(library, dtype):
+    points, queries = POINTS.astype(dtype), QUERIES.astype(dtype)
+    host = sapwood.Tree(points)
+    there, asked = library.array(points), library.array(queries)
+    tree = sapwood.Tree(there)
+    assert tree.device == "cuda:0" and tree.dtype == dtype and "cuda:0" in repr(tree)
+    tree.verify()
+    for k in (1, 8, 40):
+        assert equal(library, tree.nearest(asked, k), host.nearest(queries, k))
+    assert equal(library, tree.nearest(asked[7], 3), host.nearest(queries[7], 3))
+    assert equal(library, tree.within(asked, 0.05), host.within(queries, 0.05))
+    assert equal(library, tree.within(asked, 0.05, sorted=True), host.within(queries, 0.05, sorted=True))
+    assert np.array_equal(library.numpy(tree.count_within(asked, 0.05)), host.count_within(queries, 0.05))
+    upper = library.array(queries + dtype(0.05))
+    assert equal(library, tree.box(asked, upper), host.box(queries, queries + dtype(0.05)))
+    assert np.array_equal(library.numpy(tree.box_count(asked, upper)), host.box_count(queries, queries + dtype(0.05)))
+    assert equal(library, tree.pairs(0.01), host.pairs(0.01))
+    assert equal(library, tree.nearest_self(3), host.nearest_self(3))
+    assert tree.count_pairs(tree, [0.01, 0.1]).tolist() == host.count_pairs(host, [0.01, 0.1]).tolist()
+    # Queries on the host are answered there.
+    assert all(np.array_equal(a, b) for a, b in zip(tree.nearest(queries, 8), host.nearest(queries, 8)))
+    assert all(np.array_equal(a, b) for a, b in zip(tree.within(queries, 0.05), host.within(queries, 0.05)))
+    back = tree.copy("cpu")
+    assert bytes(back.to_bytes()) == bytes(host.to_bytes()) and back.device == "cpu"
+    tree.rebuild(library.array(points[:5000]))
+    assert equal(library, tree.nearest(asked, 4), sapwood.Tree(points[:5000]).nearest(queries, 4))
+
+
+def test_keywords(library):
+    host, tree = sapwood.Tree(POINTS), sapwood.Tree(library.array(POINTS))
+    asked = library.array(QUERIES)
+    keep = POINTS[:, 0] < 0.5
+    for more in ({"metric": "l1"}, {"metric": "linf"}, {"p": 3}, {"weights": [1, 2, 3]}, {"eps": 0.5}, {"radius": 0.1}):
+        assert equal(library, tree.nearest(asked, 5, **more), host.nearest(QUERIES, 5, **more))
+    assert equal(library, tree.nearest(asked, 5, keep=library.array(keep)), host.nearest(QUERIES, 5, keep=keep))
+    assert equal(library, tree.nearest(asked, 5, keep=keep), host.nearest(QUERIES, 5, keep=keep))
+    exclude = np.arange(len(QUERIES), dtype=np.int32)
+    assert equal(library, tree.nearest(asked, 5, exclude=library.array(exclude)), host.nearest(QUERIES, 5, exclude=exclude))
+
+
+def test_empty(library):
+    tree = sapwood.Tree(library.array(POINTS[:0]))
+    found = tree.nearest(library.array(QUERIES[:5]), 2)
+    assert (library.numpy(found.ids) == -1).all()
+    tree = sapwood.Tree(library.array(POINTS))
+    assert library.numpy(tree.nearest(library.array(QUERIES[:0]), 2).ids).shape == (0, 2)
+    rows = tree.within(library.array(QUERIES[:3] + 100), 0.1)
+    assert library.numpy(rows.ids).shape == (0,) and library.numpy(rows.offsets).tolist() == [0, 0, 0, 0]
+
+
+def test_nothing_is_copied(library):
+    address = sapwood._sapwood._address
+    points = library.array(POINTS)
+    assert address(points) == library.address(points)
+    if not isinstance(library, Jax):  # slices of JAX are copies
+        apart = library.array(np.zeros((100, 7), np.float32))[:, 2:5]
+        assert address(apart) == library.address(apart)
+        assert address(points[5:]) == library.address(points[5:])
+
+
+def test_out(streaming):
+    host, tree = sapwood.Tree(POINTS), sapwood.Tree(streaming.array(POINTS))
+    asked = streaming.array(QUERIES)
+    out = streaming.empty((len(QUERIES), 4), "int32"), streaming.empty((len(QUERIES), 4), "float32")
+    found = tree.nearest(asked, 4, out=out)
+    assert found.ids is out[0] and equal(streaming, found, host.nearest(QUERIES, 4))
+    expected = host.within(QUERIES, 0.05)
+    size = len(expected.ids)
+    rows = streaming.empty((len(QUERIES) + 1,), "int64"), streaming.empty((size,), "int32"), streaming.empty((size,), "float32")
+    assert equal(streaming, tree.within(asked, 0.05, out=rows), expected)
+
+
+def test_memory_of_the_gpu_is_not_copied():
+    """A tree and its answers take the memory that they are made of, no more."""
+    torch = Torch()
+    asked = torch.array(np.random.default_rng(3).random((1_000_000, 3)).astype(np.float32))
+    tree = sapwood.Tree(asked)
+    tree.nearest(asked, 8)
+    torch.module.cuda.synchronize()
+    torch.module.cuda.empty_cache()
+    free = torch.module.cuda.mem_get_info()[0]
+    kept = [tree.nearest(asked, 8) for _ in range(10)]
+    torch.module.cuda.synchronize()
+    taken = free - torch.module.cuda.mem_get_info()[0]
+    results = sum(part.numel() * part.element_size() for found in kept for part in found)
+    assert results <= taken + (2 << 20) and taken < results + (64 << 20)
+
+
+def test_rows_live_as_long_as_they_are_looked_at(library):
+    tree = sapwood.Tree(library.array(POINTS))
+    expected = sapwood.Tree(POINTS).within(QUERIES, 0.05)
+    ids = tree.within(library.array(QUERIES), 0.05).ids
+    del tree
+    sapwood.trim()
+    for _ in range(5):
+        sapwood.Tree(library.array(POINTS[::-1].copy())).within(library.array(QUERIES), 0.05)
+    assert np.array_equal(library.numpy(ids), expected.ids)
+
+
+# ---- Streams
+
+def delayed(library, stream, array, values):
+    """Writes into an array in a stream, behind work that takes a while. Nobody waits for it."""
+    if isinstance(library, Torch):
+        with library.module.cuda.stream(stream):
+            library.module.cuda._sleep(3_000_000)
+            array.copy_(values, non_blocking=True)
+    else:
+        with stream:
+            slow = library.module.RawKernel(
+                'extern "C" __global__ void slow(long long ticks) { long long t = clock64(); while (clock64() - t < ticks) ; }', "slow")
+            slow((1,), (1,), (np.int64(3_000_000),))
+            array[...] = values
+
+
+def new_stream(library):
+    cuda = library.module.cuda
+    return cuda.Stream() if isinstance(library, Torch) else cuda.Stream(non_blocking=True)
+
+
+def within_stream(library, stream):
+    return library.module.cuda.stream(stream) if isinstance(library, Torch) else stream
+
+
+def wait_for_all(library):
+    library.module.cuda.synchronize() if isinstance(library, Torch) else library.module.cuda.Device().synchronize()
+
+
+def test_what_is_written_in_a_side_stream_is_seen(streaming):
+    """The points, and then the queries, are written in a side stream behind a slow kernel, and used there at once."""
+    host = sapwood.Tree(POINTS)
+    expected = host.nearest(QUERIES, 4)
+    points, queries = streaming.array(POINTS), streaming.array(QUERIES)
+    for _ in range(20):
+        there, asked = streaming.array(np.zeros_like(POINTS)), streaming.array(np.zeros_like(QUERIES))
+        stream = new_stream(streaming)
+        wait_for_all(streaming)
+        delayed(streaming, stream, there, points)
+        delayed(streaming, stream, asked, queries)
+        with within_stream(streaming, stream):
+            tree = sapwood.Tree(there)
+            delayed(streaming, stream, asked, queries)
+            found = tree.nearest(asked, 4)
+            total = found.distances2.sum()  # in the stream, without waiting
+            assert equal(streaming, found, expected)
+        assert float(total) == pytest.approx(float(expected.distances2.sum(dtype=np.float64)), rel=1e-3)
+
+
+def test_random_schedules(streaming, rng, thorough):
+    """Arrays are written, searched and read in streams chosen at random. The library's own order between streams is kept
+    by events; nothing waits on the host but where the last answer is read."""
+    clouds = [rng.random((2_000, 3)).astype(np.float32) for _ in range(4)]
+    asked = [rng.random((200, 3)).astype(np.float32) for _ in range(4)]
+    expected = [[sapwood.Tree(cloud).nearest(queries, 3) for queries in asked] for cloud in clouds]
+    clouds_there, asked_there = [streaming.array(c) for c in clouds], [streaming.array(q) for q in asked]
+    streams = [new_stream(streaming) for _ in range(4)]
+    points, queries = streaming.empty((2_000, 3), "float32"), streaming.empty((200, 3), "float32")
+    tree = sapwood.Tree(clouds_there[0])
+    wait_for_all(streaming)
+    for _ in range(10_000 if thorough else 300):
+        stream, cloud, batch = streams[rng.integers(4)], int(rng.integers(4)), int(rng.integers(4))
+        with within_stream(streaming, stream):
+            if rng.random() < 0.1:
+                delayed(streaming, stream, points, clouds_there[cloud])
+            else:
+                points[...] = clouds_there[cloud]
+            queries[...] = asked_there[batch]
+            if rng.random() < 0.5:
+                tree = sapwood.Tree(points)
+            else:
+                tree.rebuild(points)  # in the stream of the tree, which may be another
+            found = tree.nearest(queries, 3)
+            assert equal(streaming, found, expected[cloud][batch])
+
+
+def test_a_tree_of_one_stream_used_in_another(streaming):
+    expected = sapwood.Tree(POINTS).nearest(QUERIES, 4)
+    tree = sapwood.Tree(streaming.array(POINTS))
+    queries = streaming.array(QUERIES)
+    wait_for_all(streaming)
+    for _ in range(10):
+        stream = new_stream(streaming)
+        asked = streaming.array(np.zeros_like(QUERIES))
+        wait_for_all(streaming)
+        with within_stream(streaming, stream):
+            delayed(streaming, stream, asked, queries)
+            assert equal(streaming, tree.nearest(asked, 4), expected)
+
+
+def test_trees_of_host_points(library):
+    """A tree that was brought to a GPU answers queries there, too."""
+    tree = sapwood.Tree(POINTS, device="cuda")
+    host = sapwood.Tree(POINTS)
+    asked = library.array(QUERIES)
+    assert equal(library, tree.nearest(asked, 4), host.nearest(QUERIES, 4))
+    assert all(isinstance(part, np.ndarray) for part in tree.pairs(0.01))
+    assert equal(library, host.copy("cuda").within(asked, 0.05), host.within(QUERIES, 0.05))
+
+
+# ---- What is refused
+
+def test_refused(library):
+    tree, host = sapwood.Tree(library.array(POINTS)), sapwood.Tree(POINTS)
+    asked = library.array(QUERIES)
+    with pytest.raises(ValueError, match="queries lies on cuda:0, and the work is done on the CPU"):
+        host.nearest(asked)
+    with pytest.raises(TypeError, match="queries, on a GPU, must be of float32"):
+        tree.nearest(library.array(QUERIES.astype(np.float64)))
+    with pytest.raises(TypeError, match="points, on a GPU, must be of float32 or float64"):
+        sapwood.Tree(library.array(QUERIES.astype(np.int32)))
+    with pytest.raises(ValueError, match="cpu"):
+        sapwood.Tree(asked, device="cpu")
+    with pytest.raises(sapwood.NoDeviceError):
+        sapwood.Tree(POINTS, device="cuda:99")
+    bad = POINTS.copy()
+    bad[77, 1] = np.nan
+    with pytest.raises(sapwood.NotFiniteError, match="77"):
+        sapwood.Tree(library.array(bad))
+    with pytest.raises(sapwood.NotFiniteError):
+        tree.rebuild(library.array(bad))
+    if not isinstance(library, Jax):
+        with pytest.raises(TypeError, match="last axis contiguous"):
+            tree.nearest(library.array(np.zeros((3, 100), np.float32)).T)
+
+
+def test_jax_arrays_are_never_written_to():
+    jax = Jax()
+    tree = sapwood.Tree(jax.array(POINTS))
+    out = jax.module.numpy.zeros((len(QUERIES), 1), dtype="int32")
+    with pytest.raises(TypeError):
+        tree.nearest(jax.array(QUERIES), out=(out, None))
+    assert not np.asarray(out).any()
+
+
+def test_interface_alone():
+    cupy = Cupy()
+    points, asked = cupy.array(POINTS), cupy.array(QUERIES)
+    tree = sapwood.Tree(OnlyInterface(points))
+    out = cupy.empty((len(QUERIES), 4), "int32"), cupy.empty((len(QUERIES), 4), "float32")
+    tree.nearest(OnlyInterface(asked), 4, out=out)
+    assert equal(cupy, out, sapwood.Tree(POINTS).nearest(QUERIES, 4))
+    with pytest.raises(TypeError, match="pass arrays to be written to as out"):
+        tree.nearest(OnlyInterface(asked), 4)
+    for changes in ({"stream": 0}, {"mask": asked}, {"typestr": ">f4"}, {"typestr": "<f2"}, {"strides": (4, 8)}):
+        with pytest.raises((TypeError, ValueError)):
+            tree.nearest(OnlyInterface(asked, **changes), 4, out=out)
+
+
+def test_sets(library):
+    points, host = sapwood.Set(3, device="cuda"), sapwood.Set(3)
+    assert np.array_equal(library.numpy(points.insert(library.array(POINTS))), host.insert(POINTS))
+    assert points.remove(np.arange(100, dtype=np.int32)) == host.remove(np.arange(100))
+    asked = library.array(QUERIES)
+    assert equal(library, points.nearest(asked, 4), host.nearest(QUERIES, 4))
+    assert equal(library, points.within(asked, 0.05), host.within(QUERIES, 0.05))
+
+
+def test_pickles(library):
+    import pickle
+
+    tree = sapwood.Tree(library.array(POINTS))
+    again = pickle.loads(pickle.dumps(tree))
+    assert again.device == "cuda:0"
+    assert equal(library, again.nearest(library.array(QUERIES), 4), sapwood.Tree(POINTS).nearest(QUERIES, 4))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_children_are_refused():
+    tree = sapwood.Tree(POINTS, device="cuda")
+    number = os.fork()
+    if number == 0:
+        try:
+            tree.nearest(QUERIES)
+        except RuntimeError as error:
+            os._exit(0 if "does not work in such a child" in str(error) else 2)
+        os._exit(1)
+    assert os.waitpid(number, 0)[1] == 0
