@@ -5,6 +5,7 @@
 #ifndef SAPWOOD_H
 #define SAPWOOD_H
 
+#include "align.h"
 #include "base.h"
 #include "cloud.h"
 #include "files.h"

@@ -3,6 +3,7 @@
 #define SAPWOOD_CLOUD_OPS_H
 
 #include "device/device.h"
+#include "sapwood/align.h"
 #include "sapwood/cloud.h"
 
 #ifdef __cplusplus
@@ -54,6 +55,16 @@ typedef struct sap_sample_job {
     int64_t count; // to be filled in
 } sap_sample_job;
 
+typedef struct sap_align_job {
+    const sap_tree* tree;      // the target, or
+    const sap_mesh_tree* mesh; // the target
+    sap_device* device;        // the target's
+    sap_rows source;
+    sap_align_options options; // checked and with defaults filled in, but for the lengths
+    double start[12];          // three rows, the turn being one
+    sap_alignment out;         // to be filled in
+} sap_align_job;
+
 typedef struct sap_cloud_ops {
     sap_status (*axes)(const sap_axes_job* job);
     sap_status (*orient)(const sap_orient_job* job);
@@ -61,6 +72,7 @@ typedef struct sap_cloud_ops {
     sap_status (*outliers)(sap_outliers_job* job);
     sap_status (*clusters)(sap_clusters_job* job);
     sap_status (*sample)(sap_sample_job* job);
+    sap_status (*align)(sap_align_job* job);
 } sap_cloud_ops;
 
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
@@ -69,7 +81,8 @@ sap_status sap_cloud_density_cpu(const sap_density_job* job);
 sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);
 sap_status sap_cloud_sample_cpu(sap_sample_job* job);
-// Its two kinds.
+sap_status sap_cloud_align_cpu(sap_align_job* job);
+// The two kinds of samples.
 sap_status sap_cloud_farthest_cpu(sap_sample_job* job);
 sap_status sap_cloud_poisson_cpu(sap_sample_job* job);
 

@@ -2,6 +2,7 @@
 #include "device/cpu.h"
 #include "box/box.h"
 #include "box/ops.h"
+#include "cloud/align.h"
 #include "cloud/cloud.h"
 #include "cloud/clusters.h"
 #include "cloud/farthest.h"
@@ -55,6 +56,7 @@
     extern const sap_farthest_kernels sap_farthest_kernels_##simd##_f##bits;                                           \
     extern const sap_clusters_kernels sap_clusters_kernels_##simd##_f##bits, sap_clusters_periodic_##simd##_f##bits;   \
     extern const sap_cloud_kernels sap_cloud_kernels_##simd##_f##bits;                                                 \
+    extern const sap_align_kernels sap_align_kernels_##simd##_f##bits;                                                 \
     extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
 #define DECLARE_TOLD(kind)                                                                                             \
     extern const sap_nearest_kernels sap_nearest_told_##kind, sap_nearest_l1_##kind, sap_nearest_linf_##kind;          \
@@ -107,6 +109,7 @@
         .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = NATIVE(sap_cloud_kernels_##simd##_f##bits),          \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
         .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits),                                                     \
+        .align = NATIVE(sap_align_kernels_##simd##_f##bits),                                                           \
         .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
@@ -169,7 +172,8 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .density = sap_cloud_density_cpu,
                                     .outliers = sap_cloud_outliers_cpu,
                                     .clusters = sap_cloud_clusters_cpu,
-                                    .sample = sap_cloud_sample_cpu};
+                                    .sample = sap_cloud_sample_cpu,
+                                    .align = sap_cloud_align_cpu};
 #endif
 static const sap_compact_ops compact = {.compact = sap_compact_cpu};
 #if !defined(SAP_POINTS_ONLY)
