@@ -55,13 +55,16 @@ static void lay_out(sap_aligning* a, carving* c) {
     s->ids = carve(c, n, sizeof *s->ids);
     s->pairs = carve(c, n, sizeof *s->pairs);
     s->reach = carve(c, n, real);
+    s->near = a->job->mesh ? NULL : carve(c, n * SAP_ALIGN_NEAR, sizeof *s->near);
+    s->near_asked = a->job->mesh ? NULL : carve(c, 3 * n, real);
+    s->near_reach = carve(c, n, real);
     s->distance2 = carve(c, n, sizeof *s->distance2);
     s->residual2 = o->kernel != SAP_KERNEL_NONE ? carve(c, n, sizeof *s->residual2) : NULL;
     s->counts = carve(c, n, sizeof *s->counts);
     a->queries = carve(c, 3 * n, real);
     a->places = carve(c, n, sizeof *a->places);
-    a->found = a->job->mesh ? NULL : carve(c, 2 * n, sizeof *a->found);
-    a->found2 = a->job->mesh ? NULL : carve(c, 2 * n, real);
+    a->found = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * n, sizeof *a->found);
+    a->found2 = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * n, real);
     a->closest = a->job->mesh ? carve(c, n, sizeof *a->closest) : NULL;
     a->listed = carve(c, (uint64_t)sap_align_blocks(s->padded), sizeof *a->listed);
     a->sums = carve(c, (uint64_t)sap_align_blocks(s->padded) * SAP_ALIGN_SUMS, sizeof *a->sums);
@@ -288,7 +291,8 @@ static double move(sap_aligning* a, const double turn[9], const double shift[3])
     }
     sap_turn_further(a->pose.turn, turn);
     for (int c = 0; c < 3; c++) a->pose.middle[c] += shift[c];
-    return sqrt(farthest2) / (2 * a->rule.size);
+    a->last_move = sqrt(farthest2);
+    return a->last_move / (2 * a->rule.size);
 }
 
 static int64_t level_count(const sap_aligning* a, int32_t level) {
@@ -402,7 +406,8 @@ sap_status sap_cloud_align_cpu(sap_align_job* job) {
                       .device = job->device,
                       .threads = job->device->options.threads,
                       .real_bits = real_bits,
-                      .neighbors = 2};
+                      .gap = -1,
+                      .last_move = (double)INFINITY};
     holding h = {.source = NULL};
     sap_status status = prepare(&a, &h);
     if (status == SAP_OK) {

@@ -10,7 +10,7 @@
 #define RESERVE       1.25 // a search goes so much farther than pairs may, so that points may move before it is made again
 #define LEAST_OVERLAP 0.3
 
-enum { GRAIN = 4096, DIGIT = 11, DIGITS = 1 << DIGIT };
+enum { GRAIN = 4096, SAMPLE = 256, DIGIT = 11, DIGITS = 1 << DIGIT };
 
 typedef struct passing {
     sap_aligning* a;
@@ -25,14 +25,26 @@ void sap_align_take_normal(float* const to[3], int64_t place, const float from[3
     for (int c = 0; c < 3; c++) to[c][place] = length > 0 ? (float)((double)from[c] / length) : 0.0f;
 }
 
+void sap_align_pair(sap_aligning* a, int64_t place, int32_t id, const void* point) {
+    sap_align_points* s = &a->points;
+    s->pairs[place] = id;
+    if (id < 0) return;
+    for (int c = 0; c < 3; c++) {
+        if (a->real_bits == 64)
+            ((double*)s->other[c])[place] = ((const double*)point)[c];
+        else
+            ((float*)s->other[c])[place] = ((const float*)point)[c];
+    }
+    if (s->other_normals[0]) sap_align_take_normal(s->other_normals, place, a->target_normals + 3 * (int64_t)id);
+}
+
 static void look_at_block(void* context, int64_t from, int64_t to, int32_t worker) {
     const passing* p = context;
     sap_aligning* a = p->a;
     const size_t row = 3 * (size_t)a->real_bits / 8;
     (void)worker;
     a->listed[from / SAP_ALIGN_BLOCK] =
-        a->kernels->look(&a->points, &a->pose, a->job->options.max_distance, from, to,
-                         (unsigned char*)a->queries + (size_t)from * row, a->places + from);
+        a->kernels->look(a, from, to, (unsigned char*)a->queries + (size_t)from * row, a->places + from);
 }
 
 // Puts the lists of all blocks one after another. Gives how many there are.
@@ -57,60 +69,91 @@ static int64_t join_lists(sap_aligning* a, int64_t count) {
         sap_aligning* a = p->a;                                                                                        \
         sap_align_points* s = &a->points;                                                                              \
         const real *target = a->target_points, *queries = a->queries, *found2 = a->found2;                             \
+        const int32_t k = p->neighbors;                                                                                \
         const double farthest = a->job->options.max_distance * RESERVE;                                                \
         (void)worker;                                                                                                  \
         for (int64_t i = from; i < to; i++) {                                                                          \
-            const int32_t place = a->places[i], id = a->found[i * p->neighbors];                                       \
-            const int64_t last = i * p->neighbors + p->neighbors - 1;                                                  \
-            double reach = id < 0 || (p->neighbors > 1 && a->found[last] < 0) ? farthest : 0;                          \
-            if (p->neighbors > 1 && a->found[last] >= 0) reach = sqrt((double)found2[last]);                           \
-            if (id != s->pairs[place] && id >= 0) {                                                                    \
-                for (int c = 0; c < 3; c++) ((real*)s->other[c])[place] = target[4 * (int64_t)id + c];                 \
-                if (s->other_normals[0])                                                                               \
-                    sap_align_take_normal(s->other_normals, place, a->target_normals + 3 * (int64_t)id);               \
+            const int32_t place = a->places[i], *found = a->found + i * k;                                             \
+            double reach = found[0] < 0 ? farthest : 0, near_reach = reach;                                            \
+            if (k > 1) {                                                                                               \
+                reach = found[1] < 0 ? farthest : sqrt((double)found2[i * k + 1]);                                     \
+                near_reach = found[k - 1] < 0 ? farthest : sqrt((double)found2[i * k + k - 1]);                        \
             }                                                                                                          \
-            s->pairs[place] = id;                                                                                      \
+            for (int32_t n = 0; n < SAP_ALIGN_NEAR; n++)                                                               \
+                s->near[(int64_t)place * SAP_ALIGN_NEAR + n] = n < k ? found[n] : -1;                                  \
+            if (found[0] != s->pairs[place])                                                                           \
+                sap_align_pair(a, place, found[0], found[0] < 0 ? NULL : target + 4 * (int64_t)found[0]);              \
             ((real*)s->reach)[place] = (real)reach;                                                                    \
-            for (int c = 0; c < 3; c++) ((real*)s->asked[c])[place] = queries[3 * i + c];                              \
+            ((real*)s->near_reach)[place] = (real)near_reach;                                                          \
+            for (int c = 0; c < 3; c++) {                                                                              \
+                ((real*)s->asked[c])[place] = queries[3 * i + c];                                                      \
+                ((real*)s->near_asked)[3 * (int64_t)place + c] = queries[3 * i + c];                                   \
+            }                                                                                                          \
         }                                                                                                              \
     }
 TAKE(float)
 TAKE(double)
 
-static sap_status search_tree(sap_aligning* a, int64_t listed, int32_t neighbors) {
+static sap_status search_tree(sap_aligning* a, const void* queries, int64_t listed, int32_t neighbors) {
     const sap_tree* tree = a->job->tree;
     const double limit = a->job->options.max_distance * RESERVE;
     const sap_search search = {.k = neighbors, .radius = isfinite(limit) ? limit : 0, .ordered = true};
     if (a->real_bits == 64)
-        return sap_nearest_f64(tree, (sap_points_f64){a->queries, listed, 3, 0}, &search, a->found, a->found2);
-    return sap_nearest(tree, (sap_points){a->queries, listed, 3, 0}, &search, a->found, a->found2);
+        return sap_nearest_f64(tree, (sap_points_f64){queries, listed, 3, 0}, &search, a->found, a->found2);
+    return sap_nearest(tree, (sap_points){queries, listed, 3, 0}, &search, a->found, a->found2);
 }
 
 // The normal of a triangle is found when a point first has it as its nearest.
 static void take_mesh(void* context, int64_t from, int64_t to, int32_t worker) {
     const passing* p = context;
     sap_aligning* a = p->a;
-    sap_align_points* s = &a->points;
     (void)worker;
     for (int64_t i = from; i < to; i++) {
         const sap_closest* closest = a->closest + i;
-        const int32_t place = a->places[i], id = closest->triangle;
-        s->pairs[place] = id;
-        if (id < 0) continue;
-        for (int c = 0; c < 3; c++) ((float*)s->other[c])[place] = closest->point[c];
-        if (s->other_normals[0]) sap_align_take_normal(s->other_normals, place, a->target_normals + 3 * (int64_t)id);
+        sap_align_pair(a, a->places[i], closest->triangle, closest->point);
     }
 }
 
+// How many neighbours searches look for: many cost more, but serve for several steps if these are short.
+static sap_status choose_neighbors(sap_aligning* a, int64_t listed) {
+    const int64_t sampled = listed < SAMPLE ? listed : SAMPLE, step = listed / sampled;
+    const size_t row = 3 * (size_t)a->real_bits / 8;
+    unsigned char* queries = a->queries;
+    double sum = 0;
+    int64_t full = 0;
+    if (a->gap < 0) {
+        unsigned char sample[SAMPLE * 3 * sizeof(double)] = {0};
+        for (int64_t i = 0; i < sampled; i++) memcpy(sample + (size_t)i * row, queries + (size_t)(i * step) * row, row);
+        const sap_status status = search_tree(a, sample, sampled, SAP_ALIGN_NEAR);
+        if (status != SAP_OK) return status;
+        for (int64_t i = 0; i < sampled; i++) {
+            const int64_t first = i * SAP_ALIGN_NEAR, last = first + SAP_ALIGN_NEAR - 1;
+            if (a->found[last] < 0) continue;
+            sum += a->real_bits == 64
+                       ? sqrt(((const double*)a->found2)[last]) - sqrt(((const double*)a->found2)[first])
+                       : sqrt((double)((const float*)a->found2)[last]) - sqrt((double)((const float*)a->found2)[first]);
+            full++;
+        }
+        a->gap = full ? sum / (double)full / 2 : 0;
+    }
+    a->neighbors = a->last_move < a->gap ? SAP_ALIGN_NEAR : 1;
+    return SAP_OK;
+}
+
 sap_status sap_align_match(sap_aligning* a, int64_t count) {
-    passing p = {.a = a, .count = count, .neighbors = a->neighbors};
+    passing p = {.a = a, .count = count};
+    sap_status status = SAP_OK;
     sap_team_loop(a->threads, count, SAP_ALIGN_BLOCK, look_at_block, &p);
     const int64_t listed = join_lists(a, count);
     if (!listed) return SAP_OK;
     sap_progress_mute(a->device, true);
-    const sap_status status = a->job->mesh
-                                  ? sap_closest_point(a->job->mesh, (sap_points){a->queries, listed, 3, 0}, a->closest)
-                                  : search_tree(a, listed, p.neighbors);
+    if (a->job->mesh) {
+        status = sap_closest_point(a->job->mesh, (sap_points){a->queries, listed, 3, 0}, a->closest);
+    } else {
+        status = choose_neighbors(a, listed);
+        p.neighbors = a->neighbors;
+        if (status == SAP_OK) status = search_tree(a, a->queries, listed, p.neighbors);
+    }
     sap_progress_mute(a->device, false);
     if (status != SAP_OK) return status;
     sap_team_loop(a->threads, listed, GRAIN,

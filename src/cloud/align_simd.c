@@ -4,6 +4,8 @@
 #include "math/simd.h"
 
 #define SLACK 0x1p-20 // of a distance: above what rounding of either precision does to it
+// Squares that are less have lost digits.
+#define SMALLEST (SAP_REAL_BITS == 32 ? (real)1e-30 : (real)1e-280)
 
 typedef double eight __attribute__((vector_size(64)));
 typedef int64_t eight_words __attribute__((vector_size(64)));
@@ -36,8 +38,43 @@ INLINE void turn(const sap_align_points* points, const sap_pose* pose, int64_t i
         u[a] = pose->turn[3 * a] * s[0] + pose->turn[3 * a + 1] * s[1] + pose->turn[3 * a + 2] * s[2];
 }
 
-static int64_t look(const sap_align_points* points, const sap_pose* pose, double limit, int64_t from, int64_t to,
-                    void* queries, int32_t* places) {
+// The squared distance as searches find it.
+INLINE real distance2_of(const real a[3], const real b[3]) {
+    const real x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return x * x + y * y + z * z;
+}
+
+// Whether the nearest point of a place is known to be one of those near it, which is then its pair.
+static bool look_near(sap_aligning* a, int64_t place, const real at[3]) {
+    sap_align_points* points = &a->points;
+    const real *target = a->target_points, *asked = (const real*)points->near_asked + 3 * place;
+    const int32_t* near = points->near + place * SAP_ALIGN_NEAR;
+    const double known = (double)((const real*)points->near_reach)[place];
+    real least = (real)INFINITY, second = (real)INFINITY;
+    int32_t id = -1;
+    double moved = 0;
+    if (!(known > 0)) return false;
+    for (int c = 0; c < 3; c++) moved += ((double)at[c] - (double)asked[c]) * ((double)at[c] - (double)asked[c]);
+    moved = sqrt(moved);
+    for (int i = 0; i < SAP_ALIGN_NEAR && near[i] >= 0; i++) {
+        const real distance2 = distance2_of(at, target + 4 * (int64_t)near[i]);
+        const bool is_less = distance2 < least || (distance2 == least && near[i] < id);
+        second = is_less ? least : distance2 < second ? distance2 : second;
+        least = is_less ? distance2 : least;
+        id = is_less ? near[i] : id;
+    }
+    const double own = id >= 0 ? sqrt((double)least) : a->job->options.max_distance;
+    if (!((own + moved) * (1 + SLACK) < known) || (id >= 0 && !(least > SMALLEST))) return false;
+    const double others = known - moved * (1 + SLACK), other = sqrt((double)second);
+    if (id != points->pairs[place]) sap_align_pair(a, place, id, target + 4 * (int64_t)id);
+    ((real*)points->reach)[place] = (real)((other < others ? other : others) * (1 - SLACK));
+    for (int c = 0; c < 3; c++) ((real*)points->asked[c])[place] = at[c];
+    return true;
+}
+
+static int64_t look(sap_aligning* a, int64_t from, int64_t to, void* queries, int32_t* places) {
+    const sap_align_points* points = &a->points;
+    const double limit = a->job->options.max_distance;
     real* query = queries;
     int64_t count = 0;
     for (int64_t i = from; i < to; i += SAP_ALIGN_LANES) {
@@ -45,13 +82,13 @@ static int64_t look(const sap_align_points* points, const sap_pose* pose, double
         eight_reals at[3];
         eight_ids pairs;
         double near[SAP_ALIGN_LANES], far[SAP_ALIGN_LANES], most[SAP_ALIGN_LANES];
-        turn(points, pose, i, u);
-        for (int a = 0; a < 3; a++) {
+        turn(points, &a->pose, i, u);
+        for (int c = 0; c < 3; c++) {
             eight other, asked, q;
-            at[a] = __builtin_convertvector(u[a] + pose->middle[a], eight_reals);
-            q = __builtin_convertvector(at[a], eight);
-            load_reals(points->other[a], i, &other);
-            load_reals(points->asked[a], i, &asked);
+            at[c] = __builtin_convertvector(u[c] + a->pose.middle[c], eight_reals);
+            q = __builtin_convertvector(at[c], eight);
+            load_reals(points->other[c], i, &other);
+            load_reals(points->asked[c], i, &asked);
             to_pair += (q - other) * (q - other);
             moved += (q - asked) * (q - asked);
         }
@@ -64,10 +101,11 @@ static int64_t look(const sap_align_points* points, const sap_pose* pose, double
         for (int l = 0; l < SAP_ALIGN_LANES; l++) far[l] = sqrt(far[l]);
         for (int l = 0; l < SAP_ALIGN_LANES; l++) {
             const double own = pairs[l] >= 0 ? near[l] : limit;
-            // Distances whose squares vanish in single precision say nothing.
-            if ((own + far[l]) * (1 + SLACK) < most[l] && most[l] > (SAP_REAL_BITS == 32 ? 1e-15 : 1e-130)) continue;
+            if ((own + far[l]) * (1 + SLACK) < most[l] && most[l] * most[l] > SMALLEST) continue;
             if (i + l >= to) break;
-            for (int a = 0; a < 3; a++) query[3 * count + a] = at[a][l];
+            const real place[3] = {at[0][l], at[1][l], at[2][l]};
+            if (a->target_points && look_near(a, i + l, place)) continue;
+            memcpy(query + 3 * count, place, sizeof place);
             places[count++] = (int32_t)(i + l);
         }
     }
