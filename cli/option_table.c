@@ -10,20 +10,21 @@
 enum {
     ON_CLOUD = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(THIN) | V(CLUSTER),
     ON_CLOUD_TREE = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(CLUSTER),
-    ON_ALL = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) |
+    ON_CLOUDS = ON_CLOUD | V(ALIGN), // also of two files
+    ON_ALL = ON_CLOUDS | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) |
              V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
     ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
-    ON_TREE = ON_CLOUD_TREE | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
+    ON_TREE = ON_CLOUD_TREE | V(ALIGN) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
-    ON_PACKED = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(CONVERT) |
+    ON_PACKED = ON_CLOUDS | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(CONVERT) |
                 V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
     ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
-    ON_ANY_DEVICE = ON_CLOUD | ON_DEVICE | ON_SEARCH | ON_MESH | ON_VOLUME
+    ON_ANY_DEVICE = ON_CLOUDS | ON_DEVICE | ON_SEARCH | ON_MESH | ON_VOLUME
 };
 
 static const sap_cli_choice splits[] = {
@@ -50,6 +51,15 @@ static const sap_cli_choice formats_of_meshes[] = {
     {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
 static const sap_cli_choice voxel_points[] = {
     {"mean", SAP_VOXELS_CENTROID}, {"first", SAP_VOXELS_FIRST}, {"nearest", SAP_VOXELS_NEAREST}, {0}};
+static const sap_cli_choice methods[] = {{"point", SAP_ALIGN_POINT},
+                                         {"plane", SAP_ALIGN_PLANE},
+                                         {"generalised", SAP_ALIGN_GENERALISED},
+                                         {0}};
+static const sap_cli_choice weightings[] = {{"none", SAP_KERNEL_NONE},
+                                            {"huber", SAP_KERNEL_HUBER},
+                                            {"tukey", SAP_KERNEL_TUKEY},
+                                            {"cauchy", SAP_KERNEL_CAUCHY},
+                                            {0}};
 static const sap_cli_choice orients[] = {{"axis", SAP_ORIENT_NONE}, {"consistent", SAP_ORIENT_CONSISTENT}, {0}};
 static const sap_cli_choice voxels[] = {
     {"u8", SAP_VOXEL_U8}, {"i16", SAP_VOXEL_I16}, {"u16", SAP_VOXEL_U16}, {"f32", SAP_VOXEL_F32}, {0}};
@@ -198,6 +208,35 @@ const sap_cli_option sap_cli_option_table[] = {
      "DBSCAN: only points with so many within the radius, themselves among them, join others (default 1: all do)",
      false},
     {"least", 0, V(CLUSTER), INT64(least, 1, INT32_MAX), "leave out clusters of fewer points (default 1)", false},
+    {"output", 'o', V(ALIGN), PATH(output),
+     "the points of SOURCE where they have come; '-' is standard output (NPY unless --format says otherwise); without "
+     "-o and --json as text on standard output",
+     false},
+    {"transform", 0, V(ALIGN), PATH(transform),
+     "the matrix that takes SOURCE onto TARGET: four rows of a turn, a shift, and 0 0 0 1 (float64)", false},
+    {"start", 0, V(ALIGN), PATH(start),
+     "where SOURCE is at first: a file of such a matrix (default: where its coordinates say)", false},
+    {"method", 0, V(ALIGN), CHOICE(method, "HOW", methods),
+     "what becomes small: distances between points; distances to the tangent planes of TARGET; or distances between "
+     "tangent planes of both, which takes the fewest steps (default point)",
+     false},
+    {"max-distance", 0, V(ALIGN), REAL_IN(max_distance, DBL_MIN, HUGE_VAL),
+     "points farther from TARGET do not count (default: all do)", false},
+    {"overlap", 0, V(ALIGN), REAL_IN(overlap, DBL_MIN, 1),
+     "only this part of the points of SOURCE counts, those nearest to TARGET (default 1)", false},
+    {"find-overlap", 0, V(ALIGN), FLAG(find_overlap), "find out which part that is", false},
+    {"max-angle", 0, V(ALIGN), REAL_IN(max_angle, DBL_MIN, 90),
+     "points whose normals make a greater angle, in degrees, do not count (default: all do)", false},
+    {"one-to-one", 0, V(ALIGN), FLAG(one_to_one), "of points with one nearest point only the nearest counts", false},
+    {"weights", 0, V(ALIGN), CHOICE(weighting, "HOW", weightings),
+     "points that fit badly count less (default none: all count alike)", false},
+    {"scale", 0, V(ALIGN), REAL_IN(scale, DBL_MIN, HUGE_VAL),
+     "with --weights: the distance from which on they do (default: found from the median)", false},
+    {"levels", 0, V(ALIGN), INT32(levels, 1, 8),
+     "begin with every 4^(N-1)-th point, then take four times as many, until all count (default 1)", false},
+    {"iterations", 0, V(ALIGN), INT32(iterations, 1, 1000000), "steps on each level at most (default 100)", false},
+    {"tolerance", 0, V(ALIGN), REAL_IN(tolerance, DBL_MIN, 1),
+     "stop when a step moves SOURCE by no more than this part of its size (default 1e-6)", false},
     {"kinds", 0, V(CLUSTER), FLAG(kinds),
      "one more column, kind (uint8): 2 for points that join others, 1 for points at the border, which do not, 0 for "
      "points in no cluster",
@@ -390,7 +429,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
-    {"format", 0, ON_CLOUD | ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
+    {"format", 0, ON_CLOUDS | ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
@@ -408,6 +447,10 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of POINTS (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate "
      "(.tsv)",
      false},
+    {"input-format", 0, V(ALIGN), CHOICE(input_format, "FORMAT", formats_read),
+     "format of SOURCE and TARGET (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "
+     "separate (.tsv)",
+     false},
     {"input-format", 0, V(BOX) | V(PAIRS), CHOICE(input_format, "FORMAT", formats_read),
      "format of REFERENCE, unless it is a saved tree (default: by the first bytes, then by suffix); npy is NPZ too, "
      "csv "
@@ -419,7 +462,7 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"query-format", 0, ON_READ_TWO, CHOICE(query_format, "FORMAT", formats_read),
      "format of QUERIES (default: that of --input-format)", false},
-    {"member", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), TEXT(member, "NAME"),
+    {"member", 0, ON_CLOUDS | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), TEXT(member, "NAME"),
      "which array of an NPZ (default: points, xyz or coords, or the only one)", false},
     {"member", 0, ON_VOLUME, TEXT(member, "NAME"), "which array of an NPZ (default: volume, or the only one)", false},
     {"member", 0, ON_READ_TWO, TEXT(member, "NAME"),
@@ -432,7 +475,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "which array of an NPZ the queries are (default: points, xyz or coords, or the only one)", false},
     {"query-member", 0, ON_READ_TWO, TEXT(query_member, "NAME"),
      "which array of an NPZ the queries are (default: that of --member)", false},
-    {"columns", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), COLUMNS(columns),
+    {"columns", 0, ON_CLOUDS | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), COLUMNS(columns),
      "which columns of points are their coordinates: names of the file's columns, or numbers from 1 (default: x, y and "
      "z where columns have names, else all)",
      false},
@@ -488,6 +531,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "read the coordinates as this type (default: the file's; text as float32 if that keeps its numbers and moves none "
      "by more than 2^-20 of the largest side of their bounds)",
      false},
+    {"precision", 0, V(ALIGN), CHOICE(precision, "TYPE", precisions),
+     "read the coordinates of SOURCE and TARGET as this type (default: what they need)", false},
     {"precision", 0, ON_SEARCH | V(CORRELATE), CHOICE(precision, "TYPE", precisions),
      "read the coordinates of REFERENCE and QUERIES as this type (default: what they need)", false},
     {"precision", 0, V(CONVERT), CHOICE(precision, "TYPE", precisions),
@@ -520,6 +565,8 @@ const sap_cli_option sap_cli_option_table[] = {
     {"drop-nonfinite", 0, V(THIN), FLAG(tree.drop_nonfinite), "leave out points that are NaN or infinite", false},
     {"drop-nonfinite", 0, V(CLUSTER), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are in no cluster",
      false},
+    {"drop-nonfinite", 0, V(ALIGN), FLAG(tree.drop_nonfinite),
+     "points that are NaN or infinite do not count; those of SOURCE are written as NaN", false},
     {"drop-nonfinite", 0, V(OUTLIERS), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are outliers",
      false},
     {"drop-nonfinite", 0, V(BOX) | V(PAIRS), FLAG(tree.drop_nonfinite),
@@ -644,6 +691,13 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "places join others, and the rest belong to the nearest of these within the radius (DBSCAN). Clusters count "
          "from 0 in the order in which they begin in the file. Columns of POINTS that are no coordinates are not "
          "kept."},
+    [SAP_VERB_ALIGN] =
+        {"align", "SOURCE TARGET", 2, 2, "move one cloud of points onto another",
+         "Finds the turn and shift that take SOURCE, points of three coordinates, onto TARGET, points or a saved tree of "
+         "such, from where they lie: each point is paired with the nearest of TARGET, the motion that suits the pairs "
+         "best is made, and so on until nothing moves (iterative closest points). Writes SOURCE where it has come. Where "
+         "clouds overlap in part, --find-overlap or --overlap leave the rest out. The result is the same bits for any "
+         "number of threads. Exit status 1 if no pair counts. Columns of SOURCE that are no coordinates are not kept."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

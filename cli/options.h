@@ -28,6 +28,7 @@ typedef enum sap_cli_verb {
     SAP_VERB_OUTLIERS,
     SAP_VERB_THIN,
     SAP_VERB_CLUSTER,
+    SAP_VERB_ALIGN,
     SAP_VERB_VERIFY,
     SAP_VERB_CONVERT,
     SAP_VERB_BENCH,
@@ -94,6 +95,12 @@ typedef struct sap_cli_options {
     int32_t fewest, chosen; // fewest 0: not given; chosen: a sap_voxels_point
     int64_t least;
     double cell_size, disks; // negative: not given
+    sap_align_method method;
+    sap_align_kernel weighting;
+    const char *start, *transform; // NULL: not given
+    double max_distance, overlap, max_angle, scale, tolerance; // 0: not given
+    int32_t levels, iterations;                               // 0: not given
+    bool find_overlap, one_to_one;
     int64_t farthest;        // 0: not given
     bool all, occluded, inside;
     bool count, full, pairs, sorted, with_self, ordered, verify, drop_nonfinite;

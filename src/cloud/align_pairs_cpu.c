@@ -136,7 +136,7 @@ static sap_status choose_neighbors(sap_aligning* a, int64_t listed) {
         }
         a->gap = full ? sum / (double)full / 2 : 0;
     }
-    a->neighbors = a->last_move < a->gap ? SAP_ALIGN_NEAR : 1;
+    a->neighbors = a->last_move < 2 * a->gap ? SAP_ALIGN_NEAR : 1;
     return SAP_OK;
 }
 
