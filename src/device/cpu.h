@@ -16,6 +16,7 @@ typedef struct sap_cpu_kernels {
     const struct sap_query_kernels* query;
     const struct sap_groups_kernels* groups;            // NULL: searches of explicit trees go node by node
     const struct sap_nearest_kernels* nearest;          // on balanced trees
+    const struct sap_nearest_kernels* nearest_self;     // by a balanced tree's own points; NULL: as any queries
     const struct sap_nearest_kernels* nearest_explicit; // on explicit trees that have groups
     const struct sap_nearest_kernels* nearest_told[3];  // with a mask and radii, by sap_metric; NULL: the shared text
     const struct sap_nearest_kernels* nearest_periodic[3]; // the same on trees with periods

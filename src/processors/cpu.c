@@ -42,6 +42,7 @@
     extern const sap_accept_kernels sap_accept_kernels_##simd##_f##bits;                                               \
     extern const sap_query_kernels sap_query_kernels_##simd##_f##bits;                                                 \
     extern const sap_nearest_kernels sap_nearest_kernels_##simd##_f##bits;                                             \
+    extern const sap_nearest_kernels sap_nearest_self_kernels_##simd##_f##bits;                                        \
     extern const sap_groups_kernels sap_groups_kernels_##simd##_f##bits;                                               \
     extern const sap_nearest_kernels sap_nearest_explicit_kernels_##simd##_f##bits;                                    \
     extern const sap_one_kernels sap_one_kernels_##simd##_f##bits;                                                     \
@@ -93,6 +94,7 @@
     {                                                                                                                  \
         .build = &sap_build_kernels_##simd##_f##bits, .accept = NATIVE(sap_accept_kernels_##simd##_f##bits),           \
         .query = &sap_query_kernels_##simd##_f##bits, .nearest = &sap_nearest_kernels_##simd##_f##bits,                \
+        .nearest_self = NATIVE(sap_nearest_self_kernels_##simd##_f##bits),                                             \
         .groups = NATIVE(sap_groups_kernels_##simd##_f##bits),                                                         \
         .nearest_explicit = NATIVE(sap_nearest_explicit_kernels_##simd##_f##bits),                                     \
         .one = NATIVE(sap_one_kernels_##simd##_f##bits), .radius = &sap_radius_kernels_##simd##_f##bits,               \
