@@ -35,6 +35,7 @@ typedef struct sap_cpu_kernels {
     const struct sap_clusters_kernels* clusters_periodic;
     const struct sap_farthest_kernels* farthest; // samples of points far from one another
     const struct sap_cloud_kernels* cloud;       // normals and covariances
+    const struct sap_gather_kernels* gather;     // sums over neighbours
     const struct sap_compact_kernels* compact;
     const struct sap_mesh_kernels* mesh;
     const struct sap_ray_kernels* ray;
