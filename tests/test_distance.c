@@ -91,7 +91,7 @@ static sap_status measure(const sap_tree* to, const cloud* from, const sap_dista
 static void check_comparison(const sap_tree* a, const sap_tree* b, const sap_distance_options* o,
                              const sap_distance_info* forth, const sap_distance_info* back) {
     sap_comparison got;
-    CHECK_STATUS(sap_cloud_compare(a, b, o, &got), SAP_OK);
+    CHECK_STATUS(sap_cloud_compare(a, b, o, NULL, NULL, &got), SAP_OK);
     check_info(&got.forth, forth);
     check_info(&got.back, back);
     CHECK(got.hausdorff == fmax(forth->greatest, back->greatest));
@@ -101,7 +101,7 @@ static void check_comparison(const sap_tree* a, const sap_tree* b, const sap_dis
 
 static void try_case(const devices* all, const search_case* c) {
     uint8_t dropped[MOST] = {0}, dropped_others[MOST] = {0};
-    double expected[QUERIES], forth[MOST], back[MOST], got[MOST];
+    double expected[QUERIES] = {0}, forth[MOST] = {0}, back[MOST] = {0}, got[MOST];
     cloud points = case_points(c), queries = case_queries(&points, QUERIES, c->chance);
     cloud others = cloud_of_family(c->kind, c->size / 2 + 3, c->dims, c->real_bits, 0, c->chance + 1);
     const sap_distance_options o = options_of(case_radius(&points, &queries, c->chance), c->chance / 7);
@@ -128,6 +128,12 @@ static void try_case(const devices* all, const search_case* c) {
         CHECK_STATUS(measure(tree, &queries, &o, NULL, &info), SAP_OK);
         check_info(&info, &e);
         check_comparison(tree, other, &o, &e_forth, &e_back);
+        sap_comparison both;
+        double got_back[MOST];
+        memset(got, 0x55, sizeof got);
+        CHECK_STATUS(sap_cloud_compare(tree, other, &o, got, got_back, &both), SAP_OK);
+        check_distances(got, forth, points.count);
+        check_distances(got_back, back, others.count);
         sap_tree_free(tree);
         sap_tree_free(other);
     }
@@ -168,7 +174,7 @@ TEST(a_lattice_and_its_shift) {
     CHECK_STATUS(sap_tree_build(device, (sap_points){a, COUNT, 3, 0}, NULL, &tree), SAP_OK);
     CHECK_STATUS(sap_tree_build(device, (sap_points){b, COUNT + 1, 3, 0}, NULL, &other), SAP_OK);
     const sap_distance_options o = {.quantile = 0.95};
-    CHECK_STATUS(sap_cloud_compare(tree, other, &o, &c), SAP_OK);
+    CHECK_STATUS(sap_cloud_compare(tree, other, &o, NULL, NULL, &c), SAP_OK);
     CHECK(c.forth.count == COUNT && c.forth.mean == 0.25 && c.forth.greatest == 0.25 && c.forth.farthest == 0);
     CHECK(c.back.count == COUNT + 1 && c.back.greatest == 10 && c.back.farthest == COUNT && c.back.quantile == 0.25);
     CHECK(c.hausdorff == 10 && c.quantile == 0.25);
@@ -267,16 +273,16 @@ TEST(bad_arguments_are_refused) {
     CHECK_STATUS(sap_tree_build(s.device, (sap_points){s.coords, 10, 2, 0}, NULL, &flat), SAP_OK);
     CHECK_STATUS(sap_cloud_distance(NULL, from, NULL, distances, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cloud_distance_mesh(NULL, from, NULL, distances, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_cloud_compare(NULL, s.tree, NULL, &c), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cloud_compare(NULL, s.tree, NULL, NULL, NULL, &c), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cloud_distance(s.tree, from, NULL, NULL, NULL), SAP_OK);
     CHECK_STATUS(sap_cloud_distance(s.tree, (sap_points){NULL, 0, 3, 0}, NULL, NULL, &info), SAP_OK);
     CHECK(info.count == 0 && info.farthest == -1);
     CHECK_STATUS(sap_cloud_distance_mesh(mesh, (sap_points){NULL, 0, 3, 0}, NULL, NULL, &info), SAP_OK);
     CHECK(info.count == 0 && info.farthest == -1);
-    REFUSED(sap_cloud_compare(s.tree, NULL, NULL, &c), SAP_ERROR_ARGUMENT, "b:");
-    REFUSED(sap_cloud_compare(s.tree, s.tree, NULL, NULL), SAP_ERROR_ARGUMENT, "comparison");
-    REFUSED(sap_cloud_compare(s.tree, flat, NULL, &c), SAP_ERROR_ARGUMENT, "dimensions");
-    REFUSED(sap_cloud_compare(s.tree, s.tree_f64, NULL, &c), SAP_ERROR_ARGUMENT, "bit");
+    REFUSED(sap_cloud_compare(s.tree, NULL, NULL, NULL, NULL, &c), SAP_ERROR_ARGUMENT, "b:");
+    REFUSED(sap_cloud_compare(s.tree, s.tree, NULL, NULL, NULL, NULL), SAP_ERROR_ARGUMENT, "comparison");
+    REFUSED(sap_cloud_compare(s.tree, flat, NULL, NULL, NULL, &c), SAP_ERROR_ARGUMENT, "dimensions");
+    REFUSED(sap_cloud_compare(s.tree, s.tree_f64, NULL, NULL, NULL, &c), SAP_ERROR_ARGUMENT, "bit");
     REFUSED(sap_cloud_distance(s.tree_f64, from, NULL, distances, NULL), SAP_ERROR_ARGUMENT, "queries");
     REFUSED(sap_cloud_distance(flat, from, NULL, distances, NULL), SAP_ERROR_ARGUMENT, "queries");
     REFUSED(sap_cloud_distance(s.tree, (sap_points){NULL, 3, 3, 0}, NULL, distances, NULL), SAP_ERROR_ARGUMENT,
@@ -288,7 +294,7 @@ TEST(bad_arguments_are_refused) {
     sap_distance_options o = {.radius = -1};
     REFUSED(sap_cloud_distance(s.tree, from, &o, distances, NULL), SAP_ERROR_ARGUMENT, "options.radius");
     REFUSED(sap_cloud_distance_mesh(mesh, from, &o, distances, NULL), SAP_ERROR_ARGUMENT, "options.radius");
-    REFUSED(sap_cloud_compare(s.tree, s.tree, &o, &c), SAP_ERROR_ARGUMENT, "options.radius");
+    REFUSED(sap_cloud_compare(s.tree, s.tree, &o, NULL, NULL, &c), SAP_ERROR_ARGUMENT, "options.radius");
     o = (sap_distance_options){.quantile = 1.5};
     REFUSED(sap_cloud_distance(s.tree, from, &o, distances, NULL), SAP_ERROR_ARGUMENT, "options.quantile");
     o = (sap_distance_options){.quantile = (double)NAN};

@@ -318,7 +318,7 @@ static sap_status distances(scene* s) {
 
 static sap_status comparison(scene* s) {
     sap_comparison found;
-    return sap_cloud_compare(s->tree, s->small, NULL, &found);
+    return sap_cloud_compare(s->tree, s->small, NULL, NULL, NULL, &found);
 }
 
 static sap_status densities(scene* s) {

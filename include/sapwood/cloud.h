@@ -423,12 +423,12 @@ typedef struct sap_comparison {
 
 /**
  * How far the clouds of two trees are apart, as ::sap_tree_nearest finds it in both directions: the Hausdorff and chamfer
- * distances. The points ask in the order of their leaves; rows are ids, and points that a tree has left out do not count.
+ * distances, and unless they are NULL forth[source_count of a] and back[source_count of b], the distance of each point. The points ask in the order of their leaves; rows are ids, and points that a tree has left out do not count.
  * Clouds without points have no distance: all numbers of theirs are 0. options may be NULL. Scratch memory: 16 bytes a
  * point. CPU and CUDA. Errors: as sap_tree_nearest.
  */
 SAP_API sap_status sap_cloud_compare(const sap_tree* a, const sap_tree* b, const sap_distance_options* options,
-                                     sap_comparison* comparison);
+                                     double* forth, double* back, sap_comparison* comparison);
 
 #ifdef __cplusplus
 }

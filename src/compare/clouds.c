@@ -90,7 +90,7 @@ sap_status sap_cloud_distance_f64(const sap_tree* to, sap_points_f64 from, const
 // ---- Two clouds
 
 static sap_status measure_tree(const sap_tree* from, const sap_tree* to, const sap_distance_options* o,
-                               sap_distance_info* info) {
+                               double* distances, sap_distance_info* info) {
     const sap_search search = search_of(o);
     const int64_t count = from->shape.source_count;
     const size_t ids = sap_align((size_t)count * sizeof(int32_t));
@@ -99,7 +99,7 @@ static sap_status measure_tree(const sap_tree* from, const sap_tree* to, const s
     if (!sap_scratch_take(from->device, ids + 1, &memory))
         return sap_fail(from->device, SAP_ERROR_MEMORY, "no memory for the ids of %lld points", (long long)count);
     int32_t* near = (int32_t*)(void*)memory.memory;
-    sap_status status = take_room(from->device, count, from->shape.real_bits == 64 ? 0 : count, NULL, &r);
+    sap_status status = take_room(from->device, count, from->shape.real_bits == 64 ? 0 : count, distances, &r);
     if (status != SAP_OK) {
         sap_scratch_give(from->device, &memory);
         return status;
@@ -117,16 +117,16 @@ static sap_status measure_tree(const sap_tree* from, const sap_tree* to, const s
     return status;
 }
 
-sap_status sap_cloud_compare(const sap_tree* a, const sap_tree* b, const sap_distance_options* options,
-                             sap_comparison* comparison) {
+sap_status sap_cloud_compare(const sap_tree* a, const sap_tree* b, const sap_distance_options* options, double* forth,
+                             double* back, sap_comparison* comparison) {
     sap_distance_options o;
     sap_comparison c = {0};
     if (!a) return SAP_ERROR_ARGUMENT;
     if (!b) return sap_fail(a->device, SAP_ERROR_ARGUMENT, "b: is NULL");
     if (!comparison) return sap_fail(a->device, SAP_ERROR_ARGUMENT, "comparison: is NULL");
     sap_status status = sap_distance_check(a->device, options, &o);
-    if (status == SAP_OK) status = measure_tree(a, b, &o, &c.forth);
-    if (status == SAP_OK) status = measure_tree(b, a, &o, &c.back);
+    if (status == SAP_OK) status = measure_tree(a, b, &o, forth, &c.forth);
+    if (status == SAP_OK) status = measure_tree(b, a, &o, back, &c.back);
     if (status != SAP_OK) return status;
     c.hausdorff = c.forth.greatest > c.back.greatest ? c.forth.greatest : c.back.greatest;
     c.quantile = c.forth.quantile > c.back.quantile ? c.forth.quantile : c.back.quantile;
