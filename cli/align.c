@@ -88,7 +88,7 @@ static sap_cli_exit write_moved(sap_cli* cli, align_run* run) {
     // The matrix alone may be what is wanted.
     if (cli->options->output || !cli->options->transform) result = sap_cli_cloud_write(cli, &cloud, NULL, 0, NULL);
     if (result != SAP_EXIT_OK || !cli->options->transform) return result;
-    const sap_table matrix = {.values = run->found.transform, .rows = 4, .columns = 4, .type = SAP_TYPE_F64};
+    const sap_table matrix = {.values = run->found.transform, .rows = 4, .columns = 4, .number = SAP_FLOAT64};
     return sap_cli_write(cli, cli->options->transform, &matrix, "c");
 }
 
@@ -132,8 +132,8 @@ sap_cli_exit sap_cli_align(sap_cli* cli) {
         sap_cli_note(cli, "still moving after %d steps", (int)run.found.iterations);
     if (result == SAP_EXIT_OK && cli->options->output && strcmp(cli->options->output, "-") != 0)
         sap_cli_note(cli, "%lld pairs of %lld points, rmse %.3g, after %d steps, aligned in %.3g s",
-                     (long long)run.found.pairs, (long long)run.source.count, run.found.rmse,
-                     (int)run.found.iterations, run.seconds);
+                     (long long)run.found.pairs, (long long)run.source.count, run.found.rmse, (int)run.found.iterations,
+                     run.seconds);
     free(run.moved);
     sap_cli_points_free(&run.start);
     sap_cli_points_free(&run.source);
