@@ -3,6 +3,7 @@
 #include "allocator.h"
 #include "calls.h"
 #include "folder.h"
+#include "sapwood/align.h"
 #include "sapwood/cloud.h"
 #include "test.h"
 #include <math.h>
@@ -316,6 +317,17 @@ static sap_status distances(scene* s) {
                                      : sap_cloud_distance(s->tree, cloud_f32(&s->points), NULL, NULL, &info);
 }
 
+static sap_status alignment(scene* s) {
+    const sap_align_options options = {.method = SAP_ALIGN_GENERALISED,
+                                       .find_overlap = true,
+                                       .one_to_one = true,
+                                       .kernel = SAP_KERNEL_TUKEY,
+                                       .iterations = 2};
+    sap_alignment found;
+    return s->points.real_bits == 64 ? sap_cloud_align_f64(s->tree, cloud_f64(&s->points), &options, &found)
+                                     : sap_cloud_align(s->tree, cloud_f32(&s->points), &options, &found);
+}
+
 static sap_status comparison(scene* s) {
     sap_comparison found;
     return sap_cloud_compare(s->tree, s->small, NULL, NULL, NULL, &found);
@@ -399,6 +411,7 @@ static const struct {
     {"cloud_density", densities},
     {"cloud_outliers", outliers},
     {"cloud_clusters", clusters},
+    {"cloud_align", alignment},
     {"cloud_sample", sample_farthest},
     {"cloud_sample, disks", sample_disks},
     {"neighbors_sort", sort_rows},

@@ -92,10 +92,13 @@ static sap_status take_memory(sap_aligning* a, holding* h) {
 static sap_status build_source(sap_aligning* a, holding* h) {
     const sap_rows* rows = &a->job->source;
     const sap_tree_options options = {.drop_nonfinite = a->job->options.drop_nonfinite};
-    if (rows->real_bits == 64)
-        return sap_tree_build_f64(a->device, (sap_points_f64){rows->coords, rows->count, 3, rows->stride}, &options,
-                                  &h->source);
-    return sap_tree_build(a->device, (sap_points){rows->coords, rows->count, 3, rows->stride}, &options, &h->source);
+    const sap_points_f64 wide = {rows->coords, rows->count, 3, rows->stride};
+    const sap_points narrow = {rows->coords, rows->count, 3, rows->stride};
+    sap_progress_mute(a->device, true);
+    const sap_status status = rows->real_bits == 64 ? sap_tree_build_f64(a->device, wide, &options, &h->source)
+                                                    : sap_tree_build(a->device, narrow, &options, &h->source);
+    sap_progress_mute(a->device, false);
+    return status;
 }
 
 // Where the point of this rank in the order of leaves stands: first those of the coarsest level.
