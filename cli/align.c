@@ -1,5 +1,6 @@
 // sapwood align: a cloud of points moved onto another.
 #include "cloud.h"
+#include "file.h"
 #include "verbs.h"
 
 #include <math.h>
@@ -68,7 +69,8 @@ static sap_cli_exit align(sap_cli* cli, align_run* run) {
         is_wide ? sap_cloud_align_f64(run->target.tree, sap_cli_f64(&run->source), &run->options, &run->found)
                 : sap_cloud_align(run->target.tree, sap_cli_f32(&run->source), &run->options, &run->found);
     run->seconds = sap_cli_stage_end(cli);
-    if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
+    if (status != SAP_OK)
+        return sap_cli_failed(cli, status, status == SAP_ERROR_ARGUMENT && o->start ? o->start : o->operands[0]);
     if (run->found.reason == SAP_ALIGN_NO_PAIRS)
         return sap_cli_error(cli, "no point of %s has a point of %s that counts", o->operands[0], o->operands[1]);
     return SAP_EXIT_OK;
@@ -82,14 +84,17 @@ static sap_cli_exit write_moved(sap_cli* cli, align_run* run) {
                                   ? sap_transform_points_f64(run->found.transform, sap_cli_f64(from), run->moved)
                                   : sap_transform_points(run->found.transform, sap_cli_f32(from), run->moved);
     if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
-    const sap_cli_cloud cloud = {
-        .reference.points = {.coords = run->moved, .count = from->count, .dims = 3, .real_bits = from->real_bits}};
+    const sap_table points = {.values = run->moved,
+                              .rows = from->count,
+                              .columns = 3,
+                              .number = from->real_bits == 64 ? SAP_FLOAT64 : SAP_FLOAT32};
+    const sap_cli_options* o = cli->options;
     sap_cli_exit result = SAP_EXIT_OK;
-    // The matrix alone may be what is wanted.
-    if (cli->options->output || !cli->options->transform) result = sap_cli_cloud_write(cli, &cloud, NULL, 0, NULL);
-    if (result != SAP_EXIT_OK || !cli->options->transform) return result;
+    // The matrix or the report alone may be what is wanted.
+    if (o->output || !(o->transform || o->json)) result = sap_cli_write(cli, o->output, &points, NULL);
+    if (result != SAP_EXIT_OK || !o->transform) return result;
     const sap_table matrix = {.values = run->found.transform, .rows = 4, .columns = 4, .number = SAP_FLOAT64};
-    return sap_cli_write(cli, cli->options->transform, &matrix, "c");
+    return sap_cli_write(cli, o->transform, &matrix, "c");
 }
 
 static void numbers(sap_json* json, const char* key, const double* values, int count) {
@@ -127,6 +132,7 @@ sap_cli_exit sap_cli_align(sap_cli* cli) {
     if (result == SAP_EXIT_OK) result = read_clouds(cli, &run);
     if (result == SAP_EXIT_OK) result = align(cli, &run);
     if (result == SAP_EXIT_OK) result = write_moved(cli, &run);
+    result = sap_cli_together_end(cli, result);
     if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
     if (result == SAP_EXIT_OK && run.found.reason == SAP_ALIGN_ITERATIONS)
         sap_cli_note(cli, "still moving after %d steps", (int)run.found.iterations);

@@ -211,7 +211,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"least", 0, V(CLUSTER), INT64(least, 1, INT32_MAX), "leave out clusters of fewer points (default 1)", false},
     {"output", 'o', V(ALIGN), PATH(output),
      "the points of SOURCE where they have come; '-' is standard output (NPY unless --format says otherwise); without "
-     "-o and --json as text on standard output",
+     "-o, --transform and --json as text on standard output",
      false},
     {"transform", 0, V(ALIGN), PATH(transform),
      "the matrix that takes SOURCE onto TARGET: four rows of a turn, a shift, and 0 0 0 1 (float64)", false},

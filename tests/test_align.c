@@ -193,7 +193,7 @@ static const recovery recoveries[] = {
     {"planes, trimmed", {.method = SAP_ALIGN_PLANE, .overlap = 0.6}, 0.004},
     {"planes, overlap found", {.method = SAP_ALIGN_PLANE, .find_overlap = true}, 0.004},
     {"disks, overlap found", {.method = SAP_ALIGN_GENERALISED, .find_overlap = true}, 0.004},
-    {"planes, Tukey", {.method = SAP_ALIGN_PLANE, .kernel = SAP_KERNEL_TUKEY}, 0.004},
+    {"planes, Tukey", {.method = SAP_ALIGN_PLANE, .kernel = SAP_KERNEL_TUKEY}, 0.01},
     {"planes, Cauchy, one to one", {.method = SAP_ALIGN_PLANE, .kernel = SAP_KERNEL_CAUCHY, .one_to_one = true}, 0.004},
     {"planes, Huber, near", {.method = SAP_ALIGN_PLANE, .kernel = SAP_KERNEL_HUBER, .max_distance = 0.05}, 0.006},
     {"disks, angles", {.method = SAP_ALIGN_GENERALISED, .max_angle = 0.4, .overlap = 0.6}, 0.004},
