@@ -170,7 +170,7 @@ static sap_status check_transform(const double* m, int64_t count, int32_t dims, 
 }
 
 #define TRANSFORM(name, slice, real)                                                                                   \
-    sap_status name(const double transform[16], slice from, real* to) {                                                \
+    sap_status name(const double transform[16], slice from, real to[]) {                                               \
         const double* m = transform;                                                                                   \
         const int64_t stride = from.stride ? from.stride : 3;                                                          \
         const sap_status status = check_transform(m, from.count, from.dims, from.stride, from.coords, to);             \
