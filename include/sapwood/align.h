@@ -105,15 +105,15 @@ typedef struct sap_alignment {
 
 /**
  * Aligns `source` with the points of a tree, both of three dimensions. The source's points are put into an order in which
- * neighbours stand side by side. A point whose nearest one cannot have changed is not searched for again: last time's
- * search knows how far the second nearest is.
+ * neighbours stand side by side. Once steps are short, 8 neighbours are kept for each point: it is searched for again only
+ * when another point may have become its nearest.
  *
  * Normals that are missing are found first, of the whole target: give target_normals when several clouds are aligned with
  * one. Clouds of any scale, equal points, and targets far larger than the source are well. Where nothing can be said (no
  * pairs) the start is returned and `reason` says so; no number of the result is ever NaN.
  *
- * Expected O(n log m) for the first steps and O(n) for later ones; memory for about 240 bytes (340 in double precision) a point of the source and
- * 16 (32 in double precision) a point of the target. On a CPU. Errors: SAP_ERROR_ARGUMENT (also a start that is no turn
+ * Expected O(n log m) for the first steps and O(n) for later ones; memory for about 240 bytes (340 in double precision) a
+ * point of the source and 16 (32) a point of the target. On a CPU. Errors: SAP_ERROR_ARGUMENT (also a start that is no turn
  * and shift, dims other than 3), SAP_ERROR_NOT_FINITE (a point, naming the first, or a normal), SAP_ERROR_RANGE,
  * SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU, a tree with periods), SAP_ERROR_CANCELLED.
  */
