@@ -84,11 +84,24 @@ static void print_man_json(void) {
         {"errors, blocks",
          "of --jackknife: the standard error of each count; the file of the counts without each block"},
         {"found", "neighbours of all queries, points in all boxes, or pairs, together; rays that hit something"},
+        {"clusters, noise", "of cluster: how many there are, and how many points are in none"},
+        {"counted, mean, root_mean_square, quantile, greatest, farthest",
+         "of distance: how many points have one, what they say together, and the row of the greatest"},
+        {"bias, back, hausdorff, chamfer, chamfer_square", "of distance: the mean with signs; what the distances back "
+                                                           "from REFERENCE say; the greater of the greatest, the "
+                                                           "sum of the means and of the means of squares of both"},
+        {"added, steps, movement", "of relax: points that were added, steps that were done, and how far points moved "
+                                   "in the last (root mean square)"},
+        {"without", "of normals: points that have none"},
+        {"outliers, mean, deviation, limit", "of outliers: how many there are; of the mean distances of all points the "
+                                             "mean, the standard deviation, and the "
+                                             "greatest that is no outlier's"},
         {"rays", "how many were traced"},
         {"width, height, frames", "of pictures"},
         {"extent, slice", "of voronoi: the part of the plane in the picture, x0, y0, x1, y1; the z of the slice"},
         {"size, type, level, picture", "of isosurface: the volume, its level, and the picture if there is one"},
-        {"samples, kept", "of compact: how many there are, and how many reach the level"},
+        {"samples, kept",
+         "of compact: how many there are, and how many reach the level; of outliers and thin: points kept"},
         {"ids, distances, offsets, counts", "the files written, null for those not asked for"},
         {"verified", "how many queries --verify checked, and whether they are a sample"},
         {"sound, error", "whether the tree is sound, and if not, why"},

@@ -10,14 +10,18 @@
 #include <unistd.h>
 
 static sap_cli_exit (*const verbs[SAP_VERB_COUNT])(sap_cli*) = {
-    [SAP_VERB_INFO] = sap_cli_info,       [SAP_VERB_BUILD] = sap_cli_build,
-    [SAP_VERB_NEAREST] = sap_cli_nearest, [SAP_VERB_RADIUS] = sap_cli_radius,
-    [SAP_VERB_BOX] = sap_cli_box,         [SAP_VERB_CORRELATE] = sap_cli_correlate,
-    [SAP_VERB_PAIRS] = sap_cli_pairs,     [SAP_VERB_VERIFY] = sap_cli_verify,
-    [SAP_VERB_CONVERT] = sap_cli_convert, [SAP_VERB_BENCH] = sap_cli_bench,
-    [SAP_VERB_RENDER] = sap_cli_render,   [SAP_VERB_TRACE] = sap_cli_trace,
-    [SAP_VERB_CLOSEST] = sap_cli_closest, [SAP_VERB_ISOSURFACE] = sap_cli_isosurface,
-    [SAP_VERB_COMPACT] = sap_cli_compact, [SAP_VERB_VORONOI] = sap_cli_voronoi,
+    [SAP_VERB_INFO] = sap_cli_info,         [SAP_VERB_BUILD] = sap_cli_build,
+    [SAP_VERB_NEAREST] = sap_cli_nearest,   [SAP_VERB_RADIUS] = sap_cli_radius,
+    [SAP_VERB_BOX] = sap_cli_box,           [SAP_VERB_CORRELATE] = sap_cli_correlate,
+    [SAP_VERB_PAIRS] = sap_cli_pairs,       [SAP_VERB_VERIFY] = sap_cli_verify,
+    [SAP_VERB_CONVERT] = sap_cli_convert,   [SAP_VERB_BENCH] = sap_cli_bench,
+    [SAP_VERB_RENDER] = sap_cli_render,     [SAP_VERB_TRACE] = sap_cli_trace,
+    [SAP_VERB_CLOSEST] = sap_cli_closest,   [SAP_VERB_ISOSURFACE] = sap_cli_isosurface,
+    [SAP_VERB_COMPACT] = sap_cli_compact,   [SAP_VERB_VORONOI] = sap_cli_voronoi,
+    [SAP_VERB_NORMALS] = sap_cli_normals,   [SAP_VERB_DENSITY] = sap_cli_density,
+    [SAP_VERB_OUTLIERS] = sap_cli_outliers, [SAP_VERB_THIN] = sap_cli_thin,
+    [SAP_VERB_CLUSTER] = sap_cli_cluster,   [SAP_VERB_DISTANCE] = sap_cli_distance,
+    [SAP_VERB_RELAX] = sap_cli_relax,       [SAP_VERB_ALIGN] = sap_cli_align,
 };
 
 // A file opened later must not take the number of a standard stream that was closed. What is opened instead fails

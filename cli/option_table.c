@@ -8,20 +8,26 @@
 #define AT(field) offsetof(sap_cli_options, field)
 
 enum {
-    ON_ALL = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(CONVERT) |
-             V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
-    ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST),
+    ON_CLOUD = V(RELAX) | V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(THIN) | V(CLUSTER),
+    ON_CLOUD_TREE = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(CLUSTER),
+    ON_CLOUDS = ON_CLOUD | V(ALIGN), // also of two files
+    ON_ALL = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) |
+             V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
+             V(VORONOI),
+    ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST) | V(DISTANCE),
     ON_FILES = V(INFO) | V(CONVERT),
-    ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
-    ON_TREE = V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
+    ON_READ_TWO = V(DISTANCE) | V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
+    ON_TREE = ON_CLOUD_TREE | V(DISTANCE) | V(ALIGN) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
+              V(PAIRS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
-    ON_PACKED = V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(CONVERT) | V(BENCH) |
-                V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI),
-    ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST),
+    ON_PACKED = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
+                V(PAIRS) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
+                V(VORONOI),
+    ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(DISTANCE),
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
-    ON_ANY_DEVICE = ON_DEVICE | ON_SEARCH | ON_MESH | ON_VOLUME
+    ON_ANY_DEVICE = ON_CLOUDS | ON_DEVICE | ON_SEARCH | ON_MESH | ON_VOLUME
 };
 
 static const sap_cli_choice splits[] = {
@@ -46,6 +52,16 @@ static const sap_cli_choice formats_written_with_meshes[] = {
     {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
 static const sap_cli_choice formats_of_meshes[] = {
     {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
+static const sap_cli_choice voxel_points[] = {
+    {"mean", SAP_VOXELS_CENTROID}, {"first", SAP_VOXELS_FIRST}, {"nearest", SAP_VOXELS_NEAREST}, {0}};
+static const sap_cli_choice methods[] = {
+    {"point", SAP_ALIGN_POINT}, {"plane", SAP_ALIGN_PLANE}, {"generalised", SAP_ALIGN_GENERALISED}, {0}};
+static const sap_cli_choice weightings[] = {{"none", SAP_KERNEL_NONE},
+                                            {"huber", SAP_KERNEL_HUBER},
+                                            {"tukey", SAP_KERNEL_TUKEY},
+                                            {"cauchy", SAP_KERNEL_CAUCHY},
+                                            {0}};
+static const sap_cli_choice orients[] = {{"axis", SAP_ORIENT_NONE}, {"consistent", SAP_ORIENT_CONSISTENT}, {0}};
 static const sap_cli_choice voxels[] = {
     {"u8", SAP_VOXEL_U8}, {"i16", SAP_VOXEL_I16}, {"u16", SAP_VOXEL_U16}, {"f32", SAP_VOXEL_F32}, {0}};
 static const sap_cli_choice orders[] = {{"zyx", SAP_ORDER_ZYX}, {"xyz", SAP_ORDER_XYZ}, {0}};
@@ -115,6 +131,148 @@ const sap_cli_option sap_cli_option_table[] = {
      "float64 for double points); CSV and text hold these three columns; with --count how many there are (int64); '-' "
      "is standard output (NPY unless --format says otherwise); without -o and --json as text on standard output",
      false},
+    {"output", 'o', V(NORMALS), PATH(output),
+     "the points with their normals nx, ny, nz and their curvature (float32) in further columns; '-' is standard "
+     "output "
+     "(NPY unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"output", 'o', V(DENSITY), PATH(output),
+     "the points with a further column (float64): count, distance or density; '-' is standard output (NPY unless "
+     "--format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"output", 'o', V(OUTLIERS), PATH(output),
+     "the points that are no outliers; '-' is standard output (NPY unless --format says otherwise); without -o and "
+     "--json as text on standard output",
+     false},
+    {"neighbors", 'k', V(NORMALS), INT32(k, 1, INT32_MAX),
+     "a normal is made of so many nearest points, the point itself among them (default: 16, or with --radius all)",
+     false},
+    {"radius", 'r', V(NORMALS), REAL(radius), "only of points at most this far away, above 0", false},
+    {"orient", 0, V(NORMALS), CHOICE(orient, "HOW", orients),
+     "which way normals point: axis: their largest coordinate is positive; consistent: as those beside them, along a "
+     "minimum spanning tree, the highest one up (default axis)",
+     false},
+    {"view", 0, V(NORMALS), PLACE(view), "normals point towards this place", false},
+    {"shapes", 0, V(NORMALS), FLAG(shapes), "two more columns, planarity and linearity (float32)", false},
+    {"neighbors", 'k', V(DENSITY), INT32(k, 1, INT32_MAX), "the distance to the k-th nearest other point", false},
+    {"radius", 'r', V(DENSITY), REAL(radius), "how many other points lie within this distance, above 0", false},
+    {"kernel", 0, V(DENSITY), FLAG(kernel),
+     "with --radius: an estimate of the points in a unit of volume, in which near ones count more", false},
+    {"surface", 0, V(DENSITY), FLAG(surface),
+     "with --kernel: points lie on a surface (in three dimensions; in two on a curve): points in a unit of area",
+     false},
+    {"neighbors", 'k', V(OUTLIERS), INT32(k, 1, INT32_MAX),
+     "the mean distance to so many nearest other points decides (default 20); with --radius so many others must be "
+     "within it (default 1)",
+     false},
+    {"ratio", 0, V(OUTLIERS), REAL(ratio),
+     "outliers are those whose mean distance is above the mean of all by more than so many standard deviations "
+     "(default "
+     "2)",
+     false},
+    {"radius", 'r', V(OUTLIERS), REAL(radius), "outliers are those with too few others within this distance, above 0",
+     false},
+    {"invert", 0, V(OUTLIERS), FLAG(invert), "write the outliers instead", false},
+    {"output", 'o', V(THIN), PATH(output),
+     "the points that are left: of a grid in the order of their cells; '-' is standard output (NPY unless --format "
+     "says "
+     "otherwise); without -o and --json as text on standard output",
+     false},
+    {"output", 'o', V(CLUSTER), PATH(output),
+     "the points with the number of their cluster (int32, -1: in none) in a further column; '-' is standard output "
+     "(NPY "
+     "unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"cell-size", 's', V(THIN), REAL(cell_size), "one point for each cell of this side, above 0; cells begin at 0",
+     false},
+    {"farthest", 0, V(THIN), INT64(farthest, 1, INT32_MAX),
+     "so many points, each the one farthest from those before it, in the order in which they are chosen; the first of "
+     "POINTS is the first",
+     false},
+    {"disks", 0, V(THIN), REAL(disks),
+     "points of which none lies within this distance of another, and every other point does of one of them", false},
+    {"seed", 0, V(THIN), INT64(seed, 0, 9007199254740992.0), "with --disks: another choice of points (default 1)",
+     false},
+    {"point", 0, V(THIN), CHOICE(chosen, "WHICH", voxel_points),
+     "what stands for the points of a cell: their mean, the first of them in the file, or the one nearest to the "
+     "middle "
+     "of the cell (default mean)",
+     false},
+    {"fewest", 0, V(THIN), INT32(fewest, 1, INT32_MAX), "leave out cells with fewer points (default 1)", false},
+    {"counts", 0, V(THIN), FLAG(counts_too),
+     "of a grid: two more columns (int32): count, how many points the cell has, and id, the row of the point, or of "
+     "the first of "
+     "those that have this mean",
+     false},
+    {"radius", 'r', V(CLUSTER), REAL(radius), "points at most so far apart are in one cluster", true},
+    {"fewest", 0, V(CLUSTER), INT32(fewest, 1, INT32_MAX),
+     "DBSCAN: only points with so many within the radius, themselves among them, join others (default 1: all do)",
+     false},
+    {"least", 0, V(CLUSTER), INT64(least, 1, INT32_MAX), "leave out clusters of fewer points (default 1)", false},
+    {"output", 'o', V(ALIGN), PATH(output),
+     "the points of SOURCE where they have come; '-' is standard output (NPY unless --format says otherwise); without "
+     "-o, --transform and --json as text on standard output",
+     false},
+    {"transform", 0, V(ALIGN), PATH(transform),
+     "the matrix that takes SOURCE onto TARGET: four rows of a turn, a shift, and 0 0 0 1 (float64)", false},
+    {"start", 0, V(ALIGN), PATH(start),
+     "where SOURCE is at first: a file of such a matrix (default: where its coordinates say)", false},
+    {"method", 0, V(ALIGN), CHOICE(method, "HOW", methods),
+     "what becomes small: distances between points; distances to the tangent planes of TARGET; or distances between "
+     "tangent planes of both, which takes the fewest steps (default point)",
+     false},
+    {"max-distance", 0, V(ALIGN), REAL_IN(max_distance, DBL_MIN, HUGE_VAL),
+     "points farther from TARGET do not count (default: all do)", false},
+    {"overlap", 0, V(ALIGN), REAL_IN(overlap, DBL_MIN, 1),
+     "only this part of the points of SOURCE counts, those nearest to TARGET (default 1)", false},
+    {"find-overlap", 0, V(ALIGN), FLAG(find_overlap), "find out which part that is", false},
+    {"max-angle", 0, V(ALIGN), REAL_IN(max_angle, DBL_MIN, 90),
+     "points whose normals make a greater angle, in degrees, do not count (default: all do)", false},
+    {"one-to-one", 0, V(ALIGN), FLAG(one_to_one), "of points with one nearest point only the nearest counts", false},
+    {"weights", 0, V(ALIGN), CHOICE(weighting, "HOW", weightings),
+     "points that fit badly count less (default none: all count alike)", false},
+    {"scale", 0, V(ALIGN), REAL_IN(scale, DBL_MIN, HUGE_VAL),
+     "with --weights: the distance from which on they do (default: found from the median)", false},
+    {"levels", 0, V(ALIGN), INT32(levels, 1, 8),
+     "begin with every 4^(N-1)-th point, then take four times as many, until all count (default 1)", false},
+    {"iterations", 0, V(ALIGN), INT32(iterations, 1, 1000000), "steps on each level at most (default 100)", false},
+    {"tolerance", 0, V(ALIGN), REAL_IN(tolerance, DBL_MIN, 1),
+     "stop when a step moves SOURCE by no more than this part of its size (default 1e-6)", false},
+    {"kinds", 0, V(CLUSTER), FLAG(kinds),
+     "one more column, kind (uint8): 2 for points that join others, 1 for points at the border, which do not, 0 for "
+     "points in no cluster",
+     false},
+    {"output", 'o', V(RELAX), PATH(output),
+     "the points where they have moved to, in their order, then those that were added; '-' is standard output (NPY "
+     "unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"neighbors", 'k', V(RELAX), INT32(k, 1, INT32_MAX),
+     "so many nearest points push, the point itself among them (default: 16, or with --radius all)", false},
+    {"radius", 'r', V(RELAX), REAL(radius),
+     "how far forces reach, above 0 (default: for each point to the last of its neighbours, which keeps dense places "
+     "dense)",
+     false},
+    {"steps", 0, V(RELAX), INT32(steps, 1, 1000000), "how often all points move (default 20)", false},
+    {"more", 0, V(RELAX), INT64(more, 0, INT32_MAX),
+     "add so many points first, beside those that lie most alone; 8 times those of the file at most (default 0)",
+     false},
+    {"free", 0, V(RELAX), FLAG(is_free),
+     "do not put points back, in the end, on the surface that those of the file sample", false},
+    {"output", 'o', V(DISTANCE), PATH(output),
+     "QUERIES with their distance (float64) in a further column, inf where there is none; '-' is standard output (NPY "
+     "unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"both", 0, V(DISTANCE), FLAG(both),
+     "of points: also how far those of REFERENCE are from QUERIES, and the Hausdorff and chamfer distances, in the "
+     "report",
+     false},
+    {"signed", 0, V(DISTANCE), FLAG(is_signed),
+     "of a closed mesh: distances of points inside are negative; inside is from where a ray crosses the mesh an odd "
+     "number of times",
+     false},
+    {"radius", 'r', V(DISTANCE), REAL(radius), "points that lie farther off have no distance and do not count", false},
+    {"quantile", 0, V(DISTANCE), REAL_IN(quantile, 0, 1),
+     "report the distance that this part of the points does not exceed, such as 0.95", false},
     {"radius", 'r', V(PAIRS), REAL(radius), "how far apart points may be: 0 finds equal points, inf finds all", true},
     {"full", 0, V(PAIRS), FLAG(full), "each pair in both directions, (i, j) and (j, i); without it i is below j",
      false},
@@ -303,8 +461,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
-    {"format", 0, ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
-     "format of what is written (default: by suffix)", false},
+    {"format", 0, ON_CLOUDS | V(DISTANCE) | ON_SEARCH | V(BOX) | V(CORRELATE),
+     CHOICE(format, "FORMAT", formats_written), "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(ISOSURFACE), CHOICE(format, "FORMAT", formats_of_meshes),
@@ -317,18 +475,30 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of what is read (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "
      "separate (.tsv)",
      false},
+    {"input-format", 0, ON_CLOUD, CHOICE(input_format, "FORMAT", formats_read),
+     "format of POINTS (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate "
+     "(.tsv)",
+     false},
+    {"input-format", 0, V(ALIGN), CHOICE(input_format, "FORMAT", formats_read),
+     "format of SOURCE and TARGET (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "
+     "separate (.tsv)",
+     false},
     {"input-format", 0, V(BOX) | V(PAIRS), CHOICE(input_format, "FORMAT", formats_read),
      "format of REFERENCE, unless it is a saved tree (default: by the first bytes, then by suffix); npy is NPZ too, "
      "csv "
      "also what tabs separate (.tsv)",
      false},
-    {"input-format", 0, ON_READ_TWO, CHOICE(input_format, "FORMAT", formats_read),
+    {"input-format", 0, V(DISTANCE), CHOICE(input_format, "FORMAT", formats_read_with_meshes),
+     "format of REFERENCE, unless it is a saved tree, and of QUERIES, unless --query-format says another (default: by "
+     "the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate (.tsv)",
+     false},
+    {"input-format", 0, ON_READ_TWO & ~V(DISTANCE), CHOICE(input_format, "FORMAT", formats_read),
      "format of REFERENCE, unless it is a saved tree, and of QUERIES, unless --query-format says another (default: by "
      "the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate (.tsv)",
      false},
     {"query-format", 0, ON_READ_TWO, CHOICE(query_format, "FORMAT", formats_read),
      "format of QUERIES (default: that of --input-format)", false},
-    {"member", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), TEXT(member, "NAME"),
+    {"member", 0, ON_CLOUDS | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), TEXT(member, "NAME"),
      "which array of an NPZ (default: points, xyz or coords, or the only one)", false},
     {"member", 0, ON_VOLUME, TEXT(member, "NAME"), "which array of an NPZ (default: volume, or the only one)", false},
     {"member", 0, ON_READ_TWO, TEXT(member, "NAME"),
@@ -341,7 +511,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "which array of an NPZ the queries are (default: points, xyz or coords, or the only one)", false},
     {"query-member", 0, ON_READ_TWO, TEXT(query_member, "NAME"),
      "which array of an NPZ the queries are (default: that of --member)", false},
-    {"columns", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), COLUMNS(columns),
+    {"columns", 0, ON_CLOUDS | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), COLUMNS(columns),
      "which columns of points are their coordinates: names of the file's columns, or numbers from 1 (default: x, y and "
      "z where columns have names, else all)",
      false},
@@ -386,6 +556,13 @@ const sap_cli_option sap_cli_option_table[] = {
      "coordinates of the files (default auto: one near the middle of MESH if floats would move vertices too far, else "
      "0,0,0; of a saved tree 0,0,0)",
      false},
+    {"origin", 0, V(DISTANCE), ORIGIN,
+     "of a mesh: subtract this point, in double, from the coordinates of REFERENCE and QUERIES before they become "
+     "floats, which keeps them where they are far from 0, as in UTM; of a saved tree the one that it was built with "
+     "(default auto: one near the middle of the mesh if floats would move vertices too far, else 0,0,0; of a saved "
+     "tree "
+     "0,0,0)",
+     false},
     {"origin", 0, V(RENDER), ORIGIN,
      "subtract this point, in double, from the coordinates of MESH, and from those of the camera and lights, before "
      "they become floats, which keeps them where they are far from 0, as in UTM (default auto: one near the middle of "
@@ -393,11 +570,13 @@ const sap_cli_option sap_cli_option_table[] = {
      "if "
      "floats would move vertices too far, else 0,0,0)",
      false},
-    {"precision", 0, V(INFO) | V(BUILD) | V(BOX) | V(PAIRS), CHOICE(precision, "TYPE", precisions),
+    {"precision", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS), CHOICE(precision, "TYPE", precisions),
      "read the coordinates as this type (default: the file's; text as float32 if that keeps its numbers and moves none "
      "by more than 2^-20 of the largest side of their bounds)",
      false},
-    {"precision", 0, ON_SEARCH | V(CORRELATE), CHOICE(precision, "TYPE", precisions),
+    {"precision", 0, V(ALIGN), CHOICE(precision, "TYPE", precisions),
+     "read the coordinates of SOURCE and TARGET as this type (default: what they need)", false},
+    {"precision", 0, ON_SEARCH | V(CORRELATE) | V(DISTANCE), CHOICE(precision, "TYPE", precisions),
      "read the coordinates of REFERENCE and QUERIES as this type (default: what they need)", false},
     {"precision", 0, V(CONVERT), CHOICE(precision, "TYPE", precisions),
      "read, and write, the coordinates of points as this type (default: the file's; text as float32 if that keeps its "
@@ -407,6 +586,9 @@ const sap_cli_option sap_cli_option_table[] = {
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
     {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points that a leaf should hold (default 32)", false},
+    {"period", 0, V(DENSITY) | V(OUTLIERS) | V(CLUSTER) | V(DISTANCE), TEXT(period, "L,L,..."),
+     "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts",
+     false},
     {"period", 0, V(BUILD) | ON_SEARCH | V(BOX) | V(CORRELATE) | V(PAIRS), TEXT(period, "L,L,..."),
      "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts. A "
      "saved tree keeps it",
@@ -419,12 +601,25 @@ const sap_cli_option sap_cli_option_table[] = {
      "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file; without QUERIES the rows of "
      "such points are empty",
      false},
+    {"drop-nonfinite", 0, V(NORMALS), FLAG(tree.drop_nonfinite),
+     "points that are NaN or infinite are nobody's neighbours and have no normal", false},
+    {"drop-nonfinite", 0, V(DENSITY), FLAG(tree.drop_nonfinite),
+     "points that are NaN or infinite are nobody's neighbours and have the density 0 (distance: inf)", false},
+    {"drop-nonfinite", 0, V(THIN), FLAG(tree.drop_nonfinite), "leave out points that are NaN or infinite", false},
+    {"drop-nonfinite", 0, V(CLUSTER), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are in no cluster",
+     false},
+    {"drop-nonfinite", 0, V(ALIGN), FLAG(tree.drop_nonfinite),
+     "points that are NaN or infinite do not count; those of SOURCE are written as NaN", false},
+    {"drop-nonfinite", 0, V(OUTLIERS), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are outliers",
+     false},
+    {"drop-nonfinite", 0, V(DISTANCE), FLAG(tree.drop_nonfinite),
+     "leave out points of REFERENCE, and with --both of QUERIES, that are NaN or infinite", false},
     {"drop-nonfinite", 0, V(BOX) | V(PAIRS), FLAG(tree.drop_nonfinite),
      "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file", false},
     {"drop-nonfinite", 0, V(BUILD) | V(BENCH), FLAG(tree.drop_nonfinite),
      "leave out points that are NaN or infinite; ids stay rows of the file", false},
-    {"drop-nonfinite", 0, V(VORONOI) | V(CONVERT), FLAG(drop_nonfinite), "leave out points that are NaN or infinite",
-     false},
+    {"drop-nonfinite", 0, V(VORONOI) | V(CONVERT) | V(RELAX), FLAG(drop_nonfinite),
+     "leave out points that are NaN or infinite", false},
     {"walk", 0, V(NEAREST) | V(BENCH), CHOICE(walk, "WALK", walks),
      "how a search walks the tree; the answers are the same; warp and packet need a GPU (default auto)", false},
     {"ordered", 0, V(NEAREST), FLAG(ordered), "QUERIES lie close to their neighbours in the file: do not order them",
@@ -513,6 +708,58 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Lists all pairs of the points of REFERENCE (points or a saved tree) that lie within a radius of one another: "
          "their ids i and j, which count the points from 0, and their squared distance. A point is no pair with "
          "itself. correlate counts the pairs within many radii, and those of two files."},
+    [SAP_VERB_NORMALS] =
+        {"normals", "POINTS", 1, 1, "find normals and curvature",
+         "Writes POINTS, of three coordinates, with the normal of the surface at each, and its curvature: the share of "
+         "the least of the three variances of the neighbours in their sum, 0 for a plane. Where a point has fewer than "
+         "three neighbours, or all of them lie on a line, the normal is 0 0 0. Columns of POINTS that are no "
+         "coordinates are not kept. Results are the same bits for any number of threads."},
+    [SAP_VERB_DENSITY] =
+        {"density", "POINTS", 1, 1, "find how dense points lie",
+         "Writes POINTS with the density about each: how many others lie within --radius, or how far away the k-th "
+         "nearest other is, or with --kernel an estimate of the points in a unit of volume. Columns of POINTS that are "
+         "no coordinates are not kept."},
+    [SAP_VERB_OUTLIERS] =
+        {"outliers", "POINTS", 1, 1, "leave out points that lie alone",
+         "Writes the points of POINTS that are no outliers: those whose mean distance to their k nearest others is not "
+         "far above that of all points, or, with --radius, those with enough others within it. Columns of POINTS that "
+         "are no coordinates are not kept."},
+    [SAP_VERB_THIN] =
+        {"thin", "POINTS", 1, 1, "thin points by a grid or by their distances",
+         "Writes one point for each cell of a grid that has points: their mean, the first, or the one nearest to the "
+         "middle of the cell. Or points far from one another: --farthest or --disks. Columns of POINTS that are no "
+         "coordinates are not kept."},
+    [SAP_VERB_CLUSTER] =
+        {"cluster", "POINTS", 1, 1, "find clusters of points",
+         "Writes POINTS with the number of the cluster of each: points within --radius of one another are in one "
+         "cluster, and so are all that are joined by others (friends of friends). With --fewest only points in dense "
+         "places join others, and the rest belong to the nearest of these within the radius (DBSCAN). Clusters count "
+         "from 0 in the order in which they begin in the file. Columns of POINTS that are no coordinates are not "
+         "kept."},
+    [SAP_VERB_DISTANCE] =
+        {"distance", "REFERENCE QUERIES", 2, 2, "find how far points are from others or from a mesh",
+         "Writes QUERIES with the distance of each to the nearest point of REFERENCE: of points, of a saved tree, or, "
+         "if "
+         "REFERENCE is a mesh, to the nearest point of its triangles. --json reports what the distances say together: "
+         "their mean, root mean square and greatest; with --both the Hausdorff and chamfer distances of two clouds. If "
+         "one of the two files of points needs float64, both are searched as float64. Columns of QUERIES that are no "
+         "coordinates are not kept."},
+    [SAP_VERB_RELAX] =
+        {"relax", "POINTS", 1, 1, "spread points evenly over the surface that they sample",
+         "Writes POINTS, of three coordinates, after they have repelled each other along the surface that they lie on: "
+         "in each step a tree is built anew, and each point moves in the plane of its neighbours. With --more the "
+         "surface is sampled more densely. Columns of POINTS that are no coordinates are not kept. Results are the "
+         "same "
+         "bits for any number of threads."},
+    [SAP_VERB_ALIGN] =
+        {"align", "SOURCE TARGET", 2, 2, "move one cloud of points onto another",
+         "Finds the turn and shift that take SOURCE, points of three coordinates, onto TARGET, points or a saved tree "
+         "of "
+         "such, from where they lie: each point is paired with the nearest of TARGET, the motion that suits the pairs "
+         "best is made, and so on until nothing moves (iterative closest points). Writes SOURCE where it has come. "
+         "Where "
+         "clouds overlap in part, --find-overlap or --overlap leave the rest out. The result is the same bits for any "
+         "number of threads. Exit status 1 if no pair counts. Columns of SOURCE that are no coordinates are not kept."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

@@ -161,6 +161,8 @@ static sap_cli_exit parse_help(int argc, char** argv, sap_cli_options* options) 
 sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options) {
     *options = (sap_cli_options){.k = 1,
                                  .radius = -1,
+                                 .cell_size = -1,
+                                 .disks = -1,
                                  .limit = -1,
                                  .seed = 1,
                                  .points = -1,

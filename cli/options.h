@@ -23,6 +23,14 @@ typedef enum sap_cli_verb {
     SAP_VERB_BOX,
     SAP_VERB_CORRELATE,
     SAP_VERB_PAIRS,
+    SAP_VERB_NORMALS,
+    SAP_VERB_DENSITY,
+    SAP_VERB_OUTLIERS,
+    SAP_VERB_THIN,
+    SAP_VERB_CLUSTER,
+    SAP_VERB_DISTANCE,
+    SAP_VERB_RELAX,
+    SAP_VERB_ALIGN,
     SAP_VERB_VERIFY,
     SAP_VERB_CONVERT,
     SAP_VERB_BENCH,
@@ -40,7 +48,7 @@ typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP
 
 typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
 
-enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 3 };
+enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 4 };
 typedef struct sap_cli_light {
     double position[3];
     float side, color[3]; // side 0: a point light
@@ -82,6 +90,23 @@ typedef struct sap_cli_options {
     int32_t jackknife; // blocks; 0: not given
     const char *cells, *blocks;
     int32_t hits; // a ray; 0: all
+    double ratio; // 0: not given
+    double view[3];
+    sap_orient orient;
+    bool shapes, kernel, surface, invert, kinds, counts_too, both, is_signed, is_free;
+    int32_t steps; // 0: not given
+    int64_t more;
+    double quantile;        // 0: not given
+    int32_t fewest, chosen; // fewest 0: not given; chosen: a sap_voxels_point
+    int64_t least;
+    double cell_size, disks; // negative: not given
+    sap_align_method method;
+    sap_align_kernel weighting;
+    const char *start, *transform;                             // NULL: not given
+    double max_distance, overlap, max_angle, scale, tolerance; // 0: not given
+    int32_t levels, iterations;                                // 0: not given
+    bool find_overlap, one_to_one;
+    int64_t farthest; // 0: not given
     bool all, occluded, inside;
     bool count, full, pairs, sorted, with_self, ordered, verify, drop_nonfinite;
     sap_tree_options tree;

@@ -19,10 +19,14 @@ sap_cli_exit sap_cli_check_records(sap_cli* cli, const char* path, const char* w
     return sap_cli_usage(cli, "%s: %s are written as .npy, .csv or .xyz; give one of these, or --format", path, what);
 }
 
+static bool is_little_endian(void) {
+    const uint16_t one = 1;
+    return *(const unsigned char*)&one == 1;
+}
+
 // What NumPy calls a row: a type, or a list of names and types.
 static int put_type(char* text, size_t room, const sap_cli_records* records) {
-    const uint16_t one = 1;
-    const char order = *(const unsigned char*)&one ? '<' : '>';
+    const char order = is_little_endian() ? '<' : '>';
     const sap_cli_field* fields = records->fields;
     if (records->field_count == 1)
         return snprintf(text, room, "'%c%s'", bytes_of(fields) == 1 ? '|' : order, fields->type);
@@ -35,7 +39,7 @@ static int put_type(char* text, size_t room, const sap_cli_records* records) {
 
 // The numbers lie in the file as they lie in the rows.
 static void put_npy(FILE* stream, const sap_cli_records* records) {
-    char type[256], header[384];
+    char type[1024], header[1280];
     put_type(type, sizeof type, records);
     const int length = snprintf(header, sizeof header, "{'descr': %s, 'fortran_order': False, 'shape': (%lld,), }",
                                 type, (long long)records->count);
@@ -44,6 +48,23 @@ static void put_npy(FILE* stream, const sap_cli_records* records) {
         0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded & 255), (unsigned char)(padded >> 8)};
     fwrite(start, 1, sizeof start, stream);
     fprintf(stream, "%-*s\n", padded - 1, header);
+    if (records->count) fwrite(records->rows, row_bytes(records), (size_t)records->count, stream);
+}
+
+// PLY has no integers of eight bytes; no verb writes such rows as PLY.
+static void put_ply(FILE* stream, const sap_cli_records* records) {
+    fprintf(stream, "ply\nformat binary_%s_endian 1.0\nelement vertex %lld\n", is_little_endian() ? "little" : "big",
+            (long long)records->count);
+    for (int f = 0; f < records->field_count; f++) {
+        const char* type = records->fields[f].type;
+        fprintf(stream, "property %s %s\n",
+                type[0] == 'u'   ? "uchar"
+                : type[0] == 'i' ? "int"
+                : type[1] == '4' ? "float"
+                                 : "double",
+                records->fields[f].name);
+    }
+    fputs("end_header\n", stream);
     if (records->count) fwrite(records->rows, row_bytes(records), (size_t)records->count, stream);
 }
 
@@ -86,8 +107,10 @@ sap_cli_exit sap_cli_write_records(sap_cli* cli, const char* path, const sap_cli
     const sap_cli_exit result = sap_cli_file_open(cli, path ? path : "-", &file);
     if (result != SAP_EXIT_OK) return result;
     if (format == SAP_FORMAT_NPY) put_npy(file.stream, records);
+    if (format == SAP_FORMAT_PLY) put_ply(file.stream, records);
     for (int f = 0; format == SAP_FORMAT_CSV && f < records->field_count; f++)
         fprintf(file.stream, "%s%c", records->fields[f].name, f + 1 < records->field_count ? ',' : '\n');
-    if (format != SAP_FORMAT_NPY) put_text(file.stream, records, format == SAP_FORMAT_CSV ? ',' : ' ');
+    if (format != SAP_FORMAT_NPY && format != SAP_FORMAT_PLY)
+        put_text(file.stream, records, format == SAP_FORMAT_CSV ? ',' : ' ');
     return sap_cli_file_close(cli, &file);
 }

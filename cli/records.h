@@ -1,5 +1,5 @@
-// Rows of named fields, such as the hits of rays: a structured array in NPY (of one field a plain one), columns
-// elsewhere.
+// Rows of named fields, such as the hits of rays: a structured array in NPY (of one field a plain one), vertices
+// in PLY, columns elsewhere.
 #ifndef SAPWOOD_CLI_RECORDS_H
 #define SAPWOOD_CLI_RECORDS_H
 

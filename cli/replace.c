@@ -35,6 +35,7 @@ static bool same_file(const char* left, const char* right) {
 
 static const char* operand_name(const sap_cli* cli, int operand) {
     sap_cli_verb verb = cli->options->verb;
+    if (verb == SAP_VERB_ALIGN) return operand == 1 ? "TARGET" : "SOURCE";
     if (operand == 1) return verb == SAP_VERB_TRACE ? "RAYS" : verb == SAP_VERB_BOX ? "BOXES" : "QUERIES";
     if (verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE || verb == SAP_VERB_CLOSEST) return "MESH";
     if (verb == SAP_VERB_ISOSURFACE || verb == SAP_VERB_COMPACT) return "VOLUME";

@@ -3,6 +3,8 @@
 #include "allocator.h"
 #include "calls.h"
 #include "folder.h"
+#include "sapwood/align.h"
+#include "sapwood/cloud.h"
 #include "test.h"
 #include <math.h>
 
@@ -292,6 +294,76 @@ static sap_status weigh_pairs(scene* s) {
     return count_of_trees(s, s->distance2);
 }
 
+// Results of clouds are unspecified where memory runs out.
+static sap_status normals_of_many(scene* s) {
+    const sap_normals_options options = {.k = 40, .orient = SAP_ORIENT_CONSISTENT};
+    return sap_cloud_normals(s->tree, &options, s->distance2, NULL);
+}
+
+static sap_status covariances_within(scene* s) {
+    return sap_cloud_covariances(s->tree, &(sap_normals_options){.radius = 2}, s->distance2, NULL);
+}
+
+static sap_status gather(scene* s) {
+    const sap_gather_options options = {.k = 40};
+    const sap_gathered sums = {.counts = s->ids};
+    return s->points.real_bits == 64 ? sap_gather_f64(s->tree, cloud_f64(&s->points), &options, &sums)
+                                     : sap_gather(s->tree, cloud_f32(&s->points), &options, &sums);
+}
+
+static sap_status distances(scene* s) {
+    sap_distance_info info;
+    return s->points.real_bits == 64 ? sap_cloud_distance_f64(s->tree, cloud_f64(&s->points), NULL, NULL, &info)
+                                     : sap_cloud_distance(s->tree, cloud_f32(&s->points), NULL, NULL, &info);
+}
+
+static sap_status alignment(scene* s) {
+    const sap_align_options options = {.method = SAP_ALIGN_GENERALISED,
+                                       .find_overlap = true,
+                                       .one_to_one = true,
+                                       .kernel = SAP_KERNEL_TUKEY,
+                                       .iterations = 2};
+    sap_alignment found;
+    return s->points.real_bits == 64 ? sap_cloud_align_f64(s->tree, cloud_f64(&s->points), &options, &found)
+                                     : sap_cloud_align(s->tree, cloud_f32(&s->points), &options, &found);
+}
+
+static sap_status comparison(scene* s) {
+    sap_comparison found;
+    return sap_cloud_compare(s->tree, s->small, NULL, NULL, NULL, &found);
+}
+
+static sap_status relaxing(scene* s) {
+    if (s->points.real_bits == 64) return SAP_OK; // floats alone relax
+    const sap_relax_options options = {.steps = 2, .more = 100, .tolerance = 1e-6};
+    float* moved = malloc(sizeof(float) * 3 * (POINTS + 100));
+    const sap_status status = sap_cloud_relax(s->device, cloud_f32(&s->points), &options, moved, NULL, NULL);
+    free(moved);
+    return status;
+}
+
+static sap_status densities(scene* s) {
+    return sap_cloud_density(s->tree, &(sap_density_options){.kind = SAP_DENSITY_KERNEL, .radius = 2}, s->distance2);
+}
+
+static sap_status outliers(scene* s) { return sap_cloud_outliers(s->tree, NULL, (uint8_t*)s->ids, NULL); }
+
+static sap_status clusters(scene* s) {
+    int64_t count = 0;
+    return sap_cloud_clusters(s->tree, &(sap_clusters_options){.radius = 0.1, .fewest = 4}, s->ids, NULL, &count);
+}
+
+static sap_status sample_farthest(scene* s) {
+    int64_t count = 0;
+    return sap_cloud_sample(s->tree, &(sap_sample_options){.most = 20}, s->ids, &count);
+}
+
+static sap_status sample_disks(scene* s) {
+    int64_t count = 0;
+    const sap_sample_options options = {.kind = SAP_SAMPLE_POISSON, .radius = 2};
+    return sap_cloud_sample(s->tree, &options, s->ids, &count);
+}
+
 static sap_status sort_rows(scene* s) {
     sap_neighbors* found = NULL;
     s->w.paused = true;
@@ -340,6 +412,18 @@ static const struct {
     {"tree_nearest", nearest_of_tree},
     {"tree_count_pairs", count_pairs},
     {"tree_count_pairs, weights", weigh_pairs},
+    {"cloud_normals", normals_of_many},
+    {"cloud_covariances", covariances_within},
+    {"gather", gather},
+    {"cloud_relax", relaxing},
+    {"cloud_distance", distances},
+    {"cloud_compare", comparison},
+    {"cloud_density", densities},
+    {"cloud_outliers", outliers},
+    {"cloud_clusters", clusters},
+    {"cloud_align", alignment},
+    {"cloud_sample", sample_farthest},
+    {"cloud_sample, disks", sample_disks},
     {"neighbors_sort", sort_rows},
 };
 

@@ -3,6 +3,7 @@
 #include "allocator.h"
 #include "cases.h"
 #include "ray_oracle.h"
+#include "sapwood/cloud.h"
 #include "sapwood/query.h"
 #include "test.h"
 #include "trees.h"
@@ -82,6 +83,22 @@ static void ask_by_box(shared* s) {
     sap_neighbors_free(found);
 }
 
+static void ask_for_normals(shared* s) {
+    float* normals = malloc(2 * 3 * POINTS * sizeof *normals);
+    const sap_normals_options options = {.orient = SAP_ORIENT_CONSISTENT};
+    expect(s, sap_cloud_normals(s->tree, &options, normals, NULL) == SAP_OK);
+    expect(s, sap_cloud_normals(s->tree, &options, normals + 3 * POINTS, NULL) == SAP_OK);
+    expect(s, !memcmp(normals, normals + 3 * POINTS, 3 * POINTS * sizeof *normals));
+    free(normals);
+    int32_t* labels = malloc(2 * POINTS * sizeof *labels);
+    int64_t counts[2] = {-1, -2};
+    const sap_clusters_options near = {.radius = 0.03, .fewest = 3};
+    for (int i = 0; i < 2; i++)
+        expect(s, sap_cloud_clusters(s->tree, &near, labels + i * POINTS, NULL, &counts[i]) == SAP_OK);
+    expect(s, counts[0] == counts[1] && !memcmp(labels, labels + POINTS, POINTS * sizeof *labels));
+    free(labels);
+}
+
 static void make_trees(shared* s) {
     cloud points = cloud_of_family(FAMILY_CLUSTERED, 500, 3, 32, 0, 4);
     sap_tree *tree = NULL, *copy = NULL;
@@ -104,6 +121,7 @@ static void* host(void* shared_state) {
         if (round % 3 == 1) ask_by_radius(s);
         if (round % 3 == 1) ask_by_box(s);
         if (round % 3 == 2) make_trees(s);
+        if (round % 3 == 2) ask_for_normals(s);
     }
     return NULL;
 }

@@ -5,7 +5,9 @@
 #ifndef SAPWOOD_H
 #define SAPWOOD_H
 
+#include "align.h"
 #include "base.h"
+#include "cloud.h"
 #include "files.h"
 #include "gl.h"
 #include "grid.h"

@@ -31,6 +31,12 @@ typedef struct sap_cpu_kernels {
     const struct sap_pairs_kernels* pairs;
     const struct sap_count_kernels* count_periodic; // counts of pairs of trees with periods
     const struct sap_set_kernels* set;              // nearest points of a set
+    const struct sap_clusters_kernels* clusters;    // of open trees
+    const struct sap_clusters_kernels* clusters_periodic;
+    const struct sap_farthest_kernels* farthest; // samples of points far from one another
+    const struct sap_cloud_kernels* cloud;       // normals and covariances
+    const struct sap_align_kernels* align;
+    const struct sap_gather_kernels* gather; // sums over neighbours
     const struct sap_compact_kernels* compact;
     const struct sap_mesh_kernels* mesh;
     const struct sap_ray_kernels* ray;

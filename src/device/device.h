@@ -32,6 +32,7 @@ typedef struct sap_rooms {
     const struct sap_box_ops* box;
     const struct sap_pairs_ops* pairs;
     const struct sap_set_ops* set;
+    const struct sap_cloud_ops* cloud;
     const struct sap_compact_ops* compact;
     const struct sap_pyramid_ops* pyramid;
     const struct sap_mesh_ops* mesh;

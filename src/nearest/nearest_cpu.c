@@ -6,6 +6,7 @@
 #include "device/progress.h"
 #include "nearest/nearest.h"
 #include "nearest/periodic_cpu.h"
+#include "nearest/walk_cpu.h"
 #include "tree/leaves.h"
 #include "tree/periods.h"
 #include "tree/queries.h"
@@ -200,6 +201,37 @@ static const sap_nearest_kernels* periodic_kernels_of(const sap_tree* tree, cons
     const sap_cpu_kernels* all = sap_cpu_kernels_of(tree->device, tree->shape.real_bits);
     if (tree->shape.kind == SAP_TREE_EXPLICIT) return all->nearest_explicit_periodic;
     return all->nearest_periodic[told ? told->metric : SAP_METRIC_L2];
+}
+
+// A run through the shared texts.
+static void run_walk(sap_nearest_run* run) {
+    const sap_tree_shape* s = &run->tree->shape;
+    const size_t real = sap_real_bytes(s);
+    const bool is_periodic = sap_is_periodic(&run->tree->options);
+    const sap_answer_job job = {.tree = run->tree,
+                                .limit2 = run->limit2,
+                                .k = run->k,
+                                .row_length = run->row_length,
+                                .told = is_periodic ? &sap_told_nothing : NULL};
+    const sap_answer_function answer_one = is_periodic ? sap_answer_choose_periodic(s) : sap_answer_choose(s, run->k);
+    for (int64_t i = 0; i < run->count; i++) {
+        const int64_t row = run->rows ? run->rows[i] : run->first_row + i;
+        answer_one(&job, (const unsigned char*)run->queries + (size_t)(i * run->stride) * real,
+                   run->without ? run->without[row] : -1, run->ids + row * run->row_length,
+                   (unsigned char*)run->distance2 + (size_t)(row * run->row_length) * real, &run->stats);
+    }
+}
+
+void sap_nearest_run_cpu(sap_nearest_run* run) {
+    const sap_nearest_kernels* kernels = kernels_of(run->tree, NULL);
+    const sap_nearest_kernels* periodic = periodic_kernels_of(run->tree, NULL);
+    SAP_ASSERT(run->distance2 && !run->told && !run->skip_self && run->k >= 1 && run->k <= run->tree->shape.count);
+    if (!kernels)
+        run_walk(run);
+    else if (periodic)
+        sap_nearest_run_periodic(kernels, periodic, run);
+    else
+        kernels->search(run);
 }
 
 // Kernels that take the tree's own points leaf by leaf, or NULL. A point's own leaf must fill its list.

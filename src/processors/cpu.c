@@ -2,6 +2,11 @@
 #include "device/cpu.h"
 #include "box/box.h"
 #include "box/ops.h"
+#include "cloud/align.h"
+#include "cloud/cloud.h"
+#include "cloud/clusters.h"
+#include "cloud/farthest.h"
+#include "cloud/ops.h"
 #include "compact/compact.h"
 #include "compact/ops.h"
 #include "mesh/build.h"
@@ -28,7 +33,7 @@
 #include "tree/ops.h"
 #include "tree/queries.h"
 
-// In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees or sets, and saved trees come
+// In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets or clouds, and saved trees come
 // from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
 // searches are told and for periods, which the shared walks know.
 // SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
@@ -49,6 +54,11 @@
     extern const sap_pairs_kernels sap_pairs_kernels_##simd##_f##bits;                                                 \
     extern const sap_count_kernels sap_count_periodic_kernels_##simd##_f##bits;                                        \
     extern const sap_set_kernels sap_set_kernels_##simd##_f##bits;                                                     \
+    extern const sap_farthest_kernels sap_farthest_kernels_##simd##_f##bits;                                           \
+    extern const sap_clusters_kernels sap_clusters_kernels_##simd##_f##bits, sap_clusters_periodic_##simd##_f##bits;   \
+    extern const sap_cloud_kernels sap_cloud_kernels_##simd##_f##bits;                                                 \
+    extern const sap_align_kernels sap_align_kernels_##simd##_f##bits;                                                 \
+    extern const sap_gather_kernels sap_gather_kernels_##simd##_f##bits;                                               \
     extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
 #define DECLARE_TOLD(kind)                                                                                             \
     extern const sap_nearest_kernels sap_nearest_told_##kind, sap_nearest_l1_##kind, sap_nearest_linf_##kind;          \
@@ -99,8 +109,13 @@
         .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
         .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
         .count_periodic = NATIVE(sap_count_periodic_kernels_##simd##_f##bits),                                         \
-        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .compact = &sap_compact_kernels_##simd##_f##bits,             \
-        MESH_KERNELS(simd)                                                                                             \
+        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = NATIVE(sap_cloud_kernels_##simd##_f##bits),          \
+        .gather = NATIVE(sap_gather_kernels_##simd##_f##bits),                                                         \
+        .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
+        .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits),                                                     \
+        .align = NATIVE(sap_align_kernels_##simd##_f##bits),                                                           \
+        .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
+        .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
 #define INSTRUCTION_SET(simd)                                                                                          \
     DECLARE(simd, 32)                                                                                                  \
@@ -156,6 +171,15 @@ static const sap_set_ops set = {.open = sap_set_open_cpu,
                                 .trim = sap_set_trim_cpu,
                                 .nearest = sap_set_nearest_cpu,
                                 .radius = sap_set_radius_cpu};
+static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
+                                    .orient = sap_cloud_orient_cpu,
+                                    .gather = sap_cloud_gather_cpu,
+                                    .relax = sap_cloud_relax_cpu,
+                                    .density = sap_cloud_density_cpu,
+                                    .outliers = sap_cloud_outliers_cpu,
+                                    .clusters = sap_cloud_clusters_cpu,
+                                    .sample = sap_cloud_sample_cpu,
+                                    .align = sap_cloud_align_cpu};
 #endif
 static const sap_compact_ops compact = {.compact = sap_compact_cpu};
 #if !defined(SAP_POINTS_ONLY)
@@ -187,6 +211,7 @@ const sap_processor_table sap_cpu_table = {
 #if !defined(__EMSCRIPTEN__)
             .pairs = &pairs,
             .set = &set,
+            .cloud = &cloud,
 #endif
             .compact = &compact,
 #if !defined(SAP_POINTS_ONLY)

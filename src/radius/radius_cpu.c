@@ -345,6 +345,41 @@ static const sap_radius_kernels* periodic_kernels_of(const sap_tree* tree, const
     return all->radius_periodic[told ? told->metric : SAP_METRIC_L2];
 }
 
+// A run through the shared texts: those that collect are first counted, since rows must have room for all.
+static void run_walk(sap_radius_run* run) {
+    const sap_tree_shape* s = &run->tree->shape;
+    const size_t real = sap_real_bytes(s);
+    const bool is_periodic = sap_is_periodic(&run->tree->options);
+    const sap_told* told = is_periodic ? &sap_told_nothing : NULL;
+    const sap_radius_answer count =
+        is_periodic ? sap_radius_answer_choose_periodic(s, false) : sap_radius_answer_choose(s, false);
+    const sap_radius_answer collect_all =
+        is_periodic ? sap_radius_answer_choose_periodic(s, true) : sap_radius_answer_choose(s, true);
+    for (; run->done < run->count; run->done++) {
+        const void* query = (const unsigned char*)run->queries + (size_t)(run->done * run->stride) * real;
+        const int64_t row = run->rows ? run->rows[run->done] : run->first_row + run->done;
+        run->counts[row] = count(run->tree, told, query, run->limit2, -1, NULL, NULL);
+        if (!run->ids) continue;
+        if (run->counts[row] > run->room - run->used) return;
+        collect_all(run->tree, told, query, run->limit2, -1, run->ids + run->used,
+                    (unsigned char*)run->distance2 + (size_t)run->used * real);
+        run->used += run->counts[row];
+    }
+}
+
+void sap_radius_run_cpu(sap_radius_run* run) {
+    const sap_radius_job plain = {.limit2 = run->limit2};
+    const sap_radius_kernels* kernels = kernels_of(run->tree, &plain);
+    const sap_radius_kernels* periodic = periodic_kernels_of(run->tree, NULL);
+    SAP_ASSERT(!run->told && !run->greater_only);
+    if (!kernels)
+        run_walk(run);
+    else if (periodic)
+        sap_radius_run_periodic(kernels, periodic, run);
+    else
+        kernels->search(run);
+}
+
 static sap_status answer(const sap_tree* tree, const sap_radius_job* job) {
     const sap_radius_kernels* kernels = kernels_of(tree, job);
     if (job->into && (!kernels || job->into->capacity == 0)) return sap_radius_into_cpu(tree, job);

@@ -3,10 +3,14 @@
 #define SAPWOOD_RADIUS_RADIUS_CPU_H
 
 #include "radius/ops.h"
+#include "radius/radius.h"
 #include "tree/layout.h"
 
 // radius/into_cpu.c: a job that collects into the caller's memory.
 sap_status sap_radius_into_cpu(const sap_tree* tree, const sap_radius_job* job);
+// radius/radius_cpu.c: answers a run on a thread of the caller's with what is fastest for the tree, and stops before a
+// query whose hits might not fit (run->done). A search that is told nothing; queries of a tree with periods are wrapped.
+void sap_radius_run_cpu(sap_radius_run* run);
 // radius/walk_cpu.c: counts or collects on any tree, through the shared texts.
 sap_status sap_radius_walk_cpu(const sap_tree* tree, const sap_radius_job* job);
 

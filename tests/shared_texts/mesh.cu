@@ -1,5 +1,6 @@
-// The shared texts of building over triangles as CUDA: every thread clips a part, or prices a plane. This program is
-// compiled, not run.
+// The shared texts of building over triangles as CUDA: every thread clips a part, or prices a plane; and the axes of
+// covariances. This program is compiled, not run.
+#include "cloud/axes.h"
 #include "mesh/access.h"
 #include "mesh/build.h"
 
@@ -7,6 +8,11 @@
 #include "math/sah.h"
 #include "mesh/clip/clip.h"
 #include "mesh/planes.h"
+
+__global__ void find_axes(const sap_symmetric* matrices, int count, sap_principal* axes) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) axes[i] = sap_principal_of(matrices[i]);
+}
 
 __global__ void clip(sap_mesh_tree mesh, const sap_mesh_box* parts, int count, bool exactly, float empty_space,
                      sap_halves* halves) {

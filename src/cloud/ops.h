@@ -1,0 +1,127 @@
+// What a processor does with a cloud: the points of a tree that ask for their own neighbours.
+#ifndef SAPWOOD_CLOUD_OPS_H
+#define SAPWOOD_CLOUD_OPS_H
+
+#include "device/device.h"
+#include "sapwood/align.h"
+#include "sapwood/cloud.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Which neighbours are added up, and what each counts.
+typedef struct sap_neighborhoods {
+    int32_t k;     // the nearest, the point itself among them; 0: all within the radius
+    double radius; // as given: 0 is any
+    sap_falloff falloff;
+    const float* weights; // [source_count] or NULL
+    double limit2;        // largest squared distance that counts, a value of the tree's precision
+} sap_neighborhoods;
+
+// cloud/cloud.c: checks what calls say of neighbours, and fills in k where nothing is said, and limit2.
+sap_status sap_cloud_check_neighbors(const sap_tree* tree, sap_neighborhoods* near);
+
+// Axes of sums over neighbours, checked and with defaults filled in.
+typedef struct sap_axes_job {
+    const sap_tree* tree;
+    sap_normals_options options; // which way normals point
+    sap_neighborhoods near;
+    sap_cloud_axes out;
+} sap_axes_job;
+
+// Sums over the neighbours of queries, checked.
+typedef struct sap_gather_job {
+    const sap_tree* tree;
+    const sap_rows* queries; // NULL: the tree's own points
+    sap_neighborhoods near;
+    const float* attributes; // [source_count][attribute_count]
+    int32_t attribute_count;
+    sap_gathered out;
+} sap_gather_job;
+
+// Normals to be turned.
+typedef struct sap_orient_job {
+    const sap_tree* tree;
+    sap_normals_options options; // checked and with defaults filled in
+    float* normals;
+} sap_orient_job;
+
+// A step of points that repel each other.
+typedef struct sap_relax_job {
+    const sap_tree* tree; // of the points that move
+    sap_relax_options options;
+    sap_neighborhoods near; // radius 0: that of the last of k neighbours
+    float* moved;           // [3*count]
+    float* normals;         // [3*count] of where they were, or NULL
+} sap_relax_job;
+
+typedef struct sap_density_job {
+    const sap_tree* tree;
+    sap_density_options options; // checked and with defaults filled in
+    double* densities;
+} sap_density_job;
+
+typedef struct sap_outliers_job {
+    const sap_tree* tree;
+    sap_outliers_options options; // checked and with defaults filled in
+    uint8_t* keep;
+    sap_outliers_info info; // to be filled in
+} sap_outliers_job;
+
+typedef struct sap_clusters_job {
+    const sap_tree* tree;
+    sap_clusters_options options; // checked and with defaults filled in
+    double limit2;                // a value of the tree's precision
+    int32_t* labels;
+    uint8_t* kinds; // or NULL
+    int64_t count;  // to be filled in
+} sap_clusters_job;
+
+typedef struct sap_sample_job {
+    const sap_tree* tree;
+    sap_sample_options options; // checked
+    double limit2;              // of SAP_SAMPLE_POISSON, a value of the tree's precision
+    int32_t* ids;
+    int64_t count; // to be filled in
+} sap_sample_job;
+
+typedef struct sap_align_job {
+    const sap_tree* tree;      // the target, or
+    const sap_mesh_tree* mesh; // the target
+    sap_device* device;        // the target's
+    sap_rows source;
+    sap_align_options options; // checked and with defaults filled in, but for the lengths
+    double start[12];          // three rows, the turn being one
+    sap_alignment out;         // to be filled in
+} sap_align_job;
+
+typedef struct sap_cloud_ops {
+    sap_status (*axes)(const sap_axes_job* job);
+    sap_status (*gather)(const sap_gather_job* job);
+    sap_status (*orient)(const sap_orient_job* job);
+    sap_status (*relax)(const sap_relax_job* job); // a step
+    sap_status (*density)(const sap_density_job* job);
+    sap_status (*outliers)(sap_outliers_job* job);
+    sap_status (*clusters)(sap_clusters_job* job);
+    sap_status (*sample)(sap_sample_job* job);
+    sap_status (*align)(sap_align_job* job);
+} sap_cloud_ops;
+
+sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
+sap_status sap_cloud_gather_cpu(const sap_gather_job* job);
+sap_status sap_cloud_orient_cpu(const sap_orient_job* job);
+sap_status sap_cloud_relax_cpu(const sap_relax_job* job);
+sap_status sap_cloud_density_cpu(const sap_density_job* job);
+sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
+sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);
+sap_status sap_cloud_sample_cpu(sap_sample_job* job);
+sap_status sap_cloud_align_cpu(sap_align_job* job);
+// The two kinds of samples.
+sap_status sap_cloud_farthest_cpu(sap_sample_job* job);
+sap_status sap_cloud_poisson_cpu(sap_sample_job* job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

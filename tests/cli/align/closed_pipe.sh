@@ -1,0 +1,1 @@
+closed_pipe sapwood align five.xyz five.xyz

@@ -1,0 +1,1 @@
+sapwood align five.xyz absent.xyz

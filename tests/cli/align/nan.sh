@@ -1,0 +1,1 @@
+sapwood align nan.xyz five.xyz

@@ -1,0 +1,2 @@
+awk '!/#/ { print $1 + 0.125, $2 - 0.25, $3 + 0.5 }' five.xyz > moved.xyz
+sapwood align moved.xyz five.xyz -o back.xyz --transform t.txt -q && cat back.xyz t.txt

@@ -1,0 +1,1 @@
+sapwood cluster five.xyz -r 2 --fewest 0

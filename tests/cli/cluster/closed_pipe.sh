@@ -1,0 +1,1 @@
+closed_pipe sapwood cluster five.xyz -r 2

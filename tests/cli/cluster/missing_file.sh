@@ -1,0 +1,1 @@
+sapwood cluster absent.xyz -r 2

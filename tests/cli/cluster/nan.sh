@@ -1,0 +1,1 @@
+sapwood cluster nan.xyz -r 2

@@ -1,0 +1,1 @@
+sapwood cluster - -r 2 < five.xyz

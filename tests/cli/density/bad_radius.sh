@@ -1,0 +1,1 @@
+sapwood density five.xyz -r 3 --radius -1

@@ -1,0 +1,1 @@
+sapwood density five.xyz -k 2 -r 1

@@ -1,0 +1,1 @@
+closed_pipe sapwood density five.xyz -r 3

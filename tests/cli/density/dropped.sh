@@ -1,0 +1,1 @@
+sapwood density nan.xyz -r 3 --drop-nonfinite

@@ -1,0 +1,1 @@
+sapwood density absent.xyz -r 3

@@ -1,0 +1,1 @@
+sapwood density - -r 3 < five.xyz

@@ -1,0 +1,1 @@
+sapwood density five.xyz -r 2.5 --kernel --surface

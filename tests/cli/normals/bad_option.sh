@@ -1,0 +1,1 @@
+sapwood normals cube.ply -k 0

@@ -1,0 +1,1 @@
+closed_pipe sapwood normals cube.ply -k 4

@@ -1,0 +1,1 @@
+sapwood normals nan.xyz -k 4 --drop-nonfinite

@@ -1,0 +1,1 @@
+sapwood normals absent.xyz -k 4

@@ -1,0 +1,1 @@
+sapwood normals - -k 4 < cube.ply

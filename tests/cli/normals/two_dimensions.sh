@@ -1,0 +1,1 @@
+sapwood normals flat.xyz --columns 1,2

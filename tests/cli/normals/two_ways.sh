@@ -1,0 +1,1 @@
+sapwood normals cube.ply -k 4 --view 9,9,9 --orient consistent

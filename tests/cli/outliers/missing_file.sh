@@ -1,0 +1,1 @@
+sapwood outliers absent.xyz -k 2 --ratio 1

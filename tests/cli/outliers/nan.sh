@@ -1,0 +1,1 @@
+sapwood outliers nan.xyz -k 2 --ratio 1

@@ -1,0 +1,1 @@
+sapwood outliers five.xyz -k 2 --ratio 1 -o five.xyz

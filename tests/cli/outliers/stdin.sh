@@ -1,0 +1,1 @@
+sapwood outliers - -k 2 --ratio 1 < five.xyz

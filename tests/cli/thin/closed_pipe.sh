@@ -1,0 +1,1 @@
+closed_pipe sapwood thin five.xyz -s 1.5

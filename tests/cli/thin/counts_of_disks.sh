@@ -1,0 +1,1 @@
+sapwood thin five.xyz --disks 2 --counts

@@ -1,0 +1,1 @@
+sapwood thin nan.xyz --farthest 4 --drop-nonfinite

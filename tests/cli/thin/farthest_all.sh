@@ -1,0 +1,1 @@
+sapwood thin five.xyz --farthest 9 --json | grep -v simd

@@ -1,0 +1,1 @@
+sapwood thin five.xyz -s 3 --point first --counts

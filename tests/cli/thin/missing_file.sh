@@ -1,0 +1,1 @@
+sapwood thin absent.xyz -s 1.5

@@ -1,0 +1,1 @@
+sapwood thin nan.xyz -s 1.5

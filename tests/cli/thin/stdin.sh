@@ -1,0 +1,1 @@
+sapwood thin - -s 1.5 < five.xyz

@@ -1,0 +1,2 @@
+sapwood build five.xyz -q -o t.sap
+sapwood thin t.sap -s 1.5

@@ -1,0 +1,1 @@
+sapwood thin five.xyz -s 0
