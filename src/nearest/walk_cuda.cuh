@@ -79,7 +79,8 @@ template <typename real, int dims> struct walk_stackless {
         const bool scans = asks && at_leaf;
         walk_scan_lanes<real, dims>(t, scans, node, q, without, best);
         leaves += scans;
-        if (asks && first) narrow(t, q, walk_plane_limit(q, best->limit2()));
+        const real limit2 = walk_plane_limit(q, *best);
+        if (asks && first) narrow(t, q, limit2);
         // Back up to the next subtree that reaches …
         bool reaches = false;
         for (bool up = asks; walk_any(up);) {
@@ -87,19 +88,16 @@ template <typename real, int dims> struct walk_stackless {
             asks = up = pending != 0;
             if (!asks) continue;
             const int levels = __ffs((int)pending) - 1;
-            int id;
             SAP_ASSERT(node >> levels > 1); // the root has no sibling
             node = (node >> levels) ^ 1u;
             pending = (pending >> levels) ^ 1u;
-            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            reaches = walk_reaches(bound2, id, *best);
+            reaches = walk_box_reaches<real, dims>(t, q, node, *best);
             up = !reaches;
             nodes++;
         }
         // … and down by the planes to the leaf on the query's side. A lane whose leaf is too far waits while the others
         // scan theirs: if it searched on at once, they would wait longer.
         const bool inner = reaches && node >> t.depth == 0;
-        const real limit2 = walk_plane_limit(q, best->limit2());
         for (bool down = inner; walk_any(down);) {
             if (!down) continue;
             real upper2, lower2;
@@ -110,9 +108,7 @@ template <typename real, int dims> struct walk_stackless {
             down = node >> t.depth == 0;
         }
         if (inner) {
-            int id;
-            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            reaches = walk_reaches(bound2, id, *best);
+            reaches = walk_box_reaches<real, dims>(t, q, node, *best);
             nodes++;
         }
         at_leaf = reaches;
@@ -243,7 +239,7 @@ template <typename real, int dims> struct walk_explicit {
         // Down by the planes to the leaf on the query's side …
         tree_node at = {};
         bool went_down = false;
-        const real limit2 = walk_plane_limit(q, best->limit2());
+        const real limit2 = walk_plane_limit(q, *best);
         for (bool down = asks; walk_any(down);) {
             if (!down) continue;
             at = sap_node_read<real>(t.nodes, node);
@@ -262,25 +258,21 @@ template <typename real, int dims> struct walk_explicit {
         }
         bool scans = asks;
         if (went_down && !first) {
-            int id;
-            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            scans = walk_reaches(bound2, id, *best);
+            scans = walk_box_reaches<real, dims>(t, q, node, *best);
             nodes++;
         }
         walk_leaf<real> leaf = {};
         if (scans) leaf = walk_explicit_leaf<real, dims>(t, at);
         walk_scan_lanes<real, dims>(t, scans, leaf, q, without, best);
         leaves += scans;
-        if (asks && first) narrow(t, q, walk_plane_limit(q, best->limit2()));
+        if (asks && first) narrow(t, q, walk_plane_limit(q, *best));
         // … and back up to the next subtree that reaches.
         for (bool up = asks; walk_any(up);) {
             if (!up) continue;
             asks = up = waiting > 0;
             if (!asks) continue;
-            int id;
             node = waits[--waiting * step];
-            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            up = !walk_reaches(bound2, id, *best);
+            up = !walk_box_reaches<real, dims>(t, q, node, *best);
             nodes++;
         }
         return asks;

@@ -63,6 +63,26 @@ static __device__ __forceinline__ real sap_told_raise(const sap_cuda_told<real>&
     return term;
 }
 
+// Several lengths to a power without weights, by the operations of sap_told_raise: all take a step together, and none
+// waits for another's roots.
+template <typename real, int count>
+static __device__ __forceinline__ void sap_told_raise_all(const sap_cuda_told<real>& told, real (&length)[count],
+                                                          real (&term)[count]) {
+#pragma unroll
+    for (int i = 0; i < count; i++) term[i] = length[i];
+    for (int factor = 1; factor < told.power; factor++) {
+#pragma unroll
+        for (int i = 0; i < count; i++) term[i] = term[i] * length[i];
+    }
+    for (uint64_t left = told.roots; left != 0; left <<= 1) {
+#pragma unroll
+        for (int i = 0; i < count; i++) length[i] = sap_told_root(length[i]);
+        if (!(left >> 63)) continue;
+#pragma unroll
+        for (int i = 0; i < count; i++) term[i] = term[i] * length[i];
+    }
+}
+
 static __device__ __forceinline__ float sap_told_to_the(float x, float exponent) { return powf(x, exponent); }
 static __device__ __forceinline__ double sap_told_to_the(double x, double exponent) { return pow(x, exponent); }
 
