@@ -47,7 +47,10 @@ template <typename real> static walk_tree<real> walk_tree_of(const sap_tree* tre
     return t;
 }
 
-template <typename real, int dims> struct walk_query { real at[SAP_AXES_OF(dims)]; };
+template <typename real, int dims> struct walk_query {
+    enum { IS_NEAR = false };
+    real at[SAP_AXES_OF(dims)];
+};
 // One of a search that was told something.
 template <typename real, int dims, int measure> struct told_query : walk_query<real, dims> {
     const sap_cuda_told<real>* told;
@@ -63,6 +66,12 @@ template <typename real, int dims> struct told_query<real, dims, SAP_CUDA_POWER>
     const sap_cuda_told<real>* told;
     mutable real squares; // sap_told_squares of the list's limit, or more
 };
+// One for answers that are near enough.
+template <typename real, int dims> struct told_query<real, dims, SAP_CUDA_NEAR> : walk_query<real, dims> {
+    enum { IS_NEAR = true };
+    const sap_cuda_told<real>* told;
+};
+
 #define SAP_WALK_DIMS (dims ? dims : t.dims)
 
 // A query's coordinate on one axis. Selecting among all of them keeps them in registers; an index would not.
@@ -179,6 +188,14 @@ static __device__ __forceinline__ real walk_plane_limit(const told_query<real, d
                                                         const list& best) {
     return q.squares = sap_told_squares(*q.told, best.limit2());
 }
+// No less than the largest distance that is not above the limit when it is widened. A list that is not full takes all.
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ real walk_plane_limit(const told_query<real, dims, SAP_CUDA_NEAR>& q,
+                                                        const list& best) {
+    const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
+    return best.limit_id() == SAP_NO_ID ? best.limit2() : best.limit2() * q.told->narrow + least;
+}
+
 // Whether what is nearest to the query, whose coordinate is `at`, lies above a plane.
 template <typename real, int dims>
 static __device__ __forceinline__ bool walk_above(const walk_query<real, dims>&, int, real at, real plane) {
@@ -202,7 +219,7 @@ static __device__ __forceinline__ real walk_left(const walk_query<real, dims>&, 
 template <typename real, int dims, int measure>
 static __device__ __forceinline__ real walk_left(const told_query<real, dims, measure>& q, int axis, real limit,
                                                  real left, real offset) {
-    if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_POWER) return walk_less(left, offset);
+    if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_POWER || measure == SAP_CUDA_NEAR) return walk_less(left, offset);
     const real term = walk_along(q, axis, offset);
     const bool is_largest = measure == SAP_CUDA_LINF || (measure == SAP_CUDA_ANY && q.told->is_largest);
     return is_largest ? sap_told_least(left, limit - term) : left - term;
