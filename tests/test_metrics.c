@@ -419,6 +419,64 @@ TEST(answers_that_are_near_enough) {
     devices_close(&on);
 }
 
+// Whether all devices find the same.
+static void near_enough_everywhere(const char* what, const devices* on, const cloud* points, const cloud* queries,
+                                   const sap_tree_options* options, const sap_search* search) {
+    enum { MOST = 2400 };
+    const size_t places = (size_t)queries->count * (size_t)search->k;
+    int32_t first[MOST], ids[MOST];
+    float first2[MOST], distance2[MOST];
+    CHECK(places <= MOST);
+    for (int d = 0; d < on->count && places <= MOST; d++) {
+        sap_tree* tree = NULL;
+        CHECK_STATUS(build(on->open[d], points, options, &tree), SAP_OK);
+        NOTE("%s split %d leaves of %d eps %g k %d device %d", what, (int)options->split, (int)options->leaf_size,
+             search->eps, (int)search->k, d);
+        CHECK_STATUS(nearest(tree, queries, search, d ? ids : first, d ? distance2 : first2), SAP_OK);
+        CHECK(d == 0 ||
+              (!memcmp(ids, first, places * sizeof *ids) && !memcmp(distance2, first2, places * sizeof *distance2)));
+        sap_tree_free(tree);
+    }
+}
+
+// By squared distances in three dimensions, for which a GPU has walks of its own.
+TEST(answers_that_are_near_enough_are_one) {
+    static const double farther[] = {0.01, 0.4, 1, 3};
+    devices on = devices_open(1);
+    for (int i = 0; i < FAMILY_COUNT * 2 * 4; i++) {
+        const family kind = (family)(i / 8);
+        const sap_tree_options options = {.split = i & 1 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN,
+                                          .leaf_size = 3};
+        cloud points = cloud_of_family(kind, 1500, 3, 32, 0, 1 + (uint64_t)i),
+              queries = cloud_of_family(kind, 96, 3, 32, 0, 77 + (uint64_t)i);
+        const sap_search search = {.k = i & 8 ? 12 : 5, .radius = i & 16 ? 2 : 0, .eps = farther[i / 2 % 4]};
+        near_enough_everywhere(family_name(kind), &on, &points, &queries, &options, &search);
+        cloud_free(&points);
+        cloud_free(&queries);
+    }
+    devices_close(&on);
+}
+
+// Midpoints of whole numbers from 0 to 8 are whole, too, so that queries lie on planes; and two, three and four times a
+// squared distance is that of some other point. There ids often decide which of two children comes first.
+TEST(ties_among_what_is_near_enough_are_one) {
+    uint64_t state = 3;
+    devices on = devices_open(1);
+    for (int i = 0; i < 24; i++) {
+        const sap_tree_options options = {.split = i & 1 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN,
+                                          .leaf_size = 1 + i / 6};
+        cloud points = cloud_of_family(FAMILY_LATTICE, 300, 3, 32, 0, 1),
+              queries = cloud_of_family(FAMILY_LATTICE, 200, 3, 32, 0, 1);
+        for (int n = 0; n < 3 * 300; n++) ((float*)points.coords)[n] = (float)random_below(&state, 9);
+        for (int n = 0; n < 3 * 200; n++) ((float*)queries.coords)[n] = (float)random_below(&state, 9);
+        const sap_search search = {.k = i & 2 ? 12 : 5, .eps = sqrt(2 + i / 2 % 3) - 1};
+        near_enough_everywhere("whole numbers", &on, &points, &queries, &options, &search);
+        cloud_free(&points);
+        cloud_free(&queries);
+    }
+    devices_close(&on);
+}
+
 // In many dimensions an answer that is near enough takes less time.
 TEST(eps_saves_visits) {
     sap_device* device = NULL;

@@ -47,7 +47,10 @@ template <typename real> static walk_tree<real> walk_tree_of(const sap_tree* tre
     return t;
 }
 
-template <typename real, int dims> struct walk_query { real at[SAP_AXES_OF(dims)]; };
+template <typename real, int dims> struct walk_query {
+    enum { IS_NEAR = false };
+    real at[SAP_AXES_OF(dims)];
+};
 // One of a search that was told something.
 template <typename real, int dims, int measure> struct told_query : walk_query<real, dims> {
     const sap_cuda_told<real>* told;
@@ -56,6 +59,17 @@ template <typename real, int dims, int measure> struct told_query : walk_query<r
 template <typename real, int dims> struct told_query<real, dims, SAP_CUDA_IMAGE> : walk_query<real, dims> {
     const sap_cuda_told<real>* told;
     unsigned int around; // a bit for each of those axes
+};
+
+// One by lengths to a power. walk_plane_limit, which is asked whenever the list may have changed, notes what it found.
+template <typename real, int dims> struct told_query<real, dims, SAP_CUDA_POWER> : walk_query<real, dims> {
+    const sap_cuda_told<real>* told;
+    mutable real squares; // sap_told_squares of the list's limit, or more
+};
+// One for answers that are near enough.
+template <typename real, int dims> struct told_query<real, dims, SAP_CUDA_NEAR> : walk_query<real, dims> {
+    enum { IS_NEAR = true };
+    const sap_cuda_told<real>* told;
 };
 
 #define SAP_WALK_DIMS (dims ? dims : t.dims)
@@ -164,14 +178,22 @@ static __device__ __forceinline__ real walk_plane(const told_query<real, dims, S
     return offset * offset;
 }
 
-// What walk_plane is compared with, for a limit of distances.
-template <typename real, int dims>
-static __device__ __forceinline__ real walk_plane_limit(const walk_query<real, dims>&, real limit) {
-    return limit;
+// What walk_plane is compared with, for what a list takes.
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ real walk_plane_limit(const walk_query<real, dims>&, const list& best) {
+    return best.limit2();
 }
-template <typename real, int dims>
-static __device__ __forceinline__ real walk_plane_limit(const told_query<real, dims, SAP_CUDA_POWER>& q, real limit) {
-    return sap_told_squares(*q.told, limit);
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ real walk_plane_limit(const told_query<real, dims, SAP_CUDA_POWER>& q,
+                                                        const list& best) {
+    return q.squares = sap_told_squares(*q.told, best.limit2());
+}
+// No less than the largest distance that is not above the limit when it is widened. A list that is not full takes all.
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ real walk_plane_limit(const told_query<real, dims, SAP_CUDA_NEAR>& q,
+                                                        const list& best) {
+    const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
+    return best.limit_id() == SAP_NO_ID ? best.limit2() : best.limit2() * q.told->narrow + least;
 }
 
 // Whether what is nearest to the query, whose coordinate is `at`, lies above a plane.
@@ -197,7 +219,7 @@ static __device__ __forceinline__ real walk_left(const walk_query<real, dims>&, 
 template <typename real, int dims, int measure>
 static __device__ __forceinline__ real walk_left(const told_query<real, dims, measure>& q, int axis, real limit,
                                                  real left, real offset) {
-    if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_POWER) return walk_less(left, offset);
+    if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_POWER || measure == SAP_CUDA_NEAR) return walk_less(left, offset);
     const real term = walk_along(q, axis, offset);
     const bool is_largest = measure == SAP_CUDA_LINF || (measure == SAP_CUDA_ANY && q.told->is_largest);
     return is_largest ? sap_told_least(left, limit - term) : left - term;
@@ -260,6 +282,57 @@ static __device__ __forceinline__ real walk_bound2(const walk_tree<real>& t, con
 template <typename real, typename list>
 static __device__ __forceinline__ bool walk_reaches(real bound2, int id, const list& best) {
     return best.would_take(bound2, id);
+}
+
+// A larger limit: by several times the sum of all rounding errors of the filter and of the exact distances.
+template <typename real> static __device__ __forceinline__ real walk_limit_above(real limit2) {
+    const real epsilon = sizeof(real) == 4 ? (real)FLT_EPSILON : (real)DBL_EPSILON;
+    const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
+    return limit2 + (limit2 * (64 * epsilon) + least);
+}
+
+// What the sum of squares is compared with that rules out boxes and points, for a limit of distances.
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_filter_limit(const walk_query<real, dims>&, real limit) {
+    return walk_limit_above(limit);
+}
+template <typename real, int dims>
+static __device__ __forceinline__ real walk_filter_limit(const told_query<real, dims, SAP_CUDA_POWER>& q, real) {
+    return walk_limit_above(q.told->spread * q.squares);
+}
+
+// Whether a node's box may hold a point that a list takes.
+template <typename real, int dims, typename query, typename list>
+static __device__ __forceinline__ bool walk_box_reaches(const walk_tree<real>& t, const query& q, int64_t node,
+                                                        const list& best) {
+    int id;
+    const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
+    return walk_reaches(bound2, id, best);
+}
+// Squares rule out most boxes.
+template <typename real, int dims, typename list>
+static __device__ __forceinline__ bool walk_box_reaches(const walk_tree<real>& t,
+                                                        const told_query<real, dims, SAP_CUDA_POWER>& q, int64_t node,
+                                                        const list& best) {
+    enum { WIDTH = 16 / sizeof(real), REALS = (2 * dims + 1 + WIDTH - 1) / WIDTH * WIDTH };
+    static_assert(dims > 0, "kernels for any number of dimensions measure by anything");
+    const real* box = t.boxes + node * REALS;
+    real bounds[REALS], aside[dims], term[dims], left = walk_filter_limit(q, best.limit2());
+    int id;
+#pragma unroll
+    for (int i = 0; i < REALS; i += WIDTH) load_reals(box + i, bounds + i);
+#pragma unroll
+    for (int a = 0; a < dims; a++) {
+        aside[a] = sap_told_most(sap_told_most(bounds[2 * a] - q.at[a], q.at[a] - bounds[2 * a + 1]), (real)0);
+        left = walk_less(left, aside[a]);
+    }
+    if (left < 0) return false;
+    memcpy(&id, &bounds[2 * dims], sizeof id);
+    sap_told_raise_all(*q.told, aside, term);
+    real sum = term[0];
+#pragma unroll
+    for (int a = 1; a < dims; a++) sum = sum + term[a];
+    return walk_reaches(sum, id, best);
 }
 
 // ---- Leaves
@@ -343,6 +416,56 @@ static __device__ __forceinline__ void walk_distances2(const walk_leaf<real>& le
     }
 }
 
+template <typename real, int dims>
+static __device__ __forceinline__ void walk_distances2(const walk_leaf<real>& leaf,
+                                                       const told_query<real, dims, SAP_CUDA_POWER>& q, int slot,
+                                                       real* distance2) {
+    enum { WIDTH = 16 / sizeof(real) };
+    real length[dims * WIDTH], term[dims * WIDTH];
+#pragma unroll
+    for (int a = 0; a < dims; a++) {
+        real x[WIDTH];
+        load_reals(leaf.coords + a * leaf.stride + slot, x);
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++) length[a * WIDTH + i] = sap_told_size(q.at[a] - x[i]);
+    }
+    sap_told_raise_all(*q.told, length, term);
+#pragma unroll
+    for (int i = 0; i < WIDTH; i++) {
+        distance2[i] = term[i];
+#pragma unroll
+        for (int a = 1; a < dims; a++) distance2[i] = distance2[i] + term[a * WIDTH + i];
+    }
+}
+
+// Distances of some points of a leaf.
+template <typename real, int dims, int count, typename query>
+static __device__ __forceinline__ void walk_distances2_at(const walk_tree<real>& t, const walk_leaf<real>& leaf,
+                                                          const query& q, const int (&slot)[count],
+                                                          real (&distance2)[count]) {
+#pragma unroll
+    for (int i = 0; i < count; i++) distance2[i] = walk_distance2<real, dims>(t, leaf, q, slot[i]);
+}
+template <typename real, int dims, int count>
+static __device__ __forceinline__ void walk_distances2_at(const walk_tree<real>&, const walk_leaf<real>& leaf,
+                                                          const told_query<real, dims, SAP_CUDA_POWER>& q,
+                                                          const int (&slot)[count], real (&distance2)[count]) {
+    real length[dims * count], term[dims * count];
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+#pragma unroll
+        for (int a = 0; a < dims; a++)
+            length[i * dims + a] = sap_told_size(q.at[a] - leaf.coords[a * leaf.stride + slot[i]]);
+    }
+    sap_told_raise_all(*q.told, length, term);
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        distance2[i] = term[i * dims];
+#pragma unroll
+        for (int a = 1; a < dims; a++) distance2[i] = distance2[i] + term[i * dims + a];
+    }
+}
+
 // Offers points that are all equal, in the order of their ids, until one is not taken.
 template <typename real, int dims, typename query, typename list>
 static __device__ __noinline__ void walk_scan_equal(const walk_tree<real>& t, const walk_leaf<real>& leaf,
@@ -365,23 +488,6 @@ static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, floa
     return __funnelshift_l(__float_as_uint(x), mask, 1);
 }
 static __device__ __forceinline__ unsigned int walk_sign(unsigned int mask, double x) { return mask << 1 | (x < 0); }
-
-// A larger limit: by several times the sum of all rounding errors of the filter and of the exact distances.
-template <typename real> static __device__ __forceinline__ real walk_limit_above(real limit2) {
-    const real epsilon = sizeof(real) == 4 ? (real)FLT_EPSILON : (real)DBL_EPSILON;
-    const real least = sizeof(real) == 4 ? (real)FLT_MIN : (real)DBL_MIN;
-    return limit2 + (limit2 * (64 * epsilon) + least);
-}
-
-// What the filter of a leaf's points starts from, for a limit of distances.
-template <typename real, int dims>
-static __device__ __forceinline__ real walk_filter_limit(const walk_query<real, dims>&, real limit) {
-    return walk_limit_above(limit);
-}
-template <typename real, int dims>
-static __device__ __forceinline__ real walk_filter_limit(const told_query<real, dims, SAP_CUDA_POWER>& q, real limit) {
-    return walk_limit_above(q.told->spread * sap_told_squares(*q.told, limit));
-}
 
 // Which of up to 32 points from `slot` on may be at most limit2 away, as a mask. This filter has no branches; the few
 // points that are near are handled in a loop of their own, which the lanes of a warp run together. That loop computes

@@ -177,13 +177,22 @@ static __device__ __forceinline__ void walk_offer_lanes(const walk_tree<real>& t
             continue;
         }
         typename sap_key_of<real>::type keys[WALK_TOGETHER];
+        real distance2[WALK_TOGETHER];
+        int slot[WALK_TOGETHER];
+        bool there[WALK_TOGETHER];
 #pragma unroll
         for (int i = 0; i < WALK_TOGETHER; i++) {
-            const int slot = first + (near ? __ffs((int)near) - 1 : 0), id = leaf.ids[slot];
-            const real distance2 = walk_distance2<real, dims>(t, leaf, q, slot);
-            keys[i] =
-                near && walk_takes_kept(q, distance2, best->limit2(), id, without) ? sap_key(distance2, id) : none;
+            there[i] = near != 0;
+            slot[i] = first + (near ? __ffs((int)near) - 1 : 0);
             near &= near - 1;
+        }
+        walk_distances2_at<real, dims>(t, leaf, q, slot, distance2);
+#pragma unroll
+        for (int i = 0; i < WALK_TOGETHER; i++) {
+            const int id = leaf.ids[slot[i]];
+            keys[i] = there[i] && walk_takes_kept(q, distance2[i], best->limit2(), id, without)
+                          ? sap_key(distance2[i], id)
+                          : none;
         }
         best->take(keys);
     }

@@ -48,9 +48,9 @@ static bool run_special(sap_cuda_call* call, const sap_tree* tree, const sap_nea
 }
 
 static void run(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
-    if (plan->told && plan->told->widen > 1)
-        sap_nearest_walk_told(call, tree, plan);
-    else if (plan->told || plan->without)
+    if (plan->told && plan->told->widen > 1) {
+        if (!sap_nearest_told_near(call, tree, plan)) sap_nearest_walk_told(call, tree, plan);
+    } else if (plan->told || plan->without)
         (tree->shape.real_bits == 64 ? sap_nearest_told_f64 : sap_nearest_told_f32)(call, tree, plan);
     else if (tree->shape.real_bits == 64)
         sap_nearest_f64(call, tree, plan);

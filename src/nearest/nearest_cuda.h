@@ -36,6 +36,9 @@ void sap_nearest_general_f32(sap_cuda_call* call, const sap_tree* tree, const sa
 void sap_nearest_told_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 void sap_nearest_told_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 void sap_nearest_f64(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+// Launches a search for answers that are near enough, if there is a kernel made for it: by squared distances in float
+// trees of 3 dimensions.
+bool sap_nearest_told_near(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 // The same by the shared walk, from which answers that are not exact follow.
 void sap_nearest_walk_told(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 

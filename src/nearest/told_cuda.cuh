@@ -121,7 +121,10 @@ static __device__ __forceinline__ void answer_told(const nearest_task<real>& tas
     told_query<real, dims, measure == SAP_CUDA_AROUND ? SAP_CUDA_L2 : measure> q;
     q.told = &told;
     const bool asks = ask.k > 0 && walk_load(task.tree, ask.at, &q);
-    if (asks) begin_told(task, ask, ask.limit, best);
+    if (asks) {
+        begin_told(task, ask, ask.limit, best);
+        walk_plane_limit(q, *best); // a query by powers notes it
+    }
     walk_told<real, dims>(task, q, asks, ask.left_out, best, way);
     if constexpr (measure == SAP_CUDA_AROUND) {
         bool is_wide = false;

@@ -12,6 +12,81 @@
 
 static __device__ __forceinline__ bool walk_any(bool yes) { return __any_sync(SAP_ALL_LANES, yes) != 0; }
 
+// ---- Answers that are near enough follow from the shared walk with a stack (nearest/walk.h): it leaves out a node if
+// the list is full and the bound of the node's cell, widened, is too far. The walks here take nodes in the same order
+// and besides leave out only what the list would not take anything of, so that they find the same.
+
+// The bound of a node's cell, from the planes that its path crosses.
+template <typename real, int dims, bool balanced>
+static __device__ __forceinline__ real walk_cell2(const walk_tree<real>& t, const walk_query<real, dims>& q,
+                                                  unsigned int node) {
+    real aside[dims];
+    unsigned int at = balanced ? 1 : 0;
+#pragma unroll
+    for (int a = 0; a < dims; a++) aside[a] = 0;
+#pragma unroll 1 // inlined, because a call would put the query and the list into memory
+    for (int level = balanced ? 30 - __clz((int)node) : 0; balanced ? level >= 0 : at != node; level--) {
+        int axis;
+        real split;
+        bool upper; // where the node lies
+        if (balanced) {
+            axis = t.axis[at];
+            split = t.split[at];
+            upper = node >> level & 1;
+            at = 2 * at + upper;
+        } else {
+            const typename sap_node_of<real>::type inner = sap_node_read<real>(t.nodes, at);
+            axis = (int)(inner.link & SAP_NODE_LEAF);
+            split = sap_node_split(inner);
+            upper = node >= at + sap_link_right(inner.link);
+            at += upper ? sap_link_right(inner.link) : 1;
+        }
+        const real offset = walk_coordinate<real, dims>(q, axis) - split;
+        const bool is_beyond = upper ? offset <= 0 : offset > 0;
+#pragma unroll
+        for (int a = 0; a < dims; a++) aside[a] = is_beyond && a == axis ? offset : aside[a];
+    }
+    real sum = aside[0] * aside[0];
+#pragma unroll
+    for (int a = 1; a < dims; a++) sum = sum + aside[a] * aside[a];
+    return sum;
+}
+
+// That bound as it is compared with the list's limit.
+template <typename real, int dims, bool balanced, typename list>
+static __device__ __forceinline__ real walk_widened2(const walk_tree<real>& t,
+                                                     const told_query<real, dims, SAP_CUDA_NEAR>& q, unsigned int node,
+                                                     const list& best) {
+    const real cell2 = walk_cell2<real, dims, balanced>(t, q, node);
+    return best.limit_id() == SAP_NO_ID ? cell2 : cell2 * q.told->widen;
+}
+
+// Whether a walk enters a node that waited. *tied: its bound is the limit.
+template <typename real, int dims, bool balanced, typename query, typename list>
+static __device__ __forceinline__ bool walk_enters(const walk_tree<real>& t, const query& q, unsigned int node,
+                                                   const list& best, bool*) {
+    return walk_box_reaches<real, dims>(t, q, node, best);
+}
+template <typename real, int dims, bool balanced, typename list>
+static __device__ __forceinline__ bool walk_enters(const walk_tree<real>& t,
+                                                   const told_query<real, dims, SAP_CUDA_NEAR>& q, unsigned int node,
+                                                   const list& best, bool* tied) {
+    int id;
+    const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
+    *tied = false;
+    if (!walk_reaches(bound2, id, best)) return false;
+    // The cell is no farther than the box.
+    if ((best.limit_id() == SAP_NO_ID ? bound2 : bound2 * q.told->widen) < best.limit2()) return true;
+    const real widened2 = walk_widened2<real, dims, balanced>(t, q, node, best);
+    *tied = widened2 == best.limit2();
+    return walk_reaches(widened2, id, best);
+}
+
+template <typename real, int dims>
+static __device__ __forceinline__ int walk_smallest_id(const walk_tree<real>& t, unsigned int node) {
+    return *(const int*)(t.boxes + (int64_t)node * sap_walk_box_reals(dims, (int)sizeof(real) * 8) + 2 * dims);
+}
+
 // Without a stack, on balanced trees: goes to the leaf in whose cell the query lies first, and from there to the
 // siblings of nodes on its path that may hold something nearer. Bit d of `pending` says that, d levels above the node,
 // the sibling of the path's node still has to be visited.
@@ -72,6 +147,23 @@ template <typename real, int dims> struct walk_stackless {
         first = false;
     }
 
+    // Goes down from a node whose widened bound is the limit: of two children of which that is true, too, to the one
+    // with the smaller id first.
+    template <typename query, typename list>
+    __device__ __forceinline__ void descend_tied(const walk_tree<real>& t, const query& q, const list& best) {
+#pragma unroll 1
+        while (node >> t.depth == 0) {
+            const unsigned int near =
+                2 * node + walk_above(q, t.axis[node], walk_coordinate<real, dims>(q, t.axis[node]), t.split[node]);
+            const bool reaches = walk_widened2<real, dims, true>(t, q, near ^ 1u, best) <= best.limit2();
+            const bool swaps =
+                reaches && walk_smallest_id<real, dims>(t, near ^ 1u) < walk_smallest_id<real, dims>(t, near);
+            node = near ^ (unsigned int)swaps;
+            pending = pending << 1 | reaches;
+            nodes++;
+        }
+    }
+
     // One round; returns whether the walk goes on.
     template <typename query, typename list>
     __device__ __forceinline__ bool round(const walk_tree<real>& t, const query& q, bool asks, int without,
@@ -79,28 +171,28 @@ template <typename real, int dims> struct walk_stackless {
         const bool scans = asks && at_leaf;
         walk_scan_lanes<real, dims>(t, scans, node, q, without, best);
         leaves += scans;
-        if (asks && first) narrow(t, q, walk_plane_limit(q, best->limit2()));
+        const real limit2 = walk_plane_limit(q, *best);
+        if (asks && first) narrow(t, q, limit2);
         // Back up to the next subtree that reaches …
-        bool reaches = false;
+        bool reaches = false, tied = false;
         for (bool up = asks; walk_any(up);) {
             if (!up) continue;
             asks = up = pending != 0;
             if (!asks) continue;
             const int levels = __ffs((int)pending) - 1;
-            int id;
             SAP_ASSERT(node >> levels > 1); // the root has no sibling
             node = (node >> levels) ^ 1u;
             pending = (pending >> levels) ^ 1u;
-            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            reaches = walk_reaches(bound2, id, *best);
+            reaches = walk_enters<real, dims, true>(t, q, node, *best, &tied);
             up = !reaches;
             nodes++;
         }
         // … and down by the planes to the leaf on the query's side. A lane whose leaf is too far waits while the others
         // scan theirs: if it searched on at once, they would wait longer.
         const bool inner = reaches && node >> t.depth == 0;
-        const real limit2 = walk_plane_limit(q, best->limit2());
-        for (bool down = inner; walk_any(down);) {
+        if constexpr (query::IS_NEAR)
+            if (inner && tied) descend_tied(t, q, *best);
+        for (bool down = inner && node >> t.depth == 0; walk_any(down);) {
             if (!down) continue;
             real upper2, lower2;
             const int levels = descend(t, q, &upper2, &lower2);
@@ -110,9 +202,7 @@ template <typename real, int dims> struct walk_stackless {
             down = node >> t.depth == 0;
         }
         if (inner) {
-            int id;
-            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            reaches = walk_reaches(bound2, id, *best);
+            reaches = walk_box_reaches<real, dims>(t, q, node, *best);
             nodes++;
         }
         at_leaf = reaches;
@@ -236,6 +326,25 @@ template <typename real, int dims> struct walk_explicit {
         first = false;
     }
 
+    // As in a balanced tree.
+    template <typename query, typename list>
+    __device__ __forceinline__ void descend_tied(const walk_tree<real>& t, const query& q, const list& best) {
+#pragma unroll 1
+        for (;;) {
+            const tree_node inner = sap_node_read<real>(t.nodes, node);
+            if (sap_link_is_leaf(inner.link)) return;
+            unsigned int near, far;
+            real plane2;
+            turn(q, node, inner, &near, &far, &plane2);
+            const bool reaches = walk_widened2<real, dims, false>(t, q, far, best) <= best.limit2();
+            const bool swaps = reaches && walk_smallest_id<real, dims>(t, far) < walk_smallest_id<real, dims>(t, near);
+            SAP_ASSERT(waiting < t.depth);
+            if (reaches) waits[waiting++ * step] = swaps ? near : far;
+            node = swaps ? far : near;
+            nodes++;
+        }
+    }
+
     // One round; returns whether the walk goes on.
     template <typename query, typename list>
     __device__ __forceinline__ bool round(const walk_tree<real>& t, const query& q, bool asks, int without,
@@ -243,7 +352,7 @@ template <typename real, int dims> struct walk_explicit {
         // Down by the planes to the leaf on the query's side …
         tree_node at = {};
         bool went_down = false;
-        const real limit2 = walk_plane_limit(q, best->limit2());
+        const real limit2 = walk_plane_limit(q, *best);
         for (bool down = asks; walk_any(down);) {
             if (!down) continue;
             at = sap_node_read<real>(t.nodes, node);
@@ -262,27 +371,26 @@ template <typename real, int dims> struct walk_explicit {
         }
         bool scans = asks;
         if (went_down && !first) {
-            int id;
-            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            scans = walk_reaches(bound2, id, *best);
+            scans = walk_box_reaches<real, dims>(t, q, node, *best);
             nodes++;
         }
         walk_leaf<real> leaf = {};
         if (scans) leaf = walk_explicit_leaf<real, dims>(t, at);
         walk_scan_lanes<real, dims>(t, scans, leaf, q, without, best);
         leaves += scans;
-        if (asks && first) narrow(t, q, walk_plane_limit(q, best->limit2()));
+        if (asks && first) narrow(t, q, walk_plane_limit(q, *best));
         // … and back up to the next subtree that reaches.
+        bool tied = false;
         for (bool up = asks; walk_any(up);) {
             if (!up) continue;
             asks = up = waiting > 0;
             if (!asks) continue;
-            int id;
             node = waits[--waiting * step];
-            const real bound2 = walk_bound2<real, dims>(t, q, node, &id);
-            up = !walk_reaches(bound2, id, *best);
+            up = !walk_enters<real, dims, false>(t, q, node, *best, &tied);
             nodes++;
         }
+        if constexpr (query::IS_NEAR)
+            if (asks && tied) descend_tied(t, q, *best);
         return asks;
     }
 };

@@ -1,4 +1,5 @@
 // The shared walk on a GPU, for searches whose answers follow from the walk: those that are not exact.
+// Some of them have faster kernels (sap_nearest_told_near).
 #include "nearest/told_cuda.cuh"
 
 enum { WALK_BLOCKS_EACH = 8 };                           // for each multiprocessor, if there are enough queries

@@ -16,7 +16,8 @@ typedef enum sap_cuda_measure {
     SAP_CUDA_AROUND, // squared Euclidean distances by the shorter way around axes with periods
     SAP_CUDA_POWER,  // lengths to a power, without weights and periods
     SAP_CUDA_ANY,    // all that a search can be told, and periods
-    SAP_CUDA_IMAGE   // squared Euclidean distances by one way around: a step of searches by SAP_CUDA_AROUND
+    SAP_CUDA_IMAGE,  // squared Euclidean distances by one way around: a step of searches by SAP_CUDA_AROUND
+    SAP_CUDA_NEAR    // squared Euclidean distances, for answers that are near enough
 } sap_cuda_measure;
 
 template <typename real> struct sap_cuda_told {
@@ -26,6 +27,7 @@ template <typename real> struct sap_cuda_told {
     uint64_t roots;
     int power;
     real root, spread;   // SAP_CUDA_POWER: sap_told_squares
+    real widen, narrow;  // SAP_CUDA_NEAR: bounds are as many times as far; limits of planes at least so much less
     bool is_largest;     // LINF
     const uint8_t* keep; // by id, or NULL
     // The same for the slots of a balanced tree's leaves, a bit each, the lowest first; or NULL. Words of a leaf.
@@ -51,7 +53,7 @@ static __device__ __forceinline__ double sap_told_root(double x) { return sqrt(x
 // A length to the power.
 template <int measure, typename real>
 static __device__ __forceinline__ real sap_told_raise(const sap_cuda_told<real>& told, int axis, real length) {
-    if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_AROUND) return length * length;
+    if (measure == SAP_CUDA_L2 || measure == SAP_CUDA_AROUND || measure == SAP_CUDA_NEAR) return length * length;
     real term = measure == SAP_CUDA_POWER ? length : told.weight[axis] * length; // times 1
     if constexpr (measure == SAP_CUDA_ANY || measure == SAP_CUDA_POWER) {
         for (int factor = 1; factor < told.power; factor++) term = term * length;
@@ -61,6 +63,26 @@ static __device__ __forceinline__ real sap_told_raise(const sap_cuda_told<real>&
         }
     }
     return term;
+}
+
+// Several lengths to a power without weights, by the operations of sap_told_raise: all take a step together, and none
+// waits for another's roots.
+template <typename real, int count>
+static __device__ __forceinline__ void sap_told_raise_all(const sap_cuda_told<real>& told, real (&length)[count],
+                                                          real (&term)[count]) {
+#pragma unroll
+    for (int i = 0; i < count; i++) term[i] = length[i];
+    for (int factor = 1; factor < told.power; factor++) {
+#pragma unroll
+        for (int i = 0; i < count; i++) term[i] = term[i] * length[i];
+    }
+    for (uint64_t left = told.roots; left != 0; left <<= 1) {
+#pragma unroll
+        for (int i = 0; i < count; i++) length[i] = sap_told_root(length[i]);
+        if (!(left >> 63)) continue;
+#pragma unroll
+        for (int i = 0; i < count; i++) term[i] = term[i] * length[i];
+    }
 }
 
 static __device__ __forceinline__ float sap_told_to_the(float x, float exponent) { return powf(x, exponent); }
@@ -172,6 +194,8 @@ static sap_cuda_told<real> sap_cuda_told_of(sap_cuda_call* call, const sap_tree*
     const double p = told->power + ldexp((double)told->roots, -64);
     on.root = (real)(1 / p);
     on.spread = (real)(p > 2 ? pow(tree->shape.dims, 1 - 2 / p) : 1);
+    on.widen = (real)told->widen;
+    on.narrow = (real)((1 + 8 * (sizeof(real) == 4 ? (double)FLT_EPSILON : DBL_EPSILON)) / (double)on.widen);
     on.is_largest = told->metric == SAP_METRIC_LINF;
     if (told->keep) on.keep = (const uint8_t*)sap_cuda_in(call, told->keep, (size_t)tree->shape.source_count);
     if (told->ks) on.ks = (const int32_t*)sap_cuda_in(call, told->ks, (size_t)rows * sizeof *on.ks);
