@@ -50,7 +50,8 @@ static sap_cli_exit write_points(sap_cli* cli, const normals_run* run) {
                                       {{"curvature"}, "f4", run->axes.curvatures, 1},
                                       {{"planarity"}, "f4", run->axes.planarities, 1},
                                       {{"linearity"}, "f4", run->axes.linearities, 1}};
-    return sap_cli_cloud_write(cli, &run->cloud, columns, cli->options->shapes ? 4 : 2, NULL);
+    const sap_cli_points* points = &run->cloud.reference.points;
+    return sap_cli_cloud_write(cli, points, columns, cli->options->shapes ? 4 : 2, sap_cli_all_rows(points));
 }
 
 static void report(sap_cli* cli, const normals_run* run) {

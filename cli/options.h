@@ -37,6 +37,7 @@ typedef enum sap_cli_verb {
     SAP_VERB_ISOSURFACE,
     SAP_VERB_COMPACT,
     SAP_VERB_VORONOI,
+    SAP_VERB_PICTURE,
     SAP_VERB_COUNT
 } sap_cli_verb;
 
@@ -45,7 +46,7 @@ typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP
 
 typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
 
-enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 3 };
+enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 4 };
 typedef struct sap_cli_light {
     double position[3];
     float side, color[3]; // side 0: a point light
@@ -124,6 +125,8 @@ typedef struct sap_cli_options {
     double level;
     bool big_endian, low_inside;
     const char* picture;
+    const char* color;                   // NULL: not given
+    double point_size;                   // negative: not given
     uint64_t given[SAP_CLI_GIVEN_WORDS]; // bit i: entry i of the table was among the arguments
 } sap_cli_options;
 
