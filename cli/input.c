@@ -97,7 +97,8 @@ bool sap_cli_is_pipe(const char* path) {
 }
 
 static bool keeps_fields(const sap_cli* cli) {
-    return sap_cli_writes_points(cli) || cli->options->verb == SAP_VERB_PICTURE;
+    const bool chosen = cli->options->verb == SAP_VERB_CONVERT && cli->options->columns; // and these are all
+    return (sap_cli_writes_points(cli) && !chosen) || cli->options->verb == SAP_VERB_PICTURE;
 }
 
 sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t real_bits, double extent,

@@ -469,8 +469,11 @@ const sap_cli_option sap_cli_option_table[] = {
      "which array of an NPZ the queries are (default: points, xyz or coords, or the only one)", false},
     {"query-member", 0, ON_READ_TWO, TEXT(query_member, "NAME"),
      "which array of an NPZ the queries are (default: that of --member)", false},
-    {"columns", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI) | V(PICTURE),
-     COLUMNS(columns),
+    {"columns", 0, V(CONVERT), COLUMNS(columns),
+     "which columns of points are their coordinates: names of the file's columns, or numbers from 1 (default: x, y and "
+     "z where columns have names, else all); only these are written then",
+     false},
+    {"columns", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(VORONOI) | V(PICTURE), COLUMNS(columns),
      "which columns of points are their coordinates: names of the file's columns, or numbers from 1 (default: x, y and "
      "z where columns have names, else all)",
      false},

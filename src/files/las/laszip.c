@@ -104,7 +104,7 @@ static bool make_nameless(nameless* file) {
 static bool map_nameless(const nameless* file, sap_file_bytes* bytes) {
     struct stat about;
     if (fstat(fileno(file->stream), &about) || about.st_size <= 0) return false;
-    void* memory = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fileno(file->stream), 0);
+    void* memory = mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fileno(file->stream), 0);
     if (memory == MAP_FAILED) return false;
     *bytes = (sap_file_bytes){memory, (size_t)about.st_size, 0};
     return true;

@@ -8,6 +8,7 @@
 // A file as it is read.
 typedef struct las_reading {
     const sap_source* source;
+    const sap_source* behind; // where the records behind the points are: what LASzip unpacks has none
     sap_las_header header;
     sap_las_items items;
     int32_t dims;
@@ -126,13 +127,14 @@ static sap_status keep_rest(const las_reading* r, sap_point_set* set) {
     sap_status status = sap_fields_keep_las(r->source, bytes, h->points_at, late, set);
     if (status != SAP_OK) return status;
     unsigned char* copy = (unsigned char*)(uintptr_t)set->las;
-    if (late) memcpy(copy + h->points_at, bytes + h->late_at, late);
+    if (late) memcpy(copy + h->points_at, r->behind->bytes + h->late_at, late);
     SAP_ASSERT(set->las_size == size);
     copy[SAP_LAS_FORMAT] = (unsigned char)h->format;
     memset(copy + SAP_LAS_COUNT, 0, COUNTS);
     if (h->minor >= 4) {
         memset(copy + SAP_LAS_COUNT_64, 0, WIDE_COUNTS);
         sap_las_store(copy + SAP_LAS_LATE_AT, late ? h->points_at : 0, 8);
+        sap_las_store(copy + SAP_LAS_LATE_RECORDS, h->late_records, 4);
     }
     if (h->minor >= 3 && (copy[SAP_LAS_ENCODING] & WAVES_WITHIN)) {
         const bool kept = h->waves_at >= h->late_at && h->waves_at < h->late_end;
@@ -146,11 +148,16 @@ static sap_status keep_rest(const las_reading* r, sap_point_set* set) {
     return SAP_OK;
 }
 
-static sap_status read_plain(const sap_source* source, sap_point_set** made) {
-    las_reading r = {.source = source};
+// `whole` is the file, whose header has been read, and `source` that, or what LASzip made of it.
+static sap_status read_plain(const sap_source* source, const sap_source* whole, const sap_las_header* header,
+                             sap_point_set** made) {
+    las_reading r = {.source = source, .behind = whole};
     sap_status status = sap_las_header_read(source, &r.header);
     if (status == SAP_OK && r.header.packed)
         status = sap_bad_byte(source, SAP_ERROR_FORMAT, SAP_LAS_FORMAT, "what LASzip unpacked is packed itself");
+    r.header.late_at = header->late_at;
+    r.header.late_end = header->late_end;
+    r.header.late_records = header->late_records;
     if (status == SAP_OK) status = sap_las_items_of_format(source, &r.header, &r.items);
     if (status == SAP_OK) status = sap_las_items_extra(source, &r.header, true, &r.items);
     if (status == SAP_OK) status = choose_axes(&r);
@@ -171,8 +178,10 @@ sap_status sap_read_las(const sap_source* source, sap_point_set** set) {
         status = sap_laszip_unpack(source, &header, &unpacked);
         plain.bytes = unpacked.memory;
         plain.size = unpacked.size;
+        if (status == SAP_OK && header.minor >= 4 && unpacked.size >= SAP_LAS_HEADER_14)
+            memset((unsigned char*)unpacked.memory + SAP_LAS_LATE_RECORDS, 0, 4);
     }
-    if (status == SAP_OK) status = read_plain(&plain, &made);
+    if (status == SAP_OK) status = read_plain(&plain, source, &header, &made);
     sap_file_release(source->device, &unpacked);
     if (status == SAP_OK)
         *set = made;

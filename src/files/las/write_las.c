@@ -347,6 +347,7 @@ static void put_header(las_writing* w) {
         sap_las_store(h + SAP_LAS_WAVES_AT, w->header.waves_at - w->header.late_at + w->late_at, 8);
     if (wide) {
         sap_las_store(h + SAP_LAS_LATE_AT, w->header.late_records ? w->late_at : 0, 8);
+        sap_las_store(h + SAP_LAS_LATE_RECORDS, w->header.late_records, 4);
         sap_las_store(h + SAP_LAS_COUNT_64, count, 8);
         for (int i = 0; i < RETURNS; i++) sap_las_store(h + SAP_LAS_RETURNS_64 + 8 * i, s.returns[i], 8);
     }
@@ -404,12 +405,32 @@ static sap_status prepare(las_writing* w, double scale) {
     return status == SAP_OK ? place_fields(w) : status;
 }
 
+// What LASzip has packed, with the records behind it that LASzip does not know.
+static void put_packed(const las_writing* w, const sap_las_header* whole, const sap_file_bytes* packed) {
+    const size_t known = whole->late_records ? SAP_LAS_HEADER_14 : 0;
+    unsigned char h[SAP_LAS_HEADER_14];
+    SAP_ASSERT(packed->size >= known);
+    memcpy(h, packed->memory, known);
+    if (known) {
+        sap_las_store(h + SAP_LAS_LATE_AT, packed->size, 8);
+        sap_las_store(h + SAP_LAS_LATE_RECORDS, whole->late_records, 4);
+        if (whole->waves_at >= whole->late_at && whole->waves_at < whole->late_end)
+            sap_las_store(h + SAP_LAS_WAVES_AT, whole->waves_at - whole->late_at + packed->size, 8);
+    }
+    sap_output_put(w->output, h, known);
+    sap_output_put(w->output, (const unsigned char*)packed->memory + known, packed->size - known);
+    sap_output_put(w->output, w->source.bytes + whole->late_at, whole->late_end - whole->late_at);
+}
+
 // Written to memory, packed, and put in the file.
 static sap_status write_packed(las_writing* w, const char* path) {
+    const sap_las_header whole = w->header;
     sap_array bytes = {NULL, 0, 0};
     sap_file_bytes packed = {NULL, 0, 0};
     sap_output output;
     w->bytes = &bytes;
+    w->header.late_records = 0;
+    w->header.late_end = w->header.late_at;
     put_header(w);
     put_points(w);
     sap_status status = SAP_OK;
@@ -419,7 +440,8 @@ static sap_status write_packed(las_writing* w, const char* path) {
     if (status == SAP_OK) status = sap_laszip_pack(&las, &packed);
     if (status == SAP_OK) status = sap_output_open(&output, w->source.device, path);
     if (status == SAP_OK) {
-        sap_output_put(&output, packed.memory, packed.size);
+        w->output = &output;
+        put_packed(w, &whole, &packed);
         status = sap_output_close(&output);
     }
     sap_file_release(w->source.device, &packed);
