@@ -228,6 +228,7 @@ void bench_build_group(bench_run* run);    // build.c: rebuilds and first builds
 void bench_single_group(bench_run* run);   // single.c: one query a call
 void bench_sets_group(bench_run* run);     // sets.c: points that come and go
 void bench_load_group(bench_run* run);     // load.c: loading a saved tree beside building it
+void bench_own_group(bench_run* run);      // own.c: a tree's own points as queries
 void bench_splits_group(bench_run* run);   // splits.c: trees of both split rules
 void bench_ways_group(bench_run* run);     // ways.c: threads, vector widths, metrics
 void bench_busy_group(bench_run* run);     // busy.c: calls beside busy processes

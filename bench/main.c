@@ -39,6 +39,7 @@ static int run_all(const bench_options* options) {
     bench_single_group(&run);
     bench_sets_group(&run);
     bench_load_group(&run);
+    bench_own_group(&run);
     bench_splits_group(&run);
     bench_ways_group(&run);
     bench_busy_group(&run);

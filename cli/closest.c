@@ -41,10 +41,6 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     return result == SAP_EXIT_OK ? sap_cli_check_writable(cli, &output, 1) : result;
 }
 
-static double number_at(const sap_cli_points* rows, int64_t i) {
-    return rows->real_bits == 64 ? ((const double*)rows->coords)[i] : (double)((const float*)rows->coords)[i];
-}
-
 static sap_cli_exit read_queries(sap_cli* cli, closest_run* run) {
     const char* path = cli->options->operands[1];
     const sap_cli_exit result =
@@ -61,7 +57,7 @@ static sap_cli_exit read_queries(sap_cli* cli, closest_run* run) {
     run->answers = sap_cli_allocate(cli, run->count, sizeof(near_point_f64));
     if (!run->queries || !run->found || !run->inside || !run->answers) return SAP_EXIT_FAILED;
     for (int64_t i = 0; i < 3 * run->count; i++)
-        run->queries[i] = (float)(number_at(&run->rows, i) - run->mesh.origin[i % 3]);
+        run->queries[i] = (float)(sap_cli_number_at(&run->rows, i) - run->mesh.origin[i % 3]);
     return SAP_EXIT_OK;
 }
 

@@ -7,12 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-sap_cli_exit sap_cli_cloud_check(sap_cli* cli, const sap_cli_output* outputs, int count) {
+sap_cli_exit sap_cli_cloud_check_outputs(sap_cli* cli, const sap_cli_output* outputs, int count) {
     const sap_cli_options* o = cli->options;
     if (o->format && o->json && !o->output) return sap_cli_usage(cli, "--format is for what -o writes; name a file");
-    if (sap_cli_is_tree(cli, o->operands[0]))
-        return sap_cli_usage(cli, "%s: is a saved tree; give the points that it was built from", o->operands[0]);
     return sap_cli_check_outputs(cli, outputs, count);
+}
+
+sap_cli_exit sap_cli_cloud_check(sap_cli* cli, const sap_cli_output* outputs, int count) {
+    const char* path = cli->options->operands[0];
+    if (sap_cli_is_tree(cli, path))
+        return sap_cli_usage(cli, "%s: is a saved tree; give the points that it was built from", path);
+    return sap_cli_cloud_check_outputs(cli, outputs, count);
 }
 
 sap_cli_exit sap_cli_cloud_open(sap_cli* cli, sap_cli_cloud* cloud) {

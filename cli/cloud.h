@@ -23,6 +23,8 @@ typedef struct sap_cli_cloud {
 
 // Checks, before work begins, that outputs can be written: points with columns to the first.
 sap_cli_exit sap_cli_cloud_check(sap_cli* cli, const sap_cli_output* outputs, int count);
+// The same where POINTS may be a saved tree.
+sap_cli_exit sap_cli_cloud_check_outputs(sap_cli* cli, const sap_cli_output* outputs, int count);
 // Reads POINTS and builds a tree over them.
 sap_cli_exit sap_cli_cloud_open(sap_cli* cli, sap_cli_cloud* cloud);
 void sap_cli_cloud_close(sap_cli_cloud* cloud);

@@ -85,6 +85,11 @@ static void print_man_json(void) {
          "of --jackknife: the standard error of each count; the file of the counts without each block"},
         {"found", "neighbours of all queries, points in all boxes, or pairs, together; rays that hit something"},
         {"clusters, noise", "of cluster: how many there are, and how many points are in none"},
+        {"counted, mean, root_mean_square, quantile, greatest, farthest",
+         "of distance: how many points have one, what they say together, and the row of the greatest"},
+        {"bias, back, hausdorff, chamfer, chamfer_square", "of distance: the mean with signs; what the distances back "
+                                                           "from REFERENCE say; the greater of the greatest, the "
+                                                           "sum of the means and of the means of squares of both"},
         {"without", "of normals: points that have none"},
         {"outliers, mean, deviation, limit", "of outliers: how many there are; of the mean distances of all points the "
                                              "mean, the standard deviation, and the "

@@ -96,9 +96,12 @@ bool sap_cli_is_pipe(const char* path) {
     return !strcmp(path, "-") || (!stat(path, &status) && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)));
 }
 
-static bool keeps_fields(const sap_cli* cli) {
-    const bool chosen = cli->options->verb == SAP_VERB_CONVERT && cli->options->columns; // and these are all
-    return (sap_cli_writes_points(cli) && !chosen) || cli->options->verb == SAP_VERB_PICTURE;
+// Whether the verb needs what the points of this path have beside their coordinates.
+static bool keeps_fields(const sap_cli* cli, const char* path) {
+    const sap_cli_options* o = cli->options;
+    if (o->verb == SAP_VERB_CONVERT && o->columns) return false; // these are all
+    if (o->verb == SAP_VERB_DISTANCE && path == o->operands[0]) return false;
+    return sap_cli_writes_points(cli) || o->verb == SAP_VERB_PICTURE;
 }
 
 sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t real_bits, double extent,
@@ -113,7 +116,7 @@ sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t 
                                    .float_error = SAP_CLI_FLOAT_ERROR,
                                    .extent = extent,
                                    .unpack_limit = cli->options->unpack_limit,
-                                   .with_fields = keeps_fields(cli)};
+                                   .with_fields = keeps_fields(cli, path)};
     const char* place = sap_cli_bytes_of(cli, path);
     sap_status status = sap_points_read_with(cli->device, place, manner.format, real_bits, &how, &set);
     double seconds = sap_cli_stage_end(cli);

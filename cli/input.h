@@ -66,6 +66,10 @@ static inline sap_points sap_cli_f32(const sap_cli_points* p) { return (sap_poin
 static inline sap_points_f64 sap_cli_f64(const sap_cli_points* p) {
     return (sap_points_f64){p->coords, p->count, p->dims, 0};
 }
+// Number i of the coordinates.
+static inline double sap_cli_number_at(const sap_cli_points* p, int64_t i) {
+    return p->real_bits == 64 ? ((const double*)p->coords)[i] : (double)((const float*)p->coords)[i];
+}
 
 // ---- mesh.c
 // Whether a path names a mesh: by --input-format, by suffix, or by what is seen in it.

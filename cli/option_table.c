@@ -10,17 +10,19 @@
 enum {
     ON_CLOUD = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(THIN) | V(CLUSTER),
     ON_CLOUD_TREE = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(CLUSTER),
-    ON_ALL = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) |
-             V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI) |
-             V(PICTURE),
-    ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST),
+    ON_ALL = ON_CLOUD | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) |
+             V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
+             V(VORONOI) | V(PICTURE),
+    ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST) | V(DISTANCE),
     ON_FILES = V(INFO) | V(CONVERT),
-    ON_READ_TWO = V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
-    ON_TREE = ON_CLOUD_TREE | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
+    ON_READ_TWO = V(DISTANCE) | V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
+    ON_TREE =
+        ON_CLOUD_TREE | V(DISTANCE) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
-    ON_PACKED = ON_CLOUD | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(CONVERT) |
-                V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) | V(VORONOI) | V(PICTURE),
-    ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST),
+    ON_PACKED = ON_CLOUD | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
+                V(PAIRS) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
+                V(VORONOI) | V(PICTURE),
+    ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(DISTANCE),
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
@@ -220,6 +222,21 @@ const sap_cli_option sap_cli_option_table[] = {
      "one more column, kind (uint8): 2 for points that join others, 1 for points at the border, which do not, 0 for "
      "points in no cluster",
      false},
+    {"output", 'o', V(DISTANCE), PATH(output),
+     "QUERIES with their distance (float64) in a further column, inf where there is none; '-' is standard output (NPY "
+     "unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"both", 0, V(DISTANCE), FLAG(both),
+     "of points: also how far those of REFERENCE are from QUERIES, and the Hausdorff and chamfer distances, in the "
+     "report",
+     false},
+    {"signed", 0, V(DISTANCE), FLAG(is_signed),
+     "of a closed mesh: distances of points inside are negative; inside is from where a ray crosses the mesh an odd "
+     "number of times",
+     false},
+    {"radius", 'r', V(DISTANCE), REAL(radius), "points that lie farther off have no distance and do not count", false},
+    {"quantile", 0, V(DISTANCE), REAL_IN(quantile, 0, 1),
+     "report the distance that this part of the points does not exceed, such as 0.95", false},
     {"radius", 'r', V(PAIRS), REAL(radius), "how far apart points may be: 0 finds equal points, inf finds all", true},
     {"full", 0, V(PAIRS), FLAG(full), "each pair in both directions, (i, j) and (j, i); without it i is below j",
      false},
@@ -427,7 +444,7 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"format", 0, ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
      "format of what is written (default: by suffix)", false},
-    {"format", 0, ON_CLOUD, CHOICE(format, "FORMAT", formats_of_clouds),
+    {"format", 0, ON_CLOUD | V(DISTANCE), CHOICE(format, "FORMAT", formats_of_clouds),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
@@ -450,7 +467,11 @@ const sap_cli_option sap_cli_option_table[] = {
      "csv "
      "also what tabs separate (.tsv)",
      false},
-    {"input-format", 0, ON_READ_TWO, CHOICE(input_format, "FORMAT", formats_read),
+    {"input-format", 0, V(DISTANCE), CHOICE(input_format, "FORMAT", formats_read_with_meshes),
+     "format of REFERENCE, unless it is a saved tree, and of QUERIES, unless --query-format says another (default: by "
+     "the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate (.tsv)",
+     false},
+    {"input-format", 0, ON_READ_TWO & ~V(DISTANCE), CHOICE(input_format, "FORMAT", formats_read),
      "format of REFERENCE, unless it is a saved tree, and of QUERIES, unless --query-format says another (default: by "
      "the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate (.tsv)",
      false},
@@ -518,6 +539,13 @@ const sap_cli_option sap_cli_option_table[] = {
      "coordinates of the files (default auto: one near the middle of MESH if floats would move vertices too far, else "
      "0,0,0; of a saved tree 0,0,0)",
      false},
+    {"origin", 0, V(DISTANCE), ORIGIN,
+     "of a mesh: subtract this point, in double, from the coordinates of REFERENCE and QUERIES before they become "
+     "floats, which keeps them where they are far from 0, as in UTM; of a saved tree the one that it was built with "
+     "(default auto: one near the middle of the mesh if floats would move vertices too far, else 0,0,0; of a saved "
+     "tree "
+     "0,0,0)",
+     false},
     {"origin", 0, V(RENDER), ORIGIN,
      "subtract this point, in double, from the coordinates of MESH, and from those of the camera and lights, before "
      "they become floats, which keeps them where they are far from 0, as in UTM (default auto: one near the middle of "
@@ -529,7 +557,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "read the coordinates as this type (default: the file's; text as float32 if that keeps its numbers and moves none "
      "by more than 2^-20 of the largest side of their bounds)",
      false},
-    {"precision", 0, ON_SEARCH | V(CORRELATE), CHOICE(precision, "TYPE", precisions),
+    {"precision", 0, ON_SEARCH | V(CORRELATE) | V(DISTANCE), CHOICE(precision, "TYPE", precisions),
      "read the coordinates of REFERENCE and QUERIES as this type (default: what they need)", false},
     {"precision", 0, V(CONVERT), CHOICE(precision, "TYPE", precisions),
      "read, and write, the coordinates of points as this type (default: the file's; text as float32 if that keeps its "
@@ -539,7 +567,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
     {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points that a leaf should hold (default 32)", false},
-    {"period", 0, V(DENSITY) | V(OUTLIERS) | V(CLUSTER), TEXT(period, "L,L,..."),
+    {"period", 0, V(DENSITY) | V(OUTLIERS) | V(CLUSTER) | V(DISTANCE), TEXT(period, "L,L,..."),
      "the period of each axis, 0 for none: coordinates are wrapped into it, and the nearest image of a point counts",
      false},
     {"period", 0, V(BUILD) | ON_SEARCH | V(BOX) | V(CORRELATE) | V(PAIRS), TEXT(period, "L,L,..."),
@@ -563,6 +591,8 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"drop-nonfinite", 0, V(OUTLIERS), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are outliers",
      false},
+    {"drop-nonfinite", 0, V(DISTANCE), FLAG(tree.drop_nonfinite),
+     "leave out points of REFERENCE, and with --both of QUERIES, that are NaN or infinite", false},
     {"drop-nonfinite", 0, V(BOX) | V(PAIRS), FLAG(tree.drop_nonfinite),
      "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file", false},
     {"drop-nonfinite", 0, V(BUILD) | V(BENCH), FLAG(tree.drop_nonfinite),
@@ -685,6 +715,14 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "cluster, and so are all that are joined by others (friends of friends). With --fewest only points in dense "
          "places join others, and the rest belong to the nearest of these within the radius (DBSCAN). Clusters count "
          "from 0 in the order in which they begin in the file. What POINTS have beside their coordinates is kept."},
+    [SAP_VERB_DISTANCE] =
+        {"distance", "REFERENCE QUERIES", 2, 2, "find how far points are from others or from a mesh",
+         "Writes QUERIES with the distance of each to the nearest point of REFERENCE: of points, of a saved tree, or, "
+         "if "
+         "REFERENCE is a mesh, to the nearest point of its triangles. --json reports what the distances say together: "
+         "their mean, root mean square and greatest; with --both the Hausdorff and chamfer distances of two clouds. If "
+         "one of the two files of points needs float64, both are searched as float64. What QUERIES have beside their "
+         "coordinates is kept."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

@@ -28,10 +28,6 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     return result == SAP_EXIT_OK ? sap_cli_check_writable(cli, &output, 1) : result;
 }
 
-static double coordinate(const sap_cli_points* points, int64_t i) {
-    return points->real_bits == 64 ? ((const double*)points->coords)[i] : (double)((const float*)points->coords)[i];
-}
-
 // Places are relative to the middle of the bounds, so that floats keep what lies far from 0.
 static sap_cli_exit read_points(sap_cli* cli, picture_run* run) {
     const sap_cli_options* o = cli->options;
@@ -54,7 +50,7 @@ static sap_cli_exit read_points(sap_cli* cli, picture_run* run) {
         run->up[a] = sap_cli_given(o, "up") ? o->up[a] : a == 2;
     }
     for (int64_t i = 0; i < 3 * points->count; i++)
-        run->places[i] = (float)(coordinate(points, i) - run->origin[i % 3]);
+        run->places[i] = (float)(sap_cli_number_at(points, i) - run->origin[i % 3]);
     return SAP_EXIT_OK;
 }
 

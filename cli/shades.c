@@ -68,13 +68,14 @@ static sap_cli_exit take_field(sap_cli* cli, const sap_cli_points* points, const
 }
 
 static sap_cli_exit no_field(sap_cli* cli, const sap_cli_points* points, const char* wanted) {
+    const bool has_colors = field_named(points, "red") && field_named(points, "green") && field_named(points, "blue");
     char names[256] = "";
     for (int32_t f = 0; f < points->field_count; f++) {
         const size_t length = strlen(names);
         snprintf(names + length, sizeof names - length, ", %s", points->fields[f].name);
     }
     return sap_cli_usage(cli, "there is no field '%s'; --color takes height, x, y, z%s%s", wanted,
-                         field_named(points, "red") ? ", rgb" : "", names);
+                         has_colors ? ", rgb" : "", names);
 }
 
 sap_cli_exit sap_cli_shades_choose(sap_cli* cli, const sap_cli_points* points, const float* places, const float up[3],

@@ -37,9 +37,10 @@ cd "$here/tests"
 "$python" -m pytest -q -p no:cacheprovider -c "$here/pyproject.toml" --rootdir "$here" "${@:2}" .
 if "$python" -c 'import mypy' 2>/dev/null; then
   say "types"
+  cd "$work" # where mypy leaves what it keeps
   installed=$("$python" -c 'import sapwood, os; print(os.path.dirname(sapwood.__file__))')
-  "$python" -m mypy --config-file "$here/pyproject.toml" --cache-dir "$work/mypy" "$installed"
-  "$python" -m mypy --config-file "$here/pyproject.toml" --cache-dir "$work/mypy" "$here/tests/typed.py"
+  "$python" -m mypy --config-file "$here/pyproject.toml" "$installed"
+  "$python" -m mypy --config-file "$here/pyproject.toml" "$here/tests/typed.py"
   "$python" -m mypy.stubtest sapwood._sapwood sapwood._results --mypy-config-file "$here/pyproject.toml" \
     --allowlist "$here/tests/stubtest.txt"
 else

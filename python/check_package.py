@@ -41,6 +41,9 @@ with zipfile.ZipFile(wheel_path) as wheel, tempfile.TemporaryDirectory() as fold
 # The sdist must hold whatever of the repository the library is built from.
 with tarfile.open(sdist_path) as sdist:
     inside = {name.split("/", 1)[1] for name in sdist.getnames() if "/" in name}
+stray = sorted(name for name in inside if "_cache" in name or name.endswith((".so", ".pyc")))
+if stray:
+    sys.exit(f"{sdist_path.name}: {stray[0]} does not belong there")
 for folder_name in ("include", "src", "cli", "packaging", "python/src"):
     for path in (top / folder_name).rglob("*"):
         name = f"library/{path.relative_to(top)}"

@@ -303,6 +303,24 @@ static sap_status covariances_within(scene* s) {
     return sap_cloud_covariances(s->tree, &(sap_normals_options){.radius = 2}, s->distance2, NULL);
 }
 
+static sap_status gather(scene* s) {
+    const sap_gather_options options = {.k = 40};
+    const sap_gathered sums = {.counts = s->ids};
+    return s->points.real_bits == 64 ? sap_gather_f64(s->tree, cloud_f64(&s->points), &options, &sums)
+                                     : sap_gather(s->tree, cloud_f32(&s->points), &options, &sums);
+}
+
+static sap_status distances(scene* s) {
+    sap_distance_info info;
+    return s->points.real_bits == 64 ? sap_cloud_distance_f64(s->tree, cloud_f64(&s->points), NULL, NULL, &info)
+                                     : sap_cloud_distance(s->tree, cloud_f32(&s->points), NULL, NULL, &info);
+}
+
+static sap_status comparison(scene* s) {
+    sap_comparison found;
+    return sap_cloud_compare(s->tree, s->small, NULL, NULL, NULL, &found);
+}
+
 static sap_status densities(scene* s) {
     return sap_cloud_density(s->tree, &(sap_density_options){.kind = SAP_DENSITY_KERNEL, .radius = 2}, s->distance2);
 }
@@ -375,6 +393,9 @@ static const struct {
     {"tree_count_pairs, weights", weigh_pairs},
     {"cloud_normals", normals_of_many},
     {"cloud_covariances", covariances_within},
+    {"gather", gather},
+    {"cloud_distance", distances},
+    {"cloud_compare", comparison},
     {"cloud_density", densities},
     {"cloud_outliers", outliers},
     {"cloud_clusters", clusters},

@@ -245,6 +245,44 @@ TEST(points_among_themselves) {
     devices_close(&on);
 }
 
+// Thousands of points, so that some leaves have few others around and some too many to list, and leaves that are asked
+// for in more than one batch: what the tree's points find is what the same queries find, one after another.
+static void try_leaves(const devices* on, family kind, int32_t real_bits, int32_t dims, int32_t leaf_size, int32_t k) {
+    enum { POINTS = 4000 };
+    cloud points = cloud_of_family(kind, POINTS, dims, real_bits, 0, 7);
+    rows alone = rows_make(POINTS, k, real_bits), together = rows_make(POINTS, k, real_bits);
+    for (int i = 0; i < on->count; i++) {
+        sap_tree* tree = NULL;
+        const sap_tree_options options = {.leaf_size = leaf_size};
+        sap_search search = {.k = k, .with_self = true};
+        NOTE("leaves %s dims %d f%d leaf %d k %d device %d", family_name(kind), dims, (int)real_bits, (int)leaf_size,
+             (int)k, i);
+        CHECK_STATUS(build(on->open[i], &points, &options, &tree), SAP_OK);
+        if (!tree) continue;
+        rows_spoil(&alone);
+        rows_spoil(&together);
+        CHECK_STATUS(nearest(tree, &points, &search, alone.ids, alone.distance2), SAP_OK);
+        CHECK_STATUS(nearest_self(tree, real_bits, &search, together.ids, together.distance2), SAP_OK);
+        CHECK(rows_equal(&alone, &together));
+        CHECK(rows_guarded(&together));
+        sap_tree_free(tree);
+    }
+    rows_free(&alone);
+    rows_free(&together);
+    cloud_free(&points);
+}
+
+TEST(points_leaf_by_leaf) {
+    static const family kinds[] = {FAMILY_UNIFORM, FAMILY_CLUSTERED, FAMILY_LATTICE, FAMILY_EQUAL, FAMILY_OUTLIER};
+    static const int32_t leaf_sizes[] = {5, 32, 150}, ks[] = {2, 4, 8, 16, 20, 32};
+    devices on = devices_open(1);
+    for (int i = 0; i < 5 * 3 * 6 * 2; i++) {
+        if (TEST_SANITIZED && i % 7) continue;
+        try_leaves(&on, kinds[i % 5], i / 90 ? 64 : 32, 2 + i % 4, leaf_sizes[i / 5 % 3], ks[i / 15 % 6]);
+    }
+    devices_close(&on);
+}
+
 // One id a query does not count: that of the nearest point, of another, of none.
 static void try_without(const search_case* c, sap_device* device, int32_t k) {
     enum { QUERIES = 600 }; // more than are asked in the caller's order

@@ -340,6 +340,40 @@ TEST(progress_and_cancelling) {
     cloud_free(&points);
 }
 
+// The host is asked in the midst of what takes long: while points are loaded, and while the top nodes are split.
+TEST(large_builds_stop_soon) {
+    cloud points = cloud_of_family(FAMILY_UNIFORM, 4500000, 1, 32, 0, 6);
+    for (int threads = 1; threads <= 2; threads++) {
+        watch w;
+        memset(&w, 0, sizeof w);
+        progress p = {0, 0, 0, true};
+        sap_device_options options = watched(&w);
+        options.threads = threads;
+        options.progress = report;
+        options.progress_user = &p;
+        sap_device* device = NULL;
+        sap_tree* tree = NULL;
+        CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+        CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+        sap_tree_free(tree);
+        NOTE("threads %d reports %d", threads, p.calls);
+        CHECK(p.orderly && p.calls <= 500);
+        for (int stop = 1; stop < 100; stop += 1 + stop) {
+            tree = NULL;
+            p = (progress){0, stop, 0, true};
+            const sap_status status = build(device, &points, NULL, &tree);
+            CHECK_STATUS(status, p.calls >= stop ? SAP_ERROR_CANCELLED : SAP_OK);
+            CHECK(p.calls <= stop && (tree != NULL) == (p.calls < stop));
+            // With one thread the first answer comes before any node is split.
+            CHECK(threads > 1 || stop > 1 || (p.calls == 1 && p.last == 0));
+            sap_tree_free(tree);
+        }
+        sap_device_close(device);
+        CHECK_EQUAL(w.blocks, 0);
+    }
+    cloud_free(&points);
+}
+
 // A rebuild that was stopped leaves an empty tree that is as good as any.
 TEST(a_cancelled_rebuild_leaves_an_empty_tree) {
     cloud points = cloud_of_family(FAMILY_UNIFORM, 100000, 3, 32, 0, 6);

@@ -1,6 +1,7 @@
 /**
  * @file cloud.h
- * Clouds of points: normals and covariances, density, outliers, thinning, clusters. On the CPU.
+ * Clouds of points: normals and covariances, sums over neighbours, density, outliers, thinning, clusters, samples, distances.
+ * On the CPU, but for distances.
  *
  * The points are those of a tree, and each asks for its own neighbours: a call goes once over the leaves, and consumes
  * neighbours as they are found. Lists of all neighbours are never made, so that memory grows with the points alone.
@@ -17,7 +18,7 @@
 #ifndef SAPWOOD_CLOUD_H
 #define SAPWOOD_CLOUD_H
 
-#include "points.h"
+#include "mesh.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -126,6 +127,54 @@ SAP_API sap_status sap_cloud_shapes(const sap_tree* tree, const sap_normals_opti
  * at. Cost and errors: as sap_cloud_normals.
  */
 SAP_API sap_status sap_cloud_orient(const sap_tree* tree, const sap_normals_options* options, float* normals);
+
+/** Which neighbours are added up. All zero is the default for each field. */
+typedef struct sap_gather_options {
+    int32_t k;            /**< the nearest points; 0: all within the radius, or 16 without one */
+    double radius;        /**< only within this distance; 0: any */
+    const float* weights; /**< [source_count] how much each point counts, by id: finite, not negative; NULL: 1 each */
+    sap_falloff falloff;  /**< default SAP_FALLOFF_NONE */
+    const float* attributes; /**< [source_count*attribute_count] numbers of each point, by id: finite */
+    int32_t attribute_count; /**< numbers a point */
+    uint64_t reserved[4];    /**< for later versions: zero */
+} sap_gather_options;
+
+/**
+ * Sums over the neighbours of each query. Each array is the caller's, or NULL: not wanted. With weights w, and d = p - q the
+ * difference of a neighbour p and the query q, the mean of the neighbours is q + offsets / weights, and products / weights is
+ * the mean of d d^T, which less the mean of d twice is their covariance.
+ */
+typedef struct sap_gathered {
+    int32_t* counts;      /**< [queries] neighbours */
+    double* weights;      /**< [queries] the sum of w */
+    double* offsets;      /**< [queries*dims] the sum of w d */
+    double* products;     /**< [queries*dims*(dims+1)/2] the sum of w d d^T: xx, xy, xz, yy, yz, zz; xx, xy, yy; xx */
+    double* attributes;   /**< [queries*attribute_count] the sums of w times each attribute */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_gathered;
+
+/**
+ * Adds up what lies around each query: neighbours are consumed as they are found, and rows of them are never made. Mean
+ * shift, moving averages, interpolation by distance, particles and filters of all kinds are made of these sums. A query
+ * without neighbours, such as one that is not finite, has sums of 0. options may be NULL.
+ *
+ * Terms are added in double precision in the order of (distance2, id), or, for all points within a radius, in the tree's own
+ * order, which depends on how the tree was built. A product of axes a and b is (w d_a) d_b; for xz it is (w d_z) d_x. Trees
+ * of up to 3 dimensions without periods.
+ *
+ * Expected O(log n + k) a query. Scratch memory: 16 bytes a point of the tree (32 in double precision) and, for up to 2^21 queries
+ * at a time, 12 bytes more than their coordinates each. On a CPU. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (a weight or an
+ * attribute), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU, a tree of more dimensions or with periods),
+ * SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_gather(const sap_tree* tree, sap_points queries, const sap_gather_options* options,
+                              const sap_gathered* sums);
+/** In double precision. */
+SAP_API sap_status sap_gather_f64(const sap_tree* tree, sap_points_f64 queries, const sap_gather_options* options,
+                                  const sap_gathered* sums);
+/** The same for all points of the tree, of either precision: rows are by id (source_count), and each point is its own
+ * neighbour. Faster than ::sap_gather: the points are in a good order already. Points that the tree has left out get 0. */
+SAP_API sap_status sap_gather_self(const sap_tree* tree, const sap_gather_options* options, const sap_gathered* sums);
 
 /** What is meant by the density about a point. */
 typedef enum sap_density {
@@ -315,6 +364,71 @@ typedef struct sap_sample_options {
  */
 SAP_API sap_status sap_cloud_sample(const sap_tree* tree, const sap_sample_options* options, int32_t* ids,
                                     int64_t* count);
+
+/** What is asked about distances. All zero is the default for each field. */
+typedef struct sap_distance_options {
+    double radius;        /**< points that lie farther off than this have no counterpart and do not count; 0: any */
+    double quantile;      /**< 0 to 1: also the distance that this part of the points does not exceed; 0: none */
+    bool is_signed;       /**< to a closed mesh: distances from inside are negative (::sap_inside) */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_distance_options;
+
+/** What the distances of many points say together. All are of sizes, without signs, but for `bias`. */
+typedef struct sap_distance_info {
+    int64_t count;        /**< points that have a distance: finite ones, within the radius */
+    double mean;          /**< 0 where no point counts, as all that follow */
+    double mean_square;   /**< the mean of the squares */
+    double bias;          /**< the mean with signs */
+    double quantile;      /**< of rank ceil(quantile * count), counted from 1; 0 if none was asked for */
+    double greatest;      /**< the directed Hausdorff distance */
+    int64_t farthest;     /**< the row where that is found first; -1: no point counts */
+    uint64_t reserved[4]; /**< zero */
+} sap_distance_info;
+
+/**
+ * How far each point of a cloud is from the nearest one of another, distances[from.count] or NULL, and what they say together,
+ * `info` or NULL. A distance is the root, in double precision, of sap_nearest's distance2; it is infinite for a point that
+ * is not finite, that lies beyond the radius, or if the tree is empty. Sums are in double precision in the order of rows, so
+ * results are the same bits for any number of threads. Trees of any dims, also with periods. options may be NULL.
+ *
+ * Expected O(log n) a point. Scratch memory: 4 bytes a point (none in double precision), and 8 more where `distances` is
+ * NULL. The search is the device's (points may lie wherever ::sap_nearest takes them), the sums are the host's: distances[]
+ * is memory of the host. Errors: as sap_nearest.
+ */
+SAP_API sap_status sap_cloud_distance(const sap_tree* to, sap_points from, const sap_distance_options* options,
+                                      double* distances, sap_distance_info* info);
+/** In double precision. */
+SAP_API sap_status sap_cloud_distance_f64(const sap_tree* to, sap_points_f64 from, const sap_distance_options* options,
+                                          double* distances, sap_distance_info* info);
+
+/**
+ * The same to a mesh, whose points are those of its triangles, not their corners alone: roots of ::sap_closest_point's
+ * distance2. Scratch memory: 8 MB, and 8 bytes a point where `distances` is NULL. Errors: as sap_closest_point, and
+ * SAP_ERROR_UNSUPPORTED (a device that does not know nearest points on meshes).
+ */
+SAP_API sap_status sap_cloud_distance_mesh(const sap_mesh_tree* to, sap_points from,
+                                           const sap_distance_options* options, double* distances,
+                                           sap_distance_info* info);
+
+/** Two clouds beside each other. */
+typedef struct sap_comparison {
+    sap_distance_info forth; /**< from the points of a to b */
+    sap_distance_info back;  /**< from the points of b to a */
+    double hausdorff;        /**< the greater of the greatest of both */
+    double quantile;         /**< the greater of the quantiles of both: Hausdorff's distance without the worst points */
+    double chamfer;          /**< the sum of the means of both */
+    double chamfer_square;   /**< the sum of the means of squares of both */
+    uint64_t reserved[4];    /**< zero */
+} sap_comparison;
+
+/**
+ * How far the clouds of two trees are apart, as ::sap_tree_nearest finds it in both directions: the Hausdorff and chamfer
+ * distances, and unless they are NULL forth[source_count of a] and back[source_count of b], the distance of each point. The points ask in the order of their leaves; rows are ids, and points that a tree has left out do not count.
+ * Clouds without points have no distance: all numbers of theirs are 0. options may be NULL. Scratch memory: 16 bytes a
+ * point. CPU and CUDA. Errors: as sap_tree_nearest.
+ */
+SAP_API sap_status sap_cloud_compare(const sap_tree* a, const sap_tree* b, const sap_distance_options* options,
+                                     double* forth, double* back, sap_comparison* comparison);
 
 #ifdef __cplusplus
 }

@@ -9,8 +9,8 @@ static const int64_t between_signals = 50 * (int64_t)MILLISECOND; // taking the 
 static const int64_t between_reports = 20 * (int64_t)MILLISECOND;
 
 static _Thread_local py_call* current;
-static _Thread_local char sentence[SENTENCE];
-static _Thread_local char notes[NOTES]; // what a call could do without, a line each
+static _Thread_local char last[SENTENCE]; // sentence of the library's log
+static _Thread_local char notes[NOTES];   // what a call could do without, a line each
 
 static int32_t inside; // threads that take the GIL in the midst of a call
 static bool ending;    // no more of them may, because the interpreter ends
@@ -21,13 +21,13 @@ static int64_t now(void) {
     return (int64_t)time.tv_sec * 1000 * MILLISECOND + time.tv_nsec;
 }
 
-void py_log(void* user, sap_status status, const char* text) {
+void py_log(void* user, sap_status status, const char* sentence) {
     (void)user;
     const size_t used = strlen(notes);
     if (status != SAP_OK)
-        PyOS_snprintf(sentence, sizeof sentence, "%s", text);
-    else if (used + strlen(text) + 2 < sizeof notes)
-        PyOS_snprintf(notes + used, sizeof notes - used, "%s%s", used ? "\n" : "", text);
+        PyOS_snprintf(last, sizeof last, "%s", sentence);
+    else if (used + strlen(sentence) + 2 < sizeof notes)
+        PyOS_snprintf(notes + used, sizeof notes - used, "%s%s", used ? "\n" : "", sentence);
 }
 
 // Warns of what the library said of a call that did what it should. -1 and an exception if warnings are errors.
@@ -96,7 +96,7 @@ int py_call_begin(py_call* call, py_device* device, const py_array* like, PyObje
     *call = (py_call){.device = device, .progress = progress, .outer = current};
     call->wait = device->processor == SAP_CUDA && like && like->on_gpu && !like->in_stream;
     device->calls++;
-    sentence[0] = notes[0] = 0;
+    last[0] = notes[0] = 0;
     call->next = now() + (progress ? between_reports : between_signals);
     current = call;
     call->thread = PyEval_SaveThread();
@@ -119,10 +119,10 @@ int py_call_end(py_call* call, sap_status status) {
 PyObject* py_raise(py_state* state, sap_status status) {
     if (PyErr_Occurred()) return NULL;
     const bool known = status > SAP_OK && status <= SAP_ERROR_CANCELLED;
-    const char* text = sentence[0] ? sentence : sap_status_string(status);
+    const char* text = last[0] ? last : sap_status_string(status);
     PyObject* message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"); // it may quote a path
     if (message) PyErr_SetObject(state->errors[known ? status : 0], message);
     Py_XDECREF(message);
-    sentence[0] = 0;
+    last[0] = 0;
     return NULL;
 }

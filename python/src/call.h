@@ -6,7 +6,7 @@
 #include <string.h>
 
 // The library's callbacks, for all devices.
-void py_log(void* user, sap_status status, const char* text);
+void py_log(void* user, sap_status status, const char* sentence);
 bool py_progress(void* user, double done);
 
 /** Called when the interpreter is about to end. */

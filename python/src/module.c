@@ -65,10 +65,11 @@ static int each(py_state* s, int (*visit)(PyObject**, void*), void* context) {
         (PyObject**)&s->mesh_tree_type,
         &s->neighbors_type,
         &s->rows_type,
+        NULL,
     };
     int result = 0;
     for (size_t i = 0; !result && i <= SAP_ERROR_CANCELLED; i++) result = visit(&s->errors[i], context);
-    for (size_t i = 0; !result && i < sizeof objects / sizeof *objects; i++) result = visit(objects[i], context);
+    for (size_t i = 0; !result && objects[i]; i++) result = visit(objects[i], context);
     return result;
 }
 

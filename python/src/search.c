@@ -215,7 +215,9 @@ static PyObject* found_within(py_tree* self, const py_array* queries, const sap_
     const sap_status status = self->real_bits == 32
                                   ? sap_radius_search(self->tree, py_points(queries), search, &found)
                                   : sap_radius_search_f64(self->tree, py_points_f64(queries), search, &found);
-    return py_call_end(&call, status) < 0 ? NULL : py_rows(self->state, queries, found, self->device);
+    if (py_call_end(&call, status) == 0) return py_rows(self->state, queries, found, self->device);
+    sap_neighbors_free(found);
+    return NULL;
 }
 
 static PyObject* counted_within(py_tree* self, const py_array* queries, const sap_search* search, PyObject* progress) {
@@ -316,7 +318,9 @@ static PyObject* in_boxes(py_tree* self, const py_array* lower, const py_array* 
     const sap_status status = self->real_bits == 32
                                   ? sap_box_search(self->tree, py_points(lower), py_points(upper), &found)
                                   : sap_box_search_f64(self->tree, py_points_f64(lower), py_points_f64(upper), &found);
-    return py_call_end(&call, status) < 0 ? NULL : py_rows(self->state, lower, found, self->device);
+    if (py_call_end(&call, status) == 0) return py_rows(self->state, lower, found, self->device);
+    sap_neighbors_free(found);
+    return NULL;
 }
 
 static PyObject* counted_in_boxes(py_tree* self, const py_array* lower, const py_array* upper, PyObject* progress) {
@@ -337,7 +341,7 @@ static PyObject* counted_in_boxes(py_tree* self, const py_array* lower, const py
 }
 
 static PyObject* boxes(PyObject* object, const char* function, PyObject* const* args, Py_ssize_t count,
-                       PyObject* keywords, PyObject* (*search)(py_tree*, const py_array*, const py_array*, PyObject*)) {
+                       PyObject* keywords, bool count_only) {
     static const char* const names[] = {"lower", "upper", "progress", NULL};
     PyObject* given[3];
     if (py_arguments(function, names, 2, 2, args, count, keywords, given) < 0) return NULL;
@@ -348,7 +352,8 @@ static PyObject* boxes(PyObject* object, const char* function, PyObject* const* 
     if (py_array_take(self->state, given[0], "lower", type_of(self), 1, 2, 0, self->device, &lower) == 0) {
         if (py_array_take(self->state, given[1], "upper", type_of(self), 1, 2, 0, self->device, &upper) == 0) {
             if (upper.on_gpu == lower.on_gpu)
-                found = search(self, &lower, &upper, given[2]);
+                found = count_only ? counted_in_boxes(self, &lower, &upper, given[2])
+                                   : in_boxes(self, &lower, &upper, given[2]);
             else
                 PyErr_SetString(PyExc_ValueError, "lower and upper must lie on the same device");
             py_array_release(&upper);
@@ -362,13 +367,13 @@ static PyObject* boxes(PyObject* object, const char* function, PyObject* const* 
 static PyObject* tree_box(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
                           PyObject* keywords) {
     (void)class;
-    return boxes(object, "box", args, count, keywords, in_boxes);
+    return boxes(object, "box", args, count, keywords, false);
 }
 
 static PyObject* tree_box_count(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
                                 PyObject* keywords) {
     (void)class;
-    return boxes(object, "box_count", args, count, keywords, counted_in_boxes);
+    return boxes(object, "box_count", args, count, keywords, true);
 }
 
 PyMethodDef py_tree_search_methods[] = {

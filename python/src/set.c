@@ -122,10 +122,10 @@ static int set_init(PyObject* object, PyObject* args, PyObject* keywords) {
     if (result == 0) result = py_call_end(&call, sap_set_create(device->device, dims, &options, &made));
     if (result == 0 && self->users) {
         PyErr_SetString(PyExc_RuntimeError, "this set is being used by another thread");
-        sap_set_free(made);
         result = -1;
     }
     if (result < 0) {
+        sap_set_free(made);
         Py_DECREF(device);
         return -1;
     }
@@ -342,7 +342,9 @@ static PyObject* rows_within(set* self, const py_array* queries, double radius, 
     const sap_status status = self->real_bits == 32
                                   ? sap_set_radius(self->set, py_points(queries), radius, &found)
                                   : sap_set_radius_f64(self->set, py_points_f64(queries), radius, &found);
-    return py_call_end(&call, status) < 0 ? NULL : py_rows(self->state, queries, found, self->device);
+    if (py_call_end(&call, status) == 0) return py_rows(self->state, queries, found, self->device);
+    sap_neighbors_free(found);
+    return NULL;
 }
 
 static PyObject* counts_within(set* self, const py_array* queries, double radius, PyObject* progress) {
@@ -362,7 +364,7 @@ static PyObject* counts_within(set* self, const py_array* queries, double radius
 }
 
 static PyObject* within(PyObject* object, const char* function, PyObject* const* args, Py_ssize_t count,
-                        PyObject* keywords, PyObject* (*search)(set*, const py_array*, double, PyObject*)) {
+                        PyObject* keywords, bool count_only) {
     static const char* const names[] = {"queries", "radius", "progress", NULL};
     PyObject* given[3];
     double radius = -1; // of None, which the library refuses
@@ -374,7 +376,8 @@ static PyObject* within(PyObject* object, const char* function, PyObject* const*
     py_array queries;
     PyObject* found = NULL;
     if (py_array_take(self->state, given[0], "queries", type_of(self), 1, 2, 0, self->device, &queries) == 0) {
-        found = search(self, &queries, radius, given[2]);
+        found = count_only ? counts_within(self, &queries, radius, given[2])
+                           : rows_within(self, &queries, radius, given[2]);
         py_array_release(&queries);
     }
     done(self);
@@ -384,13 +387,13 @@ static PyObject* within(PyObject* object, const char* function, PyObject* const*
 static PyObject* set_within(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
                             PyObject* keywords) {
     (void)class;
-    return within(object, "within", args, count, keywords, rows_within);
+    return within(object, "within", args, count, keywords, false);
 }
 
 static PyObject* set_count_within(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
                                   PyObject* keywords) {
     (void)class;
-    return within(object, "count_within", args, count, keywords, counts_within);
+    return within(object, "count_within", args, count, keywords, true);
 }
 
 // ---- What it says of itself

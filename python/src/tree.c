@@ -223,10 +223,13 @@ static int own_memory(py_tree* self) {
     sap_tree* copy = NULL;
     py_call call;
     if (py_call_begin(&call, self->device, NULL, NULL) < 0) return -1;
-    if (py_call_end(&call, sap_tree_copy(self->tree, self->device->device, &copy)) < 0) return -1;
-    if (self->users > 1) { // another thread has begun to use it meanwhile
-        sap_tree_free(copy);
+    int result = py_call_end(&call, sap_tree_copy(self->tree, self->device->device, &copy));
+    if (result == 0 && self->users > 1) { // another thread has begun to use it meanwhile
+        result = -1;
         PyErr_SetString(PyExc_RuntimeError, "this tree is being used by another thread");
+    }
+    if (result < 0) {
+        sap_tree_free(copy);
         return -1;
     }
     close_prepared(self);

@@ -51,6 +51,7 @@ static PyObject* tree_load(PyObject* class, PyTypeObject* definer, PyObject* con
     int result = device ? py_call_begin(&call, device, NULL, NULL) : -1;
     if (result == 0)
         result = py_call_end(&call, sap_tree_load(device->device, PyBytes_AsString(path), &options, &tree));
+    if (result < 0) sap_tree_free(tree);
     PyObject* object = result == 0 ? py_tree_of((PyTypeObject*)class, device, tree, NULL) : NULL;
     Py_XDECREF((PyObject*)device);
     Py_XDECREF(path);
@@ -111,6 +112,7 @@ static PyObject* load_bytes(py_state* state, PyTypeObject* class, PyObject* byte
     if (result == 0) result = py_call_end(&call, sap_tree_load_memory(device->device, data, view.len, &options, &tree));
     PyBuffer_Release(&view);
     if (result == 0) return py_tree_of(class, device, tree, memory);
+    sap_tree_free(tree);
     Py_XDECREF(memory);
     return NULL;
 }
@@ -223,6 +225,7 @@ static PyObject* tree_copy(PyObject* object, PyTypeObject* class, PyObject* cons
     py_call call;
     int result = target ? py_call_begin(&call, target, NULL, NULL) : -1;
     if (result == 0) result = py_call_end(&call, sap_tree_copy(self->tree, target->device, &copy));
+    if (result < 0) sap_tree_free(copy);
     PyObject* made = result == 0 ? py_tree_of(Py_TYPE(object), target, copy, NULL) : NULL;
     if (made && target->processor == SAP_CUDA) ((py_tree*)made)->like = Py_XNewRef(self->like);
     py_tree_done(self);

@@ -117,7 +117,10 @@ static PyObject* tree_pairs_with(PyObject* object, PyTypeObject* class, PyObject
         py_call call;
         int result = py_call_begin(&call, self->device, &like, given[2]);
         if (result == 0) result = py_call_end(&call, sap_tree_pairs(self->tree, other->tree, radius, &found));
-        if (result == 0) rows = py_rows(self->state, &like, found, self->device);
+        if (result == 0)
+            rows = py_rows(self->state, &like, found, self->device);
+        else
+            sap_neighbors_free(found);
         py_tree_done(other);
     }
     if (self) py_tree_done(self);

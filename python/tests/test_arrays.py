@@ -461,3 +461,29 @@ def test_torch_on_the_cpu():
     assert sapwood.Tree(points.float()).dtype == np.float32
     with pytest.raises((BufferError, RuntimeError, TypeError)):
         sapwood.Tree(points.clone().requires_grad_())
+
+
+def test_without_numpy(python):
+    """Where there is no NumPy, arrays of Python's own go in and memoryviews come out."""
+    program = """
+import sys
+sys.modules["numpy"] = None
+import array, sapwood
+points = memoryview(array.array("d", [0, 0, 3, 0, 0, 4])).cast("B").cast("d", (3, 2))
+tree = sapwood.Tree(points)
+found = tree.nearest(points, 2)
+assert found.ids.tolist() == [[0, 1], [1, 0], [2, 0]] and found.distances2.tolist() == [[0, 9], [0, 9], [0, 16]]
+rows = tree.within(points, 3.5)
+assert rows.offsets.tolist() == [0, 2, 4, 5] and rows.row(2).tolist() == [2] and rows.distances2.format == "d"
+assert tree.count_within(points, 3.5).tolist() == [2, 2, 1] and tree.bounds[1].tolist() == [3, 4]
+assert tree.dtype == "float64" and repr(tree) == "<sapwood.Tree: 3 points, 2 dims, float64, cpu>"
+found.ids[0, 0] = 7
+for wrong in ([[0.0, 0.0]], memoryview(b"abcdef").cast("B", (3, 2))):
+    try:
+        sapwood.Tree(wrong)
+        raise SystemExit("no error")
+    except TypeError as error:
+        assert "without NumPy" in str(error)
+"""
+    done = python(program, "-X", "dev")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -39,9 +39,9 @@ sap_status sap_cloud_axes_cpu(const sap_axes_job* job) {
     consumer c = {job, sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->cloud, points.points};
     if (tree->shape.count < tree->shape.source_count) clear(job);
     const sap_cloud_search search = {.tree = tree,
-                                     .k = job->options.k,
+                                     .k = job->near.k,
                                      .with_self = true,
-                                     .limit2 = job->limit2,
+                                     .limit2 = job->near.limit2,
                                      .consume = consume,
                                      .context = &c,
                                      .progress = &progress};

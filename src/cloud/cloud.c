@@ -61,36 +61,37 @@ static sap_status take_options(const sap_tree* tree, const sap_normals_options* 
     return SAP_OK;
 }
 
-static sap_status check_neighbors(const sap_tree* tree, sap_normals_options* o) {
+sap_status sap_cloud_check_neighbors(const sap_tree* tree, sap_neighborhoods* n) {
     const sap_device* device = tree->device;
-    if (o->k < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.k: %d is negative", (int)o->k);
-    if (!(o->radius >= 0))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.radius: %g is negative or not a number", o->radius);
-    if (o->falloff != SAP_FALLOFF_NONE && o->falloff != SAP_FALLOFF_BIWEIGHT)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.falloff: unknown falloff %d", (int)o->falloff);
-    if (o->falloff != SAP_FALLOFF_NONE && !(o->radius > 0 && isfinite(o->radius)))
+    if (n->k < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.k: %d is negative", (int)n->k);
+    if (!(n->radius >= 0))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.radius: %g is negative or not a number", n->radius);
+    if (n->falloff != SAP_FALLOFF_NONE && n->falloff != SAP_FALLOFF_BIWEIGHT)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.falloff: unknown falloff %d", (int)n->falloff);
+    if (n->falloff != SAP_FALLOFF_NONE && !(n->radius > 0 && isfinite(n->radius)))
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.falloff: needs a finite options.radius");
-    for (int64_t i = 0; o->weights && i < tree->shape.source_count; i++) {
-        if (!isfinite(o->weights[i]))
+    for (int64_t i = 0; n->weights && i < tree->shape.source_count; i++) {
+        if (!isfinite(n->weights[i]))
             return sap_fail(device, SAP_ERROR_NOT_FINITE, "options.weights[%lld]: is %g", (long long)i,
-                            (double)o->weights[i]);
-        if (o->weights[i] < 0)
+                            (double)n->weights[i]);
+        if (n->weights[i] < 0)
             return sap_fail(device, SAP_ERROR_ARGUMENT, "options.weights[%lld]: %g is negative", (long long)i,
-                            (double)o->weights[i]);
+                            (double)n->weights[i]);
     }
-    if (o->k == 0 && o->radius == 0) o->k = 16;
+    if (n->k == 0 && n->radius == 0) n->k = 16;
+    n->limit2 = sap_limit2(tree, n->radius > 0 ? n->radius : (double)INFINITY);
     return SAP_OK;
 }
 
 static sap_status find_shapes(const sap_tree* tree, const sap_normals_options* options, const sap_cloud_axes* axes) {
     sap_axes_job job = {.tree = tree, .out = *axes};
     sap_status status = take_options(tree, options, &job.options);
-    if (status == SAP_OK) status = check_neighbors(tree, &job.options);
+    const sap_normals_options* o = &job.options;
+    job.near = (sap_neighborhoods){o->k, o->radius, o->falloff, o->weights, 0};
+    if (status == SAP_OK) status = sap_cloud_check_neighbors(tree, &job.near);
     if (status == SAP_OK && axes->normals) status = check_orient(tree, &job.options);
     if (status != SAP_OK) return status;
     if (!SAP_CAN(tree->device, cloud, axes)) return sap_unsupported(tree->device, "find normals and covariances");
-    const double radius = job.options.radius > 0 ? job.options.radius : (double)INFINITY;
-    job.limit2 = sap_limit2(tree, radius);
     return tree->device->rooms.cloud->axes(&job);
 }
 

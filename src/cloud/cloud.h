@@ -14,4 +14,9 @@ typedef struct sap_cloud_kernels {
     void (*kernel_sums)(const sap_cloud_rows* rows, double limit2, double factor, double* sums);
 } sap_cloud_kernels;
 
+typedef struct sap_gather_kernels {
+    // Writes what the job wants of the queries of these rows. points as for axes; attributes are added to.
+    void (*gather)(const sap_gather_job* job, const void* points, const sap_cloud_rows* rows);
+} sap_gather_kernels;
+
 #endif

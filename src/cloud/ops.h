@@ -9,13 +9,35 @@
 extern "C" {
 #endif
 
-// Sums over neighbours and their axes, checked and with defaults filled in.
+// Which neighbours are added up, and what each counts.
+typedef struct sap_neighborhoods {
+    int32_t k;     // the nearest, the point itself among them; 0: all within the radius
+    double radius; // as given: 0 is any
+    sap_falloff falloff;
+    const float* weights; // [source_count] or NULL
+    double limit2;        // largest squared distance that counts, a value of the tree's precision
+} sap_neighborhoods;
+
+// cloud/cloud.c: checks what calls say of neighbours, and fills in k where nothing is said, and limit2.
+sap_status sap_cloud_check_neighbors(const sap_tree* tree, sap_neighborhoods* near);
+
+// Axes of sums over neighbours, checked and with defaults filled in.
 typedef struct sap_axes_job {
     const sap_tree* tree;
-    sap_normals_options options;
-    double limit2; // largest squared distance that counts, a value of the tree's precision
+    sap_normals_options options; // which way normals point
+    sap_neighborhoods near;
     sap_cloud_axes out;
 } sap_axes_job;
+
+// Sums over the neighbours of queries, checked.
+typedef struct sap_gather_job {
+    const sap_tree* tree;
+    const sap_rows* queries; // NULL: the tree's own points
+    sap_neighborhoods near;
+    const float* attributes; // [source_count][attribute_count]
+    int32_t attribute_count;
+    sap_gathered out;
+} sap_gather_job;
 
 // Normals to be turned.
 typedef struct sap_orient_job {
@@ -56,6 +78,7 @@ typedef struct sap_sample_job {
 
 typedef struct sap_cloud_ops {
     sap_status (*axes)(const sap_axes_job* job);
+    sap_status (*gather)(const sap_gather_job* job);
     sap_status (*orient)(const sap_orient_job* job);
     sap_status (*density)(const sap_density_job* job);
     sap_status (*outliers)(sap_outliers_job* job);
@@ -64,6 +87,7 @@ typedef struct sap_cloud_ops {
 } sap_cloud_ops;
 
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
+sap_status sap_cloud_gather_cpu(const sap_gather_job* job);
 sap_status sap_cloud_orient_cpu(const sap_orient_job* job);
 sap_status sap_cloud_density_cpu(const sap_density_job* job);
 sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);

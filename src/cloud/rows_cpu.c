@@ -4,6 +4,7 @@
 #include "nearest/nearest_cpu.h"
 #include "radius/radius_cpu.h"
 #include "tree/leaves.h"
+#include "tree/queries.h"
 
 enum {
     GRAIN = 64,              // places of leaves that are worth a thread
@@ -30,7 +31,8 @@ typedef struct state {
     int32_t k;     // no point has more neighbours than there are points
     int64_t batch; // points
     bench* benches;
-    int failed; // a thread found no memory
+    sap_query_order order; // a slab of queries
+    int failed;            // a thread found no memory
 } state;
 
 static void search_nearest(state* s, bench* b) {
@@ -42,7 +44,7 @@ static void search_nearest(state* s, bench* b) {
                            .k = s->k,
                            .row_length = s->k,
                            .home = b->homes,
-                           .without = search->with_self ? NULL : b->ids,
+                           .without = search->with_self || search->queries ? NULL : b->ids,
                            .limit2 = search->limit2,
                            .ids = b->neighbors,
                            .distance2 = b->distance2,
@@ -147,6 +149,36 @@ static void run_places(void* context, int64_t from, int64_t to, int32_t worker) 
     sap_progress_add(s->search->progress, points);
 }
 
+static void run_queries(void* context, int64_t from, int64_t to, int32_t worker) {
+    state* s = context;
+    bench* b = &s->benches[worker];
+    const sap_query_order* order = &s->order;
+    const size_t row = (size_t)s->search->tree->shape.dims * sap_real_bytes(&s->search->tree->shape);
+    if (__atomic_load_n(&s->failed, __ATOMIC_RELAXED) || !sap_progress_add(s->search->progress, 0)) return;
+    for (int64_t at = from; at < to;) {
+        b->count = to - at < s->batch ? to - at : s->batch;
+        memcpy(b->coords, order->coords + (size_t)at * row, (size_t)b->count * row);
+        memcpy(b->ids, order->rows + at, (size_t)b->count * sizeof *b->ids);
+        at += b->count;
+        finish_batch(s, b, worker);
+    }
+    sap_progress_add(s->search->progress, to - from);
+}
+
+static sap_status search_queries(state* s) {
+    const sap_tree* tree = s->search->tree;
+    const sap_rows* q = s->search->queries;
+    const sap_status status =
+        sap_queries_reserve(tree, q->count < SAP_QUERY_SLAB ? q->count : SAP_QUERY_SLAB, false, &s->order);
+    for (int64_t first = 0; status == SAP_OK && first < q->count; first += SAP_QUERY_SLAB) {
+        const int64_t left = q->count - first;
+        sap_queries_order(tree, q, first, left < SAP_QUERY_SLAB ? left : SAP_QUERY_SLAB, &s->order);
+        sap_team_loop(tree->device->options.threads, s->order.count, SAP_QUERY_RUN, run_queries, s);
+    }
+    sap_scratch_give(tree->device, &s->order.scratch);
+    return status;
+}
+
 // Memory for all threads in one block: benches, then what each needs.
 static sap_status reserve(state* s, sap_scratch* memory) {
     const sap_tree* tree = s->search->tree;
@@ -155,7 +187,7 @@ static sap_status reserve(state* s, sap_scratch* memory) {
     const size_t coords = sap_align(batch * (size_t)tree->shape.dims * sap_real_bytes(&tree->shape)) + REGISTER;
     const size_t small = 2 * sap_align(batch * 4) + 2 * sap_align(batch * 8);
     // A first look at the home leaf pays for one neighbour only: with more, the order of finding matters more.
-    const bool has_homes = s->k == 1 && tree->shape.kind == SAP_TREE_BALANCED;
+    const bool has_homes = s->k == 1 && !s->search->queries && tree->shape.kind == SAP_TREE_BALANCED;
     const size_t rows = k ? sap_align(batch * k * 4) + sap_align(batch * k * 8) : 0;
     const size_t heap = s->k > SAP_LIST_MAX ? sap_align(k * 16) : 0;
     const size_t first = sap_align(threads * sizeof(bench)), each = coords + small + rows + heap;
@@ -185,7 +217,7 @@ static sap_status reserve(state* s, sap_scratch* memory) {
 sap_status sap_cloud_search_cpu(const sap_cloud_search* search) {
     const sap_tree_shape* shape = &search->tree->shape;
     sap_device* device = search->tree->device;
-    if (shape->count == 0) return SAP_OK;
+    if (shape->count == 0 || (search->queries && search->queries->count == 0)) return SAP_OK;
     state s = {.search = search};
     s.k = search->k < shape->count ? search->k : (int32_t)shape->count;
     s.batch = s.k ? BATCH_HITS / s.k : SAP_CLOUD_BATCH;
@@ -194,9 +226,13 @@ sap_status sap_cloud_search_cpu(const sap_cloud_search* search) {
     sap_scratch memory = {NULL, 0};
     sap_status status = reserve(&s, &memory);
     if (status != SAP_OK) return status;
-    sap_team_loop(device->options.threads, sap_leaf_places(search->tree), GRAIN, run_places, &s);
+    if (search->queries)
+        status = search_queries(&s);
+    else
+        sap_team_loop(device->options.threads, sap_leaf_places(search->tree), GRAIN, run_places, &s);
     for (int32_t i = 0; i < device->options.threads; i++) sap_scratch_give(device, &s.benches[i].space);
     sap_scratch_give(device, &memory);
+    if (status != SAP_OK) return status;
     if (s.failed) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the points within a radius");
     if (sap_progress_add(search->progress, 0)) return SAP_OK;
     return sap_fail(device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");

@@ -1,5 +1,5 @@
-// Neighbours of all points of a tree, shown to a consumer a batch of points at a time and never kept: one pass over the
-// leaves, whose points lie beside one another and so need no ordering.
+// Neighbours of all points of a tree, or of queries, shown to a consumer a batch of points at a time and never kept. For the
+// tree's own points that is one pass over the leaves, whose points lie beside one another and so need no ordering.
 #ifndef SAPWOOD_CLOUD_ROWS_CPU_H
 #define SAPWOOD_CLOUD_ROWS_CPU_H
 
@@ -11,7 +11,7 @@ enum { SAP_CLOUD_BATCH = 256 }; // points that are shown together, at most
 // The neighbours of `count` points. Those of point i are neighbors[starts[i]] … neighbors[starts[i] + found[i] - 1].
 typedef struct sap_cloud_rows {
     int64_t count;
-    const int32_t* ids; // of the points
+    const int32_t* ids; // of the points, or the rows of the queries
     const void* coords; // real[count][dims], with room for a register more
     const int64_t *starts, *found;
     const int32_t* neighbors; // NULL: only counted
@@ -23,8 +23,9 @@ typedef struct sap_cloud_rows {
 // tree's own order.
 typedef struct sap_cloud_search {
     const sap_tree* tree;
+    const sap_rows* queries; // NULL: the tree's own points, which are shown with their ids; else with their rows
     int32_t k;
-    bool with_self;  // k above 0 only
+    bool with_self;  // k above 0 and the tree's own points only
     bool count_only; // k 0 only
     double limit2;
     // Called by several threads at once, `worker` being nobody else's at that time.

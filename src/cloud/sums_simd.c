@@ -1,12 +1,6 @@
-// Sums over the neighbours of a batch of points, then their axes. A sum's lanes are x, y, z of one neighbour after
-// another, so each is added in the order of the row; in the second part a lane is a point.
+// Sums over the neighbours of a batch of points, then their axes, where a lane is a point.
 #include "cloud/axes.h"
-#include "cloud/cloud.h"
-#include "math/simd.h"
-
-typedef double four __attribute__((vector_size(32)));
-typedef real four_real __attribute__((vector_size(4 * sizeof(real))));
-typedef int64_t four_places __attribute__((vector_size(32)));
+#include "cloud/moments_simd.h"
 
 #define SMALL_SCALE 0x1p-60 // a sum of 2^31 squares of the largest differences does not overflow
 
@@ -18,57 +12,19 @@ typedef struct sums {
     double value[3][SAP_CLOUD_BATCH], least_axis[3][SAP_CLOUD_BATCH], greatest_axis[3][SAP_CLOUD_BATCH];
 } sums;
 
-#ifdef __clang__
-#define NEXT_AXES(v) __builtin_shufflevector(v, v, 1, 2, 0, 3)
-#else
-#define NEXT_AXES(v) __builtin_shuffle(v, (four_places){1, 2, 0, 3})
-#endif
-
-// A point's coordinates as doubles. By way of memory, since how functions give wide vectors differs between machines.
-INLINE void load_point(const real* points, int32_t id, four* point) {
-    four_real p;
-    memcpy(&p, points + 4 * (int64_t)id, sizeof p);
-    *point = __builtin_convertvector(p, four);
-}
-
-INLINE double weight_of(const sap_axes_job* job, int32_t id, double distance2) {
-    double weight = job->options.weights ? (double)job->options.weights[id] : 1.0;
-    if (job->options.falloff == SAP_FALLOFF_BIWEIGHT) {
-        const double part = 1 - distance2 / (job->options.radius * job->options.radius);
-        weight = part > 0 ? weight * (part * part) : 0.0;
-    }
-    return weight;
-}
-
-// The weighted sums, with a scale, of 1, d and d d^T over the neighbours of point i, d being the difference to the point itself.
+// The covariance of the neighbours of point i, with a scale.
 INLINE void add_up(const sap_axes_job* job, const real* points, const sap_cloud_rows* rows, int64_t i,
-                   const bool is_weighted, double scale, sums* s) {
-    const int32_t* ids = rows->neighbors + rows->starts[i];
-    const real* distance2 = (const real*)rows->distance2 + rows->starts[i];
-    four own, d;
+                   const bool weighted, double scale, sums* s) {
+    four own;
+    moments m;
     load_point(points, rows->ids[i], &own);
-    four first = {0, 0, 0, 0}, squares = {0, 0, 0, 0}, products = {0, 0, 0, 0};
-    double weight = 0;
-    for (int64_t j = 0; j < rows->found[i]; j++) {
-        load_point(points, ids[j], &d);
-        d = (d - own) * scale;
-        four weighted = d;
-        if (is_weighted) {
-            const double w = weight_of(job, ids[j], (double)distance2[j]);
-            weight += w;
-            weighted = d * w;
-        }
-        first += weighted;
-        squares += weighted * d;
-        products += weighted * NEXT_AXES(d);
-    }
-    if (!is_weighted) weight = (double)rows->found[i];
-    s->weight[i] = weight;
+    add_moments(&job->near, points, rows, i, &own, weighted, scale, &m);
+    s->weight[i] = m.weight;
     s->scale[i] = scale;
-    const double one = weight > 0 ? weight : 1;
-    const four mean = first / one;
-    squares = squares / one - mean * mean;
-    products = products / one - mean * NEXT_AXES(mean);
+    const double one = m.weight > 0 ? m.weight : 1;
+    const four mean = m.first / one;
+    const four squares = m.squares / one - mean * mean;
+    const four products = m.products / one - mean * NEXT_AXES(mean);
     s->covariance[0][i] = squares[0] < 0 ? 0 : squares[0];
     s->covariance[1][i] = products[0];
     s->covariance[2][i] = products[2];
@@ -79,11 +35,11 @@ INLINE void add_up(const sap_axes_job* job, const real* points, const sap_cloud_
 
 // The same with the scale that it takes.
 INLINE void add_up_safely(const sap_axes_job* job, const real* points, const sap_cloud_rows* rows, int64_t i,
-                          const bool is_weighted, sums* s) {
-    add_up(job, points, rows, i, is_weighted, 1, s);
+                          const bool weighted, sums* s) {
+    add_up(job, points, rows, i, weighted, 1, s);
 #if SAP_REAL_BITS == 64
     const double trace = s->covariance[0][i] + s->covariance[3][i] + s->covariance[5][i];
-    if (!(trace < 1e300)) add_up(job, points, rows, i, is_weighted, SMALL_SCALE, s);
+    if (!(trace < 1e300)) add_up(job, points, rows, i, weighted, SMALL_SCALE, s);
 #endif
 }
 
@@ -145,10 +101,9 @@ INLINE void write_row(const sap_axes_job* job, const real* points, const sap_clo
 }
 
 static void axes(const sap_axes_job* job, const void* points, const sap_cloud_rows* rows) {
-    const bool is_weighted = job->options.weights || job->options.falloff != SAP_FALLOFF_NONE;
     sums s;
     SAP_ASSERT(rows->count <= SAP_CLOUD_BATCH);
-    if (is_weighted)
+    if (is_weighted(&job->near))
         for (int64_t i = 0; i < rows->count; i++) add_up_safely(job, points, rows, i, true, &s);
     else
         for (int64_t i = 0; i < rows->count; i++) add_up_safely(job, points, rows, i, false, &s);

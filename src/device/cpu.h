@@ -16,6 +16,7 @@ typedef struct sap_cpu_kernels {
     const struct sap_query_kernels* query;
     const struct sap_groups_kernels* groups;            // NULL: searches of explicit trees go node by node
     const struct sap_nearest_kernels* nearest;          // on balanced trees
+    const struct sap_nearest_kernels* nearest_self;     // by a balanced tree's own points; NULL: as any queries
     const struct sap_nearest_kernels* nearest_explicit; // on explicit trees that have groups
     const struct sap_nearest_kernels* nearest_told[3];  // with a mask and radii, by sap_metric; NULL: the shared text
     const struct sap_nearest_kernels* nearest_periodic[3]; // the same on trees with periods
@@ -34,6 +35,7 @@ typedef struct sap_cpu_kernels {
     const struct sap_clusters_kernels* clusters_periodic;
     const struct sap_farthest_kernels* farthest; // samples of points far from one another
     const struct sap_cloud_kernels* cloud;       // normals and covariances
+    const struct sap_gather_kernels* gather;     // sums over neighbours
     const struct sap_compact_kernels* compact;
     const struct sap_mesh_kernels* mesh;
     const struct sap_ray_kernels* ray;

@@ -12,11 +12,20 @@ sap_progress_state sap_progress_begin(const sap_device* device, int64_t total) {
 bool sap_progress_add(sap_progress_state* p, int64_t amount) {
     SAP_ASSERT(amount >= 0);
     int64_t done = __atomic_add_fetch(&p->done, amount, __ATOMIC_RELAXED);
-    if (amount && p->caller == &this_thread && done < p->total && (done - p->reported) * REPORTS >= p->total) {
+    const bool due = done < p->total && (done - p->reported) * REPORTS >= p->total;
+    if (amount && p->caller == &this_thread && due && !__atomic_load_n(&p->cancelled, __ATOMIC_RELAXED)) {
         p->reported = done;
         if (!sap_progress_report(p->device, (double)done / (double)p->total))
             __atomic_store_n(&p->cancelled, 1, __ATOMIC_RELAXED);
     }
+    return !__atomic_load_n(&p->cancelled, __ATOMIC_RELAXED);
+}
+
+bool sap_progress_poll(sap_progress_state* p) {
+    const int64_t done = __atomic_load_n(&p->done, __ATOMIC_RELAXED);
+    if (p->caller == &this_thread && !__atomic_load_n(&p->cancelled, __ATOMIC_RELAXED) &&
+        !sap_progress_report(p->device, (double)done / (double)p->total))
+        __atomic_store_n(&p->cancelled, 1, __ATOMIC_RELAXED);
     return !__atomic_load_n(&p->cancelled, __ATOMIC_RELAXED);
 }
 

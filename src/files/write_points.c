@@ -115,7 +115,8 @@ static sap_status narrow_for_ply(const writing* w, column* c) {
 
 static void keep_words(column* c, bool quoted) {
     for (char* at = c->name; *at; at++)
-        if ((unsigned char)*at <= ' ' || (quoted && (*at == '\'' || *at == '\\' || (unsigned char)*at > '~')))
+        if ((unsigned char)*at < ' ' || (*at == ' ' && !quoted) ||
+            (quoted && (*at == '\'' || *at == '\\' || (unsigned char)*at > '~')))
             *at = '_';
 }
 

@@ -11,13 +11,17 @@
 #include "tree/periods.h"
 #include "tree/queries.h"
 
-enum { LOCAL_KEYS = 512 }; // longest heap that a single run keeps on the stack
+enum {
+    LOCAL_KEYS = 512, // longest heap that a single run keeps on the stack
+    LEAVES_RUN = 32   // leaves whose points a thread asks for at a time
+};
 
 typedef struct nearest_search {
     const sap_tree* tree;
     const sap_nearest_job* job;
     const sap_nearest_kernels* kernels;
     const sap_nearest_kernels* periodic; // for queries that reach around a tree with periods; else NULL
+    bool by_leaves;                      // the kernels take whole leaves: first_row and count are leaves
     sap_query_order order;
     sap_scratch heaps; // k keys of 16 bytes for each thread, or nothing
     sap_progress_state progress;
@@ -127,10 +131,24 @@ static int64_t slab_points(const sap_tree_shape* s) {
     return most;
 }
 
+// The points of leaves [from, to) ask, leaf by leaf.
+static void run_leaves(void* context, int64_t from, int64_t to, int32_t worker) {
+    nearest_search* search = context;
+    const sap_tree_shape* s = &search->tree->shape;
+    if (!sap_progress_add(&search->progress, 0)) return;
+    sap_nearest_run run = {.first_row = from, .count = to - from};
+    run_one(search, &run, worker);
+    sap_progress_add(&search->progress, sap_leaf_rank(s, to) - sap_leaf_rank(s, from));
+}
+
 static void search_self(nearest_search* search) {
     const sap_tree_shape* s = &search->tree->shape;
     if (s->count < s->source_count) sap_nearest_clear(search->tree, search->job);
     const int64_t places = s->count ? sap_leaf_places(search->tree) : 0;
+    if (search->by_leaves) {
+        sap_team_loop(search->tree->device->options.threads, places, LEAVES_RUN, run_leaves, search);
+        return;
+    }
     for (int64_t first = 0, count; first < places && !search->progress.cancelled; first += count) {
         count = sap_queries_places(search->tree, first, slab_points(s));
         sap_queries_of_leaves(search->tree, first, count, &search->order);
@@ -150,6 +168,7 @@ static sap_status reserve(nearest_search* search) {
             !sap_scratch_take(device, bytes, &search->heaps))
             return sap_fail(device, SAP_ERROR_MEMORY, "no memory for lists of %lld neighbours", (long long)k);
     }
+    if (search->by_leaves) return SAP_OK;
     if (job->self)
         most = slab_points(&search->tree->shape);
     else if (count < SAP_QUERY_FEW || job->search.ordered)
@@ -215,6 +234,15 @@ void sap_nearest_run_cpu(sap_nearest_run* run) {
         kernels->search(run);
 }
 
+// Kernels that take the tree's own points leaf by leaf, or NULL. A point's own leaf must fill its list.
+static const sap_nearest_kernels* self_kernels_of(const sap_tree* tree, const sap_nearest_job* job) {
+    const sap_tree_shape* s = &tree->shape;
+    const int32_t k = job->search.k;
+    if (!job->self || job->told || sap_is_periodic(&tree->options) || s->kind != SAP_TREE_BALANCED) return NULL;
+    if (k < 2 || k > SAP_LIST_MAX || s->count >> s->depth <= k) return NULL;
+    return sap_cpu_kernels_of(tree->device, s->real_bits)->nearest_self;
+}
+
 static sap_status answer(const sap_tree* tree, const sap_nearest_job* job) {
     sap_walk walk = job->search.walk;
     sap_status status = sap_walk_check_cpu(tree, walk);
@@ -226,6 +254,11 @@ static sap_status answer(const sap_tree* tree, const sap_nearest_job* job) {
                              .kernels = kernels,
                              .periodic = periodic_kernels_of(tree, job->told),
                              .progress = sap_progress_begin(tree->device, job->queries.count)};
+    const sap_nearest_kernels* self = self_kernels_of(tree, job);
+    if (self) {
+        search.kernels = self;
+        search.by_leaves = true;
+    }
     status = reserve(&search);
     if (status == SAP_OK) {
         if (job->self)

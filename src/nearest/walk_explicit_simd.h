@@ -14,11 +14,11 @@ INLINE void scan_equal(const tree_view* leaf, const int kind, const int dims, co
     for (int64_t i = 0; i < leaf->points; i++) {
         if (distance > l->worst || (distance == l->worst && ids[i] > l->worst_id)) return;
         if (ids[i] == q->self) continue;
-        key offered = make_key(distance, ids[i]);
+        key offered[2] = {make_key(distance, ids[i])};
         if (kind == KIND_ONE)
-            list_set_worst(l, offered);
+            list_set_worst(l, offered[0]);
         else
-            list_offer(l, kind, &offered, 1);
+            list_offer(l, kind, offered, 1);
     }
 }
 

@@ -130,19 +130,40 @@ INLINE int collect_keys(vreal distance, const int32_t* ids, uint32_t close, key*
 #endif
 }
 
-INLINE void scan_list(const tree_view* t, const int kind, const int dims, const asked* q, const real* block, list* l) {
-    const int32_t* ids = block_ids(t, dims, block);
-    for (int v = 0; v < t->vectors; v++) {
-        vreal distance = leaf_distance(t, dims, q->at, block, v * LANES);
-        uint32_t close = v_less_equal(distance, v_set(l->worst));
-        if (v == t->vectors - 1) close &= t->last_lanes;
-        if (close && q->self >= 0) close &= ~id_equal(id_load(ids + v * LANES), id_set(q->self));
-        close = kept(q, ids + v * LANES, close);
-        if (!close) continue;
-        key keys[LANES + 8] __attribute__((aligned(64))); // stores that cross a line are slow to read back
-        int n = collect_keys(distance, ids + v * LANES, close, keys);
-        list_offer(l, kind, keys, n);
+// Registers of a leaf that are compared with the worst before any of them is offered: the more, the fewer branches that
+// nobody can foretell, but the more points that are offered for nothing while the list is not full.
+enum { TOGETHER = 2 };
+
+// Scans `together` registers from number `first` on, of which the leaf has them all.
+INLINE void scan_some(const tree_view* t, const int kind, const int dims, const int together, const asked* q,
+                      const real* block, const int first, list* l) {
+    const int32_t* ids = block_ids(t, dims, block) + first * LANES;
+    vreal distance[TOGETHER];
+    uint32_t close[TOGETHER], any = 0;
+    SAP_ASSERT(together <= TOGETHER && first + together <= t->vectors);
+#pragma GCC unroll 8
+    for (int v = 0; v < together; v++) {
+        distance[v] = leaf_distance(t, dims, q->at, block, (first + v) * LANES);
+        close[v] = v_less_equal(distance[v], v_set(l->worst));
+        if (first + v == t->vectors - 1) close[v] &= t->last_lanes;
+        any |= close[v];
     }
+    if (!any) return;
+    key keys[TOGETHER * LANES + 8] __attribute__((aligned(64))); // stores that cross a line are slow to read back
+    int n = 0;
+#pragma GCC unroll 8
+    for (int v = 0; v < together; v++) {
+        if (q->self >= 0) close[v] &= ~id_equal(id_load(ids + v * LANES), id_set(q->self));
+        close[v] = kept(q, ids + v * LANES, close[v]);
+        n += collect_keys(distance[v], ids + v * LANES, close[v], keys + n);
+    }
+    list_offer(l, kind, keys, n);
+}
+
+INLINE void scan_list(const tree_view* t, const int kind, const int dims, const asked* q, const real* block, list* l) {
+    int v = 0;
+    for (; v + TOGETHER <= t->vectors; v += TOGETHER) scan_some(t, kind, dims, TOGETHER, q, block, v, l);
+    for (; v < t->vectors; v++) scan_some(t, kind, dims, 1, q, block, v, l);
 }
 
 INLINE void scan(const tree_view* t, const int kind, const int dims, const asked* q, int64_t leaf, list* l) {

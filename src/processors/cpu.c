@@ -42,6 +42,7 @@
     extern const sap_accept_kernels sap_accept_kernels_##simd##_f##bits;                                               \
     extern const sap_query_kernels sap_query_kernels_##simd##_f##bits;                                                 \
     extern const sap_nearest_kernels sap_nearest_kernels_##simd##_f##bits;                                             \
+    extern const sap_nearest_kernels sap_nearest_self_kernels_##simd##_f##bits;                                        \
     extern const sap_groups_kernels sap_groups_kernels_##simd##_f##bits;                                               \
     extern const sap_nearest_kernels sap_nearest_explicit_kernels_##simd##_f##bits;                                    \
     extern const sap_one_kernels sap_one_kernels_##simd##_f##bits;                                                     \
@@ -55,6 +56,7 @@
     extern const sap_farthest_kernels sap_farthest_kernels_##simd##_f##bits;                                           \
     extern const sap_clusters_kernels sap_clusters_kernels_##simd##_f##bits, sap_clusters_periodic_##simd##_f##bits;   \
     extern const sap_cloud_kernels sap_cloud_kernels_##simd##_f##bits;                                                 \
+    extern const sap_gather_kernels sap_gather_kernels_##simd##_f##bits;                                               \
     extern const sap_compact_kernels sap_compact_kernels_##simd##_f##bits;
 #define DECLARE_TOLD(kind)                                                                                             \
     extern const sap_nearest_kernels sap_nearest_told_##kind, sap_nearest_l1_##kind, sap_nearest_linf_##kind;          \
@@ -93,6 +95,7 @@
     {                                                                                                                  \
         .build = &sap_build_kernels_##simd##_f##bits, .accept = NATIVE(sap_accept_kernels_##simd##_f##bits),           \
         .query = &sap_query_kernels_##simd##_f##bits, .nearest = &sap_nearest_kernels_##simd##_f##bits,                \
+        .nearest_self = NATIVE(sap_nearest_self_kernels_##simd##_f##bits),                                             \
         .groups = NATIVE(sap_groups_kernels_##simd##_f##bits),                                                         \
         .nearest_explicit = NATIVE(sap_nearest_explicit_kernels_##simd##_f##bits),                                     \
         .one = NATIVE(sap_one_kernels_##simd##_f##bits), .radius = &sap_radius_kernels_##simd##_f##bits,               \
@@ -105,6 +108,7 @@
         .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
         .count_periodic = NATIVE(sap_count_periodic_kernels_##simd##_f##bits),                                         \
         .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = NATIVE(sap_cloud_kernels_##simd##_f##bits),          \
+        .gather = NATIVE(sap_gather_kernels_##simd##_f##bits),                                                         \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
         .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits),                                                     \
         .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
@@ -166,6 +170,7 @@ static const sap_set_ops set = {.open = sap_set_open_cpu,
                                 .radius = sap_set_radius_cpu};
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,
+                                    .gather = sap_cloud_gather_cpu,
                                     .density = sap_cloud_density_cpu,
                                     .outliers = sap_cloud_outliers_cpu,
                                     .clusters = sap_cloud_clusters_cpu,

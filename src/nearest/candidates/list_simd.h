@@ -45,6 +45,7 @@ INLINE vkey keys_load(const key* keys) { return _mm512_loadu_si512(keys); }
 INLINE void keys_store(key* keys, vkey x) { _mm512_storeu_si512(keys, x); }
 // Every key moves one lane up; the lowest lane takes the uppermost key of `below`.
 INLINE vkey keys_up(vkey x, vkey below) { return _mm512_alignr_epi64(x, below, 7); }
+INLINE vkey keys_up_two(vkey x, vkey below) { return _mm512_alignr_epi64(x, below, 6); }
 INLINE vkey keys_min(vkey a, vkey b) { return _mm512_min_epu64(a, b); }
 INLINE vkey keys_max(vkey a, vkey b) { return _mm512_max_epu64(a, b); }
 INLINE key keys_last(vkey x) { return (key)_mm_extract_epi64(_mm512_extracti64x2_epi64(x, 3), 1); }
@@ -56,6 +57,7 @@ INLINE vkey keys_all(key x) { return _mm256_set1_epi64x((long long)x); }
 INLINE vkey keys_load(const key* keys) { return _mm256_loadu_si256((const __m256i*)(const void*)keys); }
 INLINE void keys_store(key* keys, vkey x) { _mm256_storeu_si256((__m256i*)(void*)keys, x); }
 INLINE vkey keys_up(vkey x, vkey below) { return _mm256_alignr_epi8(x, _mm256_permute2x128_si256(below, x, 0x21), 8); }
+INLINE vkey keys_up_two(vkey x, vkey below) { return _mm256_permute2x128_si256(below, x, 0x21); }
 INLINE vkey keys_min(vkey a, vkey b) { return _mm256_blendv_epi8(a, b, _mm256_cmpgt_epi64(a, b)); }
 INLINE vkey keys_max(vkey a, vkey b) { return _mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(a, b)); }
 INLINE key keys_last(vkey x) { return (key)_mm_extract_epi64(_mm256_extracti128_si256(x, 1), 1); }
@@ -109,6 +111,33 @@ INLINE void list_begin(list* l, const int kind, int32_t k, real limit, key* keys
     for (int32_t i = 0; i < k; i++) keys[i] = empty;
 }
 
+// Puts a list of up to SAP_LIST_MAX keys into its memory, and takes it from there.
+INLINE void list_keep(const list* l, const int kind) {
+#if REGISTER_LISTS
+    if (kind > 0) {
+#pragma GCC unroll 8
+        for (int v = 0; v < 8 * kind / KEYS; v++) keys_store(l->keys + v * KEYS, l->registers[v]);
+    }
+#endif
+    SAP_ASSERT(kind > 0 || kind == KIND_SORTED);
+    (void)l;
+}
+
+INLINE void list_take(list* l, const int kind, int32_t k, key* keys) {
+    l->k = k;
+    l->keys = keys;
+#if REGISTER_LISTS
+    if (kind > 0) {
+#pragma GCC unroll 8
+        for (int v = 0; v < 8 * kind / KEYS; v++) l->registers[v] = keys_load(keys + v * KEYS);
+        list_set_worst(l, keys_last(l->registers[8 * kind / KEYS - 1]));
+        return;
+    }
+#endif
+    SAP_ASSERT(kind == KIND_SORTED);
+    list_set_worst(l, keys[k - 1]);
+}
+
 static void sorted_insert(list* l, key x) {
     int32_t i = l->k - 1;
     if (!key_less(x, l->keys[i])) return;
@@ -131,18 +160,22 @@ static void heap_replace_top(key* heap, int32_t count, key x) {
     heap[at] = x;
 }
 
-// Offers n candidates, none beyond the worst.
-INLINE void list_offer(list* l, const int kind, const key* candidates, int n) {
+// Offers n candidates, none beyond the worst. Registers take two at a time; there must be room for one after the last.
+INLINE void list_offer(list* l, const int kind, key* candidates, int n) {
     for (int i = 0; i < n; i++) SAP_ASSERT(key_distance(candidates[i]) <= l->worst);
 #if REGISTER_LISTS
     if (kind > 0) {
-        for (int i = 0; i < n; i++) { // new[j] = min(old[j], max(old[j-1], x))
-            vkey x = keys_all(candidates[i]), below = keys_all(0);
+        candidates[n] = INT64_MAX;
+        for (int i = 0; i < n; i += 2) { // new[j] = min(old[j], max(old[j-1], x), max(old[j-2], y)), where x < y
+            const vkey one = keys_all(candidates[i]), other = keys_all(candidates[i + 1]);
+            const vkey x = keys_min(one, other), y = keys_max(one, other);
+            vkey below = keys_all(0);
 #pragma GCC unroll 8
             for (int v = 0; v < 8 * kind / KEYS; v++) {
-                vkey shifted = keys_up(l->registers[v], below);
+                const vkey after_x = keys_max(keys_up(l->registers[v], below), x),
+                           after_y = keys_max(keys_up_two(l->registers[v], below), y);
                 below = l->registers[v];
-                l->registers[v] = keys_min(l->registers[v], keys_max(shifted, x));
+                l->registers[v] = keys_min(l->registers[v], keys_min(after_x, after_y));
             }
         }
         list_set_worst(l, keys_last(l->registers[8 * kind / KEYS - 1]));

@@ -12,8 +12,11 @@
 
 enum {
     MOST_CHUNKS = 256,
-    CHUNKS_PER_THREAD = 4,
+    CHUNKS_PER_THREAD = 8,
     SERIAL_BELOW = 65536,
+    LONG_WORK = 1 << 20,  // points after which the host is asked whether to go on
+    LONG_CHUNK = 1 << 18, // of a node that all threads split
+    MOST_QUESTIONS = 128, // while points are loaded
     SUBTREES_PER_THREAD_BITS = 3,
     FEWEST_SUBTREES_BITS = 6
 };
@@ -50,6 +53,7 @@ static void widen(const sap_build* b, box_values* lower, box_values* upper, cons
 // A large node that all threads split, a chunk of its points at a time.
 typedef struct split {
     const builder* builder;
+    sap_progress_state* progress;
     sap_build_node* node;
     sap_pivot pivot;
     int chunks, buffer; // where the node's points lie at first
@@ -61,9 +65,15 @@ static int64_t split_start(const split* s, int64_t chunk) {
     return chunk_start(s->node->low, s->node->high, (int)chunk, s->chunks);
 }
 
+// Whether to work on a chunk. What is left undone once the host asked to stop, nobody looks at.
+static bool goes_on(const split* s, int64_t chunk) {
+    return split_start(s, chunk + 1) - split_start(s, chunk) < LONG_CHUNK || sap_progress_poll(s->progress);
+}
+
 static void extent_chunk(void* context, int64_t i, int32_t worker) {
     split* s = context;
     (void)worker;
+    if (!goes_on(s, i)) return;
     s->builder->kernels->extent(s->builder->build, s->buffer, split_start(s, i), split_start(s, i + 1), &s->low[i],
                                 &s->high[i]);
 }
@@ -71,12 +81,14 @@ static void extent_chunk(void* context, int64_t i, int32_t worker) {
 static void count_chunk(void* context, int64_t i, int32_t worker) {
     split* s = context;
     (void)worker;
+    if (!goes_on(s, i)) return;
     s->less[i + 1] = s->builder->kernels->count_smaller(s->builder->build, s->node, &s->pivot, split_start(s, i),
                                                         split_start(s, i + 1));
 }
 
 static void partition_chunk(void* context, int64_t i, int32_t worker) {
     const split* s = context;
+    if (!goes_on(s, i)) return;
     const sap_build_node* node = s->node;
     const int64_t from = split_start(s, i), to = split_start(s, i + 1), *less = s->less;
     const int64_t greater = node->middle + from - node->low - less[i], more = to - from - (less[i + 1] - less[i]);
@@ -85,29 +97,35 @@ static void partition_chunk(void* context, int64_t i, int32_t worker) {
                                    node->low + less[i + 1], greater, greater + more);
 }
 
-static void split_together(const builder* c, sap_build_node* node) {
+static void split_together(const builder* c, sap_build_node* node, sap_progress_state* progress) {
     const sap_build* b = c->build;
     const sap_build_kernels* k = c->kernels;
     const int chunks = c->threads < MOST_CHUNKS / CHUNKS_PER_THREAD ? c->threads * CHUNKS_PER_THREAD : MOST_CHUNKS;
-    split s = {.builder = c, .node = node, .chunks = chunks, .buffer = node->buffer};
+    split s = {.builder = c, .progress = progress, .node = node, .chunks = chunks, .buffer = node->buffer};
     sap_team_run(c->threads, chunks, extent_chunk, &s);
+    if (!sap_progress_add(progress, 0)) return;
     for (int i = 1; i < chunks; i++) widen(b, &s.low[0], &s.high[0], &s.low[i], &s.high[i]);
     k->begin_node(b, node, &s.low[0], &s.high[0]);
     s.pivot = k->find_pivot(b, node);
     k->write_split(b, node, &s.pivot);
     sap_team_run(c->threads, chunks, count_chunk, &s);
+    if (!sap_progress_add(progress, 0)) return;
     for (int i = 0; i < chunks; i++) s.less[i + 1] += s.less[i];
     SAP_ASSERT(s.pivot.components == 0 || s.less[chunks] == node->middle - node->low);
     sap_team_run(c->threads, chunks, partition_chunk, &s);
 }
 
-static void split_alone(const builder* c, sap_build_node* node) {
+static void split_alone(const builder* c, sap_build_node* node, sap_progress_state* progress) {
     const sap_build* b = c->build;
+    const bool is_long = node->high - node->low >= LONG_WORK;
     box_values lower, upper;
+    if (!sap_progress_add(progress, 0)) return;
     c->kernels->extent(b, node->buffer, node->low, node->high, &lower, &upper);
+    if (is_long && !sap_progress_poll(progress)) return;
     c->kernels->begin_node(b, node, &lower, &upper);
     sap_pivot pivot = c->kernels->find_pivot(b, node);
     c->kernels->write_split(b, node, &pivot);
+    if (is_long && !sap_progress_poll(progress)) return;
     c->kernels->partition(b, node, &pivot, node->low, node->high, node->low, node->middle, node->middle, node->high);
 }
 
@@ -128,7 +146,7 @@ static void split_node(void* context, int64_t i, int32_t worker) {
     const level* l = context;
     sap_build_node node = sap_build_node_at(&l->builder->build->tree->shape, l->depth, i);
     (void)worker;
-    split_alone(l->builder, &node);
+    split_alone(l->builder, &node, l->progress);
 }
 
 static void build_subtree(void* context, int64_t i, int32_t worker) {
@@ -151,7 +169,7 @@ static bool build_nodes(const builder* c) {
     for (int32_t depth = 0; depth < together; depth++) {
         for (int64_t i = 0; i < (int64_t)1 << depth; i++) {
             sap_build_node node = sap_build_node_at(s, depth, i);
-            split_together(c, &node);
+            split_together(c, &node, &progress);
         }
         if (!sap_progress_add(&progress, subtrees)) return false;
     }
@@ -182,21 +200,18 @@ static void clear_first_boxes(const sap_tree* t) {
 
 typedef struct loading {
     const builder* builder;
-    int64_t bad; // the first bad row
+    sap_progress_state progress;
+    int64_t step; // parts from one question to the host to the next
+    int64_t bad;  // the first bad row
 } loading;
 
 static void load_range(void* context, int64_t from, int64_t to, int32_t worker) {
     loading* l = context;
     (void)worker;
+    const bool ask = from / SERIAL_BELOW % l->step == l->step - 1;
+    if (!(ask ? sap_progress_poll(&l->progress) : sap_progress_add(&l->progress, 0))) return;
     const int64_t found = l->builder->kernels->load(l->builder->build, from, to);
     if (found >= 0) sap_team_lower(&l->bad, found);
-}
-
-// Loads all rows into buffer 0; the number of the first bad row, or -1.
-static int64_t load_all(const builder* c, int64_t count) {
-    loading l = {c, INT64_MAX};
-    sap_team_loop(c->threads, count, SERIAL_BELOW, load_range, &l);
-    return l.bad == INT64_MAX ? -1 : l.bad;
 }
 
 sap_status sap_build_refuse(const sap_build* b, int64_t row) {
@@ -204,6 +219,16 @@ sap_status sap_build_refuse(const sap_build* b, int64_t row) {
     size_t real = (size_t)b->rows->real_bits / 8;
     return sap_point_refuse(b->tree->device, coords + (size_t)(row * b->rows->stride) * real, b->rows->dims,
                             b->rows->real_bits, row);
+}
+
+// Loads all rows into buffer 0.
+static sap_status load_all(const builder* c, int64_t count) {
+    const sap_device* device = c->build->tree->device;
+    const int64_t least = LONG_WORK / SERIAL_BELOW, step = count / SERIAL_BELOW / MOST_QUESTIONS;
+    loading l = {c, sap_progress_begin(device, 1), step > least ? step : least, INT64_MAX};
+    sap_team_loop(c->threads, count, SERIAL_BELOW, load_range, &l);
+    if (!sap_progress_add(&l.progress, 0)) return sap_fail(device, SAP_ERROR_CANCELLED, "the build was cancelled");
+    return l.bad == INT64_MAX ? SAP_OK : sap_build_refuse(c->build, l.bad);
 }
 
 static void make_empty(sap_tree* tree) {
@@ -266,8 +291,7 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
         sap_shape_balanced(&shape, tree->options.leaf_size); // no larger than before
         status = make_room(tree, &shape);
     } else {
-        const int64_t bad = load_all(&c, count);
-        if (bad >= 0) status = sap_build_refuse(&build, bad);
+        status = load_all(&c, count);
     }
     if (status == SAP_OK) status = sap_tree_reserve(tree, &shape);
     if (status == SAP_OK) {

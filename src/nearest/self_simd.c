@@ -1,0 +1,264 @@
+// The nearest points for a balanced tree's own points, leaf by leaf: all points of a leaf look into that leaf first;
+// then one walk finds the leaves that any of them may have to look into, and each point takes the nearest of these
+// first. A sibling of nearest/walk.h: what a walk costs is shared by the points of a leaf.
+#include "nearest/walk_simd.h"
+
+enum {
+    BATCH = 40,               // points of a leaf that ask together: no fewer than a leaf of usual size holds
+    AROUND = 64,              // leaves that are listed around a leaf; where more are near, each point walks alone
+    ROOM = AROUND + SAP_GROUP // a register may be written at the end
+};
+
+// The leaves around a leaf: where they are, their boxes, and the smallest ids in them.
+typedef struct around {
+    real sides[2 * SAP_MAX_DIMS][ROOM];
+    int32_t min_ids[ROOM];
+    int64_t leaves[AROUND];
+    int count;
+} around;
+
+// The cell that all points asking lie in.
+typedef struct cell {
+    vreal lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
+} cell;
+
+// Lower bounds of the distances from any point of the cell: never above those of box_bounds for one of its points.
+INLINE uint32_t boxes_near(const tree_view* t, const int dims, const cell* c, int level, int64_t group, real worst) {
+    const real* boxes = group_boxes(t, dims, level, group);
+    uint32_t near = 0;
+#pragma GCC unroll 8
+    for (int v = 0; v < SAP_GROUP; v += LANES) {
+        vreal sum = v_set(0);
+        for (int a = 0; a < dims; a++) {
+            vreal below = v_sub(v_load(boxes + 2 * a * SAP_GROUP + v), c->upper[a]);
+            vreal above = v_sub(c->lower[a], v_load(boxes + (2 * a + 1) * SAP_GROUP + v));
+            vreal term = term_of(v_max(v_max(below, above), v_set(0)));
+            sum = a ? join_terms(sum, term) : term;
+        }
+        near |= v_less_equal(sum, v_set(worst)) << v;
+    }
+    return near;
+}
+
+// Adds leaves of a group of the last level; false if there is no room.
+INLINE bool add_leaves(const tree_view* t, const int dims, int64_t group, uint32_t near, around* s) {
+    if (s->count + __builtin_popcount(near) > AROUND) return false;
+    const int level = t->levels - 1;
+    const real* boxes = group_boxes(t, dims, level, group);
+    const int32_t* min_ids = t->min_ids[level] + group * SAP_GROUP;
+    int at = s->count;
+    for (int v = 0; v < SAP_GROUP; v += LANES) {
+        const uint32_t lanes = near >> v & ALL_LANES;
+        for (int side = 0; side < 2 * dims; side++)
+            v_store_kept(s->sides[side] + at, lanes, v_load(boxes + side * SAP_GROUP + v));
+        id_store_kept(s->min_ids + at, lanes, id_load(min_ids + v));
+        at += count_bits(lanes);
+    }
+    for (; near; near &= near - 1) s->leaves[s->count++] = group * SAP_GROUP + __builtin_ctz(near);
+    SAP_ASSERT(at == s->count);
+    return true;
+}
+
+// Lists the leaves other than `home` that lie within `worst` of the cell; false if there are too many.
+INLINE bool look_around(const tree_view* t, const int dims, const cell* c, int64_t home, real worst, around* s,
+                        sap_search_stats* stats) {
+    int64_t groups[SAP_MAX_LEVELS] = {0};
+    uint32_t todo[SAP_MAX_LEVELS];
+    const int last = t->levels - 1;
+    int level = 0;
+    s->count = 0;
+    todo[0] = boxes_near(t, dims, c, 0, 0, worst);
+    for (stats->nodes++;;) {
+        if (level == last) {
+            uint32_t near = todo[level];
+            if (home / SAP_GROUP == groups[level]) near &= ~(1u << home % SAP_GROUP);
+            if (!add_leaves(t, dims, groups[level], near, s)) return false;
+            todo[level] = 0;
+        }
+        while (!todo[level])
+            if (--level < 0) return true;
+        const int i = __builtin_ctz(todo[level]);
+        todo[level] &= todo[level] - 1;
+        level++;
+        groups[level] = groups[level - 1] * SAP_GROUP + i;
+        todo[level] = boxes_near(t, dims, c, level, groups[level], worst);
+        stats->nodes++;
+    }
+}
+
+// The leaves that a point still has to look into: how far their boxes are, and their numbers in `around`.
+typedef struct ahead {
+    real bound[ROOM] __attribute__((aligned(64)));
+    int32_t number[ROOM];
+    int count;
+} ahead;
+
+static const int32_t counted[AROUND] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                        32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                        48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+
+INLINE void keep_near(ahead* w, uint32_t near, vreal bound, vid number) {
+    v_store_kept(w->bound + w->count, near, bound);
+    id_store_kept(w->number + w->count, near, number);
+    w->count += count_bits(near);
+}
+
+INLINE void look_ahead(const around* s, const int dims, const asked* q, real worst, ahead* w) {
+    w->count = 0;
+    for (int v = 0; v < s->count; v += LANES) {
+        vreal sum = v_set(0);
+        for (int a = 0; a < dims; a++) {
+            vreal below = v_sub(v_load(s->sides[2 * a] + v), q->at[a]);
+            vreal above = v_sub(q->at[a], v_load(s->sides[2 * a + 1] + v));
+            vreal term = term_of(offset_outside(q->at, a, below, above));
+            sum = a ? join_terms(sum, term) : term;
+        }
+        keep_near(w, v_less_equal(sum, v_set(worst)) & lanes_below(s->count - v), sum, id_load(counted + v));
+    }
+}
+
+// Takes the nearest out of more than a group of leaves, and those that lie beyond `worst`.
+INLINE int take_nearest(ahead* w) {
+    vreal least = v_set(INFINITY);
+    for (int v = 0; v < w->count; v += LANES)
+        least = v_min(least, v_select(lanes_below(w->count - v), v_load(w->bound + v), v_set(INFINITY)));
+    const vreal nearest = v_set(reduce_min(least));
+    int i = 0;
+    for (uint32_t equal = 0; !equal; i += LANES) {
+        equal = v_equal(v_load(w->bound + i), nearest) & lanes_below(w->count - i);
+        if (equal) i += __builtin_ctz(equal) - LANES;
+    }
+    const int number = w->number[i];
+    w->bound[i] = w->bound[w->count - 1];
+    w->number[i] = w->number[--w->count];
+    return number;
+}
+
+INLINE void drop_far(ahead* w, real worst) {
+    const int count = w->count;
+    w->count = 0;
+    for (int v = 0; v < count; v += LANES) {
+        const vreal bound = v_load(w->bound + v);
+        keep_near(w, v_less_equal(bound, v_set(worst)) & lanes_below(count - v), bound, id_load(w->number + v));
+    }
+}
+
+INLINE void scan_around(const tree_view* t, const int kind, const int dims, const around* s, const asked* q, ahead* w,
+                        list* l, sap_search_stats* stats) {
+    while (w->count > SAP_GROUP) {
+        scan(t, kind, dims, q, s->leaves[take_nearest(w)], l);
+        stats->leaves++;
+        drop_far(w, l->worst);
+    }
+    vreal bound[GROUP_VECTORS];
+    for (int v = 0; v < GROUP_VECTORS; v++) bound[v] = v_number(v_load(w->bound + v * LANES), v * LANES);
+    for (uint32_t left = (1u << w->count) - 1; left;) {
+        vreal least = v_set(INFINITY);
+#pragma GCC unroll 8
+        for (int v = 0; v < GROUP_VECTORS; v++)
+            least = v_min(least, v_select(left >> v * LANES & ALL_LANES, bound[v], v_set(INFINITY)));
+        const int i = (int)(bits_of(reduce_min(least)) & 15);
+        SAP_ASSERT(left >> i & 1);
+        left &= ~(1u << i);
+        const int number = w->number[i];
+        // Bounds that differ in their last bits only are in no order, so what follows may still be near enough.
+        if (w->bound[i] > l->worst) continue;
+        if (w->bound[i] == l->worst && s->min_ids[number] >= l->worst_id) continue;
+        scan(t, kind, dims, q, s->leaves[number], l);
+        stats->leaves++;
+    }
+}
+
+INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
+    tree_view view = view_tree(run->tree);
+    const sap_tree_shape* shape = &run->tree->shape;
+    const int last = view.levels - 1;
+    sap_search_stats stats = {0, 0, 0};
+    key lists[BATCH][SAP_LIST_MAX];
+    around near;
+    real worsts[BATCH];
+    ahead w[2];
+    for (int64_t home = run->first_row; home < run->first_row + run->count; home++) {
+        const real* block = leaf_block(&view, home);
+        const int32_t* ids = block_ids(&view, dims, block);
+        const int points = (int)(sap_leaf_rank(shape, home + 1) - sap_leaf_rank(shape, home));
+        cell c;
+        const real* boxes = group_boxes(&view, dims, last, home / SAP_GROUP) + home % SAP_GROUP;
+        for (int a = 0; a < dims; a++) {
+            c.lower[a] = v_set(boxes[2 * a * SAP_GROUP]);
+            c.upper[a] = v_set(boxes[(2 * a + 1) * SAP_GROUP]);
+        }
+        for (int from = 0; from < points; from += BATCH) {
+            const int to = points - from < BATCH ? points : from + BATCH;
+            real worst = 0;
+            list l;
+            asked q;
+            for (int i = from; i < to; i++) {
+                for (int a = 0; a < dims; a++) q.at[a] = v_set(block[a * view.stride + i]);
+                q.self = run->skip_self ? ids[i] : -1;
+                list_begin(&l, kind, run->k, (real)run->limit2, lists[i - from]);
+                scan(&view, kind, dims, &q, home, &l);
+                list_keep(&l, kind);
+                worsts[i - from] = l.worst;
+                if (worst < l.worst) worst = l.worst;
+            }
+            stats.leaves += to - from;
+            const bool is_listed = look_around(&view, dims, &c, home, worst, &near, &stats);
+            if (is_listed) {
+                for (int a = 0; a < dims; a++) q.at[a] = v_set(block[a * view.stride + from]);
+                look_ahead(&near, dims, &q, worsts[0], &w[from & 1]);
+            }
+            for (int i = from; i < to; i++) {
+                if (is_listed && i + 1 < to) {
+                    for (int a = 0; a < dims; a++) q.at[a] = v_set(block[a * view.stride + i + 1]);
+                    look_ahead(&near, dims, &q, worsts[i + 1 - from], &w[(i + 1) & 1]);
+                }
+                for (int a = 0; a < dims; a++) q.at[a] = v_set(block[a * view.stride + i]);
+                q.self = run->skip_self ? ids[i] : -1;
+                list_take(&l, kind, run->k, lists[i - from]);
+                if (is_listed)
+                    scan_around(&view, kind, dims, &near, &q, &w[i & 1], &l, &stats);
+                else
+                    walk(&view, kind, dims, &q, home, &l, &stats);
+                const int64_t row = (int64_t)ids[i] * run->row_length;
+                real* distance2 = run->distance2 ? (real*)run->distance2 + row : NULL;
+                list_write(&l, kind, run->ids + row, distance2);
+                for (int32_t j = run->k; j < run->row_length; j++)
+                    write_answer(make_key(0, NOBODY), run->ids + row + j, distance2 ? distance2 + j : NULL);
+            }
+        }
+    }
+    run->stats.nodes += stats.nodes;
+    run->stats.leaves += stats.leaves;
+    run->stats.points += stats.leaves * view.points;
+}
+
+#define INSTANCE(kind, name, dims)                                                                                     \
+    static void search_##kind##_##name(sap_nearest_run* run) { search_with(run, KIND_##kind, dims); }
+#define INSTANCES(kind)                                                                                                \
+    INSTANCE(kind, 2, 2)                                                                                               \
+    INSTANCE(kind, 3, 3)                                                                                               \
+    INSTANCE(kind, any, run->tree->shape.dims)
+#define EACH(kind)                                                                                                     \
+    { search_##kind##_2, search_##kind##_3, search_##kind##_any }
+#if REGISTER_LISTS
+enum { KIND_8 = 1, KIND_16 = 2, KIND_24 = 3, KIND_32 = 4 };
+INSTANCES(8)
+INSTANCES(16)
+INSTANCES(24)
+INSTANCES(32)
+#define EACH_LIST EACH(8), EACH(16), EACH(24), EACH(32)
+#else
+INSTANCES(SORTED)
+#define EACH_LIST EACH(SORTED), EACH(SORTED), EACH(SORTED), EACH(SORTED)
+#endif
+
+static void search(sap_nearest_run* run) {
+    static void (*const functions[4][3])(sap_nearest_run*) = {EACH_LIST};
+    const int32_t dims = run->tree->shape.dims;
+    SAP_ASSERT(run->k >= 2 && run->k <= SAP_LIST_MAX);
+    functions[(run->k - 1) / 8][dims == 2 || dims == 3 ? dims - 2 : 2](run);
+}
+
+const sap_nearest_kernels SAP_KERNEL(nearest_self_kernels) = {search};

@@ -1,0 +1,1 @@
+closed_pipe sapwood distance five.xyz queries.xyz

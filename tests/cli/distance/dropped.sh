@@ -1,0 +1,1 @@
+sapwood distance nan.xyz five.xyz --drop-nonfinite

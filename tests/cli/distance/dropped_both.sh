@@ -1,0 +1,1 @@
+sapwood distance five.xyz nan.xyz --both --drop-nonfinite --json | grep -v simd

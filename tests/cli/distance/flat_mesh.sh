@@ -1,0 +1,2 @@
+closed_cube > cube.obj
+sapwood distance cube.obj flat.xyz

@@ -1,0 +1,1 @@
+sapwood distance absent.xyz five.xyz
