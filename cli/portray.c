@@ -47,7 +47,7 @@ static sap_cli_exit read_points(sap_cli* cli, picture_run* run) {
         run->origin[a] = any ? lower[a] / 2 + upper[a] / 2 : 0;
         run->lower[a] = (float)(lower[a] - run->origin[a]);
         run->upper[a] = (float)(upper[a] - run->origin[a]);
-        run->up[a] = sap_cli_given(o, "up") ? o->up[a] : a == 2;
+        run->up[a] = sap_cli_given(o, "up") ? o->up[a] : a == 2 ? 1.0f : 0.0f;
     }
     for (int64_t i = 0; i < 3 * points->count; i++)
         run->places[i] = (float)(sap_cli_number_at(points, i) - run->origin[i % 3]);

@@ -20,6 +20,9 @@ static inline void las_put(las_sample* s, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++) s->bytes[s->size++] = (unsigned char)(value >> 8 * i);
 }
 
+// A number that is not negative, of `bytes` bytes.
+static inline void las_put_int(las_sample* s, int value, int bytes) { las_put(s, (uint64_t)(unsigned)value, bytes); }
+
 static inline void las_put_double(las_sample* s, double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -57,14 +60,14 @@ static inline bool las_has_wave(int format) { return format == 4 || format == 5 
 static inline void las_put_point(las_sample* s, int i) {
     const bool late = s->format >= 6;
     for (int a = 0; a < 3; a++) las_put(s, (uint32_t)las_step(i, a), 4);
-    las_put(s, (uint64_t)(1000 + i), 2);
-    las_put(s, (uint64_t)(late ? (1 + i % 2) | 2 << 4 : (1 + i % 2) | 2 << 3 | (i & 1) << 6), 1);
-    if (late) las_put(s, (uint64_t)(0xb | 2 << 4 | 1 << 7), 1); // flags but withheld, channel 2, an edge
-    las_put(s, (uint64_t)(late ? 40 + i : 5 | 1 << 6), 1);
+    las_put_int(s, 1000 + i, 2);
+    las_put_int(s, late ? (1 + i % 2) | 2 << 4 : (1 + i % 2) | 2 << 3 | (i & 1) << 6, 1);
+    if (late) las_put_int(s, 0xb | 2 << 4 | 1 << 7, 1); // flags but withheld, channel 2, an edge
+    las_put_int(s, late ? 40 + i : 5 | 1 << 6, 1);
     if (!late) las_put(s, (uint8_t)(-12 + i), 1);
-    las_put(s, (uint64_t)(7 + i), 1);
+    las_put_int(s, 7 + i, 1);
     if (late) las_put(s, (uint16_t)(-1200 + i), 2);
-    las_put(s, (uint64_t)(300 + i), 2);
+    las_put_int(s, 300 + i, 2);
     if (las_has_time(s->format)) las_put_double(s, 1e8 + i / 3.0);
     if (las_has_colors(s->format)) las_put(s, (uint64_t)(65535 - i) | (uint64_t)(300 * i) << 16 | (uint64_t)7 << 32, 6);
     if (s->format == 8 || s->format == 10) las_put(s, 999, 2);
@@ -125,7 +128,7 @@ static inline void las_make(las_sample* s, int format, int minor, bool extras) {
     las_put(s, 12, 2);
     las_put(s, 2020, 2);
     las_put(s, (uint64_t)header, 2);
-    las_put(s, (uint64_t)(header + records), 4);
+    las_put_int(s, header + records, 4);
     las_put(s, extras ? 3 : 0, 4);
     las_put(s, (uint64_t)format, 1);
     las_put(s, (uint64_t)record, 2);

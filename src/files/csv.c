@@ -300,6 +300,7 @@ static void walk_fields(const sap_source* source, const csv_plan* plan, csv_fiel
 // Keeps the fields that are numbers, and gives them types.
 static void choose_types(const sap_source* source, csv_fields* f) {
     int64_t kept = 0, color_most = -1;
+    SAP_ASSERT(f->drafts.list && f->columns);
     for (int64_t i = 0; i < f->drafts.count; i++)
         if (sap_is_color(f->drafts.list[i].name) && f->columns[i].most > color_most) color_most = f->columns[i].most;
     for (int64_t i = 0; i < f->drafts.count; i++) {

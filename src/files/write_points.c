@@ -198,7 +198,8 @@ static void put_text_rows(const writing* w, char separator) {
         for (int64_t i = 0; i < w->count; i++) {
             const int length = print_value(&w->columns[i], row, text);
             SAP_ASSERT(length < SAP_TEXT_BYTES);
-            text[length] = i + 1 < w->count ? separator : '\n';
+            text[length] = '\n';
+            if (i + 1 < w->count) text[length] = separator;
             sap_output_put(w->output, text, (size_t)length + 1);
         }
 }
@@ -271,11 +272,11 @@ static void put_pcd_line(const writing* w, const char* key, char what) {
     put_text(w, key);
     for (int64_t i = 0; i < w->count; i++) {
         const sap_cell cell = w->columns[i].cell;
-        const char kind = cell.kind == 'f' ? 'F' : cell.kind == 'i' ? 'I' : 'U';
+        const char* kind = cell.kind == 'f' ? "F" : cell.kind == 'i' ? "I" : "U";
         put_text(w, " ");
         if (what == 'n') put_text(w, w->columns[i].name);
         if (what == 's') snprintf(text, sizeof text, "%d", (int)cell.bytes);
-        if (what == 't') snprintf(text, sizeof text, "%c", kind);
+        if (what == 't') snprintf(text, sizeof text, "%s", kind);
         if (what == 'c') snprintf(text, sizeof text, "1");
         if (what != 'n') put_text(w, text);
     }

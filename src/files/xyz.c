@@ -217,6 +217,7 @@ static sap_status read_fields(const sap_source* source, sap_point_set* set) {
     }
     if (status == SAP_OK && drafts.count) {
         int64_t color_most = -1;
+        SAP_ASSERT(drafts.list && columns);
         walk_fields(source, &drafts, columns, NULL);
         for (int64_t i = 0; i < drafts.count; i++)
             if (sap_is_color(drafts.list[i].name) && columns[i].most > color_most) color_most = columns[i].most;

@@ -86,6 +86,11 @@ static void choose_scale(las_writing* w, double wanted) {
     }
 }
 
+// Characters of a field that is zero behind them.
+static void put_characters(unsigned char* to, const char* text) {
+    while (*text) *to++ = (unsigned char)*text++;
+}
+
 static bool has(const las_writing* w, const char* name) { return sap_field_named(w->set, name) != NULL; }
 
 static bool goes_beyond(const las_writing* w, const char* name, double most) {
@@ -112,12 +117,12 @@ static void begin_fresh(las_writing* w, double scale) {
     const int minor = latest ? 4 : wave ? 3 : 2;
     const size_t size = latest ? SAP_LAS_HEADER_14 : wave ? SAP_LAS_HEADER_13 : SAP_LAS_HEADER_12;
     unsigned char* h = w->fresh;
-    memcpy(h, "LASF", 4);
+    put_characters(h, "LASF");
     if (latest) h[SAP_LAS_ENCODING] = 16; // coordinate systems are well-known text, as these formats ask for
     h[SAP_LAS_MINOR - 1] = 1;
     h[SAP_LAS_MINOR] = (unsigned char)minor;
-    memcpy(h + SAP_LAS_SYSTEM, "OTHER", 5);
-    memcpy(h + SAP_LAS_SOFTWARE, "Sapwood", 7);
+    put_characters(h + SAP_LAS_SYSTEM, "OTHER");
+    put_characters(h + SAP_LAS_SOFTWARE, "Sapwood");
     sap_las_store(h + SAP_LAS_HEADER_SIZE, size, 2);
     sap_las_store(h + SAP_LAS_POINTS_AT, size, 4);
     h[SAP_LAS_FORMAT] = (unsigned char)format;
@@ -134,7 +139,6 @@ static bool whole_for(const sap_las_item* item, const sap_value* value, int64_t 
     const int count = item->bits ? item->bits : 8 * item->cell.bytes;
     const bool with_sign = item->cell.kind == 'i';
     const double high = ldexp(1, with_sign ? count - 1 : count), low = with_sign ? -high : 0;
-    double real = value->real;
     if (value->kind != 'f' && !item->scaled) {
         *bits = (uint64_t)(value->whole * times);
         if (value->kind == 'u') return !with_sign && count == 64;
@@ -142,7 +146,7 @@ static bool whole_for(const sap_las_item* item, const sap_value* value, int64_t 
         if (count == 64) return with_sign || whole >= 0;
         return (double)whole >= low && (double)whole < high;
     }
-    real = sap_value_double(value);
+    const double real = sap_value_double(value);
     const double number = item->scaled ? nearbyint((real - item->move) / item->scale) : real;
     if (!(number >= low && number < high) || number != nearbyint(number)) return false;
     *bits = with_sign ? (uint64_t)(int64_t)number : (uint64_t)number;
@@ -240,7 +244,7 @@ static void describe(unsigned char description[SAP_LAS_EXTRA_BYTES], const sap_l
 static void put_descriptions(las_writing* w, const unsigned char* before) {
     unsigned char header[SAP_LAS_RECORD_HEADER] = {0}, description[SAP_LAS_EXTRA_BYTES];
     const size_t count = (size_t)(w->items.count - w->format_items);
-    memcpy(header + 2, "LASF_Spec", 9);
+    put_characters(header + 2, "LASF_Spec");
     sap_las_store(header + 18, 4, 2);
     if (before) memcpy(header, before, sizeof header);
     sap_las_store(header + 20, count * SAP_LAS_EXTRA_BYTES, 2);
@@ -287,23 +291,25 @@ static int32_t step_of(const las_writing* w, double value, int axis) {
 }
 
 static sap_status check_points(const las_writing* w) {
+    const sap_las_header* h = &w->header;
     for (int64_t row = 0; row < w->set->count; row++)
         for (int a = 0; a < w->set->dims; a++) {
-            const double value = coordinate(w->set, row, a);
+            const double value = coordinate(w->set, row, a), step = nearbyint((value - h->offset[a]) / h->scale[a]);
+            const char name = (char)('x' + a);
             if (!isfinite(value))
                 return sap_fail(w->source.device, SAP_ERROR_NOT_FINITE,
                                 "point %lld is not finite, which LAS cannot hold", (long long)row);
-            const double step = nearbyint((value - w->header.offset[a]) / w->header.scale[a]);
             if (!(step >= INT32_MIN && step <= INT32_MAX))
                 return sap_fail(w->source.device, SAP_ERROR_RANGE,
                                 "point %lld: %c = %g is beyond what a LAS with scale %g and offset %g can hold",
-                                (long long)row, "xyz"[a], value, w -> header.scale[a], w->header.offset[a]);
+                                (long long)row, name, value, h->scale[a], h->offset[a]);
         }
     return SAP_OK;
 }
 
 static void summarize(const las_writing* w, summary* s) {
     const sap_las_item* returns = named(&w->items, 3, w->format_items, "return_number");
+    SAP_ASSERT(returns); // which every format has
     const sap_field* field = w->givens[returns - w->items.list].field;
     memset(s, 0, sizeof *s);
     for (int64_t row = 0; row < w->set->count; row++) {
@@ -442,10 +448,12 @@ static sap_status write_packed(las_writing* w, const char* path) {
     if (status == SAP_OK) {
         w->output = &output;
         put_packed(w, &whole, &packed);
+        w->output = NULL;
         status = sap_output_close(&output);
     }
     sap_file_release(w->source.device, &packed);
     sap_array_release(w->source.device, &bytes);
+    w->bytes = NULL;
     return status;
 }
 
@@ -463,6 +471,7 @@ sap_status sap_las_write(sap_device* device, const char* path, bool packed, cons
             put_header(&w);
             put_points(&w);
             status = sap_output_close(&output);
+            w.output = NULL;
         }
     }
     sap_memory_release(device, w.givens, w.givens_bytes);
