@@ -11,7 +11,7 @@ typedef struct clouds {
     sap_points points;
     sap_tree* tree;
     double spacing; // median distance to the nearest point
-    float *normals, *curvatures;
+    float *normals, *curvatures, *moved;
     double* densities;
     uint8_t* keep;
     int32_t* labels;
@@ -110,6 +110,31 @@ static void dbscan(void* state) {
     clusters_with(c, &(sap_clusters_options){.radius = 3 * c->spacing, .fewest = 10});
 }
 
+// Ten steps, in each of which the tree is built anew.
+static void relax(void* state) {
+    clouds* c = state;
+    const sap_relax_options o = {.steps = 10, .is_free = true};
+    bench_check(sap_cloud_relax(c->device, c->points, &o, c->moved, NULL, NULL), "sap_cloud_relax");
+    c->found = (double)c->moved[0];
+}
+
+static void compare(void* state) {
+    clouds* c = state;
+    sap_distance_info info;
+    build(c);
+    bench_check(sap_cloud_distance(c->tree, (sap_points){c->moved, c->points.count, 3, 0}, NULL, NULL, &info),
+                "sap_cloud_distance");
+    c->found = info.mean;
+}
+
+static void gather(void* state) {
+    clouds* c = state;
+    build(c);
+    const sap_gather_options o = {.radius = 5 * c->spacing, .falloff = SAP_FALLOFF_BIWEIGHT};
+    bench_check(sap_gather_self(c->tree, &o, &(sap_gathered){.weights = c->densities}), "sap_gather_self");
+    c->found = c->densities[0];
+}
+
 static int ascending(const void* a, const void* b) {
     const double x = *(const double*)a, y = *(const double*)b;
     return x < y ? -1 : x > y;
@@ -130,7 +155,10 @@ int main(int argc, char** argv) {
                  {"farthest", farthest},
                  {"disks", disks},
                  {"clusters", friends},
-                 {"dbscan", dbscan}};
+                 {"dbscan", dbscan},
+                 {"gather", gather},
+                 {"relax-10", relax},
+                 {"distance", compare}};
     if (argc != 4) {
         fprintf(stderr, "usage: sapwood_clouds_bench POINTS.ply THREADS PASSES\n");
         return 2;
@@ -143,6 +171,7 @@ int main(int argc, char** argv) {
     const size_t n = (size_t)set->count;
     c.normals = bench_memory(n, 3 * sizeof(float));
     c.curvatures = bench_memory(n, sizeof(float));
+    c.moved = bench_memory(n, 3 * sizeof(float));
     c.densities = bench_memory(n, sizeof(double));
     c.keep = bench_memory(n, 1);
     c.labels = bench_memory(n, sizeof(int32_t));
@@ -166,6 +195,7 @@ int main(int argc, char** argv) {
     sap_device_close(c.device);
     free(c.normals);
     free(c.curvatures);
+    free(c.moved);
     free(c.densities);
     free(c.keep);
     free(c.labels);

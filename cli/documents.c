@@ -90,6 +90,8 @@ static void print_man_json(void) {
         {"bias, back, hausdorff, chamfer, chamfer_square", "of distance: the mean with signs; what the distances back "
                                                            "from REFERENCE say; the greater of the greatest, the "
                                                            "sum of the means and of the means of squares of both"},
+        {"added, steps, movement", "of relax: points that were added, steps that were done, and how far points moved "
+                                   "in the last (root mean square)"},
         {"without", "of normals: points that have none"},
         {"outliers, mean, deviation, limit", "of outliers: how many there are; of the mean distances of all points the "
                                              "mean, the standard deviation, and the "

@@ -8,7 +8,7 @@
 #define AT(field) offsetof(sap_cli_options, field)
 
 enum {
-    ON_CLOUD = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(THIN) | V(CLUSTER),
+    ON_CLOUD = V(RELAX) | V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(THIN) | V(CLUSTER),
     ON_CLOUD_TREE = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(CLUSTER),
     ON_ALL = ON_CLOUD | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) |
              V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
@@ -222,6 +222,22 @@ const sap_cli_option sap_cli_option_table[] = {
      "one more column, kind (uint8): 2 for points that join others, 1 for points at the border, which do not, 0 for "
      "points in no cluster",
      false},
+    {"output", 'o', V(RELAX), PATH(output),
+     "the points where they have moved to, in their order, then those that were added; '-' is standard output (NPY "
+     "unless --format says otherwise); without -o and --json as text on standard output",
+     false},
+    {"neighbors", 'k', V(RELAX), INT32(k, 1, INT32_MAX),
+     "so many nearest points push, the point itself among them (default: 16, or with --radius all)", false},
+    {"radius", 'r', V(RELAX), REAL(radius),
+     "how far forces reach, above 0 (default: for each point to the last of its neighbours, which keeps dense places "
+     "dense)",
+     false},
+    {"steps", 0, V(RELAX), INT32(steps, 1, 1000000), "how often all points move (default 20)", false},
+    {"more", 0, V(RELAX), INT64(more, 0, INT32_MAX),
+     "add so many points first, beside those that lie most alone; 8 times those of the file at most (default 0)",
+     false},
+    {"free", 0, V(RELAX), FLAG(is_free),
+     "do not put points back, in the end, on the surface that those of the file sample", false},
     {"output", 'o', V(DISTANCE), PATH(output),
      "QUERIES with their distance (float64) in a further column, inf where there is none; '-' is standard output (NPY "
      "unless --format says otherwise); without -o and --json as text on standard output",
@@ -597,8 +613,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file", false},
     {"drop-nonfinite", 0, V(BUILD) | V(BENCH), FLAG(tree.drop_nonfinite),
      "leave out points that are NaN or infinite; ids stay rows of the file", false},
-    {"drop-nonfinite", 0, V(VORONOI) | V(CONVERT), FLAG(drop_nonfinite), "leave out points that are NaN or infinite",
-     false},
+    {"drop-nonfinite", 0, V(VORONOI) | V(CONVERT) | V(RELAX), FLAG(drop_nonfinite),
+     "leave out points that are NaN or infinite", false},
     {"walk", 0, V(NEAREST) | V(BENCH), CHOICE(walk, "WALK", walks),
      "how a search walks the tree; the answers are the same; warp and packet need a GPU (default auto)", false},
     {"ordered", 0, V(NEAREST), FLAG(ordered), "QUERIES lie close to their neighbours in the file: do not order them",
@@ -721,8 +737,20 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "if "
          "REFERENCE is a mesh, to the nearest point of its triangles. --json reports what the distances say together: "
          "their mean, root mean square and greatest; with --both the Hausdorff and chamfer distances of two clouds. If "
+<<<<<<< HEAD
          "one of the two files of points needs float64, both are searched as float64. What QUERIES have beside their "
          "coordinates is kept."},
+=======
+         "one of the two files of points needs float64, both are searched as float64. Columns of QUERIES that are no "
+         "coordinates are not kept."},
+    [SAP_VERB_RELAX] =
+        {"relax", "POINTS", 1, 1, "spread points evenly over the surface that they sample",
+         "Writes POINTS, of three coordinates, after they have repelled each other along the surface that they lie on: "
+         "in each step a tree is built anew, and each point moves in the plane of its neighbours. With --more the "
+         "surface is sampled more densely. Columns of POINTS that are no coordinates are not kept. Results are the "
+         "same "
+         "bits for any number of threads."},
+>>>>>>> cloud
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

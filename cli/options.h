@@ -29,6 +29,7 @@ typedef enum sap_cli_verb {
     SAP_VERB_THIN,
     SAP_VERB_CLUSTER,
     SAP_VERB_DISTANCE,
+    SAP_VERB_RELAX,
     SAP_VERB_VERIFY,
     SAP_VERB_CONVERT,
     SAP_VERB_BENCH,
@@ -92,7 +93,9 @@ typedef struct sap_cli_options {
     double ratio; // 0: not given
     double view[3];
     sap_orient orient;
-    bool shapes, kernel, surface, invert, kinds, counts_too, both, is_signed;
+    bool shapes, kernel, surface, invert, kinds, counts_too, both, is_signed, is_free;
+    int32_t steps; // 0: not given
+    int64_t more;
     double quantile;        // 0: not given
     int32_t fewest, chosen; // fewest 0: not given; chosen: a sap_voxels_point
     int64_t least;

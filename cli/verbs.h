@@ -17,6 +17,7 @@ sap_cli_exit sap_cli_outliers(sap_cli* cli);
 sap_cli_exit sap_cli_thin(sap_cli* cli);
 sap_cli_exit sap_cli_cluster(sap_cli* cli);
 sap_cli_exit sap_cli_distance(sap_cli* cli);
+sap_cli_exit sap_cli_relax(sap_cli* cli);
 sap_cli_exit sap_cli_verify(sap_cli* cli);
 sap_cli_exit sap_cli_convert(sap_cli* cli);
 sap_cli_exit sap_cli_bench(sap_cli* cli);

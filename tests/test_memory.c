@@ -321,6 +321,15 @@ static sap_status comparison(scene* s) {
     return sap_cloud_compare(s->tree, s->small, NULL, NULL, NULL, &found);
 }
 
+static sap_status relaxing(scene* s) {
+    if (s->points.real_bits == 64) return SAP_OK; // floats alone relax
+    const sap_relax_options options = {.steps = 2, .more = 100, .tolerance = 1e-6};
+    float* moved = malloc(sizeof(float) * 3 * (POINTS + 100));
+    const sap_status status = sap_cloud_relax(s->device, cloud_f32(&s->points), &options, moved, NULL, NULL);
+    free(moved);
+    return status;
+}
+
 static sap_status densities(scene* s) {
     return sap_cloud_density(s->tree, &(sap_density_options){.kind = SAP_DENSITY_KERNEL, .radius = 2}, s->distance2);
 }
@@ -394,6 +403,7 @@ static const struct {
     {"cloud_normals", normals_of_many},
     {"cloud_covariances", covariances_within},
     {"gather", gather},
+    {"cloud_relax", relaxing},
     {"cloud_distance", distances},
     {"cloud_compare", comparison},
     {"cloud_density", densities},

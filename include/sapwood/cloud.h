@@ -365,6 +365,52 @@ typedef struct sap_sample_options {
 SAP_API sap_status sap_cloud_sample(const sap_tree* tree, const sap_sample_options* options, int32_t* ids,
                                     int64_t* count);
 
+/** How points relax. All zero is the default for each field. */
+typedef struct sap_relax_options {
+    int32_t k;     /**< the nearest points exert forces, the point itself among them; 0: all within the radius, or 16
+                        without one */
+    double radius; /**< range of the forces; 0: for each point the distance to the last of its k */
+    int32_t steps; /**< 0: 1 */
+    double step;   /**< part of the longest step that lowers the energy for sure, at most 2; 0: 1 */
+    double
+        tolerance; /**< stop when points move by less than this part of their forces' range, in the root of the mean of
+                           squares; 0: do all steps */
+    int64_t more;  /**< points that are added before the first step, next to those that lie most alone; at most 8
+                           times as many as there are */
+    bool is_free;  /**< do not put points back on the surface that those given sample */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_relax_options;
+
+/** What became of points that relaxed. */
+typedef struct sap_relax_info {
+    int32_t steps;        /**< that were done */
+    double movement;      /**< of the last: root of the mean of squares */
+    double range;         /**< of the forces: the radius; without one, and with a tolerance, the mean of those of all
+                               points before the first step; else 0 */
+    uint64_t reserved[4]; /**< zero */
+} sap_relax_info;
+
+/**
+ * Lets points that repel each other relax on the surface that they sample: evens out a scan, and with `more` makes it denser.
+ * moved[3*(points.count + options.more)] are the points in their order, then those that were added; normals, of as many,
+ * are those of ::sap_cloud_normals where the points lay before the last step, or NULL; info may be NULL.
+ *
+ * Points within the range r of each other have the energy (1 - d/r)². In each step the tree is built anew, and each point
+ * goes where its force pushes it, along the plane of its neighbours (along their line, if they are on one): by
+ * step * r / (2n) times the sum of (1 - d/r) over its n neighbours, each in the direction away from it. With a radius
+ * that lowers the energy of points in a plane in each step. Planes are those of ::sap_cloud_shapes with
+ * ::SAP_FALLOFF_BIWEIGHT and the same neighbours. In the end each point is put on the plane through the nearest of the points
+ * given, at right angles to that one's normal. Points at one place stay together; those at the border of a surface move
+ * outwards.
+ *
+ * Points are of three dimensions; where they are far from 0, take a middle off before. Same bits for any number of threads.
+ * Expected O(n (log n + neighbours)) a step. Memory: two trees and 60 bytes a point. On a CPU. Errors: SAP_ERROR_ARGUMENT,
+ * SAP_ERROR_NOT_FINITE (naming the first bad point), SAP_ERROR_MEMORY, SAP_ERROR_RANGE (more than 2^31-1 points),
+ * SAP_ERROR_UNSUPPORTED (a device that is no CPU), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_cloud_relax(sap_device* device, sap_points points, const sap_relax_options* options,
+                                   float* moved, float* normals, sap_relax_info* info);
+
 /** What is asked about distances. All zero is the default for each field. */
 typedef struct sap_distance_options {
     double radius;        /**< points that lie farther off than this have no counterpart and do not count; 0: any */

@@ -8,7 +8,7 @@
  *
  * **Cost on a CPU.** Inserting and removing take a fraction of a microsecond a point, on average; now and then an insert
  * moves many points, or a thread beside does (sap_set_options.background). A batch of more than an eighth of the set is
- * built together with it. A search takes about half as long again as one of a single tree. A 3-D float point takes about
+ * built together with it. A search of many points takes about a third longer than one of a single tree. A 3-D float point takes about
  * 40 bytes, and while points are moved, up to 40 more for each of those.
  *
  * **On a GPU** changes only note what comes and goes, and wait for the GPU; the first search after them builds one tree

@@ -22,22 +22,35 @@ def _library(array: Any) -> str | None:
     return None
 
 
+def _unknown(array: Any) -> TypeError:
+    return TypeError(
+        f"results can be given as arrays of torch, CuPy and JAX, not of {type(array).__module__}: "
+        "pass arrays to be written to as out"
+    )
+
+
 def changes(array: Any) -> bool:
     """Whether an array's library lets it change."""
     return _library(array) != "jax"
 
 
-def current_stream(array: Any, ordinal: int) -> int | None:
-    """The stream in which the array's library works on a GPU now, or None if it does not say."""
+def current_stream(array: Any, ordinal: int) -> tuple[int, object] | None:
+    """The stream in which the array's library works on a GPU now, and an object that keeps it from being destroyed.
+
+    None if the library does not say, or does not own the stream: then nobody knows how long it lives.
+    """
     library = _library(array)
-    stream: int | None = None
     if library == "torch":
-        stream = sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream or _LEGACY
-    elif library == "cupy":
+        stream = sys.modules["torch"].cuda.current_stream(ordinal)
+        number = stream.cuda_stream
+        # torch's own streams live for ever. A foreign one has its address for a number in torch, too.
+        return None if number and number == stream.stream_id else (number or _LEGACY, stream)
+    if library == "cupy":
         cuda = sys.modules["cupy"].cuda
         with cuda.Device(ordinal):
-            stream = cuda.get_current_stream().ptr or _LEGACY
-    return stream
+            stream = cuda.get_current_stream()
+        return (stream.ptr or _LEGACY, stream) if isinstance(stream, cuda.Stream) else None
+    return None
 
 
 _NAMES = {"f4": "float32", "f8": "float64", "i4": "int32", "i8": "int64", "i1": "int8", "u1": "uint8", "b1": "bool"}
@@ -70,10 +83,7 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str) -> tuple[Any, int]:
         with _wide(jax), jax.default_device(next(iter(like.devices()))):
             array = jax.numpy.zeros(shape, dtype=name).block_until_ready()
         return array, array.unsafe_buffer_pointer()
-    raise TypeError(
-        f"results can be given as arrays of torch, CuPy and JAX, not of {type(like).__module__}: "
-        "pass arrays to be written to as out"
-    )
+    raise _unknown(like)
 
 
 def adopt(like: Any, memory: Any) -> Any:
@@ -87,4 +97,4 @@ def adopt(like: Any, memory: Any) -> Any:
     if library == "jax":
         with _wide(sys.modules["jax"]):
             return importlib.import_module("jax.dlpack").from_dlpack(memory)
-    return memory
+    raise _unknown(like)

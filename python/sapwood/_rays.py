@@ -73,7 +73,11 @@ class Library:
 
     def split_closest(self, found: Any) -> tuple[Any, Any, Any, Any, Any]:
         """point, distance, triangle, u and v of records (n, 7)."""
-        return found[:, :3], self.xp.sqrt(found[:, 3]), self.ints(found[:, 6]), found[:, 4], found[:, 5]
+        return found[:, :3], self.root(found[:, 3]), self.ints(found[:, 6]), found[:, 4], found[:, 5]
+
+    def root(self, squares: Any) -> Any:
+        """Square roots, correctly rounded."""
+        return self.xp.sqrt(squares)
 
     def all_hits(self, tree: Any, rays: tuple[Any, ...], most: int, progress: Any) -> tuple[Any, ...]:
         """How many hits a ray has is not known before: with more room until it suffices."""
@@ -113,6 +117,11 @@ class Jax(Library):
 
     def ints(self, array: Any) -> Any:
         return self.jax.lax.bitcast_convert_type(array, self.xp.int32)
+
+    def root(self, squares: Any) -> Any:
+        # XLA's roots of float32 are approximate, but those of float64 are not, and round to the right ones.
+        with _gpu._wide(self.jax):
+            return self.xp.sqrt(squares.astype(self.xp.float64)).astype(self.xp.float32)
 
     def offsets(self, counts: Any) -> Any:
         with _gpu._wide(self.jax):

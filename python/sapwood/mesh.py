@@ -170,7 +170,7 @@ class MeshTree(_sapwood.MeshTree):
     >>> tree = sapwood.MeshTree(corners, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
     >>> tree
     <sapwood.MeshTree of 4 triangles on cpu, 0 0 0 to 1 1 1>
-    >>> tree.trace([.25, .25, -1], [0, 0, 1]).t
+    >>> float(tree.trace([.25, .25, -1], [0, 0, 1]).t)
     1.0
     >>> tree.inside([[.1, .1, .1], [1, 1, 1]])
     array([ True, False])

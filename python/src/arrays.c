@@ -23,6 +23,7 @@ void py_array_release(py_array* a) {
     a->tensor = NULL;
     if (a->view.obj) PyBuffer_Release(&a->view);
     Py_CLEAR(a->owner);
+    Py_CLEAR(a->keeper);
     PyErr_Restore(type, value, trace);
 }
 
@@ -265,25 +266,18 @@ static int place(py_state* state, PyObject* object, const char* name, int ordina
     PyObject* current = gpu ? PyObject_CallMethod(gpu, "current_stream", "Oi", object, ordinal) : NULL;
     if (!current) return -1;
     void* theirs = NULL; // unknown
-    if (current != Py_None) theirs = PyLong_AsVoidPtr(current);
-    Py_DECREF(current);
-    if (PyErr_Occurred()) return -1;
+    PyObject* keeper = NULL;
+    if (current != Py_None) {
+        theirs = PyLong_AsVoidPtr(PyTuple_GetItem(current, 0));
+        keeper = PyTuple_GetItem(current, 1);
+    }
     a->on_gpu = true;
     a->ordinal = ordinal;
     a->stream = on && on->stream ? on->stream : theirs ? theirs : PY_LEGACY_STREAM;
     a->in_stream = theirs && theirs == a->stream && !(on && on->stream != a->stream);
-    return 0;
-}
-
-// Waits on the host for a stream.
-static int wait_for(py_state* state, int ordinal, void* stream) {
-    py_device* device = py_device_open(state, SAP_CUDA, ordinal, 0, stream);
-    if (!device) return -1;
-    py_call call;
-    int result = py_call_begin(&call, device, NULL, NULL);
-    if (result == 0) result = py_call_end(&call, sap_device_wait(device->device));
-    Py_DECREF(device);
-    return result;
+    a->keeper = Py_XNewRef(on && on->stream ? on->keeper : keeper);
+    Py_DECREF(current);
+    return PyErr_Occurred() ? -1 : 0;
 }
 
 // What cannot be used as it is on a GPU.
@@ -306,17 +300,20 @@ static int take_from_gpu(py_state* state, PyObject* object, const char* name, co
                          int flags, int ordinal, const py_device* on, py_array* a) {
     if (place(state, object, name, ordinal, on, a) < 0) return -1;
     // A machine without this GPU says so here, before the object is asked for its memory.
-    py_device* device = py_device_open(state, SAP_CUDA, ordinal, 0, a->stream);
+    py_device* device = py_device_open(state, SAP_CUDA, ordinal, 0, a->stream, a->keeper);
     if (!device) return -1;
-    Py_DECREF(device);
     PyObject* stream = PyLong_FromVoidPtr(a->stream);
     PyObject* capsule = stream ? ask_for_capsule(object, stream) : NULL;
     Py_XDECREF(stream);
-    if (!capsule) return -1;
-    const int taken = take_tensor(capsule, name, want, least, most, flags, a);
-    Py_DECREF(capsule);
-    if (taken == 0) return refuse_on_gpu(name, want, flags);
-    if (taken > 0 && on && on->stream != a->stream) return wait_for(state, ordinal, a->stream);
+    int taken = capsule ? take_tensor(capsule, name, want, least, most, flags, a) : -1;
+    Py_XDECREF(capsule);
+    if (taken == 0) taken = refuse_on_gpu(name, want, flags);
+    if (taken > 0 && on && on->stream != a->stream) {
+        py_call call;
+        taken = py_call_begin(&call, device, NULL, NULL);
+        if (taken == 0) taken = py_call_end(&call, sap_device_wait(device->device));
+    }
+    Py_DECREF(device);
     return taken < 0 ? -1 : 0;
 }
 
@@ -377,14 +374,14 @@ static int take_interface(py_state* state, PyObject* object, PyObject* interface
             PyErr_Format(PyExc_ValueError, "%s: stream 0 is ambiguous in __cuda_array_interface__", name);
             return -1;
         }
-        if (!on) a->stream = theirs;
     }
-    py_device* device = py_device_open(state, SAP_CUDA, ordinal, 0, a->stream);
+    py_device* device = py_device_open(state, SAP_CUDA, ordinal, 0, a->stream, a->keeper);
     if (!device) return -1;
     Py_DECREF(device);
     if (!l.kind || !usable(&l, want, flags, &stride)) return refuse_on_gpu(name, want, flags);
     fill(a, &l, stride);
-    return theirs && on && theirs != on->stream ? wait_for(state, ordinal, theirs) : 0;
+    // Nobody says how long that stream lives.
+    return theirs && theirs != (on ? on->stream : a->stream) ? py_stream_wait(state, ordinal, theirs) : 0;
 }
 
 // ---- NumPy

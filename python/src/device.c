@@ -17,6 +17,7 @@ static void device_dealloc(PyObject* object) {
     PyTypeObject* type = Py_TYPE(object);
     // What a child has of its parent's GPU, or of memory that a thread of its parent was changing, is left alone.
     if (self->device && py_device_usable(self)) sap_device_close(self->device);
+    Py_XDECREF(self->keeper); // after the device has waited for what is in the stream
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -61,7 +62,8 @@ static void close_idle(py_state* state) {
     }
 }
 
-py_device* py_device_open(py_state* state, sap_processor processor, int32_t ordinal, int32_t threads, void* stream) {
+py_device* py_device_open(py_state* state, sap_processor processor, int32_t ordinal, int32_t threads, void* stream,
+                          PyObject* keeper) {
     for (Py_ssize_t i = PyList_Size(state->devices); i-- > 0;) {
         py_device* d = (py_device*)PyList_GetItem(state->devices, i);
         if (d->processor != processor || d->ordinal != ordinal || d->threads != threads || d->stream != stream ||
@@ -84,6 +86,7 @@ py_device* py_device_open(py_state* state, sap_processor processor, int32_t ordi
     self->ordinal = ordinal;
     self->threads = threads;
     self->stream = stream;
+    self->keeper = Py_XNewRef(keeper);
     self->forks = forks;
     const sap_device_options options = {
         .processor = processor,
@@ -108,6 +111,20 @@ py_device* py_device_open(py_state* state, sap_processor processor, int32_t ordi
         return NULL;
     }
     return self;
+}
+
+int py_stream_wait(py_state* state, int32_t ordinal, void* stream) {
+    const sap_device_options options = {.processor = SAP_CUDA, .ordinal = ordinal, .stream = stream, .log = py_log};
+    sap_device* device;
+    sap_status status;
+    Py_BEGIN_ALLOW_THREADS status = sap_device_open(&options, &device);
+    if (status == SAP_OK) {
+        status = sap_device_wait(device);
+        sap_device_close(device);
+    }
+    Py_END_ALLOW_THREADS if (status == SAP_OK) return 0;
+    py_raise(state, status);
+    return -1;
 }
 
 PyObject* py_device_name(const py_device* device) {
@@ -154,11 +171,11 @@ py_device* py_device_for(py_state* state, PyObject* asked, int32_t threads, cons
                          (int)array->ordinal, asked);
             return NULL;
         }
-        return py_device_open(state, SAP_CUDA, array->ordinal, threads, array->stream);
+        return py_device_open(state, SAP_CUDA, array->ordinal, threads, array->stream, array->keeper);
     }
     // In a stream of its own: then what has no queries on the GPU is found in host memory.
-    if (processor == SAP_CUDA) return py_device_open(state, SAP_CUDA, ordinal, threads, NULL);
-    return py_device_open(state, SAP_CPU, 0, threads, NULL);
+    if (processor == SAP_CUDA) return py_device_open(state, SAP_CUDA, ordinal, threads, NULL, NULL);
+    return py_device_open(state, SAP_CPU, 0, threads, NULL, NULL);
 }
 
 // ---- Functions of the module

@@ -84,7 +84,7 @@ static void say_not_finite(const py_state* state, const py_array* points) {
 }
 
 static int build(py_kdtree* kd, const py_array* points, const sap_tree_options* options) {
-    py_device* device = py_device_open(kd->tree.state, SAP_CPU, 0, 0, NULL);
+    py_device* device = py_device_open(kd->tree.state, SAP_CPU, 0, 0, NULL, NULL);
     sap_tree* tree = device ? py_tree_build(kd->tree.state, device, points, options, NULL) : NULL;
     if (device && !tree) say_not_finite(kd->tree.state, points);
     const int result = tree ? py_tree_set(&kd->tree, device, tree, NULL) : -1;

@@ -75,7 +75,7 @@ int py_kdtree_eps(PyObject* eps, double* result);
 int py_kdtree_workers(PyObject* workers, int32_t* threads);
 /** A device of so many threads. A new reference. */
 static inline py_device* py_kdtree_device(const py_kdtree* kd, int32_t threads) {
-    return py_device_open(kd->tree.state, SAP_CPU, 0, threads, NULL);
+    return py_device_open(kd->tree.state, SAP_CPU, 0, threads, NULL, NULL);
 }
 /** A tree that is another's, searched by another device. */
 static inline const sap_tree* py_kdtree_view(const py_kdtree* kd, const py_device* device, sap_tree* view) {

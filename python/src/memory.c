@@ -373,11 +373,13 @@ static int count_hits(const sap_neighbors* found, PyObject* offsets, int64_t* hi
         *hits = found->offsets[found->count];
         return 0;
     }
-    PyObject* last = PySequence_GetItem(offsets, (Py_ssize_t)found->count);
+    PyObject* row = PyLong_FromLongLong(found->count);
+    PyObject* last = row ? PyObject_GetItem(offsets, row) : NULL;
     PyObject* number = last ? PyNumber_Long(last) : NULL;
     *hits = number ? PyLong_AsLongLong(number) : -1;
     Py_XDECREF(number);
     Py_XDECREF(last);
+    Py_XDECREF(row);
     return *hits < 0 ? -1 : 0;
 }
 

@@ -88,13 +88,20 @@ typedef struct py_device {
     sap_processor processor;  // SAP_CPU or SAP_CUDA
     int32_t ordinal, threads; // threads as asked for: 0 for all
     void* stream;             // SAP_CUDA: 1 is the legacy default stream, NULL the device's own
+    PyObject* keeper;         // its library's object, with which `stream` lives; NULL: it lives for ever
     int32_t calls;            // that are at work, guarded by the GIL
     uint32_t forks;           // how often the process had been forked when it was opened
     bool busy_at_fork;        // another thread was at work on it when this process was forked off: it cannot be used
 } py_device;
 
-/** The device for a processor, from those that are open or a new one: a new reference. NULL and an exception. */
-py_device* py_device_open(py_state* state, sap_processor processor, int32_t ordinal, int32_t threads, void* stream);
+/**
+ * The device for a processor, from those that are open or a new one: a new reference. NULL and an exception. `stream`
+ * must live as long as `keeper` does, or for ever if that is NULL.
+ */
+py_device* py_device_open(py_state* state, sap_processor processor, int32_t ordinal, int32_t threads, void* stream,
+                          PyObject* keeper);
+/** Waits on the host for a stream that may end when the call returns. -1 and an exception. */
+int py_stream_wait(py_state* state, int32_t ordinal, void* stream);
 /** The name of a device: "cpu", "cuda:0". A new reference. */
 PyObject* py_device_name(const py_device* device);
 /** What a device is called by: 'cpu', 'cuda', 'cuda:1', or an object whose str() that is; NULL or None: SAP_AUTO. */
@@ -154,6 +161,7 @@ typedef struct py_array {
     bool in_stream; // on_gpu: its library works in `stream` now, so results need no waiting
     int32_t ordinal;
     void* stream;     // on_gpu: where its data is ready
+    PyObject* keeper; // with which the stream lives, or NULL
     PyObject* object; // what the caller gave
     PyObject* owner;  // what was made of it, or NULL
     void* tensor;     // DLPack's, or NULL

@@ -177,10 +177,14 @@ sap_tree* py_tree_build(py_state* state, py_device* device, const py_array* poin
     return NULL;
 }
 
-static PyObject* empty_like(py_state* state, const py_array* points) {
+// An empty array of the library that the points on a GPU are of; where it is not known, memory of nobody's.
+static PyObject* empty_like(py_state* state, const py_array* points, const py_device* device) {
     const int64_t none = 0;
     void* data;
-    return points->on_gpu ? py_array_new(state, points, 'f', 4, 1, &none, &data) : NULL;
+    PyObject* array = py_array_new(state, points, 'f', 4, 1, &none, &data);
+    if (array || !PyErr_ExceptionMatches(PyExc_TypeError)) return array;
+    PyErr_Clear();
+    return py_array_of(state, NULL, NULL, 'f', 4, 1, &none, Py_None, device);
 }
 
 static int tree_init(PyObject* object, PyObject* args, PyObject* keywords) {
@@ -208,8 +212,10 @@ static int tree_init(PyObject* object, PyObject* args, PyObject* keywords) {
     py_device* device = result < 0 ? NULL : py_device_for(state, given[DEVICE], threads, &points);
     sap_tree* tree = device ? py_tree_build(state, device, &points, &options, given[PROGRESS]) : NULL;
     result = tree ? py_tree_set(self, device, tree, NULL) : -1;
-    if (result == 0) self->like = empty_like(state, &points);
-    if (result == 0 && points.on_gpu && !self->like) result = -1;
+    if (result == 0 && points.on_gpu) {
+        self->like = empty_like(state, &points, device);
+        if (!self->like) result = -1;
+    }
     Py_XDECREF((PyObject*)device);
     py_array_release(&points);
     return result;

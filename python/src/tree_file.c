@@ -219,7 +219,7 @@ static PyObject* tree_copy(PyObject* object, PyTypeObject* class, PyObject* cons
             target = py_device_for(self->state, given[0], threads, NULL);
         else
             target = py_device_open(self->state, self->device->processor, self->device->ordinal, threads,
-                                    self->device->stream);
+                                    self->device->stream, self->device->keeper);
     }
     sap_tree* copy = NULL;
     py_call call;

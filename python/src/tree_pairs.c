@@ -4,15 +4,11 @@
 #include "tree.h"
 #include <string.h>
 
-// What results of a call without queries are like: where the tree lies on a GPU because its points did, there.
-static py_array pattern_of(const py_tree* self) {
-    py_array like = {0};
-    if (!self->like) return like;
-    like.on_gpu = true;
-    like.object = self->like;
-    like.ordinal = self->device->ordinal;
-    like.stream = self->device->stream;
-    return like;
+// What results of a call without queries are like: where the tree lies on a GPU because its points did, there, and
+// written after all that their library has asked for by now. -1 and an exception.
+static int take_pattern(const py_tree* self, py_array* like) {
+    *like = (py_array){0};
+    return self->like ? py_array_take(self->state, self->like, "points", "f4", 1, 1, 0, self->device, like) : 0;
 }
 
 // Another tree, which is used with this one. NULL and an exception.
@@ -68,11 +64,12 @@ static PyObject* tree_pairs(PyObject* object, PyTypeObject* class, PyObject* con
         return NULL;
     py_tree* self = py_tree_use(object);
     if (!self) return NULL;
-    const py_array like = pattern_of(self);
     sap_neighbors* found = NULL;
     PyObject *shifts = NULL, *rows = NULL;
+    py_array like;
     py_call call;
-    int result = py_call_begin(&call, self->device, &like, given[2]);
+    int result = take_pattern(self, &like);
+    if (result == 0) result = py_call_begin(&call, self->device, &like, given[2]);
     if (result == 0) result = py_call_end(&call, sap_pairs(self->tree, radius, &found));
     if (result == 0 && with_shifts) {
         shifts = shifts_of(self, found);
@@ -82,6 +79,7 @@ static PyObject* tree_pairs(PyObject* object, PyTypeObject* class, PyObject* con
         rows = py_rows(self->state, &like, found, self->device);
     else
         sap_neighbors_free(found);
+    py_array_release(&like);
     py_tree_done(self);
     if (!shifts || !rows) {
         Py_XDECREF(shifts);
@@ -112,15 +110,17 @@ static PyObject* tree_pairs_with(PyObject* object, PyTypeObject* class, PyObject
     py_tree* other = self ? use_other(self, given[0]) : NULL;
     PyObject* rows = NULL;
     if (other) {
-        const py_array like = pattern_of(self);
         sap_neighbors* found = NULL;
+        py_array like;
         py_call call;
-        int result = py_call_begin(&call, self->device, &like, given[2]);
+        int result = take_pattern(self, &like);
+        if (result == 0) result = py_call_begin(&call, self->device, &like, given[2]);
         if (result == 0) result = py_call_end(&call, sap_tree_pairs(self->tree, other->tree, radius, &found));
         if (result == 0)
             rows = py_rows(self->state, &like, found, self->device);
         else
             sap_neighbors_free(found);
+        py_array_release(&like);
         py_tree_done(other);
     }
     if (self) py_tree_done(self);
@@ -236,11 +236,12 @@ static PyObject* nearest_of_points(py_tree* self, py_tree* other, PyObject* k, P
                                 .eps = given[EPS],
                                 .exclude = exclude};
     const int64_t rows = other ? other->source_count : self->source_count;
-    const py_array like = pattern_of(self);
     py_told told;
+    py_array like = {0};
     py_result ids = {0}, distances2 = {0};
     PyObject* found = NULL;
     int result = py_told_read(self->state, self->device, &telling, self->dims, rows, self->source_count, false, &told);
+    if (result == 0) result = take_pattern(self, &like);
     told.search.with_self = with_self;
     const int64_t shape[] = {rows, told.search.k};
     if (result == 0) result = py_result_new(self->state, &like, 'i', 4, 2, shape, &ids);
@@ -262,6 +263,7 @@ static PyObject* nearest_of_points(py_tree* self, py_tree* other, PyObject* k, P
     py_result_release(&ids);
     py_result_release(&distances2);
     py_told_release(&told);
+    py_array_release(&like);
     return found;
 }
 

@@ -51,8 +51,8 @@ class Excuses:
 
 def main(arguments):
     replace()
-    # SciPy has markers of its own, which --strict-markers of this project's options would refuse.
-    return pytest.main(["-q", "-p", "no:cacheprovider", "-o", "addopts=", "--pyargs",
+    # SciPy has markers of its own, which this project's options would refuse.
+    return pytest.main(["-q", "-p", "no:cacheprovider", "-o", "addopts=", "-o", "filterwarnings=", "--pyargs",
                         "scipy.spatial.tests.test_kdtree", *arguments], plugins=[Excuses()])
 
 

@@ -12,6 +12,8 @@ typedef struct sap_cloud_kernels {
     void (*means)(const sap_cloud_rows* rows, double* means);
     // sums[id]: factor times the sum of (1 - distance2 / limit2)^2 over the neighbours.
     void (*kernel_sums)(const sap_cloud_rows* rows, double limit2, double factor, double* sums);
+    // Moves the points of these rows by the forces of their neighbours. points: float[count][4]; floats only.
+    void (*relax)(const sap_relax_job* job, const void* points, const sap_cloud_rows* rows);
 } sap_cloud_kernels;
 
 typedef struct sap_gather_kernels {

@@ -46,6 +46,15 @@ typedef struct sap_orient_job {
     float* normals;
 } sap_orient_job;
 
+// A step of points that repel each other.
+typedef struct sap_relax_job {
+    const sap_tree* tree; // of the points that move
+    sap_relax_options options;
+    sap_neighborhoods near; // radius 0: that of the last of k neighbours
+    float* moved;           // [3*count]
+    float* normals;         // [3*count] of where they were, or NULL
+} sap_relax_job;
+
 typedef struct sap_density_job {
     const sap_tree* tree;
     sap_density_options options; // checked and with defaults filled in
@@ -80,6 +89,7 @@ typedef struct sap_cloud_ops {
     sap_status (*axes)(const sap_axes_job* job);
     sap_status (*gather)(const sap_gather_job* job);
     sap_status (*orient)(const sap_orient_job* job);
+    sap_status (*relax)(const sap_relax_job* job); // a step
     sap_status (*density)(const sap_density_job* job);
     sap_status (*outliers)(sap_outliers_job* job);
     sap_status (*clusters)(sap_clusters_job* job);
@@ -89,6 +99,7 @@ typedef struct sap_cloud_ops {
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
 sap_status sap_cloud_gather_cpu(const sap_gather_job* job);
 sap_status sap_cloud_orient_cpu(const sap_orient_job* job);
+sap_status sap_cloud_relax_cpu(const sap_relax_job* job);
 sap_status sap_cloud_density_cpu(const sap_density_job* job);
 sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);

@@ -7,18 +7,19 @@
 // The sums of a batch, and what becomes of them.
 typedef struct sums {
     double weight[SAP_CLOUD_BATCH];
-    double scale[SAP_CLOUD_BATCH]; // of differences: 1, but where squares of doubles would overflow
+    double scale[SAP_CLOUD_BATCH];   // of differences: 1, but where squares of doubles would overflow
+    double push[3][SAP_CLOUD_BATCH]; // of forces only
     double covariance[6][SAP_CLOUD_BATCH];
     double value[3][SAP_CLOUD_BATCH], least_axis[3][SAP_CLOUD_BATCH], greatest_axis[3][SAP_CLOUD_BATCH];
 } sums;
 
 // The covariance of the neighbours of point i, with a scale.
-INLINE void add_up(const sap_axes_job* job, const real* points, const sap_cloud_rows* rows, int64_t i,
+INLINE void add_up(const sap_neighborhoods* near, const real* points, const sap_cloud_rows* rows, int64_t i,
                    const bool weighted, double scale, sums* s) {
     four own;
     moments m;
     load_point(points, rows->ids[i], &own);
-    add_moments(&job->near, points, rows, i, &own, weighted, scale, &m);
+    add_moments(near, points, rows, i, &own, weighted, scale, &m);
     s->weight[i] = m.weight;
     s->scale[i] = scale;
     const double one = m.weight > 0 ? m.weight : 1;
@@ -36,10 +37,10 @@ INLINE void add_up(const sap_axes_job* job, const real* points, const sap_cloud_
 // The same with the scale that it takes.
 INLINE void add_up_safely(const sap_axes_job* job, const real* points, const sap_cloud_rows* rows, int64_t i,
                           const bool weighted, sums* s) {
-    add_up(job, points, rows, i, weighted, 1, s);
+    add_up(&job->near, points, rows, i, weighted, 1, s);
 #if SAP_REAL_BITS == 64
     const double trace = s->covariance[0][i] + s->covariance[3][i] + s->covariance[5][i];
-    if (!(trace < 1e300)) add_up(job, points, rows, i, weighted, SMALL_SCALE, s);
+    if (!(trace < 1e300)) add_up(&job->near, points, rows, i, weighted, SMALL_SCALE, s);
 #endif
 }
 
@@ -114,9 +115,78 @@ static void axes(const sap_axes_job* job, const void* points, const sap_cloud_ro
     for (int64_t i = 0; i < rows->count; i++) write_row(job, points, rows, i, &s);
 }
 
-// ---- Sums over distances: terms are made by vectors, and added one by one
+// ---- Forces
 
 enum { TERMS = 256 };
+
+// What point i is pushed by: the sum over its neighbours of (1 / |d| - 1 / r) d, d being the difference to the neighbour,
+// with the signs of d. A neighbour at the same place does not push.
+INLINE void add_pushes(const real* points, const sap_cloud_rows* rows, int64_t i, double range, double push[3]) {
+    const int32_t* ids = rows->neighbors + rows->starts[i];
+    const real* distance2 = (const real*)rows->distance2 + rows->starts[i];
+    four own, d, sum = {0, 0, 0, 0};
+    load_point(points, rows->ids[i], &own);
+    for (int64_t first = 0; first < rows->found[i]; first += TERMS) {
+        double factors[TERMS];
+        const int64_t count = rows->found[i] - first < TERMS ? rows->found[i] - first : TERMS;
+        for (int64_t j = 0; j < count; j++) {
+            const double distance = sqrt((double)distance2[first + j]), factor = 1 / distance - 1 / range;
+            factors[j] = distance > 0 && factor > 0 ? factor : 0;
+        }
+        for (int64_t j = 0; j < count; j++) {
+            load_point(points, ids[first + j], &d);
+            sum += (d - own) * factors[j];
+        }
+    }
+    for (int a = 0; a < 3; a++) push[a] = sum[a];
+}
+
+// Where that moves a point: on the surface, or along the line, that its neighbours lie on, by the force over the greatest
+// second derivative that the energies of its pairs can have together.
+INLINE void find_move(const sap_relax_job* job, const sums* s, int64_t i, int64_t found, double range,
+                      sap_neighborhood kind, double move[3]) {
+    const bool is_line = kind == SAP_NEIGHBORHOOD_LINE;
+    const double factor = job->options.step * range / (double)(2 * (found - 1));
+    double along = 0;
+    for (int a = 0; a < 3; a++) {
+        move[a] = -factor * s->push[a][i];
+        along += move[a] * (is_line ? s->greatest_axis[a][i] : s->least_axis[a][i]);
+    }
+    for (int a = 0; a < 3; a++)
+        move[a] = is_line ? along * s->greatest_axis[a][i] : move[a] - along * s->least_axis[a][i];
+}
+
+#if SAP_REAL_BITS == 32
+static void relax(const sap_relax_job* job, const void* points, const sap_cloud_rows* rows) {
+    sap_neighborhoods near = job->near;
+    double ranges[SAP_CLOUD_BATCH];
+    sums s;
+    const sums* made = &s;
+    for (int64_t i = 0; i < rows->count; i++) {
+        const int64_t last = rows->starts[i] + rows->found[i] - 1;
+        double push[3] = {0, 0, 0};
+        if (!(job->near.radius > 0)) near.radius = sqrt((double)((const real*)rows->distance2)[last]);
+        ranges[i] = near.radius;
+        add_up(&near, points, rows, i, true, 1, &s);
+        add_pushes(points, rows, i, near.radius, push);
+        for (int a = 0; a < 3; a++) s.push[a][i] = push[a];
+    }
+    find_axes(&s, rows->count);
+    for (int64_t i = 0; i < rows->count; i++) {
+        const int64_t id = rows->ids[i];
+        const real* own = (const real*)points + 4 * id;
+        const sap_neighborhood kind = kind_of(made, i, rows->found[i], own);
+        double move[3] = {0, 0, 0};
+        if (kind >= SAP_NEIGHBORHOOD_LINE) find_move(job, made, i, rows->found[i], ranges[i], kind, move);
+        for (int a = 0; a < 3; a++) job->moved[3 * id + a] = (float)((double)own[a] + move[a]);
+        if (job->normals) write_axis(job->normals + 3 * id, made->least_axis, i, kind == SAP_NEIGHBORHOOD_SURFACE);
+    }
+}
+#else
+#define relax NULL // points that are moved are floats
+#endif
+
+// ---- Sums over distances: terms are made by vectors, and added one by one
 
 static void means(const sap_cloud_rows* rows, double* out) {
     for (int64_t i = 0; i < rows->count; i++) {
@@ -149,4 +219,4 @@ static void kernel_sums(const sap_cloud_rows* rows, double limit2, double factor
     }
 }
 
-const sap_cloud_kernels SAP_KERNEL(cloud_kernels) = {axes, means, kernel_sums};
+const sap_cloud_kernels SAP_KERNEL(cloud_kernels) = {axes, means, kernel_sums, relax};

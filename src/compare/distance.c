@@ -16,6 +16,11 @@ sap_status sap_distance_check(const sap_device* device, const sap_distance_optio
     return SAP_OK;
 }
 
+sap_status sap_distance_tell(const sap_device* device, int64_t done, int64_t all) {
+    if (sap_progress_tell(device, (double)done / (double)all)) return SAP_OK;
+    return sap_fail(device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+}
+
 static uint64_t bits_of(double distance) {
     const double size = fabs(distance);
     uint64_t bits;

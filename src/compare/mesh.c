@@ -20,14 +20,18 @@ static sap_status measure(const sap_mesh_tree* to, sap_points from, bool is_sign
     uint8_t* inside = is_signed ? memory + SLAB * sizeof(sap_closest) : NULL;
     sap_points part = from;
     sap_status status = SAP_OK;
+    sap_progress_mute(to->device, true);
     for (int64_t first = 0; status == SAP_OK && first < from.count; first += SLAB) {
         const int64_t left = from.count - first;
         part.count = left < SLAB ? left : SLAB;
         part.coords = from.coords + first * (from.stride ? from.stride : from.dims);
         status = sap_closest_point(to, part, closest);
         if (status == SAP_OK && inside) status = sap_inside(to, part, inside);
-        if (status == SAP_OK) put(closest, inside, part.count, distances + first);
+        if (status != SAP_OK) break;
+        put(closest, inside, part.count, distances + first);
+        status = sap_distance_tell(to->device, first + part.count, from.count);
     }
+    sap_progress_mute(to->device, false);
     return status;
 }
 

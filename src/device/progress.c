@@ -12,8 +12,10 @@ sap_progress_state sap_progress_begin(const sap_device* device, int64_t total) {
 bool sap_progress_add(sap_progress_state* p, int64_t amount) {
     SAP_ASSERT(amount >= 0);
     int64_t done = __atomic_add_fetch(&p->done, amount, __ATOMIC_RELAXED);
-    const bool due = done < p->total && (done - p->reported) * REPORTS >= p->total;
-    if (amount && p->caller == &this_thread && due && !__atomic_load_n(&p->cancelled, __ATOMIC_RELAXED)) {
+    // Only the calling thread may look at what it has reported.
+    const bool due =
+        amount && p->caller == &this_thread && done < p->total && (done - p->reported) * REPORTS >= p->total;
+    if (due && !__atomic_load_n(&p->cancelled, __ATOMIC_RELAXED)) {
         p->reported = done;
         if (!sap_progress_report(p->device, (double)done / (double)p->total))
             __atomic_store_n(&p->cancelled, 1, __ATOMIC_RELAXED);

@@ -118,6 +118,10 @@ INLINE int collect_keys(vreal distance, const int32_t* ids, uint32_t close, key*
     _mm512_storeu_si512(keys, _mm512_maskz_compress_epi64((__mmask8)close, low));
     _mm512_storeu_si512(keys + count_bits(close & 255), _mm512_maskz_compress_epi64((__mmask8)(close >> 8), high));
     return count_bits(close);
+#elif SAP_SIMD == 3
+    const vbits id = _mm512_cvtepi32_epi64(id_load(ids));
+    keys_store(keys, (vkey){v_compress(close, distance), _mm512_maskz_compress_epi64((__mmask8)close, id)});
+    return count_bits(close);
 #else
     real distances[LANES];
     int n = 0;

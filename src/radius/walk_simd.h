@@ -8,6 +8,12 @@
 #include "radius/walk_balanced_simd.h"
 #endif
 
+// Queries in the tree's order look for their leaves together, where hits are collected.
+#if !EXPLICIT && !MEASURED && !defined(__EMSCRIPTEN__)
+#define TOGETHER 1
+#include "radius/together_simd.h"
+#endif
+
 INLINE void search_with(sap_radius_run* run, const int dims, const bool collect) {
     const walked tree = walked_of(run->tree);
     const real* queries = run->queries;
@@ -16,6 +22,9 @@ INLINE void search_with(sap_radius_run* run, const int dims, const bool collect)
     h.keep = run->told->keep;
 #endif
     int64_t i = run->done;
+#if TOGETHER
+    if (collect && run->rows) i = collect_together(&tree, dims, run, &h);
+#endif
     for (; i < run->count; i++) {
         vreal q[QUERY_VECTORS];
         int64_t row = run->rows ? run->rows[i] : run->first_row + i, before = h.count;

@@ -164,9 +164,7 @@ void sap_set_levels_drop(sap_set* set, const sap_set_merge* merged, const sap_se
 
 // ---- Levels with many removed points
 
-static bool is_worn(const sap_set_level* level) {
-    return !level->is_merging && level->live < level->tree.shape.count - level->tree.shape.count / 3;
-}
+static bool is_worn(const sap_set_level* level) { return !level->is_merging && sap_set_level_is_thin(level); }
 
 // Rebuilds a level with all that are not larger. False if there is no memory.
 static bool renew(sap_set* set, sap_set_level* level) {
@@ -190,4 +188,6 @@ void sap_set_tidy(sap_set* set) {
         const bool is_tidy = is_worn(set->level[i]) && renew(set, set->level[i]);
         i = is_tidy ? 0 : i + 1;
     }
+    set->is_thin = false;
+    for (int32_t i = 0; i < set->levels; i++) set->is_thin = set->is_thin || sap_set_level_is_thin(set->level[i]);
 }

@@ -8,6 +8,7 @@ enum {
 };
 
 static int64_t guess(int64_t low, int64_t high, int64_t first, int64_t last, int64_t id) {
+    if (last - first == high - low) return low + (id - first); // no gaps: no division to wait for
     return last > first ? low + (int64_t)((double)(id - first) * ((double)(high - low) / (double)(last - first))) : low;
 }
 
@@ -45,6 +46,7 @@ static sap_set_row* find_row(const sap_set_level* level, int32_t id, unsigned ch
 // Where an id is in the block of the newest points, or -1.
 static int32_t find_flat(const sap_set_flat* flat, int32_t id) {
     int32_t low = 0, high = flat->count;
+    if (high == 0 || id < flat->ids[0] || id > flat->ids[high - 1]) return -1;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
         if (flat->ids[middle] < id)
@@ -90,8 +92,10 @@ static bool remove_one(sap_set* set, int32_t id) {
         return true;
     }
     for (int32_t i = 0; i < set->levels; i++) {
-        if (!sap_set_level_remove(set->level[i], id)) continue;
-        if (set->level[i]->is_merging) sap_set_worker_note(set, id);
+        sap_set_level* level = set->level[i];
+        if (id < level->first || id > level->last || !sap_set_level_remove(level, id)) continue;
+        if (level->is_merging) sap_set_worker_note(set, id);
+        set->is_thin = set->is_thin || sap_set_level_is_thin(level);
         return true;
     }
     return false;
@@ -118,12 +122,14 @@ static void settle(sap_set* set, int64_t removed) {
     set->live -= removed;
     SAP_ASSERT(set->live >= 0);
     if (set->flat.live == 0) sap_set_flat_clear(set);
-    if (removed) sap_set_tidy(set);
+    if (removed && set->is_thin) sap_set_tidy(set);
 }
 
 sap_status sap_set_remove_cpu(sap_set* set, const int32_t* ids, int64_t count, int64_t* removed) {
-    sap_set_worker_end(set, false);
-    sap_set_worker_expect(set, count);
+    if (set->worker) {
+        sap_set_worker_end(set, false);
+        sap_set_worker_expect(set, count);
+    }
     for (int64_t i = 0; i < count; i++) {
         if (i + AHEAD_ROW < count) fetch(set, ids[i + AHEAD_ROW], false);
         if (i + AHEAD_SLOT < count) fetch(set, ids[i + AHEAD_SLOT], true);
@@ -138,6 +144,7 @@ sap_status sap_set_trim_cpu(sap_set* set, const sap_set_box* box, int64_t* remov
     sap_set_worker_note_box(set, box);
     *removed = sap_set_flat_trim(set, box);
     for (int32_t i = 0; i < set->levels; i++) *removed += sap_set_level_trim(set->level[i], box);
+    set->is_thin = true;
     settle(set, *removed);
     return SAP_OK;
 }

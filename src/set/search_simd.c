@@ -1,6 +1,6 @@
 // Runs of queries on a set: one list goes through all levels, the largest first, so that each is searched only as far as
 // the list reaches by then. Leaves hold the set's ids, hence the list's order is that of one tree over all points.
-#include "nearest/walk_simd.h"
+#include "set/gather_simd.h"
 #include "set/search.h"
 
 // The block of the newest points as a tree of one leaf.
@@ -9,6 +9,22 @@ INLINE tree_view view_flat(const sap_set_flat* flat, int32_t dims) {
     v.block_bytes = (size_t)SAP_SET_FLAT * ((size_t)dims * sizeof(real) + sizeof(int32_t));
     v.vectors = (flat->count + LANES - 1) / LANES;
     return v;
+}
+
+INLINE void search_level(const tree_view* t, const int kind, const int dims, const asked* q, list* l,
+                         sap_search_stats* stats) {
+    const int64_t before = stats->leaves;
+    walk(t, kind, dims, q, -1, l, stats);
+    stats->points += (stats->leaves - before) * t->points;
+}
+
+INLINE void search_levels(const tree_view* views, int32_t levels, const int kind, const int dims, const asked* q,
+                          list* l, sap_search_stats* stats) {
+    near_leaves near;
+    near.count = 0;
+    for (int32_t i = 0; i < levels; i++)
+        if (i == 0 || !gather(&views[i], dims, q, l, i, &near, stats)) search_level(&views[i], kind, dims, q, l, stats);
+    scan_near(views, kind, dims, q, &near, l, stats);
 }
 
 INLINE void search_with(const sap_set* set, sap_nearest_run* run, const int kind, const int dims) {
@@ -24,13 +40,7 @@ INLINE void search_with(const sap_set* set, sap_nearest_run* run, const int kind
         const bool finite = load_query(queries + i * run->stride, dims, q.at);
         q.self = run->without ? run->without[row] : -1;
         list_begin(&l, kind, run->k, (real)run->limit2, kind == KIND_HEAP ? run->heap : sorted);
-        for (int32_t j = 0; j < set->levels && finite; j++) {
-            sap_search_stats stats = {0, 0, 0};
-            walk(&views[j], kind, dims, &q, -1, &l, &stats);
-            run->stats.nodes += stats.nodes;
-            run->stats.leaves += stats.leaves;
-            run->stats.points += stats.leaves * views[j].points;
-        }
+        if (finite && set->levels) search_levels(views, set->levels, kind, dims, &q, &l, &run->stats);
         if (finite && flat.vectors) {
             scan(&flat, kind, dims, &q, 0, &l);
             run->stats.points += flat.points;

@@ -67,6 +67,7 @@ struct sap_set {
     int32_t users;   // calls that search, or a negative number: one that changes the set
     int64_t next_id; // above all ids that the set has had
     int64_t live;
+    bool is_thin;      // a level may be: nobody looks at all of them after each removal
     void* kept;        // by another processor than the CPU, which has all that follows
     sap_device quiet;  // the device without log and progress, and with scratch memory of the set's own: for building
     sap_device beside; // the same with one thread: for the thread beside
@@ -131,7 +132,11 @@ void sap_set_level_add(sap_set* set, sap_set_level* level);
 void sap_set_levels_drop(sap_set* set, const sap_set_merge* merged, const sap_set_level* kept);
 // Which size a level of so many points is of.
 int32_t sap_set_size_of(int64_t points);
-// Rebuilds levels of which more than a third is removed, where there is memory for it.
+// Whether more than a third of a level is removed.
+static inline bool sap_set_level_is_thin(const sap_set_level* level) {
+    return level->live < level->tree.shape.count - level->tree.shape.count / 3;
+}
+// Rebuilds levels that are thin, where there is memory for it and none of them is being merged.
 void sap_set_tidy(sap_set* set);
 
 // ---- set/worker.c

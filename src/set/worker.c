@@ -77,6 +77,7 @@ void sap_set_worker_end(sap_set* set, bool waits) {
         mark(set, &w->taken, false);
         sap_set_level_give(set, w->made);
     }
+    set->is_thin = true;
     free_worker(set, w);
 }
 

@@ -1,0 +1,213 @@
+// Points that relax: steps on the device, in between trees that are built anew; what is added, and where it ends, on the
+// host.
+#include "cloud/ops.h"
+#include "device/reserved.h"
+#include "tree/layout.h"
+#include "tree/queries.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_MORE = 8 }; // points added for each point given
+
+typedef struct relaxing {
+    sap_device* device;
+    sap_points given;
+    sap_relax_options options;
+    sap_neighborhoods near;
+    int64_t count;          // with those that are added
+    sap_tree *first, *tree; // of the points given; of those that move
+    float *from, *to;       // [3*count] before and after a step
+    float* surface;         // [3*given.count] normals of the points given
+    float* distance2;       // [count]
+    int32_t* ids;           // [count]
+    sap_scratch memory;
+    sap_relax_info info;
+} relaxing;
+
+static sap_status check_options(const sap_device* device, const sap_points* points, sap_relax_options* o) {
+    const sap_status status = sap_reserved_check(device, o->reserved, "options");
+    if (status != SAP_OK) return status;
+    if (o->k < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.k: %d is negative", (int)o->k);
+    if (!(o->radius >= 0 && isfinite(o->radius)))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.radius: %g is negative or not finite", o->radius);
+    if (o->steps < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.steps: %d is negative", (int)o->steps);
+    if (!(o->step >= 0 && o->step <= 2))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.step: %g is not 0 to 2", o->step);
+    if (!(o->tolerance >= 0))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.tolerance: %g is negative or not a number", o->tolerance);
+    if (o->more < 0 || o->more > MOST_MORE * points->count)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.more: %lld is not 0 to %d times the points",
+                        (long long)o->more, MOST_MORE);
+    if (points->count + o->more > INT32_MAX)
+        return sap_fail(device, SAP_ERROR_RANGE, "options.more: there would be more than 2^31-1 points");
+    if (o->steps == 0) o->steps = 1;
+    if (o->step == 0) o->step = 1;
+    if (o->k == 0 && o->radius == 0) o->k = 16;
+    return SAP_OK;
+}
+
+static sap_status take_memory(relaxing* r) {
+    const size_t moving = sap_align((size_t)r->count * 3 * sizeof(float)), one = sap_align((size_t)r->count * 4);
+    if (!sap_scratch_take(r->device, 3 * moving + 2 * one + 1, &r->memory))
+        return sap_fail(r->device, SAP_ERROR_MEMORY, "no memory for %lld points that move", (long long)r->count);
+    unsigned char* at = r->memory.memory;
+    r->from = (float*)(void*)at;
+    r->to = (float*)(void*)(at + moving);
+    r->surface = (float*)(void*)(at + 2 * moving);
+    r->distance2 = (float*)(void*)(at + 3 * moving);
+    r->ids = (int32_t*)(void*)(at + 3 * moving + one);
+    return SAP_OK;
+}
+
+// ---- Points that are added
+
+static const float* place_of(const relaxing* r, int64_t i) {
+    return r->given.coords + i * (r->given.stride ? r->given.stride : 3);
+}
+
+typedef struct lonely {
+    float distance2;
+    int32_t id;
+} lonely;
+
+static int lonelier_first(const void* a, const void* b) {
+    const lonely *x = a, *y = b;
+    if (x->distance2 != y->distance2) return x->distance2 > y->distance2 ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
+}
+
+// Round by round each point, the loneliest first, gets one beside it: a third of the way to its nearest neighbour, in the
+// next round to the second nearest. From both sides that makes two places.
+static sap_status add_points(relaxing* r) {
+    const int64_t n = r->given.count;
+    const int32_t k = MOST_MORE;
+    sap_scratch memory;
+    const size_t rows = (size_t)n * (size_t)k;
+    if (!sap_scratch_take(r->device, rows * 8 + (size_t)n * sizeof(lonely) + 1, &memory))
+        return sap_fail(r->device, SAP_ERROR_MEMORY, "no memory to add points beside %lld", (long long)n);
+    int32_t* ids = (int32_t*)(void*)memory.memory;
+    float* distance2 = (float*)(void*)(memory.memory + rows * 4);
+    lonely* order = (lonely*)(void*)(memory.memory + rows * 8);
+    const sap_status status = sap_nearest_self(r->first, &(sap_search){.k = k}, ids, distance2);
+    for (int64_t i = 0; status == SAP_OK && i < n; i++) order[i] = (lonely){distance2[i * k], (int32_t)i};
+    if (status == SAP_OK) qsort(order, (size_t)n, sizeof *order, lonelier_first);
+    for (int64_t i = 0; status == SAP_OK && i < r->options.more; i++) {
+        const int64_t id = order[i % n].id, round = i / n;
+        const int32_t neighbor = ids[id * k + round];
+        const float *own = place_of(r, id), *other = neighbor < 0 ? own : place_of(r, neighbor);
+        for (int a = 0; a < 3; a++) r->from[3 * (n + i) + a] = own[a] + (other[a] - own[a]) / 3;
+    }
+    sap_scratch_give(r->device, &memory);
+    return status;
+}
+
+// ---- Steps
+
+static void measure(relaxing* r) {
+    double sum = 0;
+    for (int64_t i = 0; i < 3 * r->count; i++) {
+        const double d = (double)r->to[i] - (double)r->from[i];
+        sum += d * d;
+    }
+    r->info.movement = r->count ? sqrt(sum / (double)r->count) : 0;
+    r->info.steps++;
+}
+
+// What the tolerance is a part of. Of k neighbours it is what it was before the first step.
+static sap_status find_range(relaxing* r) {
+    r->info.range = r->near.radius;
+    if (r->near.radius > 0 || !(r->options.tolerance > 0)) return SAP_OK;
+    sap_scratch memory;
+    if (!sap_scratch_take(r->device, (size_t)r->count * sizeof(double) + 1, &memory))
+        return sap_fail(r->device, SAP_ERROR_MEMORY, "no memory for the ranges of %lld points", (long long)r->count);
+    double *ranges = (double*)(void*)memory.memory, sum = 0;
+    const int32_t others = r->near.k < r->count ? r->near.k - 1 : (int32_t)r->count - 1;
+    const sap_density_options options = {.kind = SAP_DENSITY_DISTANCE, .k = others > 0 ? others : 1};
+    const sap_status status = sap_cloud_density(r->tree, &options, ranges);
+    for (int64_t i = 0; status == SAP_OK && i < r->count; i++) sum += isfinite(ranges[i]) ? ranges[i] : 0;
+    if (r->count) r->info.range = sum / (double)r->count;
+    sap_scratch_give(r->device, &memory);
+    return status;
+}
+
+// Of all work a part is done that is counted in steps.
+static sap_status tell(const relaxing* r, int32_t steps) {
+    if (sap_progress_tell(r->device, (double)(steps + 1) / (double)(r->options.steps + 2))) return SAP_OK;
+    return sap_fail(r->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+}
+
+static sap_status make_steps(relaxing* r, float* normals) {
+    for (int32_t i = 0; i < r->options.steps; i++) {
+        const sap_points now = {r->from, r->count, 3, 0};
+        sap_status status = r->tree ? sap_tree_rebuild(r->tree, now) : sap_tree_build(r->device, now, NULL, &r->tree);
+        const sap_relax_job job = {
+            .tree = r->tree, .options = r->options, .near = r->near, .moved = r->to, .normals = normals};
+        if (status == SAP_OK && i == 0) status = find_range(r);
+        if (status == SAP_OK) status = r->device->rooms.cloud->relax(&job);
+        if (status != SAP_OK) return status;
+        measure(r);
+        status = tell(r, i + 1);
+        if (status != SAP_OK) return status;
+        float* const last = r->from;
+        r->from = r->to;
+        r->to = last;
+        if (r->info.movement < r->options.tolerance * r->info.range) break;
+    }
+    return SAP_OK;
+}
+
+// ---- Back on the surface
+
+static sap_status put_back(relaxing* r) {
+    const sap_points now = {r->from, r->count, 3, 0};
+    const sap_status status = sap_nearest(r->first, now, &(sap_search){.k = 1}, r->ids, r->distance2);
+    for (int64_t i = 0; status == SAP_OK && i < r->count; i++) {
+        const float *normal = r->surface + 3 * (int64_t)r->ids[i], *on = place_of(r, r->ids[i]);
+        float* at = r->from + 3 * i;
+        double off = 0;
+        for (int a = 0; a < 3; a++) off += ((double)at[a] - (double)on[a]) * (double)normal[a];
+        for (int a = 0; a < 3; a++) at[a] = (float)((double)at[a] - off * (double)normal[a]);
+    }
+    return status;
+}
+
+static sap_status relax(relaxing* r, float* normals) {
+    sap_status status = sap_tree_build(r->device, r->given, NULL, &r->first);
+    if (status == SAP_OK) status = take_memory(r);
+    if (status != SAP_OK) return status;
+    r->near.limit2 = sap_limit2(r->first, r->near.radius > 0 ? r->near.radius : (double)INFINITY);
+    for (int64_t i = 0; i < r->given.count; i++) memcpy(r->from + 3 * i, place_of(r, i), 3 * sizeof(float));
+    const sap_normals_options as_forces = {.k = r->near.k, .radius = r->near.radius};
+    if (r->options.more) status = add_points(r);
+    if (status == SAP_OK && !r->options.is_free) status = sap_cloud_normals(r->first, &as_forces, r->surface, NULL);
+    if (status == SAP_OK) status = tell(r, 0);
+    if (status == SAP_OK) status = make_steps(r, normals);
+    if (status == SAP_OK && !r->options.is_free) status = put_back(r);
+    return status == SAP_OK ? tell(r, r->options.steps + 1) : status;
+}
+
+sap_status sap_cloud_relax(sap_device* device, sap_points points, const sap_relax_options* options, float* moved,
+                           float* normals, sap_relax_info* info) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    relaxing r = {.device = device, .given = points, .options = options ? *options : (sap_relax_options){0}};
+    const sap_rows rows = sap_rows_f32(points);
+    sap_status status = sap_rows_check(device, &rows, "points");
+    if (status == SAP_OK) status = check_options(device, &points, &r.options);
+    if (status != SAP_OK) return status;
+    if (points.dims != 3)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "points.dims: %d; points that relax have 3", (int)points.dims);
+    r.count = points.count + r.options.more;
+    if (!moved && r.count) return sap_fail(device, SAP_ERROR_ARGUMENT, "moved: is NULL");
+    if (!SAP_CAN(device, cloud, relax)) return sap_unsupported(device, "let points relax");
+    r.near = (sap_neighborhoods){.k = r.options.k, .radius = r.options.radius, .falloff = SAP_FALLOFF_BIWEIGHT};
+    sap_progress_mute(device, true);
+    status = relax(&r, normals);
+    sap_progress_mute(device, false);
+    if (status == SAP_OK && r.count) memcpy(moved, r.from, (size_t)r.count * 3 * sizeof(float));
+    if (status == SAP_OK && info) *info = r.info;
+    sap_scratch_give(device, &r.memory);
+    sap_tree_free(r.first);
+    sap_tree_free(r.tree);
+    return status;
+}

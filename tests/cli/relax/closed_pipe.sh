@@ -1,0 +1,1 @@
+closed_pipe sapwood relax five.xyz

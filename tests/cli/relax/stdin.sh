@@ -1,0 +1,1 @@
+sapwood relax - --steps 1 < five.xyz

@@ -1,0 +1,2 @@
+sapwood build five.xyz -q -o t.sap
+sapwood relax t.sap
