@@ -737,20 +737,14 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "if "
          "REFERENCE is a mesh, to the nearest point of its triangles. --json reports what the distances say together: "
          "their mean, root mean square and greatest; with --both the Hausdorff and chamfer distances of two clouds. If "
-<<<<<<< HEAD
          "one of the two files of points needs float64, both are searched as float64. What QUERIES have beside their "
          "coordinates is kept."},
-=======
-         "one of the two files of points needs float64, both are searched as float64. Columns of QUERIES that are no "
-         "coordinates are not kept."},
     [SAP_VERB_RELAX] =
         {"relax", "POINTS", 1, 1, "spread points evenly over the surface that they sample",
          "Writes POINTS, of three coordinates, after they have repelled each other along the surface that they lie on: "
          "in each step a tree is built anew, and each point moves in the plane of its neighbours. With --more the "
-         "surface is sampled more densely. Columns of POINTS that are no coordinates are not kept. Results are the "
-         "same "
-         "bits for any number of threads."},
->>>>>>> cloud
+         "surface is sampled more densely. What POINTS have beside their coordinates is kept, unless points are added, "
+         "which have nothing else. Results are the same bits for any number of threads."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

@@ -434,7 +434,7 @@ static sap_status write_packed(las_writing* w, const char* path) {
     sap_array bytes = {NULL, 0, 0};
     sap_file_bytes packed = {NULL, 0, 0};
     sap_output output;
-    w->bytes = &bytes;
+    w->bytes = &bytes; // cppcheck-suppress autoVariables -- taken back below
     w->header.late_records = 0;
     w->header.late_end = w->header.late_at;
     put_header(w);
