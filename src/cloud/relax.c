@@ -204,7 +204,7 @@ sap_status sap_cloud_relax(sap_device* device, sap_points points, const sap_rela
     sap_progress_mute(device, true);
     status = relax(&r, normals);
     sap_progress_mute(device, false);
-    if (status == SAP_OK && r.count) memcpy(moved, r.from, (size_t)r.count * 3 * sizeof(float));
+    if (status == SAP_OK && moved && r.count) memcpy(moved, r.from, (size_t)r.count * 3 * sizeof(float));
     if (status == SAP_OK && info) *info = r.info;
     sap_scratch_give(device, &r.memory);
     sap_tree_free(r.first);

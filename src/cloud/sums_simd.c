@@ -119,6 +119,8 @@ static void axes(const sap_axes_job* job, const void* points, const sap_cloud_ro
 
 enum { TERMS = 256 };
 
+#if SAP_REAL_BITS == 32
+
 // What point i is pushed by: the sum over its neighbours of (1 / |d| - 1 / r) d, d being the difference to the neighbour,
 // with the signs of d. A neighbour at the same place does not push.
 INLINE void add_pushes(const real* points, const sap_cloud_rows* rows, int64_t i, double range, double push[3]) {
@@ -156,7 +158,6 @@ INLINE void find_move(const sap_relax_job* job, const sums* s, int64_t i, int64_
         move[a] = is_line ? along * s->greatest_axis[a][i] : move[a] - along * s->least_axis[a][i];
 }
 
-#if SAP_REAL_BITS == 32
 static void relax(const sap_relax_job* job, const void* points, const sap_cloud_rows* rows) {
     sap_neighborhoods near = job->near;
     double ranges[SAP_CLOUD_BATCH];
