@@ -1,5 +1,6 @@
 // Points that are read, and written again with columns beside them.
 #include "cloud.h"
+#include "file.h"
 #include "verbs.h"
 
 #include <stdio.h>
@@ -25,64 +26,116 @@ sap_cli_exit sap_cli_cloud_open(sap_cli* cli, sap_cli_cloud* cloud) {
 
 void sap_cli_cloud_close(sap_cli_cloud* cloud) { sap_cli_reference_close(&cloud->reference); }
 
-static size_t bytes_of(const char* type) { return (size_t)(type[1] - '0'); }
-
-// Where the numbers of a field lie: those of row i begin at first + i * stride.
-typedef struct source {
-    const unsigned char* first;
-    size_t stride, bytes;
-} source;
-
+// The set that is written, whose memory is one block.
 typedef struct table {
-    sap_cli_field fields[SAP_MAX_DIMS + SAP_CLI_MOST_COLUMNS];
-    source sources[SAP_MAX_DIMS + SAP_CLI_MOST_COLUMNS];
-    char axes[SAP_MAX_DIMS][8];
-    int count;
-    size_t row_bytes;
+    sap_point_set set;
+    sap_field* fields;
+    unsigned char* memory;
+    size_t used;
 } table;
 
-static void add_field(table* t, const char* name, const char* type, const void* first, size_t stride) {
-    t->fields[t->count] = (sap_cli_field){name, type};
-    t->sources[t->count++] = (source){first, stride, bytes_of(type)};
-    t->row_bytes += bytes_of(type);
+size_t sap_cli_field_bytes(sap_field_type type) {
+    static const uint8_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return bytes[type];
 }
 
-static void lay_out(const sap_cli_points* points, const sap_cli_column* columns, int count, table* t) {
-    const char* real = points->real_bits == 64 ? "f8" : "f4";
-    const size_t bytes = bytes_of(real);
-    for (int32_t a = 0; a < points->dims; a++) {
-        snprintf(t->axes[a], sizeof t->axes[a], a < 3 ? "%c" : "c%d", a < 3 ? "xyz"[a] : (int)a);
-        add_field(t, t->axes[a], real, (const unsigned char*)points->coords + (size_t)a * bytes,
-                  (size_t)points->dims * bytes);
-    }
-    for (int c = 0; c < count; c++) {
-        const size_t width = bytes_of(columns[c].type);
+static sap_field_type type_of(const char* type) {
+    const bool wide = type[1] == '8';
+    return type[0] == 'u' ? SAP_FIELD_U8 : type[0] == 'i' ? SAP_FIELD_I32 : wide ? SAP_FIELD_F64 : SAP_FIELD_F32;
+}
+
+static bool is_replaced(const char* name, const sap_cli_column* columns, int count) {
+    for (int c = 0; c < count; c++)
         for (int i = 0; i < columns[c].width; i++)
-            add_field(t, columns[c].names[i], columns[c].type,
-                      (const unsigned char*)columns[c].values + (size_t)i * width, (size_t)columns[c].width * width);
-    }
+            if (!strcmp(columns[c].names[i], name)) return true;
+    return false;
 }
 
-sap_cli_exit sap_cli_cloud_write(sap_cli* cli, const sap_cli_cloud* cloud, const sap_cli_column* columns, int count,
-                                 const uint8_t* keep) {
-    const sap_cli_points* points = &cloud->reference.points;
-    table t = {.count = 0};
-    int64_t rows = 0;
-    if (!cli->options->output && cli->options->json) return SAP_EXIT_OK;
-    lay_out(points, columns, count, &t);
-    for (int64_t i = 0; i < points->count; i++) rows += !keep || keep[i];
-    unsigned char *packed = sap_cli_allocate(cli, rows, t.row_bytes), *at = packed;
-    if (!packed) return SAP_EXIT_FAILED;
-    for (int64_t i = 0; i < points->count; i++) {
-        if (keep && !keep[i]) continue;
-        for (int f = 0; f < t.count; f++) {
-            memcpy(at, t.sources[f].first + (size_t)i * t.sources[f].stride, t.sources[f].bytes);
-            at += t.sources[f].bytes;
-        }
+// Copies the numbers of the rows: those of row i begin at first + i * stride.
+static void* take_rows(table* t, const void* first, size_t bytes, size_t stride, sap_cli_rows rows) {
+    unsigned char* to = t->memory + t->used;
+    for (int64_t i = 0; i < rows.count; i++) {
+        const int64_t row = rows.ids ? rows.ids[i] : i;
+        memcpy(to + (size_t)i * bytes, (const unsigned char*)first + (size_t)row * stride, bytes);
     }
-    const sap_cli_records records = {packed, rows, t.fields, t.count};
-    const sap_cli_exit result = sap_cli_write_records(cli, cli->options->output, &records);
-    free(packed);
+    t->used += ((size_t)rows.count * bytes + 15) / 16 * 16;
+    return to;
+}
+
+static void add_field(table* t, const char* name, sap_field_type type, const void* first, size_t stride,
+                      sap_cli_rows rows) {
+    t->fields[t->set.field_count++] =
+        (sap_field){name, type, take_rows(t, first, sap_cli_field_bytes(type), stride, rows)};
+}
+
+// How many bytes a row takes, and how many fields it has at most.
+static size_t measure(const sap_cli_points* points, const sap_cli_column* columns, int count, int* fields) {
+    size_t bytes = (size_t)points->dims * (size_t)points->real_bits / 8;
+    *fields = points->field_count;
+    for (int32_t f = 0; f < points->field_count; f++) bytes += sap_cli_field_bytes(points->fields[f].type);
+    for (int c = 0; c < count; c++) {
+        bytes += (size_t)columns[c].width * sap_cli_field_bytes(type_of(columns[c].type));
+        *fields += columns[c].width;
+    }
+    return bytes;
+}
+
+static sap_cli_exit lay_out(sap_cli* cli, const sap_cli_points* points, const sap_cli_column* columns, int count,
+                            sap_cli_rows rows, table* t) {
+    int fields;
+    const size_t row = measure(points, columns, count, &fields);
+    t->fields = sap_cli_allocate(cli, fields + 1, sizeof *t->fields);
+    t->memory = sap_cli_allocate(cli, rows.count + 16 * ((int64_t)fields + 1), row > 16 ? row : 16); // and what aligns
+    if (!t->fields || !t->memory) return SAP_EXIT_FAILED;
+    const size_t point = (size_t)points->dims * (size_t)points->real_bits / 8;
+    const void* coords = take_rows(t, points->coords, point, point, rows);
+    t->set.count = rows.count;
+    t->set.dims = points->dims;
+    t->set.real_bits = points->real_bits;
+    if (points->real_bits == 64)
+        t->set.coords_f64 = coords;
+    else
+        t->set.coords = coords;
+    t->set.fields = t->fields;
+    const sap_cli_rows of_fields = points->kept ? (sap_cli_rows){points->kept, points->count} : rows;
+    for (int32_t f = 0; f < points->field_count; f++) {
+        const sap_field* field = &points->fields[f];
+        if (!is_replaced(field->name, columns, count))
+            add_field(t, field->name, field->type, field->values, sap_cli_field_bytes(field->type), of_fields);
+    }
+    for (int c = 0; c < count; c++)
+        for (int i = 0; i < columns[c].width; i++) {
+            const sap_field_type type = type_of(columns[c].type);
+            const unsigned char* first =
+                (const unsigned char*)columns[c].values + (size_t)i * sap_cli_field_bytes(type);
+            add_field(t, columns[c].names[i], type, first, (size_t)columns[c].width * sap_cli_field_bytes(type), rows);
+        }
+    if (points->set) {
+        t->set.las = points->set->las;
+        t->set.las_size = points->set->las_size;
+    }
+    return SAP_EXIT_OK;
+}
+
+sap_cli_exit sap_cli_set_write(sap_cli* cli, const char* path, const sap_point_set* set) {
+    const sap_format format = sap_cli_format_of(cli, path);
+    const char* place;
+    if (sap_cli_flush(cli) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
+    if (sap_cli_together_add(cli, path, &place) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
+    sap_cli_stage_begin(cli, "writing");
+    const sap_status status = sap_points_write(cli->device, place ? place : "-", format, set, NULL);
+    sap_cli_stage_end(cli);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_together_failed(cli, status, path, place);
+}
+
+sap_cli_exit sap_cli_cloud_write(sap_cli* cli, const sap_cli_points* points, const sap_cli_column* columns, int count,
+                                 sap_cli_rows rows) {
+    if (!cli->options->output && cli->options->json) return SAP_EXIT_OK;
+    table t = {.used = 0};
+    sap_cli_exit result = lay_out(cli, points, columns, count, rows, &t);
+    if (result == SAP_EXIT_OK) result = sap_cli_set_write(cli, cli->options->output, &t.set);
+    free(t.memory);
+    free(t.fields);
     return result;
 }
 

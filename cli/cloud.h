@@ -29,9 +29,29 @@ sap_cli_exit sap_cli_cloud_check_outputs(sap_cli* cli, const sap_cli_output* out
 sap_cli_exit sap_cli_cloud_open(sap_cli* cli, sap_cli_cloud* cloud);
 void sap_cli_cloud_close(sap_cli_cloud* cloud);
 
-// Writes points and columns to -o, or as text to standard output: the rows whose `keep` is not 0 (NULL: all).
-sap_cli_exit sap_cli_cloud_write(sap_cli* cli, const sap_cli_cloud* cloud, const sap_cli_column* columns, int count,
-                                 const uint8_t* keep);
+// Which rows of points are written.
+typedef struct sap_cli_rows {
+    const int32_t* ids; // NULL: all, in their order
+    int64_t count;
+} sap_cli_rows;
+
+// Writes points, their fields and columns to -o, or as text to standard output. Columns have a row for each point, and
+// take the place of fields of the same name.
+sap_cli_exit sap_cli_cloud_write(sap_cli* cli, const sap_cli_points* points, const sap_cli_column* columns, int count,
+                                 sap_cli_rows rows);
+// All rows.
+static inline sap_cli_rows sap_cli_all_rows(const sap_cli_points* points) {
+    return (sap_cli_rows){NULL, points->count};
+}
+size_t sap_cli_field_bytes(sap_field_type type);
+// ---- thinned.c
+// The fields of the cells of a grid, in memory that is to be freed: those of the point that stands for each, or, if that is
+// a mean, the means of what is real, and of colours and intensities; else those of the first point. NULL after saying why.
+sap_field* sap_cli_thinned_fields(sap_cli* cli, const sap_cli_points* points, const sap_thinned* thinned, bool means);
+
+// ---- cloud.c
+// Writes a set to a path that an option names (NULL: text on standard output).
+sap_cli_exit sap_cli_set_write(sap_cli* cli, const char* path, const sap_point_set* set);
 // Begins and ends the JSON report of a verb; what the verb has to say goes between.
 void sap_cli_cloud_report_begin(sap_cli* cli, const sap_cli_cloud* cloud, sap_json* json);
 void sap_cli_cloud_report_end(sap_cli* cli, const sap_cli_cloud* cloud, sap_json* json);

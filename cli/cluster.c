@@ -34,7 +34,8 @@ static sap_cli_exit find(sap_cli* cli, cluster_run* run) {
 
 static sap_cli_exit write_points(sap_cli* cli, const cluster_run* run) {
     const sap_cli_column columns[] = {{{"cluster"}, "i4", run->labels, 1}, {{"kind"}, "u1", run->kinds, 1}};
-    return sap_cli_cloud_write(cli, &run->cloud, columns, cli->options->kinds ? 2 : 1, NULL);
+    const sap_cli_points* points = &run->cloud.reference.points;
+    return sap_cli_cloud_write(cli, points, columns, cli->options->kinds ? 2 : 1, sap_cli_all_rows(points));
 }
 
 sap_cli_exit sap_cli_cluster(sap_cli* cli) {

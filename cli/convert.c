@@ -1,16 +1,12 @@
 // sapwood convert: points or a mesh from one format to another.
-#include "input.h"
+#include "cloud.h"
 #include "verbs.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static sap_cli_exit write_points(sap_cli* cli, const char* path, const sap_cli_points* points) {
-    sap_table table = {.values = points->coords,
-                       .rows = points->count,
-                       .columns = points->dims,
-                       .number = points->real_bits == 64 ? SAP_FLOAT64 : SAP_FLOAT32};
-    return sap_cli_write(cli, path, &table, NULL);
+static sap_cli_exit write_points(sap_cli* cli, const sap_cli_points* points) {
+    return sap_cli_cloud_write(cli, points, NULL, 0, sap_cli_all_rows(points));
 }
 
 static sap_cli_exit write_mesh(sap_cli* cli, const char* path, sap_format format, const sap_mesh_file* mesh) {
@@ -57,7 +53,7 @@ static sap_cli_exit convert_points(sap_cli* cli, const char* path) {
     sap_cli_points points = {0};
     sap_cli_exit result = sap_cli_points_read(cli, cli->options->operands[0], cli->options->precision, &points);
     if (result == SAP_EXIT_OK) result = sap_cli_points_drop(cli, cli->options->operands[0], &points);
-    if (result == SAP_EXIT_OK) result = write_points(cli, path, &points);
+    if (result == SAP_EXIT_OK) result = write_points(cli, &points);
     if (result == SAP_EXIT_OK) report_points(cli, &points, path);
     sap_cli_points_free(&points);
     return result;
@@ -75,7 +71,7 @@ static sap_cli_exit convert_mesh(sap_cli* cli, const char* path) {
     } else {
         sap_cli_points vertices = {0};
         result = sap_cli_vertices(cli, mesh, &vertices);
-        if (result == SAP_EXIT_OK) result = write_points(cli, path, &vertices);
+        if (result == SAP_EXIT_OK) result = write_points(cli, &vertices);
         if (result == SAP_EXIT_OK) report_points(cli, &vertices, path);
         sap_cli_points_free(&vertices);
     }

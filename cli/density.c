@@ -42,7 +42,8 @@ static sap_cli_exit find(sap_cli* cli, density_run* run) {
 static sap_cli_exit write_points(sap_cli* cli, const density_run* run) {
     static const char* const names[] = {"count", "distance", "density"};
     const sap_cli_column column = {{names[kind_of(cli->options)]}, "f8", run->densities, 1};
-    return sap_cli_cloud_write(cli, &run->cloud, &column, 1, NULL);
+    const sap_cli_points* points = &run->cloud.reference.points;
+    return sap_cli_cloud_write(cli, points, &column, 1, sap_cli_all_rows(points));
 }
 
 sap_cli_exit sap_cli_density(sap_cli* cli) {

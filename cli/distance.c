@@ -163,7 +163,8 @@ sap_cli_exit sap_cli_distance(sap_cli* cli) {
     if (result == SAP_EXIT_OK) result = find(cli, &run);
     if (result == SAP_EXIT_OK) {
         const sap_cli_column column = {{"distance"}, "f8", run.distances, 1};
-        result = sap_cli_cloud_write(cli, &run.cloud, &column, 1, NULL);
+        const sap_cli_points* points = &run.cloud.reference.points;
+        result = sap_cli_cloud_write(cli, points, &column, 1, sap_cli_all_rows(points));
     }
     if (result == SAP_EXIT_OK && o->json) report(cli, &run);
     if (result == SAP_EXIT_OK && o->output && strcmp(o->output, "-") != 0) tell(cli, &run);

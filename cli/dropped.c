@@ -64,12 +64,17 @@ sap_cli_exit sap_cli_points_drop(sap_cli* cli, const char* path, sap_cli_points*
         memcpy(coords + (size_t)at * bytes, (const unsigned char*)points->coords + (size_t)i * bytes, bytes);
         kept[at++] = (int32_t)i;
     }
+    // Fields stay where they are, in the set; `kept` says which rows are meant.
     const sap_cli_points dropped = {.coords = coords,
                                     .count = finite,
                                     .dims = points->dims,
                                     .real_bits = points->real_bits,
                                     .owned = coords,
+                                    .fields = points->fields,
+                                    .field_count = points->field_count,
+                                    .set = points->field_count ? points->set : NULL,
                                     .kept = kept};
+    if (dropped.set) points->set = NULL;
     sap_cli_points_free(points);
     *points = dropped;
     return SAP_EXIT_OK;

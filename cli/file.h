@@ -45,9 +45,10 @@ bool sap_cli_png_write(FILE* stream, const uint8_t* pixels, int32_t width, int32
 // ---- picture.c
 // Refuses a path that names no kind of picture that this build writes.
 sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path);
-// The camera that the options ask for, looking at a tree, and relative to its origin; `middle` is that of the tree.
-sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const double origin[3], const float up[3],
-                                  sap_camera* camera, float middle[3]);
+// The camera that the options ask for, looking at what lies in a box, and relative to its origin; `middle` is that of the
+// box.
+sap_cli_exit sap_cli_camera_place(sap_cli* cli, const float lower[3], const float upper[3], const double origin[3],
+                                  const float up[3], sap_camera* camera, float middle[3]);
 // Writes pixels[3*width*height], sRGB: PNG or, to other paths, PPM.
 sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
                                    int32_t height);

@@ -96,6 +96,14 @@ bool sap_cli_is_pipe(const char* path) {
     return !strcmp(path, "-") || (!stat(path, &status) && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)));
 }
 
+// Whether the verb needs what the points of this path have beside their coordinates.
+static bool keeps_fields(const sap_cli* cli, const char* path) {
+    const sap_cli_options* o = cli->options;
+    if (o->verb == SAP_VERB_CONVERT && o->columns) return false; // these are all
+    if (o->verb == SAP_VERB_DISTANCE && path == o->operands[0]) return false;
+    return sap_cli_writes_points(cli) || o->verb == SAP_VERB_PICTURE;
+}
+
 sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t real_bits, double extent,
                                         sap_cli_points* points) {
     sap_point_set* set = NULL;
@@ -107,7 +115,8 @@ sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t 
                                    .member = manner.member,
                                    .float_error = SAP_CLI_FLOAT_ERROR,
                                    .extent = extent,
-                                   .unpack_limit = cli->options->unpack_limit};
+                                   .unpack_limit = cli->options->unpack_limit,
+                                   .with_fields = keeps_fields(cli, path)};
     const char* place = sap_cli_bytes_of(cli, path);
     sap_status status = sap_points_read_with(cli->device, place, manner.format, real_bits, &how, &set);
     double seconds = sap_cli_stage_end(cli);
@@ -116,8 +125,13 @@ sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t 
         return sap_cli_tree_from_pipe(cli);
     if (status != SAP_OK) return sap_cli_failed(cli, status, path);
     const void* coords = set->real_bits == 64 ? (const void*)set->coords_f64 : (const void*)set->coords;
-    *points = (sap_cli_points){
-        .coords = coords, .count = set->count, .dims = set->dims, .real_bits = set->real_bits, .set = set};
+    *points = (sap_cli_points){.coords = coords,
+                               .count = set->count,
+                               .dims = set->dims,
+                               .real_bits = set->real_bits,
+                               .set = set,
+                               .fields = set->fields,
+                               .field_count = set->field_count};
     sap_cli_detail(cli, "%s: %lld x %d %s, read in %.3g s", path, (long long)set->count, (int)set->dims,
                    sap_cli_precision_name(set->real_bits), seconds);
     return SAP_EXIT_OK;
@@ -139,10 +153,12 @@ sap_cli_exit sap_cli_points_convert(sap_cli* cli, sap_cli_points* points, int32_
         const float* from = points->coords;
         for (int64_t i = 0; i < values; i++) ((double*)converted)[i] = (double)from[i];
     }
-    sap_point_set_free(points->set);
+    if (!points->field_count) { // which lie in the set
+        sap_point_set_free(points->set);
+        points->set = NULL;
+    }
     free(points->owned);
     points->coords = points->owned = converted;
-    points->set = NULL;
     points->real_bits = real_bits;
     return SAP_EXIT_OK;
 }

@@ -11,6 +11,8 @@ typedef struct sap_cli_points {
     int32_t dims, real_bits;
     sap_point_set* set; // owns coords, unless they are in `owned`
     void* owned;
+    const sap_field* fields; // what else each point has, where the verb keeps that
+    int32_t field_count;
     int32_t* kept;                        // the row of each point in the file; NULL: all rows are points
     int64_t not_finite, first_not_finite; // queries, or points that are left out; the row of the first, -1: unknown
 } sap_cli_points;

@@ -80,8 +80,12 @@ static sap_cli_exit draw(sap_cli* cli, surface_run* run) {
     uint8_t* pixels = sap_cli_allocate(cli, (int64_t)o->size[0] * o->size[1], 3);
     double building = 0;
     sap_cli_exit result = pixels ? sap_cli_mesh_tree_build(cli, file.mesh, NULL, &tree, &building) : SAP_EXIT_FAILED;
-    if (result == SAP_EXIT_OK)
-        result = sap_cli_camera_place(cli, tree, file.origin, sap_cli_given(o, "up") ? o->up : z_axis, &camera, middle);
+    if (result == SAP_EXIT_OK) {
+        sap_mesh_tree_info info;
+        sap_mesh_tree_describe(tree, &info);
+        result = sap_cli_camera_place(cli, info.lower, info.upper, file.origin, sap_cli_given(o, "up") ? o->up : z_axis,
+                                      &camera, middle);
+    }
     if (result == SAP_EXIT_OK) {
         const sap_scene scene = {.tree = tree, .file = &file, .camera = camera};
         sap_cli_stage_begin(cli, "drawing");

@@ -41,6 +41,7 @@ static sap_cli_exit find(sap_cli* cli, normals_run* run) {
     sap_cli_stage_begin(cli, "finding normals");
     const sap_status status = sap_cloud_shapes(reference->tree, &options, &run->axes);
     run->cloud.work_seconds = sap_cli_stage_end(cli);
+    for (int64_t i = 0; status == SAP_OK && i < 3 * n; i++) run->axes.normals[i] += 0.0f; // makes 0 of -0
     for (int64_t i = 0; status == SAP_OK && i < n; i++) run->without += run->axes.kinds[i] != SAP_NEIGHBORHOOD_SURFACE;
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }
@@ -50,7 +51,8 @@ static sap_cli_exit write_points(sap_cli* cli, const normals_run* run) {
                                       {{"curvature"}, "f4", run->axes.curvatures, 1},
                                       {{"planarity"}, "f4", run->axes.planarities, 1},
                                       {{"linearity"}, "f4", run->axes.linearities, 1}};
-    return sap_cli_cloud_write(cli, &run->cloud, columns, cli->options->shapes ? 4 : 2, NULL);
+    const sap_cli_points* points = &run->cloud.reference.points;
+    return sap_cli_cloud_write(cli, points, columns, cli->options->shapes ? 4 : 2, sap_cli_all_rows(points));
 }
 
 static void report(sap_cli* cli, const normals_run* run) {

@@ -13,7 +13,7 @@ enum {
     ON_CLOUDS = ON_CLOUD | V(ALIGN), // also of two files
     ON_ALL = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) |
              V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
-             V(VORONOI),
+             V(VORONOI) | V(PICTURE),
     ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST) | V(DISTANCE),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ_TWO = V(DISTANCE) | V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
@@ -22,7 +22,7 @@ enum {
     ON_SEARCH = V(NEAREST) | V(RADIUS),
     ON_PACKED = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
                 V(PAIRS) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
-                V(VORONOI),
+                V(VORONOI) | V(PICTURE),
     ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(DISTANCE),
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
@@ -41,15 +41,32 @@ static const sap_cli_choice simds[] = {{"auto", SAP_SIMD_AUTO},
                                        {"avx2", SAP_SIMD_AVX2},
                                        {"avx512", SAP_SIMD_AVX512},
                                        {0}};
-static const sap_cli_choice formats_read[] = {{"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
-                                              {"npy", SAP_FORMAT_NPY}, {"pcd", SAP_FORMAT_PCD}, {0}};
-static const sap_cli_choice formats_read_with_meshes[] = {
-    {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
-    {"npy", SAP_FORMAT_NPY}, {"pcd", SAP_FORMAT_PCD}, {"obj", SAP_FORMAT_OBJ},
-    {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
-static const sap_cli_choice formats_written_with_meshes[] = {
+static const sap_cli_choice formats_read[] = {{"ply", SAP_FORMAT_PLY},
+                                              {"xyz", SAP_FORMAT_XYZ},
+                                              {"csv", SAP_FORMAT_CSV},
+                                              {"npy", SAP_FORMAT_NPY},
+                                              {"pcd", SAP_FORMAT_PCD},
+                                              {"las", SAP_FORMAT_LAS},
+                                              {0}};
+static const sap_cli_choice formats_read_with_meshes[] = {{"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ},
+                                                          {"csv", SAP_FORMAT_CSV}, {"npy", SAP_FORMAT_NPY},
+                                                          {"pcd", SAP_FORMAT_PCD}, {"obj", SAP_FORMAT_OBJ},
+                                                          {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF},
+                                                          {"las", SAP_FORMAT_LAS}, {0}};
+static const sap_cli_choice formats_written_with_meshes[] = {{"npy", SAP_FORMAT_NPY},
+                                                             {"csv", SAP_FORMAT_CSV},
+                                                             {"ply", SAP_FORMAT_PLY},
+                                                             {"xyz", SAP_FORMAT_XYZ},
+                                                             {"pcd", SAP_FORMAT_PCD},
+                                                             {"las", SAP_FORMAT_LAS},
+                                                             {"laz", SAP_FORMAT_LAZ},
+                                                             {"obj", SAP_FORMAT_OBJ},
+                                                             {"stl", SAP_FORMAT_STL},
+                                                             {"off", SAP_FORMAT_OFF},
+                                                             {0}};
+static const sap_cli_choice formats_of_clouds[] = {
     {"npy", SAP_FORMAT_NPY}, {"csv", SAP_FORMAT_CSV}, {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ},
-    {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
+    {"pcd", SAP_FORMAT_PCD}, {"las", SAP_FORMAT_LAS}, {"laz", SAP_FORMAT_LAZ}, {0}};
 static const sap_cli_choice formats_of_meshes[] = {
     {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
 static const sap_cli_choice voxel_points[] = {
@@ -372,8 +389,25 @@ const sap_cli_option sap_cli_option_table[] = {
     {"distances", 0, V(VORONOI), PATH(distances), "squared distances to the nearest site, float32[height][width]",
      false},
     {"ids", 0, V(VORONOI), PATH(ids), "ids of the nearest sites, int32[height][width]", false},
-    {"size", 0, V(RENDER) | V(VORONOI), SIZE(size), "width and height of the picture in pixels (default 800x500)",
+    {"output", 'o', V(PICTURE), PATH(output),
+     "the picture, by suffix: .png (where this build has zlib) or .ppm; '-' is standard output, PPM", true},
+    {"color", 0, V(PICTURE), TEXT(color, "FIELD"),
+     "what colours show: rgb, height, x, y, z, or a field of the file by its name (default: rgb if the points have "
+     "red, "
+     "green and blue, else height)",
      false},
+    {"point-size", 0, V(PICTURE), REAL(point_size),
+     "how wide discs are, in the units of the coordinates, above 0 (default: so that neighbours overlap)", false},
+    {"eye", 0, V(PICTURE), PLACE(eye),
+     "position of the camera (default: one from which it sees all points, a little from above)", false},
+    {"at", 0, V(PICTURE), PLACE(at), "what it looks at (default: the middle of the points)", false},
+    {"up", 0, V(PICTURE), VECTOR(up, "X,Y,Z"), "which way is up in the picture (default 0,0,1)", false},
+    {"fov", 0, V(PICTURE), REAL_IN(fov, 1, 179), "degrees from the lower edge of the picture to the upper (default 35)",
+     false},
+    {"background", 0, V(PICTURE), VECTOR(background, "R,G,B"), "colour behind the points, 0 to 1 each (default 1,1,1)",
+     false},
+    {"size", 0, V(RENDER) | V(VORONOI) | V(PICTURE), SIZE(size),
+     "width and height of the picture in pixels (default 800x500)", false},
     {"eye", 0, ON_PICTURE, PLACE(eye),
      "position of the camera (default: one from which it sees the whole mesh, a little from above)", false},
     {"at", 0, ON_PICTURE, PLACE(at), "what it looks at (default: the middle of the mesh)", false},
@@ -461,8 +495,10 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
-    {"format", 0, ON_CLOUDS | V(DISTANCE) | ON_SEARCH | V(BOX) | V(CORRELATE),
-     CHOICE(format, "FORMAT", formats_written), "format of what is written (default: by suffix)", false},
+    {"format", 0, V(ALIGN) | ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
+     "format of what is written (default: by suffix)", false},
+    {"format", 0, ON_CLOUD | V(DISTANCE), CHOICE(format, "FORMAT", formats_of_clouds),
+     "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(ISOSURFACE), CHOICE(format, "FORMAT", formats_of_meshes),
@@ -475,7 +511,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of what is read (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "
      "separate (.tsv)",
      false},
-    {"input-format", 0, ON_CLOUD, CHOICE(input_format, "FORMAT", formats_read),
+    {"input-format", 0, ON_CLOUD | V(PICTURE), CHOICE(input_format, "FORMAT", formats_read),
      "format of POINTS (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate "
      "(.tsv)",
      false},
@@ -498,8 +534,8 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"query-format", 0, ON_READ_TWO, CHOICE(query_format, "FORMAT", formats_read),
      "format of QUERIES (default: that of --input-format)", false},
-    {"member", 0, ON_CLOUDS | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), TEXT(member, "NAME"),
-     "which array of an NPZ (default: points, xyz or coords, or the only one)", false},
+    {"member", 0, ON_CLOUDS | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI) | V(PICTURE),
+     TEXT(member, "NAME"), "which array of an NPZ (default: points, xyz or coords, or the only one)", false},
     {"member", 0, ON_VOLUME, TEXT(member, "NAME"), "which array of an NPZ (default: volume, or the only one)", false},
     {"member", 0, ON_READ_TWO, TEXT(member, "NAME"),
      "which array of an NPZ (default: points, xyz or coords, or the only one), of REFERENCE and, if they are an NPZ "
@@ -511,7 +547,11 @@ const sap_cli_option sap_cli_option_table[] = {
      "which array of an NPZ the queries are (default: points, xyz or coords, or the only one)", false},
     {"query-member", 0, ON_READ_TWO, TEXT(query_member, "NAME"),
      "which array of an NPZ the queries are (default: that of --member)", false},
-    {"columns", 0, ON_CLOUDS | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(CONVERT) | V(VORONOI), COLUMNS(columns),
+    {"columns", 0, V(CONVERT), COLUMNS(columns),
+     "which columns of points are their coordinates: names of the file's columns, or numbers from 1 (default: x, y and "
+     "z where columns have names, else all); only these are written then",
+     false},
+    {"columns", 0, ON_CLOUDS | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS) | V(VORONOI) | V(PICTURE), COLUMNS(columns),
      "which columns of points are their coordinates: names of the file's columns, or numbers from 1 (default: x, y and "
      "z where columns have names, else all)",
      false},
@@ -712,45 +752,44 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
         {"normals", "POINTS", 1, 1, "find normals and curvature",
          "Writes POINTS, of three coordinates, with the normal of the surface at each, and its curvature: the share of "
          "the least of the three variances of the neighbours in their sum, 0 for a plane. Where a point has fewer than "
-         "three neighbours, or all of them lie on a line, the normal is 0 0 0. Columns of POINTS that are no "
-         "coordinates are not kept. Results are the same bits for any number of threads."},
+         "three neighbours, or all of them lie on a line, the normal is 0 0 0. What POINTS have beside "
+         "their coordinates is kept. Results are the same bits for any number of threads."},
     [SAP_VERB_DENSITY] =
         {"density", "POINTS", 1, 1, "find how dense points lie",
          "Writes POINTS with the density about each: how many others lie within --radius, or how far away the k-th "
-         "nearest other is, or with --kernel an estimate of the points in a unit of volume. Columns of POINTS that are "
-         "no coordinates are not kept."},
+         "nearest other is, or with --kernel an estimate of the points in a unit of volume. What "
+         "POINTS have beside their coordinates is kept."},
     [SAP_VERB_OUTLIERS] =
         {"outliers", "POINTS", 1, 1, "leave out points that lie alone",
          "Writes the points of POINTS that are no outliers: those whose mean distance to their k nearest others is not "
-         "far above that of all points, or, with --radius, those with enough others within it. Columns of POINTS that "
-         "are no coordinates are not kept."},
+         "far above that of all points, or, with --radius, those with enough others within it. What POINTS have "
+         "beside their coordinates is kept."},
     [SAP_VERB_THIN] =
         {"thin", "POINTS", 1, 1, "thin points by a grid or by their distances",
          "Writes one point for each cell of a grid that has points: their mean, the first, or the one nearest to the "
-         "middle of the cell. Or points far from one another: --farthest or --disks. Columns of POINTS that are no "
-         "coordinates are not kept."},
+         "middle of the cell. Or points far from one another: --farthest or --disks. What POINTS have beside their "
+         "coordinates is kept; beside a mean, the means of real numbers, colours and intensities, and what else the "
+         "first of its points has."},
     [SAP_VERB_CLUSTER] =
         {"cluster", "POINTS", 1, 1, "find clusters of points",
          "Writes POINTS with the number of the cluster of each: points within --radius of one another are in one "
          "cluster, and so are all that are joined by others (friends of friends). With --fewest only points in dense "
          "places join others, and the rest belong to the nearest of these within the radius (DBSCAN). Clusters count "
-         "from 0 in the order in which they begin in the file. Columns of POINTS that are no coordinates are not "
-         "kept."},
+         "from 0 in the order in which they begin in the file. What POINTS have beside their coordinates is kept."},
     [SAP_VERB_DISTANCE] =
         {"distance", "REFERENCE QUERIES", 2, 2, "find how far points are from others or from a mesh",
          "Writes QUERIES with the distance of each to the nearest point of REFERENCE: of points, of a saved tree, or, "
          "if "
          "REFERENCE is a mesh, to the nearest point of its triangles. --json reports what the distances say together: "
          "their mean, root mean square and greatest; with --both the Hausdorff and chamfer distances of two clouds. If "
-         "one of the two files of points needs float64, both are searched as float64. Columns of QUERIES that are no "
-         "coordinates are not kept."},
+         "one of the two files of points needs float64, both are searched as float64. What QUERIES have beside their "
+         "coordinates is kept."},
     [SAP_VERB_RELAX] =
         {"relax", "POINTS", 1, 1, "spread points evenly over the surface that they sample",
          "Writes POINTS, of three coordinates, after they have repelled each other along the surface that they lie on: "
          "in each step a tree is built anew, and each point moves in the plane of its neighbours. With --more the "
-         "surface is sampled more densely. Columns of POINTS that are no coordinates are not kept. Results are the "
-         "same "
-         "bits for any number of threads."},
+         "surface is sampled more densely. What POINTS have beside their coordinates is kept, unless points are added, "
+         "which have nothing else. Results are the same bits for any number of threads."},
     [SAP_VERB_ALIGN] =
         {"align", "SOURCE TARGET", 2, 2, "move one cloud of points onto another",
          "Finds the turn and shift that take SOURCE, points of three coordinates, onto TARGET, points or a saved tree "
@@ -765,8 +804,9 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
                          "when anything is wrong."},
     [SAP_VERB_CONVERT] =
         {"convert", "FILE", 1, 1, "convert points or a mesh from one format to another",
-         "Reads points as PLY, XYZ, CSV, NPY, NPZ or PCD and writes PLY, XYZ, CSV (with tabs if it is named .tsv) or "
-         "NPY; reads meshes as "
+         "Reads points as PLY, XYZ, CSV, NPY, NPZ, PCD, LAS or LAZ and writes PLY, XYZ, CSV (with tabs if it is named "
+         ".tsv), NPY, PCD, LAS or LAZ, with all that points have beside their coordinates (LAZ needs LASzip, which is "
+         "looked for when the program runs); reads meshes as "
          "PLY, OBJ, STL or OFF and writes PLY, OBJ, STL or OFF. Polygons become triangles. An OBJ with materials "
          "comes with an MTL. Of a mesh the vertices are written as points where the format holds no "
          "meshes; a PLY with faces stays a mesh unless --precision or --columns is given. What gzip has packed is "
@@ -818,11 +858,21 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Draws the Voronoi cells of SITES, points with two coordinates, or with three, of which a slice is drawn, by "
          "searching a k-d tree from every pixel. The picture shows all sites and a little margin, x to the right and y "
          "up. The ids are the same on every device; the leaves that --style depth shows are counted on the CPU."},
+    [SAP_VERB_PICTURE] =
+        {"picture", "POINTS", 1, 1, "draw a picture of points",
+         "Draws POINTS, of three coordinates, as discs that face the camera, in their own colours or in those that a "
+         "field stands for. What lies behind its surroundings is darker, so that shapes are seen without normals. The "
+         "scale of colours ends where all but a hundredth of the values do; cluster, classification and kind have a "
+         "colour for each number. Points that are not finite are left out. The picture is the same for any number of "
+         "threads."},
 };
 
 const char sap_cli_columns_text[] =
-    "Points are read from PLY, XYZ, CSV (also with tabs, .tsv), NPY, NPZ and PCD files, also packed by gzip; '-' is "
-    "standard input. PLY, PCD and CSV with a line of names give the columns x, y and z; XYZ, NPY and other CSV give "
+    "Points are read from PLY, XYZ, CSV (also with tabs, .tsv), NPY, NPZ, PCD, LAS and, where LASzip is, LAZ files, "
+    "also "
+    "packed by gzip; '-' is "
+    "standard input. PLY, PCD, LAS and CSV with a line of names give the columns x, y and z; XYZ, NPY and other CSV "
+    "give "
     "all "
     "columns, 1 to 16: the XYZ line '1 2 3 255 0 0' is a point of 6 dimensions, but in files named .pts, .asc, .xyzn "
     "or "

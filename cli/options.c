@@ -163,6 +163,7 @@ sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options) {
                                  .radius = -1,
                                  .cell_size = -1,
                                  .disks = -1,
+                                 .point_size = -1,
                                  .limit = -1,
                                  .seed = 1,
                                  .points = -1,

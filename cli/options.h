@@ -40,6 +40,7 @@ typedef enum sap_cli_verb {
     SAP_VERB_ISOSURFACE,
     SAP_VERB_COMPACT,
     SAP_VERB_VORONOI,
+    SAP_VERB_PICTURE,
     SAP_VERB_COUNT
 } sap_cli_verb;
 
@@ -136,6 +137,8 @@ typedef struct sap_cli_options {
     double level;
     bool big_endian, low_inside;
     const char* picture;
+    const char* color;                   // NULL: not given
+    double point_size;                   // negative: not given
     uint64_t given[SAP_CLI_GIVEN_WORDS]; // bit i: entry i of the table was among the arguments
 } sap_cli_options;
 

@@ -38,13 +38,25 @@ static sap_cli_exit find(sap_cli* cli, outliers_run* run) {
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }
 
+static sap_cli_exit write_points(sap_cli* cli, const outliers_run* run) {
+    const sap_cli_points* points = &run->cloud.reference.points;
+    int32_t* ids = sap_cli_allocate(cli, points->count, sizeof *ids);
+    sap_cli_rows rows = {ids, 0};
+    if (!ids) return SAP_EXIT_FAILED;
+    for (int64_t i = 0; i < points->count; i++)
+        if (run->keep[i]) ids[rows.count++] = (int32_t)i;
+    const sap_cli_exit result = sap_cli_cloud_write(cli, points, NULL, 0, rows);
+    free(ids);
+    return result;
+}
+
 sap_cli_exit sap_cli_outliers(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
     outliers_run run = {.keep = NULL};
     sap_cli_exit result = check_usage(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_cloud_open(cli, &run.cloud);
     if (result == SAP_EXIT_OK) result = find(cli, &run);
-    if (result == SAP_EXIT_OK) result = sap_cli_cloud_write(cli, &run.cloud, NULL, 0, run.keep);
+    if (result == SAP_EXIT_OK) result = write_points(cli, &run);
     const int64_t n = run.cloud.reference.info.source_count, outliers = n - run.info.kept;
     if (result == SAP_EXIT_OK && o->json) {
         sap_json json = {0};

@@ -99,6 +99,9 @@ static inline bool sap_cli_holds_meshes_only(sap_format format) {
     return format == SAP_FORMAT_OBJ || format == SAP_FORMAT_STL || format == SAP_FORMAT_OFF;
 }
 
+// Whether the verb writes points with all that they have beside their coordinates.
+bool sap_cli_writes_points(const sap_cli* cli);
+
 // Writes a table to a path named by an option (NULL: text on stdout). Column names are prefix0, prefix1, … (a lone
 // column: prefix).
 sap_cli_exit sap_cli_write(sap_cli* cli, const char* path, const sap_table* table, const char* prefix);

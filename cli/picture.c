@@ -39,14 +39,14 @@ sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t
     return result;
 }
 
-sap_cli_exit sap_cli_camera_place(sap_cli* cli, const sap_mesh_tree* tree, const double origin[3], const float up[3],
-                                  sap_camera* camera, float middle[3]) {
+sap_cli_exit sap_cli_camera_place(sap_cli* cli, const float lower[3], const float upper[3], const double origin[3],
+                                  const float up[3], sap_camera* camera, float middle[3]) {
     const sap_cli_options* o = cli->options;
     sap_camera framed = {.fov = (float)o->fov};
     if (sap_cli_given(o, "up") && up[0] == 0 && up[1] == 0 && up[2] == 0)
         return sap_cli_usage(cli, "--up 0,0,0 is not a direction");
     memcpy(framed.up, up, sizeof framed.up);
-    if (sap_camera_frame(tree, o->size[0], o->size[1], &framed) != SAP_OK)
+    if (sap_camera_frame_box(lower, upper, o->size[0], o->size[1], &framed) != SAP_OK)
         return sap_cli_error(cli, "the camera cannot be placed");
     *camera = framed;
     memcpy(middle, framed.at, sizeof framed.at);

@@ -71,12 +71,19 @@ static sap_cli_exit relax(sap_cli* cli, relax_run* run) {
     return SAP_EXIT_OK;
 }
 
+// Points that are added have nothing beside their coordinates, so that no field has values for all then.
 static sap_cli_exit write_points(sap_cli* cli, const relax_run* run) {
-    const sap_cli_cloud moved = {.reference.points = {.coords = run->written,
-                                                      .count = run->count,
-                                                      .dims = 3,
-                                                      .real_bits = run->cloud.reference.points.real_bits}};
-    return sap_cli_cloud_write(cli, &moved, NULL, 0, NULL);
+    const sap_cli_points* points = &run->cloud.reference.points;
+    const bool keeps = run->count == points->count;
+    const sap_cli_points moved = {.coords = run->written,
+                                  .count = run->count,
+                                  .dims = 3,
+                                  .real_bits = points->real_bits,
+                                  .set = points->set,
+                                  .fields = points->fields,
+                                  .field_count = keeps ? points->field_count : 0,
+                                  .kept = keeps ? points->kept : NULL};
+    return sap_cli_cloud_write(cli, &moved, NULL, 0, sap_cli_all_rows(&moved));
 }
 
 static void report(sap_cli* cli, const relax_run* run) {

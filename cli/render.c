@@ -279,8 +279,11 @@ sap_cli_exit sap_cli_render(sap_cli* cli) {
         if (run.pixels && run.frames)
             result = sap_cli_mesh_tree_build(cli, run.file->mesh, o->operands[0], &run.tree, &run.frames[0].build);
     }
-    if (result == SAP_EXIT_OK)
-        result = sap_cli_camera_place(cli, run.tree, run.file->origin, o->up, &run.camera, run.middle);
+    if (result == SAP_EXIT_OK) {
+        sap_mesh_tree_info info;
+        sap_mesh_tree_describe(run.tree, &info);
+        result = sap_cli_camera_place(cli, info.lower, info.upper, run.file->origin, o->up, &run.camera, run.middle);
+    }
     if (result == SAP_EXIT_OK) {
         place_lights(o, &run);
         result = o->orbit ? draw_orbit(cli, &run) : draw(cli, &run, o->output, &run.frames[0]);

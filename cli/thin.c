@@ -66,33 +66,26 @@ static sap_cli_exit choose(sap_cli* cli, thin_run* run) {
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }
 
-static sap_cli_exit write_chosen(sap_cli* cli, const thin_run* run) {
-    const sap_cli_points* points = &run->cloud.reference.points;
-    const size_t row = (size_t)points->dims * (size_t)points->real_bits / 8;
-    unsigned char* coords = sap_cli_allocate(cli, run->count, row);
-    if (!coords) return SAP_EXIT_FAILED;
-    for (int64_t i = 0; i < run->count; i++)
-        memcpy(coords + (size_t)i * row, (const unsigned char*)points->coords + (size_t)run->ids[i] * row, row);
-    const sap_cli_cloud left = {
-        .reference.points = {
-            .coords = coords, .count = run->count, .dims = points->dims, .real_bits = points->real_bits}};
-    const sap_cli_exit result = sap_cli_cloud_write(cli, &left, NULL, 0, NULL);
-    free(coords);
-    return result;
-}
-
 static sap_cli_exit write_points(sap_cli* cli, const thin_run* run) {
     const sap_cli_options* o = cli->options;
+    const sap_cli_points* points = &run->cloud.reference.points;
     const sap_thinned* t = run->thinned;
-    if (!t) return write_chosen(cli, run);
+    if (!t) return sap_cli_cloud_write(cli, points, NULL, 0, (sap_cli_rows){run->ids, run->count});
+    sap_field* fields = sap_cli_thinned_fields(cli, points, t, o->chosen == SAP_VOXELS_CENTROID);
+    if (!fields) return SAP_EXIT_FAILED;
     const sap_cli_column columns[] = {{{"count"}, "i4", t->counts, 1}, {{"id"}, "i4", t->ids, 1}};
     const bool is_wide = t->coords_f64 != NULL;
-    const sap_cli_cloud left = {
-        .reference.points = {.coords = is_wide ? (const void*)t->coords_f64 : (const void*)t->coords,
-                             .count = t->count,
-                             .dims = t->dims,
-                             .real_bits = is_wide ? 64 : 32}};
-    return sap_cli_cloud_write(cli, &left, columns, o->counts_too ? 2 : 0, NULL);
+    const sap_cli_points left = {.coords = is_wide ? (const void*)t->coords_f64 : (const void*)t->coords,
+                                 .count = t->count,
+                                 .dims = t->dims,
+                                 .real_bits = is_wide ? 64 : 32,
+                                 .set = points->set,
+                                 .fields = fields,
+                                 .field_count = points->field_count};
+    const sap_cli_exit result =
+        sap_cli_cloud_write(cli, &left, columns, o->counts_too ? 2 : 0, sap_cli_all_rows(&left));
+    free(fields);
+    return result;
 }
 
 static void report(sap_cli* cli, const thin_run* run) {

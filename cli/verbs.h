@@ -28,5 +28,6 @@ sap_cli_exit sap_cli_closest(sap_cli* cli);
 sap_cli_exit sap_cli_isosurface(sap_cli* cli);
 sap_cli_exit sap_cli_compact(sap_cli* cli);
 sap_cli_exit sap_cli_voronoi(sap_cli* cli);
+sap_cli_exit sap_cli_portray(sap_cli* cli);
 
 #endif

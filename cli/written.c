@@ -11,16 +11,26 @@ sap_format sap_cli_format_of(const sap_cli* cli, const char* path) {
     return strcmp(path, "-") ? sap_format_of(path) : SAP_FORMAT_NPY;
 }
 
+bool sap_cli_writes_points(const sap_cli* cli) {
+    static const sap_cli_verb verbs[] = {SAP_VERB_NORMALS, SAP_VERB_DENSITY,  SAP_VERB_OUTLIERS, SAP_VERB_THIN,
+                                         SAP_VERB_CLUSTER, SAP_VERB_DISTANCE, SAP_VERB_RELAX,    SAP_VERB_CONVERT};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (cli->options->verb == verbs[i]) return true;
+    return false;
+}
+
 sap_cli_exit sap_cli_check_table(sap_cli* cli, const char* path) {
     bool meshes = cli->options->verb == SAP_VERB_CONVERT;
     sap_format format = path ? sap_cli_format_of(cli, path) : SAP_FORMAT_XYZ;
-    if (format == SAP_FORMAT_PCD)
-        return sap_cli_usage(cli, "%s: PCD is read but not written; use .npy, .csv, .ply or .xyz", path);
+    const bool points = sap_cli_writes_points(cli);
+    if (!points && (format == SAP_FORMAT_PCD || format == SAP_FORMAT_LAS || format == SAP_FORMAT_LAZ))
+        return sap_cli_usage(cli, "%s: PCD and LAS hold points; use .npy, .csv, .ply or .xyz", path);
     if (sap_cli_holds_meshes_only(format) && !meshes)
-        return sap_cli_usage(cli, "%s: OBJ, STL and OFF hold meshes; use .npy, .csv, .ply or .xyz", path);
+        return sap_cli_usage(cli, "%s: OBJ, STL and OFF hold meshes; use .npy, .csv, .ply%s or .xyz", path,
+                             points ? ", .pcd, .las" : "");
     if (format == SAP_FORMAT_AUTO)
-        return sap_cli_usage(cli, "%s: unknown suffix; use .npy, .csv, .ply%s or .xyz%s", path,
-                             meshes ? ", .obj, .stl, .off" : "",
+        return sap_cli_usage(cli, "%s: unknown suffix; use .npy, .csv, .ply%s%s or .xyz%s", path,
+                             points ? ", .pcd, .las" : "", meshes ? ", .obj, .stl, .off" : "",
                              cli->options->verb == SAP_VERB_VORONOI ? "" : ", or --format");
     return SAP_EXIT_OK;
 }

@@ -1,6 +1,6 @@
 /**
  * @file files.h
- * Point files: PLY, XYZ and CSV text, NPY, PCD. Mesh files: PLY, OBJ with MTL, STL, OFF. Volumes: NPY and raw samples.
+ * Point files: PLY, XYZ and CSV text, NPY, PCD, LAS. Mesh files: PLY, OBJ with MTL, STL, OFF. Volumes: NPY and raw samples.
  *
  * Readers work on bytes in memory and trust nothing: every count is checked against the bytes present before memory
  * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
@@ -31,26 +31,55 @@ typedef enum sap_format {
     SAP_FORMAT_XYZ = 2,  /**< numbers separated by blanks, one point a line; '#' begins a comment; read and written */
     SAP_FORMAT_CSV = 3,  /**< numbers separated by ',', ';' or tabs, perhaps below a line of names; both ways */
     SAP_FORMAT_NPY = 4,  /**< NumPy 1.0 to 3.0, and NPZ: a matrix, or fields x, y, z, of numbers, read; 1.0, written */
-    SAP_FORMAT_PCD = 5,  /**< PCL's ascii, binary and binary_compressed, read */
+    SAP_FORMAT_PCD = 5,  /**< PCL's ascii, binary and binary_compressed, read; points written, binary */
     SAP_FORMAT_OBJ = 6,  /**< meshes: Wavefront's text, with its materials in MTL; both ways */
     SAP_FORMAT_STL = 7,  /**< meshes: binary and ascii, both ways */
-    SAP_FORMAT_OFF = 8   /**< meshes: text, also with colours (COFF), normals (NOFF) and more; both ways */
+    SAP_FORMAT_OFF = 8,  /**< meshes: text, also with colours (COFF), normals (NOFF) and more; both ways */
+    SAP_FORMAT_LAS = 9,  /**< scans: LAS 1.0 to 1.4, all point formats; points both ways. Reading, LAZ too */
+    SAP_FORMAT_LAZ = 10  /**< LAS compressed by LASzip, where that library is found at run time; points both ways */
 } sap_format;
 
-/** The format that a path's suffix names (.ply .xyz .txt .pts .asc .xyzn .xyzrgb .csv .tsv .npy .pcd .obj .stl .off,
- * any case, and with .gz behind it), or SAP_FORMAT_AUTO if none. */
+/** The format that a path's suffix names (.ply .xyz .txt .pts .asc .xyzn .xyzrgb .csv .tsv .npy .pcd .las .laz .obj .stl
+ * .off, any case, and with .gz behind it), or SAP_FORMAT_AUTO if none. */
 SAP_API sap_format sap_format_of(const char* path);
 
-/** Points that came from a file. */
+/** What type the numbers of a field have. */
+typedef enum sap_field_type {
+    SAP_FIELD_U8 = 0,
+    SAP_FIELD_I8 = 1,
+    SAP_FIELD_U16 = 2,
+    SAP_FIELD_I16 = 3,
+    SAP_FIELD_U32 = 4,
+    SAP_FIELD_I32 = 5,
+    SAP_FIELD_U64 = 6,
+    SAP_FIELD_I64 = 7,
+    SAP_FIELD_F32 = 8,
+    SAP_FIELD_F64 = 9
+} sap_field_type;
+
+/** A number that each point has beside its coordinates, such as an intensity. */
+typedef struct sap_field {
+    const char* name;    /**< as in the file, but for names that ::sap_points_write translates */
+    sap_field_type type; /**< of a value */
+    const void* values;  /**< [count] */
+} sap_field;
+
+/** Points that came from a file, or are to be written to one. */
 typedef struct sap_point_set {
     int64_t count;            /**< points */
     int32_t dims;             /**< coordinates a point */
     int32_t real_bits;        /**< 32: coords is set; 64: coords_f64 is set */
     const float* coords;      /**< [count*dims] or NULL */
     const double* coords_f64; /**< [count*dims] or NULL */
+    const sap_field* fields;  /**< [field_count] what else each point has, in the order of the file, if that was asked
+                                 for; else NULL */
+    int32_t field_count;      /**< fields */
+    size_t las_size;          /**< bytes of `las` */
+    const void* las; /**< of a LAS whose fields were asked for: that file without its points (header, projection
+                                 and other records), from which ::sap_points_write makes another one; else NULL */
 } sap_point_set;
 
-/** Frees a point set. NULL is allowed. */
+/** Frees a point set that was read. NULL is allowed; one that the caller made is not. */
 SAP_API void sap_point_set_free(sap_point_set* set);
 
 /**
@@ -60,6 +89,11 @@ SAP_API void sap_point_set_free(sap_point_set* set);
  * number of points. Of files named .pts, .asc, .xyzn or .xyzrgb the first three columns are read: normals, colours or
  * an intensity follow. Where an XYZ of more than three columns has no suffix, as on a pipe, or begins with the number of
  * points, a sentence in the log, with SAP_OK, tells that all columns are coordinates.
+ *
+ * LAS gives x, y and z, in double precision unless 32 bits are wanted: number * scale + offset, each operation rounded. LAZ
+ * goes through LASzip (liblaszip), which is looked for when it is needed; without it SAP_ERROR_UNSUPPORTED says what to
+ * install. LASzip is trusted with the bytes: it is not Sapwood that checks them. What comes out of it is checked like any
+ * LAS, and may become as large as unpack_limit of the options says.
  *
  * Where a PLY or CSV has x, y and z, it also gives c3, c4, … as long as they follow without a gap: so tables that
  * sap_table_write names itself read back whole.
@@ -103,11 +137,27 @@ typedef struct sap_points_read_options {
     double extent;       /**< the extent: the size of what the points are compared with; 0: the largest side of their
                              own bounds */
     int64_t unpack_limit; /**< bytes that packed ones may become; 0: 100 times as many, or 64 MiB if that is more */
+    bool with_fields;     /**< the set also gets all that the file has beside the coordinates: see below */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_points_read_options;
 
-/** ::sap_points_parse with options. Errors: as there; SAP_ERROR_ARGUMENT also for columns or a member that the
- * file has not. */
+/**
+ * ::sap_points_parse with options.
+ *
+ * **Fields** (with_fields) are the columns that are no coordinates, with the types that the file declares; halves become
+ * floats, bools bytes. In text a column of whole numbers is int32 or int64 (colours up to 255: uint8), others are float or
+ * double by the rule of real_bits 0. Columns without names are called column4, column5, …, those of .xyzrgb, .xyzn and .pts
+ * by what they are. PCD's rgb and rgba are taken apart into red, green, blue (and alpha), its normal_x, normal_y and normal_z
+ * are called nx, ny and nz; a field of several numbers becomes NAME_0, NAME_1, …. LAS gives intensity, return_number,
+ * number_of_returns, scan_direction, edge_of_flight_line, classification, synthetic, key_point, withheld, scan_angle_rank,
+ * user_data, point_source_id, and what else its point format has: overlap, scanner_channel, scan_angle, gps_time, red,
+ * green, blue, nir, wave_packet, wave_offset, wave_size, wave_location, wave_dx, wave_dy, wave_dz; then its extra bytes,
+ * those with a scale as doubles, those that nothing describes as extra_0, extra_1, …. Fields of one name become NAME,
+ * NAME_2, …. What is no plain number (lists, text) is left out, and a sentence in the log, with SAP_OK, says so.
+ *
+ * Errors: as there; SAP_ERROR_ARGUMENT also for columns or a member that the
+ * file has not; SAP_ERROR_UNSUPPORTED also for more than 1,024 fields.
+ */
 SAP_API sap_status sap_points_parse_with(sap_device* device, const void* bytes, size_t size, sap_format format,
                                          int32_t real_bits, const sap_points_read_options* options,
                                          sap_point_set** set);
@@ -134,10 +184,41 @@ typedef struct sap_table {
  * shortest decimals that read back to the same value. PLY makes a vertex of each row. XYZ writes a table without rows
  * as the line "# x y z" (then c3, c4, …), which reads back as 0 points; CSV does so if a column is named x. Names in
  * PLY and CSV may not repeat.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD and meshes; no format known; a path that ends with .gz),
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (PCD, LAS and meshes; no format known; a path that ends with .gz),
  * SAP_ERROR_IO, SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_table_write(sap_device* device, const char* path, sap_format format, sap_table table);
+
+/** How to write points. All zero is the default for each field; NULL means all defaults. */
+typedef struct sap_points_write_options {
+    double scale; /**< LAS: coordinates become multiples of it; 0: as the file they came from, or else the finest
+                             power of ten for the bounds */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_points_write_options;
+
+/**
+ * Writes points with all of their fields (path "-": standard output). A file replaces an older one only when it is
+ * complete. The set may be one that was read, or the caller's.
+ *
+ * **PLY** (binary, little endian), **CSV** and **NPY** (a structured array, or without fields a matrix) have x, y, z (then c3,
+ * c4, …) and the fields under their names; **XYZ** has the same columns without names. PLY has no integers of 64 bits:
+ * they go as 32, or as doubles if these hold them all. Blanks in names become '_' in PLY and PCD.
+ * **PCD** (binary) has at most x, y and z; red, green and blue of 8 bits become rgb, with alpha rgba, and nx, ny and nz
+ * become normal_x, normal_y and normal_z.
+ *
+ * **LAS** has points of one to three coordinates (missing ones are 0), all finite. Those that came from a LAS get its
+ * version, point format, scale, offset and records again; bounds and counts are made anew. Others become LAS 1.2, or 1.4
+ * where their fields need it, with the point format that has room for their fields. What the format has no place for, or
+ * could not hold exactly, is kept as extra bytes under its own name. Colours of 8 bits become those of 16, times 257.
+ * **LAZ** is LAS that LASzip compresses.
+ *
+ * Errors: SAP_ERROR_ARGUMENT (also: a name that is empty or repeats), SAP_ERROR_NOT_FINITE and SAP_ERROR_RANGE (LAS: a
+ * coordinate that is not finite, or beyond 2^31 steps of the scale; names the point), SAP_ERROR_UNSUPPORTED (meshes; no
+ * format known; a path that ends with .gz; more coordinates than the format has; no LASzip), SAP_ERROR_IO,
+ * SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_points_write(sap_device* device, const char* path, sap_format format,
+                                    const sap_point_set* points, const sap_points_write_options* options);
 
 /** How a surface reflects light: a material of an MTL file. What the file leaves out has the value given here. */
 typedef struct sap_material {

@@ -71,6 +71,9 @@ typedef struct sap_render_info {
  * Errors: SAP_ERROR_ARGUMENT (a NULL; a size below 1; a field that is not finite; fov outside 0 … 179).
  */
 SAP_API sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, int32_t height, sap_camera* camera);
+/** ::sap_camera_frame for a box from `lower` to `upper`; if lower[0] is above upper[0] it is empty. Errors: as there. */
+SAP_API sap_status sap_camera_frame_box(const float lower[3], const float upper[3], int32_t width, int32_t height,
+                                        sap_camera* camera);
 
 /**
  * Draws a mesh: pixels[3*width*height] become red, green, blue in sRGB, rows from top to bottom.

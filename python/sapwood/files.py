@@ -10,7 +10,7 @@ from . import _sapwood
 
 __all__ = ["Material", "Mesh", "PointSet", "Volume", "read", "read_mesh", "read_points", "read_volume", "write"]
 
-FORMATS = ("auto", "ply", "xyz", "csv", "npy", "pcd", "obj", "stl", "off")
+FORMATS = ("auto", "ply", "xyz", "csv", "npy", "pcd", "obj", "stl", "off", "las", "laz")
 VOXELS = ("float32", "uint8", "int16", "uint16")
 ORDERS = ("zyx", "xyz")
 MESHES = ("obj", "stl", "off")

@@ -1,7 +1,8 @@
 // CSV: fields separated by commas, semicolons or tabs, with or without a line of names. Two passes: the first checks and
 // counts, the second stores.
 #include "base/assert.h"
-#include "files/source.h"
+#include "device/memory.h"
+#include "files/fields.h"
 #include <string.h>
 
 // How the lines of a file are to be taken.
@@ -246,6 +247,90 @@ static void tell_columns(const sap_source* source, const csv_plan* plan) {
                            (int)plan->dims, sap_span_show(plan->told, shown));
 }
 
+// ---- What is no coordinate.
+
+// Which column is which field: those with text in them are none.
+typedef struct csv_fields {
+    sap_field_drafts drafts;
+    sap_text_column* columns; // of each draft
+    size_t bytes;
+} csv_fields;
+
+static sap_status draft_fields(const sap_source* source, const csv_plan* plan, csv_fields* f) {
+    sap_lines lines = sap_text_begin(source);
+    sap_span line, field;
+    bool more = true, there = next_row(&lines, &line);
+    SAP_ASSERT(there);
+    sap_status status = SAP_OK;
+    for (int32_t i = 0; next_field(&line, plan->separator, &more, &field) && status == SAP_OK; i++) {
+        while (plan->named && field.first < field.last && *field.first == '/') field.first++;
+        const sap_field_draft draft = {
+            .name = plan->named ? field : (sap_span){NULL, NULL}, .number = (int64_t)i + 1, .part = -1};
+        if (coordinate_of(plan, i) < 0) status = sap_field_drafts_add(source, &f->drafts, &draft);
+    }
+    return status;
+}
+
+// Goes over the fields of one row: looks at them, or, in `fields`, stores them.
+static void take_fields(const csv_plan* plan, sap_span line, csv_fields* f, const sap_field* fields, int64_t row) {
+    bool more = true;
+    sap_span field;
+    int64_t next = 0;
+    for (int32_t i = 0; next_field(&line, plan->separator, &more, &field) && next < f->drafts.count; i++) {
+        if (f->drafts.list[next].number != (int64_t)i + 1) continue;
+        sap_decimal decimal = {.kind = SAP_DECIMAL_NAN};
+        const bool missing = is_missing(field), number = !missing && sap_span_number(field, &decimal);
+        if (fields) {
+            sap_field_put(&fields[next], row, &decimal);
+        } else {
+            f->columns[next].has_text |= !number && !missing;
+            if (number || missing) sap_text_column_look(&f->columns[next], &decimal);
+        }
+        next++;
+    }
+}
+
+static void walk_fields(const sap_source* source, const csv_plan* plan, csv_fields* f, const sap_field* fields) {
+    sap_lines lines = sap_text_begin(source);
+    sap_span line;
+    if (plan->named) next_row(&lines, &line);
+    for (int64_t row = 0; next_row(&lines, &line); row++) take_fields(plan, line, f, fields, row);
+}
+
+// Keeps the fields that are numbers, and gives them types.
+static void choose_types(const sap_source* source, csv_fields* f) {
+    int64_t kept = 0, color_most = -1;
+    SAP_ASSERT(f->drafts.list && f->columns);
+    for (int64_t i = 0; i < f->drafts.count; i++)
+        if (sap_is_color(f->drafts.list[i].name) && f->columns[i].most > color_most) color_most = f->columns[i].most;
+    for (int64_t i = 0; i < f->drafts.count; i++) {
+        sap_field_draft draft = f->drafts.list[i];
+        draft.column.cell = sap_text_column_cell(&f->columns[i], draft.name, color_most);
+        if (!f->columns[i].has_text) f->drafts.list[kept++] = draft;
+    }
+    if (kept < f->drafts.count) (void)sap_bad_byte(source, SAP_OK, -1, "columns that hold text are left out");
+    f->drafts.count = kept;
+}
+
+static sap_status read_fields(const sap_source* source, const csv_plan* plan, sap_point_set* set) {
+    csv_fields f = {.columns = NULL};
+    sap_status status = draft_fields(source, plan, &f);
+    f.bytes = (size_t)f.drafts.count * sizeof *f.columns;
+    if (status == SAP_OK && f.drafts.count) {
+        f.columns = sap_memory_allocate_zero(source->device, f.bytes);
+        if (!f.columns) status = sap_bad_byte(source, SAP_ERROR_MEMORY, -1, "no memory for the list of columns");
+    }
+    if (status == SAP_OK && f.drafts.count) {
+        walk_fields(source, plan, &f, NULL);
+        choose_types(source, &f);
+        status = sap_fields_make(source, &f.drafts, set);
+        if (status == SAP_OK && f.drafts.count) walk_fields(source, plan, &f, set->fields);
+    }
+    sap_memory_release(source->device, f.columns, f.bytes);
+    sap_field_drafts_release(source, &f.drafts);
+    return status;
+}
+
 sap_status sap_read_csv(const sap_source* source, sap_point_set** set) {
     csv_plan plan = {.fields = 0};
     sap_sink sink = {NULL, NULL, true, source->real_bits};
@@ -258,6 +343,10 @@ sap_status sap_read_csv(const sap_source* source, sap_point_set** set) {
     if (status != SAP_OK) return status;
     pass(source, &plan, &sink, &rows);
     tell_columns(source, &plan);
-    *set = made;
-    return SAP_OK;
+    if (source->with_fields && !plan.all) status = read_fields(source, &plan, made);
+    if (status == SAP_OK)
+        *set = made;
+    else
+        sap_point_set_free(made);
+    return status;
 }

@@ -104,6 +104,12 @@ static sap_status take_field(npy_text* text, sap_npy_fields* fields) {
         take(text, ')');
         fields->found[axis] = true;
         fields->offset[axis] = fields->row_bytes;
+    } else if (fields->others) {
+        sap_field_draft other = {.name = name, .part = -1, .column.stride = fields->row_bytes};
+        const bool plain = cell_of(kind, bytes, big, &other.column.cell);
+        const sap_status status = plain ? sap_field_drafts_add(source, fields->others, &other) : SAP_OK;
+        if (status != SAP_OK) return status;
+        fields->left_out |= !plain;
     }
     if ((uint64_t)bytes > SIZE_MAX - fields->row_bytes)
         return bad_text(text, SAP_ERROR_RANGE, "the fields of a row are more bytes than memory can hold");
@@ -239,7 +245,7 @@ sap_status sap_npy_header_read(const sap_source* source, int most_axes, sap_npy_
 
 // Checks the columns of `rows` rows and makes points of them.
 static sap_status take_columns(const sap_source* source, const sap_column* columns, int32_t dims, int64_t rows,
-                               sap_point_set** set) {
+                               const sap_field_drafts* others, sap_point_set** set) {
     bool fits = true;
     for (int32_t axis = 0; axis < dims; axis++) fits = fits && sap_column_fits_float(&columns[axis], rows);
     sap_point_set* made;
@@ -248,8 +254,12 @@ static sap_status take_columns(const sap_source* source, const sap_column* colum
     if (status == SAP_OK) status = sap_point_set_make(source, rows, dims, fits, &made, &sink);
     if (status != SAP_OK) return status;
     sap_columns_store(columns, dims, rows, &sink);
-    *set = made;
-    return SAP_OK;
+    status = sap_fields_take(source, others, made);
+    if (status == SAP_OK)
+        *set = made;
+    else
+        sap_point_set_free(made);
+    return status;
 }
 
 static sap_status too_short(const sap_source* source, int64_t rows) {
@@ -259,7 +269,8 @@ static sap_status too_short(const sap_source* source, int64_t rows) {
 }
 
 // Points in fields of a structured array.
-static sap_status read_fields(const sap_source* source, const sap_npy_header* h, sap_point_set** set) {
+static sap_status read_fields(const sap_source* source, const sap_npy_header* h, sap_field_drafts* others,
+                              sap_point_set** set) {
     const sap_npy_fields* fields = &h->fields;
     const int32_t chosen = sap_chosen_count(source);
     const int32_t dims = chosen ? chosen : fields->found[2] ? 3 : fields->found[1] ? 2 : 1;
@@ -282,14 +293,34 @@ static sap_status read_fields(const sap_source* source, const sap_npy_header* h,
         const unsigned char* first = source->bytes + h->data + (rows ? fields->offset[axis] : 0);
         columns[axis] = (sap_column){first, fields->row_bytes, fields->cell[axis]};
     }
-    return take_columns(source, columns, dims, rows, set);
+    for (int64_t i = 0; i < others->count; i++) {
+        sap_column* column = &others->list[i].column;
+        *column = (sap_column){source->bytes + h->data + (rows ? column->stride : 0), fields->row_bytes, column->cell};
+    }
+    if (fields->left_out) (void)sap_bad_byte(source, SAP_OK, -1, "fields that are no plain numbers are left out");
+    return take_columns(source, columns, dims, rows, others, set);
 }
 
-sap_status sap_read_npy(const sap_source* source, sap_point_set** set) {
-    sap_npy_header h = {.axes = 0};
-    sap_status status = sap_npy_header_read(source, 2, &h);
-    if (status != SAP_OK) return status;
-    if (h.fields.count) return read_fields(source, &h, set);
+// The columns of a plain array that are not chosen.
+static sap_status draft_columns(const sap_source* source, const sap_npy_header* h, sap_field_drafts* others) {
+    const int64_t rows = h->sides[0], width = h->sides[1];
+    const size_t bytes = h->cell.bytes;
+    sap_status status = SAP_OK;
+    for (int64_t c = 0; c < width && status == SAP_OK; c++) {
+        const size_t before = rows ? (size_t)c * (h->fortran_order ? (size_t)rows : 1) : 0;
+        const sap_field_draft other = {.number = c + 1,
+                                       .part = -1,
+                                       .column = {source->bytes + h->data + before * bytes,
+                                                  h->fortran_order ? bytes : (size_t)width * bytes, h->cell}};
+        if (sap_chosen_axis(source, (sap_span){NULL, NULL}, c + 1) < 0)
+            status = sap_field_drafts_add(source, others, &other);
+    }
+    return status;
+}
+
+static sap_status read_matrix(const sap_source* source, const sap_npy_header* header, sap_field_drafts* others,
+                              sap_point_set** set) {
+    const sap_npy_header h = *header;
     const int64_t rows = h.sides[0], width = h.sides[1];
     const int32_t chosen = sap_chosen_count(source);
     if (width < 1 || (width > SAP_MAX_DIMS && !chosen))
@@ -311,5 +342,16 @@ sap_status sap_read_npy(const sap_source* source, sap_point_set** set) {
         columns[axis].stride = h.fortran_order ? h.cell.bytes : row;
         columns[axis].cell = h.cell;
     }
-    return take_columns(source, columns, dims, rows, set);
+    const sap_status status = chosen && source->with_fields ? draft_columns(source, &h, others) : SAP_OK;
+    return status == SAP_OK ? take_columns(source, columns, dims, rows, others, set) : status;
+}
+
+sap_status sap_read_npy(const sap_source* source, sap_point_set** set) {
+    sap_field_drafts others = {NULL, 0, 0};
+    sap_npy_header h = {.fields.others = source->with_fields ? &others : NULL};
+    sap_status status = sap_npy_header_read(source, 2, &h);
+    if (status == SAP_OK)
+        status = h.fields.count ? read_fields(source, &h, &others, set) : read_matrix(source, &h, &others, set);
+    sap_field_drafts_release(source, &others);
+    return status;
 }

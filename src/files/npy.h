@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_FILES_NPY_H
 #define SAPWOOD_FILES_NPY_H
 
-#include "files/cells.h"
+#include "files/fields.h"
 
 enum { SAP_NPY_AXES = 3 };
 
@@ -13,7 +13,9 @@ typedef struct sap_npy_fields {
     bool found[SAP_MAX_DIMS];
     size_t offset[SAP_MAX_DIMS];
     sap_cell cell[SAP_MAX_DIMS];
-    char names[96]; // of the first fields, with ", " between
+    char names[96];           // of the first fields, with ", " between
+    sap_field_drafts* others; // what is no coordinate, with its byte in a row as the column's stride; NULL: not wanted
+    bool left_out;            // others are no numbers
 } sap_npy_fields;
 
 typedef struct sap_npy_header {

@@ -5,8 +5,7 @@
 #include "files/precise.h"
 #include <string.h>
 
-// What stands behind the last dot of a path (NULL: none), or, before .gz, behind the last but one; empty if nothing does.
-static sap_span suffix_of(const char* path) {
+sap_span sap_path_suffix(const char* path) {
     const char *first = path ? path : "", *last = first + strlen(first);
     if (path && sap_path_is_packed(path)) last -= strlen(".gz");
     for (const char* at = last; at > first; at--)
@@ -28,23 +27,24 @@ sap_format sap_format_of(const char* path) {
     static const struct {
         const char* suffix;
         sap_format format;
-    } known[] = {{"ply", SAP_FORMAT_PLY},  {"xyz", SAP_FORMAT_XYZ},   {"txt", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
-                 {"npy", SAP_FORMAT_NPY},  {"pcd", SAP_FORMAT_PCD},   {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL},
-                 {"off", SAP_FORMAT_OFF},  {"tsv", SAP_FORMAT_CSV},   {"pts", SAP_FORMAT_XYZ}, {"asc", SAP_FORMAT_XYZ},
-                 {"xyzn", SAP_FORMAT_XYZ}, {"xyzrgb", SAP_FORMAT_XYZ}};
-    const sap_span suffix = suffix_of(path);
+    } known[] = {
+        {"ply", SAP_FORMAT_PLY},  {"xyz", SAP_FORMAT_XYZ},    {"txt", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
+        {"npy", SAP_FORMAT_NPY},  {"pcd", SAP_FORMAT_PCD},    {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL},
+        {"off", SAP_FORMAT_OFF},  {"tsv", SAP_FORMAT_CSV},    {"pts", SAP_FORMAT_XYZ}, {"asc", SAP_FORMAT_XYZ},
+        {"xyzn", SAP_FORMAT_XYZ}, {"xyzrgb", SAP_FORMAT_XYZ}, {"las", SAP_FORMAT_LAS}, {"laz", SAP_FORMAT_LAZ}};
+    const sap_span suffix = sap_path_suffix(path);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (sap_span_equal_any_case(suffix, known[i].suffix)) return known[i].format;
     return SAP_FORMAT_AUTO;
 }
 
 const char* sap_format_name(sap_format format) {
-    static const char* const names[] = {"auto", "PLY", "XYZ", "CSV", "NPY", "PCD", "OBJ", "STL", "OFF"};
+    static const char* const names[] = {"auto", "PLY", "XYZ", "CSV", "NPY", "PCD", "OBJ", "STL", "OFF", "LAS", "LAZ"};
     return names[format];
 }
 
 sap_status sap_format_check(const sap_device* device, sap_format format) {
-    if (format >= SAP_FORMAT_AUTO && format <= SAP_FORMAT_OFF) return SAP_OK;
+    if (format >= SAP_FORMAT_AUTO && format <= SAP_FORMAT_LAZ) return SAP_OK;
     return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)format);
 }
 
@@ -78,6 +78,7 @@ static sap_format detect(const sap_source* source, sap_format suffix) {
     static const char* const pcd_starts[] = {"# .PCD", "VERSION ", "FIELDS ", "COLUMNS "};
     if (sap_npy_begins(source)) return SAP_FORMAT_NPY;
     if (sap_ply_begins(source)) return SAP_FORMAT_PLY;
+    if (sap_source_begins(source, "LASF")) return SAP_FORMAT_LAS;
     for (size_t i = 0; i < sizeof pcd_starts / sizeof *pcd_starts; i++)
         if (sap_source_begins(source, pcd_starts[i])) return SAP_FORMAT_PCD;
     // A binary suffix without its first bytes is a broken file, which its reader explains best. Nor are a mesh's lines
@@ -105,8 +106,8 @@ sap_status sap_unpack_limit_check(const sap_device* device, int64_t limit) {
 }
 
 static sap_status parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set) {
-    static const sap_reader readers[] = {NULL,         sap_read_ply, sap_read_xyz, sap_read_csv, sap_read_npy,
-                                         sap_read_pcd, NULL,         NULL,         NULL};
+    static const sap_reader readers[] = {NULL, sap_read_ply, sap_read_xyz, sap_read_csv, sap_read_npy, sap_read_pcd,
+                                         NULL, NULL,         NULL,         sap_read_las, sap_read_las};
     if (source->size == 0) return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "the file is empty; give one with points");
     if (format == SAP_FORMAT_AUTO) format = detect(source, suffix);
     if (!readers[format])
@@ -142,7 +143,7 @@ sap_status sap_source_parse(const sap_source* source, sap_format format, sap_for
 bool sap_path_has_more_columns(const char* path) {
     static const char* const suffixes[] = {"pts", "asc", "xyzn", "xyzrgb"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (sap_span_equal_any_case(suffix_of(path), suffixes[i])) return true;
+        if (sap_span_equal_any_case(sap_path_suffix(path), suffixes[i])) return true;
     return false;
 }
 

@@ -1,52 +1,34 @@
 // PCD: a text of keywords that lists the fields, then a point a line or a point a row of numbers.
+#include "files/pcd.h"
 #include "base/assert.h"
 #include "device/memory.h"
-#include "files/cells.h"
 #include "files/lzf.h"
 #include <string.h>
 
-typedef enum pcd_data { PCD_NONE, PCD_ASCII, PCD_BINARY, PCD_COMPRESSED } pcd_data;
-
-typedef struct pcd_header {
-    sap_span fields, sizes, types, counts; // the values of these lines
-    int64_t fields_line;
-    int64_t width, height, points; // -1: not given
-    pcd_data data;
-    sap_lines lines; // behind the header: where the data begin
-    // What follows from the above.
-    int32_t dims;
-    int64_t numbers; // in a row
-    size_t row_bytes;
-    int64_t place[SAP_MAX_DIMS]; // which number of a row is this coordinate; -1: none
-    size_t offset[SAP_MAX_DIMS]; // its byte in a row
-    int64_t count[SAP_MAX_DIMS]; // how many numbers its field has
-    sap_cell cell[SAP_MAX_DIMS];
-} pcd_header;
-
-static sap_status bad_header(const pcd_header* h, const char* what, sap_span word) {
+static sap_status bad_header(const sap_pcd_header* h, const char* what, sap_span word) {
     char shown[SAP_SHOWN_BYTES];
     return sap_bad_line(h->lines.source, SAP_ERROR_FORMAT, h->lines.number, "%s '%s'; correct the PCD header", what,
                         sap_span_show(word, shown));
 }
 
-static sap_status take_count(const pcd_header* h, sap_span rest, int64_t* count) {
+static sap_status take_count(const sap_pcd_header* h, sap_span rest, int64_t* count) {
     sap_span word = {rest.last, rest.last};
     if (!sap_word_next(&rest, &word) || !sap_span_count(word, count))
         return bad_header(h, "not a number of points:", word);
     return SAP_OK;
 }
 
-static sap_status take_data(pcd_header* h, sap_span rest) {
+static sap_status take_data(sap_pcd_header* h, sap_span rest) {
     sap_span word = {rest.last, rest.last};
     sap_word_next(&rest, &word);
-    h->data = sap_span_equal(word, "ascii")               ? PCD_ASCII
-              : sap_span_equal(word, "binary")            ? PCD_BINARY
-              : sap_span_equal(word, "binary_compressed") ? PCD_COMPRESSED
-                                                          : PCD_NONE;
-    return h->data == PCD_NONE ? bad_header(h, "unknown kind of data", word) : SAP_OK;
+    h->data = sap_span_equal(word, "ascii")               ? SAP_PCD_ASCII
+              : sap_span_equal(word, "binary")            ? SAP_PCD_BINARY
+              : sap_span_equal(word, "binary_compressed") ? SAP_PCD_COMPRESSED
+                                                          : SAP_PCD_NONE;
+    return h->data == SAP_PCD_NONE ? bad_header(h, "unknown kind of data", word) : SAP_OK;
 }
 
-static sap_status take_line(pcd_header* h, sap_span key, sap_span rest) {
+static sap_status take_line(sap_pcd_header* h, sap_span key, sap_span rest) {
     if (sap_span_equal(key, "FIELDS") || sap_span_equal(key, "COLUMNS")) {
         h->fields = rest;
         h->fields_line = h->lines.number;
@@ -70,15 +52,15 @@ static sap_status take_line(pcd_header* h, sap_span key, sap_span rest) {
     return SAP_OK;
 }
 
-static sap_status read_lines(pcd_header* h) {
+static sap_status read_lines(sap_pcd_header* h) {
     sap_span line, key;
     bool returns = false;
     while (sap_line_next(&h->lines, &line)) {
         if (h->lines.number == 1) returns = h->lines.line_end == SAP_LINE_END_RETURN;
         if (!sap_word_next(&line, &key) || *key.first == '#') continue;
         sap_status status = take_line(h, key, line);
-        if ((h->data == PCD_BINARY || h->data == PCD_COMPRESSED) && returns) sap_lines_end_at_return(&h->lines);
-        if (status != SAP_OK || h->data != PCD_NONE) return status;
+        if ((h->data == SAP_PCD_BINARY || h->data == SAP_PCD_COMPRESSED) && returns) sap_lines_end_at_return(&h->lines);
+        if (status != SAP_OK || h->data != SAP_PCD_NONE) return status;
     }
     return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
                         "the file ends within its header; it is truncated, or not a PCD file");
@@ -94,40 +76,58 @@ static bool type_of(sap_span type, int64_t size, sap_cell* cell) {
     return !f || size >= 4;
 }
 
-// Notes where the field of this number stands, if it is one of x, y and z, or of those chosen.
-static sap_status note_field(pcd_header* h, sap_span name, int64_t number, int64_t count, sap_cell cell) {
-    const sap_source* source = h->lines.source;
-    int32_t axis = sap_chosen_count(source) ? sap_chosen_axis(source, name, number) : sap_axis_named(name, false);
-    if (axis < 0 || (axis >= 3 && !sap_chosen_count(source))) return SAP_OK;
-    if (h->place[axis] >= 0) return bad_header(h, "a second field", name);
+int32_t sap_pcd_axis(const sap_source* source, const sap_pcd_field* field) {
+    if (field->count < 1) return -1;
+    if (sap_chosen_count(source)) return sap_chosen_axis(source, field->name, field->number);
+    const int32_t axis = sap_axis_named(field->name, false);
+    return axis < 3 ? axis : -1;
+}
+
+bool sap_pcd_field_next(sap_pcd_header* rest, sap_pcd_field* field, const char** bad) {
+    sap_span word, type;
+    int64_t size = 0;
+    field->count = 1;
+    field->number++;
+    if (!sap_word_next(&rest->fields, &field->name)) return false;
+    if (!sap_word_next(&rest->sizes, &word) || !sap_span_count(word, &size) || !sap_word_next(&rest->types, &type) ||
+        !type_of(type, size, &field->cell)) {
+        *bad = "unknown SIZE and TYPE of field";
+        return false;
+    }
+    const bool counted = rest->counts.first != NULL;
+    if (!counted || (sap_word_next(&rest->counts, &word) && sap_span_count(word, &field->count))) return true;
+    *bad = "no COUNT for field";
+    return false;
+}
+
+// Notes where a field stands, if it is one of x, y and z, or of those chosen.
+static sap_status note_field(sap_pcd_header* h, const sap_pcd_field* field) {
+    const int32_t axis = sap_pcd_axis(h->lines.source, field);
+    if (axis < 0) return SAP_OK;
+    if (h->place[axis] >= 0) return bad_header(h, "a second field", field->name);
     h->place[axis] = h->numbers;
     h->offset[axis] = h->row_bytes;
-    h->count[axis] = count;
-    h->cell[axis] = cell;
+    h->count[axis] = field->count;
+    h->cell[axis] = field->cell;
     return SAP_OK;
 }
 
 // Goes through FIELDS, SIZE, TYPE and COUNT side by side.
-static sap_status read_fields(pcd_header* h) {
-    sap_span fields = h->fields, sizes = h->sizes, types = h->types, counts = h->counts, name, word;
+static sap_status read_fields(sap_pcd_header* h) {
+    sap_pcd_header rest = *h;
+    sap_pcd_field field = {.number = 0};
+    const char* bad = NULL;
     for (int axis = 0; axis < SAP_MAX_DIMS; axis++) h->place[axis] = -1;
-    for (int64_t number = 1; sap_word_next(&fields, &name); number++) {
-        sap_span type;
-        int64_t size = 0, count = 1;
-        sap_cell cell;
-        if (!sap_word_next(&sizes, &word) || !sap_span_count(word, &size) || !sap_word_next(&types, &type) ||
-            !type_of(type, size, &cell))
-            return bad_header(h, "unknown SIZE and TYPE of field", name);
-        if (h->counts.first && (!sap_word_next(&counts, &word) || !sap_span_count(word, &count)))
-            return bad_header(h, "no COUNT for field", name);
-        sap_status status = count > 0 ? note_field(h, name, number, count, cell) : SAP_OK;
+    while (sap_pcd_field_next(&rest, &field, &bad)) {
+        const sap_status status = note_field(h, &field);
         if (status != SAP_OK) return status;
         size_t bytes;
-        if (count > INT32_MAX || !sap_size_multiply((uint64_t)count, cell.bytes, &bytes) ||
+        if (field.count > INT32_MAX || !sap_size_multiply((uint64_t)field.count, field.cell.bytes, &bytes) ||
             !sap_size_add(h->row_bytes, bytes, &h->row_bytes))
-            return bad_header(h, "rows that no memory can hold, because of field", name);
-        h->numbers += count;
+            return bad_header(h, "rows that no memory can hold, because of field", field.name);
+        h->numbers += field.count;
     }
+    if (bad) return bad_header(h, bad, field.name);
     const int32_t chosen = sap_chosen_count(h->lines.source);
     h->dims = chosen ? chosen : h->place[2] >= 0 ? 3 : h->place[1] >= 0 ? 2 : 1;
     for (int axis = 0; axis < h->dims; axis++)
@@ -140,7 +140,7 @@ static sap_status read_fields(pcd_header* h) {
 }
 
 // The number of points: POINTS, or WIDTH * HEIGHT, which must agree.
-static sap_status check_points(pcd_header* h) {
+static sap_status check_points(sap_pcd_header* h) {
     int64_t product = -1;
     if (h->width >= 0 && __builtin_mul_overflow(h->width, h->height < 0 ? 1 : h->height, &product))
         return sap_bad_line(h->lines.source, SAP_ERROR_RANGE, h->lines.number, "WIDTH * HEIGHT overflows");
@@ -152,13 +152,15 @@ static sap_status check_points(pcd_header* h) {
 }
 
 // `row` is the first row that is missing, from 0.
-static sap_status too_short(const pcd_header* h, int64_t row) {
+static sap_status too_short(const sap_pcd_header* h, int64_t row) {
     return sap_bad_byte(h->lines.source, SAP_ERROR_FORMAT, (int64_t)h->lines.source->size,
                         "the file ends before point %lld of %lld; it is truncated; get it again", (long long)row + 1,
                         (long long)h->points);
 }
 
-static sap_status take_columns(const pcd_header* h, const sap_column* columns, sap_point_set** made) {
+// `bytes`: as of sap_pcd_fields.
+static sap_status take_columns(const sap_pcd_header* h, const sap_column* columns, const unsigned char* bytes,
+                               sap_point_set** made) {
     const sap_source* source = h->lines.source;
     bool fits = true;
     for (int axis = 0; axis < h->dims; axis++) fits = fits && sap_column_fits_float(&columns[axis], h->points);
@@ -166,11 +168,12 @@ static sap_status take_columns(const pcd_header* h, const sap_column* columns, s
     sap_status status = sap_columns_check(source, columns, h->dims, h->points);
     if (status != SAP_OK) return status;
     status = sap_point_set_make(source, h->points, h->dims, fits, made, &sink);
-    if (status == SAP_OK) sap_columns_store(columns, h->dims, h->points, &sink);
-    return status;
+    if (status != SAP_OK) return status;
+    sap_columns_store(columns, h->dims, h->points, &sink);
+    return source->with_fields ? sap_pcd_fields(h, bytes, *made) : SAP_OK;
 }
 
-static sap_status read_binary(const pcd_header* h, sap_point_set** made) {
+static sap_status read_binary(const sap_pcd_header* h, sap_point_set** made) {
     const sap_source* source = h->lines.source;
     SAP_ASSERT(h->row_bytes > 0 && h->lines.offset <= source->size);
     size_t rows = (source->size - h->lines.offset) / h->row_bytes;
@@ -180,7 +183,7 @@ static sap_status read_binary(const pcd_header* h, sap_point_set** made) {
         size_t first = h->lines.offset + (h->points ? h->offset[axis] : 0);
         columns[axis] = (sap_column){source->bytes + first, h->row_bytes, h->cell[axis]};
     }
-    return take_columns(h, columns, made);
+    return take_columns(h, columns, source->bytes + h->lines.offset, made);
 }
 
 static uint32_t load_32(const unsigned char* at) {
@@ -188,7 +191,7 @@ static uint32_t load_32(const unsigned char* at) {
 }
 
 // Two sizes, compressed and not, then the fields one after another, each of all points.
-static sap_status read_compressed(const pcd_header* h, sap_point_set** made) {
+static sap_status read_compressed(const sap_pcd_header* h, sap_point_set** made) {
     enum { SIZES_BYTES = 8 };
     const sap_source* source = h->lines.source;
     const size_t start = h->lines.offset;
@@ -216,12 +219,13 @@ static sap_status read_compressed(const pcd_header* h, sap_point_set** made) {
     for (int axis = 0; axis < h->dims; axis++)
         columns[axis] = (sap_column){bytes + h->offset[axis] * (size_t)h->points,
                                      (size_t)h->count[axis] * h->cell[axis].bytes, h->cell[axis]};
-    if (status == SAP_OK) status = take_columns(h, columns, made);
+    if (status == SAP_OK) status = take_columns(h, columns, bytes, made);
     sap_memory_release(source->device, bytes, size ? size : 1);
     return status;
 }
 
-static sap_status take_row(const pcd_header* h, const sap_lines* lines, sap_span line, sap_sink* sink, int64_t row) {
+static sap_status take_row(const sap_pcd_header* h, const sap_lines* lines, sap_span line, sap_sink* sink,
+                           int64_t row) {
     int64_t number = 0;
     for (sap_span word; sap_word_next(&line, &word); number++) {
         for (int axis = 0; axis < h->dims; axis++) {
@@ -242,7 +246,7 @@ static sap_status take_row(const pcd_header* h, const sap_lines* lines, sap_span
     return SAP_OK;
 }
 
-static sap_status walk_text(const pcd_header* h, sap_sink* sink) {
+static sap_status walk_text(const sap_pcd_header* h, sap_sink* sink) {
     sap_lines lines = h->lines;
     sap_span line, word;
     int64_t row = 0;
@@ -260,7 +264,7 @@ static sap_status walk_text(const pcd_header* h, sap_sink* sink) {
     return row < h->points ? too_short(h, row) : SAP_OK;
 }
 
-static sap_status read_text(const pcd_header* h, sap_point_set** made) {
+static sap_status read_text(const sap_pcd_header* h, sap_point_set** made) {
     sap_sink sink = {NULL, NULL, true, h->lines.source->real_bits};
     sap_status status = walk_text(h, &sink);
     if (status != SAP_OK) return status;
@@ -272,19 +276,23 @@ static sap_status read_text(const pcd_header* h, sap_point_set** made) {
     }
     bool fits = !has_double && (sink.fits_float || !has_int);
     status = sap_point_set_make(h->lines.source, h->points, h->dims, fits, made, &sink);
-    return status == SAP_OK ? walk_text(h, &sink) : status;
+    if (status == SAP_OK) status = walk_text(h, &sink);
+    return status == SAP_OK && h->lines.source->with_fields ? sap_pcd_fields(h, NULL, *made) : status;
 }
 
 sap_status sap_read_pcd(const sap_source* source, sap_point_set** set) {
-    pcd_header h = {.lines = {.source = source}, .width = -1, .height = -1, .points = -1};
+    sap_pcd_header h = {.lines = {.source = source}, .width = -1, .height = -1, .points = -1};
     sap_point_set* made = NULL;
     sap_status status = read_lines(&h);
     if (status == SAP_OK) status = read_fields(&h);
     if (status == SAP_OK) status = check_points(&h);
     if (status == SAP_OK)
-        status = h.data == PCD_BINARY       ? read_binary(&h, &made)
-                 : h.data == PCD_COMPRESSED ? read_compressed(&h, &made)
-                                            : read_text(&h, &made);
-    if (status == SAP_OK) *set = made;
+        status = h.data == SAP_PCD_BINARY       ? read_binary(&h, &made)
+                 : h.data == SAP_PCD_COMPRESSED ? read_compressed(&h, &made)
+                                                : read_text(&h, &made);
+    if (status == SAP_OK)
+        *set = made;
+    else
+        sap_point_set_free(made);
     return status;
 }

@@ -138,14 +138,14 @@ static sap_status walk_text(const sap_ply_file* ply, const sap_ply_element* elem
     return SAP_OK;
 }
 
-// Walks all elements; `at_vertices` is where the vertices begin.
-static sap_status walk_elements(sap_ply_file* ply, sap_sink* sink, sap_lines* at_vertices) {
+// Walks all elements, and finds out where the vertices and the faces begin.
+static sap_status walk_elements(sap_ply_file* ply, sap_sink* sink) {
     sap_lines lines = ply->lines;
     sap_status status = SAP_OK;
-    *at_vertices = lines;
+    ply->at_vertices = lines;
     for (size_t i = 0; i < ply->element_count && status == SAP_OK; i++) {
         const sap_ply_element* element = &ply->elements[i];
-        if (element == ply->vertex) *at_vertices = lines;
+        if (element == ply->vertex) ply->at_vertices = lines;
         if (element == ply->face) ply->at_faces = lines;
         status = walk_text(ply, element, &lines, element == ply->vertex ? sink : NULL);
     }
@@ -164,11 +164,10 @@ static bool one_walk_does(const sap_ply_file* ply) {
 static sap_status read_text(sap_ply_file* ply, sap_point_set** made) {
     sap_sink sink = {NULL, NULL, true, ply->source->real_bits};
     const sap_ply_element* vertex = ply->vertex;
-    sap_lines at_vertices;
     sap_point_set* set = NULL;
     sap_status status = SAP_OK;
     if (one_walk_does(ply)) status = sap_point_set_make(ply->source, vertex->count, ply->dims, true, &set, &sink);
-    if (status == SAP_OK) status = walk_elements(ply, &sink, &at_vertices);
+    if (status == SAP_OK) status = walk_elements(ply, &sink);
     if (set && status == SAP_OK) *made = set;
     if (set && status != SAP_OK) sap_point_set_free(set);
     if (set || status != SAP_OK) return status;
@@ -181,7 +180,8 @@ static sap_status read_text(sap_ply_file* ply, sap_point_set** made) {
     }
     bool fits = !has_double && (sink.fits_float || !has_int);
     status = sap_point_set_make(ply->source, vertex->count, ply->dims, fits, made, &sink);
-    return status == SAP_OK ? walk_text(ply, vertex, &at_vertices, &sink) : status;
+    sap_lines lines = ply->at_vertices;
+    return status == SAP_OK ? walk_text(ply, vertex, &lines, &sink) : status;
 }
 
 // ---- Numbers.
@@ -285,14 +285,15 @@ static sap_status check_vertices(const sap_ply_file* ply, const sap_column* colu
 
 static sap_status read_binary(sap_ply_file* ply, sap_point_set** made) {
     const sap_ply_element* vertex = ply->vertex;
-    size_t offset = ply->lines.offset, at_vertices = offset;
+    size_t offset = ply->lines.offset;
+    ply->vertices_start = offset;
     for (size_t i = 0; i < ply->element_count; i++) {
-        if (&ply->elements[i] == vertex) at_vertices = offset;
+        if (&ply->elements[i] == vertex) ply->vertices_start = offset;
         if (&ply->elements[i] == ply->face) ply->faces_start = offset;
         sap_status status = skip_binary(ply, &ply->elements[i], &offset);
         if (status != SAP_OK) return status;
     }
-    const unsigned char* first = ply->source->bytes + at_vertices;
+    const unsigned char* first = ply->source->bytes + ply->vertices_start;
     sap_column columns[SAP_MAX_DIMS];
     sap_sink sink = {NULL, NULL, true, ply->source->real_bits};
     vertex_columns(ply, first, columns);
@@ -325,7 +326,11 @@ sap_status sap_read_ply(const sap_source* source, sap_point_set** set) {
     sap_point_set* made = NULL;
     sap_status status = sap_ply_open(&ply, source);
     if (status == SAP_OK) status = sap_ply_points(&ply, &made);
+    if (status == SAP_OK && source->with_fields) status = sap_ply_fields(&ply, made);
     sap_ply_close(&ply);
-    if (status == SAP_OK) *set = made;
+    if (status == SAP_OK)
+        *set = made;
+    else
+        sap_point_set_free(made);
     return status;
 }

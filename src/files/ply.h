@@ -30,9 +30,11 @@ typedef struct sap_ply_file {
     bool strips;                          // `face` is an element of triangle strips
     bool mesh; // x, y and z are wanted, and red, green and blue as coordinates 3 to 5 if they are there
     int32_t dims;
-    sap_lines lines;    // behind the header: where the data begin
-    sap_lines at_faces; // where the faces begin, in a text
-    size_t faces_start; // the same in a binary file
+    sap_lines lines;       // behind the header: where the data begin
+    sap_lines at_faces;    // where the faces begin, in a text
+    size_t faces_start;    // the same in a binary file
+    sap_lines at_vertices; // and of the vertices
+    size_t vertices_start;
 } sap_ply_file;
 
 // Reads the header. Closing is allowed after failures too.
@@ -42,6 +44,9 @@ void sap_ply_close(sap_ply_file* ply);
 // Reads the vertices, walks all other elements, and finds out where the faces are. The rows of binary files are all
 // there then; those of text are so many lines.
 sap_status sap_ply_points(sap_ply_file* ply, sap_point_set** set);
+
+// Gives points that were read so the properties of the vertices that are no coordinates.
+sap_status sap_ply_fields(const sap_ply_file* ply, sap_point_set* set);
 
 // Takes one number from the line of a row.
 sap_status sap_ply_number(const sap_ply_file* ply, const sap_lines* lines, sap_span* line, sap_decimal* decimal,

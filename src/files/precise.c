@@ -7,6 +7,7 @@ sap_status sap_reading_take(const sap_points_read_options* options, sap_source* 
     if (!options) return SAP_OK;
     source->member = options->member;
     source->unpack_limit = options->unpack_limit;
+    source->with_fields = options->with_fields;
     const sap_status status = sap_unpack_limit_check(source->device, options->unpack_limit);
     if (status != SAP_OK) return status;
     const double values[] = {options->float_error, options->extent};

@@ -2,6 +2,7 @@
 #include "base/assert.h"
 #include "device/device.h"
 #include "device/reserved.h"
+#include "files/set.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -293,13 +294,6 @@ sap_status sap_real_bits_check(const sap_device* device, int32_t real_bits) {
                     (int)real_bits);
 }
 
-// A point set as it is allocated: the coordinates follow at the next multiple of SAP_ALIGNMENT.
-typedef struct owned_set {
-    sap_point_set set;
-    const sap_device* device;
-    size_t bytes;
-} owned_set;
-
 sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t dims, bool fits_float,
                               sap_point_set** set, sap_sink* sink) {
     if (count > INT32_MAX)
@@ -307,22 +301,28 @@ sap_status sap_point_set_make(const sap_source* source, int64_t count, int32_t d
                             (long long)count);
     SAP_ASSERT(count >= 0 && dims >= 1 && dims <= SAP_MAX_DIMS);
     if (source->real_bits) fits_float = source->real_bits == 32;
-    size_t bytes, start = sap_align(sizeof(owned_set));
+    size_t bytes, start = sap_align(sizeof(sap_owned_set));
     if (!sap_size_multiply((uint64_t)count, (size_t)dims * (fits_float ? sizeof(float) : sizeof(double)), &bytes) ||
         !sap_size_add(bytes, start, &bytes))
         return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%lld points do not fit the address space", (long long)count);
-    owned_set* owned = sap_memory_allocate(source->device, bytes);
+    sap_owned_set* owned = sap_memory_allocate(source->device, bytes);
     if (!owned) return sap_bad_byte(source, SAP_ERROR_MEMORY, -1, "no memory for %lld points", (long long)count);
     void* coords = (unsigned char*)owned + start;
     *sink = (sap_sink){fits_float ? coords : NULL, fits_float ? NULL : coords, fits_float, source->real_bits};
-    *owned = (owned_set){.device = source->device, .bytes = bytes};
-    owned->set = (sap_point_set){count, dims, fits_float ? 32 : 64, sink->coords, sink->coords_f64};
+    *owned = (sap_owned_set){.device = source->device, .bytes = bytes};
+    owned->set = (sap_point_set){.count = count,
+                                 .dims = dims,
+                                 .real_bits = fits_float ? 32 : 64,
+                                 .coords = sink->coords,
+                                 .coords_f64 = sink->coords_f64};
     *set = &owned->set;
     return SAP_OK;
 }
 
 void sap_point_set_free(sap_point_set* set) {
     if (!set) return;
-    owned_set* owned = (owned_set*)set;
+    sap_owned_set* owned = (sap_owned_set*)set;
+    sap_memory_release(owned->device, owned->fields, owned->fields_bytes);
+    sap_memory_release(owned->device, owned->las, set->las_size);
     sap_memory_release(owned->device, owned, owned->bytes);
 }

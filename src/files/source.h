@@ -34,6 +34,7 @@ typedef struct sap_source {
     double float_error;       // real_bits is 0: how far floats may move the points of a text, as a part of
     double extent;            // this, or, if it is 0, of the largest side of their bounds; float_error 0: any way
     bool again;               // what the log tells of the file has been told
+    bool with_fields;         // all else that points have is wanted, too
 } sap_source;
 
 // A reader of one format: parses all of the source.
@@ -48,6 +49,7 @@ bool sap_ply_begins(const sap_source* source);
 bool sap_npy_begins(const sap_source* source);
 sap_status sap_read_xyz(const sap_source* source, sap_point_set** set);
 sap_status sap_read_csv(const sap_source* source, sap_point_set** set);
+sap_status sap_read_las(const sap_source* source, sap_point_set** set);
 
 // Reads a source of any format. `suffix` is the format that its path names, or SAP_FORMAT_AUTO.
 sap_status sap_source_parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set);
@@ -62,6 +64,8 @@ sap_status sap_unpack_limit_check(const sap_device* device, int64_t limit);
 bool sap_path_is_packed(const char* path);
 // Refuses to write to such a path.
 sap_status sap_path_check(const sap_device* device, const char* path);
+// What stands behind the last dot of a path (NULL: none), or, before .gz, behind the last but one; empty if nothing does.
+sap_span sap_path_suffix(const char* path);
 // Whether a path's suffix says that other numbers than coordinates follow the first three.
 bool sap_path_has_more_columns(const char* path);
 

@@ -1,7 +1,7 @@
 // Tables of numbers as NPY, PLY, CSV and XYZ.
+#include "files/write.h"
 #include "base/assert.h"
 #include "device/device.h"
-#include "files/source.h"
 #include "saved/output.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +49,17 @@ static void put_text_rows(const writing* w, char separator) {
     }
 }
 
-static void put_quoted(const writing* w, const char* name) {
-    put_text(w, "\"");
-    for (; *name; name++) {
-        if (*name == '"') put_text(w, "\"");
-        sap_output_put(w->output, name, 1);
+void sap_csv_name(sap_output* output, const char* name) {
+    if (!name[strcspn(name, ",;\t\"\r\n")]) {
+        sap_output_text(output, name);
+        return;
     }
-    put_text(w, "\"");
+    sap_output_text(output, "\"");
+    for (; *name; name++) {
+        if (*name == '"') sap_output_text(output, "\"");
+        sap_output_put(output, name, 1);
+    }
+    sap_output_text(output, "\"");
 }
 
 static void write_csv(const writing* w) {
@@ -63,10 +67,7 @@ static void write_csv(const writing* w) {
         char made[SAP_AXIS_BYTES];
         const char* name = column_name(w, column, made);
         if (column) sap_output_put(w->output, &w->separator, 1);
-        if (name[strcspn(name, ",;\t\"\r\n")])
-            put_quoted(w, name);
-        else
-            put_text(w, name);
+        sap_csv_name(w->output, name);
     }
     put_text(w, "\n");
     put_text_rows(w, w->separator);
@@ -85,6 +86,8 @@ static void write_xyz(const writing* w) {
     }
     put_text_rows(w, ' ');
 }
+
+char sap_csv_separator(const char* path) { return sap_span_equal_any_case(sap_path_suffix(path), "tsv") ? '\t' : ','; }
 
 // ---- Numbers.
 
@@ -223,8 +226,9 @@ static sap_status check_format(sap_device* device, const char* path, sap_format*
     if (status == SAP_OK) status = sap_path_check(device, path);
     if (status != SAP_OK) return status;
     if (*format == SAP_FORMAT_AUTO) *format = sap_format_of(path);
-    if (*format == SAP_FORMAT_PCD)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "Sapwood cannot write PCD; choose .ply, .npy, .csv or .xyz");
+    if (*format == SAP_FORMAT_PCD || *format == SAP_FORMAT_LAS || *format == SAP_FORMAT_LAZ)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds points, not tables; choose .ply, .npy, .csv or .xyz",
+                        sap_format_name(*format));
     if (*format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL || *format == SAP_FORMAT_OFF)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds meshes, not tables; choose .ply, .npy, .csv or .xyz",
                         sap_format_name(*format));
@@ -248,10 +252,7 @@ sap_status sap_table_write(sap_device* device, const char* path, sap_format form
     sap_output output;
     status = sap_output_open(&output, device, path);
     if (status != SAP_OK) return status;
-    size_t length = strlen(path);
-    const char* suffix = length >= 4 ? path + length - 4 : path;
-    bool tabs = sap_span_equal_any_case((sap_span){suffix, path + length}, ".tsv");
-    writing w = {&output, &table, columns, number_bytes[table.number], tabs ? '\t' : ','};
+    writing w = {&output, &table, columns, number_bytes[table.number], sap_csv_separator(path)};
     if (format == SAP_FORMAT_PLY)
         write_ply(&w);
     else if (format == SAP_FORMAT_NPY)

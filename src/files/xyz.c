@@ -1,6 +1,7 @@
 // XYZ: numbers separated by blanks, one point a line. Two passes: the first checks and counts, the second stores.
 #include "base/assert.h"
-#include "files/source.h"
+#include "device/memory.h"
+#include "files/fields.h"
 #include <string.h>
 
 // Cuts a comment off: '#' and what follows it, and all of a line that begins with "//".
@@ -144,6 +145,92 @@ static void tell_columns(const sap_source* source, int32_t dims) {
                        (int)dims);
 }
 
+// ---- What is no coordinate.
+
+// What the columns behind the first three are in a file of this suffix, if there are so many.
+static const char* const* names_of(const sap_source* source, int32_t columns) {
+    static const struct {
+        const char* suffix;
+        int32_t columns;
+        const char* names[4];
+    } known[] = {{"xyzrgb", 6, {"red", "green", "blue"}},
+                 {"xyzn", 6, {"nx", "ny", "nz"}},
+                 {"pts", 4, {"intensity"}},
+                 {"pts", 6, {"red", "green", "blue"}},
+                 {"pts", 7, {"intensity", "red", "green", "blue"}}};
+    for (size_t i = 0; source->name && i < sizeof known / sizeof *known; i++)
+        if (known[i].columns == columns && sap_span_equal_any_case(sap_path_suffix(source->name), known[i].suffix))
+            return known[i].names;
+    return NULL;
+}
+
+// Goes over all lines: looks at the columns of the drafts, or, in `fields`, stores them.
+static void walk_fields(const sap_source* source, const sap_field_drafts* drafts, sap_text_column* columns,
+                        const sap_field* fields) {
+    sap_lines start = sap_text_begin(source), lines = start;
+    if (counted_points(&lines) < 0) lines = start;
+    int64_t row = 0;
+    for (sap_span line; sap_line_next(&lines, &line);) {
+        int64_t next = 0, number = 0;
+        line = without_comment(line);
+        for (sap_span word; sap_word_next(&line, &word);) {
+            sap_decimal decimal;
+            if (++number == 1) row++;
+            if (next == drafts->count || drafts->list[next].number != number) continue;
+            const bool read = sap_span_number(word, &decimal);
+            SAP_ASSERT(read);
+            if (fields)
+                sap_field_put(&fields[next], row - 1, &decimal);
+            else
+                sap_text_column_look(&columns[next], &decimal);
+            next++;
+        }
+    }
+}
+
+static sap_status draft_fields(const sap_source* source, sap_field_drafts* drafts) {
+    enum { LEADING = 3 };
+    sap_lines start = sap_text_begin(source), lines = start;
+    if (counted_points(&lines) < 0) lines = start;
+    sap_span line, word;
+    int32_t columns = 0;
+    while (!columns && sap_line_next(&lines, &line))
+        for (line = without_comment(line); sap_word_next(&line, &word);) columns++;
+    const char* const* names = sap_chosen_count(source) ? NULL : names_of(source, columns);
+    sap_status status = SAP_OK;
+    for (int32_t c = 0; c < columns && status == SAP_OK; c++) {
+        const char* name = names ? names[c < LEADING ? 0 : c - LEADING] : "";
+        const sap_field_draft draft = {.name = {name, name + strlen(name)}, .number = (int64_t)c + 1, .part = -1};
+        if (axis_of(source, c) < 0) status = sap_field_drafts_add(source, drafts, &draft);
+    }
+    return status;
+}
+
+static sap_status read_fields(const sap_source* source, sap_point_set* set) {
+    sap_field_drafts drafts = {NULL, 0, 0};
+    sap_text_column* columns = NULL;
+    sap_status status = draft_fields(source, &drafts);
+    const size_t bytes = (size_t)drafts.count * sizeof *columns;
+    if (status == SAP_OK && drafts.count) {
+        columns = sap_memory_allocate_zero(source->device, bytes);
+        if (!columns) status = sap_bad_byte(source, SAP_ERROR_MEMORY, -1, "no memory for the list of columns");
+    }
+    if (status == SAP_OK && drafts.count) {
+        int64_t color_most = -1;
+        SAP_ASSERT(drafts.list && columns);
+        walk_fields(source, &drafts, columns, NULL);
+        for (int64_t i = 0; i < drafts.count; i++)
+            if (sap_is_color(drafts.list[i].name) && columns[i].most > color_most) color_most = columns[i].most;
+        for (int64_t i = 0; i < drafts.count; i++)
+            drafts.list[i].column.cell = sap_text_column_cell(&columns[i], drafts.list[i].name, color_most);
+        status = sap_fields_make(source, &drafts, set);
+        if (status == SAP_OK) walk_fields(source, &drafts, NULL, set->fields);
+    }
+    sap_memory_release(source->device, columns, bytes);
+    sap_field_drafts_release(source, &drafts);
+    return status;
+}
+
 sap_status sap_read_xyz(const sap_source* source, sap_point_set** set) {
     sap_sink sink = {NULL, NULL, true, source->real_bits};
     int64_t rows;
@@ -157,6 +244,10 @@ sap_status sap_read_xyz(const sap_source* source, sap_point_set** set) {
     if (status != SAP_OK) return status;
     pass(source, &sink, &rows, &dims);
     tell_columns(source, dims);
-    *set = made;
-    return SAP_OK;
+    if (source->with_fields) status = read_fields(source, made);
+    if (status == SAP_OK)
+        *set = made;
+    else
+        sap_point_set_free(made);
+    return status;
 }

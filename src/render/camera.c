@@ -36,11 +36,11 @@ void sap_lens_aim(const sap_camera* camera, int32_t width, int32_t height, sap_l
     lens->up = sap_times(above, (float)half);
 }
 
-void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double* radius) {
+static void around(const float lower[3], const float upper[3], sap_vector* middle, double* radius) {
     sap_vector low = {-0.5f, -0.5f, -0.5f}, high = {0.5f, 0.5f, 0.5f};
-    if (shape->lower[0] <= shape->upper[0]) {
-        low = sap_vector_of(shape->lower);
-        high = sap_vector_of(shape->upper);
+    if (lower[0] <= upper[0]) {
+        low = sap_vector_of(lower);
+        high = sap_vector_of(upper);
     }
     // Halved first: the sum of two large coordinates may be no float any more.
     *middle = sap_plus(sap_times(low, 0.5f), sap_times(high, 0.5f));
@@ -48,15 +48,18 @@ void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double
     if (!(*radius > 0)) *radius = 0.5;
 }
 
+void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double* radius) {
+    around(shape->lower, shape->upper, middle, radius);
+}
+
 // How far from `at` the eye has to be to see the whole box.
-static double distance_to_see(const sap_mesh_tree_shape* shape, sap_vector at, const sap_lens* lens) {
+static double distance_to_see(const float lower[3], const float upper[3], sap_vector at, const sap_lens* lens) {
     sap_vector right = sap_unit(lens->right), above = sap_unit(lens->up);
     double wide = sap_length(lens->right), high = sap_length(lens->up), most = 0;
-    bool any = shape->lower[0] <= shape->upper[0];
+    bool any = lower[0] <= upper[0];
     for (int corner = 0; corner < 8; corner++) {
         float place[3];
-        for (int a = 0; a < 3; a++)
-            place[a] = corner >> a & 1 ? (any ? shape->upper[a] : 0.5f) : (any ? shape->lower[a] : -0.5f);
+        for (int a = 0; a < 3; a++) place[a] = corner >> a & 1 ? (any ? upper[a] : 0.5f) : (any ? lower[a] : -0.5f);
         sap_vector from = sap_minus(sap_vector_of(place), at);
         double depth = (double)sap_dot(from, lens->forward);
         double x = (double)sap_magnitude(sap_dot(from, right)) / wide;
@@ -71,13 +74,14 @@ static bool good_camera(const sap_camera* c) {
            c->fov >= 0 && c->fov <= 179;
 }
 
-sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, int32_t height, sap_camera* camera) {
-    if (!tree || !camera || width < 1 || height < 1 || !good_camera(camera)) return SAP_ERROR_ARGUMENT;
+sap_status sap_camera_frame_box(const float lower[3], const float upper[3], int32_t width, int32_t height,
+                                sap_camera* camera) {
+    if (!lower || !upper || !camera || width < 1 || height < 1 || !good_camera(camera)) return SAP_ERROR_ARGUMENT;
     const double margin = 1.06;
     double radius;
     sap_vector middle, up = sap_camera_up(camera), at = sap_vector_of(camera->at);
     sap_vector forward = sap_unit(sap_minus(at, sap_vector_of(camera->eye)));
-    sap_box_around(&tree->shape, &middle, &radius);
+    around(lower, upper, &middle, &radius);
     if (!(sap_dot(forward, forward) > 0)) {
         sap_vector u, v;
         at = middle;
@@ -89,9 +93,14 @@ sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, int32_t he
     *camera = (sap_camera){.up = {up.x, up.y, up.z}, .fov = camera->fov, .at = {forward.x, forward.y, forward.z}};
     sap_lens lens;
     sap_lens_aim(camera, width, height, &lens);
-    double distance = distance_to_see(&tree->shape, at, &lens) * margin;
+    double distance = distance_to_see(lower, upper, at, &lens) * margin;
     if (!(distance > 0)) distance = radius;
     sap_vector eye = sap_minus(at, sap_times(forward, (float)distance));
     *camera = (sap_camera){{eye.x, eye.y, eye.z}, {at.x, at.y, at.z}, {up.x, up.y, up.z}, camera->fov};
     return SAP_OK;
+}
+
+sap_status sap_camera_frame(const sap_mesh_tree* tree, int32_t width, int32_t height, sap_camera* camera) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    return sap_camera_frame_box(tree->shape.lower, tree->shape.upper, width, height, camera);
 }

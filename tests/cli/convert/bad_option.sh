@@ -1,1 +1,1 @@
-sapwood convert five.xyz --format pcd -o five.pcd
+sapwood convert five.xyz --format bmp -o five.bmp

@@ -1,1 +1,1 @@
-sapwood convert five.xyz -o five.las
+sapwood convert five.xyz -o five.bmp

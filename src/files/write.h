@@ -1,0 +1,13 @@
+// What writers of tables and of points share.
+#ifndef SAPWOOD_FILES_WRITE_H
+#define SAPWOOD_FILES_WRITE_H
+
+#include "files/source.h"
+#include "saved/output.h"
+
+// Puts the name of a column, in quotes where it needs them.
+void sap_csv_name(sap_output* output, const char* name);
+// What stands between the columns of a file with this path: a tab in a .tsv.
+char sap_csv_separator(const char* path);
+
+#endif

@@ -1,0 +1,1 @@
+sapwood convert five.xyz -o - --format las | sapwood convert -

@@ -1,0 +1,1 @@
+printf "x,y,z,i\n0,0,0,7\n1,0,0,8\n0,1,0,9\n1,1,0,10\n" > a.csv; sapwood density a.csv -k 1 -o b.csv -q; cat b.csv

@@ -1,0 +1,1 @@
+sapwood picture --help

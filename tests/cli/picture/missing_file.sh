@@ -1,0 +1,1 @@
+sapwood picture nothing.ply -o a.ppm

@@ -1,0 +1,1 @@
+sapwood picture cube.ply -o a.png --color intensity

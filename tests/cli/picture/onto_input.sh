@@ -1,0 +1,1 @@
+cp cube.ply cube.ppm; sapwood picture cube.ppm -o cube.ppm

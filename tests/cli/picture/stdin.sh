@@ -1,0 +1,1 @@
+sapwood picture - -o - --size 64x48 < cube.ply | cksum

@@ -1,0 +1,1 @@
+printf "1 2\n3 4\n" > flat.txt; sapwood picture flat.txt -o a.ppm
