@@ -230,7 +230,7 @@ TEST(arguments) {
     sap_mesh_file* file = NULL;
     CHECK_STATUS(sap_mesh_parse(NULL, "v", 1, SAP_FORMAT_OBJ, NULL, &file), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_parse(r.device, NULL, 1, SAP_FORMAT_OBJ, NULL, &file), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, (sap_format)9, NULL, &file), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, (sap_format)99, NULL, &file), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, SAP_FORMAT_OBJ, NULL, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_parse(r.device, "v", 1, SAP_FORMAT_OBJ, &(sap_mesh_read_options){.materials_size = 1}, &file),
                  SAP_ERROR_ARGUMENT);

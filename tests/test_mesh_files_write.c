@@ -308,7 +308,7 @@ TEST(write_refuses) {
     CHECK_STATUS(sap_mesh_write(NULL, path, SAP_FORMAT_OBJ, &full, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_write(t.r.device, NULL, SAP_FORMAT_OBJ, &full, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_write(t.r.device, path, SAP_FORMAT_OBJ, NULL, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_mesh_write(t.r.device, path, (sap_format)9, &full, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_write(t.r.device, path, (sap_format)99, &full, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_mesh_write(t.r.device, path, SAP_FORMAT_XYZ, &full, NULL), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_mesh_write(t.r.device, "a.bin", SAP_FORMAT_AUTO, &full, NULL), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_mesh_write(t.r.device, "no/such/a.obj", SAP_FORMAT_AUTO, &full, NULL), SAP_ERROR_IO);
