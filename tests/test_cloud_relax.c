@@ -182,7 +182,7 @@ TEST(energies_fall_and_forces_cancel_out) {
         at[3 * i + 1] = (float)random_unit(&state);
         at[3 * i + 2] = 0;
     }
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     double energy = energy_of(at, MOST, radius);
     for (int step = 0; step < 20; step++) {
         sap_tree* tree = NULL;
@@ -289,7 +289,7 @@ TEST(steps_follow_each_other) {
     static float at[3 * POINTS], next[3 * POINTS], all[3 * POINTS];
     sap_relax_options o = {.k = K, .steps = 3, .is_free = true};
     sap_relax_info info;
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     CHECK_STATUS(sap_cloud_relax(device, cloud_f32(&points), &o, all, NULL, &info), SAP_OK);
     CHECK(info.steps == 3 && info.movement > 0 && info.range == 0);
     o.steps = 1;
