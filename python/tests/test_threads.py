@@ -178,6 +178,7 @@ def test_keyboard_interrupt(python):
     program = """
 import os, signal, threading, time
 import numpy as np, sapwood
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's jobs in the background ignore it
 points = np.random.default_rng(1).random((3_000_000, 3))
 def interrupt():
     time.sleep(0.15)
