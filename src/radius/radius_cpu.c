@@ -15,7 +15,7 @@
 enum { SEGMENT_HITS = 1 << 20, SEGMENT_PIECES = 1024 };
 // Hits are collected in so many slabs of queries, each moved to its rows at its end: more slabs would take less memory, but
 // the queries of smaller ones lie farther apart in the tree.
-enum { SLABS = 8, SLAB_LEAST = 1 << 17 };
+enum { SLABS = 10, SLAB_LEAST = 3 << 15 };
 
 // Hits of consecutive queries.
 typedef struct piece {
