@@ -187,7 +187,7 @@ TEST(rows_of_a_batch_are_those_of_its_parts) {
     enum { QUERIES = 400000, PART = 80000, NEAR = 280000, FAR = 140000 };
     devices on = devices_open(0);
     for (int real_bits = 32; real_bits <= 64; real_bits += 32) {
-        cloud points = cloud_make(400, 2, real_bits, 5), queries = cloud_make(QUERIES, 2, real_bits, 6);
+        cloud points = cloud_make(400, 2, real_bits, 0), queries = cloud_make(QUERIES, 2, real_bits, 3);
         const double radius = 0.05;
         for (int64_t i = 0; i < points.count; i++)
             for (int a = 0; a < 2; a++) cloud_set(&points, i, a, (double)(i * (a ? 37 : 61) % 401) / 401);
@@ -221,6 +221,44 @@ TEST(rows_of_a_batch_are_those_of_its_parts) {
         cloud_free(&queries);
     }
     devices_close(&on);
+}
+
+static void* allocate_little(void* most, size_t bytes, size_t alignment) {
+    return bytes > *(const size_t*)most ? NULL
+                                        : aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void release_little(void* most, void* memory, size_t bytes) {
+    (void)most, (void)bytes;
+    free(memory);
+}
+
+// Only the first queries have many hits: room for as many of all there is not, but for those that there are.
+TEST(room_is_guessed_where_there_is_memory) {
+    enum { QUERIES = 300000, POINTS = 100, DENSE = 90000 };
+    size_t most = (size_t)128 << 20;
+    sap_device_options options = {.processor = SAP_CPU,
+                                  .allocator = {.allocate = allocate_little, .release = release_little, .user = &most}};
+    sap_device* device = NULL;
+    sap_tree* tree = NULL;
+    sap_neighbors* found = NULL;
+    cloud points = cloud_make(POINTS, 2, 32, 0), queries = cloud_make(QUERIES, 2, 32, 0);
+    for (int64_t i = 0; i < POINTS * 2; i++) cloud_set(&points, i / 2, (int)(i % 2), 0.001 * (double)i);
+    for (int64_t i = 0; i < QUERIES * 2; i++) cloud_set(&queries, i / 2, (int)(i % 2), i < DENSE * 2 ? 0 : 9);
+    CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+    CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+    if (CHECK_STATUS(radius_collect(tree, &queries, 1, &found), SAP_OK))
+        CHECK_EQUAL(found->offsets[QUERIES], DENSE * POINTS);
+    sap_neighbors_free(found);
+    found = NULL;
+    most = (size_t)16 << 20;
+    sap_device_trim(device);
+    CHECK_STATUS(radius_collect(tree, &queries, 1, &found), SAP_ERROR_MEMORY);
+    CHECK(!found);
+    sap_tree_free(tree);
+    sap_device_close(device);
+    cloud_free(&points);
+    cloud_free(&queries);
 }
 
 TEST(pairs_agree_with_the_oracle) {

@@ -348,8 +348,8 @@ SAP_API sap_status sap_radius_f64(const sap_tree* tree, sap_points_f64 queries, 
  * capacity) are written: if `capacity` is too small, rows are cut off there, and offsets[count] is the capacity that is
  * needed. distance2 may be NULL; with a capacity of 0, ids may be NULL too: the call then only counts.
  *
- * Expected O(log n + hits) a query. On a CPU the hits of a tenth of the queries at a time are first kept in scratch
- * memory; a call that fails may have written rows before. On a GPU queries go through the tree twice; if all arrays lie
+ * Expected O(log n + hits) a query. On a CPU hits are first kept in scratch memory, on most trees those of a part of
+ * the queries at a time; a call that fails may have written rows before. On a GPU queries go through the tree twice; if all arrays lie
  * there and the device works in the caller's stream, the call does not wait and can be captured (see ::sap_device); ids
  * or distance2 in host memory wait once for the number of hits. Errors: as sap_nearest; SAP_ERROR_ARGUMENT also for a
  * negative capacity and for offsets NULL.

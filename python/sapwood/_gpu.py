@@ -23,10 +23,15 @@ def _library(array: Any) -> str | None:
     return None
 
 
+def knows(array: Any) -> bool:
+    """Whether an array's library is one of these."""
+    return _library(array) is not None
+
+
 def _unknown(array: Any) -> TypeError:
     return TypeError(
-        f"results can be given as arrays of torch, CuPy and JAX, not of {type(array).__module__}: "
-        "pass arrays to be written to as out"
+        f"results on a GPU are arrays of torch, CuPy or JAX, and these are none ({type(array).__module__}): nearest and "
+        "within of a tree can write into other arrays (out)"
     )
 
 
@@ -45,7 +50,7 @@ def current_stream(array: Any, ordinal: int) -> tuple[int, object] | None:
         stream = sys.modules["torch"].cuda.current_stream(ordinal)
         number = stream.cuda_stream
         # torch's own streams live for ever. A foreign one has its address for a number in torch, too.
-        return None if number and number == stream.stream_id else (number or _LEGACY, stream)
+        return None if number and number == getattr(stream, "stream_id", None) else (number or _LEGACY, stream)
     if library == "cupy":
         cuda = sys.modules["cupy"].cuda
         with cuda.Device(ordinal):

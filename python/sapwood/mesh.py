@@ -244,7 +244,8 @@ class MeshTree(_sapwood.MeshTree):
         origins and directions: (n, 3), or (3,) for one ray or for what all rays share, or with more axes, such as
         (height, width, 3): the arrays of the result have the same ones without the last. A direction need not have
         length 1. tmin and tmax: from where to where along each ray; numbers, or one for each. Without directions, rays
-        are (n, 8): origin, tmin, direction and tmax of each, float32, which the library takes as they lie.
+        are (n, 8): origin, tmin, direction and tmax of each, float32, which the library takes as they lie (of a tree with
+        an origin they may be float64).
 
         The hit is the one with the smallest (t, triangle); both sides of triangles are hit, and no ray slips between
         triangles that share an edge. Rays that are not finite or have no direction hit nothing.
@@ -302,6 +303,11 @@ class MeshTree(_sapwood.MeshTree):
         gpu = _rays.gpu_of(origins)
         if directions is None:
             shape = tuple(getattr(origins, "shape", (0,)))
+            if any(self.origin) and gpu:
+                raise ValueError("this tree has an origin: it takes rays on the host only")
+            if any(self.origin) and len(shape) == 2 and shape[1] == 8:  # as others, each relative to the origin
+                parts = origins[:, :3], origins[:, 4:7], origins[:, 3], origins[:, 7]
+                return parts, shape[:1], None
             return (origins, None, None, None), shape[:1], gpu
         start, start_shape = _rows(origins, "origins")
         along, along_shape = _rows(directions, "directions")

@@ -109,6 +109,10 @@ int py_double(PyObject* value, const char* name, double* result) {
     return 0;
 }
 
+int py_number(PyObject* value, const char* name, double* result) {
+    return given(value) ? py_double(value, name, result) : refuse(name, "a number", value);
+}
+
 int py_word(PyObject* value, const char* name, const char* const* words, int32_t* result) {
     if (!given(value)) return 0;
     if (!PyUnicode_Check(value)) return refuse(name, "a string", value);

@@ -247,6 +247,20 @@ static int take_tensor(PyObject* capsule, const char* name, const char* want, in
     return 0;
 }
 
+// The types of `want` in words, in room for 100 characters.
+static const char* list_types(const char* want, char* list) {
+    list[0] = 0;
+    for (; *want; want += 2) {
+        const size_t used = strlen(list);
+        const char* kind = *want == 'f' ? "float" : *want == 'i' ? "int" : *want == 'u' ? "uint" : "bool";
+        if (*want == 'b')
+            PyOS_snprintf(list + used, 100 - used, "%s%s", used ? " or " : "", kind);
+        else
+            PyOS_snprintf(list + used, 100 - used, "%s%s%d", used ? " or " : "", kind, (want[1] - '0') * 8);
+    }
+    return list;
+}
+
 // ---- GPUs
 
 // Decides in which stream an array on a GPU will be ready, and whether that is where its library works. -1 and an
@@ -282,17 +296,9 @@ static int place(py_state* state, PyObject* object, const char* name, int ordina
 
 // What cannot be used as it is on a GPU.
 static int refuse_on_gpu(const char* name, const char* want, int flags) {
-    char list[100] = "";
-    for (; *want; want += 2) {
-        const size_t used = strlen(list);
-        const char* kind = *want == 'f' ? "float" : *want == 'i' ? "int" : *want == 'u' ? "uint" : "bool";
-        if (*want == 'b')
-            PyOS_snprintf(list + used, sizeof list - used, "%s%s", used ? " or " : "", kind);
-        else
-            PyOS_snprintf(list + used, sizeof list - used, "%s%s%d", used ? " or " : "", kind, (want[1] - '0') * 8);
-    }
-    PyErr_Format(PyExc_TypeError, "%s, on a GPU, must be of %s, with its last axis contiguous%s", name, list,
-                 flags & PY_WRITABLE ? ", and writable" : "");
+    char list[100];
+    PyErr_Format(PyExc_TypeError, "%s, on a GPU, must be of %s, with its last axis contiguous%s", name,
+                 list_types(want, list), flags & PY_WRITABLE ? ", and writable" : "");
     return -1;
 }
 
@@ -424,9 +430,11 @@ static int dtype_of(PyObject* array, char* kind, int64_t* bytes) {
     return text ? 0 : -1;
 }
 
-static int refuse_type(PyObject* array, const char* name) {
+static int refuse_type(PyObject* array, const char* name, const char* want) {
+    char list[100];
+    const char* wanted = strchr(want, 'f') ? "real numbers" : list_types(want, list);
     PyObject* dtype = PyObject_GetAttrString(array, "dtype");
-    if (dtype) PyErr_Format(PyExc_TypeError, "%s must be an array of real numbers, not of %S", name, dtype);
+    if (dtype) PyErr_Format(PyExc_TypeError, "%s must be an array of %s, not of %S", name, wanted, dtype);
     Py_XDECREF(dtype);
     return -1;
 }
@@ -445,7 +453,7 @@ static PyObject* convert(py_state* state, PyObject* array, const char* name, con
     // [] is an array of float64, whatever it was to be; whether an object is a whole number is found out.
     if (real && !to && (elements == 0 || kind == 'O')) to = want;
     if (!to || (kind == 'O' && to[0] == 'b')) {
-        refuse_type(array, name);
+        refuse_type(array, name, want);
         return NULL;
     }
     const char dtype[3] = {to[0], to[1], 0};
@@ -482,7 +490,7 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
     int64_t bytes = 0;
     int result = dimensions < 0 ? -1 : dtype_of(array, &kind, &bytes);
     // Anything but numbers is an array of no dimensions, of objects: its type is what is wrong with it.
-    if (result == 0 && dimensions == 0 && least > 0 && !strchr("fiub", kind)) result = refuse_type(array, name);
+    if (result == 0 && dimensions == 0 && least > 0 && !strchr("fiub", kind)) result = refuse_type(array, name, want);
     if (result == 0) result = check_ndim(name, dimensions, least, most);
     if (result == 0) {
         int taken = take_buffer(array, name, want, least, most, 0, a);
@@ -490,7 +498,7 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
             a->owner = convert(state, array, name, want);
             taken = a->owner ? take_buffer(a->owner, name, want, least, most, 0, a) : -1;
         }
-        if (taken != 1 && !PyErr_Occurred()) refuse_type(array, name);
+        if (taken != 1 && !PyErr_Occurred()) refuse_type(array, name, want);
         result = taken == 1 ? 0 : -1;
     }
     Py_XDECREF(array);

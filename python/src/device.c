@@ -16,8 +16,11 @@ static void device_dealloc(PyObject* object) {
     py_device* self = (py_device*)object;
     PyTypeObject* type = Py_TYPE(object);
     // What a child has of its parent's GPU, or of memory that a thread of its parent was changing, is left alone.
-    if (self->device && py_device_usable(self)) sap_device_close(self->device);
-    Py_XDECREF(self->keeper); // after the device has waited for what is in the stream
+    if (py_device_usable(self)) {
+        sap_device* device = self->device;
+        Py_BEGIN_ALLOW_THREADS sap_device_close(device); // which waits for what is in the stream
+        Py_END_ALLOW_THREADS Py_XDECREF(self->keeper);
+    }
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -55,6 +58,7 @@ static PyObject* after_fork(PyObject* module, PyObject* unused) {
 static void close_idle(py_state* state) {
     int idle = 0;
     for (Py_ssize_t i = PyList_Size(state->devices); i-- > 0;) {
+        if (i >= PyList_Size(state->devices)) continue; // what is closed may run Python
         PyObject* device = PyList_GetItem(state->devices, i);
         const bool usable = py_device_usable((py_device*)device);
         if (Py_REFCNT(device) > 1 || (usable && ++idle <= IDLE_DEVICES)) continue;

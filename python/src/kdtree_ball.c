@@ -298,7 +298,7 @@ PyObject* py_kdtree_query_ball_tree(PyObject* self, PyObject* const* args, Py_ss
     sap_search search = {.k = 0};
     double eps;
     if (py_arguments("query_ball_tree", words, 2, 4, args, count, names, values) < 0 ||
-        py_double(values[1], "r", &search.radius) < 0 || py_kdtree_norm(values[2], &search) < 0 ||
+        py_number(values[1], "r", &search.radius) < 0 || py_kdtree_norm(values[2], &search) < 0 ||
         py_kdtree_eps(values[3], &eps) < 0)
         return NULL;
     py_kdtree_two two;

@@ -178,7 +178,7 @@ PyObject* py_kdtree_query_pairs(PyObject* self, PyObject* const* args, Py_ssize_
     double eps;
     int32_t type = 0;
     if (py_arguments("query_pairs", words, 1, 4, args, count, names, values) < 0 ||
-        py_double(values[0], "r", &search.radius) < 0 || py_kdtree_norm(values[1], &search) < 0 ||
+        py_number(values[0], "r", &search.radius) < 0 || py_kdtree_norm(values[1], &search) < 0 ||
         py_kdtree_eps(values[2], &eps) < 0 || py_word(values[3], "output_type", types, &type) < 0)
         return NULL;
     // All that eps allows is found, so that pairs at the distance r are found, however their distance is rounded.
@@ -308,7 +308,7 @@ PyObject* py_kdtree_distances(PyObject* self, PyObject* const* args, Py_ssize_t 
     PyObject* values[4];
     sap_search search = {.k = 0};
     if (py_arguments("sparse_distance_matrix", words, 4, 4, args, count, names, values) < 0 ||
-        py_double(values[1], "max_distance", &search.radius) < 0 || py_kdtree_norm(values[2], &search) < 0)
+        py_number(values[1], "max_distance", &search.radius) < 0 || py_kdtree_norm(values[2], &search) < 0)
         return NULL;
     py_kdtree_two two;
     if (py_kdtree_two_open(&two, self, values[0], "sparse_distance_matrix") < 0) return NULL;

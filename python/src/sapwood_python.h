@@ -74,6 +74,8 @@ int py_arguments_of(const char* function, const char* const* names, int required
 int py_bool(PyObject* value, const char* name, bool* result);
 int py_int32(PyObject* value, const char* name, int64_t least, int64_t most, int32_t* result);
 int py_double(PyObject* value, const char* name, double* result);
+/** The same for an argument that None cannot stand for. */
+int py_number(PyObject* value, const char* name, double* result);
 /** One of the words of `words`, which end with NULL: *result is its number. */
 int py_word(PyObject* value, const char* name, const char* const* words, int32_t* result);
 /** A path (str, bytes or os.PathLike) as bytes for the C library: a new reference to a bytes object. */

@@ -369,7 +369,7 @@ static PyObject* within(PyObject* object, const char* function, PyObject* const*
     PyObject* given[3];
     double radius = -1; // of None, which the library refuses
     if (py_arguments(function, names, 2, 2, args, count, keywords, given) < 0 ||
-        py_double(given[1], "radius", &radius) < 0)
+        py_number(given[1], "radius", &radius) < 0)
         return NULL;
     set* self = use(object);
     if (!self) return NULL;

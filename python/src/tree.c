@@ -181,9 +181,12 @@ sap_tree* py_tree_build(py_state* state, py_device* device, const py_array* poin
 static PyObject* empty_like(py_state* state, const py_array* points, const py_device* device) {
     const int64_t none = 0;
     void* data;
-    PyObject* array = py_array_new(state, points, 'f', 4, 1, &none, &data);
-    if (array || !PyErr_ExceptionMatches(PyExc_TypeError)) return array;
-    PyErr_Clear();
+    PyObject* gpu = py_gpu(state);
+    PyObject* known = gpu ? PyObject_CallMethod(gpu, "knows", "O", points->object) : NULL;
+    if (!known) return NULL;
+    const bool is_known = known == Py_True;
+    Py_DECREF(known);
+    if (is_known) return py_array_new(state, points, 'f', 4, 1, &none, &data);
     return py_array_of(state, NULL, NULL, 'f', 4, 1, &none, Py_None, device);
 }
 

@@ -227,7 +227,8 @@ static PyObject* tree_copy(PyObject* object, PyTypeObject* class, PyObject* cons
     if (result == 0) result = py_call_end(&call, sap_tree_copy(self->tree, target->device, &copy));
     if (result < 0) sap_tree_free(copy);
     PyObject* made = result == 0 ? py_tree_of(Py_TYPE(object), target, copy, NULL) : NULL;
-    if (made && target->processor == SAP_CUDA) ((py_tree*)made)->like = Py_XNewRef(self->like);
+    if (made && target->processor == SAP_CUDA && target->ordinal == self->device->ordinal)
+        ((py_tree*)made)->like = Py_XNewRef(self->like);
     py_tree_done(self);
     Py_XDECREF((PyObject*)target);
     if (made && Py_TYPE(made) == Py_TYPE(object) && PyObject_HasAttrString(object, "__dict__")) {

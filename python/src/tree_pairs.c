@@ -60,7 +60,7 @@ static PyObject* tree_pairs(PyObject* object, PyTypeObject* class, PyObject* con
     double radius = 0;
     bool with_shifts = false;
     if (py_arguments("pairs", names, 1, 1, args, count, keywords, given) < 0 ||
-        py_double(given[0], "radius", &radius) < 0 || py_bool(given[1], "shifts", &with_shifts) < 0)
+        py_number(given[0], "radius", &radius) < 0 || py_bool(given[1], "shifts", &with_shifts) < 0)
         return NULL;
     py_tree* self = py_tree_use(object);
     if (!self) return NULL;
@@ -104,7 +104,7 @@ static PyObject* tree_pairs_with(PyObject* object, PyTypeObject* class, PyObject
     PyObject* given[3];
     double radius = 0;
     if (py_arguments("pairs_with", names, 2, 2, args, count, keywords, given) < 0 ||
-        py_double(given[1], "radius", &radius) < 0)
+        py_number(given[1], "radius", &radius) < 0)
         return NULL;
     py_tree* self = py_tree_use(object);
     py_tree* other = self ? use_other(self, given[0]) : NULL;

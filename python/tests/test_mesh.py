@@ -574,3 +574,14 @@ if not child:
 assert os.waitpid(child, 0)[1] == 0
 """, "-X", "dev")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_whole_rays_meet_a_tree_with_an_origin():
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float) + [1000.123456789, 2000.987654321, 0]
+    tree = sapwood.MeshTree(corners, [[0, 1, 2]])
+    assert any(tree.origin)
+    for dtype in (np.float32, np.float64):
+        rays = np.array([[1000.3, 2001.2, 5, 0, 0, 0, -1, np.inf], [1000.3, 2001.2, 5, 6, 0, 0, -1, np.inf]], dtype)
+        hits = tree.trace(rays)
+        assert hits.triangle.tolist() == [0, -1] and hits.t.tolist() == [5, np.inf]
+        assert tree.occluded(rays).tolist() == [True, False]

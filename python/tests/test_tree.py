@@ -523,3 +523,14 @@ def test_any_number_of_threads(rng, dtype):
         found = tree.nearest(queries, 8), tree.within(queries, 0.03), tree.pairs(0.01), tree.nearest_self(3)
         first = first or (found, bytes(tree.to_bytes()))
         assert all(equal(a, b) for a, b in zip(found, first[0])) and bytes(tree.to_bytes()) == first[1]
+
+
+def test_a_radius_is_no_option():
+    tree, lists, points = sapwood.Tree([[0.0], [1.0]]), sapwood.KDTree([[0.0], [1.0]]), sapwood.Set(1)
+    for call in (lambda: tree.pairs(None), lambda: tree.pairs_with(tree, None), lambda: points.within([[0.0]], None),
+                 lambda: lists.query_pairs(None), lambda: lists.query_ball_tree(lists, None),
+                 lambda: lists.sparse_distance_matrix(lists, None)):
+        with pytest.raises(TypeError, match="must be a number"):
+            call()
+    with pytest.raises(TypeError, match="keep must be an array of bool or uint8"):
+        tree.nearest([[0.0]], keep=np.array([1, 2]))

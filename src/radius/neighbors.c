@@ -14,14 +14,22 @@ typedef struct owned_neighbors {
 
 sap_status sap_neighbors_reserve(sap_device* device, int64_t rows, int32_t real_bits, int64_t total,
                                  sap_neighbors** out) {
+    const sap_status status = sap_neighbors_try(device, rows, real_bits, total, out);
+    if (status == SAP_ERROR_RANGE)
+        return sap_fail(device, status, "%lld neighbours are more than can be addressed", (long long)total);
+    if (status != SAP_OK) return sap_fail(device, status, "no memory for %lld neighbours", (long long)total);
+    return SAP_OK;
+}
+
+sap_status sap_neighbors_try(sap_device* device, int64_t rows, int32_t real_bits, int64_t total, sap_neighbors** out) {
     size_t real = (size_t)real_bits / 8, offsets = sap_align((size_t)(rows + 1) * 8), bytes;
     if (!sap_size_multiply((uint64_t)total, real + 4, &bytes) ||
         !sap_size_add(bytes, offsets + 2 * SAP_ALIGNMENT, &bytes))
-        return sap_fail(device, SAP_ERROR_RANGE, "%lld neighbours are more than can be addressed", (long long)total);
+        return SAP_ERROR_RANGE;
     owned_neighbors* made = sap_memory_allocate_zero(device, sizeof *made);
     if (!made || !sap_scratch_take(device, bytes, &made->memory)) {
         sap_memory_release(device, made, sizeof *made);
-        return sap_fail(device, SAP_ERROR_MEMORY, "no memory for %lld neighbours", (long long)total);
+        return SAP_ERROR_MEMORY;
     }
     made->device = device;
     unsigned char* memory = made->memory.memory;

@@ -17,6 +17,9 @@ sap_status sap_neighbors_create(sap_device* device, int64_t rows, int32_t real_b
 sap_status sap_neighbors_reserve(sap_device* device, int64_t rows, int32_t real_bits, int64_t total,
                                  sap_neighbors** out);
 
+// The same, which says nothing to the log if it fails: SAP_ERROR_RANGE or SAP_ERROR_MEMORY.
+sap_status sap_neighbors_try(sap_device* device, int64_t rows, int32_t real_bits, int64_t total, sap_neighbors** out);
+
 // Sorts each row by (distance, id) and leaves its first `most` places.
 sap_status sap_neighbors_shorten(sap_neighbors* neighbors, int32_t most);
 

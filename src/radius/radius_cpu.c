@@ -236,18 +236,22 @@ static void begin_offsets(radius_search* state, int64_t* offsets, int64_t done) 
 }
 
 // Makes room in rows that are made for `needed` hits, of the first `done` queries. How many all will have is guessed from
-// these: memory that is reserved and not used takes no room.
+// these, since most systems give memory only where it is used; where they do not, what is needed is enough.
 static sap_status make_room(radius_search* state, rows* r, int64_t needed, int64_t done) {
     sap_device* device = state->tree->device;
     const int64_t count = state->job->queries.count;
+    const int32_t real_bits = state->tree->shape.real_bits;
     if (r->made && needed <= r->out.capacity) return SAP_OK;
     double guess = done < count ? (double)needed / (double)done * (double)count * 1.125 : 0;
     const double most = (double)state->tree->shape.count * (double)count;
     if (guess > most) guess = most;
-    const int64_t capacity = guess > (double)needed ? (int64_t)guess : needed;
+    int64_t capacity = guess > (double)needed ? (int64_t)guess : needed;
     sap_neighbors* made;
-    const sap_status status = sap_neighbors_reserve(device, count, state->tree->shape.real_bits, capacity, &made);
-    if (status != SAP_OK) return status;
+    if (sap_neighbors_try(device, count, real_bits, capacity, &made) != SAP_OK) {
+        capacity = needed;
+        const sap_status status = sap_neighbors_reserve(device, count, real_bits, capacity, &made);
+        if (status != SAP_OK) return status;
+    }
     const target out = target_of(made, capacity);
     begin_offsets(state, out.offsets, done);
     if (r->made) {
