@@ -16,6 +16,12 @@ enum {
     LEAVES_RUN = 32   // leaves whose points a thread asks for at a time
 };
 
+#if defined(__EMSCRIPTEN__) // where code is downloaded, a tree's own points ask as any queries do
+enum { OWN_KERNELS = 0 };
+#else
+enum { OWN_KERNELS = 1 };
+#endif
+
 typedef struct nearest_search {
     const sap_tree* tree;
     const sap_nearest_job* job;
@@ -145,7 +151,7 @@ static void search_self(nearest_search* search) {
     const sap_tree_shape* s = &search->tree->shape;
     if (s->count < s->source_count) sap_nearest_clear(search->tree, search->job);
     const int64_t places = s->count ? sap_leaf_places(search->tree) : 0;
-    if (search->by_leaves) {
+    if (OWN_KERNELS && search->by_leaves) {
         sap_team_loop(search->tree->device->options.threads, places, LEAVES_RUN, run_leaves, search);
         return;
     }
@@ -168,7 +174,7 @@ static sap_status reserve(nearest_search* search) {
             !sap_scratch_take(device, bytes, &search->heaps))
             return sap_fail(device, SAP_ERROR_MEMORY, "no memory for lists of %lld neighbours", (long long)k);
     }
-    if (search->by_leaves) return SAP_OK;
+    if (OWN_KERNELS && search->by_leaves) return SAP_OK;
     if (job->self)
         most = slab_points(&search->tree->shape);
     else if (count < SAP_QUERY_FEW || job->search.ordered)
@@ -254,7 +260,7 @@ static sap_status answer(const sap_tree* tree, const sap_nearest_job* job) {
                              .kernels = kernels,
                              .periodic = periodic_kernels_of(tree, job->told),
                              .progress = sap_progress_begin(tree->device, job->queries.count)};
-    const sap_nearest_kernels* self = self_kernels_of(tree, job);
+    const sap_nearest_kernels* self = OWN_KERNELS ? self_kernels_of(tree, job) : NULL;
     if (self) {
         search.kernels = self;
         search.by_leaves = true;

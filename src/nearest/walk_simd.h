@@ -135,8 +135,12 @@ INLINE int collect_keys(vreal distance, const int32_t* ids, uint32_t close, key*
 }
 
 // Registers of a leaf that are compared with the worst before any of them is offered: the more, the fewer branches that
-// nobody can foretell, but the more points that are offered for nothing while the list is not full.
+// nobody can foretell, but the more points that are offered for nothing while the list is not full, and the more code.
+#if defined(__EMSCRIPTEN__) // where code is downloaded
+enum { TOGETHER = 1 };
+#else
 enum { TOGETHER = 2 };
+#endif
 
 // Scans `together` registers from number `first` on, of which the leaf has them all.
 INLINE void scan_some(const tree_view* t, const int kind, const int dims, const int together, const asked* q,
@@ -167,6 +171,7 @@ INLINE void scan_some(const tree_view* t, const int kind, const int dims, const 
 INLINE void scan_list(const tree_view* t, const int kind, const int dims, const asked* q, const real* block, list* l) {
     int v = 0;
     for (; v + TOGETHER <= t->vectors; v += TOGETHER) scan_some(t, kind, dims, TOGETHER, q, block, v, l);
+    if (TOGETHER == 1) return;
     for (; v < t->vectors; v++) scan_some(t, kind, dims, 1, q, block, v, l);
 }
 

@@ -15,7 +15,11 @@
 enum { SEGMENT_HITS = 1 << 20, SEGMENT_PIECES = 1024 };
 // Hits are collected in so many slabs of queries, each moved to its rows at its end: more slabs would take less memory, but
 // the queries of smaller ones lie farther apart in the tree.
+#if defined(__EMSCRIPTEN__) // where code is downloaded
+enum { SLABS = 1, SLAB_LEAST = 0 };
+#else
 enum { SLABS = 10, SLAB_LEAST = 3 << 15 };
+#endif
 
 // Hits of consecutive queries.
 typedef struct piece {
@@ -242,7 +246,7 @@ static sap_status make_room(radius_search* state, rows* r, int64_t needed, int64
     const int64_t count = state->job->queries.count;
     const int32_t real_bits = state->tree->shape.real_bits;
     if (r->made && needed <= r->out.capacity) return SAP_OK;
-    double guess = done < count ? (double)needed / (double)done * (double)count * 1.125 : 0;
+    double guess = SLABS > 1 && done < count ? (double)needed / (double)done * (double)count * 1.125 : 0;
     const double most = (double)state->tree->shape.count * (double)count;
     if (guess > most) guess = most;
     int64_t capacity = guess > (double)needed ? (int64_t)guess : needed;
@@ -254,7 +258,7 @@ static sap_status make_room(radius_search* state, rows* r, int64_t needed, int64
     }
     const target out = target_of(made, capacity);
     begin_offsets(state, out.offsets, done);
-    if (r->made) {
+    if (SLABS > 1 && r->made) {
         const int32_t threads = device->options.threads;
         const size_t real = sap_real_bytes(&state->tree->shape);
         sap_memory_pack(out.ids, r->out.ids, 4, 4, (size_t)r->used, threads);
@@ -304,7 +308,7 @@ static sap_status search_slab(radius_search* state, int64_t first, int64_t count
 
 static int64_t slab_of(const radius_search* state) {
     const int64_t count = state->job->queries.count;
-    if (state->job->self || state->job->counts || count <= SLAB_LEAST) return count;
+    if (SLABS == 1 || state->job->self || state->job->counts || count <= SLAB_LEAST) return count;
     return count / SLABS > SLAB_LEAST ? count / SLABS : SLAB_LEAST;
 }
 

@@ -43,7 +43,7 @@ writeFileSync(join(folder, "package.json"), JSON.stringify({ ...described, versi
 
 const compressed = (file) => gzipSync(readFileSync(join(folder, file)), { level: 9 }).length;
 const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
-const most = { "points": 125_000, "points-plain": 128_000, "sapwood": 185_000, "sapwood-plain": 200_000 }; // as the README says
+const most = { "points": 125_000, "points-plain": 130_000, "sapwood": 185_000, "sapwood-plain": 200_000 }; // as the README says
 const tooLarge = [];
 for (const part of ["points", "sapwood"])
   for (const kind of ["", "-plain"]) {
