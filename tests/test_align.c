@@ -536,6 +536,15 @@ TEST(points_are_moved) {
         apply(motion, (double[]){(double)from[4 * i], (double)from[4 * i + 1], (double)from[4 * i + 2]}, at);
         for (int a = 0; a < 3; a++) CHECK(to[3 * i + a] == (float)at[a]);
     }
+    const double wide[8] = {1, 2, 3, 9, 0.1, 1e9, -1e-9, 9};
+    double moved[6];
+    CHECK_STATUS(sap_transform_points_f64(motion, (sap_points_f64){wide, 2, 3, 4}, moved), SAP_OK);
+    for (int i = 0; i < 2; i++) {
+        double at[3];
+        apply(motion, wide + 4 * i, at);
+        for (int a = 0; a < 3; a++) CHECK(moved[3 * i + a] == at[a]);
+    }
+    CHECK_STATUS(sap_transform_points_f64(motion, (sap_points_f64){wide, 2, 2, 4}, moved), SAP_ERROR_ARGUMENT);
     memcpy(bad, motion, sizeof bad);
     bad[5] = (double)NAN;
     CHECK_STATUS(sap_transform_points(bad, (sap_points){from, 2, 3, 4}, to), SAP_ERROR_NOT_FINITE);

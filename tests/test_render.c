@@ -118,6 +118,11 @@ TEST(camera_sees_the_whole_mesh) {
         s.scene.camera = camera;
         CHECK_STATUS(sap_camera_frame(s.tree, WIDTH, HEIGHT, &camera), SAP_OK);
         CHECK(camera.fov > 0 && memcmp(camera.eye, camera.at, sizeof camera.eye) != 0);
+        sap_mesh_tree_info box;
+        sap_camera boxed = s.scene.camera;
+        CHECK_STATUS(sap_mesh_tree_describe(s.tree, &box), SAP_OK);
+        CHECK_STATUS(sap_camera_frame_box(box.lower, box.upper, WIDTH, HEIGHT, &boxed), SAP_OK);
+        CHECK(!memcmp(&boxed, &camera, sizeof camera));
         s.scene.camera = camera;
         sap_render_options o = render_small;
         o.background = render_background;
@@ -132,6 +137,10 @@ TEST(camera_sees_the_whole_mesh) {
         CHECK_EQUAL(strange, 0);
     }
     CHECK_STATUS(sap_camera_frame(NULL, 1, 1, &s.scene.camera), SAP_ERROR_ARGUMENT);
+    const float zeros[3] = {0};
+    CHECK_STATUS(sap_camera_frame_box(NULL, zeros, 1, 1, &s.scene.camera), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_camera_frame_box(zeros, NULL, 1, 1, &s.scene.camera), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_camera_frame_box(zeros, zeros, 1, 0, &s.scene.camera), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_camera_frame(s.tree, 0, 1, &s.scene.camera), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_camera_frame(s.tree, 1, 1, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_camera_frame(s.tree, 1, 1, &(sap_camera){.eye = {NAN, 0, 0}}), SAP_ERROR_ARGUMENT);

@@ -221,20 +221,21 @@ static sap_status check_table(sap_device* device, const sap_table* table) {
     return SAP_OK;
 }
 
-static sap_status check_format(sap_device* device, const char* path, sap_format* format) {
+sap_status sap_write_format(sap_device* device, const char* path, bool of_points, sap_format* format) {
+    const char* things = of_points ? "points" : "tables";
+    const char* choice = of_points ? ".ply, .las, .npy or .csv" : ".ply, .npy, .csv or .xyz";
     sap_status status = sap_format_check(device, *format);
     if (status == SAP_OK) status = sap_path_check(device, path);
     if (status != SAP_OK) return status;
     if (*format == SAP_FORMAT_AUTO) *format = sap_format_of(path);
-    if (*format == SAP_FORMAT_PCD || *format == SAP_FORMAT_LAS || *format == SAP_FORMAT_LAZ)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds points, not tables; choose .ply, .npy, .csv or .xyz",
-                        sap_format_name(*format));
-    if (*format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL || *format == SAP_FORMAT_OFF)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds meshes, not tables; choose .ply, .npy, .csv or .xyz",
-                        sap_format_name(*format));
+    const bool holds_points = *format == SAP_FORMAT_PCD || *format == SAP_FORMAT_LAS || *format == SAP_FORMAT_LAZ;
+    const bool holds_meshes = *format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL || *format == SAP_FORMAT_OFF;
+    if (holds_meshes || (holds_points && !of_points))
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds %s, not %s; choose %s", sap_format_name(*format),
+                        holds_meshes ? "meshes" : "points", things, choice);
     if (*format == SAP_FORMAT_AUTO)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
-                        "'%s' names no known format; give one, or end the name in .npy, .ply, .csv or .xyz", path);
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "'%s' names no known format; give one, or end the name in %s",
+                        path, choice);
     return SAP_OK;
 }
 
@@ -242,7 +243,7 @@ sap_status sap_table_write(sap_device* device, const char* path, sap_format form
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
     sap_status status = check_table(device, &table);
-    if (status == SAP_OK) status = check_format(device, path, &format);
+    if (status == SAP_OK) status = sap_write_format(device, path, false, &format);
     if (status != SAP_OK) return status;
     int64_t columns = table.columns ? table.columns : 1;
     status = check_names(device, format, &table, columns);

@@ -9,5 +9,7 @@
 void sap_csv_name(sap_output* output, const char* name);
 // What stands between the columns of a file with this path: a tab in a .tsv.
 char sap_csv_separator(const char* path);
+// The format to write a file in: *format, or what the end of the path says. Fails if it holds no points, or no tables.
+sap_status sap_write_format(sap_device* device, const char* path, bool of_points, sap_format* format);
 
 #endif

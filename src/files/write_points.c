@@ -357,20 +357,6 @@ static sap_status check_set(sap_device* device, const sap_point_set* set) {
     return SAP_OK;
 }
 
-static sap_status check_format(sap_device* device, const char* path, sap_format* format) {
-    sap_status status = sap_format_check(device, *format);
-    if (status == SAP_OK) status = sap_path_check(device, path);
-    if (status != SAP_OK) return status;
-    if (*format == SAP_FORMAT_AUTO) *format = sap_format_of(path);
-    if (*format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL || *format == SAP_FORMAT_OFF)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds meshes, not points; choose .ply, .las, .npy or .csv",
-                        sap_format_name(*format));
-    if (*format == SAP_FORMAT_AUTO)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
-                        "'%s' names no known format; give one, or end the name in .ply, .las, .npy or .csv", path);
-    return SAP_OK;
-}
-
 sap_status sap_points_write(sap_device* device, const char* path, sap_format format, const sap_point_set* points,
                             const sap_points_write_options* options) {
     if (!device) return SAP_ERROR_ARGUMENT;
@@ -380,7 +366,7 @@ sap_status sap_points_write(sap_device* device, const char* path, sap_format for
     if (status == SAP_OK && options) status = sap_reserved_check(device, options->reserved, "options");
     if (status == SAP_OK && !(scale >= 0 && isfinite(scale)))
         status = sap_fail(device, SAP_ERROR_ARGUMENT, "options.scale: is %g; it must be finite, and at least 0", scale);
-    if (status == SAP_OK) status = check_format(device, path, &format);
+    if (status == SAP_OK) status = sap_write_format(device, path, true, &format);
     if (status != SAP_OK) return status;
     if (format == SAP_FORMAT_LAS || format == SAP_FORMAT_LAZ)
         return sap_las_write(device, path, format == SAP_FORMAT_LAZ, points, scale);

@@ -59,17 +59,7 @@ typedef void (*search_function)(sap_nearest_run* run);
     { search_##kind##_2, search_##kind##_3, search_##kind##_4, search_##kind##_any }
 #endif
 INSTANCES(ONE)
-#if REGISTER_LISTS
-enum { KIND_8 = 1, KIND_16 = 2, KIND_24 = 3, KIND_32 = 4 };
-INSTANCES(8)
-INSTANCES(16)
-INSTANCES(24)
-INSTANCES(32)
-#define EACH_LIST EACH(8), EACH(16), EACH(24), EACH(32)
-#else
-INSTANCES(SORTED)
-#define EACH_LIST EACH(SORTED), EACH(SORTED), EACH(SORTED), EACH(SORTED)
-#endif
+#include "nearest/candidates/instances_simd.h"
 #if defined(SAP_FEW_INSTANCES)
 INSTANCE(HEAP, any, run->tree->shape.dims)
 #define EACH_HEAP                                                                                                      \

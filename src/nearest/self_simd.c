@@ -156,17 +156,7 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
     INSTANCE(kind, any, run->tree->shape.dims)
 #define EACH(kind)                                                                                                     \
     { search_##kind##_2, search_##kind##_3, search_##kind##_any }
-#if REGISTER_LISTS
-enum { KIND_8 = 1, KIND_16 = 2, KIND_24 = 3, KIND_32 = 4 };
-INSTANCES(8)
-INSTANCES(16)
-INSTANCES(24)
-INSTANCES(32)
-#define EACH_LIST EACH(8), EACH(16), EACH(24), EACH(32)
-#else
-INSTANCES(SORTED)
-#define EACH_LIST EACH(SORTED), EACH(SORTED), EACH(SORTED), EACH(SORTED)
-#endif
+#include "nearest/candidates/instances_simd.h"
 
 static void search(sap_nearest_run* run) {
     static void (*const functions[4][3])(sap_nearest_run*) = {EACH_LIST};
