@@ -367,7 +367,7 @@ static PyObject* within(PyObject* object, const char* function, PyObject* const*
                         PyObject* keywords, bool count_only) {
     static const char* const names[] = {"queries", "radius", "progress", NULL};
     PyObject* given[3];
-    double radius = -1; // of None, which the library refuses
+    double radius = 0;
     if (py_arguments(function, names, 2, 2, args, count, keywords, given) < 0 ||
         py_number(given[1], "radius", &radius) < 0)
         return NULL;

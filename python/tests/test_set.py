@@ -95,12 +95,13 @@ def test_bad_calls():
     points.insert([[0, 0], [1, 1]])
     for call, arguments in (
         (points.insert, ([[0.0]],)), (points.insert, ([[0.0, np.nan]],)), (points.nearest, ([[0.0]],)), (points.nearest, ([[0, 0]], 0)),
-        (points.within, ([[0, 0]], -1)), (points.within, ([[0, 0]], np.nan)), (points.within, ([[0, 0]], None)),
+        (points.within, ([[0, 0]], -1)), (points.within, ([[0, 0]], np.nan)),
         (points.keep_box, ([0], [1])), (points.keep_box, ([0, np.nan], [1, 1])), (points.insert, ([[[0, 0]]],)),
     ):
         with pytest.raises(ValueError):
             call(*arguments)
-    for call, arguments in ((points.insert, ("a",)), (points.remove, ([0.5],)), (points.remove, (None,)), (points.within, ([[0, 0]], "a"))):
+    for call, arguments in ((points.insert, ("a",)), (points.remove, ([0.5],)), (points.remove, (None,)), (points.within, ([[0, 0]], "a")),
+                            (points.within, ([[0, 0]], None))):
         with pytest.raises(TypeError):
             call(*arguments)
     assert len(points) == 2
