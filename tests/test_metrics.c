@@ -424,8 +424,8 @@ static void near_enough_everywhere(const char* what, const devices* on, const cl
                                    const sap_tree_options* options, const sap_search* search) {
     enum { MOST = 2400 };
     const size_t places = (size_t)queries->count * (size_t)search->k;
-    int32_t first[MOST], ids[MOST];
-    float first2[MOST], distance2[MOST];
+    int32_t first[MOST] = {0}, ids[MOST] = {0};
+    float first2[MOST] = {0}, distance2[MOST] = {0};
     CHECK(places <= MOST);
     for (int d = 0; d < on->count && places <= MOST; d++) {
         sap_tree* tree = NULL;

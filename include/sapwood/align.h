@@ -82,14 +82,14 @@ typedef struct sap_alignment {
         transform[16]; /**< takes the source onto the target: rows of a turn R and a shift t, then 0 0 0 1. The start,
                                if there were no pairs */
     bool converged;    /**< reason is SAP_ALIGN_CONVERGED */
-    sap_align_reason reason;
-    int32_t iterations;  /**< steps made, on all levels */
-    int64_t pairs;       /**< that count, at `transform` */
-    double fitness;      /**< pairs over the points of the source (but those that are left out as not finite) */
-    double rmse;         /**< root of the mean squared distance of these pairs; 0 without any */
-    double overlap;      /**< the part that was used last; 1 where none is asked for */
-    double kernel_scale; /**< that was used last; 0 without a kernel */
-    double center[3];    /**< where the middle of the source's box has come: about which `information` turns */
+    sap_align_reason reason; /**< why the last step was the last */
+    int32_t iterations;      /**< steps made, on all levels */
+    int64_t pairs;           /**< that count, at `transform` */
+    double fitness;          /**< pairs over the points of the source (but those that are left out as not finite) */
+    double rmse;             /**< root of the mean squared distance of these pairs; 0 without any */
+    double overlap;          /**< the part that was used last; 1 where none is asked for */
+    double kernel_scale;     /**< that was used last; 0 without a kernel */
+    double center[3];        /**< where the middle of the source's box has come: about which `information` turns */
     double information
         [36]; /**< symmetric: the sum of weight * J^T M J over pairs, J by a turn about the three axes through
                                  `center` (radians), then by a shift along them; M is 1 for points, n n^T for planes, and
