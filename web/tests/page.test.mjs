@@ -468,18 +468,24 @@ inBrowser('llvmpipe', (tab) => {
   // What the worker hands over was checked when it was built: taking it may not cost as much again many times over.
   tab('a large mesh does not hold up the page', 'rays', {}, async (page) => {
     await idle(page);
+    // The least of several, for other programs hold up either.
     const [held, built] = await page.evaluate(async () => {
       const { sapwood } = window, { upload } = sapwood;
-      let held = 0;
-      sapwood.upload = (work) => {
-        const begun = performance.now();
-        upload.call(sapwood, work);
-        held = performance.now() - begun;
-      };
-      sapwood.values.triangles = 60000;
-      sapwood.scene.change('triangles', 60000);
-      while (!held) await new Promise((resolve) => setTimeout(resolve, 20));
-      return [held, parseFloat(document.querySelector('[data-testid="build"]').textContent)];
+      const times = { held: [], built: [] };
+      for (let triangles = 60000; triangles < 60005; triangles++) {
+        let held = 0;
+        sapwood.upload = (work) => {
+          const begun = performance.now();
+          upload.call(sapwood, work);
+          held = performance.now() - begun;
+        };
+        sapwood.values.triangles = triangles;
+        sapwood.scene.change('triangles', triangles);
+        while (!held) await new Promise((resolve) => setTimeout(resolve, 20));
+        times.held.push(held);
+        times.built.push(parseFloat(document.querySelector('[data-testid="build"]').textContent));
+      }
+      return [Math.min(...times.held), Math.min(...times.built)];
     });
     assert.ok(held < 2 * built, `${held} ms, and the worker built the tree in ${built} ms`);
   });
