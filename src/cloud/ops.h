@@ -117,6 +117,12 @@ sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);
 sap_status sap_cloud_sample_cpu(sap_sample_job* job);
 sap_status sap_cloud_align_cpu(sap_align_job* job);
+sap_status sap_cloud_axes_cuda(const sap_axes_job* job);
+sap_status sap_cloud_gather_cuda(const sap_gather_job* job);
+sap_status sap_cloud_orient_cuda(const sap_orient_job* job);
+sap_status sap_cloud_density_cuda(const sap_density_job* job);
+sap_status sap_cloud_outliers_cuda(sap_outliers_job* job);
+sap_status sap_cloud_clusters_cuda(sap_clusters_job* job);
 // The two kinds of samples.
 sap_status sap_cloud_farthest_cpu(sap_sample_job* job);
 sap_status sap_cloud_poisson_cpu(sap_sample_job* job);
