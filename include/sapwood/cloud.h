@@ -412,9 +412,10 @@ typedef struct sap_relax_info {
  * outwards.
  *
  * Points are of three dimensions; where they are far from 0, take a middle off before. Same bits for any number of threads.
- * Expected O(n (log n + neighbours)) a step. Memory: two trees and 60 bytes a point. On a CPU. Errors: SAP_ERROR_ARGUMENT,
+ * Expected O(n (log n + neighbours)) a step. Memory: two trees and 60 bytes a point. On a CPU or a CUDA device, which
+ * nothing leaves between the first step and the last. moved and normals may lie there. Errors: SAP_ERROR_ARGUMENT,
  * SAP_ERROR_NOT_FINITE (naming the first bad point), SAP_ERROR_MEMORY, SAP_ERROR_RANGE (more than 2^31-1 points),
- * SAP_ERROR_UNSUPPORTED (a device that is no CPU), SAP_ERROR_CANCELLED.
+ * SAP_ERROR_UNSUPPORTED (another device), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_relax(sap_device* device, sap_points points, const sap_relax_options* options,
                                    float* moved, float* normals, sap_relax_info* info);

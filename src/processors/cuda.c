@@ -41,6 +41,7 @@ static const sap_compact_ops compact = {.compact = sap_compact_cuda};
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cuda,
                                     .gather = sap_cloud_gather_cuda,
                                     .orient = sap_cloud_orient_cuda,
+                                    .relax = &sap_cloud_relax_cuda,
                                     .density = sap_cloud_density_cuda,
                                     .outliers = sap_cloud_outliers_cuda,
                                     .clusters = sap_cloud_clusters_cuda};
