@@ -4,6 +4,7 @@
 
 #if defined(SAP_HAVE_CUDA)
 #include "cuda_scene.h"
+#include "sapwood/align.h"
 #include "sapwood/cloud.h"
 
 enum { POINTS = 700, QUERIES = 50, MOST_FAULTS = 400, ROOM = 6 * POINTS };
@@ -145,6 +146,29 @@ static sap_status call_relax(const given* g) {
     return sap_cloud_relax(g->device, cloud_f32(&g->t->points), &o, g->r->floats, g->r->narrow, NULL);
 }
 
+// The queries onto the points, from a start; what is found goes to `doubles`.
+static sap_status align_by(const given* g, const sap_align_options* o) {
+    sap_alignment found = {.rmse = -1};
+    const sap_status status = sap_cloud_align(g->trees[1], cloud_f32(&g->t->queries), o, &found);
+    if (g->r == g->t->there)
+        cuda_tools_copy(g->r->doubles, found.transform, sizeof found.transform);
+    else
+        memcpy(g->r->doubles, found.transform, sizeof found.transform);
+    CHECK((status == SAP_OK) == (found.rmse >= 0));
+    return status;
+}
+static sap_status call_align(const given* g) {
+    return align_by(g, &(sap_align_options){.method = SAP_ALIGN_POINT, .iterations = 4, .max_distance = 0.4});
+}
+static sap_status call_align_robust(const given* g) {
+    const sap_align_options o = {.method = SAP_ALIGN_GENERALISED,
+                                 .iterations = 3,
+                                 .kernel = SAP_KERNEL_HUBER,
+                                 .overlap = 0.8,
+                                 .one_to_one = true};
+    return align_by(g, &o);
+}
+
 typedef struct call {
     const char* name;
     sap_status (*run)(const given* g);
@@ -164,7 +188,9 @@ static const call calls[] = {{"normals", call_normals},
                              {"outliers by a radius", call_sparse},
                              {"clusters", call_clusters},
                              {"friends of friends", call_friends},
-                             {"relax", call_relax}};
+                             {"relax", call_relax},
+                             {"align", call_align},
+                             {"align by chosen pairs", call_align_robust}};
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
@@ -264,6 +290,13 @@ TEST(what_gpus_do_not_do) {
     CHECK_STATUS(sap_cloud_normals(t.gpu[0], &o, t.host.floats, NULL), SAP_ERROR_UNSUPPORTED);
     CHECK(strstr(t.s.w.sentence, "options.orient"));
     CHECK_STATUS(sap_cloud_orient(t.gpu[0], &o, t.host.floats), SAP_ERROR_UNSUPPORTED);
+    static const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    sap_mesh_tree* mesh = NULL;
+    sap_alignment found;
+    CHECK_STATUS(sap_mesh_tree_build(t.s.gpu, (sap_mesh){corners, 3, (int32_t[]){0, 1, 2}, 1}, NULL, &mesh), SAP_OK);
+    CHECK_STATUS(sap_cloud_align_mesh(mesh, cloud_f32(&t.points), NULL, &found), SAP_ERROR_UNSUPPORTED);
+    CHECK(strstr(t.s.w.sentence, "meshes"));
+    sap_mesh_tree_free(mesh);
     close_clouds(&t);
 }
 

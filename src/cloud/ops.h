@@ -150,6 +150,7 @@ sap_status sap_cloud_orient_cuda(const sap_orient_job* job);
 sap_status sap_cloud_density_cuda(const sap_density_job* job);
 sap_status sap_cloud_outliers_cuda(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cuda(sap_clusters_job* job);
+sap_status sap_cloud_align_cuda(sap_align_job* job);
 // The two kinds of samples.
 sap_status sap_cloud_farthest_cpu(sap_sample_job* job);
 sap_status sap_cloud_poisson_cpu(sap_sample_job* job);

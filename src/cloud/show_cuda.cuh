@@ -297,10 +297,9 @@ static __global__ void __launch_bounds__(SHOW_THREADS)
     if (sizeof(real) == 8) store_reals(all + 2, to + 2);
 }
 
-// The points of a tree by id, four numbers each. `own` are those of sap_cuda_queries_from.
+// Writes the points of a tree to real[source_count][4], by id. `own` are those of sap_cuda_queries_from.
 template <typename real>
-static const real* cloud_points(sap_cuda_call* call, const sap_tree* tree, const sap_cuda_queries& own) {
-    real* points = (real*)sap_cuda_take(call, (size_t)tree->shape.source_count * 4 * sizeof(real));
+static void cloud_spread(sap_cuda_call* call, const sap_tree* tree, const sap_cuda_queries& own, real* points) {
     nearest_task<real> task;
     memset((void*)&task, 0, sizeof task);
     task.tree = walk_tree_of<real>(tree);
@@ -309,6 +308,13 @@ static const real* cloud_points(sap_cuda_call* call, const sap_tree* tree, const
     task.count = own.count;
     task.stride = own.stride;
     sap_cuda_launch(call, show_spread<real>, sap_cuda_grid_for(own.count, SHOW_THREADS), task, points);
+}
+
+// The same in memory that is taken.
+template <typename real>
+static const real* cloud_points(sap_cuda_call* call, const sap_tree* tree, const sap_cuda_queries& own) {
+    real* points = (real*)sap_cuda_take(call, (size_t)tree->shape.source_count * 4 * sizeof(real));
+    cloud_spread<real>(call, tree, own, points);
     return points;
 }
 

@@ -44,7 +44,8 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cuda,
                                     .relax = &sap_cloud_relax_cuda,
                                     .density = sap_cloud_density_cuda,
                                     .outliers = sap_cloud_outliers_cuda,
-                                    .clusters = sap_cloud_clusters_cuda};
+                                    .clusters = sap_cloud_clusters_cuda,
+                                    .align = sap_cloud_align_cuda};
 static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
                                   .copy_in = sap_mesh_copy_in_cuda,
                                   .copy_out = sap_mesh_copy_out_cuda,
