@@ -98,7 +98,8 @@ static sap_status build_source(sap_aligning* a, holding* h) {
     const sap_status status = rows->real_bits == 64 ? sap_tree_build_f64(a->device, wide, &options, &h->source)
                                                     : sap_tree_build(a->device, narrow, &options, &h->source);
     sap_progress_mute(a->device, false);
-    return status;
+    // A build in the caller's stream only now says whether it met a point that is not finite.
+    return status == SAP_OK && a->ops->is_apart ? sap_device_wait(a->device) : status;
 }
 
 // Where the point of this rank in the order of leaves stands: first those of the coarsest level.

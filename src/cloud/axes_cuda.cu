@@ -1,4 +1,5 @@
 // Covariances and axes on a GPU: the neighbours of each point are added up as they are found.
+#include "cloud/orient.h"
 #include "cloud/shapes_cuda.cuh"
 #include "cloud/show_cuda.cuh"
 
@@ -74,17 +75,41 @@ template <typename real> static void find_axes(sap_cuda_call* call, const sap_ax
         cloud_show_ball<real>(call, asking, sink);
 }
 
-static sap_status refuse_graph(const sap_tree* tree) {
-    return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
-                    "options.orient: only CPUs turn normals as those of their neighbours; copy the tree to one");
+// Turns normals as those of their neighbours: the host has to have them meanwhile.
+static sap_status turn_alike(const sap_tree* tree, const sap_normals_options* options, float* normals) {
+    sap_device* device = tree->device;
+    const size_t bytes = (size_t)tree->shape.source_count * 3 * sizeof(float);
+    sap_scratch here = {NULL, 0};
+    sap_cuda_call call;
+    sap_cuda_begin(&call, device);
+    int64_t bad = INT64_MAX;
+    sap_cuda_fetch(&call, &bad, sap_cuda_tree_of(tree)->bad, sizeof bad);
+    if (call.status != SAP_OK || bad != INT64_MAX) return sap_cuda_end(&call, SAP_OK); // there are no leaves to be read
+    const bool is_apart = sap_cuda_on_device(&call, normals);
+    if (is_apart && call.status == SAP_OK && !sap_scratch_take(device, bytes + 1, &here))
+        call.status = sap_fail(device, SAP_ERROR_MEMORY, "no memory for %lld normals on the host",
+                               (long long)tree->shape.source_count);
+    float* const at = is_apart ? (float*)(void*)here.memory : normals;
+    if (is_apart) sap_cuda_fetch(&call, at, normals, bytes);
+    const sap_orient_job job = {tree, *options, at};
+    sap_status status = call.status;
+    if (status == SAP_OK) status = sap_orient_alike_apart(&job);
+    if (is_apart && status == SAP_OK) sap_cuda_copy(&call, normals, at, bytes);
+    call.waits = true; // the host's copy is read
+    status = sap_cuda_end(&call, status);
+    sap_scratch_give(device, &here);
+    return status;
 }
 
 sap_status sap_cloud_axes_cuda(const sap_axes_job* job) {
     sap_cuda_call call;
-    if (job->out.normals && job->options.orient == SAP_ORIENT_CONSISTENT) return refuse_graph(job->tree);
     if (sap_cuda_begin(&call, job->tree->device) == SAP_OK)
         (job->tree->shape.real_bits == 64 ? find_axes<double> : find_axes<float>)(&call, job);
-    return sap_cuda_end(&call, SAP_OK);
+    const sap_status status = sap_cuda_end(&call, SAP_OK);
+    if (status != SAP_OK || !job->out.normals || job->options.orient != SAP_ORIENT_CONSISTENT ||
+        job->tree->shape.count == 0)
+        return status;
+    return turn_alike(job->tree, &job->options, job->out.normals);
 }
 
 // ---- Normals that one has
@@ -116,7 +141,7 @@ sap_status sap_cloud_orient_cuda(const sap_orient_job* job) {
     const size_t bytes = (size_t)tree->shape.source_count * 3 * sizeof(float);
     sap_cuda_call call;
     if (tree->shape.count == 0 || job->options.orient == SAP_ORIENT_NONE) return SAP_OK;
-    if (job->options.orient == SAP_ORIENT_CONSISTENT) return refuse_graph(tree);
+    if (job->options.orient == SAP_ORIENT_CONSISTENT) return turn_alike(tree, &job->options, job->normals);
     if (sap_cuda_begin(&call, tree->device) == SAP_OK) {
         float* normals = (float*)sap_cuda_out(&call, job->normals, bytes);
         if (normals != job->normals) sap_cuda_copy(&call, normals, job->normals, bytes);

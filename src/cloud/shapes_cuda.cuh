@@ -69,7 +69,7 @@ static __device__ __forceinline__ void cloud_on_path(const cloud_views& v, doubl
 static __device__ __forceinline__ void cloud_turn(const cloud_views& v, int64_t id, const double (&own)[3],
                                                   float (&normal)[3]) {
     double view[3] = {v.view[0], v.view[1], v.view[2]}, along = 0;
-    if (v.orient == SAP_ORIENT_NONE) return;
+    if (v.orient == SAP_ORIENT_NONE || v.orient == SAP_ORIENT_CONSISTENT) return;
     if (v.orient == SAP_ORIENT_VIEWS)
         for (int a = 0; a < 3; a++) view[a] = v.views[3 * id + a];
     if (v.orient == SAP_ORIENT_PATH) cloud_on_path(v, v.point_times[id], view);
