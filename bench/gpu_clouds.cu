@@ -126,6 +126,47 @@ static void clouds_relax(gpu_bench* b, clouds_stage* s) {
     free(points);
 }
 
+// A step of alignment, point to point, of 100,000 points with as many others of the same surface, which were turned by a
+// degree and moved: what many steps take more than few do, over their number.
+static void clouds_align(gpu_bench* b) {
+    enum { SCAN = 100000, FEW = 2, MANY = 22 };
+    gpu_cloud target = gpu_cloud_make(b, GPU_SURFACE, SCAN, 3, 3), source = gpu_cloud_make(b, GPU_SURFACE, SCAN, 3, 4);
+    float* moved = gpu_cloud_download(&source);
+    double motion[16] = {0.99984769, -0.01745241, 0, 0.004, 0.01745241, 0.99984769, 0, -0.003,
+                         0,          0,           1, 0.002, 0,          0,          0, 1};
+    GPU_SAP(sap_transform_points(motion, sap_points{moved, SCAN, 3, 0}, moved));
+    const sap_points given = {moved, SCAN, 3, 0};
+    sap_tree* tree = NULL;
+    GPU_SAP(sap_tree_build(b->device, gpu_points(&target), NULL, &tree));
+    GPU_SAP(sap_device_wait(b->device));
+    sap_tree* host = gpu_host_tree(b, tree);
+    sap_align_options o = {};
+    sap_alignment found, expected;
+    o.method = SAP_ALIGN_POINT;
+    o.tolerance = 1e-300; // all steps are done
+    const auto align = [&](int steps) {
+        o.iterations = steps;
+        return gpu_measure_on_host(
+            b, 1, [&] { GPU_SAP(sap_cloud_align(tree, given, &o, &found)); }, [] {});
+    };
+    const gpu_times few = align(FEW), many = align(MANY);
+    GPU_SAP(sap_cloud_align(host, given, &o, &expected));
+    gpu_compared(b, 1, memcmp(found.transform, expected.transform, sizeof found.transform) != 0, "alignment");
+    const int steps = found.iterations - FEW;
+    if (steps > 0) {
+        gpu_row row = gpu_row_of("cloud-align-step", "surface", SCAN, 3);
+        row.target = 0.12;
+        gpu_report(b, row,
+                   gpu_times{(many.median - few.median) / steps, (many.least - few.least) / steps,
+                             (many.most - few.most) / steps});
+    }
+    sap_tree_free(tree);
+    sap_tree_free(host);
+    free(moved);
+    gpu_cloud_free(&target);
+    gpu_cloud_free(&source);
+}
+
 void gpu_clouds(gpu_bench* b) {
     clouds_stage s = {};
     if (!gpu_wanted(b, "cloud", clouds_points)) return;
@@ -147,6 +188,7 @@ void gpu_clouds(gpu_bench* b) {
     clouds_outliers(b, &s);
     clouds_clusters(b, &s);
     clouds_relax(b, &s);
+    clouds_align(b);
     for (sap_tree* tree : {s.tree, s.host, s.dense, s.host_dense}) sap_tree_free(tree);
     for (void* array : {(void*)s.floats, (void*)s.others, (void*)s.doubles, (void*)s.labels, (void*)s.bytes})
         GPU_CUDA(cudaFree(array));
