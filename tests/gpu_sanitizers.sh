@@ -24,6 +24,7 @@ test_cloud_density cases densities_are periods
 test_cloud_clusters cases clusters_are many_equal
 test_cloud_relax cases a_step
 test_gather cases sums_are many_queries
+test_align few results_are
 test_cuda_copies few sizes_of which_copies
 test_cuda_gl few trees_go moving no_cuda
 test_cuda_graph few graphs_give captured_calls

@@ -223,12 +223,17 @@ static __global__ void __launch_bounds__(ALIGN_THREADS) align_add(const __grid_c
     double sums[SAP_ALIGN_SUMS];
 #pragma unroll
     for (int k = 0; k < SAP_ALIGN_SUMS; k++) sums[k] = 0;
+        // Without branches, so that several points are loaded before the first is added.
+#pragma unroll 4
     for (int64_t i = first + lane; i < end; i += SAP_ALIGN_LANES) {
         align_pair p;
-        if (!(task.at.counts[i] > 0)) continue; // its terms are zeros
+        const double counts = (double)task.at.counts[i];
+        const bool is_used = counts > 0;
         align_look<real, method>(task, i, false, &p);
-        const double weight = align_weight(task.rule, p.residual2);
-        sums[SAP_ALIGN_PAIRS] += 1.0;
+        const double weight = is_used ? align_weight(task.rule, p.residual2) : 0.0;
+#pragma unroll
+        for (int a = 0; a < 3; a++) p.r[a] = is_used ? p.r[a] : 0.0;
+        sums[SAP_ALIGN_PAIRS] += counts;
         sums[SAP_ALIGN_WEIGHT] += weight;
         sums[SAP_ALIGN_SQUARES] += align_dot(p.r, p.r);
         if (matrix)
@@ -249,7 +254,7 @@ static __global__ void __launch_bounds__(ALIGN_THREADS) align_add(const __grid_c
 static __global__ void __launch_bounds__(SAP_WARP) align_total(const double* sums, int64_t blocks, double* total) {
     static_assert((int)SAP_ALIGN_SUMS == (int)SAP_WARP, "a lane has a sum");
     double sum = 0;
-#pragma unroll 8
+#pragma unroll 16
     for (int64_t block = 0; block < blocks; block++) sum += sums[block * SAP_ALIGN_SUMS + sap_lane()];
     total[sap_lane()] = sum;
 }
