@@ -18,14 +18,14 @@ static void put_leaves(void* context, int64_t from, int64_t to, int32_t worker) 
     }
 }
 
-sap_status sap_by_id_open(const sap_tree* tree, sap_by_id* all) {
+sap_status sap_by_id_open(const sap_tree* tree, sap_by_id* points) {
     const sap_tree_shape* s = &tree->shape;
     const size_t bytes = (size_t)s->source_count * (size_t)s->dims * sap_real_bytes(s);
-    *all = (sap_by_id){.tree = tree};
-    if (!sap_scratch_take(tree->device, bytes + 1, &all->memory))
+    *points = (sap_by_id){.tree = tree};
+    if (!sap_scratch_take(tree->device, bytes + 1, &points->memory))
         return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the points of a tree in order");
-    all->coords = all->memory.memory;
-    if (s->count < s->source_count) memset(all->coords, 0xff, bytes); // a NaN of either precision
-    if (s->count) sap_team_loop(tree->device->options.threads, sap_leaf_places(tree), GRAIN, put_leaves, all);
+    points->coords = points->memory.memory;
+    if (s->count < s->source_count) memset(points->coords, 0xff, bytes); // a NaN of either precision
+    if (s->count) sap_team_loop(tree->device->options.threads, sap_leaf_places(tree), GRAIN, put_leaves, points);
     return SAP_OK;
 }
