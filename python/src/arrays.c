@@ -47,10 +47,10 @@ static bool wanted(const char* want, char kind, int64_t bytes) {
 static int check_ndim(const char* name, int64_t ndim, int least, int most) {
     if (ndim >= least && ndim <= most) return 0;
     if (least == most)
-        PyErr_Format(PyExc_ValueError, "%s must have %d dimension%s, not %lld", name, least, least == 1 ? "" : "s",
+        PyErr_Format(py_argument_error, "%s must have %d dimension%s, not %lld", name, least, least == 1 ? "" : "s",
                      (long long)ndim);
     else
-        PyErr_Format(PyExc_ValueError, "%s must have %d to %d dimensions, not %lld", name, least, most,
+        PyErr_Format(py_argument_error, "%s must have %d to %d dimensions, not %lld", name, least, most,
                      (long long)ndim);
     return -1;
 }
@@ -267,12 +267,12 @@ static const char* list_types(const char* want, char* list) {
 // exception if `on` cannot read it.
 static int place(py_state* state, PyObject* object, const char* name, int ordinal, const py_device* on, py_array* a) {
     if (on && on->processor != SAP_CUDA) {
-        PyErr_Format(PyExc_ValueError, "%s lies on cuda:%d, and the work is done on the CPU: bring both to one device",
+        PyErr_Format(py_argument_error, "%s lies on cuda:%d, and the work is done on the CPU: bring both to one device",
                      name, ordinal);
         return -1;
     }
     if (on && on->ordinal != ordinal) {
-        PyErr_Format(PyExc_ValueError, "%s lies on cuda:%d, and the work is done on cuda:%d: bring both to one device",
+        PyErr_Format(py_argument_error, "%s lies on cuda:%d, and the work is done on cuda:%d: bring both to one device",
                      name, ordinal, (int)on->ordinal);
         return -1;
     }
@@ -377,7 +377,7 @@ static int take_interface(py_state* state, PyObject* object, PyObject* interface
         theirs = PyLong_AsVoidPtr(ready);
         if (PyErr_Occurred()) return -1;
         if (!theirs) {
-            PyErr_Format(PyExc_ValueError, "%s: stream 0 is ambiguous in __cuda_array_interface__", name);
+            PyErr_Format(py_argument_error, "%s: stream 0 is ambiguous in __cuda_array_interface__", name);
             return -1;
         }
     }
@@ -413,7 +413,7 @@ static int check_equal(PyObject* before, PyObject* after, const char* name, cons
     const int truth = all ? PyObject_IsTrue(all) : -1;
     Py_XDECREF(all);
     Py_XDECREF(equal);
-    if (truth == 0) PyErr_Format(PyExc_ValueError, "%s has numbers that int%d cannot hold", name, (type[1] - '0') * 8);
+    if (truth == 0) PyErr_Format(py_argument_error, "%s has numbers that int%d cannot hold", name, (type[1] - '0') * 8);
     return truth > 0 ? 0 : -1;
 }
 
@@ -483,6 +483,7 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
         return -1;
     }
     PyObject* array = as_numpy(state, object);
+    if (!array) py_value_error(name);
     PyObject* ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
     const long long dimensions = ndim ? PyLong_AsLongLong(ndim) : -1;
     Py_XDECREF(ndim);
@@ -496,6 +497,7 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
         int taken = take_buffer(array, name, want, least, most, 0, a);
         if (taken == 0 || taken == NOT_USABLE) {
             a->owner = convert(state, array, name, want);
+            if (!a->owner) py_value_error(name);
             taken = a->owner ? take_buffer(a->owner, name, want, least, most, 0, a) : -1;
         }
         if (taken != 1 && !PyErr_Occurred()) refuse_type(array, name, want);
@@ -587,8 +589,8 @@ int py_array_take_out(py_state* state, PyObject* object, const char* name, const
     if (py_array_take(state, object, name, want, ndim, ndim, PY_WRITABLE | PY_EXACT, on, array) < 0) return -1;
     for (int i = 0; i < ndim; i++) {
         if (array->shape[i] == shape[i]) continue;
-        PyErr_Format(PyExc_ValueError, "%s has %lld elements along axis %d, not %lld", name, (long long)array->shape[i],
-                     i, (long long)shape[i]);
+        PyErr_Format(py_argument_error, "%s has %lld elements along axis %d, not %lld", name,
+                     (long long)array->shape[i], i, (long long)shape[i]);
         py_array_release(array);
         return -1;
     }

@@ -5,7 +5,7 @@
 //
 // A method that works looks like this:
 //
-//     static PyObject* tree_verify(PyObject* self, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
+//     static PyObject* tree_verify(PyObject* self, PyObject* const* args, Py_ssize_t count,
 //                                  PyObject* names) {
 //         py_tree* tree = py_tree_use(self);         // an exception for half-initialised objects
 //         if (!tree) return NULL;
@@ -39,6 +39,9 @@ typedef struct py_state {
 /** The state of the module that made a type or one of its bases. NULL and an exception if none did. */
 py_state* py_state_of(PyTypeObject* type);
 
+/** sapwood.ArgumentError, which is a ValueError: what every value raises that a call does not take. */
+extern PyObject* py_argument_error;
+
 /** Imports NumPy the first time. False, with no exception, where there is none. */
 bool py_numpy(py_state* state);
 
@@ -70,9 +73,15 @@ int py_arguments(const char* function, const char* const* names, int required, i
 int py_arguments_of(const char* function, const char* const* names, int required, int positional, PyObject* args,
                     PyObject* keywords, PyObject** values);
 
+/** What Python or NumPy says of a value is said of the argument (NULL: of none): its ValueError becomes ArgumentError. */
+void py_value_error(const char* name);
+/** PyArg_ParseTuple, but numbers that C cannot hold are wrong values. */
+int py_parse(PyObject* args, const char* format, ...);
+
 // Values of arguments. `value` NULL or None leaves *result as it is. 0, or -1 and an exception that names the argument.
 int py_bool(PyObject* value, const char* name, bool* result);
 int py_int32(PyObject* value, const char* name, int64_t least, int64_t most, int32_t* result);
+int py_int64(PyObject* value, const char* name, int64_t least, int64_t most, int64_t* result);
 int py_double(PyObject* value, const char* name, double* result);
 /** The same for an argument that None cannot stand for. */
 int py_number(PyObject* value, const char* name, double* result);
@@ -147,6 +156,8 @@ int py_call_end(py_call* call, sap_status status);
 
 /** Raises the exception of a status with the last sentence that the library logged in this thread. Returns NULL. */
 PyObject* py_raise(py_state* state, sap_status status);
+/** A sentence of the library's with the names that things have in Python, in `size` bytes of `said`. */
+void py_translate(const char* sentence, char* said, size_t size);
 
 // ---- Arrays
 

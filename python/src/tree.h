@@ -9,7 +9,7 @@ void py_tree_note(py_tree* self);
 
 // How PyMethodDef wants methods that know their class and take keywords.
 #define PY_METHOD(name, function, doc)                                                                                 \
-    { name, (PyCFunction)(void (*)(void))(function), METH_METHOD | METH_FASTCALL | METH_KEYWORDS, doc }
+    { name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc }
 
 // Parts of a type: methods of several files are added to it one after another.
 extern PyMethodDef py_tree_file_methods[];   // tree_file.c

@@ -342,13 +342,13 @@ def test_trees_of_host_points(library):
 def test_refused(library):
     tree, host = sapwood.Tree(library.array(POINTS)), sapwood.Tree(POINTS)
     asked = library.array(QUERIES)
-    with pytest.raises(ValueError, match="queries lies on cuda:0, and the work is done on the CPU"):
+    with pytest.raises(sapwood.ArgumentError, match="queries lies on cuda:0, and the work is done on the CPU"):
         host.nearest(asked)
     with pytest.raises(TypeError, match="queries, on a GPU, must be of float32"):
         tree.nearest(library.array(QUERIES.astype(np.float64)))
     with pytest.raises(TypeError, match="points, on a GPU, must be of float32 or float64"):
         sapwood.Tree(library.array(QUERIES.astype(np.int32)))
-    with pytest.raises(ValueError, match="cpu"):
+    with pytest.raises(sapwood.ArgumentError, match="cpu"):
         sapwood.Tree(asked, device="cpu")
     with pytest.raises(sapwood.NoDeviceError):
         sapwood.Tree(POINTS, device="cuda:99")
