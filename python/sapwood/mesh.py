@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _sapwood
 from ._sapwood import ArgumentError
 from .files import Mesh, as_array, read_mesh, three
+
+if TYPE_CHECKING:
+    from .cloud import Alignment, Distances
 
 __all__ = ["AllHits", "Closest", "Hits", "MeshTree"]
 
@@ -371,6 +374,68 @@ class MeshTree(_sapwood.MeshTree):
             distance, inside = self.closest(rows).distance, self._inside(rows, None)
             return _shaped(gpu.where(inside, -distance, distance), shape)
         return _shaped(self._signed_distance(rows, _progress(progress, shape)), shape)
+
+    def distance(self, points: Any, *, signed: bool = False, radius: float | None = None, quantile: float | None = None,
+                 distances: bool = True, out: Any = None,
+                 progress: Callable[[float], object] | None = None) -> Distances:
+        """How far each of the points, (n, 3), is from the mesh, and what that says together, as Distances(distances,
+        counted, mean, mean_square, bias, quantile, greatest, farthest): float64.
+
+        signed: distances from inside a closed mesh are negative. All else: as ``Tree.distance``.
+
+        >>> import sapwood
+        >>> tree = sapwood.MeshTree([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+        >>> found = tree.distance([[.25, .25, 2], [-3, 0, 4]])
+        >>> found.distances, found.mean
+        (array([2., 5.]), 3.5)
+        """
+        return self._distance(self._relative(points, "points"), radius, quantile, signed, distances, out, progress)
+
+    def align(self, source: Any, method: str = "point", *, start: Any = None, iterations: int | None = None,
+              tolerance: float | None = None, levels: int | None = None, max_distance: float | None = None,
+              overlap: float | str | None = None, max_angle: float | None = None, one_to_one: bool = False,
+              kernel: str | None = None, kernel_scale: float | None = None, flatness: float | None = None,
+              normals_k: int | None = None, source_normals: Any = None, drop_nonfinite: bool = False,
+              progress: Callable[[float], object] | None = None) -> Alignment:
+        """The turn and shift that take source, an array of points, onto the mesh, as an Alignment. Arguments: as
+        ``Tree.align``; the mesh has normals of its own.
+
+        >>> import numpy, sapwood
+        >>> corners = numpy.array([[0, 0, 0], [4, 0, 0], [0, 3, 0], [0, 0, 2]], numpy.float32)
+        >>> tree = sapwood.MeshTree(corners, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+        >>> source = numpy.concatenate([tree.closest(numpy.random.default_rng(1).random((500, 3)) * 4).point])
+        >>> tree.align(source + [.05, 0, .02], "plane").transform[:3, 3].round(4) + 0.0
+        array([-0.05,  0.  , -0.02])
+        """
+        place = self._relative(source, "source")
+        found = self._align(place, method, self._moved(start, 1.0), iterations, tolerance, levels, max_distance, overlap,
+                            max_angle, one_to_one, kernel, kernel_scale, flatness, normals_k, source_normals,
+                            drop_nonfinite, progress)
+        if not any(self.origin):
+            return found  # type: ignore[no-any-return]
+        return found._replace(  # type: ignore[no-any-return]
+            transform=self._moved(found.transform, -1.0), center=found.center + self.origin)
+
+    def _relative(self, points: Any, name: str) -> Any:
+        """Points beside the tree's origin."""
+        if not any(self.origin):
+            return points
+        import numpy
+
+        return (as_array(points, name, float) - self.origin).astype(numpy.float32)
+
+    def _moved(self, matrix: Any, sign: float) -> Any:
+        """A motion of points beside the origin that is one of points themselves (sign 1), or the other way (-1)."""
+        if matrix is None or not any(self.origin):
+            return matrix
+        import numpy
+
+        moved = numpy.array(as_array(matrix, "start", float))
+        if moved.shape != (4, 4):
+            raise ArgumentError(f"start must be a matrix of 4 x 4, not of the shape {moved.shape}")
+        origin = numpy.array(self.origin)
+        moved[:3, 3] += sign * (moved[:3, :3] @ origin - origin)
+        return moved
 
     # ---- Names that others use
 

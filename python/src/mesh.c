@@ -377,6 +377,8 @@ static PyMethodDef mesh_tree_methods[] = {
     {"_closest", py_mesh_closest, METH_VARARGS, NULL},
     {"_inside", py_mesh_inside, METH_VARARGS, NULL},
     {"_signed_distance", py_mesh_signed_distance, METH_VARARGS, NULL},
+    {"_distance", py_mesh_distance, METH_VARARGS, NULL},
+    {"_align", py_mesh_align, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -58,6 +58,7 @@ int py_add_stream(PyObject* module, py_state* state);
 int py_add_surface(PyObject* module, py_state* state);
 int py_add_render(PyObject* module, py_state* state);
 int py_add_voronoi(PyObject* module, py_state* state);
+int py_add_cloud(PyObject* module, py_state* state);
 int py_add_command(PyObject* module, py_state* state);
 
 // ---- Arguments

@@ -331,8 +331,11 @@ PyDoc_STRVAR(
 
 // All methods in one table, which the type copies.
 static int gather(PyMethodDef* all, int most) {
-    const PyMethodDef* const parts[] = {build_methods, py_tree_file_methods, py_tree_search_methods,
-                                        py_tree_pairs_methods, NULL};
+    const PyMethodDef* const parts[] = {build_methods,           py_tree_file_methods,
+                                        py_tree_search_methods,  py_tree_pairs_methods,
+                                        py_tree_normals_methods, py_tree_gather_methods,
+                                        py_tree_points_methods,  py_tree_distance_methods,
+                                        py_tree_align_methods,   NULL};
     int count = 0;
     for (int i = 0; parts[i]; i++)
         for (const PyMethodDef* m = parts[i]; m->ml_name && count < most; m++) all[count++] = *m;
