@@ -3,6 +3,7 @@
 // What can be used where it lies is used there: the first three say where that is. NumPy is asked for everything else.
 #include "dlpack.h"
 #include "sapwood_python.h"
+#include "torch.h"
 #include <string.h>
 
 PyObject* py_gpu(py_state* state) {
@@ -519,9 +520,30 @@ static int refuse_constant(py_state* state, PyObject* object, const char* name) 
     return answer && !constant ? 0 : -1;
 }
 
+// A tensor of torch's that lies where the work is done, and is ready in the stream in which it is done. Whether it was
+// taken; if not, nothing is held, and others say why.
+static bool take_torch(py_state* state, PyObject* object, const char* want, int least, int most, int flags,
+                       const py_device* on, py_array* a) {
+    py_tensor t;
+    if (!py_torch_read(state, object, &t) || t.ndim < least || t.ndim > most) return false;
+    if (on && (on->processor != SAP_CUDA || on->ordinal != t.ordinal || on->stream != t.stream)) return false;
+    const layout l = {
+        .data = t.data, .kind = t.kind, .bytes = t.bytes, .ndim = t.ndim, .shape = t.shape, .strides = t.strides};
+    int64_t stride;
+    if (!usable(&l, want, flags, &stride)) return false;
+    fill(a, &l, stride);
+    a->on_gpu = a->in_stream = true;
+    a->ordinal = t.ordinal;
+    a->stream = t.stream;
+    a->keeper = on ? Py_XNewRef(on->keeper) : NULL;
+    a->owner = Py_NewRef(object);
+    return true;
+}
+
 // An array that is not on the host, or that only DLPack can read. As take_buffer.
 static int take_elsewhere(py_state* state, PyObject* object, const char* name, const char* want, int least, int most,
                           int flags, const py_device* on, py_array* a) {
+    if (take_torch(state, object, want, least, most, flags, on, a)) return 1;
     PyObject* where = PyObject_HasAttrString(object, "__dlpack_device__")
                           ? PyObject_CallMethod(object, "__dlpack_device__", NULL)
                           : NULL;

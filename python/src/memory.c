@@ -2,6 +2,7 @@
 // DLPack, and by __cuda_array_interface__.
 #include "dlpack.h"
 #include "sapwood_python.h"
+#include "torch.h"
 #include <stdlib.h>
 #include <string.h>
 #include <structmember.h>
@@ -325,6 +326,11 @@ PyObject* py_array_new(py_state* state, const py_array* like, char kind, int byt
         return NULL;
     }
     if (like && like->on_gpu) {
+        PyObject* tensor = py_torch_new(state, like->object, kind, bytes, extents, data);
+        if (tensor || PyErr_Occurred()) {
+            Py_DECREF(extents);
+            return tensor;
+        }
         PyObject* gpu = py_gpu(state);
         PyObject* made = gpu ? PyObject_CallMethod(gpu, "empty", "OOs", like->object, extents, text) : NULL;
         Py_DECREF(extents);

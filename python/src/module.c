@@ -69,6 +69,7 @@ static int each(py_state* s, int (*visit)(PyObject**, void*), void* context) {
     };
     int result = 0;
     for (size_t i = 0; !result && i <= SAP_ERROR_CANCELLED; i++) result = visit(&s->errors[i], context);
+    for (size_t i = 0; !result && i < PY_TORCH_OBJECTS; i++) result = visit(&s->torch.objects[i], context);
     for (size_t i = 0; !result && objects[i]; i++) result = visit(objects[i], context);
     return result;
 }
@@ -96,6 +97,7 @@ static int traverse(PyObject* module, visitproc visit, void* arg) {
 
 static int clear(PyObject* module) {
     py_state* state = PyModule_GetState(module);
+    if (state) state->torch.known = -1;
     return state ? each(state, clear_one, NULL) : 0;
 }
 

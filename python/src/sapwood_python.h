@@ -26,11 +26,25 @@
 
 // ---- The module's state, which every object of the module points to
 
+enum { PY_TORCH_OBJECTS = 13 + 2 * 7, PY_TORCH_STREAMS = 8 };
+
+/** What is kept of torch, so that its tensors are read fast (torch.c). */
+typedef struct py_torch {
+    PyObject* objects[PY_TORCH_OBJECTS];
+    int known; // 0: torch has not been met, -1: it is not as it is known here
+    struct {
+        void* stream;
+        int ordinal;
+    } streams[PY_TORCH_STREAMS]; // of torch's own, that were met last
+    int next;                    // of them, to be replaced
+} py_torch;
+
 typedef struct py_state {
     PyObject* errors[SAP_ERROR_CANCELLED + 1];     // exception types by status; [0] is their base, sapwood.Error
     PyObject *numpy, *numpy_empty, *numpy_asarray; // NULL until py_numpy is first called; NULL where it fails
     bool numpy_missing;
-    PyObject* gpu;     // the module sapwood._gpu, when arrays on a GPU have been met
+    PyObject* gpu; // the module sapwood._gpu, when arrays on a GPU have been met
+    py_torch torch;
     PyObject* devices; // list of py_device, the most recently used last
     PyTypeObject *device_type, *memory_type, *tree_type, *set_type, *kdtree_type, *mesh_tree_type;
     PyObject *neighbors_type, *rows_type; // sapwood.Neighbors, sapwood.Rows: named tuples
