@@ -1,6 +1,5 @@
 """Arrays of torch, CuPy and JAX on a GPU: used where they lie, in their stream, and answered in kind."""
 
-import contextlib
 import os
 
 import numpy as np
@@ -142,7 +141,7 @@ def test_torch_is_asked_nothing_in_python(monkeypatch):
     """Tensors are read and made by torch's C code; its own streams are looked up once."""
     library = Torch()
     torch = library.module
-    tree, asked = sapwood.Tree(library.array(POINTS)), library.array(QUERIES)
+    asked = library.array(QUERIES)
     out = library.empty((len(QUERIES), 4), "int32"), library.empty((len(QUERIES), 4), "float32")
     expected = sapwood.Tree(POINTS).nearest(QUERIES, 4)
     streams = [torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.Stream()]
@@ -155,15 +154,14 @@ def test_torch_is_asked_nothing_in_python(monkeypatch):
     def refuse(*arguments, **more):
         raise AssertionError("this takes time")
 
-    monkeypatch.setattr(torch.Tensor, "__dlpack__", refuse)
-    monkeypatch.setattr(torch.Tensor, "__dlpack_device__", refuse)
-    monkeypatch.setattr(torch, "empty", refuse)
-    monkeypatch.setattr(torch.cuda, "current_stream", refuse)
     answers = []
     for stream, tree in zip(streams, trees):
-        with torch.cuda.StreamContext(stream) if stream is not streams[0] else contextlib.nullcontext():
+        with torch.cuda.stream(stream), monkeypatch.context() as patch:
+            patch.setattr(torch.Tensor, "__dlpack__", refuse)
+            patch.setattr(torch.Tensor, "__dlpack_device__", refuse)
+            patch.setattr(torch, "empty", refuse)
+            patch.setattr(torch.cuda, "current_stream", refuse)
             answers += [tree.nearest(asked, 4), tree.nearest(asked, 4, out=out), tree.nearest(asked[7], 4)]
-    monkeypatch.undo()
     torch.cuda.synchronize()
     for i, found in enumerate(answers):
         assert equal(library, found, (expected.ids[7], expected.distances2[7]) if i % 3 == 2 else expected)
