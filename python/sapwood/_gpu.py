@@ -15,13 +15,14 @@ _LEGACY = 1  # CUDA's default stream, as DLPack counts streams; the libraries ca
 
 def _library(array: Any) -> str | None:
     """The library that an array belongs to, or that a class of it derives from: a name, or None."""
-    return _library_of(type(array))
+    kind: Any = type(array)
+    return _library_of(kind)
 
 
 @functools.lru_cache(64)
-def _library_of(kind: type) -> str | None:
+def _library_of(kind: Any) -> str | None:
     for cls in kind.__mro__:
-        root = cls.__module__.partition(".")[0]
+        root: str = cls.__module__.partition(".")[0]
         if root in ("torch", "cupy"):
             return root
         if root in ("jax", "jaxlib"):

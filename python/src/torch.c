@@ -22,7 +22,7 @@ enum {
 static const struct {
     const char* name;
     char kind;
-    int8_t bytes;
+    int bytes;
 } types[] = {{"float32", 'f', 4}, {"float64", 'f', 8}, {"int32", 'i', 4}, {"int64", 'i', 8},
              {"int8", 'i', 1},    {"uint8", 'u', 1},   {"bool", 'b', 1}};
 enum { TYPE_COUNT = sizeof types / sizeof *types };
