@@ -81,7 +81,7 @@ static int read_told(py_state* state, PyObject* const* given, const char* type, 
     sap_align_options* o = &t->options;
     if (read_numbers(given, o) < 0 ||
         py_array_take(state, given[SOURCE], "source", type, 2, 2, 0, device, &t->source) < 0 ||
-        py_packed_take(state, given[START], "start", "f8", 2, 2, 4, 4, "of a matrix", &t->start) < 0 ||
+        py_matrix_take(state, given[START], "start", &t->start) < 0 ||
         py_packed_take(state, given[SOURCE_NORMALS], "source_normals", "f4", 2, 2, t->source.shape[0], 3,
                        "points of the source", &t->source_normals) < 0 ||
         (target_rows >= 0 && py_packed_take(state, given[NORMALS], "normals", "f4", 2, 2, target_rows, 3,

@@ -44,6 +44,21 @@ int py_packed_take(py_state* state, PyObject* value, const char* name, const cha
     return -1;
 }
 
+int py_matrix_take(py_state* state, PyObject* value, const char* name, py_packed* packed) {
+    *packed = (py_packed){0};
+    if (!py_given(value)) return 0;
+    py_array* a = &packed->array;
+    if (py_array_take(state, value, name, "f8", 2, 2, 0, NULL, a) < 0) return -1;
+    if (a->on_gpu || a->shape[0] != 4 || a->shape[1] != 4)
+        PyErr_Format(py_argument_error, "%s must be a matrix of 4 x 4, on the host", name);
+    else if (pack(packed))
+        return 0;
+    else
+        PyErr_NoMemory();
+    py_packed_release(packed);
+    return -1;
+}
+
 int py_above(PyObject* value, const char* name, double* result) {
     if (!py_given(value)) return 0;
     if (py_double(value, name, result) < 0) return -1;

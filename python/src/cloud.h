@@ -24,6 +24,8 @@ typedef struct py_packed {
  */
 int py_packed_take(py_state* state, PyObject* value, const char* name, const char* want, int min_ndim, int max_ndim,
                    int64_t rows, int64_t columns, const char* of, py_packed* packed);
+/** The same for a matrix of 4 x 4, of float64. */
+int py_matrix_take(py_state* state, PyObject* value, const char* name, py_packed* packed);
 void py_packed_release(py_packed* packed);
 
 /** A number above 0, which None leaves as it is. 0, or -1 and an exception. */

@@ -168,7 +168,11 @@ static PyObject* transform(PyObject* module, PyObject* args) {
         PyErr_SetString(py_argument_error, "points must be on the host");
         result = -1;
     }
-    if (result == 0) result = py_packed_take(state, given, "transform", "f8", 2, 2, 4, 4, "of a matrix", &matrix);
+    if (result == 0 && given == Py_None) {
+        PyErr_SetString(PyExc_TypeError, "matrix must be an array, not None");
+        result = -1;
+    }
+    if (result == 0) result = py_matrix_take(state, given, "matrix", &matrix);
     if (result == 0) result = py_result_for(state, out, "out", 'f', points.bytes, points.ndim, points.shape, &moved);
     py_call call;
     if (result == 0) result = py_call_begin(&call, device, NULL, NULL);

@@ -302,9 +302,14 @@ def test_transform(rng, dtype):
     assert np.array_equal(sapwood.transform(points[::2], matrix), moved[::2])
     out = points.copy()
     assert sapwood.transform(out, matrix, out=out) is out and np.array_equal(out, moved)
-    for bad in (np.eye(3), np.diag([1, 1, 1, 2]), np.full((4, 4), np.nan), "a"):
-        with pytest.raises((ValueError, TypeError)):
+    for bad, error in ((np.eye(3), sapwood.ArgumentError), (np.diag([1, 1, 1, 2]), sapwood.ArgumentError),
+                       (np.full((4, 4), np.nan), sapwood.NotFiniteError), ("a", TypeError), (None, TypeError)):
+        with pytest.raises(error):
             sapwood.transform(points, bad)
+    with pytest.raises(sapwood.ArgumentError):
+        sapwood.transform(points[:, :2], matrix)
+    nothing = sapwood.Tree(points).shapes(())
+    assert set(nothing) == {None} and set(sapwood.Tree(points).gather(points, only=())) == {None}
 
 
 # ---- Distances
@@ -503,7 +508,7 @@ ONES = np.ones((60, 3), np.float32)
     (lambda: sapwood.MeshTree(CORNERS, SIDES[:3]).distance(ONES[:, :2]), sapwood.ArgumentError, "points"),
     (lambda: TREE.align(ONES, "magic"), sapwood.ArgumentError, "method must be one of"),
     (lambda: TREE.align(ONES, start=np.diag([2, 1, 1, 1])), sapwood.ArgumentError, "start: is no turn and shift"),
-    (lambda: TREE.align(ONES, start=np.eye(3)), sapwood.ArgumentError, "start has 3 rows"),
+    (lambda: TREE.align(ONES, start=np.eye(3)), sapwood.ArgumentError, "start must be a matrix of 4 x 4"),
     (lambda: TREE.align(ONES, overlap=2), sapwood.ArgumentError, "overlap"),
     (lambda: TREE.align(ONES, overlap="guess"), sapwood.ArgumentError, "overlap must be one of 'find'"),
     (lambda: TREE.align(ONES, kernel_scale=1), sapwood.ArgumentError, "kernel_scale is for a kernel"),
