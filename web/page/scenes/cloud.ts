@@ -28,7 +28,7 @@ const controls: readonly Control[] = [
   { kind: 'choice', id: 'scan', label: 'Scan', initial: 'knot', group: 'Scan', help: 'The built-in one, or what was opened last',
     options: [{ value: 'knot', label: 'Knot' }, { value: 'file', label: 'File' }] },
   { kind: 'slider', id: 'points', label: 'Points', least: 500, most: 200000, initial: 12000, logarithmic: true, group: 'Scan', help: 'Of each scan, at most' },
-  { kind: 'slider', id: 'noise', label: 'Noise', least: 0, most: 2, step: 0.1, initial: 0.1, group: 'Scan', text: percent, help: 'Added to each point, in hundredths of the scan’s size' },
+  { kind: 'slider', id: 'noise', label: 'Noise', least: 0, most: 2, step: 0.1, initial: 0, group: 'Scan', text: percent, help: 'Added to each point, in hundredths of the scan’s size' },
   { kind: 'slider', id: 'apart', label: 'Out of place', least: 0, most: 60, initial: 25, group: 'Scan', text: (v) => `${v}°`,
     help: 'How far the second scan, which is cut from the same one, is turned at first', shown: aligns },
   { kind: 'choice', id: 'up', label: 'Upwards', initial: 'z', group: 'Scan', shown: (v) => v['scan'] === 'file', help: 'Which axis of the file points up',

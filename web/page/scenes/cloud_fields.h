@@ -28,9 +28,8 @@ enum cloud_state {
     CLOUD_STATE_SPACING, // of points, in the mean
     CLOUD_STATE_UNIT,    // of the file, of which the page's lengths are so many
     CLOUD_STATE_GIVEN,   // points of the file or files
-    CLOUD_STATE_NOT_FINITE,   // of these, left out
-    CLOUD_STATE_MILLISECONDS, // that the step took
-    CLOUD_STATE_LOWER_X,      // a box that does not change with the steps
+    CLOUD_STATE_NOT_FINITE, // of these, left out
+    CLOUD_STATE_LOWER_X,    // a box that does not change with the steps
     CLOUD_STATE_LOWER_Y,
     CLOUD_STATE_LOWER_Z,
     CLOUD_STATE_UPPER_X,

@@ -47,7 +47,7 @@ static bool make_knot(int64_t count, bool patches, cloud_scan* scan) {
     if (!make_room(scan, count)) return false;
     for (int64_t i = 0; i < count;) {
         double u = uniform(&state), v = uniform(&state), at[3];
-        const double wave = sin(81.7 * u + 2 * sin(6.283185307179586 * v)) * sin(6.283185307179586 * v + 12.6 * u);
+        const double wave = sin(157.1 * u + 2 * sin(6.283185307179586 * v)) * sin(6.283185307179586 * v + 12.6 * u);
         if (uniform(&state) > (patches ? 0.08 + 0.92 * (0.5 + 0.5 * wave) * (0.5 + 0.5 * wave) : 1)) continue;
         rays_knot(u, v, at);
         float* to = scan->points + 3 * i++;

@@ -262,7 +262,7 @@ static sap_status put_back(float* moved) {
 PAGE_EXPORT sap_status job_cloud_relax(page_job* job) {
     cloud_work* w = &cloud_here;
     if (!w->now || w->aligns) return there_is_none();
-    const double radius = job->number[CLOUD_FORCE_RADIUS] * w->spacing, begun = emscripten_get_now();
+    const double radius = job->number[CLOUD_FORCE_RADIUS] * w->spacing;
     const sap_relax_options options = {.k = radius > 0 ? 0 : (int32_t)job->number[CLOUD_FORCE_K],
                                        .radius = radius,
                                        .step = job->number[CLOUD_FORCE_STRENGTH],
@@ -283,7 +283,6 @@ PAGE_EXPORT sap_status job_cloud_relax(page_job* job) {
     if (status != SAP_OK) return status;
     w->steps++;
     w->done = info.movement < at_rest * w->spacing || w->steps >= MOST_STEPS;
-    job->number[CLOUD_STATE_MILLISECONDS] = emscripten_get_now() - begun;
     return cloud_answer(job);
 }
 
@@ -301,7 +300,6 @@ static void turn_normals(void) {
 PAGE_EXPORT sap_status job_cloud_align(page_job* job) {
     cloud_work* w = &cloud_here;
     if (!w->now || !w->aligns) return there_is_none();
-    const double begun = emscripten_get_now();
     sap_align_options options = {.method = (sap_align_method)job->number[CLOUD_FIT_METHOD],
                                  .find_overlap = job->number[CLOUD_FIT_FINDS_OVERLAP] != 0,
                                  .iterations = 1,
@@ -322,6 +320,5 @@ PAGE_EXPORT sap_status job_cloud_align(page_job* job) {
     w->overlap = found.overlap;
     w->steps++;
     w->done = found.reason != SAP_ALIGN_ITERATIONS || w->steps >= MOST_STEPS;
-    job->number[CLOUD_STATE_MILLISECONDS] = emscripten_get_now() - begun;
     return cloud_answer(job);
 }
