@@ -112,6 +112,9 @@ if(sapwood_page_sources)
   sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
     -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
     -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString)
+  foreach(target IN ITEMS web_page web_page-plain)
+    target_compile_options(${target} PRIVATE -Os) # the inner loops are the library's
+  endforeach()
 endif()
 
 # bench/gl_voronoi.c in a browser, for web/bench/voronoi.mjs.

@@ -316,7 +316,7 @@ inBrowser('swiftshader', (tab, browser) => {
     await isRight(page);
   });
 
-  for (const address of ['#voronoi?zoom=0&sites=nan&near=-3', '#isosurface?camera=0,0,1e-300&level=1e300', '#%E0%A4%A', '#nothing', '#voronoi?sites=1e99&x=inf'])
+  for (const address of ['#voronoi?zoom=0&sites=nan&near=-3', '#isosurface?camera=0,0,1e-300&level=1e300', '#%E0%A4%A', '#nothing', '#voronoi?sites=1e99&x=inf', '#cloud?points=500&k=-3&radius=nan&camera=0,0,0&work=none&scan=file'])
     test(`an address that nobody wrote: ${address}`, { timeout: 60e3 }, async () => {
       const { page, context, complaints } = await open(browser(), server.address, address.slice(1));
       await idle(page);

@@ -11,6 +11,7 @@ import { SceneError, type Control, type Host, type Scene, type ScenePointer, typ
 import { count, plural } from '../shell/words.js';
 
 const QUICK = 40; // milliseconds
+const APART = 25; // degrees
 const METHODS = ['points', 'planes', 'disks'];
 const relaxes = (v: Values): boolean => v['work'] === 'relax';
 const aligns = (v: Values): boolean => !relaxes(v);
@@ -29,8 +30,8 @@ const controls: readonly Control[] = [
     options: [{ value: 'knot', label: 'Knot' }, { value: 'file', label: 'File' }] },
   { kind: 'slider', id: 'points', label: 'Points', least: 500, most: 200000, initial: 12000, logarithmic: true, group: 'Scan', help: 'Of each scan, at most' },
   { kind: 'slider', id: 'noise', label: 'Noise', least: 0, most: 2, step: 0.1, initial: 0, group: 'Scan', text: percent, help: 'Added to each point, in hundredths of the scan’s size' },
-  { kind: 'slider', id: 'apart', label: 'Out of place', least: 0, most: 60, initial: 25, group: 'Scan', text: (v) => `${v}°`,
-    help: 'How far the second scan, which is cut from the same one, is turned at first', shown: aligns },
+  { kind: 'slider', id: 'apart', label: 'Out of place', least: 0, most: 60, initial: APART, group: 'Scan', text: (v) => `${v}°`,
+    help: 'How far the scan that moves is turned at first; of one scan two parts that overlap are cut', shown: aligns },
   { kind: 'choice', id: 'up', label: 'Upwards', initial: 'z', group: 'Scan', shown: (v) => v['scan'] === 'file', help: 'Which axis of the file points up',
     options: [{ value: 'y', label: 'y' }, { value: 'z', label: 'z' }] },
   { kind: 'choice', id: 'by', label: 'Neighbours', initial: 'k', group: 'Forces', shown: relaxes, help: 'Which points push a point',
@@ -257,6 +258,9 @@ class Cloud implements Scene {
     if (id === 'scan' && value === 'file' && !this.names.length) {
       host.set('scan', 'knot');
       host.say('No file is open: drop a PLY, PCD or XYZ here, or choose one with “Open file”.');
+    } else if (id === 'scan' && value === 'knot' && host.values['apart'] === 0) {
+      host.set('apart', APART); // files may have been in place
+      this.run(this.make());
     } else if (['work', 'reset', 'scan', 'points', 'noise', 'apart', 'up'].includes(id)) {
       this.run(this.make());
     } else if (id === 'step') {
@@ -270,21 +274,24 @@ class Cloud implements Scene {
     }
   }
 
+  private setAll(values: Values): void {
+    for (const id in values) this.host.set(id, values[id]!);
+  }
+
   async drop(name: string, bytes: ArrayBuffer, second?: { name: string; bytes: ArrayBuffer }): Promise<void> {
     const { host } = this;
-    const before = { work: host.values['work']!, scan: host.values['scan']!, names: this.names };
+    const { work, scan, apart } = host.values as { work: string; scan: string; apart: number };
+    const { names } = this;
     const files = second ? [{ name, bytes }, second] : [{ name, bytes }];
     const buffers = files.flatMap((file) =>
       placed(pageFile, { bytes: file.bytes, name: new TextEncoder().encode(`${file.name}\0`).buffer as ArrayBuffer }).slice(0, stride(pageFile)));
     this.names = files.map((file) => file.name);
-    host.set('work', second ? 'align' : 'relax');
-    host.set('scan', 'file');
+    this.setAll({ work: second ? 'align' : 'relax', scan: 'file', apart: second ? 0 : APART }); // two lie as their files say
     try {
       await this.begin('cloud_read', buffers);
     } catch (error) {
-      this.names = before.names;
-      host.set('work', before.work);
-      host.set('scan', before.scan);
+      this.names = names;
+      this.setAll({ work, scan, apart });
       if (error instanceof Superseded) throw error;
       throw new SceneError(`${files.map((file) => file.name).join(', ')}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -355,7 +362,9 @@ class Cloud implements Scene {
     this.before = host.seconds;
     if (!this.shown || passed === 0) return false;
     this.look();
-    if (host.seconds - this.stepped >= 1 / (host.values['pace'] as number)) this.run(this.step());
+    // A picture that takes a moment is seen before the next step changes it.
+    const seen = !this.drawing && !this.wanted;
+    if (seen && host.seconds - this.stepped >= 1 / (host.values['pace'] as number)) this.run(this.step());
     if (!host.values['turn'] || this.drawing) return false;
     this.camera.turn(0.16 * passed); // the address keeps where the reader left it
     this.draw();

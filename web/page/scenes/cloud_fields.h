@@ -8,7 +8,7 @@ enum cloud_make {
     CLOUD_MAKE_OF_FILE, // of what was read last, not of the built-in surface
     CLOUD_MAKE_POINTS,  // at most, of each scan
     CLOUD_MAKE_NOISE,   // part of the scan's size
-    CLOUD_MAKE_APART,   // degrees by which the second of two scans that are cut from one is turned
+    CLOUD_MAKE_APART,   // degrees by which the scan that moves is turned
     CLOUD_MAKE_Y_UP     // y of the file points up; else z
 };
 

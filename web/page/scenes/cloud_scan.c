@@ -148,11 +148,12 @@ static void put_out_of_place(cloud_scan* scan, double degrees, double turn[9]) {
 // What the numbers of a cloud_make ask for.
 static sap_status make(page_job* job) {
     const double* number = job->number;
-    const bool aligns = number[CLOUD_MAKE_ALIGNS] != 0, of_file = number[CLOUD_MAKE_OF_FILE] != 0 && file.scans > 0;
+    const bool aligns = number[CLOUD_MAKE_ALIGNS] != 0, of_file = number[CLOUD_MAKE_OF_FILE] != 0;
     const bool y_up = number[CLOUD_MAKE_Y_UP] != 0, both = aligns && of_file && file.scans == 2;
     const int64_t most = (int64_t)number[CLOUD_MAKE_POINTS];
     const int64_t whole_count = aligns ? most * 8 / 3 : most; // of a scan that is cut
     cloud_scan scans[2] = {{NULL, 0}, {NULL, 0}}, whole = {NULL, 0};
+    if (of_file && !file.scans) return page_fail(SAP_ERROR_ARGUMENT, "The scan is gone: open its file again.");
     bool fits;
     if (both) {
         fits = take_some(&file.scan[1], most, y_up, &scans[0]) && take_some(&file.scan[0], most, y_up, &scans[1]);
@@ -174,7 +175,7 @@ static sap_status make(page_job* job) {
     cloud_from = of_file ? (cloud_source){file.unit * scale, file.given, file.not_finite} : (cloud_source){1, 0, 0};
     for (int s = 0; s < 2; s++) add_noise(&scans[s], number[CLOUD_MAKE_NOISE], (uint64_t)(s + 1));
     double turn[9];
-    if (aligns && !both) put_out_of_place(&scans[1], number[CLOUD_MAKE_APART], turn);
+    if (aligns) put_out_of_place(&scans[1], number[CLOUD_MAKE_APART], turn);
     sap_status status = cloud_begin_work(scans[0], scans[1]);
     cloud_here.knows_place = aligns && !both;
     if (cloud_here.knows_place) memcpy(cloud_here.out, turn, sizeof turn);
