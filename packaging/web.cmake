@@ -4,7 +4,8 @@
 #   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of Emscripten's JavaScript
 #   build/web/package/points.wasm, points-plain.wasm     of these points and compaction only
 #   build/web/package/sapwood-threads.wasm               sapwood.wasm for several threads, with web/threads/*.c
-#   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device, through Emscripten's glue
+#   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device and a CPU that knows clouds,
+#                                                        through Emscripten's glue
 
 # The library with vectors: only the inner loops are compiled anew. The builder's are a sixth smaller with -O2, and as fast.
 set(sapwood_simd128_objects $<TARGET_OBJECTS:sapwood_objects>)

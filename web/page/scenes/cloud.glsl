@@ -7,6 +7,7 @@ uniform vec3 ink;
 uniform vec3 accent;
 uniform int colors;
 uniform float dark;
+uniform float least; // part of a pixel that is drawn
 flat in vec3 facing;
 flat in vec3 axis;
 flat in float worth;
@@ -51,7 +52,7 @@ void main() {
     float nearer = -dot(facing.xy, aside) / facing.z;
     float away = length(vec3(aside, nearer));
     float whole = clamp((1.0 - away) / fwidth(away) + 0.5, 0.0, 1.0);
-    if (whole < 0.1) discard;
+    if (whole < least) discard;
     // Depth is that of the disc's plane.
     float distance_here = 1.0 / nearness - nearer * size;
     gl_FragDepth = clamp(0.5 + 0.5 * (depths.x + depths.y / distance_here), 0.0, 1.0);

@@ -15,6 +15,7 @@ static const double cloud_density_range = 3; // spacings
 // Points in the page's lengths: the box of all scans has its middle at 0 and a diagonal of 2.
 typedef struct cloud_scan {
     float* points; // malloc's
+    float* axes;   // the same: which way its normals point; or NULL
     int64_t count;
 } cloud_scan;
 
@@ -38,12 +39,13 @@ typedef struct cloud_work {
     double spacing, mean_density, error, overlap;
     double lower[3], upper[3];
     int32_t steps;
-    bool done;
+    enum cloud_end end;
 } cloud_work;
 
 extern cloud_work cloud_here;
 
 sap_status cloud_no_memory(void);
+void cloud_scan_free(cloud_scan* scan);
 // The numbers beside the steps: of the file.
 typedef struct cloud_source {
     double unit;

@@ -1,6 +1,6 @@
 // Cloud: a scan whose points repel each other until they are even, or two scans that are aligned, a step at a time.
 import './cloud.css';
-import { cloudChecked, cloudColor, cloudFit, cloudForce, cloudMake, cloudState, pageFile } from '../fields.js';
+import { cloudChecked, cloudColor, cloudEnd, cloudFit, cloudForce, cloudMake, cloudState, pageFile } from '../fields.js';
 import { Curve } from './cloud_curve.js';
 import { Orbit } from './orbit.js';
 import { Superseded } from '../shell/jobs.js';
@@ -39,7 +39,7 @@ const controls: readonly Control[] = [
   { kind: 'slider', id: 'k', label: 'How many', least: 4, most: 48, initial: 16, group: 'Forces', shown: (v) => relaxes(v) && v['by'] === 'k' },
   { kind: 'slider', id: 'radius', label: 'Radius', least: 1, most: 6, step: 0.1, initial: 3, group: 'Forces', text: (v) => `${v.toFixed(1)} spacings`,
     shown: (v) => relaxes(v) && v['by'] === 'radius' },
-  { kind: 'slider', id: 'strength', label: 'Strength', least: 0.1, most: 2, step: 0.1, initial: 1, group: 'Forces', shown: relaxes, text: (v) => v.toFixed(1),
+  { kind: 'slider', id: 'strength', label: 'Strength', least: 0.1, most: 2, step: 0.1, initial: 1.5, group: 'Forces', shown: relaxes, text: (v) => v.toFixed(1),
     help: 'How far points go in a step' },
   { kind: 'choice', id: 'fit', label: 'Compared', initial: 'planes', group: 'Fit', shown: aligns,
     help: 'Distances of points, to tangent planes of the scan that stands still, or between tangent planes of both',
@@ -49,7 +49,7 @@ const controls: readonly Control[] = [
     options: [{ value: 'density', label: 'Density' }, { value: 'normals', label: 'Normals' }, { value: 'plain', label: 'Plain' }] },
   { kind: 'choice', id: 'tint', label: 'Colour', initial: 'scans', group: 'Picture', key: 'c', shown: aligns,
     options: [{ value: 'scans', label: 'Scans' }, { value: 'distance', label: 'Distance' }, { value: 'normals', label: 'Normals' }] },
-  { kind: 'slider', id: 'disc', label: 'Size of points', least: 0.1, most: 1.5, step: 0.05, initial: 0.6, group: 'Picture', text: (v) => `${v.toFixed(2)} spacings` },
+  { kind: 'slider', id: 'disc', label: 'Size of points', least: 0.1, most: 1.5, step: 0.05, initial: 0.7, group: 'Picture', text: (v) => `${v.toFixed(2)} spacings` },
   { kind: 'switch', id: 'lines', label: 'Normals as lines', initial: false, group: 'Picture', key: 'l' },
   { kind: 'switch', id: 'pairs', label: 'Pairs as lines', initial: true, group: 'Picture', key: 'i', shown: aligns, help: 'Each point and the nearest of the other scan; of many some' },
   { kind: 'switch', id: 'turn', label: 'Turn slowly', initial: true, group: 'Picture', help: 'The camera goes round, unless the page is paused' },
@@ -183,7 +183,7 @@ class Cloud implements Scene {
   private async step(): Promise<void> {
     const { host } = this;
     const { values } = host;
-    if (this.stepping || !this.state || this.state.done) return;
+    if (this.stepping || !this.state || this.state.end) return;
     const mine = this.turn;
     this.stepping = true;
     this.stepped = host.seconds;
@@ -196,17 +196,18 @@ class Cloud implements Scene {
       if (mine !== this.turn) return;
       host.time('build', answer.milliseconds);
       this.take(answer);
-      if (this.state.done) host.say(this.ending());
+      if (this.state.end) host.say(this.ending());
     } finally {
       if (mine === this.turn) this.stepping = false;
     }
   }
 
   private ending(): string {
-    const { steps, left } = this.state!;
+    const { steps, left, end } = this.state!;
+    if (end === cloudEnd.stopped) return `Stopped after ${plural(steps, 'step')}, without coming to rest.`;
     if (relaxes(this.host.values)) return `At rest after ${plural(steps, 'step')}: the points lie as evenly as they come.`;
-    const place = left < 0 ? '' : `, ${left.toFixed(2)}° from its true place`;
-    return `Aligned after ${plural(steps, 'step')}${place}.`;
+    if (left < 0) return `At rest after ${plural(steps, 'step')}.`;
+    return `${left < 1 ? 'Aligned' : 'At rest'} after ${plural(steps, 'step')}, ${left.toFixed(2)}° from its true place.`;
   }
 
   private take(answer: Answer): void {
@@ -226,11 +227,11 @@ class Cloud implements Scene {
   }
 
   private tell(): void {
-    const { steps, done, error, pairs, left, unit, spacing } = this.state!;
+    const { steps, end, error, pairs, left, unit, spacing } = this.state!;
     const relaxing = relaxes(this.host.values);
     const long = (length: number): string => Number((length / unit).toPrecision(3)).toString();
     const text = relaxing ? percent(100 * error) : long(error);
-    const rows: [string, string][] = [['Step', `${count(steps)}${done ? ', at rest' : ''}`]];
+    const rows: [string, string][] = [['Step', `${count(steps)}${end ? ', the last' : ''}`]];
     if (relaxing) rows.push(['Unevenness', text], ['Spacing', long(spacing)]);
     else rows.push(['Error', text], ['Points that count', percent(100 * pairs)]);
     if (left >= 0) rows.push(['Still turned by', `${left.toFixed(left < 1 ? 3 : 1)}°`]);
@@ -264,10 +265,10 @@ class Cloud implements Scene {
     } else if (['work', 'reset', 'scan', 'points', 'noise', 'apart', 'up'].includes(id)) {
       this.run(this.make());
     } else if (id === 'step') {
-      if (this.state?.done) host.say(this.ending());
+      if (this.state?.end) host.say(this.ending());
       this.run(this.step());
     } else if (['by', 'k', 'radius', 'strength', 'fit', 'trim'].includes(id)) {
-      if (this.state?.done) this.run(this.make()); // it is at rest by the forces that there were
+      if (this.state?.end) this.run(this.make()); // it is at rest by the forces that there were
     } else {
       if (id === 'camera') this.camera = new Orbit(String(value));
       this.draw();

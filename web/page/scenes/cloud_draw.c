@@ -99,6 +99,7 @@ static void use(int pass, double size) {
     glUniform1i(page_uniform(program, "every"), (GLint)(scene.points / MOST_NORMALS + 1));
     glUniform1i(page_uniform(program, "colors"), scene.colors);
     glUniform1f(page_uniform(program, "dark"), scene.dark ? 1 : 0);
+    glUniform1f(page_uniform(program, "least"), s->fine ? 0.1f : 0.5f);
     glUniform3fv(page_uniform(program, "paper"), 1, page_colors[PAGE_COLOR_PAPER]);
     glUniform3fv(page_uniform(program, "ink"), 1, page_colors[PAGE_COLOR_INK]);
     glUniform3fv(page_uniform(program, "accent"), 1, page_colors[PAGE_COLOR_ACCENT]);

@@ -21,7 +21,7 @@ enum cloud_state {
     CLOUD_STATE_POINTS,  // of both scans, those that stand still first
     CLOUD_STATE_STILL,   // points that do
     CLOUD_STATE_STEPS,   // made
-    CLOUD_STATE_DONE,    // another step would move nothing
+    CLOUD_STATE_END,     // cloud_end
     CLOUD_STATE_ERROR,   // aligning: root of the mean square of pairs; relaxing: deviation of densities over their mean
     CLOUD_STATE_PAIRS,   // that count, over the points that move
     CLOUD_STATE_LEFT,    // degrees that the scan is still turned out of its place; negative: nobody knows
@@ -36,6 +36,8 @@ enum cloud_state {
     CLOUD_STATE_UPPER_Y,
     CLOUD_STATE_UPPER_Z
 };
+// Why no step follows: nothing would move, or so many were made that nothing ever will come to rest.
+enum cloud_end { CLOUD_END_NONE, CLOUD_END_REST, CLOUD_END_STOPPED };
 // Its buffers: of each point a cloud_vertex; of each pair that is drawn two ends of three numbers.
 enum cloud_buffer { CLOUD_BUFFER_VERTICES, CLOUD_BUFFER_PAIRS };
 // Floats of a point. The value is its density over the mean one, or the length of its pair in spacings.

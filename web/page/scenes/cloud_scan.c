@@ -17,6 +17,12 @@ cloud_source cloud_from;
 
 sap_status cloud_no_memory(void) { return page_fail(SAP_ERROR_MEMORY, "There is no memory here for so many points."); }
 
+void cloud_scan_free(cloud_scan* scan) {
+    free(scan->points);
+    free(scan->axes);
+    *scan = (cloud_scan){.count = 0};
+}
+
 // ---- Random numbers: those of splitmix64, the same on every visit.
 
 static double uniform(uint64_t* state) {
@@ -36,8 +42,8 @@ static double scatter(uint64_t* state) {
 // ---- Scans
 
 static bool make_room(cloud_scan* scan, int64_t count) {
-    scan->count = count;
-    scan->points = malloc((size_t)count * 12 + 12);
+    *scan = (cloud_scan){.count = count};
+    scan->points = calloc((size_t)count * 3 + 3, sizeof(float));
     return scan->points != NULL;
 }
 
@@ -84,6 +90,18 @@ static int by_value(const void* a, const void* b) {
     return (x > y) - (x < y);
 }
 
+// Which way the normals of a scan point is easier to tell while it is whole.
+static sap_status find_axes(cloud_scan* scan) {
+    const sap_normals_options consistent = {.k = CLOUD_NORMAL_K, .orient = SAP_ORIENT_CONSISTENT};
+    sap_tree* tree = NULL;
+    scan->axes = malloc((size_t)scan->count * 12 + 12);
+    if (!scan->axes || !page_cpu()) return cloud_no_memory();
+    sap_status status = sap_tree_build(page_cpu(), (sap_points){scan->points, scan->count, 3, 0}, NULL, &tree);
+    if (status == SAP_OK) status = sap_cloud_normals(tree, &consistent, scan->axes, NULL);
+    sap_tree_free(tree);
+    return status;
+}
+
 // Cuts a scan in two that overlap by two thirds of each, along its longest side; of every two points each gets one.
 static bool cut(const cloud_scan* whole, cloud_scan halves[2]) {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -93,6 +111,7 @@ static bool cut(const cloud_scan* whole, cloud_scan halves[2]) {
         if (upper[a] - lower[a] > upper[axis] - lower[axis]) axis = a;
     float* along = malloc((size_t)whole->count * 4 + 4);
     bool fits = along && make_room(&halves[0], whole->count) && make_room(&halves[1], whole->count);
+    for (int s = 0; s < 2; s++) fits = fits && (halves[s].axes = malloc((size_t)whole->count * 12 + 12));
     if (fits) {
         for (int64_t i = 0; i < whole->count; i++) along[i] = whole->points[3 * i + axis];
         qsort(along, (size_t)whole->count, sizeof *along, by_value);
@@ -101,7 +120,9 @@ static bool cut(const cloud_scan* whole, cloud_scan halves[2]) {
         for (int64_t i = 0; i < whole->count; i++) {
             const float* p = whole->points + 3 * i;
             cloud_scan* half = &halves[i % 2];
-            if (i % 2 ? p[axis] >= from : p[axis] <= to) memcpy(half->points + 3 * half->count++, p, 12);
+            if (i % 2 ? p[axis] < from : p[axis] > to) continue;
+            memcpy(half->points + 3 * half->count, p, 12);
+            memcpy(half->axes + 3 * half->count++, whole->axes + 3 * i, 12);
         }
     }
     free(along);
@@ -141,45 +162,57 @@ static void put_out_of_place(cloud_scan* scan, double degrees, double turn[9]) {
         move[4 * r + 3] = shift[r] * fmin(1, degrees / 20);
     }
     (void)sap_transform_points(move, (sap_points){scan->points, scan->count, 3, 0}, scan->points);
+    for (int r = 0; r < 3; r++) move[4 * r + 3] = 0;
+    if (scan->axes) (void)sap_transform_points(move, (sap_points){scan->axes, scan->count, 3, 0}, scan->axes);
 }
 
 // ---- Jobs
+
+// What stands still and what moves, in lengths of their own; scans[0] stays empty for a scan that relaxes.
+static sap_status choose(const double* number, cloud_scan scans[2]) {
+    const bool aligns = number[CLOUD_MAKE_ALIGNS] != 0, of_file = number[CLOUD_MAKE_OF_FILE] != 0;
+    const bool y_up = number[CLOUD_MAKE_Y_UP] != 0;
+    const int64_t most = (int64_t)number[CLOUD_MAKE_POINTS];
+    const int64_t count = aligns ? most * 8 / 3 : most; // of a scan that is cut three eighths go into each part
+    if (of_file && !file.scans) return page_fail(SAP_ERROR_ARGUMENT, "The scan is gone: open its file again.");
+    if (aligns && of_file && file.scans == 2)
+        return take_some(&file.scan[1], most, y_up, &scans[0]) && take_some(&file.scan[0], most, y_up, &scans[1])
+                   ? SAP_OK
+                   : cloud_no_memory();
+    cloud_scan whole = {.count = 0};
+    const bool fits = of_file ? take_some(&file.scan[0], count, y_up, &whole) : make_knot(count, !aligns, &whole);
+    if (!fits) return cloud_no_memory();
+    if (!aligns) {
+        scans[1] = whole;
+        return SAP_OK;
+    }
+    sap_status status = find_axes(&whole);
+    if (status == SAP_OK && !cut(&whole, scans)) status = cloud_no_memory();
+    cloud_scan_free(&whole);
+    return status;
+}
 
 // What the numbers of a cloud_make ask for.
 static sap_status make(page_job* job) {
     const double* number = job->number;
     const bool aligns = number[CLOUD_MAKE_ALIGNS] != 0, of_file = number[CLOUD_MAKE_OF_FILE] != 0;
-    const bool y_up = number[CLOUD_MAKE_Y_UP] != 0, both = aligns && of_file && file.scans == 2;
-    const int64_t most = (int64_t)number[CLOUD_MAKE_POINTS];
-    const int64_t whole_count = aligns ? most * 8 / 3 : most; // of a scan that is cut
-    cloud_scan scans[2] = {{NULL, 0}, {NULL, 0}}, whole = {NULL, 0};
-    if (of_file && !file.scans) return page_fail(SAP_ERROR_ARGUMENT, "The scan is gone: open its file again.");
-    bool fits;
-    if (both) {
-        fits = take_some(&file.scan[1], most, y_up, &scans[0]) && take_some(&file.scan[0], most, y_up, &scans[1]);
-    } else {
-        fits = of_file ? take_some(&file.scan[0], whole_count, y_up, &whole) : make_knot(whole_count, !aligns, &whole);
-        if (fits && aligns) {
-            fits = cut(&whole, scans);
-            free(whole.points);
-        } else {
-            scans[1] = whole;
-        }
-    }
-    if (!fits) {
-        free(scans[0].points);
-        free(scans[1].points);
-        return cloud_no_memory();
+    cloud_scan scans[2] = {{.count = 0}, {.count = 0}};
+    double turn[9];
+    sap_status status = choose(number, scans);
+    if (status != SAP_OK) {
+        cloud_scan_free(&scans[0]);
+        cloud_scan_free(&scans[1]);
+        return status;
     }
     const double scale = settle(scans);
     cloud_from = of_file ? (cloud_source){file.unit * scale, file.given, file.not_finite} : (cloud_source){1, 0, 0};
-    for (int s = 0; s < 2; s++) add_noise(&scans[s], number[CLOUD_MAKE_NOISE], (uint64_t)(s + 1));
-    double turn[9];
+    for (uint64_t s = 0; s < 2; s++) add_noise(&scans[s], number[CLOUD_MAKE_NOISE], s);
     if (aligns) put_out_of_place(&scans[1], number[CLOUD_MAKE_APART], turn);
-    sap_status status = cloud_begin_work(scans[0], scans[1]);
-    cloud_here.knows_place = aligns && !both;
+    status = cloud_begin_work(scans[0], scans[1]);
+    if (status != SAP_OK) return status;
+    cloud_here.knows_place = aligns && !(of_file && file.scans == 2);
     if (cloud_here.knows_place) memcpy(cloud_here.out, turn, sizeof turn);
-    return status == SAP_OK ? cloud_answer(job) : status;
+    return cloud_answer(job);
 }
 
 // A scan, or two (cloud_make; cloud_state).
@@ -224,7 +257,7 @@ PAGE_EXPORT sap_status job_cloud_read(page_job* job) {
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
     double middle[3], diagonal = 0, given = 0;
     sap_point_set* sets[2] = {NULL, NULL};
-    cloud_scan read[2] = {{NULL, 0}, {NULL, 0}};
+    cloud_scan read[2] = {{.count = 0}, {.count = 0}};
     sap_status status = SAP_OK;
     for (int s = 0; s < scans && status == SAP_OK; s++) {
         const int at = s * STRIDE;
@@ -241,11 +274,11 @@ PAGE_EXPORT sap_status job_cloud_read(page_job* job) {
     for (int s = 0; s < scans && status == SAP_OK; s++) status = take(sets[s], middle, scale, &read[s]);
     for (int s = 0; s < 2; s++) {
         sap_point_set_free(sets[s]);
-        if (status != SAP_OK) free(read[s].points);
+        if (status != SAP_OK) cloud_scan_free(&read[s]);
     }
     if (status != SAP_OK) return status;
     for (int s = 0; s < 2; s++) {
-        free(file.scan[s].points);
+        cloud_scan_free(&file.scan[s]);
         file.scan[s] = read[s];
     }
     file.scans = scans;

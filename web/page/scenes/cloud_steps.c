@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-    MOST_STEPS = 1000,
+    MOST_RELAXING = 1000, // steps
+    MOST_ALIGNING = 200,
     MOST_LINES = 500 // pairs that are drawn
 };
 static const double at_rest = 0.004; // spacings that points move in their last step
@@ -20,9 +21,10 @@ static void forget(void) {
     cloud_work* w = &cloud_here;
     sap_tree_free(w->tree);
     sap_tree_free(w->around);
-    void* const arrays[9] = {w->still.points, w->given.points, w->now, w->still_axes, w->given_axes,
-                             w->axes,         w->densities,    w->ids, w->distance2};
-    for (int i = 0; i < 9; i++) free(arrays[i]);
+    cloud_scan_free(&w->still);
+    cloud_scan_free(&w->given);
+    void* const arrays[7] = {w->now, w->still_axes, w->given_axes, w->axes, w->densities, w->ids, w->distance2};
+    for (int i = 0; i < 7; i++) free(arrays[i]);
 }
 
 static double largest_length(double value) { return isfinite(value) && value > 0 ? value : 1e-3; }
@@ -61,20 +63,26 @@ static sap_status find_densities(void) {
     return status;
 }
 
-// Normals of where the points are now, pointing as those before.
-static sap_status find_normals(void) {
-    cloud_work* w = &cloud_here;
-    const int64_t numbers = 3 * w->given.count;
-    float* before = malloc((size_t)numbers * 4 + 4);
-    if (!before) return cloud_no_memory();
-    memcpy(before, w->axes, (size_t)numbers * 4);
-    const sap_normals_options options = {.k = CLOUD_NORMAL_K};
-    const sap_status status = sap_cloud_normals(w->around, &options, w->axes, NULL);
-    for (int64_t i = 0; status == SAP_OK && i < numbers; i += 3) {
-        const float along = before[i] * w->axes[i] + before[i + 1] * w->axes[i + 1] + before[i + 2] * w->axes[i + 2];
-        for (int a = 0; along < 0 && a < 3; a++) w->axes[i + a] = -w->axes[i + a];
+// Normals that point as those that are known already do; without such ones they are only consistent.
+static sap_status find_normals(const sap_tree* tree, const float* known, int64_t count, float* normals) {
+    const sap_normals_options options = {.k = CLOUD_NORMAL_K,
+                                         .orient = known ? SAP_ORIENT_NONE : SAP_ORIENT_CONSISTENT};
+    const sap_status status = sap_cloud_normals(tree, &options, normals, NULL);
+    for (int64_t i = 0; known && status == SAP_OK && i < 3 * count; i += 3) {
+        const float along = known[i] * normals[i] + known[i + 1] * normals[i + 1] + known[i + 2] * normals[i + 2];
+        for (int a = 0; along < 0 && a < 3; a++) normals[i + a] = -normals[i + a];
     }
-    free(before);
+    return status;
+}
+
+// Normals of where the points are now, pointing as those before.
+static sap_status follow_normals(void) {
+    cloud_work* w = &cloud_here;
+    float* found = malloc((size_t)w->given.count * 12 + 12);
+    if (!found) return cloud_no_memory();
+    const sap_status status = find_normals(w->around, w->axes, w->given.count, found);
+    free(w->axes);
+    w->axes = found;
     return status;
 }
 
@@ -110,7 +118,7 @@ static bool make_room(void) {
 }
 
 static void widen_box(const cloud_scan* scan) {
-    for (int64_t i = 0; i < 3 * scan->count; i++) {
+    for (int64_t i = 0; scan->points && i < 3 * scan->count; i++) {
         cloud_here.lower[i % 3] = fmin(cloud_here.lower[i % 3], (double)scan->points[i]);
         cloud_here.upper[i % 3] = fmax(cloud_here.upper[i % 3], (double)scan->points[i]);
     }
@@ -119,15 +127,14 @@ static void widen_box(const cloud_scan* scan) {
 static sap_status begin(void) {
     cloud_work* w = &cloud_here;
     const cloud_scan* held = w->aligns ? &w->still : &w->given;
-    const sap_normals_options consistent = {.k = CLOUD_NORMAL_K, .orient = SAP_ORIENT_CONSISTENT};
     if (!page_cpu() || !make_room()) return cloud_no_memory();
     sap_status status = sap_tree_build(page_cpu(), (sap_points){held->points, held->count, 3, 0}, NULL, &w->tree);
     if (status == SAP_OK) status = find_spacing(w->tree, held->count);
     if (status == SAP_OK)
-        status = sap_cloud_normals(w->tree, &consistent, w->aligns ? w->still_axes : w->given_axes, NULL);
+        status = find_normals(w->tree, held->axes, held->count, w->aligns ? w->still_axes : w->given_axes);
     if (status == SAP_OK)
         status = sap_tree_build(page_cpu(), (sap_points){w->given.points, w->given.count, 3, 0}, NULL, &w->around);
-    if (status == SAP_OK && w->aligns) status = sap_cloud_normals(w->around, &consistent, w->given_axes, NULL);
+    if (status == SAP_OK && w->aligns) status = find_normals(w->around, w->given.axes, w->given.count, w->given_axes);
     if (status != SAP_OK) return status;
     memcpy(w->axes, w->given_axes, (size_t)w->given.count * 12);
     return w->aligns ? find_pairs() : find_densities();
@@ -225,7 +232,7 @@ sap_status cloud_answer(page_job* job) {
     number[CLOUD_STATE_POINTS] = (double)(still + moves);
     number[CLOUD_STATE_STILL] = (double)still;
     number[CLOUD_STATE_STEPS] = w->steps;
-    number[CLOUD_STATE_DONE] = w->done;
+    number[CLOUD_STATE_END] = w->end;
     number[CLOUD_STATE_ERROR] = w->error;
     number[CLOUD_STATE_PAIRS] = w->overlap;
     number[CLOUD_STATE_LEFT] = w->knows_place ? turn_left() : -1;
@@ -241,6 +248,12 @@ sap_status cloud_answer(page_job* job) {
 // ---- Steps
 
 static sap_status there_is_none(void) { return page_fail(SAP_ERROR_ARGUMENT, "There is no scan yet."); }
+
+// A step was made.
+static void end(bool rests, int32_t most) {
+    cloud_here.steps++;
+    cloud_here.end = rests ? CLOUD_END_REST : cloud_here.steps >= most ? CLOUD_END_STOPPED : CLOUD_END_NONE;
+}
 
 // Puts points that have moved along their tangent planes back on the surface, as sap_cloud_relax does it at its end: on the
 // plane through the nearest point of the scan as it was given.
@@ -279,10 +292,9 @@ PAGE_EXPORT sap_status job_cloud_relax(page_job* job) {
     free(w->now);
     w->now = moved;
     status = find_densities();
-    if (status == SAP_OK) status = find_normals();
+    if (status == SAP_OK) status = follow_normals();
     if (status != SAP_OK) return status;
-    w->steps++;
-    w->done = info.movement < at_rest * w->spacing || w->steps >= MOST_STEPS;
+    end(info.movement < at_rest * w->spacing, MOST_RELAXING);
     return cloud_answer(job);
 }
 
@@ -318,7 +330,6 @@ PAGE_EXPORT sap_status job_cloud_align(page_job* job) {
     turn_normals();
     w->error = found.rmse;
     w->overlap = found.overlap;
-    w->steps++;
-    w->done = found.reason != SAP_ALIGN_ITERATIONS || w->steps >= MOST_STEPS;
+    end(found.reason != SAP_ALIGN_ITERATIONS, MOST_ALIGNING);
     return cloud_answer(job);
 }
