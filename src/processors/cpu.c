@@ -89,7 +89,7 @@
 #define PERIODIC_KERNELS(room, kind)                                                                                   \
     { &sap_##room##_periodic_walk, NULL, NULL }
 #if defined(SAP_PAGE_CLOUDS)
-#define CLOUDS(room, kind, bits) (bits == 32 ? &sap_##room##_kernels_##kind##_f32 : NULL)
+#define CLOUDS(room, kind, bits) ((bits) == 32 ? &sap_##room##_kernels_##kind##_f32 : NULL)
 #else
 #define CLOUDS(room, kind, bits) NULL
 #endif
