@@ -4,7 +4,8 @@
 #   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of Emscripten's JavaScript
 #   build/web/package/points.wasm, points-plain.wasm     of these points and compaction only
 #   build/web/package/sapwood-threads.wasm               sapwood.wasm for several threads, with web/threads/*.c
-#   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device, through Emscripten's glue
+#   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device and a CPU that knows clouds,
+#                                                        through Emscripten's glue
 
 # The library with vectors: only the inner loops are compiled anew. The builder's are a sixth smaller with -O2, and as fast.
 set(sapwood_simd128_objects $<TARGET_OBJECTS:sapwood_objects>)
@@ -101,14 +102,20 @@ target_link_options(web_sapwood-threads PRIVATE ${sapwood_web_memory} ${sapwood_
 set_target_properties(web_sapwood-threads PROPERTIES OUTPUT_NAME sapwood-threads SUFFIX .wasm
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
 
-# The page: one module for the thread that draws and for the worker that builds trees.
+# The page: one module for the thread that draws and for the worker that builds trees. Its CPU knows clouds, too.
+add_library(sapwood_page_device OBJECT ${PROJECT_SOURCE_DIR}/src/processors/cpu.c)
+target_link_libraries(sapwood_page_device PRIVATE sapwood_inside)
+target_compile_options(sapwood_page_device PRIVATE -DSAP_PAGE_CLOUDS -Os)
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)
 if(sapwood_page_sources)
   sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)
-  list(APPEND sapwood_page_sources ${sapwood_page_shaders})
+  list(APPEND sapwood_page_sources ${sapwood_page_shaders} $<TARGET_OBJECTS:sapwood_page_device>)
   sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
     -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
     -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString)
+  foreach(target IN ITEMS web_page web_page-plain)
+    target_compile_options(${target} PRIVATE -Os) # the inner loops are the library's
+  endforeach()
 endif()
 
 # bench/gl_voronoi.c in a browser, for web/bench/voronoi.mjs.

@@ -36,6 +36,7 @@
 // In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets or clouds, and saved trees come
 // from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
 // searches are told and for periods, which the shared walks know.
+// SAP_PAGE_CLOUDS: of clouds what the page shows, in single precision.
 // SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
 
 #define DECLARE(simd, bits)                                                                                            \
@@ -87,8 +88,14 @@
     { NULL, NULL, NULL }
 #define PERIODIC_KERNELS(room, kind)                                                                                   \
     { &sap_##room##_periodic_walk, NULL, NULL }
+#if defined(SAP_PAGE_CLOUDS)
+#define CLOUDS(room, kind, bits) ((bits) == 32 ? &sap_##room##_kernels_##kind##_f32 : NULL)
 #else
-#define NATIVE(kernels) (&(kernels))
+#define CLOUDS(room, kind, bits) NULL
+#endif
+#else
+#define CLOUDS(room, kind, bits) (&sap_##room##_kernels_##kind##_f##bits)
+#define NATIVE(kernels)          (&(kernels))
 #define TOLD_KERNELS(room, kind)                                                                                       \
     { &sap_##room##_told_##kind, &sap_##room##_l1_##kind, &sap_##room##_linf_##kind }
 #define PERIODIC_KERNELS(room, kind) TOLD_KERNELS(room##_periodic, kind)
@@ -109,11 +116,10 @@
         .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
         .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
         .pairs_periodic = NATIVE(sap_pair_walks_periodic_##simd##_f##bits),                                            \
-        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = NATIVE(sap_cloud_kernels_##simd##_f##bits),          \
+        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = CLOUDS(cloud, simd, bits),                           \
         .gather = NATIVE(sap_gather_kernels_##simd##_f##bits),                                                         \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
-        .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits),                                                     \
-        .align = NATIVE(sap_align_kernels_##simd##_f##bits),                                                           \
+        .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits), .align = CLOUDS(align, simd, bits),                 \
         .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
@@ -179,6 +185,12 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .clusters = sap_cloud_clusters_cpu,
                                     .sample = sap_cloud_sample_cpu,
                                     .align = sap_cloud_align_cpu};
+#elif defined(SAP_PAGE_CLOUDS)
+static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
+                                    .orient = sap_cloud_orient_cpu,
+                                    .relax = sap_cloud_relax_cpu,
+                                    .density = sap_cloud_density_cpu,
+                                    .align = sap_cloud_align_cpu};
 #endif
 static const sap_compact_ops compact = {.compact = sap_compact_cpu};
 #if !defined(SAP_POINTS_ONLY)
@@ -210,6 +222,8 @@ const sap_processor_table sap_cpu_table = {
 #if !defined(__EMSCRIPTEN__)
             .pairs = &pairs,
             .set = &set,
+#endif
+#if !defined(__EMSCRIPTEN__) || defined(SAP_PAGE_CLOUDS)
             .cloud = &cloud,
 #endif
             .compact = &compact,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/page');
-export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays'];
+export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays', 'cloud'];
 // What scenes say of a picture that brute force, or the CPU, finds right.
 const right = /^(Verified|The mesh is closed|All [\d,]+ entries are those)/;
 
@@ -64,12 +64,14 @@ export async function isRight(page) {
   assert.match(await verify(page), right);
 }
 
-// Drops a file that is made in the page: { name, bytes } or { name, text } or { name, gigabytes }.
-export const drop = (page, file) =>
-  page.evaluate(({ name, bytes, text, gigabytes }) => {
-    const block = new Blob([new Uint8Array(gigabytes ? 2 ** 24 : 0)]);
-    const parts = gigabytes ? Array(64 * gigabytes).fill(block) : [bytes ? new Uint8Array(bytes) : text];
+// Drops a file, or several, made in the page: { name, bytes } or { name, text } or { name, gigabytes }.
+export const drop = (page, files) =>
+  page.evaluate((all) => {
     const data = new DataTransfer();
-    data.items.add(new File(parts, name));
+    for (const { name, bytes, text, gigabytes } of all) {
+      const block = new Blob([new Uint8Array(gigabytes ? 2 ** 24 : 0)]);
+      const parts = gigabytes ? Array(64 * gigabytes).fill(block) : [bytes ? new Uint8Array(bytes) : text];
+      data.items.add(new File(parts, name));
+    }
     window.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
-  }, file);
+  }, [files].flat());

@@ -1,8 +1,9 @@
 // The scenes, in the order of their tabs.
 import type { Scene } from '../shell/scene.js';
+import { cloud } from './cloud.js';
 import { compaction } from './compaction.js';
 import { isosurface } from './isosurface.js';
 import { rays } from './rays.js';
 import { voronoi } from './voronoi.js';
 
-export const scenes: readonly (() => Scene)[] = [voronoi, compaction, isosurface, rays];
+export const scenes: readonly (() => Scene)[] = [voronoi, compaction, isosurface, rays, cloud];

@@ -1,9 +1,4 @@
-// The scene Isosurface. SAP_PASS: 0 the surface; 1 the volume's edges; 2 the finished picture.
-#if SAP_PASS == 2
-uniform sampler2D picture;
-
-void main() { color = vec4(texelFetch(picture, ivec2(gl_FragCoord.xy), 0).xyz, 1.0); }
-#else
+// The scene Isosurface. SAP_PASS: 0 the surface; 1 the volume's edges.
 in vec3 place;
 in vec3 out_of_body;
 uniform vec3 eye;
@@ -48,5 +43,4 @@ void main() {
     shade += 0.16 * shine + edge * mix(vec3(0.02), 0.22 * paper, 0.7);
     color = vec4(with_distance(shade), 1.0);
 }
-#endif
 #endif

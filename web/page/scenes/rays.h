@@ -27,6 +27,8 @@ typedef struct rays_mesh {
 void rays_mesh_free(rays_mesh* mesh);
 // A knot, balls and a floor of about so many triangles. False, with nothing to free: there is no memory.
 bool rays_mesh_make(int64_t triangles, rays_mesh* mesh);
+// A point of the knot: u goes along it, v around it, both from 0 to 1; y is up.
+void rays_knot(double u, double v, double to[3]);
 sap_material rays_material(const float numbers[RAYS_NUMBERS]);
 
 #endif

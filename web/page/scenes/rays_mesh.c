@@ -47,6 +47,13 @@ static point knot(double u, double v) {
     return (point){tube.x * 1.15, tube.z * 1.15 + 1.83, tube.y * 1.15}; // upright on the floor
 }
 
+void rays_knot(double u, double v, double to[3]) {
+    const point at = knot(u, v);
+    to[0] = at.x;
+    to[1] = at.y;
+    to[2] = at.z;
+}
+
 static point ball(double u, double v) {
     const double turn = full_turn * u, tilt = 0.5 * full_turn * v;
     return (point){sin(tilt) * cos(turn), cos(tilt), -sin(tilt) * sin(turn)};

@@ -37,10 +37,12 @@ async function unpack(file: File): Promise<ArrayBuffer> {
   return new Blob(parts).arrayBuffer();
 }
 
-export async function read(files: readonly File[], suffixes: string, accepts: string): Promise<{ name: string; bytes: ArrayBuffer }> {
-  const file = files[0];
-  if (!file) throw new SceneError('What was dropped is not a file.');
-  if (files.length > 1) throw new SceneError(`One file at a time, please: these are ${files.length}.`);
+export interface Read {
+  name: string;
+  bytes: ArrayBuffer;
+}
+
+async function readOne(file: File, suffixes: string, accepts: string): Promise<Read> {
   if (!isOneOf(file.name, suffixes)) {
     const suffix = /\.[^.]+$/.exec(plainName(file.name))?.[0].toLowerCase();
     throw new SceneError(`${file.name}: this scene reads ${accepts}; ${suffix ? `“${suffix}” is none of these` : 'the name has no suffix'}.`);
@@ -53,6 +55,16 @@ export async function read(files: readonly File[], suffixes: string, accepts: st
   } catch (error) {
     throw error instanceof SceneError ? error : new SceneError(`${file.name} could not be read.`);
   }
+}
+
+// At least one, and at most so many.
+export async function read(files: readonly File[], most: number, suffixes: string, accepts: string): Promise<[Read, ...Read[]]> {
+  const [first, ...others] = files;
+  if (!first) throw new SceneError('What was dropped is not a file.');
+  if (files.length > most) throw new SceneError(`${most === 1 ? 'One file' : 'One file or two'} at a time, please: these are ${files.length}.`);
+  const found: [Read, ...Read[]] = [await readOne(first, suffixes, accepts)];
+  for (const file of others) found.push(await readOne(file, suffixes, accepts));
+  return found;
 }
 
 export function listen(open: HTMLInputElement, use: (files: readonly File[]) => void): void {

@@ -106,6 +106,7 @@ export interface Scene {
   readonly keys: readonly (readonly [string, string])[]; // keys on the canvas and what they do, for the help
   readonly accepts: string; // what may be dropped, in words: "CSV, PLY or NPY points"
   readonly suffixes: string; // the same for a file dialogue: ".csv,.ply"
+  readonly files?: number; // that may be dropped at once: 1 or 2; without it 1
   readonly webgl1: boolean; // can do with a context of WebGL 1
   readonly animated: boolean; // has something that moves by itself: the shell shows a button to pause
   readonly controls: readonly Control[];
@@ -124,7 +125,7 @@ export interface Scene {
   animate?(): boolean; // called ahead of frame() while seconds run; whether there is something to draw
   pointer(event: ScenePointer): boolean; // whether it was used
   key(event: KeyboardEvent): boolean; // with the focus on the canvas; whether it was used
-  drop(name: string, bytes: ArrayBuffer): Promise<void>; // rejects with a sentence
+  drop(name: string, bytes: ArrayBuffer, second?: { name: string; bytes: ArrayBuffer }): Promise<void>; // rejects with a sentence
   verify(): Promise<string>; // compares with brute force; the result in words
   themeChanged?(): void;
   contextLost(): void; // GL objects are gone: frees all that is the device's, which the shell then closes

@@ -155,6 +155,7 @@ export class Shell implements Host {
     $('open').hidden = !scene.accepts;
     $('open').title = scene.accepts && `Reads ${scene.accepts}; files can be dropped as well`;
     $<HTMLInputElement>('file').accept = `${scene.suffixes},.gz`;
+    $<HTMLInputElement>('file').multiple = (scene.files ?? 1) > 1;
     this.showPaused();
     this.controls = new Controls($('controls'), scene.controls, this.values, (id, value) => this.change(id, value));
   }
@@ -332,10 +333,10 @@ export class Shell implements Host {
     try {
       if (!this.running) throw new SceneError('A file can be read as soon as there is a picture.');
       if (!scene.accepts) throw new SceneError('This scene reads no files.');
-      const file = await read(files, scene.suffixes, scene.accepts);
+      const [file, second] = await read(files, scene.files ?? 1, scene.suffixes, scene.accepts);
       if (generation !== this.generation || !this.running) return; // another scene was chosen meanwhile
-      this.display.speak(`Reading ${file.name} …`);
-      await scene.drop(file.name, file.bytes);
+      this.display.speak(`Reading ${file.name}${second ? ` and ${second.name}` : ''} …`);
+      await scene.drop(file.name, file.bytes, second);
       this.remember();
     } catch (error) {
       this.fail(error);
