@@ -453,6 +453,27 @@ TEST(clouds_that_say_nothing_give_a_result_that_says_so) {
     sap_device_close(device);
 }
 
+// At the ends of what options may be, clouds that lie on each other stay, and every pair counts.
+TEST(the_smallest_angle_and_balls_for_disks) {
+    static const sap_align_options cases[] = {{.method = SAP_ALIGN_GENERALISED, .flatness = 1},
+                                              {.method = SAP_ALIGN_PLANE, .max_angle = 1e-9},
+                                              {.method = SAP_ALIGN_GENERALISED, .flatness = 1, .max_angle = 1e-5}};
+    sap_device* device = cpu_open(2);
+    pair* p = pair_new(device, 2000, 2000);
+    scan(p->target, 2000, 0, 1, 0, identity, 1, 5);
+    memcpy(p->source, p->target, 2000 * 3 * sizeof *p->source);
+    pair_build(device, p);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        sap_alignment a;
+        NOTE("case %zu", c);
+        CHECK_STATUS(align_pair(p, 32, &cases[c], &a), SAP_OK);
+        CHECK(all_finite(&a) && a.converged && a.rmse == 0 && a.undetermined == 0);
+        CHECK(a.pairs > 1990); // but for points without a normal
+    }
+    pair_free(p);
+    sap_device_close(device);
+}
+
 // A mirror is no motion: the result is the best turn, never a mirror.
 TEST(mirrored_clouds_are_not_mirrored_back) {
     sap_device* device = cpu_open(2);

@@ -342,6 +342,30 @@ TEST(normals_of_a_sphere_point_outward) {
     free_cloud(&c);
 }
 
+// Of any length, normals are turned along the same tree.
+TEST(long_and_short_normals_turn_alike) {
+    enum { POINTS = 4000 };
+    made_cloud c;
+    make_cloud(&c, sphere(POINTS, 3, 10), POINTS);
+    const sap_normals_options o = {.k = 12, .orient = SAP_ORIENT_CONSISTENT};
+    for (int power = -20; power <= 20; power += 10) {
+        CHECK_STATUS(sap_cloud_normals(c.tree, &(sap_normals_options){.k = 12}, c.normals, NULL), SAP_OK);
+        for (int i = 0; i < 3 * POINTS; i++) c.normals[i] = ldexpf(c.normals[i], power);
+        CHECK_STATUS(sap_cloud_orient(c.tree, &o, c.normals), SAP_OK);
+        for (int64_t i = 0; i < POINTS; i++) CHECK(outward(&c, i, 10) > 0.999 * ldexp(1, power));
+    }
+    // Long rows of the graph make the same tree as those that are compared.
+    float* turned = malloc((size_t)POINTS * 3 * sizeof(float));
+    memcpy(turned, c.normals, (size_t)POINTS * 3 * sizeof(float));
+    const sap_normals_options wide = {.orient = SAP_ORIENT_CONSISTENT, .graph_k = 80};
+    for (int i = 0; i < POINTS; i += 3)
+        for (int a = 0; a < 3; a++) turned[3 * i + a] = -turned[3 * i + a];
+    CHECK_STATUS(sap_cloud_orient(c.tree, &wide, turned), SAP_OK);
+    CHECK(!memcmp(turned, c.normals, (size_t)POINTS * 3 * sizeof(float)));
+    free(turned);
+    free_cloud(&c);
+}
+
 TEST(normals_of_planes_are_exact) {
     enum { SIDE = 40 };
     for (int axis = 0; axis < 3; axis++) {
@@ -479,9 +503,15 @@ static void grow_tree(const made_cloud* c, const int32_t* near, int32_t k, float
             for (int64_t e = 0; e < n * k; e++) {
                 const int64_t a = e / k, b = near[e];
                 if (b < 0 || done[a] == done[b]) continue;
-                double dot = 0;
-                for (int x = 0; x < 3; x++) dot += (double)normals[3 * a + x] * (double)normals[3 * b + x];
-                const float weight = fabs(dot) < 1 ? (float)(1 - fabs(dot)) : 0;
+                double dot = 0, own2 = 0, other2 = 0;
+                for (int x = 0; x < 3; x++) {
+                    const double own = (double)normals[3 * a + x], other = (double)normals[3 * b + x];
+                    dot += own * other;
+                    own2 += own * own;
+                    other2 += other * other;
+                }
+                const double alike = fabs(dot) / sqrt(own2 * other2);
+                const float weight = alike < 1 ? (float)(1 - alike) : 0;
                 if (weight < least) least = weight, from = done[a] ? a : b, to = done[a] ? b : a;
             }
             if (to < 0) break;

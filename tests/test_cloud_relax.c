@@ -302,6 +302,31 @@ TEST(steps_follow_each_other) {
 
 // ---- Bad input
 
+// A square of points keeps its size, but for half the range of the forces.
+TEST(surfaces_with_borders_stay) {
+    enum { SIDE = 30, POINTS = SIDE * SIDE };
+    devices all = devices_open(3);
+    static float points[3 * POINTS], moved[3 * POINTS];
+    uint64_t state = 4;
+    for (int i = 0; i < POINTS; i++)
+        for (int a = 0; a < 3; a++) points[3 * i + a] = a < 2 ? (float)random_unit(&state) : 0.0f;
+    static const sap_relax_options cases[] = {
+        {.steps = 200}, {.steps = 200, .radius = 0.1}, {.steps = 3, .radius = 1e20}, {.steps = 1, .radius = 1e38}};
+    for (int d = 0; d < all.count; d++)
+        for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+            // Of 900 points in the unit square the 16th nearest is no farther than this even in a corner.
+            const double range = c == 0 ? 0.3 : c == 1 ? 0.1 : 1.5;
+            NOTE("device %d, case %zu", d, c);
+            CHECK_STATUS(sap_cloud_relax(all.open[d], (sap_points){points, POINTS, 3, 0}, &cases[c], moved, NULL, NULL),
+                         SAP_OK);
+            for (int i = 0; i < 3 * POINTS; i++) {
+                const double beyond = i % 3 == 2 ? 1e-6 : range / 2;
+                CHECK((double)moved[i] >= -beyond && (double)moved[i] <= (i % 3 == 2 ? 0 : 1) + beyond);
+            }
+        }
+    devices_close(&all);
+}
+
 TEST(bad_arguments_are_refused) {
     stage s;
     open_stage(&s);

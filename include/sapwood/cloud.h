@@ -129,8 +129,8 @@ SAP_API sap_status sap_cloud_shapes(const sap_tree* tree, const sap_normals_opti
                                     const sap_cloud_axes* axes);
 
 /**
- * Turns normals that one has, normals[3*source_count], as options.orient says: each keeps its direction or takes the
- * opposite one. A normal of 0 stays; one that is not finite is SAP_ERROR_NOT_FINITE. Nothing else of the options is looked
+ * Turns normals that one has, normals[3*source_count], of any length, as options.orient says (::SAP_ORIENT_NONE: not at
+ * all): each keeps its direction or takes the opposite one. A normal of 0 stays; one that is not finite is SAP_ERROR_NOT_FINITE. Nothing else of the options is looked
  * at. Cost and errors: as sap_cloud_normals.
  */
 SAP_API sap_status sap_cloud_orient(const sap_tree* tree, const sap_normals_options* options, float* normals);
@@ -409,8 +409,10 @@ typedef struct sap_relax_info {
  * step * r / (2n) times the sum of (1 - d/r) over its n neighbours, each in the direction away from it. With a radius
  * that lowers the energy of points in a plane in each step. Planes are those of ::sap_cloud_shapes with
  * ::SAP_FALLOFF_BIWEIGHT and the same neighbours. In the end each point is put on the plane through the nearest of the points
- * given, at right angles to that one's normal. Points at one place stay together; those at the border of a surface move
- * outwards.
+ * given, at right angles to that one's normal, and no farther from that point than half the range: the radius, or of k
+ * neighbours the greatest range before the first step, which ranges do not exceed after it. So surfaces with a border grow
+ * by that much at most, unless `is_free` is set or each step is a call of its own. Points at one place stay together. A
+ * radius beyond the diagonal of the cloud's bounds counts as that.
  *
  * Points are of three dimensions; where they are far from 0, take a middle off before. Same bits for any device
  * and number of threads.

@@ -243,14 +243,17 @@ static void begin(sap_aligning* a) {
         for (int c = 0; c < 3; c++) a->pose.turn[3 * r + c] = job->start[4 * r + c];
     sap_turn_vector(a->pose.turn, a->middle, a->pose.middle);
     for (int r = 0; r < 3; r++) a->pose.middle[r] += job->start[4 * r + 3];
-    a->rule = (sap_align_rule){.method = job->options.method,
-                               .kernel = job->options.kernel,
-                               .limit2 = job->options.max_distance * job->options.max_distance,
-                               .scale2 = job->options.kernel_scale * job->options.kernel_scale,
-                               .cosine = job->options.max_angle > 0 ? cos(job->options.max_angle) : -1,
-                               .stiff = (1 + job->options.flatness) / (1 - job->options.flatness),
-                               .flatness = job->options.flatness,
-                               .size = diagonal > 0 ? diagonal / 2 : 1};
+    // Of balls 1 - f would be 0; cosines of float normals that are alike may be below 1.
+    const double flatness = fmin(job->options.flatness, 1 - 0x1p-20), rounding = 0x1p-22;
+    a->rule =
+        (sap_align_rule){.method = job->options.method,
+                         .kernel = job->options.kernel,
+                         .limit2 = job->options.max_distance * job->options.max_distance,
+                         .scale2 = job->options.kernel_scale * job->options.kernel_scale,
+                         .cosine = job->options.max_angle > 0 ? fmax(cos(job->options.max_angle) - rounding, 0) : -1,
+                         .stiff = (1 + flatness) / (1 - flatness),
+                         .flatness = flatness,
+                         .size = diagonal > 0 ? diagonal / 2 : 1};
 }
 
 // The symmetric matrix whose upper triangle stands in the sums.

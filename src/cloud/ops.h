@@ -61,6 +61,7 @@ typedef struct sap_relax_return {
     const sap_tree* given; // the tree of these
     sap_points points;     // these, on the host
     const float* surface;  // [3*points.count] their normals
+    double reach;          // how far from the nearest of them a point may end
     float* at;             // [3*count] the points that have moved
     int64_t count;
     int32_t* ids;     // [count] room for the nearest of each

@@ -25,22 +25,30 @@ static bool is_near(const graph* g, int64_t point, int32_t other) {
     return false;
 }
 
-static double cosine(const float* normals, int64_t a, int64_t b) {
+static double dot(const float* normals, int64_t a, int64_t b) {
     const float *x = normals + 3 * a, *y = normals + 3 * b;
     return (double)x[0] * (double)y[0] + (double)x[1] * (double)y[1] + (double)x[2] * (double)y[2];
 }
 
+// Normals may be of any length.
+static double alikeness(const float* normals, int64_t a, int64_t b) {
+    const double lengths2 = dot(normals, a, a) * dot(normals, b, b);
+    return lengths2 > 0 ? fabs(dot(normals, a, b)) / sqrt(lengths2) : 0;
+}
+
 // Edges by number: entries of the graph. One between two points that are both among the nearest of the other counts in
-// the row of the smaller id. With `keys` NULL they are only counted.
+// the row of the smaller id, or, where it takes long to see that, in both: the second then joins what is joined already.
+// With `keys` NULL they are only counted.
 static int64_t list_edges(const graph* g, uint32_t* keys, uint32_t* numbers) {
+    enum { LONG_ROW = 64 };
     const int64_t n = g->job->tree->shape.source_count;
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
         for (int32_t j = 0; j < g->k; j++) {
             const int32_t other = g->near[i * g->k + j];
-            if (other < 0 || (other < i && is_near(g, other, (int32_t)i))) continue;
+            if (other < 0 || (other < i && g->k <= LONG_ROW && is_near(g, other, (int32_t)i))) continue;
             if (keys) {
-                const double alike = fabs(cosine(g->job->normals, i, other));
+                const double alike = alikeness(g->job->normals, i, other);
                 const float weight = alike < 1 ? (float)(1 - alike) : 0.0f;
                 memcpy(keys + count, &weight, 4);
                 numbers[count] = (uint32_t)(i * g->k + j);
@@ -54,7 +62,7 @@ static int64_t list_edges(const graph* g, uint32_t* keys, uint32_t* numbers) {
 static void join_along(const graph* g, const uint32_t* edges, int64_t count, uint32_t* links) {
     for (int64_t e = 0; e < count; e++) {
         const uint32_t a = edges[e] / (uint32_t)g->k, b = (uint32_t)g->near[edges[e]];
-        sap_union_join(links, a, b, cosine(g->job->normals, a, b) < 0);
+        sap_union_join(links, a, b, dot(g->job->normals, a, b) < 0);
     }
 }
 

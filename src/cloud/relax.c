@@ -16,6 +16,7 @@ typedef struct relaxing {
     sap_points given;
     sap_relax_options options;
     sap_neighborhoods near;
+    double reach;           // how far from a point given others may end
     int64_t count;          // with those that are added
     sap_tree *first, *tree; // of the points given; of those that move
     float *from, *to;       // [3*count] before and after a step
@@ -131,19 +132,31 @@ static sap_status measure(relaxing* r) {
     return status;
 }
 
-// What the tolerance is a part of. Of k neighbours it is what it was before the first step.
+// What the tolerance is a part of. Of k neighbours it is what it was before the first step, and from then on none is
+// farther than the farthest was: at the border of a surface ranges would grow with the steps that they make longer.
 static sap_status find_range(relaxing* r) {
+    const double reach_part = 0.5, above_rounding = 1 + 0x1p-20;
     r->info.range = r->near.radius;
-    if (r->near.radius > 0 || !(r->options.tolerance > 0)) return SAP_OK;
+    r->reach = r->near.radius > 0 ? reach_part * r->near.radius : (double)INFINITY;
+    const bool is_bound = !r->options.is_free && r->options.steps > 1;
+    if (r->near.radius > 0 || !(is_bound || r->options.tolerance > 0)) return SAP_OK;
     sap_scratch memory;
     if (!sap_scratch_take(r->device, (size_t)r->count * sizeof(double) + 1, &memory))
         return sap_fail(r->device, SAP_ERROR_MEMORY, "no memory for the ranges of %lld points", (long long)r->count);
-    double *ranges = (double*)(void*)memory.memory, sum = 0;
+    double *ranges = (double*)(void*)memory.memory, sum = 0, most = 0;
     const int32_t others = r->near.k < r->count ? r->near.k - 1 : (int32_t)r->count - 1;
     const sap_density_options options = {.kind = SAP_DENSITY_DISTANCE, .k = others > 0 ? others : 1};
     const sap_status status = sap_cloud_density(r->tree, &options, ranges);
-    for (int64_t i = 0; status == SAP_OK && i < r->count; i++) sum += isfinite(ranges[i]) ? ranges[i] : 0;
-    if (r->count) r->info.range = sum / (double)r->count;
+    for (int64_t i = 0; status == SAP_OK && i < r->count; i++) {
+        if (!isfinite(ranges[i])) continue;
+        sum += ranges[i];
+        most = fmax(most, ranges[i]);
+    }
+    if (r->count && r->options.tolerance > 0) r->info.range = sum / (double)r->count;
+    if (is_bound) {
+        r->reach = reach_part * most;
+        r->near.limit2 = sap_limit2(r->tree, most * above_rounding);
+    }
     sap_scratch_give(r->device, &memory);
     return status;
 }
@@ -158,9 +171,9 @@ static sap_status make_steps(relaxing* r) {
     for (int32_t i = 0; i < r->options.steps; i++) {
         const sap_points now = {r->from, r->count, 3, 0};
         sap_status status = r->tree ? sap_tree_rebuild(r->tree, now) : sap_tree_build(r->device, now, NULL, &r->tree);
+        if (status == SAP_OK && i == 0) status = find_range(r);
         const sap_relax_job job = {
             .tree = r->tree, .options = r->options, .near = r->near, .moved = r->to, .normals = r->normals};
-        if (status == SAP_OK && i == 0) status = find_range(r);
         if (status == SAP_OK) status = r->ops->step(&job);
         r->info.steps++;
         if (status == SAP_OK && (r->options.tolerance > 0 || i == r->options.steps - 1)) status = measure(r);
@@ -180,6 +193,7 @@ static sap_status put_back(const relaxing* r) {
     const sap_relax_return job = {.given = r->first,
                                   .points = r->given,
                                   .surface = r->surface,
+                                  .reach = r->reach,
                                   .at = r->from,
                                   .count = r->count,
                                   .ids = r->ids,
@@ -198,8 +212,20 @@ static sap_status write_results(const relaxing* r, float* moved, float* normals)
     return status;
 }
 
+// A radius beyond the cloud is as good as one across it, and moves nothing out of the range of numbers.
+static sap_status limit_radius(relaxing* r) {
+    sap_tree_info info;
+    const sap_status status = sap_tree_describe(r->first, &info);
+    double diagonal2 = 0;
+    for (int a = 0; status == SAP_OK && info.count && a < 3; a++)
+        diagonal2 += (info.upper[a] - info.lower[a]) * (info.upper[a] - info.lower[a]);
+    if (diagonal2 > 0) r->near.radius = fmin(r->near.radius, sqrt(diagonal2));
+    return status;
+}
+
 static sap_status relax(relaxing* r, float* moved, float* normals) {
     sap_status status = sap_tree_build(r->device, r->given, NULL, &r->first);
+    if (status == SAP_OK) status = limit_radius(r);
     if (status == SAP_OK) status = take_memory(r, normals);
     if (status != SAP_OK) return status;
     r->near.limit2 = sap_limit2(r->first, r->near.radius > 0 ? r->near.radius : (double)INFINITY);
