@@ -8,19 +8,27 @@ typedef struct spreading {
 } spreading;
 
 // Points of up to three axes; what is missing is 0.
-#define SPREAD(real)                                                                                                   \
-    static void spread_##real(const sap_leaf_block* leaf, int32_t dims, real* points) {                                \
-        const real* x = (const real*)(const void*)leaf->coords;                                                        \
-        for (int32_t i = 0; i < leaf->count; i++) {                                                                    \
-            real* to = points + 4 * (int64_t)leaf->ids[i];                                                             \
-            to[0] = x[i];                                                                                              \
-            to[1] = dims > 1 ? x[leaf->stride + i] : 0;                                                                \
-            to[2] = dims > 2 ? x[2 * leaf->stride + i] : 0;                                                            \
-            to[3] = 0;                                                                                                 \
-        }                                                                                                              \
+static void spread_floats(const sap_leaf_block* leaf, int32_t dims, float* points) {
+    const float* x = (const float*)(const void*)leaf->coords;
+    for (int32_t i = 0; i < leaf->count; i++) {
+        float* to = points + 4 * (int64_t)leaf->ids[i];
+        to[0] = x[i];
+        to[1] = dims > 1 ? x[leaf->stride + i] : 0;
+        to[2] = dims > 2 ? x[2 * leaf->stride + i] : 0;
+        to[3] = 0;
     }
-SPREAD(float)
-SPREAD(double)
+}
+
+static void spread_doubles(const sap_leaf_block* leaf, int32_t dims, double* points) {
+    const double* x = (const double*)(const void*)leaf->coords;
+    for (int32_t i = 0; i < leaf->count; i++) {
+        double* to = points + 4 * (int64_t)leaf->ids[i];
+        to[0] = x[i];
+        to[1] = dims > 1 ? x[leaf->stride + i] : 0;
+        to[2] = dims > 2 ? x[2 * leaf->stride + i] : 0;
+        to[3] = 0;
+    }
+}
 
 static void spread(void* context, int64_t from, int64_t to, int32_t worker) {
     const spreading* s = context;
@@ -29,9 +37,9 @@ static void spread(void* context, int64_t from, int64_t to, int32_t worker) {
     for (int64_t place = from; place < to; place++) {
         const sap_leaf_block leaf = sap_leaf_block_at(s->tree, place);
         if (s->tree->shape.real_bits == 32)
-            spread_float(&leaf, dims, (float*)(void*)s->points);
+            spread_floats(&leaf, dims, (float*)(void*)s->points);
         else
-            spread_double(&leaf, dims, (double*)(void*)s->points);
+            spread_doubles(&leaf, dims, (double*)(void*)s->points);
     }
 }
 

@@ -18,6 +18,12 @@ enum {
     APART = 8         // sides of usual triangles that these may lie apart
 };
 
+#if defined(__EMSCRIPTEN__) // where code is downloaded, each point walks alone
+enum { PACKETS = 0 };
+#else
+enum { PACKETS = 1 };
+#endif
+
 typedef struct closest_call {
     const sap_mesh_tree* tree;
     const sap_closest_job* job;
@@ -117,8 +123,12 @@ static void answer_ordered(const closest_call* call, int64_t from, int64_t to, s
         keys[i - from] = (sap_ray_key){order_of(&call->tree->shape, point_at(call, i)), (uint32_t)(i - from)};
     keys = sap_ray_keys_sort(keys, other, to - from);
     for (int64_t i = 0; i < to - from;) {
-        const int64_t left = to - from - i, lanes = call->kernels->packet ? call->kernels->lanes : 1;
-        i += answer_some(call, from, keys + i, (int32_t)(left < lanes ? left : lanes), &last);
+        const int64_t left = to - from - i, most = call->kernels->lanes;
+        if (PACKETS) {
+            i += answer_some(call, from, keys + i, (int32_t)(left < most ? left : most), &last);
+        } else {
+            last = answer(call, from + keys[i++].ray, last);
+        }
     }
 }
 

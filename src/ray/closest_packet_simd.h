@@ -48,10 +48,6 @@ INLINE void take_points(const sap_mesh_tree* tree, const float* points, const fl
     }
 }
 
-INLINE space corner_in_lanes(const real* corner) {
-    return (space){v_set(corner[0]), v_set(corner[1]), v_set(corner[2])};
-}
-
 INLINE vreal outside_some(const many_points* p, int axis, vreal a, vreal b, vreal c) {
     const vreal lower = v_min(v_min(a, b), c), upper = v_max(v_max(a, b), c), margin = v_set(p->widest);
     const vreal below = v_sub(v_sub(lower, v_set(p->upper[axis])), margin);
@@ -59,8 +55,15 @@ INLINE vreal outside_some(const many_points* p, int axis, vreal a, vreal b, vrea
     return v_max(v_max(below, above), v_set(0));
 }
 
-// Of up to LANES triangles, side by side, those whose boxes may be near enough to the box around all places.
-INLINE uint32_t triangles_near(const mesh_view* mesh, const int32_t* places, int n, const many_points* p) {
+// Up to LANES triangles of a leaf, side by side.
+enum { ROWS = sizeof(sides) / sizeof(vreal) };
+typedef struct leaf_sides {
+    real rows[ROWS][LANES] __attribute__((aligned(64)));
+} leaf_sides;
+
+// Those of them whose boxes may be near enough to the box around all places.
+INLINE uint32_t triangles_near(const mesh_view* mesh, const int32_t* places, int n, const many_points* p,
+                               leaf_sides* leaf) {
     const lane_order axes = order_lanes(0, 1, 2);
     vreal corner[9];
     load_corners(corner, mesh->corners, places, n, &axes);
@@ -68,7 +71,12 @@ INLINE uint32_t triangles_near(const mesh_view* mesh, const int32_t* places, int
                            outside_some(p, 1, corner[1], corner[4], corner[7]),
                            outside_some(p, 2, corner[2], corner[5], corner[8])};
     const vreal bound = v_mul(space_dot(outside, outside), v_set(0.99999905f));
-    return lanes_below(n) & v_less_equal(bound, v_set(reduce_max(v_load(p->distance2))));
+    const uint32_t near = lanes_below(n) & v_less_equal(bound, v_set(reduce_max(v_load(p->distance2))));
+    if (!near) return 0;
+    const sides all = sides_of((space){corner[0], corner[1], corner[2]}, (space){corner[3], corner[4], corner[5]},
+                               (space){corner[6], corner[7], corner[8]});
+    memcpy(leaf, &all, sizeof all);
+    return near;
 }
 
 INLINE real bits_in(int32_t number) {
@@ -77,12 +85,16 @@ INLINE real bits_in(int32_t number) {
     return bits;
 }
 
-INLINE void nearest_of_triangle(const mesh_view* mesh, int32_t place, many_points* p) {
+// Compares triangle number i of the leaf, the one at a place, with each.
+INLINE void nearest_of_triangle(const mesh_view* mesh, const leaf_sides* leaf, int i, int32_t place, many_points* p) {
     const space query = {v_load(p->at[0]), v_load(p->at[1]), v_load(p->at[2])};
-    const real* corners = mesh->corners + (size_t)place * SAP_TRIANGLE_FLOATS;
-    const space a = corner_in_lanes(corners), b = corner_in_lanes(corners + 3), c = corner_in_lanes(corners + 6);
     const vreal best = v_load(p->distance2);
-    const vreal distance2 = triangles_distance2(query, a, b, c);
+    vreal parts[ROWS];
+    sides one;
+#pragma GCC unroll 32
+    for (int row = 0; row < ROWS; row++) parts[row] = v_set(leaf->rows[row][i]);
+    memcpy(&one, parts, sizeof one);
+    const vreal distance2 = sides_distance2(query, &one);
     const int32_t id = mesh->ids[place];
     // No branch: nobody can foretell it, and the next triangle does not wait for it.
     const uint32_t nearer =
@@ -97,8 +109,11 @@ INLINE void nearest_in_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, ma
     const int32_t* places = places_of(mesh, leaf, count);
     for (int first = 0; first < count; first += LANES) {
         const int n = count - first < LANES ? count - first : LANES;
-        uint32_t near = triangles_near(mesh, places + first, n, p);
-        for (; near; near &= near - 1) nearest_of_triangle(mesh, places[first + __builtin_ctz(near)], p);
+        leaf_sides ready;
+        for (uint32_t near = triangles_near(mesh, places + first, n, p, &ready); near; near &= near - 1) {
+            const int i = __builtin_ctz(near);
+            nearest_of_triangle(mesh, &ready, i, places[first + i], p);
+        }
     }
 }
 

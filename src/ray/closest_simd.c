@@ -5,8 +5,11 @@
 #if SAP_REAL_BITS == 32
 #include "ray/walk_cpu.h"
 
-#include "ray/closest_packet_simd.h"
 #include "ray/corners_simd.h"
+#include "ray/distance_simd.h"
+#if !defined(__EMSCRIPTEN__)
+#include "ray/closest_packet_simd.h"
+#endif
 
 typedef struct lone_point {
     sap_vector at;
@@ -30,7 +33,8 @@ INLINE void nearest_of_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, lo
         const vreal bound = boxes_distance2(query, a, b, c, v_set(p->margin));
         uint32_t close = lanes_below(n) & v_less_equal(bound, v_set(p->distance2));
         if (!close) continue;
-        const vreal distance2 = triangles_distance2(query, a, b, c);
+        const sides triangles = sides_of(a, b, c);
+        const vreal distance2 = sides_distance2(query, &triangles);
         close &= v_less_equal(distance2, v_set(p->distance2));
         if (!close) continue;
         const real nearest = reduce_min(v_select(close, distance2, v_set(INFINITY)));

@@ -43,24 +43,37 @@ INLINE vreal edge_distance2(space query, space from, space to, space edge, vreal
     return space_distance2(query, point);
 }
 
+// What the distances of a triangle's points are made of, whichever point asks. Registers only.
+typedef struct sides {
+    space a, b, c, ab, ac, bc;
+    vreal bb, mixed, cc, area, last2; // last2: the squared length of bc
+} sides;
+
+INLINE sides sides_of(space a, space b, space c) {
+    sides s = {.a = a, .b = b, .c = c, .ab = space_between(b, a), .ac = space_between(c, a), .bc = space_between(c, b)};
+    s.bb = space_dot(s.ab, s.ab);
+    s.mixed = space_dot(s.ab, s.ac);
+    s.cc = space_dot(s.ac, s.ac);
+    s.area = v_sub(v_mul(s.bb, s.cc), v_mul(s.mixed, s.mixed));
+    s.last2 = space_dot(s.bc, s.bc);
+    return s;
+}
+
 // The distance2 of sap_triangle_nearest, by the same operations; infinite where coordinates overflow.
-INLINE vreal triangles_distance2(space query, space a, space b, space c) {
+INLINE vreal sides_distance2(space query, const sides* s) {
     const vreal zero = v_set(0), one = v_set(1), infinite = v_set(INFINITY);
-    const space ab = space_between(b, a), ac = space_between(c, a), bc = space_between(c, b);
-    const space from_a = space_between(query, a), from_b = space_between(query, b);
-    const vreal bb = space_dot(ab, ab), mixed = space_dot(ab, ac), cc = space_dot(ac, ac);
-    const vreal bq = space_dot(ab, from_a), cq = space_dot(ac, from_a);
-    const vreal area = v_sub(v_mul(bb, cc), v_mul(mixed, mixed));
-    const vreal u = v_divide(v_sub(v_mul(cc, bq), v_mul(mixed, cq)), area);
-    const vreal v = v_divide(v_sub(v_mul(bb, cq), v_mul(mixed, bq)), area);
+    const space from_a = space_between(query, s->a), from_b = space_between(query, s->b);
+    const vreal bq = space_dot(s->ab, from_a), cq = space_dot(s->ac, from_a);
+    const vreal u = v_divide(v_sub(v_mul(s->cc, bq), v_mul(s->mixed, cq)), s->area);
+    const vreal v = v_divide(v_sub(v_mul(s->bb, cq), v_mul(s->mixed, bq)), s->area);
     const uint32_t above =
-        v_less(zero, area) & v_less_equal(zero, u) & v_less_equal(zero, v) & v_less_equal(v_add(u, v), one);
-    const vreal face = space_distance2(query, space_along(space_along(a, ab, u), ac, v));
+        v_less(zero, s->area) & v_less_equal(zero, u) & v_less_equal(zero, v) & v_less_equal(v_add(u, v), one);
+    const vreal face = space_distance2(query, space_along(space_along(s->a, s->ab, u), s->ac, v));
     // Of a number and no number, v_min takes its second operand.
     vreal best = v_min(v_select(above, face, infinite), infinite);
-    best = v_min(edge_distance2(query, a, b, ab, bb, bq), best);
-    best = v_min(edge_distance2(query, a, c, ac, cc, cq), best);
-    return v_min(edge_distance2(query, b, c, bc, space_dot(bc, bc), space_dot(from_b, bc)), best);
+    best = v_min(edge_distance2(query, s->a, s->b, s->ab, s->bb, bq), best);
+    best = v_min(edge_distance2(query, s->a, s->c, s->ac, s->cc, cq), best);
+    return v_min(edge_distance2(query, s->b, s->c, s->bc, s->last2, space_dot(from_b, s->bc)), best);
 }
 
 INLINE vreal outside_of(vreal query, vreal a, vreal b, vreal c, vreal margin) {
