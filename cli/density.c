@@ -60,7 +60,7 @@ sap_cli_exit sap_cli_density(sap_cli* cli) {
         sap_cli_cloud_report_end(cli, &run.cloud, &json);
     }
     if (result == SAP_EXIT_OK && o->output && strcmp(o->output, "-") != 0)
-        sap_cli_note(cli, "densities of %lld points, found in %.3g s", (long long)run.cloud.reference.info.source_count,
+        sap_cli_note(cli, "densities of %lld points, found in %.3g s", (long long)sap_cli_cloud_counted(&run.cloud),
                      run.cloud.work_seconds);
     free(run.densities);
     sap_cli_cloud_close(&run.cloud);

@@ -203,6 +203,23 @@ static sap_status add_extra(las_writing* w, const sap_field* field) {
     return sap_las_items_add(&w->source, &w->items, &item);
 }
 
+static bool is_color(const sap_field* field) {
+    return sap_is_color((sap_span){field->name, field->name + strlen(field->name)});
+}
+
+// Colours of 8 bits become those of 16.
+static int64_t times_of(const sap_field* field) { return field->type == SAP_FIELD_U8 && is_color(field) ? 257 : 1; }
+
+// Colours go where the format has them only if all of them fit: a colour of which one channel lies elsewhere is another.
+static bool colors_fit(const las_writing* w) {
+    for (int32_t f = 0; f < w->set->field_count; f++) {
+        const sap_field* field = &w->set->fields[f];
+        const sap_las_item* item = is_color(field) ? named(&w->items, 3, w->format_items, field->name) : NULL;
+        if (item && !fits(w, item, field, times_of(field))) return false;
+    }
+    return true;
+}
+
 static sap_status place_fields(las_writing* w) {
     const sap_las_items* items = &w->items;
     w->format_items = items->count;
@@ -211,18 +228,21 @@ static sap_status place_fields(las_writing* w) {
     w->givens_bytes = ((size_t)items->count + (size_t)w->set->field_count) * sizeof *w->givens;
     w->givens = sap_memory_allocate_zero(w->source.device, w->givens_bytes);
     if (!w->givens) return sap_fail(w->source.device, SAP_ERROR_MEMORY, "no memory for the list of fields");
+    const bool with_colors = colors_fit(w);
     for (int32_t f = 0; f < w->set->field_count && status == SAP_OK; f++) {
         const sap_field* field = &w->set->fields[f];
-        const char* name = field->name;
-        const sap_las_item* item = named(items, 3, w->format_items, name);
-        const bool color = field->type == SAP_FIELD_U8 && sap_is_color((sap_span){name, name + strlen(name)});
-        const int64_t at = item ? item - items->list : items->count, times = item && color ? 257 : 1;
-        if (!item || w->givens[at].field || !fits(w, item, field, times)) {
-            w->givens[items->count] = (given){field, 1};
-            status = add_extra(w, field);
-        } else {
+        const sap_las_item* item = named(items, 3, w->format_items, field->name);
+        const int64_t at = item ? item - items->list : items->count, times = times_of(field);
+        if (item && !w->givens[at].field && (is_color(field) ? with_colors : fits(w, item, field, times))) {
             w->givens[at] = (given){field, times};
+            continue;
         }
+        if (item)
+            (void)sap_fail(w->source.device, SAP_OK,
+                           "%s: LAS holds it in another form, in which not all values fit; it is kept as extra bytes",
+                           field->name);
+        w->givens[items->count] = (given){field, 1};
+        status = add_extra(w, field);
     }
     return status;
 }
