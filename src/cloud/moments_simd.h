@@ -34,10 +34,12 @@ INLINE void load_point(const real* points, int32_t id, four* point) {
 #endif
 }
 
+enum { FETCHED = 64 }; // neighbours that are asked for: those of a few points find room in the first cache
+
 // Asks for the neighbours of a point of the rows some time before they are added up: they lie by their ids, anywhere.
 INLINE void fetch_neighbors(const real* points, const sap_cloud_rows* rows, int64_t i) {
     const int32_t* ids = rows->neighbors + rows->starts[i];
-    for (int64_t j = 0; j < rows->found[i]; j++) __builtin_prefetch(points + 4 * (int64_t)ids[j]);
+    for (int64_t j = 0; j < rows->found[i] && j < FETCHED; j++) __builtin_prefetch(points + 4 * (int64_t)ids[j]);
 }
 
 INLINE bool is_weighted(const sap_neighborhoods* near) { return near->weights || near->falloff != SAP_FALLOFF_NONE; }
