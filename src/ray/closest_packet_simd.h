@@ -91,8 +91,10 @@ INLINE void nearest_of_triangle(const mesh_view* mesh, const leaf_sides* leaf, i
     const vreal best = v_load(p->distance2);
     vreal parts[ROWS];
     sides one;
+    int row = 0;
 #pragma GCC unroll 32
-    for (int row = 0; row < ROWS; row++) parts[row] = v_set(leaf->rows[row][i]);
+    do parts[row] = v_set(leaf->rows[row][i]);
+    while (++row < ROWS);
     memcpy(&one, parts, sizeof one);
     const vreal distance2 = sides_distance2(query, &one);
     const int32_t id = mesh->ids[place];
