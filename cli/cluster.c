@@ -2,6 +2,7 @@
 #include "cloud.h"
 #include "verbs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ typedef struct cluster_run {
 
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_output output = {"-o", cli->options->output};
+    if (isinf(cli->options->radius)) return sap_cli_usage(cli, "--radius must be finite");
     return sap_cli_cloud_check(cli, &output, 1);
 }
 
