@@ -1,5 +1,6 @@
 // sapwood_clouds_bench: what clouds cost on one file of points, from raw points to the result, tree included. Prints a
-// line for each work: key, median seconds, and a number that tells what was found. bench/clouds.sh runs it beside Open3D.
+// line for each work: key, median seconds, and a number that tells what was found; writes the points as raw floats to a file
+// for rivals, if one is named. bench/clouds.sh runs it beside Open3D and nanoflann.
 #include "bench.h"
 
 #include <stdio.h>
@@ -140,6 +141,15 @@ static int ascending(const void* a, const void* b) {
     return x < y ? -1 : x > y;
 }
 
+static void write_points(const char* path, const sap_points* points) {
+    FILE* file = fopen(path, "wb");
+    const size_t count = 3 * (size_t)points->count;
+    if (!file || fwrite(points->coords, sizeof(float), count, file) != count || fclose(file)) {
+        fprintf(stderr, "sapwood_clouds_bench: cannot write %s\n", path);
+        exit(1);
+    }
+}
+
 int main(int argc, char** argv) {
     static const struct {
         const char* key;
@@ -159,8 +169,8 @@ int main(int argc, char** argv) {
                  {"gather", gather},
                  {"relax-10", relax},
                  {"distance", compare}};
-    if (argc != 4) {
-        fprintf(stderr, "usage: sapwood_clouds_bench POINTS.ply THREADS PASSES\n");
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: sapwood_clouds_bench POINTS.ply THREADS PASSES [RAW]\n");
         return 2;
     }
     const int threads = bench_whole_number(argv[2], 1, 1024), passes = bench_whole_number(argv[3], 1, BENCH_MAX_REPS);
@@ -168,6 +178,7 @@ int main(int argc, char** argv) {
     sap_point_set* set = NULL;
     bench_check(sap_points_read(c.device, argv[1], SAP_FORMAT_AUTO, 32, &set), "sap_points_read");
     c.points = (sap_points){set->coords, set->count, set->dims, 0};
+    if (argc == 5) write_points(argv[4], &c.points);
     const size_t n = (size_t)set->count;
     c.normals = bench_memory(n, 3 * sizeof(float));
     c.curvatures = bench_memory(n, sizeof(float));

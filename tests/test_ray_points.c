@@ -51,6 +51,50 @@ TEST(nearest_points_are_those_of_brute_force) {
     }
 }
 
+// Points that lie near each other are searched for together: on the mesh, beside it and far away, equal ones too, with every
+// instruction set.
+TEST(crowds_of_points) {
+    enum { CROWD = 50 };
+    static float points[3 * POINTS];
+    static sap_closest closest[POINTS];
+    for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++) {
+        const sap_device_options options = {.processor = SAP_CPU, .simd = (sap_simd)simd, .threads = 2};
+        sap_device* device = NULL;
+        if (sap_device_open(&options, &device) != SAP_OK) continue;
+        for (int kind = 0; kind < RAY_MESHES; kind++) {
+            scene_mesh mesh = ray_mesh_of((ray_mesh)kind, SIZE);
+            sap_mesh_tree* tree = ray_tree(device, &mesh.mesh, SAP_QUALITY_HIGH);
+            float lower[3], upper[3], middle[3] = {0, 0, 0};
+            uint64_t state = 7;
+            oracle_box(&mesh.mesh, lower, upper);
+            for (int64_t i = 0; i < POINTS; i++) {
+                const int64_t crowd = i / CROWD, range = crowd % 4;
+                const float wide = range == 3 ? 0 : range == 2 ? 1e-2f : range == 1 ? 1e-3f : 1e-5f;
+                static const float nowhere[3] = {0, 0, 0};
+                const int64_t vertices = mesh.mesh.vertex_count;
+                const float* vertex = vertices ? mesh.mesh.vertices + 3 * random_below(&state, vertices) : nowhere;
+                for (int k = 0; k < 3; k++) {
+                    const float side = vertices ? upper[k] - lower[k] : 1;
+                    if (i % CROWD == 0) middle[k] = vertex[k] + (crowd % 3 == 2 ? 2 * side : 0);
+                    points[3 * i + k] = middle[k] + side * wide * ((float)random_below(&state, 1000) / 500 - 1);
+                }
+                if (i % 97 == 0) points[3 * i + i / 97 % 3] = NAN;
+            }
+            CHECK(tree != NULL);
+            CHECK_STATUS(sap_closest_point(tree, (sap_points){points, POINTS, 3, 0}, closest), SAP_OK);
+            for (int64_t i = 0; i < POINTS; i++) {
+                const sap_closest expected = oracle_closest(&mesh.mesh, points + 3 * i);
+                NOTE("instruction set %d, family %d, point %lld: %.9g %d, not %.9g %d", simd, kind, (long long)i,
+                     (double)closest[i].distance2, closest[i].triangle, (double)expected.distance2, expected.triangle);
+                CHECK(!memcmp(&closest[i].point[0], &expected.point[0], sizeof expected));
+            }
+            sap_mesh_tree_free(tree);
+            scene_mesh_free(&mesh);
+        }
+        sap_device_close(device);
+    }
+}
+
 // Each answer of a call limits the search for the next point: also where both lie on the mesh, where one is far away,
 // and where one is no point at all. A call for each has nothing to go by.
 TEST(points_in_one_call_and_in_calls_of_their_own) {

@@ -24,9 +24,22 @@ typedef struct moments {
 
 // A point's coordinates as doubles. By way of memory, since how functions give wide vectors differs between machines.
 INLINE void load_point(const real* points, int32_t id, four* point) {
+#if SAP_SIMD > 1 && SAP_REAL_BITS == 32
+    const __m256d p = _mm256_cvtps_pd(_mm_loadu_ps(points + 4 * (int64_t)id)); // compilers convert halves
+    memcpy(point, &p, sizeof p);
+#else
     four_real p;
     memcpy(&p, points + 4 * (int64_t)id, sizeof p);
     *point = __builtin_convertvector(p, four);
+#endif
+}
+
+enum { FETCHED = 64 }; // neighbours that are asked for: those of a few points find room in the first cache
+
+// Asks for the neighbours of a point of the rows some time before they are added up: they lie by their ids, anywhere.
+INLINE void fetch_neighbors(const real* points, const sap_cloud_rows* rows, int64_t i) {
+    const int32_t* ids = rows->neighbors + rows->starts[i];
+    for (int64_t j = 0; j < rows->found[i] && j < FETCHED; j++) __builtin_prefetch(points + 4 * (int64_t)ids[j]);
 }
 
 INLINE bool is_weighted(const sap_neighborhoods* near) { return near->weights || near->falloff != SAP_FALLOFF_NONE; }

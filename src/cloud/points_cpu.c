@@ -7,17 +7,39 @@ typedef struct spreading {
     unsigned char* points;
 } spreading;
 
+// Points of up to three axes; what is missing is 0.
+static void spread_floats(const sap_leaf_block* leaf, int32_t dims, float* points) {
+    const float* x = (const float*)(const void*)leaf->coords;
+    for (int32_t i = 0; i < leaf->count; i++) {
+        float* to = points + 4 * (int64_t)leaf->ids[i];
+        to[0] = x[i];
+        to[1] = dims > 1 ? x[leaf->stride + i] : 0;
+        to[2] = dims > 2 ? x[2 * leaf->stride + i] : 0;
+        to[3] = 0;
+    }
+}
+
+static void spread_doubles(const sap_leaf_block* leaf, int32_t dims, double* points) {
+    const double* x = (const double*)(const void*)leaf->coords;
+    for (int32_t i = 0; i < leaf->count; i++) {
+        double* to = points + 4 * (int64_t)leaf->ids[i];
+        to[0] = x[i];
+        to[1] = dims > 1 ? x[leaf->stride + i] : 0;
+        to[2] = dims > 2 ? x[2 * leaf->stride + i] : 0;
+        to[3] = 0;
+    }
+}
+
 static void spread(void* context, int64_t from, int64_t to, int32_t worker) {
     const spreading* s = context;
-    const size_t real = sap_real_bytes(&s->tree->shape);
+    const int32_t dims = s->tree->shape.dims;
     (void)worker;
     for (int64_t place = from; place < to; place++) {
         const sap_leaf_block leaf = sap_leaf_block_at(s->tree, place);
-        for (int32_t i = 0; i < leaf.count; i++) {
-            double point[4] = {0, 0, 0, 0};
-            sap_leaf_point(s->tree, &leaf, i, point);
-            memcpy(s->points + (size_t)leaf.ids[i] * 4 * real, point, 4 * real);
-        }
+        if (s->tree->shape.real_bits == 32)
+            spread_floats(&leaf, dims, (float*)(void*)s->points);
+        else
+            spread_doubles(&leaf, dims, (double*)(void*)s->points);
     }
 }
 

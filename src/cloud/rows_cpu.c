@@ -17,7 +17,8 @@ enum {
 typedef struct bench {
     int64_t count; // points gathered
     int32_t* ids;
-    uint32_t* homes; // the leaf of each point, where it pays to look there first; else NULL
+    int64_t place, places; // whole leaves gathered
+    uint32_t* homes;       // the leaf of each point, where it pays to look there first; else NULL
     unsigned char* coords;
     int64_t *starts, *found;
     int32_t* neighbors;
@@ -28,8 +29,9 @@ typedef struct bench {
 
 typedef struct state {
     const sap_cloud_search* search;
-    int32_t k;     // no point has more neighbours than there are points
-    int64_t batch; // points
+    int32_t k;                            // no point has more neighbours than there are points
+    int64_t batch;                        // points
+    const sap_nearest_kernels* by_leaves; // that take whole leaves, or NULL
     bench* benches;
     sap_query_order order; // a slab of queries
     int failed;            // a thread found no memory
@@ -49,7 +51,15 @@ static void search_nearest(state* s, bench* b) {
                            .ids = b->neighbors,
                            .distance2 = b->distance2,
                            .heap = b->heap};
-    sap_nearest_run_cpu(&run);
+    if (s->by_leaves) {
+        run.first_row = b->place;
+        run.count = b->places;
+        run.skip_self = !search->with_self;
+        run.in_turn = true;
+        s->by_leaves->search(&run);
+    } else {
+        sap_nearest_run_cpu(&run);
+    }
     for (int64_t i = 0; i < b->count; i++) {
         int64_t found = s->k;
         while (found > 0 && b->neighbors[i * s->k + found - 1] < 0) found--;
@@ -126,21 +136,44 @@ static void finish_batch(state* s, bench* b, int32_t worker) {
         search_radius(s, b, worker);
     }
     b->count = 0;
+    b->places = 0;
+}
+
+// Adds points of a leaf to the batch, from slot `first` on: all of them, or as many as there is room for. Returns how many.
+static int32_t gather_points(const state* s, const sap_leaf_block* leaf, int32_t first, bench* b) {
+    const int32_t dims = s->search->tree->shape.dims;
+    const int64_t room = s->batch - b->count;
+    const int32_t count = leaf->count - first < room ? leaf->count - first : (int32_t)room;
+    if (s->search->tree->shape.real_bits == 32) {
+        const float* from = (const float*)(const void*)leaf->coords + first;
+        float* to = (float*)(void*)b->coords + b->count * dims;
+        for (int32_t a = 0; a < dims; a++)
+            for (int32_t i = 0; i < count; i++) to[i * dims + a] = from[(int64_t)a * leaf->stride + i];
+    } else {
+        const double* from = (const double*)(const void*)leaf->coords + first;
+        double* to = (double*)(void*)b->coords + b->count * dims;
+        for (int32_t a = 0; a < dims; a++)
+            for (int32_t i = 0; i < count; i++) to[i * dims + a] = from[(int64_t)a * leaf->stride + i];
+    }
+    memcpy(b->ids + b->count, leaf->ids + first, (size_t)count * sizeof *b->ids);
+    b->count += count;
+    return count;
 }
 
 static void run_places(void* context, int64_t from, int64_t to, int32_t worker) {
     state* s = context;
     bench* b = &s->benches[worker];
     const sap_tree* tree = s->search->tree;
-    const size_t row = (size_t)tree->shape.dims * sap_real_bytes(&tree->shape);
     int64_t points = 0;
     if (__atomic_load_n(&s->failed, __ATOMIC_RELAXED) || !sap_progress_add(s->search->progress, 0)) return;
     for (int64_t place = from; place < to; place++) {
         const sap_leaf_block leaf = sap_leaf_block_at(tree, place);
-        for (int32_t i = 0; i < leaf.count; i++) {
-            sap_leaf_point(tree, &leaf, i, b->coords + (size_t)b->count * row);
-            if (b->homes) b->homes[b->count] = (uint32_t)place;
-            b->ids[b->count++] = leaf.ids[i];
+        if (s->by_leaves && b->count + leaf.count > s->batch) finish_batch(s, b, worker);
+        if (!b->places++) b->place = place;
+        for (int32_t i = 0; i < leaf.count;) {
+            const int64_t before = b->count;
+            i += gather_points(s, &leaf, i, b);
+            for (int64_t j = before; b->homes && j < b->count; j++) b->homes[j] = (uint32_t)place;
             if (b->count == s->batch) finish_batch(s, b, worker);
         }
         points += leaf.count;
@@ -223,6 +256,7 @@ sap_status sap_cloud_search_cpu(const sap_cloud_search* search) {
     s.batch = s.k ? BATCH_HITS / s.k : SAP_CLOUD_BATCH;
     if (s.batch < 1) s.batch = 1;
     if (s.batch > SAP_CLOUD_BATCH) s.batch = SAP_CLOUD_BATCH;
+    if (!search->queries && shape->capacity <= s.batch) s.by_leaves = sap_nearest_self_kernels_of(search->tree, s.k);
     sap_scratch memory = {NULL, 0};
     sap_status status = reserve(&s, &memory);
     if (status != SAP_OK) return status;

@@ -2,6 +2,8 @@
 #include "cloud/axes.h"
 #include "cloud/moments_simd.h"
 
+enum { AHEAD = 4 }; // points whose neighbours are on their way
+
 #define SMALL_SCALE 0x1p-60 // a sum of 2^31 squares of the largest differences does not overflow
 
 // The sums of a batch, and what becomes of them.
@@ -104,10 +106,14 @@ INLINE void write_row(const sap_axes_job* job, const real* points, const sap_clo
 static void axes(const sap_axes_job* job, const void* points, const sap_cloud_rows* rows) {
     sums s;
     SAP_ASSERT(rows->count <= SAP_CLOUD_BATCH);
-    if (is_weighted(&job->near))
-        for (int64_t i = 0; i < rows->count; i++) add_up_safely(job, points, rows, i, true, &s);
-    else
-        for (int64_t i = 0; i < rows->count; i++) add_up_safely(job, points, rows, i, false, &s);
+    const bool weighted = is_weighted(&job->near);
+    for (int64_t i = 0; i < rows->count; i++) {
+        if (i + AHEAD < rows->count) fetch_neighbors(points, rows, i + AHEAD);
+        if (weighted)
+            add_up_safely(job, points, rows, i, true, &s);
+        else
+            add_up_safely(job, points, rows, i, false, &s);
+    }
     const sap_cloud_axes* out = &job->out;
     if (out->normals || out->directions || out->curvatures || out->planarities || out->linearities || out->kinds ||
         out->eigenvalues)
@@ -166,6 +172,7 @@ static void relax(const sap_relax_job* job, const void* points, const sap_cloud_
     for (int64_t i = 0; i < rows->count; i++) {
         const int64_t last = rows->starts[i] + rows->found[i] - 1;
         double push[3] = {0, 0, 0};
+        if (i + AHEAD < rows->count) fetch_neighbors(points, rows, i + AHEAD);
         if (!(job->near.radius > 0)) near.radius = sqrt((double)((const real*)rows->distance2)[last]);
         ranges[i] = near.radius;
         add_up(&near, points, rows, i, true, 1, &s);

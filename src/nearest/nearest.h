@@ -27,6 +27,7 @@ typedef struct sap_nearest_run {
     sap_search_stats stats; // is added to
     const sap_told* told;   // for kernels that know more than limit2
     bool again;             // kernels that know periods: rows hold what was found without, which bounds the search
+    bool in_turn;           // kernels that take leaves: rows are those of the points one after another, not their ids
 } sap_nearest_run;
 
 typedef struct sap_nearest_kernels {

@@ -240,12 +240,11 @@ void sap_nearest_run_cpu(sap_nearest_run* run) {
         kernels->search(run);
 }
 
-// Kernels that take the tree's own points leaf by leaf, or NULL. A point's own leaf must fill its list.
-static const sap_nearest_kernels* self_kernels_of(const sap_tree* tree, const sap_nearest_job* job) {
+const sap_nearest_kernels* sap_nearest_self_kernels_of(const sap_tree* tree, int32_t k) {
     const sap_tree_shape* s = &tree->shape;
-    const int32_t k = job->search.k;
-    if (!job->self || job->told || sap_is_periodic(&tree->options) || s->kind != SAP_TREE_BALANCED) return NULL;
-    if (k < 2 || k > SAP_LIST_MAX || s->count >> s->depth <= k) return NULL;
+    if (!OWN_KERNELS || sap_is_periodic(&tree->options) || s->kind != SAP_TREE_BALANCED) return NULL;
+    // A point's own leaf must fill its list, or that and its sibling.
+    if (k < 2 || k > SAP_LIST_MAX || (s->count >> s->depth) * (s->depth ? 2 : 1) <= k) return NULL;
     return sap_cpu_kernels_of(tree->device, s->real_bits)->nearest_self;
 }
 
@@ -260,7 +259,7 @@ static sap_status answer(const sap_tree* tree, const sap_nearest_job* job) {
                              .kernels = kernels,
                              .periodic = periodic_kernels_of(tree, job->told),
                              .progress = sap_progress_begin(tree->device, job->queries.count)};
-    const sap_nearest_kernels* self = OWN_KERNELS ? self_kernels_of(tree, job) : NULL;
+    const sap_nearest_kernels* self = job->self && !job->told ? sap_nearest_self_kernels_of(tree, job->search.k) : NULL;
     if (self) {
         search.kernels = self;
         search.by_leaves = true;

@@ -14,6 +14,9 @@ sap_status sap_walk_check_cpu(const sap_tree* tree, sap_walk walk);
 // told nothing; queries of a tree with periods are wrapped. For k > SAP_LIST_MAX run->heap holds k keys of 16 bytes.
 // run->distance2 is not NULL.
 void sap_nearest_run_cpu(sap_nearest_run* run);
+// nearest/nearest_cpu.c: kernels that take a tree's own points leaf by leaf, for so many neighbours; NULL if points ask as
+// any queries do.
+const sap_nearest_kernels* sap_nearest_self_kernels_of(const sap_tree* tree, int32_t k);
 // nearest/nearest_cpu.c: says "no neighbour" in every row, for those of points that are not in the tree.
 void sap_nearest_clear(const sap_tree* tree, const sap_nearest_job* job);
 

@@ -1,10 +1,11 @@
-// The nearest points for a balanced tree's own points, leaf by leaf: all points of a leaf look into that leaf first;
-// then one walk finds the leaves that any of them may have to look into, and each point takes the nearest of these
-// first. A sibling of nearest/walk.h: what a walk costs is shared by the points of a leaf.
+// The nearest points for a balanced tree's own points, leaf by leaf: all points of a leaf look into that leaf first, and
+// into its sibling if one leaf does not fill their lists; then one walk finds the leaves that any of them may have to look
+// into, and each point takes the nearest of these first. A sibling of nearest/walk.h: what a walk costs is shared by the points of a leaf.
 #include "nearest/walk_simd.h"
 #include "tree/balanced/around_simd.h"
 
-enum { BATCH = 40 }; // points of a leaf that ask together: no fewer than a leaf of usual size holds
+enum { WAITING = 16 }; // points found that are worth an offer
+enum { BATCH = 40 };   // points of a leaf that ask together: no fewer than a leaf of usual size holds
 
 // The leaves that a point still has to look into: how far their boxes are, and their numbers in `around`.
 typedef struct ahead {
@@ -58,10 +59,38 @@ INLINE void drop_far(ahead* w, real worst) {
     }
 }
 
+// The points found so far that may be among the nearest, which are offered together: a list that takes a few at a time is
+// waited for at each leaf, and how many a leaf has nobody can foretell.
+typedef struct waiting {
+    key keys[WAITING + LANES + 8] __attribute__((aligned(64)));
+    int count;
+} waiting;
+
+INLINE void offer_waiting(waiting* found, const int kind, list* l) {
+    list_offer(l, kind, found->keys, found->count);
+    found->count = 0;
+}
+
+// Puts aside what a leaf has, other than the point's own.
+INLINE void scan_later(const tree_view* t, const int kind, const int dims, const asked* q, int64_t leaf, list* l,
+                       waiting* found) {
+    const real* block = leaf_block(t, leaf);
+    const int32_t* ids = block_ids(t, dims, block);
+    for (int v = 0; v < t->vectors; v++) {
+        const vreal distance = leaf_distance(t, dims, q->at, block, v * LANES);
+        uint32_t close = v_less_equal(distance, v_set(l->worst));
+        if (v == t->vectors - 1) close &= t->last_lanes;
+        found->count += collect_keys(distance, ids + v * LANES, close, found->keys + found->count);
+        if (found->count >= WAITING) offer_waiting(found, kind, l);
+    }
+}
+
 INLINE void scan_around(const tree_view* t, const int kind, const int dims, const around* s, const asked* q, ahead* w,
                         list* l, sap_search_stats* stats) {
+    waiting found;
+    found.count = 0;
     while (w->count > SAP_GROUP) {
-        scan(t, kind, dims, q, s->leaves[take_nearest(w)], l);
+        scan_later(t, kind, dims, q, s->leaves[take_nearest(w)], l, &found);
         stats->leaves++;
         drop_far(w, l->worst);
     }
@@ -79,12 +108,33 @@ INLINE void scan_around(const tree_view* t, const int kind, const int dims, cons
         // Bounds that differ in their last bits only are in no order, so what follows may still be near enough.
         if (w->bound[i] > l->worst) continue;
         if (w->bound[i] == l->worst && s->min_ids[number] >= l->worst_id) continue;
-        scan(t, kind, dims, q, s->leaves[number], l);
+        scan_later(t, kind, dims, q, s->leaves[number], l, &found);
         stats->leaves++;
     }
+    if (found.count) offer_waiting(&found, kind, l);
 }
 
-INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
+// What few points need, out of the way of the others' registers: a list that is kept takes the points of the leaf, or is
+// begun anew and takes those of a whole walk if `leaf` is negative. Returns the worst of the list.
+typedef real look_further(const tree_view* t, const asked* q, int64_t leaf, const sap_nearest_run* run, key* keys,
+                          sap_search_stats* stats);
+
+INLINE real look_further_with(const tree_view* t, const int kind, const int dims, const asked* q, int64_t leaf,
+                              const sap_nearest_run* run, key* keys, sap_search_stats* stats) {
+    list l;
+    if (leaf < 0) {
+        list_begin(&l, kind, run->k, (real)run->limit2, keys);
+        walk(t, kind, dims, q, -1, &l, stats);
+    } else {
+        list_take(&l, kind, run->k, keys);
+        scan(t, kind, dims, q, leaf, &l);
+        stats->leaves++;
+    }
+    list_keep(&l, kind);
+    return l.worst;
+}
+
+INLINE void search_with(sap_nearest_run* run, const int kind, const int dims, look_further* further) {
     tree_view view = view_tree(run->tree);
     const sap_tree_shape* shape = &run->tree->shape;
     const int last = view.levels - 1;
@@ -93,6 +143,8 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
     around near;
     real worsts[BATCH];
     ahead w[2];
+    int64_t turn = 0;
+    const int homes = shape->count >> shape->depth > run->k ? 1 : 2;
     for (int64_t home = run->first_row; home < run->first_row + run->count; home++) {
         const real* block = leaf_block(&view, home);
         const int32_t* ids = block_ids(&view, dims, block);
@@ -114,11 +166,11 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
                 list_begin(&l, kind, run->k, (real)run->limit2, lists[i - from]);
                 scan(&view, kind, dims, &q, home, &l);
                 list_keep(&l, kind);
-                worsts[i - from] = l.worst;
-                if (worst < l.worst) worst = l.worst;
+                worsts[i - from] = homes == 1 ? l.worst : further(&view, &q, home ^ 1, run, lists[i - from], &stats);
+                if (worst < worsts[i - from]) worst = worsts[i - from];
             }
             stats.leaves += to - from;
-            const bool is_listed = look_around(&view, dims, &c, home, worst, &near, &stats.nodes);
+            const bool is_listed = look_around(&view, dims, &c, home & -homes, homes, worst, &near, &stats.nodes);
             if (is_listed) {
                 for (int a = 0; a < dims; a++) q.at[a] = v_set(block[a * view.stride + from]);
                 look_ahead(&near, dims, &q, worsts[0], &w[from & 1]);
@@ -130,12 +182,10 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
                 }
                 for (int a = 0; a < dims; a++) q.at[a] = v_set(block[a * view.stride + i]);
                 q.self = run->skip_self ? ids[i] : -1;
+                if (!is_listed) further(&view, &q, -1, run, lists[i - from], &stats);
                 list_take(&l, kind, run->k, lists[i - from]);
-                if (is_listed)
-                    scan_around(&view, kind, dims, &near, &q, &w[i & 1], &l, &stats);
-                else
-                    walk(&view, kind, dims, &q, home, &l, &stats);
-                const int64_t row = (int64_t)ids[i] * run->row_length;
+                if (is_listed) scan_around(&view, kind, dims, &near, &q, &w[i & 1], &l, &stats);
+                const int64_t row = (run->in_turn ? turn++ : (int64_t)ids[i]) * run->row_length;
                 real* distance2 = run->distance2 ? (real*)run->distance2 + row : NULL;
                 list_write(&l, kind, run->ids + row, distance2);
                 for (int32_t j = run->k; j < run->row_length; j++)
@@ -149,7 +199,14 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
 }
 
 #define INSTANCE(kind, name, dims)                                                                                     \
-    static void search_##kind##_##name(sap_nearest_run* run) { search_with(run, KIND_##kind, dims); }
+    static __attribute__((noinline))                                                                                   \
+    real further_##kind##_##name(const tree_view* t, const asked* q, int64_t leaf, const sap_nearest_run* run,         \
+                                 key* keys, sap_search_stats* stats) {                                                 \
+        return look_further_with(t, KIND_##kind, dims, q, leaf, run, keys, stats);                                     \
+    }                                                                                                                  \
+    static void search_##kind##_##name(sap_nearest_run* run) {                                                         \
+        search_with(run, KIND_##kind, dims, further_##kind##_##name);                                                  \
+    }
 #define INSTANCES(kind)                                                                                                \
     INSTANCE(kind, 2, 2)                                                                                               \
     INSTANCE(kind, 3, 3)                                                                                               \

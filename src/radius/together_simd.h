@@ -47,7 +47,7 @@ INLINE int64_t collect_together(const walked* w, const int dims, const sap_radiu
         cell c;
         int64_t nodes = 0;
         const bool is_listed =
-            cell_of(run, dims, from, to, &c) && look_around(&w->view, dims, &c, -1, limit, &near, &nodes);
+            cell_of(run, dims, from, to, &c) && look_around(&w->view, dims, &c, 0, 0, limit, &near, &nodes);
         uint64_t touched[BATCH]; // of all queries first: loops over leaves need not wait for how many there are
         for (int64_t i = from; is_listed && i < to; i++) {
             vreal q[QUERY_VECTORS];

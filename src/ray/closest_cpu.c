@@ -1,5 +1,5 @@
 // Nearest points on a mesh on the CPU: threads take parts of a call. In a part, points that lie near each other follow
-// each other, so that they find the tree's nodes and triangles in the caches, and each answer limits the next search.
+// each other, so that they find the tree's nodes and triangles in the caches, and each answer limits the next search, and some are searched for at once.
 #include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
@@ -13,14 +13,23 @@ enum {
     PARTS_PER_THREAD = 4,
     FEW = 32,         // a thread answers at most so many points as they come
     LOCAL_KEYS = 256, // calls with at most so many points allocate nothing
-    CELL_BITS = 8     // an axis: sap_ray_keys_sort sorts by 24 bits
+    CELL_BITS = 8,    // an axis: sap_ray_keys_sort sorts by 24 bits
+    LANES_MOST = 16,  // places that are searched together
+    APART = 8         // sides of usual triangles that these may lie apart
 };
+
+#if defined(__EMSCRIPTEN__) // where code is downloaded, each point walks alone
+enum { PACKETS = 0 };
+#else
+enum { PACKETS = 1 };
+#endif
 
 typedef struct closest_call {
     const sap_mesh_tree* tree;
     const sap_closest_job* job;
     const sap_closest_kernels* kernels;
     float magnitude; // the largest coordinate of the tree's box
+    float apart2;    // the square of how far apart places may lie that are searched together
     int64_t part;    // points in a part
     int32_t threads; // at most as many as parts: each has memory for its keys
     sap_scratch keys;
@@ -52,6 +61,43 @@ static const sap_closest* answer(const closest_call* call, int64_t i, const sap_
     return closest;
 }
 
+// Answers as many of the points as lie near each other, for what the mesh has there or for how far away it is: else each would
+// find nothing where others look. Returns how many.
+static int32_t answer_some(const closest_call* call, int64_t from, const sap_ray_key* keys, int32_t count,
+                           const sap_closest** last) {
+    float points[3 * LANES_MOST], limits[LANES_MOST], lower[3], upper[3];
+    sap_closest found[LANES_MOST];
+    int32_t some = 0;
+    for (; *last && some < count; some++) {
+        const float* at = point_at(call, from + keys[some].ray);
+        float apart2 = 0;
+        limits[some] = limit_of(call, at, *last);
+        for (int k = 0; k < 3; k++) {
+            const float low = some == 0 || at[k] < lower[k] ? at[k] : lower[k];
+            const float high = some == 0 || at[k] > upper[k] ? at[k] : upper[k];
+            apart2 += (high - low) * (high - low);
+        }
+        if (!(limits[some] < FLT_MAX) || !(apart2 <= call->apart2 || apart2 <= limits[some])) break;
+        for (int k = 0; k < 3; k++) {
+            points[3 * some + k] = at[k];
+            lower[k] = some == 0 || at[k] < lower[k] ? at[k] : lower[k];
+            upper[k] = some == 0 || at[k] > upper[k] ? at[k] : upper[k];
+        }
+    }
+    if (some < 2) {
+        *last = answer(call, from + keys[0].ray, *last);
+        return 1;
+    }
+    call->kernels->packet(call->tree, points, limits, some, found);
+    for (int32_t i = 0; i < some; i++) {
+        sap_closest* closest = &call->job->closest[from + keys[i].ray];
+        *closest = found[i];
+        if (closest->triangle < 0) call->kernels->closest(call->tree, points + (ptrdiff_t)3 * i, FLT_MAX, closest);
+        *last = closest;
+    }
+    return some;
+}
+
 // Bit i goes to bit 3*i.
 static uint32_t spread(uint32_t x) {
     x = (x | x << 8) & 0x00f00f;
@@ -76,7 +122,20 @@ static void answer_ordered(const closest_call* call, int64_t from, int64_t to, s
     for (int64_t i = from; i < to; i++)
         keys[i - from] = (sap_ray_key){order_of(&call->tree->shape, point_at(call, i)), (uint32_t)(i - from)};
     keys = sap_ray_keys_sort(keys, other, to - from);
-    for (int64_t i = 0; i < to - from; i++) last = answer(call, from + keys[i].ray, last);
+    for (int64_t i = 0; i < to - from;) {
+        const int64_t left = to - from - i, most = call->kernels->lanes;
+        if (PACKETS) {
+            i += answer_some(call, from, keys + i, (int32_t)(left < most ? left : most), &last);
+        } else {
+            last = answer(call, from + keys[i++].ray, last);
+        }
+    }
+}
+
+static float apart2_of(const sap_mesh_tree_shape* s) {
+    float sides2 = 0;
+    for (int k = 0; k < 3; k++) sides2 += (s->upper[k] - s->lower[k]) * (s->upper[k] - s->lower[k]);
+    return s->triangles ? APART * APART * sides2 / (float)s->triangles : 0;
 }
 
 static void answer_as_they_come(const closest_call* call, int64_t from, int64_t to) {
@@ -124,6 +183,7 @@ sap_status sap_closest_point_cpu(const sap_mesh_tree* tree, const sap_closest_jo
                          .job = job,
                          .kernels = sap_cpu_kernels_of(tree->device, 32)->closest,
                          .magnitude = sap_mesh_magnitude(tree),
+                         .apart2 = apart2_of(&tree->shape),
                          .progress = sap_progress_begin(tree->device, count)};
     if (count == 0) return SAP_OK;
     if (!reserve(&call)) return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to order points");

@@ -6,77 +6,10 @@
 #include "ray/walk_cpu.h"
 
 #include "ray/corners_simd.h"
-
-#if SAP_SIMD == 2
-INLINE vreal where_less(vreal a, vreal b, vreal yes, vreal no) {
-    return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
-}
-#elif SAP_SIMD == 1
-INLINE vreal where_less(vreal a, vreal b, vreal yes, vreal no) { return v_choose(a < b, yes, no); }
-#else
-INLINE vreal where_less(vreal a, vreal b, vreal yes, vreal no) { return v_select(v_less(a, b), yes, no); }
+#include "ray/distance_simd.h"
+#if !defined(__EMSCRIPTEN__)
+#include "ray/closest_packet_simd.h"
 #endif
-
-// Lanes of vectors in space.
-typedef struct space {
-    vreal x, y, z;
-} space;
-
-INLINE space space_between(space a, space b) { return (space){v_sub(a.x, b.x), v_sub(a.y, b.y), v_sub(a.z, b.z)}; }
-INLINE vreal space_dot(space a, space b) { return v_add(v_add(v_mul(a.x, b.x), v_mul(a.y, b.y)), v_mul(a.z, b.z)); }
-INLINE space space_along(space from, space along, vreal part) {
-    return (space){v_add(from.x, v_mul(along.x, part)), v_add(from.y, v_mul(along.y, part)),
-                   v_add(from.z, v_mul(along.z, part))};
-}
-INLINE vreal space_distance2(space query, space point) {
-    const space d = space_between(query, point);
-    return space_dot(d, d);
-}
-
-// The squared distance of the edge from `from` to `to`. length2: of the edge; dot: of it and the way to the query.
-INLINE vreal edge_distance2(space query, space from, space to, space edge, vreal length2, vreal dot) {
-    const vreal zero = v_set(0), one = v_set(1);
-    vreal part = where_less(zero, length2, v_divide(dot, length2), zero);
-    part = v_min(v_max(part, zero), one);
-    space point = space_along(from, edge, part);
-    point.x = where_less(part, one, point.x, to.x);
-    point.y = where_less(part, one, point.y, to.y);
-    point.z = where_less(part, one, point.z, to.z);
-    return space_distance2(query, point);
-}
-
-// The distance2 of sap_triangle_nearest, by the same operations; infinite where coordinates overflow.
-INLINE vreal triangles_distance2(space query, space a, space b, space c) {
-    const vreal zero = v_set(0), one = v_set(1), infinite = v_set(INFINITY);
-    const space ab = space_between(b, a), ac = space_between(c, a), bc = space_between(c, b);
-    const space from_a = space_between(query, a), from_b = space_between(query, b);
-    const vreal bb = space_dot(ab, ab), mixed = space_dot(ab, ac), cc = space_dot(ac, ac);
-    const vreal bq = space_dot(ab, from_a), cq = space_dot(ac, from_a);
-    const vreal area = v_sub(v_mul(bb, cc), v_mul(mixed, mixed));
-    const vreal u = v_divide(v_sub(v_mul(cc, bq), v_mul(mixed, cq)), area);
-    const vreal v = v_divide(v_sub(v_mul(bb, cq), v_mul(mixed, bq)), area);
-    const uint32_t above =
-        v_less(zero, area) & v_less_equal(zero, u) & v_less_equal(zero, v) & v_less_equal(v_add(u, v), one);
-    const vreal face = space_distance2(query, space_along(space_along(a, ab, u), ac, v));
-    // Of a number and no number, v_min takes its second operand.
-    vreal best = v_min(v_select(above, face, infinite), infinite);
-    best = v_min(edge_distance2(query, a, b, ab, bb, bq), best);
-    best = v_min(edge_distance2(query, a, c, ac, cc, cq), best);
-    return v_min(edge_distance2(query, b, c, bc, space_dot(bc, bc), space_dot(from_b, bc)), best);
-}
-
-INLINE vreal outside_of(vreal query, vreal a, vreal b, vreal c, vreal margin) {
-    const vreal lower = v_min(v_min(a, b), c), upper = v_max(v_max(a, b), c);
-    const vreal below = v_sub(v_sub(lower, query), margin), above = v_sub(v_sub(query, upper), margin);
-    return v_max(v_max(below, above), v_set(0));
-}
-
-// Lower bounds of the distances, as sap_triangle_distance2.
-INLINE vreal boxes_distance2(space query, space a, space b, space c, vreal margin) {
-    const space outside = {outside_of(query.x, a.x, b.x, c.x, margin), outside_of(query.y, a.y, b.y, c.y, margin),
-                           outside_of(query.z, a.z, b.z, c.z, margin)};
-    return v_mul(space_dot(outside, outside), v_set(0.99999905f));
-}
 
 typedef struct lone_point {
     sap_vector at;
@@ -100,7 +33,8 @@ INLINE void nearest_of_leaf(const mesh_view* mesh, const sap_mesh_node* leaf, lo
         const vreal bound = boxes_distance2(query, a, b, c, v_set(p->margin));
         uint32_t close = lanes_below(n) & v_less_equal(bound, v_set(p->distance2));
         if (!close) continue;
-        const vreal distance2 = triangles_distance2(query, a, b, c);
+        const sides triangles = sides_of(a, b, c);
+        const vreal distance2 = sides_distance2(query, &triangles);
         close &= v_less_equal(distance2, v_set(p->distance2));
         if (!close) continue;
         const real nearest = reduce_min(v_select(close, distance2, v_set(INFINITY)));
@@ -202,6 +136,27 @@ static bool closest_lone(const sap_mesh_tree* tree, const float* point, float li
     return true;
 }
 
-const sap_closest_kernels SAP_KERNEL_OF_FLOAT(closest_kernels) = {closest_lone};
+#if defined(__EMSCRIPTEN__) // where code is downloaded, each point walks alone
+#define PACKET NULL
+#else
+#define PACKET closest_packet
+static void closest_packet(const sap_mesh_tree* tree, const float* points, const float* limits, int32_t count,
+                           sap_closest* closest) {
+    many_points p;
+    take_points(tree, points, limits, count, &p);
+    if (p.lanes && tree->shape.triangles) walk_points(tree, &p);
+    for (int32_t i = 0; i < count; i++) {
+        const float* at = points + (ptrdiff_t)3 * i;
+        closest[i] = (sap_closest){{at[0], at[1], at[2]}, INFINITY, 0, 0, -1};
+        if (p.places.number[i] < 0) continue;
+        const sap_triangle triangle = sap_mesh_triangle(tree, (uint32_t)p.places.number[i]);
+        const sap_near_point near = sap_triangle_nearest(triangle, sap_vector_of(at), INFINITY);
+        closest[i] =
+            (sap_closest){{near.point.x, near.point.y, near.point.z}, near.distance2, near.u, near.v, p.ids.number[i]};
+    }
+}
+#endif
+
+const sap_closest_kernels SAP_KERNEL_OF_FLOAT(closest_kernels) = {closest_lone, PACKET, LANES};
 
 #endif

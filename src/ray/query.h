@@ -16,6 +16,10 @@ typedef struct sap_mesh_query_kernels {
 typedef struct sap_closest_kernels {
     // limit2: the largest squared distance that counts, finite.
     bool (*closest)(const sap_mesh_tree* tree, const float* point, float limit2, sap_closest* closest);
+    // Of up to `lanes` points at once, [3*count] and how far each may search, which should lie near each other.
+    void (*packet)(const sap_mesh_tree* tree, const float* points, const float* limits, int32_t count,
+                   sap_closest* closest);
+    int32_t lanes;
 } sap_closest_kernels;
 
 struct sap_mesh_query {

@@ -103,8 +103,7 @@ static void heap_replace_top(key* heap, int32_t count, key x) {
     heap[at] = x;
 }
 
-// Offers n candidates, none beyond the worst; of those that are as far, the ids ascend. Registers take two at a time;
-// there must be room for one after the last.
+// Offers n candidates, none beyond the worst. Registers take two at a time; there must be room for one after the last.
 INLINE void list_offer(list* l, const int kind, key* candidates, int n) {
     for (int i = 0; i < n; i++) SAP_ASSERT(key_distance(candidates[i]) <= l->worst);
 #if REGISTER_LISTS

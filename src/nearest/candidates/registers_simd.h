@@ -150,15 +150,13 @@ INLINE void keys_insert_ordered(vkey* list, const int count, vkey x, vkey y, con
     }
 }
 
-// Inserts two keys into `count` registers, whose two greatest keys fall out. If both are as far, the first has the
-// smaller id.
+// Inserts two keys into `count` registers, whose two greatest keys fall out.
 INLINE void keys_insert_two(vkey* list, const int count, const key* two) {
     const vkey one = {v_set(two[0].distance), lanes_all(two[0].id)},
                other = {v_set(two[1].distance), lanes_all(two[1].id)};
-    const some swapped = some_less(other.distance, one.distance);
+    const some swapped = keys_before(other, one, true);
     const vkey x = {v_min(one.distance, other.distance), lanes_select(swapped, other.id, one.id)};
     const vkey y = {v_max(one.distance, other.distance), lanes_select(swapped, one.id, other.id)};
-    SAP_ASSERT(two[0].distance != two[1].distance || two[0].id <= two[1].id);
     some ties = some_or(some_equal(list[0].distance, x.distance), some_equal(list[0].distance, y.distance));
 #pragma GCC unroll 8
     for (int v = 1; v < count; v++)

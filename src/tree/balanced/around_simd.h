@@ -59,10 +59,10 @@ INLINE bool add_leaves(const tree_view* t, const int dims, int64_t group, uint32
     return true;
 }
 
-// Lists the leaves that lie within `worst` of the cell, other than `home` where that is not negative; false if there are
-// too many.
-INLINE bool look_around(const tree_view* t, const int dims, const cell* c, int64_t home, real worst, around* s,
-                        int64_t* nodes) {
+// Lists the leaves that lie within `worst` of the cell, other than those from `home` on, as many as `homes`, of one group;
+// false if there are too many.
+INLINE bool look_around(const tree_view* t, const int dims, const cell* c, int64_t home, int homes, real worst,
+                        around* s, int64_t* nodes) {
     int64_t groups[SAP_MAX_LEVELS] = {0};
     uint32_t todo[SAP_MAX_LEVELS];
     const int last = t->levels - 1;
@@ -72,8 +72,9 @@ INLINE bool look_around(const tree_view* t, const int dims, const cell* c, int64
     for (++*nodes;;) {
         if (level == last) {
             uint32_t near = todo[level];
-            // Unsigned, so that no compiler makes a second loop over homes for those below 0.
-            if ((uint64_t)home / SAP_GROUP == (uint64_t)groups[level]) near &= ~(1u << home % SAP_GROUP);
+            // Unsigned, so that no compiler makes a second loop for homes below 0.
+            if ((uint64_t)home / SAP_GROUP == (uint64_t)groups[level])
+                near &= ~(((1u << homes) - 1) << home % SAP_GROUP);
             if (!add_leaves(t, dims, groups[level], near, s)) return false;
             todo[level] = 0;
         }
