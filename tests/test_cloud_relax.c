@@ -76,19 +76,35 @@ static void expect_move(const cloud* points, int64_t id, const sap_relax_options
     }
 }
 
-static void expect_back(const cloud* points, const float* normals, int64_t count, float* moved) {
+static void expect_back(const cloud* points, const float* normals, int64_t count, double reach, float* moved) {
     for (int64_t i = 0; i < count; i++) {
         const cloud query = {.coords = moved + 3 * i, .count = 1, .dims = 3, .real_bits = 32, .stride = 3};
         const oracle_rules rules = {.limit2 = oracle_limit2((double)INFINITY, 32)};
         int32_t id = -1;
         float distance2;
-        double off = 0;
+        double off = 0, from[3];
         CHECK(oracle_nearest(points, &query, 0, 1, &rules, &id, &distance2));
         for (int a = 0; a < 3; a++)
             off += ((double)moved[3 * i + a] - cloud_get(points, id, a)) * (double)normals[3 * (int64_t)id + a];
         for (int a = 0; a < 3; a++)
-            moved[3 * i + a] = (float)((double)moved[3 * i + a] - off * (double)normals[3 * (int64_t)id + a]);
+            from[a] = (double)moved[3 * i + a] - off * (double)normals[3 * (int64_t)id + a] - cloud_get(points, id, a);
+        const double distance = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
+        const double part = distance > reach ? reach / distance : 1;
+        for (int a = 0; a < 3; a++) moved[3 * i + a] = (float)(cloud_get(points, id, a) + part * from[a]);
     }
+}
+
+// The radius, but where it goes beyond the cloud.
+static double limited(const cloud* points, double radius) {
+    double lower[3], upper[3], diagonal2 = 0;
+    for (int64_t i = 0; i < points->count; i++)
+        for (int a = 0; a < 3; a++) {
+            const double x = cloud_get(points, i, a);
+            lower[a] = i ? fmin(lower[a], x) : x;
+            upper[a] = i ? fmax(upper[a], x) : x;
+        }
+    for (int a = 0; points->count && a < 3; a++) diagonal2 += (upper[a] - lower[a]) * (upper[a] - lower[a]);
+    return diagonal2 > 0 ? fmin(radius, sqrt(diagonal2) * (1 + 0x1p-20)) : radius;
 }
 
 static void check_floats(const float* got, const float* expected, int64_t count) {
@@ -113,15 +129,17 @@ static void try_case(const devices* all, family kind, int64_t size, uint64_t cha
         NOTE("%s n %d k %d radius %g step %g device %d", family_name(kind), (int)size, o.k, o.radius, o.step, d);
         if (d == 0) {
             sap_tree* tree = NULL;
+            sap_relax_options within = o;
+            within.radius = limited(&points, o.radius);
             CHECK_STATUS(build(all->open[d], &points, NULL, &tree), SAP_OK);
             for (int64_t i = 0; i < size; i++) {
-                find_neighbors(&points, tree, i, &o, &n);
-                expect_move(&points, i, &o, &n, expected + 3 * i);
+                find_neighbors(&points, tree, i, &within, &n);
+                expect_move(&points, i, &within, &n, expected + 3 * i);
             }
-            const sap_normals_options plain = {.k = o.k, .radius = o.radius};
+            const sap_normals_options plain = {.k = o.k, .radius = within.radius};
             CHECK_STATUS(sap_cloud_normals(tree, &plain, normals, NULL), SAP_OK);
             memcpy(back, expected, sizeof back);
-            expect_back(&points, normals, size, back);
+            expect_back(&points, normals, size, within.radius > 0 ? within.radius / 2 : (double)INFINITY, back);
             sap_tree_free(tree);
         }
         o.is_free = true;

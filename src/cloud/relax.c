@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { MOST_MORE = 8 }; // points added for each point given
+static const double above_rounding = 1 + 0x1p-20;
 
 typedef struct relaxing {
     sap_device* device;
@@ -135,7 +136,7 @@ static sap_status measure(relaxing* r) {
 // What the tolerance is a part of. Of k neighbours it is what it was before the first step, and from then on none is
 // farther than the farthest was: at the border of a surface ranges would grow with the steps that they make longer.
 static sap_status find_range(relaxing* r) {
-    const double reach_part = 0.5, above_rounding = 1 + 0x1p-20;
+    const double reach_part = 0.5;
     r->info.range = r->near.radius;
     r->reach = r->near.radius > 0 ? reach_part * r->near.radius : (double)INFINITY;
     const bool is_bound = !r->options.is_free && r->options.steps > 1;
@@ -219,7 +220,7 @@ static sap_status limit_radius(relaxing* r) {
     double diagonal2 = 0;
     for (int a = 0; status == SAP_OK && info.count && a < 3; a++)
         diagonal2 += (info.upper[a] - info.lower[a]) * (info.upper[a] - info.lower[a]);
-    if (diagonal2 > 0) r->near.radius = fmin(r->near.radius, sqrt(diagonal2));
+    if (diagonal2 > 0) r->near.radius = fmin(r->near.radius, sqrt(diagonal2) * above_rounding);
     return status;
 }
 
