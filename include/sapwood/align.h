@@ -137,13 +137,13 @@ SAP_API sap_status sap_cloud_align_mesh(const sap_mesh_tree* target, sap_points 
 typedef struct sap_features_options {
     int32_t k;     /**< the nearest points, without the point itself; 0: all within the radius, or 32 without one */
     double radius; /**< only within this distance; 0: any */
-    const float* normals;   /**< [3*source_count], finite; their length does not matter, 0: none. NULL: those of
+    const float* normals; /**< [3*source_count], finite; their length does not matter, 0: none. NULL: those of
                               ::sap_cloud_normals with its defaults */
-    bool is_oriented;       /**< the normals given point to one side of the surface, as do those of every cloud that the
+    bool is_oriented;     /**< the normals given point to one side of the surface, as do those of every cloud that the
                               features are compared with. Else their sign does not matter: neighbours' normals count in
                               the direction that is nearer to the point's own, and that one points to where the surface
                               bends to */
-    uint64_t reserved[4];   /**< for later versions: zero */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_features_options;
 
 /**
@@ -172,7 +172,7 @@ SAP_API sap_status sap_cloud_features(const sap_tree* tree, const sap_features_o
 typedef struct sap_global_options {
     double start[16]; /**< what is returned where nothing is found, as in ::sap_align_options. All zero: no motion */
     double spacing;   /**< both clouds are thinned to a point a cube with sides of this length; 0: found by `most` */
-    int32_t most;     /**< points that are about left of the cloud with the smaller extent, at least 100; of the other one
+    int32_t most; /**< points that are about left of the cloud with the smaller extent, at least 100; of the other one
                         at most four times as many. Fewer are, where either cloud has less than twice as many; 0: 4000 */
     double least_overlap; /**< a motion that puts a smaller part of the source on the target does not count, up to 1;
                             0: 0.1 */

@@ -63,8 +63,7 @@ sap_status sap_cloud_check_start(const sap_device* device, const double s[16], d
     double matrix[9], turn[9];
     bool is_given = false;
     for (int i = 0; i < 16; i++) {
-        if (!isfinite(s[i]))
-            return sap_fail(device, SAP_ERROR_ARGUMENT, "options.start: number %d is not finite", i);
+        if (!isfinite(s[i])) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.start: number %d is not finite", i);
         is_given = is_given || s[i] != 0;
     }
     memcpy(start, is_given ? s : none, sizeof none);

@@ -183,15 +183,26 @@ static sap_status try_out(sap_globe* g, sap_motion* motions, int64_t count) {
     return status;
 }
 
+// Tells how much is done; what the stages themselves would tell is muted.
+static sap_status report(const sap_globe* g, double done) {
+    sap_progress_mute(g->device, false);
+    const bool goes_on = sap_progress_report(g->device, done);
+    sap_progress_mute(g->device, true);
+    return goes_on ? SAP_OK : sap_fail(g->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+}
+
 static sap_status search(sap_globe* g) {
     sap_motion motions[MOST_MOTIONS];
     int64_t count = 0;
     sap_status status = sap_global_take(g);
     if (status == SAP_OK) status = sap_global_thin(g);
+    if (status == SAP_OK) status = report(g, 0.5);
     if (status == SAP_OK) status = sap_global_match(g);
+    if (status == SAP_OK) status = report(g, 0.7);
     if (status == SAP_OK) status = sap_global_propose(g, motions, MOST_MOTIONS, &count);
+    if (status == SAP_OK) status = report(g, 0.8);
     if (status == SAP_OK) status = try_out(g, motions, count);
-    return status;
+    return status == SAP_OK ? report(g, 1) : status;
 }
 
 sap_status sap_cloud_global_cpu(sap_global_job* job) {
