@@ -218,6 +218,53 @@ SAP_API sap_status sap_cloud_align_global_f64(const sap_tree* target, sap_points
 SAP_API sap_status sap_cloud_align_global_mesh(const sap_mesh_tree* target, sap_points source,
                                                const sap_global_options* options, sap_global_motion* motion);
 
+/** How to align many clouds at once. All zero is the default for each field. */
+typedef struct sap_many_options {
+    sap_align_options align; /**< how two are aligned. Neither a start nor normals are given here. With `global`, and
+                                without `max_distance` and `overlap`, find_overlap is chosen */
+    bool global;             /**< how two lie on each other is found by ::sap_cloud_align_global, not by `starts` */
+    const double* starts; /**< [16*count] where each cloud lies at first, as sap_align_options.start; NULL: no motion */
+    const int32_t*
+        pairs;          /**< [2*pair_count] source and target of each pair that is aligned, clouds counted from 0; NULL:
+                             all pairs, the later cloud being the source */
+    int64_t pair_count; /**< pairs given */
+    double least_overlap; /**< pairs whose fitness is less do not count, up to 1; 0: 0.1 */
+    double scale; /**< a length: pairs whose clouds are off by more, once all lie as they suit one another, count
+                             little; 0: three times the median of the rmse of pairs */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_many_options;
+
+/** What became of a pair. */
+typedef struct sap_many_pair {
+    int32_t source, target; /**< clouds, counted from 0 */
+    bool found;             /**< they overlap, and `alignment` says how */
+    bool kept;              /**< and that agrees with the other pairs: weight is at least 1/4 */
+    double residual;        /**< how far the motion of the pair is from that of all: root of the mean over its points; 0
+                                if not found */
+    double weight;          /**< how much the pair counted at last, 0 to 1 */
+    sap_alignment alignment; /**< of the two alone; all zero if not found */
+    uint64_t reserved[4];    /**< zero */
+} sap_many_pair;
+
+/**
+ * Aligns many clouds with one another: all pairs, or those that are given, and then all motions so that they suit the pairs best.
+ * transforms[16*count] take each cloud to where the first one of its group lies (its start). groups[count] or NULL: which
+ * clouds hang together by pairs that are kept, numbered by their first clouds from 0. pairs[options.pair_count], or
+ * [count*(count-1)/2] in the order (1, 0), (2, 0), (2, 1), (3, 0), …, or NULL.
+ *
+ * The sum over pairs of w e^T information e is made small by Gauss and Newton, e being the small turn and shift between
+ * the motion of a pair and that of its two clouds, w = (m / (m + r²))² with its residual r (Geman and McClure 1987; the line
+ * process of Choi and others 2015). m begins above all residuals and falls to scale², so that a pair that is wrong does
+ * not pull at the others, as long as more of them agree.
+ *
+ * Same bits for any number of threads. Cost: that of the pairs, and O(count^3) for each of some 50 steps. Memory: a tree
+ * and 24 bytes a point of all clouds, what ::sap_cloud_align takes, and 288 * count^2 bytes. On a CPU. Errors: as
+ * ::sap_cloud_align, and SAP_ERROR_RANGE (more than 1,000 clouds).
+ */
+SAP_API sap_status sap_cloud_align_many(sap_device* device, const sap_points* clouds, int32_t count,
+                                        const sap_many_options* options, double* transforms, int32_t* groups,
+                                        sap_many_pair* pairs);
+
 /**
  * Moves points, to[3*count], by a matrix of 4 x 4, row by row, whose last row is 0 0 0 1: in double precision, in the order
  * ((m0 x + m1 y) + m2 z) + m3, then rounded. `to` may be `from.coords`. O(n). Errors: SAP_ERROR_ARGUMENT (dims other than 3,

@@ -27,6 +27,7 @@ typedef struct sap_global_cloud {
     sap_tree* tree;  // of them
     float* points;   // [3*count]
     float* normals;  // [3*count]
+    float* spreads;  // [3*count] eigenvalues of the neighbours of each: the first is the square of the noise there
     float* features; // [SAP_FEATURE_NUMBERS*count]
     float* weights;  // [count] how much each feature differs from what most look like, squared
     sap_scratch memory, all_memory;

@@ -7,15 +7,17 @@
 // In units of the spacing.
 #define PAIRED 1.5 // how near points must come that lie on the other cloud
 #define COARSE 1.0 // how far from its tangent planes, of a motion that is not refined
-#define FINE   0.5 // and of one that is
+#define FINE   0.1 // and of one that is, beside what both surfaces are rough by
 
-#define COSINE 0.8 // of their normals, at least
+#define COSINE 0.8  // of their normals, at least
+#define LYING  0.65 // of the points that come near, at least: wrong motions have up to 0.6, but on planes
 
 enum {
     MOST_MOTIONS = 96, // that are looked at by every fourth point
     STRIDE = 4,
     MOST_REFINED = 12, // the best of those, which are refined
-    AGREEING = 10      // matches at least: motions of clouds that do not overlap have up to nine
+    AGREEING = 10,     // matches at least: motions of clouds that do not overlap have rarely more
+    ENOUGH = 30        // more than so many say nothing more
 };
 
 // Room for the points of the source where a motion puts them.
@@ -40,11 +42,18 @@ static sap_status place(const sap_globe* g, const sap_motion* motion, int64_t st
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-// How well a point of the source lies on the target there: 1 on a tangent plane, 0 from `limit` on.
+// How a motion does.
+typedef struct doing {
+    double fit;   // the mean over the source of how well its points lie on the target
+    double near;  // the part of them that has a point of the target near
+    double lying; // and that lies on its surface
+} doing;
+
+// How well a point of the source lies on the target there: 1 on a tangent plane, 0 from the limit on. That of a refined
+// motion is as wide as the neighbours of both points are off their own planes, be it by noise or by curvature.
 static double fit_of(const sap_globe* g, const sap_motion* motion, int64_t i, const placing* p, int64_t at,
-                     double limit) {
+                     bool is_refined) {
     const int64_t j = p->nearest[at];
-    if (j < 0) return 0;
     double n[3], m[3], d[3], turned[3];
     for (int c = 0; c < 3; c++) {
         n[c] = (double)g->source.normals[3 * i + c];
@@ -53,25 +62,29 @@ static double fit_of(const sap_globe* g, const sap_motion* motion, int64_t i, co
     }
     sap_turn_vector(motion->turn, n, turned);
     if (!(fabs(dot(turned, m)) >= COSINE)) return 0;
-    const double part = dot(m, d) / limit;
-    return part * part < 1 ? 1 - part * part : 0;
+    const double rough2 = (double)g->source.spreads[3 * i] + (double)g->target.spreads[3 * j];
+    const double limit2 = is_refined ? 2 * rough2 + FINE * FINE : COARSE * COARSE, off = dot(m, d);
+    return off * off < limit2 ? 1 - off * off / limit2 : 0;
 }
 
-// The mean over the source of how well its points lie on the target; *overlap: the part that does at all.
-static sap_status score(const sap_globe* g, const sap_motion* motion, int64_t stride, double limit, placing* p,
-                        double* fit, double* overlap) {
-    int64_t count, lying = 0;
+// Points that are like all others say less.
+static sap_status look_at(const sap_globe* g, const sap_motion* motion, bool is_refined, placing* p, doing* does) {
+    const int64_t stride = is_refined ? 1 : STRIDE;
+    int64_t count, lying = 0, near = 0;
     const sap_status status = place(g, motion, stride, p, &count);
     double sum = 0, weights = 0;
     for (int64_t at = 0; status == SAP_OK && at < count; at++) {
-        const double one = fit_of(g, motion, at * stride, p, at, limit);
+        const bool is_near = p->nearest[at] >= 0;
+        const double one = is_near ? fit_of(g, motion, at * stride, p, at, is_refined) : 0;
         const double weight = (double)g->source.weights[at * stride];
         sum += weight * one;
         weights += weight;
+        near += is_near;
         lying += one > 0;
     }
-    *fit = weights > 0 ? sum / weights : 0;
-    *overlap = count ? (double)lying / (double)count : 0;
+    does->fit = weights > 0 ? sum / weights : 0;
+    does->near = count ? (double)near / (double)count : 0;
+    does->lying = count ? (double)lying / (double)count : 0;
     return status;
 }
 
@@ -115,15 +128,15 @@ static sap_status sort_motions(const sap_globe* g, sap_motion* motions, int64_t 
     double fits[MOST_MOTIONS];
     for (int64_t i = 0; i < count; i++) {
         const sap_motion motion = motions[i];
-        double fit, overlap;
-        const sap_status status = score(g, &motion, STRIDE, COARSE, p, &fit, &overlap);
+        doing does;
+        const sap_status status = look_at(g, &motion, false, p, &does);
         int64_t at = i;
         if (status != SAP_OK) return status;
-        for (; at > 0 && fits[at - 1] < fit; at--) {
+        for (; at > 0 && fits[at - 1] < does.fit; at--) {
             fits[at] = fits[at - 1];
             motions[at] = motions[at - 1];
         }
-        fits[at] = fit;
+        fits[at] = does.fit;
         motions[at] = motion;
     }
     return SAP_OK;
@@ -154,15 +167,17 @@ static sap_status choose(sap_globe* g, sap_motion* motions, int64_t count, placi
     double best = 0;
     sap_status status = sort_motions(g, motions, count, p);
     for (int64_t i = 0; status == SAP_OK && i < count && i < MOST_REFINED; i++) {
-        double fit, overlap;
+        doing does;
         status = refine(g, &motions[i]);
-        if (status == SAP_OK) status = score(g, &motions[i], 1, FINE, p, &fit, &overlap);
+        if (status == SAP_OK) status = look_at(g, &motions[i], true, p, &does);
         if (status != SAP_OK) break;
         const int64_t agreeing = count_agreeing(g, &motions[i]);
-        if (agreeing < AGREEING || overlap < g->job->options.least_overlap || !(fit * (double)agreeing > best))
+        const double score = does.fit * (double)(agreeing < ENOUGH ? agreeing : ENOUGH);
+        if (agreeing < AGREEING || does.lying < g->job->options.least_overlap || does.lying < LYING * does.near)
             continue;
-        best = fit * (double)agreeing;
-        out->overlap = overlap;
+        if (score <= best) continue;
+        best = score;
+        out->overlap = does.lying;
         out->agreeing = agreeing;
         out->found = true;
         write_motion(g, &motions[i], out->transform);

@@ -220,7 +220,8 @@ static sap_status find_features(sap_globe* g, sap_global_cloud* cloud) {
     const sap_normals_options normals = {.radius = NORMAL_RADIUS};
     const sap_features_options features = {.radius = FEATURE_RADIUS, .normals = cloud->normals};
     sap_status status = sap_tree_build(g->device, (sap_points){cloud->points, cloud->count, 3, 0}, NULL, &cloud->tree);
-    if (status == SAP_OK) status = sap_cloud_normals(cloud->tree, &normals, cloud->normals, NULL);
+    const sap_cloud_axes axes = {.normals = cloud->normals, .eigenvalues = cloud->spreads};
+    if (status == SAP_OK) status = sap_cloud_shapes(cloud->tree, &normals, &axes);
     if (status == SAP_OK) status = sap_cloud_features(cloud->tree, &features, cloud->features);
     if (status == SAP_OK) weigh(cloud);
     return status;
@@ -234,7 +235,7 @@ static sap_status thin_cloud(sap_globe* g, sap_global_cloud* cloud) {
     cloud->all_memory = (sap_scratch){NULL, 0};
     if (status != SAP_OK) return status;
     const uint64_t n = (uint64_t)cells->count;
-    if (!sap_size_multiply(n, (7 + SAP_FEATURE_NUMBERS) * sizeof(float), &bytes) ||
+    if (!sap_size_multiply(n, (10 + SAP_FEATURE_NUMBERS) * sizeof(float), &bytes) ||
         !sap_scratch_take(g->device, bytes + 1, &cloud->memory)) {
         sap_thinned_free(cells);
         return sap_fail(g->device, SAP_ERROR_MEMORY, "no memory for %lld points and their features", (long long)n);
@@ -244,6 +245,7 @@ static sap_status thin_cloud(sap_globe* g, sap_global_cloud* cloud) {
     cloud->normals = cloud->points + 3 * n;
     cloud->features = cloud->normals + 3 * n;
     cloud->weights = cloud->features + SAP_FEATURE_NUMBERS * n;
+    cloud->spreads = cloud->weights + n;
     for (uint64_t i = 0; i < 3 * n; i++) cloud->points[i] = (float)((double)cells->coords[i] / g->spacing);
     sap_thinned_free(cells);
     status = find_features(g, cloud);
