@@ -272,9 +272,6 @@ TEST(scans_are_put_together_from_anywhere) {
         CHECK_EQUAL(pairs[i].target, i < 1 ? 0 : i < 3 ? i - 1 : i - 3);
         CHECK(pairs[i].kept == (i < 3) && pairs[i].found == (i < 3));
         CHECK((i < 3) == (pairs[i].alignment.pairs > 0));
-        if (getenv("V"))
-            printf("pair %d found %d fitness %g rmse %g res %g w %g\n", i, pairs[i].found, pairs[i].alignment.fitness,
-                   pairs[i].alignment.rmse, pairs[i].residual, pairs[i].weight);
     }
     free(s);
     sap_device_close(device);

@@ -184,7 +184,8 @@ typedef struct sap_global_options {
 typedef struct sap_global_motion {
     double transform[16]; /**< takes the source onto the target, about as exactly as the spacing: rows of a turn and a
                             shift, then 0 0 0 1. The start, if nothing was found */
-    bool found;           /**< the clouds overlap, as far as can be seen */
+    bool found;           /**< the clouds overlap, as far as can be seen: at least ten matches agree, and two thirds of
+                            the points that come near lie on the other surface as closely as its own do */
     double spacing;       /**< of the thinned clouds; 0 without points */
     int64_t points;       /**< of the thinned source */
     int64_t matches;      /**< pairs of thinned points whose features are most like each other's */
@@ -236,18 +237,21 @@ typedef struct sap_many_options {
 
 /** What became of a pair. */
 typedef struct sap_many_pair {
-    int32_t source, target; /**< clouds, counted from 0 */
-    bool found;             /**< they overlap, and `alignment` says how */
-    bool kept;              /**< and that agrees with the other pairs: weight is at least 1/4 */
-    double residual;        /**< how far the motion of the pair is from that of all: root of the mean over its points; 0
+    int32_t source;  /**< the cloud that moves, counted from 0 */
+    int32_t target;  /**< the cloud that it is aligned with */
+    bool found;      /**< they overlap, and `alignment` says how */
+    bool kept;       /**< and that agrees with the other pairs: weight is at least 1/4 */
+    double residual; /**< how far the motion of the pair is from that of all: root of the mean over its points; 0
                                 if not found */
-    double weight;          /**< how much the pair counted at last, 0 to 1 */
+    double weight;   /**< how much the pair counted at last, 0 to 1 */
     sap_alignment alignment; /**< of the two alone; all zero if not found */
     uint64_t reserved[4];    /**< zero */
 } sap_many_pair;
 
 /**
- * Aligns many clouds with one another: all pairs, or those that are given, and then all motions so that they suit the pairs best.
+ * Aligns many clouds with one another: all pairs, or those that are given, and then all motions so that they suit the pairs
+ * best. Same bits for any number of threads.
+ *
  * transforms[16*count] take each cloud to where the first one of its group lies (its start). groups[count] or NULL: which
  * clouds hang together by pairs that are kept, numbered by their first clouds from 0. pairs[options.pair_count], or
  * [count*(count-1)/2] in the order (1, 0), (2, 0), (2, 1), (3, 0), …, or NULL.
@@ -257,7 +261,7 @@ typedef struct sap_many_pair {
  * process of Choi and others 2015). m begins above all residuals and falls to scale², so that a pair that is wrong does
  * not pull at the others, as long as more of them agree.
  *
- * Same bits for any number of threads. Cost: that of the pairs, and O(count^3) for each of some 50 steps. Memory: a tree
+ * Cost: that of the pairs, and O(count^3) for each of some 50 steps. Memory: a tree
  * and 24 bytes a point of all clouds, what ::sap_cloud_align takes, and 288 * count^2 bytes. On a CPU. Errors: as
  * ::sap_cloud_align, and SAP_ERROR_RANGE (more than 1,000 clouds).
  */

@@ -81,7 +81,7 @@ static sap_status take_memory(many* m) {
     m->normals = (float**)(void*)(m->trees + n);
     m->rooms = (sap_scratch*)(void*)(at += sap_align(parts[2]));
     m->poses.groups = (int32_t*)(void*)(m->rooms + n);
-    m->poses.pairs = (sap_many_pair*)(void*)(at += sap_align(parts[3]));
+    m->poses.pairs = (sap_many_pair*)(void*)(at + sap_align(parts[3]));
     m->poses.sorted = (double*)(void*)(m->poses.pairs + pairs);
     return SAP_OK;
 }

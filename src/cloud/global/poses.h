@@ -21,6 +21,6 @@ typedef struct sap_poses {
 void sap_motion_product(const double a[16], const double b[16], double product[16]);
 void sap_motion_inverse(const double m[16], double inverse[16]);
 
-void sap_poses_solve(sap_poses* poses);
+void sap_poses_solve(sap_poses* g);
 
 #endif
