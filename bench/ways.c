@@ -125,6 +125,25 @@ static int64_t count_pairs(const way_state* s) {
     return count;
 }
 
+static void sliding_row(bench_run* run, bench_work* work) {
+    if (!bench_wanted(run, "periodic-sliding-pairs")) return;
+    sap_tree* trees[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const double period = i ? 0 : 1;
+        const sap_tree_options options = {.split = SAP_SPLIT_SLIDING_MIDPOINT, .period = {period, period, period}};
+        bench_check(sap_tree_build(work->device, bench_points(work), &options, &trees[i]), "sap_tree_build");
+    }
+    way_state states[2] = {{.work = work, .tree = trees[0]}, {.work = work, .tree = trees[1]}};
+    bench_row row = {.key = "periodic-sliding-pairs",
+                     .work = "sliding midpoints, periodic over open, pairs of 30 hits",
+                     .versus = "open axes",
+                     .unit = BENCH_RATE,
+                     .operations = (double)work->query_count};
+    two_sides(run, &row, (void (*[2])(void*)){pairs_pass, pairs_pass}, states, (const char* [2]){"periodic", "open"});
+    sap_tree_free(trees[0]);
+    sap_tree_free(trees[1]);
+}
+
 // The unit cube closed in a circle along each axis, against the open one; and pairs with the shift of each.
 static void periodic_rows(bench_run* run, bench_work* work) {
     if (!bench_wanted(run, "periodic")) return;
@@ -153,6 +172,7 @@ static void periodic_rows(bench_run* run, bench_work* work) {
         free(states[0].shifts);
     }
     sap_tree_free(tree);
+    sliding_row(run, work);
 }
 
 void bench_ways_group(bench_run* run) {

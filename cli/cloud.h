@@ -28,6 +28,10 @@ sap_cli_exit sap_cli_cloud_check_outputs(sap_cli* cli, const sap_cli_output* out
 // Reads POINTS and builds a tree over them.
 sap_cli_exit sap_cli_cloud_open(sap_cli* cli, sap_cli_cloud* cloud);
 void sap_cli_cloud_close(sap_cli_cloud* cloud);
+// Points that are not left out.
+static inline int64_t sap_cli_cloud_counted(const sap_cli_cloud* cloud) {
+    return cloud->reference.info.source_count - cloud->reference.info.not_finite;
+}
 
 // Which rows of points are written.
 typedef struct sap_cli_rows {

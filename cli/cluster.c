@@ -2,6 +2,7 @@
 #include "cloud.h"
 #include "verbs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ typedef struct cluster_run {
 
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_output output = {"-o", cli->options->output};
+    if (isinf(cli->options->radius)) return sap_cli_usage(cli, "--radius must be finite");
     return sap_cli_cloud_check(cli, &output, 1);
 }
 
@@ -28,6 +30,7 @@ static sap_cli_exit find(sap_cli* cli, cluster_run* run) {
     sap_cli_stage_begin(cli, "finding clusters");
     const sap_status status = sap_cloud_clusters(reference->tree, &options, run->labels, run->kinds, &run->clusters);
     run->cloud.work_seconds = sap_cli_stage_end(cli);
+    run->noise = -reference->info.not_finite;
     for (int64_t i = 0; status == SAP_OK && i < n; i++) run->noise += run->labels[i] < 0;
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }
@@ -55,7 +58,7 @@ sap_cli_exit sap_cli_cluster(sap_cli* cli) {
     }
     if (result == SAP_EXIT_OK && o->output && strcmp(o->output, "-") != 0)
         sap_cli_note(cli, "%lld clusters, %lld of %lld points in none, found in %.3g s", (long long)run.clusters,
-                     (long long)run.noise, (long long)run.cloud.reference.info.source_count, run.cloud.work_seconds);
+                     (long long)run.noise, (long long)sap_cli_cloud_counted(&run.cloud), run.cloud.work_seconds);
     free(run.labels);
     free(run.kinds);
     sap_cli_cloud_close(&run.cloud);

@@ -2,6 +2,7 @@
 #include "cloud.h"
 #include "verbs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     if (has_radius == has_k) return sap_cli_usage(cli, "give either --radius or -k");
     if (o->kernel && !has_radius) return sap_cli_usage(cli, "--kernel needs --radius");
     if (sap_cli_given(o, "surface") && !o->kernel) return sap_cli_usage(cli, "--surface is for --kernel");
-    if (o->radius == 0) return sap_cli_usage(cli, "--radius must be above 0");
+    if (o->radius == 0 || isinf(o->radius)) return sap_cli_usage(cli, "--radius must be above 0 and finite");
     return sap_cli_cloud_check(cli, &output, 1);
 }
 
@@ -60,7 +61,7 @@ sap_cli_exit sap_cli_density(sap_cli* cli) {
         sap_cli_cloud_report_end(cli, &run.cloud, &json);
     }
     if (result == SAP_EXIT_OK && o->output && strcmp(o->output, "-") != 0)
-        sap_cli_note(cli, "densities of %lld points, found in %.3g s", (long long)run.cloud.reference.info.source_count,
+        sap_cli_note(cli, "densities of %lld points, found in %.3g s", (long long)sap_cli_cloud_counted(&run.cloud),
                      run.cloud.work_seconds);
     free(run.densities);
     sap_cli_cloud_close(&run.cloud);

@@ -106,13 +106,19 @@ static sap_cli_exit find(sap_cli* cli, distance_run* run) {
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }
 
+// A number that is made of distances: null where there are none.
+static void report_real(sap_json* json, const char* key, double value, bool found) {
+    sap_json_real(json, key, found ? value : (double)NAN, 64);
+}
+
 static void report_info(const sap_cli_options* o, sap_json* json, const sap_distance_info* info) {
+    const bool found = info->count > 0;
     sap_json_int(json, "counted", info->count);
-    sap_json_real(json, "mean", info->mean, 64);
-    sap_json_real(json, "root_mean_square", sqrt(info->mean_square), 64);
-    if (o->is_signed) sap_json_real(json, "bias", info->bias, 64);
-    if (sap_cli_given(o, "quantile")) sap_json_real(json, "quantile", info->quantile, 64);
-    sap_json_real(json, "greatest", info->greatest, 64);
+    report_real(json, "mean", info->mean, found);
+    report_real(json, "root_mean_square", sqrt(info->mean_square), found);
+    if (o->is_signed) report_real(json, "bias", info->bias, found);
+    if (sap_cli_given(o, "quantile")) report_real(json, "quantile", info->quantile, found);
+    report_real(json, "greatest", info->greatest, found);
     sap_json_int(json, "farthest", info->farthest);
 }
 
@@ -124,12 +130,13 @@ static void report(sap_cli* cli, distance_run* run) {
     if (run->mesh.tree) sap_cli_origin_json(&json, cli, run->mesh.origin);
     report_info(o, &json, &run->found.forth);
     if (o->both) {
+        const bool found = run->found.forth.count > 0 && run->found.back.count > 0;
         sap_json_open(&json, "back", '{');
         report_info(o, &json, &run->found.back);
         sap_json_close(&json, '}');
-        sap_json_real(&json, "hausdorff", run->found.hausdorff, 64);
-        sap_json_real(&json, "chamfer", run->found.chamfer, 64);
-        sap_json_real(&json, "chamfer_square", run->found.chamfer_square, 64);
+        report_real(&json, "hausdorff", run->found.hausdorff, found);
+        report_real(&json, "chamfer", run->found.chamfer, found);
+        report_real(&json, "chamfer_square", run->found.chamfer_square, found);
     }
     run->cloud.reference.read_seconds = run->read_seconds;
     run->cloud.reference.build_seconds = run->mesh.tree ? run->mesh.build_seconds : run->reference.build_seconds;
@@ -139,7 +146,11 @@ static void report(sap_cli* cli, distance_run* run) {
 static void tell(sap_cli* cli, const distance_run* run) {
     const sap_distance_info* info = &run->found.forth;
     const long long counted = info->count, all = run->cloud.reference.points.count;
-    if (cli->options->both)
+    if (!counted) {
+        sap_cli_note(cli, "none of %lld points has a distance", all);
+        return;
+    }
+    if (cli->options->both && run->found.back.count)
         sap_cli_note(cli, "Hausdorff distance %.6g, chamfer distance %.6g", run->found.hausdorff, run->found.chamfer);
     sap_cli_note(cli, "%lld of %lld points have a distance: mean %.6g, greatest %.6g, found in %.3g s", counted, all,
                  info->mean, info->greatest, run->cloud.work_seconds);

@@ -113,6 +113,22 @@ static void report_end(const sap_cli* cli, sap_json* json) {
     }
 }
 
+// What points have beside their coordinates, by name.
+static void report_fields(sap_json* json, const sap_cli_points* points) {
+    if (json) {
+        sap_json_open(json, "fields", '[');
+        for (int32_t f = 0; f < points->field_count; f++) sap_json_text(json, NULL, points->fields[f].name);
+        sap_json_close(json, ']');
+        return;
+    }
+    if (points->field_count) printf("%-13s", "fields");
+    for (int32_t f = 0; f < points->field_count; f++) {
+        putchar(' ');
+        sap_cli_show(stdout, points->fields[f].name);
+    }
+    if (points->field_count) putchar('\n');
+}
+
 static sap_cli_exit report_points(sap_cli* cli, sap_json* json, const char* path) {
     sap_cli_points points = {0};
     description d;
@@ -124,6 +140,7 @@ static sap_cli_exit report_points(sap_cli* cli, sap_json* json, const char* path
         report_int(json, "duplicates", "duplicates", d.duplicates);
         report_int(json, "not finite", "not_finite", d.not_finite);
         report_int(json, "bytes", "bytes", points.count * points.dims * points.real_bits / 8);
+        report_fields(json, &points);
         report_end(cli, json);
     }
     sap_cli_points_free(&points);

@@ -42,6 +42,7 @@ static sap_cli_exit find(sap_cli* cli, normals_run* run) {
     const sap_status status = sap_cloud_shapes(reference->tree, &options, &run->axes);
     run->cloud.work_seconds = sap_cli_stage_end(cli);
     for (int64_t i = 0; status == SAP_OK && i < 3 * n; i++) run->axes.normals[i] += 0.0f; // makes 0 of -0
+    run->without = -reference->info.not_finite;
     for (int64_t i = 0; status == SAP_OK && i < n; i++) run->without += run->axes.kinds[i] != SAP_NEIGHBORHOOD_SURFACE;
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
 }
@@ -81,9 +82,9 @@ sap_cli_exit sap_cli_normals(sap_cli* cli) {
     if (result == SAP_EXIT_OK && o->json) report(cli, &run);
     if (result == SAP_EXIT_OK && run.without)
         sap_cli_note(cli, "%lld of %lld points have no normal: too few neighbours, or all on a line; theirs is 0 0 0",
-                     (long long)run.without, (long long)run.cloud.reference.info.source_count);
+                     (long long)run.without, (long long)sap_cli_cloud_counted(&run.cloud));
     if (result == SAP_EXIT_OK && o->output && strcmp(o->output, "-") != 0)
-        sap_cli_note(cli, "normals of %lld points, found in %.3g s", (long long)run.cloud.reference.info.source_count,
+        sap_cli_note(cli, "normals of %lld points, found in %.3g s", (long long)sap_cli_cloud_counted(&run.cloud),
                      run.cloud.work_seconds);
     free_run(&run);
     return result;

@@ -729,8 +729,8 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
         {"radius", "REFERENCE [QUERIES]", 1, 2, "find or count the points within a radius of each query",
          "Finds the points of REFERENCE (points or a saved tree) within a radius of each of QUERIES. "
          "Row i of the answer is ids[offsets[i]] up to ids[offsets[i+1]-1]. Without QUERIES every "
-         "point of REFERENCE is a query, and is not its own neighbour unless --with-self is given. "
-         "An own point among QUERIES is found like any "
+         "point of REFERENCE is a query, and is not its own neighbour unless --with-self is given; "
+         "--radii, --metric, --weights, --mask and --box need QUERIES. An own point among QUERIES is found like any "
          "other. If REFERENCE is float32, QUERIES of float64 are rounded to it, unless that moves a coordinate by more "
          "than "
          "2^-20 of the largest side of REFERENCE's bounds: then both are searched as float64. A saved tree stays what "

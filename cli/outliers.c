@@ -2,6 +2,7 @@
 #include "cloud.h"
 #include "verbs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ typedef struct outliers_run {
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
     const sap_cli_output output = {"-o", o->output};
-    if (o->radius == 0) return sap_cli_usage(cli, "--radius must be above 0");
+    if (o->radius == 0 || isinf(o->radius)) return sap_cli_usage(cli, "--radius must be above 0 and finite");
+    if (sap_cli_given(o, "ratio") && o->ratio == 0) return sap_cli_usage(cli, "--ratio must be above 0");
     if (o->radius > 0 && sap_cli_given(o, "ratio"))
         return sap_cli_usage(cli, "--ratio is for mean distances, and --radius for neighbours within it; give one");
     return sap_cli_cloud_check(cli, &output, 1);

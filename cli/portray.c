@@ -23,6 +23,9 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
     const sap_cli_output output = {"-o", o->output};
     if (o->point_size == 0) return sap_cli_usage(cli, "--point-size must be above 0");
+    for (int c = 0; c < 3; c++)
+        if (sap_cli_given(o, "background") && !(o->background[c] >= 0 && o->background[c] <= 1))
+            return sap_cli_usage(cli, "--background takes numbers from 0 to 1");
     sap_cli_exit result = sap_cli_picture_check(cli, o->output);
     if (result == SAP_EXIT_OK) result = sap_cli_check_distinct(cli, &output, 1);
     return result == SAP_EXIT_OK ? sap_cli_check_writable(cli, &output, 1) : result;
@@ -135,8 +138,7 @@ static sap_cli_exit draw(sap_cli* cli, picture_run* run) {
     double background[3];
     float middle[3];
     sap_camera camera = {.fov = 0};
-    for (int c = 0; c < 3; c++)
-        background[c] = sap_cli_given(o, "background") ? fmin(fmax((double)o->background[c], 0), 1) * 255 : 255;
+    for (int c = 0; c < 3; c++) background[c] = sap_cli_given(o, "background") ? (double)o->background[c] * 255 : 255;
     sap_cli_exit result = sap_cli_camera_place(cli, run->lower, run->upper, run->origin, run->up, &camera, middle);
     if (result != SAP_EXIT_OK) return result;
     const double start = sap_cli_seconds();

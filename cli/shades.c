@@ -128,10 +128,11 @@ void sap_cli_shade(const sap_cli_shades* shades, int64_t point, double color[3])
         return;
     }
     const double value = shades->values[point];
+    const double range = shades->high / 2 - shades->low / 2; // the whole one may overflow
     if (shades->classes)
         of_class(value, color);
     else if (isfinite(value))
-        on_scale(shades->high > shades->low ? (value - shades->low) / (shades->high - shades->low) : 0.5, color);
+        on_scale(range > 0 ? (value / 2 - shades->low / 2) / range : 0.5, color);
     else
         for (int c = 0; c < 3; c++) color[c] = grey;
 }

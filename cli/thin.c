@@ -2,6 +2,7 @@
 #include "cloud.h"
 #include "verbs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,8 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
     if ((o->cell_size >= 0) + (o->disks >= 0) + (o->farthest > 0) != 1)
         return sap_cli_usage(cli, "give one of --cell-size, --farthest and --disks");
-    if (o->cell_size == 0) return sap_cli_usage(cli, "--cell-size must be above 0");
-    if (o->disks == 0) return sap_cli_usage(cli, "--disks must be above 0");
+    if (o->cell_size == 0 || isinf(o->cell_size)) return sap_cli_usage(cli, "--cell-size must be above 0 and finite");
+    if (o->disks == 0 || isinf(o->disks)) return sap_cli_usage(cli, "--disks must be above 0 and finite");
     if (o->cell_size < 0 && (sap_cli_given(o, "point") || o->fewest || o->counts_too))
         return sap_cli_usage(cli, "--point, --fewest and --counts are for --cell-size");
     return sap_cli_cloud_check(cli, &output, 1);

@@ -298,7 +298,7 @@ static void draw(const cloud* scan, const answers* a, const char* path, const ch
         fprintf(stderr, "demo: --view takes AZIMUTH,TILT in degrees, not \"%s\"\n", view);
         exit(2);
     }
-    bool written = picture_write(&p, path);
+    bool written = picture_choose_scale(&p) && picture_write(&p, path);
     free(distances);
     if (!written) {
         fprintf(stderr, "demo: cannot write %s\n", path);

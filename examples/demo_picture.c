@@ -26,13 +26,13 @@ typedef struct camera {
     double pixels;                      // a unit
 } camera;
 
-static double coordinate(const picture* p, int64_t point, int axis) {
-    return axis < p->dims ? (double)p->points[point * p->dims + axis] : 0;
+static double coordinate(const picture* p, const float* points, int64_t point, int axis) {
+    return axis < p->dims ? (double)points[point * p->dims + axis] : 0;
 }
 
-static double along(const picture* p, int64_t point, const double direction[3]) {
+static double along(const picture* p, const float* points, int64_t point, const double direction[3]) {
     double sum = 0;
-    for (int a = 0; a < 3; a++) sum += coordinate(p, point, a) * direction[a];
+    for (int a = 0; a < 3; a++) sum += coordinate(p, points, point, a) * direction[a];
     return sum;
 }
 
@@ -54,12 +54,14 @@ static bool quantiles(const float* values, int64_t count, const double shares[2]
     return true;
 }
 
+bool picture_choose_scale(picture* p) { return quantiles(p->distances, p->count, (double[]){0.02, 0.98}, p->scale); }
+
 void picture_choose_view(picture* p) {
     double low[3] = {DBL_MAX, DBL_MAX, DBL_MAX}, high[3] = {-DBL_MAX, -DBL_MAX, -DBL_MAX};
     for (int64_t i = 0; i < p->count; i++) {
         for (int a = 0; a < 3; a++) {
-            low[a] = fmin(low[a], coordinate(p, i, a));
-            high[a] = fmax(high[a], coordinate(p, i, a));
+            low[a] = fmin(low[a], coordinate(p, p->points, i, a));
+            high[a] = fmax(high[a], coordinate(p, p->points, i, a));
         }
     }
     double floor = fmax(high[0] - low[0], high[1] - low[1]), height = high[2] - low[2];
@@ -69,6 +71,7 @@ void picture_choose_view(picture* p) {
 }
 
 static void aim(const picture* p, camera* c) {
+    const float* framed = p->framed ? p->framed : p->points;
     double sa = sin(p->azimuth * DEGREE), ca = cos(p->azimuth * DEGREE);
     double st = sin(p->tilt * DEGREE), ct = cos(p->tilt * DEGREE);
     *c = (camera){.right = {ca, sa, 0},
@@ -78,8 +81,8 @@ static void aim(const picture* p, camera* c) {
                   .high = {-DBL_MAX, -DBL_MAX},
                   .farthest = -DBL_MAX};
     for (int64_t i = 0; i < p->count; i++) {
-        const double at[2] = {along(p, i, c->right), along(p, i, c->up)};
-        c->farthest = fmax(c->farthest, along(p, i, c->towards));
+        const double at[2] = {along(p, framed, i, c->right), along(p, framed, i, c->up)};
+        c->farthest = fmax(c->farthest, along(p, framed, i, c->towards));
         for (int a = 0; a < 2; a++) {
             c->low[a] = fmin(c->low[a], at[a]);
             c->high[a] = fmax(c->high[a], at[a]);
@@ -114,22 +117,19 @@ static void draw_disc(canvas* c, double x, double y, double radius, float nearne
     }
 }
 
-static bool draw_points(const picture* p, const camera* view, canvas* c) {
-    float ends[2];
-    if (!quantiles(p->distances, p->count, (double[]){0.02, 0.98}, ends)) return false;
-    const double least = FLT_MIN, most = ends[1], low = log(fmax((double)ends[0], least)),
+static void draw_points(const picture* p, const camera* view, canvas* c) {
+    const double least = FLT_MIN, most = p->scale[1], low = log(fmax((double)p->scale[0], least)),
                  high = log(fmax(most, least));
     for (int64_t i = 0; i < p->count; i++) {
         double distance = fmin((double)p->distances[i], most);
         double value = high > low ? (log(fmax(distance, least)) - low) / (high - low) : 0.5;
         // Sixteen neighbours on a surface leave gaps of less than half their distance; discs close them.
         double radius = fmin(fmax(0.36 * distance * view->pixels, 0.9), 7 * SUPERSAMPLE);
-        double x = MARGIN * SUPERSAMPLE + (along(p, i, view->right) - view->low[0]) * view->pixels;
-        double y = MARGIN * SUPERSAMPLE + (view->high[1] - along(p, i, view->up)) * view->pixels;
-        float nearness = (float)(1 + (view->farthest - along(p, i, view->towards)) * view->pixels);
-        draw_disc(c, x, y, radius, nearness, (float)fmin(fmax(value, 0), 1));
+        double x = MARGIN * SUPERSAMPLE + (along(p, p->points, i, view->right) - view->low[0]) * view->pixels;
+        double y = MARGIN * SUPERSAMPLE + (view->high[1] - along(p, p->points, i, view->up)) * view->pixels;
+        const double before = (view->farthest - along(p, p->points, i, view->towards)) * view->pixels;
+        draw_disc(c, x, y, radius, (float)(1 + fmax(before, 0)), (float)fmin(fmax(value, 0), 1));
     }
-    return true;
 }
 
 // Light that reaches a pixel: less where its surroundings stand before it (eye-dome lighting, Boucheny 2009).
@@ -196,7 +196,9 @@ bool picture_write(const picture* p, const char* path) {
     size_t pixels = (size_t)c.width * (size_t)c.height;
     c.nearness = calloc(pixels, sizeof(float));
     c.value = calloc(pixels, sizeof(float));
-    bool written = c.nearness && c.value && draw_points(p, &view, &c) && write_png(&c, path);
+    const bool has_memory = c.nearness && c.value;
+    if (has_memory) draw_points(p, &view, &c);
+    const bool written = has_memory && write_png(&c, path);
     free(c.nearness);
     free(c.value);
     return written;

@@ -239,11 +239,14 @@ TEST(memory_fails) {
 
 static const double places[6] = {481234.57, 5431234.12, 12.5, 481299.01, 5431200.5, -3.25};
 
-static void check_fresh(reading* r, const sap_field* fields, int32_t count, int format, int minor) {
+// The first `beside` fields are what LAS has a place for, but cannot hold there: fields beside, of which the log is told.
+static void check_fresh(reading* r, const sap_field* fields, int32_t count, int32_t beside, int format, int minor) {
     static unsigned char bytes[LAS_BYTES];
     const sap_point_set set = {
         .count = 2, .dims = 3, .real_bits = 64, .coords_f64 = places, .fields = fields, .field_count = count};
+    r->w.log_calls = 0;
     const size_t size = written(r, &set, "a.las", NULL, bytes, sizeof bytes);
+    CHECK_EQUAL(r->w.log_calls, beside);
     if (!CHECK(size > 227)) return;
     CHECK_EQUAL(bytes[25], minor);
     CHECK_EQUAL(bytes[104], format);
@@ -252,10 +255,9 @@ static void check_fresh(reading* r, const sap_field* fields, int32_t count, int 
     for (int i = 0; i < 6; i++) CHECK(fabs(value_of(back, i) - places[i]) < 1e-6);
     for (int32_t f = 0; f < count; f++) {
         const sap_point_set one = {.count = 2, .fields = &fields[f], .field_count = 1};
-        const bool color = fields[f].type == SAP_FIELD_U8 && strcmp(fields[f].name, "classification") != 0;
-        // What LAS has a place for, but cannot hold there, is a field beside.
-        const bool beside = fields[f].type == SAP_FIELD_F32 && !strcmp(fields[f].name, "intensity");
-        const char* name = beside ? "intensity_2" : fields[f].name;
+        const bool color = format == 2 && fields[f].type == SAP_FIELD_U8;
+        char name[32];
+        snprintf(name, sizeof name, "%s%s", fields[f].name, f < beside ? "_2" : "");
         for (int i = 0; i < 2; i++)
             CHECK(number_of(back, name, i) == number_of(&one, fields[f].name, i) * (color ? 257 : 1));
     }
@@ -273,16 +275,68 @@ TEST(points_from_elsewhere) {
     const sap_field timed[] = {{"gps_time", SAP_FIELD_F64, times}, {"intensity", SAP_FIELD_U16, shorts}};
     const sap_field odd[] = {
         {"intensity", SAP_FIELD_F32, halves}, {"nx", SAP_FIELD_F32, halves}, {"id", SAP_FIELD_I64, wide}};
+    const sap_field mixed[] = {
+        {"red", SAP_FIELD_U8, bytes}, {"green", SAP_FIELD_F32, halves}, {"blue", SAP_FIELD_U8, bytes}};
     const sap_field latest[] = {{"classification", SAP_FIELD_U8, classes}};
     const sap_field infrared[] = {{"nir", SAP_FIELD_U16, shorts}};
     reading r;
     begin(&r);
-    check_fresh(&r, NULL, 0, 0, 2);
-    check_fresh(&r, colors, 3, 2, 2);
-    check_fresh(&r, timed, 2, 1, 2);
-    check_fresh(&r, odd, 3, 0, 2);
-    check_fresh(&r, latest, 1, 6, 4);
-    check_fresh(&r, infrared, 1, 8, 4);
+    check_fresh(&r, NULL, 0, 0, 0, 2);
+    check_fresh(&r, colors, 3, 0, 2, 2);
+    check_fresh(&r, timed, 2, 0, 1, 2);
+    check_fresh(&r, odd, 3, 1, 0, 2);
+    check_fresh(&r, mixed, 3, 0, 0, 2);
+    check_fresh(&r, latest, 1, 0, 6, 4);
+    check_fresh(&r, infrared, 1, 0, 8, 4);
+    end(&r);
+}
+
+// What a scan was measured with goes where its colours are not all of a kind, and points without returns are single ones.
+TEST(fields_of_a_scan_that_no_longer_fit) {
+    static unsigned char bytes[LAS_BYTES];
+    static const float halves[LAS_POINTS] = {0.5f, 0.25f};
+    static const uint8_t whole[LAS_POINTS] = {1, 200};
+    const sap_field mixed[] = {
+        {"red", SAP_FIELD_U8, whole}, {"green", SAP_FIELD_F32, halves}, {"blue", SAP_FIELD_U8, whole}};
+    static las_sample s;
+    reading r;
+    begin(&r);
+    las_make(&s, 2, 2, false);
+    sap_point_set* set = read_fields(&r, s.bytes, s.size, 0);
+    if (!set) return;
+    sap_point_set changed = *set;
+    changed.fields = mixed;
+    changed.field_count = 3;
+    r.w.log_calls = 0;
+    const size_t size = written(&r, &changed, "a.las", NULL, bytes, sizeof bytes);
+    CHECK_EQUAL(r.w.log_calls, 3);
+    CHECK_EQUAL(bytes[104], 2);
+    CHECK_EQUAL(bytes[111] | bytes[112] << 8, LAS_POINTS); // first returns
+    sap_point_set* back = size ? read_fields(&r, bytes, size, 0) : NULL;
+    for (int i = 0; back && i < LAS_POINTS; i++) {
+        CHECK(number_of(back, "return_number", i) == 1 && number_of(back, "number_of_returns", i) == 1);
+        CHECK(number_of(back, "red", i) == 0 && number_of(back, "red_2", i) == whole[i]);
+        CHECK(number_of(back, "green_2", i) == (double)halves[i]);
+    }
+    sap_point_set_free(back);
+    sap_point_set_free(set);
+    end(&r);
+}
+
+TEST(coordinates_of_any_size) {
+    static unsigned char bytes[LAS_BYTES];
+    static const double sizes[] = {0, 1e-280, 1e-9, 1, 1e18, 1e308};
+    reading r;
+    begin(&r);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const double ends[6] = {-sizes[i], 0, 0, sizes[i], 0, 0};
+        const sap_point_set set = {.count = 2, .dims = 3, .real_bits = 64, .coords_f64 = ends};
+        NOTE("size %g", sizes[i]);
+        const size_t size = written(&r, &set, "a.las", NULL, bytes, sizeof bytes);
+        sap_point_set* back = size ? read_fields(&r, bytes, size, 0) : NULL;
+        for (int c = 0; back && c < 6; c++) CHECK(fabs(value_of(back, c) - ends[c]) <= 1e-8 * sizes[i]);
+        sap_point_set_free(back);
+    }
     end(&r);
 }
 
@@ -301,9 +355,10 @@ TEST(the_scale_that_is_asked_for) {
 }
 
 TEST(writing_is_refused) {
-    static const double bad[3] = {1, NAN, 2}, far[3] = {1e12, 0, 0};
+    static const double bad[3] = {1, NAN, 2}, endless[6] = {0, 0, 0, 0, -INFINITY, 0}, far[3] = {1e12, 0, 0};
     const sap_point_set good = {.count = 1, .dims = 3, .real_bits = 64, .coords_f64 = places};
     const sap_point_set nan = {.count = 1, .dims = 3, .real_bits = 64, .coords_f64 = bad};
+    const sap_point_set infinite = {.count = 2, .dims = 3, .real_bits = 64, .coords_f64 = endless};
     const sap_point_set five = {.count = 1, .dims = 5, .real_bits = 64, .coords_f64 = places};
     const sap_point_set noise = {
         .count = 1, .dims = 3, .real_bits = 64, .coords_f64 = places, .las = "LASF", .las_size = 4};
@@ -325,6 +380,7 @@ TEST(writing_is_refused) {
         const char* word;
     } cases[] = {{NULL, NULL, SAP_ERROR_ARGUMENT, "points: is NULL"},
                  {&nan, NULL, SAP_ERROR_NOT_FINITE, "point 0"},
+                 {&infinite, NULL, SAP_ERROR_NOT_FINITE, "point 1"},
                  {&five, NULL, SAP_ERROR_UNSUPPORTED, "three coordinates"},
                  {&noise, NULL, SAP_ERROR_FORMAT, "truncated"},
                  {&beyond, NULL, SAP_ERROR_RANGE, "point 0: x = 1e+12"},

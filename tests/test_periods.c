@@ -724,8 +724,8 @@ TEST(all_cases_agree_with_the_oracle) {
         try_radius(&t, &on);
         try_boxes(&t, &on);
         if (c.size <= 100) try_self(&t, on.open[c.chance % (uint64_t)on.count]);
-        if (c.size <= 100) try_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
-        if (ALL_CALLS && c.size <= 100) try_tree_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
+        if (c.size <= 1000) try_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
+        if (ALL_CALLS && c.size <= 1000) try_tree_pairs(&t, on.open[c.chance % (uint64_t)on.count]);
         if (ALL_CALLS && c.size <= 100) try_counts(&t, &on);
         trial_free(&t);
     }
@@ -778,15 +778,69 @@ TEST(many_queries) {
     devices_close(&on);
 }
 
+// Row `row` of `some` holds those of row `from` of `all` whose ids are greater than `after`, in their order.
+static void check_part(const sap_neighbors* some, int64_t row, const sap_neighbors* all, int64_t from, int64_t after) {
+    const bool wide = all->distance2_f64 != NULL;
+    int64_t at = some->offsets[row];
+    for (int64_t i = all->offsets[from]; i < all->offsets[from + 1]; i++) {
+        if (all->ids[i] <= after) continue;
+        if (!CHECK(at < some->offsets[row + 1])) return;
+        CHECK_EQUAL(some->ids[at], all->ids[i]);
+        CHECK(wide ? some->distance2_f64[at] == all->distance2_f64[i] : some->distance2[at] == all->distance2[i]);
+        at++;
+    }
+    CHECK_EQUAL(at, some->offsets[row + 1]);
+}
+
+// Pairs of more leaves than a walk gathers at a time, of which most are far from the ends of the periods and some are
+// not: the rows of a search by the points, hit by hit, on every device.
+TEST(pairs_of_many_leaves) {
+    if (!ALL_CALLS) SKIP("this build has none");
+    enum { POINTS = 3000 / (1 + 4 * TEST_SANITIZED) };
+    static const double radii[] = {0.02, 0.1, 0.3};
+    devices on = devices_open(2);
+    for (int kind = 0; kind < 8; kind++) {
+        search_case c = {.kind = FAMILY_UNIFORM, .size = POINTS, .dims = 2 + kind % 2, .real_bits = kind & 2 ? 64 : 32};
+        c.options = (sap_tree_options){.split = (sap_split)(kind / 4), .leaf_size = 8, .period = {1, 0.75}};
+        cloud points = case_points(&c), others = cloud_of_family(FAMILY_UNIFORM, POINTS / 2, c.dims, c.real_bits, 0, 8);
+        for (int d = 0; d < on.count; d++)
+            for (int r = 0; r < 3; r++) {
+                sap_tree *tree = NULL, *other = NULL;
+                sap_neighbors *each = NULL, *once = NULL, *asked = NULL, *met = NULL;
+                NOTE("kind %d device %d radius %g", kind, d, radii[r]);
+                CHECK_STATUS(build(on.open[d], &points, &c.options, &tree), SAP_OK);
+                CHECK_STATUS(build(on.open[d], &others, &c.options, &other), SAP_OK);
+                CHECK_STATUS(radius_collect(tree, &points, radii[r], &each), SAP_OK);
+                CHECK_STATUS(sap_pairs(tree, radii[r], &once), SAP_OK);
+                CHECK_STATUS(radius_collect(tree, &others, radii[r], &asked), SAP_OK);
+                CHECK_STATUS(sap_tree_pairs(other, tree, radii[r], &met), SAP_OK);
+                for (int64_t i = 0; each && once && i < points.count; i++) check_part(once, i, each, i, i);
+                for (int64_t i = 0; asked && met && i < others.count; i++) check_part(met, i, asked, i, -1);
+                sap_neighbors_free(each);
+                sap_neighbors_free(once);
+                sap_neighbors_free(asked);
+                sap_neighbors_free(met);
+                sap_tree_free(tree);
+                sap_tree_free(other);
+            }
+        cloud_free(&points);
+        cloud_free(&others);
+    }
+    devices_close(&on);
+}
+
 // Every allocation of calls on trees with periods is refused in turn.
 TEST(no_memory) {
     stage s;
     open_stage(&s);
-    sap_tree* tree = NULL;
+    sap_tree *tree = NULL, *sliding = NULL;
     const sap_tree_options options = {.period = {5, 0, 3}};
+    const sap_tree_options halves = {.period = {5, 0, 3}, .split = SAP_SPLIT_SLIDING_MIDPOINT};
     const sap_points points = {s.coords, 10, 3, 0};
     CHECK_STATUS(sap_tree_build(s.device, points, &options, &tree), SAP_OK);
-    for (int call = 0; call < 5; call++) {
+    CHECK_STATUS(sap_tree_build(s.device, points, &halves, &sliding), SAP_OK);
+    for (int call = 0; call < 7; call++) {
+        if (call == 5 && !ALL_CALLS) continue;
         sap_status status = SAP_ERROR_MEMORY;
         for (int64_t allowed = 0; status == SAP_ERROR_MEMORY && allowed < 50; allowed++) {
             int32_t ids[20];
@@ -803,6 +857,8 @@ TEST(no_memory) {
             case 1: status = sap_nearest(tree, points, &(sap_search){.k = 2}, ids, NULL); break;
             case 2: status = sap_nearest(tree, points, &(sap_search){.k = 2}, NULL, distance2); break;
             case 3: status = sap_radius(tree, points, 1, &found); break;
+            case 4: status = sap_pairs(sliding, 1, &found); break;
+            case 5: status = sap_tree_pairs(sliding, tree, 1, &found); break;
             default: status = sap_box_count(tree, points, points, counts);
             }
             s.w.fail_from = 0;
@@ -815,6 +871,7 @@ TEST(no_memory) {
     }
     s.w.log_calls = 0;
     sap_tree_free(tree);
+    sap_tree_free(sliding);
     close_stage(&s);
 }
 

@@ -16,6 +16,10 @@ if "$here/../../examples/fetch_volume.sh" "$work/brain.nii"; then
     "$built/sapwood" isosurface "$work/brain.nii" --skip 352 --size 181,217,181 --type u8 --level 70.5 \
         --render "$here/surface.png" --picture-size 520x325 --samples 36 --eye 330,430,250 --fov 21 --exposure 0.55
 fi
+# The first and the last of 60 pictures of points that relax.
+"$built/examples/film" 12000 60 "$work/relax" >/dev/null
+cp "$work/relax-000.png" "$here/relax-before.png"
+cp "$work/relax-059.png" "$here/relax-after.png"
 # Sites as the seeds of a sunflower lie.
 awk 'BEGIN { for (i = 1; i <= 1200; i++) { r = sqrt(i); a = i * 2.399963; print 1.6 * r * cos(a), r * sin(a) } }' >"$work/seeds.xyz"
 "$built/sapwood" voronoi "$work/seeds.xyz" --size 520x325 -o "$here/voronoi.png"

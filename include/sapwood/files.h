@@ -209,7 +209,9 @@ typedef struct sap_points_write_options {
  * **LAS** has points of one to three coordinates (missing ones are 0), all finite. Those that came from a LAS get its
  * version, point format, scale, offset and records again; bounds and counts are made anew. Others become LAS 1.2, or 1.4
  * where their fields need it, with the point format that has room for their fields. What the format has no place for, or
- * could not hold exactly, is kept as extra bytes under its own name. Colours of 8 bits become those of 16, times 257.
+ * could not hold exactly, is kept as extra bytes under its own name (the log is told), which readers call NAME_2 where
+ * the format has a NAME. Colours of 8 bits become those of 16, times 257; they go into the format all or none. Where no
+ * field says otherwise, each point is the first return of one.
  * **LAZ** is LAS that LASzip compresses.
  *
  * Errors: SAP_ERROR_ARGUMENT (also: a name that is empty or repeats), SAP_ERROR_NOT_FINITE and SAP_ERROR_RANGE (LAS: a

@@ -437,7 +437,7 @@ SAP_API sap_status sap_pairs_shifts(const sap_tree* tree, const sap_neighbors* p
  * the ids of the points of b within the radius of point i of a, in the order of b. Both trees have one number of
  * dimensions, one precision, the same periods and one kind of device; they may be one tree, whose points then find
  * themselves too.
- * A leaf's points share one walk. On a CPU, the call takes memory for the hits once more, and for a box a node.
+ * Points near one another share walks. On a CPU, the call takes memory for the hits once more, and for a's points or boxes.
  * Expected O(n (log n + hits)). CPU and CUDA. Errors: as sap_radius.
  */
 SAP_API sap_status sap_tree_pairs(const sap_tree* a, const sap_tree* b, double radius, sap_neighbors** found);

@@ -29,9 +29,9 @@ typedef struct sap_cpu_kernels {
     const struct sap_box_kernels* box;          // on balanced trees
     const struct sap_box_kernels* box_explicit; // on explicit trees that have groups
     const struct sap_pairs_kernels* pairs;
-    const struct sap_count_kernels* count_periodic; // counts of pairs of trees with periods
-    const struct sap_set_kernels* set;              // nearest points of a set
-    const struct sap_clusters_kernels* clusters;    // of open trees
+    const struct sap_pair_walks* pairs_periodic; // pairs of trees with periods
+    const struct sap_set_kernels* set;           // nearest points of a set
+    const struct sap_clusters_kernels* clusters; // of open trees
     const struct sap_clusters_kernels* clusters_periodic;
     const struct sap_farthest_kernels* farthest; // samples of points far from one another
     const struct sap_cloud_kernels* cloud;       // normals and covariances

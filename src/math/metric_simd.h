@@ -22,10 +22,13 @@
 #define PERIODIC 0
 #endif
 
+// The term of an offset, and of one that is known not to be negative.
 #if METRIC == METRIC_L2
 INLINE vreal term_of(vreal offset) { return v_mul(offset, offset); }
+INLINE vreal term_outside(vreal offset) { return v_mul(offset, offset); }
 #else
 INLINE vreal term_of(vreal offset) { return v_abs(offset); }
+INLINE vreal term_outside(vreal offset) { return offset; }
 #endif
 #if METRIC == METRIC_LINF
 INLINE vreal join_terms(vreal sum, vreal term) { return v_max(sum, term); }

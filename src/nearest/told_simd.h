@@ -26,7 +26,7 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
     for (int64_t i = 0; i < run->count; i++) {
         int64_t row = run->rows ? run->rows[i] : run->first_row + i;
         asked q;
-        const double all = sap_told_limit_of(run->tree, run->told, run->limit2, row);
+        const double all = run->told->radii ? sap_told_limit_of(run->tree, run->told, run->limit2, row) : run->limit2;
         const int32_t wanted = sap_told_k_of(run->told, run->k, row), k = wanted > 0 ? wanted : 1;
         const double limit = narrowed(run, row, wanted, all);
         bool asks = load_query(queries + i * run->stride, dims, q.at) && limit >= 0 && wanted > 0;

@@ -1,11 +1,17 @@
-// Pairs of points within a radius on the CPU, leaf against tree. Each task, some leaves of a, collects hits in memory of
-// its own; they move to their rows when all counts, and so all offsets, are known.
+// Pairs of points within a radius on the CPU. The points of a ask a balanced tree like any queries, since its own boxes, in
+// groups of siblings, are found faster than made anew. Other trees are met leaf against tree. Each task, some leaves of a,
+// collects hits in memory of its own; they move to their rows when all counts, and so all offsets, are known. On trees with
+// periods most leaves are so far from the ends of these that no way around is within the radius: they take the walk of all
+// other trees.
 #include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
+#include "pairs/by_id.h"
 #include "pairs/ops.h"
 #include "pairs/pairs.h"
 #include "radius/neighbors.h"
+#include "radius/ops.h"
+#include "tree/periods.h"
 
 #include <string.h>
 
@@ -53,7 +59,8 @@ bool sap_pairs_grow(sap_device* device, int32_t real_bits, int64_t more, sap_pai
 
 typedef struct collecting {
     const sap_pairs_job* job;
-    const sap_pairs_kernels* kernels;
+    const sap_pair_walks *open, *periodic; // periodic: of leaves that reach around a tree with periods; else NULL
+    void* periods;                         // real[SAP_MAX_DIMS]
     sap_boxed a, b;
     const sap_boxed* of_a; // or b's, if both are one tree
     sap_pairs_hits* hits;  // of each task
@@ -65,17 +72,26 @@ typedef struct collecting {
     int failed; // a thread found no memory
 } collecting;
 
+// A way around is shortest from one of the ends of a box.
+static bool reaches_around(const collecting* c, uint32_t leaf) {
+    const size_t corner = (size_t)c->b.tree->shape.dims * sap_real_bytes(&c->b.tree->shape);
+    const unsigned char* box = (const unsigned char*)c->of_a->boxes + (size_t)leaf * 2 * corner;
+    return sap_reaches_around(c->b.tree, SAP_METRIC_L2, box, c->job->limit2) ||
+           sap_reaches_around(c->b.tree, SAP_METRIC_L2, box + corner, c->job->limit2);
+}
+
 static void collect_task(void* context, int64_t task, int32_t worker) {
     collecting* c = context;
     const int64_t first = task * TASK_NODES, nodes = c->of_a->count;
     const int64_t end = first + TASK_NODES < nodes ? first + TASK_NODES : nodes;
     sap_pairs_hits* hits = &c->hits[task];
-    const sap_pairs_run run = {c->of_a, &c->b, c->job->limit2, c->job->greater_only, hits};
+    const sap_pairs_run run = {c->of_a, &c->b, c->periods, c->job->limit2, c->job->greater_only, hits};
     (void)worker;
     if (__atomic_load_n(&c->failed, __ATOMIC_RELAXED) || !sap_progress_add(&c->progress, 0)) return;
     for (int64_t node = first; node < end; node++) {
         if (!sap_boxed_is_leaf(c->of_a, (uint32_t)node) || c->of_a->nodes[node].count == 0) continue;
-        if (!c->kernels->collect(&run, (uint32_t)node)) {
+        const sap_pair_walks* walk = c->periodic && reaches_around(c, (uint32_t)node) ? c->periodic : c->open;
+        if (!walk->collect(&run, (uint32_t)node)) {
             __atomic_store_n(&c->failed, 1, __ATOMIC_RELAXED);
             return;
         }
@@ -111,11 +127,14 @@ static sap_status reserve(collecting* c) {
     c->tasks = ((int64_t)c->of_a->count + TASK_NODES - 1) / TASK_NODES;
     if (c->b.count == 0) c->tasks = 0;
     const size_t hits = sap_align((size_t)c->tasks * sizeof *c->hits), next = (size_t)(rows + 1) * sizeof *c->next;
-    if (!sap_scratch_take(device, hits + next, &c->memory))
+    const size_t periods = sap_align(SAP_MAX_DIMS * sap_real_bytes(&c->job->a->shape));
+    if (!sap_scratch_take(device, hits + periods + next, &c->memory))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to collect the pairs");
     c->hits = (sap_pairs_hits*)(void*)c->memory.memory;
-    c->next = (int64_t*)(void*)(c->memory.memory + hits);
-    memset(c->memory.memory, 0, hits + next);
+    c->periods = c->memory.memory + hits;
+    c->next = (int64_t*)(void*)(c->memory.memory + hits + periods);
+    memset(c->memory.memory, 0, hits + periods + next);
+    sap_pairs_periods(c->b.tree, c->periods);
     return SAP_OK;
 }
 
@@ -134,12 +153,27 @@ static sap_status collect(collecting* c) {
     return SAP_OK;
 }
 
-sap_status sap_pairs_collect_cpu(const sap_pairs_job* job) {
+static sap_status ask(const sap_pairs_job* job) {
+    const sap_tree_shape* s = &job->a->shape;
+    sap_by_id points;
+    sap_status status = sap_by_id_open(job->a, &points);
+    if (status != SAP_OK) return status;
+    const sap_radius_job asked = {.queries = {points.coords, s->source_count, s->dims, s->dims, s->real_bits},
+                                  .limit2 = job->limit2,
+                                  .found = job->found};
+    status = sap_radius_cpu(job->b, &asked);
+    sap_by_id_close(&points);
+    return status;
+}
+
+static sap_status meet(const sap_pairs_job* job) {
     sap_device* device = job->a->device;
-    collecting c = {.job = job, .kernels = sap_cpu_kernels_of(device, job->a->shape.real_bits)->pairs};
+    const sap_cpu_kernels* kernels = sap_cpu_kernels_of(device, job->a->shape.real_bits);
+    collecting c = {.job = job, .open = &kernels->pairs->open};
+    if (sap_is_periodic(&job->b->options)) c.periodic = kernels->pairs_periodic;
     c.of_a = job->a == job->b ? &c.b : &c.a;
-    sap_status status = sap_boxed_make(job->b, NULL, c.kernels, &c.b);
-    if (status == SAP_OK && job->a != job->b) status = sap_boxed_make(job->a, NULL, c.kernels, &c.a);
+    sap_status status = sap_boxed_make(job->b, NULL, kernels->pairs, &c.b);
+    if (status == SAP_OK && job->a != job->b) status = sap_boxed_make(job->a, NULL, kernels->pairs, &c.a);
     if (status == SAP_OK) status = reserve(&c);
     if (status == SAP_OK) status = collect(&c);
     for (int64_t task = 0; c.hits && task < c.tasks; task++) {
@@ -150,4 +184,9 @@ sap_status sap_pairs_collect_cpu(const sap_pairs_job* job) {
     sap_scratch_give(job->a->device, &c.a.memory);
     sap_scratch_give(job->b->device, &c.b.memory);
     return status;
+}
+
+sap_status sap_pairs_collect_cpu(const sap_pairs_job* job) {
+    SAP_ASSERT(job->b->shape.kind == SAP_TREE_EXPLICIT || !job->greater_only);
+    return job->b->shape.kind == SAP_TREE_BALANCED ? ask(job) : meet(job);
 }

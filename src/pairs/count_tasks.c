@@ -67,6 +67,13 @@ static void put(void* reals, size_t real_bytes, size_t at, double value) {
         ((double*)reals)[at] = value;
 }
 
+void sap_pairs_periods(const sap_tree* tree, void* periods) {
+    for (size_t axis = 0; axis < SAP_MAX_DIMS; axis++) {
+        const double period = tree->options.period[axis];
+        put(periods, sap_real_bytes(&tree->shape), axis, period > 0 ? period : INFINITY);
+    }
+}
+
 static sap_status reserve(counting* c) {
     sap_device* device = c->job->a->device;
     const size_t bins = (size_t)c->job->bins, real = sap_real_bytes(&c->job->a->shape);
@@ -86,10 +93,7 @@ static sap_status reserve(counting* c) {
     c->periods = at + 2 * tasks + limits;
     c->all.sums = at + 2 * tasks + limits + periods;
     for (size_t i = 0; i < bins; i++) put(c->limits2, real, i, c->job->limits2[i]);
-    for (size_t axis = 0; axis < SAP_MAX_DIMS; axis++) {
-        const double period = c->job->a->options.period[axis];
-        put(c->periods, real, axis, period > 0 ? period : INFINITY);
-    }
+    sap_pairs_periods(c->job->a, c->periods);
     return SAP_OK;
 }
 
@@ -130,7 +134,7 @@ sap_status sap_pairs_count_by(const sap_pair_counts_job* job, const sap_cpu_kern
     sap_device* device = job->a->device;
     const bool same = job->a == job->b && !job->weights_a && !job->weights_b;
     counting c = {.job = job};
-    c.all.kernels = sap_is_periodic(&job->a->options) ? kernels->count_periodic : &kernels->pairs->open;
+    c.all.kernels = sap_is_periodic(&job->a->options) ? kernels->pairs_periodic : &kernels->pairs->open;
     sap_status status = sap_boxed_make(job->b, job->weights_b, kernels->pairs, &c.b);
     if (status == SAP_OK && !same) status = sap_boxed_make(job->a, job->weights_a, kernels->pairs, &c.a);
     if (status == SAP_OK) status = reserve(&c);

@@ -39,14 +39,12 @@ typedef struct sap_pairs_ops {
     sap_status (*collect)(const sap_pairs_job* job);
     sap_status (*count)(const sap_pair_counts_job* job);
     sap_status (*nearest)(const sap_tree_nearest_job* job);
-    // (optional) The same as collect where the trees have periods; and sap_pairs_shifts.
-    sap_status (*collect_periodic)(const sap_pairs_job* job);
+    // (optional) sap_pairs_shifts.
     sap_status (*shifts)(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts);
 } sap_pairs_ops;
 
 sap_status sap_pairs_collect_cpu(const sap_pairs_job* job);
 sap_status sap_pairs_count_cpu(const sap_pair_counts_job* job);
-sap_status sap_pairs_collect_periodic_cpu(const sap_pairs_job* job);
 sap_status sap_pairs_shifts_cpu(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts);
 sap_status sap_tree_nearest_cpu(const sap_tree_nearest_job* job);
 

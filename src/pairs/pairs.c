@@ -3,7 +3,6 @@
 #include "pairs/ops.h"
 #include "radius/ops.h"
 #include "tree/layout.h"
-#include "tree/periods.h"
 #include "tree/queries.h"
 
 #include <math.h>
@@ -46,9 +45,7 @@ sap_status sap_tree_pairs(const sap_tree* a, const sap_tree* b, double radius, s
     if (status == SAP_OK) status = check_collected(a->device, radius, found);
     if (status != SAP_OK) return status;
     if (!SAP_CAN(a->device, pairs, collect)) return sap_unsupported(a->device, "search trees for pairs of points");
-    const sap_pairs_job job = {a, b, sap_limit2(b, radius), false, found};
-    const sap_pairs_ops* ops = a->device->rooms.pairs;
-    return sap_is_periodic(&b->options) ? ops->collect_periodic(&job) : ops->collect(&job);
+    return a->device->rooms.pairs->collect(&(sap_pairs_job){a, b, sap_limit2(b, radius), false, found});
 }
 
 sap_status sap_pairs(const sap_tree* tree, double radius, sap_neighbors** found) {
@@ -57,8 +54,8 @@ sap_status sap_pairs(const sap_tree* tree, double radius, sap_neighbors** found)
     const sap_status status = check_collected(device, radius, found);
     if (status != SAP_OK) return status;
     const double limit2 = sap_limit2(tree, radius);
-    // A balanced tree's own boxes, in groups of siblings, are found faster than made anew, and know of no periods.
-    if (SAP_CAN(device, pairs, collect) && tree->shape.kind == SAP_TREE_EXPLICIT && !sap_is_periodic(&tree->options))
+    // A balanced tree's own boxes, in groups of siblings, are found faster than made anew.
+    if (SAP_CAN(device, pairs, collect) && tree->shape.kind == SAP_TREE_EXPLICIT)
         return device->rooms.pairs->collect(&(sap_pairs_job){tree, tree, limit2, true, found});
     if (!SAP_CAN(device, radius, search)) return sap_unsupported(device, "search for the points within a radius");
     const sap_tree_shape* s = &tree->shape;

@@ -33,6 +33,7 @@ bool sap_pairs_grow(sap_device* device, int32_t real_bits, int64_t more, sap_pai
 
 typedef struct sap_pairs_run {
     const sap_boxed *a, *b;
+    const void* periods; // real[dims], infinite on open axes
     double limit2;
     bool greater_only;
     sap_pairs_hits* hits;
@@ -57,22 +58,28 @@ typedef struct sap_count_run {
     sap_search_stats stats;
 } sap_count_run;
 
-typedef struct sap_count_kernels {
+// ---- Kernels.
+
+// What measures distances: on trees without periods or with them.
+typedef struct sap_pair_walks {
     // Narrows the bins of a pair of nodes to those in which its distances can lie.
     void (*narrow)(const sap_count_run* run, sap_node_pair* pair);
     // Counts all pairs of points of a pair of nodes.
     void (*count)(sap_count_run* run, const sap_node_pair* pair);
-} sap_count_kernels;
+    // Collects the hits of the points of leaf `leaf` of a. False if memory is exhausted.
+    bool (*collect)(const sap_pairs_run* run, uint32_t leaf);
+} sap_pair_walks;
 
 typedef struct sap_pairs_kernels {
     // Tight boxes of leaves among nodes [from, to).
     void (*bound)(const sap_boxed* boxed, uint32_t from, uint32_t to);
     // Boxes and numbers of points of all inner nodes, from those of the leaves.
     void (*unite)(const sap_boxed* boxed);
-    // Collects the hits of the points of leaf `leaf` of a. False if memory is exhausted.
-    bool (*collect)(const sap_pairs_run* run, uint32_t leaf);
-    sap_count_kernels open; // of trees without periods
+    sap_pair_walks open; // of trees without periods
 } sap_pairs_kernels;
+
+// The periods of a tree, real[SAP_MAX_DIMS], infinite on open axes.
+void sap_pairs_periods(const sap_tree* tree, void* periods);
 
 // Divides a pair, of which one node at least is inner, into two or three; returns how many.
 static inline int sap_node_pair_divide(const sap_count_run* run, sap_node_pair pair, sap_node_pair parts[3]) {
@@ -100,7 +107,7 @@ static inline int sap_node_pair_divide(const sap_count_run* run, sap_node_pair p
 // of bins alone. What a task adds to its bins follows its own order; the bins are added in the order of the tasks. So a
 // sum of weights is the same bits whoever works on the tasks.
 typedef struct sap_count_tasks {
-    const sap_count_kernels* kernels;
+    const sap_pair_walks* kernels;
     sap_count_run run; // without bins
     const sap_node_pair* tasks;
     int64_t count;

@@ -53,7 +53,7 @@
     DECLARE_PERIODIC(simd##_f##bits)                                                                                   \
     extern const sap_box_kernels sap_box_kernels_##simd##_f##bits, sap_box_explicit_kernels_##simd##_f##bits;          \
     extern const sap_pairs_kernels sap_pairs_kernels_##simd##_f##bits;                                                 \
-    extern const sap_count_kernels sap_count_periodic_kernels_##simd##_f##bits;                                        \
+    extern const sap_pair_walks sap_pair_walks_periodic_##simd##_f##bits;                                              \
     extern const sap_set_kernels sap_set_kernels_##simd##_f##bits;                                                     \
     extern const sap_farthest_kernels sap_farthest_kernels_##simd##_f##bits;                                           \
     extern const sap_clusters_kernels sap_clusters_kernels_##simd##_f##bits, sap_clusters_periodic_##simd##_f##bits;   \
@@ -110,7 +110,7 @@
         .radius_periodic = PERIODIC_KERNELS(radius, simd##_f##bits),                                                   \
         .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
         .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
-        .count_periodic = NATIVE(sap_count_periodic_kernels_##simd##_f##bits),                                         \
+        .pairs_periodic = NATIVE(sap_pair_walks_periodic_##simd##_f##bits),                                            \
         .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = NATIVE(sap_cloud_kernels_##simd##_f##bits),          \
         .gather = NATIVE(sap_gather_kernels_##simd##_f##bits),                                                         \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
@@ -163,7 +163,6 @@ static const sap_box_ops box = {.search = sap_box_cpu};
 static const sap_pairs_ops pairs = {.collect = sap_pairs_collect_cpu,
                                     .count = sap_pairs_count_cpu,
                                     .nearest = sap_tree_nearest_cpu,
-                                    .collect_periodic = sap_pairs_collect_periodic_cpu,
                                     .shifts = sap_pairs_shifts_cpu};
 static const sap_set_ops set = {.open = sap_set_open_cpu,
                                 .close = sap_set_close_cpu,

@@ -26,7 +26,6 @@ static const sap_box_ops box = {.search = sap_box_cuda};
 static const sap_pairs_ops pairs = {.collect = sap_pairs_collect_cuda,
                                     .count = sap_pairs_count_cuda,
                                     .nearest = sap_tree_nearest_cuda,
-                                    .collect_periodic = sap_pairs_collect_cuda,
                                     .shifts = sap_pairs_shifts_cuda};
 static const sap_set_ops set = {.open = sap_set_open_cuda,
                                 .close = sap_set_close_cuda,

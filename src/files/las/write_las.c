@@ -56,28 +56,32 @@ static double power_of_ten(int exponent) {
     return sap_decimal_double(&decimal);
 }
 
+// Of what is finite: the rest is refused where the points are checked.
 static void bounds_of(const sap_point_set* set, int axis, double* lower, double* upper) {
-    *lower = *upper = set->count ? coordinate(set, 0, axis) : 0;
-    for (int64_t row = 1; row < set->count; row++) {
+    bool found = false;
+    *lower = *upper = 0;
+    for (int64_t row = 0; row < set->count; row++) {
         const double value = coordinate(set, row, axis);
-        if (value < *lower) *lower = value;
-        if (value > *upper) *upper = value;
+        if (!isfinite(value)) continue;
+        if (!found || value < *lower) *lower = value;
+        if (!found || value > *upper) *upper = value;
+        found = true;
     }
 }
 
 // Steps of the finest power of ten that leaves a quarter of the integers for the bounds, counted from a round number.
 static void choose_scale(las_writing* w, double wanted) {
-    const int finest = -290, round_steps = 9;
-    double lower[3], upper[3], extent = 0;
+    const int finest = -290, coarsest = 300, round_steps = 9;
+    double lower[3], upper[3], half = 0; // of the longest side, which itself may overflow
     for (int a = 0; a < 3; a++) {
         bounds_of(w->set, a, &lower[a], &upper[a]);
-        extent = fmax(extent, upper[a] - lower[a]);
+        half = fmax(half, upper[a] / 2 - lower[a] / 2);
     }
-    if (!(extent > 0)) extent = fmax(fmax(fabs(lower[0]), fabs(lower[1])), fmax(fabs(lower[2]), 1));
+    if (!(half > 0)) half = fmax(fmax(fabs(lower[0]), fabs(lower[1])), fmax(fabs(lower[2]), 1)) / 2;
     int exponent = finest;
-    if (extent > power_of_ten(finest)) exponent = (int)log10(extent) - round_steps;
-    while (exponent > finest && extent / power_of_ten(exponent - 1) <= 0x1p30) exponent--;
-    while (exponent < 299 && extent / power_of_ten(exponent) > 0x1p30) exponent++;
+    if (half > power_of_ten(finest)) exponent = (int)log10(half) - round_steps;
+    while (exponent > finest && half / power_of_ten(exponent - 1) <= 0x1p29) exponent--;
+    while (exponent < coarsest && half / power_of_ten(exponent) > 0x1p29) exponent++;
     const double scale = wanted > 0 ? wanted : power_of_ten(exponent), round = power_of_ten(exponent + round_steps);
     for (int a = 0; a < 3; a++) {
         const double offset = nearbyint((lower[a] / 2 + upper[a] / 2) / round) * round;
@@ -108,9 +112,21 @@ static bool needs_latest(const las_writing* w) {
            goes_beyond(w, "number_of_returns", 7);
 }
 
+// Whether the format's 16 bits hold the field; without it they need not.
+static bool fits_short(const las_writing* w, const char* name) {
+    const sap_field* field = sap_field_named(w->set, name);
+    for (int64_t row = 0; field && row < w->set->count; row++) {
+        const sap_value value = sap_field_value(field, row);
+        const double real = sap_value_double(&value);
+        if (!(real >= 0 && real <= UINT16_MAX && real == nearbyint(real))) return false;
+    }
+    return true;
+}
+
 static void begin_fresh(las_writing* w, double scale) {
     const bool latest = needs_latest(w), time = has(w, "gps_time"), wave = has(w, "wave_packet"), nir = has(w, "nir");
-    const bool colors = has(w, "red") && has(w, "green") && has(w, "blue");
+    const bool colors = has(w, "red") && has(w, "green") && has(w, "blue") && fits_short(w, "red") &&
+                        fits_short(w, "green") && fits_short(w, "blue");
     int format = colors ? (time ? 3 : 2) : time ? 1 : 0;
     if (wave) format = colors ? 5 : 4;
     if (latest) format = wave ? (colors || nir ? 10 : 9) : nir ? 8 : colors ? 7 : 6;
@@ -203,6 +219,23 @@ static sap_status add_extra(las_writing* w, const sap_field* field) {
     return sap_las_items_add(&w->source, &w->items, &item);
 }
 
+static bool is_color(const sap_field* field) {
+    return sap_is_color((sap_span){field->name, field->name + strlen(field->name)});
+}
+
+// Colours of 8 bits become those of 16.
+static int64_t times_of(const sap_field* field) { return field->type == SAP_FIELD_U8 && is_color(field) ? 257 : 1; }
+
+// Colours go where the format has them only if all of them fit: a colour of which one channel lies elsewhere is another.
+static bool colors_fit(const las_writing* w) {
+    for (int32_t f = 0; f < w->set->field_count; f++) {
+        const sap_field* field = &w->set->fields[f];
+        const sap_las_item* item = is_color(field) ? named(&w->items, 3, w->format_items, field->name) : NULL;
+        if (item && !fits(w, item, field, times_of(field))) return false;
+    }
+    return true;
+}
+
 static sap_status place_fields(las_writing* w) {
     const sap_las_items* items = &w->items;
     w->format_items = items->count;
@@ -211,18 +244,21 @@ static sap_status place_fields(las_writing* w) {
     w->givens_bytes = ((size_t)items->count + (size_t)w->set->field_count) * sizeof *w->givens;
     w->givens = sap_memory_allocate_zero(w->source.device, w->givens_bytes);
     if (!w->givens) return sap_fail(w->source.device, SAP_ERROR_MEMORY, "no memory for the list of fields");
+    const bool with_colors = colors_fit(w);
     for (int32_t f = 0; f < w->set->field_count && status == SAP_OK; f++) {
         const sap_field* field = &w->set->fields[f];
-        const char* name = field->name;
-        const sap_las_item* item = named(items, 3, w->format_items, name);
-        const bool color = field->type == SAP_FIELD_U8 && sap_is_color((sap_span){name, name + strlen(name)});
-        const int64_t at = item ? item - items->list : items->count, times = item && color ? 257 : 1;
-        if (!item || w->givens[at].field || !fits(w, item, field, times)) {
-            w->givens[items->count] = (given){field, 1};
-            status = add_extra(w, field);
-        } else {
+        const sap_las_item* item = named(items, 3, w->format_items, field->name);
+        const int64_t at = item ? item - items->list : items->count, times = times_of(field);
+        if (item && !w->givens[at].field && (is_color(field) ? with_colors : fits(w, item, field, times))) {
             w->givens[at] = (given){field, times};
+            continue;
         }
+        if (item)
+            (void)sap_fail(w->source.device, SAP_OK,
+                           "%s: LAS holds it in another form, in which not all values fit; it is kept as extra bytes",
+                           field->name);
+        w->givens[items->count] = (given){field, 1};
+        status = add_extra(w, field);
     }
     return status;
 }
@@ -307,10 +343,19 @@ static sap_status check_points(const las_writing* w) {
     return SAP_OK;
 }
 
+// The field that fills an item which every format has, or NULL.
+static const sap_field* placed(const las_writing* w, const char* name) {
+    const sap_las_item* item = named(&w->items, 3, w->format_items, name);
+    SAP_ASSERT(item);
+    return w->givens[item - w->items.list].field;
+}
+
+// Where nothing is said of returns, each point is the first of one.
+static bool has_returns(const las_writing* w) { return placed(w, "return_number") || placed(w, "number_of_returns"); }
+
 static void summarize(const las_writing* w, summary* s) {
-    const sap_las_item* returns = named(&w->items, 3, w->format_items, "return_number");
-    SAP_ASSERT(returns); // which every format has
-    const sap_field* field = w->givens[returns - w->items.list].field;
+    const sap_field* field = placed(w, "return_number");
+    const int64_t otherwise = has_returns(w) ? 0 : 1;
     memset(s, 0, sizeof *s);
     for (int64_t row = 0; row < w->set->count; row++) {
         for (int a = 0; a < 3; a++) {
@@ -318,7 +363,7 @@ static void summarize(const las_writing* w, summary* s) {
             if (row == 0 || value < s->lower[a]) s->lower[a] = value;
             if (row == 0 || value > s->upper[a]) s->upper[a] = value;
         }
-        sap_value number = {.kind = 'i', .whole = 1};
+        sap_value number = {.kind = 'i', .whole = otherwise};
         if (field) number = sap_field_value(field, row);
         const double real = sap_value_double(&number);
         if (real >= 1 && real <= 15) s->returns[(int)real - 1]++;
@@ -366,7 +411,7 @@ static void put_header(las_writing* w) {
 static void put_points(las_writing* w) {
     unsigned char record[UINT16_MAX];
     const sap_las_items* items = &w->items;
-    const bool counted = has(w, "return_number") || has(w, "number_of_returns") || w->set->las;
+    const bool counted = has_returns(w);
     const unsigned char single = w->header.format < 6 ? 1 | 1 << 3 : 1 | 1 << 4; // the first return of one
     SAP_ASSERT(w->record_size <= sizeof record);
     memset(record, 0, w->record_size);

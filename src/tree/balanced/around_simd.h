@@ -72,7 +72,8 @@ INLINE bool look_around(const tree_view* t, const int dims, const cell* c, int64
     for (++*nodes;;) {
         if (level == last) {
             uint32_t near = todo[level];
-            if (home >= 0 && home / SAP_GROUP == groups[level]) near &= ~(1u << home % SAP_GROUP);
+            // Unsigned, so that no compiler makes a second loop over homes for those below 0.
+            if ((uint64_t)home / SAP_GROUP == (uint64_t)groups[level]) near &= ~(1u << home % SAP_GROUP);
             if (!add_leaves(t, dims, groups[level], near, s)) return false;
             todo[level] = 0;
         }

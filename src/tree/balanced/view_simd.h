@@ -116,7 +116,7 @@ INLINE vreal box_bounds(const real* boxes, const int dims, const vreal* q, int f
         vreal below = v_sub(v_load(boxes + 2 * a * SAP_GROUP + first), q[a]);
         vreal above = v_sub(q[a], v_load(boxes + (2 * a + 1) * SAP_GROUP + first));
         vreal d = offset_outside(q, a, below, above);
-        sum = a ? join_terms(sum, term_of(d)) : term_of(d);
+        sum = a ? join_terms(sum, term_outside(d)) : term_outside(d);
     }
     return sum;
 }

@@ -1,68 +1,22 @@
-// Pairs of points of trees with periods. Their points ask one by one: a box of images is no box.
+// At which image the points of pairs are near one another.
 #include "base/team.h"
+#include "pairs/by_id.h"
 #include "pairs/ops.h"
-#include "radius/ops.h"
-#include "tree/leaves.h"
 #include "tree/periods.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 256 }; // leaves or rows that are worth a thread
-
-// The points of a tree by their ids, real[source_count][dims]; NaN where the tree has none.
-typedef struct by_id {
-    const sap_tree* tree;
-    unsigned char* coords;
-    sap_scratch memory;
-} by_id;
-
-static void put_leaves(void* context, int64_t from, int64_t to, int32_t worker) {
-    const by_id* all = context;
-    const size_t row = (size_t)all->tree->shape.dims * sap_real_bytes(&all->tree->shape);
-    (void)worker;
-    for (int64_t place = from; place < to; place++) {
-        const sap_leaf_block leaf = sap_leaf_block_at(all->tree, place);
-        for (int32_t i = 0; i < leaf.count; i++)
-            sap_leaf_point(all->tree, &leaf, i, all->coords + (size_t)leaf.ids[i] * row);
-    }
-}
-
-static sap_status put_by_id(const sap_tree* tree, by_id* all) {
-    const sap_tree_shape* s = &tree->shape;
-    const size_t bytes = (size_t)s->source_count * (size_t)s->dims * sap_real_bytes(s);
-    *all = (by_id){.tree = tree};
-    if (!sap_scratch_take(tree->device, bytes + 1, &all->memory))
-        return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the points of a tree in order");
-    all->coords = all->memory.memory;
-    if (s->count < s->source_count) memset(all->coords, 0xff, bytes); // a NaN of either precision
-    if (s->count) sap_team_loop(tree->device->options.threads, sap_leaf_places(tree), GRAIN, put_leaves, all);
-    return SAP_OK;
-}
-
-sap_status sap_pairs_collect_periodic_cpu(const sap_pairs_job* job) {
-    const sap_tree_shape* s = &job->a->shape;
-    by_id asking;
-    sap_status status = put_by_id(job->a, &asking);
-    if (status != SAP_OK) return status;
-    const sap_radius_job asked = {.queries = {asking.coords, s->source_count, s->dims, s->dims, s->real_bits},
-                                  .limit2 = job->limit2,
-                                  .found = job->found};
-    status = sap_radius_cpu(job->b, &asked);
-    sap_scratch_give(job->a->device, &asking.memory);
-    return status;
-}
-
-// ---- Shifts
+enum { GRAIN = 256 }; // rows that are worth a thread
 
 typedef struct shifting {
     const sap_neighbors* pairs;
-    by_id points;
+    sap_by_id points;
     int8_t* shifts;
     int wrong; // an id is none of the tree's
 } shifting;
 
-static double coordinate(const by_id* points, int64_t id, int32_t axis) {
+static double coordinate(const sap_by_id* points, int64_t id, int32_t axis) {
     const int64_t at = id * points->tree->shape.dims + axis;
     return points->tree->shape.real_bits == 64 ? ((const double*)(const void*)points->coords)[at]
                                                : (double)((const float*)(const void*)points->coords)[at];
@@ -146,9 +100,9 @@ static void shift_rows(void* context, int64_t from, int64_t to, int32_t worker) 
 
 sap_status sap_pairs_shifts_cpu(const sap_tree* tree, const sap_neighbors* pairs, int8_t* shifts) {
     shifting s = {.pairs = pairs, .shifts = shifts};
-    const sap_status status = put_by_id(tree, &s.points);
+    const sap_status status = sap_by_id_open(tree, &s.points);
     if (status != SAP_OK) return status;
     sap_team_loop(tree->device->options.threads, pairs->count, GRAIN, shift_rows, &s);
-    sap_scratch_give(tree->device, &s.points.memory);
+    sap_by_id_close(&s.points);
     return s.wrong ? sap_fail(tree->device, SAP_ERROR_ARGUMENT, "pairs: an id is none of the tree's") : SAP_OK;
 }

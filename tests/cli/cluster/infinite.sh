@@ -1,0 +1,1 @@
+sapwood cluster five.xyz --radius inf

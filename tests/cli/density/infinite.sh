@@ -1,0 +1,1 @@
+sapwood density five.xyz --radius inf

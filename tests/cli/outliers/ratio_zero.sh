@@ -1,0 +1,1 @@
+sapwood outliers five.xyz --ratio 0

@@ -1,0 +1,1 @@
+sapwood picture five.xyz --background 2,0,0 -o o.png

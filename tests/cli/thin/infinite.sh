@@ -1,0 +1,1 @@
+sapwood thin five.xyz --cell-size inf
