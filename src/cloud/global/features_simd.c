@@ -1,4 +1,5 @@
-// Which feature is most like another: all of them are looked at, since in 33 dimensions a tree would leave out few.
+// Which feature is most like another: all of them are looked at. Sums of bins in 16 dimensions, which a tree can search,
+// give the wrong one far more often.
 #include "cloud/global/global.h"
 
 #if SAP_REAL_BITS == 32
