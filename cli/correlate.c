@@ -48,6 +48,15 @@ static sap_cli_exit read_cells(sap_cli* cli, correlate_run* run) {
                          (int)run->reference.info.dims);
 }
 
+// Each block of the jackknife holds a point at least, or leaving it out would say nothing.
+static sap_cli_exit check_blocks(sap_cli* cli, const correlate_run* run) {
+    const sap_cli_options* o = cli->options;
+    const int64_t points = o->cells ? run->cells.count : run->reference.points.count;
+    if (o->jackknife <= points) return SAP_EXIT_OK;
+    return sap_cli_error(cli, "%s: has %lld points, which make no %d blocks for --jackknife",
+                         o->cells ? o->cells : o->operands[0], (long long)points, (int)o->jackknife);
+}
+
 static sap_cli_exit read_inputs(sap_cli* cli, correlate_run* run) {
     const sap_cli_options* o = cli->options;
     const char *path = o->operands[0], *queries = o->operands[1];
@@ -57,6 +66,7 @@ static sap_cli_exit read_inputs(sap_cli* cli, correlate_run* run) {
     if (result == SAP_EXIT_OK && o->jackknife && run->reference.saved)
         result = sap_cli_error(cli, "%s: a saved tree; --jackknife needs the points it was built over", path);
     if (result == SAP_EXIT_OK && o->cells) result = read_cells(cli, run);
+    if (result == SAP_EXIT_OK && o->jackknife) result = check_blocks(cli, run);
     if (result == SAP_EXIT_OK && queries)
         result = sap_cli_tree_build_beside(cli, &run->queries, queries, run->reference.tree, &run->asking);
     if (result == SAP_EXIT_OK && queries)

@@ -18,6 +18,13 @@ jobs_of() {
   cat <<'LIST'
 test_cuda few arrays_on nothing_waits bad_points rebuilding_allocates callers_memory a_gpu_describes
 test_cuda hosts many_hosts
+test_cuda_cloud few either_side refused not_built
+test_cloud cases shapes_are
+test_cloud_density cases densities_are periods
+test_cloud_clusters cases clusters_are many_equal
+test_cloud_relax cases a_step
+test_gather cases sums_are many_queries
+test_align few results_are
 test_cuda_copies few sizes_of which_copies
 test_cuda_gl few trees_go moving no_cuda
 test_cuda_graph few graphs_give captured_calls

@@ -168,13 +168,6 @@ static void check_shapes(const shapes* got, const shapes* expected, int64_t n) {
     check_floats(got->linearities, expected->linearities, n, "linearities");
 }
 
-// Devices of all vector instructions; no GPU has clouds.
-static devices cpus_open(int32_t threads) {
-    devices all = devices_open(threads);
-    if (all.count > 1 && is_gpu(all.open[all.count - 1])) sap_device_close(all.open[--all.count]);
-    return all;
-}
-
 static const int64_t sizes[] = {0, 1, 2, 3, 33, 65, MOST};
 
 enum { SIZES = 7, MANNERS = 6 };
@@ -227,7 +220,7 @@ static void try_case(const devices* all, family kind, int64_t size, int32_t real
 }
 
 TEST(shapes_are_those_of_brute_force) {
-    devices all = cpus_open(0);
+    devices all = devices_open(0);
     uint64_t state = 11;
     for (int kind = 0; kind < FAMILY_COUNT; kind++)
         for (int size = 0; size < SIZES; size++)
@@ -505,7 +498,7 @@ static void grow_tree(const made_cloud* c, const int32_t* near, int32_t k, float
 TEST(consistent_normals_are_those_of_a_spanning_tree) {
     // A noisy, folded sheet in two parts.
     enum { POINTS = 600, K = 7 };
-    devices all = cpus_open(0);
+    devices all = devices_open(0);
     for (int seed = 0; seed < 3; seed++) {
         uint64_t state = (uint64_t)seed;
         float* coords = malloc(POINTS * 3 * sizeof(float));

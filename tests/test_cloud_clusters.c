@@ -6,12 +6,6 @@
 
 enum { MOST = 400 };
 
-static devices cpus_open(int32_t threads) {
-    devices all = devices_open(threads);
-    if (all.count > 1 && is_gpu(all.open[all.count - 1])) sap_device_close(all.open[--all.count]);
-    return all;
-}
-
 typedef struct expected_clusters {
     int32_t labels[MOST];
     uint8_t kinds[MOST];
@@ -120,7 +114,7 @@ static void try_case(const devices* all, const search_case* c, bool is_periodic)
 }
 
 TEST(clusters_are_those_of_brute_force) {
-    devices all = cpus_open(0);
+    devices all = devices_open(0);
     search_case c;
     for (int i = 0, tried = 0; i < CASE_COUNT; i++) {
         if (!case_choose(i, &c)) continue;

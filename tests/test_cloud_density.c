@@ -5,12 +5,6 @@
 
 enum { MOST = 400 };
 
-static devices cpus_open(int32_t threads) {
-    devices all = devices_open(threads);
-    if (all.count > 1 && is_gpu(all.open[all.count - 1])) sap_device_close(all.open[--all.count]);
-    return all;
-}
-
 typedef struct expected_values {
     double counts[MOST], distances[MOST], kernels[MOST], means[MOST];
     uint8_t crowded[MOST]; // has at least K_RADIUS others within the radius
@@ -141,7 +135,7 @@ static void try_case(const devices* all, const search_case* c) {
 }
 
 TEST(densities_are_those_of_brute_force) {
-    devices all = cpus_open(0);
+    devices all = devices_open(0);
     search_case c;
     int tried = 0;
     for (int i = 0; i < CASE_COUNT; i++) {
@@ -183,7 +177,7 @@ TEST(periods_are_known) {
     float coords[10];
     double densities[10];
     uint8_t keep[10];
-    devices all = cpus_open(2);
+    devices all = devices_open(2);
     for (int i = 0; i < 10; i++) coords[i] = (float)i;
     for (int d = 0; d < 2 * all.count; d++) {
         sap_tree* tree = NULL;

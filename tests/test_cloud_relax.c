@@ -8,12 +8,6 @@
 
 enum { MOST = 500 };
 
-static devices cpus_open(int32_t threads) {
-    devices all = devices_open(threads);
-    if (all.count > 1 && is_gpu(all.open[all.count - 1])) sap_device_close(all.open[--all.count]);
-    return all;
-}
-
 // ---- The definition
 
 typedef struct neighbors_of {
@@ -143,7 +137,7 @@ static void try_case(const devices* all, family kind, int64_t size, uint64_t cha
 
 TEST(a_step_is_that_of_its_definition) {
     static const int64_t sizes[] = {0, 1, 2, 3, 33, 300};
-    devices all = cpus_open(0);
+    devices all = devices_open(0);
     uint64_t state = 5;
     for (int kind = 0; kind < FAMILY_COUNT; kind++)
         for (int size = 0; size < 6; size++) {
@@ -230,7 +224,7 @@ static double least_distance(sap_device* device, const float* points, int64_t co
 
 TEST(points_of_a_sphere_spread_over_it) {
     enum { POINTS = 3000, MORE = 2000 };
-    devices all = cpus_open(3);
+    devices all = devices_open(3);
     float* points = malloc((size_t)3 * POINTS * sizeof *points);
     float *moved = malloc((size_t)3 * (POINTS + MORE) * sizeof *moved),
           *normals = malloc((size_t)3 * (POINTS + MORE) * 4);

@@ -6,12 +6,6 @@
 
 enum { MOST = 300, QUERIES = 40, WIDTH = 2 };
 
-static devices cpus_open(int32_t threads) {
-    devices all = devices_open(threads);
-    if (all.count > 1 && is_gpu(all.open[all.count - 1])) sap_device_close(all.open[--all.count]);
-    return all;
-}
-
 typedef struct sums {
     int32_t counts[MOST];
     double weights[MOST], offsets[3 * MOST], products[6 * MOST], attributes[WIDTH * MOST];
@@ -168,7 +162,7 @@ static void try_case(const devices* all, const search_case* c) {
 }
 
 TEST(sums_are_those_of_brute_force) {
-    devices all = cpus_open(0);
+    devices all = devices_open(0);
     int tried = 0;
     for (int i = 0; i < CASE_COUNT; i++) {
         search_case c;
@@ -182,7 +176,7 @@ TEST(sums_are_those_of_brute_force) {
 
 TEST(many_queries_are_those_of_each_alone) {
     enum { POINTS = 5000, ASKED = 3000 };
-    devices all = cpus_open(3);
+    devices all = devices_open(3);
     cloud points = cloud_of_family(FAMILY_CLUSTERED, POINTS, 3, 32, 0, 8);
     cloud queries = cloud_of_family(FAMILY_UNIFORM, ASKED, 3, 32, 0, 9);
     double* weights = malloc(ASKED * sizeof *weights);

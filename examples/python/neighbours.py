@@ -17,8 +17,8 @@ import numpy as np
 import sapwood
 
 
-def scanned_room(count: int) -> np.ndarray:
-    """What two lasers see of a room with a column, with noise, and a few points that nothing reflected."""
+def scanned_room(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """What two lasers see of a room with a column, with noise, and a few points that nothing reflected; and from where."""
     rng = np.random.default_rng(7)
     size = np.array([8.0, 6.0, 3.0])
     start = np.array([[2.0, 2.0, 1.5], [6.5, 4.5, 1.5]])[rng.integers(2, size=count)]
@@ -35,7 +35,7 @@ def scanned_room(count: int) -> np.ndarray:
     points = start + direction * (reach + rng.normal(0, 0.003, count))[:, None]
     stray = rng.random(count) < 0.001
     points[stray] = rng.uniform(0, size, (stray.sum(), 3))
-    return points.astype(np.float32)
+    return points.astype(np.float32), start
 
 
 def main() -> None:
@@ -44,7 +44,10 @@ def main() -> None:
     parser.add_argument("-o", "--output", default="neighbours.png")
     parser.add_argument("--small", action="store_true", help="fewer points")
     options = parser.parse_args()
-    points = np.asarray(sapwood.read_points(options.scan).points) if options.scan else scanned_room(20_000 if options.small else 400_000)
+    if options.scan:
+        points = np.asarray(sapwood.read_points(options.scan).points)
+    else:
+        points, _ = scanned_room(20_000 if options.small else 400_000)
 
     start = time.perf_counter()
     tree = sapwood.Tree(points)

@@ -1,6 +1,7 @@
 /**
  * @file align.h
- * Alignment: the turn and shift that take one cloud onto another, or onto a mesh. On the CPU.
+ * Alignment: the turn and shift that take one cloud onto another, or onto a mesh. On the CPU, and with clouds on CUDA
+ * devices.
  *
  * The iterative closest point method (Besl and McKay 1992): each point of the source is paired with the nearest of the
  * target, the rigid motion that suits the pairs best is found, and so on until nothing moves any more.
@@ -9,7 +10,7 @@
  *
  * **One answer, bit for bit.** Which point is nearest is exact, as for every search (points.h), and sums are made of
  * blocks of points, each in one order and added in one order, in double precision: results do not depend on the number
- * of threads nor on the vector instructions.
+ * of threads, on the vector instructions, nor on the device.
  */
 #ifndef SAPWOOD_ALIGN_H
 #define SAPWOOD_ALIGN_H
@@ -113,9 +114,12 @@ typedef struct sap_alignment {
  * pairs) the start is returned and `reason` says so; no number of the result is ever NaN.
  *
  * Expected O(n log m) for the first steps and O(n) for later ones; memory for about 240 bytes (340 in double precision) a
- * point of the source and 16 (32) a point of the target. On a CPU. Errors: SAP_ERROR_ARGUMENT (also a start that is no turn
- * and shift, dims other than 3), SAP_ERROR_NOT_FINITE (a point, naming the first, or a normal), SAP_ERROR_RANGE,
- * SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU, a tree with periods), SAP_ERROR_CANCELLED.
+ * point of the source and 16 (32) a point of the target. On a CPU, or on a CUDA device, where each step searches for all
+ * points, and the source may lie; normals are memory of the host. What leaves a GPU in a step are the sums; and where
+ * one_to_one, overlap, find_overlap or a kernel without a scale choose pairs by what all of them look like, the pairs.
+ * Errors: SAP_ERROR_ARGUMENT (also a start that is no turn and shift, dims other than 3), SAP_ERROR_NOT_FINITE (a point,
+ * naming the first, or a normal), SAP_ERROR_RANGE, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (another device, a tree with
+ * periods), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_align(const sap_tree* target, sap_points source, const sap_align_options* options,
                                    sap_alignment* alignment);
@@ -125,7 +129,7 @@ SAP_API sap_status sap_cloud_align_f64(const sap_tree* target, sap_points_f64 so
 
 /**
  * Aligns `source` with a mesh: the nearest points of its triangles, and their normals. Each step searches for all points.
- * Expected O(n log m) a step. Errors: as sap_cloud_align.
+ * Expected O(n log m) a step. On a CPU. Errors: as sap_cloud_align.
  */
 SAP_API sap_status sap_cloud_align_mesh(const sap_mesh_tree* target, sap_points source,
                                         const sap_align_options* options, sap_alignment* alignment);

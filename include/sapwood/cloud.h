@@ -1,10 +1,15 @@
 /**
  * @file cloud.h
  * Clouds of points: normals and covariances, sums over neighbours, density, outliers, thinning, clusters, samples, distances.
- * On the CPU, but for distances.
+ * On the CPU and, but for samples, on CUDA devices; distances wherever searches are.
  *
  * The points are those of a tree, and each asks for its own neighbours: a call goes once over the leaves, and consumes
  * neighbours as they are found. Lists of all neighbours are never made, so that memory grows with the points alone.
+ *
+ * **Where arrays lie.** On a CUDA device the results of calls over a tree may lie on the host or on the GPU, where
+ * the queries of sap_gather may, too. What options point to, normals that are to be turned, and points that relax are
+ * memory of the host. Calls whose arrays all lie on the GPU return before it is done if the device works in the caller's
+ * stream; outliers, clusters, SAP_ORIENT_CONSISTENT and points that relax wait.
  *
  * **Rows** of results are by id, one for each point that was given to the build (sap_tree_info.source_count). Points that
  * the tree has left out, because they were duplicates or not finite, get the row that each call names.
@@ -98,11 +103,13 @@ typedef struct sap_cloud_axes {
  * which depends on how the tree was built. Points that the tree has left out get 0.
  *
  * Expected O(n (log n + k)), and O(n log n) more for SAP_ORIENT_CONSISTENT. Scratch memory: 16 bytes a point (32 in double
- * precision); for SAP_ORIENT_CONSISTENT also about 16 bytes for each edge of the graph. On a CPU. Errors:
+ * precision); for SAP_ORIENT_CONSISTENT also about 16 bytes for each edge of the graph. On a GPU coordinates and ids
+ * in the order of leaves besides, and for k above 32 or in double precision up to 128 MB of neighbours; there
+ * SAP_ORIENT_CONSISTENT finds the neighbours, and the host makes the tree. On a CPU or a CUDA device. Errors:
  * SAP_ERROR_ARGUMENT (also a tree of other dims, k or radius negative, a falloff without a radius, weights, views or times
  * that are missing or not as they should be), SAP_ERROR_NOT_FINITE (a weight, view or time), SAP_ERROR_MEMORY,
- * SAP_ERROR_UNSUPPORTED (a device that is no CPU, a tree with periods), SAP_ERROR_RANGE (the edges of the graph are more
- * than 2^32-1), SAP_ERROR_CANCELLED.
+ * SAP_ERROR_UNSUPPORTED (another device, a tree with periods), SAP_ERROR_RANGE (the edges of the graph are more than
+ * 2^32-1), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_normals(const sap_tree* tree, const sap_normals_options* options, float* normals,
                                      float* curvatures);
@@ -163,9 +170,9 @@ typedef struct sap_gathered {
  * of up to 3 dimensions without periods.
  *
  * Expected O(log n + k) a query. Scratch memory: 16 bytes a point of the tree (32 in double precision) and, for up to 2^21 queries
- * at a time, 12 bytes more than their coordinates each. On a CPU. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (a weight or an
- * attribute), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU, a tree of more dimensions or with periods),
- * SAP_ERROR_CANCELLED.
+ * at a time, 12 bytes more than their coordinates each; on a GPU as for sap_cloud_normals. On a CPU or a CUDA device.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (a weight or an attribute), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED
+ * (another device, a tree of more dimensions or with periods), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_gather(const sap_tree* tree, sap_points queries, const sap_gather_options* options,
                               const sap_gathered* sums);
@@ -199,8 +206,9 @@ typedef struct sap_density_options {
  * The density about each point, densities[source_count]. Trees of both precisions, any dims, also with periods. Points
  * that the tree has left out get 0, or for SAP_DENSITY_DISTANCE infinity. Terms are added in the tree's own order.
  *
- * Expected O(n (log n + hits)); counts visit only the leaves at the surfaces of balls. On a CPU. Errors:
- * SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU), SAP_ERROR_CANCELLED.
+ * Expected O(n (log n + hits)); counts visit only the leaves at the surfaces of balls. Scratch memory on a GPU: as for
+ * sap_cloud_normals. On a CPU or a CUDA device. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED
+ * (another device), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_density(const sap_tree* tree, const sap_density_options* options, double* densities);
 
@@ -238,7 +246,7 @@ typedef struct sap_outliers_info {
  * double precision, ascending, over their number; sums over points go by id.
  *
  * Expected O(n (log n + k)), with a radius O(n log n + the leaves at the surfaces of balls). Scratch memory: 8 bytes a
- * point. On a CPU. Errors: as sap_cloud_density.
+ * point; on a GPU 9 more and what sap_cloud_normals takes. On a CPU or a CUDA device. Errors: as sap_cloud_density.
  */
 SAP_API sap_status sap_cloud_outliers(const sap_tree* tree, const sap_outliers_options* options, uint8_t* keep,
                                       sap_outliers_info* info);
@@ -323,8 +331,9 @@ typedef struct sap_clusters_options {
  * on how the tree was built nor on the number of threads.
  *
  * Pairs are never kept, and whole subtrees are joined at once, so a million equal points take ordinary time. Expected
- * O(n (log n + points within the radius)) time; memory for a box a node and 5 bytes a point. On a CPU. Errors:
- * SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU), SAP_ERROR_CANCELLED.
+ * O(n (log n + points within the radius)) time; memory for a box a node and 5 bytes a point; on a GPU 13 bytes a node,
+ * and 21 bytes and the coordinates a point. On a CPU or a CUDA device. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY,
+ * SAP_ERROR_UNSUPPORTED (another device), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_clusters(const sap_tree* tree, const sap_clusters_options* options, int32_t* labels,
                                       uint8_t* kinds, int64_t* count);
@@ -403,10 +412,12 @@ typedef struct sap_relax_info {
  * given, at right angles to that one's normal. Points at one place stay together; those at the border of a surface move
  * outwards.
  *
- * Points are of three dimensions; where they are far from 0, take a middle off before. Same bits for any number of threads.
- * Expected O(n (log n + neighbours)) a step. Memory: two trees and 60 bytes a point. On a CPU. Errors: SAP_ERROR_ARGUMENT,
+ * Points are of three dimensions; where they are far from 0, take a middle off before. Same bits for any device
+ * and number of threads.
+ * Expected O(n (log n + neighbours)) a step. Memory: two trees and 60 bytes a point. On a CPU or a CUDA device, which
+ * nothing leaves between the first step and the last. moved and normals may lie there. Errors: SAP_ERROR_ARGUMENT,
  * SAP_ERROR_NOT_FINITE (naming the first bad point), SAP_ERROR_MEMORY, SAP_ERROR_RANGE (more than 2^31-1 points),
- * SAP_ERROR_UNSUPPORTED (a device that is no CPU), SAP_ERROR_CANCELLED.
+ * SAP_ERROR_UNSUPPORTED (another device), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_relax(sap_device* device, sap_points points, const sap_relax_options* options,
                                    float* moved, float* normals, sap_relax_info* info);

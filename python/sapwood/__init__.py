@@ -7,6 +7,8 @@
 array([[1, 0]], dtype=int32)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._results import Neighbors, Rows
 from ._sapwood import (
     ArgumentError,
@@ -33,16 +35,48 @@ from .pictures import Light, Picture, VoronoiPicture, render, voronoi
 from .stream import compact, unique
 from .surface import Surface, isosurface
 
+if TYPE_CHECKING:
+    from .cloud import (
+        Alignment,
+        Clusters,
+        Comparison,
+        Covariances,
+        Distances,
+        Gathered,
+        Normals,
+        Outliers,
+        Relaxed,
+        Shapes,
+        Voxels,
+        cluster_dbscan,
+        compute_point_cloud_distance,
+        estimate_normals,
+        farthest_point_down_sample,
+        registration_icp,
+        relax,
+        remove_radius_outlier,
+        remove_statistical_outlier,
+        transform,
+        voxel_down_sample,
+        voxels,
+    )
+
 __all__ = [
+    "Alignment",
     "AllHits",
     "ArgumentError",
     "CancelledError",
     "Closest",
+    "Clusters",
+    "Comparison",
+    "Covariances",
     "DeviceLostError",
     "DeviceMemoryError",
+    "Distances",
     "Error",
     "FileError",
     "FormatError",
+    "Gathered",
     "Hits",
     "KDTree",
     "Light",
@@ -51,30 +85,61 @@ __all__ = [
     "MeshTree",
     "Neighbors",
     "NoDeviceError",
+    "Normals",
     "NotFiniteError",
     "OutOfMemoryError",
+    "Outliers",
     "Picture",
     "PointSet",
     "RangeError",
+    "Relaxed",
     "Rows",
     "Set",
+    "Shapes",
     "Surface",
     "Tree",
     "UnsupportedError",
     "Volume",
     "VoronoiPicture",
+    "Voxels",
     "__version__",
     "cKDTree",
     "cKDTreeNode",
+    "cluster_dbscan",
     "compact",
+    "compute_point_cloud_distance",
+    "estimate_normals",
+    "farthest_point_down_sample",
     "isosurface",
     "read",
     "read_mesh",
     "read_points",
     "read_volume",
+    "registration_icp",
+    "relax",
+    "remove_radius_outlier",
+    "remove_statistical_outlier",
     "render",
+    "transform",
     "trim",
     "unique",
     "voronoi",
+    "voxel_down_sample",
+    "voxels",
     "write",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What is in sapwood.cloud, when it is first asked for: until then importing sapwood takes less time."""
+    if name in __all__:
+        from . import cloud
+
+        if hasattr(cloud, name):
+            globals()[name] = getattr(cloud, name)
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

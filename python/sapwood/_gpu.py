@@ -4,6 +4,7 @@ The C part of the package calls this when it meets such an array. It asks a libr
 now, for arrays to write results to, and to take memory of Sapwood's as an array.
 """
 
+import contextlib
 import functools
 import importlib
 import sys
@@ -14,8 +15,14 @@ _LEGACY = 1  # CUDA's default stream, as DLPack counts streams; the libraries ca
 
 def _library(array: Any) -> str | None:
     """The library that an array belongs to, or that a class of it derives from: a name, or None."""
-    for cls in type(array).__mro__:
-        root = cls.__module__.partition(".")[0]
+    kind: Any = type(array)
+    return _library_of(kind)
+
+
+@functools.lru_cache(64)
+def _library_of(kind: Any) -> str | None:
+    for cls in kind.__mro__:
+        root: str = cls.__module__.partition(".")[0]
         if root in ("torch", "cupy"):
             return root
         if root in ("jax", "jaxlib"):
@@ -93,7 +100,8 @@ def empty(like: Any, shape: tuple[int, ...], dtype: str) -> tuple[Any, int]:
         # Arrays of JAX do not change once anybody has seen them. This one nobody has: it is written to before it is
         # returned, and its memory is waited for, before and after.
         jax = sys.modules["jax"]
-        with _wide(jax), jax.default_device(next(iter(like.devices()))):
+        wide = _wide(jax) if dtype.endswith("8") else contextlib.nullcontext()
+        with wide, jax.default_device(next(iter(like.devices()))):
             array = _zeros(shape, name)().block_until_ready()
         return array, array.unsafe_buffer_pointer()
     raise _unknown(like)

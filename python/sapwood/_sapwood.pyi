@@ -8,10 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._results import Neighbors, Rows
+from .cloud import (
+    Alignment,
+    Clusters,
+    Comparison,
+    Covariances,
+    Distances,
+    Gathered,
+    Normals,
+    Outliers,
+    Shapes,
+)
 
 Device: TypeAlias = Any  # 'cpu', 'cuda', 'cuda:1', or an object whose str() that is, such as a torch.device
 Array: TypeAlias = Any  # anything that ArrayLike is, and arrays of torch, CuPy and JAX, on the host or on a GPU
 Metric: TypeAlias = Literal["l2", "l1", "linf", "lp"]
+Falloff: TypeAlias = Literal["none", "biweight"]
+Orient: TypeAlias = Literal["axis", "view", "views", "path", "consistent"]
+Words: TypeAlias = str | Sequence[str]
 Progress: TypeAlias = Callable[[float], object]
 Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 
@@ -169,6 +183,165 @@ class Tree:
         exclude: Array | None = None,
         progress: Progress | None = None,
     ) -> Neighbors: ...
+    def normals(
+        self,
+        *,
+        k: SupportsIndex | None = None,
+        radius: SupportsFloat | None = None,
+        weights: ArrayLike | None = None,
+        falloff: Falloff | None = None,
+        orient: Orient | None = None,
+        view: ArrayLike | None = None,
+        views: ArrayLike | None = None,
+        view_times: ArrayLike | None = None,
+        point_times: ArrayLike | None = None,
+        graph_k: SupportsIndex | None = None,
+        curvatures: bool = True,
+        out: Sequence[Array | None] | None = None,
+        progress: Progress | None = None,
+    ) -> Normals: ...
+    def covariances(
+        self,
+        *,
+        k: SupportsIndex | None = None,
+        radius: SupportsFloat | None = None,
+        weights: ArrayLike | None = None,
+        falloff: Falloff | None = None,
+        eigenvalues: bool = True,
+        out: Sequence[Array | None] | None = None,
+        progress: Progress | None = None,
+    ) -> Covariances: ...
+    def shapes(
+        self,
+        only: Words | None = None,
+        *,
+        k: SupportsIndex | None = None,
+        radius: SupportsFloat | None = None,
+        weights: ArrayLike | None = None,
+        falloff: Falloff | None = None,
+        orient: Orient | None = None,
+        view: ArrayLike | None = None,
+        views: ArrayLike | None = None,
+        view_times: ArrayLike | None = None,
+        point_times: ArrayLike | None = None,
+        graph_k: SupportsIndex | None = None,
+        progress: Progress | None = None,
+    ) -> Shapes: ...
+    def orient(
+        self,
+        normals: ArrayLike,
+        orient: Orient | None = None,
+        *,
+        view: ArrayLike | None = None,
+        views: ArrayLike | None = None,
+        view_times: ArrayLike | None = None,
+        point_times: ArrayLike | None = None,
+        graph_k: SupportsIndex | None = None,
+        out: Array | None = None,
+        progress: Progress | None = None,
+    ) -> NDArray[np.float32]: ...
+    def gather(
+        self,
+        queries: Array,
+        *,
+        k: SupportsIndex | None = None,
+        radius: SupportsFloat | None = None,
+        weights: ArrayLike | None = None,
+        falloff: Falloff | None = None,
+        attributes: ArrayLike | None = None,
+        only: Words | None = None,
+        progress: Progress | None = None,
+    ) -> Gathered: ...
+    def gather_self(
+        self,
+        *,
+        k: SupportsIndex | None = None,
+        radius: SupportsFloat | None = None,
+        weights: ArrayLike | None = None,
+        falloff: Falloff | None = None,
+        attributes: ArrayLike | None = None,
+        only: Words | None = None,
+        progress: Progress | None = None,
+    ) -> Gathered: ...
+    def density(
+        self,
+        kind: Literal["count", "distance", "kernel"] = "count",
+        *,
+        radius: SupportsFloat | None = None,
+        k: SupportsIndex | None = None,
+        dims: SupportsIndex | None = None,
+        out: Array | None = None,
+        progress: Progress | None = None,
+    ) -> NDArray[np.float64]: ...
+    def outliers(
+        self,
+        kind: Literal["statistical", "radius"] | None = None,
+        *,
+        k: SupportsIndex | None = None,
+        ratio: SupportsFloat | None = None,
+        radius: SupportsFloat | None = None,
+        out: Array | None = None,
+        progress: Progress | None = None,
+    ) -> Outliers: ...
+    def clusters(
+        self,
+        radius: SupportsFloat,
+        *,
+        fewest: SupportsIndex = 1,
+        least: SupportsIndex = 1,
+        out: Sequence[Array | None] | None = None,
+        progress: Progress | None = None,
+    ) -> Clusters: ...
+    def sample(
+        self,
+        count: SupportsIndex | None = None,
+        *,
+        radius: SupportsFloat | None = None,
+        start: SupportsIndex | None = None,
+        seed: SupportsIndex | None = None,
+        progress: Progress | None = None,
+    ) -> NDArray[np.int32]: ...
+    def distance(
+        self,
+        points: Array,
+        *,
+        radius: SupportsFloat | None = None,
+        quantile: SupportsFloat | None = None,
+        distances: bool = True,
+        out: Array | None = None,
+        progress: Progress | None = None,
+    ) -> Distances: ...
+    def compare(
+        self,
+        other: Tree,
+        *,
+        radius: SupportsFloat | None = None,
+        quantile: SupportsFloat | None = None,
+        distances: bool = True,
+        progress: Progress | None = None,
+    ) -> Comparison: ...
+    def align(
+        self,
+        source: ArrayLike,
+        method: Literal["point", "plane", "generalised"] | str = "point",
+        *,
+        start: ArrayLike | None = None,
+        iterations: SupportsIndex | None = None,
+        tolerance: SupportsFloat | None = None,
+        levels: SupportsIndex | None = None,
+        max_distance: SupportsFloat | None = None,
+        overlap: SupportsFloat | Literal["find"] | None = None,
+        max_angle: SupportsFloat | None = None,
+        one_to_one: bool = False,
+        kernel: Literal["none", "huber", "tukey", "cauchy"] | None = None,
+        kernel_scale: SupportsFloat | None = None,
+        flatness: SupportsFloat | None = None,
+        normals_k: SupportsIndex | None = None,
+        source_normals: ArrayLike | None = None,
+        normals: ArrayLike | None = None,
+        drop_nonfinite: bool = False,
+        progress: Progress | None = None,
+    ) -> Alignment: ...
     def verify(self) -> None: ...
     def nodes(self) -> NDArray[np.int32]: ...
     def save(self, path: Path, /) -> None: ...
@@ -260,6 +433,8 @@ class MeshTree:
     def _closest(self, points: Array, progress: Progress | None, /) -> Any: ...
     def _inside(self, points: Array, progress: Progress | None, /) -> Any: ...
     def _signed_distance(self, points: Array, progress: Progress | None, /) -> Any: ...
+    def _distance(self, *arguments: Any) -> Distances: ...
+    def _align(self, *arguments: Any) -> Any: ...
 
 def read_points(*arguments: Any) -> Any: ...
 def read_mesh(*arguments: Any) -> Any: ...
@@ -275,6 +450,9 @@ def unique_gpu(*arguments: Any) -> tuple[Any, int]: ...
 def isosurface(*arguments: Any) -> tuple[Any, Any, Any]: ...
 def frame(*arguments: Any) -> tuple[Any, ...]: ...
 def render(*arguments: Any) -> tuple[Any, ...]: ...
+def voxels(*arguments: Any) -> tuple[Any, ...]: ...
+def relax(*arguments: Any) -> tuple[Any, ...]: ...
+def transform(points: Any, matrix: Any, out: Any, /) -> Any: ...
 def voronoi(*arguments: Any) -> tuple[Any, Any, Any]: ...
 
 class KDTreeBase(Tree):

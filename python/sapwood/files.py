@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from . import _sapwood
+from ._sapwood import ArgumentError
 
 __all__ = ["Material", "Mesh", "PointSet", "Volume", "read", "read_mesh", "read_points", "read_volume", "write"]
 
@@ -14,6 +15,33 @@ FORMATS = ("auto", "ply", "xyz", "csv", "npy", "pcd", "obj", "stl", "off", "las"
 VOXELS = ("float32", "uint8", "int16", "uint16")
 ORDERS = ("zyx", "xyz")
 MESHES = ("obj", "stl", "off")
+
+
+def as_array(values: Any, name: str, dtype: Any = None) -> Any:
+    """An array of NumPy. What NumPy says of a wrong value is said of the argument."""
+    import numpy
+
+    try:
+        return numpy.asarray(values, dtype)
+    except ValueError as error:
+        raise ArgumentError(f"{name}: {error}") from None
+
+
+def numbers(values: Any, name: str, count: int) -> tuple[float, ...]:
+    """So many numbers as floats."""
+    try:
+        found = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        found = ()
+    if len(found) != count:
+        raise ArgumentError(f"{name} must be {count} numbers, not {values!r}")
+    return found
+
+
+def three(values: Any, name: str) -> tuple[float, float, float]:
+    """A place, or what else has a number for each axis."""
+    x, y, z = numbers(values, name, 3)
+    return x, y, z
 
 
 class PointSet:
@@ -97,8 +125,7 @@ class Mesh:
         self.colors = colors
         self.material_ids = material_ids
         self.materials = [m if isinstance(m, Material) else Material(*m) for m in materials]
-        x, y, z = (float(value) for value in origin)
-        self.origin = (x, y, z)
+        self.origin = three(origin, "origin")
 
     @property
     def faces(self) -> Any:
@@ -150,10 +177,8 @@ class Volume:
     def __init__(self, values: Any, *, spacing: Sequence[float] = (1.0, 1.0, 1.0),
                  origin: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         self.values = values
-        x, y, z = (float(value) for value in spacing)
-        self.spacing = (x, y, z)
-        x, y, z = (float(value) for value in origin)
-        self.origin = (x, y, z)
+        self.spacing = three(spacing, "spacing")
+        self.origin = three(origin, "origin")
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -202,9 +227,9 @@ def read(source: Any, *, kind: str | None = None, format: str | None = None, **o
     if kind == "mesh":
         return read_mesh(source, format=format, **options)
     if kind != "volume":
-        raise ValueError(f"kind must be 'points', 'mesh', 'volume' or None, not {kind!r}")
+        raise ArgumentError(f"kind must be 'points', 'mesh', 'volume' or None, not {kind!r}")
     if format not in (None, "auto", "npy"):
-        raise ValueError(f"volumes are NPY or raw samples, not {format}")
+        raise ArgumentError(f"volumes are NPY or raw samples, not {format}")
     return read_volume(source, **options)
 
 
@@ -238,8 +263,8 @@ def read_mesh(source: Any, *, format: str | None = None, keep_apart: bool = Fals
     source = _loaded(source)
     auto = isinstance(origin, str)
     if auto and origin != "auto":
-        raise ValueError(f"origin must be three numbers or 'auto', not {origin!r}")
-    where = (0.0, 0.0, 0.0) if auto else tuple(float(value) for value in origin)
+        raise ArgumentError(f"origin must be three numbers or 'auto', not {origin!r}")
+    where = (0.0, 0.0, 0.0) if auto else three(origin, "origin")
     vertices, triangles, colors, ids, table, _, origin = _sapwood.read_mesh(
         source, _in_memory(source), _format(format), keep_apart, _bytes_of(materials), unpack_limit, where, auto)
     return Mesh(vertices, triangles, colors=colors, material_ids=ids, materials=[Material(*m) for m in table],
@@ -266,9 +291,9 @@ def read_volume(source: Any, *, size: Sequence[int] | None = None, dtype: Any = 
     source = _loaded(source)
     name = numpy.dtype(dtype).name
     if name not in VOXELS:
-        raise ValueError(f"dtype must be float32, uint8, int16 or uint16, not {name}")
+        raise ArgumentError(f"dtype must be float32, uint8, int16 or uint16, not {name}")
     if order not in ORDERS:
-        raise ValueError(f"order must be 'zyx' or 'xyz', not {order!r}")
+        raise ArgumentError(f"order must be 'zyx' or 'xyz', not {order!r}")
     values, spacing, origin = _sapwood.read_volume(
         source, _in_memory(source), tuple(size) if size is not None else (0, 0, 0), VOXELS.index(name), big_endian,
         skip, tuple(spacing), ORDERS.index(order), member, unpack_limit)
@@ -303,11 +328,11 @@ def write(path: Any, data: Any, *, format: str | None = None, names: Sequence[st
         data = Mesh(data.vertices, data.faces if hasattr(data, "faces") else data.triangles)
     if isinstance(data, Mesh):
         if names is not None:
-            raise ValueError("names are those of columns; a mesh has none")
+            raise ArgumentError("names are those of columns; a mesh has none")
         _sapwood.write_mesh(path, _format(format), data._parts(), text)
         return
     if text:
-        raise ValueError("text is for meshes; formats of points say themselves whether they are text")
+        raise ArgumentError("text is for meshes; formats of points say themselves whether they are text")
     points = data.points if isinstance(data, PointSet) else data
     _sapwood.write_table(path, _format(format), points, None if names is None else tuple(names))
 
@@ -321,7 +346,7 @@ def _write_volume(path: Any, volume: Volume, format: str | None) -> None:
     from .pictures import write_whole
 
     if _format(format) not in (0, FORMATS.index("npy")) or (format is None and _sapwood.format_of(path) != 4):
-        raise ValueError("volumes are written as NPY; name the file .npy")
+        raise ArgumentError("volumes are written as NPY; name the file .npy")
     stream = io.BytesIO()
     numpy.save(stream, numpy.asarray(volume.values), allow_pickle=False)
     write_whole(path, stream.getbuffer())
@@ -334,7 +359,7 @@ def _format(name: str | None) -> int:
     if name is None:
         return 0
     if name not in FORMATS:
-        raise ValueError(f"format must be one of {', '.join(FORMATS)}, not {name!r}")
+        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, not {name!r}")
     return FORMATS.index(name)
 
 
@@ -345,7 +370,7 @@ def _bits(dtype: Any) -> int:
 
     name = numpy.dtype(dtype).name
     if name not in ("float32", "float64"):
-        raise ValueError(f"dtype must be float32, float64 or None, not {name}")
+        raise ArgumentError(f"dtype must be float32, float64 or None, not {name}")
     return int(name[-2:])
 
 
@@ -365,7 +390,7 @@ def _as_array(array: Any, dtype: Any, copy: bool | None) -> Any:
     if copy and numpy.shares_memory(made, array):
         return made.copy()
     if copy is False and not numpy.shares_memory(made, array) and made.size:
-        raise ValueError("the values cannot be given in this type without a copy")
+        raise ArgumentError("the values cannot be given in this type without a copy")
     return made
 
 

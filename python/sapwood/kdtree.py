@@ -16,7 +16,8 @@ import copyreg
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, SupportsIndex, TypeAlias
 
-from ._sapwood import KDTreeBase
+from ._sapwood import ArgumentError, KDTreeBase
+from .files import as_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -133,18 +134,17 @@ class cKDTree(KDTreeBase):
 
         real = np.dtype(np.float64 if dtype is None else dtype)
         if real not in (np.float64, np.float32):
-            raise ValueError(f"dtype must be float64 or float32, not {real}")
-        given = np.asarray(data)
+            raise ArgumentError(f"dtype must be float64 or float32, not {real}")
+        given = as_array(data, "data")
         if given.dtype.kind == "c":
             raise TypeError("KDTree does not work with complex data")
-        if copy_data:
-            points = np.array(given, dtype=real, order="C", copy=True)
-        else:
-            points = np.asarray(given, dtype=real, order="C")
+        points = as_array(given, "data", real)
+        copied = copy_data and given.dtype == real
+        points = np.array(points, order="C", copy=True) if copied else np.asarray(points, order="C")
         if points.ndim != 2:
-            raise ValueError(f"data must be of shape (n, m), n points of dimension m, not {points.shape}")
+            raise ArgumentError(f"data must be of shape (n, m), n points of dimension m, not {points.shape}")
         if leafsize < 1:
-            raise ValueError("leafsize must be at least 1")
+            raise ArgumentError("leafsize must be at least 1")
         points = points.view(np.ndarray)
         points.flags.writeable = False
         box = None
@@ -180,7 +180,7 @@ class cKDTree(KDTreeBase):
             fields = [("i", np.intp), ("j", np.intp), ("v", np.float64)]
             return self._distances(other, max_distance, p, np.dtype(fields, align=True))
         if output_type not in ("dok_matrix", "dok_array", "coo_matrix", "coo_array"):
-            raise ValueError(f"Invalid output type {output_type!r}")
+            raise ArgumentError(f"Invalid output type {output_type!r}")
         from scipy import sparse  # type: ignore[import]
 
         kind = sparse.coo_array if output_type.endswith("array") else sparse.coo_matrix

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _sapwood
-from .files import Mesh, read_mesh
+from ._sapwood import ArgumentError
+from .files import Mesh, as_array, read_mesh, three
+
+if TYPE_CHECKING:
+    from .cloud import Alignment, Distances
 
 __all__ = ["AllHits", "Closest", "Hits", "MeshTree"]
 
@@ -74,13 +78,11 @@ def _rows(array: Any, name: str) -> tuple[Any, tuple[int, ...]]:
     """The array with two axes at most, and the shape without the last."""
     shape = getattr(array, "shape", None)
     if shape is None:
-        import numpy
-
-        array = numpy.asarray(array)
+        array = as_array(array, name)
         shape = array.shape
     shape = tuple(shape)
     if not shape:
-        raise ValueError(f"{name} must have the shape (n, 3), or (3,) for one; got a number")
+        raise ArgumentError(f"{name} must have the shape (n, 3), or (3,) for one; got a number")
     if shape == (0,):
         import numpy
 
@@ -162,8 +164,10 @@ class MeshTree(_sapwood.MeshTree):
     device: "cpu", "cuda", "cuda:1"; None: where the arrays lie. threads: 0 for all. progress: a function that is given
     numbers from 0 to 1 during a build; if it returns False the build ends with an exception.
 
-    heuristic ("surface": for rays, "voxels": for points within `radius` of the mesh), traversal_cost,
-    intersection_cost, empty_space, small_node, depth and memory are those of sap_mesh_tree_options.
+    heuristic: "surface" suits rays, "voxels" points within `radius` of the mesh. traversal_cost (5) is that of a step from
+    a node to its child, intersection_cost (1) that of a test of a triangle. empty_space (0.25): the part of a node's side
+    that must be empty to be cut off; small_node (64): nodes of so few triangles are small; both are of "fast" builds.
+    depth: inner nodes from the root to a leaf, at most. memory: bytes that the build keeps to; 0: no bound.
 
     >>> import numpy, sapwood
     >>> corners = numpy.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], numpy.float32)
@@ -199,15 +203,15 @@ class MeshTree(_sapwood.MeshTree):
     ) -> None:
         mesh = _mesh_of(vertices, triangles)
         if quality not in QUALITIES:
-            raise ValueError(f"quality must be 'high' or 'fast', not {quality!r}")
+            raise ArgumentError(f"quality must be 'high' or 'fast', not {quality!r}")
         if heuristic not in HEURISTICS:
-            raise ValueError(f"heuristic must be 'surface' or 'voxels', not {heuristic!r}")
+            raise ArgumentError(f"heuristic must be 'surface' or 'voxels', not {heuristic!r}")
         if any(mesh.origin):
             if origin is not None:
-                raise ValueError("this mesh has an origin of its own, so origin must be None")
+                raise ArgumentError("this mesh has an origin of its own, so origin must be None")
             subtracted, where = (0.0, 0.0, 0.0), mesh.origin
         else:
-            subtracted = _needed_origin(mesh.vertices) if origin is None else _three(origin, "origin")
+            subtracted = _needed_origin(mesh.vertices) if origin is None else three(origin, "origin")
             where = subtracted
         options = (QUALITIES.index(quality), HEURISTICS.index(heuristic), radius, traversal_cost, intersection_cost,
                    empty_space, small_node, depth, memory)
@@ -289,7 +293,7 @@ class MeshTree(_sapwood.MeshTree):
         (array([0, 2, 2]), array([1. , 1.5], dtype=float32))
         """
         if limit is not None and limit < 1:
-            raise ValueError(f"limit must be at least 1, or None for all hits, not {limit}")
+            raise ArgumentError(f"limit must be at least 1, or None for all hits, not {limit}")
         rays, shape, gpu = self._rays(origins, directions, tmin, tmax)
         most = min(2**31 - 1 if limit is None else limit, max(self.triangle_count, 1))
         if gpu:
@@ -304,7 +308,7 @@ class MeshTree(_sapwood.MeshTree):
         if directions is None:
             shape = tuple(getattr(origins, "shape", (0,)))
             if any(self.origin) and gpu:
-                raise ValueError("this tree has an origin: it takes rays on the host only")
+                raise ArgumentError("this tree has an origin: it takes rays on the host only")
             if any(self.origin) and len(shape) == 2 and shape[1] == 8:  # as others, each relative to the origin
                 parts = origins[:, :3], origins[:, 4:7], origins[:, 3], origins[:, 7]
                 return parts, shape[:1], None
@@ -312,12 +316,12 @@ class MeshTree(_sapwood.MeshTree):
         start, start_shape = _rows(origins, "origins")
         along, along_shape = _rows(directions, "directions")
         if start_shape and along_shape and start_shape != along_shape:
-            raise ValueError(f"origins {start_shape + (3,)} and directions {along_shape + (3,)} must have the same shape, "
+            raise ArgumentError(f"origins {start_shape + (3,)} and directions {along_shape + (3,)} must have the same shape, "
                              f"or one of them (3,)")
         shape = start_shape or along_shape
         if gpu:
             if any(self.origin):
-                raise ValueError("this tree has an origin: it takes rays on the host only")
+                raise ArgumentError("this tree has an origin: it takes rays on the host only")
             return (gpu.join_rays(start, along, tmin, tmax), None, None, None), shape, gpu
         return (start, along, _rays.limits(tmin), _rays.limits(tmax)), shape, None
 
@@ -371,6 +375,68 @@ class MeshTree(_sapwood.MeshTree):
             return _shaped(gpu.where(inside, -distance, distance), shape)
         return _shaped(self._signed_distance(rows, _progress(progress, shape)), shape)
 
+    def distance(self, points: Any, *, signed: bool = False, radius: float | None = None, quantile: float | None = None,
+                 distances: bool = True, out: Any = None,
+                 progress: Callable[[float], object] | None = None) -> Distances:
+        """How far each of the points, (n, 3), is from the mesh, and what that says together, as Distances(distances,
+        counted, mean, mean_square, bias, quantile, greatest, farthest): float64.
+
+        signed: distances from inside a closed mesh are negative. All else: as ``Tree.distance``.
+
+        >>> import sapwood
+        >>> tree = sapwood.MeshTree([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+        >>> found = tree.distance([[.25, .25, 2], [-3, 0, 4]])
+        >>> found.distances, found.mean
+        (array([2., 5.]), 3.5)
+        """
+        return self._distance(self._relative(points, "points"), radius, quantile, signed, distances, out, progress)
+
+    def align(self, source: Any, method: str = "point", *, start: Any = None, iterations: int | None = None,
+              tolerance: float | None = None, levels: int | None = None, max_distance: float | None = None,
+              overlap: float | str | None = None, max_angle: float | None = None, one_to_one: bool = False,
+              kernel: str | None = None, kernel_scale: float | None = None, flatness: float | None = None,
+              normals_k: int | None = None, source_normals: Any = None, drop_nonfinite: bool = False,
+              progress: Callable[[float], object] | None = None) -> Alignment:
+        """The turn and shift that take source, an array of points, onto the mesh, as an Alignment. Arguments: as
+        ``Tree.align``; the mesh has normals of its own.
+
+        >>> import numpy, sapwood
+        >>> corners = numpy.array([[0, 0, 0], [4, 0, 0], [0, 3, 0], [0, 0, 2]], numpy.float32)
+        >>> tree = sapwood.MeshTree(corners, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+        >>> source = numpy.concatenate([tree.closest(numpy.random.default_rng(1).random((500, 3)) * 4).point])
+        >>> tree.align(source + [.05, 0, .02], "plane").transform[:3, 3].round(4) + 0.0
+        array([-0.05,  0.  , -0.02])
+        """
+        place = self._relative(source, "source")
+        found = self._align(place, method, self._moved(start, 1.0), iterations, tolerance, levels, max_distance, overlap,
+                            max_angle, one_to_one, kernel, kernel_scale, flatness, normals_k, source_normals,
+                            drop_nonfinite, progress)
+        if not any(self.origin):
+            return found  # type: ignore[no-any-return]
+        return found._replace(  # type: ignore[no-any-return]
+            transform=self._moved(found.transform, -1.0), center=found.center + self.origin)
+
+    def _relative(self, points: Any, name: str) -> Any:
+        """Points beside the tree's origin."""
+        if not any(self.origin):
+            return points
+        import numpy
+
+        return (as_array(points, name, float) - self.origin).astype(numpy.float32)
+
+    def _moved(self, matrix: Any, sign: float) -> Any:
+        """A motion of points beside the origin that is one of points themselves (sign 1), or the other way (-1)."""
+        if matrix is None or not any(self.origin):
+            return matrix
+        import numpy
+
+        moved = numpy.array(as_array(matrix, "start", float))
+        if moved.shape != (4, 4):
+            raise ArgumentError(f"start must be a matrix of 4 x 4, not of the shape {moved.shape}")
+        origin = numpy.array(self.origin)
+        moved[:3, 3] += sign * (moved[:3, :3] @ origin - origin)
+        return moved
+
     # ---- Names that others use
 
     def contains(self, points: Any) -> Any:
@@ -397,9 +463,9 @@ class MeshTree(_sapwood.MeshTree):
         """
         import numpy
 
-        rays = numpy.asarray(rays)
+        rays = as_array(rays, "rays")
         if not rays.ndim or rays.shape[-1] != 6:
-            raise ValueError(f"rays must have the shape (…, 6), origin and direction of each, not {rays.shape}")
+            raise ArgumentError(f"rays must have the shape (…, 6), origin and direction of each, not {rays.shape}")
         hits = self.trace(rays[..., :3], rays[..., 3:])
         triangle = numpy.asarray(hits.triangle)
         return {
@@ -415,7 +481,7 @@ class MeshTree(_sapwood.MeshTree):
         import numpy
 
         if self.mesh is None:
-            raise ValueError("this tree was loaded, and without its mesh there are no normals; set tree.mesh")
+            raise ArgumentError("this tree was loaded, and without its mesh there are no normals; set tree.mesh")
         normals = numpy.zeros(triangle.shape + (3,), numpy.float32)
         hit = triangle >= 0
         vertices = numpy.asarray(self.mesh.vertices)
@@ -436,7 +502,7 @@ class MeshTree(_sapwood.MeshTree):
         """
         if triangles is None and not hasattr(vertices, "vertices"):
             if self.mesh is None:
-                raise ValueError("this tree was loaded, without its mesh: give the triangles too")
+                raise ArgumentError("this tree was loaded, without its mesh: give the triangles too")
             triangles = self.mesh.triangles
         mesh = _mesh_of(vertices, triangles)
         if any(mesh.origin) and mesh.origin != self.origin:
@@ -458,7 +524,7 @@ class MeshTree(_sapwood.MeshTree):
         yourself. origin: that of the tree when it was saved.
         """
         self = cls.__new__(cls)
-        self._load(path, _three(origin, "origin"), trust, device, threads, False)
+        self._load(path, three(origin, "origin"), trust, device, threads, False)
         return self
 
     def copy(self, *, device: Any = None, threads: int = 0) -> MeshTree:
@@ -559,14 +625,6 @@ class MeshTree(_sapwood.MeshTree):
     def mapped(self) -> bool:
         """Whether the arrays lie as they were saved, in a mapped file or in bytes."""
         return bool(self._describe()["mapped"])
-
-
-def _three(values: Any, name: str) -> tuple[float, float, float]:
-    try:
-        x, y, z = (float(value) for value in values)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be three numbers, not {values!r}") from None
-    return x, y, z
 
 
 def _answers(answer: Any, rays: tuple[Any, ...]) -> Any:

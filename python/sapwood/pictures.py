@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from . import _sapwood
-from .files import Mesh
-from .mesh import MeshTree, _mesh_of, _three
+from ._sapwood import ArgumentError
+from .files import Mesh, as_array, numbers, three
+from .mesh import MeshTree, _mesh_of
 
 __all__ = ["Light", "Picture", "VoronoiPicture", "render", "voronoi"]
 
@@ -34,7 +35,7 @@ class Picture:
         self.pixels = numpy.asarray(pixels)
         """uint8 (height, width, 3): red, green, blue in sRGB, rows from top to bottom."""
         if self.pixels.dtype != numpy.uint8 or self.pixels.ndim != 3 or self.pixels.shape[2] != 3:
-            raise ValueError(f"pixels must be uint8 (height, width, 3), not {self.pixels.dtype} {self.pixels.shape}")
+            raise ArgumentError(f"pixels must be uint8 (height, width, 3), not {self.pixels.dtype} {self.pixels.shape}")
         self.info: dict[str, Any] = info
         """What the picture took: rays, seconds, hottest."""
 
@@ -56,7 +57,7 @@ class Picture:
         elif name.endswith(".ppm"):
             write_whole(path, b"P6\n%d %d\n255\n" % (self.width, self.height) + self.pixels.tobytes())
         else:
-            raise ValueError(f"{os.fsdecode(path)}: unknown suffix of a picture; use .png or .ppm")
+            raise ArgumentError(f"{os.fsdecode(path)}: unknown suffix of a picture; use .png or .ppm")
 
     def _repr_png_(self) -> bytes:
         import numpy
@@ -122,19 +123,19 @@ def render(mesh: Any, width: int = 800, height: int = 500, *, tree: MeshTree | N
     """
     if isinstance(mesh, MeshTree):
         if tree is not None and tree is not mesh:
-            raise ValueError("the mesh is a tree already, so tree must be None")
+            raise ArgumentError("the mesh is a tree already, so tree must be None")
         tree = mesh
         if tree.mesh is None:
-            raise ValueError("this tree was loaded, without its mesh: give the mesh, and the tree as tree=")
+            raise ArgumentError("this tree was loaded, without its mesh: give the mesh, and the tree as tree=")
         mesh = tree.mesh
     else:
         mesh = _mesh_of(*mesh) if isinstance(mesh, (tuple, list)) and len(mesh) == 2 else _mesh_of(mesh, None)
     if tree is None:
         tree = MeshTree(mesh, quality=quality, device=device, threads=threads)
     shown = _relative(mesh, tree)
-    camera, middle = _camera(tree, width, height, eye, at, _three(up, "up"), fov)
+    camera, middle = _camera(tree, width, height, eye, at, three(up, "up"), fov)
     lamps = None if lights is None else tuple(_lamp(light, tree.origin, middle) for light in lights)
-    sky = None if background is None else _three(background, "background")
+    sky = None if background is None else three(background, "background")
     pixels, rays, brightest, trace_seconds, shade_seconds = _sapwood.render(
         tree, shown._parts(), camera, lamps, width, height, samples, bounces if bounces > 0 else -1,
         ambient if ambient > 0 else -1.0, exposure, sky, flat, heat, hottest, progress)
@@ -157,36 +158,36 @@ def _camera(tree: MeshTree, width: int, height: int, eye: Any, at: Any, up: tupl
     import numpy
 
     if not any(up):
-        raise ValueError("up must be a direction, not 0, 0, 0")
+        raise ArgumentError("up must be a direction, not 0, 0, 0")
     zero = (0.0, 0.0, 0.0)
     from_place, middle, up, fov = _sapwood.frame(tree, width, height, (zero, zero, up, fov))
     to_place = middle
     if at is not None:
-        to_place = tuple(float(numpy.float32(a - o)) for a, o in zip(_three(at, "at"), tree.origin))
+        to_place = tuple(float(numpy.float32(a - o)) for a, o in zip(three(at, "at"), tree.origin))
         # In floats, as the command line does.
         from_place = tuple(float(numpy.float32(numpy.float32(e) - numpy.float32(m)) + numpy.float32(a))
                            for e, m, a in zip(from_place, middle, to_place))
     if eye is not None:
-        from_place = tuple(float(numpy.float32(e - o)) for e, o in zip(_three(eye, "eye"), tree.origin))
+        from_place = tuple(float(numpy.float32(e - o)) for e, o in zip(three(eye, "eye"), tree.origin))
     if from_place == to_place:
-        raise ValueError("the camera is at the point that it looks at; eye and at must differ")
+        raise ArgumentError("the camera is at the point that it looks at; eye and at must differ")
     return (from_place, to_place, up, fov), middle
 
 
 def _lamp(light: Any, origin: tuple[float, ...], middle: tuple[float, ...]) -> tuple[Any, ...]:
     """A light as the C side takes it."""
     if not isinstance(light, Light):
-        light = Light(_three(light, "lights"))
-    place = tuple(_float32(p - o) for p, o in zip(_three(light.position, "position"), origin))
+        light = Light(three(light, "lights"))
+    place = tuple(_float32(p - o) for p, o in zip(three(light.position, "position"), origin))
     side = light.side
     if hasattr(side, "__len__"):
         one, other = side
-        sides = (_three(one, "side"), _three(other, "side"))
+        sides = (three(one, "side"), three(other, "side"))
     elif side < 0:
-        raise ValueError(f"the side of a light must not be negative: {side}")
+        raise ArgumentError(f"the side of a light must not be negative: {side}")
     else:
         sides = _facing(place, middle, _float32(side)) if side > 0 else ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    return place, _three(light.color, "color"), sides
+    return place, three(light.color, "color"), sides
 
 
 def _float32(value: float) -> float:
@@ -247,20 +248,20 @@ def voronoi(points: Any, width: int = 800, height: int = 500, *, extent: Sequenc
     import numpy
 
     if style not in STYLES:
-        raise ValueError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
-    sites = numpy.asarray(points)
+        raise ArgumentError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
+    sites = as_array(points, "points")
     if sites.ndim != 2 or sites.shape[1] not in (2, 3):
-        raise ValueError(f"points must have the shape (n, 2) or (n, 3), not {sites.shape}")
+        raise ArgumentError(f"points must have the shape (n, 2) or (n, 3), not {sites.shape}")
     if slice is not None and sites.shape[1] == 2:
-        raise ValueError("slice is for points with three coordinates")
+        raise ArgumentError("slice is for points with three coordinates")
     if width < 1 or height < 1:
-        raise ValueError(f"width and height must be 1 to 65536 pixels, not {width} and {height}")
+        raise ArgumentError(f"width and height must be 1 to 65536 pixels, not {width} and {height}")
     sites, origin = _floats(sites)
     edges, middle = _fitted(sites, origin, width, height)
     if extent is not None:
-        x0, y0, x1, y1 = (float(value) for value in extent)
+        x0, y0, x1, y1 = numbers(extent, "extent", 4)
         if not (x0 < x1 and y0 < y1) or not numpy.isfinite([x0, y0, x1, y1]).all():
-            raise ValueError(f"extent must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, not {tuple(extent)}")
+            raise ArgumentError(f"extent must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, not {tuple(extent)}")
         edges = (x0, y0, x1, y1)
     corner = (edges[0] - origin[0], edges[3] - origin[1], middle if slice is None else float(slice) - origin[2])
     ids, distances2, pixels = _sapwood.voronoi(
@@ -283,7 +284,7 @@ def _floats(sites: Any) -> tuple[Any, tuple[float, float, float]]:
     if not numpy.isfinite(sites).all():
         return near, nowhere  # the library says which
     if numpy.isinf(moved).any():
-        raise ValueError("a coordinate is beyond the range of a float32")
+        raise ArgumentError("a coordinate is beyond the range of a float32")
     lower, upper = sites.min(axis=0), sites.max(axis=0)
     if moved.max() <= 2**-20 * (upper - lower).max():
         return near, nowhere

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _sapwood
+from ._sapwood import ArgumentError
 from ._rays import gpu_of
+from .files import as_array
 
 __all__ = ["compact", "unique"]
 
@@ -28,11 +30,11 @@ def compact(array: Any, keep: Any, *, device: Any = None, threads: int = 0,
     import numpy
 
     items, size = _items(array)
-    flags = numpy.asarray(keep)
+    flags = as_array(keep, "keep")
     if flags.dtype not in (numpy.bool_, numpy.uint8):
         raise TypeError(f"keep must be bools or uint8, not {flags.dtype}")
     if flags.shape != items.shape[:1]:
-        raise ValueError(f"keep must have one flag for each of the {items.shape[0]} items, not the shape {flags.shape}")
+        raise ArgumentError(f"keep must have one flag for each of the {items.shape[0]} items, not the shape {flags.shape}")
     flags = numpy.ascontiguousarray(flags).view(numpy.uint8)
     out = numpy.empty((_sapwood.kept(flags),) + items.shape[1:], items.dtype)
     if size:
@@ -72,7 +74,7 @@ def _items(array: Any) -> tuple[Any, int]:
 
     items = numpy.ascontiguousarray(array) if numpy.ndim(array) else numpy.asarray(array)
     if not items.ndim:
-        raise ValueError("array must have at least one axis")
+        raise ArgumentError("array must have at least one axis")
     if items.dtype.hasobject:
         raise TypeError(f"array must hold plain bytes, not Python objects ({items.dtype})")
     size = items.itemsize

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from . import _sapwood
+from ._sapwood import ArgumentError
 from ._rays import gpu_of
-from .files import Mesh, Volume
+from .files import Mesh, Volume, as_array
 
 __all__ = ["Surface", "isosurface"]
 
@@ -52,7 +53,7 @@ def isosurface(volume: Any, level: float = 0.0, *, low_inside: bool = False, spa
     True
     """
     if order not in ("zyx", "xyz"):
-        raise ValueError(f"order must be 'zyx' or 'xyz', not {order!r}")
+        raise ArgumentError(f"order must be 'zyx' or 'xyz', not {order!r}")
     if isinstance(volume, Volume):
         spacing = volume.spacing if spacing is None else spacing
         origin = volume.origin if origin is None else origin
@@ -67,13 +68,13 @@ def _values(volume: Any, order: str) -> Any:
     """Samples [z, y, x] of a type that the library takes."""
     if gpu_of(volume):
         if order == "xyz":
-            raise ValueError("order must be 'zyx' of arrays on a GPU; transpose them there")
+            raise ArgumentError("order must be 'zyx' of arrays on a GPU; transpose them there")
         return volume
     import numpy
 
-    values = numpy.asarray(volume)
+    values = as_array(volume, "volume")
     if values.ndim != 3:
-        raise ValueError(f"volume must have three axes, not the shape {values.shape}")
+        raise ArgumentError(f"volume must have three axes, not the shape {values.shape}")
     if order == "xyz":
         values = values.T
     if values.dtype == numpy.bool_:

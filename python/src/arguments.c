@@ -55,6 +55,29 @@ int py_arguments_of(const char* function, const char* const* names, int required
     return check_required(function, names, required, values);
 }
 
+void py_value_error(const char* name) {
+    const bool value = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_OverflowError);
+    if (!value || PyErr_ExceptionMatches(py_argument_error)) return;
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    if (name)
+        PyErr_Format(py_argument_error, "%s: %S", name, error ? error : type);
+    else
+        PyErr_Format(py_argument_error, "%S", error ? error : type);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(trace);
+}
+
+int py_parse(PyObject* args, const char* format, ...) {
+    va_list list;
+    va_start(list, format);
+    const int parsed = PyArg_VaParse(args, format, list);
+    va_end(list);
+    if (!parsed) py_value_error(NULL);
+    return parsed;
+}
+
 static bool given(PyObject* value) { return value && value != Py_None; }
 
 // A TypeError that says what an argument must be and what it is.
@@ -76,7 +99,7 @@ int py_bool(PyObject* value, const char* name, bool* result) {
     return 0;
 }
 
-int py_int32(PyObject* value, const char* name, int64_t least, int64_t most, int32_t* result) {
+int py_int64(PyObject* value, const char* name, int64_t least, int64_t most, int64_t* result) {
     if (!given(value)) return 0;
     PyObject* index = PyNumber_Index(value);
     if (!index) {
@@ -87,12 +110,19 @@ int py_int32(PyObject* value, const char* name, int64_t least, int64_t most, int
     int overflow;
     const long long number = PyLong_AsLongLongAndOverflow(index, &overflow);
     if (overflow || number < least || number > most) {
-        PyErr_Format(PyExc_ValueError, "%s must be from %lld to %lld, not %S", name, (long long)least, (long long)most,
+        PyErr_Format(py_argument_error, "%s must be from %lld to %lld, not %S", name, (long long)least, (long long)most,
                      index);
         Py_DECREF(index);
         return -1;
     }
     Py_DECREF(index);
+    *result = number;
+    return 0;
+}
+
+int py_int32(PyObject* value, const char* name, int64_t least, int64_t most, int32_t* result) {
+    int64_t number = *result;
+    if (py_int64(value, name, least, most, &number) < 0) return -1;
     *result = (int32_t)number;
     return 0;
 }
@@ -101,9 +131,12 @@ int py_double(PyObject* value, const char* name, double* result) {
     if (!given(value)) return 0;
     const double number = PyFloat_AsDouble(value);
     if (number == -1 && PyErr_Occurred()) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
-        PyErr_Clear();
-        return refuse(name, "a number", value);
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            return refuse(name, "a number", value);
+        }
+        py_value_error(name);
+        return -1;
     }
     *result = number;
     return 0;
@@ -125,11 +158,13 @@ int py_word(PyObject* value, const char* name, const char* const* words, int32_t
         const size_t used = strlen(list);
         PyOS_snprintf(list + used, sizeof list - used, "%s'%s'", i ? ", " : "", words[i]);
     }
-    PyErr_Format(PyExc_ValueError, "%s must be one of %s, not %R", name, list, value);
+    PyErr_Format(py_argument_error, "%s must be one of %s, not %R", name, list, value);
     return -1;
 }
 
 PyObject* py_path(PyObject* value) {
     PyObject* bytes = NULL;
-    return PyUnicode_FSConverter(value, &bytes) ? bytes : NULL;
+    if (PyUnicode_FSConverter(value, &bytes)) return bytes;
+    py_value_error("path");
+    return NULL;
 }

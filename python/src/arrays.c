@@ -3,6 +3,7 @@
 // What can be used where it lies is used there: the first three say where that is. NumPy is asked for everything else.
 #include "dlpack.h"
 #include "sapwood_python.h"
+#include "torch.h"
 #include <string.h>
 
 PyObject* py_gpu(py_state* state) {
@@ -47,10 +48,10 @@ static bool wanted(const char* want, char kind, int64_t bytes) {
 static int check_ndim(const char* name, int64_t ndim, int least, int most) {
     if (ndim >= least && ndim <= most) return 0;
     if (least == most)
-        PyErr_Format(PyExc_ValueError, "%s must have %d dimension%s, not %lld", name, least, least == 1 ? "" : "s",
+        PyErr_Format(py_argument_error, "%s must have %d dimension%s, not %lld", name, least, least == 1 ? "" : "s",
                      (long long)ndim);
     else
-        PyErr_Format(PyExc_ValueError, "%s must have %d to %d dimensions, not %lld", name, least, most,
+        PyErr_Format(py_argument_error, "%s must have %d to %d dimensions, not %lld", name, least, most,
                      (long long)ndim);
     return -1;
 }
@@ -267,12 +268,12 @@ static const char* list_types(const char* want, char* list) {
 // exception if `on` cannot read it.
 static int place(py_state* state, PyObject* object, const char* name, int ordinal, const py_device* on, py_array* a) {
     if (on && on->processor != SAP_CUDA) {
-        PyErr_Format(PyExc_ValueError, "%s lies on cuda:%d, and the work is done on the CPU: bring both to one device",
+        PyErr_Format(py_argument_error, "%s lies on cuda:%d, and the work is done on the CPU: bring both to one device",
                      name, ordinal);
         return -1;
     }
     if (on && on->ordinal != ordinal) {
-        PyErr_Format(PyExc_ValueError, "%s lies on cuda:%d, and the work is done on cuda:%d: bring both to one device",
+        PyErr_Format(py_argument_error, "%s lies on cuda:%d, and the work is done on cuda:%d: bring both to one device",
                      name, ordinal, (int)on->ordinal);
         return -1;
     }
@@ -377,7 +378,7 @@ static int take_interface(py_state* state, PyObject* object, PyObject* interface
         theirs = PyLong_AsVoidPtr(ready);
         if (PyErr_Occurred()) return -1;
         if (!theirs) {
-            PyErr_Format(PyExc_ValueError, "%s: stream 0 is ambiguous in __cuda_array_interface__", name);
+            PyErr_Format(py_argument_error, "%s: stream 0 is ambiguous in __cuda_array_interface__", name);
             return -1;
         }
     }
@@ -413,7 +414,7 @@ static int check_equal(PyObject* before, PyObject* after, const char* name, cons
     const int truth = all ? PyObject_IsTrue(all) : -1;
     Py_XDECREF(all);
     Py_XDECREF(equal);
-    if (truth == 0) PyErr_Format(PyExc_ValueError, "%s has numbers that int%d cannot hold", name, (type[1] - '0') * 8);
+    if (truth == 0) PyErr_Format(py_argument_error, "%s has numbers that int%d cannot hold", name, (type[1] - '0') * 8);
     return truth > 0 ? 0 : -1;
 }
 
@@ -483,6 +484,7 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
         return -1;
     }
     PyObject* array = as_numpy(state, object);
+    if (!array) py_value_error(name);
     PyObject* ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
     const long long dimensions = ndim ? PyLong_AsLongLong(ndim) : -1;
     Py_XDECREF(ndim);
@@ -496,6 +498,7 @@ static int take_by_numpy(py_state* state, PyObject* object, const char* name, co
         int taken = take_buffer(array, name, want, least, most, 0, a);
         if (taken == 0 || taken == NOT_USABLE) {
             a->owner = convert(state, array, name, want);
+            if (!a->owner) py_value_error(name);
             taken = a->owner ? take_buffer(a->owner, name, want, least, most, 0, a) : -1;
         }
         if (taken != 1 && !PyErr_Occurred()) refuse_type(array, name, want);
@@ -517,9 +520,30 @@ static int refuse_constant(py_state* state, PyObject* object, const char* name) 
     return answer && !constant ? 0 : -1;
 }
 
+// A tensor of torch's that lies where the work is done, and is ready in the stream in which it is done. Whether it was
+// taken; if not, nothing is held, and others say why.
+static bool take_torch(py_state* state, PyObject* object, const char* want, int least, int most, int flags,
+                       const py_device* on, py_array* a) {
+    py_tensor t;
+    if (!py_torch_read(state, object, &t) || t.ndim < least || t.ndim > most) return false;
+    if (on && (on->processor != SAP_CUDA || on->ordinal != t.ordinal || on->stream != t.stream)) return false;
+    const layout l = {
+        .data = t.data, .kind = t.kind, .bytes = t.bytes, .ndim = t.ndim, .shape = t.shape, .strides = t.strides};
+    int64_t stride;
+    if (!usable(&l, want, flags, &stride)) return false;
+    fill(a, &l, stride);
+    a->on_gpu = a->in_stream = true;
+    a->ordinal = t.ordinal;
+    a->stream = t.stream;
+    a->keeper = on ? Py_XNewRef(on->keeper) : NULL;
+    a->owner = Py_NewRef(object);
+    return true;
+}
+
 // An array that is not on the host, or that only DLPack can read. As take_buffer.
 static int take_elsewhere(py_state* state, PyObject* object, const char* name, const char* want, int least, int most,
                           int flags, const py_device* on, py_array* a) {
+    if (take_torch(state, object, want, least, most, flags, on, a)) return 1;
     PyObject* where = PyObject_HasAttrString(object, "__dlpack_device__")
                           ? PyObject_CallMethod(object, "__dlpack_device__", NULL)
                           : NULL;
@@ -587,8 +611,8 @@ int py_array_take_out(py_state* state, PyObject* object, const char* name, const
     if (py_array_take(state, object, name, want, ndim, ndim, PY_WRITABLE | PY_EXACT, on, array) < 0) return -1;
     for (int i = 0; i < ndim; i++) {
         if (array->shape[i] == shape[i]) continue;
-        PyErr_Format(PyExc_ValueError, "%s has %lld elements along axis %d, not %lld", name, (long long)array->shape[i],
-                     i, (long long)shape[i]);
+        PyErr_Format(py_argument_error, "%s has %lld elements along axis %d, not %lld", name,
+                     (long long)array->shape[i], i, (long long)shape[i]);
         py_array_release(array);
         return -1;
     }

@@ -120,6 +120,12 @@ PyObject* py_raise(py_state* state, sap_status status) {
     if (PyErr_Occurred()) return NULL;
     const bool known = status > SAP_OK && status <= SAP_ERROR_CANCELLED;
     const char* text = last[0] ? last : sap_status_string(status);
+    // What files are called, and say, stays as it is.
+    char said[SENTENCE];
+    if (known && status != SAP_ERROR_IO && status != SAP_ERROR_FORMAT) {
+        py_translate(text, said, sizeof said);
+        text = said;
+    }
     PyObject* message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"); // it may quote a path
     if (message) PyErr_SetObject(state->errors[known ? status : 0], message);
     Py_XDECREF(message);

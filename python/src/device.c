@@ -158,7 +158,7 @@ int py_device_parse(PyObject* value, sap_processor* processor, int32_t* ordinal)
         *processor = SAP_CUDA;
         for (const char* digit = name + 5; *digit; digit++) *ordinal = *ordinal * 10 + (*digit - '0');
     } else {
-        PyErr_Format(PyExc_ValueError, "device must be 'cpu', 'cuda' or 'cuda:N', not %R", value);
+        PyErr_Format(py_argument_error, "device must be 'cpu', 'cuda' or 'cuda:N', not %R", value);
         result = -1;
     }
     Py_DECREF(text);
@@ -171,7 +171,7 @@ py_device* py_device_for(py_state* state, PyObject* asked, int32_t threads, cons
     if (py_device_parse(asked, &processor, &ordinal) < 0) return NULL;
     if (array && array->on_gpu) {
         if (processor == SAP_CPU || (processor == SAP_CUDA && ordinal != array->ordinal)) {
-            PyErr_Format(PyExc_ValueError, "the array lies on cuda:%d, which %R cannot read: copy it there first",
+            PyErr_Format(py_argument_error, "the array lies on cuda:%d, which %R cannot read: copy it there first",
                          (int)array->ordinal, asked);
             return NULL;
         }

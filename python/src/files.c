@@ -88,8 +88,8 @@ static PyObject* read_points(PyObject* module, PyObject* args) {
     int from_memory, format, bits;
     sap_points_read_options options = {0};
     long long unpack_limit;
-    if (!PyArg_ParseTuple(args, "OpiizzddL:read_points", &object, &from_memory, &format, &bits, &options.columns,
-                          &options.member, &options.float_error, &options.extent, &unpack_limit))
+    if (!py_parse(args, "OpiizzddL:read_points", &object, &from_memory, &format, &bits, &options.columns,
+                  &options.member, &options.float_error, &options.extent, &unpack_limit))
         return NULL;
     options.unpack_limit = unpack_limit;
     source from;
@@ -167,9 +167,9 @@ static PyObject* read_mesh(PyObject* module, PyObject* args) {
     sap_mesh_read_options options = {0};
     Py_ssize_t materials_size = 0;
     long long unpack_limit;
-    if (!PyArg_ParseTuple(args, "Opipz#L(ddd)p:read_mesh", &object, &from_memory, &format, &keep_apart,
-                          &options.materials, &materials_size, &unpack_limit, &options.origin[0], &options.origin[1],
-                          &options.origin[2], &find_origin))
+    if (!py_parse(args, "Opipz#L(ddd)p:read_mesh", &object, &from_memory, &format, &keep_apart, &options.materials,
+                  &materials_size, &unpack_limit, &options.origin[0], &options.origin[1], &options.origin[2],
+                  &find_origin))
         return NULL;
     options.keep_apart = keep_apart != 0;
     options.materials_size = (size_t)materials_size;
@@ -209,9 +209,9 @@ static PyObject* read_volume(PyObject* module, PyObject* args) {
     int from_memory, type, big_endian, order;
     long long size[3], skip, unpack_limit;
     sap_volume_read_options options = {0};
-    if (!PyArg_ParseTuple(args, "Op(LLL)ipL(fff)izL:read_volume", &object, &from_memory, &size[0], &size[1], &size[2],
-                          &type, &big_endian, &skip, &options.spacing[0], &options.spacing[1], &options.spacing[2],
-                          &order, &options.member, &unpack_limit))
+    if (!py_parse(args, "Op(LLL)ipL(fff)izL:read_volume", &object, &from_memory, &size[0], &size[1], &size[2], &type,
+                  &big_endian, &skip, &options.spacing[0], &options.spacing[1], &options.spacing[2], &order,
+                  &options.member, &unpack_limit))
         return NULL;
     for (int a = 0; a < 3; a++) options.size[a] = size[a];
     options.type = (sap_voxel)type;
@@ -260,7 +260,7 @@ static int take_optional(py_state* state, PyObject* object, const char* name, co
         *data = array->data;
         return 0;
     }
-    PyErr_Format(PyExc_ValueError, "%s must be contiguous, on the host, and of the shape (%lld%s): one for each %s",
+    PyErr_Format(py_argument_error, "%s must be contiguous, on the host, and of the shape (%lld%s): one for each %s",
                  name, (long long)rows, ndim == 1 ? "," : ", 3", of);
     return -1;
 }
@@ -271,9 +271,9 @@ static int take_material(PyObject* tuple, sap_material* m) {
         PyErr_SetString(PyExc_TypeError, "materials must be sapwood.Material");
         return -1;
     }
-    if (!PyArg_ParseTuple(tuple, "s(fff)(fff)(fff)fffi:Material", &m->name, &m->diffuse[0], &m->diffuse[1],
-                          &m->diffuse[2], &m->specular[0], &m->specular[1], &m->specular[2], &m->emission[0],
-                          &m->emission[1], &m->emission[2], &m->shininess, &m->opacity, &m->refraction, &illum))
+    if (!py_parse(tuple, "s(fff)(fff)(fff)fffi:Material", &m->name, &m->diffuse[0], &m->diffuse[1], &m->diffuse[2],
+                  &m->specular[0], &m->specular[1], &m->specular[2], &m->emission[0], &m->emission[1], &m->emission[2],
+                  &m->shininess, &m->opacity, &m->refraction, &illum))
         return -1;
     m->illum = illum;
     return 0;
@@ -283,7 +283,7 @@ static int take_materials(PyObject* list, py_mesh_file* file) {
     const Py_ssize_t count = PyTuple_Size(list);
     if (count < 0) return -1;
     if (count > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "more materials than 2^31-1");
+        PyErr_SetString(py_argument_error, "more materials than 2^31-1");
         return -1;
     }
     file->materials = calloc((size_t)count + 1, sizeof *file->materials);
@@ -302,15 +302,15 @@ int py_mesh_file_take(py_state* state, PyObject* parts, py_mesh_file* file) {
     *file = (py_mesh_file){0};
     PyObject *vertices, *triangles, *colors, *ids, *materials, *normals;
     double* origin = file->file.origin;
-    if (!PyArg_ParseTuple(parts, "OOOOO!O(ddd):Mesh", &vertices, &triangles, &colors, &ids, &PyTuple_Type, &materials,
-                          &normals, &origin[0], &origin[1], &origin[2]))
+    if (!py_parse(parts, "OOOOO!O(ddd):Mesh", &vertices, &triangles, &colors, &ids, &PyTuple_Type, &materials, &normals,
+                  &origin[0], &origin[1], &origin[2]))
         return -1;
     if (py_mesh_take(state, vertices, triangles, NULL, NULL, &file->mesh) < 0) return -1;
     sap_mesh_file* made = &file->file;
     made->mesh = file->mesh.mesh;
     const int64_t places = made->mesh.vertex_count, corners = made->mesh.triangle_count;
     if (file->mesh.vertices.on_gpu) {
-        PyErr_SetString(PyExc_ValueError, "this takes meshes on the host; vertices and triangles lie on a GPU");
+        PyErr_SetString(py_argument_error, "this takes meshes on the host; vertices and triangles lie on a GPU");
     } else if (take_optional(state, colors, "colors", "f4", 2, places, "vertex", &file->colors,
                              (const void**)&made->colors) == 0 &&
                take_optional(state, ids, "material_ids", "i4", 1, corners, "triangle", &file->material_ids,
@@ -340,7 +340,7 @@ static PyObject* write_mesh(PyObject* module, PyObject* args) {
     py_state* state = PyModule_GetState(module);
     PyObject *where, *parts;
     int format, text;
-    if (!PyArg_ParseTuple(args, "OiO!p:write_mesh", &where, &format, &PyTuple_Type, &parts, &text)) return NULL;
+    if (!py_parse(args, "OiO!p:write_mesh", &where, &format, &PyTuple_Type, &parts, &text)) return NULL;
     const sap_mesh_write_options options = {.text = text != 0};
     PyObject* path = py_path(where);
     py_device* device = path ? py_device_for(state, Py_None, 0, NULL) : NULL;
@@ -366,7 +366,7 @@ static int take_names(PyObject* tuple, int64_t columns, const char*** names) {
     const Py_ssize_t count = PyTuple_Size(tuple);
     if (count < 0) return -1;
     if (count != (columns ? columns : 1)) {
-        PyErr_Format(PyExc_ValueError, "names must be as many as the columns, %lld; got %zd",
+        PyErr_Format(py_argument_error, "names must be as many as the columns, %lld; got %zd",
                      (long long)(columns ? columns : 1), count);
         return -1;
     }
@@ -388,7 +388,7 @@ static PyObject* write_table(PyObject* module, PyObject* args) {
     py_state* state = PyModule_GetState(module);
     PyObject *where, *object, *titles;
     int format;
-    if (!PyArg_ParseTuple(args, "OiOO:write_table", &where, &format, &object, &titles)) return NULL;
+    if (!py_parse(args, "OiOO:write_table", &where, &format, &object, &titles)) return NULL;
     py_array array = {0};
     if (py_array_take(state, object, "data", "f4f8i4i8", 1, 2, 0, NULL, &array) < 0) return NULL;
     const int64_t columns = array.ndim == 2 ? array.shape[1] : 0;
@@ -398,9 +398,9 @@ static PyObject* write_table(PyObject* module, PyObject* args) {
     int result = -1;
     py_call call;
     if (array.on_gpu || (array.ndim == 2 && array.shape[0] > 1 && array.stride != columns))
-        PyErr_SetString(PyExc_ValueError, "data must be contiguous and on the host to be written");
+        PyErr_SetString(py_argument_error, "data must be contiguous and on the host to be written");
     else if (array.ndim == 2 && !columns)
-        PyErr_SetString(PyExc_ValueError, "data has no columns");
+        PyErr_SetString(py_argument_error, "data has no columns");
     else if (titles == Py_None || take_names(titles, columns, &names) == 0)
         path = py_path(where);
     if (path) device = py_device_for(state, Py_None, 0, NULL);

@@ -10,7 +10,7 @@ py_kdtree* py_kdtree_use(PyObject* self) {
     if (!py_tree_use(self)) return NULL;
     if (kd->data && kd->built == kd->tree.tree && kd->view.len == kd->bytes) return kd;
     py_tree_done(&kd->tree);
-    PyErr_SetString(PyExc_ValueError, "this tree has not been built: its __init__ was not called, or failed");
+    PyErr_SetString(py_argument_error, "this tree has not been built: its __init__ was not called, or failed");
     return NULL;
 }
 
@@ -48,7 +48,7 @@ static const char* outside(const py_array* points, const double* box) {
 static int read_box(py_kdtree* kd, PyObject* boxsize, const py_array* points, sap_tree_options* options) {
     if (boxsize == Py_None) return 0;
     Py_buffer box;
-    if (py_kdtree_doubles(kd, boxsize, &box) < 0) return -1;
+    if (py_kdtree_doubles(kd, boxsize, "boxsize", &box) < 0) return -1;
     const int64_t m = points->shape[1];
     const char* wrong = NULL;
     if (box.len != m * (Py_ssize_t)sizeof(double) || m > SAP_MAX_DIMS)
@@ -60,7 +60,7 @@ static int read_box(py_kdtree* kd, PyObject* boxsize, const py_array* points, sa
         if (size > 0) options->period[axis] = size; // anything else leaves the axis open
     }
     PyBuffer_Release(&box);
-    if (wrong) PyErr_SetString(PyExc_ValueError, wrong);
+    if (wrong) PyErr_SetString(py_argument_error, wrong);
     return wrong ? -1 : 0;
 }
 
@@ -99,7 +99,7 @@ static PyObject* begin(PyObject* self, PyObject* args) {
     PyObject *data, *boxsize;
     long long leaf_size;
     int compact, balanced, plain_ids;
-    if (!PyArg_ParseTuple(args, "OLppOp", &data, &leaf_size, &compact, &balanced, &boxsize, &plain_ids)) return NULL;
+    if (!py_parse(args, "OLppOp", &data, &leaf_size, &compact, &balanced, &boxsize, &plain_ids)) return NULL;
     py_state* state = kd->tree.state;
     if (!py_numpy(state)) {
         PyErr_SetString(PyExc_ImportError, "KDTree needs NumPy");

@@ -84,7 +84,7 @@ static inline const sap_tree* py_kdtree_view(const py_kdtree* kd, const py_devic
     return view;
 }
 /** Numbers as a contiguous float64 array, of no axis for a single number, which the view keeps. */
-int py_kdtree_doubles(const py_kdtree* kd, PyObject* object, Py_buffer* view);
+int py_kdtree_doubles(const py_kdtree* kd, PyObject* object, const char* name, Py_buffer* view);
 /** numpy.empty; its memory is `view`, to be released. A new reference. NULL and an exception. */
 PyObject* py_kdtree_array(py_kdtree* kd, PyObject* dtype, int ndim, const Py_ssize_t* shape, Py_buffer* view);
 /** The distances of two points from what the library calls distance2, by the norm of `search`. */

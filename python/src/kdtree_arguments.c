@@ -86,7 +86,10 @@ static int take_any(const py_kdtree* kd, PyObject* object, py_kdtree_points* poi
         Py_XDECREF(dtype);
         Py_DECREF(array);
     }
-    if (!made) return -1;
+    if (!made) {
+        py_value_error("points");
+        return -1;
+    }
     const int taken = PyObject_GetBuffer(made, &points->view, PyBUF_RECORDS_RO);
     Py_DECREF(made); // the view keeps it
     if (taken < 0) points->view.obj = NULL;
@@ -97,7 +100,7 @@ static int refuse_shape(py_kdtree_points* points, Py_ssize_t m) {
     PyObject* shape = PyTuple_New(points->view.ndim);
     for (int axis = 0; shape && axis < points->view.ndim; axis++)
         PyTuple_SetItem(shape, axis, PyLong_FromSsize_t(points->view.shape[axis]));
-    if (shape) PyErr_Format(PyExc_ValueError, "x must consist of vectors of length %zd but has shape %R", m, shape);
+    if (shape) PyErr_Format(py_argument_error, "x must consist of vectors of length %zd but has shape %R", m, shape);
     Py_XDECREF(shape);
     py_kdtree_points_release(points);
     return -1;
@@ -148,7 +151,7 @@ bool py_kdtree_all_finite(const void* reals, int real_bits, int64_t count, int32
 }
 
 PyObject* py_kdtree_not_finite(const char* name) {
-    PyErr_Format(PyExc_ValueError, "%s must be finite, check for nan or inf values", name);
+    PyErr_Format(py_argument_error, "%s must be finite, check for nan or inf values", name);
     return NULL;
 }
 
@@ -158,12 +161,12 @@ int py_kdtree_norm(PyObject* p, sap_search* search) {
     double value = 2;
     if (py_double(p, "p", &value) < 0) return -1;
     if (!(value >= 1)) {
-        PyErr_SetString(PyExc_ValueError, "Only p-norms with 1<=p<=infinity permitted");
+        PyErr_SetString(py_argument_error, "Only p-norms with 1<=p<=infinity permitted");
         return -1;
     }
     if (value == 2) return 0;
     if (value > 1000 && !isinf(value)) {
-        PyErr_SetString(PyExc_ValueError, "p must be infinite or at most 1000");
+        PyErr_SetString(py_argument_error, "p must be infinite or at most 1000");
         return -1;
     }
     search->metric = value == 1 ? SAP_METRIC_L1 : isinf(value) ? SAP_METRIC_LINF : SAP_METRIC_LP;
@@ -175,7 +178,7 @@ int py_kdtree_eps(PyObject* eps, double* result) {
     *result = 0;
     if (py_double(eps, "eps", result) < 0) return -1;
     if (*result >= 0 && !isinf(*result)) return 0;
-    PyErr_SetString(PyExc_ValueError, "eps must be finite and not negative");
+    PyErr_SetString(py_argument_error, "eps must be finite and not negative");
     return -1;
 }
 
@@ -211,7 +214,7 @@ int py_kdtree_workers(PyObject* workers, int32_t* threads) {
     const long long number = PyLong_AsLongLongAndOverflow(index, &overflow);
     Py_DECREF(index);
     if (overflow < 0 || (!overflow && number < 1 && number != -1)) {
-        PyErr_Format(PyExc_ValueError, "Invalid number of workers %S, must be -1 or > 0", workers);
+        PyErr_Format(py_argument_error, "Invalid number of workers %S, must be -1 or > 0", workers);
         return -1;
     }
     if (!overflow && number == -1) {
@@ -224,7 +227,7 @@ int py_kdtree_workers(PyObject* workers, int32_t* threads) {
 
 // ---- Radii and weights
 
-int py_kdtree_doubles(const py_kdtree* kd, PyObject* object, Py_buffer* view) {
+int py_kdtree_doubles(const py_kdtree* kd, PyObject* object, const char* name, Py_buffer* view) {
     PyObject* array =
         PyObject_CallFunctionObjArgs(kd->tree.state->numpy_asarray, object, kd->types.dtype_float64, NULL);
     PyObject* ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
@@ -236,7 +239,10 @@ int py_kdtree_doubles(const py_kdtree* kd, PyObject* object, Py_buffer* view) {
         made = PyObject_CallMethod(kd->tree.state->numpy, "ascontiguousarray", "O", array);
     Py_XDECREF(ndim);
     Py_XDECREF(array);
-    if (!made) return -1;
+    if (!made) {
+        py_value_error(name);
+        return -1;
+    }
     const int taken = PyObject_GetBuffer(made, view, PyBUF_RECORDS_RO);
     Py_DECREF(made);
     if (taken < 0) view->obj = NULL;

@@ -32,6 +32,7 @@ static int take_radii(py_kdtree* kd, PyObject* object, const py_kdtree_points* p
     if (PyFloat_Check(object) || PyLong_Check(object)) return py_double(object, "r", &r->one);
     PyObject* array =
         PyObject_CallFunctionObjArgs(kd->tree.state->numpy_asarray, object, kd->types.dtype_float64, NULL);
+    if (!array) py_value_error("r");
     PyObject* ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
     int result = -1;
     if (ndim) {

@@ -50,7 +50,7 @@ static void release_radii(radii* r) {
 
 static int take_radii(const py_kdtree* kd, PyObject* object, bool cumulative, radii* r) {
     memset(r, 0, sizeof *r);
-    if (py_kdtree_doubles(kd, object, &r->view) < 0) return -1;
+    if (py_kdtree_doubles(kd, object, "r", &r->view) < 0) return -1;
     r->ndim = r->view.ndim;
     r->count = r->view.len / (Py_ssize_t)sizeof(double);
     r->given = r->view.buf;
@@ -62,7 +62,7 @@ static int take_radii(const py_kdtree* kd, PyObject* object, bool cumulative, ra
         return 0;
     }
     if (wrong)
-        PyErr_SetString(PyExc_ValueError, wrong);
+        PyErr_SetString(py_argument_error, wrong);
     else
         PyErr_NoMemory();
     release_radii(r);
@@ -83,10 +83,10 @@ static void release_weights(weights* w) {
 
 static int take_half(const py_kdtree* kd, PyObject* object, Py_buffer* view, const double** reals) {
     if (object == Py_None) return 0;
-    if (py_kdtree_doubles(kd, object, view) < 0) return -1;
+    if (py_kdtree_doubles(kd, object, "weights", view) < 0) return -1;
     *reals = view->buf;
     if (view->ndim == 1 && view->shape[0] == py_kdtree_n(kd)) return 0;
-    PyErr_SetString(PyExc_ValueError, "Number of weights differ from the number of data points");
+    PyErr_SetString(py_argument_error, "Number of weights differ from the number of data points");
     return -1;
 }
 
@@ -96,13 +96,13 @@ static int take_weights(const py_kdtree_two* two, PyObject* object, weights* w) 
     PyObject *a = object, *b = object;
     if (PyTuple_Check(object)) {
         if (PyTuple_Size(object) != 2) {
-            PyErr_SetString(PyExc_ValueError, "weights must be an array, or a tuple of two");
+            PyErr_SetString(py_argument_error, "weights must be an array, or a tuple of two");
             return -1;
         }
         a = PyTuple_GetItem(object, 0);
         b = PyTuple_GetItem(object, 1);
     } else if (two->other != two->kd) {
-        PyErr_SetString(PyExc_ValueError, "Two different trees are used. Specify weights for both in a tuple.");
+        PyErr_SetString(py_argument_error, "Two different trees are used. Specify weights for both in a tuple.");
         return -1;
     }
     if (take_half(two->kd, a, &w->view_a, &w->a) == 0 && take_half(two->other, b, &w->view_b, &w->b) == 0) return 0;

@@ -288,7 +288,7 @@ PyObject* py_kdtree_node(PyObject* self, PyObject* index) {
 static PyObject* weigh_nodes(py_kdtree* kd, const Py_buffer* given) {
     const struct py_kdtree_nodes* nodes = kd->nodes;
     if (given->ndim != 1 || given->shape[0] != py_kdtree_n(kd)) {
-        PyErr_SetString(PyExc_ValueError, "Number of weights differ from the number of data points");
+        PyErr_SetString(py_argument_error, "Number of weights differ from the number of data points");
         return NULL;
     }
     Py_buffer order, view;
@@ -314,7 +314,7 @@ PyObject* py_kdtree_build_weights(PyObject* self, PyObject* weights) {
     if (!kd) return NULL;
     PyObject* result = NULL;
     Py_buffer given;
-    if (py_kdtree_doubles(kd, weights, &given) == 0) {
+    if (py_kdtree_doubles(kd, weights, "weights", &given) == 0) {
         result = weigh_nodes(kd, &given);
         PyBuffer_Release(&given);
     }

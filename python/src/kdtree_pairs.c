@@ -14,7 +14,7 @@ static bool are_alike(const py_kdtree* kd, const py_kdtree* other, const char* f
         wrong = "different precision";
     for (int32_t axis = 0; !wrong && axis < kd->tree.dims; axis++)
         if (kd->tree.tree->options.period[axis] != other->tree.tree->options.period[axis]) wrong = "different boxes";
-    if (wrong) PyErr_Format(PyExc_ValueError, "Trees passed to %s have %s", function, wrong);
+    if (wrong) PyErr_Format(py_argument_error, "Trees passed to %s have %s", function, wrong);
     return !wrong;
 }
 
@@ -243,7 +243,7 @@ static PyObject* entries_of(const py_kdtree_two* two, PyObject* dtype, Py_ssize_
         w->entries = view.buf;
         written = write_all(two, w);
     } else
-        PyErr_SetString(PyExc_ValueError, "dtype: must have the fields i, j and v of 8 bytes");
+        PyErr_SetString(py_argument_error, "dtype: must have the fields i, j and v of 8 bytes");
     PyBuffer_Release(&view);
     if (written == 0) return result;
     Py_DECREF(result);

@@ -14,7 +14,7 @@ typedef struct wanted {
 } wanted;
 
 static int refuse_k(void) {
-    PyErr_SetString(PyExc_ValueError, "k must be an integer or a sequence of integers, from 1 on");
+    PyErr_SetString(py_argument_error, "k must be an integer or a sequence of integers, from 1 on");
     return -1;
 }
 

@@ -2,6 +2,7 @@
 // DLPack, and by __cuda_array_interface__.
 #include "dlpack.h"
 #include "sapwood_python.h"
+#include "torch.h"
 #include <stdlib.h>
 #include <string.h>
 #include <structmember.h>
@@ -149,7 +150,7 @@ static int make_ready(const memory* self, PyObject* stream) {
         const long long number = PyLong_AsLongLong(stream);
         if (number == -1 && PyErr_Occurred()) return -1;
         if (number == 0) {
-            PyErr_SetString(PyExc_ValueError, "stream 0 is ambiguous in DLPack: 1 is the legacy default stream");
+            PyErr_SetString(py_argument_error, "stream 0 is ambiguous in DLPack: 1 is the legacy default stream");
             return -1;
         }
         if (number == -1) return 0; // the consumer wants no waiting
@@ -164,9 +165,7 @@ static int make_ready(const memory* self, PyObject* stream) {
     return -1;
 }
 
-static PyObject* memory_dlpack(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                               PyObject* keywords) {
-    (void)class;
+static PyObject* memory_dlpack(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject* values[4];
     memory* self = (memory*)object;
@@ -175,14 +174,14 @@ static PyObject* memory_dlpack(PyObject* object, PyTypeObject* class, PyObject* 
     if (py_bool(values[3], "copy", &copy) < 0) return NULL;
     int type = self->on_gpu ? DLPACK_CUDA : DLPACK_CPU, id = self->on_gpu ? self->device->ordinal : 0;
     const int own_type = type, own_id = id;
-    if (values[2] && values[2] != Py_None && !PyArg_ParseTuple(values[2], "ii", &type, &id)) return NULL;
+    if (values[2] && values[2] != Py_None && !py_parse(values[2], "ii", &type, &id)) return NULL;
     if (copy || type != own_type || id != own_id) {
         PyErr_SetString(PyExc_BufferError, "this memory is given as it is, where it is: copy=True and other devices "
                                            "are for the library that takes it");
         return NULL;
     }
     int major = 0, minor = 0;
-    if (values[1] && values[1] != Py_None && !PyArg_ParseTuple(values[1], "ii", &major, &minor)) return NULL;
+    if (values[1] && values[1] != Py_None && !py_parse(values[1], "ii", &major, &minor)) return NULL;
     if (self->readonly && major < 1) {
         PyErr_SetString(PyExc_BufferError, "this memory can be read only, which DLPack says since version 1");
         return NULL;
@@ -232,7 +231,7 @@ static PyObject* memory_cuda_interface(PyObject* object, void* unused) {
 }
 
 static PyMethodDef methods[] = {
-    {"__dlpack__", (PyCFunction)(void (*)(void))memory_dlpack, METH_METHOD | METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__dlpack__", (PyCFunction)(void (*)(void))memory_dlpack, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"__dlpack_device__", memory_dlpack_device, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -327,12 +326,17 @@ PyObject* py_array_new(py_state* state, const py_array* like, char kind, int byt
         return NULL;
     }
     if (like && like->on_gpu) {
+        PyObject* tensor = py_torch_new(state, like->object, kind, bytes, extents, data);
+        if (tensor || PyErr_Occurred()) {
+            Py_DECREF(extents);
+            return tensor;
+        }
         PyObject* gpu = py_gpu(state);
         PyObject* made = gpu ? PyObject_CallMethod(gpu, "empty", "OOs", like->object, extents, text) : NULL;
         Py_DECREF(extents);
         PyObject* array = NULL;
         unsigned long long address;
-        if (made && PyArg_ParseTuple(made, "OK", &array, &address)) {
+        if (made && py_parse(made, "OK", &array, &address)) {
             Py_INCREF(array);
             *data = (void*)(uintptr_t)address;
         }

@@ -30,11 +30,11 @@ static bool is_table(const py_array* array) {
 static int check_shapes(const py_mesh* mesh) {
     const py_array *vertices = &mesh->vertices, *triangles = &mesh->triangles;
     if (!is_table(vertices))
-        PyErr_SetString(PyExc_ValueError, "vertices must have the shape (n, 3): x, y, z of each");
+        PyErr_SetString(py_argument_error, "vertices must have the shape (n, 3): x, y, z of each");
     else if (!is_table(triangles))
-        PyErr_SetString(PyExc_ValueError, "triangles must have the shape (m, 3): the vertices at their corners");
+        PyErr_SetString(py_argument_error, "triangles must have the shape (m, 3): the vertices at their corners");
     else if (vertices->on_gpu != triangles->on_gpu)
-        PyErr_SetString(PyExc_ValueError, "vertices and triangles must both lie on the host or both on the GPU");
+        PyErr_SetString(py_argument_error, "vertices and triangles must both lie on the host or both on the GPU");
     else
         return 0;
     return -1;
@@ -55,7 +55,7 @@ int py_mesh_take(py_state* state, PyObject* vertices, PyObject* triangles, const
     const bool apart = places->shape[0] > 1 && places->stride != 3;
     if ((corners->shape[0] > 1 && corners->stride != 3) ||
         (places->on_gpu && (apart || places->bytes == 8 || shifted))) {
-        PyErr_Format(PyExc_ValueError, "%s must be contiguous%s",
+        PyErr_Format(py_argument_error, "%s must be contiguous%s",
                      places->on_gpu ? "vertices and triangles on a GPU" : "triangles",
                      places->on_gpu ? ", vertices float32 and without an origin" : "");
         py_mesh_release(mesh);
@@ -87,7 +87,7 @@ static py_mesh_tree* mesh_tree_of(PyObject* self) { return (py_mesh_tree*)self; 
 py_mesh_tree* py_mesh_tree_use(PyObject* object) {
     py_mesh_tree* self = mesh_tree_of(object);
     if (!self->tree)
-        PyErr_SetString(PyExc_ValueError, "this MeshTree has not been built: its __init__ was not called, or failed");
+        PyErr_SetString(py_argument_error, "this MeshTree has not been built: its __init__ was not called, or failed");
     else if (self->users < 0)
         PyErr_SetString(PyExc_RuntimeError, "this MeshTree is being rebuilt by another thread");
     else {
@@ -157,10 +157,10 @@ static PyObject* mesh_tree_build(PyObject* object, PyObject* args) {
     int quality, cost, small_node, depth, threads;
     sap_mesh_tree_options options = {0};
     Py_ssize_t memory;
-    if (!PyArg_ParseTuple(args, "OO(ddd)(ddd)(iiffffiin)OiO:_build", &vertices, &triangles, &subtracted[0],
-                          &subtracted[1], &subtracted[2], &origin[0], &origin[1], &origin[2], &quality, &cost,
-                          &options.radius, &options.traversal_cost, &options.intersection_cost, &options.empty_space,
-                          &small_node, &depth, &memory, &where, &threads, &progress))
+    if (!py_parse(args, "OO(ddd)(ddd)(iiffffiin)OiO:_build", &vertices, &triangles, &subtracted[0], &subtracted[1],
+                  &subtracted[2], &origin[0], &origin[1], &origin[2], &quality, &cost, &options.radius,
+                  &options.traversal_cost, &options.intersection_cost, &options.empty_space, &small_node, &depth,
+                  &memory, &where, &threads, &progress))
         return NULL;
     options.quality = (sap_quality)quality;
     options.cost = (sap_cost)cost;
@@ -192,8 +192,8 @@ static PyObject* mesh_tree_build(PyObject* object, PyObject* args) {
 static PyObject* mesh_tree_rebuild(PyObject* object, PyObject* args) {
     PyObject *vertices, *triangles, *progress;
     double subtracted[3];
-    if (!PyArg_ParseTuple(args, "OO(ddd)O:_rebuild", &vertices, &triangles, &subtracted[0], &subtracted[1],
-                          &subtracted[2], &progress))
+    if (!py_parse(args, "OO(ddd)O:_rebuild", &vertices, &triangles, &subtracted[0], &subtracted[1], &subtracted[2],
+                  &progress))
         return NULL;
     py_mesh_tree* self = py_mesh_tree_use(object);
     if (!self) return NULL;
@@ -293,8 +293,8 @@ static PyObject* mesh_tree_load(PyObject* object, PyObject* args) {
     PyObject *source, *where;
     double origin[3];
     int trust, threads, from_memory;
-    if (!PyArg_ParseTuple(args, "O(ddd)pOip:_load", &source, &origin[0], &origin[1], &origin[2], &trust, &where,
-                          &threads, &from_memory))
+    if (!py_parse(args, "O(ddd)pOip:_load", &source, &origin[0], &origin[1], &origin[2], &trust, &where, &threads,
+                  &from_memory))
         return NULL;
     return load(mesh_tree_of(object), source, origin, trust, where, threads, from_memory != 0);
 }
@@ -304,7 +304,7 @@ static PyObject* mesh_tree_copy(PyObject* object, PyObject* args) {
     PyObject *target, *where;
     int threads;
     py_state* state = mesh_tree_of(object)->state;
-    if (!PyArg_ParseTuple(args, "O!Oi:_copy", state->mesh_tree_type, &target, &where, &threads)) return NULL;
+    if (!py_parse(args, "O!Oi:_copy", state->mesh_tree_type, &target, &where, &threads)) return NULL;
     py_mesh_tree* self = py_mesh_tree_use(object);
     if (!self) return NULL;
     py_device* device =
@@ -377,6 +377,8 @@ static PyMethodDef mesh_tree_methods[] = {
     {"_closest", py_mesh_closest, METH_VARARGS, NULL},
     {"_inside", py_mesh_inside, METH_VARARGS, NULL},
     {"_signed_distance", py_mesh_signed_distance, METH_VARARGS, NULL},
+    {"_distance", py_mesh_distance, METH_VARARGS, NULL},
+    {"_align", py_mesh_align, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -50,5 +50,8 @@ PyObject* py_mesh_trace_all(PyObject* self, PyObject* args);
 PyObject* py_mesh_closest(PyObject* self, PyObject* args);
 PyObject* py_mesh_inside(PyObject* self, PyObject* args);
 PyObject* py_mesh_signed_distance(PyObject* self, PyObject* args);
+// ---- cloud_distance.c and align.c
+PyObject* py_mesh_distance(PyObject* self, PyObject* args);
+PyObject* py_mesh_align(PyObject* self, PyObject* args);
 
 #endif

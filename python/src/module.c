@@ -41,8 +41,8 @@ static int fill(PyObject* module) {
     py_state* state = PyModule_GetState(module);
     if (PyModule_AddStringConstant(module, "__version__", sap_version()) < 0) return -1;
     int (*const parts[])(PyObject*, py_state*) = {
-        py_add_errors, py_add_devices, py_add_memory,  py_add_tree,   py_add_set,     py_add_kdtree,  py_add_mesh,
-        py_add_files,  py_add_stream,  py_add_surface, py_add_render, py_add_voronoi, py_add_command,
+        py_add_errors, py_add_devices, py_add_memory,  py_add_tree,   py_add_set,     py_add_kdtree, py_add_mesh,
+        py_add_files,  py_add_stream,  py_add_surface, py_add_render, py_add_voronoi, py_add_cloud,  py_add_command,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i](module, state) < 0) return -1;
@@ -69,6 +69,7 @@ static int each(py_state* s, int (*visit)(PyObject**, void*), void* context) {
     };
     int result = 0;
     for (size_t i = 0; !result && i <= SAP_ERROR_CANCELLED; i++) result = visit(&s->errors[i], context);
+    for (size_t i = 0; !result && i < PY_TORCH_OBJECTS; i++) result = visit(&s->torch.objects[i], context);
     for (size_t i = 0; !result && objects[i]; i++) result = visit(objects[i], context);
     return result;
 }
@@ -96,6 +97,7 @@ static int traverse(PyObject* module, visitproc visit, void* arg) {
 
 static int clear(PyObject* module) {
     py_state* state = PyModule_GetState(module);
+    if (state) state->torch.known = -1;
     return state ? each(state, clear_one, NULL) : 0;
 }
 

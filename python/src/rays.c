@@ -48,7 +48,7 @@ static int take_records(const py_mesh_tree* tree, PyObject* object, ray_arrays* 
     rays->count = records->shape[0];
     rays->are_records = true;
     if (records->shape[1] == 8) return 0;
-    PyErr_Format(PyExc_ValueError,
+    PyErr_Format(py_argument_error,
                  "rays must have the shape (n, 8): origin, tmin, direction, tmax of each; got (%lld, %lld)",
                  (long long)records->shape[0], (long long)records->shape[1]);
     return -1;
@@ -56,11 +56,11 @@ static int take_records(const py_mesh_tree* tree, PyObject* object, ray_arrays* 
 
 static int check_three(const py_array* array, const char* name) {
     if (array->on_gpu) {
-        PyErr_Format(PyExc_ValueError, "%s lie on a GPU, but other arguments do not", name);
+        PyErr_Format(py_argument_error, "%s lie on a GPU, but other arguments do not", name);
         return -1;
     }
     if (array->shape[array->ndim - 1] == 3) return 0;
-    PyErr_Format(PyExc_ValueError, "%s must have the shape (n, 3), or (3,) for one; the last axis has %lld", name,
+    PyErr_Format(py_argument_error, "%s must have the shape (n, 3), or (3,) for one; the last axis has %lld", name,
                  (long long)array->shape[array->ndim - 1]);
     return -1;
 }
@@ -68,11 +68,11 @@ static int check_three(const py_array* array, const char* name) {
 static int check_limit(const py_array* array, const char* name, int64_t count) {
     if (!array->data && !array->object) return 0;
     if (array->on_gpu) {
-        PyErr_Format(PyExc_ValueError, "%s lies on a GPU, but other arguments do not", name);
+        PyErr_Format(py_argument_error, "%s lies on a GPU, but other arguments do not", name);
         return -1;
     }
     if (array->shape[0] == count) return 0;
-    PyErr_Format(PyExc_ValueError, "%s must be a number, or one for each of the %lld rays; got %lld", name,
+    PyErr_Format(py_argument_error, "%s must be a number, or one for each of the %lld rays; got %lld", name,
                  (long long)count, (long long)array->shape[0]);
     return -1;
 }
@@ -89,7 +89,7 @@ static int take_arrays(const py_mesh_tree* tree, PyObject* origins, PyObject* di
     const int64_t from = rows_of(&rays->origins), along = rows_of(&rays->directions);
     rays->count = from == 1 ? along : from;
     if (along != 1 && along != rays->count) {
-        PyErr_Format(PyExc_ValueError, "%lld origins and %lld directions: there must be as many, or one of either",
+        PyErr_Format(py_argument_error, "%lld origins and %lld directions: there must be as many, or one of either",
                      (long long)from, (long long)along);
         return -1;
     }
@@ -214,7 +214,7 @@ static PyObject* trace_records(const py_mesh_tree* tree, const py_array* rays, P
 static int parse_rays(PyObject* args, const char* format, py_mesh_tree** tree, PyObject* self, ray_arrays* rays,
                       PyObject** progress, int* limit) {
     PyObject *origins, *directions, *t_min, *t_max;
-    if (!PyArg_ParseTuple(args, format, &origins, &directions, &t_min, &t_max, progress, limit)) return -1;
+    if (!py_parse(args, format, &origins, &directions, &t_min, &t_max, progress, limit)) return -1;
     *tree = py_mesh_tree_use(self);
     if (!*tree) return -1;
     if (take_rays(*tree, origins, directions, t_min, t_max, rays) == 0) return 0;
@@ -377,7 +377,7 @@ PyObject* py_mesh_trace_all(PyObject* self, PyObject* args) {
     int limit;
     if (parse_rays(args, "OOOOOi:_trace_all", &tree, self, &rays, &progress, &limit) < 0) return NULL;
     if (limit < 1) {
-        PyErr_Format(PyExc_ValueError, "limit must be at least 1; got %d", limit);
+        PyErr_Format(py_argument_error, "limit must be at least 1; got %d", limit);
     } else if (rays.are_records) {
         result = trace_all_records(tree, &rays.origins, limit, progress);
     } else {
@@ -400,10 +400,10 @@ PyObject* py_mesh_trace_all(PyObject* self, PyObject* args) {
 static int take_points(py_mesh_tree* tree, PyObject* object, py_array* points) {
     if (py_array_take(tree->state, object, "points", "f4f8", 1, 2, 0, NULL, points) < 0) return -1;
     if (points->shape[points->ndim - 1] != 3)
-        PyErr_Format(PyExc_ValueError, "points must have the shape (n, 3), or (3,) for one; the last axis has %lld",
+        PyErr_Format(py_argument_error, "points must have the shape (n, 3), or (3,) for one; the last axis has %lld",
                      (long long)points->shape[points->ndim - 1]);
     else if (points->on_gpu && (points->bytes != 4 || tree->is_shifted))
-        PyErr_SetString(PyExc_ValueError, "points on a GPU must be float32, and the tree without an origin");
+        PyErr_SetString(py_argument_error, "points on a GPU must be float32, and the tree without an origin");
     else
         return 0;
     py_array_release(points);
@@ -534,7 +534,7 @@ static int parse_points(PyObject* args, const char* format, PyObject* self, py_m
                         PyObject** progress) {
     PyObject* object;
     *points = (py_array){0};
-    if (!PyArg_ParseTuple(args, format, &object, progress)) return -1;
+    if (!py_parse(args, format, &object, progress)) return -1;
     *tree = py_mesh_tree_use(self);
     if (!*tree) return -1;
     if (take_points(*tree, object, points) == 0) return 0;
@@ -611,7 +611,7 @@ PyObject* py_mesh_signed_distance(PyObject* self, PyObject* args) {
     void* distances = NULL;
     PyObject* result = NULL;
     if (points.on_gpu)
-        PyErr_SetString(PyExc_ValueError, "points lie on a GPU");
+        PyErr_SetString(py_argument_error, "points lie on a GPU");
     else
         result = new_array(tree->state, 'f', 4, count, &distances);
     if (result) {

@@ -7,8 +7,8 @@
 // A camera as a tuple of eye, at, up and fov.
 static int take_camera(PyObject* tuple, sap_camera* c) {
     *c = (sap_camera){0};
-    if (!PyArg_ParseTuple(tuple, "(fff)(fff)(fff)f:camera", &c->eye[0], &c->eye[1], &c->eye[2], &c->at[0], &c->at[1],
-                          &c->at[2], &c->up[0], &c->up[1], &c->up[2], &c->fov))
+    if (!py_parse(tuple, "(fff)(fff)(fff)f:camera", &c->eye[0], &c->eye[1], &c->eye[2], &c->at[0], &c->at[1], &c->at[2],
+                  &c->up[0], &c->up[1], &c->up[2], &c->fov))
         return -1;
     return 0;
 }
@@ -24,8 +24,7 @@ static PyObject* frame(PyObject* module, PyObject* args) {
     PyObject *object, *tuple;
     int width, height;
     sap_camera camera;
-    if (!PyArg_ParseTuple(args, "O!iiO!:frame", state->mesh_tree_type, &object, &width, &height, &PyTuple_Type,
-                          &tuple) ||
+    if (!py_parse(args, "O!iiO!:frame", state->mesh_tree_type, &object, &width, &height, &PyTuple_Type, &tuple) ||
         take_camera(tuple, &camera) < 0)
         return NULL;
     py_mesh_tree* tree = py_mesh_tree_use(object);
@@ -47,10 +46,9 @@ static int take_lights(PyObject* tuple, sap_light** lights, int32_t* count) {
     }
     for (Py_ssize_t i = 0; i < size; i++) {
         sap_light* l = &(*lights)[i];
-        if (!PyArg_ParseTuple(PyTuple_GetItem(tuple, i), "(fff)(fff)((fff)(fff)):light", &l->position[0],
-                              &l->position[1], &l->position[2], &l->color[0], &l->color[1], &l->color[2],
-                              &l->side[0][0], &l->side[0][1], &l->side[0][2], &l->side[1][0], &l->side[1][1],
-                              &l->side[1][2]))
+        if (!py_parse(PyTuple_GetItem(tuple, i), "(fff)(fff)((fff)(fff)):light", &l->position[0], &l->position[1],
+                      &l->position[2], &l->color[0], &l->color[1], &l->color[2], &l->side[0][0], &l->side[0][1],
+                      &l->side[0][2], &l->side[1][0], &l->side[1][1], &l->side[1][2]))
             return -1;
     }
     *count = (int32_t)size;
@@ -65,9 +63,9 @@ static PyObject* render(PyObject* module, PyObject* args) {
     int width, height, samples, bounces, flat, heat;
     sap_render_options options = {0};
     float background[3];
-    if (!PyArg_ParseTuple(args, "O!O!O!OiiiiffOppfO:render", state->mesh_tree_type, &object, &PyTuple_Type, &parts,
-                          &PyTuple_Type, &view, &lamps, &width, &height, &samples, &bounces, &options.ambient,
-                          &options.exposure, &sky, &flat, &heat, &options.hottest, &progress))
+    if (!py_parse(args, "O!O!O!OiiiiffOppfO:render", state->mesh_tree_type, &object, &PyTuple_Type, &parts,
+                  &PyTuple_Type, &view, &lamps, &width, &height, &samples, &bounces, &options.ambient,
+                  &options.exposure, &sky, &flat, &heat, &options.hottest, &progress))
         return NULL;
     options.width = width;
     options.height = height;
@@ -76,7 +74,7 @@ static PyObject* render(PyObject* module, PyObject* args) {
     options.flat = flat != 0;
     options.heat = heat != 0;
     if (sky != Py_None) {
-        if (!PyArg_ParseTuple(sky, "fff:background", &background[0], &background[1], &background[2])) return NULL;
+        if (!py_parse(sky, "fff:background", &background[0], &background[1], &background[2])) return NULL;
         options.background = background;
     }
     sap_scene scene = {0};
@@ -90,7 +88,7 @@ static PyObject* render(PyObject* module, PyObject* args) {
     bool ready = py_mesh_file_take(state, parts, &file) == 0;
     if (ready && lamps != Py_None) ready = take_lights(lamps, &lights, &scene.light_count) == 0;
     if (ready && (width < 1 || height < 1 || width > 65536 || height > 65536)) {
-        PyErr_Format(PyExc_ValueError, "width and height must be 1 to 65536 pixels, not %d and %d", width, height);
+        PyErr_Format(py_argument_error, "width and height must be 1 to 65536 pixels, not %d and %d", width, height);
         ready = false;
     }
     const int64_t shape[3] = {height, width, 3};

@@ -5,7 +5,7 @@
 //
 // A method that works looks like this:
 //
-//     static PyObject* tree_verify(PyObject* self, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
+//     static PyObject* tree_verify(PyObject* self, PyObject* const* args, Py_ssize_t count,
 //                                  PyObject* names) {
 //         py_tree* tree = py_tree_use(self);         // an exception for half-initialised objects
 //         if (!tree) return NULL;
@@ -26,11 +26,25 @@
 
 // ---- The module's state, which every object of the module points to
 
+enum { PY_TORCH_OBJECTS = 13 + 2 * 7, PY_TORCH_STREAMS = 8 };
+
+/** What is kept of torch, so that its tensors are read fast (torch.c). */
+typedef struct py_torch {
+    PyObject* objects[PY_TORCH_OBJECTS];
+    int known; // 0: torch has not been met, -1: it is not as it is known here
+    struct {
+        void* stream;
+        int ordinal;
+    } streams[PY_TORCH_STREAMS]; // of torch's own, that were met last
+    int next;                    // of them, to be replaced
+} py_torch;
+
 typedef struct py_state {
     PyObject* errors[SAP_ERROR_CANCELLED + 1];     // exception types by status; [0] is their base, sapwood.Error
     PyObject *numpy, *numpy_empty, *numpy_asarray; // NULL until py_numpy is first called; NULL where it fails
     bool numpy_missing;
-    PyObject* gpu;     // the module sapwood._gpu, when arrays on a GPU have been met
+    PyObject* gpu; // the module sapwood._gpu, when arrays on a GPU have been met
+    py_torch torch;
     PyObject* devices; // list of py_device, the most recently used last
     PyTypeObject *device_type, *memory_type, *tree_type, *set_type, *kdtree_type, *mesh_tree_type;
     PyObject *neighbors_type, *rows_type; // sapwood.Neighbors, sapwood.Rows: named tuples
@@ -38,6 +52,9 @@ typedef struct py_state {
 
 /** The state of the module that made a type or one of its bases. NULL and an exception if none did. */
 py_state* py_state_of(PyTypeObject* type);
+
+/** sapwood.ArgumentError, which is a ValueError: what every value raises that a call does not take. */
+extern PyObject* py_argument_error;
 
 /** Imports NumPy the first time. False, with no exception, where there is none. */
 bool py_numpy(py_state* state);
@@ -55,6 +72,7 @@ int py_add_stream(PyObject* module, py_state* state);
 int py_add_surface(PyObject* module, py_state* state);
 int py_add_render(PyObject* module, py_state* state);
 int py_add_voronoi(PyObject* module, py_state* state);
+int py_add_cloud(PyObject* module, py_state* state);
 int py_add_command(PyObject* module, py_state* state);
 
 // ---- Arguments
@@ -70,9 +88,15 @@ int py_arguments(const char* function, const char* const* names, int required, i
 int py_arguments_of(const char* function, const char* const* names, int required, int positional, PyObject* args,
                     PyObject* keywords, PyObject** values);
 
+/** What Python or NumPy says of a value is said of the argument (NULL: of none): its ValueError becomes ArgumentError. */
+void py_value_error(const char* name);
+/** PyArg_ParseTuple, but numbers that C cannot hold are wrong values. */
+int py_parse(PyObject* args, const char* format, ...);
+
 // Values of arguments. `value` NULL or None leaves *result as it is. 0, or -1 and an exception that names the argument.
 int py_bool(PyObject* value, const char* name, bool* result);
 int py_int32(PyObject* value, const char* name, int64_t least, int64_t most, int32_t* result);
+int py_int64(PyObject* value, const char* name, int64_t least, int64_t most, int64_t* result);
 int py_double(PyObject* value, const char* name, double* result);
 /** The same for an argument that None cannot stand for. */
 int py_number(PyObject* value, const char* name, double* result);
@@ -147,6 +171,8 @@ int py_call_end(py_call* call, sap_status status);
 
 /** Raises the exception of a status with the last sentence that the library logged in this thread. Returns NULL. */
 PyObject* py_raise(py_state* state, sap_status status);
+/** A sentence of the library's with the names that things have in Python, in `size` bytes of `said`. */
+void py_translate(const char* sentence, char* said, size_t size);
 
 // ---- Arrays
 

@@ -17,7 +17,8 @@ PyDoc_STRVAR(
     "columns, int32 and of the tree's dtype; for a single query of one dimension, of k elements. Each row ascends by\n"
     "(distance, id). Missing neighbours have the id -1 and an infinite distance; a query with a NaN has none.\n\n"
     "Queries are converted to the tree's dtype where they differ.\n\n"
-    "radius: only points this near (a distance, not squared), or an array with a radius for each query.\n"
+    "radius: only points this near (a distance, not squared), or an array with a radius for each query, in which one\n"
+    "    that is negative or NaN finds nothing. A number that is so raises ArgumentError.\n"
     "metric: 'l2' (distances2 are squared), 'l1' and 'linf' (distances2 are the distances), or 'lp' with\n"
     "    p from 1 to 1000 (distances2 are the distances to the power p).\n"
     "weights: a factor for each axis.\n"
@@ -64,8 +65,7 @@ static PyObject* neighbors_of(const py_state* state, const py_result* ids, const
 // Whether out arrays lie where nobody waits for them: on a GPU, of a library that works in another stream.
 static bool must_wait(const py_result* result) { return result->given.on_gpu && !result->given.in_stream; }
 
-static PyObject* tree_nearest(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                              PyObject* keywords) {
+static PyObject* tree_nearest(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     enum {
         QUERIES,
         K,
@@ -87,7 +87,6 @@ static PyObject* tree_nearest(PyObject* object, PyTypeObject* class, PyObject* c
     static const char* const names[] = {"queries", "k",  "radius",  "metric", "p",         "weights", "keep",     "eps",
                                         "exclude", "ks", "ordered", "ids",    "distances", "out",     "progress", NULL};
     PyObject* given[ALL];
-    (void)class;
     bool with_ids = true, with_distances = true;
     if (py_arguments("nearest", names, 1, 2, args, count, keywords, given) < 0 ||
         py_bool(given[IDS], "ids", &with_ids) < 0 || py_bool(given[DISTANCES], "distances", &with_distances) < 0)
@@ -146,7 +145,8 @@ PyDoc_STRVAR(
     "       progress=None)\n--\n\n"
     "All points within a radius of each query, as Rows(offsets, ids, distances2): row i is\n"
     "ids[offsets[i]:offsets[i + 1]], with distances2 beside it, in the tree's own order.\n\n"
-    "radius: a number, or an array of one for each query; points at that distance belong to it.\n"
+    "radius: a number, or an array of one for each query; points at that distance belong to it. In an array, a radius\n"
+    "    that is negative or NaN finds nothing; a number that is so raises ArgumentError.\n"
     "k: at most the k nearest of them, ascending. sorted: each row ascends by (distance, id).\n"
     "metric, p, weights, keep: as in nearest().\n"
     "out: (offsets, ids, distances2), arrays that are written to; ids and distances2 have as many elements as one\n"
@@ -267,12 +267,10 @@ static PyObject* within(PyObject* object, PyObject* const* given, bool count_onl
     return found;
 }
 
-static PyObject* tree_within(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                             PyObject* keywords) {
+static PyObject* tree_within(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"queries", "radius", "k",   "sorted",   "metric", "p",
                                         "weights", "keep",   "out", "progress", NULL};
     PyObject* given[WITHIN_ALL];
-    (void)class;
     if (py_arguments("within", names, 2, 2, args, count, keywords, given) < 0) return NULL;
     return within(object, given, false);
 }
@@ -284,11 +282,9 @@ PyDoc_STRVAR(count_within_doc, "count_within($self, /, queries, radius, *, k=Non
                                ">>> sapwood.Tree([[0.0], [1.0], [5.0]]).count_within([[0.5], [9.0]], 1.0)\n"
                                "array([2, 0])\n");
 
-static PyObject* tree_count_within(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                                   PyObject* keywords) {
+static PyObject* tree_count_within(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"queries", "radius", "k", "metric", "p", "weights", "keep", "progress", NULL};
     PyObject* g[8];
-    (void)class;
     if (py_arguments("count_within", names, 2, 2, args, count, keywords, g) < 0) return NULL;
     PyObject* given[WITHIN_ALL] = {[QUERIES] = g[0], [RADIUS] = g[1],  [K] = g[2],    [METRIC] = g[3],
                                    [P] = g[4],       [WEIGHTS] = g[5], [KEEP] = g[6], [PROGRESS] = g[7]};
@@ -355,7 +351,7 @@ static PyObject* boxes(PyObject* object, const char* function, PyObject* const* 
                 found = count_only ? counted_in_boxes(self, &lower, &upper, given[2])
                                    : in_boxes(self, &lower, &upper, given[2]);
             else
-                PyErr_SetString(PyExc_ValueError, "lower and upper must lie on the same device");
+                PyErr_SetString(py_argument_error, "lower and upper must lie on the same device");
             py_array_release(&upper);
         }
         py_array_release(&lower);
@@ -364,15 +360,11 @@ static PyObject* boxes(PyObject* object, const char* function, PyObject* const* 
     return found;
 }
 
-static PyObject* tree_box(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                          PyObject* keywords) {
-    (void)class;
+static PyObject* tree_box(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     return boxes(object, "box", args, count, keywords, false);
 }
 
-static PyObject* tree_box_count(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                                PyObject* keywords) {
-    (void)class;
+static PyObject* tree_box_count(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     return boxes(object, "box_count", args, count, keywords, true);
 }
 

@@ -21,7 +21,7 @@ typedef struct set {
 static set* use(PyObject* object) {
     set* self = (set*)object;
     if (!self->set) {
-        PyErr_SetString(PyExc_ValueError, "this set has not been created: its __init__ was not called, or failed");
+        PyErr_SetString(py_argument_error, "this set has not been created: its __init__ was not called, or failed");
         return NULL;
     }
     if (py_device_check(self->device) < 0) return NULL;
@@ -95,7 +95,7 @@ static int read_dtype(PyObject* value, int32_t* bits) {
     const bool wide = text && (!strcmp(text, "float64") || !strcmp(text, "f8") || !strcmp(text, "float"));
     Py_XDECREF(name);
     if (!single && !wide) {
-        if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "dtype must be float32 or float64, not %R", value);
+        if (!PyErr_Occurred()) PyErr_Format(py_argument_error, "dtype must be float32 or float64, not %R", value);
         return -1;
     }
     *bits = single ? 32 : 64;
@@ -152,9 +152,7 @@ PyDoc_STRVAR(insert_doc,
              ">>> points.insert([[2, 2]], ids=[7])\n"
              "array([7], dtype=int32)\n");
 
-static PyObject* set_insert(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                            PyObject* keywords) {
-    (void)class;
+static PyObject* set_insert(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"points", "ids", NULL};
     PyObject* given[2];
     if (py_arguments("insert", names, 1, 2, args, count, keywords, given) < 0) return NULL;
@@ -167,7 +165,7 @@ static PyObject* set_insert(PyObject* object, PyTypeObject* class, PyObject* con
     if (result == 0 && given[1] && given[1] != Py_None) {
         result = py_array_take(self->state, given[1], "ids", "i4", 1, 1, 0, self->device, &ids);
         if (result == 0 && ids.shape[0] != rows) {
-            PyErr_Format(PyExc_ValueError, "ids has %lld elements, and there are %lld points", (long long)ids.shape[0],
+            PyErr_Format(py_argument_error, "ids has %lld elements, and there are %lld points", (long long)ids.shape[0],
                          (long long)rows);
             result = -1;
         }
@@ -234,7 +232,8 @@ PyDoc_STRVAR(cut_box_doc,
 static int take_corner(const set* self, PyObject* value, const char* name, py_array* corner) {
     if (py_array_take(self->state, value, name, "f8", 1, 1, 0, NULL, corner) < 0) return -1;
     if (!corner->on_gpu && corner->shape[0] == self->dims) return 0;
-    PyErr_Format(PyExc_ValueError, "%s must be on the host, one number for each of the %d axes", name, (int)self->dims);
+    PyErr_Format(py_argument_error, "%s must be on the host, one number for each of the %d axes", name,
+                 (int)self->dims);
     return -1;
 }
 
@@ -263,15 +262,11 @@ static PyObject* change_by_box(PyObject* object, const char* function, PyObject*
     return result < 0 ? NULL : PyLong_FromLongLong(removed);
 }
 
-static PyObject* set_keep_box(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                              PyObject* keywords) {
-    (void)class;
+static PyObject* set_keep_box(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     return change_by_box(object, "keep_box", args, count, keywords, sap_set_keep_box);
 }
 
-static PyObject* set_cut_box(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                             PyObject* keywords) {
-    (void)class;
+static PyObject* set_cut_box(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     return change_by_box(object, "cut_box", args, count, keywords, sap_set_cut_box);
 }
 
@@ -285,9 +280,7 @@ PyDoc_STRVAR(nearest_doc, "nearest($self, /, queries, k=1, *, radius=None, progr
                           ">>> points.nearest([[4]]).ids\n"
                           "array([[2]], dtype=int32)\n");
 
-static PyObject* set_nearest(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                             PyObject* keywords) {
-    (void)class;
+static PyObject* set_nearest(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"queries", "k", "radius", "progress", NULL};
     PyObject* given[4];
     if (py_arguments("nearest", names, 1, 2, args, count, keywords, given) < 0) return NULL;
@@ -384,15 +377,11 @@ static PyObject* within(PyObject* object, const char* function, PyObject* const*
     return found;
 }
 
-static PyObject* set_within(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                            PyObject* keywords) {
-    (void)class;
+static PyObject* set_within(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     return within(object, "within", args, count, keywords, false);
 }
 
-static PyObject* set_count_within(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                                  PyObject* keywords) {
-    (void)class;
+static PyObject* set_count_within(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     return within(object, "count_within", args, count, keywords, true);
 }
 

@@ -14,7 +14,7 @@ static void release_buffers(Py_buffer* buffers, int count) {
 // How many items a buffer holds, or -1 and an exception.
 static int64_t items_in(const Py_buffer* items, Py_ssize_t bytes) {
     if (bytes > 0 && items->len % bytes == 0) return items->len / bytes;
-    PyErr_SetString(PyExc_ValueError, "the array is not a whole number of items");
+    PyErr_SetString(py_argument_error, "the array is not a whole number of items");
     return -1;
 }
 
@@ -36,8 +36,7 @@ static PyObject* compact(PyObject* module, PyObject* args) {
     PyObject *objects[3], *where, *progress;
     Py_ssize_t bytes;
     int threads;
-    if (!PyArg_ParseTuple(args, "OnOOOiO:compact", &objects[0], &bytes, &objects[1], &objects[2], &where, &threads,
-                          &progress))
+    if (!py_parse(args, "OnOOOiO:compact", &objects[0], &bytes, &objects[1], &objects[2], &where, &threads, &progress))
         return NULL;
     Py_buffer buffers[3] = {0};
     bool taken = true;
@@ -45,14 +44,14 @@ static PyObject* compact(PyObject* module, PyObject* args) {
         taken = PyObject_GetBuffer(objects[i], &buffers[i], i == 2 ? PyBUF_WRITABLE : PyBUF_SIMPLE) == 0;
     int64_t count = taken ? items_in(&buffers[0], bytes) : -1, kept = 0;
     if (count >= 0 && buffers[1].len != count) {
-        PyErr_Format(PyExc_ValueError, "keep must have one flag for each of the %lld items; it has %zd",
+        PyErr_Format(py_argument_error, "keep must have one flag for each of the %lld items; it has %zd",
                      (long long)count, buffers[1].len);
         count = -1;
     }
     const uint8_t* flags = buffers[1].buf;
     for (int64_t i = 0; i < count; i++) kept += flags[i] != 0; // another thread may have changed them since
     if (count >= 0 && buffers[2].len < kept * bytes) {
-        PyErr_SetString(PyExc_ValueError, "keep was changed during the call");
+        PyErr_SetString(py_argument_error, "keep was changed during the call");
         count = -1;
     }
     py_device* device = count >= 0 ? host_device(state, where, threads) : NULL;
@@ -72,14 +71,13 @@ static PyObject* unique(PyObject* module, PyObject* args) {
     PyObject *objects[2], *where, *progress;
     Py_ssize_t bytes;
     int threads;
-    if (!PyArg_ParseTuple(args, "OnOOiO:unique", &objects[0], &bytes, &objects[1], &where, &threads, &progress))
-        return NULL;
+    if (!py_parse(args, "OnOOiO:unique", &objects[0], &bytes, &objects[1], &where, &threads, &progress)) return NULL;
     Py_buffer buffers[2] = {0};
     bool taken = PyObject_GetBuffer(objects[0], &buffers[0], PyBUF_SIMPLE) == 0 &&
                  PyObject_GetBuffer(objects[1], &buffers[1], PyBUF_WRITABLE) == 0;
     int64_t count = taken ? items_in(&buffers[0], bytes) : -1, kept = 0;
     if (count >= 0 && buffers[1].len < buffers[0].len) {
-        PyErr_SetString(PyExc_ValueError, "out is too small");
+        PyErr_SetString(py_argument_error, "out is too small");
         count = -1;
     }
     py_device* device = count >= 0 ? host_device(state, where, threads) : NULL;
@@ -109,7 +107,7 @@ static PyObject* compact_gpu(PyObject* module, PyObject* args) {
     PyObject *object, *mask;
     long long kept;
     int threads;
-    if (!PyArg_ParseTuple(args, "OOLi:compact_gpu", &object, &mask, &kept, &threads)) return NULL;
+    if (!py_parse(args, "OOLi:compact_gpu", &object, &mask, &kept, &threads)) return NULL;
     py_array items = {0}, keep = {0};
     py_device* device = NULL;
     PyObject* result = NULL;
@@ -120,7 +118,7 @@ static PyObject* compact_gpu(PyObject* module, PyObject* args) {
     if (device && py_array_take(state, mask, "keep", "b1u1", 1, 1, PY_EXACT, device, &keep) == 0) {
         const int64_t shape[3] = {kept, items.shape[1], items.shape[2]};
         if (keep.shape[0] != items.shape[0] || keep.on_gpu != items.on_gpu)
-            PyErr_SetString(PyExc_ValueError, "keep must have one flag for each item, where the array lies");
+            PyErr_SetString(py_argument_error, "keep must have one flag for each item, where the array lies");
         else
             result = py_array_new(state, &items, items.kind, items.bytes, items.ndim, shape, &out);
     }
@@ -142,7 +140,7 @@ static PyObject* unique_gpu(PyObject* module, PyObject* args) {
     py_state* state = PyModule_GetState(module);
     PyObject* object;
     int threads;
-    if (!PyArg_ParseTuple(args, "Oi:unique_gpu", &object, &threads)) return NULL;
+    if (!py_parse(args, "Oi:unique_gpu", &object, &threads)) return NULL;
     py_array items = {0};
     if (py_array_take(state, object, "array", numbers, 1, 3, PY_EXACT, NULL, &items) < 0) return NULL;
     void* out;

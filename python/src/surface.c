@@ -35,9 +35,9 @@ static PyObject* isosurface(PyObject* module, PyObject* args) {
     sap_volume volume = {0};
     sap_isosurface_options options = {0};
     int low_inside, threads;
-    if (!PyArg_ParseTuple(args, "Ofp(fff)(fff)OiO:isosurface", &object, &options.level, &low_inside, &volume.spacing[0],
-                          &volume.spacing[1], &volume.spacing[2], &volume.origin[0], &volume.origin[1],
-                          &volume.origin[2], &where, &threads, &progress))
+    if (!py_parse(args, "Ofp(fff)(fff)OiO:isosurface", &object, &options.level, &low_inside, &volume.spacing[0],
+                  &volume.spacing[1], &volume.spacing[2], &volume.origin[0], &volume.origin[1], &volume.origin[2],
+                  &where, &threads, &progress))
         return NULL;
     options.low_inside = low_inside != 0;
     py_array values = {0};

@@ -12,7 +12,7 @@ static int take_each(py_state* state, PyObject* value, const char* name, const c
                      const char* what, const py_device* device, py_array* array) {
     if (py_array_take(state, value, name, want, 1, 1, 0, device, array) < 0) return -1;
     if (array->shape[0] == count) return 0;
-    PyErr_Format(PyExc_ValueError, "%s has %lld elements, and there are %lld %s", name, (long long)array->shape[0],
+    PyErr_Format(py_argument_error, "%s has %lld elements, and there are %lld %s", name, (long long)array->shape[0],
                  (long long)count, what);
     return -1;
 }
@@ -22,7 +22,7 @@ static int read_metric(const py_telling* t, sap_search* s) {
     if (given(t->p) && !given(t->metric)) metric = SAP_METRIC_LP;
     if (py_word(t->metric, "metric", metrics, &metric) < 0 || py_double(t->p, "p", &s->p) < 0) return -1;
     if (metric == SAP_METRIC_LP && !given(t->p)) {
-        PyErr_SetString(PyExc_ValueError, "metric 'lp' needs p, from 1 to 1000 or infinity");
+        PyErr_SetString(py_argument_error, "metric 'lp' needs p, from 1 to 1000 or infinity");
         return -1;
     }
     s->metric = (sap_metric)metric;
@@ -35,12 +35,26 @@ static int read_weights(py_state* state, PyObject* value, int32_t dims, py_told*
     if (take_each(state, value, "weights", "f8", dims, "axes", NULL, &weights) < 0) return -1;
     const bool there = weights.on_gpu;
     if (there)
-        PyErr_SetString(PyExc_ValueError, "weights must be on the host: it is one number an axis");
+        PyErr_SetString(py_argument_error, "weights must be on the host: it is one number an axis");
     else
         memcpy(told->weights, weights.data, (size_t)dims * sizeof *told->weights);
     py_array_release(&weights);
     told->search.weights = told->weights;
     return there ? -1 : 0;
+}
+
+// Ids are those of points, or -1. Of an array on a GPU that is not looked at, since it would have to be waited for.
+static int check_excluded(const py_array* exclude, int64_t points) {
+    const int32_t* ids = exclude->data;
+    bool bad = false;
+    for (int64_t i = 0; !exclude->on_gpu && i < exclude->shape[0]; i++) bad |= ids[i] < -1 || ids[i] >= points;
+    for (int64_t i = 0; bad && i < exclude->shape[0]; i++) {
+        if (ids[i] >= -1 && ids[i] < points) continue;
+        PyErr_Format(py_argument_error, "exclude[%lld] is %d, which is neither -1 nor the id of one of the %lld points",
+                     (long long)i, (int)ids[i], (long long)points);
+        return -1;
+    }
+    return 0;
 }
 
 // A number for all queries, or an array of one for each.
@@ -68,7 +82,7 @@ static int read_radius(py_state* state, const py_device* device, PyObject* value
         return result;
     }
     if (told->radii.ndim == 0 || told->radii.shape[0] != queries) {
-        PyErr_Format(PyExc_ValueError, "radius must be a number, or one number for each of the %lld queries",
+        PyErr_Format(py_argument_error, "radius must be a number, or one number for each of the %lld queries",
                      (long long)queries);
         return -1;
     }
@@ -92,6 +106,7 @@ int py_told_read(py_state* state, const py_device* device, const py_telling* t, 
     }
     if (given(t->exclude)) {
         if (take_each(state, t->exclude, "exclude", "i4", queries, "queries", device, &told->exclude) < 0) return -1;
+        if (check_excluded(&told->exclude, points) < 0) return -1;
         s->without_ids = told->exclude.data;
     }
     if (given(t->ks)) {

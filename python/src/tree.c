@@ -13,7 +13,7 @@ bool py_is_tree(const py_state* state, PyObject* object) { return PyObject_TypeC
 
 static int check_ready(const py_tree* self) {
     if (self->tree) return 0;
-    PyErr_SetString(PyExc_ValueError, "this tree has not been built: its __init__ was not called, or failed");
+    PyErr_SetString(py_argument_error, "this tree has not been built: its __init__ was not called, or failed");
     return -1;
 }
 
@@ -150,7 +150,7 @@ static int read_period(py_state* state, PyObject* value, int64_t dims, double* p
     if (py_array_take(state, value, "period", "f8", 0, 1, 0, NULL, &numbers) < 0) return -1;
     int result = 0;
     if (numbers.on_gpu || (numbers.ndim == 1 && numbers.shape[0] != dims)) {
-        PyErr_Format(PyExc_ValueError, "period must be a number, or one number for each of the %lld axes",
+        PyErr_Format(py_argument_error, "period must be a number, or one number for each of the %lld axes",
                      (long long)dims);
         result = -1;
     }
@@ -259,9 +259,7 @@ PyDoc_STRVAR(rebuild_doc,
              ">>> tree.count\n"
              "3\n");
 
-static PyObject* tree_rebuild(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                              PyObject* keywords) {
-    (void)class;
+static PyObject* tree_rebuild(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"points", "progress", NULL};
     PyObject* given[2];
     if (py_arguments("rebuild", names, 1, 1, args, count, keywords, given) < 0) return NULL;
@@ -333,8 +331,11 @@ PyDoc_STRVAR(
 
 // All methods in one table, which the type copies.
 static int gather(PyMethodDef* all, int most) {
-    const PyMethodDef* const parts[] = {build_methods, py_tree_file_methods, py_tree_search_methods,
-                                        py_tree_pairs_methods, NULL};
+    const PyMethodDef* const parts[] = {build_methods,           py_tree_file_methods,
+                                        py_tree_search_methods,  py_tree_pairs_methods,
+                                        py_tree_normals_methods, py_tree_gather_methods,
+                                        py_tree_points_methods,  py_tree_distance_methods,
+                                        py_tree_align_methods,   NULL};
     int count = 0;
     for (int i = 0; parts[i]; i++)
         for (const PyMethodDef* m = parts[i]; m->ml_name && count < most; m++) all[count++] = *m;

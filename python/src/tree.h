@@ -9,13 +9,18 @@ void py_tree_note(py_tree* self);
 
 // How PyMethodDef wants methods that know their class and take keywords.
 #define PY_METHOD(name, function, doc)                                                                                 \
-    { name, (PyCFunction)(void (*)(void))(function), METH_METHOD | METH_FASTCALL | METH_KEYWORDS, doc }
+    { name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc }
 
 // Parts of a type: methods of several files are added to it one after another.
-extern PyMethodDef py_tree_file_methods[];   // tree_file.c
-extern PyMethodDef py_tree_search_methods[]; // search.c
-extern PyMethodDef py_tree_pairs_methods[];  // tree_pairs.c
-extern PyGetSetDef py_tree_attributes[];     // tree_info.c
+extern PyMethodDef py_tree_file_methods[];     // tree_file.c
+extern PyMethodDef py_tree_search_methods[];   // search.c
+extern PyMethodDef py_tree_pairs_methods[];    // tree_pairs.c
+extern PyMethodDef py_tree_normals_methods[];  // cloud_normals.c
+extern PyMethodDef py_tree_gather_methods[];   // cloud_gather.c
+extern PyMethodDef py_tree_points_methods[];   // cloud_points.c
+extern PyMethodDef py_tree_distance_methods[]; // cloud_distance.c
+extern PyMethodDef py_tree_align_methods[];    // align.c
+extern PyGetSetDef py_tree_attributes[];       // tree_info.c
 PyObject* py_tree_repr(PyObject* object);
 Py_ssize_t py_tree_length(PyObject* object);
 /** Adds the functions that pickles need. */

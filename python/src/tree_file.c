@@ -34,11 +34,10 @@ PyDoc_STRVAR(load_doc,
              "All of it is checked, unless trust is true: then only its checksum and sizes are, which is for\n"
              "files of one's own.\n");
 
-static PyObject* tree_load(PyObject* class, PyTypeObject* definer, PyObject* const* args, Py_ssize_t count,
-                           PyObject* keywords) {
+static PyObject* tree_load(PyObject* class, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"path", "trust", "device", "threads", NULL};
     PyObject* given[4];
-    py_state* state = PyType_GetModuleState(definer);
+    py_state* state = py_state_of((PyTypeObject*)class);
     sap_load_options options = {0};
     int32_t threads = 0;
     if (py_arguments("load", names, 1, 1, args, count, keywords, given) < 0 ||
@@ -122,11 +121,10 @@ PyDoc_STRVAR(from_bytes_doc,
              "The tree whose to_bytes() these are. All of them are checked; with trust only their checksum and\n"
              "sizes are. Bytes that nobody can change, and that are aligned to 64 bytes, are used in place.\n");
 
-static PyObject* tree_from_bytes(PyObject* class, PyTypeObject* definer, PyObject* const* args, Py_ssize_t count,
-                                 PyObject* keywords) {
+static PyObject* tree_from_bytes(PyObject* class, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"bytes", "trust", "device", "threads", NULL};
     PyObject* given[4];
-    py_state* state = PyType_GetModuleState(definer);
+    py_state* state = py_state_of((PyTypeObject*)class);
     bool trust = false;
     int32_t threads = 0;
     if (py_arguments("from_bytes", names, 1, 1, args, count, keywords, given) < 0 ||
@@ -175,11 +173,11 @@ static PyObject* unpickle(PyObject* module, PyObject* args) {
     PyObject* class, *bytes, *name;
     int threads;
     py_state* state = PyModule_GetState(module);
-    if (!PyArg_ParseTuple(args, "OOOi", &class, &bytes, &name, &threads)) return NULL;
+    if (!py_parse(args, "OOOi", &class, &bytes, &name, &threads)) return NULL;
     const int is_class = PyType_Check(class) ? PyObject_IsSubclass(class, (PyObject*)state->tree_type) : 0;
     if (is_class < 0) return NULL;
     if (!is_class || threads < 0 || threads > 1024) {
-        PyErr_SetString(PyExc_ValueError, "these are not the parts of a pickled tree");
+        PyErr_SetString(py_argument_error, "these are not the parts of a pickled tree");
         return NULL;
     }
     py_device* device = py_device_for(state, name, threads, NULL);
@@ -201,9 +199,7 @@ PyDoc_STRVAR(copy_doc, "copy($self, /, device=None, *, threads=None)\n--\n\n"
                        ">>> sapwood.Tree([[0.0, 0.0], [1.0, 1.0]]).copy('cpu')\n"
                        "<sapwood.Tree: 2 points, 2 dims, float64, cpu>\n");
 
-static PyObject* tree_copy(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                           PyObject* keywords) {
-    (void)class;
+static PyObject* tree_copy(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"device", "threads", NULL};
     PyObject* given[2];
     if (py_arguments("copy", names, 0, 1, args, count, keywords, given) < 0) return NULL;
@@ -243,11 +239,10 @@ static PyObject* tree_copy(PyObject* object, PyTypeObject* class, PyObject* cons
 
 PyMethodDef py_tree_file_methods[] = {
     {"save", tree_save, METH_O, save_doc},
-    {"load", (PyCFunction)(void (*)(void))tree_load, METH_CLASS | METH_METHOD | METH_FASTCALL | METH_KEYWORDS,
-     load_doc},
+    {"load", (PyCFunction)(void (*)(void))tree_load, METH_CLASS | METH_FASTCALL | METH_KEYWORDS, load_doc},
     {"to_bytes", tree_to_bytes, METH_NOARGS, to_bytes_doc},
-    {"from_bytes", (PyCFunction)(void (*)(void))tree_from_bytes,
-     METH_CLASS | METH_METHOD | METH_FASTCALL | METH_KEYWORDS, from_bytes_doc},
+    {"from_bytes", (PyCFunction)(void (*)(void))tree_from_bytes, METH_CLASS | METH_FASTCALL | METH_KEYWORDS,
+     from_bytes_doc},
     {"__reduce_ex__", tree_reduce, METH_O, NULL},
     PY_METHOD("copy", tree_copy, copy_doc),
     {NULL, NULL, 0, NULL},

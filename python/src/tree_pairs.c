@@ -38,7 +38,7 @@ PyDoc_STRVAR(
 // The shifts of pairs that were found, on the host.
 static PyObject* shifts_of(py_tree* self, const sap_neighbors* found) {
     if (found->on_device) {
-        PyErr_SetString(PyExc_ValueError, "shifts are for trees on the CPU: copy('cpu') makes one");
+        PyErr_SetString(py_argument_error, "shifts are for trees on the CPU: copy('cpu') makes one");
         return NULL;
     }
     const int64_t shape[] = {found->offsets[found->count], self->dims};
@@ -52,9 +52,7 @@ static PyObject* shifts_of(py_tree* self, const sap_neighbors* found) {
     return shifts;
 }
 
-static PyObject* tree_pairs(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                            PyObject* keywords) {
-    (void)class;
+static PyObject* tree_pairs(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"radius", "shifts", "progress", NULL};
     PyObject* given[3];
     double radius = 0;
@@ -97,9 +95,7 @@ PyDoc_STRVAR(pairs_with_doc,
              ">>> a.pairs_with(b, 1.0).offsets\n"
              "array([0, 2, 3])\n");
 
-static PyObject* tree_pairs_with(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                                 PyObject* keywords) {
-    (void)class;
+static PyObject* tree_pairs_with(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"other", "radius", "progress", NULL};
     PyObject* given[3];
     double radius = 0;
@@ -145,14 +141,12 @@ static int take_weights(const py_tree* tree, PyObject* value, const char* name, 
     if (!value || value == Py_None) return 0;
     if (py_array_take(tree->state, value, name, "f8", 1, 1, 0, NULL, weights) < 0) return -1;
     if (!weights->on_gpu && weights->shape[0] == tree->source_count) return 0;
-    PyErr_Format(PyExc_ValueError, "%s must be on the host, one for each of the %lld points", name,
+    PyErr_Format(py_argument_error, "%s must be on the host, one for each of the %lld points", name,
                  (long long)tree->source_count);
     return -1;
 }
 
-static PyObject* tree_count_pairs(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                                  PyObject* keywords) {
-    (void)class;
+static PyObject* tree_count_pairs(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     enum { OTHER, RADII, WEIGHTS, OTHER_WEIGHTS, CUMULATIVE, PROGRESS, ALL };
     static const char* const names[] = {"other", "radii", "weights", "other_weights", "cumulative", "progress", NULL};
     PyObject* given[ALL];
@@ -167,7 +161,7 @@ static PyObject* tree_count_pairs(PyObject* object, PyTypeObject* class, PyObjec
     py_result counts = {0};
     int result = other ? py_array_take(self->state, given[RADII], "radii", "f8", 0, 1, 0, NULL, &radii) : -1;
     if (result == 0 && radii.on_gpu) {
-        PyErr_SetString(PyExc_ValueError, "radii must be on the host");
+        PyErr_SetString(py_argument_error, "radii must be on the host");
         result = -1;
     }
     if (result == 0) result = take_weights(self, given[WEIGHTS], "weights", &weights);
@@ -175,7 +169,7 @@ static PyObject* tree_count_pairs(PyObject* object, PyTypeObject* class, PyObjec
     const int64_t several = radii.ndim ? radii.shape[0] : 1;
     const bool weighed = weights.data || other_weights.data;
     if (result == 0 && several > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "radii has more than 2**31 - 1 elements");
+        PyErr_SetString(py_argument_error, "radii has more than 2**31 - 1 elements");
         result = -1;
     }
     if (result == 0)
@@ -267,9 +261,7 @@ static PyObject* nearest_of_points(py_tree* self, py_tree* other, PyObject* k, P
     return found;
 }
 
-static PyObject* tree_nearest_self(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                                   PyObject* keywords) {
-    (void)class;
+static PyObject* tree_nearest_self(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"k",    "radius", "metric",    "p",        "weights",
                                         "keep", "eps",    "with_self", "progress", NULL};
     PyObject* given[9];
@@ -284,9 +276,7 @@ static PyObject* tree_nearest_self(PyObject* object, PyTypeObject* class, PyObje
     return found;
 }
 
-static PyObject* tree_nearest_for(PyObject* object, PyTypeObject* class, PyObject* const* args, Py_ssize_t count,
-                                  PyObject* keywords) {
-    (void)class;
+static PyObject* tree_nearest_for(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"other", "k",   "radius",  "metric",   "p", "weights",
                                         "keep",  "eps", "exclude", "progress", NULL};
     PyObject* given[10];
@@ -296,7 +286,7 @@ static PyObject* tree_nearest_for(PyObject* object, PyTypeObject* class, PyObjec
     PyObject* found = NULL;
     // The call knows one precision: that of the function called.
     if (other && other->real_bits != self->real_bits)
-        PyErr_SetString(PyExc_ValueError, "other must have the same dtype as this tree");
+        PyErr_SetString(py_argument_error, "other must have the same dtype as this tree");
     else if (other)
         found = nearest_of_points(self, other, given[1], given + 2, given[8], false, given[9]);
     if (other) py_tree_done(other);

@@ -55,12 +55,12 @@ static sap_status draw(sap_device* device, sap_points points, const sap_tree_opt
 
 static int check_points(const py_array* points, const sap_grid* grid) {
     if (points->on_gpu)
-        PyErr_SetString(PyExc_ValueError, "points must lie on the host");
+        PyErr_SetString(py_argument_error, "points must lie on the host");
     else if (points->shape[1] != 2 && points->shape[1] != 3)
-        PyErr_Format(PyExc_ValueError, "points must have two or three coordinates, not %lld",
+        PyErr_Format(py_argument_error, "points must have two or three coordinates, not %lld",
                      (long long)points->shape[1]);
     else if (grid->width < 1 || grid->height < 1 || grid->width > 65536 || grid->height > 65536)
-        PyErr_Format(PyExc_ValueError, "width and height must be 1 to 65536 pixels, not %d and %d", grid->width,
+        PyErr_Format(py_argument_error, "width and height must be 1 to 65536 pixels, not %d and %d", grid->width,
                      grid->height);
     else
         return 0;
@@ -75,9 +75,9 @@ static PyObject* voronoi(PyObject* module, PyObject* args) {
     picture p = {0};
     sap_tree_options options = {0};
     int style, leaf_size, threads;
-    if (!PyArg_ParseTuple(args, "O(ddd)ddiiiiOiO:voronoi", &object, &p.grid.origin[0], &p.grid.origin[1],
-                          &p.grid.origin[2], &p.grid.right[0], &p.grid.down[1], &p.grid.width, &p.grid.height, &style,
-                          &leaf_size, &where, &threads, &progress))
+    if (!py_parse(args, "O(ddd)ddiiiiOiO:voronoi", &object, &p.grid.origin[0], &p.grid.origin[1], &p.grid.origin[2],
+                  &p.grid.right[0], &p.grid.down[1], &p.grid.width, &p.grid.height, &style, &leaf_size, &where,
+                  &threads, &progress))
         return NULL;
     py_array points = {0};
     if (py_array_take(state, object, "points", "f4", 2, 2, 0, NULL, &points) < 0) return NULL;

@@ -103,22 +103,22 @@ def test_precision_stays():
     (np.zeros((3, 2), complex), TypeError, "points must be an array of real numbers, not of complex128"),
     (np.zeros((3, 2), "U3"), TypeError, "not of <U3"),
     (np.zeros((3, 2), "M8[s]"), TypeError, "not of datetime64"),
-    (np.zeros(3, [("x", float), ("y", float)]), ValueError, "points must have 2 dimensions, not 1"),
+    (np.zeros(3, [("x", float), ("y", float)]), sapwood.ArgumentError, "points must have 2 dimensions, not 1"),
     (np.zeros((3, 2), [("x", float)]), TypeError, "not of \\[\\('x', '<f8'\\)\\]"),
-    (np.zeros(()), ValueError, "2 dimensions, not 0"),
-    (np.zeros(3), ValueError, "2 dimensions, not 1"),
-    (np.zeros((3, 2, 2)), ValueError, "2 dimensions, not 3"),
-    (np.zeros((1,) * 9), ValueError, "2 dimensions, not 9"),
-    (np.zeros((1,) * 9, complex), ValueError, "2 dimensions, not 9"),
-    (np.zeros((3, 0)), sapwood.ArgumentError, "dims"),
-    (np.zeros((3, 17)), sapwood.ArgumentError, "dims"),
-    ([], ValueError, "2 dimensions, not 1"),
-    (5.0, ValueError, "2 dimensions, not 0"),
+    (np.zeros(()), sapwood.ArgumentError, "2 dimensions, not 0"),
+    (np.zeros(3), sapwood.ArgumentError, "2 dimensions, not 1"),
+    (np.zeros((3, 2, 2)), sapwood.ArgumentError, "2 dimensions, not 3"),
+    (np.zeros((1,) * 9), sapwood.ArgumentError, "2 dimensions, not 9"),
+    (np.zeros((1,) * 9, complex), sapwood.ArgumentError, "2 dimensions, not 9"),
+    (np.zeros((3, 0)), sapwood.ArgumentError, "shape"),
+    (np.zeros((3, 17)), sapwood.ArgumentError, "shape"),
+    ([], sapwood.ArgumentError, "2 dimensions, not 1"),
+    (5.0, sapwood.ArgumentError, "2 dimensions, not 0"),
     (None, TypeError, "real numbers"),
     ("points", TypeError, "real numbers"),
-    (b"points", ValueError, "dimensions"),
+    (b"points", sapwood.ArgumentError, "dimensions"),
     ({1: 2}, TypeError, "real numbers"),
-    ([[1, 2], [3]], ValueError, ""),
+    ([[1, 2], [3]], sapwood.ArgumentError, ""),
     ([["a", "b"]], TypeError, "real numbers"),
     (np.array([["a", None]], object), (TypeError, ValueError), ""),
     ([[0.0, np.nan]], sapwood.NotFiniteError, "point 0"),
@@ -254,7 +254,7 @@ def test_arrays_are_given_back():
         tree.nearest(points)
         with pytest.raises(sapwood.ArgumentError):
             tree.nearest(points[:, :2])
-        with pytest.raises(ValueError):
+        with pytest.raises(sapwood.ArgumentError):
             tree.nearest(points, 0)
         del points
         gc.collect()
@@ -297,11 +297,11 @@ needs_none = pytest.mark.skipif(gpu(), reason="there is a GPU")
 def test_gpu_arrays_where_there_is_no_gpu(points):
     with pytest.raises(sapwood.NoDeviceError, match="CUDA|GPU"):
         sapwood.Tree(points)
-    with pytest.raises(ValueError, match="queries lies on cuda:[03], and the work is done on the CPU"):
+    with pytest.raises(sapwood.ArgumentError, match="queries lies on cuda:[03], and the work is done on the CPU"):
         sapwood.Tree(POINTS).nearest(points)
     with pytest.raises(sapwood.NoDeviceError):
         sapwood.Tree(points, device="cpu")
-    with pytest.raises(ValueError, match="lies on cuda"):
+    with pytest.raises(sapwood.ArgumentError, match="lies on cuda"):
         sapwood.Tree(POINTS).nearest(POINTS, out=(points, None))
 
 
@@ -312,7 +312,7 @@ def test_gpu_arrays_where_there_is_no_gpu(points):
     {"shape": (1,) * 9}, {"shape": (2,)},
 ])
 def test_interfaces_that_say_nothing(changes):
-    with pytest.raises((TypeError, ValueError, sapwood.NoDeviceError)):
+    with pytest.raises((TypeError, sapwood.ArgumentError, sapwood.NoDeviceError)):
         sapwood.Tree(FakeInterface(**changes))
 
 

@@ -137,6 +137,37 @@ def test_keywords(library):
     assert equal(library, tree.nearest(asked, 5, exclude=library.array(exclude)), host.nearest(QUERIES, 5, exclude=exclude))
 
 
+def test_torch_is_asked_nothing_in_python(monkeypatch):
+    """Tensors are read and made by torch's C code; its own streams are looked up once."""
+    library = Torch()
+    torch = library.module
+    asked = library.array(QUERIES)
+    out = library.empty((len(QUERIES), 4), "int32"), library.empty((len(QUERIES), 4), "float32")
+    expected = sapwood.Tree(POINTS).nearest(QUERIES, 4)
+    streams = [torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.Stream()]
+    trees = []
+    for stream in streams:
+        with torch.cuda.stream(stream):
+            trees.append(sapwood.Tree(library.array(POINTS)))
+    torch.cuda.synchronize()
+
+    def refuse(*arguments, **more):
+        raise AssertionError("this takes time")
+
+    answers = []
+    for stream, tree in zip(streams, trees):
+        with torch.cuda.stream(stream), monkeypatch.context() as patch:
+            patch.setattr(torch.Tensor, "__dlpack__", refuse)
+            patch.setattr(torch.Tensor, "__dlpack_device__", refuse)
+            patch.setattr(torch, "empty", refuse)
+            patch.setattr(torch.cuda, "current_stream", refuse)
+            answers += [tree.nearest(asked, 4), tree.nearest(asked, 4, out=out), tree.nearest(asked[7], 4)]
+    torch.cuda.synchronize()
+    for i, found in enumerate(answers):
+        assert equal(library, found, (expected.ids[7], expected.distances2[7]) if i % 3 == 2 else expected)
+    assert library.address(answers[1].ids) == library.address(out[0])
+
+
 def test_empty(library):
     tree = sapwood.Tree(library.array(POINTS[:0]))
     found = tree.nearest(library.array(QUERIES[:5]), 2)
@@ -342,13 +373,13 @@ def test_trees_of_host_points(library):
 def test_refused(library):
     tree, host = sapwood.Tree(library.array(POINTS)), sapwood.Tree(POINTS)
     asked = library.array(QUERIES)
-    with pytest.raises(ValueError, match="queries lies on cuda:0, and the work is done on the CPU"):
+    with pytest.raises(sapwood.ArgumentError, match="queries lies on cuda:0, and the work is done on the CPU"):
         host.nearest(asked)
     with pytest.raises(TypeError, match="queries, on a GPU, must be of float32"):
         tree.nearest(library.array(QUERIES.astype(np.float64)))
     with pytest.raises(TypeError, match="points, on a GPU, must be of float32 or float64"):
         sapwood.Tree(library.array(QUERIES.astype(np.int32)))
-    with pytest.raises(ValueError, match="cpu"):
+    with pytest.raises(sapwood.ArgumentError, match="cpu"):
         sapwood.Tree(asked, device="cpu")
     with pytest.raises(sapwood.NoDeviceError):
         sapwood.Tree(POINTS, device="cuda:99")

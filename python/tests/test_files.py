@@ -56,9 +56,9 @@ def test_numpy_reads_what_is_written_and_the_other_way(tmp_path, rng):
     np.savez_compressed(tmp_path / "d.npz", mine=points, other=points + 1)
     assert np.array_equal(sapwood.read(tmp_path / "c.npz").points, points)
     assert np.array_equal(sapwood.read(tmp_path / "d.npz", member="other").points, points + 1)
-    with pytest.raises(ValueError):
+    with pytest.raises(sapwood.ArgumentError):
         sapwood.read(tmp_path / "d.npz")
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(sapwood.ArgumentError, match="nothing"):
         sapwood.read(tmp_path / "d.npz", member="nothing")
     np.savetxt(tmp_path / "e.csv", points, delimiter=",", header="x,y,z", comments="")
     assert np.array_equal(sapwood.read(tmp_path / "e.csv").points, points)
@@ -77,7 +77,7 @@ def test_columns_and_precision(tmp_path):
     assert sapwood.read(path, format="xyz", float_error=1e-12).points.dtype == np.float32
     path.write_text("100000.3 0\n100001.3 1\n")
     assert sapwood.read(path, format="xyz", float_error=1e-6, extent=1.0).points.dtype == np.float64
-    with pytest.raises(ValueError, match="altitude"):
+    with pytest.raises(sapwood.ArgumentError, match="altitude"):
         sapwood.read(path, format="csv", columns="altitude")
 
 
@@ -91,7 +91,7 @@ def test_tables_of_ints_and_names(tmp_path):
     assert np.array_equal(np.load(tmp_path / "flat.npy"), np.arange(5))
     sapwood.write(tmp_path / "apart.npy", np.arange(24.0).reshape(4, 6)[:, ::2])
     assert np.array_equal(np.load(tmp_path / "apart.npy"), np.arange(24.0).reshape(4, 6)[:, ::2])
-    with pytest.raises(ValueError, match="names"):
+    with pytest.raises(sapwood.ArgumentError, match="names"):
         sapwood.write(path, np.zeros((2, 2)), names=["one"])
     with pytest.raises((TypeError, ValueError)):
         sapwood.write(path, np.zeros((2, 2)), names=[1, 2])
@@ -166,7 +166,7 @@ def test_normals_and_origins(tmp_path):
     tree = sapwood.MeshTree.read(path)
     assert tree.origin == found.origin
     assert np.abs(tree.closest(far).distance).max() < 0.3
-    with pytest.raises(ValueError, match="origin"):
+    with pytest.raises(sapwood.ArgumentError, match="origin"):
         sapwood.read(path, origin="somewhere")
 
 
@@ -228,7 +228,7 @@ def test_volumes_there_and_back(tmp_path, rng):
     volume = sapwood.Volume(rng.normal(size=(3, 4, 5)).astype(np.float32))
     sapwood.write(tmp_path / "a.npy", volume)
     assert np.array_equal(sapwood.read(tmp_path / "a.npy").values, volume.values)
-    with pytest.raises(ValueError, match="NPY"):
+    with pytest.raises(sapwood.ArgumentError, match="NPY"):
         sapwood.write(tmp_path / "a.ply", volume)
     assert [p.name for p in tmp_path.iterdir()] == ["a.npy"]
 
@@ -263,7 +263,7 @@ def test_memory_is_given_back(tmp_path):
         sapwood.read(bytes(24_080), size=(10, 20, 30), skip=80, dtype="float32")
         sapwood.write(tmp_path / "b.ply", a_mesh())
         for wrong in (data[:100], b"", b"ply\nformat"):
-            with pytest.raises(ValueError):
+            with pytest.raises(sapwood.Error):
                 sapwood.read(wrong, kind="points")
 
     for _ in range(20):

@@ -81,9 +81,9 @@ def test_trees(library, mesh):
     gpu.rebuild(library.to(mesh[0] + np.float32(1)))
     assert bytes(gpu._bytes()) == bytes(sapwood.MeshTree(mesh[0] + np.float32(1), mesh[1])._bytes())
     assert gpu.copy(device="cpu").device == "cpu" and cpu.copy(device="cuda").device == "cuda:0"
-    with pytest.raises(ValueError):
+    with pytest.raises(sapwood.ArgumentError):
         sapwood.MeshTree(library.to(mesh[0]), mesh[1])
-    with pytest.raises(ValueError):
+    with pytest.raises(sapwood.ArgumentError):
         sapwood.MeshTree(*map(library.to, mesh), device="cpu")
 
 
@@ -104,7 +104,7 @@ def test_rays(library, mesh, queries):
     same(library, gpu.trace(library.to(rays)), cpu.trace(rays))
     for got, expected in zip(gpu.trace(*queries), cpu.trace(*queries)):  # from the host
         assert isinstance(got, np.ndarray) and np.array_equal(got, expected)
-    with pytest.raises(ValueError):
+    with pytest.raises(sapwood.ArgumentError):
         cpu.trace(origins, directions)
 
 
@@ -133,5 +133,5 @@ def test_streams(library, rng):
 def test_pictures(library, mesh):
     expected = sapwood.render(mesh, 40, 30, samples=2).pixels
     assert np.array_equal(sapwood.render(mesh, 40, 30, samples=2, device="cuda").pixels, expected)
-    with pytest.raises(ValueError, match="GPU"):
+    with pytest.raises(sapwood.ArgumentError, match="GPU"):
         sapwood.render(sapwood.MeshTree(*map(library.to, mesh)), 40, 30)

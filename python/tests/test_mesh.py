@@ -139,7 +139,7 @@ def test_records_of_rays(rng, tree):
     for got, wanted in zip(tree.trace(rays), expected):
         assert np.array_equal(got, wanted) and got.dtype == wanted.dtype
     assert np.array_equal(tree.occluded(rays), expected.triangle >= 0)
-    with pytest.raises(ValueError, match=r"\(n, 8\)"):
+    with pytest.raises(sapwood.ArgumentError, match=r"\(n, 8\)"):
         tree.trace(np.zeros((4, 7), np.float32))
 
 
@@ -257,7 +257,7 @@ def test_names_that_others_use(rng, mesh, tree):
     normals = np.cross(b - a, c - a)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     assert np.abs(answer["primitive_normals"][hit] - normals).max() < 1e-6 and not answer["primitive_normals"][~hit].any()
-    with pytest.raises(ValueError, match="6"):
+    with pytest.raises(sapwood.ArgumentError, match="6"):
         tree.cast_rays(points)
 
 
@@ -321,9 +321,9 @@ def test_save_and_load(tmp_path, mesh, tree):
         assert loaded.mapped and loaded.mesh is None and bytes(loaded._bytes()) == bytes(tree._bytes())
         loaded.verify()
         assert np.array_equal(loaded.trace([[0, 0, -3]], [0, 0, 1]).t, tree.trace([[0, 0, -3]], [0, 0, 1]).t)
-        with pytest.raises(ValueError, match="without its mesh"):
+        with pytest.raises(sapwood.ArgumentError, match="without its mesh"):
             loaded.rebuild(mesh[0])
-        with pytest.raises(ValueError, match="tree.mesh"):
+        with pytest.raises(sapwood.ArgumentError, match="tree.mesh"):
             loaded.cast_rays([[0, 0, -3, 0, 0, 1]])
         loaded.mesh = sapwood.Mesh(*mesh)
         assert loaded.cast_rays([[0, 0, -3, 0, 0, 1]])["t_hit"].shape == (1,)
@@ -339,7 +339,7 @@ def test_save_and_load(tmp_path, mesh, tree):
         sapwood.MeshTree.load(tmp_path / "nowhere")
     with pytest.raises(OSError):
         tree.save(tmp_path / "nowhere" / "tree")
-    with pytest.raises(ValueError):
+    with pytest.raises(sapwood.ArgumentError):
         sapwood.MeshTree.load("a\0b")
 
 
@@ -394,16 +394,16 @@ def test_subclasses(mesh):
 
 
 @pytest.mark.parametrize("vertices, triangles, error, says", [
-    ([[0, 0]], [[0, 0, 0]], ValueError, "vertices"),
-    ([[0, 0, 0]], [[0, 0]], ValueError, "triangles"),
+    ([[0, 0]], [[0, 0, 0]], sapwood.ArgumentError, "vertices"),
+    ([[0, 0, 0]], [[0, 0]], sapwood.ArgumentError, "triangles"),
     ([[0, 0, 0]], [[0, 0, 1]], sapwood.RangeError, "0"),
     ([[0, 0, 0]], [[0, 0, -1]], sapwood.RangeError, "-1|4294967295"),
     ([[0, 0, 0]], [[0, 0, 2**31]], (ValueError, OverflowError), "triangles"),
     ([[0, np.nan, 0]], [[0, 0, 0]], sapwood.NotFiniteError, "0"),
     ([[0, np.inf, 0]], [[0, 0, 0]], sapwood.NotFiniteError, "0"),
     ([[0, 1e300, 0]], [[0, 0, 0]], sapwood.NotFiniteError, "0"),
-    (np.zeros((2, 2, 3)), [[0, 0, 0]], ValueError, "vertices"),
-    (1.5, [[0, 0, 0]], ValueError, "vertices"),
+    (np.zeros((2, 2, 3)), [[0, 0, 0]], sapwood.ArgumentError, "vertices"),
+    (1.5, [[0, 0, 0]], sapwood.ArgumentError, "vertices"),
     ([["a", "b", "c"]], [[0, 0, 0]], (TypeError, ValueError), "vertices"),
     ([[0j, 0, 0]], [[0, 0, 0]], TypeError, "vertices"),
     ([[0, 0, 0]], [[0.5, 0, 0]], (TypeError, ValueError), "triangles"),
@@ -421,7 +421,7 @@ def test_bad_meshes(vertices, triangles, error, says):
     {"origin": (1, 2)}, {"origin": "here"}, {"origin": (np.nan, 0, 0)},
 ])
 def test_bad_options(mesh, options):
-    with pytest.raises(ValueError):
+    with pytest.raises(sapwood.Error):
         sapwood.MeshTree(*mesh, **options)
 
 
@@ -431,12 +431,12 @@ def test_bad_searches(tree):
         for search in (tree.trace, tree.occluded, tree.trace_all):
             with pytest.raises((ValueError, TypeError)):
                 search(origins, directions)
-    with pytest.raises(ValueError, match="tmax"):
+    with pytest.raises(sapwood.ArgumentError, match="tmax"):
         tree.trace(np.zeros((4, 3)), [0, 0, 1], tmax=[1, 2, 3])
     with pytest.raises((ValueError, TypeError), match="tmin"):
         tree.trace(np.zeros((4, 3)), [0, 0, 1], tmin="now")
     for limit in (0, -1):
-        with pytest.raises(ValueError, match="limit"):
+        with pytest.raises(sapwood.ArgumentError, match="limit"):
             tree.trace_all([[0, 0, 0]], [0, 0, 1], limit=limit)
     for search in (tree.closest, tree.inside, tree.signed_distance):
         for points in ([0, 0], 7, np.zeros((2, 2)), [["a", "b", "c"]]):
@@ -452,11 +452,11 @@ def test_half_initialised():
     for call in (lambda: tree.trace([0, 0, 0], [0, 0, 1]), lambda: tree.closest([0, 0, 0]), lambda: tree.inside([0, 0, 0]),
                  tree.copy, tree.verify, lambda: tree.save("x"), lambda: pickle.dumps(tree), lambda: tree.depth,
                  lambda: tree.rebuild(CUBE, CUBE_TRIANGLES), lambda: sapwood.render(tree, 4, 4)):
-        with pytest.raises(ValueError):
+        with pytest.raises(sapwood.ArgumentError):
             call()
     with pytest.raises(sapwood.RangeError):
         tree.__init__(CUBE[:2], CUBE_TRIANGLES)
-    with pytest.raises(ValueError, match="not been built"):
+    with pytest.raises(sapwood.ArgumentError, match="not been built"):
         tree.verify()
 
 
@@ -541,7 +541,7 @@ def test_memory_is_given_back(mesh):
         tree.signed_distance(points)
         pickle.loads(pickle.dumps(tree.copy()))
         for wrong in (lambda: tree.trace(points, [1]), lambda: sapwood.MeshTree(mesh[0][:1], mesh[1])):
-            with pytest.raises(ValueError):
+            with pytest.raises(sapwood.Error):
                 wrong()
 
     for _ in range(50):

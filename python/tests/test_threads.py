@@ -29,7 +29,7 @@ def test_many_threads_on_one_tree():
                 tree.nearest(POINTS[:5, :2])
                 wrong.append("no error")
             except sapwood.ArgumentError as error:
-                if "dims" not in str(error):
+                if "shape" not in str(error):
                     wrong.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(50)]

@@ -270,7 +270,7 @@ def test_init_again(rng):
     tree = sapwood.Tree(cloud(rng, 10, 2, np.float64))
     tree.__init__(cloud(rng, 20, 3, np.float32))
     assert (tree.count, tree.dims, tree.dtype) == (20, 3, np.float32)
-    with pytest.raises(ValueError):
+    with pytest.raises(sapwood.ArgumentError):
         tree.__init__([1.0])
     assert tree.count == 20
 
@@ -396,9 +396,9 @@ def test_subclasses(rng):
     for call in (quiet.nearest, quiet.rebuild, quiet.within, quiet.copy, quiet.verify, quiet.to_bytes):
         with pytest.raises((ValueError, TypeError)):
             call(*([[[1.0]]] if call in (quiet.nearest, quiet.rebuild) else []))
-    with pytest.raises(ValueError, match="has not been built"):
+    with pytest.raises(sapwood.ArgumentError, match="has not been built"):
         quiet.nearest([[1.0]])
-    with pytest.raises(ValueError, match="has not been built"):
+    with pytest.raises(sapwood.ArgumentError, match="has not been built"):
         pickle.dumps(quiet)
     assert Other([[1.0], [2.0]], "x").nearest([[1.1]]).tolist() == [[0]]
     tree = sapwood.Tree([[1.0]])
@@ -418,20 +418,20 @@ def test_subclasses(rng):
     ((), {}, TypeError, "missing required argument 'points'"),
     (([[1.0]], 5), {}, TypeError, "takes 1 positional argument but 2 were given"),
     (([[1.0]],), {"points": 5}, TypeError, "multiple values for argument 'points'"),
-    (([[1.0]],), {"leaf_size": -1}, ValueError, "leaf_size must be from 0 to 1024, not -1"),
-    (([[1.0]],), {"leaf_size": 10**30}, ValueError, "leaf_size"),
+    (([[1.0]],), {"leaf_size": -1}, sapwood.ArgumentError, "leaf_size must be from 0 to 1024, not -1"),
+    (([[1.0]],), {"leaf_size": 10**30}, sapwood.ArgumentError, "leaf_size"),
     (([[1.0]],), {"leaf_size": 1.5}, TypeError, "leaf_size must be an integer, not float"),
     (([[1.0]],), {"leafsize": 1}, TypeError, "unexpected keyword argument 'leafsize'"),
-    (([[1.0]],), {"split": "middle"}, ValueError, "split must be one of 'median', 'midpoint', not 'middle'"),
+    (([[1.0]],), {"split": "middle"}, sapwood.ArgumentError, "split must be one of 'median', 'midpoint', not 'middle'"),
     (([[1.0]],), {"split": 3}, TypeError, "split must be a string, not int"),
-    (([[1.0]],), {"period": [1, 2]}, ValueError, "period must be"),
+    (([[1.0]],), {"period": [1, 2]}, sapwood.ArgumentError, "period must be"),
     (([[1.0]],), {"period": -1}, sapwood.ArgumentError, "period"),
     (([[1.0]],), {"period": np.nan}, sapwood.ArgumentError, "period"),
     (([[1.0]],), {"period": "long"}, TypeError, "period"),
-    (([[1.0]],), {"device": "tpu"}, ValueError, "device must be 'cpu', 'cuda' or 'cuda:N', not 'tpu'"),
-    (([[1.0]],), {"device": "cuda:x"}, ValueError, "device"),
-    (([[1.0]],), {"device": 5}, ValueError, "device"),
-    (([[1.0]],), {"threads": 5000}, ValueError, "threads"),
+    (([[1.0]],), {"device": "tpu"}, sapwood.ArgumentError, "device must be 'cpu', 'cuda' or 'cuda:N', not 'tpu'"),
+    (([[1.0]],), {"device": "cuda:x"}, sapwood.ArgumentError, "device"),
+    (([[1.0]],), {"device": 5}, sapwood.ArgumentError, "device"),
+    (([[1.0]],), {"threads": 5000}, sapwood.ArgumentError, "threads"),
     (([[1.0]],), {"progress": 5}, TypeError, "progress must be a function"),
     (([[1.0]],), {"drop_duplicates": np.zeros(2)}, TypeError, "drop_duplicates"),
 ])
@@ -442,30 +442,30 @@ def test_arguments_of_builds(arguments, more, error, says):
 
 @pytest.mark.parametrize("arguments, more, error, says", [
     ((), {}, TypeError, "queries"),
-    (([[1.0]], 0), {}, ValueError, "k must be from 1 to 2147483647, not 0"),
-    (([[1.0]], -1), {}, ValueError, "k must be"),
-    (([[1.0]], 2**31), {}, ValueError, "k must be"),
+    (([[1.0]], 0), {}, sapwood.ArgumentError, "k must be from 1 to 2147483647, not 0"),
+    (([[1.0]], -1), {}, sapwood.ArgumentError, "k must be"),
+    (([[1.0]], 2**31), {}, sapwood.ArgumentError, "k must be"),
     (([[1.0]], 2.5), {}, TypeError, "k must be an integer, not float"),
     (([[1.0]], [1]), {}, TypeError, "k must be an integer, not list"),
-    (([[1.0, 2.0]],), {}, sapwood.ArgumentError, "dims"),
-    (([[[1.0]]],), {}, ValueError, "queries must have 1 to 2 dimensions, not 3"),
-    ((1.0,), {}, ValueError, "queries must have 1 to 2 dimensions, not 0"),
+    (([[1.0, 2.0]],), {}, sapwood.ArgumentError, "shape"),
+    (([[[1.0]]],), {}, sapwood.ArgumentError, "queries must have 1 to 2 dimensions, not 3"),
+    ((1.0,), {}, sapwood.ArgumentError, "queries must have 1 to 2 dimensions, not 0"),
     (([[1j]],), {}, TypeError, "queries must be an array of real numbers"),
     (([[1.0]],), {"radius": -1}, sapwood.ArgumentError, "radius"),
     (([[1.0]],), {"radius": np.nan}, sapwood.ArgumentError, "radius"),
-    (([[1.0]],), {"radius": [1.0, 2.0]}, ValueError, "radius must be a number, or one number for each of the 1 queries"),
+    (([[1.0]],), {"radius": [1.0, 2.0]}, sapwood.ArgumentError, "radius must be a number, or one number for each of the 1 queries"),
     (([[1.0]],), {"radius": "far"}, TypeError, "radius"),
-    (([[1.0]],), {"metric": "l3"}, ValueError, "metric must be one of"),
-    (([[1.0]],), {"metric": "lp"}, ValueError, "'lp' needs p"),
+    (([[1.0]],), {"metric": "l3"}, sapwood.ArgumentError, "metric must be one of"),
+    (([[1.0]],), {"metric": "lp"}, sapwood.ArgumentError, "'lp' needs p"),
     (([[1.0]],), {"p": 0.5}, sapwood.ArgumentError, "p"),
     (([[1.0]],), {"metric": "l1", "p": 3}, sapwood.ArgumentError, "p"),
-    (([[1.0]],), {"weights": [1.0, 2.0]}, ValueError, "weights has 2 elements, and there are 1 axes"),
+    (([[1.0]],), {"weights": [1.0, 2.0]}, sapwood.ArgumentError, "weights has 2 elements, and there are 1 axes"),
     (([[1.0]],), {"weights": [-1.0]}, sapwood.ArgumentError, "weight"),
-    (([[1.0]],), {"keep": [True]}, ValueError, "keep has 1 elements, and there are 3 points"),
+    (([[1.0]],), {"keep": [True]}, sapwood.ArgumentError, "keep has 1 elements, and there are 3 points"),
     (([[1.0]],), {"keep": [1, 0, 1]}, TypeError, "keep"),
     (([[1.0]],), {"eps": -1}, sapwood.ArgumentError, "eps"),
-    (([[1.0]],), {"exclude": [0, 1]}, ValueError, "exclude"),
-    (([[1.0]],), {"exclude": [2**40]}, ValueError, "exclude has numbers that int32 cannot hold"),
+    (([[1.0]],), {"exclude": [0, 1]}, sapwood.ArgumentError, "exclude"),
+    (([[1.0]],), {"exclude": [2**40]}, sapwood.ArgumentError, "exclude has numbers that int32 cannot hold"),
     (([[1.0]],), {"exclude": [0.5]}, TypeError, "exclude"),
     (([[1.0]],), {"ks": [1.5]}, TypeError, "ks"),
     (([[1.0]],), {"neighbours": 3}, TypeError, "neighbours"),
@@ -490,7 +490,7 @@ def test_other_arguments():
         with pytest.raises(error):
             call(*arguments)
     assert tree.count_pairs(tree, []).shape == (0,)
-    with pytest.raises(ValueError, match="weights"):
+    with pytest.raises(sapwood.ArgumentError, match="weights"):
         tree.count_pairs(tree, 1, weights=[1.0])
     with pytest.raises(sapwood.NotFiniteError):
         tree.count_pairs(tree, 1, weights=[1.0, np.nan, 1.0])

@@ -42,3 +42,14 @@ tree.nearest(points, "two")  # type: ignore[arg-type]
 tree.nearest()  # type: ignore[call-arg]
 tree.count = 3  # type: ignore[misc]
 sapwood.KDTree(points, leaf_sise=3)  # type: ignore[call-arg]
+
+cloud = np.zeros((10, 3))
+normals, curvatures = sapwood.Tree(cloud).normals(k=5, view=[0, 0, 1])
+fitness: float = sapwood.Tree(cloud).align(cloud, "plane", kernel="huber").fitness
+kept: int = sapwood.Tree(cloud).outliers(radius=1.0).kept
+labels = sapwood.Tree(cloud).clusters(1.0, fewest=4).labels
+hausdorff: float = sapwood.Tree(cloud).compare(sapwood.Tree(cloud)).hausdorff
+cells: sapwood.Voxels = sapwood.voxels(cloud, 0.5, attributes=cloud)
+moved = sapwood.transform(sapwood.relax(cloud).points, np.eye(4))
+rmse: float = sapwood.registration_icp(cloud, cloud, 1.0).rmse
+bias: float = sapwood.MeshTree(cloud, [[0, 1, 2]]).distance(cloud, signed=True).bias

@@ -1,9 +1,12 @@
-// Alignment on the CPU: the points of a source beside what each is paired with, and the loops over them.
+// Alignment: the points of a source beside what each is paired with, the loops over them, and what a processor has to do.
 #ifndef SAPWOOD_CLOUD_ALIGN_H
 #define SAPWOOD_CLOUD_ALIGN_H
 
 #include "cloud/ops.h"
 #include "cloud/rigid.h"
+
+// A search goes so much farther than pairs may, so that points may move before it is made again.
+#define SAP_ALIGN_RESERVE 1.25
 
 enum {
     SAP_ALIGN_BLOCK = 512, // points whose sums are one: what a block is depends on nothing else
@@ -69,10 +72,27 @@ typedef struct sap_align_kernels {
                 int64_t from, int64_t to, double sums[SAP_ALIGN_SUMS]);
 } sap_align_kernels;
 
+// What a processor does with the points of an alignment.
+typedef struct sap_align_ops {
+    bool is_apart; // from the host's memory: of the arrays there, only what is chosen by size is filled in
+    // Brings the points and the target to where steps are made; `end` also follows if that failed, or was not reached.
+    sap_status (*begin)(sap_aligning* a);
+    void (*end)(sap_aligning* a);
+    // Finds the nearest points of the first `count` points, at the pose, where they may have changed.
+    sap_status (*match)(sap_aligning* a, int64_t count);
+    // Which pairs count, the rule's scale2, and the overlap that was found.
+    sap_status (*judge)(sap_aligning* a, int64_t count);
+    // The sums over the first `count` points.
+    sap_status (*add)(sap_aligning* a, int64_t count, bool matrix, double sums[SAP_ALIGN_SUMS]);
+} sap_align_ops;
+
 // One alignment.
 struct sap_aligning {
     sap_align_job* job;
-    const sap_align_kernels* kernels;
+    const sap_align_ops* ops;
+    const sap_align_kernels* kernels; // of a CPU
+    sap_scratch target_memory;        // of a CPU
+    void* there;                      // of other processors: what lies in their memory
     sap_device* device;
     int32_t threads, real_bits;
     int32_t neighbors; // that a search looks for: 1, or SAP_ALIGN_NEAR where the next step is short enough for them
@@ -96,12 +116,13 @@ struct sap_aligning {
     int32_t* owners;             // one_to_one: by id or triangle, the place of the source's point that has it
 };
 
-// Searches for the nearest points of the first `count` points, at the pose, where they may have changed.
-sap_status sap_align_match(sap_aligning* a, int64_t count);
-// Which pairs count, the rule's scale2, and the overlap that was found.
-void sap_align_judge(sap_aligning* a, int64_t count);
-// The sums over the first `count` points.
-void sap_align_add(sap_aligning* a, int64_t count, bool matrix, double sums[SAP_ALIGN_SUMS]);
+// Aligns by a processor's ops, which find what they keep at `there`.
+sap_status sap_align_run(sap_align_job* job, const sap_align_ops* ops, void* there);
+// Of the pairs that count by their distances and normals, those that count; the rule's scale2, and the overlap that was
+// found. On the host, from distance2, residual2, counts and pairs there.
+void sap_align_choose(sap_aligning* a, int64_t count);
+// Whether the options ask for that at all.
+bool sap_align_chooses(const sap_align_options* options);
 static inline int64_t sap_align_blocks(int64_t count) { return (count + SAP_ALIGN_BLOCK - 1) / SAP_ALIGN_BLOCK; }
 
 // Pairs a place with a point of the target, real point[3], and its normal; id -1: with none.

@@ -1,5 +1,6 @@
 // Densities and outliers on the CPU: a number for each point from its neighbours, as they are found.
 #include "cloud/cloud.h"
+#include "cloud/density.h"
 #include "device/cpu.h"
 #include "tree/queries.h"
 #include <math.h>
@@ -56,7 +57,7 @@ static void kernel_sum(void* context, const sap_cloud_rows* rows, int32_t worker
 
 // One over the integral of (1 - d^2 / r^2)^2 over the ball of radius r: the volume of the ball of radius 1 in n dimensions
 // is 2 pi / n times that in n - 2, and the mean of the term over the ball is 8 / ((n + 2) (n + 4)).
-static double factor_of(int32_t dims, double radius) {
+double sap_density_factor(int32_t dims, double radius) {
     double volume = dims % 2 ? 2 : 1;
     for (int32_t n = dims % 2 ? 3 : 2; n <= dims; n += 2) volume = volume * 6.283185307179586477 / n;
     for (int32_t n = 0; n < dims; n++) volume = volume * radius;
@@ -87,7 +88,7 @@ sap_status sap_cloud_density_cpu(const sap_density_job* job) {
         break;
     case SAP_DENSITY_KERNEL:
         m.radius2 = o->radius * o->radius;
-        m.factor = factor_of(o->dims, o->radius);
+        m.factor = sap_density_factor(o->dims, o->radius);
         search.consume = kernel_sum;
         break;
     default:
@@ -99,7 +100,7 @@ sap_status sap_cloud_density_cpu(const sap_density_job* job) {
 }
 
 // Points of the tree have a flag of 1 in `keep`; the sums go by id.
-static void judge(sap_outliers_job* job, const double* means) {
+void sap_outliers_judge(sap_outliers_job* job, const double* means) {
     const int64_t n = job->tree->shape.source_count;
     sap_outliers_info* info = &job->info;
     double sum = 0, squares = 0;
@@ -141,7 +142,7 @@ static sap_status find_statistical(sap_outliers_job* job, measuring* m) {
                                      .context = m,
                                      .progress = &m->progress};
     const sap_status status = sap_cloud_search_cpu(&search);
-    if (status == SAP_OK) judge(job, m->values);
+    if (status == SAP_OK) sap_outliers_judge(job, m->values);
     sap_scratch_give(tree->device, &memory);
     return status;
 }

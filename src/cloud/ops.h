@@ -59,6 +59,33 @@ typedef struct sap_relax_job {
     float* normals;         // [3*count] of where they were, or NULL
 } sap_relax_job;
 
+// Points that have moved, to be put on the planes of those given.
+typedef struct sap_relax_return {
+    const sap_tree* given; // the tree of these
+    sap_points points;     // these, on the host
+    const float* surface;  // [3*points.count] their normals
+    float* at;             // [3*count] the points that have moved
+    int64_t count;
+    int32_t* ids;     // [count] room for the nearest of each
+    float* distance2; // [count] beside them
+} sap_relax_return;
+
+// The steps of points that repel each other, and the memory that these points lie in.
+typedef struct sap_relax_ops {
+    bool is_apart; // from the host's memory
+    bool (*take)(sap_device* device, size_t bytes, sap_scratch* memory);
+    void (*give)(sap_device* device, sap_scratch* memory);
+    // Copies between that memory and any other, and waits.
+    sap_status (*copy)(sap_device* device, void* to, const void* from, size_t bytes);
+    sap_status (*step)(const sap_relax_job* job);
+    // The sum of the squares of the differences of all coordinates, in blocks of SAP_RELAX_BLOCK numbers: those
+    // SAP_RELAX_LANES apart are added in their order, then the sums of a block, then those of all blocks.
+    sap_status (*measure)(sap_device* device, const float* from, const float* to, int64_t coordinates, double* sum);
+    sap_status (*put_back)(const sap_relax_return* job);
+} sap_relax_ops;
+
+enum { SAP_RELAX_BLOCK = 1024, SAP_RELAX_LANES = 32 };
+
 typedef struct sap_density_job {
     const sap_tree* tree;
     sap_density_options options; // checked and with defaults filled in
@@ -120,7 +147,7 @@ typedef struct sap_cloud_ops {
     sap_status (*axes)(const sap_axes_job* job);
     sap_status (*gather)(const sap_gather_job* job);
     sap_status (*orient)(const sap_orient_job* job);
-    sap_status (*relax)(const sap_relax_job* job); // a step
+    const sap_relax_ops* relax;
     sap_status (*density)(const sap_density_job* job);
     sap_status (*outliers)(sap_outliers_job* job);
     sap_status (*clusters)(sap_clusters_job* job);
@@ -133,7 +160,7 @@ typedef struct sap_cloud_ops {
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
 sap_status sap_cloud_gather_cpu(const sap_gather_job* job);
 sap_status sap_cloud_orient_cpu(const sap_orient_job* job);
-sap_status sap_cloud_relax_cpu(const sap_relax_job* job);
+extern const sap_relax_ops sap_cloud_relax_cpu, sap_cloud_relax_cuda;
 sap_status sap_cloud_density_cpu(const sap_density_job* job);
 sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);
@@ -141,6 +168,13 @@ sap_status sap_cloud_sample_cpu(sap_sample_job* job);
 sap_status sap_cloud_align_cpu(sap_align_job* job);
 sap_status sap_cloud_features_cpu(const sap_features_job* job);
 sap_status sap_cloud_global_cpu(sap_global_job* job);
+sap_status sap_cloud_axes_cuda(const sap_axes_job* job);
+sap_status sap_cloud_gather_cuda(const sap_gather_job* job);
+sap_status sap_cloud_orient_cuda(const sap_orient_job* job);
+sap_status sap_cloud_density_cuda(const sap_density_job* job);
+sap_status sap_cloud_outliers_cuda(sap_outliers_job* job);
+sap_status sap_cloud_clusters_cuda(sap_clusters_job* job);
+sap_status sap_cloud_align_cuda(sap_align_job* job);
 // The two kinds of samples.
 sap_status sap_cloud_farthest_cpu(sap_sample_job* job);
 sap_status sap_cloud_poisson_cpu(sap_sample_job* job);

@@ -12,6 +12,7 @@ enum { MOST_MORE = 8 }; // points added for each point given
 
 typedef struct relaxing {
     sap_device* device;
+    const sap_relax_ops* ops;
     sap_points given;
     sap_relax_options options;
     sap_neighborhoods near;
@@ -19,6 +20,7 @@ typedef struct relaxing {
     sap_tree *first, *tree; // of the points given; of those that move
     float *from, *to;       // [3*count] before and after a step
     float* surface;         // [3*given.count] normals of the points given
+    float* normals;         // [3*count] before the last step, or NULL
     float* distance2;       // [count]
     int32_t* ids;           // [count]
     sap_scratch memory;
@@ -47,11 +49,14 @@ static sap_status check_options(const sap_device* device, const sap_points* poin
     return SAP_OK;
 }
 
-static sap_status take_memory(relaxing* r) {
+// `normals`: what the caller wants them in, or NULL.
+static sap_status take_memory(relaxing* r, float* normals) {
     const size_t moving = sap_align((size_t)r->count * 3 * sizeof(float)), one = sap_align((size_t)r->count * 4);
-    if (!sap_scratch_take(r->device, 3 * moving + 2 * one + 1, &r->memory))
+    const bool has_normals = normals && r->ops->is_apart;
+    if (!r->ops->take(r->device, (has_normals ? 4 : 3) * moving + 2 * one + 1, &r->memory))
         return sap_fail(r->device, SAP_ERROR_MEMORY, "no memory for %lld points that move", (long long)r->count);
     unsigned char* at = r->memory.memory;
+    r->normals = has_normals ? (float*)(void*)(at + 3 * moving + 2 * one) : normals;
     r->from = (float*)(void*)at;
     r->to = (float*)(void*)(at + moving);
     r->surface = (float*)(void*)(at + 2 * moving);
@@ -79,7 +84,7 @@ static int lonelier_first(const void* a, const void* b) {
 
 // Round by round each point, the loneliest first, gets one beside it: a third of the way to its nearest neighbour, in the
 // next round to the second nearest. From both sides that makes two places.
-static sap_status add_points(relaxing* r) {
+static sap_status add_points(const relaxing* r, float* from) {
     const int64_t n = r->given.count;
     const int32_t k = MOST_MORE;
     sap_scratch memory;
@@ -96,22 +101,34 @@ static sap_status add_points(relaxing* r) {
         const int64_t id = order[i % n].id, round = i / n;
         const int32_t neighbor = ids[id * k + round];
         const float *own = place_of(r, id), *other = neighbor < 0 ? own : place_of(r, neighbor);
-        for (int a = 0; a < 3; a++) r->from[3 * (n + i) + a] = own[a] + (other[a] - own[a]) / 3;
+        for (int a = 0; a < 3; a++) from[3 * (n + i) + a] = own[a] + (other[a] - own[a]) / 3;
     }
     sap_scratch_give(r->device, &memory);
     return status;
 }
 
+// The points given and those that are added, where they move.
+static sap_status place_points(relaxing* r) {
+    const size_t bytes = (size_t)r->count * 3 * sizeof(float);
+    sap_scratch apart = {NULL, 0};
+    sap_status status = SAP_OK;
+    if (r->ops->is_apart && !sap_scratch_take(r->device, bytes + 1, &apart))
+        return sap_fail(r->device, SAP_ERROR_MEMORY, "no memory for %lld points that move", (long long)r->count);
+    float* from = r->ops->is_apart ? (float*)(void*)apart.memory : r->from;
+    for (int64_t i = 0; i < r->given.count; i++) memcpy(from + 3 * i, place_of(r, i), 3 * sizeof(float));
+    if (r->options.more) status = add_points(r, from);
+    if (status == SAP_OK && r->ops->is_apart) status = r->ops->copy(r->device, r->from, from, bytes);
+    sap_scratch_give(r->device, &apart);
+    return status;
+}
+
 // ---- Steps
 
-static void measure(relaxing* r) {
+static sap_status measure(relaxing* r) {
     double sum = 0;
-    for (int64_t i = 0; i < 3 * r->count; i++) {
-        const double d = (double)r->to[i] - (double)r->from[i];
-        sum += d * d;
-    }
+    const sap_status status = r->ops->measure(r->device, r->from, r->to, 3 * r->count, &sum);
     r->info.movement = r->count ? sqrt(sum / (double)r->count) : 0;
-    r->info.steps++;
+    return status;
 }
 
 // What the tolerance is a part of. Of k neighbours it is what it was before the first step.
@@ -137,53 +154,62 @@ static sap_status tell(const relaxing* r, int32_t steps) {
     return sap_fail(r->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
 }
 
-static sap_status make_steps(relaxing* r, float* normals) {
+static sap_status make_steps(relaxing* r) {
     for (int32_t i = 0; i < r->options.steps; i++) {
         const sap_points now = {r->from, r->count, 3, 0};
         sap_status status = r->tree ? sap_tree_rebuild(r->tree, now) : sap_tree_build(r->device, now, NULL, &r->tree);
         const sap_relax_job job = {
-            .tree = r->tree, .options = r->options, .near = r->near, .moved = r->to, .normals = normals};
+            .tree = r->tree, .options = r->options, .near = r->near, .moved = r->to, .normals = r->normals};
         if (status == SAP_OK && i == 0) status = find_range(r);
-        if (status == SAP_OK) status = r->device->rooms.cloud->relax(&job);
-        if (status != SAP_OK) return status;
-        measure(r);
-        status = tell(r, i + 1);
+        if (status == SAP_OK) status = r->ops->step(&job);
+        r->info.steps++;
+        if (status == SAP_OK && (r->options.tolerance > 0 || i == r->options.steps - 1)) status = measure(r);
+        if (status == SAP_OK) status = tell(r, i + 1);
         if (status != SAP_OK) return status;
         float* const last = r->from;
         r->from = r->to;
         r->to = last;
-        if (r->info.movement < r->options.tolerance * r->info.range) break;
+        if (r->options.tolerance > 0 && r->info.movement < r->options.tolerance * r->info.range) break;
     }
     return SAP_OK;
 }
 
-// ---- Back on the surface
+// ---- All of it
 
-static sap_status put_back(relaxing* r) {
-    const sap_points now = {r->from, r->count, 3, 0};
-    const sap_status status = sap_nearest(r->first, now, &(sap_search){.k = 1}, r->ids, r->distance2);
-    for (int64_t i = 0; status == SAP_OK && i < r->count; i++) {
-        const float *normal = r->surface + 3 * (int64_t)r->ids[i], *on = place_of(r, r->ids[i]);
-        float* at = r->from + 3 * i;
-        double off = 0;
-        for (int a = 0; a < 3; a++) off += ((double)at[a] - (double)on[a]) * (double)normal[a];
-        for (int a = 0; a < 3; a++) at[a] = (float)((double)at[a] - off * (double)normal[a]);
-    }
+static sap_status put_back(const relaxing* r) {
+    const sap_relax_return job = {.given = r->first,
+                                  .points = r->given,
+                                  .surface = r->surface,
+                                  .at = r->from,
+                                  .count = r->count,
+                                  .ids = r->ids,
+                                  .distance2 = r->distance2};
+    return r->ops->put_back(&job);
+}
+
+// Brings what the caller wants to where it is wanted.
+static sap_status write_results(const relaxing* r, float* moved, float* normals) {
+    const size_t bytes = (size_t)r->count * 3 * sizeof(float);
+    if (!r->count) return SAP_OK;
+    // A build in the caller's stream may have met a point that has moved too far.
+    sap_status status = r->ops->is_apart ? sap_device_wait(r->device) : SAP_OK;
+    if (status == SAP_OK) status = r->ops->copy(r->device, moved, r->from, bytes);
+    if (status == SAP_OK && r->normals != normals) status = r->ops->copy(r->device, normals, r->normals, bytes);
     return status;
 }
 
-static sap_status relax(relaxing* r, float* normals) {
+static sap_status relax(relaxing* r, float* moved, float* normals) {
     sap_status status = sap_tree_build(r->device, r->given, NULL, &r->first);
-    if (status == SAP_OK) status = take_memory(r);
+    if (status == SAP_OK) status = take_memory(r, normals);
     if (status != SAP_OK) return status;
     r->near.limit2 = sap_limit2(r->first, r->near.radius > 0 ? r->near.radius : (double)INFINITY);
-    for (int64_t i = 0; i < r->given.count; i++) memcpy(r->from + 3 * i, place_of(r, i), 3 * sizeof(float));
     const sap_normals_options as_forces = {.k = r->near.k, .radius = r->near.radius};
-    if (r->options.more) status = add_points(r);
+    status = place_points(r);
     if (status == SAP_OK && !r->options.is_free) status = sap_cloud_normals(r->first, &as_forces, r->surface, NULL);
     if (status == SAP_OK) status = tell(r, 0);
-    if (status == SAP_OK) status = make_steps(r, normals);
+    if (status == SAP_OK) status = make_steps(r);
     if (status == SAP_OK && !r->options.is_free) status = put_back(r);
+    if (status == SAP_OK) status = write_results(r, moved, normals);
     return status == SAP_OK ? tell(r, r->options.steps + 1) : status;
 }
 
@@ -200,13 +226,13 @@ sap_status sap_cloud_relax(sap_device* device, sap_points points, const sap_rela
     r.count = points.count + r.options.more;
     if (!moved && r.count) return sap_fail(device, SAP_ERROR_ARGUMENT, "moved: is NULL");
     if (!SAP_CAN(device, cloud, relax)) return sap_unsupported(device, "let points relax");
+    r.ops = device->rooms.cloud->relax;
     r.near = (sap_neighborhoods){.k = r.options.k, .radius = r.options.radius, .falloff = SAP_FALLOFF_BIWEIGHT};
     sap_progress_mute(device, true);
-    status = relax(&r, normals);
+    status = relax(&r, moved, normals);
     sap_progress_mute(device, false);
-    if (status == SAP_OK && moved && r.count) memcpy(moved, r.from, (size_t)r.count * 3 * sizeof(float));
     if (status == SAP_OK && info) *info = r.info;
-    sap_scratch_give(device, &r.memory);
+    r.ops->give(device, &r.memory);
     sap_tree_free(r.first);
     sap_tree_free(r.tree);
     return status;

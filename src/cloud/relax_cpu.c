@@ -1,4 +1,4 @@
-// A step of points that repel each other, on the CPU.
+// Points that repel each other, on the CPU.
 #include "cloud/cloud.h"
 #include "cloud/points_cpu.h"
 #include "device/cpu.h"
@@ -15,7 +15,7 @@ static void consume(void* context, const sap_cloud_rows* rows, int32_t worker) {
     c->kernels->relax(c->job, c->points, rows);
 }
 
-sap_status sap_cloud_relax_cpu(const sap_relax_job* job) {
+static sap_status step(const sap_relax_job* job) {
     const sap_tree* tree = job->tree;
     sap_cloud_points points = {NULL, {NULL, 0}};
     SAP_ASSERT(tree->shape.count == tree->shape.source_count && tree->shape.real_bits == 32);
@@ -34,3 +34,48 @@ sap_status sap_cloud_relax_cpu(const sap_relax_job* job) {
     sap_cloud_points_close(tree, &points);
     return status;
 }
+
+static bool take(sap_device* device, size_t bytes, sap_scratch* memory) {
+    return sap_scratch_take(device, bytes, memory);
+}
+
+static sap_status copy(sap_device* device, void* to, const void* from, size_t bytes) {
+    (void)device;
+    memcpy(to, from, bytes);
+    return SAP_OK;
+}
+
+static sap_status measure(sap_device* device, const float* from, const float* to, int64_t coordinates, double* sum) {
+    double all = 0;
+    (void)device;
+    for (int64_t first = 0; first < coordinates; first += SAP_RELAX_BLOCK) {
+        double lanes[SAP_RELAX_LANES] = {0}, block = 0;
+        const int64_t end = coordinates - first < SAP_RELAX_BLOCK ? coordinates : first + SAP_RELAX_BLOCK;
+        for (int64_t i = first; i < end; i++) {
+            const double d = (double)to[i] - (double)from[i];
+            lanes[(i - first) % SAP_RELAX_LANES] += d * d;
+        }
+        for (int l = 0; l < SAP_RELAX_LANES; l++) block += lanes[l];
+        all += block;
+    }
+    *sum = all;
+    return SAP_OK;
+}
+
+static sap_status put_back(const sap_relax_return* job) {
+    const sap_points* given = &job->points;
+    const int64_t stride = given->stride ? given->stride : 3;
+    const sap_status status = sap_nearest(job->given, (sap_points){job->at, job->count, 3, 0}, &(sap_search){.k = 1},
+                                          job->ids, job->distance2);
+    for (int64_t i = 0; status == SAP_OK && i < job->count; i++) {
+        const float *normal = job->surface + 3 * (int64_t)job->ids[i], *on = given->coords + job->ids[i] * stride;
+        float* at = job->at + 3 * i;
+        double off = 0;
+        for (int a = 0; a < 3; a++) off += ((double)at[a] - (double)on[a]) * (double)normal[a];
+        for (int a = 0; a < 3; a++) at[a] = (float)((double)at[a] - off * (double)normal[a]);
+    }
+    return status;
+}
+
+const sap_relax_ops sap_cloud_relax_cpu = {
+    .take = take, .give = sap_scratch_give, .copy = copy, .step = step, .measure = measure, .put_back = put_back};

@@ -115,7 +115,7 @@ size_t sap_cuda_idle_bytes(sap_device* device);
 
 enum {
     SAP_CUDA_CALL_BLOCKS = 32,
-    SAP_CUDA_CALL_OUTPUTS = 8,
+    SAP_CUDA_CALL_OUTPUTS = 12,
     SAP_CUDA_SHARED_EVERYWHERE = 64 << 10 // bytes of shared memory that a block can have on any GPU since Turing
 };
 

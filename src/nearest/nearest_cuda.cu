@@ -47,7 +47,7 @@ static bool run_special(sap_cuda_call* call, const sap_tree* tree, const sap_nea
     }
 }
 
-static void run(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
+void sap_nearest_run_cuda(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan) {
     if (plan->told && plan->told->widen > 1) {
         if (!sap_nearest_told_near(call, tree, plan)) sap_nearest_walk_told(call, tree, plan);
     } else if (plan->told || plan->without)
@@ -108,7 +108,7 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job) {
         sap_rows rows = sap_cuda_rows_within(&call, tree, &job->queries);
         plan.queries = sap_cuda_queries_order(&call, tree, &rows, job->search.ordered);
     }
-    if (call.status == SAP_OK) run(&call, tree, &plan);
+    if (call.status == SAP_OK) sap_nearest_run_cuda(&call, tree, &plan);
     if (job->search.stats) take_stats(&call, tree, &plan, job->search.stats);
     return sap_cuda_end(&call, SAP_OK);
 }

@@ -24,6 +24,8 @@ typedef struct sap_nearest_plan {
     int64_t rows;               // of answers
 } sap_nearest_plan;
 
+// Launches the search by the kernel that suits it best.
+void sap_nearest_run_cuda(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 // Launches the search on float trees of 2, 3, 4 or 8 dimensions, if there is a kernel made for it. False: there is
 // none, nothing was launched, and sap_nearest_general_f32 can do it.
 bool sap_nearest_2d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);

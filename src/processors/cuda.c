@@ -1,5 +1,6 @@
 // What the rooms do on CUDA GPUs. In C, whose initialisers name their entries.
 #include "box/ops.h"
+#include "cloud/ops.h"
 #include "compact/ops.h"
 #include "device/cuda_device.h"
 #include "mesh/ops.h"
@@ -36,6 +37,14 @@ static const sap_set_ops set = {.open = sap_set_open_cuda,
                                 .nearest = sap_set_nearest_cuda,
                                 .radius = sap_set_radius_cuda};
 static const sap_compact_ops compact = {.compact = sap_compact_cuda};
+static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cuda,
+                                    .gather = sap_cloud_gather_cuda,
+                                    .orient = sap_cloud_orient_cuda,
+                                    .relax = &sap_cloud_relax_cuda,
+                                    .density = sap_cloud_density_cuda,
+                                    .outliers = sap_cloud_outliers_cuda,
+                                    .clusters = sap_cloud_clusters_cuda,
+                                    .align = sap_cloud_align_cuda};
 static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
                                   .copy_in = sap_mesh_copy_in_cuda,
                                   .copy_out = sap_mesh_copy_out_cuda,
@@ -64,6 +73,7 @@ const sap_processor_table sap_cuda_table = {
             .mesh = &mesh,
             .ray = &ray,
             .surface = &surface,
+            .cloud = &cloud,
             .render = &sap_render_ops_cuda,
         },
 };

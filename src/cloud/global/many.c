@@ -56,7 +56,7 @@ static sap_status check(many* m) {
                         o->least_overlap);
     if (!(o->scale >= 0 && isfinite(o->scale)))
         return sap_fail(m->device, SAP_ERROR_ARGUMENT, "options.scale: %g is negative or not finite", o->scale);
-    if (!SAP_CAN(m->device, cloud, align)) return sap_unsupported(m->device, "align clouds");
+    if (!SAP_CAN(m->device, cloud, global)) return sap_unsupported(m->device, "align clouds");
     return check_pairs(m);
 }
 

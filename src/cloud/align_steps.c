@@ -1,8 +1,8 @@
-// Alignment on the CPU: what is needed beside the points, and the steps.
+// Alignment on any processor: what is needed beside the points, and the steps. What a step does with all points is the
+// processor's (sap_align_ops).
 #include "cloud/align.h"
-#include "cloud/points_cpu.h"
-#include "device/cpu.h"
 #include "mesh/layout.h"
+#include "tree/host_view.h"
 #include "tree/leaves.h"
 #include <math.h>
 
@@ -28,7 +28,6 @@ static void* carve(carving* c, uint64_t count, size_t bytes) {
 typedef struct holding {
     sap_tree* source;
     sap_scratch memory, normals;
-    sap_cloud_points points;
 } holding;
 
 static bool needs_target_normals(const sap_align_options* o) {
@@ -45,27 +44,28 @@ static void lay_out(sap_aligning* a, carving* c) {
     const uint64_t n = (uint64_t)s->padded;
     const size_t real = (size_t)a->real_bits / 8;
     const bool has_keys = o->find_overlap || o->overlap < 1 || o->kernel != SAP_KERNEL_NONE;
+    const uint64_t here = a->ops->is_apart ? 0 : n; // what steps alone need
     for (int k = 0; k < 3; k++) {
         s->own[k] = carve(c, n, sizeof(double));
-        s->other[k] = carve(c, n, real);
-        s->asked[k] = carve(c, n, real);
+        s->other[k] = carve(c, here, real);
+        s->asked[k] = carve(c, here, real);
         s->own_normals[k] = needs_source_normals(o) ? carve(c, n, sizeof(float)) : NULL;
-        s->other_normals[k] = needs_target_normals(o) ? carve(c, n, sizeof(float)) : NULL;
+        s->other_normals[k] = needs_target_normals(o) ? carve(c, here, sizeof(float)) : NULL;
     }
     s->ids = carve(c, n, sizeof *s->ids);
     s->pairs = carve(c, n, sizeof *s->pairs);
-    s->reach = carve(c, n, real);
-    s->near = a->job->mesh ? NULL : carve(c, n * SAP_ALIGN_NEAR, sizeof *s->near);
-    s->near_asked = a->job->mesh ? NULL : carve(c, 3 * n, real);
-    s->near_reach = carve(c, n, real);
+    s->reach = carve(c, here, real);
+    s->near = a->job->mesh ? NULL : carve(c, here * SAP_ALIGN_NEAR, sizeof *s->near);
+    s->near_asked = a->job->mesh ? NULL : carve(c, 3 * here, real);
+    s->near_reach = carve(c, here, real);
     s->distance2 = carve(c, n, sizeof *s->distance2);
     s->residual2 = o->kernel != SAP_KERNEL_NONE ? carve(c, n, sizeof *s->residual2) : NULL;
     s->counts = carve(c, n, sizeof *s->counts);
-    a->queries = carve(c, 3 * n, real);
-    a->places = carve(c, n, sizeof *a->places);
-    a->found = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * n, sizeof *a->found);
-    a->found2 = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * n, real);
-    a->closest = a->job->mesh ? carve(c, n, sizeof *a->closest) : NULL;
+    a->queries = carve(c, 3 * here, real);
+    a->places = carve(c, here, sizeof *a->places);
+    a->found = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * here, sizeof *a->found);
+    a->found2 = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * here, real);
+    a->closest = a->job->mesh ? carve(c, here, sizeof *a->closest) : NULL;
     a->listed = carve(c, (uint64_t)sap_align_blocks(s->padded), sizeof *a->listed);
     a->sums = carve(c, (uint64_t)sap_align_blocks(s->padded) * SAP_ALIGN_SUMS, sizeof *a->sums);
     a->keys = has_keys ? carve(c, n, sizeof *a->keys) : NULL;
@@ -98,7 +98,8 @@ static sap_status build_source(sap_aligning* a, holding* h) {
     const sap_status status = rows->real_bits == 64 ? sap_tree_build_f64(a->device, wide, &options, &h->source)
                                                     : sap_tree_build(a->device, narrow, &options, &h->source);
     sap_progress_mute(a->device, false);
-    return status;
+    // A build in the caller's stream only now says whether it met a point that is not finite.
+    return status == SAP_OK && a->ops->is_apart ? sap_device_wait(a->device) : status;
 }
 
 // Where the point of this rank in the order of leaves stands: first those of the coarsest level.
@@ -164,7 +165,8 @@ static sap_status find_normals(sap_aligning* a, const sap_tree* tree, sap_scratc
     return status;
 }
 
-static sap_status take_source(sap_aligning* a, holding* h) {
+// `leaves`: the source's tree, readable for the host.
+static sap_status take_source(sap_aligning* a, holding* h, const sap_tree* leaves) {
     const sap_align_options* o = &a->job->options;
     sap_scratch found = {NULL, 0};
     const float* normals = needs_source_normals(o) ? o->source_normals : NULL;
@@ -173,7 +175,7 @@ static sap_status take_source(sap_aligning* a, holding* h) {
         status = find_normals(a, h->source, &found);
         normals = (const float*)(const void*)found.memory;
     }
-    if (status == SAP_OK) put_points(a, h->source, normals);
+    if (status == SAP_OK) put_points(a, leaves, normals);
     sap_scratch_give(a->device, &found);
     return status;
 }
@@ -212,11 +214,7 @@ static sap_status take_target(sap_aligning* a, holding* h) {
         status = a->job->mesh ? find_triangle_normals(a, &h->normals) : find_normals(a, a->job->tree, &h->normals);
         a->target_normals = (const float*)(const void*)h->normals.memory;
     }
-    if (status != SAP_OK || a->job->mesh) return status;
-    if (!sap_cloud_points_open(a->job->tree, &h->points))
-        return sap_fail(a->device, SAP_ERROR_MEMORY, "no memory for the target's points by their ids");
-    a->target_points = h->points.points;
-    return SAP_OK;
+    return status;
 }
 
 static sap_status prepare(sap_aligning* a, holding* h) {
@@ -224,10 +222,15 @@ static sap_status prepare(sap_aligning* a, holding* h) {
     if (status != SAP_OK) return status;
     a->points.count = h->source->shape.count;
     a->points.padded = (a->points.count + SAP_ALIGN_LANES - 1) / SAP_ALIGN_LANES * SAP_ALIGN_LANES;
-    find_box(a, h->source);
+    sap_host_view leaves;
+    status = sap_host_view_open(h->source, &leaves);
+    if (status != SAP_OK) return status;
+    find_box(a, &leaves.tree);
     status = take_memory(a, h);
-    if (status == SAP_OK) status = take_source(a, h);
+    if (status == SAP_OK) status = take_source(a, h, &leaves.tree);
+    sap_host_view_close(&leaves);
     if (status == SAP_OK) status = take_target(a, h);
+    if (status == SAP_OK) status = a->ops->begin(a);
     return status;
 }
 
@@ -306,12 +309,11 @@ static int64_t level_count(const sap_aligning* a, int32_t level) {
 
 // Matches and sums at the pose; false in *any if no pair counts.
 static sap_status look_around(sap_aligning* a, int64_t count, bool matrix, double* sums, bool* any) {
-    const sap_status status = sap_align_match(a, count);
-    if (status != SAP_OK) return status;
-    sap_align_judge(a, count);
-    sap_align_add(a, count, matrix, sums);
-    *any = sums[SAP_ALIGN_WEIGHT] > 0;
-    return SAP_OK;
+    sap_status status = a->ops->match(a, count);
+    if (status == SAP_OK) status = a->ops->judge(a, count);
+    if (status == SAP_OK) status = a->ops->add(a, count, matrix, sums);
+    *any = status == SAP_OK && sums[SAP_ALIGN_WEIGHT] > 0;
+    return status;
 }
 
 static sap_status run_level(sap_aligning* a, int32_t level) {
@@ -402,13 +404,13 @@ static sap_status run(sap_aligning* a) {
                : sap_fail(a->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
 }
 
-sap_status sap_cloud_align_cpu(sap_align_job* job) {
-    const int32_t real_bits = job->source.real_bits;
+sap_status sap_align_run(sap_align_job* job, const sap_align_ops* ops, void* there) {
     sap_aligning a = {.job = job,
-                      .kernels = sap_cpu_kernels_of(job->device, real_bits)->align,
+                      .ops = ops,
+                      .there = there,
                       .device = job->device,
                       .threads = job->device->options.threads,
-                      .real_bits = real_bits,
+                      .real_bits = job->source.real_bits,
                       .gap = -1,
                       .last_move = (double)INFINITY};
     holding h = {.source = NULL};
@@ -417,9 +419,9 @@ sap_status sap_cloud_align_cpu(sap_align_job* job) {
         begin(&a);
         status = run(&a);
     }
+    ops->end(&a);
     sap_scratch_give(job->device, &h.memory);
     sap_scratch_give(job->device, &h.normals);
-    sap_scratch_give(job->device, &h.points.memory);
     sap_tree_free(h.source);
     return status;
 }

@@ -1,0 +1,311 @@
+// Clouds on CUDA devices: arrays on either side, several parts of rows, calls of CUDA that fail. That results are those of
+// brute force is for test_cloud.c and the programs beside it.
+#include "test.h"
+
+#if defined(SAP_HAVE_CUDA)
+#include "cuda_scene.h"
+#include "sapwood/align.h"
+#include "sapwood/cloud.h"
+
+enum { POINTS = 700, QUERIES = 50, MOST_FAULTS = 400, ROOM = 6 * POINTS };
+
+// What a call writes; each call uses some of it.
+typedef struct results {
+    double doubles[ROOM], more[ROOM];
+    float floats[ROOM], narrow[ROOM];
+    int32_t ints[POINTS];
+    uint8_t bytes[POINTS];
+} results;
+
+typedef struct stage {
+    scene s;
+    cloud points, queries, queries_there, wide;
+    sap_tree *gpu[3], *cpu[3]; // balanced, explicit, balanced in double precision
+    float weights[POINTS];
+    double times[POINTS];
+    results host, expected, *there; // there: on the GPU
+} stage;
+
+static bool open_clouds(stage* t, void* stream) {
+    memset(t, 0, sizeof *t);
+    if (!open_scene(&t->s, stream)) return false;
+    const sap_tree_options options[3] = {{.drop_duplicates = true}, {.split = SAP_SPLIT_SLIDING_MIDPOINT}, {0}};
+    t->points = cloud_of_family(FAMILY_HALF_DUPLICATES, POINTS, 3, 32, 0, 1);
+    t->wide = cloud_of_family(FAMILY_CLUSTERED, POINTS, 3, 64, 0, 2);
+    t->queries = cloud_of_family(FAMILY_UNIFORM, QUERIES, 3, 32, 0, 3);
+    t->queries_there = cloud_on_gpu(&t->queries);
+    for (int i = 0; i < 3; i++) {
+        const cloud* points = i == 2 ? &t->wide : &t->points;
+        CHECK_STATUS(build(t->s.gpu, points, &options[i], &t->gpu[i]), SAP_OK);
+        CHECK_STATUS(build(t->s.cpu, points, &options[i], &t->cpu[i]), SAP_OK);
+    }
+    for (int i = 0; i < POINTS; i++) {
+        t->weights[i] = (float)(i % 5) * 0.25f;
+        t->times[i] = (double)(i % 11) - 2;
+    }
+    t->there = on_gpu(NULL, sizeof *t->there);
+    return true;
+}
+
+static void close_clouds(stage* t) {
+    for (int i = 0; i < 3; i++) {
+        sap_tree_free(t->gpu[i]);
+        sap_tree_free(t->cpu[i]);
+    }
+    cuda_tools_release(t->there);
+    cuda_tools_release(t->queries_there.coords);
+    cloud_free(&t->points);
+    cloud_free(&t->wide);
+    cloud_free(&t->queries);
+    close_scene(&t->s);
+}
+
+// ---- The calls: over trees[3], the queries and the results wherever they lie.
+
+typedef struct given {
+    stage* t;
+    sap_tree** trees;
+    sap_device* device;
+    const cloud* queries;
+    results* r;
+} given;
+
+static sap_status call_normals(const given* g) {
+    const sap_normals_options o = {.k = 9, .orient = SAP_ORIENT_VIEW, .view = {3, -2, 9}};
+    return sap_cloud_normals(g->trees[0], &o, g->r->floats, g->r->narrow);
+}
+static sap_status call_shapes(const given* g) {
+    static const double views[] = {0, 0, -3, 5, 5, 5, 1, -7, 2}, times[] = {-1, 3, 8};
+    const sap_normals_options o = {.radius = 0.2,
+                                   .falloff = SAP_FALLOFF_BIWEIGHT,
+                                   .weights = g->t->weights,
+                                   .orient = SAP_ORIENT_PATH,
+                                   .views = views,
+                                   .view_count = 3,
+                                   .view_times = times,
+                                   .point_times = g->t->times};
+    const sap_cloud_axes out = {.normals = g->r->floats,
+                                .directions = g->r->floats + 3 * POINTS,
+                                .covariances = g->r->narrow,
+                                .counts = g->r->ints,
+                                .kinds = g->r->bytes};
+    return sap_cloud_shapes(g->trees[1], &o, &out);
+}
+static sap_status call_alike(const given* g) {
+    return sap_cloud_normals(g->trees[0], &(sap_normals_options){.orient = SAP_ORIENT_CONSISTENT}, g->r->floats, NULL);
+}
+static sap_status call_wide_normals(const given* g) {
+    return sap_cloud_normals(g->trees[2], &(sap_normals_options){.k = 60}, g->r->floats, NULL);
+}
+static sap_status call_covariances(const given* g) {
+    return sap_cloud_covariances(g->trees[1], &(sap_normals_options){.k = 20}, g->r->narrow, g->r->floats);
+}
+static sap_status call_gather(const given* g) {
+    const sap_gather_options o = {.k = 5, .attributes = g->t->weights, .attribute_count = 1};
+    const sap_gathered out = {.counts = g->r->ints, .offsets = g->r->doubles, .attributes = g->r->more};
+    return sap_gather(g->trees[0], cloud_f32(g->queries), &o, &out);
+}
+static sap_status call_gather_ball(const given* g) {
+    const sap_gather_options o = {.radius = 0.3, .falloff = SAP_FALLOFF_BIWEIGHT};
+    const sap_gathered out = {.weights = g->r->more, .products = g->r->doubles};
+    return sap_gather(g->trees[1], cloud_f32(g->queries), &o, &out);
+}
+static sap_status call_gather_self(const given* g) {
+    const sap_gather_options o = {.k = 3, .weights = g->t->weights};
+    return sap_gather_self(g->trees[2], &o, &(sap_gathered){.weights = g->r->doubles, .offsets = g->r->more});
+}
+static sap_status call_counts(const given* g) {
+    const sap_density_options o = {.kind = SAP_DENSITY_COUNT, .radius = 0.1};
+    return sap_cloud_density(g->trees[0], &o, g->r->doubles);
+}
+static sap_status call_distances(const given* g) {
+    const sap_density_options o = {.kind = SAP_DENSITY_DISTANCE, .k = 2};
+    return sap_cloud_density(g->trees[1], &o, g->r->doubles);
+}
+static sap_status call_kernel(const given* g) {
+    const sap_density_options o = {.kind = SAP_DENSITY_KERNEL, .radius = 0.2};
+    return sap_cloud_density(g->trees[2], &o, g->r->doubles);
+}
+static sap_status call_outliers(const given* g) {
+    return sap_cloud_outliers(g->trees[2], &(sap_outliers_options){.ratio = 0.5}, g->r->bytes, NULL);
+}
+static sap_status call_sparse(const given* g) {
+    const sap_outliers_options o = {.kind = SAP_OUTLIERS_RADIUS, .k = 3, .radius = 0.05};
+    return sap_cloud_outliers(g->trees[0], &o, g->r->bytes, NULL);
+}
+static sap_status call_clusters(const given* g) {
+    int64_t count = -1;
+    const sap_clusters_options o = {.radius = 0.06, .fewest = 4, .least = 5};
+    const sap_status status = sap_cloud_clusters(g->trees[1], &o, g->r->ints, g->r->bytes, &count);
+    CHECK((status == SAP_OK) == (count >= 0));
+    return status;
+}
+static sap_status call_friends(const given* g) {
+    int64_t count = -1;
+    return sap_cloud_clusters(g->trees[0], &(sap_clusters_options){.radius = 0.05}, g->r->ints, NULL, &count);
+}
+static sap_status call_relax(const given* g) {
+    const sap_relax_options o = {.k = 8, .steps = 3, .more = 50, .tolerance = 1e-6};
+    return sap_cloud_relax(g->device, cloud_f32(&g->t->points), &o, g->r->floats, g->r->narrow, NULL);
+}
+
+// The queries onto the points, from a start; what is found goes to `doubles`.
+static sap_status align_by(const given* g, const sap_align_options* o) {
+    sap_alignment found = {.rmse = -1};
+    const sap_status status = sap_cloud_align(g->trees[1], cloud_f32(&g->t->queries), o, &found);
+    if (g->r == g->t->there)
+        cuda_tools_copy(g->r->doubles, found.transform, sizeof found.transform);
+    else
+        memcpy(g->r->doubles, found.transform, sizeof found.transform);
+    CHECK((status == SAP_OK) == (found.rmse >= 0));
+    return status;
+}
+static sap_status call_align(const given* g) {
+    return align_by(g, &(sap_align_options){.method = SAP_ALIGN_POINT, .iterations = 4, .max_distance = 0.4});
+}
+static sap_status call_align_robust(const given* g) {
+    const sap_align_options o = {.method = SAP_ALIGN_GENERALISED,
+                                 .iterations = 3,
+                                 .kernel = SAP_KERNEL_HUBER,
+                                 .overlap = 0.8,
+                                 .one_to_one = true};
+    return align_by(g, &o);
+}
+
+typedef struct call {
+    const char* name;
+    sap_status (*run)(const given* g);
+} call;
+
+static const call calls[] = {{"normals", call_normals},
+                             {"shapes", call_shapes},
+                             {"normals as their neighbours'", call_alike},
+                             {"normals in double precision", call_wide_normals},
+                             {"covariances", call_covariances},
+                             {"gather", call_gather},
+                             {"gather in a ball", call_gather_ball},
+                             {"gather, self", call_gather_self},
+                             {"counts", call_counts},
+                             {"distances", call_distances},
+                             {"kernel", call_kernel},
+                             {"outliers", call_outliers},
+                             {"outliers by a radius", call_sparse},
+                             {"clusters", call_clusters},
+                             {"friends of friends", call_friends},
+                             {"relax", call_relax},
+                             {"align", call_align},
+                             {"align by chosen pairs", call_align_robust}};
+
+enum { CALLS = sizeof calls / sizeof *calls };
+
+static sap_status run_there(stage* t, int i, bool there) {
+    return calls[i].run(
+        &(given){t, t->gpu, t->s.gpu, there ? &t->queries_there : &t->queries, there ? t->there : &t->host});
+}
+
+static void expect(stage* t, int i) {
+    memset(&t->expected, 0x11, sizeof t->expected);
+    CHECK_STATUS(calls[i].run(&(given){t, t->cpu, t->s.cpu, &t->queries, &t->expected}), SAP_OK);
+}
+
+TEST(arrays_on_either_side) {
+    static stage t;
+    for (int there = 0; there < 3; there++) {
+        if (!open_clouds(&t, there == 2 ? cuda_tools_stream() : NULL)) SKIP("there is no NVIDIA GPU");
+        for (int i = 0; i < CALLS; i++) {
+            NOTE("%s, %d", calls[i].name, there);
+            expect(&t, i);
+            memset(&t.host, 0x11, sizeof t.host);
+            if (there) cuda_tools_copy(t.there, &t.host, sizeof t.host);
+            CHECK_STATUS(run_there(&t, i, there), SAP_OK);
+            CHECK_STATUS(sap_device_wait(t.s.gpu), SAP_OK);
+            if (there) cuda_tools_copy(&t.host, t.there, sizeof t.host);
+            CHECK(!memcmp(&t.host, &t.expected, sizeof t.host));
+        }
+        close_clouds(&t);
+    }
+}
+
+// Each call of CUDA fails in turn, and the call succeeds when nothing fails.
+TEST(refused_calls_say_so) {
+    static stage t;
+    const unsigned kinds[2] = {1u << CUDA_TOOLS_ALLOCATE,
+                               1u << CUDA_TOOLS_COPY | 1u << CUDA_TOOLS_FILL | 1u << CUDA_TOOLS_LAUNCH};
+    if (!open_clouds(&t, NULL)) SKIP("there is no NVIDIA GPU");
+    for (int i = 0; i < CALLS; i++) {
+        for (int kind = 0; kind < 2; kind++)
+            for (int n = 1; CHECK(n < MOST_FAULTS); n++) {
+                NOTE("%s, fault %d of kinds %x", calls[i].name, n, kinds[kind]);
+                sap_device_trim(t.s.gpu);
+                fail_calls(kinds[kind], n, kind == 0, CUDA_TOOLS_NO_MEMORY);
+                const sap_status status = run_there(&t, i, false);
+                const bool failed = cuda_tools.failed;
+                cuda_tools_reset();
+                if (!failed) CHECK_STATUS(status, SAP_OK);
+                if (failed) CHECK(status == SAP_ERROR_DEVICE_MEMORY || status == SAP_ERROR_MEMORY);
+                if (!failed) break;
+            }
+        expect(&t, i);
+        memset(&t.host, 0x11, sizeof t.host);
+        CHECK_STATUS(run_there(&t, i, false), SAP_OK);
+        CHECK(!memcmp(&t.host, &t.expected, sizeof t.host));
+    }
+    close_clouds(&t);
+}
+
+TEST(lost_gpus) {
+    static stage t;
+    for (int i = 0; i < CALLS; i++) {
+        if (!open_clouds(&t, NULL)) SKIP("there is no NVIDIA GPU");
+        NOTE("%s", calls[i].name);
+        lose_gpu(1 + i % 4);
+        CHECK_STATUS(run_there(&t, i, false), SAP_ERROR_DEVICE_LOST);
+        CHECK_STATUS(run_there(&t, i, false), SAP_ERROR_DEVICE_LOST);
+        close_clouds(&t);
+    }
+}
+
+// Trees that were built in the caller's stream of points that are not finite answer as empty ones.
+TEST(trees_that_were_not_built) {
+    static stage t;
+    if (!open_clouds(&t, cuda_tools_stream())) SKIP("there is no NVIDIA GPU");
+    cloud_set(&t.points, 5, 1, (double)NAN);
+    cloud there = cloud_on_gpu(&t.points);
+    sap_tree* tree = NULL;
+    int64_t count = -1;
+    CHECK_STATUS(build(t.s.gpu, &there, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_cloud_normals(tree, NULL, t.there->floats, NULL), SAP_OK);
+    CHECK_STATUS(sap_cloud_normals(tree, &(sap_normals_options){.radius = 1}, t.there->narrow, NULL), SAP_OK);
+    CHECK_STATUS(sap_cloud_clusters(tree, &(sap_clusters_options){.radius = 1}, t.there->ints, NULL, &count), SAP_OK);
+    CHECK_EQUAL(count, 0);
+    CHECK_STATUS(call_alike(&(given){&t, &tree, t.s.gpu, NULL, &t.host}), SAP_OK);
+    for (int i = 0; i < 3 * POINTS; i++) CHECK(t.host.floats[i] == 0);
+    CHECK_STATUS(sap_device_wait(t.s.gpu), SAP_ERROR_NOT_FINITE);
+    sap_alignment found;
+    CHECK_STATUS(sap_cloud_align(t.gpu[0], cloud_f32(&there), NULL, &found), SAP_ERROR_NOT_FINITE);
+    cuda_tools_copy(&t.host, t.there, sizeof t.host);
+    for (int i = 0; i < 3 * POINTS; i++) CHECK(t.host.floats[i] == 0 && t.host.narrow[i] == 0);
+    for (int i = 0; i < POINTS; i++) CHECK_EQUAL(t.host.ints[i], -1);
+    sap_tree_free(tree);
+    cuda_tools_release(there.coords);
+    close_clouds(&t);
+}
+
+TEST(what_gpus_do_not_do) {
+    static stage t;
+    if (!open_clouds(&t, NULL)) SKIP("there is no NVIDIA GPU");
+    static const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    sap_mesh_tree* mesh = NULL;
+    sap_alignment found;
+    CHECK_STATUS(sap_mesh_tree_build(t.s.gpu, (sap_mesh){corners, 3, (int32_t[]){0, 1, 2}, 1}, NULL, &mesh), SAP_OK);
+    CHECK_STATUS(sap_cloud_align_mesh(mesh, cloud_f32(&t.points), NULL, &found), SAP_ERROR_UNSUPPORTED);
+    CHECK(strstr(t.s.w.sentence, "meshes"));
+    sap_mesh_tree_free(mesh);
+    close_clouds(&t);
+}
+
+#else
+TEST(clouds_on_cuda_devices) { SKIP("this build has no CUDA device"); }
+#endif
+
+TEST_MAIN()
