@@ -1,5 +1,5 @@
-// sapwood align: a cloud of points moved onto another.
-#include "cloud.h"
+// sapwood align: a cloud of points moved onto another, or onto a mesh.
+#include "aligned.h"
 #include "file.h"
 #include "verbs.h"
 
@@ -8,14 +8,17 @@
 #include <string.h>
 
 typedef struct align_run {
-    sap_cli_reference target;
-    sap_cli_points source;
-    sap_cli_points start; // of --start
+    sap_cli_align_pair pair;
+    sap_cli_points start;    // of --start
+    sap_global_motion place; // of --global
     sap_align_options options;
     sap_alignment found;
-    void* moved; // as many coordinates as the source has
     double seconds;
 } align_run;
+
+static bool is_of_points(sap_format format) {
+    return format == SAP_FORMAT_PCD || format == SAP_FORMAT_LAS || format == SAP_FORMAT_LAZ;
+}
 
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
@@ -24,6 +27,10 @@ static sap_cli_exit check_usage(sap_cli* cli) {
         return sap_cli_usage(cli, "only one of SOURCE and TARGET can be standard input");
     if (o->find_overlap && o->overlap > 0) return sap_cli_usage(cli, "give one of --overlap and --find-overlap");
     if (o->scale > 0 && o->weighting == SAP_KERNEL_NONE) return sap_cli_usage(cli, "--scale is for --weights");
+    if (o->global && o->start) return sap_cli_usage(cli, "give one of --start and --global");
+    if (o->transform && is_of_points(sap_cli_format_of(cli, o->transform)))
+        return sap_cli_usage(cli, "%s: PCD and LAS hold points; use .npy, .csv, .ply or .xyz for the matrix",
+                             o->transform);
     return sap_cli_cloud_check(cli, outputs, 2);
 }
 
@@ -39,36 +46,45 @@ static sap_cli_exit read_start(sap_cli* cli, align_run* run) {
     return SAP_EXIT_OK;
 }
 
-static sap_cli_exit read_clouds(sap_cli* cli, align_run* run) {
+// Where SOURCE lies on TARGET, about. What lies beside TARGET must not pull it away again.
+static sap_cli_exit find_place(sap_cli* cli, align_run* run) {
     const sap_cli_options* o = cli->options;
-    sap_cli_exit result = sap_cli_inputs_open(cli, o->operands[1], o->operands[0], &run->target, &run->source);
-    if (result != SAP_EXIT_OK) return result;
-    if (run->source.dims != 3)
-        return sap_cli_error(cli, "%s: its points have %d coordinates; clouds are aligned in 3; --columns chooses them",
-                             o->operands[0], (int)run->source.dims);
-    return read_start(cli, run);
+    const sap_global_options options = {.drop_nonfinite = o->tree.drop_nonfinite};
+    sap_cli_stage_begin(cli, "looking for a start");
+    const sap_status status = sap_cli_align_global(&run->pair, &options, &run->place);
+    run->seconds = sap_cli_stage_end(cli);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, o->operands[0]);
+    if (!run->place.found)
+        return sap_cli_error(cli, "%s lies nowhere on %s, as far as can be seen; if it does, --start says about where",
+                             o->operands[0], o->operands[1]);
+    memcpy(run->options.start, run->place.transform, sizeof run->options.start);
+    if (o->max_distance == 0 && o->overlap == 0) run->options.find_overlap = true;
+    return SAP_EXIT_OK;
+}
+
+static void take_options(const sap_cli_options* o, sap_align_options* options) {
+    options->method = o->method;
+    options->kernel = o->weighting;
+    options->kernel_scale = o->scale;
+    options->iterations = o->iterations;
+    options->tolerance = o->tolerance;
+    options->levels = o->levels;
+    options->max_distance = o->max_distance;
+    options->overlap = o->overlap;
+    options->find_overlap = o->find_overlap;
+    options->max_angle = o->max_angle / 57.295779513082323;
+    options->one_to_one = o->one_to_one;
+    options->drop_nonfinite = o->tree.drop_nonfinite;
 }
 
 static sap_cli_exit align(sap_cli* cli, align_run* run) {
     const sap_cli_options* o = cli->options;
-    const bool is_wide = run->source.real_bits == 64;
-    run->options.method = o->method;
-    run->options.kernel = o->weighting;
-    run->options.kernel_scale = o->scale;
-    run->options.iterations = o->iterations;
-    run->options.tolerance = o->tolerance;
-    run->options.levels = o->levels;
-    run->options.max_distance = o->max_distance;
-    run->options.overlap = o->overlap;
-    run->options.find_overlap = o->find_overlap;
-    run->options.max_angle = o->max_angle / 57.295779513082323;
-    run->options.one_to_one = o->one_to_one;
-    run->options.drop_nonfinite = o->tree.drop_nonfinite;
+    take_options(o, &run->options);
+    const sap_cli_exit result = o->global ? find_place(cli, run) : SAP_EXIT_OK;
+    if (result != SAP_EXIT_OK) return result;
     sap_cli_stage_begin(cli, "aligning");
-    const sap_status status =
-        is_wide ? sap_cloud_align_f64(run->target.tree, sap_cli_f64(&run->source), &run->options, &run->found)
-                : sap_cloud_align(run->target.tree, sap_cli_f32(&run->source), &run->options, &run->found);
-    run->seconds = sap_cli_stage_end(cli);
+    const sap_status status = sap_cli_align_from(&run->pair, &run->options, &run->found);
+    run->seconds += sap_cli_stage_end(cli);
     if (status != SAP_OK)
         return sap_cli_failed(cli, status, status == SAP_ERROR_ARGUMENT && o->start ? o->start : o->operands[0]);
     if (run->found.reason == SAP_ALIGN_NO_PAIRS)
@@ -77,21 +93,10 @@ static sap_cli_exit align(sap_cli* cli, align_run* run) {
 }
 
 static sap_cli_exit write_moved(sap_cli* cli, align_run* run) {
-    const sap_cli_points* from = &run->source;
-    run->moved = sap_cli_allocate(cli, from->count, 3 * (size_t)from->real_bits / 8);
-    if (!run->moved) return SAP_EXIT_FAILED;
-    const sap_status status = from->real_bits == 64
-                                  ? sap_transform_points_f64(run->found.transform, sap_cli_f64(from), run->moved)
-                                  : sap_transform_points(run->found.transform, sap_cli_f32(from), run->moved);
-    if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
-    const sap_table points = {.values = run->moved,
-                              .rows = from->count,
-                              .columns = 3,
-                              .number = from->real_bits == 64 ? SAP_FLOAT64 : SAP_FLOAT32};
     const sap_cli_options* o = cli->options;
     sap_cli_exit result = SAP_EXIT_OK;
     // The matrix or the report alone may be what is wanted.
-    if (o->output || !(o->transform || o->json)) result = sap_cli_write(cli, o->output, &points, NULL);
+    if (o->output || !(o->transform || o->json)) result = sap_cli_align_write(cli, &run->pair, run->found.transform);
     if (result != SAP_EXIT_OK || !o->transform) return result;
     const sap_table matrix = {.values = run->found.transform, .rows = 4, .columns = 4, .number = SAP_FLOAT64};
     return sap_cli_write(cli, o->transform, &matrix, "c");
@@ -109,9 +114,20 @@ static void report(sap_cli* cli, const align_run* run) {
     sap_json json = {0};
     sap_json_open(&json, NULL, '{');
     sap_json_text(&json, "verb", "align");
-    sap_json_int(&json, "source", run->source.count);
-    sap_json_int(&json, "target", run->target.info.source_count);
-    sap_json_text(&json, "precision", sap_cli_precision_name(run->source.real_bits));
+    const sap_cli_align_pair* pair = &run->pair;
+    sap_json_int(&json, "source", pair->source.count);
+    sap_json_int(&json, "target", pair->target_count);
+    sap_json_text(&json, "precision", sap_cli_precision_name(pair->source.real_bits));
+    if (cli->options->global) {
+        sap_json_open(&json, "start", '{');
+        sap_json_int(&json, "points", run->place.points);
+        sap_json_int(&json, "matches", run->place.matches);
+        sap_json_int(&json, "agreeing", run->place.agreeing);
+        sap_json_real(&json, "spacing", run->place.spacing, 32);
+        sap_json_real(&json, "overlap", run->place.overlap, 32);
+        numbers(&json, "transform", run->place.transform, 16);
+        sap_json_close(&json, '}');
+    }
     sap_json_bool(&json, "converged", found->converged);
     sap_json_text(&json, "reason", reasons[found->reason]);
     sap_json_int(&json, "iterations", found->iterations);
@@ -122,14 +138,15 @@ static void report(sap_cli* cli, const align_run* run) {
     sap_json_int(&json, "undetermined", found->undetermined);
     numbers(&json, "transform", found->transform, 16);
     sap_json_text(&json, "output", cli->options->output);
-    sap_json_effort(&json, cli, run->target.read_seconds, run->target.build_seconds, "search", run->seconds);
+    sap_json_effort(&json, cli, pair->read_seconds, pair->build_seconds, "search", run->seconds);
     sap_json_close(&json, '}');
 }
 
 sap_cli_exit sap_cli_align(sap_cli* cli) {
     align_run run = {.seconds = 0};
     sap_cli_exit result = check_usage(cli);
-    if (result == SAP_EXIT_OK) result = read_clouds(cli, &run);
+    if (result == SAP_EXIT_OK) result = sap_cli_align_open(cli, &run.pair);
+    if (result == SAP_EXIT_OK) result = read_start(cli, &run);
     if (result == SAP_EXIT_OK) result = align(cli, &run);
     if (result == SAP_EXIT_OK) result = write_moved(cli, &run);
     result = sap_cli_together_end(cli, result);
@@ -138,11 +155,9 @@ sap_cli_exit sap_cli_align(sap_cli* cli) {
         sap_cli_note(cli, "still moving after %d steps", (int)run.found.iterations);
     if (result == SAP_EXIT_OK && cli->options->output && strcmp(cli->options->output, "-") != 0)
         sap_cli_note(cli, "%lld pairs of %lld points, rmse %.3g, after %d steps, aligned in %.3g s",
-                     (long long)run.found.pairs, (long long)run.source.count, run.found.rmse, (int)run.found.iterations,
-                     run.seconds);
-    free(run.moved);
+                     (long long)run.found.pairs, (long long)run.pair.source.count, run.found.rmse,
+                     (int)run.found.iterations, run.seconds);
     sap_cli_points_free(&run.start);
-    sap_cli_points_free(&run.source);
-    sap_cli_reference_close(&run.target);
+    sap_cli_align_close(&run.pair);
     return result;
 }

@@ -101,6 +101,7 @@ static bool keeps_fields(const sap_cli* cli, const char* path) {
     const sap_cli_options* o = cli->options;
     if (o->verb == SAP_VERB_CONVERT && o->columns) return false; // these are all
     if (o->verb == SAP_VERB_DISTANCE && path == o->operands[0]) return false;
+    if (o->verb == SAP_VERB_ALIGN && path != o->operands[0]) return false;
     return sap_cli_writes_points(cli) || o->verb == SAP_VERB_PICTURE || o->verb == SAP_VERB_INFO;
 }
 

@@ -23,7 +23,7 @@ enum {
     ON_PACKED = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
                 V(PAIRS) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
                 V(VORONOI) | V(PICTURE),
-    ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(DISTANCE),
+    ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(DISTANCE) | V(ALIGN),
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
@@ -234,6 +234,10 @@ const sap_cli_option sap_cli_option_table[] = {
      "the matrix that takes SOURCE onto TARGET: four rows of a turn, a shift, and 0 0 0 1 (float64)", false},
     {"start", 0, V(ALIGN), PATH(start),
      "where SOURCE is at first: a file of such a matrix (default: where its coordinates say)", false},
+    {"global", 0, V(ALIGN), FLAG(global),
+     "find out where SOURCE lies on TARGET first, whatever its turn and however far away it is, by the shapes of both; "
+     "then, without --max-distance and --overlap, align it with --find-overlap",
+     false},
     {"method", 0, V(ALIGN), CHOICE(method, "HOW", methods),
      "what becomes small: distances between points; distances to the tangent planes of TARGET; or distances between "
      "tangent planes of both, which takes the fewest steps (default point)",
@@ -495,9 +499,9 @@ const sap_cli_option sap_cli_option_table[] = {
      "where the work runs; gl is OpenGL ES; N counts the GPUs from 0 (default auto: a CUDA GPU where this build and "
      "machine have one, else the CPU)",
      false},
-    {"format", 0, V(ALIGN) | ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
+    {"format", 0, ON_SEARCH | V(BOX) | V(CORRELATE), CHOICE(format, "FORMAT", formats_written),
      "format of what is written (default: by suffix)", false},
-    {"format", 0, ON_CLOUD | V(DISTANCE), CHOICE(format, "FORMAT", formats_of_clouds),
+    {"format", 0, ON_CLOUDS | V(DISTANCE), CHOICE(format, "FORMAT", formats_of_clouds),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
@@ -602,6 +606,11 @@ const sap_cli_option sap_cli_option_table[] = {
      "(default auto: one near the middle of the mesh if floats would move vertices too far, else 0,0,0; of a saved "
      "tree "
      "0,0,0)",
+     false},
+    {"origin", 0, V(ALIGN), ORIGIN,
+     "of a mesh: subtract this point, in double, from the coordinates of SOURCE and TARGET before they become floats, "
+     "which keeps them where they are far from 0, as in UTM; of a saved tree the one that it was built with (default "
+     "auto: one near the middle of the mesh if floats would move vertices too far, else 0,0,0; of a saved tree 0,0,0)",
      false},
     {"origin", 0, V(RENDER), ORIGIN,
      "subtract this point, in double, from the coordinates of MESH, and from those of the camera and lights, before "
@@ -791,14 +800,14 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "surface is sampled more densely. What POINTS have beside their coordinates is kept, unless points are added, "
          "which have nothing else. Results are the same bits for any number of threads."},
     [SAP_VERB_ALIGN] =
-        {"align", "SOURCE TARGET", 2, 2, "move one cloud of points onto another",
-         "Finds the turn and shift that take SOURCE, points of three coordinates, onto TARGET, points or a saved tree "
-         "of "
-         "such, from where they lie: each point is paired with the nearest of TARGET, the motion that suits the pairs "
-         "best is made, and so on until nothing moves (iterative closest points). Writes SOURCE where it has come. "
-         "Where "
-         "clouds overlap in part, --find-overlap or --overlap leave the rest out. The result is the same bits for any "
-         "number of threads. Exit status 1 if no pair counts. Columns of SOURCE that are no coordinates are not kept."},
+        {"align", "SOURCE TARGET", 2, 2, "move a cloud of points onto another or onto a mesh",
+         "Finds the turn and shift that take SOURCE, points of three coordinates, onto TARGET: points, a saved tree of "
+         "such, or a mesh. From where they lie each point is paired with the nearest of TARGET, the motion that suits "
+         "the pairs best is made, and so on until nothing moves (iterative closest points). Where SOURCE lies "
+         "elsewhere, --global finds a start by the shapes of both. Writes SOURCE where it has come, with all that its "
+         "points have beside their coordinates; normals (nx, ny, nz) turn with them. Where clouds overlap in part, "
+         "--find-overlap or --overlap leave the rest out. The result is the same bits for any number of threads. Exit "
+         "status 1 if no pair counts, or --global finds nothing."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

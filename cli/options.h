@@ -106,7 +106,7 @@ typedef struct sap_cli_options {
     const char *start, *transform;                             // NULL: not given
     double max_distance, overlap, max_angle, scale, tolerance; // 0: not given
     int32_t levels, iterations;                                // 0: not given
-    bool find_overlap, one_to_one;
+    bool find_overlap, one_to_one, global;
     int64_t farthest; // 0: not given
     bool all, occluded, inside;
     bool count, full, pairs, sorted, with_self, ordered, verify, drop_nonfinite;

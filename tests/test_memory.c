@@ -328,6 +328,28 @@ static sap_status alignment(scene* s) {
                                      : sap_cloud_align(s->tree, cloud_f32(&s->points), &options, &found);
 }
 
+static sap_status global_alignment(scene* s) {
+    const sap_global_options options = {.most = 200};
+    sap_global_motion found;
+    return s->points.real_bits == 64 ? sap_cloud_align_global_f64(s->tree, cloud_f64(&s->points), &options, &found)
+                                     : sap_cloud_align_global(s->tree, cloud_f32(&s->points), &options, &found);
+}
+
+static sap_status many_alignments(scene* s) {
+    if (s->points.real_bits == 64) return SAP_OK; // floats alone
+    const sap_points clouds[2] = {cloud_f32(&s->points), cloud_f32(&s->points)};
+    const sap_many_options options = {.align = {.method = SAP_ALIGN_PLANE, .iterations = 2}};
+    double transforms[32];
+    return sap_cloud_align_many(s->device, clouds, 2, &options, transforms, NULL, NULL);
+}
+
+static sap_status features(scene* s) {
+    float* found = malloc(sizeof(float) * SAP_FEATURE_NUMBERS * POINTS);
+    const sap_status status = sap_cloud_features(s->tree, NULL, found);
+    free(found);
+    return status;
+}
+
 static sap_status comparison(scene* s) {
     sap_comparison found;
     return sap_cloud_compare(s->tree, s->small, NULL, NULL, NULL, &found);
@@ -422,6 +444,9 @@ static const struct {
     {"cloud_outliers", outliers},
     {"cloud_clusters", clusters},
     {"cloud_align", alignment},
+    {"cloud_align_global", global_alignment},
+    {"cloud_features", features},
+    {"cloud_align_many", many_alignments},
     {"cloud_sample", sample_farthest},
     {"cloud_sample, disks", sample_disks},
     {"neighbors_sort", sort_rows},

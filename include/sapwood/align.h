@@ -134,6 +134,145 @@ SAP_API sap_status sap_cloud_align_f64(const sap_tree* target, sap_points_f64 so
 SAP_API sap_status sap_cloud_align_mesh(const sap_mesh_tree* target, sap_points source,
                                         const sap_align_options* options, sap_alignment* alignment);
 
+/** Numbers of a feature: three histograms of 11 bins each. */
+#define SAP_FEATURE_NUMBERS 33
+
+/** How to describe the points of a cloud. All zero is the default for each field. */
+typedef struct sap_features_options {
+    int32_t k;     /**< the nearest points, without the point itself; 0: all within the radius, or 32 without one */
+    double radius; /**< only within this distance; 0: any */
+    const float* normals; /**< [3*source_count], finite; their length does not matter, 0: none. NULL: those of
+                              ::sap_cloud_normals with its defaults */
+    bool is_oriented;     /**< the normals given point to one side of the surface, as do those of every cloud that the
+                              features are compared with. Else their sign does not matter: neighbours' normals count in
+                              the direction that is nearer to the point's own, and that one points to where the surface
+                              bends to */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_features_options;
+
+/**
+ * Fast point feature histograms (Rusu and others 2009), features[33*source_count]: what the surface about each point looks
+ * like, whichever way it lies. Points of two clouds at the same place of a surface have features that are near each other.
+ *
+ * A point p with the normal n and a neighbour q with m, d being the way from p to q, make three numbers. If |m.d| > |n.d|
+ * they change places. With u = n, v = d x u of length 1 and w = u x v these are: the angle of (u.m, w.m), from -pi to pi; v.m;
+ * u.d / |d|. Each is counted in one of 11 bins of equal size, and on the border of two in that nearer
+ * to the middle. The counts are percent of the point's pairs; the feature is the mean of the point's own and of the mean
+ * of those of its neighbours, weighted by 1 / |d|. Neighbours at the same place, without a normal, or straight along the
+ * normal do not count. A point without a normal or without pairs, or that the tree has left out, has a feature of 0.
+ *
+ * Angles are compared with those of the bins, not computed, so features are the same bits on every machine, for any number
+ * of threads. Terms are added in double precision in the order of (distance2, id), or, for all points within a radius, in
+ * the tree's own order.
+ *
+ * Trees of three dimensions without periods, of both precisions. options may be NULL. Expected O(n (log n + k)). Scratch
+ * memory: 148 bytes a point (164 in double precision), and 12 for normals that are not given. On a CPU. Errors:
+ * SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (a normal), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU, a
+ * tree with periods), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_cloud_features(const sap_tree* tree, const sap_features_options* options, float* features);
+
+/** How to find a motion without a start. All zero is the default for each field. */
+typedef struct sap_global_options {
+    double start[16]; /**< what is returned where nothing is found, as in ::sap_align_options. All zero: no motion */
+    double spacing;   /**< both clouds are thinned to a point a cube with sides of this length; 0: found by `most` */
+    int32_t most; /**< points that are about left of the cloud with the smaller extent, at least 100; of the other one
+                        at most four times as many. Fewer are, where either cloud has less than twice as many; 0: 4000 */
+    double least_overlap; /**< a motion that puts a smaller part of the source on the target does not count, up to 1;
+                            0: 0.1 */
+    bool drop_nonfinite;  /**< leave out source points that are NaN or infinite, instead of failing */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_global_options;
+
+/** A motion that was found without a start. */
+typedef struct sap_global_motion {
+    double transform[16]; /**< takes the source onto the target, about as exactly as the spacing: rows of a turn and a
+                            shift, then 0 0 0 1. The start, if nothing was found */
+    bool found;           /**< the clouds overlap, as far as can be seen: at least ten matches agree, and two thirds of
+                            the points that come near lie on the other surface as closely as its own do */
+    double spacing;       /**< of the thinned clouds; 0 without points */
+    int64_t points;       /**< of the thinned source */
+    int64_t matches;      /**< pairs of thinned points whose features are most like each other's */
+    int64_t agreeing;     /**< of these, that the motion brings together; 0 if nothing was found */
+    double overlap;       /**< the part of the thinned source that it puts on the target; 0 if nothing was found */
+    uint64_t reserved[4]; /**< zero */
+} sap_global_motion;
+
+/**
+ * Finds how `source` lies on the points of a tree without being told where to begin, whatever the turn: a start for
+ * ::sap_cloud_align, which needs one that is right within a fraction of the clouds' extent.
+ *
+ * Both clouds are thinned, the features of ::sap_cloud_features found and matched. Two matches agree if their points are as
+ * far apart in both clouds and their normals lie alike; those that have most others to agree with in common lead to motions
+ * (second-order consistency, Chen and others 2022), the most different of which are tried out on the thinned clouds. There
+ * is no chance in it: the same clouds give the same bits, for any number of threads.
+ *
+ * No unit of length is built in. What cannot be told apart is not found reliably: surfaces that look the same everywhere,
+ * such as a plane or a ball, and objects that look alike from two sides. Clouds need the density that shows the same shapes,
+ * not the same density.
+ *
+ * Expected O(n) for the thinning, and O(most^2). Memory: 12 bytes a point of both, 40 while they are thinned. On a CPU.
+ * Errors: as ::sap_cloud_align.
+ */
+SAP_API sap_status sap_cloud_align_global(const sap_tree* target, sap_points source, const sap_global_options* options,
+                                          sap_global_motion* motion);
+/** ::sap_cloud_align_global in double precision, with a tree built in double precision. */
+SAP_API sap_status sap_cloud_align_global_f64(const sap_tree* target, sap_points_f64 source,
+                                              const sap_global_options* options, sap_global_motion* motion);
+/** ::sap_cloud_align_global onto a mesh, for which 131,072 points spread over its surface stand. */
+SAP_API sap_status sap_cloud_align_global_mesh(const sap_mesh_tree* target, sap_points source,
+                                               const sap_global_options* options, sap_global_motion* motion);
+
+/** How to align many clouds at once. All zero is the default for each field. */
+typedef struct sap_many_options {
+    sap_align_options align; /**< how two are aligned. Neither a start nor normals are given here. With `global`, and
+                                without `max_distance` and `overlap`, find_overlap is chosen */
+    bool global;             /**< how two lie on each other is found by ::sap_cloud_align_global, not by `starts` */
+    const double* starts; /**< [16*count] where each cloud lies at first, as sap_align_options.start; NULL: no motion */
+    const int32_t*
+        pairs;          /**< [2*pair_count] source and target of each pair that is aligned, clouds counted from 0; NULL:
+                             all pairs, the later cloud being the source */
+    int64_t pair_count; /**< pairs given */
+    double least_overlap; /**< pairs whose fitness is less do not count, up to 1; 0: 0.1 */
+    double scale; /**< a length: pairs whose clouds are off by more, once all lie as they suit one another, count
+                             little; 0: three times the median of the rmse of pairs */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_many_options;
+
+/** What became of a pair. */
+typedef struct sap_many_pair {
+    int32_t source;  /**< the cloud that moves, counted from 0 */
+    int32_t target;  /**< the cloud that it is aligned with */
+    bool found;      /**< they overlap, and `alignment` says how */
+    bool kept;       /**< and that agrees with the other pairs: weight is at least 1/4 */
+    double residual; /**< how far the motion of the pair is from that of all: root of the mean over its points; 0
+                                if not found */
+    double weight;   /**< how much the pair counted at last, 0 to 1 */
+    sap_alignment alignment; /**< of the two alone; all zero if not found */
+    uint64_t reserved[4];    /**< zero */
+} sap_many_pair;
+
+/**
+ * Aligns many clouds with one another: all pairs, or those that are given, and then all motions so that they suit the pairs
+ * best. Same bits for any number of threads.
+ *
+ * transforms[16*count] take each cloud to where the first one of its group lies (its start). groups[count] or NULL: which
+ * clouds hang together by pairs that are kept, numbered by their first clouds from 0. pairs[options.pair_count], or
+ * [count*(count-1)/2] in the order (1, 0), (2, 0), (2, 1), (3, 0), …, or NULL.
+ *
+ * The sum over pairs of w e^T information e is made small by Gauss and Newton, e being the small turn and shift between
+ * the motion of a pair and that of its two clouds, w = (m / (m + r²))² with its residual r (Geman and McClure 1987; the line
+ * process of Choi and others 2015). m begins above all residuals and falls to scale², so that a pair that is wrong does
+ * not pull at the others, as long as more of them agree.
+ *
+ * Cost: that of the pairs, and O(count^3) for each of some 50 steps. Memory: a tree
+ * and 24 bytes a point of all clouds, what ::sap_cloud_align takes, and 288 * count^2 bytes. On a CPU. Errors: as
+ * ::sap_cloud_align, and SAP_ERROR_RANGE (more than 1,000 clouds).
+ */
+SAP_API sap_status sap_cloud_align_many(sap_device* device, const sap_points* clouds, int32_t count,
+                                        const sap_many_options* options, double* transforms, int32_t* groups,
+                                        sap_many_pair* pairs);
+
 /**
  * Moves points, to[3*count], by a matrix of 4 x 4, row by row, whose last row is 0 0 0 1: in double precision, in the order
  * ((m0 x + m1 y) + m2 z) + m3, then rounded. `to` may be `from.coords`. O(n). Errors: SAP_ERROR_ARGUMENT (dims other than 3,

@@ -58,25 +58,24 @@ static sap_status check_numbers(const sap_device* device, sap_align_options* o) 
     return status;
 }
 
-static sap_status check_start(sap_align_job* job) {
-    const double* s = job->options.start;
+sap_status sap_cloud_check_start(const sap_device* device, const double given[16], double start[12]) {
     const double none[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     double matrix[9], turn[9];
     bool is_given = false;
     for (int i = 0; i < 16; i++) {
-        if (!isfinite(s[i]))
-            return sap_fail(job->device, SAP_ERROR_ARGUMENT, "options.start: number %d is not finite", i);
-        is_given = is_given || s[i] != 0;
+        if (!isfinite(given[i]))
+            return sap_fail(device, SAP_ERROR_ARGUMENT, "options.start: number %d is not finite", i);
+        is_given = is_given || given[i] != 0;
     }
-    memcpy(job->start, is_given ? s : none, sizeof job->start);
+    memcpy(start, is_given ? given : none, sizeof none);
     if (!is_given) return SAP_OK;
-    if (s[12] != 0 || s[13] != 0 || s[14] != 0 || s[15] != 1)
-        return sap_fail(job->device, SAP_ERROR_ARGUMENT, "options.start: the last row is not 0 0 0 1");
-    for (int i = 0; i < 9; i++) matrix[i] = s[i / 3 * 4 + i % 3];
+    if (given[12] != 0 || given[13] != 0 || given[14] != 0 || given[15] != 1)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.start: the last row is not 0 0 0 1");
+    for (int i = 0; i < 9; i++) matrix[i] = given[i / 3 * 4 + i % 3];
     if (!sap_turn_repaired(matrix, START_TOLERANCE, turn))
-        return sap_fail(job->device, SAP_ERROR_ARGUMENT,
+        return sap_fail(device, SAP_ERROR_ARGUMENT,
                         "options.start: is no turn and shift; it scales, shears or mirrors");
-    for (int i = 0; i < 9; i++) job->start[i / 3 * 4 + i % 3] = turn[i];
+    for (int i = 0; i < 9; i++) start[i / 3 * 4 + i % 3] = turn[i];
     return SAP_OK;
 }
 
@@ -94,7 +93,7 @@ static sap_status check(sap_align_job* job) {
     sap_status status = sap_reserved_check(device, o->reserved, "options");
     if (status == SAP_OK) status = check_choices(device, o);
     if (status == SAP_OK) status = check_numbers(device, o);
-    if (status == SAP_OK) status = check_start(job);
+    if (status == SAP_OK) status = sap_cloud_check_start(device, o->start, job->start);
     if (status != SAP_OK) return status;
     const sap_rows* rows = &job->source;
     if (rows->dims != 3)

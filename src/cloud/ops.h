@@ -19,6 +19,9 @@ typedef struct sap_neighborhoods {
     double limit2;        // largest squared distance that counts, a value of the tree's precision
 } sap_neighborhoods;
 
+// cloud/align.c: takes a start, a turn and a shift or all zero for none, to three rows whose turn is one exactly.
+sap_status sap_cloud_check_start(const sap_device* device, const double given[16], double start[12]);
+
 // cloud/cloud.c: checks what calls say of neighbours, and fills in k where nothing is said, and limit2.
 sap_status sap_cloud_check_neighbors(const sap_tree* tree, sap_neighborhoods* near);
 
@@ -124,6 +127,23 @@ typedef struct sap_align_job {
     sap_alignment out;         // to be filled in
 } sap_align_job;
 
+typedef struct sap_features_job {
+    const sap_tree* tree;
+    sap_features_options options; // checked
+    sap_neighborhoods near;
+    float* features;
+} sap_features_job;
+
+typedef struct sap_global_job {
+    const sap_tree* tree;      // the target, or
+    const sap_mesh_tree* mesh; // the target
+    sap_device* device;        // the target's
+    sap_rows source;
+    sap_global_options options; // checked and with defaults filled in
+    double start[12];           // three rows, the turn being one
+    sap_global_motion out;      // to be filled in
+} sap_global_job;
+
 typedef struct sap_cloud_ops {
     sap_status (*axes)(const sap_axes_job* job);
     sap_status (*gather)(const sap_gather_job* job);
@@ -134,6 +154,8 @@ typedef struct sap_cloud_ops {
     sap_status (*clusters)(sap_clusters_job* job);
     sap_status (*sample)(sap_sample_job* job);
     sap_status (*align)(sap_align_job* job);
+    sap_status (*features)(const sap_features_job* job);
+    sap_status (*global)(sap_global_job* job);
 } sap_cloud_ops;
 
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
@@ -145,6 +167,8 @@ sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);
 sap_status sap_cloud_sample_cpu(sap_sample_job* job);
 sap_status sap_cloud_align_cpu(sap_align_job* job);
+sap_status sap_cloud_features_cpu(const sap_features_job* job);
+sap_status sap_cloud_global_cpu(sap_global_job* job);
 sap_status sap_cloud_axes_cuda(const sap_axes_job* job);
 sap_status sap_cloud_gather_cuda(const sap_gather_job* job);
 sap_status sap_cloud_orient_cuda(const sap_orient_job* job);

@@ -36,7 +36,8 @@ typedef struct sap_cpu_kernels {
     const struct sap_farthest_kernels* farthest; // samples of points far from one another
     const struct sap_cloud_kernels* cloud;       // normals and covariances
     const struct sap_align_kernels* align;
-    const struct sap_gather_kernels* gather; // sums over neighbours
+    const struct sap_feature_kernels* feature; // of floats, whatever the precision
+    const struct sap_gather_kernels* gather;   // sums over neighbours
     const struct sap_compact_kernels* compact;
     const struct sap_mesh_kernels* mesh;
     const struct sap_ray_kernels* ray;

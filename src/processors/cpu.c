@@ -6,6 +6,7 @@
 #include "cloud/cloud.h"
 #include "cloud/clusters.h"
 #include "cloud/farthest.h"
+#include "cloud/global/global.h"
 #include "cloud/ops.h"
 #include "compact/compact.h"
 #include "compact/ops.h"
@@ -73,6 +74,7 @@
     extern const sap_mesh_kernels sap_mesh_kernels_##simd;                                                             \
     extern const sap_ray_kernels sap_ray_kernels_##simd;                                                               \
     extern const sap_mesh_query_kernels sap_mesh_query_kernels_##simd;                                                 \
+    extern const sap_feature_kernels sap_feature_kernels_##simd;                                                       \
     extern const sap_closest_kernels sap_closest_kernels_##simd;                                                       \
     extern const sap_surface_kernels sap_surface_kernels_##simd;
 #if defined(SAP_POINTS_ONLY)
@@ -120,6 +122,7 @@
         .gather = NATIVE(sap_gather_kernels_##simd##_f##bits),                                                         \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
         .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits), .align = CLOUDS(align, simd, bits),                 \
+        .feature = NATIVE(sap_feature_kernels_##simd),                                                                 \
         .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
@@ -184,7 +187,9 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .outliers = sap_cloud_outliers_cpu,
                                     .clusters = sap_cloud_clusters_cpu,
                                     .sample = sap_cloud_sample_cpu,
-                                    .align = sap_cloud_align_cpu};
+                                    .align = sap_cloud_align_cpu,
+                                    .features = sap_cloud_features_cpu,
+                                    .global = sap_cloud_global_cpu};
 #elif defined(SAP_PAGE_CLOUDS)
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,

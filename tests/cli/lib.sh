@@ -32,3 +32,17 @@ f 3 4 8 7
 f 1 3 7 5
 f 2 6 8 4'
 }
+
+# land FROM TO SEED: 3000 points of hills and hollows over a unit square, whose x lies from FROM to TO; the land is the same.
+land() { awk -v from="$1" -v to="$2" -v seed="$3" '
+  function next_one() { state = (state * 1103515245 % 2147483648 + 12345) % 2147483648; return state / 2147483648 }
+  BEGIN {
+    state = 5
+    for (i = 0; i < 24; i++) { u[i] = next_one(); v[i] = next_one(); s[i] = 0.03 + 0.08 * next_one() }
+    state = seed
+    for (n = 0; n < 3000; n++) {
+      x = from + (to - from) * next_one(); y = next_one(); z = 0
+      for (i = 0; i < 24; i++) { f = ((x - u[i]) ^ 2 + (y - v[i]) ^ 2) / s[i] ^ 2; z += (i % 3 ? 1 : -1) * s[i] / (1 + f) ^ 2 }
+      printf "%.4f %.4f %.4f\n", x, y, z
+    }
+  }'; }

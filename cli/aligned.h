@@ -1,0 +1,30 @@
+// What sapwood align works on: the points that move, and what they are moved onto.
+#ifndef SAPWOOD_CLI_ALIGNED_H
+#define SAPWOOD_CLI_ALIGNED_H
+
+#include "cloud.h"
+#include "mesh_tree.h"
+
+// All zero can be closed.
+typedef struct sap_cli_align_pair {
+    sap_cli_reference target; // a cloud, or
+    sap_cli_mesh_tree mesh;   // a mesh
+    sap_cli_points source;
+    float* near_mesh;     // SOURCE from the origin of the mesh
+    int64_t target_count; // points, or triangles
+    double read_seconds, build_seconds;
+} sap_cli_align_pair;
+
+// Opens SOURCE and TARGET, whatever the latter is.
+sap_cli_exit sap_cli_align_open(sap_cli* cli, sap_cli_align_pair* pair);
+void sap_cli_align_close(sap_cli_align_pair* pair);
+
+// The calls for that kind of target; motions are those of the coordinates that files have.
+sap_status sap_cli_align_global(const sap_cli_align_pair* pair, const sap_global_options* options,
+                                sap_global_motion* found);
+sap_status sap_cli_align_from(const sap_cli_align_pair* pair, const sap_align_options* options, sap_alignment* found);
+
+// Writes SOURCE where it has come, with all that its points have: normals turn with them.
+sap_cli_exit sap_cli_align_write(sap_cli* cli, const sap_cli_align_pair* pair, const double transform[16]);
+
+#endif

@@ -1,0 +1,1 @@
+sapwood align five.xyz five.xyz --transform t.pcd
