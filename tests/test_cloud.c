@@ -70,7 +70,7 @@ static sap_symmetric sum_up(const cloud* points, int64_t id, const sap_normals_o
 
 static void expect_row(const cloud* points, int64_t id, const sap_normals_options* o, const neighbors_of* n,
                        shapes* s) {
-    double weight, scale = 1, reach = 0;
+    double weight, scale = 1, off2 = 0;
     sap_symmetric m = sum_up(points, id, o, n, scale, &weight);
     if (points->real_bits == 64 && !(m.xx + m.yy + m.zz < 1e300)) {
         scale = 0x1p-60;
@@ -79,11 +79,14 @@ static void expect_row(const cloud* points, int64_t id, const sap_normals_option
     const sap_principal p = sap_principal_of(m);
     const double least = p.least > 0 ? p.least : 0, middle = p.middle > least ? p.middle : least,
                  greatest = p.greatest > 0 ? p.greatest : 0, sum = least + middle + greatest;
-    for (int a = 0; a < 3; a++)
-        if (fabs(cloud_get(points, id, a)) > reach) reach = fabs(cloud_get(points, id, a));
-    reach *= scale;
+    const sap_place3 across = sap_cross3(p.least_axis, p.greatest_axis);
+    const double beside[3] = {across.x, across.y, across.z};
+    for (int a = 0; a < 3; a++) {
+        const double off = cloud_get(points, id, a) * scale * beside[a];
+        off2 += off * off;
+    }
     const double half = points->real_bits == 32 ? 0x1p-24 : 0x1p-53;
-    const double noise = half * half * (reach * reach + 16 * p.greatest) + 0x1p-48 * p.greatest;
+    const double noise = half * half * (off2 + 16 * p.greatest) + 0x1p-48 * p.greatest;
     const int kind = n->found < 3 || !(weight > 0) ? SAP_NEIGHBORHOOD_FEW
                      : !(p.greatest > 0)           ? SAP_NEIGHBORHOOD_POINT
                      : p.middle <= noise           ? SAP_NEIGHBORHOOD_LINE
@@ -386,6 +389,20 @@ TEST(normals_of_planes_are_exact) {
     }
 }
 
+// What one coordinate is rounded to says nothing of the others.
+TEST(planes_far_out_have_normals) {
+    enum { POINTS = 10000 };
+    uint64_t state = 3;
+    float* coords = malloc(POINTS * 3 * sizeof(float));
+    for (int i = 0; i < 3 * POINTS; i++) coords[i] = i % 3 ? (float)random_unit(&state) : 1e6f;
+    made_cloud c;
+    make_cloud(&c, coords, POINTS);
+    CHECK_STATUS(sap_cloud_normals(c.tree, NULL, c.normals, c.curvatures), SAP_OK);
+    for (int64_t i = 0; i < POINTS; i++)
+        CHECK(c.normals[3 * i] == 1 && c.normals[3 * i + 1] == 0 && c.normals[3 * i + 2] == 0);
+    free_cloud(&c);
+}
+
 TEST(points_on_a_line_have_no_normal) {
     uint64_t state = 5;
     for (int line = 0; line < 60; line++) {
@@ -653,6 +670,11 @@ TEST(progress_is_told_and_cancels) {
         CHECK_STATUS(sap_tree_build(device, (sap_points){coords, POINTS, 3, 0}, NULL, &tree), SAP_OK);
         host = (progress_host){.stop_at = stop_at};
         CHECK_STATUS(sap_cloud_normals(tree, NULL, normals, NULL), stop_at ? SAP_ERROR_CANCELLED : SAP_OK);
+        CHECK(stop_at ? host.reports == stop_at : host.reports > 3 && host.last == 1);
+        // Points that ask twice are one call.
+        host = (progress_host){.stop_at = stop_at};
+        const sap_normals_options alike = {.orient = SAP_ORIENT_CONSISTENT};
+        CHECK_STATUS(sap_cloud_normals(tree, &alike, normals, NULL), stop_at ? SAP_ERROR_CANCELLED : SAP_OK);
         CHECK(stop_at ? host.reports == stop_at : host.reports > 3 && host.last == 1);
         sap_tree_free(tree);
         sap_device_close(device);

@@ -38,7 +38,7 @@ static void find_neighbors(const cloud* points, const sap_tree* tree, int64_t id
 static void expect_move(const cloud* points, int64_t id, const sap_relax_options* o, const neighbors_of* n, float* to) {
     const double range = o->radius > 0 ? o->radius : sqrt((double)n->distance2[n->found - 1]);
     double weight = 0, push[3] = {0, 0, 0}, mean[3] = {0, 0, 0}, second[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}},
-           reach = 0, move[3];
+           off2 = 0, move[3];
     for (int64_t j = 0; j < n->found; j++) {
         const double part = 1 - (double)n->distance2[j] / (range * range), w = part > 0 ? part * part : 0;
         const double distance = sqrt((double)n->distance2[j]), factor = 1 / distance - 1 / range;
@@ -58,9 +58,13 @@ static void expect_move(const cloud* points, int64_t id, const sap_relax_options
         if (second[a][a] < 0) second[a][a] = 0;
     const sap_symmetric m = {second[0][0], second[0][1], second[2][0], second[1][1], second[1][2], second[2][2]};
     const sap_principal p = sap_principal_of(m);
-    for (int a = 0; a < 3; a++)
-        if (fabs(cloud_get(points, id, a)) > reach) reach = fabs(cloud_get(points, id, a));
-    const double noise = 0x1p-24 * 0x1p-24 * (reach * reach + 16 * p.greatest) + 0x1p-48 * p.greatest;
+    const sap_place3 across = sap_cross3(p.least_axis, p.greatest_axis);
+    const double beside[3] = {across.x, across.y, across.z};
+    for (int a = 0; a < 3; a++) {
+        const double off = cloud_get(points, id, a) * beside[a];
+        off2 += off * off;
+    }
+    const double noise = 0x1p-24 * 0x1p-24 * (off2 + 16 * p.greatest) + 0x1p-48 * p.greatest;
     const bool is_still = n->found < 3 || !(weight > 0) || !(p.greatest > 0), is_line = p.middle <= noise;
     const double least[3] = {p.least_axis.x, p.least_axis.y, p.least_axis.z};
     const double greatest[3] = {p.greatest_axis.x, p.greatest_axis.y, p.greatest_axis.z};

@@ -144,7 +144,7 @@ static sap_status match(sap_aligning* a, int64_t count) {
     sap_team_loop(a->threads, count, SAP_ALIGN_BLOCK, look_at_block, &p);
     const int64_t listed = join_lists(a, count);
     if (!listed) return SAP_OK;
-    sap_progress_mute(a->device, true);
+    sap_progress_mute(true);
     if (a->job->mesh) {
         status = sap_closest_point(a->job->mesh, (sap_points){a->queries, listed, 3, 0}, a->closest);
     } else {
@@ -152,7 +152,7 @@ static sap_status match(sap_aligning* a, int64_t count) {
         p.neighbors = a->neighbors;
         if (status == SAP_OK) status = search_tree(a, a->queries, listed, p.neighbors);
     }
-    sap_progress_mute(a->device, false);
+    sap_progress_mute(false);
     if (status != SAP_OK) return status;
     sap_team_loop(a->threads, listed, GRAIN,
                   a->job->mesh         ? take_mesh

@@ -94,10 +94,10 @@ static sap_status build_source(sap_aligning* a, holding* h) {
     const sap_tree_options options = {.drop_nonfinite = a->job->options.drop_nonfinite};
     const sap_points_f64 wide = {rows->coords, rows->count, 3, rows->stride};
     const sap_points narrow = {rows->coords, rows->count, 3, rows->stride};
-    sap_progress_mute(a->device, true);
+    sap_progress_mute(true);
     const sap_status status = rows->real_bits == 64 ? sap_tree_build_f64(a->device, wide, &options, &h->source)
                                                     : sap_tree_build(a->device, narrow, &options, &h->source);
-    sap_progress_mute(a->device, false);
+    sap_progress_mute(false);
     // A build in the caller's stream only now says whether it met a point that is not finite.
     return status == SAP_OK && a->ops->is_apart ? sap_device_wait(a->device) : status;
 }
@@ -159,9 +159,9 @@ static sap_status find_normals(sap_aligning* a, const sap_tree* tree, sap_scratc
     if (!sap_size_multiply((uint64_t)tree->shape.source_count, 3 * sizeof(float), &bytes) ||
         !sap_scratch_take(a->device, bytes + 1, memory))
         return sap_fail(a->device, SAP_ERROR_MEMORY, "no memory for %lld normals", (long long)tree->shape.source_count);
-    sap_progress_mute(a->device, true);
+    sap_progress_mute(true);
     const sap_status status = sap_cloud_normals(tree, &options, (float*)(void*)memory->memory, NULL);
-    sap_progress_mute(a->device, false);
+    sap_progress_mute(false);
     return status;
 }
 

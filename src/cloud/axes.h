@@ -157,4 +157,12 @@ SAP_FN sap_principal sap_principal_of(sap_symmetric a) {
     return p;
 }
 
+// The variance along the middle axis that points of a line may have: their coordinates, which are about x, y, z, are known to
+// `half_unit` of their size. Points that are a unit apart span a plane all the same.
+SAP_FN double sap_noise_across(sap_principal p, double x, double y, double z, double half_unit) {
+    const sap_place3 across = sap_cross3(p.least_axis, p.greatest_axis);
+    const double a = x * across.x, b = y * across.y, c = z * across.z;
+    return half_unit * half_unit * (a * a + b * b + c * c + 16 * p.greatest) + 0x1p-48 * p.greatest;
+}
+
 #endif

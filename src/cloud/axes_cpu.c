@@ -1,5 +1,6 @@
 // Covariances and axes on the CPU: neighbours of a batch of points are found, added up and forgotten.
 #include "cloud/cloud.h"
+#include "cloud/orient.h"
 #include "cloud/points_cpu.h"
 #include "device/cpu.h"
 
@@ -35,7 +36,9 @@ sap_status sap_cloud_axes_cpu(const sap_axes_job* job) {
     sap_cloud_points points = {NULL, {NULL, 0}};
     if (!sap_cloud_points_open(tree, &points))
         return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the points by their ids");
-    sap_progress_state progress = sap_progress_begin(tree->device, tree->shape.count);
+    const bool is_turned = job->out.normals && job->options.orient != SAP_ORIENT_NONE && tree->shape.count;
+    const bool is_twice = is_turned && job->options.orient == SAP_ORIENT_CONSISTENT; // all points ask once more
+    sap_progress_state progress = sap_progress_begin(tree->device, tree->shape.count * (is_twice ? 2 : 1));
     consumer c = {job, sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->cloud, points.points};
     if (tree->shape.count < tree->shape.source_count) clear(job);
     const sap_cloud_search search = {.tree = tree,
@@ -47,8 +50,9 @@ sap_status sap_cloud_axes_cpu(const sap_axes_job* job) {
                                      .progress = &progress};
     sap_status status = sap_cloud_search_cpu(&search);
     sap_cloud_points_close(tree, &points);
-    if (status == SAP_OK && job->out.normals && job->options.orient != SAP_ORIENT_NONE)
-        status = sap_cloud_orient_cpu(&(sap_orient_job){tree, job->options, job->out.normals});
+    const sap_orient_job turning = {tree, job->options, job->out.normals};
+    if (status == SAP_OK && is_turned)
+        status = is_twice ? sap_orient_alike_cpu(&turning, &progress) : sap_cloud_orient_cpu(&turning);
     if (status == SAP_OK && !sap_progress_finish(&progress))
         status = sap_fail(tree->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
     return status;

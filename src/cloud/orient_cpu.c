@@ -67,20 +67,19 @@ static void keep_row(void* context, const sap_cloud_rows* rows, int32_t worker) 
     }
 }
 
-static sap_status orient_alike(const sap_orient_job* job) {
+sap_status sap_orient_alike_cpu(const sap_orient_job* job, sap_progress_state* progress) {
     sap_device* device = job->tree->device;
     sap_scratch memory;
     graph g;
     sap_status status = sap_orient_take_graph(job, &g.k, &memory);
     if (status != SAP_OK) return status;
     g.near = (int32_t*)(void*)memory.memory;
-    sap_progress_state progress = sap_progress_begin(device, job->tree->shape.count);
     const sap_cloud_search search = {.tree = job->tree,
                                      .k = g.k,
                                      .limit2 = sap_limit2(job->tree, (double)INFINITY),
                                      .consume = keep_row,
                                      .context = &g,
-                                     .progress = &progress};
+                                     .progress = progress};
     status = sap_cloud_search_cpu(&search);
     if (status == SAP_OK) status = sap_orient_alike(job, g.k, g.near);
     sap_scratch_give(device, &memory);
@@ -90,7 +89,10 @@ static sap_status orient_alike(const sap_orient_job* job) {
 sap_status sap_cloud_orient_cpu(const sap_orient_job* job) {
     const sap_tree* tree = job->tree;
     if (tree->shape.count == 0 || job->options.orient == SAP_ORIENT_NONE) return SAP_OK;
-    if (job->options.orient == SAP_ORIENT_CONSISTENT) return orient_alike(job);
+    if (job->options.orient == SAP_ORIENT_CONSISTENT) {
+        sap_progress_state progress = sap_progress_begin(tree->device, tree->shape.count);
+        return sap_orient_alike_cpu(job, &progress);
+    }
     sap_orient_job copy = *job;
     sap_team_loop(tree->device->options.threads, sap_leaf_places(tree), GRAIN, turn_to_views, &copy);
     return SAP_OK;

@@ -255,9 +255,9 @@ sap_status sap_cloud_relax(sap_device* device, sap_points points, const sap_rela
     if (!SAP_CAN(device, cloud, relax)) return sap_unsupported(device, "let points relax");
     r.ops = device->rooms.cloud->relax;
     r.near = (sap_neighborhoods){.k = r.options.k, .radius = r.options.radius, .falloff = SAP_FALLOFF_BIWEIGHT};
-    sap_progress_mute(device, true);
+    sap_progress_mute(true);
     status = relax(&r, moved, normals);
-    sap_progress_mute(device, false);
+    sap_progress_mute(false);
     if (status == SAP_OK && info) *info = r.info;
     r.ops->give(device, &r.memory);
     sap_tree_free(r.first);

@@ -7,16 +7,11 @@
 
 #define CLOUD_SMALL_SCALE 0x1p-60 // a sum of 2^31 squares of the largest differences does not overflow
 
-// Coordinates are known to half a unit in their last place, so points on a line may lie that far beside it.
 template <typename real>
 static __device__ __forceinline__ sap_neighborhood cloud_kind(const sap_principal& p, const double (&own)[3],
                                                               double scale, double weight, int64_t found) {
     const double half_unit = sizeof(real) == 4 ? 0x1p-24 : 0x1p-53;
-    double reach = fabs(own[0]);
-    if (fabs(own[1]) > reach) reach = fabs(own[1]);
-    if (fabs(own[2]) > reach) reach = fabs(own[2]);
-    reach *= scale;
-    const double noise = half_unit * half_unit * (reach * reach + 16 * p.greatest) + 0x1p-48 * p.greatest;
+    const double noise = sap_noise_across(p, own[0] * scale, own[1] * scale, own[2] * scale, half_unit);
     if (found < 3 || !(weight > 0)) return SAP_NEIGHBORHOOD_FEW;
     if (!(p.greatest > 0)) return SAP_NEIGHBORHOOD_POINT;
     return p.middle <= noise ? SAP_NEIGHBORHOOD_LINE : SAP_NEIGHBORHOOD_SURFACE;

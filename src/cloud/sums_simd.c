@@ -60,18 +60,18 @@ static void find_axes(sums* s, int64_t count) {
     }
 }
 
-// Coordinates are known to half a unit in their last place, so points on a line may lie that far beside it. Points that
-// are a unit apart span a plane all the same.
 INLINE sap_neighborhood kind_of(const sums* s, int64_t i, int64_t found, const real* own) {
     const double half_unit = SAP_REAL_BITS == 32 ? 0x1p-24 : 0x1p-53;
-    double reach = fabs((double)own[0]);
-    if (fabs((double)own[1]) > reach) reach = fabs((double)own[1]);
-    if (fabs((double)own[2]) > reach) reach = fabs((double)own[2]);
-    reach *= s->scale[i];
-    const double noise = half_unit * half_unit * (reach * reach + 16 * s->value[2][i]) + 0x1p-48 * s->value[2][i];
+    const sap_principal p = {s->value[0][i],
+                             s->value[1][i],
+                             s->value[2][i],
+                             {s->least_axis[0][i], s->least_axis[1][i], s->least_axis[2][i]},
+                             {s->greatest_axis[0][i], s->greatest_axis[1][i], s->greatest_axis[2][i]}};
+    const double noise = sap_noise_across(p, (double)own[0] * s->scale[i], (double)own[1] * s->scale[i],
+                                          (double)own[2] * s->scale[i], half_unit);
     if (found < 3 || !(s->weight[i] > 0)) return SAP_NEIGHBORHOOD_FEW;
-    if (!(s->value[2][i] > 0)) return SAP_NEIGHBORHOOD_POINT;
-    return s->value[1][i] <= noise ? SAP_NEIGHBORHOOD_LINE : SAP_NEIGHBORHOOD_SURFACE;
+    if (!(p.greatest > 0)) return SAP_NEIGHBORHOOD_POINT;
+    return p.middle <= noise ? SAP_NEIGHBORHOOD_LINE : SAP_NEIGHBORHOOD_SURFACE;
 }
 
 INLINE void write_axis(float* axis, const double from[3][SAP_CLOUD_BATCH], int64_t i, bool is_there) {

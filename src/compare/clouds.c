@@ -35,7 +35,7 @@ static sap_status measure_f32(const sap_tree* to, sap_points from, const sap_sea
     sap_points part = from;
     sap_status status = SAP_OK;
     const bool is_many = from.count > SLAB;
-    if (is_many) sap_progress_mute(to->device, true);
+    if (is_many) sap_progress_mute(true);
     for (int64_t first = 0; status == SAP_OK && first < from.count; first += SLAB) {
         const int64_t left = from.count - first;
         part.count = left < SLAB ? left : SLAB;
@@ -45,7 +45,7 @@ static sap_status measure_f32(const sap_tree* to, sap_points from, const sap_sea
             r->distances[first + i] = sqrt((double)r->squares[i]);
         if (status == SAP_OK && is_many) status = sap_distance_tell(to->device, first + part.count, from.count);
     }
-    if (is_many) sap_progress_mute(to->device, false);
+    if (is_many) sap_progress_mute(false);
     return status;
 }
 
@@ -130,12 +130,12 @@ sap_status sap_cloud_compare(const sap_tree* a, const sap_tree* b, const sap_dis
     if (!comparison) return sap_fail(a->device, SAP_ERROR_ARGUMENT, "comparison: is NULL");
     sap_status status = sap_distance_check(a->device, options, &o);
     if (status != SAP_OK) return status;
-    sap_progress_mute(a->device, true);
+    sap_progress_mute(true);
     status = measure_tree(a, b, &o, forth, &c.forth);
     if (status == SAP_OK) status = sap_distance_tell(a->device, 1, 2);
     if (status == SAP_OK) status = measure_tree(b, a, &o, back, &c.back);
     if (status == SAP_OK) status = sap_distance_tell(a->device, 2, 2);
-    sap_progress_mute(a->device, false);
+    sap_progress_mute(false);
     if (status != SAP_OK) return status;
     c.hausdorff = c.forth.greatest > c.back.greatest ? c.forth.greatest : c.back.greatest;
     c.quantile = c.forth.quantile > c.back.quantile ? c.forth.quantile : c.back.quantile;

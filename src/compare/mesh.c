@@ -20,7 +20,7 @@ static sap_status measure(const sap_mesh_tree* to, sap_points from, bool is_sign
     uint8_t* inside = is_signed ? memory + SLAB * sizeof(sap_closest) : NULL;
     sap_points part = from;
     sap_status status = SAP_OK;
-    sap_progress_mute(to->device, true);
+    sap_progress_mute(true);
     for (int64_t first = 0; status == SAP_OK && first < from.count; first += SLAB) {
         const int64_t left = from.count - first;
         part.count = left < SLAB ? left : SLAB;
@@ -31,7 +31,7 @@ static sap_status measure(const sap_mesh_tree* to, sap_points from, bool is_sign
         put(closest, inside, part.count, distances + first);
         status = sap_distance_tell(to->device, first + part.count, from.count);
     }
-    sap_progress_mute(to->device, false);
+    sap_progress_mute(false);
     return status;
 }
 

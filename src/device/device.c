@@ -36,17 +36,20 @@ sap_status sap_unsupported(const sap_device* device, const char* what) {
     return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this %s device cannot %s", device->table->name, what);
 }
 
+static _Thread_local int muted; // calls of this thread that tell progress for those that they make
+
 bool sap_progress_tell(const sap_device* device, double done) {
-    return !device->options.progress || device->options.progress(device->options.progress_user, done);
+    if (!device->options.progress) return true;
+    const int within = muted;
+    muted = 0; // a callback may make calls of its own
+    const bool goes_on = device->options.progress(device->options.progress_user, done);
+    muted = within;
+    return goes_on;
 }
 
-bool sap_progress_report(const sap_device* device, double done) {
-    return __atomic_load_n(&device->muted, __ATOMIC_RELAXED) > 0 || sap_progress_tell(device, done);
-}
+bool sap_progress_report(const sap_device* device, double done) { return muted > 0 || sap_progress_tell(device, done); }
 
-void sap_progress_mute(sap_device* device, bool muted) {
-    __atomic_add_fetch(&device->muted, muted ? 1 : -1, __ATOMIC_RELAXED);
-}
+void sap_progress_mute(bool mute) { muted += mute ? 1 : -1; }
 
 // Checks and completes the options in place.
 static sap_status complete_options(sap_device* device) {

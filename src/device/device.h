@@ -70,7 +70,6 @@ struct sap_device {
     sap_device_options options; // defaults filled in; the allocator always set
     void* processor_state;      // owned by the table's processor
     int lock;                   // guards idle
-    int muted;                  // calls that tell progress for those that they make
     sap_scratch idle[SAP_SCRATCH_BLOCKS];
     int idle_end; // from here on no block is idle: who takes one need not look there
 };
@@ -89,7 +88,7 @@ static inline void sap_device_assign(sap_device* device, const sap_processor_tab
 // Tells the progress callback; false if the call is to stop.
 bool sap_progress_report(const sap_device* device, double done);
 // A long call that is made of many others mutes their reports and tells of itself instead.
-void sap_progress_mute(sap_device* device, bool muted);
+void sap_progress_mute(bool mute);
 bool sap_progress_tell(const sap_device* device, double done);
 
 #ifdef __cplusplus

@@ -107,13 +107,13 @@ static sap_status search_all(asking* q) {
     for (int64_t place = 0; status == SAP_OK && place < sap_leaf_places(a);) {
         gather(q, &place);
         if (q->count == 0) break;
-        sap_progress_mute(device, true);
+        sap_progress_mute(true);
         status = search(q);
-        sap_progress_mute(device, false);
+        sap_progress_mute(false);
         if (status != SAP_OK) return status;
         sap_team_loop(a->device->options.threads, q->count, GRAIN, move_rows, q);
         q->asked += q->count;
-        if (!sap_progress_tell(device, (double)q->asked / (double)a->shape.count))
+        if (!sap_progress_report(device, (double)q->asked / (double)a->shape.count))
             return sap_fail(device, SAP_ERROR_CANCELLED, "the search was cancelled");
     }
     return status;

@@ -112,9 +112,9 @@ static sap_status draw(sap_picture* picture, uint8_t* pixels, float* most) {
     const sap_render_ops* steps = picture->tree->device->rooms.render;
     sap_status status = steps->begin(picture);
     if (status == SAP_OK) {
-        sap_progress_mute(picture->device, true);
+        sap_progress_mute(true);
         status = draw_tiles(picture, steps);
-        sap_progress_mute(picture->device, false);
+        sap_progress_mute(false);
     }
     if (status == SAP_OK)
         status = picture->options.heat ? steps->develop_heat(picture, pixels, most) : steps->develop(picture, pixels);

@@ -12,7 +12,7 @@ static sap_device silent(const sap_device* device, int32_t threads) {
     copy.options.log = NULL;
     copy.options.progress = NULL;
     copy.options.threads = threads;
-    copy.lock = copy.muted = copy.idle_end = 0;
+    copy.lock = copy.idle_end = 0;
     memset(copy.idle, 0, sizeof copy.idle);
     return copy;
 }

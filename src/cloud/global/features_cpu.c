@@ -169,9 +169,9 @@ static sap_status describe(describing* d) {
 }
 
 static sap_status find_normals(const sap_tree* tree, float* normals) {
-    sap_progress_mute(tree->device, true);
+    sap_progress_mute(true);
     const sap_status status = sap_cloud_normals(tree, NULL, normals, NULL);
-    sap_progress_mute(tree->device, false);
+    sap_progress_mute(false);
     return status;
 }
 

@@ -200,9 +200,9 @@ static sap_status try_out(sap_globe* g, sap_motion* motions, int64_t count) {
 
 // Tells how much is done; what the stages themselves would tell is muted.
 static sap_status report(const sap_globe* g, double done) {
-    sap_progress_mute(g->device, false);
+    sap_progress_mute(false);
     const bool goes_on = sap_progress_report(g->device, done);
-    sap_progress_mute(g->device, true);
+    sap_progress_mute(true);
     return goes_on ? SAP_OK : sap_fail(g->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
 }
 
@@ -224,9 +224,9 @@ sap_status sap_cloud_global_cpu(sap_global_job* job) {
     sap_globe g = {.job = job, .device = job->device};
     for (int i = 0; i < 12; i++) job->out.transform[i] = job->start[i];
     job->out.transform[15] = 1;
-    sap_progress_mute(job->device, true);
+    sap_progress_mute(true);
     const sap_status status = search(&g);
-    sap_progress_mute(job->device, false);
+    sap_progress_mute(false);
     job->out.spacing = g.scale > 0 ? g.spacing / g.scale : 0;
     job->out.points = g.source.count;
     job->out.matches = g.match_count;

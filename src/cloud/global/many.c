@@ -172,9 +172,9 @@ static sap_status align_pair(const many* m, sap_many_pair* pair) {
 
 // Tells how much is done; what the calls inside would tell is muted.
 static sap_status report(const many* m, int64_t done) {
-    sap_progress_mute(m->device, false);
+    sap_progress_mute(false);
     const bool goes_on = sap_progress_report(m->device, (double)done / (double)(m->count + m->pair_count + 1));
-    sap_progress_mute(m->device, true);
+    sap_progress_mute(true);
     return goes_on ? SAP_OK : sap_fail(m->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
 }
 
@@ -217,9 +217,9 @@ sap_status sap_cloud_align_many(sap_device* device, const sap_points* clouds, in
     m.pair_count = m.options.pairs ? m.options.pair_count : (int64_t)count * (count - 1) / 2;
     status = take_memory(&m);
     if (status != SAP_OK) return status;
-    sap_progress_mute(device, true);
+    sap_progress_mute(true);
     status = run(&m);
-    sap_progress_mute(device, false);
+    sap_progress_mute(false);
     if (status == SAP_OK && count) memcpy(transforms, m.poses.transforms, 16 * (size_t)count * sizeof *transforms);
     if (status == SAP_OK && count && groups) memcpy(groups, m.poses.groups, (size_t)count * sizeof *groups);
     if (status == SAP_OK && m.pair_count && pairs) memcpy(pairs, m.poses.pairs, (size_t)m.pair_count * sizeof *pairs);
