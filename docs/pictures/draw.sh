@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Draws the pictures of this folder anew: draw.sh [BUILD], where BUILD (default build/release) holds a build with
-# libpng. surface.png is drawn only where examples/fetch_volume.sh reaches Debian's archive. They are the same on every machine, but for heat.png, which shows the tree.
+# libpng. surface.png and those of align are drawn only where examples/fetch_volume.sh and fetch_scan.sh reach Debian's archive. They are the same on every machine, but for heat.png, which shows the tree.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 built=$(cd "${1:-$here/../../build/release}" && pwd)
@@ -20,6 +20,21 @@ fi
 "$built/examples/film" 12000 60 "$work/relax" >/dev/null
 cp "$work/relax-000.png" "$here/relax-before.png"
 cp "$work/relax-059.png" "$here/relax-after.png"
+# Two parts of a scan that have the middle in common, but no point: the right one is turned and moved.
+if "$here/../../examples/fetch_scan.sh" "$built/examples/scan_surface" "$work/head.npy"; then
+    "$built/sapwood" convert "$work/head.npy" -o "$work/head.xyz" -q
+    awk 'NR % 2 == 0 && $1 < 160 { print $1, $2, $3 }' "$work/head.xyz" >"$work/left.xyz"
+    awk 'NR % 2 && $1 > 85 {
+        x = cos(2.2) * $1 - sin(2.2) * $2; y = sin(2.2) * $1 + cos(2.2) * $2
+        print cos(0.7) * x - sin(0.7) * $3 + 420, y - 60, sin(0.7) * x + cos(0.7) * $3 }' "$work/head.xyz" >"$work/right.xyz"
+    "$built/sapwood" align "$work/right.xyz" "$work/left.xyz" --global --method plane -o "$work/moved.xyz"
+    for part in right moved; do
+        awk -v other="$work/$part.xyz" 'BEGIN { print "x,y,z,kind" }
+            !/^#/ { print $1 "," $2 "," $3 "," (FILENAME == other) }' "$work/left.xyz" "$work/$part.xyz" >"$work/$part.csv"
+    done
+    "$built/sapwood" picture "$work/right.csv" --color kind --size 400x325 --eye 260,820,330 --fov 28 -o "$here/align-before.png"
+    "$built/sapwood" picture "$work/moved.csv" --color kind --size 400x325 --eye -220,620,260 --fov 28 -o "$here/align-after.png"
+fi
 # Sites as the seeds of a sunflower lie.
 awk 'BEGIN { for (i = 1; i <= 1200; i++) { r = sqrt(i); a = i * 2.399963; print 1.6 * r * cos(a), r * sin(a) } }' >"$work/seeds.xyz"
 "$built/sapwood" voronoi "$work/seeds.xyz" --size 520x325 -o "$here/voronoi.png"
