@@ -408,11 +408,11 @@ typedef struct sap_relax_info {
  * goes where its force pushes it, along the plane of its neighbours (along their line, if they are on one): by
  * step * r / (2n) times the sum of (1 - d/r) over its n neighbours, each in the direction away from it. With a radius
  * that lowers the energy of points in a plane in each step. Planes are those of ::sap_cloud_shapes with
- * ::SAP_FALLOFF_BIWEIGHT and the same neighbours. In the end each point is put on the plane through the nearest of the points
- * given, at right angles to that one's normal, and no farther from that point than half the range: the radius, or of k
- * neighbours the greatest range before the first step, which ranges do not exceed after it. So surfaces with a border grow
- * by that much at most, unless `is_free` is set or each step is a call of its own. Points at one place stay together. A
- * radius beyond the diagonal of the cloud's bounds counts as that.
+ * ::SAP_FALLOFF_BIWEIGHT and the same neighbours. After every second step, and in the end, each point is put on the plane
+ * through the nearest of the points given, at right angles to that one's normal, and no farther from that point than half
+ * the range: the radius, or of k neighbours the greatest range before the first step, which ranges do not exceed after it.
+ * So surfaces with a border grow by that much at most, unless `is_free` is set or each step is a call of its own. Points at
+ * one place stay together. A radius beyond the diagonal of the cloud's bounds counts as that.
  *
  * Points are of three dimensions; where they are far from 0, take a middle off before. Same bits for any device
  * and number of threads.

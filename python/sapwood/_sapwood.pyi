@@ -240,6 +240,16 @@ class Tree:
         out: Array | None = None,
         progress: Progress | None = None,
     ) -> NDArray[np.float32]: ...
+    def features(
+        self,
+        *,
+        k: SupportsIndex | None = None,
+        radius: SupportsFloat | None = None,
+        normals: ArrayLike | None = None,
+        oriented: bool = False,
+        out: Array | None = None,
+        progress: Progress | None = None,
+    ) -> NDArray[np.float32]: ...
     def gather(
         self,
         queries: Array,
@@ -325,7 +335,7 @@ class Tree:
         source: ArrayLike,
         method: Literal["point", "plane", "generalised"] | str = "point",
         *,
-        start: ArrayLike | None = None,
+        start: ArrayLike | Literal["global"] | None = None,
         iterations: SupportsIndex | None = None,
         tolerance: SupportsFloat | None = None,
         levels: SupportsIndex | None = None,

@@ -426,7 +426,7 @@ class MeshTree(_sapwood.MeshTree):
 
     def _moved(self, matrix: Any, sign: float) -> Any:
         """A motion of points beside the origin that is one of points themselves (sign 1), or the other way (-1)."""
-        if matrix is None or not any(self.origin):
+        if matrix is None or isinstance(matrix, str) or not any(self.origin):
             return matrix
         import numpy
 

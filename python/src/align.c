@@ -32,6 +32,7 @@ enum {
 
 typedef struct told {
     sap_align_options options;
+    bool is_global; // where the source lies at first is found out
     py_array source;
     py_packed start, source_normals, normals;
 } told;
@@ -41,6 +42,15 @@ static void release(told* t) {
     py_packed_release(&t->start);
     py_packed_release(&t->source_normals);
     py_packed_release(&t->normals);
+}
+
+// start: None, a matrix, or 'global'.
+static int read_start(py_state* state, PyObject* value, told* t) {
+    static const char* const words[] = {"global", NULL};
+    int32_t word;
+    if (!py_given(value) || !PyUnicode_Check(value)) return py_matrix_take(state, value, "start", &t->start);
+    t->is_global = true;
+    return py_word(value, "start", words, &word);
 }
 
 // overlap: None, a number, or 'find'.
@@ -81,7 +91,7 @@ static int read_told(py_state* state, PyObject* const* given, const char* type, 
     sap_align_options* o = &t->options;
     if (read_numbers(given, o) < 0 ||
         py_array_take(state, given[SOURCE], "source", type, 2, 2, 0, device, &t->source) < 0 ||
-        py_matrix_take(state, given[START], "start", &t->start) < 0 ||
+        read_start(state, given[START], t) < 0 ||
         py_packed_take(state, given[SOURCE_NORMALS], "source_normals", "f4", 2, 2, t->source.shape[0], 3,
                        "points of the source", &t->source_normals) < 0 ||
         (target_rows >= 0 && py_packed_take(state, given[NORMALS], "normals", "f4", 2, 2, target_rows, 3,
@@ -98,6 +108,19 @@ static int read_told(py_state* state, PyObject* const* given, const char* type, 
 }
 
 // ---- What is found
+
+// Begins where a motion puts the source; false if it lies nowhere, which is what is found then.
+static bool begin_at(told* t, const sap_global_motion* motion, sap_alignment* found) {
+    sap_align_options* o = &t->options;
+    memcpy(o->start, motion->transform, sizeof o->start);
+    if (!(o->max_distance > 0) && !(o->overlap > 0)) o->find_overlap = true;
+    if (motion->found) return true;
+    memcpy(found->transform, motion->transform, sizeof found->transform);
+    found->reason = SAP_ALIGN_NO_PAIRS;
+    found->undetermined = 6;
+    for (int i = 0; i < 6; i++) found->directions[7 * i] = 1;
+    return false;
+}
 
 static PyObject* matrix(py_state* state, const double* numbers, int ndim, int64_t side) {
     const int64_t shape[] = {side, side};
@@ -138,7 +161,10 @@ PyDoc_STRVAR(
     "method: 'point': the distances of pairs become small; 'plane': those to the tree's tangent planes; "
     "'generalised':\n"
     "    those between tangent planes of both, whose variance across is flatness (1e-3) of that along.\n"
-    "start: a matrix of 4 x 4, where the source is at first.\n"
+    "start: a matrix of 4 x 4, where the source is at first; 'global': that is found by the shapes of both, however\n"
+    "    far apart they are, and overlap is 'find' unless it or max_distance is given. Where nothing is found reason "
+    "is\n"
+    "    'no pairs'. Things that look alike from two sides may be turned the wrong way.\n"
     "iterations: at most so many steps on each level (100). tolerance: stop when a step moves no corner of the\n"
     "    source's box by more than this part of its diagonal (1e-6). levels: the first of so many works on every\n"
     "    4**(levels - 1)-th point (1).\n"
@@ -172,9 +198,16 @@ static PyObject* tree_align(PyObject* object, PyObject* const* args, Py_ssize_t 
     py_call call;
     if (result == 0) result = py_call_begin(&call, self->device, NULL, given[PROGRESS]);
     if (result == 0) {
-        const sap_status status = self->real_bits == 32
-                                      ? sap_cloud_align(self->tree, py_points(&t.source), &t.options, &found)
-                                      : sap_cloud_align_f64(self->tree, py_points_f64(&t.source), &t.options, &found);
+        const bool wide = self->real_bits == 64;
+        const sap_global_options how = {.drop_nonfinite = t.options.drop_nonfinite};
+        sap_global_motion motion = {.found = true};
+        sap_status status = SAP_OK;
+        if (t.is_global)
+            status = wide ? sap_cloud_align_global_f64(self->tree, py_points_f64(&t.source), &how, &motion)
+                          : sap_cloud_align_global(self->tree, py_points(&t.source), &how, &motion);
+        if (status == SAP_OK && (!t.is_global || begin_at(&t, &motion, &found)))
+            status = wide ? sap_cloud_align_f64(self->tree, py_points_f64(&t.source), &t.options, &found)
+                          : sap_cloud_align(self->tree, py_points(&t.source), &t.options, &found);
         result = py_call_end(&call, status);
     }
     PyObject* made = result == 0 ? result_of(self->state, &found) : NULL;
@@ -200,8 +233,15 @@ PyObject* py_mesh_align(PyObject* self, PyObject* args) {
     int result = read_told(tree->state, given, "f4", tree->device, -1, &t);
     py_call call;
     if (result == 0) result = py_call_begin(&call, tree->device, NULL, given[PROGRESS]);
-    if (result == 0)
-        result = py_call_end(&call, sap_cloud_align_mesh(tree->tree, py_points(&t.source), &t.options, &found));
+    if (result == 0) {
+        const sap_global_options how = {.drop_nonfinite = t.options.drop_nonfinite};
+        sap_global_motion motion = {.found = true};
+        sap_status status = SAP_OK;
+        if (t.is_global) status = sap_cloud_align_global_mesh(tree->tree, py_points(&t.source), &how, &motion);
+        if (status == SAP_OK && (!t.is_global || begin_at(&t, &motion, &found)))
+            status = sap_cloud_align_mesh(tree->tree, py_points(&t.source), &t.options, &found);
+        result = py_call_end(&call, status);
+    }
     PyObject* made = result == 0 ? result_of(tree->state, &found) : NULL;
     release(&t);
     py_mesh_tree_done(tree);

@@ -419,6 +419,57 @@ def test_align_with_a_mesh(rng):
         far.align(source + FAR, start=np.eye(3))
 
 
+def bumpy(rng, count):
+    """Points of a ball with bumps of many sizes: nowhere does it look as elsewhere."""
+    on = rng.standard_normal((count, 3))
+    on /= np.linalg.norm(on, axis=1)[:, None]
+    waves = np.array([[3, 1, 2], [1, 5, 2], [4, 2, 7], [8, 3, 1.0]])
+    return on * (1 + 0.1 * np.sin(on @ waves.T + [0, 1, 2, 3]).sum(1))[:, None] * [1, 1.3, 1.7]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_align_from_anywhere(rng, dtype):
+    points = bumpy(rng, 12000)
+    motion = turn(2.5, [1, -2, 3])
+    motion[:3, 3] = 30, -20, 10
+    part = points[::2][points[::2, 0] > -0.4]
+    tree = sapwood.Tree(points[1::2].astype(dtype))
+    found = tree.align(sapwood.transform(part, np.linalg.inv(motion)).astype(dtype), "plane", start="global")
+    assert np.allclose(found.transform, motion, atol=0.02) and found.reason == "converged"
+    lost = tree.align(rng.random((4000, 3)).astype(dtype), start="global")
+    assert lost.reason == "no pairs" and np.array_equal(lost.transform, np.eye(4)) and lost.undetermined == 6
+    with pytest.raises(sapwood.ArgumentError, match="start must be one of 'global'"):
+        tree.align(part.astype(dtype), start="local")
+
+
+def test_align_with_a_mesh_from_anywhere(rng):
+    corners = bumpy(rng, 3000)
+    hull = pytest.importorskip("scipy.spatial").ConvexHull(corners / np.linalg.norm(corners, axis=1)[:, None])
+    source = bumpy(rng, 8000)
+    motion = turn(2, [1, 2, -1])
+    for origin in (np.zeros(3), FAR):
+        tree = sapwood.MeshTree(corners + origin, hull.simplices.astype(np.int32))
+        found = tree.align(sapwood.transform(source, np.linalg.inv(motion)) + origin, "plane", start="global")
+        moved = found.apply(sapwood.transform(source, np.linalg.inv(motion)) + origin)
+        assert np.abs(moved - (source + origin)).max() < 0.1
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_features(rng, dtype):
+    points = bumpy(rng, 3000).astype(dtype)
+    tree = sapwood.Tree(points)
+    features = tree.features()
+    assert features.shape == (3000, 33) and features.dtype == np.float32
+    assert np.allclose(features.reshape(-1, 3, 11).sum(2), 100, rtol=1e-3)  # percent
+    out = np.empty((3000, 33), np.float32)
+    assert tree.features(k=20, out=out) is out and not np.array_equal(out, features)
+    given = tree.features(normals=tree.normals(k=16).normals)
+    assert np.array_equal(given, features)
+    assert np.array_equal(tree.features(normals=-tree.normals(k=16).normals), features)
+    assert not np.array_equal(tree.features(normals=tree.normals(k=16).normals, oriented=True), features)
+    assert np.isfinite(tree.features(radius=0.1)).all()
+
+
 # ---- Names that others use
 
 

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MORE = 8 }; // points added for each point given
+enum {
+    MOST_MORE = 8,    // points added for each point given
+    RETURN_EVERY = 2, // steps
+};
 static const double above_rounding = 1 + 0x1p-20;
 
 typedef struct relaxing {
@@ -168,6 +171,18 @@ static sap_status tell(const relaxing* r, int32_t steps) {
     return sap_fail(r->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
 }
 
+static sap_status put_back(const relaxing* r) {
+    const sap_relax_return job = {.given = r->first,
+                                  .points = r->given,
+                                  .surface = r->surface,
+                                  .reach = r->reach,
+                                  .at = r->from,
+                                  .count = r->count,
+                                  .ids = r->ids,
+                                  .distance2 = r->distance2};
+    return r->ops->put_back(&job);
+}
+
 static sap_status make_steps(relaxing* r) {
     for (int32_t i = 0; i < r->options.steps; i++) {
         const sap_points now = {r->from, r->count, 3, 0};
@@ -183,24 +198,16 @@ static sap_status make_steps(relaxing* r) {
         float* const last = r->from;
         r->from = r->to;
         r->to = last;
-        if (r->options.tolerance > 0 && r->info.movement < r->options.tolerance * r->info.range) break;
+        const bool is_last = i == r->options.steps - 1 ||
+                             (r->options.tolerance > 0 && r->info.movement < r->options.tolerance * r->info.range);
+        // Not at the end alone: points that leave at a border spread along it when they have come back.
+        if (!r->options.is_free && (is_last || i % RETURN_EVERY == RETURN_EVERY - 1)) status = put_back(r);
+        if (status != SAP_OK || is_last) return status;
     }
     return SAP_OK;
 }
 
 // ---- All of it
-
-static sap_status put_back(const relaxing* r) {
-    const sap_relax_return job = {.given = r->first,
-                                  .points = r->given,
-                                  .surface = r->surface,
-                                  .reach = r->reach,
-                                  .at = r->from,
-                                  .count = r->count,
-                                  .ids = r->ids,
-                                  .distance2 = r->distance2};
-    return r->ops->put_back(&job);
-}
 
 // Brings what the caller wants to where it is wanted.
 static sap_status write_results(const relaxing* r, float* moved, float* normals) {
@@ -235,7 +242,6 @@ static sap_status relax(relaxing* r, float* moved, float* normals) {
     if (status == SAP_OK && !r->options.is_free) status = sap_cloud_normals(r->first, &as_forces, r->surface, NULL);
     if (status == SAP_OK) status = tell(r, 0);
     if (status == SAP_OK) status = make_steps(r);
-    if (status == SAP_OK && !r->options.is_free) status = put_back(r);
     if (status == SAP_OK) status = write_results(r, moved, normals);
     return status == SAP_OK ? tell(r, r->options.steps + 1) : status;
 }

@@ -193,7 +193,7 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
 #elif defined(SAP_PAGE_CLOUDS)
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,
-                                    .relax = sap_cloud_relax_cpu,
+                                    .relax = &sap_cloud_relax_cpu,
                                     .density = sap_cloud_density_cpu,
                                     .align = sap_cloud_align_cpu};
 #endif
