@@ -142,14 +142,18 @@ TEST(points_that_are_not_finite_are_left_out) {
     stage s;
     open_stage(&s);
     float coords[] = {0, 0, 1, NAN, 2, 2, 0, -INFINITY};
-    sap_voxels_options o = {.sizes = {10, 10}, .drop_nonfinite = true};
+    // What such a point has beside its coordinates is not looked at.
+    const float normals[12] = {0, 0, 1, NAN, NAN, NAN, 0, 0, 1, INFINITY, 0, 0}, heats[4] = {1, NAN, 2, NAN};
+    sap_voxels_options o = {
+        .sizes = {10, 10}, .drop_nonfinite = true, .normals = normals, .attributes = heats, .attribute_count = 1};
     sap_thinned* v = NULL;
     CHECK_STATUS(sap_cloud_voxels(s.device, (sap_points){coords, 4, 2, 0}, &o, &v), SAP_OK);
     CHECK(v && v->count == 1 && v->counts[0] == 2 && v->coords[0] == 1 && v->coords[1] == 1);
+    CHECK(v && v->normals[2] == 1 && v->attributes[0] == 1.5f);
     CHECK(v && v->cell_of[0] == 0 && v->cell_of[1] == -1 && v->cell_of[2] == 0 && v->cell_of[3] == -1);
     sap_thinned_free(v);
     v = NULL;
-    o.drop_nonfinite = false;
+    o = (sap_voxels_options){.sizes = {10, 10}};
     REFUSED(sap_cloud_voxels(s.device, (sap_points){coords, 4, 2, 0}, &o, &v), SAP_ERROR_NOT_FINITE, "point 1");
     CHECK(v == NULL);
     sap_thinned_free(NULL);
