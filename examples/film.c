@@ -113,6 +113,7 @@ int main(int argc, char** argv) {
     float* points = *end ? load(host, argv[1], &count) : make_pebble(count);
     if (count <= NEIGHBOURS) {
         fprintf(stderr, "film: %lld points are too few; more than %d are needed\n", (long long)count, NEIGHBOURS);
+        free(points);
         return 1;
     }
     float *moved = memory(count, 3 * sizeof(float)), *distances = memory(count, sizeof(float));

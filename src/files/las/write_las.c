@@ -378,6 +378,7 @@ static void put_header(las_writing* w) {
     const bool wide = w->header.minor >= 4, narrow = !wide || w->header.format < OLD_FORMATS;
     uint32_t records;
     summary s;
+    SAP_ASSERT(w->source.bytes);
     summarize(w, &s);
     memcpy(h, w->source.bytes, known);
     w->points_at =
