@@ -2,6 +2,7 @@
 // brute force says; the same bits for any threads and vectors; bad input.
 #include "allocator.h"
 #include "calls.h"
+#include "motions.h"
 #include "progress_host.h"
 #include "sapwood/align.h"
 #include "sapwood/cloud.h"
@@ -12,23 +13,11 @@
 
 enum { MOST = 6000 };
 
-static const double identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-
 // A turn by an angle in degrees about the direction 1 2 3, through a center, then a shift.
 static void make_motion(double degrees, double center, const double shift[3], double m[16]) {
-    const double angle = degrees / 57.295779513082323, c = cos(angle), s = sin(angle), root = sqrt(14);
-    const double x = 1 / root, y = 2 / root, z = 3 / root, k = 1 - c;
-    const double turn[9] = {c + x * x * k,     x * y * k - z * s, x * z * k + y * s, y * x * k + z * s, c + y * y * k,
-                            y * z * k - x * s, z * x * k - y * s, z * y * k + x * s, c + z * z * k};
-    memcpy(m, identity, sizeof identity);
-    for (int r = 0; r < 3; r++) {
-        for (int q = 0; q < 3; q++) m[4 * r + q] = turn[3 * r + q];
-        m[4 * r + 3] = center - (turn[3 * r] + turn[3 * r + 1] + turn[3 * r + 2]) * center + shift[r];
-    }
-}
-
-static void apply(const double m[16], const double p[3], double q[3]) {
-    for (int r = 0; r < 3; r++) q[r] = m[4 * r] * p[0] + m[4 * r + 1] * p[1] + m[4 * r + 2] * p[2] + m[4 * r + 3];
+    const double root = sqrt(14);
+    make_turn(degrees, 1 / root, 2 / root, 3 / root, m);
+    for (int r = 0; r < 3; r++) m[4 * r + 3] = center - (m[4 * r] + m[4 * r + 1] + m[4 * r + 2]) * center + shift[r];
 }
 
 // How far the product of two motions is from none, on the corners of the unit cube times `size`.

@@ -2,6 +2,7 @@
 // partial, noisy clouds in any unit; clouds that do not overlap say so; the same bits everywhere; bad input.
 #include "allocator.h"
 #include "calls.h"
+#include "motions.h"
 #include "progress_host.h"
 #include "sapwood/align.h"
 #include "sapwood/cloud.h"
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 
 enum { POINTS = 5000, BUMPS = 24, NUMBERS = SAP_FEATURE_NUMBERS };
-
-static const double identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
 
 static sap_device* cpu_open(int32_t threads) {
     const sap_device_options options = {.processor = SAP_CPU, .threads = threads};
@@ -28,19 +27,8 @@ static double gauss(uint64_t* state) {
 
 // A turn by an angle in degrees about the direction 1 -2 2, then a shift.
 static void make_motion(double degrees, double shift, double m[16]) {
-    const double angle = degrees / 57.295779513082323, c = cos(angle), s = sin(angle), k = 1 - c;
-    const double x = 1 / 3.0, y = -2 / 3.0, z = 2 / 3.0;
-    const double turn[9] = {c + x * x * k,     x * y * k - z * s, x * z * k + y * s, y * x * k + z * s, c + y * y * k,
-                            y * z * k - x * s, z * x * k - y * s, z * y * k + x * s, c + z * z * k};
-    memcpy(m, identity, sizeof identity);
-    for (int r = 0; r < 3; r++) {
-        for (int q = 0; q < 3; q++) m[4 * r + q] = turn[3 * r + q];
-        m[4 * r + 3] = shift * (r + 1);
-    }
-}
-
-static void apply(const double m[16], const double p[3], double q[3]) {
-    for (int r = 0; r < 3; r++) q[r] = m[4 * r] * p[0] + m[4 * r + 1] * p[1] + m[4 * r + 2] * p[2] + m[4 * r + 3];
+    make_turn(degrees, 1 / 3.0, -2 / 3.0, 2 / 3.0, m);
+    for (int r = 0; r < 3; r++) m[4 * r + 3] = shift * (r + 1);
 }
 
 // How far one motion after another moves a corner of the unit cube, at most.

@@ -3,13 +3,12 @@
 #include "allocator.h"
 #include "calls.h"
 #include "cloud/global/poses.h"
+#include "motions.h"
 #include "progress_host.h"
 #include "sapwood/align.h"
 #include "stage.h"
 #include <math.h>
 #include <stdlib.h>
-
-static const double identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
 
 // A turn by an angle in degrees about a random direction, then a random shift of up to `shift`.
 static void make_motion(double degrees, double shift, uint64_t* state, double m[16]) {
@@ -18,19 +17,8 @@ static void make_motion(double degrees, double shift, uint64_t* state, double m[
         axis[c] = random_unit(state) - 0.5;
         length += axis[c] * axis[c];
     }
-    const double angle = degrees / 57.295779513082323, c = cos(angle), s = sin(angle), k = 1 - c;
-    const double x = axis[0] / sqrt(length), y = axis[1] / sqrt(length), z = axis[2] / sqrt(length);
-    const double turn[9] = {c + x * x * k,     x * y * k - z * s, x * z * k + y * s, y * x * k + z * s, c + y * y * k,
-                            y * z * k - x * s, z * x * k - y * s, z * y * k + x * s, c + z * z * k};
-    memcpy(m, identity, sizeof identity);
-    for (int r = 0; r < 3; r++) {
-        for (int q = 0; q < 3; q++) m[4 * r + q] = turn[3 * r + q];
-        m[4 * r + 3] = shift * (2 * random_unit(state) - 1);
-    }
-}
-
-static void apply(const double m[16], const double p[3], double q[3]) {
-    for (int r = 0; r < 3; r++) q[r] = m[4 * r] * p[0] + m[4 * r + 1] * p[1] + m[4 * r + 2] * p[2] + m[4 * r + 3];
+    make_turn(degrees, axis[0] / sqrt(length), axis[1] / sqrt(length), axis[2] / sqrt(length), m);
+    for (int r = 0; r < 3; r++) m[4 * r + 3] = shift * (2 * random_unit(state) - 1);
 }
 
 // How far two motions are apart on the corners of the unit cube, at most.
