@@ -2,7 +2,7 @@
 // aligned with it in 20 steps. Writes the points, the mesh's vertices and its triangles to FOLDER for rivals, and prints a
 // line for each work: key, median seconds of a step, the tree and the source's order included, degrees left.
 // bench/align_mesh.sh runs it beside Open3D.
-#include "bench.h"
+#include "turned.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,23 +15,10 @@ typedef struct scan {
     sap_device* device;
     sap_mesh mesh;
     sap_points points;
-    double turn[9], diagonal;
+    bench_turned turned;
     sap_align_options options;
     sap_alignment found;
 } scan;
-
-static double next_unit(uint64_t* state) {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(*state >> 11) * 0x1p-53;
-}
-
-// 5 degrees about the direction 1 2 3.
-static void make_turn(double turn[9]) {
-    const double angle = 5 / 57.295779513082323, c = cos(angle), s = sin(angle), k = 1 - c, root = sqrt(14);
-    const double axis[3] = {1 / root, 2 / root, 3 / root};
-    const double skew[9] = {0, -axis[2], axis[1], axis[2], 0, -axis[0], -axis[1], axis[0], 0};
-    for (int i = 0; i < 9; i++) turn[i] = axis[i / 3] * axis[i % 3] * k + skew[i] * s + (i % 4 == 0 ? c : 0);
-}
 
 static const float* corner_of(const sap_mesh* mesh, int64_t triangle, int corner) {
     return mesh->vertices + 3 * (int64_t)mesh->triangles[3 * triangle + corner];
@@ -52,21 +39,13 @@ static double area_of(const sap_mesh* mesh, int64_t triangle) {
 static void scan_surface(scan* s, float* to) {
     const sap_mesh* mesh = &s->mesh;
     double* sums = bench_memory((size_t)mesh->triangle_count, sizeof *sums);
-    double least[3] = {INFINITY, INFINITY, INFINITY}, most[3] = {-INFINITY, -INFINITY, -INFINITY}, total = 0;
-    double middle[3], squares = 0;
+    double total = 0;
     uint64_t state = 12345;
-    for (int64_t i = 0; i < 3 * (int64_t)mesh->vertex_count; i++) {
-        least[i % 3] = fmin(least[i % 3], (double)mesh->vertices[i]);
-        most[i % 3] = fmax(most[i % 3], (double)mesh->vertices[i]);
-    }
-    for (int k = 0; k < 3; k++) {
-        middle[k] = (least[k] + most[k]) / 2;
-        squares += (most[k] - least[k]) * (most[k] - least[k]);
-    }
-    s->diagonal = sqrt(squares);
+    s->turned = bench_turned_of(mesh->vertices, (int64_t)mesh->vertex_count);
     for (int64_t i = 0; i < mesh->triangle_count; i++) sums[i] = total += area_of(mesh, i);
     for (int64_t i = 0; i < POINTS; i++) {
-        const double at = next_unit(&state) * total, root = sqrt(next_unit(&state)), along = next_unit(&state);
+        const double at = bench_next_unit(&state) * total, root = sqrt(bench_next_unit(&state)),
+                     along = bench_next_unit(&state);
         int64_t first = 0, last = mesh->triangle_count - 1;
         while (first < last) {
             const int64_t half = (first + last) / 2;
@@ -81,24 +60,10 @@ static void scan_surface(scan* s, float* to) {
                    root * (1 - along) * (double)corner_of(mesh, first, 1)[k] +
                    root * along * (double)corner_of(mesh, first, 2)[k];
         }
-        for (int r = 0; r < 3; r++) {
-            double sum = middle[r] + 0.02 * s->diagonal / sqrt(3);
-            for (int a = 0; a < 3; a++) sum += s->turn[3 * r + a] * (p[a] - middle[a]);
-            to[3 * i + r] = (float)sum;
-        }
+        bench_turned_move(&s->turned, p, to + 3 * i);
     }
     s->points = (sap_points){to, POINTS, 3, 0};
     free(sums);
-}
-
-static void write_words(const char* folder, const char* name, const void* words, int64_t count) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE* file = fopen(path, "wb");
-    if (!file || fwrite(words, 4, (size_t)count, file) != (size_t)count || fclose(file)) {
-        fprintf(stderr, "sapwood_align_mesh_bench: cannot write %s\n", path);
-        exit(1);
-    }
 }
 
 static void align(scan* s) {
@@ -106,21 +71,6 @@ static void align(scan* s) {
     bench_check(sap_mesh_tree_build(s->device, s->mesh, NULL, &tree), "sap_mesh_tree_build");
     bench_check(sap_cloud_align_mesh(tree, s->points, &s->options, &s->found), "sap_cloud_align_mesh");
     sap_mesh_tree_free(tree);
-}
-
-static double degrees_left(const scan* s) {
-    double m[9];
-    for (int i = 0; i < 9; i++) {
-        m[i] = 0;
-        for (int k = 0; k < 3; k++) m[i] += s->found.transform[4 * (i / 3) + k] * s->turn[3 * k + i % 3];
-    }
-    const double x = m[7] - m[5], y = m[2] - m[6], z = m[3] - m[1];
-    return asin(sqrt(x * x + y * y + z * z) / 2) * 57.295779513082323;
-}
-
-static int ascending(const void* a, const void* b) {
-    const double x = *(const double*)a, y = *(const double*)b;
-    return x < y ? -1 : x > y;
 }
 
 int main(int argc, char** argv) {
@@ -135,16 +85,15 @@ int main(int argc, char** argv) {
     bench_check(sap_mesh_read(s.device, argv[1], SAP_FORMAT_AUTO, NULL, &file), "sap_mesh_read");
     s.mesh = file->mesh;
     float* points = bench_memory(POINTS, 3 * sizeof *points);
-    make_turn(s.turn);
     scan_surface(&s, points);
-    write_words(argv[4], "points.raw", points, 3 * POINTS);
-    write_words(argv[4], "vertices.raw", s.mesh.vertices, 3 * (int64_t)s.mesh.vertex_count);
-    write_words(argv[4], "triangles.raw", s.mesh.triangles, 3 * (int64_t)s.mesh.triangle_count);
-    printf("distance %.9g\n", 0.1 * s.diagonal);
+    bench_write_words(argv[4], "points.raw", points, 3 * POINTS);
+    bench_write_words(argv[4], "vertices.raw", s.mesh.vertices, 3 * (int64_t)s.mesh.vertex_count);
+    bench_write_words(argv[4], "triangles.raw", s.mesh.triangles, 3 * (int64_t)s.mesh.triangle_count);
+    printf("distance %.9g\n", 0.1 * s.turned.diagonal);
     for (int work = 0; work < 2; work++) {
         double samples[BENCH_MAX_REPS] = {0};
         s.options = (sap_align_options){.method = (sap_align_method)work,
-                                        .max_distance = 0.1 * s.diagonal,
+                                        .max_distance = 0.1 * s.turned.diagonal,
                                         .iterations = STEPS,
                                         .tolerance = 1e-300};
         align(&s);
@@ -153,8 +102,8 @@ int main(int argc, char** argv) {
             align(&s);
             samples[i] = ((threads == 1 ? bench_cpu_seconds() : bench_seconds()) - start) / s.found.iterations;
         }
-        qsort(samples, (size_t)passes, sizeof *samples, ascending);
-        printf("%s %.6f %.5f\n", methods[work], samples[passes / 2], degrees_left(&s));
+        printf("%s %.6f %.5f\n", methods[work], bench_middle_of(samples, passes),
+               bench_degrees_left(&s.turned, s.found.transform));
     }
     free(points);
     sap_mesh_file_free(file);

@@ -12,7 +12,8 @@ typedef struct clouds {
     sap_points points;
     sap_tree* tree;
     double spacing; // median distance to the nearest point
-    float *normals, *curvatures, *moved;
+    double radius;  // of points that are projected
+    float *normals, *curvatures, *moved, *projected;
     double* densities;
     uint8_t* keep;
     int32_t* labels;
@@ -119,6 +120,20 @@ static void relax(void* state) {
     c->found = (double)c->moved[0];
 }
 
+// One of 20 points, 35 steps, as CGAL has it.
+static void project(void* state) {
+    clouds* c = state;
+    const sap_project_options o = {.radius = c->radius};
+    bench_check(sap_cloud_project(c->device, c->points, &o, c->projected, NULL), "sap_cloud_project");
+    c->found = (double)c->projected[0];
+}
+static void project_by_density(void* state) {
+    clouds* c = state;
+    const sap_project_options o = {.radius = c->radius, .by_density = true};
+    bench_check(sap_cloud_project(c->device, c->points, &o, c->projected, NULL), "sap_cloud_project");
+    c->found = (double)c->projected[0];
+}
+
 static void compare(void* state) {
     clouds* c = state;
     sap_distance_info info;
@@ -168,6 +183,8 @@ int main(int argc, char** argv) {
                  {"dbscan", dbscan},
                  {"gather", gather},
                  {"relax-10", relax},
+                 {"project", project},
+                 {"project-density", project_by_density},
                  {"distance", compare}};
     if (argc != 4 && argc != 5) {
         fprintf(stderr, "usage: sapwood_clouds_bench POINTS.ply THREADS PASSES [RAW]\n");
@@ -183,13 +200,18 @@ int main(int argc, char** argv) {
     c.normals = bench_memory(n, 3 * sizeof(float));
     c.curvatures = bench_memory(n, sizeof(float));
     c.moved = bench_memory(n, 3 * sizeof(float));
+    c.projected = bench_memory(n / 20 + 1, 3 * sizeof(float));
     c.densities = bench_memory(n, sizeof(double));
     c.keep = bench_memory(n, 1);
     c.labels = bench_memory(n, sizeof(int32_t));
     nearest_distance(&c);
     qsort(c.densities, n, sizeof *c.densities, ascending);
     c.spacing = c.densities[n / 2];
-    printf("points %lld\nspacing %.9g\n", (long long)set->count, c.spacing);
+    sap_project_info info;
+    bench_check(sap_cloud_project(c.device, c.points, &(sap_project_options){.steps = 1}, c.projected, &info),
+                "sap_cloud_project");
+    c.radius = info.radius;
+    printf("points %lld\nspacing %.9g\nradius %.9g\n", (long long)set->count, c.spacing, c.radius);
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
         double samples[BENCH_MAX_REPS] = {0};
         works[w].pass(&c);
@@ -207,6 +229,7 @@ int main(int argc, char** argv) {
     free(c.normals);
     free(c.curvatures);
     free(c.moved);
+    free(c.projected);
     free(c.densities);
     free(c.keep);
     free(c.labels);

@@ -2,17 +2,17 @@
 // what is made of those within a radius.
 #include "gpu.cuh"
 
-enum { CLOUDS_K = 16, CLOUDS_FEWEST = 10, CLOUDS_STEPS = 8 };
-static const int64_t clouds_points = 1000000;
+enum { CLOUDS_K = 16, CLOUDS_FEWEST = 10, CLOUDS_STEPS = 8, CLOUDS_MOST = 2048 };
+static const int64_t clouds_points = 1000000, clouds_thin = 437000;
 static const double clouds_radius = 0.019276; // a ball that holds about 30 points of the cube
 
 typedef struct clouds_stage {
     gpu_cloud surface, cube;
-    sap_tree *tree, *host, *dense, *host_dense;
-    float *floats, *others; // [6 * clouds_points] on the device
-    double* doubles;        // [clouds_points] on the device
-    int32_t* labels;        // the same
-    uint8_t* bytes;         // the same
+    sap_tree *tree, *host, *dense, *host_dense, *thin, *host_thin; // thin: of the first points of the cube
+    float *floats, *others;                                        // [6 * clouds_points] on the device
+    double* doubles;                                               // [clouds_points] on the device
+    int32_t* labels;                                               // the same
+    uint8_t* bytes;                                                // the same
 } clouds_stage;
 
 static gpu_row clouds_row(const char* work, const char* data, int k, double target) {
@@ -103,6 +103,29 @@ static void clouds_clusters(gpu_bench* b, clouds_stage* s) {
     }
 }
 
+// Farthest points of a cube; disks that hold about 30 of its points.
+static void clouds_samples(gpu_bench* b, clouds_stage* s) {
+    static const char* const works[] = {"cloud-farthest", "cloud-poisson"};
+    for (int kind = SAP_SAMPLE_FARTHEST; kind <= SAP_SAMPLE_POISSON; kind++) {
+        const bool is_poisson = kind == SAP_SAMPLE_POISSON;
+        const sap_tree* const tree = is_poisson ? s->dense : s->thin;
+        const int64_t points = is_poisson ? clouds_points : clouds_thin;
+        std::vector<int32_t> expected(points);
+        sap_sample_options o = {};
+        int64_t count = 0, expected_count = 0;
+        o.kind = (sap_sampling)kind;
+        o.most = CLOUDS_MOST;
+        o.radius = clouds_radius;
+        gpu_row row = gpu_row_of(works[kind], "uniform", points, 3);
+        row.target = is_poisson ? 0 : 15;
+        gpu_report(b, row, gpu_measure(b, [&] { GPU_SAP(sap_cloud_sample(tree, &o, s->labels, &count)); }));
+        GPU_SAP(sap_cloud_sample(is_poisson ? s->host_dense : s->host_thin, &o, expected.data(), &expected_count));
+        gpu_compared(b, 1, count != expected_count, works[kind]);
+        expected.resize(expected_count);
+        clouds_check(b, s->labels, expected, works[kind]);
+    }
+}
+
 // A step: what many take more than one does, over their number.
 static void clouds_relax(gpu_bench* b, clouds_stage* s) {
     float* points = gpu_cloud_download(&s->surface);
@@ -179,7 +202,10 @@ void gpu_clouds(gpu_bench* b) {
     s.bytes = (uint8_t*)gpu_memory(clouds_points);
     GPU_SAP(sap_tree_build(b->device, gpu_points(&s.surface), NULL, &s.tree));
     GPU_SAP(sap_tree_build(b->device, gpu_points(&s.cube), NULL, &s.dense));
+    const sap_points cube = gpu_points(&s.cube);
+    GPU_SAP(sap_tree_build(b->device, sap_points{cube.coords, clouds_thin, cube.dims, cube.stride}, NULL, &s.thin));
     GPU_SAP(sap_device_wait(b->device));
+    s.host_thin = gpu_host_tree(b, s.thin);
     s.host = gpu_host_tree(b, s.tree);
     s.host_dense = gpu_host_tree(b, s.dense);
     clouds_normals(b, &s);
@@ -187,9 +213,10 @@ void gpu_clouds(gpu_bench* b) {
     clouds_density(b, &s);
     clouds_outliers(b, &s);
     clouds_clusters(b, &s);
+    clouds_samples(b, &s);
     clouds_relax(b, &s);
     clouds_align(b);
-    for (sap_tree* tree : {s.tree, s.host, s.dense, s.host_dense}) sap_tree_free(tree);
+    for (sap_tree* tree : {s.tree, s.host, s.dense, s.host_dense, s.thin, s.host_thin}) sap_tree_free(tree);
     for (void* array : {(void*)s.floats, (void*)s.others, (void*)s.doubles, (void*)s.labels, (void*)s.bytes})
         GPU_CUDA(cudaFree(array));
     gpu_cloud_free(&s.surface);

@@ -9,41 +9,19 @@
 
 typedef struct align_run {
     sap_cli_align_pair pair;
-    sap_cli_points start;    // of --start
     sap_global_motion place; // of --global
     sap_align_options options;
     sap_alignment found;
     double seconds;
 } align_run;
 
-static bool is_of_points(sap_format format) {
-    return format == SAP_FORMAT_PCD || format == SAP_FORMAT_LAS || format == SAP_FORMAT_LAZ;
-}
-
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
     const sap_cli_output outputs[] = {{"-o", o->output}, {"--transform", o->transform}};
     if (!strcmp(o->operands[0], "-") && !strcmp(o->operands[1], "-"))
         return sap_cli_usage(cli, "only one of SOURCE and TARGET can be standard input");
-    if (o->find_overlap && o->overlap > 0) return sap_cli_usage(cli, "give one of --overlap and --find-overlap");
-    if (o->scale > 0 && o->weighting == SAP_KERNEL_NONE) return sap_cli_usage(cli, "--scale is for --weights");
-    if (o->global && o->start) return sap_cli_usage(cli, "give one of --start and --global");
-    if (o->transform && is_of_points(sap_cli_format_of(cli, o->transform)))
-        return sap_cli_usage(cli, "%s: PCD and LAS hold points; use .npy, .csv, .ply or .xyz for the matrix",
-                             o->transform);
-    return sap_cli_cloud_check(cli, outputs, 2);
-}
-
-static sap_cli_exit read_start(sap_cli* cli, align_run* run) {
-    const char* path = cli->options->start;
-    if (!path) return SAP_EXIT_OK;
-    const sap_cli_exit result = sap_cli_points_read(cli, path, 64, &run->start);
-    if (result != SAP_EXIT_OK) return result;
-    if (run->start.count != 4 || run->start.dims != 4)
-        return sap_cli_error(cli, "%s: has %lld rows of %d numbers; a motion has 4 of 4", path,
-                             (long long)run->start.count, (int)run->start.dims);
-    memcpy(run->options.start, run->start.coords, sizeof run->options.start);
-    return SAP_EXIT_OK;
+    const sap_cli_exit result = sap_cli_align_check(cli);
+    return result == SAP_EXIT_OK ? sap_cli_cloud_check(cli, outputs, 2) : result;
 }
 
 // Where SOURCE lies on TARGET, about. What lies beside TARGET must not pull it away again.
@@ -62,24 +40,9 @@ static sap_cli_exit find_place(sap_cli* cli, align_run* run) {
     return SAP_EXIT_OK;
 }
 
-static void take_options(const sap_cli_options* o, sap_align_options* options) {
-    options->method = o->method;
-    options->kernel = o->weighting;
-    options->kernel_scale = o->scale;
-    options->iterations = o->iterations;
-    options->tolerance = o->tolerance;
-    options->levels = o->levels;
-    options->max_distance = o->max_distance;
-    options->overlap = o->overlap;
-    options->find_overlap = o->find_overlap;
-    options->max_angle = o->max_angle / 57.295779513082323;
-    options->one_to_one = o->one_to_one;
-    options->drop_nonfinite = o->tree.drop_nonfinite;
-}
-
 static sap_cli_exit align(sap_cli* cli, align_run* run) {
     const sap_cli_options* o = cli->options;
-    take_options(o, &run->options);
+    sap_cli_align_options(o, &run->options);
     const sap_cli_exit result = o->global ? find_place(cli, run) : SAP_EXIT_OK;
     if (result != SAP_EXIT_OK) return result;
     sap_cli_stage_begin(cli, "aligning");
@@ -96,16 +59,11 @@ static sap_cli_exit write_moved(sap_cli* cli, align_run* run) {
     const sap_cli_options* o = cli->options;
     sap_cli_exit result = SAP_EXIT_OK;
     // The matrix or the report alone may be what is wanted.
-    if (o->output || !(o->transform || o->json)) result = sap_cli_align_write(cli, &run->pair, run->found.transform);
+    if (o->output || !(o->transform || o->json))
+        result = sap_cli_aligned_write(cli, o->output, &run->pair.source, run->found.transform);
     if (result != SAP_EXIT_OK || !o->transform) return result;
     const sap_table matrix = {.values = run->found.transform, .rows = 4, .columns = 4, .number = SAP_FLOAT64};
     return sap_cli_write(cli, o->transform, &matrix, "c");
-}
-
-static void numbers(sap_json* json, const char* key, const double* values, int count) {
-    sap_json_open(json, key, '[');
-    for (int i = 0; i < count; i++) sap_json_real(json, NULL, values[i], 64);
-    sap_json_close(json, ']');
 }
 
 static void report(sap_cli* cli, const align_run* run) {
@@ -125,7 +83,7 @@ static void report(sap_cli* cli, const align_run* run) {
         sap_json_int(&json, "agreeing", run->place.agreeing);
         sap_json_real(&json, "spacing", run->place.spacing, 32);
         sap_json_real(&json, "overlap", run->place.overlap, 32);
-        numbers(&json, "transform", run->place.transform, 16);
+        sap_cli_numbers_json(&json, "transform", run->place.transform, 16);
         sap_json_close(&json, '}');
     }
     sap_json_bool(&json, "converged", found->converged);
@@ -136,7 +94,7 @@ static void report(sap_cli* cli, const align_run* run) {
     sap_json_real(&json, "rmse", found->rmse, 32);
     sap_json_real(&json, "overlap", found->overlap, 32);
     sap_json_int(&json, "undetermined", found->undetermined);
-    numbers(&json, "transform", found->transform, 16);
+    sap_cli_numbers_json(&json, "transform", found->transform, 16);
     sap_json_text(&json, "output", cli->options->output);
     sap_json_effort(&json, cli, pair->read_seconds, pair->build_seconds, "search", run->seconds);
     sap_json_close(&json, '}');
@@ -146,18 +104,18 @@ sap_cli_exit sap_cli_align(sap_cli* cli) {
     align_run run = {.seconds = 0};
     sap_cli_exit result = check_usage(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_align_open(cli, &run.pair);
-    if (result == SAP_EXIT_OK) result = read_start(cli, &run);
+    if (result == SAP_EXIT_OK && cli->options->start) result = sap_cli_starts_read(cli, 1, run.options.start);
     if (result == SAP_EXIT_OK) result = align(cli, &run);
     if (result == SAP_EXIT_OK) result = write_moved(cli, &run);
     result = sap_cli_together_end(cli, result);
     if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
     if (result == SAP_EXIT_OK && run.found.reason == SAP_ALIGN_ITERATIONS)
         sap_cli_note(cli, "still moving after %d steps", (int)run.found.iterations);
-    if (result == SAP_EXIT_OK && cli->options->output && strcmp(cli->options->output, "-") != 0)
+    const char* written = cli->options->output ? cli->options->output : cli->options->transform;
+    if (result == SAP_EXIT_OK && written && strcmp(written, "-") != 0)
         sap_cli_note(cli, "%lld pairs of %lld points, rmse %.3g, after %d steps, aligned in %.3g s",
                      (long long)run.found.pairs, (long long)run.pair.source.count, run.found.rmse,
                      (int)run.found.iterations, run.seconds);
-    sap_cli_points_free(&run.start);
     sap_cli_align_close(&run.pair);
     return result;
 }

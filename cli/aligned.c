@@ -1,8 +1,74 @@
-// What sapwood align moves points onto, a cloud or a mesh, and how the moved points are written.
+// What sapwood align and assemble share; what align moves points onto, a cloud or a mesh; how moved points are written.
 #include "aligned.h"
+#include "near.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+// ---- Options
+
+static bool is_of_points(sap_format format) {
+    return format == SAP_FORMAT_PCD || format == SAP_FORMAT_LAS || format == SAP_FORMAT_LAZ;
+}
+
+sap_cli_exit sap_cli_align_check(sap_cli* cli) {
+    const sap_cli_options* o = cli->options;
+    if (o->find_overlap && o->overlap > 0) return sap_cli_usage(cli, "give one of --overlap and --find-overlap");
+    if (o->scale > 0 && o->weighting == SAP_KERNEL_NONE) return sap_cli_usage(cli, "--scale is for --weights");
+    if (o->global && o->start) return sap_cli_usage(cli, "give one of --start and --global");
+    if (o->transform && is_of_points(sap_cli_format_of(cli, o->transform)))
+        return sap_cli_usage(cli, "%s: PCD and LAS hold points; use .npy, .csv, .ply or .xyz for the matrix",
+                             o->transform);
+    return SAP_EXIT_OK;
+}
+
+void sap_cli_align_options(const sap_cli_options* o, sap_align_options* options) {
+    options->method = o->method;
+    options->kernel = o->weighting;
+    options->kernel_scale = o->scale;
+    options->iterations = o->iterations;
+    options->tolerance = o->tolerance;
+    options->levels = o->levels;
+    options->max_distance = o->max_distance;
+    options->overlap = o->overlap;
+    options->find_overlap = o->find_overlap;
+    options->max_angle = o->max_angle / 57.295779513082323;
+    options->one_to_one = o->one_to_one;
+    options->drop_nonfinite = o->tree.drop_nonfinite;
+}
+
+// To the library that would be a start which is not given.
+static bool is_zero(const double matrix[16]) {
+    for (int i = 0; i < 16; i++)
+        if (matrix[i] != 0) return false;
+    return true;
+}
+
+sap_cli_exit sap_cli_starts_read(sap_cli* cli, int count, double* starts) {
+    const char* path = cli->options->start;
+    sap_cli_points read = {0};
+    sap_cli_exit result = sap_cli_points_read(cli, path, 64, &read);
+    if (result == SAP_EXIT_OK && (read.count != 4 * count || read.dims != 4))
+        result = count == 1
+                     ? sap_cli_error(cli, "%s: has %lld rows of %d numbers; a motion has 4 of 4", path,
+                                     (long long)read.count, (int)read.dims)
+                     : sap_cli_error(cli, "%s: has %lld rows of %d numbers; the motions of %d clouds have %d of 4",
+                                     path, (long long)read.count, (int)read.dims, count, 4 * count);
+    for (int i = 0; result == SAP_EXIT_OK && i < count; i++)
+        if (is_zero((const double*)read.coords + 16 * i))
+            result = sap_cli_error(
+                cli, "%s: %s is all 0, which is no motion; that of what stays is 1 on the diagonal, else 0", path,
+                count == 1 ? "the matrix" : "one of the matrices");
+    if (result == SAP_EXIT_OK) memcpy(starts, read.coords, (size_t)count * 16 * sizeof *starts);
+    sap_cli_points_free(&read);
+    return result;
+}
+
+void sap_cli_numbers_json(sap_json* json, const char* key, const double* values, int count) {
+    sap_json_open(json, key, '[');
+    for (int i = 0; i < count; i++) sap_json_real(json, NULL, values[i], 64);
+    sap_json_close(json, ']');
+}
 
 // ---- The target
 
@@ -38,15 +104,6 @@ static sap_cli_exit open_points(sap_cli* cli, sap_cli_align_pair* pair) {
     return result;
 }
 
-// Floats from the mesh's origin.
-static sap_cli_exit place_near_mesh(sap_cli* cli, sap_cli_align_pair* pair) {
-    pair->near_mesh = sap_cli_allocate(cli, pair->source.count, 3 * sizeof *pair->near_mesh);
-    if (!pair->near_mesh) return SAP_EXIT_FAILED;
-    for (int64_t i = 0; i < 3 * pair->source.count; i++)
-        pair->near_mesh[i] = (float)(sap_cli_number_at(&pair->source, i) - pair->mesh.origin[i % 3]);
-    return SAP_EXIT_OK;
-}
-
 sap_cli_exit sap_cli_align_open(sap_cli* cli, sap_cli_align_pair* pair) {
     const bool mesh = is_mesh(cli, cli->options->operands[1]);
     const sap_cli_exit result = mesh ? open_mesh(cli, pair) : open_points(cli, pair);
@@ -54,7 +111,9 @@ sap_cli_exit sap_cli_align_open(sap_cli* cli, sap_cli_align_pair* pair) {
     if (pair->source.dims != 3)
         return sap_cli_error(cli, "%s: its points have %d coordinates; clouds are aligned in 3; --columns chooses them",
                              cli->options->operands[0], (int)pair->source.dims);
-    return mesh ? place_near_mesh(cli, pair) : SAP_EXIT_OK;
+    if (!mesh) return SAP_EXIT_OK;
+    pair->near_mesh = sap_cli_near_floats(cli, &pair->source, pair->mesh.origin);
+    return pair->near_mesh ? SAP_EXIT_OK : SAP_EXIT_FAILED;
 }
 
 void sap_cli_align_close(sap_cli_align_pair* pair) {
@@ -165,8 +224,8 @@ static sap_field* turned_fields(sap_cli* cli, const double m[16], const sap_cli_
     return fields;
 }
 
-sap_cli_exit sap_cli_align_write(sap_cli* cli, const sap_cli_align_pair* pair, const double transform[16]) {
-    const sap_cli_points* from = &pair->source;
+sap_cli_exit sap_cli_aligned_write(sap_cli* cli, const char* path, const sap_cli_points* from,
+                                   const double transform[16]) {
     void *coords = sap_cli_allocate(cli, from->count, 3 * (size_t)from->real_bits / 8), *normals = NULL;
     sap_field* fields = coords ? turned_fields(cli, transform, from, &normals) : NULL;
     sap_cli_exit result = SAP_EXIT_FAILED;
@@ -176,7 +235,7 @@ sap_cli_exit sap_cli_align_write(sap_cli* cli, const sap_cli_align_pair* pair, c
         sap_cli_points moved = *from;
         moved.coords = coords;
         moved.fields = fields;
-        result = status == SAP_OK ? sap_cli_cloud_write(cli, &moved, NULL, 0, sap_cli_all_rows(&moved))
+        result = status == SAP_OK ? sap_cli_cloud_write_to(cli, path, &moved, NULL, 0, sap_cli_all_rows(&moved))
                                   : sap_cli_failed(cli, status, NULL);
     }
     free(coords);

@@ -1,9 +1,18 @@
-// What sapwood align works on: the points that move, and what they are moved onto.
+// What sapwood align works on: the points that move, and what they are moved onto. And what it shares with assemble.
 #ifndef SAPWOOD_CLI_ALIGNED_H
 #define SAPWOOD_CLI_ALIGNED_H
 
 #include "cloud.h"
 #include "mesh_tree.h"
+
+// Checks what the options of both verbs say together.
+sap_cli_exit sap_cli_align_check(sap_cli* cli);
+// How two are aligned, as the options say it; without a start.
+void sap_cli_align_options(const sap_cli_options* o, sap_align_options* options);
+// Reads `count` matrices of --start.
+sap_cli_exit sap_cli_starts_read(sap_cli* cli, int count, double* starts);
+// Adds an array of numbers to the JSON report.
+void sap_cli_numbers_json(sap_json* json, const char* key, const double* values, int count);
 
 // All zero can be closed.
 typedef struct sap_cli_align_pair {
@@ -24,7 +33,8 @@ sap_status sap_cli_align_global(const sap_cli_align_pair* pair, const sap_global
                                 sap_global_motion* found);
 sap_status sap_cli_align_from(const sap_cli_align_pair* pair, const sap_align_options* options, sap_alignment* found);
 
-// Writes SOURCE where it has come, with all that its points have: normals turn with them.
-sap_cli_exit sap_cli_align_write(sap_cli* cli, const sap_cli_align_pair* pair, const double transform[16]);
+// Writes points where a motion takes them, with all that they have: normals turn with them. NULL: text on standard output.
+sap_cli_exit sap_cli_aligned_write(sap_cli* cli, const char* path, const sap_cli_points* from,
+                                   const double transform[16]);
 
 #endif

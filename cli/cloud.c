@@ -128,15 +128,20 @@ sap_cli_exit sap_cli_set_write(sap_cli* cli, const char* path, const sap_point_s
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_together_failed(cli, status, path, place);
 }
 
-sap_cli_exit sap_cli_cloud_write(sap_cli* cli, const sap_cli_points* points, const sap_cli_column* columns, int count,
-                                 sap_cli_rows rows) {
-    if (!cli->options->output && cli->options->json) return SAP_EXIT_OK;
+sap_cli_exit sap_cli_cloud_write_to(sap_cli* cli, const char* path, const sap_cli_points* points,
+                                    const sap_cli_column* columns, int count, sap_cli_rows rows) {
     table t = {.used = 0};
     sap_cli_exit result = lay_out(cli, points, columns, count, rows, &t);
-    if (result == SAP_EXIT_OK) result = sap_cli_set_write(cli, cli->options->output, &t.set);
+    if (result == SAP_EXIT_OK) result = sap_cli_set_write(cli, path, &t.set);
     free(t.memory);
     free(t.fields);
     return result;
+}
+
+sap_cli_exit sap_cli_cloud_write(sap_cli* cli, const sap_cli_points* points, const sap_cli_column* columns, int count,
+                                 sap_cli_rows rows) {
+    if (!cli->options->output && cli->options->json) return SAP_EXIT_OK;
+    return sap_cli_cloud_write_to(cli, cli->options->output, points, columns, count, rows);
 }
 
 void sap_cli_cloud_report_begin(sap_cli* cli, const sap_cli_cloud* cloud, sap_json* json) {

@@ -43,6 +43,9 @@ typedef struct sap_cli_rows {
 // take the place of fields of the same name.
 sap_cli_exit sap_cli_cloud_write(sap_cli* cli, const sap_cli_points* points, const sap_cli_column* columns, int count,
                                  sap_cli_rows rows);
+// The same to a path (NULL: text on standard output).
+sap_cli_exit sap_cli_cloud_write_to(sap_cli* cli, const char* path, const sap_cli_points* points,
+                                    const sap_cli_column* columns, int count, sap_cli_rows rows);
 // All rows.
 static inline sap_cli_rows sap_cli_all_rows(const sap_cli_points* points) {
     return (sap_cli_rows){NULL, points->count};

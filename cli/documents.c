@@ -92,6 +92,8 @@ static void print_man_json(void) {
                                                            "sum of the means and of the means of squares of both"},
         {"added, steps, movement", "of relax: points that were added, steps that were done, and how far points moved "
                                    "in the last (root mean square)"},
+        {"made, radius", "of project: points that were made, and the radius that they were projected with; steps and "
+                         "movement as of relax"},
         {"without", "of normals: points that have none"},
         {"outliers, mean, deviation, limit", "of outliers: how many there are; of the mean distances of all points the "
                                              "mean, the standard deviation, and the "

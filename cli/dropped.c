@@ -14,8 +14,7 @@ static bool is_finite(const sap_cli_points* points, int64_t row) {
     return true;
 }
 
-// Counts the rows that are not finite, and notes the first.
-static void look(sap_cli_points* points) {
+void sap_cli_not_finite_look(sap_cli_points* points) {
     points->not_finite = 0;
     for (int64_t i = 0; i < points->count; i++) {
         if (is_finite(points, i)) continue;
@@ -24,7 +23,7 @@ static void look(sap_cli_points* points) {
 }
 
 void sap_cli_queries_look(sap_cli* cli, const char* path, sap_cli_points* queries) {
-    look(queries);
+    sap_cli_not_finite_look(queries);
     if (queries->not_finite)
         sap_cli_note(cli,
                      "%s: %lld of %lld queries are not finite and find nothing; the first is row %lld, counted from 0",
@@ -39,7 +38,7 @@ void sap_cli_not_finite_json(sap_json* json, const sap_cli_points* points) {
 }
 
 void sap_cli_left_out_look(sap_cli* cli, const char* path, sap_cli_points* points) {
-    look(points);
+    sap_cli_not_finite_look(points);
     if (points->not_finite)
         sap_cli_note(cli, "%s: %lld of %lld points are not finite and are left out",
                      strcmp(path, "-") ? path : "standard input", (long long)points->not_finite,

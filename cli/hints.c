@@ -19,7 +19,7 @@ static const hint hints[] = {
     {"so it has no member", "member", NULL},
     {"allow as many bytes", "unpack-limit", NULL},
     {"points can be read as double", "precision", "float64"},
-    {" of point ", "drop-nonfinite", NULL},
+    {"leave such points out", "drop-nonfinite", NULL},
     {"read it with the origin", "origin", "auto"},
     {"a raw volume does not say its size", "size", NULL},
     {"trees of float points", "precision", "float32"},

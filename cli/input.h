@@ -121,6 +121,8 @@ sap_cli_exit sap_cli_inputs_open(sap_cli* cli, const char* path, const char* que
                                  sap_cli_points* asking);
 
 // ---- dropped.c
+// Counts the rows that are not finite, and notes the first.
+void sap_cli_not_finite_look(sap_cli_points* points);
 // Counts queries that are not finite, and says how many there are, since they find nothing.
 void sap_cli_queries_look(sap_cli* cli, const char* path, sap_cli_points* queries);
 // Adds how many queries or points were not finite to the JSON report.

@@ -8,9 +8,10 @@
 #define AT(field) offsetof(sap_cli_options, field)
 
 enum {
-    ON_CLOUD = V(RELAX) | V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(THIN) | V(CLUSTER),
+    ON_CLOUD = V(RELAX) | V(PROJECT) | V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(THIN) | V(CLUSTER),
     ON_CLOUD_TREE = V(NORMALS) | V(DENSITY) | V(OUTLIERS) | V(CLUSTER),
-    ON_CLOUDS = ON_CLOUD | V(ALIGN), // also of two files
+    ON_MOTION = V(ALIGN) | V(ASSEMBLE),
+    ON_CLOUDS = ON_CLOUD | ON_MOTION, // also of several files
     ON_ALL = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) |
              V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
              V(VORONOI) | V(PICTURE),
@@ -23,7 +24,6 @@ enum {
     ON_PACKED = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
                 V(PAIRS) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
                 V(VORONOI) | V(PICTURE),
-    ON_ORIGIN = V(INFO) | V(BUILD) | V(CONVERT) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(DISTANCE) | V(ALIGN),
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
@@ -232,32 +232,53 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"transform", 0, V(ALIGN), PATH(transform),
      "the matrix that takes SOURCE onto TARGET: four rows of a turn, a shift, and 0 0 0 1 (float64)", false},
+    {"output", 'o', V(ASSEMBLE), SAP_KIND_FILE, AT(output), 0, 0, "PATTERN", NULL,
+     "each cloud where it has come, in the file that this names: {} stands for the name of its own file without folder "
+     "and suffix, {n} for its number, counted from 0, as in 'moved/{}.ply'",
+     false},
+    {"transform", 0, V(ASSEMBLE), PATH(transform),
+     "the matrices that move the clouds, one below the other: of each, four rows of a turn, a shift, and 0 0 0 1 "
+     "(float64); without -o, --transform and --json as text on standard output",
+     false},
+    {"start", 0, V(ASSEMBLE), PATH(start),
+     "where the clouds are at first: a file of such matrices (default: where their coordinates say)", false},
+    {"global", 0, V(ASSEMBLE), FLAG(global),
+     "find out how each two lie on each other first, whatever their turn and however far away they are, by the shapes "
+     "of both; then, without --max-distance and --overlap, align them with --find-overlap",
+     false},
+    {"least-overlap", 0, V(ASSEMBLE), REAL_IN(least_overlap, DBL_MIN, 1),
+     "two clouds overlap if so large a part of the points of the later one counts; all of them do unless "
+     "--max-distance or --overlap leave some out, or --find-overlap, which --global turns on and which leaves three "
+     "tenths "
+     "at least (default 0.1)",
+     false},
     {"start", 0, V(ALIGN), PATH(start),
      "where SOURCE is at first: a file of such a matrix (default: where its coordinates say)", false},
     {"global", 0, V(ALIGN), FLAG(global),
      "find out where SOURCE lies on TARGET first, whatever its turn and however far away it is, by the shapes of both; "
      "then, without --max-distance and --overlap, align it with --find-overlap",
      false},
-    {"method", 0, V(ALIGN), CHOICE(method, "HOW", methods),
+    {"method", 0, ON_MOTION, CHOICE(method, "HOW", methods),
      "what becomes small: distances between points; distances to the tangent planes of TARGET; or distances between "
      "tangent planes of both, which takes the fewest steps (default point)",
      false},
-    {"max-distance", 0, V(ALIGN), REAL_IN(max_distance, DBL_MIN, HUGE_VAL),
+    {"max-distance", 0, ON_MOTION, REAL_IN(max_distance, DBL_MIN, HUGE_VAL),
      "points farther from TARGET do not count (default: all do)", false},
-    {"overlap", 0, V(ALIGN), REAL_IN(overlap, DBL_MIN, 1),
+    {"overlap", 0, ON_MOTION, REAL_IN(overlap, DBL_MIN, 1),
      "only this part of the points of SOURCE counts, those nearest to TARGET (default 1)", false},
-    {"find-overlap", 0, V(ALIGN), FLAG(find_overlap), "find out which part that is", false},
-    {"max-angle", 0, V(ALIGN), REAL_IN(max_angle, DBL_MIN, 90),
+    {"find-overlap", 0, ON_MOTION, FLAG(find_overlap),
+     "find out which part that is, three tenths at least: not for clouds that have less in common", false},
+    {"max-angle", 0, ON_MOTION, REAL_IN(max_angle, DBL_MIN, 90),
      "points whose normals make a greater angle, in degrees, do not count (default: all do)", false},
-    {"one-to-one", 0, V(ALIGN), FLAG(one_to_one), "of points with one nearest point only the nearest counts", false},
-    {"weights", 0, V(ALIGN), CHOICE(weighting, "HOW", weightings),
+    {"one-to-one", 0, ON_MOTION, FLAG(one_to_one), "of points with one nearest point only the nearest counts", false},
+    {"weights", 0, ON_MOTION, CHOICE(weighting, "HOW", weightings),
      "points that fit badly count less (default none: all count alike)", false},
-    {"scale", 0, V(ALIGN), REAL_IN(scale, DBL_MIN, HUGE_VAL),
+    {"scale", 0, ON_MOTION, REAL_IN(scale, DBL_MIN, HUGE_VAL),
      "with --weights: the distance from which on they do (default: found from the median)", false},
-    {"levels", 0, V(ALIGN), INT32(levels, 1, 8),
+    {"levels", 0, ON_MOTION, INT32(levels, 1, 8),
      "begin with every 4^(N-1)-th point, then take four times as many, until all count (default 1)", false},
-    {"iterations", 0, V(ALIGN), INT32(iterations, 1, 1000000), "steps on each level at most (default 100)", false},
-    {"tolerance", 0, V(ALIGN), REAL_IN(tolerance, DBL_MIN, 1),
+    {"iterations", 0, ON_MOTION, INT32(iterations, 1, 1000000), "steps on each level at most (default 100)", false},
+    {"tolerance", 0, ON_MOTION, REAL_IN(tolerance, DBL_MIN, 1),
      "stop when a step moves SOURCE by no more than this part of its size (default 1e-6)", false},
     {"kinds", 0, V(CLUSTER), FLAG(kinds),
      "one more column, kind (uint8): 2 for points that join others, 1 for points at the border, which do not, 0 for "
@@ -279,6 +300,29 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"free", 0, V(RELAX), FLAG(is_free),
      "do not put points back, in the end, on the surface that those of the file sample", false},
+    {"output", 'o', V(PROJECT), PATH(output),
+     "the points that were projected; '-' is standard output (NPY unless --format says otherwise); without -o and "
+     "--json "
+     "as text on standard output",
+     false},
+    {"count", 0, V(PROJECT), INT64(made, 1, INT32_MAX),
+     "so many points, at most those of the file (default: one for every 20, rounded up)", false},
+    {"radius", 'r', V(PROJECT), REAL(radius),
+     "how far points reach, above 0: much farther than the noise goes, but less far than details are wide (default: 8 "
+     "mean spacings of the points of the file)",
+     false},
+    {"steps", 0, V(PROJECT), INT32(steps, 1, 1000000), "how often all points move (default 35)", false},
+    {"push", 0, V(PROJECT), REAL_IN(push, DBL_MIN, 0.5),
+     "how much points keep off each other; 0.5 at most (default 0.45)", false},
+    {"tolerance", 0, V(PROJECT), REAL_IN(tolerance, DBL_MIN, 1),
+     "stop when a step moves points by less than this part of the radius (default: do all steps)", false},
+    {"by-density", 0, V(PROJECT), FLAG(by_density),
+     "points of the file weigh the less the more of them lie nearby: for scans that are dense in parts", false},
+    {"median", 0, V(PROJECT), FLAG(to_median),
+     "go to the median of the points nearby, which stays on curved surfaces with a wide radius, instead of to their "
+     "mean, "
+     "which takes out more noise with a narrow one",
+     false},
     {"output", 'o', V(DISTANCE), PATH(output),
      "QUERIES with their distance (float64) in a further column, inf where there is none; '-' is standard output (NPY "
      "unless --format says otherwise); without -o and --json as text on standard output",
@@ -523,6 +567,10 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of SOURCE and TARGET (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "
      "separate (.tsv)",
      false},
+    {"input-format", 0, V(ASSEMBLE), CHOICE(input_format, "FORMAT", formats_read),
+     "format of the clouds (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs separate "
+     "(.tsv)",
+     false},
     {"input-format", 0, V(BOX) | V(PAIRS), CHOICE(input_format, "FORMAT", formats_read),
      "format of REFERENCE, unless it is a saved tree (default: by the first bytes, then by suffix); npy is NPZ too, "
      "csv "
@@ -619,7 +667,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "if "
      "floats would move vertices too far, else 0,0,0)",
      false},
-    {"precision", 0, ON_CLOUD | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS), CHOICE(precision, "TYPE", precisions),
+    {"precision", 0, ON_CLOUD | V(ASSEMBLE) | V(INFO) | V(BUILD) | V(BOX) | V(PAIRS),
+     CHOICE(precision, "TYPE", precisions),
      "read the coordinates as this type (default: the file's; text as float32 if that keeps its numbers and moves none "
      "by more than 2^-20 of the largest side of their bounds)",
      false},
@@ -659,6 +708,8 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"drop-nonfinite", 0, V(ALIGN), FLAG(tree.drop_nonfinite),
      "points that are NaN or infinite do not count; those of SOURCE are written as NaN", false},
+    {"drop-nonfinite", 0, V(ASSEMBLE), FLAG(tree.drop_nonfinite),
+     "points that are NaN or infinite do not count; they are written as NaN", false},
     {"drop-nonfinite", 0, V(OUTLIERS), FLAG(tree.drop_nonfinite), "points that are NaN or infinite are outliers",
      false},
     {"drop-nonfinite", 0, V(DISTANCE), FLAG(tree.drop_nonfinite),
@@ -667,7 +718,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "leave out points of REFERENCE that are NaN or infinite; ids stay rows of the file", false},
     {"drop-nonfinite", 0, V(BUILD) | V(BENCH), FLAG(tree.drop_nonfinite),
      "leave out points that are NaN or infinite; ids stay rows of the file", false},
-    {"drop-nonfinite", 0, V(VORONOI) | V(CONVERT) | V(RELAX), FLAG(drop_nonfinite),
+    {"drop-nonfinite", 0, V(VORONOI) | V(CONVERT) | V(RELAX) | V(PROJECT), FLAG(drop_nonfinite),
      "leave out points that are NaN or infinite", false},
     {"walk", 0, V(NEAREST) | V(BENCH), CHOICE(walk, "WALK", walks),
      "how a search walks the tree; the answers are the same; warp and packet need a GPU (default auto)", false},
@@ -784,7 +835,8 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Writes POINTS with the number of the cluster of each: points within --radius of one another are in one "
          "cluster, and so are all that are joined by others (friends of friends). With --fewest only points in dense "
          "places join others, and the rest belong to the nearest of these within the radius (DBSCAN). Clusters count "
-         "from 0 in the order in which they begin in the file. What POINTS have beside their coordinates is kept."},
+         "from 0 in the order in which their first core points stand in the file. What POINTS have beside their "
+         "coordinates is kept."},
     [SAP_VERB_DISTANCE] =
         {"distance", "REFERENCE QUERIES", 2, 2, "find how far points are from others or from a mesh",
          "Writes QUERIES with the distance of each to the nearest point of REFERENCE: of points, of a saved tree, or, "
@@ -796,9 +848,20 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
     [SAP_VERB_RELAX] =
         {"relax", "POINTS", 1, 1, "spread points evenly over the surface that they sample",
          "Writes POINTS, of three coordinates, after they have repelled each other along the surface that they lie on: "
-         "in each step a tree is built anew, and each point moves in the plane of its neighbours. With --more the "
-         "surface is sampled more densely. What POINTS have beside their coordinates is kept, unless points are added, "
+         "in each step a tree is built anew, and each point moves in the plane of its neighbours; every second time "
+         "it is put on the plane of the nearest point given, near edges no farther out than half the range. With "
+         "--more the surface is sampled more densely. Points move as floats, float64 ones from their medians; refused "
+         "are those "
+         "that floats tell badly apart. What POINTS have beside their coordinates is kept, unless points are added, "
          "which have nothing else. Results are the same bits for any number of threads."},
+    [SAP_VERB_PROJECT] =
+        {"project", "POINTS", 1, 1, "put a few points on the surface that a noisy scan samples",
+         "Writes a part of POINTS, of three coordinates, after they have moved onto the surface that POINTS sample "
+         "with "
+         "noise and outliers: in each step a point goes to the mean of those of the file around it, and away from "
+         "the other points that move, so that these lie evenly (weighted locally optimal projection). Outliers "
+         "that have no others within the radius stay where they are: outliers takes them out before. Results are the "
+         "same bits for any number of threads."},
     [SAP_VERB_ALIGN] =
         {"align", "SOURCE TARGET", 2, 2, "move a cloud of points onto another or onto a mesh",
          "Finds the turn and shift that take SOURCE, points of three coordinates, onto TARGET: points, a saved tree of "
@@ -808,6 +871,15 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "points have beside their coordinates; normals (nx, ny, nz) turn with them. Where clouds overlap in part, "
          "--find-overlap or --overlap leave the rest out. The result is the same bits for any number of threads. Exit "
          "status 1 if no pair counts, or --global finds nothing."},
+    [SAP_VERB_ASSEMBLE] =
+        {"assemble", "CLOUD CLOUD...", 2, SAP_CLI_MOST_OPERANDS, "move many clouds of points so that all fit together",
+         "Aligns every two of the clouds, points of three coordinates, as align does it, then finds the motions of all "
+         "that suit the pairs best; a pair that disagrees with more others counts little. Clouds that hang together by "
+         "pairs come to where the first of them lies. Where they lie anywhere, --global finds out how by the shapes of "
+         "every two. In the options SOURCE is the later of two clouds, TARGET the other. Writes the clouds where they "
+         "have come, with all that their points "
+         "have beside their coordinates; normals (nx, ny, nz) turn with them. The result is the same bits for any "
+         "number of threads. Exit status 1 if no two overlap."},
     [SAP_VERB_VERIFY] = {"verify", "TREE", 1, 1, "check a saved tree completely",
                          "Checks checksum, sizes, permutation, order, boxes and depth of a saved tree. Exit status 3 "
                          "when anything is wrong."},

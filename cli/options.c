@@ -121,6 +121,7 @@ static sap_cli_exit parse_operands(int argc, char** argv, sap_cli_options* optio
         fprintf(stderr, "%s operands; expected %s\n", given < verb->fewest ? "too few" : "too many", verb->operands);
         return usage_error(options->verb);
     }
+    options->operand_count = given;
     for (int i = 0; i < given; i++) options->operands[i] = argv[optind + i];
     for (size_t i = 0; i < sap_cli_option_count; i++) {
         const sap_cli_option* option = &sap_cli_option_table[i];

@@ -30,7 +30,9 @@ typedef enum sap_cli_verb {
     SAP_VERB_CLUSTER,
     SAP_VERB_DISTANCE,
     SAP_VERB_RELAX,
+    SAP_VERB_PROJECT,
     SAP_VERB_ALIGN,
+    SAP_VERB_ASSEMBLE,
     SAP_VERB_VERIFY,
     SAP_VERB_CONVERT,
     SAP_VERB_BENCH,
@@ -49,7 +51,7 @@ typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP
 
 typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
 
-enum { SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 4 };
+enum { SAP_CLI_MOST_OPERANDS = 1000, SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 4 };
 typedef struct sap_cli_light {
     double position[3];
     float side, color[3]; // side 0: a point light
@@ -68,7 +70,8 @@ typedef struct sap_cli_numbers {
 // What the user asked for, with defaults filled in.
 typedef struct sap_cli_options {
     sap_cli_verb verb;
-    const char* operands[2]; // NULL where not given
+    const char* operands[SAP_CLI_MOST_OPERANDS]; // NULL where not given
+    int operand_count;
     bool help, version;
     sap_cli_document generate;
     const char *output, *ids, *distances; // paths, NULL where not given
@@ -95,8 +98,10 @@ typedef struct sap_cli_options {
     double view[3];
     sap_orient orient;
     bool shapes, kernel, surface, invert, kinds, counts_too, both, is_signed, is_free;
-    int32_t steps; // 0: not given
-    int64_t more;
+    int32_t steps;      // 0: not given
+    int64_t more, made; // made 0: not given
+    double push;        // 0: not given
+    bool by_density, to_median;
     double quantile;        // 0: not given
     int32_t fewest, chosen; // fewest 0: not given; chosen: a sap_voxels_point
     int64_t least;
@@ -105,6 +110,7 @@ typedef struct sap_cli_options {
     sap_align_kernel weighting;
     const char *start, *transform;                             // NULL: not given
     double max_distance, overlap, max_angle, scale, tolerance; // 0: not given
+    double least_overlap;                                      // 0: not given
     int32_t levels, iterations;                                // 0: not given
     bool find_overlap, one_to_one, global;
     int64_t farthest; // 0: not given

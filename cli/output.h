@@ -11,7 +11,7 @@ typedef struct sap_cli_waiting {
     const char* path; // as the user names it
     char *target, *temporary;
 } sap_cli_waiting;
-enum { SAP_CLI_MOST_WAITING = 4 };
+enum { SAP_CLI_MOST_WAITING = SAP_CLI_MOST_OPERANDS + 4 };
 
 // One run of the program.
 typedef struct sap_cli {

@@ -35,6 +35,7 @@ static bool same_file(const char* left, const char* right) {
 
 static const char* operand_name(const sap_cli* cli, int operand) {
     sap_cli_verb verb = cli->options->verb;
+    if (verb == SAP_VERB_ASSEMBLE) return "CLOUD";
     if (verb == SAP_VERB_ALIGN) return operand == 1 ? "TARGET" : "SOURCE";
     if (operand == 1) return verb == SAP_VERB_TRACE ? "RAYS" : verb == SAP_VERB_BOX ? "BOXES" : "QUERIES";
     if (verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE || verb == SAP_VERB_CLOSEST) return "MESH";
@@ -161,7 +162,8 @@ static sap_cli_exit check_read(sap_cli* cli, const sap_cli_output* output) {
                                    {"--radii", o->radii},
                                    {"--weights", o->point_weights},
                                    {"--query-weights", o->query_weights},
-                                   {"--cells", o->cells}};
+                                   {"--cells", o->cells},
+                                   {"--start", o->start}};
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
         if (read[i].path && strcmp(read[i].path, "-") && same_file(read[i].path, output->path))
             return sap_cli_usage(cli, "%s %s and %s %s are the same file; give another name", read[i].option,
@@ -171,8 +173,7 @@ static sap_cli_exit check_read(sap_cli* cli, const sap_cli_output* output) {
 
 sap_cli_exit sap_cli_check_replaced(sap_cli* cli, const sap_cli_output* output) {
     const char* const* inputs = cli->options->operands;
-    for (int i = 0; i < 2; i++) {
-        if (!inputs[i]) continue;
+    for (int i = 0; i < cli->options->operand_count; i++) {
         if (strcmp(inputs[i], "-") && same_file(inputs[i], output->path))
             return sap_cli_usage(cli, "%s %s and %s %s are the same file; give another name", operand_name(cli, i),
                                  inputs[i], output->option, output->path);

@@ -202,6 +202,10 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
             fprintf(stream, "%s%s", c == option->choices ? "" : c[1].name ? ", " : " or ", c->name);
     } else if (option->kind == SAP_KIND_INT32 || option->kind == SAP_KIND_INT64) {
         fprintf(stream, "a whole number from %.0f to %.0f, in digits", option->lowest, option->highest);
+    } else if (option->kind == SAP_KIND_REAL && option->lowest == DBL_MIN && option->highest < HUGE_VAL) {
+        fprintf(stream, "a number above 0, at most %g", option->highest);
+    } else if (option->kind == SAP_KIND_REAL && option->lowest == DBL_MIN) {
+        fputs("a number above 0", stream);
     } else if (option->kind == SAP_KIND_REAL && option->highest < HUGE_VAL) {
         fprintf(stream, "a number from %g to %g", option->lowest, option->highest);
     } else if (option->kind == SAP_KIND_REAL) {

@@ -12,9 +12,9 @@ sap_format sap_cli_format_of(const sap_cli* cli, const char* path) {
 }
 
 bool sap_cli_writes_points(const sap_cli* cli) {
-    static const sap_cli_verb verbs[] = {SAP_VERB_NORMALS, SAP_VERB_DENSITY, SAP_VERB_OUTLIERS,
-                                         SAP_VERB_THIN,    SAP_VERB_CLUSTER, SAP_VERB_DISTANCE,
-                                         SAP_VERB_RELAX,   SAP_VERB_ALIGN,   SAP_VERB_CONVERT};
+    static const sap_cli_verb verbs[] = {SAP_VERB_NORMALS,  SAP_VERB_DENSITY,  SAP_VERB_OUTLIERS, SAP_VERB_THIN,
+                                         SAP_VERB_CLUSTER,  SAP_VERB_DISTANCE, SAP_VERB_RELAX,    SAP_VERB_ALIGN,
+                                         SAP_VERB_ASSEMBLE, SAP_VERB_PROJECT,  SAP_VERB_CONVERT};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (cli->options->verb == verbs[i]) return true;
     return false;

@@ -35,6 +35,17 @@ enum { CASE_STEP = 5, CASE_PART = 11 };
 enum { CASE_STEP = 1, CASE_PART = 5 };
 #endif
 
+// Tries clouds of every family and of these sizes, one of CASE_STEP.
+static inline void try_families(const devices* all, const int64_t* sizes, int size_count,
+                                void (*try_case)(const devices* all, family kind, int64_t size, uint64_t chance)) {
+    uint64_t state = 5;
+    for (int kind = 0; kind < FAMILY_COUNT; kind++)
+        for (int size = 0; size < size_count; size++) {
+            const uint64_t chance = random_next(&state);
+            if (CASE_STEP == 1 || chance % CASE_STEP == 0) try_case(all, (family)kind, sizes[size], chance);
+        }
+}
+
 enum { CASE_COUNT = FAMILY_COUNT * CASE_SIZES * CASE_DIMS * 4 };
 
 // Case number i of CASE_COUNT: families, sizes, dims, precisions and split rules meet in every way; leaf sizes, axis

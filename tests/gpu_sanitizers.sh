@@ -23,6 +23,8 @@ test_cloud cases shapes_are
 test_cloud_density cases densities_are periods
 test_cloud_clusters cases clusters_are many_equal
 test_cloud_relax cases a_step
+test_cloud_project cases steps_are
+test_cloud_sample cases samples_are samples_of
 test_gather cases sums_are many_queries
 test_align few results_are
 test_cuda_copies few sizes_of which_copies

@@ -2,8 +2,10 @@
 // brute force says; the same bits for any threads and vectors; bad input.
 #include "allocator.h"
 #include "calls.h"
+#include "cloud/align.h"
 #include "motions.h"
 #include "progress_host.h"
+#include "ray_oracle.h"
 #include "sapwood/align.h"
 #include "sapwood/cloud.h"
 #include "stage.h"
@@ -301,6 +303,23 @@ TEST(one_to_one_pairs_are_the_nearest) {
     sap_device_close(device);
 }
 
+// Two points that are as far from one place, but for the last bits of doubles: the nearer one is not the first.
+TEST(one_to_one_pairs_are_told_apart_by_doubles) {
+    sap_device* device = cpu_open(1);
+    pair* p = pair_new(device, 7, 8);
+    const double target[21] = {10, 0, 0, -10, 0, 0, 0, 10, 0, 0, -10, 0, 0, 0, 10, 0, 0, -10, 0, 0, 0};
+    const double sources[6] = {0.1 * (1 + 1e-10), 0, 0, 0, 0.1, 0};
+    memcpy(p->target, target, sizeof target);
+    memcpy(p->source, target, 18 * sizeof(double));
+    memcpy(p->source + 18, sources, sizeof sources);
+    pair_build(device, p);
+    sap_alignment found;
+    CHECK_STATUS(align_pair(p, 64, &(sap_align_options){.one_to_one = true, .iterations = 1}, &found), SAP_OK);
+    CHECK(found.pairs == 7 && fabs(found.transform[3]) < 1e-6 && fabs(found.transform[7] + 0.1 / 7) < 1e-6);
+    pair_free(p);
+    sap_device_close(device);
+}
+
 TEST(results_are_the_same_bits_everywhere) {
     static const int threads[] = {1, 2, 5};
     double motion[16];
@@ -388,6 +407,98 @@ TEST(points_of_a_mesh_come_back_to_it) {
     free(source);
     sap_mesh_tree_free(mesh);
     sap_device_close(device);
+}
+
+enum { FOLLOWED = 1500 };
+static int64_t poses_followed;
+
+// Whether all points have what a plain search finds at the pose.
+static void check_pairs(const sap_aligning* a) {
+    static float queries[3 * FOLLOWED];
+    static sap_closest plain[FOLLOWED];
+    const sap_align_points* s = &a->points;
+    CHECK(s->count == FOLLOWED);
+    for (int64_t i = 0; i < s->count; i++)
+        for (int r = 0; r < 3; r++) {
+            const double* turn = a->pose.turn + (ptrdiff_t)3 * r;
+            const double turned = turn[0] * s->own[0][i] + turn[1] * s->own[1][i] + turn[2] * s->own[2][i];
+            queries[3 * i + r] = (float)(turned + a->pose.middle[r]);
+        }
+    CHECK_STATUS(sap_closest_point(a->job->mesh, (sap_points){queries, FOLLOWED, 3, 0}, plain), SAP_OK);
+    for (int64_t i = 0; i < s->count; i++) {
+        NOTE("pose %lld, place %lld: %d, not %d", (long long)poses_followed, (long long)i, s->pairs[i],
+             plain[i].triangle);
+        CHECK(s->pairs[i] == plain[i].triangle);
+        for (int c = 0; c < 3; c++) CHECK(((const float*)s->other[c])[i] == plain[i].point[c]);
+    }
+    poses_followed++;
+}
+
+// Follows the points through poses: short ways, long ones, none, and back.
+static sap_status match_and_follow(sap_aligning* a, int64_t count) {
+    static const double ways[] = {0, 1e-9, 1e-7, 1e-5, 1e-5, 0, 1e-3, 1e-3, 1e-7, 0.1, 1e-4, 3, 1e-6, 0};
+    const sap_pose pose = a->pose;
+    uint64_t state = 3;
+    sap_status status = sap_align_ops_cpu.match(a, count);
+    check_pairs(a);
+    for (size_t i = 0; status == SAP_OK && i <= sizeof ways / sizeof *ways; i++) {
+        if (i < sizeof ways / sizeof *ways) {
+            double by[3], turn[9];
+            for (int c = 0; c < 3; c++) by[c] = ways[i] * (random_unit(&state) - 0.5);
+            sap_turn_of_vector(by, turn);
+            sap_turn_further(a->pose.turn, turn);
+            for (int c = 0; c < 3; c++) a->pose.middle[c] += ways[i] * (random_unit(&state) - 0.5);
+        } else {
+            a->pose = pose;
+        }
+        status = sap_align_ops_cpu.match(a, count);
+        check_pairs(a);
+    }
+    return status;
+}
+
+// In steps of any length each point has the triangle that a plain search finds: of meshes whose triangles share edges,
+// lie upon each other, are needles or have no area, with every instruction set.
+TEST(points_are_followed_over_meshes) {
+    static float source[3 * FOLLOWED];
+    static const int threads[] = {1, 2, 3};
+    for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++)
+        for (int kind = RAY_MESH_ONE; kind < RAY_MESH_FAR; kind++) {
+            const sap_device_options options = {
+                .processor = SAP_CPU, .simd = (sap_simd)simd, .threads = threads[kind % 3]};
+            sap_device* device = NULL;
+            if (sap_device_open(&options, &device) != SAP_OK) continue;
+            scene_mesh mesh = ray_mesh_of((ray_mesh)kind, 300);
+            sap_mesh_tree* tree = ray_tree(device, &mesh.mesh, SAP_QUALITY_HIGH);
+            uint64_t state = 12;
+            CHECK(tree != NULL);
+            for (int64_t i = 0; i < FOLLOWED; i++) {
+                const float* at = mesh.mesh.vertices + 3 * random_below(&state, mesh.mesh.vertex_count);
+                const float* to = mesh.mesh.vertices + 3 * random_below(&state, mesh.mesh.vertex_count);
+                const float part = i % 2 ? 0 : 0.05f * (float)random_unit(&state);
+                for (int c = 0; c < 3; c++) source[3 * i + c] = at[c] + (to[c] - at[c]) * part;
+            }
+            sap_align_ops ops = sap_align_ops_cpu;
+            ops.match = match_and_follow;
+            sap_align_job job = {.mesh = tree,
+                                 .device = device,
+                                 .source = {source, FOLLOWED, 3, 3, 32},
+                                 .options = {.iterations = 2,
+                                             .levels = 1,
+                                             .tolerance = 1e-300,
+                                             .overlap = 1,
+                                             .flatness = 1e-3,
+                                             .normals_k = 16,
+                                             .max_distance = (double)INFINITY},
+                                 .start = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+            NOTE("instruction set %d, family %d", simd, kind);
+            poses_followed = 0;
+            CHECK_STATUS(sap_align_run(&job, &ops, NULL), SAP_OK);
+            CHECK(poses_followed >= 16);
+            sap_mesh_tree_free(tree);
+            scene_mesh_free(&mesh);
+            sap_device_close(device);
+        }
 }
 
 // ---- Awkward input

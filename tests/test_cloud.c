@@ -39,7 +39,7 @@ typedef struct neighbors_of {
 static double weight_of(const sap_normals_options* o, const neighbors_of* n, int64_t j) {
     double weight = o->weights ? (double)o->weights[n->ids[j]] : 1;
     if (o->falloff == SAP_FALLOFF_BIWEIGHT) {
-        const double part = 1 - n->distance2[j] / (o->radius * o->radius);
+        const double part = 1 - n->distance2[j] * (1 / (o->radius * o->radius));
         weight = part > 0 ? weight * (part * part) : 0;
     }
     return weight;
@@ -470,6 +470,38 @@ TEST(far_clouds_lose_nothing) {
 
 // ---- Directions
 
+TEST(covariances_beyond_floats_are_infinite) {
+    const double lengths[2] = {1e25, 1e-25};
+    for (int n = 0; n < 2; n++) {
+        sap_device* device = NULL;
+        double coords[3 * 9];
+        static shapes s;
+        sap_tree* tree = NULL;
+        CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK); // a GPU where there is one
+        // A lattice in a plane, wider along (1, -1, 0) than along (1, 1, 0).
+        for (int i = 0; i < 9; i++) {
+            const double u = i % 3 - 1, v = 2 * (i / 3 - 1);
+            coords[3 * i] = lengths[n] * (u + v);
+            coords[3 * i + 1] = lengths[n] * (u - v);
+            coords[3 * i + 2] = 0;
+        }
+        const sap_cloud_axes axes = axes_of(&s);
+        CHECK_STATUS(sap_tree_build_f64(device, (sap_points_f64){coords, 9, 3, 0}, NULL, &tree), SAP_OK);
+        CHECK_STATUS(sap_cloud_shapes(tree, &(sap_normals_options){.k = 9}, &axes), SAP_OK);
+        const float far = n == 0 ? INFINITY : 0;
+        for (int i = 0; i < 9; i++) {
+            const float* c = s.covariances + 6 * i;
+            CHECK(c[0] == far && c[1] == -far && c[3] == far && c[2] == 0 && c[4] == 0 && c[5] == 0);
+            CHECK(s.eigenvalues[3 * i] == 0 && s.eigenvalues[3 * i + 1] == far && s.eigenvalues[3 * i + 2] == far);
+            CHECK(s.normals[3 * i + 2] == 1 && s.kinds[i] == SAP_NEIGHBORHOOD_SURFACE && s.curvatures[i] == 0);
+            CHECK(fabsf(s.planarities[i] - 0.25f) < 1e-6f && fabsf(s.linearities[i] - 0.75f) < 1e-6f);
+            CHECK(fabsf(fabsf(s.directions[3 * i]) - 0.70710678f) < 1e-6f);
+        }
+        sap_tree_free(tree);
+        sap_device_close(device);
+    }
+}
+
 TEST(normals_turn_to_views) {
     made_cloud c;
     make_cloud(&c, sphere(2000, 1, 0), 2000);
@@ -578,6 +610,26 @@ TEST(consistent_normals_are_those_of_a_spanning_tree) {
         free(near);
         free(got);
         free_cloud(&c);
+    }
+    devices_close(&all);
+}
+
+// The stand-in for a GPU goes over so many points in more parts than a call may hold blocks of memory, and over so many
+// neighbours of a part in several goes.
+TEST(consistent_normals_are_the_same_everywhere_in_double_precision) {
+    enum { POINTS = 4000 };
+    devices all = devices_open(0);
+    const sap_normals_options o = {.k = 40, .orient = SAP_ORIENT_CONSISTENT, .graph_k = 6};
+    float normals[2][3 * POINTS];
+    double coords[3 * POINTS];
+    uint64_t state = 5;
+    for (int i = 0; i < 3 * POINTS; i++) coords[i] = random_unit(&state) * (i % 3 == 2 ? 0.1 : 3);
+    for (int d = 0; d < all.count; d++) {
+        sap_tree* tree = NULL;
+        CHECK_STATUS(sap_tree_build_f64(all.open[d], (sap_points_f64){coords, POINTS, 3, 0}, NULL, &tree), SAP_OK);
+        CHECK_STATUS(sap_cloud_normals(tree, &o, normals[d > 0], NULL), SAP_OK);
+        for (int i = 0; d > 0 && i < 3 * POINTS; i++) CHECK(normals[1][i] == normals[0][i]);
+        sap_tree_free(tree);
     }
     devices_close(&all);
 }

@@ -37,7 +37,7 @@ static void expect_point(const cloud* points, const uint8_t* dropped, const sap_
     sum = 0;
     for (int64_t j = 0; j < found->offsets[1]; j++) {
         const double d = found->distance2 ? (double)found->distance2[j] : found->distance2_f64[j];
-        const double part = 1 - d / (radius * radius);
+        const double part = 1 - d * (1 / (radius * radius));
         sum += part > 0 ? part * part : 0;
     }
     e->kernels[id] = factor * sum;
@@ -53,20 +53,36 @@ static void check_values(const double* got, const double* expected, int64_t n, c
     }
 }
 
+// The sum over the points of what they are away from `from`, or of the squares of that: numbers 32 apart first, then those
+// of 1024 that stand together, then all.
+static double sum_in_blocks(const expected_values* e, const uint8_t* dropped, int64_t n, double from, bool squared) {
+    double sum = 0;
+    for (int64_t first = 0; first < n; first += 1024) {
+        double block = 0;
+        for (int64_t lane = first; lane < first + 32; lane++) {
+            double own = 0;
+            for (int64_t i = lane; i < n && i < first + 1024; i += 32) {
+                const double d = e->means[i] - from;
+                if (!dropped[i]) own += squared ? d * d : d;
+            }
+            block += own;
+        }
+        sum += block;
+    }
+    return sum;
+}
+
 // What statistical outliers are, in the words of cloud.h.
 static int64_t expect_kept(const expected_values* e, const uint8_t* dropped, int64_t n, double ratio, uint8_t* keep,
                            sap_outliers_info* info) {
-    double sum = 0, squares = 0, points = 0;
+    double points = 0;
     *info = (sap_outliers_info){0};
-    for (int64_t i = 0; i < n; i++)
-        if (!dropped[i]) sum += e->means[i], points += 1;
-    info->mean = points > 0 ? sum / points : 0;
-    for (int64_t i = 0; i < n; i++)
-        if (!dropped[i]) squares += (e->means[i] - info->mean) * (e->means[i] - info->mean);
-    info->deviation = points > 1 ? sqrt(squares / (points - 1)) : 0;
-    info->limit = info->mean + ratio * info->deviation;
+    for (int64_t i = 0; i < n; i++) points += !dropped[i];
+    info->mean = points > 0 ? sum_in_blocks(e, dropped, n, 0, false) / points : 0;
+    info->deviation = points > 1 ? sqrt(sum_in_blocks(e, dropped, n, info->mean, true) / (points - 1)) : 0;
+    info->limit = fmax(info->mean + ratio * info->deviation, info->mean * (1 + 0x1p-40));
     for (int64_t i = 0; i < n; i++) {
-        keep[i] = !dropped[i] && (e->means[i] <= info->limit || e->means[i] <= info->mean * (1 + 0x1p-40));
+        keep[i] = !dropped[i] && e->means[i] <= info->limit;
         info->kept += keep[i];
     }
     return info->kept;

@@ -40,8 +40,9 @@ static void expect_move(const cloud* points, int64_t id, const sap_relax_options
     double weight = 0, push[3] = {0, 0, 0}, mean[3] = {0, 0, 0}, second[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}},
            off2 = 0, move[3];
     for (int64_t j = 0; j < n->found; j++) {
-        const double part = 1 - (double)n->distance2[j] / (range * range), w = part > 0 ? part * part : 0;
-        const double distance = sqrt((double)n->distance2[j]), factor = 1 / distance - 1 / range;
+        const double part = 1 - (double)n->distance2[j] * (1 / (range * range)), w = part > 0 ? part * part : 0;
+        const float distance = sqrtf(n->distance2[j]);
+        const double factor = (double)(1 / distance) - 1 / range;
         double d[3];
         for (int a = 0; a < 3; a++) d[a] = cloud_get(points, n->ids[j], a) - cloud_get(points, id, a);
         for (int a = 0; a < 3; a++) push[a] += d[a] * (distance > 0 && factor > 0 ? factor : 0);
@@ -160,12 +161,7 @@ static void try_case(const devices* all, family kind, int64_t size, uint64_t cha
 TEST(a_step_is_that_of_its_definition) {
     static const int64_t sizes[] = {0, 1, 2, 3, 33, 300};
     devices all = devices_open(0);
-    uint64_t state = 5;
-    for (int kind = 0; kind < FAMILY_COUNT; kind++)
-        for (int size = 0; size < 6; size++) {
-            const uint64_t chance = random_next(&state);
-            if (CASE_STEP == 1 || chance % CASE_STEP == 0) try_case(&all, (family)kind, sizes[size], chance);
-        }
+    try_families(&all, sizes, 6, try_case);
     devices_close(&all);
 }
 
@@ -382,6 +378,34 @@ TEST(bad_arguments_are_refused) {
     s.coords[7] = NAN;
     REFUSED(sap_cloud_relax(s.device, points, NULL, moved, NULL, NULL), SAP_ERROR_NOT_FINITE, "2");
     close_stage(&s);
+}
+
+// A step alone tells how much of it is done.
+TEST(progress_is_told_within_steps) {
+    enum { POINTS = 60000 };
+    float* coords = malloc((size_t)3 * POINTS * sizeof *coords);
+    uint64_t state = 4;
+    for (int i = 0; i < 3 * POINTS; i++) coords[i] = i % 3 == 2 ? 0 : (float)random_unit(&state);
+    for (int more = 0; more < 2; more++) {
+        progress_host host = {.stop_at = 0};
+        sap_device* device = NULL;
+        const sap_device_options options = {
+            .processor = SAP_CPU, .threads = 1, .progress = progress_host_report, .progress_user = &host};
+        CHECK_STATUS(sap_device_open(&options, &device), SAP_OK);
+        const sap_relax_options o = {.steps = 1, .more = more};
+        float* moved = malloc((size_t)3 * (POINTS + 1) * sizeof *moved);
+        CHECK_STATUS(sap_cloud_relax(device, (sap_points){coords, POINTS, 3, 0}, &o, moved, NULL, NULL), SAP_OK);
+        CHECK(host.reports > 40 && host.last == 1);
+        // The next call is told of as ever.
+        sap_tree* tree = NULL;
+        host.last = 0;
+        CHECK_STATUS(sap_tree_build(device, (sap_points){coords, POINTS, 3, 0}, NULL, &tree), SAP_OK);
+        CHECK(host.last == 1);
+        sap_tree_free(tree);
+        sap_device_close(device);
+        free(moved);
+    }
+    free(coords);
 }
 
 TEST(progress_cancels) {

@@ -7,12 +7,6 @@
 
 enum { MOST = 300 };
 
-static devices cpus_open(int32_t threads) {
-    devices all = devices_open(threads);
-    if (all.count > 1 && is_gpu(all.open[all.count - 1])) sap_device_close(all.open[--all.count]);
-    return all;
-}
-
 // The greedy algorithm by the book; points of the sample are at distance -1.
 static int64_t expect_farthest(const cloud* points, const uint8_t* dropped, int64_t most, int32_t start, int32_t* ids) {
     double least[MOST];
@@ -98,13 +92,36 @@ static void try_case(const devices* all, const search_case* c) {
 }
 
 TEST(samples_are_those_of_the_plain_algorithms) {
-    devices all = cpus_open(0);
+    devices all = devices_open(0);
     search_case c;
     for (int i = 0, tried = 0; i < CASE_COUNT; i++) {
         if (!case_choose(i, &c)) continue;
         if (c.size > MOST) c.size = MOST;
         if (++tried % (2 * CASE_STEP) == 0) try_case(&all, &c);
     }
+    devices_close(&all);
+}
+
+// Enough points for several blocks of a GPU.
+TEST(samples_of_many_points_are_the_same_everywhere) {
+    enum { POINTS = 9000, MANY = 60 };
+    devices all = devices_open(0);
+    cloud points = cloud_of_family(FAMILY_CLUSTERED, POINTS, 3, 32, 0, 4);
+    static int32_t ids[2][POINTS];
+    for (int kind = 0; kind < 2; kind++) {
+        int64_t counts[2] = {-1, -1};
+        for (int d = 0; d < all.count; d++) {
+            const sap_sample_options o = {.kind = (sap_sampling)kind, .most = MANY, .start = 7, .radius = 0.02};
+            sap_tree* tree = NULL;
+            NOTE("kind %d, device %d", kind, d);
+            CHECK_STATUS(build(all.open[d], &points, NULL, &tree), SAP_OK);
+            CHECK_STATUS(sap_cloud_sample(tree, &o, ids[d > 0], &counts[d > 0]), SAP_OK);
+            CHECK(counts[0] > 0 && counts[d > 0] == counts[0]);
+            for (int64_t i = 0; d > 0 && i < counts[0]; i++) CHECK_EQUAL(ids[1][i], ids[0][i]);
+            sap_tree_free(tree);
+        }
+    }
+    cloud_free(&points);
     devices_close(&all);
 }
 

@@ -20,8 +20,8 @@ typedef struct results {
 typedef struct stage {
     scene s;
     cloud points, queries, queries_there, wide;
-    sap_tree *gpu[3], *cpu[3]; // balanced, explicit, balanced in double precision
-    float weights[POINTS];
+    sap_tree *gpu[3], *cpu[3];               // balanced, explicit, balanced in double precision
+    float weights[POINTS], left_out[POINTS]; // the latter NaN for points that tree 0 has left out
     double times[POINTS];
     results host, expected, *there; // there: on the GPU
 } stage;
@@ -42,8 +42,15 @@ static bool open_clouds(stage* t, void* stream) {
     for (int i = 0; i < POINTS; i++) {
         t->weights[i] = (float)(i % 5) * 0.25f;
         t->times[i] = (double)(i % 11) - 2;
+        t->left_out[i] = NAN;
     }
-    t->there = on_gpu(NULL, sizeof *t->there);
+    sap_tree_node nodes[POINTS];
+    sap_tree_info info;
+    CHECK_STATUS(sap_tree_describe(t->cpu[0], &info), SAP_OK);
+    CHECK_STATUS(sap_tree_nodes(t->cpu[0], nodes), SAP_OK);
+    CHECK(info.count < POINTS);
+    for (int64_t i = 0; i < info.count; i++) t->left_out[nodes[i].point] = t->weights[nodes[i].point];
+    t->there = on_gpu(&t->host, sizeof *t->there); // calls write a part of it
     return true;
 }
 
@@ -105,6 +112,11 @@ static sap_status call_gather(const given* g) {
     const sap_gathered out = {.counts = g->r->ints, .offsets = g->r->doubles, .attributes = g->r->more};
     return sap_gather(g->trees[0], cloud_f32(g->queries), &o, &out);
 }
+static sap_status call_gather_left_out(const given* g) {
+    const sap_gather_options o = {
+        .k = 5, .weights = g->t->left_out, .attributes = g->t->left_out, .attribute_count = 1};
+    return sap_gather_self(g->trees[0], &o, &(sap_gathered){.weights = g->r->doubles, .attributes = g->r->more});
+}
 static sap_status call_gather_ball(const given* g) {
     const sap_gather_options o = {.radius = 0.3, .falloff = SAP_FALLOFF_BIWEIGHT};
     const sap_gathered out = {.weights = g->r->more, .products = g->r->doubles};
@@ -144,6 +156,25 @@ static sap_status call_friends(const given* g) {
     int64_t count = -1;
     return sap_cloud_clusters(g->trees[0], &(sap_clusters_options){.radius = 0.05}, g->r->ints, NULL, &count);
 }
+static sap_status call_farthest(const given* g) {
+    int64_t count = -1;
+    const sap_sample_options o = {.most = 40, .start = 300};
+    const sap_status status = sap_cloud_sample(g->trees[0], &o, g->r->ints, &count);
+    CHECK(count == (status == SAP_OK ? 40 : -1));
+    return status;
+}
+static sap_status call_poisson(const given* g) {
+    int64_t count = -1;
+    const sap_sample_options o = {.kind = SAP_SAMPLE_POISSON, .radius = 0.15, .seed = 5};
+    const sap_status status = sap_cloud_sample(g->trees[1], &o, g->r->ints, &count);
+    CHECK((status == SAP_OK) == (count > 0));
+    return status;
+}
+static sap_status call_project(const given* g) {
+    const sap_project_options o = {.count = 20, .radius = 0.4, .steps = 2, .by_density = true, .tolerance = 1e-9};
+    return sap_cloud_project(g->device, cloud_f32(&g->t->points), &o, g->r->floats, NULL);
+}
+
 static sap_status call_relax(const given* g) {
     const sap_relax_options o = {.k = 8, .steps = 3, .more = 50, .tolerance = 1e-6};
     return sap_cloud_relax(g->device, cloud_f32(&g->t->points), &o, g->r->floats, g->r->narrow, NULL);
@@ -183,6 +214,7 @@ static const call calls[] = {{"normals", call_normals},
                              {"normals in double precision", call_wide_normals},
                              {"covariances", call_covariances},
                              {"gather", call_gather},
+                             {"gather what belongs to points left out", call_gather_left_out},
                              {"gather in a ball", call_gather_ball},
                              {"gather, self", call_gather_self},
                              {"counts", call_counts},
@@ -192,7 +224,10 @@ static const call calls[] = {{"normals", call_normals},
                              {"outliers by a radius", call_sparse},
                              {"clusters", call_clusters},
                              {"friends of friends", call_friends},
+                             {"farthest points", call_farthest},
+                             {"Poisson disks", call_poisson},
                              {"relax", call_relax},
+                             {"project", call_project},
                              {"align", call_align},
                              {"align by chosen pairs", call_align_robust}};
 
@@ -278,6 +313,11 @@ TEST(trees_that_were_not_built) {
     CHECK_STATUS(sap_cloud_normals(tree, &(sap_normals_options){.radius = 1}, t.there->narrow, NULL), SAP_OK);
     CHECK_STATUS(sap_cloud_clusters(tree, &(sap_clusters_options){.radius = 1}, t.there->ints, NULL, &count), SAP_OK);
     CHECK_EQUAL(count, 0);
+    for (int kind = 0; kind < 2; kind++) {
+        const sap_sample_options o = {.kind = (sap_sampling)kind, .most = 5, .radius = 1};
+        CHECK_STATUS(sap_cloud_sample(tree, &o, t.there->ints, &count), SAP_OK);
+        CHECK_EQUAL(count, 0);
+    }
     CHECK_STATUS(call_alike(&(given){&t, &tree, t.s.gpu, NULL, &t.host}), SAP_OK);
     for (int i = 0; i < 3 * POINTS; i++) CHECK(t.host.floats[i] == 0);
     CHECK_STATUS(sap_device_wait(t.s.gpu), SAP_ERROR_NOT_FINITE);

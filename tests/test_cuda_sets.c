@@ -31,7 +31,7 @@ static bool open_sets(stage* t, void* stream) {
     t->queries_there = cloud_on_gpu(&t->queries);
     for (int32_t i = 0; i < POINTS; i++) t->ids[i] = 7 * i % POINTS * 5; // in no order, with gaps
     t->ids_there = on_gpu(t->ids, sizeof t->ids);
-    t->given_there = on_gpu(NULL, sizeof t->ids);
+    t->given_there = on_gpu(t->ids, sizeof t->ids); // calls write a part of it
     CHECK_STATUS(sap_set_create(t->s.gpu, 3, NULL, &t->gpu), SAP_OK);
     CHECK_STATUS(sap_set_create(t->s.cpu, 3, NULL, &t->cpu), SAP_OK);
     return true;

@@ -39,7 +39,7 @@ static sap_distance_info expect_info(double* distances, int64_t count, const sap
     e.bias = sum / (double)e.count;
     qsort(sizes, (size_t)e.count, sizeof *sizes, ascending);
     int64_t rank = 1;
-    while ((double)rank < o->quantile * (double)e.count) rank++;
+    while ((double)rank / (double)e.count < o->quantile) rank++;
     if (o->quantile > 0) e.quantile = sizes[rank - 1];
     return e;
 }
@@ -259,6 +259,35 @@ TEST(a_ball_has_an_inside) {
 
 // ---- Bad input
 
+// 0.07 * 100 is above 7 in doubles, but 7 of 100 are 0.07 of them.
+TEST(quantiles_are_parts_of_the_points) {
+    stage s;
+    static float coords[1000];
+    const float zero[3] = {0, 0, 0};
+    open_stage(&s);
+    sap_tree* tree = NULL;
+    CHECK_STATUS(sap_tree_build(s.device, (sap_points){zero, 1, 1, 0}, NULL, &tree), SAP_OK);
+    for (int i = 0; i < 1000; i++) coords[i] = (float)(i + 1);
+    for (int count = 1; count <= 1000; count += count < 20 ? 1 : 49)
+        for (int part = 1; part <= count; part++) {
+            const sap_distance_options o = {.quantile = (double)part / (double)count};
+            sap_distance_info info;
+            NOTE("%d of %d", part, count);
+            CHECK_STATUS(sap_cloud_distance(tree, (sap_points){coords, count, 1, 0}, &o, NULL, &info), SAP_OK);
+            CHECK(info.quantile == (double)part);
+        }
+    const double quantiles[4] = {0x1p-1074, nextafter(0.07, 0), nextafter(0.07, 1), nextafter(1, 0)};
+    const double expected[4] = {1, 7, 8, 100};
+    for (int i = 0; i < 4; i++) {
+        const sap_distance_options o = {.quantile = quantiles[i]};
+        sap_distance_info info;
+        CHECK_STATUS(sap_cloud_distance(tree, (sap_points){coords, 100, 1, 0}, &o, NULL, &info), SAP_OK);
+        CHECK(info.quantile == expected[i]);
+    }
+    sap_tree_free(tree);
+    close_stage(&s);
+}
+
 TEST(bad_arguments_are_refused) {
     stage s;
     open_stage(&s);
@@ -299,6 +328,11 @@ TEST(bad_arguments_are_refused) {
     REFUSED(sap_cloud_distance(s.tree, from, &o, distances, NULL), SAP_ERROR_ARGUMENT, "options.quantile");
     o = (sap_distance_options){.quantile = (double)NAN};
     REFUSED(sap_cloud_distance(s.tree, from, &o, distances, NULL), SAP_ERROR_ARGUMENT, "options.quantile");
+    o = (sap_distance_options){.is_signed = true};
+    REFUSED(sap_cloud_distance(s.tree, from, &o, distances, NULL), SAP_ERROR_ARGUMENT, "options.is_signed");
+    REFUSED(sap_cloud_distance_f64(s.tree_f64, (sap_points_f64){s.coords_f64, 10, 3, 0}, &o, distances, NULL),
+            SAP_ERROR_ARGUMENT, "options.is_signed");
+    REFUSED(sap_cloud_compare(s.tree, s.tree, &o, NULL, NULL, &c), SAP_ERROR_ARGUMENT, "options.is_signed");
     o = (sap_distance_options){.reserved = {0, 0, 0, 1}};
     REFUSED(sap_cloud_distance(s.tree, from, &o, distances, NULL), SAP_ERROR_ARGUMENT, "options.reserved");
     sap_mesh_tree_free(mesh);

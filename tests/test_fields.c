@@ -195,6 +195,39 @@ TEST(written_reads_back) {
     end(&r);
 }
 
+TEST(an_xyz_without_points_reads_back) {
+    const sap_field field = {"intensity", SAP_FIELD_U16, NULL};
+    const sap_point_set set = {.dims = 3, .real_bits = 32, .fields = &field, .field_count = 1};
+    static const char* const names[] = {"a.xyz", "a.pts", "a.asc"};
+    for (int i = 0; i < 3; i++) {
+        reading r;
+        folder f = {"", ""};
+        char path[200];
+        sap_point_set* back = NULL;
+        NOTE("%s", names[i]);
+        begin(&r);
+        if (!CHECK(folder_make(&f))) return;
+        snprintf(path, sizeof path, "%s/%s", f.path, names[i]);
+        CHECK_STATUS(sap_points_write(r.device, path, SAP_FORMAT_XYZ, &set, NULL), SAP_OK);
+        const sap_points_read_options options = {.with_fields = true};
+        CHECK_STATUS(sap_points_read_with(r.device, path, SAP_FORMAT_AUTO, 0, &options, &back), SAP_OK);
+        // As with points: all columns of an XYZ are coordinates unless its suffix says something else.
+        CHECK(back && back->count == 0 && back->dims == (i ? 3 : 4) && back->field_count == (i ? 1 : 0));
+        if (back && i == 1) CHECK(!strcmp(back->fields[0].name, "intensity"));
+        sap_point_set_free(back);
+        back = NULL;
+        const sap_points_read_options chosen = {.columns = "3,4"};
+        CHECK_STATUS(sap_points_read_with(r.device, path, SAP_FORMAT_AUTO, 0, &chosen, &back), SAP_OK);
+        CHECK(back && back->count == 0 && back->dims == 2);
+        sap_point_set_free(back);
+        back = NULL;
+        const sap_points_read_options missing = {.columns = "3,5"};
+        CHECK_STATUS(sap_points_read_with(r.device, path, SAP_FORMAT_AUTO, 0, &missing, &back), SAP_ERROR_ARGUMENT);
+        folder_remove(&f);
+        end(&r);
+    }
+}
+
 TEST(memory_fails) {
     static const char* const texts[][2] = {
         {"a.csv", "x,y,z,a,b\n1,2,3,4,5\n"},

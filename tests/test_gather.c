@@ -56,7 +56,7 @@ static void find_neighbors(const cloud* points, const cloud* queries, int64_t qu
 static double weight_of(const sap_gather_options* o, const neighbors_of* n, int64_t j) {
     double weight = o->weights ? (double)o->weights[n->ids[j]] : 1;
     if (o->falloff == SAP_FALLOFF_BIWEIGHT) {
-        const double part = 1 - n->distance2[j] / (o->radius * o->radius);
+        const double part = 1 - n->distance2[j] * (1 / (o->radius * o->radius));
         weight = part > 0 ? weight * (part * part) : 0;
     }
     return weight;

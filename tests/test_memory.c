@@ -364,6 +364,13 @@ static sap_status relaxing(scene* s) {
     return status;
 }
 
+static sap_status projecting(scene* s) {
+    if (s->points.real_bits == 64) return SAP_OK; // floats alone are projected
+    const sap_project_options options = {.count = 100, .steps = 2, .by_density = true, .to_median = true};
+    float made[300];
+    return sap_cloud_project(s->device, cloud_f32(&s->points), &options, made, NULL);
+}
+
 static sap_status densities(scene* s) {
     return sap_cloud_density(s->tree, &(sap_density_options){.kind = SAP_DENSITY_KERNEL, .radius = 2}, s->distance2);
 }
@@ -438,6 +445,7 @@ static const struct {
     {"cloud_covariances", covariances_within},
     {"gather", gather},
     {"cloud_relax", relaxing},
+    {"cloud_project", projecting},
     {"cloud_distance", distances},
     {"cloud_compare", comparison},
     {"cloud_density", densities},

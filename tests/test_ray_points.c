@@ -1,5 +1,6 @@
 // Points about a mesh: the nearest on it and inside or outside are those of brute force.
 #include "cases.h"
+#include "ray/ops.h"
 #include "ray_oracle.h"
 #include "test.h"
 
@@ -87,6 +88,48 @@ TEST(crowds_of_points) {
                 NOTE("instruction set %d, family %d, point %lld: %.9g %d, not %.9g %d", simd, kind, (long long)i,
                      (double)closest[i].distance2, closest[i].triangle, (double)expected.distance2, expected.triangle);
                 CHECK(!memcmp(&closest[i].point[0], &expected.point[0], sizeof expected));
+            }
+            sap_mesh_tree_free(tree);
+            scene_mesh_free(&mesh);
+        }
+        sap_device_close(device);
+    }
+}
+
+// Points of the mesh that are known before limit the search: those near the answers, those far from them, the answers
+// themselves and none.
+TEST(known_points_change_no_answer) {
+    static float points[3 * POINTS], known[3 * POINTS];
+    static sap_closest closest[POINTS], plain[POINTS];
+    for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++) {
+        const sap_device_options options = {.processor = SAP_CPU, .simd = (sap_simd)simd, .threads = 2};
+        sap_device* device = NULL;
+        if (sap_device_open(&options, &device) != SAP_OK) continue;
+        for (int kind = RAY_MESH_ONE; kind < RAY_MESHES; kind++) {
+            scene_mesh mesh = ray_mesh_of((ray_mesh)kind, SIZE);
+            sap_mesh_tree* tree = ray_tree(device, &mesh.mesh, SAP_QUALITY_HIGH);
+            const int64_t triangles = mesh.mesh.triangle_count;
+            float lower[3], upper[3];
+            uint64_t state = 8;
+            oracle_box(&mesh.mesh, lower, upper);
+            CHECK(tree != NULL);
+            for (int64_t i = 0; triangles && i < POINTS; i++) {
+                const int32_t* corners = mesh.mesh.triangles + 3 * random_below(&state, triangles);
+                for (int k = 0; k < 3; k++) {
+                    const float a = mesh.mesh.vertices[3 * corners[0] + k], b = mesh.mesh.vertices[3 * corners[1] + k];
+                    const float off = i % 3 ? (upper[k] - lower[k]) * 1e-3f * (float)random_below(&state, 20) : 0;
+                    known[3 * i + k] = i % 7 ? b : NAN;
+                    points[3 * i + k] = (i % 2 ? a : 0.5f * (a + b)) + off;
+                }
+            }
+            for (int round = 0; triangles && round < 2; round++) {
+                const sap_closest_job job = {
+                    .points = {points, POINTS, 3, 3, 32}, .closest = closest, .known = known, .is_ordered = round == 1};
+                CHECK_STATUS(sap_closest_point(tree, (sap_points){points, POINTS, 3, 0}, plain), SAP_OK);
+                CHECK_STATUS(sap_closest_point_cpu(tree, &job), SAP_OK);
+                NOTE("instruction set %d, family %d, round %d", simd, kind, round);
+                CHECK(!memcmp(closest, plain, sizeof plain));
+                for (int64_t i = 0; i < POINTS; i++) memcpy(known + 3 * i, closest[i].point, sizeof closest[i].point);
             }
             sap_mesh_tree_free(tree);
             scene_mesh_free(&mesh);

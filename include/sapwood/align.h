@@ -57,7 +57,7 @@ typedef struct sap_align_options {
     double max_angle;  /**< pairs whose normals make a greater angle do not count, in radians, whichever way normals
                             point: 0 to pi/2; 0: all count */
     bool one_to_one;   /**< of the points that have one point of the target as their nearest, only the nearest counts;
-                            of equal ones the first. Of a mesh: of those with one triangle */
+                            in double precision; of equal ones the first. Of a mesh: of those with one triangle */
     sap_align_kernel kernel; /**< default SAP_KERNEL_NONE */
     double kernel_scale; /**< s, a length; 0: found in each step: the median of residuals times 1.4826 (which makes it a
                               standard deviation) times 1.345 (Huber), 4.685 (Tukey) or 2.385 (Cauchy) */
@@ -66,8 +66,9 @@ typedef struct sap_align_options {
     const float*
         source_normals; /**< [3*source.count], or NULL: found where needed. Their length does not matter; 0: none */
     const float* target_normals; /**< [3*source_count of the target], or NULL: found where needed. Not for meshes */
-    bool drop_nonfinite;         /**< leave out source points that are NaN or infinite, instead of failing */
-    uint64_t reserved[4];        /**< for later versions: zero */
+    bool drop_nonfinite;  /**< leave out source points that are NaN or infinite, instead of failing; nor are their
+                                      normals looked at, or those of target points that the tree has left out */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_align_options;
 
 /** Why an alignment ended. */

@@ -1,18 +1,19 @@
 /**
  * @file cloud.h
- * Clouds of points: normals and covariances, sums over neighbours, density, outliers, thinning, clusters, samples, distances.
- * On the CPU and, but for samples, on CUDA devices; distances wherever searches are.
+ * Clouds of points: normals and covariances, sums over neighbours, density, outliers, thinning, clusters, samples,
+ * relaxation, projection, distances. On the CPU and on CUDA devices; distances wherever searches are.
  *
  * The points are those of a tree, and each asks for its own neighbours: a call goes once over the leaves, and consumes
  * neighbours as they are found. Lists of all neighbours are never made, so that memory grows with the points alone.
  *
  * **Where arrays lie.** On a CUDA device the results of calls over a tree may lie on the host or on the GPU, where
- * the queries of sap_gather may, too. What options point to, normals that are to be turned, and points that relax are
- * memory of the host. Calls whose arrays all lie on the GPU return before it is done if the device works in the caller's
- * stream; outliers, clusters, SAP_ORIENT_CONSISTENT and points that relax wait.
+ * the queries of sap_gather may, too. What options point to, normals that are to be turned, and points that relax or are
+ * projected are memory of the host. Calls whose arrays all lie on the GPU return before it is done if the device works in
+ * the caller's stream; outliers, clusters, SAP_ORIENT_CONSISTENT, relaxation and projection wait.
  *
  * **Rows** of results are by id, one for each point that was given to the build (sap_tree_info.source_count). Points that
- * the tree has left out, because they were duplicates or not finite, get the row that each call names.
+ * the tree has left out, because they were duplicates or not finite, get the row that each call names. What options say
+ * of them (weights, attributes, views, normals) may be anything: it is not looked at.
  *
  * **Failures.** Arrays of results hold unspecified values after SAP_ERROR_MEMORY, as they do after SAP_ERROR_CANCELLED.
  *
@@ -56,8 +57,9 @@ typedef enum sap_neighborhood {
 
 /** Which neighbours a normal is made of, and which way it points. All zero is the default for each field. */
 typedef struct sap_normals_options {
-    int32_t k;     /**< the nearest points, the point itself among them; 0: all within the radius, or 16 without one */
-    double radius; /**< only within this distance; 0: any */
+    int32_t k; /**< the nearest points, the point itself among them, unless more than k are at its place: then those of
+                        the k smallest ids; 0: all within the radius, or 16 without one */
+    double radius;        /**< only within this distance; 0: any */
     const float* weights; /**< [source_count] how much each point counts, by id: finite, not negative; NULL: 1 each */
     sap_falloff falloff;  /**< default SAP_FALLOFF_NONE */
     sap_orient orient;    /**< default SAP_ORIENT_NONE */
@@ -76,7 +78,8 @@ typedef struct sap_normals_options {
 /**
  * What the neighbours of each point look like. Each array is the caller's, [source_count] rows, or NULL: not wanted.
  * With weights w, their sum W, and m the mean of the neighbours, the covariance is the sum of w (p - m)(p - m)^T over W.
- * Its eigenvalues are l0 <= l1 <= l2, none below 0.
+ * Its eigenvalues are l0 <= l1 <= l2, none below 0. Of a tree in double precision both may be beyond floats: they are then
+ * infinite, with their signs, or 0 if too small; all else is made of what they are in double precision.
  */
 typedef struct sap_cloud_axes {
     float* normals;     /**< [3*source_count] axes of l0, of length 1; 0, 0, 0 unless kinds is a surface */
@@ -362,30 +365,31 @@ typedef struct sap_sample_options {
  * SAP_SAMPLE_FARTHEST: ids[most], in the order in which they are chosen. The sample is that of the plain greedy algorithm,
  * exactly; points that equal chosen ones come last, and each point once, so that *count is less than `most` only if there
  * are fewer points. Subtrees that lie nearer to chosen points than to the new one are not visited. Expected O(n log(most)),
- * one thread; trees without periods (SAP_ERROR_UNSUPPORTED).
+ * one thread; on a GPU O(n * most). Trees without periods (SAP_ERROR_UNSUPPORTED).
  *
  * SAP_SAMPLE_POISSON: ids[source_count], of which the first *count are written, ascending. Points are tried in an order
  * that depends on `seed` and their ids alone, and taken if no point before them was within the radius. Expected O(n), one
- * thread; trees with periods, too.
+ * thread; on a GPU O(log n) rounds, each of which visits what is left. Trees with periods, too.
  *
- * Scratch memory: a box a node and 4 (8 in double precision) bytes a point; Poisson: 24 bytes a point and its coordinates.
- * On a CPU. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED, SAP_ERROR_CANCELLED.
+ * Scratch memory: a box a node and 4 (8 in double precision) bytes a point; Poisson: 24 bytes a point and its coordinates; on
+ * a GPU 8 (12) bytes a point and its coordinates, Poisson: 13. On a CPU or a CUDA device. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED, SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_sample(const sap_tree* tree, const sap_sample_options* options, int32_t* ids,
                                     int64_t* count);
 
 /** How points relax. All zero is the default for each field. */
 typedef struct sap_relax_options {
-    int32_t k;     /**< the nearest points exert forces, the point itself among them; 0: all within the radius, or 16
-                        without one */
+    int32_t k;     /**< the nearest points exert forces, the point itself among them, as for ::sap_cloud_normals; 0: all
+                        within the radius, or 16 without one */
     double radius; /**< range of the forces; 0: for each point the distance to the last of its k */
     int32_t steps; /**< 0: 1 */
     double step;   /**< part of the longest step that lowers the energy for sure, at most 2; 0: 1 */
     double
         tolerance; /**< stop when points move by less than this part of their forces' range, in the root of the mean of
                            squares; 0: do all steps */
-    int64_t more;  /**< points that are added before the first step, next to those that lie most alone; at most 8
-                           times as many as there are */
+    int64_t more;  /**< points that are added before the first step, next to those that lie most alone, a third of the
+                           way to a neighbour; at the very place of a point that has none, or one at its own place; at most
+                           8 times as many as there are */
     bool is_free;  /**< do not put points back on the surface that those given sample */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_relax_options;
@@ -424,11 +428,66 @@ typedef struct sap_relax_info {
 SAP_API sap_status sap_cloud_relax(sap_device* device, sap_points points, const sap_relax_options* options,
                                    float* moved, float* normals, sap_relax_info* info);
 
+/** How points are projected onto the surface that a cloud samples. All zero is the default for each field. */
+typedef struct sap_project_options {
+    int64_t count;       /**< points that are projected; 0: one for every 20 given, rounded up */
+    const float* starts; /**< [3*count] where they begin, finite; NULL: at points given, of which there are enough */
+    double radius;       /**< how far points reach; 0: 8 mean spacings, each the mean of the distances from a point to
+                              itself and its 6 nearest others */
+    int32_t steps;       /**< 0: 35 */
+    double push;         /**< how much points keep off each other (mu), at most 0.5; 0: 0.45 */
+    double tolerance;    /**< stop when points move by less than this part of the radius, in the root of the mean of
+                              squares; 0: do all steps */
+    bool by_density;     /**< points given weigh the less the more of them lie nearby: where they are dense in parts */
+    bool to_median; /**< go to the median of the points given, which stays on curved surfaces with a wide radius; else
+                         to their mean, which takes out more noise with a narrow one */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_project_options;
+
+/** What became of points that were projected. */
+typedef struct sap_project_info {
+    int64_t count;        /**< of them */
+    int32_t steps;        /**< that were done */
+    double movement;      /**< in the last: root of the mean of squares */
+    double radius;        /**< that was taken */
+    uint64_t reserved[4]; /**< zero */
+} sap_project_info;
+
+/**
+ * Projects a few points onto the surface that a cloud samples with noise and outliers, evenly: weighted locally optimal
+ * projection (Huang and others 2009, after Lipman and others 2007). No normals are needed, and none are made.
+ * projected[3*count], of options.count points; info may be NULL.
+ *
+ * In each step a point x is drawn by the points p given, and pushed away by other projected points y, within the radius r:
+ *
+ *     x + sum of v(p) a(p) (p - x) / sum of v(p) a(p) - push * sum of w(y) b(y) (y - x) / sum of w(y) b(y)
+ *
+ * With q the squared distance from x over r², t = (1 - q)⁴, which near 0 is exp(-4 q): r is half the paper's h. a is t, as in
+ * CGAL, or with options.to_median t / sqrt(q), as in the paper; b is t / q. w(y) is the sum of t over all projected points
+ * around y, y among them; v(p) is 1, or with options.by_density one over the sum of t over all points given around p.
+ * Points nearer than 2^-40 of the radius are at one place: they do not push each other, nor draw to a median. What nothing
+ * draws stays, but for the push; a radius whose square is no normal float reaches nothing. Without starts, points begin at
+ * points given whose ranks in the order of the leaves are evenly spread. Results are in the order of starts or of these
+ * leaves.
+ *
+ * Points are of three dimensions; where they are far from 0, take a middle off before. Terms are floats, added to those of
+ * their lane (the point's place in its leaf modulo 16); lanes 8 apart are added for each 16 sibling leaves, and all else in
+ * double precision. So results are the same bits for any number of threads and vector width.
+ *
+ * Expected O(count * (log n + points within the radius)) a step; by_density costs as much as n / count steps, or less.
+ * Memory: two trees, 28 bytes a projected point, 9 bytes a point given. On a CPU or a CUDA device. Errors: SAP_ERROR_ARGUMENT,
+ * SAP_ERROR_NOT_FINITE (naming the first bad point or start), SAP_ERROR_RANGE (more than 2^31-1 points), SAP_ERROR_MEMORY,
+ * SAP_ERROR_UNSUPPORTED (another device), SAP_ERROR_CANCELLED.
+ */
+SAP_API sap_status sap_cloud_project(sap_device* device, sap_points points, const sap_project_options* options,
+                                     float* projected, sap_project_info* info);
+
 /** What is asked about distances. All zero is the default for each field. */
 typedef struct sap_distance_options {
-    double radius;        /**< points that lie farther off than this have no counterpart and do not count; 0: any */
-    double quantile;      /**< 0 to 1: also the distance that this part of the points does not exceed; 0: none */
-    bool is_signed;       /**< to a closed mesh: distances from inside are negative (::sap_inside) */
+    double radius;   /**< points that lie farther off than this have no counterpart and do not count; 0: any */
+    double quantile; /**< 0 to 1: also the distance that this part of the points does not exceed; 0: none */
+    bool is_signed;  /**< to a closed mesh: distances from inside are negative (::sap_inside). Points have no inside,
+                               so that it is SAP_ERROR_ARGUMENT with them */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_distance_options;
 
@@ -438,7 +497,8 @@ typedef struct sap_distance_info {
     double mean;          /**< 0 where no point counts, as all that follow */
     double mean_square;   /**< the mean of the squares */
     double bias;          /**< the mean with signs */
-    double quantile;      /**< of rank ceil(quantile * count), counted from 1; 0 if none was asked for */
+    double quantile;      /**< the least that so large a part does not exceed: of the least rank r, counted from 1, for
+                               which r / count, rounded to double, is no less; 0 if none was asked for */
     double greatest;      /**< the directed Hausdorff distance */
     int64_t farthest;     /**< the row where that is found first; -1: no point counts */
     uint64_t reserved[4]; /**< zero */

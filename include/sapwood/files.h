@@ -201,7 +201,8 @@ typedef struct sap_points_write_options {
  * complete. The set may be one that was read, or the caller's.
  *
  * **PLY** (binary, little endian), **CSV** and **NPY** (a structured array, or without fields a matrix) have x, y, z (then c3,
- * c4, …) and the fields under their names; **XYZ** has the same columns without names. PLY has no integers of 64 bits:
+ * c4, …) and the fields under their names; **XYZ** has the same columns without names, or, of a set without
+ * points, the line "# x y z c3 …", a name for each of them. PLY has no integers of 64 bits:
  * they go as 32, or as doubles if these hold them all. Blanks in names become '_' in PLY and PCD.
  * **PCD** (binary) has at most x, y and z; red, green and blue of 8 bits become rgb, with alpha rgba, and nx, ny and nz
  * become normal_x, normal_y and normal_z.

@@ -1,9 +1,9 @@
 """Arrays on a GPU: CuPy's, torch's and JAX's, beside the C call over the same memory, and beside CuPy's own k-d tree.
 
-    python gpu.py [--library LIBSAPWOOD.so] [--points N]
+    python gpu.py [--library LIBSAPWOOD.so] [--points N] [--parts]
 
 1M float32 points, 1M queries in random order, k = 8; medians of 21 calls, each until its answer is there. --library: a
-shared library that was built with CUDA, for the C call.
+shared library that was built with CUDA, for the C call. --parts: also what the parts of a call cost, in microseconds.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import sapwood
 from data import uniform
 from library import Library
 from measure import Table
+from sapwood import _gpu
 
 K = 8
 
@@ -68,6 +69,99 @@ def sides(points: np.ndarray, queries: np.ndarray) -> dict[str, tuple[Any, Any, 
     return found
 
 
+# ---- Parts of a call
+
+
+def microseconds(call: Callable[[], object], calls: int = 201) -> float:
+    times: list[float] = []
+    for _ in range(calls + 20):
+        start = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - start) * 1e6)
+    return statistics.median(times[20:])
+
+
+def prepared(call: Callable[[], object], asked: Any, forms: Any, calls: int = 11) -> float:
+    """The median, in milliseconds, of calls whose arrays for results were made before."""
+    made = [_gpu.empty(asked, forms) for _ in range(3 * calls)]
+    usual = _gpu.empty
+    try:
+        _gpu.empty = lambda like, wanted: made.pop()
+        times = []
+        while made:
+            start = time.perf_counter()
+            call()
+            times.append((time.perf_counter() - start) * 1e3)
+        return statistics.median(times[calls:])
+    finally:
+        _gpu.empty = usual
+
+
+def jax_parts(asked: Any, forms: Any) -> dict[str, Callable[[], object]]:
+    jax = importlib.import_module("jax")
+    (device,) = asked.devices()
+    zeros = [jax.jit(lambda shape=shape, dtype=dtype: jax.numpy.zeros(shape, _gpu._NAMES[dtype])) for shape, dtype in forms]
+    both = _gpu._maker(forms)
+
+    def on_device(makers: list[Any]) -> None:
+        for make in makers:
+            with jax.default_device(device):
+                array = make().block_until_ready()
+            array.unsafe_buffer_pointer()
+
+    return {
+        "the buffer protocol, refused": lambda: buffer_of(asked),
+        "__dlpack_device__()": asked.__dlpack_device__,
+        "__dlpack__(stream=1)": lambda: asked.__dlpack__(stream=1, max_version=(1, 0)),
+        "__cuda_array_interface__": lambda: asked.__cuda_array_interface__,
+        "is_ready()": asked.is_ready,
+        "unsafe_buffer_pointer()": asked.unsafe_buffer_pointer,
+        "block_until_ready() of what is ready": asked.block_until_ready,
+        "devices()": lambda: next(iter(asked.devices())),
+        "default_device(), entered and left": lambda: entered(jax.default_device(device)),
+        "results, zeros, one after the other": lambda: on_device(zeros),
+        "results, both at once, not waited for": lambda: _gpu._make(device, forms),
+        "results, both at once, on the usual device": lambda: [array.block_until_ready() for array in both()],
+        "from_dlpack(), twice": lambda: [jax.dlpack.from_dlpack(Lent(asked)) for _ in forms],
+    }
+
+
+class Lent:
+    """An array that is lent to its own library."""
+
+    def __init__(self, array: Any) -> None:
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+
+def buffer_of(array: Any) -> None:
+    try:
+        memoryview(array)
+    except (BufferError, TypeError):
+        pass
+
+
+def entered(context: Any) -> None:
+    with context:
+        pass
+
+
+def show_parts(name: str, tree: sapwood.Tree, asked: Any, wait: Callable[[Any], object]) -> None:
+    forms = (((len(asked), K), "i4"), ((len(asked), K), "f4"))
+    one = asked[:1]
+    wait(tree.nearest(one, K))
+    parts: dict[str, Callable[[], object]] = {"a call with one query": lambda: wait(tree.nearest(one, K))}
+    if name != "torch":  # whose tensors are made by torch's C code
+        parts["its stream"] = lambda: _gpu.current_stream(asked, 0)
+        parts["results, both at once"] = lambda: _gpu.empty(asked, forms)
+    if name == "JAX":
+        parts |= jax_parts(asked, forms)
+    for part, call in parts.items():
+        print(f"  {name}: {part:<46}{microseconds(call):9.1f} us", flush=True)
+    if name != "torch":
+        took = prepared(lambda: wait(tree.nearest(asked, K)), asked, forms)
+        print(f"  {name}: {'a search whose results were made before':<46}{took * 1e3:9.1f} us", flush=True)
+
+
 def on_host(array: Any) -> np.ndarray:
     return np.asarray(array.get() if hasattr(array, "get") else array.cpu() if hasattr(array, "cpu") else array)
 
@@ -76,6 +170,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library")
     parser.add_argument("--points", type=int, default=1_000_000)
+    parser.add_argument("--parts", action="store_true")
     options = parser.parse_args()
     count = options.points
     points, queries = (uniform(count, seed).astype(np.float32) for seed in (1, 2))
@@ -106,6 +201,8 @@ def main() -> int:
         table.note(f"{name}: nearest {ours:.3f} ms, a new tree and one answer {built:.3f} ms")
         if c_call:
             table.most(f"Tree.nearest of {name}'s arrays, beside the C call", f"{c_call:.3f} ms", ours / c_call, 1.05, "x")
+        if options.parts:
+            show_parts(name, tree, asked, wait)
         if name == "CuPy":
             try:
                 from cupyx.scipy.spatial import KDTree

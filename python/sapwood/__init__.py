@@ -37,7 +37,9 @@ from .surface import Surface, isosurface
 
 if TYPE_CHECKING:
     from .cloud import (
+        AlignedPair,
         Alignment,
+        Alignments,
         Clusters,
         Comparison,
         Covariances,
@@ -45,13 +47,16 @@ if TYPE_CHECKING:
         Gathered,
         Normals,
         Outliers,
+        Projected,
         Relaxed,
         Shapes,
         Voxels,
+        align_many,
         cluster_dbscan,
         compute_point_cloud_distance,
         estimate_normals,
         farthest_point_down_sample,
+        project,
         registration_icp,
         relax,
         remove_radius_outlier,
@@ -62,7 +67,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AlignedPair",
     "Alignment",
+    "Alignments",
     "AllHits",
     "ArgumentError",
     "CancelledError",
@@ -91,6 +98,7 @@ __all__ = [
     "Outliers",
     "Picture",
     "PointSet",
+    "Projected",
     "RangeError",
     "Relaxed",
     "Rows",
@@ -103,6 +111,7 @@ __all__ = [
     "VoronoiPicture",
     "Voxels",
     "__version__",
+    "align_many",
     "cKDTree",
     "cKDTreeNode",
     "cluster_dbscan",
@@ -111,6 +120,7 @@ __all__ = [
     "estimate_normals",
     "farthest_point_down_sample",
     "isosurface",
+    "project",
     "read",
     "read_mesh",
     "read_points",

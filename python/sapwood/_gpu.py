@@ -7,6 +7,7 @@ now, for arrays to write results to, and to take memory of Sapwood's as an array
 import contextlib
 import functools
 import importlib
+import math
 import sys
 from typing import Any
 
@@ -37,8 +38,8 @@ def knows(array: Any) -> bool:
 
 def _unknown(array: Any) -> TypeError:
     return TypeError(
-        f"results on a GPU are arrays of torch, CuPy or JAX, and these are none ({type(array).__module__}): nearest and "
-        "within of a tree can write into other arrays (out)"
+        f"results on a GPU are arrays of torch, CuPy or JAX, and these are none ({type(array).__module__}): calls that take "
+        "out can write into other arrays"
     )
 
 
@@ -76,35 +77,89 @@ def _wide(jax: Any) -> Any:
     return importlib.import_module("jax.experimental").enable_x64(True)
 
 
+_Forms = tuple[tuple[tuple[int, ...], str], ...]
+
+
 @functools.lru_cache(64)
-def _zeros(shape: tuple[int, ...], dtype: str) -> Any:
-    """A function that makes an array of JAX, compiled: a quarter of what the call of jax.numpy takes."""
+def _maker(forms: _Forms) -> Any:
+    """A function that makes arrays of JAX, compiled: a quarter of what calls of jax.numpy take."""
     jax = sys.modules["jax"]
-    return jax.jit(lambda: jax.numpy.zeros(shape, dtype))
+    # Since JAX 0.11 they are not even filled with zeros.
+    return jax.jit(lambda: [jax.numpy.empty(shape, _NAMES[dtype]) for shape, dtype in forms])
 
 
-def empty(like: Any, shape: tuple[int, ...], dtype: str) -> tuple[Any, int]:
-    """A new array of the library of `like`, on its GPU, and its address."""
-    name = _NAMES[dtype]
+def empty(like: Any, forms: _Forms) -> list[tuple[Any, int]]:
+    """New arrays of the library of `like`, on its GPU, and their addresses. forms: the shape and the type of each."""
     library = _library(like)
     if library == "torch":
         torch = sys.modules["torch"]
-        array = torch.empty(shape, dtype=getattr(torch, name), device=like.device)
-        return array, array.data_ptr()
+        tensors = [torch.empty(shape, dtype=getattr(torch, _NAMES[dtype]), device=like.device) for shape, dtype in forms]
+        return [(tensor, tensor.data_ptr()) for tensor in tensors]
     if library == "cupy":
-        cupy = sys.modules["cupy"]
         with like.device:
-            array = cupy.empty(shape, dtype=name)
-        return array, array.data.ptr
+            arrays = [sys.modules["cupy"].empty(shape, dtype=_NAMES[dtype]) for shape, dtype in forms]
+        return [(array, array.data.ptr) for array in arrays]
     if library == "jax":
-        # Arrays of JAX do not change once anybody has seen them. This one nobody has: it is written to before it is
-        # returned, and its memory is waited for, before and after.
-        jax = sys.modules["jax"]
-        wide = _wide(jax) if dtype.endswith("8") else contextlib.nullcontext()
-        with wide, jax.default_device(next(iter(like.devices()))):
-            array = _zeros(shape, name)().block_until_ready()
-        return array, array.unsafe_buffer_pointer()
+        # Arrays of JAX do not change once anybody has seen them. These nobody has: they are written to before they are
+        # returned, and waited for before and after: what JAX does with memory that it gives out again is over then.
+        wanted = next(iter(like.devices())), forms
+        arrays = _spares.take(wanted) or _make(*wanted)
+        made = [(array, array.block_until_ready().unsafe_buffer_pointer()) for array in arrays]
+        # That a compiler takes equal empty arrays for one is not to be expected, and must not be.
+        apart = len({address for _, address in made}) == len(made)
+        return made if apart else [empty(like, (form,))[0] for form in forms]
     raise _unknown(like)
+
+
+def _make(device: Any, forms: _Forms) -> list[Any]:
+    """New arrays of JAX, which may not be there yet."""
+    jax = sys.modules["jax"]
+    wide = _wide(jax) if any(dtype.endswith("8") for _, dtype in forms) else contextlib.nullcontext()
+    with wide, jax.default_device(device):
+        return _maker(forms)()  # type: ignore[no-any-return]
+
+
+class _Spares:
+    """Arrays of JAX for the next call, made while the GPU is at work on one: JAX takes longer to make them than for all
+    else that is done before and after a search. Only for a call that wants the same as the two before it."""
+
+    def __init__(self) -> None:
+        self.last: tuple[Any, _Forms] | None = None
+        self.wanted: tuple[Any, _Forms] | None = None
+        self.kept: dict[tuple[Any, _Forms], list[Any]] = {}
+
+    def take(self, wanted: tuple[Any, _Forms]) -> list[Any] | None:
+        """Arrays that were made before, which nobody else gets; None: there are none."""
+        arrays = self.kept.pop(wanted, None)
+        self.kept.clear()
+        self.wanted = wanted if wanted == self.last and _size(wanted[1]) <= _SPARE_BYTES else None
+        self.last = wanted
+        return arrays
+
+    def make(self) -> None:
+        wanted, self.wanted = self.wanted, None
+        if wanted:
+            with contextlib.suppress(Exception):  # there may be no memory for what nobody has asked for
+                self.kept[wanted] = _make(*wanted)
+
+
+_SPARE_BYTES = 1 << 28
+_spares = _Spares()
+
+
+def _size(forms: _Forms) -> int:
+    return sum(math.prod(shape) * int(dtype[1]) for shape, dtype in forms)
+
+
+def prepare() -> None:
+    """Called while the GPU works on what arrays were made for last: something may be done now for the next call."""
+    _spares.make()
+
+
+def trim() -> None:
+    """Gives back what is kept for calls to come."""
+    _spares.last = _spares.wanted = None
+    _spares.kept.clear()
 
 
 def adopt(like: Any, memory: Any) -> Any:

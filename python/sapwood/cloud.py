@@ -1,8 +1,13 @@
 """Clouds of points: what Tree's calls about them return, and calls that make clouds of clouds.
 
-Trees have ``normals``, ``covariances``, ``shapes``, ``orient``, ``gather``, ``gather_self``, ``density``, ``outliers``,
-``clusters``, ``sample``, ``distance``, ``compare`` and ``align``. Here are ``voxels``, ``relax`` and ``transform``, which
-need no tree, and the names that Open3D has for these calls.
+Trees have ``normals``, ``covariances``, ``shapes``, ``orient``, ``features``, ``gather``, ``gather_self``, ``density``,
+``outliers``, ``clusters``, ``sample``, ``distance``, ``compare`` and ``align``. Here are ``voxels``, ``relax``,
+``project``, ``transform`` and ``align_many``, which need no tree, and the names that Open3D has for these calls.
+
+On a GPU trees do all of that but ``features`` and ``align(start="global")``. An array of results lies where
+the tree's points lay when they were given, those of ``gather`` where its queries lie: on the GPU, of the same library, or
+on the host. So may what is given as ``out``. On the host are the arrays of ``distance``, ``compare`` and ``orient``; and
+what tells how to do it: weights, attributes, views and normals.
 """
 
 from __future__ import annotations
@@ -12,9 +17,9 @@ from typing import Any, NamedTuple
 
 from . import _sapwood
 
-__all__ = ["Alignment", "Clusters", "Comparison", "Covariances", "Distances", "Gathered", "Normals", "Outliers", "Relaxed",
-           "Shapes", "Voxels", "cluster_dbscan", "compute_point_cloud_distance", "estimate_normals",
-           "farthest_point_down_sample", "registration_icp", "relax", "remove_radius_outlier",
+__all__ = ["AlignedPair", "Alignment", "Alignments", "Clusters", "Comparison", "Covariances", "Distances", "Gathered", "Normals", "Outliers", "Projected",
+           "Relaxed", "Shapes", "Voxels", "align_many", "cluster_dbscan", "compute_point_cloud_distance", "estimate_normals",
+           "farthest_point_down_sample", "project", "registration_icp", "relax", "remove_radius_outlier",
            "remove_statistical_outlier", "transform", "voxel_down_sample", "voxels"]
 
 
@@ -203,6 +208,36 @@ class Alignment(NamedTuple):
         return transform(points, self.transform)
 
 
+class AlignedPair(NamedTuple):
+    """What became of two clouds of many."""
+
+    source: int
+    """The number of the cloud that moves."""
+    target: int
+    """The number of the cloud that it is aligned with."""
+    found: bool
+    """Whether they overlap, so that there is an alignment."""
+    kept: bool
+    """Whether that agrees with the other pairs: weight is at least 1/4."""
+    residual: float
+    """How far the motion of the pair is from that of all: root of the mean of squares over its points; 0 if not found."""
+    weight: float
+    """How much the pair counted at last, 0 to 1."""
+    alignment: Alignment | None
+    """Of the two alone; None if not found."""
+
+
+class Alignments(NamedTuple):
+    """The motions that put many clouds together."""
+
+    transforms: Any
+    """float64 (n, 4, 4): take each cloud to where the first one of its group lies."""
+    groups: Any
+    """int32 (n,): which clouds hang together by pairs that are kept, numbered by their first clouds from 0."""
+    pairs: list[AlignedPair]
+    """All pairs that were aligned, or those that were given."""
+
+
 class Voxels(NamedTuple):
     """One point for each cell of a grid, in the order of the cells: the last axis counts most."""
 
@@ -235,6 +270,19 @@ class Relaxed(NamedTuple):
     """Of the forces."""
 
 
+class Projected(NamedTuple):
+    """Points on the surface that a cloud samples."""
+
+    points: Any
+    """float32 (count, 3)."""
+    steps: int
+    """That were done."""
+    movement: float
+    """Of the last step: root of the mean of squares."""
+    radius: float
+    """That was taken."""
+
+
 def voxels(points: Any, size: Any, *, origin: Any = None, point: str = "centroid", fewest: int = 1,
            drop_nonfinite: bool = False, normals: Any = None, attributes: Any = None) -> Voxels:
     """A cloud thinned by a grid: one point for each cell that has some, as Voxels(points, ids, counts, normals,
@@ -264,8 +312,8 @@ def voxels(points: Any, size: Any, *, origin: Any = None, point: str = "centroid
 
 
 def relax(points: Any, *, k: int | None = None, radius: float | None = None, steps: int = 1, step: float | None = None,
-          tolerance: float | None = None, more: int = 0, free: bool = False, normals: bool = False, threads: int = 0,
-          progress: Callable[[float], object] | None = None) -> Relaxed:
+          tolerance: float | None = None, more: int = 0, free: bool = False, normals: bool = False,
+          device: Any = None, threads: int = 0, progress: Callable[[float], object] | None = None) -> Relaxed:
     """Lets points that repel each other relax on the surface that they sample, which evens out a scan: Relaxed(points,
     normals, steps, movement, range).
 
@@ -273,7 +321,7 @@ def relax(points: Any, *, k: int | None = None, radius: float | None = None, ste
     those within the radius. steps: how many; tolerance: stop when points move by less than this part of the forces'
     range. step: part of the longest step that lowers the energy for sure, at most 2 (1). more: points that are added,
     where points lie most alone. free: do not put points back on the surface that those given sample. normals: also those
-    of the points before the last step.
+    of the points before the last step. device: "cuda" does it on a GPU, with the same result; the arrays are on the host.
 
     >>> import numpy, sapwood
     >>> points = numpy.random.default_rng(1).random((400, 3)) * [1, 1, 0]
@@ -282,7 +330,34 @@ def relax(points: Any, *, k: int | None = None, radius: float | None = None, ste
     >>> bool(spacing[1] > 5 * spacing[0]), float(abs(found.points[:, 2]).max())
     (True, 0.0)
     """
-    return Relaxed(*_sapwood.relax(points, k, radius, steps, step, tolerance, more, free, normals, threads, progress))
+    return Relaxed(*_sapwood.relax(points, k, radius, steps, step, tolerance, more, free, normals, device, threads,
+                                     progress))
+
+
+def project(points: Any, count: int | None = None, *, starts: Any = None, radius: float | None = None, steps: int = 35,
+            push: float | None = None, tolerance: float | None = None, by_density: bool = False,
+            median: bool = False, device: Any = None, threads: int = 0,
+            progress: Callable[[float], object] | None = None) -> Projected:
+    """A few points on the surface that a cloud samples with noise and outliers, and evenly there: weighted locally optimal
+    projection (WLOP), as Projected(points, steps, movement, radius).
+
+    points: (n, 3), float32; where they are far from 0, take a middle off before. count: how many are made (one for every
+    20); starts: or where they begin, (count, 3). radius: how far points reach (8 mean spacings): much farther than the
+    noise goes, but less far than details are wide. push: how much they keep off each other, at most 0.5 (0.45).
+    tolerance: stop when points move by less than this part of the radius. by_density: points given weigh the less the more
+    of them lie nearby, for clouds that are dense in parts. median: points go to the median of those around, which stays on
+    curved surfaces with a wide radius, instead of to their mean, which takes out more noise with a narrow one. device:
+    "cuda" does it on a GPU, with the same result; the arrays are on the host.
+
+    >>> import numpy, sapwood
+    >>> rng = numpy.random.default_rng(1)
+    >>> points = rng.random((2000, 3)) * [1, 1, 0] + rng.normal(0, 0.02, (2000, 3)) * [0, 0, 1]
+    >>> found = sapwood.project(points, radius=0.3)
+    >>> found.points.shape, bool(found.points[:, 2].std() < points[:, 2].std() / 4)
+    ((100, 3), True)
+    """
+    return Projected(*_sapwood.project(points, count, starts, radius, steps, push, tolerance, by_density, median, device,
+                                        threads, progress))
 
 
 def transform(points: Any, matrix: Any, out: Any = None) -> Any:
@@ -296,6 +371,38 @@ def transform(points: Any, matrix: Any, out: Any = None) -> Any:
     array([[1., 2., 3.]])
     """
     return _sapwood.transform(points, matrix, out)
+
+
+def align_many(clouds: Any, method: str = "point", *, pairs: Any = None, starts: Any = None,
+               iterations: int | None = None, tolerance: float | None = None, levels: int | None = None,
+               max_distance: float | None = None, overlap: float | str | None = None, max_angle: float | None = None,
+               one_to_one: bool = False, kernel: str | None = None, kernel_scale: float | None = None,
+               flatness: float | None = None, normals_k: int | None = None, least_overlap: float | None = None,
+               scale: float | None = None, drop_nonfinite: bool = False, threads: int = 0,
+               progress: Callable[[float], object] | None = None) -> Alignments:
+    """Aligns many clouds with one another: pairs of them, and then all so that they suit the pairs best, as
+    Alignments(transforms, groups, pairs). A pair that is wrong does not pull at the others, as long as more of them agree.
+
+    clouds: at most 1,000 arrays (n, 3), float32; where they are far from 0, take a middle off before. pairs: (m, 2), source
+    and target of each pair, clouds counted from 0; None: all, in the order (1, 0), (2, 0), (2, 1), (3, 0), … starts:
+    (clouds, 4, 4), where each cloud lies at first, from which it must be off by a fraction of its size only; None: as they
+    are; "global": how two lie on each other is found by their shapes, as ``Tree.align`` does it.
+    least_overlap: pairs with less fitness do not count (0.1). scale: a length: pairs whose clouds are off by more, once all
+    lie as they suit one another, count little (three times the median of the rmse of pairs). All else: as ``Tree.align``.
+
+    >>> import numpy, sapwood
+    >>> points = numpy.random.default_rng(1).random((500, 3))
+    >>> found = sapwood.align_many([points, points + [0.01, 0, 0], points + [0, 0.02, 0]])
+    >>> found.transforms[:, :3, 3].round(4) + 0.0
+    array([[ 0.  ,  0.  ,  0.  ],
+           [-0.01,  0.  ,  0.  ],
+           [ 0.  , -0.02,  0.  ]])
+    >>> found.groups, [(pair.source, pair.target) for pair in found.pairs if pair.kept]
+    (array([0, 0, 0], dtype=int32), [(1, 0), (2, 0), (2, 1)])
+    """
+    return Alignments(*_sapwood.align_many(clouds, method, pairs, starts, iterations, tolerance, levels, max_distance,
+                                           overlap, max_angle, one_to_one, kernel, kernel_scale, flatness, normals_k,
+                                           least_overlap, scale, drop_nonfinite, threads, progress))
 
 
 # ---- Names that Open3D has. Points are arrays, or trees over them.
@@ -409,7 +516,7 @@ def registration_icp(source: Any, target: Any, max_correspondence_distance: floa
     >>> import numpy, sapwood
     >>> points = numpy.random.default_rng(1).random((500, 3))
     >>> found = sapwood.registration_icp(points + [0, 0, 0.01], points, 0.2)
-    >>> found.transformation[2, 3].round(6), found.fitness
+    >>> round(float(found.transformation[2, 3]), 6), found.fitness
     (-0.01, 1.0)
     """
     return _tree_of(target).align(source, method, start=init, max_distance=max_correspondence_distance,

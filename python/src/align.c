@@ -1,5 +1,5 @@
 // Alignment of clouds. Of MeshTree, names, defaults and documentation are in sapwood/mesh.py.
-#include "cloud.h"
+#include "align.h"
 #include "mesh.h"
 #include <string.h>
 
@@ -63,24 +63,24 @@ static int read_overlap(PyObject* value, sap_align_options* o) {
     return py_word(value, "overlap", words, &word);
 }
 
-static int read_numbers(PyObject* const* given, sap_align_options* o) {
+int py_align_options(const py_aligning* given, sap_align_options* o) {
     int32_t method = 0, kernel = 0;
-    if (py_word(given[METHOD], "method", methods, &method) < 0 ||
-        py_int32(given[ITERATIONS], "iterations", 1, INT32_MAX, &o->iterations) < 0 ||
-        py_above(given[TOLERANCE], "tolerance", &o->tolerance) < 0 ||
-        py_int32(given[LEVELS], "levels", 1, 8, &o->levels) < 0 ||
-        py_above(given[MAX_DISTANCE], "max_distance", &o->max_distance) < 0 || read_overlap(given[OVERLAP], o) < 0 ||
-        py_above(given[MAX_ANGLE], "max_angle", &o->max_angle) < 0 ||
-        py_bool(given[ONE_TO_ONE], "one_to_one", &o->one_to_one) < 0 ||
-        py_word(given[KERNEL], "kernel", kernels, &kernel) < 0 ||
-        py_above(given[KERNEL_SCALE], "kernel_scale", &o->kernel_scale) < 0 ||
-        py_above(given[FLATNESS], "flatness", &o->flatness) < 0 ||
-        py_int32(given[NORMALS_K], "normals_k", 3, INT32_MAX, &o->normals_k) < 0 ||
-        py_bool(given[DROP_NONFINITE], "drop_nonfinite", &o->drop_nonfinite) < 0)
+    if (py_word(given->method, "method", methods, &method) < 0 ||
+        py_int32(given->iterations, "iterations", 1, INT32_MAX, &o->iterations) < 0 ||
+        py_above(given->tolerance, "tolerance", &o->tolerance) < 0 ||
+        py_int32(given->levels, "levels", 1, 8, &o->levels) < 0 ||
+        py_above(given->max_distance, "max_distance", &o->max_distance) < 0 || read_overlap(given->overlap, o) < 0 ||
+        py_above(given->max_angle, "max_angle", &o->max_angle) < 0 ||
+        py_bool(given->one_to_one, "one_to_one", &o->one_to_one) < 0 ||
+        py_word(given->kernel, "kernel", kernels, &kernel) < 0 ||
+        py_above(given->kernel_scale, "kernel_scale", &o->kernel_scale) < 0 ||
+        py_above(given->flatness, "flatness", &o->flatness) < 0 ||
+        py_int32(given->normals_k, "normals_k", 3, INT32_MAX, &o->normals_k) < 0 ||
+        py_bool(given->drop_nonfinite, "drop_nonfinite", &o->drop_nonfinite) < 0)
         return -1;
     o->method = (sap_align_method)method;
     o->kernel = (sap_align_kernel)kernel;
-    if (!py_given(given[KERNEL_SCALE]) || kernel) return 0;
+    if (!py_given(given->kernel_scale) || kernel) return 0;
     PyErr_SetString(py_argument_error, "kernel_scale is for a kernel");
     return -1;
 }
@@ -88,8 +88,21 @@ static int read_numbers(PyObject* const* given, sap_align_options* o) {
 // `target_rows`: the points that normals are of; -1: a mesh, which has its own.
 static int read_told(py_state* state, PyObject* const* given, const char* type, const py_device* device,
                      int64_t target_rows, told* t) {
+    const py_aligning aligning = {.method = given[METHOD],
+                                  .iterations = given[ITERATIONS],
+                                  .tolerance = given[TOLERANCE],
+                                  .levels = given[LEVELS],
+                                  .max_distance = given[MAX_DISTANCE],
+                                  .overlap = given[OVERLAP],
+                                  .max_angle = given[MAX_ANGLE],
+                                  .one_to_one = given[ONE_TO_ONE],
+                                  .kernel = given[KERNEL],
+                                  .kernel_scale = given[KERNEL_SCALE],
+                                  .flatness = given[FLATNESS],
+                                  .normals_k = given[NORMALS_K],
+                                  .drop_nonfinite = given[DROP_NONFINITE]};
     sap_align_options* o = &t->options;
-    if (read_numbers(given, o) < 0 ||
+    if (py_align_options(&aligning, o) < 0 ||
         py_array_take(state, given[SOURCE], "source", type, 2, 2, 0, device, &t->source) < 0 ||
         read_start(state, given[START], t) < 0 ||
         py_packed_take(state, given[SOURCE_NORMALS], "source_normals", "f4", 2, 2, t->source.shape[0], 3,
@@ -97,7 +110,7 @@ static int read_told(py_state* state, PyObject* const* given, const char* type, 
         (target_rows >= 0 && py_packed_take(state, given[NORMALS], "normals", "f4", 2, 2, target_rows, 3,
                                             "points in the tree", &t->normals) < 0))
         return -1;
-    if (t->source.on_gpu) {
+    if (t->source.on_gpu && target_rows < 0) {
         PyErr_SetString(py_argument_error, "source must be on the host");
         return -1;
     }
@@ -122,21 +135,22 @@ static bool begin_at(told* t, const sap_global_motion* motion, sap_alignment* fo
     return false;
 }
 
-static PyObject* matrix(py_state* state, const double* numbers, int ndim, int64_t side) {
-    const int64_t shape[] = {side, side};
+PyObject* py_matrices(py_state* state, const double* numbers, int ndim, int64_t count, int64_t side) {
+    const int64_t shape[] = {count, side, side};
+    const int64_t elements = ndim == 3 ? count * side * side : ndim == 2 ? side * side : side;
     py_result result;
-    if (py_result_new(state, NULL, 'f', 8, ndim, shape, &result) < 0) return NULL;
-    memcpy(result.data, numbers, (size_t)(ndim == 2 ? side * side : side) * sizeof *numbers);
+    if (py_result_new(state, NULL, 'f', 8, ndim, ndim == 3 ? shape : shape + 1, &result) < 0) return NULL;
+    if (elements) memcpy(result.data, numbers, (size_t)elements * sizeof *numbers);
     return result.object;
 }
 
-static PyObject* result_of(py_state* state, const sap_alignment* a) {
+PyObject* py_alignment(py_state* state, const sap_alignment* a) {
     static const char* const reasons[] = {"converged", "iterations", "no pairs"};
-    PyObject* arrays[5] = {matrix(state, a->transform, 2, 4)};
-    if (arrays[0]) arrays[1] = matrix(state, a->center, 1, 3);
-    if (arrays[1]) arrays[2] = matrix(state, a->information, 2, 6);
-    if (arrays[2]) arrays[3] = matrix(state, a->strengths, 1, 6);
-    if (arrays[3]) arrays[4] = matrix(state, a->directions, 2, 6);
+    PyObject* arrays[5] = {py_matrices(state, a->transform, 2, 1, 4)};
+    if (arrays[0]) arrays[1] = py_matrices(state, a->center, 1, 1, 3);
+    if (arrays[1]) arrays[2] = py_matrices(state, a->information, 2, 1, 6);
+    if (arrays[2]) arrays[3] = py_matrices(state, a->strengths, 1, 1, 6);
+    if (arrays[3]) arrays[4] = py_matrices(state, a->directions, 2, 1, 6);
     PyObject* parts = NULL;
     if (arrays[4])
         parts = Py_BuildValue("(OOsiLddddOOiOO)", arrays[0], a->converged ? Py_True : Py_False, reasons[a->reason],
@@ -157,7 +171,8 @@ PyDoc_STRVAR(
     "The turn and shift that take source, an array of points, onto the points of the tree, as an Alignment: "
     "transform,\n"
     "a matrix of 4 x 4, and how good it is. By iterative closest points: each point is paired with the nearest of the\n"
-    "tree, the motion that suits the pairs best is found, and so on. Points of three dimensions, on the CPU.\n\n"
+    "tree, the motion that suits the pairs best is found, and so on. Points of three dimensions. On a GPU\n"
+    "the source may lie there; normals are on the host, and start is not 'global'.\n\n"
     "method: 'point': the distances of pairs become small; 'plane': those to the tree's tangent planes; "
     "'generalised':\n"
     "    those between tangent planes of both, whose variance across is flatness (1e-3) of that along.\n"
@@ -180,7 +195,7 @@ PyDoc_STRVAR(
     ">>> import numpy, sapwood\n"
     ">>> points = numpy.random.default_rng(1).random((500, 3))\n"
     ">>> found = sapwood.Tree(points).align(points + [0.01, 0.02, 0.0])\n"
-    ">>> found.converged, found.transform.round(6)[:3, 3]\n"
+    ">>> found.converged, found.transform.round(6)[:3, 3] + 0.0\n"
     "(True, array([-0.01, -0.02,  0.  ]))\n");
 
 static PyObject* tree_align(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -210,7 +225,7 @@ static PyObject* tree_align(PyObject* object, PyObject* const* args, Py_ssize_t 
                           : sap_cloud_align(self->tree, py_points(&t.source), &t.options, &found);
         result = py_call_end(&call, status);
     }
-    PyObject* made = result == 0 ? result_of(self->state, &found) : NULL;
+    PyObject* made = result == 0 ? py_alignment(self->state, &found) : NULL;
     release(&t);
     py_tree_done(self);
     return made;
@@ -242,7 +257,7 @@ PyObject* py_mesh_align(PyObject* self, PyObject* args) {
             status = sap_cloud_align_mesh(tree->tree, py_points(&t.source), &t.options, &found);
         result = py_call_end(&call, status);
     }
-    PyObject* made = result == 0 ? result_of(tree->state, &found) : NULL;
+    PyObject* made = result == 0 ? py_alignment(tree->state, &found) : NULL;
     release(&t);
     py_mesh_tree_done(tree);
     return made;

@@ -103,6 +103,17 @@ int py_call_begin(py_call* call, py_device* device, const py_array* like, PyObje
     return 0;
 }
 
+void py_call_prepare(py_call* call) {
+    py_state* state = call->device->state;
+    if (!call->wait || !state->gpu) return;
+    PyEval_RestoreThread(call->thread);
+    current = NULL; // it may make calls of its own
+    PyObject* done = PyErr_Occurred() ? NULL : PyObject_CallMethod(state->gpu, "prepare", NULL);
+    Py_XDECREF(done);
+    current = call;
+    call->thread = PyEval_SaveThread();
+}
+
 int py_call_end(py_call* call, sap_status status) {
     if (status == SAP_OK && call->wait) status = sap_device_wait(call->device->device);
     PyThreadState* thread = call->thread;

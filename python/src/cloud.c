@@ -30,7 +30,7 @@ int py_packed_take(py_state* state, PyObject* value, const char* name, const cha
     if (py_array_take(state, value, name, want, min_ndim, max_ndim, 0, NULL, a) < 0) return -1;
     if (a->on_gpu)
         PyErr_Format(py_argument_error, "%s must be on the host", name);
-    else if (a->shape[0] != rows)
+    else if (rows >= 0 && a->shape[0] != rows)
         PyErr_Format(py_argument_error, "%s has %lld rows, and there are %lld %s", name, (long long)a->shape[0],
                      (long long)rows, of);
     else if (columns && a->ndim == 2 && a->shape[1] != columns)
@@ -103,6 +103,29 @@ int py_result_for(py_state* state, PyObject* out, const char* name, char kind, i
     PyErr_Format(py_argument_error, "%s must be on the host", name);
     py_result_release(result);
     return -1;
+}
+
+int py_cloud_begin(const py_tree* self, const py_array* like, int count, const py_wanted* wanted, PyObject* progress,
+                   py_call* call) {
+    enum { MOST = 9 };
+    py_form forms[MOST];
+    py_result* to[MOST];
+    bool wait = false;
+    for (int i = 0; i < count; i++) {
+        const py_form* f = &wanted[i].form;
+        forms[i] = *f;
+        to[i] = py_given(wanted[i].out) ? NULL : wanted[i].to;
+        if (to[i] || !wanted[i].to) continue;
+        if (py_result_take(self->state, wanted[i].out, wanted[i].name, f->kind, f->bytes, f->ndim, f->shape,
+                           self->device, wanted[i].to) < 0)
+            return -1;
+        wait |= py_result_must_wait(wanted[i].to);
+    }
+    if (py_results_new(self->state, like, count, forms, to) < 0 ||
+        py_call_begin(call, self->device, like, progress) < 0)
+        return -1;
+    call->wait |= wait;
+    return 0;
 }
 
 PyObject* py_cloud_result(const char* name, PyObject* parts) {

@@ -19,7 +19,7 @@ typedef struct py_packed {
 } py_packed;
 
 /**
- * Takes an array of the host with so many rows and, if `columns` is above 0, that many columns; `of` says in messages
+ * Takes an array of the host with so many rows (below 0: any number) and, if `columns` is above 0, that many columns; `of` says in messages
  * what there is a row for. None is nothing. 0, or -1 and an exception.
  */
 int py_packed_take(py_state* state, PyObject* value, const char* name, const char* want, int min_ndim, int max_ndim,
@@ -39,6 +39,21 @@ int py_words(PyObject* value, const char* name, const char* const* words, uint32
  */
 int py_result_for(py_state* state, PyObject* out, const char* name, char kind, int bytes, int ndim,
                   const int64_t* shape, py_result* result);
+
+/** An array of results of a call over a tree. */
+typedef struct py_wanted {
+    py_result* to;    // NULL: it is not wanted
+    PyObject* out;    // the caller's, on the host or where the tree lies; NULL or None: a new one
+    const char* name; // of out
+    py_form form;
+} py_wanted;
+
+/**
+ * Begins a call over a tree: takes the arrays of results, new ones on the pattern of `like` (all zero: on the host), and
+ * then does what py_call_begin does. The arrays are released by the caller, also on failure.
+ */
+int py_cloud_begin(const py_tree* self, const py_array* like, int count, const py_wanted* wanted, PyObject* progress,
+                   py_call* call);
 
 /** sapwood.cloud's type of that name, made of a tuple, which is taken, also if it is NULL. */
 PyObject* py_cloud_result(const char* name, PyObject* parts);

@@ -44,22 +44,24 @@ static int read_options(const py_tree* self, PyObject* const* given, told* t) {
 }
 
 // The arrays of results for so many queries; ndim 1: of one query that had no axis of its own.
-static int make_arrays(const py_tree* self, PyObject* only, int ndim, int64_t rows, told* t) {
-    uint32_t wanted;
-    if (py_words(only, "only", sums, &wanted) < 0) return -1;
-    if (!t->options.attributes && py_given(only) && wanted & 1U << ATTRIBUTES) {
+static int want_sums(const py_tree* self, PyObject* only, int ndim, int64_t rows, told* t, py_wanted* wanted) {
+    uint32_t bits;
+    if (py_words(only, "only", sums, &bits) < 0) return -1;
+    if (!t->options.attributes && py_given(only) && bits & 1U << ATTRIBUTES) {
         PyErr_SetString(py_argument_error, "only asks for attributes, and there are none: give them as attributes=");
         return -1;
     }
-    if (!t->options.attributes) wanted &= ~(1U << ATTRIBUTES);
+    if (!t->options.attributes) bits &= ~(1U << ATTRIBUTES);
     const int64_t dims = self->dims, columns[SUMS] = {0, 0, dims, dims * (dims + 1) / 2, t->options.attribute_count};
     const bool flat[SUMS] = {true, true, false, false, t->attributes.array.ndim == 1};
     for (int i = 0; i < SUMS; i++) {
-        const int64_t shape[] = {rows, columns[i]};
-        const int first = ndim == 1, axes = (flat[i] ? 1 : 2) - first;
-        if (wanted & 1U << i && py_result_new(self->state, NULL, i == COUNTS ? 'i' : 'f', i == COUNTS ? 4 : 8, axes,
-                                              shape + first, &t->arrays[i]) < 0)
-            return -1;
+        const int64_t shape[] = {rows, columns[i], 0};
+        const int first = ndim == 1;
+        wanted[i] = (py_wanted){.to = bits & 1U << i ? &t->arrays[i] : NULL,
+                                .form = {i == COUNTS ? 'i' : 'f',
+                                         i == COUNTS ? 4 : 8,
+                                         (flat[i] ? 1 : 2) - first,
+                                         {shape[first], shape[first + 1]}}};
     }
     return 0;
 }
@@ -83,7 +85,8 @@ PyDoc_STRVAR(
     "gather($self, /, queries, *, k=None, radius=None, weights=None, falloff=None, attributes=None, only=None,\n"
     "       progress=None)\n--\n\n"
     "Sums over the neighbours of each query, as Gathered(counts, weights, offsets, products, attributes). Neighbours\n"
-    "are added up as they are found; lists of them are never made. Trees of up to three dimensions on the CPU.\n\n"
+    "are added up as they are found; lists of them are never made. Trees of up to three dimensions.\n"
+    "On a GPU the sums lie there where the queries do; weights and attributes are on the host.\n\n"
     "counts: neighbours, int32. With their weights w and differences d = p - q to the query, as float64: weights, the\n"
     "sum of w; offsets, of w d, so that the mean of the neighbours is q + offsets / weights; products, of w d d^T, in "
     "the\n"
@@ -104,13 +107,14 @@ static PyObject* tree_gather(PyObject* object, PyObject* const* args, Py_ssize_t
     py_tree* self = py_tree_use(object);
     if (!self) return NULL;
     told t = {.options = {0}};
+    py_wanted wanted[SUMS];
     py_array queries;
     int result = py_array_take(self->state, given[0], "queries", py_tree_type(self), 1, 2, 0, self->device, &queries);
     if (result == 0) result = read_options(self, given + 1, &t);
     if (result == 0)
-        result = make_arrays(self, given[1 + ONLY], queries.ndim, queries.ndim == 1 ? 1 : queries.shape[0], &t);
+        result = want_sums(self, given[1 + ONLY], queries.ndim, queries.ndim == 1 ? 1 : queries.shape[0], &t, wanted);
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, given[1 + PROGRESS]);
+    if (result == 0) result = py_cloud_begin(self, &queries, SUMS, wanted, given[1 + PROGRESS], &call);
     if (result == 0) {
         const sap_gathered to = gathered_of(&t);
         const sap_status status = self->real_bits == 32
@@ -140,16 +144,20 @@ static PyObject* tree_gather_self(PyObject* object, PyObject* const* args, Py_ss
     py_tree* self = py_tree_use(object);
     if (!self) return NULL;
     told t = {.options = {0}};
+    py_wanted wanted[SUMS];
+    py_array like = {0};
     int result = read_options(self, given, &t);
-    if (result == 0) result = make_arrays(self, given[ONLY], 2, self->source_count, &t);
+    if (result == 0) result = want_sums(self, given[ONLY], 2, self->source_count, &t, wanted);
+    if (result == 0) result = py_tree_pattern(self, &like);
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, given[PROGRESS]);
+    if (result == 0) result = py_cloud_begin(self, &like, SUMS, wanted, given[PROGRESS], &call);
     if (result == 0) {
         const sap_gathered to = gathered_of(&t);
         result = py_call_end(&call, sap_gather_self(self->tree, &t.options, &to));
     }
     PyObject* made = result == 0 ? result_of(&t) : NULL;
     release(&t);
+    py_array_release(&like);
     py_tree_done(self);
     return made;
 }

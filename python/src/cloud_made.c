@@ -1,5 +1,5 @@
-// Clouds made of clouds: thinned, relaxed, moved. Names, defaults and documentation are in sapwood/cloud.py.
-#include "cloud.h"
+// Clouds made of clouds: thinned, relaxed, projected, moved. Names, defaults and documentation are in sapwood/cloud.py.
+#include "align.h"
 #include "files.h"
 
 // ---- Thinned by a grid
@@ -78,6 +78,10 @@ static PyObject* voxels(PyObject* module, PyObject* args) {
     py_device* device = py_device_for(state, Py_None, 0, &points);
     const int64_t rows = points.shape[0];
     result = device ? 0 : -1;
+    if (result == 0 && points.on_gpu) {
+        PyErr_SetString(py_argument_error, "points must be on the host");
+        result = -1;
+    }
     if (result == 0) result = read_axes(state, size, "size", points.shape[1], o.sizes);
     if (result == 0) result = read_axes(state, origin, "origin", points.shape[1], o.origin);
     if (result == 0) result = py_packed_take(state, normals_given, "normals", "f4", 2, 2, rows, 3, "points", &normals);
@@ -109,15 +113,15 @@ static PyObject* voxels(PyObject* module, PyObject* args) {
 
 // ---- Relaxed
 
-// relax(points, k, radius, steps, step, tolerance, more, free, normals, threads, progress): (points, normals, steps,
-// movement, range)
+// relax(points, k, radius, steps, step, tolerance, more, free, normals, device, threads, progress): (points, normals,
+// steps, movement, range)
 static PyObject* relax(PyObject* module, PyObject* args) {
     py_state* state = PyModule_GetState(module);
-    PyObject *object, *k, *radius, *steps, *step, *tolerance, *more, *progress;
+    PyObject *object, *k, *radius, *steps, *step, *tolerance, *more, *on, *progress;
     int is_free, with_normals, threads;
     sap_relax_options o = {0};
-    if (!py_parse(args, "OOOOOOOppiO:relax", &object, &k, &radius, &steps, &step, &tolerance, &more, &is_free,
-                  &with_normals, &threads, &progress) ||
+    if (!py_parse(args, "OOOOOOOppOiO:relax", &object, &k, &radius, &steps, &step, &tolerance, &more, &is_free,
+                  &with_normals, &on, &threads, &progress) ||
         py_int32(k, "k", 1, INT32_MAX, &o.k) < 0 || py_above(radius, "radius", &o.radius) < 0 ||
         py_int32(steps, "steps", 1, INT32_MAX, &o.steps) < 0 || py_above(step, "step", &o.step) < 0 ||
         py_above(tolerance, "tolerance", &o.tolerance) < 0 || py_int64(more, "more", 0, INT32_MAX, &o.more) < 0)
@@ -125,7 +129,7 @@ static PyObject* relax(PyObject* module, PyObject* args) {
     o.is_free = is_free != 0;
     py_array points;
     if (py_array_take(state, object, "points", "f4", 2, 2, 0, NULL, &points) < 0) return NULL;
-    py_device* device = py_device_for(state, Py_None, threads, &points);
+    py_device* device = py_device_for(state, on, threads, &points);
     const int64_t shape[] = {points.shape[0] + o.more, 3};
     py_result moved = {0}, normals = {0};
     sap_relax_info info = {0};
@@ -149,6 +153,63 @@ static PyObject* relax(PyObject* module, PyObject* args) {
     Py_XDECREF((PyObject*)device);
     py_array_release(&points);
     return made;
+}
+
+// ---- Projected
+
+// project(points, count, starts, radius, steps, push, tolerance, by_density, median, on, threads, progress): (points, steps, movement,
+// radius)
+static PyObject* project(PyObject* module, PyObject* args) {
+    enum { POINTS_FOR_ONE = 20 };
+    py_state* state = PyModule_GetState(module);
+    PyObject *object, *count, *starts_given, *radius, *steps, *push, *tolerance, *on, *progress;
+    int by_density, to_median, threads;
+    sap_project_options o = {0};
+    if (!py_parse(args, "OOOOOOOppOiO:project", &object, &count, &starts_given, &radius, &steps, &push, &tolerance,
+                  &by_density, &to_median, &on, &threads, &progress) ||
+        py_int64(count, "count", 1, INT32_MAX, &o.count) < 0 || py_above(radius, "radius", &o.radius) < 0 ||
+        py_int32(steps, "steps", 1, INT32_MAX, &o.steps) < 0 || py_above(push, "push", &o.push) < 0 ||
+        py_above(tolerance, "tolerance", &o.tolerance) < 0)
+        return NULL;
+    o.by_density = by_density != 0;
+    o.to_median = to_median != 0;
+    if (py_given(count) && py_given(starts_given)) {
+        PyErr_SetString(py_argument_error, "count and starts: give one of them");
+        return NULL;
+    }
+    py_array points;
+    py_packed starts = {0};
+    if (py_array_take(state, object, "points", "f4", 2, 2, 0, NULL, &points) < 0) return NULL;
+    py_device* device = py_device_for(state, on, threads, &points);
+    int result = device ? 0 : -1;
+    if (result == 0 && points.on_gpu) {
+        PyErr_SetString(py_argument_error, "points must be on the host");
+        result = -1;
+    }
+    if (result == 0) result = py_packed_take(state, starts_given, "starts", "f4", 2, 2, -1, 3, "starts", &starts);
+    o.starts = starts.data;
+    if (o.starts) o.count = starts.array.shape[0];
+    const int64_t part = (points.shape[0] + POINTS_FOR_ONE - 1) / POINTS_FOR_ONE;
+    const int64_t shape[] = {o.count || o.starts ? o.count : part, 3};
+    py_result made = {0};
+    sap_project_info info = {0};
+    if (result == 0 && o.count > points.shape[0] && !o.starts) {
+        PyErr_Format(py_argument_error, "count: %lld, but there are %lld points", (long long)o.count,
+                     (long long)points.shape[0]);
+        result = -1;
+    }
+    if (result == 0) result = py_result_new(state, NULL, 'f', 4, 2, shape, &made);
+    py_call call;
+    if (result == 0) result = py_call_begin(&call, device, NULL, progress);
+    if (result == 0)
+        result = py_call_end(&call, sap_cloud_project(device->device, py_points(&points), &o, made.data, &info));
+    PyObject* answer = NULL;
+    if (result == 0) answer = Py_BuildValue("(Nidd)", py_part(&made), (int)info.steps, info.movement, info.radius);
+    py_result_release(&made);
+    py_packed_release(&starts);
+    Py_XDECREF((PyObject*)device);
+    py_array_release(&points);
+    return answer;
 }
 
 // ---- Moved
@@ -194,7 +255,8 @@ int py_add_cloud(PyObject* module, py_state* state) {
     (void)state;
     static PyMethodDef functions[] = {{"voxels", voxels, METH_VARARGS, NULL},
                                       {"relax", relax, METH_VARARGS, NULL},
+                                      {"project", project, METH_VARARGS, NULL},
                                       {"transform", transform, METH_VARARGS, NULL},
                                       {NULL, NULL, 0, NULL}};
-    return PyModule_AddFunctions(module, functions);
+    return PyModule_AddFunctions(module, functions) < 0 ? -1 : py_add_align(module);
 }

@@ -128,7 +128,7 @@ PyDoc_STRVAR(
     "tree. It is the axis along which the neighbours spread least, of length 1; the curvature is the part of their\n"
     "variance along it: 0 for a plane, at most 1/3. A point with fewer than 3 neighbours (itself among them), or "
     "whose\n"
-    "neighbours lie on a line, has the normal 0, 0, 0; never NaN. Trees of three dimensions on the CPU.\n\n"
+    "neighbours lie on a line, has the normal 0, 0, 0; never NaN. Trees of three dimensions.\n\n"
     "k: the nearest points, the point itself among them; radius: only points this near. Neither: the 16 nearest; "
     "radius\n"
     "    alone: all within it.\n"
@@ -142,6 +142,9 @@ PyDoc_STRVAR(
     "(10)\n"
     "    nearest; the highest point of each part has a normal that points up.\n"
     "curvatures: False leaves them out. out: (normals, curvatures), arrays that are written to; either may be None.\n\n"
+    "Of a tree on a GPU the results are arrays of the library that its points were of, there; out may lie there or on "
+    "the\n"
+    "host, and what tells how to do it (weights, views, times) is on the host.\n\n"
     ">>> import numpy, sapwood\n"
     ">>> x, y = numpy.mgrid[0:5, 0:5]\n"
     ">>> plane = numpy.stack([x, y, 2.0 * x], -1).reshape(-1, 3)\n"
@@ -168,21 +171,23 @@ static PyObject* tree_normals(PyObject* object, PyObject* const* args, Py_ssize_
     py_tree* self = py_tree_use(object);
     if (!self) return NULL;
     told t = {.options = {0}};
+    py_array like = {0};
     py_result normals = {0}, curvatures = {0};
-    const int64_t shape[] = {self->source_count, 3};
     int result = read_near(self, given, &t);
     if (result == 0) result = read_way(self, given + NEAR_ALL, &t);
-    if (result == 0) result = py_result_for(self->state, first, "out[0]", 'f', 4, 2, shape, &normals);
-    if (result == 0 && with_curvatures)
-        result = py_result_for(self->state, second, "out[1]", 'f', 4, 1, shape, &curvatures);
+    if (result == 0) result = py_tree_pattern(self, &like);
+    const py_wanted wanted[] = {
+        {&normals, first, "out[0]", {'f', 4, 2, {self->source_count, 3}}},
+        {with_curvatures ? &curvatures : NULL, second, "out[1]", {'f', 4, 1, {self->source_count}}}};
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, last[2]);
+    if (result == 0) result = py_cloud_begin(self, &like, 2, wanted, last[2], &call);
     if (result == 0)
         result = py_call_end(&call, sap_cloud_normals(self->tree, &t.options, normals.data, curvatures.data));
     PyObject* made =
         result == 0 ? py_cloud_result("Normals", Py_BuildValue("(NN)", py_part(&normals), py_part(&curvatures))) : NULL;
     py_result_release(&normals);
     py_result_release(&curvatures);
+    py_array_release(&like);
     release(&t);
     py_tree_done(self);
     return made;
@@ -198,8 +203,8 @@ PyDoc_STRVAR(covariances_doc,
              "xy, xz, yy, yz, zz, and three that ascend. Arguments: as normals().\n\n"
              ">>> import sapwood\n"
              ">>> line = sapwood.Tree([[0.0, 0, 0], [1, 0, 0], [2, 0, 0]])\n"
-             ">>> line.covariances(k=3).covariances[1, 0]\n"
-             "0.6666667\n");
+             ">>> line.covariances(k=3).covariances[:, 0]\n"
+             "array([0.6666667, 0.6666667, 0.6666667], dtype=float32)\n");
 
 static PyObject* tree_covariances(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {NEAR_NAMES, "eigenvalues", "out", "progress", NULL};
@@ -218,13 +223,14 @@ static PyObject* tree_covariances(PyObject* object, PyObject* const* args, Py_ss
     py_tree* self = py_tree_use(object);
     if (!self) return NULL;
     told t = {.options = {0}};
+    py_array like = {0};
     py_result covariances = {0}, values = {0};
-    const int64_t six[] = {self->source_count, 6}, three[] = {self->source_count, 3};
     int result = read_near(self, given, &t);
-    if (result == 0) result = py_result_for(self->state, first, "out[0]", 'f', 4, 2, six, &covariances);
-    if (result == 0 && with_values) result = py_result_for(self->state, second, "out[1]", 'f', 4, 2, three, &values);
+    if (result == 0) result = py_tree_pattern(self, &like);
+    const py_wanted wanted[] = {{&covariances, first, "out[0]", {'f', 4, 2, {self->source_count, 6}}},
+                                {with_values ? &values : NULL, second, "out[1]", {'f', 4, 2, {self->source_count, 3}}}};
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, last[2]);
+    if (result == 0) result = py_cloud_begin(self, &like, 2, wanted, last[2], &call);
     if (result == 0)
         result = py_call_end(&call, sap_cloud_covariances(self->tree, &t.options, covariances.data, values.data));
     PyObject* made =
@@ -232,6 +238,7 @@ static PyObject* tree_covariances(PyObject* object, PyObject* const* args, Py_ss
                     : NULL;
     py_result_release(&covariances);
     py_result_release(&values);
+    py_array_release(&like);
     release(&t);
     py_tree_done(self);
     return made;
@@ -259,19 +266,16 @@ PyDoc_STRVAR(shapes_doc,
              ">>> found.directions[0], found.kinds, found.normals\n"
              "(array([1., 0., 0.], dtype=float32), array([2, 2, 2], dtype=uint8), None)\n");
 
-static int make_shapes(const py_tree* self, uint32_t wanted, py_result* arrays) {
+static void want_shapes(const py_tree* self, uint32_t bits, py_result* arrays, py_wanted* wanted) {
     static const struct {
         char kind;
         int8_t bytes, columns; // 0: one number a point, and no axis for it
     } forms[SHAPES] = {{'f', 4, 3}, {'f', 4, 3}, {'f', 4, 6}, {'f', 4, 3}, {'f', 4, 0},
                        {'f', 4, 0}, {'f', 4, 0}, {'i', 4, 0}, {'u', 1, 0}};
-    for (int i = 0; i < SHAPES; i++) {
-        const int64_t shape[] = {self->source_count, forms[i].columns};
-        if (wanted & 1U << i && py_result_new(self->state, NULL, forms[i].kind, forms[i].bytes,
-                                              forms[i].columns ? 2 : 1, shape, &arrays[i]) < 0)
-            return -1;
-    }
-    return 0;
+    for (int i = 0; i < SHAPES; i++)
+        wanted[i] = (py_wanted){
+            .to = bits & 1U << i ? &arrays[i] : NULL,
+            .form = {forms[i].kind, forms[i].bytes, forms[i].columns ? 2 : 1, {self->source_count, forms[i].columns}}};
 }
 
 static PyObject* parts_of(const py_result* arrays, int count) {
@@ -283,19 +287,22 @@ static PyObject* parts_of(const py_result* arrays, int count) {
 static PyObject* tree_shapes(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     static const char* const names[] = {"only", NEAR_NAMES, WAY_NAMES, "progress", NULL};
     PyObject* given[NEAR_ALL + WAY_ALL + 2];
-    uint32_t wanted;
+    uint32_t bits;
     if (py_arguments("shapes", names, 0, 1, args, count, keywords, given) < 0 ||
-        py_words(given[0], "only", shapes, &wanted) < 0)
+        py_words(given[0], "only", shapes, &bits) < 0)
         return NULL;
     py_tree* self = py_tree_use(object);
     if (!self) return NULL;
     told t = {.options = {0}};
+    py_array like = {0};
     py_result arrays[SHAPES] = {{0}};
+    py_wanted wanted[SHAPES];
     int result = read_near(self, given + 1, &t);
     if (result == 0) result = read_way(self, given + 1 + NEAR_ALL, &t);
-    if (result == 0) result = make_shapes(self, wanted, arrays);
+    if (result == 0) result = py_tree_pattern(self, &like);
+    want_shapes(self, bits, arrays, wanted);
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, given[1 + NEAR_ALL + WAY_ALL]);
+    if (result == 0) result = py_cloud_begin(self, &like, SHAPES, wanted, given[1 + NEAR_ALL + WAY_ALL], &call);
     if (result == 0) {
         const sap_cloud_axes axes = {.normals = arrays[NORMALS].data,
                                      .directions = arrays[DIRECTIONS].data,
@@ -310,6 +317,7 @@ static PyObject* tree_shapes(PyObject* object, PyObject* const* args, Py_ssize_t
     }
     PyObject* made = result == 0 ? py_cloud_result("Shapes", parts_of(arrays, SHAPES)) : NULL;
     for (int i = 0; i < SHAPES; i++) py_result_release(&arrays[i]);
+    py_array_release(&like);
     release(&t);
     py_tree_done(self);
     return made;
@@ -322,7 +330,7 @@ PyDoc_STRVAR(orient_doc,
              "       graph_k=None, out=None, progress=None)\n--\n\n"
              "Normals that one has, float32 and one for each point that was given to the tree, turned as normals()\n"
              "turns its own: each keeps its direction or takes the opposite one. A new array, or out, which may be\n"
-             "normals itself.\n\n"
+             "normals itself; on the host, also where the tree is on a GPU.\n\n"
              ">>> import sapwood\n"
              ">>> tree = sapwood.Tree([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])\n"
              ">>> tree.orient([[0, 0, 1], [0, 0, -1], [0, 0, 1]], view=[0, 0, -5])[:, 2]\n"
@@ -369,7 +377,7 @@ PyDoc_STRVAR(
     "rows that are near each other.\n\n"
     "k: so many neighbours (32); radius: all within it, or of those at most k. normals: float32, those of the\n"
     "points; None: found by 16 neighbours. oriented: the normals given point to one side of the surface, here and\n"
-    "in what is compared with it. On the CPU.\n\n"
+    "in what is compared with it. Trees on the CPU.\n\n"
     ">>> import numpy, sapwood\n"
     ">>> points = numpy.random.default_rng(1).random((500, 3))\n"
     ">>> features = sapwood.Tree(points).features()\n"

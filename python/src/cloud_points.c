@@ -8,7 +8,7 @@
 PyDoc_STRVAR(
     density_doc,
     "density($self, /, kind='count', *, radius=None, k=None, dims=None, out=None, progress=None)\n--\n\n"
-    "The density about each point: float64, one for each point that was given to the tree.\n\n"
+    "The density about each point: float64, one for each point that was given to the tree, and where these lay.\n\n"
     "kind: 'count': how many other points lie within the radius. 'distance': how far the k-th nearest other point is\n"
     "    (k: 1); infinite where there are fewer. 'kernel': an estimate of the points in a unit of volume within the\n"
     "    radius, in so many dims (the tree's; 2 for points on surfaces).\n"
@@ -43,13 +43,16 @@ static PyObject* tree_density(PyObject* object, PyObject* const* args, Py_ssize_
     }
     py_tree* self = py_tree_use(object);
     if (!self) return NULL;
-    py_result densities;
-    int result = py_result_for(self->state, given[OUT], "out", 'f', 8, 1, &self->source_count, &densities);
+    py_result densities = {0};
+    const py_wanted wanted = {&densities, given[OUT], "out", {'f', 8, 1, {self->source_count}}};
+    py_array like;
+    int result = py_tree_pattern(self, &like);
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, given[PROGRESS]);
+    if (result == 0) result = py_cloud_begin(self, &like, 1, &wanted, given[PROGRESS], &call);
     if (result == 0) result = py_call_end(&call, sap_cloud_density(self->tree, &o, densities.data));
     PyObject* made = result == 0 ? py_part(&densities) : NULL;
     py_result_release(&densities);
+    py_array_release(&like);
     py_tree_done(self);
     return made;
 }
@@ -69,6 +72,15 @@ PyDoc_STRVAR(
     ">>> tree = sapwood.Tree([[0.0], [1.0], [2.0], [50.0]])\n"
     ">>> tree.outliers(radius=1.5).keep\n"
     "array([ True,  True,  True, False])\n");
+
+// The caller's mask, of bool or uint8. The call waits for the GPU.
+static int take_mask(const py_tree* self, PyObject* out, py_result* keep) {
+    if (py_array_take_out(self->state, out, "out", "b1u1", 1, &self->source_count, self->device, &keep->given) < 0)
+        return -1;
+    keep->object = Py_NewRef(out);
+    keep->data = keep->given.data;
+    return 0;
+}
 
 static PyObject* tree_outliers(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     enum { KIND, K, RATIO, RADIUS, OUT, PROGRESS, ALL };
@@ -92,26 +104,20 @@ static PyObject* tree_outliers(PyObject* object, PyObject* const* args, Py_ssize
     if (!self) return NULL;
     py_result keep = {0};
     sap_outliers_info info = {0};
-    int result = 0;
-    if (py_given(given[OUT])) {
-        result = py_array_take_out(self->state, given[OUT], "out", "b1u1", 1, &self->source_count, NULL, &keep.given);
-        if (result == 0 && keep.given.on_gpu) {
-            PyErr_SetString(py_argument_error, "out must be on the host");
-            result = -1;
-        }
-        keep.object = Py_NewRef(given[OUT]);
-        keep.data = keep.given.data;
-    } else {
-        result = py_result_new(self->state, NULL, 'b', 1, 1, &self->source_count, &keep);
-    }
+    py_array like;
+    int result = py_tree_pattern(self, &like);
+    const bool own = !py_given(given[OUT]);
+    if (result == 0 && !own) result = take_mask(self, given[OUT], &keep);
+    const py_wanted wanted = {own ? &keep : NULL, NULL, NULL, {'b', 1, 1, {self->source_count}}};
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, given[PROGRESS]);
+    if (result == 0) result = py_cloud_begin(self, &like, 1, &wanted, given[PROGRESS], &call);
     if (result == 0) result = py_call_end(&call, sap_cloud_outliers(self->tree, &o, keep.data, &info));
     PyObject* made = NULL;
     if (result == 0)
         made = py_cloud_result("Outliers", Py_BuildValue("(NLddd)", py_part(&keep), (long long)info.kept, info.mean,
                                                          info.deviation, info.limit));
     py_result_release(&keep);
+    py_array_release(&like);
     py_tree_done(self);
     return made;
 }
@@ -155,17 +161,20 @@ static PyObject* tree_clusters(PyObject* object, PyObject* const* args, Py_ssize
     if (!self) return NULL;
     py_result labels = {0}, kinds = {0};
     int64_t found = 0;
-    int result = py_result_for(self->state, first, "out[0]", 'i', 4, 1, &self->source_count, &labels);
-    if (result == 0 && second != Py_None)
-        result = py_result_for(self->state, second, "out[1]", 'u', 1, 1, &self->source_count, &kinds);
+    const py_wanted wanted[] = {
+        {&labels, first, "out[0]", {'i', 4, 1, {self->source_count}}},
+        {second != Py_None ? &kinds : NULL, second, "out[1]", {'u', 1, 1, {self->source_count}}}};
+    py_array like;
+    int result = py_tree_pattern(self, &like);
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, given[PROGRESS]);
+    if (result == 0) result = py_cloud_begin(self, &like, 2, wanted, given[PROGRESS], &call);
     if (result == 0) result = py_call_end(&call, sap_cloud_clusters(self->tree, &o, labels.data, kinds.data, &found));
     PyObject* made = NULL;
     if (result == 0)
         made = py_cloud_result("Clusters", Py_BuildValue("(NNL)", py_part(&labels), py_part(&kinds), (long long)found));
     py_result_release(&labels);
     py_result_release(&kinds);
+    py_array_release(&like);
     py_tree_done(self);
     return made;
 }
@@ -187,11 +196,19 @@ PyDoc_STRVAR(sample_doc, "sample($self, /, count=None, *, radius=None, start=Non
                          ">>> tree.sample(radius=100.0).shape\n"
                          "(1,)\n");
 
-// The first `count` ids as an array.
-static PyObject* first_ids(const py_tree* self, const int32_t* ids, int64_t count) {
+// The first `count` ids: on the host a copy without those that are not there, on a GPU a slice.
+static PyObject* first_ids(const py_tree* self, const py_result* ids, int64_t count) {
+    if (ids->object) {
+        PyObject* end = PyLong_FromLongLong(count);
+        PyObject* slice = end ? PySlice_New(NULL, end, NULL) : NULL;
+        PyObject* some = slice ? PyObject_GetItem(ids->object, slice) : NULL;
+        Py_XDECREF(slice);
+        Py_XDECREF(end);
+        return some;
+    }
     py_result some;
     if (py_result_new(self->state, NULL, 'i', 4, 1, &count, &some) < 0) return NULL;
-    if (count) memcpy(some.data, ids, (size_t)count * sizeof *ids);
+    if (count) memcpy(some.data, ids->data, (size_t)count * sizeof(int32_t));
     return some.object;
 }
 
@@ -220,14 +237,24 @@ static PyObject* tree_sample(PyObject* object, PyObject* const* args, Py_ssize_t
     const int64_t room = disks || o.most > self->source_count ? self->source_count : o.most;
     if (!disks && room > 0) o.most = room;
     int64_t found = 0;
-    int32_t* ids = malloc((size_t)room * sizeof *ids + sizeof *ids);
-    if (!ids) PyErr_NoMemory();
-    int result = ids ? 0 : -1;
+    py_result ids = {0};
+    py_array like;
+    int result = py_tree_pattern(self, &like);
+    const bool there = result == 0 && like.on_gpu;
+    if (there) {
+        result = py_result_new(self->state, &like, 'i', 4, 1, &room, &ids);
+    } else if (result == 0) {
+        ids.data = malloc((size_t)room * sizeof(int32_t) + sizeof(int32_t));
+        if (!ids.data) PyErr_NoMemory();
+        result = ids.data ? 0 : -1;
+    }
     py_call call;
-    if (result == 0) result = py_call_begin(&call, self->device, NULL, given[PROGRESS]);
-    if (result == 0) result = py_call_end(&call, sap_cloud_sample(self->tree, &o, ids, &found));
-    PyObject* made = result == 0 ? first_ids(self, ids, found) : NULL;
-    free(ids);
+    if (result == 0) result = py_call_begin(&call, self->device, &like, given[PROGRESS]);
+    if (result == 0) result = py_call_end(&call, sap_cloud_sample(self->tree, &o, ids.data, &found));
+    PyObject* made = result == 0 ? first_ids(self, &ids, found) : NULL;
+    if (!there) free(ids.data);
+    py_result_release(&ids);
+    py_array_release(&like);
     py_tree_done(self);
     return made;
 }

@@ -191,7 +191,7 @@ static PyObject* trim(PyObject* module, PyObject* unused) {
         const py_device* device = (py_device*)PyList_GetItem(state->devices, i);
         if (py_device_usable(device)) sap_device_trim(device->device);
     }
-    Py_RETURN_NONE;
+    return state->gpu ? PyObject_CallMethod(state->gpu, "trim", NULL) : Py_NewRef(Py_None);
 }
 
 static PyMethodDef functions[] = {

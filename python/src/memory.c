@@ -315,49 +315,99 @@ static const char* type_name(char kind, int bytes, char* text) {
     return text;
 }
 
-PyObject* py_array_new(py_state* state, const py_array* like, char kind, int bytes, int ndim, const int64_t* shape,
-                       void** data) {
+static PyObject* extents_of(const py_form* form) {
+    PyObject* extents = PyTuple_New(form->ndim);
+    for (int i = 0; extents && i < form->ndim; i++)
+        PyTuple_SetItem(extents, i, PyLong_FromLongLong(form->shape[i])); // also if it is NULL
+    if (PyErr_Occurred()) Py_CLEAR(extents);
+    return extents;
+}
+
+static PyObject* new_on_host(py_state* state, const py_form* form, void** data) {
+    if (!py_numpy(state))
+        return adopt(state, NULL, allocate(state, form->kind, form->bytes, form->ndim, form->shape, data));
     char text[3];
-    type_name(kind, bytes, text);
-    PyObject* extents = PyTuple_New(ndim);
-    for (int i = 0; extents && i < ndim; i++) PyTuple_SetItem(extents, i, PyLong_FromLongLong(shape[i]));
-    if (!extents || PyErr_Occurred()) {
-        Py_XDECREF(extents);
-        return NULL;
-    }
-    if (like && like->on_gpu) {
-        PyObject* tensor = py_torch_new(state, like->object, kind, bytes, extents, data);
-        if (tensor || PyErr_Occurred()) {
-            Py_DECREF(extents);
-            return tensor;
-        }
-        PyObject* gpu = py_gpu(state);
-        PyObject* made = gpu ? PyObject_CallMethod(gpu, "empty", "OOs", like->object, extents, text) : NULL;
-        Py_DECREF(extents);
-        PyObject* array = NULL;
-        unsigned long long address;
-        if (made && py_parse(made, "OK", &array, &address)) {
-            Py_INCREF(array);
-            *data = (void*)(uintptr_t)address;
-        }
-        Py_XDECREF(made);
-        return array;
-    }
-    if (!py_numpy(state)) {
-        Py_DECREF(extents);
-        return adopt(state, NULL, allocate(state, kind, bytes, ndim, shape, data));
-    }
-    PyObject* array = PyObject_CallFunction(state->numpy_empty, "Os", extents, text);
-    Py_DECREF(extents);
+    PyObject* extents = extents_of(form);
+    PyObject* array =
+        extents ? PyObject_CallFunction(state->numpy_empty, "Os", extents, type_name(form->kind, form->bytes, text))
+                : NULL;
+    Py_XDECREF(extents);
     Py_buffer view;
+    if (array && PyObject_GetBuffer(array, &view, PyBUF_WRITABLE) < 0) Py_CLEAR(array);
     if (!array) return NULL;
-    if (PyObject_GetBuffer(array, &view, PyBUF_WRITABLE) < 0) {
-        Py_DECREF(array);
-        return NULL;
-    }
     *data = view.buf;
     PyBuffer_Release(&view);
     return array;
+}
+
+// Arrays of the library of `like`, where it lies: [(array, address), ...]
+static PyObject* ask_library(py_state* state, PyObject* like, int count, const py_form* forms) {
+    PyObject* wanted = PyTuple_New(count);
+    for (int i = 0; wanted && i < count; i++) {
+        char text[3];
+        PyObject* extents = extents_of(&forms[i]);
+        PyObject* form =
+            extents ? Py_BuildValue("(Ns)", extents, type_name(forms[i].kind, forms[i].bytes, text)) : NULL;
+        PyTuple_SetItem(wanted, i, form); // also if it is NULL
+    }
+    PyObject* gpu = PyErr_Occurred() ? NULL : py_gpu(state);
+    PyObject* made = gpu ? PyObject_CallMethod(gpu, "empty", "OO", like, wanted) : NULL;
+    Py_XDECREF(wanted);
+    return made;
+}
+
+static int new_by_library(py_state* state, PyObject* like, int count, const py_form* forms, PyObject** arrays,
+                          void** data) {
+    PyObject* made = ask_library(state, like, count, forms);
+    for (int i = 0; made && i < count; i++) {
+        unsigned long long address;
+        PyObject *array, *pair = PyList_GetItem(made, i);
+        if (!pair || !py_parse(pair, "OK", &array, &address)) break;
+        arrays[i] = Py_NewRef(array);
+        data[i] = (void*)(uintptr_t)address;
+    }
+    Py_XDECREF(made);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+// Tensors of torch. 0: they are of another library, and there are none.
+static int new_by_torch(py_state* state, PyObject* like, int count, const py_form* forms, PyObject** arrays,
+                        void** data) {
+    for (int i = 0; i < count; i++) {
+        PyObject* extents = extents_of(&forms[i]);
+        arrays[i] = extents ? py_torch_new(state, like, forms[i].kind, forms[i].bytes, extents, &data[i]) : NULL;
+        Py_XDECREF(extents);
+        if (PyErr_Occurred()) return -1;
+        if (arrays[i]) continue;
+        for (; i > 0; i--) Py_CLEAR(arrays[i - 1]);
+        return 0;
+    }
+    return 1;
+}
+
+int py_arrays_new(py_state* state, const py_array* like, int count, const py_form* forms, PyObject** arrays,
+                  void** data) {
+    int result = 0;
+    for (int i = 0; i < count; i++) arrays[i] = NULL;
+    if (like && like->on_gpu && count > 0) {
+        result = new_by_torch(state, like->object, count, forms, arrays, data);
+        if (result == 0) result = new_by_library(state, like->object, count, forms, arrays, data);
+    } else {
+        for (int i = 0; result == 0 && i < count; i++) {
+            arrays[i] = new_on_host(state, &forms[i], &data[i]);
+            if (!arrays[i]) result = -1;
+        }
+    }
+    for (int i = 0; result < 0 && i < count; i++) Py_CLEAR(arrays[i]);
+    return result < 0 ? -1 : 0;
+}
+
+PyObject* py_array_new(py_state* state, const py_array* like, char kind, int bytes, int ndim, const int64_t* shape,
+                       void** data) {
+    py_form form = {.kind = kind, .bytes = bytes, .ndim = ndim};
+    PyObject* array;
+    for (int i = 0; i < ndim; i++) form.shape[i] = shape[i];
+    return py_arrays_new(state, like, 1, &form, &array, data) == 0 ? array : NULL;
 }
 
 PyObject* py_array_of(py_state* state, const py_array* like, void* data, char kind, int bytes, int ndim,

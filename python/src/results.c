@@ -7,6 +7,31 @@ int py_result_new(py_state* state, const py_array* like, char kind, int bytes, i
     return result->object ? 0 : -1;
 }
 
+int py_results_new(py_state* state, const py_array* like, int count, const py_form* forms, py_result* const* to) {
+    enum { MOST = 16 };
+    py_form wanted[MOST] = {{.kind = 0}};
+    py_result* where[MOST];
+    PyObject* arrays[MOST];
+    void* data[MOST];
+    int some = 0;
+    for (int i = 0; i < count; i++) {
+        if (!to[i] || some == MOST) continue;
+        wanted[some] = forms[i];
+        where[some++] = to[i];
+    }
+    if (py_arrays_new(state, like, some, wanted, arrays, data) < 0) return -1;
+    for (int i = 0; i < some; i++) *where[i] = (py_result){.object = arrays[i], .data = data[i]};
+    return 0;
+}
+
+int py_results_of_neighbors(py_state* state, const py_array* like, int ndim, int64_t rows, int32_t k, int bits,
+                            py_result* ids, py_result* distances2) {
+    py_form forms[] = {{'i', 4, ndim, {rows, k}}, {'f', bits / 8, ndim, {rows, k}}};
+    if (ndim == 1) forms[0].shape[0] = forms[1].shape[0] = k;
+    py_result* const to[] = {ids, distances2};
+    return py_results_new(state, like, 2, forms, to);
+}
+
 int py_result_take(py_state* state, PyObject* object, const char* name, char kind, int bytes, int ndim,
                    const int64_t* shape, const py_device* on, py_result* result) {
     const char want[3] = {kind, (char)('0' + bytes), 0};

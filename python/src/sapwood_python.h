@@ -166,6 +166,11 @@ typedef struct py_call {
  * called.
  */
 int py_call_begin(py_call* call, py_device* device, const struct py_array* like, PyObject* progress);
+/**
+ * Has sapwood._gpu do what it can for the next call, where this one has queued its work and is to wait for it. If that
+ * raises, the call does.
+ */
+void py_call_prepare(py_call* call);
 /** Takes the GIL again. 0, or -1 and an exception if the status is a failure or the caller's progress raised. */
 int py_call_end(py_call* call, sap_status status);
 
@@ -239,6 +244,20 @@ static inline sap_points_f64 py_points_f64(const py_array* a) {
  */
 PyObject* py_array_new(py_state* state, const py_array* like, char kind, int bytes, int ndim, const int64_t* shape,
                        void** data);
+
+/** What a new array is to be. */
+typedef struct py_form {
+    char kind;
+    int bytes, ndim;
+    int64_t shape[3];
+} py_form;
+
+/**
+ * Several new arrays at once, as py_array_new makes each: JAX takes about as long for all of them as for one. 0, or -1
+ * and an exception, and no arrays.
+ */
+int py_arrays_new(py_state* state, const py_array* like, int count, const py_form* forms, PyObject** arrays,
+                  void** data);
 
 /**
  * Memory that the library made as an array (NumPy's, or of the library of `like`, if that lies on a GPU), without a

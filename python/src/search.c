@@ -40,8 +40,9 @@ PyDoc_STRVAR(
 
 // Arrays for neighbours, as `out` or `ids` and `distances` ask for them. ndim 1 or 2.
 static int neighbor_arrays(py_tree* self, const py_array* like, PyObject* out, bool with_ids, bool with_distances,
-                           int ndim, const int64_t* shape, py_result* ids, py_result* distances2) {
+                           int ndim, int64_t rows, int32_t k, py_result* ids, py_result* distances2) {
     const int bytes = self->real_bits / 8;
+    const int64_t both[] = {rows, k}, *shape = both + (ndim == 1);
     if (out && out != Py_None) {
         PyObject* first = py_out_element(out, 2, 0);
         PyObject* second = first ? py_out_element(out, 2, 1) : NULL;
@@ -53,17 +54,14 @@ static int neighbor_arrays(py_tree* self, const py_array* like, PyObject* out, b
                    ? 0
                    : py_result_take(self->state, second, "out[1]", 'f', bytes, ndim, shape, self->device, distances2);
     }
-    if (with_ids && py_result_new(self->state, like, 'i', 4, ndim, shape, ids) < 0) return -1;
-    return with_distances ? py_result_new(self->state, like, 'f', bytes, ndim, shape, distances2) : 0;
+    return py_results_of_neighbors(self->state, like, ndim, rows, k, self->real_bits, with_ids ? ids : NULL,
+                                   with_distances ? distances2 : NULL);
 }
 
 static PyObject* neighbors_of(const py_state* state, const py_result* ids, const py_result* distances2) {
     return PyObject_CallFunctionObjArgs(state->neighbors_type, ids->object ? ids->object : Py_None,
                                         distances2->object ? distances2->object : Py_None, NULL);
 }
-
-// Whether out arrays lie where nobody waits for them: on a GPU, of a library that works in another stream.
-static bool must_wait(const py_result* result) { return result->given.on_gpu && !result->given.in_stream; }
 
 static PyObject* tree_nearest(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
     enum {
@@ -111,20 +109,19 @@ static PyObject* tree_nearest(PyObject* object, PyObject* const* args, Py_ssize_
     if (result == 0) {
         const int64_t rows = rows_of(&queries);
         result = py_told_read(self->state, self->device, &telling, self->dims, rows, self->source_count, false, &told);
-        const int64_t both[] = {rows, told.search.k};
-        const int ndim = queries.ndim;
         if (result == 0)
-            result = neighbor_arrays(self, &queries, given[OUT], with_ids, with_distances, ndim, both + (ndim == 1),
-                                     &ids, &distances2);
+            result = neighbor_arrays(self, &queries, given[OUT], with_ids, with_distances, queries.ndim, rows,
+                                     told.search.k, &ids, &distances2);
     }
     py_call call;
     if (result == 0) result = py_call_begin(&call, self->device, &queries, given[PROGRESS]);
     if (result == 0) {
-        call.wait |= must_wait(&ids) || must_wait(&distances2);
+        call.wait |= py_result_must_wait(&ids) || py_result_must_wait(&distances2);
         const sap_status status =
             self->real_bits == 32
                 ? sap_nearest(self->tree, py_points(&queries), &told.search, ids.data, distances2.data)
                 : sap_nearest_f64(self->tree, py_points_f64(&queries), &told.search, ids.data, distances2.data);
+        if (status == SAP_OK) py_call_prepare(&call);
         result = py_call_end(&call, status);
     }
     if (result == 0) found = neighbors_of(self->state, &ids, &distances2);
@@ -180,7 +177,7 @@ static PyObject* within_into(py_tree* self, const py_array* queries, double radi
     py_call call;
     if (result == 0) result = py_call_begin(&call, self->device, queries, progress);
     if (result == 0) {
-        call.wait |= must_wait(&offsets) || must_wait(&ids) || must_wait(&distances2);
+        call.wait |= py_result_must_wait(&offsets) || py_result_must_wait(&ids) || py_result_must_wait(&distances2);
         const sap_status status = self->real_bits == 32
                                       ? sap_radius_into(self->tree, py_points(queries), radius, capacity, offsets.data,
                                                         ids.data, distances2.data)

@@ -294,13 +294,10 @@ static PyObject* set_nearest(PyObject* object, PyObject* const* args, Py_ssize_t
     int result = py_array_take(self->state, given[0], "queries", type_of(self), 1, 2, 0, self->device, &queries);
     if (result == 0) {
         const int64_t rows = rows_of(&queries);
-        const int ndim = queries.ndim;
         result = py_told_read(self->state, self->device, &telling, self->dims, rows, 0, false, &told);
-        const int64_t both[] = {rows, told.search.k};
-        if (result == 0) result = py_result_new(self->state, &queries, 'i', 4, ndim, both + (ndim == 1), &ids);
         if (result == 0)
-            result =
-                py_result_new(self->state, &queries, 'f', self->real_bits / 8, ndim, both + (ndim == 1), &distances2);
+            result = py_results_of_neighbors(self->state, &queries, queries.ndim, rows, told.search.k, self->real_bits,
+                                             &ids, &distances2);
     }
     py_call call;
     if (result == 0) result = py_call_begin(&call, self->device, &queries, given[3]);

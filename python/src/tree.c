@@ -224,6 +224,11 @@ static int tree_init(PyObject* object, PyObject* args, PyObject* keywords) {
     return result;
 }
 
+int py_tree_pattern(const py_tree* self, py_array* like) {
+    *like = (py_array){0};
+    return self->like ? py_array_take(self->state, self->like, "points", "f4", 1, 1, 0, self->device, like) : 0;
+}
+
 // A tree that lies in somebody's bytes gets memory of its own.
 static int own_memory(py_tree* self) {
     sap_tree_info info = {0};

@@ -29,6 +29,12 @@ int py_add_pickles(PyObject* module);
 /** float32 or float64, of NumPy where that is. */
 PyObject* py_dtype(py_state* state, int real_bits);
 
+/**
+ * What results of a call without queries are like: where the tree lies on a GPU because its points did, there, and written
+ * after all that their library has asked for by now; else all zero, for arrays on the host. -1 and an exception.
+ */
+int py_tree_pattern(const py_tree* self, py_array* like);
+
 /** A tree in a new object of a class, which may derive from Tree. Takes the tree and `memory`, also on failure. */
 PyObject* py_tree_of(PyTypeObject* class, py_device* device, sap_tree* tree, PyObject* memory);
 

@@ -4,13 +4,6 @@
 #include "tree.h"
 #include <string.h>
 
-// What results of a call without queries are like: where the tree lies on a GPU because its points did, there, and
-// written after all that their library has asked for by now. -1 and an exception.
-static int take_pattern(const py_tree* self, py_array* like) {
-    *like = (py_array){0};
-    return self->like ? py_array_take(self->state, self->like, "points", "f4", 1, 1, 0, self->device, like) : 0;
-}
-
 // Another tree, which is used with this one. NULL and an exception.
 static py_tree* use_other(const py_tree* self, PyObject* object) {
     if (!py_is_tree(self->state, object)) {
@@ -66,7 +59,7 @@ static PyObject* tree_pairs(PyObject* object, PyObject* const* args, Py_ssize_t 
     PyObject *shifts = NULL, *rows = NULL;
     py_array like;
     py_call call;
-    int result = take_pattern(self, &like);
+    int result = py_tree_pattern(self, &like);
     if (result == 0) result = py_call_begin(&call, self->device, &like, given[2]);
     if (result == 0) result = py_call_end(&call, sap_pairs(self->tree, radius, &found));
     if (result == 0 && with_shifts) {
@@ -109,7 +102,7 @@ static PyObject* tree_pairs_with(PyObject* object, PyObject* const* args, Py_ssi
         sap_neighbors* found = NULL;
         py_array like;
         py_call call;
-        int result = take_pattern(self, &like);
+        int result = py_tree_pattern(self, &like);
         if (result == 0) result = py_call_begin(&call, self->device, &like, given[2]);
         if (result == 0) result = py_call_end(&call, sap_tree_pairs(self->tree, other->tree, radius, &found));
         if (result == 0)
@@ -235,11 +228,11 @@ static PyObject* nearest_of_points(py_tree* self, py_tree* other, PyObject* k, P
     py_result ids = {0}, distances2 = {0};
     PyObject* found = NULL;
     int result = py_told_read(self->state, self->device, &telling, self->dims, rows, self->source_count, false, &told);
-    if (result == 0) result = take_pattern(self, &like);
+    if (result == 0) result = py_tree_pattern(self, &like);
     told.search.with_self = with_self;
-    const int64_t shape[] = {rows, told.search.k};
-    if (result == 0) result = py_result_new(self->state, &like, 'i', 4, 2, shape, &ids);
-    if (result == 0) result = py_result_new(self->state, &like, 'f', self->real_bits / 8, 2, shape, &distances2);
+    if (result == 0)
+        result =
+            py_results_of_neighbors(self->state, &like, 2, rows, told.search.k, self->real_bits, &ids, &distances2);
     py_call call;
     if (result == 0) result = py_call_begin(&call, self->device, &like, progress);
     if (result == 0) {

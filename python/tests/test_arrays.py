@@ -118,12 +118,12 @@ def test_precision_stays():
     ("points", TypeError, "real numbers"),
     (b"points", sapwood.ArgumentError, "dimensions"),
     ({1: 2}, TypeError, "real numbers"),
-    ([[1, 2], [3]], sapwood.ArgumentError, ""),
+    ([[1, 2], [3]], sapwood.ArgumentError, "points: "),
     ([["a", "b"]], TypeError, "real numbers"),
-    (np.array([["a", None]], object), (TypeError, ValueError), ""),
+    (np.array([["a", None]], object), sapwood.ArgumentError, "points: "),
     ([[0.0, np.nan]], sapwood.NotFiniteError, "point 0"),
     ([[0.0, 1.0], [np.inf, 1.0]], sapwood.NotFiniteError, "point 1"),
-    ([[1e200, 0.0]], sapwood.NotFiniteError, ""),
+    ([[1e200, 0.0]], sapwood.NotFiniteError, "point 0"),
 ])
 def test_points_that_are_none(points, error, says):
     with pytest.raises(error, match=says):

@@ -289,6 +289,21 @@ def test_relax(rng):
     assert soon.steps < 500 and soon.range > 0
 
 
+def test_project(rng):
+    points = rng.normal(size=(4000, 3))
+    points = (points / np.linalg.norm(points, axis=1)[:, None] * rng.normal(1, 0.03, 4000)[:, None]).astype(np.float32)
+    found = sapwood.project(points, radius=0.5)
+    off = np.abs(np.linalg.norm(found.points, axis=1) - 1)
+    assert found.points.shape == (200, 3) and found.points.dtype == np.float32 and off.max() < 0.06 and off.mean() < 0.02
+    assert found.steps == 35 and found.radius == 0.5 and found.movement > 0
+    assert np.array_equal(found.points, sapwood.project(points, 200, radius=0.5, threads=2).points)
+    assert sapwood.Tree(found.points).density("distance").min() > 0.05
+    few = sapwood.project(points, starts=points[:14:2], radius=0.5, push=1e-9, tolerance=0.01, by_density=True, median=True)
+    assert few.points.shape == (7, 3) and few.steps < 35
+    assert sapwood.project(points).radius > 0
+    assert sapwood.project(points[:0]).points.shape == (0, 3)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_transform(rng, dtype):
     points, matrix = rng.random((100, 3)).astype(dtype), turn(0.3, [1, 2, 3])
@@ -454,6 +469,69 @@ def test_align_with_a_mesh_from_anywhere(rng):
         assert np.abs(moved - (source + origin)).max() < 0.1
 
 
+def scans(rng, count, angle):
+    """A bumpy thing seen from several sides, each time turned and shifted, and the motions that put all together."""
+    clouds, motions = [], []
+    for i in range(count):
+        points = bumpy(rng, 9000)
+        side = np.array([np.cos(i), np.sin(i), 0.3])
+        motion = turn(angle * i, [1, i, 2])
+        motion[:3, 3] = angle * np.array([1, -2, 0.5]) * i
+        clouds.append(sapwood.transform(points[points @ side > -0.4], np.linalg.inv(motion)).astype(np.float32))
+        motions.append(motion)
+    return clouds, np.array(motions)
+
+
+def test_many_clouds(rng):
+    clouds, motions = scans(rng, 4, 0.03)
+    far = clouds[0] + np.float32(1000)
+    found = sapwood.align_many([*clouds, far], "plane", max_distance=0.2)
+    assert found.transforms.shape == (5, 4, 4) and found.transforms.dtype == np.float64
+    assert np.array_equal(found.transforms[0], np.eye(4)) and np.array_equal(found.transforms[4], np.eye(4))
+    assert np.allclose(found.transforms[:4], motions, atol=0.02)
+    assert found.groups.dtype == np.int32 and found.groups.tolist() == [0, 0, 0, 0, 1]
+    assert [pair[:2] for pair in found.pairs] == [(source, target) for source in range(5) for target in range(source)]
+    for pair in found.pairs:
+        assert type(pair) is sapwood.AlignedPair and pair.found == pair.kept == (pair.source < 4)
+        assert (0.25 <= pair.weight <= 1 and pair.residual < 0.02 and pair.alignment.fitness >= 0.1) if pair.found else (
+            pair.alignment is None and pair.weight == pair.residual == 0)
+    one = sapwood.Tree(clouds[1]).align(clouds[2], "plane", max_distance=0.2)
+    assert all(np.array_equal(a, b) for a, b in zip(found.pairs[2].alignment, one))
+    again = sapwood.align_many(iter([*clouds, far]), "plane", max_distance=0.2, threads=1)
+    assert np.array_equal(again.transforms, found.transforms)
+
+
+def test_many_clouds_and_where_they_begin(rng):
+    clouds, motions = scans(rng, 3, 1.5)
+    assert len(set(sapwood.align_many(clouds, max_distance=0.05).groups)) > 1  # they are too far apart for that
+    begun = sapwood.align_many(clouds, "plane", starts=motions, overlap="find")
+    anywhere = sapwood.align_many(clouds, "plane", starts="global")
+    for found in (begun, anywhere):
+        assert found.groups.tolist() == [0, 0, 0] and np.allclose(found.transforms, motions, atol=0.03)
+    some = sapwood.align_many(clouds, "plane", starts=motions, pairs=np.array([[2, 0, 9], [1, 2, 9]], np.int32)[:, :2])
+    assert [pair[:2] for pair in some.pairs] == [(2, 0), (1, 2)] and some.groups.tolist() == [0, 0, 0]
+    none = sapwood.align_many(clouds, starts=motions, pairs=[])
+    assert none.pairs == [] and none.groups.tolist() == [0, 1, 2] and np.allclose(none.transforms, motions)
+    picky = sapwood.align_many(clouds, "plane", starts=motions, max_distance=0.1, least_overlap=0.999, scale=0.1)
+    assert not any(pair.found for pair in picky.pairs)
+
+
+def test_few_clouds():
+    nothing = sapwood.align_many([])
+    assert nothing.transforms.shape == (0, 4, 4) and nothing.groups.shape == (0,) and nothing.pairs == []
+    alone = sapwood.align_many(np.zeros((1, 5, 3)))
+    assert np.array_equal(alone.transforms, [np.eye(4)]) and alone.groups.tolist() == [0]
+    empty = sapwood.align_many([np.zeros((0, 3)), ONES])
+    assert empty.groups.tolist() == [0, 1] and not empty.pairs[0].found
+    holes = sapwood.align_many([[[np.nan, 0, 0], *np.eye(3)], np.eye(3)], drop_nonfinite=True)
+    assert holes.groups.tolist() == [0, 0]
+    done = []
+    sapwood.align_many([ONES, ONES], progress=done.append)
+    assert done[-1] == 1
+    with pytest.raises(sapwood.CancelledError):
+        sapwood.align_many([ONES, ONES], progress=lambda part: False)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_features(rng, dtype):
     points = bumpy(rng, 3000).astype(dtype)
@@ -567,6 +645,27 @@ ONES = np.ones((60, 3), np.float32)
     (lambda: TREE.align(ONES[:, :2]), sapwood.ArgumentError, "source"),
     (lambda: FLAT.align(ONES[:, :2]), sapwood.ArgumentError, "3"),
     (lambda: MESH.align(ONES, levels=9), sapwood.ArgumentError, "levels must be from 1 to 8"),
+    (lambda: sapwood.align_many(5), TypeError, "clouds must be a sequence of arrays, not <class 'int'>"),
+    (lambda: sapwood.align_many("scans"), TypeError, "clouds must be a sequence"),
+    (lambda: sapwood.align_many(ONES), sapwood.ArgumentError, r"clouds\[0\] must have 2 dimensions, not 1"),
+    (lambda: sapwood.align_many([ONES, [["a"]]]), TypeError, r"clouds\[1\]"),
+    (lambda: sapwood.align_many([ONES, ONES[:, :2]]), sapwood.ArgumentError, "points of cloud 1 have 2 dimensions, not 3"),
+    (lambda: sapwood.align_many([ONES, ONES * np.nan]), sapwood.NotFiniteError, "point 0"),
+    (lambda: sapwood.align_many([ONES[:1]] * 1001), sapwood.RangeError, "at most 1000"),
+    (lambda: sapwood.align_many([ONES], "magic"), sapwood.ArgumentError, "method must be one of"),
+    (lambda: sapwood.align_many([ONES], pairs=[[0, 0]]), sapwood.ArgumentError, "pairs: pair 0, 0 and 0, is not of two clouds"),
+    (lambda: sapwood.align_many([ONES] * 2, pairs=[[0, 2]]), sapwood.ArgumentError, "is not of two clouds"),
+    (lambda: sapwood.align_many([ONES] * 2, pairs=[0, 1]), sapwood.ArgumentError, "rows of two numbers"),
+    (lambda: sapwood.align_many([ONES] * 2, pairs=[[0.5, 1]]), TypeError, "pairs must be an array of int32"),
+    (lambda: sapwood.align_many([ONES] * 2, pairs=[[2**40, 1]]), sapwood.ArgumentError, "pairs has numbers that int32 cannot hold"),
+    (lambda: sapwood.align_many([ONES] * 2, starts=[np.eye(4)]), sapwood.ArgumentError, "starts must be 2 matrices of 4 x 4"),
+    (lambda: sapwood.align_many([ONES] * 2, starts=[np.eye(4), 2 * np.eye(4)]), sapwood.ArgumentError, "start"),
+    (lambda: sapwood.align_many([ONES] * 2, starts="local"), sapwood.ArgumentError, "starts must be one of 'global'"),
+    (lambda: sapwood.align_many([ONES] * 2, least_overlap=2), sapwood.ArgumentError, "least_overlap: 2 is not between 0 and 1"),
+    (lambda: sapwood.align_many([ONES] * 2, scale=0), sapwood.ArgumentError, "scale must be above 0"),
+    (lambda: sapwood.align_many([ONES] * 2, scale="big"), TypeError, "scale must be a number, not str"),
+    (lambda: sapwood.align_many([ONES] * 2, kernel_scale=1), sapwood.ArgumentError, "kernel_scale is for a kernel"),
+    (lambda: sapwood.align_many([ONES] * 2, progress=5), TypeError, "progress must be a function"),
     (lambda: sapwood.voxels(ONES, 0), sapwood.ArgumentError, "size"),
     (lambda: sapwood.voxels(ONES, [1, 2]), sapwood.ArgumentError, "size must be a number, or one number for each of the 3 axes"),
     (lambda: sapwood.voxels(ONES, 1, point="best"), sapwood.ArgumentError, "point must be one of"),
@@ -576,6 +675,15 @@ ONES = np.ones((60, 3), np.float32)
     (lambda: sapwood.relax(ONES * np.nan), sapwood.NotFiniteError, "point 0"),
     (lambda: sapwood.relax(ONES, step=3), sapwood.ArgumentError, "step"),
     (lambda: sapwood.relax(ONES, more=10**6), sapwood.ArgumentError, "more"),
+    (lambda: sapwood.project(ONES[:, :2]), sapwood.ArgumentError, "points"),
+    (lambda: sapwood.project(ONES * np.nan), sapwood.NotFiniteError, "point 0"),
+    (lambda: sapwood.project(ONES, 10**6), sapwood.ArgumentError, "count"),
+    (lambda: sapwood.project(ONES, 1, starts=ONES), sapwood.ArgumentError, "count and starts"),
+    (lambda: sapwood.project(ONES, starts=ONES[:, :2]), sapwood.ArgumentError, "starts has 2 columns"),
+    (lambda: sapwood.project(ONES, starts=ONES * np.inf), sapwood.NotFiniteError, "starts"),
+    (lambda: sapwood.project(ONES, starts=ONES[:0]), sapwood.ArgumentError, "starts"),
+    (lambda: sapwood.project(ONES, push=0.7), sapwood.ArgumentError, "push"),
+    (lambda: sapwood.project(ONES, radius=-1), sapwood.ArgumentError, "radius"),
     (lambda: sapwood.remove_statistical_outlier(ONES, 1), sapwood.ArgumentError, "nb_neighbors"),
     (lambda: sapwood.voxel_down_sample(ONES, 0), sapwood.ArgumentError, "voxel_size"),
     (lambda: sapwood.Tree.__new__(sapwood.Tree).normals(), sapwood.ArgumentError, "has not been built"),
@@ -588,7 +696,8 @@ def test_wrong_arguments(call, error, says):
 # ---- Threads, signals, progress
 
 
-LARGE = sapwood.Tree(np.random.default_rng(2).random((150_000, 3), dtype=np.float32))
+LARGE_POINTS = np.random.default_rng(2).random((150_000, 3), dtype=np.float32)
+LARGE = sapwood.Tree(LARGE_POINTS)
 CALLS = {
     "normals": lambda **more: LARGE.normals(k=64, **more),
     "consistent": lambda **more: LARGE.normals(k=16, orient="consistent", **more),
@@ -596,6 +705,7 @@ CALLS = {
     "density": lambda **more: LARGE.density("distance", k=64, **more),
     "clusters": lambda **more: LARGE.clusters(0.03, fewest=10, **more),
     "sample": lambda **more: LARGE.sample(20_000, **more),
+    "project": lambda **more: sapwood.project(LARGE_POINTS, radius=0.1, steps=100, **more),
     "align": lambda **more: LARGE.align(np.random.default_rng(3).random((100_000, 3)), "plane", iterations=100, tolerance=1e-15, **more),
 }
 

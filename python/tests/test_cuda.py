@@ -417,6 +417,169 @@ def test_interface_alone():
             tree.nearest(OnlyInterface(asked, **changes), 4, out=out)
 
 
+# ---- Clouds
+
+WEIGHTS = np.random.default_rng(3).random(len(POINTS)).astype(np.float32)
+CLOUDS = {
+    "normals": lambda tree: tree.normals(k=12),
+    "normals alone": lambda tree: (tree.normals(radius=0.05, falloff="biweight", weights=WEIGHTS[: tree.count], curvatures=False).normals,),
+    "seen": lambda tree: tree.normals(view=[5, 5, 5]),
+    "consistent": lambda tree: tree.normals(orient="consistent"),
+    "covariances": lambda tree: tree.covariances(k=40),
+    "shapes": lambda tree: tree.shapes(k=12),
+    "some shapes": lambda tree: tree.shapes(["planarities", "counts", "kinds"], radius=0.05),
+    "gather_self": lambda tree: tree.gather_self(radius=0.05, attributes=np.stack([WEIGHTS[: tree.count]] * 2, 1)),
+    "counts": lambda tree: (tree.density(radius=0.05),),
+    "distances": lambda tree: (tree.density("distance", k=3),),
+    "kernels": lambda tree: (tree.density("kernel", radius=0.05, dims=2),),
+    "outliers": lambda tree: tree.outliers(k=8),
+    "sparse": lambda tree: tree.outliers(radius=0.03, k=2),
+    "clusters": lambda tree: tree.clusters(0.02, fewest=4, least=3),
+    "farthest": lambda tree: (tree.sample(50),),
+    "disks": lambda tree: (tree.sample(radius=0.1, seed=3),),
+}
+
+
+def same_cloud(library, found, expected):
+    """library None: of NumPy."""
+    for a, b in zip(found, expected, strict=True):
+        if not isinstance(b, np.ndarray):
+            assert a == b
+            continue
+        assert isinstance(a, np.ndarray) if library is None else not isinstance(a, np.ndarray)
+        got = library.numpy(a) if library else a
+        assert got.shape == b.shape and got.dtype == b.dtype and np.array_equal(got, b)
+
+
+@pytest.mark.parametrize("call", CLOUDS.values(), ids=CLOUDS)
+def test_clouds(library, call):
+    """Results lie where the tree's points do, and are the CPU's bits."""
+    expected = call(sapwood.Tree(POINTS))
+    same_cloud(library, call(sapwood.Tree(library.array(POINTS))), expected)
+    same_cloud(None, call(sapwood.Tree(POINTS, device="cuda")), expected)
+
+
+def test_clouds_in_double_precision(library):
+    points = POINTS[:5000].astype(np.float64)
+    tree, host = sapwood.Tree(library.array(points)), sapwood.Tree(points)
+    for call in ("normals", "consistent", "shapes", "gather_self", "distances", "outliers", "clusters"):
+        same_cloud(library, CLOUDS[call](tree), CLOUDS[call](host))
+
+
+def test_clouds_without_points(library):
+    tree, host = sapwood.Tree(library.array(POINTS[:0])), sapwood.Tree(POINTS[:0])
+    for call in ("normals", "covariances", "some shapes", "counts", "clusters", "farthest"):
+        more = WEIGHTS[:0]
+        same_cloud(library, CLOUDS[call](tree), CLOUDS[call](host))
+        assert tree.normals(weights=more).normals.shape == (0, 3)
+
+
+def test_gather(library):
+    tree, host = sapwood.Tree(library.array(POINTS)), sapwood.Tree(POINTS)
+    told = {"radius": 0.05, "weights": WEIGHTS, "attributes": WEIGHTS}
+    expected = host.gather(QUERIES, **told)
+    same_cloud(library, tree.gather(library.array(QUERIES), **told), expected)
+    same_cloud(None, tree.gather(QUERIES, **told), expected)  # queries on the host are answered there
+    same_cloud(None, sapwood.Tree(POINTS, device="cuda").gather(QUERIES, **told), expected)
+    one = tree.gather(library.array(QUERIES)[7], k=5, only=["counts", "offsets"])
+    alone = host.gather(QUERIES[7], k=5, only=["counts", "offsets"])
+    assert library.numpy(one.counts) == alone.counts and np.array_equal(library.numpy(one.offsets), alone.offsets)
+    with pytest.raises(sapwood.ArgumentError, match="weights must be on the host"):
+        tree.gather(QUERIES, weights=library.array(WEIGHTS))
+    with pytest.raises(sapwood.ArgumentError, match="the work is done on the CPU"):
+        host.gather(library.array(QUERIES))
+
+
+def test_clouds_into_arrays(streaming):
+    tree, host = sapwood.Tree(streaming.array(POINTS)), sapwood.Tree(POINTS)
+    count = len(POINTS)
+    normals, curvatures = streaming.empty((count, 3), "float32"), np.empty(count, np.float32)
+    found, expected = tree.normals(out=(normals, curvatures)), host.normals()
+    assert found.normals is normals and found.curvatures is curvatures
+    assert np.array_equal(streaming.numpy(normals), expected.normals) and np.array_equal(curvatures, expected.curvatures)
+    keep = streaming.empty((count,), "bool")
+    assert tree.outliers(k=8, out=keep).keep is keep
+    assert np.array_equal(streaming.numpy(keep), host.outliers(k=8).keep)
+    labels, density = streaming.empty((count,), "int32"), np.empty(count)
+    assert tree.clusters(0.02, out=(labels, None)).labels is labels and tree.density(radius=0.05, out=density) is density
+    assert np.array_equal(streaming.numpy(labels), host.clusters(0.02).labels)
+    assert np.array_equal(density, host.density(radius=0.05))
+    with pytest.raises(sapwood.ArgumentError, match="the work is done on the CPU"):
+        host.normals(out=(normals, None))
+
+
+def test_clouds_in_streams(streaming):
+    """What comes after a call in its stream sees what it wrote; in another stream the host waits."""
+    tree, expected = sapwood.Tree(streaming.array(POINTS)), sapwood.Tree(POINTS).normals(k=8)
+    for _ in range(20):
+        stream = new_stream(streaming)
+        out = streaming.empty(expected.normals.shape, "float32"), streaming.empty(expected.curvatures.shape, "float32")
+        wait_for_all(streaming)
+        with within_stream(streaming, stream):
+            found = tree.normals(k=8, out=out)
+            assert equal(streaming, (found.normals * 1, found.curvatures * 1), expected)
+            assert equal(streaming, tree.normals(k=8), expected)
+            there = sapwood.Tree(streaming.array(POINTS))
+            assert equal(streaming, (there.normals(k=8).normals * 1,), (expected.normals,))
+
+
+def test_distances_of_clouds(library):
+    tree, host = sapwood.Tree(library.array(POINTS)), sapwood.Tree(POINTS)
+    expected = host.distance(QUERIES, quantile=0.9)
+    for points in (library.array(QUERIES), QUERIES):
+        same_cloud(None, tree.distance(points, quantile=0.9), expected)  # on the host, wherever the points are
+    other, apart = sapwood.Tree(library.array(QUERIES)), sapwood.Tree(QUERIES)
+    found, wanted = tree.compare(other), host.compare(apart)
+    same_cloud(None, found.forth, wanted.forth)
+    same_cloud(None, found.back, wanted.back)
+    assert found[2:] == wanted[2:]
+
+
+@pytest.mark.parametrize("method", ["point", "plane", "generalised"])
+def test_align(library, method):
+    tree, host = sapwood.Tree(library.array(POINTS)), sapwood.Tree(POINTS)
+    source = POINTS[::3] + np.array([0.003, -0.002, 0.001], np.float32)
+    for told in ({}, {"kernel": "huber", "overlap": 0.9}, {"max_distance": 0.02, "one_to_one": True, "levels": 2}):
+        expected = host.align(source, method, iterations=20, **told)
+        same_cloud(None, tree.align(library.array(source), method, iterations=20, **told), expected)
+        same_cloud(None, tree.align(source, method, iterations=20, **told), expected)
+    with pytest.raises(sapwood.UnsupportedError):
+        tree.align(source, start="global")
+    with pytest.raises(sapwood.ArgumentError, match="the work is done on the CPU"):
+        host.align(library.array(source))
+
+
+def test_relax():
+    points = np.random.default_rng(4).random((3000, 3)).astype(np.float32) * np.array([1, 1, 0.02], np.float32)
+    for told in ({"steps": 3}, {"radius": 0.1, "steps": 2, "more": 100, "normals": True}):
+        same_cloud(None, sapwood.relax(points, device="cuda", **told), sapwood.relax(points, **told))
+
+
+def test_clouds_that_need_the_host(library):
+    there, tree = library.array(POINTS), sapwood.Tree(library.array(POINTS))
+    normals = tree.normals().normals
+    for call in (lambda: tree.orient(normals), lambda: tree.normals(weights=library.array(WEIGHTS)),
+                 lambda: tree.align(POINTS, "plane", normals=normals), lambda: sapwood.voxels(there, 0.1),
+                 lambda: sapwood.relax(there), lambda: sapwood.transform(there, np.eye(4)),
+                 lambda: sapwood.align_many([POINTS, there])):
+        with pytest.raises(sapwood.ArgumentError, match="on the host"):
+            call()
+    with pytest.raises(sapwood.UnsupportedError):
+        tree.features()
+    upright = sapwood.Tree(POINTS).normals().normals
+    assert np.array_equal(tree.orient(upright, view=[5, 5, 5]), sapwood.Tree(POINTS).orient(upright, view=[5, 5, 5]))
+
+
+def test_clouds_of_nobody():
+    """Arrays of which only __cuda_array_interface__ is known say where they lie, but not what to make results of."""
+    cupy = Cupy()
+    tree, expected = sapwood.Tree(OnlyInterface(cupy.array(POINTS))), sapwood.Tree(POINTS).normals(k=8)
+    with pytest.raises(TypeError, match="can write into other arrays"):
+        tree.normals(k=8)
+    out = cupy.empty((len(POINTS), 3), "float32"), cupy.empty((len(POINTS),), "float32")
+    assert equal(cupy, tree.normals(k=8, out=out), expected)
+
+
 def test_sets(library):
     points, host = sapwood.Set(3, device="cuda"), sapwood.Set(3)
     assert np.array_equal(library.numpy(points.insert(library.array(POINTS))), host.insert(POINTS))

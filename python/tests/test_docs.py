@@ -4,8 +4,10 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sapwood
@@ -19,6 +21,33 @@ def modules():
     for found in pkgutil.iter_modules(sapwood.__path__):
         if found.name != "__main__":
             yield importlib.import_module(f"sapwood.{found.name}")
+
+
+def scalars(value):
+    """The scalars of NumPy that the repr of a value shows. NumPy 1 prints 0.5 where NumPy 2 prints np.float64(0.5)."""
+    if isinstance(value, np.generic):
+        yield value
+    elif isinstance(value, dict):
+        yield from scalars([*value, *value.values()])
+    elif isinstance(value, (tuple, list, set, frozenset)) or (isinstance(value, np.ndarray) and value.dtype == object):
+        for item in value:
+            yield from scalars(item)
+
+
+@pytest.fixture(autouse=True)
+def every_numpy_prints_the_same(monkeypatch):
+    """What is shown looks the same with every version of NumPy."""
+    show = sys.__displayhook__  # which doctest prints by
+
+    def check(value):
+        assert not list(scalars(value)), f"{value!r} is printed in another way by other versions of NumPy"
+        show(value)
+
+    monkeypatch.setattr(sys, "__displayhook__", check)
+
+
+def test_scalars_of_numpy_are_seen():
+    assert len(list(scalars([(np.float64(0.5), 1.0), {"a": np.bool_(True)}, np.array([np.int32(3), None]), np.zeros(2)]))) == 3
 
 
 def test_readme():

@@ -50,6 +50,9 @@ kept: int = sapwood.Tree(cloud).outliers(radius=1.0).kept
 labels = sapwood.Tree(cloud).clusters(1.0, fewest=4).labels
 hausdorff: float = sapwood.Tree(cloud).compare(sapwood.Tree(cloud)).hausdorff
 cells: sapwood.Voxels = sapwood.voxels(cloud, 0.5, attributes=cloud)
+made: int = sapwood.project(cloud, radius=1.0).steps
 moved = sapwood.transform(sapwood.relax(cloud).points, np.eye(4))
+together: sapwood.Alignments = sapwood.align_many([cloud, cloud], "plane", pairs=[[1, 0]], starts="global")
+overlapping: list[int] = [pair.source for pair in together.pairs if pair.alignment and pair.alignment.converged]
 rmse: float = sapwood.registration_icp(cloud, cloud, 1.0).rmse
 bias: float = sapwood.MeshTree(cloud, [[0, 1, 2]]).distance(cloud, signed=True).bias

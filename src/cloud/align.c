@@ -1,4 +1,5 @@
 // The public functions of alignment: arguments are checked here, once for all processors.
+#include "cloud/given.h"
 #include "cloud/ops.h"
 #include "cloud/rigid.h"
 #include "device/reserved.h"
@@ -79,14 +80,6 @@ sap_status sap_cloud_check_start(const sap_device* device, const double given[16
     return SAP_OK;
 }
 
-static sap_status check_normals(const sap_device* device, const char* name, const float* normals, int64_t count) {
-    for (int64_t i = 0; normals && i < 3 * count; i++)
-        if (!isfinite(normals[i]))
-            return sap_fail(device, SAP_ERROR_NOT_FINITE, "options.%s: that of point %lld is not finite", name,
-                            (long long)(i / 3));
-    return SAP_OK;
-}
-
 static sap_status check(sap_align_job* job) {
     const sap_device* device = job->device;
     sap_align_options* o = &job->options;
@@ -102,16 +95,14 @@ static sap_status check(sap_align_job* job) {
         return sap_fail(device, SAP_ERROR_ARGUMENT, "source: its coords are NULL or their count is negative");
     if (job->mesh && o->target_normals)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.target_normals: a mesh has its own");
-    status = check_normals(device, "source_normals", o->source_normals, rows->count);
-    if (status != SAP_OK || job->mesh) return status;
+    if (job->mesh) return SAP_OK;
     if (job->tree->shape.dims != 3)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "target: its points have %d dimensions, not 3",
                         (int)job->tree->shape.dims);
     if (job->tree->shape.real_bits != rows->real_bits)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "target: its precision is not that of the source");
     status = sap_periods_refuse(job->tree, "be aligned with");
-    if (status == SAP_OK)
-        status = check_normals(device, "target_normals", o->target_normals, job->tree->shape.source_count);
+    if (status == SAP_OK) status = sap_given_check_normals(job->tree, o->target_normals, "options.target_normals");
     return status;
 }
 

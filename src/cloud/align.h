@@ -36,7 +36,8 @@ typedef struct sap_align_points {
     int32_t* pairs;        // the id of its nearest point, -1: none that counts
     void* other[3];        // real: that point
     void* asked[3];        // real: where the source's point was when it was last looked at closely
-    void* reach;           // real: all but the nearest were at least as far then; 0: not known
+    void* reach;           // real: all but the nearest were at least as far then; 0: not known. Of a mesh: above 0
+                           // where `pairs` holds for where the point was asked
     int32_t* near; // [padded][SAP_ALIGN_NEAR] the ids of those near it at the last search, -1 where there are no more
     void* near_asked;                         // real[padded][3]: where it was then
     void* near_reach;                         // real: all others were at least as far then; 0: not known
@@ -108,6 +109,7 @@ struct sap_aligning {
     int32_t *places, *found;     // [padded], [SAP_ALIGN_NEAR * padded]
     void* found2;                // real[SAP_ALIGN_NEAR * padded]
     sap_closest* closest;        // [padded], of a mesh
+    float* known;                // [padded][3], of a mesh: the nearest points of the step before, or NaN
     int64_t* listed;             // [blocks]
     double* sums;                // [blocks * SAP_ALIGN_SUMS]
     uint32_t *keys, *spare_keys; // [padded], for what is chosen by size
@@ -115,6 +117,9 @@ struct sap_aligning {
     uint32_t nearest_key;        // that still counts when trimmed
     int32_t* owners;             // one_to_one: by id or triangle, the place of the source's point that has it
 };
+
+// Those of a CPU.
+extern const sap_align_ops sap_align_ops_cpu;
 
 // Aligns by a processor's ops, which find what they keep at `there`.
 sap_status sap_align_run(sap_align_job* job, const sap_align_ops* ops, void* there);

@@ -41,16 +41,14 @@ static double square_of(uint32_t key, double size2) {
 // Of the points that share a point of the target only the nearest counts.
 static void keep_one_to_one(sap_aligning* a, int64_t count) {
     sap_align_points* s = &a->points;
-    const double size2 = a->rule.size * a->rule.size;
     for (int64_t i = 0; i < count; i++)
         if (s->pairs[i] >= 0) a->owners[s->pairs[i]] = -1;
     for (int64_t i = 0; i < count; i++) {
         if (!(s->counts[i] > 0)) continue;
         const int32_t other = s->pairs[i], owner = a->owners[other];
-        const uint32_t key = key_of(s->distance2[i], size2);
         if (owner >= 0) {
-            const uint32_t least = key_of(s->distance2[owner], size2);
-            if (key > least || (key == least && s->ids[i] > s->ids[owner])) {
+            const double own = s->distance2[i], least = s->distance2[owner];
+            if (own > least || (own == least && s->ids[i] > s->ids[owner])) {
                 s->counts[i] = 0;
                 continue;
             }

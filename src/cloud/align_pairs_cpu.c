@@ -3,8 +3,9 @@
 #include "cloud/align.h"
 #include "cloud/points_cpu.h"
 #include "device/cpu.h"
-#include "sapwood/mesh.h"
+#include "ray/ops.h"
 #include "tree/layout.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -101,6 +102,27 @@ static sap_status search_tree(sap_aligning* a, const void* queries, int64_t list
     return sap_nearest(tree, (sap_points){queries, listed, 3, 0}, &search, a->found, a->found2);
 }
 
+// What the step before found limits the search.
+static void tell_known(void* context, int64_t from, int64_t to, int32_t worker) {
+    const passing* p = context;
+    sap_aligning* a = p->a;
+    const sap_align_points* s = &a->points;
+    (void)worker;
+    for (int64_t i = from; i < to; i++) {
+        const int32_t place = a->places[i];
+        for (int c = 0; c < 3; c++)
+            a->known[3 * i + c] = s->pairs[place] < 0 ? NAN : ((const float*)s->other[c])[place];
+    }
+}
+
+static sap_status search_mesh(sap_aligning* a, int64_t listed) {
+    passing p = {.a = a};
+    const sap_closest_job job = {
+        .points = {a->queries, listed, 3, 3, 32}, .closest = a->closest, .known = a->known, .is_ordered = true};
+    sap_team_loop(a->threads, listed, GRAIN, tell_known, &p);
+    return a->device->rooms.ray->closest(a->job->mesh, &job);
+}
+
 // The normal of a triangle is found when a point first has it as its nearest.
 static void take_mesh(void* context, int64_t from, int64_t to, int32_t worker) {
     const passing* p = context;
@@ -108,7 +130,10 @@ static void take_mesh(void* context, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (int64_t i = from; i < to; i++) {
         const sap_closest* closest = a->closest + i;
-        sap_align_pair(a, a->places[i], closest->triangle, closest->point);
+        const int32_t place = a->places[i];
+        sap_align_pair(a, place, closest->triangle, closest->point);
+        ((float*)a->points.reach)[place] = FLT_MIN;
+        for (int c = 0; c < 3; c++) ((float*)a->points.asked[c])[place] = ((const float*)a->queries)[3 * i + c];
     }
 }
 
@@ -146,7 +171,7 @@ static sap_status match(sap_aligning* a, int64_t count) {
     if (!listed) return SAP_OK;
     sap_progress_mute(true);
     if (a->job->mesh) {
-        status = sap_closest_point(a->job->mesh, (sap_points){a->queries, listed, 3, 0}, a->closest);
+        status = search_mesh(a, listed);
     } else {
         status = choose_neighbors(a, listed);
         p.neighbors = a->neighbors;
@@ -211,7 +236,6 @@ static sap_status begin(sap_aligning* a) {
 
 static void end(sap_aligning* a) { sap_scratch_give(a->device, &a->target_memory); }
 
-sap_status sap_cloud_align_cpu(sap_align_job* job) {
-    static const sap_align_ops ops = {.begin = begin, .end = end, .match = match, .judge = judge, .add = add};
-    return sap_align_run(job, &ops, NULL);
-}
+const sap_align_ops sap_align_ops_cpu = {.begin = begin, .end = end, .match = match, .judge = judge, .add = add};
+
+sap_status sap_cloud_align_cpu(sap_align_job* job) { return sap_align_run(job, &sap_align_ops_cpu, NULL); }

@@ -81,6 +81,8 @@ static int64_t look(sap_aligning* a, int64_t from, int64_t to, void* queries, in
         eight u[3], to_pair = {0}, moved = {0}, reach;
         eight_reals at[3];
         eight_ids pairs;
+        eight_words same = {-1, -1, -1, -1, -1, -1, -1, -1};
+        int64_t still[SAP_ALIGN_LANES];
         double near[SAP_ALIGN_LANES], far[SAP_ALIGN_LANES], most[SAP_ALIGN_LANES];
         turn(points, &a->pose, i, u);
         for (int c = 0; c < 3; c++) {
@@ -91,16 +93,19 @@ static int64_t look(sap_aligning* a, int64_t from, int64_t to, void* queries, in
             load_reals(points->asked[c], i, &asked);
             to_pair += (q - other) * (q - other);
             moved += (q - asked) * (q - asked);
+            same &= q == asked;
         }
         load_reals(points->reach, i, &reach);
         memcpy(&pairs, points->pairs + i, sizeof pairs);
         memcpy(near, &to_pair, sizeof near);
+        memcpy(still, &same, sizeof still);
         memcpy(far, &moved, sizeof far);
         memcpy(most, &reach, sizeof most);
         for (int l = 0; l < SAP_ALIGN_LANES; l++) near[l] = sqrt(near[l]);
         for (int l = 0; l < SAP_ALIGN_LANES; l++) far[l] = sqrt(far[l]);
         for (int l = 0; l < SAP_ALIGN_LANES; l++) {
             const double own = pairs[l] >= 0 ? near[l] : limit;
+            if (still[l] && most[l] > 0) continue; // the same place has the same answer
             if ((own + far[l]) * (1 + SLACK) < most[l] && most[l] * most[l] > SMALLEST) continue;
             if (i + l >= to) break;
             const real place[3] = {at[0][l], at[1][l], at[2][l]};

@@ -1,6 +1,7 @@
 // Alignment on any processor: what is needed beside the points, and the steps. What a step does with all points is the
 // processor's (sap_align_ops).
 #include "cloud/align.h"
+#include "cloud/given.h"
 #include "mesh/layout.h"
 #include "tree/host_view.h"
 #include "tree/leaves.h"
@@ -66,6 +67,7 @@ static void lay_out(sap_aligning* a, carving* c) {
     a->found = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * here, sizeof *a->found);
     a->found2 = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * here, real);
     a->closest = a->job->mesh ? carve(c, here, sizeof *a->closest) : NULL;
+    a->known = a->job->mesh ? carve(c, 3 * here, sizeof *a->known) : NULL;
     a->listed = carve(c, (uint64_t)sap_align_blocks(s->padded), sizeof *a->listed);
     a->sums = carve(c, (uint64_t)sap_align_blocks(s->padded) * SAP_ALIGN_SUMS, sizeof *a->sums);
     a->keys = has_keys ? carve(c, n, sizeof *a->keys) : NULL;
@@ -219,6 +221,8 @@ static sap_status take_target(sap_aligning* a, holding* h) {
 
 static sap_status prepare(sap_aligning* a, holding* h) {
     sap_status status = build_source(a, h);
+    if (status == SAP_OK)
+        status = sap_given_check_normals(h->source, a->job->options.source_normals, "options.source_normals");
     if (status != SAP_OK) return status;
     a->points.count = h->source->shape.count;
     a->points.padded = (a->points.count + SAP_ALIGN_LANES - 1) / SAP_ALIGN_LANES * SAP_ALIGN_LANES;

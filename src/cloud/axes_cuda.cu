@@ -1,14 +1,12 @@
 // Covariances and axes on a GPU: the neighbours of each point are added up as they are found.
 #include "cloud/orient.h"
 #include "cloud/shapes_cuda.cuh"
-#include "cloud/show_cuda.cuh"
 
 // What is made of the neighbours of a point: see cloud/show_cuda.cuh.
 template <typename real> struct axes_sink {
     enum { NEEDS_PLACES = true, GOES_AROUND = false, IS_SHORT = false, CHOOSES_NODES = false };
     cloud_near near;
-    cloud_views views;
-    sap_cloud_axes out; // on the GPU
+    cloud_notes notes;
 
     struct state {
         cloud_moments sums;
@@ -35,10 +33,26 @@ template <typename real> struct axes_sink {
         cloud_clear(&s.sums);
         return true;
     }
-    __device__ __forceinline__ void finish(const state& s, int64_t row, int found) const {
-        cloud_write_shape<real>(out, views, row, s.own, s.covariance, s.scale, s.sums.weight, found);
+    __device__ __forceinline__ void finish(const state& s, int64_t i, int64_t, int found) const {
+        cloud_note(notes, i, s.covariance, s.sums.weight, found);
+        if (sizeof(real) == 8) notes.values[CLOUD_NOTED_SCALE * notes.room + i] = s.scale;
     }
 };
+
+template <typename real>
+static __global__ void __launch_bounds__(SHOW_THREADS)
+    write_axes(const __grid_constant__ nearest_task<real> task, const __grid_constant__ cloud_views views,
+               const __grid_constant__ cloud_notes notes, const __grid_constant__ sap_cloud_axes out) {
+    const int64_t i = (int64_t)blockIdx.x * SHOW_THREADS + threadIdx.x;
+    if (i >= task.count || *task.tree.bad != INT64_MAX || task.rows[i] < 0) return;
+    const int64_t row = task.rows[i];
+    real place[3];
+    show_place(task, i, row, place);
+    const double own[3] = {(double)place[0], (double)place[1], (double)place[2]};
+    const double scale = sizeof(real) == 8 ? notes.values[CLOUD_NOTED_SCALE * notes.room + i] : 1;
+    cloud_write_shape<real>(out, views, row, own, cloud_noted(notes, i), scale,
+                            notes.values[CLOUD_NOTED_WEIGHT * notes.room + i], notes.found[i]);
+}
 
 template <typename type>
 static type* axes_out(sap_cuda_call* call, const sap_axes_job* job, type* wanted, size_t each) {
@@ -51,28 +65,35 @@ static type* axes_out(sap_cuda_call* call, const sap_axes_job* job, type* wanted
 }
 
 template <typename real> static void find_axes(sap_cuda_call* call, const sap_axes_job* job) {
-    const sap_cloud_axes* out = &job->out;
+    const sap_cloud_axes* wanted = &job->out;
     axes_sink<real> sink;
-    memset((void*)&sink, 0, sizeof sink);
+    sap_cloud_axes out;
+    cloud_views views;
+    memset((void*)&views, 0, sizeof views);
     sink.near = cloud_near_of(call, job->tree, &job->near);
-    if (out->normals) sink.views = cloud_views_of(call, job->tree, &job->options);
-    sink.out.normals = axes_out(call, job, out->normals, 3);
-    sink.out.directions = axes_out(call, job, out->directions, 3);
-    sink.out.covariances = axes_out(call, job, out->covariances, 6);
-    sink.out.eigenvalues = axes_out(call, job, out->eigenvalues, 3);
-    sink.out.curvatures = axes_out(call, job, out->curvatures, 1);
-    sink.out.planarities = axes_out(call, job, out->planarities, 1);
-    sink.out.linearities = axes_out(call, job, out->linearities, 1);
-    sink.out.counts = axes_out(call, job, out->counts, 1);
-    sink.out.kinds = axes_out(call, job, out->kinds, 1);
+    if (wanted->normals) views = cloud_views_of(call, job->tree, &job->options);
+    out.normals = axes_out(call, job, wanted->normals, 3);
+    out.directions = axes_out(call, job, wanted->directions, 3);
+    out.covariances = axes_out(call, job, wanted->covariances, 6);
+    out.eigenvalues = axes_out(call, job, wanted->eigenvalues, 3);
+    out.curvatures = axes_out(call, job, wanted->curvatures, 1);
+    out.planarities = axes_out(call, job, wanted->planarities, 1);
+    out.linearities = axes_out(call, job, wanted->linearities, 1);
+    out.counts = axes_out(call, job, wanted->counts, 1);
+    out.kinds = axes_out(call, job, wanted->kinds, 1);
     if (job->tree->shape.count == 0) return;
-    cloud_asking asking = {job->tree, sap_cuda_queries_from(call, job->tree, job->tree), job->near.k, false,
-                           job->near.limit2};
+    const cloud_asking all = {job->tree, sap_cuda_queries_from(call, job->tree, job->tree), job->near.k, false,
+                              job->near.limit2};
+    const int64_t count = all.queries.count;
     if (call->status != SAP_OK) return;
-    if (asking.k > 0)
-        cloud_show_nearest<real>(call, asking, cloud_points<real>(call, job->tree, asking.queries), sink);
-    else
-        cloud_show_ball<real>(call, asking, sink);
+    sink.notes = cloud_notes_take(call, count, CLOUD_NOTED_MORE);
+    const real* points = all.k > 0 ? cloud_points<real>(call, job->tree, all.queries) : NULL;
+    for (int64_t first = 0; call->status == SAP_OK && first < count; first += CLOUD_PART) {
+        const cloud_asking part = cloud_part_of(all, first);
+        cloud_show<real>(call, part, points, sink);
+        sap_cuda_launch(call, write_axes<real>, sap_cuda_grid_for(part.queries.count, SHOW_THREADS),
+                        show_task_of<real>(part, NULL).nearest, views, sink.notes, out);
+    }
 }
 
 // Turns normals as those of their neighbours: the host has to have them meanwhile.

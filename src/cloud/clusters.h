@@ -9,17 +9,22 @@ enum { SAP_CLUSTERS_ANY = -1, SAP_CLUSTERS_NONE = -2 }; // nothing; there are no
 
 typedef struct sap_clusters {
     const sap_boxed* boxed;
-    double limit2;       // a value of the tree's precision
-    const uint8_t* core; // by id: 0 for points that are no core points; NULL: all are
-    int32_t* links;      // by id: the point that a point hangs from, which is never greater; a root hangs from itself
-    int32_t* one_set;    // by node: a core point below, if they are known to be in one set; SAP_CLUSTERS_ANY, …_NONE
-    int32_t* labels;     // by id; for the search for border points: of core points 0 or above
+    double limit2;    // a value of the tree's precision
+    int64_t fewest;   // points within the limit that make a core point, itself among them
+    uint8_t* core;    // by id: 0 for points that are no core points; NULL: all are
+    int32_t* links;   // by id: the point that a point hangs from, which is never greater; a root hangs from itself
+    int32_t* one_set; // by node: a core point below, if they are known to be in one set; SAP_CLUSTERS_ANY, …_NONE
+    int32_t* labels;  // by id; for the search for border points: of core points 0 or above
 } sap_clusters;
 
 typedef struct sap_clusters_kernels {
+    // Says which points of a leaf are core points. Many threads.
+    void (*mark_cores)(sap_clusters* clusters, uint32_t leaf);
     // Joins the core points below nodes that are no wider than the radius, and says so of them in one_set. One thread.
     void (*join_small)(sap_clusters* clusters);
-    // Joins the core points of a leaf with one another and with those of leaves that come after it. Many threads.
+    // Joins the core points of a leaf with one another, and says in one_set whether that makes them one set. Many threads.
+    void (*join_own)(sap_clusters* clusters, uint32_t leaf);
+    // Joins the core points of a leaf with those of leaves that come after it. Many threads, after all own ones are joined.
     void (*join_leaf)(sap_clusters* clusters, uint32_t leaf);
     // Gives the points of a leaf that are no core points the label of the nearest core point. Many threads, after all
     // core points have labels.

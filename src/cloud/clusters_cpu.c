@@ -3,8 +3,8 @@
 #include "base/team.h"
 #include "cloud/clusters.h"
 #include "cloud/ops.h"
-#include "cloud/rows_cpu.h"
 #include "device/cpu.h"
+#include "device/progress.h"
 #include "tree/periods.h"
 #include <string.h>
 
@@ -15,45 +15,44 @@ typedef struct finding {
     sap_clusters clusters;
     sap_boxed boxed;
     const sap_clusters_kernels* kernels;
-    uint8_t* core; // or NULL: all points
     sap_scratch memory;
     sap_progress_state progress;
 } finding;
 
-static void mark_core(void* context, const sap_cloud_rows* rows, int32_t worker) {
-    const finding* f = context;
-    (void)worker;
-    for (int64_t i = 0; i < rows->count; i++) f->core[rows->ids[i]] = rows->found[i] >= f->job->options.fewest;
+// Calls a kernel for the leaves among some nodes.
+static void over_leaves(finding* f, void (*kernel)(sap_clusters*, uint32_t), int64_t from, int64_t to, bool counts) {
+    int64_t points = 0;
+    if (!sap_progress_add(&f->progress, 0)) return;
+    for (int64_t node = from; node < to; node++) {
+        if (!sap_boxed_is_leaf(&f->boxed, (uint32_t)node)) continue;
+        kernel(&f->clusters, (uint32_t)node);
+        points += counts ? f->boxed.nodes[node].count : 0;
+    }
+    sap_progress_add(&f->progress, points);
 }
 
-static sap_status find_cores(finding* f) {
-    const sap_cloud_search search = {.tree = f->job->tree,
-                                     .count_only = true,
-                                     .limit2 = f->job->limit2,
-                                     .consume = mark_core,
-                                     .context = f,
-                                     .progress = &f->progress};
-    return f->core ? sap_cloud_search_cpu(&search) : SAP_OK;
+static void mark_nodes(void* context, int64_t from, int64_t to, int32_t worker) {
+    finding* f = context;
+    (void)worker;
+    over_leaves(f, f->kernels->mark_cores, from, to, true);
+}
+
+static void join_own_nodes(void* context, int64_t from, int64_t to, int32_t worker) {
+    finding* f = context;
+    (void)worker;
+    over_leaves(f, f->kernels->join_own, from, to, false);
 }
 
 static void join_nodes(void* context, int64_t from, int64_t to, int32_t worker) {
     finding* f = context;
-    int64_t points = 0;
     (void)worker;
-    if (!sap_progress_add(&f->progress, 0)) return;
-    for (int64_t node = from; node < to; node++) {
-        if (!sap_boxed_is_leaf(&f->boxed, (uint32_t)node)) continue;
-        f->kernels->join_leaf(&f->clusters, (uint32_t)node);
-        points += f->boxed.nodes[node].count;
-    }
-    sap_progress_add(&f->progress, points);
+    over_leaves(f, f->kernels->join_leaf, from, to, true);
 }
 
 static void label_nodes(void* context, int64_t from, int64_t to, int32_t worker) {
     finding* f = context;
     (void)worker;
-    for (int64_t node = from; node < to; node++)
-        if (sap_boxed_is_leaf(&f->boxed, (uint32_t)node)) f->kernels->label_border(&f->clusters, (uint32_t)node);
+    over_leaves(f, f->kernels->label_border, from, to, false);
 }
 
 // Labels of core points. A root is the smallest id of its set, so it has its label before all others.
@@ -61,7 +60,7 @@ static void label_cores(finding* f) {
     sap_clusters_job* job = f->job;
     int64_t next = 0;
     for (int64_t i = 0; i < job->tree->shape.source_count; i++) {
-        if (job->labels[i] < 0 || (f->core && !f->core[i])) continue;
+        if (job->labels[i] < 0 || (f->clusters.core && !f->clusters.core[i])) continue;
         const int32_t root = sap_clusters_root(f->clusters.links, (int32_t)i);
         SAP_ASSERT(root <= i);
         job->labels[i] = root == i ? (int32_t)next++ : job->labels[root];
@@ -85,9 +84,9 @@ static void leave_out_small(sap_clusters_job* job, int32_t* sizes) {
 static void say_kinds(const finding* f) {
     const sap_clusters_job* job = f->job;
     for (int64_t i = 0; job->kinds && i < job->tree->shape.source_count; i++)
-        job->kinds[i] = (uint8_t)(job->labels[i] < 0       ? SAP_CLUSTER_NOISE
-                                  : f->core && !f->core[i] ? SAP_CLUSTER_BORDER
-                                                           : SAP_CLUSTER_CORE);
+        job->kinds[i] = (uint8_t)(job->labels[i] < 0                         ? SAP_CLUSTER_NOISE
+                                  : f->clusters.core && !f->clusters.core[i] ? SAP_CLUSTER_BORDER
+                                                                             : SAP_CLUSTER_CORE);
 }
 
 // labels[i] is 0 for points of the tree, -1 for those that it has left out.
@@ -110,8 +109,7 @@ static sap_status reserve(finding* f) {
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the sets of %lld points", (long long)n);
     f->clusters.links = (int32_t*)(void*)f->memory.memory;
     f->clusters.one_set = (int32_t*)(void*)(f->memory.memory + links);
-    f->core = cores ? f->memory.memory + links + sets : NULL;
-    f->clusters.core = f->core;
+    f->clusters.core = cores ? f->memory.memory + links + sets : NULL;
     return SAP_OK;
 }
 
@@ -120,14 +118,14 @@ static sap_status find_sets(finding* f) {
     const sap_tree* tree = job->tree;
     const int32_t threads = tree->device->options.threads;
     const int64_t n = tree->shape.source_count;
-    sap_status status = find_cores(f);
-    if (status != SAP_OK) return status;
+    if (f->clusters.core) sap_team_loop(threads, f->boxed.count, GRAIN, mark_nodes, f);
     for (int64_t i = 0; i < n; i++) f->clusters.links[i] = (int32_t)i;
     f->kernels->join_small(&f->clusters);
+    sap_team_loop(threads, f->boxed.count, GRAIN, join_own_nodes, f);
     sap_team_loop(threads, f->boxed.count, GRAIN, join_nodes, f);
     mark_present(f);
     label_cores(f);
-    if (f->core) sap_team_loop(threads, f->boxed.count, GRAIN, label_nodes, f);
+    if (f->clusters.core) sap_team_loop(threads, f->boxed.count, GRAIN, label_nodes, f);
     if (job->options.least > 1) leave_out_small(job, f->clusters.links);
     say_kinds(f);
     if (sap_progress_finish(&f->progress)) return SAP_OK;
@@ -141,7 +139,8 @@ sap_status sap_cloud_clusters_cpu(sap_clusters_job* job) {
     finding f = {.job = job,
                  .kernels = sap_is_periodic(&tree->options) ? kernels->clusters_periodic : kernels->clusters};
     f.progress = sap_progress_begin(tree->device, passes * tree->shape.count);
-    f.clusters = (sap_clusters){.boxed = &f.boxed, .limit2 = job->limit2, .labels = job->labels};
+    f.clusters =
+        (sap_clusters){.boxed = &f.boxed, .limit2 = job->limit2, .fewest = job->options.fewest, .labels = job->labels};
     if (tree->shape.source_count == 0) return SAP_OK;
     sap_status status = sap_boxed_make(tree, NULL, kernels->pairs, &f.boxed);
     if (status == SAP_OK) status = reserve(&f);

@@ -170,8 +170,9 @@ template <typename real> struct join_sink {
     __device__ __forceinline__ void take(state& s, int id, real, const real (&)[3]) const {
         if (id < s.id && sets.state[id] == CLUSTERS_CORE) s.root = clusters_join(sets.links, s.root, id);
     }
+    __device__ __forceinline__ bool has_enough(const state&) const { return false; }
     __device__ __forceinline__ bool again(state&) const { return false; }
-    __device__ __forceinline__ void finish(const state&, int64_t, int) const {}
+    __device__ __forceinline__ void finish(const state&, int64_t, int64_t, int) const {}
 };
 
 // Gives a point that is no core point the label of the nearest one.
@@ -208,8 +209,9 @@ template <typename real> struct border_sink {
     __device__ __forceinline__ void take(state& s, int id, real distance2, const real (&)[3]) const {
         if (sets.state[id] == CLUSTERS_CORE) offer(s, id, distance2);
     }
+    __device__ __forceinline__ bool has_enough(const state&) const { return false; }
     __device__ __forceinline__ bool again(state&) const { return false; }
-    __device__ __forceinline__ void finish(const state& s, int64_t row, int) const {
+    __device__ __forceinline__ void finish(const state& s, int64_t, int64_t row, int) const {
         if (s.asks && s.nearest != SAP_NO_ID) labels[row] = labels[s.nearest];
     }
 };

@@ -2,4 +2,4 @@
 #define PERIODIC 1
 #include "cloud/clusters_simd.h"
 
-const sap_clusters_kernels SAP_KERNEL(clusters_periodic) = {join_small, join_leaf, label_border};
+const sap_clusters_kernels SAP_KERNEL(clusters_periodic) = {mark_cores, join_small, join_own, join_leaf, label_border};

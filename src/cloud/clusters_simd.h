@@ -80,6 +80,8 @@ INLINE void join_small_with(sap_clusters* c, const int dims) {
 
 // ---- Points of two leaves
 
+enum { TOGETHER = 64 }; // points of a leaf that are looked at together, a bit each
+
 // Of the points from slot i on, those within the limit of the query.
 INLINE uint32_t near_lanes(const looking* l, const int dims, const vreal* q, const real* coords, int32_t stride,
                            int32_t i, int32_t count) {
@@ -101,11 +103,31 @@ INLINE void load_point(const looking* l, const int dims, const real* coords, int
     load_periods(l->c->boxed->tree, dims, q);
 }
 
-// How near a point is to a box, as boxes_nearest2.
-INLINE real point_to_box2(const looking* l, const int dims, const real* point, const real* box) {
-    real corners[2 * SAP_MAX_DIMS];
-    for (int a = 0; a < dims; a++) corners[a] = corners[dims + a] = point[a];
-    return boxes_nearest2(corners, box, dims, l->periods);
+// Of `count` points of a leaf from a slot on, at most TOGETHER, those that are within the limit of a box, a bit each.
+INLINE uint64_t reaching(const looking* l, const int dims, uint32_t leaf, int32_t first, int32_t count, const real* box,
+                         real limit) {
+    const int32_t stride = l->c->boxed->nodes[leaf].stride;
+    const real* coords = (const real*)sap_boxed_coords(l->c->boxed, leaf) + first;
+    uint64_t found = 0;
+#if PERIODIC
+    for (int32_t i = 0; i < count; i++) {
+        real corners[2 * SAP_MAX_DIMS];
+        for (int a = 0; a < dims; a++) corners[a] = corners[dims + a] = coords[(int64_t)a * stride + i];
+        found |= (uint64_t)(boxes_nearest2(corners, box, dims, l->periods) <= limit) << i;
+    }
+#else
+    for (int32_t i = 0; i < count; i += LANES) {
+        vreal sum = v_set(0);
+        for (int a = 0; a < dims; a++) {
+            const vreal at = v_load(coords + (int64_t)a * stride + i);
+            const vreal outside = v_max(v_sub(v_set(box[a]), at), v_sub(at, v_set(box[dims + a])));
+            const vreal gap = v_max(outside, v_set(0));
+            sum = a ? v_add(sum, v_mul(gap, gap)) : v_mul(gap, gap);
+        }
+        found |= (uint64_t)(v_less_equal(sum, v_set(limit)) & lanes_below(count - i)) << i;
+    }
+#endif
+    return found;
 }
 
 // Joins the core points of two leaves, or of one (b the same as a), that are near one another. If the points of each are
@@ -117,23 +139,79 @@ INLINE void join_leaves(const looking* l, const int dims, uint32_t a, uint32_t b
     const int32_t *ids_a = sap_boxed_ids(c->boxed, a), *ids_b = sap_boxed_ids(c->boxed, b);
     const real* box = box_of(c->boxed, dims, b);
     const bool are_whole = known_set(c, a) >= 0 && known_set(c, b) >= 0;
+    uint64_t near_b = 0; // of a group of points
     for (int32_t i = 0; i < leaf_a->count; i++) {
-        if (!is_core(c, ids_a[i])) continue;
+        if (i % TOGETHER == 0) {
+            const int32_t left = leaf_a->count - i < TOGETHER ? leaf_a->count - i : TOGETHER;
+            near_b = a == b ? UINT64_MAX : reaching(l, dims, a, i, left, box, l->limit);
+        }
+        if (!(near_b >> i % TOGETHER & 1) || !is_core(c, ids_a[i])) continue;
         real point[SAP_MAX_DIMS];
         vreal q[QUERY_VECTORS];
         load_point(l, dims, coords_a, leaf_a->stride, i, point, q);
-        if (a != b && point_to_box2(l, dims, point, box) > l->limit) continue;
         int32_t root = ids_a[i];
         for (int32_t j = a == b ? (i + 1) / LANES * LANES : 0; j < leaf_b->count; j += LANES) {
             uint32_t near = near_lanes(l, dims, q, coords_b, leaf_b->stride, j, leaf_b->count);
             for (; near; near &= near - 1) {
                 const int32_t id = ids_b[j + __builtin_ctz(near)];
-                if (!is_core(c, id)) continue;
+                if (!is_core(c, id) || __atomic_load_n(&c->links[id], __ATOMIC_RELAXED) == root) continue;
                 root = sap_clusters_join(c->links, root, id);
                 if (are_whole) return;
             }
         }
     }
+}
+
+// Joins the core points of a leaf of at most TOGETHER, given as bits, with one another. False if they are several sets.
+INLINE bool join_few(const looking* l, const int dims, uint32_t leaf, uint64_t cores, int32_t* set) {
+    const sap_boxed_node* own = &l->c->boxed->nodes[leaf];
+    const real* coords = sap_boxed_coords(l->c->boxed, leaf);
+    const int32_t* ids = sap_boxed_ids(l->c->boxed, leaf);
+    int sets = 0;
+    for (uint64_t left = cores; left; sets++) {
+        uint64_t found = left & -left;
+        left &= left - 1;
+        *set = ids[__builtin_ctzll(found)];
+        while (found) {
+            const int i = __builtin_ctzll(found);
+            real point[SAP_MAX_DIMS];
+            vreal q[QUERY_VECTORS];
+            uint64_t near = 0;
+            found &= found - 1;
+            load_point(l, dims, coords, own->stride, i, point, q);
+            for (int32_t j = 0; j < own->count; j += LANES)
+                near |= (uint64_t)near_lanes(l, dims, q, coords, own->stride, j, own->count) << j;
+            *set = sap_clusters_join(l->c->links, *set, ids[i]);
+            found |= near & left;
+            left &= ~near;
+        }
+    }
+    return sets == 1;
+}
+
+// Joins the core points of a leaf, however many, with one another. False if they are several sets.
+INLINE bool join_many(const looking* l, const int dims, uint32_t leaf, int32_t* set) {
+    const sap_clusters* c = l->c;
+    const int32_t* ids = sap_boxed_ids(c->boxed, leaf);
+    join_leaves(l, dims, leaf, leaf);
+    for (int32_t i = 0; i < c->boxed->nodes[leaf].count; i++) {
+        if (!is_core(c, ids[i])) continue;
+        const int32_t root = sap_clusters_root(c->links, ids[i]);
+        if (*set >= 0 && root != *set) return false;
+        *set = root;
+    }
+    return true;
+}
+
+INLINE void join_own_with(sap_clusters* c, const int dims, uint32_t leaf) {
+    const looking l = look(c);
+    const int32_t *ids = sap_boxed_ids(c->boxed, leaf), count = c->boxed->nodes[leaf].count;
+    int32_t set = SAP_CLUSTERS_NONE;
+    uint64_t cores = 0;
+    if (known_set(c, leaf) != SAP_CLUSTERS_ANY) return;
+    for (int32_t i = 0; i < count && count <= TOGETHER; i++) cores |= (uint64_t)is_core(c, ids[i]) << i;
+    if (count <= TOGETHER ? join_few(&l, dims, leaf, cores, &set) : join_many(&l, dims, leaf, &set))
+        c->one_set[leaf] = set;
 }
 
 INLINE void join_leaf_with(sap_clusters* c, const int dims, uint32_t leaf) {
@@ -144,7 +222,6 @@ INLINE void join_leaf_with(sap_clusters* c, const int dims, uint32_t leaf) {
     uint32_t waiting[SAP_MAX_DEPTH + 1];
     int count = 1;
     if (own == SAP_CLUSTERS_NONE) return;
-    if (own == SAP_CLUSTERS_ANY) join_leaves(&l, dims, leaf, leaf);
     waiting[0] = 0;
     while (count > 0) {
         const uint32_t node = waiting[--count];
@@ -166,60 +243,201 @@ INLINE void join_leaf_with(sap_clusters* c, const int dims, uint32_t leaf) {
     }
 }
 
+// ---- Points of a leaf that go down the tree together
+
+typedef struct group {
+    uint32_t leaf;
+    int32_t first;              // slot of the first of them
+    uint64_t asks;              // those that look for something, a bit each
+    real box[2 * SAP_MAX_DIMS]; // of these
+    real reach;                 // how far they look
+    int64_t counts[TOGETHER];   // of core points: neighbours found
+    real least[TOGETHER];       // of border points: how far the nearest core point is
+    int32_t nearest[TOGETHER];  // and which it is; INT32_MAX: none yet
+} group;
+
+// All points of a group, a bit each.
+INLINE uint64_t group_of(const looking* l, uint32_t leaf, int32_t first, group* g) {
+    const int32_t left = l->c->boxed->nodes[leaf].count - first;
+    g->leaf = leaf;
+    g->first = first;
+    g->reach = l->limit;
+    return left >= TOGETHER ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+}
+
+INLINE void bound_group(const looking* l, const int dims, group* g) {
+    const real* coords = sap_boxed_coords(l->c->boxed, g->leaf);
+    const int32_t stride = l->c->boxed->nodes[g->leaf].stride;
+    for (int a = 0; a < dims; a++) {
+        real lower = (real)INFINITY, upper = -(real)INFINITY;
+        for (uint64_t left = g->asks; left; left &= left - 1) {
+            const real at = coords[(int64_t)a * stride + g->first + __builtin_ctzll(left)];
+            lower = at < lower ? at : lower;
+            upper = at > upper ? at : upper;
+        }
+        g->box[a] = lower;
+        g->box[dims + a] = upper;
+    }
+}
+
+// A node that waits, and the one after those below it.
+typedef struct span {
+    uint32_t node, end;
+} span;
+
+// The next leaf that the group may reach and that is not its own, or, where `whole` is not NULL, a node all of which it
+// reaches; UINT32_MAX: there is none.
+INLINE uint32_t next_reached(const looking* l, const int dims, const group* g, span* waiting, int* count, bool* whole) {
+    const sap_boxed* boxed = l->c->boxed;
+    while (*count > 0) {
+        const span at = waiting[--*count];
+        const real* other = box_of(boxed, dims, at.node);
+        if (at.node == g->leaf || (!whole && known_set(l->c, at.node) == SAP_CLUSTERS_NONE) ||
+            boxes_nearest2(g->box, other, dims, l->periods) > g->reach)
+            continue;
+        if (whole) *whole = false;
+        if (whole && !(at.node <= g->leaf && g->leaf < at.end) &&
+            boxes_farthest2(g->box, other, dims, l->periods) <= l->limit) {
+            *whole = true;
+            return at.node;
+        }
+        if (sap_boxed_is_leaf(boxed, at.node)) return at.node;
+        const uint32_t upper = boxed->nodes[at.node].upper;
+        SAP_ASSERT(*count + 2 <= SAP_MAX_DEPTH + 1);
+        const span lower_part = {at.node + 1, upper}, upper_part = {upper, at.end};
+        const bool is_upper =
+            g->leaf >= upper && g->leaf < at.end; // what the group is in comes first, then its siblings
+        waiting[(*count)++] = is_upper ? lower_part : upper_part;
+        waiting[(*count)++] = is_upper ? upper_part : lower_part;
+    }
+    return UINT32_MAX;
+}
+
+// Those that ask and reach a leaf.
+INLINE uint64_t group_reaching(const looking* l, const int dims, const group* g, uint32_t leaf) {
+    const int32_t left = l->c->boxed->nodes[g->leaf].count - g->first, count = left < TOGETHER ? left : TOGETHER;
+    if (leaf == g->leaf) return g->asks;
+    return g->asks & reaching(l, dims, g->leaf, g->first, count, box_of(l->c->boxed, dims, leaf), g->reach);
+}
+
+// ---- Core points
+
+// Counts the points of a leaf within the limit of those that ask, until they have enough.
+INLINE void count_in_leaf(const looking* l, const int dims, group* g, uint32_t leaf) {
+    const sap_boxed* boxed = l->c->boxed;
+    const sap_boxed_node *own = &boxed->nodes[g->leaf], *other = &boxed->nodes[leaf];
+    const real *own_coords = sap_boxed_coords(boxed, g->leaf), *coords = sap_boxed_coords(boxed, leaf);
+    for (uint64_t left = group_reaching(l, dims, g, leaf); left; left &= left - 1) {
+        const int i = __builtin_ctzll(left);
+        real point[SAP_MAX_DIMS];
+        vreal q[QUERY_VECTORS];
+        load_point(l, dims, own_coords, own->stride, g->first + i, point, q);
+        for (int32_t j = 0; j < other->count && g->counts[i] < l->c->fewest; j += LANES)
+            g->counts[i] += __builtin_popcount(near_lanes(l, dims, q, coords, other->stride, j, other->count));
+        if (g->counts[i] >= l->c->fewest) g->asks &= ~(UINT64_C(1) << i);
+    }
+}
+
+INLINE void mark_cores_with(sap_clusters* c, const int dims, uint32_t leaf) {
+    const looking l = look(c);
+    const int32_t *ids = sap_boxed_ids(c->boxed, leaf), own = c->boxed->nodes[leaf].count;
+    const real* box = box_of(c->boxed, dims, leaf);
+    const bool is_small = boxes_farthest2(box, box, dims, l.periods) <= l.limit; // then all are near one another
+    group g;
+    for (int32_t first = 0; first < own; first += TOGETHER) {
+        const uint64_t all = group_of(&l, leaf, first, &g);
+        span waiting[SAP_MAX_DEPTH + 1] = {{0, c->boxed->count}};
+        int count = 1;
+        bool whole;
+        g.asks = all;
+        for (int i = 0; i < TOGETHER; i++) g.counts[i] = is_small ? own : 0;
+        if (is_small && own >= c->fewest) g.asks = 0;
+        if (!is_small) count_in_leaf(&l, dims, &g, leaf);
+        if (g.asks) bound_group(&l, dims, &g);
+        while (g.asks) {
+            const uint32_t node = next_reached(&l, dims, &g, waiting, &count, &whole);
+            if (node == UINT32_MAX) break;
+            if (!whole) {
+                count_in_leaf(&l, dims, &g, node);
+                continue;
+            }
+            for (uint64_t left = g.asks; left; left &= left - 1) {
+                const int i = __builtin_ctzll(left);
+                g.counts[i] += c->boxed->nodes[node].count;
+                if (g.counts[i] >= c->fewest) g.asks &= ~(UINT64_C(1) << i);
+            }
+        }
+        for (uint64_t left = all; left; left &= left - 1) {
+            const int i = __builtin_ctzll(left);
+            c->core[ids[first + i]] = g.counts[i] >= c->fewest;
+        }
+    }
+}
+
 // ---- Border points
 
-INLINE int32_t nearest_core(const looking* l, const int dims, const real* point, const vreal* q) {
+// Offers the core points of a leaf to those that ask.
+INLINE void offer_leaf(const looking* l, const int dims, group* g, uint32_t leaf) {
     const sap_boxed* boxed = l->c->boxed;
-    uint32_t waiting[SAP_MAX_DEPTH + 1];
-    int count = 1;
-    real least = l->limit;
-    int32_t nearest = INT32_MAX;
-    waiting[0] = 0;
-    while (count > 0) {
-        const uint32_t node = waiting[--count];
-        if (known_set(l->c, node) == SAP_CLUSTERS_NONE) continue;
-        if (point_to_box2(l, dims, point, box_of(boxed, dims, node)) > least) continue;
-        if (!sap_boxed_is_leaf(boxed, node)) {
-            SAP_ASSERT(count + 2 <= SAP_MAX_DEPTH + 1);
-            waiting[count++] = boxed->nodes[node].upper;
-            waiting[count++] = node + 1;
-            continue;
-        }
-        const real* coords = sap_boxed_coords(boxed, node);
-        const int32_t* ids = sap_boxed_ids(boxed, node);
-        const sap_boxed_node* leaf = &boxed->nodes[node];
-        for (int32_t j = 0; j < leaf->count; j += LANES) {
+    const sap_boxed_node *own = &boxed->nodes[g->leaf], *other = &boxed->nodes[leaf];
+    const real *own_coords = sap_boxed_coords(boxed, g->leaf), *coords = sap_boxed_coords(boxed, leaf);
+    const int32_t* ids = sap_boxed_ids(boxed, leaf);
+    for (uint64_t asking = group_reaching(l, dims, g, leaf); asking; asking &= asking - 1) {
+        const int n = __builtin_ctzll(asking);
+        real point[SAP_MAX_DIMS];
+        vreal q[QUERY_VECTORS];
+        load_point(l, dims, own_coords, own->stride, g->first + n, point, q);
+        for (int32_t j = 0; j < other->count; j += LANES) {
             vreal d = offset_between(q, 0, v_load(coords + j)), sum = v_mul(d, d);
             for (int a = 1; a < dims; a++) {
-                d = offset_between(q, a, v_load(coords + (int64_t)a * leaf->stride + j));
+                d = offset_between(q, a, v_load(coords + (int64_t)a * other->stride + j));
                 sum = v_add(sum, v_mul(d, d));
             }
             real distance2[LANES];
             v_store(distance2, sum);
-            uint32_t near = v_less_equal(sum, v_set(least)) & lanes_below(leaf->count - j);
+            uint32_t near = v_less_equal(sum, v_set(g->least[n])) & lanes_below(other->count - j);
             for (; near; near &= near - 1) {
                 const int i = __builtin_ctz(near);
                 const int32_t id = ids[j + i];
-                if (!is_core(l->c, id) || distance2[i] > least || (distance2[i] == least && id >= nearest)) continue;
-                least = distance2[i];
-                nearest = id;
+                if (!is_core(l->c, id) || distance2[i] > g->least[n] ||
+                    (distance2[i] == g->least[n] && id >= g->nearest[n]))
+                    continue;
+                g->least[n] = distance2[i];
+                g->nearest[n] = id;
             }
         }
     }
-    return nearest;
+    g->reach = 0;
+    for (uint64_t asking = g->asks; asking; asking &= asking - 1) {
+        const real least = g->least[__builtin_ctzll(asking)];
+        g->reach = least > g->reach ? least : g->reach;
+    }
 }
 
 INLINE void label_border_with(sap_clusters* c, const int dims, uint32_t leaf) {
     const looking l = look(c);
-    const real* coords = sap_boxed_coords(c->boxed, leaf);
     const int32_t* ids = sap_boxed_ids(c->boxed, leaf);
-    for (int32_t i = 0; i < c->boxed->nodes[leaf].count; i++) {
-        if (is_core(c, ids[i])) continue;
-        real point[SAP_MAX_DIMS];
-        vreal q[QUERY_VECTORS];
-        load_point(&l, dims, coords, c->boxed->nodes[leaf].stride, i, point, q);
-        const int32_t core = nearest_core(&l, dims, point, q);
-        c->labels[ids[i]] = core == INT32_MAX ? -1 : c->labels[core];
+    group g;
+    for (int32_t first = 0; first < c->boxed->nodes[leaf].count; first += TOGETHER) {
+        const uint64_t all = group_of(&l, leaf, first, &g);
+        span waiting[SAP_MAX_DEPTH + 1] = {{0, c->boxed->count}};
+        int count = 1;
+        g.asks = 0;
+        for (uint64_t left = all; left; left &= left - 1) {
+            const int i = __builtin_ctzll(left);
+            g.asks |= (uint64_t)!is_core(c, ids[first + i]) << i;
+            g.least[i] = l.limit;
+            g.nearest[i] = INT32_MAX;
+        }
+        if (!g.asks) continue;
+        bound_group(&l, dims, &g);
+        if (known_set(c, leaf) != SAP_CLUSTERS_NONE) offer_leaf(&l, dims, &g, leaf);
+        for (uint32_t node; (node = next_reached(&l, dims, &g, waiting, &count, NULL)) != UINT32_MAX;)
+            offer_leaf(&l, dims, &g, node);
+        for (uint64_t left = g.asks; left; left &= left - 1) {
+            const int i = __builtin_ctzll(left);
+            c->labels[ids[first + i]] = g.nearest[i] == INT32_MAX ? -1 : c->labels[g.nearest[i]];
+        }
     }
 }
 
@@ -232,8 +450,20 @@ INLINE void label_border_with(sap_clusters* c, const int dims, uint32_t leaf) {
     default: call(dims);                                                                                               \
     }
 
+static void mark_cores(sap_clusters* c, uint32_t leaf) {
+#define CALL(dims) mark_cores_with(c, dims, leaf)
+    WITH_DIMS(CALL)
+#undef CALL
+}
+
 static void join_small(sap_clusters* c) {
 #define CALL(dims) join_small_with(c, dims)
+    WITH_DIMS(CALL)
+#undef CALL
+}
+
+static void join_own(sap_clusters* c, uint32_t leaf) {
+#define CALL(dims) join_own_with(c, dims, leaf)
     WITH_DIMS(CALL)
 #undef CALL
 }

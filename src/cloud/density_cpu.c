@@ -99,25 +99,30 @@ sap_status sap_cloud_density_cpu(const sap_density_job* job) {
     return finish(tree, &m, sap_cloud_search_cpu(&search));
 }
 
-// Points of the tree have a flag of 1 in `keep`; the sums go by id.
-void sap_outliers_judge(sap_outliers_job* job, const double* means) {
+// The sum of the differences between the points' means and `from`, or of the squares of these.
+static double sum_means(const sap_outliers_job* job, const double* means, double from, bool squared) {
     const int64_t n = job->tree->shape.source_count;
-    sap_outliers_info* info = &job->info;
-    double sum = 0, squares = 0;
-    int64_t points = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (!job->keep[i]) continue;
-        sum += means[i];
-        points++;
+    double sum = 0;
+    for (int64_t first = 0; first < n; first += SAP_SUM_BLOCK) {
+        double lanes[SAP_SUM_LANES] = {0}, block = 0;
+        const int64_t end = n - first < SAP_SUM_BLOCK ? n : first + SAP_SUM_BLOCK;
+        for (int64_t i = first; i < end; i++) {
+            const double d = job->keep[i] ? means[i] - from : 0;
+            lanes[(i - first) % SAP_SUM_LANES] += squared ? d * d : d;
+        }
+        for (int l = 0; l < SAP_SUM_LANES; l++) block += lanes[l];
+        sum += block;
     }
-    info->mean = points ? sum / (double)points : 0;
-    for (int64_t i = 0; i < n; i++)
-        if (job->keep[i]) squares += (means[i] - info->mean) * (means[i] - info->mean);
-    info->deviation = points > 1 ? sqrt(squares / (double)(points - 1)) : 0;
-    info->limit = info->mean + job->options.ratio * info->deviation;
-    // Means that are all alike may differ from their rounded mean.
-    for (int64_t i = 0; i < n; i++)
-        if (job->keep[i] && means[i] > info->limit && means[i] > info->mean * (1 + 0x1p-40)) job->keep[i] = 0;
+    return sum;
+}
+
+// Points of the tree have a flag of 1 in `keep`.
+static void judge(sap_outliers_job* job, const double* means) {
+    const int64_t points = job->tree->shape.count;
+    sap_outliers_mean(&job->info, points, sum_means(job, means, 0, false));
+    sap_outliers_limit(&job->info, points, sum_means(job, means, job->info.mean, true), job->options.ratio);
+    for (int64_t i = 0; i < job->tree->shape.source_count; i++)
+        job->keep[i] = job->keep[i] && means[i] <= job->info.limit;
 }
 
 static void mark(void* context, const sap_cloud_rows* rows, int32_t worker) {
@@ -142,7 +147,7 @@ static sap_status find_statistical(sap_outliers_job* job, measuring* m) {
                                      .context = m,
                                      .progress = &m->progress};
     const sap_status status = sap_cloud_search_cpu(&search);
-    if (status == SAP_OK) sap_outliers_judge(job, m->values);
+    if (status == SAP_OK) judge(job, m->values);
     sap_scratch_give(tree->device, &memory);
     return status;
 }

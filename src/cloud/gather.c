@@ -1,4 +1,5 @@
 // The public functions of sums over neighbours: arguments are checked here, once for all processors.
+#include "cloud/given.h"
 #include "cloud/ops.h"
 #include "device/reserved.h"
 #include "tree/layout.h"
@@ -18,16 +19,18 @@ static sap_status check_tree(const sap_tree* tree) {
 static sap_status check_attributes(const sap_gather_job* job) {
     const sap_device* device = job->tree->device;
     const int64_t points = job->tree->shape.source_count;
+    sap_status status = SAP_OK;
     if (!job->out.attributes) return SAP_OK;
     if (job->attribute_count < 1)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.attribute_count: %d, but sums of attributes are asked for",
                         (int)job->attribute_count);
     if (!job->attributes && points) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.attributes: is NULL");
-    for (int64_t i = 0; i < points * job->attribute_count; i++)
-        if (!isfinite(job->attributes[i]))
-            return sap_fail(device, SAP_ERROR_NOT_FINITE, "options.attributes[%lld]: is %g", (long long)i,
-                            (double)job->attributes[i]);
-    return SAP_OK;
+    int64_t bad = -1;
+    if (points)
+        status = sap_given_check(job->tree, job->attributes, job->attribute_count, sap_given_not_finite_f32, &bad);
+    if (status != SAP_OK || bad < 0) return status;
+    return sap_fail(device, SAP_ERROR_NOT_FINITE, "options.attributes[%lld]: is %g", (long long)bad,
+                    (double)job->attributes[bad]);
 }
 
 // NULL queries: the tree's own points.

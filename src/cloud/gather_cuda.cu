@@ -31,7 +31,7 @@ template <typename real> struct gather_sink {
         for (int a = 0; a < attribute_count; a++) s.attributes[a] += weight * (double)values[a];
     }
     __device__ __forceinline__ bool again(state&) const { return false; }
-    __device__ __forceinline__ void finish(const state& s, int64_t row, int found) const {
+    __device__ __forceinline__ void finish(const state& s, int64_t, int64_t row, int found) const {
         const cloud_moments& m = s.sums;
         if (out.counts) out.counts[row] = found;
         if (out.weights) out.weights[row] = m.weight;
@@ -89,10 +89,7 @@ template <typename real> static void gather_sums(sap_cuda_call* call, const sap_
         asking.queries = own;
     }
     if (call->status != SAP_OK) return;
-    if (asking.k > 0)
-        cloud_show_nearest<real>(call, asking, cloud_points<real>(call, tree, own), sink);
-    else
-        cloud_show_ball<real>(call, asking, sink);
+    cloud_show<real>(call, asking, asking.k > 0 ? cloud_points<real>(call, tree, own) : NULL, sink);
 }
 
 sap_status sap_cloud_gather_cuda(const sap_gather_job* job) {

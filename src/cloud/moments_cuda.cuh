@@ -26,7 +26,7 @@ static inline cloud_near cloud_near_of(sap_cuda_call* call, const sap_tree* tree
 static __device__ __forceinline__ double cloud_weight(const cloud_near& near, int id, double distance2, double radius) {
     double weight = near.weights ? (double)near.weights[id] : 1.0;
     if (near.falls) {
-        const double part = 1 - distance2 / (radius * radius);
+        const double part = 1 - distance2 * (1 / (radius * radius));
         weight = part > 0 ? weight * (part * part) : 0.0;
     }
     return weight;

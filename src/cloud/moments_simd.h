@@ -47,7 +47,7 @@ INLINE bool is_weighted(const sap_neighborhoods* near) { return near->weights ||
 INLINE double weight_of(const sap_neighborhoods* near, int32_t id, double distance2) {
     double weight = near->weights ? (double)near->weights[id] : 1.0;
     if (near->falloff == SAP_FALLOFF_BIWEIGHT) {
-        const double part = 1 - distance2 / (near->radius * near->radius);
+        const double part = 1 - distance2 * (1 / (near->radius * near->radius));
         weight = part > 0 ? weight * (part * part) : 0.0;
     }
     return weight;

@@ -2,13 +2,17 @@
 #ifndef SAPWOOD_CLOUD_OPS_H
 #define SAPWOOD_CLOUD_OPS_H
 
-#include "device/device.h"
+#include "device/progress.h"
 #include "sapwood/align.h"
 #include "sapwood/cloud.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// Sums over all points go in blocks of SAP_SUM_BLOCK numbers: those SAP_SUM_LANES apart are added in their order, then the
+// sums of a block, then those of all blocks. So they are the same whoever makes a block.
+enum { SAP_SUM_BLOCK = 1024, SAP_SUM_LANES = 32 };
 
 // Which neighbours are added up, and what each counts.
 typedef struct sap_neighborhoods {
@@ -79,13 +83,10 @@ typedef struct sap_relax_ops {
     // Copies between that memory and any other, and waits.
     sap_status (*copy)(sap_device* device, void* to, const void* from, size_t bytes);
     sap_status (*step)(const sap_relax_job* job);
-    // The sum of the squares of the differences of all coordinates, in blocks of SAP_RELAX_BLOCK numbers: those
-    // SAP_RELAX_LANES apart are added in their order, then the sums of a block, then those of all blocks.
+    // The sum of the squares of the differences of all coordinates, in blocks.
     sap_status (*measure)(sap_device* device, const float* from, const float* to, int64_t coordinates, double* sum);
     sap_status (*put_back)(const sap_relax_return* job);
 } sap_relax_ops;
-
-enum { SAP_RELAX_BLOCK = 1024, SAP_RELAX_LANES = 32 };
 
 typedef struct sap_density_job {
     const sap_tree* tree;
@@ -116,6 +117,31 @@ typedef struct sap_sample_job {
     int32_t* ids;
     int64_t count; // to be filled in
 } sap_sample_job;
+
+// A step of points that are projected. Both trees are balanced and of floats; weights are by slot.
+typedef struct sap_project_step {
+    const sap_tree *given, *moving;
+    const float* given_weights; // NULL: 1 each
+    const float* moving_weights;
+    double limit2; // a value of the trees' precision
+    double push;
+    bool to_median;
+    float* moved; // [3*count]
+} sap_project_step;
+
+enum { SAP_PROJECT_SPARE = 16 }; // weights that may be read behind the last slot
+
+// What is done between two builds of the tree of those that move, in the memory of sap_relax_ops. They add points that are
+// done to the progress.
+typedef struct sap_project_ops {
+    // The points of `count` ranks that are evenly spread in the order of the leaves: to at[3*count].
+    sap_status (*place)(const sap_tree* tree, int64_t count, float* at);
+    // For each point of the tree the sum of t over the points around it, the point among them, or one over that: to
+    // weights[slots + SAP_PROJECT_SPARE]. progress: NULL where it does not count.
+    sap_status (*densities)(const sap_tree* tree, double limit2, bool inverse, float* weights,
+                            sap_progress_state* progress);
+    sap_status (*move)(const sap_project_step* step, sap_progress_state* progress);
+} sap_project_ops;
 
 typedef struct sap_align_job {
     const sap_tree* tree;      // the target, or
@@ -153,6 +179,7 @@ typedef struct sap_cloud_ops {
     sap_status (*outliers)(sap_outliers_job* job);
     sap_status (*clusters)(sap_clusters_job* job);
     sap_status (*sample)(sap_sample_job* job);
+    const sap_project_ops* project; // beside relax
     sap_status (*align)(sap_align_job* job);
     sap_status (*features)(const sap_features_job* job);
     sap_status (*global)(sap_global_job* job);
@@ -166,6 +193,7 @@ sap_status sap_cloud_density_cpu(const sap_density_job* job);
 sap_status sap_cloud_outliers_cpu(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cpu(sap_clusters_job* job);
 sap_status sap_cloud_sample_cpu(sap_sample_job* job);
+extern const sap_project_ops sap_cloud_project_cpu, sap_cloud_project_cuda;
 sap_status sap_cloud_align_cpu(sap_align_job* job);
 sap_status sap_cloud_features_cpu(const sap_features_job* job);
 sap_status sap_cloud_global_cpu(sap_global_job* job);
@@ -175,6 +203,7 @@ sap_status sap_cloud_orient_cuda(const sap_orient_job* job);
 sap_status sap_cloud_density_cuda(const sap_density_job* job);
 sap_status sap_cloud_outliers_cuda(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cuda(sap_clusters_job* job);
+sap_status sap_cloud_sample_cuda(sap_sample_job* job);
 sap_status sap_cloud_align_cuda(sap_align_job* job);
 // The two kinds of samples.
 sap_status sap_cloud_farthest_cpu(sap_sample_job* job);

@@ -161,7 +161,9 @@ sap_status sap_orient_alike_apart(const sap_orient_job* job) {
     sap_status status = sap_orient_take_graph(job, &k, &memory);
     if (status != SAP_OK) return status;
     int32_t* near = (int32_t*)(void*)memory.memory;
-    status = sap_nearest_self(job->tree, &(sap_search){.k = k}, near, NULL);
+    const sap_search search = {.k = k};
+    status = job->tree->shape.real_bits == 64 ? sap_nearest_self_f64(job->tree, &search, near, NULL)
+                                              : sap_nearest_self(job->tree, &search, near, NULL);
     if (status == SAP_OK) status = sap_host_view_open(job->tree, &view);
     if (status == SAP_OK) {
         sap_orient_job there = *job;

@@ -1,5 +1,6 @@
 // Poisson disks: points are tried in the order of hashes of their ids; one that is taken rules out all within the radius.
 #include "cloud/ops.h"
+#include "cloud/poisson.h"
 #include "cloud/sort.h"
 #include "device/progress.h"
 #include "radius/radius_cpu.h"
@@ -21,14 +22,6 @@ typedef struct trying {
     unsigned char* distance2;
     sap_scratch memory, hit_memory;
 } trying;
-
-// SplitMix64's finish of a seed and an id.
-static uint64_t hash(uint64_t seed, uint32_t id) {
-    uint64_t x = (seed * 0x9e3779b97f4a7c15u + id) * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 static bool reserve(trying* t) {
     const sap_tree* tree = t->job->tree;
@@ -71,7 +64,7 @@ static void put_in_order(trying* t) {
     }
     for (int64_t id = 0; id < tree->shape.source_count; id++) {
         if (t->ruled_out[id]) continue;
-        t->keys[count] = hash(t->job->options.seed, (uint32_t)id);
+        t->keys[count] = sap_poisson_key(t->job->options.seed, (uint32_t)id);
         t->order[count++] = (uint32_t)id;
     }
     if (sap_cloud_sort_64(t->keys, t->order, t->spare_keys, t->spare_order, count, 64)) t->order = t->spare_order;

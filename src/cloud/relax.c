@@ -70,6 +70,20 @@ static sap_status take_memory(relaxing* r, float* normals) {
     return SAP_OK;
 }
 
+// ---- Progress
+
+// What the next call reports is one of this part of a step; -1: of what is done before the first.
+static void begin_part(const relaxing* r, int32_t step, double from, double to) {
+    const double steps = r->options.steps + 2;
+    sap_progress_part((step + 1 + from) / steps, (step + 1 + to) / steps);
+}
+
+// Of all work a part is done that is counted in steps.
+static sap_status tell(const relaxing* r, int32_t steps) {
+    if (sap_progress_tell(r->device, (double)(steps + 1) / (double)(r->options.steps + 2))) return SAP_OK;
+    return sap_fail(r->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+}
+
 // ---- Points that are added
 
 static const float* place_of(const relaxing* r, int64_t i) {
@@ -99,6 +113,7 @@ static sap_status add_points(const relaxing* r, float* from) {
     int32_t* ids = (int32_t*)(void*)memory.memory;
     float* distance2 = (float*)(void*)(memory.memory + rows * 4);
     lonely* order = (lonely*)(void*)(memory.memory + rows * 8);
+    begin_part(r, -1, 0.3, 0.4);
     const sap_status status = sap_nearest_self(r->first, &(sap_search){.k = k}, ids, distance2);
     for (int64_t i = 0; status == SAP_OK && i < n; i++) order[i] = (lonely){distance2[i * k], (int32_t)i};
     if (status == SAP_OK) qsort(order, (size_t)n, sizeof *order, lonelier_first);
@@ -165,12 +180,6 @@ static sap_status find_range(relaxing* r) {
     return status;
 }
 
-// Of all work a part is done that is counted in steps.
-static sap_status tell(const relaxing* r, int32_t steps) {
-    if (sap_progress_tell(r->device, (double)(steps + 1) / (double)(r->options.steps + 2))) return SAP_OK;
-    return sap_fail(r->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
-}
-
 static sap_status put_back(const relaxing* r) {
     const sap_relax_return job = {.given = r->first,
                                   .points = r->given,
@@ -186,14 +195,16 @@ static sap_status put_back(const relaxing* r) {
 static sap_status make_steps(relaxing* r) {
     for (int32_t i = 0; i < r->options.steps; i++) {
         const sap_points now = {r->from, r->count, 3, 0};
+        begin_part(r, i, 0, 0.25);
         sap_status status = r->tree ? sap_tree_rebuild(r->tree, now) : sap_tree_build(r->device, now, NULL, &r->tree);
+        begin_part(r, i, 0.25, 0.3);
         if (status == SAP_OK && i == 0) status = find_range(r);
+        begin_part(r, i, 0.3, 0.85);
         const sap_relax_job job = {
             .tree = r->tree, .options = r->options, .near = r->near, .moved = r->to, .normals = r->normals};
         if (status == SAP_OK) status = r->ops->step(&job);
         r->info.steps++;
         if (status == SAP_OK && (r->options.tolerance > 0 || i == r->options.steps - 1)) status = measure(r);
-        if (status == SAP_OK) status = tell(r, i + 1);
         if (status != SAP_OK) return status;
         float* const last = r->from;
         r->from = r->to;
@@ -201,7 +212,9 @@ static sap_status make_steps(relaxing* r) {
         const bool is_last = i == r->options.steps - 1 ||
                              (r->options.tolerance > 0 && r->info.movement < r->options.tolerance * r->info.range);
         // Not at the end alone: points that leave at a border spread along it when they have come back.
+        begin_part(r, i, 0.85, 1);
         if (!r->options.is_free && (is_last || i % RETURN_EVERY == RETURN_EVERY - 1)) status = put_back(r);
+        if (status == SAP_OK) status = tell(r, i + 1);
         if (status != SAP_OK || is_last) return status;
     }
     return SAP_OK;
@@ -232,6 +245,7 @@ static sap_status limit_radius(relaxing* r) {
 }
 
 static sap_status relax(relaxing* r, float* moved, float* normals) {
+    begin_part(r, -1, 0, 0.3);
     sap_status status = sap_tree_build(r->device, r->given, NULL, &r->first);
     if (status == SAP_OK) status = limit_radius(r);
     if (status == SAP_OK) status = take_memory(r, normals);
@@ -239,6 +253,7 @@ static sap_status relax(relaxing* r, float* moved, float* normals) {
     r->near.limit2 = sap_limit2(r->first, r->near.radius > 0 ? r->near.radius : (double)INFINITY);
     const sap_normals_options as_forces = {.k = r->near.k, .radius = r->near.radius};
     status = place_points(r);
+    begin_part(r, -1, 0.4, 1);
     if (status == SAP_OK && !r->options.is_free) status = sap_cloud_normals(r->first, &as_forces, r->surface, NULL);
     if (status == SAP_OK) status = tell(r, 0);
     if (status == SAP_OK) status = make_steps(r);

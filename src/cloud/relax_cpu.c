@@ -49,14 +49,14 @@ static sap_status copy(sap_device* device, void* to, const void* from, size_t by
 static sap_status measure(sap_device* device, const float* from, const float* to, int64_t coordinates, double* sum) {
     double all = 0;
     (void)device;
-    for (int64_t first = 0; first < coordinates; first += SAP_RELAX_BLOCK) {
-        double lanes[SAP_RELAX_LANES] = {0}, block = 0;
-        const int64_t end = coordinates - first < SAP_RELAX_BLOCK ? coordinates : first + SAP_RELAX_BLOCK;
+    for (int64_t first = 0; first < coordinates; first += SAP_SUM_BLOCK) {
+        double lanes[SAP_SUM_LANES] = {0}, block = 0;
+        const int64_t end = coordinates - first < SAP_SUM_BLOCK ? coordinates : first + SAP_SUM_BLOCK;
         for (int64_t i = first; i < end; i++) {
             const double d = (double)to[i] - (double)from[i];
-            lanes[(i - first) % SAP_RELAX_LANES] += d * d;
+            lanes[(i - first) % SAP_SUM_LANES] += d * d;
         }
-        for (int l = 0; l < SAP_RELAX_LANES; l++) block += lanes[l];
+        for (int l = 0; l < SAP_SUM_LANES; l++) block += lanes[l];
         all += block;
     }
     *sum = all;

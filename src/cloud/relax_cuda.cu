@@ -1,14 +1,14 @@
 // Points that repel each other, on a GPU: between the first step and the last nothing leaves it.
 #include "cloud/shapes_cuda.cuh"
-#include "cloud/show_cuda.cuh"
 
 // ---- A step
 
 // What moves a point: see cloud/show_cuda.cuh. A sibling of what cloud/sums_simd.c does with a batch of points.
 struct relax_sink {
     enum { NEEDS_PLACES = true, GOES_AROUND = false, IS_SHORT = false, CHOOSES_NODES = false };
-    double radius, step; // radius 0: that of the last of the neighbours
-    float *moved, *normals;
+    enum { NOTED = 4 }; // numbers beside those of the axes: the range and the push
+    double radius;      // 0: that of the last of the neighbours
+    cloud_notes notes;
 
     struct state {
         cloud_moments sums;
@@ -29,7 +29,8 @@ struct relax_sink {
     // push.
     __device__ __forceinline__ void take(state& s, int id, float distance2, const float (&place)[3]) const {
         const cloud_near near = {NULL, 0, true};
-        const double distance = sqrt((double)distance2), force = 1 / distance - 1 / s.range;
+        const float distance = sqrtf(distance2);
+        const double force = (double)(1 / distance) - 1 / s.range;
         const double factor = distance > 0 && force > 0 ? force : 0;
         double d[3];
         for (int a = 0; a < 3; a++) {
@@ -40,43 +41,68 @@ struct relax_sink {
     }
     __device__ __forceinline__ bool again(state&) const { return false; }
 
-    // On the surface, or along the line, that the neighbours lie on, by the force over the greatest second derivative
-    // that the energies of its pairs can have together.
-    __device__ __forceinline__ void finish(const state& s, int64_t row, int found) const {
-        const sap_principal p = sap_principal_of(cloud_covariance(s.sums));
-        const sap_neighborhood kind = cloud_kind<float>(p, s.own, 1, s.sums.weight, found);
-        const bool is_line = kind == SAP_NEIGHBORHOOD_LINE;
-        const double least[3] = {p.least_axis.x, p.least_axis.y, p.least_axis.z};
-        const double greatest[3] = {p.greatest_axis.x, p.greatest_axis.y, p.greatest_axis.z};
-        double move[3] = {0, 0, 0}, along = 0;
-        if (kind >= SAP_NEIGHBORHOOD_LINE) {
-            const double factor = step * s.range / (double)(2 * ((int64_t)found - 1));
-            for (int a = 0; a < 3; a++) {
-                move[a] = -factor * s.push[a];
-                along += move[a] * (is_line ? greatest[a] : least[a]);
-            }
-            for (int a = 0; a < 3; a++) move[a] = is_line ? along * greatest[a] : move[a] - along * least[a];
-        }
-        for (int a = 0; a < 3; a++) moved[3 * row + a] = (float)(s.own[a] + move[a]);
-        if (normals) cloud_write_axis(normals + 3 * row, p.least_axis, kind == SAP_NEIGHBORHOOD_SURFACE);
+    __device__ __forceinline__ void finish(const state& s, int64_t i, int64_t, int found) const {
+        const double more[NOTED] = {s.range, s.push[0], s.push[1], s.push[2]};
+        cloud_note(notes, i, cloud_covariance(s.sums), s.sums.weight, found);
+#pragma unroll
+        for (int j = 0; j < NOTED; j++) notes.values[(CLOUD_NOTED_MORE + j) * notes.room + i] = more[j];
     }
 };
 
-static sap_status relax_step(const sap_relax_job* job) {
+// Moves points on the surface, or along the line, that their neighbours lie on, by the force over the greatest second
+// derivative that the energies of its pairs can have together.
+static __global__ void __launch_bounds__(SHOW_THREADS)
+    relax_move(const __grid_constant__ nearest_task<float> task, const __grid_constant__ cloud_notes notes, double step,
+               float* moved, float* normals) {
+    const int64_t i = (int64_t)blockIdx.x * SHOW_THREADS + threadIdx.x;
+    if (i >= task.count || *task.tree.bad != INT64_MAX || task.rows[i] < 0) return;
+    const int64_t row = task.rows[i];
+    const int found = notes.found[i];
+    float place[3];
+    double more[relax_sink::NOTED], move[3] = {0, 0, 0}, along = 0;
+    for (int j = 0; j < relax_sink::NOTED; j++) more[j] = notes.values[(CLOUD_NOTED_MORE + j) * notes.room + i];
+    show_place(task, i, row, place);
+    const double own[3] = {(double)place[0], (double)place[1], (double)place[2]};
+    const sap_principal p = sap_principal_of(cloud_noted(notes, i));
+    const double weight = notes.values[CLOUD_NOTED_WEIGHT * notes.room + i];
+    const sap_neighborhood kind = cloud_kind<float>(p, own, 1, weight, found);
+    const bool is_line = kind == SAP_NEIGHBORHOOD_LINE;
+    const double least[3] = {p.least_axis.x, p.least_axis.y, p.least_axis.z};
+    const double greatest[3] = {p.greatest_axis.x, p.greatest_axis.y, p.greatest_axis.z};
+    if (kind >= SAP_NEIGHBORHOOD_LINE) {
+        const double factor = step * more[0] / (double)(2 * ((int64_t)found - 1));
+        for (int a = 0; a < 3; a++) {
+            move[a] = -factor * more[1 + a];
+            along += move[a] * (is_line ? greatest[a] : least[a]);
+        }
+        for (int a = 0; a < 3; a++) move[a] = is_line ? along * greatest[a] : move[a] - along * least[a];
+    }
+    for (int a = 0; a < 3; a++) moved[3 * row + a] = (float)(own[a] + move[a]);
+    if (normals) cloud_write_axis(normals + 3 * row, p.least_axis, kind == SAP_NEIGHBORHOOD_SURFACE);
+}
+
+static void relax_points(sap_cuda_call* call, const sap_relax_job* job) {
     const sap_tree* tree = job->tree;
     const size_t bytes = (size_t)tree->shape.source_count * 3 * sizeof(float);
-    sap_cuda_call call;
-    SAP_ASSERT(tree->shape.count == tree->shape.source_count && tree->shape.real_bits == 32);
-    if (sap_cuda_begin(&call, tree->device) == SAP_OK && tree->shape.count) {
-        const relax_sink sink = {job->near.radius, job->options.step, (float*)sap_cuda_out(&call, job->moved, bytes),
-                                 (float*)sap_cuda_out(&call, job->normals, bytes)};
-        const cloud_asking asking = {tree, sap_cuda_queries_from(&call, tree, tree), job->near.k, false,
-                                     job->near.limit2};
-        if (call.status == SAP_OK && asking.k > 0)
-            cloud_show_nearest<float>(&call, asking, cloud_points<float>(&call, tree, asking.queries), sink);
-        else if (call.status == SAP_OK)
-            cloud_show_ball<float>(&call, asking, sink);
+    float* const moved = (float*)sap_cuda_out(call, job->moved, bytes);
+    float* const normals = (float*)sap_cuda_out(call, job->normals, bytes);
+    const cloud_asking all = {tree, sap_cuda_queries_from(call, tree, tree), job->near.k, false, job->near.limit2};
+    const int64_t count = all.queries.count;
+    if (call->status != SAP_OK) return;
+    const relax_sink sink = {job->near.radius, cloud_notes_take(call, count, CLOUD_NOTED_MORE + relax_sink::NOTED)};
+    const float* points = all.k > 0 ? cloud_points<float>(call, tree, all.queries) : NULL;
+    for (int64_t first = 0; call->status == SAP_OK && first < count; first += CLOUD_PART) {
+        const cloud_asking part = cloud_part_of(all, first);
+        cloud_show<float>(call, part, points, sink);
+        sap_cuda_launch(call, relax_move, sap_cuda_grid_for(part.queries.count, SHOW_THREADS),
+                        show_task_of<float>(part, NULL).nearest, sink.notes, job->options.step, moved, normals);
     }
+}
+
+static sap_status relax_step(const sap_relax_job* job) {
+    sap_cuda_call call;
+    SAP_ASSERT(job->tree->shape.count == job->tree->shape.source_count && job->tree->shape.real_bits == 32);
+    if (sap_cuda_begin(&call, job->tree->device) == SAP_OK && job->tree->shape.count) relax_points(&call, job);
     return sap_cuda_end(&call, SAP_OK);
 }
 
@@ -106,10 +132,10 @@ static sap_status relax_copy(sap_device* device, void* to, const void* from, siz
 
 static __global__ void __launch_bounds__(SHOW_THREADS)
     relax_squares(const float* from, const float* to, int64_t coordinates, double* sums) {
-    const int64_t block = (int64_t)blockIdx.x * SHOW_WARPS + threadIdx.x / SAP_WARP, first = block * SAP_RELAX_BLOCK;
-    static_assert((int)SAP_RELAX_LANES == (int)SAP_WARP, "a warp has a block of numbers");
+    const int64_t block = (int64_t)blockIdx.x * SHOW_WARPS + threadIdx.x / SAP_WARP, first = block * SAP_SUM_BLOCK;
+    static_assert((int)SAP_SUM_LANES == (int)SAP_WARP, "a warp has a block of numbers");
     if (first >= coordinates) return;
-    const int64_t end = coordinates - first < SAP_RELAX_BLOCK ? coordinates : first + SAP_RELAX_BLOCK;
+    const int64_t end = coordinates - first < SAP_SUM_BLOCK ? coordinates : first + SAP_SUM_BLOCK;
     double own = 0, sum = 0;
     for (int64_t i = first + sap_lane(); i < end; i += SAP_WARP) {
         const double d = (double)to[i] - (double)from[i];
@@ -121,7 +147,7 @@ static __global__ void __launch_bounds__(SHOW_THREADS)
 
 static sap_status relax_measure(sap_device* device, const float* from, const float* to, int64_t coordinates,
                                 double* sum) {
-    const int64_t blocks = (coordinates + SAP_RELAX_BLOCK - 1) / SAP_RELAX_BLOCK;
+    const int64_t blocks = (coordinates + SAP_SUM_BLOCK - 1) / SAP_SUM_BLOCK;
     const size_t bytes = (size_t)blocks * sizeof(double);
     sap_scratch host;
     sap_cuda_call call;

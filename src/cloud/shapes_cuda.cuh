@@ -4,6 +4,63 @@
 #define SAPWOOD_CLOUD_SHAPES_CUDA_CUH
 
 #include "cloud/moments_cuda.cuh"
+#include "cloud/show_cuda.cuh"
+
+// ---- What walks leave to kernels of their own
+
+// A walk needs its registers for what it has found, and what makes axes needs all of them for itself. So sums over
+// neighbours are noted, for a part of the points at a time.
+#ifdef SAP_CUDA_ON_CPU // little, so that tests need several parts
+enum { CLOUD_PART = 256 };
+#else
+enum { CLOUD_PART = 1 << 21 };
+#endif
+
+// Number j of the part's point i is values[j * room + i].
+typedef struct cloud_notes {
+    double* values;
+    int32_t* found;
+    int64_t room;
+} cloud_notes;
+
+static cloud_notes cloud_notes_take(sap_cuda_call* call, int64_t points, int numbers) {
+    const int64_t room = points < CLOUD_PART ? points : CLOUD_PART;
+    const cloud_notes notes = {(double*)sap_cuda_take(call, (size_t)room * (size_t)numbers * sizeof(double)),
+                               (int32_t*)sap_cuda_take(call, (size_t)room * sizeof(int32_t)), room};
+    return notes;
+}
+
+// The part of a tree's own points that begins with `first`.
+static cloud_asking cloud_part_of(const cloud_asking& all, int64_t first) {
+    cloud_asking part = all;
+    const int64_t left = all.queries.count - first, size = all.tree->shape.real_bits / 8;
+    SAP_ASSERT(all.queries.rows);
+    part.queries.count = left < CLOUD_PART ? left : CLOUD_PART;
+    part.queries.rows += first;
+    if (!all.queries.by_row)
+        part.queries.coords = (const unsigned char*)all.queries.coords + first * all.queries.stride * size;
+    return part;
+}
+
+enum { CLOUD_NOTED_WEIGHT = 6, CLOUD_NOTED_SCALE, CLOUD_NOTED_MORE };
+
+static __device__ __forceinline__ void cloud_note(const cloud_notes& n, int64_t i, const sap_symmetric& c,
+                                                  double weight, int found) {
+    const double values[7] = {c.xx, c.xy, c.xz, c.yy, c.yz, c.zz, weight};
+#pragma unroll
+    for (int j = 0; j < 7; j++) n.values[j * n.room + i] = values[j];
+    n.found[i] = found;
+}
+static __device__ __forceinline__ sap_symmetric cloud_noted(const cloud_notes& n, int64_t i) {
+    double values[6];
+    sap_symmetric c;
+#pragma unroll
+    for (int j = 0; j < 6; j++) values[j] = n.values[j * n.room + i];
+    c.xx = values[0], c.xy = values[1], c.xz = values[2], c.yy = values[3], c.yz = values[4], c.zz = values[5];
+    return c;
+}
+
+// ---- Kinds
 
 #define CLOUD_SMALL_SCALE 0x1p-60 // a sum of 2^31 squares of the largest differences does not overflow
 

@@ -4,10 +4,11 @@
 //   look(state, found, last2)            of the k nearest only: how many there are, and how far the last one is
 //   take(state, id, distance2, place)    a neighbour, in the order that cloud.h states
 //   again(state)                         whether all are to be shown once more
-//   finish(state, row, found)            the result may be written
+//   finish(state, i, row, found)         the result may be written, or noted as that of query i
 // It says whether it NEEDS_PLACES of neighbours, GOES_AROUND periods in search of them, often asks for a few only
-// (IS_SHORT), and CHOOSES_NODES of those that a ball reaches:
+// (IS_SHORT), and CHOOSES_NODES of those that a ball reaches, and may stop within a leaf:
 //   enters(state, tree, query, node, bound2)
+//   has_enough(state)
 //
 // The k nearest are a list in registers, which its thread shows when its walk has ended. Where there is no kernel for
 // that, rows of as many queries as fit into a block of memory are searched at once, and then shown. Points within a radius
@@ -72,29 +73,29 @@ static __device__ __forceinline__ void show_point(const real* points, int id, re
 
 template <typename real, int capacity, typename sink>
 static __device__ __forceinline__ void show_list(const sap_list<real, capacity>& best, int k, const real* points,
-                                                 const sink& to, int64_t row, const real (&own)[3]) {
+                                                 const sink& to, int64_t i, int64_t row, const real (&own)[3]) {
     typename sink::state s;
     int found = 0;
     real last2 = 0;
 #pragma unroll
-    for (int i = 0; i < capacity; i++) {
-        const bool is_there = i >= capacity - k && sap_key_id(best.key[i]) != SAP_NO_ID;
+    for (int j = 0; j < capacity; j++) {
+        const bool is_there = j >= capacity - k && sap_key_id(best.key[j]) != SAP_NO_ID;
         found += is_there;
-        last2 = is_there ? sap_key_distance2(best.key[i]) : last2;
+        last2 = is_there ? sap_key_distance2(best.key[j]) : last2;
     }
     to.begin(s, row, own);
     to.look(s, found, last2);
     do {
 #pragma unroll
-        for (int i = 0; i < capacity; i++) {
-            const int id = sap_key_id(best.key[i]);
+        for (int j = 0; j < capacity; j++) {
+            const int id = sap_key_id(best.key[j]);
             real place[3] = {0, 0, 0};
-            if (i < capacity - k || id == SAP_NO_ID) continue;
+            if (j < capacity - k || id == SAP_NO_ID) continue;
             if (sink::NEEDS_PLACES) show_point(points, id, place);
-            to.take(s, id, sap_key_distance2(best.key[i]), place);
+            to.take(s, id, sap_key_distance2(best.key[j]), place);
         }
     } while (to.again(s));
-    to.finish(s, row, found);
+    to.finish(s, i, row, found);
 }
 
 template <typename real, int dims, int capacity, int walk, typename sink>
@@ -113,13 +114,13 @@ static __global__ void __launch_bounds__(NEAREST_THREADS, NEAREST_BLOCKS(real, d
     real own[3];
 #pragma unroll
     for (int a = 0; a < 3; a++) own[a] = a < dims ? mine.q.at[a < dims ? a : 0] : (real)0;
-    show_list(best, task.nearest.k, task.points, to, mine.row, own);
+    show_list(best, task.nearest.k, task.points, to, i, mine.row, own);
 }
 
 // ---- The k nearest, from rows
 
-// Rows of `width` neighbours, of which at most k are shown: one may be the point itself. Without rows of their own the
-// queries' numbers go on from those before.
+// Rows of `width` neighbours, of which at most k are shown: one may be the point itself. The queries' numbers go on from
+// those before.
 template <typename real, typename sink>
 static __global__ void __launch_bounds__(SHOW_THREADS)
     show_rows(const __grid_constant__ show_task<real> task, const __grid_constant__ sink to, int64_t before, int width,
@@ -151,7 +152,7 @@ static __global__ void __launch_bounds__(SHOW_THREADS)
             to.take(s, id, distance2[j], place);
         }
     } while (to.again(s));
-    to.finish(s, row, found);
+    to.finish(s, before + i, row, found);
 }
 
 // ---- Points within a radius
@@ -180,6 +181,8 @@ static __device__ __forceinline__ int show_leaf(const walk_tree<real>& t, const 
     int found = 0;
     if (leaf.equal && !(walk_distance2<real, dims>(t, leaf, q, 0) <= limit2)) return 0;
     for (int first = 0; first < leaf.count; first += 32) {
+        if constexpr (sink::CHOOSES_NODES)
+            if (to.has_enough(s)) return found;
         const int end = first + 32 < leaf.count ? first + 32 : leaf.count;
         for (unsigned int near = walk_near<real, dims>(t, leaf, q, first, end, limit2); near; near &= near - 1) {
             const int slot = first + __ffs((int)near) - 1;
@@ -196,7 +199,8 @@ static __device__ __forceinline__ int show_leaf(const walk_tree<real>& t, const 
     return found;
 }
 
-// Takes the lanes in `mask` through the tree, the lower child always first.
+// Takes the lanes in `mask` through the tree: the lower child first, so that all are shown in the tree's order, or, for sinks
+// that choose nodes, the one that is nearer to more of them.
 template <typename real, int dims, typename query, typename sink>
 static __device__ __forceinline__ int show_walk(const walk_tree<real>& t, const query& q, real limit2,
                                                 unsigned int mask, show_waiting* stack, const sink& to,
@@ -224,6 +228,7 @@ static __device__ __forceinline__ int show_walk(const walk_tree<real>& t, const 
             leaf = walk_balanced_leaf<real, dims>(t, node);
         }
         unsigned int below = 0, above = 0;
+        bool upper_first = false;
         if (is_leaf) {
             if (is_here) found += show_leaf<real, dims>(t, leaf, q, limit2, to, s);
             __syncwarp();
@@ -234,23 +239,28 @@ static __device__ __forceinline__ int show_walk(const walk_tree<real>& t, const 
             if constexpr (sink::CHOOSES_NODES) {
                 reaches_below = reaches_below && to.enters(s, t, q.at, lower, below2);
                 reaches_above = reaches_above && to.enters(s, t, q.at, upper, above2);
+                upper_first = __popc(__ballot_sync(SAP_ALL_LANES, is_here && above2 < below2)) >
+                              __popc(__ballot_sync(SAP_ALL_LANES, is_here && below2 < above2));
             }
             below = __ballot_sync(SAP_ALL_LANES, reaches_below);
             above = __ballot_sync(SAP_ALL_LANES, reaches_above);
         }
-        node = below ? lower : upper;
+        const bool takes_lower = below && !(above && upper_first);
+        node = takes_lower ? lower : upper;
+        mask = takes_lower ? below : above;
         if (below && above) {
-            const show_waiting later = {upper, above};
+            const show_waiting later = {takes_lower ? upper : lower, takes_lower ? above : below};
             SAP_ASSERT(waiting < t.depth);
             if (sap_lane() == 0) stack[waiting] = later;
             waiting++;
             __syncwarp();
         }
-        mask = below ? below : above;
-        if (!mask && waiting > 0) {
+        while (!mask && waiting > 0) {
             const show_waiting next = stack[--waiting];
             node = next.node;
             mask = next.mask;
+            if constexpr (sink::CHOOSES_NODES)
+                mask = __ballot_sync(SAP_ALL_LANES, (mask >> sap_lane() & 1) && !to.has_enough(s));
             __syncwarp();
         }
     }
@@ -279,7 +289,7 @@ static __global__ void __launch_bounds__(SHOW_THREADS)
         const int seen = show_walk<real, dims>(n.tree, q, n.limit2, __ballot_sync(SAP_ALL_LANES, again), stack, to, s);
         if (again) found = seen;
     }
-    if (row >= 0) to.finish(s, row, found);
+    if (row >= 0) to.finish(s, i, row, found);
 }
 
 // ---- Points by their ids
@@ -381,7 +391,8 @@ static bool show_lists(sap_cuda_call* call, const cloud_asking& a, const show_ta
     if (a.tree->shape.dims != 3 || sap_is_periodic(&a.tree->options)) return false;
     if constexpr (sink::IS_SHORT)
         if (show_nearest_launch<8>(call, a, task, to)) return true;
-    return show_nearest_launch<16>(call, a, task, to) || show_nearest_launch<32>(call, a, task, to);
+    return show_nearest_launch<16>(call, a, task, to) || show_nearest_launch<24>(call, a, task, to) ||
+           show_nearest_launch<32>(call, a, task, to);
 }
 template <typename sink>
 static bool show_lists(sap_cuda_call*, const cloud_asking&, const show_task<double>&, const sink&) {
@@ -419,6 +430,7 @@ static void show_by_rows(sap_cuda_call* call, const cloud_asking& a, show_task<r
     const int k = task.nearest.k, width = a.without_self && k < a.tree->shape.count ? k + 1 : k;
     const int64_t fit = SHOW_ROWS_BYTES / ((int64_t)width * (int64_t)(sizeof(int32_t) + sizeof(real))) + SAP_WARP;
     const int64_t count = task.nearest.count, most = fit < count ? fit : count;
+    const int held = call->blocks;
     sap_nearest_plan plan;
     show_side_by_side(call, &task);
     memset(&plan, 0, sizeof plan);
@@ -444,6 +456,7 @@ static void show_by_rows(sap_cuda_call* call, const cloud_asking& a, show_task<r
                         k, a.without_self);
         show_give(call, blocks);
     }
+    show_give(call, held);
 }
 
 // Shows the k nearest within the limit. points: those of cloud_points, or NULL where the sink needs no places.
@@ -452,6 +465,15 @@ static void cloud_show_nearest(sap_cuda_call* call, const cloud_asking& a, const
     const show_task<real> task = show_task_of<real>(a, points);
     if (task.nearest.count == 0 || show_lists(call, a, task, to)) return;
     show_by_rows<real>(call, a, task, to);
+}
+
+// Shows whichever of the two are asked for.
+template <typename real, typename sink>
+static void cloud_show(sap_cuda_call* call, const cloud_asking& a, const real* points, const sink& to) {
+    if (a.k > 0)
+        cloud_show_nearest<real>(call, a, points, to);
+    else
+        cloud_show_ball<real>(call, a, to);
 }
 
 #endif

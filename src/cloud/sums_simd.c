@@ -138,7 +138,8 @@ INLINE void add_pushes(const real* points, const sap_cloud_rows* rows, int64_t i
         double factors[TERMS];
         const int64_t count = rows->found[i] - first < TERMS ? rows->found[i] - first : TERMS;
         for (int64_t j = 0; j < count; j++) {
-            const double distance = sqrt((double)distance2[first + j]), factor = 1 / distance - 1 / range;
+            const float distance = sqrtf(distance2[first + j]);
+            const double factor = (double)(1 / distance) - 1 / range;
             factors[j] = distance > 0 && factor > 0 ? factor : 0;
         }
         for (int64_t j = 0; j < count; j++) {
@@ -218,7 +219,7 @@ static void kernel_sums(const sap_cloud_rows* rows, double limit2, double factor
             double terms[TERMS];
             const int64_t count = rows->found[i] - first < TERMS ? rows->found[i] - first : TERMS;
             for (int64_t j = 0; j < count; j++) {
-                const double part = 1 - (double)distance2[first + j] / limit2;
+                const double part = 1 - (double)distance2[first + j] * (1 / limit2);
                 terms[j] = part > 0 ? part * part : 0;
             }
             for (int64_t j = 0; j < count; j++) sum += terms[j];

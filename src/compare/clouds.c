@@ -60,7 +60,7 @@ static sap_status measure(const sap_tree* to, const sap_rows* from, const sap_di
     room r;
     if (!to) return SAP_ERROR_ARGUMENT;
     sap_status status = sap_queries_check(to, from);
-    if (status == SAP_OK) status = sap_distance_check(to->device, options, &o);
+    if (status == SAP_OK) status = sap_distance_check_points(to->device, options, &o);
     if (status != SAP_OK) return status;
     const sap_search search = search_of(&o);
     const int64_t slab = from->real_bits == 64 ? 0 : from->count < SLAB ? from->count : SLAB;
@@ -128,7 +128,7 @@ sap_status sap_cloud_compare(const sap_tree* a, const sap_tree* b, const sap_dis
     if (!a) return SAP_ERROR_ARGUMENT;
     if (!b) return sap_fail(a->device, SAP_ERROR_ARGUMENT, "b: is NULL");
     if (!comparison) return sap_fail(a->device, SAP_ERROR_ARGUMENT, "comparison: is NULL");
-    sap_status status = sap_distance_check(a->device, options, &o);
+    sap_status status = sap_distance_check_points(a->device, options, &o);
     if (status != SAP_OK) return status;
     sap_progress_mute(true);
     status = measure_tree(a, b, &o, forth, &c.forth);

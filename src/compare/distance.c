@@ -50,6 +50,24 @@ static double find_rank(const double* distances, int64_t count, int64_t rank) {
     return value;
 }
 
+// The least rank, counted from 1, that is no less than this part of all. The product is off by a rounding at most, and
+// where the quotient says so the rank is the one beside it: 7 of 100 are 0.07 of them.
+static int64_t rank_of(double quantile, int64_t count) {
+    const double n = (double)count;
+    int64_t rank = (int64_t)ceil(quantile * n);
+    rank = rank < 1 ? 1 : rank > count ? count : rank;
+    while (rank > 1 && (double)(rank - 1) / n >= quantile) rank--;
+    while (rank < count && (double)rank / n < quantile) rank++;
+    return rank;
+}
+
+sap_status sap_distance_check_points(const sap_device* device, const sap_distance_options* given,
+                                     sap_distance_options* o) {
+    const sap_status status = sap_distance_check(device, given, o);
+    if (status != SAP_OK || !o->is_signed) return status;
+    return sap_fail(device, SAP_ERROR_ARGUMENT, "options.is_signed: points have no inside; meshes do");
+}
+
 void sap_distance_sum_up(const sap_distance_options* o, double* distances, int64_t count, sap_distance_info* info) {
     double sum = 0, squares = 0, sizes = 0;
     *info = (sap_distance_info){.farthest = -1};
@@ -72,6 +90,5 @@ void sap_distance_sum_up(const sap_distance_options* o, double* distances, int64
     info->mean = sizes / n;
     info->mean_square = squares / n;
     info->bias = sum / n;
-    const int64_t rank = (int64_t)ceil(o->quantile * n) - 1;
-    if (o->quantile > 0) info->quantile = find_rank(distances, count, rank < 0 ? 0 : rank);
+    if (o->quantile > 0) info->quantile = find_rank(distances, count, rank_of(o->quantile, info->count) - 1);
 }

@@ -226,4 +226,19 @@ static inline sap_cuda_grid sap_cuda_grid_for(int64_t items, int threads) {
 enum { SAP_WARP = 32 };
 #define SAP_ALL_LANES 0xffffffffu
 
+// All blocks of a grid that runs together wait for each other, and each sees what the others wrote before. *arrived is 0 at
+// first and never set back: *rounds, which each thread has for itself, says what it must reach.
+static __device__ __forceinline__ void sap_cuda_meet(unsigned int* arrived, unsigned int* rounds) {
+    ++*rounds;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        const unsigned int all = *rounds * gridDim.x;
+        __threadfence();
+        atomicAdd(arrived, 1u);
+        while ((int)(*(volatile unsigned int*)arrived - all) < 0) SAP_CUDA_SPIN();
+        __threadfence();
+    }
+    __syncthreads();
+}
+
 #endif

@@ -36,20 +36,39 @@ sap_status sap_unsupported(const sap_device* device, const char* what) {
     return sap_fail(device, SAP_ERROR_UNSUPPORTED, "this %s device cannot %s", device->table->name, what);
 }
 
-static _Thread_local int muted; // calls of this thread that tell progress for those that they make
+// What a call of this thread that is made of others does with their reports.
+typedef struct telling {
+    int muted; // calls that tell for those that they make
+    int level; // of muted calls, at which a report is one of a part; 0: none is
+    double from, to;
+} telling;
+static _Thread_local telling now;
 
 bool sap_progress_tell(const sap_device* device, double done) {
     if (!device->options.progress) return true;
-    const int within = muted;
-    muted = 0; // a callback may make calls of its own
+    const telling within = now;
+    now = (telling){0}; // a callback may make calls of its own
     const bool goes_on = device->options.progress(device->options.progress_user, done);
-    muted = within;
+    now = within;
     return goes_on;
 }
 
-bool sap_progress_report(const sap_device* device, double done) { return muted > 0 || sap_progress_tell(device, done); }
+bool sap_progress_report(const sap_device* device, double done) {
+    if (now.muted == 0) return sap_progress_tell(device, done);
+    if (now.muted != now.level) return true;
+    return sap_progress_tell(device, done < 1 ? now.from + done * (now.to - now.from) : now.to);
+}
 
-void sap_progress_mute(bool mute) { muted += mute ? 1 : -1; }
+void sap_progress_mute(bool mute) {
+    now.muted += mute ? 1 : -1;
+    if (now.muted < now.level) now.level = 0;
+}
+
+void sap_progress_part(double from, double to) {
+    now.level = now.muted == 1 ? 1 : 0; // else it is muted itself
+    now.from = from;
+    now.to = to;
+}
 
 // Checks and completes the options in place.
 static sap_status complete_options(sap_device* device) {

@@ -90,6 +90,8 @@ bool sap_progress_report(const sap_device* device, double done);
 // A long call that is made of many others mutes their reports and tells of itself instead.
 void sap_progress_mute(bool mute);
 bool sap_progress_tell(const sap_device* device, double done);
+// Until it unmutes them, or says so again, a report of the next calls is one of this part of its own work.
+void sap_progress_part(double from, double to);
 
 #ifdef __cplusplus
 }

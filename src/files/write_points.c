@@ -206,6 +206,17 @@ static void put_text_rows(const writing* w, char separator) {
 
 // ---- Formats.
 
+// Without rows the columns are counted in a comment, by the names that the reader gives them.
+static void write_xyz(const writing* w) {
+    for (int64_t i = 0; i < w->count && !w->set->count; i++) {
+        char made[SAP_AXIS_BYTES];
+        put_text(w, i ? " " : "# ");
+        put_text(w, sap_axis_name(i, made));
+    }
+    if (!w->set->count) put_text(w, "\n");
+    put_text_rows(w, ' ');
+}
+
 static void write_csv(const writing* w, char separator) {
     for (int64_t i = 0; i < w->count; i++) {
         if (i) sap_output_put(w->output, &separator, 1);
@@ -316,7 +327,7 @@ static sap_status write_columns(sap_device* device, const char* path, sap_format
     if (status == SAP_OK) status = sap_output_open(&output, device, path);
     if (status == SAP_OK) {
         if (format == SAP_FORMAT_CSV) write_csv(&w, sap_csv_separator(path));
-        if (format == SAP_FORMAT_XYZ) put_text_rows(&w, ' ');
+        if (format == SAP_FORMAT_XYZ) write_xyz(&w);
         if (format == SAP_FORMAT_NPY) write_npy(&w);
         if (format == SAP_FORMAT_PLY) write_ply(&w);
         if (format == SAP_FORMAT_PCD) write_pcd(&w);

@@ -129,7 +129,7 @@ static int32_t named_columns(const sap_source* source) {
     if (!sap_line_next(&lines, &line) || !sap_word_next(&line, &word) || !sap_span_equal(word, "#")) return 0;
     while (sap_word_next(&line, &word)) {
         char name[SAP_AXIS_BYTES];
-        if (columns == SAP_MAX_DIMS || !sap_span_equal(word, sap_axis_name(columns, name))) return 0;
+        if (axis_of(source, columns) >= SAP_MAX_DIMS || !sap_span_equal(word, sap_axis_name(columns, name))) return 0;
         columns++;
     }
     return columns;
@@ -196,6 +196,7 @@ static sap_status draft_fields(const sap_source* source, sap_field_drafts* draft
     int32_t columns = 0;
     while (!columns && sap_line_next(&lines, &line))
         for (line = without_comment(line); sap_word_next(&line, &word);) columns++;
+    if (!columns) columns = named_columns(source);
     const char* const* names = sap_chosen_count(source) ? NULL : names_of(source, columns);
     sap_status status = SAP_OK;
     for (int32_t c = 0; c < columns && status == SAP_OK; c++) {
@@ -233,10 +234,11 @@ static sap_status read_fields(const sap_source* source, sap_point_set* set) {
 
 sap_status sap_read_xyz(const sap_source* source, sap_point_set** set) {
     sap_sink sink = {NULL, NULL, true, source->real_bits};
-    int64_t rows;
-    int32_t dims;
+    int64_t rows = 0;
+    int32_t dims = 0;
     sap_status status = pass(source, &sink, &rows, &dims);
-    if (status == SAP_OK && rows == 0) dims = named_columns(source);
+    const int32_t named = rows == 0 ? named_columns(source) : 0;
+    if (status == SAP_OK && named) status = count_dims(source, named, &dims);
     if (status == SAP_OK && dims == 0)
         status = sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "no line holds numbers; give one point per line");
     sap_point_set* made = NULL;

@@ -253,6 +253,7 @@ static __device__ __forceinline__ void answer_alone(const nearest_task<real>& ta
     ((walk) != WALK_STACKLESS && (walk) != WALK_EXPLICIT ? 0                                                           \
      : (capacity) == 8 && NEAREST_NARROW(real, dims, 3)  ? 7                                                           \
      : (capacity) == 16 && NEAREST_NARROW(real, dims, 4) ? 6                                                           \
+     : (capacity) == 24 && NEAREST_NARROW(real, dims, 4) ? 5                                                           \
                                                          : (walk) == WALK_STACKLESS)
 
 template <typename real, int dims, int capacity, int walk>

@@ -33,37 +33,28 @@ static int8_t shift_of(double q, double x, double period, int32_t real_bits) {
 
 // The greatest of some squared distances, whose bits, as they are not negative, are in the order of whole numbers: these
 // a compiler compares in vectors.
-static double greatest_f32(const float* distance2, int64_t count) {
-    int32_t greatest = 0;
-    float result;
-    for (int64_t i = 0; i < count; i++) {
-        int32_t bits;
-        memcpy(&bits, distance2 + i, sizeof bits);
-        greatest = bits > greatest ? bits : greatest;
+#define GREATEST(real, whole)                                                                                          \
+    static double greatest_##real(const real* distance2, int64_t count) {                                              \
+        whole greatest = 0;                                                                                            \
+        real result;                                                                                                   \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            whole bits;                                                                                                \
+            memcpy(&bits, distance2 + i, sizeof bits);                                                                 \
+            greatest = bits > greatest ? bits : greatest;                                                              \
+        }                                                                                                              \
+        memcpy(&result, &greatest, sizeof result);                                                                     \
+        return (double)result;                                                                                         \
     }
-    memcpy(&result, &greatest, sizeof result);
-    return (double)result;
-}
-
-static double greatest_f64(const double* distance2, int64_t count) {
-    int64_t greatest = 0;
-    double result;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t bits;
-        memcpy(&bits, distance2 + i, sizeof bits);
-        greatest = bits > greatest ? bits : greatest;
-    }
-    memcpy(&result, &greatest, sizeof result);
-    return result;
-}
+GREATEST(float, int32_t)
+GREATEST(double, int64_t)
 
 // Whether a pair of the row may be near around an axis.
 static bool row_reaches_around(const shifting* s, int64_t row) {
     const sap_tree* tree = s->points.tree;
     const size_t bytes = (size_t)tree->shape.dims * sap_real_bytes(&tree->shape);
     const int64_t first = s->pairs->offsets[row], count = s->pairs->offsets[row + 1] - first;
-    const double farthest = s->pairs->distance2 ? greatest_f32(s->pairs->distance2 + first, count)
-                                                : greatest_f64(s->pairs->distance2_f64 + first, count);
+    const double farthest = s->pairs->distance2 ? greatest_float(s->pairs->distance2 + first, count)
+                                                : greatest_double(s->pairs->distance2_f64 + first, count);
     return sap_reaches_around(tree, SAP_METRIC_L2, s->points.coords + (size_t)row * bytes, farthest);
 }
 

@@ -8,6 +8,7 @@
 #include "cloud/farthest.h"
 #include "cloud/global/global.h"
 #include "cloud/ops.h"
+#include "cloud/project.h"
 #include "compact/compact.h"
 #include "compact/ops.h"
 #include "mesh/build.h"
@@ -75,6 +76,7 @@
     extern const sap_ray_kernels sap_ray_kernels_##simd;                                                               \
     extern const sap_mesh_query_kernels sap_mesh_query_kernels_##simd;                                                 \
     extern const sap_feature_kernels sap_feature_kernels_##simd;                                                       \
+    extern const sap_project_kernels sap_project_kernels_##simd;                                                       \
     extern const sap_closest_kernels sap_closest_kernels_##simd;                                                       \
     extern const sap_surface_kernels sap_surface_kernels_##simd;
 #if defined(SAP_POINTS_ONLY)
@@ -122,7 +124,7 @@
         .gather = NATIVE(sap_gather_kernels_##simd##_f##bits),                                                         \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
         .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits), .align = CLOUDS(align, simd, bits),                 \
-        .feature = NATIVE(sap_feature_kernels_##simd),                                                                 \
+        .feature = NATIVE(sap_feature_kernels_##simd), .project = NATIVE(sap_project_kernels_##simd),                  \
         .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
@@ -187,6 +189,7 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .outliers = sap_cloud_outliers_cpu,
                                     .clusters = sap_cloud_clusters_cpu,
                                     .sample = sap_cloud_sample_cpu,
+                                    .project = &sap_cloud_project_cpu,
                                     .align = sap_cloud_align_cpu,
                                     .features = sap_cloud_features_cpu,
                                     .global = sap_cloud_global_cpu};

@@ -1,5 +1,6 @@
 // Nearest points on a mesh on the CPU: threads take parts of a call. In a part, points that lie near each other follow
-// each other, so that they find the tree's nodes and triangles in the caches, and each answer limits the next search, and some are searched for at once.
+// each other, so that they find the tree's nodes and triangles in the caches, each answer limits the next search, and some
+// are searched for at once.
 #include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
@@ -15,7 +16,7 @@ enum {
     LOCAL_KEYS = 256, // calls with at most so many points allocate nothing
     CELL_BITS = 8,    // an axis: sap_ray_keys_sort sorts by 24 bits
     LANES_MOST = 16,  // places that are searched together
-    APART = 8         // sides of usual triangles that these may lie apart
+    APART = 32        // sides of usual triangles that these may lie apart
 };
 
 #if defined(__EMSCRIPTEN__) // where code is downloaded, each point walks alone
@@ -36,26 +37,33 @@ typedef struct closest_call {
     sap_progress_state progress;
 } closest_call;
 
-// No less than the squared distance of the nearest point, once that of another place is known: it lies on the mesh,
-// but for rounding errors.
-static float limit_of(const closest_call* call, const float* at, const sap_closest* last) {
-    const sap_vector query = sap_vector_of(at);
-    const float distance2 = sap_vector_distance2(query, sap_vector_of(last->point));
-    const float margin = sap_margin(call->magnitude + sap_largest_magnitude(query));
-    const float limit2 = 1.01F * distance2 + 128 * margin * margin;
-    return last->triangle >= 0 && limit2 < FLT_MAX ? limit2 : FLT_MAX;
-}
-
 static const float* point_at(const closest_call* call, int64_t i) {
     const float* points = call->job->points.coords;
     return points + call->job->points.stride * i;
+}
+
+// No less than the squared distance of the nearest point, once some point of the mesh is known: it lies there but for
+// rounding errors.
+static float limit_by(const closest_call* call, sap_vector query, const float* known) {
+    const float distance2 = sap_vector_distance2(query, sap_vector_of(known));
+    const float margin = sap_margin(call->magnitude + sap_largest_magnitude(query));
+    const float limit2 = 1.01F * distance2 + 128 * margin * margin;
+    return limit2 < FLT_MAX ? limit2 : FLT_MAX;
+}
+
+// The same for point i. `last`: an answer that was given before, or NULL.
+static float limit_of(const closest_call* call, int64_t i, const sap_closest* last) {
+    const sap_vector query = sap_vector_of(point_at(call, i));
+    const float* known = call->job->known;
+    const float limit2 = known ? limit_by(call, query, known + 3 * i) : FLT_MAX;
+    return limit2 < FLT_MAX || !last || last->triangle < 0 ? limit2 : limit_by(call, query, last->point);
 }
 
 // Answers point i. `last`: an answer that was given before, or NULL.
 static const sap_closest* answer(const closest_call* call, int64_t i, const sap_closest* last) {
     const float* at = point_at(call, i);
     sap_closest* closest = &call->job->closest[i];
-    const float limit2 = last ? limit_of(call, at, last) : FLT_MAX;
+    const float limit2 = limit_of(call, i, last);
     if (!call->kernels->closest(call->tree, at, limit2, closest) && limit2 < FLT_MAX)
         call->kernels->closest(call->tree, at, FLT_MAX, closest);
     return closest;
@@ -68,10 +76,10 @@ static int32_t answer_some(const closest_call* call, int64_t from, const sap_ray
     float points[3 * LANES_MOST], limits[LANES_MOST], lower[3], upper[3];
     sap_closest found[LANES_MOST];
     int32_t some = 0;
-    for (; *last && some < count; some++) {
+    for (; some < count; some++) {
         const float* at = point_at(call, from + keys[some].ray);
         float apart2 = 0;
-        limits[some] = limit_of(call, at, *last);
+        limits[some] = limit_of(call, from + keys[some].ray, *last);
         for (int k = 0; k < 3; k++) {
             const float low = some == 0 || at[k] < lower[k] ? at[k] : lower[k];
             const float high = some == 0 || at[k] > upper[k] ? at[k] : upper[k];
@@ -119,9 +127,11 @@ static uint32_t order_of(const sap_mesh_tree_shape* s, const float* at) {
 // `keys` and `other` have room for the part's points.
 static void answer_ordered(const closest_call* call, int64_t from, int64_t to, sap_ray_key* keys, sap_ray_key* other) {
     const sap_closest* last = NULL;
+    const bool is_ordered = call->job->is_ordered;
     for (int64_t i = from; i < to; i++)
-        keys[i - from] = (sap_ray_key){order_of(&call->tree->shape, point_at(call, i)), (uint32_t)(i - from)};
-    keys = sap_ray_keys_sort(keys, other, to - from);
+        keys[i - from] =
+            (sap_ray_key){is_ordered ? 0 : order_of(&call->tree->shape, point_at(call, i)), (uint32_t)(i - from)};
+    if (!is_ordered) keys = sap_ray_keys_sort(keys, other, to - from);
     for (int64_t i = 0; i < to - from;) {
         const int64_t left = to - from - i, most = call->kernels->lanes;
         if (PACKETS) {

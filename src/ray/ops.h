@@ -25,6 +25,8 @@ typedef struct sap_ray_job {
 typedef struct sap_closest_job {
     sap_rows points;      // 3-D floats
     sap_closest* closest; // [points.count]
+    const float* known; // [points.count][3] points of the mesh, near those of the answers, or NaN; NULL: none is known
+    bool is_ordered;    // points that lie near each other follow each other already
 } sap_closest_job;
 
 typedef struct sap_inside_job {

@@ -73,7 +73,7 @@ sap_status sap_closest_point(const sap_mesh_tree* tree, sap_points points, sap_c
     if (points.count && !closest) return refuse(tree, "closest: is NULL");
     if (!SAP_CAN(tree->device, ray, closest))
         return sap_unsupported(tree->device, "search for the nearest points on meshes");
-    return tree->device->rooms.ray->closest(tree, &(sap_closest_job){rows, closest});
+    return tree->device->rooms.ray->closest(tree, &(sap_closest_job){.points = rows, .closest = closest});
 }
 
 sap_status sap_inside(const sap_mesh_tree* tree, sap_points points, uint8_t* inside) {

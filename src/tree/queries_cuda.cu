@@ -142,10 +142,11 @@ sap_cuda_queries sap_cuda_queries_order(sap_cuda_call* call, const sap_tree* tre
 
 // One thread for each slot of a balanced tree's leaves.
 template <typename real>
-static __global__ void __launch_bounds__(ORDER_THREADS) points_of_leaves(sap_tree tree, real* coords, int32_t* rows) {
+static __global__ void __launch_bounds__(ORDER_THREADS)
+    points_of_leaves(sap_tree tree, const int64_t* bad, real* coords, int32_t* rows) {
     const sap_tree_shape& s = tree.shape;
     int64_t slot = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
-    if (slot >= s.slots) return;
+    if (slot >= s.slots || *bad != INT64_MAX) return;
     SAP_ASSERT(s.kind == SAP_TREE_BALANCED && s.stride > 0);
     int64_t leaf = slot / s.stride, at = slot % s.stride, first = leaf * s.count >> s.depth;
     if (at >= ((leaf + 1) * s.count >> s.depth) - first) return;
@@ -157,10 +158,11 @@ static __global__ void __launch_bounds__(ORDER_THREADS) points_of_leaves(sap_tre
 
 // One thread for each node of an explicit tree: leaves write their slots, those without a point with row -1.
 template <typename real>
-static __global__ void __launch_bounds__(ORDER_THREADS) points_of_nodes(sap_tree tree, real* coords, int32_t* rows) {
+static __global__ void __launch_bounds__(ORDER_THREADS)
+    points_of_nodes(sap_tree tree, const int64_t* bad, real* coords, int32_t* rows) {
     const sap_tree_shape& s = tree.shape;
     int64_t node = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
-    if (node >= s.nodes) return;
+    if (node >= s.nodes || *bad != INT64_MAX) return;
     const typename sap_node_of<real>::type leaf = sap_node_at<real>(tree, node);
     if (!sap_link_is_leaf(leaf.link)) return;
     const int64_t first = (int64_t)leaf.bits;
@@ -179,18 +181,21 @@ static sap_cuda_queries points_of(sap_cuda_call* call, const sap_tree* tree) {
     sap_cuda_queries out = {NULL, NULL, count, s->dims, false};
     void* coords = sap_cuda_take(call, (size_t)count * (size_t)s->dims * sap_real_bytes(s));
     int32_t* rows = (int32_t*)sap_cuda_take(call, (size_t)count * sizeof(int32_t));
+    const int64_t* bad = sap_cuda_tree_of(tree)->bad;
     out.coords = coords;
     out.rows = rows;
     if (call->status != SAP_OK || s->count == 0) return out;
+    // Nothing is asked of a tree that turns out not to have been built.
+    if (call->cuda->caller_stream) sap_cuda_fill(call, rows, 0xff, (size_t)count * sizeof *rows);
     sap_cuda_grid grid = sap_cuda_grid_for(s->kind == SAP_TREE_BALANCED ? s->slots : s->nodes, ORDER_THREADS);
     if (s->real_bits == 32 && s->kind == SAP_TREE_BALANCED)
-        sap_cuda_launch(call, points_of_leaves<float>, grid, *tree, (float*)coords, rows);
+        sap_cuda_launch(call, points_of_leaves<float>, grid, *tree, bad, (float*)coords, rows);
     else if (s->real_bits == 32)
-        sap_cuda_launch(call, points_of_nodes<float>, grid, *tree, (float*)coords, rows);
+        sap_cuda_launch(call, points_of_nodes<float>, grid, *tree, bad, (float*)coords, rows);
     else if (s->kind == SAP_TREE_BALANCED)
-        sap_cuda_launch(call, points_of_leaves<double>, grid, *tree, (double*)coords, rows);
+        sap_cuda_launch(call, points_of_leaves<double>, grid, *tree, bad, (double*)coords, rows);
     else
-        sap_cuda_launch(call, points_of_nodes<double>, grid, *tree, (double*)coords, rows);
+        sap_cuda_launch(call, points_of_nodes<double>, grid, *tree, bad, (double*)coords, rows);
     return out;
 }
 

@@ -24,32 +24,47 @@ mask() { sed -E -e 's/ in [0-9.e+-]+ s$/ in TIME s/' -e 's/ in [0-9.e+-]+ s:/ in
 # keep WHAT PATH: what a case printed becomes what it must print; nothing needs no file.
 keep() { if [ -s "$1" ]; then cp "$1" "$2"; else rm -f "$2"; fi; }
 
-passed=0 failed=0 skipped=0
-for name; do
-  case=$here/$name
-  [ -e "$case.sh" ] || { echo "run.sh: there is no case $name" >&2; exit 2; }
-  rm -rf "$work"/* && mkdir "$work/here" && cp "$here"/data/* "$work/here"
-  (cd "$work/here" && bash -u -c '. "$0"; . "$1"' "$here/lib.sh" "$case.sh") \
-    > "$work/stdout.raw" 2> "$work/stderr.raw" < /dev/null
-  status=$?
-  if [ $status = 77 ]; then
-    skipped=$((skipped + 1))
-    continue
-  fi
-  mask "$work/stdout.raw" > "$work/stdout"
-  mask "$work/stderr.raw" > "$work/stderr"
-  [ $status = 0 ] && : > "$work/exit" || echo $status > "$work/exit"
-  good=yes
+# one NAME PLACE: runs a case in a folder of its own; what it has to say goes to PLACE/report. Exit: as the case's verdict,
+# 0 passed, 1 failed, 77 skipped.
+one() {
+  local case=$here/$1 place=$2 good=yes status=0 what expected
+  mkdir -p "$place/here" && cp "$here"/data/* "$place/here"
+  (cd "$place/here" && bash -u -c '. "$0"; . "$1"' "$here/lib.sh" "$case.sh") \
+    > "$place/stdout.raw" 2> "$place/stderr.raw" < /dev/null || status=$?
+  [ $status = 77 ] && return 77
+  mask "$place/stdout.raw" > "$place/stdout"
+  mask "$place/stderr.raw" > "$place/stderr"
+  [ $status = 0 ] && : > "$place/exit" || echo $status > "$place/exit"
   for what in stdout stderr exit; do
     if [ $update ]; then
-      keep "$work/$what" "$case.$what"
+      keep "$place/$what" "$case.$what"
     else
       expected=$case.$what
       [ -e "$expected" ] || expected=/dev/null
-      diff -u --label "$name.$what expected" --label "$name.$what" "$expected" "$work/$what" || good=
+      diff -u --label "$1.$what expected" --label "$1.$what" "$expected" "$place/$what" || good=
     fi
-  done
-  if [ $good ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED $name"; fi
+  done > "$place/report"
+  rm -rf "$place/here"
+  [ $good ] || { echo "FAILED $1" >> "$place/report"; return 1; }
+}
+
+for name; do [ -e "$here/$name.sh" ] || { echo "run.sh: there is no case $name" >&2; exit 2; }; done
+running=0 most=$(nproc 2> /dev/null || echo 2)
+for name; do
+  if [ $running -ge "$most" ]; then wait -n; running=$((running - 1)); fi
+  { status=0; one "$name" "$work/$name" || status=$?; echo $status > "$work/$name/verdict"; } &
+  running=$((running + 1))
+done
+wait
+
+passed=0 failed=0 skipped=0
+for name; do
+  cat "$work/$name/report" 2> /dev/null
+  case $(cat "$work/$name/verdict" 2> /dev/null) in
+  0) passed=$((passed + 1)) ;;
+  77) skipped=$((skipped + 1)) ;;
+  *) failed=$((failed + 1)) ;;
+  esac
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

@@ -1,4 +1,5 @@
 // The public functions of features and of alignment without a start: arguments are checked here, once for all processors.
+#include "cloud/given.h"
 #include "cloud/ops.h"
 #include "device/reserved.h"
 #include "mesh/layout.h"
@@ -22,10 +23,7 @@ static sap_status check_features(sap_features_job* job) {
     if (o->is_oriented && !o->normals)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.is_oriented: no normals are given");
     status = sap_periods_refuse(tree, "be described by features");
-    for (int64_t i = 0; status == SAP_OK && o->normals && i < 3 * tree->shape.source_count; i++)
-        if (!isfinite(o->normals[i]))
-            return sap_fail(device, SAP_ERROR_NOT_FINITE, "options.normals: that of point %lld is not finite",
-                            (long long)(i / 3));
+    if (status == SAP_OK) status = sap_given_check_normals(tree, o->normals, "options.normals");
     job->near = (sap_neighborhoods){.k = o->k == 0 && o->radius == 0 ? 32 : o->k, .radius = o->radius};
     return status == SAP_OK ? sap_cloud_check_neighbors(tree, &job->near) : status;
 }

@@ -111,6 +111,25 @@ static void name_pairs(many* m) {
         }
 }
 
+// ---- Progress: a part of all for each cloud, for each pair, and for what follows
+
+static double part_of(const many* m, double done) { return done / (double)(m->count + m->pair_count + 1); }
+
+// What the next call reports is one of this part of a cloud or pair.
+static void begin_part(const many* m, int64_t done, double from, double to) {
+    sap_progress_part(part_of(m, (double)done + from), part_of(m, (double)done + to));
+}
+
+// Tells how much is done.
+static sap_status report(const many* m, int64_t done) {
+    sap_progress_mute(false);
+    const bool goes_on = sap_progress_report(m->device, part_of(m, (double)done));
+    sap_progress_mute(true);
+    return goes_on ? SAP_OK : sap_fail(m->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+}
+
+// ---- Clouds
+
 static bool needs_normals(const sap_align_options* o) { return o->method != SAP_ALIGN_POINT || o->max_angle > 0; }
 
 static sap_status open_cloud(many* m, int32_t i) {
@@ -118,6 +137,7 @@ static sap_status open_cloud(many* m, int32_t i) {
     const sap_tree_options options = {.drop_nonfinite = a->drop_nonfinite};
     const sap_points* cloud = &m->clouds[i];
     size_t bytes;
+    begin_part(m, i, 0, needs_normals(a) ? 0.5 : 1);
     sap_status status = cloud->dims == 3 ? sap_tree_build(m->device, *cloud, &options, &m->trees[i])
                                          : sap_fail(m->device, SAP_ERROR_ARGUMENT,
                                                     "clouds: the points of cloud %d have %d dimensions, not 3", (int)i,
@@ -128,6 +148,7 @@ static sap_status open_cloud(many* m, int32_t i) {
         return sap_fail(m->device, SAP_ERROR_MEMORY, "no memory for %lld normals", (long long)cloud->count);
     m->normals[i] = (float*)(void*)m->rooms[i].memory;
     const sap_normals_options normals = {.k = a->normals_k};
+    begin_part(m, i, 0.5, 1);
     return sap_cloud_normals(m->trees[i], &normals, m->normals[i], NULL);
 }
 
@@ -154,28 +175,23 @@ static sap_status find_start(const many* m, const sap_many_pair* pair, double st
 }
 
 static sap_status align_pair(const many* m, sap_many_pair* pair) {
+    const int64_t done = m->count + (pair - m->poses.pairs);
     sap_align_options o = m->options.align;
     sap_alignment found;
     bool has_start = false;
+    begin_part(m, done, 0, 0.5);
     sap_status status = find_start(m, pair, o.start, &has_start);
     if (status != SAP_OK || !has_start) return status;
     if (m->options.global && o.max_distance == 0 && o.overlap == 0) o.find_overlap = true;
     o.source_normals = m->normals[pair->source];
     o.target_normals = m->normals[pair->target];
+    begin_part(m, done, m->options.global ? 0.5 : 0, 1);
     status = sap_cloud_align(m->trees[pair->target], m->clouds[pair->source], &o, &found);
     if (status != SAP_OK) return status;
     const double least = m->options.least_overlap > 0 ? m->options.least_overlap : 0.1;
     pair->found = found.reason != SAP_ALIGN_NO_PAIRS && found.fitness >= least;
     if (pair->found) pair->alignment = found;
     return SAP_OK;
-}
-
-// Tells how much is done; what the calls inside would tell is muted.
-static sap_status report(const many* m, int64_t done) {
-    sap_progress_mute(false);
-    const bool goes_on = sap_progress_report(m->device, (double)done / (double)(m->count + m->pair_count + 1));
-    sap_progress_mute(true);
-    return goes_on ? SAP_OK : sap_fail(m->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
 }
 
 static sap_status run(many* m) {

@@ -44,6 +44,11 @@ template <typename real> struct sap_key_of;
 template <> struct sap_key_of<float> { typedef unsigned long long type; };
 template <> struct sap_key_of<double> { typedef sap_wide_key type; };
 
+// The power of two that holds so many.
+static __host__ __device__ constexpr int sap_list_width(int capacity) {
+    return capacity <= 1 ? 1 : 2 * sap_list_width((capacity + 1) / 2);
+}
+
 // A list with room for `capacity` keys. Of a shorter one, the first places hold keys that nothing displaces, so that
 // the k-th best always stands last. A place not yet taken holds the limit, with an id above all others.
 template <typename real, int capacity> struct sap_list {
@@ -76,7 +81,9 @@ template <typename real, int capacity> struct sap_list {
     // Takes those of some keys, given in any order, that are among the best. The keys are sorted and merged into the
     // list by networks, whose steps do not depend on the keys: the lanes of a warp stay together.
     template <int count> __device__ __forceinline__ void take(typename sap_key_of<real>::type (&keys)[count]) {
-        static_assert(capacity % count == 0 && (capacity & (capacity - 1)) == 0, "networks are powers of two wide");
+        static_assert(count <= capacity && (count & (count - 1)) == 0, "networks are powers of two wide");
+        // Of a list of another width the network has places before the first, as if they held keys that nothing displaces.
+        constexpr int width = sap_list_width(capacity), before = width - capacity;
 #pragma unroll
         for (int size = 1; size < count; size *= 2) { // Batcher's odd-even merge sort
 #pragma unroll
@@ -95,10 +102,10 @@ template <typename real, int capacity> struct sap_list {
             if (sap_key_before(x, key[capacity - count + i])) key[capacity - count + i] = x;
         }
 #pragma unroll
-        for (int step = capacity / 2; step > 0; step /= 2) {
+        for (int step = width / 2; step > 0; step /= 2) {
 #pragma unroll
             for (int i = 0; i < capacity; i++)
-                if (!(i & step)) sap_key_exchange(&key[i], &key[i + step]);
+                if (!((i + before) & step)) sap_key_exchange(&key[i], &key[i + step]);
         }
     }
 };

@@ -76,7 +76,7 @@ static __device__ void top_split(top_block<real, dims>* k, int64_t from, int64_t
             top_phase(*k, index, first, at, end, k->rank(index) == at);
             at = end;
         }
-        top_barrier(k);
+        sap_cuda_meet(k->work->arrived, &k->rounds);
         if (*(volatile int*)&w.pending[k->phase % 3] == 0) return;
     }
 }
@@ -112,7 +112,7 @@ static __global__ void __launch_bounds__(TOP_THREADS)
     k.rounds = 0;
     if (blockIdx.x == 0) top_clear_ends(k);
     if (blockIdx.x == 0 && threadIdx.x == 0) top_begin(k, 0, 0, w.lower + k.axes(), w.upper + k.axes(), w.min_id[1]);
-    top_barrier(&k);
+    sap_cuda_meet(k.work->arrived, &k.rounds);
     for (k.level = 0; k.level < b.top; k.level++) {
         // The last level writes buffer 0, from which the subtrees are built.
         const int target = (b.top - 1 - k.level) & 1;

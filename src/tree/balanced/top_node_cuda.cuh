@@ -108,21 +108,6 @@ template <typename real, int dims> __device__ __forceinline__ int top_block<real
     return top_bins(build->count, level);
 }
 
-// All blocks wait for each other. The count of arrivals is never set back: rounds differ by what it must reach.
-template <typename real, int dims> static __device__ void top_barrier(top_block<real, dims>* k) {
-    k->rounds++;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        volatile unsigned int* arrived = k->work->arrived;
-        const unsigned int all = k->rounds * gridDim.x;
-        __threadfence();
-        atomicAdd(k->work->arrived, 1);
-        while ((int)(*arrived - all) < 0) SAP_CUDA_SPIN();
-        __threadfence();
-    }
-    __syncthreads();
-}
-
 // Begins a node of `level` with these bounds: axis, range of keys; and writes its box if the tree keeps it. One thread.
 template <typename real, int dims>
 static __device__ void top_begin(const top_block<real, dims>& k, int level, int64_t index,

@@ -232,26 +232,26 @@ static __global__ void __launch_bounds__(SAP_TOP_THREADS, sizeof(real) == 4 ? 4 
     unsigned int meetings = 0;
     if (blockIdx.x == 0 && threadIdx.x == 0) sap_top_begin(j);
     for (int64_t tile = blockIdx.x; tile * SAP_TILE < j.count; tile += gridDim.x) sap_top_load(j, tile, s);
-    sap_top_meet(j.state, &meetings);
+    sap_cuda_meet(&j.state->arrivals, &meetings);
     if (*(volatile int32_t*)&j.state->bad) return;
     for (int level = 0;; level++) {
         const int parity = level & 1;
         int64_t children = (int64_t)(*(volatile unsigned long long*)&j.state->listed[parity ^ 1] >> 32) * 2;
         int64_t warp = (int64_t)blockIdx.x * SAP_TOP_WARPS + threadIdx.x / SAP_WARP;
         for (; warp < children; warp += warps) sap_top_plan(j, parity, (parity ^ 1) * j.parts + warp / 2, warp & 1);
-        sap_top_meet(j.state, &meetings);
+        sap_cuda_meet(&j.state->arrivals, &meetings);
         const unsigned long long listed = *(volatile unsigned long long*)&j.state->listed[parity];
         if (listed >> 32 == 0) return;
         const int64_t ranked = *(volatile unsigned int*)&j.state->ranked[parity];
         for (int64_t i = blockIdx.x; i < ranked; i += gridDim.x) sap_top_median(j, parity * j.parts + j.ranked[i], s);
-        if (ranked) sap_top_meet(j.state, &meetings);
+        if (ranked) sap_cuda_meet(&j.state->arrivals, &meetings);
         if (blockIdx.x == 0 && threadIdx.x == 0) {
             j.state->listed[parity ^ 1] = 0;
             j.state->ranked[parity ^ 1] = 0;
         }
         for (int64_t tile = blockIdx.x; tile < (int64_t)(listed & 0xffffffffu); tile += gridDim.x)
             sap_top_move(j, level, tile, s);
-        sap_top_meet(j.state, &meetings);
+        sap_cuda_meet(&j.state->arrivals, &meetings);
     }
 }
 

@@ -23,19 +23,6 @@ template <typename real> struct sap_top_shared {
     unsigned int histogram[SAP_DIGITS];
 };
 
-// A barrier of all blocks: each sees what the others wrote before it.
-static __device__ void sap_top_meet(sap_sliding_state* state, unsigned int* meetings) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        unsigned int all = ++*meetings * gridDim.x;
-        __threadfence();
-        atomicAdd(&state->arrivals, 1u);
-        while (*(volatile unsigned int*)&state->arrivals < all) SAP_CUDA_SPIN();
-        __threadfence();
-    }
-    __syncthreads();
-}
-
 // ---- Boxes
 
 // Puts the bounds of a warp's points along an axis into the block's box of a side.

@@ -1,0 +1,1 @@
+closed_pipe sapwood assemble five.xyz five.xyz

@@ -1,0 +1,1 @@
+sapwood assemble five.xyz five.xyz -o 'absent/{n}.xyz'

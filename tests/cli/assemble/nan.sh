@@ -1,0 +1,1 @@
+sapwood assemble five.xyz nan.xyz

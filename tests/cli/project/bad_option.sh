@@ -1,0 +1,1 @@
+sapwood project five.xyz --push 0.6

@@ -1,0 +1,1 @@
+closed_pipe sapwood project five.xyz

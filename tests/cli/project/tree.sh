@@ -1,0 +1,2 @@
+sapwood build five.xyz -q -o t.sap
+sapwood project t.sap

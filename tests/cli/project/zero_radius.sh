@@ -1,0 +1,1 @@
+sapwood project five.xyz -r 0
