@@ -25,7 +25,7 @@ typedef struct search_case {
 
 // Sanitizers make everything several times slower, and a GPU that the CPU plays is slower still: there one case of
 // CASE_PART is tried, and of what large clouds are used for, one of CASE_STEP. So it is where CASES_FEWER is defined.
-#if defined(SAP_EMULATED) && TEST_SANITIZED
+#if TEST_SLOW
 enum { CASE_STEP = 47, CASE_PART = 211 };
 #elif defined(SAP_EMULATED)
 enum { CASE_STEP = 23, CASE_PART = 47 };

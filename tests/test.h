@@ -25,6 +25,12 @@
 #ifndef TEST_SANITIZED
 #define TEST_SANITIZED 0
 #endif
+// Whether the CPU plays a GPU under a sanitizer, which takes a hundred times as long.
+#if defined(SAP_EMULATED) && TEST_SANITIZED
+#define TEST_SLOW 1
+#else
+#define TEST_SLOW 0
+#endif
 
 typedef struct test_case {
     const char* name;

@@ -8,7 +8,7 @@
 enum { POINTS = 3000, QUERIES = 500, K = 9 };
 
 // A GPU that the CPU plays under sanitizers takes a second a row.
-#if defined(SAP_EMULATED) && TEST_SANITIZED
+#if TEST_SLOW
 enum { ROW_STEP = 4 };
 #else
 enum { ROW_STEP = 1 };

@@ -242,7 +242,7 @@ TEST(powers) {
                                    FAMILY_FAR,     FAMILY_EXPONENTIAL, FAMILY_DIAGONAL, FAMILY_TWO_GROUPS};
     static const double powers[] = {1.25, 1.5, 2.5, 3, 7.75, 1000};
     devices on = devices_open(1);
-    for (int i = 0; i < 8 * 6 * 4; i++) {
+    for (int i = 0; i < 8 * 6 * 4; i += 1 + 12 * TEST_SLOW) {
         search_case c = {.kind = kinds[i / 24], .size = 500, .dims = i % 5 ? 3 : 2, .real_bits = i % 7 ? 32 : 64};
         c.options.split = i % 11 ? SAP_SPLIT_MEDIAN : SAP_SPLIT_SLIDING_MIDPOINT;
         c.chance = (uint64_t)i << 32 | (uint64_t)(i * 4 + 2); // of which k follows
@@ -412,6 +412,7 @@ TEST(answers_that_are_near_enough) {
     search_case c;
     for (int i = 0; i < CASE_COUNT; i++) {
         if (!case_choose(i, &c) || !is_tried(&c) || c.chance >> 48 & 1) continue;
+        if (TEST_SLOW && c.chance >> 40 & 3) continue;
         c.options.drop_duplicates = false;
         if (c.chance >> 47 & 1) c.options.period[0] = c.options.period[c.dims - 1] = 0.75;
         try_eps(&c, &on, (double[]){0.01, 0.5, 3, 1e30}[c.chance % 4]);
@@ -447,7 +448,7 @@ TEST(answers_that_are_near_enough_are_one) {
         const family kind = (family)(i / 8);
         const sap_tree_options options = {.split = i & 1 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN,
                                           .leaf_size = 3};
-        cloud points = cloud_of_family(kind, 1500, 3, 32, 0, 1 + (uint64_t)i),
+        cloud points = cloud_of_family(kind, TEST_SLOW ? 300 : 1500, 3, 32, 0, 1 + (uint64_t)i),
               queries = cloud_of_family(kind, 96, 3, 32, 0, 77 + (uint64_t)i);
         const sap_search search = {.k = i & 8 ? 12 : 5, .radius = i & 16 ? 2 : 0, .eps = farther[i / 2 % 4]};
         near_enough_everywhere(family_name(kind), &on, &points, &queries, &options, &search);

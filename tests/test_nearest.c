@@ -143,7 +143,7 @@ TEST(walks_of_both_kinds) {
     static const family kinds[] = {FAMILY_UNIFORM, FAMILY_EQUAL, FAMILY_DIAGONAL, FAMILY_TWO_GROUPS};
     static const int32_t ks[] = {1, 8, 16, 32, 33, 100}, dims[] = {2, 3, 5};
     devices on = devices_open(1);
-    for (int i = 0; i < 2 * 2 * 6 * 3 * 4; i++) {
+    for (int i = 0; i < 2 * 2 * 6 * 3 * 4; i += 1 + 6 * TEST_SLOW) {
         search_case c = {.kind = kinds[i / 72], .size = 300, .dims = dims[i / 24 % 3], .real_bits = i % 2 ? 64 : 32};
         c.options.split = i / 2 % 2 ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN;
         c.options.leaf_size = i % 5 == 0 ? 1 : 32;
@@ -277,7 +277,7 @@ TEST(points_leaf_by_leaf) {
     static const int32_t leaf_sizes[] = {5, 32, 150}, ks[] = {2, 4, 8, 16, 20, 32};
     devices on = devices_open(1);
     for (int i = 0; i < 5 * 3 * 6 * 2; i++) {
-        if (TEST_SANITIZED && i % 7) continue;
+        if (TEST_SANITIZED && i % (TEST_SLOW ? 23 : 7)) continue;
         try_leaves(&on, kinds[i % 5], i / 90 ? 64 : 32, 2 + i % 4, leaf_sizes[i / 5 % 3], ks[i / 15 % 6]);
     }
     devices_close(&on);

@@ -799,7 +799,7 @@ TEST(pairs_of_many_leaves) {
     enum { POINTS = 3000 / (1 + 4 * TEST_SANITIZED) };
     static const double radii[] = {0.02, 0.1, 0.3};
     devices on = devices_open(2);
-    for (int kind = 0; kind < 8; kind++) {
+    for (int kind = 0; kind < 8; kind += 1 + 2 * TEST_SLOW) {
         search_case c = {.kind = FAMILY_UNIFORM, .size = POINTS, .dims = 2 + kind % 2, .real_bits = kind & 2 ? 64 : 32};
         c.options = (sap_tree_options){.split = (sap_split)(kind / 4), .leaf_size = 8, .period = {1, 0.75}};
         cloud points = case_points(&c), others = cloud_of_family(FAMILY_UNIFORM, POINTS / 2, c.dims, c.real_bits, 0, 8);

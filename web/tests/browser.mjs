@@ -17,9 +17,14 @@ export const backends = {
   llvmpipe: ['--use-gl=angle', '--use-angle=gl-egl', '--ignore-gpu-blocklist'],
 };
 
+// How long tests wait for what has to come, in ms, and how long a whole one may take: so long that they tell a page which
+// hangs from one on a machine that does much else.
+export const patience = 240e3;
+export const longest = 4 * patience;
+
 // Where Chromium is; undefined: nowhere.
 export const executable = [process.env.CHROMIUM, ...paths].find((path) => path && fs.existsSync(path));
 
 export async function launch(backend, more = []) {
-  return chromium.launch({ executablePath: executable, headless: true, args: [...quiet, ...backends[backend], ...more] });
+  return chromium.launch({ executablePath: executable, headless: true, timeout: patience, args: [...quiet, ...backends[backend], ...more] });
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { backends, executable, launch } from './browser.mjs';
+import { backends, executable, launch, longest, patience } from './browser.mjs';
 import { run } from './program.mjs';
 import { serve } from './serve.mjs';
 
@@ -24,7 +24,6 @@ const programs = {
 const only = { llvmpipe: ['test_gl', 'test_gl_old', 'test_gl_rays'] };
 const not = { swiftshader: ['test_gl_rays'] };
 const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/tests');
-const limit = 120e3;
 const end = /^(\d+) passed, (\d+) failed, (\d+) skipped$/;
 
 describe('the library in a browser', { concurrency: true, skip: executable ? false : 'no Chromium here' }, () => {
@@ -34,13 +33,13 @@ describe('the library in a browser', { concurrency: true, skip: executable ? fal
   });
   after(() => server.close());
   for (const backend of Object.keys(backends)) {
-    test(backend, { timeout: 5 * limit }, async (t) => {
+    test(backend, { timeout: longest }, async (t) => {
       const browser = await launch(backend);
       t.after(() => browser.close());
       for (const [program, names] of Object.entries(programs)) {
         if (not[backend]?.includes(program) || !(only[backend]?.includes(program) ?? true)) continue;
         await t.test(program, async (t) => {
-          const lines = await run(browser, server.address, program, names, end, limit);
+          const lines = await run(browser, server.address, program, names, end, patience);
           const [, passed, failed, skipped] = end.exec(lines.at(-1)) ?? [];
           for (const line of lines) if (line.startsWith('skipped')) t.diagnostic(line);
           assert.equal(failed, '0', lines.filter((line) => !line.startsWith('passed')).join('\n'));

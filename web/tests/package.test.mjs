@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serve } from '../serve.mjs';
-import { executable, launch } from './browser.mjs';
+import { executable, launch, patience } from './browser.mjs';
 
 let site, browser, page;
 before(async () => {
@@ -13,6 +13,7 @@ before(async () => {
   site = await serve(fileURLToPath(new URL('../../build/web/npm', import.meta.url)));
   browser = await launch('swiftshader');
   page = await browser.newPage();
+  page.setDefaultTimeout(patience);
   await page.goto(`${site.address}package.json`); // any document of the host
 });
 after(async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { patience } from './browser.mjs';
 
 export const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/page');
 export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays', 'cloud'];
@@ -14,6 +15,7 @@ export async function open(browser, address, scene, options = {}) {
   const { width = 520, height = 560, scheme = 'light', motion = 'reduce', values = {}, before, context: own, ...more } = options;
   const context = own ?? (await browser.newContext({ viewport: { width, height }, deviceScaleFactor: 0.5, colorScheme: scheme, reducedMotion: motion, ...more }));
   const page = await context.newPage();
+  page.setDefaultTimeout(patience);
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -24,10 +26,10 @@ export async function open(browser, address, scene, options = {}) {
 }
 
 // Until there is nothing left to draw.
-export async function idle(page, limit = 30e3) {
-  const settled = page.waitForFunction(() => window.sapwood?.running, null, { timeout: limit }).then(() => page.evaluate(() => window.sapwood.idle()));
+export async function idle(page) {
+  const settled = page.waitForFunction(() => window.sapwood?.running).then(() => page.evaluate(() => window.sapwood.idle()));
   let timer;
-  const late = new Promise((_, refuse) => (timer = setTimeout(() => refuse(new Error('the page does not come to rest')), limit)));
+  const late = new Promise((_, refuse) => (timer = setTimeout(() => refuse(new Error('the page does not come to rest')), patience)));
   await Promise.race([settled, late]).catch(async (error) => {
     throw new Error(`${error.message}; status: ${await said(page)}; veil: ${await veil(page)}`);
   });
@@ -52,7 +54,7 @@ export const pixels = (page, count = false) =>
 // Presses Verify, and says what came of it.
 export async function verify(page) {
   await page.getByRole('button', { name: 'Verify' }).click();
-  await page.waitForFunction(() => !document.getElementById('verify').disabled, null, { timeout: 60e3 });
+  await page.waitForFunction(() => !document.getElementById('verify').disabled);
   return said(page);
 }
 

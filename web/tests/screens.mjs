@@ -17,7 +17,7 @@ for (const scene of scenes)
   for (const [width, height] of sizes)
     for (const scheme of ['light', 'dark']) {
       const { page, context, complaints } = await open(browser, server.address, scene, { width, height, scheme });
-      await idle(page, 300e3); // Rays in software
+      await idle(page);
       const file = path.join(out, `${scene}-${width}-${scheme}.png`);
       await page.screenshot({ path: file });
       console.log(path.relative('.', file), '·', await said(page), ...complaints);

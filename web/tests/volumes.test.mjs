@@ -6,12 +6,11 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { executable, launch } from './browser.mjs';
+import { executable, launch, longest, patience } from './browser.mjs';
 import { serve } from './serve.mjs';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const folder = path.join(web, '../build/web/page');
-const limit = 60e3;
 
 // ---- A page, and what its reader does
 
@@ -19,7 +18,7 @@ class Reader {
   constructor(tab) {
     this.tab = tab;
     this.wrong = [];
-    tab.setDefaultTimeout(limit);
+    tab.setDefaultTimeout(patience);
     tab.on('pageerror', (error) => this.wrong.push(String(error)));
   }
   async open(address) {
@@ -245,7 +244,7 @@ describe('scenes of volumes', { skip: executable ? false : 'no Chromium here' },
   after(() => server.close());
   // One each; page.test.mjs draws and verifies both scenes on either.
   for (const [scene, backend] of [['compaction', 'swiftshader'], ['isosurface', 'llvmpipe']])
-    test(`${scene}, ${backend}`, { timeout: 3 * limit }, async (t) => {
+    test(`${scene}, ${backend}`, { timeout: longest }, async (t) => {
       const browser = await launch(backend);
       t.after(() => browser.close());
       const context = await browser.newContext({ viewport: { width: 700, height: 500 }, deviceScaleFactor: 0.5, reducedMotion: 'reduce' });

@@ -9,7 +9,7 @@ import { folder } from "./tools.mjs";
 function run(script, ...args) {
   const tools = JSON.stringify(new URL("tools.mjs", import.meta.url));
   const head = `import assert from "node:assert/strict";\nimport { createHash } from "node:crypto";\nimport * as tools from ${tools};\nconst { sapwood } = tools;\n`;
-  return execFileSync(process.execPath, [...args, "--input-type=module", "-e", head + script], { encoding: "utf8", timeout: 60000, stdio: ["ignore", "pipe", "pipe"] }).trim();
+  return execFileSync(process.execPath, [...args, "--input-type=module", "-e", head + script], { encoding: "utf8", timeout: 240000, stdio: ["ignore", "pipe", "pipe"] }).trim();
 }
 
 const answers = (threads) => `
@@ -128,5 +128,5 @@ test("what is refused", () => {
 test("require has threads, too, and the program ends by itself", () => {
   const script = `const { load, PointTree } = require(${JSON.stringify(join(folder, "sapwood.cjs"))});
     load({ threads: 3 }).then(() => console.log(new PointTree(new Float32Array(200000)).count));`;
-  assert.equal(execFileSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: 20000 }).trim(), "100000");
+  assert.equal(execFileSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: 240000 }).trim(), "100000");
 });
