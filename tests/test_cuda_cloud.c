@@ -12,7 +12,7 @@ enum { POINTS = 700, QUERIES = 50, MOST_FAULTS = 400, ROOM = 6 * POINTS };
 // What a call writes; each call uses some of it.
 typedef struct results {
     double doubles[ROOM], more[ROOM];
-    float floats[ROOM], narrow[ROOM];
+    float floats[ROOM], narrow[ROOM], features[SAP_FEATURE_NUMBERS * POINTS];
     int32_t ints[POINTS];
     uint8_t bytes[POINTS];
 } results;
@@ -20,7 +20,8 @@ typedef struct results {
 typedef struct stage {
     scene s;
     cloud points, queries, queries_there, wide;
-    sap_tree *gpu[3], *cpu[3];               // balanced, explicit, balanced in double precision
+    sap_tree *gpu[3], *cpu[3]; // balanced, explicit, balanced in double precision
+    sap_mesh_tree *gpu_mesh, *cpu_mesh;
     float weights[POINTS], left_out[POINTS]; // the latter NaN for points that tree 0 has left out
     double times[POINTS];
     results host, expected, *there; // there: on the GPU
@@ -44,6 +45,12 @@ static bool open_clouds(stage* t, void* stream) {
         t->times[i] = (double)(i % 11) - 2;
         t->left_out[i] = NAN;
     }
+    static int32_t corners[3 * (POINTS - 2)];
+    for (int i = 0; i < 3 * (POINTS - 2); i++) corners[i] = i / 3 + i % 3;
+    const sap_mesh mesh = {
+        .vertices = t->points.coords, .vertex_count = POINTS, .triangles = corners, .triangle_count = POINTS - 2};
+    CHECK_STATUS(sap_mesh_tree_build(t->s.gpu, mesh, NULL, &t->gpu_mesh), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_build(t->s.cpu, mesh, NULL, &t->cpu_mesh), SAP_OK);
     sap_tree_node nodes[POINTS];
     sap_tree_info info;
     CHECK_STATUS(sap_tree_describe(t->cpu[0], &info), SAP_OK);
@@ -55,6 +62,8 @@ static bool open_clouds(stage* t, void* stream) {
 }
 
 static void close_clouds(stage* t) {
+    sap_mesh_tree_free(t->gpu_mesh);
+    sap_mesh_tree_free(t->cpu_mesh);
     for (int i = 0; i < 3; i++) {
         sap_tree_free(t->gpu[i]);
         sap_tree_free(t->cpu[i]);
@@ -180,19 +189,27 @@ static sap_status call_relax(const given* g) {
     return sap_cloud_relax(g->device, cloud_f32(&g->t->points), &o, g->r->floats, g->r->narrow, NULL);
 }
 
-// The queries onto the points, from a start; what is found goes to `doubles`.
-static sap_status align_by(const given* g, const sap_align_options* o) {
-    sap_alignment found = {.rmse = -1};
-    const sap_status status = sap_cloud_align(g->trees[1], cloud_f32(&g->t->queries), o, &found);
+// What a call gives to the host goes to `doubles`.
+static void keep(const given* g, const double* numbers, size_t bytes) {
     if (g->r == g->t->there)
-        cuda_tools_copy(g->r->doubles, found.transform, sizeof found.transform);
+        cuda_tools_copy(g->r->doubles, numbers, bytes);
     else
-        memcpy(g->r->doubles, found.transform, sizeof found.transform);
+        memcpy(g->r->doubles, numbers, bytes);
+}
+
+// The queries onto the points, or onto triangles of them.
+static sap_status align_by(const given* g, bool to_mesh, const sap_align_options* o) {
+    const sap_mesh_tree* mesh = g->device == g->t->s.gpu ? g->t->gpu_mesh : g->t->cpu_mesh;
+    const sap_points source = cloud_f32(&g->t->queries);
+    sap_alignment found = {.rmse = -1};
+    const sap_status status =
+        to_mesh ? sap_cloud_align_mesh(mesh, source, o, &found) : sap_cloud_align(g->trees[1], source, o, &found);
+    keep(g, found.transform, sizeof found.transform);
     CHECK((status == SAP_OK) == (found.rmse >= 0));
     return status;
 }
 static sap_status call_align(const given* g) {
-    return align_by(g, &(sap_align_options){.method = SAP_ALIGN_POINT, .iterations = 4, .max_distance = 0.4});
+    return align_by(g, false, &(sap_align_options){.method = SAP_ALIGN_POINT, .iterations = 4, .max_distance = 0.4});
 }
 static sap_status call_align_robust(const given* g) {
     const sap_align_options o = {.method = SAP_ALIGN_GENERALISED,
@@ -200,7 +217,49 @@ static sap_status call_align_robust(const given* g) {
                                  .kernel = SAP_KERNEL_HUBER,
                                  .overlap = 0.8,
                                  .one_to_one = true};
-    return align_by(g, &o);
+    return align_by(g, false, &o);
+}
+static sap_status call_align_mesh(const given* g) {
+    return align_by(g, true, &(sap_align_options){.method = SAP_ALIGN_PLANE, .iterations = 4, .levels = 2});
+}
+static sap_status call_align_mesh_robust(const given* g) {
+    const sap_align_options o = {.method = SAP_ALIGN_GENERALISED,
+                                 .iterations = 3,
+                                 .kernel = SAP_KERNEL_TUKEY,
+                                 .max_angle = 1.2,
+                                 .max_distance = 0.4,
+                                 .one_to_one = true};
+    return align_by(g, true, &o);
+}
+
+static sap_status call_features(const given* g) {
+    return sap_cloud_features(g->trees[0], &(sap_features_options){.k = 12}, g->r->features);
+}
+static sap_status call_global(const given* g) {
+    sap_global_motion found = {.points = 0};
+    const sap_status status = sap_cloud_align_global(g->trees[1], cloud_f32(g->queries), NULL, &found);
+    CHECK(status != SAP_OK || found.points > 0);
+    found.transform[15] = (double)found.matches;
+    keep(g, found.transform, sizeof found.transform);
+    return status;
+}
+static sap_status call_global_mesh(const given* g) {
+    const sap_mesh_tree* mesh = g->device == g->t->s.gpu ? g->t->gpu_mesh : g->t->cpu_mesh;
+    const sap_global_options o = {.most = 300};
+    sap_global_motion found = {.points = 0};
+    const sap_status status = sap_cloud_align_global_mesh(mesh, cloud_f32(&g->t->points), &o, &found);
+    CHECK(status != SAP_OK || found.points > 0);
+    found.transform[15] = (double)found.matches;
+    keep(g, found.transform, sizeof found.transform);
+    return status;
+}
+static sap_status call_align_many(const given* g) {
+    const sap_points clouds[2] = {cloud_f32(&g->t->points), cloud_f32(&g->t->queries)};
+    const sap_many_options o = {.align = {.iterations = 3}};
+    double transforms[32] = {0};
+    const sap_status status = sap_cloud_align_many(g->device, clouds, 2, &o, transforms, NULL, NULL);
+    keep(g, transforms, sizeof transforms);
+    return status;
 }
 
 typedef struct call {
@@ -229,7 +288,13 @@ static const call calls[] = {{"normals", call_normals},
                              {"relax", call_relax},
                              {"project", call_project},
                              {"align", call_align},
-                             {"align by chosen pairs", call_align_robust}};
+                             {"align by chosen pairs", call_align_robust},
+                             {"align with a mesh", call_align_mesh},
+                             {"align with a mesh by chosen pairs", call_align_mesh_robust},
+                             {"features", call_features},
+                             {"align without a start", call_global},
+                             {"align with a mesh without a start", call_global_mesh},
+                             {"align two clouds at once", call_align_many}};
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
@@ -328,19 +393,6 @@ TEST(trees_that_were_not_built) {
     for (int i = 0; i < POINTS; i++) CHECK_EQUAL(t.host.ints[i], -1);
     sap_tree_free(tree);
     cuda_tools_release(there.coords);
-    close_clouds(&t);
-}
-
-TEST(what_gpus_do_not_do) {
-    static stage t;
-    if (!open_clouds(&t, NULL)) SKIP("there is no NVIDIA GPU");
-    static const float corners[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-    sap_mesh_tree* mesh = NULL;
-    sap_alignment found;
-    CHECK_STATUS(sap_mesh_tree_build(t.s.gpu, (sap_mesh){corners, 3, (int32_t[]){0, 1, 2}, 1}, NULL, &mesh), SAP_OK);
-    CHECK_STATUS(sap_cloud_align_mesh(mesh, cloud_f32(&t.points), NULL, &found), SAP_ERROR_UNSUPPORTED);
-    CHECK(strstr(t.s.w.sentence, "meshes"));
-    sap_mesh_tree_free(mesh);
     close_clouds(&t);
 }
 

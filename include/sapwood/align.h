@@ -1,7 +1,6 @@
 /**
  * @file align.h
- * Alignment: the turn and shift that take one cloud onto another, or onto a mesh. On the CPU, and with clouds on CUDA
- * devices.
+ * Alignment: the turn and shift that take one cloud onto another, or onto a mesh. On the CPU and on CUDA devices.
  *
  * The iterative closest point method (Besl and McKay 1992): each point of the source is paired with the nearest of the
  * target, the rigid motion that suits the pairs best is found, and so on until nothing moves any more.
@@ -130,7 +129,7 @@ SAP_API sap_status sap_cloud_align_f64(const sap_tree* target, sap_points_f64 so
 
 /**
  * Aligns `source` with a mesh: the nearest points of its triangles, and their normals. Each step searches for all points.
- * Expected O(n log m) a step. On a CPU. Errors: as sap_cloud_align.
+ * Expected O(n log m) a step. On a CPU or a CUDA device. Errors: as sap_cloud_align.
  */
 SAP_API sap_status sap_cloud_align_mesh(const sap_mesh_tree* target, sap_points source,
                                         const sap_align_options* options, sap_alignment* alignment);
@@ -167,9 +166,9 @@ typedef struct sap_features_options {
  * the tree's own order.
  *
  * Trees of three dimensions without periods, of both precisions. options may be NULL. Expected O(n (log n + k)). Scratch
- * memory: 148 bytes a point (164 in double precision), and 12 for normals that are not given. On a CPU. Errors:
- * SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (a normal), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (a device that is no CPU, a
- * tree with periods), SAP_ERROR_CANCELLED.
+ * memory: 148 bytes a point (164 in double precision), and 12 for normals that are not given. On a CPU; trees of a CUDA
+ * device are copied to the CPU, which answers with the same bits. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (a
+ * normal), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (another device, a tree with periods), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_features(const sap_tree* tree, const sap_features_options* options, float* features);
 
@@ -212,8 +211,8 @@ typedef struct sap_global_motion {
  * such as a plane or a ball, and objects that look alike from two sides. Clouds need the density that shows the same shapes,
  * not the same density.
  *
- * Expected O(n) for the thinning, and O(most^2). Memory: 12 bytes a point of both, 40 while they are thinned. On a CPU.
- * Errors: as ::sap_cloud_align.
+ * Expected O(n) for the thinning, and O(most^2). Memory: 12 bytes a point of both, 40 while they are thinned. On a CPU;
+ * what lies on a CUDA device is copied to the CPU, which answers with the same bits. Errors: as ::sap_cloud_align.
  */
 SAP_API sap_status sap_cloud_align_global(const sap_tree* target, sap_points source, const sap_global_options* options,
                                           sap_global_motion* motion);
@@ -267,7 +266,8 @@ typedef struct sap_many_pair {
  * not pull at the others, as long as more of them agree.
  *
  * Cost: that of the pairs, and O(count^3) for each of some 50 steps. Memory: a tree
- * and 24 bytes a point of all clouds, what ::sap_cloud_align takes, and 288 * count^2 bytes. On a CPU. Errors: as
+ * and 24 bytes a point of all clouds, what ::sap_cloud_align takes, and 288 * count^2 bytes. On a CPU or a CUDA device, the
+ * clouds being memory of the host. Errors: as
  * ::sap_cloud_align, and SAP_ERROR_RANGE (more than 1,000 clouds).
  */
 SAP_API sap_status sap_cloud_align_many(sap_device* device, const sap_points* clouds, int32_t count,

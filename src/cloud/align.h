@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_CLOUD_ALIGN_H
 #define SAPWOOD_CLOUD_ALIGN_H
 
+#include "cloud/axes.h"
 #include "cloud/ops.h"
 #include "cloud/rigid.h"
 
@@ -132,6 +133,19 @@ static inline int64_t sap_align_blocks(int64_t count) { return (count + SAP_ALIG
 
 // Pairs a place with a point of the target, real point[3], and its normal; id -1: with none.
 void sap_align_pair(sap_aligning* a, int64_t place, int32_t id, const void* point);
+
+// The normal of a triangle, of length 1 or 0, from its three corners. Shared text.
+SAP_FN void sap_triangle_normal(const float* corners, float* normal) {
+    const sap_place3 u = {(double)corners[3] - (double)corners[0], (double)corners[4] - (double)corners[1],
+                          (double)corners[5] - (double)corners[2]};
+    const sap_place3 v = {(double)corners[6] - (double)corners[0], (double)corners[7] - (double)corners[1],
+                          (double)corners[8] - (double)corners[2]};
+    const sap_place3 n = sap_cross3(u, v);
+    const double length = sqrt(sap_dot3(n, n));
+    normal[0] = length > 0 ? (float)(n.x / length) : 0.0f;
+    normal[1] = length > 0 ? (float)(n.y / length) : 0.0f;
+    normal[2] = length > 0 ? (float)(n.z / length) : 0.0f;
+}
 
 // Writes a normal, of length 1 or 0, to a place.
 void sap_align_take_normal(float* const to[3], int64_t place, const float from[3]);

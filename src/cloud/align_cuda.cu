@@ -3,6 +3,8 @@
 // like are chosen on the host. The operations are those of cloud/align_simd.c, where a lane is a point, and in sums one
 // of the eight that run side by side in a block.
 #include "cloud/show_cuda.cuh"
+#include "mesh/layout.h"
+#include "ray/closest_cuda.h"
 #include "tree/limit.h"
 
 extern "C" {
@@ -17,8 +19,10 @@ typedef struct align_there {
     double* own[3];
     float *own_normals[3], *other_normals[3];
     void *other[3], *queries, *found2; // real; queries: [padded][3]
-    void* target;                      // real[source_count][4]
-    float* target_normals;             // [source_count][3]
+    void* target;                      // real[source_count][4]; of a tree
+    sap_closest* closest;              // of a mesh
+    float* known;                      // [padded][3]: the nearest points of the step before, or NaN; of a mesh
+    float* target_normals;             // [source_count][3], or a row for each triangle
     int32_t* pairs;
     double *distance2, *residual2, *sums, *total; // sums: [blocks][SAP_ALIGN_SUMS]
     float* counts;
@@ -93,15 +97,32 @@ static __global__ void __launch_bounds__(SHOW_THREADS) align_ask(const __grid_co
     if (i >= task.count) return;
     align_turn(task, i, u);
     for (int a = 0; a < 3; a++) ((real*)task.at.queries)[3 * i + a] = (real)(u[a] + task.pose.middle[a]);
+    if (!task.at.known) return;
+    for (int a = 0; a < 3; a++)
+        task.at.known[3 * i + a] = task.at.pairs[i] < 0 ? NAN : (float)((const real*)task.at.other[a])[i];
+}
+
+static __global__ void __launch_bounds__(SHOW_THREADS)
+    align_find_normals(const float* corners, const int32_t* ids, int64_t triangles, float* normals) {
+    const int64_t t = (int64_t)blockIdx.x * SHOW_THREADS + threadIdx.x;
+    if (t < triangles) sap_triangle_normal(corners + SAP_TRIANGLE_FLOATS * t, normals + 3 * (int64_t)ids[t]);
 }
 
 template <typename real>
 static __global__ void __launch_bounds__(SHOW_THREADS) align_take(const __grid_constant__ align_task<real> task) {
     const int64_t i = (int64_t)blockIdx.x * SHOW_THREADS + threadIdx.x;
     if (i >= task.count) return;
-    const int id = task.at.pairs[i];
-    for (int a = 0; a < 3; a++)
-        ((real*)task.at.other[a])[i] = id < 0 ? (real)0 : ((const real*)task.at.target)[4 * (int64_t)id + a];
+    const sap_closest* closest = task.at.closest ? task.at.closest + i : NULL;
+    const int id = closest ? closest->triangle : task.at.pairs[i];
+    if (closest) task.at.pairs[i] = id;
+    for (int a = 0; a < 3; a++) {
+        if (id < 0)
+            ((real*)task.at.other[a])[i] = 0;
+        else if (closest)
+            ((real*)task.at.other[a])[i] = (real)closest->point[a];
+        else
+            ((real*)task.at.other[a])[i] = ((const real*)task.at.target)[4 * (int64_t)id + a];
+    }
     if (!task.at.target_normals) return;
     double n[3] = {0, 0, 0};
     for (int a = 0; a < 3; a++)
@@ -263,6 +284,10 @@ static __global__ void __launch_bounds__(SAP_WARP) align_total(const double* sum
 
 static align_there* align_there_of(const sap_aligning* a) { return (align_there*)a->there; }
 
+static int64_t align_others(const sap_align_job* job) {
+    return job->mesh ? job->mesh->shape.triangles : job->tree->shape.source_count;
+}
+
 // Carves an array out of a block; without one, the bytes are counted alone.
 template <typename type>
 static void align_carve(unsigned char* memory, size_t* at, size_t count, size_t each, type** array) {
@@ -272,9 +297,9 @@ static void align_carve(unsigned char* memory, size_t* at, size_t count, size_t 
 
 static size_t align_lay_out(const sap_aligning* a, unsigned char* memory, align_there* there) {
     const size_t n = (size_t)a->points.padded + 1, real = (size_t)a->real_bits / 8;
-    const size_t others = (size_t)a->job->tree->shape.source_count + 1;
+    const size_t others = (size_t)align_others(a->job) + 1;
     const size_t blocks = (size_t)sap_align_blocks(a->points.padded) + 1;
-    const bool has_own = a->points.own_normals[0] != NULL, has_others = a->target_normals != NULL;
+    const bool has_own = a->points.own_normals[0] != NULL, has_others = a->points.other_normals[0] != NULL;
     size_t at = 0;
     for (int c = 0; c < 3; c++) {
         align_carve(memory, &at, n, sizeof(double), &there->own[c]);
@@ -283,8 +308,13 @@ static size_t align_lay_out(const sap_aligning* a, unsigned char* memory, align_
         if (has_others) align_carve(memory, &at, n, sizeof(float), &there->other_normals[c]);
     }
     align_carve(memory, &at, 3 * n, real, &there->queries);
-    align_carve(memory, &at, n, real, &there->found2);
-    align_carve(memory, &at, 4 * others, real, &there->target);
+    if (a->job->mesh) {
+        align_carve(memory, &at, n, sizeof(sap_closest), &there->closest);
+        align_carve(memory, &at, 3 * n, sizeof(float), &there->known);
+    } else {
+        align_carve(memory, &at, n, real, &there->found2);
+        align_carve(memory, &at, 4 * others, real, &there->target);
+    }
     if (has_others) align_carve(memory, &at, 3 * others, sizeof(float), &there->target_normals);
     align_carve(memory, &at, n, sizeof(int32_t), &there->pairs);
     align_carve(memory, &at, n, sizeof(double), &there->distance2);
@@ -297,14 +327,25 @@ static size_t align_lay_out(const sap_aligning* a, unsigned char* memory, align_
 
 static void align_bring(sap_cuda_call* call, const sap_aligning* a, const align_there* there) {
     const sap_tree* tree = a->job->tree;
-    const size_t n = (size_t)a->points.count, others = (size_t)tree->shape.source_count;
+    const sap_mesh_tree* mesh = a->job->mesh;
+    const size_t n = (size_t)a->points.count;
     for (int c = 0; c < 3; c++) {
         sap_cuda_copy(call, there->own[c], a->points.own[c], n * sizeof(double));
         if (there->own_normals[c])
             sap_cuda_copy(call, there->own_normals[c], a->points.own_normals[c], n * sizeof(float));
     }
+    if (mesh) {
+        sap_cuda_fill(call, there->pairs, 0xff, n * sizeof(int32_t)); // none
+        if (there->target_normals)
+            sap_cuda_launch(call, align_find_normals, sap_cuda_grid_for(mesh->shape.triangles, SHOW_THREADS),
+                            (const float*)(const void*)(mesh->arrays + mesh->shape.corner_at),
+                            (const int32_t*)(const void*)(mesh->arrays + mesh->shape.id_at), mesh->shape.triangles,
+                            there->target_normals);
+        return;
+    }
     if (there->target_normals)
-        sap_cuda_copy(call, there->target_normals, a->target_normals, 3 * others * sizeof(float));
+        sap_cuda_copy(call, there->target_normals, a->target_normals,
+                      3 * (size_t)tree->shape.source_count * sizeof(float));
     if (tree->shape.count == 0) return;
     const sap_cuda_queries own = sap_cuda_queries_from(call, tree, tree);
     if (call->status != SAP_OK) return;
@@ -349,6 +390,20 @@ template <typename real> static void align_search(sap_cuda_call* call, const sap
     const align_task<real> task = align_task_of<real>(a, count);
     const sap_cuda_grid grid = sap_cuda_grid_for(count, SHOW_THREADS);
     const double limit = a->job->options.max_distance * SAP_ALIGN_RESERVE;
+    sap_cuda_launch(call, align_ask<real>, grid, task);
+    if (a->job->mesh) {
+        sap_closest_job job;
+        memset((void*)&job, 0, sizeof job);
+        job.points.coords = task.at.queries;
+        job.points.count = count;
+        job.points.stride = job.points.dims = 3;
+        job.points.real_bits = 32;
+        job.closest = task.at.closest;
+        job.known = task.at.known;
+        sap_closest_run_cuda(call, a->job->mesh, &job);
+        sap_cuda_launch(call, align_take<real>, grid, task);
+        return;
+    }
     sap_nearest_plan plan;
     memset(&plan, 0, sizeof plan);
     plan.queries.coords = task.at.queries;
@@ -359,7 +414,6 @@ template <typename real> static void align_search(sap_cuda_call* call, const sap
     plan.limit2 = sap_limit2_of(limit > 0 ? limit : (double)INFINITY, a->real_bits);
     plan.ids = task.at.pairs;
     plan.distance2 = task.at.found2;
-    sap_cuda_launch(call, align_ask<real>, grid, task);
     sap_nearest_run_cuda(call, a->job->tree, &plan);
     sap_cuda_launch(call, align_take<real>, grid, task);
 }
@@ -438,9 +492,6 @@ static sap_status align_sum(sap_aligning* a, int64_t count, bool matrix, double 
 sap_status sap_cloud_align_cuda(sap_align_job* job) {
     static const sap_align_ops ops = {true, align_begin, align_end, align_match, align_judge, align_sum};
     align_there there;
-    if (job->mesh)
-        return sap_fail(job->device, SAP_ERROR_UNSUPPORTED,
-                        "target: only CPUs align clouds with meshes; copy the mesh to one");
     memset((void*)&there, 0, sizeof there);
     return sap_align_run(job, &ops, &there);
 }

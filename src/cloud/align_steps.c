@@ -194,17 +194,8 @@ static sap_status find_triangle_normals(sap_aligning* a, sap_scratch* memory) {
         return sap_fail(a->device, SAP_ERROR_MEMORY, "no memory for the normals of %lld triangles",
                         (long long)mesh->shape.triangles);
     float* normals = (float*)(void*)memory->memory;
-    for (int64_t t = 0; t < mesh->shape.triangles; t++) {
-        const float* p = corners + SAP_TRIANGLE_FLOATS * t;
-        double u[3], v[3];
-        for (int c = 0; c < 3; c++) {
-            u[c] = (double)p[3 + c] - (double)p[c];
-            v[c] = (double)p[6 + c] - (double)p[c];
-        }
-        const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-        const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        for (int c = 0; c < 3; c++) normals[3 * (int64_t)ids[t] + c] = length > 0 ? (float)(n[c] / length) : 0.0f;
-    }
+    for (int64_t t = 0; t < mesh->shape.triangles; t++)
+        sap_triangle_normal(corners + SAP_TRIANGLE_FLOATS * t, normals + 3 * (int64_t)ids[t]);
     return SAP_OK;
 }
 
@@ -212,7 +203,8 @@ static sap_status take_target(sap_aligning* a, holding* h) {
     const sap_align_options* o = &a->job->options;
     sap_status status = SAP_OK;
     a->target_normals = o->target_normals;
-    if (needs_target_normals(o) && !a->target_normals) {
+    // Processors apart have the triangles, and find their normals there.
+    if (needs_target_normals(o) && !a->target_normals && !(a->job->mesh && a->ops->is_apart)) {
         status = a->job->mesh ? find_triangle_normals(a, &h->normals) : find_normals(a, a->job->tree, &h->normals);
         a->target_normals = (const float*)(const void*)h->normals.memory;
     }

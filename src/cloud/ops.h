@@ -205,6 +205,8 @@ sap_status sap_cloud_outliers_cuda(sap_outliers_job* job);
 sap_status sap_cloud_clusters_cuda(sap_clusters_job* job);
 sap_status sap_cloud_sample_cuda(sap_sample_job* job);
 sap_status sap_cloud_align_cuda(sap_align_job* job);
+sap_status sap_cloud_features_cuda(const sap_features_job* job);
+sap_status sap_cloud_global_cuda(sap_global_job* job);
 // The two kinds of samples.
 sap_status sap_cloud_farthest_cpu(sap_sample_job* job);
 sap_status sap_cloud_poisson_cpu(sap_sample_job* job);

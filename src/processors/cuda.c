@@ -46,7 +46,9 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cuda,
                                     .outliers = sap_cloud_outliers_cuda,
                                     .clusters = sap_cloud_clusters_cuda,
                                     .sample = sap_cloud_sample_cuda,
-                                    .align = sap_cloud_align_cuda};
+                                    .align = sap_cloud_align_cuda,
+                                    .features = sap_cloud_features_cuda,
+                                    .global = sap_cloud_global_cuda};
 static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
                                   .copy_in = sap_mesh_copy_in_cuda,
                                   .copy_out = sap_mesh_copy_out_cuda,

@@ -76,6 +76,13 @@ SAP_FN sap_near_point sap_no_near_point(sap_vector query, float infinite) {
     return none;
 }
 
+// No less than the squared distance of the nearest point, once some point of the mesh is known: it lies there but for
+// rounding errors. `magnitude`: the largest coordinate of the tree's box.
+SAP_FN float sap_known_limit2(sap_vector query, sap_vector known, float magnitude) {
+    float margin = sap_margin(magnitude + sap_largest_magnitude(query));
+    return 1.01f * sap_vector_distance2(query, known) + 128.0f * margin * margin;
+}
+
 // The nearest point of one triangle; its distance is infinite if coordinates overflow.
 SAP_FN sap_near_point sap_triangle_nearest(sap_triangle t, sap_vector query, float infinite) {
     sap_near_point best = sap_no_near_point(query, infinite);

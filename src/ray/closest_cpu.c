@@ -42,16 +42,12 @@ static const float* point_at(const closest_call* call, int64_t i) {
     return points + call->job->points.stride * i;
 }
 
-// No less than the squared distance of the nearest point, once some point of the mesh is known: it lies there but for
-// rounding errors.
 static float limit_by(const closest_call* call, sap_vector query, const float* known) {
-    const float distance2 = sap_vector_distance2(query, sap_vector_of(known));
-    const float margin = sap_margin(call->magnitude + sap_largest_magnitude(query));
-    const float limit2 = 1.01F * distance2 + 128 * margin * margin;
+    const float limit2 = sap_known_limit2(query, sap_vector_of(known), call->magnitude);
     return limit2 < FLT_MAX ? limit2 : FLT_MAX;
 }
 
-// The same for point i. `last`: an answer that was given before, or NULL.
+// How far point i has to look. `last`: an answer that was given before, or NULL.
 static float limit_of(const closest_call* call, int64_t i, const sap_closest* last) {
     const sap_vector query = sap_vector_of(point_at(call, i));
     const float* known = call->job->known;

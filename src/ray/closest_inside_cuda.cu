@@ -1,6 +1,8 @@
 // Nearest points on a mesh, and whether points lie inside one, on CUDA devices: one thread per query. sap_inside runs
 // the shared text (ray/inside.h). The search for nearest points follows ray/closest.h on the tree of mesh/mesh_cuda.h.
+#include "ray/closest_cuda.h"
 #include "ray/walk_cuda.cuh"
+#include <float.h>
 
 enum { POINT_THREADS = 128 };
 
@@ -66,10 +68,10 @@ static __device__ __forceinline__ void look_into_leaf(const closest_task& task, 
     } while (!(id & SAP_MESH_LAST));
 }
 
-// As sap_mesh_nearest in ray/closest.h.
-static __device__ __forceinline__ sap_near_point nearest_of(const closest_task& task, sap_vector query) {
+// As sap_mesh_nearest in ray/closest.h, of what lies nearer than the limit.
+static __device__ __noinline__ sap_near_point nearest_of(const closest_task& task, sap_vector query, float limit2) {
     const float margin = sap_margin(task.mesh.magnitude + sap_largest_magnitude(query));
-    sap_near_point best = sap_no_near_point(query, INFINITY);
+    sap_near_point best = sap_no_near_point(query, limit2);
     float4 stack[SAP_MESH_STACK];
     int waiting = 0;
     float4 at = make_float4(sap_outside(query.x, task.mesh.lower.x, task.mesh.upper.x, margin),
@@ -90,7 +92,17 @@ static __global__ void __launch_bounds__(POINT_THREADS) find_closest(const __gri
     const int64_t i = (int64_t)blockIdx.x * POINT_THREADS + threadIdx.x;
     if (i >= task.job.points.count) return;
     const sap_vector query = point_at(task.job.points, i);
-    const sap_near_point best = sap_is_finite(query) ? nearest_of(task, query) : sap_no_near_point(query, INFINITY);
+    sap_near_point best = sap_no_near_point(query, INFINITY);
+    if (sap_is_finite(query)) {
+        float limit2 = INFINITY;
+        if (task.job.known) {
+            const float known = sap_known_limit2(query, sap_vector_of(task.job.known + 3 * i), task.mesh.magnitude);
+            limit2 = known < FLT_MAX ? known : INFINITY; // also where none is known: NaN
+        }
+        best = nearest_of(task, query, limit2);
+        // Within a limit there is nothing only if it was another mesh's.
+        if (best.triangle < 0 && limit2 < INFINITY) best = nearest_of(task, query, INFINITY);
+    }
     sap_closest* to = task.job.closest + i;
     to->point[0] = best.point.x;
     to->point[1] = best.point.y;
@@ -107,16 +119,22 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     if (i < job.points.count) job.inside[i] = sap_is_inside(&tree, point_at(job.points, i), magnitude);
 }
 
-sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_job* job) {
-    sap_cuda_call call;
-    sap_cuda_begin(&call, tree->device);
+void sap_closest_run_cuda(sap_cuda_call* call, const sap_mesh_tree* tree, const sap_closest_job* job) {
     closest_task task;
     memset((void*)&task, 0, sizeof task);
     task.mesh = sap_mesh_on_cuda_of(tree);
     task.job = *job;
-    task.job.points = sap_cuda_rows_in(&call, &job->points);
-    task.job.closest = (sap_closest*)sap_cuda_out(&call, job->closest, (size_t)job->points.count * sizeof(sap_closest));
-    sap_cuda_launch(&call, find_closest, sap_cuda_grid_for(job->points.count, POINT_THREADS), task);
+    sap_cuda_launch(call, find_closest, sap_cuda_grid_for(job->points.count, POINT_THREADS), task);
+}
+
+sap_status sap_closest_point_cuda(const sap_mesh_tree* tree, const sap_closest_job* job) {
+    sap_cuda_call call;
+    sap_cuda_begin(&call, tree->device);
+    sap_closest_job on_device = *job;
+    on_device.points = sap_cuda_rows_in(&call, &job->points);
+    on_device.closest =
+        (sap_closest*)sap_cuda_out(&call, job->closest, (size_t)job->points.count * sizeof(sap_closest));
+    sap_closest_run_cuda(&call, tree, &on_device);
     return sap_cuda_end(&call, SAP_OK);
 }
 
