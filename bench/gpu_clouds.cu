@@ -149,45 +149,108 @@ static void clouds_relax(gpu_bench* b, clouds_stage* s) {
     free(points);
 }
 
-// A step of alignment, point to point, of 100,000 points with as many others of the same surface, which were turned by a
-// degree and moved: what many steps take more than few do, over their number.
-static void clouds_align(gpu_bench* b) {
-    enum { SCAN = 100000, FEW = 2, MANY = 22 };
-    gpu_cloud target = gpu_cloud_make(b, GPU_SURFACE, SCAN, 3, 3), source = gpu_cloud_make(b, GPU_SURFACE, SCAN, 3, 4);
-    float* moved = gpu_cloud_download(&source);
-    double motion[16] = {0.99984769, -0.01745241, 0, 0.004, 0.01745241, 0.99984769, 0, -0.003,
-                         0,          0,           1, 0.002, 0,          0,          0, 1};
-    GPU_SAP(sap_transform_points(motion, sap_points{moved, SCAN, 3, 0}, moved));
-    const sap_points given = {moved, SCAN, 3, 0};
-    sap_tree* tree = NULL;
-    GPU_SAP(sap_tree_build(b->device, gpu_points(&target), NULL, &tree));
-    GPU_SAP(sap_device_wait(b->device));
-    sap_tree* host = gpu_host_tree(b, tree);
+// Of 100,000 points given, 5,000: a step, as above.
+static void clouds_project(gpu_bench* b, clouds_stage* s) {
+    enum { GIVEN = 100000, KEPT = GIVEN / 20, FEW = 2, MANY = 22 };
+    float* points = gpu_cloud_download(&s->surface);
+    const sap_points given = {points, GIVEN, 3, 0};
+    std::vector<float> expected(3 * KEPT);
+    sap_project_options o = {};
+    const auto project = [&](int steps) {
+        o.steps = steps;
+        return gpu_measure_on_host(
+            b, 1, [&] { GPU_SAP(sap_cloud_project(b->device, given, &o, s->floats, NULL)); }, [] {});
+    };
+    const gpu_times few = project(FEW);
+    GPU_SAP(sap_cloud_project(b->host, given, &o, expected.data(), NULL));
+    clouds_check(b, s->floats, expected, "points that are projected");
+    const gpu_times many = project(MANY);
+    gpu_report(b, gpu_row_of("cloud-project-step", "surface", GIVEN, 3),
+               gpu_times{(many.median - few.median) / (MANY - FEW), (many.least - few.least) / (MANY - FEW),
+                         (many.most - few.most) / (MANY - FEW)});
+    free(points);
+}
+
+// ---- Alignment: a step of it is what many steps take more than few do, over their number.
+
+enum { ALIGN_SCAN = 100000, ALIGN_FEW = 2, ALIGN_MANY = 22 };
+
+// Points turned by a degree and moved.
+static sap_points clouds_moved(float* points) {
+    const double motion[16] = {0.99984769, -0.01745241, 0, 0.004, 0.01745241, 0.99984769, 0, -0.003,
+                               0,          0,           1, 0.002, 0,          0,          0, 1};
+    const sap_points given = {points, ALIGN_SCAN, 3, 0};
+    GPU_SAP(sap_transform_points(motion, given, points));
+    return given;
+}
+
+// `there` and `here` align on the GPU and on the host.
+template <typename one, typename other>
+static void clouds_align_steps(gpu_bench* b, sap_align_method method, gpu_row row, one there, other here) {
     sap_align_options o = {};
     sap_alignment found, expected;
-    o.method = SAP_ALIGN_POINT;
+    o.method = method;
     o.tolerance = 1e-300; // all steps are done
     const auto align = [&](int steps) {
         o.iterations = steps;
         return gpu_measure_on_host(
-            b, 1, [&] { GPU_SAP(sap_cloud_align(tree, given, &o, &found)); }, [] {});
+            b, 1, [&] { GPU_SAP(there(&o, &found)); }, [] {});
     };
-    const gpu_times few = align(FEW), many = align(MANY);
-    GPU_SAP(sap_cloud_align(host, given, &o, &expected));
-    gpu_compared(b, 1, memcmp(found.transform, expected.transform, sizeof found.transform) != 0, "alignment");
-    const int steps = found.iterations - FEW;
-    if (steps > 0) {
-        gpu_row row = gpu_row_of("cloud-align-step", "surface", SCAN, 3);
-        row.target = 0.12;
+    const gpu_times few = align(ALIGN_FEW), many = align(ALIGN_MANY);
+    GPU_SAP(here(&o, &expected));
+    gpu_compared(b, 1, memcmp(found.transform, expected.transform, sizeof found.transform) != 0, row.work);
+    const int steps = found.iterations - ALIGN_FEW;
+    if (steps > 0)
         gpu_report(b, row,
                    gpu_times{(many.median - few.median) / steps, (many.least - few.least) / steps,
                              (many.most - few.most) / steps});
-    }
+}
+
+// Point to point, with as many others of the same surface.
+static void clouds_align(gpu_bench* b) {
+    gpu_cloud target = gpu_cloud_make(b, GPU_SURFACE, ALIGN_SCAN, 3, 3);
+    gpu_cloud source = gpu_cloud_make(b, GPU_SURFACE, ALIGN_SCAN, 3, 4);
+    float* moved = gpu_cloud_download(&source);
+    const sap_points given = clouds_moved(moved);
+    sap_tree* tree = NULL;
+    GPU_SAP(sap_tree_build(b->device, gpu_points(&target), NULL, &tree));
+    GPU_SAP(sap_device_wait(b->device));
+    sap_tree* host = gpu_host_tree(b, tree);
+    gpu_row row = gpu_row_of("cloud-align-step", "surface", ALIGN_SCAN, 3);
+    row.target = 0.12;
+    clouds_align_steps(
+        b, SAP_ALIGN_POINT, row,
+        [&](const sap_align_options* o, sap_alignment* found) { return sap_cloud_align(tree, given, o, found); },
+        [&](const sap_align_options* o, sap_alignment* found) { return sap_cloud_align(host, given, o, found); });
     sap_tree_free(tree);
     sap_tree_free(host);
     free(moved);
     gpu_cloud_free(&target);
     gpu_cloud_free(&source);
+}
+
+// Point to plane, the middles of the triangles of a torus onto it.
+static void clouds_align_mesh(gpu_bench* b) {
+    std::vector<float> vertices, points;
+    std::vector<int32_t> triangles;
+    const sap_mesh mesh = gpu_torus(300, &vertices, &triangles), there = gpu_mesh_upload(&mesh);
+    for (int64_t i = 0; i < ALIGN_SCAN; i++)
+        for (int a = 0; a < 3; a++) {
+            float sum = 0;
+            for (int corner = 0; corner < 3; corner++) sum += vertices[3 * triangles[3 * i + corner] + a];
+            points.push_back(sum / 3);
+        }
+    const sap_points given = clouds_moved(points.data());
+    sap_mesh_tree *tree = NULL, *host = NULL;
+    GPU_SAP(sap_mesh_tree_build(b->device, there, NULL, &tree));
+    GPU_SAP(sap_mesh_tree_copy(tree, b->host, &host));
+    clouds_align_steps(
+        b, SAP_ALIGN_PLANE, gpu_row_of("cloud-align-mesh-step", "torus", ALIGN_SCAN, 3),
+        [&](const sap_align_options* o, sap_alignment* found) { return sap_cloud_align_mesh(tree, given, o, found); },
+        [&](const sap_align_options* o, sap_alignment* found) { return sap_cloud_align_mesh(host, given, o, found); });
+    sap_mesh_tree_free(tree);
+    sap_mesh_tree_free(host);
+    gpu_mesh_free(&there);
 }
 
 void gpu_clouds(gpu_bench* b) {
@@ -215,7 +278,9 @@ void gpu_clouds(gpu_bench* b) {
     clouds_clusters(b, &s);
     clouds_samples(b, &s);
     clouds_relax(b, &s);
+    clouds_project(b, &s);
     clouds_align(b);
+    clouds_align_mesh(b);
     for (sap_tree* tree : {s.tree, s.host, s.dense, s.host_dense, s.thin, s.host_thin}) sap_tree_free(tree);
     for (void* array : {(void*)s.floats, (void*)s.others, (void*)s.doubles, (void*)s.labels, (void*)s.bytes})
         GPU_CUDA(cudaFree(array));
