@@ -36,6 +36,11 @@ static sap_cli_exit find_place(sap_cli* cli, align_run* run) {
         return sap_cli_error(cli, "%s lies nowhere on %s, as far as can be seen; if it does, --start says about where",
                              o->operands[0], o->operands[1]);
     memcpy(run->options.start, run->place.transform, sizeof run->options.start);
+    if (run->place.rivals > 0)
+        sap_cli_note(
+            cli,
+            "%s lies on %s in several ways that fit as well, for it looks alike from several sides; --start chooses",
+            o->operands[0], o->operands[1]);
     if (o->max_distance == 0 && o->overlap == 0) run->options.find_overlap = true;
     return SAP_EXIT_OK;
 }
@@ -81,6 +86,7 @@ static void report(sap_cli* cli, const align_run* run) {
         sap_json_int(&json, "points", run->place.points);
         sap_json_int(&json, "matches", run->place.matches);
         sap_json_int(&json, "agreeing", run->place.agreeing);
+        sap_json_int(&json, "rivals", run->place.rivals);
         sap_json_real(&json, "spacing", run->place.spacing, 32);
         sap_json_real(&json, "overlap", run->place.overlap, 32);
         sap_cli_numbers_json(&json, "transform", run->place.transform, 16);
@@ -109,6 +115,8 @@ sap_cli_exit sap_cli_align(sap_cli* cli) {
     if (result == SAP_EXIT_OK) result = write_moved(cli, &run);
     result = sap_cli_together_end(cli, result);
     if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
+    if (result == SAP_EXIT_OK)
+        sap_cli_overlap_look(cli, cli->options->operands[0], cli->options->operands[1], &run.found);
     if (result == SAP_EXIT_OK && run.found.reason == SAP_ALIGN_ITERATIONS)
         sap_cli_note(cli, "still moving after %d steps", (int)run.found.iterations);
     const char* written = cli->options->output ? cli->options->output : cli->options->transform;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_FOUND_OVERLAP 0.31 // three tenths are the least that is tried
+
 // ---- Options
 
 static bool is_of_points(sap_format format) {
@@ -112,7 +114,7 @@ sap_cli_exit sap_cli_align_open(sap_cli* cli, sap_cli_align_pair* pair) {
         return sap_cli_error(cli, "%s: its points have %d coordinates; clouds are aligned in 3; --columns chooses them",
                              cli->options->operands[0], (int)pair->source.dims);
     if (!mesh) return SAP_EXIT_OK;
-    pair->near_mesh = sap_cli_near_floats(cli, &pair->source, pair->mesh.origin);
+    pair->near_mesh = sap_cli_near_floats(cli, cli->options->operands[0], &pair->source, pair->mesh.origin);
     return pair->near_mesh ? SAP_EXIT_OK : SAP_EXIT_FAILED;
 }
 
@@ -159,6 +161,15 @@ sap_status sap_cli_align_from(const sap_cli_align_pair* pair, const sap_align_op
     }
     return pair->source.real_bits == 64 ? sap_cloud_align_f64(pair->target.tree, sap_cli_f64(&pair->source), &o, found)
                                         : sap_cloud_align(pair->target.tree, sap_cli_f32(&pair->source), &o, found);
+}
+
+void sap_cli_overlap_look(sap_cli* cli, const char* source, const char* target, const sap_alignment* found) {
+    if (cli->options->overlap > 0 || !(found->overlap < LEAST_FOUND_OVERLAP)) return;
+    sap_cli_note(
+        cli,
+        "%s was found to lie on %s by no more than three tenths, the least that is tried: so do clouds that do not "
+        "overlap; --max-distance says how far points may lie apart that count",
+        source, target);
 }
 
 // ---- Writing

@@ -33,6 +33,9 @@ sap_status sap_cli_align_global(const sap_cli_align_pair* pair, const sap_global
                                 sap_global_motion* found);
 sap_status sap_cli_align_from(const sap_cli_align_pair* pair, const sap_align_options* options, sap_alignment* found);
 
+// Says so if the overlap that was found is one that clouds without any have, too.
+void sap_cli_overlap_look(sap_cli* cli, const char* source, const char* target, const sap_alignment* found);
+
 // Writes points where a motion takes them, with all that they have: normals turn with them. NULL: text on standard output.
 sap_cli_exit sap_cli_aligned_write(sap_cli* cli, const char* path, const sap_cli_points* from,
                                    const double transform[16]);

@@ -136,7 +136,7 @@ static sap_cli_exit read_cloud(sap_cli* cli, const char* path, assemble_cloud* c
     if (cli->options->tree.drop_nonfinite) sap_cli_left_out_look(cli, path, &cloud->points);
     if (cloud->points.real_bits == 32) return SAP_EXIT_OK;
     if (sap_cli_near_origin(cli, &cloud->points, cloud->origin) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
-    cloud->floats = sap_cli_near_floats(cli, &cloud->points, cloud->origin);
+    cloud->floats = sap_cli_near_floats(cli, path, &cloud->points, cloud->origin);
     return cloud->floats ? SAP_EXIT_OK : SAP_EXIT_FAILED;
 }
 
@@ -275,7 +275,18 @@ static void report(sap_cli* cli, const assemble_run* run) {
     sap_json_close(&json, '}');
 }
 
+static void tell_overlaps(sap_cli* cli, const assemble_run* run) {
+    const sap_cli_options* o = cli->options;
+    if (!o->global && !o->find_overlap && o->overlap == 0 && o->max_distance == 0)
+        sap_cli_note(cli, "clouds are taken to overlap whole; where they do in part, --find-overlap finds out where");
+    for (int64_t i = 0; i < run->pair_count; i++)
+        if (run->pairs[i].kept)
+            sap_cli_overlap_look(cli, o->operands[run->pairs[i].source], o->operands[run->pairs[i].target],
+                                 &run->pairs[i].alignment);
+}
+
 static void tell(sap_cli* cli, const assemble_run* run) {
+    tell_overlaps(cli, run);
     for (int32_t g = 0; g < run->group_count && run->group_count > 1; g++) {
         int32_t members = 0;
         for (int32_t i = 0; i < run->count; i++) members += run->groups[i] == g;

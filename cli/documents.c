@@ -96,8 +96,8 @@ static void print_man_json(void) {
                          "movement as of relax"},
         {"without", "of normals: points that have none"},
         {"outliers, mean, deviation, limit", "of outliers: how many there are; of the mean distances of all points the "
-                                             "mean, the standard deviation, and the "
-                                             "greatest that is no outlier's"},
+                                             "mean, the standard deviation (with n - 1), and "
+                                             "the greatest that is no outlier's"},
         {"rays", "how many were traced"},
         {"width, height, frames", "of pictures"},
         {"extent, slice", "of voronoi: the part of the plane in the picture, x0, y0, x1, y1; the z of the slice"},

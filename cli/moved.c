@@ -29,7 +29,7 @@ sap_cli_exit sap_cli_moved_read(sap_cli* cli, const char* who, sap_cli_moved* m)
         return sap_cli_error(cli, "%s: has %d columns; %s have 3; --columns chooses them", path, (int)points->dims,
                              who);
     if (sap_cli_near_origin(cli, points, m->origin) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
-    m->given = sap_cli_near_floats(cli, points, m->origin);
+    m->given = sap_cli_near_floats(cli, path, points, m->origin);
     if (!m->given) return SAP_EXIT_FAILED;
     return points->real_bits == 64 && are_finite(m->given, points->count)
                ? sap_cli_near_check(cli, path, points, m->origin, m->given)

@@ -45,10 +45,17 @@ sap_cli_exit sap_cli_near_origin(sap_cli* cli, const sap_cli_points* points, dou
     return SAP_EXIT_OK;
 }
 
-float* sap_cli_near_floats(sap_cli* cli, const sap_cli_points* points, const double origin[3]) {
+float* sap_cli_near_floats(sap_cli* cli, const char* path, const sap_cli_points* points, const double origin[3]) {
     float* floats = sap_cli_allocate(cli, points->count, 3 * sizeof *floats);
-    for (int64_t i = 0; floats && i < 3 * points->count; i++)
-        floats[i] = (float)(sap_cli_number_at(points, i) - origin[i % 3]);
+    for (int64_t i = 0; floats && i < 3 * points->count; i++) {
+        const double value = sap_cli_number_at(points, i);
+        floats[i] = (float)(value - origin[i % 3]);
+        if (!isfinite(value) || isfinite(floats[i])) continue;
+        sap_cli_error(cli, "%s: coordinate %d of point %lld, %g, lies beyond all floats, in which points move", path,
+                      (int)(i % 3), (long long)(i / 3), value);
+        free(floats);
+        return NULL;
+    }
     return floats;
 }
 

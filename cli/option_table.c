@@ -183,9 +183,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "within it (default 1)",
      false},
     {"ratio", 0, V(OUTLIERS), REAL(ratio),
-     "outliers are those whose mean distance is above the mean of all by more than so many standard deviations "
-     "(default "
-     "2)",
+     "outliers are those whose mean distance is above the mean of all by more than so many standard deviations, "
+     "above 0 (default 2)",
      false},
     {"radius", 'r', V(OUTLIERS), REAL(radius), "outliers are those with too few others within this distance, above 0",
      false},
@@ -276,7 +275,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"scale", 0, ON_MOTION, REAL_IN(scale, DBL_MIN, HUGE_VAL),
      "with --weights: the distance from which on they do (default: found from the median)", false},
     {"levels", 0, ON_MOTION, INT32(levels, 1, 8),
-     "begin with every 4^(N-1)-th point, then take four times as many, until all count (default 1)", false},
+     "begin with every 4^(N-1)-th point, then take four times as many, until all count; 8 at most (default 1)", false},
     {"iterations", 0, ON_MOTION, INT32(iterations, 1, 1000000), "steps on each level at most (default 100)", false},
     {"tolerance", 0, ON_MOTION, REAL_IN(tolerance, DBL_MIN, 1),
      "stop when a step moves SOURCE by no more than this part of its size (default 1e-6)", false},
@@ -313,7 +312,7 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"steps", 0, V(PROJECT), INT32(steps, 1, 1000000), "how often all points move (default 35)", false},
     {"push", 0, V(PROJECT), REAL_IN(push, DBL_MIN, 0.5),
-     "how much points keep off each other; 0.5 at most (default 0.45)", false},
+     "how much points keep off each other, above 0, 0.5 at most (default 0.45)", false},
     {"tolerance", 0, V(PROJECT), REAL_IN(tolerance, DBL_MIN, 1),
      "stop when a step moves points by less than this part of the radius (default: do all steps)", false},
     {"by-density", 0, V(PROJECT), FLAG(by_density),

@@ -62,8 +62,9 @@ sap_cli_exit sap_cli_project(sap_cli* cli) {
     if (result == SAP_EXIT_OK) result = sap_cli_moved_write(cli, false, &run.points);
     if (result == SAP_EXIT_OK && o->json) report(cli, &run);
     if (result == SAP_EXIT_OK && o->output && strcmp(o->output, "-") != 0)
-        sap_cli_note(cli, "%lld points of %lld, projected in %.3g s", (long long)run.points.count,
-                     (long long)run.points.cloud.reference.points.count, run.points.cloud.work_seconds);
+        sap_cli_note(cli, "%lld points of %lld, projected within a radius of %.4g in %.3g s",
+                     (long long)run.points.count, (long long)run.points.cloud.reference.points.count, run.info.radius,
+                     run.points.cloud.work_seconds);
     sap_cli_moved_free(&run.points);
     return result;
 }

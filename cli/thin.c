@@ -20,6 +20,7 @@ static sap_cli_exit check_usage(sap_cli* cli) {
         return sap_cli_usage(cli, "give one of --cell-size, --farthest and --disks");
     if (o->cell_size == 0 || isinf(o->cell_size)) return sap_cli_usage(cli, "--cell-size must be above 0 and finite");
     if (o->disks == 0 || isinf(o->disks)) return sap_cli_usage(cli, "--disks must be above 0 and finite");
+    if (o->disks < 0 && sap_cli_given(o, "seed")) return sap_cli_usage(cli, "--seed is for --disks");
     if (o->cell_size < 0 && (sap_cli_given(o, "point") || o->fewest || o->counts_too))
         return sap_cli_usage(cli, "--point, --fewest and --counts are for --cell-size");
     return sap_cli_cloud_check(cli, &output, 1);

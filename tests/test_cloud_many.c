@@ -91,7 +91,7 @@ static problem* problem_new(double scale, double noise) {
             for (int r = 0; r < 3; r++)
                 for (int c = 0; c < 3; c++) pair->alignment.information[6 * r + c] *= scale * scale;
         }
-    p->poses = (sap_poses){CLOUDS, PAIRS, p->transforms, p->groups, p->pairs, 0, p->matrix, p->right, p->sorted};
+    p->poses = (sap_poses){CLOUDS, PAIRS, p->transforms, p->groups, p->pairs, 0, 0, p->matrix, p->right, p->sorted};
     return p;
 }
 
@@ -141,6 +141,30 @@ static double cost(const problem* p, const double* transforms) {
         }
     }
     return sum;
+}
+
+// Pairs with a large rmse are off; the others agree on where clouds lie.
+TEST(loose_pairs_count_less_than_tight_ones) {
+    double errors[2];
+    for (int is_told = 0; is_told < 2; is_told++) {
+        problem* p = problem_new(1, 0);
+        uint64_t state = 3;
+        for (int k = 0; k < PAIRS; k += 3) {
+            sap_alignment* a = &p->pairs[k].alignment;
+            double off[16];
+            make_motion(0.5, 0.01, &state, off);
+            turn_about(off, a->center);
+            sap_motion_product(off, a->transform, a->transform);
+            apply(a->transform, (double[]){0.5, 0.5, 0.5}, a->center);
+            if (is_told) a->rmse = 0.08;
+        }
+        p->poses.scale2 = 1e6; // so that nothing but the rmse tells them apart
+        sap_poses_solve(&p->poses);
+        errors[is_told] = worst(p, 1);
+        free(p);
+    }
+    NOTE("worst error %g where the rmse are alike, %g where they tell", errors[0], errors[1]);
+    CHECK(errors[0] > 1e-3 && errors[1] < errors[0] / 5);
 }
 
 TEST(errors_are_shared_by_all_pairs) {

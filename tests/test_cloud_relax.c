@@ -328,8 +328,10 @@ TEST(surfaces_with_borders_stay) {
     uint64_t state = 4;
     for (int i = 0; i < POINTS; i++)
         for (int a = 0; a < 3; a++) points[3 * i + a] = a < 2 ? (float)random_unit(&state) : 0.0f;
-    static const sap_relax_options cases[] = {
-        {.steps = TEST_SLOW ? 40 : 200}, {.steps = TEST_SLOW ? 40 : 200, .radius = 0.1}, {.steps = 3, .radius = 1e20}, {.steps = 1, .radius = 1e38}};
+    static const sap_relax_options cases[] = {{.steps = TEST_SLOW ? 40 : 200},
+                                              {.steps = TEST_SLOW ? 40 : 200, .radius = 0.1},
+                                              {.steps = 3, .radius = 1e20},
+                                              {.steps = 1, .radius = 1e38}};
     for (int d = 0; d < all.count; d++)
         for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
             // Of 900 points in the unit square the 16th nearest is no farther than this even in a corner.

@@ -195,6 +195,8 @@ typedef struct sap_global_motion {
     int64_t matches;      /**< pairs of thinned points whose features are most like each other's */
     int64_t agreeing;     /**< of these, that the motion brings together; 0 if nothing was found */
     double overlap;       /**< the part of the thinned source that it puts on the target; 0 if nothing was found */
+    int64_t rivals; /**< other motions that were tried out and fit within a twentieth as well, by which the source lies
+                         elsewhere: above 0 where it looks alike from several sides, as a ball or a box does */
     uint64_t reserved[4]; /**< zero */
 } sap_global_motion;
 
@@ -208,7 +210,7 @@ typedef struct sap_global_motion {
  * is no chance in it: the same clouds give the same bits, for any number of threads.
  *
  * No unit of length is built in. What cannot be told apart is not found reliably: surfaces that look the same everywhere,
- * such as a plane or a ball, and objects that look alike from two sides. Clouds need the density that shows the same shapes,
+ * such as a plane or a ball, and objects that look alike from two sides (`rivals`). Clouds need the density that shows the same shapes,
  * not the same density.
  *
  * Expected O(n) for the thinning, and O(most^2). Memory: 12 bytes a point of both, 40 while they are thinned. On a CPU;
@@ -260,15 +262,15 @@ typedef struct sap_many_pair {
  * clouds hang together by pairs that are kept, numbered by their first clouds from 0. pairs[options.pair_count], or
  * [count*(count-1)/2] in the order (1, 0), (2, 0), (2, 1), (3, 0), …, or NULL.
  *
- * The sum over pairs of w e^T information e is made small by Gauss and Newton, e being the small turn and shift between
- * the motion of a pair and that of its two clouds, w = (m / (m + r²))² with its residual r (Geman and McClure 1987; the line
- * process of Choi and others 2015). m begins above all residuals and falls to scale², so that a pair that is wrong does
- * not pull at the others, as long as more of them agree.
+ * The sum over pairs of w e^T information e / rmse² is made small by Gauss and Newton: rmse is the pair's, within 1/8 to 8
+ * times their median, and e the small turn and shift between the motion of a pair and that of its two clouds. It is
+ * w = (m / (m + r²))² with the pair's residual r (Geman and McClure 1987; the line process of Choi and others 2015). m begins
+ * above all residuals and falls to scale², so that a pair that is wrong does not pull at the others, as long as more of
+ * them agree.
  *
- * Cost: that of the pairs, and O(count^3) for each of some 50 steps. Memory: a tree
- * and 24 bytes a point of all clouds, what ::sap_cloud_align takes, and 288 * count^2 bytes. On a CPU or a CUDA device, the
- * clouds being memory of the host. Errors: as
- * ::sap_cloud_align, and SAP_ERROR_RANGE (more than 1,000 clouds).
+ * Cost: that of the pairs, and O(count^3) for each of some 50 steps. Memory: a tree and 24 bytes a point of all clouds, what
+ * ::sap_cloud_align takes, and 288 * count^2 bytes. On a CPU or a CUDA device, the clouds being memory of the host. Errors:
+ * as ::sap_cloud_align, and SAP_ERROR_RANGE (more than 1,000 clouds).
  */
 SAP_API sap_status sap_cloud_align_many(sap_device* device, const sap_points* clouds, int32_t count,
                                         const sap_many_options* options, double* transforms, int32_t* groups,

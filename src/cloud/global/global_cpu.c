@@ -9,6 +9,9 @@
 #define COARSE 1.0 // how far from its tangent planes, of a motion that is not refined
 #define FINE   0.1 // and of one that is, beside what both surfaces are rough by
 
+#define ALIKE 0.95 // of the best motion's fit: one that fits so well may be as right
+#define APART 4.5  // how far such a one moves points from there, in the root of the mean of squares
+
 #define COSINE 0.8  // of their normals, at least
 #define LYING  0.65 // of the points that come near, at least: wrong motions have up to 0.6, but on planes
 
@@ -161,13 +164,28 @@ static int64_t count_agreeing(const sap_globe* g, const sap_motion* motion) {
     return count;
 }
 
+// The mean square of how far two motions put points from each other.
+static double apart2_of(const sap_globe* g, const sap_motion* one, const sap_motion* other) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < g->source.count; i += STRIDE, count++) {
+        double a[3], b[3];
+        sap_motion_point(one, g->source.points + 3 * i, a);
+        sap_motion_point(other, g->source.points + 3 * i, b);
+        for (int c = 0; c < 3; c++) sum += (a[c] - b[c]) * (a[c] - b[c]);
+    }
+    return count ? sum / (double)count : 0;
+}
+
 // Surfaces lie on each other and matches agree where a motion is right: wrong ones have one of both at most.
 static sap_status choose(sap_globe* g, sap_motion* motions, int64_t count, placing* p) {
     sap_global_motion* out = &g->job->out;
-    double best = 0;
+    double score_of_best = 0, fits[MOST_REFINED];
+    int64_t best = -1;
     sap_status status = sort_motions(g, motions, count, p);
     for (int64_t i = 0; status == SAP_OK && i < count && i < MOST_REFINED; i++) {
         doing does;
+        fits[i] = 0;
         status = refine(g, &motions[i]);
         if (status == SAP_OK) status = look_at(g, &motions[i], true, p, &does);
         if (status != SAP_OK) break;
@@ -175,13 +193,17 @@ static sap_status choose(sap_globe* g, sap_motion* motions, int64_t count, placi
         const double score = does.fit * (double)(agreeing < ENOUGH ? agreeing : ENOUGH);
         if (agreeing < AGREEING || does.lying < g->job->options.least_overlap || does.lying < LYING * does.near)
             continue;
-        if (score <= best) continue;
-        best = score;
+        fits[i] = does.fit;
+        if (score <= score_of_best) continue;
+        score_of_best = score;
+        best = i;
         out->overlap = does.lying;
         out->agreeing = agreeing;
         out->found = true;
         write_motion(g, &motions[i], out->transform);
     }
+    for (int64_t i = 0; status == SAP_OK && best >= 0 && i < count && i < MOST_REFINED; i++)
+        out->rivals += fits[i] >= ALIKE * fits[best] && apart2_of(g, &motions[i], &motions[best]) > APART * APART;
     return status;
 }
 

@@ -7,6 +7,7 @@
 #define DAMPING   1e-9  // of each entry of the diagonal: directions in which nothing pulls stay as they are
 #define FINEST    1e-5  // of the size of clouds: alignments end before they are as exact as that
 #define CONVERGED 1e-10 // of the scale
+#define LOOSEST   8.0   // how many times the median rmse, or the part of it, that makes a difference at most
 
 enum { STEPS = 8 }; // at each scale
 
@@ -62,6 +63,13 @@ static double residual2_of(const sap_poses* g, const sap_many_pair* pair) {
 static double weight_of(double residual2, double scale2) {
     const double part = scale2 > 0 ? scale2 / (scale2 + residual2) : residual2 == 0;
     return part * part;
+}
+
+// What a pair of that rmse weighs beside one of the median rmse: squares are as certain as they are small.
+static double certainty_of(const sap_poses* g, const sap_many_pair* pair) {
+    const double ratio = g->rmse > 0 ? pair->alignment.rmse / g->rmse : 1;
+    const double part = fmin(fmax(ratio, 1 / LOOSEST), LOOSEST);
+    return 1 / (part * part);
 }
 
 // ---- Where clouds lie at first: along the pairs with the most points, a tree of them.
@@ -240,7 +248,9 @@ static double step(sap_poses* g, double scale2) {
     memset(g->matrix, 0, n * n * sizeof *g->matrix);
     memset(g->right, 0, n * sizeof *g->right);
     for (int64_t k = 0; k < g->pair_count; k++)
-        if (g->pairs[k].found) add_pair(g, &g->pairs[k], middle, weight_of(residual2_of(g, &g->pairs[k]), scale2));
+        if (g->pairs[k].found)
+            add_pair(g, &g->pairs[k], middle,
+                     weight_of(residual2_of(g, &g->pairs[k]), scale2) * certainty_of(g, &g->pairs[k]));
     for (int32_t i = 0; i < g->count; i++)
         if (g->groups[i] == i) hold(g, i);
     solve(g);
@@ -262,7 +272,6 @@ static double median_of(double* values, int64_t count) {
 static void find_scale(sap_poses* g) {
     int64_t count = 0;
     double turns = 0, shifts = 0;
-    if (g->scale2 > 0) return;
     for (int64_t k = 0; k < g->pair_count; k++) {
         const double* m = g->pairs[k].alignment.information;
         if (!g->pairs[k].found) continue;
@@ -270,7 +279,9 @@ static void find_scale(sap_poses* g) {
         turns += m[0] + m[7] + m[14];
         shifts += m[21] + m[28] + m[35];
     }
-    const double scale = 3 * median_of(g->sorted, count), size2 = shifts > 0 ? turns / shifts : 0;
+    g->rmse = median_of(g->sorted, count);
+    const double scale = 3 * g->rmse, size2 = shifts > 0 ? turns / shifts : 0;
+    if (g->scale2 > 0) return;
     g->scale2 = fmax(scale * scale, FINEST * FINEST * size2);
 }
 

@@ -12,6 +12,7 @@ typedef struct sap_poses {
     int32_t* groups;      // [count]
     sap_many_pair* pairs; // [pair_count] residual, weight and kept are to be filled in
     double scale2;        // 0: to be found
+    double rmse;          // the median of the pairs, found
     double* matrix;       // [36*count*count] room
     double* right;        // [6*count] room
     double* sorted;       // [pair_count] room
