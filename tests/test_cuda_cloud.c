@@ -235,6 +235,12 @@ static sap_status call_align_mesh_robust(const given* g) {
 static sap_status call_features(const given* g) {
     return sap_cloud_features(g->trees[0], &(sap_features_options){.k = 12}, g->r->features);
 }
+static sap_status call_features_ball(const given* g) {
+    static float normals[3 * POINTS]; // some are 0
+    for (int i = 0; i < 3 * POINTS; i++) normals[i] = (float)(i / 3 % 9 ? i * 7 % 11 - 5 : 0);
+    const sap_features_options o = {.radius = 0.2, .normals = normals, .is_oriented = true};
+    return sap_cloud_features(g->trees[2], &o, g->r->features);
+}
 static sap_status call_global(const given* g) {
     sap_global_motion found = {.points = 0};
     const sap_status status = sap_cloud_align_global(g->trees[1], cloud_f32(g->queries), NULL, &found);
@@ -292,6 +298,7 @@ static const call calls[] = {{"normals", call_normals},
                              {"align with a mesh", call_align_mesh},
                              {"align with a mesh by chosen pairs", call_align_mesh_robust},
                              {"features", call_features},
+                             {"features in a ball, of normals given", call_features_ball},
                              {"align without a start", call_global},
                              {"align with a mesh without a start", call_global_mesh},
                              {"align two clouds at once", call_align_many}};

@@ -166,9 +166,9 @@ typedef struct sap_features_options {
  * the tree's own order.
  *
  * Trees of three dimensions without periods, of both precisions. options may be NULL. Expected O(n (log n + k)). Scratch
- * memory: 148 bytes a point (164 in double precision), and 12 for normals that are not given. On a CPU; trees of a CUDA
- * device are copied to the CPU, which answers with the same bits. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (a
- * normal), SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (another device, a tree with periods), SAP_ERROR_CANCELLED.
+ * memory: 148 bytes a point (164 in double precision), and 12 for normals that are not given. On a CPU or a CUDA
+ * device, where rows of neighbours take up to 128 MB more. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (a normal),
+ * SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (another device, a tree with periods), SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_cloud_features(const sap_tree* tree, const sap_features_options* options, float* features);
 

@@ -4,7 +4,7 @@ Trees have ``normals``, ``covariances``, ``shapes``, ``orient``, ``features``, `
 ``outliers``, ``clusters``, ``sample``, ``distance``, ``compare`` and ``align``. Here are ``voxels``, ``relax``,
 ``project``, ``transform`` and ``align_many``, which need no tree, and the names that Open3D has for these calls.
 
-On a GPU trees do all of that but ``features`` and ``align(start="global")``. An array of results lies where
+On a GPU trees do all of that but ``align(start="global")``. An array of results lies where
 the tree's points lay when they were given, those of ``gather`` where its queries lie: on the GPU, of the same library, or
 on the host. So may what is given as ``out``. On the host are the arrays of ``distance``, ``compare`` and ``orient``; and
 what tells how to do it: weights, attributes, views and normals.

@@ -1,5 +1,5 @@
-// Features, and alignment without a start, of what lies on a GPU: copied to a CPU once, where it is found. These are done
-// once for a cloud, on a few thousand points left of it; the steps that follow a start run on the GPU (cloud/align_cuda.cu).
+// Alignment without a start of what lies on a GPU: copied to a CPU once, where it is found. That is done once for a cloud, on
+// a few thousand points left of it; the steps that follow a start run on the GPU (cloud/align_cuda.cu).
 #include "device/cuda.h"
 
 extern "C" {
@@ -37,44 +37,6 @@ static sap_status rows_here(sap_device* device, sap_rows* rows, sap_scratch* mem
         }
     }
     return sap_cuda_end(&call, status);
-}
-
-static sap_status find_features(const sap_features_job* job, const sap_tree* tree) {
-    sap_features_job here = *job;
-    sap_scratch memory = {NULL, 0};
-    const size_t bytes = (size_t)tree->shape.source_count * SAP_FEATURE_NUMBERS * sizeof(float);
-    here.tree = tree;
-    if (!sap_scratch_take(job->tree->device, bytes + 1, &memory))
-        return sap_fail(job->tree->device, SAP_ERROR_MEMORY, "no memory for the features of %lld points",
-                        (long long)tree->shape.source_count);
-    here.features = (float*)(void*)memory.memory;
-    sap_status status = sap_cloud_features_cpu(&here);
-    if (status == SAP_OK) {
-        sap_cuda_call call;
-        if (sap_cuda_begin(&call, job->tree->device) == SAP_OK) {
-            if (sap_cuda_on_device(&call, job->features)) {
-                sap_cuda_copy(&call, job->features, here.features, bytes);
-                call.waits = true;
-            } else if (call.status == SAP_OK) {
-                memcpy(job->features, here.features, bytes);
-            }
-        }
-        status = sap_cuda_end(&call, SAP_OK);
-    }
-    sap_scratch_give(job->tree->device, &memory);
-    return status;
-}
-
-sap_status sap_cloud_features_cuda(const sap_features_job* job) {
-    sap_device* cpu = NULL;
-    sap_tree* tree = NULL;
-    if (job->tree->shape.source_count == 0) return SAP_OK;
-    sap_status status = open_cpu(job->tree->device, &cpu);
-    if (status == SAP_OK) status = sap_tree_copy(job->tree, cpu, &tree);
-    if (status == SAP_OK) status = find_features(job, tree);
-    sap_tree_free(tree);
-    sap_device_close(cpu);
-    return status;
 }
 
 sap_status sap_cloud_global_cuda(sap_global_job* job) {
