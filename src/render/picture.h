@@ -69,6 +69,10 @@ void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double
 // ---- normals.c: for each vertex the unit sum of its triangles' normals, weighted by area, or zero: [3*vertex_count].
 void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals);
 
+// ---- fill.c: fills in a checked scene. Its lamps and normals lie in scratch memory, which the caller gives back, also after
+// a failure.
+sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, sap_scratch memory[2]);
+
 // ---- light.c: the lamps of a scene, into picture->lamps.
 sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene);
 

@@ -122,50 +122,13 @@ static sap_status draw(sap_picture* picture, uint8_t* pixels, float* most) {
     return status == SAP_OK ? ended : status;
 }
 
-static void fill_scene(sap_picture* picture) {
-    const sap_render_options* o = &picture->options;
-    const sap_mesh_file* file = picture->file;
-    sap_scene_data* data = &picture->scene;
-    data->width = o->width;
-    data->height = o->height;
-    data->samples = o->samples;
-    data->ambient = o->ambient;
-    data->exposure = o->exposure;
-    data->heat = o->heat;
-    data->has_background = o->background != NULL;
-    if (o->background) data->background = sap_vector_of(o->background);
-    data->vertices = file->mesh.vertices;
-    data->triangles = file->mesh.triangles;
-    data->colors = file->colors;
-    data->material_ids = file->material_ids;
-    data->materials = file->material_ids ? file->materials : NULL;
-    data->lamps = picture->lamps;
-}
-
 // Lamps and normals live as long as the call.
 static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene, uint8_t* pixels, float* most) {
-    sap_device* device = picture->device;
-    const sap_mesh* mesh = &scene->file->mesh;
-    picture->lamp_count = scene->lights ? scene->light_count : 1;
-    bool smooth = !picture->options.flat && !picture->options.heat;
-    sap_scratch lamps = {0}, normals = {0};
-    sap_status status = SAP_ERROR_MEMORY;
-    if (sap_scratch_take(device, ((size_t)picture->lamp_count + 1) * sizeof(sap_lamp), &lamps) &&
-        (!smooth || sap_scratch_take(device, (size_t)mesh->vertex_count * 3 * sizeof(float) + 1, &normals))) {
-        picture->lamps = (sap_lamp*)(void*)lamps.memory;
-        status = sap_lamps_prepare(picture, scene);
-        if (status == SAP_OK && smooth) {
-            float* filled = (float*)(void*)normals.memory;
-            sap_normals_fill(mesh, picture->threads, filled);
-            picture->scene.normals = filled;
-        }
-        fill_scene(picture);
-        if (status == SAP_OK) status = draw(picture, pixels, most);
-    } else {
-        sap_fail(device, status, "no memory for the normals of %lld vertices", (long long)mesh->vertex_count);
-    }
-    sap_scratch_give(device, &normals);
-    sap_scratch_give(device, &lamps);
+    sap_scratch memory[2] = {{0}};
+    sap_status status = sap_picture_fill(picture, scene, memory);
+    if (status == SAP_OK) status = draw(picture, pixels, most);
+    sap_scratch_give(picture->device, &memory[1]);
+    sap_scratch_give(picture->device, &memory[0]);
     return status;
 }
 

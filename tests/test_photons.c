@@ -1,0 +1,358 @@
+// Photon maps: energy, the same bytes however calls are split, estimates against brute force, known light.
+#include "allocator.h"
+#include "ray_meshes.h"
+#include "render/photons/photon.h"
+#include "sapwood/photons.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+typedef struct stage_set {
+    watch w;
+    sap_device* device;
+    scene_mesh mesh;
+    int32_t material_ids[64];
+    sap_material material;
+    sap_mesh_file file;
+    sap_mesh_tree* tree;
+    sap_light lamp;
+    sap_scene scene;
+} stage_set;
+
+// A cube around the origin with sides of 2, seen from within by a lamp in the middle; or only its floor.
+static void open_set(stage_set* s, int32_t threads, bool closed, float albedo) {
+    static const int8_t faces[6][4] = {{0, 1, 5, 4}, {0, 2, 3, 1}, {4, 5, 7, 6},
+                                       {0, 4, 6, 2}, {1, 3, 7, 5}, {2, 6, 7, 3}};
+    memset(s, 0, sizeof *s);
+    const int count = closed ? 6 : 1;
+    s->mesh = scene_mesh_make(8, 2 * count);
+    for (int i = 0; i < 8; i++) set_vertex(&s->mesh, i, i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1);
+    for (int f = 0; f < count; f++) {
+        set_triangle(&s->mesh, 2 * f, faces[f][0], faces[f][1], faces[f][2]);
+        set_triangle(&s->mesh, 2 * f + 1, faces[f][0], faces[f][2], faces[f][3]);
+    }
+    s->material = (sap_material){"grey", {albedo, albedo, albedo}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2};
+    s->file = (sap_mesh_file){
+        .mesh = s->mesh.mesh, .material_ids = s->material_ids, .materials = &s->material, .material_count = 1};
+    sap_device_options options = watched(&s->w);
+    options.threads = threads;
+    CHECK_STATUS(sap_device_open(&options, &s->device), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_build(s->device, s->mesh.mesh, NULL, &s->tree), SAP_OK);
+    s->lamp = (sap_light){.color = {1, 0.5f, 0.25f}};
+    s->scene = (sap_scene){.tree = s->tree, .file = &s->file, .lights = &s->lamp, .light_count = 1};
+}
+
+static void close_set(stage_set* s) {
+    sap_mesh_tree_free(s->tree);
+    sap_device_close(s->device);
+    scene_mesh_free(&s->mesh);
+    CHECK_EQUAL(s->w.blocks, 0);
+    CHECK_EQUAL(s->w.wrong, 0);
+}
+
+static sap_photons* send(stage_set* s, sap_photon_options o, sap_photons_info* info) {
+    sap_photons* map = NULL;
+    CHECK_STATUS(sap_photons_trace(&s->scene, &o, &map), SAP_OK);
+    CHECK_STATUS(sap_photons_describe(map, info), SAP_OK);
+    return map;
+}
+
+// In a closed grey box every photon is met, and each bounce leaves as many as the albedo says, of the same power.
+TEST(energy) {
+    stage_set s;
+    open_set(&s, 2, true, 0.5f);
+    enum { N = 100000 };
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = N, .ambient = -1, .bounces = 3}, &info);
+    const double lamp =
+        4 * SAP_PI * SAP_PI * 3; // the middle of the box is the lamp's own place: half the diagonal counts
+    int64_t met[4] = {0};
+    double stored = 0;
+    for (int64_t i = 0; i < info.count; i++) {
+        const sap_photon* p = &info.photons[i];
+        CHECK(p->bounce <= 3 && p->kind == (p->bounce ? SAP_PHOTON_INDIRECT : SAP_PHOTON_LAMP));
+        CHECK(p->power[0] == info.photons[0].power[0]);
+        met[p->bounce]++;
+        stored += (double)p->power[0];
+    }
+    CHECK_EQUAL(met[0], N);
+    for (int b = 1; b < 4; b++) CHECK(fabs((double)met[b] / (double)met[b - 1] - 0.5) < 0.01);
+    CHECK(fabs(info.power[0] / lamp - 1) < 1e-6 && fabs(info.power[2] / lamp - 0.25) < 1e-6);
+    CHECK(fabs(info.emitted[0] / lamp - 1) < 1e-5 && fabs(info.emitted[1] / lamp - 0.5) < 1e-5);
+    CHECK(fabs(stored / (info.emitted[0] * (double)info.count / N) - 1) < 1e-9);
+    sap_photons_free(map);
+    close_set(&s);
+}
+
+// Faces that shine by e and reflect half: the light in a closed box is 2 e everywhere, so pi times that falls on each place.
+TEST(white_furnace) {
+    stage_set s;
+    open_set(&s, 2, true, 0.5f);
+    s.scene.light_count = 0;
+    for (int a = 0; a < 3; a++) s.material.emission[a] = 1;
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = 400000, .ambient = -1, .bounces = 40}, &info);
+    CHECK(fabs(info.power[0] / (2 * SAP_PI * 24) - 1) < 1e-6); // both sides of an area of 24
+    double inside = 0;                                         // half of the light, met 1 + 1/2 + 1/4 … times
+    for (int64_t i = 0; i < info.count; i++) inside += (double)info.photons[i].power[0];
+    CHECK(fabs(inside / info.emitted[0] - 1) < 0.01);
+    const float point[3] = {0.1f, -1, 0.2f}, up[3] = {0, 1, 0};
+    float light[3];
+    CHECK_STATUS(sap_photons_estimate(map, (sap_points){point, 1, 3, 0}, up, &(sap_photon_search){.k = 20000}, light),
+                 SAP_OK);
+    CHECK(fabs((double)light[0] / (2 * SAP_PI) - 1) < 0.03);
+    sap_photons_free(map);
+    close_set(&s);
+}
+
+// The mean over many places of a plane below a lamp is the light that falls there.
+TEST(lit_plane) {
+    stage_set s;
+    open_set(&s, 2, false, 0.5f);
+    s.lamp = (sap_light){{0, 1, 0}, {1, 1, 1}, {{0}}};
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = 1000000, .ambient = -1}, &info);
+    enum { SIDE = 40, COUNT = SIDE * SIDE };
+    static float points[COUNT][3], normals[COUNT][3], light[COUNT][3];
+    double expected = 0;
+    for (int i = 0; i < COUNT; i++) {
+        points[i][0] = (float)(i % SIDE) / SIDE - 0.5f;
+        points[i][1] = -1;
+        points[i][2] = (float)(i / SIDE) / SIDE - 0.5f;
+        normals[i][1] = 1;
+        const double d2 = 4 + (double)(points[i][0] * points[i][0] + points[i][2] * points[i][2]);
+        expected +=
+            SAP_PI * 4 * 2 / (d2 * sqrt(d2)) / COUNT; // 4: the squared distance of the lamp from the box's middle
+    }
+    for (int filter = 0; filter < 3; filter++) {
+        const sap_photon_search search = {.k = 200, .filter = (sap_photon_filter)filter};
+        CHECK_STATUS(sap_photons_estimate(map, (sap_points){points[0], COUNT, 3, 0}, normals[0], &search, light[0]),
+                     SAP_OK);
+        double mean = 0;
+        for (int i = 0; i < COUNT; i++) mean += (double)light[i][1] / COUNT;
+        NOTE("filter %d: %g of %g", filter, mean, expected);
+        CHECK(fabs(mean / expected - 1) < 0.01);
+    }
+    sap_photons_free(map);
+    close_set(&s);
+}
+
+TEST(split_calls_and_threads) {
+    enum { N = 80000 };
+    stage_set s;
+    sap_photons_info whole, part;
+    open_set(&s, 1, true, 0.7f);
+    sap_photons* map = send(&s, (sap_photon_options){.count = N, .seed = 7}, &whole);
+    for (int32_t threads = 1; threads <= 4; threads += 3) {
+        stage_set other;
+        open_set(&other, threads, true, 0.7f);
+        for (int parts = 1; parts <= 8; parts *= 2) {
+            int64_t at = 0;
+            for (int i = 0; i < parts; i++) {
+                const sap_photon_options o = {
+                    .first = (int64_t)N * i / parts, .count = N / parts, .total = N, .seed = 7};
+                sap_photons* piece = send(&other, o, &part);
+                CHECK(at + part.count <= whole.count &&
+                      !memcmp(whole.photons + at, part.photons, (size_t)part.count * sizeof *part.photons));
+                at += part.count;
+                sap_photons_free(piece);
+            }
+            CHECK_EQUAL(at, whole.count);
+        }
+        close_set(&other);
+    }
+    sap_photons_free(map);
+    close_set(&s);
+}
+
+typedef struct seen {
+    float distance2;
+    int32_t id;
+} seen;
+
+static int by_distance(const void* a, const void* b) {
+    const seen *x = a, *y = b;
+    if (x->distance2 != y->distance2) return x->distance2 < y->distance2 ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void brute(const sap_photons_info* info, const float* q, const float* n, const sap_photon_search* o,
+                  float* light) {
+    seen* list = malloc((size_t)info->count * sizeof *list);
+    int64_t count = 0;
+    for (int64_t i = 0; i < info->count; i++) {
+        const sap_photon* p = &info->photons[i];
+        float d2 = 0;
+        for (int a = 0; a < 3; a++) d2 += (q[a] - p->position[a]) * (q[a] - p->position[a]);
+        float flew = p->direction[0] * n[0] + p->direction[1] * n[1] + p->direction[2] * n[2];
+        float side = p->normal[0] * n[0] + p->normal[1] * n[1] + p->normal[2] * n[2];
+        if (flew < 0 && side > 0 && (o->radius == 0 || d2 <= o->radius * o->radius))
+            list[count++] = (seen){d2, (int32_t)i};
+    }
+    qsort(list, (size_t)count, sizeof *list, by_distance);
+    int64_t used = o->k && count > o->k ? o->k : count;
+    double r2 = (double)(o->radius * o->radius), sum[3] = {0};
+    if (used < count)
+        r2 = (double)list[used].distance2;
+    else if (o->radius == 0)
+        r2 = count ? (double)list[count - 1].distance2 : 0;
+    for (int64_t i = 0; i < used && r2 > 0; i++) {
+        double x = (double)list[i].distance2 / r2, w = o->filter == SAP_PHOTON_CONE           ? 3 * (1 - sqrt(x))
+                                                       : o->filter == SAP_PHOTON_EPANECHNIKOV ? 2 * (1 - x)
+                                                                                              : 1;
+        for (int a = 0; a < 3; a++) sum[a] += w * (double)info->photons[list[i].id].power[a];
+    }
+    for (int a = 0; a < 3; a++) light[a] = r2 > 0 ? (float)(sum[a] / (SAP_PI * r2)) : 0;
+    free(list);
+}
+
+// Photons of both sides of the box's walls: those of the wrong side are many.
+TEST(estimates_equal_brute_force) {
+    stage_set s;
+    open_set(&s, 3, true, 0.6f);
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = 4000}, &info);
+    static const sap_photon_search ways[] = {{.k = 1},
+                                             {.k = 50},
+                                             {.k = 50, .radius = 0.2f, .filter = SAP_PHOTON_CONE},
+                                             {.radius = 0.3f, .filter = SAP_PHOTON_EPANECHNIKOV},
+                                             {.k = 100000},
+                                             {.k = 8, .filter = SAP_PHOTON_EPANECHNIKOV},
+                                             {.k = 3, .radius = INFINITY}};
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        float points[60][3], normals[60][3], light[60][3], expected[3];
+        for (int i = 0; i < 60; i++)
+            for (int a = 0; a < 3; a++) {
+                const sap_photon* p = &info.photons[(i * 131) % info.count];
+                points[i][a] = p->position[a];
+                normals[i][a] = i % 2 ? p->normal[a] : -p->normal[a];
+            }
+        points[58][1] = NAN;
+        normals[59][0] = NAN;
+        CHECK_STATUS(sap_photons_estimate(map, (sap_points){points[0], 60, 3, 0}, normals[0], &ways[way], light[0]),
+                     SAP_OK);
+        for (int i = 0; i < 60; i++) {
+            NOTE("way %d, point %d", (int)way, i);
+            if (i < 58)
+                brute(&info, points[i], normals[i], &ways[way], expected);
+            else
+                memset(expected, 0, sizeof expected);
+            CHECK(!memcmp(light[i], expected, sizeof expected));
+        }
+    }
+    sap_photons* copy = NULL;
+    CHECK_STATUS(sap_photons_make(s.device, info.photons, info.count, &copy), SAP_OK);
+    sap_photons_free(copy);
+    sap_photons_free(map);
+    close_set(&s);
+}
+
+// A round wall of metal lit along one direction: light is mirrored into a cusp at half the radius (a nephroid's).
+TEST(caustic_of_a_ring) {
+    enum { AROUND = 720 };
+    stage_set s;
+    open_set(&s, 2, false, 0.5f);
+    sap_mesh_tree_free(s.tree);
+    scene_mesh_free(&s.mesh);
+    s.mesh = scene_mesh_make(2 * AROUND + 4, 2 * AROUND + 2);
+    int32_t* ids = calloc(2 * AROUND + 2, sizeof *ids);
+    for (int i = 0; i < AROUND; i++) { // half a ring, open towards -x
+        double turn = ((double)i / (AROUND - 1) - 0.5) * SAP_PI;
+        set_vertex(&s.mesh, 2 * i, cos(turn), 0, sin(turn));
+        set_vertex(&s.mesh, 2 * i + 1, cos(turn), 0.5, sin(turn));
+        if (i == 0) continue;
+        set_triangle(&s.mesh, 2 * i - 2, 2 * i - 2, 2 * i - 1, 2 * i + 1);
+        set_triangle(&s.mesh, 2 * i - 1, 2 * i - 2, 2 * i + 1, 2 * i);
+    }
+    for (int i = 0; i < 4; i++) set_vertex(&s.mesh, 2 * AROUND + i, i & 1 ? 1.5 : -1.5, 0, i & 2 ? 1.5 : -1.5);
+    const int t = 2 * AROUND - 2, v = 2 * AROUND;
+    set_triangle(&s.mesh, t, v, v + 1, v + 3);
+    set_triangle(&s.mesh, t + 1, v, v + 3, v + 2);
+    set_triangle(&s.mesh, t + 2, v, v, v);
+    set_triangle(&s.mesh, t + 3, v, v, v);
+    sap_material both[2] = {s.material, {"metal", {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1, 3}};
+    for (int i = 0; i < t; i++) ids[i] = 1;
+    s.file = (sap_mesh_file){.mesh = s.mesh.mesh, .material_ids = ids, .materials = both, .material_count = 2};
+    CHECK_STATUS(sap_mesh_tree_build(s.device, s.mesh.mesh, NULL, &s.tree), SAP_OK);
+    s.scene.tree = s.tree;
+    s.lamp = (sap_light){{-40, 12, 0}, {1, 1, 1}, {{0}}};
+    sap_photons_info info;
+    sap_photons* map =
+        send(&s, (sap_photon_options){.count = 40000000, .kinds = SAP_PHOTON_CAUSTIC, .ambient = -1}, &info);
+    // Along the axis of the ring the light rises to its peak at the cusp and ends behind it.
+    enum { PLACES = 81 };
+    float points[PLACES][3], normals[PLACES][3], light[PLACES][3];
+    for (int i = 0; i < PLACES; i++) {
+        points[i][0] = 0.2f + 0.0075f * (float)i;
+        points[i][1] = points[i][2] = normals[i][0] = normals[i][2] = 0;
+        normals[i][1] = 1;
+    }
+    const sap_photon_search search = {.radius = 0.02f};
+    CHECK_STATUS(sap_photons_estimate(map, (sap_points){points[0], PLACES, 3, 0}, normals[0], &search, light[0]),
+                 SAP_OK);
+    int best = 0;
+    for (int i = 0; i < PLACES; i++)
+        if (light[i][0] > light[best][0]) best = i;
+    NOTE("%lld photons, cusp at %g", (long long)info.count, (double)points[best][0]);
+    CHECK(fabs((double)points[best][0] - 0.5) < 0.04);
+    sap_photons_free(map);
+    free(ids);
+    close_set(&s);
+}
+
+TEST(radius_shrinks) {
+    CHECK(sap_photon_radius(2, 0) == 2 && isnan(sap_photon_radius(2, -1)));
+    CHECK(fabs(sap_photon_radius(1, 1) - sqrt(5.0 / 6)) < 1e-15);
+    CHECK(fabs(sap_photon_radius(3, 2) - 3 * sqrt(5.0 / 6 * 8 / 9)) < 1e-15);
+}
+
+TEST(bad_input) {
+    stage_set s;
+    open_set(&s, 1, true, 0);
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = 1000, .ambient = -1}, &info);
+    CHECK_EQUAL(info.count, 0); // black: nothing to light
+    sap_photons_free(map);
+    map = send(&s, (sap_photon_options){.count = 0}, &info);
+    CHECK_EQUAL(info.count, 0);
+    float one[3] = {0}, light[3] = {1, 1, 1};
+    const sap_photon_search search = {.k = 5};
+    CHECK_STATUS(sap_photons_estimate(map, (sap_points){one, 1, 3, 0}, one, &search, light), SAP_OK);
+    CHECK(light[0] == 0);
+    CHECK_STATUS(sap_photons_estimate(map, (sap_points){one, 1, 2, 0}, one, &search, light), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_photons_estimate(map, (sap_points){one, 1, 3, 0}, NULL, &search, light), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_photons_estimate(map, (sap_points){one, 1, 3, 0}, one, &(sap_photon_search){.k = 0}, light),
+                 SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(
+        sap_photons_estimate(map, (sap_points){one, 1, 3, 0}, one, &(sap_photon_search){.k = 1, .radius = NAN}, light),
+        SAP_ERROR_ARGUMENT);
+    sap_photons_free(map);
+    s.scene.light_count = 0;
+    map = send(&s, (sap_photon_options){.count = 1000, .ambient = -1}, &info); // no light
+    CHECK(info.count == 0 && info.power[0] == 0 && info.emitted[0] == 0);
+    sap_photons_free(map);
+    map = NULL;
+    sap_photon_options o = {.count = (int64_t)1 << 31};
+    CHECK_STATUS(sap_photons_trace(&s.scene, &o, &map), SAP_ERROR_RANGE);
+    o.count = -1;
+    CHECK_STATUS(sap_photons_trace(&s.scene, &o, &map), SAP_ERROR_ARGUMENT);
+    o = (sap_photon_options){.count = 1, .kinds = 16};
+    CHECK_STATUS(sap_photons_trace(&s.scene, &o, &map), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_photons_trace(NULL, &o, &map), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_photons_trace(&s.scene, NULL, &map), SAP_ERROR_ARGUMENT);
+    const sap_photon lost = {.position = {NAN, 0, 0}};
+    CHECK_STATUS(sap_photons_make(s.device, &lost, 1, &map), SAP_ERROR_NOT_FINITE);
+    CHECK(!map);
+    CHECK_STATUS(sap_photons_describe(NULL, &info), SAP_ERROR_ARGUMENT);
+    sap_mesh_tree* none = NULL;
+    sap_mesh_file empty = {.material_count = 0};
+    CHECK_STATUS(sap_mesh_tree_build(s.device, empty.mesh, NULL, &none), SAP_OK);
+    s.scene = (sap_scene){.tree = none, .file = &empty};
+    map = send(&s, (sap_photon_options){.count = 1000}, &info);
+    CHECK_EQUAL(info.count, 0);
+    sap_photons_free(map);
+    sap_mesh_tree_free(none);
+    close_set(&s);
+}
+
+TEST_MAIN()
