@@ -32,7 +32,7 @@ static void estimate_row(look* l, int64_t row) {
                   end = l->offsets ? l->offsets[row + 1] : from + l->want;
     const float* normal = l->normals + 3 * point;
     const int32_t k = l->search->k;
-    int64_t counted = 0, last = from;
+    int64_t counted = 0, last;
     double radius2 = (double)(l->search->radius * l->search->radius), farthest = 0;
     bool full = false;
     for (last = from; last < end && l->ids[last] >= 0; last++) {

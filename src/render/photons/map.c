@@ -69,7 +69,7 @@ void sap_photons_free(sap_photons* photons) {
 }
 
 double sap_photon_radius(double first, int32_t pass) {
-    if (pass < 0) return NAN;
+    if (pass < 0) return (double)NAN;
     double square = first * first;
     for (int32_t i = 1; i <= pass; i++) square *= (i + 2.0 / 3) / (i + 1);
     return sqrt(square);
