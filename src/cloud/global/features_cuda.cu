@@ -1,5 +1,5 @@
 // Fast point feature histograms on a GPU, in the two passes of cloud/global/features_cpu.c: a thread has a point. Both find
-// the neighbours anew, which takes less than to keep them.
+// the neighbours anew: lists of them are never made.
 #include "cloud/show_cuda.cuh"
 
 extern "C" {
