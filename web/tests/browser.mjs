@@ -10,6 +10,7 @@ const quiet = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--disable-dev-shm-usage', // containers give little of it, and a tab that lacks it ends
 ];
 
 export const backends = {
