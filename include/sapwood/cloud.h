@@ -286,6 +286,7 @@ typedef struct sap_thinned {
     const float* normals;     /**< [3*count]; NULL without */
     const float* attributes;  /**< [count*attribute_count]; NULL without */
     const int32_t* cell_of;   /**< [points] the cell of each point given; -1 of those left out */
+    bool on_device;           /**< the arrays lie in the memory of a CUDA device, as the points did */
 } sap_thinned;
 
 /** Frees a thinned cloud. NULL is allowed. */
@@ -296,8 +297,9 @@ SAP_API void sap_thinned_free(sap_thinned* voxels);
  * each operation rounded once in double precision, as are all others; means are first + (sum of x - first) / count, in the
  * order of ids. Cells may be any number of cells from the origin up to 2^52, so there is no limit to the range.
  *
- * O(n), or where the cells do not number 2^64 in their bounds O(n * dims). Scratch memory: 24 bytes a point. On any device,
- * on the host, by one thread. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (naming the first bad point, normal or
+ * O(n), or where the cells do not number 2^64 in their bounds O(n * dims). Scratch memory: 24 bytes a point, and 8 more on a
+ * GPU. On any device; those without kernels for it use one thread of the host. On a CUDA device the arrays given, and those
+ * made, lie where the points lie, on the host or there, and what is made is the same. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (naming the first bad point, normal or
  * attribute's row), SAP_ERROR_RANGE (a cell beyond 2^52, or over 2^31-1 points), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_cloud_voxels(sap_device* device, sap_points points, const sap_voxels_options* options,

@@ -153,6 +153,13 @@ typedef struct sap_align_job {
     sap_alignment out;         // to be filled in
 } sap_align_job;
 
+// Points to be thinned by a grid; for any device.
+typedef struct sap_voxels_job {
+    sap_device* device;
+    const struct sap_gridding* gridding; // cloud/voxels.h
+    sap_thinned* voxels;                 // to be made
+} sap_voxels_job;
+
 typedef struct sap_features_job {
     const sap_tree* tree;
     sap_features_options options; // checked
@@ -183,6 +190,7 @@ typedef struct sap_cloud_ops {
     sap_status (*align)(sap_align_job* job);
     sap_status (*features)(const sap_features_job* job);
     sap_status (*global)(sap_global_job* job);
+    sap_status (*voxels)(sap_voxels_job* job); // NULL: the host's loops do it
 } sap_cloud_ops;
 
 sap_status sap_cloud_axes_cpu(const sap_axes_job* job);
@@ -197,6 +205,7 @@ extern const sap_project_ops sap_cloud_project_cpu, sap_cloud_project_cuda;
 sap_status sap_cloud_align_cpu(sap_align_job* job);
 sap_status sap_cloud_features_cpu(const sap_features_job* job);
 sap_status sap_cloud_global_cpu(sap_global_job* job);
+sap_status sap_cloud_voxels_cpu(sap_voxels_job* job);
 sap_status sap_cloud_axes_cuda(const sap_axes_job* job);
 sap_status sap_cloud_gather_cuda(const sap_gather_job* job);
 sap_status sap_cloud_orient_cuda(const sap_orient_job* job);
@@ -207,6 +216,7 @@ sap_status sap_cloud_sample_cuda(sap_sample_job* job);
 sap_status sap_cloud_align_cuda(sap_align_job* job);
 sap_status sap_cloud_features_cuda(const sap_features_job* job);
 sap_status sap_cloud_global_cuda(sap_global_job* job);
+sap_status sap_cloud_voxels_cuda(sap_voxels_job* job);
 // The two kinds of samples.
 sap_status sap_cloud_farthest_cpu(sap_sample_job* job);
 sap_status sap_cloud_poisson_cpu(sap_sample_job* job);

@@ -48,7 +48,8 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cuda,
                                     .sample = sap_cloud_sample_cuda,
                                     .align = sap_cloud_align_cuda,
                                     .features = sap_cloud_features_cuda,
-                                    .global = sap_cloud_global_cuda};
+                                    .global = sap_cloud_global_cuda,
+                                    .voxels = sap_cloud_voxels_cuda};
 static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
                                   .copy_in = sap_mesh_copy_in_cuda,
                                   .copy_out = sap_mesh_copy_out_cuda,
