@@ -124,11 +124,13 @@ extern const sap_align_ops sap_align_ops_cpu;
 
 // Aligns by a processor's ops, which find what they keep at `there`.
 sap_status sap_align_run(sap_align_job* job, const sap_align_ops* ops, void* there);
-// Of the pairs that count by their distances and normals, those that count; the rule's scale2, and the overlap that was
-// found. On the host, from distance2, residual2, counts and pairs there.
+// On a CPU: of the pairs that count by their distances and normals, those that count; the rule's scale2, and the overlap
+// that was found.
 void sap_align_choose(sap_aligning* a, int64_t count);
 // Whether the options ask for that at all.
 bool sap_align_chooses(const sap_align_options* options);
+// Sets the rule's scale2 by the middle one of the squares of residuals, 0 if there are none.
+void sap_align_set_scale(sap_aligning* a, double middle);
 static inline int64_t sap_align_blocks(int64_t count) { return (count + SAP_ALIGN_BLOCK - 1) / SAP_ALIGN_BLOCK; }
 
 // Pairs a place with a point of the target, real point[3], and its normal; id -1: with none.
@@ -149,8 +151,5 @@ SAP_FN void sap_triangle_normal(const float* corners, float* normal) {
 
 // Writes a normal, of length 1 or 0, to a place.
 void sap_align_take_normal(float* const to[3], int64_t place, const float from[3]);
-
-// The key of the given rank, counted from 0, of keys[count]; rank < count.
-uint32_t sap_align_ranked(const uint32_t* keys, int64_t count, int64_t rank);
 
 #endif

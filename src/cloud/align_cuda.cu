@@ -1,7 +1,7 @@
 // Alignment on a GPU. In each step all points of the source search for the nearest one anew, which costs less there than
-// to find out which of them need to; what leaves the GPU are the sums. Pairs that are chosen by what all of them look
-// like are chosen on the host. The operations are those of cloud/align_simd.c, where a lane is a point, and in sums one
+// to find out which of them need to; what leaves the GPU are the sums. The operations are those of cloud/align_simd.c, where a lane is a point, and in sums one
 // of the eight that run side by side in a block.
+#include "cloud/align_choose_cuda.h"
 #include "cloud/show_cuda.cuh"
 #include "mesh/layout.h"
 #include "ray/closest_cuda.h"
@@ -23,7 +23,7 @@ typedef struct align_there {
     sap_closest* closest;              // of a mesh
     float* known;                      // [padded][3]: the nearest points of the step before, or NaN; of a mesh
     float* target_normals;             // [source_count][3], or a row for each triangle
-    int32_t* pairs;
+    int32_t *pairs, *ids;              // ids: where one point a pair counts
     double *distance2, *residual2, *sums, *total; // sums: [blocks][SAP_ALIGN_SUMS]
     float* counts;
 } align_there;
@@ -317,6 +317,7 @@ static size_t align_lay_out(const sap_aligning* a, unsigned char* memory, align_
     }
     if (has_others) align_carve(memory, &at, 3 * others, sizeof(float), &there->target_normals);
     align_carve(memory, &at, n, sizeof(int32_t), &there->pairs);
+    if (a->job->options.one_to_one) align_carve(memory, &at, n, sizeof(int32_t), &there->ids);
     align_carve(memory, &at, n, sizeof(double), &there->distance2);
     if (a->points.residual2) align_carve(memory, &at, n, sizeof(double), &there->residual2);
     align_carve(memory, &at, n, sizeof(float), &there->counts);
@@ -334,6 +335,7 @@ static void align_bring(sap_cuda_call* call, const sap_aligning* a, const align_
         if (there->own_normals[c])
             sap_cuda_copy(call, there->own_normals[c], a->points.own_normals[c], n * sizeof(float));
     }
+    if (there->ids) sap_cuda_copy(call, there->ids, a->points.ids, n * sizeof(int32_t));
     if (mesh) {
         sap_cuda_fill(call, there->pairs, 0xff, n * sizeof(int32_t)); // none
         if (there->target_normals)
@@ -441,27 +443,15 @@ template <typename real> static void align_measure_all(sap_cuda_call* call, cons
     }
 }
 
-// Brings to the host what pairs are chosen by, and back which count.
-static void align_choose(sap_cuda_call* call, sap_aligning* a, int64_t count) {
-    const align_there* there = align_there_of(a);
-    const sap_align_points* s = &a->points;
-    const size_t n = (size_t)count;
-    sap_cuda_fetch(call, s->distance2, there->distance2, n * sizeof(double));
-    if (there->residual2) sap_cuda_fetch(call, s->residual2, there->residual2, n * sizeof(double));
-    sap_cuda_fetch(call, s->counts, there->counts, n * sizeof(float));
-    sap_cuda_fetch(call, s->pairs, there->pairs, n * sizeof(int32_t));
-    if (call->status != SAP_OK) return;
-    sap_align_choose(a, count);
-    sap_cuda_copy(call, there->counts, s->counts, n * sizeof(float));
-}
-
 static sap_status align_judge(sap_aligning* a, int64_t count) {
     sap_cuda_call call;
     if (sap_cuda_begin(&call, a->device) == SAP_OK)
         (a->real_bits == 64 ? align_measure_all<double> : align_measure_all<float>)(&call, a, count);
     if (!sap_align_chooses(&a->job->options)) return align_queued(&call);
-    align_choose(&call, a, count);
-    call.waits = true;
+    const align_there* there = align_there_of(a);
+    const sap_align_choice choice = {there->pairs,  there->ids, there->distance2,    there->residual2,
+                                     there->counts, count,      align_others(a->job)};
+    sap_align_choose_cuda(&call, a, &choice);
     return sap_cuda_end(&call, SAP_OK);
 }
 

@@ -54,14 +54,14 @@ static void lay_out(sap_aligning* a, carving* c) {
         s->other_normals[k] = needs_target_normals(o) ? carve(c, here, sizeof(float)) : NULL;
     }
     s->ids = carve(c, n, sizeof *s->ids);
-    s->pairs = carve(c, n, sizeof *s->pairs);
+    s->pairs = carve(c, here, sizeof *s->pairs);
     s->reach = carve(c, here, real);
     s->near = a->job->mesh ? NULL : carve(c, here * SAP_ALIGN_NEAR, sizeof *s->near);
     s->near_asked = a->job->mesh ? NULL : carve(c, 3 * here, real);
     s->near_reach = carve(c, here, real);
-    s->distance2 = carve(c, n, sizeof *s->distance2);
-    s->residual2 = o->kernel != SAP_KERNEL_NONE ? carve(c, n, sizeof *s->residual2) : NULL;
-    s->counts = carve(c, n, sizeof *s->counts);
+    s->distance2 = carve(c, here, sizeof *s->distance2);
+    s->residual2 = o->kernel != SAP_KERNEL_NONE ? carve(c, here, sizeof *s->residual2) : NULL;
+    s->counts = carve(c, here, sizeof *s->counts);
     a->queries = carve(c, 3 * here, real);
     a->places = carve(c, here, sizeof *a->places);
     a->found = a->job->mesh ? NULL : carve(c, SAP_ALIGN_NEAR * here, sizeof *a->found);
@@ -70,11 +70,11 @@ static void lay_out(sap_aligning* a, carving* c) {
     a->known = a->job->mesh ? carve(c, 3 * here, sizeof *a->known) : NULL;
     a->listed = carve(c, (uint64_t)sap_align_blocks(s->padded), sizeof *a->listed);
     a->sums = carve(c, (uint64_t)sap_align_blocks(s->padded) * SAP_ALIGN_SUMS, sizeof *a->sums);
-    a->keys = has_keys ? carve(c, n, sizeof *a->keys) : NULL;
-    a->spare_keys = o->find_overlap ? carve(c, n, sizeof *a->keys) : NULL;
-    a->numbers = o->find_overlap ? carve(c, 2 * n, sizeof *a->numbers) : NULL;
+    a->keys = has_keys ? carve(c, here, sizeof *a->keys) : NULL;
+    a->spare_keys = o->find_overlap ? carve(c, here, sizeof *a->keys) : NULL;
+    a->numbers = o->find_overlap ? carve(c, 2 * here, sizeof *a->numbers) : NULL;
     const int64_t others = a->job->mesh ? a->job->mesh->shape.triangles : a->job->tree->shape.source_count;
-    a->owners = o->one_to_one ? carve(c, (uint64_t)others, sizeof *a->owners) : NULL;
+    a->owners = o->one_to_one && !a->ops->is_apart ? carve(c, (uint64_t)others, sizeof *a->owners) : NULL;
 }
 
 static sap_status take_memory(sap_aligning* a, holding* h) {
@@ -85,8 +85,21 @@ static sap_status take_memory(sap_aligning* a, holding* h) {
     c = (carving){h->memory.memory, 0, false};
     memset(c.memory, 0, h->memory.bytes);
     lay_out(a, &c);
-    for (int64_t i = 0; i < a->points.padded; i++) a->points.pairs[i] = -1;
+    for (int64_t i = 0; !a->ops->is_apart && i < a->points.padded; i++) a->points.pairs[i] = -1;
     return SAP_OK;
+}
+
+bool sap_align_chooses(const sap_align_options* o) {
+    return o->one_to_one || o->find_overlap || o->overlap < 1 ||
+           (o->kernel != SAP_KERNEL_NONE && !(o->kernel_scale > 0));
+}
+
+void sap_align_set_scale(sap_aligning* a, double middle) {
+    static const double factors[] = {0, 1.345, 4.685, 2.385};
+    const double factor = 1.4826 * factors[a->rule.kernel], size2 = a->rule.size * a->rule.size;
+    // Where more than half of the pairs fit exactly, all that do not are outliers: but no scale is 0.
+    const double least = size2 * 1e-24;
+    a->rule.scale2 = factor * factor * (middle > least ? middle : least);
 }
 
 // ---- The source
