@@ -103,6 +103,40 @@ static void clouds_clusters(gpu_bench* b, clouds_stage* s) {
     }
 }
 
+// The mean of what each of 125,000 cells holds.
+static void clouds_voxels(gpu_bench* b, clouds_stage* s) {
+    float* points = gpu_cloud_download(&s->cube);
+    const sap_points given = {points, clouds_points, 3, 0};
+    sap_voxels_options o = {};
+    sap_thinned *found = NULL, *expected = NULL;
+    for (int a = 0; a < 3; a++) o.sizes[a] = 0.02;
+    gpu_report(b, clouds_row("cloud-voxels", "uniform", 0, 0), gpu_measure(b, [&] {
+                   sap_thinned_free(found);
+                   GPU_SAP(sap_cloud_voxels(b->device, gpu_points(&s->cube), &o, &found));
+               }));
+    GPU_SAP(sap_cloud_voxels(b->host, given, &o, &expected));
+    gpu_compared(b, 1, found->count != expected->count, "cells");
+    clouds_check(b, found->coords, std::vector<float>(expected->coords, expected->coords + 3 * expected->count),
+                 "means of cells");
+    sap_thinned_free(found);
+    sap_thinned_free(expected);
+    free(points);
+}
+
+// With the normals that they need.
+static void clouds_features(gpu_bench* b, clouds_stage* s) {
+    const int64_t numbers = SAP_FEATURE_NUMBERS * clouds_points;
+    std::vector<float> expected(numbers);
+    float* features = (float*)gpu_memory(numbers * sizeof(float));
+    sap_features_options o = {};
+    o.k = CLOUDS_K;
+    gpu_report(b, clouds_row("cloud-features", "surface", CLOUDS_K, 0),
+               gpu_measure(b, [&] { GPU_SAP(sap_cloud_features(s->tree, &o, features)); }));
+    GPU_SAP(sap_cloud_features(s->host, &o, expected.data()));
+    clouds_check(b, features, expected, "features");
+    GPU_CUDA(cudaFree(features));
+}
+
 // Farthest points of a cube; disks that hold about 30 of its points.
 static void clouds_samples(gpu_bench* b, clouds_stage* s) {
     static const char* const works[] = {"cloud-farthest", "cloud-poisson"};
@@ -186,10 +220,8 @@ static sap_points clouds_moved(float* points) {
 
 // `there` and `here` align on the GPU and on the host.
 template <typename one, typename other>
-static void clouds_align_steps(gpu_bench* b, sap_align_method method, gpu_row row, one there, other here) {
-    sap_align_options o = {};
+static void clouds_align_steps(gpu_bench* b, sap_align_options o, gpu_row row, one there, other here) {
     sap_alignment found, expected;
-    o.method = method;
     o.tolerance = 1e-300; // all steps are done
     const auto align = [&](int steps) {
         o.iterations = steps;
@@ -206,7 +238,7 @@ static void clouds_align_steps(gpu_bench* b, sap_align_method method, gpu_row ro
                              (many.most - few.most) / steps});
 }
 
-// Point to point, with as many others of the same surface.
+// Point to point, with as many others of the same surface: all pairs, and those of the overlap that is found.
 static void clouds_align(gpu_bench* b) {
     gpu_cloud target = gpu_cloud_make(b, GPU_SURFACE, ALIGN_SCAN, 3, 3);
     gpu_cloud source = gpu_cloud_make(b, GPU_SURFACE, ALIGN_SCAN, 3, 4);
@@ -216,12 +248,20 @@ static void clouds_align(gpu_bench* b) {
     GPU_SAP(sap_tree_build(b->device, gpu_points(&target), NULL, &tree));
     GPU_SAP(sap_device_wait(b->device));
     sap_tree* host = gpu_host_tree(b, tree);
-    gpu_row row = gpu_row_of("cloud-align-step", "surface", ALIGN_SCAN, 3);
-    row.target = 0.12;
-    clouds_align_steps(
-        b, SAP_ALIGN_POINT, row,
-        [&](const sap_align_options* o, sap_alignment* found) { return sap_cloud_align(tree, given, o, found); },
-        [&](const sap_align_options* o, sap_alignment* found) { return sap_cloud_align(host, given, o, found); });
+    for (int overlaps = 0; overlaps < 2; overlaps++) {
+        sap_align_options o = {};
+        gpu_row row = gpu_row_of(overlaps ? "cloud-align-overlap-step" : "cloud-align-step", "surface", ALIGN_SCAN, 3);
+        row.target = overlaps ? 0 : 0.12;
+        o.find_overlap = overlaps == 1;
+        clouds_align_steps(
+            b, o, row,
+            [&](const sap_align_options* with, sap_alignment* found) {
+                return sap_cloud_align(tree, given, with, found);
+            },
+            [&](const sap_align_options* with, sap_alignment* found) {
+                return sap_cloud_align(host, given, with, found);
+            });
+    }
     sap_tree_free(tree);
     sap_tree_free(host);
     free(moved);
@@ -244,8 +284,10 @@ static void clouds_align_mesh(gpu_bench* b) {
     sap_mesh_tree *tree = NULL, *host = NULL;
     GPU_SAP(sap_mesh_tree_build(b->device, there, NULL, &tree));
     GPU_SAP(sap_mesh_tree_copy(tree, b->host, &host));
+    sap_align_options plane = {};
+    plane.method = SAP_ALIGN_PLANE;
     clouds_align_steps(
-        b, SAP_ALIGN_PLANE, gpu_row_of("cloud-align-mesh-step", "torus", ALIGN_SCAN, 3),
+        b, plane, gpu_row_of("cloud-align-mesh-step", "torus", ALIGN_SCAN, 3),
         [&](const sap_align_options* o, sap_alignment* found) { return sap_cloud_align_mesh(tree, given, o, found); },
         [&](const sap_align_options* o, sap_alignment* found) { return sap_cloud_align_mesh(host, given, o, found); });
     sap_mesh_tree_free(tree);
@@ -276,6 +318,8 @@ void gpu_clouds(gpu_bench* b) {
     clouds_density(b, &s);
     clouds_outliers(b, &s);
     clouds_clusters(b, &s);
+    clouds_voxels(b, &s);
+    clouds_features(b, &s);
     clouds_samples(b, &s);
     clouds_relax(b, &s);
     clouds_project(b, &s);

@@ -115,8 +115,7 @@ typedef struct sap_alignment {
  *
  * Expected O(n log m) for the first steps and O(n) for later ones; memory for about 240 bytes (340 in double precision) a
  * point of the source and 16 (32) a point of the target. On a CPU, or on a CUDA device, where each step searches for all
- * points, and the source may lie; normals are memory of the host. What leaves a GPU in a step are the sums; and where
- * one_to_one, overlap, find_overlap or a kernel without a scale choose pairs by what all of them look like, the pairs.
+ * points, and the source may lie; normals are memory of the host. What leaves a GPU in a step are the sums.
  * Errors: SAP_ERROR_ARGUMENT (also a start that is no turn and shift, dims other than 3), SAP_ERROR_NOT_FINITE (a point,
  * naming the first, or a normal), SAP_ERROR_RANGE, SAP_ERROR_MEMORY, SAP_ERROR_UNSUPPORTED (another device, a tree with
  * periods), SAP_ERROR_CANCELLED.
@@ -213,8 +212,8 @@ typedef struct sap_global_motion {
  * such as a plane or a ball, and objects that look alike from two sides (`rivals`). Clouds need the density that shows the same shapes,
  * not the same density.
  *
- * Expected O(n) for the thinning, and O(most^2). Memory: 12 bytes a point of both, 40 while they are thinned. On a CPU;
- * what lies on a CUDA device is copied to the CPU, which answers with the same bits. Errors: as ::sap_cloud_align.
+ * Expected O(n) for the thinning, and O(most^2). Memory: 12 bytes a point of both, 40 while they are thinned. On a CPU or
+ * a CUDA device, from which the host reads the clouds once. Errors: as ::sap_cloud_align.
  */
 SAP_API sap_status sap_cloud_align_global(const sap_tree* target, sap_points source, const sap_global_options* options,
                                           sap_global_motion* motion);

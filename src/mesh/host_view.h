@@ -12,7 +12,9 @@ typedef struct sap_mesh_view {
 
 static inline sap_status sap_mesh_view_open(const sap_mesh_tree* tree, sap_mesh_view* view) {
     sap_device* device = tree->device;
-    *view = (sap_mesh_view){.tree = *tree};
+    view->tree = *tree;
+    view->copy.memory = NULL;
+    view->copy.bytes = 0;
     if (!device->rooms.mesh->copy_out) return SAP_OK;
     if (!sap_scratch_take(device, tree->shape.bytes + SAP_ALIGNMENT, &view->copy))
         return sap_fail(device, SAP_ERROR_MEMORY, "no host memory for a copy of a tree of %zu bytes",

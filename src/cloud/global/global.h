@@ -18,10 +18,11 @@ static inline void sap_motion_point(const sap_motion* m, const float p[3], doubl
     for (int c = 0; c < 3; c++) to[c] += m->shift[c];
 }
 
-// One of the two clouds: first all its points, then those that are left of them in units of the spacing.
+// One of the two clouds: first all its points, then those that are left of them in units of the spacing. On the host but for
+// the first.
 typedef struct sap_global_cloud {
     int64_t all_count;
-    float* all; // [3*all_count] from `middle`, times `scale`
+    float* all; // [3*all_count] from `middle`, times `scale`; where the device works
     double middle[3];
     int64_t count;   // that are left
     sap_tree* tree;  // of them
@@ -30,7 +31,9 @@ typedef struct sap_global_cloud {
     float* spreads;  // [3*count] eigenvalues of the neighbours of each: the first is the square of the noise there
     float* features; // [SAP_FEATURE_NUMBERS*count]
     float* weights;  // [count] how much each feature differs from what most look like, squared
-    sap_scratch memory, all_memory;
+    sap_scratch memory;
+    sap_scratch all_here,
+        all_there; // the memory of `all`: on the host, and where the device works if that is elsewhere
 } sap_global_cloud;
 
 // A point of the source and one of the target whose features are alike.
@@ -39,9 +42,23 @@ typedef struct sap_match {
     float distance2; // of the features
 } sap_match;
 
+// Features that are compared, all of one cloud with all of another: on the host.
+typedef struct sap_feature_matching {
+    sap_device* device;
+    const float* features; // [count][33]
+    int64_t count;
+    const float* others; // [33][padded] number by number; what pads is infinite
+    int64_t padded;      // a multiple of 16
+    int32_t* ids;        // [count] to be filled in: the one most like each, of equally like ones the first; -1: none is
+    float* distance2;    // [count] beside them
+} sap_feature_matching;
+
+typedef sap_status sap_feature_match(const sap_feature_matching* matching);
+
 typedef struct sap_globe {
     sap_global_job* job;
     sap_device* device;
+    sap_feature_match* match; // the processor's
     sap_global_cloud source, target;
     double scale;   // of both: a power of two
     double spacing; // in units of what is scaled
@@ -50,12 +67,15 @@ typedef struct sap_globe {
     sap_scratch match_memory;
 } sap_globe;
 
+// The inner loop of the CPU.
 typedef struct sap_feature_kernels {
-    // For each of `count` features the one most like it of `others` ones, given number by number, [33][padded]: of
-    // equally like ones the first. padded is a multiple of 16, and what pads is infinite.
     void (*nearest)(const float* features, int64_t count, const float* others, int64_t padded, int32_t* ids,
                     float* distance2);
 } sap_feature_kernels;
+
+// Finds the motion. All that is done with many points is done by the device's own functions; what they compare on the way is
+// a few thousand points, and lies on the host. The job's clouds are readable there.
+sap_status sap_global_run(sap_global_job* job, sap_feature_match* match);
 
 // Takes all points of both clouds.
 sap_status sap_global_take(sap_globe* g);

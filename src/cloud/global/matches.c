@@ -1,26 +1,8 @@
 // Matches of two thinned clouds: points whose features are most like each other, both ways.
-#include "base/team.h"
 #include "cloud/global/global.h"
-#include "device/cpu.h"
 #include <math.h>
-#include <string.h>
 
-enum { PAD = 16, GRAIN = 64, NUMBERS = SAP_FEATURE_NUMBERS };
-
-typedef struct comparing {
-    const sap_feature_kernels* kernels;
-    const float *features, *others;
-    int64_t padded;
-    int32_t* ids;
-    float* distance2;
-} comparing;
-
-static void compare(void* context, int64_t from, int64_t to, int32_t worker) {
-    const comparing* c = context;
-    (void)worker;
-    c->kernels->nearest(c->features + NUMBERS * from, to - from, c->others, c->padded, c->ids + from,
-                        c->distance2 + from);
-}
+enum { PAD = 16, NUMBERS = SAP_FEATURE_NUMBERS };
 
 // Number by number, padded by what is like nothing.
 static void transpose(const sap_global_cloud* cloud, int64_t padded, float* to) {
@@ -51,19 +33,20 @@ sap_status sap_global_match(sap_globe* g) {
     float* others = (float*)(void*)memory.memory;
     float *forth2 = others + NUMBERS * padded, *back2 = forth2 + padded;
     int32_t *forth = (int32_t*)(void*)(back2 + padded), *back = forth + padded;
-    const sap_feature_kernels* kernels = sap_cpu_kernels_of(g->device, 32)->feature;
-    comparing c = {kernels, source->features, others, (target->count + PAD - 1) / PAD * PAD, forth, forth2};
-    transpose(target, c.padded, others);
-    sap_team_loop(g->device->options.threads, source->count, GRAIN, compare, &c);
-    c = (comparing){kernels, target->features, others, (source->count + PAD - 1) / PAD * PAD, back, back2};
-    transpose(source, c.padded, others);
-    sap_team_loop(g->device->options.threads, target->count, GRAIN, compare, &c);
+    sap_feature_matching m = {
+        g->device, source->features, source->count, others, (target->count + PAD - 1) / PAD * PAD, forth, forth2};
+    transpose(target, m.padded, others);
+    sap_status status = g->match(&m);
+    m = (sap_feature_matching){
+        g->device, target->features, target->count, others, (source->count + PAD - 1) / PAD * PAD, back, back2};
+    transpose(source, m.padded, others);
+    if (status == SAP_OK) status = g->match(&m);
     g->matches = (sap_match*)(void*)g->match_memory.memory;
-    for (int64_t i = 0; i < source->count; i++) {
+    for (int64_t i = 0; status == SAP_OK && i < source->count; i++) {
         const int32_t j = forth[i];
         if (j < 0 || back[j] != i || is_blank(source, i) || is_blank(target, j)) continue;
         g->matches[g->match_count++] = (sap_match){(int32_t)i, j, forth2[i]};
     }
     sap_scratch_give(g->device, &memory);
-    return SAP_OK;
+    return status;
 }

@@ -3,6 +3,7 @@
 #include "mesh/layout.h"
 #include "tree/leaves.h"
 #include <math.h>
+#include <string.h>
 
 #define NORMAL_RADIUS  2.5 // in units of the spacing
 #define FEATURE_RADIUS 5.0
@@ -110,6 +111,25 @@ static sap_status visit_all(const sap_globe* g, visiting* v) {
     return SAP_OK;
 }
 
+// Puts all points where the device works.
+static sap_status bring(const sap_globe* g, sap_global_cloud* cloud) {
+    const sap_relax_ops* memory = g->device->rooms.cloud->relax;
+    const size_t bytes = (size_t)cloud->all_count * 3 * sizeof(float);
+    if (!memory->is_apart || bytes == 0) return SAP_OK;
+    if (!memory->take(g->device, bytes, &cloud->all_there))
+        return sap_fail(g->device, SAP_ERROR_DEVICE_MEMORY, "no memory for %lld points", (long long)cloud->all_count);
+    const sap_status status = memory->copy(g->device, cloud->all_there.memory, cloud->all, bytes);
+    cloud->all = (float*)(void*)cloud->all_there.memory;
+    sap_scratch_give(g->device, &cloud->all_here);
+    return status;
+}
+
+static void give_all(const sap_globe* g, sap_global_cloud* cloud) {
+    const sap_relax_ops* memory = g->device->rooms.cloud->relax;
+    sap_scratch_give(g->device, &cloud->all_here);
+    if (memory->is_apart) memory->give(g->device, &cloud->all_there);
+}
+
 sap_status sap_global_take(sap_globe* g) {
     sap_global_cloud* clouds[2] = {&g->source, &g->target};
     visiting v[2] = {{.cloud = clouds[0]}, {.cloud = clouds[1]}};
@@ -130,12 +150,13 @@ sap_status sap_global_take(sap_globe* g) {
     for (int k = 0; k < 2; k++) {
         size_t bytes;
         if (!sap_size_multiply((uint64_t)clouds[k]->all_count, 3 * sizeof(float), &bytes) ||
-            !sap_scratch_take(g->device, bytes + 1, &clouds[k]->all_memory))
+            !sap_scratch_take(g->device, bytes + 1, &clouds[k]->all_here))
             return sap_fail(g->device, SAP_ERROR_MEMORY, "no memory for %lld points", (long long)clouds[k]->all_count);
-        clouds[k]->all = (float*)(void*)clouds[k]->all_memory.memory;
+        clouds[k]->all = (float*)(void*)clouds[k]->all_here.memory;
         v[k].scale = g->scale;
         v[k].keeps = true;
-        const sap_status status = visit_all(g, &v[k]);
+        sap_status status = visit_all(g, &v[k]);
+        if (status == SAP_OK) status = bring(g, clouds[k]);
         if (status != SAP_OK) return status;
     }
     return SAP_OK;
@@ -231,8 +252,7 @@ static sap_status thin_cloud(sap_globe* g, sap_global_cloud* cloud) {
     sap_thinned* cells = NULL;
     size_t bytes;
     sap_status status = thin(g, cloud, g->spacing, &cells);
-    sap_scratch_give(g->device, &cloud->all_memory);
-    cloud->all_memory = (sap_scratch){NULL, 0};
+    give_all(g, cloud);
     if (status != SAP_OK) return status;
     const uint64_t n = (uint64_t)cells->count;
     if (!sap_size_multiply(n, (10 + SAP_FEATURE_NUMBERS) * sizeof(float), &bytes) ||
@@ -246,10 +266,13 @@ static sap_status thin_cloud(sap_globe* g, sap_global_cloud* cloud) {
     cloud->features = cloud->normals + 3 * n;
     cloud->weights = cloud->features + SAP_FEATURE_NUMBERS * n;
     cloud->spreads = cloud->weights + n;
-    for (uint64_t i = 0; i < 3 * n; i++) cloud->points[i] = (float)((double)cells->coords[i] / g->spacing);
+    if (cells->on_device)
+        status = g->device->rooms.cloud->relax->copy(g->device, cloud->points, cells->coords, 3 * n * sizeof(float));
+    else
+        memcpy(cloud->points, cells->coords, 3 * n * sizeof(float));
     sap_thinned_free(cells);
-    status = find_features(g, cloud);
-    return status;
+    for (uint64_t i = 0; i < 3 * n; i++) cloud->points[i] = (float)((double)cloud->points[i] / g->spacing);
+    return status == SAP_OK ? find_features(g, cloud) : status;
 }
 
 sap_status sap_global_thin(sap_globe* g) {
@@ -262,5 +285,5 @@ sap_status sap_global_thin(sap_globe* g) {
 void sap_global_cloud_free(sap_globe* g, sap_global_cloud* cloud) {
     sap_tree_free(cloud->tree);
     sap_scratch_give(g->device, &cloud->memory);
-    sap_scratch_give(g->device, &cloud->all_memory);
+    give_all(g, cloud);
 }
