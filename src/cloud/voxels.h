@@ -19,26 +19,54 @@ typedef struct sap_gridding {
 // Whether a point can be put in the grid.
 typedef enum sap_voxel_fault { SAP_VOXEL_FITS = 0, SAP_VOXEL_NOT_FINITE = 1, SAP_VOXEL_TOO_FAR = 2 } sap_voxel_fault;
 
-// Number `column` of a point: its coordinates, then its normal, then its attributes, of what there is.
-SAP_FN double sap_voxel_value(const sap_gridding* g, int64_t row, int32_t column) {
+// Where the numbers of a column lie: those of the coordinates, then of normals, then of attributes, of what there is.
+typedef struct sap_voxel_column {
+    const void* first;
+    int64_t stride;
+    bool is_double;
+} sap_voxel_column;
+
+SAP_FN sap_voxel_column sap_voxel_column_of(const sap_gridding* g, int32_t column) {
     const int32_t dims = g->points.dims, beside = dims + (g->options.normals ? 3 : 0);
-    const int64_t at = row * g->points.stride + column;
-    if (column >= beside) return (double)g->options.attributes[row * g->options.attribute_count + column - beside];
-    if (column >= dims) return (double)g->options.normals[3 * row + column - dims];
+    sap_voxel_column c = {g->points.coords, g->points.stride, g->points.real_bits == 64};
+    if (column >= beside) {
+        c.first = g->options.attributes + (column - beside);
+        c.stride = g->options.attribute_count;
+        c.is_double = false;
+    } else if (column >= dims) {
+        c.first = g->options.normals + (column - dims);
+        c.stride = 3;
+        c.is_double = false;
+    } else {
+        c.first = (const char*)c.first + (size_t)column * (c.is_double ? 8 : 4);
+    }
+    return c;
+}
+
+SAP_FN double sap_voxel_number(const sap_voxel_column* c, int64_t row) {
+    return c->is_double ? ((const double*)c->first)[row * c->stride]
+                        : (double)((const float*)c->first)[row * c->stride];
+}
+
+SAP_FN double sap_voxel_coordinate(const sap_gridding* g, int64_t row, int32_t axis) {
+    const int64_t at = row * g->points.stride + axis;
     return g->points.real_bits == 64 ? ((const double*)g->points.coords)[at]
                                      : (double)((const float*)g->points.coords)[at];
 }
 
 SAP_FN double sap_voxel_along(const sap_gridding* g, int64_t row, int32_t axis) {
-    return floor((sap_voxel_value(g, row, axis) - g->options.origin[axis]) / g->options.sizes[axis]);
+    return floor((sap_voxel_coordinate(g, row, axis) - g->options.origin[axis]) / g->options.sizes[axis]);
 }
 
-SAP_FN sap_voxel_fault sap_voxel_look(const sap_gridding* g, int64_t row) {
-    for (int32_t a = 0; a < g->points.dims; a++)
-        if (!(fabs(sap_voxel_value(g, row, a)) <= DBL_MAX)) return SAP_VOXEL_NOT_FINITE;
-    for (int32_t a = 0; a < g->points.dims; a++)
-        if (!(fabs(sap_voxel_along(g, row, a)) <= 0x1p52)) return SAP_VOXEL_TOO_FAR;
-    return SAP_VOXEL_FITS;
+// Whether a point fits; cells[dims] along each axis, of one that is finite.
+SAP_FN sap_voxel_fault sap_voxel_look(const sap_gridding* g, int64_t row, double* cells) {
+    sap_voxel_fault fault = SAP_VOXEL_FITS;
+    for (int32_t a = 0; a < g->points.dims; a++) {
+        if (!(fabs(sap_voxel_coordinate(g, row, a)) <= DBL_MAX)) return SAP_VOXEL_NOT_FINITE;
+        cells[a] = sap_voxel_along(g, row, a);
+        if (!(fabs(cells[a]) <= 0x1p52)) fault = SAP_VOXEL_TOO_FAR;
+    }
+    return fault;
 }
 
 SAP_FN uint64_t sap_voxel_from_lower(const sap_gridding* g, int64_t row, int32_t axis) {
@@ -67,7 +95,7 @@ SAP_FN double sap_voxel_off_middle2(const sap_gridding* g, int64_t row) {
     double sum = 0;
     for (int32_t a = 0; a < g->points.dims; a++) {
         const double middle = g->options.origin[a] + (sap_voxel_along(g, row, a) + 0.5) * g->options.sizes[a];
-        const double off = sap_voxel_value(g, row, a) - middle;
+        const double off = sap_voxel_coordinate(g, row, a) - middle;
         sum += off * off;
     }
     return sum;

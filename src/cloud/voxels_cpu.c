@@ -5,6 +5,8 @@
 #include "cloud/sort.h"
 #include "cloud/voxels.h"
 
+enum { AHEAD = 24 }; // points
+
 typedef struct thinning {
     sap_device* device;
     sap_gridding g;
@@ -17,9 +19,10 @@ typedef struct thinning {
 
 // What belongs to points that are left out may be anything.
 static sap_status check_floats(const thinning* t, const float* values, int64_t width, const char* name) {
+    double cells[SAP_MAX_DIMS];
     for (int64_t i = 0; values && i < t->g.points.count * width; i++)
         if (!isfinite(values[i]) &&
-            !(t->g.options.drop_nonfinite && sap_voxel_look(&t->g, i / width) == SAP_VOXEL_NOT_FINITE))
+            !(t->g.options.drop_nonfinite && sap_voxel_look(&t->g, i / width, cells) == SAP_VOXEL_NOT_FINITE))
             return sap_voxels_refuse_value(t->device, name, values[i], i / width);
     return SAP_OK;
 }
@@ -37,14 +40,15 @@ static sap_status list_points(thinning* t) {
     sap_gridding* g = &t->g;
     int64_t lower[SAP_MAX_DIMS] = {0}, upper[SAP_MAX_DIMS] = {0};
     for (int64_t i = 0; i < g->points.count; i++) {
-        const sap_voxel_fault fault = sap_voxel_look(g, i);
+        double cells[SAP_MAX_DIMS];
+        const sap_voxel_fault fault = sap_voxel_look(g, i, cells);
         if (fault == SAP_VOXEL_NOT_FINITE && g->options.drop_nonfinite) continue;
         if (fault != SAP_VOXEL_FITS)
             return sap_voxels_refuse_point(
                 t->device, g, (const char*)g->points.coords + (size_t)(i * g->points.stride * g->points.real_bits / 8),
                 i);
         for (int32_t a = 0; a < g->points.dims; a++) {
-            const int64_t cell = (int64_t)sap_voxel_along(g, i, a);
+            const int64_t cell = (int64_t)cells[a];
             if (g->count == 0 || cell < lower[a]) lower[a] = cell;
             if (g->count == 0 || cell > upper[a]) upper[a] = cell;
         }
@@ -75,9 +79,10 @@ static void sort_points(thinning* t) {
 // ---- What is left of a cell
 
 static double mean_of(const thinning* t, int32_t column, int64_t from, int64_t to) {
-    const double first = sap_voxel_value(&t->g, t->ids[from], column);
+    const sap_voxel_column numbers = sap_voxel_column_of(&t->g, column);
+    const double first = sap_voxel_number(&numbers, t->ids[from]);
     double sum = 0;
-    for (int64_t i = from; i < to; i++) sum += sap_voxel_value(&t->g, t->ids[i], column) - first;
+    for (int64_t i = from; i < to; i++) sum += sap_voxel_number(&numbers, t->ids[i]) - first;
     return first + sum / (double)(to - from);
 }
 
@@ -102,13 +107,24 @@ static void put_cell(const thinning* t, const sap_thinned* v, int64_t cell, int6
     const int32_t dims = v->dims, columns = sap_voxel_columns(g);
     ((int32_t*)(uintptr_t)v->ids)[cell] = (int32_t)id;
     ((int32_t*)(uintptr_t)v->counts)[cell] = (int32_t)(to - from);
-    for (int32_t c = 0; c < columns; c++)
-        sap_voxel_put(g, v, cell, c, is_mean ? mean_of(t, c, from, to) : sap_voxel_value(g, id, c));
+    for (int32_t c = 0; c < columns; c++) {
+        const sap_voxel_column numbers = sap_voxel_column_of(g, c);
+        sap_voxel_put(g, v, cell, c, is_mean ? mean_of(t, c, from, to) : sap_voxel_number(&numbers, id));
+    }
     if (!is_mean || !v->normals) return;
     double normal[3];
     for (int a = 0; a < 3; a++) normal[a] = mean_of(t, dims + a, from, to);
     sap_voxel_normalize(normal);
     for (int a = 0; a < 3; a++) sap_voxel_put(g, v, cell, dims + a, normal[a]);
+}
+
+// Points of a cell lie anywhere: those of later ones are on their way while one is made.
+static void ask_ahead(const thinning* t, const int32_t* cell_of, int64_t place) {
+    if (place + AHEAD >= t->g.count) return;
+    const int64_t row = t->ids[place + AHEAD];
+    __builtin_prefetch((const char*)t->g.points.coords +
+                       (size_t)(row * t->g.points.stride * t->g.points.real_bits / 8));
+    __builtin_prefetch(cell_of + row, 1);
 }
 
 // Calls for each cell with enough points; with v NULL only counts them.
@@ -118,7 +134,10 @@ static int64_t go_through(const thinning* t, const sap_thinned* v) {
         for (to = from + 1; to < t->g.count && sap_voxel_is_same(&t->g, t->keys, t->ids, from, to);) to++;
         const bool is_kept = to - from >= t->g.options.fewest;
         int32_t* cell_of = v ? (int32_t*)(uintptr_t)v->cell_of : NULL;
-        for (int64_t i = from; v && i < to; i++) cell_of[t->ids[i]] = is_kept ? (int32_t)cells : -1;
+        for (int64_t i = from; v && i < to; i++) {
+            ask_ahead(t, cell_of, i);
+            cell_of[t->ids[i]] = is_kept ? (int32_t)cells : -1;
+        }
         if (is_kept && v) put_cell(t, v, cells, from, to);
         cells += is_kept;
     }

@@ -30,7 +30,8 @@ typedef struct voxel_runs {
 } voxel_runs;
 
 static __device__ __forceinline__ bool voxel_is_left_out(const sap_gridding& g, int64_t row) {
-    return g.options.drop_nonfinite && sap_voxel_look(&g, row) == SAP_VOXEL_NOT_FINITE;
+    double cells[SAP_MAX_DIMS];
+    return g.options.drop_nonfinite && sap_voxel_look(&g, row, cells) == SAP_VOXEL_NOT_FINITE;
 }
 
 // ---- Checks and bounds
@@ -46,7 +47,8 @@ static __global__ void __launch_bounds__(VOXEL_THREADS)
 static __global__ void __launch_bounds__(VOXEL_THREADS)
     voxels_look(const __grid_constant__ sap_gridding g, uint32_t* fits, voxel_survey* survey) {
     const int64_t row = (int64_t)blockIdx.x * VOXEL_THREADS + threadIdx.x;
-    const sap_voxel_fault fault = row < g.points.count ? sap_voxel_look(&g, row) : SAP_VOXEL_NOT_FINITE;
+    double cells[SAP_MAX_DIMS];
+    const sap_voxel_fault fault = row < g.points.count ? sap_voxel_look(&g, row, cells) : SAP_VOXEL_NOT_FINITE;
     const unsigned int lanes = __ballot_sync(SAP_ALL_LANES, fault == SAP_VOXEL_FITS);
     if (sap_lane() == 0 && row < g.points.count) fits[row / SAP_WARP] = lanes;
     if (row >= g.points.count || fault == SAP_VOXEL_FITS) return;
@@ -226,11 +228,12 @@ static voxel_runs voxels_find_runs(sap_cuda_call* call, const sap_gridding* g, c
 
 // The mean of a number over places from … to - 1, added in their order; the same for all lanes.
 static __device__ double voxel_mean(const sap_gridding& g, const uint32_t* ids, int column, int64_t from, int64_t to) {
-    const double first = sap_voxel_value(&g, ids[from], column);
+    const sap_voxel_column numbers = sap_voxel_column_of(&g, column);
+    const double first = sap_voxel_number(&numbers, ids[from]);
     double sum = 0;
     for (int64_t base = from; base < to; base += SAP_WARP) {
         const int64_t own = base + sap_lane();
-        const double off = own < to ? sap_voxel_value(&g, ids[own], column) - first : 0;
+        const double off = own < to ? sap_voxel_number(&numbers, ids[own]) - first : 0;
         const int lanes = to - base < SAP_WARP ? (int)(to - base) : SAP_WARP;
         for (int lane = 0; lane < lanes; lane++) sum += __shfl_sync(SAP_ALL_LANES, off, lane);
     }
@@ -267,8 +270,10 @@ static __global__ void __launch_bounds__(VOXEL_THREADS)
         ((int32_t*)v.ids)[cell] = (int32_t)id;
         ((int32_t*)v.counts)[cell] = (int32_t)(to - from);
     }
-    for (int c = sap_lane(); !is_mean && c < columns; c += SAP_WARP)
-        sap_voxel_put(&g, &v, cell, c, sap_voxel_value(&g, id, c));
+    for (int c = sap_lane(); !is_mean && c < columns; c += SAP_WARP) {
+        const sap_voxel_column numbers = sap_voxel_column_of(&g, c);
+        sap_voxel_put(&g, &v, cell, c, sap_voxel_number(&numbers, id));
+    }
     for (int c = 0; is_mean && c < columns; c++) {
         const double mean = voxel_mean(g, r.ids, c, from, to);
         if (sap_lane() == 0) sap_voxel_put(&g, &v, cell, c, mean);
