@@ -295,6 +295,23 @@ static void clouds_align_mesh(gpu_bench* b) {
     gpu_mesh_free(&there);
 }
 
+// Without a start, with as many others of the same surface, turned by a third.
+static void clouds_align_global(gpu_bench* b, const clouds_stage* s) {
+    const double turn[16] = {0, 0, 1, 2, 1, 0, 0, -1, 0, 1, 0, 0.5, 0, 0, 0, 1};
+    gpu_cloud source = gpu_cloud_make(b, GPU_SURFACE, clouds_points, 3, 5);
+    float* moved = gpu_cloud_download(&source);
+    const sap_points given = {moved, clouds_points, 3, 0};
+    sap_global_motion found = {}, expected = {};
+    GPU_SAP(sap_transform_points(turn, given, moved));
+    gpu_report(b, clouds_row("cloud-align-global", "surface", 0, 0),
+               gpu_measure_on_host(
+                   b, 1, [&] { GPU_SAP(sap_cloud_align_global(s->tree, given, NULL, &found)); }, [] {}));
+    GPU_SAP(sap_cloud_align_global(s->host, given, NULL, &expected));
+    gpu_compared(b, 1, memcmp(&found, &expected, sizeof found) != 0 || !found.found, "starts");
+    free(moved);
+    gpu_cloud_free(&source);
+}
+
 void gpu_clouds(gpu_bench* b) {
     clouds_stage s = {};
     if (!gpu_wanted(b, "cloud", clouds_points)) return;
@@ -325,6 +342,7 @@ void gpu_clouds(gpu_bench* b) {
     clouds_project(b, &s);
     clouds_align(b);
     clouds_align_mesh(b);
+    clouds_align_global(b, &s);
     for (sap_tree* tree : {s.tree, s.host, s.dense, s.host_dense, s.thin, s.host_thin}) sap_tree_free(tree);
     for (void* array : {(void*)s.floats, (void*)s.others, (void*)s.doubles, (void*)s.labels, (void*)s.bytes})
         GPU_CUDA(cudaFree(array));
