@@ -32,15 +32,15 @@ static sap_cli_exit find_place(sap_cli* cli, align_run* run) {
     const sap_status status = sap_cli_align_global(&run->pair, &options, &run->place);
     run->seconds = sap_cli_stage_end(cli);
     if (status != SAP_OK) return sap_cli_failed(cli, status, o->operands[0]);
+    if (!run->place.found && run->place.rivals > 0)
+        return sap_cli_error(cli,
+                             "%s fits on %s in several ways, and nothing tells which is right: it looks the same "
+                             "everywhere; --start chooses",
+                             o->operands[0], o->operands[1]);
     if (!run->place.found)
         return sap_cli_error(cli, "%s lies nowhere on %s, as far as can be seen; if it does, --start says about where",
                              o->operands[0], o->operands[1]);
     memcpy(run->options.start, run->place.transform, sizeof run->options.start);
-    if (run->place.rivals > 0)
-        sap_cli_note(
-            cli,
-            "%s lies on %s in several ways that fit as well, for it looks alike from several sides; --start chooses",
-            o->operands[0], o->operands[1]);
     if (o->max_distance == 0 && o->overlap == 0) run->options.find_overlap = true;
     return SAP_EXIT_OK;
 }
@@ -58,6 +58,25 @@ static sap_cli_exit align(sap_cli* cli, align_run* run) {
     if (run->found.reason == SAP_ALIGN_NO_PAIRS)
         return sap_cli_error(cli, "no point of %s has a point of %s that counts", o->operands[0], o->operands[1]);
     return SAP_EXIT_OK;
+}
+
+// Whether there is one motion that fits, as far as can be seen.
+static bool is_determined(const align_run* run) { return !run->found.undetermined && !run->place.rivals; }
+
+// Says where other motions are as right. Who gave a start has chosen among them: then it is no failure.
+static sap_cli_exit look_at_rivals(sap_cli* cli, const align_run* run) {
+    const sap_cli_options* o = cli->options;
+    if (run->place.rivals > 0)
+        sap_cli_note(
+            cli,
+            "%s lies on %s in several ways that fit as well, for it looks alike from several sides; this is one of "
+            "them; --start chooses",
+            o->operands[0], o->operands[1]);
+    if (run->found.undetermined > 0)
+        sap_cli_note(
+            cli, "nothing tells how %s lies on %s in %d of 6 directions of turns and shifts: there it was not moved",
+            o->operands[0], o->operands[1], (int)run->found.undetermined);
+    return o->global && !is_determined(run) ? SAP_EXIT_UNDETERMINED : SAP_EXIT_OK;
 }
 
 static sap_cli_exit write_moved(sap_cli* cli, align_run* run) {
@@ -100,6 +119,7 @@ static void report(sap_cli* cli, const align_run* run) {
     sap_json_real(&json, "rmse", found->rmse, 32);
     sap_json_real(&json, "overlap", found->overlap, 32);
     sap_json_int(&json, "undetermined", found->undetermined);
+    sap_json_bool(&json, "determined", is_determined(run));
     sap_cli_numbers_json(&json, "transform", found->transform, 16);
     sap_json_text(&json, "output", cli->options->output);
     sap_json_effort(&json, cli, pair->read_seconds, pair->build_seconds, "search", run->seconds);
@@ -124,6 +144,7 @@ sap_cli_exit sap_cli_align(sap_cli* cli) {
         sap_cli_note(cli, "%lld pairs of %lld points, rmse %.3g, after %d steps, aligned in %.3g s",
                      (long long)run.found.pairs, (long long)run.pair.source.count, run.found.rmse,
                      (int)run.found.iterations, run.seconds);
+    if (result == SAP_EXIT_OK) result = look_at_rivals(cli, &run);
     sap_cli_align_close(&run.pair);
     return result;
 }

@@ -94,6 +94,13 @@ static void print_man_json(void) {
                                    "in the last (root mean square)"},
         {"made, radius", "of project: points that were made, and the radius that they were projected with; steps and "
                          "movement as of relax"},
+        {"start, converged, reason, iterations, fitness, rmse, overlap, transform",
+         "of align: where --global began, with rivals, the other motions that fit as well; how it ended; the pairs "
+         "over "
+         "the points; how far they are apart; the part that counts; the motion"},
+        {"undetermined, determined",
+         "of align: in how many of 6 directions nothing tells how SOURCE lies; whether it is "
+         "none, and --global found no motion that fits as well"},
         {"without", "of normals: points that have none"},
         {"outliers, mean, deviation, limit", "of outliers: how many there are; of the mean distances of all points the "
                                              "mean, the standard deviation (with n - 1), and "
@@ -145,7 +152,8 @@ static void print_man(void) {
     }
     print_man_json();
     puts(".SH EXIT STATUS\n.TP\n.B 0\ndone\n.TP\n.B 1\nfailed; the reason is on standard error\n.TP\n.B 2\n"
-         "wrong usage\n.TP\n.B 3\na verification failed\n.SH EXAMPLES\n.nf\n"
+         "wrong usage\n.TP\n.B 3\na verification failed\n.TP\n.B 4\nalign \\-\\-global: done, but other motions fit as "
+         "well\n.SH EXAMPLES\n.nf\n"
          "sapwood build scan.ply \\-o scan.sap\n"
          "sapwood nearest scan.sap queries.npy \\-k 8 \\-\\-radius 0.1 \\-o ids.npy \\-\\-distances d2.npy\n"
          "sapwood radius scan.ply \\-r 0.05 \\-\\-count \\-o neighbours.csv\n.fi");

@@ -82,7 +82,9 @@ static sap_cli_exit run(int argc, char** argv) {
     result = sap_cli_open(&cli, &options);
     if (result == SAP_EXIT_OK) result = verbs[options.verb](&cli);
     sap_cli_close(&cli);
-    return result == SAP_EXIT_OK ? finish_stdout(options.verb) : result;
+    if (result != SAP_EXIT_OK && result != SAP_EXIT_UNDETERMINED) return result;
+    const sap_cli_exit printed = finish_stdout(options.verb);
+    return printed == SAP_EXIT_OK ? result : printed;
 }
 
 int main(int argc, char** argv) {

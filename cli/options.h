@@ -11,7 +11,8 @@ typedef enum sap_cli_exit {
     SAP_EXIT_OK = 0,
     SAP_EXIT_FAILED = 1,
     SAP_EXIT_USAGE = 2,
-    SAP_EXIT_UNSOUND = 3 // a verification failed
+    SAP_EXIT_UNSOUND = 3,     // a verification failed
+    SAP_EXIT_UNDETERMINED = 4 // what is written is one of several answers that are as right
 } sap_cli_exit;
 
 typedef enum sap_cli_verb {

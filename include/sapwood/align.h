@@ -195,7 +195,9 @@ typedef struct sap_global_motion {
     int64_t agreeing;     /**< of these, that the motion brings together; 0 if nothing was found */
     double overlap;       /**< the part of the thinned source that it puts on the target; 0 if nothing was found */
     int64_t rivals; /**< other motions that were tried out and fit within a twentieth as well, by which the source lies
-                         elsewhere: above 0 where it looks alike from several sides, as a ball or a box does */
+                         elsewhere, a dozen at most: above 0 where it looks alike from several sides, as a box does, or
+                         from all, as a ball or a disc. `transform` is then one of several that are as right; if nothing
+                         was found, several fit alike, but no matches speak for any of them */
     uint64_t reserved[4]; /**< zero */
 } sap_global_motion;
 
@@ -209,8 +211,8 @@ typedef struct sap_global_motion {
  * is no chance in it: the same clouds give the same bits, for any number of threads.
  *
  * No unit of length is built in. What cannot be told apart is not found reliably: surfaces that look the same everywhere,
- * such as a plane or a ball, and objects that look alike from two sides (`rivals`). Clouds need the density that shows the same shapes,
- * not the same density.
+ * such as a plane or a ball, and objects that look alike from two sides. `rivals` says so: take `transform` for the only one
+ * where `found` is true and `rivals` is 0. Clouds need the density that shows the same shapes, not the same density.
  *
  * Expected O(n) for the thinning, and O(most^2). Memory: 12 bytes a point of both, 40 while they are thinned. On a CPU or
  * a CUDA device, from which the host reads the clouds once. Errors: as ::sap_cloud_align.

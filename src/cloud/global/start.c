@@ -177,24 +177,35 @@ static double apart2_of(const sap_globe* g, const sap_motion* one, const sap_mot
     return count ? sum / (double)count : 0;
 }
 
-// Surfaces lie on each other and matches agree where a motion is right: wrong ones have one of both at most.
+// How many other motions fit as well as one of them, and put the source elsewhere.
+static int64_t count_rivals(const sap_globe* g, const sap_motion* motions, const double* fits, int64_t count,
+                            int64_t best) {
+    int64_t rivals = 0;
+    for (int64_t i = 0; i < count; i++)
+        rivals += fits[i] >= ALIKE * fits[best] && apart2_of(g, &motions[i], &motions[best]) > APART * APART;
+    return rivals;
+}
+
+// Surfaces lie on each other and matches agree where a motion is right: wrong ones have one of both at most. Where all
+// looks alike many motions are right and matches are chance, so rivals count by their fit alone.
 static sap_status choose(sap_globe* g, sap_motion* motions, int64_t count, placing* p) {
     sap_global_motion* out = &g->job->out;
     double score_of_best = 0, fits[MOST_REFINED];
-    int64_t best = -1;
+    int64_t best = -1, best_fit = -1;
+    const int64_t tried = count < MOST_REFINED ? count : MOST_REFINED;
     sap_status status = sort_motions(g, motions, count, p);
-    for (int64_t i = 0; status == SAP_OK && i < count && i < MOST_REFINED; i++) {
+    for (int64_t i = 0; status == SAP_OK && i < tried; i++) {
         doing does;
         fits[i] = 0;
         status = refine(g, &motions[i]);
         if (status == SAP_OK) status = look_at(g, &motions[i], true, p, &does);
         if (status != SAP_OK) break;
+        if (does.lying < g->job->options.least_overlap || does.lying < LYING * does.near) continue;
+        fits[i] = does.fit;
+        if (best_fit < 0 || fits[i] > fits[best_fit]) best_fit = i;
         const int64_t agreeing = count_agreeing(g, &motions[i]);
         const double score = does.fit * (double)(agreeing < ENOUGH ? agreeing : ENOUGH);
-        if (agreeing < AGREEING || does.lying < g->job->options.least_overlap || does.lying < LYING * does.near)
-            continue;
-        fits[i] = does.fit;
-        if (score <= score_of_best) continue;
+        if (agreeing < AGREEING || score <= score_of_best) continue;
         score_of_best = score;
         best = i;
         out->overlap = does.lying;
@@ -202,8 +213,8 @@ static sap_status choose(sap_globe* g, sap_motion* motions, int64_t count, placi
         out->found = true;
         write_motion(g, &motions[i], out->transform);
     }
-    for (int64_t i = 0; status == SAP_OK && best >= 0 && i < count && i < MOST_REFINED; i++)
-        out->rivals += fits[i] >= ALIKE * fits[best] && apart2_of(g, &motions[i], &motions[best]) > APART * APART;
+    if (status == SAP_OK && best_fit >= 0)
+        out->rivals = count_rivals(g, motions, fits, tried, out->found ? best : best_fit);
     return status;
 }
 
