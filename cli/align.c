@@ -24,6 +24,14 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     return result == SAP_EXIT_OK ? sap_cli_cloud_check(cli, outputs, 2) : result;
 }
 
+// Says why a call failed, and of which file: the library's sentence begins with the argument that it is about.
+static sap_cli_exit failed(sap_cli* cli, sap_status status) {
+    const sap_cli_options* o = cli->options;
+    const bool is_start = o->start && !strncmp(cli->reason, "options.start", strlen("options.start"));
+    const bool is_target = !strncmp(cli->reason, "target", strlen("target")) || !strncmp(cli->reason, "tree", 4);
+    return sap_cli_failed(cli, status, is_start ? o->start : o->operands[is_target]);
+}
+
 // Where SOURCE lies on TARGET, about. What lies beside TARGET must not pull it away again.
 static sap_cli_exit find_place(sap_cli* cli, align_run* run) {
     const sap_cli_options* o = cli->options;
@@ -31,7 +39,7 @@ static sap_cli_exit find_place(sap_cli* cli, align_run* run) {
     sap_cli_stage_begin(cli, "looking for a start");
     const sap_status status = sap_cli_align_global(&run->pair, &options, &run->place);
     run->seconds = sap_cli_stage_end(cli);
-    if (status != SAP_OK) return sap_cli_failed(cli, status, o->operands[0]);
+    if (status != SAP_OK) return failed(cli, status);
     if (!run->place.found && run->place.rivals > 0)
         return sap_cli_error(cli,
                              "%s fits on %s in several ways, and nothing tells which is right: it looks the same "
@@ -53,8 +61,7 @@ static sap_cli_exit align(sap_cli* cli, align_run* run) {
     sap_cli_stage_begin(cli, "aligning");
     const sap_status status = sap_cli_align_from(&run->pair, &run->options, &run->found);
     run->seconds += sap_cli_stage_end(cli);
-    if (status != SAP_OK)
-        return sap_cli_failed(cli, status, status == SAP_ERROR_ARGUMENT && o->start ? o->start : o->operands[0]);
+    if (status != SAP_OK) return failed(cli, status);
     if (run->found.reason == SAP_ALIGN_NO_PAIRS)
         return sap_cli_error(cli, "no point of %s has a point of %s that counts", o->operands[0], o->operands[1]);
     return SAP_EXIT_OK;

@@ -110,9 +110,7 @@ sap_cli_exit sap_cli_align_open(sap_cli* cli, sap_cli_align_pair* pair) {
     const bool mesh = is_mesh(cli, cli->options->operands[1]);
     const sap_cli_exit result = mesh ? open_mesh(cli, pair) : open_points(cli, pair);
     if (result != SAP_EXIT_OK) return result;
-    if (pair->source.dims != 3)
-        return sap_cli_error(cli, "%s: its points have %d coordinates; clouds are aligned in 3; --columns chooses them",
-                             cli->options->operands[0], (int)pair->source.dims);
+    if (sap_cli_align_dims(cli, cli->options->operands[0], pair->source.dims) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
     if (!mesh) return SAP_EXIT_OK;
     pair->near_mesh = sap_cli_near_floats(cli, cli->options->operands[0], &pair->source, pair->mesh.origin);
     return pair->near_mesh ? SAP_EXIT_OK : SAP_EXIT_FAILED;

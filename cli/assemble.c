@@ -130,9 +130,7 @@ static sap_cli_exit check_usage(sap_cli* cli, assemble_run* run) {
 static sap_cli_exit read_cloud(sap_cli* cli, const char* path, assemble_cloud* cloud) {
     const sap_cli_exit result = sap_cli_points_read(cli, path, cli->options->precision, &cloud->points);
     if (result != SAP_EXIT_OK) return result;
-    if (cloud->points.dims != 3)
-        return sap_cli_error(cli, "%s: its points have %d coordinates; clouds are aligned in 3; --columns chooses them",
-                             path, (int)cloud->points.dims);
+    if (sap_cli_align_dims(cli, path, cloud->points.dims) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
     if (cli->options->tree.drop_nonfinite) sap_cli_left_out_look(cli, path, &cloud->points);
     if (cloud->points.real_bits == 32) return SAP_EXIT_OK;
     if (sap_cli_near_origin(cli, &cloud->points, cloud->origin) != SAP_EXIT_OK) return SAP_EXIT_FAILED;

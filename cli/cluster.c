@@ -32,7 +32,7 @@ static sap_cli_exit find(sap_cli* cli, cluster_run* run) {
     run->cloud.work_seconds = sap_cli_stage_end(cli);
     run->noise = -reference->info.not_finite;
     for (int64_t i = 0; status == SAP_OK && i < n; i++) run->noise += run->labels[i] < 0;
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, cli->options->operands[0]);
 }
 
 static sap_cli_exit write_points(sap_cli* cli, const cluster_run* run) {

@@ -37,7 +37,7 @@ static sap_cli_exit find(sap_cli* cli, density_run* run) {
     sap_cli_stage_begin(cli, "finding densities");
     const sap_status status = sap_cloud_density(reference->tree, &options, run->densities);
     run->cloud.work_seconds = sap_cli_stage_end(cli);
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, cli->options->operands[0]);
 }
 
 static sap_cli_exit write_points(sap_cli* cli, const density_run* run) {

@@ -88,6 +88,12 @@ static sap_status measure(const distance_run* run, const sap_distance_options* o
                : sap_cloud_distance(to, sap_cli_f32(queries), options, run->distances, &found->forth);
 }
 
+// Says why a call failed, and of which file: the library's sentence says so where it is about REFERENCE.
+static sap_cli_exit failed(sap_cli* cli, sap_status status) {
+    const bool is_reference = !strncmp(cli->reason, "tree", strlen("tree"));
+    return sap_cli_failed(cli, status, cli->options->operands[!is_reference]);
+}
+
 static sap_cli_exit find(sap_cli* cli, distance_run* run) {
     const sap_cli_options* o = cli->options;
     sap_cli_reference* asking = &run->cloud.reference;
@@ -103,7 +109,7 @@ static sap_cli_exit find(sap_cli* cli, distance_run* run) {
     sap_cli_stage_begin(cli, "measuring");
     const sap_status status = measure(run, &options, &run->found);
     run->cloud.work_seconds = sap_cli_stage_end(cli);
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+    return status == SAP_OK ? SAP_EXIT_OK : failed(cli, status);
 }
 
 // A number that is made of distances: null where there are none.

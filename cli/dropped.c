@@ -23,6 +23,10 @@ void sap_cli_not_finite_look(sap_cli_points* points) {
 }
 
 void sap_cli_queries_look(sap_cli* cli, const char* path, sap_cli_points* queries) {
+    if (cli->options->verb == SAP_VERB_ALIGN) { // its SOURCE asks nothing: it is refused, or points are left out
+        if (cli->options->tree.drop_nonfinite) sap_cli_left_out_look(cli, path, queries);
+        return;
+    }
     sap_cli_not_finite_look(queries);
     if (queries->not_finite)
         sap_cli_note(cli,

@@ -144,6 +144,9 @@ double sap_cli_points_moved(const sap_cli_points* points);
 sap_cli_exit sap_cli_queries_read(sap_cli* cli, const char* path, sap_cli_reference* reference,
                                   sap_cli_points* queries);
 
+// Refuses a cloud that is to be aligned and has not three coordinates.
+sap_cli_exit sap_cli_align_dims(sap_cli* cli, const char* path, int32_t dims);
+
 // Which ids a tree holds, one byte for each of source_count; NULL after saying why not.
 bool* sap_cli_present(sap_cli* cli, const sap_cli_reference* reference);
 

@@ -44,7 +44,7 @@ static sap_cli_exit find(sap_cli* cli, normals_run* run) {
     for (int64_t i = 0; status == SAP_OK && i < 3 * n; i++) run->axes.normals[i] += 0.0f; // makes 0 of -0
     run->without = -reference->info.not_finite;
     for (int64_t i = 0; status == SAP_OK && i < n; i++) run->without += run->axes.kinds[i] != SAP_NEIGHBORHOOD_SURFACE;
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, cli->options->operands[0]);
 }
 
 static sap_cli_exit write_points(sap_cli* cli, const normals_run* run) {

@@ -37,7 +37,7 @@ static sap_cli_exit find(sap_cli* cli, outliers_run* run) {
     const sap_status status = sap_cloud_outliers(reference->tree, &options, run->keep, &run->info);
     run->cloud.work_seconds = sap_cli_stage_end(cli);
     for (int64_t i = 0; status == SAP_OK && o->invert && i < n; i++) run->keep[i] = !run->keep[i];
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, cli->options->operands[0]);
 }
 
 static sap_cli_exit write_points(sap_cli* cli, const outliers_run* run) {

@@ -66,8 +66,8 @@ static bool names_start_of(const char* sentence, const char* path) {
 
 // The library begins some sentences with the argument of the call that they are about; users gave no such argument.
 static const char* skip_argument(const char* sentence) {
-    static const char* const arguments[] = {"options.", "scene.",  "search.",  "points.",
-                                            "queries.", "points:", "queries:", "mesh:"};
+    static const char* const arguments[] = {"options.", "scene.", "search.", "points.", "queries.", "points:",
+                                            "queries:", "mesh:",  "source:", "target:", "tree:"};
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
         if (strncmp(sentence, arguments[i], strlen(arguments[i]))) continue;
         size_t word = strcspn(sentence, " :");
@@ -79,7 +79,7 @@ static const char* skip_argument(const char* sentence) {
 sap_cli_exit sap_cli_failed(sap_cli* cli, sap_status status, const char* path) {
     const char* reason = *cli->reason ? skip_argument(cli->reason) : sap_status_string(status);
     const sap_cli_hint hint = sap_cli_hint_of(cli, reason, path);
-    if (path && !strcmp(path, "-")) path = NULL;
+    if (path && !strcmp(path, "-")) path = strstr(reason, "standard output") ? NULL : "standard input";
     bool named = path && mentions(reason, path);
     if (path && !named && names_start_of(reason, path)) // the name left the library's sentence no room for the reason
         reason = status == SAP_ERROR_IO ? strerror(cli->reason_errno) : sap_status_string(status);

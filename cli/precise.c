@@ -52,9 +52,19 @@ static sap_cli_exit widen(sap_cli* cli, sap_cli_reference* reference) {
     return sap_cli_points_read(cli, reference->path, 64, &reference->points);
 }
 
+sap_cli_exit sap_cli_align_dims(sap_cli* cli, const char* path, int32_t dims) {
+    if (dims == 3) return SAP_EXIT_OK;
+    return sap_cli_error(cli, "%s: its points have %d coordinates; clouds are aligned in 3%s",
+                         strcmp(path, "-") != 0 ? path : "standard input", (int)dims,
+                         sap_cli_is_tree(cli, path) ? "" : "; --columns chooses them");
+}
+
 static sap_cli_exit check_dims(sap_cli* cli, const char* path, const sap_cli_reference* reference, int32_t dims,
                                const sap_cli_points* queries) {
     if (queries->dims == dims) return SAP_EXIT_OK;
+    if (cli->options->verb == SAP_VERB_ALIGN)
+        return queries->dims != 3 ? sap_cli_align_dims(cli, path, queries->dims)
+                                  : sap_cli_align_dims(cli, reference->path, dims);
     return sap_cli_error(cli, "%s: queries have %d coordinates, but the points of %s have %d; give as many", path,
                          (int)queries->dims, reference->path, (int)dims);
 }

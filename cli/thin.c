@@ -65,7 +65,7 @@ static sap_cli_exit choose(sap_cli* cli, thin_run* run) {
     sap_cli_stage_begin(cli, "choosing points");
     const sap_status status = sap_cloud_sample(reference->tree, &options, run->ids, &run->count);
     run->cloud.work_seconds = sap_cli_stage_end(cli);
-    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+    return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, cli->options->operands[0]);
 }
 
 static sap_cli_exit write_points(sap_cli* cli, const thin_run* run) {

@@ -45,11 +45,14 @@ static sap_status visit_rows(const sap_globe* g, visiting* v, const sap_rows* ro
     for (int64_t i = 0; i < rows->count; i++) {
         double point[3];
         for (int c = 0; c < 3; c++) point[c] = number_at(rows->coords, i * rows->stride + c, rows->real_bits);
-        if (isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2])) {
+        int axis = 0;
+        while (axis < 3 && isfinite(point[axis])) axis++;
+        if (axis == 3)
             visit(v, point);
-        } else if (!g->job->options.drop_nonfinite) {
-            return sap_fail(g->device, SAP_ERROR_NOT_FINITE, "source: point %lld is not finite", (long long)i);
-        }
+        else if (!g->job->options.drop_nonfinite)
+            return sap_fail(g->device, SAP_ERROR_NOT_FINITE,
+                            "source: coordinate %d of point %lld is not finite; leave such points out", axis,
+                            (long long)i);
     }
     return SAP_OK;
 }
