@@ -53,18 +53,24 @@ static void report(sap_cli* cli, const project_run* run) {
     sap_json_close(&json, '}');
 }
 
-sap_cli_exit sap_cli_project(sap_cli* cli) {
+static void tell(sap_cli* cli, const project_run* run) {
     const sap_cli_options* o = cli->options;
+    if (o->output && strcmp(o->output, "-") != 0)
+        sap_cli_note(cli, "%lld points of %lld, projected within a radius of %.4g in %.3g s",
+                     (long long)run->points.count, (long long)run->points.cloud.reference.points.count,
+                     run->info.radius, run->points.cloud.work_seconds);
+    else if (!sap_cli_given(o, "radius") && run->info.radius > 0)
+        sap_cli_note(cli, "projected within a radius of %.4g; --radius chooses another", run->info.radius);
+}
+
+sap_cli_exit sap_cli_project(sap_cli* cli) {
     project_run run = {.info = {0}};
     sap_cli_exit result = sap_cli_moved_check(cli);
     if (result == SAP_EXIT_OK) result = read_points(cli, &run);
     if (result == SAP_EXIT_OK) result = project(cli, &run);
     if (result == SAP_EXIT_OK) result = sap_cli_moved_write(cli, false, &run.points);
-    if (result == SAP_EXIT_OK && o->json) report(cli, &run);
-    if (result == SAP_EXIT_OK && o->output && strcmp(o->output, "-") != 0)
-        sap_cli_note(cli, "%lld points of %lld, projected within a radius of %.4g in %.3g s",
-                     (long long)run.points.count, (long long)run.points.cloud.reference.points.count, run.info.radius,
-                     run.points.cloud.work_seconds);
+    if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
+    if (result == SAP_EXIT_OK) tell(cli, &run);
     sap_cli_moved_free(&run.points);
     return result;
 }
