@@ -232,7 +232,7 @@ static sap_cli_exit write_all(sap_cli* cli, const assemble_run* run) {
     return sap_cli_write(cli, o->transform, &matrices, "c");
 }
 
-static void report_pairs(sap_json* json, const assemble_run* run) {
+static void report_pairs(sap_json* json, const assemble_run* run, bool is_global) {
     sap_json_open(json, "pairs", '[');
     for (int64_t i = 0; i < run->pair_count; i++) {
         const sap_many_pair* pair = &run->pairs[i];
@@ -245,6 +245,7 @@ static void report_pairs(sap_json* json, const assemble_run* run) {
         sap_json_real(json, "fitness", pair->alignment.fitness, 32);
         sap_json_real(json, "rmse", pair->alignment.rmse, 32);
         sap_json_real(json, "residual", pair->residual, 32);
+        if (is_global) sap_json_int(json, "rivals", pair->rivals);
         sap_json_real(json, "weight", pair->weight, 32);
         sap_json_close(json, '}');
     }
@@ -268,7 +269,7 @@ static void report(sap_cli* cli, const assemble_run* run) {
     }
     sap_json_close(&json, ']');
     sap_json_int(&json, "groups", run->group_count);
-    report_pairs(&json, run);
+    report_pairs(&json, run, cli->options->global);
     sap_json_effort(&json, cli, run->read_seconds, 0, "search", run->seconds);
     sap_json_close(&json, '}');
 }
@@ -277,10 +278,13 @@ static void tell_overlaps(sap_cli* cli, const assemble_run* run) {
     const sap_cli_options* o = cli->options;
     if (!o->global && !o->find_overlap && o->overlap == 0 && o->max_distance == 0)
         sap_cli_note(cli, "clouds are taken to overlap whole; where they do in part, --find-overlap finds out where");
-    for (int64_t i = 0; i < run->pair_count; i++)
-        if (run->pairs[i].kept)
-            sap_cli_overlap_look(cli, o->operands[run->pairs[i].source], o->operands[run->pairs[i].target],
-                                 &run->pairs[i].alignment);
+    for (int64_t i = 0; i < run->pair_count; i++) {
+        const sap_many_pair* pair = &run->pairs[i];
+        const char *source = o->operands[pair->source], *target = o->operands[pair->target];
+        if (pair->kept) sap_cli_overlap_look(cli, source, target, &pair->alignment);
+        if (pair->kept && pair->rivals > 0)
+            sap_cli_note(cli, "%s lies on %s in several ways that fit as well; this is one of them", source, target);
+    }
 }
 
 static void tell(sap_cli* cli, const assemble_run* run) {

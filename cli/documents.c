@@ -96,11 +96,10 @@ static void print_man_json(void) {
                          "movement as of relax"},
         {"start, converged, reason, iterations, fitness, rmse, overlap, transform",
          "of align: where --global began, with rivals, the other motions that fit as well; how it ended; the pairs "
-         "over "
-         "the points; how far they are apart; the part that counts; the motion"},
+         "over the points; how far they are apart; the part that counts; the motion"},
         {"undetermined, determined",
-         "of align: in how many of 6 directions nothing tells how SOURCE lies; whether it is "
-         "none, and --global found no motion that fits as well"},
+         "of align: in how many of 6 directions nothing tells how SOURCE lies; whether it is none, "
+         "and --global found no motion that fits as well"},
         {"without", "of normals: points that have none"},
         {"outliers, mean, deviation, limit", "of outliers: how many there are; of the mean distances of all points the "
                                              "mean, the standard deviation (with n - 1), and "

@@ -284,8 +284,35 @@ TEST(scans_are_put_together_from_anywhere) {
         CHECK_EQUAL(pairs[i].target, i < 1 ? 0 : i < 3 ? i - 1 : i - 3);
         CHECK(pairs[i].kept == (i < 3) && pairs[i].found == (i < 3));
         CHECK((i < 3) == (pairs[i].alignment.pairs > 0));
+        CHECK_EQUAL(pairs[i].rivals, 0);
     }
     free(s);
+    sap_device_close(device);
+}
+
+TEST(a_pair_that_fits_in_several_ways_says_so) {
+    sap_device* device = cpu_open(2);
+    static float coords[2][3 * POINTS];
+    sap_points clouds[2];
+    uint64_t state = 8;
+    for (int i = 0; i < 2; i++) {
+        for (int64_t k = 0; k < POINTS; k++) {
+            double p[3], most = 0; // on a cube
+            for (int c = 0; c < 3; c++) {
+                p[c] = 2 * random_unit(&state) - 1;
+                most = fmax(most, fabs(p[c]));
+            }
+            for (int c = 0; c < 3; c++) coords[i][3 * k + c] = (float)(p[c] / most);
+        }
+        clouds[i] = (sap_points){coords[i], POINTS, 3, 0};
+    }
+    double transforms[32];
+    sap_many_pair pair;
+    CHECK_STATUS(sap_cloud_align_many(device, clouds, 2, &(sap_many_options){.global = true}, transforms, NULL, &pair),
+                 SAP_OK);
+    CHECK(pair.found && pair.rivals > 0);
+    CHECK_STATUS(sap_cloud_align_many(device, clouds, 2, NULL, transforms, NULL, &pair), SAP_OK);
+    CHECK(pair.found && pair.rivals == 0); // nobody looked for another
     sap_device_close(device);
 }
 

@@ -251,6 +251,7 @@ typedef struct sap_many_pair {
     double residual; /**< how far the motion of the pair is from that of all: root of the mean over its points; 0
                                 if not found */
     double weight;   /**< how much the pair counted at last, 0 to 1 */
+    int64_t rivals;  /**< with `global`: as sap_global_motion.rivals, of the two alone; else 0 */
     sap_alignment alignment; /**< of the two alone; all zero if not found */
     uint64_t reserved[4];    /**< zero */
 } sap_many_pair;

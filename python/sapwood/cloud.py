@@ -186,6 +186,10 @@ class Alignment(NamedTuple):
     """float64 (6,): how strongly each of the directions is determined, ascending, beside the last."""
     directions: Any
     """float64 (6, 6): a row for each of the strengths."""
+    rivals: int = 0
+    """With start="global": other motions that were tried out and fit as well, by which the source lies elsewhere. Above 0
+    the source looks alike from several sides, as a box does, or from all, as a ball does, and transform is one of several
+    that are as right. With "no pairs": several fit, and nothing tells which is right."""
 
     @property
     def transformation(self) -> Any:

@@ -144,7 +144,7 @@ PyObject* py_matrices(py_state* state, const double* numbers, int ndim, int64_t 
     return result.object;
 }
 
-PyObject* py_alignment(py_state* state, const sap_alignment* a) {
+PyObject* py_alignment(py_state* state, const sap_alignment* a, int64_t rivals) {
     static const char* const reasons[] = {"converged", "iterations", "no pairs"};
     PyObject* arrays[5] = {py_matrices(state, a->transform, 2, 1, 4)};
     if (arrays[0]) arrays[1] = py_matrices(state, a->center, 1, 1, 3);
@@ -153,9 +153,9 @@ PyObject* py_alignment(py_state* state, const sap_alignment* a) {
     if (arrays[3]) arrays[4] = py_matrices(state, a->directions, 2, 1, 6);
     PyObject* parts = NULL;
     if (arrays[4])
-        parts = Py_BuildValue("(OOsiLddddOOiOO)", arrays[0], a->converged ? Py_True : Py_False, reasons[a->reason],
+        parts = Py_BuildValue("(OOsiLddddOOiOOL)", arrays[0], a->converged ? Py_True : Py_False, reasons[a->reason],
                               (int)a->iterations, (long long)a->pairs, a->fitness, a->rmse, a->overlap, a->kernel_scale,
-                              arrays[1], arrays[2], (int)a->undetermined, arrays[3], arrays[4]);
+                              arrays[1], arrays[2], (int)a->undetermined, arrays[3], arrays[4], (long long)rivals);
     for (int i = 0; i < 5; i++) Py_XDECREF(arrays[i]);
     return py_cloud_result("Alignment", parts);
 }
@@ -179,7 +179,8 @@ PyDoc_STRVAR(
     "start: a matrix of 4 x 4, where the source is at first; 'global': that is found by the shapes of both, however\n"
     "    far apart they are, and overlap is 'find' unless it or max_distance is given. Where nothing is found reason "
     "is\n"
-    "    'no pairs'. Things that look alike from two sides may be turned the wrong way.\n"
+    "    'no pairs'. Of what looks alike from several sides one of the motions that fit is found: rivals is not 0 "
+    "then.\n"
     "iterations: at most so many steps on each level (100). tolerance: stop when a step moves no corner of the\n"
     "    source's box by more than this part of its diagonal (1e-6). levels: the first of so many works on every\n"
     "    4**(levels - 1)-th point (1).\n"
@@ -209,13 +210,13 @@ static PyObject* tree_align(PyObject* object, PyObject* const* args, Py_ssize_t 
     if (!self) return NULL;
     told t = {.options = {0}};
     sap_alignment found = {0};
+    sap_global_motion motion = {.found = true};
     int result = read_told(self->state, given, py_tree_type(self), self->device, self->source_count, &t);
     py_call call;
     if (result == 0) result = py_call_begin(&call, self->device, NULL, given[PROGRESS]);
     if (result == 0) {
         const bool wide = self->real_bits == 64;
         const sap_global_options how = {.drop_nonfinite = t.options.drop_nonfinite};
-        sap_global_motion motion = {.found = true};
         sap_status status = SAP_OK;
         if (t.is_global)
             status = wide ? sap_cloud_align_global_f64(self->tree, py_points_f64(&t.source), &how, &motion)
@@ -225,7 +226,7 @@ static PyObject* tree_align(PyObject* object, PyObject* const* args, Py_ssize_t 
                           : sap_cloud_align(self->tree, py_points(&t.source), &t.options, &found);
         result = py_call_end(&call, status);
     }
-    PyObject* made = result == 0 ? py_alignment(self->state, &found) : NULL;
+    PyObject* made = result == 0 ? py_alignment(self->state, &found, motion.rivals) : NULL;
     release(&t);
     py_tree_done(self);
     return made;
@@ -245,19 +246,19 @@ PyObject* py_mesh_align(PyObject* self, PyObject* args) {
     if (!tree) return NULL;
     told t = {.options = {0}};
     sap_alignment found = {0};
+    sap_global_motion motion = {.found = true};
     int result = read_told(tree->state, given, "f4", tree->device, -1, &t);
     py_call call;
     if (result == 0) result = py_call_begin(&call, tree->device, NULL, given[PROGRESS]);
     if (result == 0) {
         const sap_global_options how = {.drop_nonfinite = t.options.drop_nonfinite};
-        sap_global_motion motion = {.found = true};
         sap_status status = SAP_OK;
         if (t.is_global) status = sap_cloud_align_global_mesh(tree->tree, py_points(&t.source), &how, &motion);
         if (status == SAP_OK && (!t.is_global || begin_at(&t, &motion, &found)))
             status = sap_cloud_align_mesh(tree->tree, py_points(&t.source), &t.options, &found);
         result = py_call_end(&call, status);
     }
-    PyObject* made = result == 0 ? py_alignment(tree->state, &found) : NULL;
+    PyObject* made = result == 0 ? py_alignment(tree->state, &found, motion.rivals) : NULL;
     release(&t);
     py_mesh_tree_done(tree);
     return made;

@@ -13,8 +13,8 @@ typedef struct py_aligning {
 /** The options that they make. 0, or -1 and an exception. */
 int py_align_options(const py_aligning* given, sap_align_options* options);
 
-/** A sapwood.Alignment. */
-PyObject* py_alignment(py_state* state, const sap_alignment* alignment);
+/** A sapwood.Alignment. rivals: other motions that fit as well where the start was found. */
+PyObject* py_alignment(py_state* state, const sap_alignment* alignment, int64_t rivals);
 
 /** Adds the function that aligns many clouds. */
 int py_add_align(PyObject* module);

@@ -98,7 +98,7 @@ static int read_pairs(py_state* state, PyObject* value, told* t) {
 // ---- What is found
 
 static PyObject* pair_of(py_state* state, const sap_many_pair* pair) {
-    PyObject* alignment = pair->found ? py_alignment(state, &pair->alignment) : Py_NewRef(Py_None);
+    PyObject* alignment = pair->found ? py_alignment(state, &pair->alignment, pair->rivals) : Py_NewRef(Py_None);
     if (!alignment) return NULL;
     return py_cloud_result("AlignedPair",
                            Py_BuildValue("(iiOOddN)", (int)pair->source, (int)pair->target,

@@ -469,6 +469,28 @@ def test_align_with_a_mesh_from_anywhere(rng):
         assert np.abs(moved - (source + origin)).max() < 0.1
 
 
+def test_motions_that_fit_as_well(rng):
+    def shape(kind):
+        on = rng.standard_normal((5000, 3)) if kind == "ball" else rng.uniform(-1, 1, (5000, 3))
+        size = np.linalg.norm(on, axis=1) if kind == "ball" else abs(on).max(1)
+        return (on / size[:, None] + 0.01 * rng.standard_normal(on.shape)).astype(np.float32)
+
+    for kind in "ball", "cube":
+        target, source = shape(kind), shape(kind)
+        found = sapwood.Tree(target).align(sapwood.transform(source, turn(1, [1, 2, 3])), start="global")
+        assert found.rivals > 0 and (kind == "ball" or found.reason != "no pairs")
+        assert sapwood.Tree(target).align(source).rivals == 0  # nobody looked
+    pair = sapwood.align_many([target, source], starts="global").pairs[0]
+    assert pair.found and pair.alignment.rivals > 0
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float32)
+    sides = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+    mesh = sapwood.MeshTree(corners, [[a, b, c] for a, b, c, _ in sides] + [[a, c, d] for a, _, c, d in sides])
+    assert mesh.align(source, start="global").rivals > 0
+    stone = bumpy(rng, 12000)
+    found = sapwood.Tree(stone[::2]).align(sapwood.transform(stone[1::2], turn(2, [1, 2, 3])), start="global")
+    assert found.rivals == 0 and found.reason != "no pairs"
+
+
 def scans(rng, count, angle):
     """A bumpy thing seen from several sides, each time turned and shifted, and the motions that put all together."""
     clouds, motions = [], []

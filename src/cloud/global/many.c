@@ -155,7 +155,7 @@ static sap_status open_cloud(many* m, int32_t i) {
 // ---- Pairs
 
 // Where the source of a pair lies on its target; *found stays false if nobody can say.
-static sap_status find_start(const many* m, const sap_many_pair* pair, double start[16], bool* found) {
+static sap_status find_start(const many* m, sap_many_pair* pair, double start[16], bool* found) {
     const sap_global_options options = {.drop_nonfinite = m->options.align.drop_nonfinite,
                                         .least_overlap = m->options.least_overlap};
     sap_global_motion motion;
@@ -164,6 +164,7 @@ static sap_status find_start(const many* m, const sap_many_pair* pair, double st
             sap_cloud_align_global(m->trees[pair->target], m->clouds[pair->source], &options, &motion);
         if (status != SAP_OK) return status;
         memcpy(start, motion.transform, sizeof motion.transform);
+        pair->rivals = motion.rivals;
         *found = motion.found;
         return SAP_OK;
     }
