@@ -40,11 +40,13 @@ static sap_cli_exit find_place(sap_cli* cli, align_run* run) {
     const sap_status status = sap_cli_align_global(&run->pair, &options, &run->place);
     run->seconds = sap_cli_stage_end(cli);
     if (status != SAP_OK) return failed(cli, status);
-    if (!run->place.found && run->place.rivals > 0)
-        return sap_cli_error(cli,
-                             "%s fits on %s in several ways, and nothing tells which is right: it looks the same "
-                             "everywhere; --start chooses",
-                             o->operands[0], o->operands[1]);
+    if (!run->place.found && run->place.rivals > 0) {
+        sap_cli_error(cli,
+                      "%s fits on %s in several ways, and nothing tells which is right: it looks the same everywhere; "
+                      "--start chooses",
+                      o->operands[0], o->operands[1]);
+        return SAP_EXIT_UNDETERMINED;
+    }
     if (!run->place.found)
         return sap_cli_error(cli, "%s lies nowhere on %s, as far as can be seen; if it does, --start says about where",
                              o->operands[0], o->operands[1]);

@@ -869,8 +869,9 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "elsewhere, --global finds a start by the shapes of both. Writes SOURCE where it has come, with all that its "
          "points have beside their coordinates; normals (nx, ny, nz) turn with them. Where clouds overlap in part, "
          "--find-overlap or --overlap leave the rest out. The result is the same bits for any number of threads. Exit "
-         "status 1 if no pair counts, or --global finds nothing; 4 if --global found a motion, which is written, but "
-         "others fit as well, as where SOURCE is a ball, a flat piece or a box: --start chooses among them."},
+         "status 1 if no pair counts, or --global finds nothing; 4 if --global finds several motions that fit as "
+         "well, as where SOURCE is a ball, a flat piece or a box: one of them is written if the shapes speak for it, "
+         "and --start chooses among them."},
     [SAP_VERB_ASSEMBLE] =
         {"assemble", "CLOUD CLOUD...", 2, SAP_CLI_MOST_OPERANDS, "move many clouds of points so that all fit together",
          "Aligns every two of the clouds, points of three coordinates, as align does it, then finds the motions of all "

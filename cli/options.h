@@ -12,7 +12,7 @@ typedef enum sap_cli_exit {
     SAP_EXIT_FAILED = 1,
     SAP_EXIT_USAGE = 2,
     SAP_EXIT_UNSOUND = 3,     // a verification failed
-    SAP_EXIT_UNDETERMINED = 4 // what is written is one of several answers that are as right
+    SAP_EXIT_UNDETERMINED = 4 // several answers are as right; one may have been written
 } sap_cli_exit;
 
 typedef enum sap_cli_verb {
