@@ -151,7 +151,7 @@ static void print_man(void) {
     }
     print_man_json();
     puts(".SH EXIT STATUS\n.TP\n.B 0\ndone\n.TP\n.B 1\nfailed; the reason is on standard error\n.TP\n.B 2\n"
-         "wrong usage\n.TP\n.B 3\na verification failed\n.TP\n.B 4\nalign \\-\\-global: done, but other motions fit as "
+         "wrong usage\n.TP\n.B 3\na verification failed\n.TP\n.B 4\nalign \\-\\-global: several motions fit as "
          "well\n.SH EXAMPLES\n.nf\n"
          "sapwood build scan.ply \\-o scan.sap\n"
          "sapwood nearest scan.sap queries.npy \\-k 8 \\-\\-radius 0.1 \\-o ids.npy \\-\\-distances d2.npy\n"
