@@ -448,6 +448,24 @@ TEST(a_shape_that_looks_alike_from_no_other_side_has_no_rivals) {
     sap_device_close(device);
 }
 
+// Wrong motions fit a part of the source alike, which does not mean that it looks the same everywhere.
+TEST(clouds_that_have_little_in_common_are_not_called_alike) {
+    static double wide[2][3 * POINTS];
+    sap_device* device = cpu_open(2);
+    for (uint64_t seed = 30; seed < 38; seed++) {
+        sap_tree* tree = NULL;
+        sap_global_motion found;
+        scan(wide[0], 0, 0.57, 0.015, 6, identity, 1, seed);
+        scan(wide[1], 0.43, 1, 0.015, 6, identity, 1, seed + 100);
+        CHECK_STATUS(sap_tree_build_f64(device, (sap_points_f64){wide[0], POINTS, 3, 0}, NULL, &tree), SAP_OK);
+        CHECK_STATUS(sap_cloud_align_global_f64(tree, (sap_points_f64){wide[1], POINTS, 3, 0}, NULL, &found), SAP_OK);
+        NOTE("seed %d: found %d, %lld rivals", (int)seed, found.found, (long long)found.rivals);
+        CHECK(found.found || found.rivals == 0);
+        sap_tree_free(tree);
+    }
+    sap_device_close(device);
+}
+
 TEST(results_are_the_same_bits_everywhere) {
     static const int threads[] = {1, 2, 5};
     double motion[16];

@@ -197,7 +197,7 @@ typedef struct sap_global_motion {
     int64_t rivals; /**< other motions that were tried out and fit within a twentieth as well, by which the source lies
                          elsewhere, a dozen at most: above 0 where it looks alike from several sides, as a box does, or
                          from all, as a ball or a disc. `transform` is then one of several that are as right; if nothing
-                         was found, several fit alike, but no matches speak for any of them */
+                         was found, several put all of the source on the target, but no matches speak for any */
     uint64_t reserved[4]; /**< zero */
 } sap_global_motion;
 

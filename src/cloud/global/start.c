@@ -13,6 +13,7 @@
 #define APART 4.5  // how far such a one moves points from there, in the root of the mean of squares
 
 #define COSINE 0.8  // of their normals, at least
+#define WHOLE  0.85 // of the source on the target: all of it, but for noise
 #define LYING  0.65 // of the points that come near, at least: wrong motions have up to 0.6, but on planes
 
 enum {
@@ -191,7 +192,7 @@ static int64_t count_rivals(const sap_globe* g, const sap_motion* motions, const
 static sap_status choose(sap_globe* g, sap_motion* motions, int64_t count, placing* p) {
     sap_global_motion* out = &g->job->out;
     double score_of_best = 0, fits[MOST_REFINED];
-    int64_t best = -1, best_fit = -1;
+    int64_t best = -1, best_whole = -1;
     const int64_t tried = count < MOST_REFINED ? count : MOST_REFINED;
     sap_status status = sort_motions(g, motions, count, p);
     for (int64_t i = 0; status == SAP_OK && i < tried; i++) {
@@ -202,7 +203,7 @@ static sap_status choose(sap_globe* g, sap_motion* motions, int64_t count, placi
         if (status != SAP_OK) break;
         if (does.lying < g->job->options.least_overlap || does.lying < LYING * does.near) continue;
         fits[i] = does.fit;
-        if (best_fit < 0 || fits[i] > fits[best_fit]) best_fit = i;
+        if (does.lying >= WHOLE && (best_whole < 0 || fits[i] > fits[best_whole])) best_whole = i;
         const int64_t agreeing = count_agreeing(g, &motions[i]);
         const double score = does.fit * (double)(agreeing < ENOUGH ? agreeing : ENOUGH);
         if (agreeing < AGREEING || score <= score_of_best) continue;
@@ -213,8 +214,9 @@ static sap_status choose(sap_globe* g, sap_motion* motions, int64_t count, placi
         out->found = true;
         write_motion(g, &motions[i], out->transform);
     }
-    if (status == SAP_OK && best_fit >= 0)
-        out->rivals = count_rivals(g, motions, fits, tried, out->found ? best : best_fit);
+    // Without agreement motions that put a part of the source on the target may all be wrong; of the whole, each is right.
+    if (!out->found) best = best_whole;
+    if (status == SAP_OK && best >= 0) out->rivals = count_rivals(g, motions, fits, tried, best);
     return status;
 }
 
