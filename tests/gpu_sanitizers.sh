@@ -39,6 +39,7 @@ test_cuda_render all pictures_are
 test_cuda_rows few rows_
 test_cuda_surface few surfaces_lie captures
 test_cuda_voxels few voxels_are refusals
+test_skin few results_are
 test_surface few single_cells noise
 test_cuda_verify few halved_nodes good_trees
 test_reentry few callbacks

@@ -12,6 +12,7 @@
 #include "gl.h"
 #include "grid.h"
 #include "mesh.h"
+#include "move.h"
 #include "photons.h"
 #include "points.h"
 #include "query.h"

@@ -38,6 +38,7 @@ typedef struct sap_rooms {
     const struct sap_mesh_ops* mesh;
     const struct sap_ray_ops* ray;
     const struct sap_surface_ops* surface;
+    const struct sap_move_ops* move;
     const struct sap_render_ops* render;
     const struct sap_view_ops* view;
 } sap_rooms;

@@ -13,6 +13,7 @@
 #include "compact/ops.h"
 #include "mesh/build.h"
 #include "mesh/ops.h"
+#include "move/ops.h"
 #include "nearest/nearest.h"
 #include "nearest/ops.h"
 #include "nearest/query.h"
@@ -181,6 +182,7 @@ static const sap_set_ops set = {.open = sap_set_open_cpu,
                                 .trim = sap_set_trim_cpu,
                                 .nearest = sap_set_nearest_cpu,
                                 .radius = sap_set_radius_cpu};
+static const sap_move_ops move = {.skin = sap_skin_cpu};
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,
                                     .gather = sap_cloud_gather_cpu,
@@ -230,6 +232,7 @@ const sap_processor_table sap_cpu_table = {
 #if !defined(__EMSCRIPTEN__)
             .pairs = &pairs,
             .set = &set,
+            .move = &move,
 #endif
 #if !defined(__EMSCRIPTEN__) || defined(SAP_PAGE_CLOUDS)
             .cloud = &cloud,

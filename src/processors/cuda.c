@@ -4,6 +4,7 @@
 #include "compact/ops.h"
 #include "device/cuda_device.h"
 #include "mesh/ops.h"
+#include "move/ops.h"
 #include "nearest/ops.h"
 #include "pairs/ops.h"
 #include "processors/processors.h"
@@ -56,6 +57,7 @@ static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
                                   .free_arrays = sap_mesh_free_arrays_cuda};
 static const sap_ray_ops ray = {.trace = sap_trace_cuda, .closest = sap_closest_point_cuda, .inside = sap_inside_cuda};
 static const sap_surface_ops surface = {.extract = sap_surface_cuda};
+static const sap_move_ops move = {.skin = sap_skin_cuda};
 
 const sap_processor_table sap_cuda_table = {
     .kind = SAP_CUDA,
@@ -78,6 +80,7 @@ const sap_processor_table sap_cuda_table = {
             .mesh = &mesh,
             .ray = &ray,
             .surface = &surface,
+            .move = &move,
             .cloud = &cloud,
             .render = &sap_render_ops_cuda,
         },
