@@ -81,18 +81,25 @@ static void expect_move(const cloud* points, int64_t id, const sap_relax_options
     }
 }
 
-static void expect_back(const cloud* points, const float* normals, int64_t count, double reach, float* moved) {
+// `own`: normals of the points that moved, where they were before.
+static void expect_back(const cloud* points, const float* normals, const float* own, int64_t count, double reach,
+                        float* moved) {
     for (int64_t i = 0; i < count; i++) {
         const cloud query = {.coords = moved + 3 * i, .count = 1, .dims = 3, .real_bits = 32, .stride = 3};
         const oracle_rules rules = {.limit2 = oracle_limit2((double)INFINITY, 32)};
         int32_t id = -1;
         float distance2;
-        double off = 0, from[3];
+        double along = 0, off = 0, square = 0, normal[3], from[3];
         CHECK(oracle_nearest(points, &query, 0, 1, &rules, &id, &distance2));
-        for (int a = 0; a < 3; a++)
-            off += ((double)moved[3 * i + a] - cloud_get(points, id, a)) * (double)normals[3 * (int64_t)id + a];
-        for (int a = 0; a < 3; a++)
-            from[a] = (double)moved[3 * i + a] - off * (double)normals[3 * (int64_t)id + a] - cloud_get(points, id, a);
+        for (int a = 0; a < 3; a++) along += (double)normals[3 * (int64_t)id + a] * (double)own[3 * i + a];
+        for (int a = 0; a < 3; a++) {
+            const double here = (double)own[3 * i + a];
+            normal[a] = (double)normals[3 * (int64_t)id + a] + (along >= 0.5 ? here : along <= -0.5 ? -here : 0.0);
+            from[a] = (double)moved[3 * i + a] - cloud_get(points, id, a);
+            off += from[a] * normal[a];
+            square += normal[a] * normal[a];
+        }
+        for (int a = 0; a < 3; a++) from[a] -= (square > 0 ? off / square : 0) * normal[a];
         const double distance = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
         const double part = distance > reach ? reach / distance : 1;
         for (int a = 0; a < 3; a++) moved[3 * i + a] = (float)(cloud_get(points, id, a) + part * from[a]);
@@ -121,9 +128,21 @@ static void check_floats(const float* got, const float* expected, int64_t count)
     }
 }
 
+// How far a step moved points is how far off they are when they have been put back.
+static void check_movement(const cloud* points, const float* moved, const sap_relax_info* info) {
+    double sum = 0;
+    for (int64_t i = 0; i < points->count; i++)
+        for (int a = 0; a < 3; a++) {
+            const double d = (double)moved[3 * i + a] - cloud_get(points, i, a);
+            sum += d * d;
+        }
+    const double expected = points->count ? sqrt(sum / (double)points->count) : 0;
+    CHECK(fabs(info->movement - expected) <= 1e-12 * expected);
+}
+
 static void try_case(const devices* all, family kind, int64_t size, uint64_t chance) {
     static neighbors_of n;
-    static float expected[3 * MOST], back[3 * MOST], got[3 * MOST], normals[3 * MOST];
+    static float expected[3 * MOST], back[3 * MOST], got[3 * MOST], normals[3 * MOST], own[3 * MOST];
     cloud points = cloud_of_family(kind, size, 3, 32, chance % 3 ? 0 : 4, chance);
     const double radius = 3 * case_radius(&points, &points, chance);
     sap_relax_options o = {.k = chance % 2 ? 16 : 40, .step = chance / 2 % 2 ? 0 : 1.5, .is_free = true};
@@ -144,7 +163,8 @@ static void try_case(const devices* all, family kind, int64_t size, uint64_t cha
             const sap_normals_options plain = {.k = o.k, .radius = within.radius};
             CHECK_STATUS(sap_cloud_normals(tree, &plain, normals, NULL), SAP_OK);
             memcpy(back, expected, sizeof back);
-            expect_back(&points, normals, size, within.radius > 0 ? within.radius / 2 : (double)INFINITY, back);
+            CHECK_STATUS(sap_cloud_relax(all->open[d], cloud_f32(&points), &o, got, own, NULL), SAP_OK);
+            expect_back(&points, normals, own, size, within.radius > 0 ? within.radius / 2 : (double)INFINITY, back);
             sap_tree_free(tree);
         }
         o.is_free = true;
@@ -152,8 +172,11 @@ static void try_case(const devices* all, family kind, int64_t size, uint64_t cha
         check_floats(got, expected, 3 * size);
         CHECK(info.steps == 1);
         o.is_free = false;
-        CHECK_STATUS(sap_cloud_relax(all->open[d], cloud_f32(&points), &o, got, normals, NULL), SAP_OK);
+        CHECK_STATUS(
+            sap_cloud_relax(all->open[d], cloud_f32(&points), &o, got, chance / 16 % 2 ? normals : NULL, &info),
+            SAP_OK);
         check_floats(got, back, 3 * size);
+        check_movement(&points, got, &info);
     }
     cloud_free(&points);
 }
@@ -294,6 +317,92 @@ TEST(points_of_a_sphere_spread_over_it) {
     devices_close(&all);
 }
 
+// ---- How near points are to a surface that is known
+
+enum { SURFACE_SPHERE, SURFACE_TORUS, SURFACE_PLANE, SURFACES };
+static const double tube = 0.4; // of the torus, around a circle of radius 1
+
+static void place_on(int surface, double noise, uint64_t* state, float* place) {
+    double at[3] = {random_unit(state), random_unit(state), 0};
+    const double turn = 6.283185307179586 * at[0], height = 2 * at[1] - 1, around = 6.283185307179586 * at[1];
+    const double flat = surface == SURFACE_SPHERE ? sqrt(1 - height * height) : 1 + tube * cos(around);
+    if (surface != SURFACE_PLANE) {
+        at[0] = flat * cos(turn);
+        at[1] = flat * sin(turn);
+        at[2] = surface == SURFACE_SPHERE ? height : tube * sin(around);
+    }
+    at[2] += noise * (2 * random_unit(state) - 1);
+    for (int a = 0; a < 3; a++) place[a] = (float)at[a];
+}
+
+// Root of the mean of squares of the distances from the surface.
+static double off_surface(int surface, const float* points, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const double x = (double)points[3 * i], y = (double)points[3 * i + 1], z = (double)points[3 * i + 2];
+        const double beside = sqrt(x * x + y * y), ring = beside - 1;
+        const double off = surface == SURFACE_SPHERE  ? sqrt(beside * beside + z * z) - 1
+                           : surface == SURFACE_TORUS ? sqrt(ring * ring + z * z) - tube
+                                                      : z;
+        sum += off * off;
+    }
+    return sqrt(sum / (double)count);
+}
+
+// Points that are put back are no farther off a curved surface than those that only move along it: planes of tangents at the
+// points given alone would leave them 2.5 times as far off.
+TEST(points_come_back_to_curved_surfaces) {
+    enum { POINTS = 3000 };
+    static const double noises[SURFACES] = {0, 0, 0.01};
+    devices all = devices_open(3);
+    float* points = malloc((size_t)3 * POINTS * sizeof *points);
+    float *moved = malloc((size_t)3 * POINTS * sizeof *moved), *first = malloc((size_t)3 * POINTS * sizeof *first);
+    for (int surface = 0; surface < SURFACES; surface++) {
+        uint64_t state = 5;
+        double off[2] = {0, 0};
+        for (int64_t i = 0; i < POINTS; i++) place_on(surface, noises[surface], &state, points + 3 * i);
+        const double given = off_surface(surface, points, POINTS);
+        for (int d = 0; d < all.count; d++)
+            for (int is_free = 1; is_free >= 0; is_free--) {
+                const sap_relax_options o = {.steps = TEST_SLOW ? 10 : 40, .is_free = is_free};
+                CHECK_STATUS(sap_cloud_relax(all.open[d], (sap_points){points, POINTS, 3, 0}, &o, moved, NULL, NULL),
+                             SAP_OK);
+                off[is_free] = off_surface(surface, moved, POINTS);
+                if (is_free) continue;
+                if (d == 0) memcpy(first, moved, (size_t)3 * POINTS * sizeof *first);
+                check_floats(moved, first, (int64_t)3 * POINTS);
+            }
+        NOTE("surface %d: given %g off, free %g, put back %g", surface, given, off[1], off[0]);
+        if (surface == SURFACE_SPHERE) CHECK(off[0] < 0.8 * off[1]);
+        if (surface == SURFACE_TORUS) CHECK(off[0] < 1.1 * off[1]);
+        if (surface == SURFACE_PLANE) CHECK(off[0] < 1.3 * given);
+    }
+    free(points);
+    free(moved);
+    free(first);
+    devices_close(&all);
+}
+
+// A border pushes points out in each step, from where they are put back. They rest nevertheless.
+TEST(points_rest_on_open_surfaces) {
+    enum { POINTS = 400 };
+    devices all = devices_open(3);
+    static float points[3 * POINTS], moved[3 * POINTS];
+    uint64_t state = 5;
+    for (int64_t i = 0; i < POINTS; i++) place_on(SURFACE_PLANE, 0, &state, points + 3 * i);
+    for (int d = 0; d < all.count; d++)
+        for (int c = 0; c < 2; c++) {
+            const sap_relax_options o = {.radius = c ? 0.15 : 0, .steps = 1000, .tolerance = 0.01};
+            sap_relax_info info;
+            CHECK_STATUS(sap_cloud_relax(all.open[d], (sap_points){points, POINTS, 3, 0}, &o, moved, NULL, &info),
+                         SAP_OK);
+            NOTE("device %d: %d steps, movement %g of %g", d, info.steps, info.movement, info.range);
+            CHECK(info.steps < 200 && info.movement < 0.01 * info.range);
+            for (int64_t i = 0; i < POINTS; i++) CHECK(moved[3 * i + 2] == 0);
+        }
+    devices_close(&all);
+}
+
 TEST(steps_follow_each_other) {
     enum { POINTS = 400, K = 12 };
     sap_device* device = NULL;
@@ -311,9 +420,11 @@ TEST(steps_follow_each_other) {
         memcpy(at, next, sizeof at);
     }
     check_floats(at, all, (int64_t)3 * POINTS);
-    o = (sap_relax_options){.k = K, .steps = 100, .tolerance = 1};
-    CHECK_STATUS(sap_cloud_relax(device, cloud_f32(&points), &o, all, NULL, &info), SAP_OK);
-    CHECK(info.steps == 1 && info.range > 0 && info.movement < info.range);
+    for (int is_free = 0; is_free < 2; is_free++) {
+        o = (sap_relax_options){.k = K, .steps = 100, .tolerance = 1, .is_free = is_free};
+        CHECK_STATUS(sap_cloud_relax(device, cloud_f32(&points), &o, all, NULL, &info), SAP_OK);
+        CHECK(info.steps == (is_free ? 1 : 2) && info.range > 0 && info.movement < info.range);
+    }
     cloud_free(&points);
     sap_device_close(device);
 }

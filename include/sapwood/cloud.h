@@ -386,21 +386,22 @@ typedef struct sap_relax_options {
     double radius; /**< range of the forces; 0: for each point the distance to the last of its k */
     int32_t steps; /**< 0: 1 */
     double step;   /**< part of the longest step that lowers the energy for sure, at most 2; 0: 1 */
-    double
-        tolerance; /**< stop when points move by less than this part of their forces' range, in the root of the mean of
-                           squares; 0: do all steps */
-    int64_t more;  /**< points that are added before the first step, next to those that lie most alone, a third of the
+    double tolerance; /**< stop when points move by less than this part of their forces' range in a step, as
+                           sap_relax_info.movement has it: looked at whenever points have been put back, with
+                           is_free after each step; 0: do all steps */
+    int64_t more; /**< points that are added before the first step, next to those that lie most alone, a third of the
                            way to a neighbour; at the very place of a point that has none, or one at its own place; at most
                            8 times as many as there are */
-    bool is_free;  /**< do not put points back on the surface that those given sample */
+    bool is_free; /**< do not put points back on the surface that those given sample */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_relax_options;
 
 /** What became of points that relaxed. */
 typedef struct sap_relax_info {
-    int32_t steps;        /**< that were done */
-    double movement;      /**< of the last: root of the mean of squares */
-    double range;         /**< of the forces: the radius; without one, and with a tolerance, the mean of those of all
+    int32_t steps;   /**< that were done */
+    double movement; /**< in the last: root of the mean of squares. Points that are put back are measured then, from
+                               where they were when that was last done: half of it, if that was two steps before */
+    double range;    /**< of the forces: the radius; without one, and with a tolerance, the mean of those of all
                                points before the first step; else 0 */
     uint64_t reserved[4]; /**< zero */
 } sap_relax_info;
@@ -414,15 +415,17 @@ typedef struct sap_relax_info {
  * goes where its force pushes it, along the plane of its neighbours (along their line, if they are on one): by
  * step * r / (2n) times the sum of (1 - d/r) over its n neighbours, each in the direction away from it. With a radius
  * that lowers the energy of points in a plane in each step. Planes are those of ::sap_cloud_shapes with
- * ::SAP_FALLOFF_BIWEIGHT and the same neighbours. After every second step, and in the end, each point is put on the plane
- * through the nearest of the points given, at right angles to that one's normal, and no farther from that point than half
- * the range: the radius, or of k neighbours the greatest range before the first step, which ranges do not exceed after it.
- * So surfaces with a border grow by that much at most, unless `is_free` is set or each step is a call of its own. Points at
- * one place stay together. A radius beyond the diagonal of the cloud's bounds counts as that.
+ * ::SAP_FALLOFF_BIWEIGHT and the same neighbours. After every second step, and in the end, each point is put back on the
+ * surface: along the sum of its own normal, of before the step, and that of the nearest of the points given, onto the plane
+ * through the latter at right angles to that sum. On a curved surface the error is of the third power of the distance from
+ * that point. Where the two normals differ by more than 60 degrees, or the own one is 0, the plane is at right angles to the
+ * given point's normal alone. And it is put no farther from that point than half the range: the radius, or of k neighbours
+ * the greatest range before the first step, which ranges do not exceed after it. So surfaces with a border grow by that much
+ * at most, unless `is_free` is set or each step is a call of its own. Points at one place stay together. A radius beyond the diagonal of the cloud's bounds counts as that.
  *
  * Points are of three dimensions; where they are far from 0, take a middle off before. Same bits for any device
  * and number of threads.
- * Expected O(n (log n + neighbours)) a step. Memory: two trees and 60 bytes a point. On a CPU or a CUDA device, which
+ * Expected O(n (log n + neighbours)) a step. Memory: two trees and 76 bytes a point. On a CPU or a CUDA device, which
  * nothing leaves between the first step and the last. moved and normals may lie there. Errors: SAP_ERROR_ARGUMENT,
  * SAP_ERROR_NOT_FINITE (naming the first bad point), SAP_ERROR_MEMORY, SAP_ERROR_RANGE (more than 2^31-1 points),
  * SAP_ERROR_UNSUPPORTED (another device), SAP_ERROR_CANCELLED.

@@ -63,12 +63,13 @@ typedef struct sap_relax_job {
     float* normals;         // [3*count] of where they were, or NULL
 } sap_relax_job;
 
-// Points that have moved, to be put on the planes of those given.
+// Points that have moved, to be put on the surface that those given sample.
 typedef struct sap_relax_return {
     const sap_tree* given; // the tree of these
     sap_points points;     // these, on the host
     const float* surface;  // [3*points.count] their normals
     double reach;          // how far from the nearest of them a point may end
+    const float* normals;  // [3*count] of those that have moved, where they were before
     float* at;             // [3*count] the points that have moved
     int64_t count;
     int32_t* ids;     // [count] room for the nearest of each

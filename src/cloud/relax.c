@@ -24,8 +24,9 @@ typedef struct relaxing {
     int64_t count;          // with those that are added
     sap_tree *first, *tree; // of the points given; of those that move
     float *from, *to;       // [3*count] before and after a step
+    float* kept;            // [3*count] room for where points were when they were last put back; NULL if they never are
     float* surface;         // [3*given.count] normals of the points given
-    float* normals;         // [3*count] before the last step, or NULL
+    float* normals;         // [3*count] before the last step; NULL where nobody needs them
     float* distance2;       // [count]
     int32_t* ids;           // [count]
     sap_scratch memory;
@@ -54,11 +55,13 @@ static sap_status check_options(const sap_device* device, const sap_points* poin
     return SAP_OK;
 }
 
-// `normals`: what the caller wants them in, or NULL.
+// `normals`: what the caller wants them in, or NULL. Points that are put back need them, too.
 static sap_status take_memory(relaxing* r, float* normals) {
     const size_t moving = sap_align((size_t)r->count * 3 * sizeof(float)), one = sap_align((size_t)r->count * 4);
-    const bool has_normals = normals && r->ops->is_apart;
-    if (!r->ops->take(r->device, (has_normals ? 4 : 3) * moving + 2 * one + 1, &r->memory))
+    const bool has_normals = normals ? r->ops->is_apart : !r->options.is_free;
+    const bool has_kept = !r->options.is_free && r->options.steps > 1;
+    const size_t arrays = 3 + (size_t)has_normals + (size_t)has_kept;
+    if (!r->ops->take(r->device, arrays * moving + 2 * one + 1, &r->memory))
         return sap_fail(r->device, SAP_ERROR_MEMORY, "no memory for %lld points that move", (long long)r->count);
     unsigned char* at = r->memory.memory;
     r->normals = has_normals ? (float*)(void*)(at + 3 * moving + 2 * one) : normals;
@@ -67,6 +70,7 @@ static sap_status take_memory(relaxing* r, float* normals) {
     r->surface = (float*)(void*)(at + 2 * moving);
     r->distance2 = (float*)(void*)(at + 3 * moving);
     r->ids = (int32_t*)(void*)(at + 3 * moving + one);
+    r->kept = has_kept ? (float*)(void*)(at + (arrays - 1) * moving + 2 * one) : NULL;
     return SAP_OK;
 }
 
@@ -144,10 +148,11 @@ static sap_status place_points(relaxing* r) {
 
 // ---- Steps
 
-static sap_status measure(relaxing* r) {
+// How far points moved in each of the last `steps` steps, from `before` to where they are now.
+static sap_status measure(relaxing* r, const float* before, int32_t steps) {
     double sum = 0;
-    const sap_status status = r->ops->measure(r->device, r->from, r->to, 3 * r->count, &sum);
-    r->info.movement = r->count ? sqrt(sum / (double)r->count) : 0;
+    const sap_status status = r->ops->measure(r->device, before, r->from, 3 * r->count, &sum);
+    r->info.movement = r->count ? sqrt(sum / (double)r->count) / steps : 0;
     return status;
 }
 
@@ -185,6 +190,7 @@ static sap_status put_back(const relaxing* r) {
                                   .points = r->given,
                                   .surface = r->surface,
                                   .reach = r->reach,
+                                  .normals = r->normals,
                                   .at = r->from,
                                   .count = r->count,
                                   .ids = r->ids,
@@ -192,28 +198,46 @@ static sap_status put_back(const relaxing* r) {
     return r->ops->put_back(&job);
 }
 
+// From r->from to r->to.
+static sap_status make_step(relaxing* r, int32_t i) {
+    const sap_points now = {r->from, r->count, 3, 0};
+    begin_part(r, i, 0, 0.25);
+    sap_status status = r->tree ? sap_tree_rebuild(r->tree, now) : sap_tree_build(r->device, now, NULL, &r->tree);
+    begin_part(r, i, 0.25, 0.3);
+    if (status == SAP_OK && i == 0) status = find_range(r);
+    begin_part(r, i, 0.3, 0.85);
+    const sap_relax_job job = {
+        .tree = r->tree, .options = r->options, .near = r->near, .moved = r->to, .normals = r->normals};
+    if (status == SAP_OK) status = r->ops->step(&job);
+    r->info.steps++;
+    return status;
+}
+
+// Points are put back, and measured then, after every second step and the last: at a border each step pushes them out, and
+// between two returns they would never come to rest. Not at the end alone: points that leave at a border spread along it when
+// they have come back.
 static sap_status make_steps(relaxing* r) {
+    const int32_t every = r->options.is_free ? 1 : RETURN_EVERY;
+    int32_t since = 0; // steps since points were last put back
+    const float* before = r->from;
     for (int32_t i = 0; i < r->options.steps; i++) {
-        const sap_points now = {r->from, r->count, 3, 0};
-        begin_part(r, i, 0, 0.25);
-        sap_status status = r->tree ? sap_tree_rebuild(r->tree, now) : sap_tree_build(r->device, now, NULL, &r->tree);
-        begin_part(r, i, 0.25, 0.3);
-        if (status == SAP_OK && i == 0) status = find_range(r);
-        begin_part(r, i, 0.3, 0.85);
-        const sap_relax_job job = {
-            .tree = r->tree, .options = r->options, .near = r->near, .moved = r->to, .normals = r->normals};
-        if (status == SAP_OK) status = r->ops->step(&job);
-        r->info.steps++;
-        if (status == SAP_OK && (r->options.tolerance > 0 || i == r->options.steps - 1)) status = measure(r);
+        sap_status status = make_step(r, i);
         if (status != SAP_OK) return status;
         float* const last = r->from;
         r->from = r->to;
-        r->to = last;
-        const bool is_last = i == r->options.steps - 1 ||
-                             (r->options.tolerance > 0 && r->info.movement < r->options.tolerance * r->info.range);
-        // Not at the end alone: points that leave at a border spread along it when they have come back.
-        begin_part(r, i, 0.85, 1);
-        if (!r->options.is_free && (is_last || i % RETURN_EVERY == RETURN_EVERY - 1)) status = put_back(r);
+        // `before` stays as it is until points have been put back.
+        r->to = since == 0 && r->kept ? r->kept : last;
+        if (since == 0 && r->kept) r->kept = last;
+        since++;
+        bool is_last = i == r->options.steps - 1;
+        if (is_last || since == every) {
+            begin_part(r, i, 0.85, 1);
+            if (!r->options.is_free) status = put_back(r);
+            if (status == SAP_OK && (is_last || r->options.tolerance > 0)) status = measure(r, before, since);
+            is_last = is_last || (r->options.tolerance > 0 && r->info.movement < r->options.tolerance * r->info.range);
+            before = r->from;
+            since = 0;
+        }
         if (status == SAP_OK) status = tell(r, i + 1);
         if (status != SAP_OK || is_last) return status;
     }
@@ -229,7 +253,8 @@ static sap_status write_results(const relaxing* r, float* moved, float* normals)
     // A build in the caller's stream may have met a point that has moved too far.
     sap_status status = r->ops->is_apart ? sap_device_wait(r->device) : SAP_OK;
     if (status == SAP_OK) status = r->ops->copy(r->device, moved, r->from, bytes);
-    if (status == SAP_OK && r->normals != normals) status = r->ops->copy(r->device, normals, r->normals, bytes);
+    if (status == SAP_OK && normals && r->normals != normals)
+        status = r->ops->copy(r->device, normals, r->normals, bytes);
     return status;
 }
 

@@ -1,6 +1,7 @@
 // Points that repel each other, on the CPU.
 #include "cloud/cloud.h"
 #include "cloud/points_cpu.h"
+#include "cloud/surface.h"
 #include "device/cpu.h"
 #include <math.h>
 
@@ -70,14 +71,9 @@ static sap_status put_back(const sap_relax_return* job) {
                                           job->ids, job->distance2);
     for (int64_t i = 0; status == SAP_OK && i < job->count; i++) {
         if (job->ids[i] < 0) continue; // too far off for a distance
-        const float *normal = job->surface + 3 * (int64_t)job->ids[i], *on = given->coords + job->ids[i] * stride;
-        float* at = job->at + 3 * i;
-        double off = 0, from[3];
-        for (int a = 0; a < 3; a++) off += ((double)at[a] - (double)on[a]) * (double)normal[a];
-        for (int a = 0; a < 3; a++) from[a] = (double)at[a] - off * (double)normal[a] - (double)on[a];
-        const double distance = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
-        const double part = distance > job->reach ? job->reach / distance : 1;
-        for (int a = 0; a < 3; a++) at[a] = (float)((double)on[a] + part * from[a]);
+        const int64_t id = job->ids[i];
+        sap_surface_return(given->coords + id * stride, job->surface + 3 * id, job->normals + 3 * i, job->reach,
+                           job->at + 3 * i);
     }
     return status;
 }

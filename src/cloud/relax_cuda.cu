@@ -1,5 +1,6 @@
 // Points that repel each other, on a GPU: between the first step and the last nothing leaves it.
 #include "cloud/shapes_cuda.cuh"
+#include "cloud/surface.h"
 
 // ---- A step
 
@@ -170,18 +171,12 @@ static sap_status relax_measure(sap_device* device, const float* from, const flo
 // ---- Back on the surface
 
 static __global__ void __launch_bounds__(SHOW_THREADS)
-    relax_return(const float* given, int64_t stride, const float* surface, double reach, const int32_t* ids,
-                 int64_t count, float* moved) {
+    relax_return(const float* given, int64_t stride, const float* surface, const float* normals, double reach,
+                 const int32_t* ids, int64_t count, float* moved) {
     const int64_t i = (int64_t)blockIdx.x * SHOW_THREADS + threadIdx.x;
     if (i >= count || ids[i] < 0) return;
-    const float *normal = surface + 3 * (int64_t)ids[i], *on = given + ids[i] * stride;
-    float* at = moved + 3 * i;
-    double off = 0, from[3];
-    for (int a = 0; a < 3; a++) off += ((double)at[a] - (double)on[a]) * (double)normal[a];
-    for (int a = 0; a < 3; a++) from[a] = (double)at[a] - off * (double)normal[a] - (double)on[a];
-    const double distance = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
-    const double part = distance > reach ? reach / distance : 1;
-    for (int a = 0; a < 3; a++) at[a] = (float)((double)on[a] + part * from[a]);
+    const int64_t id = ids[i];
+    sap_surface_return(given + id * stride, surface + 3 * id, normals + 3 * i, reach, moved + 3 * i);
 }
 
 static sap_status relax_put_back(const sap_relax_return* job) {
@@ -198,7 +193,8 @@ static sap_status relax_put_back(const sap_relax_return* job) {
     if (sap_cuda_begin(&call, device) == SAP_OK) {
         const sap_rows there = sap_cuda_rows_in(&call, &rows);
         sap_cuda_launch(&call, relax_return, sap_cuda_grid_for(job->count, SHOW_THREADS), (const float*)there.coords,
-                        there.stride, job->surface, job->reach, (const int32_t*)job->ids, job->count, job->at);
+                        there.stride, job->surface, job->normals, job->reach, (const int32_t*)job->ids, job->count,
+                        job->at);
     }
     return sap_cuda_end(&call, SAP_OK);
 }

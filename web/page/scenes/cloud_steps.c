@@ -255,8 +255,8 @@ static void end(bool rests, int32_t most) {
     cloud_here.end = rests ? CLOUD_END_REST : cloud_here.steps >= most ? CLOUD_END_STOPPED : CLOUD_END_NONE;
 }
 
-// Puts points that have moved along their tangent planes back on the surface, as sap_cloud_relax does it at its end: on the
-// plane through the nearest point of the scan as it was given.
+// Puts points that have moved along their tangent planes back on the surface: on the plane through the nearest point of the
+// scan as it was given. sap_cloud_relax would take the points of the last step for that scan: each call makes one step.
 static sap_status put_back(float* moved) {
     cloud_work* w = &cloud_here;
     const sap_search search = {.k = 1};
