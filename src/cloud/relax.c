@@ -198,16 +198,19 @@ static sap_status put_back(const relaxing* r) {
     return r->ops->put_back(&job);
 }
 
-// From r->from to r->to.
-static sap_status make_step(relaxing* r, int32_t i) {
+// From r->from to r->to. Normals are for what follows a step after which points are put back, or may be the last.
+static sap_status make_step(relaxing* r, int32_t i, bool with_normals) {
     const sap_points now = {r->from, r->count, 3, 0};
     begin_part(r, i, 0, 0.25);
     sap_status status = r->tree ? sap_tree_rebuild(r->tree, now) : sap_tree_build(r->device, now, NULL, &r->tree);
     begin_part(r, i, 0.25, 0.3);
     if (status == SAP_OK && i == 0) status = find_range(r);
     begin_part(r, i, 0.3, 0.85);
-    const sap_relax_job job = {
-        .tree = r->tree, .options = r->options, .near = r->near, .moved = r->to, .normals = r->normals};
+    const sap_relax_job job = {.tree = r->tree,
+                               .options = r->options,
+                               .near = r->near,
+                               .moved = r->to,
+                               .normals = with_normals ? r->normals : NULL};
     if (status == SAP_OK) status = r->ops->step(&job);
     r->info.steps++;
     return status;
@@ -221,7 +224,9 @@ static sap_status make_steps(relaxing* r) {
     int32_t since = 0; // steps since points were last put back
     const float* before = r->from;
     for (int32_t i = 0; i < r->options.steps; i++) {
-        sap_status status = make_step(r, i);
+        bool is_last = i == r->options.steps - 1;
+        const bool returns = is_last || since + 1 == every;
+        sap_status status = make_step(r, i, returns);
         if (status != SAP_OK) return status;
         float* const last = r->from;
         r->from = r->to;
@@ -229,8 +234,7 @@ static sap_status make_steps(relaxing* r) {
         r->to = since == 0 && r->kept ? r->kept : last;
         if (since == 0 && r->kept) r->kept = last;
         since++;
-        bool is_last = i == r->options.steps - 1;
-        if (is_last || since == every) {
+        if (returns) {
             begin_part(r, i, 0.85, 1);
             if (!r->options.is_free) status = put_back(r);
             if (status == SAP_OK && (is_last || r->options.tolerance > 0)) status = measure(r, before, since);

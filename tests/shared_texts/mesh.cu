@@ -1,6 +1,7 @@
 // The shared texts of building over triangles as CUDA: every thread clips a part, or prices a plane; and the axes of
-// covariances. This program is compiled, not run.
+// covariances, and points put back on a surface. This program is compiled, not run.
 #include "cloud/axes.h"
+#include "cloud/surface.h"
 #include "mesh/access.h"
 #include "mesh/build.h"
 
@@ -12,6 +13,11 @@
 __global__ void find_axes(const sap_symmetric* matrices, int count, sap_principal* axes) {
     int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < count) axes[i] = sap_principal_of(matrices[i]);
+}
+
+__global__ void put_back(const float* points, const float* normals, int count, double reach, float* moved) {
+    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < count) sap_surface_return(points + 3 * i, normals + 3 * i, normals, reach, moved + 3 * i);
 }
 
 __global__ void clip(sap_mesh_tree mesh, const sap_mesh_box* parts, int count, bool exactly, float empty_space,
