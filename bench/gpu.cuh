@@ -169,6 +169,7 @@ void gpu_sets(gpu_bench* b);
 void gpu_told(gpu_bench* b);
 void gpu_pairs(gpu_bench* b);
 void gpu_clouds(gpu_bench* b);
+void gpu_skin(gpu_bench* b);
 double gpu_build_floor(const gpu_bench* b, int64_t n, int dims);
 
 // ---- Time
