@@ -18,7 +18,7 @@ sap_status sap_voxels_refuse_point(const sap_device* device, const sap_gridding*
     alone.points.coords = coords;
     if (sap_voxel_look(&alone, 0, cells) == SAP_VOXEL_NOT_FINITE)
         return sap_point_refuse(device, coords, g->points.dims, g->points.real_bits, row);
-    while (fabs(cells[axis]) <= 0x1p52) axis++;
+    while (fabs(sap_voxel_along(&alone, 0, axis)) <= 0x1p52) axis++;
     return sap_fail(device, SAP_ERROR_RANGE,
                     "options.sizes[%d]: %g is too small, point %lld would be over 2^52 cells from the origin",
                     (int)axis, g->options.sizes[axis], (long long)row);

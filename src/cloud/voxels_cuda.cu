@@ -6,7 +6,12 @@
 #include "tree/packing_cuda.cuh"
 #include <cub/device/device_radix_sort.cuh>
 
-enum { VOXEL_THREADS = 256, VOXEL_WARPS = VOXEL_THREADS / SAP_WARP, VOXEL_BLOCKS = 4 }; // BLOCKS: a multiprocessor
+enum {
+    VOXEL_THREADS = 256,
+    VOXEL_WARPS = VOXEL_THREADS / SAP_WARP,
+    VOXEL_BLOCKS = 4, // of a multiprocessor, for the bounds
+    VOXEL_AT_ONCE = 8 // numbers that a lane loads before the first is added
+};
 
 // What is known after all points were looked at.
 typedef struct voxel_survey {
@@ -226,16 +231,33 @@ static voxel_runs voxels_find_runs(sap_cuda_call* call, const sap_gridding* g, c
     return r;
 }
 
-// The mean of a number over places from … to - 1, added in their order; the same for all lanes.
+// sum plus what the first lanes have, one after the other; the same for all lanes.
+static __device__ __forceinline__ double voxel_add(double sum, double own, int64_t lanes) {
+    if (!__any_sync(SAP_ALL_LANES, own != 0)) return sum; // as where points are equal
+    for (int lane = 0; lane < SAP_WARP && lane < lanes; lane++) sum += __shfl_sync(SAP_ALL_LANES, own, lane);
+    return sum;
+}
+
+// The mean of a number over places from … to - 1, added in their order. Of many, all that are loaded at once are on their way
+// before the first is added.
 static __device__ double voxel_mean(const sap_gridding& g, const uint32_t* ids, int column, int64_t from, int64_t to) {
     const sap_voxel_column numbers = sap_voxel_column_of(&g, column);
     const double first = sap_voxel_number(&numbers, ids[from]);
+    const int64_t own = from + sap_lane();
     double sum = 0;
-    for (int64_t base = from; base < to; base += SAP_WARP) {
-        const int64_t own = base + sap_lane();
-        const double off = own < to ? sap_voxel_number(&numbers, ids[own]) - first : 0;
-        const int lanes = to - base < SAP_WARP ? (int)(to - base) : SAP_WARP;
-        for (int lane = 0; lane < lanes; lane++) sum += __shfl_sync(SAP_ALL_LANES, off, lane);
+    if (to - from <= SAP_WARP) {
+        sum = voxel_add(sum, own < to ? sap_voxel_number(&numbers, ids[own]) - first : 0, to - from);
+        return first + sum / (double)(to - from);
+    }
+    for (int64_t base = 0; base < to - from; base += VOXEL_AT_ONCE * SAP_WARP) {
+        double off[VOXEL_AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < VOXEL_AT_ONCE; k++) {
+            const int64_t place = own + base + k * SAP_WARP;
+            off[k] = place < to ? sap_voxel_number(&numbers, ids[place]) - first : 0;
+        }
+#pragma unroll
+        for (int k = 0; k < VOXEL_AT_ONCE; k++) sum = voxel_add(sum, off[k], to - from - base - k * SAP_WARP);
     }
     return first + sum / (double)(to - from);
 }
