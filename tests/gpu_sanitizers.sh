@@ -38,7 +38,7 @@ test_cuda_render few callers_stream other_pictures empty short_of progress
 test_cuda_render all pictures_are
 test_cuda_rows few rows_
 test_cuda_surface few surfaces_lie captures
-test_cuda_voxels few voxels_are refusals
+test_cuda_voxels few voxels_are refusals cells_of
 test_skin few results_are
 test_surface few single_cells noise
 test_cuda_verify few halved_nodes good_trees

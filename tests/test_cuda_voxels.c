@@ -105,6 +105,36 @@ TEST(voxels_are_those_of_the_host) {
     close_scene(&s);
 }
 
+// Cells of so many points that each is made by a block: of all three kinds, one alone, among others, and left out.
+TEST(cells_of_many_points) {
+    enum { ALL = 20000 };
+    static float many_normals[3 * ALL], many_attributes[WIDTH * ALL];
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    for (int i = 0; i < 3 * ALL; i++) many_normals[i] = (float)(i % 7) - 2;
+    for (int i = 0; i < WIDTH * ALL; i++) many_attributes[i] = (float)(i * 7 % 13) / 3;
+    for (int i = 0; i < 18; i++) {
+        static const double sides[] = {0.7, 10, 0.3};
+        cloud points = cloud_of_family(i % 2 ? FAMILY_UNIFORM : FAMILY_EQUAL, ALL, 3, i % 3 ? 32 : 64, 0, 1);
+        const double side = sides[i / 6];
+        sap_voxels_options o = {.sizes = {side, side, side},
+                                .point = (sap_voxels_point)(i % 3),
+                                .fewest = i % 4 == 3 ? ALL / 8 : 0,
+                                .normals = many_normals,
+                                .attributes = many_attributes,
+                                .attribute_count = WIDTH};
+        sap_thinned *expected = NULL, *here = NULL;
+        NOTE("case %d: side %g", i, side);
+        CHECK_STATUS(thin(s.cpu, &points, &o, &expected), SAP_OK);
+        CHECK_STATUS(thin(s.gpu, &points, &o, &here), SAP_OK);
+        check_same(here, expected, points.count, false);
+        sap_thinned_free(expected);
+        sap_thinned_free(here);
+        cloud_free(&points);
+    }
+    close_scene(&s);
+}
+
 // Refused in the words of the host.
 TEST(refusals_are_those_of_the_host) {
     scene s;

@@ -9,8 +9,13 @@
 enum {
     VOXEL_THREADS = 256,
     VOXEL_WARPS = VOXEL_THREADS / SAP_WARP,
-    VOXEL_BLOCKS = 4, // of a multiprocessor, for the bounds
-    VOXEL_AT_ONCE = 8 // numbers that a lane loads before the first is added
+    VOXEL_BLOCKS = 4,  // of a multiprocessor, for the bounds
+    VOXEL_AT_ONCE = 8, // numbers that a lane loads before the first is added
+#ifdef SAP_CUDA_ON_CPU // few, so that tests have such cells
+    VOXEL_MANY = 64
+#else
+    VOXEL_MANY = 4096 // a cell of more points is a block's, not a warp's
+#endif
 };
 
 // What is known after all points were looked at.
@@ -262,20 +267,61 @@ static __device__ double voxel_mean(const sap_gridding& g, const uint32_t* ids, 
     return first + sum / (double)(to - from);
 }
 
-static __device__ int64_t voxel_nearest_to_middle(const sap_gridding& g, const uint32_t* ids, int64_t from,
-                                                  int64_t to) {
-    double least = (double)INFINITY;
-    long long nearest = LLONG_MAX;
-    for (int64_t i = from + sap_lane(); i < to; i += SAP_WARP) {
+// Who makes a cell: a warp, or a block.
+typedef struct voxel_crew {
+    int thread, threads, warp, warps; // of it
+} voxel_crew;
+
+// The point nearest to the middle, of several the first.
+typedef struct voxel_nearest {
+    double off2;
+    long long place; // LLONG_MAX: none is
+} voxel_nearest;
+
+static __device__ __forceinline__ void voxel_take(voxel_nearest* best, double off2, long long place) {
+    if (off2 < best->off2 || (off2 == best->off2 && place < best->place)) best->off2 = off2, best->place = place;
+}
+
+// Of those of a warp; the same for all lanes.
+static __device__ voxel_nearest voxel_nearest_to_middle(const sap_gridding& g, const uint32_t* ids, int64_t from,
+                                                        int64_t to, const voxel_crew& crew) {
+    voxel_nearest best = {(double)INFINITY, LLONG_MAX};
+    for (int64_t i = from + crew.thread; i < to; i += crew.threads) {
         const double off2 = sap_voxel_off_middle2(&g, ids[i]);
-        if (off2 < least) least = off2, nearest = i;
+        if (off2 < best.off2) voxel_take(&best, off2, i);
     }
     for (int step = SAP_WARP / 2; step > 0; step /= 2) {
-        const double off2 = __shfl_xor_sync(SAP_ALL_LANES, least, step);
-        const long long other = __shfl_xor_sync(SAP_ALL_LANES, nearest, step);
-        if (off2 < least || (off2 == least && other < nearest)) least = off2, nearest = other;
+        const double off2 = __shfl_xor_sync(SAP_ALL_LANES, best.off2, step);
+        voxel_take(&best, off2, __shfl_xor_sync(SAP_ALL_LANES, best.place, step));
     }
-    return nearest == LLONG_MAX ? from : nearest;
+    return best;
+}
+
+// The points at places from … to - 1 become one, of which `chosen` has what no mean is made of.
+static __device__ void voxel_put_cell(const sap_gridding& g, const uint32_t* ids, const sap_thinned& v, int64_t cell,
+                                      int64_t from, int64_t to, int64_t chosen, const voxel_crew& crew) {
+    const bool is_mean = g.options.point == SAP_VOXELS_CENTROID;
+    const int columns = sap_voxel_columns(&g), dims = g.points.dims;
+    const int64_t id = ids[chosen];
+    for (int64_t i = from + crew.thread; i < to; i += crew.threads) ((int32_t*)v.cell_of)[ids[i]] = (int32_t)cell;
+    if (crew.thread == 0) {
+        ((int32_t*)v.ids)[cell] = (int32_t)id;
+        ((int32_t*)v.counts)[cell] = (int32_t)(to - from);
+    }
+    for (int c = crew.thread; !is_mean && c < columns; c += crew.threads) {
+        const sap_voxel_column numbers = sap_voxel_column_of(&g, c);
+        sap_voxel_put(&g, &v, cell, c, sap_voxel_number(&numbers, id));
+    }
+    for (int c = crew.warp; is_mean && c < columns; c += crew.warps) {
+        if (v.normals && c >= dims && c < dims + 3) continue; // made of length 1, below
+        const double mean = voxel_mean(g, ids, c, from, to);
+        if (sap_lane() == 0) sap_voxel_put(&g, &v, cell, c, mean);
+    }
+    if (!is_mean || !v.normals || crew.warp != crew.warps - 1) return;
+    double normal[3];
+    for (int a = 0; a < 3; a++) normal[a] = voxel_mean(g, ids, dims + a, from, to);
+    sap_voxel_normalize(normal);
+    for (int a = 0; a < 3 && sap_lane() == 0; a++) sap_voxel_put(&g, &v, cell, dims + a, normal[a]);
 }
 
 static __global__ void __launch_bounds__(VOXEL_THREADS)
@@ -283,28 +329,56 @@ static __global__ void __launch_bounds__(VOXEL_THREADS)
     const int64_t cell = (int64_t)blockIdx.x * VOXEL_WARPS + threadIdx.x / SAP_WARP;
     if (cell >= r.cells) return;
     const int64_t run = r.kept ? r.kept[cell] : cell, from = r.starts[run], to = voxel_run_end(r, run, g.count);
-    const bool is_mean = g.options.point == SAP_VOXELS_CENTROID;
-    const int columns = sap_voxel_columns(&g);
-    const int64_t chosen = g.options.point == SAP_VOXELS_NEAREST ? voxel_nearest_to_middle(g, r.ids, from, to) : from;
-    const int64_t id = r.ids[chosen];
-    for (int64_t i = from + sap_lane(); i < to; i += SAP_WARP) ((int32_t*)v.cell_of)[r.ids[i]] = (int32_t)cell;
-    if (sap_lane() == 0) {
-        ((int32_t*)v.ids)[cell] = (int32_t)id;
-        ((int32_t*)v.counts)[cell] = (int32_t)(to - from);
+    if (to - from > VOXEL_MANY) return;
+    const voxel_crew crew = {sap_lane(), SAP_WARP, 0, 1};
+    int64_t chosen = from;
+    if (g.options.point == SAP_VOXELS_NEAREST) {
+        const voxel_nearest best = voxel_nearest_to_middle(g, r.ids, from, to, crew);
+        if (best.place != LLONG_MAX) chosen = best.place;
     }
-    for (int c = sap_lane(); !is_mean && c < columns; c += SAP_WARP) {
-        const sap_voxel_column numbers = sap_voxel_column_of(&g, c);
-        sap_voxel_put(&g, &v, cell, c, sap_voxel_number(&numbers, id));
+    voxel_put_cell(g, r.ids, v, cell, from, to, chosen, crew);
+}
+
+// The last of numbers[count], which ascend, that is at most so large; the first is.
+static __device__ int64_t voxel_last_within(const int32_t* numbers, int64_t count, int64_t most) {
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low + 1) / 2;
+        if (numbers[middle] <= most)
+            low = middle;
+        else
+            high = middle - 1;
     }
-    for (int c = 0; is_mean && c < columns; c++) {
-        const double mean = voxel_mean(g, r.ids, c, from, to);
-        if (sap_lane() == 0) sap_voxel_put(&g, &v, cell, c, mean);
+    return low;
+}
+
+typedef struct voxel_shared {
+    voxel_nearest best[VOXEL_WARPS];
+} voxel_shared;
+
+// Cells of many points: block b has the one whose first place that VOXEL_MANY divides is b * VOXEL_MANY.
+static __global__ void __launch_bounds__(VOXEL_THREADS)
+    voxels_put_many(const __grid_constant__ sap_gridding g, const voxel_runs r, const sap_thinned v) {
+    SAP_CUDA_SHARED(voxel_shared, shared);
+    const int64_t place = (int64_t)blockIdx.x * VOXEL_MANY, run = voxel_last_within(r.starts, r.runs, place);
+    const int64_t from = r.starts[run], to = voxel_run_end(r, run, g.count);
+    if (to - from <= VOXEL_MANY || from + VOXEL_MANY <= place) return;
+    int64_t cell = run, chosen = from;
+    if (r.kept) {
+        if (r.cells == 0 || r.kept[0] > run) return;
+        cell = voxel_last_within(r.kept, r.cells, run);
+        if (r.kept[cell] != run) return;
     }
-    if (!is_mean || !v.normals) return;
-    double normal[3];
-    for (int a = 0; a < 3; a++) normal[a] = voxel_mean(g, r.ids, g.points.dims + a, from, to);
-    sap_voxel_normalize(normal);
-    for (int a = 0; a < 3 && sap_lane() == 0; a++) sap_voxel_put(&g, &v, cell, g.points.dims + a, normal[a]);
+    const int warp = (int)threadIdx.x / SAP_WARP;
+    const voxel_crew crew = {(int)threadIdx.x, VOXEL_THREADS, warp, VOXEL_WARPS};
+    if (g.options.point == SAP_VOXELS_NEAREST) {
+        voxel_nearest best = voxel_nearest_to_middle(g, r.ids, from, to, crew);
+        if (sap_lane() == 0) shared->best[warp] = best;
+        __syncthreads();
+        for (int w = 0; w < VOXEL_WARPS; w++) voxel_take(&best, shared->best[w].off2, shared->best[w].place);
+        if (best.place != LLONG_MAX) chosen = best.place;
+    }
+    voxel_put_cell(g, r.ids, v, cell, from, to, chosen, crew);
 }
 
 // ---- The call
@@ -325,6 +399,11 @@ static sap_status voxels_make(sap_cuda_call* call, const sap_gridding* g, const 
         sap_voxels_place(g, r->cells, there.memory, &v);
         sap_cuda_fill(call, (void*)v.cell_of, 0xff, (size_t)g->points.count * 4);
         sap_cuda_launch(call, voxels_put, grid, *g, *r, v);
+        if (g->count > VOXEL_MANY) {
+            grid.blocks = (g->count + VOXEL_MANY - 1) / VOXEL_MANY;
+            grid.shared = sizeof(voxel_shared);
+            sap_cuda_launch(call, voxels_put_many, grid, *g, *r, v);
+        }
     }
     status = call->status;
     if (on_device) {
