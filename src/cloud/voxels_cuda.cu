@@ -397,7 +397,7 @@ static sap_status voxels_make(sap_cuda_call* call, const sap_gridding* g, const 
         sap_cuda_grid grid = sap_cuda_grid_for(r->cells, VOXEL_WARPS);
         grid.threads = VOXEL_THREADS;
         sap_voxels_place(g, r->cells, there.memory, &v);
-        sap_cuda_fill(call, (void*)v.cell_of, 0xff, (size_t)g->points.count * 4);
+        sap_cuda_fill(call, there.memory, 0xff, there.bytes); // cell_of, and what pads arrays that are copied as one
         sap_cuda_launch(call, voxels_put, grid, *g, *r, v);
         if (g->count > VOXEL_MANY) {
             grid.blocks = (g->count + VOXEL_MANY - 1) / VOXEL_MANY;
