@@ -31,7 +31,7 @@ static sap_skin make(void) {
     for (int i = 0; i < COUNT; i++) {
         for (int a = 0; a < 3; a++) {
             vertices[3 * i + a] = (float)((i * 7 + a * 13) % 101) / 8;
-            normals[3 * i + a] = a == i % 3;
+            normals[3 * i + a] = a == i % 3 ? 1 : 0;
         }
         for (int j = 0; j < EACH; j++) bones[EACH * i + j] = j;
         weights[EACH * i] = (float)(i % 5) / 4;
