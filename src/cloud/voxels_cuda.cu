@@ -123,6 +123,7 @@ static sap_status voxels_list(sap_cuda_call* call, sap_gridding* g, uint32_t* id
     for (int a = 0; a < SAP_MAX_DIMS; a++) survey.lower[a] = LLONG_MAX, survey.upper[a] = LLONG_MIN;
     voxel_survey* there = (voxel_survey*)sap_cuda_take(call, sizeof *there);
     uint32_t* fits = (uint32_t*)sap_cuda_take(call, (size_t)words * sizeof *fits);
+    if (call->status != SAP_OK) return call->status;
     sap_cuda_copy(call, there, &survey, sizeof survey);
     if (o->normals)
         sap_cuda_launch(call, voxels_check, sap_cuda_grid_for(3 * n, VOXEL_THREADS), *g, o->normals, (int64_t)3,
@@ -137,7 +138,7 @@ static sap_status voxels_list(sap_cuda_call* call, sap_gridding* g, uint32_t* id
     packing.bits = fits;
     packing.count = (int32_t)n;
     packing.out = (int32_t*)ids;
-    packing.total = call->status == SAP_OK ? &there->count : NULL;
+    packing.total = &there->count;
     sap_pack(call, packing);
     sap_cuda_fetch(call, &survey, there, sizeof survey);
     if (call->status != SAP_OK) return call->status;
