@@ -46,7 +46,7 @@ if(SAPWOOD_HAVE_ZLIB)
   list(APPEND sapwood_pc_private -lz)
 endif()
 if(SAPWOOD_HAVE_CUDA)
-  list(APPEND sapwood_pc_private -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -lpthread -ldl)
+  list(APPEND sapwood_pc_private -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lstdc++ -lrt -lpthread -ldl)
 endif()
 list(JOIN sapwood_pc_private " " sapwood_pc_private)
 # Where there is no shared library, whoever links needs what it would have linked.
