@@ -73,6 +73,32 @@ TEST(pictures_are_those_of_the_cpu) {
     close_stage(&t);
 }
 
+// Passes, rays to shining faces, tone curves, noise and linear light.
+TEST(passes_are_those_of_the_cpu) {
+    stage t;
+    OPEN_STAGE(&t, NULL);
+    sap_render_options o = render_set_options(&t.scene, 2);
+    o.next_event = true;
+    o.tone = SAP_TONE_FILMIC;
+    o.passes = 3;
+    o.exposure = 2;
+    expect_same(&t, &o);
+    static float here[3 * MOST_PIXELS], there[3 * MOST_PIXELS];
+    sap_render_info of_here, of_there;
+    o.passes = 0;
+    o.until_error = 0.1f;
+    t.scene.tree = t.here;
+    CHECK_STATUS(sap_render_light(&t.scene, &o, here, &of_here), SAP_OK);
+    t.scene.tree = t.there;
+    CHECK_STATUS(sap_render_light(&t.scene, &o, there, &of_there), SAP_OK);
+    CHECK(!memcmp(here, there, sizeof here) && here[0] > 0);
+    CHECK(of_here.passes == of_there.passes && of_here.passes > 1 && of_here.error == of_there.error);
+    const sap_render_photons photons = {.count = 100};
+    o.photons = &photons;
+    CHECK_STATUS(sap_render_light(&t.scene, &o, there, NULL), SAP_ERROR_UNSUPPORTED);
+    close_stage(&t);
+}
+
 // Calls on the caller's stream do not wait for rays; pictures do.
 TEST(pictures_in_the_callers_stream) {
     stage t;

@@ -97,7 +97,8 @@ typedef struct sap_photon_search {
     int32_t k;                /**< nearest photons that count; 0: all within the radius, which then must be given */
     float radius;             /**< photons beyond do not count; 0: no limit */
     sap_photon_filter filter; /**< default SAP_PHOTON_CONSTANT */
-    uint64_t reserved[4];     /**< for later versions: zero */
+    float shrink;         /**< above 0, at most 1: r^2 is multiplied by it, and photons beyond no longer count; 0: 1 */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_photon_search;
 
 /**
@@ -108,7 +109,7 @@ typedef struct sap_photon_search {
  * A photon counts if it came from the side to which the normal points: dot(direction, normal) < 0 and dot(its normal,
  * normal) > 0, each a sum of three products in axis order. Others do not count and do not shrink the radius. r^2 is the
  * squared distance of the (k+1)-th nearest photon that counts, if it is within the radius, else radius*radius (without
- * a radius: that of the farthest that counts). The k nearest are summed in doubles in the order of (distance^2, id), each
+ * a radius: that of the farthest that counts); then it is shrunk. The k nearest are summed in doubles in the order of (distance^2, id), each
  * times its filter's weight, and the sum is divided by pi r^2; with r = 0 the light is 0. Expected O(log n + k log k) a
  * point where most near photons count, up to O(n) where few do. The same bits for any number of threads.
  *
@@ -124,6 +125,29 @@ SAP_API sap_status sap_photons_estimate(const sap_photons* photons, sap_points p
  * for a negative pass. O(pass).
  */
 SAP_API double sap_photon_radius(double first, int32_t pass);
+
+/**
+ * Photons that light a picture of ::sap_render. All zero is the default for each field, but for the count.
+ *
+ * What lamps, shining faces and the sky shed on a surface directly is found by rays, as without photons. What comes to it
+ * from there by mirrors and glass alone is looked up in a map of its own, of caustic photons. All other light is
+ * looked up in the global map: at the surface itself, or, with `gather`, where one ray from there into its cosine lobe
+ * ends: slower, but without the stains of single photons.
+ *
+ * In each of sap_render_options.passes the maps are made anew of further photons, so that memory is that of one pass. With
+ * `progressive` the square of each radius shrinks from pass to pass as ::sap_photon_radius says, and the picture comes as
+ * near to the truth as passes allow.
+ */
+typedef struct sap_render_photons {
+    int64_t count;            /**< photons that a pass sends out for the global map; count * passes below 2^31 */
+    int64_t caustics;         /**< photons that it sends out for the map of caustics; 0: as many */
+    int32_t bounces;          /**< as in sap_photon_options */
+    uint32_t seed;            /**< other seeds give other photons */
+    bool gather;              /**< look one bounce further */
+    bool progressive;         /**< radii shrink */
+    sap_photon_search search; /**< how photons are looked up; without k and radius: k = 50. `shrink` must be 0 */
+    uint64_t reserved[4];     /**< for later versions: zero */
+} sap_render_photons;
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,13 @@ typedef struct sap_scene {
     uint64_t reserved[4];      /**< for later versions: zero */
 } sap_scene;
 
+/** How light brighter than white is drawn. */
+typedef enum sap_tone {
+    SAP_TONE_CLAMP = 0,    /**< as white, each colour by itself */
+    SAP_TONE_REINHARD = 1, /**< x/(1 + x), x being the luminance (Reinhard et al. 2002) */
+    SAP_TONE_FILMIC = 2    /**< a curve as of film, each colour by itself (Narkowicz 2015) */
+} sap_tone;
+
 /** How to draw. All zero is the default for each field, but for the size. */
 typedef struct sap_render_options {
     int32_t width;           /**< pixels, 1 … 65536 */
@@ -51,15 +58,26 @@ typedef struct sap_render_options {
     bool flat;               /**< show triangles as they are. Default: normals are smoothed over edges that are blunt */
     bool heat;               /**< draw instead how many nodes of the tree the camera's rays look at */
     float hottest;           /**< heat: what is drawn brightest; 0: the most of the picture */
-    uint64_t reserved[4];    /**< for later versions: zero */
+    bool next_event;   /**< send a ray from each surface to a face that shines (Ke), too, weighed against scattered
+                                  rays (Veach and Guibas 1995): less noise where such faces are small */
+    sap_tone tone;     /**< of ::sap_render's pixels; default SAP_TONE_CLAMP */
+    int32_t passes;    /**< the mean of this many pictures, 65536 samples in all at most; 0: 1, with until_error any */
+    float until_error; /**< above 0: fewer passes do, two at least, once sap_render_info.error is at most this */
+    const struct sap_render_photons* photons; /**< NULL: paths alone; else photon maps light the picture, too */
+    uint64_t reserved[4];                     /**< for later versions: zero */
 } sap_render_options;
 
 /** What a picture took. */
 typedef struct sap_render_info {
-    int64_t rays;         /**< traced, shadows included */
-    float hottest;        /**< heat: the most nodes that a pixel's rays looked at, on average; else 0 */
-    double trace_seconds; /**< spent on rays through the tree */
-    double shade_seconds; /**< spent on the rest: normals, cameras, surfaces, lights, pixels, and copies to a GPU */
+    int64_t rays;          /**< traced, shadows included */
+    float hottest;         /**< heat: the most nodes that a pixel's rays looked at, on average; else 0 */
+    double trace_seconds;  /**< spent on rays through the tree */
+    double shade_seconds;  /**< spent on the rest: normals, cameras, surfaces, lights, pixels, and copies to a GPU */
+    int64_t photons;       /**< kept in maps, of all passes */
+    double photon_seconds; /**< spent on sending photons, building maps and looking photons up */
+    int32_t passes;        /**< drawn */
+    float error; /**< with until_error: the noise that is left, estimated from how passes differ: the root of the
+                                mean square error of the colours of all pixels, per mean brightness; else 0 */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_render_info;
 
@@ -104,6 +122,10 @@ SAP_API sap_status sap_camera_frame_box(const float lower[3], const float upper[
  */
 SAP_API sap_status sap_render(const sap_scene* scene, const sap_render_options* options, uint8_t* pixels,
                               sap_render_info* info);
+/** ::sap_render for light[3*width*height]: red, green, blue of the mean light of each pixel times the exposure, linear and
+ *  unbounded; with `heat`, nodes in each. Errors: as there. */
+SAP_API sap_status sap_render_light(const sap_scene* scene, const sap_render_options* options, float* light,
+                                    sap_render_info* info);
 
 #ifdef __cplusplus
 }

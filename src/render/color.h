@@ -3,6 +3,7 @@
 #define SAPWOOD_RENDER_COLOR_H
 
 #include "math/dialect.h"
+#include "sapwood/render.h"
 #include <math.h>
 
 // The cube root of x in 0.1 … 1, by Newton's method.
@@ -25,6 +26,19 @@ SAP_FN uint8_t sap_srgb(float linear) {
         y = 1.055 * (square * square * twelfth) - 0.055; // x to the power of 5/12, which is 1/2.4
     }
     return (uint8_t)(255 * y + 0.5);
+}
+
+// Brings light into 0 … 1: `tone` is a sap_tone.
+SAP_FN void sap_tone_map(int32_t tone, float linear[3]) {
+    if (tone == SAP_TONE_REINHARD) {
+        const float luminance = 0.2126f * linear[0] + 0.7152f * linear[1] + 0.0722f * linear[2];
+        for (int a = 0; a < 3; a++) linear[a] /= 1 + luminance;
+    } else if (tone == SAP_TONE_FILMIC) {
+        for (int a = 0; a < 3; a++) {
+            const float x = linear[a] < 1e6f ? linear[a] : 1e6f; // squares stay finite
+            linear[a] = x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f);
+        }
+    }
 }
 
 // Linear light of a value 0 … 1 on a scale: `count` colours in Oklab (Ottosson 2020) at even distances, and between

@@ -1,5 +1,6 @@
 // What a picture reads: the scene's arrays, its lamps, and normals of its vertices.
 #include "render/picture.h"
+#include "render/surface.h"
 
 static void fill_scene(sap_picture* picture) {
     const sap_render_options* o = &picture->options;
@@ -7,9 +8,11 @@ static void fill_scene(sap_picture* picture) {
     sap_scene_data* data = &picture->scene;
     data->width = o->width;
     data->height = o->height;
-    data->samples = o->samples;
+    data->samples = o->samples * o->passes;
+    data->beyond = !o->photons ? SAP_BEYOND_PATHS : picture->lighting.gather ? SAP_BEYOND_GATHERED : SAP_BEYOND_PHOTONS;
     data->ambient = o->ambient;
     data->exposure = o->exposure;
+    data->tone = o->tone;
     data->heat = o->heat;
     data->has_background = o->background != NULL;
     if (o->background) data->background = sap_vector_of(o->background);
@@ -21,7 +24,30 @@ static void fill_scene(sap_picture* picture) {
     data->lamps = picture->lamps;
 }
 
-sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, sap_scratch memory[2]) {
+// Lists the faces that shine, with the parts that they have of all power.
+static sap_status fill_shiners(sap_picture* picture, sap_scratch* memory) {
+    sap_scene_data* data = &picture->scene;
+    const int64_t triangles = picture->file->mesh.triangle_count;
+    int64_t count = 0;
+    double all = 0;
+    for (int64_t i = 0; i < triangles; i++) count += sap_face_power(data, (int32_t)i) > 0;
+    if (count == 0) return SAP_OK;
+    if (!sap_scratch_take(picture->device, (size_t)count * sizeof(sap_shiner), memory))
+        return sap_fail(picture->device, SAP_ERROR_MEMORY, "no memory for %lld faces that shine", (long long)count);
+    sap_shiner* shiners = (sap_shiner*)(void*)memory->memory;
+    for (int64_t i = 0; i < triangles; i++) {
+        const double power = sap_face_power(data, (int32_t)i);
+        if (!(power > 0)) continue;
+        all += power;
+        shiners[data->shiner_count++] = (sap_shiner){all, (int32_t)i};
+    }
+    for (int32_t i = 0; i < data->shiner_count; i++) shiners[i].until = i + 1 < count ? shiners[i].until / all : 1;
+    data->shiners = shiners;
+    data->shine_part = (float)(1 / all);
+    return SAP_OK;
+}
+
+sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, sap_scratch memory[3]) {
     sap_device* device = picture->device;
     const sap_mesh* mesh = &scene->file->mesh;
     picture->lamp_count = scene->lights ? scene->light_count : 1;
@@ -38,5 +64,5 @@ sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, sap_sc
         picture->scene.normals = filled;
     }
     fill_scene(picture);
-    return status;
+    return status == SAP_OK && picture->options.next_event ? fill_shiners(picture, &memory[2]) : status;
 }

@@ -20,7 +20,8 @@ SAP_FN sap_vector sap_lamp_reach(const sap_lamp* lamp, const sap_surface* surfac
                                  uint32_t purpose, sap_ray* shadow) {
     const sap_vector none = sap_vector_make(0, 0, 0);
     *shadow = sap_ray_make(none, none, -1);
-    if (!(sap_largest(surface->diffuse) > 0 || sap_largest(surface->highlight) > 0)) return none;
+    if (!(sap_largest(surface->diffuse) > 0 || sap_largest(surface->highlight) > 0) || surface->exponent == 0)
+        return none;
     sap_pair place = sap_sample(path->pixel, path->sample, purpose);
     sap_vector from = sap_plus(sap_times(lamp->side[0], place.x - 0.5f), sap_times(lamp->side[1], place.y - 0.5f));
     sap_vector to = sap_minus(sap_plus(lamp->position, from), surface->point);

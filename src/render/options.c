@@ -3,7 +3,7 @@
 #include "device/reserved.h"
 #include "render/picture.h"
 
-enum { MOST_PIXELS = 65536, MOST_SAMPLES = 65536, MOST_BOUNCES = 64, MOST_LIGHTS = 65536 };
+enum { SAMPLES = 16, MOST_PIXELS = 65536, MOST_SAMPLES = 65536, MOST_BOUNCES = 64, MOST_LIGHTS = 65536 };
 
 static sap_status bad(const sap_device* device, const char* sentence) {
     return sap_fail(device, SAP_ERROR_ARGUMENT, "%s", sentence);
@@ -14,6 +14,14 @@ static sap_status check_options(const sap_device* device, const sap_render_optio
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.width and .height: %d x %d is not in 1…65536 each",
                         (int)o->width, (int)o->height);
     if (o->samples < 0 || o->samples > MOST_SAMPLES) return bad(device, "options.samples: not in 0…65536");
+    if (o->passes < 0) return bad(device, "options.passes: negative");
+    if ((int64_t)o->passes * (o->samples ? o->samples : SAMPLES) > MOST_SAMPLES)
+        return bad(device, "options.passes: more than 65536 samples in all");
+    if (!(o->until_error >= 0)) return bad(device, "options.until_error: negative or NaN");
+    if (o->until_error > 0 && (o->passes == 1 || o->samples > MOST_SAMPLES / 2))
+        return bad(device, "options.until_error: needs two passes");
+    if (o->until_error > 0 && o->heat) return bad(device, "options.until_error: heat has no noise to measure");
+    if ((int)o->tone < 0 || o->tone > SAP_TONE_FILMIC) return bad(device, "options.tone: unknown");
     if (o->bounces > MOST_BOUNCES) return bad(device, "options.bounces: more than 64");
     if (!isfinite(o->ambient)) return bad(device, "options.ambient: not finite");
     if (!(o->exposure >= 0 && isfinite(o->exposure))) return bad(device, "options.exposure: negative or not finite");
@@ -65,8 +73,17 @@ static sap_status place_camera(sap_picture* picture, const sap_scene* scene) {
     return SAP_OK;
 }
 
+static int32_t most_passes(const sap_render_options* o) {
+    if (!(o->until_error > 0)) return 1;
+    int64_t most = MOST_SAMPLES / o->samples, photons = 1;
+    if (o->photons) photons = o->photons->caustics > o->photons->count ? o->photons->caustics : o->photons->count;
+    if (photons > 0 && most > INT32_MAX / photons) most = INT32_MAX / photons;
+    return most > 2 ? (int32_t)most : 2;
+}
+
 static void fill_defaults(sap_render_options* o) {
-    if (o->samples == 0) o->samples = 16;
+    if (o->samples == 0) o->samples = SAMPLES;
+    if (o->passes == 0) o->passes = most_passes(o);
     if (o->bounces == 0) o->bounces = 5;
     if (o->bounces < 0) o->bounces = 0;
     if (o->ambient == 0) o->ambient = 1;
@@ -85,6 +102,8 @@ sap_status sap_picture_prepare(sap_picture* picture, sap_device* device, const s
                              .options = *options,
                              .threads = device->options.threads};
     fill_defaults(&picture->options);
+    status = sap_lighting_prepare(picture);
+    if (status != SAP_OK) return status;
     SAP_ASSERT(picture->options.samples > 0 && picture->options.bounces >= 0 && picture->threads > 0);
     sap_box_around(&scene->tree->shape, &picture->middle, &picture->radius);
     return place_camera(picture, scene);

@@ -6,6 +6,9 @@
 #include "mesh/layout.h"
 #include "render/ops.h"
 #include "render/scene_data.h"
+#include "sapwood/photons.h"
+
+#include <time.h>
 
 enum { SAP_PASS = 16 }; // most samples of a pixel that are traced together
 
@@ -37,8 +40,13 @@ struct sap_picture {
     sap_lamp* lamps;
     int32_t lamp_count;
     sap_scene_data scene; // arrays: the host's until `begin`
-    int64_t rays;
-    double trace_seconds;
+    // Of the pass that is drawn: caustic photons, and others; NULL: without.
+    sap_render_photons lighting; // defaults filled in
+    sap_photons *caustics, *global;
+    int32_t drawn; // passes
+    float error;
+    int64_t rays, photons;
+    double trace_seconds, photon_seconds;
     // From `begin` to `end` of the steps.
     int32_t tile_width, tile_height, pass; // largest width, height and samples of a pixel of a tile
     sap_wavefront wavefront;
@@ -53,6 +61,13 @@ sap_status sap_picture_prepare(sap_picture* picture, sap_device* device, const s
                                const sap_render_options* options);
 // Whether a mesh has so many triangles, and their vertices and materials exist.
 sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* file, int64_t triangles);
+
+// ---- passes.c: draws the passes, between `begin` and `end` of the steps. scene.samples becomes what was drawn.
+sap_status sap_picture_draw_passes(sap_picture* picture, const sap_render_ops* steps);
+// ---- render.c: adds the samples of a pass to the light.
+sap_status sap_picture_draw_tiles(sap_picture* picture, const sap_render_ops* steps, int32_t pass);
+// How much of the picture is done when so much of the rays of a pass is.
+double sap_picture_done(const sap_picture* picture, int32_t pass, double rays);
 
 // ---- wavefront.c
 // Places the arrays of a wavefront in its aligned block of memory; with memory NULL, only counts the bytes. The bytes.
@@ -71,10 +86,25 @@ void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals);
 
 // ---- fill.c: fills in a checked scene. Its lamps and normals lie in scratch memory, which the caller gives back, also after
 // a failure.
-sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, sap_scratch memory[2]);
+sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, sap_scratch memory[3]);
 
 // ---- light.c: the lamps of a scene, into picture->lamps.
 sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene);
+
+// ---- photons/light.c
+// Checks what is told of photons, and fills in defaults.
+sap_status sap_lighting_prepare(sap_picture* picture);
+// Makes the maps of a pass anew, which is reported as this part of the whole; and frees them.
+sap_status sap_lighting_begin(sap_picture* picture, int32_t pass, double from, double to);
+void sap_lighting_end(sap_picture* picture);
+// ---- photons/light_cpu.c: adds the light of the maps to that of the paths whose surfaces lie in memory of the host.
+sap_status sap_lighting_add_cpu(sap_picture* picture);
+
+static inline double sap_seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 static inline int32_t sap_lesser(int32_t a, int32_t b) { return a < b ? a : b; }
 static inline bool sap_finite(sap_vector a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }

@@ -15,7 +15,8 @@ SAP_FN sap_path sap_path_begin(const sap_scene_data* scene, const sap_tile* tile
     path.slot = slot;
     path.pixel = sap_hash((uint32_t)x ^ sap_hash((uint32_t)y));
     path.sample = (uint32_t)(tile->first + slot % tile->samples);
-    path.scattered = 0;
+    path.scattered = SAP_NOT_SCATTERED;
+    path.density = 0;
     sap_pair at = sap_sample(path.pixel, path.sample, 0);
     double across = 2 * ((double)x + (double)at.x) / scene->width - 1;
     double up = 1 - 2 * ((double)y + (double)at.y) / scene->height;
@@ -42,10 +43,16 @@ SAP_FN int64_t sap_pixel_place(const sap_scene_data* scene, const sap_tile* tile
     return (int64_t)(tile->y + pixel / tile->width) * scene->width + tile->x + pixel % tile->width;
 }
 
+// What the summed light of all samples is multiplied by.
+SAP_FN float sap_pixel_factor(const sap_scene_data* scene) { return scene->exposure / (float)scene->samples; }
+
 // The colour of the summed light of all samples.
 SAP_FN void sap_pixel_develop(const sap_scene_data* scene, const float* light, uint8_t* rgb) {
-    float factor = scene->exposure / (float)scene->samples;
-    for (int a = 0; a < 3; a++) rgb[a] = sap_srgb(light[a] * factor);
+    const float factor = sap_pixel_factor(scene);
+    float seen[3];
+    for (int a = 0; a < 3; a++) seen[a] = light[a] * factor;
+    sap_tone_map(scene->tone, seen);
+    for (int a = 0; a < 3; a++) rgb[a] = sap_srgb(seen[a]);
 }
 
 // The same of counts, which light[0] sums: a scale of steadily growing lightness from blue black by purple and orange

@@ -1,24 +1,17 @@
 // Pictures: the paths of a tile of pixels are traced bounce by bounce, and their light becomes the pixels' colours.
 #include "base/assert.h"
 #include "render/picture.h"
+#include "render/pixel.h"
 #include "sapwood/stream.h"
 
-#include <time.h>
-
 // ---- One wavefront.
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 // Rays that are traced, counted and timed: for first hits, for any hit, or for first hits and visited nodes.
 typedef enum rays_kind { RAYS_FIRST, RAYS_SHADOW, RAYS_VISITS } rays_kind;
 
 static sap_status trace(sap_picture* picture, const sap_render_ops* steps, rays_kind kind) {
     const sap_wavefront* w = &picture->wavefront;
-    const double start = seconds_now();
+    const double start = sap_seconds_now();
     sap_status status;
     SAP_ASSERT(w->live > 0 && w->live <= w->room);
     switch (kind) {
@@ -27,20 +20,30 @@ static sap_status trace(sap_picture* picture, const sap_render_ops* steps, rays_
     default: status = sap_trace(picture->tree, w->rays, w->live, w->hits);
     }
     if (status == SAP_OK) status = steps->wait(picture);
-    picture->trace_seconds += seconds_now() - start;
+    picture->trace_seconds += sap_seconds_now() - start;
     picture->rays += w->live;
     return status;
 }
 
-// Adds the light of all lamps at the surfaces that paths have hit.
+// Adds the light of all lamps, and of a face that shines, at the surfaces that paths have hit.
 static sap_status light_surfaces(sap_picture* picture, const sap_render_ops* steps, int32_t bounce) {
+    const int32_t lamps = picture->lamp_count;
     sap_status status = SAP_OK;
-    for (int32_t number = 0; number < picture->lamp_count && status == SAP_OK; number++) {
-        SAP_ASSERT(4 * bounce + 2 < 1024 && bounce < 128); // purposes differ from those of sap_shade and of other lamps
-        status = steps->sample_lamp(picture, number, 1024 + (uint32_t)number * 128 + (uint32_t)bounce);
+    for (int32_t number = 0; number < lamps + (picture->scene.shiner_count > 0) && status == SAP_OK; number++) {
+        // Purposes differ from those of sap_shade and of other lamps.
+        SAP_ASSERT(4 * bounce + 2 < 1024 && bounce < SAP_BOUNCES_MOST);
+        const uint32_t purpose = 1024 + (uint32_t)number * SAP_BOUNCES_MOST + (uint32_t)bounce;
+        status = number < lamps ? steps->sample_lamp(picture, number, purpose) : steps->sample_shiner(picture, purpose);
         if (status == SAP_OK) status = trace(picture, steps, RAYS_SHADOW);
         if (status == SAP_OK) status = steps->add_light(picture);
     }
+    return status;
+}
+
+static sap_status look_up_photons(sap_picture* picture, const sap_render_ops* steps) {
+    const double start = sap_seconds_now();
+    sap_status status = steps->add_photons(picture);
+    picture->photon_seconds += sap_seconds_now() - start;
     return status;
 }
 
@@ -64,6 +67,7 @@ static sap_status follow_paths(sap_picture* picture, const sap_render_ops* steps
         status = trace(picture, steps, RAYS_FIRST);
         if (status == SAP_OK) status = steps->shade(picture, bounce, bounce == bounces);
         if (status == SAP_OK) status = light_surfaces(picture, steps, bounce);
+        if (status == SAP_OK && picture->options.photons) status = look_up_photons(picture, steps);
         if (status == SAP_OK && bounce < bounces) status = keep_live(picture);
     }
     return status;
@@ -84,7 +88,7 @@ static sap_status draw_tile(sap_picture* picture, const sap_render_ops* steps) {
 
 // ---- The picture.
 
-static sap_status draw_tiles(sap_picture* picture, const sap_render_ops* steps) {
+sap_status sap_picture_draw_tiles(sap_picture* picture, const sap_render_ops* steps, int32_t number) {
     const sap_render_options* o = &picture->options;
     const int32_t wide = picture->tile_width, high = picture->tile_height, pass = picture->pass;
     int64_t columns = (o->width + wide - 1) / wide, rows = (o->height + high - 1) / high;
@@ -95,58 +99,91 @@ static sap_status draw_tiles(sap_picture* picture, const sap_render_ops* steps) 
         tile->y = (int32_t)(i / passes / columns) * high;
         tile->width = sap_lesser(o->width - tile->x, wide);
         tile->height = sap_lesser(o->height - tile->y, high);
-        tile->first = (int32_t)(i % passes) * pass;
-        tile->samples = sap_lesser(o->samples - tile->first, pass);
+        const int32_t first = (int32_t)(i % passes) * pass;
+        tile->first = number * o->samples + first;
+        tile->samples = sap_lesser(o->samples - first, pass);
         SAP_ASSERT(tile->width > 0 && tile->height > 0 && tile->samples > 0);
         sap_status status = draw_tile(picture, steps);
         if (status != SAP_OK) return status;
         bool due = i + 1 == all || (i + 1 - told) * 200 >= all;
         if (due) told = i + 1;
-        if (due && !sap_progress_tell(picture->device, (double)(i + 1) / (double)all))
+        if (due &&
+            !sap_progress_tell(picture->device, sap_picture_done(picture, number, (double)(i + 1) / (double)all)))
             return sap_fail(picture->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
     }
     return SAP_OK;
 }
 
-static sap_status draw(sap_picture* picture, uint8_t* pixels, float* most) {
+// Where a picture goes: one of both.
+typedef struct canvas {
+    uint8_t* pixels;
+    float* light;
+    float most; // heat
+} canvas;
+
+static sap_status finish(sap_picture* picture, const sap_render_ops* steps, canvas* to) {
+    if (to->pixels)
+        return picture->options.heat ? steps->develop_heat(picture, to->pixels, &to->most)
+                                     : steps->develop(picture, to->pixels);
+    const int64_t count = (int64_t)picture->scene.width * picture->scene.height * 3;
+    const float factor = sap_pixel_factor(&picture->scene);
+    sap_status status = steps->fetch(picture, to->light);
+    for (int64_t i = 0; i < count && status == SAP_OK; i++) to->light[i] *= factor;
+    return status;
+}
+
+static sap_status draw(sap_picture* picture, canvas* to) {
     const sap_render_ops* steps = picture->tree->device->rooms.render;
+    if (picture->options.photons && !steps->add_photons) return sap_unsupported(picture->device, "use photons");
     sap_status status = steps->begin(picture);
-    if (status == SAP_OK) {
-        sap_progress_mute(true);
-        status = draw_tiles(picture, steps);
-        sap_progress_mute(false);
-    }
-    if (status == SAP_OK)
-        status = picture->options.heat ? steps->develop_heat(picture, pixels, most) : steps->develop(picture, pixels);
+    if (status == SAP_OK) status = sap_picture_draw_passes(picture, steps);
+    if (status == SAP_OK) status = finish(picture, steps, to);
     sap_status ended = steps->end(picture);
     return status == SAP_OK ? ended : status;
 }
 
 // Lamps and normals live as long as the call.
-static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene, uint8_t* pixels, float* most) {
-    sap_scratch memory[2] = {{0}};
+static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene, canvas* to) {
+    sap_scratch memory[3] = {{0}};
     sap_status status = sap_picture_fill(picture, scene, memory);
-    if (status == SAP_OK) status = draw(picture, pixels, most);
+    if (status == SAP_OK) status = draw(picture, to);
+    sap_scratch_give(picture->device, &memory[2]);
     sap_scratch_give(picture->device, &memory[1]);
     sap_scratch_give(picture->device, &memory[0]);
+    return status;
+}
+
+// `device` is that of the scene's tree.
+static sap_status render(sap_device* device, const sap_scene* scene, const sap_render_options* options, canvas* to,
+                         sap_render_info* info) {
+    if (!options || (!to->pixels && !to->light))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", options ? "pixels" : "options");
+    const double start = sap_seconds_now();
+    sap_picture picture;
+    sap_status status = sap_picture_prepare(&picture, device, scene, options);
+    if (status == SAP_OK) status = sap_mesh_file_check(device, scene->file, scene->tree->shape.triangles);
+    if (status == SAP_OK) status = prepare_and_draw(&picture, scene, to);
+    if (status == SAP_OK && info)
+        *info = (sap_render_info){.rays = picture.rays,
+                                  .hottest = to->most,
+                                  .trace_seconds = picture.trace_seconds,
+                                  .passes = picture.drawn,
+                                  .error = picture.error,
+                                  .photons = picture.photons,
+                                  .photon_seconds = picture.photon_seconds,
+                                  .shade_seconds =
+                                      sap_seconds_now() - start - picture.trace_seconds - picture.photon_seconds};
     return status;
 }
 
 sap_status sap_render(const sap_scene* scene, const sap_render_options* options, uint8_t* pixels,
                       sap_render_info* info) {
     if (!scene || !scene->tree) return SAP_ERROR_ARGUMENT;
-    sap_device* device = scene->tree->device;
-    if (!options || !pixels) return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", options ? "pixels" : "options");
-    const double start = seconds_now();
-    float most = 0;
-    sap_picture picture;
-    sap_status status = sap_picture_prepare(&picture, device, scene, options);
-    if (status == SAP_OK) status = sap_mesh_file_check(device, scene->file, scene->tree->shape.triangles);
-    if (status == SAP_OK) status = prepare_and_draw(&picture, scene, pixels, &most);
-    if (status == SAP_OK && info)
-        *info = (sap_render_info){.rays = picture.rays,
-                                  .hottest = most,
-                                  .trace_seconds = picture.trace_seconds,
-                                  .shade_seconds = seconds_now() - start - picture.trace_seconds};
-    return status;
+    return render(scene->tree->device, scene, options, &(canvas){.pixels = pixels}, info);
+}
+
+sap_status sap_render_light(const sap_scene* scene, const sap_render_options* options, float* light,
+                            sap_render_info* info) {
+    if (!scene || !scene->tree) return SAP_ERROR_ARGUMENT;
+    return render(scene->tree->device, scene, options, &(canvas){.light = light}, info);
 }

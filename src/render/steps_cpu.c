@@ -3,7 +3,7 @@
 #include "base/team.h"
 #include "render/picture.h"
 #include "render/pixel.h"
-#include "render/surface.h"
+#include "render/shine.h"
 
 #include <string.h>
 
@@ -101,6 +101,20 @@ static sap_status cpu_sample_lamp(sap_picture* p, int32_t number, uint32_t purpo
     return SAP_OK;
 }
 
+static void shine_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    const step* s = context;
+    const sap_wavefront* w = &s->picture->wavefront;
+    (void)worker;
+    for (int64_t i = from; i < to; i++)
+        w->lit[i] = sap_shiner_reach(&s->picture->scene, &w->surfaces[i], &w->paths[i], s->purpose, &w->shadows[i]);
+}
+
+static sap_status cpu_sample_shiner(sap_picture* p, uint32_t purpose) {
+    step s = {.picture = p, .purpose = purpose};
+    sap_team_loop(p->threads, p->wavefront.live, SHADE_GRAIN, shine_range, &s);
+    return SAP_OK;
+}
+
 static void add_range(void* context, int64_t from, int64_t to, int32_t worker) {
     const sap_wavefront* w = &((step*)context)->picture->wavefront;
     (void)worker;
@@ -153,6 +167,11 @@ static sap_status cpu_develop(sap_picture* p, uint8_t* pixels) {
     return SAP_OK;
 }
 
+static sap_status cpu_fetch(sap_picture* p, float* light) {
+    memcpy(light, p->light, (size_t)p->scene.width * (size_t)p->scene.height * 3 * sizeof *light);
+    return SAP_OK;
+}
+
 static void heat_range(void* context, int64_t from, int64_t to, int32_t worker) {
     const step* s = context;
     const sap_picture* p = s->picture;
@@ -177,8 +196,11 @@ const sap_render_ops sap_render_ops_cpu = {.begin = cpu_begin,
                                            .begin_paths = cpu_begin_paths,
                                            .shade = cpu_shade,
                                            .sample_lamp = cpu_sample_lamp,
+                                           .sample_shiner = cpu_sample_shiner,
                                            .add_light = cpu_add_light,
+                                           .add_photons = sap_lighting_add_cpu,
                                            .add_visits = cpu_add_visits,
                                            .sum_pixels = cpu_sum_pixels,
                                            .develop = cpu_develop,
+                                           .fetch = cpu_fetch,
                                            .develop_heat = cpu_develop_heat};

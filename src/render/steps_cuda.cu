@@ -8,7 +8,7 @@ extern "C" {
 #include "base/assert.h"
 #include "render/picture.h"
 #include "render/pixel.h"
-#include "render/surface.h"
+#include "render/shine.h"
 }
 
 enum {
@@ -57,6 +57,14 @@ static __global__ void __launch_bounds__(PATH_THREADS)
     const int64_t i = thread_number();
     if (i >= w.live) return;
     w.lit[i] = sap_lamp_reach(&scene.lamps[number], &w.surfaces[i], &w.paths[i], purpose, &w.shadows[i]);
+}
+
+static __global__ void __launch_bounds__(PATH_THREADS)
+    sample_shiner(const __grid_constant__ sap_scene_data scene, const __grid_constant__ sap_wavefront w,
+                  uint32_t purpose) {
+    const int64_t i = thread_number();
+    if (i >= w.live) return;
+    w.lit[i] = sap_shiner_reach(&scene, &w.surfaces[i], &w.paths[i], purpose, &w.shadows[i]);
 }
 
 static __global__ void __launch_bounds__(PATH_THREADS) add_light(const __grid_constant__ sap_wavefront w) {
@@ -115,6 +123,7 @@ static void bring_scene(sap_cuda_call* call, sap_picture* p) {
     s->colors = (const float*)bring(call, s->colors, mesh->vertex_count, vector);
     s->material_ids = (const int32_t*)bring(call, s->material_ids, mesh->triangle_count, sizeof(int32_t));
     s->materials = (const sap_material*)bring(call, s->materials, p->file->material_count, sizeof(sap_material));
+    s->shiners = (const sap_shiner*)bring(call, s->shiners, s->shiner_count, sizeof(sap_shiner));
     s->lamps = (const sap_lamp*)bring(call, s->lamps, p->lamp_count, sizeof(sap_lamp));
 }
 
@@ -192,6 +201,12 @@ static sap_status lamp_rays(sap_picture* p, int32_t number, uint32_t purpose) {
     return finish(call);
 }
 
+static sap_status shiner_rays(sap_picture* p, uint32_t purpose) {
+    sap_cuda_call* call = &drawing_of(p)->call;
+    sap_cuda_launch(call, sample_shiner, grid_of(p->wavefront.live), p->scene, p->wavefront, purpose);
+    return finish(call);
+}
+
 static sap_status light(sap_picture* p) {
     sap_cuda_call* call = &drawing_of(p)->call;
     sap_cuda_launch(call, add_light, grid_of(p->wavefront.live), p->wavefront);
@@ -218,6 +233,12 @@ static sap_status develop(sap_picture* p, uint8_t* pixels) {
     return d->call.status;
 }
 
+static sap_status fetch_light(sap_picture* p, float* to) {
+    sap_cuda_call* call = &drawing_of(p)->call;
+    sap_cuda_fetch(call, to, p->light, (size_t)pixels_of(p) * 3 * sizeof *to);
+    return call->status;
+}
+
 static sap_status heat(sap_picture* p, uint8_t* pixels, float* most) {
     drawing* d = drawing_of(p);
     unsigned bits = 0;
@@ -240,10 +261,12 @@ static constexpr sap_render_ops render_ops(void) {
     ops.begin_paths = begin_paths;
     ops.shade = shade;
     ops.sample_lamp = lamp_rays;
+    ops.sample_shiner = shiner_rays;
     ops.add_light = light;
     ops.add_visits = visits;
     ops.sum_pixels = sum_pixels;
     ops.develop = develop;
+    ops.fetch = fetch_light;
     ops.develop_heat = heat;
     return ops;
 }

@@ -158,12 +158,20 @@ SAP_FN sap_vector sap_mirrored_part(const sap_meeting* m) {
     return sap_plus(m->specular, sap_times(rest, power < 1 ? power : 1));
 }
 
+// How often sap_go_on scatters a path.
+SAP_FN float sap_scatter_part(const sap_meeting* m) {
+    const float dull = sap_largest(m->diffuse), all = dull + sap_largest(sap_mirrored_part(m));
+    return all > 0 ? m->opacity * dull / all : 0;
+}
+
 // Chooses where the path goes on. False: nowhere.
 SAP_FN bool sap_go_on(const sap_meeting* m, sap_pair choice, sap_pair direction, sap_path* path, sap_ray* ray) {
     const float too_little = 0x1p-11f; // paths of less weight are of no account in 8 bits
     float clear = 1 - m->opacity;
+    path->density = 0;
     if (clear > 0 && choice.x < clear) {
         *ray = sap_send_through(m, choice.y);
+        if (path->scattered) path->scattered = SAP_SCATTERED_MIRRORED;
         return true;
     }
     sap_vector mirrored = sap_mirrored_part(m);
@@ -172,10 +180,13 @@ SAP_FN bool sap_go_on(const sap_meeting* m, sap_pair choice, sap_pair direction,
     if (choice.y * all < bright) {
         path->weight = sap_times(sap_filter(path->weight, mirrored), all / bright);
         *ray = sap_send_mirrored(m);
+        if (path->scattered) path->scattered = SAP_SCATTERED_MIRRORED;
     } else {
         path->weight = sap_times(sap_filter(path->weight, m->diffuse), all / dull);
-        path->scattered = 1;
+        path->scattered = SAP_SCATTERED;
         *ray = sap_send_scattered(m, direction);
+        const float cosine = sap_dot(sap_vector_of(ray->direction), m->normal);
+        if (cosine > 0) path->density = sap_scatter_part(m) * cosine * SAP_OVER_PI;
     }
     return sap_largest(path->weight) > too_little;
 }
@@ -188,8 +199,31 @@ SAP_FN sap_surface sap_surface_of(const sap_meeting* m, const sap_path* path) {
     s.diffuse = sap_times(sap_filter(path->weight, m->diffuse), m->opacity);
     // After a dull surface the highlight of another is a rare bright dot: noise.
     s.highlight = path->scattered ? sap_vector_make(0, 0, 0) : sap_filter(path->weight, m->specular);
+    s.scatter = sap_scatter_part(m);
     s.exponent = m->shininess > 1 ? (int32_t)(m->shininess < 10000 ? m->shininess : 10000) : 1;
     return s;
+}
+
+// The area of a triangle times its brightest colour, if it shines; else 0.
+SAP_FN double sap_face_power(const sap_scene_data* scene, int32_t number) {
+    const int32_t material = scene->materials ? scene->material_ids[number] : -1;
+    if (material < 0) return 0;
+    const float bright = sap_largest(sap_vector_of(scene->materials[material].emission));
+    if (!(bright > 0)) return 0;
+    const sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, number);
+    double n[3];
+    sap_area_normal(&facet, n);
+    return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2 * (double)bright;
+}
+
+// How much of the light of a shining face that a scattered path has hit counts: render/shine.h finds it, too.
+SAP_FN float sap_shine_weight(const sap_scene_data* scene, const sap_meeting* m, const sap_path* path,
+                              const sap_ray* ray) {
+    const float bright = sap_largest(m->emission), cosine = -sap_dot(m->in, m->face);
+    if (scene->shiner_count == 0 || !(path->density > 0) || !(bright > 0) || !(cosine > 0)) return 1;
+    const double distance = sap_length(sap_minus(m->point, sap_vector_of(ray->origin)));
+    const float direct = (float)((double)bright * scene->shine_part * distance * distance) / cosine;
+    return path->density / (path->density + direct);
 }
 
 // A path has hit a surface, or nothing: adds the light from there to `found`, prepares the surface for lamps, and,
@@ -197,18 +231,28 @@ SAP_FN sap_surface sap_surface_of(const sap_meeting* m, const sap_path* path) {
 SAP_FN bool sap_shade(const sap_scene_data* scene, const sap_hit* hit, int32_t bounce, bool last, sap_path* path,
                       sap_ray* ray, sap_surface* surface, sap_vector* found) {
     sap_vector direction = sap_vector_of(ray->direction);
+    const bool ends = scene->beyond && path->scattered; // photons know what comes from here on
+    const bool caustic = scene->beyond && path->scattered == SAP_SCATTERED_MIRRORED; // and what shines from here
     if (hit->triangle < 0) {
-        *found = sap_plus(*found, sap_filter(path->weight, sap_past_mesh(scene, path, bounce, direction)));
+        if (!caustic)
+            *found = sap_plus(*found, sap_filter(path->weight, sap_past_mesh(scene, path, bounce, direction)));
         surface->diffuse = surface->highlight = sap_vector_make(0, 0, 0);
         return false;
     }
     const uint32_t purpose = 4 * (uint32_t)bounce; // 0 is the place in the pixel; 1 and 2 choose the next ray
     const sap_meeting m = sap_meet(scene, direction, hit);
-    *found = sap_plus(*found, sap_filter(path->weight, m.emission));
+    if (!caustic) {
+        const sap_vector shine = sap_times(m.emission, sap_shine_weight(scene, &m, path, ray));
+        *found = sap_plus(*found, sap_filter(path->weight, shine));
+    }
     *surface = sap_surface_of(&m, path);
-    if (last) return false;
-    return sap_go_on(&m, sap_sample(path->pixel, path->sample, purpose + 1),
-                     sap_sample(path->pixel, path->sample, purpose + 2), path, ray);
+    if (ends) surface->exponent = 0;
+    if (ends && scene->beyond == SAP_BEYOND_PHOTONS) surface->diffuse = sap_vector_make(0, 0, 0);
+    if (last) surface->scatter = 0;
+    if (last || (ends && scene->beyond == SAP_BEYOND_PHOTONS)) return false;
+    const bool on = sap_go_on(&m, sap_sample(path->pixel, path->sample, purpose + 1),
+                              sap_sample(path->pixel, path->sample, purpose + 2), path, ray);
+    return on && !(ends && path->scattered == SAP_SCATTERED);
 }
 
 #endif

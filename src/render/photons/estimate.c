@@ -27,6 +27,8 @@ typedef struct look {
     uint8_t* open; // [count] whether a longer row is needed
 } look;
 
+static double part_of(const sap_photon_search* search) { return search->shrink > 0 ? (double)search->shrink : 1; }
+
 static void estimate_row(look* l, int64_t row) {
     const int64_t point = l->which[row], from = l->offsets ? l->offsets[row] : row * l->want,
                   end = l->offsets ? l->offsets[row + 1] : from + l->want;
@@ -47,11 +49,13 @@ static void estimate_row(look* l, int64_t row) {
     l->open[row] = !full && last == end && !l->all;
     if (l->open[row]) return;
     if (full || l->search->radius == 0) radius2 = farthest;
+    radius2 *= part_of(l->search);
     float* light = l->light + 3 * point;
     if (!(radius2 > 0) || !isfinite(radius2)) return;
     double sum[3] = {0, 0, 0};
     for (int64_t i = from; i < last; i++) {
         const sap_photon* photon = &l->map->photons[l->ids[i]];
+        if ((double)l->distance2[i] > radius2) break;
         if (!sap_photon_counts(photon, normal)) continue;
         const double weight = sap_photon_weight((int)l->search->filter, (double)l->distance2[i], radius2);
         for (int a = 0; a < 3; a++) sum[a] += weight * (double)photon->power[a];
@@ -74,7 +78,9 @@ static sap_points chosen(look* l) {
 // All photons within the radius.
 static sap_status look_within(look* l) {
     sap_neighbors* found = NULL;
-    const sap_search search = {.radius = (double)l->search->radius, .sorted = true};
+    const double part = part_of(l->search), radius = (double)l->search->radius;
+    // Photons at the edge are told apart by their squared distances.
+    const sap_search search = {.radius = part < 1 ? radius * sqrt(part) * (1 + 0x1p-20) : radius, .sorted = true};
     sap_status status = sap_radius_search(l->map->tree, chosen(l), &search, &found);
     if (status == SAP_OK) {
         l->all = true;
@@ -142,6 +148,17 @@ static sap_status look_rounds(look* l) {
     return status;
 }
 
+sap_status sap_photon_search_check(const sap_device* device, const sap_photon_search* search) {
+    if (search->k < 0 || (search->k == 0 && !(search->radius > 0)))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.k: negative, or 0 without a radius");
+    if (!(search->radius >= 0)) return sap_fail(device, SAP_ERROR_ARGUMENT, "search.radius: negative or NaN");
+    if (!(search->shrink >= 0 && search->shrink <= 1))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.shrink: not in 0…1");
+    if ((int)search->filter < 0 || search->filter > SAP_PHOTON_EPANECHNIKOV)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.filter: unknown");
+    return sap_reserved_check(device, search->reserved, "search");
+}
+
 sap_status sap_photons_estimate(const sap_photons* photons, sap_points points, const float* normals,
                                 const sap_photon_search* search, float* light) {
     if (!photons) return SAP_ERROR_ARGUMENT;
@@ -151,12 +168,7 @@ sap_status sap_photons_estimate(const sap_photons* photons, sap_points points, c
     if (points.count > INT32_MAX) return sap_fail(device, SAP_ERROR_RANGE, "points: more than 2^31-1");
     if (points.dims != 3 || (points.stride && points.stride < 3))
         return sap_fail(device, SAP_ERROR_ARGUMENT, "points: must have 3 coordinates");
-    if (search->k < 0 || (search->k == 0 && !(search->radius > 0)))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.k: negative, or 0 without a radius");
-    if (!(search->radius >= 0)) return sap_fail(device, SAP_ERROR_ARGUMENT, "search.radius: negative or NaN");
-    if ((int)search->filter < 0 || search->filter > SAP_PHOTON_EPANECHNIKOV)
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.filter: unknown");
-    sap_status status = sap_reserved_check(device, search->reserved, "search");
+    sap_status status = sap_photon_search_check(device, search);
     if (status != SAP_OK || points.count == 0) return status;
     memset(light, 0, (size_t)points.count * 3 * sizeof *light);
     if (photons->info.count == 0) return SAP_OK;

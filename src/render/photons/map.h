@@ -18,6 +18,9 @@ struct sap_photons {
 sap_status sap_sources_make(const sap_picture* picture, int64_t total, sap_scratch* memory, sap_source_table* table,
                             double power[3]);
 
+// ---- estimate.c
+sap_status sap_photon_search_check(const sap_device* device, const sap_photon_search* search);
+
 // ---- map.c
 sap_photons* sap_photons_new(sap_device* device);
 sap_status sap_photons_reserve(sap_photons* map, int64_t count); // room for so many in all

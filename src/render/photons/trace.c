@@ -141,15 +141,21 @@ static sap_status send_all(sap_swarm* s) {
     const int64_t end = s->table.count && s->picture->file->mesh.triangle_count ? o->count : 0;
     for (int64_t done = 0; done < end && status == SAP_OK; done += BATCH) {
         s->first = o->first + done;
+        sap_progress_mute(true);
         status = send_batch(s, end - done < BATCH ? end - done : BATCH);
+        sap_progress_mute(false);
         if (status == SAP_OK &&
-            !sap_progress_tell(device, (double)(done + BATCH < end ? done + BATCH : end) / (double)end))
+            !sap_progress_report(device, (double)(done + BATCH < end ? done + BATCH : end) / (double)end))
             status = sap_fail(device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
     }
     for (int a = 0; a < 3; a++) s->map->info.emitted[a] = s->emitted[a];
     sap_scratch_give(device, &memory);
     sap_scratch_give(device, &sources);
-    return status == SAP_OK ? sap_photons_plant(s->map) : status;
+    if (status != SAP_OK) return status;
+    sap_progress_mute(true);
+    status = sap_photons_plant(s->map);
+    sap_progress_mute(false);
+    return status;
 }
 
 static sap_status check(const sap_device* device, const sap_photon_options* o) {
@@ -172,9 +178,7 @@ sap_status sap_photons_send(sap_picture* picture, const sap_photon_options* opti
     s.heap = sap_photons_new(device);
     sap_status status = SAP_ERROR_MEMORY;
     if (s.map && s.heap) {
-        sap_progress_mute(true);
         status = send_all(&s);
-        sap_progress_mute(false);
     } else {
         sap_fail(device, status, "no memory for photons");
     }
@@ -196,7 +200,7 @@ sap_status sap_photons_trace(const sap_scene* scene, const sap_photon_options* o
     if (status != SAP_OK) return status;
     const sap_render_options plain = {.width = 1, .height = 1, .ambient = options->ambient, .flat = options->flat};
     sap_picture picture;
-    sap_scratch memory[2] = {{0}};
+    sap_scratch memory[3] = {{0}};
     status = sap_picture_prepare(&picture, device, scene, &plain);
     if (status == SAP_OK) status = sap_mesh_file_check(device, scene->file, scene->tree->shape.triangles);
     if (status == SAP_OK) {
