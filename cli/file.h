@@ -50,6 +50,8 @@ sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path);
 sap_cli_exit sap_cli_camera_place(sap_cli* cli, const float lower[3], const float upper[3], const double origin[3],
                                   const float up[3], sap_camera* camera, float middle[3]);
 // Writes pixels[3*width*height], sRGB: PNG or, to other paths, PPM.
+// Linear light as PFM: floats, rows from the bottom up.
+sap_cli_exit sap_cli_light_write(sap_cli* cli, const char* path, const float* light, int32_t width, int32_t height);
 sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
                                    int32_t height);
 

@@ -84,6 +84,10 @@ static const sap_cli_choice voxels[] = {
 static const sap_cli_choice orders[] = {{"zyx", SAP_ORDER_ZYX}, {"xyz", SAP_ORDER_XYZ}, {0}};
 static const sap_cli_choice formats_of_hits[] = {
     {"npy", SAP_FORMAT_NPY}, {"csv", SAP_FORMAT_CSV}, {"xyz", SAP_FORMAT_XYZ}, {0}};
+static const sap_cli_choice tones[] = {
+    {"clamp", SAP_TONE_CLAMP}, {"reinhard", SAP_TONE_REINHARD}, {"filmic", SAP_TONE_FILMIC}, {0}};
+static const sap_cli_choice filters[] = {
+    {"constant", SAP_PHOTON_CONSTANT}, {"cone", SAP_PHOTON_CONE}, {"epanechnikov", SAP_PHOTON_EPANECHNIKOV}, {0}};
 static const sap_cli_choice qualities[] = {{"high", SAP_QUALITY_HIGH}, {"fast", SAP_QUALITY_FAST}, {0}};
 static const sap_cli_choice formats_written[] = {
     {"npy", SAP_FORMAT_NPY}, {"csv", SAP_FORMAT_CSV}, {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {0}};
@@ -366,8 +370,9 @@ const sap_cli_option sap_cli_option_table[] = {
      "standard output",
      false},
     {"output", 'o', V(RENDER), PATH(output),
-     "the picture, .png (if this build has zlib) or .ppm; with --orbit each has its number before the suffix; '-' is "
-     "standard output, as PPM",
+     "the picture, .png (if this build has zlib), .ppm, or .pfm: the light itself, linear floats; with --orbit each "
+     "has "
+     "its number before the suffix; '-' is standard output, as PPM",
      true},
     {"output", 'o', V(TRACE), PATH(output),
      "the hits, one for each ray: NPY holds a structured array of the fields t, u, v (float32) and triangle (int32); "
@@ -476,6 +481,36 @@ const sap_cli_option sap_cli_option_table[] = {
     {"samples", 0, ON_PICTURE, INT32(samples, 1, 65536), "rays through each pixel (default 16)", false},
     {"bounces", 0, V(RENDER), INT32(bounces, 0, 64),
      "how often light is mirrored, refracted or scattered on its way (default 5)", false},
+    {"photons", 0, V(RENDER), INT64(photons, 1, INT32_MAX),
+     "send out this many photons, from lamps, shining faces and the sky, and light the picture by what they bring to "
+     "surfaces: light that was scattered before, and caustics (on CPUs)",
+     false},
+    {"caustics", 0, V(RENDER), INT64(caustics, 1, INT32_MAX),
+     "photons to send out for caustics: what mirrors and glass throw (default as --photons)", false},
+    {"gather", 0, V(RENDER), FLAG(gather),
+     "look photons up one bounce further on, where rays from the surface end: slower, without stains", false},
+    {"next-event", 0, V(RENDER), FLAG(next_event),
+     "send rays to faces that shine (Ke), too: less noise where they are small", false},
+    {"passes", 0, V(RENDER), INT32(passes, 1, 65536),
+     "the mean of this many pictures, each of so many --samples, and with its own photons (default 1)", false},
+    {"until-error", 0, V(RENDER), REAL(until_error),
+     "stop after fewer passes, once the noise that is left is at most this part of the mean brightness: 0.02, say "
+     "(above 0)",
+     false},
+    {"tone", 0, V(RENDER), CHOICE(tone, "TONE", tones),
+     "how light brighter than white is drawn: clamp, or the curves reinhard and filmic (default clamp)", false},
+    {"progressive", 0, V(RENDER), FLAG(progressive), "from pass to pass count only nearer photons: sharper caustics",
+     false},
+    {"neighbors", 'k', V(RENDER), INT32(k, 1, INT32_MAX), "photons that count at a place (default 50)", false},
+    {"radius", 'r', V(RENDER), REAL(radius),
+     "only photons at most this far away, above 0; without --neighbors all of them", false},
+    {"filter", 0, V(RENDER), CHOICE(filter, "FILTER", filters),
+     "how much photons count by their distance (default epanechnikov)", false},
+    {"seed", 0, V(RENDER), INT64(seed, 0, UINT32_MAX), "chooses other photons (default 1)", false},
+    {"photon-cloud", 0, V(RENDER), PATH(photon_cloud),
+     "write the photons of the first pass where they hit surfaces, with normals, colours and kinds, as a cloud, for "
+     "sapwood picture",
+     false},
     {"flat", 0, V(RENDER), FLAG(flat), "show each triangle as it is: no smoothed normals", false},
     {"heat", 0, V(RENDER), FLAG(heat), "draw how many nodes of the tree each ray visits", false},
     {"orbit", 0, V(RENDER), INT32(orbit, 1, 9999),

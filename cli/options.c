@@ -173,7 +173,8 @@ sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options) {
                                  .size = {800, 500},
                                  .bounces = 5,
                                  .ambient = 1,
-                                 .exposure = 1};
+                                 .exposure = 1,
+                                 .filter = SAP_PHOTON_EPANECHNIKOV};
     sap_cli_exit result = parse_options(argc, argv, SAP_VERB_NONE, options);
     if (result != SAP_EXIT_OK || options->help || options->version || options->generate) return result;
     if (optind >= argc) {

@@ -52,7 +52,7 @@ typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP
 
 typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
 
-enum { SAP_CLI_MOST_OPERANDS = 1000, SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 4 };
+enum { SAP_CLI_MOST_OPERANDS = 1000, SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 5 };
 typedef struct sap_cli_light {
     double position[3];
     float side, color[3]; // side 0: a point light
@@ -131,6 +131,13 @@ typedef struct sap_cli_options {
     double eye[3], at[3];                     // where the file's coordinates say
     float up[3], background[3];
     double fov, ambient, exposure;
+    int64_t photons, caustics; // 0: not given
+    int32_t passes;            // 0: not given
+    double until_error;        // 0: not given
+    sap_tone tone;
+    sap_photon_filter filter;
+    bool gather, progressive, next_event;
+    const char* photon_cloud;
     bool flat, heat, triangles;
     int32_t style;           // a sap_cli_style
     double slice, extent[4]; // of the plane: x0, y0, x1, y1

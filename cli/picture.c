@@ -25,18 +25,39 @@ static bool put_picture(FILE* stream, bool as_png, const uint8_t* pixels, int32_
            fwrite(pixels, 1, bytes, stream) == bytes;
 }
 
-sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
-                                   int32_t height) {
+static bool put_light(FILE* stream, const float* light, int32_t width, int32_t height) {
+    const uint16_t one = 1;
+    const bool little = *(const uint8_t*)&one == 1; // the sign of the scale says so
+    bool good = fprintf(stream, "PF\n%d %d\n%s\n", (int)width, (int)height, little ? "-1.0" : "1.0") > 0;
+    const size_t row = 3 * (size_t)width;
+    for (int32_t y = height; y-- > 0 && good;)
+        good = fwrite(light + (size_t)y * row, sizeof *light, row, stream) == row;
+    return good;
+}
+
+// A picture of pixels, or of light.
+static sap_cli_exit write_file(sap_cli* cli, const char* path, const uint8_t* pixels, const float* light,
+                               const int32_t size[2]) {
     sap_cli_file file;
     const char* place;
     sap_cli_exit result = sap_cli_together_add(cli, path, &place);
     if (result == SAP_EXIT_OK) result = sap_cli_file_open(cli, place, &file);
     if (result != SAP_EXIT_OK) return result;
     file.path = path;
-    bool written = put_picture(file.stream, sap_cli_has_suffix(path, ".png"), pixels, width, height);
+    bool written = light ? put_light(file.stream, light, size[0], size[1])
+                         : put_picture(file.stream, sap_cli_has_suffix(path, ".png"), pixels, size[0], size[1]);
     result = sap_cli_file_close(cli, &file); // which says what is wrong
     if (result == SAP_EXIT_OK && !written) return sap_cli_error(cli, "%s: the picture could not be written", path);
     return result;
+}
+
+sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
+                                   int32_t height) {
+    return write_file(cli, path, pixels, NULL, (const int32_t[2]){width, height});
+}
+
+sap_cli_exit sap_cli_light_write(sap_cli* cli, const char* path, const float* light, int32_t width, int32_t height) {
+    return write_file(cli, path, NULL, light, (const int32_t[2]){width, height});
 }
 
 sap_cli_exit sap_cli_camera_place(sap_cli* cli, const float lower[3], const float upper[3], const double origin[3],

@@ -1,6 +1,7 @@
 // sapwood render: pictures of a mesh.
 #include "file.h"
 #include "input.h"
+#include "photons.h"
 #include "verbs.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 // What one picture took.
 typedef struct frame_seconds {
-    double build, trace, shade;
+    double build, trace, shade, photons;
 } frame_seconds;
 
 // The run of the verb. All zero can be freed.
@@ -22,7 +23,10 @@ typedef struct render_run {
     sap_light lights[SAP_CLI_MOST_LIGHTS];
     float* moved; // vertices
     uint8_t* pixels;
-    int64_t rays;
+    float* light; // in place of pixels, for PFM
+    int32_t passes;
+    float error;
+    int64_t rays, photons;
     float hottest;
     frame_seconds* frames; // of each picture
     double read_seconds;
@@ -49,15 +53,30 @@ static sap_cli_exit check_frames(sap_cli* cli) {
     return result;
 }
 
+// What can be said of samples and passes before the mesh is read.
+static sap_cli_exit check_passes(sap_cli* cli) {
+    const sap_cli_options* o = cli->options;
+    const int32_t samples = o->samples ? o->samples : 16;
+    if (o->passes > 65536 / samples)
+        return sap_cli_usage(cli, "%d passes of %d samples are more than 65536 rays through a pixel; use --samples",
+                             (int)o->passes, (int)samples);
+    if (!sap_cli_given(o, "until-error")) return SAP_EXIT_OK;
+    if (!(o->until_error > 0)) return sap_cli_usage(cli, "--until-error must be above 0");
+    if (o->passes == 1) return sap_cli_usage(cli, "--until-error needs two passes");
+    return o->heat ? sap_cli_usage(cli, "--heat has no noise to measure") : SAP_EXIT_OK;
+}
+
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
-    sap_cli_exit result = sap_cli_picture_check(cli, o->output);
+    sap_cli_exit result = sap_cli_has_suffix(o->output, ".pfm") ? SAP_EXIT_OK : sap_cli_picture_check(cli, o->output);
+    if (result == SAP_EXIT_OK) result = check_passes(cli);
+    if (result == SAP_EXIT_OK) result = sap_cli_photons_check(cli);
     if (result != SAP_EXIT_OK) return result;
     if (o->orbit && !strcmp(o->output, "-")) return sap_cli_usage(cli, "--orbit needs -o FILE, not standard output");
-    const sap_cli_output output = {"-o", o->output};
-    result = sap_cli_check_distinct(cli, &output, 1);
+    const sap_cli_output outputs[] = {{"-o", o->output}, {"--photon-cloud", o->photon_cloud}};
+    result = sap_cli_check_distinct(cli, outputs, 2);
     if (result != SAP_EXIT_OK) return result;
-    return o->orbit ? check_frames(cli) : sap_cli_check_writable(cli, &output, 1);
+    return o->orbit ? check_frames(cli) : sap_cli_check_writable(cli, outputs, 2);
 }
 
 // ---- Lights.
@@ -105,25 +124,41 @@ static sap_cli_exit draw(sap_cli* cli, render_run* run, const char* path, frame_
                                   .exposure = (float)o->exposure,
                                   .flat = o->flat,
                                   .heat = o->heat,
-                                  .hottest = run->hottest};
+                                  .hottest = run->hottest,
+                                  .next_event = o->next_event,
+                                  .tone = o->tone,
+                                  .passes = o->passes,
+                                  .until_error = (float)o->until_error};
     sap_render_info info;
+    sap_render_photons photons;
+    options.photons = sap_cli_photons_options(o, &photons);
     if (o->light_count) {
         scene.lights = run->lights;
         scene.light_count = o->light_count;
     }
     if (sap_cli_given(o, "background")) options.background = o->background;
     sap_cli_stage_begin(cli, "drawing");
-    sap_status status = sap_render(&scene, &options, run->pixels, &info);
+    sap_status status = run->light ? sap_render_light(&scene, &options, run->light, &info)
+                                   : sap_render(&scene, &options, run->pixels, &info);
     sap_cli_stage_end(cli);
     if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
     seconds->trace = info.trace_seconds;
     seconds->shade = info.shade_seconds;
+    seconds->photons = info.photon_seconds;
     run->rays += info.rays;
+    run->photons += info.photons;
+    run->passes = info.passes;
+    run->error = info.error;
     if (o->heat && run->hottest == 0) {
         run->hottest = info.hottest; // the same scale for all pictures of an orbit
         sap_cli_note(cli, "the brightest pixel is %.4g nodes per ray", (double)info.hottest);
     }
-    return sap_cli_picture_write(cli, path, run->pixels, o->size[0], o->size[1]);
+    if (o->photon_cloud) {
+        sap_cli_exit result = sap_cli_photons_write(cli, &scene);
+        if (result != SAP_EXIT_OK) return result;
+    }
+    return run->light ? sap_cli_light_write(cli, path, run->light, o->size[0], o->size[1])
+                      : sap_cli_picture_write(cli, path, run->pixels, o->size[0], o->size[1]);
 }
 
 // A point turned around an axis of length 1 through the middle (Rodrigues).
@@ -200,14 +235,16 @@ static frame_seconds sum_of(const render_run* run, int32_t frames) {
         sum.build += run->frames[i].build;
         sum.trace += run->frames[i].trace;
         sum.shade += run->frames[i].shade;
+        sum.photons += run->frames[i].photons;
     }
     return sum;
 }
 
-static void report_seconds(sap_json* json, const frame_seconds* seconds) {
+static void report_seconds(sap_json* json, const sap_cli_options* o, const frame_seconds* seconds) {
     sap_json_real(json, "build", seconds->build, 32);
     sap_json_real(json, "trace", seconds->trace, 32);
     sap_json_real(json, "shade", seconds->shade, 32);
+    if (o->photons) sap_json_real(json, "photons", seconds->photons, 32);
 }
 
 static sap_cli_exit report(sap_cli* cli, const render_run* run) {
@@ -226,11 +263,14 @@ static sap_cli_exit report(sap_cli* cli, const render_run* run) {
     sap_json_int(&json, "height", o->size[1]);
     sap_json_int(&json, "frames", frames);
     sap_json_int(&json, "rays", run->rays);
+    sap_json_int(&json, "passes", run->passes);
+    if (o->until_error > 0) sap_json_real(&json, "error", (double)run->error, 32);
+    if (o->photons) sap_json_int(&json, "photons", run->photons);
     sap_json_processor(&json, cli);
     sap_json_open(&json, "seconds", '{');
     sap_json_real(&json, "read", run->read_seconds, 32);
-    report_seconds(&json, &sum);
-    sap_json_real(&json, "render", sum.trace + sum.shade, 32);
+    report_seconds(&json, o, &sum);
+    sap_json_real(&json, "render", sum.trace + sum.shade + sum.photons, 32);
     sap_json_close(&json, '}');
     if (o->orbit) sap_json_open(&json, "orbit", '[');
     for (int32_t i = 0; i < o->orbit && result == SAP_EXIT_OK; i++) {
@@ -238,7 +278,7 @@ static sap_cli_exit report(sap_cli* cli, const render_run* run) {
         result = name_frame(cli, i, &path);
         sap_json_open(&json, NULL, '{');
         sap_json_text(&json, "output", path);
-        report_seconds(&json, &run->frames[i]);
+        report_seconds(&json, o, &run->frames[i]);
         sap_json_close(&json, '}');
         free(path);
     }
@@ -253,12 +293,19 @@ static void note(sap_cli* cli, const render_run* run) {
     if (o->orbit || !strcmp(o->output, "-")) return;
     sap_cli_note(cli, "%lld triangles, tree built in %.3g s: %s, %lld rays traced in %.3g s",
                  (long long)run->file->mesh.triangle_count, seconds->build, o->output, (long long)run->rays,
-                 seconds->trace + seconds->shade);
+                 seconds->trace + seconds->shade + seconds->photons);
+    if (o->until_error > 0)
+        sap_cli_note(cli, "%d passes; noise of %.3g of the mean brightness is left", (int)run->passes,
+                     (double)run->error);
+    if (o->photons)
+        sap_cli_note(cli, "%lld photons kept; sending and looking up took %.3g s", (long long)run->photons,
+                     seconds->photons);
 }
 
 static void free_run(render_run* run) {
     free(run->frames);
     free(run->pixels);
+    free(run->light);
     free(run->moved);
     sap_mesh_tree_free(run->tree);
     sap_mesh_file_free(run->file);
@@ -273,10 +320,15 @@ sap_cli_exit sap_cli_render(sap_cli* cli) {
     run.read_seconds = sap_cli_seconds() - start;
     if (result == SAP_EXIT_OK) {
         run.shown = *run.file;
-        run.pixels = sap_cli_allocate(cli, (int64_t)o->size[0] * o->size[1], 3);
+        const bool linear = sap_cli_has_suffix(o->output, ".pfm");
+        void* canvas = sap_cli_allocate(cli, (int64_t)o->size[0] * o->size[1], linear ? 3 * sizeof(float) : 3);
+        if (linear)
+            run.light = canvas;
+        else
+            run.pixels = canvas;
         run.frames = sap_cli_allocate(cli, o->orbit ? o->orbit : 1, sizeof *run.frames);
         result = SAP_EXIT_FAILED;
-        if (run.pixels && run.frames)
+        if (canvas && run.frames)
             result = sap_cli_mesh_tree_build(cli, run.file->mesh, o->operands[0], &run.tree, &run.frames[0].build);
     }
     if (result == SAP_EXIT_OK) {
@@ -288,6 +340,7 @@ sap_cli_exit sap_cli_render(sap_cli* cli) {
         place_lights(o, &run);
         result = o->orbit ? draw_orbit(cli, &run) : draw(cli, &run, o->output, &run.frames[0]);
     }
+    result = sap_cli_together_end(cli, result);
     if (result == SAP_EXIT_OK && o->json) result = report(cli, &run);
     if (result == SAP_EXIT_OK) note(cli, &run);
     free_run(&run);
