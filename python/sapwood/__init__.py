@@ -31,7 +31,7 @@ from ._sapwood import (
 from .files import Material, Mesh, PointSet, Volume, read, read_mesh, read_points, read_volume, write
 from .kdtree import KDTree, cKDTree, cKDTreeNode
 from .mesh import AllHits, Closest, Hits, MeshTree
-from .pictures import Light, Picture, VoronoiPicture, render, voronoi
+from .pictures import Light, Photons, Picture, VoronoiPicture, render, voronoi
 from .stream import compact, unique
 from .surface import Surface, isosurface
 
@@ -96,6 +96,7 @@ __all__ = [
     "NotFiniteError",
     "OutOfMemoryError",
     "Outliers",
+    "Photons",
     "Picture",
     "PointSet",
     "Projected",

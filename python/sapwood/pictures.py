@@ -13,9 +13,11 @@ from ._sapwood import ArgumentError
 from .files import Mesh, as_array, numbers, three
 from .mesh import MeshTree, _mesh_of
 
-__all__ = ["Light", "Picture", "VoronoiPicture", "render", "voronoi"]
+__all__ = ["Light", "Photons", "Picture", "VoronoiPicture", "render", "voronoi"]
 
 STYLES = ("cells", "distances", "edges", "depth")
+TONES = ("clamp", "reinhard", "filmic")
+FILTERS = ("constant", "cone", "epanechnikov")
 
 
 class Picture:
@@ -37,7 +39,7 @@ class Picture:
         if self.pixels.dtype != numpy.uint8 or self.pixels.ndim != 3 or self.pixels.shape[2] != 3:
             raise ArgumentError(f"pixels must be uint8 (height, width, 3), not {self.pixels.dtype} {self.pixels.shape}")
         self.info: dict[str, Any] = info
-        """What the picture took: rays, seconds, hottest."""
+        """What the picture took: rays, photons, passes, seconds; hottest, and the error that is left."""
 
     @property
     def width(self) -> int:
@@ -95,11 +97,33 @@ class Light(NamedTuple):
     point light, with sharp shadows."""
 
 
+class Photons(NamedTuple):
+    """Photons that light a picture: what was scattered before, and caustics, which mirrors and glass throw."""
+
+    count: int
+    """Photons that each pass sends out."""
+    caustics: int = 0
+    """Photons that it sends out for caustics alone; 0: as many."""
+    gather: bool = False
+    """Look photons up one bounce further on: slower, without stains."""
+    progressive: bool = False
+    """From pass to pass only nearer photons count."""
+    k: int = 0
+    """Photons that count at a place; 0 without a radius: 50; 0 with one: all."""
+    radius: float = 0.0
+    """Photons beyond do not count; 0: no limit."""
+    filter: str = "epanechnikov"
+    """How much they count by their distance: "constant", "cone" or "epanechnikov"."""
+    seed: int = 1
+    """Other seeds give other photons."""
+
+
 def render(mesh: Any, width: int = 800, height: int = 500, *, tree: MeshTree | None = None,
            eye: Sequence[float] | None = None, at: Sequence[float] | None = None,
            up: Sequence[float] = (0.0, 1.0, 0.0), fov: float = 35.0, lights: Iterable[Any] | None = None,
            samples: int = 16, bounces: int = 5, ambient: float = 1.0, exposure: float = 1.0,
            background: Sequence[float] | None = None, flat: bool = False, heat: bool = False, hottest: float = 0.0,
+           next_event: bool = False, passes: int = 0, until_error: float = 0.0, tone: str = "clamp", photons: Photons | int | None = None,
            quality: str = "high", device: Any = None, threads: int = 0,
            progress: Callable[[float], object] | None = None) -> Picture:
     """Draws a mesh, with shadows, mirrors, glass and light from the sky: a Picture.
@@ -113,6 +137,11 @@ def render(mesh: Any, width: int = 800, height: int = 500, *, tree: MeshTree | N
     refracted or scattered. ambient: strength of the light from the sky. exposure: factor of all light. background:
     linear red, green, blue; None: the sky. flat: triangles as they are, without smoothed normals. heat: instead, how
     many nodes of the tree the camera's rays look at; hottest: what is brightest then.
+
+    next_event: send rays to faces that shine, too, so that small ones leave less noise. passes: the mean of so many
+    pictures, each with its own samples and photons; until_error: fewer do, once the noise that is left is at most this
+    part of the mean brightness. tone: how light brighter than white is drawn, "clamp", "reinhard" or "filmic".
+    photons: Photons, or how many (on CPUs).
 
     The same bits on any machine, and as ``python -m sapwood render`` draws it.
 
@@ -136,10 +165,27 @@ def render(mesh: Any, width: int = 800, height: int = 500, *, tree: MeshTree | N
     camera, middle = _camera(tree, width, height, eye, at, three(up, "up"), fov)
     lamps = None if lights is None else tuple(_lamp(light, tree.origin, middle) for light in lights)
     sky = None if background is None else three(background, "background")
-    pixels, rays, brightest, trace_seconds, shade_seconds = _sapwood.render(
+    pixels, info = _sapwood.render(
         tree, shown._parts(), camera, lamps, width, height, samples, bounces if bounces > 0 else -1,
-        ambient if ambient > 0 else -1.0, exposure, sky, flat, heat, hottest, progress)
-    return Picture(pixels, rays=rays, hottest=brightest, trace_seconds=trace_seconds, shade_seconds=shade_seconds)
+        ambient if ambient > 0 else -1.0, exposure, sky, flat, heat, hottest, next_event, passes, until_error,
+        _chosen(TONES, tone, "tone"), _photons(photons), progress)
+    return Picture(pixels, **info)
+
+
+def _chosen(names: tuple[str, ...], name: str, what: str) -> int:
+    if name not in names:
+        raise ArgumentError(f"{what} must be one of {', '.join(names)}, not {name!r}")
+    return names.index(name)
+
+
+def _photons(photons: Any) -> tuple[Any, ...] | None:
+    """Photons as the C side takes them."""
+    if photons is None:
+        return None
+    if not isinstance(photons, Photons):
+        photons = Photons(photons)
+    return (photons.count, photons.caustics, bool(photons.gather), bool(photons.progressive), photons.k, photons.radius,
+            _chosen(FILTERS, photons.filter, "filter"), photons.seed)
 
 
 def _relative(mesh: Mesh, tree: MeshTree) -> Mesh:

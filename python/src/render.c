@@ -55,17 +55,38 @@ static int take_lights(PyObject* tuple, sap_light** lights, int32_t* count) {
     return 0;
 }
 
+// What is told of photons: (count, caustics, gather, progressive, k, radius, filter, seed).
+static int take_photons(PyObject* tuple, sap_render_photons* to) {
+    long long count, caustics;
+    int gather, progressive, k, filter;
+    unsigned seed;
+    *to = (sap_render_photons){0};
+    if (!py_parse(tuple, "LLppifiI:photons", &count, &caustics, &gather, &progressive, &k, &to->search.radius, &filter,
+                  &seed))
+        return -1;
+    to->count = count;
+    to->caustics = caustics;
+    to->gather = gather != 0;
+    to->progressive = progressive != 0;
+    to->search.k = k;
+    to->search.filter = (sap_photon_filter)filter;
+    to->seed = seed;
+    return 0;
+}
+
 // render(tree, mesh, camera, lights, width, height, samples, bounces, ambient, exposure, background, flat, heat,
-// hottest, progress): (pixels, rays, hottest, trace_seconds, shade_seconds). lights None: the default one.
+// hottest, next_event, passes, until_error, tone, photons, progress): (pixels, what the picture took). lights None: the default one.
 static PyObject* render(PyObject* module, PyObject* args) {
     py_state* state = PyModule_GetState(module);
-    PyObject *object, *parts, *view, *lamps, *sky, *progress;
-    int width, height, samples, bounces, flat, heat;
+    PyObject *object, *parts, *view, *lamps, *sky, *spray, *progress;
+    int width, height, samples, bounces, flat, heat, next_event, passes, tone;
+    sap_render_photons photons;
     sap_render_options options = {0};
     float background[3];
-    if (!py_parse(args, "O!O!O!OiiiiffOppfO:render", state->mesh_tree_type, &object, &PyTuple_Type, &parts,
+    if (!py_parse(args, "O!O!O!OiiiiffOppfpifiOO:render", state->mesh_tree_type, &object, &PyTuple_Type, &parts,
                   &PyTuple_Type, &view, &lamps, &width, &height, &samples, &bounces, &options.ambient,
-                  &options.exposure, &sky, &flat, &heat, &options.hottest, &progress))
+                  &options.exposure, &sky, &flat, &heat, &options.hottest, &next_event, &passes, &options.until_error,
+                  &tone, &spray, &progress))
         return NULL;
     options.width = width;
     options.height = height;
@@ -73,6 +94,13 @@ static PyObject* render(PyObject* module, PyObject* args) {
     options.bounces = bounces;
     options.flat = flat != 0;
     options.heat = heat != 0;
+    options.next_event = next_event != 0;
+    options.passes = passes;
+    options.tone = (sap_tone)tone;
+    if (spray != Py_None) {
+        if (take_photons(spray, &photons) < 0) return NULL;
+        options.photons = &photons;
+    }
     if (sky != Py_None) {
         if (!py_parse(sky, "fff:background", &background[0], &background[1], &background[2])) return NULL;
         options.background = background;
@@ -100,8 +128,10 @@ static PyObject* render(PyObject* module, PyObject* args) {
     if (pixels && py_call_begin(&call, tree->device, NULL, progress) == 0) {
         sap_render_info info = {0};
         if (py_call_end(&call, sap_render(&scene, &options, data, &info)) == 0)
-            result = Py_BuildValue("(OLfdd)", pixels, (long long)info.rays, info.hottest, info.trace_seconds,
-                                   info.shade_seconds);
+            result = Py_BuildValue("(O{sLsfsdsdsLsdsisf})", pixels, "rays", (long long)info.rays, "hottest",
+                                   info.hottest, "trace_seconds", info.trace_seconds, "shade_seconds",
+                                   info.shade_seconds, "photons", (long long)info.photons, "photon_seconds",
+                                   info.photon_seconds, "passes", info.passes, "error", info.error);
     }
     Py_XDECREF(pixels);
     free(lights);

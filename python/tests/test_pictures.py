@@ -73,6 +73,12 @@ def test_as_the_command_line_draws(tmp_path, mesh, command):
         (["--flat", "--background", "0,0.5,1", "--exposure", 2, "--ambient", 0, "--bounces", 0],
          {"flat": True, "background": (0, 0.5, 1), "exposure": 2, "ambient": 0, "bounces": 0}),
         (["--heat"], {"heat": True}),
+        (["--passes", 3, "--tone", "filmic"], {"passes": 3, "tone": "filmic"}),
+        (["--photons", 2000], {"photons": 2000}),
+        (["--next-event", "--tone", "reinhard"], {"next_event": True, "tone": "reinhard"}),
+        (["--photons", 2000, "--caustics", 900, "--gather", "--progressive", "--passes", 2, "-k", 9, "--radius", 3,
+          "--filter", "cone", "--seed", 7],
+         {"photons": sapwood.Photons(2000, 900, True, True, 9, 3.0, "cone", 7), "passes": 2}),
     ]
     different = set()
     for arguments, options in cases:
@@ -104,6 +110,11 @@ def test_what_can_be_drawn(mesh):
     assert not dark.pixels.any()
 
 
+def test_until_little_noise_is_left(mesh):
+    picture = sapwood.render(mesh, 40, 25, samples=1, until_error=0.05, photons=500)
+    assert 2 <= picture.info["passes"] and 0 < picture.info["error"] <= 0.05 and picture.info["photons"] > 0
+
+
 def test_far_from_zero(mesh):
     far = CORNERS.astype(float) + [481234.57, 5431234.12, 0]
     picture = sapwood.render((far, SIDES), 32, 20, samples=2, flat=True)
@@ -125,7 +136,8 @@ def test_progress_and_cancelling(mesh):
     {"width": 0}, {"height": 0}, {"width": 70_000}, {"fov": 180}, {"fov": -1}, {"up": (0, 0, 0)}, {"up": (1, 2)},
     {"eye": (0, 0, 0), "at": (0, 0, 0)}, {"samples": -1}, {"samples": 100_000}, {"bounces": 100}, {"exposure": -1.0},
     {"lights": [3]}, {"lights": [(1, 2)]}, {"lights": [sapwood.Light((0, 0, 0), side=-1)]}, {"background": (1, 2)},
-    {"eye": (np.nan, 0, 0)}, {"quality": "best"}, {"background": (np.nan, 0, 0)},
+    {"eye": (np.nan, 0, 0)}, {"quality": "best"}, {"passes": -1}, {"until_error": -1.0}, {"tone": "bright"},
+    {"photons": -1}, {"photons": sapwood.Photons(9, filter="box")}, {"photons": sapwood.Photons(9, k=-1)}, {"background": (np.nan, 0, 0)},
 ])
 def test_bad_pictures(mesh, options):
     with pytest.raises((ValueError, TypeError)):
