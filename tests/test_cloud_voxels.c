@@ -197,6 +197,16 @@ TEST(bad_arguments_are_refused) {
     o = good;
     o.normals = bad;
     REFUSED(sap_cloud_voxels(s.device, points, &o, &v), SAP_ERROR_NOT_FINITE, "normals: nan in row 2");
+    // What is not finite is at fault, not what is beside it; and no mean of what cannot be squared is infinite.
+    const float mixed[6] = {1, 1, 1, 1e30f, NAN, 1};
+    const double large[6] = {1, 1, 1, 1, 1e300, 1};
+    o = good;
+    o.sizes[0] = o.sizes[1] = 1e290;
+    REFUSED(sap_cloud_voxels(s.device, (sap_points){mixed, 2, 3, 0}, &o, &v), SAP_ERROR_NOT_FINITE,
+            "coordinate 1 of point 1 is not finite");
+    o.drop_nonfinite = true;
+    REFUSED(sap_cloud_voxels_f64(s.device, (sap_points_f64){large, 2, 3, 0}, &o, &v), SAP_ERROR_NOT_FINITE,
+            "coordinate 1 of point 1 is 1e+300, too large to square");
     o = good;
     o.reserved[3] = 1;
     REFUSED(sap_cloud_voxels(s.device, points, &o, &v), SAP_ERROR_ARGUMENT, "options.reserved");

@@ -144,7 +144,7 @@ TEST(refusals_are_those_of_the_host) {
     const sap_device_options options = watched(&host);
     CHECK_STATUS(sap_device_open(&options, &cpu), SAP_OK);
     fill_beside();
-    for (int kind = 0; kind < 5; kind++) {
+    for (int kind = 0; kind < 7; kind++) {
         cloud points = cloud_of_family(FAMILY_UNIFORM, 300, 3, kind % 2 ? 64 : 32, 0, 1);
         sap_voxels_options o = {
             .sizes = {1, 1, 1}, .normals = normals, .attributes = attributes, .attribute_count = WIDTH};
@@ -158,6 +158,14 @@ TEST(refusals_are_those_of_the_host) {
         if (kind == 4) {
             cloud_set(&points, 20, 2, 1e30); // too far, and another one before
             cloud_set(&points, 9, 1, 1e30);
+        }
+        if (kind == 5) {
+            o.sizes[0] = 1e290; // which even so cannot be squared
+            cloud_set(&points, 30, 0, 1e300);
+        }
+        if (kind == 6) {
+            cloud_set(&points, 30, 0, 1e30); // beside what is at fault
+            cloud_set(&points, 30, 2, (double)NAN);
         }
         const sap_status expected = thin(cpu, &points, &o, &v);
         CHECK(expected != SAP_OK);

@@ -299,8 +299,9 @@ SAP_API void sap_thinned_free(sap_thinned* voxels);
  *
  * O(n), or where the cells do not number 2^64 in their bounds O(n * dims). Scratch memory: 24 bytes a point, and 8 more on a
  * GPU. On any device; those without kernels for it use one thread of the host. On a CUDA device the arrays given, and those
- * made, lie where the points lie, on the host or there, and what is made is the same. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE (naming the first bad point, normal or
- * attribute's row), SAP_ERROR_RANGE (a cell beyond 2^52, or over 2^31-1 points), SAP_ERROR_MEMORY.
+ * made, lie where the points lie, on the host or there, and what is made is the same. Errors: SAP_ERROR_ARGUMENT,
+ * SAP_ERROR_NOT_FINITE (naming the first bad point, normal or attribute's row; also a coordinate whose square would
+ * overflow in double precision), SAP_ERROR_RANGE (a cell beyond 2^52, or over 2^31-1 points), SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_cloud_voxels(sap_device* device, sap_points points, const sap_voxels_options* options,
                                     sap_thinned** voxels);

@@ -13,11 +13,17 @@ sap_status sap_voxels_refuse_value(const sap_device* device, const char* name, f
 
 sap_status sap_voxels_refuse_point(const sap_device* device, const sap_gridding* g, const void* coords, int64_t row) {
     sap_gridding alone = *g;
-    double cells[SAP_MAX_DIMS];
+    double cells[SAP_MAX_DIMS], point[SAP_MAX_DIMS];
     int32_t axis = 0;
     alone.points.coords = coords;
-    if (sap_voxel_look(&alone, 0, cells) == SAP_VOXEL_NOT_FINITE)
-        return sap_point_refuse(device, coords, g->points.dims, g->points.real_bits, row);
+    const bool is_finite = sap_voxel_look(&alone, 0, cells) != SAP_VOXEL_NOT_FINITE;
+    bool is_square = true;
+    for (int32_t a = 0; a < g->points.dims; a++) {
+        const double x = sap_voxel_coordinate(&alone, 0, a);
+        point[a] = is_finite || !isfinite(x) ? x : 0; // what is not finite is at fault, however large the others are
+        is_square = is_square && fabs(point[a]) <= g->most;
+    }
+    if (!is_square) return sap_point_refuse(device, point, g->points.dims, 64, row);
     while (fabs(sap_voxel_along(&alone, 0, axis)) <= 0x1p52) axis++;
     return sap_fail(device, SAP_ERROR_RANGE,
                     "options.sizes[%d]: %g is too small, point %lld would be over 2^52 cells from the origin",
@@ -145,9 +151,10 @@ static sap_status thin_rows(sap_device* device, sap_rows points, const sap_voxel
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!options) return sap_fail(device, SAP_ERROR_ARGUMENT, "options: is NULL");
     if (!voxels) return sap_fail(device, SAP_ERROR_ARGUMENT, "voxels: is NULL");
-    const sap_gridding g = {.points = points, .options = *options};
+    sap_gridding g = {.points = points, .options = *options};
     sap_voxels_job job = {device, &g, NULL};
     sap_status status = check(device, &g);
+    if (status == SAP_OK) g.most = sap_largest_coordinate(64, points.dims);
     // Whoever has no loops of its own lets the host's do it.
     const sap_cloud_ops* ops = device->rooms.cloud;
     if (status == SAP_OK) status = ops && ops->voxels ? ops->voxels(&job) : sap_cloud_voxels_cpu(&job);

@@ -10,13 +10,14 @@
 typedef struct sap_gridding {
     sap_rows points;
     sap_voxels_options options;  // checked, but for the numbers in its arrays
+    double most;                 // magnitude of a coordinate that can be squared, in double precision
     int64_t count;               // points that are not left out
     int64_t lower[SAP_MAX_DIMS]; // least cell along each axis
     int32_t bits[SAP_MAX_DIMS];  // of cells counted from there
     bool is_split;               // the keys are those of some axes only
 } sap_gridding;
 
-// Whether a point can be put in the grid.
+// Whether a point can be put in the grid. Too far is what lies over 2^52 cells from the origin, or cannot be squared.
 typedef enum sap_voxel_fault { SAP_VOXEL_FITS = 0, SAP_VOXEL_NOT_FINITE = 1, SAP_VOXEL_TOO_FAR = 2 } sap_voxel_fault;
 
 // Where the numbers of a column lie: those of the coordinates, then of normals, then of attributes, of what there is.
@@ -62,9 +63,10 @@ SAP_FN double sap_voxel_along(const sap_gridding* g, int64_t row, int32_t axis) 
 SAP_FN sap_voxel_fault sap_voxel_look(const sap_gridding* g, int64_t row, double* cells) {
     sap_voxel_fault fault = SAP_VOXEL_FITS;
     for (int32_t a = 0; a < g->points.dims; a++) {
-        if (!(fabs(sap_voxel_coordinate(g, row, a)) <= DBL_MAX)) return SAP_VOXEL_NOT_FINITE;
+        const double size = fabs(sap_voxel_coordinate(g, row, a));
+        if (!(size <= DBL_MAX)) return SAP_VOXEL_NOT_FINITE;
         cells[a] = sap_voxel_along(g, row, a);
-        if (!(fabs(cells[a]) <= 0x1p52)) fault = SAP_VOXEL_TOO_FAR;
+        if (!(size <= g->most && fabs(cells[a]) <= 0x1p52)) fault = SAP_VOXEL_TOO_FAR;
     }
     return fault;
 }
