@@ -620,6 +620,10 @@ TEST(bad_arguments_are_refused) {
     REFUSED(sap_cloud_align(s.tree, (sap_points){s.coords, 10, 2, 0}, NULL, &found), SAP_ERROR_ARGUMENT, "source");
     REFUSED(sap_cloud_align(s.tree, (sap_points){NULL, 10, 3, 0}, NULL, &found), SAP_ERROR_ARGUMENT, "source");
     REFUSED(sap_cloud_align(s.tree, (sap_points){s.coords, -1, 3, 0}, NULL, &found), SAP_ERROR_ARGUMENT, "source");
+    REFUSED(sap_cloud_align(s.tree, (sap_points){s.coords, 10, 3, 2}, NULL, &found), SAP_ERROR_ARGUMENT,
+            "source.stride");
+    REFUSED(sap_cloud_align(s.tree, (sap_points){s.coords, 10, 3, INT64_MAX / 4}, NULL, &found), SAP_ERROR_RANGE,
+            "source.stride");
     REFUSED(sap_cloud_align(s.tree_f64, source, NULL, &found), SAP_ERROR_ARGUMENT, "precision");
 #define REFUSED_OPTION(word, ...)                                                                                      \
     REFUSED(sap_cloud_align(s.tree, source, &(sap_align_options){__VA_ARGS__}, &found), SAP_ERROR_ARGUMENT,            \

@@ -534,6 +534,8 @@ TEST(bad_arguments_are_refused) {
             "source");
     REFUSED(sap_cloud_align_global(s.tree, (sap_points){s.coords, INT64_C(1) << 31, 3, 0}, NULL, &found),
             SAP_ERROR_RANGE, "source");
+    REFUSED(sap_cloud_align_global(s.tree, (sap_points){s.coords, 10, 3, INT64_MAX / 4}, NULL, &found), SAP_ERROR_RANGE,
+            "source.stride");
     REFUSED(sap_cloud_align_global(s.tree_f64, source, NULL, &found), SAP_ERROR_ARGUMENT, "precision");
 #define REFUSED_OPTION(word, ...)                                                                                      \
     REFUSED(sap_cloud_align_global(s.tree, source, &(sap_global_options){__VA_ARGS__}, &found), SAP_ERROR_ARGUMENT,    \

@@ -6,6 +6,7 @@
 #include "mesh/layout.h"
 #include "tree/layout.h"
 #include "tree/periods.h"
+#include "tree/queries.h"
 #include <math.h>
 #include <string.h>
 
@@ -89,10 +90,10 @@ static sap_status check(sap_align_job* job) {
     if (status == SAP_OK) status = sap_cloud_check_start(device, o->start, job->start);
     if (status != SAP_OK) return status;
     const sap_rows* rows = &job->source;
+    status = sap_rows_check(device, rows, "source");
+    if (status != SAP_OK) return status;
     if (rows->dims != 3)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "source: its points have %d dimensions, not 3", (int)rows->dims);
-    if (rows->count < 0 || (rows->count && !rows->coords))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "source: its coords are NULL or their count is negative");
     if (job->mesh && o->target_normals)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.target_normals: a mesh has its own");
     if (job->mesh) return SAP_OK;
@@ -123,30 +124,24 @@ static sap_align_options options_of(const sap_align_options* options) {
 sap_status sap_cloud_align(const sap_tree* target, sap_points source, const sap_align_options* options,
                            sap_alignment* alignment) {
     if (!target) return SAP_ERROR_ARGUMENT;
-    sap_align_job job = {.tree = target,
-                         .device = target->device,
-                         .source = {source.coords, source.count, source.stride, source.dims, 32},
-                         .options = options_of(options)};
+    sap_align_job job = {
+        .tree = target, .device = target->device, .source = sap_rows_f32(source), .options = options_of(options)};
     return align(&job, alignment);
 }
 
 sap_status sap_cloud_align_f64(const sap_tree* target, sap_points_f64 source, const sap_align_options* options,
                                sap_alignment* alignment) {
     if (!target) return SAP_ERROR_ARGUMENT;
-    sap_align_job job = {.tree = target,
-                         .device = target->device,
-                         .source = {source.coords, source.count, source.stride, source.dims, 64},
-                         .options = options_of(options)};
+    sap_align_job job = {
+        .tree = target, .device = target->device, .source = sap_rows_f64(source), .options = options_of(options)};
     return align(&job, alignment);
 }
 
 sap_status sap_cloud_align_mesh(const sap_mesh_tree* target, sap_points source, const sap_align_options* options,
                                 sap_alignment* alignment) {
     if (!target) return SAP_ERROR_ARGUMENT;
-    sap_align_job job = {.mesh = target,
-                         .device = target->device,
-                         .source = {source.coords, source.count, source.stride, source.dims, 32},
-                         .options = options_of(options)};
+    sap_align_job job = {
+        .mesh = target, .device = target->device, .source = sap_rows_f32(source), .options = options_of(options)};
     return align(&job, alignment);
 }
 

@@ -5,6 +5,7 @@
 #include "mesh/layout.h"
 #include "tree/layout.h"
 #include "tree/periods.h"
+#include "tree/queries.h"
 #include <math.h>
 
 enum { FEWEST = 100, MOST = 100000 };
@@ -62,13 +63,10 @@ static sap_status check_options(sap_global_job* job) {
 static sap_status check_clouds(const sap_global_job* job) {
     const sap_rows* rows = &job->source;
     const sap_device* device = job->device;
+    const sap_status status = sap_rows_check(device, rows, "source");
+    if (status != SAP_OK) return status;
     if (rows->dims != 3)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "source: its points have %d dimensions, not 3", (int)rows->dims);
-    if (rows->count < 0 || (rows->count && !rows->coords))
-        return sap_fail(device, SAP_ERROR_ARGUMENT, "source: its coords are NULL or their count is negative");
-    if (rows->stride < 3) return sap_fail(device, SAP_ERROR_ARGUMENT, "source: its stride is less than its dimensions");
-    if (rows->count > INT32_MAX)
-        return sap_fail(device, SAP_ERROR_RANGE, "source: %lld points; at most 2^31-1", (long long)rows->count);
     if (job->mesh) return SAP_OK;
     if (job->tree->shape.dims != 3)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "target: its points have %d dimensions, not 3",
@@ -80,7 +78,6 @@ static sap_status check_clouds(const sap_global_job* job) {
 
 static sap_status align(sap_global_job* job, const sap_global_options* options, sap_global_motion* motion) {
     if (options) job->options = *options;
-    if (job->source.stride == 0) job->source.stride = 3;
     sap_status status = check_options(job);
     if (status == SAP_OK) status = check_clouds(job);
     if (status != SAP_OK) return status;
@@ -94,26 +91,20 @@ static sap_status align(sap_global_job* job, const sap_global_options* options, 
 sap_status sap_cloud_align_global(const sap_tree* target, sap_points source, const sap_global_options* options,
                                   sap_global_motion* motion) {
     if (!target) return SAP_ERROR_ARGUMENT;
-    sap_global_job job = {.tree = target,
-                          .device = target->device,
-                          .source = {source.coords, source.count, source.stride, source.dims, 32}};
+    sap_global_job job = {.tree = target, .device = target->device, .source = sap_rows_f32(source)};
     return align(&job, options, motion);
 }
 
 sap_status sap_cloud_align_global_f64(const sap_tree* target, sap_points_f64 source, const sap_global_options* options,
                                       sap_global_motion* motion) {
     if (!target) return SAP_ERROR_ARGUMENT;
-    sap_global_job job = {.tree = target,
-                          .device = target->device,
-                          .source = {source.coords, source.count, source.stride, source.dims, 64}};
+    sap_global_job job = {.tree = target, .device = target->device, .source = sap_rows_f64(source)};
     return align(&job, options, motion);
 }
 
 sap_status sap_cloud_align_global_mesh(const sap_mesh_tree* target, sap_points source,
                                        const sap_global_options* options, sap_global_motion* motion) {
     if (!target) return SAP_ERROR_ARGUMENT;
-    sap_global_job job = {.mesh = target,
-                          .device = target->device,
-                          .source = {source.coords, source.count, source.stride, source.dims, 32}};
+    sap_global_job job = {.mesh = target, .device = target->device, .source = sap_rows_f32(source)};
     return align(&job, options, motion);
 }
