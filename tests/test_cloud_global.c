@@ -353,6 +353,21 @@ TEST(clouds_that_say_nothing_find_nothing) {
     sap_device_close(device);
 }
 
+TEST(a_spacing_may_be_far_larger_than_clouds) {
+    sap_device* device = cpu_open(1);
+    double points[30];
+    for (int i = 0; i < 30; i++) points[i] = (i * 7 % 11) * 1e-303;
+    const sap_points_f64 given = {points, 10, 3, 0};
+    const sap_global_options options = {.spacing = 1e20};
+    sap_tree* tree = NULL;
+    sap_global_motion found;
+    CHECK_STATUS(sap_tree_build_f64(device, given, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_cloud_align_global_f64(tree, given, &options, &found), SAP_OK);
+    CHECK(!found.found && isfinite(found.spacing));
+    sap_tree_free(tree);
+    sap_device_close(device);
+}
+
 // ---- Shapes that look alike from several sides, or from all
 
 enum { OF_SHAPE = 4000 };
@@ -537,6 +552,8 @@ TEST(bad_arguments_are_refused) {
     REFUSED(sap_cloud_align_global(s.tree, (sap_points){s.coords, 10, 3, INT64_MAX / 4}, NULL, &found), SAP_ERROR_RANGE,
             "source.stride");
     REFUSED(sap_cloud_align_global(s.tree_f64, source, NULL, &found), SAP_ERROR_ARGUMENT, "precision");
+    REFUSED(sap_cloud_align_global(s.tree, source, &(sap_global_options){.spacing = 1e-30}, &found), SAP_ERROR_RANGE,
+            "options.spacing: 1e-30 is too small");
 #define REFUSED_OPTION(word, ...)                                                                                      \
     REFUSED(sap_cloud_align_global(s.tree, source, &(sap_global_options){__VA_ARGS__}, &found), SAP_ERROR_ARGUMENT,    \
             "options." word)

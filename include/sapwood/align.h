@@ -174,7 +174,8 @@ SAP_API sap_status sap_cloud_features(const sap_tree* tree, const sap_features_o
 /** How to find a motion without a start. All zero is the default for each field. */
 typedef struct sap_global_options {
     double start[16]; /**< what is returned where nothing is found, as in ::sap_align_options. All zero: no motion */
-    double spacing;   /**< both clouds are thinned to a point a cube with sides of this length; 0: found by `most` */
+    double spacing;   /**< both clouds are thinned to a point a cube with sides of this length, which must be at least
+                           2^-49 of their extent; 0: found by `most` */
     int32_t most; /**< points that are about left of the cloud with the smaller extent, at least 100; of the other one
                         at most four times as many. Fewer are, where either cloud has less than twice as many; 0: 4000 */
     double least_overlap; /**< a motion that puts a smaller part of the source on the target does not count, up to 1;

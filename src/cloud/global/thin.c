@@ -2,11 +2,14 @@
 #include "cloud/global/global.h"
 #include "mesh/layout.h"
 #include "tree/leaves.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define NORMAL_RADIUS  2.5 // in units of the spacing
 #define FEATURE_RADIUS 5.0
+
+#define LEAST_SPACING 0x1p-50 // of what is scaled, about 1 long: the cells of a grid along an axis can be counted
 
 enum {
     SAMPLES = 1 << 17, // points that stand for a mesh
@@ -203,9 +206,13 @@ static sap_status choose_spacing(sap_globe* g) {
     double source, target;
     bool is_source_least, is_target_least;
     int64_t count;
-    if (g->job->options.spacing > 0) {
-        g->spacing = g->job->options.spacing * g->scale;
-        return SAP_OK;
+    const double given = g->job->options.spacing;
+    if (given > 0) {
+        g->spacing = fmin(given * g->scale, DBL_MAX);
+        return g->spacing >= LEAST_SPACING
+                   ? SAP_OK
+                   : sap_fail(g->device, SAP_ERROR_RANGE,
+                              "options.spacing: %g is too small for the extent of the clouds", given);
     }
     sap_status status = find_spacing(g, &g->source, &source, &is_source_least);
     if (status == SAP_OK) status = find_spacing(g, &g->target, &target, &is_target_least);
