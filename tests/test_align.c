@@ -574,6 +574,26 @@ TEST(the_smallest_angle_and_balls_for_disks) {
     sap_device_close(device);
 }
 
+// A scale whose square underflows must not make pairs that fit exactly weigh 0/0.
+TEST(kernels_of_clouds_whose_squares_underflow) {
+    enum { COUNT = 200 };
+    sap_device* device = cpu_open(1);
+    double points[3 * COUNT];
+    for (int i = 0; i < 3 * COUNT; i++) points[i] = (i * 7919 % 1000) * 1e-158;
+    const sap_points_f64 source = {points, COUNT, 3, 0};
+    sap_tree* tree = NULL;
+    CHECK_STATUS(sap_tree_build_f64(device, source, NULL, &tree), SAP_OK);
+    for (int i = 0; i < 8; i++) {
+        const sap_align_options o = {.kernel = (sap_align_kernel)(i / 2), .kernel_scale = i % 2 ? 1e-165 : 0};
+        sap_alignment found;
+        NOTE("kernel %d, scale %g", i / 2, o.kernel_scale);
+        CHECK_STATUS(sap_cloud_align_f64(tree, source, &o, &found), SAP_OK);
+        CHECK(found.converged && found.fitness == 1);
+    }
+    sap_tree_free(tree);
+    sap_device_close(device);
+}
+
 // A mirror is no motion: the result is the best turn, never a mirror.
 TEST(mirrored_clouds_are_not_mirrored_back) {
     sap_device* device = cpu_open(2);

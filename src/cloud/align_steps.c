@@ -5,6 +5,7 @@
 #include "mesh/layout.h"
 #include "tree/host_view.h"
 #include "tree/leaves.h"
+#include <float.h>
 #include <math.h>
 
 enum { COARSER = 4 }; // points of a level for one of the level above
@@ -98,7 +99,7 @@ void sap_align_set_scale(sap_aligning* a, double middle) {
     static const double factors[] = {0, 1.345, 4.685, 2.385};
     const double factor = 1.4826 * factors[a->rule.kernel], size2 = a->rule.size * a->rule.size;
     // Where more than half of the pairs fit exactly, all that do not are outliers: but no scale is 0.
-    const double least = size2 * 1e-24;
+    const double least = fmax(size2 * 1e-24, DBL_MIN);
     a->rule.scale2 = factor * factor * (middle > least ? middle : least);
 }
 
@@ -258,7 +259,7 @@ static void begin(sap_aligning* a) {
         (sap_align_rule){.method = job->options.method,
                          .kernel = job->options.kernel,
                          .limit2 = job->options.max_distance * job->options.max_distance,
-                         .scale2 = job->options.kernel_scale * job->options.kernel_scale,
+                         .scale2 = fmax(job->options.kernel_scale * job->options.kernel_scale, DBL_MIN),
                          .cosine = job->options.max_angle > 0 ? fmax(cos(job->options.max_angle) - rounding, 0) : -1,
                          .stiff = (1 + flatness) / (1 - flatness),
                          .flatness = flatness,
