@@ -40,6 +40,7 @@ test_cuda_rows few rows_
 test_cuda_surface few surfaces_lie captures
 test_cuda_voxels few voxels_are refusals cells_of
 test_skin few results_are
+test_subdivide few results_are captured_calls
 test_surface few single_cells noise
 test_cuda_verify few halved_nodes good_trees
 test_reentry few callbacks

@@ -1,6 +1,6 @@
 /**
  * @file move.h
- * Meshes that move: vertices that follow bones.
+ * Meshes that move: vertices that follow bones, and coarse meshes that are refined to smooth ones.
  */
 #ifndef SAPWOOD_MOVE_H
 #define SAPWOOD_MOVE_H
@@ -57,6 +57,89 @@ typedef struct sap_skin {
  * (another device).
  */
 SAP_API sap_status sap_mesh_skin(sap_device* device, const sap_skin* skin, float* moved, float* turned);
+
+/** Most levels of a subdivision. */
+#define SAP_SUBDIVISION_MOST 14
+
+/** What becomes of the border of a mesh, where edges have one triangle. */
+typedef enum sap_border {
+    SAP_BORDER_SMOOTH = 0, /**< it becomes a cubic B-spline, corners included */
+    SAP_BORDER_CORNERS = 1 /**< the same, but vertices with one triangle stay where they are */
+} sap_border;
+
+/** How a mesh is subdivided. All zero is the default for each field; NULL means all defaults. */
+typedef struct sap_subdivision_options {
+    const int32_t* creases; /**< [2*crease_count] edges that stay sharp, as pairs of vertices, in host memory */
+    int64_t crease_count;   /**< 0: none */
+    const int32_t* corners; /**< [corner_count] vertices that stay where they are, in host memory */
+    int64_t corner_count;   /**< 0: none */
+    sap_border border;      /**< default SAP_BORDER_SMOOTH */
+    bool limit; /**< vertices are put where endless subdivision would put them. Default: where this one does */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_subdivision_options;
+
+/**
+ * How a mesh is refined: all that follows from its triangles and not from where its vertices are. It never changes, so
+ * any number of threads may use it at once. The arrays of a CUDA device's lie on the GPU.
+ */
+typedef struct sap_subdivision {
+    const int32_t* triangles; /**< [3*triangle_count] the refined ones; the 4^levels that triangle i became begin at
+                                   i * 4^levels and face as it did */
+    int64_t triangle_count;   /**< of the refined mesh */
+    int64_t vertex_count;     /**< of the refined mesh; those of the coarse one come first, in their order */
+    int64_t coarse_count;     /**< vertices of the coarse mesh */
+    int32_t levels;           /**< as given */
+    bool on_device;           /**< triangles lie in GPU memory */
+    size_t bytes;             /**< of all arrays */
+} sap_subdivision;
+
+/**
+ * Prepares Loop subdivision (Loop 1987) of triangles over vertex_count vertices, of which each level makes four of one.
+ *
+ * A new vertex comes to the middle of each edge, moved by an eighth of the way to the two vertices across it; a vertex
+ * moves by the sum of the ways to its neighbours, times Loop's weight for their number. On creases and borders new
+ * vertices are in the middle, and a vertex moves by an eighth of the ways to its two neighbours there: they become
+ * cubic B-splines. A vertex in which one crease ends is as others, and the edge that ends there is no crease for its
+ * new vertex (Hoppe and others 1994). A vertex stays where it is if three or more edges of creases and borders meet in
+ * it, if the options say so, or if triangles meet in it that no edge joins. A crease along a border changes nothing. A
+ * vertex without triangles stays.
+ *
+ * Triangles may lie on the host or, for a CUDA device, on the GPU; the call waits for it. O(what is refined), on the
+ * host. Memory: about 40 bytes a refined triangle; during the call half as much more, and on a CUDA device all of it on
+ * the host.
+ *
+ * Errors: SAP_ERROR_ARGUMENT (a NULL, levels that are not 0 … SAP_SUBDIVISION_MOST, a negative count, an unknown
+ * border; a triangle with two equal corners, an edge with three triangles or more, two triangles of an edge that do not
+ * face alike, a crease that is no edge, each naming the first), SAP_ERROR_RANGE (an index that is no vertex's; refined
+ * vertices, corners of triangles, or neighbours of all vertices that are more than 2^31-1), SAP_ERROR_MEMORY,
+ * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, SAP_ERROR_UNSUPPORTED (the device, or a stream that is being
+ * captured). On failure *subdivision is untouched.
+ */
+SAP_API sap_status sap_subdivision_create(sap_device* device, const int32_t* triangles, int64_t triangle_count,
+                                          int64_t vertex_count, int32_t levels, const sap_subdivision_options* options,
+                                          sap_subdivision** subdivision);
+
+/** Frees a subdivision. NULL is allowed. */
+SAP_API void sap_subdivision_free(sap_subdivision* subdivision);
+
+/**
+ * Refines a mesh whose vertices are vertices[3*coarse_count] now.
+ *
+ * refined[3*vertex_count]: where the subdivision puts vertices, or, with options.limit, their limits.
+ * normals[3*vertex_count], or NULL: of the limit surface there, of length 1, on the side from which triangles run
+ * counter-clockwise; 0, 0, 0 where there is none. On a crease it is the sum of those of both sides, made of length 1;
+ * where a vertex stays, of the sums over each side's triangles, those of the angle's sine. Neither may be the vertices
+ * given. On a CUDA device each array may lie on the host or there.
+ *
+ * Each operation is rounded to single precision once, in a fixed order: the same bits on every processor. NaN and
+ * infinity spread to the vertices that depend on them, as sums do, and are not refused.
+ *
+ * O(what is refined); a GPU has a kernel for each level, and one for limits and normals. Scratch memory: 12 bytes a
+ * vertex of each level. A call in the caller's stream may be captured into a graph, after the same call was made once.
+ * Errors: SAP_ERROR_ARGUMENT (a NULL), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_mesh_subdivide(const sap_subdivision* subdivision, const float* vertices, float* refined,
+                                      float* normals);
 
 #ifdef __cplusplus
 }

@@ -182,7 +182,7 @@ static const sap_set_ops set = {.open = sap_set_open_cpu,
                                 .trim = sap_set_trim_cpu,
                                 .nearest = sap_set_nearest_cpu,
                                 .radius = sap_set_radius_cpu};
-static const sap_move_ops move = {.skin = sap_skin_cpu};
+static const sap_move_ops move = {.skin = sap_skin_cpu, .subdivide = sap_subdivide_cpu};
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,
                                     .gather = sap_cloud_gather_cpu,

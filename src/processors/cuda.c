@@ -57,7 +57,11 @@ static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
                                   .free_arrays = sap_mesh_free_arrays_cuda};
 static const sap_ray_ops ray = {.trace = sap_trace_cuda, .closest = sap_closest_point_cuda, .inside = sap_inside_cuda};
 static const sap_surface_ops surface = {.extract = sap_surface_cuda};
-static const sap_move_ops move = {.skin = sap_skin_cuda};
+static const sap_move_ops move = {.skin = sap_skin_cuda,
+                                  .subdivide = sap_subdivide_cuda,
+                                  .fetch = sap_subdivision_fetch_cuda,
+                                  .place = sap_subdivision_place_cuda,
+                                  .remove = sap_subdivision_remove_cuda};
 
 const sap_processor_table sap_cuda_table = {
     .kind = SAP_CUDA,
