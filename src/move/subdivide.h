@@ -38,21 +38,25 @@ SAP_FN void sap_loop_add(const float* point, const float origin[3], float weight
     for (int a = 0; a < 3; a++) sum[a] += weight * (point[a] - origin[a]);
 }
 
-// Length 1, whatever it was; 0 stays 0.
-SAP_FN void sap_loop_unit(float v[3]) {
+// Multiplied by a power of two, so that squares and products neither overflow nor vanish: exact.
+SAP_FN void sap_loop_scale(float v[3]) {
     float most = fabsf(v[0]);
     for (int a = 1; a < 3; a++)
         if (fabsf(v[a]) > most) most = fabsf(v[a]);
-    if (most == 0) return;
-    for (int a = 0; a < 3; a++) v[a] /= most;
-    const float length = sap_square_root(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    for (int a = 0; a < 3; a++) v[a] /= length;
+    const uint32_t exponent = sap_bits_of_float(most) >> 23;
+    const float scale = sap_float_of_bits((254 - (exponent < 253 ? exponent : 253)) << 23);
+    for (int a = 0; a < 3; a++) v[a] *= scale;
 }
 
-// sum += a x b, both made of length 1 first.
-SAP_FN void sap_loop_cross(float a[3], float b[3], float sum[3]) {
-    sap_loop_unit(a);
-    sap_loop_unit(b);
+// Length 1, whatever it was; 0 stays 0.
+SAP_FN void sap_loop_unit(float v[3]) {
+    sap_loop_scale(v);
+    const float length = sap_square_root(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int a = 0; a < 3; a++) v[a] = length == 0 ? v[a] : v[a] / length;
+}
+
+// sum += a x b.
+SAP_FN void sap_loop_cross(const float a[3], const float b[3], float sum[3]) {
     sum[0] += a[1] * b[2] - a[2] * b[1];
     sum[1] += a[2] * b[0] - a[0] * b[2];
     sum[2] += a[0] * b[1] - a[1] * b[0];
@@ -107,12 +111,16 @@ SAP_FN void sap_loop_sector(const float* from, const float v[3], const int32_t* 
         float along[3] = {0, 0, 0}, across[3] = {0, 0, 0};
         sap_loop_add(first, last, 1, along);
         for (int64_t j = 0; j < count; j++) sap_loop_add(from + 3 * (int64_t)neighbours[j], v, weights[j], across);
+        sap_loop_scale(along);
+        sap_loop_scale(across);
         sap_loop_cross(along, across, own);
     } else {
         for (int64_t j = 0; j + 1 < count; j++) {
             float a[3] = {0, 0, 0}, b[3] = {0, 0, 0};
             sap_loop_add(from + 3 * (int64_t)neighbours[j], v, 1, a);
             sap_loop_add(from + 3 * (int64_t)neighbours[j + 1], v, 1, b);
+            sap_loop_unit(a);
+            sap_loop_unit(b);
             sap_loop_cross(a, b, own);
         }
     }
@@ -143,6 +151,8 @@ SAP_FN void sap_loop_normal(const sap_loop_level* level, const float* from, int6
             sap_loop_add(p, v, weights[3 + 2 * j], right);
             sap_loop_add(p, v, weights[4 + 2 * j], up);
         }
+        sap_loop_scale(right);
+        sap_loop_scale(up);
         sap_loop_cross(right, up, sum);
     }
     sap_loop_unit(sum);
