@@ -108,6 +108,7 @@ static void print_man_json(void) {
         {"width, height, frames", "of pictures"},
         {"extent, slice", "of voronoi: the part of the plane in the picture, x0, y0, x1, y1; the z of the slice"},
         {"size, type, level, picture", "of isosurface: the volume, its level, and the picture if there is one"},
+        {"levels, creases", "of subdivide: how often triangles were divided, and how many edges stayed sharp"},
         {"samples, kept",
          "of compact: how many there are, and how many reach the level; of outliers and thin: points kept"},
         {"ids, distances, offsets, counts", "the files written, null for those not asked for"},

@@ -60,7 +60,7 @@ void sap_cli_print_help(sap_cli_verb verb) {
     print_options(verb);
     putchar('\n');
     bool points = verb != SAP_VERB_VERIFY && verb != SAP_VERB_RENDER && verb != SAP_VERB_TRACE &&
-                  verb != SAP_VERB_ISOSURFACE && verb != SAP_VERB_COMPACT;
+                  verb != SAP_VERB_ISOSURFACE && verb != SAP_VERB_COMPACT && verb != SAP_VERB_SUBDIVIDE;
     if (points) print_wrapped(sap_cli_columns_text, 0, 0);
     puts("Long options may be shortened to any unambiguous prefix.\n"
          "Exit status: 0 done, 1 failed, 2 wrong usage, 3 verification failed.");

@@ -23,7 +23,7 @@ static sap_cli_exit (*const verbs[SAP_VERB_COUNT])(sap_cli*) = {
     [SAP_VERB_CLUSTER] = sap_cli_cluster,   [SAP_VERB_DISTANCE] = sap_cli_distance,
     [SAP_VERB_PICTURE] = sap_cli_portray,   [SAP_VERB_RELAX] = sap_cli_relax,
     [SAP_VERB_ALIGN] = sap_cli_align,       [SAP_VERB_ASSEMBLE] = sap_cli_assemble,
-    [SAP_VERB_PROJECT] = sap_cli_project,
+    [SAP_VERB_PROJECT] = sap_cli_project,   [SAP_VERB_SUBDIVIDE] = sap_cli_subdivide,
 };
 
 // A file opened later must not take the number of a standard stream that was closed. What is opened instead fails

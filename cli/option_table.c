@@ -14,7 +14,7 @@ enum {
     ON_CLOUDS = ON_CLOUD | ON_MOTION, // also of several files
     ON_ALL = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) | V(PAIRS) |
              V(VERIFY) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
-             V(VORONOI) | V(PICTURE),
+             V(VORONOI) | V(PICTURE) | V(SUBDIVIDE),
     ON_DEVICE = V(BUILD) | V(BOX) | V(CORRELATE) | V(PAIRS) | V(VERIFY) | V(BENCH) | V(CLOSEST) | V(DISTANCE),
     ON_FILES = V(INFO) | V(CONVERT),
     ON_READ_TWO = V(DISTANCE) | V(NEAREST) | V(RADIUS) | V(CORRELATE) | V(BENCH),
@@ -23,7 +23,7 @@ enum {
     ON_SEARCH = V(NEAREST) | V(RADIUS),
     ON_PACKED = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
                 V(PAIRS) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
-                V(VORONOI) | V(PICTURE),
+                V(VORONOI) | V(PICTURE) | V(SUBDIVIDE),
     ON_MESH = V(RENDER) | V(TRACE) | V(CLOSEST),
     ON_PICTURE = V(RENDER) | V(ISOSURFACE),
     ON_VOLUME = V(ISOSURFACE) | V(COMPACT),
@@ -398,6 +398,16 @@ const sap_cli_option sap_cli_option_table[] = {
     {"output", 'o', V(ISOSURFACE), PATH(output),
      "the mesh, .ply (with normals), .obj, .stl or .off; '-' is standard output (PLY unless --format says otherwise)",
      false},
+    {"output", 'o', V(SUBDIVIDE), PATH(output),
+     "the mesh, .ply (with normals), .obj, .stl or .off; '-' is standard output (PLY unless --format says otherwise)",
+     true},
+    {"levels", 0, V(SUBDIVIDE), INT32(levels, 0, SAP_SUBDIVISION_MOST),
+     "how often each triangle becomes four (default 1)", false},
+    {"limit", 0, V(SUBDIVIDE), FLAG(to_limit), "put vertices where endless subdivision would", false},
+    {"creases", 0, V(SUBDIVIDE), REAL_IN(creases, 0, 180),
+     "edges stay sharp where triangles meet at a greater angle, in degrees: 0 in a plane (default: none)", false},
+    {"keep-tips", 0, V(SUBDIVIDE), FLAG(keep_tips), "vertices of a border with one triangle stay where they are",
+     false},
     {"size", 0, ON_VOLUME, SIDES(sides), "samples along x, y and z; raw files need it", false},
     {"order", 0, ON_VOLUME, CHOICE(order, "ORDER", orders),
      "what the axes of the array are, the first one first: array[z][y][x] or array[x][y][z] (default zyx); of raw "
@@ -583,11 +593,11 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(CONVERT), CHOICE(format, "FORMAT", formats_written_with_meshes),
      "format of what is written (default: by suffix)", false},
-    {"format", 0, V(ISOSURFACE), CHOICE(format, "FORMAT", formats_of_meshes),
+    {"format", 0, V(ISOSURFACE) | V(SUBDIVIDE), CHOICE(format, "FORMAT", formats_of_meshes),
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(PAIRS) | V(TRACE) | V(CLOSEST) | V(COMPACT), CHOICE(format, "FORMAT", formats_of_hits),
      "format of what is written (default: by suffix)", false},
-    {"input-format", 0, ON_MESH, CHOICE(input_format, "FORMAT", formats_of_meshes),
+    {"input-format", 0, ON_MESH | V(SUBDIVIDE), CHOICE(input_format, "FORMAT", formats_of_meshes),
      "format of MESH (default: by the first bytes, then by suffix)", false},
     {"input-format", 0, V(BUILD) | ON_FILES, CHOICE(input_format, "FORMAT", formats_read_with_meshes),
      "format of what is read (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "
@@ -658,7 +668,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "or "
      "64M if that is more)",
      false},
-    {"origin", 0, V(INFO) | V(CONVERT), ORIGIN,
+    {"origin", 0, V(INFO) | V(CONVERT) | V(SUBDIVIDE), ORIGIN,
      "of a mesh: subtract this point, in double, from coordinates before they become floats, which keeps them where "
      "they are far from 0, as in UTM. What is shown and written are the coordinates of the file (default auto: one "
      "near the "
@@ -964,6 +974,13 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "one is x, whatever the order in memory, or a raw file of samples, x fastest; --order names the axes of "
          "others. It may be packed by gzip. The mesh is the same for any "
          "number of threads and on any device."},
+    [SAP_VERB_SUBDIVIDE] =
+        {"subdivide", "MESH", 1, 1, "make a mesh smoother, of more triangles",
+         "Refines MESH (OBJ, STL, OFF or PLY with faces) by Loop subdivision: each triangle becomes four, and vertices "
+         "move, so that the surface nears a smooth one. Borders become smooth curves; so do creases. Colours of "
+         "vertices are refined, too; materials are kept. An edge may have two triangles at most, which face alike, and "
+         "a triangle three different vertices. It runs on the CPU; the result is the same bits for any number of "
+         "threads."},
     [SAP_VERB_COMPACT] =
         {"compact", "VOLUME", 1, 1, "list the samples of a volume that reach a level",
          "Lists the samples of VOLUME that are at least a level, in their order: stream compaction, as the library's "

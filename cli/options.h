@@ -42,6 +42,7 @@ typedef enum sap_cli_verb {
     SAP_VERB_CLOSEST,
     SAP_VERB_ISOSURFACE,
     SAP_VERB_COMPACT,
+    SAP_VERB_SUBDIVIDE,
     SAP_VERB_VORONOI,
     SAP_VERB_PICTURE,
     SAP_VERB_COUNT
@@ -138,7 +139,8 @@ typedef struct sap_cli_options {
     sap_photon_filter filter;
     bool gather, progressive, next_event;
     const char* photon_cloud;
-    bool flat, heat, triangles;
+    bool flat, heat, triangles, to_limit, keep_tips;
+    double creases;          // degrees
     int32_t style;           // a sap_cli_style
     double slice, extent[4]; // of the plane: x0, y0, x1, y1
     sap_quality quality;

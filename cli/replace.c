@@ -38,7 +38,8 @@ static const char* operand_name(const sap_cli* cli, int operand) {
     if (verb == SAP_VERB_ASSEMBLE) return "CLOUD";
     if (verb == SAP_VERB_ALIGN) return operand == 1 ? "TARGET" : "SOURCE";
     if (operand == 1) return verb == SAP_VERB_TRACE ? "RAYS" : verb == SAP_VERB_BOX ? "BOXES" : "QUERIES";
-    if (verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE || verb == SAP_VERB_CLOSEST) return "MESH";
+    if (verb == SAP_VERB_RENDER || verb == SAP_VERB_TRACE || verb == SAP_VERB_CLOSEST || verb == SAP_VERB_SUBDIVIDE)
+        return "MESH";
     if (verb == SAP_VERB_ISOSURFACE || verb == SAP_VERB_COMPACT) return "VOLUME";
     if (verb == SAP_VERB_VORONOI) return "SITES";
     if (verb == SAP_VERB_CONVERT) return "FILE";
@@ -93,7 +94,7 @@ static bool is_packed(const char* path) {
 // Whether the input is an OBJ that takes its materials from the file. One that can be read only once, or is packed, might.
 static bool reads_library(const sap_cli* cli, const char* input, const char* path) {
     const unsigned reading = 1u << SAP_VERB_CONVERT | 1u << SAP_VERB_BUILD | 1u << SAP_VERB_RENDER |
-                             1u << SAP_VERB_TRACE | 1u << SAP_VERB_CLOSEST;
+                             1u << SAP_VERB_TRACE | 1u << SAP_VERB_CLOSEST | 1u << SAP_VERB_SUBDIVIDE;
     sap_format format = cli->options->input_format;
     struct stat about;
     char line[PATH_MAX];
@@ -111,7 +112,8 @@ static bool reads_library(const sap_cli* cli, const char* input, const char* pat
 
 // The MTL that comes with an OBJ; false if this output comes with none.
 static bool library_of(const sap_cli* cli, const char* path, char library[PATH_MAX]) {
-    if (cli->options->verb != SAP_VERB_CONVERT || sap_cli_format_of(cli, path) != SAP_FORMAT_OBJ) return false;
+    const bool writes_meshes = cli->options->verb == SAP_VERB_CONVERT || cli->options->verb == SAP_VERB_SUBDIVIDE;
+    if (!writes_meshes || sap_cli_format_of(cli, path) != SAP_FORMAT_OBJ) return false;
     const char* dot = sap_format_of(path) == SAP_FORMAT_OBJ ? strrchr(path, '.') : NULL;
     size_t length = dot ? (size_t)(dot - path) : strlen(path);
     return length < PATH_MAX - 5 && snprintf(library, PATH_MAX, "%.*s.mtl", (int)length, path) > 0;

@@ -29,6 +29,7 @@ sap_cli_exit sap_cli_trace(sap_cli* cli);
 sap_cli_exit sap_cli_closest(sap_cli* cli);
 sap_cli_exit sap_cli_isosurface(sap_cli* cli);
 sap_cli_exit sap_cli_compact(sap_cli* cli);
+sap_cli_exit sap_cli_subdivide(sap_cli* cli);
 sap_cli_exit sap_cli_voronoi(sap_cli* cli);
 sap_cli_exit sap_cli_portray(sap_cli* cli);
 

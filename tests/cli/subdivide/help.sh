@@ -1,0 +1,1 @@
+sapwood subdivide --help

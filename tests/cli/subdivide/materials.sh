@@ -1,0 +1,1 @@
+sapwood subdivide quad.obj -o a.obj -q && cat a.mtl && grep -v '^v' a.obj

@@ -1,0 +1,1 @@
+sapwood subdivide none.ply -o a.ply

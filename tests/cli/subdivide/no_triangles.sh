@@ -1,0 +1,1 @@
+sapwood subdivide cube.ply -o a.ply

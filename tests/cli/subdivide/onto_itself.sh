@@ -1,0 +1,1 @@
+closed_cube > c.obj; sapwood subdivide c.obj -o c.obj

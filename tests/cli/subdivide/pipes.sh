@@ -1,0 +1,1 @@
+closed_cube | sapwood subdivide - --input-format obj -o - | sapwood info - | head -4
