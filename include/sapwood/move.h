@@ -127,9 +127,10 @@ SAP_API void sap_subdivision_free(sap_subdivision* subdivision);
  *
  * refined[3*vertex_count]: where the subdivision puts vertices, or, with options.limit, their limits.
  * normals[3*vertex_count], or NULL: of the limit surface there, of length 1, on the side from which triangles run
- * counter-clockwise; 0, 0, 0 where there is none. On a crease it is the sum of those of both sides, made of length 1;
- * where a vertex stays, of the sums over each side's triangles, those of the angle's sine. Neither may be the vertices
- * given. On a CUDA device each array may lie on the host or there.
+ * counter-clockwise; 0, 0, 0 where there is none. On a crease, and where a vertex stays, it is the sum of the normals of
+ * the parts of the surface that meet there, made of length 1; such a part's normal, where a vertex stays, is that of the
+ * sum of the cross products of its neighbouring edges, these of length 1. The three arrays must not overlap. On a CUDA
+ * device each may lie on the host or there.
  *
  * Each operation is rounded to single precision once, in a fixed order: the same bits on every processor. NaN and
  * infinity spread to the vertices that depend on them, as sums do, and are not refused.

@@ -40,10 +40,12 @@ SAP_FN void sap_loop_add(const float* point, const float origin[3], float weight
 
 // Multiplied by a power of two, so that squares and products neither overflow nor vanish: exact.
 SAP_FN void sap_loop_scale(float v[3]) {
-    float most = fabsf(v[0]);
-    for (int a = 1; a < 3; a++)
-        if (fabsf(v[a]) > most) most = fabsf(v[a]);
-    const uint32_t exponent = sap_bits_of_float(most) >> 23;
+    uint32_t most = 0; // of numbers without signs, which are in the order of their bits
+    for (int a = 0; a < 3; a++) {
+        const uint32_t bits = sap_bits_of_float(v[a]) & 0x7fffffffu;
+        most = bits > most ? bits : most;
+    }
+    const uint32_t exponent = most >> 23;
     const float scale = sap_float_of_bits((254 - (exponent < 253 ? exponent : 253)) << 23);
     for (int a = 0; a < 3; a++) v[a] *= scale;
 }
