@@ -504,6 +504,40 @@ TEST(captured_calls_only_launch) {
     close_scene(&s);
 }
 
+// A graph refines what lies in the same array in each frame.
+TEST(a_graph_refines_frames) {
+    scene s;
+    if (cuda_tools_emulated()) SKIP("the stand-in for CUDA has no graphs");
+    OPEN_SCENE(&s, cuda_tools_stream());
+    coarse m = mesh_of_kind(3);
+    const sap_subdivision_options options = options_of(&m);
+    sap_subdivision *there = NULL, *here = subdivide(s.cpu, &m, 3, &options);
+    const size_t bytes = (size_t)here->vertex_count * 3 * sizeof *refined;
+    CHECK_STATUS(create_of(s.gpu, &m, 3, &options, &there), SAP_OK);
+    float *vertices = on_gpu(m.at, sizeof m.at), *to = on_gpu(NULL, bytes), *to_normals = on_gpu(NULL, bytes);
+    CHECK_STATUS(sap_mesh_subdivide(there, vertices, to, to_normals), SAP_OK);
+    CHECK_STATUS(sap_device_wait(s.gpu), SAP_OK);
+    void* graph = NULL;
+    if (CHECK(cuda_tools_capture_begin(cuda_tools_stream()))) {
+        CHECK_STATUS(sap_mesh_subdivide(there, vertices, to, to_normals), SAP_OK);
+        graph = cuda_tools_capture_end(cuda_tools_stream());
+    }
+    for (int frame = 0; frame < 3 && CHECK(graph != NULL); frame++) {
+        for (int64_t v = 0; v < m.vertices; v++) m.at[v][v % 3] += 0.25f;
+        CHECK_STATUS(sap_mesh_subdivide(here, m.at[0], expected, expected_normals), SAP_OK);
+        cuda_tools_copy(vertices, m.at, sizeof m.at);
+        CHECK(cuda_tools_graph_launch(graph, cuda_tools_stream()));
+        CHECK_STATUS(sap_device_wait(s.gpu), SAP_OK);
+        cuda_tools_copy(refined, to, bytes), cuda_tools_copy(normals, to_normals, bytes);
+        CHECK(!memcmp(refined, expected, bytes) && !memcmp(normals, expected_normals, bytes));
+    }
+    if (graph) cuda_tools_graph_destroy(graph);
+    cuda_tools_release(vertices), cuda_tools_release(to), cuda_tools_release(to_normals);
+    sap_subdivision_free(there);
+    sap_subdivision_free(here);
+    close_scene(&s);
+}
+
 TEST(every_call_of_cuda_fails) {
     static const unsigned kinds[2] = {1u << CUDA_TOOLS_ALLOCATE,
                                       1u << CUDA_TOOLS_COPY | 1u << CUDA_TOOLS_FILL | 1u << CUDA_TOOLS_LAUNCH};
