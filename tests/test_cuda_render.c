@@ -5,6 +5,7 @@
 #include "cuda_scene.h"
 #include "progress_host.h"
 #include "render_set.h"
+#include "sapwood/photons.h"
 
 enum { MOST_PIXELS = 80 * 60 };
 
