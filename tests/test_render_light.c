@@ -121,7 +121,7 @@ TEST(as_path_tracing) {
     open_room(&s, 2);
     static float truth[FLOATS], light[FLOATS];
     sap_render_options o = small;
-    o.samples = 2048;
+    o.samples = 1024;
     o.next_event = true;
     draw(&s, o, NULL, truth);
     o.samples = 16;
@@ -155,7 +155,7 @@ TEST(next_event) {
         sap_render_options o = small;
         for (int64_t i = t - 14; i < t - 12 && small_alone; i++) s.material_ids[i] = 0;
         for (int a = 0; a < 3; a++) s.materials[2].emission[a] = small_alone ? 30 : 2;
-        o.samples = 2048;
+        o.samples = 1024;
         draw(&s, o, NULL, truth);
         o.samples = 32;
         for (int next = 0; next < 2; next++) {
@@ -184,12 +184,12 @@ TEST(progressive) {
     sap_render_photons photons = {.count = 10000, .bounces = 20, .progressive = true};
     sap_render_options o = small;
     o.samples = 8;
-    o.passes = 96;
+    o.passes = 64;
     draw(&s, o, &photons, truth);
     double errors[3];
     photons.seed = 1;
     for (int i = 0; i < 3; i++) {
-        o.passes = i < 2 ? 1 : 16;
+        o.passes = i < 2 ? 1 : 12;
         photons.progressive = i == 2;
         photons.search.k = i == 1 ? 400 : 50;
         draw(&s, o, &photons, light);
@@ -251,7 +251,7 @@ TEST(until_error) {
     open_room(&s, 2);
     static float truth[FLOATS], light[FLOATS];
     sap_render_options o = small;
-    o.samples = 2048;
+    o.samples = 1024;
     o.next_event = true;
     draw(&s, o, NULL, truth);
     o.samples = 2;
