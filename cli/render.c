@@ -340,7 +340,8 @@ sap_cli_exit sap_cli_render(sap_cli* cli) {
         place_lights(o, &run);
         result = o->orbit ? draw_orbit(cli, &run) : draw(cli, &run, o->output, &run.frames[0]);
     }
-    result = sap_cli_together_end(cli, result);
+    const sap_cli_exit ended = sap_cli_together_end(cli, result);
+    if (result == SAP_EXIT_OK) result = ended;
     if (result == SAP_EXIT_OK && o->json) result = report(cli, &run);
     if (result == SAP_EXIT_OK) note(cli, &run);
     free_run(&run);

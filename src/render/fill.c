@@ -12,7 +12,7 @@ static void fill_scene(sap_picture* picture) {
     data->beyond = !o->photons ? SAP_BEYOND_PATHS : picture->lighting.gather ? SAP_BEYOND_GATHERED : SAP_BEYOND_PHOTONS;
     data->ambient = o->ambient;
     data->exposure = o->exposure;
-    data->tone = o->tone;
+    data->tone = (int32_t)o->tone;
     data->heat = o->heat;
     data->has_background = o->background != NULL;
     if (o->background) data->background = sap_vector_of(o->background);

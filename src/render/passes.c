@@ -34,14 +34,15 @@ typedef struct noise {
 } noise;
 
 static sap_status noise_begin(const sap_picture* picture, noise* n, sap_scratch* memory) {
-    n->count = (int64_t)picture->scene.width * picture->scene.height * 3;
-    const size_t each = sizeof *n->squares + 2 * sizeof *n->sums, bytes = (size_t)n->count * each;
+    const int64_t count = (int64_t)picture->scene.width * picture->scene.height * 3;
+    const size_t each = sizeof *n->squares + 2 * sizeof *n->sums, bytes = (size_t)count * each;
     if (!sap_scratch_take(picture->device, bytes, memory))
         return sap_fail(picture->device, SAP_ERROR_MEMORY, "no memory to estimate errors");
     memset(memory->memory, 0, bytes);
     n->squares = (double*)(void*)memory->memory;
-    n->sums = (float*)(n->squares + n->count);
-    n->before = n->sums + n->count;
+    n->sums = (float*)(void*)(n->squares + count);
+    n->before = n->sums + count;
+    n->count = count;
     return SAP_OK;
 }
 
@@ -65,7 +66,7 @@ static sap_status noise_measure(sap_picture* picture, const sap_render_ops* step
 
 sap_status sap_picture_draw_passes(sap_picture* picture, const sap_render_ops* steps) {
     const sap_render_options* o = &picture->options;
-    noise n;
+    noise n = {.count = 0};
     sap_scratch memory = {0};
     sap_status status = o->until_error > 0 ? noise_begin(picture, &n, &memory) : SAP_OK;
     bool more = true;
@@ -73,7 +74,7 @@ sap_status sap_picture_draw_passes(sap_picture* picture, const sap_render_ops* s
         status = draw_pass(picture, steps, picture->drawn);
         if (status != SAP_OK) break;
         picture->drawn++;
-        if (o->until_error > 0) status = noise_measure(picture, steps, &n, picture->drawn);
+        if (n.count > 0) status = noise_measure(picture, steps, &n, picture->drawn);
         more = picture->drawn < o->passes && !(o->until_error > 0 && picture->error <= o->until_error);
     }
     if (status == SAP_OK && picture->drawn < o->passes && !sap_progress_tell(picture->device, 1))

@@ -88,27 +88,26 @@ static sap_status draw_tile(sap_picture* picture, const sap_render_ops* steps) {
 
 // ---- The picture.
 
-sap_status sap_picture_draw_tiles(sap_picture* picture, const sap_render_ops* steps, int32_t number) {
+sap_status sap_picture_draw_tiles(sap_picture* picture, const sap_render_ops* steps, int32_t pass) {
     const sap_render_options* o = &picture->options;
-    const int32_t wide = picture->tile_width, high = picture->tile_height, pass = picture->pass;
+    const int32_t wide = picture->tile_width, high = picture->tile_height, most = picture->pass;
     int64_t columns = (o->width + wide - 1) / wide, rows = (o->height + high - 1) / high;
-    int64_t passes = (o->samples + pass - 1) / pass, all = columns * rows * passes, told = 0;
+    int64_t turns = (o->samples + most - 1) / most, all = columns * rows * turns, told = 0;
     for (int64_t i = 0; i < all; i++) {
         sap_tile* tile = &picture->wavefront.tile;
-        tile->x = (int32_t)(i / passes % columns) * wide;
-        tile->y = (int32_t)(i / passes / columns) * high;
+        tile->x = (int32_t)(i / turns % columns) * wide;
+        tile->y = (int32_t)(i / turns / columns) * high;
         tile->width = sap_lesser(o->width - tile->x, wide);
         tile->height = sap_lesser(o->height - tile->y, high);
-        const int32_t first = (int32_t)(i % passes) * pass;
-        tile->first = number * o->samples + first;
-        tile->samples = sap_lesser(o->samples - first, pass);
+        const int32_t first = (int32_t)(i % turns) * most;
+        tile->first = pass * o->samples + first;
+        tile->samples = sap_lesser(o->samples - first, most);
         SAP_ASSERT(tile->width > 0 && tile->height > 0 && tile->samples > 0);
         sap_status status = draw_tile(picture, steps);
         if (status != SAP_OK) return status;
         bool due = i + 1 == all || (i + 1 - told) * 200 >= all;
         if (due) told = i + 1;
-        if (due &&
-            !sap_progress_tell(picture->device, sap_picture_done(picture, number, (double)(i + 1) / (double)all)))
+        if (due && !sap_progress_tell(picture->device, sap_picture_done(picture, pass, (double)(i + 1) / (double)all)))
             return sap_fail(picture->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
     }
     return SAP_OK;

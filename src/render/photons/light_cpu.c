@@ -9,13 +9,15 @@ typedef struct lit_points {
     int64_t count;
 } lit_points;
 
-static size_t lay_out(lit_points* lit, int64_t room, unsigned char* memory) {
-    const size_t row = sap_align((size_t)room * 3 * sizeof(float));
+// Bytes of an array of three floats for each of so many paths.
+static size_t row_of(int64_t room) { return sap_align((size_t)room * 3 * sizeof(float)); }
+
+static void lay_out(lit_points* lit, int64_t room, unsigned char* memory) {
+    const size_t row = row_of(room);
     lit->points = (float*)(void*)memory;
     lit->normals = (float*)(void*)(memory + row);
     lit->light = (float*)(void*)(memory + 2 * row);
     lit->paths = (int32_t*)(void*)(memory + 3 * row);
-    return 3 * row + (size_t)room * sizeof(int32_t);
 }
 
 // Caustics are looked up where the camera sees surfaces; other photons there, or where rays from there end.
@@ -57,9 +59,10 @@ static sap_status add_map(sap_picture* picture, const sap_photons* map, lit_poin
 sap_status sap_lighting_add_cpu(sap_picture* picture) {
     lit_points lit;
     sap_scratch memory = {0};
-    if (!sap_scratch_take(picture->device, lay_out(&lit, picture->wavefront.live, NULL), &memory))
+    const int64_t room = picture->wavefront.live;
+    if (!sap_scratch_take(picture->device, 3 * row_of(room) + (size_t)room * sizeof(int32_t), &memory))
         return sap_fail(picture->device, SAP_ERROR_MEMORY, "no memory for the light of photons");
-    lay_out(&lit, picture->wavefront.live, memory.memory);
+    lay_out(&lit, room, memory.memory);
     sap_status status = add_map(picture, picture->caustics, &lit);
     if (status == SAP_OK) status = add_map(picture, picture->global, &lit);
     sap_scratch_give(picture->device, &memory);
