@@ -35,29 +35,32 @@ static bool put_light(FILE* stream, const float* light, int32_t width, int32_t h
     return good;
 }
 
-// A picture of pixels, or of light.
-static sap_cli_exit write_file(sap_cli* cli, const char* path, const uint8_t* pixels, const float* light,
-                               const int32_t size[2]) {
-    sap_cli_file file;
+static sap_cli_exit begin_file(sap_cli* cli, const char* path, sap_cli_file* file) {
     const char* place;
     sap_cli_exit result = sap_cli_together_add(cli, path, &place);
-    if (result == SAP_EXIT_OK) result = sap_cli_file_open(cli, place, &file);
-    if (result != SAP_EXIT_OK) return result;
-    file.path = path;
-    bool written = light ? put_light(file.stream, light, size[0], size[1])
-                         : put_picture(file.stream, sap_cli_has_suffix(path, ".png"), pixels, size[0], size[1]);
-    result = sap_cli_file_close(cli, &file); // which says what is wrong
-    if (result == SAP_EXIT_OK && !written) return sap_cli_error(cli, "%s: the picture could not be written", path);
+    if (result == SAP_EXIT_OK) result = sap_cli_file_open(cli, place, file);
+    file->path = path;
     return result;
+}
+
+static sap_cli_exit end_file(sap_cli* cli, sap_cli_file* file, bool is_written) {
+    const char* path = file->path;
+    const sap_cli_exit result = sap_cli_file_close(cli, file); // which says what is wrong
+    if (result != SAP_EXIT_OK || is_written) return result;
+    return sap_cli_error(cli, "%s: the picture could not be written", path);
 }
 
 sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
                                    int32_t height) {
-    return write_file(cli, path, pixels, NULL, (const int32_t[2]){width, height});
+    sap_cli_file file = {0};
+    if (begin_file(cli, path, &file) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
+    return end_file(cli, &file, put_picture(file.stream, sap_cli_has_suffix(path, ".png"), pixels, width, height));
 }
 
 sap_cli_exit sap_cli_light_write(sap_cli* cli, const char* path, const float* light, int32_t width, int32_t height) {
-    return write_file(cli, path, NULL, light, (const int32_t[2]){width, height});
+    sap_cli_file file = {0};
+    if (begin_file(cli, path, &file) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
+    return end_file(cli, &file, put_light(file.stream, light, width, height));
 }
 
 sap_cli_exit sap_cli_camera_place(sap_cli* cli, const float lower[3], const float upper[3], const double origin[3],
