@@ -36,8 +36,8 @@
 #include "tree/ops.h"
 #include "tree/queries.h"
 
-// In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets or clouds, and saved trees come
-// from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
+// In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets, clouds, moved meshes or
+// pictures, and saved trees come from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
 // searches are told and for periods, which the shared walks know.
 // SAP_PAGE_CLOUDS: of clouds what the page shows, in single precision.
 // SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
@@ -242,6 +242,8 @@ const sap_processor_table sap_cpu_table = {
             .mesh = &mesh,
             .ray = &ray,
             .surface = &surface,
+#endif
+#if !defined(__EMSCRIPTEN__)
             .render = &sap_render_ops_cpu,
 #endif
         },

@@ -155,6 +155,7 @@ static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene,
 // `device` is that of the scene's tree.
 static sap_status render(sap_device* device, const sap_scene* scene, const sap_render_options* options, canvas* to,
                          sap_render_info* info) {
+    if (!SAP_CAN(device, render, begin)) return sap_unsupported(device, "draw pictures");
     if (!options || (!to->pixels && !to->light))
         return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", options ? "pixels" : "options");
     const double start = sap_seconds_now();
