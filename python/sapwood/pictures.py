@@ -6,6 +6,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from . import _sapwood
@@ -97,7 +98,8 @@ class Light(NamedTuple):
     point light, with sharp shadows."""
 
 
-class Photons(NamedTuple):
+@dataclass(frozen=True)
+class Photons:
     """Photons that light a picture: what was scattered before, and caustics, which mirrors and glass throw."""
 
     count: int

@@ -74,7 +74,7 @@ def test_as_the_command_line_draws(tmp_path, mesh, command):
          {"flat": True, "background": (0, 0.5, 1), "exposure": 2, "ambient": 0, "bounces": 0}),
         (["--heat"], {"heat": True}),
         (["--passes", 3, "--tone", "filmic"], {"passes": 3, "tone": "filmic"}),
-        (["--photons", 2000], {"photons": 2000}),
+        (["--photons", 2000, "--exposure", 3], {"photons": 2000, "exposure": 3}),
         (["--next-event", "--tone", "reinhard"], {"next_event": True, "tone": "reinhard"}),
         (["--photons", 2000, "--caustics", 900, "--gather", "--progressive", "--passes", 2, "-k", 9, "--radius", 3,
           "--filter", "cone", "--seed", 7],
@@ -112,7 +112,7 @@ def test_what_can_be_drawn(mesh):
 
 def test_until_little_noise_is_left(mesh):
     picture = sapwood.render(mesh, 40, 25, samples=1, until_error=0.05, photons=500)
-    assert 2 <= picture.info["passes"] and 0 < picture.info["error"] <= 0.05 and picture.info["photons"] > 0
+    assert 2 <= picture.info["passes"] and 0 < picture.info["error"] <= 0.05 and picture.info["photon_seconds"] > 0
 
 
 def test_far_from_zero(mesh):
