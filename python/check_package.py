@@ -34,8 +34,9 @@ with zipfile.ZipFile(wheel_path) as wheel, tempfile.TemporaryDirectory() as fold
     require(symbols == ["PyInit__sapwood"], f"exports {' '.join(symbols[:5])}, not PyInit__sapwood alone")
     needed = subprocess.run(["objdump", "-p", extension], check=True, capture_output=True, text=True).stdout
     libraries = [line.split()[1] for line in needed.splitlines() if line.strip().startswith("NEEDED")]
+    # What manylinux lets wheels count on (PEP 599); with CUDA, CUB needs C++'s library.
     foreign = [name for name in libraries if not name.startswith(("libc.", "libm.", "libdl.", "libpthread.", "librt.",
-                                                                  "libz.", "ld-linux"))]
+                                                                  "libz.", "libstdc++.", "libgcc_s.", "ld-linux"))]
     require(not foreign, f"needs {' '.join(foreign)}")
 
 # The sdist must hold whatever of the repository the library is built from.
