@@ -98,6 +98,15 @@ static double error_of(const float* light, const float* truth) {
     return sqrt(sum) / mean(truth);
 }
 
+// What paths find with many samples, and how they were told to.
+static sap_render_options draw_truth(room* s, float* truth) {
+    sap_render_options o = small;
+    o.samples = 1024;
+    o.next_event = true;
+    draw(s, o, NULL, truth);
+    return o;
+}
+
 // Walls that shine by 1 and reflect half of what falls on them: each pixel is 2.
 TEST(white_furnace) {
     room s;
@@ -120,10 +129,7 @@ TEST(as_path_tracing) {
     room s;
     open_room(&s, 2);
     static float truth[FLOATS], light[FLOATS];
-    sap_render_options o = small;
-    o.samples = 1024;
-    o.next_event = true;
-    draw(&s, o, NULL, truth);
+    sap_render_options o = draw_truth(&s, truth);
     o.samples = 16;
     o.passes = 4;
     for (int gather = 0; gather < 2; gather++) {
@@ -250,10 +256,7 @@ TEST(until_error) {
     room s;
     open_room(&s, 2);
     static float truth[FLOATS], light[FLOATS];
-    sap_render_options o = small;
-    o.samples = 1024;
-    o.next_event = true;
-    draw(&s, o, NULL, truth);
+    sap_render_options o = draw_truth(&s, truth);
     o.samples = 2;
     int32_t passes = 0;
     for (int i = 0; i < 2; i++) {

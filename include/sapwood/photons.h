@@ -107,11 +107,12 @@ typedef struct sap_photon_search {
  * radiance rho/pi of it.
  *
  * A photon counts if it came from the side to which the normal points: dot(direction, normal) < 0 and dot(its normal,
- * normal) > 0, each a sum of three products in axis order. Others do not count and do not shrink the radius. r^2 is the
- * squared distance of the (k+1)-th nearest photon that counts, if it is within the radius, else radius*radius (without
- * a radius: that of the farthest that counts); then it is shrunk. The k nearest are summed in doubles in the order of (distance^2, id), each
- * times its filter's weight, and the sum is divided by pi r^2; with r = 0 the light is 0. Expected O(log n + k log k) a
- * point where most near photons count, up to O(n) where few do. The same bits for any number of threads.
+ * normal) > 0, each a sum of three products in axis order. Others do not count and do not shrink the radius. r^2 is
+ * the squared distance of the (k+1)-th nearest photon that counts, if it is within the radius, else radius*radius
+ * (without a radius: that of the farthest that counts); then it is shrunk. The k nearest are summed in doubles in the
+ * order of (distance^2, id), each times its filter's weight, and the sum is divided by pi r^2; with r = 0 the light is
+ * 0. Expected O(log n + k log k) a point where most near photons count, up to O(n) where few do. The same bits for any
+ * number of threads.
  *
  * A point or a normal that is not finite gets 0. Errors: SAP_ERROR_ARGUMENT (a NULL; dims other than 3; k below 0, or 0
  * without a radius; a radius that is negative or NaN; an unknown filter), SAP_ERROR_MEMORY, and as ::sap_nearest.

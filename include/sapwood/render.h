@@ -63,7 +63,7 @@ typedef struct sap_render_options {
     sap_tone tone;     /**< of ::sap_render's pixels; default SAP_TONE_CLAMP */
     int32_t passes;    /**< the mean of this many pictures, 65536 samples in all at most; 0: 1, with until_error any */
     float until_error; /**< above 0: fewer passes do, two at least, once sap_render_info.error is at most this */
-    const struct sap_render_photons* photons; /**< NULL: paths alone; else photon maps light the picture, too */
+    const struct sap_render_photons* photons; /**< NULL: paths alone; else photon maps light it, too: on CPUs */
     uint64_t reserved[4];                     /**< for later versions: zero */
 } sap_render_options;
 
@@ -101,7 +101,7 @@ SAP_API sap_status sap_camera_frame_box(const float lower[3], const float upper[
  * what it mirrors or lets through. Materials (vertex colours take the place of Kd where a triangle has no material):
  * Kd scatters; Ks with illum below 3 is Phong's highlight of exponent Ns, with 3 and above also a mirror, with 5 one
  * that is stronger at grazing angles (Schlick 1994); 1 - d is clear glass of the index Ni, whose inside is where its
- * triangles are seen from behind; Ke shines, but is found by scattered rays only.
+ * triangles are seen from behind; Ke shines: scattered rays find it, and those of next_event.
  *
  * Samples are those of a scrambled Sobol sequence, seeded by the pixel (Burley 2020). The same bits for any number of
  * threads, any instruction set, and on any device. O(samples * bounces * lights) rays a pixel. The call uses the device

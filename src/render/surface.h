@@ -204,16 +204,19 @@ SAP_FN sap_surface sap_surface_of(const sap_meeting* m, const sap_path* path) {
     return s;
 }
 
+SAP_FN double sap_face_area(const sap_scene_data* scene, int32_t number) {
+    const sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, number);
+    double n[3];
+    sap_area_normal(&facet, n);
+    return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
+}
+
 // The area of a triangle times its brightest colour, if it shines; else 0.
 SAP_FN double sap_face_power(const sap_scene_data* scene, int32_t number) {
     const int32_t material = scene->materials ? scene->material_ids[number] : -1;
     if (material < 0) return 0;
     const float bright = sap_largest(sap_vector_of(scene->materials[material].emission));
-    if (!(bright > 0)) return 0;
-    const sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, number);
-    double n[3];
-    sap_area_normal(&facet, n);
-    return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2 * (double)bright;
+    return bright > 0 ? sap_face_area(scene, number) * (double)bright : 0;
 }
 
 // How much of the light of a shining face that a scattered path has hit counts: render/shine.h finds it, too.

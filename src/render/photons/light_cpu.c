@@ -49,7 +49,7 @@ static sap_status add_map(sap_picture* picture, const sap_photons* map, lit_poin
         const int32_t path = lit->paths[i];
         SAP_ASSERT(w->paths[path].slot >= 0 && w->paths[path].slot < w->room);
         // A dull surface sends out its irradiance over pi.
-        const sap_vector light = sap_times(sap_vector_of(lit->light + 3 * i), (float)(1 / SAP_PI));
+        const sap_vector light = sap_times(sap_vector_of(lit->light + 3 * i), SAP_OVER_PI);
         sap_vector* found = &w->found[w->paths[path].slot];
         *found = sap_plus(*found, sap_filter(w->surfaces[path].diffuse, light));
     }

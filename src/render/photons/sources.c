@@ -27,10 +27,7 @@ static void power_of(const sap_picture* p, const sap_source* source, double powe
         for (int a = 0; a < 3; a++) power[a] = 4 * SAP_PI * SAP_PI * lamp->reach2 * fmax(0, (double)color[a]);
     } else if (source->kind == SAP_SOURCE_FACE) {
         const sap_material* material = &scene->materials[scene->material_ids[source->number]];
-        const sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, source->number);
-        double n[3];
-        sap_area_normal(&facet, n);
-        const double area = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
+        const double area = sap_face_area(scene, source->number);
         for (int a = 0; a < 3; a++) power[a] = 2 * SAP_PI * area * fmax(0, (double)material->emission[a]);
     } else {
         sky_mean(scene, power);
