@@ -3,7 +3,6 @@
 #define SAPWOOD_NEAREST_OPS_H
 
 #include "device/device.h"
-#include "sapwood/gl.h"
 #include "sapwood/grid.h"
 #include "sapwood/points.h"
 #include "sapwood/query.h"
@@ -12,6 +11,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct sap_gl_frame;          // sapwood/gl.h
+struct sap_gl_frame_textures; // sapwood/gl.h
+struct sap_rgba8_tree;        // sapwood/gl.h
 
 // What a nearest-neighbour search is asked, checked and with its defaults filled in.
 typedef struct sap_nearest_job {
@@ -51,34 +54,36 @@ typedef struct sap_nearest_ops {
     // (optional) Grids; without it they are searched as rows of queries.
     sap_status (*search_grid)(const sap_tree* tree, const sap_grid_job* job);
     // (optional) sap_gl_nearest_rgba8.
-    sap_status (*search_rgba8)(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
-                               float* distances);
+    sap_status (*search_rgba8)(sap_device* device, const struct sap_rgba8_tree* form, const sap_grid* grid,
+                               int32_t* ids, float* distances);
 } sap_nearest_ops;
 
 // Frames of OpenGL, by the names of sapwood/gl.h.
 typedef struct sap_frame_ops {
-    sap_status (*create)(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_gl_frame** frame);
-    sap_status (*begin)(sap_gl_frame* frame, const sap_grid* grid);
-    sap_status (*step)(sap_gl_frame* frame, int32_t leaves, bool* done);
-    sap_status (*describe)(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
-    sap_status (*read)(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2);
-    void (*free)(sap_gl_frame* frame);
+    sap_status (*create)(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
+                         struct sap_gl_frame** frame);
+    sap_status (*begin)(struct sap_gl_frame* frame, const sap_grid* grid);
+    sap_status (*step)(struct sap_gl_frame* frame, int32_t leaves, bool* done);
+    sap_status (*describe)(const struct sap_gl_frame* frame, struct sap_gl_frame_textures* textures);
+    sap_status (*read)(const struct sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2);
+    void (*free)(struct sap_gl_frame* frame);
 } sap_frame_ops;
 
 sap_status sap_nearest_cpu(const sap_tree* tree, const sap_nearest_job* job);
 sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job);
 sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job);
 sap_status sap_nearest_grid_gl(const sap_tree* tree, const sap_grid_job* job);
-sap_status sap_nearest_rgba8_gl(sap_device* device, const sap_rgba8_tree* form, const sap_grid* grid, int32_t* ids,
-                                float* distances);
+sap_status sap_nearest_rgba8_gl(sap_device* device, const struct sap_rgba8_tree* form, const sap_grid* grid,
+                                int32_t* ids, float* distances);
 
 sap_status sap_frame_create_gl(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
-                               sap_gl_frame** frame);
-sap_status sap_frame_begin_gl(sap_gl_frame* frame, const sap_grid* grid);
-sap_status sap_frame_step_gl(sap_gl_frame* frame, int32_t leaves, bool* done);
-sap_status sap_frame_describe_gl(const sap_gl_frame* frame, sap_gl_frame_textures* textures);
-sap_status sap_frame_read_gl(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2);
-void sap_frame_free_gl(sap_gl_frame* frame);
+                               struct sap_gl_frame** frame);
+sap_status sap_frame_begin_gl(struct sap_gl_frame* frame, const sap_grid* grid);
+sap_status sap_frame_step_gl(struct sap_gl_frame* frame, int32_t leaves, bool* done);
+sap_status sap_frame_describe_gl(const struct sap_gl_frame* frame, struct sap_gl_frame_textures* textures);
+sap_status sap_frame_read_gl(const struct sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids,
+                             float* distance2);
+void sap_frame_free_gl(struct sap_gl_frame* frame);
 
 #ifdef __cplusplus
 }

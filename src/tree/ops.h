@@ -3,12 +3,13 @@
 #define SAPWOOD_TREE_OPS_H
 
 #include "device/device.h"
-#include "sapwood/gl.h"
 #include "sapwood/points.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct sap_gl_tree_textures; // sapwood/gl.h
 
 typedef struct sap_tree_ops {
     // Builds into a tree whose device and options are set and whose arrays are empty or of an earlier build.
@@ -27,7 +28,7 @@ typedef struct sap_tree_ops {
     // (optional) Whether a tree is right; host code then names what is wrong with one that is not.
     sap_status (*verify)(const sap_tree* tree, bool* right);
     // (optional) Trees as textures: sap_gl_tree_describe, sap_gl_tree_update.
-    sap_status (*describe_textures)(const sap_tree* tree, sap_gl_tree_textures* textures);
+    sap_status (*describe_textures)(const sap_tree* tree, struct sap_gl_tree_textures* textures);
     sap_status (*update_textures)(sap_tree* copy, const sap_tree* tree);
 } sap_tree_ops;
 
@@ -44,7 +45,7 @@ sap_status sap_tree_build_gl(sap_tree* tree, const sap_rows* points);
 sap_status sap_tree_copy_in_gl(sap_tree* tree, const unsigned char* arrays);
 sap_status sap_tree_copy_out_gl(const sap_tree* tree, size_t at, size_t bytes, void* to);
 void sap_tree_free_arrays_gl(sap_tree* tree);
-sap_status sap_tree_describe_textures_gl(const sap_tree* tree, sap_gl_tree_textures* result);
+sap_status sap_tree_describe_textures_gl(const sap_tree* tree, struct sap_gl_tree_textures* result);
 sap_status sap_tree_update_textures_gl(sap_tree* copy, const sap_tree* tree);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 // The public functions for frames and textures of trees: arguments are checked here.
 #include "device/reserved.h"
 #include "nearest/ops.h"
+#include "sapwood/gl.h"
 #include "tree/ops.h"
 #include "tree/periods.h"
 #include "tree/queries.h"
