@@ -170,7 +170,7 @@ sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
                           verb == SAP_VERB_PICTURE;
     bool cpu_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT || verb == SAP_VERB_SUBDIVIDE || of_cloud;
     bool checks_mesh = verb == SAP_VERB_VERIFY && sap_cli_is_mesh_tree(options->operands[0]); // which the CPU does
-    bool choose_cpu = (cpu_only || checks_mesh || options->photons) && options->processor == SAP_AUTO;
+    bool choose_cpu = (cpu_only || checks_mesh) && options->processor == SAP_AUTO;
     sap_device_options wanted = {.processor = choose_cpu ? SAP_CPU : options->processor,
                                  .ordinal = options->ordinal,
                                  .threads = options->threads,

@@ -41,12 +41,12 @@ typedef struct photon_columns {
     int32_t* kinds;
 } photon_columns;
 
-static void fill(const sap_photons_info* info, const double origin[3], const photon_columns* to) {
+static void fill(const sap_photon* photons, int64_t count, const double origin[3], const photon_columns* to) {
     float most = 0;
-    for (int64_t i = 0; i < info->count; i++)
-        for (int a = 0; a < 3; a++) most = info->photons[i].power[a] > most ? info->photons[i].power[a] : most;
-    for (int64_t i = 0; i < info->count; i++) {
-        const sap_photon* photon = &info->photons[i];
+    for (int64_t i = 0; i < count; i++)
+        for (int a = 0; a < 3; a++) most = photons[i].power[a] > most ? photons[i].power[a] : most;
+    for (int64_t i = 0; i < count; i++) {
+        const sap_photon* photon = &photons[i];
         for (int a = 0; a < 3; a++) {
             to->places[3 * i + a] = (double)photon->position[a] + origin[a];
             to->normals[3 * i + a] = photon->normal[a];
@@ -56,15 +56,15 @@ static void fill(const sap_photons_info* info, const double origin[3], const pho
     }
 }
 
-static sap_cli_exit write_columns(sap_cli* cli, const sap_photons_info* info, const double origin[3]) {
-    photon_columns c = {.places = sap_cli_allocate(cli, info->count, 3 * sizeof *c.places),
-                        .normals = sap_cli_allocate(cli, info->count, 3 * sizeof *c.normals),
-                        .colors = sap_cli_allocate(cli, info->count, 3 * sizeof *c.colors),
-                        .kinds = sap_cli_allocate(cli, info->count, sizeof *c.kinds)};
+static sap_cli_exit write_columns(sap_cli* cli, const sap_photon* photons, int64_t count, const double origin[3]) {
+    photon_columns c = {.places = sap_cli_allocate(cli, count, 3 * sizeof *c.places),
+                        .normals = sap_cli_allocate(cli, count, 3 * sizeof *c.normals),
+                        .colors = sap_cli_allocate(cli, count, 3 * sizeof *c.colors),
+                        .kinds = sap_cli_allocate(cli, count, sizeof *c.kinds)};
     sap_cli_exit result = SAP_EXIT_FAILED;
     if (c.places && c.normals && c.colors && c.kinds) {
-        fill(info, origin, &c);
-        const sap_cli_points points = {.coords = c.places, .count = info->count, .dims = 3, .real_bits = 64};
+        fill(photons, count, origin, &c);
+        const sap_cli_points points = {.coords = c.places, .count = count, .dims = 3, .real_bits = 64};
         const sap_cli_column columns[] = {{{"nx", "ny", "nz"}, "f4", c.normals, 3},
                                           {{"red", "green", "blue"}, "u1", c.colors, 3},
                                           {{"kind"}, "i4", c.kinds, 1}};
@@ -91,7 +91,14 @@ sap_cli_exit sap_cli_photons_write(sap_cli* cli, const sap_scene* scene) {
     sap_cli_stage_end(cli);
     if (status != SAP_OK) return sap_cli_failed(cli, status, NULL);
     sap_photons_describe(photons, &info);
-    sap_cli_exit result = write_columns(cli, &info, scene->file->origin);
+    sap_photon* list = sap_cli_allocate(cli, info.count, sizeof *list);
+    sap_cli_exit result = SAP_EXIT_FAILED;
+    if (list) {
+        status = sap_photons_read(photons, 0, info.count, list);
+        result = status == SAP_OK ? write_columns(cli, list, info.count, scene->file->origin)
+                                  : sap_cli_failed(cli, status, NULL);
+    }
+    free(list);
     sap_photons_free(photons);
     return result;
 }

@@ -5,7 +5,6 @@
 #include "cuda_scene.h"
 #include "progress_host.h"
 #include "render_set.h"
-#include "sapwood/photons.h"
 
 enum { MOST_PIXELS = 80 * 60 };
 
@@ -94,9 +93,6 @@ TEST(passes_are_those_of_the_cpu) {
     CHECK_STATUS(sap_render_light(&t.scene, &o, there, &of_there), SAP_OK);
     CHECK(!memcmp(here, there, sizeof here) && here[0] > 0);
     CHECK(of_here.passes == of_there.passes && of_here.passes > 1 && of_here.error == of_there.error);
-    const sap_render_photons photons = {.count = 100};
-    o.photons = &photons;
-    CHECK_STATUS(sap_render_light(&t.scene, &o, there, NULL), SAP_ERROR_UNSUPPORTED);
     close_stage(&t);
 }
 

@@ -48,12 +48,14 @@ typedef struct sap_photons sap_photons;
 
 /** What photons are. */
 typedef struct sap_photons_info {
-    const sap_photon* photons; /**< [count] by number, then bounce; as long as the photons live */
-    int64_t count;             /**< photons kept */
-    int64_t rays;              /**< traced */
-    double power[3];           /**< of all sources of the scene. That of the sky is a sum over 4096 directions */
-    double emitted[3];         /**< what the photons of this call left with */
-    uint64_t reserved[4];      /**< for later versions: zero */
+    /** [count] by number, then bounce; as long as the photons live. Of a CUDA device: in its memory, see
+     *  ::sap_photons_read. */
+    const sap_photon* photons;
+    int64_t count;        /**< photons kept */
+    int64_t rays;         /**< traced */
+    double power[3];      /**< of all sources of the scene. That of the sky is a sum over 4096 directions */
+    double emitted[3];    /**< what the photons of this call left with */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_photons_info;
 
 /**
@@ -70,17 +72,22 @@ typedef struct sap_photons_info {
  * batches, a bounce at a time. O(count * bounces) rays; 56 bytes a photon kept and about 20 for its place in the tree.
  *
  * Errors: as ::sap_render; SAP_ERROR_ARGUMENT for negative numbers, unknown kinds; SAP_ERROR_RANGE for more than 2^31-1
- * photons, emitted or kept; SAP_ERROR_UNSUPPORTED on other devices than CPUs. A scene without light, or without
+ * photons, emitted or kept; SAP_ERROR_UNSUPPORTED on OpenGL devices. A scene without light, or without
  * triangles, gives none.
  */
 SAP_API sap_status sap_photons_trace(const sap_scene* scene, const sap_photon_options* options, sap_photons** photons);
 
-/** Makes a map of the caller's own photons, which are copied. Their directions and normals need not be unit. Errors:
+/** Makes a map of the caller's own photons, which are copied from memory of the host or of the device. Their directions
+ *  and normals need not be unit. Errors:
  *  SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE, SAP_ERROR_MEMORY, and as ::sap_tree_build. */
 SAP_API sap_status sap_photons_make(sap_device* device, const sap_photon* given, int64_t count, sap_photons** photons);
 
 /** Describes photons. Errors: SAP_ERROR_ARGUMENT (a NULL). */
 SAP_API sap_status sap_photons_describe(const sap_photons* photons, sap_photons_info* info);
+
+/** Copies photons first … first + count - 1 to memory of the host or of the photons' device. Errors: SAP_ERROR_ARGUMENT
+ *  (a NULL, photons that there are not), and those of the device. */
+SAP_API sap_status sap_photons_read(const sap_photons* photons, int64_t first, int64_t count, sap_photon* to);
 
 /** Frees photons. NULL is allowed. */
 SAP_API void sap_photons_free(sap_photons* photons);
@@ -112,7 +119,7 @@ typedef struct sap_photon_search {
  * (without a radius: that of the farthest that counts); then it is shrunk. The k nearest are summed in doubles in the
  * order of (distance^2, id), each times its filter's weight, and the sum is divided by pi r^2; with r = 0 the light is
  * 0. Expected O(log n + k log k) a point where most near photons count, up to O(n) where few do. The same bits for any
- * number of threads.
+ * number of threads and on CUDA devices, where points, normals and light may lie in either memory.
  *
  * A point or a normal that is not finite gets 0. Errors: SAP_ERROR_ARGUMENT (a NULL; dims other than 3; k below 0, or 0
  * without a radius; a radius that is negative or NaN; an unknown filter), SAP_ERROR_MEMORY, and as ::sap_nearest.

@@ -63,7 +63,7 @@ typedef struct sap_render_options {
     sap_tone tone;     /**< of ::sap_render's pixels; default SAP_TONE_CLAMP */
     int32_t passes;    /**< the mean of this many pictures, 65536 samples in all at most; 0: 1, with until_error any */
     float until_error; /**< above 0: fewer passes do, two at least, once sap_render_info.error is at most this */
-    const struct sap_render_photons* photons; /**< NULL: paths alone; else photon maps light it, too: on CPUs */
+    const struct sap_render_photons* photons; /**< NULL: paths alone; else photon maps light it, too */
     uint64_t reserved[4];                     /**< for later versions: zero */
 } sap_render_options;
 

@@ -143,7 +143,7 @@ def render(mesh: Any, width: int = 800, height: int = 500, *, tree: MeshTree | N
     next_event: send rays to faces that shine, too, so that small ones leave less noise. passes: the mean of so many
     pictures, each with its own samples and photons; until_error: fewer do, once the noise that is left is at most this
     part of the mean brightness. tone: how light brighter than white is drawn, "clamp", "reinhard" or "filmic".
-    photons: Photons, or how many (on CPUs).
+    photons: Photons, or how many.
 
     The same bits on any machine, and as ``python -m sapwood render`` draws it.
 

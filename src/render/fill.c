@@ -1,4 +1,5 @@
 // What a picture reads: the scene's arrays, its lamps, and normals of its vertices.
+#include "render/photons/map.h"
 #include "render/picture.h"
 #include "render/surface.h"
 
@@ -47,22 +48,29 @@ static sap_status fill_shiners(sap_picture* picture, sap_scratch* memory) {
     return SAP_OK;
 }
 
-sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, sap_scratch memory[3]) {
+sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, bool photons, sap_scratch* memory) {
     sap_device* device = picture->device;
     const sap_mesh* mesh = &scene->file->mesh;
+    sap_scratch *lamps = &memory[SAP_FILLED_LAMPS], *normals = &memory[SAP_FILLED_NORMALS];
     picture->lamp_count = scene->lights ? scene->light_count : 1;
     bool smooth = !picture->options.flat && !picture->options.heat;
-    if (!sap_scratch_take(device, ((size_t)picture->lamp_count + 1) * sizeof(sap_lamp), &memory[0]) ||
-        (smooth && !sap_scratch_take(device, (size_t)mesh->vertex_count * 3 * sizeof(float) + 1, &memory[1])))
+    if (!sap_scratch_take(device, ((size_t)picture->lamp_count + 1) * sizeof(sap_lamp), lamps) ||
+        (smooth && !sap_scratch_take(device, (size_t)mesh->vertex_count * 3 * sizeof(float) + 1, normals)))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the normals of %lld vertices",
                         (long long)mesh->vertex_count);
-    picture->lamps = (sap_lamp*)(void*)memory[0].memory;
+    picture->lamps = (sap_lamp*)(void*)lamps->memory;
     sap_status status = sap_lamps_prepare(picture, scene);
     if (status == SAP_OK && smooth) {
-        float* filled = (float*)(void*)memory[1].memory;
+        float* filled = (float*)(void*)normals->memory;
         sap_normals_fill(mesh, picture->threads, filled);
         picture->scene.normals = filled;
     }
     fill_scene(picture);
-    return status == SAP_OK && picture->options.next_event ? fill_shiners(picture, &memory[2]) : status;
+    if (status == SAP_OK && picture->options.next_event)
+        status = fill_shiners(picture, &memory[SAP_FILLED_SHINERS]);
+    return status == SAP_OK && photons ? sap_sources_fill(picture, &memory[SAP_FILLED_SOURCES]) : status;
+}
+
+void sap_picture_empty(sap_picture* picture, sap_scratch* memory) {
+    for (int i = SAP_FILLED_ALL; i-- > 0;) sap_scratch_give(picture->device, &memory[i]);
 }

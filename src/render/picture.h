@@ -40,6 +40,9 @@ struct sap_picture {
     sap_lamp* lamps;
     int32_t lamp_count;
     sap_scene_data scene; // arrays: the host's until `begin`
+    const struct sap_source* sources; // of photons, in host memory
+    int32_t source_count;
+    double source_power[3]; // of them all
     // Of the pass that is drawn: caustic photons, and others; NULL: without.
     sap_render_photons lighting; // defaults filled in
     sap_photons *caustics, *global;
@@ -84,9 +87,12 @@ void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double
 // ---- normals.c: for each vertex the unit sum of its triangles' normals, weighted by area, or zero: [3*vertex_count].
 void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals);
 
-// ---- fill.c: fills in a checked scene. Its lamps and normals lie in scratch memory, which the caller gives back, also after
-// a failure.
-sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, sap_scratch memory[3]);
+// ---- fill.c: fills in a checked scene, whose lamps, normals, faces that shine and sources of photons lie in scratch
+// memory. sap_picture_empty follows, also after a failure.
+typedef enum sap_filled { SAP_FILLED_LAMPS, SAP_FILLED_NORMALS, SAP_FILLED_SHINERS, SAP_FILLED_SOURCES } sap_filled;
+enum { SAP_FILLED_ALL = SAP_FILLED_SOURCES + 1 };
+sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, bool photons, sap_scratch* memory);
+void sap_picture_empty(sap_picture* picture, sap_scratch* memory);
 
 // ---- light.c: the lamps of a scene, into picture->lamps.
 sap_status sap_lamps_prepare(sap_picture* picture, const sap_scene* scene);
@@ -97,9 +103,6 @@ sap_status sap_lighting_prepare(sap_picture* picture);
 // Makes the maps of a pass anew, which is reported as this part of the whole; and frees them.
 sap_status sap_lighting_begin(sap_picture* picture, int32_t pass, double from, double to);
 void sap_lighting_end(sap_picture* picture);
-// ---- photons/light_cpu.c: adds the light of the maps to that of the paths whose surfaces lie in memory of the host.
-sap_status sap_lighting_add_cpu(sap_picture* picture);
-
 static inline double sap_seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,5 +1,6 @@
 // Pictures: the paths of a tile of pixels are traced bounce by bounce, and their light becomes the pixels' colours.
 #include "base/assert.h"
+#include "render/photons/swarm.h"
 #include "render/picture.h"
 #include "render/pixel.h"
 #include "sapwood/stream.h"
@@ -42,7 +43,7 @@ static sap_status light_surfaces(sap_picture* picture, const sap_render_ops* ste
 
 static sap_status look_up_photons(sap_picture* picture, const sap_render_ops* steps) {
     const double start = sap_seconds_now();
-    sap_status status = steps->add_photons(picture);
+    sap_status status = steps->photons->add_light(picture);
     picture->photon_seconds += sap_seconds_now() - start;
     return status;
 }
@@ -133,7 +134,8 @@ static sap_status finish(sap_picture* picture, const sap_render_ops* steps, canv
 
 static sap_status draw(sap_picture* picture, canvas* to) {
     const sap_render_ops* steps = picture->tree->device->rooms.render;
-    if (picture->options.photons && !steps->add_photons) return sap_unsupported(picture->device, "use photons");
+    if (picture->options.photons && !sap_photons_can(picture->device))
+        return sap_unsupported(picture->device, "use photons");
     sap_status status = steps->begin(picture);
     if (status == SAP_OK) status = sap_picture_draw_passes(picture, steps);
     if (status == SAP_OK) status = finish(picture, steps, to);
@@ -143,12 +145,10 @@ static sap_status draw(sap_picture* picture, canvas* to) {
 
 // Lamps and normals live as long as the call.
 static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene, canvas* to) {
-    sap_scratch memory[3] = {{0}};
-    sap_status status = sap_picture_fill(picture, scene, memory);
+    sap_scratch memory[SAP_FILLED_ALL] = {{0}};
+    sap_status status = sap_picture_fill(picture, scene, picture->options.photons != NULL, memory);
     if (status == SAP_OK) status = draw(picture, to);
-    sap_scratch_give(picture->device, &memory[2]);
-    sap_scratch_give(picture->device, &memory[1]);
-    sap_scratch_give(picture->device, &memory[0]);
+    sap_picture_empty(picture, memory);
     return status;
 }
 

@@ -1,6 +1,7 @@
 // The steps of a picture on the CPU: loops over paths, which threads share, around the shared texts.
 #include "base/assert.h"
 #include "base/team.h"
+#include "render/photons/swarm.h"
 #include "render/picture.h"
 #include "render/pixel.h"
 #include "render/shine.h"
@@ -198,9 +199,9 @@ const sap_render_ops sap_render_ops_cpu = {.begin = cpu_begin,
                                            .sample_lamp = cpu_sample_lamp,
                                            .sample_shiner = cpu_sample_shiner,
                                            .add_light = cpu_add_light,
-                                           .add_photons = sap_lighting_add_cpu,
                                            .add_visits = cpu_add_visits,
                                            .sum_pixels = cpu_sum_pixels,
                                            .develop = cpu_develop,
                                            .fetch = cpu_fetch,
-                                           .develop_heat = cpu_develop_heat};
+                                           .develop_heat = cpu_develop_heat,
+                                           .photons = &sap_photon_ops_cpu};

@@ -2,11 +2,11 @@
 // device is open from `begin` to `end` and holds all memory; traces and compactions are calls of their own in between,
 // in the same stream.
 
-#include "device/cuda.h"
+#include "render/scene_cuda.cuh"
 
 extern "C" {
 #include "base/assert.h"
-#include "render/picture.h"
+#include "render/photons/swarm.h"
 #include "render/pixel.h"
 #include "render/shine.h"
 }
@@ -109,24 +109,6 @@ static __global__ void __launch_bounds__(PATH_THREADS)
 
 // ---- Memory
 
-static const void* bring(sap_cuda_call* call, const void* memory, int64_t count, size_t bytes) {
-    return memory ? sap_cuda_in(call, memory, (size_t)count * bytes) : NULL;
-}
-
-static void bring_scene(sap_cuda_call* call, sap_picture* p) {
-    const sap_mesh* mesh = &p->file->mesh;
-    const size_t vector = 3 * sizeof(float);
-    sap_scene_data* s = &p->scene;
-    s->vertices = (const float*)bring(call, s->vertices, mesh->vertex_count, vector);
-    s->triangles = (const int32_t*)bring(call, s->triangles, mesh->triangle_count, 3 * sizeof(int32_t));
-    s->normals = (const float*)bring(call, s->normals, mesh->vertex_count, vector);
-    s->colors = (const float*)bring(call, s->colors, mesh->vertex_count, vector);
-    s->material_ids = (const int32_t*)bring(call, s->material_ids, mesh->triangle_count, sizeof(int32_t));
-    s->materials = (const sap_material*)bring(call, s->materials, p->file->material_count, sizeof(sap_material));
-    s->shiners = (const sap_shiner*)bring(call, s->shiners, s->shiner_count, sizeof(sap_shiner));
-    s->lamps = (const sap_lamp*)bring(call, s->lamps, p->lamp_count, sizeof(sap_lamp));
-}
-
 // Memory for as many paths as there is.
 static void take_wavefront(sap_cuda_call* call, sap_picture* p) {
     unsigned char* memory = NULL;
@@ -150,7 +132,7 @@ static sap_status begin(sap_picture* p) {
     p->state = d;
     sap_cuda_begin(&d->call, p->tree->device);
     d->call.waits = true;
-    bring_scene(&d->call, p);
+    scene_in(&d->call, p, &p->scene);
     p->light = (float*)sap_cuda_take(&d->call, pixels * 3 * sizeof(float));
     sap_cuda_fill(&d->call, p->light, 0, pixels * 3 * sizeof(float));
     d->pixels = (uint8_t*)sap_cuda_take(&d->call, pixels * 3);
@@ -268,6 +250,7 @@ static constexpr sap_render_ops render_ops(void) {
     ops.develop = develop;
     ops.fetch = fetch_light;
     ops.develop_heat = heat;
+    ops.photons = &sap_photon_ops_cuda;
     return ops;
 }
 

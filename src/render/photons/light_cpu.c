@@ -1,6 +1,6 @@
 // The light of photon maps on the surfaces that paths have hit.
 #include "base/assert.h"
-#include "render/photons/map.h"
+#include "render/photons/swarm.h"
 
 // The surfaces that a map lights, put together.
 typedef struct lit_points {
@@ -20,19 +20,12 @@ static void lay_out(lit_points* lit, int64_t room, unsigned char* memory) {
     lit->paths = (int32_t*)(void*)(memory + 3 * row);
 }
 
-// Caustics are looked up where the camera sees surfaces; other photons there, or where rays from there end.
-static bool is_lit(const sap_picture* picture, const sap_surface* surface, bool by_caustics) {
-    if (!(sap_largest(surface->diffuse) > 0)) return false;
-    const bool seen = surface->exponent > 0;
-    return by_caustics || picture->scene.beyond == SAP_BEYOND_PHOTONS ? seen : !seen;
-}
-
 static void collect(const sap_picture* picture, bool by_caustics, lit_points* lit) {
     const sap_wavefront* w = &picture->wavefront;
     lit->count = 0;
     for (int64_t i = 0; i < w->live; i++) {
         const sap_surface* surface = &w->surfaces[i];
-        if (!is_lit(picture, surface, by_caustics)) continue;
+        if (!sap_is_lit(&picture->scene, surface, by_caustics)) continue;
         sap_vector_put(surface->point, lit->points + 3 * lit->count);
         sap_vector_put(surface->normal, lit->normals + 3 * lit->count);
         lit->paths[lit->count++] = (int32_t)i;
@@ -48,10 +41,7 @@ static sap_status add_map(sap_picture* picture, const sap_photons* map, lit_poin
     for (int64_t i = 0; i < lit->count && status == SAP_OK; i++) {
         const int32_t path = lit->paths[i];
         SAP_ASSERT(w->paths[path].slot >= 0 && w->paths[path].slot < w->room);
-        // A dull surface sends out its irradiance over pi.
-        const sap_vector light = sap_times(sap_vector_of(lit->light + 3 * i), SAP_OVER_PI);
-        sap_vector* found = &w->found[w->paths[path].slot];
-        *found = sap_plus(*found, sap_filter(w->surfaces[path].diffuse, light));
+        sap_add_irradiance(&w->surfaces[path], lit->light + 3 * i, &w->found[w->paths[path].slot]);
     }
     return status;
 }

@@ -1,9 +1,6 @@
 // Maps of photons: memory, the tree, descriptions.
-#include "render/photons/map.h"
-#include "base/assert.h"
+#include "render/photons/swarm.h"
 #include "sapwood/points.h"
-
-#include <string.h>
 
 sap_photons* sap_photons_new(sap_device* device) {
     sap_photons* map = sap_memory_allocate_zero(device, sizeof *map);
@@ -14,16 +11,10 @@ sap_photons* sap_photons_new(sap_device* device) {
 sap_status sap_photons_reserve(sap_photons* map, int64_t count) {
     if (count <= map->room) return SAP_OK;
     if (count > INT32_MAX) return sap_fail(map->device, SAP_ERROR_RANGE, "more than 2^31-1 photons are kept");
-    int64_t room = map->room + map->room / 2 > count ? map->room + map->room / 2 : count;
-    size_t bytes;
-    sap_photon* photons = NULL;
-    if (sap_size_multiply((uint64_t)room, sizeof *photons, &bytes)) photons = sap_memory_allocate(map->device, bytes);
-    if (!photons) return sap_fail(map->device, SAP_ERROR_MEMORY, "no memory for %lld photons", (long long)room);
-    if (map->info.count) memcpy(photons, map->photons, (size_t)map->info.count * sizeof *photons);
-    sap_memory_release(map->device, map->photons, (size_t)map->room * sizeof *photons);
-    map->photons = photons;
-    map->room = room;
-    return SAP_OK;
+    const int64_t room = map->room + map->room / 2 > count ? map->room + map->room / 2 : count;
+    const sap_status status = sap_photon_ops_of(map->device)->make_room(map, room);
+    if (status == SAP_OK) map->room = room;
+    return status;
 }
 
 sap_status sap_photons_plant(sap_photons* map) {
@@ -39,12 +30,12 @@ sap_status sap_photons_make(sap_device* device, const sap_photon* given, int64_t
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!photons || count < 0 || (count && !given))
         return sap_fail(device, SAP_ERROR_ARGUMENT, "photons: NULL, or fewer than 0");
-    if (device->table->kind != SAP_CPU) return sap_unsupported(device, "keep photons");
+    if (!sap_photons_can(device)) return sap_unsupported(device, "keep photons");
     sap_photons* map = sap_photons_new(device);
     if (!map) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for photons");
     sap_status status = sap_photons_reserve(map, count);
+    if (status == SAP_OK) status = sap_photon_ops_of(device)->copy(map, map->photons, given, count);
     if (status == SAP_OK) {
-        if (count) memcpy(map->photons, given, (size_t)count * sizeof *given);
         map->info.count = count;
         status = sap_photons_plant(map);
     }
@@ -61,10 +52,19 @@ sap_status sap_photons_describe(const sap_photons* photons, sap_photons_info* in
     return SAP_OK;
 }
 
+sap_status sap_photons_read(const sap_photons* photons, int64_t first, int64_t count, sap_photon* to) {
+    if (!photons) return SAP_ERROR_ARGUMENT;
+    if (first < 0 || count < 0 || first > photons->info.count || count > photons->info.count - first)
+        return sap_fail(photons->device, SAP_ERROR_ARGUMENT, "first and count: %lld and %lld of %lld photons",
+                        (long long)first, (long long)count, (long long)photons->info.count);
+    if (count && !to) return sap_fail(photons->device, SAP_ERROR_ARGUMENT, "to: is NULL");
+    return sap_photon_ops_of(photons->device)->copy(photons, to, photons->photons + first, count);
+}
+
 void sap_photons_free(sap_photons* photons) {
     if (!photons) return;
     sap_tree_free(photons->tree);
-    sap_memory_release(photons->device, photons->photons, (size_t)photons->room * sizeof *photons->photons);
+    sap_photon_ops_of(photons->device)->free_photons(photons);
     sap_memory_release(photons->device, photons, sizeof *photons);
 }
 

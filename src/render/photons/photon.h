@@ -12,7 +12,7 @@ typedef enum sap_source_kind { SAP_SOURCE_LAMP, SAP_SOURCE_FACE, SAP_SOURCE_SKY 
 typedef struct sap_source {
     double until; // the part of all power, by largest colours, that this and the sources before it have; the last: 1
     int32_t kind, number;
-    sap_vector power; // of a photon; of the sky: times its light
+    sap_vector power; // of a photon, were it the only one; of the sky: times its light
 } sap_source;
 
 typedef struct sap_source_table {
@@ -20,6 +20,7 @@ typedef struct sap_source_table {
     int32_t count;
     sap_vector middle; // of the ball around the scene, for the sky
     float radius;
+    float share;   // of the power of a source that a photon has
     uint32_t seed; // hashed
 } sap_source_table;
 
@@ -56,7 +57,7 @@ SAP_FN sap_flight sap_photon_begin(const sap_scene_data* scene, const sap_source
                    way = sap_sample(table->seed, number, 2);
     const sap_source* source = &table->sources[sap_source_find(table, (double)choice.x)];
     sap_flight flight;
-    flight.power = source->power;
+    flight.power = sap_times(source->power, table->share);
     flight.slot = slot;
     flight.number = number;
     flight.kind = source->kind == SAP_SOURCE_LAMP ? SAP_PHOTON_LAMP : SAP_PHOTON_SHINE;
@@ -141,6 +142,18 @@ SAP_FN bool sap_photon_meet(const sap_scene_data* scene, const sap_source_table*
     flight->kind = SAP_PHOTON_INDIRECT;
     *ray = sap_send_scattered(&m, sap_sample(table->seed, flight->number, 4 + 2 * (uint32_t)bounce));
     return true;
+}
+
+// Caustics are looked up where the camera sees surfaces; other photons there, or where rays from there end.
+SAP_FN bool sap_is_lit(const sap_scene_data* scene, const sap_surface* surface, bool by_caustics) {
+    if (!(sap_largest(surface->diffuse) > 0)) return false;
+    const bool seen = surface->exponent > 0;
+    return by_caustics || scene->beyond == SAP_BEYOND_PHOTONS ? seen : !seen;
+}
+
+// A dull surface sends out its irradiance over pi.
+SAP_FN void sap_add_irradiance(const sap_surface* surface, const float* irradiance, sap_vector* found) {
+    *found = sap_plus(*found, sap_filter(surface->diffuse, sap_times(sap_vector_of(irradiance), SAP_OVER_PI)));
 }
 
 // Whether a photon came from the side to which the normal points.

@@ -36,52 +36,36 @@ static void power_of(const sap_picture* p, const sap_source* source, double powe
     }
 }
 
-sap_status sap_sources_make(const sap_picture* p, int64_t total, sap_scratch* memory, sap_source_table* table,
-                            double power[3]) {
+sap_status sap_sources_fill(sap_picture* p, sap_scratch* memory) {
     const sap_scene_data* scene = &p->scene;
     const int64_t triangles = p->file->mesh.triangle_count;
-    int64_t most = (int64_t)p->lamp_count + 1;
-    for (int pass = 0; pass < 2; pass++) {
-        sap_source* sources = (sap_source*)(void*)memory->memory;
-        int64_t count = 0;
-        for (int32_t i = 0; i < p->lamp_count && pass; i++)
-            sources[count++] = (sap_source){.kind = SAP_SOURCE_LAMP, .number = i};
-        for (int64_t i = 0; i < triangles && scene->materials; i++) {
-            const int32_t material = scene->material_ids[i];
-            if (material < 0 || !(sap_largest(sap_vector_of(scene->materials[material].emission)) > 0)) continue;
-            if (pass)
-                sources[count++] = (sap_source){.kind = SAP_SOURCE_FACE, .number = (int32_t)i};
-            else
-                most++;
-        }
-        if (pass && scene->ambient > 0) sources[count++] = (sap_source){.kind = SAP_SOURCE_SKY};
-        if (pass)
-            table->count = (int32_t)count;
-        else if (most > INT32_MAX || !sap_scratch_take(p->device, (size_t)most * sizeof(sap_source), memory))
-            return sap_fail(p->device, SAP_ERROR_MEMORY, "no memory for %lld sources of light", (long long)most);
-    }
+    int64_t most = (int64_t)p->lamp_count + 1, count = 0;
+    for (int64_t i = 0; i < triangles; i++) most += sap_face_power(scene, (int32_t)i) > 0;
+    if (most > INT32_MAX || !sap_scratch_take(p->device, (size_t)most * sizeof(sap_source), memory))
+        return sap_fail(p->device, SAP_ERROR_MEMORY, "no memory for %lld sources of light", (long long)most);
     sap_source* sources = (sap_source*)(void*)memory->memory;
+    for (int32_t i = 0; i < p->lamp_count; i++) sources[count++] = (sap_source){.kind = SAP_SOURCE_LAMP, .number = i};
+    for (int64_t i = 0; i < triangles; i++)
+        if (sap_face_power(scene, (int32_t)i) > 0)
+            sources[count++] = (sap_source){.kind = SAP_SOURCE_FACE, .number = (int32_t)i};
+    if (scene->ambient > 0) sources[count++] = (sap_source){.kind = SAP_SOURCE_SKY};
     double all = 0, sky = 0, one[3];
-    for (int a = 0; a < 3; a++) power[a] = 0;
-    for (int32_t i = 0; i < table->count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         power_of(p, &sources[i], one, &sky);
-        for (int a = 0; a < 3; a++) power[a] += one[a];
+        for (int a = 0; a < 3; a++) p->source_power[a] += one[a];
         all += largest(one);
         sources[i].until = all;
     }
     double before = 0;
-    for (int32_t i = 0; i < table->count && all > 0; i++) {
+    for (int64_t i = 0; i < count && all > 0; i++) {
         power_of(p, &sources[i], one, &sky);
-        const double until = sources[i].until, part = (until - before) / all,
-                     each = part > 0 ? 1 / (part * (double)total) : 0;
+        const double until = sources[i].until, part = (until - before) / all, each = part > 0 ? 1 / part : 0;
         if (sources[i].kind == SAP_SOURCE_SKY) one[0] = one[1] = one[2] = sky;
         sources[i].power = sap_vector_make((float)(one[0] * each), (float)(one[1] * each), (float)(one[2] * each));
-        sources[i].until = i + 1 == table->count ? 1 : until / all;
+        sources[i].until = i + 1 == count ? 1 : until / all;
         before = until;
     }
-    if (!(all > 0)) table->count = 0;
-    table->sources = sources;
-    table->middle = p->middle;
-    table->radius = (float)p->radius;
+    p->sources = sources;
+    p->source_count = all > 0 ? (int32_t)count : 0;
     return SAP_OK;
 }
