@@ -11,7 +11,7 @@ static void usage(FILE* to) {
             "  --only    works whose names begin so: ceiling, build, table, peak, search, whole, leaf, cpu, radius, "
             "compact,\n"
             "            rays, occluded, all, visits, closest, inside, mesh, frame, render, surface, set, told, box, "
-            "splits,\n            pairs, cloud, skin, subdivide\n"
+            "splits,\n            pairs, cloud, skin, subdivide, photons\n"
             "  --reps    measurements of a work, %d to %d (default 9)\n"
             "  --cpu     the CPU beside the GPU, with all its threads\n"
             "  --data    a folder of point clouds and meshes\n"
@@ -154,6 +154,7 @@ int main(int count, char** arguments) {
     gpu_clouds(b);
     gpu_skin(b);
     gpu_subdivide(b);
+    gpu_photons(b);
     close_devices(b);
     printf("\n%d rows; targets: %d reached, %d missed; %lld answers and trees checked against the CPU's, %lld wrong\n",
            b->rows, b->reached, b->missed, (long long)b->checked, (long long)b->wrong);

@@ -171,6 +171,7 @@ void gpu_pairs(gpu_bench* b);
 void gpu_clouds(gpu_bench* b);
 void gpu_skin(gpu_bench* b);
 void gpu_subdivide(gpu_bench* b);
+void gpu_photons(gpu_bench* b);
 double gpu_build_floor(const gpu_bench* b, int64_t n, int dims);
 
 // ---- Time

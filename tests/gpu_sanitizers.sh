@@ -32,6 +32,7 @@ test_cuda_gl few trees_go moving no_cuda
 test_cuda_graph few graphs_give captured_calls
 test_cuda_mesh few options rebuilt_trees_are_new_ones_in long_leaves bad_meshes
 test_cuda_mesh all trees_of
+test_cuda_photons few photons_are light_is own_photons
 test_cuda_rays few few_rays trees_come
 test_cuda_rays all answers
 test_cuda_render few callers_stream other_pictures empty short_of progress

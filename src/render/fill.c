@@ -66,8 +66,7 @@ sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, bool p
         picture->scene.normals = filled;
     }
     fill_scene(picture);
-    if (status == SAP_OK && picture->options.next_event)
-        status = fill_shiners(picture, &memory[SAP_FILLED_SHINERS]);
+    if (status == SAP_OK && picture->options.next_event) status = fill_shiners(picture, &memory[SAP_FILLED_SHINERS]);
     return status == SAP_OK && photons ? sap_sources_fill(picture, &memory[SAP_FILLED_SOURCES]) : status;
 }
 

@@ -26,8 +26,8 @@ typedef struct sap_render_ops {
     sap_status (*sample_lamp)(sap_picture* picture, int32_t number, uint32_t purpose);
     sap_status (*sample_shiner)(sap_picture* picture, uint32_t purpose); // the same of one of the faces that shine
     sap_status (*add_light)(sap_picture* picture);
-    sap_status (*add_visits)(sap_picture* picture);  // in place of light
-    sap_status (*sum_pixels)(sap_picture* picture);  // adds the light of paths to that of the tile's pixels
+    sap_status (*add_visits)(sap_picture* picture); // in place of light
+    sap_status (*sum_pixels)(sap_picture* picture); // adds the light of paths to that of the tile's pixels
     sap_status (*develop)(sap_picture* picture, uint8_t* pixels);
     sap_status (*fetch)(sap_picture* picture, float* light); // the sum over all samples
     // Counts as heat. *most becomes the largest mean count of a pixel's samples.

@@ -39,7 +39,7 @@ struct sap_picture {
     double radius;     // half its diagonal
     sap_lamp* lamps;
     int32_t lamp_count;
-    sap_scene_data scene; // arrays: the host's until `begin`
+    sap_scene_data scene;             // arrays: the host's until `begin`
     const struct sap_source* sources; // of photons, in host memory
     int32_t source_count;
     double source_power[3]; // of them all
