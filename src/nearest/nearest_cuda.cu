@@ -54,7 +54,7 @@ void sap_nearest_run_cuda(sap_cuda_call* call, const sap_tree* tree, const sap_n
         (tree->shape.real_bits == 64 ? sap_nearest_told_f64 : sap_nearest_told_f32)(call, tree, plan);
     else if (tree->shape.real_bits == 64)
         sap_nearest_f64(call, tree, plan);
-    else if (!run_special(call, tree, plan))
+    else if (!sap_nearest_long_f32(call, tree, plan) && !run_special(call, tree, plan))
         sap_nearest_general_f32(call, tree, plan);
 }
 

@@ -7,6 +7,7 @@
 
 enum {
     SAP_NEAREST_LIST_MAX_CUDA = 32, // longest list in registers
+    SAP_NEAREST_LONG_MAX = 256,     // longest list in the registers of a warp
     SAP_NEAREST_WALK_LIST_MAX = 8   // the same for searches that are not exact
 };
 
@@ -32,6 +33,9 @@ bool sap_nearest_2d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nea
 bool sap_nearest_3d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 bool sap_nearest_4d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 bool sap_nearest_8d_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
+// Launches the search by a warp a query, where lists are long: balanced trees of floats in 2 or 3 dimensions. False: as
+// above.
+bool sap_nearest_long_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 // Launch the search on any float tree, and on any double tree.
 void sap_nearest_general_f32(sap_cuda_call* call, const sap_tree* tree, const sap_nearest_plan* plan);
 // The same by what the search was told, which may leave points out.
