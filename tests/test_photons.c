@@ -218,7 +218,11 @@ TEST(estimates_equal_brute_force) {
                                              {.radius = 0.3f, .filter = SAP_PHOTON_EPANECHNIKOV},
                                              {.k = 100000},
                                              {.k = 8, .filter = SAP_PHOTON_EPANECHNIKOV},
-                                             {.k = 3, .radius = INFINITY}};
+                                             {.k = 3, .radius = INFINITY},
+                                             {.k = 1024},
+                                             {.k = 1025},
+                                             {.k = 1024, .filter = SAP_PHOTON_CONE},
+                                             {.radius = 1.5f}};
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
         float points[60][3], normals[60][3], light[60][3], expected[3];
         for (int i = 0; i < 60; i++)
@@ -297,6 +301,122 @@ TEST(caustic_of_a_ring) {
     CHECK(fabs((double)points[best][0] - 0.5) < 0.04);
     sap_photons_free(map);
     free(ids);
+    close_set(&s);
+}
+
+// Points without a normal get no light; radii whose squares no float holds are no limit.
+TEST(odd_normals_and_radii) {
+    stage_set s;
+    open_set(&s, 2, true, 0.6f);
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = 3000}, &info);
+    const float at[4][3] = {{0.1f, -1, 0.2f}, {0.1f, -1, 0.2f}, {0.1f, -1, 0.2f}, {0.1f, -1, 0.2f}};
+    const float normals[4][3] = {{0, INFINITY, 0}, {INFINITY, 1, -INFINITY}, {0, 0, 0}, {0, 1e30f, 0}};
+    float light[4][3], same[4][3], all[4][3];
+    for (int32_t k = 5; k < 5000; k *= 400) {
+        const sap_photon_search search = {.k = k}, wide = {.k = k, .radius = 1e30f}, endless = {.radius = 1e30f};
+        const sap_points points = {at[0], 4, 3, 0};
+        CHECK_STATUS(sap_photons_estimate(map, points, normals[0], &search, light[0]), SAP_OK);
+        CHECK_STATUS(sap_photons_estimate(map, points, normals[0], &wide, same[0]), SAP_OK);
+        for (int i = 0; i < 3; i++) CHECK(light[i][0] == 0 && light[i][1] == 0 && light[i][2] == 0);
+        CHECK(light[3][0] > 0 && !memcmp(light, same, sizeof same));
+        CHECK_STATUS(sap_photons_estimate(map, points, normals[0], &endless, all[0]), SAP_OK);
+        CHECK(all[3][0] > 0 && all[0][0] == 0);
+    }
+    sap_photons_free(map);
+    close_set(&s);
+}
+
+typedef enum act { SEND, LOOK, LOOK_WITHIN, LOOK_FAR, ACTS } act;
+
+static sap_status do_act(stage_set* s, act what, const sap_photons* map, sap_photons** made) {
+    enum { COUNT = 600 };
+    static float points[COUNT][3], normals[COUNT][3], light[COUNT][3];
+    for (int i = 0; i < COUNT; i++) {
+        points[i][0] = (float)i / COUNT;
+        points[i][1] = -1;
+        normals[i][1] = 1;
+    }
+    if (what == SEND) return sap_photons_trace(&s->scene, &(sap_photon_options){.count = 40000}, made);
+    const sap_photon_search search = {.k = what == LOOK       ? 20
+                                           : what == LOOK_FAR ? 2000
+                                                              : 0,
+                                      .radius = what == LOOK_WITHIN ? 1.0f : 0};
+    return sap_photons_estimate(map, (sap_points){points[0], COUNT, 3, 0}, normals[0], &search, light[0]);
+}
+
+// Whatever request is refused, the call says so and keeps nothing.
+TEST(refused_memory) {
+    stage_set s;
+    open_set(&s, 2, true, 0.5f);
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = 8000}, &info);
+    for (act what = SEND; what < ACTS; what++) {
+        sap_status status = SAP_ERROR_MEMORY;
+        sap_photons* made = NULL;
+        sap_device_trim(s.device);
+        const int64_t blocks = s.w.blocks;
+        int64_t fail = 0;
+        while (status == SAP_ERROR_MEMORY && fail < 1000) {
+            s.w.requests = 0;
+            s.w.fail_from = ++fail;
+            status = do_act(&s, what, map, &made);
+            sap_device_trim(s.device);
+            CHECK(status == SAP_OK || (!made && s.w.blocks == blocks));
+        }
+        s.w.fail_from = 0;
+        NOTE("act %d: %d refused", (int)what, (int)fail);
+        CHECK_STATUS(status, SAP_OK);
+        CHECK(fail > (what == SEND ? 5 : 1));
+        sap_photons_free(made);
+    }
+    sap_photons_free(map);
+    close_set(&s);
+}
+
+typedef struct stopper {
+    int calls, stop_at;
+    double last;
+} stopper;
+
+static bool stop(void* user, double done) {
+    stopper* p = user;
+    CHECK(done >= p->last && done <= 1);
+    p->last = done;
+    return ++p->calls != p->stop_at;
+}
+
+// Each call may stop at any report, leaves nothing behind, and can be made again.
+TEST(cancelled) {
+    stopper p = {.calls = 0};
+    stage_set s;
+    open_set(&s, 1, true, 0.5f);
+    sap_device_options options = watched(&s.w);
+    options.threads = 2;
+    options.progress = stop;
+    options.progress_user = &p;
+    sap_mesh_tree_free(s.tree);
+    sap_device_close(s.device);
+    CHECK_STATUS(sap_device_open(&options, &s.device), SAP_OK);
+    CHECK_STATUS(sap_mesh_tree_build(s.device, s.mesh.mesh, NULL, &s.tree), SAP_OK);
+    s.scene.tree = s.tree;
+    p = (stopper){.calls = 0};
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = 8000}, &info);
+    for (act what = SEND; what <= LOOK; what++)
+        for (int at = 1;; at++) {
+            sap_photons* made = NULL;
+            p = (stopper){.stop_at = at};
+            const sap_status status = do_act(&s, what, map, &made);
+            NOTE("act %d, report %d", (int)what, at);
+            if (p.calls < at) {
+                CHECK(status == SAP_OK && at > 1);
+                sap_photons_free(made);
+                break;
+            }
+            CHECK(status == SAP_ERROR_CANCELLED && !made);
+        }
+    sap_photons_free(map);
     close_set(&s);
 }
 

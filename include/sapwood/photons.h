@@ -69,7 +69,8 @@ typedef struct sap_photons_info {
  *
  * Photon i of a seed is drawn from (seed, i) alone, by a scrambled Sobol sequence: the same bits for any number of threads
  * and instruction set, and the photons of one call are those of several calls with the same total. Photons are traced in
- * batches, a bounce at a time. O(count * bounces) rays; 56 bytes a photon kept and about 20 for its place in the tree.
+ * batches, a bounce at a time. O(count * bounces) rays; 56 bytes a photon kept, about 20 for its
+ * place in the tree, and on a CPU about 40 more for ::sap_photons_estimate.
  *
  * Errors: as ::sap_render; SAP_ERROR_ARGUMENT for negative numbers, unknown kinds; SAP_ERROR_RANGE for more than 2^31-1
  * photons, emitted or kept; SAP_ERROR_UNSUPPORTED on OpenGL devices. A scene without light, or without
@@ -121,7 +122,8 @@ typedef struct sap_photon_search {
  * 0. Expected O(log n + k log k) a point where most near photons count, up to O(n) where few do. The same bits for any
  * number of threads and on CUDA devices, where points, normals and light may lie in either memory.
  *
- * A point or a normal that is not finite gets 0. Errors: SAP_ERROR_ARGUMENT (a NULL; dims other than 3; k below 0, or 0
+ * A radius whose square is no finite float is no limit. A point or a normal that is not finite, and a normal of zeros,
+ * gets 0. Errors: SAP_ERROR_ARGUMENT (a NULL; dims other than 3; k below 0, or 0
  * without a radius; a radius that is negative or NaN; an unknown filter), SAP_ERROR_MEMORY, and as ::sap_nearest.
  */
 SAP_API sap_status sap_photons_estimate(const sap_photons* photons, sap_points points, const float* normals,

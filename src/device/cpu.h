@@ -38,6 +38,7 @@ typedef struct sap_cpu_kernels {
     const struct sap_align_kernels* align;
     const struct sap_feature_kernels* feature; // of floats, whatever the precision
     const struct sap_project_kernels* project; // of floats
+    const struct sap_near_kernels* near;       // light of photons near points, of floats
     const struct sap_gather_kernels* gather;   // sums over neighbours
     const struct sap_compact_kernels* compact;
     const struct sap_mesh_kernels* mesh;

@@ -8,6 +8,8 @@
 #include "nearest/nearest.h"
 #include "tree/balanced/view_simd.h"
 
+// OWN_ASKED: who includes this has an `asked` of its own, with these fields, and says what counts.
+#if !defined(OWN_ASKED)
 typedef struct asked {
     vreal at[QUERY_VECTORS];
     int32_t self; // an id that does not count, or a negative number
@@ -32,6 +34,7 @@ INLINE uint32_t kept(const asked* q, const int32_t* ids, uint32_t close) {
 }
 #else
 #define kept(q, ids, close) (close)
+#endif
 #endif
 
 // ---- Leaves

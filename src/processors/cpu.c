@@ -26,6 +26,7 @@
 #include "ray/query.h"
 #include "ray/ray.h"
 #include "render/ops.h"
+#include "render/photons/near.h"
 #include "set/ops.h"
 #include "set/search.h"
 #include "surface/ops.h"
@@ -78,6 +79,7 @@
     extern const sap_mesh_query_kernels sap_mesh_query_kernels_##simd;                                                 \
     extern const sap_feature_kernels sap_feature_kernels_##simd;                                                       \
     extern const sap_project_kernels sap_project_kernels_##simd;                                                       \
+    extern const sap_near_kernels sap_near_kernels_##simd;                                                             \
     extern const sap_closest_kernels sap_closest_kernels_##simd;                                                       \
     extern const sap_surface_kernels sap_surface_kernels_##simd;
 #if defined(SAP_POINTS_ONLY)
@@ -126,7 +128,7 @@
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
         .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits), .align = CLOUDS(align, simd, bits),                 \
         .feature = NATIVE(sap_feature_kernels_##simd), .project = NATIVE(sap_project_kernels_##simd),                  \
-        .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits),                                           \
+        .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits), .near = NATIVE(sap_near_kernels_##simd),  \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
 #define INSTRUCTION_SET(simd)                                                                                          \

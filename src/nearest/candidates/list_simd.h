@@ -1,5 +1,5 @@
 // The k best candidates found so far, ordered by (squared distance, id): one value, a sorted list of up to
-// SAP_LIST_MAX, or a heap. With AVX2 and AVX-512 lists live in registers.
+// SAP_LIST_MAX, a heap, or a pool. With AVX2 and AVX-512 lists live in registers.
 #ifndef SAPWOOD_NEAREST_CANDIDATES_LIST_SIMD_H
 #define SAPWOOD_NEAREST_CANDIDATES_LIST_SIMD_H
 
@@ -8,14 +8,15 @@
 #include "nearest/candidates/registers_simd.h"
 #include "nearest/nearest.h"
 
-// How a list is kept: ONE value, SORTED keys in memory, a HEAP, or that many times eight keys in registers.
-enum { KIND_ONE = 0, KIND_SORTED = -1, KIND_HEAP = -2 };
+// How a list is kept: ONE value, SORTED keys in memory, a HEAP, a POOL, or that many times eight keys in registers.
+enum { KIND_ONE = 0, KIND_SORTED = -1, KIND_HEAP = -2, KIND_POOL = -3 };
 
 typedef struct list {
     real worst;       // of the k-th best, or the limit
     int32_t worst_id; // its id, or NOBODY
     int32_t k;
-    key* keys; // room for the list; for registers, at its end
+    key* keys;           // room for the list; for registers, at its end
+    int32_t count, room; // of a pool: keys in no order, all that came since it was full, when all but the k best went
 #if REGISTER_LISTS
     vkey registers[SAP_LIST_MAX / KEYS]; // ascending through all lanes; the k keys lie at the upper end, 0 below
 #endif
@@ -39,6 +40,7 @@ INLINE void list_begin(list* l, const int kind, int32_t k, real limit, key* keys
     l->keys = keys;
     SAP_ASSERT(k >= 1);
     SAP_ASSERT(kind != KIND_ONE || k == 1);
+    SAP_ASSERT(kind != KIND_POOL);
     SAP_ASSERT(kind != KIND_SORTED || k <= SAP_LIST_MAX);
     SAP_ASSERT(kind <= 0 || k <= 8 * kind);
     key empty = make_key(limit, NOBODY);
@@ -103,6 +105,45 @@ static void heap_replace_top(key* heap, int32_t count, key x) {
     heap[at] = x;
 }
 
+enum { POOL_SPARE = 64 }; // places of a pool beyond twice k: more than come at once
+
+INLINE void pool_begin(list* l, int32_t k, real limit, key* keys, int32_t room) {
+    SAP_ASSERT(k >= 1 && room >= 2 * k + POOL_SPARE);
+    *l = (list){.worst = limit, .worst_id = NOBODY, .k = k, .keys = keys, .room = room};
+}
+
+// Moves the k least of the keys to the front, the greatest of them last (Hoare 1961). Keys differ; halves are made
+// without branches, which nobody could foretell.
+static void keys_select(key* keys, int32_t count, int32_t k) {
+    int32_t low = 0, high = count - 1;
+    while (low < high) {
+        const key a = keys[low], b = keys[low + (high - low) / 2], c = keys[high];
+        const key less = key_less(a, b) ? a : b, more = key_less(a, b) ? b : a;
+        const key middle = key_less(c, less) ? less : key_less(c, more) ? c : more;
+        int32_t below = low, at = low;
+        for (int32_t i = low; i <= high; i++) { // those below the middle come first
+            const key x = keys[i];
+            keys[i] = keys[below];
+            keys[below] = x;
+            below += key_less(x, middle);
+        }
+        for (at = below; key_less(middle, keys[at]); at++) {}
+        keys[at] = keys[below];
+        keys[below] = middle;
+        if (below == k - 1) return;
+        if (below < k - 1)
+            low = below + 1;
+        else
+            high = below - 1;
+    }
+}
+
+static __attribute__((noinline)) void pool_drop(list* l) {
+    keys_select(l->keys, l->count, l->k);
+    l->count = l->k;
+    list_set_worst(l, l->keys[l->k - 1]);
+}
+
 // Offers n candidates, none beyond the worst. Registers take two at a time; there must be room for one after the last.
 INLINE void list_offer(list* l, const int kind, key* candidates, int n) {
     for (int i = 0; i < n; i++) SAP_ASSERT(key_distance(candidates[i]) <= l->worst);
@@ -114,6 +155,12 @@ INLINE void list_offer(list* l, const int kind, key* candidates, int n) {
         return;
     }
 #endif
+    if (kind == KIND_POOL) {
+        memcpy(l->keys + l->count, candidates, (size_t)n * sizeof *candidates);
+        l->count += n;
+        if (l->count > l->room - POOL_SPARE / 2) pool_drop(l);
+        return;
+    }
     if (kind == KIND_SORTED) {
         for (int i = 0; i < n; i++) sorted_insert(l, candidates[i]);
         list_set_worst(l, l->keys[l->k - 1]);

@@ -29,6 +29,19 @@ SAP_FN double sap_photon_reach(const sap_photon_search* search) {
     return part < 1 ? radius * sqrt(part) * (1 + 0x1p-20) : radius;
 }
 
+// Whether any photon may count there.
+SAP_FN bool sap_photon_can_light(const float* normal) {
+    const float all = normal[0] + normal[1] + normal[2];
+    return all - all == 0 ? normal[0] != 0 || normal[1] != 0 || normal[2] != 0
+                          : isfinite(normal[0]) && isfinite(normal[1]) && isfinite(normal[2]);
+}
+
+// The squared radius of an estimate, of which `farthest` is the last distance that counts, or, if `full`, the next one.
+SAP_FN double sap_photon_radius2(const sap_photon_search* search, bool full, double farthest) {
+    const float given = search->radius * search->radius;
+    return (full || search->radius == 0 || !isfinite(given) ? farthest : (double)given) * sap_photon_part(search);
+}
+
 // The light at the point of a row; false if a longer row is needed to know it.
 SAP_FN bool sap_photon_row(const sap_photon_rows* l, int64_t row) {
     const int64_t point = l->which ? l->which[row] : l->from + row, from = l->offsets ? l->offsets[row] : row * l->want,
@@ -36,8 +49,9 @@ SAP_FN bool sap_photon_row(const sap_photon_rows* l, int64_t row) {
     const float* normal = l->normals + 3 * point;
     const int32_t k = l->search.k;
     int64_t counted = 0, last;
-    double radius2 = (double)(l->search.radius * l->search.radius), farthest = 0;
+    double farthest = 0;
     bool full = false;
+    if (!sap_photon_can_light(normal)) return true;
     for (last = from; last < end && l->ids[last] >= 0; last++) {
         if (!sap_photon_counts(&l->photons[l->ids[last]], normal)) continue;
         farthest = (double)l->distance2[last];
@@ -48,9 +62,8 @@ SAP_FN bool sap_photon_row(const sap_photon_rows* l, int64_t row) {
         counted++;
     }
     if (!full && last == end && !l->all) return false;
-    if (full || l->search.radius == 0) radius2 = farthest;
-    radius2 *= sap_photon_part(&l->search);
-    if (!(radius2 > 0) || !isfinite(radius2)) return true;
+    const double radius2 = sap_photon_radius2(&l->search, full, farthest);
+    if (!(radius2 > 0)) return true;
     double sum[3] = {0, 0, 0};
     for (int64_t i = from; i < last; i++) {
         const sap_photon* photon = &l->photons[l->ids[i]];

@@ -1,6 +1,6 @@
 // The light of photons at points on the CPU: their nearest ones, of which those on the right side count.
 #include "base/team.h"
-#include "render/photons/estimate.h"
+#include "render/photons/near.h"
 #include "render/photons/swarm.h"
 #include "sapwood/points.h"
 
@@ -70,7 +70,8 @@ static sap_status look_all(look* l, int32_t* which, int64_t* all, int64_t chunk,
     return status;
 }
 
-static sap_status look_rounds(look* l) {
+// `open` says which points to look up; NULL: all.
+static sap_status look_rounds(look* l, const uint8_t* open) {
     sap_device* device = l->map->device;
     const int64_t n = l->map->info.count, k = l->rows.search.k, first = k + 1 + k / 4;
     sap_scratch list = {0}, rows = {0};
@@ -78,8 +79,9 @@ static sap_status look_rounds(look* l) {
     if (!sap_scratch_take(device, (size_t)l->points->count * sizeof(int32_t) + 1, &list))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for %lld points", (long long)l->points->count);
     int32_t* which = (int32_t*)(void*)list.memory;
-    int64_t left = l->points->count;
-    for (int64_t i = 0; i < left; i++) which[i] = (int32_t)i;
+    int64_t left = 0;
+    for (int64_t i = 0; i < l->points->count; i++)
+        if (!open || open[i]) which[left++] = (int32_t)i;
     for (int64_t want = first; left && status == SAP_OK; want *= 4) {
         l->rows.want = want < n ? want : n;
         l->rows.all = l->rows.want == n;
@@ -107,5 +109,11 @@ sap_status sap_photons_estimate_cpu(const sap_photons* map, const sap_points* po
     memset(light, 0, (size_t)points->count * 3 * sizeof *light);
     if (map->info.count == 0) return SAP_OK;
     l.rows = (sap_photon_rows){.photons = map->photons, .search = *search, .normals = normals, .light = light};
-    return look_rounds(&l);
+    if (!map->sides || search->k > SAP_NEAR_MOST) return look_rounds(&l, NULL);
+    sap_scratch scratch = {0};
+    uint8_t* open;
+    sap_status status = sap_near_estimate(map, points, &l.rows, &scratch, &open);
+    if (status == SAP_OK && open) status = look_rounds(&l, open);
+    sap_scratch_give(map->device, &scratch);
+    return status;
 }

@@ -23,7 +23,9 @@ sap_status sap_photons_plant(sap_photons* map) {
                                .count = map->info.count,
                                .dims = 3,
                                .stride = sizeof(sap_photon) / sizeof(float)};
-    return sap_tree_build(map->device, points, NULL, &map->tree);
+    const sap_status status = sap_tree_build(map->device, points, NULL, &map->tree);
+    const sap_photon_ops* ops = sap_photon_ops_of(map->device);
+    return status == SAP_OK && ops->planted ? ops->planted(map) : status;
 }
 
 sap_status sap_photons_make(sap_device* device, const sap_photon* given, int64_t count, sap_photons** photons) {

@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_RENDER_PHOTONS_SWARM_H
 #define SAPWOOD_RENDER_PHOTONS_SWARM_H
 
+#include "render/photons/estimate.h"
 #include "render/photons/map.h"
 
 #ifdef __cplusplus
@@ -33,6 +34,8 @@ typedef struct sap_photon_ops {
     // Moves photons to memory with room for so many.
     sap_status (*make_room)(sap_photons* map, int64_t room);
     void (*free_photons)(sap_photons* map);
+    // (optional) Prepares a map that has its tree now.
+    sap_status (*planted)(sap_photons* map);
     // Copies photons: into a map, which has room, from memory of the caller; or to there.
     sap_status (*copy)(const sap_photons* map, sap_photon* to, const sap_photon* from, int64_t count);
     // Chooses the size of a batch, at most so many, and takes memory for it. `end` always follows, even after a failure.
@@ -50,6 +53,13 @@ typedef struct sap_photon_ops {
     // Adds the light of a picture's maps to that of its paths.
     sap_status (*add_light)(sap_picture* picture);
 } sap_photon_ops;
+
+// ---- near_cpu.c: copies the ways and normals of photons to where the tree has them; frees them.
+sap_status sap_sides_make(sap_photons* map);
+void sap_sides_free(sap_photons* map);
+// The light at points; *open, in `scratch`, becomes NULL, or says at which points other ways must find it.
+sap_status sap_near_estimate(const sap_photons* map, const sap_points* points, const sap_photon_rows* rows,
+                             sap_scratch* scratch, uint8_t** open);
 
 sap_status sap_photons_estimate_cpu(const sap_photons* map, const sap_points* points, const float* normals,
                                     const sap_photon_search* search, float* light);

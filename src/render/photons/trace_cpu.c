@@ -23,7 +23,7 @@ static batch* batch_of(const sap_swarm* s) { return s->state; }
 
 // ---- Memory
 
-static void free_photons(sap_photons* map) {
+static void release(sap_photons* map) {
     sap_memory_release(map->device, map->photons, (size_t)map->room * sizeof *map->photons);
 }
 
@@ -33,9 +33,14 @@ static sap_status make_room(sap_photons* map, int64_t room) {
     if (sap_size_multiply((uint64_t)room, sizeof *photons, &bytes)) photons = sap_memory_allocate(map->device, bytes);
     if (!photons) return sap_fail(map->device, SAP_ERROR_MEMORY, "no memory for %lld photons", (long long)room);
     if (map->info.count) memcpy(photons, map->photons, (size_t)map->info.count * sizeof *photons);
-    free_photons(map);
+    release(map);
     map->photons = photons;
     return SAP_OK;
+}
+
+static void free_photons(sap_photons* map) {
+    sap_sides_free(map);
+    release(map);
 }
 
 static sap_status copy(const sap_photons* map, sap_photon* to, const sap_photon* from, int64_t count) {
@@ -168,6 +173,7 @@ static sap_status sort(sap_swarm* s, int64_t count) {
 
 const sap_photon_ops sap_photon_ops_cpu = {.make_room = make_room,
                                            .free_photons = free_photons,
+                                           .planted = sap_sides_make,
                                            .copy = copy,
                                            .begin = begin,
                                            .end = end,

@@ -1,0 +1,33 @@
+// Photons near points, found and added up at once: the inner loop of the CPU, one for each instruction set.
+#ifndef SAPWOOD_RENDER_PHOTONS_NEAR_H
+#define SAPWOOD_RENDER_PHOTONS_NEAR_H
+
+#include "render/photons/estimate.h"
+#include "render/photons/map.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SAP_NEAR_MOST = 1024 }; // photons near a point that a run can keep
+
+// A run of points for one thread, each near the one before it as a rule.
+typedef struct sap_near_run {
+    const sap_tree* tree;
+    const float* sides;          // see sap_photons
+    const sap_photon_rows* rows; // the photons, what is asked, normals, and the light that is found
+    const float* coords;         // [3*count]
+    const int32_t* points;       // [count] which of all points they are
+    int64_t count;
+    float limit2;  // largest squared distance that counts
+    uint8_t* open; // [all points] set where there are too many photons to keep: only without k
+} sap_near_run;
+
+typedef struct sap_near_kernels {
+    void (*estimate)(const sap_near_run* run);
+} sap_near_kernels;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,130 @@
+// The light at points on the CPU, found and added up at once: points are ordered, and threads take runs of them.
+#include "base/assert.h"
+#include "base/team.h"
+#include "device/cpu.h"
+#include "device/progress.h"
+#include "render/photons/near.h"
+#include "render/photons/swarm.h"
+#include "tree/queries.h"
+
+#include <string.h>
+
+// ---- Sides. Beside each block of the tree, x…, y…, z… and ids of its slots, lie one of the ways that its photons flew,
+// x…, y…, z… and zeros, and after all of those one of their normals.
+
+enum { DIMS = 3, LEAVES = 64 };
+
+static const sap_near_kernels* kernels_of(const sap_photons* map) { return sap_cpu_kernels_of(map->device, 32)->near; }
+
+static size_t sides_bytes(const sap_photons* map) {
+    return (size_t)map->tree->shape.slots * 2 * (DIMS + 1) * sizeof(float) + SAP_ALIGNMENT;
+}
+
+static void fill_sides(void* context, int64_t from, int64_t to, int32_t worker) {
+    const sap_photons* map = context;
+    const sap_tree_shape* s = &map->tree->shape;
+    const int64_t stride = s->stride;
+    (void)worker;
+    for (int64_t leaf = from; leaf < to; leaf++) {
+        const int64_t at = leaf * stride * (DIMS + 1), count = sap_leaf_rank(s, leaf + 1) - sap_leaf_rank(s, leaf);
+        const float* block = (const float*)(const void*)sap_block(map->tree, leaf * stride);
+        const int32_t* ids = (const int32_t*)(const void*)(block + DIMS * stride);
+        for (int64_t i = 0; i < count; i++) {
+            const sap_photon* photon = &map->photons[ids[i]];
+            float *way = map->sides + at + i, *normal = way + s->slots * (DIMS + 1);
+            for (int a = 0; a < DIMS; a++) way[a * stride] = photon->direction[a];
+            for (int a = 0; a < DIMS; a++) normal[a * stride] = photon->normal[a];
+        }
+    }
+}
+
+sap_status sap_sides_make(sap_photons* map) {
+    if (!kernels_of(map) || map->info.count == 0) return SAP_OK;
+    SAP_ASSERT(map->tree->shape.kind == SAP_TREE_BALANCED && map->tree->shape.count == map->info.count);
+    map->sides = sap_memory_allocate_zero(map->device, sides_bytes(map));
+    if (!map->sides)
+        return sap_fail(map->device, SAP_ERROR_MEMORY, "no memory for the sides of %lld photons",
+                        (long long)map->info.count);
+    sap_team_loop(map->device->options.threads, map->tree->shape.leaves, LEAVES, fill_sides, map);
+    return SAP_OK;
+}
+
+void sap_sides_free(sap_photons* map) {
+    if (map->sides) sap_memory_release(map->device, map->sides, sides_bytes(map));
+}
+
+// ---- Estimates
+
+enum { POINTS = 256 }; // that a thread takes at a time
+
+typedef struct near_search {
+    const sap_near_kernels* kernels;
+    sap_near_run whole;
+    sap_progress_state progress;
+} near_search;
+
+static void run_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    near_search* s = context;
+    sap_near_run run = s->whole;
+    (void)worker;
+    if (!sap_progress_add(&s->progress, 0)) return;
+    run.coords += DIMS * from;
+    run.points += from;
+    run.count = to - from;
+    s->kernels->estimate(&run);
+    sap_progress_add(&s->progress, run.count);
+}
+
+static void pack(const sap_points* points, sap_query_order* order) {
+    for (int64_t i = 0; i < points->count; i++) {
+        memcpy(order->coords + (size_t)i * DIMS * sizeof(float), points->coords + i * points->stride,
+               DIMS * sizeof(float));
+        order->rows[i] = (int32_t)i;
+    }
+}
+
+static void run_all(near_search* s, const sap_points* points, sap_query_order* order) {
+    const sap_rows rows = {points->coords, points->count, points->stride, DIMS, 32};
+    s->whole.coords = (const float*)(const void*)order->coords;
+    s->whole.points = order->rows;
+    for (int64_t first = 0; first < points->count && !s->progress.cancelled; first += SAP_QUERY_SLAB) {
+        const int64_t left = points->count - first;
+        s->whole.count = left < SAP_QUERY_SLAB ? left : SAP_QUERY_SLAB;
+        if (points->count < SAP_QUERY_FEW)
+            pack(points, order);
+        else
+            sap_queries_order(s->whole.tree, &rows, first, s->whole.count, order);
+        sap_team_loop(s->whole.tree->device->options.threads, s->whole.count, POINTS, run_range, s);
+    }
+}
+
+sap_status sap_near_estimate(const sap_photons* map, const sap_points* points, const sap_photon_rows* rows,
+                             sap_scratch* scratch, uint8_t** open) {
+    sap_device* device = map->device;
+    const int64_t count = points->count, most = count < SAP_QUERY_SLAB ? count : SAP_QUERY_SLAB;
+    const double reach = rows->search.k ? (double)rows->search.radius : sap_photon_reach(&rows->search);
+    sap_query_order order = {.count = 0};
+    SAP_ASSERT(map->sides && rows->search.k <= SAP_NEAR_MOST);
+    *open = NULL;
+    if (!rows->search.k) {
+        if (!sap_scratch_take(device, (size_t)count, scratch))
+            return sap_fail(device, SAP_ERROR_MEMORY, "no memory for %lld points", (long long)count);
+        *open = scratch->memory;
+        memset(*open, 0, (size_t)count);
+    }
+    near_search s = {.kernels = kernels_of(map),
+                     .whole = {.tree = map->tree,
+                               .sides = map->sides,
+                               .rows = rows,
+                               .limit2 = (float)sap_limit2(map->tree, reach > 0 ? reach : INFINITY),
+                               .open = *open},
+                     .progress = sap_progress_begin(device, count)};
+    sap_status status = sap_queries_reserve(map->tree, most, false, &order);
+    if (status == SAP_OK) {
+        run_all(&s, points, &order);
+        if (count > POINTS && !sap_progress_finish(&s.progress))
+            status = sap_fail(device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+    }
+    sap_scratch_give(device, &order.scratch);
+    return status;
+}
