@@ -11,6 +11,7 @@
 #include "files.h"
 #include "gl.h"
 #include "grid.h"
+#include "instances.h"
 #include "mesh.h"
 #include "move.h"
 #include "photons.h"

@@ -45,6 +45,7 @@ typedef struct sap_cpu_kernels {
     const struct sap_ray_kernels* ray;
     const struct sap_mesh_query_kernels* mesh_query; // one ray a call
     const struct sap_closest_kernels* closest;       // one point a call
+    const struct sap_instance_kernels* instance;
     const struct sap_surface_kernels* surface;
 } sap_cpu_kernels;
 

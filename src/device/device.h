@@ -37,6 +37,7 @@ typedef struct sap_rooms {
     const struct sap_pyramid_ops* pyramid;
     const struct sap_mesh_ops* mesh;
     const struct sap_ray_ops* ray;
+    const struct sap_instance_ops* instance;
     const struct sap_surface_ops* surface;
     const struct sap_move_ops* move;
     const struct sap_render_ops* render;

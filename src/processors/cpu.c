@@ -11,6 +11,7 @@
 #include "cloud/project.h"
 #include "compact/compact.h"
 #include "compact/ops.h"
+#include "instance/bundle.h"
 #include "mesh/build.h"
 #include "mesh/ops.h"
 #include "move/ops.h"
@@ -37,7 +38,7 @@
 #include "tree/ops.h"
 #include "tree/queries.h"
 
-// In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets, clouds, moved meshes or
+// In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets, clouds, instances, moved meshes or
 // pictures, and saved trees come from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
 // searches are told and for periods, which the shared walks know.
 // SAP_PAGE_CLOUDS: of clouds what the page shows, in single precision.
@@ -81,13 +82,15 @@
     extern const sap_project_kernels sap_project_kernels_##simd;                                                       \
     extern const sap_near_kernels sap_near_kernels_##simd;                                                             \
     extern const sap_closest_kernels sap_closest_kernels_##simd;                                                       \
+    extern const sap_instance_kernels sap_instance_kernels_##simd;                                                     \
     extern const sap_surface_kernels sap_surface_kernels_##simd;
 #if defined(SAP_POINTS_ONLY)
 #define MESH_KERNELS(simd) .mesh = NULL
 #else
 #define MESH_KERNELS(simd)                                                                                             \
     .mesh = &sap_mesh_kernels_##simd, .ray = &sap_ray_kernels_##simd, .surface = &sap_surface_kernels_##simd,          \
-    .mesh_query = NATIVE(sap_mesh_query_kernels_##simd), .closest = &sap_closest_kernels_##simd
+    .mesh_query = NATIVE(sap_mesh_query_kernels_##simd), .closest = &sap_closest_kernels_##simd,                       \
+    .instance = NATIVE(sap_instance_kernels_##simd)
 #endif
 #if defined(__EMSCRIPTEN__)
 #define NATIVE(kernels) NULL
@@ -184,6 +187,7 @@ static const sap_set_ops set = {.open = sap_set_open_cpu,
                                 .trim = sap_set_trim_cpu,
                                 .nearest = sap_set_nearest_cpu,
                                 .radius = sap_set_radius_cpu};
+static const sap_instance_ops instance = {.trace = sap_instance_trace_cpu};
 static const sap_move_ops move = {.skin = sap_skin_cpu, .subdivide = sap_subdivide_cpu};
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,
@@ -234,6 +238,7 @@ const sap_processor_table sap_cpu_table = {
 #if !defined(__EMSCRIPTEN__)
             .pairs = &pairs,
             .set = &set,
+            .instance = &instance,
             .move = &move,
 #endif
 #if !defined(__EMSCRIPTEN__) || defined(SAP_PAGE_CLOUDS)

@@ -21,18 +21,15 @@ static uint32_t spread_3(uint32_t x) {
 
 static uint32_t spread_2(uint32_t x) { return (x | x << 1) & 5; }
 
-sap_ray_key sap_ray_key_of(const sap_ray_run* run, uint32_t i) {
-    const sap_ray* ray = run->job.rays + i;
-    const sap_mesh_tree_shape* s = &run->tree->shape;
+sap_ray_key sap_ray_key_of(const sap_ray* ray, const float lower[3], const float upper[3], uint32_t i) {
     uint32_t class_of = sap_ray_class(ray), z = class_of >> 3, x = z == 2 ? 0 : z + 1, y = x == 2 ? 0 : x + 1;
     float along = (float)(1 << SAP_RAY_DIRECTION_BITS) / __builtin_fabsf(ray->direction[z]), side = 0;
     uint32_t direction = spread_2(cell_of(__builtin_fabsf(ray->direction[x]), 0, along, SAP_RAY_DIRECTION_BITS)) |
                          spread_2(cell_of(__builtin_fabsf(ray->direction[y]), 0, along, SAP_RAY_DIRECTION_BITS)) << 1;
     uint32_t origin = 0;
-    for (int k = 0; k < 3; k++) side = s->upper[k] - s->lower[k] > side ? s->upper[k] - s->lower[k] : side;
+    for (int k = 0; k < 3; k++) side = upper[k] - lower[k] > side ? upper[k] - lower[k] : side;
     float scale = (float)(1 << SAP_RAY_ORIGIN_BITS) / side;
-    for (int k = 0; k < 3; k++)
-        origin |= spread_3(cell_of(ray->origin[k], s->lower[k], scale, SAP_RAY_ORIGIN_BITS)) << k;
+    for (int k = 0; k < 3; k++) origin |= spread_3(cell_of(ray->origin[k], lower[k], scale, SAP_RAY_ORIGIN_BITS)) << k;
     uint32_t order = (origin << 3 | (class_of & 7)) << SAP_RAY_BELOW_OCTANT;
     SAP_ASSERT(order >> KEY_BITS == 0 && z < 3);
     return (sap_ray_key){order | z << (2 * SAP_RAY_DIRECTION_BITS) | direction, i};

@@ -80,9 +80,9 @@ static inline float sap_mesh_magnitude(const sap_mesh_tree* tree) {
     return largest;
 }
 
-// ray/order_cpu.c: the key of ray number i of a run; sorting keys ascending. `other` is as long as `keys`; the result
-// is in the one of the two that is returned.
-sap_ray_key sap_ray_key_of(const sap_ray_run* run, uint32_t i);
+// ray/order_cpu.c: the key of a ray about a box, which has the number i; sorting keys ascending. `other` is as long as
+// `keys`; the result is in the one of the two that is returned.
+sap_ray_key sap_ray_key_of(const sap_ray* ray, const float lower[3], const float upper[3], uint32_t i);
 sap_ray_key* sap_ray_keys_sort(sap_ray_key* keys, sap_ray_key* other, int64_t count);
 
 #endif
