@@ -521,6 +521,12 @@ TEST(bad_arguments_are_refused) {
     REFUSED(sap_instance_trace_all(s.tree, rays, 1, 0, &hit, &number), SAP_ERROR_ARGUMENT, "limit");
     REFUSED(sap_instance_trace_all(s.tree, rays, 1, 1, NULL, &number), SAP_ERROR_ARGUMENT, "hits");
     REFUSED(sap_instance_trace_all(s.tree, rays, INT64_MAX / 4, INT32_MAX, &hit, NULL), SAP_ERROR_RANGE, "count");
+    // A processor without the room, as GPUs are.
+    const struct sap_instance_ops* room = s.device->rooms.instance;
+    s.device->rooms.instance = NULL;
+    REFUSED(sap_instance_tree_build(s.device, in, 1, &tree), SAP_ERROR_UNSUPPORTED,
+            "cannot build trees over instances");
+    s.device->rooms.instance = room;
     CHECK_STATUS(sap_instance_trace(s.tree, NULL, 0, NULL), SAP_OK);
     CHECK_STATUS(sap_instance_occluded(s.tree, NULL, 0, NULL), SAP_OK);
     CHECK_STATUS(sap_instance_trace_all(s.tree, NULL, 0, 1, NULL, NULL), SAP_OK);
