@@ -65,13 +65,13 @@ SAP_API void sap_instance_tree_free(sap_instance_tree* tree);
 
 /** What a tree over instances is made of. */
 typedef struct sap_instance_tree_info {
-    int64_t instances; /**< all of them */
-    int64_t filed;     /**< those of meshes with triangles, which the tree is over */
-    int32_t depth;     /**< inner nodes from the root to the deepest leaf, which holds one instance */
-    size_t bytes;      /**< of the arrays, without the meshes' trees */
-    float lower[3];    /**< least corner of a box around all instances, a little larger than they are; +infinity
+    int64_t instances;    /**< all of them */
+    int64_t filed;        /**< those of meshes with triangles, which the tree is over */
+    int32_t depth;        /**< inner nodes from the root to the deepest leaf, which holds one instance */
+    size_t bytes;         /**< of the arrays, without the meshes' trees */
+    float lower[3];       /**< least corner of a box around all instances, a little larger than they are; +infinity
                             without any */
-    float upper[3];    /**< its greatest corner; -infinity without any */
+    float upper[3];       /**< its greatest corner; -infinity without any */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_instance_tree_info;
 
