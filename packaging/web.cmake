@@ -4,8 +4,8 @@
 #   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of Emscripten's JavaScript
 #   build/web/package/points.wasm, points-plain.wasm     of these points and compaction only
 #   build/web/package/sapwood-threads.wasm               sapwood.wasm for several threads, with web/threads/*.c
-#   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device and a CPU that knows clouds,
-#                                                        through Emscripten's glue
+#   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device and a CPU that knows clouds
+#                                                        and skins, through Emscripten's glue
 
 # The library with vectors: only the inner loops are compiled anew. The builder's are a sixth smaller with -O2, and as fast.
 set(sapwood_simd128_objects $<TARGET_OBJECTS:sapwood_objects>)
@@ -102,10 +102,10 @@ target_link_options(web_sapwood-threads PRIVATE ${sapwood_web_memory} ${sapwood_
 set_target_properties(web_sapwood-threads PROPERTIES OUTPUT_NAME sapwood-threads SUFFIX .wasm
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
 
-# The page: one module for the thread that draws and for the worker that builds trees. Its CPU knows clouds, too.
+# The page: one module for the thread that draws and for the worker that builds trees. Its CPU knows clouds and skins, too.
 add_library(sapwood_page_device OBJECT ${PROJECT_SOURCE_DIR}/src/processors/cpu.c)
 target_link_libraries(sapwood_page_device PRIVATE sapwood_inside)
-target_compile_options(sapwood_page_device PRIVATE -DSAP_PAGE_CLOUDS -Os)
+target_compile_options(sapwood_page_device PRIVATE -DSAP_PAGE -Os)
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)
 if(sapwood_page_sources)
   sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)

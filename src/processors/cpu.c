@@ -41,7 +41,7 @@
 // In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets, clouds, instances, moved meshes or
 // pictures, and saved trees come from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
 // searches are told and for periods, which the shared walks know.
-// SAP_PAGE_CLOUDS: of clouds what the page shows, in single precision.
+// SAP_PAGE: of clouds what the page shows, in single precision, and meshes that follow bones.
 // SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
 
 #define DECLARE(simd, bits)                                                                                            \
@@ -98,7 +98,7 @@
     { NULL, NULL, NULL }
 #define PERIODIC_KERNELS(room, kind)                                                                                   \
     { &sap_##room##_periodic_walk, NULL, NULL }
-#if defined(SAP_PAGE_CLOUDS)
+#if defined(SAP_PAGE)
 #define CLOUDS(room, kind, bits) ((bits) == 32 ? &sap_##room##_kernels_##kind##_f32 : NULL)
 #else
 #define CLOUDS(room, kind, bits) NULL
@@ -201,7 +201,8 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .align = sap_cloud_align_cpu,
                                     .features = sap_cloud_features_cpu,
                                     .global = sap_cloud_global_cpu};
-#elif defined(SAP_PAGE_CLOUDS)
+#elif defined(SAP_PAGE)
+static const sap_move_ops move = {.skin = sap_skin_cpu};
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,
                                     .relax = &sap_cloud_relax_cpu,
@@ -239,9 +240,9 @@ const sap_processor_table sap_cpu_table = {
             .pairs = &pairs,
             .set = &set,
             .instance = &instance,
-            .move = &move,
 #endif
-#if !defined(__EMSCRIPTEN__) || defined(SAP_PAGE_CLOUDS)
+#if !defined(__EMSCRIPTEN__) || defined(SAP_PAGE)
+            .move = &move,
             .cloud = &cloud,
 #endif
             .compact = &compact,

@@ -11,7 +11,7 @@ import { serve } from './serve.mjs';
 
 const skip = executable ? false : 'no Chromium here';
 const small = { voronoi: { sites: 1000, motion: 0 }, compaction: { size: 16 }, isosurface: { size: 64 }, rays: { triangles: 2000, samples: 1 }, cloud: { points: 1500 } };
-const heaviest = 445e3; // bytes of the page, compressed; 400 KB before the scene of clouds, which takes 35 of the library and 20 itself
+const heaviest = 448e3; // bytes of the page, compressed; 400 KB before the scene of clouds, which takes 35 of the library and 20 itself; 4 for meshes that move
 
 let server;
 before(async () => {
@@ -598,6 +598,94 @@ inBrowser('llvmpipe', (tab) => {
     ]);
     await isRight(page);
   });
+
+  // The picture that is there, in a tab that moves: how long the clock ran, and how many pictures were made.
+  const clock = (page) => page.evaluate(() => window.sapwood.scene.clock);
+  const walks = async (page, least = 3) => {
+    await running(page);
+    await page.waitForFunction(() => /second\d/.test(document.querySelector('.surface-facts')?.textContent));
+    const other = new Set();
+    for (const end = Date.now() + patience; other.size < least && Date.now() < end; await page.waitForTimeout(50)) other.add(await pixels(page));
+    assert.ok(other.size >= least, `${other.size} pictures`);
+  };
+  const layout = (page) => page.evaluate(() => ['canvas-place', 'pause', 'status', 'controls'].map((id) => {
+    const { x, y, width, height } = document.getElementById(id).getBoundingClientRect();
+    return [id, x, y, width, height];
+  }));
+
+  for (const [width, height] of [[520, 560], [320, 568]])
+    tab(`the knot walks, and stands still when paused, ${width} pixels wide`, 'rays', { width, height, motion: 'no-preference' }, async (page) => {
+      await walks(page, 2);
+      const before = await layout(page);
+      await walks(page);
+      assert.deepEqual(await layout(page), before, 'the page shifts');
+      await page.waitForFunction(() => ['build', 'upload', 'search'].every((name) => /^[\d.]+ ms$|^n\/a$/.test(document.querySelector(`[data-testid=${name}]`).textContent)));
+      assert.match(await page.locator('.surface-facts').textContent(), /^Moving the vertices[\d.]+ msPictures a second\d+$/);
+      assert.match(await verify(page), /^Verified/); // while it moves
+      await page.keyboard.press('p');
+      await isRight(page);
+      await idle(page);
+      const [stood, picture] = [await clock(page), await pixels(page)];
+      assert.ok(stood > 0);
+      await page.waitForTimeout(500);
+      await idle(page);
+      assert.deepEqual([await clock(page), await pixels(page)], [stood, picture], 'it moves while paused');
+      await page.keyboard.press('p');
+      await page.waitForFunction((then) => window.sapwood.scene.clock > then, stood);
+    });
+
+  tab('with reduced motion, or at no speed, nothing moves', 'rays', {}, async (page) => {
+    await idle(page);
+    assert.equal(await page.locator('#pause').textContent(), 'Go on');
+    const picture = await pixels(page);
+    await page.locator('#control-motion').fill('0');
+    await page.keyboard.press('p');
+    await page.waitForFunction(() => window.sapwood.seconds > 0.5);
+    assert.deepEqual([await clock(page), await pixels(page)], [0, picture]);
+  });
+
+  // Nothing here depends on the clock: the same moments, one after the other, in any tab.
+  tab('a moment is the same picture whenever it comes', 'rays', {}, async (page) => {
+    await idle(page);
+    const at = async (seconds) => {
+      await page.evaluate(async (time) => {
+        window.sapwood.scene.clock = time;
+        await window.sapwood.scene.move();
+      }, seconds);
+      await idle(page);
+      return pixels(page);
+    };
+    const rest = await pixels(page), step = await at(0.4);
+    assert.notEqual(step, rest);
+    assert.equal(await at(0), rest);
+    await at(1.1);
+    assert.equal(await at(0.4), step);
+    await isRight(page);
+  });
+
+  tab('a mesh that is dropped sways, and one that is too large stands still', 'rays', { motion: 'no-preference' }, async (page) => {
+    await running(page);
+    const tells = (text) => page.waitForFunction((sentence) => document.getElementById('status').textContent === sentence, text);
+    const tower = Array.from({ length: 21 }, (_, i) => `v 0 ${i} 0\nv 4 ${i} 0\nv 2 ${i} 3\n`).join('') +
+      Array.from({ length: 20 }, (_, i) => [1, 2, 3].map((j) => `f ${3 * i + j} ${3 * i + (j % 3) + 1} ${3 * i + j + 3}\n`).join('')).join('');
+    await drop(page, { name: 'tower.obj', text: tower });
+    await tells('tower.obj: 60 triangles.');
+    await walks(page);
+    await page.locator('label[for="control-up-z"]').click();
+    await walks(page);
+    assert.match(await verify(page), /^Verified/);
+    await lose(page, 0);
+    await walks(page);
+    await page.evaluate(() => {
+      Object.assign(window.sapwood.values, { mesh: 'knot', triangles: 210000 });
+      window.sapwood.scene.change('triangles', 210000);
+    });
+    await page.waitForFunction(() => /^A knot and three balls: 2\d\d,\d{3} triangles, too many to move\.$/.test(document.getElementById('status').textContent));
+    const stood = await clock(page);
+    await page.waitForTimeout(500);
+    assert.equal(await clock(page), stood);
+  });
+
   for (const scene of scenes.filter((name) => name !== 'rays')) tab(`${scene} is drawn and right`, scene, {}, isRight);
   tab('two scans are drawn and right', 'cloud', { values: { points: 1500, work: 'align' } }, isRight);
   tab('the compact form, in WebGL 1', 'voronoi', { values: { sites: 1000, motion: 0, webgl: 1, form: 'compact' } }, isRight);

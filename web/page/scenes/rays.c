@@ -9,7 +9,7 @@
 static struct {
     sap_mesh_tree* tree;
     sap_gl_view* view;
-    double lower[3], upper[3]; // of the mesh
+    double lower[3], upper[3]; // of the mesh at rest, so that the camera stands still while it moves
     sap_camera camera;
     sap_light light;
     sap_render_options picture; // of the whole canvas
@@ -67,6 +67,8 @@ static void direction(double yaw, double pitch, double to[3]) {
 
 static void place_camera(void) {
     double to[3], size = 0;
+    float lower[3], upper[3];
+    for (int i = 0; i < 3; i++) lower[i] = (float)rays.lower[i], upper[i] = (float)rays.upper[i];
     rays.camera = (sap_camera){.fov = 35};
     rays.camera.up[rays.up] = 1;
     direction(rays.aim[0], rays.aim[1], to);
@@ -76,7 +78,7 @@ static void place_camera(void) {
         rays.camera.at[i] = (float)(0.5 * rays.lower[i] + 0.5 * rays.upper[i]);
         rays.camera.eye[i] = (float)((double)rays.camera.at[i] + to[i] * (size > 0 ? size : 1));
     }
-    (void)sap_camera_frame(rays.tree, rays.picture.width, rays.picture.height, &rays.camera);
+    (void)sap_camera_frame_box(lower, upper, rays.picture.width, rays.picture.height, &rays.camera);
     for (int i = 0; i < 3; i++) {
         const double away = (double)rays.camera.eye[i] - (double)rays.camera.at[i];
         rays.camera.eye[i] = (float)((double)rays.camera.at[i] + away / rays.aim[2]);

@@ -1,5 +1,5 @@
 // Rays: a mesh traced through its tree in fragment shaders, with shadows, mirrors and glass.
-import { pageFile, raysAsk, raysBuilt, raysChecked, raysMake } from '../fields.js';
+import { pageFile, raysAsk, raysBuilt, raysChecked, raysMake, raysMove } from '../fields.js';
 import { element } from '../shell/element.js';
 import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
@@ -9,6 +9,7 @@ import { count, plural } from '../shell/words.js';
 
 const HOTTEST = 160; // nodes that are drawn brightest
 const MOST_PITCH = 1.5; // radians: a little less than upright
+const MOST_MOVING = 200000; // triangles of a mesh that moves
 const REST = 140; // ms without a move after which a picture of all pixels begins
 const hot = (values: Values): boolean => values['view'] === 'nodes';
 const lit = (values: Values): boolean => !hot(values);
@@ -23,6 +24,8 @@ const controls: readonly Control[] = [
   { kind: 'choice', id: 'quality', label: 'Tree', initial: 'high', group: 'Mesh', key: 'q',
     help: 'How much work goes into the tree; the picture is the same',
     options: [{ value: 'high', label: 'Best' }, { value: 'fast', label: 'Quick' }] },
+  { kind: 'slider', id: 'motion', label: 'Motion', least: 0, most: 2, step: 0.25, initial: 1, group: 'Mesh', text: (v) => (v ? `${v} ×` : 'still'),
+    help: 'How fast the knot walks, or a file sways; the tree is built anew for every picture' },
   { kind: 'choice', id: 'view', label: 'Show', initial: 'picture', group: 'Picture', key: 'c',
     help: 'Nodes is how many nodes of the tree a pixel’s ray visits',
     options: [{ value: 'picture', label: 'Picture' }, { value: 'nodes', label: 'Nodes' }] },
@@ -45,14 +48,15 @@ const controls: readonly Control[] = [
 class Rays implements Scene {
   readonly name = 'rays';
   readonly title = 'Rays';
-  readonly about = 'Every pixel sends rays through a k-d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The tree is built in the background.';
+  readonly about = 'Every pixel sends rays through a k-d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The mesh moves, and for every picture the tree is built anew in the background.';
   readonly keys = [
     ['drag, arrows', 'turn around the mesh'], ['wheel, pinch', 'zoom'], ['+  −', 'zoom'], ['Home', 'the whole view'],
   ] as const;
   readonly accepts = 'PLY, OBJ or STL meshes';
   readonly suffixes = '.ply,.obj,.stl';
   readonly webgl1 = false;
-  readonly animated = false;
+  readonly search = 'trace';
+  readonly animated = true;
   readonly controls = controls;
   readonly share = { first: 192, least: 96, most: 1024 }; // pixels on the side of a tile
 
@@ -68,6 +72,14 @@ class Rays implements Scene {
   private drawing = false; // it is not done yet
   private probing = false; // a picture to be verified is drawn instead
   private fresh = true; // the picture that there is is another one's
+  private clock = 0; // seconds that the mesh has moved
+  private last = 0; // the host's seconds then
+  private moving: Promise<void> | null = null; // the worker has another moment
+  private asking = 0; // jobs for other meshes and trees
+  private verifying = false;
+  private waits = false; // the picture of all pixels, for a pause
+  private shown: number[] = []; // when pictures of the last second were
+  private facts!: HTMLElement;
   private rest = 0; // when what moves is taken to be at rest
   private legend!: HTMLElement;
 
@@ -79,6 +91,10 @@ class Rays implements Scene {
     this.host = host;
     this.legend = element('p', { class: 'chip legend', hidden: true }, '0', element('span', { class: 'heat' }), `${HOTTEST} nodes`);
     host.overlay.append(this.legend);
+    this.facts = element('dl', { class: 'surface-facts' });
+    host.details.append(this.facts);
+    this.last = host.seconds;
+    this.tell(0);
     if (host.values['mesh'] === 'file' && !this.file) host.set('mesh', 'knot');
     await this.restore();
     if (this.triangles) this.report();
@@ -116,12 +132,22 @@ class Rays implements Scene {
   // A job of rays_build.c, whose answer are a tree and its mesh; `numbers` are its own ones.
   private async ask(name: string, numbers: number[], buffers: ArrayBuffer[] = [], file = this.file): Promise<void> {
     const { host } = this;
-    const asked = placed(raysAsk, { fast: host.values['quality'] === 'fast' ? 1 : 0 }, [...numbers]);
-    const answer = await host.job(name, asked, { buffers, transfer: buffers, newest: 'rays' });
-    this.made = true;
-    this.file = file;
-    this.cut = host.values['triangles'] as number;
-    this.take(answer);
+    this.asking++;
+    try {
+      const answer = await host.job(name, this.asked(numbers), { buffers, transfer: buffers, newest: 'rays' });
+      this.made = true;
+      if (name !== 'rays_again') this.clock = 0;
+      this.file = file;
+      this.cut = host.values['triangles'] as number;
+      this.take(answer);
+      this.again(false);
+    } finally {
+      this.asking--;
+    }
+  }
+
+  private asked(numbers: number[]): number[] {
+    return placed(raysAsk, { fast: this.host.values['quality'] === 'fast' ? 1 : 0 }, [...numbers]);
   }
 
   private take(answer: Answer): void {
@@ -129,20 +155,57 @@ class Rays implements Scene {
     this.drawing = false;
     if (host.gl.isContextLost()) return;
     const { milliseconds, triangles } = named(raysBuilt, answer.numbers);
-    this.made = true;
     host.time('build', milliseconds);
     host.upload(() => runJob(host.module, 'rays_take', [...answer.numbers], answer.buffers));
     this.triangles = triangles;
-    this.again(false);
   }
 
   private report(): void {
     const what = this.file || 'A knot and three balls';
-    this.host.say(`${what}: ${plural(this.triangles, 'triangle')}.`);
+    const still = this.triangles > MOST_MOVING ? ', too many to move' : '';
+    this.host.say(`${what}: ${plural(this.triangles, 'triangle')}${still}.`);
   }
 
-  private run(work: Promise<void>): void {
-    work.then(() => this.report(), (error: unknown) => {
+  // ---- Motion
+
+  private moves(): boolean {
+    const { paused, values } = this.host;
+    return !paused && values['motion'] !== 0 && this.triangles > 0 && this.triangles <= MOST_MOVING;
+  }
+
+  // Every moment is seen before the worker gets the next.
+  animate(): boolean {
+    const { host } = this;
+    const passed = (host.seconds - this.last) * (host.values['motion'] as number);
+    this.last = host.seconds;
+    if (!this.moves()) return false;
+    this.clock += passed;
+    const seen = !this.fresh && (!this.drawing || this.mayDrop());
+    if (seen && !this.moving && !this.asking && !this.verifying) {
+      this.moving = this.move().finally(() => (this.moving = null));
+      this.run(this.moving, () => undefined);
+    }
+    return false;
+  }
+
+  private async move(): Promise<void> {
+    const { values } = this.host;
+    const answer = await this.host.job('rays_move', this.asked(placed(raysMove, { seconds: this.clock, up: this.file && values['up'] === 'z' ? 2 : 1 })));
+    if (this.asking) return; // for another mesh
+    this.take(answer);
+    this.again(true);
+    this.tell(named(raysBuilt, answer.numbers).moving);
+  }
+
+  private tell(moving: number): void {
+    const now = performance.now();
+    this.shown = [...this.shown.filter((then) => now - then < 1000), now];
+    const rows: [string, string][] = [['Moving the vertices', moving ? `${moving.toFixed(2)} ms` : '–'], ['Pictures a second', moving ? String(this.shown.length) : '–']];
+    this.facts.replaceChildren(...rows.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
+  }
+
+  private run(work: Promise<void>, then = () => this.report()): void {
+    work.then(then, (error: unknown) => {
       if (!(error instanceof Superseded)) this.host.say(error instanceof Error ? error.message : String(error));
     });
   }
@@ -169,6 +232,8 @@ class Rays implements Scene {
       if (host.values['mesh'] === 'knot') this.run(this.make());
     } else if (id === 'quality') {
       this.run(this.ask('rays_again', []));
+    } else if (id === 'motion') {
+      host.redraw();
     } else if (id === 'home') {
       this.home();
     } else {
@@ -241,7 +306,17 @@ class Rays implements Scene {
       this.drawing = this.draw(side);
       if (this.drawing) return true;
     }
-    if (!this.fresh && this.coarse > 1 && performance.now() < this.rest) {
+    const isCoarse = !this.fresh && this.coarse > 1;
+    if (isCoarse && this.moves()) {
+      this.waits = true;
+      return false;
+    }
+    if (isCoarse && this.waits) { // it was paused: the picture of all pixels is timed by itself
+      this.waits = false;
+      this.host.begin();
+      return false;
+    }
+    if (isCoarse && performance.now() < this.rest) {
       this.host.did(NaN);
       return true;
     }
@@ -314,7 +389,18 @@ class Rays implements Scene {
     }
   }
 
+  // What the worker has is then what the picture shows.
   async verify(): Promise<string> {
+    this.verifying = true;
+    try {
+      await this.moving;
+      return await this.compare();
+    } finally {
+      this.verifying = false;
+    }
+  }
+
+  private async compare(): Promise<string> {
     if (!this.triangles) return 'There is no mesh to compare with.';
     const samples = Math.round(Math.min(2000, Math.max(100, 1e8 / this.triangles)));
     const pixels = Int32Array.from({ length: samples }, () => Math.floor(Math.random() * this.width * this.height));

@@ -14,8 +14,10 @@
 static struct {
     rays_mesh mesh;
     sap_mesh_tree* tree;
-    double milliseconds; // that building it took
-    bool fast;           // it was built quickly
+    double milliseconds;      // that building it took
+    double moving;            // that moving the vertices took
+    float lower[3], upper[3]; // of the mesh at rest
+    bool fast;                // it was built quickly
 } built;
 
 static sap_status no_memory(void) { return page_fail(SAP_ERROR_MEMORY, "There is no memory here for this mesh."); }
@@ -43,13 +45,14 @@ static sap_status answer(page_job* job) {
     if (status == SAP_OK) status = put_tree(job);
     if (status != SAP_OK) return status;
     job->number[RAYS_BUILT_MILLISECONDS] = built.milliseconds;
+    job->number[RAYS_BUILT_MOVING] = built.moving;
     job->number[RAYS_BUILT_TRIANGLES] = (double)m->triangle_count;
     job->number[RAYS_BUILT_VERTICES] = (double)m->vertex_count;
     job->number[RAYS_BUILT_NODES] = (double)info.nodes;
     job->number[RAYS_BUILT_DEPTH] = info.depth;
     for (int i = 0; i < 3; i++) {
-        job->number[RAYS_BUILT_LOWER_X + i] = (double)info.lower[i];
-        job->number[RAYS_BUILT_UPPER_X + i] = (double)info.upper[i];
+        job->number[RAYS_BUILT_LOWER_X + i] = (double)built.lower[i];
+        job->number[RAYS_BUILT_UPPER_X + i] = (double)built.upper[i];
     }
     const size_t vertices = (size_t)m->vertex_count, triangles = (size_t)m->triangle_count;
     bool fits = put(job, m->vertices, vertices * 12) && put(job, m->triangles, triangles * 12) &&
@@ -59,27 +62,31 @@ static sap_status answer(page_job* job) {
     return fits ? SAP_OK : SAP_ERROR_MEMORY;
 }
 
-// Builds over a mesh, which becomes the one that there is if that works.
+// Builds over a mesh, which becomes the one that there is if that works; over the one that there is into the memory of
+// its tree.
 static sap_status build(page_job* job, rays_mesh* mesh) {
-    const bool fast = job->number[RAYS_ASK_FAST] != 0;
+    const bool fast = job->number[RAYS_ASK_FAST] != 0, again = mesh == &built.mesh && fast == built.fast;
     const sap_mesh_tree_options options = {.quality = fast ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH};
-    sap_mesh_tree* tree = NULL;
+    const sap_mesh triangles = {mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count};
+    sap_mesh_tree* tree = built.tree;
     if (!page_cpu()) return no_memory();
     const double begun = emscripten_get_now();
-    sap_status status = sap_mesh_tree_build(
-        page_cpu(), (sap_mesh){mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count}, &options,
-        &tree);
+    sap_status status =
+        again ? sap_mesh_tree_rebuild(tree, triangles) : sap_mesh_tree_build(page_cpu(), triangles, &options, &tree);
     if (status != SAP_OK) return status;
     built.milliseconds = emscripten_get_now() - begun;
-    sap_mesh_tree_free(built.tree);
+    if (!again) sap_mesh_tree_free(built.tree);
     built.tree = tree;
     built.fast = fast;
-    if (mesh != &built.mesh) {
-        rays_mesh_free(&built.mesh);
-        built.mesh = *mesh;
-        memset(mesh, 0, sizeof *mesh);
-    }
-    return answer(job);
+    if (mesh == &built.mesh) return answer(job);
+    sap_mesh_tree_info info;
+    status = sap_mesh_tree_describe(tree, &info);
+    memcpy(built.lower, info.lower, sizeof built.lower);
+    memcpy(built.upper, info.upper, sizeof built.upper);
+    rays_mesh_free(&built.mesh);
+    built.mesh = *mesh;
+    memset(mesh, 0, sizeof *mesh);
+    return status == SAP_OK ? answer(job) : status;
 }
 
 // The built-in mesh (rays_ask, rays_make).
@@ -97,6 +104,16 @@ PAGE_EXPORT sap_status job_rays_again(page_job* job) {
     return (job->number[RAYS_ASK_FAST] != 0) == built.fast ? answer(job) : build(job, &built.mesh);
 }
 
+// The mesh that there is at another time (rays_ask, rays_move).
+PAGE_EXPORT sap_status job_rays_move(page_job* job) {
+    if (!built.tree) return page_fail(SAP_ERROR_ARGUMENT, "There is no mesh yet.");
+    const double begun = emscripten_get_now();
+    sap_status status = rays_mesh_move(&built.mesh, job->number[RAYS_MOVE_SECONDS],
+                                       job->number[RAYS_MOVE_UP] == 2 ? 2 : 1, built.lower, built.upper);
+    built.moving = emscripten_get_now() - begun;
+    return status == SAP_OK ? build(job, &built.mesh) : status;
+}
+
 static void* copied(const void* from, size_t bytes, bool* good) {
     void* to = from && bytes ? malloc(bytes) : NULL;
     if (to) memcpy(to, from, bytes);
@@ -106,12 +123,13 @@ static void* copied(const void* from, size_t bytes, bool* good) {
 
 static bool take_file(const sap_mesh_file* file, rays_mesh* mesh) {
     const size_t vertices = (size_t)file->mesh.vertex_count, triangles = (size_t)file->mesh.triangle_count;
-    bool good = true;
-    *mesh = (rays_mesh){.vertex_count = file->mesh.vertex_count,
-                        .triangle_count = file->mesh.triangle_count,
-                        .vertices = copied(file->mesh.vertices, vertices * 12, &good),
-                        .triangles = copied(file->mesh.triangles, triangles * 12, &good),
-                        .colors = copied(file->colors, vertices * 12, &good)};
+    *mesh = (rays_mesh){.vertex_count = file->mesh.vertex_count, .triangle_count = file->mesh.triangle_count};
+    bool good = rays_mesh_room(mesh, mesh->vertex_count, mesh->triangle_count);
+    if (!good) return false;
+    memcpy(mesh->vertices, file->mesh.vertices, vertices * 12);
+    memcpy(mesh->rest, file->mesh.vertices, vertices * 12);
+    memcpy(mesh->triangles, file->mesh.triangles, triangles * 12);
+    mesh->colors = copied(file->colors, vertices * 12, &good);
     if (file->material_ids && file->material_count) {
         mesh->material_ids = copied(file->material_ids, triangles * 4, &good);
         mesh->material_count = file->material_count;

@@ -2,19 +2,21 @@
 #ifndef SAPWOOD_PAGE_RAYS_FIELDS_H
 #define SAPWOOD_PAGE_RAYS_FIELDS_H
 
-// What rays_again and rays_read take, and rays_make before a number of its own: whether the tree is to be built
-// quickly.
+// What rays_again and rays_read take, and rays_make and rays_move before numbers of their own: whether the tree is to be
+// built quickly.
 enum rays_ask { RAYS_ASK_FAST, RAYS_ASK_FIELDS };
 enum rays_make { RAYS_MAKE_TRIANGLES = RAYS_ASK_FIELDS };
+enum rays_move { RAYS_MOVE_SECONDS = RAYS_ASK_FIELDS, RAYS_MOVE_UP };
 
 // The answer of these jobs, which rays_take takes.
 enum rays_built {
     RAYS_BUILT_MILLISECONDS,
+    RAYS_BUILT_MOVING, // milliseconds that moving the vertices took
     RAYS_BUILT_TRIANGLES,
     RAYS_BUILT_VERTICES,
     RAYS_BUILT_NODES, // inner ones
     RAYS_BUILT_DEPTH,
-    RAYS_BUILT_LOWER_X, // the box
+    RAYS_BUILT_LOWER_X, // the box of the mesh at rest
     RAYS_BUILT_LOWER_Y,
     RAYS_BUILT_LOWER_Z,
     RAYS_BUILT_UPPER_X,

@@ -32,23 +32,26 @@ static point unit(point a) {
 
 // ---- Surfaces, of u and v in 0 ... 1.
 
-// A line around a torus twice, while it goes three times around the torus's own tube.
-static point knot_line(double t) {
+// A line around a torus twice, while it goes three times around the torus's own tube; turned back by `tilt`.
+static point knot_line(double t, double tilt) {
     double far = 1.0 + 0.42 * cos(3 * t);
-    return (point){far * cos(2 * t), 0.42 * sin(3 * t), far * sin(2 * t)};
+    return (point){far * cos(2 * t - tilt), 0.42 * sin(3 * t), far * sin(2 * t - tilt)};
 }
 
-static point knot(double u, double v) {
+static point knot_at(double u, double v, double tilt, double height) {
     const double t = full_turn * u, small = 1e-4, turn = full_turn * v;
-    const point at = knot_line(t), away = {cos(2 * t), 0, sin(2 * t)};
-    const point along = unit(plus(knot_line(t + small), knot_line(t - small), -1));
+    const point at = knot_line(t, tilt), away = {cos(2 * t - tilt), 0, sin(2 * t - tilt)};
+    const point along = unit(plus(knot_line(t + small, tilt), knot_line(t - small, tilt), -1));
     const point side = unit(cross(along, away)), up = cross(side, along);
     const point tube = plus(plus(at, side, 0.26 * cos(turn)), up, 0.26 * sin(turn));
-    return (point){tube.x * 1.15, tube.z * 1.15 + 1.83, tube.y * 1.15}; // upright on the floor
+    return (point){tube.x * 1.15, tube.z * 1.15 + height, tube.y * 1.15}; // upright on the floor
 }
 
+// With two of its three corners below, to stand on.
+static point knot(double u, double v) { return knot_at(u, v, full_turn / 12, 1.6); }
+
 void rays_knot(double u, double v, double to[3]) {
-    const point at = knot(u, v);
+    const point at = knot_at(u, v, 0, 1.83);
     to[0] = at.x;
     to[1] = at.y;
     to[2] = at.z;
@@ -68,11 +71,29 @@ typedef struct surface {
 
 // ---- Triangles.
 
+void rays_follow(rays_mesh* mesh, int64_t vertex, int32_t first, int32_t second, double part) {
+    mesh->bones[2 * vertex] = first;
+    mesh->bones[2 * vertex + 1] = second;
+    mesh->weights[2 * vertex] = (float)(1 - part);
+    mesh->weights[2 * vertex + 1] = (float)part;
+}
+
 static void put_vertex(rays_mesh* mesh, point p) {
-    float* to = mesh->vertices + 3 * mesh->vertex_count++;
+    const int64_t vertex = mesh->vertex_count++;
+    float* to = mesh->rest + 3 * vertex;
     to[0] = (float)p.x;
     to[1] = (float)p.y;
     to[2] = (float)p.z;
+    rays_follow(mesh, vertex, RAYS_BONE_REST, RAYS_BONE_REST, 0);
+}
+
+// The knot's vertices at u follow its body, and the nearest corner the more the nearer it is.
+static void put_knot(rays_mesh* mesh, double u, double v) {
+    const int32_t corners[4] = {RAYS_BONE_RIGHT, RAYS_BONE_LEFT, RAYS_BONE_HEAD, RAYS_BONE_RIGHT};
+    const double near = 0.5 + 0.5 * cos(3 * full_turn * u);
+    put_vertex(mesh, knot(u, v));
+    rays_follow(mesh, mesh->vertex_count - 1, RAYS_BONE_BODY, corners[(int)(3 * u + 0.5)],
+                near * near * (3 - 2 * near));
 }
 
 static void put_triangle(rays_mesh* mesh, int64_t a, int64_t b, int64_t c, int32_t material) {
@@ -89,8 +110,13 @@ static void put_surface(rays_mesh* mesh, const surface* s) {
     const bool closed = s->at == knot;
     const int32_t rings = closed ? s->rows : s->rows + 1;
     for (int32_t r = 0; r < rings; r++)
-        for (int32_t c = 0; c < s->columns; c++)
-            put_vertex(mesh, plus(s->middle, s->at((double)c / s->columns, (double)r / s->rows), s->radius));
+        for (int32_t c = 0; c < s->columns; c++) {
+            const double u = (double)c / s->columns, v = (double)r / s->rows;
+            if (closed)
+                put_knot(mesh, u, v);
+            else
+                put_vertex(mesh, plus(s->middle, s->at(u, v), s->radius));
+        }
     for (int32_t r = 0; r < s->rows; r++)
         for (int32_t c = 0; c < s->columns; c++) {
             const int64_t at = first + (int64_t)r * s->columns, under = first + (int64_t)((r + 1) % rings) * s->columns;
@@ -117,11 +143,23 @@ static void put_floor(rays_mesh* mesh) {
 
 void rays_mesh_free(rays_mesh* mesh) {
     free(mesh->vertices);
+    free(mesh->rest);
+    free(mesh->bones);
+    free(mesh->weights);
     free(mesh->triangles);
     free(mesh->colors);
     free(mesh->material_ids);
     free(mesh->materials);
     memset(mesh, 0, sizeof *mesh);
+}
+
+bool rays_mesh_room(rays_mesh* mesh, int64_t vertices, int64_t triangles) {
+    mesh->vertices = malloc((size_t)vertices * 12 + 12);
+    mesh->rest = malloc((size_t)vertices * 12 + 12);
+    mesh->bones = malloc((size_t)vertices * 8 + 8);
+    mesh->weights = malloc((size_t)vertices * 8 + 8);
+    mesh->triangles = malloc((size_t)triangles * 12 + 12);
+    return mesh->vertices && mesh->rest && mesh->bones && mesh->weights && mesh->triangles;
 }
 
 // As many rows that so many quadrilaterals make `shape` times as many columns.
@@ -134,7 +172,7 @@ bool rays_mesh_make(int64_t triangles, rays_mesh* mesh) {
     const double quads = (double)triangles / 2;
     surface parts[4] = {cut(knot, quads * 0.76, 12, GOLD), cut(ball, quads * 0.12, 2, MIRROR),
                         cut(ball, quads * 0.07, 2, GLASS), cut(ball, quads * 0.05, 2, CLAY)};
-    parts[1].middle = (point){-2.05, 0.75, -0.55}, parts[1].radius = 0.75;
+    parts[1].middle = (point){-2.75, 0.75, -0.4}, parts[1].radius = 0.75;
     parts[2].middle = (point){1.05, 0.42, 1.55}, parts[2].radius = 0.42;
     parts[3].middle = (point){-0.75, 0.3, 1.5}, parts[3].radius = 0.3;
     int64_t vertices = (TILES + 1) * (TILES + 1), faces = 2 * TILES * TILES;
@@ -142,18 +180,18 @@ bool rays_mesh_make(int64_t triangles, rays_mesh* mesh) {
         vertices += (int64_t)(parts[i].rows + 1) * parts[i].columns;
         faces += 2 * (int64_t)parts[i].rows * parts[i].columns;
     }
-    *mesh = (rays_mesh){.vertices = malloc((size_t)vertices * 12),
-                        .triangles = malloc((size_t)faces * 12),
-                        .material_ids = malloc((size_t)faces * 4),
+    *mesh = (rays_mesh){.material_ids = malloc((size_t)faces * 4),
                         .materials = malloc(sizeof materials),
-                        .material_count = RAYS_MATERIALS};
-    if (!mesh->vertices || !mesh->triangles || !mesh->material_ids || !mesh->materials) {
+                        .material_count = RAYS_MATERIALS,
+                        .walks = true};
+    if (!rays_mesh_room(mesh, vertices, faces) || !mesh->material_ids || !mesh->materials) {
         rays_mesh_free(mesh);
         return false;
     }
     memcpy(mesh->materials, materials, sizeof materials);
     for (int i = 0; i < 4; i++) put_surface(mesh, &parts[i]);
     put_floor(mesh);
+    memcpy(mesh->vertices, mesh->rest, (size_t)mesh->vertex_count * 12);
     return true;
 }
 

@@ -151,6 +151,7 @@ export class Shell implements Host {
       if (link.hash === `#${scene.name}`) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     }
+    $('searching').textContent = scene.search ?? 'search';
     $('pause').hidden = !scene.animated;
     $('open').hidden = !scene.accepts;
     $('open').title = scene.accepts && `Reads ${scene.accepts}; files can be dropped as well`;
@@ -306,7 +307,7 @@ export class Shell implements Host {
   pause(): void {
     this.paused = !this.paused;
     this.showPaused();
-    this.ask();
+    this.redraw(); // at rest a scene may have more to show
   }
 
   toggleTheme(): void {
