@@ -96,7 +96,8 @@ sap_cli_exit sap_cli_flush(sap_cli* cli);
 // The format in which a path (NULL: none given) is written; whether it holds nothing but meshes.
 sap_format sap_cli_format_of(const sap_cli* cli, const char* path);
 static inline bool sap_cli_holds_meshes_only(sap_format format) {
-    return format == SAP_FORMAT_OBJ || format == SAP_FORMAT_STL || format == SAP_FORMAT_OFF;
+    return format == SAP_FORMAT_OBJ || format == SAP_FORMAT_STL || format == SAP_FORMAT_OFF ||
+           format == SAP_FORMAT_GLTF;
 }
 
 // Whether the verb writes points with all that they have beside their coordinates.

@@ -22,7 +22,7 @@ here = Path(__file__).resolve().parent
 library = here / "library" if (here / "library").exists() else here.parent
 
 # What of the repository an sdist needs, and what of it is no source.
-carried = ["CMakeLists.txt", "VERSION", "LICENSE", "include", "src", "cli", "packaging", "python/CMakeLists.txt",
+carried = ["CMakeLists.txt", "VERSION", "LICENSE", "include", "src", "third_party", "cli", "packaging", "python/CMakeLists.txt",
            "python/sapwood.map", "python/src"]
 
 

@@ -453,12 +453,12 @@ TEST(arguments) {
     CHECK_STATUS(sap_points_parse(NULL, "1", 1, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, NULL, 1, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, NULL, 0, SAP_FORMAT_XYZ, 0, &set), SAP_ERROR_FORMAT);
-    CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)11, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)99, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, "1", 1, (sap_format)-1, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, "1", 1, SAP_FORMAT_XYZ, 0, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_read(NULL, "a.xyz", SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_read(r.device, NULL, SAP_FORMAT_AUTO, 0, &set), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_points_read(r.device, "a.xyz", (sap_format)11, 0, &set), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_points_read(r.device, "a.xyz", (sap_format)99, 0, &set), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_read(r.device, "a.xyz", SAP_FORMAT_AUTO, 0, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_points_parse(r.device, "1", 1, SAP_FORMAT_XYZ, 16, &set), SAP_ERROR_ARGUMENT);
     CHECK(strstr(r.w.sentence, "real_bits") != NULL);

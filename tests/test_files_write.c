@@ -191,7 +191,7 @@ TEST(write_refuses) {
         sap_status status;
         const char* word;
     } cases[] = {{NULL, SAP_FORMAT_NPY, good, SAP_ERROR_ARGUMENT, "path"},
-                 {"a.npy", (sap_format)11, good, SAP_ERROR_ARGUMENT, "format"},
+                 {"a.npy", (sap_format)99, good, SAP_ERROR_ARGUMENT, "format"},
                  {"a.npy", (sap_format)-1, good, SAP_ERROR_ARGUMENT, "format"},
                  {"a.npy", SAP_FORMAT_PCD, good, SAP_ERROR_UNSUPPORTED, "PCD"},
                  {"a.pcd", SAP_FORMAT_AUTO, good, SAP_ERROR_UNSUPPORTED, "PCD"},

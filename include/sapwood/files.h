@@ -1,6 +1,6 @@
 /**
  * @file files.h
- * Point files: PLY, XYZ and CSV text, NPY, PCD, LAS. Mesh files: PLY, OBJ with MTL, STL, OFF. Volumes: NPY and raw samples.
+ * Point files: PLY, XYZ and CSV text, NPY, PCD, LAS. Mesh files: PLY, OBJ with MTL, STL, OFF, glTF. Volumes: NPY and raw samples.
  *
  * Readers work on bytes in memory and trust nothing: every count is checked against the bytes present before memory
  * is asked for, and at most a constant times those bytes is ever allocated. Text is read and written with a '.' as
@@ -36,11 +36,12 @@ typedef enum sap_format {
     SAP_FORMAT_STL = 7,  /**< meshes: binary and ascii, both ways */
     SAP_FORMAT_OFF = 8,  /**< meshes: text, also with colours (COFF), normals (NOFF) and more; both ways */
     SAP_FORMAT_LAS = 9,  /**< scans: LAS 1.0 to 1.4, all point formats; points both ways. Reading, LAZ too */
-    SAP_FORMAT_LAZ = 10  /**< LAS compressed by LASzip, where that library is found at run time; points both ways */
+    SAP_FORMAT_LAZ = 10, /**< LAS compressed by LASzip, where that library is found at run time; points both ways */
+    SAP_FORMAT_GLTF = 11 /**< scenes: glTF 2.0 and GLB, read (not by pages and the npm package) */
 } sap_format;
 
 /** The format that a path's suffix names (.ply .xyz .txt .pts .asc .xyzn .xyzrgb .csv .tsv .npy .pcd .las .laz .obj .stl
- * .off, any case, and with .gz behind it), or SAP_FORMAT_AUTO if none. */
+ * .off .gltf .glb, any case, and with .gz behind it), or SAP_FORMAT_AUTO if none. */
 SAP_API sap_format sap_format_of(const char* path);
 
 /** What type the numbers of a field have. */
@@ -253,7 +254,8 @@ typedef struct sap_mesh_read_options {
                               (-0 being 0) are one vertex */
     const void* materials; /**< OBJ: the bytes of an MTL file, taken instead of those that the OBJ names; NULL: none */
     size_t materials_size; /**< how many bytes these are */
-    int64_t unpack_limit;  /**< bytes that packed ones may become; 0: 100 times as many, or 64 MiB if that is more */
+    int64_t unpack_limit;  /**< bytes that packed ones, or instances of a glTF, may become; 0: 100 times as many as
+                              there are, or 64 MiB if that is more */
     double origin[3];      /**< subtracted from the coordinates, in double, before these become floats */
     bool find_origin;      /**< choose an origin, a round number near the middle, if floats would move vertices too far
                               for their bounds without one. `origin` must be zero then */
@@ -264,7 +266,7 @@ typedef struct sap_mesh_read_options {
 SAP_API void sap_mesh_file_free(sap_mesh_file* file);
 
 /**
- * Reads a mesh from bytes in memory: PLY, OBJ, STL or OFF. A PLY without faces, and any other file without triangles,
+ * Reads a mesh from bytes in memory: PLY, OBJ, STL, OFF or glTF. A PLY without faces, and any other file without triangles,
  * is a mesh without triangles. Vertices keep their order; triangles keep that of their faces.
  *
  * **Polygons.** A face of n corners becomes n - 2 triangles with its orientation: a fan around its first corner if it
@@ -291,6 +293,16 @@ SAP_API void sap_mesh_file_free(sap_mesh_file* file);
  * steps of 1/255, unless none is above 1 and the alpha is 1) and faces; those of fewer than 3 corners are left out as in
  * PLY. All else is skipped; if that is alpha of colours that are not opaque, a sentence in the log, with SAP_OK, says so.
  *
+ * **glTF** 2.0, as JSON or GLB, gives the triangles (also of strips and fans) of its scene, of the first one if it names
+ * none, with each node's mesh where the node is at rest, morphed and skinned: see ::sap_animation. Buffers are in the file,
+ * in data: URIs, or files in its folder or below it; ::sap_mesh_parse looks up no files. A triangle keeps its side also
+ * where a node mirrors it. Materials: the base colour c, metallic m and roughness r become Kd = c(1 - m(1 - r)) and
+ * Ks = c m(1 - r), with illum 3 where that is not 0; transmission becomes 1 - d with Ni of KHR_materials_ior (1.5); alpha
+ * becomes d where it blends or cuts; emission, times its strength, Ke. Where vertices have colours these take the place of
+ * an opaque material that neither mirrors nor shines. Textures, points, lines, cameras and lights are not read; the log
+ * tells of the first three. Errors: SAP_ERROR_UNSUPPORTED also for what Draco or meshopt has packed, for other extensions
+ * that the file requires, EXT_mesh_gpu_instancing, and for buffers elsewhere; SAP_ERROR_IO for buffers that cannot be read.
+ *
  * **Precision.** Vertices are floats, rounded once. If that moves a coordinate by more than 2^-20 of the largest side of
  * the bounds, as it does at 481234.57, 5431234.12, a sentence in the log, with SAP_OK, says how far, and which origin
  * would keep them. With an origin (of the options, or found), vertices are the coordinates less that origin; trees over
@@ -308,6 +320,51 @@ SAP_API sap_status sap_mesh_parse(sap_device* device, const void* bytes, size_t 
 /** Reads a file (path "-": standard input) and parses it. Errors: as sap_mesh_parse, SAP_ERROR_IO. */
 SAP_API sap_status sap_mesh_read(sap_device* device, const char* path, sap_format format,
                                  const sap_mesh_read_options* options, sap_mesh_file** file);
+
+/** One of the ways in which a scene moves: an animation of a glTF. */
+typedef struct sap_clip {
+    const char* name; /**< as in the file; "" if it has none */
+    double seconds;   /**< when its last key is; 0: it has none */
+} sap_clip;
+
+/**
+ * A scene of glTF 2.0, whose nodes, joints and morph targets may move. The triangles stay the same, vertices move: a tree
+ * is built anew for each moment.
+ */
+typedef struct sap_animation {
+    const sap_mesh_file* file; /**< the scene at rest, as ::sap_mesh_read gives it */
+    const sap_clip* clips;     /**< [clip_count] in the order of the file */
+    int32_t clip_count;        /**< 0: nothing moves */
+    uint64_t reserved[4];      /**< for later versions: zero */
+} sap_animation;
+
+/**
+ * Reads a glTF or GLB from bytes in memory, and how it moves. O(size) time and memory, but for instances: what these
+ * become is bounded by options.unpack_limit. Errors: as ::sap_mesh_parse, which says what is read;
+ * SAP_ERROR_FORMAT (times that do not ascend; a skin, or keys, whose numbers do not match). On failure *animation is
+ * untouched.
+ */
+SAP_API sap_status sap_animation_parse(sap_device* device, const void* bytes, size_t size,
+                                       const sap_mesh_read_options* options, sap_animation** animation);
+/** Reads a file (path "-": standard input) and parses it. Errors: as there, SAP_ERROR_IO. */
+SAP_API sap_status sap_animation_read(sap_device* device, const char* path, const sap_mesh_read_options* options,
+                                      sap_animation** animation);
+/** Frees a scene. NULL is allowed. */
+SAP_API void sap_animation_free(sap_animation* animation);
+
+/**
+ * Where the vertices are, in the order of file->mesh, `seconds` into a clip (-1: at rest): vertices[3*vertex_count], in
+ * host memory, relative to file->origin. Before the first key of a channel and after its last it stays as it is there.
+ *
+ * Steps, lines and cubic splines as glTF defines them; rotations go the shorter way along a great circle (Shoemake 1985).
+ * Nodes are placed in double. A vertex of a node is rounded once; one with joints is moved by ::sap_mesh_skin, linearly, up
+ * to 8 joints each, whose weights are made to sum to 1 first. Morph targets move vertices before that, in single precision.
+ * The same bits for any number of threads and on any device.
+ *
+ * O(vertices * (joints + targets) + nodes + channels * log keys). Memory, during the call: 24 words a node, 12 a joint, 3 a
+ * morphed vertex. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, and those of ::sap_mesh_skin.
+ */
+SAP_API sap_status sap_animation_pose(const sap_animation* animation, int32_t clip, double seconds, float* vertices);
 
 /** How to write a mesh. All zero is the default for each field; NULL means all defaults. */
 typedef struct sap_mesh_write_options {

@@ -27,11 +27,12 @@ sap_format sap_format_of(const char* path) {
     static const struct {
         const char* suffix;
         sap_format format;
-    } known[] = {
-        {"ply", SAP_FORMAT_PLY},  {"xyz", SAP_FORMAT_XYZ},    {"txt", SAP_FORMAT_XYZ}, {"csv", SAP_FORMAT_CSV},
-        {"npy", SAP_FORMAT_NPY},  {"pcd", SAP_FORMAT_PCD},    {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL},
-        {"off", SAP_FORMAT_OFF},  {"tsv", SAP_FORMAT_CSV},    {"pts", SAP_FORMAT_XYZ}, {"asc", SAP_FORMAT_XYZ},
-        {"xyzn", SAP_FORMAT_XYZ}, {"xyzrgb", SAP_FORMAT_XYZ}, {"las", SAP_FORMAT_LAS}, {"laz", SAP_FORMAT_LAZ}};
+    } known[] = {{"ply", SAP_FORMAT_PLY},  {"xyz", SAP_FORMAT_XYZ},    {"txt", SAP_FORMAT_XYZ},
+                 {"csv", SAP_FORMAT_CSV},  {"npy", SAP_FORMAT_NPY},    {"pcd", SAP_FORMAT_PCD},
+                 {"obj", SAP_FORMAT_OBJ},  {"stl", SAP_FORMAT_STL},    {"off", SAP_FORMAT_OFF},
+                 {"tsv", SAP_FORMAT_CSV},  {"pts", SAP_FORMAT_XYZ},    {"asc", SAP_FORMAT_XYZ},
+                 {"xyzn", SAP_FORMAT_XYZ}, {"xyzrgb", SAP_FORMAT_XYZ}, {"las", SAP_FORMAT_LAS},
+                 {"laz", SAP_FORMAT_LAZ},  {"gltf", SAP_FORMAT_GLTF},  {"glb", SAP_FORMAT_GLTF}};
     const sap_span suffix = sap_path_suffix(path);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (sap_span_equal_any_case(suffix, known[i].suffix)) return known[i].format;
@@ -39,12 +40,13 @@ sap_format sap_format_of(const char* path) {
 }
 
 const char* sap_format_name(sap_format format) {
-    static const char* const names[] = {"auto", "PLY", "XYZ", "CSV", "NPY", "PCD", "OBJ", "STL", "OFF", "LAS", "LAZ"};
+    static const char* const names[] = {"auto", "PLY", "XYZ", "CSV", "NPY", "PCD",
+                                        "OBJ",  "STL", "OFF", "LAS", "LAZ", "glTF"};
     return names[format];
 }
 
 sap_status sap_format_check(const sap_device* device, sap_format format) {
-    if (format >= SAP_FORMAT_AUTO && format <= SAP_FORMAT_LAZ) return SAP_OK;
+    if (format >= SAP_FORMAT_AUTO && format <= SAP_FORMAT_GLTF) return SAP_OK;
     return sap_fail(device, SAP_ERROR_ARGUMENT, "format: unknown format %d", (int)format);
 }
 
@@ -107,7 +109,7 @@ sap_status sap_unpack_limit_check(const sap_device* device, int64_t limit) {
 
 static sap_status parse(const sap_source* source, sap_format format, sap_format suffix, sap_point_set** set) {
     static const sap_reader readers[] = {NULL, sap_read_ply, sap_read_xyz, sap_read_csv, sap_read_npy, sap_read_pcd,
-                                         NULL, NULL,         NULL,         sap_read_las, sap_read_las};
+                                         NULL, NULL,         NULL,         sap_read_las, sap_read_las, NULL};
     if (source->size == 0) return sap_bad_byte(source, SAP_ERROR_FORMAT, 0, "the file is empty; give one with points");
     if (format == SAP_FORMAT_AUTO) format = detect(source, suffix);
     if (!readers[format])

@@ -229,7 +229,8 @@ sap_status sap_write_format(sap_device* device, const char* path, bool of_points
     if (status != SAP_OK) return status;
     if (*format == SAP_FORMAT_AUTO) *format = sap_format_of(path);
     const bool holds_points = *format == SAP_FORMAT_PCD || *format == SAP_FORMAT_LAS || *format == SAP_FORMAT_LAZ;
-    const bool holds_meshes = *format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL || *format == SAP_FORMAT_OFF;
+    const bool holds_meshes = *format == SAP_FORMAT_OBJ || *format == SAP_FORMAT_STL || *format == SAP_FORMAT_OFF ||
+                              *format == SAP_FORMAT_GLTF;
     if (holds_meshes || (holds_points && !of_points))
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds %s, not %s; choose %s", sap_format_name(*format),
                         holds_meshes ? "meshes" : "points", things, choice);

@@ -14,11 +14,32 @@ typedef struct owned_mesh {
     sap_array arrays[ARRAYS];
 } owned_mesh;
 
+// A page has no use for glTF (packaging/web.cmake).
+#ifdef __EMSCRIPTEN__
+static bool begins_as_gltf(const sap_source* source) {
+    (void)source;
+    return false;
+}
+
+static sap_status read_gltf(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft) {
+    (void)job;
+    (void)draft;
+    return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1, "this Sapwood reads no glTF");
+}
+#else
+static bool begins_as_gltf(const sap_source* source) { return sap_gltf_begins(source); }
+
+static sap_status read_gltf(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft) {
+    return sap_read_gltf(source, job, draft);
+}
+#endif
+
 static sap_format detect(const sap_source* source, sap_format suffix) {
     if (sap_ply_begins(source)) return SAP_FORMAT_PLY;
     if (suffix == SAP_FORMAT_PLY) return suffix;
     if (sap_off_begins(source)) return SAP_FORMAT_OFF;
     if (sap_stl_begins(source)) return SAP_FORMAT_STL;
+    if (begins_as_gltf(source)) return SAP_FORMAT_GLTF;
     return suffix == SAP_FORMAT_AUTO ? SAP_FORMAT_OBJ : suffix;
 }
 
@@ -64,8 +85,10 @@ static sap_status read_format(const sap_source* source, const sap_mesh_job* job,
     if (format == SAP_FORMAT_OBJ) return sap_read_obj(source, job, draft);
     if (format == SAP_FORMAT_STL) return sap_read_stl(source, job, draft);
     if (format == SAP_FORMAT_OFF) return sap_read_off(source, draft);
+    if (format == SAP_FORMAT_GLTF) return read_gltf(source, job, draft);
     return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1,
-                        "%s holds points, not a mesh; meshes come as PLY, OBJ, STL or OFF", sap_format_name(format));
+                        "%s holds points, not a mesh; meshes come as PLY, OBJ, STL, OFF or glTF",
+                        sap_format_name(format));
 }
 
 // Reads the file again, to see how far the vertices of the draft are from what it says.

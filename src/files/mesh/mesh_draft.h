@@ -10,6 +10,7 @@ typedef struct sap_mesh_job {
     sap_format format, suffix;            // as asked for; the one that the path names
     const sap_mesh_read_options* options; // NULL: all defaults
     const char* path;                     // other files are searched for beside it; NULL: nowhere
+    struct sap_gltf_model* model;         // glTF: how it moves is kept there; NULL: nowhere
 } sap_mesh_job;
 
 // Materials by name.
@@ -48,6 +49,9 @@ sap_status sap_read_ply_mesh(const sap_source* source, const sap_mesh_job* job, 
 sap_status sap_read_obj(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft);
 sap_status sap_read_stl(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft);
 sap_status sap_read_off(const sap_source* source, sap_mesh_draft* draft);
+sap_status sap_read_gltf(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft);
+// Whether the bytes are a GLB's, or begin like JSON.
+bool sap_gltf_begins(const sap_source* source);
 // Whether the first word is an OFF's.
 bool sap_off_begins(const sap_source* source);
 // Whether the bytes are an STL's, however they begin.
