@@ -33,7 +33,7 @@ static void print_method(const rays_run* run) {
     printf("One thread, medians of %d passes after a warm-up, sides in turn%s. Sapwood answers all rays of a set in\n"
            "one call, Embree one ray a call. First builds: a fresh process for each of up to three samples.\n"
            "Rays: a camera's (primary), and from where they hit one to a light (shadow) and one by the cosine law "
-           "(bounce).\n%s\n",
+           "(bounce);\nleaving: bounces from what a camera outside sees.\n%s\n",
            options->reps, options->cpu_time ? ", processor time" : "",
            options->quick ? "QUICK: fewer rays; no verdicts.\n" : "");
 }

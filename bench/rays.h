@@ -5,7 +5,7 @@
 #include "bench.h"
 
 enum {
-    RAYS_SETS = 3,
+    RAYS_SETS = 4,
     RAYS_LIMIT = 8 // hits of a ray, where all are asked for
 };
 
@@ -37,7 +37,7 @@ typedef struct rays_scene {
     sap_mesh_file* file; // that holds the mesh; NULL: made by a formula
     sap_device* device;  // one thread
     sap_mesh_tree *high, *fast;
-    rays_set sets[RAYS_SETS];     // primary, shadow, bounce
+    rays_set sets[RAYS_SETS];     // primary, shadow, bounce, leaving
     rays_work work[2][RAYS_SETS]; // in the high and in the fast tree
     sap_hit* hits[2];             // [RAYS_LIMIT] of each ray: Sapwood's, the rival's
     int32_t* counts[2];

@@ -20,10 +20,10 @@ static const struct {
     rays_view view;
     rays_targets targets;
 } known[] = {
-    {"sponza", true, {{0.16f, 0.22f, 0.47f}, {0.80f, 0.35f, 0.52f}, {0.52f, 0.92f, 0.5f}}, {{1, 1, 1}, 2, 0}},
-    {"oa_", true, {{0.30f, 0.55f, 0.30f}, {0.62f, 0.42f, 0.62f}, {0.5f, 0.8f, 0.5f}}, {{1, 1, 1}, 0, 0}},
+    {"sponza", true, {{0.16f, 0.22f, 0.47f}, {0.80f, 0.35f, 0.52f}, {0.52f, 0.92f, 0.5f}}, {{1, 1, 1, 1}, 2, 0}},
+    {"oa_", true, {{0.30f, 0.55f, 0.30f}, {0.62f, 0.42f, 0.62f}, {0.5f, 0.8f, 0.5f}}, {{1, 1, 1, 1}, 0, 0}},
     {"fairy", false, {{0}, {0}, {0}}, {{0.8, 0.75, 0.6}, 0, 0}},
-    {"dragon", false, {{0}, {0}, {0}}, {{0.6, 0.6, 0.5}, 0, 3}},
+    {"dragon", false, {{0}, {0}, {0}}, {{0.6, 0.6, 0.5, 1}, 0, 3}},
     {"ct_head", false, {{0}, {0}, {0}}, {{0.6, 0.6, 0.5}, 0, 0}},
     {"bunny", false, {{0}, {0}, {0}}, {{0.6, 0.6, 0.5}, 0, 3}},
 };
@@ -94,11 +94,11 @@ static void add_ray(rays_set* set, const float* origin, const float* direction, 
     set->count++;
 }
 
-// From where a ray hits, `lift` above the surface: one ray to the light, and one anywhere by the cosine law.
-static void add_secondary(rays_scene* scene, const sap_ray* ray, const sap_hit* hit, const float* light, float lift,
-                          bench_random* random) {
+// Where a ray hits, `lift` above the surface, and the surface's direction there, towards where the ray came from.
+static void place_above(const rays_scene* scene, const sap_ray* ray, const sap_hit* hit, float lift, float* at,
+                        float* n) {
     const int32_t* t = scene->mesh.triangles + 3 * (int64_t)hit->triangle;
-    float e[3], f[3], n[3], at[3], to[3], u[3], v[3];
+    float e[3], f[3];
     for (int k = 0; k < 3; k++) {
         const float* corner = scene->mesh.vertices + k;
         e[k] = corner[3 * (int64_t)t[1]] - corner[3 * (int64_t)t[0]];
@@ -110,38 +110,24 @@ static void add_secondary(rays_scene* scene, const sap_ray* ray, const sap_hit* 
     for (int k = 0; k < 3; k++) {
         n[k] *= facing;
         at[k] = ray->origin[k] + hit->t * ray->direction[k] + lift * n[k];
-        to[k] = light[k] - at[k];
     }
-    add_ray(&scene->sets[1], at, to, sqrtf(dot(to, to)));
+}
+
+// A ray anywhere by the cosine law.
+static void add_bounce(rays_set* set, const float* at, const float* n, bench_random* random) {
     float turn = 6.2831853f * bench_random_float(random), out2 = bench_random_float(random), out = sqrtf(out2);
-    float axis[3] = {fabsf(n[0]) > 0.5f ? 0.0f : 1.0f, fabsf(n[0]) > 0.5f ? 1.0f : 0.0f, 0};
+    float axis[3] = {fabsf(n[0]) > 0.5f ? 0.0f : 1.0f, fabsf(n[0]) > 0.5f ? 1.0f : 0.0f, 0}, u[3], v[3], to[3];
     cross(n, axis, u);
     normalize(u);
     cross(n, u, v);
     for (int k = 0; k < 3; k++) to[k] = out * (cosf(turn) * u[k] + sinf(turn) * v[k]) + sqrtf(1 - out2) * n[k];
-    add_ray(&scene->sets[2], at, to, INFINITY);
+    add_ray(set, at, to, INFINITY);
 }
 
-// A camera's rays, in tiles, and those that start where they hit.
-static void make_rays(rays_scene* scene, int side) {
-    sap_mesh_tree_info info;
-    bench_check(sap_mesh_tree_describe(scene->high, &info), "sap_mesh_tree_describe");
-    int number = known_scene(scene->name);
-    bool is_inside = number >= 0 && known[number].is_inside;
-    float size[3], look[3], right[3], up[3], eye[3], light[3], open = is_inside ? 0.7f : 0.32f;
-    for (int k = 0; k < 3; k++) size[k] = info.upper[k] - info.lower[k];
-    float diagonal = sqrtf(dot(size, size));
-    for (int k = 0; k < 3; k++) {
-        float middle = 0.5f * (info.lower[k] + info.upper[k]);
-        eye[k] = middle + (const float[]){0.55f, 0.35f, 0.75f}[k] * diagonal;
-        light[k] = middle + (const float[]){0.2f, 0.8f, 0.3f}[k] * size[k];
-        if (is_inside) {
-            middle = info.lower[k] + known[number].view.middle[k] * size[k];
-            eye[k] = info.lower[k] + known[number].view.eye[k] * size[k];
-            light[k] = info.lower[k] + known[number].view.light[k] * size[k];
-        }
-        look[k] = middle - eye[k];
-    }
+// A camera's rays, in tiles.
+static void add_camera(rays_set* set, int side, const float* eye, const float* middle, float open) {
+    float look[3], right[3], up[3], to[3];
+    for (int k = 0; k < 3; k++) look[k] = middle[k] - eye[k];
     normalize(look);
     cross(look, (const float[]){0, 1, 0}, right);
     normalize(right);
@@ -151,23 +137,59 @@ static void make_rays(rays_scene* scene, int side) {
         int y = tile / (side / TILE) * TILE + i % (TILE * TILE) / TILE;
         float a = open * (2 * ((float)x + 0.5f) / (float)side - 1),
               b = open * (1 - 2 * ((float)y + 0.5f) / (float)side);
-        float to[3];
         for (int k = 0; k < 3; k++) to[k] = look[k] + a * right[k] + b * up[k];
-        add_ray(&scene->sets[0], eye, to, INFINITY);
+        add_ray(set, eye, to, INFINITY);
     }
-    const rays_set* primary = &scene->sets[0];
+}
+
+// Primary rays are a camera's. From where they hit one goes to the light (shadow) and one bounces. Those that leave
+// bounce from what a camera outside sees: most of them hit nothing.
+static void make_rays(rays_scene* scene, int side) {
+    sap_mesh_tree_info info;
+    bench_check(sap_mesh_tree_describe(scene->high, &info), "sap_mesh_tree_describe");
+    int number = known_scene(scene->name);
+    bool is_inside = number >= 0 && known[number].is_inside;
+    float size[3], middle[3], outside[3], eye[3], looked_at[3], light[3], at[3], n[3], to[3];
+    for (int k = 0; k < 3; k++) size[k] = info.upper[k] - info.lower[k];
+    float diagonal = sqrtf(dot(size, size)), lift = 1e-4f * diagonal;
+    for (int k = 0; k < 3; k++) {
+        middle[k] = looked_at[k] = 0.5f * (info.lower[k] + info.upper[k]);
+        outside[k] = eye[k] = middle[k] + (const float[]){0.55f, 0.35f, 0.75f}[k] * diagonal;
+        light[k] = middle[k] + (const float[]){0.2f, 0.8f, 0.3f}[k] * size[k];
+        if (is_inside) {
+            looked_at[k] = info.lower[k] + known[number].view.middle[k] * size[k];
+            eye[k] = info.lower[k] + known[number].view.eye[k] * size[k];
+            light[k] = info.lower[k] + known[number].view.light[k] * size[k];
+        }
+    }
+    rays_set* primary = &scene->sets[0];
     bench_random random = {17};
-    bench_check(sap_trace(scene->high, primary->rays, primary->count, scene->hits[0]), "sap_trace");
-    for (int64_t i = 0; i < primary->count; i++)
-        if (scene->hits[0][i].triangle >= 0)
-            add_secondary(scene, primary->rays + i, scene->hits[0] + i, light, 1e-4f * diagonal, &random);
+    sap_hit* hits = scene->hits[0];
+    add_camera(primary, side, outside, middle, 0.32f);
+    bench_check(sap_trace(scene->high, primary->rays, primary->count, hits), "sap_trace");
+    for (int64_t i = 0; i < primary->count; i++) {
+        if (hits[i].triangle < 0) continue;
+        place_above(scene, primary->rays + i, hits + i, lift, at, n);
+        add_bounce(&scene->sets[3], at, n, &random);
+    }
+    primary->count = 0;
+    random = (bench_random){17};
+    add_camera(primary, side, eye, looked_at, is_inside ? 0.7f : 0.32f);
+    bench_check(sap_trace(scene->high, primary->rays, primary->count, hits), "sap_trace");
+    for (int64_t i = 0; i < primary->count; i++) {
+        if (hits[i].triangle < 0) continue;
+        place_above(scene, primary->rays + i, hits + i, lift, at, n);
+        for (int k = 0; k < 3; k++) to[k] = light[k] - at[k];
+        add_ray(&scene->sets[1], at, to, sqrtf(dot(to, to)));
+        add_bounce(&scene->sets[2], at, n, &random);
+    }
 }
 
 // Touched at once, so that no side of a comparison pays for it.
 static void* touched(size_t count, size_t bytes) { return memset(bench_memory(count, bytes), 0, count * bytes); }
 
 void rays_scene_prepare(rays_scene* scene, int side) {
-    static const char* const names[RAYS_SETS] = {"primary", "shadow", "bounce"};
+    static const char* const names[RAYS_SETS] = {"primary", "shadow", "bounce", "leaving"};
     sap_mesh_tree_options fast = {.quality = SAP_QUALITY_FAST};
     size_t most = (size_t)side * (size_t)side;
     bench_check(sap_mesh_tree_build(scene->device, scene->mesh, NULL, &scene->high), "building a tree");

@@ -142,7 +142,7 @@ static void ask_one_by_one(const rays_run* run, const rays_scene* scene, sap_mes
 static void point_rows(const rays_run* run, const rays_scene* scene, sap_mesh_query* query, void* rival) {
     enum { POINTS = 100000 };
     float* points = bench_uniform(POINTS, 3, 23);
-    const rays_set* bounce = &scene->sets[RAYS_SETS - 1];
+    const rays_set* bounce = &scene->sets[2];
     const int64_t near = bounce->count < POINTS ? bounce->count : POINTS;
     sap_mesh_tree_info info;
     bench_check(sap_mesh_tree_describe(scene->high, &info), "sap_mesh_tree_describe");

@@ -133,7 +133,7 @@ static void all_rows(const rays_run* run, rays_scene* scene) {
         rivals[0] = rays_embree->open(&scene->mesh, false, 1, true);
         rays_embree->build(rivals[0]);
     }
-    for (int k = 0; k < RAYS_SETS; k += 2) {
+    for (int k = 0; k <= 2; k += 2) { // primary and bounce
         const rays_set* set = &scene->sets[k];
         char work[96], name[32];
         snprintf(work, sizeof work, "%s, %s, all hits", scene->name, set->name);
