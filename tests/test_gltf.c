@@ -8,7 +8,7 @@ static size_t make_glb(const char* json, const void* bin, size_t bin_size, unsig
     const uint32_t chunk[2] = {(uint32_t)bin_size, 0x004E4942};
     memcpy(glb, head, sizeof head);
     memset(glb + 20, ' ', padded);
-    memcpy(glb + 20, json, length);
+    for (size_t i = 0; i < length; i++) glb[20 + i] = (unsigned char)json[i];
     memcpy(glb + 20 + padded, chunk, sizeof chunk);
     memcpy(glb + 28 + padded, bin, bin_size);
     return 28 + padded + bin_size;

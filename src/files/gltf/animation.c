@@ -11,11 +11,14 @@ typedef struct owned_animation {
     sap_clip* clips;
 } owned_animation;
 
+// Of JSON.
+static bool is_space(unsigned char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
 bool sap_gltf_begins(const sap_source* source) {
     const sap_lines lines = sap_text_begin(source); // behind a byte order mark
     size_t at = lines.offset;
     if (sap_source_begins(source, "glTF")) return true;
-    while (at < source->size && memchr(" \t\r\n", source->bytes[at], 4)) at++;
+    while (at < source->size && is_space((unsigned char)source->bytes[at])) at++;
     return at < source->size && source->bytes[at] == '{';
 }
 

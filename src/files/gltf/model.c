@@ -16,9 +16,10 @@ typedef struct loading {
 } loading;
 
 void sap_gltf_model_free(sap_gltf_model* model) {
-    sap_array* const arrays[] = {&model->nodes,  &model->parts, &model->skins,   &model->channels, &model->clips,
-                                 &model->floats, &model->ints,  &model->weights, &model->names};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sap_array_release(model->device, arrays[i]);
+    enum { ARRAYS = 9 };
+    sap_array* const arrays[ARRAYS] = {&model->nodes,  &model->parts, &model->skins,   &model->channels, &model->clips,
+                                       &model->floats, &model->ints,  &model->weights, &model->names};
+    for (int i = 0; i < ARRAYS; i++) sap_array_release(model->device, arrays[i]);
 }
 
 static sap_status bad(const loading* l, sap_status status, const char* what, size_t number, const char* sentence) {
@@ -241,7 +242,7 @@ static sap_status add_bones(loading* l, const cgltf_primitive* from, sap_gltf_pa
         weight = bone ? sap_array_add(l->model->device, &l->model->floats, count * sizeof *weight) : NULL;
         if (!weight) status = sap_gltf_no_memory(l->document);
     }
-    for (int64_t v = 0; status == SAP_OK && v < part->count; v++) {
+    for (int64_t v = 0; weight && v < part->count; v++) {
         float sum = 0;
         for (int i = 0; i < part->each; i++, bone++, weight++) {
             const size_t at = (size_t)(4 * v + i % BONES_EACH);
@@ -249,7 +250,7 @@ static sap_status add_bones(loading* l, const cgltf_primitive* from, sap_gltf_pa
             *weight = ((float*)weights[i / BONES_EACH].memory)[at];
             sum += *weight;
         }
-        for (int i = 1; i <= part->each; i++) weight[-i] = sum > 0 ? weight[-i] / sum : i == part->each;
+        for (int i = 1; i <= part->each; i++) weight[-i] = sum > 0 ? weight[-i] / sum : i == part->each ? 1.0f : 0.0f;
     }
     for (int i = 0; i < 2; i++) {
         sap_array_release(l->model->device, &bones[i]);
@@ -283,7 +284,7 @@ static sap_status add_triangles(loading* l, const cgltf_primitive* from, const s
         if (!triangle) status = sap_gltf_no_memory(l->document);
     }
     const int32_t* corner = corners.memory;
-    for (int64_t i = 0; status == SAP_OK && i < count; i++, triangle += 3) {
+    for (int64_t i = 0; triangle && i < count; i++, triangle += 3) {
         int64_t a = i, b = i + 1, c = i + 2;
         if (list) {
             a = 3 * i;
