@@ -620,7 +620,8 @@ inBrowser('llvmpipe', (tab) => {
       await walks(page);
       assert.deepEqual(await layout(page), before, 'the page shifts');
       await page.waitForFunction(() => ['build', 'upload', 'search'].every((name) => /^[\d.]+ ms$|^n\/a$/.test(document.querySelector(`[data-testid=${name}]`).textContent)));
-      assert.match(await page.locator('.surface-facts').textContent(), /^Moving the vertices[\d.]+ msPictures a second\d+$/);
+      await page.waitForFunction(() =>
+        /^Moving the vertices[\d.]+ msPictures a second\d+$/.test(document.querySelector('.surface-facts').textContent));
       assert.match(await verify(page), /^Verified/); // while it moves
       await page.keyboard.press('p');
       await isRight(page);
