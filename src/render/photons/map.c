@@ -65,8 +65,8 @@ sap_status sap_photons_read(const sap_photons* photons, int64_t first, int64_t c
 
 void sap_photons_free(sap_photons* photons) {
     if (!photons) return;
+    sap_photon_ops_of(photons->device)->free_photons(photons); // whose size the tree knows
     sap_tree_free(photons->tree);
-    sap_photon_ops_of(photons->device)->free_photons(photons);
     sap_memory_release(photons->device, photons, sizeof *photons);
 }
 
