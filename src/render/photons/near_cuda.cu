@@ -2,7 +2,7 @@
 #include "nearest/long/walk_warp_cuda.cuh"
 
 extern "C" {
-#include "tree/queries.h"
+#include "tree/limit.h"
 }
 #include "render/photons/near_cuda.h"
 
@@ -40,7 +40,7 @@ void sap_photons_near_cuda(sap_cuda_call* call, const sap_photons* map, const sa
     memset(&plan, 0, sizeof plan);
     plan.queries = sap_cuda_queries_order(call, tree, &queries, false);
     plan.k = plan.row_length = k;
-    plan.limit2 = sap_limit2(tree, radius > 0 ? (double)radius : (double)INFINITY);
+    plan.limit2 = sap_limit2_of(radius > 0 ? (double)radius : (double)INFINITY, 32);
     plan.ids = ids;
     plan.distance2 = distance2;
     const nearest_search<float> asked = search_of<float>(call, tree, &plan);
