@@ -1,4 +1,5 @@
 // glTF: scenes made here are read right, move as they should, and broken ones are refused.
+#include "folder.h"
 #include "mesh_reading.h"
 
 // A GLB: JSON, and bytes that its first buffer is.
@@ -159,6 +160,41 @@ TEST(bad_files_are_refused) {
     sap_mesh_file* file = NULL;
     const char* text = TRIANGLE("{\"mesh\":0},{\"mesh\":0}", "", BYTES);
     CHECK_STATUS(parse_mesh(&r, text, strlen(text), SAP_FORMAT_GLTF, &little, &file), SAP_ERROR_RANGE);
+    end(&r);
+}
+
+static void write_bytes(const char* path, const void* bytes, size_t size) {
+    FILE* file = fopen(path, "wb");
+    if (CHECK(file != NULL)) CHECK(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+}
+
+// A file whose buffer lies beside it, and in which nothing moves.
+TEST(files_beside_each_other) {
+    folder f;
+    reading r;
+    char path[256], beside[256];
+    const float places[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    float at[9] = {9};
+    sap_animation* a = NULL;
+    begin(&r);
+    CHECK(folder_make(&f));
+    snprintf(path, sizeof path, "%s/scene.gltf", f.path);
+    snprintf(beside, sizeof beside, "%s/a.bin", f.path);
+    const char* text = TRIANGLE("{\"mesh\":0}", "", "a.bin");
+    write_bytes(path, text, strlen(text));
+    CHECK_STATUS(sap_animation_read(r.device, path, NULL, &a), SAP_ERROR_IO);
+    write_bytes(beside, places, sizeof places);
+    CHECK_STATUS(sap_animation_read(r.device, path, NULL, &a), SAP_OK);
+    if (a && CHECK_EQUAL(a->file->mesh.vertex_count, 3)) {
+        CHECK_EQUAL(a->clip_count, 0);
+        CHECK_STATUS(sap_animation_pose(a, -1, 0, at), SAP_OK);
+        CHECK(same_floats(at, places, 9));
+        CHECK_STATUS(sap_animation_pose(a, 0, 0, at), SAP_ERROR_ARGUMENT);
+    }
+    sap_animation_free(a);
+    CHECK_STATUS(sap_animation_read(r.device, NULL, NULL, &a), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_animation_read(NULL, path, NULL, &a), SAP_ERROR_ARGUMENT);
+    folder_remove(&f);
     end(&r);
 }
 

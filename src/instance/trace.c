@@ -1,19 +1,10 @@
 // The public functions of rays about instances: arguments are checked here, once for all processors.
 #include "instance/layout.h"
 #include "mesh/layout.h"
+#include "ray/ops.h"
 
 static sap_status refuse(const sap_instance_tree* tree, const char* sentence) {
     return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "%s", sentence);
-}
-
-static sap_status check_rays(const sap_instance_tree* tree, const sap_ray* rays, int64_t count, int64_t limit) {
-    int64_t answers;
-    if (count < 0) return refuse(tree, "count: is negative");
-    if (__builtin_mul_overflow(count, limit, &answers) || answers > PTRDIFF_MAX / 64)
-        return sap_fail(tree->device, SAP_ERROR_RANGE, "count: %lld rays are more than memory can be",
-                        (long long)count);
-    if (count && !rays) return refuse(tree, "rays: is NULL");
-    return SAP_OK;
 }
 
 // The device can: it built the tree.
@@ -24,7 +15,7 @@ static sap_status trace(const sap_instance_tree* tree, const sap_instance_job* j
 sap_status sap_instance_trace(const sap_instance_tree* tree, const sap_ray* rays, int64_t count,
                               sap_instance_hit* hits) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    const sap_status status = check_rays(tree, rays, count, 1);
+    const sap_status status = sap_rays_check(tree->device, rays, count, 1);
     if (status != SAP_OK) return status;
     if (count && !hits) return refuse(tree, "hits: is NULL");
     return trace(tree, &(sap_instance_job){.rays = rays, .count = count, .hits = hits});
@@ -32,7 +23,7 @@ sap_status sap_instance_trace(const sap_instance_tree* tree, const sap_ray* rays
 
 sap_status sap_instance_occluded(const sap_instance_tree* tree, const sap_ray* rays, int64_t count, uint8_t* occluded) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    const sap_status status = check_rays(tree, rays, count, 1);
+    const sap_status status = sap_rays_check(tree->device, rays, count, 1);
     if (status != SAP_OK) return status;
     if (count && !occluded) return refuse(tree, "occluded: is NULL");
     return trace(tree, &(sap_instance_job){.rays = rays, .count = count, .occluded = occluded});
@@ -42,7 +33,7 @@ sap_status sap_instance_trace_all(const sap_instance_tree* tree, const sap_ray* 
                                   sap_instance_hit* hits, int32_t* counts) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (limit < 1) return refuse(tree, "limit: is less than 1");
-    const sap_status status = check_rays(tree, rays, count, limit);
+    const sap_status status = sap_rays_check(tree->device, rays, count, limit);
     if (status != SAP_OK) return status;
     if (count && !hits) return refuse(tree, "hits: is NULL");
     return trace(tree,

@@ -52,6 +52,9 @@ sap_status sap_inside_cuda(const sap_mesh_tree* tree, const sap_inside_job* job)
 
 sap_status sap_trace_gl(const sap_mesh_tree* tree, const sap_ray_job* job);
 
+// ray.c: whether there are so many rays, and memory for `limit` answers to each.
+sap_status sap_rays_check(const sap_device* device, const sap_ray* rays, int64_t count, int64_t limit);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,13 +7,12 @@ static sap_status refuse(const sap_mesh_tree* tree, const char* sentence) {
     return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "%s", sentence);
 }
 
-static sap_status check_rays(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, int64_t limit) {
+sap_status sap_rays_check(const sap_device* device, const sap_ray* rays, int64_t count, int64_t limit) {
     int64_t answers;
-    if (count < 0) return refuse(tree, "count: is negative");
+    if (count < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "count: is negative");
     if (__builtin_mul_overflow(count, limit, &answers) || answers > PTRDIFF_MAX / 64)
-        return sap_fail(tree->device, SAP_ERROR_RANGE, "count: %lld rays are more than memory can be",
-                        (long long)count);
-    if (count && !rays) return refuse(tree, "rays: is NULL");
+        return sap_fail(device, SAP_ERROR_RANGE, "count: %lld rays are more than memory can be", (long long)count);
+    if (count && !rays) return sap_fail(device, SAP_ERROR_ARGUMENT, "rays: is NULL");
     return SAP_OK;
 }
 
@@ -24,7 +23,7 @@ static sap_status trace(const sap_mesh_tree* tree, const sap_ray_job* job) {
 
 sap_status sap_trace(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, sap_hit* hits) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    sap_status status = check_rays(tree, rays, count, 1);
+    sap_status status = sap_rays_check(tree->device, rays, count, 1);
     if (status != SAP_OK) return status;
     if (count && !hits) return refuse(tree, "hits: is NULL");
     return trace(tree, &(sap_ray_job){.rays = rays, .count = count, .hits = hits});
@@ -32,7 +31,7 @@ sap_status sap_trace(const sap_mesh_tree* tree, const sap_ray* rays, int64_t cou
 
 sap_status sap_occluded(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, uint8_t* occluded) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    sap_status status = check_rays(tree, rays, count, 1);
+    sap_status status = sap_rays_check(tree->device, rays, count, 1);
     if (status != SAP_OK) return status;
     if (count && !occluded) return refuse(tree, "occluded: is NULL");
     return trace(tree, &(sap_ray_job){.rays = rays, .count = count, .occluded = occluded});
@@ -42,7 +41,7 @@ sap_status sap_trace_all(const sap_mesh_tree* tree, const sap_ray* rays, int64_t
                          int32_t* counts) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (limit < 1) return refuse(tree, "limit: is less than 1");
-    sap_status status = check_rays(tree, rays, count, limit);
+    sap_status status = sap_rays_check(tree->device, rays, count, limit);
     if (status != SAP_OK) return status;
     if (count && !hits) return refuse(tree, "hits: is NULL");
     return trace(tree, &(sap_ray_job){.rays = rays, .count = count, .hits = hits, .limit = limit, .counts = counts});
@@ -51,7 +50,7 @@ sap_status sap_trace_all(const sap_mesh_tree* tree, const sap_ray* rays, int64_t
 sap_status sap_trace_visits(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, sap_hit* hits,
                             int32_t* visits) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    sap_status status = check_rays(tree, rays, count, 1);
+    sap_status status = sap_rays_check(tree->device, rays, count, 1);
     if (status != SAP_OK) return status;
     if (count && !hits) return refuse(tree, "hits: is NULL");
     if (count && !visits) return refuse(tree, "visits: is NULL");
