@@ -387,7 +387,7 @@ static int64_t check_nodes(const sap_instance_node* nodes, int64_t at, int depth
 TEST(trees_are_sound) {
     enum { MANY = 3000 };
     for (int kind = 0; kind < 4; kind++) {
-        unsigned char* alone = NULL;
+        unsigned char* alone = malloc((size_t)MANY * sizeof(sap_instance_node));
         for (int32_t threads = 1; threads <= 3; threads++) {
             scene s;
             uint64_t state = 6;
@@ -421,10 +421,7 @@ TEST(trees_are_sound) {
             CHECK(info.depth >= 10 && info.depth <= (kind ? SAP_INSTANCE_DEPTH_MAX : 40));
             CHECK(!memcmp(info.lower, whole.lower, sizeof info.lower));
             const size_t nodes = (size_t)(2 * t->filed - 1) * sizeof(sap_instance_node);
-            if (threads == 1) {
-                alone = malloc(nodes);
-                memcpy(alone, t->arrays, nodes);
-            }
+            if (threads == 1) memcpy(alone, t->arrays, nodes);
             CHECK(!memcmp(alone, t->arrays, nodes));
             free(seen);
             close_scene(&s);

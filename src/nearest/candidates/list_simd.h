@@ -120,7 +120,7 @@ static void keys_select(key* keys, int32_t count, int32_t k) {
         const key a = keys[low], b = keys[low + (high - low) / 2], c = keys[high];
         const key less = key_less(a, b) ? a : b, more = key_less(a, b) ? b : a;
         const key middle = key_less(c, less) ? less : key_less(c, more) ? c : more;
-        int32_t below = low, at = low;
+        int32_t below = low, at;
         for (int32_t i = low; i <= high; i++) { // those below the middle come first
             const key x = keys[i];
             keys[i] = keys[below];

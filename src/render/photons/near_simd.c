@@ -118,7 +118,7 @@ typedef struct before {
 
 // What bounds the search unless the point lies on another surface: as many photons were within reach of the one before.
 INLINE real guess(const before* b, const float* at, real limit) {
-    if (!(b->reach > 0)) return limit;
+    if (!b->at || !(b->reach > 0)) return limit;
     real d2 = 0;
     for (int a = 0; a < DIMS; a++) d2 += (at[a] - b->at[a]) * (at[a] - b->at[a]);
     const real reach = b->reach + sqrtf(d2), bound = reach * reach * (1 + 0x1p-16f);
