@@ -185,12 +185,13 @@ bool sap_cli_is_mesh(sap_cli* cli, const char* path) {
     return sap_cli_holds_meshes_only(format) || sap_cli_mesh_seen(cli, path) != SAP_FORMAT_AUTO;
 }
 
-sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** mesh) {
+// What can be said of a path before it is read, and how to read it; origin NULL: as the user says.
+static sap_cli_exit begin_reading(sap_cli* cli, const char* path, const double* origin, sap_mesh_read_options* how) {
     const sap_cli_options* o = cli->options;
     // A saved tree does not keep an origin, so whoever builds one must know of it.
     const bool finds = sap_cli_given(o, "origin") ? o->find_origin : o->verb != SAP_VERB_BUILD;
-    sap_mesh_read_options how = {.unpack_limit = o->unpack_limit, .find_origin = finds};
-    memcpy(how.origin, o->origin, sizeof how.origin);
+    *how = (sap_mesh_read_options){.unpack_limit = o->unpack_limit, .find_origin = finds && !origin};
+    memcpy(how->origin, origin ? origin : o->origin, sizeof how->origin);
     if (sap_cli_is_mesh_tree(path))
         return sap_cli_usage(cli, "%s is a saved tree over triangles; the mesh itself is needed here", path);
     if (sap_cli_is_tree(cli, path))
@@ -199,14 +200,39 @@ sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** m
             o->verb == SAP_VERB_TRACE || o->verb == SAP_VERB_CLOSEST ? ", or a tree saved by build --triangles," : "");
     if (sap_cli_pipe_check(cli) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
     sap_cli_stage_begin(cli, "reading");
-    sap_status status = sap_mesh_read(cli->device, sap_cli_bytes_of(cli, path), o->input_format, &how, mesh);
-    double seconds = sap_cli_stage_end(cli);
-    if (status != SAP_OK) return sap_cli_failed(cli, status, path);
-    sap_cli_detail(cli, "%s: %lld vertices, %lld triangles, read in %.3g s", path,
-                   (long long)(*mesh)->mesh.vertex_count, (long long)(*mesh)->mesh.triangle_count, seconds);
-    const double* origin = (*mesh)->origin;
-    if (o->find_origin) sap_cli_note(cli, "%s: the origin is %.15g,%.15g,%.15g", path, origin[0], origin[1], origin[2]);
     return SAP_EXIT_OK;
+}
+
+static sap_cli_exit end_reading(sap_cli* cli, const char* path, sap_status status, const sap_mesh_file* file) {
+    const double seconds = sap_cli_stage_end(cli);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, path);
+    sap_cli_detail(cli, "%s: %lld vertices, %lld triangles, read in %.3g s", path, (long long)file->mesh.vertex_count,
+                   (long long)file->mesh.triangle_count, seconds);
+    const double* origin = file->origin;
+    if (cli->options->find_origin)
+        sap_cli_note(cli, "%s: the origin is %.15g,%.15g,%.15g", path, origin[0], origin[1], origin[2]);
+    return SAP_EXIT_OK;
+}
+
+sap_cli_exit sap_cli_mesh_read_beside(sap_cli* cli, const char* path, const double* origin, sap_mesh_file** mesh) {
+    sap_mesh_read_options how;
+    const sap_cli_exit result = begin_reading(cli, path, origin, &how);
+    if (result != SAP_EXIT_OK) return result;
+    const sap_status status =
+        sap_mesh_read(cli->device, sap_cli_bytes_of(cli, path), cli->options->input_format, &how, mesh);
+    return end_reading(cli, path, status, *mesh);
+}
+
+sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** mesh) {
+    return sap_cli_mesh_read_beside(cli, path, NULL, mesh);
+}
+
+sap_cli_exit sap_cli_animation_read(sap_cli* cli, const char* path, sap_animation** animation) {
+    sap_mesh_read_options how;
+    const sap_cli_exit result = begin_reading(cli, path, NULL, &how);
+    if (result != SAP_EXIT_OK) return result;
+    const sap_status status = sap_animation_read(cli->device, sap_cli_bytes_of(cli, path), &how, animation);
+    return end_reading(cli, path, status, status == SAP_OK ? (*animation)->file : NULL);
 }
 
 sap_cli_exit sap_cli_vertices(sap_cli* cli, const sap_mesh_file* mesh, sap_cli_points* points) {

@@ -48,11 +48,17 @@ static const sap_cli_choice formats_read[] = {{"ply", SAP_FORMAT_PLY},
                                               {"pcd", SAP_FORMAT_PCD},
                                               {"las", SAP_FORMAT_LAS},
                                               {0}};
-static const sap_cli_choice formats_read_with_meshes[] = {{"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ},
-                                                          {"csv", SAP_FORMAT_CSV}, {"npy", SAP_FORMAT_NPY},
-                                                          {"pcd", SAP_FORMAT_PCD}, {"obj", SAP_FORMAT_OBJ},
-                                                          {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF},
-                                                          {"las", SAP_FORMAT_LAS}, {0}};
+static const sap_cli_choice formats_read_with_meshes[] = {{"ply", SAP_FORMAT_PLY},
+                                                          {"xyz", SAP_FORMAT_XYZ},
+                                                          {"csv", SAP_FORMAT_CSV},
+                                                          {"npy", SAP_FORMAT_NPY},
+                                                          {"pcd", SAP_FORMAT_PCD},
+                                                          {"obj", SAP_FORMAT_OBJ},
+                                                          {"stl", SAP_FORMAT_STL},
+                                                          {"off", SAP_FORMAT_OFF},
+                                                          {"las", SAP_FORMAT_LAS},
+                                                          {"gltf", SAP_FORMAT_GLTF},
+                                                          {0}};
 static const sap_cli_choice formats_written_with_meshes[] = {{"npy", SAP_FORMAT_NPY},
                                                              {"csv", SAP_FORMAT_CSV},
                                                              {"ply", SAP_FORMAT_PLY},
@@ -69,6 +75,9 @@ static const sap_cli_choice formats_of_clouds[] = {
     {"pcd", SAP_FORMAT_PCD}, {"las", SAP_FORMAT_LAS}, {"laz", SAP_FORMAT_LAZ}, {0}};
 static const sap_cli_choice formats_of_meshes[] = {
     {"ply", SAP_FORMAT_PLY}, {"obj", SAP_FORMAT_OBJ}, {"stl", SAP_FORMAT_STL}, {"off", SAP_FORMAT_OFF}, {0}};
+static const sap_cli_choice formats_of_meshes_read[] = {{"ply", SAP_FORMAT_PLY},   {"obj", SAP_FORMAT_OBJ},
+                                                        {"stl", SAP_FORMAT_STL},   {"off", SAP_FORMAT_OFF},
+                                                        {"gltf", SAP_FORMAT_GLTF}, {0}};
 static const sap_cli_choice voxel_points[] = {
     {"mean", SAP_VOXELS_CENTROID}, {"first", SAP_VOXELS_FIRST}, {"nearest", SAP_VOXELS_NEAREST}, {0}};
 static const sap_cli_choice methods[] = {
@@ -110,6 +119,7 @@ static const sap_cli_choice documents[] = {
 #define REAL(field)                SAP_KIND_REAL, AT(field), 0, HUGE_VAL, "R", NULL
 #define REAL_IN(field, low, high)  SAP_KIND_REAL, AT(field), low, high, "R", NULL
 #define SIZE(field)                SAP_KIND_SIZE, AT(field), 1, 65536, "WxH", NULL
+#define RANGE(field, name)         SAP_KIND_RANGE, AT(field), 0, 0, name, NULL
 #define VECTOR(field, name)        SAP_KIND_VECTOR, AT(field), 0, 0, name, NULL
 #define CORNER(field)              SAP_KIND_CORNER, AT(field), 0, 0, "X,Y,Z", NULL
 #define BOX(field)                 SAP_KIND_BOX, AT(field), 0, 0, "X,Y,Z,X,Y,Z", NULL
@@ -527,6 +537,15 @@ const sap_cli_option sap_cli_option_table[] = {
      "this many pictures from around the mesh, which twists in a wave; the tree is built anew for each; prints the "
      "milliseconds that building the tree, tracing rays and shading took",
      false},
+    {"frames", 0, V(RENDER), RANGE(frames, "FIRST:END"),
+     "a picture of each frame from FIRST to the one before END, of a glTF that moves, or of meshes in numbered files: "
+     "MESH is frame_%04d.obj, say; the tree is built anew for each; where -o has no %04d in it, the number comes "
+     "before "
+     "its suffix; prints the milliseconds that moving or reading the mesh, building, tracing and shading took",
+     false},
+    {"fps", 0, V(RENDER), REAL_IN(fps, DBL_MIN, HUGE_VAL), "frames in a second of a glTF (default 30)", false},
+    {"clip", 0, V(RENDER), TEXT(clip, "CLIP"),
+     "which animation of a glTF, by its name or, from 0, its number (default 0)", false},
     {"triangles", 0, V(BUILD), FLAG(triangles),
      "build over the triangles of a mesh (OBJ, STL, OFF or PLY with faces), for trace and closest", false},
     {"quality", 0, V(BUILD) | ON_MESH, CHOICE(quality, "QUALITY", qualities),
@@ -597,7 +616,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "format of what is written (default: by suffix)", false},
     {"format", 0, V(PAIRS) | V(TRACE) | V(CLOSEST) | V(COMPACT), CHOICE(format, "FORMAT", formats_of_hits),
      "format of what is written (default: by suffix)", false},
-    {"input-format", 0, ON_MESH | V(SUBDIVIDE), CHOICE(input_format, "FORMAT", formats_of_meshes),
+    {"input-format", 0, ON_MESH | V(SUBDIVIDE), CHOICE(input_format, "FORMAT", formats_of_meshes_read),
      "format of MESH (default: by the first bytes, then by suffix)", false},
     {"input-format", 0, V(BUILD) | ON_FILES, CHOICE(input_format, "FORMAT", formats_read_with_meshes),
      "format of what is read (default: by the first bytes, then by suffix); npy is NPZ too, csv also what tabs "

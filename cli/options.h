@@ -129,6 +129,9 @@ typedef struct sap_cli_options {
     sap_cli_progress progress;
     bool json, quiet, verbose;
     int32_t size[2], samples, bounces, orbit; // pixels; samples and orbit 0: not given
+    int32_t frames[2];                        // the first, and the one after the last; 0, 0: not given
+    double fps;                               // 0: not given
+    const char* clip;                         // NULL: not given
     double eye[3], at[3];                     // where the file's coordinates say
     float up[3], background[3];
     double fov, ambient, exposure;
@@ -169,6 +172,7 @@ typedef enum sap_cli_kind {
     SAP_KIND_CHOICE,  // an enum or int32_t, one of `choices`
     SAP_KIND_DEVICE,  // processor and ordinal
     SAP_KIND_SIZE,    // int32_t[2]
+    SAP_KIND_RANGE,   // int32_t[2]
     SAP_KIND_VECTOR,  // float[3]
     SAP_KIND_PLACE,   // double[3]
     SAP_KIND_ORIGIN,  // origin and find_origin

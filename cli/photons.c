@@ -15,6 +15,8 @@ sap_cli_exit sap_cli_photons_check(sap_cli* cli) {
     if (o->progressive && o->passes < 2 && !(o->until_error > 0))
         return sap_cli_usage(cli, "--progressive needs --passes or --until-error");
     if (o->photon_cloud && o->orbit) return sap_cli_usage(cli, "--photon-cloud is for one picture, not for --orbit");
+    if (o->photon_cloud && sap_cli_given(o, "frames"))
+        return sap_cli_usage(cli, "--photon-cloud is for one picture, not for --frames");
     return SAP_EXIT_OK;
 }
 

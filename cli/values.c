@@ -149,6 +149,21 @@ static bool parse_size(const sap_cli_option* option, const char* text, int32_t s
     return true;
 }
 
+// Whole numbers with a colon between: the first of some, and the one after the last.
+static bool parse_range(const char* text, int32_t range[2]) {
+    char first[16];
+    double values[2];
+    const size_t length = strcspn(text, ":");
+    if (length >= sizeof first || !text[length]) return false;
+    memcpy(first, text, length);
+    first[length] = 0;
+    if (!parse_number(first, true, 0, INT32_MAX, &values[0]) ||
+        !parse_number(text + length + 1, true, values[0] + 1, INT32_MAX, &values[1]))
+        return false;
+    for (int i = 0; i < 2; i++) range[i] = (int32_t)values[i];
+    return true;
+}
+
 // Position, for an area light its side, and perhaps a colour.
 static bool parse_light(const sap_cli_option* option, const char* text, sap_cli_options* options) {
     double values[7];
@@ -173,6 +188,7 @@ bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_
     case SAP_KIND_CHOICE: return parse_choice(text, option->choices, field);
     case SAP_KIND_DEVICE: return parse_device(text, option->highest > 0, options);
     case SAP_KIND_SIZE: return parse_size(option, text, field);
+    case SAP_KIND_RANGE: return parse_range(text, field);
     case SAP_KIND_VECTOR: return parse_vector(text, field);
     case SAP_KIND_PLACE: return parse_place(text, field);
     case SAP_KIND_ORIGIN: return parse_origin(text, options);
@@ -212,6 +228,8 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
         fputs("a number that is not negative", stream);
     } else if (option->kind == SAP_KIND_SIZE) {
         fprintf(stream, "width and height from %.0f to %.0f, such as 800x500", option->lowest, option->highest);
+    } else if (option->kind == SAP_KIND_RANGE) {
+        fputs("the first and the one after the last, whole numbers such as 0:120", stream);
     } else if (option->kind == SAP_KIND_VECTOR || option->kind == SAP_KIND_PLACE) {
         fprintf(stream, "three numbers separated by commas: %s", option->argument);
     } else if (option->kind == SAP_KIND_ORIGIN) {

@@ -46,3 +46,18 @@ land() { awk -v from="$1" -v to="$2" -v seed="$3" '
       printf "%.4f %.4f %.4f\n", x, y, z
     }
   }'; }
+
+# A glTF of a triangle that goes 2 to the right within a second, in the clip "walk".
+moving_gltf() {
+  cat <<'GLTF'
+{"asset": {"version": "2.0"}, "nodes": [{"mesh": 0}], "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+ "animations": [{"name": "walk", "samplers": [{"input": 1, "output": 2}],
+  "channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}]}],
+ "buffers": [{"byteLength": 68, "uri": "data:;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAABAAAAAAAAAAAA="}],
+ "bufferViews": [{"buffer": 0, "byteLength": 36}, {"buffer": 0, "byteOffset": 36, "byteLength": 8},
+  {"buffer": 0, "byteOffset": 44, "byteLength": 24}],
+ "accessors": [{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 3},
+  {"bufferView": 1, "componentType": 5126, "type": "SCALAR", "count": 2},
+  {"bufferView": 2, "componentType": 5126, "type": "VEC3", "count": 2}]}
+GLTF
+}

@@ -236,8 +236,8 @@ static sap_status check_format(sap_device* device, const char* path, sap_format*
     if (*format == SAP_FORMAT_AUTO)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED,
                         "'%s' names no known format; give one, or end the name in .ply, .obj, .stl or .off", path);
-    return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s holds no meshes; choose .ply, .obj, .stl or .off",
-                    sap_format_name(*format));
+    return sap_fail(device, SAP_ERROR_UNSUPPORTED, "%s %s; choose .ply, .obj, .stl or .off", sap_format_name(*format),
+                    *format == SAP_FORMAT_GLTF ? "is read, but not written" : "holds no meshes");
 }
 
 sap_status sap_mesh_write(sap_device* device, const char* path, sap_format format, const sap_mesh_file* file,
