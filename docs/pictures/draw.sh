@@ -10,8 +10,14 @@ trap 'rm -rf "$work"' EXIT
 view=(--size 520x325 --eye 3.2,2.6,6.4 --at 0,0.75,0.2 --fov 38)
 "$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 100 --exposure 0.85 -o "$here/scene.png"
 "$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 16 --heat -o "$here/heat.png"
-"$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 25 --exposure 0.85 --orbit 8 -o "$work/orbit.png"
-cp "$work/orbit-003.png" "$here/orbit.png"
+# The pictures of an orbit as one that moves, where python3-pil is there.
+"$built/sapwood" render "$work/scene.obj" "${view[@]}" --size 400x250 --samples 36 --exposure 0.85 --orbit 24 -o "$work/orbit.png"
+python3 - "$work" "$here/orbit.webp" <<'PYTHON' || echo "orbit.webp is as it was: python3-pil is missing"
+import sys
+from PIL import Image
+pictures = [Image.open(f"{sys.argv[1]}/orbit-{i:03}.png").convert("RGB") for i in range(24)]
+pictures[0].save(sys.argv[2], save_all=True, append_images=pictures[1:], duration=83, loop=0, quality=55, method=6)
+PYTHON
 # A lamp behind: mirrors and glass throw its light.
 "$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 25 --exposure 0.7 --light 4,8,-1,6,5.5,5 --ambient 0.2 \
     --photons 100000 --caustics 12000000 --neighbors 60 -o "$here/caustic.png"
