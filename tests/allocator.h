@@ -15,6 +15,7 @@ typedef struct watch {
     bool paused;         // requests are neither counted nor refused
     int64_t blocks;      // now in use
     int64_t bytes;       // now in use
+    int64_t most;        // bytes that were in use at once
     int64_t wrong;       // calls that broke the allocator's contract
     int log_calls;
     sap_status logged;
@@ -44,7 +45,10 @@ static inline void* watch_allocate(void* user, size_t bytes, size_t alignment) {
     memcpy(memory - sizeof block, &block, sizeof block);
     memset(memory, 0xcd, bytes < 1 << 20 ? bytes : 1 << 20); // nothing may count on zeros
     __atomic_add_fetch(&w->blocks, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&w->bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+    const int64_t now = __atomic_add_fetch(&w->bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+    int64_t most = __atomic_load_n(&w->most, __ATOMIC_RELAXED);
+    while (now > most && !__atomic_compare_exchange_n(&w->most, &most, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
     return memory;
 }
 

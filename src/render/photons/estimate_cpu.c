@@ -1,5 +1,6 @@
 // The light of photons at points on the CPU: their nearest ones, of which those on the right side count.
 #include "base/team.h"
+#include "device/progress.h"
 #include "render/photons/near.h"
 #include "render/photons/swarm.h"
 #include "sapwood/points.h"
@@ -16,7 +17,14 @@ typedef struct look {
     float* coords; // [3*count] of the points in `rows`
     uint8_t* open; // [count] whether a longer row is needed
     int64_t count;
+    sap_progress_state progress;
 } look;
+
+// After so many points are done. Calls with few points report nothing.
+static sap_status tell(look* l, int64_t done) {
+    if (l->points->count <= SAP_NEAR_FEW || sap_progress_add(&l->progress, done)) return SAP_OK;
+    return sap_fail(l->map->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+}
 
 static void estimate_range(void* context, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
@@ -34,7 +42,9 @@ static sap_points chosen(look* l) {
 static sap_status look_within(look* l) {
     sap_neighbors* found = NULL;
     const sap_search search = {.radius = sap_photon_reach(&l->rows.search), .sorted = true};
-    sap_status status = sap_radius_search(l->map->tree, chosen(l), &search, &found);
+    sap_progress_mute(true);
+    const sap_status status = sap_radius_search(l->map->tree, chosen(l), &search, &found);
+    sap_progress_mute(false);
     if (status == SAP_OK) {
         l->rows.all = true;
         l->rows.offsets = found->offsets;
@@ -46,23 +56,52 @@ static sap_status look_within(look* l) {
     return status;
 }
 
-static sap_status look_nearest(look* l, int32_t* ids, float* distance2) {
-    const sap_search search = {.k = (int32_t)l->rows.want, .radius = (double)l->rows.search.radius};
-    sap_status status = sap_nearest(l->map->tree, chosen(l), &search, ids, distance2);
-    l->rows.ids = ids;
-    l->rows.distance2 = distance2;
-    if (status == SAP_OK) sap_team_loop(l->map->device->options.threads, l->count, GRAIN, estimate_range, l);
+// The same for as many points at a time as rows have room for, and one at least. counts[count] is scratch memory.
+static sap_status look_within_room(look* l, int64_t* counts) {
+    look some = *l;
+    sap_progress_mute(true);
+    sap_status status = sap_radius_count(l->map->tree, chosen(&some), sap_photon_reach(&l->rows.search), counts);
+    sap_progress_mute(false);
+    for (int64_t from = 0, to; from < l->count && status == SAP_OK; from = to) {
+        int64_t entries = counts[from];
+        for (to = from + 1; to < l->count && entries + counts[to] <= ROOM; to++) entries += counts[to];
+        some.rows.which = l->rows.which + from;
+        some.open = l->open + from;
+        some.count = to - from;
+        status = look_within(&some);
+        if (status == SAP_OK) status = tell(l, some.count);
+    }
     return status;
 }
 
+static sap_status look_nearest(look* l, int32_t* ids, float* distance2) {
+    const sap_search search = {.k = (int32_t)l->rows.want, .radius = (double)l->rows.search.radius};
+    int64_t done = 0;
+    sap_progress_mute(true);
+    const sap_status status = sap_nearest(l->map->tree, chosen(l), &search, ids, distance2);
+    sap_progress_mute(false);
+    if (status != SAP_OK) return status;
+    l->rows.ids = ids;
+    l->rows.distance2 = distance2;
+    sap_team_loop(l->map->device->options.threads, l->count, GRAIN, estimate_range, l);
+    for (int64_t i = 0; i < l->count; i++) done += !l->open[i];
+    return tell(l, done);
+}
+
 // Looks up the points of which[0 … all - 1]; those that need longer rows stay in `which`, *all of them.
-static sap_status look_all(look* l, int32_t* which, int64_t* all, int64_t chunk, int32_t* ids, float* distance2) {
+static sap_status look_all(look* l, int32_t* which, int64_t* all, int64_t chunk, unsigned char* memory) {
+    const size_t entries = (size_t)(chunk * l->rows.want);
+    int32_t* ids = (int32_t*)(void*)memory;
+    float* distance2 = (float*)(void*)(ids + entries);
+    int64_t* counts = (int64_t*)(void*)memory; // without k: in place of rows of one
+    l->coords = distance2 + entries;
+    l->open = (uint8_t*)(l->coords + 3 * chunk);
     int64_t left = 0;
     sap_status status = SAP_OK;
     for (int64_t from = 0; from < *all && status == SAP_OK; from += chunk) {
         l->rows.which = which + from;
         l->count = *all - from < chunk ? *all - from : chunk;
-        status = l->rows.search.k ? look_nearest(l, ids, distance2) : look_within(l);
+        status = l->rows.search.k ? look_nearest(l, ids, distance2) : look_within_room(l, counts);
         for (int64_t i = 0; i < l->count && status == SAP_OK; i++)
             if (l->open[i]) which[left++] = which[from + i];
     }
@@ -87,33 +126,38 @@ static sap_status look_rounds(look* l, const uint8_t* open) {
         l->rows.all = l->rows.want == n;
         int64_t chunk = ROOM / l->rows.want < 1 ? 1 : ROOM / l->rows.want < CHUNK ? ROOM / l->rows.want : CHUNK;
         if (chunk > left) chunk = left;
-        const size_t entries = (size_t)(chunk * l->rows.want), bytes = entries * 8 + (size_t)chunk * 13;
+        const size_t bytes = (size_t)(chunk * l->rows.want) * 8 + (size_t)chunk * 13;
         if (!sap_scratch_take(device, bytes, &rows)) {
             status = sap_fail(device, SAP_ERROR_MEMORY, "no memory for rows of %lld photons", (long long)l->rows.want);
             break;
         }
-        int32_t* ids = (int32_t*)(void*)rows.memory;
-        float* distance2 = (float*)(void*)(ids + entries);
-        l->coords = distance2 + entries;
-        l->open = (uint8_t*)(l->coords + 3 * chunk);
-        status = look_all(l, which, &left, chunk, ids, distance2);
+        status = look_all(l, which, &left, chunk, rows.memory);
         sap_scratch_give(device, &rows);
     }
     sap_scratch_give(device, &list);
     return status;
 }
 
+// Points in the order of space with short rows first, then those that need other ways.
+static sap_status look_near(look* l) {
+    sap_scratch scratch = {0};
+    uint8_t* open;
+    sap_status status = sap_near_estimate(l->map, l->points, &l->rows, &l->progress, &scratch, &open);
+    if (status == SAP_OK && open && !l->progress.cancelled) status = look_rounds(l, open);
+    sap_scratch_give(l->map->device, &scratch);
+    return status;
+}
+
 sap_status sap_photons_estimate_cpu(const sap_photons* map, const sap_points* points, const float* normals,
                                     const sap_photon_search* search, float* light) {
+    const bool near = map->sides && search->k <= SAP_NEAR_MOST, many = points->count > SAP_NEAR_FEW;
     look l = {.map = map, .points = points};
     memset(light, 0, (size_t)points->count * 3 * sizeof *light);
     if (map->info.count == 0) return SAP_OK;
     l.rows = (sap_photon_rows){.photons = map->photons, .search = *search, .normals = normals, .light = light};
-    if (!map->sides || search->k > SAP_NEAR_MOST) return look_rounds(&l, NULL);
-    sap_scratch scratch = {0};
-    uint8_t* open;
-    sap_status status = sap_near_estimate(map, points, &l.rows, &scratch, &open);
-    if (status == SAP_OK && open) status = look_rounds(&l, open);
-    sap_scratch_give(map->device, &scratch);
-    return status;
+    // Without k all points may be gone through twice.
+    l.progress = sap_progress_begin(map->device, (near && many && !search->k ? 2 : 1) * points->count);
+    const sap_status status = near ? look_near(&l) : look_rounds(&l, NULL);
+    if (status != SAP_OK || !many || sap_progress_finish(&l.progress)) return status;
+    return sap_fail(map->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
 }

@@ -9,7 +9,10 @@
 extern "C" {
 #endif
 
-enum { SAP_NEAR_MOST = 1024 }; // photons near a point that a run can keep
+enum {
+    SAP_NEAR_MOST = 1024, // photons near a point that a run can keep
+    SAP_NEAR_FEW = 256    // points that a thread takes at a time; calls with no more report no progress
+};
 
 // A run of points for one thread, each near the one before it as a rule.
 typedef struct sap_near_run {

@@ -55,24 +55,22 @@ void sap_sides_free(sap_photons* map) {
 
 // ---- Estimates
 
-enum { POINTS = 256 }; // that a thread takes at a time
-
 typedef struct near_search {
     const sap_near_kernels* kernels;
     sap_near_run whole;
-    sap_progress_state progress;
+    sap_progress_state* progress;
 } near_search;
 
 static void run_range(void* context, int64_t from, int64_t to, int32_t worker) {
     near_search* s = context;
     sap_near_run run = s->whole;
     (void)worker;
-    if (!sap_progress_add(&s->progress, 0)) return;
+    if (!sap_progress_add(s->progress, 0)) return;
     run.coords += DIMS * from;
     run.points += from;
     run.count = to - from;
     s->kernels->estimate(&run);
-    sap_progress_add(&s->progress, run.count);
+    sap_progress_add(s->progress, run.count);
 }
 
 static void pack(const sap_points* points, sap_query_order* order) {
@@ -87,19 +85,19 @@ static void run_all(near_search* s, const sap_points* points, sap_query_order* o
     const sap_rows rows = {points->coords, points->count, points->stride, DIMS, 32};
     s->whole.coords = (const float*)(const void*)order->coords;
     s->whole.points = order->rows;
-    for (int64_t first = 0; first < points->count && !s->progress.cancelled; first += SAP_QUERY_SLAB) {
+    for (int64_t first = 0; first < points->count && !s->progress->cancelled; first += SAP_QUERY_SLAB) {
         const int64_t left = points->count - first;
         s->whole.count = left < SAP_QUERY_SLAB ? left : SAP_QUERY_SLAB;
         if (points->count < SAP_QUERY_FEW)
             pack(points, order);
         else
             sap_queries_order(s->whole.tree, &rows, first, s->whole.count, order);
-        sap_team_loop(s->whole.tree->device->options.threads, s->whole.count, POINTS, run_range, s);
+        sap_team_loop(s->whole.tree->device->options.threads, s->whole.count, SAP_NEAR_FEW, run_range, s);
     }
 }
 
 sap_status sap_near_estimate(const sap_photons* map, const sap_points* points, const sap_photon_rows* rows,
-                             sap_scratch* scratch, uint8_t** open) {
+                             sap_progress_state* progress, sap_scratch* scratch, uint8_t** open) {
     sap_device* device = map->device;
     const int64_t count = points->count, most = count < SAP_QUERY_SLAB ? count : SAP_QUERY_SLAB;
     const double reach = rows->search.k ? (double)rows->search.radius : sap_photon_reach(&rows->search);
@@ -118,13 +116,9 @@ sap_status sap_near_estimate(const sap_photons* map, const sap_points* points, c
                                .rows = rows,
                                .limit2 = (float)sap_limit2(map->tree, reach > 0 ? reach : INFINITY),
                                .open = *open},
-                     .progress = sap_progress_begin(device, count)};
-    sap_status status = sap_queries_reserve(map->tree, most, false, &order);
-    if (status == SAP_OK) {
-        run_all(&s, points, &order);
-        if (count > POINTS && !sap_progress_finish(&s.progress))
-            status = sap_fail(device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
-    }
+                     .progress = progress};
+    const sap_status status = sap_queries_reserve(map->tree, most, false, &order);
+    if (status == SAP_OK) run_all(&s, points, &order);
     sap_scratch_give(device, &order.scratch);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef SAPWOOD_RENDER_PHOTONS_SWARM_H
 #define SAPWOOD_RENDER_PHOTONS_SWARM_H
 
+#include "device/progress.h"
 #include "render/photons/estimate.h"
 #include "render/photons/map.h"
 
@@ -57,9 +58,10 @@ typedef struct sap_photon_ops {
 // ---- near_cpu.c: copies the ways and normals of photons to where the tree has them; frees them.
 sap_status sap_sides_make(sap_photons* map);
 void sap_sides_free(sap_photons* map);
-// The light at points; *open, in `scratch`, becomes NULL, or says at which points other ways must find it.
+// The light at points; *open, in `scratch`, becomes NULL, or says at which points other ways must find it. Stops early,
+// and is SAP_OK, once the host has asked to stop.
 sap_status sap_near_estimate(const sap_photons* map, const sap_points* points, const sap_photon_rows* rows,
-                             sap_scratch* scratch, uint8_t** open);
+                             sap_progress_state* progress, sap_scratch* scratch, uint8_t** open);
 
 sap_status sap_photons_estimate_cpu(const sap_photons* map, const sap_points* points, const float* normals,
                                     const sap_photon_search* search, float* light);
