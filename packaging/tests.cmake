@@ -71,8 +71,8 @@ include(packaging/emulated.cmake)
 
 # Every fuzz/fuzz_*.c is a libFuzzer program, or, linked with replay.c, one that runs its corpus once.
 file(GLOB sapwood_fuzzers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c)
-if(EMSCRIPTEN) # which has no command line
-  list(FILTER sapwood_fuzzers EXCLUDE REGEX "/fuzz_arguments\\.c$")
+if(EMSCRIPTEN) # which has no command line, and reads no glTF
+  list(FILTER sapwood_fuzzers EXCLUDE REGEX "/fuzz_(arguments|gltf)\\.c$")
 endif()
 foreach(source IN LISTS sapwood_fuzzers)
   get_filename_component(name ${source} NAME_WE)
