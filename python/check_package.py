@@ -24,7 +24,8 @@ with zipfile.ZipFile(wheel_path) as wheel, tempfile.TemporaryDirectory() as fold
     metadata = email.message_from_bytes(wheel.read(f"{info}/METADATA"))
     require(metadata["Version"] == version, f"version {metadata['Version']}, but VERSION says {version}")
     require(metadata["Description-Content-Type"] == "text/markdown", "no README")
-    require(any(name.startswith(info) and name.endswith("LICENSE") for name in names), "no licence")
+    for licence in ("LICENSE", "LICENSE.cgltf"):
+        require(any(name.startswith(info) and name.endswith(licence) for name in names), f"no {licence}")
     require({"sapwood/py.typed", "sapwood/_sapwood.abi3.so"} <= names, "no py.typed or no extension")
     for source in (top / "python" / "sapwood").glob("*.py*"):
         require(f"sapwood/{source.name}" in names, f"{source.name} is missing")

@@ -59,9 +59,10 @@ class BuildExtension(build_ext):
 class SourceDistribution(sdist):
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         super().make_release_tree(base_dir, files)
-        licence = Path(base_dir) / "LICENSE"  # a link in the repository
-        licence.unlink(missing_ok=True)
-        shutil.copyfile(library / "LICENSE", licence)
+        for name, source in {"LICENSE": "LICENSE", "LICENSE.cgltf": "third_party/cgltf/LICENSE"}.items():
+            licence = Path(base_dir) / name  # a link in the repository
+            licence.unlink(missing_ok=True)
+            shutil.copyfile(library / source, licence)
         for name in [] if library == here / "library" else carried:
             source, target = library / name, Path(base_dir) / "library" / name
             target.parent.mkdir(parents=True, exist_ok=True)
