@@ -319,7 +319,9 @@ sap_status sap_instance_trace_cpu(const sap_instance_tree* tree, const sap_insta
                        .job = *job,
                        .kernels = sap_cpu_kernels_of(device, 32),
                        .progress = sap_progress_begin(device, job->count)};
-    if (!reserve(&c)) return sap_fail(device, SAP_ERROR_MEMORY, "no memory to order rays");
+    if (!reserve(&c))
+        return sap_fail(device, SAP_ERROR_MEMORY, "no memory to order %lld rays, and for %d hits of one in each thread",
+                        (long long)job->count, (int)job->limit);
     sap_team_run(c.threads, (job->count + c.part - 1) / c.part, trace_part, &c);
     sap_scratch_give(device, &c.memory);
     if (job->count > LOCAL_KEYS && !sap_progress_finish(&c.progress))
