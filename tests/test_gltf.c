@@ -1,6 +1,7 @@
 // glTF: scenes made here are read right, move as they should, and broken ones are refused.
 #include "folder.h"
 #include "mesh_reading.h"
+#include <locale.h>
 
 // A GLB: JSON, and bytes that its first buffer is.
 static size_t make_glb(const char* json, const void* bin, size_t bin_size, unsigned char* glb) {
@@ -156,7 +157,7 @@ TEST(bad_files_are_refused) {
                      cases[i].status);
         sap_mesh_file_free(file);
     }
-    const sap_mesh_read_options little = {.unpack_limit = 100};
+    const sap_mesh_read_options little = {.unpack_limit = 300};
     sap_mesh_file* file = NULL;
     const char* text = TRIANGLE("{\"mesh\":0},{\"mesh\":0}", "", BYTES);
     CHECK_STATUS(parse_mesh(&r, text, strlen(text), SAP_FORMAT_GLTF, &little, &file), SAP_ERROR_RANGE);
@@ -233,15 +234,72 @@ TEST(memory_runs_out) {
     unsigned char glb[4096];
     const strip s = make_strip();
     const size_t size = make_glb(strip_json, &s, sizeof s, glb);
-    for (size_t limit = 0; limit < 2048; limit += 64) {
-        reading r;
-        sap_animation* a = NULL;
-        begin(&r);
-        r.limit = limit;
-        CHECK_STATUS(sap_animation_parse(r.device, glb, size, NULL, &a), SAP_ERROR_MEMORY);
-        CHECK(a == NULL);
-        end(&r);
+    const char* text = TRIANGLE("{\"mesh\":0,\"extras\":[1],\"name\":\"a\"}", ",\"targets\":[{\"POSITION\":0}]", BYTES);
+    for (int which = 0; which < 2; which++) {
+        sap_status status = SAP_ERROR_MEMORY;
+        int64_t refused = 0;
+        for (; status == SAP_ERROR_MEMORY && refused < 1000; refused++) {
+            reading r;
+            sap_animation* a = NULL;
+            float at[18];
+            begin(&r);
+            r.w.requests = 0;
+            r.w.fail_from = refused + 1;
+            status =
+                sap_animation_parse(r.device, which ? (const void*)text : glb, which ? strlen(text) : size, NULL, &a);
+            CHECK((status == SAP_OK) == (a != NULL));
+            if (a) status = sap_animation_pose(a, -1, 0, at);
+            sap_animation_free(a);
+            r.w.fail_from = 0;
+            end(&r);
+        }
+        CHECK_STATUS(status, SAP_OK);
+        CHECK(refused > 30);
     }
+}
+
+static char* text_of(size_t size) { return calloc(size + 1, 1); }
+static char* put(char* at, const char* what, int64_t times) {
+    for (int64_t i = 0; i < times; i++) at += sprintf(at, "%s", what);
+    return at;
+}
+
+// Files that would take minutes if work grew with the square of what is in them.
+TEST(deep_and_wide) {
+    enum { MANY = 30000, SIZE = 4 << 20 };
+    static const char *const head = "{\"asset\":{\"version\":\"2.0\"},",
+                             *const mesh = "{\"attributes\":{\"POSITION\":0},\"mode\":0},";
+    reading r;
+    sap_mesh_file* file = NULL;
+    begin(&r);
+    char *text = text_of(SIZE), *at = put(put(text, head, 1), "\"extras\":", 1);
+    put(put(put(at, "[", MANY * 4), "]", MANY * 4), "}", 1);
+    CHECK_STATUS(parse_mesh(&r, text, strlen(text), SAP_FORMAT_GLTF, NULL, &file), SAP_ERROR_FORMAT);
+    at = put(put(text, head, 1), "\"nodes\":[", 1);
+    for (int i = 1; i < MANY; i++) at += sprintf(at, "{\"children\":[%d]},", i);
+    put(at, "{}]}", 1);
+    CHECK_STATUS(parse_mesh(&r, text, strlen(text), SAP_FORMAT_GLTF, NULL, &file), SAP_ERROR_FORMAT);
+    at = put(put(put(text, head, 1), "\"nodes\":[", 1), "{\"mesh\":0},", MANY);
+    at = put(put(at, "{}],\"meshes\":[{\"primitives\":[", 1), mesh, MANY);
+    at[-1] = 0;
+    put(at - 1, "]}],\"accessors\":[{\"componentType\":5126,\"type\":\"VEC3\",\"count\":3}]}", 1);
+    CHECK_STATUS(parse_mesh(&r, text, strlen(text), SAP_FORMAT_GLTF, NULL, &file), SAP_ERROR_RANGE);
+    free(text);
+    end(&r);
+}
+
+TEST(any_locale) {
+    static const float expected[9] = {0.5f, 0, 0, 1.5f, 0, 0, 0.5f, 1, 0};
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE.utf8") && !setlocale(LC_ALL, "fr_FR.UTF-8"))
+        SKIP("no locale with a decimal comma on this machine");
+    reading r;
+    begin(&r);
+    sap_mesh_file* file =
+        parse_text(&r, SAP_FORMAT_GLTF, TRIANGLE("{\"mesh\":0,\"translation\":[0.5,0,0]}", "", BYTES));
+    if (file) CHECK(same_floats(file->mesh.vertices, expected, 9));
+    sap_mesh_file_free(file);
+    setlocale(LC_ALL, "C");
+    end(&r);
 }
 
 TEST_MAIN()

@@ -301,7 +301,8 @@ SAP_API void sap_mesh_file_free(sap_mesh_file* file);
  * becomes d where it blends or cuts; emission, times its strength, Ke. Where vertices have colours these take the place of
  * an opaque material that neither mirrors nor shines. Textures, points, lines, cameras and lights are not read; the log
  * tells of the first three. Errors: SAP_ERROR_UNSUPPORTED also for what Draco or meshopt has packed, for other extensions
- * that the file requires, EXT_mesh_gpu_instancing, and for buffers elsewhere; SAP_ERROR_IO for buffers that cannot be read.
+ * that the file requires, EXT_mesh_gpu_instancing, and for buffers elsewhere; SAP_ERROR_IO for buffers that cannot be read;
+ * SAP_ERROR_FORMAT for JSON of more than 256 arrays and objects within each other, and for nodes with more than 1024 ancestors.
  *
  * **Precision.** Vertices are floats, rounded once. If that moves a coordinate by more than 2^-20 of the largest side of
  * the bounds, as it does at 481234.57, 5431234.12, a sentence in the log, with SAP_OK, says how far, and which origin

@@ -7,30 +7,65 @@
 
 enum {
     PATH_BYTES = 4096,
-    TIMES = 100, // what may be made of the bytes present, where options.unpack_limit says nothing
-    LEAST_ROOM = 64 << 20
+    NESTED_MOST = 256, // arrays and objects within each other
+    NODES_MOST = 1024, // ancestors of a node
+    TIMES = 100,       // what may be made of the bytes present, where options.unpack_limit says nothing
+    LEAST_ROOM = 64 << 20,
+    GLB_JSON_LENGTH = 12, // where a GLB says how long its JSON is
+    GLB_JSON = 20         // and where that begins
 };
 
-// ---- Memory for cgltf, which does not tell sizes when it gives memory back.
+// ---- Memory for cgltf, which does not tell sizes when it gives memory back, and follows null pointers when it gives up
+// what it has half made. So all blocks are in a list, and when memory is refused, parsing is left at once.
 
-typedef union block_head {
-    size_t bytes;
+typedef union sap_gltf_block {
+    struct {
+        union sap_gltf_block *before, *after;
+        size_t bytes;
+    } is;
     unsigned char room[SAP_ALIGNMENT];
-} block_head;
+} sap_gltf_block;
 
-static void* allocate(void* device, cgltf_size size) {
+static void* allocate(void* user, cgltf_size size) {
+    sap_gltf_document* document = user;
     size_t bytes;
-    if (!sap_size_add(size, sizeof(block_head), &bytes)) return NULL;
-    block_head* head = sap_memory_allocate(device, bytes);
-    if (!head) return NULL;
-    head->bytes = bytes;
-    return head + 1;
+    sap_gltf_block* block = NULL;
+    if (sap_size_add(size, sizeof *block, &bytes)) block = sap_memory_allocate(document->source->device, bytes);
+    if (!block) {
+        if (document->refused) longjmp(*document->refused, 1);
+        return NULL;
+    }
+    block->is.before = NULL;
+    block->is.after = document->blocks;
+    block->is.bytes = bytes;
+    if (document->blocks) document->blocks->is.before = block;
+    document->blocks = block;
+    return block + 1;
 }
 
-static void release(void* device, void* memory) {
+static void release(void* user, void* memory) {
+    sap_gltf_document* document = user;
     if (!memory) return;
-    block_head* head = (block_head*)memory - 1;
-    sap_memory_release(device, head, head->bytes);
+    sap_gltf_block* block = (sap_gltf_block*)memory - 1;
+    if (block->is.after) block->is.after->is.before = block->is.before;
+    if (block->is.before)
+        block->is.before->is.after = block->is.after;
+    else
+        document->blocks = block->is.after;
+    sap_memory_release(document->source->device, block, block->is.bytes);
+}
+
+static cgltf_result parse(sap_gltf_document* document) {
+    const cgltf_options options = {.memory = {allocate, release, document}};
+    jmp_buf refused;
+    cgltf_result result = cgltf_result_out_of_memory;
+    document->refused = &refused;
+    if (!setjmp(refused))
+        result = cgltf_parse(&options, document->source->bytes, document->source->size, &document->data);
+    else
+        result = cgltf_result_out_of_memory;
+    document->refused = NULL;
+    return result;
 }
 
 // ---- Complaints.
@@ -67,6 +102,46 @@ sap_status sap_gltf_take_room(sap_gltf_document* document, uint64_t count, size_
     return sap_bad_byte(document->source, SAP_ERROR_RANGE, -1,
                         "its instances would become more than %zu bytes; options.unpack_limit allows more",
                         document->allowed);
+}
+
+// ---- What cgltf would take very long for: its time grows with the square of how deep things are.
+
+static bool nests_deeply(const sap_source* source) {
+    const unsigned char* bytes = (const unsigned char*)source->bytes;
+    size_t from = 0, end = source->size;
+    int depth = 0;
+    bool in_text = false;
+    if (sap_source_begins(source, "glTF") && end >= GLB_JSON) { // the first chunk is the JSON
+        uint32_t length = 0;
+        for (int i = 0; i < 4; i++) length |= (uint32_t)bytes[GLB_JSON_LENGTH + i] << 8 * i;
+        from = GLB_JSON;
+        if (length < end - from) end = from + length;
+    }
+    for (size_t i = from; i < end; i++) {
+        const unsigned char c = bytes[i];
+        if (in_text) {
+            i += c == '\\';
+            in_text = c != '"';
+        } else if (c == '"') {
+            in_text = true;
+        } else if (c == '{' || c == '[') {
+            if (++depth > NESTED_MOST) return true;
+        } else if (c == '}' || c == ']') {
+            depth--;
+        }
+    }
+    return false;
+}
+
+static sap_status check_ancestors(const sap_gltf_document* document) {
+    for (size_t i = 0; i < document->data->nodes_count; i++) {
+        int above = 0;
+        for (const cgltf_node* node = document->data->nodes[i].parent; node; node = node->parent)
+            if (++above > NODES_MOST)
+                return sap_bad_byte(document->source, SAP_ERROR_FORMAT, -1,
+                                    "node %zu has more than %d ancestors, or is one of them itself", i, NODES_MOST);
+    }
+    return SAP_OK;
 }
 
 // ---- Extensions that have to be understood.
@@ -229,10 +304,13 @@ static void find_room(sap_gltf_document* document) {
 
 sap_status sap_gltf_open(const sap_source* source, const char* path, sap_gltf_document* document) {
     *document = (sap_gltf_document){.source = source};
-    const cgltf_options options = {.memory = {allocate, release, (void*)(uintptr_t)source->device}};
-    cgltf_result result = cgltf_parse(&options, source->bytes, source->size, &document->data);
+    if (nests_deeply(source))
+        return sap_bad_byte(source, SAP_ERROR_FORMAT, -1,
+                            "its JSON has more than %d arrays and objects within each other", NESTED_MOST);
+    cgltf_result result = parse(document);
     if (result != cgltf_result_success) return refused(document, result, false);
     sap_status status = check_sizes(document);
+    if (status == SAP_OK) status = check_ancestors(document);
     if (status != SAP_OK) return status;
     // Without the bytes of buffers, so that it looks at none.
     result = cgltf_validate(document->data);
@@ -252,7 +330,7 @@ void sap_gltf_close(sap_gltf_document* document) {
     const size_t count = document->data ? document->data->buffers_count : 0;
     for (size_t i = 0; document->files && i < count; i++) sap_file_release(device, &document->files[i]);
     sap_memory_release(device, document->files, count * sizeof *document->files);
-    cgltf_free(document->data);
+    while (document->blocks) release(document, document->blocks + 1);
     document->data = NULL;
     document->files = NULL;
 }

@@ -6,12 +6,17 @@
 #include "files/gltf/names.h"
 #include "files/read.h"
 #include "files/source.h"
+#include <setjmp.h>
+
+union sap_gltf_block;
 
 // All zero but source can be closed.
 typedef struct sap_gltf_document {
     const sap_source* source;
     cgltf_data* data;
-    sap_file_bytes* files; // [buffers_count] those that are mapped, or read from data: URIs
+    union sap_gltf_block* blocks; // that cgltf has
+    jmp_buf* refused;             // where parsing ends when there is no memory; NULL: nothing is parsed
+    sap_file_bytes* files;        // [buffers_count] those that are mapped
     size_t room;    // bytes that may still be made of the file: instances and sparse numbers repeat what is there
     size_t allowed; // what that was at first
 } sap_gltf_document;

@@ -385,6 +385,10 @@ static sap_status add_parts(loading* l, const cgltf_node** order, const bool* mi
             return sap_bad_byte(l->document->source, SAP_ERROR_UNSUPPORTED, -1,
                                 "has instances by EXT_mesh_gpu_instancing; save it with a node for each");
         for (size_t p = 0; mesh && p < mesh->primitives_count; p++) {
+            // Also for primitives that are left out, and for attributes that are looked through: work is bounded as well.
+            const sap_status room =
+                sap_gltf_take_room(l->document, mesh->primitives[p].attributes_count + sizeof(sap_gltf_part), 1);
+            if (room != SAP_OK) return room;
             if (!has_triangles(&mesh->primitives[p])) {
                 l->lines = true;
                 continue;
