@@ -123,6 +123,7 @@ float* bench_equal(int64_t count);
 float* bench_line(int64_t count, uint64_t seed);    // y = z = 0, x whole numbers in order (seed 0) or anywhere
 float* bench_lattice(int64_t count, uint64_t seed); // 100 x 100 x 100 in order (seed 0) or random lattice points
 float* bench_shell(int64_t count, uint64_t seed);   // the unit sphere
+float* bench_caustic(int64_t count, uint64_t seed); // photons that a ring has reflected to a floor and walls
 float* bench_outlier(int64_t count, uint64_t seed); // uniform, and one point a million away
 float* bench_sorted(int64_t count, uint64_t seed);  // uniform, ascending in x
 void bench_shuffle(float* points, int64_t count, int dims, uint64_t seed);

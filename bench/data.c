@@ -155,6 +155,31 @@ float* bench_shell(int64_t count, uint64_t seed) {
     return points;
 }
 
+// Where light that left (0.6, 0.8, 0) for the inner side of a unit cylinder of height 1 meets the floor, or the sides of a
+// box of 4 x 4, after one reflection there.
+float* bench_caustic(int64_t count, uint64_t seed) {
+    bench_random random = {seed};
+    float* points = bench_memory((size_t)count * 3, sizeof(float));
+    for (int64_t i = 0; i < count;) {
+        const double z = 2 * bench_random_unit(&random) - 1, azimuth = TWO_PI * bench_random_unit(&random);
+        const double lamp[3] = {0.6, 0.8, 0}, flat = sqrt(fmax(0, 1 - z * z));
+        double way[3] = {flat * cos(azimuth), z, flat * sin(azimuth)};
+        const double a = way[0] * way[0] + way[2] * way[2], b = lamp[0] * way[0];
+        const double t = (-b + sqrt(b * b + a * (1 - lamp[0] * lamp[0]))) / a;
+        const double on[3] = {lamp[0] + t * way[0], lamp[1] + t * way[1], t * way[2]};
+        if (!(on[1] > 0 && on[1] < 1)) continue;
+        const double turned = 2 * (way[0] * on[0] + way[2] * on[2]); // the cylinder's normal is (x, 0, z)
+        way[0] -= turned * on[0];
+        way[2] -= turned * on[2];
+        double far = way[1] < 0 ? -on[1] / way[1] : (double)INFINITY;
+        for (int axis = 0; axis < 3; axis += 2)
+            if (way[axis] != 0) far = fmin(far, (copysign(2, way[axis]) - on[axis]) / way[axis]);
+        for (int k = 0; k < 3; k++) points[3 * i + k] = (float)(on[k] + far * way[k]);
+        i++;
+    }
+    return points;
+}
+
 float* bench_outlier(int64_t count, uint64_t seed) {
     float* points = bench_uniform(count, 3, seed);
     if (count > 0) points[0] = points[1] = points[2] = 1e6f;

@@ -79,7 +79,7 @@ static bool is_mesh(sap_cli* cli, const char* path) {
 }
 
 static sap_cli_exit open_mesh(sap_cli* cli, sap_cli_align_pair* pair) {
-    static const char* const of_points[] = {"split", "axis", "leaf-size", "period", "member"};
+    static const char* const of_points[] = {"split", "query-radius", "axis", "leaf-size", "period", "member"};
     const sap_cli_options* o = cli->options;
     const double start = sap_cli_seconds();
     sap_cli_exit result =

@@ -18,6 +18,7 @@ static void report(sap_cli* cli, const sap_cli_reference* tree, double save_seco
     sap_json_int(&json, "dims", info->dims);
     sap_json_text(&json, "precision", sap_cli_precision_name(info->real_bits));
     sap_json_text(&json, "split", sap_cli_split_name(info->options.split));
+    if (info->options.split == SAP_SPLIT_VVH) sap_json_real(&json, "query_radius", info->options.query_radius, 64);
     sap_json_text(&json, "axis", sap_cli_axis_name(info->options.axis));
     sap_json_int(&json, "leaf_size", info->options.leaf_size);
     sap_cli_period_json(&json, info);
@@ -45,8 +46,8 @@ static void report_triangles(sap_cli* cli, const sap_mesh_tree_info* info, const
 }
 
 static sap_cli_exit build_over_triangles(sap_cli* cli, const char* path) {
-    static const char* const of_points[] = {"precision", "split",  "axis",           "leaf-size", "drop-duplicates",
-                                            "columns",   "member", "drop-nonfinite", "period"};
+    static const char* const of_points[] = {"precision",       "split",   "query-radius", "axis",           "leaf-size",
+                                            "drop-duplicates", "columns", "member",       "drop-nonfinite", "period"};
     const char* output = cli->options->output;
     sap_mesh_file* mesh = NULL;
     sap_mesh_tree* tree = NULL;

@@ -32,7 +32,8 @@ static sap_cli_exit check_usage(sap_cli* cli) {
 
 // Options that are for one of the two kinds of REFERENCE.
 static sap_cli_exit check_kind(sap_cli* cli, bool mesh) {
-    static const char* const of_points[] = {"both", "split", "axis", "leaf-size", "period", "drop-nonfinite", "member"};
+    static const char* const of_points[] = {"both",      "split",  "query-radius",   "axis",
+                                            "leaf-size", "period", "drop-nonfinite", "member"};
     static const char* const of_meshes[] = {"signed", "origin"};
     const char* path = cli->options->operands[0];
     return mesh ? sap_cli_refuse_given(cli, of_points, sizeof of_points / sizeof *of_points, path, "a mesh")

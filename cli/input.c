@@ -68,8 +68,9 @@ sap_cli_exit sap_cli_check_inputs(sap_cli* cli) {
     static const char* const of_queries[] = {"query-columns", "query-member", "query-format"};
     const sap_cli_options* options = cli->options;
     const char *reference = options->operands[0], *queries = options->operands[1];
-    if (options->walk == SAP_WALK_STACKLESS && options->tree.split == SAP_SPLIT_SLIDING_MIDPOINT)
-        return sap_cli_usage(cli, "--walk stackless cannot search trees of --split sliding-midpoint");
+    if (options->walk == SAP_WALK_STACKLESS && options->tree.split != SAP_SPLIT_MEDIAN)
+        return sap_cli_usage(cli, "--walk stackless cannot search trees of --split %s",
+                             sap_cli_split_name(options->tree.split));
     for (size_t i = 0; !queries && i < sizeof of_queries / sizeof *of_queries; i++)
         if (sap_cli_given(options, of_queries[i]))
             return sap_cli_usage(cli, "--%s is for searches with QUERIES", of_queries[i]);
@@ -232,8 +233,9 @@ sap_cli_exit sap_cli_refuse_given(sap_cli* cli, const char* const* names, size_t
 }
 
 static sap_cli_exit load_tree(sap_cli* cli, sap_cli_reference* reference) {
-    static const char* const of_building[] = {"precision",      "split",  "axis",    "leaf-size", "drop-duplicates",
-                                              "drop-nonfinite", "period", "columns", "member"};
+    static const char* const of_building[] = {"precision", "split",           "query-radius",   "axis",
+                                              "leaf-size", "drop-duplicates", "drop-nonfinite", "period",
+                                              "columns",   "member"};
     const size_t all = sizeof of_building / sizeof *of_building, of_queries = 2; // which may be for QUERIES
     const size_t count = cli->options->operands[1] ? all - of_queries : all;
     sap_cli_exit result = sap_cli_refuse_given(cli, of_building, count, reference->path, "a tree built already");

@@ -82,7 +82,9 @@ void sap_json_effort(sap_json* json, const sap_cli* cli, double read, double bui
     sap_json_close(json, '}');
 }
 
-const char* sap_cli_split_name(sap_split split) { return split == SAP_SPLIT_MEDIAN ? "median" : "sliding-midpoint"; }
+const char* sap_cli_split_name(sap_split split) {
+    return split == SAP_SPLIT_MEDIAN ? "median" : split == SAP_SPLIT_VVH ? "vvh" : "sliding-midpoint";
+}
 
 const char* sap_cli_axis_name(sap_axis axis) { return axis == SAP_AXIS_WIDEST ? "widest" : "cycle"; }
 

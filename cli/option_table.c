@@ -31,7 +31,7 @@ enum {
 };
 
 static const sap_cli_choice splits[] = {
-    {"median", SAP_SPLIT_MEDIAN}, {"sliding-midpoint", SAP_SPLIT_SLIDING_MIDPOINT}, {0}};
+    {"median", SAP_SPLIT_MEDIAN}, {"sliding-midpoint", SAP_SPLIT_SLIDING_MIDPOINT}, {"vvh", SAP_SPLIT_VVH}, {0}};
 static const sap_cli_choice axes[] = {{"widest", SAP_AXIS_WIDEST}, {"cycle", SAP_AXIS_CYCLE}, {0}};
 static const sap_cli_choice walks[] = {{"auto", SAP_WALK_AUTO},           {"stack", SAP_WALK_STACK},
                                        {"stackless", SAP_WALK_STACKLESS}, {"warp", SAP_WALK_WARP},
@@ -745,6 +745,9 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"precision", 0, V(BENCH), CHOICE(precision, "TYPE", precisions), "of generated points (default float32)", false},
     {"split", 0, ON_TREE, CHOICE(tree.split, "RULE", splits), "how a tree divides space (default median)", false},
+    {"query-radius", 0, ON_TREE, REAL(tree.query_radius),
+     "with --split vvh: how far searches usually look, their radius or the distance of the k-th neighbour (default 0)",
+     false},
     {"axis", 0, ON_TREE, CHOICE(tree.axis, "RULE", axes), "which axis a node divides (default widest)", false},
     {"leaf-size", 0, ON_TREE, INT32(tree.leaf_size, 1, 1024), "points that a leaf should hold (default 32)", false},
     {"period", 0, V(DENSITY) | V(OUTLIERS) | V(CLUSTER) | V(DISTANCE), TEXT(period, "L,L,..."),

@@ -65,6 +65,11 @@ static inline bool case_choose(int i, search_case* c) {
     c->options.axis = random_below(&state, 3) ? SAP_AXIS_WIDEST : SAP_AXIS_CYCLE;
     c->options.drop_duplicates = random_below(&state, 4) == 0 && c->size <= 1000;
     c->chance = random_next(&state);
+    if (c->options.split != SAP_SPLIT_MEDIAN && c->chance % 3 == 0) {
+        static const double radii[] = {0, 0.02, 1, 1e6};
+        c->options.split = SAP_SPLIT_VVH;
+        c->options.query_radius = radii[c->chance / 3 % 4];
+    }
     return true;
 }
 

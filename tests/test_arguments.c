@@ -138,7 +138,7 @@ TEST(build_refuses_options) {
     sap_points points = {s.coords, 10, 3, 0};
     sap_tree_options bad = {.split = (sap_split)7};
     REFUSED(sap_tree_build(s.device, points, &bad, &tree), SAP_ERROR_ARGUMENT, "split");
-    bad = (sap_tree_options){.split = (sap_split)2};
+    bad = (sap_tree_options){.split = (sap_split)3};
     REFUSED(sap_tree_build(s.device, points, &bad, &tree), SAP_ERROR_ARGUMENT, "split");
     bad = (sap_tree_options){.axis = (sap_axis)2};
     REFUSED(sap_tree_build(s.device, points, &bad, &tree), SAP_ERROR_ARGUMENT, "axis");

@@ -41,7 +41,7 @@ static void add_answers(uint64_t* hash, const sap_tree* tree, const cloud* queri
 // The hash of a tree and of its answers to queries among its points.
 static uint64_t hash_of(sap_device* device, family kind, int32_t dims, int32_t real_bits, sap_split split) {
     uint64_t hash = UINT64_C(0xCBF29CE484222325), state = 5;
-    sap_tree_options options = {.split = split};
+    sap_tree_options options = {.split = split, .query_radius = split == SAP_SPLIT_VVH ? 0.01 : 0};
     cloud points = cloud_of_family(kind, POINTS, dims, real_bits, 0, 21);
     cloud queries = cloud_make(QUERIES, dims, real_bits, 0);
     for (int64_t q = 0; q < QUERIES; q++)
@@ -78,6 +78,8 @@ TEST(the_same_bits_everywhere) {
         {FAMILY_SHELL, 4, 64, SAP_SPLIT_SLIDING_MIDPOINT, 0xAD82CF11FF102FAE},
         {FAMILY_LATTICE, 3, 32, SAP_SPLIT_MEDIAN, 0x2C68A14842570987},
         {FAMILY_LATTICE, 3, 32, SAP_SPLIT_SLIDING_MIDPOINT, 0xB1D01910C92E34E9},
+        {FAMILY_CLUSTERED, 3, 32, SAP_SPLIT_VVH, 0xE1C9D8020D9260FF},
+        {FAMILY_SHELL, 3, 64, SAP_SPLIT_VVH, 0x2DF05E2E1BA5B595},
         {FAMILY_HALF_DUPLICATES, 1, 64, SAP_SPLIT_MEDIAN, 0x9A5AA24BF9D77628},
         {FAMILY_FAR, 3, 32, SAP_SPLIT_MEDIAN, 0x300CB3365F64ED2E},
         {FAMILY_DENORMAL, 3, 32, SAP_SPLIT_MEDIAN, 0x1EC1385696DED42E},

@@ -511,6 +511,7 @@ TEST(balanced_f32) { refuse_everything(32, SAP_SPLIT_MEDIAN); }
 TEST(balanced_f64) { refuse_everything(64, SAP_SPLIT_MEDIAN); }
 TEST(sliding_f32) { refuse_everything(32, SAP_SPLIT_SLIDING_MIDPOINT); }
 TEST(sliding_f64) { refuse_everything(64, SAP_SPLIT_SLIDING_MIDPOINT); }
+TEST(vvh_f32) { refuse_everything(32, SAP_SPLIT_VVH); }
 
 // One query a call asks for no memory, not even the first time.
 TEST(single_queries_allocate_nothing) {

@@ -122,8 +122,10 @@ static two_trees build_both(sap_device* device, const search_case* c, const two_
     two_trees trees = {NULL, NULL, NULL};
     CHECK_STATUS(build(device, &t->a, &c->options, &trees.a), SAP_OK);
     sap_tree_options options = c->options;
-    if (c->chance >> 16 & 1)
+    if (c->chance >> 16 & 1) {
         options.split = options.split == SAP_SPLIT_MEDIAN ? SAP_SPLIT_SLIDING_MIDPOINT : SAP_SPLIT_MEDIAN;
+        options.query_radius = 0;
+    }
     if (!itself) CHECK_STATUS(build(device, &t->other, &options, &trees.own), SAP_OK);
     trees.b = itself ? trees.a : trees.own;
     return trees;

@@ -73,6 +73,7 @@ TEST(every_bit_and_end_balanced_f32) { spoil_file(32, SAP_SPLIT_MEDIAN); }
 TEST(every_bit_and_end_balanced_f64) { spoil_file(64, SAP_SPLIT_MEDIAN); }
 TEST(every_bit_and_end_sliding_f32) { spoil_file(32, SAP_SPLIT_SLIDING_MIDPOINT); }
 TEST(every_bit_and_end_sliding_f64) { spoil_file(64, SAP_SPLIT_SLIDING_MIDPOINT); }
+TEST(every_bit_and_end_vvh_f32) { spoil_file(32, SAP_SPLIT_VVH); }
 
 // Trusting a file is not looking into it; its sums are checked still.
 TEST(every_bit_and_end_of_trusted_trees) {

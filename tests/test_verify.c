@@ -101,6 +101,7 @@ TEST(every_bit_of_balanced_trees_f32) { damage(32, SAP_SPLIT_MEDIAN); }
 TEST(every_bit_of_balanced_trees_f64) { damage(64, SAP_SPLIT_MEDIAN); }
 TEST(every_bit_of_sliding_trees_f32) { damage(32, SAP_SPLIT_SLIDING_MIDPOINT); }
 TEST(every_bit_of_sliding_trees_f64) { damage(64, SAP_SPLIT_SLIDING_MIDPOINT); }
+TEST(every_bit_of_vvh_trees_f32) { damage(32, SAP_SPLIT_VVH); }
 
 // Each instruction set has a quick check of its own; all say the same, also where points tie and leaves are long.
 static void damage_in_every_width(family kind, int32_t dims, int32_t real_bits, int32_t leaf_size) {

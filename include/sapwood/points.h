@@ -49,8 +49,11 @@ typedef struct sap_points_f64 {
 
 /** How a tree divides space. */
 typedef enum sap_split {
-    SAP_SPLIT_MEDIAN = 0,          /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
-    SAP_SPLIT_SLIDING_MIDPOINT = 1 /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
+    SAP_SPLIT_MEDIAN = 0,           /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
+    SAP_SPLIT_SLIDING_MIDPOINT = 1, /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
+    /** the voxel volume heuristic: planes that spare balls of a radius the most points (Wald, Günther and Slusallek 2004).
+     *  Built on a CPU; the tree can be copied to other devices */
+    SAP_SPLIT_VVH = 2
 } sap_split;
 
 /** Which axis a node divides. */
@@ -71,7 +74,9 @@ typedef struct sap_tree_options {
     double period[SAP_MAX_DIMS]; /**< the period of each axis, rounded to the tree's precision; 0: the axis is open.
                                     Finite, above 0 once rounded, at most the largest coordinate that the tree takes,
                                     and 0 beyond the points' dims. CPU and CUDA */
-    uint64_t reserved[4];        /**< for later versions: zero */
+    double query_radius;  /**< of SAP_SPLIT_VVH, 0 with other rules: how far searches usually look: their radius, or the
+                            distance of the k-th neighbour. 0 … the largest coordinate that the tree takes */
+    uint64_t reserved[4]; /**< for later versions: zero */
 } sap_tree_options;
 
 /** A built tree. It never changes, except by ::sap_tree_rebuild. It holds a copy of the points. */

@@ -102,6 +102,7 @@ int py_double(PyObject* value, const char* name, double* result);
 int py_number(PyObject* value, const char* name, double* result);
 /** One of the words of `words`, which end with NULL: *result is its number. */
 int py_word(PyObject* value, const char* name, const char* const* words, int32_t* result);
+extern const char* const py_splits[]; // by sap_split, NULL at the end
 /** A path (str, bytes or os.PathLike) as bytes for the C library: a new reference to a bytes object. */
 PyObject* py_path(PyObject* value);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <structmember.h>
 
-static const char* const splits[] = {"median", "midpoint", NULL};
+const char* const py_splits[] = {"median", "midpoint", "vvh", NULL};
 static const char* const axes[] = {"widest", "cycle", NULL};
 
 // ---- The object
@@ -191,10 +191,10 @@ static PyObject* empty_like(py_state* state, const py_array* points, const py_de
 }
 
 static int tree_init(PyObject* object, PyObject* args, PyObject* keywords) {
-    enum { POINTS, LEAF_SIZE, SPLIT, AXIS, PERIOD, DUPLICATES, NONFINITE, DEVICE, THREADS, PROGRESS, ALL };
-    static const char* const names[] = {
-        "points",         "leaf_size", "split",   "axis",     "period", "drop_duplicates",
-        "drop_nonfinite", "device",    "threads", "progress", NULL};
+    enum { POINTS, LEAF_SIZE, SPLIT, RADIUS, AXIS, PERIOD, DUPLICATES, NONFINITE, DEVICE, THREADS, PROGRESS, ALL };
+    static const char* const names[] = {"points", "leaf_size", "split",           "query_radius",
+                                        "axis",   "period",    "drop_duplicates", "drop_nonfinite",
+                                        "device", "threads",   "progress",        NULL};
     PyObject* given[ALL];
     py_tree* self = (py_tree*)object;
     py_state* state = self->state;
@@ -202,7 +202,9 @@ static int tree_init(PyObject* object, PyObject* args, PyObject* keywords) {
     int32_t split = 0, axis = 0, threads = 0;
     if (py_arguments_of("Tree", names, 1, 1, args, keywords, given) < 0 ||
         py_int32(given[LEAF_SIZE], "leaf_size", 0, 1024, &options.leaf_size) < 0 ||
-        py_word(given[SPLIT], "split", splits, &split) < 0 || py_word(given[AXIS], "axis", axes, &axis) < 0 ||
+        py_word(given[SPLIT], "split", py_splits, &split) < 0 ||
+        py_double(given[RADIUS], "query_radius", &options.query_radius) < 0 ||
+        py_word(given[AXIS], "axis", axes, &axis) < 0 ||
         py_bool(given[DUPLICATES], "drop_duplicates", &options.drop_duplicates) < 0 ||
         py_bool(given[NONFINITE], "drop_nonfinite", &options.drop_nonfinite) < 0 ||
         py_int32(given[THREADS], "threads", 0, 1024, &threads) < 0)
@@ -305,13 +307,14 @@ static PyMethodDef build_methods[] = {
 
 PyDoc_STRVAR(
     tree_doc,
-    "Tree(points, *, leaf_size=0, split='median', axis='widest', period=None, drop_duplicates=False,\n"
-    "     drop_nonfinite=False, device=None, threads=0, progress=None)\n--\n\n"
+    "Tree(points, *, leaf_size=0, split='median', query_radius=0, axis='widest', period=None,\n"
+    "     drop_duplicates=False, drop_nonfinite=False, device=None, threads=0, progress=None)\n--\n\n"
     "A k-d tree over points, for searches of many queries a call.\n\n"
     "points is an array of n rows and 1 to 16 columns. float32 stays float32 and float64 stays float64; ints become\n"
     "float64, and float16 float32. The tree holds a copy. Ids are the row numbers of the points.\n\n"
     "leaf_size: points a leaf should hold, 1 to 1024; 0: 32.\n"
-    "split: 'median' makes a balanced tree, 'midpoint' cuts cells in the middle.\n"
+    "split: 'median' makes a balanced tree, 'midpoint' cuts cells in the middle, 'vvh' where searches within\n"
+    "query_radius look at the fewest points.\n"
     "axis: which axis a node divides, the 'widest' or each in turn ('cycle').\n"
     "period: the period of each axis, or of all; 0 leaves an axis open.\n"
     "drop_duplicates: of equal points keep the one with the smallest id.\n"

@@ -52,7 +52,7 @@ static PyObject* attribute(PyObject* object, void* which) {
     case LARGEST_LEAF: return PyLong_FromLong(info.largest_leaf);
     case BYTES: return PyLong_FromSize_t(info.bytes);
     case LEAF_SIZE: return PyLong_FromLong(info.options.leaf_size);
-    case SPLIT: return PyUnicode_FromString(info.options.split == SAP_SPLIT_MEDIAN ? "median" : "midpoint");
+    case SPLIT: return PyUnicode_FromString(py_splits[info.options.split]);
     case DUPLICATES: return PyLong_FromLongLong(info.duplicates);
     case NOT_FINITE: return PyLong_FromLongLong(info.not_finite);
     case MAPPED: return PyBool_FromLong(info.mapped);
@@ -86,7 +86,7 @@ PyGetSetDef py_tree_attributes[] = {
     {"bounds", attribute, NULL, "The tight box of the points: (lower, upper).", (void*)BOUNDS},
     {"period", attribute, NULL, "The period of each axis, 0 where it is open; or None.", (void*)PERIOD},
     {"leaf_size", attribute, NULL, "Points that a leaf should hold.", (void*)LEAF_SIZE},
-    {"split", attribute, NULL, "'median' or 'midpoint'.", (void*)SPLIT},
+    {"split", attribute, NULL, "'median', 'midpoint' or 'vvh'.", (void*)SPLIT},
     {"duplicates", attribute, NULL, "Points that were dropped as duplicates.", (void*)DUPLICATES},
     {"not_finite", attribute, NULL, "Points that were left out because they are not finite.", (void*)NOT_FINITE},
     {"mapped", attribute, NULL, "Whether the tree lies as it was saved: in a mapped file, or in bytes.", (void*)MAPPED},

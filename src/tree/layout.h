@@ -134,6 +134,11 @@ static inline int64_t sap_level_groups(const sap_tree_shape* s, int32_t j) {
 
 // The largest magnitude of a coordinate: at it, no squared distance of two points overflows, as it is computed.
 double sap_largest_coordinate(int32_t real_bits, int32_t dims);
+// Whether a split rule takes the radius of queries.
+static inline bool sap_query_radius_fits(const sap_tree_options* options, int32_t real_bits, int32_t dims) {
+    const double r = options->query_radius;
+    return r == 0 || (options->split == SAP_SPLIT_VVH && r > 0 && r <= sap_largest_coordinate(real_bits, dims));
+}
 // Fails a build over a bad point, naming its row, the axis and what is wrong.
 sap_status sap_point_refuse(const sap_device* device, const void* point, int32_t dims, int32_t real_bits, int64_t row);
 // Fills in kind, depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
@@ -169,9 +174,9 @@ typedef struct sap_kept {
     sap_scratch scratch; // holds the rows
 } sap_kept;
 sap_status sap_kept_find_cpu(const sap_tree* tree, const sap_rows* points, sap_kept* kept);
-// ---- tree/balanced/build_cpu.c, tree/sliding/build_cpu.c: `keep` names the rows to build over (NULL: all of them,
+// ---- tree/balanced/build_cpu.c, tree/explicit/build_cpu.c: `keep` names the rows to build over (NULL: all of them,
 // `kept` of them).
-sap_status sap_tree_build_sliding_cpu(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t kept);
+sap_status sap_tree_build_explicit_cpu(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t kept);
 
 #ifdef __cplusplus
 }

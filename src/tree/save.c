@@ -10,13 +10,14 @@ typedef struct facts {
     int64_t count;
     int32_t source_count, not_finite;
     int64_t nodes, leaves, slots;
-    double period[SAP_MAX_DIMS]; // these came later
+    double period[SAP_MAX_DIMS]; // this and what follows came later
+    double query_radius;
 } facts;
 
 // What is dropped, as bits of facts.drops.
 enum { DROPS_DUPLICATES = 1, DROPS_NONFINITE = 2 };
 
-_Static_assert(offsetof(facts, period) == 72 && sizeof(facts) == 200, "the facts are part of the format");
+_Static_assert(offsetof(facts, period) == 72 && sizeof(facts) == 208, "the facts are part of the format");
 
 static const sap_saved_form form = {"SAPTREE\n", 1, offsetof(facts, period), "a saved tree",
                                     sizeof(facts) - offsetof(facts, period)};
@@ -37,7 +38,8 @@ static sap_status save_view(const sap_tree* tree, const sap_saved_place* place) 
                .not_finite = (int32_t)s->not_finite,
                .nodes = s->nodes,
                .leaves = s->leaves,
-               .slots = s->slots};
+               .slots = s->slots,
+               .query_radius = tree->options.query_radius};
     memcpy(f.period, tree->options.period, sizeof f.period);
     return sap_saved_write(tree->device, place, &form, &f, tree->arrays, s->bytes);
 }
@@ -78,6 +80,7 @@ static sap_status take_facts(sap_tree* tree, const sap_saved_file* file, const f
     tree->options = (sap_tree_options){.split = (sap_split)f->split,
                                        .axis = (sap_axis)f->axis,
                                        .leaf_size = f->leaf_size,
+                                       .query_radius = f->query_radius,
                                        .drop_duplicates = (f->drops & DROPS_DUPLICATES) != 0,
                                        .drop_nonfinite = (f->drops & DROPS_NONFINITE) != 0};
     memcpy(tree->options.period, f->period, sizeof f->period);

@@ -15,15 +15,20 @@ static sap_status complete_options(const sap_device* device, const sap_rows* poi
         options->split = given->split;
         options->axis = given->axis;
         options->leaf_size = given->leaf_size;
+        options->query_radius = given->query_radius + 0; // no minus zero
         options->drop_duplicates = given->drop_duplicates;
         options->drop_nonfinite = given->drop_nonfinite;
         status = sap_periods_read(device, given, points, options);
         if (status != SAP_OK) return status;
     }
-    if (options->split < SAP_SPLIT_MEDIAN || options->split > SAP_SPLIT_SLIDING_MIDPOINT)
+    if (options->split < SAP_SPLIT_MEDIAN || options->split > SAP_SPLIT_VVH)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.split: unknown split rule %d", (int)options->split);
     if (options->axis < SAP_AXIS_WIDEST || options->axis > SAP_AXIS_CYCLE)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.axis: unknown axis rule %d", (int)options->axis);
+    if (!sap_query_radius_fits(options, points->real_bits, points->dims))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.query_radius: %g is not in 0…%g%s", options->query_radius,
+                        options->split == SAP_SPLIT_VVH ? sap_largest_coordinate(points->real_bits, points->dims) : 0,
+                        options->split == SAP_SPLIT_VVH ? "" : ", as the split rule is not SAP_SPLIT_VVH");
     if (options->leaf_size < 0 || options->leaf_size > SAP_LEAF_MAX)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "options.leaf_size: %d is not in 0…%d", (int)options->leaf_size,
                         SAP_LEAF_MAX);

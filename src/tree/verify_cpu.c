@@ -3,9 +3,9 @@
 #include "base/team.h"
 #include "device/cpu.h"
 #include "tree/balanced/accept.h"
+#include "tree/explicit/build.h"
 #include "tree/leaves.h"
 #include "tree/periods.h"
-#include "tree/sliding/build.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -30,6 +30,8 @@ enum {
 #include "math/specialise_real.h"
 #define SAP_SPECIAL_TEXT "tree/sliding/verify.h"
 #include "math/specialise_real.h"
+#define SAP_SPECIAL_TEXT "tree/vvh/verify.h"
+#include "math/specialise_real.h"
 #define SAP_SPECIAL_TEXT "tree/explicit/verify.h"
 #include "math/specialise_real.h"
 
@@ -38,7 +40,7 @@ static sap_status malformed(const sap_tree* tree, const char* what) {
 }
 
 static const char* wrong_options(const sap_tree_options* o) {
-    if (o->split != SAP_SPLIT_MEDIAN && o->split != SAP_SPLIT_SLIDING_MIDPOINT) return "unknown split rule";
+    if (o->split < SAP_SPLIT_MEDIAN || o->split > SAP_SPLIT_VVH) return "unknown split rule";
     if (o->axis != SAP_AXIS_WIDEST && o->axis != SAP_AXIS_CYCLE) return "unknown axis rule";
     if (o->leaf_size < 1 || o->leaf_size > SAP_LEAF_MAX) return "leaf size out of range";
     return NULL;
@@ -69,6 +71,8 @@ static const char* wrong_explicit_sizes(const sap_tree_options* o, const sap_tre
 const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_shape* claimed, sap_tree_shape* derived) {
     const char* wrong = wrong_options(options);
     if (!wrong) wrong = wrong_counts(options, claimed);
+    if (!wrong && !sap_query_radius_fits(options, claimed->real_bits, claimed->dims))
+        wrong = "query radius out of range";
     if (!wrong) wrong = sap_periods_wrong(options, claimed->dims, claimed->real_bits);
     if (wrong) return wrong;
     memset(derived, 0, sizeof *derived);

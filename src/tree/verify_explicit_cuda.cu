@@ -5,7 +5,7 @@
 // rule.
 #include "tree/explicit/division_cuda.cuh"
 #include "tree/explicit/node_cuda.cuh"
-#include "tree/sliding/verify_cuda.cuh"
+#include "tree/vvh/verify_cuda.cuh"
 
 #define NO_NODE 0xffffffffu
 
@@ -27,7 +27,7 @@ typedef struct totals {
 template <typename real> struct explicit_check {
     sap_tree tree;
     point_check<real> points;
-    int32_t halving_depth; // of the sliding-midpoint rule
+    int32_t halving_depth; // of the split rule
     uint32_t* above;       // of each node its parent
     uint32_t* arrived;     // children that have reached it
     subtree* below;
@@ -235,7 +235,8 @@ static __device__ bool wrong_plane(const explicit_check<real>& c, int64_t at, ty
                                          sap_node_split(node),
                                          axis,
                                          depth};
-    return !sap_follows_sliding(c.tree, c.halving_depth, division); // no other rule makes explicit trees
+    return c.tree.options.split == SAP_SPLIT_VVH ? !sap_follows_vvh(c.tree, c.halving_depth, division)
+                                                 : !sap_follows_sliding(c.tree, c.halving_depth, division);
 }
 
 template <typename real>

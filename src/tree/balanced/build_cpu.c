@@ -314,8 +314,8 @@ static sap_status build_over(sap_tree* tree, const sap_rows* points) {
     sap_device* device = tree->device;
     sap_kept kept;
     sap_status status = sap_kept_find_cpu(tree, points, &kept);
-    if (status == SAP_OK && tree->options.split == SAP_SPLIT_SLIDING_MIDPOINT)
-        status = sap_tree_build_sliding_cpu(tree, points, kept.rows, kept.count);
+    if (status == SAP_OK && tree->options.split != SAP_SPLIT_MEDIAN)
+        status = sap_tree_build_explicit_cpu(tree, points, kept.rows, kept.count);
     else if (status == SAP_OK)
         status = build_balanced(tree, points, kept.rows, kept.count, NULL);
     if (status == SAP_OK) tree->shape.not_finite = kept.not_finite;

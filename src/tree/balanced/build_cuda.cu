@@ -190,6 +190,9 @@ static void make_empty(sap_tree* tree) {
 }
 
 sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
+    if (tree->options.split == SAP_SPLIT_VVH)
+        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                        "options.split: the voxel volume heuristic builds on CPUs; build there, then sap_tree_copy");
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
     sap_rows rows = sap_cuda_rows_within(&call, tree, points);

@@ -169,7 +169,8 @@ static violation SAP_TYPED(check_sides)(const sap_tree* tree, SAP_TYPED(path_nod
                                           .split = p->split,
                                           .axis = p->axis,
                                           .depth = depth};
-    if (!SAP_TYPED(follows_sliding)(tree, &division)) // no other rule makes explicit trees
+    if (tree->options.split == SAP_SPLIT_VVH ? !SAP_TYPED(follows_vvh)(tree, &division)
+                                             : !SAP_TYPED(follows_sliding)(tree, &division))
         return (violation){"axis or split is not the rule's at node", p->node};
     return (violation){NULL, 0};
 }

@@ -1,9 +1,9 @@
-// The sliding-midpoint builder on the CPU. Large nodes are split breadth-first by all threads together; what remains
+// The builder of explicit trees on the CPU. Large nodes are split breadth-first by all threads together; what remains
 // are subtrees, each laid out in preorder by one thread. The tree does not depend on where the subtrees begin.
 #include "base/assert.h"
 #include "base/team.h"
 #include "device/cpu.h"
-#include "tree/sliding/build.h"
+#include "tree/explicit/build.h"
 #include <string.h>
 
 enum {
@@ -12,12 +12,12 @@ enum {
     TOP_NODES_PER_THREAD = 64
 };
 
-static void fail(sap_sliding* b, sap_status status) {
+static void fail(sap_explicit_build* b, sap_status status) {
     sap_status none = SAP_OK;
     __atomic_compare_exchange_n(&b->status, &none, status, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static bool failed(sap_sliding* b) { return __atomic_load_n(&b->status, __ATOMIC_RELAXED) != SAP_OK; }
+static bool failed(sap_explicit_build* b) { return __atomic_load_n(&b->status, __ATOMIC_RELAXED) != SAP_OK; }
 
 // ---- Subtrees
 
@@ -35,7 +35,7 @@ static bool reserve_draft(sap_device* device, sap_explicit_draft* d, int64_t cap
 }
 
 // Moves a leaf's points to buffer 0, from where they are written once the tree's arrays are there.
-static void keep_leaf(const sap_sliding* b, const sap_sliding_cell* at) {
+static void keep_leaf(const sap_explicit_build* b, const sap_explicit_cell* at) {
     if (at->buffer == 0) return;
     size_t bytes = (size_t)b->parts.real_bits / 8, first = (size_t)at->begin;
     for (int32_t a = 0; a < b->parts.dims; a++) {
@@ -46,8 +46,8 @@ static void keep_leaf(const sap_sliding* b, const sap_sliding_cell* at) {
     memcpy(b->build.ids[0] + first, b->build.ids[1] + first, (size_t)(at->end - at->begin) * sizeof(int32_t));
 }
 
-static void add_leaf(const sap_sliding* b, sap_explicit_top* root, sap_explicit_node* node,
-                     const sap_sliding_cell* at) {
+static void add_leaf(const sap_explicit_build* b, sap_explicit_top* root, sap_explicit_node* node,
+                     const sap_explicit_cell* at) {
     int32_t count = (int32_t)(at->end - at->begin);
     SAP_ASSERT(at->end - at->begin <= SAP_LEAF_MAX_EQUAL);
     keep_leaf(b, at);
@@ -60,11 +60,12 @@ static void add_leaf(const sap_sliding* b, sap_explicit_top* root, sap_explicit_
 
 // A right side that waits for the left one to be finished.
 typedef struct waiting {
-    sap_sliding_cell at;
+    sap_explicit_cell at;
     int64_t parent; // in the draft
 } waiting;
 
-static void build_subtree(sap_sliding* b, sap_explicit_top* root, const sap_sliding_cell* cell, int32_t worker) {
+static void build_subtree(sap_explicit_build* b, sap_explicit_top* root, const sap_explicit_cell* cell,
+                          int32_t worker) {
     waiting stack[SAP_MAX_DEPTH];
     int height = 0;
     root->draft = worker;
@@ -72,18 +73,18 @@ static void build_subtree(sap_sliding* b, sap_explicit_top* root, const sap_slid
     SAP_ASSERT(root->draft >= 0 && root->draft < b->parts.threads);
     root->draft_at = d->count;
     root->first = cell->begin;
-    sap_sliding_cell at = *cell;
+    sap_explicit_cell at = *cell;
     for (bool more = true; more && !failed(b);) {
         if (d->count == d->capacity && !reserve_draft(b->parts.tree->device, d, 2 * d->capacity)) {
             fail(b, SAP_ERROR_MEMORY);
             return;
         }
         sap_explicit_node* node = sap_explicit_draft_nodes(d) + d->count++;
-        sap_sliding_plane plane;
-        if (at.end - at.begin > b->leaf_size && sap_sliding_find_plane(b, &at, false, &plane)) {
+        sap_explicit_plane plane;
+        if (at.end - at.begin > b->leaf_size && sap_explicit_find_plane(b, &at, false, &plane)) {
             SAP_ASSERT(height < SAP_MAX_DEPTH);
-            sap_sliding_cell left;
-            sap_sliding_divide(b, &at, &plane, false, &left, &stack[height].at);
+            sap_explicit_cell left;
+            sap_explicit_divide(b, &at, &plane, false, &left, &stack[height].at);
             *node = (sap_explicit_node){.split = plane.split, .link = (uint32_t)plane.axis};
             stack[height++].parent = d->count - 1;
             at = left;
@@ -104,9 +105,9 @@ static void build_subtree(sap_sliding* b, sap_explicit_top* root, const sap_slid
 }
 
 static void build_part(void* context, int64_t i, int32_t worker) {
-    sap_sliding* b = context;
+    sap_explicit_build* b = context;
     sap_explicit_top* root = &b->parts.top[i];
-    const sap_sliding_cell* cell = &b->cells[i];
+    const sap_explicit_cell* cell = &b->cells[i];
     if (root->left >= 0 || failed(b)) return;
     build_subtree(b, root, cell, worker);
     int64_t done = __atomic_add_fetch(&b->done, cell->end - cell->begin, __ATOMIC_RELAXED);
@@ -116,22 +117,22 @@ static void build_part(void* context, int64_t i, int32_t worker) {
 
 // ---- The nodes above the subtrees
 
-static void add_top(sap_sliding* b, const sap_sliding_cell* cell) {
+static void add_top(sap_explicit_build* b, const sap_explicit_cell* cell) {
     SAP_ASSERT(b->parts.top_count < b->parts.top_capacity);
     b->cells[b->parts.top_count] = *cell;
     b->parts.top[b->parts.top_count++] = (sap_explicit_top){.left = -1, .right = -1};
 }
 
-static void build_top(sap_sliding* b, const sap_sliding_cell* root) {
+static void build_top(sap_explicit_build* b, const sap_explicit_cell* root) {
     int64_t cut_above = b->count / ((int64_t)b->parts.threads * SUBTREES_PER_THREAD);
     if (cut_above < SMALLEST_CUT) cut_above = SMALLEST_CUT;
     add_top(b, root);
     for (int64_t i = 0; i < b->parts.top_count && b->parts.top_count + 2 <= b->parts.top_capacity; i++) {
         sap_explicit_top* node = &b->parts.top[i];
-        sap_sliding_cell *cell = &b->cells[i], left, right;
-        sap_sliding_plane plane;
-        if (cell->end - cell->begin <= cut_above || !sap_sliding_find_plane(b, cell, true, &plane)) continue;
-        sap_sliding_divide(b, cell, &plane, true, &left, &right);
+        sap_explicit_cell *cell = &b->cells[i], left, right;
+        sap_explicit_plane plane;
+        if (cell->end - cell->begin <= cut_above || !sap_explicit_find_plane(b, cell, true, &plane)) continue;
+        sap_explicit_divide(b, cell, &plane, true, &left, &right);
         node->split = plane.split;
         node->axis = plane.axis;
         node->left = b->parts.top_count;
@@ -144,7 +145,7 @@ static void build_top(sap_sliding* b, const sap_sliding_cell* root) {
 // ---- The call
 
 typedef struct loading {
-    const sap_sliding* build;
+    const sap_explicit_build* build;
     int64_t bad; // the first bad row
 } loading;
 
@@ -156,16 +157,16 @@ static void load_range(void* context, int64_t from, int64_t to, int32_t worker) 
 }
 
 // Loads the points into buffer 0; the first bad row, or -1.
-static int64_t load(const sap_sliding* b) {
+static int64_t load(const sap_explicit_build* b) {
     loading l = {b, INT64_MAX};
     sap_team_loop(b->parts.threads, b->count, SMALLEST_CUT, load_range, &l);
     return l.bad == INT64_MAX ? -1 : l.bad;
 }
 
-static sap_status build_loaded(sap_sliding* b, sap_tree_shape* shape) {
+static sap_status build_loaded(sap_explicit_build* b, sap_tree_shape* shape) {
     sap_device* device = b->parts.tree->device;
-    sap_sliding_cell root = {.begin = 0, .end = b->count};
-    sap_sliding_extent(b, &root, true, root.lower, root.upper);
+    sap_explicit_cell root = {.begin = 0, .end = b->count};
+    sap_explicit_extent(b, &root, true, root.lower, root.upper);
     build_top(b, &root);
     sap_team_run(b->parts.threads, b->parts.top_count, build_part, b);
     if (!failed(b) && !sap_explicit_place(&b->parts, shape)) fail(b, SAP_ERROR_RANGE);
@@ -182,13 +183,13 @@ static sap_status build_loaded(sap_sliding* b, sap_tree_shape* shape) {
 }
 
 // Takes the memory of a build and divides it into arrays. False if there is not enough.
-static bool take_memory(sap_sliding* b, sap_scratch* scratch) {
+static bool take_memory(sap_explicit_build* b, sap_scratch* scratch) {
     b->build.pitch = sap_column_pitch(b->count, b->parts.real_bits);
     b->parts.top_capacity = (int64_t)b->parts.threads * TOP_NODES_PER_THREAD;
     size_t column = (size_t)b->build.pitch * ((size_t)b->parts.real_bits / 8), columns, buffer, both;
     size_t drafts = sap_align((size_t)b->parts.threads * sizeof(sap_explicit_draft));
     size_t top = sap_align((size_t)b->parts.top_capacity * sizeof(sap_explicit_top));
-    size_t cells = sap_align((size_t)b->parts.top_capacity * sizeof(sap_sliding_cell));
+    size_t cells = sap_align((size_t)b->parts.top_capacity * sizeof(sap_explicit_cell));
     if (!sap_size_multiply(column, (size_t)b->parts.dims, &columns) ||
         !sap_size_add(columns, (size_t)b->build.pitch * sizeof(int32_t), &buffer) ||
         !sap_size_multiply(sap_align(buffer), 2, &both) || both > SIZE_MAX / 2 ||
@@ -201,7 +202,7 @@ static bool take_memory(sap_sliding* b, sap_scratch* scratch) {
     }
     b->parts.drafts = (sap_explicit_draft*)(void*)(scratch->memory + both);
     b->parts.top = (sap_explicit_top*)(void*)(scratch->memory + both + drafts);
-    b->cells = (sap_sliding_cell*)(void*)(scratch->memory + both + drafts + top);
+    b->cells = (sap_explicit_cell*)(void*)(scratch->memory + both + drafts + top);
     memset(b->parts.drafts, 0, drafts);
     b->parts.coords = b->build.coords[0];
     b->parts.ids = b->build.ids[0];
@@ -214,23 +215,23 @@ static bool take_memory(sap_sliding* b, sap_scratch* scratch) {
     return true;
 }
 
-static void give_memory(sap_sliding* b, sap_scratch* scratch) {
+static void give_memory(sap_explicit_build* b, sap_scratch* scratch) {
     for (int32_t i = 0; b->parts.drafts && i < b->parts.threads; i++)
         sap_scratch_give(b->parts.tree->device, &b->parts.drafts[i].memory);
     sap_scratch_give(b->parts.tree->device, scratch);
 }
 
-sap_status sap_tree_build_sliding_cpu(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t kept) {
+sap_status sap_tree_build_explicit_cpu(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t kept) {
     sap_device* device = tree->device;
-    sap_sliding b = {.parts = {.tree = tree,
-                               .dims = points->dims,
-                               .real_bits = points->real_bits,
-                               .threads = kept < SMALLEST_CUT ? 1 : device->options.threads},
-                     .build = {.tree = tree, .rows = points, .keep = keep},
-                     .kernels = sap_cpu_kernels_of(device, points->real_bits)->build,
-                     .count = kept,
-                     .leaf_size = tree->options.leaf_size,
-                     .halving_depth = sap_halving_depth(kept)};
+    sap_explicit_build b = {.parts = {.tree = tree,
+                                      .dims = points->dims,
+                                      .real_bits = points->real_bits,
+                                      .threads = kept < SMALLEST_CUT ? 1 : device->options.threads},
+                            .build = {.tree = tree, .rows = points, .keep = keep},
+                            .kernels = sap_cpu_kernels_of(device, points->real_bits)->build,
+                            .count = kept,
+                            .leaf_size = tree->options.leaf_size,
+                            .halving_depth = sap_halving_depth(kept)};
     sap_tree_shape shape = {
         .count = kept, .source_count = points->count, .dims = points->dims, .real_bits = points->real_bits};
     sap_scratch scratch = {NULL, 0};
