@@ -3,7 +3,9 @@
 #include "allocator.h"
 #include "cases.h"
 #include "ray_oracle.h"
+#include "render_set.h"
 #include "sapwood/cloud.h"
+#include "sapwood/photons.h"
 #include "sapwood/query.h"
 #include "test.h"
 #include "trees.h"
@@ -454,6 +456,76 @@ TEST(prepared_searches_of_a_mesh) {
     sap_mesh_tree_free((sap_mesh_tree*)(uintptr_t)s.tree);
     scene_mesh_free(&mesh);
     sap_device_close(device);
+}
+
+// ---- Photons
+
+enum { LIGHTS = 300 };
+
+typedef struct shared_photons {
+    sap_scene scene;
+    const sap_photons* map; // made by one thread
+    sap_photons_info info;
+    float points[LIGHTS][3], normals[LIGHTS][3], light[LIGHTS][3];
+    int failures;
+} shared_photons;
+
+static const sap_photon_options few_photons = {.count = 4000, .seed = 2};
+
+static sap_status look_up(const sap_photons* map, const shared_photons* s, float light[LIGHTS][3]) {
+    const sap_photon_search search = {.k = 30};
+    return sap_photons_estimate(map, (sap_points){s->points[0], LIGHTS, 3, 0}, s->normals[0], &search, light[0]);
+}
+
+static void* send_and_look(void* context) {
+    shared_photons* s = context;
+    sap_photons* map = NULL;
+    sap_photons_info info = {.count = -1};
+    float light[2][LIGHTS][3];
+    bool right = sap_photons_trace(&s->scene, &few_photons, &map) == SAP_OK &&
+                 sap_photons_describe(map, &info) == SAP_OK && info.count == s->info.count &&
+                 !memcmp(info.photons, s->info.photons, (size_t)info.count * sizeof *info.photons);
+    right = right && look_up(map, s, light[0]) == SAP_OK && look_up(s->map, s, light[1]) == SAP_OK &&
+            !memcmp(light[0], s->light, sizeof s->light) && !memcmp(light[1], s->light, sizeof s->light);
+    sap_photons_free(map);
+    if (!right) __atomic_add_fetch(&s->failures, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+// Threads that send photons through one scene, each with helpers, and look up theirs and those of a shared map.
+TEST(photons_of_many_hosts) {
+    static shared_photons s;
+    render_set set;
+    sap_device* devices[2] = {NULL, NULL};
+    sap_mesh_tree* trees[2] = {NULL, NULL};
+    sap_photons* map = NULL;
+    pthread_t hosts[4];
+    render_set_make(&set);
+    for (int i = 0; i < 2; i++) {
+        const sap_device_options options = {.processor = SAP_CPU, .threads = i ? 3 : 1};
+        CHECK_STATUS(sap_device_open(&options, &devices[i]), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_build(devices[i], set.mesh.mesh, NULL, &trees[i]), SAP_OK);
+    }
+    s.scene = (sap_scene){.tree = trees[0], .file = &set.file, .lights = render_lamps, .light_count = 2};
+    CHECK_STATUS(sap_photons_trace(&s.scene, &few_photons, &map), SAP_OK);
+    CHECK_STATUS(sap_photons_describe(map, &s.info), SAP_OK);
+    CHECK(s.info.count > LIGHTS);
+    for (int i = 0; i < LIGHTS; i++) {
+        memcpy(s.points[i], s.info.photons[i].position, sizeof s.points[i]);
+        memcpy(s.normals[i], s.info.photons[i].normal, sizeof s.normals[i]);
+    }
+    CHECK_STATUS(look_up(map, &s, s.light), SAP_OK);
+    s.map = map;
+    s.scene.tree = trees[1];
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&hosts[i], NULL, send_and_look, &s) == 0);
+    for (int i = 0; i < 4; i++) pthread_join(hosts[i], NULL);
+    CHECK_EQUAL(s.failures, 0);
+    sap_photons_free(map);
+    for (int i = 0; i < 2; i++) {
+        sap_mesh_tree_free(trees[i]);
+        sap_device_close(devices[i]);
+    }
+    scene_mesh_free(&set.mesh);
 }
 
 TEST_MAIN()

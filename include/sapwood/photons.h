@@ -51,10 +51,10 @@ typedef struct sap_photons_info {
     /** [count] by number, then bounce; as long as the photons live. Of a CUDA device: in its memory, see
      *  ::sap_photons_read. */
     const sap_photon* photons;
-    int64_t count;        /**< photons kept */
-    int64_t rays;         /**< traced */
-    double power[3];      /**< of all sources of the scene. That of the sky is a sum over 4096 directions */
-    double emitted[3];    /**< what the photons of this call left with */
+    int64_t count;     /**< photons kept */
+    int64_t rays;      /**< traced */
+    double power[3];   /**< of all sources of the scene. That of the sky is a sum over 4096 directions */
+    double emitted[3]; /**< what the photons of this call left with: of all power, that which is aimed at something */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_photons_info;
 
@@ -63,7 +63,10 @@ typedef struct sap_photons_info {
  *
  * They leave lamps (in all directions: 4 pi^2 times color, times the squared distance of the lamp from the middle of the
  * mesh's box), faces that shine (from both sides: 2 pi times area and emission) and the sky, each as often as its part of
- * the power says, measured by its largest colour. Surfaces treat them as ::sap_render treats paths: mirrors, glass by
+ * the power says, measured by its largest colour. From outside they leave towards the ball around the mesh's box
+ * only, and, where `kinds` asks for caustics alone, towards the ball around all faces that mirror or are clear, with as
+ * much less power as the directions are fewer. So they leave with less power than the sources have; the light that
+ * arrives is the same. Surfaces treat them as ::sap_render treats paths: mirrors, glass by
  * Fresnel's equations, dull surfaces into their cosine lobe; Russian roulette decides whether a photon goes on, so that
  * its power stays as it is on grey surfaces.
  *

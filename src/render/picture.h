@@ -29,6 +29,16 @@ typedef struct sap_wavefront {
     sap_vector* found; // [room] light by slot of a path
 } sap_wavefront;
 
+// What sends photons towards a ball: around the scene, or around all that may begin caustics.
+typedef struct sap_photon_aim {
+    const struct sap_source* sources; // in host memory
+    int32_t count;
+    sap_vector middle;
+    double radius;
+} sap_photon_aim;
+
+typedef enum sap_aim_kind { SAP_AIM_SCENE, SAP_AIM_CAUSTICS } sap_aim_kind;
+
 struct sap_picture {
     sap_device* device; // the caller's: log, host memory, progress
     const sap_mesh_tree* tree;
@@ -39,10 +49,9 @@ struct sap_picture {
     double radius;     // half its diagonal
     sap_lamp* lamps;
     int32_t lamp_count;
-    sap_scene_data scene;             // arrays: the host's until `begin`
-    const struct sap_source* sources; // of photons, in host memory
-    int32_t source_count;
-    double source_power[3]; // of them all
+    sap_scene_data scene;   // arrays: the host's until `begin`
+    sap_photon_aim aims[2]; // by sap_aim_kind
+    double source_power[3]; // of all sources of photons
     // Of the pass that is drawn: caustic photons, and others; NULL: without.
     sap_render_photons lighting; // defaults filled in
     sap_photons *caustics, *global;

@@ -158,6 +158,11 @@ SAP_FN sap_vector sap_mirrored_part(const sap_meeting* m) {
     return sap_plus(m->specular, sap_times(rest, power < 1 ? power : 1));
 }
 
+// Whether light may leave the material by a mirror's or glass's way.
+SAP_FN bool sap_begins_caustics(const sap_material* m) {
+    return m->opacity < 1 || m->illum == 5 || (m->illum >= 3 && sap_largest(sap_vector_of(m->specular)) > 0);
+}
+
 // How often sap_go_on scatters a path.
 SAP_FN float sap_scatter_part(const sap_meeting* m) {
     const float dull = sap_largest(m->diffuse), all = dull + sap_largest(sap_mirrored_part(m));

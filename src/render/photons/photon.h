@@ -10,16 +10,20 @@
 // What sends photons: a lamp, a triangle that shines, or the sky.
 typedef enum sap_source_kind { SAP_SOURCE_LAMP, SAP_SOURCE_FACE, SAP_SOURCE_SKY } sap_source_kind;
 typedef struct sap_source {
-    double until; // the part of all power, by largest colours, that this and the sources before it have; the last: 1
+    double
+        until; // the part of all power that is aimed, by largest colours, of this and the sources before it; the last: 1
     int32_t kind, number;
-    sap_vector power; // of a photon, were it the only one; of the sky: times its light
+    float aimed;      // the part of its power that it sends to the target, as seen from its middle
+    sap_vector power; // of a photon, were it the only one and were all power aimed so; of the sky: times its light
 } sap_source;
 
+// Photons leave towards a ball, outside of which nothing that they meet first matters.
 typedef struct sap_source_table {
     const sap_source* sources; // [count], at least one
     int32_t count;
-    sap_vector middle; // of the ball around the scene, for the sky
+    sap_vector middle; // of the target
     float radius;
+    float start;   // how far from the middle photons of the sky begin: twice the radius of the ball around the scene
     float share;   // of the power of a source that a photon has
     uint32_t seed; // hashed
 } sap_source_table;
@@ -51,6 +55,50 @@ SAP_FN sap_vector sap_any_direction(sap_pair at) {
     return sap_vector_make(radius * cosine, radius * sine, height);
 }
 
+// 1 minus the cosine of the angle from the way `to` the middle of a ball up to its edge; 2, all ways, from within.
+SAP_FN float sap_ball_cap(sap_vector to, float radius) {
+    const double x = (double)to.x, y = (double)to.y, z = (double)to.z, d2 = x * x + y * y + z * z;
+    const double sine2 = (double)radius * (double)radius * (1 + 0x1p-16) / d2; // a little wider, for roundings
+    return sine2 < 1 ? (float)(sine2 / (1 + sqrt(1 - sine2))) : 2;
+}
+
+// All directions alike within such an angle.
+SAP_FN sap_vector sap_direction_within(sap_vector to, float cap, sap_pair at) {
+    if (cap >= 2) return sap_any_direction(at);
+    sap_vector u, v, ahead = sap_unit(to);
+    float cosine, sine;
+    const float rest = at.x * cap, radius = sqrtf(rest * (2 - rest));
+    sap_circle((double)at.y, &cosine, &sine);
+    sap_frame_of(ahead, &u, &v);
+    return sap_plus(sap_times(ahead, 1 - rest), sap_plus(sap_times(u, radius * cosine), sap_times(v, radius * sine)));
+}
+
+// From a face that shines, a cone this wide or wider is no better than the cosine lobe.
+SAP_FN bool sap_face_aims(float cap) { return cap < 0.5f; }
+
+// A photon leaves a face that shines: *part becomes the part of all power there that goes the way of such photons.
+SAP_FN sap_ray sap_photon_from_face(const sap_scene_data* scene, const sap_source_table* table, int32_t face,
+                                    float side, sap_pair place, sap_pair way, float* part) {
+    sap_hit hit;
+    float root = sqrtf(place.x);
+    hit.t = 0;
+    hit.u = root * (1 - place.y);
+    hit.v = root * place.y;
+    hit.triangle = face;
+    const sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, face);
+    const sap_vector to = sap_minus(table->middle, sap_blend(facet.corners, &hit));
+    const float cap = sap_ball_cap(to, table->radius);
+    const bool aims = sap_face_aims(cap);
+    double normal[3];
+    sap_area_normal(&facet, normal);
+    const sap_vector up = sap_unit_of(normal);
+    const sap_vector out = aims ? sap_direction_within(to, cap, way) : side < 0.5f ? sap_times(up, -1) : up;
+    sap_meeting m = sap_meet(scene, sap_times(out, -1), &hit);
+    m.normal = m.face; // light leaves the triangle, not its smoothed neighbourhood
+    *part = aims ? cap * sap_magnitude(sap_dot(out, up)) : 1;
+    return aims ? sap_send(&m, out, false) : sap_send_scattered(&m, way);
+}
+
 SAP_FN sap_flight sap_photon_begin(const sap_scene_data* scene, const sap_source_table* table, uint32_t number,
                                    int32_t slot, sap_ray* ray) {
     const sap_pair choice = sap_sample(table->seed, number, 0), place = sap_sample(table->seed, number, 1),
@@ -64,27 +112,20 @@ SAP_FN sap_flight sap_photon_begin(const sap_scene_data* scene, const sap_source
     if (source->kind == SAP_SOURCE_LAMP) {
         const sap_lamp* lamp = &scene->lamps[source->number];
         sap_vector off = sap_plus(sap_times(lamp->side[0], place.x - 0.5f), sap_times(lamp->side[1], place.y - 0.5f));
-        *ray = sap_ray_make(sap_plus(lamp->position, off), sap_any_direction(way), INFINITY);
+        const sap_vector from = sap_plus(lamp->position, off), to = sap_minus(table->middle, from);
+        const float cap = sap_ball_cap(to, table->radius);
+        *ray = sap_ray_make(from, sap_direction_within(to, cap, way), INFINITY);
+        flight.power = sap_times(flight.power, cap / 2 / source->aimed);
     } else if (source->kind == SAP_SOURCE_FACE) {
-        sap_hit hit;
-        float root = sqrtf(place.x);
-        hit.t = 0;
-        hit.u = root * (1 - place.y);
-        hit.v = root * place.y;
-        hit.triangle = source->number;
-        sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, source->number);
-        double normal[3];
-        sap_area_normal(&facet, normal);
-        sap_vector side = sap_unit_of(normal);
-        sap_meeting m = sap_meet(scene, choice.y < 0.5f ? side : sap_times(side, -1), &hit);
-        m.normal = m.face; // light leaves the triangle, not its smoothed neighbourhood
-        *ray = sap_send_scattered(&m, way);
+        float part;
+        *ray = sap_photon_from_face(scene, table, source->number, choice.y, place, way, &part);
+        flight.power = sap_times(flight.power, part / source->aimed);
     } else {
         sap_vector to = sap_any_direction(way), u, v;
         float cosine, sine, off = table->radius * sqrtf(place.x);
         sap_circle((double)place.y, &cosine, &sine);
         sap_frame_of(to, &u, &v);
-        sap_vector from = sap_plus(table->middle, sap_times(to, 2 * table->radius));
+        sap_vector from = sap_plus(table->middle, sap_times(to, table->start));
         from = sap_plus(from, sap_plus(sap_times(u, off * cosine), sap_times(v, off * sine)));
         flight.power = sap_filter(flight.power, sap_sky(scene, to));
         *ray = sap_ray_make(from, sap_times(to, -1), INFINITY);

@@ -42,15 +42,17 @@ static sap_status send_all(sap_swarm* s) {
     const sap_picture* p = s->picture;
     const sap_photon_ops* ops = sap_photon_ops_of(p->device);
     const int64_t total = o->total ? o->total : o->first + o->count;
+    const sap_photon_aim* aim = &p->aims[o->kinds == SAP_PHOTON_CAUSTIC ? SAP_AIM_CAUSTICS : SAP_AIM_SCENE];
     for (int a = 0; a < 3; a++) s->map->info.power[a] = p->source_power[a];
     s->scene = p->scene;
-    s->table = (sap_source_table){.sources = p->sources,
-                                  .count = p->source_count,
-                                  .middle = p->middle,
-                                  .radius = (float)p->radius,
+    s->table = (sap_source_table){.sources = aim->sources,
+                                  .count = aim->count,
+                                  .middle = aim->middle,
+                                  .radius = (float)aim->radius,
+                                  .start = 2 * (float)p->radius,
                                   .share = (float)(1 / (double)(total > 0 ? total : 1)),
                                   .seed = sap_hash(o->seed ^ 0x5bd1e995u)};
-    if (p->source_count && p->file->mesh.triangle_count && o->count) {
+    if (aim->count && p->file->mesh.triangle_count && o->count) {
         sap_status status = ops->begin(s, o->count);
         if (status == SAP_OK) status = send_batches(s, ops);
         const sap_status ended = ops->end(s);

@@ -13,9 +13,10 @@ typedef struct batch {
     sap_swarm* swarm;
     sap_flight* flights;
     uint8_t* goes_on;
-    sap_photon* met;  // by place among the living
-    int32_t* slots;   // of these
-    int32_t* numbers; // how many photons each slot has kept, then where its next one goes
+    sap_photon* met;               // by place among the living
+    int32_t* slots;                // of these
+    int32_t* numbers;              // how many photons each slot has kept, then where its first one goes
+    int32_t places[BATCH / GRAIN]; // how many photons each part of the living keeps, then where its first one goes
     sap_scratch memory;
 } batch;
 
@@ -118,27 +119,48 @@ static sap_status leave(sap_swarm* s) {
     return SAP_OK;
 }
 
+static bool is_kept(const batch* b, int64_t i) { return (b->met[i].kind & b->swarm->options.kinds) != 0; }
+
 static void meet_range(void* context, int64_t from, int64_t to, int32_t worker) {
-    const batch* b = context;
+    batch* b = context;
     const sap_swarm* s = b->swarm;
+    int32_t kept = 0;
     (void)worker;
     for (int64_t i = from; i < to; i++) {
         b->slots[i] = b->flights[i].slot;
         const bool on =
             sap_photon_meet(&s->scene, &s->table, &s->hits[i], s->bounce, &b->flights[i], &s->rays[i], &b->met[i]);
         b->goes_on[i] = on && sap_photon_goes_on(&s->options, &b->flights[i], s->bounce);
+        kept += is_kept(b, i);
+    }
+    b->places[from / GRAIN] = kept;
+}
+
+// In the heap the upper byte of `bounce` says how many photons its slot has kept before: of a slot at most one flies.
+static void keep_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    const batch* b = context;
+    const sap_photons* heap = b->swarm->heap;
+    sap_photon* kept = heap->photons + heap->info.count + b->places[from / GRAIN];
+    (void)worker;
+    for (int64_t i = from; i < to; i++) {
+        if (!is_kept(b, i)) continue;
+        *kept = b->met[i];
+        kept->bounce = (uint16_t)(kept->bounce + 256 * b->numbers[b->slots[i]]++);
+        kept++;
     }
 }
 
-// Keeps what has been met, in the order of the living, which is that of their slots.
+// Keeps what has been met, in the order of the living.
 static void keep_met(sap_swarm* s) {
-    const batch* b = batch_of(s);
-    sap_photons* heap = s->heap;
-    for (int64_t i = 0; i < s->live; i++) {
-        if (!(b->met[i].kind & s->options.kinds)) continue;
-        heap->photons[heap->info.count++] = b->met[i];
-        b->numbers[b->slots[i]]++;
+    batch* b = batch_of(s);
+    int32_t all = 0;
+    for (int64_t part = 0; part * GRAIN < s->live; part++) {
+        const int32_t here = b->places[part];
+        b->places[part] = all;
+        all += here;
     }
+    if (all) sap_team_loop(s->picture->threads, s->live, GRAIN, keep_range, b);
+    s->heap->info.count += all;
 }
 
 static sap_status meet(sap_swarm* s) {
@@ -153,21 +175,30 @@ static sap_status meet(sap_swarm* s) {
     return status;
 }
 
+static void sort_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    const batch* b = context;
+    const sap_swarm* s = b->swarm;
+    sap_photon* sorted = s->map->photons + s->map->info.count;
+    (void)worker;
+    for (int64_t i = from; i < to; i++) {
+        sap_photon photon = s->heap->photons[i];
+        const int64_t slot = (int64_t)photon.number - s->first;
+        SAP_ASSERT(slot >= 0 && slot < s->batch);
+        const int64_t place = b->numbers[slot] + photon.bounce / 256;
+        photon.bounce %= 256;
+        sorted[place] = photon;
+    }
+}
+
 static sap_status sort(sap_swarm* s, int64_t count) {
-    const batch* b = batch_of(s);
-    const sap_photons* heap = s->heap;
-    sap_photon* to = s->map->photons + s->map->info.count;
+    batch* b = batch_of(s);
     int32_t at = 0;
     for (int64_t i = 0; i < count; i++) {
         const int32_t number = b->numbers[i];
         b->numbers[i] = at;
         at += number;
     }
-    for (int64_t i = 0; i < heap->info.count; i++) {
-        const int64_t slot = (int64_t)heap->photons[i].number - s->first;
-        SAP_ASSERT(slot >= 0 && slot < count);
-        to[b->numbers[slot]++] = heap->photons[i];
-    }
+    sap_team_loop(s->picture->threads, s->heap->info.count, GRAIN, sort_range, b);
     return SAP_OK;
 }
 
