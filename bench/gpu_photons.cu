@@ -59,9 +59,9 @@ static void open_stage(gpu_bench* b, const photon_case* c, photon_stage* s) {
         add_ring(s);
     const size_t thing = s->triangles.size() / 3;
     add_floor(s);
-    const sap_material dull = {"dull", {0.7f, 0.6f, 0.5f}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2},
-                       metal = {"metal", {0, 0, 0}, {0.9f, 0.8f, 0.5f}, {0, 0, 0}, 1000, 1, 1, 5},
-                       glass = {"glass", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 0, 1.5f, 7};
+    const sap_material dull = {"dull", {0.7f, 0.6f, 0.5f}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2, {0, 0, 0}},
+                       metal = {"metal", {0, 0, 0}, {0.9f, 0.8f, 0.5f}, {0, 0, 0}, 1000, 1, 1, 5, {0, 0, 0}},
+                       glass = {"glass", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 0, 1.5f, 7, {0, 0, 0}};
     s->materials[0] = dull;
     s->materials[1] = c->stuff == STUFF_METAL ? metal : c->stuff == STUFF_GLASS ? glass : dull;
     for (size_t i = 0; i < s->triangles.size() / 3; i++) s->material_ids.push_back(i < thing ? 1 : 0);

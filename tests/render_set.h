@@ -31,9 +31,9 @@ static inline void render_set_make(render_set* s) {
         set_triangle(&s->mesh, t + 2 * i, v + 4 * i, v + 4 * i + 1, v + 4 * i + 2);
         set_triangle(&s->mesh, t + 2 * i + 1, v + 4 * i, v + 4 * i + 2, v + 4 * i + 3);
     }
-    sap_material plain = {"clay", {0.7f, 0.3f, 0.2f}, {0.2f, 0.2f, 0.2f}, {0, 0, 0}, 30, 1, 1, 2};
-    sap_material glass = {"glass", {0, 0, 0}, {0.5f, 0.5f, 0.5f}, {0, 0, 0}, 500, 0.1f, 1.5f, 7};
-    sap_material mirror = {"mirror", {0.1f, 0.1f, 0.1f}, {0.8f, 0.8f, 0.8f}, {0, 0, 0.1f}, 500, 1, 1, 5};
+    sap_material plain = {"clay", {0.7f, 0.3f, 0.2f}, {0.2f, 0.2f, 0.2f}, {0, 0, 0}, 30, 1, 1, 2, {0, 0, 0}};
+    sap_material glass = {"glass", {0, 0, 0}, {0.5f, 0.5f, 0.5f}, {0, 0, 0}, 500, 0.1f, 1.5f, 7, {0, 0, 0}};
+    sap_material mirror = {"mirror", {0.1f, 0.1f, 0.1f}, {0.8f, 0.8f, 0.8f}, {0, 0, 0.1f}, 500, 1, 1, 5, {0, 0, 0}};
     s->materials[0] = plain;
     s->materials[1] = glass;
     s->materials[2] = mirror;

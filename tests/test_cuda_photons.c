@@ -18,6 +18,8 @@ typedef struct stage {
 
 static void open_stage_on(stage* t) {
     render_set_make(&t->set);
+    t->set.materials[1].absorption[0] = 0.3f; // glass that takes red and blue
+    t->set.materials[1].absorption[2] = 2;
     CHECK_STATUS(sap_mesh_tree_build(t->s.cpu, t->set.mesh.mesh, NULL, &t->trees[0]), SAP_OK);
     CHECK_STATUS(sap_mesh_tree_copy(t->trees[0], t->s.gpu, &t->trees[1]), SAP_OK);
     t->scene = (sap_scene){.file = &t->set.file, .lights = render_lamps, .light_count = 2};

@@ -3,6 +3,8 @@
 #include "mesh_reading.h"
 #include <locale.h>
 
+#include <float.h>
+
 // A GLB: JSON, and bytes that its first buffer is.
 static size_t make_glb(const char* json, const void* bin, size_t bin_size, unsigned char* glb) {
     const size_t length = strlen(json), padded = (length + 3) / 4 * 4;
@@ -124,6 +126,27 @@ TEST(instances_morphs_and_mirrors) {
                    TRIANGLE("{\"translation\":[10,0,0],\"children\":[1]},{\"mesh\":0,\"weights\":[1]}",
                             ",\"targets\":[{\"POSITION\":0}]", BYTES));
     if (file && CHECK_EQUAL(file->mesh.vertex_count, 3)) CHECK(same_floats(file->mesh.vertices, expected, 9));
+    sap_mesh_file_free(file);
+    end(&r);
+}
+
+// Volumes absorb, unless they are as thin as paper.
+TEST(volumes_absorb) {
+#define VOLUME "{\"extensions\":{\"KHR_materials_transmission\":{\"transmissionFactor\":1},\"KHR_materials_volume\":{"
+    static const char text[] =
+        "{\"asset\":{\"version\":\"2.0\"},\"extensionsRequired\":[\"KHR_materials_volume\"],\"materials\":[" VOLUME
+        "\"thicknessFactor\":1,\"attenuationDistance\":2,\"attenuationColor\":[0.5,1,0]}}}," VOLUME
+        "\"thicknessFactor\":0,\"attenuationDistance\":2,\"attenuationColor\":[0.5,1,0]}}}," VOLUME
+        "\"thicknessFactor\":1,\"attenuationColor\":[0.5,1,0]}}}]}";
+    reading r;
+    begin(&r);
+    sap_mesh_file* file = parse_text(&r, SAP_FORMAT_GLTF, text);
+    if (file && CHECK_EQUAL(file->material_count, 3)) {
+        const sap_material* m = file->materials;
+        CHECK(m[0].opacity == 0 && m[0].absorption[0] == (float)(log(2) / 2) && m[0].absorption[1] == 0 &&
+              m[0].absorption[2] == FLT_MAX);
+        for (int i = 1; i < 3; i++) CHECK(m[i].absorption[0] == 0 && m[i].absorption[2] == 0);
+    }
     sap_mesh_file_free(file);
     end(&r);
 }

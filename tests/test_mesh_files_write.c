@@ -1,6 +1,8 @@
 // Meshes that are written read back the same, materials lie beside their OBJ, and what is wrong is not written.
 #include "folder.h"
 #include "mesh_reading.h"
+#include <float.h>
+#include <math.h>
 #include <sys/stat.h>
 
 typedef struct writing_test {
@@ -54,8 +56,9 @@ static const float vertices[15] = {
 static const float colors[15] = {0, 0.2f, 1, 1, 1, 1, 0.4f, 0.6f, 0.8f, 0, 0, 0, 0, 1, 0};
 static const int32_t triangles[9] = {0, 1, 2, 2, 1, 3, 3, 3, 0};
 static const int32_t material_ids[3] = {1, -1, 0};
-static const sap_material materials[2] = {{"dull red", {1, 0.25f, 0}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2},
-                                          {"glass", {0, 0, 0}, {1, 1, 1}, {0.5f, 0, 2}, 96.5f, 0.125f, 1.5f, 7}};
+static const sap_material materials[2] = {
+    {"dull red", {1, 0.25f, 0}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2, {0, 0, 0}},
+    {"glass", {0, 0, 0}, {1, 1, 1}, {0.5f, 0, 2}, 96.5f, 0.125f, 1.5f, 7, {0, 0, 0}}};
 static const sap_mesh_file full = {.mesh = {vertices, 5, triangles, 3},
                                    .colors = colors,
                                    .material_ids = material_ids,
@@ -206,6 +209,18 @@ TEST(exact_bytes) {
                   "# vertices 3, triangles 1\nmtllib b.mtl\nv 0 0 0 1 0 0\nv 2 0 0 1 0 0\nv 0 0.5 0 2 -1 0.5\n"
                   "usemtl dull red\nf 1 2 3\n");
     check_content(&t, "b.mtl", "newmtl dull red\nKd 1 0.25 0\nKs 0 0 0\nKe 0 0 0\nNs 1\nd 1\nNi 1\nillum 2\n");
+    sap_material clear = materials[0]; // what it absorbs in a unit of length is written as what that leaves
+    clear.absorption[0] = 0.25f;
+    clear.absorption[2] = FLT_MAX;
+    sap_mesh_file glass = one;
+    glass.materials = &clear;
+    CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, "b.obj"), SAP_FORMAT_AUTO, &glass, NULL), SAP_OK);
+    sap_mesh_file* back = read_back(&t, "b.obj");
+    if (back) {
+        const float* absorption = back->materials[0].absorption;
+        CHECK(fabs((double)absorption[0] - 0.25) < 1e-6 && absorption[1] == 0 && absorption[2] == FLT_MAX);
+    }
+    sap_mesh_file_free(back);
     folder_count(&t.f, true);
     sap_mesh_write_options text = {.text = true};
     CHECK_STATUS(sap_mesh_write(t.r.device, path_of(&t, "b"), SAP_FORMAT_PLY, &one, &text), SAP_OK);
@@ -240,10 +255,11 @@ TEST(libraries) {
     static const int32_t ids[6] = {-1, 1, 3, -1, 0, 2};
     writing_test t;
     if (!start(&t)) return;
-    put_file(&t, "one.mtl",
-             "# first\n newmtl a\n\tKd .5\nmap_Kd a.png\nnewmtl b\r\nKd 0 0 1\r\nTr 0.25\nillum 3\nkd xyz 1\n");
+    put_file(
+        &t, "one.mtl",
+        "# first\n newmtl a\n\tKd .5\nTf 0 0 0\nmap_Kd a.png\nnewmtl b\r\nKd 0 0 1\r\nTr 0.25\nillum 3\nkd xyz 1\n");
     put_file(&t, "two.mtl", "newmtl b\nKd 9 9 9\nnewmtl a\nNs 9\n");
-    put_file(&t, "my colours.mtl", "newmtl c\nd -halo 0.5\nKs spectral file.rfl\nNi 1.33");
+    put_file(&t, "my colours.mtl", "newmtl c\nd -halo 0.5\nKs spectral file.rfl\nNi 1.33\nTf .5 1 0\n");
     put_file(&t, "a.obj", obj);
     sap_mesh_file* file = read_back(&t, "a.obj");
     CHECK_EQUAL(t.r.w.log_calls, 1);
@@ -257,6 +273,8 @@ TEST(libraries) {
         CHECK(m[0].diffuse[0] == 0.5f && m[0].diffuse[2] == 0.5f && m[0].shininess == 1);
         CHECK(m[1].diffuse[0] == 0 && m[1].diffuse[2] == 1 && m[1].opacity == 0.75f && m[1].illum == 3);
         CHECK(m[2].opacity == 0.5f && m[2].specular[0] == 0 && m[2].refraction == 1.33f);
+        CHECK(m[2].absorption[0] == (float)log(2) && m[2].absorption[1] == 0 && m[2].absorption[2] == FLT_MAX);
+        CHECK(m[0].absorption[0] == 0 && m[0].absorption[2] == 0); // no filter, rather than a black one
         CHECK_TEXT(m[3].name, "unknown");
         CHECK(m[3].diffuse[1] == 0.8f && m[3].opacity == 1 && m[3].illum == 2);
     }

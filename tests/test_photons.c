@@ -31,7 +31,7 @@ static void open_set(stage_set* s, int32_t threads, bool closed, float albedo) {
         set_triangle(&s->mesh, 2 * f, faces[f][0], faces[f][1], faces[f][2]);
         set_triangle(&s->mesh, 2 * f + 1, faces[f][0], faces[f][2], faces[f][3]);
     }
-    s->material = (sap_material){"grey", {albedo, albedo, albedo}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2};
+    s->material = (sap_material){"grey", {albedo, albedo, albedo}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2, {0, 0, 0}};
     s->file = (sap_mesh_file){
         .mesh = s->mesh.mesh, .material_ids = s->material_ids, .materials = &s->material, .material_count = 1};
     sap_device_options options = watched(&s->w);
@@ -274,7 +274,7 @@ TEST(caustic_of_a_ring) {
     set_triangle(&s.mesh, t + 1, v, v + 3, v + 2);
     set_triangle(&s.mesh, t + 2, v, v, v);
     set_triangle(&s.mesh, t + 3, v, v, v);
-    sap_material both[2] = {s.material, {"metal", {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1, 3}};
+    sap_material both[2] = {s.material, {"metal", {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1, 3, {0, 0, 0}}};
     for (int i = 0; i < t; i++) ids[i] = 1;
     s.file = (sap_mesh_file){.mesh = s.mesh.mesh, .material_ids = ids, .materials = both, .material_count = 2};
     CHECK_STATUS(sap_mesh_tree_build(s.device, s.mesh.mesh, NULL, &s.tree), SAP_OK);
@@ -324,8 +324,8 @@ static void light_plate(stage_set* s, light_kind kind, int32_t* ids, sap_materia
     set_triangle(&s->mesh, 3, 4, 7, 6);
     set_triangle(&s->mesh, 4, 8, 9, 10);
     materials[0] = s->material;
-    materials[1] = (sap_material){"metal", {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1, 3};
-    materials[2] = (sap_material){"black", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2};
+    materials[1] = (sap_material){"metal", {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1, 3, {0, 0, 0}};
+    materials[2] = (sap_material){"black", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 1, 1, 2, {0, 0, 0}};
     if (kind == FACE) materials[2].emission[0] = 3;
     for (int i = 0; i < 5; i++) ids[i] = i / 2;
     s->file = (sap_mesh_file){.mesh = s->mesh.mesh, .material_ids = ids, .materials = materials, .material_count = 3};
@@ -401,6 +401,81 @@ TEST(far_lamp) {
     CHECK(info.count > N / 4 && fabs(met / expected - 1) < 0.02);
     sap_photons_free(map);
     close_set(&s);
+}
+
+// Two faces, the upper and the lower one of a slab of glass that does not bend light, above a floor.
+static void open_slab(stage_set* s, int32_t* ids, sap_material* materials) {
+    open_set(s, 2, false, 0.5f);
+    sap_mesh_tree_free(s->tree);
+    scene_mesh_free(&s->mesh);
+    s->mesh = scene_mesh_make(12, 6);
+    for (int i = 0; i < 12; i++) {
+        const double y = i < 4 ? -1 : i < 8 ? -0.5 : 0, size = i < 4 ? 1 : 3;
+        set_vertex(&s->mesh, i, i & 1 ? size : -size, y, i & 2 ? size : -size);
+    }
+    for (int f = 0; f < 3; f++) { // the lower face looks down
+        const int v = 4 * f, down = f == 1;
+        set_triangle(&s->mesh, 2 * f, v, down ? v + 1 : v + 3, down ? v + 3 : v + 1);
+        set_triangle(&s->mesh, 2 * f + 1, v, down ? v + 3 : v + 2, down ? v + 2 : v + 3);
+        ids[2 * f] = ids[2 * f + 1] = f > 0;
+    }
+    materials[0] = s->material;
+    materials[1] = (sap_material){"glass", {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 1, 0, 1, 7, {0, 1, 4}};
+    s->file = (sap_mesh_file){.mesh = s->mesh.mesh, .material_ids = ids, .materials = materials, .material_count = 2};
+    CHECK_STATUS(sap_mesh_tree_build(s->device, s->mesh.mesh, NULL, &s->tree), SAP_OK);
+    s->scene.tree = s->tree;
+    s->lamp = (sap_light){{0, 3, 0}, {1, 1, 1}, {{0}}};
+}
+
+// exp(-a d) of the light is left after a way of d through glass, of each photon and of what a camera sees.
+TEST(glass_absorbs) {
+    static const double absorbed[3] = {0, 1, 4};
+    int32_t ids[6];
+    sap_material materials[2];
+    stage_set s;
+    open_slab(&s, ids, materials);
+    enum { N = 20000 };
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = N, .ambient = -1, .bounces = 2}, &info);
+    CHECK(info.count > 100);
+    for (int64_t i = 0; i < info.count; i++) {
+        const sap_photon* p = &info.photons[i];
+        const double way = 0.5 / fabs((double)p->direction[1]);
+        for (int a = 0; a < 3; a++) {
+            const double left = (double)p->power[a] / (info.emitted[a] / N);
+            NOTE("photon %d: %g of colour %d is left", (int)i, left, a);
+            CHECK(p->kind == SAP_PHOTON_CAUSTIC && fabs(left / exp(-absorbed[a] * way) - 1) < 1e-4);
+        }
+    }
+    sap_photons_free(map);
+    for (int a = 0; a < 3; a++) materials[0].emission[a] = 1;
+    materials[0].diffuse[0] = materials[0].diffuse[1] = materials[0].diffuse[2] = 0;
+    s.scene.light_count = 0;
+    s.scene.camera = (sap_camera){.eye = {0, 3, 0}, .at = {0, -1, 0}, .up = {0, 0, 1}, .fov = 1};
+    float light[3];
+    const sap_render_options o = {.width = 1, .height = 1, .samples = 4, .ambient = -1};
+    CHECK_STATUS(sap_render_light(&s.scene, &o, light, NULL), SAP_OK);
+    for (int a = 0; a < 3; a++) CHECK(fabs((double)light[a] / exp(-absorbed[a] * 0.5) - 1) < 1e-3);
+    close_set(&s);
+}
+
+// Glass that takes all light ends its way.
+TEST(black_glass) {
+    int32_t ids[6];
+    sap_material materials[2];
+    stage_set s;
+    open_slab(&s, ids, materials);
+    for (int a = 0; a < 3; a++) materials[1].absorption[a] = a ? INFINITY : 1e30f;
+    sap_photons_info info;
+    sap_photons* map = send(&s, (sap_photon_options){.count = 1000, .ambient = -1}, &info);
+    CHECK(info.count == 0 && info.rays > 1000 && info.rays <= 2000);
+    sap_photons_free(map);
+    close_set(&s);
+}
+
+TEST(decay_is_that_of_the_c_library) {
+    for (double x = 1e-9; x < 80; x = x * 1.01 + 1e-4) CHECK(fabs((double)sap_decay(x) / exp(-x) - 1) < 1e-7);
+    CHECK(sap_decay(0) == 1 && sap_decay(-1) == 1 && sap_decay(INFINITY) == 0 && sap_decay((double)NAN) == 1);
 }
 
 // Points without a normal get no light; radii whose squares no float holds are no limit.

@@ -496,15 +496,15 @@ static void* send_and_look(void* context) {
 TEST(photons_of_many_hosts) {
     static shared_photons s;
     render_set set;
-    sap_device* devices[2] = {NULL, NULL};
+    sap_device* opened[2] = {NULL, NULL};
     sap_mesh_tree* trees[2] = {NULL, NULL};
     sap_photons* map = NULL;
     pthread_t hosts[4];
     render_set_make(&set);
     for (int i = 0; i < 2; i++) {
         const sap_device_options options = {.processor = SAP_CPU, .threads = i ? 3 : 1};
-        CHECK_STATUS(sap_device_open(&options, &devices[i]), SAP_OK);
-        CHECK_STATUS(sap_mesh_tree_build(devices[i], set.mesh.mesh, NULL, &trees[i]), SAP_OK);
+        CHECK_STATUS(sap_device_open(&options, &opened[i]), SAP_OK);
+        CHECK_STATUS(sap_mesh_tree_build(opened[i], set.mesh.mesh, NULL, &trees[i]), SAP_OK);
     }
     s.scene = (sap_scene){.tree = trees[0], .file = &set.file, .lights = render_lamps, .light_count = 2};
     CHECK_STATUS(sap_photons_trace(&s.scene, &few_photons, &map), SAP_OK);
@@ -523,7 +523,7 @@ TEST(photons_of_many_hosts) {
     sap_photons_free(map);
     for (int i = 0; i < 2; i++) {
         sap_mesh_tree_free(trees[i]);
-        sap_device_close(devices[i]);
+        sap_device_close(opened[i]);
     }
     scene_mesh_free(&set.mesh);
 }

@@ -20,7 +20,7 @@ pictures[0].save(sys.argv[2], save_all=True, append_images=pictures[1:], duratio
 PYTHON
 # A lamp behind: mirrors and glass throw its light.
 "$built/sapwood" render "$work/scene.obj" "${view[@]}" --samples 25 --exposure 0.7 --light 4,8,-1,6,5.5,5 --ambient 0.2 \
-    --photons 100000 --caustics 12000000 --neighbors 60 -o "$here/caustic.png"
+    --photons 100000 --caustics 1500000 --neighbors 60 -o "$here/caustic.png"
 if "$here/../../examples/fetch_volume.sh" "$work/brain.nii"; then
     "$built/sapwood" isosurface "$work/brain.nii" --skip 352 --size 181,217,181 --type u8 --level 70.5 \
         --render "$here/surface.png" --picture-size 520x325 --samples 36 --eye 330,430,250 --fov 21 --exposure 0.55

@@ -234,6 +234,9 @@ typedef struct sap_material {
     float opacity;     /**< d, or 1 - Tr: 0 is clear, 1 is opaque; 1 */
     float refraction;  /**< Ni: the index of refraction; 1 */
     int32_t illum;     /**< illum: the number of the illumination model; 2 */
+    /** What is clear takes of light: exp(-absorption * distance) of it is left after a distance inside. From Tf, what a
+     *  unit of length leaves, unless that is all zero; 0 each. Pictures in shaders show none. */
+    float absorption[3];
 } sap_material;
 
 /** A mesh as files hold it: read from one, or to be written. */
@@ -298,7 +301,8 @@ SAP_API void sap_mesh_file_free(sap_mesh_file* file);
  * in data: URIs, or files in its folder or below it; ::sap_mesh_parse looks up no files. A triangle keeps its side also
  * where a node mirrors it. Materials: the base colour c, metallic m and roughness r become Kd = c(1 - m(1 - r)) and
  * Ks = c m(1 - r), with illum 3 where that is not 0; transmission becomes 1 - d with Ni of KHR_materials_ior (1.5); alpha
- * becomes d where it blends or cuts; emission, times its strength, Ke. Where vertices have colours these take the place of
+ * becomes d where it blends or cuts; emission, times its strength, Ke; attenuationColor and attenuationDistance of
+ * KHR_materials_volume, unless its thickness is 0, absorption. Where vertices have colours these take the place of
  * an opaque material that neither mirrors nor shines. Textures, points, lines, cameras and lights are not read; the log
  * tells of the first three. Errors: SAP_ERROR_UNSUPPORTED also for what Draco or meshopt has packed, for other extensions
  * that the file requires, EXT_mesh_gpu_instancing, and for buffers elsewhere; SAP_ERROR_IO for buffers that cannot be read;

@@ -100,6 +100,8 @@ class Material(NamedTuple):
     """Ni: the index of refraction."""
     illum: int = 2
     """The number of the illumination model: 3 and above mirror."""
+    absorption: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """What is clear takes of light: exp(-absorption * distance) of it is left after a distance inside."""
 
 
 class Mesh:

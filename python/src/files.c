@@ -122,9 +122,10 @@ static PyObject* read_points(PyObject* module, PyObject* args) {
 static PyObject* material_tuple(const sap_material* m) {
     PyObject* name = PyUnicode_DecodeUTF8(m->name, (Py_ssize_t)strlen(m->name), "surrogateescape");
     if (!name) return NULL;
-    return Py_BuildValue("(N(fff)(fff)(fff)fffi)", name, m->diffuse[0], m->diffuse[1], m->diffuse[2], m->specular[0],
-                         m->specular[1], m->specular[2], m->emission[0], m->emission[1], m->emission[2], m->shininess,
-                         m->opacity, m->refraction, (int)m->illum);
+    return Py_BuildValue("(N(fff)(fff)(fff)fffi(fff))", name, m->diffuse[0], m->diffuse[1], m->diffuse[2],
+                         m->specular[0], m->specular[1], m->specular[2], m->emission[0], m->emission[1], m->emission[2],
+                         m->shininess, m->opacity, m->refraction, (int)m->illum, m->absorption[0], m->absorption[1],
+                         m->absorption[2]);
 }
 
 static PyObject* material_list(const sap_mesh_file* file) {
@@ -271,9 +272,10 @@ static int take_material(PyObject* tuple, sap_material* m) {
         PyErr_SetString(PyExc_TypeError, "materials must be sapwood.Material");
         return -1;
     }
-    if (!py_parse(tuple, "s(fff)(fff)(fff)fffi:Material", &m->name, &m->diffuse[0], &m->diffuse[1], &m->diffuse[2],
+    if (!py_parse(tuple, "s(fff)(fff)(fff)fffi(fff):Material", &m->name, &m->diffuse[0], &m->diffuse[1], &m->diffuse[2],
                   &m->specular[0], &m->specular[1], &m->specular[2], &m->emission[0], &m->emission[1], &m->emission[2],
-                  &m->shininess, &m->opacity, &m->refraction, &illum))
+                  &m->shininess, &m->opacity, &m->refraction, &illum, &m->absorption[0], &m->absorption[1],
+                  &m->absorption[2]))
         return -1;
     m->illum = illum;
     return 0;

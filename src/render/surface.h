@@ -41,7 +41,7 @@ typedef struct sap_meeting {
     float reach; // how far rays begin off the surface
     bool inside; // the ray came from behind
     // The material, named as in sap_material.
-    sap_vector diffuse, specular, emission;
+    sap_vector diffuse, specular, emission, absorption;
     float shininess, opacity, refraction;
     int32_t illum;
 } sap_meeting;
@@ -57,6 +57,7 @@ SAP_FN void sap_find_material(const sap_scene_data* scene, const sap_hit* hit, c
         m->diffuse = sap_vector_of(material->diffuse);
         m->specular = sap_vector_of(material->specular);
         m->emission = sap_vector_of(material->emission);
+        m->absorption = sap_vector_of(material->absorption);
         m->shininess = material->shininess;
         m->opacity = material->opacity;
         m->refraction = material->refraction;
@@ -64,7 +65,7 @@ SAP_FN void sap_find_material(const sap_scene_data* scene, const sap_hit* hit, c
         return;
     }
     m->diffuse = sap_vector_make(0.8f, 0.8f, 0.8f);
-    m->specular = m->emission = sap_vector_make(0, 0, 0);
+    m->specular = m->emission = m->absorption = sap_vector_make(0, 0, 0);
     m->shininess = m->opacity = m->refraction = 1;
     m->illum = 2;
     if (scene->colors) {
@@ -106,6 +107,14 @@ SAP_FN sap_meeting sap_meet(const sap_scene_data* scene, sap_vector direction, c
     m.reach *= 0x1p-19f;
     sap_find_material(scene, hit, &facet, &m);
     return m;
+}
+
+// What is left of light that came by the ray: glass that it meets from behind has absorbed some (Beer and Lambert's law).
+SAP_FN sap_vector sap_unabsorbed(const sap_meeting* m, const sap_ray* ray, const sap_hit* hit) {
+    if (!m->inside || !(m->opacity < 1) || !(sap_largest(m->absorption) > 0)) return sap_vector_make(1, 1, 1);
+    const double distance = sap_length(sap_vector_of(ray->direction)) * (double)hit->t;
+    return sap_vector_make(sap_decay((double)m->absorption.x * distance), sap_decay((double)m->absorption.y * distance),
+                           sap_decay((double)m->absorption.z * distance));
 }
 
 // ---- Where a path goes on.
@@ -249,6 +258,7 @@ SAP_FN bool sap_shade(const sap_scene_data* scene, const sap_hit* hit, int32_t b
     }
     const uint32_t purpose = 4 * (uint32_t)bounce; // 0 is the place in the pixel; 1 and 2 choose the next ray
     const sap_meeting m = sap_meet(scene, direction, hit);
+    path->weight = sap_filter(path->weight, sap_unabsorbed(&m, ray, hit));
     if (!caustic) {
         const sap_vector shine = sap_times(m.emission, sap_shine_weight(scene, &m, path, ray));
         *found = sap_plus(*found, sap_filter(path->weight, shine));

@@ -1,4 +1,4 @@
-// Vectors of three floats, and a circle without the C library's functions, whose last bits differ between machines.
+// Vectors of three floats, and a circle and a power without the C library's functions, whose last bits differ between machines.
 // C and CUDA share this text and those that include it (math/dialect.h says how).
 #ifndef SAPWOOD_RENDER_VECTOR_H
 #define SAPWOOD_RENDER_VECTOR_H
@@ -67,6 +67,16 @@ SAP_FN void sap_circle(double turns, float* cosine, float* sine) {
     double x = quarter & 1 ? s : c, y = quarter & 1 ? c : s;
     *cosine = (float)(quarter == 1 || quarter == 2 ? -x : x);
     *sine = (float)(quarter & 2 ? -y : y);
+}
+
+// exp(-x), 1 for x below 0: a power of two, and Taylor's series for the rest.
+SAP_FN float sap_decay(double x) {
+    if (!(x > 0)) return 1;
+    if (x > 700) return 0;
+    const double halves = floor(x * 1.4426950408889634), rest = x - halves * 0.6931471805599453;
+    double sum = 1;
+    for (int i = 14; i > 0; i--) sum = 1 - rest / i * sum;
+    return (float)ldexp(sum, -(int)halves);
 }
 
 // Two directions that stand upright on a unit vector and on each other (Duff and others 2017).

@@ -141,6 +141,12 @@ static const float* base_color(const cgltf_material* from) {
                                              : from->pbr_metallic_roughness.base_color_factor;
 }
 
+// The colour that a distance leaves, as what each unit of length takes.
+static void take_volume(const cgltf_volume* from, float absorption[3]) {
+    if (!(from->thickness_factor > 0) || !(from->attenuation_distance > 0)) return;
+    for (int a = 0; a < 3; a++) absorption[a] = sap_absorption(from->attenuation_color[a], from->attenuation_distance);
+}
+
 static sap_status add_material(loading* l, size_t number) {
     const cgltf_material* from = &l->document->data->materials[number];
     char name[64];
@@ -172,6 +178,7 @@ static sap_status add_material(loading* l, size_t number) {
     if (mirror > 0) material->shininess = steep > 2e-4f ? 2 / steep - 2 : 1e4f;
     if (material->shininess < 1) material->shininess = 1;
     material->opacity = 1 - clear;
+    if (from->has_volume) take_volume(&from->volume, material->absorption);
     if (from->has_transmission && clear > 0) material->refraction = from->has_ior ? from->ior.ior : 1.5f;
     return SAP_OK;
 }

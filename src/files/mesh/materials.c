@@ -2,6 +2,8 @@
 #include "base/assert.h"
 #include "device/device.h"
 #include "files/mesh/mesh_draft.h"
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct entry {
@@ -13,6 +15,12 @@ typedef struct entry {
 
 static const sap_material plain = {
     .diffuse = {0.8f, 0.8f, 0.8f}, .shininess = 1, .opacity = 1, .refraction = 1, .illum = 2};
+
+float sap_absorption(float left, float distance) {
+    if (!(left < 1) || !(distance < FLT_MAX)) return 0;
+    const double taken = left > 0 ? -log((double)left) / (double)distance : FLT_MAX;
+    return taken < FLT_MAX ? (float)taken : FLT_MAX;
+}
 
 static uint32_t hash_of(sap_span name) {
     uint32_t hash = 2166136261u; // FNV-1a
@@ -150,6 +158,15 @@ static sap_status take_value(const mtl_file* mtl, const char* what, sap_span res
     return any ? take_number(mtl, word, value) : too_few(mtl, what);
 }
 
+// What a unit of length leaves of the light. Zeros are what programs write that have no such filter.
+static sap_status take_filter(const mtl_file* mtl, sap_span rest, float absorption[3]) {
+    float left[3] = {0, 0, 0};
+    const sap_status status = take_color(mtl, "Tf", rest, left);
+    const bool any = left[0] > 0 || left[1] > 0 || left[2] > 0;
+    for (int i = 0; i < 3 && status == SAP_OK; i++) absorption[i] = any ? sap_absorption(left[i], 1) : 0;
+    return status;
+}
+
 static sap_status take_illum(const mtl_file* mtl, sap_span rest, int32_t* illum) {
     enum { MOST = 1000 }; // the format has 0 to 10
     sap_span word;
@@ -165,8 +182,8 @@ static sap_status take_illum(const mtl_file* mtl, sap_span rest, int32_t* illum)
 
 // One statement about the material; others than these are skipped.
 static sap_status take_statement(const mtl_file* mtl, sap_span word, sap_span rest) {
-    static const char* const names[] = {"kd", "ks", "ke", "ns", "ni", "d", "tr", "illum"};
-    enum { DIFFUSE, SPECULAR, EMISSION, SHININESS, REFRACTION, OPACITY, TRANSPARENCY, ILLUM, COUNT };
+    static const char* const names[] = {"kd", "ks", "ke", "ns", "ni", "d", "tr", "tf", "illum"};
+    enum { DIFFUSE, SPECULAR, EMISSION, SHININESS, REFRACTION, OPACITY, TRANSPARENCY, FILTER, ILLUM, COUNT };
     int which = 0;
     while (which < COUNT && !sap_span_equal_any_case(word, names[which])) which++;
     if (which == COUNT) return SAP_OK;
@@ -187,6 +204,7 @@ static sap_status take_statement(const mtl_file* mtl, sap_span word, sap_span re
         status = take_value(mtl, "Tr", rest, &clear);
         if (status == SAP_OK) material->opacity = 1 - clear;
         return status;
+    case FILTER: return take_filter(mtl, rest, material->absorption);
     default: return take_illum(mtl, rest, &material->illum);
     }
 }

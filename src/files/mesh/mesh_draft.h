@@ -97,6 +97,8 @@ bool sap_draft_is_moved(const sap_mesh_draft* draft, double moved);
 void sap_draft_tell_moved(const sap_mesh_draft* draft, double moved);
 
 // ---- materials.c
+// What a unit of length absorbs if the part `left` of the light is left after `distance`.
+float sap_absorption(float left, float distance);
 
 // The material of this name, made with default values if there is none yet; -1 when memory is exhausted.
 int32_t sap_material_named(const sap_device* device, sap_material_table* table, sap_span name);

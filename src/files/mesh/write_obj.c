@@ -1,6 +1,7 @@
 // Meshes as OBJ, and their materials as MTL.
 #include "device/device.h"
 #include "files/mesh/mesh_write.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,13 @@ static void put_value(sap_output* output, const char* what, const float* values,
     sap_output_text(output, what);
     sap_put_floats(output, values, count);
     sap_output_text(output, "\n");
+}
+
+// Absorption as what a unit of length leaves.
+static void put_filter(sap_output* output, const float absorption[3]) {
+    float left[3];
+    for (int a = 0; a < 3; a++) left[a] = (float)exp(-(double)absorption[a]);
+    if (absorption[0] > 0 || absorption[1] > 0 || absorption[2] > 0) put_value(output, "Tf", left, 3);
 }
 
 static void put_materials(sap_output* output, const sap_mesh_file* file) {
@@ -22,6 +30,7 @@ static void put_materials(sap_output* output, const sap_mesh_file* file) {
         put_value(output, "Ns", &m->shininess, 1);
         put_value(output, "d", &m->opacity, 1);
         put_value(output, "Ni", &m->refraction, 1);
+        put_filter(output, m->absorption);
         sap_output_text(output, "illum");
         sap_put_int(output, m->illum);
         sap_output_text(output, "\n");

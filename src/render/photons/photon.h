@@ -146,6 +146,8 @@ SAP_FN bool sap_photon_meet(const sap_scene_data* scene, const sap_source_table*
     kept->kind = 0;
     if (hit->triangle < 0) return false;
     const sap_meeting m = sap_meet(scene, sap_vector_of(ray->direction), hit);
+    flight->power = sap_filter(flight->power, sap_unabsorbed(&m, ray, hit));
+    if (!(sap_largest(flight->power) > 0)) return false;
     if (sap_largest(m.diffuse) > 0 && m.opacity > 0) {
         sap_vector_put(m.point, kept->position);
         sap_vector_put(m.face, kept->normal);
