@@ -193,7 +193,7 @@ typedef struct bench_work {
     int64_t other_queries; // how many queries the rivals beside answer
 } bench_work;
 
-enum { BENCH_MAX_K = 16 };
+enum { BENCH_MAX_K = 50 };
 
 sap_points bench_points(const bench_work* work);
 sap_points bench_queries(const bench_work* work);

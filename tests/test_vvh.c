@@ -1,4 +1,4 @@
-// Trees of the voxel volume heuristic: each plane is the one that the rule of tree/vvh/rule.h names, found anew from the
+// Trees of the voxel volume heuristic: each plane is the one that the rule of tree/explicit/vvh_rule.h names, found anew from the
 // points below. That searches in them find what brute force finds, the tests of the searches see.
 #include "allocator.h"
 #include "cases.h"

@@ -1,5 +1,5 @@
 // The builder of explicit trees on the CPU: what its parts share. What plane divides a node is the split rule's matter
-// (tree/sliding/rule.h, tree/vvh/rule.h); all of them have in common:
+// (tree/explicit/sliding_rule.h, tree/explicit/vvh_rule.h); all of them have in common:
 //
 // Points equal in every coordinate make a leaf, however many up to SAP_LEAF_MAX_EQUAL: a search reads no more of them
 // than it returns. More are halved by id, with axis 0. From sap_halving_depth on, all nodes are halved at their median in
@@ -9,8 +9,8 @@
 
 #include "tree/balanced/build.h"
 #include "tree/explicit/write.h"
-#include "tree/sliding/rule.h"
-#include "tree/vvh/rule.h"
+#include "tree/explicit/sliding_rule.h"
+#include "tree/explicit/vvh_rule.h"
 
 // The depth from which on nodes halve their points by rank, so that none gets too deep.
 static inline int32_t sap_halving_depth(int64_t count) {

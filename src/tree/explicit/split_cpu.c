@@ -179,7 +179,7 @@ static sap_explicit_plane choose_sliding(const sap_explicit_build* b, sap_explic
     return plane_at(b, at, together, axis, split);
 }
 
-// The candidate of tree/vvh/rule.h with the greatest gain.
+// The candidate of tree/explicit/vvh_rule.h with the greatest gain.
 static sap_explicit_plane choose_vvh(const sap_explicit_build* b, sap_explicit_cell* at, bool together) {
     const sap_tree_options* o = &b->parts.tree->options;
     const int32_t dims = b->parts.dims, bits = b->parts.real_bits;

@@ -112,14 +112,14 @@ static __device__ __forceinline__ int sap_rank_of(int begin, int count, bool rev
     return reversed ? begin + (count - 1 - i) : begin + i;
 }
 
-// As sap_halving_depth of tree/sliding/build.h.
+// As sap_halving_depth of tree/explicit/build.h.
 static inline int32_t sap_sliding_halving_depth(int64_t count) {
     int32_t bits = 0;
     while (count >> bits > 1) bits++;
     return 32 + bits;
 }
 
-// ---- The rule, as in tree/sliding/build.h. Each lane handles one axis; lanes from dims on pass sides of
+// ---- The rule, as in tree/explicit/sliding_rule.h. Each lane handles one axis; lanes from dims on pass sides of
 // length zero.
 
 static __device__ __forceinline__ float sap_sliding_side(float lower, float upper) {

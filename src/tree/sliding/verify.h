@@ -1,4 +1,4 @@
-// The check of the sliding-midpoint rule (tree/sliding/rule.h) at one node, in one precision.
+// The check of the sliding-midpoint rule (tree/explicit/sliding_rule.h) at one node, in one precision.
 #include "math/specialise.h"
 
 // Whether the rule gives a node this axis and this split.

@@ -1,4 +1,4 @@
-// The check of the sliding-midpoint rule (tree/sliding/rule.h) at one node, in kernels: a thread has all axes of a
+// The check of the sliding-midpoint rule (tree/explicit/sliding_rule.h) at one node, in kernels: a thread has all axes of a
 // node.
 #ifndef SAPWOOD_TREE_SLIDING_VERIFY_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_VERIFY_CUDA_CUH

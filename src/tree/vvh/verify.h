@@ -1,4 +1,4 @@
-// The check of the rule of tree/vvh/rule.h at one node, in one precision: that its plane is a candidate. That no other
+// The check of the rule of tree/explicit/vvh_rule.h at one node, in one precision: that its plane is a candidate. That no other
 // candidate is better, only another build can tell.
 #include "math/specialise.h"
 

@@ -1,9 +1,9 @@
-// The check of the rule of tree/vvh/rule.h at one node, in kernels, as in tree/vvh/verify.h.
+// The check of the rule of tree/explicit/vvh_rule.h at one node, in kernels, as in tree/vvh/verify.h.
 #ifndef SAPWOOD_TREE_VVH_VERIFY_CUDA_CUH
 #define SAPWOOD_TREE_VVH_VERIFY_CUDA_CUH
 
 #include "tree/sliding/verify_cuda.cuh"
-#include "tree/vvh/rule.h"
+#include "tree/explicit/vvh_rule.h"
 
 // Whether the rule could give a node this axis and this split.
 template <typename real>

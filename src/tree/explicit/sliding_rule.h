@@ -4,8 +4,8 @@
 // the middle of the side, (lower + upper) / 2 in double precision, rounded to the tree's; the left side holds the
 // coordinates < plane. If the left side would be empty, the plane moves to the next number above the smallest coordinate;
 // if the right one, to the largest coordinate. Children's cells end at the plane.
-#ifndef SAPWOOD_TREE_SLIDING_RULE_H
-#define SAPWOOD_TREE_SLIDING_RULE_H
+#ifndef SAPWOOD_TREE_EXPLICIT_SLIDING_RULE_H
+#define SAPWOOD_TREE_EXPLICIT_SLIDING_RULE_H
 
 #include "sapwood/points.h"
 

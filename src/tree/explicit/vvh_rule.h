@@ -9,8 +9,8 @@
 // have points on both sides; the greatest gain wins, the first axis and the smallest coordinate of equals. With
 // SAP_AXIS_CYCLE only the next axis from depth % dims on along which points differ has candidates. Where there are none,
 // in boxes of a few floats, the plane is the largest coordinate of the first axis along which points differ.
-#ifndef SAPWOOD_TREE_VVH_RULE_H
-#define SAPWOOD_TREE_VVH_RULE_H
+#ifndef SAPWOOD_TREE_EXPLICIT_VVH_RULE_H
+#define SAPWOOD_TREE_EXPLICIT_VVH_RULE_H
 
 #include "math/dialect.h"
 
