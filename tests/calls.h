@@ -20,15 +20,19 @@ static inline sap_status build_there(sap_device* device, const cloud* points, co
                                    : sap_tree_build(device, cloud_f32(points), options, tree);
 }
 
+// Whether the device builds trees of this split rule; it searches them all.
+static inline bool can_build(const sap_device* device, const sap_tree_options* options) {
+    sap_device_info info = {0};
+    sap_device_describe(device, &info);
+    return !options || options->split != SAP_SPLIT_VVH || info.processor != SAP_CUDA;
+}
+
 // A tree of a split rule by which the device cannot build is built on a CPU and copied.
 static inline sap_status build(sap_device* device, const cloud* points, const sap_tree_options* options,
                                sap_tree** tree) {
-    sap_device_info info = {0};
     sap_device* host = NULL;
     sap_tree* built = NULL;
-    sap_device_describe(device, &info);
-    if (!options || options->split != SAP_SPLIT_VVH || info.processor != SAP_CUDA)
-        return build_there(device, points, options, tree);
+    if (can_build(device, options)) return build_there(device, points, options, tree);
     sap_status status = sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &host);
     if (status == SAP_OK) status = build_there(host, points, options, &built);
     if (status == SAP_OK) status = sap_tree_copy(built, device, tree);

@@ -107,7 +107,7 @@ TEST(planes_spare_the_most_points) {
     sap_device* device = NULL;
     int32_t ids[MOST];
     int64_t inner = 0;
-    CHECK_STATUS(sap_device_open(NULL, &device), SAP_OK);
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int i = 0; i < 4 * FAMILY_COUNT; i++) {
         static const double radii[] = {0, 0.01, 0.3, 1e9};
         const sap_tree_options options = {
@@ -137,6 +137,7 @@ TEST(radii) {
     const sap_points points = {coords, 4, 3, 0};
     watch w;
     sap_device_options watching = watched(&w);
+    watching.processor = SAP_CPU;
     sap_device* device = NULL;
     sap_tree *tree = NULL, *loaded = NULL;
     CHECK_STATUS(sap_device_open(&watching, &device), SAP_OK);

@@ -171,7 +171,7 @@ TEST(accessors_agree_with_the_leaves) {
     sap_device* device = NULL;
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int i = 0; i < 60; i++) {
-        const sap_tree_options options = {.split = (sap_split)(i % 3), .leaf_size = 1 + i % 3};
+        const sap_tree_options options = {.split = (sap_split)(i % 3), .leaf_size = 1 + i / 3 % 3};
         cloud points = cloud_of_family((family)(i % FAMILY_COUNT), 1 + 7 * i, 3, 32, 0, (uint64_t)i);
         sap_tree* tree = NULL;
         NOTE("case %d", i);
@@ -311,7 +311,7 @@ TEST(equal_points_stay_cheap) {
     cloud query = cloud_part(&points, 77777, 1);
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &device), SAP_OK);
     for (int i = 0; i < 12; i++) {
-        const sap_tree_options options = {.split = (sap_split)(i % 3), .leaf_size = i % 4 < 2 ? 1 : 32};
+        const sap_tree_options options = {.split = (sap_split)(i % 2), .leaf_size = i % 4 < 2 ? 1 : 32};
         static const int32_t ks[] = {1, 8, 100};
         int32_t ids[100];
         sap_search_stats stats = {0, 0, 0};

@@ -105,7 +105,8 @@ SAP_API sap_status sap_tree_build_f64(sap_device* device, sap_points_f64 points,
  * there are more points than ever before in this tree (a sliding-midpoint tree may also need more nodes), or the device
  * was trimmed. dims and precision must stay. On failure the old tree stays, except that it may be empty after
  * SAP_ERROR_CANCELLED or if a GPU fails during the build. No query may run on the tree during the call. Errors: as
- * sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree that was loaded and is used in place (sap_tree_info.mapped).
+ * sap_tree_build; SAP_ERROR_UNSUPPORTED for a tree that was loaded and is used in place (sap_tree_info.mapped), and for one
+ * that was copied to a device that does not build by its split rule.
  */
 SAP_API sap_status sap_tree_rebuild(sap_tree* tree, sap_points points);
 /** ::sap_tree_rebuild in double precision. */

@@ -8,9 +8,9 @@
 #define SAPWOOD_TREE_EXPLICIT_BUILD_H
 
 #include "tree/balanced/build.h"
-#include "tree/explicit/write.h"
 #include "tree/explicit/sliding_rule.h"
 #include "tree/explicit/vvh_rule.h"
+#include "tree/explicit/write.h"
 
 // The depth from which on nodes halve their points by rank, so that none gets too deep.
 static inline int32_t sap_halving_depth(int64_t count) {

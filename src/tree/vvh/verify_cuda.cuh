@@ -2,8 +2,8 @@
 #ifndef SAPWOOD_TREE_VVH_VERIFY_CUDA_CUH
 #define SAPWOOD_TREE_VVH_VERIFY_CUDA_CUH
 
-#include "tree/sliding/verify_cuda.cuh"
 #include "tree/explicit/vvh_rule.h"
+#include "tree/sliding/verify_cuda.cuh"
 
 // Whether the rule could give a node this axis and this split.
 template <typename real>
