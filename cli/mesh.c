@@ -205,7 +205,7 @@ static sap_cli_exit begin_reading(sap_cli* cli, const char* path, const double* 
 
 static sap_cli_exit end_reading(sap_cli* cli, const char* path, sap_status status, const sap_mesh_file* file) {
     const double seconds = sap_cli_stage_end(cli);
-    if (status != SAP_OK) return sap_cli_failed(cli, status, path);
+    if (status != SAP_OK || !file) return sap_cli_failed(cli, status, path);
     sap_cli_detail(cli, "%s: %lld vertices, %lld triangles, read in %.3g s", path, (long long)file->mesh.vertex_count,
                    (long long)file->mesh.triangle_count, seconds);
     const double* origin = file->origin;
