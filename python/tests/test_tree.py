@@ -59,12 +59,12 @@ def equal(found, expected):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("dims", [1, 2, 3, 4, 7, 16])
-@pytest.mark.parametrize("split", ["median", "midpoint"])
+@pytest.mark.parametrize("split", ["median", "midpoint", "vvh"])
 def test_nearest(rng, dtype, dims, split):
     for lattice in (False, True):
         points, queries = cloud(rng, 200, dims, dtype, lattice), cloud(rng, 30, dims, dtype, lattice)
         for leaf_size in (0, 1, 50):
-            tree = sapwood.Tree(points, split=split, leaf_size=leaf_size)
+            tree = sapwood.Tree(points, split=split, query_radius=0.1 if split == "vvh" else 0, leaf_size=leaf_size)
             for k in (1, 5, 40, 250):
                 assert equal(tree.nearest(queries, k), brute_nearest(points, queries, k))
             keep = rng.random(200) < 0.5
@@ -422,7 +422,9 @@ def test_subclasses(rng):
     (([[1.0]],), {"leaf_size": 10**30}, sapwood.ArgumentError, "leaf_size"),
     (([[1.0]],), {"leaf_size": 1.5}, TypeError, "leaf_size must be an integer, not float"),
     (([[1.0]],), {"leafsize": 1}, TypeError, "unexpected keyword argument 'leafsize'"),
-    (([[1.0]],), {"split": "middle"}, sapwood.ArgumentError, "split must be one of 'median', 'midpoint', not 'middle'"),
+    (([[1.0]],), {"split": "middle"}, sapwood.ArgumentError, "split must be one of 'median', 'midpoint', 'vvh', not 'middle'"),
+    (([[1.0]],), {"query_radius": 1}, sapwood.ArgumentError, "query_radius"),
+    (([[1.0]],), {"split": "vvh", "query_radius": -1}, sapwood.ArgumentError, "query_radius"),
     (([[1.0]],), {"split": 3}, TypeError, "split must be a string, not int"),
     (([[1.0]],), {"period": [1, 2]}, sapwood.ArgumentError, "period must be"),
     (([[1.0]],), {"period": -1}, sapwood.ArgumentError, "period"),
