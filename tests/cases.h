@@ -48,6 +48,12 @@ static inline void try_families(const devices* all, const int64_t* sizes, int si
 
 enum { CASE_COUNT = FAMILY_COUNT * CASE_SIZES * CASE_DIMS * 4 };
 
+#if defined(__EMSCRIPTEN__) // which has no voxel volume heuristic
+enum { CASE_SPLITS = 2 };
+#else
+enum { CASE_SPLITS = 3 };
+#endif
+
 // Case number i of CASE_COUNT: families, sizes, dims, precisions and split rules meet in every way; leaf sizes, axis
 // rules and duplicates are drawn. False if the case is to be left out.
 static inline bool case_choose(int i, search_case* c) {
@@ -65,7 +71,7 @@ static inline bool case_choose(int i, search_case* c) {
     c->options.axis = random_below(&state, 3) ? SAP_AXIS_WIDEST : SAP_AXIS_CYCLE;
     c->options.drop_duplicates = random_below(&state, 4) == 0 && c->size <= 1000;
     c->chance = random_next(&state);
-    if (c->options.split != SAP_SPLIT_MEDIAN && c->chance % 3 == 0) {
+    if (c->options.split != SAP_SPLIT_MEDIAN && c->chance % 3 == 0 && CASE_SPLITS > 2) {
         static const double radii[] = {0, 0.02, 1, 1e6};
         c->options.split = SAP_SPLIT_VVH;
         c->options.query_radius = radii[c->chance / 3 % 4];

@@ -79,7 +79,7 @@ TEST(large_trees) {
     for (int i = 0; i < FAMILY_COUNT; i += 2 * CASE_STEP) {
         search_case c = {.kind = (family)i, .size = size + i, .dims = 2 + i % 3, .real_bits = i % 5 ? 32 : 64};
         cloud points = cloud_of_family(c.kind, c.size, c.dims, c.real_bits, 0, (uint64_t)i);
-        for (int split = 0; split < 3; split++) {
+        for (int split = 0; split < CASE_SPLITS; split++) {
             sap_tree *first = NULL, *tree = NULL;
             c.options.split = (sap_split)split;
             for (int d = 0; d < on.count; d++) {
@@ -269,7 +269,7 @@ TEST(zeros_between_the_smallest_numbers) {
         double tiny = bits == 32 ? 0x1p-149 : 0x1p-1074;
         for (int64_t i = 0; i < COUNT; i++) cloud_set(&points, i, 0, i % 4 == 0 ? -tiny : i % 4 == 3 ? tiny : 0);
         for (int d = 0; d < all.count; d++) {
-            for (int split = 0; split < 3; split++) {
+            for (int split = 0; split < CASE_SPLITS; split++) {
                 sap_tree* tree = NULL;
                 NOTE("f%d device %d split %d", (int)bits, d, split);
                 CHECK_STATUS(build(all.open[d], &points, &(sap_tree_options){.split = (sap_split)split}, &tree),

@@ -135,7 +135,7 @@ TEST(planes_spare_the_most_points) {
 TEST(radii) {
     static const float coords[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     const sap_points points = {coords, 4, 3, 0};
-    watch w;
+    watch w = {0};
     sap_device_options watching = watched(&w);
     watching.processor = SAP_CPU;
     sap_device* device = NULL;

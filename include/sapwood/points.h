@@ -52,7 +52,7 @@ typedef enum sap_split {
     SAP_SPLIT_MEDIAN = 0,           /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
     SAP_SPLIT_SLIDING_MIDPOINT = 1, /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
     /** the voxel volume heuristic: planes that spare balls of a radius the most points (Wald, Günther and Slusallek 2004).
-     *  Built on a CPU; the tree can be copied to other devices */
+     *  Built on a CPU, not in WebAssembly; the tree can be copied to other devices, and searched there */
     SAP_SPLIT_VVH = 2
 } sap_split;
 

@@ -30,8 +30,10 @@ enum {
 #include "math/specialise_real.h"
 #define SAP_SPECIAL_TEXT "tree/sliding/verify.h"
 #include "math/specialise_real.h"
+#if !defined(__EMSCRIPTEN__)
 #define SAP_SPECIAL_TEXT "tree/vvh/verify.h"
 #include "math/specialise_real.h"
+#endif
 #define SAP_SPECIAL_TEXT "tree/explicit/verify.h"
 #include "math/specialise_real.h"
 

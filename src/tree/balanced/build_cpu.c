@@ -313,6 +313,10 @@ sap_status sap_tree_build_filled_cpu(sap_tree* tree, int64_t most, const sap_fil
 static sap_status build_over(sap_tree* tree, const sap_rows* points) {
     sap_device* device = tree->device;
     sap_kept kept;
+#if defined(__EMSCRIPTEN__)
+    if (tree->options.split == SAP_SPLIT_VVH)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.split: not in what pages download");
+#endif
     sap_status status = sap_kept_find_cpu(tree, points, &kept);
     if (status == SAP_OK && tree->options.split != SAP_SPLIT_MEDIAN)
         status = sap_tree_build_explicit_cpu(tree, points, kept.rows, kept.count);

@@ -179,6 +179,7 @@ static sap_explicit_plane choose_sliding(const sap_explicit_build* b, sap_explic
     return plane_at(b, at, together, axis, split);
 }
 
+#if !defined(__EMSCRIPTEN__) // where code is downloaded, such trees are searched only
 // The candidate of tree/explicit/vvh_rule.h with the greatest gain.
 static sap_explicit_plane choose_vvh(const sap_explicit_build* b, sap_explicit_cell* at, bool together) {
     const sap_tree_options* o = &b->parts.tree->options;
@@ -209,12 +210,17 @@ static sap_explicit_plane choose_vvh(const sap_explicit_build* b, sap_explicit_c
     }
     return chosen.axis < 0 ? plane_at(b, at, together, first, upper[first]) : chosen;
 }
+#endif
 
 bool sap_explicit_find_plane(const sap_explicit_build* b, sap_explicit_cell* at, bool together,
                              sap_explicit_plane* plane) {
     SAP_ASSERT(at->end - at->begin > 1 && at->depth < SAP_MAX_DEPTH);
-    *plane =
-        b->parts.tree->options.split == SAP_SPLIT_VVH ? choose_vvh(b, at, together) : choose_sliding(b, at, together);
+#if !defined(__EMSCRIPTEN__)
+    if (b->parts.tree->options.split == SAP_SPLIT_VVH)
+        *plane = choose_vvh(b, at, together);
+    else
+#endif
+        *plane = choose_sliding(b, at, together);
     if (plane->pivot.components == 0 && at->end - at->begin <= SAP_LEAF_MAX_EQUAL) return false;
     SAP_ASSERT(plane->left_count > 0 && plane->left_count < at->end - at->begin);
     SAP_ASSERT(plane->axis >= 0 && plane->axis < b->parts.dims);

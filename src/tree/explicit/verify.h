@@ -169,8 +169,13 @@ static violation SAP_TYPED(check_sides)(const sap_tree* tree, SAP_TYPED(path_nod
                                           .split = p->split,
                                           .axis = p->axis,
                                           .depth = depth};
+#if defined(__EMSCRIPTEN__) // where code is downloaded, the order of the points alone is checked
+    if (tree->options.split == SAP_SPLIT_VVH) return (violation){NULL, 0};
+    if (!SAP_TYPED(follows_sliding)(tree, &division))
+#else
     if (tree->options.split == SAP_SPLIT_VVH ? !SAP_TYPED(follows_vvh)(tree, &division)
                                              : !SAP_TYPED(follows_sliding)(tree, &division))
+#endif
         return (violation){"axis or split is not the rule's at node", p->node};
     return (violation){NULL, 0};
 }
