@@ -503,7 +503,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "how often light is mirrored, refracted or scattered on its way (default 5)", false},
     {"photons", 0, V(RENDER), INT64(photons, 1, INT32_MAX),
      "send out this many photons, from lamps, shining faces and the sky, and light the picture by what they bring to "
-     "surfaces: light that was scattered before, and caustics (on CPUs)",
+     "surfaces: light that was scattered before, and caustics",
      false},
     {"caustics", 0, V(RENDER), INT64(caustics, 1, INT32_MAX),
      "photons to send out for caustics: what mirrors and glass throw (default as --photons)", false},
