@@ -1,5 +1,8 @@
 // Rays, nearest points and insides on trees over triangles: built on the CPU, copied to the GPU. 2048 x 2048 rays.
 #include "gpu_rays.cuh"
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
 typedef struct rays_stage {
     gpu_ray_scene scene;
@@ -78,20 +81,69 @@ static void visits(gpu_bench* b, rays_stage* s, int set) {
     gpu_report(b, row, times);
 }
 
+// Nearest points on the mesh to points given on the host, in this order.
+static void closest_to(gpu_bench* b, rays_stage* s, const char* set, const std::vector<float>& points) {
+    enum { STEP = 16, SAMPLED = GPU_RAY_POINTS / STEP };
+    const gpu_row row = row_of(s, "closest", set, GPU_RAY_POINTS);
+    float* queries = (float*)gpu_memory(points.size() * sizeof(float));
+    GPU_CUDA(cudaMemcpy(queries, points.data(), points.size() * sizeof(float), cudaMemcpyHostToDevice));
+    sap_closest* to = (sap_closest*)s->answers;
+    const gpu_times times = gpu_measure(b, [&] {
+        GPU_SAP(sap_closest_point(s->tree, {queries, GPU_RAY_POINTS, 3, 0}, to));
+    });
+    const std::vector<float> sampled = gpu_sampled(queries, SAMPLED, STEP, 3);
+    std::vector<sap_closest> expected(SAMPLED);
+    GPU_SAP(sap_closest_point(s->host, {sampled.data(), SAMPLED, 3, 0}, expected.data()));
+    gpu_check_same(b, gpu_sampled(to, SAMPLED, STEP), expected, row.work);
+    gpu_report(b, row, times);
+    GPU_CUDA(cudaFree(queries));
+}
+
+// The same points in Morton order, 10 bits an axis.
+static std::vector<float> in_morton_order(const std::vector<float>& points) {
+    float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (size_t i = 0; i < points.size(); i++) {
+        lower[i % 3] = std::min(lower[i % 3], points[i]);
+        upper[i % 3] = std::max(upper[i % 3], points[i]);
+    }
+    std::vector<std::pair<uint32_t, uint32_t>> keys(points.size() / 3);
+    for (size_t i = 0; i < keys.size(); i++) {
+        uint32_t code = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            const float size = upper[axis] - lower[axis];
+            const uint32_t cell = size > 0 ? (uint32_t)(1023 * ((points[3 * i + axis] - lower[axis]) / size)) : 0;
+            for (int bit = 0; bit < 10; bit++) code |= (cell >> bit & 1) << (3 * bit + axis);
+        }
+        keys[i] = {code, (uint32_t)i};
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<float> sorted;
+    sorted.reserve(points.size());
+    for (const auto& key : keys)
+        for (int axis = 0; axis < 3; axis++) sorted.push_back(points[3 * (size_t)key.second + axis]);
+    return sorted;
+}
+
+// Points anywhere in the box, and those moved to a hundredth of their distance, as they come and in Morton order.
+static void closest_points(gpu_bench* b, rays_stage* s) {
+    const std::vector<float> points = gpu_sampled(s->scene.points, GPU_RAY_POINTS, 1, 3);
+    closest_to(b, s, "", points);
+    const std::vector<sap_closest> found = gpu_sampled((sap_closest*)s->answers, GPU_RAY_POINTS);
+    std::vector<float> near(points.size());
+    for (size_t i = 0; i < near.size(); i++) {
+        const float foot = found[i / 3].point[i % 3];
+        near[i] = foot + 0.01f * (points[i] - foot);
+    }
+    closest_to(b, s, "near", near);
+    closest_to(b, s, "sorted", in_morton_order(points));
+    closest_to(b, s, "near-sorted", in_morton_order(near));
+}
+
 static void about_points(gpu_bench* b, rays_stage* s) {
     enum { STEP = 16, SAMPLED = GPU_RAY_POINTS / STEP };
     const std::vector<float> points = gpu_sampled(s->scene.points, SAMPLED, STEP, 3);
-    const gpu_row closest = row_of(s, "closest", "", GPU_RAY_POINTS), inside = row_of(s, "inside", "", GPU_RAY_POINTS);
-    if (gpu_wanted(b, closest.work, 0)) {
-        sap_closest* to = (sap_closest*)s->answers;
-        const gpu_times times = gpu_measure(b, [&] {
-            GPU_SAP(sap_closest_point(s->tree, {s->scene.points, GPU_RAY_POINTS, 3, 0}, to));
-        });
-        std::vector<sap_closest> expected(SAMPLED);
-        GPU_SAP(sap_closest_point(s->host, {points.data(), SAMPLED, 3, 0}, expected.data()));
-        gpu_check_same(b, gpu_sampled(to, SAMPLED, STEP), expected, closest.work);
-        gpu_report(b, closest, times);
-    }
+    const gpu_row inside = row_of(s, "inside", "", GPU_RAY_POINTS);
+    if (gpu_wanted(b, "closest", 0)) closest_points(b, s);
     if (gpu_wanted(b, inside.work, 0)) {
         const gpu_times times = gpu_measure(b, [&] {
             GPU_SAP(sap_inside(s->tree, {s->scene.points, GPU_RAY_POINTS, 3, 0}, s->answers));
