@@ -4,28 +4,13 @@
 #ifndef SAPWOOD_MESH_ACCESS_H
 #define SAPWOOD_MESH_ACCESS_H
 
-#include "math/dialect.h"
+#include "math/vector.h"
 #include "mesh/layout.h"
 
 #define SAP_MESH_PARAM const sap_mesh_tree *mesh,
 #define SAP_MESH       mesh,
 #define SAP_RAY_PARAM  sap_prepared_ray ray,
 #define SAP_RAY        ray,
-
-SAP_STRUCT(sap_vector)
-struct sap_vector {
-    float x;
-    float y;
-    float z;
-};
-
-SAP_FN sap_vector sap_vector_of(const float* v) {
-    sap_vector to;
-    to.x = v[0];
-    to.y = v[1];
-    to.z = v[2];
-    return to;
-}
 
 SAP_STRUCT(sap_triangle)
 struct sap_triangle {

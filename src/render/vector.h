@@ -1,14 +1,9 @@
-// Vectors of three floats, and a circle and a power without the C library's functions, whose last bits differ between machines.
+// Sums and products of vectors, and a circle and a power without the C library's functions, whose last bits differ between machines.
 // C and CUDA share this text and those that include it (math/dialect.h says how).
 #ifndef SAPWOOD_RENDER_VECTOR_H
 #define SAPWOOD_RENDER_VECTOR_H
 
-#include "math/dialect.h"
-#include <math.h>
-
-typedef struct sap_vector {
-    float x, y, z;
-} sap_vector;
+#include "math/vector.h"
 
 SAP_FN sap_vector sap_vector_make(float x, float y, float z) {
     sap_vector v;
@@ -17,7 +12,6 @@ SAP_FN sap_vector sap_vector_make(float x, float y, float z) {
     v.z = z;
     return v;
 }
-SAP_FN sap_vector sap_vector_of(const float* v) { return sap_vector_make(v[0], v[1], v[2]); }
 SAP_FN sap_vector sap_plus(sap_vector a, sap_vector b) { return sap_vector_make(a.x + b.x, a.y + b.y, a.z + b.z); }
 SAP_FN sap_vector sap_minus(sap_vector a, sap_vector b) { return sap_vector_make(a.x - b.x, a.y - b.y, a.z - b.z); }
 SAP_FN sap_vector sap_times(sap_vector a, float s) { return sap_vector_make(a.x * s, a.y * s, a.z * s); }
@@ -29,10 +23,6 @@ SAP_FN sap_vector sap_cross(sap_vector a, sap_vector b) {
 SAP_FN float sap_largest(sap_vector a) {
     float m = a.x > a.y ? a.x : a.y;
     return m > a.z ? m : a.z;
-}
-SAP_FN float sap_magnitude(float x) { return x < 0 ? -x : x; }
-SAP_FN float sap_largest_magnitude(sap_vector a) {
-    return sap_largest(sap_vector_make(sap_magnitude(a.x), sap_magnitude(a.y), sap_magnitude(a.z)));
 }
 
 SAP_FN double sap_length(sap_vector a) {
