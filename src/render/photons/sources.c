@@ -53,11 +53,20 @@ static float part_of(const sap_picture* p, const sap_photon_aim* aim, const sap_
     return (float)(aim->radius * aim->radius / (p->radius * p->radius));
 }
 
+static bool any_material(const sap_picture* p, bool (*holds)(const sap_material* material)) {
+    bool any = false;
+    for (int32_t i = 0; p->scene.materials && i < p->file->material_count; i++) any |= holds(&p->scene.materials[i]);
+    return any;
+}
+
+static bool shines(const sap_material* m) { return sap_largest(sap_vector_of(m->emission)) > 0; }
+static bool begins_caustics(const sap_material* m) { return sap_begins_caustics(m); }
+
 // The ball around the box of all faces that mirror or are clear: false if there are none.
 static bool surround_specular(const sap_picture* p, sap_photon_aim* aim) {
     const sap_scene_data* scene = &p->scene;
     double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY}, middle[3];
-    if (!scene->materials) return false;
+    if (!any_material(p, begins_caustics)) return false;
     for (int64_t i = 0; i < 3 * p->file->mesh.triangle_count; i++) {
         const int32_t material = scene->material_ids[i / 3];
         if (material < 0 || !sap_begins_caustics(&scene->materials[material])) continue;
@@ -105,7 +114,7 @@ static void aim_sources(const sap_picture* p, sap_photon_aim* aim, sap_source* s
 
 sap_status sap_sources_fill(sap_picture* p, sap_scratch* memory) {
     const sap_scene_data* scene = &p->scene;
-    const int64_t triangles = p->file->mesh.triangle_count;
+    const int64_t triangles = any_material(p, shines) ? p->file->mesh.triangle_count : 0;
     int64_t most = (int64_t)p->lamp_count + 1, count = 0;
     for (int64_t i = 0; i < triangles; i++) most += sap_face_power(scene, (int32_t)i) > 0;
     if (most > INT32_MAX || !sap_scratch_take(p->device, 2 * (size_t)most * sizeof(sap_source), memory))
