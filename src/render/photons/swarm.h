@@ -46,6 +46,10 @@ typedef struct sap_photon_ops {
     sap_status (*leave)(sap_swarm* swarm);
     // After a trace: adds what is to be kept to the heap, which has room for all; the rays of those that go on follow.
     sap_status (*meet)(sap_swarm* swarm);
+    // (optional) In place of all further traces and meetings, where the photons that still fly can meet no more than
+    // follow_most surfaces, for which the heap has room. Adds the rays to the map's.
+    sap_status (*follow)(sap_swarm* swarm);
+    int64_t follow_most;
     // Adds the heap of a batch of so many photons to the map, which has room, by number, then bounce.
     sap_status (*sort)(sap_swarm* swarm, int64_t count);
     // sap_photons_estimate, its arguments checked; there are points.

@@ -9,6 +9,12 @@ static sap_status send_batch(sap_swarm* s, const sap_photon_ops* ops, int64_t co
     s->heap->info.count = 0;
     sap_status status = ops->leave(s);
     for (s->bounce = 0; s->live && status == SAP_OK; s->bounce++) {
+        const int64_t most = s->live * (s->options.bounces - s->bounce + 1);
+        if (ops->follow && most <= ops->follow_most) {
+            status = sap_photons_reserve(s->heap, s->heap->info.count + most);
+            if (status == SAP_OK) status = ops->follow(s);
+            break;
+        }
         status = sap_trace(s->picture->tree, s->rays, s->live, s->hits);
         s->map->info.rays += s->live;
         if (status == SAP_OK) status = sap_photons_reserve(s->heap, s->heap->info.count + s->live);

@@ -1,5 +1,12 @@
-// Photons on a GPU: a thread follows a photon from one surface to the next. One call of the device is open from `begin` to
-// `end` and holds the batch; traces are calls of their own in between, in the same stream.
+// Photons on a GPU: a thread follows a photon from one surface to the next, or to its end once few are left, for which starting
+// kernels would take longer. One call of the device is open from `begin` to `end` and holds the batch; traces are calls of
+// their own in between, in the same stream.
+#include "mesh/access.h"
+#define SAP_MESH_STACK SAP_MESH_DEPTH_MAX
+#include "ray/intersect.h"
+#include "ray/walk.h"
+
+#include "ray/ray.h"
 #include "render/scene_cuda.cuh"
 
 extern "C" {
@@ -10,8 +17,13 @@ extern "C" {
 
 enum {
     FLIGHT_THREADS = 128,
-    BATCH_MOST = 1 << 20, // photons
-    BATCH_LEAST = 1 << 12 // where memory is short
+    BATCH_MOST = 1 << 20,  // photons
+    BATCH_LEAST = 1 << 12, // where memory is short
+#ifdef SAP_CUDA_ON_CPU     // less than tests send, which so do both
+    FOLLOW_MOST = 1 << 12
+#else
+    FOLLOW_MOST = 1 << 20
+#endif
 };
 
 // What kernels know of a batch; each array has an entry for each of its photons.
@@ -119,6 +131,30 @@ static __global__ void __launch_bounds__(FLIGHT_THREADS)
         f.next_flights[own->first[1] + gone] = flight;
         f.next_rays[own->first[1] + gone] = ray;
     }
+}
+
+// A thread follows a photon to its end.
+static __global__ void __launch_bounds__(FLIGHT_THREADS)
+    photons_follow(const __grid_constant__ fleet f, const __grid_constant__ sap_mesh_tree tree, float magnitude,
+                   int32_t bounce, sap_photon* heap) {
+    const int64_t i = photon_number();
+    if (i >= f.live) return;
+    sap_flight flight = f.flights[i];
+    sap_ray ray = f.rays[i];
+    const int32_t before = bounce;
+    for (bool goes_on = true; goes_on; bounce++) {
+        sap_photon met;
+        const sap_prepared_ray prepared =
+            sap_ray_prepare(sap_vector_of(ray.origin), sap_vector_of(ray.direction), ray.t_min, ray.t_max, magnitude);
+        const sap_ray_result found = sap_ray_walk(&tree, prepared, sap_mesh_lower(&tree), sap_mesh_upper(&tree), false);
+        const sap_hit hit = {found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle};
+        goes_on = sap_photon_meet(&f.scene, &f.table, &hit, bounce, &flight, &ray, &met) &&
+                  sap_photon_goes_on(&f.options, &flight, bounce);
+        if (!(met.kind & f.options.kinds)) continue;
+        met.bounce = (uint16_t)(met.bounce + 256 * f.offsets[flight.slot + 1]++);
+        heap[atomicAdd(&f.counts[0], 1ull)] = met;
+    }
+    atomicAdd(&f.counts[1], (unsigned long long)(bounce - before));
 }
 
 static __global__ void __launch_bounds__(FLIGHT_THREADS)
@@ -273,6 +309,21 @@ static sap_status meet(sap_swarm* s) {
     return y->call.status;
 }
 
+static sap_status follow(sap_swarm* s) {
+    flying* y = flying_of(s);
+    fleet* f = &y->f;
+    const sap_mesh_tree* tree = s->picture->tree;
+    unsigned long long counts[2] = {0, 0};
+    f->live = s->live;
+    sap_cuda_fill(&y->call, &f->counts[1], 0, sizeof *f->counts);
+    sap_cuda_launch(&y->call, photons_follow, grid_of(s->live), *f, *tree, sap_mesh_magnitude(tree), s->bounce,
+                    s->heap->photons);
+    sap_cuda_fetch(&y->call, counts, f->counts, sizeof counts);
+    s->heap->info.count = (int64_t)counts[0];
+    s->map->info.rays += (int64_t)counts[1];
+    return y->call.status;
+}
+
 static sap_status sort(sap_swarm* s, int64_t count) {
     flying* y = flying_of(s);
     const sap_photons* heap = s->heap;
@@ -292,6 +343,8 @@ static constexpr sap_photon_ops photon_ops(void) {
     ops.end = end;
     ops.leave = leave;
     ops.meet = meet;
+    ops.follow = follow;
+    ops.follow_most = FOLLOW_MOST;
     ops.sort = sort;
     ops.estimate = sap_photons_estimate_cuda;
     ops.add_light = sap_lighting_add_cuda;
