@@ -1,5 +1,5 @@
-// The light of photons at points on a GPU: a thread adds up the row of nearest photons of a point. Where rows are short they
-// hold photons that count, and one round is enough; longer ones hold all that are near, in rows of more and more.
+// The light of photons at points on a GPU. Few photons that count are added up where they are found (near_cuda.h). Else a
+// thread adds up the row of nearest photons of a point: all that are near, in rows of more and more.
 #include "render/photons/near_cuda.h"
 
 extern "C" {
@@ -36,7 +36,6 @@ typedef struct look {
     const sap_photons* map;
     sap_rows points; // all
     sap_photon_rows rows;
-    bool counting;         // rows are of photons that count
     int32_t *which, *open; // [points.count] those of this round, and of the next
     unsigned long long* opened;
     float* coords; // of points that are not all of them
@@ -65,10 +64,7 @@ static void look_nearest(look* l, int64_t from, int64_t count) {
     search.k = (int32_t)l->rows.want;
     search.radius = (double)l->rows.search.radius;
     const sap_points points = chosen(l, from, count);
-    if (l->counting)
-        sap_photons_near_cuda(l->call, l->map, &points, &l->rows, l->ids, l->distance2);
-    else if (l->call->status == SAP_OK)
-        l->call->status = sap_nearest(l->map->tree, points, &search, l->ids, l->distance2);
+    if (l->call->status == SAP_OK) l->call->status = sap_nearest(l->map->tree, points, &search, l->ids, l->distance2);
     l->rows.ids = l->ids;
     l->rows.distance2 = l->distance2;
     add_rows(l, count);
@@ -113,11 +109,10 @@ static int64_t look_round(look* l, int64_t count, int64_t chunk) {
 static void look_rounds(look* l) {
     const int64_t n = l->map->info.count, k = l->rows.search.k;
     int64_t left = l->points.count;
-    l->counting = k > 0 && k < SAP_PHOTONS_NEAR_MOST;
-    for (int64_t want = l->counting ? k + 1 : k + 1 + k / 4; left && l->call->status == SAP_OK; want *= 4) {
+    for (int64_t want = k + 1 + k / 4; left && l->call->status == SAP_OK; want *= 4) {
         const int64_t most = k ? ROOM : WITHIN_MOST;
         l->rows.want = k == 0 ? 1 : want < n ? want : n;
-        l->rows.all = l->counting || l->rows.want == n;
+        l->rows.all = l->rows.want == n;
         int64_t chunk = most / l->rows.want < 1 ? 1 : most / l->rows.want;
         if (chunk > left) chunk = left;
         const size_t entries = k ? (size_t)(chunk * l->rows.want) : 0;
@@ -148,6 +143,12 @@ static void estimate(sap_cuda_call* call, const sap_photons* map, const sap_poin
     if (map->info.count == 0) return;
     l.points = sap_cuda_rows_in(call, &rows);
     l.rows.normals = (const float*)sap_cuda_in(call, normals, three);
+    if (search->k > 0 && search->k < SAP_PHOTONS_NEAR_MOST) {
+        const sap_points there = {(const float*)l.points.coords, l.points.count, 3, l.points.stride};
+        l.rows.want = search->k < map->info.count ? search->k + 1 : map->info.count;
+        sap_photons_near_cuda(call, map, &there, &l.rows);
+        return;
+    }
     l.which = (int32_t*)sap_cuda_take(call, count * sizeof *l.which);
     l.open = (int32_t*)sap_cuda_take(call, count * sizeof *l.open);
     l.opened = (unsigned long long*)sap_cuda_take(call, sizeof *l.opened);

@@ -1,4 +1,4 @@
-// Searches on a GPU for the nearest photons that count.
+// The light of the nearest photons, on a GPU.
 #ifndef SAPWOOD_RENDER_PHOTONS_NEAR_CUDA_H
 #define SAPWOOD_RENDER_PHOTONS_NEAR_CUDA_H
 
@@ -11,9 +11,9 @@ extern "C" {
 
 enum { SAP_PHOTONS_NEAR_MOST = 256 }; // longest rows
 
-// The nearest rows->want photons that count at the points from rows->from on, within the radius; all arrays lie on the
-// device.
+// The light of the nearest photons that count at points, of which it finds rows->want, one more than count where there are so
+// many; all arrays lie on the device. rows->light is 0 before.
 void sap_photons_near_cuda(sap_cuda_call* call, const sap_photons* map, const sap_points* points,
-                           const sap_photon_rows* rows, int32_t* ids, float* distance2);
+                           const sap_photon_rows* rows);
 
 #endif
