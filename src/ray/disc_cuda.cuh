@@ -6,6 +6,8 @@
 #define SAPWOOD_RAY_DISC_CUDA_CUH
 
 #include "ray/walk_cuda.cuh"
+
+#include "ray/closest.h"
 #include <cfloat>
 
 // All points of the triangles lie within `radius` of the line through `center` along `normal`, and within `half` of the

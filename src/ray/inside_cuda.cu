@@ -1,6 +1,8 @@
 // Whether points lie inside a mesh, on CUDA devices: one thread per point runs the shared text (ray/inside.h).
 #include "ray/walk_cuda.cuh"
 
+#include "ray/inside.h"
+
 enum { INSIDE_THREADS = 128 };
 
 static __global__ void __launch_bounds__(INSIDE_THREADS)

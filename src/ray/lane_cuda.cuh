@@ -36,6 +36,29 @@ typedef struct ray_stack {
     float from[SAP_MESH_STACK], to[SAP_MESH_STACK];
 } ray_stack;
 
+static __device__ __forceinline__ sap_prepared_ray prepare(const sap_mesh_on_cuda& mesh, const sap_ray& ray) {
+    return sap_ray_prepare(sap_vector_of(ray.origin), sap_vector_of(ray.direction), ray.t_min, ray.t_max,
+                           mesh.magnitude);
+}
+
+// A lane without a ray takes one to the root.
+static __device__ __forceinline__ void begin_ray(const sap_mesh_on_cuda& mesh, const sap_ray& from, ray_lane* lane) {
+    SAP_ASSERT(lane->side == NOWHERE);
+    const sap_prepared_ray ray = prepare(mesh, from);
+    lane->ray = ray;
+    lane->turned_origin.x = sap_pick(ray.origin, ray.axis_x);
+    lane->turned_origin.y = sap_pick(ray.origin, ray.axis_y);
+    lane->turned_origin.z = sap_pick(ray.origin, ray.axis_z);
+    lane->margin = sap_margin(mesh.magnitude + sap_largest_magnitude(ray.origin));
+    lane->span = sap_ray_clip(ray, mesh.lower, mesh.upper);
+    lane->waiting = 0;
+    lane->t = ray.t_max;
+    lane->u = 0;
+    lane->v = 0;
+    lane->triangle = -1;
+    if (ray.is_ray && lane->span.from <= lane->span.to) lane->side = mesh.root;
+}
+
 // ---- Down the tree
 
 // Takes the last waiting side that begins before the hit found, or NOWHERE.
@@ -53,8 +76,8 @@ static __device__ __forceinline__ void take_waiting(const ray_stack& stack, ray_
 }
 
 // Goes past an inner node's plane, as ray/walk.h does, but never to an empty side.
-static __device__ __forceinline__ void step(const ray_task& task, ray_stack* stack, ray_lane* lane) {
-    const uint4 node = __ldg(task.mesh.nodes + lane->side);
+static __device__ __forceinline__ void step(const sap_mesh_on_cuda& mesh, ray_stack* stack, ray_lane* lane) {
+    const uint4 node = __ldg(mesh.nodes + lane->side);
     const int axis = (int)node.w;
     const float plane = sap_float_of_bits(node.x);
     const float inverse = sap_pick(lane->ray.inverse, axis), origin = sap_pick(lane->ray.origin, axis);
@@ -82,12 +105,13 @@ static __device__ __forceinline__ void step(const ray_task& task, ray_stack* sta
 
 // Lanes go down until most of the warp's rays are at a leaf or done. Waiting for the last of them would leave most
 // lanes idle.
-static __device__ __forceinline__ void descend(const ray_task& task, int rays, ray_stack* stack, ray_lane* lane) {
+static __device__ __forceinline__ void descend(const sap_mesh_on_cuda& mesh, int rays, ray_stack* stack,
+                                               ray_lane* lane) {
     const int few = rays / 4;
     bool is_inner;
     do { // two steps per vote
-        if ((int32_t)lane->side >= 0) step(task, stack, lane);
-        if ((int32_t)lane->side >= 0) step(task, stack, lane);
+        if ((int32_t)lane->side >= 0) step(mesh, stack, lane);
+        if ((int32_t)lane->side >= 0) step(mesh, stack, lane);
         is_inner = (int32_t)lane->side >= 0;
     } while (__popc(__ballot_sync(SAP_ALL_LANES, is_inner)) > few);
 }
@@ -95,13 +119,12 @@ static __device__ __forceinline__ void descend(const ray_task& task, int rays, r
 // ---- Leaves
 
 template <int mode>
-static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_crossing& hit, int triangle,
-                                                ray_lane* lane) {
+static __device__ __forceinline__ void take_hit(int limit, const sap_crossing& hit, int triangle, ray_lane* lane) {
     if (mode == FIND_ALL) {
         sap_hit_row* row = &lane->row;
-        row->count = sap_hits_insert(row->hits, row->stride, row->count, task.job.limit,
-                                     sap_hit_of(hit.t, hit.u, hit.v, triangle));
-        if (row->count == task.job.limit) lane->t = row->hits[(row->count - 1) * row->stride].t;
+        row->count =
+            sap_hits_insert(row->hits, row->stride, row->count, limit, sap_hit_of(hit.t, hit.u, hit.v, triangle));
+        if (row->count == limit) lane->t = row->hits[(row->count - 1) * row->stride].t;
     } else if (hit.t < lane->t || lane->triangle < 0 || triangle < lane->triangle) {
         lane->t = hit.t;
         lane->u = hit.u;
@@ -112,8 +135,9 @@ static __device__ __forceinline__ void take_hit(const ray_task& task, const sap_
 
 // Tests a triangle. Whether it was the leaf's last.
 template <int mode>
-static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint32_t place, ray_lane* lane) {
-    const float4* rows = task.mesh.triangles + 3 * (size_t)place;
+static __device__ __forceinline__ bool test_triangle(const sap_mesh_on_cuda& mesh, int limit, uint32_t place,
+                                                     ray_lane* lane) {
+    const float4* rows = mesh.triangles + 3 * (size_t)place;
     const float4 x = __ldg(rows + lane->ray.axis_x), y = __ldg(rows + lane->ray.axis_y),
                  z = __ldg(rows + lane->ray.axis_z);
     const uint32_t id = (uint32_t)__float_as_int(x.w);
@@ -126,20 +150,39 @@ static __device__ __forceinline__ bool test_triangle(const ray_task& task, uint3
     const sap_sheared sheared = sap_triangle_shear(ray, triangle);
     if (!sap_is_beside(sheared.of_a, sheared.of_b, sheared.of_c)) {
         const sap_crossing hit = sap_sheared_cross(ray, sheared);
-        if (hit.is_hit && hit.t <= lane->t) take_hit<mode>(task, hit, (int)(id & ~SAP_MESH_LAST), lane);
+        if (hit.is_hit && hit.t <= lane->t) take_hit<mode>(limit, hit, (int)(id & ~SAP_MESH_LAST), lane);
     }
     return (id & SAP_MESH_LAST) != 0;
 }
 
 template <int mode>
-static __device__ __forceinline__ void look_into_leaf(const ray_task& task, const ray_stack& stack, ray_lane* lane) {
+static __device__ __forceinline__ void look_into_leaf(const sap_mesh_on_cuda& mesh, int limit, const ray_stack& stack,
+                                                      ray_lane* lane) {
     SAP_ASSERT(lane->side & SAP_MESH_SIDE_LEAF && lane->side != NOWHERE);
     uint32_t place = lane->side & ~SAP_MESH_SIDE_LEAF;
-    while (!test_triangle<mode>(task, place, lane)) place++;
+    while (!test_triangle<mode>(mesh, limit, place, lane)) place++;
     if (mode == FIND_ANY && lane->triangle >= 0)
         lane->side = NOWHERE;
     else
         take_waiting(stack, lane);
+}
+
+// ---- A ray a lane, all from the root to their ends
+
+// The first hits of the rays of the lanes with is_one. All lanes call it.
+static __device__ __forceinline__ sap_hit trace_together(const sap_mesh_on_cuda& mesh, bool is_one, const sap_ray& ray,
+                                                         ray_stack* stack) {
+    ray_lane lane;
+    lane.side = NOWHERE;
+    lane.t = INFINITY;
+    lane.u = lane.v = 0;
+    lane.triangle = -1;
+    if (is_one) begin_ray(mesh, ray, &lane);
+    for (unsigned going; (going = __ballot_sync(SAP_ALL_LANES, lane.side != NOWHERE)) != 0;) {
+        descend(mesh, __popc(going), stack, &lane);
+        if (lane.side != NOWHERE && (int32_t)lane.side < 0) look_into_leaf<FIND_FIRST>(mesh, 0, *stack, &lane);
+    }
+    return sap_hit_of(lane.triangle < 0 ? INFINITY : lane.t, lane.u, lane.v, lane.triangle);
 }
 
 #endif

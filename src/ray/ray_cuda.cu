@@ -36,11 +36,6 @@ static __device__ __forceinline__ sap_ray read_ray(const ray_task& task, int64_t
     return ray;
 }
 
-static __device__ __forceinline__ sap_prepared_ray prepare(const ray_task& task, const sap_ray& ray) {
-    return sap_ray_prepare(sap_vector_of(ray.origin), sap_vector_of(ray.direction), ray.t_min, ray.t_max,
-                           task.mesh.magnitude);
-}
-
 // Writes all hits of the lanes with is_one.
 static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is_one, const sap_hit* shared,
                                                    const ray_lane& lane) {
@@ -69,24 +64,6 @@ static __device__ __forceinline__ void answer(const ray_task& task, bool is_one,
     }
 }
 
-static __device__ __forceinline__ void begin(const ray_task& task, int64_t number, ray_lane* lane) {
-    SAP_ASSERT(number >= 0 && number < task.job.count && lane->side == NOWHERE);
-    const sap_prepared_ray ray = prepare(task, read_ray(task, number));
-    lane->ray = ray;
-    lane->turned_origin.x = sap_pick(ray.origin, ray.axis_x);
-    lane->turned_origin.y = sap_pick(ray.origin, ray.axis_y);
-    lane->turned_origin.z = sap_pick(ray.origin, ray.axis_z);
-    lane->margin = sap_margin(task.mesh.magnitude + sap_largest_magnitude(ray.origin));
-    lane->number = number;
-    lane->span = sap_ray_clip(ray, task.mesh.lower, task.mesh.upper);
-    lane->waiting = 0;
-    lane->t = ray.t_max;
-    lane->u = 0;
-    lane->v = 0;
-    lane->triangle = -1;
-    if (ray.is_ray && lane->span.from <= lane->span.to) lane->side = task.mesh.root;
-}
-
 static __device__ __forceinline__ unsigned octant_of(const sap_prepared_ray& ray) {
     return (unsigned)(ray.inverse.x < 0) | (unsigned)(ray.inverse.y < 0) << 1 | (unsigned)(ray.inverse.z < 0) << 2;
 }
@@ -113,7 +90,11 @@ static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle
     const int place = chunk->begun + __popc(idle & below);
     const bool begins = lane->side == NOWHERE && place < chunk->count;
     answer<mode>(task, begins, shared, *lane);
-    if (begins) begin(task, chunk->first + place, lane);
+    if (begins) {
+        lane->number = chunk->first + place;
+        SAP_ASSERT(lane->number < task.job.count);
+        begin_ray(task.mesh, read_ray(task, lane->number), lane);
+    }
     if (mode == FIND_ALL && begins) lane->row = sap_hit_row_of(task.job, shared, lane->number);
     chunk->begun += __popc(idle);
     if (chunk->begun > chunk->count) chunk->begun = chunk->count;
@@ -143,8 +124,9 @@ static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLO
             idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         }
         if (idle != SAP_ALL_LANES) {
-            descend(task, SAP_WARP - __popc(idle), &stack, &lane);
-            if (lane.side != NOWHERE && (int32_t)lane.side < 0) look_into_leaf<mode>(task, stack, &lane);
+            descend(task.mesh, SAP_WARP - __popc(idle), &stack, &lane);
+            if (lane.side != NOWHERE && (int32_t)lane.side < 0)
+                look_into_leaf<mode>(task.mesh, task.job.limit, stack, &lane);
         } else if (enough > SAP_WARP) {
             break;
         }
@@ -158,7 +140,7 @@ static __global__ void __launch_bounds__(RAY_THREADS)
     const int64_t i = (int64_t)blockIdx.x * RAY_THREADS + threadIdx.x;
     if (i >= task.job.count) return;
     const sap_ray_result found =
-        sap_ray_walk(&tree, prepare(task, read_ray(task, i)), task.mesh.lower, task.mesh.upper, false);
+        sap_ray_walk(&tree, prepare(task.mesh, read_ray(task, i)), task.mesh.lower, task.mesh.upper, false);
     const sap_hit hit = sap_hit_of(found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle);
     sap_hit_write(task.job.hits + i, hit, task.aligned);
     task.job.visits[i] = found.visits;

@@ -12,10 +12,7 @@
 #define SAP_MESH_STACK SAP_MESH_DEPTH_MAX
 #include "ray/intersect.h"
 
-#include "ray/closest.h"
 #include "ray/walk.h"
-
-#include "ray/inside.h"
 
 // A tree in the form of mesh/mesh_cuda.h, as kernels take it.
 typedef struct sap_mesh_on_cuda {

@@ -1,12 +1,7 @@
 // Photons on a GPU: a thread follows a photon from one surface to the next, or to its end once few are left, for which starting
 // kernels would take longer. One call of the device is open from `begin` to `end` and holds the batch; traces are calls of
 // their own in between, in the same stream.
-#include "mesh/access.h"
-#define SAP_MESH_STACK SAP_MESH_DEPTH_MAX
-#include "ray/intersect.h"
-#include "ray/walk.h"
-
-#include "ray/ray.h"
+#include "ray/lane_cuda.cuh"
 #include "render/scene_cuda.cuh"
 
 extern "C" {
@@ -84,12 +79,24 @@ static __global__ void __launch_bounds__(SAP_LEAVING_LANES) photons_sum_blocks(c
     f.sums[3 * (int64_t)blockIdx.x + threadIdx.x] = all;
 }
 
-static __global__ void __launch_bounds__(SAP_LEAVING_LANES)
+typedef struct leaving_blocks {
+    double sum[FLIGHT_THREADS][3];
+} leaving_blocks;
+
+// Threads read side by side what three of them add up in its order.
+static __global__ void __launch_bounds__(FLIGHT_THREADS)
     photons_sum_all(const __grid_constant__ fleet f, int64_t blocks) {
-    if (threadIdx.x >= 3) return;
-    double all = f.emitted[threadIdx.x];
-    for (int64_t b = 0; b < blocks; b++) all += f.sums[3 * b + threadIdx.x];
-    f.emitted[threadIdx.x] = all;
+    SAP_CUDA_SHARED(leaving_blocks, some);
+    double all = threadIdx.x < 3 ? f.emitted[threadIdx.x] : 0;
+    for (int64_t from = 0; from < blocks; from += FLIGHT_THREADS) {
+        const int count = (int)(blocks - from < FLIGHT_THREADS ? blocks - from : FLIGHT_THREADS);
+        if ((int)threadIdx.x < count)
+            for (int a = 0; a < 3; a++) some->sum[threadIdx.x][a] = f.sums[3 * (from + threadIdx.x) + a];
+        __syncthreads();
+        for (int b = 0; b < count && threadIdx.x < 3; b++) all += some->sum[b][threadIdx.x];
+        __syncthreads();
+    }
+    if (threadIdx.x < 3) f.emitted[threadIdx.x] = all;
 }
 
 typedef struct meeting_counts {
@@ -133,28 +140,32 @@ static __global__ void __launch_bounds__(FLIGHT_THREADS)
     }
 }
 
-// A thread follows a photon to its end.
+// A thread follows a photon to its end, a warp's together from surface to surface.
 static __global__ void __launch_bounds__(FLIGHT_THREADS)
-    photons_follow(const __grid_constant__ fleet f, const __grid_constant__ sap_mesh_tree tree, float magnitude,
-                   int32_t bounce, sap_photon* heap) {
+    photons_follow(const __grid_constant__ fleet f, const __grid_constant__ sap_mesh_on_cuda mesh, int32_t bounce,
+                   sap_photon* heap) {
     const int64_t i = photon_number();
-    if (i >= f.live) return;
-    sap_flight flight = f.flights[i];
-    sap_ray ray = f.rays[i];
-    const int32_t before = bounce;
-    for (bool goes_on = true; goes_on; bounce++) {
+    ray_stack stack;
+    sap_flight flight;
+    sap_ray ray;
+    bool flies = i < f.live;
+    int32_t rays = 0;
+    if (flies) {
+        flight = f.flights[i];
+        ray = f.rays[i];
+    }
+    for (; __any_sync(SAP_ALL_LANES, flies); bounce++) {
         sap_photon met;
-        const sap_prepared_ray prepared =
-            sap_ray_prepare(sap_vector_of(ray.origin), sap_vector_of(ray.direction), ray.t_min, ray.t_max, magnitude);
-        const sap_ray_result found = sap_ray_walk(&tree, prepared, sap_mesh_lower(&tree), sap_mesh_upper(&tree), false);
-        const sap_hit hit = {found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle};
-        goes_on = sap_photon_meet(&f.scene, &f.table, &hit, bounce, &flight, &ray, &met) &&
-                  sap_photon_goes_on(&f.options, &flight, bounce);
+        const sap_hit hit = trace_together(mesh, flies, ray, &stack);
+        if (!flies) continue;
+        rays++;
+        flies = sap_photon_meet(&f.scene, &f.table, &hit, bounce, &flight, &ray, &met) &&
+                sap_photon_goes_on(&f.options, &flight, bounce);
         if (!(met.kind & f.options.kinds)) continue;
         met.bounce = (uint16_t)(met.bounce + 256 * f.offsets[flight.slot + 1]++);
         heap[atomicAdd(&f.counts[0], 1ull)] = met;
     }
-    atomicAdd(&f.counts[1], (unsigned long long)(bounce - before));
+    if (rays) atomicAdd(&f.counts[1], (unsigned long long)rays);
 }
 
 static __global__ void __launch_bounds__(FLIGHT_THREADS)
@@ -276,7 +287,7 @@ static sap_status leave(sap_swarm* s) {
     fleet* f = &y->f;
     const int64_t blocks = (s->live + SAP_LEAVING_BLOCK - 1) / SAP_LEAVING_BLOCK;
     const sap_cuda_grid sums = {blocks, SAP_LEAVING_LANES, sizeof(leaving_lanes), false},
-                        all = {1, SAP_LEAVING_LANES, 0, false};
+                        all = {1, FLIGHT_THREADS, sizeof(leaving_blocks), false};
     f->live = s->live;
     f->first = s->first;
     sap_cuda_fill(&y->call, f->counts, 0, 2 * sizeof *f->counts);
@@ -316,7 +327,7 @@ static sap_status follow(sap_swarm* s) {
     unsigned long long counts[2] = {0, 0};
     f->live = s->live;
     sap_cuda_fill(&y->call, &f->counts[1], 0, sizeof *f->counts);
-    sap_cuda_launch(&y->call, photons_follow, grid_of(s->live), *f, *tree, sap_mesh_magnitude(tree), s->bounce,
+    sap_cuda_launch(&y->call, photons_follow, grid_of(s->live), *f, sap_mesh_on_cuda_of(tree), s->bounce,
                     s->heap->photons);
     sap_cuda_fetch(&y->call, counts, f->counts, sizeof counts);
     s->heap->info.count = (int64_t)counts[0];
