@@ -160,6 +160,68 @@ TEST(rays_that_go_the_same_way) {
     close_scene(&t.s);
 }
 
+// 32 rays that are near each other, in one of several ways, towards a vertex, an edge, or anywhere.
+static void aim_bundle(const sap_mesh* mesh, const float* lower, const float* upper, int kind, uint64_t* state,
+                       sap_ray* rays) {
+    const int64_t corners = mesh->triangle_count * 3;
+    float from[3], to[3], size = 0;
+    if (!corners) return;
+    const float* vertex = mesh->vertices + 3 * mesh->triangles[random_below(state, corners)];
+    const int64_t edge = random_below(state, corners / 3) * 3;
+    const float *a = mesh->vertices + 3 * mesh->triangles[edge], *b = mesh->vertices + 3 * mesh->triangles[edge + 1];
+    for (int k = 0; k < 3; k++) {
+        const float side = upper[k] - lower[k];
+        size = side > size ? side : size;
+        from[k] = lower[k] + (float)(random_unit(state) * 4 - 2) * side;
+        to[k] = kind % 2 ? vertex[k] : lower[k] + (float)random_unit(state) * side;
+    }
+    for (int i = 0; i < 32; i++) {
+        const float step[3] = {(float)(i % 8) * size * 0.002f, (float)(i / 8) * size * 0.002f, 0};
+        sap_ray ray = {{from[0], from[1], from[2]}, 0, {0, 0, 0}, INFINITY};
+        for (int k = 0; k < 3; k++) {
+            const float along = to[k] + step[k] - from[k];
+            switch (kind) {
+            case 0:
+            case 1: ray.direction[k] = along; break; // from one point
+            case 2:
+            case 3: ray.direction[k] = to[k] - from[k], ray.origin[k] += step[k]; break;               // parallel
+            case 4: ray.direction[k] = (float)(k == 2), ray.origin[k] = to[k] + step[k]; break;        // along an axis
+            case 5: ray.direction[k] = along, ray.origin[k] = vertex[k]; break;                        // from a vertex
+            case 6: ray.direction[k] = a[k] + (b[k] - a[k]) * (float)i / 31 - from[k]; break;          // to an edge
+            case 7: ray.direction[k] = (float)(k == 2) + (float)(k != 2 && i % 3 == k) * 1e-3f; break; // beside an axis
+            case 8: ray.direction[k] = along * (i % 2 ? 1e-20f : 1e10f); break;                        // long and short
+            default: ray.direction[k] = along, ray.origin[k] += (float)(i % 3) * step[k]; break;
+            }
+        }
+        if (kind == 9 && i % 5 == 1) ray.t_min = -1;
+        if (kind == 9 && i % 5 == 2) ray.t_max = 0.7f;
+        if (kind == 9 && i % 7 == 3) ray.origin[i % 3] = NAN;
+        if (kind == 9 && i % 7 == 4) ray.t_min = INFINITY;
+        rays[i] = ray;
+    }
+}
+
+// Such rays walk together when all hits are asked for.
+TEST(rays_near_each_other) {
+    enum { BUNDLES = RAYS / 32, KINDS = 10 };
+    stage t;
+    OPEN_SCENE(&t.s, NULL);
+    for (int kind = 0; kind < RAY_MESHES; kind++) {
+        float lower[3], upper[3];
+        uint64_t state = (uint64_t)kind + 7;
+        open_stage_on(&t, (ray_mesh)kind, kind % 2 ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH);
+        oracle_box(&t.mesh.mesh, lower, upper);
+        for (int i = 0; i < BUNDLES; i++)
+            aim_bundle(&t.mesh.mesh, lower, upper, (i + kind) % KINDS, &state, t.rays + (ptrdiff_t)32 * i);
+        for (int call = 2; call < 5; call++) {
+            NOTE("mesh %d, call %d", kind, call);
+            expect_same(&t, call, BUNDLES * 32 - kind % 3 * 5, (size_t)(kind % 2) * 4);
+        }
+        close_stage_on(&t);
+    }
+    close_scene(&t.s);
+}
+
 TEST(few_rays_and_none) {
     stage t;
     OPEN_SCENE(&t.s, NULL);

@@ -5,12 +5,18 @@
 #include "device/cuda.h"
 #include "ray/ray.h"
 
-enum { SAP_HITS_SHARED = 8 }; // rows of at most so many hits stay in shared memory until they are complete
+enum {
+    SAP_HITS_SHARED = 8,   // rows of at most so many hits stay in shared memory until they are complete
+    SAP_HIT_THREADS = 128, // of a block
+    // In shared memory the rows of a block's threads are interleaved: consecutive hits of a row lie so far apart. One
+    // more than there are threads: lanes that read consecutive hits of the same ray meet different banks.
+    SAP_HIT_STRIDE = SAP_HIT_THREADS + 1
+};
 
-// A lane's hits so far. In shared memory the rows of a block's threads are interleaved.
+// Where a lane's hits lie.
 typedef struct sap_hit_row {
     sap_hit* hits;
-    int stride, count;
+    int stride;
 } sap_hit_row;
 
 static __device__ __forceinline__ sap_hit sap_hit_of(float t, float u, float v, int triangle) {
@@ -30,37 +36,46 @@ static __device__ __forceinline__ void sap_hit_write(sap_hit* to, sap_hit hit, b
         *to = hit;
 }
 
-// An empty row for ray number i.
-static __device__ __forceinline__ sap_hit_row sap_hit_row_of(const sap_ray_job& job, sap_hit* shared, int64_t i) {
+// Where the hits of ray number i lie: in shared memory, which begins with the block's rows, or where they are wanted.
+static __device__ __forceinline__ sap_hit_row sap_hit_row_of(const sap_ray_job& job, bool is_shared, int64_t i) {
+    SAP_CUDA_SHARED(sap_hit, shared);
     sap_hit_row row;
-    const bool is_shared = job.limit <= SAP_HITS_SHARED;
     row.hits = is_shared ? shared + threadIdx.x : job.hits + i * job.limit;
-    row.stride = is_shared ? (int)blockDim.x : 1;
-    row.count = 0;
+    row.stride = is_shared ? (int)SAP_HIT_STRIDE : 1;
     return row;
 }
 
-// A lane completes its ray's row: its hits if they lie in shared memory, then misses.
-static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job, const sap_hit_row& row, int64_t ray,
+// A lane completes its ray's row of `count` hits: the hits if they lie in shared memory, then misses.
+static __device__ __forceinline__ void sap_hit_row_write(const sap_ray_job& job, bool is_shared, int count, int64_t ray,
                                                          bool aligned) {
-    SAP_ASSERT(row.count <= job.limit && ray >= 0 && ray < job.count);
+    SAP_ASSERT(count <= job.limit && ray >= 0 && ray < job.count);
+    const sap_hit_row row = sap_hit_row_of(job, is_shared, ray);
     sap_hit* to = job.hits + ray * job.limit;
-    for (int j = job.limit <= SAP_HITS_SHARED ? 0 : row.count; j < job.limit; j++)
-        sap_hit_write(to + j, j < row.count ? row.hits[j * row.stride] : sap_hit_of(INFINITY, 0, 0, -1), aligned);
+    for (int j = is_shared ? 0 : count; j < job.limit; j++)
+        sap_hit_write(to + j, j < count ? row.hits[j * row.stride] : sap_hit_of(INFINITY, 0, 0, -1), aligned);
 }
 
-// The same for 32 consecutive rays, beginning with `first`: lanes write consecutive hits.
-static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job, const sap_hit* shared, int count,
-                                                          int64_t first, bool aligned) {
+// The same for 32 consecutive rays, beginning with `first`, whose hits lie in shared memory: lanes write consecutive
+// hits.
+static __device__ __forceinline__ void sap_hit_rows_write(const sap_ray_job& job, int count, int64_t first,
+                                                          bool aligned) {
     SAP_ASSERT(job.limit <= SAP_HITS_SHARED && first + SAP_WARP <= job.count);
+    SAP_CUDA_SHARED(sap_hit, shared);
     const int lane = (int)(threadIdx.x % SAP_WARP);
     const sap_hit* warp = shared + (threadIdx.x - (unsigned)lane);
     sap_hit* to = job.hits + first * job.limit;
+    const int rays = SAP_WARP / job.limit, places = SAP_WARP % job.limit; // from one of a lane's hits to its next
+    int ray = lane / job.limit, place = lane % job.limit;
     __syncwarp();
+#pragma unroll 1
     for (int at = lane; at < SAP_WARP * job.limit; at += SAP_WARP) {
-        const int ray = at / job.limit, place = at % job.limit, found = __shfl_sync(SAP_ALL_LANES, count, ray);
-        const sap_hit hit = place < found ? warp[place * (int)blockDim.x + ray] : sap_hit_of(INFINITY, 0, 0, -1);
-        sap_hit_write(to + at, hit, aligned);
+        const int found = __shfl_sync(SAP_ALL_LANES, count, ray);
+        float4 hit = make_float4(INFINITY, 0, 0, __int_as_float(-1));
+        if (place < found) hit = *(const float4*)(warp + place * SAP_HIT_STRIDE + ray);
+        sap_hit_write(to + at, sap_hit_of(hit.x, hit.y, hit.z, __float_as_int(hit.w)), aligned);
+        const bool is_past = place + places >= job.limit;
+        place += is_past ? places - job.limit : places;
+        ray += is_past ? rays + 1 : rays;
     }
     __syncwarp();
 }

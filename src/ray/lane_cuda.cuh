@@ -5,7 +5,12 @@
 #include "ray/hits_cuda.cuh"
 #include "ray/walk_cuda.cuh"
 
-enum { FIND_FIRST, FIND_ANY, FIND_ALL };
+enum {
+    FIND_FIRST,
+    FIND_ANY,
+    FIND_ALL, // in rows in shared memory
+    FIND_MANY // the same, in rows too long for it
+};
 
 #define NOWHERE SAP_MESH_SIDE_EMPTY // a lane without a ray
 
@@ -14,6 +19,9 @@ typedef struct ray_task {
     sap_mesh_on_cuda mesh;
     bool aligned;    // rays and hits are aligned to 16 bytes
     unsigned* taken; // chunks of 32 rays that warps have taken; zero at first
+    uint32_t places; // of triangles in the mesh's rows
+    float side;      // the longest of the mesh's box
+    float near;      // rays that are so near to each other walk together
     sap_ray_job job;
 } ray_task;
 
@@ -28,7 +36,7 @@ typedef struct ray_lane {
     int waiting;
     float t, u, v; // hits beyond t do not count
     int triangle;
-    sap_hit_row row; // FIND_ALL
+    int count; // of hits in the lane's row
 } ray_lane;
 
 typedef struct ray_stack {
@@ -56,6 +64,7 @@ static __device__ __forceinline__ void begin_ray(const sap_mesh_on_cuda& mesh, c
     lane->u = 0;
     lane->v = 0;
     lane->triangle = -1;
+    lane->count = 0;
     if (ray.is_ray && lane->span.from <= lane->span.to) lane->side = mesh.root;
 }
 
@@ -119,12 +128,13 @@ static __device__ __forceinline__ void descend(const sap_mesh_on_cuda& mesh, int
 // ---- Leaves
 
 template <int mode>
-static __device__ __forceinline__ void take_hit(int limit, const sap_crossing& hit, int triangle, ray_lane* lane) {
-    if (mode == FIND_ALL) {
-        sap_hit_row* row = &lane->row;
-        row->count =
-            sap_hits_insert(row->hits, row->stride, row->count, limit, sap_hit_of(hit.t, hit.u, hit.v, triangle));
-        if (row->count == limit) lane->t = row->hits[(row->count - 1) * row->stride].t;
+static __device__ __forceinline__ void take_hit(const sap_ray_job& job, const sap_crossing& hit, int triangle,
+                                                ray_lane* lane) {
+    if (mode >= FIND_ALL) {
+        const sap_hit_row row = sap_hit_row_of(job, mode == FIND_ALL, lane->number);
+        lane->count =
+            sap_hits_insert(row.hits, row.stride, lane->count, job.limit, sap_hit_of(hit.t, hit.u, hit.v, triangle));
+        if (lane->count == job.limit) lane->t = row.hits[(lane->count - 1) * row.stride].t;
     } else if (hit.t < lane->t || lane->triangle < 0 || triangle < lane->triangle) {
         lane->t = hit.t;
         lane->u = hit.u;
@@ -135,8 +145,8 @@ static __device__ __forceinline__ void take_hit(int limit, const sap_crossing& h
 
 // Tests a triangle. Whether it was the leaf's last.
 template <int mode>
-static __device__ __forceinline__ bool test_triangle(const sap_mesh_on_cuda& mesh, int limit, uint32_t place,
-                                                     ray_lane* lane) {
+static __device__ __forceinline__ bool test_triangle(const sap_mesh_on_cuda& mesh, const sap_ray_job& job,
+                                                     uint32_t place, ray_lane* lane) {
     const float4* rows = mesh.triangles + 3 * (size_t)place;
     const float4 x = __ldg(rows + lane->ray.axis_x), y = __ldg(rows + lane->ray.axis_y),
                  z = __ldg(rows + lane->ray.axis_z);
@@ -150,17 +160,17 @@ static __device__ __forceinline__ bool test_triangle(const sap_mesh_on_cuda& mes
     const sap_sheared sheared = sap_triangle_shear(ray, triangle);
     if (!sap_is_beside(sheared.of_a, sheared.of_b, sheared.of_c)) {
         const sap_crossing hit = sap_sheared_cross(ray, sheared);
-        if (hit.is_hit && hit.t <= lane->t) take_hit<mode>(limit, hit, (int)(id & ~SAP_MESH_LAST), lane);
+        if (hit.is_hit && hit.t <= lane->t) take_hit<mode>(job, hit, (int)(id & ~SAP_MESH_LAST), lane);
     }
     return (id & SAP_MESH_LAST) != 0;
 }
 
 template <int mode>
-static __device__ __forceinline__ void look_into_leaf(const sap_mesh_on_cuda& mesh, int limit, const ray_stack& stack,
-                                                      ray_lane* lane) {
+static __device__ __forceinline__ void look_into_leaf(const sap_mesh_on_cuda& mesh, const sap_ray_job& job,
+                                                      const ray_stack& stack, ray_lane* lane) {
     SAP_ASSERT(lane->side & SAP_MESH_SIDE_LEAF && lane->side != NOWHERE);
     uint32_t place = lane->side & ~SAP_MESH_SIDE_LEAF;
-    while (!test_triangle<mode>(mesh, limit, place, lane)) place++;
+    while (!test_triangle<mode>(mesh, job, place, lane)) place++;
     if (mode == FIND_ANY && lane->triangle >= 0)
         lane->side = NOWHERE;
     else
@@ -177,10 +187,11 @@ static __device__ __forceinline__ sap_hit trace_together(const sap_mesh_on_cuda&
     lane.t = INFINITY;
     lane.u = lane.v = 0;
     lane.triangle = -1;
+    const sap_ray_job none = {};
     if (is_one) begin_ray(mesh, ray, &lane);
     for (unsigned going; (going = __ballot_sync(SAP_ALL_LANES, lane.side != NOWHERE)) != 0;) {
         descend(mesh, __popc(going), stack, &lane);
-        if (lane.side != NOWHERE && (int32_t)lane.side < 0) look_into_leaf<FIND_FIRST>(mesh, 0, *stack, &lane);
+        if (lane.side != NOWHERE && (int32_t)lane.side < 0) look_into_leaf<FIND_FIRST>(mesh, none, *stack, &lane);
     }
     return sap_hit_of(lane.triangle < 0 ? INFINITY : lane.t, lane.u, lane.v, lane.triangle);
 }

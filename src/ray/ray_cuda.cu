@@ -2,7 +2,7 @@
 // lanes take further rays as soon as there are a few such lanes (Aila and Laine 2009), if the warp's first rays had
 // different directions. Rays of one octant stay together: they end at about the same time, and new rays among them
 // would visit other parts of the tree. Warps take rays 32 at a time; as many warps run as the GPU holds.
-#include "ray/lane_cuda.cuh"
+#include "ray/together_cuda.cuh"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 enum { RAY_BLOCKS = 8 }; // resident on a multiprocessor: Turing has room for 1024 threads
@@ -11,10 +11,15 @@ enum { RAY_BLOCKS = 9 }; // 56 registers a thread
 #endif
 
 enum {
-    RAY_THREADS = 128,
+    RAY_THREADS = SAP_HIT_THREADS,
+    RAY_WARPS = RAY_THREADS / SAP_WARP,
     ROW_BLOCKS = 8, // the same for all hits
     RAY_FEW_IDLE = 8
 };
+
+// Rays walk together if, across the mesh, they spread no farther than so many triangles' sides, were its triangles of
+// one size.
+#define TOGETHER_TRIANGLES_APART 3.0f
 
 // The rays that a warp has taken: the first, their number, and how many of them lanes have begun.
 typedef struct ray_chunk {
@@ -37,25 +42,24 @@ static __device__ __forceinline__ sap_ray read_ray(const ray_task& task, int64_t
 }
 
 // Writes all hits of the lanes with is_one.
-static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is_one, const sap_hit* shared,
-                                                   const ray_lane& lane) {
+template <int mode>
+static __device__ __forceinline__ void answer_rows(const ray_task& task, bool is_one, const ray_lane& lane) {
     const int64_t first = __shfl_sync(SAP_ALL_LANES, lane.number, 0);
     const bool is_next = is_one && lane.number == first + (int64_t)(threadIdx.x % SAP_WARP);
-    if (__all_sync(SAP_ALL_LANES, is_next) && task.job.limit <= SAP_HITS_SHARED)
-        sap_hit_rows_write(task.job, shared, lane.row.count, first, task.aligned);
+    if (mode == FIND_ALL && __all_sync(SAP_ALL_LANES, is_next))
+        sap_hit_rows_write(task.job, lane.count, first, task.aligned);
     else if (is_one)
-        sap_hit_row_write(task.job, lane.row, lane.number, task.aligned);
-    if (is_one && task.job.counts) task.job.counts[lane.number] = lane.row.count;
+        sap_hit_row_write(task.job, mode == FIND_ALL, lane.count, lane.number, task.aligned);
+    if (is_one && task.job.counts) task.job.counts[lane.number] = lane.count;
 }
 
 // Writes the results of the lanes with is_one.
 template <int mode>
-static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, const sap_hit* shared,
-                                              const ray_lane& lane) {
+static __device__ __forceinline__ void answer(const ray_task& task, bool is_one, const ray_lane& lane) {
     is_one = is_one && lane.number >= 0;
     const bool is_hit = lane.triangle >= 0;
-    if (mode == FIND_ALL) {
-        answer_rows(task, is_one, shared, lane);
+    if (mode >= FIND_ALL) {
+        answer_rows<mode>(task, is_one, lane);
     } else if (is_one && mode == FIND_ANY) {
         task.job.occluded[lane.number] = is_hit;
     } else if (is_one) {
@@ -83,19 +87,18 @@ static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
 // Gives rays to idle lanes. Returns how many lanes have to be idle before the next refill.
 template <int mode>
 static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
-                                             sap_hit* shared, ray_lane* lane) {
+                                             ray_lane* lane) {
     if (chunk->begun == chunk->count) *chunk = take_chunk(task);
     SAP_ASSERT(chunk->begun >= 0 && chunk->begun <= chunk->count && chunk->count <= SAP_WARP);
     const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
     const int place = chunk->begun + __popc(idle & below);
     const bool begins = lane->side == NOWHERE && place < chunk->count;
-    answer<mode>(task, begins, shared, *lane);
+    answer<mode>(task, begins, *lane);
     if (begins) {
         lane->number = chunk->first + place;
         SAP_ASSERT(lane->number < task.job.count);
         begin_ray(task.mesh, read_ray(task, lane->number), lane);
     }
-    if (mode == FIND_ALL && begins) lane->row = sap_hit_row_of(task.job, shared, lane->number);
     chunk->begun += __popc(idle);
     if (chunk->begun > chunk->count) chunk->begun = chunk->count;
     if (idle != SAP_ALL_LANES) return enough;
@@ -105,33 +108,40 @@ static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle
 
 // ---- Kernels
 
+// Bytes of a block's rows.
+static __host__ __device__ __forceinline__ size_t rows_in_shared(int32_t limit) {
+    return (size_t)limit * SAP_HIT_STRIDE * sizeof(sap_hit);
+}
+
 template <int mode>
-static __global__ void __launch_bounds__(RAY_THREADS, mode == FIND_ALL ? ROW_BLOCKS : RAY_BLOCKS)
+static __global__ void __launch_bounds__(RAY_THREADS, mode >= FIND_ALL ? ROW_BLOCKS : RAY_BLOCKS)
     trace_rays(const __grid_constant__ ray_task task) {
-    SAP_CUDA_SHARED(sap_hit, shared);
+    SAP_CUDA_SHARED(unsigned char, shared);
+    ray_bundle* bundles = (ray_bundle*)(shared + (mode == FIND_ALL ? rows_in_shared(task.job.limit) : 0));
     ray_stack stack;
     ray_lane lane;
     ray_chunk chunk = {0, 0, 0};
     int enough = SAP_WARP;
     lane.number = -1;
     lane.side = NOWHERE;
-    lane.row.count = 0;
+    lane.count = 0;
     for (;;) {
         unsigned idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         if (__popc(idle) >= enough) {
-            enough = refill<mode>(task, idle, enough, &chunk, shared, &lane);
+            enough = refill<mode>(task, idle, enough, &chunk, &lane);
             if (chunk.count == 0) enough = SAP_WARP + 1; // no rays are left
+            if (mode >= FIND_ALL && enough == SAP_WARP)
+                walk_together<mode>(task, bundles + threadIdx.x / SAP_WARP, &lane);
             idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         }
         if (idle != SAP_ALL_LANES) {
             descend(task.mesh, SAP_WARP - __popc(idle), &stack, &lane);
-            if (lane.side != NOWHERE && (int32_t)lane.side < 0)
-                look_into_leaf<mode>(task.mesh, task.job.limit, stack, &lane);
+            if (lane.side != NOWHERE && (int32_t)lane.side < 0) look_into_leaf<mode>(task.mesh, task.job, stack, &lane);
         } else if (enough > SAP_WARP) {
             break;
         }
     }
-    answer<mode>(task, true, shared, lane);
+    answer<mode>(task, true, lane);
 }
 
 // Traces by the shared walk, which counts visits.
@@ -153,13 +163,17 @@ static ray_task task_of(const sap_mesh_tree* tree, const sap_ray_job* job) {
     memset((void*)&task, 0, sizeof task);
     task.mesh = sap_mesh_on_cuda_of(tree);
     task.aligned = (((uintptr_t)job->rays | (uintptr_t)job->hits) & 15) == 0;
+    task.places = (uint32_t)tree->shape.references;
+    for (int k = 0; k < 3; k++) task.side = fmaxf(task.side, tree->shape.upper[k] - tree->shape.lower[k]);
+    task.near = TOGETHER_TRIANGLES_APART * task.side / sqrtf((float)tree->shape.triangles);
     task.job = *job;
     return task;
 }
 
 static void launch(sap_cuda_call* call, void (*kernel)(const ray_task), ray_task task) {
     sap_cuda_grid grid = sap_cuda_grid_for(task.job.count, RAY_THREADS);
-    if (task.job.limit <= SAP_HITS_SHARED) grid.shared = (size_t)task.job.limit * RAY_THREADS * sizeof(sap_hit);
+    if (task.job.limit) grid.shared = RAY_WARPS * sizeof(ray_bundle);
+    if (task.job.limit <= SAP_HITS_SHARED) grid.shared += rows_in_shared(task.job.limit);
     const int64_t resident = sap_cuda_resident(call, (const void*)kernel, RAY_THREADS, grid.shared);
     if (grid.blocks > resident) grid.blocks = resident;
     task.taken = (unsigned*)sap_cuda_take(call, sizeof *task.taken);
@@ -183,7 +197,7 @@ sap_status sap_trace_cuda(const sap_mesh_tree* tree, const sap_ray_job* job) {
     else if (job->occluded)
         launch(&call, trace_rays<FIND_ANY>, task);
     else if (job->limit)
-        launch(&call, trace_rays<FIND_ALL>, task);
+        launch(&call, job->limit <= SAP_HITS_SHARED ? trace_rays<FIND_ALL> : trace_rays<FIND_MANY>, task);
     else
         launch(&call, trace_rays<FIND_FIRST>, task);
     return sap_cuda_end(&call, SAP_OK);
