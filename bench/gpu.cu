@@ -147,6 +147,7 @@ int main(int count, char** arguments) {
     gpu_meshes(b);
     gpu_rays(b);
     gpu_frames(b);
+    gpu_moving(b);
     gpu_surfaces(b);
     gpu_sets(b);
     gpu_told(b);

@@ -164,6 +164,7 @@ void gpu_compaction(gpu_bench* b);
 void gpu_meshes(gpu_bench* b);
 void gpu_rays(gpu_bench* b);
 void gpu_frames(gpu_bench* b);
+void gpu_moving(gpu_bench* b);
 void gpu_surfaces(gpu_bench* b);
 void gpu_sets(gpu_bench* b);
 void gpu_told(gpu_bench* b);

@@ -1,31 +1,13 @@
 // Frames of a mesh that moves: its vertices are twisted on the device, a tree is built over them, one ray goes through
 // each pixel and one from what it hits to a light. And whole pictures by sap_render.
-#include "gpu_vector.cuh"
+#include "gpu_frames.cuh"
 
-#include <string>
 #include <vector>
 
 enum { SIDE = 1024, RAYS = SIDE * SIDE, THREADS = 128, TILE_WIDTH = 8, TILE_HEIGHT = 4, TILE_PIXELS = 32, SAMPLES = 4 };
 
-typedef struct frame_view { // a camera and a light
-    float3 eye, forward, right, up, light;
-    float lift; // how far off surfaces shadow rays begin
-} frame_view;
-
-typedef struct frame_stage {
-    std::string name;
-    sap_mesh mesh;  // of the host, at rest
-    sap_mesh moved; // of the device
-    float* rest;    // its vertices at rest, on the device
-    frame_view view;
-    sap_quality quality;
-    sap_mesh_tree* tree;     // of the moved mesh
-    sap_ray *rays, *shadows; // of the device, as is all below
-    sap_hit* hits;
-    uint8_t *dark, *pixels; // pixels: [SIDE * SIDE], rows from top to bottom
-    float wave;             // of the twist, radians a unit: once over the height of the mesh
-    int moves;
-} frame_stage;
+typedef gpu_frame_view frame_view;
+typedef gpu_frame_stage frame_stage;
 
 // ---- Kernels
 
@@ -80,6 +62,25 @@ static __global__ void send_shadows(frame_view view, sap_mesh mesh, const sap_ra
     shadows[i] = gpu_ray_of(from, gpu_moved(view.light, -1, from), 1);
 }
 
+// A ray from each hit, mirrored; the mirror is a little rough, so that rays part.
+static __global__ void send_on(frame_view view, sap_mesh mesh, const sap_ray* rays, const sap_hit* hits, sap_ray* on) {
+    const int64_t i = thread_number();
+    if (i >= RAYS) return;
+    const float3 zero = make_float3(0, 0, 0), direction = gpu_vector_of(rays[i].direction);
+    const sap_hit hit = hits[i];
+    if (hit.triangle < 0) {
+        on[i] = gpu_ray_of(zero, zero, -1); // hits nothing
+        return;
+    }
+    const float3 normal = facing_normal(mesh, hit.triangle, direction), unit = gpu_unit(direction);
+    const uint32_t mixed = (uint32_t)i * 2654435761u;
+    const float3 rough = make_float3((float)(mixed & 1023) - 511.5f, (float)(mixed >> 10 & 1023) - 511.5f,
+                                     (float)(mixed >> 20 & 1023) - 511.5f);
+    const float3 mirrored = gpu_moved(unit, -2 * gpu_dot(unit, normal), normal);
+    const float3 at = gpu_moved(gpu_vector_of(rays[i].origin), hit.t, direction);
+    on[i] = gpu_ray_of(gpu_moved(at, view.lift, normal), gpu_moved(mirrored, 0.5f / 512, rough), INFINITY);
+}
+
 static __global__ void put_pixels(sap_mesh mesh, const sap_ray* rays, const sap_hit* hits, const sap_ray* shadows,
                                   const uint8_t* dark, uint8_t* pixels) {
     const int64_t i = thread_number();
@@ -115,16 +116,7 @@ static void place_view(frame_stage* s) {
     v->lift = 1e-4f * sqrtf(gpu_dot(size, size));
 }
 
-static void open_stage(frame_stage* s) {
-    const size_t vertices = (size_t)s->mesh.vertex_count * 3;
-    float low = s->mesh.vertices[1], high = low;
-    for (size_t i = 1; i < vertices; i += 3) {
-        low = std::min(low, s->mesh.vertices[i]);
-        high = std::max(high, s->mesh.vertices[i]);
-    }
-    s->wave = high > low ? 6.2831853f / (high - low) : 0;
-    s->rest = (float*)gpu_upload(s->mesh.vertices, vertices * sizeof(float));
-    s->moved = gpu_mesh_upload(&s->mesh);
+void gpu_frame_open(frame_stage* s) {
     s->rays = (sap_ray*)gpu_memory(RAYS * sizeof(sap_ray));
     s->shadows = (sap_ray*)gpu_memory(RAYS * sizeof(sap_ray));
     s->hits = (sap_hit*)gpu_memory(RAYS * sizeof(sap_hit));
@@ -132,10 +124,23 @@ static void open_stage(frame_stage* s) {
     s->pixels = (uint8_t*)gpu_memory(RAYS);
 }
 
-static void close_stage(gpu_bench* b, frame_stage* s) {
+// A mesh of the host that twists.
+static void open_twisted(frame_stage* s, const sap_mesh* mesh) {
+    const size_t vertices = (size_t)mesh->vertex_count * 3;
+    float low = mesh->vertices[1], high = low;
+    for (size_t i = 1; i < vertices; i += 3) {
+        low = std::min(low, mesh->vertices[i]);
+        high = std::max(high, mesh->vertices[i]);
+    }
+    s->wave = high > low ? 6.2831853f / (high - low) : 0;
+    s->rest = (float*)gpu_upload(mesh->vertices, vertices * sizeof(float));
+    s->moved = gpu_mesh_upload(mesh);
+    gpu_frame_open(s);
+}
+
+void gpu_frame_close(gpu_bench* b, frame_stage* s) {
     void* const arrays[] = {s->rest, s->rays, s->shadows, s->hits, s->dark, s->pixels};
     for (void* array : arrays) GPU_CUDA(cudaFree(array));
-    gpu_mesh_free(&s->moved);
     sap_device_trim(b->device);
 }
 
@@ -147,9 +152,12 @@ static void launch(gpu_bench* b, int64_t items, void (*kernel)(types...), values
     GPU_CUDA(cudaGetLastError());
 }
 
-static void move_mesh(gpu_bench* b, frame_stage* s) {
-    launch(b, s->moved.vertex_count, move_vertices, s->rest, (float*)(uintptr_t)s->moved.vertices,
-           s->moved.vertex_count, 0.3f * (float)s->moves++, s->wave);
+void gpu_frame_twist(gpu_bench* b, frame_stage* s, const float* rest, float* moved, int64_t count) {
+    launch(b, count, move_vertices, rest, moved, count, 0.3f * (float)s->moves++, s->wave);
+}
+
+static void twist_mesh(gpu_bench* b, frame_stage* s) {
+    gpu_frame_twist(b, s, s->rest, (float*)(uintptr_t)s->moved.vertices, s->moved.vertex_count);
 }
 
 static void build(gpu_bench* b, frame_stage* s) {
@@ -171,10 +179,13 @@ static void draw(gpu_bench* b, frame_stage* s) {
     launch(b, RAYS, send_shadows, s->view, s->moved, s->rays, s->hits, s->shadows);
     GPU_SAP(sap_occluded(s->tree, s->shadows, RAYS, s->dark));
     shade(b, s);
+    if (!s->bounces) return;
+    launch(b, RAYS, send_on, s->view, s->moved, s->rays, s->hits, s->shadows);
+    GPU_SAP(sap_trace(s->tree, s->shadows, RAYS, s->hits));
 }
 
 static gpu_row row_of(const frame_stage* s, const char* work, double floor_bytes, const gpu_bench* b) {
-    gpu_row row = gpu_row_of(work, s->name.c_str(), s->mesh.triangle_count, 3);
+    gpu_row row = gpu_row_of(work, s->name.c_str(), s->moved.triangle_count, 3);
     row.queries = floor_bytes > 0 ? RAYS : 0;
     row.floor_ms = floor_bytes / b->bytes_a_ms;
     snprintf(row.order, sizeof row.order, "%s", s->quality == SAP_QUALITY_FAST ? "fast" : "high");
@@ -185,15 +196,40 @@ static gpu_row row_of(const frame_stage* s, const char* work, double floor_bytes
 static const double first_bytes = (double)RAYS * (sizeof(sap_ray) + sizeof(sap_hit)),
                     any_bytes = (double)RAYS * (sizeof(sap_ray) + 1);
 
-static void frame_rows(gpu_bench* b, frame_stage* s) {
-    move_mesh(b, s);
+static void begin_frames(gpu_bench* b, frame_stage* s) {
+    s->move(b, s);
     build(b, s);
     place_view(s);
-    gpu_report(b, row_of(s, "frame", first_bytes + any_bytes, b), gpu_measure(b, [&] {
-                   move_mesh(b, s);
-                   build(b, s);
-                   draw(b, s);
-               }));
+}
+
+static gpu_times measure_frames(gpu_bench* b, frame_stage* s) {
+    return gpu_measure(b, [&] {
+        s->move(b, s);
+        build(b, s);
+        draw(b, s);
+    });
+}
+
+static void end_frames(frame_stage* s) {
+    sap_mesh_tree_free(s->tree);
+    s->tree = NULL;
+}
+
+void gpu_frame_measure(gpu_bench* b, frame_stage* s, const char* work, double target) {
+    begin_frames(b, s);
+    gpu_row row = row_of(s, work, first_bytes * (s->bounces ? 2 : 1) + any_bytes, b);
+    row.target = target;
+    gpu_report(b, row, measure_frames(b, s));
+    s->bounces = false; // whose rays would take the place of the shadows
+    draw(b, s);
+    GPU_SAP(sap_device_wait(b->device));
+    gpu_check_rays(b, s->tree, RAYS, s->rays, s->hits, s->shadows, s->dark);
+    end_frames(s);
+}
+
+static void frame_rows(gpu_bench* b, frame_stage* s) {
+    begin_frames(b, s);
+    gpu_report(b, row_of(s, "frame", first_bytes + any_bytes, b), measure_frames(b, s));
     gpu_report(b, row_of(s, "frame-build", 0, b), gpu_measure(b, [&] { build(b, s); }));
     gpu_report(b, row_of(s, "frame-rays", first_bytes + any_bytes, b), gpu_measure(b, [&] { draw(b, s); }));
     GPU_SAP(sap_device_wait(b->device));
@@ -202,8 +238,7 @@ static void frame_rows(gpu_bench* b, frame_stage* s) {
                gpu_measure(b, [&] { GPU_SAP(sap_trace(s->tree, s->rays, RAYS, s->hits)); }));
     gpu_report(b, row_of(s, "frame-shadow", any_bytes, b),
                gpu_measure(b, [&] { GPU_SAP(sap_occluded(s->tree, s->shadows, RAYS, s->dark)); }));
-    sap_mesh_tree_free(s->tree);
-    s->tree = NULL;
+    end_frames(s);
 }
 
 // ---- Whole pictures: on the GPU, and the CPU's, with which it must agree
@@ -215,8 +250,8 @@ static void picture_rows(gpu_bench* b, frame_stage* s, const sap_mesh_file* file
     sap_mesh_tree *tree = NULL, *copy = NULL;
     options.width = options.height = SIDE;
     options.samples = SAMPLES;
-    GPU_SAP(sap_mesh_tree_build(b->host, s->mesh, NULL, &tree));
-    GPU_SAP(sap_mesh_tree_build(b->device, s->mesh, NULL, &copy));
+    GPU_SAP(sap_mesh_tree_build(b->host, file->mesh, NULL, &tree));
+    GPU_SAP(sap_mesh_tree_build(b->device, file->mesh, NULL, &copy));
     scene.file = file;
     scene.tree = copy;
     sap_render_info info = {};
@@ -250,14 +285,15 @@ void gpu_frames(gpu_bench* b) {
     sap_mesh_file *read = gpu_mesh_read(b, "fairy_forest"), made = {};
     s.name = read ? "fairy" : "torus";
     // As many triangles as Fairy Forest has, nearly.
-    s.mesh = read ? read->mesh : gpu_torus(293, &vertices, &triangles);
-    made.mesh = s.mesh;
-    open_stage(&s);
+    made.mesh = read ? read->mesh : gpu_torus(293, &vertices, &triangles);
+    s.move = twist_mesh;
+    open_twisted(&s, &made.mesh);
     for (sap_quality quality : {SAP_QUALITY_FAST, SAP_QUALITY_HIGH}) {
         s.quality = quality;
         if (frames) frame_rows(b, &s);
     }
     if (pictures) picture_rows(b, &s, read ? read : &made);
-    close_stage(b, &s);
+    gpu_frame_close(b, &s);
+    gpu_mesh_free(&s.moved);
     sap_mesh_file_free(read);
 }

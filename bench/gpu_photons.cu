@@ -144,21 +144,50 @@ static void passes(gpu_bench* b, const photon_case* c, photon_stage* s) {
     sap_photons_free(expected);
 }
 
-static void frames(gpu_bench* b, const photon_case* c, photon_stage* s) {
-    const sap_scene here = scene_of(s, s->here), there = scene_of(s, s->there);
+static sap_render_photons photons_of(const photon_case* c) {
     sap_render_photons photons = {};
-    sap_render_options options = {};
     photons.count = c->stuff == STUFF_DULL ? c->count : 1;
     photons.caustics = c->stuff == STUFF_DULL ? 1 : c->count;
     photons.bounces = c->bounces;
     photons.search.k = c->k;
+    return photons;
+}
+
+static sap_render_options options_of(const photon_case* c, const sap_render_photons* photons) {
+    sap_render_options options = {};
     options.width = c->width;
     options.height = c->height;
     options.samples = 1;
     options.bounces = 3;
     options.ambient = -1;
     options.flat = true;
-    options.photons = &photons;
+    options.photons = photons;
+    return options;
+}
+
+// A pass of a picture whose radii shrink, each pixel's from that of its 30 nearest photons: the mean of some.
+static void progressive(gpu_bench* b, const photon_case* c, photon_stage* s) {
+    enum { PASSES = 8, NEAREST = 30 };
+    const sap_scene there = scene_of(s, s->there);
+    sap_render_photons photons = photons_of(c);
+    sap_render_options options = options_of(c, &photons);
+    photons.search.k = NEAREST;
+    photons.progressive = true;
+    options.passes = PASSES;
+    std::vector<uint8_t> pixels((size_t)c->width * (size_t)c->height * 3);
+    gpu_times times = gpu_measure(b, [&] { GPU_SAP(sap_render(&there, &options, pixels.data(), NULL)); });
+    for (double* ms : {&times.median, &times.least, &times.most}) *ms /= PASSES;
+    gpu_row row = row_of("photons-progressive", c);
+    row.k = NEAREST;
+    row.queries = (int64_t)c->width * c->height;
+    row.target = 7;
+    gpu_report(b, row, times);
+}
+
+static void frames(gpu_bench* b, const photon_case* c, photon_stage* s) {
+    const sap_scene here = scene_of(s, s->here), there = scene_of(s, s->there);
+    const sap_render_photons photons = photons_of(c);
+    const sap_render_options options = options_of(c, &photons);
     const size_t bytes = (size_t)c->width * (size_t)c->height * 3;
     std::vector<uint8_t> pixels(bytes), expected(bytes);
     sap_render_info info = {};
@@ -182,6 +211,7 @@ void gpu_photons(gpu_bench* b) {
         open_stage(b, &c, &s);
         passes(b, &c, &s);
         frames(b, &c, &s);
+        if (c.stuff == STUFF_DULL) progressive(b, &c, &s);
         close_stage(&s);
     }
 }
