@@ -125,6 +125,7 @@ static __global__ void __launch_bounds__(RAY_THREADS, mode >= FIND_ALL ? ROW_BLO
     lane.number = -1;
     lane.side = NOWHERE;
     lane.count = 0;
+    lane.t = 0;
     for (;;) {
         unsigned idle = __ballot_sync(SAP_ALL_LANES, lane.side == NOWHERE);
         if (__popc(idle) >= enough) {

@@ -11,7 +11,12 @@
 
 enum {
     TOGETHER_TRIANGLES = 16, // looked at together: leaves of more are rare
-    TOGETHER_TESTED = 32     // tested triangles that are remembered
+    TOGETHER_TESTED = 32,    // tested triangles that are remembered
+    // Rays stop walking together once leaves bring too little: each 16 triangles looked at cost two, each ray that
+    // finds a hit in a leaf is one, and there is so much to begin with. Among triangles far smaller than the rays are
+    // apart, hardly any triangle concerns more than one of them.
+    TOGETHER_PATIENCE = 32,
+    TOGETHER_COST = 2
 };
 
 // Covers the roundings of a few operations: 2^-20, where each rounds by 2^-24.
@@ -166,12 +171,13 @@ static __device__ __forceinline__ bool may_hit(const ray_aim& aim, float4 x, flo
 
 // ---- The walk
 
-// Tests all rays against the triangles of a leaf that some may hit.
+// Tests all rays against the triangles of a leaf that some may hit. Returns how many times it looked at 16 triangles.
 template <int mode>
-static __device__ __forceinline__ void look_together(const ray_task& task, uint32_t side, ray_bundle* bundle,
-                                                     ray_lane* lane) {
+static __device__ __forceinline__ int look_together(const ray_task& task, uint32_t side, ray_bundle* bundle,
+                                                    ray_lane* lane) {
     const uint32_t self = threadIdx.x % SAP_WARP;
     unsigned last = 0;
+    int looks = 0;
     for (uint32_t place = side & ~SAP_MESH_SIDE_LEAF; !last; place += TOGETHER_TRIANGLES) {
         uint32_t id = 0;
         bool is_last = false, is_candidate = false;
@@ -191,8 +197,10 @@ static __device__ __forceinline__ void look_together(const ray_task& task, uint3
         for (; left; left &= left - 1)
             if (lane->side != NOWHERE)
                 test_triangle<mode>(task.mesh, task.job, place + (uint32_t)__ffs((int)left) - 1, lane);
+        looks++;
         __syncwarp();
     }
+    return looks;
 }
 
 // Takes the last waiting side that begins before `farthest`. False: none is left.
@@ -211,8 +219,9 @@ static __device__ __forceinline__ bool take_together(const ray_bundle* bundle, f
     return true;
 }
 
-// Lets the rays of the warp, all of one octant, walk together if they are near each other; then they are done. Otherwise
-// nothing happens. Every lane follows the same path.
+// Lets the rays of the warp, all of one octant, walk together if they are near each other. Then they are done, unless
+// they stop on the way: lanes that still have a side have to walk from there, the root, and keep the hits they have.
+// Every lane follows the same path.
 template <int mode>
 static __device__ __forceinline__ void walk_together(const ray_task& task, ray_bundle* bundle, ray_lane* lane) {
     const unsigned rays = __ballot_sync(SAP_ALL_LANES, lane->side != NOWHERE);
@@ -220,7 +229,7 @@ static __device__ __forceinline__ void walk_together(const ray_task& task, ray_b
     sap_span span;
     if (!rays || !gather(task, rays, *lane, bundle, &span)) return;
     uint32_t side = task.mesh.root;
-    int waiting = 0;
+    int waiting = 0, patience = TOGETHER_PATIENCE;
     float farthest = FLT_MAX; // hits beyond it do not count for any ray
     for (;;) {
         if ((int32_t)side >= 0) {
@@ -245,9 +254,12 @@ static __device__ __forceinline__ void walk_together(const ray_task& task, ray_b
             if (is_near || is_far) continue;
         } else {
             const float before = lane->t;
-            look_together<mode>(task, side, bundle, lane);
-            if (__any_sync(SAP_ALL_LANES, lane->t != before))
-                farthest = bounds_of(lane->side != NOWHERE ? lane->t : -FLT_MAX).most;
+            const int count = lane->count;
+            const int looks = look_together<mode>(task, side, bundle, lane);
+            const unsigned gained = __ballot_sync(SAP_ALL_LANES, lane->t != before || lane->count != count);
+            if (gained) farthest = bounds_of(lane->side != NOWHERE ? lane->t : -FLT_MAX).most;
+            patience += __popc(gained) - TOGETHER_COST * looks;
+            if (patience < 0) return;
         }
         if (!take_together(bundle, farthest, &waiting, &side, &span)) break;
     }
