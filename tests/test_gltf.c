@@ -1,22 +1,10 @@
 // glTF: scenes made here are read right, move as they should, and broken ones are refused.
 #include "folder.h"
+#include "gltf_making.h"
 #include "mesh_reading.h"
 #include <locale.h>
 
 #include <float.h>
-
-// A GLB: JSON, and bytes that its first buffer is.
-static size_t make_glb(const char* json, const void* bin, size_t bin_size, unsigned char* glb) {
-    const size_t length = strlen(json), padded = (length + 3) / 4 * 4;
-    const uint32_t head[5] = {0x46546C67, 2, (uint32_t)(28 + padded + bin_size), (uint32_t)padded, 0x4E4F534A};
-    const uint32_t chunk[2] = {(uint32_t)bin_size, 0x004E4942};
-    memcpy(glb, head, sizeof head);
-    memset(glb + 20, ' ', padded);
-    for (size_t i = 0; i < length; i++) glb[20 + i] = (unsigned char)json[i];
-    memcpy(glb + 20 + padded, chunk, sizeof chunk);
-    memcpy(glb + 28 + padded, bin, bin_size);
-    return 28 + padded + bin_size;
-}
 
 // A strip of two squares up the y axis: its lower end follows one bone, its upper end another, its middle both. The
 // upper bone stands at y = 1, and turns a quarter around z within a second.
