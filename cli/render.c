@@ -165,8 +165,10 @@ static sap_cli_exit draw_moved(sap_cli* cli, render_run* run, int32_t picture) {
     if (result == SAP_EXIT_OK && !o->json && !o->quiet) {
         printf("%s  ", path);
         if (sap_cli_has_frames(o)) printf("%s %.1f ms  ", stage->animation ? "pose" : "read", seconds->pose * 1e3);
-        printf("build %.1f ms  trace %.1f ms  shade %.1f ms\n", seconds->build * 1e3, seconds->trace * 1e3,
+        printf("build %.1f ms  trace %.1f ms  shade %.1f ms", seconds->build * 1e3, seconds->trace * 1e3,
                seconds->shade * 1e3);
+        if (o->photons) printf("  photons %.1f ms", seconds->photons * 1e3);
+        printf("\n");
         result = sap_cli_flush(cli);
     }
     free(path);
@@ -243,6 +245,11 @@ static sap_cli_exit report(sap_cli* cli, const render_run* run) {
     return result;
 }
 
+static void note_photons(sap_cli* cli, const render_run* run, double seconds) {
+    if (cli->options->photons)
+        sap_cli_note(cli, "%lld photons kept; sending and looking up took %.3g s", (long long)run->photons, seconds);
+}
+
 static void note(sap_cli* cli, const render_run* run) {
     const sap_cli_options* o = cli->options;
     const sap_cli_picture_seconds* seconds = &run->pictures[0];
@@ -250,7 +257,8 @@ static void note(sap_cli* cli, const render_run* run) {
         const int32_t pictures = sap_cli_pictures(o);
         const sap_cli_picture_seconds sum = sum_of(run, pictures);
         sap_cli_note(cli, "%d pictures: moving %.3g s, building %.3g s, tracing %.3g s, shading %.3g s", (int)pictures,
-                     sum.pose, sum.build, sum.trace, sum.shade + sum.photons);
+                     sum.pose, sum.build, sum.trace, sum.shade);
+        note_photons(cli, run, sum.photons);
         return;
     }
     if (o->orbit || !strcmp(o->output, "-")) return;
@@ -260,9 +268,7 @@ static void note(sap_cli* cli, const render_run* run) {
     if (o->until_error > 0)
         sap_cli_note(cli, "%d passes; noise of %.3g of the mean brightness is left", (int)run->passes,
                      (double)run->error);
-    if (o->photons)
-        sap_cli_note(cli, "%lld photons kept; sending and looking up took %.3g s", (long long)run->photons,
-                     seconds->photons);
+    note_photons(cli, run, seconds->photons);
 }
 
 static void free_run(render_run* run) {
