@@ -357,6 +357,64 @@ TEST(materials) {
     end(&r);
 }
 
+// ---- Precision.
+
+// A triangle far from 0, between whose floats lies 1: it follows its node, or one or three joints, which stand there.
+static unsigned char* far_triangle(int joints, size_t* size) {
+    static const uint8_t bones[12] = {0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2, 0};
+    const float shares[2][4] = {{1, 0, 0, 0}, {0.1f, 0.2f, 0.7f, 0}};
+    float weights[12];
+    gltf_making m = {.used = 0};
+    gltf_put_floats(&m, corners, 9, "VEC3", 3);
+    if (joints == 0)
+        return gltf_finish(&m,
+                           "\"nodes\":[{\"mesh\":0,\"translation\":[16777216,0,-16777216]}],"
+                           "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}]",
+                           size);
+    for (int i = 0; i < 12; i++) weights[i] = shares[joints == 3][i % 4];
+    gltf_put(&m, bones, sizeof bones, GLTF_U8, "VEC4", 3, "");
+    gltf_put_floats(&m, weights, 12, "VEC4", 3);
+    return gltf_finish(&m,
+                       "\"nodes\":[{\"mesh\":0,\"skin\":0},{\"translation\":[16777216,0,-16777216],\"children\":[2,3]},"
+                       "{},{}],\"skins\":[{\"joints\":[1,2,3]}],\"meshes\":[{\"primitives\":[{\"attributes\":"
+                       "{\"POSITION\":0,\"JOINTS_0\":1,\"WEIGHTS_0\":2}}]}]",
+                       size);
+}
+
+// What floats lose of a triangle that follows joints is told as of one that follows its node, and an origin keeps it.
+TEST(skins_far_from_zero) {
+    static const char said[] = "vertices are floats, which moves coordinates by up to 1; read it with the origin "
+                               "16777216, 1, -16777216, to keep them";
+    const sap_mesh_read_options find = {.find_origin = true};
+    reading r;
+    begin(&r);
+    for (int joints = 0; joints <= 3; joints += joints ? 2 : 1) {
+        size_t size;
+        unsigned char* glb = far_triangle(joints, &size);
+        sap_mesh_file* file = NULL;
+        NOTE("%d joints", joints);
+        CHECK_STATUS(parse_mesh(&r, glb, size, SAP_FORMAT_GLTF, NULL, &file), SAP_OK);
+        CHECK_EQUAL(r.w.log_calls, 1);
+        if (joints < 3) // where weights do not sum to 1 quite, more is lost
+            CHECK_TEXT(r.w.sentence, said);
+        else
+            CHECK(strstr(r.w.sentence, "to keep them") != NULL);
+        sap_mesh_file_free(file);
+        file = NULL;
+        CHECK_STATUS(parse_mesh(&r, glb, size, SAP_FORMAT_GLTF, &find, &file), SAP_OK);
+        CHECK_EQUAL(r.w.log_calls, 0);
+        if (file && CHECK(file->origin[0] == 16777216 || joints == 3))
+            for (int i = 0; i < 9; i++) {
+                const double far = i % 3 == 0 ? 16777216 : i % 3 == 2 ? -16777216 : 0;
+                const double off = file->origin[i % 3] + (double)file->mesh.vertices[i] - (far + (double)corners[i]);
+                CHECK(fabs(off) <= (joints == 3 ? 1e-6 : 0));
+            }
+        sap_mesh_file_free(file);
+        free(glb);
+    }
+    end(&r);
+}
+
 // ---- Threads.
 
 enum { MANY = 5000, TURNS = 7 };

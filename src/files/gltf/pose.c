@@ -12,7 +12,8 @@ typedef struct moment {
     float* weights;       // of morph targets
     float* bent;          // [3*most vertices of a part] rest places after the morph
     float* matrices;      // [SAP_GLTF_NUMBERS*most joints of a skin]
-    size_t node_count, bent_bytes, matrix_bytes;
+    double* exact;        // the same, not relative to the origin, if it is measured how far floats move vertices
+    size_t node_count, bent_bytes, matrices_most;
 } moment;
 
 // ---- Channels.
@@ -163,8 +164,32 @@ static void move_rigid(const moment* m, const sap_gltf_part* part, const float* 
         }
 }
 
+// Where doubles put skinned vertices, beside where floats did.
+static void measure_skinned(const moment* m, const sap_gltf_part* part, const float* from, const float* to,
+                            double* moved) {
+    const size_t each = (size_t)part->each;
+    const int32_t* bone = (const int32_t*)m->model->ints.memory + part->bones;
+    const float* weight = (const float*)m->model->floats.memory + part->weights;
+    for (int64_t v = 0; v < part->count; v++, from += 3, to += 3, bone += each, weight += each) {
+        double place[3] = {0, 0, 0}, all = 0;
+        for (size_t i = 0; i < each; i++) {
+            const double* r = m->exact + SAP_GLTF_NUMBERS * (size_t)bone[i];
+            if (weight[i] == 0) continue;
+            all += (double)weight[i];
+            for (int a = 0; a < 3; a++, r += 4)
+                place[a] += (double)weight[i] *
+                            (r[0] * (double)from[0] + r[1] * (double)from[1] + r[2] * (double)from[2] + r[3]);
+        }
+        for (int a = 0; a < 3; a++) {
+            const double relative = place[a] / all - m->model->origin[a];
+            if (isfinite(to[a])) *moved = fmax(*moved, fabs(relative - (double)to[a]));
+        }
+    }
+}
+
 // The shift of each joint is made relative to the origin in double: weights sum to 1, so the vertices are, too.
-static sap_status move_skinned(const moment* m, const sap_gltf_part* part, const float* from, float* to) {
+static sap_status move_skinned(const moment* m, const sap_gltf_part* part, const float* from, float* to,
+                               double* moved) {
     const sap_gltf_model* model = m->model;
     const sap_gltf_skin* skin = (const sap_gltf_skin*)model->skins.memory + part->skin;
     const int32_t* joints = (const int32_t*)model->ints.memory + skin->joints;
@@ -175,6 +200,7 @@ static sap_status move_skinned(const moment* m, const sap_gltf_part* part, const
             for (int i = 0; i < SAP_GLTF_NUMBERS; i++)
                 inverse[i] = (double)floats[skin->inverse + 16 * (size_t)j + (size_t)(i % 4 * 4 + i / 4)];
         multiply(m->worlds + SAP_GLTF_NUMBERS * (size_t)joints[j], inverse, whole);
+        if (moved) memcpy(m->exact + SAP_GLTF_NUMBERS * (size_t)j, whole, sizeof whole);
         for (int i = 0; i < SAP_GLTF_NUMBERS; i++)
             m->matrices[SAP_GLTF_NUMBERS * j + i] = (float)(whole[i] - (i % 4 == 3 ? model->origin[i / 4] : 0));
     }
@@ -185,7 +211,9 @@ static sap_status move_skinned(const moment* m, const sap_gltf_part* part, const
                             .each = part->each,
                             .matrices = m->matrices,
                             .matrix_count = skin->count};
-    return sap_mesh_skin((sap_device*)(uintptr_t)model->device, &bones, to, NULL);
+    const sap_status status = sap_mesh_skin((sap_device*)(uintptr_t)model->device, &bones, to, NULL);
+    if (status == SAP_OK && moved) measure_skinned(m, part, from, to, moved);
+    return status;
 }
 
 static sap_status pose(const moment* m, int32_t clip, double seconds, float* vertices, double* moved) {
@@ -206,7 +234,7 @@ static sap_status pose(const moment* m, int32_t clip, double seconds, float* ver
         if (parts[i].skin < 0)
             move_rigid(m, &parts[i], from, to, moved);
         else
-            status = move_skinned(m, &parts[i], from, to);
+            status = move_skinned(m, &parts[i], from, to, moved);
     }
     return status;
 }
@@ -218,9 +246,8 @@ static void find_sizes(moment* m) {
     for (size_t i = 0; i < m->model->parts.used / sizeof *parts; i++) {
         const size_t bent = parts[i].targets ? 3 * sizeof(float) * (size_t)parts[i].count : 0;
         const size_t joints = parts[i].skin < 0 ? 0 : (size_t)skins[parts[i].skin].count;
-        const size_t matrices = joints * SAP_GLTF_NUMBERS * sizeof(float);
         m->bent_bytes = bent > m->bent_bytes ? bent : m->bent_bytes;
-        m->matrix_bytes = matrices > m->matrix_bytes ? matrices : m->matrix_bytes;
+        m->matrices_most = joints > m->matrices_most ? joints : m->matrices_most;
     }
 }
 
@@ -229,18 +256,22 @@ sap_status sap_gltf_pose(const sap_gltf_model* model, int32_t clip, double secon
     moment m = {.model = model, .node_count = model->nodes.used / sizeof(sap_gltf_node)};
     find_sizes(&m);
     const size_t world_bytes = m.node_count * SAP_GLTF_NUMBERS * sizeof(double);
+    const size_t matrix_bytes = m.matrices_most * SAP_GLTF_NUMBERS * sizeof(float);
+    const size_t exact_bytes = moved ? 2 * matrix_bytes : 0;
     m.nodes = sap_memory_allocate(device, model->nodes.used);
     m.worlds = sap_memory_allocate(device, world_bytes);
     m.weights = sap_memory_allocate(device, model->weights.used);
     m.bent = sap_memory_allocate(device, m.bent_bytes);
-    m.matrices = sap_memory_allocate(device, m.matrix_bytes);
-    const bool room = m.nodes && m.worlds && m.weights && m.bent && m.matrices;
+    m.matrices = sap_memory_allocate(device, matrix_bytes);
+    m.exact = sap_memory_allocate(device, exact_bytes);
+    const bool room = m.nodes && m.worlds && m.weights && m.bent && m.matrices && m.exact;
     const sap_status status = room ? pose(&m, clip, seconds, vertices, moved)
                                    : sap_fail(device, SAP_ERROR_MEMORY, "no memory to move %zu nodes", m.node_count);
     sap_memory_release(device, m.nodes, model->nodes.used);
     sap_memory_release(device, m.worlds, world_bytes);
     sap_memory_release(device, m.weights, model->weights.used);
     sap_memory_release(device, m.bent, m.bent_bytes);
-    sap_memory_release(device, m.matrices, m.matrix_bytes);
+    sap_memory_release(device, m.matrices, matrix_bytes);
+    sap_memory_release(device, m.exact, exact_bytes);
     return status;
 }
