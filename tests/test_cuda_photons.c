@@ -86,6 +86,32 @@ TEST(photons_are_those_of_the_cpu) {
     close_stage(&t);
 }
 
+// Materials that are not finite are refused alike, by photons, and by pictures with them and without.
+TEST(materials_that_are_not_finite) {
+    static float light[FLOATS];
+    const sap_render_photons photons = {.count = 100};
+    stage t;
+    OPEN_STAGE(&t, NULL);
+    for (int i = 0; i < 4; i++) {
+        sap_photons* map = NULL;
+        float* number = i < 2 ? &t.set.materials[2].diffuse[1] : &t.set.materials[0].emission[2];
+        const float before = *number;
+        *number = i % 2 ? INFINITY : NAN;
+        for (int where = 0; where < 2; where++) {
+            t.scene.tree = t.trees[where];
+            CHECK_STATUS(sap_photons_trace(&t.scene, &(sap_photon_options){.count = 10}, &map), SAP_ERROR_NOT_FINITE);
+            for (int lit = 0; lit < 2; lit++) {
+                const sap_render_options o = {.width = WIDTH, .height = HEIGHT, .photons = lit ? &photons : NULL};
+                light[0] = 7;
+                CHECK_STATUS(sap_render_light(&t.scene, &o, light, NULL), SAP_ERROR_NOT_FINITE);
+                CHECK(light[0] == 7 && map == NULL);
+            }
+        }
+        *number = before;
+    }
+    close_stage(&t);
+}
+
 TEST(no_light_and_no_mesh) {
     stage t;
     OPEN_STAGE(&t, NULL);

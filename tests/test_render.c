@@ -238,6 +238,34 @@ TEST(bad_scenes) {
     close_studio(&s);
 }
 
+// Light would carry a number that is not finite from one surface to all that it lights.
+TEST(surfaces_that_are_not_finite) {
+    studio s;
+    open_studio(&s, 1, SAP_SIMD_AUTO);
+    sap_material* m = &s.set.materials[1];
+    float* const numbers[] = {&m->diffuse[0], &m->specular[1], &m->emission[2],  &m->shininess,
+                              &m->opacity,    &m->refraction,  &m->absorption[0]};
+    for (size_t i = 0; i < 2 * (sizeof numbers / sizeof *numbers); i++) {
+        NOTE("number %d", (int)i);
+        REFUSED(*numbers[i / 2], i % 2 && i / 2 < 6 ? INFINITY : NAN, SAP_ERROR_NOT_FINITE);
+    }
+    CHECK(strstr(s.w.sentence, "material 1 (glass)") != NULL);
+    m->name = NULL;
+    REFUSED(m->diffuse[1], -INFINITY, SAP_ERROR_NOT_FINITE);
+    CHECK(strstr(s.w.sentence, "material 1 (no name)") != NULL);
+    float* colors = calloc((size_t)s.set.file.mesh.vertex_count, 3 * sizeof *colors);
+    s.set.file.colors = colors;
+    REFUSED(colors[16], NAN, SAP_ERROR_NOT_FINITE);
+    CHECK(strstr(s.w.sentence, "vertex 5 ") != NULL);
+    CHECK_STATUS(draw(&s, &render_small), SAP_OK);
+    free(colors);
+    s.set.file.colors = NULL;
+    m->diffuse[0] = NAN;
+    s.set.file.material_ids = NULL; // then there are none
+    CHECK_STATUS(draw(&s, &render_small), SAP_OK);
+    close_studio(&s);
+}
+
 TEST(refused_memory) {
     studio s;
     open_studio(&s, 1, SAP_SIMD_AUTO);

@@ -216,8 +216,8 @@ typedef struct sap_gl_view_info {
  * afterwards, the tree only after the view; after a rebuild of the tree the view cannot be used, create another. 64
  * bytes of GPU memory a triangle. Errors: SAP_ERROR_ARGUMENT (a NULL, a tree that is not on an OpenGL device, a mesh of
  * another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a material that is not there; textures
- * beyond the context's limit, naming it), SAP_ERROR_UNSUPPORTED (a context of less than OpenGL ES 3.0),
- * SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ * beyond the context's limit, naming it), SAP_ERROR_NOT_FINITE (as ::sap_render), SAP_ERROR_UNSUPPORTED (a context of
+ * less than OpenGL ES 3.0), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_view_create(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
 /** Begins a picture and drops the one before. 36 bytes of GPU memory a pixel. Errors: as ::sap_render and

@@ -117,8 +117,9 @@ SAP_API sap_status sap_camera_frame_box(const float lower[3], const float upper[
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL, also scene->tree; an option out of range; numbers that are not finite in camera,
  * lights or background; a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a
- * material that is not there; light_count), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace and
- * ::sap_compact.
+ * material that is not there; light_count), SAP_ERROR_NOT_FINITE (naming the first material with a number that is not
+ * finite, used or not, but for an infinite absorption, or else the first vertex whose colour is not; materials without
+ * material_ids are not looked at), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace and ::sap_compact.
  */
 SAP_API sap_status sap_render(const sap_scene* scene, const sap_render_options* options, uint8_t* pixels,
                               sap_render_info* info);

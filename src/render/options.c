@@ -31,6 +31,27 @@ static sap_status check_options(const sap_device* device, const sap_render_optio
     return sap_reserved_check(device, o->reserved, "options");
 }
 
+// All but absorption, which may be infinite: black.
+static bool is_finite_material(const sap_material* m) {
+    return sap_finite(sap_vector_of(m->diffuse)) && sap_finite(sap_vector_of(m->specular)) &&
+           sap_finite(sap_vector_of(m->emission)) && isfinite(m->shininess) && isfinite(m->opacity) &&
+           isfinite(m->refraction) && !isnan(m->absorption[0]) && !isnan(m->absorption[1]) && !isnan(m->absorption[2]);
+}
+
+// What paths and photons would carry from one surface to all others.
+static sap_status check_surfaces(const sap_device* device, const sap_mesh_file* file) {
+    for (int32_t i = 0; file->material_ids && i < file->material_count; i++)
+        if (!is_finite_material(&file->materials[i]))
+            return sap_fail(device, SAP_ERROR_NOT_FINITE,
+                            "scene.file: material %d (%s) has a number that is not finite", (int)i,
+                            file->materials[i].name ? file->materials[i].name : "no name");
+    for (int64_t i = 0; file->colors && i < file->mesh.vertex_count; i++)
+        if (!sap_finite(sap_vector_of(file->colors + 3 * i)))
+            return sap_fail(device, SAP_ERROR_NOT_FINITE, "scene.file: the colour of vertex %lld is not finite",
+                            (long long)i);
+    return SAP_OK;
+}
+
 sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* file, int64_t triangles) {
     if (!file) return bad(device, "scene.file: is NULL");
     const sap_mesh* mesh = &file->mesh;
@@ -51,7 +72,7 @@ sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* fi
         if (file->material_ids[i] < -1 || file->material_ids[i] >= file->material_count)
             return sap_fail(device, SAP_ERROR_RANGE, "scene.file: triangle %lld names material %d, which is not there",
                             (long long)i, (int)file->material_ids[i]);
-    return SAP_OK;
+    return check_surfaces(device, file);
 }
 
 static sap_status check_scene(const sap_device* device, const sap_scene* scene) {

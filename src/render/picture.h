@@ -71,7 +71,7 @@ struct sap_picture {
 // Checks options and camera, fills in defaults, and sets up a picture. It does not read the scene's file.
 sap_status sap_picture_prepare(sap_picture* picture, sap_device* device, const sap_scene* scene,
                                const sap_render_options* options);
-// Whether a mesh has so many triangles, and their vertices and materials exist.
+// Whether a mesh has so many triangles, their vertices and materials exist, and these and colours are finite.
 sap_status sap_mesh_file_check(const sap_device* device, const sap_mesh_file* file, int64_t triangles);
 
 // ---- passes.c: draws the passes, between `begin` and `end` of the steps. scene.samples becomes what was drawn.
