@@ -181,6 +181,54 @@ TEST(light_is_that_of_the_cpu) {
     close_stage(&t);
 }
 
+// Rows of few points, or of one alone, are in memory at a time where very many photons are within the radius.
+TEST(many_within_the_radius) {
+    enum { PHOTONS = 270, COUNT = 50, FAR = 40 };
+    static sap_photon given[PHOTONS];
+    static float points[COUNT][3], normals[COUNT][3], light[2][COUNT][3];
+    static const float radii[] = {0.5f, 3, 1000};
+    sap_photons* maps[2] = {NULL, NULL};
+    stage t;
+    OPEN_STAGE(&t, NULL);
+    for (int i = 0; i < PHOTONS; i++)
+        given[i] = (sap_photon){.position = {(float)(i % 30), 0, (float)(i / 30)},
+                                .normal = {0, 1, 0},
+                                .direction = {0, -1, 0},
+                                .power = {1, 0.3f, (float)i}};
+    for (int i = 0; i < COUNT; i++) {
+        for (int a = 0; a < 3; a++) points[i][a] = a == 1 ? 0.1f : (float)(i * (7 + a) % (a ? 9 : 23));
+        if (i >= FAR) points[i][0] = 1e6f;
+        normals[i][1] = i % 9 ? 1 : -1;
+    }
+    points[4][2] = NAN;
+    CHECK_STATUS(sap_photons_make(t.s.cpu, given, PHOTONS, &maps[0]), SAP_OK);
+    CHECK_STATUS(sap_photons_make(t.s.gpu, given, PHOTONS, &maps[1]), SAP_OK);
+    for (size_t i = 0; i < sizeof radii / sizeof *radii; i++) {
+        const sap_photon_search search = {.radius = radii[i], .filter = SAP_PHOTON_CONE};
+        for (int where = 0; where < 2; where++)
+            CHECK_STATUS(sap_photons_estimate(maps[where], (sap_points){points[0], COUNT, 3, 0}, normals[0], &search,
+                                              light[where][0]),
+                         SAP_OK);
+        NOTE("radius %g", (double)radii[i]);
+        CHECK(!memcmp(light[0], light[1], sizeof light[0]));
+        CHECK(light[0][3][0] > 0 && light[0][9][0] == 0 && light[0][FAR + 3][0] == 0);
+    }
+    const sap_photon_search few = {.radius = 3};
+    sap_status status = SAP_ERROR_MEMORY;
+    int64_t fail = 0;
+    for (; status == SAP_ERROR_MEMORY && fail < 50; fail++) {
+        sap_device_trim(t.s.gpu);
+        t.s.w.requests = 0;
+        t.s.w.fail_from = fail + 1;
+        status = sap_photons_estimate(maps[1], (sap_points){points[0], COUNT, 3, 0}, normals[0], &few, light[1][0]);
+    }
+    t.s.w.fail_from = 0;
+    CHECK_STATUS(status, SAP_OK);
+    CHECK(fail > 1);
+    for (int where = 0; where < 2; where++) sap_photons_free(maps[where]);
+    close_stage(&t);
+}
+
 TEST(own_photons) {
     stage t;
     OPEN_STAGE(&t, NULL);

@@ -9,10 +9,17 @@ extern "C" {
 #include "sapwood/points.h"
 }
 
+#ifdef SAP_CUDA_ON_CPU // little, so that tests need several parts
+enum { WITHIN_ROOM = 1 << 8, WITHIN_MOST = 1 << 5 };
+#else
+enum {
+    WITHIN_ROOM = 1 << 26, // entries of rows of all photons within a radius that are listed together
+    WITHIN_MOST = 1 << 18  // points whose photons within a radius are counted together
+};
+#endif
 enum {
     ROW_THREADS = 128,
-    ROOM = 1 << 26,       // entries of rows that are looked up together
-    WITHIN_MOST = 1 << 18 // points whose photons within a radius are listed together
+    ROOM = 1 << 26 // entries of rows of nearest photons that are looked up together
 };
 
 static __global__ void __launch_bounds__(ROW_THREADS)
@@ -73,6 +80,8 @@ static void look_nearest(look* l, int64_t from, int64_t count) {
 // All photons within the radius.
 static void look_within(look* l, int64_t from, int64_t count) {
     sap_neighbors* found = NULL;
+    SAP_ASSERT(!l->rows.which); // all rows are of one round
+    l->rows.from = from;
     sap_search search = {};
     search.radius = sap_photon_reach(&l->rows.search);
     search.sorted = true;
@@ -88,11 +97,27 @@ static void look_within(look* l, int64_t from, int64_t count) {
     sap_neighbors_free(found);
 }
 
+// The same for as many points at a time as rows have room for, and one at least. counts[count] is host memory.
+static void look_within_room(look* l, int64_t first, int64_t count, int64_t* counts) {
+    const sap_points points = chosen(l, first, count);
+    if (l->call->status == SAP_OK)
+        l->call->status = sap_radius_count(l->map->tree, points, sap_photon_reach(&l->rows.search), counts);
+    for (int64_t from = 0, to; from < count && l->call->status == SAP_OK; from = to) {
+        int64_t entries = counts[from];
+        for (to = from + 1; to < count && entries + counts[to] <= WITHIN_ROOM; to++) entries += counts[to];
+        look_within(l, first + from, to - from);
+    }
+}
+
 // A round looks `count` points up in rows of `want`; how many need longer ones.
 static int64_t look_round(look* l, int64_t count, int64_t chunk) {
     unsigned long long opened = 0;
     sap_cuda_fill(l->call, l->opened, 0, sizeof *l->opened);
     const int32_t* which = l->rows.which;
+    sap_scratch counts = {};
+    if (!l->rows.search.k && l->call->status == SAP_OK &&
+        !sap_scratch_take(l->map->device, (size_t)chunk * sizeof(int64_t), &counts))
+        l->call->status = sap_fail(l->map->device, SAP_ERROR_MEMORY, "no memory for %lld points", (long long)chunk);
     for (int64_t from = 0; from < count && l->call->status == SAP_OK; from += chunk) {
         const int64_t some = count - from < chunk ? count - from : chunk;
         l->rows.from = from;
@@ -100,8 +125,9 @@ static int64_t look_round(look* l, int64_t count, int64_t chunk) {
         if (l->rows.search.k)
             look_nearest(l, from, some);
         else
-            look_within(l, from, some);
+            look_within_room(l, from, some, (int64_t*)(void*)counts.memory);
     }
+    sap_scratch_give(l->map->device, &counts);
     sap_cuda_fetch(l->call, &opened, l->opened, sizeof opened);
     return (int64_t)opened;
 }
@@ -110,7 +136,7 @@ static void look_rounds(look* l) {
     const int64_t n = l->map->info.count, k = l->rows.search.k;
     int64_t left = l->points.count;
     for (int64_t want = k + 1 + k / 4; left && l->call->status == SAP_OK; want *= 4) {
-        const int64_t most = k ? ROOM : WITHIN_MOST;
+        const int64_t most = k ? (int64_t)ROOM : (int64_t)WITHIN_MOST;
         l->rows.want = k == 0 ? 1 : want < n ? want : n;
         l->rows.all = l->rows.want == n;
         int64_t chunk = most / l->rows.want < 1 ? 1 : most / l->rows.want;
