@@ -5,6 +5,7 @@
 #include "sapwood/photons.h"
 #include "test.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 typedef struct stage_set {
@@ -204,6 +205,55 @@ static void brute(const sap_photons_info* info, const float* q, const float* n, 
     }
     for (int a = 0; a < 3; a++) light[a] = r2 > 0 ? (float)(sum[a] / (SAP_PI * r2)) : 0;
     free(list);
+}
+
+// Where few of many photons count, boxes are passed over by what the photons below them share: also of numbers that are
+// not finite, or overflow on the way, nothing that counts is lost.
+TEST(few_of_many_count) {
+    enum { PHOTONS = 12000, POINTS = 28 };
+    static const sap_photon_search ways[] = {{.k = 50}, {.k = 1000, .filter = SAP_PHOTON_CONE}, {.radius = 60}};
+    static const float odd[6] = {NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, -0.0f};
+    static sap_photon given[PHOTONS];
+    float points[POINTS][3], normals[POINTS][3], light[POINTS][3], expected[3];
+    uint32_t random = 5;
+    stage_set s;
+    open_set(&s, 2, true, 0.5f);
+    for (int i = 0; i < PHOTONS; i++) {
+        sap_photon* p = &given[i];
+        *p = (sap_photon){.position = {(float)(i % 120), 0, (float)(i / 120)},
+                          .normal = {0, 1, 0},
+                          .direction = {0, -1, 0},
+                          .power = {1, 0.3f, (float)(i % 7)}};
+        for (int a = 0; a < 3; a++) {
+            random = random * 1664525 + 1013904223;
+            const float x = (float)(random >> 8) * 0x1p-23f - 1;
+            if (i % 300 == 1) p->normal[a] = x;
+            if (i % 300 == 1 || a != 1) p->direction[a] = i % 2 ? x : -x;
+        }
+        if (i % 900 == 7) p->direction[i % 3] = odd[i / 900 % 6];
+        if (i % 900 == 8) p->normal[i % 3] = odd[i / 900 % 6];
+    }
+    for (int i = 0; i < POINTS; i++)
+        for (int a = 0; a < 3; a++) {
+            static const float sizes[4] = {1, 1e-30f, 3e38f, -1};
+            points[i][a] = given[i * 431].position[a];
+            normals[i][a] = i < 12 ? (i % 3 == a ? sizes[i / 3] : 0) : given[300 * i + 1].normal[a] * sizes[i % 4];
+        }
+    sap_photons* map = NULL;
+    sap_photons_info info;
+    CHECK_STATUS(sap_photons_make(s.device, given, PHOTONS, &map), SAP_OK);
+    CHECK_STATUS(sap_photons_describe(map, &info), SAP_OK);
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        CHECK_STATUS(sap_photons_estimate(map, (sap_points){points[0], POINTS, 3, 0}, normals[0], &ways[way], light[0]),
+                     SAP_OK);
+        for (int i = 0; i < POINTS; i++) {
+            NOTE("way %d, point %d", (int)way, i);
+            brute(&info, points[i], normals[i], &ways[way], expected);
+            CHECK(!memcmp(light[i], expected, sizeof expected));
+        }
+    }
+    sap_photons_free(map);
+    close_set(&s);
 }
 
 // Photons of both sides of the box's walls: those of the wrong side are many.

@@ -8,8 +8,10 @@
 #include "nearest/nearest.h"
 #include "tree/balanced/view_simd.h"
 
-// OWN_ASKED: who includes this has an `asked` of its own, with these fields, and says what counts.
+// OWN_ASKED: who includes this has an `asked` of its own, with these fields, and says what counts: of points `kept`, and
+// `worth`, of the boxes of a group that is met first, after so many leaves, those that may have any.
 #if !defined(OWN_ASKED)
+#define worth(q, level, group, leaves) 0xffffu
 typedef struct asked {
     vreal at[QUERY_VECTORS];
     int32_t self; // an id that does not count, or a negative number
@@ -280,7 +282,7 @@ INLINE void walk(const tree_view* t, const int kind, const int dims, const asked
     bool are_tied;
     SAP_ASSERT(t->levels > 0);
     group_bounds(t, dims, q->at, 0, 0, stack[0].bound);
-    uint32_t near = promising(stack[0].bound, t->min_ids[0], 0xffff, l, &are_tied);
+    uint32_t near = promising(stack[0].bound, t->min_ids[0], worth(q, 0, 0, 0), l, &are_tied);
     for (;;) {
         if (!near) {
             if (top == 0) break;
@@ -305,7 +307,8 @@ INLINE void walk(const tree_view* t, const int kind, const int dims, const asked
             group = child;
             SAP_ASSERT(top <= level && level < SAP_MAX_LEVELS);
             group_bounds(t, dims, q->at, level, group, stack[top].bound);
-            near = promising(stack[top].bound, t->min_ids[level] + group * SAP_GROUP, 0xffff, l, &are_tied);
+            near = promising(stack[top].bound, t->min_ids[level] + group * SAP_GROUP, worth(q, level, group, leaves), l,
+                             &are_tied);
             nodes++;
         } else {
             if (child != home) {

@@ -4,6 +4,7 @@
 
 #include "render/photons/estimate.h"
 #include "render/photons/map.h"
+#include "tree/layout.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,6 +14,17 @@ enum {
     SAP_NEAR_MOST = 1024, // photons near a point that a run can keep
     SAP_NEAR_FEW = 256    // points that a thread takes at a time; calls with no more report no progress
 };
+
+// What the photons below each box of a group have in common: from which number to which one the ways that they flew go
+// along each axis, and then their normals.
+enum { SAP_TURN_AXES = 6, SAP_TURN_FLOATS = SAP_TURN_AXES * 2 * SAP_GROUP }; // lower[16], upper[16] for each axis
+
+// Where a level's groups begin in sap_photons.sides; of the level behind the last, how long it is.
+static inline int64_t sap_turns_at(const sap_tree_shape* s, int32_t level) {
+    int64_t at = s->slots * 8;
+    for (int32_t j = 0; j < level; j++) at += sap_level_groups(s, j) * SAP_TURN_FLOATS;
+    return at;
+}
 
 // A run of points for one thread, each near the one before it as a rule.
 typedef struct sap_near_run {

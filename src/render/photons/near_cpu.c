@@ -10,14 +10,14 @@
 #include <string.h>
 
 // ---- Sides. Beside each block of the tree, x…, y…, z… and ids of its slots, lie one of the ways that its photons flew,
-// x…, y…, z… and zeros, and after all of those one of their normals.
+// x…, y…, z… and zeros, after all of those one of their normals, and after these what the photons of each box share.
 
-enum { DIMS = 3, LEAVES = 64 };
+enum { DIMS = 3, LEAVES = 64, GROUPS = 4 };
 
 static const sap_near_kernels* kernels_of(const sap_photons* map) { return sap_cpu_kernels_of(map->device, 32)->near; }
 
 static size_t sides_bytes(const sap_photons* map) {
-    return (size_t)map->tree->shape.slots * 2 * (DIMS + 1) * sizeof(float) + SAP_ALIGNMENT;
+    return (size_t)sap_turns_at(&map->tree->shape, map->tree->shape.levels) * sizeof(float) + SAP_ALIGNMENT;
 }
 
 static void fill_sides(void* context, int64_t from, int64_t to, int32_t worker) {
@@ -38,6 +38,62 @@ static void fill_sides(void* context, int64_t from, int64_t to, int32_t worker) 
     }
 }
 
+// Nothing, which becomes more; numbers that are not finite never count, and NaN is left out.
+static void begin_turn(float* turns, int box) {
+    for (int a = 0; a < SAP_TURN_AXES; a++) {
+        turns[2 * a * SAP_GROUP + box] = INFINITY;
+        turns[(2 * a + 1) * SAP_GROUP + box] = -INFINITY;
+    }
+}
+
+static void widen_turn(float* turns, int box, int axis, float from, float to) {
+    float *lower = &turns[2 * axis * SAP_GROUP + box], *upper = &turns[(2 * axis + 1) * SAP_GROUP + box];
+    if (from < *lower) *lower = from;
+    if (to > *upper) *upper = to;
+}
+
+static void add_leaf(const sap_photons* map, int64_t leaf, float* turns, int box) {
+    const sap_tree_shape* s = &map->tree->shape;
+    const int64_t stride = s->stride, count = sap_leaf_rank(s, leaf + 1) - sap_leaf_rank(s, leaf);
+    const float* way = map->sides + leaf * stride * (DIMS + 1);
+    for (int a = 0; a < SAP_TURN_AXES; a++) {
+        const float* x = way + (a < DIMS ? a * stride : s->slots * (DIMS + 1) + (a - DIMS) * stride);
+        for (int64_t i = 0; i < count; i++) widen_turn(turns, box, a, x[i], x[i]);
+    }
+}
+
+static void add_group(const float* below, float* turns, int box) {
+    for (int a = 0; a < SAP_TURN_AXES; a++)
+        for (int i = 0; i < SAP_GROUP; i++)
+            widen_turn(turns, box, a, below[2 * a * SAP_GROUP + i], below[(2 * a + 1) * SAP_GROUP + i]);
+}
+
+typedef struct turns_level {
+    const sap_photons* map;
+    int32_t level;
+} turns_level;
+
+static void fill_turns(void* context, int64_t from, int64_t to, int32_t worker) {
+    const turns_level* l = context;
+    const sap_tree_shape* s = &l->map->tree->shape;
+    const int64_t nodes = (int64_t)1 << s->level_depth[l->level];
+    const bool leaves = l->level + 1 == s->levels;
+    const float* below = leaves ? NULL : l->map->sides + sap_turns_at(s, l->level + 1);
+    (void)worker;
+    for (int64_t group = from; group < to; group++) {
+        float* turns = l->map->sides + sap_turns_at(s, l->level) + group * SAP_TURN_FLOATS;
+        for (int i = 0; i < SAP_GROUP; i++) {
+            const int64_t node = group * SAP_GROUP + i;
+            begin_turn(turns, i);
+            if (node >= nodes) continue;
+            if (leaves)
+                add_leaf(l->map, node, turns, i);
+            else
+                add_group(below + node * SAP_TURN_FLOATS, turns, i);
+        }
+    }
+}
+
 sap_status sap_sides_make(sap_photons* map) {
     if (!kernels_of(map) || map->info.count == 0) return SAP_OK;
     SAP_ASSERT(map->tree->shape.kind == SAP_TREE_BALANCED && map->tree->shape.count == map->info.count);
@@ -45,7 +101,10 @@ sap_status sap_sides_make(sap_photons* map) {
     if (!map->sides)
         return sap_fail(map->device, SAP_ERROR_MEMORY, "no memory for the sides of %lld photons",
                         (long long)map->info.count);
-    sap_team_loop(map->device->options.threads, map->tree->shape.leaves, LEAVES, fill_sides, map);
+    const sap_tree_shape* s = &map->tree->shape;
+    sap_team_loop(map->device->options.threads, s->leaves, LEAVES, fill_sides, map);
+    for (turns_level l = {map, s->levels - 1}; l.level >= 0; l.level--)
+        sap_team_loop(map->device->options.threads, sap_level_groups(s, l.level), GROUPS, fill_turns, &l);
     return SAP_OK;
 }
 

@@ -17,6 +17,8 @@ typedef struct asked {
     vreal normal[DIMS];
     const int32_t* first; // id of the tree's blocks
     const float *ways, *normals;
+    const float* upright; // normal[DIMS]
+    const float* turns[SAP_MAX_LEVELS];
 } asked;
 
 INLINE vreal along(const asked* q, const float* vectors) {
@@ -30,6 +32,34 @@ INLINE uint32_t kept(const asked* q, const int32_t* ids, uint32_t close) {
     const int64_t at = ids - q->first;
     if (!close) return 0;
     return close & v_less(along(q, q->ways + at), v_set(0)) & v_less(v_set(0), along(q, q->normals + at));
+}
+
+// The least or the largest that along() may be of the photons below boxes from number `first` on: the same operations on
+// the ends of what they share, each of them monotonic, so rounding never makes a bound too tight.
+INLINE vreal end_along(const asked* q, const float* turns, const int first, const bool largest) {
+    vreal sum = v_set(0);
+    for (int a = 0; a < DIMS; a++) {
+        const bool upper = (q->upright[a] >= 0) == largest;
+        const vreal x = v_mul(v_load(turns + (2 * a + upper) * SAP_GROUP + first), q->normal[a]);
+        sum = a ? v_add(sum, x) : x;
+    }
+    return sum;
+}
+
+static __attribute__((noinline)) uint32_t worth_of(const asked* q, int level, int64_t group) {
+    const float* turns = q->turns[level] + group * SAP_TURN_FLOATS;
+    uint32_t none = 0;
+    for (int v = 0; v < SAP_GROUP; v += LANES)
+        none |= (v_less_equal(v_set(0), end_along(q, turns, v, false)) |
+                 v_less_equal(end_along(q, turns + 2 * DIMS * SAP_GROUP, v, true), v_set(0)))
+                << v;
+    return ~none & 0xffff;
+}
+
+// Most searches end after a few leaves, and are not slowed down.
+INLINE uint32_t worth(const asked* q, int level, int64_t group, int64_t leaves) {
+    enum { FEW_LEAVES = 64 };
+    return __builtin_expect(leaves < FEW_LEAVES, 1) ? 0xffff : worth_of(q, level, group);
 }
 
 #define OWN_ASKED
@@ -140,9 +170,11 @@ static void estimate(const sap_near_run* run) {
     q.first = block_ids(&view, DIMS, leaf_block(&view, 0));
     q.ways = run->sides;
     q.normals = run->sides + (DIMS + 1) * slots;
+    for (int32_t j = 0; j < view.levels; j++) q.turns[j] = run->sides + sap_turns_at(&run->tree->shape, j);
     for (int64_t i = 0; i < run->count; i++) {
         const float *at = run->coords + DIMS * i, *normal = rows->normals + DIMS * (int64_t)run->points[i];
         if (!load_query(at, DIMS, q.at) || !sap_photon_can_light(normal)) continue;
+        q.upright = normal;
         for (int a = 0; a < DIMS; a++) q.normal[a] = v_set(normal[a]);
         list l;
         // A guess that proves too small is doubled, then given up.
