@@ -45,7 +45,7 @@ SAP_FN sap_mesh_step sap_mesh_step_at(SAP_MESH_PARAM SAP_BITS node) {
 }
 
 // The place of a leaf's i-th triangle.
-SAP_FN SAP_BITS sap_mesh_place(SAP_MESH_PARAM sap_mesh_step leaf, int i) {
+SAP_FN SAP_BITS sap_mesh_place_of(SAP_MESH_PARAM sap_mesh_step leaf, int i) {
     SAP_ASSERT(leaf.is_leaf && i >= 0 && i < leaf.count);
     if (leaf.count == 1) return leaf.first;
     SAP_ASSERT((int64_t)leaf.first + i < mesh->shape.listed);

@@ -67,7 +67,7 @@ sap_mesh_step sap_mesh_step_at(uint node) {
     return step;
 }
 
-uint sap_mesh_place(sap_mesh_step leaf, int i) { return leaf.first + uint(i); }
+uint sap_mesh_place_of(sap_mesh_step leaf, int i) { return leaf.first + uint(i); }
 
 uvec4 sap_mesh_corner(uint place, int which) {
     return texelFetch(mesh_triangles, sap_mesh_texel(3 * int(place) + which, mesh_shifts.y), 0);

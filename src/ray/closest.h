@@ -148,7 +148,7 @@ SAP_FN float sap_triangle_distance2(sap_triangle t, sap_vector query, float marg
 SAP_FN sap_near_point sap_leaf_nearest(SAP_MESH_PARAM sap_mesh_step leaf, sap_vector query, float margin,
                                        float infinite, sap_near_point best) {
     for (int i = 0; i < leaf.count; ++i) {
-        SAP_BITS place = sap_mesh_place(SAP_MESH leaf, i);
+        SAP_BITS place = sap_mesh_place_of(SAP_MESH leaf, i);
         sap_triangle triangle = sap_mesh_triangle(SAP_MESH place);
         if (sap_triangle_distance2(triangle, query, margin) <= best.distance2) {
             sap_near_point found = sap_triangle_nearest(triangle, query, infinite);

@@ -53,7 +53,7 @@ SAP_FN bool sap_is_touched(sap_sheared s) {
 
 SAP_FN void sap_cross_leaf(SAP_MESH_PARAM sap_crossings* c, sap_mesh_step leaf) {
     for (int i = 0; i < leaf.count && !c->touches; i++) {
-        SAP_BITS place = sap_mesh_place(SAP_MESH leaf, i);
+        SAP_BITS place = sap_mesh_place_of(SAP_MESH leaf, i);
         sap_sheared s = sap_triangle_shear(c->ray, sap_mesh_triangle(SAP_MESH place));
         if (c->strict && sap_is_touched(s)) c->touches = true;
         sap_crossing crossing = sap_sheared_cross(c->ray, s);

@@ -104,7 +104,7 @@ SAP_FN sap_ray_walk_state sap_ray_walk_resume(SAP_MESH_PARAM sap_ray_walk_state 
             step = sap_mesh_step_at(SAP_MESH node);
         }
         while (next < step.count && left > 0) {
-            walk.found = sap_ray_test_triangle(SAP_MESH sap_mesh_place(SAP_MESH step, next), SAP_RAY walk.found);
+            walk.found = sap_ray_test_triangle(SAP_MESH sap_mesh_place_of(SAP_MESH step, next), SAP_RAY walk.found);
             next += 1;
             left -= cost;
         }

@@ -66,7 +66,7 @@ sap_mesh_step sap_mesh_step_at(uint node) {
     return step;
 }
 
-uint sap_mesh_place(sap_mesh_step leaf, int i) {
+uint sap_mesh_place_of(sap_mesh_step leaf, int i) {
     if (leaf.count == 1) return leaf.first;
     return uint(texelFetch(references, texel(int(leaf.first) + i, textureSize(references, 0).x), 0).x);
 }
