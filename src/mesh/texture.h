@@ -45,16 +45,6 @@ sap_vector sap_vector_of(vec3 v) {
     return w;
 }
 
-float sap_magnitude(float x) { return x < 0.0 ? -x : x; }
-
-float sap_largest_magnitude(sap_vector v) {
-    float x = sap_magnitude(v.x);
-    float y = sap_magnitude(v.y);
-    float z = sap_magnitude(v.z);
-    float largest = x > y ? x : y;
-    return largest > z ? largest : z;
-}
-
 sap_mesh_step sap_mesh_step_at(uint node) {
     uvec2 at = texelFetch(mesh_nodes, sap_mesh_texel(int(node), mesh_shifts.x), 0).xy;
     sap_mesh_step step;

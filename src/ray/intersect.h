@@ -9,6 +9,18 @@
 
 #define SAP_FLOAT_MAX 3.402823466e+38f
 
+#ifdef GL_ES // C and CUDA have these from math/vector.h
+float sap_magnitude(float x) { return x < 0.0 ? -x : x; }
+
+float sap_largest_magnitude(sap_vector v) {
+    float x = sap_magnitude(v.x);
+    float y = sap_magnitude(v.y);
+    float z = sap_magnitude(v.z);
+    float largest = x > y ? x : y;
+    return largest > z ? largest : z;
+}
+#endif
+
 SAP_FN float sap_pick(sap_vector v, int axis) {
     SAP_ASSERT(axis >= 0 && axis < 3);
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
