@@ -143,10 +143,10 @@ static __device__ __forceinline__ void take_hit(const sap_ray_job& job, const sa
     }
 }
 
-// Tests a triangle. Whether it was the leaf's last.
-template <int mode>
-static __device__ __forceinline__ bool test_triangle(const sap_mesh_on_cuda& mesh, const sap_ray_job& job,
-                                                     uint32_t place, ray_lane* lane) {
+// Tests a triangle. Whether it was the leaf's last. The job, or what else stands for one, has a take_hit of its own.
+template <int mode, typename job_type>
+static __device__ __forceinline__ bool test_triangle(const sap_mesh_on_cuda& mesh, const job_type& job, uint32_t place,
+                                                     ray_lane* lane) {
     const float4* rows = mesh.triangles + 3 * (size_t)place;
     const float4 x = __ldg(rows + lane->ray.axis_x), y = __ldg(rows + lane->ray.axis_y),
                  z = __ldg(rows + lane->ray.axis_z);
@@ -165,8 +165,8 @@ static __device__ __forceinline__ bool test_triangle(const sap_mesh_on_cuda& mes
     return (id & SAP_MESH_LAST) != 0;
 }
 
-template <int mode>
-static __device__ __forceinline__ void look_into_leaf(const sap_mesh_on_cuda& mesh, const sap_ray_job& job,
+template <int mode, typename job_type>
+static __device__ __forceinline__ void look_into_leaf(const sap_mesh_on_cuda& mesh, const job_type& job,
                                                       const ray_stack& stack, ray_lane* lane) {
     SAP_ASSERT(lane->side & SAP_MESH_SIDE_LEAF && lane->side != NOWHERE);
     uint32_t place = lane->side & ~SAP_MESH_SIDE_LEAF;
@@ -175,6 +175,38 @@ static __device__ __forceinline__ void look_into_leaf(const sap_mesh_on_cuda& me
         lane->side = NOWHERE;
     else
         take_waiting(stack, lane);
+}
+
+// ---- Rays that warps take
+
+static __device__ __forceinline__ sap_ray read_ray(const sap_ray* rays, int64_t i, bool aligned) {
+    sap_ray ray;
+    if (aligned) {
+        const float4* from = (const float4*)(rays + i);
+        const float4 halves[2] = {from[0], from[1]};
+        memcpy(&ray, halves, sizeof ray);
+    } else {
+        ray = rays[i];
+    }
+    return ray;
+}
+
+// The rays that a warp has taken: the first, their number, and how many of them lanes have begun.
+typedef struct ray_chunk {
+    int64_t first;
+    int count, begun;
+} ray_chunk;
+
+// The warp's next 32 of `count` rays; none if all are taken. *taken: chunks that warps have taken; zero at first.
+static __device__ __forceinline__ ray_chunk take_chunk(unsigned* taken, int64_t count) {
+    unsigned number = 0;
+    if (threadIdx.x % SAP_WARP == 0) number = atomicAdd(taken, 1u);
+    ray_chunk chunk;
+    chunk.first = (int64_t)__shfl_sync(SAP_ALL_LANES, number, 0) * SAP_WARP;
+    const int64_t left = count - chunk.first;
+    chunk.count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
+    chunk.begun = 0;
+    return chunk;
 }
 
 // ---- A ray a lane, all from the root to their ends

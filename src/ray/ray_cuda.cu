@@ -21,25 +21,7 @@ enum {
 // one size.
 #define TOGETHER_TRIANGLES_APART 3.0f
 
-// The rays that a warp has taken: the first, their number, and how many of them lanes have begun.
-typedef struct ray_chunk {
-    int64_t first;
-    int count, begun;
-} ray_chunk;
-
 // ---- Rays in, answers out
-
-static __device__ __forceinline__ sap_ray read_ray(const ray_task& task, int64_t i) {
-    sap_ray ray;
-    if (task.aligned) {
-        const float4* from = (const float4*)(task.job.rays + i);
-        const float4 halves[2] = {from[0], from[1]};
-        memcpy(&ray, halves, sizeof ray);
-    } else {
-        ray = task.job.rays[i];
-    }
-    return ray;
-}
 
 // Writes all hits of the lanes with is_one.
 template <int mode>
@@ -72,23 +54,11 @@ static __device__ __forceinline__ unsigned octant_of(const sap_prepared_ray& ray
     return (unsigned)(ray.inverse.x < 0) | (unsigned)(ray.inverse.y < 0) << 1 | (unsigned)(ray.inverse.z < 0) << 2;
 }
 
-// The warp's next 32 rays; none if all are taken.
-static __device__ __forceinline__ ray_chunk take_chunk(const ray_task& task) {
-    unsigned number = 0;
-    if (threadIdx.x % SAP_WARP == 0) number = atomicAdd(task.taken, 1u);
-    ray_chunk chunk;
-    chunk.first = (int64_t)__shfl_sync(SAP_ALL_LANES, number, 0) * SAP_WARP;
-    const int64_t left = task.job.count - chunk.first;
-    chunk.count = (int)(left < 0 ? 0 : left < SAP_WARP ? left : SAP_WARP);
-    chunk.begun = 0;
-    return chunk;
-}
-
 // Gives rays to idle lanes. Returns how many lanes have to be idle before the next refill.
 template <int mode>
 static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle, int enough, ray_chunk* chunk,
                                              ray_lane* lane) {
-    if (chunk->begun == chunk->count) *chunk = take_chunk(task);
+    if (chunk->begun == chunk->count) *chunk = take_chunk(task.taken, task.job.count);
     SAP_ASSERT(chunk->begun >= 0 && chunk->begun <= chunk->count && chunk->count <= SAP_WARP);
     const unsigned below = (1u << threadIdx.x % SAP_WARP) - 1;
     const int place = chunk->begun + __popc(idle & below);
@@ -97,7 +67,7 @@ static __device__ __forceinline__ int refill(const ray_task& task, unsigned idle
     if (begins) {
         lane->number = chunk->first + place;
         SAP_ASSERT(lane->number < task.job.count);
-        begin_ray(task.mesh, read_ray(task, lane->number), lane);
+        begin_ray(task.mesh, read_ray(task.job.rays, lane->number, task.aligned), lane);
     }
     chunk->begun += __popc(idle);
     if (chunk->begun > chunk->count) chunk->begun = chunk->count;
@@ -150,8 +120,8 @@ static __global__ void __launch_bounds__(RAY_THREADS)
     trace_visits(const __grid_constant__ sap_mesh_tree tree, const __grid_constant__ ray_task task) {
     const int64_t i = (int64_t)blockIdx.x * RAY_THREADS + threadIdx.x;
     if (i >= task.job.count) return;
-    const sap_ray_result found =
-        sap_ray_walk(&tree, prepare(task.mesh, read_ray(task, i)), task.mesh.lower, task.mesh.upper, false);
+    const sap_ray_result found = sap_ray_walk(&tree, prepare(task.mesh, read_ray(task.job.rays, i, task.aligned)),
+                                              task.mesh.lower, task.mesh.upper, false);
     const sap_hit hit = sap_hit_of(found.triangle < 0 ? INFINITY : found.t, found.u, found.v, found.triangle);
     sap_hit_write(task.job.hits + i, hit, task.aligned);
     task.job.visits[i] = found.visits;
