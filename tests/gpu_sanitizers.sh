@@ -30,6 +30,7 @@ test_align few results_are
 test_cuda_copies few sizes_of which_copies
 test_cuda_gl few trees_go moving no_cuda
 test_cuda_graph few graphs_give captured_calls
+test_cuda_instances few rays_that instances_move
 test_cuda_mesh few options rebuilt_trees_are_new_ones_in long_leaves bad_meshes
 test_cuda_mesh all trees_of
 test_cuda_photons few photons_are light_is own_photons

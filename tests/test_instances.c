@@ -3,17 +3,12 @@
 #include "base/team.h"
 #include "cases.h"
 #include "instance/layout.h"
+#include "instances.h"
 #include "progress_host.h"
-#include "ray_oracle.h"
 #include "stage.h"
 #include "test.h"
 
-enum {
-    KINDS = 12, // of transforms
-    ROW = 5,
-    RAYS = CASE_STEP > 1 ? 400 : 1600,
-    SIZE = 60
-};
+enum { ROW = 5, RAYS = CASE_STEP > 1 ? 400 : 1600, SIZE = 60 };
 
 // A device, meshes with their trees, instances of them, and rays with the hits that brute force finds.
 typedef struct scene {
@@ -31,58 +26,6 @@ typedef struct scene {
     sap_instance_hit* expected; // ROW of each ray
     int32_t* counts;
 } scene;
-
-// ---- Transforms
-
-static void turn(float m[12], uint64_t* state) {
-    const double a = random_unit(state) * 6, b = random_unit(state) * 6;
-    const double first[9] = {cos(a), -sin(a), 0, sin(a), cos(a), 0, 0, 0, 1};
-    const double second[9] = {1, 0, 0, 0, cos(b), -sin(b), 0, sin(b), cos(b)};
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            double sum = 0;
-            for (int k = 0; k < 3; k++) sum += first[3 * r + k] * second[3 * k + c];
-            m[4 * r + c] = (float)sum;
-        }
-}
-
-static void scale(float m[12], double x, double y, double z) {
-    const double by[3] = {x, y, z};
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) m[4 * r + c] = (float)((double)m[4 * r + c] * by[c]);
-}
-
-// A transform of a kind; `size` is about the mesh's.
-static void transform_of(float m[12], int kind, double size, uint64_t* state) {
-    const double far = kind == 9 ? 1e4 : kind == 10 ? 0 : 3;
-    for (int i = 0; i < 12; i++) m[i] = i % 5 == 0 ? 1 : 0;
-    if (kind) turn(m, state);
-    if (kind == 2) scale(m, 1, 20, 0.1);
-    if (kind == 3) scale(m, -1, 1, 1);
-    if (kind == 4) scale(m, 1e-3, 1e-3, 1e-3);
-    if (kind == 5) scale(m, 500, 500, 500);
-    if (kind == 6) m[1] += 2, m[6] -= 1; // sheared
-    if (kind == 7) scale(m, 1, 1, 1e-4);
-    if (kind == 8) scale(m, 1e6, 1, 1);
-    for (int r = 0; r < 3 && kind; r++) m[4 * r + 3] = (float)((random_unit(state) * 2 - 1) * far * size);
-    if (kind == 11) // axes exchanged: exact
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) m[4 * r + c] = (r + 1) % 3 == c ? 1 : 0;
-}
-
-static double size_of(const scene_mesh* mesh) {
-    float lower[3], upper[3];
-    double size = 1e-30;
-    oracle_box(&mesh->mesh, lower, upper);
-    for (int k = 0; k < 3 && mesh->mesh.triangle_count; k++)
-        size = fmax(size, fmax(fabs((double)lower[k]), fabs((double)upper[k])));
-    return size;
-}
-
-static void into_world(const float m[12], const float* v, float point, float* to) {
-    for (int r = 0; r < 3; r++)
-        to[r] = m[4 * r] * v[0] + m[4 * r + 1] * v[1] + m[4 * r + 2] * v[2] + point * m[4 * r + 3];
-}
 
 // ---- Brute force, by the arithmetic that sapwood/instances.h states
 
@@ -165,7 +108,7 @@ static void add_instances(scene* s, int64_t count, double size, uint64_t* state)
         if (i % 7 == 6 && i >= s->mesh_count)
             memcpy(s->instances[i].transform, s->instances[i - s->mesh_count].transform, sizeof(float[12]));
         else
-            transform_of(s->instances[i].transform, (int)(i % KINDS), size, state);
+            transform_of(s->instances[i].transform, (int)(i % TRANSFORM_KINDS), size, state);
     }
 }
 
@@ -470,7 +413,7 @@ TEST(instances_move) {
     const int64_t requests = s.w.requests;
     for (int frame = 0; frame < 5; frame++) {
         for (int64_t i = 0; i < s.count; i++)
-            transform_of(s.instances[i].transform, (int)((i + frame) % KINDS), 1, &state);
+            transform_of(s.instances[i].transform, (int)((i + frame) % TRANSFORM_KINDS), 1, &state);
         s.host.last = 0;
         CHECK_STATUS(sap_instance_tree_rebuild(s.tree, s.instances, s.count), SAP_OK);
         CHECK_EQUAL(s.w.requests, requests);
@@ -518,7 +461,7 @@ TEST(bad_arguments_are_refused) {
     REFUSED(sap_instance_trace_all(s.tree, rays, 1, 0, &hit, &number), SAP_ERROR_ARGUMENT, "limit");
     REFUSED(sap_instance_trace_all(s.tree, rays, 1, 1, NULL, &number), SAP_ERROR_ARGUMENT, "hits");
     REFUSED(sap_instance_trace_all(s.tree, rays, INT64_MAX / 4, INT32_MAX, &hit, NULL), SAP_ERROR_RANGE, "count");
-    // A processor without the room, as GPUs are.
+    // A processor without the room, as OpenGL's are.
     const struct sap_instance_ops* room = s.device->rooms.instance;
     s.device->rooms.instance = NULL;
     REFUSED(sap_instance_tree_build(s.device, in, 1, &tree), SAP_ERROR_UNSUPPORTED,

@@ -40,12 +40,14 @@ typedef struct sap_instance_tree sap_instance_tree;
 /**
  * Builds a tree over instances by the surface area heuristic over the boxes around them. The same instances give the
  * same tree for any number of threads. Instances of meshes without triangles are allowed, and so are none at all.
- * O(n log n) expected; 168 bytes an instance, and 232 more while it is built. On a CPU.
+ * O(n log n) expected; 168 bytes an instance, and 232 more while it is built. On CPUs and CUDA GPUs: for a GPU the host
+ * builds it and copies it there, 208 bytes an instance, and the call waits for the GPU.
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL, a negative count; a tree of another device or a transform without an inverse,
  * naming the first), SAP_ERROR_RANGE (more than 2^28 instances), SAP_ERROR_NOT_FINITE (a transform that is not finite,
  * or that moves a mesh so far that squared distances overflow, naming the first), SAP_ERROR_MEMORY,
- * SAP_ERROR_UNSUPPORTED (another device), SAP_ERROR_CANCELLED. On failure *tree is untouched.
+ * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_UNSUPPORTED (a device of OpenGL), SAP_ERROR_CANCELLED. On failure *tree is
+ * untouched.
  *
  * A transform counts as one without an inverse if it, multiplied by the inverse that double precision gives, differs
  * from the identity by 2^-20 or more, a row's differences added up.
@@ -100,10 +102,11 @@ typedef struct sap_instance_hit {
  * bit.
  *
  * Rays with a NaN or an infinity, without a direction, or with t_min > t_max hit nothing, nor does a ray hit an
- * instance that sees it so, because a number overflows. Rays may come in any order. Same bits for any number of threads
- * and instruction set. A few rays a call allocate nothing. Expected O(log n) and the traces of what is in the ray's
- * way. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (more rays than memory can be), SAP_ERROR_MEMORY,
- * SAP_ERROR_CANCELLED.
+ * instance that sees it so, because a number overflows. Rays may come in any order. With a CUDA device, rays and hits
+ * lie in host memory or on the GPU. Same bits for any number of threads, instruction set and processor. A few rays a
+ * call allocate nothing on a CPU. Expected O(log n) and the traces of what is in the ray's way. Errors:
+ * SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (more rays than memory can be), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY,
+ * SAP_ERROR_DEVICE_LOST, SAP_ERROR_CANCELLED.
  */
 SAP_API sap_status sap_instance_trace(const sap_instance_tree* tree, const sap_ray* rays, int64_t count,
                                       sap_instance_hit* hits);

@@ -8,8 +8,8 @@ enum { SAP_BUNDLE = 64 };
 
 typedef struct sap_bundle {
     float origin[3][SAP_BUNDLE];
-    float inverse[3][SAP_BUNDLE]; // 1 / direction; NaN where a float hardly has it: then the axis rules out no box
-    float far[SAP_BUNDLE];        // the largest magnitude of a coordinate of the origin
+    float inverse[3][SAP_BUNDLE];               // 1 / direction, or NaN: the axis rules out no box
+    float far[SAP_BUNDLE];                      // the largest magnitude of a coordinate of the origin
     float t_min[SAP_BUNDLE], t_max[SAP_BUNDLE]; // hits beyond t_max do not count
     uint64_t backward[3];                       // the rays with a negative component along each axis
 } __attribute__((aligned(64))) sap_bundle;

@@ -55,24 +55,35 @@ static int64_t file(building* b) {
     return filed;
 }
 
-// Makes the tree's arrays those of the building, whose root is nodes[0].
-static sap_status take_on(sap_instance_tree* tree, const building* b, int64_t filed, int32_t depth) {
-    const size_t node_bytes = filed ? (size_t)(2 * filed - 1) * sizeof *b->nodes : 0, placed_at = sap_align(node_bytes);
-    const size_t bytes = placed_at + (size_t)b->count * sizeof *b->placed;
+sap_status sap_instance_keep_cpu(sap_instance_tree* tree, const sap_instance_made* made) {
+    const size_t node_bytes = sap_instance_node_bytes(made), placed_at = sap_align(node_bytes);
+    const size_t bytes = placed_at + (size_t)made->count * sizeof *made->placed;
     const sap_status status = sap_tree_memory_grow(tree->device, &tree->memory, &tree->arrays, bytes);
+    if (status != SAP_OK) return status;
+    tree->placed_at = placed_at;
+    tree->bytes = bytes;
+    if (made->filed) memcpy(tree->arrays, made->nodes, node_bytes);
+    memset(tree->arrays + node_bytes, 0, placed_at - node_bytes);
+    if (made->count) memcpy(tree->arrays + placed_at, made->placed, (size_t)made->count * sizeof *made->placed);
+    return SAP_OK;
+}
+
+void sap_instance_free_arrays_cpu(sap_instance_tree* tree) {
+    sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
+}
+
+// Makes the tree what was built.
+static sap_status take_on(sap_instance_tree* tree, const building* b, int64_t filed, int32_t depth) {
+    const sap_instance_made made = {b->nodes, b->placed, b->count, filed};
+    const sap_status status = tree->device->rooms.instance->keep(tree, &made);
     if (status != SAP_OK) return status;
     tree->count = b->count;
     tree->filed = filed;
     tree->depth = depth;
-    tree->placed_at = placed_at;
-    tree->bytes = bytes;
     for (int k = 0; k < 3; k++) {
         tree->lower[k] = filed ? b->nodes[0].lower[k] : INFINITY;
         tree->upper[k] = filed ? b->nodes[0].upper[k] : -INFINITY;
     }
-    if (filed) memcpy(tree->arrays, b->nodes, node_bytes);
-    memset(tree->arrays + node_bytes, 0, placed_at - node_bytes);
-    if (b->count) memcpy(tree->arrays + placed_at, b->placed, (size_t)b->count * sizeof *b->placed);
     return SAP_OK;
 }
 
@@ -138,7 +149,7 @@ sap_status sap_instance_tree_rebuild(sap_instance_tree* tree, const sap_instance
 
 void sap_instance_tree_free(sap_instance_tree* tree) {
     if (!tree) return;
-    sap_tree_memory_release(tree->device, &tree->memory, &tree->arrays);
+    tree->device->rooms.instance->free_arrays(tree);
     sap_memory_release(tree->device, tree, sizeof *tree);
 }
 

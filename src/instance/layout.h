@@ -11,6 +11,10 @@
 #include "instance/ops.h"
 #include "saved/saved.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     SAP_INSTANCES_MOST = 1 << 28,   // so that `link` has room
     SAP_INSTANCE_DEPTH_CHOSEN = 40, // inner nodes above one that is halved whatever it costs
@@ -35,10 +39,21 @@ struct sap_instance_tree {
     int64_t count, filed; // filed: instances of meshes with triangles
     int32_t depth;
     float lower[3], upper[3];
-    size_t placed_at, bytes; // nodes, then sap_placed[count]
-    unsigned char* arrays;
-    sap_tree_memory memory;
+    size_t placed_at, bytes; // nodes, then for each instance a sap_placed, or what the device has instead
+    unsigned char* arrays;   // where the device has its memory
+    sap_tree_memory memory;  // on a GPU only the number of bytes is used
 };
+
+// A tree that was made on the host, in scratch memory.
+typedef struct sap_instance_made {
+    const sap_instance_node* nodes; // [2 * filed - 1], the root first
+    const sap_placed* placed;       // [count]
+    int64_t count, filed;
+} sap_instance_made;
+
+static inline size_t sap_instance_node_bytes(const sap_instance_made* made) {
+    return made->filed ? (size_t)(2 * made->filed - 1) * sizeof *made->nodes : 0;
+}
 
 static inline const sap_instance_node* sap_instance_nodes(const sap_instance_tree* t) {
     return (const sap_instance_node*)(const void*)t->arrays;
@@ -72,4 +87,7 @@ typedef struct sap_instance_subtree {
 int32_t sap_instance_nodes_build(const sap_device* device, sap_instance_node* leaves, int64_t count,
                                  sap_instance_node* nodes, sap_instance_subtree* parts);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

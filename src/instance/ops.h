@@ -5,6 +5,10 @@
 #include "device/device.h"
 #include "sapwood/instances.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // What rays are asked, checked: first hits, all of them in order, or whether there is any.
 typedef struct sap_instance_job {
     const sap_ray* rays;
@@ -15,10 +19,25 @@ typedef struct sap_instance_job {
     uint8_t* occluded;      // [count], else NULL
 } sap_instance_job;
 
+struct sap_instance_made; // instance/layout.h
+
 typedef struct sap_instance_ops {
     sap_status (*trace)(const sap_instance_tree* tree, const sap_instance_job* job);
+    // Puts what was made on the host where rays read it. On failure the tree is as it was, unless the device is lost.
+    sap_status (*keep)(sap_instance_tree* tree, const struct sap_instance_made* made);
+    void (*free_arrays)(sap_instance_tree* tree);
 } sap_instance_ops;
 
 sap_status sap_instance_trace_cpu(const sap_instance_tree* tree, const sap_instance_job* job);
+sap_status sap_instance_keep_cpu(sap_instance_tree* tree, const struct sap_instance_made* made);
+void sap_instance_free_arrays_cpu(sap_instance_tree* tree);
+
+sap_status sap_instance_trace_cuda(const sap_instance_tree* tree, const sap_instance_job* job);
+sap_status sap_instance_keep_cuda(sap_instance_tree* tree, const struct sap_instance_made* made);
+void sap_instance_free_arrays_cuda(sap_instance_tree* tree);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

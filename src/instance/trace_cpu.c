@@ -4,6 +4,7 @@
 #include "device/cpu.h"
 #include "device/progress.h"
 #include "instance/bundle.h"
+#include "instance/moved.h"
 #include "ray/query.h"
 #include "ray/ray.h"
 #include <float.h>
@@ -45,18 +46,6 @@ static const sap_instance_hit no_hit = {INFINITY, 0, 0, -1, -1};
 
 // ---- In a mesh
 
-// The ray as an instance sees it.
-static void move_ray(const sap_placed* placed, const sap_ray* ray, float t_max, sap_ray* to) {
-    const float *o = ray->origin, *d = ray->direction;
-    for (int r = 0; r < 3; r++) {
-        const double* w = placed->inverse + 4 * r;
-        to->origin[r] = (float)(((w[0] * (double)o[0] + w[1] * (double)o[1]) + w[2] * (double)o[2]) + w[3]);
-        to->direction[r] = (float)((w[0] * (double)d[0] + w[1] * (double)d[1]) + w[2] * (double)d[2]);
-    }
-    to->t_min = ray->t_min;
-    to->t_max = t_max;
-}
-
 // Traces rays that are not alike, those of an octant together.
 static void trace_by_octants(const sap_ray_run* run, const sap_ray_kernels* kernels) {
     sap_ray_key keys[SAP_BUNDLE];
@@ -88,13 +77,8 @@ static void trace_mesh(const sap_cpu_kernels* kernels, const sap_mesh_tree* tree
 
 // ---- What is found
 
-static bool comes_before(const sap_instance_hit* a, const sap_instance_hit* b) {
-    if (a->t != b->t) return a->t < b->t;
-    return a->instance != b->instance ? a->instance < b->instance : a->triangle < b->triangle;
-}
-
 static void take_first(bundle_search* s, int i, const sap_instance_hit* hit) {
-    if (s->first[i].triangle >= 0 && !comes_before(hit, &s->first[i])) return;
+    if (s->first[i].triangle >= 0 && !sap_instance_hit_precedes(hit, &s->first[i])) return;
     s->first[i] = *hit;
     s->bundle.t_max[i] = hit->t;
 }
@@ -103,12 +87,8 @@ static void take_first(bundle_search* s, int i, const sap_instance_hit* hit) {
 static bool take_one_of_all(bundle_search* s, int i, const sap_instance_hit* hit) {
     const int32_t limit = s->call->job.limit;
     sap_instance_hit* row = s->row[i];
-    int32_t at = s->count[i];
-    if (at == limit && !comes_before(hit, &row[at - 1])) return false;
-    if (at < limit) s->count[i]++;
-    if (at == limit) at--;
-    for (; at > 0 && comes_before(hit, &row[at - 1]); at--) row[at] = row[at - 1];
-    row[at] = *hit;
+    if (s->count[i] == limit && !sap_instance_hit_precedes(hit, &row[limit - 1])) return false;
+    s->count[i] = sap_instance_hits_insert(row, s->count[i], limit, *hit);
     if (s->count[i] == limit) s->bundle.t_max[i] = row[limit - 1].t;
     return true;
 }
@@ -124,7 +104,7 @@ static void trace_instance(bundle_search* s, int32_t instance, uint64_t rays) {
     sap_ray_job job = {.rays = moved, .limit = limit};
     for (; rays; rays &= rays - 1) {
         const int i = __builtin_ctzll(rays);
-        move_ray(placed, &s->rays[i], s->bundle.t_max[i], &moved[job.count]);
+        moved[job.count] = sap_ray_moved(placed->inverse, s->rays[i], s->bundle.t_max[i]);
         number[job.count++] = (uint8_t)i;
     }
     if (s->call->job.occluded)
@@ -159,12 +139,11 @@ static void prepare(bundle_search* s, int i) {
     sap_bundle* b = &s->bundle;
     b->far[i] = 0;
     for (int k = 0; k < 3; k++) {
-        const float d = ray->direction[k] + 0.0F, size = fabsf(d); // -0 becomes 0
         const float far = fabsf(ray->origin[k]);
         b->origin[k][i] = ray->origin[k];
-        b->inverse[k][i] = size == 0 || (size > 0x1p-100F && size < 0x1p100F) ? 1 / d : NAN;
+        b->inverse[k][i] = sap_inverse_for_boxes(ray->direction[k]);
         b->far[i] = far > b->far[i] ? far : b->far[i];
-        if (d < 0) b->backward[k] |= bit;
+        if (ray->direction[k] < 0) b->backward[k] |= bit;
     }
     b->t_min[i] = ray->t_min;
     b->t_max[i] = ray->t_max < FLT_MAX ? ray->t_max : FLT_MAX;

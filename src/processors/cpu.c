@@ -187,7 +187,8 @@ static const sap_set_ops set = {.open = sap_set_open_cpu,
                                 .trim = sap_set_trim_cpu,
                                 .nearest = sap_set_nearest_cpu,
                                 .radius = sap_set_radius_cpu};
-static const sap_instance_ops instance = {.trace = sap_instance_trace_cpu};
+static const sap_instance_ops instance = {
+    .trace = sap_instance_trace_cpu, .keep = sap_instance_keep_cpu, .free_arrays = sap_instance_free_arrays_cpu};
 static const sap_move_ops move = {.skin = sap_skin_cpu, .subdivide = sap_subdivide_cpu};
 static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
                                     .orient = sap_cloud_orient_cpu,

@@ -3,6 +3,7 @@
 #include "cloud/ops.h"
 #include "compact/ops.h"
 #include "device/cuda_device.h"
+#include "instance/ops.h"
 #include "mesh/ops.h"
 #include "move/ops.h"
 #include "nearest/ops.h"
@@ -56,6 +57,8 @@ static const sap_mesh_ops mesh = {.build = sap_mesh_build_cuda,
                                   .copy_out = sap_mesh_copy_out_cuda,
                                   .free_arrays = sap_mesh_free_arrays_cuda};
 static const sap_ray_ops ray = {.trace = sap_trace_cuda, .closest = sap_closest_point_cuda, .inside = sap_inside_cuda};
+static const sap_instance_ops instance = {
+    .trace = sap_instance_trace_cuda, .keep = sap_instance_keep_cuda, .free_arrays = sap_instance_free_arrays_cuda};
 static const sap_surface_ops surface = {.extract = sap_surface_cuda};
 static const sap_move_ops move = {.skin = sap_skin_cuda,
                                   .subdivide = sap_subdivide_cuda,
@@ -83,6 +86,7 @@ const sap_processor_table sap_cuda_table = {
             .compact = &compact,
             .mesh = &mesh,
             .ray = &ray,
+            .instance = &instance,
             .surface = &surface,
             .move = &move,
             .cloud = &cloud,
