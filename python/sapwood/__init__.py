@@ -29,6 +29,7 @@ from ._sapwood import (
     trim,
 )
 from .files import Material, Mesh, PointSet, Volume, read, read_mesh, read_points, read_volume, write
+from .instances import AllInstanceHits, InstanceHits, Instances
 from .kdtree import KDTree, cKDTree, cKDTreeNode
 from .mesh import AllHits, Closest, Hits, MeshTree
 from .pictures import Light, Photons, Picture, VoronoiPicture, render, voronoi
@@ -71,6 +72,7 @@ __all__ = [
     "Alignment",
     "Alignments",
     "AllHits",
+    "AllInstanceHits",
     "ArgumentError",
     "CancelledError",
     "Closest",
@@ -85,6 +87,8 @@ __all__ = [
     "FormatError",
     "Gathered",
     "Hits",
+    "InstanceHits",
+    "Instances",
     "KDTree",
     "Light",
     "Material",

@@ -79,15 +79,19 @@ class Library:
         """Square roots, correctly rounded."""
         return self.xp.sqrt(squares)
 
+    def split_instance_hits(self, hits: Any) -> tuple[Any, ...]:
+        """t, triangle, u, v and instance of records (…, 5), in place."""
+        return (*self.split_hits(hits), self.ints(hits[..., 4]))
+
     def all_hits(self, tree: Any, rays: tuple[Any, ...], most: int, progress: Any) -> tuple[Any, ...]:
-        """How many hits a ray has is not known before: with more room until it suffices."""
+        """Offsets, and the records of hits. How many hits a ray has is not known before: with more room until it suffices."""
         room = min(most, 16)
         hits, counts = tree._trace_all(*rays, progress, room)
         while room < most and counts.shape[0] and int(counts.max()) == room:
             room = min(most, 4 * room)
             hits, counts = tree._trace_all(*rays, progress, room)
         there = self.arange(room, counts)[None, :] < counts[:, None]
-        return (self.offsets(counts), *self.split_hits(hits[there]))
+        return self.offsets(counts), hits[there]
 
     def offsets(self, counts: Any) -> Any:
         """Where the hits of each ray begin, and the end."""

@@ -97,6 +97,31 @@ def _shaped(array: Any, shape: tuple[int, ...], width: int = 0) -> Any:
     return array.reshape(shape + (width,)) if width else array.reshape(shape)[()]
 
 
+def _ray_arguments(origins: Any, directions: Any, tmin: Any, tmax: Any,
+                   has_origin: bool = False) -> tuple[tuple[Any, ...], tuple[int, ...], Any]:
+    """The first arguments of a search in C, the shape of its results, and what knows the library of GPU arrays."""
+    from . import _rays
+
+    gpu = _rays.gpu_of(origins)
+    if has_origin and gpu:
+        raise ArgumentError("this tree has an origin: it takes rays on the host only")
+    if directions is None:
+        shape = tuple(getattr(origins, "shape", (0,)))
+        if has_origin and len(shape) == 2 and shape[1] == 8:  # as others, each relative to the origin
+            parts = origins[:, :3], origins[:, 4:7], origins[:, 3], origins[:, 7]
+            return parts, shape[:1], None
+        return (origins, None, None, None), shape[:1], gpu
+    start, start_shape = _rows(origins, "origins")
+    along, along_shape = _rows(directions, "directions")
+    if start_shape and along_shape and start_shape != along_shape:
+        raise ArgumentError(f"origins {start_shape + (3,)} and directions {along_shape + (3,)} must have the same shape, "
+                            f"or one of them (3,)")
+    shape = start_shape or along_shape
+    if gpu:
+        return (gpu.join_rays(start, along, tmin, tmax), None, None, None), shape, gpu
+    return (start, along, _rays.limits(tmin), _rays.limits(tmax)), shape, None
+
+
 def _progress(progress: Any, shape: tuple[int, ...]) -> Any:
     if progress is None:
         return None
@@ -297,33 +322,12 @@ class MeshTree(_sapwood.MeshTree):
         rays, shape, gpu = self._rays(origins, directions, tmin, tmax)
         most = min(2**31 - 1 if limit is None else limit, max(self.triangle_count, 1))
         if gpu:
-            return AllHits(*gpu.all_hits(self, rays, most, progress))
+            offsets, hits = gpu.all_hits(self, rays, most, progress)
+            return AllHits(offsets, *gpu.split_hits(hits))
         return AllHits(*self._trace_all(*rays, _progress(progress, shape), most))
 
     def _rays(self, origins: Any, directions: Any, tmin: Any, tmax: Any) -> tuple[tuple[Any, ...], tuple[int, ...], Any]:
-        """The first arguments of a search in C, the shape of its results, and what knows the library of GPU arrays."""
-        from . import _rays
-
-        gpu = _rays.gpu_of(origins)
-        if directions is None:
-            shape = tuple(getattr(origins, "shape", (0,)))
-            if any(self.origin) and gpu:
-                raise ArgumentError("this tree has an origin: it takes rays on the host only")
-            if any(self.origin) and len(shape) == 2 and shape[1] == 8:  # as others, each relative to the origin
-                parts = origins[:, :3], origins[:, 4:7], origins[:, 3], origins[:, 7]
-                return parts, shape[:1], None
-            return (origins, None, None, None), shape[:1], gpu
-        start, start_shape = _rows(origins, "origins")
-        along, along_shape = _rows(directions, "directions")
-        if start_shape and along_shape and start_shape != along_shape:
-            raise ArgumentError(f"origins {start_shape + (3,)} and directions {along_shape + (3,)} must have the same shape, "
-                             f"or one of them (3,)")
-        shape = start_shape or along_shape
-        if gpu:
-            if any(self.origin):
-                raise ArgumentError("this tree has an origin: it takes rays on the host only")
-            return (gpu.join_rays(start, along, tmin, tmax), None, None, None), shape, gpu
-        return (start, along, _rays.limits(tmin), _rays.limits(tmax)), shape, None
+        return _ray_arguments(origins, directions, tmin, tmax, any(self.origin))
 
     # ---- Points
 

@@ -116,6 +116,7 @@ static int set_tree(py_mesh_tree* self, py_device* device, sap_mesh_tree* tree, 
         return -1;
     }
     free_tree(self);
+    self->version++;
     self->tree = tree;
     self->memory = memory;
     self->device = device;
@@ -206,6 +207,7 @@ static PyObject* mesh_tree_rebuild(PyObject* object, PyObject* args) {
         PyErr_SetString(PyExc_RuntimeError, "this MeshTree is being searched or rebuilt by another thread");
     } else {
         self->users = -1;
+        self->version++;
         result = py_call_begin(&call, self->device, &mesh.vertices, progress);
         if (result == 0) result = py_call_end(&call, sap_mesh_tree_rebuild(self->tree, mesh.mesh));
         self->users = 0;

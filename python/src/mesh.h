@@ -13,6 +13,7 @@ typedef struct py_mesh_tree {
     double origin[3]; // of the coordinates that the tree holds: the caller's are further away by this
     bool is_shifted;  // the origin is not 0, 0, 0
     int32_t users;    // calls at work on it; -1: it is being rebuilt. Guarded by the GIL
+    uint64_t version; // another one whenever the tree is another, or was rebuilt
 } py_mesh_tree;
 
 /**

@@ -41,8 +41,9 @@ static int fill(PyObject* module) {
     py_state* state = PyModule_GetState(module);
     if (PyModule_AddStringConstant(module, "__version__", sap_version()) < 0) return -1;
     int (*const parts[])(PyObject*, py_state*) = {
-        py_add_errors, py_add_devices, py_add_memory,  py_add_tree,   py_add_set,     py_add_kdtree, py_add_mesh,
-        py_add_files,  py_add_stream,  py_add_surface, py_add_render, py_add_voronoi, py_add_cloud,  py_add_command,
+        py_add_errors,  py_add_devices, py_add_memory,    py_add_tree,  py_add_set,
+        py_add_kdtree,  py_add_mesh,    py_add_instances, py_add_files, py_add_stream,
+        py_add_surface, py_add_render,  py_add_voronoi,   py_add_cloud, py_add_command,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i](module, state) < 0) return -1;

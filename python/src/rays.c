@@ -1,15 +1,10 @@
 // Searches of meshes: rays, nearest points, what lies inside. On the host rays and answers are put together and taken
 // apart here, a part of the call at a time; what lies on a GPU comes and goes as the library's own records.
-#include "mesh.h"
+#include "rays.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-// Rays or points that the library is asked at a time: enough for it to sort, and little memory.
-enum { PART = 1 << 20 };
-
-static int64_t part_of(int64_t count, int64_t first) { return count - first < PART ? count - first : PART; }
 
 int py_progress_part(PyObject* progress, int64_t first, int64_t count) {
     if (progress == Py_None) return 0;
@@ -20,14 +15,7 @@ int py_progress_part(PyObject* progress, int64_t first, int64_t count) {
 
 // ---- Rays
 
-typedef struct ray_arrays {
-    py_array origins, directions, t_min, t_max;
-    double least, most; // where t_min and t_max are numbers
-    int64_t count;
-    bool are_records; // origins are whole rays
-} ray_arrays;
-
-static void release_rays(ray_arrays* rays) {
+void py_rays_release(py_rays* rays) {
     py_array_release(&rays->origins);
     py_array_release(&rays->directions);
     py_array_release(&rays->t_min);
@@ -42,9 +30,9 @@ static int take_limit(py_state* state, PyObject* value, const char* name, py_arr
     return py_array_take(state, value, name, "f4f8", 1, 1, 0, NULL, array);
 }
 
-static int take_records(const py_mesh_tree* tree, PyObject* object, ray_arrays* rays) {
+static int take_records(py_state* state, const py_device* device, PyObject* object, py_rays* rays) {
     py_array* records = &rays->origins;
-    if (py_array_take(tree->state, object, "rays", "f4", 2, 2, PY_EXACT, tree->device, records) < 0) return -1;
+    if (py_array_take(state, object, "rays", "f4", 2, 2, PY_EXACT, device, records) < 0) return -1;
     rays->count = records->shape[0];
     rays->are_records = true;
     if (records->shape[1] == 8) return 0;
@@ -77,9 +65,8 @@ static int check_limit(const py_array* array, const char* name, int64_t count) {
     return -1;
 }
 
-static int take_arrays(const py_mesh_tree* tree, PyObject* origins, PyObject* directions, PyObject* t_min,
-                       PyObject* t_max, ray_arrays* rays) {
-    py_state* state = tree->state;
+static int take_arrays(py_state* state, PyObject* origins, PyObject* directions, PyObject* t_min, PyObject* t_max,
+                       py_rays* rays) {
     if (py_array_take(state, origins, "origins", "f4f8", 1, 2, 0, NULL, &rays->origins) < 0 ||
         py_array_take(state, directions, "directions", "f4f8", 1, 2, 0, NULL, &rays->directions) < 0 ||
         check_three(&rays->origins, "origins") < 0 || check_three(&rays->directions, "directions") < 0 ||
@@ -98,12 +85,12 @@ static int take_arrays(const py_mesh_tree* tree, PyObject* origins, PyObject* di
     return 0;
 }
 
-static int take_rays(const py_mesh_tree* tree, PyObject* origins, PyObject* directions, PyObject* t_min,
-                     PyObject* t_max, ray_arrays* rays) {
-    *rays = (ray_arrays){.least = 0, .most = INFINITY};
-    const int result = directions == Py_None ? take_records(tree, origins, rays)
-                                             : take_arrays(tree, origins, directions, t_min, t_max, rays);
-    if (result < 0) release_rays(rays);
+int py_rays_take(py_state* state, const py_device* device, PyObject* origins, PyObject* directions, PyObject* t_min,
+                 PyObject* t_max, py_rays* rays) {
+    *rays = (py_rays){.least = 0, .most = INFINITY};
+    const int result = directions == Py_None ? take_records(state, device, origins, rays)
+                                             : take_arrays(state, origins, directions, t_min, t_max, rays);
+    if (result < 0) py_rays_release(rays);
     return result;
 }
 
@@ -121,7 +108,7 @@ static double limit_at(const py_array* array, int64_t i, double number) {
     return array->object ? number_at(array, i) : number;
 }
 
-static void fill_rays(const ray_arrays* arrays, const double origin[3], int64_t first, int64_t count, sap_ray* rays) {
+void py_rays_fill(const py_rays* arrays, const double origin[3], int64_t first, int64_t count, sap_ray* rays) {
     static const double nowhere[3] = {0};
     for (int64_t i = 0; i < count; i++) {
         place_at(&arrays->origins, first + i, origin, rays[i].origin);
@@ -170,24 +157,23 @@ static void fill_hits(const sap_hit* from, int64_t first, int64_t count, const h
     }
 }
 
-// The memory of a part of a call.
-static void* make_scratch(int64_t count, size_t bytes) {
-    void* scratch = malloc((size_t)part_of(count, 0) * bytes + 1);
+void* py_part_scratch(int64_t count, size_t bytes) {
+    void* scratch = malloc((size_t)py_part_of(count, 0) * bytes + 1);
     if (!scratch) PyErr_NoMemory();
     return scratch;
 }
 
-static int trace_parts(const py_mesh_tree* tree, const ray_arrays* arrays, PyObject* progress, const hit_arrays* hits) {
-    sap_ray* rays = make_scratch(arrays->count, sizeof *rays);
-    sap_hit* found = rays ? make_scratch(arrays->count, sizeof *found) : NULL;
+static int trace_parts(const py_mesh_tree* tree, const py_rays* arrays, PyObject* progress, const hit_arrays* hits) {
+    sap_ray* rays = py_part_scratch(arrays->count, sizeof *rays);
+    sap_hit* found = rays ? py_part_scratch(arrays->count, sizeof *found) : NULL;
     int result = found ? 0 : -1;
-    for (int64_t first = 0; result == 0 && first < arrays->count; first += PART) {
-        const int64_t count = part_of(arrays->count, first);
+    for (int64_t first = 0; result == 0 && first < arrays->count; first += PY_PART) {
+        const int64_t count = py_part_of(arrays->count, first);
         py_call call;
         result = py_progress_part(progress, first, count);
         if (result == 0) result = py_call_begin(&call, tree->device, NULL, progress);
         if (result < 0) break;
-        fill_rays(arrays, tree->origin, first, count, rays);
+        py_rays_fill(arrays, tree->origin, first, count, rays);
         const sap_status status = sap_trace(tree->tree, rays, count, found);
         if (status == SAP_OK) fill_hits(found, first, count, hits);
         result = py_call_end(&call, status);
@@ -211,13 +197,13 @@ static PyObject* trace_records(const py_mesh_tree* tree, const py_array* rays, P
 }
 
 // The arguments of all three calls of rays.
-static int parse_rays(PyObject* args, const char* format, py_mesh_tree** tree, PyObject* self, ray_arrays* rays,
+static int parse_rays(PyObject* args, const char* format, py_mesh_tree** tree, PyObject* self, py_rays* rays,
                       PyObject** progress, int* limit) {
     PyObject *origins, *directions, *t_min, *t_max;
     if (!py_parse(args, format, &origins, &directions, &t_min, &t_max, progress, limit)) return -1;
     *tree = py_mesh_tree_use(self);
     if (!*tree) return -1;
-    if (take_rays(*tree, origins, directions, t_min, t_max, rays) == 0) return 0;
+    if (py_rays_take((*tree)->state, (*tree)->device, origins, directions, t_min, t_max, rays) == 0) return 0;
     py_mesh_tree_done(*tree);
     return -1;
 }
@@ -225,7 +211,7 @@ static int parse_rays(PyObject* args, const char* format, py_mesh_tree** tree, P
 // _trace(origins, directions, tmin, tmax, progress), directions None: origins are records of rays
 PyObject* py_mesh_trace(PyObject* self, PyObject* args) {
     py_mesh_tree* tree;
-    ray_arrays rays;
+    py_rays rays;
     PyObject *progress, *result = NULL;
     hit_arrays hits = {0};
     if (parse_rays(args, "OOOOO:_trace", &tree, self, &rays, &progress, NULL) < 0) return NULL;
@@ -234,7 +220,7 @@ PyObject* py_mesh_trace(PyObject* self, PyObject* args) {
     else if (make_hits(tree->state, rays.count, &hits) == 0 && trace_parts(tree, &rays, progress, &hits) == 0)
         result = Py_BuildValue("(OOOO)", hits.t, hits.triangle, hits.u, hits.v);
     release_hits(&hits);
-    release_rays(&rays);
+    py_rays_release(&rays);
     py_mesh_tree_done(tree);
     return result;
 }
@@ -242,14 +228,14 @@ PyObject* py_mesh_trace(PyObject* self, PyObject* args) {
 // _occluded(origins, directions, tmin, tmax, progress)
 PyObject* py_mesh_occluded(PyObject* self, PyObject* args) {
     py_mesh_tree* tree;
-    ray_arrays arrays;
+    py_rays arrays;
     PyObject* progress;
     if (parse_rays(args, "OOOOO:_occluded", &tree, self, &arrays, &progress, NULL) < 0) return NULL;
     uint8_t* occluded;
     const py_array* like = arrays.are_records ? &arrays.origins : NULL;
     PyObject* result = py_array_new(tree->state, like, 'b', 1, 1, &arrays.count, (void**)&occluded);
-    sap_ray* rays = arrays.are_records ? arrays.origins.data : make_scratch(arrays.count, sizeof *rays);
-    const int64_t step = arrays.are_records ? arrays.count : PART;
+    sap_ray* rays = arrays.are_records ? arrays.origins.data : py_part_scratch(arrays.count, sizeof *rays);
+    const int64_t step = arrays.are_records ? arrays.count : PY_PART;
     int done = result && (rays || !arrays.count) ? 0 : -1;
     for (int64_t first = 0; done == 0 && first < arrays.count; first += step) {
         const int64_t count = arrays.count - first < step ? arrays.count - first : step;
@@ -257,11 +243,11 @@ PyObject* py_mesh_occluded(PyObject* self, PyObject* args) {
         done = py_progress_part(progress, first, count);
         if (done == 0) done = py_call_begin(&call, tree->device, like, progress);
         if (done < 0) break;
-        if (!arrays.are_records) fill_rays(&arrays, tree->origin, first, count, rays);
+        if (!arrays.are_records) py_rays_fill(&arrays, tree->origin, first, count, rays);
         done = py_call_end(&call, sap_occluded(tree->tree, rays, count, occluded + first));
     }
     if (!arrays.are_records) free(rays);
-    release_rays(&arrays);
+    py_rays_release(&arrays);
     py_mesh_tree_done(tree);
     if (done < 0) Py_CLEAR(result);
     return result;
@@ -300,17 +286,17 @@ static sap_status add_hits(hit_list* list, const sap_hit* hits, const int32_t* c
 
 // How many hits a ray has is not known before: some rays are traced at a time, with room for so many hits each, and
 // traced again with more where that does not suffice.
-static int trace_all_parts(const py_mesh_tree* tree, const ray_arrays* arrays, int32_t most, PyObject* progress,
+static int trace_all_parts(const py_mesh_tree* tree, const py_rays* arrays, int32_t most, PyObject* progress,
                            hit_list* list) {
     enum { FIRST_ROOM = 16, HITS_AT_ONCE = 1 << 19 };
     int64_t limit = most < FIRST_ROOM ? most : FIRST_ROOM, room = 0;
-    sap_ray* rays = make_scratch(arrays->count, sizeof *rays);
+    sap_ray* rays = py_part_scratch(arrays->count, sizeof *rays);
     sap_hit* hits = NULL;
-    int32_t* counts = rays ? make_scratch(arrays->count, sizeof *counts) : NULL;
+    int32_t* counts = rays ? py_part_scratch(arrays->count, sizeof *counts) : NULL;
     int result = counts ? 0 : -1;
     for (int64_t first = 0; result == 0 && first < arrays->count;) {
         int64_t taken = limit < HITS_AT_ONCE ? HITS_AT_ONCE / limit : 1;
-        if (taken > part_of(arrays->count, first)) taken = part_of(arrays->count, first);
+        if (taken > py_part_of(arrays->count, first)) taken = py_part_of(arrays->count, first);
         if (room < taken * limit) {
             free(hits);
             room = taken * limit;
@@ -325,7 +311,7 @@ static int trace_all_parts(const py_mesh_tree* tree, const ray_arrays* arrays, i
         result = py_progress_part(progress, first, taken);
         if (result == 0) result = py_call_begin(&call, tree->device, NULL, progress);
         if (result < 0) break;
-        fill_rays(arrays, tree->origin, first, taken, rays);
+        py_rays_fill(arrays, tree->origin, first, taken, rays);
         sap_status status = sap_trace_all(tree->tree, rays, taken, (int32_t)limit, hits, counts);
         int64_t found = 0;
         for (int64_t i = 0; status == SAP_OK && i < taken; i++) found = counts[i] > found ? counts[i] : found;
@@ -372,7 +358,7 @@ static PyObject* trace_all_records(const py_mesh_tree* tree, const py_array* ray
 // _trace_all(origins, directions, tmin, tmax, progress, limit): (offsets, t, triangle, u, v)
 PyObject* py_mesh_trace_all(PyObject* self, PyObject* args) {
     py_mesh_tree* tree;
-    ray_arrays rays;
+    py_rays rays;
     PyObject *progress, *result = NULL;
     int limit;
     if (parse_rays(args, "OOOOOi:_trace_all", &tree, self, &rays, &progress, &limit) < 0) return NULL;
@@ -390,7 +376,7 @@ PyObject* py_mesh_trace_all(PyObject* self, PyObject* args) {
         Py_XDECREF(offsets);
         free(list.hits);
     }
-    release_rays(&rays);
+    py_rays_release(&rays);
     py_mesh_tree_done(tree);
     return result;
 }
@@ -496,10 +482,10 @@ static int ask_parts(const point_job* job, PyObject* progress,
                      void (*fill)(const point_job* job, int64_t first, int64_t count, void* arrays), void* arrays) {
     const int64_t all = rows_of(job->points);
     const bool scratched = needs_scratch(job->tree, job->points);
-    float* scratch = scratched ? make_scratch(all, 3 * sizeof *scratch) : NULL;
+    float* scratch = scratched ? py_part_scratch(all, 3 * sizeof *scratch) : NULL;
     int result = scratch || !scratched ? 0 : -1;
-    for (int64_t first = 0; result == 0 && first < all; first += PART) {
-        const int64_t count = part_of(all, first);
+    for (int64_t first = 0; result == 0 && first < all; first += PY_PART) {
+        const int64_t count = py_part_of(all, first);
         py_call call;
         result = py_progress_part(progress, first, count);
         if (result == 0) result = py_call_begin(&call, job->tree->device, NULL, progress);
@@ -553,7 +539,7 @@ PyObject* py_mesh_closest(PyObject* self, PyObject* args) {
     } else {
         near_arrays near = {0};
         point_job job = {.tree = tree, .points = &points};
-        job.found = make_scratch(rows_of(&points), sizeof *job.found);
+        job.found = py_part_scratch(rows_of(&points), sizeof *job.found);
         if (job.found && make_near(tree, rows_of(&points), &near) == 0 &&
             ask_parts(&job, progress, fill_closest, &near) == 0)
             result = Py_BuildValue("(OOOOO)", near.point, near.distance, near.triangle, near.u, near.v);
@@ -615,8 +601,8 @@ PyObject* py_mesh_signed_distance(PyObject* self, PyObject* args) {
     else
         result = new_array(tree->state, 'f', 4, count, &distances);
     if (result) {
-        job.found = make_scratch(count, sizeof *job.found);
-        job.inside = job.found ? make_scratch(count, sizeof *job.inside) : NULL;
+        job.found = py_part_scratch(count, sizeof *job.found);
+        job.inside = job.found ? py_part_scratch(count, sizeof *job.inside) : NULL;
         if (!job.inside || ask_parts(&job, progress, fill_distances, distances) < 0) Py_CLEAR(result);
         free(job.found);
         free(job.inside);

@@ -67,6 +67,7 @@ int py_add_tree(PyObject* module, py_state* state);
 int py_add_set(PyObject* module, py_state* state);
 int py_add_kdtree(PyObject* module, py_state* state);
 int py_add_mesh(PyObject* module, py_state* state);
+int py_add_instances(PyObject* module, py_state* state);
 int py_add_files(PyObject* module, py_state* state);
 int py_add_stream(PyObject* module, py_state* state);
 int py_add_surface(PyObject* module, py_state* state);

@@ -108,6 +108,22 @@ def test_rays(library, mesh, queries):
         cpu.trace(origins, directions)
 
 
+def test_instances(library, mesh, queries):
+    transforms = np.tile(np.eye(4), (5, 1, 1))
+    transforms[:, :3, 3] = np.linspace(-1, 1, 15).reshape(5, 3)
+    cpu, gpu = (sapwood.Instances(tree, transforms) for tree in (sapwood.MeshTree(*mesh), sapwood.MeshTree(*map(library.to, mesh))))
+    there = tuple(map(library.to, queries))
+    same(library, gpu.trace(*there), cpu.trace(*queries))
+    same(library, [gpu.occluded(*there)], [cpu.occluded(*queries)])
+    for limit in (None, 2):
+        same(library, gpu.trace_all(*there, limit=limit), cpu.trace_all(*queries, limit=limit))
+    transforms[:, 0, 0] = 2
+    cpu.rebuild(transforms)
+    gpu.rebuild(transforms)
+    for got, expected in zip(gpu.trace(*queries), cpu.trace(*queries)):  # from the host
+        assert isinstance(got, np.ndarray) and np.array_equal(got, expected)
+
+
 def test_points(library, mesh, queries):
     cpu, gpu = sapwood.MeshTree(*mesh), sapwood.MeshTree(*map(library.to, mesh))
     points = library.to(queries[0])

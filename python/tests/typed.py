@@ -56,3 +56,8 @@ together: sapwood.Alignments = sapwood.align_many([cloud, cloud], "plane", pairs
 overlapping: list[int] = [pair.source for pair in together.pairs if pair.alignment and pair.alignment.converged]
 rmse: float = sapwood.registration_icp(cloud, cloud, 1.0).rmse
 bias: float = sapwood.MeshTree(cloud, [[0, 1, 2]]).distance(cloud, signed=True).bias
+world = sapwood.Instances(sapwood.MeshTree(cloud, [[0, 1, 2]]), [np.eye(4)])
+assert_type(world.trace([0, 0, 0], [1, 0, 0]), sapwood.InstanceHits)
+assert_type(world.count, int)
+world.rebuild([np.eye(4)], which=[0])
+sapwood.Instances(cloud, [np.eye(4)])  # type: ignore[arg-type]
