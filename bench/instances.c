@@ -1,6 +1,7 @@
 // sapwood_instances_bench MESH [SIDE]: SIDE x SIDE turned copies of a mesh as instances, beside one tree over all their
-// triangles. Prints, for one thread, how long both take to build, and to trace the rays of a camera and rays from where
+// triangles and, where it is found, Embree's instances. Prints, for one thread, how long both take to build, and to trace the rays of a camera and rays from where
 // those hit in random directions; and for how many rays both find the same.
+#include "instances.h"
 #include "bench.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 enum { PIXELS = 512, RAYS = PIXELS * PIXELS, REPS = 7, MANY = 10000 };
 
-typedef struct both {
+typedef struct sides {
     sap_device* device;
     sap_mesh mesh, flat; // flat: all copies
     sap_mesh_tree *tree, *flat_tree;
@@ -19,9 +20,10 @@ typedef struct both {
     sap_instance_tree *world, *many;
     sap_instance* crowd; // [MANY]
     sap_ray* rays;
-    sap_instance_hit* hits;
+    sap_instance_hit *hits, *rival_hits;
     sap_hit* flat_hits;
-} both;
+    void *rival, *rival_many; // Embree's, or NULL
+} sides;
 
 static void* memory_of(size_t count, size_t each) {
     void* memory = calloc(count, each);
@@ -50,7 +52,7 @@ static void place(const sap_mesh_tree_info* info, int i, int side, float* m) {
     for (int k = 0; k < 12; k++) m[k] = (float)at[k];
 }
 
-static void flatten(both* b) {
+static void flatten(sides* b) {
     const int64_t v = b->mesh.vertex_count, t = b->mesh.triangle_count;
     float* vertices = memory_of((size_t)(3 * v * b->count), sizeof *vertices);
     int32_t* triangles = memory_of((size_t)(3 * t * b->count), sizeof *triangles);
@@ -68,23 +70,35 @@ static void flatten(both* b) {
 }
 
 static void rebuild(void* state) {
-    both* b = state;
+    sides* b = state;
     must(sap_instance_tree_rebuild(b->world, b->instances, b->count));
 }
 static void rebuild_many(void* state) {
-    both* b = state;
+    sides* b = state;
     must(sap_instance_tree_rebuild(b->many, b->crowd, MANY));
 }
 static void trace(void* state) {
-    both* b = state;
+    sides* b = state;
     must(sap_instance_trace(b->world, b->rays, RAYS, b->hits));
 }
 static void trace_flat(void* state) {
-    both* b = state;
+    sides* b = state;
     must(sap_trace(b->flat_tree, b->rays, RAYS, b->flat_hits));
 }
+static void rebuild_rival(void* state) {
+    sides* b = state;
+    instances_embree->rebuild(b->rival, b->instances);
+}
+static void rebuild_rival_many(void* state) {
+    sides* b = state;
+    instances_embree->rebuild(b->rival_many, b->crowd);
+}
+static void trace_rival(void* state) {
+    sides* b = state;
+    instances_embree->trace(b->rival, b->rays, RAYS, b->rival_hits);
+}
 
-static void camera(both* b, const sap_instance_tree_info* info) {
+static void camera(sides* b, const sap_instance_tree_info* info) {
     double size = 0;
     for (int k = 0; k < 3; k++) size = fmax(size, (double)info->upper[k] - (double)info->lower[k]);
     for (int i = 0; i < RAYS; i++) {
@@ -98,7 +112,7 @@ static void camera(both* b, const sap_instance_tree_info* info) {
 }
 
 // From where the rays hit, or else from their origins, anywhere.
-static void bounce(both* b) {
+static void bounce(sides* b) {
     uint32_t state = 1;
     for (int i = 0; i < RAYS; i++) {
         sap_ray* r = &b->rays[i];
@@ -108,24 +122,30 @@ static void bounce(both* b) {
     }
 }
 
-static void compare(both* b, const char* name) {
+static void compare(sides* b, const char* name) {
     const bench_options options = {.reps = REPS, .cpu_time = true};
-    bench_side sides[2] = {{.pass = trace, .state = b}, {.pass = trace_flat, .state = b}};
-    int same = 0, hits = 0;
-    bench_take_turns(sides, 2, &options);
+    bench_side all[3] = {
+        {.pass = trace, .state = b}, {.pass = trace_flat, .state = b}, {.pass = trace_rival, .state = b}};
+    int same = 0, hits = 0, rival_same = 0;
+    bench_take_turns(all, b->rival ? 3 : 2, &options);
     for (int i = 0; i < RAYS; i++) {
         const sap_instance_hit* h = &b->hits[i];
         const int64_t triangle = h->triangle < 0 ? -1 : h->instance * b->mesh.triangle_count + h->triangle;
         same += triangle == b->flat_hits[i].triangle;
         hits += h->triangle >= 0;
+        rival_same += b->rival && h->triangle == b->rival_hits[i].triangle && h->instance == b->rival_hits[i].instance;
     }
-    const double own = bench_median(&sides[0]), flat = bench_median(&sides[1]);
+    const double own = bench_median(&all[0]), flat = bench_median(&all[1]);
     printf("%s: instances %.2f M rays/s, one tree %.2f M rays/s, ratio %.2f; %.1f %% hit, %d of %d differ\n", name,
            RAYS / own * 1e-6, RAYS / flat * 1e-6, flat / own, 100.0 * hits / RAYS, RAYS - same, RAYS);
+    if (!b->rival) return;
+    const double rival = bench_median(&all[2]);
+    printf("%s: Embree's instances %.2f M rays/s, ratio %.2f; %d differ\n", name, RAYS / rival * 1e-6, rival / own,
+           RAYS - rival_same);
 }
 
 int main(int argc, char** argv) {
-    both b = {0};
+    sides b = {0};
     sap_mesh_file* file = NULL;
     sap_mesh_tree_info mesh_info, flat_info;
     sap_instance_tree_info info;
@@ -164,17 +184,32 @@ int main(int argc, char** argv) {
     b.hits = memory_of(RAYS, sizeof *b.hits);
     b.flat_hits = memory_of(RAYS, sizeof *b.flat_hits);
     const bench_options options = {.reps = REPS, .cpu_time = true};
-    bench_side builds[2] = {{.pass = rebuild, .state = &b}, {.pass = rebuild_many, .state = &b}};
-    bench_take_turns(builds, 2, &options);
+    b.rival_hits = memory_of(RAYS, sizeof *b.rival_hits);
+    if (instances_embree) {
+        b.rival = instances_embree->open(&b.mesh, b.instances, b.count);
+        b.rival_many = instances_embree->open(&b.mesh, b.crowd, MANY);
+    }
+    bench_side builds[4] = {{.pass = rebuild, .state = &b},
+                            {.pass = rebuild_many, .state = &b},
+                            {.pass = rebuild_rival, .state = &b},
+                            {.pass = rebuild_rival_many, .state = &b}};
+    bench_take_turns(builds, b.rival ? 4 : 2, &options);
     printf("%d instances of %lld triangles: %.0f us anew (%d: %.2f ms), after %.2f s for the mesh; one tree %.2f s\n",
            b.count, (long long)b.mesh.triangle_count, bench_median(&builds[0]) * 1e6, MANY,
            bench_median(&builds[1]) * 1e3, of_mesh, of_flat);
+    if (b.rival)
+        printf("Embree's instances: %.0f us anew (%d: %.2f ms)\n", bench_median(&builds[2]) * 1e6, MANY,
+               bench_median(&builds[3]) * 1e3);
     printf("bytes: instances %.1f MB, one tree %.1f MB\n", (double)(mesh_info.bytes + info.bytes) * 1e-6,
            (double)flat_info.bytes * 1e-6);
     camera(&b, &info);
     compare(&b, "camera");
     bounce(&b);
     compare(&b, "random");
+    if (b.rival) {
+        instances_embree->release(b.rival);
+        instances_embree->release(b.rival_many);
+    }
     sap_instance_tree_free(b.world);
     sap_instance_tree_free(b.many);
     sap_mesh_tree_free(b.tree);
@@ -188,5 +223,6 @@ int main(int argc, char** argv) {
     free(b.rays);
     free(b.hits);
     free(b.flat_hits);
+    free(b.rival_hits);
     return 0;
 }
