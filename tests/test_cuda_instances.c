@@ -4,6 +4,7 @@
 
 #if defined(SAP_HAVE_CUDA)
 #include "cuda_scene.h"
+#include "instance/ops.h"
 #include "instances.h"
 
 enum {
@@ -14,7 +15,7 @@ enum {
     MESHES = 4,
     COUNT = 25,
     MOST = 40,
-    CALLS = 5
+    CALLS = 6
 };
 
 static const int32_t limit_of[CALLS] = {[2] = 1, [3] = 5, [4] = MOST};
@@ -98,13 +99,16 @@ static sap_status ask(const sap_instance_tree* tree, int call, int64_t count, co
     switch (call) {
     case 0: return sap_instance_trace(tree, rays, count, answers);
     case 1: return sap_instance_occluded(tree, rays, count, answers);
+    case 5: return count ? sap_instance_trace_numbered(tree, rays, count, answers) : SAP_OK;
     default: return sap_instance_trace_all(tree, rays, count, limit_of[call], answers, numbers);
     }
 }
 
 // Answers into host memory, and into memory on the GPU `shift` bytes behind where a block of it begins.
 static void expect_same(const stage* t, int call, int64_t count, size_t shift) {
-    const size_t each = call == 1 ? 1 : sizeof(sap_instance_hit) * (size_t)(limit_of[call] ? limit_of[call] : 1);
+    const size_t each = call == 1   ? 1
+                        : call == 5 ? sizeof(sap_hit)
+                                    : sizeof(sap_instance_hit) * (size_t)(limit_of[call] ? limit_of[call] : 1);
     const size_t bytes = each * (size_t)count, number_bytes = (size_t)count * sizeof(int32_t);
     const size_t ray_bytes = (size_t)count * sizeof(sap_ray);
     unsigned char *expected = calloc(1, bytes + 1), *got = calloc(1, bytes + 1);

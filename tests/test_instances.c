@@ -241,6 +241,25 @@ TEST(rays_that_are_alike) {
     close_scene(&s);
 }
 
+// Triangles counted through all instances.
+TEST(numbered_hits) {
+    scene s;
+    CHECK(open_family(&s, RAY_MESH_TORUS, SAP_SIMD_AUTO, 2));
+    expect_hits(&s);
+    sap_hit* hits = malloc(RAYS * sizeof *hits);
+    CHECK_STATUS(sap_instance_trace_numbered(s.tree, s.rays, RAYS, hits), SAP_OK);
+    for (int64_t i = 0; i < RAYS; i++) {
+        const sap_instance_hit* e = s.expected + i * ROW;
+        int64_t number = e->triangle;
+        for (int32_t j = 0; j < e->instance; j++) number += s.meshes[s.mesh_of[j]].mesh.triangle_count;
+        CHECK(hits[i].t == e->t && hits[i].u == e->u && hits[i].v == e->v && hits[i].triangle == number);
+    }
+    s.tree->triangles = (int64_t)INT32_MAX + 1;
+    REFUSED(sap_instance_trace_numbered(s.tree, s.rays, RAYS, hits), SAP_ERROR_RANGE, "triangles");
+    free(hits);
+    close_scene(&s);
+}
+
 // An instance at rest is hit as its mesh is.
 TEST(instances_at_rest) {
     scene s;

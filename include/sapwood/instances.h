@@ -40,8 +40,8 @@ typedef struct sap_instance_tree sap_instance_tree;
 /**
  * Builds a tree over instances by the surface area heuristic over the boxes around them. The same instances give the
  * same tree for any number of threads. Instances of meshes without triangles are allowed, and so are none at all.
- * O(n log n) expected; 168 bytes an instance, and 232 more while it is built. On CPUs and CUDA GPUs: for a GPU the host
- * builds it and copies it there, 208 bytes an instance, and the call waits for the GPU.
+ * O(n log n) expected; 176 bytes an instance, and 240 more while it is built. On CPUs and CUDA GPUs: for a GPU the host
+ * builds it and copies it there, 216 bytes an instance, and the call waits for the GPU.
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL, a negative count; a tree of another device or a transform without an inverse,
  * naming the first), SAP_ERROR_RANGE (more than 2^28 instances), SAP_ERROR_NOT_FINITE (a transform that is not finite,

@@ -8,6 +8,7 @@
 
 typedef struct sap_placed_on_cuda {
     double inverse[12]; // from the world to the mesh
+    int64_t before;     // triangles of the instances before it
     sap_mesh_on_cuda mesh;
 } sap_placed_on_cuda;
 

@@ -16,6 +16,7 @@ typedef struct building {
     sap_instance_node *leaves, *nodes; // [count], [2 * count]
     sap_instance_subtree* parts;       // [count]
     int64_t count, wrong;              // wrong: the first instance that is
+    int64_t triangles;                 // of all instances
 } building;
 
 static sap_status refuse(const building* b) {
@@ -47,11 +48,16 @@ static void place(void* context, int64_t from, int64_t to, int32_t worker) {
     }
 }
 
-// Moves the leaves of instances with triangles to the front; returns how many there are.
+// Moves the leaves of instances with triangles to the front, and counts triangles; returns how many leaves there are.
 static int64_t file(building* b) {
     int64_t filed = 0;
-    for (int64_t i = 0; i < b->count; i++)
-        if (b->instances[i].tree->shape.triangles) b->leaves[filed++] = b->leaves[i];
+    b->triangles = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        const int64_t triangles = b->instances[i].tree->shape.triangles;
+        b->placed[i].before = b->triangles;
+        b->triangles += triangles;
+        if (triangles) b->leaves[filed++] = b->leaves[i];
+    }
     return filed;
 }
 
@@ -74,11 +80,12 @@ void sap_instance_free_arrays_cpu(sap_instance_tree* tree) {
 
 // Makes the tree what was built.
 static sap_status take_on(sap_instance_tree* tree, const building* b, int64_t filed, int32_t depth) {
-    const sap_instance_made made = {b->nodes, b->placed, b->count, filed};
+    const sap_instance_made made = {b->nodes, b->placed, b->count, filed, b->triangles};
     const sap_status status = tree->device->rooms.instance->keep(tree, &made);
     if (status != SAP_OK) return status;
     tree->count = b->count;
     tree->filed = filed;
+    tree->triangles = b->triangles;
     tree->depth = depth;
     for (int k = 0; k < 3; k++) {
         tree->lower[k] = filed ? b->nodes[0].lower[k] : INFINITY;

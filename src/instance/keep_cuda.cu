@@ -10,6 +10,7 @@ static void fill(unsigned char* to, const sap_instance_made* made, size_t placed
     memset(to + node_bytes, 0, placed_at - node_bytes);
     for (int64_t i = 0; i < made->count; i++) {
         memcpy(placed[i].inverse, made->placed[i].inverse, sizeof placed[i].inverse);
+        placed[i].before = made->placed[i].before;
         placed[i].mesh = sap_mesh_on_cuda_of(made->placed[i].tree);
     }
 }

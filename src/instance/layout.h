@@ -32,11 +32,13 @@ typedef struct sap_instance_node {
 typedef struct sap_placed {
     const sap_mesh_tree* tree;
     double inverse[12]; // from the world to the mesh
+    int64_t before;     // triangles of the instances before it
 } sap_placed;
 
 struct sap_instance_tree {
     sap_device* device;
     int64_t count, filed; // filed: instances of meshes with triangles
+    int64_t triangles;    // of all instances
     int32_t depth;
     float lower[3], upper[3];
     size_t placed_at, bytes; // nodes, then for each instance a sap_placed, or what the device has instead
@@ -48,7 +50,7 @@ struct sap_instance_tree {
 typedef struct sap_instance_made {
     const sap_instance_node* nodes; // [2 * filed - 1], the root first
     const sap_placed* placed;       // [count]
-    int64_t count, filed;
+    int64_t count, filed, triangles;
 } sap_instance_made;
 
 static inline size_t sap_instance_node_bytes(const sap_instance_made* made) {

@@ -46,4 +46,14 @@ SAP_FN int32_t sap_instance_hits_insert(sap_instance_hit* row, int32_t count, in
     return count + 1;
 }
 
+// A hit with its triangle counted through all instances, of which `before` are those before the hit's own.
+SAP_FN sap_hit sap_hit_numbered(const sap_instance_hit* hit, int64_t before) {
+    sap_hit numbered;
+    numbered.t = hit->t;
+    numbered.u = hit->u;
+    numbered.v = hit->v;
+    numbered.triangle = hit->triangle < 0 ? -1 : (int32_t)(before + hit->triangle);
+    return numbered;
+}
+
 #endif

@@ -17,6 +17,7 @@ typedef struct sap_instance_job {
     int32_t limit;          // all hits: how many of each ray; else 0
     int32_t* counts;        // all hits: [count] or NULL
     uint8_t* occluded;      // [count], else NULL
+    sap_hit* numbered;      // in place of hits, first ones: triangles are counted through all instances; else NULL
 } sap_instance_job;
 
 struct sap_instance_made; // instance/layout.h
@@ -27,6 +28,12 @@ typedef struct sap_instance_ops {
     sap_status (*keep)(sap_instance_tree* tree, const struct sap_instance_made* made);
     void (*free_arrays)(sap_instance_tree* tree);
 } sap_instance_ops;
+
+// trace.c: the first hit of each ray, with triangles counted through all instances, in their order: where
+// sap_instance_trace says triangle t of instance i, this says t plus the triangles of the instances before i. Otherwise
+// as sap_instance_trace. Errors: also SAP_ERROR_RANGE (more triangles than int32_t counts).
+sap_status sap_instance_trace_numbered(const sap_instance_tree* tree, const sap_ray* rays, int64_t count,
+                                       sap_hit* hits);
 
 sap_status sap_instance_trace_cpu(const sap_instance_tree* tree, const sap_instance_job* job);
 sap_status sap_instance_keep_cpu(sap_instance_tree* tree, const struct sap_instance_made* made);

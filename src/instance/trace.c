@@ -21,6 +21,16 @@ sap_status sap_instance_trace(const sap_instance_tree* tree, const sap_ray* rays
     return trace(tree, &(sap_instance_job){.rays = rays, .count = count, .hits = hits});
 }
 
+sap_status sap_instance_trace_numbered(const sap_instance_tree* tree, const sap_ray* rays, int64_t count,
+                                       sap_hit* hits) {
+    const sap_status status = sap_rays_check(tree->device, rays, count, 1);
+    if (status != SAP_OK) return status;
+    if (tree->triangles > INT32_MAX)
+        return sap_fail(tree->device, SAP_ERROR_RANGE, "instances: have %lld triangles; at most 2^31 - 1",
+                        (long long)tree->triangles);
+    return trace(tree, &(sap_instance_job){.rays = rays, .count = count, .numbered = hits});
+}
+
 sap_status sap_instance_occluded(const sap_instance_tree* tree, const sap_ray* rays, int64_t count, uint8_t* occluded) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     const sap_status status = sap_rays_check(tree->device, rays, count, 1);

@@ -201,6 +201,10 @@ static void trace_bundle(const instance_call* c, const uint32_t* numbers, int co
         const int64_t ray = first + numbers[i];
         if (job->occluded) {
             job->occluded[ray] = ((asked & ~s.going) >> i & 1) != 0;
+        } else if (job->numbered) {
+            const int32_t instance = s.first[i].instance;
+            const sap_placed* placed = sap_instances_placed(c->tree);
+            job->numbered[ray] = sap_hit_numbered(&s.first[i], instance < 0 ? 0 : placed[instance].before);
         } else if (!job->limit) {
             job->hits[ray] = s.first[i];
         } else {

@@ -153,6 +153,10 @@ static __device__ __forceinline__ void answer(const instance_task& task, bool is
         if (task.job.counts) task.job.counts[lane.number] = world.count;
     } else if (mode == FIND_ANY) {
         task.job.occluded[lane.number] = lane.triangle >= 0;
+    } else if (task.job.numbered) {
+        const int instance = world.first.instance;
+        const int64_t before = instance < 0 ? 0 : task.placed[instance].before;
+        task.job.numbered[lane.number] = sap_hit_numbered(&world.first, before);
     } else {
         task.job.hits[lane.number] = world.first;
     }
@@ -261,6 +265,7 @@ sap_status sap_instance_trace_cuda(const sap_instance_tree* tree, const sap_inst
     task.job = *job;
     task.job.rays = (const sap_ray*)sap_cuda_in(&call, job->rays, count * sizeof(sap_ray));
     task.job.hits = (sap_instance_hit*)sap_cuda_out(&call, job->hits, rows * sizeof(sap_instance_hit));
+    task.job.numbered = (sap_hit*)sap_cuda_out(&call, job->numbered, count * sizeof(sap_hit));
     task.job.counts = (int32_t*)sap_cuda_out(&call, job->counts, count * sizeof(int32_t));
     task.job.occluded = (uint8_t*)sap_cuda_out(&call, job->occluded, count);
     task.aligned = ((uintptr_t)task.job.rays & 15) == 0;
