@@ -240,6 +240,227 @@ TEST(changed_bytes) {
     end(&r);
 }
 
+// ---- Meshes that nodes share
+
+enum { FAN = 18 }; // triangles of a fan of as many corners and two more
+
+// A fan of FAN triangles, in a buffer of a GLB; `nodes` are those of the file, whose mesh 0 is the fan, and mesh 1 its
+// first triangle.
+static size_t make_fans(const char* nodes, unsigned char* glb) {
+    char json[4096];
+    float places[3 * (FAN + 2)] = {0};
+    for (int i = 1; i < FAN + 2; i++) {
+        places[3 * i] = (float)i;
+        places[3 * i + 1] = (float)(i * i % 7);
+        places[3 * i + 2] = 1;
+    }
+    snprintf(json, sizeof json,
+             "{\"asset\":{\"version\":\"2.0\"},\"nodes\":[%s],\"meshes\":[{\"primitives\":[{\"attributes\":"
+             "{\"POSITION\":0},\"mode\":6,\"material\":0}]},{\"primitives\":[{\"attributes\":{\"POSITION\":1},"
+             "\"material\":1}]},{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":6,\"targets\":["
+             "{\"POSITION\":0}]}]}],\"materials\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"buffers\":[{\"byteLength\":"
+             "%d}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":%d}],\"accessors\":[{\"bufferView\":0,"
+             "\"componentType\":5126,\"type\":\"VEC3\",\"count\":%d},{\"bufferView\":0,\"componentType\":5126,"
+             "\"type\":\"VEC3\",\"count\":3}]}",
+             nodes, (int)sizeof places, (int)sizeof places, FAN + 2);
+    return make_glb(json, places, sizeof places, glb);
+}
+
+// A shared mesh, mirrored twice too, within another node; one that only one node has; small, morphed and flat ones.
+static const char fans[] =
+    "{\"mesh\":0,\"translation\":[5,0,0]},{\"mesh\":1,\"translation\":[1,0,0]},{\"mesh\":1},{\"children\":[4,5],"
+    "\"rotation\":[0,0,0.70710678,0.70710678],\"translation\":[0,0,7]},{\"mesh\":0,\"scale\":[2,3,-1]},"
+    "{\"mesh\":0,\"scale\":[-1,1,1]},{\"mesh\":0,\"scale\":[0.5,2,2]},{\"mesh\":0,\"scale\":[1,0,1]},"
+    "{\"mesh\":2,\"translation\":[0,9,0]},{\"mesh\":2},{\"mesh\":0}";
+
+static sap_mesh_places* parse_places(reading* r, const void* bytes, size_t size, const sap_mesh_read_options* options) {
+    sap_mesh_places* places = NULL;
+    if (!CHECK_STATUS(sap_mesh_places_parse(r->device, bytes, size, SAP_FORMAT_AUTO, options, &places), SAP_OK))
+        printf("  %s\n", r->w.sentence);
+    return places;
+}
+
+static bool places_are_sound(const sap_mesh_places* places) {
+    bool sound = mesh_is_sound(places->file) && places->piece_count > 0 && places->place_count > 0;
+    int64_t next = 0;
+    for (int32_t i = 0; sound && i < places->piece_count; i++) {
+        sound = places->pieces[i].first_triangle == next && places->pieces[i].triangle_count >= 0;
+        next += places->pieces[i].triangle_count;
+    }
+    for (int64_t i = 0; sound && i < places->place_count; i++)
+        sound = places->places[i].piece >= 0 && places->places[i].piece < places->piece_count;
+    return sound && next == places->file->mesh.triangle_count;
+}
+
+// The corners of a triangle as a number that does not depend on where its numbering begins.
+static double sum_of(const float* a, const float* b, const float* c, const char* name) {
+    const double u[3] = {(double)b[0] - (double)a[0], (double)b[1] - (double)a[1], (double)b[2] - (double)a[2]};
+    const double v[3] = {(double)c[0] - (double)a[0], (double)c[1] - (double)a[1], (double)c[2] - (double)a[2]};
+    const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += n[k] * (k + 1) + ((double)a[k] + (double)b[k] + (double)c[k]) * (k + 4);
+    return sum * (name[0] == 'b' ? 3 : 1);
+}
+
+static const char* material_of(const sap_mesh_file* file, int64_t triangle) {
+    const int32_t id = file->material_ids ? file->material_ids[triangle] : -1;
+    return id < 0 ? "none" : file->materials[id].name;
+}
+
+static int compare_doubles(const void* a, const void* b) {
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+// All triangles in the world, in an order of their own: which they are, their sides and materials.
+static int64_t list_triangles(const sap_mesh_places* places, const sap_mesh_file* file, double* sums) {
+    int64_t count = 0;
+    const int64_t place_count = places ? places->place_count : 1;
+    for (int64_t i = 0; i < place_count; i++) {
+        const sap_piece_place* place = places ? &places->places[i] : NULL;
+        const int64_t first = places ? places->pieces[place->piece].first_triangle : 0;
+        const int64_t end = places ? first + places->pieces[place->piece].triangle_count : file->mesh.triangle_count;
+        for (int64_t t = first; t < end; t++) {
+            float at[3][3];
+            for (int c = 0; c < 3; c++)
+                for (int a = 0; a < 3; a++) {
+                    const float* v = file->mesh.vertices + 3 * (int64_t)file->mesh.triangles[3 * t + c];
+                    const float* m = place ? place->transform + 4 * a : NULL;
+                    at[c][a] = m ? m[0] * v[0] + m[1] * v[1] + m[2] * v[2] + m[3] : v[a];
+                }
+            sums[count++] = sum_of(at[0], at[1], at[2], material_of(file, t));
+        }
+    }
+    qsort(sums, (size_t)count, sizeof *sums, compare_doubles);
+    return count;
+}
+
+TEST(meshes_that_nodes_share) {
+    enum { MOST = 1000 };
+    static double here[MOST], there[MOST];
+    unsigned char glb[8192];
+    reading r;
+    float lower[3], upper[3], low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    sap_mesh_file* flat = NULL;
+    begin(&r);
+    const size_t size = make_fans(fans, glb);
+    CHECK_STATUS(parse_mesh(&r, glb, size, SAP_FORMAT_AUTO, NULL, &flat), SAP_OK);
+    sap_mesh_places* places = parse_places(&r, glb, size, NULL);
+    if (flat && places) {
+        CHECK(places_are_sound(places));
+        // The rest, the fan, and the fan that nodes mirror.
+        CHECK_EQUAL(places->piece_count, 3);
+        CHECK_EQUAL(places->place_count, 6);
+        CHECK_EQUAL(places->pieces[0].triangle_count, 2 + FAN * 3);
+        CHECK_EQUAL(places->pieces[1].triangle_count, FAN);
+        CHECK_EQUAL(places->pieces[2].triangle_count, FAN);
+        CHECK(places->places[0].transform[0] == 1 && places->places[0].transform[3] == 0);
+        CHECK(places->file->mesh.vertex_count < flat->mesh.vertex_count);
+        const int64_t count = list_triangles(places, places->file, here);
+        if (CHECK_EQUAL(count, list_triangles(NULL, flat, there)))
+            for (int64_t i = 0; i < count; i++) CHECK(fabs(here[i] - there[i]) < 1e-2);
+        CHECK_STATUS(sap_mesh_places_bounds(places, lower, upper), SAP_OK);
+        for (int64_t i = 0; i < 3 * flat->mesh.triangle_count; i++)
+            for (int a = 0; a < 3; a++) {
+                const float x = flat->mesh.vertices[3 * (int64_t)flat->mesh.triangles[i] + a];
+                low[a] = fminf(low[a], x);
+                high[a] = fmaxf(high[a], x);
+            }
+        for (int a = 0; a < 3; a++) CHECK(fabsf(low[a] - lower[a]) < 1e-5f && fabsf(high[a] - upper[a]) < 1e-5f);
+    }
+    sap_mesh_places_free(places);
+    sap_mesh_file_free(flat);
+    end(&r);
+}
+
+// What is one piece in one place: other formats, scenes with an origin or far away, and those that share nothing.
+TEST(files_without_shared_meshes) {
+    static const char* const nodes[] = {
+        "{\"mesh\":0}", "{\"mesh\":0},{\"mesh\":0,\"scale\":[-1,1,1]}", "{\"mesh\":1},{\"mesh\":1}", "{}",
+        "{\"mesh\":0,\"translation\":[1e8,0,0]},{\"mesh\":0,\"translation\":[1e8,9,0]}"};
+    unsigned char glb[8192];
+    reading r;
+    begin(&r);
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes + 3; i++) {
+        const char* obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+        sap_mesh_read_options options = {.origin = {i == 6 ? 1 : 0, 0, 0}, .find_origin = i == 7 || i == 4};
+        const size_t size = make_fans(i < 5 ? nodes[i] : i == 7 ? nodes[4] : fans, glb);
+        sap_mesh_file* flat = NULL;
+        NOTE("file %d", (int)i);
+        const void* bytes = i == 5 ? (const void*)obj : glb;
+        const size_t length = i == 5 ? strlen(obj) : size;
+        sap_mesh_places* places = parse_places(&r, bytes, length, &options);
+        CHECK_STATUS(parse_mesh(&r, bytes, length, SAP_FORMAT_AUTO, &options, &flat), SAP_OK);
+        if (places && flat) {
+            CHECK(places_are_sound(places) && places->piece_count == 1 && places->place_count == 1);
+            CHECK(places->places[0].transform[0] == 1 && places->places[0].transform[3] == 0);
+            CHECK_EQUAL(places->file->mesh.vertex_count, flat->mesh.vertex_count);
+            CHECK(same_floats(places->file->mesh.vertices, flat->mesh.vertices, 3 * flat->mesh.vertex_count));
+            CHECK(!memcmp(places->file->origin, flat->origin, sizeof flat->origin));
+        }
+        sap_mesh_places_free(places);
+        sap_mesh_file_free(flat);
+    }
+    // A scene in which everything is shared has no rest.
+    const size_t size = make_fans("{\"mesh\":0},{\"mesh\":0,\"translation\":[0,0,3]}", glb);
+    sap_mesh_places* places = parse_places(&r, glb, size, NULL);
+    if (places) CHECK(places_are_sound(places) && places->piece_count == 1 && places->place_count == 2);
+    if (places) CHECK_EQUAL(sap_mesh_piece_of(places, 0).triangle_count, FAN);
+    CHECK(sap_mesh_piece_of(places, 1).triangle_count == 0 && sap_mesh_piece_of(places, -1).triangle_count == 0);
+    float lower[3], upper[3];
+    CHECK_STATUS(sap_mesh_places_bounds(NULL, lower, upper), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_places_bounds(places, NULL, upper), SAP_ERROR_ARGUMENT);
+    sap_mesh_places_free(places);
+    places = NULL;
+    CHECK_STATUS(sap_mesh_places_parse(NULL, glb, size, SAP_FORMAT_AUTO, NULL, &places), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_places_parse(r.device, NULL, size, SAP_FORMAT_AUTO, NULL, &places), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_places_parse(r.device, glb, size, SAP_FORMAT_AUTO, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_places_parse(r.device, glb, size, (sap_format)99, NULL, &places), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_mesh_places_parse(r.device, glb, size / 2, SAP_FORMAT_AUTO, NULL, &places), SAP_ERROR_FORMAT);
+    CHECK_STATUS(sap_mesh_places_read(r.device, "/nowhere.glb", SAP_FORMAT_AUTO, NULL, &places), SAP_ERROR_IO);
+    CHECK_STATUS(sap_mesh_places_read(r.device, NULL, SAP_FORMAT_AUTO, NULL, &places), SAP_ERROR_ARGUMENT);
+    CHECK(!places);
+    sap_mesh_places_free(NULL);
+    end(&r);
+}
+
+// Shared meshes whose bytes are changed anywhere, or for which memory runs out.
+TEST(shared_meshes_that_are_broken) {
+    unsigned char glb[8192];
+    uint32_t random = 1;
+    reading r;
+    begin(&r);
+    const size_t size = make_fans(fans, glb);
+    for (int i = 0; i < 3000; i++) {
+        unsigned char* copy = exact_copy(glb, size);
+        for (int k = 0; k <= i % 3; k++) {
+            random = random * 1664525 + 1013904223;
+            copy[random % size] = (unsigned char)(random >> 24);
+        }
+        sap_mesh_places* places = NULL;
+        if (sap_mesh_places_parse(r.device, copy, size, SAP_FORMAT_AUTO, NULL, &places) == SAP_OK)
+            CHECK(places_are_sound(places));
+        sap_mesh_places_free(places);
+        free(copy);
+    }
+    end(&r);
+    sap_status status = SAP_ERROR_MEMORY;
+    int64_t refused = 0;
+    for (; status == SAP_ERROR_MEMORY && refused < 1000; refused++) {
+        sap_mesh_places* places = NULL;
+        begin(&r);
+        r.w.requests = 0;
+        r.w.fail_from = refused + 1;
+        status = sap_mesh_places_parse(r.device, glb, size, SAP_FORMAT_AUTO, NULL, &places);
+        CHECK((status == SAP_OK) == (places != NULL));
+        sap_mesh_places_free(places);
+        r.w.fail_from = 0;
+        end(&r);
+    }
+    CHECK_STATUS(status, SAP_OK);
+    CHECK(refused > 30);
+}
+
 // Memory that runs out anywhere leaks nothing.
 TEST(memory_runs_out) {
     unsigned char glb[4096];

@@ -326,6 +326,61 @@ SAP_API sap_status sap_mesh_parse(sap_device* device, const void* bytes, size_t 
 SAP_API sap_status sap_mesh_read(sap_device* device, const char* path, sap_format format,
                                  const sap_mesh_read_options* options, sap_mesh_file** file);
 
+/** Some of a file's triangles, which are a mesh of their own. */
+typedef struct sap_mesh_piece {
+    int64_t first_triangle; /**< of file->mesh */
+    int64_t triangle_count;
+    float lower[3]; /**< the box of its corners, as the file has them; +infinity without any */
+    float upper[3]; /**< -infinity without any */
+} sap_mesh_piece;
+
+/** A piece somewhere in the world. */
+typedef struct sap_piece_place {
+    int32_t piece;
+    float transform[12]; /**< from the piece to the world, as in sap_instance */
+} sap_piece_place;
+
+/** Meshes and where they stand: what several nodes of a glTF share is there once. */
+typedef struct sap_mesh_places {
+    const sap_mesh_file* file;     /**< the pieces one after another, each relative to itself */
+    const sap_mesh_piece* pieces;  /**< [piece_count] at least one; together all of the file's triangles, in order */
+    const sap_piece_place* places; /**< [place_count] at least one */
+    int64_t place_count;
+    int32_t piece_count;
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_mesh_places;
+
+/**
+ * Reads a mesh as ::sap_mesh_parse does, but for glTF: where at least two nodes have the same mesh, of 16 triangles or
+ * more, its vertices are there once, as the file has them, and each node is a place. All else that the scene shows is
+ * one piece, which stands where it is: meshes that one node has, small ones, those that are morphed or skinned, and nodes
+ * whose transform has no inverse worth the name. A node that mirrors its mesh shares with others that do. Transforms
+ * are worked out in double and rounded once. So triangles come in another order than ::sap_mesh_parse gives them, and
+ * what is shared takes no room of options.unpack_limit.
+ *
+ * Any other file, also one that is packed, is one piece in one place, and so is a scene that lies where floats are too
+ * coarse for it (see *Precision* there), or that is read with an origin: transforms know of none. Errors: as
+ * ::sap_mesh_parse. On failure *places is untouched.
+ */
+SAP_API sap_status sap_mesh_places_parse(sap_device* device, const void* bytes, size_t size, sap_format format,
+                                         const sap_mesh_read_options* options, sap_mesh_places** places);
+/** Reads a file (path "-": standard input) and parses it. Errors: as there, SAP_ERROR_IO. */
+SAP_API sap_status sap_mesh_places_read(sap_device* device, const char* path, sap_format format,
+                                        const sap_mesh_read_options* options, sap_mesh_places** places);
+/** Frees what was read. NULL is allowed. */
+SAP_API void sap_mesh_places_free(sap_mesh_places* places);
+
+/** A piece as a mesh, of which a tree is built: its vertices are those of the whole file. No triangles for a piece that is
+ *  not there. */
+SAP_API sap_mesh sap_mesh_piece_of(const sap_mesh_places* places, int32_t piece);
+
+/**
+ * The box of all triangles, each corner moved by its place's transform in double and rounded once: lower[3] is
+ * +infinity and upper[3] -infinity without any. At most O(triangles of all places); places whose piece's box, moved,
+ * lies in what is found already take no time. Errors: SAP_ERROR_ARGUMENT (a NULL; a place of a piece that is not there).
+ */
+SAP_API sap_status sap_mesh_places_bounds(const sap_mesh_places* places, float lower[3], float upper[3]);
+
 /** One of the ways in which a scene moves: an animation of a glTF. */
 typedef struct sap_clip {
     const char* name; /**< as in the file; "" if it has none */

@@ -35,7 +35,7 @@ static sap_status place_vertices(sap_gltf_model* model, sap_mesh_draft* draft) {
 
 sap_status sap_read_gltf(const sap_source* source, const sap_mesh_job* job, sap_mesh_draft* draft) {
     sap_gltf_document document;
-    sap_gltf_model model = {.device = source->device};
+    sap_gltf_model model = {.device = source->device, .shares = job->model && job->model->shares};
     sap_status status = sap_gltf_open(source, job->path, &document);
     if (status == SAP_OK) status = sap_gltf_model_read(&document, &model, draft);
     sap_gltf_close(&document);

@@ -1,6 +1,7 @@
 // From a glTF document to a model: the scene's nodes, and a part of the mesh for each primitive of each of them.
 #include "files/gltf/model.h"
 #include "device/device.h"
+#include "files/gltf/sharing.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +14,14 @@ typedef struct loading {
     int32_t* numbers;    // of the document's nodes: their places among the model's
     bool* shown;         // of the model's nodes: those of the scene
     bool lines, colored; // primitives without triangles were left out; some vertices have colours
+    sap_gltf_sharing sharing;
 } loading;
 
 void sap_gltf_model_free(sap_gltf_model* model) {
-    enum { ARRAYS = 9 };
-    sap_array* const arrays[ARRAYS] = {&model->nodes,  &model->parts, &model->skins,   &model->channels, &model->clips,
-                                       &model->floats, &model->ints,  &model->weights, &model->names};
+    enum { ARRAYS = 11 };
+    sap_array* const arrays[ARRAYS] = {&model->nodes, &model->parts,  &model->skins, &model->channels,
+                                       &model->clips, &model->floats, &model->ints,  &model->weights,
+                                       &model->names, &model->groups, &model->places};
     for (int i = 0; i < ARRAYS; i++) sap_array_release(model->device, arrays[i]);
 }
 
@@ -334,6 +337,7 @@ static bool has_triangles(const cgltf_primitive* from) {
            from->type == cgltf_primitive_type_triangle_fan;
 }
 
+// node NULL: nodes share it.
 static sap_status add_part(loading* l, const cgltf_node* node, const cgltf_primitive* from, bool mirrors) {
     sap_gltf_model* model = l->model;
     const cgltf_accessor* places = cgltf_find_accessor(from, cgltf_attribute_type_position, 0);
@@ -343,8 +347,8 @@ static sap_status add_part(loading* l, const cgltf_node* node, const cgltf_primi
                             "holds meshes that Draco has packed; save it without compression");
     sap_status status = sap_gltf_expect(l->document, places, cgltf_type_vec3, "places of vertices are missing or");
     if (status != SAP_OK) return status;
-    sap_gltf_part part = {.node = l->numbers[cgltf_node_index(l->document->data, node)],
-                          .skin = node->skin ? (int32_t)cgltf_skin_index(l->document->data, node->skin) : -1,
+    sap_gltf_part part = {.node = node ? l->numbers[cgltf_node_index(l->document->data, node)] : -1,
+                          .skin = node && node->skin ? (int32_t)cgltf_skin_index(l->document->data, node->skin) : -1,
                           .first = model->vertex_count,
                           .rest = model->floats.used / sizeof(float)};
     if (places->count > (uint64_t)(INT32_MAX - model->vertex_count))
@@ -380,31 +384,72 @@ static void find_mirrors(const sap_gltf_model* model, bool* mirrors) {
     }
 }
 
+// The primitives of a mesh, at a node, or (NULL) for nodes to share.
+static sap_status add_mesh(loading* l, const cgltf_mesh* mesh, const cgltf_node* node, bool mirrors) {
+    for (size_t p = 0; p < mesh->primitives_count; p++) {
+        // Also for primitives that are left out, and for attributes that are looked through: work is bounded as well.
+        const sap_status room =
+            sap_gltf_take_room(l->document, mesh->primitives[p].attributes_count + sizeof(sap_gltf_part), 1);
+        if (room != SAP_OK) return room;
+        if (!has_triangles(&mesh->primitives[p])) {
+            l->lines = true;
+            continue;
+        }
+        const sap_status status = add_part(l, node, &mesh->primitives[p], mirrors);
+        if (status != SAP_OK) return status;
+    }
+    return SAP_OK;
+}
+
+// Begins the parts that nodes share, or all others.
+static sap_status begin_group(loading* l) {
+    sap_gltf_group* group = sap_array_add(l->model->device, &l->model->groups, sizeof *group);
+    if (!group) return sap_gltf_no_memory(l->document);
+    group->first_triangle = l->draft->triangle_count;
+    return SAP_OK;
+}
+
+static sap_status add_place(loading* l, int32_t group, int32_t node) {
+    sap_status status = sap_gltf_take_room(l->document, 1, sizeof(sap_gltf_place));
+    if (status != SAP_OK) return status;
+    sap_gltf_place* place = sap_array_add(l->model->device, &l->model->places, sizeof *place);
+    if (!place) return sap_gltf_no_memory(l->document);
+    *place = (sap_gltf_place){group, node};
+    return SAP_OK;
+}
+
+// A place of a mesh that nodes share, and at the first one the mesh itself.
+static sap_status add_shared(loading* l, const cgltf_node* node, int32_t number, bool mirrors) {
+    int32_t* group = sap_gltf_group_of(&l->sharing, l->document->data, node->mesh, mirrors);
+    if (*group < 0) {
+        *group = (int32_t)(l->model->groups.used / sizeof(sap_gltf_group));
+        sap_status status = begin_group(l);
+        if (status == SAP_OK) status = add_mesh(l, node->mesh, NULL, mirrors);
+        if (status != SAP_OK) return status;
+    }
+    return add_place(l, *group, number);
+}
+
 static sap_status add_parts(loading* l, const cgltf_node** order, const bool* mirrors) {
     const cgltf_data* data = l->document->data;
+    const bool shares = l->model->shares;
     for (size_t m = 0; m < data->meshes_count; m++)
         for (size_t p = 0; p < data->meshes[m].primitives_count; p++)
             l->colored |= cgltf_find_accessor(&data->meshes[m].primitives[p], cgltf_attribute_type_color, 0) != NULL;
     l->draft->has_materials = data->materials_count > 0;
-    for (size_t i = 0; i < data->nodes_count; i++) {
+    sap_status status = SAP_OK;
+    if (shares) status = begin_group(l);
+    if (shares && status == SAP_OK) status = add_place(l, 0, -1);
+    for (size_t i = 0; i < data->nodes_count && status == SAP_OK; i++) {
         const cgltf_mesh* mesh = l->shown[i] ? order[i]->mesh : NULL;
         if (mesh && order[i]->has_mesh_gpu_instancing)
             return sap_bad_byte(l->document->source, SAP_ERROR_UNSUPPORTED, -1,
                                 "has instances by EXT_mesh_gpu_instancing; save it with a node for each");
-        for (size_t p = 0; mesh && p < mesh->primitives_count; p++) {
-            // Also for primitives that are left out, and for attributes that are looked through: work is bounded as well.
-            const sap_status room =
-                sap_gltf_take_room(l->document, mesh->primitives[p].attributes_count + sizeof(sap_gltf_part), 1);
-            if (room != SAP_OK) return room;
-            if (!has_triangles(&mesh->primitives[p])) {
-                l->lines = true;
-                continue;
-            }
-            const sap_status status = add_part(l, order[i], &mesh->primitives[p], mirrors[i]);
-            if (status != SAP_OK) return status;
-        }
+        if (mesh && !(shares && l->sharing.shared[i])) status = add_mesh(l, mesh, order[i], mirrors[i]);
     }
-    return SAP_OK;
+    for (size_t i = 0; shares && i < data->nodes_count && status == SAP_OK; i++)
+        if (l->sharing.shared[i]) status = add_shared(l, order[i], (int32_t)i, mirrors[i]);
+    return status;
 }
 
 static sap_status load(loading* l, const cgltf_node** order, bool* mirrors) {
@@ -417,6 +462,8 @@ static sap_status load(loading* l, const cgltf_node** order, bool* mirrors) {
     for (size_t i = 0; i < data->materials_count && status == SAP_OK; i++) status = add_material(l, i);
     if (status != SAP_OK) return status;
     find_mirrors(l->model, mirrors);
+    if (l->model->shares) status = sap_gltf_sharing_find(l->document, l->model, order, l->shown, mirrors, &l->sharing);
+    if (status != SAP_OK) return status;
     status = add_parts(l, order, mirrors);
     if (status == SAP_OK) status = sap_gltf_clips_read(l->document, l->numbers, l->model);
     if (status != SAP_OK) return status;
@@ -445,5 +492,6 @@ sap_status sap_gltf_model_read(sap_gltf_document* document, sap_gltf_model* mode
     sap_memory_release(device, l.numbers, count * sizeof *l.numbers);
     sap_memory_release(device, l.shown, count * sizeof *l.shown);
     sap_memory_release(device, mirrors, count * sizeof *mirrors);
+    sap_gltf_sharing_free(&l.sharing, document);
     return status;
 }

@@ -19,7 +19,7 @@ typedef struct sap_gltf_node {
 
 // A primitive of a node: vertices that move together. Places are counted in floats and int32_t of the model.
 typedef struct sap_gltf_part {
-    int32_t node, skin;   // skin -1: none
+    int32_t node, skin;   // node -1: in no place, as the file has it; skin -1: none
     int32_t each;         // bones a vertex
     int32_t targets;      // of its morph
     int64_t first, count; // vertices of the mesh
@@ -50,12 +50,23 @@ typedef struct sap_gltf_clip {
     double seconds;      // when the last key is
 } sap_gltf_clip;
 
+// Parts that nodes share, or (the first one) all others.
+typedef struct sap_gltf_group {
+    int64_t first_triangle;
+} sap_gltf_group;
+
+typedef struct sap_gltf_place {
+    int32_t group, node; // node -1: the world
+} sap_gltf_place;
+
 typedef struct sap_gltf_model {
     const sap_device* device;
     double origin[3]; // what vertices are relative to
     sap_array nodes, parts, skins, channels, clips;
     sap_array floats, ints, weights, names;
     int64_t vertex_count;
+    bool shares;              // what nodes share is kept once
+    sap_array groups, places; // then
 } sap_gltf_model;
 
 void sap_gltf_model_free(sap_gltf_model* model);
@@ -68,5 +79,8 @@ sap_status sap_gltf_clips_read(sap_gltf_document* document, const int32_t* numbe
 // Makes the mesh's vertices as they are `seconds` into a clip (-1: at rest), relative to the model's origin. `moved`
 // becomes how far floats have moved them, if that is more; NULL: not looked at. Errors: SAP_ERROR_MEMORY.
 sap_status sap_gltf_pose(const sap_gltf_model* model, int32_t clip, double seconds, float* vertices, double* moved);
+
+// Where nodes are: worlds[SAP_GLTF_NUMBERS*count].
+void sap_gltf_place_nodes(const sap_gltf_node* nodes, size_t count, double* worlds);
 
 #endif

@@ -124,15 +124,15 @@ static void multiply(const double a[SAP_GLTF_NUMBERS], const double b[SAP_GLTF_N
         }
 }
 
-static void place_nodes(const moment* m) {
-    for (size_t i = 0; i < m->node_count; i++) {
-        double local[SAP_GLTF_NUMBERS], *world = m->worlds + SAP_GLTF_NUMBERS * i;
-        const int32_t parent = m->nodes[i].parent;
-        local_of(&m->nodes[i], local);
+void sap_gltf_place_nodes(const sap_gltf_node* nodes, size_t count, double* worlds) {
+    for (size_t i = 0; i < count; i++) {
+        double local[SAP_GLTF_NUMBERS], *world = worlds + SAP_GLTF_NUMBERS * i;
+        const int32_t parent = nodes[i].parent;
+        local_of(&nodes[i], local);
         if (parent < 0)
             memcpy(world, local, sizeof local);
         else
-            multiply(m->worlds + SAP_GLTF_NUMBERS * (size_t)parent, local, world);
+            multiply(worlds + SAP_GLTF_NUMBERS * (size_t)parent, local, world);
     }
 }
 
@@ -226,12 +226,14 @@ static sap_status pose(const moment* m, int32_t clip, double seconds, float* ver
         const sap_gltf_channel* channels = model->channels.memory;
         for (size_t i = 0; i < of->count; i++) apply(m, &channels[of->first + i], seconds);
     }
-    place_nodes(m);
+    sap_gltf_place_nodes(m->nodes, m->node_count, m->worlds);
     sap_status status = SAP_OK;
     for (size_t i = 0; i < model->parts.used / sizeof *parts && status == SAP_OK; i++) {
         const float* from = bend(m, &parts[i]);
         float* to = vertices + 3 * parts[i].first;
-        if (parts[i].skin < 0)
+        if (parts[i].node < 0)
+            memcpy(to, from, 3 * sizeof *to * (size_t)parts[i].count);
+        else if (parts[i].skin < 0)
             move_rigid(m, &parts[i], from, to, moved);
         else
             status = move_skinned(m, &parts[i], from, to, moved);
